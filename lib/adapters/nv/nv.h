@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the domain sees of NVIDIA: host objects, images, evaluators, in offpeak's own terms.
+ * Each function opens the libraries on first use, and fails with OPK_ENVIDIA where the library or
+ * the symbol it stands on is missing. Images must be 8-byte aligned, and trusted or in a child
+ * process: the code behind these calls does not check them.
+ */
+#ifndef OPK_NV_H
+#define OPK_NV_H
+
+#include "base/ctx.h"
+#include "base/strlist.h"
+
+/* cuptiProfilerHostGetSupportedChips */
+int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx);
+
+/* A host object of one chip and profiler: cuptiProfilerHostInitialize. */
+struct opk_nv_host;
+int opk_nv_host_new(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
+                    enum opk_profiler profiler, const void *availability);
+void opk_nv_host_free(struct opk_nv_host *host);
+/* Whether the chip has the profiler at all. */
+int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
+                          enum opk_profiler profiler);
+
+/* cuptiProfilerHostGetBaseMetrics; appends. */
+int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host,
+                        enum opk_metric_type type);
+/* cuptiProfilerHostGetMetricProperties; strings borrowed from the host object. */
+int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_host *host,
+                      const char *name);
+
+/*
+ * cuptiProfilerHostConfigAddMetrics. OPK_EUSAGE: a name is unknown; OPK_EFAILED: not schedulable.
+ * After a failure the host object is poisoned: free it.
+ */
+int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char *const *names,
+                       size_t count);
+/* cuptiProfilerHostGetConfigImage; free(). */
+int opk_nv_config_image(void **out, size_t *size, struct opk_ctx *ctx, struct opk_nv_host *host);
+/* cuptiProfilerHostGetNumOfPasses */
+int opk_nv_passes(size_t *out, struct opk_ctx *ctx, const void *config, size_t size);
+/* NVPW_Config_GetRawCounters of one pass; appends. */
+int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const void *config,
+                           size_t size, size_t pass);
+
+/* PerfWorks' view of a chip's metrics: NVPW_CUDA_MetricsEvaluator_Initialize. */
+struct opk_nv_evaluator;
+int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip,
+                         const void *availability);
+void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator);
+/* Raw counters that a full metric name needs; appends, each once. */
+int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
+                        struct opk_nv_evaluator *evaluator, const char *metric);
+/* The unit of a full metric name, "bytes/second"; free(). */
+int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
+                const char *metric);
+/* NVPW_CUDA_CounterDataBuilder; free(). */
+int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chip,
+                  const char *const *raw_counters, size_t count, bool keep_instances);
+
+/* NVPW_CounterData_GetChipName; borrowed from the library. */
+int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, size_t size);
+
+struct opk_nv_image_info {
+	size_t slots;     /* room for so many ranges or samples */
+	size_t populated; /* begun */
+	size_t completed; /* done */
+};
+/* cuptiPmSamplingGetCounterDataInfo, which counts ranges just as well. */
+int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const void *image,
+                      size_t size);
+/* Whether samples or ranges are in it: only the former have times. */
+int opk_nv_image_profiler(enum opk_profiler *out, struct opk_ctx *ctx, const void *image);
+/* cuptiProfilerHostGetRangeName with '/' between levels; free(). Not for PM samples: it crashes. */
+int opk_nv_range_name(char **out, struct opk_ctx *ctx, const void *image, size_t size,
+                      size_t index);
+/* NVPW_PeriodicSampler_CounterData_GetSampleTime: GPU time in ns. */
+int opk_nv_sample_time(uint64_t *start, uint64_t *end, struct opk_ctx *ctx, const void *image,
+                       size_t index);
+/* cuptiProfilerHostEvaluateToGpuValues: `count` values of one range or sample. */
+int opk_nv_evaluate(double *values, struct opk_ctx *ctx, struct opk_nv_host *host,
+                    const void *image, size_t size, size_t index, const char *const *names,
+                    size_t count);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * NVIDIA's parameter structs, declared here because their sizes and offsets are the ABI and
+ * NVIDIA's own header needs C++. tests/check_abi.c compares each of them with the installed
+ * headers. The size that a call wants is the offset of the last field plus its size, compared
+ * exactly; where releases differ, the fields that came later stand last.
+ */
+#ifndef OPK_NV_ABI_H
+#define OPK_NV_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NV_END(type, field) (offsetof(type, field) + sizeof(((type *)0)->field))
+/* Every struct begins so. */
+#define NV_HEAD                                                                                    \
+	size_t structSize;                                                                         \
+	void *pPriv
+
+enum nv_profiler_type { NV_PROFILER_RANGE = 0, NV_PROFILER_PM_SAMPLING = 1 };
+
+/* ---- libcupti: cupti_profiler_host.h, cupti_pmsampling.h */
+
+struct nv_HostInitialize {
+	NV_HEAD;
+	int profilerType;
+	const char *pChipName;
+	const uint8_t *pCounterAvailabilityImage;
+	void *pHostObject;
+	const char *pSinglePassMetricSetName; /* 13.2 */
+};
+
+struct nv_HostDeinitialize {
+	NV_HEAD;
+	void *pHostObject;
+};
+
+struct nv_HostGetSupportedChips {
+	NV_HEAD;
+	size_t numChips;
+	const char *const *ppChipNames;
+};
+
+struct nv_HostGetBaseMetrics {
+	NV_HEAD;
+	void *pHostObject;
+	int metricType;
+	const char **ppMetricNames;
+	size_t numMetrics;
+};
+
+struct nv_HostGetMetricProperties {
+	NV_HEAD;
+	void *pHostObject;
+	const char *pMetricName;
+	const char *pDescription;
+	const char *pHwUnit;
+	const char *pDimUnit;
+	int metricType;
+	int metricCollectionScope; /* 13.1 */
+};
+
+struct nv_HostGetRangeName {
+	NV_HEAD;
+	const uint8_t *pCounterDataImage;
+	size_t counterDataImageSize;
+	size_t rangeIndex;
+	const char *delimiter;
+	const char *pRangeName; /* from malloc, ours to free */
+};
+
+struct nv_HostEvaluateToGpuValues {
+	NV_HEAD;
+	void *pHostObject;
+	const uint8_t *pCounterDataImage;
+	size_t counterDataImageSize;
+	size_t rangeIndex;
+	const char **ppMetricNames;
+	size_t numMetrics;
+	double *pMetricValues;
+};
+
+struct nv_HostConfigAddMetrics {
+	NV_HEAD;
+	void *pHostObject;
+	const char **ppMetricNames;
+	size_t numMetrics;
+};
+
+struct nv_HostGetConfigImageSize {
+	NV_HEAD;
+	void *pHostObject;
+	size_t configImageSize;
+};
+
+struct nv_HostGetConfigImage {
+	NV_HEAD;
+	void *pHostObject;
+	size_t configImageSize;
+	uint8_t *pConfigImage;
+};
+
+struct nv_HostGetNumOfPasses {
+	NV_HEAD;
+	size_t configImageSize;
+	uint8_t *pConfigImage;
+	size_t numOfPasses;
+};
+
+struct nv_PmGetCounterDataInfo {
+	NV_HEAD;
+	const uint8_t *pCounterDataImage;
+	size_t counterDataImageSize;
+	size_t numTotalSamples;
+	size_t numPopulatedSamples;
+	size_t numCompletedSamples;
+};
+
+/* ---- libnvperf_host: nvperf_host.h, nvperf_cuda_host.h, nvperf_target.h */
+
+struct nv_InitializeHost {
+	NV_HEAD;
+};
+
+struct nv_MetricEvalRequest {
+	size_t metricIndex;
+	uint8_t metricType;
+	uint8_t rollupOp;
+	uint16_t submetric;
+};
+
+struct nv_DimUnitFactor {
+	uint32_t dimUnit;
+	int8_t exponent;
+};
+
+/* The name is the whole of what is needed here; the newer and the older form. */
+struct nv_RawCounterRequest {
+	void *pPriv;
+	const char *pRawCounterName;
+	uint32_t domain;
+	uint8_t keepInstances;
+};
+
+struct nv_RawMetricRequest {
+	NV_HEAD;
+	const char *pMetricName;
+	uint8_t isolated;
+	uint8_t keepInstances;
+};
+
+struct nv_EvaluatorScratchSize {
+	NV_HEAD;
+	const char *pChipName;
+	const uint8_t *pCounterAvailabilityImage;
+	size_t scratchBufferSize;
+};
+
+struct nv_EvaluatorInitialize {
+	NV_HEAD;
+	uint8_t *pScratchBuffer;
+	size_t scratchBufferSize;
+	const char *pChipName;
+	const uint8_t *pCounterAvailabilityImage;
+	const uint8_t *pCounterDataImage;
+	size_t counterDataImageSize;
+	void *pMetricsEvaluator;
+};
+
+struct nv_EvaluatorDestroy {
+	NV_HEAD;
+	void *pMetricsEvaluator;
+};
+
+struct nv_EvaluatorConvertName {
+	NV_HEAD;
+	void *pMetricsEvaluator;
+	const char *pMetricName;
+	struct nv_MetricEvalRequest *pMetricEvalRequest;
+	size_t metricEvalRequestStructSize;
+};
+
+struct nv_EvaluatorRawDependencies {
+	NV_HEAD;
+	void *pMetricsEvaluator;
+	const struct nv_MetricEvalRequest *pMetricEvalRequests;
+	size_t numMetricEvalRequests;
+	size_t metricEvalRequestStructSize;
+	size_t metricEvalRequestStrideSize;
+	const char **ppRawDependencies;
+	size_t numRawDependencies;
+	const char **ppOptionalRawDependencies;
+	size_t numOptionalRawDependencies;
+};
+
+struct nv_EvaluatorDimUnits {
+	NV_HEAD;
+	void *pMetricsEvaluator;
+	const struct nv_MetricEvalRequest *pMetricEvalRequest;
+	size_t metricEvalRequestStructSize;
+	struct nv_DimUnitFactor *pDimUnits;
+	size_t numDimUnits;
+	size_t dimUnitFactorStructSize;
+};
+
+struct nv_EvaluatorDimUnitToString {
+	NV_HEAD;
+	void *pMetricsEvaluator;
+	uint32_t dimUnit;
+	const char *pSingularName;
+	const char *pPluralName;
+};
+
+struct nv_BuilderCreate {
+	NV_HEAD;
+	const char *pChipName;
+	const uint8_t *pCounterAvailabilityImage;
+	void *pCounterDataBuilder;
+};
+
+struct nv_BuilderDestroy {
+	NV_HEAD;
+	void *pCounterDataBuilder;
+};
+
+struct nv_BuilderAddMetrics {
+	NV_HEAD;
+	void *pCounterDataBuilder;
+	const struct nv_RawMetricRequest *pRawMetricRequests;
+	size_t numMetricRequests;
+};
+
+struct nv_BuilderAddRawCounters {
+	NV_HEAD;
+	void *pCounterDataBuilder;
+	size_t rawCounterRequestStructSize;
+	size_t numRawCounterRequests;
+	const struct nv_RawCounterRequest *pRawCounterRequests;
+};
+
+struct nv_BuilderGetPrefix {
+	NV_HEAD;
+	void *pCounterDataBuilder;
+	size_t bytesAllocated;
+	uint8_t *pBuffer;
+	size_t bytesCopied;
+};
+
+struct nv_ConfigGetRawCounters {
+	NV_HEAD;
+	const uint8_t *pConfig;
+	size_t configSize;
+	size_t passIndex;
+	const char **ppRawCounterNames;
+	size_t numRawCounters;
+};
+
+struct nv_DataGetChipName {
+	NV_HEAD;
+	const uint8_t *pCounterDataImage;
+	size_t counterDataImageSize;
+	const char *pChipName;
+};
+
+struct nv_SamplerGetSampleTime {
+	NV_HEAD;
+	const uint8_t *pCounterDataImage;
+	size_t rangeIndex;
+	uint64_t timestampStart;
+	uint64_t timestampEnd;
+};
+
+#endif

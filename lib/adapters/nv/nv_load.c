@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Opens NVIDIA's libraries once a context, and binds the function table. */
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "adapters/nv/nv_table.h"
+#include "base/buf.h"
+
+static const struct opk_feature feature_names[NV_FEATURE_COUNT] = {
+#define X(id, title, text) [NV_FEATURE_##id] = { .name = title, .description = text },
+	NV_FEATURES(X)
+#undef X
+};
+
+struct symbol {
+	const char *library;
+	const char *name;
+	size_t offset; /* of the pointer in struct nv_table */
+	enum nv_feature feature;
+};
+
+static const struct symbol symbols[] = {
+#define X(symbol, params, last, feature)                                                           \
+	{ "libcupti", #symbol, offsetof(struct nv_table, symbol), NV_FEATURE_##feature },
+	NV_CUPTI_SYMBOLS(X)
+#undef X
+#define X(symbol, params, last, feature)                                                           \
+	{ "libnvperf_host", #symbol, offsetof(struct nv_table, symbol), NV_FEATURE_##feature },
+	NV_NVPERF_SYMBOLS(X)
+#undef X
+};
+
+enum { SYMBOL_COUNT = sizeof symbols / sizeof *symbols };
+
+static void **slot(struct nv_table *table, const struct symbol *symbol)
+{
+	return (void **)((char *)table + symbol->offset);
+}
+
+void nv_set_features(struct opk_nv *nv)
+{
+	memcpy(nv->features, feature_names, sizeof feature_names);
+	for (size_t i = 0; i < NV_FEATURE_COUNT; i++)
+		nv->features[i].available = true;
+	for (size_t i = 0; i < SYMBOL_COUNT; i++) {
+		struct opk_feature *feature = &nv->features[symbols[i].feature];
+
+		if (*slot(&nv->call, &symbols[i]) || !feature->available)
+			continue;
+		feature->available = false;
+		feature->missing = symbols[i].name;
+	}
+}
+
+struct opk_nv *nv_from_table(const struct nv_table *table)
+{
+	struct opk_nv *nv = opk_alloc(sizeof *nv);
+
+	if (!nv)
+		return NULL;
+	nv->call = *table;
+	nv_set_features(nv);
+	if (table->cuptiGetVersion)
+		table->cuptiGetVersion(&nv->version);
+	return nv;
+}
+
+void nv_free(struct opk_nv *nv)
+{
+	if (!nv)
+		return;
+	/* The libraries stay loaded: they keep threads and exit handlers of their own. */
+	opk_strlist_clear(&nv->tried);
+	free(nv->cupti_path);
+	free(nv->nvperf_path);
+	free(nv);
+}
+
+static void bind(struct opk_nv *nv)
+{
+	if (nv->cupti)
+		*(void **)&nv->call.cuptiGetVersion = dlsym(nv->cupti, "cuptiGetVersion");
+	for (size_t i = 0; i < SYMBOL_COUNT; i++) {
+		void *library = strcmp(symbols[i].library, "libcupti") ? nv->nvperf : nv->cupti;
+
+		*slot(&nv->call, &symbols[i]) = library ? dlsym(library, symbols[i].name) : NULL;
+	}
+	nv_set_features(nv);
+	if (nv->call.cuptiGetVersion)
+		nv->call.cuptiGetVersion(&nv->version);
+}
+
+static char *sibling(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? opk_printf("%.*s/%s", (int)(slash - path), path, name) : opk_strdup(name);
+}
+
+/* libnvperf_host first, from the same folder, so that libcupti uses that very one. */
+static int open_pair(struct opk_nv *nv, const char *cupti_path)
+{
+	opk_autofree char *nvperf_path = sibling(cupti_path, "libnvperf_host.so");
+
+	if (!nvperf_path || !opk_strlist_add(&nv->tried, cupti_path))
+		return OPK_ENOMEM;
+	if (strchr(cupti_path, '/') && access(cupti_path, F_OK))
+		return OPK_OK;
+	nv->nvperf = dlopen(nvperf_path, RTLD_NOW | RTLD_LOCAL);
+	nv->cupti = dlopen(cupti_path, RTLD_NOW | RTLD_LOCAL);
+	if (!nv->cupti) {
+		/* It is there and can't be opened: the reason is worth more than the path. */
+		const char *reason = dlerror();
+
+		if (strchr(cupti_path, '/') && reason
+		    && !opk_strlist_take(&nv->tried, opk_printf("  %s", reason)))
+			return OPK_ENOMEM;
+		if (nv->nvperf)
+			dlclose(nv->nvperf);
+		nv->nvperf = NULL;
+		return OPK_OK;
+	}
+	nv->cupti_path = opk_strdup(cupti_path);
+	nv->nvperf_path = nv->nvperf ? opk_take(nvperf_path) : NULL;
+	return nv->cupti_path ? OPK_OK : OPK_ENOMEM;
+}
+
+static int load(struct opk_nv *nv, struct opk_ctx *ctx)
+{
+	opk_autostrlist struct opk_strlist candidates = { 0 };
+
+	if (!nv_find_cupti(&candidates, ctx))
+		return OPK_ENOMEM;
+	for (size_t i = 0; i < candidates.count && !nv->cupti; i++)
+		if (open_pair(nv, candidates.items[i]))
+			return OPK_ENOMEM;
+	bind(nv);
+	return OPK_OK;
+}
+
+static int ensure_loaded(struct opk_ctx *ctx)
+{
+	struct opk_nv *nv;
+
+	if (ctx->nv)
+		return OPK_OK;
+	nv = opk_alloc(sizeof *nv);
+	if (!nv || load(nv, ctx)) {
+		nv_free(nv);
+		return opk_nomem(ctx, "NVIDIA's libraries");
+	}
+	ctx->nv = nv;
+	ctx->nv_free = nv_free;
+	return OPK_OK;
+}
+
+static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
+{
+	opk_autobuf struct opk_buf places = { 0 };
+
+	opk_clear_errors(ctx);
+	for (size_t i = 0; i < nv->tried.count; i++)
+		opk_add(ctx, OPK_ENVIDIA, "tried %s", nv->tried.items[nv->tried.count - 1 - i]);
+	return opk_add(ctx, OPK_ENVIDIA,
+	               "libcupti not found: name the CUDA toolkit's folder with --cuda DIR or "
+	               "OFFPEAK_CUDA, or install the wheel nvidia-cuda-cupti");
+}
+
+static int fail_missing(struct opk_ctx *ctx, const struct opk_nv *nv,
+                        const struct opk_feature *feature)
+{
+	bool cupti = !strncmp(feature->missing, "cupti", 5);
+
+	if (!cupti && !nv->nvperf_path && !nv->nvperf)
+		return opk_fail(ctx, OPK_ENVIDIA,
+		                "libnvperf_host.so not found beside %s; '%s' (%s) needs %s from it",
+		                nv->cupti_path ? nv->cupti_path : "libcupti", feature->name,
+		                feature->description, feature->missing);
+	return opk_fail(ctx, OPK_ENVIDIA, "%s lacks the symbol %s, which '%s' (%s) needs",
+	                cupti ? (nv->cupti_path ? nv->cupti_path : "libcupti")
+	                      : (nv->nvperf_path ? nv->nvperf_path : "libnvperf_host"),
+	                feature->missing, feature->name, feature->description);
+}
+
+int nv_get(struct opk_nv **out, struct opk_ctx *ctx)
+{
+	return nv_need(out, ctx, NV_FEATURE_HOST);
+}
+
+static int initialize_nvperf(struct opk_nv *nv, struct opk_ctx *ctx)
+{
+	struct nv_InitializeHost params = NV_PARAMS(InitializeHost, pPriv);
+	int status;
+
+	if (nv->nvperf_ready || !nv->call.NVPW_InitializeHost)
+		return OPK_OK;
+	status = nv->call.NVPW_InitializeHost(&params);
+	if (status) {
+		nv_fail_nvpa(ctx, "NVPW_InitializeHost", status);
+		return opk_add(ctx, OPK_ENVIDIA, "libnvperf_host can't be used");
+	}
+	nv->nvperf_ready = true;
+	return OPK_OK;
+}
+
+int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
+{
+	int code = ensure_loaded(ctx);
+
+	if (code)
+		return code;
+	if (!ctx->nv->cupti && !ctx->nv->call.cuptiProfilerHostInitialize)
+		return fail_not_found(ctx, ctx->nv);
+	if (!ctx->nv->features[NV_FEATURE_HOST].available)
+		feature = NV_FEATURE_HOST;
+	if (!ctx->nv->features[feature].available)
+		return fail_missing(ctx, ctx->nv, &ctx->nv->features[feature]);
+	if (feature != NV_FEATURE_HOST) {
+		code = initialize_nvperf(ctx->nv, ctx);
+		if (code)
+			return code;
+	}
+	*out = ctx->nv;
+	return OPK_OK;
+}
+
+int opk_nvidia_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
+{
+	struct opk_nv *nv;
+	int code = nv_get(&nv, ctx);
+
+	*info = (struct opk_nvidia_info){ 0 };
+	if (ctx->nv)
+		*info = (struct opk_nvidia_info){ ctx->nv->cupti_path, ctx->nv->nvperf_path,
+			                          ctx->nv->version };
+	return code;
+}
+
+const struct opk_feature *opk_feature(struct opk_ctx *ctx, size_t i)
+{
+	if (ensure_loaded(ctx) || i >= NV_FEATURE_COUNT)
+		return NULL;
+	return &ctx->nv->features[i];
+}
+
+const char *opk_nvidia_tried(const struct opk_ctx *ctx, size_t i)
+{
+	return ctx->nv && i < ctx->nv->tried.count ? ctx->nv->tried.items[i] : NULL;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Counter-data prefixes and the raw counters of a config image. */
+#include "adapters/nv/nv.h"
+#include "adapters/nv/nv_table.h"
+
+/* The call of CUPTI 12.9 and later. */
+static int add_raw_counters(struct opk_nv *nv, struct opk_ctx *ctx, void *builder,
+                            const char *const *names, size_t count, bool keep_instances)
+{
+	struct nv_BuilderAddRawCounters params =
+		NV_PARAMS(BuilderAddRawCounters, pRawCounterRequests);
+	opk_autofree struct nv_RawCounterRequest *requests =
+		opk_alloc_array(count, sizeof *requests);
+	int status;
+
+	if (!requests)
+		return opk_nomem(ctx, "raw counters");
+	for (size_t i = 0; i < count; i++) {
+		requests[i].pRawCounterName = names[i];
+		requests[i].keepInstances = keep_instances;
+	}
+	params.pCounterDataBuilder = builder;
+	params.rawCounterRequestStructSize = NV_END(struct nv_RawCounterRequest, keepInstances);
+	params.numRawCounterRequests = count;
+	params.pRawCounterRequests = requests;
+	status = nv->call.NVPW_CounterDataBuilder_AddRawCounters(&params);
+	return status ? nv_fail_nvpa(ctx, "NVPW_CounterDataBuilder_AddRawCounters", status) : OPK_OK;
+}
+
+/* The call before it. */
+static int add_raw_metrics(struct opk_nv *nv, struct opk_ctx *ctx, void *builder,
+                           const char *const *names, size_t count, bool keep_instances)
+{
+	struct nv_BuilderAddMetrics params = NV_PARAMS(BuilderAddMetrics, numMetricRequests);
+	opk_autofree struct nv_RawMetricRequest *requests =
+		opk_alloc_array(count, sizeof *requests);
+	int status;
+
+	if (!requests)
+		return opk_nomem(ctx, "raw metrics");
+	for (size_t i = 0; i < count; i++) {
+		requests[i].structSize = NV_END(struct nv_RawMetricRequest, keepInstances);
+		requests[i].pMetricName = names[i];
+		requests[i].isolated = 1;
+		requests[i].keepInstances = keep_instances;
+	}
+	params.pCounterDataBuilder = builder;
+	params.pRawMetricRequests = requests;
+	params.numMetricRequests = count;
+	status = nv->call.NVPW_CounterDataBuilder_AddMetrics(&params);
+	return status ? nv_fail_nvpa(ctx, "NVPW_CounterDataBuilder_AddMetrics", status) : OPK_OK;
+}
+
+static int get_prefix(void **out, size_t *size, struct opk_nv *nv, struct opk_ctx *ctx,
+                      void *builder)
+{
+	struct nv_BuilderGetPrefix params = NV_PARAMS(BuilderGetPrefix, bytesCopied);
+	opk_autofree void *prefix = NULL;
+	int status;
+
+	params.pCounterDataBuilder = builder;
+	for (int round = 0; round < 2; round++) {
+		params.pBuffer = prefix;
+		params.bytesAllocated = prefix ? params.bytesCopied : 0;
+		status = nv->call.NVPW_CounterDataBuilder_GetCounterDataPrefix(&params);
+		if (status)
+			return nv_fail_nvpa(ctx, "NVPW_CounterDataBuilder_GetCounterDataPrefix",
+			                    status);
+		if (!prefix && !(prefix = opk_alloc(params.bytesCopied)))
+			return opk_nomem(ctx, "a counter-data prefix");
+	}
+	*size = params.bytesCopied;
+	*out = opk_take(prefix);
+	return OPK_OK;
+}
+
+static int need_builder(struct opk_nv **nv, struct opk_ctx *ctx)
+{
+	int code = nv_need(nv, ctx, NV_FEATURE_PREFIX);
+
+	if (code || (*nv)->call.NVPW_CounterDataBuilder_AddRawCounters)
+		return code;
+	return nv_need(nv, ctx, NV_FEATURE_RAW_METRICS);
+}
+
+int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chip,
+                  const char *const *raw_counters, size_t count, bool keep_instances)
+{
+	struct nv_BuilderCreate create = NV_PARAMS(BuilderCreate, pCounterDataBuilder);
+	struct nv_BuilderDestroy destroy = NV_PARAMS(BuilderDestroy, pCounterDataBuilder);
+	struct opk_nv *nv;
+	int code = need_builder(&nv, ctx);
+	int status;
+
+	if (code)
+		return code;
+	create.pChipName = chip;
+	status = nv->call.NVPW_CUDA_CounterDataBuilder_Create(&create);
+	if (status)
+		return nv_fail_nvpa(ctx, "NVPW_CUDA_CounterDataBuilder_Create", status);
+	if (nv->call.NVPW_CounterDataBuilder_AddRawCounters)
+		code = add_raw_counters(nv, ctx, create.pCounterDataBuilder, raw_counters, count,
+		                        keep_instances);
+	else
+		code = add_raw_metrics(nv, ctx, create.pCounterDataBuilder, raw_counters, count,
+		                       keep_instances);
+	if (!code)
+		code = get_prefix(out, size, nv, ctx, create.pCounterDataBuilder);
+	destroy.pCounterDataBuilder = create.pCounterDataBuilder;
+	nv->call.NVPW_CounterDataBuilder_Destroy(&destroy);
+	return code;
+}
+
+int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const void *config,
+                           size_t size, size_t pass)
+{
+	struct nv_ConfigGetRawCounters params = NV_PARAMS(ConfigGetRawCounters, numRawCounters);
+	opk_autofree const char **names = NULL;
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_PLAN_DETAIL);
+	int status;
+
+	if (code)
+		return code;
+	params.pConfig = config;
+	params.configSize = size;
+	params.passIndex = pass;
+	for (int round = 0; round < 2; round++) {
+		params.ppRawCounterNames = names;
+		status = nv->call.NVPW_Config_GetRawCounters(&params);
+		if (status)
+			return nv_fail_nvpa(ctx, "NVPW_Config_GetRawCounters", status);
+		if (!names && !(names = opk_alloc_array(params.numRawCounters, sizeof *names)))
+			return opk_nomem(ctx, "raw counters");
+	}
+	for (size_t i = 0; i < params.numRawCounters; i++)
+		if (!opk_strlist_add(out, names[i]))
+			return opk_nomem(ctx, "raw counters");
+	return OPK_OK;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "adapters/nv/nv_status.h"
+#include "adapters/nv/nv_table.h"
+
+static const char *name_of(const struct nv_status *table, int number)
+{
+	for (; table->name; table++)
+		if (table->number == number)
+			return table->name;
+	return "unknown status";
+}
+
+static const char *advice_of(const struct nv_status *table, int number)
+{
+	for (; table->name; table++)
+		if (table->number == number)
+			return table->advice;
+	return NULL;
+}
+
+const struct nv_status nv_cupti_statuses[] = {
+	{ 0, "CUPTI_SUCCESS", NULL },
+	{ 1, "CUPTI_ERROR_INVALID_PARAMETER", NULL },
+	{ 2, "CUPTI_ERROR_INVALID_DEVICE", NULL },
+	{ 3, "CUPTI_ERROR_INVALID_CONTEXT", NULL },
+	{ 4, "CUPTI_ERROR_INVALID_EVENT_DOMAIN_ID", NULL },
+	{ 5, "CUPTI_ERROR_INVALID_EVENT_ID", NULL },
+	{ 6, "CUPTI_ERROR_INVALID_EVENT_NAME", NULL },
+	{ 7, "CUPTI_ERROR_INVALID_OPERATION", NULL },
+	{ 8, "CUPTI_ERROR_OUT_OF_MEMORY", NULL },
+	{ 9, "CUPTI_ERROR_HARDWARE", NULL },
+	{ 10, "CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT", NULL },
+	{ 11, "CUPTI_ERROR_API_NOT_IMPLEMENTED", NULL },
+	{ 12, "CUPTI_ERROR_MAX_LIMIT_REACHED", NULL },
+	{ 13, "CUPTI_ERROR_NOT_READY", NULL },
+	{ 14, "CUPTI_ERROR_NOT_COMPATIBLE", NULL },
+	{ 15, "CUPTI_ERROR_NOT_INITIALIZED", NULL },
+	{ 16, "CUPTI_ERROR_INVALID_METRIC_ID", NULL },
+	{ 17, "CUPTI_ERROR_INVALID_METRIC_NAME",
+	  "the chip has no metric of this name, or it lacks its rollup or submetric" },
+	{ 18, "CUPTI_ERROR_QUEUE_EMPTY", NULL },
+	{ 19, "CUPTI_ERROR_INVALID_HANDLE", NULL },
+	{ 20, "CUPTI_ERROR_INVALID_STREAM", NULL },
+	{ 21, "CUPTI_ERROR_INVALID_KIND", NULL },
+	{ 22, "CUPTI_ERROR_INVALID_EVENT_VALUE", NULL },
+	{ 23, "CUPTI_ERROR_DISABLED", NULL },
+	{ 24, "CUPTI_ERROR_INVALID_MODULE", NULL },
+	{ 25, "CUPTI_ERROR_INVALID_METRIC_VALUE", NULL },
+	{ 26, "CUPTI_ERROR_HARDWARE_BUSY", NULL },
+	{ 27, "CUPTI_ERROR_NOT_SUPPORTED",
+	  "this chip or profiler does not offer it" },
+	{ 28, "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED", NULL },
+	{ 29, "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE", NULL },
+	{ 30, "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES", NULL },
+	{ 31, "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS", NULL },
+	{ 32, "CUPTI_ERROR_CDP_TRACING_NOT_SUPPORTED", NULL },
+	{ 33, "CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED", NULL },
+	{ 34, "CUPTI_ERROR_CUDA_COMPILER_NOT_COMPATIBLE", NULL },
+	{ 35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES",
+	  "profiling needs CAP_SYS_ADMIN, or NVreg_RestrictProfilingToAdminUsers=0 for the driver" },
+	{ 36, "CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED", NULL },
+	{ 37, "CUPTI_ERROR_OPENACC_UNDEFINED_ROUTINE", NULL },
+	{ 38, "CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED", NULL },
+	{ 39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED", NULL },
+	{ 40, "CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES", NULL },
+	{ 41, "CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED", NULL },
+	{ 42, "CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED", NULL },
+	{ 43, "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED", NULL },
+	{ 44, "CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED", NULL },
+	{ 45, "CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED", NULL },
+	{ 46, "CUPTI_ERROR_INVALID_CHIP_NAME",
+	  "the library does not know this chip" },
+	{ 999, "CUPTI_ERROR_UNKNOWN",
+	  "the library gives no reason; a metric may be listed and yet not be schedulable" },
+	{ 0, NULL, NULL },
+};
+
+const struct nv_status nv_nvpa_statuses[] = {
+	{ 0, "NVPA_STATUS_SUCCESS", NULL },
+	{ 1, "NVPA_STATUS_ERROR", NULL },
+	{ 2, "NVPA_STATUS_INTERNAL_ERROR", NULL },
+	{ 3, "NVPA_STATUS_NOT_INITIALIZED", NULL },
+	{ 4, "NVPA_STATUS_NOT_LOADED", NULL },
+	{ 5, "NVPA_STATUS_FUNCTION_NOT_FOUND", NULL },
+	{ 6, "NVPA_STATUS_NOT_SUPPORTED", NULL },
+	{ 7, "NVPA_STATUS_NOT_IMPLEMENTED", NULL },
+	{ 8, "NVPA_STATUS_INVALID_ARGUMENT", NULL },
+	{ 9, "NVPA_STATUS_INVALID_METRIC_ID", NULL },
+	{ 10, "NVPA_STATUS_DRIVER_NOT_LOADED", NULL },
+	{ 11, "NVPA_STATUS_OUT_OF_MEMORY", NULL },
+	{ 12, "NVPA_STATUS_INVALID_THREAD_STATE", NULL },
+	{ 13, "NVPA_STATUS_FAILED_CONTEXT_ALLOC", NULL },
+	{ 14, "NVPA_STATUS_UNSUPPORTED_GPU", NULL },
+	{ 15, "NVPA_STATUS_INSUFFICIENT_DRIVER_VERSION", NULL },
+	{ 16, "NVPA_STATUS_OBJECT_NOT_REGISTERED", NULL },
+	{ 17, "NVPA_STATUS_INSUFFICIENT_PRIVILEGE", NULL },
+	{ 18, "NVPA_STATUS_INVALID_CONTEXT_STATE", NULL },
+	{ 19, "NVPA_STATUS_INVALID_OBJECT_STATE", NULL },
+	{ 20, "NVPA_STATUS_RESOURCE_UNAVAILABLE", NULL },
+	{ 21, "NVPA_STATUS_DRIVER_LOADED_TOO_LATE", NULL },
+	{ 22, "NVPA_STATUS_INSUFFICIENT_SPACE", NULL },
+	{ 23, "NVPA_STATUS_OBJECT_MISMATCH", NULL },
+	{ 24, "NVPA_STATUS_VIRTUALIZED_DEVICE_NOT_SUPPORTED", NULL },
+	{ 25, "NVPA_STATUS_PROFILING_NOT_ALLOWED", NULL },
+	{ 0, NULL, NULL },
+};
+
+const char *nv_cupti_status(int status)
+{
+	return name_of(nv_cupti_statuses, status);
+}
+
+const char *nv_nvpa_status(int status)
+{
+	return name_of(nv_nvpa_statuses, status);
+}
+
+static int fail(struct opk_ctx *ctx, const struct nv_status *table, const char *function,
+                int status)
+{
+	const char *advice = advice_of(table, status);
+
+	return opk_fail(ctx, OPK_EFAILED, "%s: %s (%d)%s%s", function, name_of(table, status),
+	                status, advice ? "; " : "", advice ? advice : "");
+}
+
+int nv_fail_cupti(struct opk_ctx *ctx, const char *function, int status)
+{
+	return fail(ctx, nv_cupti_statuses, function, status);
+}
+
+int nv_fail_nvpa(struct opk_ctx *ctx, const char *function, int status)
+{
+	return fail(ctx, nv_nvpa_statuses, function, status);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every NVIDIA entry point that offpeak calls, one line each:
+ *   X(symbol, params struct, last field that all releases know, feature that needs it)
+ * The table in nv_table.h, the binding in nv_load.c, doctor's feature list and the ABI test are
+ * all made of these two lists. Feature HOST is required, the others are optional.
+ */
+#ifndef OPK_NV_SYMBOLS_H
+#define OPK_NV_SYMBOLS_H
+
+#define NV_CUPTI_SYMBOLS(X)                                                                        \
+	X(cuptiProfilerHostInitialize, HostInitialize, pHostObject, HOST)                          \
+	X(cuptiProfilerHostDeinitialize, HostDeinitialize, pHostObject, HOST)                      \
+	X(cuptiProfilerHostGetSupportedChips, HostGetSupportedChips, ppChipNames, HOST)            \
+	X(cuptiProfilerHostGetBaseMetrics, HostGetBaseMetrics, numMetrics, HOST)                   \
+	X(cuptiProfilerHostGetMetricProperties, HostGetMetricProperties, metricType, HOST)         \
+	X(cuptiProfilerHostGetRangeName, HostGetRangeName, pRangeName, HOST)                       \
+	X(cuptiProfilerHostEvaluateToGpuValues, HostEvaluateToGpuValues, pMetricValues, HOST)      \
+	X(cuptiProfilerHostConfigAddMetrics, HostConfigAddMetrics, numMetrics, HOST)               \
+	X(cuptiProfilerHostGetConfigImageSize, HostGetConfigImageSize, configImageSize, HOST)      \
+	X(cuptiProfilerHostGetConfigImage, HostGetConfigImage, pConfigImage, HOST)                 \
+	X(cuptiProfilerHostGetNumOfPasses, HostGetNumOfPasses, numOfPasses, HOST)                  \
+	X(cuptiPmSamplingGetCounterDataInfo, PmGetCounterDataInfo, numCompletedSamples, HOST)
+
+#define NV_NVPERF_SYMBOLS(X)                                                                       \
+	X(NVPW_InitializeHost, InitializeHost, pPriv, PREFIX)                                      \
+	X(NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize, EvaluatorScratchSize,             \
+	  scratchBufferSize, PREFIX)                                                               \
+	X(NVPW_CUDA_MetricsEvaluator_Initialize, EvaluatorInitialize, pMetricsEvaluator, PREFIX)   \
+	X(NVPW_MetricsEvaluator_Destroy, EvaluatorDestroy, pMetricsEvaluator, PREFIX)              \
+	X(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest, EvaluatorConvertName,        \
+	  metricEvalRequestStructSize, PREFIX)                                                     \
+	X(NVPW_MetricsEvaluator_GetMetricRawDependencies, EvaluatorRawDependencies,                \
+	  numOptionalRawDependencies, PREFIX)                                                      \
+	X(NVPW_CUDA_CounterDataBuilder_Create, BuilderCreate, pCounterDataBuilder, PREFIX)         \
+	X(NVPW_CounterDataBuilder_Destroy, BuilderDestroy, pCounterDataBuilder, PREFIX)            \
+	X(NVPW_CounterDataBuilder_GetCounterDataPrefix, BuilderGetPrefix, bytesCopied, PREFIX)     \
+	X(NVPW_CounterDataBuilder_AddRawCounters, BuilderAddRawCounters, pRawCounterRequests,      \
+	  RAW_COUNTERS)                                                                            \
+	X(NVPW_CounterDataBuilder_AddMetrics, BuilderAddMetrics, numMetricRequests, RAW_METRICS)   \
+	X(NVPW_MetricsEvaluator_GetMetricDimUnits, EvaluatorDimUnits, dimUnitFactorStructSize,     \
+	  UNITS)                                                                                   \
+	X(NVPW_MetricsEvaluator_DimUnitToString, EvaluatorDimUnitToString, pPluralName, UNITS)     \
+	X(NVPW_Config_GetRawCounters, ConfigGetRawCounters, numRawCounters, PLAN_DETAIL)           \
+	X(NVPW_CounterData_GetChipName, DataGetChipName, pChipName, IMAGE_CHIP)                    \
+	X(NVPW_PeriodicSampler_CounterData_GetSampleTime, SamplerGetSampleTime, timestampEnd,      \
+	  SAMPLE_TIMES)
+
+/* Features: what `offpeak doctor` lists and errors name. */
+#define NV_FEATURES(X)                                                                             \
+	X(HOST, "host", "chips, metrics, config images, evaluation")                               \
+	X(PREFIX, "prefix", "counter-data prefixes, with or without instances")                    \
+	X(RAW_COUNTERS, "prefix-raw-counters", "prefixes through raw counters (12.9 and later)")   \
+	X(RAW_METRICS, "prefix-raw-metrics", "prefixes through raw metrics (deprecated by 13.0)")  \
+	X(UNITS, "units", "the unit of each full metric name")                                     \
+	X(PLAN_DETAIL, "plan-detail", "which pass serves which metric")                            \
+	X(IMAGE_CHIP, "image-chip", "the chip of a bare counter data image")                       \
+	X(SAMPLE_TIMES, "sample-times", "start and end of PM samples; telling PM from range images")
+
+#endif

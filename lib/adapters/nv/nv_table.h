@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The function table: one typed pointer for each symbol of nv_symbols.h. Everything in this
+ * folder calls through it, so a test that fills one in itself stands in for NVIDIA.
+ */
+#ifndef OPK_NV_TABLE_H
+#define OPK_NV_TABLE_H
+
+#include "adapters/nv/nv_abi.h"
+#include "adapters/nv/nv_symbols.h"
+#include "base/ctx.h"
+#include "base/strlist.h"
+
+struct nv_table {
+	int (*cuptiGetVersion)(uint32_t *version);
+#define X(symbol, params, last, feature) int (*symbol)(struct nv_##params *);
+	NV_CUPTI_SYMBOLS(X)
+	NV_NVPERF_SYMBOLS(X)
+#undef X
+};
+
+enum nv_feature {
+#define X(id, name, description) NV_FEATURE_##id,
+	NV_FEATURES(X)
+#undef X
+	NV_FEATURE_COUNT
+};
+
+struct opk_nv {
+	struct nv_table call;
+	void *cupti;
+	void *nvperf;
+	char *cupti_path;
+	char *nvperf_path;
+	uint32_t version;
+	bool nvperf_ready; /* NVPW_InitializeHost was called */
+	struct opk_strlist tried;
+	struct opk_feature features[NV_FEATURE_COUNT];
+	/* Struct sizes that this library accepted, see nv_host.c; 0: not known yet. */
+	size_t initialize_size;
+	size_t properties_size;
+};
+
+/* An adapter over a table that the caller filled in; missing entries are NULL. */
+struct opk_nv *nv_from_table(const struct nv_table *table);
+void nv_free(struct opk_nv *nv);
+/* Which features the bound symbols give. */
+void nv_set_features(struct opk_nv *nv);
+
+/* Finds and opens the libraries on first use: nv_load.c. */
+int nv_get(struct opk_nv **out, struct opk_ctx *ctx);
+/* The same, and OPK_ENVIDIA with the missing symbol unless the feature is there. */
+int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature);
+
+/* Files that may be the library, best first, after the search order of DESIGN: nv_find.c. */
+bool nv_find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx);
+
+/* "CUPTI_ERROR_INVALID_PARAMETER (1)" into a buffer that the next call reuses; nv_status.c. */
+const char *nv_cupti_status(int status);
+const char *nv_nvpa_status(int status);
+/* Starts a cause chain: "cuptiX failed: NAME (number)", with advice where there is any. */
+int nv_fail_cupti(struct opk_ctx *ctx, const char *function, int status);
+int nv_fail_nvpa(struct opk_ctx *ctx, const char *function, int status);
+
+enum {
+	NV_SUCCESS = 0,
+	NV_CUPTI_INVALID_PARAMETER = 1,
+	NV_CUPTI_INVALID_METRIC_NAME = 17,
+	NV_CUPTI_NOT_SUPPORTED = 27,
+	NV_CUPTI_INVALID_CHIP_NAME = 46,
+	NV_CUPTI_UNKNOWN = 999,
+};
+
+/* Zeroed parameters of the size that all releases know. */
+#define NV_PARAMS(type, last) { .structSize = NV_END(struct nv_##type, last) }
+
+#endif

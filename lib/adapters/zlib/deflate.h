@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* zlib: CRC-32 and the zlib format (RFC 1950). */
+#ifndef OPK_DEFLATE_H
+#define OPK_DEFLATE_H
+
+#include "base/ctx.h"
+
+uint32_t opk_crc32(uint32_t crc, const void *data, size_t size);
+/* Compresses at the best level; free(). */
+int opk_deflate(void **out, size_t *out_size, struct opk_ctx *ctx, const void *data, size_t size);
+/* Decompresses to exactly `plain_size` bytes; OPK_EINPUT for anything else. */
+int opk_inflate(void *out, size_t plain_size, struct opk_ctx *ctx, const void *data, size_t size);
+
+#endif

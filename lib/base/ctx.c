@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/ctx.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "config.h"
+
+const char *opk_version(void)
+{
+	return PACKAGE_VERSION;
+}
+
+void opk_env_read(struct opk_env *env)
+{
+	*env = (struct opk_env){
+		.offpeak_cuda = getenv("OFFPEAK_CUDA"),
+		.cuda_home = getenv("CUDA_HOME"),
+		.cuda_path = getenv("CUDA_PATH"),
+		.virtual_env = getenv("VIRTUAL_ENV"),
+		.home = getenv("HOME"),
+		.sets = getenv("OFFPEAK_SETS"),
+	};
+}
+
+/* Copies `text`; NULL and "" become NULL. Returns false when out of memory. */
+static bool copy_setting(const char **out, const char *text)
+{
+	*out = NULL;
+	if (!text || !*text)
+		return true;
+	*out = opk_strdup(text);
+	return *out != NULL;
+}
+
+static bool copy_env(struct opk_env *to, const struct opk_env *from)
+{
+	return copy_setting(&to->offpeak_cuda, from->offpeak_cuda)
+	       && copy_setting(&to->cuda_home, from->cuda_home)
+	       && copy_setting(&to->cuda_path, from->cuda_path)
+	       && copy_setting(&to->virtual_env, from->virtual_env)
+	       && copy_setting(&to->home, from->home) && copy_setting(&to->sets, from->sets);
+}
+
+static void free_env(struct opk_env *env)
+{
+	free((char *)env->offpeak_cuda);
+	free((char *)env->cuda_home);
+	free((char *)env->cuda_path);
+	free((char *)env->virtual_env);
+	free((char *)env->home);
+	free((char *)env->sets);
+}
+
+int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *options)
+{
+	static const struct opk_ctx_options defaults = OPK_INIT(defaults);
+	struct opk_ctx *ctx = opk_alloc(sizeof *ctx);
+
+	if (!ctx)
+		return OPK_ENOMEM;
+	if (!options)
+		options = &defaults;
+	ctx->log = options->log;
+	ctx->log_data = options->log_data;
+	if (!copy_setting(&ctx->cuda_dir, options->cuda_dir)
+	    || !copy_setting(&ctx->data_dir, options->data_dir)
+	    || (options->env && !copy_env(&ctx->env, options->env))) {
+		opk_ctx_free(ctx);
+		return OPK_ENOMEM;
+	}
+	*out = ctx;
+	return OPK_OK;
+}
+
+void opk_ctx_free(struct opk_ctx *ctx)
+{
+	if (!ctx)
+		return;
+	if (ctx->nv && ctx->nv_free)
+		ctx->nv_free(ctx->nv);
+	opk_clear_errors(ctx);
+	free_env(&ctx->env);
+	free((char *)ctx->cuda_dir);
+	free((char *)ctx->data_dir);
+	free(ctx);
+}
+
+void opk_clear_errors(struct opk_ctx *ctx)
+{
+	for (size_t i = 0; i < ctx->error_count; i++)
+		free(ctx->errors[i]);
+	free(ctx->errors);
+	ctx->errors = NULL;
+	ctx->error_count = 0;
+}
+
+/* Out of memory, the chain stays shorter than it might be; the code still tells. */
+static void push(struct opk_ctx *ctx, const char *format, va_list args)
+{
+	char *message = NULL;
+	char **grown;
+
+	if (vasprintf(&message, format, args) < 0)
+		return;
+	grown = realloc(ctx->errors, (ctx->error_count + 1) * sizeof *grown);
+	if (!grown) {
+		free(message);
+		return;
+	}
+	ctx->errors = grown;
+	ctx->errors[ctx->error_count++] = message;
+}
+
+int opk_fail(struct opk_ctx *ctx, int code, const char *format, ...)
+{
+	va_list args;
+
+	opk_clear_errors(ctx);
+	va_start(args, format);
+	push(ctx, format, args);
+	va_end(args);
+	return code;
+}
+
+int opk_add(struct opk_ctx *ctx, int code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	push(ctx, format, args);
+	va_end(args);
+	return code;
+}
+
+int opk_nomem(struct opk_ctx *ctx, const char *what)
+{
+	return opk_fail(ctx, OPK_ENOMEM, "out of memory for %s", what);
+}
+
+int opk_fail_errno(struct opk_ctx *ctx, int code, const char *what, const char *path)
+{
+	return opk_fail(ctx, code, "%s: %s: %s", path, what, strerror(errno));
+}
+
+size_t opk_error_count(const struct opk_ctx *ctx)
+{
+	return ctx->error_count;
+}
+
+const char *opk_error_message(const struct opk_ctx *ctx, size_t i)
+{
+	return i < ctx->error_count ? ctx->errors[i] : NULL;
+}
+
+void opk_log(struct opk_ctx *ctx, const char *format, ...)
+{
+	char message[1024];
+	va_list args;
+
+	if (!ctx->log)
+		return;
+	va_start(args, format);
+	vsnprintf(message, sizeof message, format, args);
+	va_end(args);
+	ctx->log(ctx->log_data, message);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The context: options, cause chain, and the slot that holds NVIDIA's libraries. */
+#ifndef OPK_CTX_H
+#define OPK_CTX_H
+
+#include "offpeak.h"
+
+struct opk_nv;
+
+struct opk_ctx {
+	const char *cuda_dir; /* owned, as data_dir */
+	const char *data_dir;
+	struct opk_env env; /* owned copies */
+	opk_log_fn *log;
+	void *log_data;
+	char **errors;
+	size_t error_count;
+	/* Filled by the nv adapter on first use; tests put a fake here. */
+	struct opk_nv *nv;
+	void (*nv_free)(struct opk_nv *nv);
+};
+
+/* Starts a new cause chain and returns `code`. */
+int opk_fail(struct opk_ctx *ctx, int code, const char *format, ...) OPK_PRINTF(3, 4);
+/* Adds what was being done when it failed, and returns `code`. */
+int opk_add(struct opk_ctx *ctx, int code, const char *format, ...) OPK_PRINTF(3, 4);
+/* OPK_ENOMEM with what the memory was for. */
+int opk_nomem(struct opk_ctx *ctx, const char *what);
+/* A failed system call: its errno in words. */
+int opk_fail_errno(struct opk_ctx *ctx, int code, const char *what, const char *path);
+void opk_clear_errors(struct opk_ctx *ctx);
+void opk_log(struct opk_ctx *ctx, const char *format, ...) OPK_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+
+bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset)
+{
+	uint8_t *to = data;
+
+	while (size) {
+		ssize_t got = pread(fd, to, size, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got == 0)
+			errno = 0;
+		if (got <= 0)
+			return false;
+		to += got;
+		offset += (uint64_t)got;
+		size -= (size_t)got;
+	}
+	return true;
+}
+
+bool opk_write_all(int fd, const void *data, size_t size)
+{
+	const uint8_t *from = data;
+
+	while (size) {
+		ssize_t put = write(fd, from, size);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return false;
+		from += put;
+		size -= (size_t)put;
+	}
+	return true;
+}
+
+int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path)
+{
+	opk_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	opk_autofree uint8_t *bytes = NULL;
+	struct stat info;
+
+	if (fd < 0 || fstat(fd, &info))
+		return opk_fail_errno(ctx, OPK_EINPUT, "can't open", path);
+	if (!S_ISREG(info.st_mode))
+		return opk_fail(ctx, OPK_EINPUT, "%s: not a regular file", path);
+	bytes = opk_realloc(NULL, (size_t)info.st_size + 1);
+	if (!bytes)
+		return opk_fail(ctx, OPK_ENOMEM, "%s: out of memory for %jd bytes", path,
+		                (intmax_t)info.st_size);
+	if (!opk_pread_all(fd, bytes, (size_t)info.st_size, 0))
+		return opk_fail_errno(ctx, OPK_EINPUT, "can't read", path);
+	bytes[info.st_size] = '\0';
+	*data = opk_take(bytes);
+	*size = (size_t)info.st_size;
+	return OPK_OK;
+}
+
+int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
+{
+	struct stat info;
+	mode_t mask;
+
+	*file = (struct opk_newfile){ .fd = -1 };
+	if (!stat(path, &info) && !S_ISREG(info.st_mode))
+		return opk_fail(ctx, OPK_EFAILED, "%s: exists and is not a regular file", path);
+	file->path = opk_strdup(path);
+	file->temporary = opk_printf("%s.XXXXXX", path);
+	if (!file->path || !file->temporary) {
+		free(opk_take(file->temporary));
+		opk_newfile_discard(file);
+		return opk_nomem(ctx, "a file name");
+	}
+	file->fd = mkostemp(file->temporary, O_CLOEXEC);
+	if (file->fd < 0) {
+		int code = opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
+
+		free(opk_take(file->temporary));
+		opk_newfile_discard(file);
+		return code;
+	}
+	mask = umask(0);
+	umask(mask);
+	fchmod(file->fd, 0666 & ~mask);
+	return OPK_OK;
+}
+
+int opk_newfile_write(struct opk_newfile *file, struct opk_ctx *ctx, const void *data, size_t size)
+{
+	if (!opk_write_all(file->fd, data, size))
+		return opk_fail_errno(ctx, OPK_EFAILED, "can't write", file->path);
+	return OPK_OK;
+}
+
+int opk_newfile_commit(struct opk_newfile *file, struct opk_ctx *ctx)
+{
+	if (fsync(file->fd) || rename(file->temporary, file->path))
+		return opk_fail_errno(ctx, OPK_EFAILED, "can't write", file->path);
+	free(opk_take(file->temporary));
+	opk_newfile_discard(file);
+	return OPK_OK;
+}
+
+void opk_newfile_discard(struct opk_newfile *file)
+{
+	if (!file->path && !file->temporary)
+		return;
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+	if (file->temporary)
+		unlink(file->temporary);
+	free(opk_take(file->temporary));
+	free(opk_take(file->path));
+}
+
+struct opk_outfile {
+	struct opk_ctx *ctx;
+	struct opk_newfile file;
+	int code; /* of the first write that failed */
+};
+
+int opk_outfile_new(struct opk_outfile **out, struct opk_ctx *ctx, const char *path)
+{
+	struct opk_outfile *outfile = opk_alloc(sizeof *outfile);
+	int code;
+
+	if (!outfile)
+		return opk_nomem(ctx, "a file");
+	outfile->ctx = ctx;
+	code = opk_newfile_create(&outfile->file, ctx, path);
+	if (code) {
+		free(outfile);
+		return code;
+	}
+	*out = outfile;
+	return OPK_OK;
+}
+
+int opk_outfile_write(void *data, const void *bytes, size_t size)
+{
+	struct opk_outfile *outfile = data;
+
+	if (!outfile->code)
+		outfile->code = opk_newfile_write(&outfile->file, outfile->ctx, bytes, size);
+	return outfile->code;
+}
+
+int opk_outfile_finish(struct opk_outfile *outfile)
+{
+	return outfile->code ? outfile->code : opk_newfile_commit(&outfile->file, outfile->ctx);
+}
+
+void opk_outfile_free(struct opk_outfile *outfile)
+{
+	if (!outfile)
+		return;
+	opk_newfile_discard(&outfile->file);
+	free(outfile);
+}

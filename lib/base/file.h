@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Files that appear whole or not at all. */
+#ifndef OPK_FILE_H
+#define OPK_FILE_H
+
+#include "base/ctx.h"
+
+/* A file under a temporary name beside its final one. */
+struct opk_newfile {
+	char *path;
+	char *temporary;
+	int fd;
+};
+
+int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
+int opk_newfile_write(struct opk_newfile *file, struct opk_ctx *ctx, const void *data, size_t size);
+/* fsync, rename; the temporary name is gone afterwards. */
+int opk_newfile_commit(struct opk_newfile *file, struct opk_ctx *ctx);
+/* Removes what was not committed; safe to call twice. */
+void opk_newfile_discard(struct opk_newfile *file);
+
+/* All of `size` bytes at `offset`, or false with errno set (0 at the end of the file). */
+bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset);
+bool opk_write_all(int fd, const void *data, size_t size);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A strict JSON reader (RFC 8259) for what .opk files carry. */
+#ifndef OPK_JSON_READ_H
+#define OPK_JSON_READ_H
+
+#include "base/ctx.h"
+
+enum opk_json_type { OPK_JSON_NULL, OPK_JSON_BOOL, OPK_JSON_NUMBER, OPK_JSON_STRING, OPK_JSON_ARRAY, OPK_JSON_OBJECT };
+
+struct opk_json {
+	enum opk_json_type type;
+	char *key;  /* inside an object, else NULL */
+	char *text; /* of a string decoded, of a number as written */
+	bool boolean;
+	struct opk_json *children;
+	size_t count;
+	size_t capacity;
+};
+
+/* Parses all of `text`; OPK_EINPUT says at which byte and why. */
+int opk_json_parse(struct opk_json **out, struct opk_ctx *ctx, const char *text, size_t size);
+void opk_json_free(struct opk_json *root);
+
+/* The member of that name and type, or NULL. */
+const struct opk_json *opk_json_get(const struct opk_json *object, const char *key,
+                                    enum opk_json_type type);
+/* The string member, or "". */
+const char *opk_json_string(const struct opk_json *object, const char *key);
+/* Whole numbers in range; false where absent or anything else. */
+bool opk_json_u64(uint64_t *out, const struct opk_json *object, const char *key);
+bool opk_json_i64(int64_t *out, const struct opk_json *object, const char *key);
+bool opk_json_to_u64(uint64_t *out, const struct opk_json *number);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/json_write.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static void separate(struct opk_json_writer *json)
+{
+	if (json->comma)
+		opk_buf_add(json->buf, ",", 1);
+	json->comma = true;
+}
+
+static void open(struct opk_json_writer *json, const char *bracket)
+{
+	separate(json);
+	opk_buf_add(json->buf, bracket, 1);
+	json->comma = false;
+}
+
+static void close_bracket(struct opk_json_writer *json, const char *bracket)
+{
+	opk_buf_add(json->buf, bracket, 1);
+	json->comma = true;
+}
+
+void opk_json_begin_object(struct opk_json_writer *json)
+{
+	open(json, "{");
+}
+
+void opk_json_end_object(struct opk_json_writer *json)
+{
+	close_bracket(json, "}");
+}
+
+void opk_json_begin_array(struct opk_json_writer *json)
+{
+	open(json, "[");
+}
+
+void opk_json_end_array(struct opk_json_writer *json)
+{
+	close_bracket(json, "]");
+}
+
+static void put_escaped(struct opk_buf *buf, const char *text)
+{
+	opk_buf_add(buf, "\"", 1);
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			opk_buf_add_printf(buf, "\\%c", c);
+		else if (c == '\n')
+			opk_buf_add_text(buf, "\\n");
+		else if (c < 0x20)
+			opk_buf_add_printf(buf, "\\u%04x", c);
+		else
+			opk_buf_add(buf, text, 1);
+	}
+	opk_buf_add(buf, "\"", 1);
+}
+
+void opk_json_key(struct opk_json_writer *json, const char *key)
+{
+	separate(json);
+	put_escaped(json->buf, key);
+	opk_buf_add(json->buf, ":", 1);
+	json->comma = false;
+}
+
+void opk_json_put_string(struct opk_json_writer *json, const char *text)
+{
+	separate(json);
+	if (text)
+		put_escaped(json->buf, text);
+	else
+		opk_buf_add_text(json->buf, "null");
+}
+
+void opk_json_put_u64(struct opk_json_writer *json, uint64_t value)
+{
+	separate(json);
+	opk_buf_add_printf(json->buf, "%" PRIu64, value);
+}
+
+void opk_json_put_i64(struct opk_json_writer *json, int64_t value)
+{
+	separate(json);
+	opk_buf_add_printf(json->buf, "%" PRId64, value);
+}
+
+void opk_json_put_bool(struct opk_json_writer *json, bool value)
+{
+	separate(json);
+	opk_buf_add_text(json->buf, value ? "true" : "false");
+}
+
+void opk_json_put_double(struct opk_json_writer *json, double value)
+{
+	separate(json);
+	if (isfinite(value))
+		opk_buf_add_printf(json->buf, "%.17g", value);
+	else
+		opk_buf_add_text(json->buf, "null");
+}
+
+void opk_json_put_strings(struct opk_json_writer *json, const char *const *items, size_t count)
+{
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < count; i++)
+		opk_json_put_string(json, items[i]);
+	opk_json_end_array(json);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A streaming JSON writer into a buffer; it puts the commas. */
+#ifndef OPK_JSON_WRITE_H
+#define OPK_JSON_WRITE_H
+
+#include "base/buf.h"
+
+struct opk_json_writer {
+	struct opk_buf *buf;
+	bool comma; /* something stands before in this array or object */
+};
+
+void opk_json_begin_object(struct opk_json_writer *json);
+void opk_json_end_object(struct opk_json_writer *json);
+void opk_json_begin_array(struct opk_json_writer *json);
+void opk_json_end_array(struct opk_json_writer *json);
+void opk_json_key(struct opk_json_writer *json, const char *key);
+void opk_json_put_string(struct opk_json_writer *json, const char *text); /* NULL: null */
+void opk_json_put_u64(struct opk_json_writer *json, uint64_t value);
+void opk_json_put_i64(struct opk_json_writer *json, int64_t value);
+void opk_json_put_bool(struct opk_json_writer *json, bool value);
+/* %.17g; what is not finite becomes null, since JSON has no word for it. */
+void opk_json_put_double(struct opk_json_writer *json, double value);
+void opk_json_put_strings(struct opk_json_writer *json, const char *const *items, size_t count);
+
+#endif

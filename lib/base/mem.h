@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Allocation through the hook, and automatic cleanup. */
+#ifndef OPK_MEM_H
+#define OPK_MEM_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "offpeak.h"
+
+/* Zeroed; NULL when out of memory. All results go back with free(). */
+void *opk_alloc(size_t size);
+void *opk_alloc_array(size_t count, size_t size);
+/* Grows without zeroing. */
+void *opk_realloc(void *old, size_t size);
+char *opk_strdup(const char *text);
+char *opk_strndup(const char *text, size_t length);
+char *opk_printf(const char *format, ...) OPK_PRINTF(1, 2);
+
+/* Room for one more element in an array that doubles; false when out of memory. */
+bool opk_grow(void *array, size_t *capacity, size_t count, size_t element_size);
+
+static inline void opk_cleanup_free(void *pointer)
+{
+	free(*(void **)pointer);
+}
+static inline void opk_cleanup_close(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+static inline void opk_cleanup_fclose(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+#define opk_autofree __attribute__((cleanup(opk_cleanup_free)))
+#define opk_autoclose __attribute__((cleanup(opk_cleanup_close)))
+#define opk_autofclose __attribute__((cleanup(opk_cleanup_fclose)))
+/* For any type with its own free function: opk_auto(opk_set) struct opk_set *set = NULL; */
+#define OPK_DEFINE_AUTO(type)                                                                      \
+	static inline void type##_cleanup(struct type **object)                                    \
+	{                                                                                          \
+		type##_free(*object);                                                              \
+	}
+#define opk_auto(type) __attribute__((cleanup(type##_cleanup)))
+
+/* Hands a cleaned-up variable over to its new owner. */
+#define opk_take(variable)                                                                         \
+	({                                                                                         \
+		__typeof__(variable) taken_ = (variable);                                          \
+		(variable) = NULL;                                                                 \
+		taken_;                                                                            \
+	})
+
+#endif

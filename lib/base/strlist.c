@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/strlist.h"
+
+#include <string.h>
+
+bool opk_strlist_take(struct opk_strlist *list, char *text)
+{
+	if (!text)
+		return false;
+	if (!opk_grow(&list->items, &list->capacity, list->count, sizeof *list->items)) {
+		free(text);
+		return false;
+	}
+	list->items[list->count++] = text;
+	return true;
+}
+
+bool opk_strlist_add(struct opk_strlist *list, const char *text)
+{
+	return opk_strlist_take(list, opk_strdup(text));
+}
+
+bool opk_strlist_contains(const struct opk_strlist *list, const char *text)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i], text))
+			return true;
+	return false;
+}
+
+void opk_strlist_clear(struct opk_strlist *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i]);
+	free(list->items);
+	*list = (struct opk_strlist){ 0 };
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void opk_strlist_sort(struct opk_strlist *list)
+{
+	if (list->count > 1)
+		qsort(list->items, list->count, sizeof *list->items, compare);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A growing list of owned strings. */
+#ifndef OPK_STRLIST_H
+#define OPK_STRLIST_H
+
+#include "base/mem.h"
+
+struct opk_strlist {
+	char **items;
+	size_t count;
+	size_t capacity;
+};
+
+/* false when out of memory. */
+bool opk_strlist_add(struct opk_strlist *list, const char *text);
+/* Takes `text` over, also on failure; a NULL text is a failure. */
+bool opk_strlist_take(struct opk_strlist *list, char *text);
+bool opk_strlist_contains(const struct opk_strlist *list, const char *text);
+void opk_strlist_clear(struct opk_strlist *list);
+void opk_strlist_sort(struct opk_strlist *list);
+
+#define opk_autostrlist __attribute__((cleanup(opk_strlist_clear)))
+
+static inline const char *const *opk_strlist_items(const struct opk_strlist *list)
+{
+	return (const char *const *)list->items;
+}
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "base/nearest.h"
+#include "domain/catalog.h"
+#include "domain/chip.h"
+
+/* Properties are borrowed from the host object, which therefore lives as long. */
+struct opk_catalog {
+	char *chip;
+	struct opk_nv_host *host;
+	struct opk_strlist names;
+	struct opk_metric *metrics;
+};
+
+static const char *const type_names[] = { "counter", "ratio", "throughput" };
+
+enum { TYPE_COUNT = sizeof type_names / sizeof *type_names };
+
+const char *opk_metric_type_name(enum opk_metric_type type)
+{
+	return type_names[type];
+}
+
+bool opk_metric_type_parse(enum opk_metric_type *out, const char *name)
+{
+	for (size_t i = 0; i < TYPE_COUNT; i++) {
+		if (strcmp(name, type_names[i]))
+			continue;
+		*out = (enum opk_metric_type)i;
+		return true;
+	}
+	return false;
+}
+
+static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip,
+                enum opk_profiler profiler)
+{
+	int code = opk_chip_resolve(&catalog->chip, ctx, chip);
+
+	if (!code)
+		code = opk_nv_host_new(&catalog->host, ctx, catalog->chip, profiler, NULL);
+	for (size_t type = 0; !code && type < TYPE_COUNT; type++)
+		code = opk_nv_base_metrics(&catalog->names, ctx, catalog->host,
+		                           (enum opk_metric_type)type);
+	if (code)
+		return code;
+	opk_strlist_sort(&catalog->names);
+	catalog->metrics = opk_alloc_array(catalog->names.count, sizeof *catalog->metrics);
+	if (!catalog->metrics)
+		return opk_nomem(ctx, "metrics");
+	for (size_t i = 0; !code && i < catalog->names.count; i++)
+		code = opk_nv_properties(&catalog->metrics[i], ctx, catalog->host,
+		                         catalog->names.items[i]);
+	return code;
+}
+
+int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
+                    enum opk_profiler profiler)
+{
+	struct opk_catalog *catalog = opk_alloc(sizeof *catalog);
+	int code = catalog ? fill(catalog, ctx, chip, profiler) : opk_nomem(ctx, "a catalog");
+
+	if (code) {
+		opk_catalog_free(catalog);
+		return opk_add(ctx, code, "no metric catalog of %s", chip);
+	}
+	*out = catalog;
+	return OPK_OK;
+}
+
+void opk_catalog_free(struct opk_catalog *catalog)
+{
+	if (!catalog)
+		return;
+	opk_nv_host_free(catalog->host);
+	opk_strlist_clear(&catalog->names);
+	free(catalog->metrics);
+	free(catalog->chip);
+	free(catalog);
+}
+
+const char *opk_catalog_chip(const struct opk_catalog *catalog)
+{
+	return catalog->chip;
+}
+
+size_t opk_catalog_count(const struct opk_catalog *catalog)
+{
+	return catalog->names.count;
+}
+
+const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size_t i)
+{
+	return &catalog->metrics[i];
+}
+
+/*
+ * "dram__bytes.sum" -> "dram__bytes". Names of single-pass sets have dots of their own before the
+ * double underscore: "CTC.TriageCompute.ctc__rx_bytes.sum".
+ */
+static size_t base_length(const char *name)
+{
+	const char *unit_end = strstr(name, "__");
+	const char *dot = strchr(unit_end ? unit_end : name, '.');
+
+	return dot ? (size_t)(dot - name) : strlen(name);
+}
+
+static int compare_name(const void *key, const void *metric)
+{
+	return strcmp(key, ((const struct opk_metric *)metric)->name);
+}
+
+const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name)
+{
+	opk_autofree char *base = opk_strndup(name, base_length(name));
+
+	return base ? bsearch(base, catalog->metrics, catalog->names.count,
+	                      sizeof *catalog->metrics, compare_name)
+	            : NULL;
+}
+
+const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, const char *name)
+{
+	opk_autofree char *base = opk_strndup(name, base_length(name));
+	struct opk_nearest nearest = { .name = base };
+	const struct opk_metric *best = NULL;
+
+	for (size_t i = 0; base && i < catalog->names.count; i++) {
+		opk_nearest_try(&nearest, catalog->metrics[i].name);
+		if (nearest.best == catalog->metrics[i].name)
+			best = &catalog->metrics[i];
+	}
+	return best;
+}
+
+int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog *catalog,
+                        const char *name, const char *place)
+{
+	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	const char *colon = *place ? ": " : "";
+
+	if (metric && !strcmp(metric->name, name))
+		return opk_add(ctx, code, "%s%s%s needs a %s, for example %s%s", place, colon, name,
+		               metric->type == OPK_RATIO ? "submetric" : "rollup", name,
+		               metric->type == OPK_COUNTER ? ".sum"
+		               : metric->type == OPK_RATIO ? ".pct"
+		                                           : ".avg.pct_of_peak_sustained_elapsed");
+	if (metric)
+		return opk_add(ctx, code, "%s%s%s has no rollup or submetric '%s'", place, colon,
+		               metric->name, name + strlen(metric->name) + 1);
+	metric = opk_catalog_nearest(catalog, name);
+	return opk_add(ctx, code, "%s%s%s has no metric '%s'%s%s%s", place, colon, catalog->chip,
+	               name, metric ? ", did you mean " : "", metric ? metric->name : "",
+	               metric ? "?" : "");
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef OPK_CATALOG_H
+#define OPK_CATALOG_H
+
+#include "base/ctx.h"
+
+/* Adds to the cause chain why `name` is no full metric name of the chip; `place` may be "". */
+int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog *catalog,
+                        const char *name, const char *place);
+
+#endif

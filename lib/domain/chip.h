@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef OPK_CHIP_H
+#define OPK_CHIP_H
+
+#include "base/ctx.h"
+
+/* The library's spelling of a chip's name in any case; OPK_EUSAGE with a suggestion; free(). */
+int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs work in a child process, so that its crash or hang is an error here. */
+#ifndef OPK_CONTAIN_H
+#define OPK_CONTAIN_H
+
+#include <stdio.h>
+
+#include "base/ctx.h"
+
+/* What the work sees of its process. */
+struct opk_child {
+	FILE *spool;  /* where results go; complete once the work returned OPK_OK */
+	int reports;  /* progress and the outcome go to the parent here */
+};
+
+/* Tells the parent that the work goes on; long silence ends the child. */
+void opk_child_progress(struct opk_child *child, uint64_t done, uint64_t total);
+
+typedef int opk_contained_fn(struct opk_ctx *ctx, void *data, struct opk_child *child);
+
+struct opk_contain_options {
+	unsigned timeout_s; /* without progress; 0: 30 */
+	uint64_t memory;    /* bytes beyond what NVIDIA's libraries take */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
+};
+
+/*
+ * Runs `work` in a child and waits. Its code and cause chain become those of the caller; a crash
+ * or a timeout is OPK_EINPUT. On success *spool, unless NULL, is the result from its first byte,
+ * to be closed by the caller. The child must not be needed for anything but the result: what it
+ * changes in memory is lost.
+ */
+int opk_contain(FILE **spool, struct opk_ctx *ctx, opk_contained_fn *work, void *data,
+                const struct opk_contain_options *options);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The layout of .opk files, docs/format.md, shared by reader and writer. */
+#ifndef OPK_CONTAINER_H
+#define OPK_CONTAINER_H
+
+#include "base/buf.h"
+#include "base/ctx.h"
+
+#define OPK_MAGIC "\x89OPK\r\n\x1a\n"
+
+enum {
+	OPK_MAGIC_SIZE = 8,
+	OPK_FORMAT_VERSION = 1,
+	OPK_FILE_HEADER_SIZE = 16,
+	OPK_SECTION_HEADER_SIZE = 40,
+	OPK_END_SIZE = 8,
+	/* deflate can't pack tighter than 1032:1, so a section that claims more is lying. */
+	OPK_MAX_RATIO = 1032,
+};
+
+/* Payloads are padded with zeros to a multiple of 8. */
+static inline uint64_t opk_padding(uint64_t size)
+{
+	return -size & 7;
+}
+
+struct opk_file {
+	char *path;
+	int fd;
+	uint64_t size;
+	bool complete;
+	struct opk_section *sections;
+	size_t section_count;
+	size_t section_capacity;
+	/* Decoded on demand: meta.c, ranges.c. */
+	struct opk_meta_storage *meta;
+	struct opk_range_storage *ranges;
+};
+
+void opk_meta_storage_free(struct opk_meta_storage *storage);
+void opk_range_storage_free(struct opk_range_storage *storage);
+
+/* The first section of a type, or -1. */
+long opk_file_find(const struct opk_file *file, uint32_t type);
+/* Adds "FILE: section N (TYPE)" to the cause chain. */
+int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *file, size_t i);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Evaluation as its users see it: a child computes, rows are read from its spool. */
+#include "domain/eval.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "domain/container.h"
+
+struct opk_evaluation {
+	FILE *spool;
+	struct opk_spool_header header;
+	struct opk_spool_trailer trailer;
+	struct opk_strlist metrics;
+	struct opk_strlist units;
+	struct opk_row row;
+	char *name;
+	double *values;
+};
+
+static int damaged_spool(struct opk_ctx *ctx)
+{
+	return opk_fail(ctx, OPK_EINPUT, "the evaluation's result is damaged, as its input must be");
+}
+
+static int get(struct opk_evaluation *evaluation, struct opk_ctx *ctx, void *to, size_t size)
+{
+	if (!size || fread(to, size, 1, evaluation->spool) == 1)
+		return OPK_OK;
+	return damaged_spool(ctx);
+}
+
+static int read_trailer(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
+{
+	long size = (long)sizeof evaluation->trailer;
+	int code;
+
+	if (fseek(evaluation->spool, -size, SEEK_END))
+		return damaged_spool(ctx);
+	code = get(evaluation, ctx, &evaluation->trailer, sizeof evaluation->trailer);
+	rewind(evaluation->spool);
+	return code;
+}
+
+static int read_units(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
+{
+	size_t size = evaluation->header.unit_size;
+	opk_autofree char *text = opk_alloc(size + 1);
+	struct opk_reader reader = { .data = (uint8_t *)text, .left = size };
+	int code = text ? get(evaluation, ctx, text, size) : opk_nomem(ctx, "units");
+
+	for (size_t i = 0; !code && i < evaluation->metrics.count; i++) {
+		const char *unit = (const char *)reader.data;
+
+		if (!opk_read_bytes(&reader, strnlen(unit, reader.left) + 1))
+			return damaged_spool(ctx);
+		if (!opk_strlist_add(&evaluation->units, unit))
+			return opk_nomem(ctx, "units");
+	}
+	return code;
+}
+
+static int read_header(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
+{
+	int code = read_trailer(evaluation, ctx);
+
+	if (!code)
+		code = get(evaluation, ctx, &evaluation->header, sizeof evaluation->header);
+	if (code)
+		return code;
+	evaluation->header.chip[sizeof evaluation->header.chip - 1] = '\0';
+	if (evaluation->header.profiler != OPK_PROFILER_RANGE
+	    && evaluation->header.profiler != OPK_PROFILER_PM)
+		return damaged_spool(ctx);
+	return read_units(evaluation, ctx);
+}
+
+static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct opk_eval_job *job,
+                const struct opk_eval_options *options)
+{
+	struct opk_contain_options contain = {
+		.timeout_s = options->timeout_s,
+		.memory = 4 * (uint64_t)job->image_size,
+		.progress = options->progress,
+		.progress_data = options->progress_data,
+	};
+	int code;
+
+	for (size_t i = 0; job->file && i < job->file->section_count; i++)
+		contain.memory += 4 * job->file->sections[i].plain_size;
+	for (size_t i = 0; i < job->metric_count; i++)
+		if (!opk_strlist_add(&evaluation->metrics, job->metrics[i]))
+			return opk_nomem(ctx, "an evaluation");
+	evaluation->values = opk_alloc_array(job->metric_count, sizeof *evaluation->values);
+	if (!evaluation->values)
+		return opk_nomem(ctx, "an evaluation");
+	code = opk_contain(&evaluation->spool, ctx, opk_eval_in_child, job, &contain);
+	return code ? code : read_header(evaluation, ctx);
+}
+
+static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
+                    const struct opk_eval_options *options)
+{
+	struct opk_evaluation *evaluation = opk_alloc(sizeof *evaluation);
+	int code = evaluation ? fill(evaluation, ctx, job, options)
+	                      : opk_nomem(ctx, "an evaluation");
+
+	if (code) {
+		opk_evaluation_free(evaluation);
+		return code;
+	}
+	*out = evaluation;
+	return OPK_OK;
+}
+
+/* Whole, with data, every checksum right: only then does a byte go on. */
+static int check_file(struct opk_ctx *ctx, struct opk_file *file, bool allow_incomplete)
+{
+	int code = OPK_OK;
+
+	if (!file->complete && !allow_incomplete)
+		return opk_fail(ctx, OPK_EINPUT,
+		                "%s: cut off: its end section is missing; --allow-incomplete evaluates "
+		                "the %zu sections that are whole",
+		                file->path, file->section_count);
+	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
+		return opk_fail(ctx, OPK_EINPUT,
+		                "%s: no counter data; it was built, not yet recorded", file->path);
+	for (size_t i = 0; !code && i < file->section_count; i++)
+		code = opk_file_verify(ctx, file, i);
+	return code;
+}
+
+int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const struct opk_eval_options *options)
+{
+	struct opk_eval_job job = { .file = file, .has_profiler = true };
+	const struct opk_meta *meta;
+	int code = check_file(ctx, file, options->allow_incomplete);
+
+	if (!code)
+		code = opk_file_meta(&meta, ctx, file);
+	if (code)
+		return code;
+	job.chip = meta->chip;
+	job.profiler = meta->profiler;
+	job.gpu_time_shift = meta->gpu_time_shift;
+	job.metrics = options->metrics ? options->metrics : meta->metrics;
+	job.metric_count = options->metrics ? options->metric_count : meta->metric_count;
+	code = evaluate(out, ctx, &job, options);
+	return code ? opk_add(ctx, code, "can't evaluate %s", file->path) : OPK_OK;
+}
+
+/* What every counter data image begins with; all else about it is NVIDIA's secret. */
+static bool looks_like_image(const void *image, size_t size)
+{
+	static const char magic[] = "LOPDATA";
+
+	return size > 64 && !memcmp(image, magic, sizeof magic);
+}
+
+int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image,
+                   size_t size, const struct opk_eval_options *options)
+{
+	struct opk_eval_job job = {
+		.image = image,
+		.image_size = size,
+		.chip = options->chip,
+		.has_profiler = options->has_profiler,
+		.profiler = options->profiler,
+		.gpu_time_shift = options->gpu_time_shift,
+		.metrics = options->metrics,
+		.metric_count = options->metric_count,
+	};
+
+	if (!options->metrics || !options->metric_count)
+		return opk_fail(ctx, OPK_EUSAGE, "a bare image does not tell its metrics: name them");
+	if (!looks_like_image(image, size))
+		return opk_fail(ctx, OPK_EINPUT, "not a counter data image");
+	return evaluate(out, ctx, &job, options);
+}
+
+void opk_evaluation_free(struct opk_evaluation *evaluation)
+{
+	if (!evaluation)
+		return;
+	if (evaluation->spool)
+		fclose(evaluation->spool);
+	opk_strlist_clear(&evaluation->metrics);
+	opk_strlist_clear(&evaluation->units);
+	free(evaluation->name);
+	free(evaluation->values);
+	free(evaluation);
+}
+
+const char *opk_evaluation_chip(const struct opk_evaluation *evaluation)
+{
+	return evaluation->header.chip;
+}
+
+enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluation)
+{
+	return (enum opk_profiler)evaluation->header.profiler;
+}
+
+size_t opk_evaluation_metric_count(const struct opk_evaluation *evaluation)
+{
+	return evaluation->metrics.count;
+}
+
+const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_t i)
+{
+	return evaluation->metrics.items[i];
+}
+
+const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i)
+{
+	return evaluation->units.items[i];
+}
+
+uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation)
+{
+	return evaluation->trailer.incomplete_samples;
+}
+
+static int read_name(struct opk_evaluation *evaluation, struct opk_ctx *ctx, uint32_t size)
+{
+	char *name;
+	int code;
+
+	if (size > OPK_MAX_RANGE_NAME)
+		return damaged_spool(ctx);
+	name = opk_realloc(evaluation->name, (size_t)size + 1);
+	if (!name)
+		return opk_nomem(ctx, "a range name");
+	evaluation->name = name;
+	code = get(evaluation, ctx, name, size);
+	name[size] = '\0';
+	return code;
+}
+
+int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
+                        struct opk_evaluation *evaluation)
+{
+	struct opk_row *current = &evaluation->row;
+	struct opk_spool_row stored;
+	size_t index = current->values ? current->index + 1 : 0;
+	int code;
+
+	*row = NULL;
+	if (index >= evaluation->trailer.rows)
+		return OPK_OK;
+	code = get(evaluation, ctx, &stored, sizeof stored);
+	if (!code)
+		code = read_name(evaluation, ctx, stored.name_size);
+	if (!code)
+		code = get(evaluation, ctx, evaluation->values,
+		           evaluation->metrics.count * sizeof *evaluation->values);
+	if (code)
+		return code;
+	*current = (struct opk_row){
+		.index = index,
+		.name = evaluation->name,
+		.start_ns = stored.start_ns,
+		.end_ns = stored.end_ns,
+		.spans_earlier = stored.spans_earlier,
+		.values = evaluation->values,
+	};
+	*row = current;
+	return OPK_OK;
+}

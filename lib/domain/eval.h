@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the child that evaluates and the parent that reads share: eval_child.c, eval.c. */
+#ifndef OPK_EVAL_H
+#define OPK_EVAL_H
+
+#include "base/strlist.h"
+#include "domain/contain.h"
+
+/* Everything to evaluate, from an .opk file or a bare image. */
+struct opk_eval_job {
+	const struct opk_file *file; /* NULL: a bare image */
+	const void *image;
+	size_t image_size;
+	const char *chip; /* NULL: read from the image */
+	bool has_profiler;
+	enum opk_profiler profiler;
+	int64_t gpu_time_shift;
+	const char *const *metrics;
+	size_t metric_count;
+};
+
+/*
+ * The spool: a header, `unit_size` bytes of NUL-ended units, rows, each followed by its name and
+ * its values, and a trailer. Native layout, since it never leaves the machine.
+ */
+struct opk_spool_header {
+	char chip[32];
+	int32_t profiler;
+	uint32_t unit_size;
+};
+struct opk_spool_row {
+	uint64_t start_ns, end_ns;
+	uint32_t spans_earlier;
+	uint32_t name_size;
+};
+struct opk_spool_trailer {
+	uint64_t rows;
+	uint64_t incomplete_samples;
+};
+
+enum { OPK_MAX_RANGE_NAME = 1 << 16 };
+
+/* An opk_contained_fn over a struct opk_eval_job. */
+int opk_eval_in_child(struct opk_ctx *ctx, void *job, struct opk_child *child);
+
+#endif

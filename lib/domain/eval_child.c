@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The part of evaluation that meets NVIDIA's code, in a process of its own. */
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "domain/catalog.h"
+#include "domain/chip.h"
+#include "domain/container.h"
+#include "domain/eval.h"
+
+struct work {
+	struct opk_ctx *ctx;
+	const struct opk_eval_job *job;
+	struct opk_child *child;
+	char *chip;
+	enum opk_profiler profiler;
+	struct opk_nv_host *host;
+	double *values;
+	uint64_t rows;
+	uint64_t incomplete_samples;
+};
+
+static int put(struct work *w, const void *data, size_t size)
+{
+	if (!size || fwrite(data, size, 1, w->child->spool) == 1)
+		return OPK_OK;
+	return opk_fail(w->ctx, OPK_EFAILED, "can't write a temporary file");
+}
+
+/* The unit of each metric, "" where the library can't tell. */
+static int collect_units(struct work *w, struct opk_buf *units)
+{
+	struct opk_nv_evaluator *evaluator = NULL;
+	bool known = !opk_nv_evaluator_new(&evaluator, w->ctx, w->chip, NULL);
+
+	for (size_t i = 0; i < w->job->metric_count; i++) {
+		char *unit = NULL;
+
+		if (known)
+			opk_nv_unit(&unit, w->ctx, evaluator, w->job->metrics[i]);
+		if (unit)
+			opk_buf_add_text(units, unit);
+		opk_buf_add(units, "", 1);
+		free(unit);
+	}
+	opk_nv_evaluator_free(evaluator);
+	opk_clear_errors(w->ctx);
+	return units->failed ? opk_nomem(w->ctx, "units") : OPK_OK;
+}
+
+static int put_header(struct work *w)
+{
+	struct opk_spool_header header = { .profiler = (int32_t)w->profiler };
+	opk_autobuf struct opk_buf units = { 0 };
+	int code = collect_units(w, &units);
+
+	if (code)
+		return code;
+	snprintf(header.chip, sizeof header.chip, "%s", w->chip);
+	header.unit_size = (uint32_t)units.size;
+	code = put(w, &header, sizeof header);
+	return code ? code : put(w, units.data, units.size);
+}
+
+/* Chip, profiler and host object, once the first image is at hand. */
+static int prepare(struct work *w, const void *image, size_t size)
+{
+	const char *chip = w->job->chip;
+	int code = OPK_OK;
+
+	if (!chip)
+		code = opk_nv_image_chip(&chip, w->ctx, image, size);
+	if (code)
+		return opk_add(w->ctx, code, "the image does not tell its chip; name it with --chip");
+	code = opk_chip_resolve(&w->chip, w->ctx, chip);
+	w->profiler = w->job->profiler;
+	if (!code && !w->job->has_profiler)
+		code = opk_nv_image_profiler(&w->profiler, w->ctx, image);
+	if (!code)
+		code = opk_nv_host_new(&w->host, w->ctx, w->chip, w->profiler, NULL);
+	return code ? code : put_header(w);
+}
+
+static int put_row(struct work *w, const struct opk_spool_row *row, const char *name)
+{
+	int code = put(w, row, sizeof *row);
+
+	if (!code)
+		code = put(w, name, row->name_size);
+	if (!code)
+		code = put(w, w->values, w->job->metric_count * sizeof *w->values);
+	return code;
+}
+
+static int describe_range(struct work *w, struct opk_spool_row *row, char **name,
+                          const void *image, size_t size, size_t index)
+{
+	int code = opk_nv_range_name(name, w->ctx, image, size, index);
+
+	if (code)
+		return code;
+	row->name_size = (uint32_t)strnlen(*name, OPK_MAX_RANGE_NAME);
+	return OPK_OK;
+}
+
+static int describe_sample(struct work *w, struct opk_spool_row *row, const void *image,
+                           size_t index)
+{
+	int code = opk_nv_sample_time(&row->start_ns, &row->end_ns, w->ctx, image, index);
+
+	row->start_ns += (uint64_t)w->job->gpu_time_shift;
+	row->end_ns += (uint64_t)w->job->gpu_time_shift;
+	row->spans_earlier = w->rows == 0;
+	return code;
+}
+
+/* CUPTI refuses the list as a whole: which of the names is it? */
+static int explain_metrics(struct work *w)
+{
+	struct opk_catalog *catalog = NULL;
+	int code = OPK_EUSAGE;
+
+	if (opk_catalog_new(&catalog, w->ctx, w->chip, w->profiler))
+		return code;
+	opk_clear_errors(w->ctx);
+	for (size_t i = 0; i < w->job->metric_count; i++) {
+		const char *name = w->job->metrics[i];
+		struct opk_metric metric;
+		struct opk_ctx quiet = { .nv = w->ctx->nv };
+		const struct opk_metric *base = opk_catalog_find(catalog, name);
+
+		/* Properties are found for full names only where they are right. */
+		if (!base || !strcmp(base->name, name)
+		    || opk_nv_properties(&metric, &quiet, w->host, name))
+			opk_catalog_explain(w->ctx, code, catalog, name, "");
+		opk_clear_errors(&quiet);
+	}
+	opk_catalog_free(catalog);
+	return opk_add(w->ctx, code, "can't evaluate these metrics on %s, profiler %s", w->chip,
+	               opk_profiler_name(w->profiler));
+}
+
+static int evaluate_row(struct work *w, const void *image, size_t size, size_t index)
+{
+	struct opk_spool_row row = { 0 };
+	opk_autofree char *name = NULL;
+	int code = w->profiler == OPK_PROFILER_PM ? describe_sample(w, &row, image, index)
+	                                          : describe_range(w, &row, &name, image, size, index);
+
+	if (!code)
+		code = opk_nv_evaluate(w->values, w->ctx, w->host, image, size, index,
+		                       w->job->metrics, w->job->metric_count);
+	if (code == OPK_EUSAGE)
+		return explain_metrics(w);
+	if (code)
+		return opk_add(w->ctx, OPK_EINPUT, "while evaluating range %zu", index);
+	return put_row(w, &row, name);
+}
+
+static int evaluate_image(struct work *w, const void *image, size_t size)
+{
+	struct opk_nv_image_info info;
+	size_t count;
+	int code = w->host ? OPK_OK : prepare(w, image, size);
+
+	if (!code)
+		code = opk_nv_image_info(&info, w->ctx, image, size);
+	if (code)
+		return code;
+	/* A range takes more than a word: larger numbers come from damage. */
+	if (info.populated > size / 8 || info.completed > info.populated)
+		return opk_fail(w->ctx, OPK_EINPUT, "the image claims %zu ranges in %zu bytes",
+		                info.populated, size);
+	count = w->profiler == OPK_PROFILER_PM ? info.completed : info.populated;
+	w->incomplete_samples += info.populated - count;
+	for (size_t i = 0; !code && i < count; i++, w->rows++) {
+		opk_child_progress(w->child, i, count);
+		code = evaluate_row(w, image, size, i);
+	}
+	return code;
+}
+
+static int evaluate_file(struct work *w)
+{
+	const struct opk_file *file = w->job->file;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < file->section_count; i++) {
+		opk_autofree void *image = NULL;
+		size_t size;
+
+		if (file->sections[i].type != OPK_SECTION_DATA)
+			continue;
+		code = opk_file_read(&image, &size, w->ctx, file, i);
+		if (!code)
+			code = evaluate_image(w, image, size);
+		if (code)
+			opk_file_add_place(w->ctx, code, file, i);
+	}
+	return code;
+}
+
+int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	struct work w = { .ctx = ctx, .job = data, .child = child };
+	struct opk_spool_trailer trailer;
+	int code;
+
+	w.values = opk_alloc_array(w.job->metric_count, sizeof *w.values);
+	if (!w.values)
+		return opk_nomem(ctx, "values");
+	code = w.job->file ? evaluate_file(&w)
+	                   : evaluate_image(&w, w.job->image, w.job->image_size);
+	trailer = (struct opk_spool_trailer){ w.rows, w.incomplete_samples };
+	if (!code)
+		code = put(&w, &trailer, sizeof trailer);
+	opk_nv_host_free(w.host);
+	free(w.values);
+	free(w.chip);
+	return code;
+}

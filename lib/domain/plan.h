@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef OPK_PLAN_H
+#define OPK_PLAN_H
+
+#include "base/ctx.h"
+#include "base/strlist.h"
+
+struct opk_plan {
+	char *chip;
+	enum opk_profiler profiler;
+	char *set_name;
+	char *set_description;
+	struct opk_strlist metrics;
+	void *config;
+	size_t config_size;
+	size_t passes;
+	/* Borrowed during opk_plan_new() only. */
+	const void *availability;
+};
+
+OPK_DEFINE_AUTO(opk_plan)
+
+/* Passes and config image of some metrics on a fresh host object; *config may be NULL. */
+int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
+                 const struct opk_plan *plan, const char *const *metrics, size_t count);
+
+#endif

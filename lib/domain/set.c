@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Metric sets as objects; set_yaml.c reads them, set_find.c finds them. */
+#include "domain/set.h"
+
+#include <string.h>
+#include <strings.h>
+
+struct opk_set *opk_set_create(const char *name, const char *path)
+{
+	opk_auto(opk_set) struct opk_set *set = opk_alloc(sizeof *set);
+
+	if (!set)
+		return NULL;
+	set->name = opk_strdup(name);
+	set->description = opk_strdup("");
+	set->path = opk_strdup(path);
+	return set->name && set->description && set->path ? opk_take(set) : NULL;
+}
+
+void opk_set_free(struct opk_set *set)
+{
+	if (!set)
+		return;
+	free(set->name);
+	free(set->description);
+	free(set->path);
+	opk_strlist_clear(&set->metrics);
+	opk_strlist_clear(&set->places);
+	opk_strlist_clear(&set->chips);
+	free(set);
+}
+
+bool opk_set_add_metric(struct opk_set *set, const char *metric, const char *place)
+{
+	if (opk_strlist_contains(&set->metrics, metric))
+		return true;
+	return opk_strlist_add(&set->metrics, metric) && opk_strlist_add(&set->places, place);
+}
+
+/* "memory+roofline" for what a recording of both is called. */
+static char *joined_name(const struct opk_set *const *sets, size_t count)
+{
+	char *name = opk_strdup(sets[0]->name);
+
+	for (size_t i = 1; name && i < count; i++) {
+		char *longer = opk_printf("%s+%s", name, sets[i]->name);
+
+		free(name);
+		name = longer;
+	}
+	return name;
+}
+
+static int join(struct opk_set *to, struct opk_ctx *ctx, const struct opk_set *from)
+{
+	if (from->has_profiler && to->has_profiler && from->profiler != to->profiler)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "set %s is for profiler %s, a set before it for %s: build them apart",
+		                from->name, opk_profiler_name(from->profiler),
+		                opk_profiler_name(to->profiler));
+	if (from->has_profiler) {
+		to->has_profiler = true;
+		to->profiler = from->profiler;
+	}
+	for (size_t i = 0; i < from->metrics.count; i++)
+		if (!opk_set_add_metric(to, from->metrics.items[i], from->places.items[i]))
+			return opk_nomem(ctx, "a metric set");
+	return OPK_OK;
+}
+
+int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set *const *sets,
+                 size_t count)
+{
+	opk_autofree char *name = count ? joined_name(sets, count) : NULL;
+	opk_auto(opk_set) struct opk_set *set = NULL;
+	int code = OPK_OK;
+
+	if (!count)
+		return opk_fail(ctx, OPK_EUSAGE, "no metric set was named");
+	set = name ? opk_set_create(name, count == 1 ? sets[0]->path : "") : NULL;
+	if (!set)
+		return opk_nomem(ctx, "a metric set");
+	for (size_t i = 0; !code && i < count; i++)
+		code = join(set, ctx, sets[i]);
+	if (code)
+		return code;
+	if (count == 1) {
+		free(set->description);
+		set->description = opk_strdup(sets[0]->description);
+		if (!set->description)
+			return opk_nomem(ctx, "a metric set");
+	}
+	*out = opk_take(set);
+	return OPK_OK;
+}
+
+const char *opk_set_name(const struct opk_set *set)
+{
+	return set->name;
+}
+
+const char *opk_set_description(const struct opk_set *set)
+{
+	return set->description;
+}
+
+const char *opk_set_path(const struct opk_set *set)
+{
+	return set->path;
+}
+
+bool opk_set_has_profiler(const struct opk_set *set)
+{
+	return set->has_profiler;
+}
+
+enum opk_profiler opk_set_profiler(const struct opk_set *set)
+{
+	return set->profiler;
+}
+
+size_t opk_set_metric_count(const struct opk_set *set)
+{
+	return set->metrics.count;
+}
+
+const char *opk_set_metric(const struct opk_set *set, size_t i)
+{
+	return set->metrics.items[i];
+}
+
+const char *opk_set_metric_place(const struct opk_set *set, size_t i)
+{
+	return set->places.items[i];
+}
+
+size_t opk_set_chip_count(const struct opk_set *set)
+{
+	return set->chips.count;
+}
+
+const char *opk_set_chip(const struct opk_set *set, size_t i)
+{
+	return set->chips.items[i];
+}
+
+bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip)
+{
+	bool pm = set->has_profiler && set->profiler == OPK_PROFILER_PM;
+
+	if (pm ? !chip->pm_sampling : !chip->range)
+		return false;
+	for (size_t i = 0; i < set->chips.count; i++)
+		if (!strcasecmp(set->chips.items[i], chip->name))
+			return true;
+	return set->chips.count == 0;
+}

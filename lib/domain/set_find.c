@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where sets come from: shipped folders, paths, comma-separated names. */
+#include <dirent.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+#include "config.h"
+#include "domain/set.h"
+
+struct opk_set_list {
+	struct opk_strlist paths;
+};
+
+/* OFFPEAK_SETS, the tool's data folder, the installed one. */
+static bool folders(struct opk_strlist *out, const struct opk_ctx *ctx)
+{
+	if (ctx->env.sets && !opk_strlist_add(out, ctx->env.sets))
+		return false;
+	return opk_strlist_take(out, opk_printf("%s/sets",
+	                                        ctx->data_dir ? ctx->data_dir : OPK_DATADIR));
+}
+
+static bool is_yaml(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
+}
+
+static bool list_folder(struct opk_strlist *out, const char *folder)
+{
+	DIR *dir = opendir(folder);
+	bool ok = true;
+
+	for (struct dirent *entry; dir && ok && (entry = readdir(dir));)
+		if (is_yaml(entry->d_name) && entry->d_name[0] != '.')
+			ok = opk_strlist_take(out, opk_printf("%s/%s", folder, entry->d_name));
+	if (dir)
+		closedir(dir);
+	return ok;
+}
+
+int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx)
+{
+	opk_autostrlist struct opk_strlist where = { 0 };
+	struct opk_set_list *list = opk_alloc(sizeof *list);
+	bool ok = list && folders(&where, ctx);
+
+	for (size_t i = 0; ok && i < where.count; i++)
+		ok = list_folder(&list->paths, where.items[i]);
+	if (!ok) {
+		opk_set_list_free(list);
+		return opk_nomem(ctx, "metric sets");
+	}
+	opk_strlist_sort(&list->paths);
+	*out = list;
+	return OPK_OK;
+}
+
+void opk_set_list_free(struct opk_set_list *list)
+{
+	if (!list)
+		return;
+	opk_strlist_clear(&list->paths);
+	free(list);
+}
+
+size_t opk_set_list_count(const struct opk_set_list *list)
+{
+	return list->paths.count;
+}
+
+const char *opk_set_list_path(const struct opk_set_list *list, size_t i)
+{
+	return list->paths.items[i];
+}
+
+int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
+{
+	opk_auto(opk_set) struct opk_set *set = opk_set_create("custom", "");
+	opk_autofree char *names = opk_strdup(spec);
+	char *rest = names;
+	bool ok = set && names;
+
+	for (char *name; ok && (name = strsep(&rest, ","));)
+		if (*name)
+			ok = opk_set_add_metric(set, name, "");
+	if (!ok)
+		return opk_nomem(ctx, "a metric set");
+	if (!set->metrics.count)
+		return opk_fail(ctx, OPK_EUSAGE, "'%s' names no metric", spec);
+	*out = opk_take(set);
+	return OPK_OK;
+}
+
+/* "…/memory.yaml" -> "memory" */
+static char *stem(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	return opk_strndup(name, (size_t)(strrchr(name, '.') - name));
+}
+
+static int from_shipped(struct opk_set **out, struct opk_ctx *ctx, const char *name)
+{
+	opk_autostrlist struct opk_strlist where = { 0 }, stems = { 0 };
+	struct opk_nearest nearest = { .name = name };
+	struct opk_set_list *list;
+	int code;
+
+	if (!folders(&where, ctx))
+		return opk_nomem(ctx, "metric sets");
+	for (size_t i = 0; i < where.count; i++) {
+		opk_autofree char *path = opk_printf("%s/%s.yaml", where.items[i], name);
+
+		if (!path)
+			return opk_nomem(ctx, "metric sets");
+		if (!access(path, F_OK))
+			return opk_set_load(out, ctx, path);
+	}
+	code = opk_set_list_new(&list, ctx);
+	if (code)
+		return code;
+	for (size_t i = 0; i < list->paths.count; i++)
+		if (opk_strlist_take(&stems, stem(list->paths.items[i])))
+			opk_nearest_try(&nearest, stems.items[stems.count - 1]);
+	opk_set_list_free(list);
+	return opk_fail(ctx, OPK_EUSAGE,
+	                "no metric set '%s'%s%s%s; 'offpeak sets' lists the shipped ones, "
+	                "a path or metric names with commas work too",
+	                name, nearest.best ? ", did you mean " : "",
+	                nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+}
+
+int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
+{
+	if (strchr(spec, '/') || is_yaml(spec))
+		return opk_set_load(out, ctx, spec);
+	/* Metric names have a double underscore, sets don't. */
+	if (strchr(spec, ',') || strstr(spec, "__"))
+		return opk_set_from_names(out, ctx, spec);
+	return from_shipped(out, ctx, spec);
+}

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * offpeak: NVIDIA GPU hardware metrics without a GPU.
+ *
+ * Conventions, for every function below:
+ *  - the out parameter comes first; an object from opk_X_new() or opk_X_load() belongs to the
+ *    caller and goes back through opk_X_free(), which takes NULL; all other returned pointers are
+ *    borrowed from the object that gave them and live as long as it does;
+ *  - an int result is an enum opk_status; on failure *out is untouched and the context holds a
+ *    chain of causes, see opk_error_count();
+ *  - option structs begin with their size (use OPK_INIT); absent or zero fields mean the default;
+ *  - a context and what was made from it belong to one thread at a time.
+ *
+ * The library never prints, never exits, and reads the environment only in opk_env_read().
+ */
+#ifndef OFFPEAK_H
+#define OFFPEAK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define OPK_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define OPK_PRINTF(fmt, args)
+#endif
+
+/* Result codes. The first five are also the exit codes of the tools. */
+enum opk_status {
+	OPK_OK = 0,
+	OPK_EFAILED = 1, /* the request can't be met: too many passes, an NVIDIA call failed, I/O */
+	OPK_EUSAGE = 2,  /* an argument is wrong: unknown chip, metric, set or option value */
+	OPK_ENVIDIA = 3, /* an NVIDIA library or symbol is missing or unusable */
+	OPK_EINPUT = 4,  /* an input file is missing, damaged or of the wrong kind */
+	OPK_ENOMEM = 5,  /* out of memory */
+};
+
+/* `struct opk_xxx_options o = OPK_INIT(o);` zeroes an option struct and sets its size. */
+#define OPK_INIT(var) { .size = sizeof(var) }
+
+/* The library's version, "0.1.0". */
+const char *opk_version(void);
+
+/* ---- context ---------------------------------------------------------------------------- */
+
+struct opk_ctx;
+
+/* What the environment says, as opk_env_read() finds it; NULL where unset. */
+struct opk_env {
+	const char *offpeak_cuda; /* OFFPEAK_CUDA: folder of the CUDA toolkit or of its libraries */
+	const char *cuda_home;    /* CUDA_HOME */
+	const char *cuda_path;    /* CUDA_PATH */
+	const char *virtual_env;  /* VIRTUAL_ENV: a Python environment that may hold NVIDIA's wheels */
+	const char *home;         /* HOME: for wheels installed with pip --user */
+	const char *sets;         /* OFFPEAK_SETS: folder of metric sets, searched first */
+};
+
+/* Fills *env with pointers into the process environment. */
+void opk_env_read(struct opk_env *env);
+
+typedef void opk_log_fn(void *data, const char *message);
+
+struct opk_ctx_options {
+	size_t size;
+	const char *cuda_dir;      /* look for NVIDIA's libraries here and nowhere else */
+	const struct opk_env *env; /* copied; NULL: an empty environment */
+	const char *data_dir;      /* shipped data (sets/...); NULL: the installed one */
+	opk_log_fn *log;           /* notes about unusual but harmless things */
+	void *log_data;
+};
+
+/* Cheap: NVIDIA's libraries are opened when a function first needs them. */
+int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *options);
+void opk_ctx_free(struct opk_ctx *ctx);
+
+/* The cause chain of the last failure: 0 is the innermost cause, count - 1 the outermost message. */
+size_t opk_error_count(const struct opk_ctx *ctx);
+const char *opk_error_message(const struct opk_ctx *ctx, size_t i);
+
+/*
+ * Replaces malloc and realloc for the whole process, for failure injection: `hook` behaves like
+ * realloc(), its result is released with free(). NULL restores the default.
+ */
+typedef void *opk_realloc_fn(void *old, size_t size);
+void opk_set_realloc(opk_realloc_fn *hook);
+
+/* ---- NVIDIA's libraries ----------------------------------------------------------------- */
+
+/* What was found of NVIDIA's libraries; strings are borrowed from the context. */
+struct opk_nvidia_info {
+	const char *cupti_path;       /* NULL: not found */
+	const char *nvperf_host_path; /* NULL: not found */
+	uint32_t cupti_version;       /* cuptiGetVersion, e.g. 130001; 0 if not found */
+};
+
+/*
+ * Opens the libraries if that has not happened yet and tells what was found. Fails with
+ * OPK_ENVIDIA only where libcupti is missing; *info is filled in either case.
+ */
+int opk_nvidia_info(struct opk_nvidia_info *info, struct opk_ctx *ctx);
+
+/* One line of the feature list: what it is for, and which symbol it lacks, if any. */
+struct opk_feature {
+	const char *name;
+	const char *description;
+	bool available;
+	const char *missing; /* "libnvperf_host: NVPW_..."; NULL where available */
+};
+
+/* The i-th feature, or NULL past the end. Opens the libraries where that has not happened. */
+const struct opk_feature *opk_feature(struct opk_ctx *ctx, size_t i);
+
+/* The i-th file that was tried while looking for NVIDIA's libraries, or NULL past the end. */
+const char *opk_nvidia_tried(const struct opk_ctx *ctx, size_t i);
+
+/* ---- chips and metrics ------------------------------------------------------------------ */
+
+enum opk_profiler {
+	OPK_PROFILER_RANGE, /* one value a range of kernels; any number of passes */
+	OPK_PROFILER_PM,    /* PM sampling: one value a time interval; a single pass */
+};
+
+/* "range" or "pm", and back; the latter returns false for anything else. */
+const char *opk_profiler_name(enum opk_profiler profiler);
+bool opk_profiler_parse(enum opk_profiler *out, const char *name);
+
+struct opk_chip {
+	const char *name; /* upper case: "GH100" */
+	bool range;       /* the range profiler knows it */
+	bool pm_sampling; /* PM sampling knows it */
+};
+
+/* The chips that libcupti supports (cuptiProfilerHostGetSupportedChips), in its order. */
+struct opk_chips;
+int opk_chips_new(struct opk_chips **out, struct opk_ctx *ctx);
+void opk_chips_free(struct opk_chips *chips);
+size_t opk_chips_count(const struct opk_chips *chips);
+const struct opk_chip *opk_chips_get(const struct opk_chips *chips, size_t i);
+/* By name, in any case; NULL where unknown. */
+const struct opk_chip *opk_chips_find(const struct opk_chips *chips, const char *name);
+
+enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
+const char *opk_metric_type_name(enum opk_metric_type type);
+bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
+
+/* A base metric: "dram__bytes". A full name adds a rollup or a submetric: "dram__bytes.sum". */
+struct opk_metric {
+	const char *name;
+	enum opk_metric_type type;
+	const char *hw_unit;     /* "dram" */
+	const char *dim_unit;    /* "bytes"; of the counter itself, before any submetric */
+	const char *description; /* one line */
+};
+
+/*
+ * All base metrics of one chip and profiler with their properties
+ * (cuptiProfilerHostGetBaseMetrics, cuptiProfilerHostGetMetricProperties), sorted by name.
+ */
+struct opk_catalog;
+int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
+                    enum opk_profiler profiler);
+void opk_catalog_free(struct opk_catalog *catalog);
+const char *opk_catalog_chip(const struct opk_catalog *catalog);
+size_t opk_catalog_count(const struct opk_catalog *catalog);
+const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size_t i);
+/* The base metric of a base or full name; NULL where the chip has none such. */
+const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name);
+/* The existing base metric most like a misspelt name; NULL where none is near. */
+const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, const char *name);
+
+/* Which metrics to list. All conditions must hold; any one of the globs suffices. */
+struct opk_metric_filter {
+	size_t size;
+	const char *const *globs; /* shell patterns over the base name */
+	size_t glob_count;
+	const char *unit; /* hardware unit, in any case */
+	const char *grep; /* POSIX extended regular expression over name and description */
+	bool has_type;
+	enum opk_metric_type type;
+};
+
+struct opk_matcher;
+/* OPK_EUSAGE for a malformed regular expression. */
+int opk_matcher_new(struct opk_matcher **out, struct opk_ctx *ctx,
+                    const struct opk_metric_filter *filter);
+void opk_matcher_free(struct opk_matcher *matcher);
+bool opk_matcher_match(const struct opk_matcher *matcher, const struct opk_metric *metric);
+
+/* ---- metric sets ------------------------------------------------------------------------ */
+
+/* A named list of metrics; docs/metric-sets.md has the YAML form. */
+struct opk_set;
+/* From a YAML file; errors carry file:line:column (OPK_EINPUT). */
+int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path);
+/*
+ * From what a user writes: a shipped set's name, the path of a YAML file (it has a slash or ends
+ * in .yaml or .yml), or a comma-separated list of metric names.
+ */
+int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
+/* From metric names with commas between, whatever they look like. */
+int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *names);
+/* Several sets as one: metrics in order, each once; their profilers must agree. */
+int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set *const *sets,
+                 size_t count);
+void opk_set_free(struct opk_set *set);
+const char *opk_set_name(const struct opk_set *set);
+const char *opk_set_description(const struct opk_set *set);
+const char *opk_set_path(const struct opk_set *set); /* "" unless it came from a file */
+/* Whether the set names its profiler, and which one; a bare metric list names none. */
+bool opk_set_has_profiler(const struct opk_set *set);
+enum opk_profiler opk_set_profiler(const struct opk_set *set);
+size_t opk_set_metric_count(const struct opk_set *set);
+const char *opk_set_metric(const struct opk_set *set, size_t i);
+/* The chips that the set claims to support; a count of 0 means every chip of its profiler. */
+size_t opk_set_chip_count(const struct opk_set *set);
+const char *opk_set_chip(const struct opk_set *set, size_t i);
+bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
+/* "FILE:LINE:COLUMN" of the i-th metric; "" for metrics from the command line. */
+const char *opk_set_metric_place(const struct opk_set *set, size_t i);
+
+/* The names of all shipped sets, sorted; the folders searched are those of opk_set_find(). */
+struct opk_set_list;
+int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx);
+void opk_set_list_free(struct opk_set_list *list);
+size_t opk_set_list_count(const struct opk_set_list *list);
+const char *opk_set_list_path(const struct opk_set_list *list, size_t i);
+
+/* ---- plans ------------------------------------------------------------------------------ */
+
+struct opk_plan_options {
+	size_t size;
+	const char *chip; /* in any case */
+	/* Overrides the set's own profiler if has_profiler; a set without one means range. */
+	bool has_profiler;
+	enum opk_profiler profiler;
+	/* Counter-availability image of the target GPU; optional, borrowed during the call. */
+	const void *availability;
+	size_t availability_size;
+	size_t max_passes; /* fail where more are needed; 0: no limit (PM sampling: always 1) */
+};
+
+/*
+ * Schedules a set on a chip (cuptiProfilerHostConfigAddMetrics, ...GetConfigImage,
+ * ...GetNumOfPasses). A PM-sampling set that needs more than one pass fails, and the message
+ * names the metrics that don't fit.
+ */
+struct opk_plan;
+int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
+                 const struct opk_plan_options *options);
+void opk_plan_free(struct opk_plan *plan);
+const char *opk_plan_chip(const struct opk_plan *plan);
+enum opk_profiler opk_plan_profiler(const struct opk_plan *plan);
+const char *opk_plan_set_name(const struct opk_plan *plan);
+size_t opk_plan_passes(const struct opk_plan *plan);
+size_t opk_plan_metric_count(const struct opk_plan *plan);
+const char *opk_plan_metric(const struct opk_plan *plan, size_t i);
+/* The config image: what cuptiRangeProfilerSetConfig and cuptiPmSamplingSetConfig take. */
+const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
+
+/*
+ * Which passes serve which metric (NVPW_Config_GetRawCounters and the metrics' raw
+ * dependencies), and a lower bound: no order of metrics needs fewer passes than the hungriest
+ * single metric does. Needs libnvperf_host.
+ */
+struct opk_plan_detail;
+int opk_plan_detail_new(struct opk_plan_detail **out, struct opk_ctx *ctx,
+                        const struct opk_plan *plan);
+void opk_plan_detail_free(struct opk_plan_detail *detail);
+size_t opk_plan_detail_lower_bound(const struct opk_plan_detail *detail);
+size_t opk_plan_detail_counters(const struct opk_plan_detail *detail, size_t pass);
+bool opk_plan_detail_serves(const struct opk_plan_detail *detail, size_t pass, size_t metric);
+
+/*
+ * The counter-data prefix (NVPW_CUDA_CounterDataBuilder): what sizes and initialises a counter
+ * data image. Without instances, images shrink 90-fold and min and max become NaN. The buffer
+ * belongs to the caller: free().
+ */
+int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
+                   bool keep_instances);
+
+/* ---- the .opk container ----------------------------------------------------------------- */
+
+/* Section types, docs/format.md; unknown ones are skipped. */
+enum opk_section_type {
+	OPK_SECTION_META = 0x4154454d,         /* "META": JSON, see struct opk_meta */
+	OPK_SECTION_CONFIG = 0x47464e43,       /* "CNFG": config image */
+	OPK_SECTION_PREFIX = 0x58465250,       /* "PRFX": counter-data prefix */
+	OPK_SECTION_AVAILABILITY = 0x4c495641, /* "AVIL": counter-availability image */
+	OPK_SECTION_DATA = 0x41544144,         /* "DATA": counter data image, any number */
+	OPK_SECTION_RANGES = 0x53474e52,       /* "RNGS": range table, JSON */
+	OPK_SECTION_END = 0x20444e45,          /* "END ": closes a complete file */
+};
+
+struct opk_section {
+	uint32_t type;
+	uint32_t flags;       /* OPK_SECTION_DEFLATED, OPK_SECTION_XORED */
+	uint32_t stride;      /* of the XOR filter in bytes, 0 where unused */
+	uint32_t crc;         /* CRC-32 of the stored payload */
+	uint64_t offset;      /* of the payload in the file */
+	uint64_t stored_size; /* bytes in the file */
+	uint64_t plain_size;  /* bytes after decoding */
+};
+
+#define OPK_SECTION_DEFLATED 1u
+#define OPK_SECTION_XORED 2u
+
+/* "META", with unprintable bytes as '?'; `out` takes 5 bytes. */
+void opk_section_type_name(char out[5], uint32_t type);
+
+/*
+ * Opens a container and checks its structure: every length is bounded by the file before it is
+ * believed, every section header by its checksum. A file cut off between or inside sections
+ * opens, and opk_file_complete() is false; damage is OPK_EINPUT.
+ */
+struct opk_file;
+int opk_file_open(struct opk_file **out, struct opk_ctx *ctx, const char *path);
+void opk_file_free(struct opk_file *file);
+bool opk_file_complete(const struct opk_file *file);
+uint64_t opk_file_size(const struct opk_file *file);
+size_t opk_file_section_count(const struct opk_file *file); /* without the end section */
+const struct opk_section *opk_file_section(const struct opk_file *file, size_t i);
+/* Checks one section's CRC without decoding it. */
+int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i);
+/*
+ * Decodes one section after its CRC: *data is 8-byte aligned, followed by a NUL that *size does
+ * not count, and belongs to the caller: free().
+ */
+int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct opk_file *file,
+                  size_t i);
+
+/* What the META section says; strings are "" and numbers 0 where absent. */
+struct opk_meta {
+	const char *kind; /* "set": made by build; "recording": has counter data */
+	const char *generator;
+	const char *chip;
+	enum opk_profiler profiler;
+	const char *set_name;
+	const char *set_description;
+	const char *const *metrics;
+	size_t metric_count;
+	size_t passes;
+	bool keep_instances;
+	const char *config_hash; /* "crc32:xxxxxxxx" of the config image */
+	uint32_t cupti_version;  /* of the host that built or imported it */
+	const char *source;      /* what was imported */
+	int64_t gpu_time_shift;  /* ns: host time = GPU time + shift; PM sampling */
+	bool has_gpu_time_shift;
+};
+
+/* Reads and checks the metadata; *meta is borrowed from the file. */
+int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_file *file);
+
+/* One row of the range table; the i-th row describes the i-th range over all images. */
+struct opk_range {
+	const char *name; /* replaces the image's own range name unless "" */
+	const char *kernel;
+	uint32_t grid[3], block[3]; /* 0 where unknown */
+	int32_t device;             /* -1 where unknown */
+};
+/* *count is 0 where the file has no range table. */
+int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
+                    struct opk_file *file);
+
+/*
+ * Writes a container: everything goes to a temporary name beside `path`, and
+ * opk_writer_finish() puts it in place after fsync. opk_writer_free() without it leaves nothing.
+ */
+struct opk_writer;
+int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
+/* Counter data images are filtered and deflated, other sections deflated where that helps. */
+int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size);
+int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
+int opk_writer_finish(struct opk_writer *writer);
+void opk_writer_free(struct opk_writer *writer);
+
+/*
+ * Any other file, written the same way. opk_outfile_write() is an opk_sink_fn; its failure is
+ * told by opk_outfile_finish(). opk_outfile_free() without finish leaves nothing behind.
+ */
+struct opk_outfile;
+int opk_outfile_new(struct opk_outfile **out, struct opk_ctx *ctx, const char *path);
+int opk_outfile_write(void *outfile, const void *bytes, size_t size);
+int opk_outfile_finish(struct opk_outfile *outfile);
+void opk_outfile_free(struct opk_outfile *outfile);
+/* Reads a whole file; followed by a NUL that *size does not count; free(). */
+int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path);
+
+struct opk_build_options {
+	size_t size;
+	bool no_instances;
+	const void *availability; /* stored beside the images; optional */
+	size_t availability_size;
+};
+/* plan -> set.opk: metadata, config image, counter-data prefix. */
+int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
+              const struct opk_build_options *options, const char *path);
+
+/* ---- evaluation ------------------------------------------------------------------------- */
+
+/* One evaluated range or sample. */
+struct opk_row {
+	size_t index;     /* over all images of the evaluation, from 0 */
+	const char *name; /* range name, nested levels joined by '/'; "" for samples */
+	uint64_t start_ns, end_ns; /* of a sample: host time where the shift is known, else GPU time */
+	bool spans_earlier;        /* first sample of an image: begins at an earlier event */
+	const double *values;      /* one a metric; NaN: CUPTI could not compute it */
+};
+
+struct opk_eval_options {
+	size_t size;
+	const char *const *metrics; /* NULL: those recorded */
+	size_t metric_count;
+	const char *chip; /* bare images: NULL reads it from the image */
+	bool has_profiler; /* bare images: false reads it from the image */
+	enum opk_profiler profiler;
+	bool has_gpu_time_shift; /* bare images */
+	int64_t gpu_time_shift;
+	bool allow_incomplete; /* evaluate what a cut-off file still holds */
+	unsigned timeout_s;    /* give up after so long without progress; 0: 30 */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
+};
+
+/*
+ * Evaluates counter data (cuptiProfilerHostEvaluateToGpuValues) in a child process, because
+ * NVIDIA's code crashes, hangs or runs wild on damaged images: such an end is OPK_EINPUT here.
+ * All rows are computed before the first can be read. From an .opk file every checksum is
+ * verified before a byte reaches NVIDIA's code; a bare image can't be verified.
+ */
+struct opk_evaluation;
+int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const struct opk_eval_options *options);
+int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image,
+                   size_t size, const struct opk_eval_options *options);
+void opk_evaluation_free(struct opk_evaluation *evaluation);
+const char *opk_evaluation_chip(const struct opk_evaluation *evaluation);
+enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluation);
+size_t opk_evaluation_metric_count(const struct opk_evaluation *evaluation);
+const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_t i);
+const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i);
+/* Samples that were begun but not completed, and therefore left out. */
+uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation);
+/* The next row in order; *row is NULL after the last, and valid until the next call. */
+int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
+                        struct opk_evaluation *evaluation);
+
+/* A bare counter data image becomes a recording. It is evaluated once, to see that it can be. */
+struct opk_import_options {
+	size_t size;
+	struct opk_eval_options eval; /* metrics are required */
+	const char *set_name;
+	const char *source; /* recorded as the image's origin */
+	size_t passes;
+	const void *config; /* the config image it was collected with; optional */
+	size_t config_size;
+	const void *availability;
+	size_t availability_size;
+	const char *ranges; /* a range table, JSON as in docs/format.md; optional */
+	size_t ranges_size;
+	bool no_instances; /* the image was made from a prefix without instances */
+};
+int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
+               const struct opk_import_options *options, const char *path);
+
+/* ---- rows out --------------------------------------------------------------------------- */
+
+enum opk_format { OPK_TABLE, OPK_CSV, OPK_JSON, OPK_NDJSON };
+bool opk_format_parse(enum opk_format *out, const char *name);
+
+enum opk_cell_type { OPK_CELL_STRING, OPK_CELL_UINT, OPK_CELL_DOUBLE, OPK_CELL_BOOL, OPK_CELL_LIST };
+
+struct opk_column {
+	const char *name;
+	enum opk_cell_type type;
+};
+
+union opk_cell {
+	const char *string; /* NULL: absent; empty in CSV, null in JSON */
+	uint64_t uint;
+	double number; /* %.17g; NaN is nan in CSV and null in JSON */
+	bool boolean;  /* yes or no; true or false in JSON */
+	struct {
+		const char *const *items;
+		size_t count;
+	} list; /* joined by a blank; an array in JSON */
+};
+
+/* Takes a piece of output; non-zero stops with OPK_EFAILED. */
+typedef int opk_sink_fn(void *data, const void *bytes, size_t size);
+
+struct opk_out_options {
+	size_t size;
+	enum opk_format format;
+	size_t width; /* tables: cut lines here; 0: never */
+};
+
+/*
+ * Either one table: opk_out_table(), opk_out_row()...; or a record: opk_out_record(), then any
+ * number of tables that belong to it. A record is an object in JSON, and field,value rows in CSV.
+ */
+struct opk_out;
+int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_options *options,
+                opk_sink_fn *sink, void *sink_data);
+int opk_out_record(struct opk_out *out, const struct opk_column *columns,
+                   const union opk_cell *cells, size_t count);
+/* `columns` is borrowed until the next table or the end. */
+int opk_out_table(struct opk_out *out, const char *name, const struct opk_column *columns,
+                  size_t count);
+int opk_out_row(struct opk_out *out, const union opk_cell *cells);
+int opk_out_finish(struct opk_out *out);
+void opk_out_free(struct opk_out *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

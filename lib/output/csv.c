@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* RFC 4180: a header line, commas, quotes where needed, CRLF left to those who want it. */
+#include <string.h>
+
+#include "output/out.h"
+
+static void put_field(struct opk_buf *buf, const char *text)
+{
+	if (!strpbrk(text, ",\"\r\n")) {
+		opk_buf_add_text(buf, text);
+		return;
+	}
+	opk_buf_add(buf, "\"", 1);
+	for (; *text; text++) {
+		if (*text == '"')
+			opk_buf_add(buf, "\"", 1);
+		opk_buf_add(buf, text, 1);
+	}
+	opk_buf_add(buf, "\"", 1);
+}
+
+static void put_cell(struct opk_buf *buf, enum opk_cell_type type, const union opk_cell *cell)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+
+	/* Numbers need no quotes: straight into the output. */
+	if (type == OPK_CELL_UINT || type == OPK_CELL_DOUBLE || type == OPK_CELL_BOOL) {
+		opk_cell_text(buf, type, cell);
+		return;
+	}
+	opk_cell_text(&text, type, cell);
+	opk_buf_add(&text, "", 1);
+	if (text.failed)
+		buf->failed = true;
+	else
+		put_field(buf, (const char *)text.data);
+}
+
+static void put_pair(struct opk_out *out, const char *prefix, const struct opk_column *column,
+                     const union opk_cell *cell)
+{
+	opk_buf_add_printf(&out->buf, "%s%s,", prefix, column->name);
+	put_cell(&out->buf, column->type, cell);
+	opk_buf_add(&out->buf, "\n", 1);
+}
+
+static void record(struct opk_out *out, const struct opk_column *columns,
+                   const union opk_cell *cells, size_t count)
+{
+	opk_buf_add_text(&out->buf, "field,value\n");
+	for (size_t i = 0; i < count; i++)
+		put_pair(out, "", &columns[i], &cells[i]);
+}
+
+static void begin_table(struct opk_out *out)
+{
+	if (out->has_record)
+		return;
+	for (size_t i = 0; i < out->column_count; i++) {
+		if (i)
+			opk_buf_add(&out->buf, ",", 1);
+		put_field(&out->buf, out->columns[i].name);
+	}
+	opk_buf_add(&out->buf, "\n", 1);
+}
+
+/* A table that belongs to a record becomes more of its fields: sections[0].type,META. */
+static void row_of_record(struct opk_out *out, const union opk_cell *cells)
+{
+	char prefix[64];
+
+	snprintf(prefix, sizeof prefix, "%s[%zu].", out->table, out->row_count);
+	for (size_t i = 0; i < out->column_count; i++)
+		put_pair(out, prefix, &out->columns[i], &cells[i]);
+}
+
+static void row(struct opk_out *out, const union opk_cell *cells)
+{
+	if (out->has_record) {
+		row_of_record(out, cells);
+		return;
+	}
+	for (size_t i = 0; i < out->column_count; i++) {
+		if (i)
+			opk_buf_add(&out->buf, ",", 1);
+		put_cell(&out->buf, out->columns[i].type, &cells[i]);
+	}
+	opk_buf_add(&out->buf, "\n", 1);
+}
+
+static void nothing(struct opk_out *out)
+{
+	(void)out;
+}
+
+const struct opk_out_ops opk_out_csv_ops = { record, begin_table, row, nothing, nothing };

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* JSON: an array of objects, or a record as one object; NDJSON: an object a line. */
+#include "output/out.h"
+
+static void put_cell(struct opk_json_writer *json, const struct opk_column *column,
+                     const union opk_cell *cell)
+{
+	opk_json_key(json, column->name);
+	switch (column->type) {
+	case OPK_CELL_STRING:
+		opk_json_put_string(json, cell->string);
+		break;
+	case OPK_CELL_UINT:
+		opk_json_put_u64(json, cell->uint);
+		break;
+	case OPK_CELL_DOUBLE:
+		opk_json_put_double(json, cell->number);
+		break;
+	case OPK_CELL_BOOL:
+		opk_json_put_bool(json, cell->boolean);
+		break;
+	case OPK_CELL_LIST:
+		opk_json_put_strings(json, cell->list.items, cell->list.count);
+		break;
+	}
+}
+
+static void put_cells(struct opk_out *out, const struct opk_column *columns,
+                      const union opk_cell *cells, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		put_cell(&out->json, &columns[i], &cells[i]);
+}
+
+static void record(struct opk_out *out, const struct opk_column *columns,
+                   const union opk_cell *cells, size_t count)
+{
+	opk_json_begin_object(&out->json);
+	put_cells(out, columns, cells, count);
+}
+
+static void begin_table(struct opk_out *out)
+{
+	if (out->has_record)
+		opk_json_key(&out->json, out->table);
+	opk_json_begin_array(&out->json);
+}
+
+static void row(struct opk_out *out, const union opk_cell *cells)
+{
+	opk_json_begin_object(&out->json);
+	put_cells(out, out->columns, cells, out->column_count);
+	opk_json_end_object(&out->json);
+	/* A new line for each row of a plain table keeps diffs and eyes happy. */
+	if (!out->has_record)
+		opk_buf_add(&out->buf, "\n", 1);
+}
+
+static void end_table(struct opk_out *out)
+{
+	opk_json_end_array(&out->json);
+}
+
+static void finish(struct opk_out *out)
+{
+	if (out->has_record)
+		opk_json_end_object(&out->json);
+	opk_buf_add(&out->buf, "\n", 1);
+}
+
+static void nothing(struct opk_out *out)
+{
+	(void)out;
+}
+
+static void line(struct opk_out *out, const union opk_cell *cells)
+{
+	out->json.comma = false;
+	row(out, cells);
+}
+
+/* A record has no stream of rows: as in JSON. */
+static void ndjson_begin(struct opk_out *out)
+{
+	if (out->has_record)
+		begin_table(out);
+}
+
+static void ndjson_row(struct opk_out *out, const union opk_cell *cells)
+{
+	if (out->has_record)
+		row(out, cells);
+	else
+		line(out, cells);
+}
+
+static void ndjson_end(struct opk_out *out)
+{
+	if (out->has_record)
+		end_table(out);
+}
+
+static void ndjson_finish(struct opk_out *out)
+{
+	if (out->has_record)
+		finish(out);
+	else
+		nothing(out);
+}
+
+const struct opk_out_ops opk_out_json_ops = { record, begin_table, row, end_table, finish };
+const struct opk_out_ops opk_out_ndjson_ops = { record, ndjson_begin, ndjson_row, ndjson_end,
+	                                        ndjson_finish };

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "output/out.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { FLUSH_AT = 1 << 16 };
+
+static const struct {
+	const char *name;
+	const struct opk_out_ops *ops;
+} formats[] = {
+	[OPK_TABLE] = { "table", &opk_out_table_ops },
+	[OPK_CSV] = { "csv", &opk_out_csv_ops },
+	[OPK_JSON] = { "json", &opk_out_json_ops },
+	[OPK_NDJSON] = { "ndjson", &opk_out_ndjson_ops },
+};
+
+bool opk_format_parse(enum opk_format *out, const char *name)
+{
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+		if (strcmp(name, formats[i].name))
+			continue;
+		*out = (enum opk_format)i;
+		return true;
+	}
+	return false;
+}
+
+static void put_number(struct opk_buf *out, double number)
+{
+	if (isnan(number))
+		opk_buf_add_text(out, "nan");
+	else
+		opk_buf_add_printf(out, "%.17g", number);
+}
+
+static void put_list(struct opk_buf *out, const union opk_cell *cell)
+{
+	for (size_t i = 0; i < cell->list.count; i++) {
+		if (i)
+			opk_buf_add(out, " ", 1);
+		opk_buf_add_text(out, cell->list.items[i]);
+	}
+}
+
+void opk_cell_text(struct opk_buf *out, enum opk_cell_type type, const union opk_cell *cell)
+{
+	switch (type) {
+	case OPK_CELL_STRING:
+		opk_buf_add_text(out, cell->string ? cell->string : "");
+		break;
+	case OPK_CELL_UINT:
+		opk_buf_add_printf(out, "%" PRIu64, cell->uint);
+		break;
+	case OPK_CELL_DOUBLE:
+		put_number(out, cell->number);
+		break;
+	case OPK_CELL_BOOL:
+		opk_buf_add_text(out, cell->boolean ? "yes" : "no");
+		break;
+	case OPK_CELL_LIST:
+		put_list(out, cell);
+		break;
+	}
+}
+
+int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_options *options,
+                opk_sink_fn *sink, void *sink_data)
+{
+	struct opk_out *new_out = opk_alloc(sizeof *new_out);
+
+	if (!new_out)
+		return opk_nomem(ctx, "output");
+	new_out->ctx = ctx;
+	new_out->ops = formats[options->format].ops;
+	new_out->width = options->width;
+	new_out->sink = sink;
+	new_out->sink_data = sink_data;
+	new_out->json.buf = &new_out->buf;
+	*out = new_out;
+	return OPK_OK;
+}
+
+void opk_out_free(struct opk_out *out)
+{
+	if (!out)
+		return;
+	opk_buf_clear(&out->buf);
+	opk_strlist_clear(&out->texts);
+	free(out);
+}
+
+static int flush(struct opk_out *out, size_t least)
+{
+	int stopped;
+
+	if (out->buf.failed)
+		return opk_nomem(out->ctx, "output");
+	if (out->buf.size < least || !out->buf.size)
+		return OPK_OK;
+	stopped = out->sink(out->sink_data, out->buf.data, out->buf.size);
+	out->buf.size = 0;
+	return stopped ? opk_fail(out->ctx, OPK_EFAILED, "can't write the output") : OPK_OK;
+}
+
+int opk_out_record(struct opk_out *out, const struct opk_column *columns,
+                   const union opk_cell *cells, size_t count)
+{
+	out->has_record = true;
+	out->ops->record(out, columns, cells, count);
+	return flush(out, FLUSH_AT);
+}
+
+static void end_table(struct opk_out *out)
+{
+	if (out->in_table)
+		out->ops->end_table(out);
+	out->in_table = false;
+	opk_strlist_clear(&out->texts);
+}
+
+int opk_out_table(struct opk_out *out, const char *name, const struct opk_column *columns,
+                  size_t count)
+{
+	end_table(out);
+	out->in_table = true;
+	out->table = name;
+	out->columns = columns;
+	out->column_count = count;
+	out->row_count = 0;
+	out->ops->begin_table(out);
+	return flush(out, FLUSH_AT);
+}
+
+int opk_out_row(struct opk_out *out, const union opk_cell *cells)
+{
+	out->ops->row(out, cells);
+	out->row_count++;
+	return flush(out, FLUSH_AT);
+}
+
+int opk_out_finish(struct opk_out *out)
+{
+	end_table(out);
+	out->ops->finish(out);
+	return flush(out, 0);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the row writers share: one struct of functions a format, cells as text. */
+#ifndef OPK_OUT_H
+#define OPK_OUT_H
+
+#include "base/buf.h"
+#include "base/ctx.h"
+#include "base/json_write.h"
+#include "base/strlist.h"
+
+struct opk_out_ops {
+	void (*record)(struct opk_out *out, const struct opk_column *columns,
+	               const union opk_cell *cells, size_t count);
+	void (*begin_table)(struct opk_out *out);
+	void (*row)(struct opk_out *out, const union opk_cell *cells);
+	void (*end_table)(struct opk_out *out);
+	void (*finish)(struct opk_out *out);
+};
+
+struct opk_out {
+	struct opk_ctx *ctx;
+	const struct opk_out_ops *ops;
+	opk_sink_fn *sink;
+	void *sink_data;
+	size_t width;
+	struct opk_buf buf; /* goes to the sink when it is large enough, and at the end */
+	bool has_record;
+	bool in_table;
+	const char *table;
+	const struct opk_column *columns;
+	size_t column_count;
+	size_t row_count;            /* of this table */
+	struct opk_json_writer json; /* JSON and NDJSON */
+	struct opk_strlist texts;    /* tables: the cells so far */
+};
+
+extern const struct opk_out_ops opk_out_table_ops, opk_out_csv_ops, opk_out_json_ops,
+	opk_out_ndjson_ops;
+
+/* The cell as text: numbers as %.17g, NaN as nan, booleans as yes and no, lists with blanks. */
+void opk_cell_text(struct opk_buf *out, enum opk_cell_type type, const union opk_cell *cell);
+
+#endif

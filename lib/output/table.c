@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tables for people: columns as wide as their widest cell, lines cut at the terminal's edge. */
+#include <string.h>
+
+#include "output/out.h"
+
+enum { GAP = 2 };
+
+static char *text_of(enum opk_cell_type type, const union opk_cell *cell)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+
+	opk_cell_text(&text, type, cell);
+	opk_buf_add(&text, "", 1);
+	return text.failed ? NULL : (char *)opk_take(text.data);
+}
+
+static bool is_number(enum opk_cell_type type)
+{
+	return type == OPK_CELL_UINT || type == OPK_CELL_DOUBLE;
+}
+
+/* One line, built apart so that it can be cut. UTF-8 is cut between characters. */
+static void put_line(struct opk_out *out, struct opk_buf *line)
+{
+	size_t length = line->size;
+
+	while (length && line->data[length - 1] == ' ')
+		length--;
+	if (out->width && length > out->width) {
+		length = out->width;
+		while (length && (line->data[length] & 0xc0) == 0x80)
+			length--;
+	}
+	opk_buf_add(&out->buf, line->data, length);
+	opk_buf_add(&out->buf, "\n", 1);
+	out->buf.failed |= line->failed;
+}
+
+static void pad(struct opk_buf *line, size_t count)
+{
+	while (count--)
+		opk_buf_add(line, " ", 1);
+}
+
+static void record(struct opk_out *out, const struct opk_column *columns,
+                   const union opk_cell *cells, size_t count)
+{
+	size_t widest = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (strlen(columns[i].name) > widest)
+			widest = strlen(columns[i].name);
+	for (size_t i = 0; i < count; i++) {
+		opk_autobuf struct opk_buf line = { 0 };
+
+		opk_buf_add_text(&line, columns[i].name);
+		pad(&line, widest + GAP - line.size);
+		opk_cell_text(&line, columns[i].type, &cells[i]);
+		put_line(out, &line);
+	}
+}
+
+/* Widths are known once all rows are: cells wait in out->texts until the table ends. */
+static void begin_table(struct opk_out *out)
+{
+	for (size_t i = 0; i < out->column_count; i++)
+		if (!opk_strlist_add(&out->texts, out->columns[i].name))
+			out->buf.failed = true;
+}
+
+static void row(struct opk_out *out, const union opk_cell *cells)
+{
+	for (size_t i = 0; i < out->column_count; i++)
+		if (!opk_strlist_take(&out->texts, text_of(out->columns[i].type, &cells[i])))
+			out->buf.failed = true;
+}
+
+static void put_row(struct opk_out *out, char **texts, const size_t *widths)
+{
+	opk_autobuf struct opk_buf line = { 0 };
+
+	for (size_t i = 0; i < out->column_count; i++) {
+		size_t space = widths[i] - strlen(texts[i]);
+
+		if (is_number(out->columns[i].type))
+			pad(&line, space);
+		opk_buf_add_text(&line, texts[i]);
+		if (!is_number(out->columns[i].type))
+			pad(&line, space);
+		pad(&line, GAP);
+	}
+	put_line(out, &line);
+}
+
+static void end_table(struct opk_out *out)
+{
+	size_t columns = out->column_count;
+	opk_autofree size_t *widths = opk_alloc_array(columns, sizeof *widths);
+
+	if (!widths || out->buf.failed) {
+		out->buf.failed = true;
+		return;
+	}
+	for (size_t i = 0; i < out->texts.count; i++)
+		if (strlen(out->texts.items[i]) > widths[i % columns])
+			widths[i % columns] = strlen(out->texts.items[i]);
+	if (out->has_record)
+		opk_buf_add(&out->buf, "\n", 1);
+	for (size_t i = 0; i < out->texts.count; i += columns)
+		put_row(out, out->texts.items + i, widths);
+}
+
+static void finish(struct opk_out *out)
+{
+	(void)out;
+}
+
+const struct opk_out_ops opk_out_table_ops = { record, begin_table, row, end_table, finish };

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "commands.h"
+
+struct build_args {
+	const char *chip, *profiler, *availability, *raw_config, *raw_prefix;
+	uint64_t max_passes;
+	bool no_instances;
+};
+
+static const struct option_spec specs[] = {
+	{ "chip", 0, "CHIP", "build for this chip; required", OPTION_TEXT,
+	  offsetof(struct build_args, chip) },
+	{ "profiler", 0, "NAME", "range or pm, instead of the set's own", OPTION_TEXT,
+	  offsetof(struct build_args, profiler) },
+	{ "availability", 0, "FILE", "counter-availability image of the target GPU", OPTION_TEXT,
+	  offsetof(struct build_args, availability) },
+	{ "no-instances", 0, NULL, "counter data without instances: 90 times smaller, min and max nan",
+	  OPTION_FLAG, offsetof(struct build_args, no_instances) },
+	{ "max-passes", 0, "N", "refuse a plan with more passes", OPTION_NUMBER,
+	  offsetof(struct build_args, max_passes) },
+	{ "raw-config", 0, "FILE", "also write the bare config image", OPTION_TEXT,
+	  offsetof(struct build_args, raw_config) },
+	{ "raw-prefix", 0, "FILE", "also write the bare counter-data prefix", OPTION_TEXT,
+	  offsetof(struct build_args, raw_prefix) },
+	{ 0 },
+};
+
+static int write_raw(struct app *app, const char *path, const void *data, size_t size)
+{
+	struct opk_outfile *file;
+	int code;
+
+	if (!path)
+		return OPK_OK;
+	code = opk_outfile_new(&file, app->ctx, path);
+	if (code)
+		return code;
+	opk_outfile_write(file, data, size);
+	code = opk_outfile_finish(file);
+	opk_outfile_free(file);
+	return code;
+}
+
+static int write_raw_prefix(struct app *app, const struct opk_plan *plan,
+                            const struct build_args *args)
+{
+	void *prefix;
+	size_t size;
+	int code;
+
+	if (!args->raw_prefix)
+		return OPK_OK;
+	code = opk_prefix_new(&prefix, &size, app->ctx, plan, !args->no_instances);
+	if (code)
+		return code;
+	code = write_raw(app, args->raw_prefix, prefix, size);
+	free(prefix);
+	return code;
+}
+
+static int print(struct app *app, const struct opk_plan *plan, const char *output)
+{
+	static const struct opk_column columns[] = {
+		{ "file", OPK_CELL_STRING },     { "chip", OPK_CELL_STRING },
+		{ "profiler", OPK_CELL_STRING }, { "set", OPK_CELL_STRING },
+		{ "metrics", OPK_CELL_UINT },    { "passes", OPK_CELL_UINT },
+	};
+	int code;
+
+	/* -o names the container here, not this report. */
+	app->output = NULL;
+	code = app_begin_output(app, app_default_format(app));
+	if (code)
+		return code;
+	code = opk_out_record(app->out, columns, (union opk_cell[]){
+		{ .string = output },
+		{ .string = opk_plan_chip(plan) },
+		{ .string = opk_profiler_name(opk_plan_profiler(plan)) },
+		{ .string = opk_plan_set_name(plan) },
+		{ .uint = opk_plan_metric_count(plan) },
+		{ .uint = opk_plan_passes(plan) },
+	}, 6);
+	return app_end_output(app, code);
+}
+
+static int build(struct app *app, const struct build_args *args, const struct opk_set *set,
+                 const struct opk_plan_options *plan_options)
+{
+	struct opk_build_options options = OPK_INIT(options);
+	const char *output = app->output;
+	const void *config;
+	size_t size;
+	struct opk_plan *plan;
+	int code = opk_plan_new(&plan, app->ctx, set, plan_options);
+
+	if (code)
+		return app_fail(app, code);
+	options.no_instances = args->no_instances;
+	options.availability = plan_options->availability;
+	options.availability_size = plan_options->availability_size;
+	config = opk_plan_config(plan, &size);
+	code = write_raw(app, args->raw_config, config, size);
+	if (!code)
+		code = write_raw_prefix(app, plan, args);
+	if (!code)
+		code = opk_build(app->ctx, plan, &options, output);
+	code = code ? app_fail(app, code) : print(app, plan, output);
+	opk_plan_free(plan);
+	return code;
+}
+
+static int check_args(struct app *app, const struct build_args *args,
+                      struct opk_plan_options *options)
+{
+	if (!args->chip)
+		return app_error(app, OPK_EUSAGE, "build: --chip CHIP is required");
+	if (!app->output)
+		return app_error(app, OPK_EUSAGE, "build: -o FILE.opk is required");
+	options->chip = args->chip;
+	options->max_passes = args->max_passes;
+	options->has_profiler = args->profiler != NULL;
+	if (args->profiler && !opk_profiler_parse(&options->profiler, args->profiler))
+		return app_error(app, OPK_EUSAGE, "--profiler %s: use range or pm", args->profiler);
+	return OPK_OK;
+}
+
+static int run(struct app *app, void *data)
+{
+	const struct build_args *args = data;
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_set *set;
+	void *availability = NULL;
+	int code = check_args(app, args, &options);
+
+	if (!code)
+		code = app_read(app, &availability, &options.availability_size, args->availability);
+	if (!code) {
+		options.availability = availability;
+		code = load_sets(app, &set);
+	}
+	if (!code) {
+		code = build(app, args, set, &options);
+		opk_set_free(set);
+	}
+	free(availability);
+	return code;
+}
+
+const struct command build_command = {
+	.name = "build",
+	.synopsis = "--chip CHIP SET... -o OUT.opk",
+	.summary = "build the images that a GPU machine needs to collect a metric set",
+	.details = "Writes config image and counter-data prefix into OUT.opk and prints the number of\n"
+	           "passes. SET is a shipped set's name, a YAML file, or metric names with commas\n"
+	           "between. PM sampling has a single pass: a set that needs more is refused, with the\n"
+	           "metrics that don't fit.",
+	.options = specs,
+	.args_size = sizeof(struct build_args),
+	.run = run,
+};

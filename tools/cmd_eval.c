@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "common/raw_args.h"
+#include "eval_rows.h"
+
+struct eval_args {
+	struct raw_args raw;
+	const char *layout, *first_sample;
+	bool allow_incomplete;
+};
+
+static const struct option_spec specs[] = {
+	{ "layout", 0, "LAYOUT", "wide (default): a column a metric; long: a row a value",
+	  OPTION_TEXT, offsetof(struct eval_args, layout) },
+	{ "first-sample", 0, "HOW", "PM sampling: keep (default), mark or drop the first sample",
+	  OPTION_TEXT, offsetof(struct eval_args, first_sample) },
+	{ "allow-incomplete", 0, NULL, "evaluate what a cut-off recording still holds", OPTION_FLAG,
+	  offsetof(struct eval_args, allow_incomplete) },
+	RAW_OPTIONS(struct eval_args, raw),
+	{ 0 },
+};
+
+static int check_args(struct app *app, const struct eval_args *args, struct eval_rows *rows)
+{
+	static const char *const hows[] = { "keep", "mark", "drop" };
+
+	if (args->layout && strcmp(args->layout, "wide") && strcmp(args->layout, "long"))
+		return app_error(app, OPK_EUSAGE, "--layout %s: use wide or long", args->layout);
+	rows->long_layout = args->layout && !strcmp(args->layout, "long");
+	if (args->first_sample) {
+		size_t how = 0;
+
+		while (how < 3 && strcmp(args->first_sample, hows[how]))
+			how++;
+		if (how == 3)
+			return app_error(app, OPK_EUSAGE, "--first-sample %s: use keep, mark or drop",
+			                 args->first_sample);
+		rows->first_sample = (enum first_sample)how;
+	}
+	if (!args->raw.image && !app->argument_count)
+		return app_error(app, OPK_EUSAGE, "eval: which recording? FILE.opk, or --raw IMAGE");
+	if (args->raw.image && app->argument_count)
+		return app_error(app, OPK_EUSAGE, "eval: --raw IMAGE or FILE.opk, not both");
+	if (!args->raw.image && (args->raw.chip || args->raw.profiler || args->raw.time_shift))
+		return app_error(app, OPK_EUSAGE,
+		                 "eval: --chip, --profiler and --time-shift go with --raw; a "
+		                 "recording knows its own");
+	return OPK_OK;
+}
+
+static int eval_raw(struct app *app, const struct eval_args *args,
+                    const struct opk_eval_options *options, struct eval_rows *rows)
+{
+	struct opk_evaluation *evaluation;
+	void *image;
+	size_t size;
+	int code = app_read(app, &image, &size, args->raw.image);
+
+	if (code)
+		return code;
+	code = opk_eval_image(&evaluation, app->ctx, image, size, options);
+	free(image);
+	if (code) {
+		code = app_fail(app, code);
+		app_error(app, code, "can't evaluate %s", args->raw.image);
+		return code;
+	}
+	code = eval_rows_print(rows, app, args->raw.image, evaluation, NULL, 0);
+	opk_evaluation_free(evaluation);
+	return code;
+}
+
+static int eval_file(struct app *app, const char *path, const struct opk_eval_options *options,
+                     struct eval_rows *rows)
+{
+	struct opk_evaluation *evaluation = NULL;
+	const struct opk_range *ranges;
+	size_t range_count;
+	struct opk_file *file;
+	int code = opk_file_open(&file, app->ctx, path);
+
+	if (code)
+		return app_fail(app, code);
+	code = opk_eval_file(&evaluation, app->ctx, file, options);
+	if (!code)
+		code = opk_file_ranges(&ranges, &range_count, app->ctx, file);
+	code = code ? app_fail(app, code)
+	            : eval_rows_print(rows, app, path, evaluation, ranges, range_count);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	return code;
+}
+
+static int eval_all(struct app *app, const struct eval_args *args,
+                    const struct opk_eval_options *options, struct eval_rows *rows)
+{
+	int code = OPK_OK;
+
+	rows->file_count = app->argument_count;
+	if (args->raw.image)
+		code = eval_raw(app, args, options, rows);
+	for (size_t i = 0; !code && i < app->argument_count; i++)
+		code = eval_file(app, app->arguments[i], options, rows);
+	if (!code)
+		code = eval_rows_finish(rows, app);
+	eval_rows_clear(rows);
+	return code;
+}
+
+static int run(struct app *app, void *data)
+{
+	const struct eval_args *args = data;
+	struct opk_eval_options options;
+	struct raw_metrics metrics = { 0 };
+	struct eval_rows rows = { 0 };
+	int code = check_args(app, args, &rows);
+
+	if (!code)
+		code = raw_eval_options(app, &args->raw, &options, &metrics);
+	if (!code) {
+		options.allow_incomplete = args->allow_incomplete;
+		code = eval_all(app, args, &options, &rows);
+	}
+	raw_metrics_free(&metrics);
+	return code;
+}
+
+const struct command eval_command = {
+	.name = "eval",
+	.synopsis = "FILE.opk... | --raw IMAGE --metrics A,B",
+	.summary = "evaluate recordings into CSV, on a machine without a GPU",
+	.details = "Ranges: range,name, then kernel, grid, block and device where recorded, then the\n"
+	           "metrics. PM sampling: sample,start_ns,end_ns, then the metrics; only completed\n"
+	           "samples. The first sample of a recording begins at an earlier event, so its times\n"
+	           "and values span more than an interval: --first-sample mark adds the column\n"
+	           "spans_earlier, drop leaves it out.\n"
+	           "\n"
+	           "Values are base units with 17 digits; nan is what CUPTI could not compute. A\n"
+	           "recording's checksums are verified first. All of NVIDIA's code runs in a child\n"
+	           "process: on damaged bytes it may crash, which is exit code 4 here. With --raw the\n"
+	           "chip and the profiler are read from the image.",
+	.options = specs,
+	.args_size = sizeof(struct eval_args),
+	.run = run,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "common/raw_args.h"
+
+struct import_args {
+	struct raw_args raw;
+	const char *set_name, *config, *availability, *ranges;
+	bool no_instances;
+};
+
+static const struct option_spec specs[] = {
+	RAW_OPTIONS(struct import_args, raw),
+	{ "set-name", 0, "NAME", "name of the metric set, for the record", OPTION_TEXT,
+	  offsetof(struct import_args, set_name) },
+	{ "config", 0, "FILE", "config image that it was collected with", OPTION_TEXT,
+	  offsetof(struct import_args, config) },
+	{ "availability", 0, "FILE", "counter-availability image of its GPU", OPTION_TEXT,
+	  offsetof(struct import_args, availability) },
+	{ "ranges", 0, "FILE", "range table, JSON as in docs/format.md", OPTION_TEXT,
+	  offsetof(struct import_args, ranges) },
+	{ "no-instances", 0, NULL, "it was made from a prefix without instances", OPTION_FLAG,
+	  offsetof(struct import_args, no_instances) },
+	{ 0 },
+};
+
+struct inputs {
+	void *image, *config, *availability, *ranges;
+	size_t image_size;
+};
+
+static int read_inputs(struct app *app, const struct import_args *args, struct inputs *inputs,
+                       struct opk_import_options *options)
+{
+	int code = app_read(app, &inputs->image, &inputs->image_size, args->raw.image);
+
+	if (!code)
+		code = app_read(app, &inputs->config, &options->config_size, args->config);
+	if (!code)
+		code = app_read(app, &inputs->availability, &options->availability_size,
+		                args->availability);
+	if (!code)
+		code = app_read(app, &inputs->ranges, &options->ranges_size, args->ranges);
+	options->config = inputs->config;
+	options->availability = inputs->availability;
+	options->ranges = inputs->ranges;
+	return code;
+}
+
+static int run(struct app *app, void *data)
+{
+	const struct import_args *args = data;
+	struct opk_import_options options = OPK_INIT(options);
+	struct inputs inputs = { 0 };
+	struct raw_metrics metrics = { 0 };
+	const char *slash;
+	int code;
+
+	if (!args->raw.image || !app->output || (!args->raw.metrics && !args->raw.set))
+		return app_error(app, OPK_EUSAGE,
+		                 "import: --raw IMAGE, --metrics A,B (or --set SET) and -o OUT.opk "
+		                 "are required");
+	slash = strrchr(args->raw.image, '/');
+	options.source = slash ? slash + 1 : args->raw.image;
+	options.set_name = args->set_name;
+	options.no_instances = args->no_instances;
+	code = raw_eval_options(app, &args->raw, &options.eval, &metrics);
+	if (!code)
+		code = read_inputs(app, args, &inputs, &options);
+	if (!code) {
+		code = opk_import(app->ctx, inputs.image, inputs.image_size, &options, app->output);
+		if (code)
+			code = app_fail(app, code);
+	}
+	free(inputs.image);
+	free(inputs.config);
+	free(inputs.availability);
+	free(inputs.ranges);
+	raw_metrics_free(&metrics);
+	return code;
+}
+
+const struct command import_command = {
+	.name = "import",
+	.synopsis = "--raw IMAGE --metrics A,B [OPTIONS] -o OUT.opk",
+	.summary = "make a recording of a bare counter data image",
+	.details = "The image, from any CUPTI program, is evaluated once in a child process, to see that\n"
+	           "it can be; then it goes into OUT.opk with its metric list, compressed and\n"
+	           "checksummed, and evaluates with no further arguments.",
+	.options = specs,
+	.args_size = sizeof(struct import_args),
+	.run = run,
+};

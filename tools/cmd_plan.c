@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "commands.h"
+
+struct plan_args {
+	const char *chip, *profiler;
+	uint64_t max_passes;
+};
+
+static const struct option_spec specs[] = {
+	{ "chip", 0, "CHIP", "plan for this chip; required", OPTION_TEXT,
+	  offsetof(struct plan_args, chip) },
+	{ "profiler", 0, "NAME", "range or pm, instead of the set's own", OPTION_TEXT,
+	  offsetof(struct plan_args, profiler) },
+	{ "max-passes", 0, "N", "refuse a plan with more passes", OPTION_NUMBER,
+	  offsetof(struct plan_args, max_passes) },
+	{ 0 },
+};
+
+static int print_pass(struct app *app, const struct opk_plan *plan,
+                      const struct opk_plan_detail *detail, size_t pass, const char **names)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < opk_plan_metric_count(plan); i++)
+		if (opk_plan_detail_serves(detail, pass, i))
+			names[count++] = opk_plan_metric(plan, i);
+	return opk_out_row(app->out, (union opk_cell[]){
+		{ .uint = pass + 1 },
+		{ .uint = opk_plan_detail_counters(detail, pass) },
+		{ .list = { names, count } },
+	});
+}
+
+static int print(struct app *app, const struct opk_plan *plan, const struct opk_plan_detail *detail)
+{
+	static const struct opk_column record[] = {
+		{ "chip", OPK_CELL_STRING },   { "profiler", OPK_CELL_STRING },
+		{ "set", OPK_CELL_STRING },    { "metrics", OPK_CELL_LIST },
+		{ "passes", OPK_CELL_UINT },   { "lower_bound", OPK_CELL_UINT },
+	};
+	static const struct opk_column columns[] = {
+		{ "pass", OPK_CELL_UINT },
+		{ "counters", OPK_CELL_UINT },
+		{ "metrics", OPK_CELL_LIST },
+	};
+	size_t count = opk_plan_metric_count(plan);
+	const char **names = calloc(count, sizeof *names);
+	int code;
+
+	if (!names)
+		return app_error(app, OPK_EFAILED, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		names[i] = opk_plan_metric(plan, i);
+	code = opk_out_record(app->out, record, (union opk_cell[]){
+		{ .string = opk_plan_chip(plan) },
+		{ .string = opk_profiler_name(opk_plan_profiler(plan)) },
+		{ .string = opk_plan_set_name(plan) },
+		{ .list = { names, count } },
+		{ .uint = opk_plan_passes(plan) },
+		{ .uint = opk_plan_detail_lower_bound(detail) },
+	}, 6);
+	if (!code)
+		code = opk_out_table(app->out, "plan", columns, 3);
+	for (size_t pass = 0; !code && pass < opk_plan_passes(plan); pass++)
+		code = print_pass(app, plan, detail, pass, names);
+	free(names);
+	return app_end_output(app, code);
+}
+
+static int plan(struct app *app, const struct opk_set *set, const struct opk_plan_options *options)
+{
+	struct opk_plan_detail *detail = NULL;
+	struct opk_plan *plan;
+	int code = opk_plan_new(&plan, app->ctx, set, options);
+
+	if (code)
+		return app_fail(app, code);
+	code = opk_plan_detail_new(&detail, app->ctx, plan);
+	code = code ? app_fail(app, code) : app_begin_output(app, app_default_format(app));
+	if (!code)
+		code = print(app, plan, detail);
+	opk_plan_detail_free(detail);
+	opk_plan_free(plan);
+	return code;
+}
+
+static int run(struct app *app, void *data)
+{
+	const struct plan_args *args = data;
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_set *set;
+	int code;
+
+	if (!args->chip)
+		return app_error(app, OPK_EUSAGE, "plan: --chip CHIP is required");
+	options.chip = args->chip;
+	options.max_passes = args->max_passes;
+	options.has_profiler = args->profiler != NULL;
+	if (args->profiler && !opk_profiler_parse(&options.profiler, args->profiler))
+		return app_error(app, OPK_EUSAGE, "--profiler %s: use range or pm", args->profiler);
+	code = load_sets(app, &set);
+	if (code)
+		return code;
+	code = plan(app, set, &options);
+	opk_set_free(set);
+	return code;
+}
+
+const struct command plan_command = {
+	.name = "plan",
+	.synopsis = "--chip CHIP SET...",
+	.summary = "tell how many passes a metric set takes, and what each is for",
+	.details = "SET is a shipped set's name, a YAML file, or metric names with commas between.\n"
+	           "Several sets are planned as one. lower_bound is what the hungriest single metric\n"
+	           "needs: no order of the metrics takes fewer passes.",
+	.options = specs,
+	.args_size = sizeof(struct plan_args),
+	.run = run,
+};

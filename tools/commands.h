@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The subcommands of offpeak, one file each. */
+#ifndef OPK_COMMANDS_H
+#define OPK_COMMANDS_H
+
+#include "common/app.h"
+
+extern const struct command chips_command, metrics_command, sets_command, plan_command,
+	build_command, eval_command, import_command, info_command, doctor_command;
+
+/* All of them, in the order of --help; ended by NULL. */
+extern const struct command *const commands[];
+
+/* Joins the SET arguments of plan and build from app->arguments; reports failures. */
+int load_sets(struct app *app, struct opk_set **out);
+
+#endif

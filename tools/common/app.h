@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What all subcommands share: options, context, output, error messages, exit codes. */
+#ifndef OPK_APP_H
+#define OPK_APP_H
+
+#include "offpeak.h"
+
+enum option_kind {
+	OPTION_FLAG,   /* bool */
+	OPTION_TEXT,   /* const char * */
+	OPTION_NUMBER, /* uint64_t */
+	OPTION_SIGNED, /* int64_t */
+};
+
+/* One option: parsed into the member at `offset` of the command's own struct. */
+struct option_spec {
+	const char *name;
+	char letter; /* 0: none */
+	const char *argument;
+	const char *help;
+	enum option_kind kind;
+	size_t offset;
+};
+
+struct app {
+	const char *command;
+	char **arguments; /* what is left after the options; ends with NULL */
+	size_t argument_count;
+	const char *format_name;
+	const char *output;
+	const char *cuda;
+	bool help;
+	struct opk_ctx *ctx;
+	struct opk_out *out;
+	struct opk_outfile *outfile;
+	char *data_dir;
+};
+
+/* A subcommand. This table entry feeds dispatch, --help, man page and completion. */
+struct command {
+	const char *name;
+	const char *synopsis; /* behind "offpeak NAME" */
+	const char *summary;  /* one line */
+	const char *details;  /* paragraphs for --help and man page */
+	const struct option_spec *options; /* ended by a NULL name */
+	size_t args_size;                  /* of the struct that options are parsed into */
+	int (*run)(struct app *app, void *args);
+};
+
+/* --cuda, --format, -o, --help: every command has them. */
+extern const struct option_spec common_options[];
+
+/* Parses options into app and args; OPK_EUSAGE was already reported on stderr. */
+int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv);
+void app_usage(const struct command *command);
+/* Opens the context; reports failures itself, as all app_ functions do. */
+int app_open(struct app *app);
+void app_close(struct app *app);
+
+/* Prints "offpeak: message" with its causes; returns the exit code for `code`. */
+int app_fail(struct app *app, int code);
+/* The same for a message of the tool's own. */
+int app_error(struct app *app, int code, const char *format, ...) OPK_PRINTF(3, 4);
+/* A remark on stderr: "offpeak: note: ..." */
+void app_note(const char *format, ...) OPK_PRINTF(1, 2);
+
+/* The row writer over stdout or -o FILE; `fallback` is the format where none was asked for. */
+int app_begin_output(struct app *app, enum opk_format fallback);
+/* Table on a terminal, CSV elsewhere. */
+enum opk_format app_default_format(const struct app *app);
+/* Ends the output; code is what the rows gave so far. Returns an exit code. */
+int app_end_output(struct app *app, int code);
+
+/* Reads a file that the user named, or nothing where path is NULL. */
+int app_read(struct app *app, void **data, size_t *size, const char *path);
+
+/* Splits "A,B,C" into a list that ends with NULL; both are freed by the caller. */
+char **app_split(char **storage, size_t *count, const char *text);
+
+/* On a terminal, after a second: "evaluating range 12 of 383". Pass as opk_eval_options.progress. */
+void app_progress(void *unused, uint64_t done, uint64_t total);
+void app_progress_end(void);
+
+#endif

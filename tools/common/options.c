@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Option tables to getopt_long, and back to help text. */
+#include <errno.h>
+#include <getopt.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/app.h"
+
+enum { MAX_OPTIONS = 40, FIRST_CODE = 256 };
+
+const struct option_spec common_options[] = {
+	{ "format", 0, "FORMAT", "table, csv, json or ndjson", OPTION_TEXT,
+	  offsetof(struct app, format_name) },
+	{ "output", 'o', "FILE", "write there instead of to stdout, whole or not at all",
+	  OPTION_TEXT, offsetof(struct app, output) },
+	{ "cuda", 0, "DIR", "look for NVIDIA's libraries in this folder only", OPTION_TEXT,
+	  offsetof(struct app, cuda) },
+	{ "help", 'h', NULL, "show this help", OPTION_FLAG, offsetof(struct app, help) },
+	{ 0 },
+};
+
+struct parser {
+	const struct option_spec *specs[MAX_OPTIONS];
+	void *targets[MAX_OPTIONS];
+	struct option longs[MAX_OPTIONS + 1];
+	char letters[2 * MAX_OPTIONS + 2];
+	int count;
+};
+
+static void add_options(struct parser *parser, const struct option_spec *specs, void *target)
+{
+	for (; specs && specs->name && parser->count < MAX_OPTIONS; specs++) {
+		int i = parser->count++;
+		size_t used = strlen(parser->letters);
+
+		parser->specs[i] = specs;
+		parser->targets[i] = target;
+		parser->longs[i] = (struct option){
+			.name = specs->name,
+			.has_arg = specs->argument ? required_argument : no_argument,
+			.val = FIRST_CODE + i,
+		};
+		if (specs->letter) {
+			parser->letters[used++] = specs->letter;
+			if (specs->argument)
+				parser->letters[used++] = ':';
+			parser->letters[used] = '\0';
+		}
+	}
+}
+
+/* Which option getopt_long found, by its code or its letter; -1: none. */
+static int index_of(const struct parser *parser, int found)
+{
+	if (found >= FIRST_CODE)
+		return found - FIRST_CODE;
+	for (int i = 0; i < parser->count; i++)
+		if (found && parser->specs[i]->letter == found)
+			return i;
+	return -1;
+}
+
+static int store(const struct option_spec *spec, void *target, const char *text)
+{
+	void *field = (char *)target + spec->offset;
+	char *end = NULL;
+
+	errno = 0;
+	switch (spec->kind) {
+	case OPTION_FLAG:
+		*(bool *)field = true;
+		return OPK_OK;
+	case OPTION_TEXT:
+		*(const char **)field = text;
+		return OPK_OK;
+	case OPTION_NUMBER:
+		*(uint64_t *)field = strtoull(text, &end, 10);
+		break;
+	case OPTION_SIGNED:
+		*(int64_t *)field = strtoll(text, &end, 10);
+		break;
+	}
+	if (end != text && !*end && !errno && (spec->kind == OPTION_SIGNED || !strchr(text, '-')))
+		return OPK_OK;
+	return app_error(NULL, OPK_EUSAGE, "--%s %s: a whole number is needed", spec->name, text);
+}
+
+int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv)
+{
+	struct parser parser = { .letters = ":" };
+	int found;
+
+	add_options(&parser, command->options, args);
+	add_options(&parser, common_options, app);
+	optind = 1;
+	while ((found = getopt_long(argc, argv, parser.letters, parser.longs, NULL)) != -1) {
+		int i = index_of(&parser, found);
+
+		if (found == ':')
+			return app_error(app, OPK_EUSAGE, "%s: %s needs a value", command->name,
+			                 argv[optind - 1]);
+		if (i < 0)
+			return app_error(app, OPK_EUSAGE,
+			                 "%s: unknown option %s; 'offpeak %s --help' lists them",
+			                 command->name, argv[optind - 1], command->name);
+		if (store(parser.specs[i], parser.targets[i], optarg))
+			return OPK_EUSAGE;
+	}
+	app->arguments = argv + optind;
+	app->argument_count = (size_t)(argc - optind);
+	return OPK_OK;
+}
+
+static void print_options(const struct option_spec *specs)
+{
+	for (; specs && specs->name; specs++) {
+		char left[64];
+
+		snprintf(left, sizeof left, "%c%c%c --%s%s%s", specs->letter ? '-' : ' ',
+		         specs->letter ? specs->letter : ' ', specs->letter ? ',' : ' ', specs->name,
+		         specs->argument ? " " : "", specs->argument ? specs->argument : "");
+		printf("  %-28s %s\n", left, specs->help);
+	}
+}
+
+void app_usage(const struct command *command)
+{
+	printf("usage: offpeak %s %s\n\n%s.\n\n%s\n\noptions:\n", command->name, command->synopsis,
+	       command->summary, command->details);
+	print_options(command->options);
+	print_options(common_options);
+}

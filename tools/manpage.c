@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "manpage.h"
+
+#include <stdio.h>
+
+/* Text with troff's special characters defused; an empty line begins a paragraph. */
+static void put_text(const char *text)
+{
+	bool line_start = true;
+
+	for (; *text; text++) {
+		if (line_start && *text == '\n') {
+			fputs(".PP\n", stdout);
+			continue;
+		}
+		if (line_start && (*text == '.' || *text == '\''))
+			fputs("\\&", stdout);
+		if (*text == '-' || *text == '\\')
+			putchar('\\');
+		putchar(*text);
+		line_start = *text == '\n';
+	}
+	putchar('\n');
+}
+
+static void put_options(const struct option_spec *specs)
+{
+	for (; specs && specs->name; specs++) {
+		fputs(".TP\n", stdout);
+		if (specs->letter)
+			printf("\\fB\\-%c\\fR, ", specs->letter);
+		fputs("\\fB\\-\\-", stdout);
+		for (const char *c = specs->name; *c; c++)
+			printf("%s%c", *c == '-' ? "\\" : "", *c);
+		printf("\\fR%s%s\n", specs->argument ? " " : "",
+		       specs->argument ? specs->argument : "");
+		put_text(specs->help);
+	}
+}
+
+static void put_exit_codes(void)
+{
+	fputs(".SH EXIT STATUS\n0 done, 1 failed, 2 usage, 3 NVIDIA library missing or unusable, "
+	      "4 bad input file.\n",
+	      stdout);
+}
+
+static void put_command(const struct command *command)
+{
+	printf(".TH OFFPEAK-%s 1 \"\" \"offpeak %s\"\n.SH NAME\noffpeak\\-%s \\- ", command->name,
+	       opk_version(), command->name);
+	put_text(command->summary);
+	printf(".SH SYNOPSIS\n\\fBoffpeak %s\\fR ", command->name);
+	put_text(command->synopsis);
+	fputs(".SH DESCRIPTION\n", stdout);
+	put_text(command->details);
+	fputs(".SH OPTIONS\n", stdout);
+	put_options(command->options);
+	put_options(common_options);
+	put_exit_codes();
+	fputs(".SH SEE ALSO\n\\fBoffpeak\\fR(1)\n", stdout);
+}
+
+static void put_overview(void)
+{
+	printf(".TH OFFPEAK 1 \"\" \"offpeak %s\"\n.SH NAME\n"
+	       "offpeak \\- NVIDIA GPU hardware metrics without a GPU\n"
+	       ".SH SYNOPSIS\n\\fBoffpeak\\fR COMMAND [ARGUMENTS]\n.SH COMMANDS\n",
+	       opk_version());
+	for (const struct command *const *c = commands; *c; c++) {
+		printf(".TP\n\\fBoffpeak\\-%s\\fR(1)\n", (*c)->name);
+		put_text((*c)->summary);
+	}
+	put_exit_codes();
+	fputs(".SH ENVIRONMENT\n"
+	      ".TP\n\\fBOFFPEAK_CUDA\\fR\nfolder of the CUDA toolkit or of its libraries; no other "
+	      "place is searched then\n"
+	      ".TP\n\\fBCUDA_HOME\\fR, \\fBCUDA_PATH\\fR\nsearched before the configured default\n"
+	      ".TP\n\\fBOFFPEAK_SETS\\fR\nfolder of metric sets, searched before the shipped ones\n",
+	      stdout);
+}
+
+int print_manpage(const struct command *command)
+{
+	if (command)
+		put_command(command);
+	else
+		put_overview();
+	return OPK_OK;
+}
