@@ -355,12 +355,16 @@ struct opk_meta {
 /* Reads and checks the metadata; *meta is borrowed from the file. */
 int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_file *file);
 
-/* One row of the range table; the i-th row describes the i-th range over all images. */
+/*
+ * One row of the range table; the i-th row describes the i-th range or sample over all images.
+ * Strings are "" and numbers 0 where unknown.
+ */
 struct opk_range {
-	const char *name; /* replaces the image's own range name unless "" */
+	const char *name; /* replaces the image's own range name */
 	const char *kernel;
-	uint32_t grid[3], block[3]; /* 0 where unknown */
-	int32_t device;             /* -1 where unknown */
+	uint32_t grid[3], block[3];
+	int32_t device;            /* -1 where unknown */
+	uint64_t start_ns, end_ns; /* host time of a sample, as CUPTI gave it while collecting */
 };
 /* *count is 0 where the file has no range table. */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
@@ -406,9 +410,11 @@ int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
 struct opk_row {
 	size_t index;     /* over all images of the evaluation, from 0 */
 	const char *name; /* range name, nested levels joined by '/'; "" for samples */
-	uint64_t start_ns, end_ns; /* of a sample: host time where the shift is known, else GPU time */
+	/* Of a sample: host time where recorded or shifted, else GPU time. */
+	uint64_t start_ns, end_ns;
 	bool spans_earlier;        /* first sample of an image: begins at an earlier event */
 	const double *values;      /* one a metric; NaN: CUPTI could not compute it */
+	const struct opk_range *range; /* its row of the range table; NULL where not recorded */
 };
 
 struct opk_eval_options {
@@ -433,6 +439,7 @@ struct opk_eval_options {
  * verified before a byte reaches NVIDIA's code; a bare image can't be verified.
  */
 struct opk_evaluation;
+/* `file` must outlive the evaluation. */
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *options);
 int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image,

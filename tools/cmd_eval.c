@@ -69,9 +69,18 @@ static int eval_raw(struct app *app, const struct eval_args *args,
 		app_error(app, code, "can't evaluate %s", args->raw.image);
 		return code;
 	}
-	code = eval_rows_print(rows, app, args->raw.image, evaluation, NULL, 0);
+	code = eval_rows_print(rows, app, args->raw.image, evaluation, false);
 	opk_evaluation_free(evaluation);
 	return code;
+}
+
+/* Whether any range has launch data; times of samples alone need no columns. */
+static bool has_launches(const struct opk_range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (*ranges[i].kernel)
+			return true;
+	return false;
 }
 
 static int eval_file(struct app *app, const char *path, const struct opk_eval_options *options,
@@ -89,7 +98,8 @@ static int eval_file(struct app *app, const char *path, const struct opk_eval_op
 	if (!code)
 		code = opk_file_ranges(&ranges, &range_count, app->ctx, file);
 	code = code ? app_fail(app, code)
-	            : eval_rows_print(rows, app, path, evaluation, ranges, range_count);
+	            : eval_rows_print(rows, app, path, evaluation,
+	                              has_launches(ranges, range_count));
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
 	return code;

@@ -126,7 +126,7 @@ static void fill_launch(union opk_cell *cells, struct launch_text *text,
 }
 
 static void fill_fixed(struct eval_rows *rows, struct launch_text *text, const char *path,
-                       const struct opk_row *row, const struct opk_range *range)
+                       const struct opk_row *row)
 {
 	union opk_cell *cell = rows->cells;
 
@@ -135,14 +135,14 @@ static void fill_fixed(struct eval_rows *rows, struct launch_text *text, const c
 		(cell++)->uint = row->start_ns;
 		(cell++)->uint = row->end_ns;
 	} else {
-		(cell++)->string = range && *range->name ? range->name : row->name;
+		(cell++)->string = row->name;
 	}
 	if (rows->file_count > 1)
 		(cell++)->string = path;
 	if (rows->profiler == OPK_PROFILER_PM && rows->first_sample == FIRST_MARK)
 		(cell++)->boolean = row->spans_earlier;
 	if (rows->launches)
-		fill_launch(cell, text, range);
+		fill_launch(cell, text, row->range);
 }
 
 static int print_wide(struct eval_rows *rows, struct app *app, const struct opk_row *row)
@@ -182,24 +182,22 @@ static void note_samples(const struct eval_rows *rows, const char *path,
 }
 
 int eval_rows_print(struct eval_rows *rows, struct app *app, const char *path,
-                    struct opk_evaluation *evaluation, const struct opk_range *ranges,
-                    size_t range_count)
+                    struct opk_evaluation *evaluation, bool launches)
 {
 	const struct opk_row *row;
 	bool any = false;
 	int code = rows->begun ? check_fit(rows, app, path, evaluation)
-	                       : begin(rows, app, evaluation, range_count > 0);
+	                       : begin(rows, app, evaluation, launches);
 
 	if (code)
 		return code;
 	while (!(code = opk_evaluation_next(&row, app->ctx, evaluation)) && row) {
-		const struct opk_range *range = row->index < range_count ? &ranges[row->index] : NULL;
 		struct launch_text text;
 
 		any |= row->spans_earlier;
 		if (row->spans_earlier && rows->first_sample == FIRST_DROP)
 			continue;
-		fill_fixed(rows, &text, path, row, range);
+		fill_fixed(rows, &text, path, row);
 		code = rows->long_layout ? print_long(rows, app, evaluation, row)
 		                         : print_wide(rows, app, row);
 		if (code)

@@ -23,10 +23,12 @@ struct eval_rows {
 	char **metrics;
 };
 
-/* Prints the rows of one evaluation; the first begins the output. Reports failures. */
+/*
+ * Prints the rows of one evaluation; the first begins the output, and its `launches` says whether
+ * there are columns for kernel, grid, block and device. Reports failures.
+ */
 int eval_rows_print(struct eval_rows *rows, struct app *app, const char *path,
-                    struct opk_evaluation *evaluation, const struct opk_range *ranges,
-                    size_t range_count);
+                    struct opk_evaluation *evaluation, bool launches);
 int eval_rows_finish(struct eval_rows *rows, struct app *app);
 void eval_rows_clear(struct eval_rows *rows);
 

@@ -13,6 +13,8 @@ struct opk_evaluation {
 	struct opk_spool_trailer trailer;
 	struct opk_strlist metrics;
 	struct opk_strlist units;
+	const struct opk_range *ranges; /* of the file, which outlives the evaluation */
+	size_t range_count;
 	struct opk_row row;
 	char *name;
 	double *values;
@@ -135,6 +137,8 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
                   const struct opk_eval_options *options)
 {
 	struct opk_eval_job job = { .file = file, .has_profiler = true };
+	const struct opk_range *ranges;
+	size_t range_count;
 	const struct opk_meta *meta;
 	int code = check_file(ctx, file, options->allow_incomplete);
 
@@ -147,8 +151,14 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 	job.gpu_time_shift = meta->gpu_time_shift;
 	job.metrics = options->metrics ? options->metrics : meta->metrics;
 	job.metric_count = options->metrics ? options->metric_count : meta->metric_count;
-	code = evaluate(out, ctx, &job, options);
-	return code ? opk_add(ctx, code, "can't evaluate %s", file->path) : OPK_OK;
+	code = opk_file_ranges(&ranges, &range_count, ctx, file);
+	if (!code)
+		code = evaluate(out, ctx, &job, options);
+	if (code)
+		return opk_add(ctx, code, "can't evaluate %s", file->path);
+	(*out)->ranges = ranges;
+	(*out)->range_count = range_count;
+	return OPK_OK;
 }
 
 /* What every counter data image begins with; all else about it is NVIDIA's secret. */
@@ -239,6 +249,18 @@ static int read_name(struct opk_evaluation *evaluation, struct opk_ctx *ctx, uin
 	return code;
 }
 
+/* What was recorded of the launch or the sample is better than what the image tells. */
+static void apply_range(struct opk_row *row, const struct opk_range *range)
+{
+	row->range = range;
+	if (*range->name)
+		row->name = range->name;
+	if (range->end_ns) {
+		row->start_ns = range->start_ns;
+		row->end_ns = range->end_ns;
+	}
+}
+
 int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
                         struct opk_evaluation *evaluation)
 {
@@ -266,6 +288,8 @@ int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
 		.spans_earlier = stored.spans_earlier,
 		.values = evaluation->values,
 	};
+	if (index < evaluation->range_count)
+		apply_range(current, &evaluation->ranges[index]);
 	*row = current;
 	return OPK_OK;
 }

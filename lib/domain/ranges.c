@@ -37,6 +37,8 @@ static void read_row(struct opk_range *range, const struct opk_json *row)
 	range->device = opk_json_u64(&device, row, "device") && device <= INT32_MAX
 	                        ? (int32_t)device
 	                        : -1;
+	opk_json_u64(&range->start_ns, row, "start_ns");
+	opk_json_u64(&range->end_ns, row, "end_ns");
 }
 
 static int load(struct opk_range_storage *storage, struct opk_ctx *ctx, struct opk_file *file,

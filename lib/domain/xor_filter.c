@@ -67,7 +67,7 @@ static void collect(struct candidate *candidates, const uint8_t *data, size_t si
 	/* Where each sampled window was seen last, plus one. */
 	size_t last[1 << TABLE_BITS] = { 0 };
 
-	for (size_t i = 0; i + WINDOW <= size; i += 4) {
+	for (size_t i = 0; i + WINDOW <= size; i++) {
 		uint64_t h;
 		size_t *seen;
 

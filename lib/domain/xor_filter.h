@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The distance at which the data repeats best, a multiple of 4; 0 where none helps. */
+/* The distance at which the data repeats best, any number of bytes; 0 where none helps. */
 size_t opk_xor_find_stride(const void *data, size_t size);
 /* `out` and `data` have `size` bytes and may not overlap. */
 void opk_xor_encode(void *out, const void *data, size_t size, size_t stride);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the unit tests share: check, a context, table rows that name themselves when they fail. */
+#ifndef OPK_TESTING_H
+#define OPK_TESTING_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/ctx.h"
+
+/* A row of a test table begins with HERE: its line is told when it fails. */
+struct here {
+	int line;
+};
+#define HERE { __LINE__ }
+
+/* Fails with the row's line. */
+#define ck_row(row, condition, ...)                                                                \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: row failed: ", __FILE__, (row)->here.line);        \
+			fprintf(stderr, __VA_ARGS__);                                              \
+			fputc('\n', stderr);                                                       \
+			ck_abort_msg("row at line %d: %s", (row)->here.line, #condition);          \
+		}                                                                                  \
+	} while (0)
+
+/* Tests fail on a log message that they did not ask for. */
+static inline void unexpected_log(void *data, const char *message)
+{
+	(void)data;
+	ck_abort_msg("unexpected log: %s", message);
+}
+
+static inline struct opk_ctx *new_ctx(void)
+{
+	struct opk_ctx_options options = OPK_INIT(options);
+	struct opk_env env;
+	struct opk_ctx *ctx;
+
+	opk_env_read(&env);
+	options.env = &env;
+	options.log = unexpected_log;
+	options.data_dir = TEST_DATA_DIR;
+	ck_assert_int_eq(opk_ctx_new(&ctx, &options), OPK_OK);
+	return ctx;
+}
+
+/* The cause chain, innermost first, for messages of failing tests. */
+static inline const char *errors_of(const struct opk_ctx *ctx)
+{
+	static char text[4096];
+
+	text[0] = '\0';
+	for (size_t i = 0; i < opk_error_count(ctx); i++) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof text - used, "%s%s", i ? " <- " : "",
+		         opk_error_message(ctx, i));
+	}
+	return text;
+}
+
+#define ck_ok(ctx, call)                                                                           \
+	do {                                                                                       \
+		int ck_code_ = (call);                                                             \
+		ck_assert_msg(ck_code_ == OPK_OK, "%s: %d: %s", #call, ck_code_, errors_of(ctx));  \
+	} while (0)
+#define ck_code(ctx, call, wanted)                                                                 \
+	do {                                                                                       \
+		int ck_code_ = (call);                                                             \
+		ck_assert_msg(ck_code_ == (wanted), "%s: %d, not %d: %s", #call, ck_code_,         \
+		              (int)(wanted), errors_of(ctx));                                      \
+	} while (0)
+
+/* Whether real-library tests can run: 77 from main skips them where libcupti is missing. */
+static inline bool have_cupti(void)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_nvidia_info info;
+	bool found = opk_nvidia_info(&info, ctx) == OPK_OK;
+
+	opk_ctx_free(ctx);
+	return found;
+}
+
+static inline int run_suite(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#endif
