@@ -1,1 +1,196 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * NVIDIA's headers and nv_abi.h, seen by one compiler: each size, offset, call and status number.
+ * abi.sh reads the fields out of nv_abi.h and the statuses out of NVIDIA's headers, and writes
+ * them as rows into abi_rows.h and abi_statuses.h; by hand there is only which struct is whose.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cupti_pmsampling.h>
+#include <cupti_profiler_host.h>
+#include <cupti_version.h>
+#include <nvperf_cuda_host.h>
+#include <nvperf_host.h>
+#include <nvperf_target.h>
+
+#include "adapters/nv/nv_status.h"
+#include "adapters/nv/nv_table.h"
+
+/*
+ * PAIR(our struct, NVIDIA's struct, NVIDIA's macro of its size)
+ * abi.sh reads these lines; one for each struct of nv_abi.h.
+ */
+#ifdef ABI_PAIRS
+PAIR(HostInitialize, CUpti_Profiler_Host_Initialize_Params, *_STRUCT_SIZE)
+PAIR(HostDeinitialize, CUpti_Profiler_Host_Deinitialize_Params, *_STRUCT_SIZE)
+PAIR(HostGetSupportedChips, CUpti_Profiler_Host_GetSupportedChips_Params, *_STRUCT_SIZE)
+PAIR(HostGetBaseMetrics, CUpti_Profiler_Host_GetBaseMetrics_Params, *_STRUCT_SIZE)
+PAIR(HostGetMetricProperties, CUpti_Profiler_Host_GetMetricProperties_Params, *_STRUCT_SIZE)
+PAIR(HostGetRangeName, CUpti_Profiler_Host_GetRangeName_Params, *_STRUCT_SIZE)
+PAIR(HostEvaluateToGpuValues, CUpti_Profiler_Host_EvaluateToGpuValues_Params, *_STRUCT_SIZE)
+PAIR(HostConfigAddMetrics, CUpti_Profiler_Host_ConfigAddMetrics_Params, *_STRUCT_SIZE)
+PAIR(HostGetConfigImageSize, CUpti_Profiler_Host_GetConfigImageSize_Params, *_STRUCT_SIZE)
+PAIR(HostGetConfigImage, CUpti_Profiler_Host_GetConfigImage_Params, *_STRUCT_SIZE)
+PAIR(HostGetNumOfPasses, CUpti_Profiler_Host_GetNumOfPasses_Params, *_STRUCT_SIZE)
+PAIR(PmGetCounterDataInfo, CUpti_PmSampling_GetCounterDataInfo_Params, *_STRUCT_SIZE)
+PAIR(InitializeHost, NVPW_InitializeHost_Params, *_STRUCT_SIZE)
+PAIR(MetricEvalRequest, NVPW_MetricEvalRequest, *_STRUCT_SIZE)
+PAIR(DimUnitFactor, NVPW_DimUnitFactor, *_STRUCT_SIZE)
+PAIR(RawCounterRequest, NVPW_RawCounterRequest, NVPW_RAW_COUNTER_REQUEST_STRUCT_SIZE)
+PAIR(RawMetricRequest, NVPA_RawMetricRequest, NVPA_RAW_METRIC_REQUEST_STRUCT_SIZE)
+PAIR(EvaluatorScratchSize, NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize_Params, *_STRUCT_SIZE)
+PAIR(EvaluatorInitialize, NVPW_CUDA_MetricsEvaluator_Initialize_Params, *_STRUCT_SIZE)
+PAIR(EvaluatorDestroy, NVPW_MetricsEvaluator_Destroy_Params, *_STRUCT_SIZE)
+PAIR(EvaluatorConvertName, NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest_Params, *_STRUCT_SIZE)
+PAIR(EvaluatorRawDependencies, NVPW_MetricsEvaluator_GetMetricRawDependencies_Params, *_STRUCT_SIZE)
+PAIR(EvaluatorDimUnits, NVPW_MetricsEvaluator_GetMetricDimUnits_Params, *_STRUCT_SIZE)
+PAIR(EvaluatorDimUnitToString, NVPW_MetricsEvaluator_DimUnitToString_Params, *_STRUCT_SIZE)
+PAIR(BuilderCreate, NVPW_CUDA_CounterDataBuilder_Create_Params, *_STRUCT_SIZE)
+PAIR(BuilderDestroy, NVPW_CounterDataBuilder_Destroy_Params, *_STRUCT_SIZE)
+PAIR(BuilderAddMetrics, NVPW_CounterDataBuilder_AddMetrics_Params, *_STRUCT_SIZE)
+PAIR(BuilderAddRawCounters, NVPW_CounterDataBuilder_AddRawCounters_Params, *_STRUCT_SIZE)
+PAIR(BuilderGetPrefix, NVPW_CounterDataBuilder_GetCounterDataPrefix_Params, *_STRUCT_SIZE)
+PAIR(ConfigGetRawCounters, NVPW_Config_GetRawCounters_Params, *_STRUCT_SIZE)
+PAIR(DataGetChipName, NVPW_CounterData_GetChipName_Params, *_STRUCT_SIZE)
+PAIR(SamplerGetSampleTime, NVPW_PeriodicSampler_CounterData_GetSampleTime_Params, *_STRUCT_SIZE)
+#endif
+
+/* Statuses of releases up to this one must all be known; a later one may have more. */
+#define NEWEST_KNOWN 130400
+
+static int failures, checks;
+
+static void expect(int good, const char *format, ...)
+{
+	va_list args;
+
+	checks++;
+	if (good)
+		return;
+	failures++;
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+/* Rows of abi_rows.h. */
+#define FIELD(ours, theirs, field)                                                                 \
+	do {                                                                                       \
+		expect(offsetof(struct nv_##ours, field) == offsetof(theirs, field),               \
+		       #ours "." #field ": offset %zu, NVIDIA has %zu",                            \
+		       offsetof(struct nv_##ours, field), offsetof(theirs, field));                \
+		expect(sizeof(((struct nv_##ours *)0)->field) == sizeof(((theirs *)0)->field),     \
+		       #ours "." #field ": size %zu, NVIDIA has %zu",                              \
+		       sizeof(((struct nv_##ours *)0)->field), sizeof(((theirs *)0)->field));      \
+	} while (0);
+/* `last` is the last field that this release knows. */
+#define STRUCT(ours, theirs, size, last)                                                           \
+	expect(NV_END(struct nv_##ours, last) == (size),                                           \
+	       "size of " #ours " up to " #last ": %zu, " #size " is %zu",                         \
+	       NV_END(struct nv_##ours, last), (size_t)(size));
+/* Of structs that are passed in arrays: the distance between two. */
+#define STRIDE(ours, theirs)                                                                       \
+	expect(sizeof(struct nv_##ours) == sizeof(theirs),                                         \
+	       "sizeof " #ours ": %zu, NVIDIA has %zu", sizeof(struct nv_##ours), sizeof(theirs));
+#define CALL(result, symbol, theirs)                                                               \
+	expect(__builtin_types_compatible_p(__typeof__(&symbol), result (*)(theirs *)),            \
+	       #symbol " does not take a " #theirs);
+/* The size that NV_PARAMS gives: up to `last` of nv_symbols.h, which the first release has. */
+#define FIRST(ours, first, last)                                                                   \
+	expect(NV_END(struct nv_##ours, first) == NV_END(struct nv_##ours, last),                  \
+	       "nv_symbols.h ends " #ours " at " #last ", the first release at " #first);
+
+static void check_structs(void)
+{
+#include "abi_rows.h"
+}
+
+struct named {
+	const char *name;
+	int number;
+};
+
+#define STATUS(name) { #name, name },
+static const struct named cupti_statuses[] = {
+#define CUPTI_STATUS STATUS
+#define NVPA_STATUS(name)
+#include "abi_statuses.h"
+#undef CUPTI_STATUS
+#undef NVPA_STATUS
+};
+static const struct named nvpa_statuses[] = {
+#define CUPTI_STATUS(name)
+#define NVPA_STATUS STATUS
+#include "abi_statuses.h"
+};
+
+static void check_statuses(const struct named *theirs, size_t count, const struct nv_status *ours)
+{
+	expect(count > 20, "only %zu statuses found in NVIDIA's headers", count);
+	for (size_t i = 0; i < count; i++) {
+		const struct nv_status *row = ours;
+
+		while (row->name && row->number != theirs[i].number)
+			row++;
+		if (row->name)
+			expect(!strcmp(row->name, theirs[i].name), "status %d is %s, not %s",
+			       theirs[i].number, theirs[i].name, row->name);
+		else
+			expect(CUPTI_API_VERSION > NEWEST_KNOWN, "status %d, %s, is unknown",
+			       theirs[i].number, theirs[i].name);
+	}
+}
+
+static void check_enums(void)
+{
+	static const struct {
+		const char *name;
+		int ours, theirs;
+	} rows[] = {
+		{ "NV_PROFILER_RANGE", NV_PROFILER_RANGE, CUPTI_PROFILER_TYPE_RANGE_PROFILER },
+		{ "NV_PROFILER_PM_SAMPLING", NV_PROFILER_PM_SAMPLING,
+		  CUPTI_PROFILER_TYPE_PM_SAMPLING },
+		{ "OPK_COUNTER", OPK_COUNTER, CUPTI_METRIC_TYPE_COUNTER },
+		{ "OPK_RATIO", OPK_RATIO, CUPTI_METRIC_TYPE_RATIO },
+		{ "OPK_THROUGHPUT", OPK_THROUGHPUT, CUPTI_METRIC_TYPE_THROUGHPUT },
+		{ "NV_SUCCESS", NV_SUCCESS, CUPTI_SUCCESS },
+		{ "NV_SUCCESS", NV_SUCCESS, NVPA_STATUS_SUCCESS },
+		{ "NV_CUPTI_INVALID_PARAMETER", NV_CUPTI_INVALID_PARAMETER,
+		  CUPTI_ERROR_INVALID_PARAMETER },
+		{ "NV_CUPTI_INVALID_METRIC_NAME", NV_CUPTI_INVALID_METRIC_NAME,
+		  CUPTI_ERROR_INVALID_METRIC_NAME },
+		{ "NV_CUPTI_NOT_SUPPORTED", NV_CUPTI_NOT_SUPPORTED, CUPTI_ERROR_NOT_SUPPORTED },
+#if CUPTI_API_VERSION >= 130000
+		{ "NV_CUPTI_INVALID_CHIP_NAME", NV_CUPTI_INVALID_CHIP_NAME,
+		  CUPTI_ERROR_INVALID_CHIP_NAME },
+#endif
+		{ "NV_CUPTI_UNKNOWN", NV_CUPTI_UNKNOWN, CUPTI_ERROR_UNKNOWN },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		expect(rows[i].ours == rows[i].theirs, "%s is %d, NVIDIA has %d", rows[i].name,
+		       rows[i].ours, rows[i].theirs);
+}
+
+/* nv_status.c is linked for its tables; nothing here fails through it. */
+int opk_fail(struct opk_ctx *ctx, int code, const char *format, ...)
+{
+	(void)ctx;
+	(void)format;
+	return code;
+}
+
+int main(void)
+{
+	check_structs();
+	check_enums();
+	check_statuses(cupti_statuses, sizeof cupti_statuses / sizeof *cupti_statuses,
+	               nv_cupti_statuses);
+	check_statuses(nvpa_statuses, sizeof nvpa_statuses / sizeof *nvpa_statuses,
+	               nv_nvpa_statuses);
+	printf("CUPTI_API_VERSION %d: %d checks, %d failed\n", CUPTI_API_VERSION, checks, failures);
+	return failures ? 1 : 0;
+}

@@ -34,6 +34,20 @@ bool opk_metric_type_parse(enum opk_metric_type *out, const char *name)
 	return false;
 }
 
+/* 12.x lists the metrics of single-pass sets but has no properties for them. */
+static int describe(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_host *host,
+                    const char *name)
+{
+	int code = opk_nv_properties(out, ctx, host, name);
+
+	if (code != OPK_EUSAGE)
+		return code;
+	opk_clear_errors(ctx);
+	*out = (struct opk_metric){ .name = name, .type = OPK_COUNTER, .hw_unit = "",
+		                    .dim_unit = "", .description = "" };
+	return OPK_OK;
+}
+
 static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip,
                 enum opk_profiler profiler)
 {
@@ -51,8 +65,7 @@ static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *ch
 	if (!catalog->metrics)
 		return opk_nomem(ctx, "metrics");
 	for (size_t i = 0; !code && i < catalog->names.count; i++)
-		code = opk_nv_properties(&catalog->metrics[i], ctx, catalog->host,
-		                         catalog->names.items[i]);
+		code = describe(&catalog->metrics[i], ctx, catalog->host, catalog->names.items[i]);
 	return code;
 }
 

@@ -154,6 +154,12 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 	code = opk_file_ranges(&ranges, &range_count, ctx, file);
 	if (!code)
 		code = evaluate(out, ctx, &job, options);
+	/* The recording named them, not the caller. */
+	if (code == OPK_EUSAGE && !options->metrics)
+		code = opk_add(ctx, OPK_EFAILED,
+		               "it was made with CUPTI %u, whose metrics this library lacks; "
+		               "--metrics evaluates some",
+		               meta->cupti_version);
 	if (code)
 		return opk_add(ctx, code, "can't evaluate %s", file->path);
 	(*out)->ranges = ranges;

@@ -160,7 +160,6 @@ static int evaluate_row(struct work *w, const void *image, size_t size, size_t i
 static int evaluate_image(struct work *w, const void *image, size_t size)
 {
 	struct opk_nv_image_info info;
-	size_t count;
 	int code = w->host ? OPK_OK : prepare(w, image, size);
 
 	if (!code)
@@ -168,13 +167,13 @@ static int evaluate_image(struct work *w, const void *image, size_t size)
 	if (code)
 		return code;
 	/* A range takes more than a word: larger numbers come from damage. */
-	if (info.populated > size / 8 || info.completed > info.populated)
-		return opk_fail(w->ctx, OPK_EINPUT, "the image claims %zu ranges in %zu bytes",
-		                info.populated, size);
-	count = w->profiler == OPK_PROFILER_PM ? info.completed : info.populated;
-	w->incomplete_samples += info.populated - count;
-	for (size_t i = 0; !code && i < count; i++, w->rows++) {
-		opk_child_progress(w->child, i, count);
+	if (info.completed > size / 8 || info.completed > info.slots)
+		return opk_fail(w->ctx, OPK_EINPUT, "the image claims %zu ranges in %zu slots and %zu bytes",
+		                info.completed, info.slots, size);
+	if (w->profiler == OPK_PROFILER_PM && info.populated > info.completed)
+		w->incomplete_samples += info.populated - info.completed;
+	for (size_t i = 0; !code && i < info.completed; i++, w->rows++) {
+		opk_child_progress(w->child, i, info.completed);
 		code = evaluate_row(w, image, size, i);
 	}
 	return code;

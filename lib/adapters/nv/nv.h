@@ -26,7 +26,10 @@ int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
 /* cuptiProfilerHostGetBaseMetrics; appends. */
 int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                         enum opk_metric_type type);
-/* cuptiProfilerHostGetMetricProperties; strings borrowed from the host object. */
+/*
+ * cuptiProfilerHostGetMetricProperties; strings borrowed from the host object. OPK_EUSAGE: the
+ * library has none under this name.
+ */
 int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                       const char *name);
 
@@ -64,10 +67,10 @@ int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, 
 
 struct opk_nv_image_info {
 	size_t slots;     /* room for so many ranges or samples */
-	size_t populated; /* begun */
-	size_t completed; /* done */
+	size_t populated; /* begun; for ranges, 13.1 tells one too few */
+	size_t completed; /* done: all ranges, or the samples that are whole */
 };
-/* cuptiPmSamplingGetCounterDataInfo, which counts ranges just as well. */
+/* cuptiPmSamplingGetCounterDataInfo, which counts ranges as well as samples. */
 int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const void *image,
                       size_t size);
 /* Whether samples or ranges are in it: only the former have times. */

@@ -77,6 +77,16 @@ void nv_free(struct opk_nv *nv)
 	free(nv);
 }
 
+/*
+ * From 13.2 on even the host calls, and cuptiGetVersion, look for the driver; without one they
+ * return 999 or recurse until the stack is gone. A call that came with 13.2 tells the version.
+ */
+static bool lacks_driver(const struct opk_nv *nv)
+{
+	return nv->cupti && dlsym(nv->cupti, "cuptiProfilerHostGetSinglePassSets")
+	       && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+}
+
 static void bind(struct opk_nv *nv)
 {
 	if (nv->cupti)
@@ -87,7 +97,8 @@ static void bind(struct opk_nv *nv)
 		*slot(&nv->call, &symbols[i]) = library ? dlsym(library, symbols[i].name) : NULL;
 	}
 	nv_set_features(nv);
-	if (nv->call.cuptiGetVersion)
+	nv->lacks_driver = lacks_driver(nv);
+	if (nv->call.cuptiGetVersion && !nv->lacks_driver)
 		nv->call.cuptiGetVersion(&nv->version);
 }
 
@@ -212,6 +223,12 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
 		return code;
 	if (!ctx->nv->cupti && !ctx->nv->call.cuptiProfilerHostInitialize)
 		return fail_not_found(ctx, ctx->nv);
+	if (ctx->nv->lacks_driver)
+		return opk_fail(ctx, OPK_ENVIDIA,
+		                "%s is CUPTI 13.2 or later and needs the NVIDIA driver's "
+		                "libcuda.so.1, which this machine lacks; CUPTI 12.6 to 13.1 work "
+		                "without a driver",
+		                ctx->nv->cupti_path);
 	if (!ctx->nv->features[NV_FEATURE_HOST].available)
 		feature = NV_FEATURE_HOST;
 	if (!ctx->nv->features[feature].available)

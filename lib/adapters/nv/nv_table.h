@@ -33,6 +33,7 @@ struct opk_nv {
 	char *cupti_path;
 	char *nvperf_path;
 	uint32_t version;
+	bool lacks_driver; /* it is there, but can't work on this machine */
 	bool nvperf_ready; /* NVPW_InitializeHost was called */
 	struct opk_strlist tried;
 	struct opk_feature features[NV_FEATURE_COUNT];
