@@ -193,7 +193,8 @@ static int evaluate_file(struct work *w)
 		code = opk_file_read(&image, &size, w->ctx, file, i);
 		if (!code)
 			code = evaluate_image(w, image, size);
-		if (code)
+		/* A missing library is not the section's fault. */
+		if (code == OPK_EINPUT)
 			opk_file_add_place(w->ctx, code, file, i);
 	}
 	return code;
