@@ -149,6 +149,23 @@ const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, 
 	return best;
 }
 
+bool opk_catalog_has_full(const struct opk_catalog *catalog, const struct opk_ctx *ctx,
+                          const char *name)
+{
+	const struct opk_metric *base = opk_catalog_find(catalog, name);
+	/* A context of its own: asking must not disturb the caller's cause chain. */
+	struct opk_ctx quiet = { .nv = ctx->nv };
+	struct opk_metric properties;
+	int code;
+
+	if (!base || !strcmp(base->name, name))
+		return false;
+	/* Properties are found for full names only where they are right. */
+	code = opk_nv_properties(&properties, &quiet, catalog->host, name);
+	opk_clear_errors(&quiet);
+	return !code || !*base->description;
+}
+
 int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog *catalog,
                         const char *name, const char *place)
 {

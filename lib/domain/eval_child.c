@@ -123,18 +123,9 @@ static int explain_metrics(struct work *w)
 	if (opk_catalog_new(&catalog, w->ctx, w->chip, w->profiler))
 		return code;
 	opk_clear_errors(w->ctx);
-	for (size_t i = 0; i < w->job->metric_count; i++) {
-		const char *name = w->job->metrics[i];
-		struct opk_metric metric;
-		struct opk_ctx quiet = { .nv = w->ctx->nv };
-		const struct opk_metric *base = opk_catalog_find(catalog, name);
-
-		/* Properties are found for full names only where they are right. */
-		if (!base || !strcmp(base->name, name)
-		    || opk_nv_properties(&metric, &quiet, w->host, name))
-			opk_catalog_explain(w->ctx, code, catalog, name, "");
-		opk_clear_errors(&quiet);
-	}
+	for (size_t i = 0; i < w->job->metric_count; i++)
+		if (!opk_catalog_has_full(catalog, w->ctx, w->job->metrics[i]))
+			opk_catalog_explain(w->ctx, code, catalog, w->job->metrics[i], "");
 	opk_catalog_free(catalog);
 	return opk_add(w->ctx, code, "can't evaluate these metrics on %s, profiler %s", w->chip,
 	               opk_profiler_name(w->profiler));

@@ -11,8 +11,6 @@
 #include "domain/contain.h"
 #include "domain/set.h"
 
-enum { MAX_NAMED = 10 };
-
 int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
                  const struct opk_plan *plan, const char *const *metrics, size_t count)
 {
@@ -37,39 +35,49 @@ int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ct
 	return OPK_OK;
 }
 
+/* Whether a metric is refused by itself, and why; OPK_OK where it is not. */
+static int explain_metric(struct opk_ctx *ctx, const struct opk_plan *plan,
+                          const struct opk_catalog *catalog, const char *name, const char *place)
+{
+	/* A context of its own: trying must not disturb the chain that is being built. */
+	struct opk_ctx quiet = { .nv = ctx->nv };
+	size_t passes;
+	int code = opk_plan_try(&passes, NULL, NULL, &quiet, plan, &name, 1);
+
+	opk_clear_errors(&quiet);
+	if (!code)
+		return OPK_OK;
+	if (!opk_catalog_has_full(catalog, ctx, name))
+		return opk_catalog_explain(ctx, *place ? OPK_EINPUT : OPK_EUSAGE, catalog, name,
+		                           place);
+	return opk_add(ctx, code, "%s%s%s is listed for %s but can't be scheduled on it, profiler %s",
+	               place, *place ? ": " : "", name, plan->chip,
+	               opk_profiler_name(plan->profiler));
+}
+
 /* Why the set as a whole was refused: each metric is tried alone. */
 static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
                            const struct opk_set *set, int code)
 {
 	struct opk_catalog *catalog = NULL;
-	size_t named = 0, refused = 0, passes;
+	size_t refused = 0;
 	int worst = code;
 
 	if (opk_catalog_new(&catalog, ctx, plan->chip, plan->profiler))
 		return code;
 	opk_clear_errors(ctx);
 	for (size_t i = 0; i < set->metrics.count; i++) {
-		struct opk_ctx quiet = { .nv = ctx->nv };
-		const char *name = set->metrics.items[i], *place = set->places.items[i];
-		int one = opk_plan_try(&passes, NULL, NULL, &quiet, plan, &name, 1);
+		int one = explain_metric(ctx, plan, catalog, set->metrics.items[i],
+		                         set->places.items[i]);
 
-		opk_clear_errors(&quiet);
-		if (!one || ++refused > MAX_NAMED)
-			continue;
-		named++;
-		worst = one == OPK_EUSAGE && *place ? OPK_EINPUT : one;
-		if (one == OPK_EUSAGE)
-			opk_catalog_explain(ctx, one, catalog, name, place);
-		else
-			opk_add(ctx, one, "%s%s%s is listed for %s but can't be scheduled on it", place,
-			        *place ? ": " : "", name, plan->chip);
+		refused += one != OPK_OK;
+		/* A wrong name is worse than a metric that can't be scheduled. */
+		worst = one > worst || (one && refused == 1) ? one : worst;
 	}
 	opk_catalog_free(catalog);
 	if (!refused)
 		return opk_fail(ctx, code, "%s refuses the metrics of set %s together, not one by one",
 		                plan->chip, plan->set_name);
-	if (refused > named)
-		opk_add(ctx, worst, "... and %zu more", refused - named);
 	return opk_add(ctx, worst, "set %s: %zu of %zu metrics don't work on %s, profiler %s",
 	               plan->set_name, refused, set->metrics.count, plan->chip,
 	               opk_profiler_name(plan->profiler));

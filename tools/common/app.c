@@ -53,29 +53,24 @@ void app_note(const char *format, ...)
  */
 static char *find_data_dir(void)
 {
-	static const char *const beside[] = { "../share/offpeak", "../data" };
-	char program[4096], *dir;
+	static const char *const beside[] = { "../share/offpeak/sets", "../data/sets" };
+	char program[4096];
 	ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-	char *slash;
+	char *slash, *sets = NULL;
 
 	program[length > 0 ? length : 0] = '\0';
 	slash = strrchr(program, '/');
 	if (!slash)
 		return NULL;
-	*slash = '\0';
-	for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-		char *sets = NULL;
+	for (size_t i = 0; !sets && i < sizeof beside / sizeof *beside; i++) {
+		char path[sizeof program + 32];
 
-		if (asprintf(&dir, "%s/%s", program, beside[i]) < 0)
-			return NULL;
-		if (asprintf(&sets, "%s/sets", dir) >= 0 && !access(sets, X_OK)) {
-			free(sets);
-			return dir;
-		}
-		free(sets);
-		free(dir);
+		snprintf(path, sizeof path, "%.*s/%s", (int)(slash - program), program, beside[i]);
+		sets = realpath(path, NULL);
 	}
-	return NULL;
+	if (sets)
+		*strrchr(sets, '/') = '\0';
+	return sets;
 }
 
 static void log_note(void *data, const char *message)
