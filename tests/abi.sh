@@ -132,8 +132,9 @@ done < "$work/symbols" >> "$work/abi_rows.h"
 } > "$work/abi_statuses.h"
 
 # shellcheck disable=SC2086
-${CC:-cc} -std=gnu11 -Wall -Wno-unused-function -o "$work/abi" -I"$work" -I"$SOURCE/lib" $includes \
-	"$SOURCE/tests/abi.c" "$nv/nv_status.c" || complain "abi.c does not compile"
+${CC:-cc} -std=gnu11 -Wall -o "$work/abi" -I"$work" -I"$SOURCE/lib" $includes \
+	"$SOURCE/tests/abi.c" "$nv/nv_status.c" 2> "$work/messages" \
+	|| { cat "$work/messages" >&2; complain "abi.c does not compile"; }
 test -x "$work/abi" && { "$work/abi" || failed=1; }
 sed 's/^/not in these headers: /' "$work/absent"
 test -z "${ABI_KEEP:-}" || cp "$work"/*.h "$work/fields" "$ABI_KEEP"

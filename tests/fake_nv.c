@@ -1,2 +1,498 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fake_nv.h"
+
+#include <math.h>
+#include <signal.h>
+
+#include "testing.h"
+
+struct fake_nv fake;
+
+const char *const fake_chips[3] = { "FA100", "FB100", "FC100" };
+
+static const char *const counters[] = { "fake__c", "fake__a", "fake__b", "fake__listed" };
+static const char *const ratios[] = { "fake__ratio" };
+static const char *const throughputs[] = { "fake__throughput" };
+
+/* A pass has room for a cost of 4. */
+static const struct full_metric {
+	const char *name;
+	int status; /* of adding it */
+	unsigned cost;
+	const char *raw;
+} full_metrics[] = {
+	{ "fake__a.sum", 0, 2, "raw_a" },
+	{ "fake__b.sum", 0, 2, "raw_b" },
+	{ "fake__c.sum", 0, 2, "raw_c" },
+	{ "fake__ratio.pct", 0, 6, "raw_r" },
+	{ "fake__throughput.avg.pct_of_peak_sustained_elapsed", 0, 1, "raw_t" },
+	{ "fake__listed.sum", NV_CUPTI_UNKNOWN, 1, "raw_l" },
+};
+
+enum {
+	FULL_COUNT = sizeof full_metrics / sizeof *full_metrics,
+	NVPA_INVALID_ARGUMENT = 8,
+	NVPA_INVALID_METRIC_ID = 9,
+};
+
+struct fake_host {
+	bool poisoned;
+	unsigned cost;
+};
+
+static void do_deed(enum fake_deed deed)
+{
+	switch (deed) {
+	case FAKE_RETURNS:
+		return;
+	case FAKE_SEGFAULTS:
+		/* A sanitizer would report and exit: the signal itself is meant. */
+		signal(SIGSEGV, SIG_DFL);
+		raise(SIGSEGV);
+		return;
+	case FAKE_ABORTS:
+		signal(SIGABRT, SIG_DFL);
+		abort();
+	case FAKE_EXITS:
+		exit(3);
+	case FAKE_EXITS_HAPPY:
+		exit(0);
+	case FAKE_LOOPS:
+		for (;;)
+			pause();
+	}
+}
+
+static const struct full_metric *find_full(const char *name)
+{
+	for (size_t i = 0; i < FULL_COUNT; i++)
+		if (!strcmp(full_metrics[i].name, name))
+			return &full_metrics[i];
+	return NULL;
+}
+
+static bool is_base(const char *name)
+{
+	for (size_t i = 0; i < FULL_COUNT; i++) {
+		size_t length = strlen(name);
+
+		if (!strncmp(full_metrics[i].name, name, length) && full_metrics[i].name[length] == '.')
+			return true;
+	}
+	return false;
+}
+
+static void note_size(size_t size)
+{
+	if (fake.size_count < FAKE_MAX_SIZES)
+		fake.sizes[fake.size_count++] = size;
+}
+
+/* ---- libcupti */
+
+static int chip_status(const char *chip, int profiler)
+{
+	if (!strcmp(chip, "FA100"))
+		return 0;
+	if (!strcmp(chip, "FB100"))
+		return profiler == NV_PROFILER_PM_SAMPLING ? NV_CUPTI_NOT_SUPPORTED : 0;
+	return strcmp(chip, "FC100") ? NV_CUPTI_INVALID_CHIP_NAME : NV_CUPTI_NOT_SUPPORTED;
+}
+
+static int do_cuptiProfilerHostInitialize(struct nv_HostInitialize *params)
+{
+	int status;
+
+	note_size(params->structSize);
+	if (params->structSize != fake.initialize_size)
+		return NV_CUPTI_INVALID_PARAMETER;
+	status = chip_status(params->pChipName, params->profilerType);
+	if (status)
+		return status;
+	if (params->pCounterAvailabilityImage)
+		do_deed(fake.availability_deed);
+	params->pHostObject = calloc(1, sizeof(struct fake_host));
+	fake.hosts++;
+	return 0;
+}
+
+static int do_cuptiProfilerHostDeinitialize(struct nv_HostDeinitialize *params)
+{
+	free(params->pHostObject);
+	fake.hosts--;
+	return 0;
+}
+
+static int do_cuptiProfilerHostGetSupportedChips(struct nv_HostGetSupportedChips *params)
+{
+	params->numChips = 3;
+	params->ppChipNames = fake_chips;
+	return 0;
+}
+
+static int do_cuptiProfilerHostGetBaseMetrics(struct nv_HostGetBaseMetrics *params)
+{
+	static const struct {
+		const char *const *names;
+		size_t count;
+	} types[] = { { counters, 4 }, { ratios, 1 }, { throughputs, 1 } };
+
+	if (params->metricType < 0 || params->metricType > 2)
+		return NV_CUPTI_INVALID_PARAMETER;
+	params->ppMetricNames = (const char **)types[params->metricType].names;
+	params->numMetrics = types[params->metricType].count;
+	return 0;
+}
+
+static int do_cuptiProfilerHostGetMetricProperties(struct nv_HostGetMetricProperties *params)
+{
+	note_size(params->structSize);
+	if (params->structSize != fake.properties_size)
+		return NV_CUPTI_INVALID_PARAMETER;
+	if (!is_base(params->pMetricName) && !find_full(params->pMetricName))
+		return NV_CUPTI_INVALID_METRIC_NAME;
+	params->pDescription = NULL; /* the real one never does that */
+	params->pHwUnit = "fake";
+	params->pDimUnit = "bytes";
+	params->metricType = strstr(params->pMetricName, "ratio")        ? OPK_RATIO
+	                     : strstr(params->pMetricName, "throughput") ? OPK_THROUGHPUT
+	                                                                 : OPK_COUNTER;
+	return 0;
+}
+
+static int add_one(struct fake_host *host, const char *name)
+{
+	const struct full_metric *metric = find_full(name);
+
+	if (!metric || metric->status) {
+		host->poisoned = true;
+		return metric ? metric->status : NV_CUPTI_INVALID_METRIC_NAME;
+	}
+	host->cost += metric->cost;
+	return 0;
+}
+
+static int do_cuptiProfilerHostConfigAddMetrics(struct nv_HostConfigAddMetrics *params)
+{
+	struct fake_host *host = params->pHostObject;
+	int status = 0;
+
+	if (host->poisoned)
+		return NV_CUPTI_UNKNOWN;
+	if (params->numMetrics > 1 && fake.together_status)
+		return fake.together_status;
+	for (size_t i = 0; !status && i < params->numMetrics; i++)
+		status = add_one(host, params->ppMetricNames[i]);
+	return status;
+}
+
+static int do_cuptiProfilerHostGetConfigImageSize(struct nv_HostGetConfigImageSize *params)
+{
+	params->configImageSize = FAKE_CONFIG_SIZE;
+	return 0;
+}
+
+static int do_cuptiProfilerHostGetConfigImage(struct nv_HostGetConfigImage *params)
+{
+	const struct fake_host *host = params->pHostObject;
+	uint32_t passes = (host->cost + 3) / 4;
+
+	if (params->configImageSize != FAKE_CONFIG_SIZE)
+		return NV_CUPTI_INVALID_PARAMETER;
+	memset(params->pConfigImage, 'c', FAKE_CONFIG_SIZE);
+	memcpy(params->pConfigImage, &passes, sizeof passes);
+	return 0;
+}
+
+static int do_cuptiProfilerHostGetNumOfPasses(struct nv_HostGetNumOfPasses *params)
+{
+	uint32_t passes;
+
+	memcpy(&passes, params->pConfigImage, sizeof passes);
+	params->numOfPasses = passes;
+	return 0;
+}
+
+static int do_cuptiProfilerHostGetRangeName(struct nv_HostGetRangeName *params)
+{
+	size_t size = fake.name_length ? fake.name_length : 32;
+	char *name = malloc(size + 1);
+
+	memset(name, 'x', size);
+	name[size] = '\0';
+	if (!fake.name_length)
+		snprintf(name, size, "outer%srange%zu", params->delimiter, params->rangeIndex);
+	params->pRangeName = name;
+	return 0;
+}
+
+static int do_cuptiProfilerHostEvaluateToGpuValues(struct nv_HostEvaluateToGpuValues *params)
+{
+	for (size_t i = 0; i < params->numMetrics; i++) {
+		if (!find_full(params->ppMetricNames[i]))
+			return NV_CUPTI_INVALID_METRIC_NAME;
+		params->pMetricValues[i] = (double)(params->rangeIndex * 100 + i) + 0.5;
+	}
+	if (params->rangeIndex != fake.evaluate_at)
+		return 0;
+	do_deed(fake.evaluate_deed);
+	if (fake.nan_or_inf != 0)
+		params->pMetricValues[0] = fake.nan_or_inf;
+	return 0;
+}
+
+static int do_cuptiPmSamplingGetCounterDataInfo(struct nv_PmGetCounterDataInfo *params)
+{
+	params->numTotalSamples = fake.slots;
+	params->numPopulatedSamples = fake.populated;
+	params->numCompletedSamples = fake.completed;
+	return 0;
+}
+
+/* ---- libnvperf_host */
+
+static int do_NVPW_InitializeHost(struct nv_InitializeHost *params)
+{
+	(void)params;
+	return 0;
+}
+
+static int do_NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize(
+	struct nv_EvaluatorScratchSize *params)
+{
+	params->scratchBufferSize = 64;
+	return 0;
+}
+
+static int do_NVPW_CUDA_MetricsEvaluator_Initialize(struct nv_EvaluatorInitialize *params)
+{
+	if (!params->pScratchBuffer || params->scratchBufferSize != 64)
+		return NVPA_INVALID_ARGUMENT;
+	params->pMetricsEvaluator = params->pScratchBuffer;
+	fake.evaluators++;
+	return 0;
+}
+
+static int do_NVPW_MetricsEvaluator_Destroy(struct nv_EvaluatorDestroy *params)
+{
+	(void)params;
+	fake.evaluators--;
+	return 0;
+}
+
+static int do_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(
+	struct nv_EvaluatorConvertName *params)
+{
+	const struct full_metric *metric = find_full(params->pMetricName);
+
+	if (!metric)
+		return NVPA_INVALID_METRIC_ID;
+	params->pMetricEvalRequest->metricIndex = (size_t)(metric - full_metrics);
+	return 0;
+}
+
+/* Two raw counters each, one of them the same for all. */
+static int do_NVPW_MetricsEvaluator_GetMetricRawDependencies(
+	struct nv_EvaluatorRawDependencies *params)
+{
+	if (params->numMetricEvalRequests != 1)
+		return NVPA_INVALID_ARGUMENT;
+	if (params->ppRawDependencies) {
+		if (params->numRawDependencies != 2)
+			return NVPA_INVALID_ARGUMENT;
+		params->ppRawDependencies[0] =
+			full_metrics[params->pMetricEvalRequests->metricIndex].raw;
+		params->ppRawDependencies[1] = "raw_shared";
+	}
+	params->numRawDependencies = 2;
+	params->numOptionalRawDependencies = 0;
+	return 0;
+}
+
+static int do_NVPW_CUDA_CounterDataBuilder_Create(struct nv_BuilderCreate *params)
+{
+	params->pCounterDataBuilder = &fake;
+	fake.builders++;
+	fake.prefix_counters = 0;
+	return 0;
+}
+
+static int do_NVPW_CounterDataBuilder_Destroy(struct nv_BuilderDestroy *params)
+{
+	if (params->pCounterDataBuilder != &fake)
+		return NVPA_INVALID_ARGUMENT;
+	fake.builders--;
+	return 0;
+}
+
+static int do_NVPW_CounterDataBuilder_GetCounterDataPrefix(struct nv_BuilderGetPrefix *params)
+{
+	if (params->pBuffer) {
+		if (params->bytesAllocated < FAKE_PREFIX_SIZE)
+			return NVPA_INVALID_ARGUMENT;
+		memset(params->pBuffer, 'p', FAKE_PREFIX_SIZE);
+	}
+	params->bytesCopied = FAKE_PREFIX_SIZE;
+	return 0;
+}
+
+static int do_NVPW_CounterDataBuilder_AddRawCounters(struct nv_BuilderAddRawCounters *params)
+{
+	fake.prefix_counters = params->numRawCounterRequests;
+	fake.prefix_keeps_instances = params->pRawCounterRequests[0].keepInstances;
+	return 0;
+}
+
+static int do_NVPW_CounterDataBuilder_AddMetrics(struct nv_BuilderAddMetrics *params)
+{
+	fake.prefix_counters = params->numMetricRequests;
+	fake.prefix_keeps_instances = params->pRawMetricRequests[0].keepInstances;
+	return 0;
+}
+
+static int do_NVPW_MetricsEvaluator_GetMetricDimUnits(struct nv_EvaluatorDimUnits *params)
+{
+	if (params->pDimUnits)
+		memcpy(params->pDimUnits, fake.factors, fake.factor_count * sizeof *fake.factors);
+	params->numDimUnits = fake.factor_count;
+	return 0;
+}
+
+static int do_NVPW_MetricsEvaluator_DimUnitToString(struct nv_EvaluatorDimUnitToString *params)
+{
+	static const char *const names[][2] = {
+		{ "byte", "bytes" }, { "second", "seconds" }, { "cycle", "cycles" },
+	};
+
+	if (params->dimUnit >= 3)
+		return NVPA_INVALID_ARGUMENT;
+	params->pSingularName = names[params->dimUnit][0];
+	params->pPluralName = names[params->dimUnit][1];
+	return 0;
+}
+
+/* Pass 0 holds the counters of a and b, later ones those of c. */
+static int do_NVPW_Config_GetRawCounters(struct nv_ConfigGetRawCounters *params)
+{
+	static const char *const passes[2][2] = { { "raw_b", "raw_a" }, { "raw_c", "raw_x" } };
+
+	if (params->ppRawCounterNames)
+		memcpy(params->ppRawCounterNames, passes[params->passIndex != 0], sizeof *passes);
+	params->numRawCounters = 2;
+	return 0;
+}
+
+static int do_NVPW_CounterData_GetChipName(struct nv_DataGetChipName *params)
+{
+	params->pChipName = fake.image_chip;
+	return 0;
+}
+
+static int do_NVPW_PeriodicSampler_CounterData_GetSampleTime(
+	struct nv_SamplerGetSampleTime *params)
+{
+	if (!fake.image_is_pm)
+		return NVPA_INVALID_ARGUMENT;
+	params->timestampStart = 1000 + 10 * params->rangeIndex;
+	params->timestampEnd = params->timestampStart + 10;
+	return 0;
+}
+
+/* ---- each call counts, fails where it is told to, and is as strict about sizes as NVIDIA is */
+
+static int enter(enum fake_call call)
+{
+	unsigned number = ++fake.calls[call];
+
+	return number >= fake.from[call] ? fake.status[call] : 0;
+}
+
+static bool has_ladder(enum fake_call call)
+{
+	return call == FAKE_cuptiProfilerHostInitialize
+	       || call == FAKE_cuptiProfilerHostGetMetricProperties;
+}
+
+#define X(symbol, params, last, feature)                                                           \
+	static int fake_##symbol(struct nv_##params *p)                                            \
+	{                                                                                          \
+		int status = enter(FAKE_##symbol);                                                 \
+                                                                                                   \
+		if (status)                                                                        \
+			return status;                                                             \
+		if (p->structSize != NV_END(struct nv_##params, last)                              \
+		    && !has_ladder(FAKE_##symbol))                                                 \
+			return *#symbol == 'c' ? NV_CUPTI_INVALID_PARAMETER                        \
+			                       : NVPA_INVALID_ARGUMENT;                            \
+		return do_##symbol(p);                                                             \
+	}
+NV_CUPTI_SYMBOLS(X)
+NV_NVPERF_SYMBOLS(X)
+#undef X
+
+static int fake_cuptiGetVersion(uint32_t *version)
+{
+	*version = 990000;
+	return 0;
+}
+
+void fake_reset(void)
+{
+	fake = (struct fake_nv){
+		.initialize_size = NV_END(struct nv_HostInitialize, pHostObject),
+		.properties_size = NV_END(struct nv_HostGetMetricProperties, metricType),
+		.factors = { { 0, 1 }, { 1, -1 } },
+		.factor_count = 2,
+		.image_chip = "FA100",
+		.slots = 8,
+		.populated = 3,
+		.completed = 3,
+	};
+}
+
+struct nv_table fake_table(void)
+{
+	struct nv_table table = { .cuptiGetVersion = fake_cuptiGetVersion };
+
+#define X(symbol, params, last, feature) table.symbol = fake_##symbol;
+	NV_CUPTI_SYMBOLS(X)
+	NV_NVPERF_SYMBOLS(X)
+#undef X
+	return table;
+}
+
+void **fake_slot(struct nv_table *table, enum fake_call call)
+{
+	static const size_t offsets[] = {
+#define X(symbol, params, last, feature) offsetof(struct nv_table, symbol),
+		NV_CUPTI_SYMBOLS(X) NV_NVPERF_SYMBOLS(X)
+#undef X
+	};
+
+	return (void **)((char *)table + offsets[call]);
+}
+
+struct opk_ctx *fake_ctx_of(const struct nv_table *table)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	ctx->nv = nv_from_table(table);
+	ctx->nv_free = nv_free;
+	ck_assert_ptr_nonnull(ctx->nv);
+	return ctx;
+}
+
+struct opk_ctx *fake_ctx(void)
+{
+	struct nv_table table = fake_table();
+
+	fake_reset();
+	return fake_ctx_of(&table);
+}
+
+const void *fake_image(void)
+{
+	static _Alignas(8) char image[FAKE_IMAGE_SIZE] = "LOPDATA";
+
+	return image;
+}

@@ -1,5 +1,82 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Stands in for NVIDIA's libraries: every function of the table, with statuses and behaviours
+ * that the real ones won't give on demand. It lives in one global that a test sets up before it
+ * calls the library; a child that evaluates inherits it.
+ */
 #ifndef OPK_FAKE_NV_H
 #define OPK_FAKE_NV_H
+
 #include "adapters/nv/nv_table.h"
+
+enum fake_call {
+#define X(symbol, params, last, feature) FAKE_##symbol,
+	NV_CUPTI_SYMBOLS(X) NV_NVPERF_SYMBOLS(X)
+#undef X
+	FAKE_CALL_COUNT
+};
+
+/* What a call does instead of returning. */
+enum fake_deed {
+	FAKE_RETURNS,
+	FAKE_SEGFAULTS,
+	FAKE_ABORTS,
+	FAKE_EXITS,
+	FAKE_EXITS_HAPPY, /* exit(0) */
+	FAKE_LOOPS,
+};
+
+enum { FAKE_MAX_SIZES = 8, FAKE_MAX_FACTORS = 4, FAKE_CONFIG_SIZE = 16, FAKE_PREFIX_SIZE = 100 };
+
+struct fake_nv {
+	/* Of each call: the status that it fails with, from which call on, how often it was made. */
+	int status[FAKE_CALL_COUNT];
+	unsigned from[FAKE_CALL_COUNT]; /* 0: the first */
+	unsigned calls[FAKE_CALL_COUNT];
+	/* Struct sizes that the two calls accept, and those that they were given. */
+	size_t initialize_size, properties_size;
+	size_t sizes[FAKE_MAX_SIZES];
+	size_t size_count;
+	/* Status of an add of more than one metric. */
+	int together_status;
+	/* What HostInitialize does with a counter-availability image. */
+	enum fake_deed availability_deed;
+	/* Objects that were made and not given back. */
+	int hosts, evaluators, builders;
+	/* The unit of every metric. */
+	struct nv_DimUnitFactor factors[FAKE_MAX_FACTORS];
+	size_t factor_count;
+	/* What the last prefix was made of. */
+	size_t prefix_counters;
+	bool prefix_keeps_instances;
+	/* The counter data image. */
+	const char *image_chip;
+	bool image_is_pm;
+	size_t slots, populated, completed;
+	size_t name_length; /* 0: "range<index>" */
+	/* What evaluation does once it comes to this range. */
+	enum fake_deed evaluate_deed;
+	size_t evaluate_at;
+	double nan_or_inf; /* value of the first metric in range evaluate_at, if not 0 */
+};
+
+extern struct fake_nv fake;
+
+/* Everything works: three chips, six metrics, an image of three ranges. */
+void fake_reset(void);
+/* All symbols. */
+struct nv_table fake_table(void);
+/* The symbol's place in a table. */
+void **fake_slot(struct nv_table *table, enum fake_call call);
+/* A context over a table; opk_ctx_free(). */
+struct opk_ctx *fake_ctx_of(const struct nv_table *table);
+/* fake_reset(), and a context over all symbols. */
+struct opk_ctx *fake_ctx(void);
+/* A counter data image that only the fake understands: 8-byte aligned, of FAKE_IMAGE_SIZE. */
+enum { FAKE_IMAGE_SIZE = 4096 };
+const void *fake_image(void);
+
+/* FA100 has both profilers, FB100 only the range profiler, FC100 neither. */
+extern const char *const fake_chips[3];
+
 #endif

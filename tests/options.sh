@@ -1,3 +1,118 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-exit 77
+# Commands and options agree everywhere: --help, man pages, the list of installed pages; and the
+# man pages are sound troff.
+. "${SOURCE:?}/tests/tap.sh"
+
+# Options in help text and in a man page, as "--name ARGUMENT" and "-o", sorted.
+options_of_help() {
+	sed -n '/^options:/,$p' "$1" | awk '{
+		if (match($0, /^  -[a-zA-Z],/))
+			print substr($0, 3, 2)
+		text = substr($0, 7)
+		if (match(text, /^--[a-z0-9-]+( [A-Z][A-Z,]*)?/))
+			print substr(text, 1, RLENGTH)
+	}' | sort
+}
+
+options_of_page() {
+	sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' "$1" | grep '^\\fB\\-' | sed 's/\\f[A-Z]//g; s/\\//g' |
+		sed 's/^\(-[a-zA-Z]\), /\1\n/' | sort
+}
+
+works --help
+sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$tmp/out" >"$tmp/commands"
+same 'commands in --help' "$([ "$(wc -l <"$tmp/commands")" -ge 9 ] && echo enough)" enough
+keep help
+works help
+equal out help
+works -h
+equal out help
+
+section 'commands, man pages and the list of installed pages'
+same 'MAN_COMMANDS in tools/Makefile.inc' \
+	"$(sed -n 's/^MAN_COMMANDS = //p' "$SOURCE/tools/Makefile.inc" | tr ' ' '\n' | sort)" \
+	"$(sort "$tmp/commands")"
+works --manpage
+keep offpeak.1
+same 'commands in offpeak.1' \
+	"$(sed -n 's/^\\fBoffpeak\\-\([a-z]*\)\\fR(1)$/\1/p' "$tmp/offpeak.1" | sort)" \
+	"$(sort "$tmp/commands")"
+for section in NAME SYNOPSIS COMMANDS 'EXIT STATUS' ENVIRONMENT; do
+	out_has "^\\.SH $section\$"
+done
+# Every variable that opk_env_read() knows by a name of our own.
+for variable in $(sed -n 's/.*getenv("\(OFFPEAK_[A-Z_]*\|CUDA_[A-Z]*\)").*/\1/p' \
+	"$SOURCE/lib/base/ctx.c"); do
+	out_has "$variable"
+done
+
+section 'options'
+while read -r name; do
+	works "$name" --help
+	cp "$tmp/out" "$tmp/$name.help"
+	out_has "^usage: offpeak $name "
+	options_of_help "$tmp/out" >"$tmp/in_help"
+	for option in --format --output --cuda --help; do
+		same "offpeak $name --help: $option" "$(grep -c -e "^$option\b" "$tmp/in_help")" 1
+	done
+	works "$name" -h
+	equal out "$name.help"
+	works help "$name"
+	equal out "$name.help"
+
+	works --manpage "$name"
+	keep "offpeak-$name.1"
+	for section in NAME SYNOPSIS DESCRIPTION OPTIONS 'EXIT STATUS' 'SEE ALSO'; do
+		out_has "^\\.SH $section\$"
+	done
+	options_of_page "$tmp/out" >"$tmp/in_page"
+	same "offpeak-$name.1: options, as in --help" "$(cat "$tmp/in_page")" "$(cat "$tmp/in_help")"
+	# What the synopsis and the description name has to exist.
+	for option in $(grep -o -e '--[a-z][a-z-]*' "$tmp/$name.help" | sort -u); do
+		same "offpeak $name --help: $option is an option" \
+			"$(cut -d ' ' -f 1 "$tmp/in_help" | grep -cx -e "$option")" 1
+	done
+	# An option that is listed is also parsed: a wrong one is refused by its name.
+	grep -e '^--' "$tmp/in_help" | cut -d ' ' -f 1 | while read -r option; do
+		"$OFFPEAK" "$name" "$option" 2>&1 </dev/null | grep 'unknown option'
+	done >"$tmp/unknown"
+	same "offpeak $name: options that are listed but not known" "$(cat "$tmp/unknown")" ''
+	refuses 2 "$name.*unknown option --no-such-option" "$name" --no-such-option
+done <"$tmp/commands"
+
+section 'installed pages'
+for page in "$tmp"/*.1; do
+	[ -f "$BUILD/tools/${page##*/}" ] || continue
+	equal "$page" "$BUILD/tools/${page##*/}"
+done
+
+section 'troff'
+warnings_of() {
+	if command -v groff >/dev/null; then
+		groff -man -ww -z -Tascii "$1"
+	elif command -v mandoc >/dev/null; then
+		mandoc -T lint -W warning "$1"
+	fi 2>&1
+}
+if command -v groff >/dev/null || command -v mandoc >/dev/null; then
+	for page in "$tmp"/*.1; do
+		same "warnings about ${page##*/}" "$(warnings_of "$page")" ''
+	done
+else
+	skip 'no groff, no mandoc'
+fi
+if command -v groff >/dev/null; then
+	# Text reaches the reader as it stands in --help: no lost backslash, dash or leading dot.
+	for name in $(cat "$tmp/commands"); do
+		groff -man -Tascii -P-cbou "$tmp/offpeak-$name.1" | tr -s ' \n' '  ' >"$tmp/rendered"
+		sed -n '/^options:/,$p' "$tmp/$name.help" | sed -n 's/.*--[a-z-]*//p' |
+			sed 's/^\( [A-Z][A-Z,]*\)\{0,1\} *//' >"$tmp/texts"
+		while read -r text; do
+			grep -Fq -e "$text" "$tmp/rendered" ||
+				echo "$text"
+		done <"$tmp/texts" >"$tmp/lost"
+		same "offpeak-$name.1: texts of --help that it lacks" "$(cat "$tmp/lost")" ''
+	done
+fi
+finish

@@ -1,1 +1,193 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# What the shell tests share; sourced by them. A failing check prints the command, its exit code,
+# what it wrote and what was wanted; all checks run, and `finish` gives the verdict.
+# shellcheck shell=sh
+
+: "${SOURCE:?the source tree; run this by make check}" "${BUILD:?the build tree}"
+
+tap_checks=0 tap_failures=0
+tmp=$(mktemp -d) || exit 99
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 99' HUP INT TERM
+
+# The outcome of one check; `fail` takes what was wrong, and files to show, as further lines.
+ok() {
+	tap_checks=$((tap_checks + 1))
+}
+
+fail() {
+	tap_checks=$((tap_checks + 1))
+	tap_failures=$((tap_failures + 1))
+	printf 'FAILED: %s\n' "$1"
+	shift
+	for tap_line; do
+		printf '        %s\n' "$tap_line"
+	done
+}
+
+# Leaves the test early as skipped.
+skip_all() {
+	printf 'skipped: %s\n' "$1"
+	exit 77
+}
+
+# One part is left out; the test goes on.
+skip() {
+	printf 'skipped: %s\n' "$1"
+}
+
+section() {
+	printf '== %s\n' "$1"
+}
+
+finish() {
+	# The form of libcheck's own last line.
+	printf '%d%%: Checks: %d, Failures: %d, Errors: 0\n' \
+		$((tap_checks ? 100 * (tap_checks - tap_failures) / tap_checks : 0)) \
+		"$tap_checks" "$tap_failures"
+	[ "$tap_failures" = 0 ] && [ "$tap_checks" -gt 0 ]
+	exit
+}
+
+# pass WHAT COMMAND...: the command succeeds.
+pass() {
+	tap_what=$1
+	shift
+	if "$@" >"$tmp/pass" 2>&1; then
+		ok
+	else
+		fail "$tap_what" "\$ $*" "$(tail -n 20 "$tmp/pass")"
+	fi
+}
+
+# same WHAT GOT WANTED: two texts are equal.
+same() {
+	if [ "$2" = "$3" ]; then
+		ok
+	else
+		fail "$1" "got:    $2" "wanted: $3"
+	fi
+}
+
+# ---- the tool -------------------------------------------------------------------------------
+
+# run CODE ARGUMENTS...: offpeak ends with this code; output in $tmp/out and $tmp/err. `last` is
+# the command line, which later checks of the output name.
+run() {
+	tap_wanted=$1
+	shift
+	last="offpeak $*"
+	tap_code=0
+	"${OFFPEAK:?}" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || tap_code=$?
+	if [ "$tap_code" = "$tap_wanted" ]; then
+		ok
+	else
+		fail "$last" "exit code $tap_code, not $tap_wanted" "$(head -n 5 "$tmp/err")"
+	fi
+}
+
+# works ARGUMENTS...: exit code 0 and nothing on stderr.
+works() {
+	run 0 "$@"
+	if [ -s "$tmp/err" ]; then
+		fail "$last" "stderr is not empty:" "$(head -n 5 "$tmp/err")"
+	else
+		ok
+	fi
+}
+
+# refuses CODE PATTERN ARGUMENTS...: fails with this code, an empty stdout and a message on stderr
+# that matches the extended regular expression.
+refuses() {
+	tap_pattern=$2
+	tap_wanted=$1
+	shift 2
+	run "$tap_wanted" "$@"
+	if [ -s "$tmp/out" ]; then
+		fail "$last" "stdout is not empty:" "$(head -n 5 "$tmp/out")"
+	else
+		ok
+	fi
+	err_has "$tap_pattern"
+}
+
+err_has() {
+	if grep -Eq -e "$1" "$tmp/err"; then
+		ok
+	else
+		fail "$last" "stderr lacks: $1" "$(head -n 5 "$tmp/err")"
+	fi
+}
+
+out_has() {
+	if grep -Eq -e "$1" "$tmp/out"; then
+		ok
+	else
+		fail "$last" "stdout lacks: $1" "$(head -n 5 "$tmp/out" | cut -c 1-200)"
+	fi
+}
+
+out_lacks() {
+	if grep -Eq -e "$1" "$tmp/out"; then
+		fail "$last" "stdout has: $1" "$(grep -E -e "$1" "$tmp/out" | head -n 5)"
+	else
+		ok
+	fi
+}
+
+# The first line of the last output, and how many lines there are.
+header_is() {
+	same "$last: header" "$(head -n 1 "$tmp/out")" "$1"
+}
+
+lines_are() {
+	same "$last: lines" "$(wc -l <"$tmp/out" | tr -d ' ')" "$1"
+}
+
+# keep NAME: the last stdout, under another name in $tmp.
+keep() {
+	cp "$tmp/out" "$tmp/$1"
+}
+
+# equal NAME NAME: two files of $tmp, or with a slash any two files, have the same bytes.
+equal() {
+	case $1 in */*) tap_a=$1 ;; *) tap_a=$tmp/$1 ;; esac
+	case $2 in */*) tap_b=$2 ;; *) tap_b=$tmp/$2 ;; esac
+	if cmp -s "$tap_a" "$tap_b"; then
+		ok
+	else
+		fail "$last: $1 and $2 differ" "$(diff "$tap_a" "$tap_b" | head -n 6 | cut -c 1-200)"
+	fi
+}
+
+# json EXPRESSION: the last stdout is JSON for which the Python expression over `j` is true;
+# ndjson the same, with `j` a list of all lines. Left out where there is no Python.
+have_python=no
+python3 -c 'import json' 2>/dev/null && have_python=yes
+
+tap_json() {
+	[ "$have_python" = yes ] || return 0
+	if python3 - "$1" "$2" "$tmp/out" >"$tmp/python" 2>&1 <<'PYTHON'
+import json, sys
+def no_constant(name):
+    raise ValueError(name + " is not JSON")
+kind, expression, path = sys.argv[1:]
+text = open(path).read()
+load = lambda t: json.loads(t, parse_constant=no_constant)
+j = load(text) if kind == "json" else [load(line) for line in text.splitlines()]
+assert eval(expression), "got " + json.dumps(j)[:300]
+PYTHON
+	then
+		ok
+	else
+		fail "$last" "$1: $2" "$(tail -n 1 "$tmp/python")"
+	fi
+}
+
+json() {
+	tap_json json "$1"
+}
+
+ndjson() {
+	tap_json ndjson "$1"
+}

@@ -9,6 +9,7 @@
 /* Properties are borrowed from the host object, which therefore lives as long. */
 struct opk_catalog {
 	char *chip;
+	enum opk_profiler profiler;
 	struct opk_nv_host *host;
 	struct opk_strlist names;
 	struct opk_metric *metrics;
@@ -53,6 +54,7 @@ static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *ch
 {
 	int code = opk_chip_resolve(&catalog->chip, ctx, chip);
 
+	catalog->profiler = profiler;
 	if (!code)
 		code = opk_nv_host_new(&catalog->host, ctx, catalog->chip, profiler, NULL);
 	for (size_t type = 0; !code && type < TYPE_COUNT; type++)
@@ -182,7 +184,7 @@ int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog 
 		return opk_add(ctx, code, "%s%s%s has no rollup or submetric '%s'", place, colon,
 		               metric->name, name + strlen(metric->name) + 1);
 	metric = opk_catalog_nearest(catalog, name);
-	return opk_add(ctx, code, "%s%s%s has no metric '%s'%s%s%s", place, colon, catalog->chip,
-	               name, metric ? ", did you mean " : "", metric ? metric->name : "",
+	return opk_add(ctx, code, "%s%s%s has no metric '%s'%s%s%s%s", place, colon, catalog->chip,
+	               name, catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "", metric ? ", did you mean " : "", metric ? metric->name : "",
 	               metric ? "?" : "");
 }

@@ -29,6 +29,17 @@ void opk_section_type_name(char out[5], uint32_t type)
 	out[4] = '\0';
 }
 
+/* A fuzzer can't guess checksums: its build lets all of them pass, to reach what lies behind. */
+static bool same_crc(uint32_t stored, uint32_t computed)
+{
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+	(void)stored, (void)computed;
+	return true;
+#else
+	return stored == computed;
+#endif
+}
+
 static int damaged(struct walk *w, const char *what)
 {
 	return opk_fail(w->ctx, OPK_EINPUT, "%s: byte %ju: %s", w->file->path, (uintmax_t)w->at,
@@ -109,7 +120,7 @@ static int read_section_header(struct walk *w, struct opk_section *section)
 	section->crc = opk_read_u32(&reader);
 	reserved = opk_read_u32(&reader);
 	crc = opk_read_u32(&reader);
-	if (crc != opk_crc32(0, bytes, sizeof bytes - 4) || reserved)
+	if (!same_crc(crc, opk_crc32(0, bytes, sizeof bytes - 4)) || reserved)
 		return damaged(w, "a section header is damaged: its checksum differs");
 	left -= sizeof bytes;
 	if (section->stored_size > left
@@ -149,9 +160,9 @@ static int check_end(struct walk *w, const struct opk_section *section)
 		return code;
 	count = opk_read_u32(&reader);
 	crc = opk_read_u32(&reader);
-	if (section->crc != opk_crc32(0, bytes, sizeof bytes))
+	if (!same_crc(section->crc, opk_crc32(0, bytes, sizeof bytes)))
 		return damaged(w, "the end section is damaged");
-	if (count != w->file->section_count || crc != w->headers_crc)
+	if (count != w->file->section_count || !same_crc(crc, w->headers_crc))
 		return damaged(w, "sections are missing or were moved");
 	if (section->offset + sizeof bytes != w->file->size)
 		return damaged(w, "there is more after the end section");
@@ -280,7 +291,7 @@ static int read_stored(void **out, struct opk_ctx *ctx, const struct opk_file *f
 		return opk_nomem(ctx, "a section");
 	if (!opk_pread_all(file->fd, bytes, (size_t)section->stored_size, section->offset))
 		return opk_fail_errno(ctx, OPK_EINPUT, "can't read", file->path);
-	if (opk_crc32(0, bytes, (size_t)section->stored_size) != section->crc)
+	if (!same_crc(section->crc, opk_crc32(0, bytes, (size_t)section->stored_size)))
 		return opk_fail(ctx, OPK_EINPUT, "damaged: its CRC-32 differs from the one stored");
 	bytes[section->stored_size] = '\0';
 	*out = opk_take(bytes);
@@ -305,7 +316,7 @@ int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
 		at += size;
 		left -= size;
 	}
-	if (crc == section->crc)
+	if (same_crc(section->crc, crc))
 		return OPK_OK;
 	opk_fail(ctx, OPK_EINPUT, "damaged: its CRC-32 differs from the one stored");
 	return opk_file_add_place(ctx, OPK_EINPUT, file, i);

@@ -123,7 +123,8 @@ static int explain_metrics(struct work *w)
 	if (opk_catalog_new(&catalog, w->ctx, w->chip, w->profiler))
 		return code;
 	opk_clear_errors(w->ctx);
-	for (size_t i = 0; i < w->job->metric_count; i++)
+	/* Backwards, since the chain is read from its outer end. */
+	for (size_t i = w->job->metric_count; i-- > 0;)
 		if (!opk_catalog_has_full(catalog, w->ctx, w->job->metrics[i]))
 			opk_catalog_explain(w->ctx, code, catalog, w->job->metrics[i], "");
 	opk_catalog_free(catalog);

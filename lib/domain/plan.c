@@ -66,7 +66,8 @@ static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 	if (opk_catalog_new(&catalog, ctx, plan->chip, plan->profiler))
 		return code;
 	opk_clear_errors(ctx);
-	for (size_t i = 0; i < set->metrics.count; i++) {
+	/* Backwards, since the chain is read from its outer end. */
+	for (size_t i = set->metrics.count; i-- > 0;) {
 		int one = explain_metric(ctx, plan, catalog, set->metrics.items[i],
 		                         set->places.items[i]);
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Any bytes as an .opk file: open, verify, decode, metadata, range table. */
+#include "fuzz.h"
+
+static void read_all(struct opk_ctx *ctx, struct opk_file *file)
+{
+	const struct opk_meta *meta;
+	const struct opk_range *ranges;
+	size_t count;
+
+	for (size_t i = 0; i < opk_file_section_count(file); i++) {
+		void *data;
+		size_t size;
+
+		/* What unpacks to hundreds of megabytes is legal, and only slow here. */
+		if (opk_file_section(file, i)->plain_size > 1 << 24)
+			continue;
+		opk_file_verify(ctx, file, i);
+		if (!opk_file_read(&data, &size, ctx, file, i))
+			free(data);
+	}
+	opk_file_meta(&meta, ctx, file);
+	opk_file_ranges(&ranges, &count, ctx, file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct opk_ctx *ctx = fuzz_ctx();
+	struct opk_file *file;
+	char path[32];
+	int fd = fuzz_file(path, data, size);
+
+	if (!opk_file_open(&file, ctx, path)) {
+		read_all(ctx, file);
+		opk_file_free(file);
+	}
+	close(fd);
+	opk_ctx_free(ctx);
+	return 0;
+}
