@@ -105,7 +105,7 @@ fi
 if command -v groff >/dev/null; then
 	# Text reaches the reader as it stands in --help: no lost backslash, dash or leading dot.
 	for name in $(cat "$tmp/commands"); do
-		groff -man -Tascii -P-cbou "$tmp/offpeak-$name.1" | tr -s ' \n' '  ' >"$tmp/rendered"
+		groff -man -rLL=500n -Tascii -P-cbou "$tmp/offpeak-$name.1" | tr -s ' \n' '  ' >"$tmp/rendered"
 		sed -n '/^options:/,$p' "$tmp/$name.help" | sed -n 's/.*--[a-z-]*//p' |
 			sed 's/^\( [A-Z][A-Z,]*\)\{0,1\} *//' >"$tmp/texts"
 		while read -r text; do
