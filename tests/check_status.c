@@ -77,7 +77,7 @@ START_TEST(failure_messages)
 {
 	static const struct {
 		struct here here;
-		int (*fail)(struct opk_ctx *ctx, const char *function, int status);
+		int (*start)(struct opk_ctx *ctx, const char *function, int status);
 		int status;
 		const char *wanted;
 	} rows[] = {
@@ -91,7 +91,7 @@ START_TEST(failure_messages)
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		int code = rows[i].fail(ctx, "f", rows[i].status);
+		int code = rows[i].start(ctx, "f", rows[i].status);
 
 		ck_row(&rows[i], code == OPK_EFAILED, "code %d", code);
 		ck_row(&rows[i], opk_error_count(ctx) == 1, "%s", errors_of(ctx));

@@ -1,3 +1,135 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-exit 77
+# Without NVIDIA's libraries, or with unusable ones: exit code 3, and a message that tells every
+# place tried, the file and the symbol or the loader's reason. What needs no library works.
+. "${SOURCE:?}/tests/tap.sh"
+
+unset OFFPEAK_CUDA OFFPEAK_SETS
+recording=$SOURCE/data/recordings/gh100-simple.opk
+metrics=smsp__inst_executed.sum
+image=$tmp/image
+extract DATA "$recording" "$image" || image=
+
+# needs PATTERN OPTIONS...: each command that needs the library fails with 3 and this message.
+needs() {
+	pattern=$1
+	shift
+	refuses 3 "$pattern" chips "$@"
+	refuses 3 "$pattern" metrics GH100 "$@"
+	refuses 3 "$pattern" plan --chip GH100 speed-of-light "$@"
+	refuses 3 "$pattern" plan --chip GH100 $metrics "$@"
+	refuses 3 "$pattern" build --chip GH100 speed-of-light -o "$tmp/new.opk" "$@"
+	refuses 3 "$pattern" eval "$recording" "$@"
+	refuses 3 "$pattern" eval "$recording" -o "$tmp/new.csv" "$@"
+	if [ -n "$image" ]; then
+		refuses 3 "$pattern" eval --raw "$image" --metrics $metrics "$@"
+		refuses 3 "$pattern" import --raw "$image" --metrics $metrics -o "$tmp/new.opk" "$@"
+	fi
+	refuses 3 "$pattern" sets --check "$SOURCE/data/sets/l1.yaml" "$@"
+	run 3 doctor "$@"
+	err_has "$pattern"
+	out_has '^libcupti,'
+	out_has '^features\[0\]\.available,no$'
+	for file in new.opk new.csv; do
+		same "$last: $file after a failure" "$(ls "$tmp" | grep -F "$file")" ''
+	done
+}
+
+# What works all the same.
+works_without() {
+	works info "$recording" "$@"
+	out_has '^chip,GH100$'
+	out_has '^integrity,ok$'
+	works sets "$@"
+	out_has '^speed-of-light,'
+	works build --help "$@"
+	works --version
+	works --help
+	works --manpage eval
+}
+
+[ -n "$image" ] || skip 'bare images: no shared library'
+section 'no library: --cuda'
+needs '^offpeak: .*libcupti not found|^  libcupti not found' --cuda /nonexistent
+works_without --cuda /nonexistent
+for place in lib64 lib extras/CUPTI/lib64 targets/x86_64-linux/lib targets/sbsa-linux/lib \
+	nvidia/cu13/lib nvidia/cuda_cupti/lib .; do
+	for name in libcupti.so.13 libcupti.so.12 libcupti.so; do
+		path=/nonexistent/$place/$name
+		path=$(echo "$path" | sed 's|/\./|/|')
+		refuses 3 "^  tried $path\$" chips --cuda /nonexistent
+		run 3 doctor --cuda /nonexistent
+		out_has "^tried\[[0-9]*\]\.tried,$path\$"
+	done
+done
+# The folder that is named is the only one.
+refuses 3 '/nonexistent' chips --cuda /nonexistent
+same 'other folders tried with --cuda' "$(grep '^  tried' "$tmp/err" | grep -v ' /nonexistent/')" ''
+cp "$tmp/err" "$tmp/cuda.err"
+run 3 doctor --cuda /nonexistent --format json
+json 'j["libcupti"] == "not found" and j["cupti_version"] == 0 and len(j["tried"]) == 24'
+json 'all(not f["available"] and f["missing"] for f in j["features"])'
+
+section 'no library: OFFPEAK_CUDA'
+OFFPEAK_CUDA=/nonexistent
+export OFFPEAK_CUDA
+needs 'libcupti not found'
+works_without
+refuses 3 '/nonexistent' chips
+equal err cuda.err
+# --cuda wins over the environment.
+refuses 3 '/nowhere/lib64' chips --cuda /nowhere
+same 'places of OFFPEAK_CUDA tried with --cuda' "$(grep /nonexistent "$tmp/err")" ''
+unset OFFPEAK_CUDA
+
+section 'libcupti is a text file'
+mkdir -p "$tmp/text"
+seq 2000 >"$tmp/text/libcupti.so.13"
+needs 'libcupti not found' --cuda "$tmp/text"
+refuses 3 "$tmp/text/libcupti.so.13: (invalid ELF header|file too short)" chips --cuda "$tmp/text"
+run 3 doctor --cuda "$tmp/text"
+out_has "$tmp/text/libcupti.so.13: (invalid ELF header|file too short)"
+OFFPEAK_CUDA=$tmp/text
+export OFFPEAK_CUDA
+refuses 3 "$tmp/text/libcupti.so.13: (invalid ELF header|file too short)" chips
+unset OFFPEAK_CUDA
+
+section 'libcupti lacks its symbols'
+mkdir -p "$tmp/stub/lib64"
+printf 'int nothing;\n' >"$tmp/stub.c"
+# CC may carry options of its own.
+# shellcheck disable=SC2086
+if ${CC:-cc} -shared -fPIC -o "$tmp/stub/lib64/libcupti.so" "$tmp/stub.c" 2>"$tmp/cc.err"; then
+	needs "$tmp/stub/lib64/libcupti.so lacks the symbol cupti[A-Za-z]+" --cuda "$tmp/stub"
+	works_without --cuda "$tmp/stub"
+	run 3 doctor --cuda "$tmp/stub"
+	out_has "^libcupti,$tmp/stub/lib64/libcupti.so\$"
+	out_has '^features\[0\]\.missing,cupti[A-Za-z]+$'
+	OFFPEAK_CUDA=$tmp/stub
+	export OFFPEAK_CUDA
+	refuses 3 "$tmp/stub/lib64/libcupti.so lacks the symbol cupti[A-Za-z]+" chips
+	unset OFFPEAK_CUDA
+
+	# A file that can't be loaded does not end the search: the next one serves.
+	mkdir -p "$tmp/both/lib64"
+	cp "$tmp/text/libcupti.so.13" "$tmp/both/lib64/"
+	cp "$tmp/stub/lib64/libcupti.so" "$tmp/both/lib64/"
+	refuses 3 "$tmp/both/lib64/libcupti.so lacks the symbol" chips --cuda "$tmp/both"
+else
+	fail 'compiling a stub' "$(cat "$tmp/cc.err")"
+fi
+
+section 'libnvperf_host is missing beside libcupti'
+found=$("$OFFPEAK" doctor --format csv 2>/dev/null </dev/null | sed -n 's/^libcupti,\(\/.*\)/\1/p')
+if [ -n "$found" ]; then
+	mkdir -p "$tmp/alone"
+	cp -L "$found" "$tmp/alone/libcupti.so.13"
+	run 0 doctor --cuda "$tmp/alone"
+	out_has '^libnvperf_host,not found$'
+	out_has '^features\[[0-9]*\]\.missing,NVPW_[A-Za-z_]+$'
+	refuses 3 "libnvperf_host.so not found beside $tmp/alone/libcupti.so.13.*NVPW_" \
+		build --chip GH100 $metrics -o "$tmp/new.opk" --cuda "$tmp/alone"
+else
+	skip 'no libcupti here'
+fi
+finish

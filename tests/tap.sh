@@ -191,3 +191,55 @@ json() {
 ndjson() {
 	tap_json ndjson "$1"
 }
+
+# ---- sections of a container ----------------------------------------------------------------
+
+# extract TYPE FILE OUT: the first section of this type, decoded, through the public interface of
+# the shared library. Fails where there is none, as in a build without shared libraries.
+extract() {
+	[ -x "$tmp/extract" ] || tap_build_extract || return 1
+	"$tmp/extract" "$@"
+}
+
+tap_build_extract() {
+	[ -f "$BUILD/.libs/liboffpeak.so" ] || return 1
+	cat >"$tmp/extract.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "offpeak.h"
+
+int main(int argc, char **argv)
+{
+	struct opk_ctx *ctx;
+	struct opk_file *file;
+	void *data = NULL;
+	size_t size;
+	FILE *out;
+
+	if (argc != 4 || opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, argv[2]))
+		return 1;
+	for (size_t i = 0; !data && i < opk_file_section_count(file); i++) {
+		char type[5];
+
+		opk_section_type_name(type, opk_file_section(file, i)->type);
+		if (!strcmp(type, argv[1]) && opk_file_read(&data, &size, ctx, file, i))
+			return 1;
+	}
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+	out = data ? fopen(argv[3], "wb") : NULL;
+	if (!out || fwrite(data, 1, size, out) != size || fclose(out))
+		return 1;
+	free(data);
+	return 0;
+}
+C
+	tap_sanitizers=
+	if nm -D "$BUILD/.libs/liboffpeak.so" 2>/dev/null | grep -q __asan_init; then
+		tap_sanitizers=-fsanitize=address,undefined
+	fi
+	# shellcheck disable=SC2086
+	${CC:-cc} $tap_sanitizers -I "$SOURCE/lib" -o "$tmp/extract" "$tmp/extract.c" \
+		-L "$BUILD/.libs" -Wl,-rpath,"$BUILD/.libs" -loffpeak
+}

@@ -3,24 +3,20 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "common/plan_args.h"
 
 struct build_args {
-	const char *chip, *profiler, *availability, *raw_config, *raw_prefix;
-	uint64_t max_passes;
+	struct plan_args plan;
+	const char *availability, *raw_config, *raw_prefix;
 	bool no_instances;
 };
 
 static const struct option_spec specs[] = {
-	{ "chip", 0, "CHIP", "build for this chip; required", OPTION_TEXT,
-	  offsetof(struct build_args, chip) },
-	{ "profiler", 0, "NAME", "range or pm, instead of the set's own", OPTION_TEXT,
-	  offsetof(struct build_args, profiler) },
+	PLAN_OPTIONS(struct build_args, plan),
 	{ "availability", 0, "FILE", "counter-availability image of the target GPU", OPTION_TEXT,
 	  offsetof(struct build_args, availability) },
 	{ "no-instances", 0, NULL, "counter data without instances: 90 times smaller, min and max nan",
 	  OPTION_FLAG, offsetof(struct build_args, no_instances) },
-	{ "max-passes", 0, "N", "refuse a plan with more passes", OPTION_NUMBER,
-	  offsetof(struct build_args, max_passes) },
 	{ "raw-config", 0, "FILE", "also write the bare config image", OPTION_TEXT,
 	  offsetof(struct build_args, raw_config) },
 	{ "raw-prefix", 0, "FILE", "also write the bare counter-data prefix", OPTION_TEXT,
@@ -87,20 +83,20 @@ static int print(struct app *app, const struct opk_plan *plan, const char *outpu
 }
 
 static int build(struct app *app, const struct build_args *args, const struct opk_set *set,
-                 const struct opk_plan_options *plan_options)
+                 const struct opk_plan_options *how)
 {
 	struct opk_build_options options = OPK_INIT(options);
 	const char *output = app->output;
 	const void *config;
 	size_t size;
 	struct opk_plan *plan;
-	int code = opk_plan_new(&plan, app->ctx, set, plan_options);
+	int code = opk_plan_new(&plan, app->ctx, set, how);
 
 	if (code)
 		return app_fail(app, code);
 	options.no_instances = args->no_instances;
-	options.availability = plan_options->availability;
-	options.availability_size = plan_options->availability_size;
+	options.availability = how->availability;
+	options.availability_size = how->availability_size;
 	config = opk_plan_config(plan, &size);
 	code = write_raw(app, args->raw_config, config, size);
 	if (!code)
@@ -112,34 +108,21 @@ static int build(struct app *app, const struct build_args *args, const struct op
 	return code;
 }
 
-static int check_args(struct app *app, const struct build_args *args,
-                      struct opk_plan_options *options)
-{
-	if (!args->chip)
-		return app_error(app, OPK_EUSAGE, "build: --chip CHIP is required");
-	if (!app->output)
-		return app_error(app, OPK_EUSAGE, "build: -o FILE.opk is required");
-	options->chip = args->chip;
-	options->max_passes = args->max_passes;
-	options->has_profiler = args->profiler != NULL;
-	if (args->profiler && !opk_profiler_parse(&options->profiler, args->profiler))
-		return app_error(app, OPK_EUSAGE, "--profiler %s: use range or pm", args->profiler);
-	return OPK_OK;
-}
-
 static int run(struct app *app, void *data)
 {
 	const struct build_args *args = data;
-	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan_options options;
 	struct opk_set *set;
 	void *availability = NULL;
-	int code = check_args(app, args, &options);
+	int code = plan_options(app, &args->plan, &options);
 
+	if (!code && !app->output)
+		code = app_error(app, OPK_EUSAGE, "build: -o FILE.opk is required");
 	if (!code)
 		code = app_read(app, &availability, &options.availability_size, args->availability);
 	if (!code) {
 		options.availability = availability;
-		code = load_sets(app, &set);
+		code = plan_sets(app, &set);
 	}
 	if (!code) {
 		code = build(app, args, set, &options);

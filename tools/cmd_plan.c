@@ -3,19 +3,14 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "common/plan_args.h"
 
-struct plan_args {
-	const char *chip, *profiler;
-	uint64_t max_passes;
+struct plan_command_args {
+	struct plan_args plan;
 };
 
 static const struct option_spec specs[] = {
-	{ "chip", 0, "CHIP", "plan for this chip; required", OPTION_TEXT,
-	  offsetof(struct plan_args, chip) },
-	{ "profiler", 0, "NAME", "range or pm, instead of the set's own", OPTION_TEXT,
-	  offsetof(struct plan_args, profiler) },
-	{ "max-passes", 0, "N", "refuse a plan with more passes", OPTION_NUMBER,
-	  offsetof(struct plan_args, max_passes) },
+	PLAN_OPTIONS(struct plan_command_args, plan),
 	{ 0 },
 };
 
@@ -89,19 +84,13 @@ static int plan(struct app *app, const struct opk_set *set, const struct opk_pla
 
 static int run(struct app *app, void *data)
 {
-	const struct plan_args *args = data;
-	struct opk_plan_options options = OPK_INIT(options);
+	const struct plan_command_args *args = data;
+	struct opk_plan_options options;
 	struct opk_set *set;
-	int code;
+	int code = plan_options(app, &args->plan, &options);
 
-	if (!args->chip)
-		return app_error(app, OPK_EUSAGE, "plan: --chip CHIP is required");
-	options.chip = args->chip;
-	options.max_passes = args->max_passes;
-	options.has_profiler = args->profiler != NULL;
-	if (args->profiler && !opk_profiler_parse(&options.profiler, args->profiler))
-		return app_error(app, OPK_EUSAGE, "--profiler %s: use range or pm", args->profiler);
-	code = load_sets(app, &set);
+	if (!code)
+		code = plan_sets(app, &set);
 	if (code)
 		return code;
 	code = plan(app, set, &options);
@@ -117,6 +106,6 @@ const struct command plan_command = {
 	           "Several sets are planned as one. lower_bound is what the hungriest single metric\n"
 	           "needs: no order of the metrics takes fewer passes.",
 	.options = specs,
-	.args_size = sizeof(struct plan_args),
+	.args_size = sizeof(struct plan_command_args),
 	.run = run,
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stddef.h>
-#include <stdlib.h>
 
 #include "commands.h"
 
@@ -13,32 +12,6 @@ static const struct option_spec specs[] = {
 	  OPTION_TEXT, offsetof(struct sets_args, check) },
 	{ 0 },
 };
-
-int load_sets(struct app *app, struct opk_set **out)
-{
-	size_t count = 0;
-	struct opk_set **sets;
-	int code = OPK_OK;
-
-	if (!app->argument_count)
-		return app_error(app, OPK_EUSAGE,
-		                 "%s: which set? 'offpeak sets' lists the shipped ones", app->command);
-	sets = calloc(app->argument_count, sizeof *sets);
-	if (!sets)
-		return app_error(app, OPK_EFAILED, "out of memory");
-	while (!code && count < app->argument_count) {
-		code = opk_set_find(&sets[count], app->ctx, app->arguments[count]);
-		count += !code;
-	}
-	if (!code)
-		code = opk_set_join(out, app->ctx, (const struct opk_set *const *)sets, count);
-	if (code)
-		code = app_fail(app, code);
-	for (size_t i = 0; i < count; i++)
-		opk_set_free(sets[i]);
-	free(sets);
-	return code;
-}
 
 static int print_set(struct app *app, const char *path)
 {

@@ -11,7 +11,4 @@ extern const struct command chips_command, metrics_command, sets_command, plan_c
 /* All of them, in the order of --help; ended by NULL. */
 extern const struct command *const commands[];
 
-/* Joins the SET arguments of plan and build from app->arguments; reports failures. */
-int load_sets(struct app *app, struct opk_set **out);
-
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "adapters/zlib/deflate.h"
-#include "base/json_read.h"
 #include "base/json_write.h"
 #include "domain/container.h"
 
@@ -136,8 +135,8 @@ static int fill(struct opk_meta_storage *storage, struct opk_ctx *ctx)
 	return read_metrics(storage, ctx);
 }
 
-static int load(struct opk_meta_storage *storage, struct opk_ctx *ctx, struct opk_file *file,
-                size_t section)
+int opk_file_read_json(struct opk_json **out, struct opk_ctx *ctx, const struct opk_file *file,
+                       size_t section)
 {
 	opk_autofree void *text = NULL;
 	size_t size;
@@ -145,9 +144,18 @@ static int load(struct opk_meta_storage *storage, struct opk_ctx *ctx, struct op
 
 	if (code)
 		return code;
-	code = opk_json_parse(&storage->root, ctx, text, size);
-	if (!code)
-		code = fill(storage, ctx);
+	code = opk_json_parse(out, ctx, text, size);
+	return code ? opk_file_add_place(ctx, code, file, section) : OPK_OK;
+}
+
+static int load(struct opk_meta_storage *storage, struct opk_ctx *ctx, const struct opk_file *file,
+                size_t section)
+{
+	int code = opk_file_read_json(&storage->root, ctx, file, section);
+
+	if (code)
+		return code;
+	code = fill(storage, ctx);
 	return code ? opk_file_add_place(ctx, code, file, section) : OPK_OK;
 }
 

@@ -2,8 +2,8 @@
 /* The RNGS section: what was launched in each range. */
 #include <stdint.h>
 
-#include "base/json_read.h"
 #include "domain/container.h"
+#include "domain/meta.h"
 
 struct opk_range_storage {
 	struct opk_range *ranges;
@@ -44,17 +44,14 @@ static void read_row(struct opk_range *range, const struct opk_json *row)
 static int load(struct opk_range_storage *storage, struct opk_ctx *ctx, struct opk_file *file,
                 size_t section)
 {
-	opk_autofree void *text = NULL;
-	size_t size;
-	int code = opk_file_read(&text, &size, ctx, file, section);
+	int code = opk_file_read_json(&storage->root, ctx, file, section);
 
 	if (code)
 		return code;
-	code = opk_json_parse(&storage->root, ctx, text, size);
-	if (!code && storage->root->type != OPK_JSON_ARRAY)
-		code = opk_fail(ctx, OPK_EINPUT, "the range table is no array");
-	if (code)
-		return opk_file_add_place(ctx, code, file, section);
+	if (storage->root->type != OPK_JSON_ARRAY) {
+		opk_fail(ctx, OPK_EINPUT, "the range table is no array");
+		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
+	}
 	storage->count = storage->root->count;
 	storage->ranges = opk_alloc_array(storage->count, sizeof *storage->ranges);
 	if (!storage->ranges)

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "common/plan_args.h"
+
+#include <stdlib.h>
+
+int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_options *options)
+{
+	*options = (struct opk_plan_options)OPK_INIT(*options);
+	if (!args->chip)
+		return app_error(app, OPK_EUSAGE, "%s: --chip CHIP is required", app->command);
+	options->chip = args->chip;
+	options->max_passes = args->max_passes;
+	options->has_profiler = args->profiler != NULL;
+	if (args->profiler && !opk_profiler_parse(&options->profiler, args->profiler))
+		return app_error(app, OPK_EUSAGE, "--profiler %s: use range or pm", args->profiler);
+	return OPK_OK;
+}
+
+int plan_sets(struct app *app, struct opk_set **out)
+{
+	size_t count = 0;
+	struct opk_set **sets;
+	int code = OPK_OK;
+
+	if (!app->argument_count)
+		return app_error(app, OPK_EUSAGE,
+		                 "%s: which set? 'offpeak sets' lists the shipped ones", app->command);
+	sets = calloc(app->argument_count, sizeof *sets);
+	if (!sets)
+		return app_error(app, OPK_EFAILED, "out of memory");
+	while (!code && count < app->argument_count) {
+		code = opk_set_find(&sets[count], app->ctx, app->arguments[count]);
+		count += !code;
+	}
+	if (!code)
+		code = opk_set_join(out, app->ctx, (const struct opk_set *const *)sets, count);
+	if (code)
+		code = app_fail(app, code);
+	for (size_t i = 0; i < count; i++)
+		opk_set_free(sets[i]);
+	free(sets);
+	return code;
+}
