@@ -376,6 +376,11 @@ int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_c
  */
 struct opk_writer;
 int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
+/*
+ * The same under the final name from the start, for a recording in the making: each section is in
+ * the file when opk_writer_add() returns, and stays there if the process is killed.
+ */
+int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
 /* Counter data images are filtered and deflated, other sections deflated where that helps. */
 int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size);
 int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);

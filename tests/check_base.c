@@ -729,7 +729,8 @@ START_TEST(json_good)
 		{ HERE, "\"\\\"\\\\\\/\\n\"", "\"\\\"\\\\/\\n\"" },
 		{ HERE, "\"\\b\\f\\r\\t\"", "\"\\u0008\\u000c\\u000d\\u0009\"" },
 		{ HERE, "\"\\u0041\\u00e9\\u20AC\"", "\"A\xc3\xa9\xe2\x82\xac\"" },
-		{ HERE, "\"\\u007f\\u0080\\u07ff\\u0800\"", "\"\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\"" },
+		{ HERE, "\"\\u007f\\u0080\\u07ff\\u0800\"",
+		  "\"\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\"" },
 		{ HERE, "\"\\ud83d\\ude00\"", "\"\xf0\x9f\x98\x80\"" },
 		{ HERE, "\"\\uDBFF\\uDFFF\"", "\"\xf4\x8f\xbf\xbf\"" },
 		{ HERE, "\"\\uffff\\ue000\"", "\"\xef\xbf\xbf\xee\x80\x80\"" },
@@ -740,7 +741,8 @@ START_TEST(json_good)
 		{ HERE, "[1,2,3,4,5,6,7,8,9,10]", "[1,2,3,4,5,6,7,8,9,10]" },
 		{ HERE, "{}", "{}" },
 		{ HERE, "{\t}", "{}" },
-		{ HERE, "{\"a\" : 1 , \"b\":{\"c\":[true,null]}}", "{\"a\":1,\"b\":{\"c\":[true,null]}}" },
+		{ HERE, "{\"a\" : 1 , \"b\":{\"c\":[true,null]}}",
+		  "{\"a\":1,\"b\":{\"c\":[true,null]}}" },
 		{ HERE, "{\"\":0,\"a\\\"\":0}", "{\"\":0,\"a\\\"\":0}" },
 		{ HERE, "{\"a\":1,\"a\":2}", "{\"a\":1,\"a\":2}" },
 	};
@@ -958,7 +960,8 @@ START_TEST(json_integers)
 		root = parse(ctx, text);
 		ck_row(&rows[i], opk_json_u64(&u64, root, "n") == rows[i].is_u64, "u64");
 		ck_row(&rows[i], opk_json_i64(&i64, root, "n") == rows[i].is_i64, "i64");
-		ck_row(&rows[i], !rows[i].is_u64 || u64 == rows[i].value, "got %ju", (uintmax_t)u64);
+		ck_row(&rows[i], !rows[i].is_u64 || u64 == rows[i].value, "got %ju",
+		       (uintmax_t)u64);
 		ck_row(&rows[i], !rows[i].is_i64 || i64 == (int64_t)rows[i].value, "i64 value");
 		/* Callers take what they preset for the answer where there is none. */
 		ck_row(&rows[i], rows[i].is_u64 || u64 == 77, "u64 became %ju", (uintmax_t)u64);
@@ -1042,7 +1045,8 @@ END_TEST
 
 START_TEST(json_without_memory)
 {
-	static const char text[] = "{\"a\":[1,2,3,4,5,6,7,8,9,\"\\u20ac long enough to grow\"],\"b\":{}}";
+	static const char text[] =
+		"{\"a\":[1,2,3,4,5,6,7,8,9,\"\\u20ac long enough to grow\"],\"b\":{}}";
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_json *root = NULL;
 	int code;

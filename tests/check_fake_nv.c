@@ -676,7 +676,8 @@ START_TEST(catalog)
 	ck_assert_str_eq(opk_catalog_chip(list), "FA100");
 	ck_assert_uint_eq(opk_catalog_count(list), 6);
 	ck_assert_str_eq(opk_catalog_get(list, 0)->name, "fake__a");
-	ck_assert_str_eq(opk_catalog_get(list, 0)->description, "");
+	ck_assert_str_eq(opk_catalog_get(list, 0)->description, "a fake metric");
+	ck_assert_str_eq(opk_catalog_get(list, 2)->description, "");
 	opk_catalog_free(list);
 	ck_code(ctx, opk_catalog_new(&list, ctx, "FB100", OPK_PROFILER_PM), OPK_EFAILED);
 	ck_assert_msg(told(ctx, "CUPTI_ERROR_NOT_SUPPORTED (27)"), "%s", errors_of(ctx));
@@ -735,7 +736,7 @@ static const struct plan_row {
 	    "no metric 'nothing__like_it.sum'", "3 of 4 metrics" }, "fake__a.sum" },
 	{ HERE, "x__1.sum,x__2.sum,x__3.sum,x__4.sum,x__5.sum,x__6.sum,x__7.sum,x__8.sum,x__9.sum,"
 	  "x__10.sum,x__11.sum,x__12.sum", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE,
-	  { "'x__10.sum'", "... and 2 more", "12 of 12 metrics" }, "x__11" },
+	  { "'x__1.sum'", "'x__11.sum'", "'x__12.sum'", "12 of 12 metrics" }, NULL },
 	/* Together only. */
 	{ HERE, "fake__a.sum,fake__b.sum", OPK_PROFILER_RANGE, 0, 999, 0, OPK_EFAILED,
 	  { "FA100 refuses the metrics of set custom together, not one by one" }, NULL },
@@ -983,14 +984,15 @@ START_TEST(evaluation_of_absurd_counts)
 {
 	static const struct {
 		struct here here;
-		size_t populated, completed;
+		size_t slots, completed;
 		int wanted;
 	} rows[] = {
 		{ HERE, 1000000000, 1000000000, OPK_EINPUT },
-		{ HERE, SIZE_MAX, 0, OPK_EINPUT },
-		{ HERE, FAKE_IMAGE_SIZE / 8 + 1, 0, OPK_EINPUT },
+		{ HERE, SIZE_MAX, SIZE_MAX, OPK_EINPUT },
+		{ HERE, FAKE_IMAGE_SIZE / 8 + 1, FAKE_IMAGE_SIZE / 8 + 1, OPK_EINPUT },
 		{ HERE, 3, 4, OPK_EINPUT },
-		{ HERE, FAKE_IMAGE_SIZE / 8, 0, OPK_OK },
+		{ HERE, FAKE_IMAGE_SIZE / 8, FAKE_IMAGE_SIZE / 8, OPK_OK },
+		{ HERE, 1000000000, 3, OPK_OK },
 		{ HERE, 0, 0, OPK_OK },
 	};
 
@@ -1000,7 +1002,7 @@ START_TEST(evaluation_of_absurd_counts)
 		struct opk_evaluation *evaluation = NULL;
 		int code;
 
-		fake.populated = rows[i].populated;
+		fake.slots = fake.populated = rows[i].slots;
 		fake.completed = rows[i].completed;
 		code = evaluate(&evaluation, ctx, &options);
 		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
@@ -1037,7 +1039,7 @@ START_TEST(rows_in_order)
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_evaluation *evaluation;
 
-	fake.populated = fake.completed = 500;
+	fake.slots = fake.populated = fake.completed = 500;
 	ck_ok(ctx, evaluate(&evaluation, ctx, &options));
 	ck_assert_str_eq(opk_evaluation_chip(evaluation), "FA100");
 	ck_assert_int_eq(opk_evaluation_profiler(evaluation), OPK_PROFILER_RANGE);
@@ -1140,10 +1142,10 @@ START_TEST(samples)
 	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 	ck_assert_ptr_null(row);
 	opk_evaluation_free(evaluation);
-	/* Ranges are all there, completed or not. */
+	/* Ranges are not counted so. */
 	fake.image_is_pm = false;
 	ck_ok(ctx, evaluate(&evaluation, ctx, &options));
-	ck_assert_uint_eq(check_rows(ctx, evaluation, SIZE_MAX), 7);
+	ck_assert_uint_eq(check_rows(ctx, evaluation, SIZE_MAX), 3);
 	ck_assert_uint_eq(opk_evaluation_incomplete_samples(evaluation), 0);
 	opk_evaluation_free(evaluation);
 	opk_ctx_free(ctx);

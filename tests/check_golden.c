@@ -1,8 +1,300 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Recordings against the values of the H100, bit for bit. */
+/*
+ * Recordings evaluate to the values that were computed on the GPU machine, bit for bit, from the
+ * .opk file and from the bare image in it.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
 #include "testing.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct recording {
+	struct here here;
+	const char *name;
+	bool is_pm;
+	bool has_golden;
+	bool has_times; /* the host times were recorded */
+	size_t rows;    /* 0: the image was full before its first sample was complete */
+	uint64_t incomplete;
+} recordings[] = {
+	{ HERE, "simple", false, true, false, 5, 0 },
+	{ HERE, "nested", false, true, false, 4, 0 },
+	{ HERE, "wide-auto", false, true, false, 5, 0 },
+	{ HERE, "pm-small", true, true, true, 383, 0 },
+	{ HERE, "pm-triage", true, true, false, 0, 60 },
+	{ HERE, "legacy-noinst", false, false, false, 0, 0 },
+	{ HERE, "legacy-user", false, false, false, 0, 0 },
+};
+
+static const char *path_of(const struct recording *recording)
+{
+	static char path[512];
+
+	snprintf(path, sizeof path, TEST_DATA_DIR "/recordings/gh100-%s.opk", recording->name);
+	return path;
+}
+
+/* ---- the golden values: a header line, then one line a row */
+
+struct golden {
+	FILE *file;
+	char *line;
+	size_t capacity;
+	char *rest; /* of the line */
+};
+
+static void golden_open(struct golden *golden, const struct recording *recording)
+{
+	char path[512];
+
+	snprintf(path, sizeof path, TEST_SOURCE_DIR "/golden/gh100-%s.csv", recording->name);
+	*golden = (struct golden){ .file = fopen(path, "r") };
+	ck_assert_msg(golden->file, "%s", path);
+}
+
+static void golden_close(struct golden *golden)
+{
+	fclose(golden->file);
+	free(golden->line);
+}
+
+/* false at the end */
+static bool golden_line(struct golden *golden)
+{
+	if (getline(&golden->line, &golden->capacity, golden->file) < 0)
+		return false;
+	golden->line[strcspn(golden->line, "\r\n")] = '\0';
+	golden->rest = golden->line;
+	return true;
+}
+
+static const char *golden_field(struct golden *golden)
+{
+	const char *field = strsep(&golden->rest, ",");
+
+	ck_assert_msg(field, "the golden line is too short");
+	return field;
+}
+
+static bool same_bits(double a, double b)
+{
+	uint64_t bits_a, bits_b;
+
+	memcpy(&bits_a, &a, sizeof a);
+	memcpy(&bits_b, &b, sizeof b);
+	return bits_a == bits_b || (isnan(a) && isnan(b));
+}
+
+static void check_header(const struct recording *recording, struct golden *golden,
+                         const struct opk_evaluation *evaluation)
+{
+	ck_assert(golden_line(golden));
+	ck_assert_str_eq(golden_field(golden), recording->is_pm ? "start" : "range");
+	if (recording->is_pm)
+		ck_assert_str_eq(golden_field(golden), "end");
+	for (size_t i = 0; i < opk_evaluation_metric_count(evaluation); i++)
+		ck_assert_str_eq(golden_field(golden), opk_evaluation_metric(evaluation, i));
+	ck_assert_ptr_null(golden->rest);
+}
+
+static void check_place(const struct recording *recording, struct golden *golden,
+                        const struct opk_row *row, bool times)
+{
+	if (!recording->is_pm) {
+		ck_assert_str_eq(row->name, golden_field(golden));
+		return;
+	}
+	for (int end = 0; end < 2; end++) {
+		const char *field = golden_field(golden);
+
+		ck_row(recording, !times || strtoull(field, NULL, 10) == (end ? row->end_ns : row->start_ns),
+		       "row %zu: %s is not %s", row->index, end ? "end" : "start", field);
+	}
+}
+
+/* Returns the number of rows. */
+static size_t check_values(const struct recording *recording, struct opk_ctx *ctx,
+                           struct opk_evaluation *evaluation, bool times)
+{
+	const struct opk_row *row;
+	struct golden golden;
+
+	golden_open(&golden, recording);
+	check_header(recording, &golden, evaluation);
+	for (size_t index = 0;; index++) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		if (!row) {
+			ck_row(recording, !golden_line(&golden), "rows after %zu are missing", index);
+			golden_close(&golden);
+			return index;
+		}
+		ck_row(recording, golden_line(&golden), "row %zu is too many", index);
+		ck_assert_uint_eq(row->index, index);
+		check_place(recording, &golden, row, times);
+		for (size_t i = 0; i < opk_evaluation_metric_count(evaluation); i++) {
+			const char *field = golden_field(&golden);
+
+			ck_row(recording, same_bits(row->values[i], strtod(field, NULL)),
+			       "row %zu, %s: %.17g is not %s", index,
+			       opk_evaluation_metric(evaluation, i), row->values[i], field);
+		}
+		ck_assert_ptr_null(golden.rest);
+	}
+}
+
+START_TEST(files)
+{
+	const struct recording *recording = &recordings[_i];
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation;
+	struct opk_file *file;
+
+	options.timeout_s = 120;
+	ck_ok(ctx, opk_file_open(&file, ctx, path_of(recording)));
+	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, &options));
+	ck_assert_str_eq(opk_evaluation_chip(evaluation), "GH100");
+	ck_assert_int_eq(opk_evaluation_profiler(evaluation),
+	                 recording->is_pm ? OPK_PROFILER_PM : OPK_PROFILER_RANGE);
+	if (recording->has_golden)
+		ck_assert_uint_eq(check_values(recording, ctx, evaluation, recording->has_times),
+		                  recording->rows);
+	ck_assert_uint_eq(opk_evaluation_incomplete_samples(evaluation), recording->incomplete);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static void *image_of(size_t *size, struct opk_ctx *ctx, struct opk_file *file)
+{
+	void *image = NULL;
+
+	for (size_t i = 0; i < opk_file_section_count(file); i++) {
+		if (opk_file_section(file, i)->type != OPK_SECTION_DATA)
+			continue;
+		ck_assert_ptr_null(image);
+		ck_ok(ctx, opk_file_read(&image, size, ctx, file, i));
+	}
+	ck_assert_ptr_nonnull(image);
+	return image;
+}
+
+/* Chip and profiler are not told: the image tells them. */
+START_TEST(bare_images)
+{
+	const struct recording *recording = &recordings[_i];
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation;
+	const struct opk_meta *meta;
+	struct opk_file *file;
+	size_t size;
+	void *image;
+
+	ck_ok(ctx, opk_file_open(&file, ctx, path_of(recording)));
+	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
+	image = image_of(&size, ctx, file);
+	options.timeout_s = 120;
+	options.metrics = meta->metrics;
+	options.metric_count = meta->metric_count;
+	ck_ok(ctx, opk_eval_image(&evaluation, ctx, image, size, &options));
+	ck_assert_str_eq(opk_evaluation_chip(evaluation), "GH100");
+	ck_assert_int_eq(opk_evaluation_profiler(evaluation),
+	                 recording->is_pm ? OPK_PROFILER_PM : OPK_PROFILER_RANGE);
+	/* Its times are the GPU's. */
+	if (recording->has_golden)
+		check_values(recording, ctx, evaluation, false);
+	opk_evaluation_free(evaluation);
+	free(image);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static const struct legacy {
+	struct here here;
+	const char *name;
+	const char *nan_metric; /* NULL: none; all others are finite */
+} legacies[] = {
+	{ HERE, "legacy-noinst", "sm__cycles_elapsed.max" },
+	{ HERE, "legacy-user", NULL },
+};
+
+/* Without instances there is no maximum; everything else evaluates. */
+START_TEST(legacy_recordings)
+{
+	const struct legacy *legacy = &legacies[_i];
+	struct recording recording = { .name = legacy->name };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+	struct opk_file *file;
+	size_t rows = 0, nans = 0;
+
+	ck_ok(ctx, opk_file_open(&file, ctx, path_of(&recording)));
+	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, &options));
+	for (;; rows++) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		if (!row)
+			break;
+		for (size_t i = 0; i < opk_evaluation_metric_count(evaluation); i++) {
+			const char *metric = opk_evaluation_metric(evaluation, i);
+			bool wanted = legacy->nan_metric && !strcmp(metric, legacy->nan_metric);
+
+			ck_row(legacy, wanted ? isnan(row->values[i]) : isfinite(row->values[i]),
+			       "row %zu, %s: %g", rows, metric, row->values[i]);
+			nans += wanted;
+		}
+	}
+	ck_row(legacy, rows > 0, "no rows");
+	ck_row(legacy, nans == (legacy->nan_metric ? rows : 0), "%zu of %zu", nans, rows);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The point of the format: recordings are small. */
+START_TEST(sizes)
+{
+	struct opk_ctx *ctx = new_ctx();
+	uint64_t stored = 0, plain = 0;
+
+	for (size_t i = 0; i < COUNT(recordings); i++) {
+		struct opk_file *file;
+
+		ck_ok(ctx, opk_file_open(&file, ctx, path_of(&recordings[i])));
+		stored += opk_file_size(file);
+		for (size_t s = 0; s < opk_file_section_count(file); s++)
+			if (opk_file_section(file, s)->type == OPK_SECTION_DATA)
+				plain += opk_file_section(file, s)->plain_size;
+		opk_file_free(file);
+	}
+	ck_assert_uint_gt(plain, 30000000);
+	ck_assert_msg(stored * 100 <= plain * 7, "%ju bytes for %ju", (uintmax_t)stored,
+	              (uintmax_t)plain);
+	ck_assert_uint_lt(stored, 2500000);
+	opk_ctx_free(ctx);
+}
+END_TEST
 
 int main(void)
 {
-	return 77;
+	Suite *suite = suite_create("golden");
+	TCase *tests = tcase_create("golden");
+
+	if (!have_cupti())
+		return 77;
+	tcase_add_loop_test(tests, files, 0, COUNT(recordings));
+	tcase_add_loop_test(tests, bare_images, 0, COUNT(recordings));
+	tcase_add_loop_test(tests, legacy_recordings, 0, COUNT(legacies));
+	tcase_add_test(tests, sizes);
+	tcase_set_timeout(tests, 300);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
 }

@@ -1,8 +1,541 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* 500 damaged .opk files and 500 damaged bare images. */
+/*
+ * Damage: recordings and bare images with bytes changed, moved and missing. Nothing may crash or
+ * hang the caller, and a damaged .opk file may never evaluate to another value than the sound
+ * one. OFFPEAK_TEST_SEED sets the seed, which a failure tells.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <unistd.h>
+
 #include "testing.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum {
+	FILE_MUTANTS = 500,
+	IMAGE_MUTANTS = 500,
+	HOSTILE_FILES = 100,
+	SLICES = 10, /* each kind runs as so many tests */
+	MAX_VALUES = 4096,
+};
+
+/* The small ones. */
+static const char *const names[] = { "legacy-noinst", "simple", "nested", "legacy-user" };
+/* Those whose images are damaged: evaluation takes the longer the larger they are. */
+static const char *const image_names[] = { "legacy-noinst", "simple" };
+
+/* ---- random numbers: the same everywhere (xorshift64*) */
+
+static uint64_t seed, state;
+
+static uint64_t next_random(void)
+{
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return state * 0x2545f4914f6cdd1dull;
+}
+
+static size_t below(size_t limit)
+{
+	return limit ? (size_t)(next_random() >> 11) % limit : 0;
+}
+
+/* Each mutant has its own state, so that one can be made again alone. */
+static void start_mutant(uint64_t kind, size_t number)
+{
+	state = seed * 0x9e3779b97f4a7c15ull + kind * 0xbf58476d1ce4e5b9ull
+	        + number * 0x94d049bb133111ebull;
+	state = state ? state : 1;
+	for (int i = 0; i < 4; i++)
+		next_random();
+}
+
+/* ---- damage */
+
+struct bytes {
+	uint8_t *data;
+	size_t size;
+};
+
+static struct bytes copy_of(const struct bytes *bytes)
+{
+	/* Room for insertions. */
+	struct bytes copy = { calloc(1, bytes->size + 4096), bytes->size };
+
+	memcpy(copy.data, bytes->data, bytes->size);
+	return copy;
+}
+
+/* Most structure is near the start and the end. */
+static size_t some_place(const struct bytes *bytes)
+{
+	size_t near = bytes->size < 512 ? bytes->size : 512;
+
+	switch (below(4)) {
+	case 0: return below(near);
+	case 1: return bytes->size - 1 - below(near);
+	default: return below(bytes->size);
+	}
+}
+
+static size_t some_length(const struct bytes *bytes, size_t at, size_t most)
+{
+	size_t left = bytes->size - at;
+
+	return 1 + below(left < most ? left : most);
+}
+
+static const char *truncate_bytes(struct bytes *bytes)
+{
+	bytes->size = below(bytes->size);
+	return "truncated";
+}
+
+static const char *flip_bit(struct bytes *bytes)
+{
+	bytes->data[some_place(bytes)] ^= (uint8_t)(1u << below(8));
+	return "bit flipped";
+}
+
+static const char *overwrite(struct bytes *bytes)
+{
+	size_t at = some_place(bytes), length = some_length(bytes, at, 64);
+
+	for (size_t i = 0; i < length; i++)
+		bytes->data[at + i] = (uint8_t)next_random();
+	return "overwritten";
+}
+
+static const char *zero(struct bytes *bytes)
+{
+	size_t at = some_place(bytes);
+
+	memset(bytes->data + at, 0, some_length(bytes, at, 4096));
+	return "zeroed";
+}
+
+static const char *insert(struct bytes *bytes)
+{
+	size_t at = some_place(bytes), length = 1 + below(64);
+
+	memmove(bytes->data + at + length, bytes->data + at, bytes->size - at);
+	for (size_t i = 0; i < length; i++)
+		bytes->data[at + i] = (uint8_t)next_random();
+	bytes->size += length;
+	return "inserted";
+}
+
+static const char *cut_out(struct bytes *bytes)
+{
+	size_t at = some_place(bytes), length = some_length(bytes, at, 64);
+
+	memmove(bytes->data + at, bytes->data + at + length, bytes->size - at - length);
+	bytes->size -= length;
+	return "removed";
+}
+
+/* A large number where a count or an offset may be. */
+static const char *enlarge(struct bytes *bytes)
+{
+	static const uint64_t numbers[] = { UINT64_MAX, INT64_MAX, UINT32_MAX, 1u << 31, 1u << 16 };
+	size_t at = some_place(bytes) & ~(size_t)7;
+
+	if (at + 8 <= bytes->size)
+		memcpy(bytes->data + at, &numbers[below(COUNT(numbers))], 8);
+	return "enlarged";
+}
+
+static const char *damage(struct bytes *bytes)
+{
+	static const char *(*const ways[])(struct bytes *) = {
+		truncate_bytes, flip_bit, flip_bit, overwrite, zero, insert, cut_out, enlarge,
+	};
+
+	return ways[below(COUNT(ways))](bytes);
+}
+
+/* ---- recordings, and what they evaluate to */
+
+static struct bytes read_recording(struct opk_ctx *ctx, const char *name)
+{
+	struct bytes bytes;
+	char path[512];
+	void *data;
+
+	snprintf(path, sizeof path, TEST_DATA_DIR "/recordings/gh100-%s.opk", name);
+	ck_ok(ctx, opk_read_file(&data, &bytes.size, ctx, path));
+	bytes.data = data;
+	return bytes;
+}
+
+struct values {
+	double items[MAX_VALUES];
+	size_t count;
+};
+
+/* All values in order; ends the evaluation. */
+static void collect(struct values *values, struct opk_ctx *ctx, struct opk_evaluation *evaluation)
+{
+	const struct opk_row *row;
+
+	values->count = 0;
+	for (;;) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		if (!row)
+			break;
+		for (size_t i = 0; i < opk_evaluation_metric_count(evaluation); i++)
+			if (values->count < MAX_VALUES)
+				values->items[values->count++] = row->values[i];
+	}
+	opk_evaluation_free(evaluation);
+}
+
+static bool same_values(const struct values *a, const struct values *b)
+{
+	return a->count == b->count
+	       && !memcmp(a->items, b->items, a->count * sizeof *a->items);
+}
+
+/* The scratch file of this process. */
+static const char *scratch_path(void)
+{
+	static char path[64];
+
+	snprintf(path, sizeof path, "/tmp/check_mutants.%ld.opk", (long)getpid());
+	return path;
+}
+
+static void write_bytes(const struct bytes *bytes)
+{
+	FILE *file = fopen(scratch_path(), "w");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(fwrite(bytes->data, 1, bytes->size, file), bytes->size);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+/* Opens and evaluates the scratch file; fills `values` on OPK_OK. */
+static int evaluate_scratch(struct values *values, struct opk_ctx *ctx)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation = NULL;
+	struct opk_file *file = NULL;
+	int code = opk_file_open(&file, ctx, scratch_path());
+
+	options.timeout_s = 5;
+	if (!code)
+		code = opk_eval_file(&evaluation, ctx, file, &options);
+	if (!code)
+		collect(values, ctx, evaluation);
+	opk_file_free(file);
+	return code;
+}
+
+static bool has_message(const struct opk_ctx *ctx)
+{
+	return opk_error_count(ctx) && *opk_error_message(ctx, opk_error_count(ctx) - 1);
+}
+
+/* How often each code came, for who wants to know. */
+struct tally {
+	size_t codes[OPK_ENOMEM + 1];
+};
+
+static void count_code(struct tally *tally, int code)
+{
+	ck_assert_msg(code >= OPK_OK && code <= OPK_ENOMEM, "code %d", code);
+	tally->codes[code]++;
+}
+
+static void tell(const char *kind, const struct tally *tally)
+{
+	if (!getenv("OFFPEAK_TEST_VERBOSE"))
+		return;
+	fprintf(stderr, "%s:", kind);
+	for (int code = 0; code <= OPK_ENOMEM; code++)
+		fprintf(stderr, " %zu", tally->codes[code]);
+	fputc('\n', stderr);
+}
+
+/* Ends the test with what is needed to make the mutant again. */
+#define ck_mutant(condition, name, number, how, ...)                                               \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s, mutant %zu (%s), OFFPEAK_TEST_SEED=%ju: ", name,      \
+			        (size_t)(number), how, (uintmax_t)seed);                           \
+			fprintf(stderr, __VA_ARGS__);                                              \
+			fputc('\n', stderr);                                                       \
+			ck_abort_msg("mutant %zu of %s: %s", (size_t)(number), name, #condition);  \
+		}                                                                                  \
+	} while (0)
+
+/* ---- damaged .opk files */
+
+static void check_file_mutant(struct tally *tally, struct opk_ctx *ctx, const char *name,
+                              const struct bytes *sound, const struct values *wanted,
+                              size_t number)
+{
+	static struct values got;
+	struct bytes mutant = copy_of(sound);
+	const char *how;
+	int code;
+
+	start_mutant(1, number);
+	how = damage(&mutant);
+	write_bytes(&mutant);
+	code = evaluate_scratch(&got, ctx);
+	count_code(tally, code);
+	ck_mutant(code == OPK_OK || code == OPK_EINPUT, name, number, how, "code %d: %s", code,
+	          errors_of(ctx));
+	ck_mutant(code || same_values(&got, wanted), name, number, how, "other values");
+	ck_mutant(!code || has_message(ctx), name, number, how, "no message");
+	free(mutant.data);
+}
+
+START_TEST(damaged_files)
+{
+	static struct values wanted;
+	struct opk_ctx *ctx = new_ctx();
+	struct tally tally = { { 0 } };
+
+	for (size_t n = 0; n < COUNT(names); n++) {
+		struct bytes sound = read_recording(ctx, names[n]);
+
+		write_bytes(&sound);
+		ck_ok(ctx, evaluate_scratch(&wanted, ctx));
+		ck_assert_uint_gt(wanted.count, 0);
+		for (size_t i = (size_t)_i; i < FILE_MUTANTS; i += SLICES)
+			if (i % COUNT(names) == n)
+				check_file_mutant(&tally, ctx, names[n], &sound, &wanted, i);
+		free(sound.data);
+	}
+	unlink(scratch_path());
+	tell("damaged files", &tally);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- damaged bare images */
+
+struct recorded_image {
+	struct bytes image;
+	struct opk_file *file; /* holds the metadata */
+	const struct opk_meta *meta;
+};
+
+static void load_image(struct recorded_image *recorded, struct opk_ctx *ctx, const char *name)
+{
+	char path[512];
+	void *data = NULL;
+
+	snprintf(path, sizeof path, TEST_DATA_DIR "/recordings/gh100-%s.opk", name);
+	ck_ok(ctx, opk_file_open(&recorded->file, ctx, path));
+	ck_ok(ctx, opk_file_meta(&recorded->meta, ctx, recorded->file));
+	for (size_t i = 0; i < opk_file_section_count(recorded->file); i++)
+		if (opk_file_section(recorded->file, i)->type == OPK_SECTION_DATA)
+			ck_ok(ctx, opk_file_read(&data, &recorded->image.size, ctx, recorded->file, i));
+	ck_assert_ptr_nonnull(data);
+	recorded->image.data = data;
+}
+
+static void unload_image(struct recorded_image *recorded)
+{
+	opk_file_free(recorded->file);
+	free(recorded->image.data);
+}
+
+static int evaluate_image(struct values *values, struct opk_ctx *ctx,
+                          const struct recorded_image *recorded, const struct bytes *image)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation;
+	int code;
+
+	options.metrics = recorded->meta->metrics;
+	options.metric_count = recorded->meta->metric_count;
+	options.timeout_s = 2;
+	code = opk_eval_image(&evaluation, ctx, image->data, image->size, &options);
+	if (!code)
+		collect(values, ctx, evaluation);
+	return code;
+}
+
+/* The bytes at the end of an allocation of just their size. */
+static struct bytes trimmed(struct bytes *bytes)
+{
+	struct bytes exact = { malloc(bytes->size + 1), bytes->size };
+
+	memcpy(exact.data, bytes->data, bytes->size);
+	free(bytes->data);
+	return exact;
+}
+
+static void check_image_mutant(struct tally *tally, struct opk_ctx *ctx, const char *name,
+                               const struct recorded_image *recorded, size_t number)
+{
+	static struct values got;
+	struct bytes mutant = copy_of(&recorded->image);
+	const char *how;
+	int code;
+
+	start_mutant(2, number);
+	how = damage(&mutant);
+	mutant = trimmed(&mutant);
+	code = evaluate_image(&got, ctx, recorded, &mutant);
+	count_code(tally, code);
+	if (code != OPK_OK && code != OPK_EINPUT && getenv("OFFPEAK_TEST_VERBOSE"))
+		fprintf(stderr, "%s, mutant %zu (%s): code %d: %s\n", name, number, how, code,
+		        errors_of(ctx));
+	ck_mutant(code == OPK_OK || code == OPK_EINPUT || code == OPK_EFAILED, name, number, how,
+	          "code %d: %s", code, errors_of(ctx));
+	ck_mutant(!code || has_message(ctx), name, number, how, "no message");
+	free(mutant.data);
+}
+
+START_TEST(damaged_images)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct tally tally = { { 0 } };
+
+	for (size_t n = 0; n < COUNT(image_names); n++) {
+		struct recorded_image recorded;
+
+		load_image(&recorded, ctx, image_names[n]);
+		for (size_t i = (size_t)_i; i < IMAGE_MUTANTS; i += SLICES)
+			if (i / SLICES % COUNT(image_names) == n)
+				check_image_mutant(&tally, ctx, image_names[n], &recorded, i);
+		unload_image(&recorded);
+	}
+	tell("damaged images", &tally);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- hostile files: damage under a right checksum */
+
+static void write_hostile(struct opk_ctx *ctx, const struct recorded_image *recorded,
+                          const struct bytes *image)
+{
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, scratch_path()));
+	ck_ok(ctx, opk_writer_add_meta(writer, recorded->meta));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image->data, image->size));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+}
+
+static void check_hostile(struct tally *tally, struct opk_ctx *ctx, const char *name,
+                          const struct recorded_image *recorded, size_t number)
+{
+	static struct values got;
+	struct bytes mutant = copy_of(&recorded->image);
+	const char *how;
+	int code;
+
+	start_mutant(3, number);
+	how = damage(&mutant);
+	write_hostile(ctx, recorded, &mutant);
+	code = evaluate_scratch(&got, ctx);
+	count_code(tally, code);
+	ck_mutant(code == OPK_OK || code == OPK_EINPUT || code == OPK_EFAILED, name, number, how,
+	          "code %d: %s", code, errors_of(ctx));
+	ck_mutant(!code || has_message(ctx), name, number, how, "no message");
+	free(mutant.data);
+}
+
+START_TEST(hostile_files)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct tally tally = { { 0 } };
+
+	for (size_t n = 0; n < COUNT(image_names); n++) {
+		struct recorded_image recorded;
+
+		load_image(&recorded, ctx, image_names[n]);
+		for (size_t i = (size_t)_i; i < HOSTILE_FILES; i += SLICES)
+			if (i / SLICES % COUNT(image_names) == n)
+				check_hostile(&tally, ctx, image_names[n], &recorded, i);
+		unload_image(&recorded);
+	}
+	unlink(scratch_path());
+	tell("hostile files", &tally);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- a built set, damaged: it opens or does not, and its sections read or don't */
+
+static void check_set_mutant(struct opk_ctx *ctx, const struct bytes *sound, size_t number)
+{
+	struct bytes mutant = copy_of(sound);
+	struct opk_file *file = NULL;
+	const struct opk_meta *meta;
+	const char *how;
+	int code;
+
+	start_mutant(4, number);
+	how = damage(&mutant);
+	write_bytes(&mutant);
+	code = opk_file_open(&file, ctx, scratch_path());
+	ck_mutant(!code || code == OPK_EINPUT, "a built set", number, how, "code %d", code);
+	ck_mutant(!code || has_message(ctx), "a built set", number, how, "no message");
+	for (size_t i = 0; !code && i < opk_file_section_count(file); i++) {
+		void *data = NULL;
+		size_t size;
+		int read = opk_file_read(&data, &size, ctx, file, i);
+
+		ck_mutant(!read || read == OPK_EINPUT, "a built set", number, how, "read %d", read);
+		free(data);
+	}
+	if (!code)
+		opk_file_meta(&meta, ctx, file);
+	opk_file_free(file);
+	free(mutant.data);
+}
+
+START_TEST(damaged_sets)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_build_options build = OPK_INIT(build);
+	struct opk_plan *plan;
+	struct bytes sound;
+	struct opk_set *set;
+	void *data;
+
+	options.chip = "GH100";
+	ck_ok(ctx, opk_set_from_names(&set, ctx, "dram__bytes.sum,sm__cycles_active.avg"));
+	ck_ok(ctx, opk_plan_new(&plan, ctx, set, &options));
+	ck_ok(ctx, opk_build(ctx, plan, &build, scratch_path()));
+	ck_ok(ctx, opk_read_file(&data, &sound.size, ctx, scratch_path()));
+	sound.data = data;
+	for (size_t i = 0; i < FILE_MUTANTS; i++)
+		check_set_mutant(ctx, &sound, i);
+	free(sound.data);
+	unlink(scratch_path());
+	opk_plan_free(plan);
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
 
 int main(void)
 {
-	return 77;
+	Suite *suite = suite_create("mutants");
+	TCase *tests = tcase_create("mutants");
+	const char *given = getenv("OFFPEAK_TEST_SEED");
+
+	if (!have_cupti())
+		return 77;
+	seed = given ? strtoull(given, NULL, 0) : 20240607;
+	tcase_add_loop_test(tests, damaged_files, 0, SLICES);
+	tcase_add_loop_test(tests, damaged_images, 0, SLICES);
+	tcase_add_loop_test(tests, hostile_files, 0, SLICES);
+	tcase_add_test(tests, damaged_sets);
+	tcase_set_timeout(tests, 300);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
 }

@@ -1,8 +1,664 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Row writers in all formats. */
+/* Rows as table, CSV, JSON and NDJSON. */
+#include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "base/buf.h"
+#include "base/json_read.h"
 #include "testing.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { FORMATS = 4 };
+
+static int collect(void *data, const void *bytes, size_t size)
+{
+	opk_buf_add(data, bytes, size);
+	return 0;
+}
+
+struct writing {
+	struct opk_ctx *ctx;
+	struct opk_out *out;
+	struct opk_buf buf;
+};
+
+static void begin(struct writing *w, enum opk_format format, size_t width)
+{
+	struct opk_out_options options = OPK_INIT(options);
+
+	options.format = format;
+	options.width = width;
+	*w = (struct writing){ .ctx = new_ctx() };
+	ck_ok(w->ctx, opk_out_new(&w->out, w->ctx, &options, collect, &w->buf));
+}
+
+/* What was written, to be freed. */
+static char *end(struct writing *w)
+{
+	ck_ok(w->ctx, opk_out_finish(w->out));
+	opk_buf_add(&w->buf, "", 1);
+	ck_assert(!w->buf.failed);
+	opk_out_free(w->out);
+	opk_ctx_free(w->ctx);
+	return (char *)w->buf.data;
+}
+
+START_TEST(formats_parsed)
+{
+	static const char *const names[FORMATS] = { "table", "csv", "json", "ndjson" };
+	enum opk_format format;
+
+	for (size_t i = 0; i < FORMATS; i++) {
+		ck_assert(opk_format_parse(&format, names[i]));
+		ck_assert_uint_eq(format, i);
+	}
+	format = OPK_JSON;
+	ck_assert(!opk_format_parse(&format, "CSV"));
+	ck_assert(!opk_format_parse(&format, ""));
+	ck_assert(!opk_format_parse(&format, "xml"));
+	ck_assert_uint_eq(format, OPK_JSON);
+}
+END_TEST
+
+/* ---- one table -------------------------------------------------------------------------- */
+
+static const struct opk_column columns[] = {
+	{ "name", OPK_CELL_STRING }, { "n", OPK_CELL_UINT },      { "value", OPK_CELL_DOUBLE },
+	{ "ok", OPK_CELL_BOOL },     { "units", OPK_CELL_LIST },
+};
+static const char *const units[] = { "sm", "l2" };
+static const union opk_cell cells[][COUNT(columns)] = {
+	{ { .string = "a,\"b\"" }, { .uint = UINT64_MAX }, { .number = 0.5 }, { .boolean = true },
+	  { .list = { units, 2 } } },
+	{ { .string = NULL }, { .uint = 0 }, { .number = (double)NAN }, { .boolean = false },
+	  { .list = { NULL, 0 } } },
+};
+
+START_TEST(tables)
+{
+	static const struct {
+		struct here here;
+		enum opk_format format;
+		size_t rows;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, OPK_CSV, 0, "name,n,value,ok,units\n" },
+		{ HERE, OPK_CSV, 2,
+		  "name,n,value,ok,units\n"
+		  "\"a,\"\"b\"\"\",18446744073709551615,0.5,yes,sm l2\n"
+		  ",0,nan,no,\n" },
+		{ HERE, OPK_JSON, 0, "[]\n" },
+		{ HERE, OPK_JSON, 1,
+		  "[{\"name\":\"a,\\\"b\\\"\",\"n\":18446744073709551615,\"value\":0.5,\"ok\":true,"
+		  "\"units\":[\"sm\",\"l2\"]}\n]\n" },
+		{ HERE, OPK_JSON, 2,
+		  "[{\"name\":\"a,\\\"b\\\"\",\"n\":18446744073709551615,\"value\":0.5,\"ok\":true,"
+		  "\"units\":[\"sm\",\"l2\"]}\n"
+		  ",{\"name\":null,\"n\":0,\"value\":null,\"ok\":false,\"units\":[]}\n]\n" },
+		{ HERE, OPK_NDJSON, 0, "" },
+		{ HERE, OPK_NDJSON, 2,
+		  "{\"name\":\"a,\\\"b\\\"\",\"n\":18446744073709551615,\"value\":0.5,\"ok\":true,"
+		  "\"units\":[\"sm\",\"l2\"]}\n"
+		  "{\"name\":null,\"n\":0,\"value\":null,\"ok\":false,\"units\":[]}\n" },
+		{ HERE, OPK_TABLE, 0, "name  n  value  ok  units\n" },
+		{ HERE, OPK_TABLE, 2,
+		  "name                      n  value  ok   units\n"
+		  "a,\"b\"  18446744073709551615    0.5  yes  sm l2\n"
+		  "                          0    nan  no\n" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *got = NULL;
+		struct writing w;
+
+		begin(&w, rows[i].format, 0);
+		ck_ok(w.ctx, opk_out_table(w.out, "t", columns, COUNT(columns)));
+		for (size_t j = 0; j < rows[i].rows; j++)
+			ck_ok(w.ctx, opk_out_row(w.out, cells[j]));
+		got = end(&w);
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got\n%s", got);
+	}
+}
+END_TEST
+
+/* ---- a record with tables ---------------------------------------------------------------- */
+
+static const struct opk_column sub_columns[] = { { "type", OPK_CELL_STRING },
+	                                         { "size", OPK_CELL_UINT } };
+
+/* A record, a table of two rows, and an empty one. */
+static char *write_record(enum opk_format format)
+{
+	struct writing w;
+
+	begin(&w, format, 0);
+	ck_ok(w.ctx, opk_out_record(w.out, columns, cells[0], COUNT(columns)));
+	ck_ok(w.ctx, opk_out_table(w.out, "sections", sub_columns, 2));
+	ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .string = "META" }, { .uint = 7 } }));
+	ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .string = "a,b" }, { .uint = 8 } }));
+	ck_ok(w.ctx, opk_out_table(w.out, "none", sub_columns, 2));
+	return end(&w);
+}
+
+START_TEST(records)
+{
+	static const char json[] =
+		"{\"name\":\"a,\\\"b\\\"\",\"n\":18446744073709551615,\"value\":0.5,\"ok\":true,"
+		"\"units\":[\"sm\",\"l2\"],\"sections\":[{\"type\":\"META\",\"size\":7},"
+		"{\"type\":\"a,b\",\"size\":8}],\"none\":[]}\n";
+	static const struct {
+		struct here here;
+		enum opk_format format;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, OPK_CSV,
+		  "field,value\n"
+		  "name,\"a,\"\"b\"\"\"\n"
+		  "n,18446744073709551615\n"
+		  "value,0.5\n"
+		  "ok,yes\n"
+		  "units,sm l2\n"
+		  "sections[0].type,META\n"
+		  "sections[0].size,7\n"
+		  "sections[1].type,\"a,b\"\n"
+		  "sections[1].size,8\n" },
+		{ HERE, OPK_JSON, json },
+		{ HERE, OPK_NDJSON, json },
+		{ HERE, OPK_TABLE,
+		  "name   a,\"b\"\n"
+		  "n      18446744073709551615\n"
+		  "value  0.5\n"
+		  "ok     yes\n"
+		  "units  sm l2\n"
+		  "\n"
+		  "type  size\n"
+		  "META     7\n"
+		  "a,b      8\n"
+		  "\n"
+		  "type  size\n" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *got = write_record(rows[i].format);
+
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got\n%s", got);
+	}
+}
+END_TEST
+
+START_TEST(record_alone)
+{
+	static const char *const wanted[FORMATS] = { "name\n", "field,value\nname,\n",
+		                                     "{\"name\":null}\n", "{\"name\":null}\n" };
+
+	for (size_t i = 0; i < FORMATS; i++) {
+		opk_autofree char *got = NULL;
+		struct writing w;
+
+		begin(&w, (enum opk_format)i, 0);
+		ck_ok(w.ctx, opk_out_record(w.out, columns, cells[1], 1));
+		got = end(&w);
+		ck_assert_str_eq(got, wanted[i]);
+	}
+}
+END_TEST
+
+/* ---- cells ------------------------------------------------------------------------------ */
+
+static char *one_cell(enum opk_format format, struct opk_column column, union opk_cell cell,
+                      size_t width)
+{
+	struct writing w;
+
+	begin(&w, format, width);
+	ck_ok(w.ctx, opk_out_table(w.out, "t", &column, 1));
+	ck_ok(w.ctx, opk_out_row(w.out, &cell));
+	return end(&w);
+}
+
+START_TEST(csv_quoting)
+{
+	static const struct {
+		struct here here;
+		const char *text, *wanted;
+	} rows[] = {
+		{ HERE, "plain", "plain" },
+		{ HERE, "", "" },
+		{ HERE, " a b ", " a b " },
+		{ HERE, "a,b", "\"a,b\"" },
+		{ HERE, "a\"b", "\"a\"\"b\"" },
+		{ HERE, "\"", "\"\"\"\"" },
+		{ HERE, "\"\"", "\"\"\"\"\"\"" },
+		{ HERE, "a\nb", "\"a\nb\"" },
+		{ HERE, "a\r\nb", "\"a\r\nb\"" },
+		{ HERE, "\r", "\"\r\"" },
+		{ HERE, "f<a, b>(\"x\")", "\"f<a, b>(\"\"x\"\")\"" },
+		{ HERE, "a;b\t'c'", "a;b\t'c'" },
+		{ HERE, "\xc3\xa9", "\xc3\xa9" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *items[] = { rows[i].text };
+		opk_autofree char *wanted = opk_printf("c\n%s\n", rows[i].wanted);
+		opk_autofree char *as_name = opk_printf("%s\n1\n", rows[i].wanted);
+		opk_autofree char *string =
+			one_cell(OPK_CSV, (struct opk_column){ "c", OPK_CELL_STRING },
+		                 (union opk_cell){ .string = rows[i].text }, 0);
+		opk_autofree char *list =
+			one_cell(OPK_CSV, (struct opk_column){ "c", OPK_CELL_LIST },
+		                 (union opk_cell){ .list = { items, 1 } }, 0);
+		opk_autofree char *name =
+			one_cell(OPK_CSV, (struct opk_column){ rows[i].text, OPK_CELL_UINT },
+		                 (union opk_cell){ .uint = 1 }, 0);
+
+		ck_row(&rows[i], !strcmp(string, wanted), "got %s", string);
+		ck_row(&rows[i], !strcmp(list, wanted), "got %s", list);
+		ck_row(&rows[i], !strcmp(name, as_name), "got %s", name);
+	}
+}
+END_TEST
+
+/* The names of fields are fields too. */
+START_TEST(csv_quoting_in_records)
+{
+	static const struct opk_column odd[] = { { "a,b", OPK_CELL_UINT },
+		                                 { "\"", OPK_CELL_UINT } };
+	static const union opk_cell ones[] = { { .uint = 1 }, { .uint = 1 } };
+	opk_autofree char *got = NULL;
+	struct writing w;
+
+	begin(&w, OPK_CSV, 0);
+	ck_ok(w.ctx, opk_out_record(w.out, odd, ones, 2));
+	ck_ok(w.ctx, opk_out_table(w.out, "t", odd, 2));
+	ck_ok(w.ctx, opk_out_row(w.out, ones));
+	got = end(&w);
+	ck_assert_str_eq(got, "field,value\n\"a,b\",1\n\"\"\"\",1\n"
+	                      "\"t[0].a,b\",1\n\"t[0].\"\"\",1\n");
+}
+END_TEST
+
+START_TEST(long_table_name_in_records)
+{
+	static const struct opk_column column = { "c", OPK_CELL_UINT };
+	static const union opk_cell one = { .uint = 1 };
+	opk_autofree char *got = NULL, *wanted = NULL;
+	struct writing w;
+	char name[101];
+
+	memset(name, 'n', 100);
+	name[100] = '\0';
+	begin(&w, OPK_CSV, 0);
+	ck_ok(w.ctx, opk_out_record(w.out, &column, &one, 1));
+	ck_ok(w.ctx, opk_out_table(w.out, name, &column, 1));
+	ck_ok(w.ctx, opk_out_row(w.out, &one));
+	got = end(&w);
+	wanted = opk_printf("field,value\nc,1\n%s[0].c,1\n", name);
+	ck_assert_str_eq(got, wanted);
+}
+END_TEST
+
+START_TEST(numbers)
+{
+	static const struct {
+		struct here here;
+		double number;
+		const char *csv, *json;
+	} rows[] = {
+		{ HERE, 0, "0", "0" },
+		{ HERE, -0.0, "-0", "-0" },
+		{ HERE, 1, "1", "1" },
+		{ HERE, 0.1, "0.10000000000000001", "0.10000000000000001" },
+		{ HERE, 1e300, "1.0000000000000001e+300", "1.0000000000000001e+300" },
+		{ HERE, 123456789012345678.0, "1.2345678901234568e+17", "1.2345678901234568e+17" },
+		{ HERE, 9007199254740993.0, "9007199254740992", "9007199254740992" },
+		{ HERE, 5e-324, "4.9406564584124654e-324", "4.9406564584124654e-324" },
+		{ HERE, (double)NAN, "nan", "null" },
+		{ HERE, -(double)NAN, "nan", "null" },
+		{ HERE, (double)INFINITY, "inf", "null" },
+		{ HERE, -(double)INFINITY, "-inf", "null" },
+	};
+	static const struct opk_column column = { "c", OPK_CELL_DOUBLE };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		union opk_cell cell = { .number = rows[i].number };
+		opk_autofree char *csv = one_cell(OPK_CSV, column, cell, 0);
+		opk_autofree char *ndjson = one_cell(OPK_NDJSON, column, cell, 0);
+		opk_autofree char *table = one_cell(OPK_TABLE, column, cell, 0);
+		opk_autofree char *wanted_csv = opk_printf("c\n%s\n", rows[i].csv);
+		opk_autofree char *wanted_json = opk_printf("{\"c\":%s}\n", rows[i].json);
+
+		ck_row(&rows[i], !strcmp(csv, wanted_csv), "got %s", csv);
+		ck_row(&rows[i], !strcmp(ndjson, wanted_json), "got %s", ndjson);
+		ck_row(&rows[i], strstr(table, rows[i].csv), "got %s", table);
+	}
+}
+END_TEST
+
+START_TEST(doubles_round_trip)
+{
+	static const struct opk_column column = { "c", OPK_CELL_DOUBLE };
+	uint64_t state = 88172645463325252u;
+
+	for (int i = 0; i < 300; i++) {
+		opk_autofree char *csv = NULL, *json = NULL;
+		double wanted, from_csv, from_json;
+
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		memcpy(&wanted, &state, sizeof wanted);
+		if (!isfinite(wanted))
+			continue;
+		csv = one_cell(OPK_CSV, column, (union opk_cell){ .number = wanted }, 0);
+		json = one_cell(OPK_NDJSON, column, (union opk_cell){ .number = wanted }, 0);
+		from_csv = strtod(csv + strlen("c\n"), NULL);
+		from_json = strtod(json + strlen("{\"c\":"), NULL);
+		ck_assert_mem_eq(&from_csv, &wanted, sizeof wanted);
+		ck_assert_mem_eq(&from_json, &wanted, sizeof wanted);
+	}
+}
+END_TEST
+
+START_TEST(json_is_json)
+{
+	static const char *const texts[] = { "\x01\x1f\x7f", "\\\"/\b\f\n\r\t", "\xe2\x82\xac" };
+
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		opk_autofree char *got =
+			one_cell(OPK_JSON, (struct opk_column){ texts[i], OPK_CELL_STRING },
+		                 (union opk_cell){ .string = texts[i] }, 0);
+		struct opk_ctx *ctx = new_ctx();
+		struct opk_json *root = NULL;
+
+		ck_ok(ctx, opk_json_parse(&root, ctx, got, strlen(got)));
+		ck_assert_str_eq(opk_json_string(&root->children[0], texts[i]), texts[i]);
+		opk_json_free(root);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(lists)
+{
+	static const char *const items[] = { "a", "", "b c" };
+	static const struct {
+		struct here here;
+		size_t count;
+		const char *csv, *json;
+	} rows[] = {
+		{ HERE, 0, "", "[]" },
+		{ HERE, 1, "a", "[\"a\"]" },
+		{ HERE, 2, "a ", "[\"a\",\"\"]" },
+		{ HERE, 3, "a  b c", "[\"a\",\"\",\"b c\"]" },
+	};
+	static const struct opk_column column = { "c", OPK_CELL_LIST };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		union opk_cell cell = { .list = { items, rows[i].count } };
+		opk_autofree char *csv = one_cell(OPK_CSV, column, cell, 0);
+		opk_autofree char *ndjson = one_cell(OPK_NDJSON, column, cell, 0);
+		opk_autofree char *wanted_csv = opk_printf("c\n%s\n", rows[i].csv);
+		opk_autofree char *wanted_json = opk_printf("{\"c\":%s}\n", rows[i].json);
+
+		ck_row(&rows[i], !strcmp(csv, wanted_csv), "got %s", csv);
+		ck_row(&rows[i], !strcmp(ndjson, wanted_json), "got %s", ndjson);
+	}
+}
+END_TEST
+
+START_TEST(lines_are_cut)
+{
+	static const struct {
+		struct here here;
+		const char *text;
+		size_t width;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, "abcdef", 0, "abcdef" },
+		{ HERE, "abcdef", 6, "abcdef" },
+		{ HERE, "abcdef", 7, "abcdef" },
+		{ HERE, "abcdef", 5, "abcde" },
+		{ HERE, "abcdef", 1, "a" },
+		{ HERE, "abc   ", 3, "abc" },
+		{ HERE, "a\xc3\xa9z", 3, "a\xc3\xa9" },
+		{ HERE, "a\xc3\xa9z", 2, "a" },
+		{ HERE, "\xc3\xa9", 1, "" },
+		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 5, "\xe2\x82\xac" },
+		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 4, "\xe2\x82\xac" },
+		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 3, "\xe2\x82\xac" },
+		{ HERE, "\xf0\x9f\x98\x80z", 3, "" },
+		{ HERE, "\xf0\x9f\x98\x80z", 4, "\xf0\x9f\x98\x80" },
+	};
+	static const struct opk_column column = { "c", OPK_CELL_STRING };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		union opk_cell cell = { .string = rows[i].text };
+		opk_autofree char *got = one_cell(OPK_TABLE, column, cell, rows[i].width);
+		opk_autofree char *wanted = opk_printf("c\n%s\n", rows[i].wanted);
+
+		ck_row(&rows[i], !strcmp(got, wanted), "got %s", got);
+	}
+}
+END_TEST
+
+START_TEST(records_are_cut)
+{
+	static const struct opk_column column = { "name", OPK_CELL_STRING };
+	opk_autofree char *got = NULL, *csv = NULL;
+	struct writing w;
+
+	begin(&w, OPK_TABLE, 8);
+	ck_ok(w.ctx, opk_out_record(w.out, &column, &(union opk_cell){ .string = "abcdef" }, 1));
+	got = end(&w);
+	ck_assert_str_eq(got, "name  ab\n");
+	csv = one_cell(OPK_CSV, column, (union opk_cell){ .string = "abcdef" }, 3);
+	ck_assert_str_eq(csv, "name\nabcdef\n");
+}
+END_TEST
+
+/* ---- sinks ------------------------------------------------------------------------------ */
+
+/* Takes `left` pieces, then refuses one, then takes again. */
+struct sink {
+	long left;
+	size_t calls, bytes;
+};
+
+static int take_some(void *data, const void *bytes, size_t size)
+{
+	struct sink *sink = data;
+
+	(void)bytes;
+	sink->calls++;
+	sink->bytes += size;
+	return sink->left-- == 0;
+}
+
+static struct opk_out *new_out(struct opk_ctx *ctx, enum opk_format format, opk_sink_fn *sink,
+                               void *data)
+{
+	struct opk_out_options options = OPK_INIT(options);
+	struct opk_out *out = NULL;
+
+	options.format = format;
+	ck_ok(ctx, opk_out_new(&out, ctx, &options, sink, data));
+	return out;
+}
+
+/* 30,000 rows of ten digits: several pieces in each format but tables. */
+static int write_much(struct opk_out *out)
+{
+	static const struct opk_column column = { "c", OPK_CELL_UINT };
+	int code = opk_out_table(out, "t", &column, 1);
+
+	for (uint64_t i = 0; !code && i < 30000; i++)
+		code = opk_out_row(out, &(union opk_cell){ .uint = 1000000000 + i });
+	return code ? code : opk_out_finish(out);
+}
+
+START_TEST(much_output_comes_in_pieces)
+{
+	/* Ten digits a row; the header of a table is padded to its column's width. */
+	static const size_t wanted[FORMATS] = { 30001 * 11, 2 + 30000 * 11,
+		                                30000 * 17 + 29999 + 3, 30000 * 17 };
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < FORMATS; i++) {
+		struct sink sink = { .left = -1 };
+		struct opk_out *out = new_out(ctx, (enum opk_format)i, take_some, &sink);
+
+		ck_ok(ctx, write_much(out));
+		ck_assert_uint_eq(sink.bytes, wanted[i]);
+		ck_assert_uint_gt(sink.calls, i == OPK_TABLE ? 0 : 3);
+		opk_out_free(out);
+	}
+	opk_out_free(NULL);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(sink_failure)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < FORMATS; i++) {
+		for (long left = 0; left < (i == OPK_TABLE ? 1 : 3); left++) {
+			struct sink sink = { .left = left };
+			struct opk_out *out = new_out(ctx, (enum opk_format)i, take_some, &sink);
+
+			ck_code(ctx, write_much(out), OPK_EFAILED);
+			ck_assert_uint_eq(sink.calls, (size_t)left + 1);
+			ck_assert_ptr_nonnull(strstr(errors_of(ctx), "can't write the output"));
+			opk_out_free(out);
+		}
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Output with a hole is no output: who asks at the end must be told. */
+START_TEST(sink_failure_sticks)
+{
+	static const struct opk_column column = { "c", OPK_CELL_UINT };
+	struct opk_ctx *ctx = new_ctx();
+	struct sink sink = { .left = 1 };
+	struct opk_out *out = new_out(ctx, OPK_CSV, take_some, &sink);
+
+	ck_ok(ctx, opk_out_table(out, "t", &column, 1));
+	for (uint64_t i = 0; i < 30000; i++)
+		opk_out_row(out, &(union opk_cell){ .uint = 1000000000 + i });
+	ck_code(ctx, opk_out_finish(out), OPK_EFAILED);
+	ck_assert_uint_eq(sink.calls, 2);
+	opk_out_free(out);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The sink's own cause is what the user needs: which file, and why. */
+START_TEST(full_disk_is_told)
+{
+	char path[] = "/tmp/check_output.XXXXXX";
+	struct rlimit small = { 4096, 4096 };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_outfile *file;
+	struct opk_out *out;
+
+	close(mkstemp(path));
+	signal(SIGXFSZ, SIG_IGN);
+	ck_ok(ctx, opk_outfile_new(&file, ctx, path));
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+	out = new_out(ctx, OPK_CSV, opk_outfile_write, file);
+	ck_code(ctx, write_much(out), OPK_EFAILED);
+	opk_out_free(out);
+	opk_outfile_free(file);
+	unlink(path);
+	ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 0), path));
+	ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 0), "File too large"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static long until_failure;
+
+/* Fails one allocation and serves all others: what fails must notice by itself. */
+static void *failing(void *old, size_t size)
+{
+	return until_failure-- == 0 ? NULL : realloc(old, size);
+}
+
+static int write_all_kinds(struct opk_ctx *ctx, enum opk_format format, bool record)
+{
+	struct opk_out_options options = OPK_INIT(options);
+	struct sink sink = { .left = -1 };
+	struct opk_out *out = NULL;
+	int code;
+
+	options.format = format;
+	code = opk_out_new(&out, ctx, &options, take_some, &sink);
+	if (!code && record)
+		code = opk_out_record(out, columns, cells[0], COUNT(columns));
+	if (!code)
+		code = opk_out_table(out, "t", columns, COUNT(columns));
+	for (size_t i = 0; !code && i < 8; i++)
+		code = opk_out_row(out, cells[i % 2]);
+	if (!code)
+		code = opk_out_finish(out);
+	opk_out_free(out);
+	return code;
+}
+
+START_TEST(output_without_memory)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < 2 * FORMATS; i++) {
+		long n = 0;
+		int code;
+
+		for (;; n++) {
+			until_failure = n;
+			opk_set_realloc(failing);
+			code = write_all_kinds(ctx, (enum opk_format)(i / 2), i % 2);
+			opk_set_realloc(NULL);
+			if (until_failure >= 0)
+				break;
+			ck_assert_msg(code == OPK_ENOMEM, "format %zu, allocation %ld: %d",
+			              i / 2, n, code);
+		}
+		ck_ok(ctx, code);
+		ck_assert_int_gt(n, 2);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
 
 int main(void)
 {
-	return 77;
+	Suite *suite = suite_create("output");
+	TCase *tests = tcase_create("output");
+
+	/* A memory checker is twenty times slower. */
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, formats_parsed);
+	tcase_add_test(tests, tables);
+	tcase_add_test(tests, records);
+	tcase_add_test(tests, record_alone);
+	tcase_add_test(tests, csv_quoting);
+	tcase_add_test(tests, csv_quoting_in_records);
+	tcase_add_test(tests, long_table_name_in_records);
+	tcase_add_test(tests, numbers);
+	tcase_add_test(tests, doubles_round_trip);
+	tcase_add_test(tests, json_is_json);
+	tcase_add_test(tests, lists);
+	tcase_add_test(tests, lines_are_cut);
+	tcase_add_test(tests, records_are_cut);
+	tcase_add_test(tests, much_output_comes_in_pieces);
+	tcase_add_test(tests, sink_failure);
+	tcase_add_test(tests, sink_failure_sticks);
+	tcase_add_test(tests, full_disk_is_told);
+	tcase_add_test(tests, output_without_memory);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
 }

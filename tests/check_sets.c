@@ -1,8 +1,189 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every shipped set planned on every chip that it claims. */
+/* Every shipped metric set on every chip that it claims. */
+#include <strings.h>
+
 #include "testing.h"
+
+/* Loaded by a fixture, once a test. */
+static struct opk_ctx *ctx;
+static struct opk_chips *chips;
+static struct opk_set_list *list;
+static uint32_t version;
+
+static void set_up(void)
+{
+	struct opk_nvidia_info info;
+
+	ctx = new_ctx();
+	/* The shipped sets, and no folder of the user's. */
+	free((char *)ctx->env.sets);
+	ctx->env.sets = NULL;
+	ck_ok(ctx, opk_nvidia_info(&info, ctx));
+	version = info.cupti_version;
+	ck_ok(ctx, opk_chips_new(&chips, ctx));
+	ck_ok(ctx, opk_set_list_new(&list, ctx));
+	ck_assert_uint_gt(opk_set_list_count(list), 20);
+}
+
+static void tear_down(void)
+{
+	opk_set_list_free(list);
+	opk_chips_free(chips);
+	opk_ctx_free(ctx);
+}
+
+static struct opk_set *load(size_t i)
+{
+	struct opk_set *set;
+
+	ck_ok(ctx, opk_set_load(&set, ctx, opk_set_list_path(list, i)));
+	return set;
+}
+
+static bool is_pm(const struct opk_set *set)
+{
+	return opk_set_has_profiler(set) && opk_set_profiler(set) == OPK_PROFILER_PM;
+}
+
+/* Returns whether the set works there; says why not. */
+static bool plans(const struct opk_set *set, const struct opk_chip *chip)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan *plan;
+	size_t passes;
+	int code;
+
+	options.chip = chip->name;
+	code = opk_plan_new(&plan, ctx, set, &options);
+	if (code) {
+		fprintf(stderr, "%s on %s: %d: %s\n", opk_set_name(set), chip->name, code,
+		        errors_of(ctx));
+		return false;
+	}
+	passes = opk_plan_passes(plan);
+	ck_assert_uint_eq(opk_plan_metric_count(plan), opk_set_metric_count(set));
+	opk_plan_free(plan);
+	if (passes >= 1 && (!is_pm(set) || passes == 1))
+		return true;
+	fprintf(stderr, "%s on %s: %zu passes\n", opk_set_name(set), chip->name, passes);
+	return false;
+}
+
+START_TEST(plan_everywhere)
+{
+	size_t planned = 0, failed = 0;
+
+	for (size_t i = 0; i < opk_set_list_count(list); i++) {
+		struct opk_set *set = load(i);
+		size_t supported = 0;
+
+		for (size_t c = 0; c < opk_chips_count(chips); c++) {
+			const struct opk_chip *chip = opk_chips_get(chips, c);
+
+			if (!opk_set_supports(set, chip))
+				continue;
+			supported++;
+			planned++;
+			failed += !plans(set, chip);
+		}
+		ck_assert_msg(supported || version < 130000, "%s supports no chip",
+		              opk_set_name(set));
+		opk_set_free(set);
+	}
+	ck_assert_uint_gt(planned, 100);
+	ck_assert_msg(!failed, "%zu of %zu plans failed, see above", failed, planned);
+}
+END_TEST
+
+START_TEST(metrics_are_unique)
+{
+	for (size_t i = 0; i < opk_set_list_count(list); i++) {
+		struct opk_set *set = load(i);
+
+		ck_assert_uint_gt(opk_set_metric_count(set), 0);
+		ck_assert_msg(*opk_set_description(set), "%s", opk_set_name(set));
+		for (size_t m = 0; m < opk_set_metric_count(set); m++)
+			for (size_t n = 0; n < m; n++)
+				ck_assert_msg(strcmp(opk_set_metric(set, m), opk_set_metric(set, n)),
+				              "%s: %s twice", opk_set_name(set),
+				              opk_set_metric(set, m));
+		opk_set_free(set);
+	}
+}
+END_TEST
+
+/* A set is known by its file's name. */
+START_TEST(names_match_files)
+{
+	for (size_t i = 0; i < opk_set_list_count(list); i++) {
+		struct opk_set *set = load(i), *found;
+		char file[256];
+
+		snprintf(file, sizeof file, "/%s.yaml", opk_set_name(set));
+		ck_assert_msg(strstr(opk_set_list_path(list, i), file), "%s in %s",
+		              opk_set_name(set), opk_set_list_path(list, i));
+		ck_ok(ctx, opk_set_find(&found, ctx, opk_set_name(set)));
+		ck_assert_uint_eq(opk_set_metric_count(found), opk_set_metric_count(set));
+		opk_set_free(found);
+		opk_set_free(set);
+	}
+}
+END_TEST
+
+START_TEST(chips_are_known)
+{
+	if (version < 130000)
+		return;
+	for (size_t i = 0; i < opk_set_list_count(list); i++) {
+		struct opk_set *set = load(i);
+
+		for (size_t c = 0; c < opk_set_chip_count(set); c++) {
+			const char *name = opk_set_chip(set, c);
+			const struct opk_chip *chip = opk_chips_find(chips, name);
+
+			ck_assert_msg(chip, "%s: no chip %s", opk_set_name(set), name);
+			ck_assert_msg(opk_set_supports(set, chip), "%s lists %s without its profiler",
+			              opk_set_name(set), name);
+			for (size_t d = 0; d < c; d++)
+				ck_assert_msg(strcasecmp(name, opk_set_chip(set, d)),
+				              "%s lists %s twice", opk_set_name(set), name);
+		}
+		opk_set_free(set);
+	}
+}
+END_TEST
+
+START_TEST(every_chip_is_covered)
+{
+	for (size_t c = 0; c < opk_chips_count(chips); c++) {
+		const struct opk_chip *chip = opk_chips_get(chips, c);
+		bool covered = !chip->range;
+
+		for (size_t i = 0; i < opk_set_list_count(list) && !covered; i++) {
+			struct opk_set *set = load(i);
+
+			covered = !is_pm(set) && opk_set_supports(set, chip);
+			opk_set_free(set);
+		}
+		ck_assert_msg(covered || version > 130099, "no set for %s", chip->name);
+	}
+}
+END_TEST
 
 int main(void)
 {
-	return 77;
+	Suite *suite = suite_create("sets");
+	TCase *tests = tcase_create("sets");
+
+	if (!have_cupti())
+		return 77;
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, plan_everywhere);
+	tcase_add_test(tests, metrics_are_unique);
+	tcase_add_test(tests, names_match_files);
+	tcase_add_test(tests, chips_are_known);
+	tcase_add_test(tests, every_chip_is_covered);
+	tcase_set_timeout(tests, 600);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
 }

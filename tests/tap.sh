@@ -76,7 +76,7 @@ same() {
 run() {
 	tap_wanted=$1
 	shift
-	last="offpeak $*"
+	last=$(printf 'offpeak %s' "$*" | cut -c 1-300)
 	tap_code=0
 	"${OFFPEAK:?}" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || tap_code=$?
 	if [ "$tap_code" = "$tap_wanted" ]; then

@@ -96,6 +96,19 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 	return OPK_OK;
 }
 
+int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
+{
+	*file = (struct opk_newfile){ .fd = -1, .path = opk_strdup(path) };
+	if (!file->path)
+		return opk_nomem(ctx, "a file name");
+	file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (file->fd >= 0)
+		return OPK_OK;
+	opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
+	opk_newfile_discard(file);
+	return OPK_EFAILED;
+}
+
 int opk_newfile_write(struct opk_newfile *file, struct opk_ctx *ctx, const void *data, size_t size)
 {
 	if (!opk_write_all(file->fd, data, size))
@@ -105,7 +118,7 @@ int opk_newfile_write(struct opk_newfile *file, struct opk_ctx *ctx, const void 
 
 int opk_newfile_commit(struct opk_newfile *file, struct opk_ctx *ctx)
 {
-	if (fsync(file->fd) || rename(file->temporary, file->path))
+	if (fsync(file->fd) || (file->temporary && rename(file->temporary, file->path)))
 		return opk_fail_errno(ctx, OPK_EFAILED, "can't write", file->path);
 	free(opk_take(file->temporary));
 	opk_newfile_discard(file);

@@ -13,6 +13,8 @@ struct opk_newfile {
 };
 
 int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
+/* Under its final name from the start: what was written stays, whatever happens next. */
+int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
 int opk_newfile_write(struct opk_newfile *file, struct opk_ctx *ctx, const void *data, size_t size);
 /* fsync, rename; the temporary name is gone afterwards. */
 int opk_newfile_commit(struct opk_newfile *file, struct opk_ctx *ctx);

@@ -19,8 +19,10 @@ enum {
 	MAX_CAUSE = 1024,
 };
 
+#ifndef __SANITIZE_ADDRESS__
 /* What NVIDIA's libraries may map for themselves. */
 static const uint64_t base_memory = (uint64_t)8 << 30;
+#endif
 
 /* Reports from child to parent; a cause's text follows its report. */
 struct report {

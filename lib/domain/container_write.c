@@ -15,7 +15,7 @@ struct opk_writer {
 	uint32_t headers_crc;
 };
 
-int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path)
+static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *path, bool live)
 {
 	opk_autobuf struct opk_buf header = { 0 };
 	struct opk_writer *writer = opk_alloc(sizeof *writer);
@@ -32,7 +32,8 @@ int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *pat
 		return opk_nomem(ctx, "a writer");
 	}
 	writer->headers_crc = opk_crc32(0, header.data, header.size);
-	code = opk_newfile_create(&writer->file, ctx, path);
+	code = live ? opk_newfile_create_live(&writer->file, ctx, path)
+	            : opk_newfile_create(&writer->file, ctx, path);
 	if (!code)
 		code = opk_newfile_write(&writer->file, ctx, header.data, header.size);
 	if (code) {
@@ -41,6 +42,16 @@ int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *pat
 	}
 	*out = writer;
 	return OPK_OK;
+}
+
+int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path)
+{
+	return new_writer(out, ctx, path, false);
+}
+
+int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path)
+{
+	return new_writer(out, ctx, path, true);
 }
 
 void opk_writer_free(struct opk_writer *writer)
