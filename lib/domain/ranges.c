@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The RNGS section: what was launched in each range. */
+/* The RNGS sections: what was launched in each range. */
 #include <stdint.h>
 
 #include "domain/container.h"
 #include "domain/meta.h"
 
+/* Ranges of all range tables of a file, and the JSON that their strings are borrowed from. */
 struct opk_range_storage {
 	struct opk_range *ranges;
 	size_t count;
-	struct opk_json *root;
+	struct opk_json **roots;
+	size_t root_count;
 };
 
 /* "grid":[x,y,z]; anything else leaves zeros, which mean unknown. */
@@ -41,41 +43,59 @@ static void read_row(struct opk_range *range, const struct opk_json *row)
 	opk_json_u64(&range->end_ns, row, "end_ns");
 }
 
-static int load(struct opk_range_storage *storage, struct opk_ctx *ctx, struct opk_file *file,
-                size_t section)
+static int add_rows(struct opk_range_storage *storage, struct opk_ctx *ctx,
+                    const struct opk_json *root)
 {
-	int code = opk_file_read_json(&storage->root, ctx, file, section);
+	size_t count = storage->count + root->count;
+	struct opk_range *grown = opk_realloc(storage->ranges, count * sizeof *grown);
+
+	if (!grown)
+		return opk_nomem(ctx, "a range table");
+	storage->ranges = grown;
+	for (size_t i = 0; i < root->count; i++) {
+		struct opk_range *range = &grown[storage->count++];
+
+		*range = (struct opk_range){ .device = -1 };
+		read_row(range, &root->children[i]);
+	}
+	return OPK_OK;
+}
+
+static int load_section(struct opk_range_storage *storage, struct opk_ctx *ctx,
+                        const struct opk_file *file, size_t section)
+{
+	struct opk_json *root;
+	int code = opk_file_read_json(&root, ctx, file, section);
 
 	if (code)
 		return code;
-	if (storage->root->type != OPK_JSON_ARRAY) {
-		opk_fail(ctx, OPK_EINPUT, "the range table is no array");
-		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
-	}
-	storage->count = storage->root->count;
-	storage->ranges = opk_alloc_array(storage->count, sizeof *storage->ranges);
-	if (!storage->ranges)
+	storage->roots[storage->root_count++] = root;
+	if (root->type == OPK_JSON_ARRAY)
+		return add_rows(storage, ctx, root);
+	opk_fail(ctx, OPK_EINPUT, "the range table is no array");
+	return opk_file_add_place(ctx, OPK_EINPUT, file, section);
+}
+
+static int load(struct opk_range_storage *storage, struct opk_ctx *ctx, const struct opk_file *file)
+{
+	int code = OPK_OK;
+
+	storage->roots = opk_alloc_array(file->section_count, sizeof *storage->roots);
+	if (!storage->roots)
 		return opk_nomem(ctx, "a range table");
-	for (size_t i = 0; i < storage->count; i++)
-		read_row(&storage->ranges[i], &storage->root->children[i]);
-	return OPK_OK;
+	for (size_t i = 0; !code && i < file->section_count; i++)
+		if (file->sections[i].type == OPK_SECTION_RANGES)
+			code = load_section(storage, ctx, file, i);
+	return code;
 }
 
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
                     struct opk_file *file)
 {
-	long section = opk_file_find(file, OPK_SECTION_RANGES);
-	struct opk_range_storage *storage;
-	int code;
-
-	*ranges = NULL;
-	*count = 0;
-	if (section < 0)
-		return OPK_OK;
 	if (!file->ranges) {
-		storage = opk_alloc(sizeof *storage);
-		code = storage ? load(storage, ctx, file, (size_t)section)
-		               : opk_nomem(ctx, "a range table");
+		struct opk_range_storage *storage = opk_alloc(sizeof *storage);
+		int code = storage ? load(storage, ctx, file) : opk_nomem(ctx, "a range table");
+
 		if (code) {
 			opk_range_storage_free(storage);
 			return code;
@@ -91,7 +111,9 @@ void opk_range_storage_free(struct opk_range_storage *storage)
 {
 	if (!storage)
 		return;
-	opk_json_free(storage->root);
+	for (size_t i = 0; i < storage->root_count; i++)
+		opk_json_free(storage->roots[i]);
+	free(storage->roots);
 	free(storage->ranges);
 	free(storage);
 }
