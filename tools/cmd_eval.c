@@ -52,26 +52,28 @@ static int check_args(struct app *app, const struct eval_args *args, struct eval
 	return OPK_OK;
 }
 
-static int eval_raw(struct app *app, const struct eval_args *args,
-                    const struct opk_eval_options *options, struct eval_rows *rows)
-{
+/* One input and what came of it. */
+struct input {
+	const char *path;
+	struct opk_file *file; /* NULL: a bare image */
 	struct opk_evaluation *evaluation;
+	bool launches;
+};
+
+static int eval_raw(struct app *app, struct input *input, const struct opk_eval_options *options)
+{
 	void *image;
 	size_t size;
-	int code = app_read(app, &image, &size, args->raw.image);
+	int code = app_read(app, &image, &size, input->path);
 
 	if (code)
 		return code;
-	code = opk_eval_image(&evaluation, app->ctx, image, size, options);
+	code = opk_eval_image(&input->evaluation, app->ctx, image, size, options);
 	free(image);
-	if (code) {
-		code = app_fail(app, code);
-		app_error(app, code, "can't evaluate %s", args->raw.image);
-		return code;
-	}
-	code = eval_rows_print(rows, app, args->raw.image, evaluation, false);
-	opk_evaluation_free(evaluation);
-	return code;
+	if (!code)
+		return OPK_OK;
+	app_error(app, code, "can't evaluate %s", input->path);
+	return app_fail(app, code);
 }
 
 /* Whether any range has launch data; times of samples alone need no columns. */
@@ -83,41 +85,54 @@ static bool has_launches(const struct opk_range *ranges, size_t count)
 	return false;
 }
 
-static int eval_file(struct app *app, const char *path, const struct opk_eval_options *options,
-                     struct eval_rows *rows)
+static int eval_file(struct app *app, struct input *input, const struct opk_eval_options *options)
 {
-	struct opk_evaluation *evaluation = NULL;
 	const struct opk_range *ranges;
-	size_t range_count;
-	struct opk_file *file;
-	int code = opk_file_open(&file, app->ctx, path);
+	size_t count;
+	int code = opk_file_open(&input->file, app->ctx, input->path);
 
+	if (!code)
+		code = opk_eval_file(&input->evaluation, app->ctx, input->file, options);
+	if (!code)
+		code = opk_file_ranges(&ranges, &count, app->ctx, input->file);
 	if (code)
 		return app_fail(app, code);
-	code = opk_eval_file(&evaluation, app->ctx, file, options);
-	if (!code)
-		code = opk_file_ranges(&ranges, &range_count, app->ctx, file);
-	code = code ? app_fail(app, code)
-	            : eval_rows_print(rows, app, path, evaluation,
-	                              has_launches(ranges, range_count));
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	return code;
+	input->launches = has_launches(ranges, count);
+	return OPK_OK;
 }
 
+static void free_inputs(struct input *inputs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		opk_evaluation_free(inputs[i].evaluation);
+		opk_file_free(inputs[i].file);
+	}
+	free(inputs);
+}
+
+/* All inputs are evaluated before the first row is printed: a bad one leaves no half table. */
 static int eval_all(struct app *app, const struct eval_args *args,
                     const struct opk_eval_options *options, struct eval_rows *rows)
 {
-	int code = OPK_OK;
+	size_t count = args->raw.image ? 1 : app->argument_count;
+	struct input *inputs = calloc(count, sizeof *inputs);
+	int code = inputs ? OPK_OK : app_error(app, OPK_EFAILED, "out of memory");
 
-	rows->file_count = app->argument_count;
-	if (args->raw.image)
-		code = eval_raw(app, args, options, rows);
-	for (size_t i = 0; !code && i < app->argument_count; i++)
-		code = eval_file(app, app->arguments[i], options, rows);
+	rows->file_count = count;
+	for (size_t i = 0; !code && i < count; i++) {
+		inputs[i].path = args->raw.image ? args->raw.image : app->arguments[i];
+		code = args->raw.image ? eval_raw(app, &inputs[i], options)
+		                       : eval_file(app, &inputs[i], options);
+		rows->launches |= inputs[i].launches;
+	}
+	for (size_t i = 0; !code && i < count; i++)
+		code = eval_rows_fit(rows, app, inputs[i].path, inputs[i].evaluation);
+	for (size_t i = 0; !code && i < count; i++)
+		code = eval_rows_print(rows, app, inputs[i].path, inputs[i].evaluation);
 	if (!code)
-		code = eval_rows_finish(rows, app);
+		code = app_end_output(app, OPK_OK);
 	eval_rows_clear(rows);
+	free_inputs(inputs, inputs ? count : 0);
 	return code;
 }
 

@@ -57,14 +57,12 @@ static int copy_metrics(struct eval_rows *rows, const struct opk_evaluation *eva
 	return OPK_OK;
 }
 
-static int begin(struct eval_rows *rows, struct app *app, const struct opk_evaluation *evaluation,
-                 bool launches)
+static int begin(struct eval_rows *rows, struct app *app, const struct opk_evaluation *evaluation)
 {
 	int code;
 
 	rows->begun = true;
 	rows->profiler = opk_evaluation_profiler(evaluation);
-	rows->launches = launches;
 	if (copy_metrics(rows, evaluation))
 		return app_error(app, OPK_EFAILED, "out of memory");
 	add_fixed_columns(rows);
@@ -102,6 +100,12 @@ static int check_fit(const struct eval_rows *rows, struct app *app, const char *
 		                 "--layout long, or --metrics",
 		                 path);
 	return OPK_OK;
+}
+
+int eval_rows_fit(struct eval_rows *rows, struct app *app, const char *path,
+                  const struct opk_evaluation *evaluation)
+{
+	return rows->begun ? check_fit(rows, app, path, evaluation) : begin(rows, app, evaluation);
 }
 
 static const char *shape_text(char text[TEXT_SIZE], const uint32_t shape[3])
@@ -182,15 +186,12 @@ static void note_samples(const struct eval_rows *rows, const char *path,
 }
 
 int eval_rows_print(struct eval_rows *rows, struct app *app, const char *path,
-                    struct opk_evaluation *evaluation, bool launches)
+                    struct opk_evaluation *evaluation)
 {
 	const struct opk_row *row;
 	bool any = false;
-	int code = rows->begun ? check_fit(rows, app, path, evaluation)
-	                       : begin(rows, app, evaluation, launches);
+	int code;
 
-	if (code)
-		return code;
 	while (!(code = opk_evaluation_next(&row, app->ctx, evaluation)) && row) {
 		struct launch_text text;
 
@@ -208,12 +209,6 @@ int eval_rows_print(struct eval_rows *rows, struct app *app, const char *path,
 	app_progress_end();
 	note_samples(rows, path, evaluation, any);
 	return OPK_OK;
-}
-
-int eval_rows_finish(struct eval_rows *rows, struct app *app)
-{
-	(void)rows;
-	return app_end_output(app, OPK_OK);
 }
 
 void eval_rows_clear(struct eval_rows *rows)

@@ -11,10 +11,10 @@ struct eval_rows {
 	bool long_layout;
 	enum first_sample first_sample;
 	size_t file_count;
+	bool launches; /* kernel, grid, block, device are recorded */
 	/* Set up by the first evaluation; the others must fit. */
 	bool begun;
 	enum opk_profiler profiler;
-	bool launches; /* kernel, grid, block, device are recorded */
 	struct opk_column *columns;
 	union opk_cell *cells;
 	size_t column_count;
@@ -23,13 +23,12 @@ struct eval_rows {
 	char **metrics;
 };
 
-/*
- * Prints the rows of one evaluation; the first begins the output, and its `launches` says whether
- * there are columns for kernel, grid, block and device. Reports failures.
- */
+/* Begins the output with the first evaluation; the others must fit in. Reports failures. */
+int eval_rows_fit(struct eval_rows *rows, struct app *app, const char *path,
+                  const struct opk_evaluation *evaluation);
+/* Prints the rows of one evaluation. Reports failures. */
 int eval_rows_print(struct eval_rows *rows, struct app *app, const char *path,
-                    struct opk_evaluation *evaluation, bool launches);
-int eval_rows_finish(struct eval_rows *rows, struct app *app);
+                    struct opk_evaluation *evaluation);
 void eval_rows_clear(struct eval_rows *rows);
 
 #endif
