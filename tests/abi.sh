@@ -58,8 +58,8 @@ ours == "" { next }
 }' "$nv/nv_abi.h" > "$work/fields"
 
 # "OURS THEIRS SIZE" for each pair of abi.c.
-sed -n 's/^PAIR(\(.*\), \(.*\), \(.*\))$/\1 \2 \3/p' "$SOURCE/tests/abi.c" \
-	| awk '{ sub(/^\*/, $2, $3); print }' > "$work/pairs"
+sed -n 's/^PAIR(\(.*\))$/\1/p' "$SOURCE/tests/abi.c" | tr -d ',' \
+	| awk '{ print $1, $2, NF > 2 ? $3 : $2 "_STRUCT_SIZE" }' > "$work/pairs"
 
 # "SYMBOL OURS LAST" for each line of nv_symbols.h, whose entries may span two lines.
 tr -d '\n\\\t' < "$nv/nv_symbols.h" | sed 's/X(/\
@@ -76,18 +76,23 @@ rows_of()
 {
 	ours=$1 theirs=$2 size=$3
 	awk -v ours="$ours" -v theirs="$theirs" -v size="$size" '
-	function number(version,  part) { split(version, part, "."); return part[1] * 10000 + part[2] * 100 }
+	function number(version,  part)
+	{
+		split(version, part, ".")
+		return part[1] * 10000 + part[2] * 100
+	}
 	$1 != ours { next }
 	$3 == "-" { printf "FIELD(%s, %s, %s)\n", ours, theirs, $2; first = $2; next }
 	{
 		later[++n] = $2
 		since[n] = number($3)
-		printf "#if CUPTI_API_VERSION >= %d\nFIELD(%s, %s, %s)\n#endif\n", since[n], ours, theirs, $2
+		printf "#if CUPTI_API_VERSION >= %d\nFIELD(%s, %s, %s)\n#endif\n", \
+			since[n], ours, theirs, $2
 	}
 	END {
 		for (i = n; i > 0; i--)
 			printf "#%s CUPTI_API_VERSION >= %d\nSTRUCT(%s, %s, %s, %s)\n", \
-				i == n ? "if" : "elif", since[i], ours, theirs, size, later[i]
+				(i == n ? "if" : "elif"), since[i], ours, theirs, size, later[i]
 		if (n)
 			print "#else"
 		printf "STRUCT(%s, %s, %s, %s)\n", ours, theirs, size, first
@@ -137,5 +142,4 @@ ${CC:-cc} -std=gnu11 -Wall -o "$work/abi" -I"$work" -I"$SOURCE/lib" $includes \
 	|| { cat "$work/messages" >&2; complain "abi.c does not compile"; }
 test -x "$work/abi" && { "$work/abi" || failed=1; }
 sed 's/^/not in these headers: /' "$work/absent"
-test -z "${ABI_KEEP:-}" || cp "$work"/*.h "$work/fields" "$ABI_KEEP"
 exit $failed

@@ -47,7 +47,8 @@ bool opk_write_all(int fd, const void *data, size_t size)
 
 int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path)
 {
-	opk_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Without O_NONBLOCK a pipe would be waited for before it can be refused. */
+	opk_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	opk_autofree uint8_t *bytes = NULL;
 	struct stat info;
 

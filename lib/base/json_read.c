@@ -117,8 +117,11 @@ static bool parse_unicode(struct parser *p, struct opk_buf *buf)
 	if (code >= 0xdc00 && code < 0xe000)
 		return problem(p, "half a surrogate pair");
 	if (code >= 0xd800 && code < 0xdc00) {
-		if (!accept_word(p, "\\u") || !parse_hex4(p, &low))
+		if (p->size - p->at < 2 || memcmp(p->text + p->at, "\\u", 2))
 			return problem(p, "half a surrogate pair");
+		p->at += 2;
+		if (!parse_hex4(p, &low))
+			return false;
 		if (low < 0xdc00 || low >= 0xe000)
 			return problem(p, "half a surrogate pair");
 		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
@@ -142,6 +145,36 @@ static bool parse_escape(struct parser *p, struct opk_buf *buf)
 	return true;
 }
 
+/* Length of the UTF-8 character at the start of `size` bytes; 0 for what is none (RFC 3629). */
+static size_t utf8_length(const unsigned char *text, size_t size)
+{
+	unsigned char c = text[0];
+	size_t length = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+
+	if (length > size)
+		return 0;
+	for (size_t i = 1; i < length; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	/* Overlong forms, surrogates, and what lies beyond the last character. */
+	if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f)
+	    || (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
+		return 0;
+	return length;
+}
+
+static bool copy_character(struct parser *p, struct opk_buf *buf)
+{
+	const char *text = p->text + p->at;
+	size_t length = utf8_length((const unsigned char *)text, p->size - p->at);
+
+	if (!length)
+		return problem(p, "a string is not UTF-8");
+	opk_buf_add(buf, text, length);
+	p->at += length;
+	return true;
+}
+
 static bool parse_string(struct parser *p, char **out)
 {
 	opk_autobuf struct opk_buf buf = { 0 };
@@ -155,12 +188,15 @@ static bool parse_string(struct parser *p, char **out)
 			return problem(p, "the text ends inside a string");
 		if ((unsigned char)c < 0x20)
 			return problem(p, "a control character in a string");
+		if (c != '"' && c != '\\') {
+			if (!copy_character(p, &buf))
+				return false;
+			continue;
+		}
 		p->at++;
 		if (c == '"')
 			break;
-		if (c != '\\')
-			opk_buf_add(&buf, &c, 1);
-		else if (!parse_escape(p, &buf))
+		if (!parse_escape(p, &buf))
 			return false;
 	}
 	opk_buf_add(&buf, "", 1);
@@ -336,13 +372,17 @@ const char *opk_json_string(const struct opk_json *object, const char *key)
 
 bool opk_json_to_u64(uint64_t *out, const struct opk_json *number)
 {
+	uint64_t value;
 	char *end;
 
 	if (number->type != OPK_JSON_NUMBER || number->text[0] == '-')
 		return false;
 	errno = 0;
-	*out = strtoull(number->text, &end, 10);
-	return !*end && !errno;
+	value = strtoull(number->text, &end, 10);
+	if (*end || errno)
+		return false;
+	*out = value;
+	return true;
 }
 
 bool opk_json_u64(uint64_t *out, const struct opk_json *object, const char *key)
@@ -355,11 +395,15 @@ bool opk_json_u64(uint64_t *out, const struct opk_json *object, const char *key)
 bool opk_json_i64(int64_t *out, const struct opk_json *object, const char *key)
 {
 	const struct opk_json *found = opk_json_get(object, key, OPK_JSON_NUMBER);
+	int64_t value;
 	char *end;
 
 	if (!found)
 		return false;
 	errno = 0;
-	*out = strtoll(found->text, &end, 10);
-	return !*end && !errno;
+	value = strtoll(found->text, &end, 10);
+	if (*end || errno)
+		return false;
+	*out = value;
+	return true;
 }

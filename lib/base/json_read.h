@@ -26,7 +26,7 @@ const struct opk_json *opk_json_get(const struct opk_json *object, const char *k
                                     enum opk_json_type type);
 /* The string member, or "". */
 const char *opk_json_string(const struct opk_json *object, const char *key);
-/* Whole numbers in range; false where absent or anything else. */
+/* Whole numbers in range; false, and *out untouched, where absent or anything else. */
 bool opk_json_u64(uint64_t *out, const struct opk_json *object, const char *key);
 bool opk_json_i64(int64_t *out, const struct opk_json *object, const char *key);
 bool opk_json_to_u64(uint64_t *out, const struct opk_json *number);

@@ -13,6 +13,8 @@ enum {
 	OPK_FORMAT_VERSION = 1,
 	OPK_FILE_HEADER_SIZE = 16,
 	OPK_SECTION_HEADER_SIZE = 40,
+	/* Bytes under the header's own CRC. With that CRC behind them any header sums up to the same. */
+	OPK_SECTION_SUMMED = 36,
 	OPK_END_SIZE = 8,
 	/* deflate can't pack tighter than 1032:1, so a section that claims more is lying. */
 	OPK_MAX_RATIO = 1032,

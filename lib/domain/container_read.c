@@ -120,7 +120,7 @@ static int read_section_header(struct walk *w, struct opk_section *section)
 	section->crc = opk_read_u32(&reader);
 	reserved = opk_read_u32(&reader);
 	crc = opk_read_u32(&reader);
-	if (!same_crc(crc, opk_crc32(0, bytes, sizeof bytes - 4)) || reserved)
+	if (!same_crc(crc, opk_crc32(0, bytes, OPK_SECTION_SUMMED)) || reserved)
 		return damaged(w, "a section header is damaged: its checksum differs");
 	left -= sizeof bytes;
 	if (section->stored_size > left
@@ -131,7 +131,7 @@ static int read_section_header(struct walk *w, struct opk_section *section)
 	section->offset = w->at + sizeof bytes;
 	code = check_lengths(w, section);
 	if (!code && section->type != OPK_SECTION_END)
-		w->headers_crc = opk_crc32(w->headers_crc, bytes, sizeof bytes);
+		w->headers_crc = opk_crc32(w->headers_crc, bytes, OPK_SECTION_SUMMED);
 	return code;
 }
 
@@ -209,7 +209,8 @@ int opk_file_open(struct opk_file **out, struct opk_ctx *ctx, const char *path)
 
 	if (!file)
 		return opk_nomem(ctx, "a file");
-	file->fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Without O_NONBLOCK a pipe would be waited for before it can be refused. */
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	file->path = opk_strdup(path);
 	if (!file->path)
 		code = opk_nomem(ctx, "a file name");

@@ -81,7 +81,8 @@ static int write_section(struct opk_writer *writer, const struct opk_section *se
 	if (header.failed)
 		return opk_nomem(writer->ctx, "a section");
 	if (section->type != OPK_SECTION_END) {
-		writer->headers_crc = opk_crc32(writer->headers_crc, header.data, header.size);
+		writer->headers_crc =
+			opk_crc32(writer->headers_crc, header.data, OPK_SECTION_SUMMED);
 		writer->count++;
 	}
 	code = opk_newfile_write(&writer->file, writer->ctx, header.data, header.size);

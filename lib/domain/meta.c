@@ -124,7 +124,7 @@ static int fill(struct opk_meta_storage *storage, struct opk_ctx *ctx)
 	meta->config_hash = opk_json_string(root, "config_hash");
 	meta->source = opk_json_string(root, "source");
 	meta->passes = (size_t)passes;
-	meta->cupti_version = (uint32_t)version;
+	meta->cupti_version = version <= UINT32_MAX ? (uint32_t)version : 0;
 	meta->keep_instances = !instances || instances->boolean;
 	meta->has_gpu_time_shift =
 		opk_json_i64(&meta->gpu_time_shift, root, "gpu_time_shift_ns");

@@ -68,6 +68,17 @@ static int join(struct opk_set *to, struct opk_ctx *ctx, const struct opk_set *f
 	return OPK_OK;
 }
 
+/* What holds of one set alone, not of several together. */
+static bool copy_claims(struct opk_set *to, const struct opk_set *from)
+{
+	free(to->description);
+	to->description = opk_strdup(from->description);
+	for (size_t i = 0; i < from->chips.count; i++)
+		if (!opk_strlist_add(&to->chips, from->chips.items[i]))
+			return false;
+	return to->description != NULL;
+}
+
 int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set *const *sets,
                  size_t count)
 {
@@ -84,12 +95,8 @@ int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set
 		code = join(set, ctx, sets[i]);
 	if (code)
 		return code;
-	if (count == 1) {
-		free(set->description);
-		set->description = opk_strdup(sets[0]->description);
-		if (!set->description)
-			return opk_nomem(ctx, "a metric set");
-	}
+	if (count == 1 && !copy_claims(set, sets[0]))
+		return opk_nomem(ctx, "a metric set");
 	*out = opk_take(set);
 	return OPK_OK;
 }

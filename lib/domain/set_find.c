@@ -112,8 +112,9 @@ static int from_shipped(struct opk_set **out, struct opk_ctx *ctx, const char *n
 
 	if (!folders(&where, ctx))
 		return opk_nomem(ctx, "metric sets");
-	for (size_t i = 0; i < where.count; i++) {
-		opk_autofree char *path = opk_printf("%s/%s.yaml", where.items[i], name);
+	for (size_t i = 0; i < 2 * where.count; i++) {
+		opk_autofree char *path = opk_printf("%s/%s.%s", where.items[i / 2], name,
+		                                     i % 2 ? "yml" : "yaml");
 
 		if (!path)
 			return opk_nomem(ctx, "metric sets");

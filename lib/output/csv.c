@@ -39,7 +39,15 @@ static void put_cell(struct opk_buf *buf, enum opk_cell_type type, const union o
 static void put_pair(struct opk_out *out, const char *prefix, const struct opk_column *column,
                      const union opk_cell *cell)
 {
-	opk_buf_add_printf(&out->buf, "%s%s,", prefix, column->name);
+	opk_autobuf struct opk_buf field = { 0 };
+
+	opk_buf_add_printf(&field, "%s%s", prefix, column->name);
+	opk_buf_add(&field, "", 1);
+	if (field.failed)
+		out->buf.failed = true;
+	else
+		put_field(&out->buf, (const char *)field.data);
+	opk_buf_add(&out->buf, ",", 1);
 	put_cell(&out->buf, column->type, cell);
 	opk_buf_add(&out->buf, "\n", 1);
 }
@@ -67,9 +75,12 @@ static void begin_table(struct opk_out *out)
 /* A table that belongs to a record becomes more of its fields: sections[0].type,META. */
 static void row_of_record(struct opk_out *out, const union opk_cell *cells)
 {
-	char prefix[64];
+	opk_autofree char *prefix = opk_printf("%s[%zu].", out->table, out->row_count);
 
-	snprintf(prefix, sizeof prefix, "%s[%zu].", out->table, out->row_count);
+	if (!prefix) {
+		out->buf.failed = true;
+		return;
+	}
 	for (size_t i = 0; i < out->column_count; i++)
 		put_pair(out, prefix, &out->columns[i], &cells[i]);
 }

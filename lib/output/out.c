@@ -94,15 +94,19 @@ void opk_out_free(struct opk_out *out)
 
 static int flush(struct opk_out *out, size_t least)
 {
-	int stopped;
+	size_t size = out->buf.size;
 
 	if (out->buf.failed)
 		return opk_nomem(out->ctx, "output");
-	if (out->buf.size < least || !out->buf.size)
+	if (out->stopped)
+		return OPK_EFAILED;
+	if (size < least || !size)
 		return OPK_OK;
-	stopped = out->sink(out->sink_data, out->buf.data, out->buf.size);
+	/* A sink of the library's own leaves its cause. */
+	opk_clear_errors(out->ctx);
+	out->stopped = out->sink(out->sink_data, out->buf.data, size) != 0;
 	out->buf.size = 0;
-	return stopped ? opk_fail(out->ctx, OPK_EFAILED, "can't write the output") : OPK_OK;
+	return out->stopped ? opk_add(out->ctx, OPK_EFAILED, "can't write the output") : OPK_OK;
 }
 
 int opk_out_record(struct opk_out *out, const struct opk_column *columns,

@@ -24,6 +24,7 @@ struct opk_out {
 	void *sink_data;
 	size_t width;
 	struct opk_buf buf; /* goes to the sink when it is large enough, and at the end */
+	bool stopped; /* the sink refused a piece: there is no going on */
 	bool has_record;
 	bool in_table;
 	const char *table;
