@@ -59,7 +59,7 @@ ours == "" { next }
 
 # "OURS THEIRS SIZE" for each pair of abi.c.
 sed -n 's/^PAIR(\(.*\))$/\1/p' "$SOURCE/tests/abi.c" | tr -d ',' \
-	| awk '{ print $1, $2, NF > 2 ? $3 : $2 "_STRUCT_SIZE" }' > "$work/pairs"
+	| awk '{ print $1, $2, (NF > 2 ? $3 : $2 "_STRUCT_SIZE") }' > "$work/pairs"
 
 # "SYMBOL OURS LAST" for each line of nv_symbols.h, whose entries may span two lines.
 tr -d '\n\\\t' < "$nv/nv_symbols.h" | sed 's/X(/\
@@ -70,6 +70,7 @@ test "$(wc -l < "$work/symbols")" -ge 28 || complain "nv_symbols.h can't be read
 for ours in $(cut -d' ' -f1 "$work/fields" | sort -u) $(cut -d' ' -f2 "$work/symbols" | sort -u); do
 	grep -q "^$ours " "$work/pairs" || complain "abi.c has no PAIR for struct nv_$ours"
 done
+test $failed = 0 || exit 1
 
 # The version as CUPTI_API_VERSION counts: 13.2 is 130200.
 rows_of()
@@ -139,7 +140,7 @@ done < "$work/symbols" >> "$work/abi_rows.h"
 # shellcheck disable=SC2086
 ${CC:-cc} -std=gnu11 -Wall -o "$work/abi" -I"$work" -I"$SOURCE/lib" $includes \
 	"$SOURCE/tests/abi.c" "$nv/nv_status.c" 2> "$work/messages" \
-	|| { cat "$work/messages" >&2; complain "abi.c does not compile"; }
+	|| { head -n 20 "$work/messages" >&2; complain "abi.c does not compile"; }
 test -x "$work/abi" && { "$work/abi" || failed=1; }
 sed 's/^/not in these headers: /' "$work/absent"
 exit $failed

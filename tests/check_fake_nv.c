@@ -588,7 +588,8 @@ START_TEST(prefix_by_either_call)
 		ctx = fake_ctx_of(&table);
 		ck_ok(ctx, opk_nv_prefix(&prefix, &size, ctx, "FA100", names, 3,
 		                         rows[i].instances));
-		ck_row(&rows[i], size == FAKE_PREFIX_SIZE && !memcmp(prefix, "pppp", 4), "%zu", size);
+		ck_row(&rows[i], size == FAKE_PREFIX_SIZE && !memcmp(prefix, "pppp", 4), "%zu",
+		       size);
 		ck_row(&rows[i], fake.prefix_counters == 3, "%zu", fake.prefix_counters);
 		ck_row(&rows[i], fake.prefix_keeps_instances == rows[i].instances, "instances");
 		ck_row(&rows[i], fake.calls[FAKE_NVPW_CounterDataBuilder_AddMetrics] == rows[i].old
@@ -783,7 +784,8 @@ START_TEST(plan)
 	if (made)
 		ck_row(row, opk_plan_passes(made) == row->passes, "%zu", opk_plan_passes(made));
 	for (size_t i = 0; i < COUNT(row->told) && row->told[i]; i++)
-		ck_row(row, told(ctx, row->told[i]), "no '%s' in: %s", row->told[i], errors_of(ctx));
+		ck_row(row, told(ctx, row->told[i]), "no '%s' in: %s", row->told[i],
+		       errors_of(ctx));
 	if (row->not_told)
 		ck_row(row, !told(ctx, row->not_told), "%s", errors_of(ctx));
 	opk_plan_free(made);
@@ -877,7 +879,8 @@ START_TEST(plan_detail)
 	ck_assert(!opk_plan_detail_serves(detail, 1, 0));
 	opk_plan_detail_free(detail);
 	fake.status[FAKE_NVPW_Config_GetRawCounters] = 8;
-	fake.from[FAKE_NVPW_Config_GetRawCounters] = fake.calls[FAKE_NVPW_Config_GetRawCounters] + 3;
+	fake.from[FAKE_NVPW_Config_GetRawCounters] =
+		fake.calls[FAKE_NVPW_Config_GetRawCounters] + 3;
 	ck_code(ctx, opk_plan_detail_new(&detail, ctx, made), OPK_EFAILED);
 	ck_assert_msg(told(ctx, "NVPW_Config_GetRawCounters"), "%s", errors_of(ctx));
 	opk_plan_free(made);
@@ -975,7 +978,8 @@ START_TEST(evaluation_fails)
 	ck_row(row, !evaluation, "out parameter after a failure");
 	ck_row(row, told(ctx, row->symbol), "%s", errors_of(ctx));
 	for (size_t i = 0; i < 2 && row->told[i]; i++)
-		ck_row(row, told(ctx, row->told[i]), "no '%s' in: %s", row->told[i], errors_of(ctx));
+		ck_row(row, told(ctx, row->told[i]), "no '%s' in: %s", row->told[i],
+		       errors_of(ctx));
 	opk_ctx_free(ctx);
 }
 END_TEST

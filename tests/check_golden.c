@@ -110,7 +110,9 @@ static void check_place(const struct recording *recording, struct golden *golden
 	for (int end = 0; end < 2; end++) {
 		const char *field = golden_field(golden);
 
-		ck_row(recording, !times || strtoull(field, NULL, 10) == (end ? row->end_ns : row->start_ns),
+		uint64_t got = end ? row->end_ns : row->start_ns;
+
+		ck_row(recording, !times || strtoull(field, NULL, 10) == got,
 		       "row %zu: %s is not %s", row->index, end ? "end" : "start", field);
 	}
 }
@@ -127,7 +129,8 @@ static size_t check_values(const struct recording *recording, struct opk_ctx *ct
 	for (size_t index = 0;; index++) {
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 		if (!row) {
-			ck_row(recording, !golden_line(&golden), "rows after %zu are missing", index);
+			ck_row(recording, !golden_line(&golden), "rows after %zu are missing",
+			       index);
 			golden_close(&golden);
 			return index;
 		}

@@ -68,14 +68,20 @@ static struct bytes copy_of(const struct bytes *bytes)
 	return copy;
 }
 
-/* Most structure is near the start and the end. */
+/* Where the section headers of the file at hand are; none in a bare image. */
+enum { MAX_HEADERS = 16, HEADER_SIZE = 40 };
+static size_t headers[MAX_HEADERS], header_count;
+
+/* Most structure is near the start and the end, and in section headers. */
 static size_t some_place(const struct bytes *bytes)
 {
 	size_t near = bytes->size < 512 ? bytes->size : 512;
+	size_t at = header_count ? headers[below(header_count)] + below(HEADER_SIZE) : SIZE_MAX;
 
 	switch (below(4)) {
 	case 0: return below(near);
 	case 1: return bytes->size - 1 - below(near);
+	case 2: return at < bytes->size ? at : below(bytes->size);
 	default: return below(bytes->size);
 	}
 }
@@ -233,6 +239,18 @@ static int evaluate_scratch(struct values *values, struct opk_ctx *ctx)
 	return code;
 }
 
+static void find_headers(struct opk_ctx *ctx)
+{
+	struct opk_file *file;
+
+	ck_ok(ctx, opk_file_open(&file, ctx, scratch_path()));
+	header_count = opk_file_section_count(file);
+	ck_assert_uint_le(header_count, MAX_HEADERS);
+	for (size_t i = 0; i < header_count; i++)
+		headers[i] = opk_file_section(file, i)->offset - HEADER_SIZE;
+	opk_file_free(file);
+}
+
 static bool has_message(const struct opk_ctx *ctx)
 {
 	return opk_error_count(ctx) && *opk_error_message(ctx, opk_error_count(ctx) - 1);
@@ -263,7 +281,7 @@ static void tell(const char *kind, const struct tally *tally)
 #define ck_mutant(condition, name, number, how, ...)                                               \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s, mutant %zu (%s), OFFPEAK_TEST_SEED=%ju: ", name,      \
+			fprintf(stderr, "%s, mutant %zu (%s), OFFPEAK_TEST_SEED=%ju: ", (name),    \
 			        (size_t)(number), how, (uintmax_t)seed);                           \
 			fprintf(stderr, __VA_ARGS__);                                              \
 			fputc('\n', stderr);                                                       \
@@ -306,6 +324,7 @@ START_TEST(damaged_files)
 		write_bytes(&sound);
 		ck_ok(ctx, evaluate_scratch(&wanted, ctx));
 		ck_assert_uint_gt(wanted.count, 0);
+		find_headers(ctx);
 		for (size_t i = (size_t)_i; i < FILE_MUTANTS; i += SLICES)
 			if (i % COUNT(names) == n)
 				check_file_mutant(&tally, ctx, names[n], &sound, &wanted, i);
@@ -313,6 +332,40 @@ START_TEST(damaged_files)
 	}
 	unlink(scratch_path());
 	tell("damaged files", &tally);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* One file, byte by byte: each is covered by a checksum, and no cut goes unseen. */
+START_TEST(every_byte)
+{
+	static struct values got;
+	struct opk_ctx *ctx = new_ctx();
+	struct bytes bytes = read_recording(ctx, names[0]);
+	size_t size = bytes.size;
+
+	start_mutant(5, 0);
+	for (size_t i = 0; i < size; i++) {
+		uint8_t sound = bytes.data[i];
+		int code;
+
+		bytes.data[i] ^= (uint8_t)(1 + below(255));
+		write_bytes(&bytes);
+		code = evaluate_scratch(&got, ctx);
+		ck_mutant(code == OPK_EINPUT && has_message(ctx), names[0], i, "byte changed",
+		          "code %d", code);
+		bytes.data[i] = sound;
+	}
+	for (bytes.size = 0; bytes.size < size; bytes.size++) {
+		int code;
+
+		write_bytes(&bytes);
+		code = evaluate_scratch(&got, ctx);
+		ck_mutant(code == OPK_EINPUT && has_message(ctx), names[0], bytes.size, "cut off",
+		          "code %d", code);
+	}
+	free(bytes.data);
+	unlink(scratch_path());
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -335,7 +388,8 @@ static void load_image(struct recorded_image *recorded, struct opk_ctx *ctx, con
 	ck_ok(ctx, opk_file_meta(&recorded->meta, ctx, recorded->file));
 	for (size_t i = 0; i < opk_file_section_count(recorded->file); i++)
 		if (opk_file_section(recorded->file, i)->type == OPK_SECTION_DATA)
-			ck_ok(ctx, opk_file_read(&data, &recorded->image.size, ctx, recorded->file, i));
+			ck_ok(ctx, opk_file_read(&data, &recorded->image.size, ctx,
+			                         recorded->file, i));
 	ck_assert_ptr_nonnull(data);
 	recorded->image.data = data;
 }
@@ -532,6 +586,7 @@ int main(void)
 		return 77;
 	seed = given ? strtoull(given, NULL, 0) : 20240607;
 	tcase_add_loop_test(tests, damaged_files, 0, SLICES);
+	tcase_add_test(tests, every_byte);
 	tcase_add_loop_test(tests, damaged_images, 0, SLICES);
 	tcase_add_loop_test(tests, hostile_files, 0, SLICES);
 	tcase_add_test(tests, damaged_sets);

@@ -169,8 +169,9 @@ START_TEST(catalogs)
 		for (size_t m = 0; m < opk_catalog_count(catalog); m++)
 			counts[opk_catalog_get(catalog, m)->type]++;
 		for (size_t type = 0; type < 3; type++)
-			ck_row(&rows[i], version == CUPTI_13_0 ? counts[type] == rows[i].counts[type]
-			                                       : counts[type] > 0,
+			ck_row(&rows[i], version == CUPTI_13_0
+			                         ? counts[type] == rows[i].counts[type]
+			                         : counts[type] > 0,
 			       "type %zu: %zu", type, counts[type]);
 		/* Before 13.0 metrics of single-pass sets have no properties. */
 		check_sorted(catalog, version >= 130000);
@@ -301,7 +302,8 @@ START_TEST(matchers)
 			filter.type = (enum opk_metric_type)rows[i].type;
 		got = count_matches(ctx, catalog, &filter);
 		/* Totals differ by release, single metrics don't. */
-		ck_row(&rows[i], got == rows[i].wanted || (!known && rows[i].wanted > 2), "%zu", got);
+		ck_row(&rows[i], got == rows[i].wanted || (!known && rows[i].wanted > 2), "%zu",
+		       got);
 	}
 	opk_catalog_free(catalog);
 	opk_ctx_free(ctx);
@@ -465,7 +467,8 @@ START_TEST(refused_plans)
 	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
 	ck_row(row, !plan, "a plan came of it");
 	for (size_t i = 0; i < COUNT(row->told) && row->told[i]; i++)
-		ck_row(row, told(ctx, row->told[i]), "no '%s' in: %s", row->told[i], errors_of(ctx));
+		ck_row(row, told(ctx, row->told[i]), "no '%s' in: %s", row->told[i],
+		       errors_of(ctx));
 	opk_ctx_free(ctx);
 }
 END_TEST

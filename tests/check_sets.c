@@ -102,11 +102,13 @@ START_TEST(metrics_are_unique)
 
 		ck_assert_uint_gt(opk_set_metric_count(set), 0);
 		ck_assert_msg(*opk_set_description(set), "%s", opk_set_name(set));
-		for (size_t m = 0; m < opk_set_metric_count(set); m++)
+		for (size_t m = 0; m < opk_set_metric_count(set); m++) {
+			const char *metric = opk_set_metric(set, m);
+
 			for (size_t n = 0; n < m; n++)
-				ck_assert_msg(strcmp(opk_set_metric(set, m), opk_set_metric(set, n)),
-				              "%s: %s twice", opk_set_name(set),
-				              opk_set_metric(set, m));
+				ck_assert_msg(strcmp(metric, opk_set_metric(set, n)),
+				              "%s: %s twice", opk_set_name(set), metric);
+		}
 		opk_set_free(set);
 	}
 }
@@ -142,8 +144,8 @@ START_TEST(chips_are_known)
 			const struct opk_chip *chip = opk_chips_find(chips, name);
 
 			ck_assert_msg(chip, "%s: no chip %s", opk_set_name(set), name);
-			ck_assert_msg(opk_set_supports(set, chip), "%s lists %s without its profiler",
-			              opk_set_name(set), name);
+			ck_assert_msg(opk_set_supports(set, chip),
+			              "%s lists %s without its profiler", opk_set_name(set), name);
 			for (size_t d = 0; d < c; d++)
 				ck_assert_msg(strcasecmp(name, opk_set_chip(set, d)),
 				              "%s lists %s twice", opk_set_name(set), name);

@@ -73,10 +73,12 @@ static const struct full_metric *find_full(const char *name)
 
 static bool is_base(const char *name)
 {
-	for (size_t i = 0; i < FULL_COUNT; i++) {
-		size_t length = strlen(name);
+	size_t length = strlen(name);
 
-		if (!strncmp(full_metrics[i].name, name, length) && full_metrics[i].name[length] == '.')
+	for (size_t i = 0; i < FULL_COUNT; i++) {
+		const char *full = full_metrics[i].name;
+
+		if (!strncmp(full, name, length) && full[length] == '.')
 			return true;
 	}
 	return false;

@@ -29,7 +29,7 @@ enum fake_deed {
 enum { FAKE_MAX_SIZES = 8, FAKE_MAX_FACTORS = 4, FAKE_CONFIG_SIZE = 16, FAKE_PREFIX_SIZE = 100 };
 
 struct fake_nv {
-	/* Of each call: the status that it fails with, from which call on, how often it was made. */
+	/* Of each call: the status that it fails with, from which call on, how often made. */
 	int status[FAKE_CALL_COUNT];
 	unsigned from[FAKE_CALL_COUNT]; /* 0: the first */
 	unsigned calls[FAKE_CALL_COUNT];

@@ -39,13 +39,15 @@ static inline struct opk_ctx *new_ctx(void)
 {
 	struct opk_ctx_options options = OPK_INIT(options);
 	struct opk_env env;
-	struct opk_ctx *ctx;
+	struct opk_ctx *ctx = NULL;
 
 	opk_env_read(&env);
 	options.env = &env;
 	options.log = unexpected_log;
 	options.data_dir = TEST_DATA_DIR;
-	ck_assert_int_eq(opk_ctx_new(&ctx, &options), OPK_OK);
+	/* Not ck_assert: have_cupti() asks where no test runs. */
+	if (opk_ctx_new(&ctx, &options))
+		abort();
 	return ctx;
 }
 

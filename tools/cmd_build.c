@@ -142,5 +142,6 @@ const struct command build_command = {
 	           "metrics that don't fit.",
 	.options = specs,
 	.args_size = sizeof(struct build_args),
+	.max_arguments = ANY_NUMBER,
 	.run = run,
 };

@@ -72,8 +72,7 @@ static int eval_raw(struct app *app, struct input *input, const struct opk_eval_
 	free(image);
 	if (!code)
 		return OPK_OK;
-	app_error(app, code, "can't evaluate %s", input->path);
-	return app_fail(app, code);
+	return app_fail_while(app, code, "can't evaluate %s", input->path);
 }
 
 /* Whether any range has launch data; times of samples alone need no columns. */
@@ -170,5 +169,6 @@ const struct command eval_command = {
 	           "chip and the profiler are read from the image.",
 	.options = specs,
 	.args_size = sizeof(struct eval_args),
+	.max_arguments = ANY_NUMBER,
 	.run = run,
 };

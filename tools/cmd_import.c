@@ -73,7 +73,7 @@ static int run(struct app *app, void *data)
 	if (!code) {
 		code = opk_import(app->ctx, inputs.image, inputs.image_size, &options, app->output);
 		if (code)
-			code = app_fail(app, code);
+			code = app_fail_while(app, code, "can't import %s", args->raw.image);
 	}
 	free(inputs.image);
 	free(inputs.config);

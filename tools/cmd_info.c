@@ -171,5 +171,6 @@ const struct command info_command = {
 	.details = "Needs no NVIDIA library. Every section's checksum is verified; a damaged or cut-off\n"
 	           "file is shown as far as it can be read, and the exit code is 4. CSV gives\n"
 	           "field,value rows.",
+	.max_arguments = 1,
 	.run = run,
 };

@@ -96,5 +96,6 @@ const struct command metrics_command = {
 	           "submetric to a ratio.",
 	.options = specs,
 	.args_size = sizeof(struct metrics_args),
+	.max_arguments = ANY_NUMBER,
 	.run = run,
 };

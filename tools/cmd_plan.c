@@ -107,5 +107,6 @@ const struct command plan_command = {
 	           "needs: no order of the metrics takes fewer passes.",
 	.options = specs,
 	.args_size = sizeof(struct plan_command_args),
+	.max_arguments = ANY_NUMBER,
 	.run = run,
 };

@@ -64,6 +64,13 @@ static int help(const char *name)
 	return OPK_OK;
 }
 
+static int manpage(const char *name)
+{
+	if (name && !find(name))
+		return app_error(NULL, OPK_EUSAGE, "no command '%s'", name);
+	return print_manpage(name ? find(name) : NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
@@ -79,7 +86,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return help(argc > 2 ? argv[2] : NULL);
 	if (!strcmp(argv[1], "--manpage"))
-		return print_manpage(argc > 2 ? find(argv[2]) : NULL);
+		return manpage(argc > 2 ? argv[2] : NULL);
 	command = find(argv[1]);
 	if (!command)
 		return app_error(NULL, OPK_EUSAGE, "no command '%s'; 'offpeak --help' lists them",

@@ -6,16 +6,37 @@
 #include "domain/meta.h"
 #include "domain/plan.h"
 
-int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
-                   bool keep_instances)
+/* What the metrics depend on, in their order. */
+static int counters_of_metrics(struct opk_strlist *raw, struct opk_ctx *ctx,
+                               const struct opk_plan *plan)
 {
-	opk_autostrlist struct opk_strlist raw = { 0 };
 	struct opk_nv_evaluator *evaluator = NULL;
 	int code = opk_nv_evaluator_new(&evaluator, ctx, plan->chip, NULL);
 
 	for (size_t i = 0; !code && i < plan->metrics.count; i++)
-		code = opk_nv_raw_counters(&raw, ctx, evaluator, plan->metrics.items[i]);
+		code = opk_nv_raw_counters(raw, ctx, evaluator, plan->metrics.items[i]);
 	opk_nv_evaluator_free(evaluator);
+	return code;
+}
+
+/* What the config image collects: PerfWorks' evaluator does not know PM-sampling metrics. */
+static int counters_of_config(struct opk_strlist *raw, struct opk_ctx *ctx,
+                              const struct opk_plan *plan)
+{
+	int code = OPK_OK;
+
+	for (size_t pass = 0; !code && pass < plan->passes; pass++)
+		code = opk_nv_config_counters(raw, ctx, plan->config, plan->config_size, pass);
+	return code;
+}
+
+int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
+                   bool keep_instances)
+{
+	opk_autostrlist struct opk_strlist raw = { 0 };
+	int code = plan->profiler == OPK_PROFILER_PM ? counters_of_config(&raw, ctx, plan)
+	                                             : counters_of_metrics(&raw, ctx, plan);
+
 	if (!code)
 		code = opk_nv_prefix(out, size, ctx, plan->chip, opk_strlist_items(&raw), raw.count,
 		                     keep_instances);

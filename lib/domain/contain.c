@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -38,6 +39,22 @@ void opk_child_progress(struct opk_child *child, uint64_t done, uint64_t total)
 	struct report report = { .kind = REPORT_PROGRESS, .progress = done, .total = total };
 
 	opk_write_all(child->reports, &report, sizeof report);
+}
+
+void *opk_child_guarded_copy(const void *data, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t aligned = (size + 7) & ~(size_t)7;
+	size_t room = (aligned + page - 1) & ~(page - 1);
+	uint8_t *pages = mmap(NULL, room + page, PROT_READ | PROT_WRITE,
+	                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *copy;
+
+	if (pages == MAP_FAILED || mprotect(pages + room, page, PROT_NONE))
+		return NULL;
+	copy = pages + room - aligned;
+	memcpy(copy, data, size);
+	return copy;
 }
 
 static void report_outcome(struct opk_child *child, const struct opk_ctx *ctx, int code)

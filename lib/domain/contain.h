@@ -16,6 +16,13 @@ struct opk_child {
 /* Tells the parent that the work goes on; long silence ends the child. */
 void opk_child_progress(struct opk_child *child, uint64_t done, uint64_t total);
 
+/*
+ * A copy whose end lies before a page that can't be read: code that reads on where the bytes are
+ * cut off crashes, instead of taking for data what happens to follow. 8-byte aligned; goes with
+ * the child. NULL when out of memory.
+ */
+void *opk_child_guarded_copy(const void *data, size_t size);
+
 typedef int opk_contained_fn(struct opk_ctx *ctx, void *data, struct opk_child *child);
 
 struct opk_contain_options {

@@ -126,8 +126,9 @@ static int check_file(struct opk_ctx *ctx, struct opk_file *file, bool allow_inc
 		                "the %zu sections that are whole",
 		                file->path, file->section_count);
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
-		return opk_fail(ctx, OPK_EINPUT,
-		                "%s: no counter data; it was built, not yet recorded", file->path);
+		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data; %s", file->path,
+		                file->complete ? "it was built, not yet recorded"
+		                               : "it was cut off before any was whole");
 	for (size_t i = 0; !code && i < file->section_count; i++)
 		code = opk_file_verify(ctx, file, i);
 	return code;

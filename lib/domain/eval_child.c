@@ -162,6 +162,12 @@ static int evaluate_image(struct work *w, const void *image, size_t size)
 	if (info.completed > size / 8 || info.completed > info.slots)
 		return opk_fail(w->ctx, OPK_EINPUT, "the image claims %zu ranges in %zu slots and %zu bytes",
 		                info.completed, info.slots, size);
+	/* Samples may have been cut short; a range with missing passes was cut off. */
+	if (w->profiler == OPK_PROFILER_RANGE && info.completed < info.populated)
+		return opk_fail(w->ctx, OPK_EINPUT,
+		                "only %zu of %zu ranges are whole: the image was cut off, or passes "
+		                "are missing",
+		                info.completed, info.populated);
 	if (w->profiler == OPK_PROFILER_PM && info.populated > info.completed)
 		w->incomplete_samples += info.populated - info.completed;
 	for (size_t i = 0; !code && i < info.completed; i++, w->rows++) {
@@ -192,6 +198,13 @@ static int evaluate_file(struct work *w)
 	return code;
 }
 
+static int evaluate_bare(struct work *w)
+{
+	void *image = opk_child_guarded_copy(w->job->image, w->job->image_size);
+
+	return image ? evaluate_image(w, image, w->job->image_size) : opk_nomem(w->ctx, "an image");
+}
+
 int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	struct work w = { .ctx = ctx, .job = data, .child = child };
@@ -201,8 +214,7 @@ int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	w.values = opk_alloc_array(w.job->metric_count, sizeof *w.values);
 	if (!w.values)
 		return opk_nomem(ctx, "values");
-	code = w.job->file ? evaluate_file(&w)
-	                   : evaluate_image(&w, w.job->image, w.job->image_size);
+	code = w.job->file ? evaluate_file(&w) : evaluate_bare(&w);
 	trailer = (struct opk_spool_trailer){ w.rows, w.incomplete_samples };
 	if (!code)
 		code = put(&w, &trailer, sizeof trailer);

@@ -55,6 +55,11 @@ static int explain_metric(struct opk_ctx *ctx, const struct opk_plan *plan,
 	               opk_profiler_name(plan->profiler));
 }
 
+static bool claims_chip(const struct opk_set *set, const char *chip)
+{
+	return !set->chips.count || opk_strlist_contains(&set->chips, chip);
+}
+
 /* Why the set as a whole was refused: each metric is tried alone. */
 static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
                            const struct opk_set *set, int code)
@@ -79,9 +84,11 @@ static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 	if (!refused)
 		return opk_fail(ctx, code, "%s refuses the metrics of set %s together, not one by one",
 		                plan->chip, plan->set_name);
-	return opk_add(ctx, worst, "set %s: %zu of %zu metrics don't work on %s, profiler %s",
+	return opk_add(ctx, worst, "set %s: %zu of %zu metrics don't work on %s, profiler %s%s%s",
 	               plan->set_name, refused, set->metrics.count, plan->chip,
-	               opk_profiler_name(plan->profiler));
+	               opk_profiler_name(plan->profiler),
+	               claims_chip(set, plan->chip) ? "" : "; it is made for other chips, such as ",
+	               claims_chip(set, plan->chip) ? "" : set->chips.items[0]);
 }
 
 /* Takes the metrics in order, keeps those that fit into `limit` passes, and names the others. */

@@ -57,6 +57,12 @@ static int fill(struct opk_plan_detail *detail, struct opk_ctx *ctx, const struc
 	struct opk_nv_evaluator *evaluator = NULL;
 	int code = load_passes(detail, ctx, plan);
 
+	/* One pass serves all. PerfWorks' evaluator does not know PM-sampling metrics anyway. */
+	if (!code && detail->passes == 1) {
+		memset(detail->serves, true, detail->metrics * sizeof *detail->serves);
+		detail->lower_bound = 1;
+		return OPK_OK;
+	}
 	if (!code)
 		code = opk_nv_evaluator_new(&evaluator, ctx, plan->chip, NULL);
 	for (size_t i = 0; !code && i < detail->metrics; i++) {

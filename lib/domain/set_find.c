@@ -41,6 +41,18 @@ static bool list_folder(struct opk_strlist *out, const char *folder)
 	return ok;
 }
 
+/* By folder and name; the ending does not count, so that "l1" comes before "l1-more". */
+static int compare_names(const void *a, const void *b)
+{
+	const char *first = *(char *const *)a, *second = *(char *const *)b;
+	size_t first_length = (size_t)(strrchr(first, '.') - first);
+	size_t second_length = (size_t)(strrchr(second, '.') - second);
+	size_t shorter = first_length < second_length ? first_length : second_length;
+	int order = strncmp(first, second, shorter);
+
+	return order ? order : (first_length > second_length) - (first_length < second_length);
+}
+
 int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx)
 {
 	opk_autostrlist struct opk_strlist where = { 0 };
@@ -53,7 +65,9 @@ int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx)
 		opk_set_list_free(list);
 		return opk_nomem(ctx, "metric sets");
 	}
-	opk_strlist_sort(&list->paths);
+	if (list->paths.count)
+		qsort(list->paths.items, list->paths.count, sizeof *list->paths.items,
+		      compare_names);
 	*out = list;
 	return OPK_OK;
 }

@@ -10,16 +10,36 @@
 #include <time.h>
 #include <unistd.h>
 
-int app_fail(struct app *app, int code)
+/* The chain from its outer end, each cause on a line, the first behind `first`. */
+static void print_causes(const struct app *app, const char *first)
 {
 	size_t count = opk_error_count(app->ctx);
 
-	app_progress_end();
-	if (!count)
-		fprintf(stderr, "offpeak: %s\n", code == OPK_ENOMEM ? "out of memory" : "failed");
 	for (size_t i = count; i-- > 0;)
-		fprintf(stderr, "%s%s\n", i == count - 1 ? "offpeak: " : "  ",
+		fprintf(stderr, "%s%s\n", i == count - 1 ? first : "  ",
 		        opk_error_message(app->ctx, i));
+}
+
+int app_fail(struct app *app, int code)
+{
+	app_progress_end();
+	if (!opk_error_count(app->ctx))
+		fprintf(stderr, "offpeak: %s\n", code == OPK_ENOMEM ? "out of memory" : "failed");
+	print_causes(app, "offpeak: ");
+	return code == OPK_ENOMEM ? OPK_EFAILED : code;
+}
+
+int app_fail_while(struct app *app, int code, const char *format, ...)
+{
+	va_list args;
+
+	app_progress_end();
+	fputs("offpeak: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	print_causes(app, "  ");
 	return code == OPK_ENOMEM ? OPK_EFAILED : code;
 }
 
@@ -120,7 +140,9 @@ static size_t terminal_width(const struct app *app)
 static int write_stdout(void *data, const void *bytes, size_t size)
 {
 	(void)data;
-	return fwrite(bytes, 1, size, stdout) != size;
+	if (fwrite(bytes, 1, size, stdout) == size)
+		return 0;
+	return app_error(NULL, OPK_EFAILED, "stdout: %s", strerror(errno));
 }
 
 int app_begin_output(struct app *app, enum opk_format fallback)

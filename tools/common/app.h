@@ -36,6 +36,8 @@ struct app {
 	char *data_dir;
 };
 
+enum { ANY_NUMBER = 1 << 20 };
+
 /* A subcommand. This table entry feeds dispatch, --help, man page and completion. */
 struct command {
 	const char *name;
@@ -44,6 +46,7 @@ struct command {
 	const char *details;  /* paragraphs for --help and man page */
 	const struct option_spec *options; /* ended by a NULL name */
 	size_t args_size;                  /* of the struct that options are parsed into */
+	size_t max_arguments; /* behind the options; ANY_NUMBER: no limit */
 	int (*run)(struct app *app, void *args);
 };
 
@@ -59,6 +62,8 @@ void app_close(struct app *app);
 
 /* Prints "offpeak: message" with its causes; returns the exit code for `code`. */
 int app_fail(struct app *app, int code);
+/* The same below a message of the tool's own, which tells what was being done. */
+int app_fail_while(struct app *app, int code, const char *format, ...) OPK_PRINTF(3, 4);
 /* The same for a message of the tool's own. */
 int app_error(struct app *app, int code, const char *format, ...) OPK_PRINTF(3, 4);
 /* A remark on stderr: "offpeak: note: ..." */

@@ -111,6 +111,9 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	}
 	app->arguments = argv + optind;
 	app->argument_count = (size_t)(argc - optind);
+	if (app->argument_count > command->max_arguments)
+		return app_error(app, OPK_EUSAGE, "%s: surplus argument '%s'", command->name,
+		                 app->arguments[command->max_arguments]);
 	return OPK_OK;
 }
 

@@ -119,14 +119,18 @@ static int open_pair(struct opk_nv *nv, const char *cupti_path)
 	if (strchr(cupti_path, '/') && access(cupti_path, F_OK))
 		return OPK_OK;
 	nv->nvperf = dlopen(nvperf_path, RTLD_NOW | RTLD_LOCAL);
+	if (!nv->nvperf)
+		nv->nvperf = dlopen("libnvperf_host.so", RTLD_NOW | RTLD_LOCAL);
 	nv->cupti = dlopen(cupti_path, RTLD_NOW | RTLD_LOCAL);
 	if (!nv->cupti) {
 		/* It is there and can't be opened: the reason is worth more than the path. */
 		const char *reason = dlerror();
 
-		if (strchr(cupti_path, '/') && reason
-		    && !opk_strlist_take(&nv->tried, opk_printf("  %s", reason)))
-			return OPK_ENOMEM;
+		if (strchr(cupti_path, '/') && reason) {
+			free(nv->tried.items[--nv->tried.count]);
+			if (!opk_strlist_add(&nv->tried, reason))
+				return OPK_ENOMEM;
+		}
 		if (nv->nvperf)
 			dlclose(nv->nvperf);
 		nv->nvperf = NULL;
@@ -183,11 +187,6 @@ static int fail_missing(struct opk_ctx *ctx, const struct opk_nv *nv,
 {
 	bool cupti = !strncmp(feature->missing, "cupti", 5);
 
-	if (!cupti && !nv->nvperf_path && !nv->nvperf)
-		return opk_fail(ctx, OPK_ENVIDIA,
-		                "libnvperf_host.so not found beside %s; '%s' (%s) needs %s from it",
-		                nv->cupti_path ? nv->cupti_path : "libcupti", feature->name,
-		                feature->description, feature->missing);
 	return opk_fail(ctx, OPK_ENVIDIA, "%s lacks the symbol %s, which '%s' (%s) needs",
 	                cupti ? (nv->cupti_path ? nv->cupti_path : "libcupti")
 	                      : (nv->nvperf_path ? nv->nvperf_path : "libnvperf_host"),
@@ -231,6 +230,11 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
 		                ctx->nv->cupti_path);
 	if (!ctx->nv->features[NV_FEATURE_HOST].available)
 		feature = NV_FEATURE_HOST;
+	/* libcupti can do nothing without it. */
+	if (ctx->nv->cupti && !ctx->nv->nvperf && ctx->nv->features[NV_FEATURE_HOST].available)
+		return opk_fail(ctx, OPK_ENVIDIA,
+		                "libnvperf_host.so not found beside %s nor in the loader's path",
+		                ctx->nv->cupti_path);
 	if (!ctx->nv->features[feature].available)
 		return fail_missing(ctx, ctx->nv, &ctx->nv->features[feature]);
 	if (feature != NV_FEATURE_HOST) {
