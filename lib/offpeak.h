@@ -348,6 +348,7 @@ struct opk_meta {
 	const char *config_hash; /* "crc32:xxxxxxxx" of the config image */
 	uint32_t cupti_version;  /* of the host that built or imported it */
 	const char *source;      /* what was imported */
+	const char *mode;        /* how it was collected: "kernel" (kernel replay) or "launch" */
 	int64_t gpu_time_shift;  /* ns: host time = GPU time + shift; PM sampling */
 	bool has_gpu_time_shift;
 };
@@ -363,6 +364,8 @@ struct opk_range {
 	const char *name; /* replaces the image's own range name */
 	const char *kernel;
 	uint32_t grid[3], block[3];
+	uint32_t shared_bytes;     /* dynamic shared memory of a block */
+	uint64_t launch;           /* index among all launches of the process, from 1 */
 	int32_t device;            /* -1 where unknown */
 	uint64_t start_ns, end_ns; /* host time of a sample, as CUPTI gave it while collecting */
 };
@@ -384,6 +387,9 @@ int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char
 /* Counter data images are filtered and deflated, other sections deflated where that helps. */
 int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size);
 int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
+/* A piece of the range table; pieces add up in the order of the images. */
+int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges,
+                          size_t count);
 int opk_writer_finish(struct opk_writer *writer);
 void opk_writer_free(struct opk_writer *writer);
 

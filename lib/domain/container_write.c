@@ -11,6 +11,7 @@
 struct opk_writer {
 	struct opk_ctx *ctx;
 	struct opk_newfile file;
+	bool live; /* beside a running program: speed before size */
 	uint32_t count;
 	uint32_t headers_crc;
 };
@@ -24,6 +25,7 @@ static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *
 	if (!writer)
 		return opk_nomem(ctx, "a writer");
 	writer->ctx = ctx;
+	writer->live = live;
 	opk_buf_add(&header, OPK_MAGIC, OPK_MAGIC_SIZE);
 	opk_buf_add_u32(&header, OPK_FORMAT_VERSION);
 	opk_buf_add_u32(&header, 0);
@@ -122,7 +124,7 @@ int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, s
 
 	if (!code)
 		code = opk_deflate(&packed, &packed_size, writer->ctx, filtered ? filtered : data,
-		                   size);
+		                   size, writer->live);
 	if (code)
 		return code;
 	if (packed_size >= size) {
@@ -142,6 +144,16 @@ int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
 	if (text.failed)
 		return opk_nomem(writer->ctx, "metadata");
 	return opk_writer_add(writer, OPK_SECTION_META, text.data, text.size);
+}
+
+int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+
+	opk_ranges_to_json(&text, ranges, count);
+	if (text.failed)
+		return opk_nomem(writer->ctx, "a range table");
+	return opk_writer_add(writer, OPK_SECTION_RANGES, text.data, text.size);
 }
 
 int opk_writer_finish(struct opk_writer *writer)

@@ -58,6 +58,7 @@ void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta)
 	put_text(&json, "config_hash", meta->config_hash);
 	put_number(&json, "cupti_version", meta->cupti_version);
 	put_text(&json, "source", meta->source);
+	put_text(&json, "mode", meta->mode);
 	if (meta->has_gpu_time_shift) {
 		opk_json_key(&json, "gpu_time_shift_ns");
 		opk_json_put_i64(&json, meta->gpu_time_shift);
@@ -123,6 +124,7 @@ static int fill(struct opk_meta_storage *storage, struct opk_ctx *ctx)
 	meta->set_description = opk_json_string(root, "description");
 	meta->config_hash = opk_json_string(root, "config_hash");
 	meta->source = opk_json_string(root, "source");
+	meta->mode = opk_json_string(root, "mode");
 	meta->passes = (size_t)passes;
 	meta->cupti_version = version <= UINT32_MAX ? (uint32_t)version : 0;
 	meta->keep_instances = !instances || instances->boolean;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The META section: struct opk_meta as JSON. */
+/* Sections of JSON: metadata and range tables. */
 #ifndef OPK_META_H
 #define OPK_META_H
 
@@ -8,6 +8,8 @@
 #include "base/json_read.h"
 
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta);
+/* The RNGS section: ranges.c. */
+void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, size_t count);
 /* "crc32:89abcdef"; `out` takes 15 bytes. */
 void opk_config_hash(char out[15], const void *config, size_t size);
 

@@ -2,6 +2,7 @@
 /* The RNGS sections: what was launched in each range. */
 #include <stdint.h>
 
+#include "base/json_write.h"
 #include "domain/container.h"
 #include "domain/meta.h"
 
@@ -12,6 +13,61 @@ struct opk_range_storage {
 	struct opk_json **roots;
 	size_t root_count;
 };
+
+static void put_text(struct opk_json_writer *json, const char *key, const char *text)
+{
+	if (!text || !*text)
+		return;
+	opk_json_key(json, key);
+	opk_json_put_string(json, text);
+}
+
+static void put_number(struct opk_json_writer *json, const char *key, uint64_t number)
+{
+	if (!number)
+		return;
+	opk_json_key(json, key);
+	opk_json_put_u64(json, number);
+}
+
+static void put_shape(struct opk_json_writer *json, const char *key, const uint32_t shape[3])
+{
+	if (!shape[0])
+		return;
+	opk_json_key(json, key);
+	opk_json_begin_array(json);
+	for (int i = 0; i < 3; i++)
+		opk_json_put_u64(json, shape[i]);
+	opk_json_end_array(json);
+}
+
+static void put_row(struct opk_json_writer *json, const struct opk_range *range)
+{
+	opk_json_begin_object(json);
+	put_text(json, "name", range->name);
+	put_text(json, "kernel", range->kernel);
+	put_shape(json, "grid", range->grid);
+	put_shape(json, "block", range->block);
+	put_number(json, "shared_bytes", range->shared_bytes);
+	put_number(json, "launch", range->launch);
+	if (range->device >= 0) {
+		opk_json_key(json, "device");
+		opk_json_put_u64(json, (uint64_t)range->device);
+	}
+	put_number(json, "start_ns", range->start_ns);
+	put_number(json, "end_ns", range->end_ns);
+	opk_json_end_object(json);
+}
+
+void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, size_t count)
+{
+	struct opk_json_writer json = { .buf = out };
+
+	opk_json_begin_array(&json);
+	for (size_t i = 0; i < count; i++)
+		put_row(&json, &ranges[i]);
+	opk_json_end_array(&json);
+}
 
 /* "grid":[x,y,z]; anything else leaves zeros, which mean unknown. */
 static void read_shape(uint32_t out[3], const struct opk_json *row, const char *key)
@@ -30,7 +86,7 @@ static void read_shape(uint32_t out[3], const struct opk_json *row, const char *
 
 static void read_row(struct opk_range *range, const struct opk_json *row)
 {
-	uint64_t device;
+	uint64_t device, shared_bytes = 0;
 
 	range->name = opk_json_string(row, "name");
 	range->kernel = opk_json_string(row, "kernel");
@@ -39,6 +95,9 @@ static void read_row(struct opk_range *range, const struct opk_json *row)
 	range->device = opk_json_u64(&device, row, "device") && device <= INT32_MAX
 	                        ? (int32_t)device
 	                        : -1;
+	opk_json_u64(&shared_bytes, row, "shared_bytes");
+	range->shared_bytes = shared_bytes <= UINT32_MAX ? (uint32_t)shared_bytes : 0;
+	opk_json_u64(&range->launch, row, "launch");
 	opk_json_u64(&range->start_ns, row, "start_ns");
 	opk_json_u64(&range->end_ns, row, "end_ns");
 }

@@ -6,8 +6,9 @@
 #include "base/ctx.h"
 
 uint32_t opk_crc32(uint32_t crc, const void *data, size_t size);
-/* Compresses at the best level; free(). */
-int opk_deflate(void **out, size_t *out_size, struct opk_ctx *ctx, const void *data, size_t size);
+/* Compresses, as well as zlib can or as fast; free(). */
+int opk_deflate(void **out, size_t *out_size, struct opk_ctx *ctx, const void *data, size_t size,
+                bool fast);
 /* Decompresses to exactly `plain_size` bytes; OPK_EINPUT for anything else. */
 int opk_inflate(void *out, size_t plain_size, struct opk_ctx *ctx, const void *data, size_t size);
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One kernel launch as a CUPTI callback tells it. */
+#ifndef OPK_LAUNCH_H
+#define OPK_LAUNCH_H
+
+#include "collect/target.h"
+
+struct launch {
+	const char *symbol; /* mangled; borrowed from CUPTI for the call */
+	uint32_t grid[3], block[3];
+	uint32_t shared_bytes; /* dynamic */
+	CUcontext context;
+	CUstream stream;
+};
+
+/* The driver calls that launch kernels; ended by 0. */
+extern const CUpti_CallbackId launch_calls[];
+/* Fills *launch; false for calls that launch no kernel. */
+bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_CallbackData *data);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The recording of one process: a thread compresses and appends each segment, a counter data
+ * image with a row for each range, while the program runs on.
+ */
+#ifndef OPK_SEGMENTS_H
+#define OPK_SEGMENTS_H
+
+#include "offpeak.h"
+
+struct segments;
+
+/* Begins the file with its metadata; a failure is told on stderr. */
+int segments_new(struct segments **out, const char *path, const struct opk_meta *meta);
+/* Takes the image, the ranges and their kernel names over; waits only while several segments are already in line. */
+void segments_add(struct segments *segments, void *image, size_t size, struct opk_range *ranges,
+                  size_t range_count);
+/* What segments_add() does with the ranges when it is done, for ranges that it does not get. */
+void segments_free_ranges(struct opk_range *ranges, size_t count);
+/* Writes what is left and ends the file; the first error's text, or NULL. */
+const char *segments_finish(struct segments *segments, const void *availability, size_t size);
+
+#endif
