@@ -153,7 +153,7 @@ struct opk_metric {
 	const char *name;
 	enum opk_metric_type type;
 	const char *hw_unit;     /* "dram" */
-	const char *dim_unit;    /* "bytes"; of the counter itself, before any submetric */
+	const char *dim_unit;    /* "byte"; of the counter itself, before any submetric */
 	const char *description; /* one line */
 };
 
@@ -219,6 +219,8 @@ const char *opk_set_metric(const struct opk_set *set, size_t i);
 /* The chips that the set claims to support; a count of 0 means every chip of its profiler. */
 size_t opk_set_chip_count(const struct opk_set *set);
 const char *opk_set_chip(const struct opk_set *set, size_t i);
+/* "FILE:LINE:COLUMN" of the i-th chip. */
+const char *opk_set_chip_place(const struct opk_set *set, size_t i);
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
 /* "FILE:LINE:COLUMN" of the i-th metric; "" for metrics from the command line. */
 const char *opk_set_metric_place(const struct opk_set *set, size_t i);
@@ -364,10 +366,10 @@ struct opk_range {
 	const char *name; /* replaces the image's own range name */
 	const char *kernel;
 	uint32_t grid[3], block[3];
-	uint32_t shared_bytes;     /* dynamic shared memory of a block */
-	uint64_t launch;           /* index among all launches of the process, from 1 */
 	int32_t device;            /* -1 where unknown */
 	uint64_t start_ns, end_ns; /* host time of a sample, as CUPTI gave it while collecting */
+	uint32_t shared_bytes;     /* dynamic shared memory of a block */
+	uint64_t launch;           /* index among all launches of the process, from 1 */
 };
 /* *count is 0 where the file has no range table. */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,

@@ -175,6 +175,9 @@ START_TEST(catalogs)
 		struct opk_catalog *catalog;
 		size_t counts[3] = { 0 };
 
+		/* Blackwell came with 12.8, which counts as 26. */
+		if (version < 26 && !strcmp(rows[i].chip, "GB202"))
+			continue;
 		ck_ok(ctx, opk_catalog_new(&catalog, ctx, rows[i].chip, rows[i].profiler));
 		for (size_t m = 0; m < opk_catalog_count(catalog); m++)
 			counts[opk_catalog_get(catalog, m)->type]++;
@@ -572,7 +575,7 @@ static void check_truncated(struct opk_ctx *ctx, const void *image, size_t size)
 
 START_TEST(damaged_availability)
 {
-	static const size_t sizes[] = { 8, 64, 1000, 4096, 9000 };
+	static const size_t short_sizes[] = { 8, 64 }, long_sizes[] = { 1000, 4096, 9000 };
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_file *file;
 	size_t size = 0;
@@ -589,9 +592,12 @@ START_TEST(damaged_availability)
 	check_refused(ctx, noise, sizeof noise, "zeros");
 	ck_ok(ctx, opk_file_open(&file, ctx, RECORDING("simple")));
 	image = section_of(&size, ctx, file, OPK_SECTION_AVAILABILITY);
-	for (size_t i = 0; i < COUNT(sizes); i++)
-		if (sizes[i] < size)
-			check_truncated(ctx, image, sizes[i]);
+	for (size_t i = 0; i < COUNT(short_sizes); i++)
+		check_truncated(ctx, image, short_sizes[i]);
+	/* Enough of it for these metrics: what counts is that nothing is read behind the end. */
+	for (size_t i = 0; i < COUNT(long_sizes); i++)
+		if (long_sizes[i] < size)
+			plan_with(ctx, image, long_sizes[i]);
 	free(image);
 	opk_file_free(file);
 	opk_ctx_free(ctx);

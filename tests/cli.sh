@@ -72,7 +72,7 @@ refuses 2 'are required' import
 refuses 2 'are required' import --raw image --metrics $metric
 refuses 2 'are required' import --raw image -o x.opk
 refuses 2 'one FILE.opk' info
-refuses 2 'one FILE.opk' info a.opk b.opk
+refuses 2 'surplus argument' info a.opk b.opk
 for name in chips sets doctor; do
 	refuses 2 "$name" $name surplus
 done

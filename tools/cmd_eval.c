@@ -96,6 +96,9 @@ static int eval_file(struct app *app, struct input *input, const struct opk_eval
 		code = opk_file_ranges(&ranges, &count, app->ctx, input->file);
 	if (code)
 		return app_fail(app, code);
+	if (!opk_file_complete(input->file))
+		app_note("%s: cut off: these are the ranges of its %zu whole sections", input->path,
+		         opk_file_section_count(input->file));
 	input->launches = has_launches(ranges, count);
 	return OPK_OK;
 }
@@ -128,8 +131,10 @@ static int eval_all(struct app *app, const struct eval_args *args,
 		code = eval_rows_fit(rows, app, inputs[i].path, inputs[i].evaluation);
 	for (size_t i = 0; !code && i < count; i++)
 		code = eval_rows_print(rows, app, inputs[i].path, inputs[i].evaluation);
-	if (!code)
+	if (!code) {
 		code = app_end_output(app, OPK_OK);
+		eval_rows_note(rows);
+	}
 	eval_rows_clear(rows);
 	free_inputs(inputs, inputs ? count : 0);
 	return code;

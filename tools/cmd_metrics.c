@@ -28,19 +28,25 @@ static int print(struct app *app, const struct opk_catalog *catalog,
 		{ "description", OPK_CELL_STRING },
 	};
 	int code = opk_out_table(app->out, "metrics", columns, 5);
+	bool any = false;
 
 	for (size_t i = 0; !code && i < opk_catalog_count(catalog); i++) {
 		const struct opk_metric *metric = opk_catalog_get(catalog, i);
 
-		if (opk_matcher_match(matcher, metric))
-			code = opk_out_row(app->out, (union opk_cell[]){
-				{ .string = metric->name },
-				{ .string = opk_metric_type_name(metric->type) },
-				{ .string = metric->hw_unit },
-				{ .string = metric->dim_unit },
-				{ .string = metric->description },
-			});
+		if (!opk_matcher_match(matcher, metric))
+			continue;
+		any = true;
+		code = opk_out_row(app->out, (union opk_cell[]){
+			{ .string = metric->name },
+			{ .string = opk_metric_type_name(metric->type) },
+			{ .string = metric->hw_unit },
+			{ .string = metric->dim_unit },
+			{ .string = metric->description },
+		});
 	}
+	if (!any)
+		app_note("no metric matches; globs go over base names such as dram__bytes, without "
+		         "rollup or submetric");
 	return app_end_output(app, code);
 }
 

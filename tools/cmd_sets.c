@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "commands.h"
 
@@ -8,20 +10,29 @@ struct sets_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "check", 0, "FILE", "check this set: its form, and its metrics on the chips it claims",
+	{ "check", 0, "SET", "check this set: its form, and its metrics on the chips it claims",
 	  OPTION_TEXT, offsetof(struct sets_args, check) },
 	{ 0 },
 };
 
 static int print_set(struct app *app, const char *path)
 {
+	const char *file = strrchr(path, '/') + 1;
+	char name[256];
 	struct opk_set *set;
 	int code = opk_set_load(&set, app->ctx, path);
 
+	if (code == OPK_EINPUT) {
+		/* One bad file is no reason to hide the others. */
+		app_note("left out: %s", opk_error_message(app->ctx, 0));
+		return OPK_OK;
+	}
 	if (code)
 		return code;
+	/* What commands take is the file's name. */
+	snprintf(name, sizeof name, "%.*s", (int)(strrchr(file, '.') - file), file);
 	code = opk_out_row(app->out, (union opk_cell[]){
-		{ .string = opk_set_name(set) },
+		{ .string = name },
 		{ .string = opk_profiler_name(opk_set_profiler(set)) },
 		{ .uint = opk_set_metric_count(set) },
 		{ .string = opk_set_description(set) },
@@ -54,8 +65,21 @@ static int list(struct app *app)
 	return code;
 }
 
-/* Plans the set on one chip; the chain of causes tells what is wrong. */
-static int plan_on(struct app *app, const struct opk_set *set, const struct opk_chip *chip)
+/* All causes for the first chip; for the others, which mostly repeat them, the message alone. */
+static int report(struct app *app, int code, bool first)
+{
+	size_t count = opk_error_count(app->ctx);
+
+	if (first || !count)
+		app_fail(app, code);
+	else
+		app_error(app, code, "%s", opk_error_message(app->ctx, count - 1));
+	return OPK_EINPUT;
+}
+
+/* Plans the set on one chip; `first`: nothing was reported so far. */
+static int plan_on(struct app *app, const struct opk_set *set, const struct opk_chip *chip,
+                   bool first)
 {
 	struct opk_plan_options options = OPK_INIT(options);
 	struct opk_plan *plan = NULL;
@@ -65,7 +89,7 @@ static int plan_on(struct app *app, const struct opk_set *set, const struct opk_
 	options.chip = chip->name;
 	code = opk_plan_new(&plan, app->ctx, set, &options);
 	if (code)
-		return app_fail(app, code);
+		return report(app, code, first);
 	passes = opk_plan_passes(plan);
 	opk_plan_free(plan);
 	code = opk_out_row(app->out, (union opk_cell[]){ { .string = chip->name },
@@ -82,11 +106,11 @@ static int check_claims(struct app *app, const struct opk_set *set, const struct
 		const struct opk_chip *chip = opk_chips_find(chips, opk_set_chip(set, i));
 
 		if (!chip)
-			worst = app_error(app, OPK_EINPUT, "%s: chips: unknown chip '%s'",
-			                  opk_set_path(set), opk_set_chip(set, i));
+			worst = app_error(app, OPK_EINPUT, "%s: unknown chip '%s'",
+			                  opk_set_chip_place(set, i), opk_set_chip(set, i));
 		else if (!opk_set_supports(set, chip))
-			worst = app_error(app, OPK_EINPUT, "%s: chips: %s has no profiler %s",
-			                  opk_set_path(set), chip->name,
+			worst = app_error(app, OPK_EINPUT, "%s: %s has no profiler %s",
+			                  opk_set_chip_place(set, i), chip->name,
 			                  opk_profiler_name(opk_set_profiler(set)));
 	}
 	return worst;
@@ -107,7 +131,8 @@ static int check_chips(struct app *app, const struct opk_set *set)
 	code = opk_out_table(app->out, "chips", columns, 2);
 	for (size_t i = 0; !code && i < opk_chips_count(chips); i++) {
 		const struct opk_chip *chip = opk_chips_get(chips, i);
-		int one = opk_set_supports(set, chip) ? plan_on(app, set, chip) : OPK_OK;
+		int one = opk_set_supports(set, chip) ? plan_on(app, set, chip, !worst)
+		                                     : OPK_OK;
 
 		worst = one ? one : worst;
 	}
@@ -116,10 +141,10 @@ static int check_chips(struct app *app, const struct opk_set *set)
 	return worst ? worst : code;
 }
 
-static int check(struct app *app, const char *path)
+static int check(struct app *app, const char *spec)
 {
 	struct opk_set *set;
-	int code = opk_set_load(&set, app->ctx, path);
+	int code = opk_set_find(&set, app->ctx, spec);
 
 	if (code)
 		return app_fail(app, code);
@@ -139,7 +164,7 @@ static int run(struct app *app, void *data)
 
 const struct command sets_command = {
 	.name = "sets",
-	.synopsis = "[--check FILE]",
+	.synopsis = "[--check SET]",
 	.summary = "list the shipped metric sets, or check one",
 	.details = "--check plans the set on every chip that it claims and prints the passes. Sets are\n"
 	           "looked for in OFFPEAK_SETS and beside the program; docs/metric-sets.md describes\n"

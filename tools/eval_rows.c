@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "eval_rows.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,8 @@ static int copy_metrics(struct eval_rows *rows, const struct opk_evaluation *eva
 	rows->metrics = calloc(rows->metric_count, sizeof *rows->metrics);
 	rows->columns = calloc(MAX_FIXED + rows->metric_count, sizeof *rows->columns);
 	rows->cells = calloc(MAX_FIXED + rows->metric_count, sizeof *rows->cells);
-	if (!rows->metrics || !rows->columns || !rows->cells)
+	rows->computed = calloc(rows->metric_count, sizeof *rows->computed);
+	if (!rows->metrics || !rows->columns || !rows->cells || !rows->computed)
 		return OPK_ENOMEM;
 	for (size_t i = 0; i < rows->metric_count; i++) {
 		rows->metrics[i] = strdup(opk_evaluation_metric(evaluation, i));
@@ -171,6 +173,31 @@ static int print_long(struct eval_rows *rows, struct app *app,
 	return code;
 }
 
+static void watch_values(struct eval_rows *rows, const struct opk_evaluation *evaluation,
+                         const struct opk_row *row)
+{
+	rows->row_count++;
+	for (size_t i = 0; i < rows->metric_count && i < opk_evaluation_metric_count(evaluation); i++)
+		rows->computed[i] |= !isnan(row->values[i]);
+}
+
+void eval_rows_note(const struct eval_rows *rows)
+{
+	size_t missing = 0;
+	const char *first = NULL;
+
+	for (size_t i = 0; i < rows->metric_count; i++) {
+		if (rows->computed[i])
+			continue;
+		missing++;
+		first = first ? first : rows->metrics[i];
+	}
+	if (missing && rows->row_count && !rows->long_layout)
+		app_note("%zu of %zu metrics are nan in every row, such as %s: what they need was not "
+		         "collected",
+		         missing, rows->metric_count, first);
+}
+
 static void note_samples(const struct eval_rows *rows, const char *path,
                          const struct opk_evaluation *evaluation, bool any)
 {
@@ -199,6 +226,7 @@ int eval_rows_print(struct eval_rows *rows, struct app *app, const char *path,
 		if (row->spans_earlier && rows->first_sample == FIRST_DROP)
 			continue;
 		fill_fixed(rows, &text, path, row);
+		watch_values(rows, evaluation, row);
 		code = rows->long_layout ? print_long(rows, app, evaluation, row)
 		                         : print_wide(rows, app, row);
 		if (code)
@@ -216,6 +244,7 @@ void eval_rows_clear(struct eval_rows *rows)
 	for (size_t i = 0; rows->metrics && i < rows->metric_count; i++)
 		free(rows->metrics[i]);
 	free(rows->metrics);
+	free(rows->computed);
 	free(rows->columns);
 	free(rows->cells);
 }

@@ -21,6 +21,8 @@ struct eval_rows {
 	size_t fixed_count; /* columns before the metrics */
 	size_t metric_count;
 	char **metrics;
+	bool *computed; /* a metric that is not nan in every row */
+	uint64_t row_count;
 };
 
 /* Begins the output with the first evaluation; the others must fit in. Reports failures. */
@@ -29,6 +31,8 @@ int eval_rows_fit(struct eval_rows *rows, struct app *app, const char *path,
 /* Prints the rows of one evaluation. Reports failures. */
 int eval_rows_print(struct eval_rows *rows, struct app *app, const char *path,
                     struct opk_evaluation *evaluation);
+/* Remarks on all rows, once they are printed. */
+void eval_rows_note(const struct eval_rows *rows);
 void eval_rows_clear(struct eval_rows *rows);
 
 #endif

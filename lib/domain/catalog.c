@@ -17,6 +17,15 @@ struct opk_catalog {
 
 static const char *const type_names[] = { "counter", "ratio", "throughput" };
 
+/* What makes a base metric a full name, in short; docs/metric-sets.md has them all. */
+static const char *const endings[] = {
+	[OPK_COUNTER] = ".sum, .avg, .min or .max, and behind it possibly .per_second, "
+	                ".per_cycle_active, .pct_of_peak_sustained_elapsed and the like",
+	[OPK_RATIO] = ".ratio, .pct or .max_rate",
+	[OPK_THROUGHPUT] = ".sum, .avg, .min or .max, and behind it "
+	                   ".pct_of_peak_sustained_elapsed or the like",
+};
+
 enum { TYPE_COUNT = sizeof type_names / sizeof *type_names };
 
 const char *opk_metric_type_name(enum opk_metric_type type)
@@ -47,6 +56,11 @@ static int describe(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_h
 	*out = (struct opk_metric){ .name = name, .type = OPK_COUNTER, .hw_unit = "",
 		                    .dim_unit = "", .description = "" };
 	return OPK_OK;
+}
+
+static bool is_undescribed(const struct opk_metric *metric)
+{
+	return !*metric->hw_unit && !*metric->dim_unit && !*metric->description;
 }
 
 static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip,
@@ -165,7 +179,7 @@ bool opk_catalog_has_full(const struct opk_catalog *catalog, const struct opk_ct
 	/* Properties are found for full names only where they are right. */
 	code = opk_nv_properties(&properties, &quiet, catalog->host, name);
 	opk_clear_errors(&quiet);
-	return !code || !*base->description;
+	return !code || is_undescribed(base);
 }
 
 int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog *catalog,
@@ -181,8 +195,9 @@ int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog 
 		               : metric->type == OPK_RATIO ? ".pct"
 		                                           : ".avg.pct_of_peak_sustained_elapsed");
 	if (metric)
-		return opk_add(ctx, code, "%s%s%s has no rollup or submetric '%s'", place, colon,
-		               metric->name, name + strlen(metric->name) + 1);
+		return opk_add(ctx, code, "%s%s%s has no rollup or submetric '%s'; a %s takes %s", place,
+		               colon, metric->name, name + strlen(metric->name) + 1,
+		               type_names[metric->type], endings[metric->type]);
 	metric = opk_catalog_nearest(catalog, name);
 	return opk_add(ctx, code, "%s%s%s has no metric '%s'%s%s%s%s", place, colon, catalog->chip,
 	               name, catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "", metric ? ", did you mean " : "", metric ? metric->name : "",

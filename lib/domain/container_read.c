@@ -66,7 +66,7 @@ static int read_file_header(struct walk *w)
 	if (code)
 		return code;
 	if (memcmp(opk_read_bytes(&reader, OPK_MAGIC_SIZE), OPK_MAGIC, OPK_MAGIC_SIZE))
-		return damaged(w, "not an .opk file; bare counter data images need --raw");
+		return damaged(w, "not an .opk file; 'eval --raw' and 'import --raw' take bare counter data images");
 	version = opk_read_u32(&reader);
 	if (version != OPK_FORMAT_VERSION)
 		return opk_fail(w->ctx, OPK_EINPUT,

@@ -122,9 +122,10 @@ static int check_file(struct opk_ctx *ctx, struct opk_file *file, bool allow_inc
 
 	if (!file->complete && !allow_incomplete)
 		return opk_fail(ctx, OPK_EINPUT,
-		                "%s: cut off: its end section is missing; --allow-incomplete evaluates "
-		                "the %zu sections that are whole",
-		                file->path, file->section_count);
+		                "%s: cut off: its end section is missing%s", file->path,
+		                opk_file_find(file, OPK_SECTION_DATA) < 0
+		                        ? ", and no counter data is whole"
+		                        : "; --allow-incomplete evaluates what is whole");
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data; %s", file->path,
 		                file->complete ? "it was built, not yet recorded"
@@ -192,6 +193,8 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 
 	if (!options->metrics || !options->metric_count)
 		return opk_fail(ctx, OPK_EUSAGE, "a bare image does not tell its metrics: name them");
+	if (size >= OPK_MAGIC_SIZE && !memcmp(image, OPK_MAGIC, OPK_MAGIC_SIZE))
+		return opk_fail(ctx, OPK_EINPUT, "this is an .opk file, not a bare image");
 	if (!looks_like_image(image, size))
 		return opk_fail(ctx, OPK_EINPUT, "not a counter data image");
 	return evaluate(out, ctx, &job, options);

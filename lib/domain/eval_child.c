@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The part of evaluation that meets NVIDIA's code, in a process of its own. */
 #include <string.h>
+#include <strings.h>
 
 #include "adapters/nv/nv.h"
 #include "domain/catalog.h"
@@ -62,20 +63,53 @@ static int put_header(struct work *w)
 	return code ? code : put(w, units.data, units.size);
 }
 
+/* What fails on an image alone is the image's fault. */
+static int blame_image(int code)
+{
+	return code == OPK_EFAILED ? OPK_EINPUT : code;
+}
+
+/* The chip that the caller names, or that the image names; both, if known, must agree. */
+static int find_chip(struct work *w, const void *image, size_t size)
+{
+	const char *given = w->job->chip, *stated = NULL;
+	int code = opk_nv_image_chip(&stated, w->ctx, image, size);
+
+	if (code && !given)
+		return opk_add(w->ctx, blame_image(code),
+		               "the image does not tell its chip; name it with --chip");
+	if (!code && given && strcasecmp(given, stated))
+		return opk_fail(w->ctx, OPK_EINPUT, "the image was made on %s, not on %s", stated,
+		                given);
+	code = opk_chip_resolve(&w->chip, w->ctx, given ? given : stated);
+	/* A chip that the image names, not the caller. */
+	if (code == OPK_EUSAGE && !given)
+		return opk_add(w->ctx, OPK_EINPUT, "the image names no chip that there is");
+	return code;
+}
+
+static int find_profiler(struct work *w, const void *image)
+{
+	int code = opk_nv_image_profiler(&w->profiler, w->ctx, image);
+
+	if (code && !w->job->has_profiler)
+		return code;
+	if (!code && w->job->has_profiler && w->job->profiler != w->profiler)
+		return opk_fail(w->ctx, OPK_EINPUT, "the image is of profiler %s, not %s",
+		                opk_profiler_name(w->profiler),
+		                opk_profiler_name(w->job->profiler));
+	if (w->job->has_profiler)
+		w->profiler = w->job->profiler;
+	return OPK_OK;
+}
+
 /* Chip, profiler and host object, once the first image is at hand. */
 static int prepare(struct work *w, const void *image, size_t size)
 {
-	const char *chip = w->job->chip;
-	int code = OPK_OK;
+	int code = find_chip(w, image, size);
 
-	if (!chip)
-		code = opk_nv_image_chip(&chip, w->ctx, image, size);
-	if (code)
-		return opk_add(w->ctx, code, "the image does not tell its chip; name it with --chip");
-	code = opk_chip_resolve(&w->chip, w->ctx, chip);
-	w->profiler = w->job->profiler;
-	if (!code && !w->job->has_profiler)
-		code = opk_nv_image_profiler(&w->profiler, w->ctx, image);
+	if (!code)
+		code = find_profiler(w, image);
 	if (!code)
 		code = opk_nv_host_new(&w->host, w->ctx, w->chip, w->profiler, NULL);
 	return code ? code : put_header(w);
@@ -145,7 +179,7 @@ static int evaluate_row(struct work *w, const void *image, size_t size, size_t i
 	if (code == OPK_EUSAGE)
 		return explain_metrics(w);
 	if (code)
-		return opk_add(w->ctx, OPK_EINPUT, "while evaluating range %zu", index);
+		return opk_add(w->ctx, blame_image(code), "while evaluating range %zu", index);
 	return put_row(w, &row, name);
 }
 
@@ -155,7 +189,7 @@ static int evaluate_image(struct work *w, const void *image, size_t size)
 	int code = w->host ? OPK_OK : prepare(w, image, size);
 
 	if (!code)
-		code = opk_nv_image_info(&info, w->ctx, image, size);
+		code = blame_image(opk_nv_image_info(&info, w->ctx, image, size));
 	if (code)
 		return code;
 	/* A range takes more than a word: larger numbers come from damage. */

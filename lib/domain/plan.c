@@ -44,15 +44,17 @@ static int explain_metric(struct opk_ctx *ctx, const struct opk_plan *plan,
 	size_t passes;
 	int code = opk_plan_try(&passes, NULL, NULL, &quiet, plan, &name, 1);
 
-	opk_clear_errors(&quiet);
-	if (!code)
-		return OPK_OK;
-	if (!opk_catalog_has_full(catalog, ctx, name))
-		return opk_catalog_explain(ctx, *place ? OPK_EINPUT : OPK_EUSAGE, catalog, name,
+	if (code && !opk_catalog_has_full(catalog, ctx, name))
+		code = opk_catalog_explain(ctx, *place ? OPK_EINPUT : OPK_EUSAGE, catalog, name,
 		                           place);
-	return opk_add(ctx, code, "%s%s%s is listed for %s but can't be scheduled on it, profiler %s",
-	               place, *place ? ": " : "", name, plan->chip,
-	               opk_profiler_name(plan->profiler));
+	else if (code)
+		opk_add(ctx, code,
+		        "%s%s%s is listed for %s but can't be scheduled on it, profiler %s (%s)",
+		        place, *place ? ": " : "", name, plan->chip,
+		        opk_profiler_name(plan->profiler),
+		        quiet.error_count ? quiet.errors[0] : "out of memory");
+	opk_clear_errors(&quiet);
+	return code;
 }
 
 static bool claims_chip(const struct opk_set *set, const char *chip)
@@ -64,13 +66,16 @@ static bool claims_chip(const struct opk_set *set, const char *chip)
 static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
                            const struct opk_set *set, int code)
 {
+	/* What NVIDIA said of the whole set is the innermost cause. */
+	opk_autofree char *cause =
+		opk_strdup(ctx->error_count ? ctx->errors[0] : "no reason was given");
 	struct opk_catalog *catalog = NULL;
 	size_t refused = 0;
 	int worst = code;
 
-	if (opk_catalog_new(&catalog, ctx, plan->chip, plan->profiler))
+	if (!cause || opk_catalog_new(&catalog, ctx, plan->chip, plan->profiler))
 		return code;
-	opk_clear_errors(ctx);
+	opk_fail(ctx, code, "%s", cause);
 	/* Backwards, since the chain is read from its outer end. */
 	for (size_t i = set->metrics.count; i-- > 0;) {
 		int one = explain_metric(ctx, plan, catalog, set->metrics.items[i],
@@ -81,9 +86,12 @@ static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 		worst = one > worst || (one && refused == 1) ? one : worst;
 	}
 	opk_catalog_free(catalog);
+	/* The set is right and the chip is not. */
+	if (refused && !claims_chip(set, plan->chip))
+		worst = OPK_EUSAGE;
 	if (!refused)
-		return opk_fail(ctx, code, "%s refuses the metrics of set %s together, not one by one",
-		                plan->chip, plan->set_name);
+		return opk_add(ctx, code, "%s refuses the metrics of set %s together, not one by one",
+		               plan->chip, plan->set_name);
 	return opk_add(ctx, worst, "set %s: %zu of %zu metrics don't work on %s, profiler %s%s%s",
 	               plan->set_name, refused, set->metrics.count, plan->chip,
 	               opk_profiler_name(plan->profiler),
@@ -134,6 +142,7 @@ static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_
 	plan->set_name = opk_strdup(set->name);
 	plan->set_description = opk_strdup(set->description);
 	plan->availability = options->availability;
+	plan->availability_size = options->availability_size;
 	if (!plan->set_name || !plan->set_description)
 		return opk_nomem(ctx, "a plan");
 	for (size_t i = 0; i < set->metrics.count; i++)
@@ -147,7 +156,9 @@ static int try_availability(struct opk_ctx *ctx, void *data, struct opk_child *c
 {
 	const struct opk_plan *plan = data;
 	struct opk_nv_host *host = NULL;
-	int code = opk_nv_host_new(&host, ctx, plan->chip, plan->profiler, plan->availability);
+	void *image = opk_child_guarded_copy(plan->availability, plan->availability_size);
+	int code = image ? opk_nv_host_new(&host, ctx, plan->chip, plan->profiler, image)
+	                 : opk_nomem(ctx, "a counter-availability image");
 
 	(void)child;
 	if (!code)
@@ -172,6 +183,8 @@ static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk
 	                    opk_strlist_items(&plan->metrics), plan->metrics.count);
 	if (code == OPK_EUSAGE || code == OPK_EFAILED)
 		return explain_refusal(ctx, plan, set, code);
+	if (!code && !claims_chip(set, plan->chip))
+		opk_log(ctx, "set %s does not claim to support %s", plan->set_name, plan->chip);
 	if (!code && limit && plan->passes > limit)
 		return explain_passes(ctx, plan, limit);
 	return code;

@@ -16,6 +16,7 @@ struct opk_plan {
 	size_t passes;
 	/* Borrowed during opk_plan_new() only. */
 	const void *availability;
+	size_t availability_size;
 };
 
 OPK_DEFINE_AUTO(opk_plan)

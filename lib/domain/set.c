@@ -27,6 +27,7 @@ void opk_set_free(struct opk_set *set)
 	opk_strlist_clear(&set->metrics);
 	opk_strlist_clear(&set->places);
 	opk_strlist_clear(&set->chips);
+	opk_strlist_clear(&set->chip_places);
 	free(set);
 }
 
@@ -74,7 +75,8 @@ static bool copy_claims(struct opk_set *to, const struct opk_set *from)
 	free(to->description);
 	to->description = opk_strdup(from->description);
 	for (size_t i = 0; i < from->chips.count; i++)
-		if (!opk_strlist_add(&to->chips, from->chips.items[i]))
+		if (!opk_strlist_add(&to->chips, from->chips.items[i])
+		    || !opk_strlist_add(&to->chip_places, from->chip_places.items[i]))
 			return false;
 	return to->description != NULL;
 }
@@ -149,6 +151,11 @@ size_t opk_set_chip_count(const struct opk_set *set)
 const char *opk_set_chip(const struct opk_set *set, size_t i)
 {
 	return set->chips.items[i];
+}
+
+const char *opk_set_chip_place(const struct opk_set *set, size_t i)
+{
+	return set->chip_places.items[i];
 }
 
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip)

@@ -14,6 +14,7 @@ struct opk_set {
 	struct opk_strlist metrics;
 	struct opk_strlist places; /* "file:line:column" of each metric, or "" */
 	struct opk_strlist chips;
+	struct opk_strlist chip_places;
 };
 
 /* An empty set of that name. */

@@ -59,6 +59,11 @@ static int check_list(struct loader *l, const struct opk_yaml *value, const char
 	return OPK_OK;
 }
 
+static char *place_of(const struct loader *l, const struct opk_yaml *item)
+{
+	return opk_printf("%s:%zu:%zu", l->path, item->line, item->column);
+}
+
 static int read_chips(struct loader *l, const struct opk_yaml *value)
 {
 	int code = check_list(l, value, "chips");
@@ -67,7 +72,8 @@ static int read_chips(struct loader *l, const struct opk_yaml *value)
 		if (opk_strlist_contains(&l->set->chips, value->items[i].text))
 			code = opk_yaml_fail(l->ctx, l->path, &value->items[i],
 			                     "chip %s is listed twice", value->items[i].text);
-		else if (!opk_strlist_add(&l->set->chips, value->items[i].text))
+		else if (!opk_strlist_add(&l->set->chips, value->items[i].text)
+		         || !opk_strlist_take(&l->set->chip_places, place_of(l, &value->items[i])))
 			code = opk_nomem(l->ctx, "a metric set");
 	}
 	return code;
@@ -75,7 +81,7 @@ static int read_chips(struct loader *l, const struct opk_yaml *value)
 
 static int add_metric(struct loader *l, const struct opk_yaml *item)
 {
-	opk_autofree char *place = opk_printf("%s:%zu:%zu", l->path, item->line, item->column);
+	opk_autofree char *place = place_of(l, item);
 
 	if (strpbrk(item->text, " \t\n,\""))
 		return opk_yaml_fail(l->ctx, l->path, item, "'%s' is no metric name", item->text);

@@ -15,7 +15,6 @@
 #include "collect/session.h"
 #include "collect/settings.h"
 #include "collect/target.h"
-#include "config.h"
 
 enum { MAX_CONTEXTS = 64, FLUSH_INTERVAL_S = 1 };
 
@@ -125,13 +124,15 @@ static bool initialize_profiler(void)
 static bool begin_recording(void)
 {
 	struct opk_meta meta = *collector.meta;
+	char generator[64];
 	uint32_t version = 0;
 
 	if (!initialize_profiler())
 		return false;
+	snprintf(generator, sizeof generator, "offpeak-collect %s", opk_version());
 	collector.target.cuptiGetVersion(&version);
 	meta.kind = "recording";
-	meta.generator = "offpeak-collect " PACKAGE_VERSION;
+	meta.generator = generator;
 	meta.cupti_version = version;
 	meta.mode = settings_mode_name(collector.settings.mode);
 	return segments_new(&collector.segments, collector.settings.output_path, &meta) == OPK_OK;

@@ -14,7 +14,6 @@
 #include "collect/parts.h"
 #include "collect/precheck.h"
 #include "collect/settings.h"
-#include "config.h"
 
 enum { BEST_EFFORT = 1000 };
 
@@ -120,7 +119,10 @@ static int read_options(struct request *request, int argc, char **argv)
 			return fail("unknown option or missing value: %s; --help lists them",
 			            argv[optind - 1]);
 		if (found == 'h' || found == 'V') {
-			printf("%s", found == 'h' ? help : "offpeak-collect " PACKAGE_VERSION "\n");
+			if (found == 'h')
+				fputs(help, stdout);
+			else
+				printf("offpeak-collect %s\n", opk_version());
 			exit(0);
 		}
 		if (found == 'c')

@@ -109,6 +109,8 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 		if (store(parser.specs[i], parser.targets[i], optarg))
 			return OPK_EUSAGE;
 	}
+	if (app->output && !strcmp(app->output, "-"))
+		app->output = NULL;
 	app->arguments = argv + optind;
 	app->argument_count = (size_t)(argc - optind);
 	if (app->argument_count > command->max_arguments)

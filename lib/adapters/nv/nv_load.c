@@ -119,8 +119,6 @@ static int open_pair(struct opk_nv *nv, const char *cupti_path)
 	if (strchr(cupti_path, '/') && access(cupti_path, F_OK))
 		return OPK_OK;
 	nv->nvperf = dlopen(nvperf_path, RTLD_NOW | RTLD_LOCAL);
-	if (!nv->nvperf)
-		nv->nvperf = dlopen("libnvperf_host.so", RTLD_NOW | RTLD_LOCAL);
 	nv->cupti = dlopen(cupti_path, RTLD_NOW | RTLD_LOCAL);
 	if (!nv->cupti) {
 		/* It is there and can't be opened: the reason is worth more than the path. */
@@ -233,7 +231,8 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
 	/* libcupti can do nothing without it. */
 	if (ctx->nv->cupti && !ctx->nv->nvperf && ctx->nv->features[NV_FEATURE_HOST].available)
 		return opk_fail(ctx, OPK_ENVIDIA,
-		                "libnvperf_host.so not found beside %s nor in the loader's path",
+		                "libnvperf_host.so not found beside %s, which can do nothing without it "
+		                "(NVPW_InitializeHost, ...): they come as a pair",
 		                ctx->nv->cupti_path);
 	if (!ctx->nv->features[feature].available)
 		return fail_missing(ctx, ctx->nv, &ctx->nv->features[feature]);

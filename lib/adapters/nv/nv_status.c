@@ -70,6 +70,7 @@ const struct nv_status nv_cupti_statuses[] = {
 	{ 45, "CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED", NULL },
 	{ 46, "CUPTI_ERROR_INVALID_CHIP_NAME",
 	  "the library does not know this chip" },
+	{ 47, "CUPTI_ERROR_HES_TRACE_NOT_SUPPORTED_ON_MPS", NULL }, /* 13.1 */
 	{ 999, "CUPTI_ERROR_UNKNOWN",
 	  "the library gives no reason; a metric may be listed and yet not be schedulable" },
 	{ 0, NULL, NULL },
