@@ -425,7 +425,7 @@ struct opk_row {
 	const char *name; /* range name, nested levels joined by '/'; "" for samples */
 	/* Of a sample: host time where recorded or shifted, else GPU time. */
 	uint64_t start_ns, end_ns;
-	bool spans_earlier;        /* first sample of an image: begins at an earlier event */
+	bool spans_earlier;        /* first sample of a session: begins at an earlier event */
 	const double *values;      /* one a metric; NaN: CUPTI could not compute it */
 	const struct opk_range *range; /* its row of the range table; NULL where not recorded */
 };

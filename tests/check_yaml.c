@@ -105,7 +105,7 @@ static const struct bad {
 	{ HERE, "bad-chips-empty.yaml", "3:8: a list of chips is needed here" },
 	{ HERE, "bad-chips-text.yaml", "3:8: a list of chips is needed here" },
 	{ HERE, "bad-colon.yaml", "2:8: mapping values are not allowed in this context" },
-	{ HERE, "bad-control.yaml", " byte 49: control characters are not allowed" },
+	{ HERE, "bad-control.yaml", "2:8: control characters are not allowed" },
 	{ HERE, "bad-description-map.yaml", "4:3: text is needed here" },
 	{ HERE, "bad-duplicate-key.yaml", "4:1: duplicate key 'name', first on line 2" },
 	{ HERE, "bad-empty.yaml", "2:1: the file is empty" },
@@ -134,7 +134,7 @@ static const struct bad {
 	{ HERE, "bad-nested-open.yaml", "2:26: nested too deeply" },
 	{ HERE, "bad-no-metrics.yaml", "2:1: the key 'metrics' is missing" },
 	{ HERE, "bad-no-name.yaml", "3:1: the key 'name' is missing" },
-	{ HERE, "bad-nul.yaml", " byte 33: control characters are not allowed" },
+	{ HERE, "bad-nul.yaml", "2:8: control characters are not allowed" },
 	{ HERE, "bad-nul-escape.yaml", "2:7: a NUL character in text" },
 	{ HERE, "bad-profiler.yaml", "3:11: profiler must be range or pm" },
 	{ HERE, "bad-profiler-list.yaml", "3:11: profiler must be range or pm" },
@@ -148,8 +148,8 @@ static const struct bad {
 	{ HERE, "bad-unclosed-quote.yaml", "4:1: found unexpected end of stream" },
 	{ HERE, "bad-unknown-key.yaml", "3:1: unknown key 'metrcs', did you mean metrics?" },
 	{ HERE, "bad-unknown-key-far.yaml", "3:1: unknown key 'unexpected'" },
-	{ HERE, "bad-utf8.yaml", " byte 40: invalid leading UTF-8 octet" },
-	{ HERE, "bad-utf8-cut.yaml", " byte 55: invalid trailing UTF-8 octet" },
+	{ HERE, "bad-utf8.yaml", "2:8: invalid leading UTF-8 octet" },
+	{ HERE, "bad-utf8-cut.yaml", "2:10: invalid trailing UTF-8 octet" },
 };
 
 START_TEST(bad_sets)

@@ -274,7 +274,7 @@ out_has '^lts__t_sector_hit_rate,ratio,'
 same "$last: other types" "$(tail -n +2 out | cut -d , -f 2 | grep -vcx ratio)" 0
 works metrics GH100 --type throughput
 out_has '^dram__throughput,throughput,'
-works metrics GH100 'nothing*'
+notes 'no metric matches' metrics GH100 'nothing*'
 lines_are 1
 works metrics GH100 --profiler pm
 out_has '^sm__cycles_active,'
@@ -438,12 +438,12 @@ works eval "$simple" --format ndjson
 ndjson 'len(j) == 5 and j[4]["kernel"].startswith("dgemm_naive(")'
 works eval "$simple" --format table
 out_has '^range  +name  +kernel '
-works eval "$noinst"
+notes "1 of 7 metrics are nan in every row" eval "$noinst"
 out_has '^0,A,.*,nan,'
 out_lacks '(-nan|NaN|null)'
-works eval "$noinst" --format json
+notes "1 of 7 metrics are nan" eval "$noinst" --format json
 json 'j[0]["sm__cycles_elapsed.max"] is None and j[1]["smsp__inst_executed.sum"] == 82313216'
-works eval "$noinst" --format ndjson
+notes "1 of 7 metrics are nan" eval "$noinst" --format ndjson
 ndjson 'j[0]["sm__cycles_elapsed.max"] is None'
 works eval "$simple" --layout wide
 equal out simple.csv
@@ -524,7 +524,7 @@ refuses 4 'nowhere.opk' eval "$simple" nowhere.opk
 refuses 4 'cut off' eval "$simple" no_end
 
 section 'eval: recordings that were cut off'
-works eval no_end --allow-incomplete
+notes "cut off" eval no_end --allow-incomplete
 equal out simple.csv
 works eval "$simple" --allow-incomplete
 equal out simple.csv

@@ -204,6 +204,8 @@ static int do_cuptiProfilerHostGetConfigImage(struct nv_HostGetConfigImage *para
 		return NV_CUPTI_INVALID_PARAMETER;
 	memset(params->pConfigImage, 'c', FAKE_CONFIG_SIZE);
 	memcpy(params->pConfigImage, &passes, sizeof passes);
+	/* Real ones name their chip, too. */
+	memcpy(params->pConfigImage + sizeof passes, "FA100", 5);
 	return 0;
 }
 
@@ -396,8 +398,9 @@ static int do_NVPW_PeriodicSampler_CounterData_GetSampleTime(
 {
 	if (!fake.image_is_pm)
 		return NVPA_INVALID_ARGUMENT;
-	params->timestampStart = 1000 + 10 * params->rangeIndex;
-	params->timestampEnd = params->timestampStart + 10;
+	/* The first sample of a session has no start of its own. */
+	params->timestampStart = params->rangeIndex ? 1000 + 10 * params->rangeIndex : 0;
+	params->timestampEnd = 1010 + 10 * params->rangeIndex;
 	return 0;
 }
 

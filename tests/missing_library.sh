@@ -124,7 +124,7 @@ found=$("$OFFPEAK" doctor --format csv 2>/dev/null </dev/null | sed -n 's/^libcu
 if [ -n "$found" ]; then
 	mkdir -p "$tmp/alone"
 	cp -L "$found" "$tmp/alone/libcupti.so.13"
-	run 0 doctor --cuda "$tmp/alone"
+	run 3 doctor --cuda "$tmp/alone"
 	out_has '^libnvperf_host,not found$'
 	out_has '^features\[[0-9]*\]\.missing,NVPW_[A-Za-z_]+$'
 	refuses 3 "libnvperf_host.so not found beside $tmp/alone/libcupti.so.13.*NVPW_" \

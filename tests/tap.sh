@@ -96,6 +96,18 @@ works() {
 	fi
 }
 
+# notes PATTERN ARGUMENTS...: exit code 0, and on stderr nothing but notes, one of which matches.
+notes() {
+	tap_pattern=$1
+	shift
+	run 0 "$@"
+	if grep -Eq -e "$tap_pattern" "$tmp/err" && ! grep -qv '^offpeak: note: ' "$tmp/err"; then
+		ok
+	else
+		fail "$last" "no note, or more than notes: $tap_pattern" "$(head -n 5 "$tmp/err")"
+	fi
+}
+
 # refuses CODE PATTERN ARGUMENTS...: fails with this code, an empty stdout and a message on stderr
 # that matches the extended regular expression.
 refuses() {

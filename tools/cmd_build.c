@@ -24,36 +24,57 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-static int write_raw(struct app *app, const char *path, const void *data, size_t size)
-{
-	struct opk_outfile *file;
-	int code;
+/* The bare images, written under temporary names until the container is in place. */
+struct raw_files {
+	struct opk_outfile *config, *prefix;
+};
 
-	if (!path)
-		return OPK_OK;
-	code = opk_outfile_new(&file, app->ctx, path);
-	if (code)
-		return code;
-	opk_outfile_write(file, data, size);
-	code = opk_outfile_finish(file);
-	opk_outfile_free(file);
+static int begin_raw(struct app *app, struct opk_outfile **file, const char *path,
+                     const void *data, size_t size)
+{
+	int code = opk_outfile_new(file, app->ctx, path);
+
+	return code ? code : opk_outfile_write(*file, data, size);
+}
+
+static int begin_raw_files(struct app *app, struct raw_files *files, const struct opk_plan *plan,
+                           const struct build_args *args)
+{
+	size_t size;
+	const void *config = opk_plan_config(plan, &size);
+	void *prefix = NULL;
+	int code = OPK_OK;
+
+	if (args->raw_config)
+		code = begin_raw(app, &files->config, args->raw_config, config, size);
+	if (!code && args->raw_prefix)
+		code = opk_prefix_new(&prefix, &size, app->ctx, plan, !args->no_instances);
+	if (!code && args->raw_prefix)
+		code = begin_raw(app, &files->prefix, args->raw_prefix, prefix, size);
+	free(prefix);
 	return code;
 }
 
-static int write_raw_prefix(struct app *app, const struct opk_plan *plan,
-                            const struct build_args *args)
+static int finish_raw_files(struct raw_files *files)
 {
-	void *prefix;
-	size_t size;
-	int code;
+	int code = files->config ? opk_outfile_finish(files->config) : OPK_OK;
 
-	if (!args->raw_prefix)
-		return OPK_OK;
-	code = opk_prefix_new(&prefix, &size, app->ctx, plan, !args->no_instances);
-	if (code)
-		return code;
-	code = write_raw(app, args->raw_prefix, prefix, size);
-	free(prefix);
+	return !code && files->prefix ? opk_outfile_finish(files->prefix) : code;
+}
+
+/* All files or none, as far as can be seen before the first is renamed. */
+static int write_files(struct app *app, const struct build_args *args, const struct opk_plan *plan,
+                       const struct opk_build_options *options, const char *output)
+{
+	struct raw_files files = { 0 };
+	int code = begin_raw_files(app, &files, plan, args);
+
+	if (!code)
+		code = opk_build(app->ctx, plan, options, output);
+	if (!code)
+		code = finish_raw_files(&files);
+	opk_outfile_free(files.config);
+	opk_outfile_free(files.prefix);
 	return code;
 }
 
@@ -87,8 +108,6 @@ static int build(struct app *app, const struct build_args *args, const struct op
 {
 	struct opk_build_options options = OPK_INIT(options);
 	const char *output = app->output;
-	const void *config;
-	size_t size;
 	struct opk_plan *plan;
 	int code = opk_plan_new(&plan, app->ctx, set, how);
 
@@ -97,12 +116,7 @@ static int build(struct app *app, const struct build_args *args, const struct op
 	options.no_instances = args->no_instances;
 	options.availability = how->availability;
 	options.availability_size = how->availability_size;
-	config = opk_plan_config(plan, &size);
-	code = write_raw(app, args->raw_config, config, size);
-	if (!code)
-		code = write_raw_prefix(app, plan, args);
-	if (!code)
-		code = opk_build(app->ctx, plan, &options, output);
+	code = write_files(app, args, plan, &options, output);
 	code = code ? app_fail(app, code) : print(app, plan, output);
 	opk_plan_free(plan);
 	return code;

@@ -6,12 +6,13 @@
 
 #include "base/buf.h"
 
-enum { MAX_DEPTH = 32 };
+enum { MAX_DEPTH = 32, MAX_NODES = 4000000 };
 
 struct parser {
 	const char *text;
 	size_t size;
 	size_t at;
+	size_t nodes;
 	const char *problem; /* the first one found */
 	bool nomem;
 };
@@ -246,6 +247,10 @@ static struct opk_json *add_child(struct parser *p, struct opk_json *parent)
 {
 	struct opk_json *child;
 
+	if (++p->nodes > MAX_NODES) {
+		problem(p, "too many values");
+		return NULL;
+	}
 	if (!opk_grow(&parent->children, &parent->capacity, parent->count, sizeof *child)) {
 		nomem(p);
 		return NULL;

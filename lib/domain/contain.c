@@ -16,7 +16,8 @@
 
 enum {
 	DEFAULT_TIMEOUT_S = 30,
-	MAX_CAUSES = 64,
+	MAX_TIMEOUT_S = 86400,
+	MAX_CAUSES = 1000,
 	MAX_CAUSE = 1024,
 };
 
@@ -61,7 +62,10 @@ static void report_outcome(struct opk_child *child, const struct opk_ctx *ctx, i
 {
 	struct report done = { .kind = REPORT_DONE, .code = code };
 
-	for (size_t i = 0; code && i < ctx->error_count && i < MAX_CAUSES; i++) {
+	size_t first = ctx->error_count > MAX_CAUSES ? ctx->error_count - MAX_CAUSES : 0;
+
+	/* Innermost first; of too many the outer ones matter. */
+	for (size_t i = first; code && i < ctx->error_count; i++) {
 		struct report cause = { .kind = REPORT_CAUSE };
 
 		cause.length = (uint32_t)strnlen(ctx->errors[i], MAX_CAUSE);
@@ -71,6 +75,19 @@ static void report_outcome(struct opk_child *child, const struct opk_ctx *ctx, i
 	opk_write_all(child->reports, &done, sizeof done);
 }
 
+#ifndef __SANITIZE_ADDRESS__
+/* What this process has mapped already, which the limit counts too. */
+static uint64_t mapped_bytes(void)
+{
+	opk_autofclose FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	if (!file || fscanf(file, "%llu", &pages) != 1)
+		return 0;
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+#endif
+
 /* A sanitizer maps terabytes and reports on stderr: neither may be cut off. */
 static void limit(uint64_t memory)
 {
@@ -78,7 +95,8 @@ static void limit(uint64_t memory)
 
 	setrlimit(RLIMIT_CORE, &none);
 #ifndef __SANITIZE_ADDRESS__
-	struct rlimit space = { base_memory + memory, base_memory + memory };
+	uint64_t most = mapped_bytes() + base_memory + memory;
+	struct rlimit space = { most, most };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	setrlimit(RLIMIT_AS, &space);
@@ -99,8 +117,6 @@ run(struct opk_child *child, struct opk_ctx *ctx, opk_contained_fn *work, void *
 
 	/* Nobody else would end a child that hangs after its parent was killed. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
 	limit(options->memory);
 	code = work(ctx, data, child);
 	if (!code && fflush(child->spool))
@@ -176,6 +192,16 @@ static void listen_to(struct outcome *outcome, struct opk_ctx *ctx, int fd,
 	}
 }
 
+static bool is_crash(int signal_number)
+{
+	static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS };
+
+	for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+		if (signal_number == crashes[i])
+			return true;
+	return false;
+}
+
 static int judge(struct opk_ctx *ctx, const struct outcome *outcome, int status,
                  unsigned timeout_s)
 {
@@ -186,6 +212,9 @@ static int judge(struct opk_ctx *ctx, const struct outcome *outcome, int status,
 		                timeout_s);
 	if (outcome->done)
 		return outcome->code;
+	if (WIFSIGNALED(status) && !is_crash(WTERMSIG(status)))
+		return opk_fail(ctx, OPK_EFAILED, "the child that evaluates was ended from outside (%s)",
+		                strsignal(WTERMSIG(status)));
 	if (WIFSIGNALED(status))
 		return opk_fail(ctx, OPK_EINPUT,
 		                "NVIDIA's code crashed on these bytes (signal %d, %s); they are damaged",
@@ -198,7 +227,8 @@ static int judge(struct opk_ctx *ctx, const struct outcome *outcome, int status,
 static int supervise(struct opk_ctx *ctx, pid_t pid, int fd,
                      const struct opk_contain_options *options)
 {
-	unsigned timeout_s = options->timeout_s ? options->timeout_s : DEFAULT_TIMEOUT_S;
+	unsigned wanted = options->timeout_s ? options->timeout_s : DEFAULT_TIMEOUT_S;
+	unsigned timeout_s = wanted < MAX_TIMEOUT_S ? wanted : MAX_TIMEOUT_S;
 	struct outcome outcome = { 0 };
 	int status = 0;
 

@@ -139,7 +139,10 @@ int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, s
 int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
 {
 	opk_autobuf struct opk_buf text = { 0 };
+	int code = opk_meta_check(writer->ctx, meta);
 
+	if (code)
+		return code;
 	opk_meta_to_json(&text, meta);
 	if (text.failed)
 		return opk_nomem(writer->ctx, "metadata");

@@ -89,7 +89,8 @@ static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct o
 	int code;
 
 	for (size_t i = 0; job->file && i < job->file->section_count; i++)
-		contain.memory += 4 * job->file->sections[i].plain_size;
+		if (job->file->sections[i].type == OPK_SECTION_DATA)
+			contain.memory += 4 * job->file->sections[i].plain_size;
 	for (size_t i = 0; i < job->metric_count; i++)
 		if (!opk_strlist_add(&evaluation->metrics, job->metrics[i]))
 			return opk_nomem(ctx, "an evaluation");

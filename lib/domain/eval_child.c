@@ -69,22 +69,24 @@ static int blame_image(int code)
 	return code == OPK_EFAILED ? OPK_EINPUT : code;
 }
 
-/* The chip that the caller names, or that the image names; both, if known, must agree. */
+/* The chip that the caller or the recording names, or the image; if both are known, they agree. */
 static int find_chip(struct work *w, const void *image, size_t size)
 {
 	const char *given = w->job->chip, *stated = NULL;
 	int code = opk_nv_image_chip(&stated, w->ctx, image, size);
 
 	if (code && !given)
-		return opk_add(w->ctx, blame_image(code),
-		               "the image does not tell its chip; name it with --chip");
-	if (!code && given && strcasecmp(given, stated))
-		return opk_fail(w->ctx, OPK_EINPUT, "the image was made on %s, not on %s", stated,
-		                given);
+		return code == OPK_EFAILED
+		               ? opk_add(w->ctx, OPK_EINPUT,
+		                         "the image does not tell its chip; name it with --chip")
+		               : code;
 	code = opk_chip_resolve(&w->chip, w->ctx, given ? given : stated);
-	/* A chip that the image names, not the caller. */
-	if (code == OPK_EUSAGE && !given)
-		return opk_add(w->ctx, OPK_EINPUT, "the image names no chip that there is");
+	if (code == OPK_EUSAGE && (!given || w->job->file))
+		return opk_add(w->ctx, OPK_EINPUT, "the %s names no chip that this library knows",
+		               given ? "recording" : "image");
+	if (!code && stated && strcasecmp(w->chip, stated))
+		return opk_fail(w->ctx, OPK_EINPUT, "the image was made on %s, not on %s", stated,
+		                w->chip);
 	return code;
 }
 
@@ -142,28 +144,32 @@ static int describe_sample(struct work *w, struct opk_spool_row *row, const void
 {
 	int code = opk_nv_sample_time(&row->start_ns, &row->end_ns, w->ctx, image, index);
 
-	row->start_ns += (uint64_t)w->job->gpu_time_shift;
+	/* A sampling session's first sample has no start of its own: it begins at an earlier event. */
+	row->spans_earlier = row->start_ns == 0;
+	if (row->start_ns)
+		row->start_ns += (uint64_t)w->job->gpu_time_shift;
 	row->end_ns += (uint64_t)w->job->gpu_time_shift;
-	row->spans_earlier = w->rows == 0;
 	return code;
 }
 
-/* CUPTI refuses the list as a whole: which of the names is it? */
-static int explain_metrics(struct work *w)
+/* OPK_EUSAGE and which of the names it is, where CUPTI refuses the list as a whole. */
+static int check_metrics(struct work *w)
 {
 	struct opk_catalog *catalog = NULL;
-	int code = OPK_EUSAGE;
+	int code = opk_catalog_new(&catalog, w->ctx, w->chip, w->profiler);
 
-	if (opk_catalog_new(&catalog, w->ctx, w->chip, w->profiler))
+	if (code)
 		return code;
 	opk_clear_errors(w->ctx);
 	/* Backwards, since the chain is read from its outer end. */
 	for (size_t i = w->job->metric_count; i-- > 0;)
 		if (!opk_catalog_has_full(catalog, w->ctx, w->job->metrics[i]))
-			opk_catalog_explain(w->ctx, code, catalog, w->job->metrics[i], "");
+			code = opk_catalog_explain(w->ctx, OPK_EUSAGE, catalog,
+			                           w->job->metrics[i], "");
 	opk_catalog_free(catalog);
-	return opk_add(w->ctx, code, "can't evaluate these metrics on %s, profiler %s", w->chip,
-	               opk_profiler_name(w->profiler));
+	return code ? opk_add(w->ctx, code, "these metrics can't be evaluated on %s, profiler %s",
+	                      w->chip, opk_profiler_name(w->profiler))
+	            : OPK_OK;
 }
 
 static int evaluate_row(struct work *w, const void *image, size_t size, size_t index)
@@ -176,8 +182,8 @@ static int evaluate_row(struct work *w, const void *image, size_t size, size_t i
 	if (!code)
 		code = opk_nv_evaluate(w->values, w->ctx, w->host, image, size, index,
 		                       w->job->metrics, w->job->metric_count);
-	if (code == OPK_EUSAGE)
-		return explain_metrics(w);
+	if (code == OPK_EUSAGE && check_metrics(w))
+		return OPK_EUSAGE;
 	if (code)
 		return opk_add(w->ctx, blame_image(code), "while evaluating range %zu", index);
 	return put_row(w, &row, name);
@@ -249,6 +255,9 @@ int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	if (!w.values)
 		return opk_nomem(ctx, "values");
 	code = w.job->file ? evaluate_file(&w) : evaluate_bare(&w);
+	/* Names are checked also where there was no row to refuse them. */
+	if (!code && !w.rows && w.host)
+		code = check_metrics(&w);
 	trailer = (struct opk_spool_trailer){ w.rows, w.incomplete_samples };
 	if (!code)
 		code = put(&w, &trailer, sizeof trailer);

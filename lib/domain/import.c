@@ -11,8 +11,10 @@
 static int count_passes(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	const struct opk_import_options *options = data;
+	void *config = opk_child_guarded_copy(options->config, options->config_size);
 	size_t passes = 0;
-	int code = opk_nv_passes(&passes, ctx, options->config, options->config_size);
+	int code = config ? opk_nv_passes(&passes, ctx, config, options->config_size)
+	                  : opk_nomem(ctx, "a config image");
 
 	if (!code && fwrite(&passes, sizeof passes, 1, child->spool) != 1)
 		code = opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");

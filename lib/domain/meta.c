@@ -16,7 +16,7 @@ struct opk_meta_storage {
 	const char **metrics;
 };
 
-enum { MAX_METRICS = 100000 };
+enum { MAX_METRICS = 100000, MAX_JSON = 32 << 20 };
 
 void opk_config_hash(char out[15], const void *config, size_t size)
 {
@@ -37,6 +37,39 @@ static void put_number(struct opk_json_writer *json, const char *key, uint64_t n
 		return;
 	opk_json_key(json, key);
 	opk_json_put_u64(json, number);
+}
+
+/* Chip names go to NVIDIA's code: letters and digits, and not many. */
+static bool is_chip_name(const char *text)
+{
+	size_t length = strlen(text);
+
+	for (size_t i = 0; i < length; i++)
+		if (!isupper((unsigned char)text[i]) && !isdigit((unsigned char)text[i]))
+			return false;
+	return length > 0 && length < 16;
+}
+
+static bool is_metric_name(const char *text)
+{
+	size_t length = strlen(text);
+
+	for (size_t i = 0; i < length; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '.')
+			return false;
+	return length > 0 && length < 512;
+}
+
+int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta)
+{
+	if (!meta->chip || !is_chip_name(meta->chip))
+		return opk_fail(ctx, OPK_EUSAGE, "the metadata names no usable chip");
+	if (!meta->metric_count || meta->metric_count > MAX_METRICS)
+		return opk_fail(ctx, OPK_EUSAGE, "the metadata has no usable list of metrics");
+	for (size_t i = 0; i < meta->metric_count; i++)
+		if (!is_metric_name(meta->metrics[i]))
+			return opk_fail(ctx, OPK_EUSAGE, "'%s' is no metric name", meta->metrics[i]);
+	return OPK_OK;
 }
 
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta)
@@ -64,27 +97,6 @@ void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta)
 		opk_json_put_i64(&json, meta->gpu_time_shift);
 	}
 	opk_json_end_object(&json);
-}
-
-/* Chip names go to NVIDIA's code: letters and digits, and not many. */
-static bool is_chip_name(const char *text)
-{
-	size_t length = strlen(text);
-
-	for (size_t i = 0; i < length; i++)
-		if (!isupper((unsigned char)text[i]) && !isdigit((unsigned char)text[i]))
-			return false;
-	return length > 0 && length < 16;
-}
-
-static bool is_metric_name(const char *text)
-{
-	size_t length = strlen(text);
-
-	for (size_t i = 0; i < length; i++)
-		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '.')
-			return false;
-	return length > 0 && length < 512;
 }
 
 static int read_metrics(struct opk_meta_storage *storage, struct opk_ctx *ctx)
@@ -142,8 +154,14 @@ int opk_file_read_json(struct opk_json **out, struct opk_ctx *ctx, const struct 
 {
 	opk_autofree void *text = NULL;
 	size_t size;
-	int code = opk_file_read(&text, &size, ctx, file, section);
+	int code;
 
+	/* Parsed JSON takes twenty times its text. */
+	if (file->sections[section].plain_size > MAX_JSON) {
+		opk_fail(ctx, OPK_EINPUT, "JSON of more than %d bytes", MAX_JSON);
+		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
+	}
+	code = opk_file_read(&text, &size, ctx, file, section);
 	if (code)
 		return code;
 	code = opk_json_parse(out, ctx, text, size);

@@ -7,6 +7,8 @@
 #include "base/ctx.h"
 #include "base/json_read.h"
 
+/* What a reader would refuse is not written: OPK_EUSAGE. */
+int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta);
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta);
 /* The RNGS section: ranges.c. */
 void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, size_t count);

@@ -57,11 +57,6 @@ static int explain_metric(struct opk_ctx *ctx, const struct opk_plan *plan,
 	return code;
 }
 
-static bool claims_chip(const struct opk_set *set, const char *chip)
-{
-	return !set->chips.count || opk_strlist_contains(&set->chips, chip);
-}
-
 /* Why the set as a whole was refused: each metric is tried alone. */
 static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
                            const struct opk_set *set, int code)
@@ -87,7 +82,7 @@ static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 	}
 	opk_catalog_free(catalog);
 	/* The set is right and the chip is not. */
-	if (refused && !claims_chip(set, plan->chip))
+	if (refused && !opk_set_claims(set, plan->chip))
 		worst = OPK_EUSAGE;
 	if (!refused)
 		return opk_add(ctx, code, "%s refuses the metrics of set %s together, not one by one",
@@ -95,8 +90,8 @@ static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 	return opk_add(ctx, worst, "set %s: %zu of %zu metrics don't work on %s, profiler %s%s%s",
 	               plan->set_name, refused, set->metrics.count, plan->chip,
 	               opk_profiler_name(plan->profiler),
-	               claims_chip(set, plan->chip) ? "" : "; it is made for other chips, such as ",
-	               claims_chip(set, plan->chip) ? "" : set->chips.items[0]);
+	               opk_set_claims(set, plan->chip) ? "" : "; it is made for other chips, such as ",
+	               opk_set_claims(set, plan->chip) ? "" : set->chips.items[0]);
 }
 
 /* Takes the metrics in order, keeps those that fit into `limit` passes, and names the others. */
@@ -141,8 +136,6 @@ static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_
 	                                       : OPK_PROFILER_RANGE;
 	plan->set_name = opk_strdup(set->name);
 	plan->set_description = opk_strdup(set->description);
-	plan->availability = options->availability;
-	plan->availability_size = options->availability_size;
 	if (!plan->set_name || !plan->set_description)
 		return opk_nomem(ctx, "a plan");
 	for (size_t i = 0; i < set->metrics.count; i++)
@@ -151,43 +144,89 @@ static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_
 	return opk_chip_resolve(&plan->chip, ctx, options->chip);
 }
 
-/* In the child: is the availability image one that NVIDIA's code survives? */
-static int try_availability(struct opk_ctx *ctx, void *data, struct opk_child *child)
+/* A config image names its chip; with another chip's availability image it is another one's. */
+static int check_chip(struct opk_ctx *ctx, const struct opk_plan *plan)
 {
-	const struct opk_plan *plan = data;
-	struct opk_nv_host *host = NULL;
-	void *image = opk_child_guarded_copy(plan->availability, plan->availability_size);
-	int code = image ? opk_nv_host_new(&host, ctx, plan->chip, plan->profiler, image)
-	                 : opk_nomem(ctx, "a counter-availability image");
-
-	(void)child;
-	if (!code)
-		code = opk_nv_add_metrics(ctx, host, opk_strlist_items(&plan->metrics),
-		                          plan->metrics.count);
-	opk_nv_host_free(host);
-	/* Metrics that are refused are explained in the parent. */
-	return code == OPK_EUSAGE || code == OPK_EFAILED ? OPK_OK : code;
+	if (!plan->availability
+	    || memmem(plan->config, plan->config_size, plan->chip, strlen(plan->chip)))
+		return OPK_OK;
+	return opk_fail(ctx, OPK_EINPUT, "it is of another chip than %s", plan->chip);
 }
 
 static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
-                    const struct opk_plan_options *options)
+                    size_t max_passes)
 {
-	size_t limit = plan->profiler == OPK_PROFILER_PM ? 1 : options->max_passes;
-	int code = OPK_OK;
+	size_t limit = plan->profiler == OPK_PROFILER_PM ? 1 : max_passes;
+	int code = opk_plan_try(&plan->passes, &plan->config, &plan->config_size, ctx, plan,
+	                        opk_strlist_items(&plan->metrics), plan->metrics.count);
 
-	if (plan->availability)
-		code = opk_contain(NULL, ctx, try_availability, plan, NULL);
-	if (code)
-		return opk_add(ctx, code, "the counter-availability image can't be used");
-	code = opk_plan_try(&plan->passes, &plan->config, &plan->config_size, ctx, plan,
-	                    opk_strlist_items(&plan->metrics), plan->metrics.count);
 	if (code == OPK_EUSAGE || code == OPK_EFAILED)
 		return explain_refusal(ctx, plan, set, code);
-	if (!code && !claims_chip(set, plan->chip))
-		opk_log(ctx, "set %s does not claim to support %s", plan->set_name, plan->chip);
+	if (!code)
+		code = check_chip(ctx, plan);
 	if (!code && limit && plan->passes > limit)
 		return explain_passes(ctx, plan, limit);
+	if (!code && !opk_set_claims(set, plan->chip))
+		opk_log(ctx, "set %s does not claim to support %s", plan->set_name, plan->chip);
 	return code;
+}
+
+/* Nothing can be checked of an availability image: all that reads it runs in a child. */
+struct contained_plan {
+	struct opk_plan *plan;
+	const struct opk_set *set;
+	const struct opk_plan_options *options;
+};
+
+static int schedule_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	const struct contained_plan *job = data;
+	struct opk_plan *plan = job->plan;
+	int code;
+
+	plan->availability =
+		opk_child_guarded_copy(job->options->availability, job->options->availability_size);
+	if (!plan->availability)
+		return opk_nomem(ctx, "a counter-availability image");
+	code = schedule(plan, ctx, job->set, job->options->max_passes);
+	if (code)
+		return code;
+	if (fwrite(&plan->passes, sizeof plan->passes, 1, child->spool) != 1
+	    || fwrite(&plan->config_size, sizeof plan->config_size, 1, child->spool) != 1
+	    || fwrite(plan->config, plan->config_size, 1, child->spool) != 1)
+		return opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
+	return OPK_OK;
+}
+
+static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, FILE *spool)
+{
+	enum { MAX_CONFIG = 1 << 28 };
+
+	if (fread(&plan->passes, sizeof plan->passes, 1, spool) != 1
+	    || fread(&plan->config_size, sizeof plan->config_size, 1, spool) != 1
+	    || !plan->config_size || plan->config_size > MAX_CONFIG)
+		return opk_fail(ctx, OPK_EINPUT, "no config image came of it");
+	plan->config = opk_alloc(plan->config_size);
+	if (!plan->config)
+		return opk_nomem(ctx, "a config image");
+	if (fread(plan->config, plan->config_size, 1, spool) != 1)
+		return opk_fail(ctx, OPK_EINPUT, "no config image came of it");
+	return OPK_OK;
+}
+
+static int schedule_contained(struct opk_plan *plan, struct opk_ctx *ctx,
+                              const struct opk_set *set, const struct opk_plan_options *options)
+{
+	struct contained_plan job = { plan, set, options };
+	opk_autofclose FILE *spool = NULL;
+	int code = opk_contain(&spool, ctx, schedule_in_child, &job, NULL);
+
+	if (!code)
+		code = read_contained(plan, ctx, spool);
+	/* Other failures are the set's. */
+	return code == OPK_EINPUT
+	               ? opk_add(ctx, code, "the counter-availability image can't be used")
+	               : code;
 }
 
 int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
@@ -197,10 +236,10 @@ int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_se
 	int code = plan ? prepare(plan, ctx, set, options) : opk_nomem(ctx, "a plan");
 
 	if (!code)
-		code = schedule(plan, ctx, set, options);
+		code = options->availability ? schedule_contained(plan, ctx, set, options)
+		                             : schedule(plan, ctx, set, options->max_passes);
 	if (code)
 		return code;
-	plan->availability = NULL;
 	*out = opk_take(plan);
 	return OPK_OK;
 }

@@ -14,9 +14,8 @@ struct opk_plan {
 	void *config;
 	size_t config_size;
 	size_t passes;
-	/* Borrowed during opk_plan_new() only. */
+	/* In the child that plans with one, else NULL. */
 	const void *availability;
-	size_t availability_size;
 };
 
 OPK_DEFINE_AUTO(opk_plan)

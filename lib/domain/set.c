@@ -158,14 +158,19 @@ const char *opk_set_chip_place(const struct opk_set *set, size_t i)
 	return set->chip_places.items[i];
 }
 
+bool opk_set_claims(const struct opk_set *set, const char *chip)
+{
+	for (size_t i = 0; i < set->chips.count; i++)
+		if (!strcasecmp(set->chips.items[i], chip))
+			return true;
+	return set->chips.count == 0;
+}
+
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip)
 {
 	bool pm = set->has_profiler && set->profiler == OPK_PROFILER_PM;
 
 	if (pm ? !chip->pm_sampling : !chip->range)
 		return false;
-	for (size_t i = 0; i < set->chips.count; i++)
-		if (!strcasecmp(set->chips.items[i], chip->name))
-			return true;
-	return set->chips.count == 0;
+	return opk_set_claims(set, chip->name);
 }

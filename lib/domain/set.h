@@ -22,6 +22,9 @@ struct opk_set *opk_set_create(const char *name, const char *path);
 /* Adds a metric once; false when out of memory. */
 bool opk_set_add_metric(struct opk_set *set, const char *metric, const char *place);
 
+/* Whether the set names the chip, or none at all. */
+bool opk_set_claims(const struct opk_set *set, const char *chip);
+
 OPK_DEFINE_AUTO(opk_set)
 
 #endif

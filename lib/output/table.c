@@ -6,11 +6,20 @@
 
 enum { GAP = 2 };
 
+/* A terminal obeys control characters, and a line break would forge a row. */
+static void defuse(struct opk_buf *text, size_t from)
+{
+	for (size_t i = from; i < text->size; i++)
+		if (text->data[i] < ' ' || text->data[i] == 0x7f)
+			text->data[i] = '?';
+}
+
 static char *text_of(enum opk_cell_type type, const union opk_cell *cell)
 {
 	opk_autobuf struct opk_buf text = { 0 };
 
 	opk_cell_text(&text, type, cell);
+	defuse(&text, 0);
 	opk_buf_add(&text, "", 1);
 	return text.failed ? NULL : (char *)opk_take(text.data);
 }
@@ -57,6 +66,7 @@ static void record(struct opk_out *out, const struct opk_column *columns,
 		opk_buf_add_text(&line, columns[i].name);
 		pad(&line, widest + GAP - line.size);
 		opk_cell_text(&line, columns[i].type, &cells[i]);
+		defuse(&line, 0);
 		put_line(out, &line);
 	}
 }

@@ -15,9 +15,13 @@ static void print_causes(const struct app *app, const char *first)
 {
 	size_t count = opk_error_count(app->ctx);
 
-	for (size_t i = count; i-- > 0;)
-		fprintf(stderr, "%s%s\n", i == count - 1 ? first : "  ",
-		        opk_error_message(app->ctx, i));
+	for (size_t i = count; i-- > 0;) {
+		fputs(i == count - 1 ? first : "  ", stderr);
+		/* Files have their say in these: no terminal shall obey them. */
+		for (const char *c = opk_error_message(app->ctx, i); *c; c++)
+			fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, stderr);
+		fputc('\n', stderr);
+	}
 }
 
 int app_fail(struct app *app, int code)
@@ -150,11 +154,8 @@ int app_begin_output(struct app *app, enum opk_format fallback)
 	struct opk_out_options options = OPK_INIT(options);
 	int code = OPK_OK;
 
-	options.format = fallback;
+	options.format = app->format_name ? app->format : fallback;
 	options.width = terminal_width(app);
-	if (app->format_name && !opk_format_parse(&options.format, app->format_name))
-		return app_error(app, OPK_EUSAGE, "--format %s: use table, csv, json or ndjson",
-		                 app->format_name);
 	if (app->output)
 		code = opk_outfile_new(&app->outfile, app->ctx, app->output);
 	if (!code)

@@ -27,6 +27,7 @@ struct app {
 	char **arguments; /* what is left after the options; ends with NULL */
 	size_t argument_count;
 	const char *format_name;
+	enum opk_format format; /* where format_name is given */
 	const char *output;
 	const char *cuda;
 	bool help;

@@ -88,6 +88,17 @@ static int store(const struct option_spec *spec, void *target, const char *text)
 	return app_error(NULL, OPK_EUSAGE, "--%s %s: a whole number is needed", spec->name, text);
 }
 
+/* A letter among several is not the whole word. */
+static int unknown_option(struct app *app, const struct command *command, char **argv)
+{
+	char letter[] = { '-', (char)optopt, '\0' };
+
+	return app_error(app, OPK_EUSAGE, "%s: unknown option %s; 'offpeak %s --help' lists them",
+	                 command->name,
+	                 optopt > 0 && optopt < FIRST_CODE ? letter : argv[optind - 1],
+	                 command->name);
+}
+
 int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv)
 {
 	struct parser parser = { .letters = ":" };
@@ -103,14 +114,15 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 			return app_error(app, OPK_EUSAGE, "%s: %s needs a value", command->name,
 			                 argv[optind - 1]);
 		if (i < 0)
-			return app_error(app, OPK_EUSAGE,
-			                 "%s: unknown option %s; 'offpeak %s --help' lists them",
-			                 command->name, argv[optind - 1], command->name);
+			return unknown_option(app, command, argv);
 		if (store(parser.specs[i], parser.targets[i], optarg))
 			return OPK_EUSAGE;
 	}
 	if (app->output && !strcmp(app->output, "-"))
 		app->output = NULL;
+	if (app->format_name && !opk_format_parse(&app->format, app->format_name))
+		return app_error(app, OPK_EUSAGE, "--format %s: use table, csv, json or ndjson",
+		                 app->format_name);
 	app->arguments = argv + optind;
 	app->argument_count = (size_t)(argc - optind);
 	if (app->argument_count > command->max_arguments)

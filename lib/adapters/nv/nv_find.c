@@ -36,24 +36,34 @@ static bool add_root(struct opk_strlist *out, const char *root)
 	return true;
 }
 
-/* Wheels install below lib/pythonX.Y of a prefix; the newest Python comes first. */
-static bool add_wheels(struct opk_strlist *out, const char *prefix)
+static int newest_first(const void *a, const void *b)
 {
-	opk_autofree char *pattern = NULL;
+	return strverscmp(*(char *const *)b, *(char *const *)a);
+}
+
+/* Wheels install below lib/pythonX.Y of a prefix. */
+static bool add_wheels_of(struct opk_strlist *out, const char *prefix, const char *package)
+{
+	opk_autofree char *pattern =
+		opk_printf("%s/lib/python3*/*-packages/nvidia/%s/lib", prefix, package);
 	glob_t found;
 	bool ok = true;
 
-	if (!prefix)
-		return true;
-	pattern = opk_printf("%s/lib/python3*/*-packages/nvidia/cu*/lib", prefix);
 	if (!pattern)
 		return false;
 	if (glob(pattern, GLOB_ONLYDIR, NULL, &found))
 		return true;
-	for (size_t i = found.gl_pathc; ok && i-- > 0;)
+	qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, newest_first);
+	for (size_t i = 0; ok && i < found.gl_pathc; i++)
 		ok = add_folder(out, found.gl_pathv[i]);
 	globfree(&found);
 	return ok;
+}
+
+static bool add_wheels(struct opk_strlist *out, const char *prefix)
+{
+	return !prefix
+	       || (add_wheels_of(out, prefix, "cu13") && add_wheels_of(out, prefix, "cuda_cupti"));
 }
 
 static bool add_user_wheels(struct opk_strlist *out, const char *home)

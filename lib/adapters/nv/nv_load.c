@@ -98,6 +98,10 @@ static void bind(struct opk_nv *nv)
 	}
 	nv_set_features(nv);
 	nv->lacks_driver = lacks_driver(nv);
+	for (size_t i = 0; nv->lacks_driver && i < NV_FEATURE_COUNT; i++) {
+		nv->features[i].available = false;
+		nv->features[i].missing = "libcuda.so.1";
+	}
 	if (nv->call.cuptiGetVersion && !nv->lacks_driver)
 		nv->call.cuptiGetVersion(&nv->version);
 }

@@ -7,11 +7,13 @@
 
 #include "base/mem.h"
 
-enum { MAX_DEPTH = 16 };
+enum { MAX_DEPTH = 16, MAX_KEYS = 256 };
 
 struct builder {
 	struct opk_ctx *ctx;
 	const char *name;
+	const char *text;
+	size_t size;
 	yaml_parser_t parser;
 	yaml_event_t event;
 };
@@ -20,6 +22,18 @@ static int fail_at(struct opk_ctx *ctx, const char *name, yaml_mark_t mark, cons
 {
 	return opk_fail(ctx, OPK_EINPUT, "%s:%zu:%zu: %s", name, mark.line + 1, mark.column + 1,
 	                what);
+}
+
+/* libyaml's reader tells a byte, its parser lines and columns. */
+static yaml_mark_t place_of_byte(const struct builder *b, size_t byte)
+{
+	yaml_mark_t mark = { .index = byte };
+
+	for (size_t i = 0; i < byte && i < b->size; i++) {
+		mark.column = b->text[i] == '\n' ? 0 : mark.column + 1;
+		mark.line += b->text[i] == '\n';
+	}
+	return mark;
 }
 
 /* Moves on to the next event. */
@@ -33,8 +47,8 @@ static int next(struct builder *b)
 	if (parser->error == YAML_MEMORY_ERROR)
 		return opk_nomem(b->ctx, "YAML");
 	if (parser->error == YAML_READER_ERROR)
-		return opk_fail(b->ctx, OPK_EINPUT, "%s: byte %zu: %s", b->name,
-		                parser->problem_offset, parser->problem);
+		return fail_at(b->ctx, b->name, place_of_byte(b, parser->problem_offset),
+		               parser->problem);
 	return fail_at(b->ctx, b->name, parser->problem_mark,
 	               parser->problem ? parser->problem : "malformed YAML");
 }
@@ -63,6 +77,8 @@ static int check_key(struct builder *b, const struct opk_yaml *map)
 
 	if (key->kind != OPK_YAML_SCALAR)
 		return opk_yaml_fail(b->ctx, b->name, key, "a key must be plain text");
+	if (map->count > 2 * MAX_KEYS)
+		return opk_yaml_fail(b->ctx, b->name, key, "more than %d keys", MAX_KEYS);
 	for (size_t i = 0; i + 1 < map->count; i += 2)
 		if (!strcmp(map->items[i].text, key->text))
 			return opk_yaml_fail(b->ctx, b->name, key,
@@ -145,7 +161,7 @@ static int build_document(struct builder *b, struct opk_yaml *root)
 int opk_yaml_parse(struct opk_yaml **out, struct opk_ctx *ctx, const char *name, const void *text,
                    size_t size)
 {
-	struct builder b = { .ctx = ctx, .name = name };
+	struct builder b = { .ctx = ctx, .name = name, .text = text, .size = size };
 	struct opk_yaml *root = opk_alloc(sizeof *root);
 	int code;
 
