@@ -9,8 +9,6 @@
 
 #include "testing.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static const struct recording {
 	struct here here;
 	const char *name;

@@ -10,8 +10,6 @@
 
 #include "testing.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 enum {
 	FILE_MUTANTS = 500,
 	IMAGE_MUTANTS = 500,

@@ -16,6 +16,9 @@ enum fake_call {
 	FAKE_CALL_COUNT
 };
 
+/* A call and its name, as a table's row tells them. */
+#define CALL(symbol) FAKE_##symbol, #symbol
+
 /* What a call does instead of returning. */
 enum fake_deed {
 	FAKE_RETURNS,

@@ -11,6 +11,8 @@
 
 #include "base/ctx.h"
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 /* A row of a test table begins with HERE: its line is told when it fails. */
 struct here {
 	int line;
@@ -64,6 +66,12 @@ static inline const char *errors_of(const struct opk_ctx *ctx)
 		         opk_error_message(ctx, i));
 	}
 	return text;
+}
+
+/* The whole chain, since a wanted text may stand at any place in it. */
+static inline bool told(const struct opk_ctx *ctx, const char *text)
+{
+	return strstr(errors_of(ctx), text) != NULL;
 }
 
 #define ck_ok(ctx, call)                                                                           \

@@ -82,30 +82,6 @@ static bool load_set(void)
 	return true;
 }
 
-/*
- * Fetched at the end, since it takes 0.1 s. Without access to the counters it fails while all
- * else seems to work, so it tells as well whether the values can be trusted.
- */
-static void *counter_availability(size_t *size)
-{
-	CUpti_Profiler_GetCounterAvailability_Params params = {
-		.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
-	};
-	CUptiResult status = collector.target.cuptiProfilerGetCounterAvailability(&params);
-	void *image = status ? NULL : calloc(1, params.counterAvailabilityImageSize);
-
-	params.pCounterAvailabilityImage = image;
-	if (image)
-		status = collector.target.cuptiProfilerGetCounterAvailability(&params);
-	*size = params.counterAvailabilityImageSize;
-	if (!status)
-		return image;
-	free(image);
-	fprintf(stderr, "offpeak-collect: no access to the counters: %s (%d)\n",
-	        target_status(&collector.target, status), status);
-	return NULL;
-}
-
 /* Not before the driver is up, which it is not when the library is loaded. */
 static bool initialize_profiler(void)
 {
@@ -119,6 +95,36 @@ static bool initialize_profiler(void)
 	fprintf(stderr, "offpeak-collect: cuptiProfilerInitialize: %s (%d)\n",
 	        target_status(&collector.target, status), status);
 	return false;
+}
+
+/*
+ * Fetched at the end, since it takes 0.1 s. Without access to the counters it fails while all
+ * else seems to work, so it tells as well whether the values can be trusted.
+ */
+static void *counter_availability(size_t *size)
+{
+	CUpti_Profiler_GetCounterAvailability_Params params = {
+		.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
+	};
+	CUptiResult status;
+	void *image;
+
+	/* The end of the last session has ended the profiler, too: this call alone would crash. */
+	if (!initialize_profiler())
+		return NULL;
+	status = collector.target.cuptiProfilerGetCounterAvailability(&params);
+	image = status ? NULL : calloc(1, params.counterAvailabilityImageSize);
+
+	params.pCounterAvailabilityImage = image;
+	if (image)
+		status = collector.target.cuptiProfilerGetCounterAvailability(&params);
+	*size = params.counterAvailabilityImageSize;
+	if (!status)
+		return image;
+	free(image);
+	fprintf(stderr, "offpeak-collect: no access to the counters: %s (%d)\n",
+	        target_status(&collector.target, status), status);
+	return NULL;
 }
 
 static bool begin_recording(void)
@@ -277,7 +283,7 @@ static void finish(void)
 	const char *error = NULL;
 	uint64_t dropped = 0;
 	void *availability;
-	size_t size;
+	size_t size = 0;
 
 	pthread_mutex_lock(&collector.lock);
 	if (collector.ended || collector.pid != getpid()) {

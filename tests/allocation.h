@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Allocations that fail on request. */
+#ifndef OPK_ALLOCATION_H
+#define OPK_ALLOCATION_H
+
+#include <stdlib.h>
+
+#include "offpeak.h"
+
+static long until_failure;
+
+/* Fails one allocation and serves all others: what fails must notice by itself. */
+static inline void *failing(void *old, size_t size)
+{
+	return until_failure-- == 0 ? NULL : realloc(old, size);
+}
+
+static inline void fail_allocation(long n)
+{
+	until_failure = n;
+	opk_set_realloc(failing);
+}
+
+static inline bool allocation_failed(void)
+{
+	opk_set_realloc(NULL);
+	return until_failure < 0;
+}
+
+#endif

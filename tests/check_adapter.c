@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The nv adapter against a fake that fails as NVIDIA's libraries won't. */
+#include "adapters/nv/nv.h"
+#include "fake_nv.h"
+#include "operations.h"
+#include "testing.h"
+
+static operation *const operations[] = {
+	do_chips,      do_supported, do_host,       do_base,         do_properties, do_add,
+	do_config,     do_evaluate,  do_passes,     do_range_name,   do_info,       do_raw_counters,
+	do_unit,       do_prefix,    do_old_prefix, do_config_counters, do_image_chip,
+	do_sample_time, do_image_profiler,
+};
+
+START_TEST(all_works)
+{
+	for (size_t i = 0; i < COUNT(operations); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+
+		fake.image_is_pm = true;
+		ck_ok(ctx, operations[i](ctx));
+		ck_assert_int_eq(fake.hosts, 0);
+		ck_assert_int_eq(fake.evaluators, 0);
+		ck_assert_int_eq(fake.builders, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* ---- each call fails */
+
+static const struct failing {
+	struct here here;
+	operation *run;
+	enum fake_call call;
+	const char *symbol;
+	unsigned from;
+	int status, wanted;
+	const char *status_text;
+} failing[] = {
+	{ HERE, do_chips, CALL(cuptiProfilerHostGetSupportedChips), 0, 8, OPK_EFAILED,
+	  "CUPTI_ERROR_OUT_OF_MEMORY (8)" },
+	{ HERE, do_supported, CALL(cuptiProfilerHostInitialize), 0, 999, OPK_EFAILED,
+	  "CUPTI_ERROR_UNKNOWN (999)" },
+	{ HERE, do_host, CALL(cuptiProfilerHostInitialize), 0, 999, OPK_EFAILED,
+	  "CUPTI_ERROR_UNKNOWN (999)" },
+	{ HERE, do_host, CALL(cuptiProfilerHostInitialize), 0, 27, OPK_EFAILED,
+	  "CUPTI_ERROR_NOT_SUPPORTED (27)" },
+	{ HERE, do_host, CALL(cuptiProfilerHostInitialize), 0, 46, OPK_EUSAGE,
+	  "CUPTI_ERROR_INVALID_CHIP_NAME (46)" },
+	{ HERE, do_base, CALL(cuptiProfilerHostGetBaseMetrics), 0, 7, OPK_EFAILED,
+	  "CUPTI_ERROR_INVALID_OPERATION (7)" },
+	{ HERE, do_properties, CALL(cuptiProfilerHostGetMetricProperties), 0, 17, OPK_EUSAGE,
+	  "CUPTI_ERROR_INVALID_METRIC_NAME (17)" },
+	{ HERE, do_properties, CALL(cuptiProfilerHostGetMetricProperties), 0, 8, OPK_EFAILED,
+	  "CUPTI_ERROR_OUT_OF_MEMORY (8)" },
+	{ HERE, do_add, CALL(cuptiProfilerHostConfigAddMetrics), 0, 17, OPK_EUSAGE,
+	  "CUPTI_ERROR_INVALID_METRIC_NAME (17)" },
+	{ HERE, do_add, CALL(cuptiProfilerHostConfigAddMetrics), 0, 999, OPK_EFAILED,
+	  "CUPTI_ERROR_UNKNOWN (999)" },
+	{ HERE, do_add, CALL(cuptiProfilerHostConfigAddMetrics), 0, 12345, OPK_EFAILED,
+	  "unknown status (12345)" },
+	{ HERE, do_config, CALL(cuptiProfilerHostGetConfigImageSize), 0, 7, OPK_EFAILED,
+	  "CUPTI_ERROR_INVALID_OPERATION (7)" },
+	{ HERE, do_config, CALL(cuptiProfilerHostGetConfigImage), 0, 10, OPK_EFAILED,
+	  "CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT (10)" },
+	{ HERE, do_passes, CALL(cuptiProfilerHostGetNumOfPasses), 0, 1, OPK_EFAILED,
+	  "CUPTI_ERROR_INVALID_PARAMETER (1)" },
+	{ HERE, do_evaluate, CALL(cuptiProfilerHostEvaluateToGpuValues), 0, 17, OPK_EUSAGE,
+	  "CUPTI_ERROR_INVALID_METRIC_NAME (17)" },
+	{ HERE, do_evaluate, CALL(cuptiProfilerHostEvaluateToGpuValues), 0, 9, OPK_EFAILED,
+	  "CUPTI_ERROR_HARDWARE (9)" },
+	{ HERE, do_range_name, CALL(cuptiProfilerHostGetRangeName), 0, 1, OPK_EFAILED,
+	  "CUPTI_ERROR_INVALID_PARAMETER (1)" },
+	{ HERE, do_info, CALL(cuptiPmSamplingGetCounterDataInfo), 0, 1, OPK_EFAILED,
+	  "CUPTI_ERROR_INVALID_PARAMETER (1)" },
+	{ HERE, do_raw_counters, CALL(NVPW_InitializeHost), 0, 10, OPK_ENVIDIA,
+	  "NVPA_STATUS_DRIVER_NOT_LOADED (10)" },
+	{ HERE, do_raw_counters, CALL(NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize), 0, 8,
+	  OPK_EFAILED, "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_raw_counters, CALL(NVPW_CUDA_MetricsEvaluator_Initialize), 0, 14, OPK_EFAILED,
+	  "NVPA_STATUS_UNSUPPORTED_GPU (14)" },
+	{ HERE, do_raw_counters,
+	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 9, OPK_EUSAGE,
+	  "NVPA_STATUS_INVALID_METRIC_ID (9)" },
+	{ HERE, do_raw_counters, CALL(NVPW_MetricsEvaluator_GetMetricRawDependencies), 0, 1,
+	  OPK_EFAILED, "NVPA_STATUS_ERROR (1)" },
+	{ HERE, do_raw_counters, CALL(NVPW_MetricsEvaluator_GetMetricRawDependencies), 2, 2,
+	  OPK_EFAILED, "NVPA_STATUS_INTERNAL_ERROR (2)" },
+	{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 9,
+	  OPK_EUSAGE, "NVPA_STATUS_INVALID_METRIC_ID (9)" },
+	{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_GetMetricDimUnits), 0, 1, OPK_EFAILED,
+	  "NVPA_STATUS_ERROR (1)" },
+	{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_GetMetricDimUnits), 2, 1, OPK_EFAILED,
+	  "NVPA_STATUS_ERROR (1)" },
+	{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_DimUnitToString), 2, 7, OPK_EFAILED,
+	  "NVPA_STATUS_NOT_IMPLEMENTED (7)" },
+	{ HERE, do_prefix, CALL(NVPW_CUDA_CounterDataBuilder_Create), 0, 11, OPK_EFAILED,
+	  "NVPA_STATUS_OUT_OF_MEMORY (11)" },
+	{ HERE, do_prefix, CALL(NVPW_CounterDataBuilder_AddRawCounters), 0, 8, OPK_EFAILED,
+	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_old_prefix, CALL(NVPW_CounterDataBuilder_AddMetrics), 0, 8, OPK_EFAILED,
+	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_prefix, CALL(NVPW_CounterDataBuilder_GetCounterDataPrefix), 0, 19, OPK_EFAILED,
+	  "NVPA_STATUS_INVALID_OBJECT_STATE (19)" },
+	{ HERE, do_prefix, CALL(NVPW_CounterDataBuilder_GetCounterDataPrefix), 2, 22, OPK_EFAILED,
+	  "NVPA_STATUS_INSUFFICIENT_SPACE (22)" },
+	{ HERE, do_config_counters, CALL(NVPW_Config_GetRawCounters), 0, 8, OPK_EFAILED,
+	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_config_counters, CALL(NVPW_Config_GetRawCounters), 2, 6, OPK_EFAILED,
+	  "NVPA_STATUS_NOT_SUPPORTED (6)" },
+	{ HERE, do_image_chip, CALL(NVPW_CounterData_GetChipName), 0, 8, OPK_EFAILED,
+	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_sample_time, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime), 0, 24,
+	  OPK_EFAILED, "NVPA_STATUS_VIRTUALIZED_DEVICE_NOT_SUPPORTED (24)" },
+};
+
+START_TEST(each_call_fails)
+{
+	const struct failing *row = &failing[_i];
+	struct opk_ctx *ctx = fake_ctx();
+	int code;
+
+	fake.image_is_pm = true;
+	fake.status[row->call] = row->status;
+	fake.from[row->call] = row->from;
+	code = row->run(ctx);
+	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
+	ck_row(row, told(ctx, row->symbol), "%s", errors_of(ctx));
+	ck_row(row, told(ctx, row->status_text), "%s", errors_of(ctx));
+	ck_row(row, !fake.hosts && !fake.evaluators && !fake.builders, "%d hosts, %d evaluators, "
+	       "%d builders left", fake.hosts, fake.evaluators, fake.builders);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Every call but those whose outcome changes nothing has its row above. */
+START_TEST(no_call_is_forgotten)
+{
+	for (enum fake_call call = 0; call < FAKE_CALL_COUNT; call++) {
+		bool found = call == FAKE_cuptiProfilerHostDeinitialize
+		             || call == FAKE_NVPW_MetricsEvaluator_Destroy
+		             || call == FAKE_NVPW_CounterDataBuilder_Destroy;
+
+		for (size_t i = 0; i < COUNT(failing); i++)
+			found = found || failing[i].call == call;
+		ck_assert_msg(found, "call %d has no failing row", (int)call);
+	}
+}
+END_TEST
+
+/* ---- struct sizes */
+
+static const struct ladder {
+	struct here here;
+	operation *run;
+	size_t accepted; /* 0: none */
+	size_t tried[3];
+	size_t tried_count;
+	int wanted;
+} ladder[] = {
+	{ HERE, do_host, 56, { 56 }, 1, OPK_OK },
+	{ HERE, do_host, 48, { 56, 48 }, 2, OPK_OK },
+	{ HERE, do_host, 0, { 56, 48 }, 2, OPK_EFAILED },
+	{ HERE, do_properties, 64, { 64 }, 1, OPK_OK },
+	{ HERE, do_properties, 60, { 64, 60 }, 2, OPK_OK },
+	{ HERE, do_properties, 0, { 64, 60 }, 2, OPK_EFAILED },
+};
+
+/* Sets the accepted size of the call in question, and lets the other one pass at once. */
+static void accept_sizes(struct opk_ctx *ctx, const struct ladder *row)
+{
+	if (row->run == do_host) {
+		fake.initialize_size = row->accepted;
+		return;
+	}
+	fake.properties_size = row->accepted;
+	do_host(ctx);
+	fake.size_count = 0;
+}
+
+/* Leaves only the sizes of the call in question. */
+static void drop_other_sizes(const struct ladder *row)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < fake.size_count; i++)
+		if (row->run == do_host ? fake.sizes[i] < 60 : fake.sizes[i] >= 60)
+			fake.sizes[kept++] = fake.sizes[i];
+	fake.size_count = kept;
+}
+
+START_TEST(size_ladder)
+{
+	const struct ladder *row = &ladder[_i];
+	struct opk_ctx *ctx = fake_ctx();
+	int code;
+
+	accept_sizes(ctx, row);
+	code = row->run(ctx);
+	drop_other_sizes(row);
+	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
+	ck_row(row, fake.size_count == row->tried_count, "%zu sizes tried", fake.size_count);
+	for (size_t i = 0; i < row->tried_count; i++)
+		ck_row(row, fake.sizes[i] == row->tried[i], "size %zu is %zu", i, fake.sizes[i]);
+	if (code)
+		ck_row(row, told(ctx, "CUPTI_ERROR_INVALID_PARAMETER (1)"), "%s", errors_of(ctx));
+	/* The next call knows, unless there was nothing to learn. */
+	fake.size_count = 0;
+	code = row->run(ctx);
+	drop_other_sizes(row);
+	ck_row(row, code == row->wanted, "again: code %d", code);
+	ck_row(row, fake.size_count == (row->accepted ? 1 : row->tried_count), "again: %zu sizes",
+	       fake.size_count);
+	ck_row(row, !row->accepted || fake.sizes[0] == row->accepted, "again: %zu", fake.sizes[0]);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A size that draws another error than INVALID_PARAMETER is a right one. */
+START_TEST(size_is_learnt_from_other_errors)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	bool supported;
+
+	ck_ok(ctx, opk_nv_host_supported(&supported, ctx, "FC100", OPK_PROFILER_PM));
+	ck_assert(!supported);
+	ck_assert_uint_eq(ctx->nv->initialize_size, 48);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- prefixes and units */
+
+START_TEST(prefix_by_either_call)
+{
+	static const struct {
+		struct here here;
+		bool old, instances;
+	} rows[] = {
+		{ HERE, false, true }, { HERE, false, false }, { HERE, true, true },
+		{ HERE, true, false },
+	};
+	static const char *const names[] = { "raw_a", "raw_b", "raw_shared" };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct nv_table table = fake_table();
+		opk_autofree void *prefix = NULL;
+		struct opk_ctx *ctx;
+		size_t size = 0;
+
+		fake_reset();
+		if (rows[i].old)
+			table.NVPW_CounterDataBuilder_AddRawCounters = NULL;
+		ctx = fake_ctx_of(&table);
+		ck_ok(ctx, opk_nv_prefix(&prefix, &size, ctx, "FA100", names, 3,
+		                         rows[i].instances));
+		ck_row(&rows[i], size == FAKE_PREFIX_SIZE && !memcmp(prefix, "pppp", 4), "%zu",
+		       size);
+		ck_row(&rows[i], fake.prefix_counters == 3, "%zu", fake.prefix_counters);
+		ck_row(&rows[i], fake.prefix_keeps_instances == rows[i].instances, "instances");
+		ck_row(&rows[i], fake.calls[FAKE_NVPW_CounterDataBuilder_AddMetrics] == rows[i].old
+		       && fake.calls[FAKE_NVPW_CounterDataBuilder_AddRawCounters] == !rows[i].old,
+		       "the wrong call");
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(units)
+{
+	static const struct {
+		struct here here;
+		struct nv_DimUnitFactor factors[FAKE_MAX_FACTORS];
+		size_t count;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, { { 0, 0 } }, 0, "" },
+		{ HERE, { { 0, 1 } }, 1, "bytes" },
+		{ HERE, { { 0, 1 }, { 1, -1 } }, 2, "bytes/second" },
+		{ HERE, { { 1, -1 }, { 0, 1 } }, 2, "bytes/second" },
+		{ HERE, { { 1, -1 } }, 1, "1/second" },
+		{ HERE, { { 0, 2 }, { 2, 1 }, { 1, -2 } }, 3, "bytes^2*cycles/second^2" },
+		{ HERE, { { 0, 1 }, { 1, -1 }, { 2, -1 } }, 3, "bytes/second/cycle" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		opk_autofree char *unit = NULL;
+		struct opk_nv_evaluator *evaluator;
+
+		memcpy(fake.factors, rows[i].factors, sizeof fake.factors);
+		fake.factor_count = rows[i].count;
+		ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "FA100", NULL));
+		ck_ok(ctx, opk_nv_unit(&unit, ctx, evaluator, "fake__a.sum"));
+		ck_row(&rows[i], !strcmp(unit, rows[i].wanted), "got %s", unit);
+		opk_nv_evaluator_free(evaluator);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("adapter");
+	TCase *tests = tcase_create("adapter");
+
+	tcase_add_test(tests, all_works);
+	tcase_add_loop_test(tests, each_call_fails, 0, COUNT(failing));
+	tcase_add_test(tests, no_call_is_forgotten);
+	tcase_add_loop_test(tests, size_ladder, 0, COUNT(ladder));
+	tcase_add_test(tests, size_is_learnt_from_other_errors);
+	tcase_add_test(tests, prefix_by_either_call);
+	tcase_add_test(tests, units);
+	tcase_set_timeout(tests, 60);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Chips, catalogs and plans, where NVIDIA's libraries refuse and fail on demand. */
+#include "domain/plan.h"
+#include "domain/set.h"
+#include "fake_nv.h"
+#include "testing.h"
+
+START_TEST(chips_and_profilers)
+{
+	static const struct {
+		struct here here;
+		const char *name;
+		bool range, pm;
+	} rows[] = {
+		{ HERE, "FA100", true, true },
+		{ HERE, "FB100", true, false },
+		{ HERE, "FC100", false, false },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_chips *chips;
+
+	ck_ok(ctx, opk_chips_new(&chips, ctx));
+	ck_assert_uint_eq(opk_chips_count(chips), 3);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct opk_chip *chip = opk_chips_get(chips, i);
+
+		ck_row(&rows[i], !strcmp(chip->name, rows[i].name), "%s", chip->name);
+		ck_row(&rows[i], chip->range == rows[i].range, "range");
+		ck_row(&rows[i], chip->pm_sampling == rows[i].pm, "pm");
+	}
+	opk_chips_free(chips);
+	ck_assert_int_eq(fake.hosts, 0);
+	/* Any other failure while asking is a failure. */
+	fake.status[FAKE_cuptiProfilerHostInitialize] = 8;
+	fake.from[FAKE_cuptiProfilerHostInitialize] =
+		fake.calls[FAKE_cuptiProfilerHostInitialize] + 3;
+	ck_code(ctx, opk_chips_new(&chips, ctx), OPK_EFAILED);
+	ck_assert_msg(told(ctx, "profilers of FB100"), "%s", errors_of(ctx));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(catalog)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *list;
+
+	ck_ok(ctx, opk_catalog_new(&list, ctx, "fa100", OPK_PROFILER_RANGE));
+	ck_assert_str_eq(opk_catalog_chip(list), "FA100");
+	ck_assert_uint_eq(opk_catalog_count(list), 6);
+	ck_assert_str_eq(opk_catalog_get(list, 0)->name, "fake__a");
+	ck_assert_str_eq(opk_catalog_get(list, 0)->description, "a fake metric");
+	ck_assert_str_eq(opk_catalog_get(list, 2)->description, "");
+	opk_catalog_free(list);
+	ck_code(ctx, opk_catalog_new(&list, ctx, "FB100", OPK_PROFILER_PM), OPK_EFAILED);
+	ck_assert_msg(told(ctx, "CUPTI_ERROR_NOT_SUPPORTED (27)"), "%s", errors_of(ctx));
+	ck_code(ctx, opk_catalog_new(&list, ctx, "FA10", OPK_PROFILER_PM), OPK_EUSAGE);
+	ck_assert_msg(told(ctx, "did you mean FA100?"), "%s", errors_of(ctx));
+	fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = 999;
+	fake.from[FAKE_cuptiProfilerHostGetMetricProperties] =
+		fake.calls[FAKE_cuptiProfilerHostGetMetricProperties] + 4;
+	ck_code(ctx, opk_catalog_new(&list, ctx, "FA100", OPK_PROFILER_RANGE), OPK_EFAILED);
+	ck_assert_msg(told(ctx, "no metric catalog of FA100"), "%s", errors_of(ctx));
+	ck_assert_int_eq(fake.hosts, 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- plans */
+
+static const struct plan_row {
+	struct here here;
+	const char *metrics;
+	enum opk_profiler profiler;
+	size_t max_passes;
+	int together; /* status of several at once */
+	size_t passes; /* 0: refused */
+	int wanted;
+	const char *told[5];
+	const char *not_told;
+} plan_rows[] = {
+	{ HERE, "fake__a.sum,fake__b.sum", OPK_PROFILER_RANGE, 0, 0, 1, OPK_OK, { NULL }, NULL },
+	{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", OPK_PROFILER_RANGE, 0, 0, 2, OPK_OK,
+	  { NULL }, NULL },
+	{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", OPK_PROFILER_RANGE, 2, 0, 2, OPK_OK,
+	  { NULL }, NULL },
+	{ HERE, "fake__a.sum,fake__b.sum", OPK_PROFILER_PM, 0, 0, 1, OPK_OK, { NULL }, NULL },
+	/* Unknown, with a suggestion. */
+	{ HERE, "fake__b.sum,fake__aa.sum", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE,
+	  { "FA100 has no metric 'fake__aa.sum', did you mean fake__a?",
+	    "1 of 2 metrics don't work on FA100, profiler range" }, "fake__b.sum" },
+	{ HERE, "dram__bytes.sum", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE,
+	  { "FA100 has no metric 'dram__bytes.sum'" }, "did you mean" },
+	/* A bare base name, and a rollup that there is not. */
+	{ HERE, "fake__a,fake__ratio,fake__throughput", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE,
+	  { "fake__a needs a rollup, for example fake__a.sum",
+	    "fake__ratio needs a submetric, for example fake__ratio.pct",
+	    "fake__throughput needs a rollup", "3 of 3 metrics" }, NULL },
+	{ HERE, "fake__a.sum,fake__b.wrong", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE,
+	  { "fake__b has no rollup or submetric 'wrong'" }, "fake__a" },
+	/* Listed, yet not schedulable. */
+	{ HERE, "fake__a.sum,fake__listed.sum", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EFAILED,
+	  { "fake__listed.sum is listed for FA100 but can't be scheduled", "1 of 2 metrics" },
+	  "fake__a.sum" },
+	/* Each of several. */
+	{ HERE, "fake__listed.sum,fake__a.sum,fake__bb.sum,nothing__like_it.sum",
+	  OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE,
+	  { "fake__listed.sum is listed", "no metric 'fake__bb.sum', did you mean fake__b?",
+	    "no metric 'nothing__like_it.sum'", "3 of 4 metrics" }, "fake__a.sum" },
+	{ HERE, "x__1.sum,x__2.sum,x__3.sum,x__4.sum,x__5.sum,x__6.sum,x__7.sum,x__8.sum,x__9.sum,"
+	  "x__10.sum,x__11.sum,x__12.sum", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE,
+	  { "'x__1.sum'", "'x__11.sum'", "'x__12.sum'", "12 of 12 metrics" }, NULL },
+	/* Together only. */
+	{ HERE, "fake__a.sum,fake__b.sum", OPK_PROFILER_RANGE, 0, 999, 0, OPK_EFAILED,
+	  { "FA100 refuses the metrics of set custom together, not one by one" }, NULL },
+	/* Too many passes. */
+	{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", OPK_PROFILER_PM, 0, 0, 0, OPK_EFAILED,
+	  { "2 of 3 metrics fit into 1 pass; not: fake__c.sum", "needs 2 passes on FA100",
+	    "PM sampling has one" }, "fake__a.sum" },
+	{ HERE, "fake__ratio.pct,fake__a.sum,fake__b.sum,fake__c.sum", OPK_PROFILER_PM, 5, 0, 0,
+	  OPK_EFAILED, { "2 of 4 metrics fit into 1 pass; not: fake__ratio.pct, fake__c.sum" },
+	  NULL },
+	{ HERE, "fake__a.sum,fake__ratio.pct,fake__b.sum,fake__c.sum", OPK_PROFILER_RANGE, 2, 0, 0,
+	  OPK_EFAILED, { "2 of 4 metrics fit into 2 passes; not: fake__b.sum, fake__c.sum",
+	    "needs 3 passes on FA100" }, "PM sampling" },
+};
+
+static int plan_of(struct opk_plan **plan, struct opk_ctx *ctx, const char *metrics,
+                   struct opk_plan_options *options)
+{
+	struct opk_set *set;
+	int code;
+
+	ck_ok(ctx, opk_set_from_names(&set, ctx, metrics));
+	code = opk_plan_new(plan, ctx, set, options);
+	opk_set_free(set);
+	return code;
+}
+
+START_TEST(plan)
+{
+	const struct plan_row *row = &plan_rows[_i];
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan *made = NULL;
+	int code;
+
+	options.chip = "fa100";
+	options.has_profiler = true;
+	options.profiler = row->profiler;
+	options.max_passes = row->max_passes;
+	fake.together_status = row->together;
+	code = plan_of(&made, ctx, row->metrics, &options);
+	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
+	ck_row(row, !made == !row->passes, "a plan of a failure, or none of success");
+	if (made)
+		ck_row(row, opk_plan_passes(made) == row->passes, "%zu", opk_plan_passes(made));
+	for (size_t i = 0; i < COUNT(row->told) && row->told[i]; i++)
+		ck_row(row, told(ctx, row->told[i]), "no '%s' in: %s", row->told[i],
+		       errors_of(ctx));
+	if (row->not_told)
+		ck_row(row, !told(ctx, row->not_told), "%s", errors_of(ctx));
+	opk_plan_free(made);
+	ck_row(row, fake.hosts == 0, "%d host objects left", fake.hosts);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Where the plan's own calls fail, that is said. */
+START_TEST(plan_calls_fail)
+{
+	static const struct {
+		struct here here;
+		enum fake_call call;
+		const char *symbol;
+		int status, wanted;
+	} rows[] = {
+		{ HERE, CALL(cuptiProfilerHostGetSupportedChips), 8, OPK_EFAILED },
+		{ HERE, CALL(cuptiProfilerHostInitialize), 8, OPK_EFAILED },
+		{ HERE, CALL(cuptiProfilerHostGetConfigImageSize), 8, OPK_EFAILED },
+		{ HERE, CALL(cuptiProfilerHostGetConfigImage), 8, OPK_EFAILED },
+		{ HERE, CALL(cuptiProfilerHostGetNumOfPasses), 8, OPK_EFAILED },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_plan_options options = OPK_INIT(options);
+		struct opk_plan *made = NULL;
+		int code;
+
+		options.chip = "FA100";
+		fake.status[rows[i].call] = rows[i].status;
+		code = plan_of(&made, ctx, "fake__a.sum", &options);
+		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], told(ctx, rows[i].symbol), "%s not named in: %s", rows[i].symbol,
+		       errors_of(ctx));
+		ck_row(&rows[i], !made && !fake.hosts, "left over");
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(plan_with_availability)
+{
+	static const struct {
+		struct here here;
+		enum fake_deed deed;
+		int wanted;
+	} rows[] = {
+		{ HERE, FAKE_RETURNS, OPK_OK },
+		{ HERE, FAKE_SEGFAULTS, OPK_EINPUT },
+		{ HERE, FAKE_ABORTS, OPK_EINPUT },
+		{ HERE, FAKE_EXITS, OPK_EINPUT },
+		{ HERE, FAKE_EXITS_HAPPY, OPK_EINPUT },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_plan_options options = OPK_INIT(options);
+		struct opk_plan *made = NULL;
+		int code;
+
+		options.chip = "FA100";
+		options.availability = fake_image();
+		options.availability_size = FAKE_IMAGE_SIZE;
+		fake.availability_deed = rows[i].deed;
+		code = plan_of(&made, ctx, "fake__a.sum", &options);
+		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], !code || told(ctx, "availability image can't be used"), "%s",
+		       errors_of(ctx));
+		opk_plan_free(made);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(plan_detail)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan_detail *detail;
+	struct opk_plan *made;
+
+	options.chip = "FA100";
+	ck_ok(ctx, plan_of(&made, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", &options));
+	ck_ok(ctx, opk_plan_detail_new(&detail, ctx, made));
+	ck_assert_uint_eq(opk_plan_detail_lower_bound(detail), 1);
+	ck_assert_uint_eq(opk_plan_detail_counters(detail, 0), 2);
+	ck_assert(opk_plan_detail_serves(detail, 0, 0) && opk_plan_detail_serves(detail, 0, 1));
+	ck_assert(!opk_plan_detail_serves(detail, 0, 2) && opk_plan_detail_serves(detail, 1, 2));
+	ck_assert(!opk_plan_detail_serves(detail, 1, 0));
+	opk_plan_detail_free(detail);
+	fake.status[FAKE_NVPW_Config_GetRawCounters] = 8;
+	fake.from[FAKE_NVPW_Config_GetRawCounters] =
+		fake.calls[FAKE_NVPW_Config_GetRawCounters] + 3;
+	ck_code(ctx, opk_plan_detail_new(&detail, ctx, made), OPK_EFAILED);
+	ck_assert_msg(told(ctx, "NVPW_Config_GetRawCounters"), "%s", errors_of(ctx));
+	opk_plan_free(made);
+	ck_assert_int_eq(fake.hosts + fake.evaluators, 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("domain");
+	TCase *tests = tcase_create("domain");
+
+	tcase_add_test(tests, chips_and_profilers);
+	tcase_add_test(tests, catalog);
+	tcase_add_loop_test(tests, plan, 0, COUNT(plan_rows));
+	tcase_add_test(tests, plan_calls_fail);
+	tcase_add_test(tests, plan_with_availability);
+	tcase_add_test(tests, plan_detail);
+	tcase_set_timeout(tests, 60);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Evaluation in the child, where NVIDIA's libraries fail, crash, hang and claim nonsense. */
+#include <math.h>
+
+#include "fake_nv.h"
+#include "testing.h"
+
+static const char *const eval_metrics[] = { "fake__a.sum", "fake__ratio.pct" };
+
+static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx,
+                    struct opk_eval_options *options)
+{
+	if (!options->metrics) {
+		options->metrics = eval_metrics;
+		options->metric_count = 2;
+	}
+	if (!options->timeout_s)
+		options->timeout_s = 20;
+	return opk_eval_image(out, ctx, fake_image(), FAKE_IMAGE_SIZE, options);
+}
+
+static const struct deed_row {
+	struct here here;
+	enum fake_deed deed;
+	size_t at;
+	int wanted;
+	const char *told;
+} deed_rows[] = {
+	{ HERE, FAKE_RETURNS, 1, OPK_OK, NULL },
+	{ HERE, FAKE_SEGFAULTS, 0, OPK_EINPUT, "crashed on these bytes (signal 11" },
+	{ HERE, FAKE_SEGFAULTS, 2, OPK_EINPUT, "crashed on these bytes (signal 11" },
+	{ HERE, FAKE_ABORTS, 1, OPK_EINPUT, "crashed on these bytes (signal 6" },
+	{ HERE, FAKE_EXITS, 1, OPK_EINPUT, "ended the process on these bytes (exit 3)" },
+	{ HERE, FAKE_EXITS_HAPPY, 2, OPK_EINPUT, "ended the process on these bytes (exit 0)" },
+	{ HERE, FAKE_LOOPS, 1, OPK_EINPUT, "no progress for 1 s" },
+};
+
+START_TEST(evaluation_survives)
+{
+	const struct deed_row *row = &deed_rows[_i];
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation = NULL;
+	int code;
+
+	fake.evaluate_deed = row->deed;
+	fake.evaluate_at = row->at;
+	options.timeout_s = row->deed == FAKE_LOOPS ? 1 : 20;
+	code = evaluate(&evaluation, ctx, &options);
+	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
+	ck_row(row, !evaluation == !!code, "out parameter after code %d", code);
+	ck_row(row, !row->told || told(ctx, row->told), "%s", errors_of(ctx));
+	opk_evaluation_free(evaluation);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static const struct eval_failure {
+	struct here here;
+	enum fake_call call;
+	const char *symbol;
+	unsigned from;
+	int status, wanted;
+	const char *told[2];
+} eval_failures[] = {
+	{ HERE, CALL(cuptiProfilerHostEvaluateToGpuValues), 3, 9, OPK_EINPUT,
+	  { "CUPTI_ERROR_HARDWARE (9)", "while evaluating range 2" } },
+	{ HERE, CALL(cuptiProfilerHostGetRangeName), 2, 1, OPK_EINPUT,
+	  { "CUPTI_ERROR_INVALID_PARAMETER (1)", "while evaluating range 1" } },
+	{ HERE, CALL(cuptiPmSamplingGetCounterDataInfo), 0, 1, OPK_EFAILED,
+	  { "CUPTI_ERROR_INVALID_PARAMETER (1)", NULL } },
+	{ HERE, CALL(NVPW_CounterData_GetChipName), 0, 8, OPK_EFAILED,
+	  { "NVPA_STATUS_INVALID_ARGUMENT (8)", "the image does not tell its chip" } },
+	{ HERE, CALL(cuptiProfilerHostGetSupportedChips), 0, 8, OPK_EFAILED, { NULL } },
+	{ HERE, CALL(cuptiProfilerHostInitialize), 0, 8, OPK_EFAILED, { NULL } },
+};
+
+START_TEST(evaluation_fails)
+{
+	const struct eval_failure *row = &eval_failures[_i];
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation = NULL;
+	int code;
+
+	fake.status[row->call] = row->status;
+	fake.from[row->call] = row->from;
+	code = evaluate(&evaluation, ctx, &options);
+	/* What fails on the image alone may be called damage. */
+	ck_row(row, code == row->wanted || (row->wanted == OPK_EFAILED && code == OPK_EINPUT),
+	       "code %d: %s", code, errors_of(ctx));
+	ck_row(row, !evaluation, "out parameter after a failure");
+	ck_row(row, told(ctx, row->symbol), "%s", errors_of(ctx));
+	for (size_t i = 0; i < 2 && row->told[i]; i++)
+		ck_row(row, told(ctx, row->told[i]), "no '%s' in: %s", row->told[i],
+		       errors_of(ctx));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(evaluation_of_absurd_counts)
+{
+	static const struct {
+		struct here here;
+		size_t slots, completed;
+		int wanted;
+	} rows[] = {
+		{ HERE, 1000000000, 1000000000, OPK_EINPUT },
+		{ HERE, SIZE_MAX, SIZE_MAX, OPK_EINPUT },
+		{ HERE, FAKE_IMAGE_SIZE / 8 + 1, FAKE_IMAGE_SIZE / 8 + 1, OPK_EINPUT },
+		{ HERE, 3, 4, OPK_EINPUT },
+		{ HERE, FAKE_IMAGE_SIZE / 8, FAKE_IMAGE_SIZE / 8, OPK_OK },
+		{ HERE, 1000000000, 3, OPK_OK },
+		{ HERE, 0, 0, OPK_OK },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_eval_options options = OPK_INIT(options);
+		struct opk_evaluation *evaluation = NULL;
+		int code;
+
+		fake.slots = rows[i].slots;
+		fake.populated = fake.completed = rows[i].completed;
+		code = evaluate(&evaluation, ctx, &options);
+		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], !code || told(ctx, "the image claims"), "%s", errors_of(ctx));
+		opk_evaluation_free(evaluation);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* All rows in order, with their values; returns how many. */
+static size_t check_rows(struct opk_ctx *ctx, struct opk_evaluation *evaluation, size_t odd)
+{
+	const struct opk_row *row;
+	size_t count = 0;
+
+	for (;; count++) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		if (!row)
+			break;
+		ck_assert_uint_eq(row->index, count);
+		if (count != odd)
+			ck_assert_double_eq(row->values[0], (double)count * 100 + 0.5);
+		ck_assert_double_eq(row->values[1], (double)count * 100 + 1.5);
+	}
+	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+	ck_assert_ptr_null(row);
+	return count;
+}
+
+START_TEST(rows_in_order)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation;
+
+	fake.slots = fake.populated = fake.completed = 500;
+	ck_ok(ctx, evaluate(&evaluation, ctx, &options));
+	ck_assert_str_eq(opk_evaluation_chip(evaluation), "FA100");
+	ck_assert_int_eq(opk_evaluation_profiler(evaluation), OPK_PROFILER_RANGE);
+	ck_assert_uint_eq(opk_evaluation_metric_count(evaluation), 2);
+	ck_assert_str_eq(opk_evaluation_metric(evaluation, 1), "fake__ratio.pct");
+	ck_assert_str_eq(opk_evaluation_unit(evaluation, 0), "bytes/second");
+	ck_assert_uint_eq(check_rows(ctx, evaluation, SIZE_MAX), 500);
+	ck_assert_uint_eq(opk_evaluation_incomplete_samples(evaluation), 0);
+	opk_evaluation_free(evaluation);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(values_without_a_number)
+{
+	static const struct {
+		struct here here;
+		double value;
+	} rows[] = { { HERE, NAN }, { HERE, INFINITY }, { HERE, -INFINITY }, { HERE, -1 } };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_eval_options options = OPK_INIT(options);
+		struct opk_evaluation *evaluation;
+		const struct opk_row *row;
+
+		fake.nan_or_inf = rows[i].value;
+		fake.evaluate_at = 0;
+		ck_ok(ctx, evaluate(&evaluation, ctx, &options));
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		ck_row(&rows[i], isnan(rows[i].value) ? isnan(row->values[0])
+		                                      : row->values[0] == rows[i].value,
+		       "%g became %g", rows[i].value, row->values[0]);
+		opk_evaluation_free(evaluation);
+		ck_ok(ctx, evaluate(&evaluation, ctx, &options));
+		ck_assert_uint_eq(check_rows(ctx, evaluation, 0), 3);
+		opk_evaluation_free(evaluation);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(long_names)
+{
+	static const struct {
+		struct here here;
+		size_t length, wanted;
+	} rows[] = {
+		{ HERE, 0, 12 }, /* "outer/range0" */
+		{ HERE, 1, 1 },
+		{ HERE, 4095, 4095 },
+		{ HERE, 65535, 65535 },
+		{ HERE, 65536, 65536 },
+		{ HERE, 100000, 65536 }, /* cut */
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_eval_options options = OPK_INIT(options);
+		struct opk_evaluation *evaluation;
+		const struct opk_row *row;
+
+		fake.name_length = rows[i].length;
+		ck_ok(ctx, evaluate(&evaluation, ctx, &options));
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		ck_row(&rows[i], strlen(row->name) == rows[i].wanted, "%zu", strlen(row->name));
+		ck_row(&rows[i], rows[i].length || !strcmp(row->name, "outer/range0"), "%s",
+		       row->name);
+		opk_evaluation_free(evaluation);
+		ck_ok(ctx, evaluate(&evaluation, ctx, &options));
+		ck_row(&rows[i], check_rows(ctx, evaluation, SIZE_MAX) == 3, "rows");
+		opk_evaluation_free(evaluation);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(samples)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+
+	fake.image_is_pm = true;
+	fake.populated = 7;
+	fake.completed = 3;
+	options.has_gpu_time_shift = true;
+	options.gpu_time_shift = -400;
+	ck_ok(ctx, evaluate(&evaluation, ctx, &options));
+	ck_assert_int_eq(opk_evaluation_profiler(evaluation), OPK_PROFILER_PM);
+	ck_assert_uint_eq(opk_evaluation_incomplete_samples(evaluation), 4);
+	for (size_t i = 0; i < 3; i++) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		ck_assert_str_eq(row->name, "");
+		ck_assert_uint_eq(row->start_ns, i ? 600 + 10 * i : 0);
+		ck_assert_uint_eq(row->end_ns, 610 + 10 * i);
+		ck_assert(row->spans_earlier == (i == 0));
+	}
+	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+	ck_assert_ptr_null(row);
+	opk_evaluation_free(evaluation);
+	/* Of ranges, none may be missing. */
+	fake.image_is_pm = false;
+	ck_code(ctx, evaluate(&evaluation, ctx, &options), OPK_EINPUT);
+	ck_assert_msg(told(ctx, "only 3 of 7 ranges are whole"), "%s", errors_of(ctx));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static void count_progress(void *data, uint64_t done, uint64_t total)
+{
+	uint64_t *next = data;
+
+	ck_assert_uint_eq(done, *next);
+	ck_assert_uint_eq(total, 3);
+	++*next;
+}
+
+START_TEST(progress)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation;
+	uint64_t next = 0;
+
+	options.progress = count_progress;
+	options.progress_data = &next;
+	ck_ok(ctx, evaluate(&evaluation, ctx, &options));
+	ck_assert_uint_eq(next, 3);
+	opk_evaluation_free(evaluation);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Units are an extra: without them there are values still. */
+START_TEST(evaluation_without_units)
+{
+	static const enum fake_call missing[] = {
+		FAKE_NVPW_MetricsEvaluator_GetMetricDimUnits, FAKE_NVPW_InitializeHost,
+	};
+
+	for (size_t i = 0; i < COUNT(missing); i++) {
+		struct nv_table table = fake_table();
+		struct opk_eval_options options = OPK_INIT(options);
+		struct opk_evaluation *evaluation;
+		struct opk_ctx *ctx;
+
+		fake_reset();
+		*fake_slot(&table, missing[i]) = NULL;
+		ctx = fake_ctx_of(&table);
+		options.chip = "FA100";
+		options.has_profiler = true;
+		ck_ok(ctx, evaluate(&evaluation, ctx, &options));
+		ck_assert_str_eq(opk_evaluation_unit(evaluation, 0), "");
+		ck_assert_uint_eq(check_rows(ctx, evaluation, SIZE_MAX), 3);
+		opk_evaluation_free(evaluation);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* Without the calls that read them, a bare image's chip and profiler must be given. */
+START_TEST(evaluation_without_detection)
+{
+	static const struct {
+		struct here here;
+		enum fake_call call;
+		const char *symbol;
+	} rows[] = {
+		{ HERE, CALL(NVPW_CounterData_GetChipName) },
+		{ HERE, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime) },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct nv_table table = fake_table();
+		struct opk_eval_options options = OPK_INIT(options);
+		struct opk_evaluation *evaluation = NULL;
+		struct opk_ctx *ctx;
+		int code;
+
+		fake_reset();
+		*fake_slot(&table, rows[i].call) = NULL;
+		ctx = fake_ctx_of(&table);
+		code = evaluate(&evaluation, ctx, &options);
+		ck_row(&rows[i], code == OPK_ENVIDIA, "code %d", code);
+		ck_row(&rows[i], told(ctx, rows[i].symbol), "%s", errors_of(ctx));
+		options.chip = "fa100";
+		options.has_profiler = true;
+		ck_ok(ctx, evaluate(&evaluation, ctx, &options));
+		opk_evaluation_free(evaluation);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(evaluation_arguments)
+{
+	static const char *const wrong[] = { "fake__a.sum", "fake__aa.sum", "fake__b" };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation = NULL;
+
+	ck_code(ctx, opk_eval_image(&evaluation, ctx, fake_image(), FAKE_IMAGE_SIZE, &options),
+	        OPK_EUSAGE);
+	options.metrics = wrong;
+	options.metric_count = 3;
+	ck_code(ctx, evaluate(&evaluation, ctx, &options), OPK_EUSAGE);
+	ck_assert_msg(told(ctx, "no metric 'fake__aa.sum', did you mean fake__a?"), "%s",
+	              errors_of(ctx));
+	ck_assert_msg(told(ctx, "fake__b needs a rollup"), "%s", errors_of(ctx));
+	ck_assert_msg(!told(ctx, "'fake__a.sum'"), "%s", errors_of(ctx));
+	options.metric_count = 1;
+	ck_code(ctx, opk_eval_image(&evaluation, ctx, fake_image(), 64, &options), OPK_EINPUT);
+	ck_code(ctx, opk_eval_image(&evaluation, ctx, "LOPDATe", 8, &options), OPK_EINPUT);
+	ck_code(ctx, opk_eval_image(&evaluation, ctx, (const char *)fake_image() + 8, 1000,
+	                            &options), OPK_EINPUT);
+	options.chip = "FX100";
+	ck_code(ctx, evaluate(&evaluation, ctx, &options), OPK_EUSAGE);
+	ck_assert_msg(told(ctx, "unknown chip 'FX100'"), "%s", errors_of(ctx));
+	ck_assert_ptr_null(evaluation);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("evaluation");
+	TCase *tests = tcase_create("evaluation");
+
+	tcase_add_loop_test(tests, evaluation_survives, 0, COUNT(deed_rows));
+	tcase_add_loop_test(tests, evaluation_fails, 0, COUNT(eval_failures));
+	tcase_add_test(tests, evaluation_of_absurd_counts);
+	tcase_add_test(tests, rows_in_order);
+	tcase_add_test(tests, values_without_a_number);
+	tcase_add_test(tests, long_names);
+	tcase_add_test(tests, samples);
+	tcase_add_test(tests, progress);
+	tcase_add_test(tests, evaluation_without_units);
+	tcase_add_test(tests, evaluation_without_detection);
+	tcase_add_test(tests, evaluation_arguments);
+	tcase_set_timeout(tests, 120);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

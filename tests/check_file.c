@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Files that appear whole or not at all, and files read whole. */
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "allocation.h"
+#include "base/file.h"
+#include "folder.h"
+#include "testing.h"
+
+static void write_old(const char *name)
+{
+	FILE *file = fopen(in_folder(name), "w");
+
+	ck_assert_ptr_nonnull(file);
+	fputs("old", file);
+	fclose(file);
+}
+
+static void check_content(const char *name, const char *wanted)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_autofree void *data = NULL;
+	size_t size;
+
+	ck_ok(ctx, opk_read_file(&data, &size, ctx, in_folder(name)));
+	ck_assert_str_eq(data, wanted);
+	ck_assert_uint_eq(size, strlen(wanted));
+	opk_ctx_free(ctx);
+}
+
+START_TEST(file_replaced_at_once)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_outfile *file;
+
+	write_old("f");
+	ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder("f")));
+	ck_ok(ctx, opk_outfile_write(file, "ne", 2));
+	ck_ok(ctx, opk_outfile_write(file, "w", 1));
+	ck_ok(ctx, opk_outfile_write(file, "", 0));
+	check_content("f", "old");
+	ck_ok(ctx, opk_outfile_finish(file));
+	check_content("f", "new");
+	opk_outfile_free(file);
+	check_content("f", "new");
+	ck_assert_uint_eq(entries(false), 1);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(unfinished_file_leaves_nothing)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_outfile *file;
+
+	ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder("f")));
+	ck_ok(ctx, opk_outfile_write(file, "lost", 4));
+	ck_assert_uint_eq(entries(false), 1);
+	opk_outfile_free(file);
+	ck_assert_uint_eq(entries(false), 0);
+	opk_outfile_free(NULL);
+	write_old("f");
+	ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder("f")));
+	opk_outfile_free(file);
+	check_content("f", "old");
+	ck_assert_uint_eq(entries(false), 1);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(file_mode_obeys_umask)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_outfile *file;
+	struct stat info;
+
+	umask(027);
+	ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder("f")));
+	ck_ok(ctx, opk_outfile_finish(file));
+	opk_outfile_free(file);
+	ck_assert_int_eq(stat(in_folder("f"), &info), 0);
+	ck_assert_int_eq(info.st_mode & 0777, 0640);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(odd_targets_are_refused)
+{
+	static const struct {
+		struct here here;
+		const char *path, *wanted;
+	} rows[] = {
+		{ HERE, "/dev/null", "exists and is not a regular file" },
+		{ HERE, "pipe", "exists and is not a regular file" },
+		{ HERE, ".", "exists and is not a regular file" },
+		{ HERE, "link", "exists and is not a regular file" },
+		{ HERE, "missing/f", "can't create: No such file or directory" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_outfile *file = NULL;
+	struct stat info;
+
+	ck_assert_int_eq(mkfifo(in_folder("pipe"), 0600), 0);
+	ck_assert_int_eq(symlink("/dev/null", in_folder("link")), 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *path = rows[i].path[0] == '/' ? rows[i].path : in_folder(rows[i].path);
+		int code = opk_outfile_new(&file, ctx, path);
+
+		ck_row(&rows[i], code == OPK_EFAILED && !file, "code %d", code);
+		ck_row(&rows[i], strstr(errors_of(ctx), rows[i].wanted), "%s", errors_of(ctx));
+		ck_row(&rows[i], entries(false) == 2, "%zu entries", entries(false));
+	}
+	ck_assert_int_eq(lstat(in_folder("link"), &info), 0);
+	ck_assert(S_ISLNK(info.st_mode));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A full disk shows in some write; the first failure is told by finish, and nothing is replaced. */
+START_TEST(failed_write_is_told_by_finish)
+{
+	struct rlimit small = { 4, 4 };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_outfile *file;
+
+	signal(SIGXFSZ, SIG_IGN);
+	write_old("f");
+	ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder("f")));
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+	ck_code(ctx, opk_outfile_write(file, "too long", 8), OPK_EFAILED);
+	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "/f: can't write: File too large"));
+	ck_code(ctx, opk_outfile_write(file, "", 0), OPK_EFAILED);
+	ck_code(ctx, opk_outfile_finish(file), OPK_EFAILED);
+	opk_outfile_free(file);
+	check_content("f", "old");
+	ck_assert_uint_eq(entries(false), 1);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(outfile_without_memory)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_outfile *file = NULL;
+	int code;
+
+	for (long n = 0;; n++) {
+		fail_allocation(n);
+		code = opk_outfile_new(&file, ctx, in_folder("f"));
+		if (!allocation_failed())
+			break;
+		ck_assert_int_eq(code, OPK_ENOMEM);
+		ck_assert_uint_eq(entries(false), 0);
+	}
+	ck_assert_int_eq(code, OPK_OK);
+	opk_outfile_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(whole_files)
+{
+	struct opk_ctx *ctx = new_ctx();
+	void *data = NULL;
+	size_t size;
+
+	write_old("f");
+	check_content("f", "old");
+	ck_assert_int_eq(truncate(in_folder("f"), 0), 0);
+	check_content("f", "");
+	ck_code(ctx, opk_read_file(&data, &size, ctx, in_folder("none")), OPK_EINPUT);
+	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "/none: can't open: No such file"));
+	ck_code(ctx, opk_read_file(&data, &size, ctx, folder), OPK_EINPUT);
+	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "not a regular file"));
+	fail_allocation(0);
+	ck_code(ctx, opk_read_file(&data, &size, ctx, in_folder("f")), OPK_ENOMEM);
+	ck_assert(allocation_failed());
+	ck_assert_ptr_null(data);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Nobody writes to this pipe: who opens it like a file waits forever. */
+START_TEST(pipe_is_no_file)
+{
+	struct opk_ctx *ctx = new_ctx();
+	void *data = NULL;
+	size_t size;
+
+	ck_assert_int_eq(mkfifo(in_folder("pipe"), 0600), 0);
+	ck_code(ctx, opk_read_file(&data, &size, ctx, in_folder("pipe")), OPK_EINPUT);
+	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "not a regular file"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("file");
+	TCase *tests = tcase_create("file");
+
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, file_replaced_at_once);
+	tcase_add_test(tests, unfinished_file_leaves_nothing);
+	tcase_add_test(tests, file_mode_obeys_umask);
+	tcase_add_test(tests, odd_targets_are_refused);
+	tcase_add_test(tests, failed_write_is_told_by_finish);
+	tcase_add_test(tests, outfile_without_memory);
+	tcase_add_test(tests, whole_files);
+	tcase_add_test(tests, pipe_is_no_file);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Hostile and damaged .opk files: no damage goes unnoticed. */
+#include "containers.h"
+
+START_TEST(hostile_file_headers)
+{
+	static const struct {
+		struct here here;
+		const char *bytes;
+		size_t size;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, "", 0, "byte 0: too short for an .opk file" },
+		{ HERE, "\x89OPK\r\n\x1a\n\1\0\0\0\0\0\0", 15, "too short for an .opk file" },
+		{ HERE, "\x89OPK\r\n\x1a\r\1\0\0\0\0\0\0\0", 16, "not an .opk file" },
+		{ HERE, "\x89OPK\n\x1a\n\n\1\0\0\0\0\0\0\0", 16, "not an .opk file" },
+		{ HERE, "\x09OPK\r\n\x1a\n\1\0\0\0\0\0\0\0", 16, "not an .opk file" },
+		{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\0\0\0\0", 16,
+		  "format version 2, this offpeak knows version 1" },
+		{ HERE, "\x89OPK\r\n\x1a\n\0\0\0\0\0\0\0\0", 16, "format version 0" },
+		{ HERE, "\x89OPK\r\n\x1a\n\0\0\0\1\0\0\0\0", 16, "format version 16777216" },
+		{ HERE, "\x89OPK\r\n\x1a\n\1\0\0\0\1\0\0\0", 16, "the file header is damaged" },
+		{ HERE, "\x89OPK\r\n\x1a\n\1\0\0\0\0\0\0\1", 16, "the file header is damaged" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_file *file = NULL;
+		int code;
+
+		write_bytes(rows[i].bytes, rows[i].size);
+		code = opk_file_open(&file, ctx, path);
+		ck_row(&rows[i], code == OPK_EINPUT && !file, "code %d", code);
+		ck_row(&rows[i], strstr(errors_of(ctx), rows[i].wanted), "got %s", errors_of(ctx));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+enum { DEFLATED = OPK_SECTION_DEFLATED, XORED = OPK_SECTION_XORED };
+
+/* The payload has 16 bytes; stored_size and plain_size say what they like. */
+static const struct hostile {
+	struct here here;
+	uint32_t flags, stride, reserved;
+	uint64_t stored, plain;
+	const char *wanted; /* NULL: opens as incomplete */
+} hostile[] = {
+	{ HERE, 0, 0, 1, 16, 16, "a section header is damaged" },
+	{ HERE, 0, 0, 1u << 31, 16, 16, "a section header is damaged" },
+	{ HERE, 0, 0, 0, 16, 15, "a section's two lengths disagree" },
+	{ HERE, 0, 0, 0, 16, 17, "a section's two lengths disagree" },
+	{ HERE, 0, 0, 0, 16, UINT64_MAX, "a section's two lengths disagree" },
+	{ HERE, XORED, 8, 0, 16, 17, "a section's two lengths disagree" },
+	{ HERE, DEFLATED, 0, 0, 16, 16 * 1032 + 1, "a section claims an impossible length" },
+	{ HERE, DEFLATED, 0, 0, 16, UINT64_MAX, "a section claims an impossible length" },
+	{ HERE, DEFLATED, 0, 0, 0, 1, "a section claims an impossible length" },
+	{ HERE, XORED, 0, 0, 16, 16, "a section's filter is out of range" },
+	{ HERE, XORED, 16, 0, 16, 16, "a section's filter is out of range" },
+	{ HERE, XORED, UINT32_MAX, 0, 16, 16, "a section's filter is out of range" },
+	{ HERE, DEFLATED | XORED, 0, 0, 16, 100, "a section's filter is out of range" },
+	{ HERE, DEFLATED | XORED, 100, 0, 16, 100, "a section's filter is out of range" },
+	{ HERE, XORED, 1, 0, 0, 0, "a section's filter is out of range" },
+	{ HERE, 0, 0, 0, 15, 15, "the bytes behind a section are not zero" },
+	{ HERE, 0, 0, 0, 17, 17, "the bytes behind a section are not zero" },
+	{ HERE, 0, 0, 0, 1000, 1000, NULL },
+	{ HERE, 0, 0, 0, UINT64_MAX, UINT64_MAX, NULL },
+	{ HERE, 0, 0, 0, UINT64_MAX - 3, UINT64_MAX - 3, NULL },
+	{ HERE, 0, 0, 0, (uint64_t)1 << 63, (uint64_t)1 << 63, NULL },
+	{ HERE, DEFLATED, 0, 0, UINT64_MAX, 1, NULL },
+	{ HERE, 4, 0, 0, UINT64_MAX, 1, NULL },
+	/* With the end section 64 bytes are left. One more does not fit, and no padding either. */
+	{ HERE, 0, 0, 0, 65, 65, NULL },
+};
+
+START_TEST(hostile_sections)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(hostile); i++) {
+		const struct hostile *row = &hostile[i];
+		struct opk_section section = { .type = OPK_SECTION_DATA, .flags = row->flags,
+			                       .stored_size = row->stored,
+			                       .plain_size = row->plain, .stride = row->stride };
+		struct opk_file *file = NULL;
+		struct image image;
+		int code;
+
+		begin_image(&image);
+		section.crc = opk_crc32(0, "0123456789abcdef", 16);
+		put_raw(&image, &section, row->reserved, "0123456789abcdef", 16);
+		put_end(&image);
+		write_image(&image);
+		code = opk_file_open(&file, ctx, path);
+		ck_row(row, code == (row->wanted ? OPK_EINPUT : OPK_OK), "%d %s", code,
+		       errors_of(ctx));
+		ck_row(row, !row->wanted || strstr(errors_of(ctx), row->wanted), "got %s",
+		       errors_of(ctx));
+		ck_row(row, code || !opk_file_complete(file), "complete");
+		ck_row(row, code || !opk_file_section_count(file), "a section was believed");
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(hostile_end_sections)
+{
+	static const struct {
+		struct here here;
+		uint32_t count, crc_change, payload_crc_change, flags;
+		uint64_t stored;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, 1, 0, 0, 0, 8, NULL },
+		{ HERE, 0, 0, 0, 0, 8, "sections are missing or were moved" },
+		{ HERE, 2, 0, 0, 0, 8, "sections are missing or were moved" },
+		{ HERE, 1, 1, 0, 0, 8, "sections are missing or were moved" },
+		{ HERE, 1, 0, 1, 0, 8, "the end section is damaged" },
+		{ HERE, 1, 0, 0, XORED, 8, "the end section is damaged" },
+		{ HERE, 1, 0, 0, 16, 8, "the end section is damaged" },
+		{ HERE, 1, 0, 0, 0, 0, "the end section is damaged" },
+		{ HERE, 1, 0, 0, 0, 16, "the end section is damaged" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_section end = { .type = OPK_SECTION_END, .flags = rows[i].flags,
+			                   .stored_size = rows[i].stored,
+			                   .plain_size = rows[i].stored,
+			                   .stride = rows[i].flags & XORED };
+		uint32_t payload[4] = { rows[i].count };
+		struct image image;
+		bool complete;
+		int code;
+
+		begin_image(&image);
+		put(&image, OPK_SECTION_META, "{}", 2);
+		payload[1] = image.crc ^ rows[i].crc_change;
+		end.crc = opk_crc32(0, payload, 8) ^ rows[i].payload_crc_change;
+		put_raw(&image, &end, 0, payload, rows[i].stored);
+		write_image(&image);
+		code = read_all(ctx, &complete);
+		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
+		ck_row(&rows[i], complete == !rows[i].wanted, "complete %d", complete);
+		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "got %s",
+		       errors_of(ctx));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Sections whose headers are sound and whose payload is not. */
+START_TEST(hostile_payloads)
+{
+	static const struct {
+		struct here here;
+		const char *bytes;
+		size_t size, plain;
+		uint32_t crc_change;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 3, 0, NULL },
+		{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 3, 1, "its CRC-32 differs" },
+		{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 2, 0, "differs from the one stated" },
+		{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 4, 0, "differs from the one stated" },
+		{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 0, 0, "compressed data is damaged" },
+		{ HERE, "x\x9cKLJ\6\0\2M\1'?", 12, 3, 0, "differs from the one stated" },
+		{ HERE, "x\x9cKLJ\6\0\2M\1", 10, 3, 0, "compressed data is damaged" },
+		{ HERE, "x\x9cKLJ\6\0\2M\1(", 11, 3, 0, "incorrect data check" },
+		{ HERE, "x\x9d", 2, 3, 0, "incorrect header check" },
+		{ HERE, "garbage!", 8, 3, 0, "compressed data is damaged" },
+		{ HERE, "x\xbb\0\0\0\1", 6, 3, 0, "compressed data is damaged" },
+		{ HERE, "", 0, 0, 0, "compressed data is damaged" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		uint32_t crc = opk_crc32(0, rows[i].bytes, rows[i].size) ^ rows[i].crc_change;
+		struct opk_section section = { .type = OPK_SECTION_CONFIG, .flags = DEFLATED,
+			                       .stored_size = rows[i].size,
+			                       .plain_size = rows[i].plain, .crc = crc };
+		opk_autofree void *data = NULL;
+		struct opk_file *file;
+		struct image image;
+		size_t size;
+		int code;
+
+		begin_image(&image);
+		put_raw(&image, &section, 0, rows[i].bytes, rows[i].size);
+		put_end(&image);
+		write_image(&image);
+		file = open_file(ctx);
+		code = opk_file_read(&data, &size, ctx, file, 0);
+		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
+		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "got %s",
+		       errors_of(ctx));
+		ck_row(&rows[i], code || !strcmp(data, "abc"), "got %s", (char *)data);
+		ck_row(&rows[i], !code == (data != NULL), "data %p", data);
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(not_a_file)
+{
+	static const struct {
+		struct here here;
+		const char *path, *wanted;
+	} rows[] = {
+		{ HERE, "/nowhere/x.opk", "/nowhere/x.opk: can't open: No such file" },
+		{ HERE, "/dev/null", "/dev/null: not a regular file" },
+		{ HERE, "/tmp", "/tmp: not a regular file" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_file *file = NULL;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		ck_row(&rows[i], opk_file_open(&file, ctx, rows[i].path) == OPK_EINPUT, "opens");
+		ck_row(&rows[i], strstr(errors_of(ctx), rows[i].wanted), "got %s", errors_of(ctx));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Nobody writes to this pipe: who opens it like a file waits forever. */
+START_TEST(pipe_is_no_opk_file)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_file *file = NULL;
+
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_code(ctx, opk_file_open(&file, ctx, path), OPK_EINPUT);
+	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "not a regular file"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- damage ----------------------------------------------------------------------------- */
+
+START_TEST(truncated_anywhere)
+{
+	struct opk_ctx *ctx = new_ctx();
+	size_t whole = write_sample(ctx), sections = 5;
+
+	for (size_t size = whole; size-- > 0;) {
+		struct opk_file *file = NULL;
+		bool complete = true;
+		int code;
+
+		ck_assert_int_eq(truncate(path, (off_t)size), 0);
+		code = read_all(ctx, &complete);
+		ck_assert_msg(code == (size < 16 ? OPK_EINPUT : OPK_OK), "%zu bytes: %d", size,
+		              code);
+		ck_assert_msg(!complete, "%zu bytes: complete", size);
+		if (code)
+			continue;
+		/* What was whole stays readable, and never grows again. */
+		ck_ok(ctx, opk_file_open(&file, ctx, path));
+		ck_assert_uint_le(opk_file_section_count(file), sections);
+		ck_assert_uint_eq(opk_file_size(file), size);
+		sections = opk_file_section_count(file);
+		opk_file_free(file);
+	}
+	ck_assert_uint_eq(sections, 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(every_bit_flip_is_noticed)
+{
+	struct opk_ctx *ctx = new_ctx();
+	size_t size = write_sample(ctx);
+	opk_autofree uint8_t *bytes = NULL;
+	size_t got;
+	bool complete;
+
+	ck_ok(ctx, opk_read_file((void **)&bytes, &got, ctx, path));
+	ck_assert_uint_eq(got, size);
+	for (size_t bit = 0; bit < 8 * size; bit++) {
+		int code;
+
+		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		write_bytes(bytes, size);
+		code = read_all(ctx, &complete);
+		ck_assert_msg(code == OPK_EINPUT, "bit %zu of byte %zu: %d", bit % 8, bit / 8,
+		              code);
+		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+	write_bytes(bytes, size);
+	ck_ok(ctx, read_all(ctx, &complete));
+	ck_assert(complete);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* One byte each, padded, behind a header: all sections of this file are equally long. */
+enum { HEAD = 16, SECTION = 48 };
+
+static void write_letters(struct opk_ctx *ctx, uint8_t *bytes)
+{
+	opk_autofree void *written = NULL;
+	struct opk_writer *writer;
+	size_t size;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	for (const char *c = "abc"; *c; c++)
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, c, 1));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	ck_ok(ctx, opk_read_file(&written, &size, ctx, path));
+	ck_assert_uint_eq(size, HEAD + 4 * SECTION);
+	memcpy(bytes, written, size);
+}
+
+static const uint8_t *section_of(const uint8_t *bytes, char letter)
+{
+	return bytes + HEAD + (letter == 'E' ? 3 : letter - 'a') * SECTION;
+}
+
+/* The file has sections a, b and c, and its end, E; each row puts them into another order. */
+START_TEST(sections_moved)
+{
+	static const char moved[] = "sections are missing or were moved";
+	static const char more[] = "there is more after the end section";
+	static const struct {
+		struct here here;
+		const char *order, *tail;
+		const char *wanted; /* NULL: good */
+	} rows[] = {
+		{ HERE, "abcE", "", NULL },
+		{ HERE, "abE", "", moved },
+		{ HERE, "bcE", "", moved },
+		{ HERE, "E", "", moved },
+		{ HERE, "aabcE", "", moved },
+		{ HERE, "abcaE", "", moved },
+		{ HERE, "abEc", "", moved },
+		{ HERE, "abcE", "x", more },
+		{ HERE, "abcE", "01234567890123456789012345678901234567890123456789", more },
+		{ HERE, "abcEE", "", more },
+		{ HERE, "abcEa", "", more },
+		/* As many sections as there were, and each whole in itself. */
+		{ HERE, "acbE", "", moved },
+		{ HERE, "bacE", "", moved },
+		{ HERE, "aacE", "", moved },
+		{ HERE, "cccE", "", moved },
+	};
+	uint8_t bytes[HEAD + 4 * SECTION];
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autobuf struct opk_buf buf = { 0 };
+		bool complete;
+		int code;
+
+		write_letters(ctx, bytes);
+		opk_buf_add(&buf, bytes, HEAD);
+		for (const char *c = rows[i].order; *c; c++)
+			opk_buf_add(&buf, section_of(bytes, *c), SECTION);
+		opk_buf_add_text(&buf, rows[i].tail);
+		write_bytes(buf.data, buf.size);
+		code = read_all(ctx, &complete);
+		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
+		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "got %s",
+		       errors_of(ctx));
+		ck_row(&rows[i], complete == !rows[i].wanted, "complete %d", complete);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("hostile");
+	TCase *tests = add_case(suite, "hostile");
+
+	tcase_add_test(tests, hostile_file_headers);
+	tcase_add_test(tests, hostile_sections);
+	tcase_add_test(tests, hostile_end_sections);
+	tcase_add_test(tests, hostile_payloads);
+	tcase_add_test(tests, not_a_file);
+	tcase_add_test(tests, truncated_anywhere);
+	tcase_add_test(tests, every_bit_flip_is_noticed);
+	tcase_add_test(tests, sections_moved);
+	tests = add_case(suite, "pipe");
+	tcase_set_timeout(tests, 4);
+	tcase_add_test(tests, pipe_is_no_opk_file);
+	return run_suite(suite);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Metadata and range tables of .opk files. */
+#include <inttypes.h>
+
+#include "containers.h"
+
+static struct opk_file *file_with(struct opk_ctx *ctx, uint32_t type, const char *text)
+{
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add(writer, type, text, strlen(text)));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	return open_file(ctx);
+}
+
+static void check_same_meta(const struct opk_meta *got, const struct opk_meta *wanted)
+{
+	ck_assert_str_eq(got->kind, wanted->kind);
+	ck_assert_str_eq(got->generator, wanted->generator);
+	ck_assert_str_eq(got->chip, wanted->chip);
+	ck_assert_int_eq(got->profiler, wanted->profiler);
+	ck_assert_str_eq(got->set_name, wanted->set_name);
+	ck_assert_str_eq(got->set_description, wanted->set_description);
+	ck_assert_uint_eq(got->metric_count, wanted->metric_count);
+	for (size_t i = 0; i < wanted->metric_count; i++)
+		ck_assert_str_eq(got->metrics[i], wanted->metrics[i]);
+	ck_assert_uint_eq(got->passes, wanted->passes);
+	ck_assert_int_eq(got->keep_instances, wanted->keep_instances);
+	ck_assert_str_eq(got->config_hash, wanted->config_hash);
+	ck_assert_uint_eq(got->cupti_version, wanted->cupti_version);
+	ck_assert_str_eq(got->source, wanted->source);
+	ck_assert_int_eq(got->has_gpu_time_shift, wanted->has_gpu_time_shift);
+	ck_assert_int_eq(got->gpu_time_shift, wanted->gpu_time_shift);
+}
+
+static const struct opk_meta small_meta = {
+	.kind = "", .generator = "", .chip = "A", .set_name = "", .set_description = "",
+	.metrics = metric_names, .metric_count = 1, .config_hash = "", .source = "",
+};
+
+START_TEST(meta_round_trip)
+{
+	const struct opk_meta *const metas[] = { &full_meta, &small_meta };
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(metas); i++) {
+		const struct opk_meta *got = NULL, *again = NULL;
+		struct opk_writer *writer;
+		struct opk_file *file;
+
+		ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+		ck_ok(ctx, opk_writer_add_meta(writer, metas[i]));
+		ck_ok(ctx, opk_writer_finish(writer));
+		opk_writer_free(writer);
+		file = open_file(ctx);
+		ck_ok(ctx, opk_file_meta(&got, ctx, file));
+		check_same_meta(got, metas[i]);
+		ck_ok(ctx, opk_file_meta(&again, ctx, file));
+		ck_assert_ptr_eq(got, again);
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+#define CHIP "\"chip\":\"GH100\","
+#define RANGE "\"profiler\":\"range\","
+#define METRICS "\"metrics\":[\"a.b\"]"
+
+START_TEST(bad_metadata)
+{
+	static const char name_512[] = "{" CHIP RANGE "\"metrics\":[\"%0512d\"]}";
+	static const struct {
+		struct here here;
+		const char *text, *wanted;
+	} rows[] = {
+		{ HERE, "", "JSON, byte 0" },
+		{ HERE, "chip: GH100", "JSON, byte 0" },
+		{ HERE, "{" CHIP RANGE METRICS, "an object needs" },
+		{ HERE, "[]", "names no usable chip" },
+		{ HERE, "null", "names no usable chip" },
+		{ HERE, "{}", "names no usable chip" },
+		{ HERE, "{" RANGE METRICS "}", "names no usable chip" },
+		{ HERE, "{\"chip\":\"\"," RANGE METRICS "}", "names no usable chip" },
+		{ HERE, "{\"chip\":100," RANGE METRICS "}", "names no usable chip" },
+		{ HERE, "{\"chip\":\"gh100\"," RANGE METRICS "}", "names no usable chip" },
+		{ HERE, "{\"chip\":\"GH 100\"," RANGE METRICS "}", "names no usable chip" },
+		{ HERE, "{\"chip\":\"../GH\"," RANGE METRICS "}", "names no usable chip" },
+		{ HERE, "{\"chip\":\"G\xc3\x89\"," RANGE METRICS "}", "names no usable chip" },
+		{ HERE, "{\"chip\":\"ABCDEFGHIJKLMNOP\"," RANGE METRICS "}",
+		  "names no usable chip" },
+		{ HERE, "{" CHIP METRICS "}", "names no known profiler" },
+		{ HERE, "{" CHIP "\"profiler\":\"PM\"," METRICS "}", "names no known profiler" },
+		{ HERE, "{" CHIP "\"profiler\":0," METRICS "}", "names no known profiler" },
+		{ HERE, "{" CHIP RANGE "\"metrics\":[]}", "no usable list of metrics" },
+		{ HERE, "{" CHIP RANGE "\"metrics\":\"a.b\"}", "no usable list of metrics" },
+		{ HERE, "{" CHIP RANGE "\"metrics\":{\"a\":\"b\"}}", "no usable list of metrics" },
+		{ HERE, "{" CHIP RANGE "\"passes\":1}", "no usable list of metrics" },
+		{ HERE, "{" CHIP RANGE "\"metrics\":[\"a\",1]}", "metric 2 has no usable name" },
+		{ HERE, "{" CHIP RANGE "\"metrics\":[null]}", "metric 1 has no usable name" },
+		{ HERE, "{" CHIP RANGE "\"metrics\":[[\"a\"]]}", "metric 1 has no usable name" },
+		{ HERE, "{" CHIP RANGE "\"metrics\":[\"\"]}", "metric 1 has no usable name" },
+		{ HERE, "{" CHIP RANGE "\"metrics\":[\"a b\"]}", "metric 1 has no usable name" },
+		{ HERE, "{" CHIP RANGE "\"metrics\":[\"a,b\"]}", "metric 1 has no usable name" },
+		{ HERE, "{" CHIP RANGE "\"metrics\":[\"a\\n\"]}", "metric 1 has no usable name" },
+		{ HERE, name_512, "metric 1 has no usable name" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *text = rows[i].text == name_512
+		                                  ? opk_printf(name_512, 0)
+		                                  : opk_strdup(rows[i].text);
+		struct opk_file *file = file_with(ctx, OPK_SECTION_META, text);
+		const struct opk_meta *meta = NULL;
+		int code = opk_file_meta(&meta, ctx, file);
+
+		ck_row(&rows[i], code == OPK_EINPUT && !meta, "code %d", code);
+		ck_row(&rows[i], strstr(opk_error_message(ctx, 0), rows[i].wanted), "got %s",
+		       errors_of(ctx));
+		ck_row(&rows[i], strstr(opk_error_message(ctx, 1), "t.opk: section 1 (META)"),
+		       "got %s", errors_of(ctx));
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Wrong types and numbers out of range read as absent. */
+START_TEST(odd_metadata)
+{
+	static const char *const texts[] = {
+		"\"kind\":1,\"set\":null,\"source\":[],\"config_hash\":{},\"generator\":true",
+		"\"passes\":\"3\",\"cupti_version\":true,\"keep_instances\":\"no\"",
+		"\"passes\":-3,\"cupti_version\":-1,\"gpu_time_shift_ns\":\"5\"",
+		"\"passes\":1.5,\"cupti_version\":13e4,\"gpu_time_shift_ns\":5.5",
+		"\"passes\":18446744073709551616,\"gpu_time_shift_ns\":9223372036854775808",
+		"\"cupti_version\":4294967297",
+		"\"future\":{\"a\":[1]}",
+	};
+	struct opk_meta wanted = small_meta;
+	struct opk_ctx *ctx = new_ctx();
+
+	wanted.keep_instances = true; /* as in files that say nothing */
+	wanted.metrics = (const char *[]){ "a.b" };
+	wanted.chip = "GH100";
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		opk_autofree char *text = opk_printf("{" CHIP RANGE METRICS ",%s}", texts[i]);
+		struct opk_file *file = file_with(ctx, OPK_SECTION_META, text);
+		const struct opk_meta *meta = NULL;
+
+		ck_ok(ctx, opk_file_meta(&meta, ctx, file));
+		check_same_meta(meta, &wanted);
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(config_hash)
+{
+	char hash[15];
+
+	opk_config_hash(hash, "123456789", 9);
+	ck_assert_str_eq(hash, "crc32:cbf43926");
+	opk_config_hash(hash, NULL, 0);
+	ck_assert_str_eq(hash, "crc32:00000000");
+}
+END_TEST
+
+#define NOTHING_KNOWN { "", "", { 0 }, { 0 }, -1, 0, 0, 0, 0 }
+
+START_TEST(range_rows)
+{
+	static const struct {
+		struct here here;
+		const char *text;
+		struct opk_range wanted;
+	} rows[] = {
+		{ HERE, "{}", NOTHING_KNOWN },
+		{ HERE, "null", NOTHING_KNOWN },
+		{ HERE, "[1,2]", NOTHING_KNOWN },
+		{ HERE,
+		  "{\"name\":\"a/b\",\"kernel\":\"k<int>\",\"grid\":[1,2,3],\"block\":[4,5,6],"
+		  "\"device\":2,\"start_ns\":7,\"end_ns\":18446744073709551615,"
+		  "\"shared_bytes\":16,\"launch\":3}",
+		  { "a/b", "k<int>", { 1, 2, 3 }, { 4, 5, 6 }, 2, 7, UINT64_MAX, 16, 3 } },
+		{ HERE, "{\"name\":1,\"kernel\":[]}", NOTHING_KNOWN },
+		{ HERE, "{\"grid\":[1,2],\"block\":[1,2,3,4]}", NOTHING_KNOWN },
+		{ HERE, "{\"grid\":[1,2,\"3\"],\"block\":5}", NOTHING_KNOWN },
+		{ HERE, "{\"grid\":[1,2,-3],\"block\":[1,2.5,3]}", NOTHING_KNOWN },
+		{ HERE, "{\"grid\":[4294967295,1,1],\"block\":[4294967296,1,1]}",
+		  { "", "", { UINT32_MAX, 1, 1 }, { 0 }, -1, 0, 0, 0, 0 } },
+		{ HERE, "{\"device\":2147483647}", { "", "", { 0 }, { 0 }, INT32_MAX, 0, 0, 0, 0 } },
+		{ HERE, "{\"device\":2147483648}", NOTHING_KNOWN },
+		{ HERE, "{\"device\":-2}", NOTHING_KNOWN },
+		{ HERE, "{\"start_ns\":-7,\"end_ns\":\"8\"}", NOTHING_KNOWN },
+		{ HERE, "{\"start_ns\":1.5,\"end_ns\":1e9}", NOTHING_KNOWN },
+		{ HERE, "{\"end_ns\":18446744073709551616}", NOTHING_KNOWN },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *text = opk_printf("[{\"name\":\"first\"},%s]", rows[i].text);
+		struct opk_file *file = file_with(ctx, OPK_SECTION_RANGES, text);
+		const struct opk_range *got = NULL, *wanted = &rows[i].wanted;
+		size_t count = 0;
+
+		ck_ok(ctx, opk_file_ranges(&got, &count, ctx, file));
+		ck_row(&rows[i], count == 2 && !strcmp(got->name, "first"), "%zu rows", count);
+		got++;
+		ck_row(&rows[i], !strcmp(got->name, wanted->name), "%s", got->name);
+		ck_row(&rows[i], !strcmp(got->kernel, wanted->kernel), "%s", got->kernel);
+		ck_row(&rows[i], !memcmp(got->grid, wanted->grid, sizeof got->grid), "grid");
+		ck_row(&rows[i], !memcmp(got->block, wanted->block, sizeof got->block), "block");
+		ck_row(&rows[i], got->device == wanted->device, "device %d", got->device);
+		ck_row(&rows[i], got->start_ns == wanted->start_ns, "%" PRIu64, got->start_ns);
+		ck_row(&rows[i], got->shared_bytes == wanted->shared_bytes, "shared");
+		ck_row(&rows[i], got->launch == wanted->launch, "launch");
+		ck_row(&rows[i], got->end_ns == wanted->end_ns, "%" PRIu64, got->end_ns);
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(range_tables)
+{
+	static const struct {
+		struct here here;
+		const char *text;
+		const char *wanted; /* NULL: good, and empty */
+	} rows[] = {
+		{ HERE, "[]", NULL },
+		{ HERE, "{}", "the range table is no array" },
+		{ HERE, "\"r\"", "the range table is no array" },
+		{ HERE, "", "JSON, byte 0" },
+		{ HERE, "[{}", "an array needs" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_file *file = file_with(ctx, OPK_SECTION_RANGES, rows[i].text);
+		const struct opk_range *ranges;
+		size_t count = 7;
+		int code = opk_file_ranges(&ranges, &count, ctx, file);
+
+		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
+		ck_row(&rows[i], code || count == 0, "count %zu", count);
+		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "%s",
+		       errors_of(ctx));
+		ck_row(&rows[i], !code || strstr(errors_of(ctx), "t.opk: section 1 (RNGS)"), "%s",
+		       errors_of(ctx));
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("meta");
+	TCase *tests = add_case(suite, "meta");
+
+	tcase_add_test(tests, meta_round_trip);
+	tcase_add_test(tests, bad_metadata);
+	tcase_add_test(tests, odd_metadata);
+	tcase_add_test(tests, config_hash);
+	tcase_add_test(tests, range_rows);
+	tcase_add_test(tests, range_tables);
+	return run_suite(suite);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where output goes: in pieces, to sinks that fail, and with memory that runs out. */
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "allocation.h"
+#include "base/file.h"
+#include "rows.h"
+#include "testing.h"
+
+/* Takes `left` pieces, then refuses one, then takes again. */
+struct sink {
+	long left;
+	size_t calls, bytes;
+};
+
+static int take_some(void *data, const void *bytes, size_t size)
+{
+	struct sink *sink = data;
+
+	(void)bytes;
+	sink->calls++;
+	sink->bytes += size;
+	return sink->left-- == 0;
+}
+
+static struct opk_out *new_out(struct opk_ctx *ctx, enum opk_format format, opk_sink_fn *sink,
+                               void *data)
+{
+	struct opk_out_options options = OPK_INIT(options);
+	struct opk_out *out = NULL;
+
+	options.format = format;
+	ck_ok(ctx, opk_out_new(&out, ctx, &options, sink, data));
+	return out;
+}
+
+/* 30,000 rows of ten digits: several pieces in each format but tables. */
+static int write_much(struct opk_out *out)
+{
+	static const struct opk_column column = { "c", OPK_CELL_UINT };
+	int code = opk_out_table(out, "t", &column, 1);
+
+	for (uint64_t i = 0; !code && i < 30000; i++)
+		code = opk_out_row(out, &(union opk_cell){ .uint = 1000000000 + i });
+	return code ? code : opk_out_finish(out);
+}
+
+START_TEST(much_output_comes_in_pieces)
+{
+	/* Ten digits a row; the header of a table is padded to its column's width. */
+	static const size_t wanted[FORMATS] = { 30001 * 11, 2 + 30000 * 11,
+		                                30000 * 17 + 29999 + 3, 30000 * 17 };
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < FORMATS; i++) {
+		struct sink sink = { .left = -1 };
+		struct opk_out *out = new_out(ctx, (enum opk_format)i, take_some, &sink);
+
+		ck_ok(ctx, write_much(out));
+		ck_assert_uint_eq(sink.bytes, wanted[i]);
+		ck_assert_uint_gt(sink.calls, i == OPK_TABLE ? 0 : 3);
+		opk_out_free(out);
+	}
+	opk_out_free(NULL);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(sink_failure)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < FORMATS; i++) {
+		for (long left = 0; left < (i == OPK_TABLE ? 1 : 3); left++) {
+			struct sink sink = { .left = left };
+			struct opk_out *out = new_out(ctx, (enum opk_format)i, take_some, &sink);
+
+			ck_code(ctx, write_much(out), OPK_EFAILED);
+			ck_assert_uint_eq(sink.calls, (size_t)left + 1);
+			ck_assert_ptr_nonnull(strstr(errors_of(ctx), "can't write the output"));
+			opk_out_free(out);
+		}
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Output with a hole is no output: who asks at the end must be told. */
+START_TEST(sink_failure_sticks)
+{
+	static const struct opk_column column = { "c", OPK_CELL_UINT };
+	struct opk_ctx *ctx = new_ctx();
+	struct sink sink = { .left = 1 };
+	struct opk_out *out = new_out(ctx, OPK_CSV, take_some, &sink);
+
+	ck_ok(ctx, opk_out_table(out, "t", &column, 1));
+	for (uint64_t i = 0; i < 30000; i++)
+		opk_out_row(out, &(union opk_cell){ .uint = 1000000000 + i });
+	ck_code(ctx, opk_out_finish(out), OPK_EFAILED);
+	ck_assert_uint_eq(sink.calls, 2);
+	opk_out_free(out);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The sink's own cause is what the user needs: which file, and why. */
+START_TEST(full_disk_is_told)
+{
+	char path[] = "/tmp/check_output.XXXXXX";
+	struct rlimit small = { 4096, 4096 };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_outfile *file;
+	struct opk_out *out;
+
+	close(mkstemp(path));
+	signal(SIGXFSZ, SIG_IGN);
+	ck_ok(ctx, opk_outfile_new(&file, ctx, path));
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+	out = new_out(ctx, OPK_CSV, opk_outfile_write, file);
+	ck_code(ctx, write_much(out), OPK_EFAILED);
+	opk_out_free(out);
+	opk_outfile_free(file);
+	unlink(path);
+	ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 0), path));
+	ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 0), "File too large"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static int write_all_kinds(struct opk_ctx *ctx, enum opk_format format, bool record)
+{
+	struct opk_out_options options = OPK_INIT(options);
+	struct sink sink = { .left = -1 };
+	struct opk_out *out = NULL;
+	int code;
+
+	options.format = format;
+	code = opk_out_new(&out, ctx, &options, take_some, &sink);
+	if (!code && record)
+		code = opk_out_record(out, columns, cells[0], COUNT(columns));
+	if (!code)
+		code = opk_out_table(out, "t", columns, COUNT(columns));
+	for (size_t i = 0; !code && i < 8; i++)
+		code = opk_out_row(out, cells[i % 2]);
+	if (!code)
+		code = opk_out_finish(out);
+	opk_out_free(out);
+	return code;
+}
+
+START_TEST(output_without_memory)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < 2 * FORMATS; i++) {
+		long n = 0;
+		int code;
+
+		for (;; n++) {
+			fail_allocation(n);
+			code = write_all_kinds(ctx, (enum opk_format)(i / 2), i % 2);
+			if (!allocation_failed())
+				break;
+			ck_assert_msg(code == OPK_ENOMEM, "format %zu, allocation %ld: %d",
+			              i / 2, n, code);
+		}
+		ck_ok(ctx, code);
+		ck_assert_int_gt(n, 2);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sink");
+	TCase *tests = tcase_create("sink");
+
+	/* A memory checker is twenty times slower. */
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, much_output_comes_in_pieces);
+	tcase_add_test(tests, sink_failure);
+	tcase_add_test(tests, sink_failure_sticks);
+	tcase_add_test(tests, full_disk_is_told);
+	tcase_add_test(tests, output_without_memory);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * .opk files for tests: a writer that shares no code with the library's own, and so can write what
+ * that would not; a sound sample; and a reader of everything.
+ */
+#ifndef OPK_CONTAINERS_H
+#define OPK_CONTAINERS_H
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "adapters/zlib/deflate.h"
+#include "base/buf.h"
+#include "domain/meta.h"
+#include "folder.h"
+#include "testing.h"
+
+static char path[80]; /* the file under test, alone in its folder */
+
+/* The fixture of add_case(): nothing else may be left in the folder. */
+
+static inline void make_path(void)
+{
+	make_folder();
+	snprintf(path, sizeof path, "%s/t.opk", folder);
+}
+
+static inline void remove_path(void)
+{
+	unlink(path);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+
+static inline TCase *add_case(Suite *suite, const char *name)
+{
+	TCase *tests = tcase_create(name);
+
+	suite_add_tcase(suite, tests);
+	/* A memory checker is twenty times slower. */
+	tcase_set_timeout(tests, 120);
+	tcase_add_checked_fixture(tests, make_path, remove_path);
+	return tests;
+}
+
+/* The bytes of each section header that the end section sums up. */
+enum { SUMMED = 36 };
+
+/* Written from the format alone, sharing no code with the library's writer. */
+struct image {
+	struct opk_buf buf;
+	uint32_t crc, count; /* for the end section */
+};
+
+static inline void begin_image(struct image *image)
+{
+	*image = (struct image){ 0 };
+	opk_buf_add(&image->buf, "\x89OPK\r\n\x1a\n\1\0\0\0\0\0\0\0", 16);
+	image->crc = opk_crc32(0, image->buf.data, 16);
+}
+
+/* A section header exactly as told, with a right checksum; its payload, padded. */
+static inline void put_raw(struct image *image, const struct opk_section *section,
+                           uint32_t reserved, const void *payload, size_t size)
+{
+	opk_autobuf struct opk_buf header = { 0 };
+
+	opk_buf_add_u32(&header, section->type);
+	opk_buf_add_u32(&header, section->flags);
+	opk_buf_add_u64(&header, section->stored_size);
+	opk_buf_add_u64(&header, section->plain_size);
+	opk_buf_add_u32(&header, section->stride);
+	opk_buf_add_u32(&header, section->crc);
+	opk_buf_add_u32(&header, reserved);
+	opk_buf_add_u32(&header, opk_crc32(0, header.data, header.size));
+	opk_buf_add(&image->buf, header.data, header.size);
+	opk_buf_add(&image->buf, payload, size);
+	opk_buf_add(&image->buf, "\0\0\0\0\0\0\0", -size & 7);
+	if (section->type == OPK_SECTION_END)
+		return;
+	image->crc = opk_crc32(image->crc, header.data, SUMMED);
+	image->count++;
+}
+
+static inline void put(struct image *image, uint32_t type, const void *payload, size_t size)
+{
+	struct opk_section section = { .type = type, .stored_size = size, .plain_size = size,
+		                       .crc = opk_crc32(0, payload, size) };
+
+	put_raw(image, &section, 0, payload, size);
+}
+
+static inline void put_end(struct image *image)
+{
+	opk_autobuf struct opk_buf payload = { 0 };
+
+	opk_buf_add_u32(&payload, image->count);
+	opk_buf_add_u32(&payload, image->crc);
+	put(image, OPK_SECTION_END, payload.data, payload.size);
+}
+
+static inline void write_bytes(const void *data, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, data, size), (ssize_t)size);
+	close(fd);
+}
+
+static inline void write_image(struct image *image)
+{
+	write_bytes(image->buf.data, image->buf.size);
+	opk_buf_clear(&image->buf);
+}
+
+static const char good_meta[] = "{\"kind\":\"set\",\"chip\":\"GH100\",\"profiler\":\"range\","
+				"\"metrics\":[\"a__b.sum\"]}";
+
+/* Metadata, a stored, an empty and a filtered section, and a range table: about 600 bytes. */
+static inline size_t write_sample(struct opk_ctx *ctx)
+{
+	static const uint8_t repeated[] = "counter";
+	uint8_t data[1024];
+	struct opk_writer *writer;
+	struct stat info;
+
+	for (size_t i = 0; i < sizeof data; i++)
+		data[i] = (uint8_t)(i % 100 * 37 + i % 100 / 7);
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_META, good_meta, sizeof good_meta - 1));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_CONFIG, repeated, sizeof repeated - 1));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_PREFIX, NULL, 0));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, data, sizeof data));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_RANGES, "[{\"name\":\"r\"}]", 14));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	ck_assert_int_eq(stat(path, &info), 0);
+	return (size_t)info.st_size;
+}
+
+/* Opens, verifies and reads everything; the first code that is not OPK_OK. */
+static inline int read_all(struct opk_ctx *ctx, bool *complete)
+{
+	struct opk_file *file = NULL;
+	int code = opk_file_open(&file, ctx, path);
+
+	*complete = !code && opk_file_complete(file);
+	for (size_t i = 0; !code && i < opk_file_section_count(file); i++) {
+		opk_autofree void *data = NULL;
+		size_t size;
+
+		code = opk_file_verify(ctx, file, i);
+		if (!code)
+			code = opk_file_read(&data, &size, ctx, file, i);
+	}
+	opk_file_free(file);
+	return code;
+}
+
+static inline struct opk_file *open_file(struct opk_ctx *ctx)
+{
+	struct opk_file *file = NULL;
+
+	ck_ok(ctx, opk_file_open(&file, ctx, path));
+	return file;
+}
+
+/* Metadata with every field, and its metrics. */
+static const char *const metric_names[] = { "sm__cycles.sum", "UNIT.Set.a__b.avg" };
+
+static const struct opk_meta full_meta = {
+	.kind = "recording", .generator = "offpeak 0", .chip = "GH100",
+	.profiler = OPK_PROFILER_PM, .set_name = "a \"name\"",
+	.set_description = "tab\there \xc3\xa9",
+	.metrics = metric_names, .metric_count = 2, .passes = 3, .keep_instances = true,
+	.config_hash = "crc32:00000001", .cupti_version = 130001, .source = "old.img",
+	.gpu_time_shift = -794764, .has_gpu_time_shift = true,
+};
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the tests of metric sets share: their files, and sets and errors told in short. */
+#ifndef OPK_METRIC_SETS_H
+#define OPK_METRIC_SETS_H
+
+#include "testing.h"
+
+#define FILES TEST_SOURCE_DIR "/files/"
+
+/* The innermost cause without the folder, wherever that stands in it. */
+static inline const char *cause(const struct opk_ctx *ctx)
+{
+	static char text[1024];
+	const char *from = opk_error_count(ctx) ? opk_error_message(ctx, 0) : "";
+	size_t used = 0;
+
+	while (*from && used < sizeof text - 1) {
+		if (!strncmp(from, FILES, strlen(FILES)))
+			from += strlen(FILES);
+		text[used++] = *from++;
+	}
+	text[used] = '\0';
+	return text;
+}
+
+/* All names with a blank behind each. */
+static inline const char *listed(const struct opk_set *set, size_t count,
+                                 const char *get(const struct opk_set *set, size_t i))
+{
+	static char text[2048];
+
+	text[0] = '\0';
+	for (size_t i = 0; i < count; i++) {
+		ck_assert_uint_lt(strlen(text) + strlen(get(set, i)) + 2, sizeof text);
+		strcat(strcat(text, get(set, i)), " ");
+	}
+	return text;
+}
+
+static inline const char *metrics_of(const struct opk_set *set)
+{
+	return listed(set, opk_set_metric_count(set), opk_set_metric);
+}
+
+static inline const char *chips_of(const struct opk_set *set)
+{
+	return listed(set, opk_set_chip_count(set), opk_set_chip);
+}
+
+static inline TCase *add_case(Suite *suite, const char *name)
+{
+	TCase *tests = tcase_create(name);
+
+	suite_add_tcase(suite, tests);
+	/* A memory checker is twenty times slower. */
+	tcase_set_timeout(tests, 60);
+	return tests;
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the tests against NVIDIA's own libraries share. */
+#ifndef OPK_REAL_H
+#define OPK_REAL_H
+
+#include "testing.h"
+
+/* The release whose numbers are known. */
+enum { CUPTI_13_0 = 130001 };
+
+static inline uint32_t version_of(struct opk_ctx *ctx)
+{
+	struct opk_nvidia_info info;
+
+	ck_ok(ctx, opk_nvidia_info(&info, ctx));
+	return info.cupti_version;
+}
+
+#endif
