@@ -370,6 +370,7 @@ struct opk_range {
 	uint64_t start_ns, end_ns; /* host time of a sample, as CUPTI gave it while collecting */
 	uint32_t shared_bytes;     /* dynamic shared memory of a block */
 	uint64_t launch;           /* index among all launches of the process, from 1 */
+	const char *symbol;        /* of the kernel, mangled; `kernel` is for people */
 };
 /* *count is 0 where the file has no range table. */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,

@@ -6,6 +6,7 @@
 
 #include "allocation.h"
 #include "base/file.h"
+#include "base/mem.h"
 #include "folder.h"
 #include "testing.h"
 

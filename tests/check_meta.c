@@ -170,7 +170,7 @@ START_TEST(config_hash)
 }
 END_TEST
 
-#define NOTHING_KNOWN { "", "", { 0 }, { 0 }, -1, 0, 0, 0, 0 }
+#define NOTHING_KNOWN { "", "", { 0 }, { 0 }, -1, 0, 0, 0, 0, NULL }
 
 START_TEST(range_rows)
 {
@@ -186,14 +186,15 @@ START_TEST(range_rows)
 		  "{\"name\":\"a/b\",\"kernel\":\"k<int>\",\"grid\":[1,2,3],\"block\":[4,5,6],"
 		  "\"device\":2,\"start_ns\":7,\"end_ns\":18446744073709551615,"
 		  "\"shared_bytes\":16,\"launch\":3}",
-		  { "a/b", "k<int>", { 1, 2, 3 }, { 4, 5, 6 }, 2, 7, UINT64_MAX, 16, 3 } },
+		  { "a/b", "k<int>", { 1, 2, 3 }, { 4, 5, 6 }, 2, 7, UINT64_MAX, 16, 3, NULL } },
 		{ HERE, "{\"name\":1,\"kernel\":[]}", NOTHING_KNOWN },
 		{ HERE, "{\"grid\":[1,2],\"block\":[1,2,3,4]}", NOTHING_KNOWN },
 		{ HERE, "{\"grid\":[1,2,\"3\"],\"block\":5}", NOTHING_KNOWN },
 		{ HERE, "{\"grid\":[1,2,-3],\"block\":[1,2.5,3]}", NOTHING_KNOWN },
 		{ HERE, "{\"grid\":[4294967295,1,1],\"block\":[4294967296,1,1]}",
-		  { "", "", { UINT32_MAX, 1, 1 }, { 0 }, -1, 0, 0, 0, 0 } },
-		{ HERE, "{\"device\":2147483647}", { "", "", { 0 }, { 0 }, INT32_MAX, 0, 0, 0, 0 } },
+		  { "", "", { UINT32_MAX, 1, 1 }, { 0 }, -1, 0, 0, 0, 0, NULL } },
+		{ HERE, "{\"device\":2147483647}",
+		  { "", "", { 0 }, { 0 }, INT32_MAX, 0, 0, 0, 0, NULL } },
 		{ HERE, "{\"device\":2147483648}", NOTHING_KNOWN },
 		{ HERE, "{\"device\":-2}", NOTHING_KNOWN },
 		{ HERE, "{\"start_ns\":-7,\"end_ns\":\"8\"}", NOTHING_KNOWN },

@@ -17,20 +17,20 @@
 
 static char path[80]; /* the file under test, alone in its folder */
 
-/* The fixture of add_case(): nothing else may be left in the folder. */
-
 static inline void make_path(void)
 {
 	make_folder();
 	snprintf(path, sizeof path, "%s/t.opk", folder);
 }
 
+/* Fails where anything else was left in the folder. */
 static inline void remove_path(void)
 {
 	unlink(path);
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
+/* A case whose tests have such a file. */
 static inline TCase *add_case(Suite *suite, const char *name)
 {
 	TCase *tests = tcase_create(name);

@@ -204,6 +204,51 @@ ndjson() {
 	tap_json ndjson "$1"
 }
 
+# have_cupti: whether the tool finds NVIDIA's libraries.
+have_cupti() {
+	tap_code=0
+	"${OFFPEAK:?}" doctor >/dev/null 2>&1 </dev/null || tap_code=$?
+	[ "$tap_code" != 3 ]
+}
+
+# ---- recordings -----------------------------------------------------------------------------
+
+# What the tests of the command line name again and again.
+# shellcheck disable=SC2034
+{
+	recordings=$SOURCE/data/recordings
+	simple=$recordings/gh100-simple.opk
+	pm=$recordings/gh100-pm-small.opk
+}
+
+# without_end FILE: a container without its end section, as of a writer that was stopped.
+without_end() {
+	head -c $(($(wc -c <"$1") - 48)) "$1"
+}
+
+# ---- a folder for outputs -------------------------------------------------------------------
+
+# files_are NAMES: the folder for outputs has these files and no others.
+files_are() {
+	same "$last: files" "$(ls "$tmp/dir" | tr '\n' ' ')" "$1"
+}
+
+# fresh: an empty folder "dir" for outputs.
+fresh() {
+	rm -rf "$tmp/dir"
+	mkdir "$tmp/dir"
+}
+
+# keeps_target ARGUMENTS...: a failing command leaves an existing target as it was, and nothing
+# beside it; "@" in the arguments stands for the target. $wanted and $pattern say how it fails.
+keeps_target() {
+	fresh
+	echo old >"$tmp/dir/target"
+	refuses "$wanted" "$pattern" "$@" -o "$tmp/dir/target"
+	same "$last: content of the target" "$(head -c 20 "$tmp/dir/target" | tr -cd 'a-zA-Z')" old
+	files_are 'target '
+}
+
 # ---- sections of a container ----------------------------------------------------------------
 
 # extract TYPE FILE OUT: the first section of this type, decoded, through the public interface of

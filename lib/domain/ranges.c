@@ -46,6 +46,7 @@ static void put_row(struct opk_json_writer *json, const struct opk_range *range)
 	opk_json_begin_object(json);
 	put_text(json, "name", range->name);
 	put_text(json, "kernel", range->kernel);
+	put_text(json, "symbol", range->symbol);
 	put_shape(json, "grid", range->grid);
 	put_shape(json, "block", range->block);
 	put_number(json, "shared_bytes", range->shared_bytes);
@@ -90,6 +91,7 @@ static void read_row(struct opk_range *range, const struct opk_json *row)
 
 	range->name = opk_json_string(row, "name");
 	range->kernel = opk_json_string(row, "kernel");
+	range->symbol = opk_json_string(row, "symbol");
 	read_shape(range->grid, row, "grid");
 	read_shape(range->block, row, "block");
 	range->device = opk_json_u64(&device, row, "device") && device <= INT32_MAX

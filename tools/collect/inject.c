@@ -98,22 +98,18 @@ static bool initialize_profiler(void)
 }
 
 /*
- * Fetched at the end, since it takes 0.1 s. Without access to the counters it fails while all
- * else seems to work, so it tells as well whether the values can be trusted.
+ * Before the first session: while one is active the call fails, and after one it crashes. Without
+ * access to the counters it fails where all else seems to work, so it is the permission check, too.
  */
-static void *counter_availability(size_t *size)
+static void *counter_availability(CUcontext context, size_t *size)
 {
 	CUpti_Profiler_GetCounterAvailability_Params params = {
 		.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
+		.ctx = context,
 	};
-	CUptiResult status;
-	void *image;
+	CUptiResult status = collector.target.cuptiProfilerGetCounterAvailability(&params);
+	void *image = status ? NULL : calloc(1, params.counterAvailabilityImageSize);
 
-	/* The end of the last session has ended the profiler, too: this call alone would crash. */
-	if (!initialize_profiler())
-		return NULL;
-	status = collector.target.cuptiProfilerGetCounterAvailability(&params);
-	image = status ? NULL : calloc(1, params.counterAvailabilityImageSize);
 
 	params.pCounterAvailabilityImage = image;
 	if (image)
@@ -127,13 +123,16 @@ static void *counter_availability(size_t *size)
 	return NULL;
 }
 
-static bool begin_recording(void)
+static bool begin_recording(CUcontext context)
 {
 	struct opk_meta meta = *collector.meta;
 	char generator[64];
 	uint32_t version = 0;
+	size_t size;
+	void *availability = initialize_profiler() ? counter_availability(context, &size) : NULL;
+	int code;
 
-	if (!initialize_profiler())
+	if (!availability)
 		return false;
 	snprintf(generator, sizeof generator, "offpeak-collect %s", opk_version());
 	collector.target.cuptiGetVersion(&version);
@@ -141,7 +140,10 @@ static bool begin_recording(void)
 	meta.generator = generator;
 	meta.cupti_version = version;
 	meta.mode = settings_mode_name(collector.settings.mode);
-	return segments_new(&collector.segments, collector.settings.output_path, &meta) == OPK_OK;
+	code = segments_new(&collector.segments, collector.settings.output_path, &meta, availability,
+	                    size);
+	free(availability);
+	return code == OPK_OK;
 }
 
 static bool right_chip(int device)
@@ -165,7 +167,7 @@ static struct session *open_session(CUcontext context)
 
 	if (collector.target.cuCtxGetDevice(&device) || !right_chip(device))
 		return NULL;
-	if (!collector.segments && !begin_recording())
+	if (!collector.segments && !begin_recording(context))
 		return NULL;
 	return session_new(&collector.target, &collector.settings, &collector.set,
 	                   collector.segments, context, device);
@@ -282,8 +284,6 @@ static void finish(void)
 {
 	const char *error = NULL;
 	uint64_t dropped = 0;
-	void *availability;
-	size_t size = 0;
 
 	pthread_mutex_lock(&collector.lock);
 	if (collector.ended || collector.pid != getpid()) {
@@ -297,11 +297,8 @@ static void finish(void)
 	}
 	collector.ended = true;
 	collector.target.cuptiUnsubscribe(collector.subscriber);
-	if (collector.segments) {
-		availability = counter_availability(&size);
-		error = segments_finish(collector.segments, availability, size);
-		free(availability);
-	}
+	if (collector.segments)
+		error = segments_finish(collector.segments);
 	if (error)
 		complain(error);
 	if (collector.settings.verbose || dropped)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "collect/segments.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +16,11 @@ struct segment {
 	size_t image_size, range_count;
 };
 
+/* abi::__cxa_demangle */
+typedef char *demangle_fn(const char *symbol, char *buffer, size_t *length, int *status);
+
 struct segments {
+	demangle_fn *demangle; /* NULL: symbols stay as they are */
 	struct opk_ctx *ctx; /* of the thread, once it runs */
 	struct opk_writer *writer;
 	pthread_t thread;
@@ -38,15 +43,40 @@ static void keep_error(struct segments *segments)
 
 void segments_free_ranges(struct opk_range *ranges, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		free((char *)ranges[i].kernel);
+	for (size_t i = 0; i < count; i++) {
+		if (ranges[i].kernel != ranges[i].symbol)
+			free((char *)ranges[i].kernel);
+		free((char *)ranges[i].symbol);
+	}
 	free(ranges);
+}
+
+/* libstdc++ has it; most programs that launch kernels have libstdc++. */
+static demangle_fn *find_demangle(void)
+{
+	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+
+	return library ? (demangle_fn *)dlsym(library, "__cxa_demangle") : NULL;
+}
+
+static void demangle(struct segments *segments, struct opk_range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int status = 0;
+
+		ranges[i].kernel = segments->demangle
+		                           ? segments->demangle(ranges[i].symbol, NULL, NULL, &status)
+		                           : NULL;
+		if (!ranges[i].kernel)
+			ranges[i].kernel = ranges[i].symbol;
+	}
 }
 
 static void write_segment(struct segments *segments, const struct segment *segment)
 {
 	int code = OPK_OK;
 
+	demangle(segments, segment->ranges, segment->range_count);
 	if (!*segments->error)
 		code = opk_writer_add(segments->writer, OPK_SECTION_DATA, segment->image,
 		                      segment->image_size);
@@ -100,18 +130,23 @@ static int start_thread(struct segments *segments)
 	return failed ? OPK_EFAILED : OPK_OK;
 }
 
-int segments_new(struct segments **out, const char *path, const struct opk_meta *meta)
+int segments_new(struct segments **out, const char *path, const struct opk_meta *meta,
+                 const void *availability, size_t availability_size)
 {
 	struct segments *segments = calloc(1, sizeof *segments);
 	int code;
 
 	if (!segments || opk_ctx_new(&segments->ctx, NULL))
 		return OPK_ENOMEM;
+	segments->demangle = find_demangle();
 	pthread_mutex_init(&segments->lock, NULL);
 	pthread_cond_init(&segments->changed, NULL);
 	code = opk_writer_new_live(&segments->writer, segments->ctx, path);
 	if (!code)
 		code = opk_writer_add_meta(segments->writer, meta);
+	if (!code)
+		code = opk_writer_add(segments->writer, OPK_SECTION_AVAILABILITY, availability,
+		                      availability_size);
 	if (!code)
 		code = start_thread(segments);
 	if (code) {
@@ -139,20 +174,14 @@ void segments_add(struct segments *segments, void *image, size_t size, struct op
 	pthread_mutex_unlock(&segments->lock);
 }
 
-const char *segments_finish(struct segments *segments, const void *availability, size_t size)
+const char *segments_finish(struct segments *segments)
 {
-	int code = OPK_OK;
-
 	pthread_mutex_lock(&segments->lock);
 	segments->ending = true;
 	pthread_cond_broadcast(&segments->changed);
 	pthread_mutex_unlock(&segments->lock);
 	pthread_join(segments->thread, NULL);
-	if (!*segments->error && availability)
-		code = opk_writer_add(segments->writer, OPK_SECTION_AVAILABILITY, availability, size);
-	if (!*segments->error && !code)
-		code = opk_writer_finish(segments->writer);
-	if (code)
+	if (!*segments->error && opk_writer_finish(segments->writer))
 		keep_error(segments);
 	return *segments->error ? segments->error : NULL;
 }

@@ -10,14 +10,15 @@
 
 struct segments;
 
-/* Begins the file with its metadata; a failure is told on stderr. */
-int segments_new(struct segments **out, const char *path, const struct opk_meta *meta);
-/* Takes the image, the ranges and their kernel names over; waits only while several segments are already in line. */
+/* Begins the file with its metadata and the counter-availability image; a failure is told on stderr. */
+int segments_new(struct segments **out, const char *path, const struct opk_meta *meta,
+                 const void *availability, size_t availability_size);
+/* Takes the image, the ranges and their symbols over; waits only while several segments are already in line. */
 void segments_add(struct segments *segments, void *image, size_t size, struct opk_range *ranges,
                   size_t range_count);
 /* What segments_add() does with the ranges when it is done, for ranges that it does not get. */
 void segments_free_ranges(struct opk_range *ranges, size_t count);
 /* Writes what is left and ends the file; the first error's text, or NULL. */
-const char *segments_finish(struct segments *segments, const void *availability, size_t size);
+const char *segments_finish(struct segments *segments);
 
 #endif

@@ -191,7 +191,7 @@ static void put_row(struct session *session, const struct launch *launch, uint64
 {
 	struct opk_range *row = &session->rows[session->used];
 
-	row->kernel = strdup(launch->symbol ? launch->symbol : "");
+	row->symbol = strdup(launch->symbol ? launch->symbol : "");
 	memcpy(row->grid, launch->grid, sizeof row->grid);
 	memcpy(row->block, launch->block, sizeof row->block);
 	row->shared_bytes = launch->shared_bytes;

@@ -1,0 +1,216 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The command line's contract for eval and import: values, formats, layouts, several files, files
+# that appear whole or not at all.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+unset OFFPEAK_SETS
+nested=$recordings/gh100-nested.opk
+noinst=$recordings/gh100-legacy-noinst.opk
+golden=$SOURCE/tests/golden
+metric=smsp__inst_executed.sum
+cd "$tmp" || exit 99
+echo 'This is a text.' >text
+without_end "$simple" >no_end
+
+section 'eval: golden values, from the GPU machine'
+# The golden files have range,METRIC..., without the columns that come from the range table.
+without_launches() {
+	sed -E '1s/^range,name,kernel,grid,block,device,/range,/
+		s/^[0-9]+,([^,]*),"[^"]*",[0-9x]*,[0-9x]*,[0-9]*,/\1,/'
+}
+works eval "$simple"
+out_has '^range,name,kernel,grid,block,device,sm__warps_active.avg.pct_of_peak_sustained_active,'
+out_has '^0,0,"vadd\(const float \*, const float \*, float \*, int\)",16384x1x1,256x1x1,0,75\.3'
+lines_are 6
+without_launches <out >plain
+equal plain "$golden/gh100-simple.csv"
+keep simple.csv
+works eval "$recordings/gh100-wide-auto.opk"
+without_launches <out >plain
+equal plain "$golden/gh100-wide-auto.csv"
+works eval "$nested"
+out_has '^2,step/elementwise,76\.6'
+cut -d , -f 2- out | sed '1s/^name,/range,/' >plain
+equal plain "$golden/gh100-nested.csv"
+works eval "$simple" --format csv
+equal out simple.csv
+
+section 'eval: formats and layouts'
+works eval "$simple" --format json
+json 'len(j) == 5 and j[0]["range"] == 0 and j[0]["name"] == "0" and j[0]["block"] == "256x1x1"'
+json 'j[1]["smsp__inst_executed.sum"] == 20578304'
+works eval "$simple" --format ndjson
+ndjson 'len(j) == 5 and j[4]["kernel"].startswith("dgemm_naive(")'
+works eval "$simple" --format table
+out_has '^range  +name  +kernel '
+notes "1 of 7 metrics are nan in every row" eval "$noinst"
+out_has '^0,A,.*,nan,'
+out_lacks '(-nan|NaN|null)'
+notes "1 of 7 metrics are nan" eval "$noinst" --format json
+json 'j[0]["sm__cycles_elapsed.max"] is None and j[1]["smsp__inst_executed.sum"] == 82313216'
+notes "1 of 7 metrics are nan" eval "$noinst" --format ndjson
+ndjson 'j[0]["sm__cycles_elapsed.max"] is None'
+works eval "$simple" --layout wide
+equal out simple.csv
+works eval "$simple" --layout long
+header_is range,name,kernel,grid,block,device,metric,unit,value
+lines_are 36
+out_has ',smsp__inst_executed.sum,[a-z_]+,2621440$'
+works eval "$nested" --layout long
+header_is range,name,metric,unit,value
+lines_are 29
+out_has '^0,step,sm__cycles_elapsed.max,[a-z_]+,1521770$'
+works eval "$noinst" --layout long --format json
+json 'any(r["metric"] == "sm__cycles_elapsed.max" and r["value"] is None for r in j)'
+refuses 2 '--format xml' eval "$simple" --format xml
+
+section 'eval: metrics and sets'
+works eval "$nested" --metrics $metric
+header_is range,name,$metric
+lines_are 5
+works eval "$nested" --metrics $metric,sm__cycles_elapsed.max
+header_is range,name,$metric,sm__cycles_elapsed.max
+out_has '^0,step,45301760,1521770$'
+printf 'name: x\nmetrics: [%s]\n' $metric >one.yaml
+works eval "$nested" --set ./one.yaml
+header_is range,name,$metric
+refuses 2 "no metric 'smsp__inst_execute.sum', did you mean smsp__inst_executed" \
+	eval "$simple" --metrics smsp__inst_execute.sum
+refuses 2 'needs a rollup' eval "$simple" --metrics smsp__inst_executed
+refuses 2 'names no metric' eval "$simple" --metrics ''
+refuses 2 'no metric set' eval "$simple" --set no-such-set
+
+section 'eval: PM sampling'
+run 0 eval "$pm"
+err_has '^offpeak: note: .*sample 0 begins at an earlier event'
+same "$last: lines on stderr" "$(grep -c . err)" 1
+out_has '^sample,start_ns,end_ns,sm__cycles_active.avg,'
+lines_are 384
+cut -d , -f 2- out | sed '1s/^start_ns,end_ns,/start,end,/' >plain
+equal plain "$golden/gh100-pm-small.csv"
+keep pm.csv
+run 0 eval "$pm" --first-sample keep
+equal out pm.csv
+works eval "$pm" --first-sample mark
+out_has '^sample,start_ns,end_ns,spans_earlier,sm__cycles_active.avg,'
+same "$last: first sample" "$(sed -n 2p out | cut -d , -f 1,4)" 0,yes
+same "$last: marked samples" "$(tail -n +2 out | cut -d , -f 4 | grep -c yes)" 1
+cut -d , -f 1-3,5- out >plain
+equal plain pm.csv
+works eval "$pm" --first-sample drop
+lines_are 383
+sed 2d pm.csv >plain
+equal out plain
+run 0 eval "$recordings/gh100-pm-triage.opk"
+err_has '60 samples were begun but not completed'
+lines_are 1
+
+section 'eval: several files'
+works eval "$simple" "$nested"
+out_has '^range,name,file,kernel,grid,block,device,'
+lines_are 10
+same "$last: rows of the second" "$(grep -c ",$nested," out)" 4
+works eval "$nested" "$simple"
+lines_are 10
+# The kernels of the second file are not lost for the order of the files.
+out_has '^range,name,file,kernel,grid,block,device,'
+out_has 'vadd\('
+works eval "$nested" "$noinst" --format json
+json '[r["file"] for r in j].count("'"$noinst"'") == 2'
+refuses 2 "ranges and PM samples don't go into one table" eval "$simple" "$pm"
+refuses 2 "ranges and PM samples don't go into one table" eval "$pm" "$simple"
+refuses 2 'ranges and PM samples' eval "$simple" "$pm" --layout long
+refuses 2 'metrics differ' eval "$simple" "$recordings/gh100-wide-auto.opk"
+works eval "$simple" "$recordings/gh100-wide-auto.opk" --layout long
+header_is range,name,file,kernel,grid,block,device,metric,unit,value
+works eval "$nested" "$noinst" --metrics $metric
+header_is range,name,file,$metric
+refuses 4 'nowhere.opk' eval "$simple" nowhere.opk
+refuses 4 'cut off' eval "$simple" no_end
+
+section 'eval: recordings that were cut off'
+notes "cut off" eval no_end --allow-incomplete
+equal out simple.csv
+works eval "$simple" --allow-incomplete
+equal out simple.csv
+
+section 'eval: -o'
+fresh
+works eval "$simple" -o dir/out.csv
+out_lacks .
+equal dir/out.csv simple.csv
+files_are 'out.csv '
+works eval "$simple" -o dir/out.csv
+equal dir/out.csv simple.csv
+works eval "$simple" -o dir/out.json --format json
+cp dir/out.json out
+json 'len(j) == 5'
+wanted=4 pattern='cut off' keeps_target eval no_end
+wanted=4 pattern='cut off' keeps_target eval "$simple" no_end
+wanted=2 pattern='ranges and PM' keeps_target eval "$simple" "$pm"
+wanted=2 pattern='no metric' keeps_target eval "$simple" --metrics no__such.sum
+refuses 1 "can't create" eval "$simple" -o nowhere/out.csv
+
+section 'bare images: eval --raw and import'
+if ! extract DATA "$simple" image; then
+	skip 'bare images: no shared library'
+	finish
+fi
+extract RNGS "$simple" ranges
+extract CNFG "$simple" config
+extract AVIL "$simple" availability
+extract DATA "$pm" pm.image
+works info "$simple" --format csv
+metrics=$(sed -n 's/^metrics,//p' out | tr ' ' ,)
+hash=$(grep '^config_hash,' out)
+works eval --raw image --metrics "$metrics"
+out_has '^range,name,sm__warps_active'
+cut -d , -f 2- out | sed '1s/^name,/range,/' >plain
+equal plain "$golden/gh100-simple.csv"
+keep raw.csv
+works eval --raw image --metrics "$metrics" --chip gh100 --profiler range
+equal out raw.csv
+works eval --raw image --set ./one.yaml
+header_is range,name,$metric
+refuses 2 'metrics' eval --raw image
+refuses 2 "unknown chip 'GX100'" eval --raw image --metrics $metric --chip GX100
+refuses 2 "no metric 'no__such.sum'" eval --raw image --metrics no__such.sum
+fresh
+works import --raw image --metrics "$metrics" -o dir/new.opk
+out_lacks .
+files_are 'new.opk '
+works info dir/new.opk
+out_has '^chip,GH100$'
+out_has '^kind,recording$'
+out_has '^source,image$'
+out_has '^images,1$'
+works eval dir/new.opk
+equal out raw.csv
+works import --raw image --metrics "$metrics" -o dir/new.opk --ranges ranges --config config \
+	--availability availability --set-name simple
+works info dir/new.opk
+out_has '^set,simple$'
+out_has "^$hash\$"
+out_has '^recorded_ranges,5$'
+works eval dir/new.opk
+equal out simple.csv
+works import --raw image --set ./one.yaml -o dir/one.opk --chip GH100 --profiler range
+works eval dir/one.opk
+header_is range,name,$metric
+head -c 60 image >image.cut
+pattern=. wanted=4 keeps_target import --raw image.cut --metrics $metric
+pattern=. wanted=4 keeps_target import --raw image --metrics $metric --ranges text
+pattern='no metric' wanted=2 keeps_target import --raw image --metrics no__such.sum
+refuses 1 "can't create" import --raw image --metrics $metric -o nowhere/new.opk
+# PM sampling: the profiler is read from the image, times are the GPU's own unless shifted.
+fresh
+run 0 import --raw pm.image --metrics sm__cycles_active.avg -o dir/pm.opk --time-shift 1000
+works eval dir/pm.opk --first-sample drop
+header_is sample,start_ns,end_ns,sm__cycles_active.avg
+lines_are 383
+shifted=$(sed -n 2p out | cut -d , -f 2)
+works eval --raw pm.image --metrics sm__cycles_active.avg --first-sample drop
+same "$last: unshifted" "$(($(sed -n 2p out | cut -d , -f 2) + 1000))" "$shifted"
+finish
