@@ -64,7 +64,7 @@ static void demangle(struct segments *segments, struct opk_range *ranges, size_t
 	for (size_t i = 0; i < count; i++) {
 		int status = 0;
 
-		ranges[i].kernel = segments->demangle
+		ranges[i].kernel = segments->demangle && ranges[i].symbol
 		                           ? segments->demangle(ranges[i].symbol, NULL, NULL, &status)
 		                           : NULL;
 		if (!ranges[i].kernel)

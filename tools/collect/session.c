@@ -7,12 +7,12 @@
 #include <time.h>
 
 /*
- * The first Start takes about 1 ms a slot, each Stop, Decode and Start after it about 9 ms
- * whatever the number of slots: few slots first, so that short programs start soon, then more.
+ * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes about 9 ms
+ * whatever the number of slots. More slots in a later SetConfig are accepted and then lose ranges
+ * without a word, so the number stays.
  */
 enum {
-	FIRST_SLOTS = 32,
-	MAX_SLOTS = 256,
+	MAX_SLOTS = 64,
 	MAX_IMAGE = 8 << 20, /* bytes an image aims at */
 	MAX_NAME = 16,
 };
@@ -29,9 +29,10 @@ struct session {
 	uint8_t *image;
 	size_t image_size;
 	uint32_t slots;
-	uint32_t most_slots; /* as many as make an image of MAX_IMAGE */
 	uint32_t used;
-	bool open; /* a range is pushed */
+	bool open; /* a launch is under way */
+	bool running; /* between Start and Stop */
+	bool selective;
 	bool broken;
 	struct opk_range *rows; /* one a used slot */
 	struct timespec first; /* when the first range of this image began */
@@ -76,39 +77,31 @@ static size_t image_size(struct session *session, uint32_t slots)
 	               : 0;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Slots by memory. */
-static bool limit_slots(struct session *session)
+static bool choose_slots(struct session *session)
 {
 	size_t one = image_size(session, 1), two = image_size(session, 2);
 	size_t slots = two > one ? MAX_IMAGE / (two - one) : 1;
 
-	session->most_slots = slots < 1 ? 1 : slots > MAX_SLOTS ? MAX_SLOTS : (uint32_t)slots;
-	return one > 0;
+	session->slots = slots < 1 ? 1 : slots > MAX_SLOTS ? MAX_SLOTS : (uint32_t)slots;
+	session->image_size = image_size(session, session->slots);
+	return one > 0 && session->image_size > 0;
 }
 
-/* An initialised image of so many slots, for start() to copy. */
-static bool make_blank(struct session *session, uint32_t slots)
+/* An initialised image, for start() to copy. */
+static bool make_blank(struct session *session)
 {
-	CUpti_Profiler_CounterDataImageOptions options = image_options(session, slots);
+	CUpti_Profiler_CounterDataImageOptions options = image_options(session, session->slots);
 	CUpti_Profiler_CounterDataImage_Initialize_Params params = {
 		.structSize = CUpti_Profiler_CounterDataImage_Initialize_Params_STRUCT_SIZE,
 		.sizeofCounterDataImageOptions = CUpti_Profiler_CounterDataImageOptions_STRUCT_SIZE,
 		.pOptions = &options,
+		.counterDataImageSize = session->image_size,
 	};
 
-	free(session->blank);
-	session->slots = slots;
-	session->image_size = image_size(session, slots);
-	session->blank = calloc(1, session->image_size + 1);
-	params.counterDataImageSize = session->image_size;
+	session->blank = calloc(1, session->image_size);
 	params.pCounterDataImage = session->blank;
-	return session->image_size && session->blank
-	       && CHECK(session, cuptiProfilerCounterDataImageInitialize, &params);
+	return session->blank && CHECK(session, cuptiProfilerCounterDataImageInitialize, &params);
 }
 
 static bool set_config(struct session *session)
@@ -133,20 +126,30 @@ static bool set_config(struct session *session)
 	return CHECK(session, cuptiRangeProfilerSetConfig, &params);
 }
 
-/* More slots once the program has shown that it launches many kernels. */
-static bool grow(struct session *session)
-{
-	return session->slots == session->most_slots
-	       || make_blank(session, least(4 * session->slots, session->most_slots));
-}
-
-static bool start(struct session *session)
+static bool resume(struct session *session)
 {
 	CUpti_RangeProfiler_Start_Params params = {
 		.structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE,
 		.pRangeProfilerObject = session->profiler,
 	};
 
+	session->running = CHECK(session, cuptiRangeProfilerStart, &params);
+	return session->running;
+}
+
+static bool pause(struct session *session)
+{
+	CUpti_RangeProfiler_Stop_Params params = {
+		.structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE,
+		.pRangeProfilerObject = session->profiler,
+	};
+
+	session->running = false;
+	return CHECK(session, cuptiRangeProfilerStop, &params);
+}
+
+static bool start(struct session *session)
+{
 	session->image = malloc(session->image_size);
 	session->rows = calloc(session->slots, sizeof *session->rows);
 	if (!session->image || !session->rows) {
@@ -155,7 +158,7 @@ static bool start(struct session *session)
 	}
 	memcpy(session->image, session->blank, session->image_size);
 	session->used = 0;
-	return set_config(session) && CHECK(session, cuptiRangeProfilerStart, &params);
+	return set_config(session) && (session->selective || resume(session));
 }
 
 struct session *session_new(const struct target *target, const struct settings *settings,
@@ -181,8 +184,10 @@ struct session *session_new(const struct target *target, const struct settings *
 		return NULL;
 	}
 	session->profiler = params.pRangeProfilerObject;
-	if (limit_slots(session)
-	    && make_blank(session, least(FIRST_SLOTS, session->most_slots)))
+	/* Kernel replay records whatever is launched: with a filter it only runs for what is wanted. */
+	session->selective =
+		settings->mode == MODE_KERNEL_REPLAY && settings_filter(settings);
+	if (choose_slots(session) && make_blank(session))
 		start(session);
 	return session;
 }
@@ -223,6 +228,8 @@ bool session_begin_launch(struct session *session, const struct launch *launch, 
 	}
 	if (session->settings->mode == MODE_LAUNCH_RANGE && !push(session, index))
 		return false;
+	if (session->selective && !resume(session))
+		return false;
 	if (!session->used)
 		clock_gettime(CLOCK_MONOTONIC, &session->first);
 	put_row(session, launch, index);
@@ -242,22 +249,58 @@ void session_end_launch(struct session *session)
 	session->open = false;
 	if (session->settings->mode == MODE_LAUNCH_RANGE)
 		CHECK(session, cuptiRangeProfilerPopRange, &params);
+	if (session->selective)
+		pause(session);
+}
+
+/* How many ranges really are in the image. */
+static size_t count_ranges(struct session *session)
+{
+	CUpti_RangeProfiler_GetCounterDataInfo_Params params = {
+		.structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE,
+		.pCounterDataImage = session->image,
+		.counterDataImageSize = session->image_size,
+	};
+
+	return CHECK(session, cuptiRangeProfilerGetCounterDataInfo, &params) ? params.numTotalRanges
+	                                                                     : 0;
+}
+
+/*
+ * Rows must stand for ranges one by one. Fewer ranges than launches: the later ones were dropped.
+ * More of them, as a graph of several kernels gives: nobody knows which is which.
+ */
+static void match_rows(struct session *session)
+{
+	size_t found = count_ranges(session);
+
+	if (found < session->used) {
+		session->dropped += session->used - found;
+		for (size_t i = found; i < session->used; i++)
+			free((char *)session->rows[i].symbol);
+	} else if (found > session->used) {
+		segments_free_ranges(session->rows, session->used);
+		session->rows = calloc(found, sizeof *session->rows);
+		session->broken |= !session->rows;
+		for (size_t i = 0; session->rows && i < found; i++)
+			session->rows[i].device = session->device;
+	}
+	session->used = (uint32_t)found;
 }
 
 static void decode(struct session *session)
 {
-	CUpti_RangeProfiler_Stop_Params stop = {
-		.structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE,
-		.pRangeProfilerObject = session->profiler,
-	};
 	CUpti_RangeProfiler_DecodeData_Params params = {
 		.structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE,
 		.pRangeProfilerObject = session->profiler,
 	};
 
-	if (CHECK(session, cuptiRangeProfilerStop, &stop)
-	    && CHECK(session, cuptiRangeProfilerDecodeData, &params))
+	if (session->running && !pause(session))
+		return;
+	if (session->used && CHECK(session, cuptiRangeProfilerDecodeData, &params)) {
 		session->dropped += params.numOfRangeDropped;
+		match_rows(session);
+	}
 }
 
 /* Gives the image and its rows to the writer, or up. */
@@ -276,14 +319,12 @@ static void hand_on(struct session *session)
 
 void session_flush(struct session *session, bool last)
 {
-	bool full = session->used == session->slots;
-
 	if (session->broken || session->open || (!session->used && !last))
 		return;
 	decode(session);
 	hand_on(session);
 	session->used = 0;
-	if (!last && !session->broken && (!full || grow(session)))
+	if (!last && !session->broken)
 		start(session);
 	session->broken |= last;
 }

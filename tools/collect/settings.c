@@ -6,6 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+bool settings_filter(const struct settings *settings)
+{
+	return settings->has_kernel || settings->skip || settings->count || settings->every
+	       || settings->max_ranges;
+}
+
 const char *settings_mode_name(enum collect_mode mode)
 {
 	return mode == MODE_LAUNCH_RANGE ? "launch" : "kernel";

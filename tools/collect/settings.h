@@ -39,6 +39,8 @@ struct settings {
 #define SETTING_MAX_RANGES "OFFPEAK_COLLECT_MAX_RANGES"
 #define SETTING_VERBOSE "OFFPEAK_COLLECT_VERBOSE"
 
+/* Whether some launches are left out. */
+bool settings_filter(const struct settings *settings);
 /* "kernel" or "launch". */
 const char *settings_mode_name(enum collect_mode mode);
 /* NULL on success, else what is wrong. */

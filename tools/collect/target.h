@@ -31,7 +31,8 @@
 	X(cuptiRangeProfilerStop)                                                                  \
 	X(cuptiRangeProfilerPushRange)                                                             \
 	X(cuptiRangeProfilerPopRange)                                                              \
-	X(cuptiRangeProfilerDecodeData)
+	X(cuptiRangeProfilerDecodeData)                                                            \
+	X(cuptiRangeProfilerGetCounterDataInfo)
 
 #define TARGET_DRIVER(X)                                                                           \
 	X(cuDriverGetVersion)                                                                      \
