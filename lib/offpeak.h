@@ -225,7 +225,10 @@ bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
 /* "FILE:LINE:COLUMN" of the i-th metric; "" for metrics from the command line. */
 const char *opk_set_metric_place(const struct opk_set *set, size_t i);
 
-/* The names of all shipped sets, sorted; the folders searched are those of opk_set_find(). */
+/*
+ * The paths of all sets that opk_set_find() finds by name: folder by folder in the order of the
+ * search, by name inside, and without those that an earlier folder shadows.
+ */
 struct opk_set_list;
 int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx);
 void opk_set_list_free(struct opk_set_list *list);

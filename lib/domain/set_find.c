@@ -41,16 +41,38 @@ static bool list_folder(struct opk_strlist *out, const char *folder)
 	return ok;
 }
 
-/* By folder and name; the ending does not count, so that "l1" comes before "l1-more". */
+/* The ending does not count, so that "l1" comes before "l1-more". */
 static int compare_names(const void *a, const void *b)
 {
-	const char *first = *(char *const *)a, *second = *(char *const *)b;
+	const char *first = strrchr(*(char *const *)a, '/'), *second = strrchr(*(char *const *)b, '/');
 	size_t first_length = (size_t)(strrchr(first, '.') - first);
 	size_t second_length = (size_t)(strrchr(second, '.') - second);
 	size_t shorter = first_length < second_length ? first_length : second_length;
 	int order = strncmp(first, second, shorter);
 
 	return order ? order : (first_length > second_length) - (first_length < second_length);
+}
+
+static bool is_listed(const struct opk_strlist *paths, char *path)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (!compare_names(&paths->items[i], &path))
+			return true;
+	return false;
+}
+
+/* A folder's sets by name, without those that a folder before it shadows. */
+static bool add_folder(struct opk_strlist *paths, const char *folder)
+{
+	opk_autostrlist struct opk_strlist found = { 0 };
+	bool ok = list_folder(&found, folder);
+
+	if (ok && found.count)
+		qsort(found.items, found.count, sizeof *found.items, compare_names);
+	for (size_t i = 0; ok && i < found.count; i++)
+		if (!is_listed(paths, found.items[i]))
+			ok = opk_strlist_add(paths, found.items[i]);
+	return ok;
 }
 
 int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx)
@@ -60,14 +82,11 @@ int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx)
 	bool ok = list && folders(&where, ctx);
 
 	for (size_t i = 0; ok && i < where.count; i++)
-		ok = list_folder(&list->paths, where.items[i]);
+		ok = add_folder(&list->paths, where.items[i]);
 	if (!ok) {
 		opk_set_list_free(list);
 		return opk_nomem(ctx, "metric sets");
 	}
-	if (list->paths.count)
-		qsort(list->paths.items, list->paths.count, sizeof *list->paths.items,
-		      compare_names);
 	*out = list;
 	return OPK_OK;
 }
