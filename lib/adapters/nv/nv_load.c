@@ -14,7 +14,7 @@ static const struct opk_feature feature_names[NV_FEATURE_COUNT] = {
 };
 
 struct symbol {
-	const char *library;
+	const char *origin; /* which of the two libraries */
 	const char *name;
 	size_t offset; /* of the pointer in struct nv_table */
 	enum nv_feature feature;
@@ -92,7 +92,7 @@ static void bind(struct opk_nv *nv)
 	if (nv->cupti)
 		*(void **)&nv->call.cuptiGetVersion = dlsym(nv->cupti, "cuptiGetVersion");
 	for (size_t i = 0; i < SYMBOL_COUNT; i++) {
-		void *library = strcmp(symbols[i].library, "libcupti") ? nv->nvperf : nv->cupti;
+		void *library = strcmp(symbols[i].origin, "libcupti") ? nv->nvperf : nv->cupti;
 
 		*slot(&nv->call, &symbols[i]) = library ? dlsym(library, symbols[i].name) : NULL;
 	}
