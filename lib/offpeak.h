@@ -452,7 +452,10 @@ struct opk_eval_options {
 /*
  * Evaluates counter data (cuptiProfilerHostEvaluateToGpuValues) in a child process, because
  * NVIDIA's code crashes, hangs or runs wild on damaged images: such an end is OPK_EINPUT here.
- * All rows are computed before the first can be read. From an .opk file every checksum is
+ * All rows are computed before the first can be read. The child is forked and not replaced by
+ * exec: call this, and opk_plan_new() with an availability image, while no other thread of the
+ * process holds locks, best before there are any.
+ * From an .opk file every checksum is
  * verified before a byte reaches NVIDIA's code; a bare image can't be verified.
  */
 struct opk_evaluation;
@@ -476,7 +479,7 @@ int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
 /* A bare counter data image becomes a recording. It is evaluated once, to see that it can be. */
 struct opk_import_options {
 	size_t size;
-	struct opk_eval_options eval; /* metrics are required */
+	const struct opk_eval_options *eval; /* metrics are required */
 	const char *set_name;
 	const char *source; /* recorded as the image's origin */
 	size_t passes;

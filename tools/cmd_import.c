@@ -54,6 +54,7 @@ static int run(struct app *app, void *data)
 {
 	const struct import_args *args = data;
 	struct opk_import_options options = OPK_INIT(options);
+	struct opk_eval_options eval;
 	struct inputs inputs = { 0 };
 	struct raw_metrics metrics = { 0 };
 	const char *slash;
@@ -67,7 +68,8 @@ static int run(struct app *app, void *data)
 	options.source = slash ? slash + 1 : args->raw.image;
 	options.set_name = args->set_name;
 	options.no_instances = args->no_instances;
-	code = raw_eval_options(app, &args->raw, &options.eval, &metrics);
+	options.eval = &eval;
+	code = raw_eval_options(app, &args->raw, &eval, &metrics);
 	if (!code)
 		code = read_inputs(app, args, &inputs, &options);
 	if (!code) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/options.h"
 #include "config.h"
 
 const char *opk_version(void)
@@ -56,20 +57,18 @@ static void free_env(struct opk_env *env)
 	free((char *)env->sets);
 }
 
-int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *options)
+int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *given)
 {
-	static const struct opk_ctx_options defaults = OPK_INIT(defaults);
+	OPK_OPTIONS(opk_ctx_options, options, given);
 	struct opk_ctx *ctx = opk_alloc(sizeof *ctx);
 
 	if (!ctx)
 		return OPK_ENOMEM;
-	if (!options)
-		options = &defaults;
-	ctx->log = options->log;
-	ctx->log_data = options->log_data;
-	if (!copy_setting(&ctx->cuda_dir, options->cuda_dir)
-	    || !copy_setting(&ctx->data_dir, options->data_dir)
-	    || (options->env && !copy_env(&ctx->env, options->env))) {
+	ctx->log = options.log;
+	ctx->log_data = options.log_data;
+	if (!copy_setting(&ctx->cuda_dir, options.cuda_dir)
+	    || !copy_setting(&ctx->data_dir, options.data_dir)
+	    || (options.env && !copy_env(&ctx->env, options.env))) {
 		opk_ctx_free(ctx);
 		return OPK_ENOMEM;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From a plan to what travels: prefix, set.opk. */
 #include "adapters/nv/nv.h"
+#include "base/options.h"
 #include "config.h"
 #include "domain/container.h"
 #include "domain/meta.h"
@@ -84,14 +85,15 @@ static int write_sections(struct opk_writer *writer, struct opk_ctx *ctx,
 }
 
 int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
-              const struct opk_build_options *options, const char *path)
+              const struct opk_build_options *given, const char *path)
 {
+	OPK_OPTIONS(opk_build_options, options, given);
 	struct opk_writer *writer;
 	int code = opk_writer_new(&writer, ctx, path);
 
 	if (code)
 		return code;
-	code = write_sections(writer, ctx, plan, options);
+	code = write_sections(writer, ctx, plan, &options);
 	opk_writer_free(writer);
 	return code;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/options.h"
 #include "domain/container.h"
 
 struct opk_evaluation {
@@ -137,13 +138,14 @@ static int check_file(struct opk_ctx *ctx, struct opk_file *file, bool allow_inc
 }
 
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
-                  const struct opk_eval_options *options)
+                  const struct opk_eval_options *given)
 {
+	OPK_OPTIONS(opk_eval_options, options, given);
 	struct opk_eval_job job = { .file = file, .has_profiler = true };
 	const struct opk_range *ranges;
 	size_t range_count;
 	const struct opk_meta *meta;
-	int code = check_file(ctx, file, options->allow_incomplete);
+	int code = check_file(ctx, file, options.allow_incomplete);
 
 	if (!code)
 		code = opk_file_meta(&meta, ctx, file);
@@ -152,13 +154,13 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 	job.chip = meta->chip;
 	job.profiler = meta->profiler;
 	job.gpu_time_shift = meta->gpu_time_shift;
-	job.metrics = options->metrics ? options->metrics : meta->metrics;
-	job.metric_count = options->metrics ? options->metric_count : meta->metric_count;
+	job.metrics = options.metrics ? options.metrics : meta->metrics;
+	job.metric_count = options.metrics ? options.metric_count : meta->metric_count;
 	code = opk_file_ranges(&ranges, &range_count, ctx, file);
 	if (!code)
-		code = evaluate(out, ctx, &job, options);
+		code = evaluate(out, ctx, &job, &options);
 	/* The recording named them, not the caller. */
-	if (code == OPK_EUSAGE && !options->metrics)
+	if (code == OPK_EUSAGE && !options.metrics)
 		code = opk_add(ctx, OPK_EFAILED,
 		               "it was made with CUPTI %u, whose metrics this library lacks; "
 		               "--metrics evaluates some",
@@ -179,26 +181,27 @@ static bool looks_like_image(const void *image, size_t size)
 }
 
 int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image,
-                   size_t size, const struct opk_eval_options *options)
+                   size_t size, const struct opk_eval_options *given)
 {
+	OPK_OPTIONS(opk_eval_options, options, given);
 	struct opk_eval_job job = {
 		.image = image,
 		.image_size = size,
-		.chip = options->chip,
-		.has_profiler = options->has_profiler,
-		.profiler = options->profiler,
-		.gpu_time_shift = options->gpu_time_shift,
-		.metrics = options->metrics,
-		.metric_count = options->metric_count,
+		.chip = options.chip,
+		.has_profiler = options.has_profiler,
+		.profiler = options.profiler,
+		.gpu_time_shift = options.gpu_time_shift,
+		.metrics = options.metrics,
+		.metric_count = options.metric_count,
 	};
 
-	if (!options->metrics || !options->metric_count)
+	if (!options.metrics || !options.metric_count)
 		return opk_fail(ctx, OPK_EUSAGE, "a bare image does not tell its metrics: name them");
 	if (size >= OPK_MAGIC_SIZE && !memcmp(image, OPK_MAGIC, OPK_MAGIC_SIZE))
 		return opk_fail(ctx, OPK_EINPUT, "this is an .opk file, not a bare image");
 	if (!looks_like_image(image, size))
 		return opk_fail(ctx, OPK_EINPUT, "not a counter data image");
-	return evaluate(out, ctx, &job, options);
+	return evaluate(out, ctx, &job, &options);
 }
 
 void opk_evaluation_free(struct opk_evaluation *evaluation)

@@ -2,6 +2,7 @@
 /* A bare counter data image becomes a recording, once it has shown that it evaluates. */
 #include "adapters/nv/nv.h"
 #include "base/json_read.h"
+#include "base/options.h"
 #include "config.h"
 #include "domain/container.h"
 #include "domain/eval.h"
@@ -89,13 +90,13 @@ static int write_recording(struct opk_ctx *ctx, const struct opk_evaluation *eva
 		.chip = opk_evaluation_chip(evaluation),
 		.profiler = opk_evaluation_profiler(evaluation),
 		.set_name = options->set_name,
-		.metrics = options->eval.metrics,
-		.metric_count = options->eval.metric_count,
+		.metrics = options->eval->metrics,
+		.metric_count = options->eval->metric_count,
 		.keep_instances = !options->no_instances,
 		.config_hash = hash,
 		.source = options->source,
-		.has_gpu_time_shift = options->eval.has_gpu_time_shift,
-		.gpu_time_shift = options->eval.gpu_time_shift,
+		.has_gpu_time_shift = options->eval->has_gpu_time_shift,
+		.gpu_time_shift = options->eval->gpu_time_shift,
 	};
 	struct opk_writer *writer;
 	int code = passes_of(&meta.passes, ctx, options);
@@ -115,16 +116,21 @@ static int write_recording(struct opk_ctx *ctx, const struct opk_evaluation *eva
 }
 
 int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
-               const struct opk_import_options *options, const char *path)
+               const struct opk_import_options *given, const char *path)
 {
+	OPK_OPTIONS(opk_import_options, options, given);
+	OPK_OPTIONS(opk_eval_options, eval, options.eval);
 	struct opk_evaluation *evaluation;
-	int code = check_ranges(ctx, options);
+	int code;
 
+	eval.size = sizeof eval;
+	options.eval = &eval;
+	code = check_ranges(ctx, &options);
 	if (!code)
-		code = opk_eval_image(&evaluation, ctx, image, size, &options->eval);
+		code = opk_eval_image(&evaluation, ctx, image, size, &eval);
 	if (code)
 		return code;
-	code = write_recording(ctx, evaluation, image, size, options, path);
+	code = write_recording(ctx, evaluation, image, size, &options, path);
 	opk_evaluation_free(evaluation);
 	return code;
 }

@@ -7,6 +7,7 @@
 
 #include "base/ctx.h"
 #include "base/mem.h"
+#include "base/options.h"
 
 struct opk_matcher {
 	struct opk_metric_filter filter; /* strings borrowed from the caller */
@@ -14,23 +15,24 @@ struct opk_matcher {
 };
 
 int opk_matcher_new(struct opk_matcher **out, struct opk_ctx *ctx,
-                    const struct opk_metric_filter *filter)
+                    const struct opk_metric_filter *given)
 {
+	OPK_OPTIONS(opk_metric_filter, filter, given);
 	struct opk_matcher *matcher = opk_alloc(sizeof *matcher);
 	int status;
 
 	if (!matcher)
 		return opk_nomem(ctx, "a filter");
-	matcher->filter = *filter;
-	status = filter->grep
-	                 ? regcomp(&matcher->grep, filter->grep, REG_EXTENDED | REG_ICASE | REG_NOSUB)
+	matcher->filter = filter;
+	status = filter.grep
+	                 ? regcomp(&matcher->grep, filter.grep, REG_EXTENDED | REG_ICASE | REG_NOSUB)
 	                 : 0;
 	if (status) {
 		char reason[128];
 
 		regerror(status, &matcher->grep, reason, sizeof reason);
 		free(matcher);
-		return opk_fail(ctx, OPK_EUSAGE, "regular expression '%s': %s", filter->grep, reason);
+		return opk_fail(ctx, OPK_EUSAGE, "regular expression '%s': %s", filter.grep, reason);
 	}
 	*out = matcher;
 	return OPK_OK;

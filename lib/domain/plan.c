@@ -6,6 +6,7 @@
 
 #include "adapters/nv/nv.h"
 #include "base/buf.h"
+#include "base/options.h"
 #include "domain/catalog.h"
 #include "domain/chip.h"
 #include "domain/contain.h"
@@ -230,14 +231,15 @@ static int schedule_contained(struct opk_plan *plan, struct opk_ctx *ctx,
 }
 
 int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
-                 const struct opk_plan_options *options)
+                 const struct opk_plan_options *given)
 {
+	OPK_OPTIONS(opk_plan_options, options, given);
 	opk_auto(opk_plan) struct opk_plan *plan = opk_alloc(sizeof *plan);
-	int code = plan ? prepare(plan, ctx, set, options) : opk_nomem(ctx, "a plan");
+	int code = plan ? prepare(plan, ctx, set, &options) : opk_nomem(ctx, "a plan");
 
 	if (!code)
-		code = options->availability ? schedule_contained(plan, ctx, set, options)
-		                             : schedule(plan, ctx, set, options->max_passes);
+		code = options.availability ? schedule_contained(plan, ctx, set, &options)
+		                            : schedule(plan, ctx, set, options.max_passes);
 	if (code)
 		return code;
 	*out = opk_take(plan);

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/options.h"
+
 enum { FLUSH_AT = 1 << 16 };
 
 static const struct {
@@ -66,16 +68,17 @@ void opk_cell_text(struct opk_buf *out, enum opk_cell_type type, const union opk
 	}
 }
 
-int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_options *options,
+int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_options *given,
                 opk_sink_fn *sink, void *sink_data)
 {
+	OPK_OPTIONS(opk_out_options, options, given);
 	struct opk_out *new_out = opk_alloc(sizeof *new_out);
 
 	if (!new_out)
 		return opk_nomem(ctx, "output");
 	new_out->ctx = ctx;
-	new_out->ops = formats[options->format].ops;
-	new_out->width = options->width;
+	new_out->ops = formats[options.format].ops;
+	new_out->width = options.width;
 	new_out->sink = sink;
 	new_out->sink_data = sink_data;
 	new_out->json.buf = &new_out->buf;
