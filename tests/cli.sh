@@ -376,4 +376,16 @@ fresh
 works build --chip GH100 pm-overview -o dir/pm.opk
 out_has '^profiler,pm$'
 out_has '^passes,1$'
+section merge
+works merge -o both.opk "$simple" "$simple"
+works info both.opk --format json
+json 'j["images"] == 2 and j["recorded_ranges"] == 10 and j["integrity"] == "ok"'
+refuses 2 'metrics differ' merge -o unmerged.opk "$simple" "$recordings/gh100-training.opk"
+refuses 2 'range table' merge -o unmerged.opk "$simple" "$recordings/gh100-nested.opk"
+refuses 2 'profiler' merge -o unmerged.opk "$simple" "$recordings/gh100-pm-small.opk"
+refuses 2 'are needed' merge -o unmerged.opk
+refuses 2 'are needed' merge "$simple"
+refuses 4 'nowhere.opk' merge -o unmerged.opk "$simple" nowhere.opk
+same 'merge leaves nothing behind' "$(ls | grep -c "^unmerged")" 0
+
 finish

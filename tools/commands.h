@@ -6,7 +6,7 @@
 #include "common/app.h"
 
 extern const struct command chips_command, metrics_command, sets_command, plan_command,
-	build_command, eval_command, import_command, info_command, doctor_command;
+	build_command, eval_command, import_command, merge_command, info_command, doctor_command;
 
 /* All of them, in the order of --help; ended by NULL. */
 extern const struct command *const commands[];

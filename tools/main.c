@@ -9,7 +9,8 @@
 
 const struct command *const commands[] = {
 	&chips_command, &metrics_command, &sets_command,   &plan_command,   &build_command,
-	&eval_command,  &import_command,  &info_command,   &doctor_command, NULL,
+	&eval_command,  &import_command,  &merge_command,  &info_command,   &doctor_command,
+	NULL,
 };
 
 static void usage(FILE *to)
