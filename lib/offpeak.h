@@ -470,6 +470,7 @@ enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluatio
 size_t opk_evaluation_metric_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_t i);
 const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i);
+uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation);
 /* Samples that were begun but not completed, and therefore left out. */
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation);
 /* The next row in order; *row is NULL after the last, and valid until the next call. */

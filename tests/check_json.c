@@ -409,6 +409,31 @@ START_TEST(json_without_memory)
 }
 END_TEST
 
+/* Paths and range names may be any bytes; what is written is UTF-8 all the same. */
+START_TEST(json_written_from_any_bytes)
+{
+	static const struct {
+		struct here here;
+		const char *text, *wanted;
+	} rows[] = {
+		{ HERE, "plain", "\"plain\"" },
+		{ HERE, "\xc3\xa4", "\"\xc3\xa4\"" },
+		{ HERE, "a\xff" "b", "\"a\xef\xbf\xbd" "b\"" },
+		{ HERE, "\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },
+		{ HERE, "\t\"", "\"\\u0009\\\"\"" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autobuf struct opk_buf buf = { 0 };
+		struct opk_json_writer json = { .buf = &buf };
+
+		opk_json_put_string(&json, rows[i].text);
+		opk_buf_add(&buf, "", 1);
+		ck_row(&rows[i], !strcmp((char *)buf.data, rows[i].wanted), "%s", (char *)buf.data);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("json");
@@ -424,6 +449,7 @@ int main(void)
 	tcase_add_test(tests, json_strings_round_trip);
 	tcase_add_test(tests, json_numbers_written);
 	tcase_add_test(tests, json_without_memory);
+	tcase_add_test(tests, json_written_from_any_bytes);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -213,4 +213,14 @@ lines_are 383
 shifted=$(sed -n 2p out | cut -d , -f 2)
 works eval --raw pm.image --metrics sm__cycles_active.avg --first-sample drop
 same "$last: unshifted" "$(($(sed -n 2p out | cut -d , -f 2) + 1000))" "$shifted"
+section 'range tables that do not fit'
+if [ -e image ]; then
+	echo '[{"kernel":"one"},{"kernel":"two"}]' >two.json
+	refuses 4 'the range table has 2 rows for 5 ranges' import --raw image --metrics $metric \
+		--ranges two.json -o unfit.opk
+	same 'nothing is left behind' "$(ls | grep -c '^unfit')" 0
+else
+	skip 'no bare image'
+fi
+
 finish

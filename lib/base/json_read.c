@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/utf8.h"
 
 enum { MAX_DEPTH = 32, MAX_NODES = 4000000 };
 
@@ -146,28 +147,10 @@ static bool parse_escape(struct parser *p, struct opk_buf *buf)
 	return true;
 }
 
-/* Length of the UTF-8 character at the start of `size` bytes; 0 for what is none (RFC 3629). */
-static size_t utf8_length(const unsigned char *text, size_t size)
-{
-	unsigned char c = text[0];
-	size_t length = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-
-	if (length > size)
-		return 0;
-	for (size_t i = 1; i < length; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	/* Overlong forms, surrogates, and what lies beyond the last character. */
-	if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f)
-	    || (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
-		return 0;
-	return length;
-}
-
 static bool copy_character(struct parser *p, struct opk_buf *buf)
 {
 	const char *text = p->text + p->at;
-	size_t length = utf8_length((const unsigned char *)text, p->size - p->at);
+	size_t length = opk_utf8_length((const unsigned char *)text, p->size - p->at);
 
 	if (!length)
 		return problem(p, "a string is not UTF-8");

@@ -3,6 +3,9 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
+
+#include "base/utf8.h"
 
 static void separate(struct opk_json_writer *json)
 {
@@ -46,9 +49,13 @@ void opk_json_end_array(struct opk_json_writer *json)
 
 static void put_escaped(struct opk_buf *buf, const char *text)
 {
+	size_t left = strlen(text), length;
+
 	opk_buf_add(buf, "\"", 1);
-	for (; *text; text++) {
+	for (; left; text += length, left -= length) {
 		unsigned char c = (unsigned char)*text;
+
+		length = opk_utf8_length((const unsigned char *)text, left);
 
 		if (c == '"' || c == '\\')
 			opk_buf_add_printf(buf, "\\%c", c);
@@ -56,8 +63,11 @@ static void put_escaped(struct opk_buf *buf, const char *text)
 			opk_buf_add_text(buf, "\\n");
 		else if (c < 0x20)
 			opk_buf_add_printf(buf, "\\u%04x", c);
+		else if (length)
+			opk_buf_add(buf, text, length);
 		else
-			opk_buf_add(buf, text, 1);
+			opk_buf_add_text(buf, "\xef\xbf\xbd"); /* U+FFFD: JSON is UTF-8 */
+		length += !length;
 	}
 	opk_buf_add(buf, "\"", 1);
 }

@@ -137,11 +137,27 @@ static int check_file(struct opk_ctx *ctx, struct opk_file *file, bool allow_inc
 	return code;
 }
 
+/* A row too many or too few, and launches would stand beside other ranges' values. */
+static int take_ranges(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                       const struct opk_file *file, const struct opk_range *ranges, size_t count)
+{
+	uint64_t rows = evaluation->trailer.rows;
+
+	/* Of a file that was cut off, the last image may lack its rows. */
+	if (count && (file->complete ? count != rows : count > rows))
+		return opk_fail(ctx, OPK_EINPUT, "%s: the range table has %zu rows for %ju ranges",
+		                file->path, count, (uintmax_t)rows);
+	evaluation->ranges = ranges;
+	evaluation->range_count = count;
+	return OPK_OK;
+}
+
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *given)
 {
 	OPK_OPTIONS(opk_eval_options, options, given);
 	struct opk_eval_job job = { .file = file, .has_profiler = true };
+	struct opk_evaluation *evaluation;
 	const struct opk_range *ranges;
 	size_t range_count;
 	const struct opk_meta *meta;
@@ -158,7 +174,7 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 	job.metric_count = options.metrics ? options.metric_count : meta->metric_count;
 	code = opk_file_ranges(&ranges, &range_count, ctx, file);
 	if (!code)
-		code = evaluate(out, ctx, &job, &options);
+		code = evaluate(&evaluation, ctx, &job, &options);
 	/* The recording named them, not the caller. */
 	if (code == OPK_EUSAGE && !options.metrics)
 		code = opk_add(ctx, OPK_EFAILED,
@@ -167,8 +183,12 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 		               meta->cupti_version);
 	if (code)
 		return opk_add(ctx, code, "can't evaluate %s", file->path);
-	(*out)->ranges = ranges;
-	(*out)->range_count = range_count;
+	code = take_ranges(evaluation, ctx, file, ranges, range_count);
+	if (code) {
+		opk_evaluation_free(evaluation);
+		return code;
+	}
+	*out = evaluation;
 	return OPK_OK;
 }
 
@@ -240,6 +260,11 @@ const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_
 const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i)
 {
 	return evaluation->units.items[i];
+}
+
+uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation)
+{
+	return evaluation->trailer.rows;
 }
 
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation)

@@ -38,10 +38,13 @@ static int passes_of(size_t *out, struct opk_ctx *ctx, const struct opk_import_o
 	return OPK_OK;
 }
 
-static int check_ranges(struct opk_ctx *ctx, const struct opk_import_options *options)
+static int check_ranges(struct opk_ctx *ctx, const struct opk_import_options *options,
+                        const struct opk_evaluation *evaluation)
 {
+	uint64_t rows = opk_evaluation_row_count(evaluation);
 	struct opk_json *root;
 	bool is_array;
+	size_t count;
 	int code;
 
 	if (!options->ranges)
@@ -50,8 +53,13 @@ static int check_ranges(struct opk_ctx *ctx, const struct opk_import_options *op
 	if (code)
 		return opk_add(ctx, code, "the range table can't be used");
 	is_array = root->type == OPK_JSON_ARRAY;
+	count = root->count;
 	opk_json_free(root);
-	return is_array ? OPK_OK : opk_fail(ctx, OPK_EINPUT, "the range table is no JSON array");
+	if (!is_array)
+		return opk_fail(ctx, OPK_EINPUT, "the range table is no JSON array");
+	return count == rows ? OPK_OK
+	                     : opk_fail(ctx, OPK_EINPUT, "the range table has %zu rows for %ju ranges",
+	                                count, (uintmax_t)rows);
 }
 
 static int add_optional(struct opk_writer *writer, uint32_t type, const void *data, size_t size)
@@ -125,12 +133,12 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 
 	eval.size = sizeof eval;
 	options.eval = &eval;
-	code = check_ranges(ctx, &options);
-	if (!code)
-		code = opk_eval_image(&evaluation, ctx, image, size, &eval);
+	code = opk_eval_image(&evaluation, ctx, image, size, &eval);
 	if (code)
 		return code;
-	code = write_recording(ctx, evaluation, image, size, &options, path);
+	code = check_ranges(ctx, &options, evaluation);
+	if (!code)
+		code = write_recording(ctx, evaluation, image, size, &options, path);
 	opk_evaluation_free(evaluation);
 	return code;
 }
