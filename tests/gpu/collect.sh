@@ -74,7 +74,7 @@ for i in $(seq 50); do
 	fi
 done
 ls "$out" | grep -c '^killed-'
-tar -C "$out" -cf "$out/killed.tar" $(cd "$out" && ls | grep '^killed-.*opk$') 2>/dev/null && rm -f "$out"/killed-*.opk "$out"/many.opk "$out"/start.opk
+tar -C "$out" -czf "$out/killed.tar.gz" $(cd "$out" && ls | grep '^killed-.*opk$') 2>/dev/null && rm -f "$out"/killed-*.opk "$out"/many.opk "$out"/start.opk
 
 section "a program without CUDA, its output and exit code"
 timeout 20 "$collect" -c "$sets/one.opk" -o "$out/sh.opk" -- sh -c 'echo out; echo err >&2; exit 7'
