@@ -291,7 +291,7 @@ START_TEST(units)
 
 		memcpy(fake.factors, rows[i].factors, sizeof fake.factors);
 		fake.factor_count = rows[i].count;
-		ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "FA100", NULL));
+		ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "FA100"));
 		ck_ok(ctx, opk_nv_unit(&unit, ctx, evaluator, "fake__a.sum"));
 		ck_row(&rows[i], !strcmp(unit, rows[i].wanted), "got %s", unit);
 		opk_nv_evaluator_free(evaluator);

@@ -123,7 +123,7 @@ int do_raw_counters(struct opk_ctx *ctx)
 {
 	opk_autostrlist struct opk_strlist list = { 0 };
 	struct opk_nv_evaluator *evaluator;
-	int code = opk_nv_evaluator_new(&evaluator, ctx, "FA100", NULL);
+	int code = opk_nv_evaluator_new(&evaluator, ctx, "FA100");
 
 	if (code)
 		return code;
@@ -136,7 +136,7 @@ int do_unit(struct opk_ctx *ctx)
 {
 	opk_autofree char *unit = NULL;
 	struct opk_nv_evaluator *evaluator;
-	int code = opk_nv_evaluator_new(&evaluator, ctx, "FA100", NULL);
+	int code = opk_nv_evaluator_new(&evaluator, ctx, "FA100");
 
 	if (code)
 		return code;

@@ -123,3 +123,19 @@ void opk_json_put_strings(struct opk_json_writer *json, const char *const *items
 		opk_json_put_string(json, items[i]);
 	opk_json_end_array(json);
 }
+
+void opk_json_add_string(struct opk_json_writer *json, const char *key, const char *text)
+{
+	if (!text || !*text)
+		return;
+	opk_json_key(json, key);
+	opk_json_put_string(json, text);
+}
+
+void opk_json_add_u64(struct opk_json_writer *json, const char *key, uint64_t value)
+{
+	if (!value)
+		return;
+	opk_json_key(json, key);
+	opk_json_put_u64(json, value);
+}

@@ -23,4 +23,8 @@ void opk_json_put_bool(struct opk_json_writer *json, bool value);
 void opk_json_put_double(struct opk_json_writer *json, double value);
 void opk_json_put_strings(struct opk_json_writer *json, const char *const *items, size_t count);
 
+/* A member of an object, left out where it says nothing: NULL, "", 0. */
+void opk_json_add_string(struct opk_json_writer *json, const char *key, const char *text);
+void opk_json_add_u64(struct opk_json_writer *json, const char *key, uint64_t value);
+
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "domain/chip.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 

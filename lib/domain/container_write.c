@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes .opk files. */
-#include <string.h>
 
 #include "adapters/zlib/deflate.h"
 #include "base/file.h"

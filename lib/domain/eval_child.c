@@ -32,7 +32,7 @@ static int put(struct work *w, const void *data, size_t size)
 static int collect_units(struct work *w, struct opk_buf *units)
 {
 	struct opk_nv_evaluator *evaluator = NULL;
-	bool known = !opk_nv_evaluator_new(&evaluator, w->ctx, w->chip, NULL);
+	bool known = !opk_nv_evaluator_new(&evaluator, w->ctx, w->chip);
 
 	for (size_t i = 0; i < w->job->metric_count; i++) {
 		char *unit = NULL;

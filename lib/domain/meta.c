@@ -23,22 +23,6 @@ void opk_config_hash(char out[15], const void *config, size_t size)
 	snprintf(out, 15, "crc32:%08" PRIx32, opk_crc32(0, config, size));
 }
 
-static void put_text(struct opk_json_writer *json, const char *key, const char *text)
-{
-	if (!text || !*text)
-		return;
-	opk_json_key(json, key);
-	opk_json_put_string(json, text);
-}
-
-static void put_number(struct opk_json_writer *json, const char *key, uint64_t number)
-{
-	if (!number)
-		return;
-	opk_json_key(json, key);
-	opk_json_put_u64(json, number);
-}
-
 /* Chip names go to NVIDIA's code: letters and digits, and not many. */
 static bool is_chip_name(const char *text)
 {
@@ -77,21 +61,21 @@ void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta)
 	struct opk_json_writer json = { .buf = out };
 
 	opk_json_begin_object(&json);
-	put_text(&json, "kind", meta->kind);
-	put_text(&json, "generator", meta->generator);
-	put_text(&json, "chip", meta->chip);
-	put_text(&json, "profiler", opk_profiler_name(meta->profiler));
-	put_text(&json, "set", meta->set_name);
-	put_text(&json, "description", meta->set_description);
+	opk_json_add_string(&json, "kind", meta->kind);
+	opk_json_add_string(&json, "generator", meta->generator);
+	opk_json_add_string(&json, "chip", meta->chip);
+	opk_json_add_string(&json, "profiler", opk_profiler_name(meta->profiler));
+	opk_json_add_string(&json, "set", meta->set_name);
+	opk_json_add_string(&json, "description", meta->set_description);
 	opk_json_key(&json, "metrics");
 	opk_json_put_strings(&json, meta->metrics, meta->metric_count);
-	put_number(&json, "passes", meta->passes);
+	opk_json_add_u64(&json, "passes", meta->passes);
 	opk_json_key(&json, "keep_instances");
 	opk_json_put_bool(&json, meta->keep_instances);
-	put_text(&json, "config_hash", meta->config_hash);
-	put_number(&json, "cupti_version", meta->cupti_version);
-	put_text(&json, "source", meta->source);
-	put_text(&json, "mode", meta->mode);
+	opk_json_add_string(&json, "config_hash", meta->config_hash);
+	opk_json_add_u64(&json, "cupti_version", meta->cupti_version);
+	opk_json_add_string(&json, "source", meta->source);
+	opk_json_add_string(&json, "mode", meta->mode);
 	if (meta->has_gpu_time_shift) {
 		opk_json_key(&json, "gpu_time_shift_ns");
 		opk_json_put_i64(&json, meta->gpu_time_shift);

@@ -64,7 +64,7 @@ static int fill(struct opk_plan_detail *detail, struct opk_ctx *ctx, const struc
 		return OPK_OK;
 	}
 	if (!code)
-		code = opk_nv_evaluator_new(&evaluator, ctx, plan->chip, NULL);
+		code = opk_nv_evaluator_new(&evaluator, ctx, plan->chip);
 	for (size_t i = 0; !code && i < detail->metrics; i++) {
 		const char *name = plan->metrics.items[i];
 		size_t alone = 0;

@@ -14,22 +14,6 @@ struct opk_range_storage {
 	size_t root_count;
 };
 
-static void put_text(struct opk_json_writer *json, const char *key, const char *text)
-{
-	if (!text || !*text)
-		return;
-	opk_json_key(json, key);
-	opk_json_put_string(json, text);
-}
-
-static void put_number(struct opk_json_writer *json, const char *key, uint64_t number)
-{
-	if (!number)
-		return;
-	opk_json_key(json, key);
-	opk_json_put_u64(json, number);
-}
-
 static void put_shape(struct opk_json_writer *json, const char *key, const uint32_t shape[3])
 {
 	if (!shape[0])
@@ -44,19 +28,19 @@ static void put_shape(struct opk_json_writer *json, const char *key, const uint3
 static void put_row(struct opk_json_writer *json, const struct opk_range *range)
 {
 	opk_json_begin_object(json);
-	put_text(json, "name", range->name);
-	put_text(json, "kernel", range->kernel);
-	put_text(json, "symbol", range->symbol);
+	opk_json_add_string(json, "name", range->name);
+	opk_json_add_string(json, "kernel", range->kernel);
+	opk_json_add_string(json, "symbol", range->symbol);
 	put_shape(json, "grid", range->grid);
 	put_shape(json, "block", range->block);
-	put_number(json, "shared_bytes", range->shared_bytes);
-	put_number(json, "launch", range->launch);
+	opk_json_add_u64(json, "shared_bytes", range->shared_bytes);
+	opk_json_add_u64(json, "launch", range->launch);
 	if (range->device >= 0) {
 		opk_json_key(json, "device");
 		opk_json_put_u64(json, (uint64_t)range->device);
 	}
-	put_number(json, "start_ns", range->start_ns);
-	put_number(json, "end_ns", range->end_ns);
+	opk_json_add_u64(json, "start_ns", range->start_ns);
+	opk_json_add_u64(json, "end_ns", range->end_ns);
 	opk_json_end_object(json);
 }
 

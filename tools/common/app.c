@@ -189,22 +189,6 @@ int app_read(struct app *app, void **data, size_t *size, const char *path)
 	return code ? app_fail(app, code) : OPK_OK;
 }
 
-char **app_split(char **storage, size_t *count, const char *text)
-{
-	size_t room = 2;
-	char **items, *rest;
-
-	for (const char *c = text; *c; c++)
-		room += *c == ',';
-	*count = 0;
-	*storage = rest = strdup(text);
-	items = calloc(room, sizeof *items);
-	for (char *item; items && rest && (item = strsep(&rest, ","));)
-		if (*item)
-			items[(*count)++] = item;
-	return items;
-}
-
 static bool progress_shown;
 
 void app_progress(void *unused, uint64_t done, uint64_t total)

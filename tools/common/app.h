@@ -9,7 +9,6 @@ enum option_kind {
 	OPTION_FLAG,   /* bool */
 	OPTION_TEXT,   /* const char * */
 	OPTION_NUMBER, /* uint64_t */
-	OPTION_SIGNED, /* int64_t */
 };
 
 /* One option: parsed into the member at `offset` of the command's own struct. */
@@ -79,9 +78,6 @@ int app_end_output(struct app *app, int code);
 
 /* Reads a file that the user named, or nothing where path is NULL. */
 int app_read(struct app *app, void **data, size_t *size, const char *path);
-
-/* Splits "A,B,C" into a list that ends with NULL; both are freed by the caller. */
-char **app_split(char **storage, size_t *count, const char *text);
 
 /* On a terminal, after a second: "evaluating range 12 of 383". Pass as opk_eval_options.progress. */
 void app_progress(void *unused, uint64_t done, uint64_t total);

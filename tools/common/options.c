@@ -79,11 +79,8 @@ static int store(const struct option_spec *spec, void *target, const char *text)
 	case OPTION_NUMBER:
 		*(uint64_t *)field = strtoull(text, &end, 10);
 		break;
-	case OPTION_SIGNED:
-		*(int64_t *)field = strtoll(text, &end, 10);
-		break;
 	}
-	if (end != text && !*end && !errno && (spec->kind == OPTION_SIGNED || !strchr(text, '-')))
+	if (end != text && !*end && !errno && !strchr(text, '-'))
 		return OPK_OK;
 	return app_error(NULL, OPK_EUSAGE, "--%s %s: a whole number is needed", spec->name, text);
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int take_metrics(struct app *app, struct opk_eval_options *options,
                         struct raw_metrics *metrics)

@@ -49,8 +49,7 @@ int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const v
 
 /* PerfWorks' view of a chip's metrics: NVPW_CUDA_MetricsEvaluator_Initialize. */
 struct opk_nv_evaluator;
-int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip,
-                         const void *availability);
+int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip);
 void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator);
 /* Raw counters that a full metric name needs; appends, each once. */
 int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PerfWorks' metrics evaluator: raw counters and units of full metric names. */
-#include <string.h>
 
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
@@ -12,16 +11,13 @@ struct opk_nv_evaluator {
 	void *object;
 };
 
-static int create(struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx, const char *chip,
-                  const void *availability)
+static int create(struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx, const char *chip)
 {
 	struct nv_EvaluatorScratchSize ask = NV_PARAMS(EvaluatorScratchSize, scratchBufferSize);
 	struct nv_EvaluatorInitialize make = NV_PARAMS(EvaluatorInitialize, pMetricsEvaluator);
 	int status;
 
-	/* One of the two, not both: an availability image names its chip. */
-	ask.pChipName = make.pChipName = availability ? NULL : chip;
-	ask.pCounterAvailabilityImage = make.pCounterAvailabilityImage = availability;
+	ask.pChipName = make.pChipName = chip;
 	status = evaluator->nv->call.NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize(&ask);
 	if (status)
 		return nv_fail_nvpa(ctx, "NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize",
@@ -38,8 +34,7 @@ static int create(struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx, const
 	return OPK_OK;
 }
 
-int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip,
-                         const void *availability)
+int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip)
 {
 	struct opk_nv_evaluator *evaluator;
 	struct opk_nv *nv;
@@ -51,7 +46,7 @@ int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, con
 	if (!evaluator)
 		return opk_nomem(ctx, "a metrics evaluator");
 	evaluator->nv = nv;
-	code = create(evaluator, ctx, chip, availability);
+	code = create(evaluator, ctx, chip);
 	if (code) {
 		opk_nv_evaluator_free(evaluator);
 		return code;

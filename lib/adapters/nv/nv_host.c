@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Host objects: chips, base metrics, properties, config images. */
-#include <string.h>
 
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"

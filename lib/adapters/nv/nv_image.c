@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What counter data images say about themselves. */
-#include <string.h>
 
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
