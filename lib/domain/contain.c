@@ -155,6 +155,7 @@ static bool read_report_bytes(int fd, void *to, size_t size, unsigned timeout_s,
 struct outcome {
 	bool done; /* the child said how it ended */
 	bool late;
+	bool wild; /* what it said makes no sense */
 	int code;
 };
 
@@ -176,7 +177,8 @@ static void listen_to(struct outcome *outcome, struct opk_ctx *ctx, int fd,
 				                  report.total);
 			break;
 		case REPORT_CAUSE:
-			if (report.length > MAX_CAUSE || causes++ >= MAX_CAUSES
+			outcome->wild = report.length > MAX_CAUSE || causes++ >= MAX_CAUSES;
+			if (outcome->wild
 			    || !read_report_bytes(fd, text, report.length, timeout_s,
 			                          &outcome->late))
 				return;
@@ -184,9 +186,11 @@ static void listen_to(struct outcome *outcome, struct opk_ctx *ctx, int fd,
 			break;
 		case REPORT_DONE:
 			outcome->done = report.code >= OPK_OK && report.code <= OPK_ENOMEM;
+			outcome->wild = !outcome->done;
 			outcome->code = report.code;
 			return;
 		default:
+			outcome->wild = true;
 			return;
 		}
 	}
@@ -212,6 +216,11 @@ static int judge(struct opk_ctx *ctx, const struct outcome *outcome, int status,
 		                timeout_s);
 	if (outcome->done)
 		return outcome->code;
+	/* Its end was our doing. */
+	if (outcome->wild)
+		return opk_fail(ctx, OPK_EINPUT,
+		                "NVIDIA's code ran wild on these bytes and was stopped; they are "
+		                "damaged");
 	if (WIFSIGNALED(status) && !is_crash(WTERMSIG(status)))
 		return opk_fail(ctx, OPK_EFAILED, "the child that evaluates was ended from outside (%s)",
 		                strsignal(WTERMSIG(status)));
