@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "commands.h"
 
@@ -33,22 +32,25 @@ static const char *encoding_text(const struct opk_section *section)
 
 /* What all sections sum up to. */
 struct totals {
-	uint64_t stored, plain;
+	uint64_t plain;
 	uint64_t images;
-	bool damaged;
+	bool damaged;          /* any section */
+	bool *damaged_section; /* which; freed by the caller, NULL: out of memory */
 };
 
 static struct totals sum(struct app *app, const struct opk_file *file)
 {
 	struct totals totals = { 0 };
 
-	for (size_t i = 0; i < opk_file_section_count(file); i++) {
+	totals.damaged_section =
+		calloc(opk_file_section_count(file) + 1, sizeof *totals.damaged_section);
+	for (size_t i = 0; totals.damaged_section && i < opk_file_section_count(file); i++) {
 		const struct opk_section *section = opk_file_section(file, i);
 
-		totals.stored += section->stored_size;
 		totals.plain += section->plain_size;
 		totals.images += section->type == OPK_SECTION_DATA;
-		totals.damaged |= opk_file_verify(app->ctx, file, i) != OPK_OK;
+		totals.damaged_section[i] = opk_file_verify(app->ctx, file, i) != OPK_OK;
+		totals.damaged |= totals.damaged_section[i];
 	}
 	return totals;
 }
@@ -93,7 +95,7 @@ static int print_summary(struct app *app, const char *path, struct opk_file *fil
 	}, sizeof columns / sizeof *columns);
 }
 
-static int print_sections(struct app *app, struct opk_file *file)
+static int print_sections(struct app *app, const struct opk_file *file, const bool *damaged)
 {
 	static const struct opk_column columns[] = {
 		{ "type", OPK_CELL_STRING },   { "content", OPK_CELL_STRING },
@@ -115,33 +117,33 @@ static int print_sections(struct app *app, struct opk_file *file)
 			{ .uint = section->plain_size },
 			{ .string = encoding_text(section) },
 			{ .uint = section->stride },
-			{ .string = opk_file_verify(app->ctx, file, i) ? "damaged" : "ok" },
+			{ .string = damaged[i] ? "damaged" : "ok" },
 		});
 	}
 	return code;
 }
 
-static int print(struct app *app, const char *path, struct opk_file *file)
+static int print(struct app *app, const char *path, struct opk_file *file,
+                 const struct totals *totals)
 {
 	/* A file may be cut off before its metadata: then there is less to tell. */
 	static const struct opk_meta none = { .keep_instances = true };
 	const struct opk_range *ranges;
 	const struct opk_meta *meta = &none;
-	struct totals totals = sum(app, file);
 	size_t range_count = 0;
 	int code = opk_file_meta(&meta, app->ctx, file);
 
-	if (code && !totals.damaged && opk_file_complete(file))
+	if (code && !totals->damaged && opk_file_complete(file))
 		return app_fail(app, code);
 	opk_file_ranges(&ranges, &range_count, app->ctx, file);
 	code = app_begin_output(app, app_default_format(app));
 	if (code)
 		return code;
-	code = print_summary(app, path, file, meta, &totals, range_count);
+	code = print_summary(app, path, file, meta, totals, range_count);
 	if (!code)
-		code = print_sections(app, file);
+		code = print_sections(app, file, totals->damaged_section);
 	code = app_end_output(app, code);
-	if (!code && totals.damaged)
+	if (!code && totals->damaged)
 		return app_error(app, OPK_EINPUT, "%s: damaged: a section's CRC-32 differs", path);
 	if (!code && !opk_file_complete(file))
 		return app_error(app, OPK_EINPUT,
@@ -153,6 +155,7 @@ static int print(struct app *app, const char *path, struct opk_file *file)
 static int run(struct app *app, void *args)
 {
 	struct opk_file *file;
+	struct totals totals;
 	int code;
 
 	(void)args;
@@ -161,7 +164,10 @@ static int run(struct app *app, void *args)
 	code = opk_file_open(&file, app->ctx, app->arguments[0]);
 	if (code)
 		return app_fail(app, code);
-	code = print(app, app->arguments[0], file);
+	totals = sum(app, file);
+	code = totals.damaged_section ? print(app, app->arguments[0], file, &totals)
+	                              : app_error(app, OPK_EFAILED, "out of memory");
+	free(totals.damaged_section);
 	opk_file_free(file);
 	return code;
 }

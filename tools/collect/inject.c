@@ -74,7 +74,6 @@ static bool load_set(void)
 	}
 	set->config = read_section(OPK_SECTION_CONFIG, &set->config_size);
 	set->prefix = read_section(OPK_SECTION_PREFIX, &set->prefix_size);
-	set->passes = collector.meta->passes;
 	if (!set->config || !set->prefix) {
 		complain("the set has no config image or no counter-data prefix");
 		return false;

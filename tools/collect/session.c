@@ -22,7 +22,6 @@ struct session {
 	const struct settings *settings;
 	const struct collect_set *set;
 	struct segments *segments;
-	CUcontext context;
 	int device;
 	CUpti_RangeProfiler_Object *profiler;
 	uint8_t *blank; /* an initialised image, copied for each segment */
@@ -36,7 +35,7 @@ struct session {
 	bool broken;
 	struct opk_range *rows; /* one a used slot */
 	struct timespec first; /* when the first range of this image began */
-	uint64_t ranges, dropped;
+	uint64_t dropped;
 };
 
 static bool check(struct session *session, const char *call, CUptiResult status)
@@ -177,7 +176,6 @@ struct session *session_new(const struct target *target, const struct settings *
 	session->settings = settings;
 	session->set = set;
 	session->segments = segments;
-	session->context = context;
 	session->device = device;
 	if (!CHECK(session, cuptiRangeProfilerEnable, &params)) {
 		free(session);
@@ -234,7 +232,6 @@ bool session_begin_launch(struct session *session, const struct launch *launch, 
 		clock_gettime(CLOCK_MONOTONIC, &session->first);
 	put_row(session, launch, index);
 	session->used++;
-	session->ranges++;
 	session->open = true;
 	return true;
 }
@@ -349,11 +346,6 @@ double session_age(const struct session *session)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)(now.tv_sec - session->first.tv_sec)
 	       + (double)(now.tv_nsec - session->first.tv_nsec) * 1e-9;
-}
-
-uint64_t session_ranges(const struct session *session)
-{
-	return session->ranges;
 }
 
 uint64_t session_dropped(const struct session *session)

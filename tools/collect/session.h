@@ -12,7 +12,6 @@
 struct collect_set {
 	void *config, *prefix;
 	size_t config_size, prefix_size;
-	size_t passes;
 };
 
 struct session;
@@ -30,7 +29,6 @@ void session_flush(struct session *session, bool last);
 void session_close(struct session *session);
 /* Seconds since the first range that was not yet handed on; 0 where there is none. */
 double session_age(const struct session *session);
-uint64_t session_ranges(const struct session *session);
 uint64_t session_dropped(const struct session *session);
 
 #endif
