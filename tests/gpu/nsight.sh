@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Runs Nsight Compute on a program again and again, for tests/gpu/compare.py.
+#
+#   [SERIES="flush noflush"] tests/gpu/nsight.sh OUT RUNS METRICSFILE PROGRAM [ARGUMENT...]
+#
+# METRICSFILE holds metric names with commas or whitespace between (tests/gpu/sets.sh writes such);
+# PROGRAM is run RUNS times for each series, in turn. Into OUT go ncu-flush-N.csv, where Nsight Compute
+# flushes the caches before each pass (its default), and ncu-noflush-N.csv, where it leaves them as the
+# pass before left them. Clocks are left free in both, as offpeak-collect leaves them. The reports
+# (.ncu-rep) hold the values unrounded and stay for whoever wants more digits; the logs say why a run
+# failed. NCU names another ncu.
+set -u
+if [ $# -lt 4 ]; then
+	sed -n '3,5s/^# *//p' "$0" >&2
+	exit 2
+fi
+out=$1 runs=$2 metrics=$(tr -s ', \t\n' ',,,,' <"$3" | sed 's/^,//; s/,$//')
+shift 3
+ncu=${NCU:-ncu}
+mkdir -p "$out" || exit 1
+if [ -z "$metrics" ]; then
+	echo "nsight.sh: no metrics" >&2
+	exit 2
+fi
+
+# profile NAME CACHE-CONTROL PROGRAM...: one run. First into a report, so that what the program prints
+# doesn't get into the CSV.
+profile() {
+	local file=$out/$1 cache=$2
+	shift 2
+	rm -f "$file.csv"
+	timeout 300 "$ncu" --metrics "$metrics" --cache-control "$cache" --clock-control none \
+		--replay-mode kernel --force-overwrite -o "$file" "$@" >"$file.log" 2>&1 &&
+		"$ncu" --import "$file.ncu-rep" --csv --page raw --print-units base --print-fp \
+			>"$file.csv" 2>>"$file.log" &&
+		grep -q '^"ID",' "$file.csv" && return
+	echo "nsight.sh: $1 failed, the end of its log:" >&2
+	tail -5 "$file.log" >&2
+	return 1
+}
+
+failed=0
+for n in $(seq "$runs"); do
+	for series in ${SERIES:-flush noflush}; do
+		case $series in
+		flush) cache=all ;;
+		noflush) cache=none ;;
+		*) echo "nsight.sh: no series is called $series" >&2; exit 2 ;;
+		esac
+		profile "ncu-$series-$n" "$cache" "$@" || failed=1
+	done
+done
+exit "$failed"
