@@ -298,6 +298,8 @@ enum opk_section_type {
 	OPK_SECTION_AVAILABILITY = 0x4c495641, /* "AVIL": counter-availability image */
 	OPK_SECTION_DATA = 0x41544144,         /* "DATA": counter data image, any number */
 	OPK_SECTION_RANGES = 0x53474e52,       /* "RNGS": range table, JSON */
+	OPK_SECTION_TIMES = 0x454d4954,        /* "TIME": host times of the samples of the last image */
+	OPK_SECTION_STATS = 0x54415453,        /* "STAT": what the collector counted, JSON */
 	OPK_SECTION_END = 0x20444e45,          /* "END ": closes a complete file */
 };
 
@@ -338,6 +340,18 @@ int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i);
 int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct opk_file *file,
                   size_t i);
 
+/* Metrics that fit one pass together; `metrics` are indices into those of the set. */
+struct opk_group {
+	const size_t *metrics;
+	size_t metric_count;
+};
+
+/* A fact about a run: "hostname", "driver", "device.0.name", "env.RANK". */
+struct opk_property {
+	const char *name;
+	const char *value;
+};
+
 /* What the META section says; strings are "" and numbers 0 where absent. */
 struct opk_meta {
 	const char *kind; /* "set": made by build; "recording": has counter data */
@@ -353,9 +367,32 @@ struct opk_meta {
 	const char *config_hash; /* "crc32:xxxxxxxx" of the config image */
 	uint32_t cupti_version;  /* of the host that built or imported it */
 	const char *source;      /* what was imported */
-	const char *mode;        /* how it was collected: "kernel" (kernel replay) or "launch" */
+	/*
+	 * How it was collected: "kernel" (auto range, kernel replay), "launch" (a range around each
+	 * launch), "user" (the program's own ranges), "sampling".
+	 */
+	const char *mode;
 	int64_t gpu_time_shift;  /* ns: host time = GPU time + shift; PM sampling */
 	bool has_gpu_time_shift;
+	/*
+	 * The set in pieces of one pass. Group n's config image and prefix are the n-th ones of the file,
+	 * counted from 1; number 0 is the whole set's. A metric that needs several passes by itself is in
+	 * no group.
+	 */
+	const struct opk_group *groups;
+	size_t group_count;
+	/*
+	 * Ranges of different groups that make one row together: those of the same "kernel" and launch
+	 * shape (rotation), "launch" index (application replay), or "name" (repeated user ranges); "":
+	 * every range has all metrics.
+	 */
+	const char *join;
+	const char *backend; /* "range-profiler", "legacy" or "pm-sampling" */
+	/* Metrics whose values count idle time around short kernels, because of the mode. */
+	const char *const *inflated;
+	size_t inflated_count;
+	const struct opk_property *run; /* facts about machine, command and environment */
+	size_t run_count;
 };
 
 /* Reads and checks the metadata; *meta is borrowed from the file. */
@@ -374,10 +411,42 @@ struct opk_range {
 	uint32_t shared_bytes;     /* dynamic shared memory of a block */
 	uint64_t launch;           /* index among all launches of the process, from 1 */
 	const char *symbol;        /* of the kernel, mangled; `kernel` is for people */
+	const char *nvtx;          /* ranges that the thread was in, outermost first, with '/' between */
+	uint64_t stream;           /* the driver's id of it; 0 is the default stream */
+	uint64_t duration_ns;      /* of the kernel on the GPU, measured beside the counters */
+	uint32_t registers;        /* of a thread */
+	uint32_t context;          /* index in its process, from 1 */
+	uint32_t process;          /* pid */
+	uint32_t group;            /* whose counters it has, from 1; 0: the whole set's */
+	int32_t rank;              /* of an MPI or torchrun job; -1 where unknown */
 };
 /* *count is 0 where the file has no range table. */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
                     struct opk_file *file);
+
+/* Start and end of a sample in ns of host time, as CUPTI gave them while collecting. */
+struct opk_time {
+	uint64_t start, end;
+};
+/* The times of all samples over all images; *count is 0 where the file has none. */
+int opk_file_times(const struct opk_time **times, size_t *count, struct opk_ctx *ctx,
+                   struct opk_file *file);
+
+/* Ranges or samples that are missing, and why. */
+struct opk_drop {
+	const char *reason;
+	uint64_t count;
+};
+/* What the collector counted over the run; a killed one leaves none. */
+struct opk_stats {
+	uint64_t launches; /* seen */
+	uint64_t ranges;   /* recorded; or samples */
+	uint32_t depth;    /* deepest nesting of user ranges that was seen */
+	const struct opk_drop *drops;
+	size_t drop_count;
+};
+/* *stats is NULL where the file has none; of several, numbers are added up. */
+int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct opk_file *file);
 
 /*
  * Writes a container: everything goes to a temporary name beside `path`, and
@@ -396,6 +465,9 @@ int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
 /* A piece of the range table; pieces add up in the order of the images. */
 int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges,
                           size_t count);
+/* Times of the samples in the counter data image that was added last. */
+int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count);
+int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats);
 int opk_writer_finish(struct opk_writer *writer);
 void opk_writer_free(struct opk_writer *writer);
 
@@ -410,6 +482,17 @@ int opk_outfile_finish(struct opk_outfile *outfile);
 void opk_outfile_free(struct opk_outfile *outfile);
 /* Reads a whole file; followed by a NUL that *size does not count; free(). */
 int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path);
+
+/*
+ * One recording of several, their ranges in order; chip, profiler and metrics must agree. Images
+ * and prefix are those of the first. Needs no NVIDIA library.
+ */
+struct opk_merge_options {
+	size_t size;
+	const char *join; /* overrides the first file's, see struct opk_meta; NULL: that one */
+};
+int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
+              const struct opk_merge_options *options, const char *path);
 
 struct opk_build_options {
 	size_t size;

@@ -15,6 +15,26 @@ static struct opk_file *file_with(struct opk_ctx *ctx, uint32_t type, const char
 	return open_file(ctx);
 }
 
+static void check_same_lists(const struct opk_meta *got, const struct opk_meta *wanted)
+{
+	ck_assert_uint_eq(got->group_count, wanted->group_count);
+	for (size_t i = 0; i < wanted->group_count; i++) {
+		size_t count = wanted->groups[i].metric_count;
+
+		ck_assert_uint_eq(got->groups[i].metric_count, count);
+		ck_assert_mem_eq(got->groups[i].metrics, wanted->groups[i].metrics,
+		                 count * sizeof(size_t));
+	}
+	ck_assert_uint_eq(got->inflated_count, wanted->inflated_count);
+	for (size_t i = 0; i < wanted->inflated_count; i++)
+		ck_assert_str_eq(got->inflated[i], wanted->inflated[i]);
+	ck_assert_uint_eq(got->run_count, wanted->run_count);
+	for (size_t i = 0; i < wanted->run_count; i++) {
+		ck_assert_str_eq(got->run[i].name, wanted->run[i].name);
+		ck_assert_str_eq(got->run[i].value, wanted->run[i].value);
+	}
+}
+
 static void check_same_meta(const struct opk_meta *got, const struct opk_meta *wanted)
 {
 	ck_assert_str_eq(got->kind, wanted->kind);
@@ -33,11 +53,28 @@ static void check_same_meta(const struct opk_meta *got, const struct opk_meta *w
 	ck_assert_str_eq(got->source, wanted->source);
 	ck_assert_int_eq(got->has_gpu_time_shift, wanted->has_gpu_time_shift);
 	ck_assert_int_eq(got->gpu_time_shift, wanted->gpu_time_shift);
+	ck_assert_str_eq(got->mode, wanted->mode);
+	ck_assert_str_eq(got->join, wanted->join);
+	ck_assert_str_eq(got->backend, wanted->backend);
+	check_same_lists(got, wanted);
+}
+
+/* The same table twice, as pieces. */
+static void write_ranges(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count)
+{
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	for (int i = 0; i < 2; i++)
+		ck_ok(ctx, opk_writer_add_ranges(writer, ranges, count));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
 }
 
 static const struct opk_meta small_meta = {
 	.kind = "", .generator = "", .chip = "A", .set_name = "", .set_description = "",
 	.metrics = metric_names, .metric_count = 1, .config_hash = "", .source = "",
+	.mode = "", .join = "", .backend = "",
 };
 
 START_TEST(meta_round_trip)
@@ -68,6 +105,7 @@ END_TEST
 #define CHIP "\"chip\":\"GH100\","
 #define RANGE "\"profiler\":\"range\","
 #define METRICS "\"metrics\":[\"a.b\"]"
+#define GOOD "{" CHIP RANGE METRICS ","
 
 START_TEST(bad_metadata)
 {
@@ -106,6 +144,21 @@ START_TEST(bad_metadata)
 		{ HERE, "{" CHIP RANGE "\"metrics\":[\"a,b\"]}", "metric 1 has no usable name" },
 		{ HERE, "{" CHIP RANGE "\"metrics\":[\"a\\n\"]}", "metric 1 has no usable name" },
 		{ HERE, name_512, "metric 1 has no usable name" },
+		{ HERE, GOOD "\"join\":\"stream\"}", "joined in a way not known" },
+		{ HERE, GOOD "\"join\":7}", "joined in a way not known" },
+		{ HERE, GOOD "\"groups\":{}}", "member groups is of the wrong type" },
+		{ HERE, GOOD "\"groups\":[0]}", "group 1 lists no metrics" },
+		{ HERE, GOOD "\"groups\":[[0],[]]}", "group 2 lists no metrics" },
+		{ HERE, GOOD "\"groups\":[[1]]}", "none of the 1" },
+		{ HERE, GOOD "\"groups\":[[-1]]}", "none of the 1" },
+		{ HERE, GOOD "\"groups\":[[0,18446744073709551616]]}", "none of the 1" },
+		{ HERE, GOOD "\"groups\":[[\"a.b\"]]}", "none of the 1" },
+		{ HERE, GOOD "\"inflated\":\"a.b\"}", "member inflated is of the wrong type" },
+		{ HERE, GOOD "\"inflated\":[\"a.c\"]}", "inflated metric 1 is not in" },
+		{ HERE, GOOD "\"inflated\":[\"a.b\",0]}", "inflated metric 2 is not in" },
+		{ HERE, GOOD "\"run\":[]}", "member run is of the wrong type" },
+		{ HERE, GOOD "\"run\":{\"a\":1}}", "fact 1 about the run is no text" },
+		{ HERE, GOOD "\"run\":{\"a\":\"\",\"\":\"b\"}}", "fact 2 about the run" },
 	};
 	struct opk_ctx *ctx = new_ctx();
 
@@ -139,6 +192,8 @@ START_TEST(odd_metadata)
 		"\"passes\":18446744073709551616,\"gpu_time_shift_ns\":9223372036854775808",
 		"\"cupti_version\":4294967297",
 		"\"future\":{\"a\":[1]}",
+		"\"mode\":1,\"backend\":[],\"join\":\"\"",
+		"\"groups\":[],\"inflated\":[],\"run\":{}",
 	};
 	struct opk_meta wanted = small_meta;
 	struct opk_ctx *ctx = new_ctx();
@@ -159,6 +214,71 @@ START_TEST(odd_metadata)
 }
 END_TEST
 
+/* What no reader would take is not written. */
+START_TEST(refused_metadata)
+{
+	static const size_t indices[] = { 0, 2 };
+	static const struct opk_group empty = { NULL, 0 }, past = { indices, 2 };
+	static const char *const other[] = { "a__b.sum" };
+	static const struct opk_property nameless = { "", "x" }, valueless = { "x", NULL };
+	static const struct {
+		struct here here;
+		struct opk_meta lists;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, { .join = "stream" }, "'stream' is no way to join ranges" },
+		{ HERE, { .groups = &empty, .group_count = 1 }, "group 1 is empty" },
+		{ HERE, { .groups = &past, .group_count = 1 }, "group 1 has a metric 2 of 2" },
+		{ HERE, { .inflated = other, .inflated_count = 1 }, "a__b.sum is not in the set" },
+		{ HERE, { .run = &nameless, .run_count = 1 }, "lacks name or value" },
+		{ HERE, { .run = &valueless, .run_count = 1 }, "lacks name or value" },
+		{ HERE, { .run_count = 10001 }, "more than 10000 facts" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_meta meta = rows[i].lists;
+		struct opk_writer *writer;
+		int code;
+
+		meta.chip = "A";
+		meta.metrics = metric_names;
+		meta.metric_count = 2;
+		ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+		code = opk_writer_add_meta(writer, &meta);
+		ck_row(&rows[i], code == OPK_EUSAGE, "code %d", code);
+		ck_row(&rows[i], strstr(errors_of(ctx), rows[i].wanted), "%s", errors_of(ctx));
+		opk_writer_free(writer);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Names and environments hold any bytes; JSON does not. */
+START_TEST(facts_become_utf8)
+{
+	static const struct opk_property run[] = { { "a\xff", "b\xc3" } };
+	struct opk_meta meta = small_meta;
+	struct opk_ctx *ctx = new_ctx();
+	const struct opk_meta *got;
+	struct opk_writer *writer;
+	struct opk_file *file;
+
+	meta.run = run;
+	meta.run_count = 1;
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	file = open_file(ctx);
+	ck_ok(ctx, opk_file_meta(&got, ctx, file));
+	ck_assert_str_eq(got->run[0].name, "a\xef\xbf\xbd");
+	ck_assert_str_eq(got->run[0].value, "b\xef\xbf\xbd");
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(config_hash)
 {
 	char hash[15];
@@ -170,7 +290,36 @@ START_TEST(config_hash)
 }
 END_TEST
 
-#define NOTHING_KNOWN { "", "", { 0 }, { 0 }, -1, 0, 0, 0, 0, NULL }
+#define UNKNOWN                                                                                     \
+	.name = "", .kernel = "", .symbol = "", .nvtx = ""
+#define NOTHING_KNOWN { UNKNOWN, .device = -1, .rank = -1 }
+
+static void check_range(const struct here *here, const struct opk_range *got,
+                        const struct opk_range *wanted)
+{
+	const struct {
+		struct here here;
+	} at = { *here }, *row = &at;
+
+	ck_row(row, !strcmp(got->name, wanted->name), "%s", got->name);
+	ck_row(row, !strcmp(got->kernel, wanted->kernel), "%s", got->kernel);
+	ck_row(row, !strcmp(got->symbol, wanted->symbol), "%s", got->symbol);
+	ck_row(row, !strcmp(got->nvtx, wanted->nvtx), "%s", got->nvtx);
+	ck_row(row, !memcmp(got->grid, wanted->grid, sizeof got->grid), "grid");
+	ck_row(row, !memcmp(got->block, wanted->block, sizeof got->block), "block");
+	ck_row(row, got->device == wanted->device, "device %d", got->device);
+	ck_row(row, got->start_ns == wanted->start_ns, "%" PRIu64, got->start_ns);
+	ck_row(row, got->end_ns == wanted->end_ns, "%" PRIu64, got->end_ns);
+	ck_row(row, got->shared_bytes == wanted->shared_bytes, "shared");
+	ck_row(row, got->launch == wanted->launch, "launch");
+	ck_row(row, got->stream == wanted->stream, "%" PRIu64, got->stream);
+	ck_row(row, got->duration_ns == wanted->duration_ns, "%" PRIu64, got->duration_ns);
+	ck_row(row, got->registers == wanted->registers, "%u", got->registers);
+	ck_row(row, got->context == wanted->context, "%u", got->context);
+	ck_row(row, got->process == wanted->process, "%u", got->process);
+	ck_row(row, got->group == wanted->group, "%u", got->group);
+	ck_row(row, got->rank == wanted->rank, "%d", got->rank);
+}
 
 START_TEST(range_rows)
 {
@@ -185,16 +334,28 @@ START_TEST(range_rows)
 		{ HERE,
 		  "{\"name\":\"a/b\",\"kernel\":\"k<int>\",\"grid\":[1,2,3],\"block\":[4,5,6],"
 		  "\"device\":2,\"start_ns\":7,\"end_ns\":18446744073709551615,"
-		  "\"shared_bytes\":16,\"launch\":3}",
-		  { "a/b", "k<int>", { 1, 2, 3 }, { 4, 5, 6 }, 2, 7, UINT64_MAX, 16, 3, NULL } },
+		  "\"shared_bytes\":16,\"launch\":3,\"symbol\":\"_Zk\",\"rank\":0}",
+		  { .name = "a/b", .kernel = "k<int>", .symbol = "_Zk", .nvtx = "",
+		    .grid = { 1, 2, 3 }, .block = { 4, 5, 6 }, .device = 2, .start_ns = 7,
+		    .end_ns = UINT64_MAX, .shared_bytes = 16, .launch = 3 } },
+		{ HERE,
+		  "{\"nvtx\":\"step/gemm\",\"stream\":18446744073709551615,\"duration_ns\":5,"
+		  "\"registers\":255,\"context\":2,\"process\":4294967295,\"group\":9,\"rank\":7}",
+		  { .name = "", .kernel = "", .symbol = "", .nvtx = "step/gemm", .device = -1,
+		    .stream = UINT64_MAX, .duration_ns = 5, .registers = 255, .context = 2,
+		    .process = UINT32_MAX, .group = 9, .rank = 7 } },
+		{ HERE,
+		  "{\"nvtx\":1,\"stream\":-1,\"duration_ns\":\"5\",\"registers\":4294967296,"
+		  "\"context\":1.5,\"process\":-3,\"group\":4294967296,\"rank\":-2}",
+		  NOTHING_KNOWN },
 		{ HERE, "{\"name\":1,\"kernel\":[]}", NOTHING_KNOWN },
 		{ HERE, "{\"grid\":[1,2],\"block\":[1,2,3,4]}", NOTHING_KNOWN },
 		{ HERE, "{\"grid\":[1,2,\"3\"],\"block\":5}", NOTHING_KNOWN },
 		{ HERE, "{\"grid\":[1,2,-3],\"block\":[1,2.5,3]}", NOTHING_KNOWN },
 		{ HERE, "{\"grid\":[4294967295,1,1],\"block\":[4294967296,1,1]}",
-		  { "", "", { UINT32_MAX, 1, 1 }, { 0 }, -1, 0, 0, 0, 0, NULL } },
+		  { UNKNOWN, .grid = { UINT32_MAX, 1, 1 }, .device = -1, .rank = -1 } },
 		{ HERE, "{\"device\":2147483647}",
-		  { "", "", { 0 }, { 0 }, INT32_MAX, 0, 0, 0, 0, NULL } },
+		  { UNKNOWN, .device = INT32_MAX, .rank = -1 } },
 		{ HERE, "{\"device\":2147483648}", NOTHING_KNOWN },
 		{ HERE, "{\"device\":-2}", NOTHING_KNOWN },
 		{ HERE, "{\"start_ns\":-7,\"end_ns\":\"8\"}", NOTHING_KNOWN },
@@ -212,15 +373,7 @@ START_TEST(range_rows)
 		ck_ok(ctx, opk_file_ranges(&got, &count, ctx, file));
 		ck_row(&rows[i], count == 2 && !strcmp(got->name, "first"), "%zu rows", count);
 		got++;
-		ck_row(&rows[i], !strcmp(got->name, wanted->name), "%s", got->name);
-		ck_row(&rows[i], !strcmp(got->kernel, wanted->kernel), "%s", got->kernel);
-		ck_row(&rows[i], !memcmp(got->grid, wanted->grid, sizeof got->grid), "grid");
-		ck_row(&rows[i], !memcmp(got->block, wanted->block, sizeof got->block), "block");
-		ck_row(&rows[i], got->device == wanted->device, "device %d", got->device);
-		ck_row(&rows[i], got->start_ns == wanted->start_ns, "%" PRIu64, got->start_ns);
-		ck_row(&rows[i], got->shared_bytes == wanted->shared_bytes, "shared");
-		ck_row(&rows[i], got->launch == wanted->launch, "launch");
-		ck_row(&rows[i], got->end_ns == wanted->end_ns, "%" PRIu64, got->end_ns);
+		check_range(&rows[i].here, got, wanted);
 		opk_file_free(file);
 	}
 	opk_ctx_free(ctx);
@@ -260,6 +413,37 @@ START_TEST(range_tables)
 }
 END_TEST
 
+/* All that a row can say comes back; and what it does not say is not written. */
+START_TEST(range_round_trip)
+{
+	static const struct opk_range ranges[] = {
+		{ .name = "n", .kernel = "k", .symbol = "s", .nvtx = "a/b", .grid = { 1, 2, 3 },
+		  .block = { 4, 5, 6 }, .device = 0, .start_ns = 7, .end_ns = 8, .shared_bytes = 9,
+		  .launch = 10, .stream = 11, .duration_ns = 12, .registers = 13, .context = 14,
+		  .process = 15, .group = 16, .rank = 0 },
+		{ .name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1 },
+	};
+	static const struct here here = HERE;
+	struct opk_ctx *ctx = new_ctx();
+	opk_autobuf struct opk_buf text = { 0 };
+	const struct opk_range *got;
+	struct opk_file *file;
+	size_t count;
+
+	opk_ranges_to_json(&text, ranges + 1, 1);
+	ck_assert_msg(text.size == 4 && !memcmp(text.data, "[{}]", 4), "%.*s", (int)text.size,
+	              (char *)text.data);
+	write_ranges(ctx, ranges, COUNT(ranges));
+	file = open_file(ctx);
+	ck_ok(ctx, opk_file_ranges(&got, &count, ctx, file));
+	ck_assert_uint_eq(count, 2 * COUNT(ranges));
+	for (size_t i = 0; i < count; i++)
+		check_range(&here, &got[i], &ranges[i % 2]);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("meta");
@@ -268,8 +452,11 @@ int main(void)
 	tcase_add_test(tests, meta_round_trip);
 	tcase_add_test(tests, bad_metadata);
 	tcase_add_test(tests, odd_metadata);
+	tcase_add_test(tests, refused_metadata);
+	tcase_add_test(tests, facts_become_utf8);
 	tcase_add_test(tests, config_hash);
 	tcase_add_test(tests, range_rows);
 	tcase_add_test(tests, range_tables);
+	tcase_add_test(tests, range_round_trip);
 	return run_suite(suite);
 }

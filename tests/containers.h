@@ -168,13 +168,22 @@ static inline struct opk_file *open_file(struct opk_ctx *ctx)
 /* Metadata with every field, and its metrics. */
 static const char *const metric_names[] = { "sm__cycles.sum", "UNIT.Set.a__b.avg" };
 
+static const struct opk_group full_groups[] = {
+	{ (const size_t[]){ 1 }, 1 },
+	{ (const size_t[]){ 0, 1 }, 2 },
+};
+static const struct opk_property full_run[] = {
+	{ "hostname", "node \"7\"" }, { "env.RANK", "" }, { "device.0.name", "\xc3\xa9" },
+};
 static const struct opk_meta full_meta = {
 	.kind = "recording", .generator = "offpeak 0", .chip = "GH100",
 	.profiler = OPK_PROFILER_PM, .set_name = "a \"name\"",
 	.set_description = "tab\there \xc3\xa9",
 	.metrics = metric_names, .metric_count = 2, .passes = 3, .keep_instances = true,
 	.config_hash = "crc32:00000001", .cupti_version = 130001, .source = "old.img",
-	.gpu_time_shift = -794764, .has_gpu_time_shift = true,
+	.mode = "launch", .gpu_time_shift = -794764, .has_gpu_time_shift = true,
+	.groups = full_groups, .group_count = 2, .join = "kernel", .backend = "legacy",
+	.inflated = metric_names + 1, .inflated_count = 1, .run = full_run, .run_count = 3,
 };
 
 #endif

@@ -342,13 +342,20 @@ void opk_json_free(struct opk_json *root)
 	free(root);
 }
 
-const struct opk_json *opk_json_get(const struct opk_json *object, const char *key,
-                                    enum opk_json_type type)
+const struct opk_json *opk_json_member(const struct opk_json *object, const char *key)
 {
 	for (size_t i = 0; object->type == OPK_JSON_OBJECT && i < object->count; i++)
 		if (!strcmp(object->children[i].key, key))
-			return object->children[i].type == type ? &object->children[i] : NULL;
+			return &object->children[i];
 	return NULL;
+}
+
+const struct opk_json *opk_json_get(const struct opk_json *object, const char *key,
+                                    enum opk_json_type type)
+{
+	const struct opk_json *found = opk_json_member(object, key);
+
+	return found && found->type == type ? found : NULL;
 }
 
 const char *opk_json_string(const struct opk_json *object, const char *key)

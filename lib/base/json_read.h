@@ -21,6 +21,8 @@ struct opk_json {
 int opk_json_parse(struct opk_json **out, struct opk_ctx *ctx, const char *text, size_t size);
 void opk_json_free(struct opk_json *root);
 
+/* The member of that name, or NULL. */
+const struct opk_json *opk_json_member(const struct opk_json *object, const char *key);
 /* The member of that name and type, or NULL. */
 const struct opk_json *opk_json_get(const struct opk_json *object, const char *key,
                                     enum opk_json_type type);

@@ -34,13 +34,20 @@ struct opk_file {
 	struct opk_section *sections;
 	size_t section_count;
 	size_t section_capacity;
-	/* Decoded on demand: meta.c, ranges.c. */
+	/* Decoded on demand: meta.c, ranges.c, times.c, stats.c. */
 	struct opk_meta_storage *meta;
 	struct opk_range_storage *ranges;
+	struct opk_time_storage *times;
+	struct opk_stats_storage *stats;
 };
 
 void opk_meta_storage_free(struct opk_meta_storage *storage);
 void opk_range_storage_free(struct opk_range_storage *storage);
+void opk_time_storage_free(struct opk_time_storage *storage);
+void opk_stats_storage_free(struct opk_stats_storage *storage);
+
+/* The TIME section's payload: times.c. */
+void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t count);
 
 /* The first section of a type, or -1. */
 long opk_file_find(const struct opk_file *file, uint32_t type);

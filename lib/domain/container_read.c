@@ -237,6 +237,8 @@ void opk_file_free(struct opk_file *file)
 		close(file->fd);
 	opk_meta_storage_free(file->meta);
 	opk_range_storage_free(file->ranges);
+	opk_time_storage_free(file->times);
+	opk_stats_storage_free(file->stats);
 	free(file->sections);
 	free(file->path);
 	free(file);

@@ -135,6 +135,23 @@ int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, s
 	return write_section(writer, &section, packed);
 }
 
+static int add_buf(struct opk_writer *writer, uint32_t type, const struct opk_buf *buf,
+                   const char *what)
+{
+	return buf->failed ? opk_nomem(writer->ctx, what)
+	                   : opk_writer_add(writer, type, buf->data, buf->size);
+}
+
+/* What a reader would refuse is not written. */
+static int add_text(struct opk_writer *writer, uint32_t type, const struct opk_buf *text,
+                    const char *what)
+{
+	if (text->size > OPK_MAX_JSON)
+		return opk_fail(writer->ctx, OPK_EUSAGE, "%s of more than %d bytes", what,
+		                OPK_MAX_JSON);
+	return add_buf(writer, type, text, what);
+}
+
 int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
 {
 	opk_autobuf struct opk_buf text = { 0 };
@@ -143,9 +160,7 @@ int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
 	if (code)
 		return code;
 	opk_meta_to_json(&text, meta);
-	if (text.failed)
-		return opk_nomem(writer->ctx, "metadata");
-	return opk_writer_add(writer, OPK_SECTION_META, text.data, text.size);
+	return add_text(writer, OPK_SECTION_META, &text, "metadata");
 }
 
 int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count)
@@ -153,9 +168,25 @@ int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ran
 	opk_autobuf struct opk_buf text = { 0 };
 
 	opk_ranges_to_json(&text, ranges, count);
-	if (text.failed)
-		return opk_nomem(writer->ctx, "a range table");
-	return opk_writer_add(writer, OPK_SECTION_RANGES, text.data, text.size);
+	return add_text(writer, OPK_SECTION_RANGES, &text, "a range table");
+}
+
+int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count)
+{
+	opk_autobuf struct opk_buf payload = { 0 };
+
+	opk_times_encode(&payload, times, count);
+	return add_buf(writer, OPK_SECTION_TIMES, &payload, "times of samples");
+}
+
+int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+
+	if (stats->drop_count > OPK_MAX_DROPS)
+		return opk_fail(writer->ctx, OPK_EUSAGE, "more than %d reasons", OPK_MAX_DROPS);
+	opk_stats_to_json(&text, stats);
+	return add_text(writer, OPK_SECTION_STATS, &text, "counts");
 }
 
 int opk_writer_finish(struct opk_writer *writer)

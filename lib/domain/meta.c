@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "adapters/zlib/deflate.h"
-#include "base/json_write.h"
 #include "domain/container.h"
 
 /* Parsed metadata and what its strings are borrowed from. */
@@ -14,9 +13,8 @@ struct opk_meta_storage {
 	struct opk_meta meta;
 	struct opk_json *root;
 	const char **metrics;
+	struct opk_meta_lists lists;
 };
-
-enum { MAX_METRICS = 100000, MAX_JSON = 32 << 20 };
 
 void opk_config_hash(char out[15], const void *config, size_t size)
 {
@@ -44,16 +42,29 @@ static bool is_metric_name(const char *text)
 	return length > 0 && length < 512;
 }
 
+/* Whoever does not know how rows belong together can't read them right. */
+static bool is_join(const char *text)
+{
+	static const char *const known[] = { "", "launch", "kernel", "name" };
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strcmp(text, known[i]))
+			return true;
+	return false;
+}
+
 int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta)
 {
 	if (!meta->chip || !is_chip_name(meta->chip))
 		return opk_fail(ctx, OPK_EUSAGE, "the metadata names no usable chip");
-	if (!meta->metric_count || meta->metric_count > MAX_METRICS)
+	if (!meta->metric_count || meta->metric_count > OPK_MAX_METRICS)
 		return opk_fail(ctx, OPK_EUSAGE, "the metadata has no usable list of metrics");
 	for (size_t i = 0; i < meta->metric_count; i++)
 		if (!is_metric_name(meta->metrics[i]))
 			return opk_fail(ctx, OPK_EUSAGE, "'%s' is no metric name", meta->metrics[i]);
-	return OPK_OK;
+	if (!is_join(meta->join ? meta->join : ""))
+		return opk_fail(ctx, OPK_EUSAGE, "'%s' is no way to join ranges", meta->join);
+	return opk_meta_check_lists(ctx, meta);
 }
 
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta)
@@ -80,6 +91,9 @@ void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta)
 		opk_json_key(&json, "gpu_time_shift_ns");
 		opk_json_put_i64(&json, meta->gpu_time_shift);
 	}
+	opk_json_add_string(&json, "join", meta->join);
+	opk_json_add_string(&json, "backend", meta->backend);
+	opk_meta_put_lists(&json, meta);
 	opk_json_end_object(&json);
 }
 
@@ -87,7 +101,7 @@ static int read_metrics(struct opk_meta_storage *storage, struct opk_ctx *ctx)
 {
 	const struct opk_json *list = opk_json_get(storage->root, "metrics", OPK_JSON_ARRAY);
 
-	if (!list || !list->count || list->count > MAX_METRICS)
+	if (!list || !list->count || list->count > OPK_MAX_METRICS)
 		return opk_fail(ctx, OPK_EINPUT, "the metadata has no usable list of metrics");
 	storage->metrics = opk_alloc_array(list->count, sizeof *storage->metrics);
 	if (!storage->metrics)
@@ -104,10 +118,8 @@ static int read_metrics(struct opk_meta_storage *storage, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-static int fill(struct opk_meta_storage *storage, struct opk_ctx *ctx)
+static void fill_scalars(struct opk_meta *meta, const struct opk_json *root)
 {
-	const struct opk_json *root = storage->root;
-	struct opk_meta *meta = &storage->meta;
 	const struct opk_json *instances = opk_json_get(root, "keep_instances", OPK_JSON_BOOL);
 	uint64_t passes = 0, version = 0;
 
@@ -121,16 +133,31 @@ static int fill(struct opk_meta_storage *storage, struct opk_ctx *ctx)
 	meta->config_hash = opk_json_string(root, "config_hash");
 	meta->source = opk_json_string(root, "source");
 	meta->mode = opk_json_string(root, "mode");
+	meta->join = opk_json_string(root, "join");
+	meta->backend = opk_json_string(root, "backend");
 	meta->passes = (size_t)passes;
 	meta->cupti_version = version <= UINT32_MAX ? (uint32_t)version : 0;
 	meta->keep_instances = !instances || instances->boolean;
 	meta->has_gpu_time_shift =
 		opk_json_i64(&meta->gpu_time_shift, root, "gpu_time_shift_ns");
+}
+
+static int fill(struct opk_meta_storage *storage, struct opk_ctx *ctx)
+{
+	const struct opk_json *root = storage->root;
+	struct opk_meta *meta = &storage->meta;
+	int code;
+
+	fill_scalars(meta, root);
 	if (!is_chip_name(meta->chip))
 		return opk_fail(ctx, OPK_EINPUT, "the metadata names no usable chip");
 	if (!opk_profiler_parse(&meta->profiler, opk_json_string(root, "profiler")))
 		return opk_fail(ctx, OPK_EINPUT, "the metadata names no known profiler");
-	return read_metrics(storage, ctx);
+	if ((opk_json_member(root, "join") && !opk_json_get(root, "join", OPK_JSON_STRING))
+	    || !is_join(meta->join))
+		return opk_fail(ctx, OPK_EINPUT, "metadata: ranges are joined in a way not known here");
+	code = read_metrics(storage, ctx);
+	return code ? code : opk_meta_read_lists(&storage->lists, meta, ctx, root);
 }
 
 int opk_file_read_json(struct opk_json **out, struct opk_ctx *ctx, const struct opk_file *file,
@@ -140,9 +167,8 @@ int opk_file_read_json(struct opk_json **out, struct opk_ctx *ctx, const struct 
 	size_t size;
 	int code;
 
-	/* Parsed JSON takes twenty times its text. */
-	if (file->sections[section].plain_size > MAX_JSON) {
-		opk_fail(ctx, OPK_EINPUT, "JSON of more than %d bytes", MAX_JSON);
+	if (file->sections[section].plain_size > OPK_MAX_JSON) {
+		opk_fail(ctx, OPK_EINPUT, "JSON of more than %d bytes", OPK_MAX_JSON);
 		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
 	}
 	code = opk_file_read(&text, &size, ctx, file, section);
@@ -191,5 +217,6 @@ void opk_meta_storage_free(struct opk_meta_storage *storage)
 		return;
 	opk_json_free(storage->root);
 	free(storage->metrics);
+	opk_meta_lists_clear(&storage->lists);
 	free(storage);
 }

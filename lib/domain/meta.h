@@ -1,17 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sections of JSON: metadata and range tables. */
+/* Sections of JSON: metadata, range tables, counts. */
 #ifndef OPK_META_H
 #define OPK_META_H
 
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "base/json_read.h"
+#include "base/json_write.h"
+
+enum {
+	OPK_MAX_METRICS = 100000,
+	OPK_MAX_JSON = 32 << 20, /* bytes of a section; parsed JSON takes twenty times its text */
+	OPK_MAX_DROPS = 1000,    /* reasons are few; more of them are damage */
+};
 
 /* What a reader would refuse is not written: OPK_EUSAGE. */
 int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta);
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta);
+/* The members that are lists: meta_lists.c. */
+struct opk_meta_lists {
+	struct opk_group *groups;
+	size_t *indices; /* of all groups, one behind the other */
+	const char **inflated;
+	struct opk_property *run;
+};
+int opk_meta_check_lists(struct opk_ctx *ctx, const struct opk_meta *meta);
+void opk_meta_put_lists(struct opk_json_writer *json, const struct opk_meta *meta);
+/* Fills the lists of *meta, whose metrics are read; what they are borrowed from is in *lists. */
+int opk_meta_read_lists(struct opk_meta_lists *lists, struct opk_meta *meta, struct opk_ctx *ctx,
+                        const struct opk_json *root);
+void opk_meta_lists_clear(struct opk_meta_lists *lists);
+
 /* The RNGS section: ranges.c. */
 void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, size_t count);
+/* The STAT section: stats.c. */
+void opk_stats_to_json(struct opk_buf *out, const struct opk_stats *stats);
 /* "crc32:89abcdef"; `out` takes 15 bytes. */
 void opk_config_hash(char out[15], const void *config, size_t size);
 

@@ -25,6 +25,15 @@ static void put_shape(struct opk_json_writer *json, const char *key, const uint3
 	opk_json_end_array(json);
 }
 
+/* Counted from 0, so that unknown is -1, and left out. */
+static void put_index(struct opk_json_writer *json, const char *key, int32_t index)
+{
+	if (index < 0)
+		return;
+	opk_json_key(json, key);
+	opk_json_put_u64(json, (uint64_t)index);
+}
+
 static void put_row(struct opk_json_writer *json, const struct opk_range *range)
 {
 	opk_json_begin_object(json);
@@ -35,12 +44,17 @@ static void put_row(struct opk_json_writer *json, const struct opk_range *range)
 	put_shape(json, "block", range->block);
 	opk_json_add_u64(json, "shared_bytes", range->shared_bytes);
 	opk_json_add_u64(json, "launch", range->launch);
-	if (range->device >= 0) {
-		opk_json_key(json, "device");
-		opk_json_put_u64(json, (uint64_t)range->device);
-	}
+	put_index(json, "device", range->device);
 	opk_json_add_u64(json, "start_ns", range->start_ns);
 	opk_json_add_u64(json, "end_ns", range->end_ns);
+	opk_json_add_string(json, "nvtx", range->nvtx);
+	opk_json_add_u64(json, "stream", range->stream);
+	opk_json_add_u64(json, "duration_ns", range->duration_ns);
+	opk_json_add_u64(json, "registers", range->registers);
+	opk_json_add_u64(json, "context", range->context);
+	opk_json_add_u64(json, "process", range->process);
+	opk_json_add_u64(json, "group", range->group);
+	put_index(json, "rank", range->rank);
 	opk_json_end_object(json);
 }
 
@@ -69,23 +83,41 @@ static void read_shape(uint32_t out[3], const struct opk_json *row, const char *
 		out[i] = (uint32_t)values[i];
 }
 
+/* What is out of range is unknown. */
+static uint32_t read_u32(const struct opk_json *row, const char *key)
+{
+	uint64_t value;
+
+	return opk_json_u64(&value, row, key) && value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+static int32_t read_index(const struct opk_json *row, const char *key)
+{
+	uint64_t value;
+
+	return opk_json_u64(&value, row, key) && value <= INT32_MAX ? (int32_t)value : -1;
+}
+
 static void read_row(struct opk_range *range, const struct opk_json *row)
 {
-	uint64_t device, shared_bytes = 0;
-
 	range->name = opk_json_string(row, "name");
 	range->kernel = opk_json_string(row, "kernel");
 	range->symbol = opk_json_string(row, "symbol");
 	read_shape(range->grid, row, "grid");
 	read_shape(range->block, row, "block");
-	range->device = opk_json_u64(&device, row, "device") && device <= INT32_MAX
-	                        ? (int32_t)device
-	                        : -1;
-	opk_json_u64(&shared_bytes, row, "shared_bytes");
-	range->shared_bytes = shared_bytes <= UINT32_MAX ? (uint32_t)shared_bytes : 0;
+	range->device = read_index(row, "device");
+	range->shared_bytes = read_u32(row, "shared_bytes");
 	opk_json_u64(&range->launch, row, "launch");
 	opk_json_u64(&range->start_ns, row, "start_ns");
 	opk_json_u64(&range->end_ns, row, "end_ns");
+	range->nvtx = opk_json_string(row, "nvtx");
+	opk_json_u64(&range->stream, row, "stream");
+	opk_json_u64(&range->duration_ns, row, "duration_ns");
+	range->registers = read_u32(row, "registers");
+	range->context = read_u32(row, "context");
+	range->process = read_u32(row, "process");
+	range->group = read_u32(row, "group");
+	range->rank = read_index(row, "rank");
 }
 
 static int add_rows(struct opk_range_storage *storage, struct opk_ctx *ctx,
@@ -100,7 +132,7 @@ static int add_rows(struct opk_range_storage *storage, struct opk_ctx *ctx,
 	for (size_t i = 0; i < root->count; i++) {
 		struct opk_range *range = &grown[storage->count++];
 
-		*range = (struct opk_range){ .device = -1 };
+		*range = (struct opk_range){ 0 };
 		read_row(range, &root->children[i]);
 	}
 	return OPK_OK;

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Times of samples and counts of the run: sections that come in several pieces. */
+#include <inttypes.h>
+
+#include "allocation.h"
+#include "containers.h"
+
+/* ---- TIME ------------------------------------------------------------------------------- */
+
+static const struct opk_time times[] = {
+	{ 1000000000000000007, 1000000000000010007 },
+	{ 1000000000000010007, 1000000000000020007 },
+	{ 1000000000000020009, 1000000000000030001 },
+	{ 5, 4 }, /* nonsense comes back as it was */
+	{ 0, UINT64_MAX },
+	{ UINT64_MAX, 0 },
+};
+
+static void write_times(struct opk_ctx *ctx, size_t first)
+{
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add_times(writer, times, first));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
+	ck_ok(ctx, opk_writer_add_times(writer, times + first, COUNT(times) - first));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+}
+
+START_TEST(times_round_trip)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t first = 0; first <= COUNT(times); first++) {
+		const struct opk_time *got, *again;
+		struct opk_file *file;
+		size_t count;
+
+		write_times(ctx, first);
+		file = open_file(ctx);
+		ck_ok(ctx, opk_file_times(&got, &count, ctx, file));
+		ck_assert_uint_eq(count, COUNT(times));
+		ck_assert_mem_eq(got, times, sizeof times);
+		ck_ok(ctx, opk_file_times(&again, &count, ctx, file));
+		ck_assert_ptr_eq(got, again);
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The layout, byte by byte; and a long table is nearly nothing. */
+START_TEST(times_are_small)
+{
+	enum { MANY = 100000 };
+	static const struct opk_time two[] = { { 100, 110 }, { 108, 120 } };
+	static const uint64_t wanted[] = { 100, 10, (uint64_t)-2, 12 };
+	static struct opk_time many[MANY];
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_writer *writer;
+	struct opk_file *file;
+	void *data;
+	size_t size;
+
+	for (size_t i = 0; i < MANY; i++)
+		many[i] = (struct opk_time){ 7 + 10000 * i, 7 + 10000 * (i + 1) };
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add_times(writer, two, 2));
+	ck_ok(ctx, opk_writer_add_times(writer, many, MANY));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	file = open_file(ctx);
+	ck_ok(ctx, opk_file_read(&data, &size, ctx, file, 0));
+	ck_assert_uint_eq(size, sizeof wanted);
+	ck_assert_mem_eq(data, wanted, sizeof wanted);
+	ck_assert_uint_eq(opk_file_section(file, 1)->plain_size, 16 * MANY);
+	ck_assert_uint_lt(opk_file_section(file, 1)->stored_size, 16 * MANY / 200);
+	free(data);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(hostile_times)
+{
+	static const size_t sizes[] = { 1, 8, 15, 17, 31 };
+	static const uint8_t zeros[32];
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(sizes); i++) {
+		const struct opk_time *got = NULL;
+		struct opk_file *file;
+		struct image image;
+		size_t count = 7;
+
+		begin_image(&image);
+		put(&image, OPK_SECTION_TIMES, zeros, sizes[i]);
+		put_end(&image);
+		write_image(&image);
+		file = open_file(ctx);
+		ck_code(ctx, opk_file_times(&got, &count, ctx, file), OPK_EINPUT);
+		ck_assert_ptr_nonnull(strstr(errors_of(ctx), "t.opk: section 1 (TIME)"));
+		ck_assert(!got && count == 7);
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- STAT ------------------------------------------------------------------------------- */
+
+static const struct opk_drop drops[] = {
+	{ "no memory", 3 }, { "too deep", UINT64_MAX }, { "", 1 },
+};
+
+START_TEST(stats_round_trip)
+{
+	struct opk_stats first = { 100, 90, 3, drops, 2 }, second = { 7, 5, 2, drops + 1, 2 };
+	struct opk_ctx *ctx = new_ctx();
+	const struct opk_stats *got, *again;
+	struct opk_writer *writer;
+	struct opk_file *file;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add_stats(writer, &first));
+	ck_ok(ctx, opk_writer_add_stats(writer, &second));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	file = open_file(ctx);
+	ck_ok(ctx, opk_file_stats(&got, ctx, file));
+	ck_assert_uint_eq(got->launches, 107);
+	ck_assert_uint_eq(got->ranges, 95);
+	ck_assert_uint_eq(got->depth, 3);
+	ck_assert_uint_eq(got->drop_count, 3);
+	for (size_t i = 0; i < COUNT(drops); i++) {
+		ck_assert_str_eq(got->drops[i].reason, drops[i].reason);
+		/* Those of the same reason are one, and sums don't wrap. */
+		ck_assert_uint_eq(got->drops[i].count, drops[i].count);
+	}
+	ck_ok(ctx, opk_file_stats(&again, ctx, file));
+	ck_assert_ptr_eq(got, again);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(no_sections)
+{
+	struct opk_ctx *ctx = new_ctx();
+	const struct opk_stats *stats = &(struct opk_stats){ 0 };
+	const struct opk_time *got;
+	struct opk_file *file;
+	size_t count = 7;
+
+	write_sample(ctx);
+	file = open_file(ctx);
+	ck_ok(ctx, opk_file_stats(&stats, ctx, file));
+	ck_assert_ptr_null(stats);
+	ck_ok(ctx, opk_file_times(&got, &count, ctx, file));
+	ck_assert_uint_eq(count, 0);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(hostile_stats)
+{
+	static const struct {
+		struct here here;
+		const char *text;
+		const char *wanted; /* NULL: read as nothing */
+	} rows[] = {
+		{ HERE, "{}", NULL },
+		{ HERE, "{\"launches\":-1,\"ranges\":\"2\",\"depth\":4294967296,\"drops\":{}}", NULL },
+		{ HERE, "[]", "the counts are no object" },
+		{ HERE, "7", "the counts are no object" },
+		{ HERE, "{", "JSON, byte" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct opk_stats *stats = NULL;
+		struct opk_file *file;
+		struct image image;
+		int code;
+
+		begin_image(&image);
+		put(&image, OPK_SECTION_STATS, rows[i].text, strlen(rows[i].text));
+		put_end(&image);
+		write_image(&image);
+		file = open_file(ctx);
+		code = opk_file_stats(&stats, ctx, file);
+		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
+		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "%s",
+		       errors_of(ctx));
+		ck_row(&rows[i], !code || strstr(errors_of(ctx), "section 1 (STAT)"), "%s",
+		       errors_of(ctx));
+		ck_row(&rows[i], code || (!stats->launches && !stats->ranges && !stats->depth
+		                          && !stats->drop_count), "counts of nothing");
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* As many reasons as there can be, and one more. */
+START_TEST(too_many_reasons)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	for (int more = 0; more < 2; more++) {
+		opk_autobuf struct opk_buf text = { 0 };
+		const struct opk_stats *stats;
+		struct opk_file *file;
+		struct image image;
+
+		opk_buf_add_text(&text, "{\"drops\":[0");
+		/* An entry that is no object counts as one without a reason. */
+		for (int i = 0; i < 999 + more; i++)
+			opk_buf_add_printf(&text, ",{\"reason\":\"r%d\",\"count\":1}", i);
+		opk_buf_add_text(&text, "]}");
+		begin_image(&image);
+		put(&image, OPK_SECTION_STATS, text.data, text.size);
+		put_end(&image);
+		write_image(&image);
+		file = open_file(ctx);
+		ck_code(ctx, opk_file_stats(&stats, ctx, file), more ? OPK_EINPUT : OPK_OK);
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- out of memory ---------------------------------------------------------------------- */
+
+static int read_both(struct opk_ctx *ctx)
+{
+	const struct opk_stats *stats;
+	const struct opk_time *got;
+	struct opk_file *file = NULL;
+	size_t count;
+	int code = opk_file_open(&file, ctx, path);
+
+	if (!code)
+		code = opk_file_times(&got, &count, ctx, file);
+	if (!code)
+		code = opk_file_stats(&stats, ctx, file);
+	opk_file_free(file);
+	return code;
+}
+
+START_TEST(without_memory)
+{
+	struct opk_stats stats = { 100, 90, 3, drops, 3 };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add_times(writer, times, COUNT(times)));
+	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	for (long n = 0;; n++) {
+		int code;
+
+		fail_allocation(n);
+		code = read_both(ctx);
+		if (!allocation_failed()) {
+			ck_ok(ctx, code);
+			break;
+		}
+		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
+		              errors_of(ctx));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sections");
+	TCase *tests = add_case(suite, "sections");
+
+	tcase_add_test(tests, times_round_trip);
+	tcase_add_test(tests, times_are_small);
+	tcase_add_test(tests, hostile_times);
+	tcase_add_test(tests, stats_round_trip);
+	tcase_add_test(tests, no_sections);
+	tcase_add_test(tests, hostile_stats);
+	tcase_add_test(tests, too_many_reasons);
+	tcase_add_test(tests, without_memory);
+	return run_suite(suite);
+}
