@@ -15,6 +15,8 @@ static const char *type_text(uint32_t type)
 		{ OPK_SECTION_AVAILABILITY, "counter-availability image" },
 		{ OPK_SECTION_DATA, "counter data image" },
 		{ OPK_SECTION_RANGES, "range table" },
+		{ OPK_SECTION_TIMES, "times of samples" },
+		{ OPK_SECTION_STATS, "counts of the run" },
 	};
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -69,6 +71,8 @@ static int print_summary(struct app *app, const char *path, struct opk_file *fil
 		{ "mode", OPK_CELL_STRING },
 		{ "images", OPK_CELL_UINT },          { "recorded_ranges", OPK_CELL_UINT },
 		{ "plain_size", OPK_CELL_UINT },      { "metrics", OPK_CELL_LIST },
+		{ "groups", OPK_CELL_UINT },          { "join", OPK_CELL_STRING },
+		{ "backend", OPK_CELL_STRING },       { "inflated", OPK_CELL_LIST },
 	};
 
 	return opk_out_record(app->out, columns, (union opk_cell[]){
@@ -92,6 +96,10 @@ static int print_summary(struct app *app, const char *path, struct opk_file *fil
 		{ .uint = ranges },
 		{ .uint = totals->plain },
 		{ .list = { meta->metrics, meta->metric_count } },
+		{ .uint = meta->group_count },
+		{ .string = meta->join },
+		{ .string = meta->backend },
+		{ .list = { meta->inflated, meta->inflated_count } },
 	}, sizeof columns / sizeof *columns);
 }
 
@@ -123,6 +131,65 @@ static int print_sections(struct app *app, const struct opk_file *file, const bo
 	return code;
 }
 
+/* Where and how it was run, if the collector noted it. */
+static int print_run(struct app *app, const struct opk_meta *meta)
+{
+	static const struct opk_column columns[] = {
+		{ "name", OPK_CELL_STRING },
+		{ "value", OPK_CELL_STRING },
+	};
+	int code = OPK_OK;
+
+	if (meta->run_count)
+		code = opk_out_table(app->out, "run", columns, 2);
+	for (size_t i = 0; !code && i < meta->run_count; i++)
+		code = opk_out_row(app->out, (union opk_cell[]){
+			{ .string = meta->run[i].name },
+			{ .string = meta->run[i].value },
+		});
+	return code;
+}
+
+static int print_drops(struct app *app, const struct opk_stats *stats)
+{
+	static const struct opk_column columns[] = {
+		{ "reason", OPK_CELL_STRING },
+		{ "count", OPK_CELL_UINT },
+	};
+	int code = OPK_OK;
+
+	if (stats->drop_count)
+		code = opk_out_table(app->out, "drops", columns, 2);
+	for (size_t i = 0; !code && i < stats->drop_count; i++)
+		code = opk_out_row(app->out, (union opk_cell[]){
+			{ .string = stats->drops[i].reason },
+			{ .uint = stats->drops[i].count },
+		});
+	return code;
+}
+
+/* What the collector counted; a killed one leaves nothing. */
+static int print_stats(struct app *app, const struct opk_stats *stats)
+{
+	static const struct opk_column columns[] = {
+		{ "launches", OPK_CELL_UINT },
+		{ "ranges", OPK_CELL_UINT },
+		{ "depth", OPK_CELL_UINT },
+	};
+	int code;
+
+	if (!stats)
+		return OPK_OK;
+	code = opk_out_table(app->out, "stats", columns, 3);
+	if (!code)
+		code = opk_out_row(app->out, (union opk_cell[]){
+			{ .uint = stats->launches },
+			{ .uint = stats->ranges },
+			{ .uint = stats->depth },
+		});
+	return code ? code : print_drops(app, stats);
+}
+
 static int print(struct app *app, const char *path, struct opk_file *file,
                  const struct totals *totals)
 {
@@ -130,18 +197,24 @@ static int print(struct app *app, const char *path, struct opk_file *file,
 	static const struct opk_meta none = { .keep_instances = true };
 	const struct opk_range *ranges;
 	const struct opk_meta *meta = &none;
+	const struct opk_stats *stats = NULL;
 	size_t range_count = 0;
 	int code = opk_file_meta(&meta, app->ctx, file);
 
 	if (code && !totals->damaged && opk_file_complete(file))
 		return app_fail(app, code);
 	opk_file_ranges(&ranges, &range_count, app->ctx, file);
+	opk_file_stats(&stats, app->ctx, file);
 	code = app_begin_output(app, app_default_format(app));
 	if (code)
 		return code;
 	code = print_summary(app, path, file, meta, totals, range_count);
 	if (!code)
 		code = print_sections(app, file, totals->damaged_section);
+	if (!code)
+		code = print_run(app, meta);
+	if (!code)
+		code = print_stats(app, stats);
 	code = app_end_output(app, code);
 	if (!code && totals->damaged)
 		return app_error(app, OPK_EINPUT, "%s: damaged: a section's CRC-32 differs", path);
@@ -178,7 +251,8 @@ const struct command info_command = {
 	.summary = "show what a container holds: sections, sizes, chip, metrics, integrity",
 	.details = "Needs no NVIDIA library. Every section's checksum is verified; a damaged or cut-off\n"
 	           "file is shown as far as it can be read, and the exit code is 4. CSV gives\n"
-	           "field,value rows.",
+	           "field,value rows. Where the collector noted them, tables follow: run, facts about\n"
+	           "machine and environment; stats, what it counted; drops, what is missing and why.",
 	.max_arguments = 1,
 	.run = run,
 };
