@@ -380,6 +380,14 @@ section merge
 works merge -o both.opk "$simple" "$simple"
 works info both.opk --format json
 json 'j["images"] == 2 and j["recorded_ranges"] == 10 and j["integrity"] == "ok"'
+works merge -o joined.opk --join launch "$simple" "$simple"
+works info joined.opk
+out_has '^join,launch$'
+works merge -o again.opk --join none joined.opk
+works info again.opk
+out_has '^join,$'
+refuses 2 "'bogus' is no way to join" merge -o unmerged.opk --join bogus "$simple"
+refuses 4 'cut off' merge -o unmerged.opk "$simple" no_end
 refuses 2 'metrics differ' merge -o unmerged.opk "$simple" "$recordings/gh100-training.opk"
 refuses 2 'range table' merge -o unmerged.opk "$simple" "$recordings/gh100-nested.opk"
 refuses 2 'profiler' merge -o unmerged.opk "$simple" "$recordings/gh100-pm-small.opk"

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One recording of several. */
+#include <string.h>
+
+#include "base/options.h"
+#include "domain/container.h"
+
+/* What an image's rows are described by, in the first part that has any. */
+struct tables {
+	const char *path; /* NULL: none so far */
+	bool ranges, times;
+	int64_t shift;
+};
+
+struct merge {
+	struct opk_ctx *ctx;
+	const struct opk_merge_options *options;
+	struct opk_file *first;
+	const struct opk_meta *meta; /* the first's */
+	const char **inflated;       /* of any file */
+	size_t inflated_count;
+	struct tables tables;
+};
+
+static bool same_names(const char *const *a, size_t a_count, const char *const *b, size_t b_count)
+{
+	bool same = a_count == b_count;
+
+	for (size_t i = 0; same && i < a_count; i++)
+		same = !strcmp(a[i], b[i]);
+	return same;
+}
+
+static bool same_groups(const struct opk_meta *a, const struct opk_meta *b)
+{
+	bool same = a->group_count == b->group_count;
+
+	for (size_t i = 0; same && i < a->group_count; i++) {
+		const struct opk_group *x = &a->groups[i], *y = &b->groups[i];
+
+		same = x->metric_count == y->metric_count
+		       && !memcmp(x->metrics, y->metrics, x->metric_count * sizeof *x->metrics);
+	}
+	return same;
+}
+
+/* What the rows of the merged file are read by must be true of every part. */
+static int check_meta(struct merge *m, const char *path, const struct opk_meta *meta)
+{
+	const struct opk_meta *first = m->meta;
+	const char *first_path = m->first->path;
+
+	if (strcmp(meta->chip, first->chip) || meta->profiler != first->profiler)
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: of %s, profiler %s; %s is of %s, profiler %s",
+		                path, meta->chip, opk_profiler_name(meta->profiler), first_path,
+		                first->chip, opk_profiler_name(first->profiler));
+	if (!same_names(meta->metrics, meta->metric_count, first->metrics, first->metric_count))
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its metrics differ from those of %s", path,
+		                first_path);
+	if (!same_groups(meta, first))
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its groups of metrics differ from those of %s",
+		                path, first_path);
+	if (!m->options->join && strcmp(meta->join, first->join))
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its ranges are joined by '%s', those of %s by "
+		                "'%s'", path, meta->join, first_path, first->join);
+	return OPK_OK;
+}
+
+/* Rows are counted over all images: a gap in a table would shift what stands behind it. */
+static int check_tables(struct merge *m, const struct opk_file *file, const char *path,
+                        const struct opk_meta *meta)
+{
+	struct tables has = {
+		.path = path,
+		.ranges = opk_file_find(file, OPK_SECTION_RANGES) >= 0,
+		.times = opk_file_find(file, OPK_SECTION_TIMES) >= 0,
+		.shift = meta->gpu_time_shift,
+	};
+	const struct tables *first = &m->tables;
+
+	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
+		return OPK_OK;
+	if (!first->path)
+		m->tables = has;
+	if (has.ranges != first->ranges || has.times != first->times)
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: only one of it and %s has %s", path,
+		                first->path, has.ranges != first->ranges ? "a range table"
+		                                                         : "times of samples");
+	if (!has.ranges && !has.times && has.shift != first->shift)
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its clock differs from that of %s, and no "
+		                "host times are recorded", path, first->path);
+	return OPK_OK;
+}
+
+static int open_part(struct opk_file **out, const struct opk_meta **meta, struct opk_ctx *ctx,
+                     const char *path)
+{
+	struct opk_file *file;
+	int code = opk_file_open(&file, ctx, path);
+
+	if (code)
+		return code;
+	code = opk_file_meta(meta, ctx, file);
+	if (!code && !file->complete)
+		code = opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing", path);
+	if (code) {
+		opk_file_free(file);
+		return code;
+	}
+	*out = file;
+	return OPK_OK;
+}
+
+static bool contains(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* A metric that is inflated in one part is not to be trusted in all. */
+static void add_inflated(struct merge *m, const struct opk_meta *meta)
+{
+	for (size_t i = 0; i < meta->inflated_count; i++) {
+		size_t at = 0;
+
+		if (contains(m->inflated, m->inflated_count, meta->inflated[i]))
+			continue;
+		while (strcmp(m->meta->metrics[at], meta->inflated[i]))
+			at++;
+		m->inflated[m->inflated_count++] = m->meta->metrics[at];
+	}
+}
+
+/* All parts are looked at before the first is copied; one at a time, since there may be many. */
+static int check_part(struct merge *m, const char *path)
+{
+	const struct opk_meta *meta;
+	struct opk_file *file;
+	int code = open_part(&file, &meta, m->ctx, path);
+
+	if (code)
+		return code;
+	code = check_meta(m, path, meta);
+	if (!code)
+		code = check_tables(m, file, path, meta);
+	if (!code)
+		add_inflated(m, meta);
+	opk_file_free(file);
+	return code;
+}
+
+static bool is_image(uint32_t type)
+{
+	return type == OPK_SECTION_CONFIG || type == OPK_SECTION_PREFIX
+	       || type == OPK_SECTION_AVAILABILITY;
+}
+
+static bool is_recorded(uint32_t type)
+{
+	return type == OPK_SECTION_DATA || type == OPK_SECTION_RANGES || type == OPK_SECTION_TIMES
+	       || type == OPK_SECTION_STATS;
+}
+
+static int copy_sections(struct opk_ctx *ctx, struct opk_writer *writer, const struct opk_file *file,
+                         bool (*wanted)(uint32_t type))
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < file->section_count; i++) {
+		opk_autofree void *data = NULL;
+		size_t size;
+
+		if (!wanted(file->sections[i].type))
+			continue;
+		code = opk_file_read(&data, &size, ctx, file, i);
+		if (!code)
+			code = opk_writer_add(writer, file->sections[i].type, data, size);
+	}
+	return code;
+}
+
+static int copy_part(struct merge *m, struct opk_writer *writer, const char *path)
+{
+	struct opk_file *file;
+	int code = opk_file_open(&file, m->ctx, path);
+
+	if (code)
+		return code;
+	code = copy_sections(m->ctx, writer, file, is_recorded);
+	opk_file_free(file);
+	return code;
+}
+
+static int write_all(struct merge *m, struct opk_writer *writer, const char *const *paths,
+                     size_t count)
+{
+	struct opk_meta meta = *m->meta;
+	int code;
+
+	meta.inflated = m->inflated;
+	meta.inflated_count = m->inflated_count;
+	if (m->options->join)
+		meta.join = m->options->join;
+	code = opk_writer_add_meta(writer, &meta);
+	if (!code)
+		code = copy_sections(m->ctx, writer, m->first, is_image);
+	for (size_t i = 0; !code && i < count; i++)
+		code = copy_part(m, writer, paths[i]);
+	return code ? code : opk_writer_finish(writer);
+}
+
+static int merge(struct merge *m, const char *const *paths, size_t count, const char *path)
+{
+	struct opk_writer *writer;
+	int code = OPK_OK;
+
+	m->inflated = opk_alloc_array(m->meta->metric_count, sizeof *m->inflated);
+	if (!m->inflated)
+		return opk_nomem(m->ctx, "metadata");
+	for (size_t i = 0; !code && i < count; i++)
+		code = check_part(m, paths[i]);
+	if (!code)
+		code = opk_writer_new(&writer, m->ctx, path);
+	if (code)
+		return code;
+	code = write_all(m, writer, paths, count);
+	opk_writer_free(writer);
+	return code;
+}
+
+int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
+              const struct opk_merge_options *given, const char *path)
+{
+	OPK_OPTIONS(opk_merge_options, options, given);
+	struct merge m = { .ctx = ctx, .options = &options };
+	int code;
+
+	if (!count)
+		return opk_fail(ctx, OPK_EUSAGE, "nothing to merge");
+	code = open_part(&m.first, &m.meta, ctx, paths[0]);
+	if (!code)
+		code = merge(&m, paths, count, path);
+	opk_file_free(m.first);
+	free(m.inflated);
+	return code;
+}

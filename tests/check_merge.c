@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One recording of several. */
+#include "allocation.h"
+#include "containers.h"
+
+static const size_t first_metric[] = { 0 }, second_metric[] = { 1 };
+static const struct opk_group groups[] = { { first_metric, 1 }, { second_metric, 1 } };
+
+/* What a part may differ in. */
+struct part {
+	struct opk_meta meta; /* what is 0 is that of a plain part */
+	bool images, ranges, times, incomplete;
+};
+
+static struct opk_meta fill_meta(const struct opk_meta *given)
+{
+	struct opk_meta meta = *given;
+
+	meta.chip = meta.chip ? meta.chip : "GH100";
+	if (!meta.metric_count) {
+		meta.metrics = metric_names;
+		meta.metric_count = 2;
+	}
+	if (!meta.group_count) {
+		meta.groups = groups;
+		meta.group_count = 2;
+	}
+	return meta;
+}
+
+/* Two images of two samples each, and what belongs to them, marked with the part's number. */
+static void write_part(struct opk_ctx *ctx, const struct part *part, uint32_t number,
+                       const char *name)
+{
+	struct opk_meta meta = fill_meta(&part->meta);
+	struct opk_drop drop = { "no memory", number };
+	struct opk_stats stats = { 10, 2, number, &drop, 1 };
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, name));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_CONFIG, &number, 4));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_CONFIG, "group", 5));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_PREFIX, &number, 4));
+	for (uint32_t i = 0; part->images && i < 2; i++) {
+		struct opk_time times[] = { { number, i }, { i, 7 } };
+		struct opk_range range = { .launch = 10 * number + i, .group = i + 1 };
+
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, &number, 4));
+		if (part->times)
+			ck_ok(ctx, opk_writer_add_times(writer, times, 2));
+		if (part->ranges)
+			ck_ok(ctx, opk_writer_add_ranges(writer, &range, 1));
+	}
+	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	if (part->incomplete) {
+		struct stat info;
+
+		ck_assert_int_eq(stat(name, &info), 0);
+		ck_assert_int_eq(truncate(name, info.st_size - 8), 0);
+	}
+}
+
+static int merge_two(struct opk_ctx *ctx, const struct part *one, const struct part *two,
+                     const char *join)
+{
+	struct opk_merge_options options = OPK_INIT(options);
+	char names[2][80];
+	const char *const paths[] = { names[0], names[1] };
+	int code;
+
+	for (int i = 0; i < 2; i++)
+		snprintf(names[i], sizeof names[i], "%s/%d.opk", folder, i);
+	write_part(ctx, one, 1, names[0]);
+	write_part(ctx, two, 2, names[1]);
+	options.join = join;
+	code = opk_merge(ctx, paths, 2, &options, path);
+	for (int i = 0; i < 2; i++)
+		unlink(names[i]);
+	return code;
+}
+
+START_TEST(all_sections_in_order)
+{
+	static const uint32_t types[] = {
+		OPK_SECTION_META,   OPK_SECTION_CONFIG, OPK_SECTION_CONFIG, OPK_SECTION_PREFIX,
+		OPK_SECTION_DATA,   OPK_SECTION_TIMES,  OPK_SECTION_RANGES, OPK_SECTION_DATA,
+		OPK_SECTION_TIMES,  OPK_SECTION_RANGES, OPK_SECTION_STATS,  OPK_SECTION_DATA,
+		OPK_SECTION_TIMES,  OPK_SECTION_RANGES, OPK_SECTION_DATA,   OPK_SECTION_TIMES,
+		OPK_SECTION_RANGES, OPK_SECTION_STATS,
+	};
+	static const uint64_t launches[] = { 10, 11, 20, 21 };
+	static const struct opk_property run[] = { { "env.RANK", "0" } };
+	struct part part = { .images = true, .ranges = true, .times = true };
+	struct part other = part;
+	struct opk_ctx *ctx = new_ctx();
+	const struct opk_range *ranges;
+	const struct opk_stats *stats;
+	const struct opk_time *times;
+	const struct opk_meta *meta;
+	struct opk_file *file;
+	size_t count;
+
+	/* These may differ. */
+	part.meta.run = run;
+	part.meta.run_count = 1;
+	part.meta.inflated = metric_names;
+	part.meta.inflated_count = 1;
+	other.meta.inflated = metric_names + 1;
+	other.meta.inflated_count = 1;
+	ck_ok(ctx, merge_two(ctx, &part, &other, NULL));
+	file = open_file(ctx);
+	ck_assert(opk_file_complete(file));
+	ck_assert_uint_eq(opk_file_section_count(file), COUNT(types));
+	for (size_t i = 0; i < COUNT(types); i++)
+		ck_assert_uint_eq(opk_file_section(file, i)->type, types[i]);
+	ck_ok(ctx, opk_file_ranges(&ranges, &count, ctx, file));
+	ck_assert_uint_eq(count, 4);
+	for (size_t i = 0; i < 4; i++)
+		ck_assert_uint_eq(ranges[i].launch, launches[i]);
+	ck_ok(ctx, opk_file_times(&times, &count, ctx, file));
+	ck_assert_uint_eq(count, 8);
+	ck_assert_uint_eq(times[4].start, 2);
+	ck_ok(ctx, opk_file_stats(&stats, ctx, file));
+	ck_assert_uint_eq(stats->launches, 20);
+	ck_assert_uint_eq(stats->depth, 2);
+	ck_assert_uint_eq(stats->drops[0].count, 3);
+	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
+	ck_assert_uint_eq(meta->run_count, 1);
+	ck_assert_uint_eq(meta->inflated_count, 2);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(fit_or_not)
+{
+	static const char *const other_names[] = { "a__b.sum", "UNIT.Set.a__b.avg" };
+	static const size_t both[] = { 0, 1 };
+	static const struct opk_group one_group[] = { { both, 2 } };
+	static const struct opk_group other_groups[] = { { second_metric, 1 }, { first_metric, 1 } };
+	static const struct {
+		struct here here;
+		struct part one, two;
+		const char *join;
+		int code;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, { .images = true }, { .images = true }, NULL, OPK_OK, NULL },
+		{ HERE, { .images = true }, { .images = true, .incomplete = true }, NULL, OPK_EINPUT,
+		  "1.opk: cut off" },
+		{ HERE, { .images = true, .incomplete = true }, { .images = true }, NULL, OPK_EINPUT,
+		  "0.opk: cut off" },
+		{ HERE, { .meta = { .chip = "GA100" } }, { .images = true }, NULL, OPK_EUSAGE,
+		  "1.opk: of GH100, profiler range; " },
+		{ HERE, { .meta = { .profiler = OPK_PROFILER_PM } }, { .images = true }, NULL,
+		  OPK_EUSAGE, "0.opk is of GH100, profiler pm" },
+		{ HERE, { .meta = { .metrics = other_names, .metric_count = 2 } }, { .images = true },
+		  NULL, OPK_EUSAGE, "its metrics differ" },
+		{ HERE, { .meta = { .groups = one_group, .group_count = 1 } }, { .images = true },
+		  NULL, OPK_EUSAGE, "its groups of metrics differ" },
+		{ HERE, { .meta = { .groups = other_groups, .group_count = 2 } }, { .images = true },
+		  NULL, OPK_EUSAGE, "its groups of metrics differ" },
+		{ HERE, { .meta = { .join = "name" } }, { .images = true }, NULL, OPK_EUSAGE,
+		  "joined by ''" },
+		{ HERE, { .meta = { .join = "name" } }, { .images = true }, "launch", OPK_OK, NULL },
+		{ HERE, { .images = true }, { .images = true }, "stream", OPK_EUSAGE,
+		  "'stream' is no way to join" },
+		{ HERE, { .images = true, .ranges = true }, { .images = true }, NULL, OPK_EUSAGE,
+		  "has a range table" },
+		{ HERE, { .images = true }, { .images = true, .times = true }, NULL, OPK_EUSAGE,
+		  "has times of samples" },
+		/* A process that launched nothing fits to any. */
+		{ HERE, { .images = false }, { .images = true, .ranges = true }, NULL, OPK_OK, NULL },
+		{ HERE, { .images = true, .ranges = true }, { .images = false }, NULL, OPK_OK, NULL },
+		{ HERE, { .meta = { .gpu_time_shift = 1, .has_gpu_time_shift = true },
+		          .images = true }, { .images = true }, NULL, OPK_EUSAGE, "its clock differs" },
+		{ HERE, { .meta = { .gpu_time_shift = 1, .has_gpu_time_shift = true },
+		          .images = true, .times = true }, { .images = true, .times = true }, NULL,
+		  OPK_OK, NULL },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int code = merge_two(ctx, &rows[i].one, &rows[i].two, rows[i].join);
+
+		ck_row(&rows[i], code == rows[i].code, "code %d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "%s",
+		       errors_of(ctx));
+		/* Nothing, or all of it. */
+		ck_row(&rows[i], entries(false) == !code, "%zu files", entries(false));
+		unlink(path);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(join_is_overridden)
+{
+	struct part part = { .images = true, .ranges = true };
+	struct opk_ctx *ctx = new_ctx();
+	const struct opk_meta *meta;
+	struct opk_file *file;
+
+	ck_ok(ctx, merge_two(ctx, &part, &part, "launch"));
+	file = open_file(ctx);
+	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
+	ck_assert_str_eq(meta->join, "launch");
+	opk_file_free(file);
+	ck_code(ctx, opk_merge(ctx, NULL, 0, NULL, path), OPK_EUSAGE);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	struct part part = { .images = true, .ranges = true, .times = true };
+	struct opk_ctx *ctx = new_ctx();
+	char input[80];
+	const char *const paths[] = { input, input };
+	long n = 0;
+
+	part.meta.inflated = metric_names;
+	part.meta.inflated_count = 2;
+	snprintf(input, sizeof input, "%s/in.opk", folder);
+	write_part(ctx, &part, 1, input);
+	for (;; n++) {
+		int code;
+
+		fail_allocation(n);
+		code = opk_merge(ctx, paths, 2, NULL, path);
+		if (!allocation_failed()) {
+			ck_ok(ctx, code);
+			break;
+		}
+		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
+		              errors_of(ctx));
+		ck_assert_uint_eq(entries(false), 1);
+	}
+	ck_assert_int_gt(n, 20);
+	unlink(input);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("merge");
+	TCase *tests = add_case(suite, "merge");
+
+	tcase_add_test(tests, all_sections_in_order);
+	tcase_add_test(tests, fit_or_not);
+	tcase_add_test(tests, join_is_overridden);
+	tcase_add_test(tests, without_memory);
+	return run_suite(suite);
+}
