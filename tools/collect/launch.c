@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "collect/launch.h"
 
+#include <string.h>
+
 #define CALL(name) CUPTI_DRIVER_TRACE_CBID_##name
 
 const CUpti_CallbackId launch_calls[] = {
@@ -25,10 +27,13 @@ static void from_kernel(struct launch *launch, const cuLaunchKernel_params *para
 	launch->block[2] = params->blockDimZ;
 	launch->shared_bytes = params->sharedMemBytes;
 	launch->stream = params->hStream;
+	launch->function = params->f;
 }
 
-static void from_config(struct launch *launch, const CUlaunchConfig *config)
+static void from_config(struct launch *launch, const cuLaunchKernelEx_params *params)
 {
+	const CUlaunchConfig *config = params->config;
+
 	launch->grid[0] = config->gridDimX;
 	launch->grid[1] = config->gridDimY;
 	launch->grid[2] = config->gridDimZ;
@@ -37,11 +42,16 @@ static void from_config(struct launch *launch, const CUlaunchConfig *config)
 	launch->block[2] = config->blockDimZ;
 	launch->shared_bytes = config->sharedMemBytes;
 	launch->stream = config->hStream;
+	launch->function = params->f;
 }
 
 bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_CallbackData *data)
 {
 	*launch = (struct launch){ .symbol = data->symbolName, .context = data->context };
+	launch->per_thread = call == CALL(cuLaunchKernel_ptsz)
+	                     || call == CALL(cuLaunchCooperativeKernel_ptsz)
+	                     || call == CALL(cuLaunchKernelEx_ptsz)
+	                     || call == CALL(cuGraphLaunch_ptsz);
 	switch (call) {
 	case CALL(cuLaunchKernel):
 	case CALL(cuLaunchKernel_ptsz):
@@ -52,8 +62,7 @@ bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_Callb
 		return true;
 	case CALL(cuLaunchKernelEx):
 	case CALL(cuLaunchKernelEx_ptsz):
-		from_config(launch,
-		            ((const cuLaunchKernelEx_params *)data->functionParams)->config);
+		from_config(launch, data->functionParams);
 		return true;
 	case CALL(cuGraphLaunch):
 	case CALL(cuGraphLaunch_ptsz):
@@ -63,4 +72,49 @@ bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_Callb
 	default:
 		return false;
 	}
+}
+
+CUstream launch_stream(const struct launch *launch)
+{
+	if (!launch->stream)
+		return launch->per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+	return launch->stream;
+}
+
+bool launch_is_captured(const struct target *target, const struct launch *launch)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+	/* The legacy default stream can't be captured, and asking while another one is fails. */
+	if (!launch->stream && !launch->per_thread)
+		return false;
+	return !target->cuStreamIsCapturing(launch_stream(launch), &status)
+	       && status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static uint32_t registers_of(const struct target *target, CUfunction function)
+{
+	int registers = 0;
+
+	if (!function)
+		return 0;
+	if (target->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function)
+	    && target->cuKernelGetFunction
+	    && !target->cuKernelGetFunction(&function, (CUkernel)function))
+		target->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
+	return registers > 0 ? (uint32_t)registers : 0;
+}
+
+void launch_describe(struct opk_range *row, const struct target *target,
+                     const struct launch *launch)
+{
+	uint32_t stream = 0;
+
+	memcpy(row->grid, launch->grid, sizeof row->grid);
+	memcpy(row->block, launch->block, sizeof row->block);
+	row->shared_bytes = launch->shared_bytes;
+	row->registers = registers_of(target, launch->function);
+	if (!target->cuptiGetStreamIdEx(launch->context, launch->stream, launch->per_thread,
+	                                &stream))
+		row->stream = stream;
 }

@@ -11,11 +11,20 @@ struct launch {
 	uint32_t shared_bytes; /* dynamic */
 	CUcontext context;
 	CUstream stream;
+	bool per_thread; /* stream 0 is the thread's own default stream */
+	CUfunction function; /* NULL: a graph */
 };
 
 /* The driver calls that launch kernels; ended by 0. */
 extern const CUpti_CallbackId launch_calls[];
 /* Fills *launch; false for calls that launch no kernel. */
 bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_CallbackData *data);
+/* While a stream is captured into a graph, a launch call launches nothing. */
+bool launch_is_captured(const struct target *target, const struct launch *launch);
+/* The stream as driver calls take it. */
+CUstream launch_stream(const struct launch *launch);
+/* Fills what a range's row tells of a launch, but for its strings. */
+void launch_describe(struct opk_range *row, const struct target *target,
+                     const struct launch *launch);
 
 #endif

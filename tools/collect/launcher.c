@@ -1,84 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak-collect: checks what can be checked, then runs a program with the library in it. */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collect/names.h"
+#include "collect/options.h"
 #include "collect/parts.h"
-#include "collect/precheck.h"
 #include "collect/settings.h"
+#include "collect/strategy.h"
 
-enum { BEST_EFFORT = 1000 };
-
-static const struct option options[] = {
-	{ "config", required_argument, NULL, 'c' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "mode", required_argument, NULL, 'm' },
-	{ "kernel", required_argument, NULL, 'k' },
-	{ "skip", required_argument, NULL, 's' },
-	{ "count", required_argument, NULL, 'n' },
-	{ "every", required_argument, NULL, 'e' },
-	{ "max-ranges", required_argument, NULL, 'r' },
-	{ "cupti", required_argument, NULL, 'C' },
-	{ "best-effort", no_argument, NULL, BEST_EFFORT },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ 0 },
-};
-
-/* Options that are handed to the library as they are. */
-static const struct {
-	int option;
-	const char *variable;
-} variables[] = {
-	{ 'k', SETTING_KERNEL },     { 's', SETTING_SKIP },  { 'n', SETTING_COUNT },
-	{ 'e', SETTING_EVERY },      { 'C', SETTING_CUPTI }, { 'v', SETTING_VERBOSE },
-	{ 'r', SETTING_MAX_RANGES },
-};
-
-static const char help[] =
-	"usage: offpeak-collect -c SET.opk -o RUN.opk [options] -- APP ARGS...\n\n"
-	"Runs a program on a GPU and records the metrics of a set for each kernel launch.\n\n"
-	"  -c, --config FILE     what 'offpeak build' made for this GPU's chip\n"
-	"  -o, --output FILE     the recording; one for each process if there are several\n"
-	"  -m, --mode MODE       kernel: kernel replay, any number of passes;\n"
-	"                        launch: a range around each launch, one pass, far faster, but idle\n"
-	"                        time around short kernels counts into elapsed cycles and times;\n"
-	"                        auto (default): launch where that is sound for the set\n"
-	"  -k, --kernel REGEX    only kernels whose symbol matches\n"
-	"      --skip N          leave out the first N of them\n"
-	"      --every N         then take one in N\n"
-	"      --count N         and at most those among the next N\n"
-	"      --max-ranges N    record no more than N launches\n"
-	"      --cupti FILE      this libcupti\n"
-	"      --best-effort     run the program even where nothing can be recorded\n"
-	"  -v, --verbose         tell on stderr what was done\n"
-	"\nThe program's output, exit code and signals are its own.\n";
-
-struct request {
-	const char *set, *output, *mode;
-	bool best_effort, verbose;
-};
-
-static int fail(const char *format, ...)
-{
-	va_list args;
-
-	fputs("offpeak-collect: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	return OPK_EUSAGE;
-}
+static volatile sig_atomic_t child;
 
 /* Beside this program: installed, in the build tree, or two files in one folder. */
 static bool find_library(char path[PATH_MAX])
@@ -88,7 +25,7 @@ static bool find_library(char path[PATH_MAX])
 		"../lib/offpeak/liboffpeak-inject.so",
 		"../.libs/liboffpeak-inject.so",
 	};
-	char program[PATH_MAX / 2];
+	char program[PATH_MAX / 2], found[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
 
 	program[length > 0 ? length : 0] = '\0';
@@ -96,71 +33,78 @@ static bool find_library(char path[PATH_MAX])
 		return false;
 	*strrchr(program, '/') = '\0';
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		snprintf(path, PATH_MAX, "%s/%s", program, names[i]);
-		if (!access(path, R_OK))
+		snprintf(found, sizeof found, "%s/%s", program, names[i]);
+		if (realpath(found, path))
 			return true;
 	}
 	return false;
 }
 
-static void hand_over(int option, const char *value)
+static int set_library(const struct strategy *strategy)
 {
-	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-		if (variables[i].option == option)
-			setenv(variables[i].variable, value ? value : "1", 1);
-}
+	char library[PATH_MAX];
 
-static int read_options(struct request *request, int argc, char **argv)
-{
-	int found;
-
-	while ((found = getopt_long(argc, argv, "+:c:o:m:k:vh", options, NULL)) != -1) {
-		if (found == '?' || found == ':')
-			return fail("unknown option or missing value: %s; --help lists them",
-			            argv[optind - 1]);
-		if (found == 'h' || found == 'V') {
-			if (found == 'h')
-				fputs(help, stdout);
-			else
-				printf("offpeak-collect %s\n", opk_version());
-			exit(0);
-		}
-		if (found == 'c')
-			request->set = optarg;
-		else if (found == 'o')
-			request->output = optarg;
-		else if (found == 'm')
-			request->mode = optarg;
-		else if (found == BEST_EFFORT)
-			request->best_effort = true;
-		else
-			hand_over(found, optarg);
-		request->verbose |= found == 'v';
+	if (!find_library(library))
+		return launcher_fail(OPK_EFAILED, "liboffpeak-inject.so is not beside this program");
+	setenv("CUDA_INJECTION64_PATH", library, 1);
+	/* Samples have no ranges. */
+	if (strategy->mode != MODE_SAMPLING) {
+		setenv("NVTX_INJECTION64_PATH", library, 1);
+		setenv(SETTING_LIBRARY, library, 1);
 	}
-	if (!request->set || !request->output || optind >= argc)
-		return fail("-c SET.opk, -o RUN.opk and a program are needed; --help tells more");
 	return OPK_OK;
 }
 
 /* The program may change its folder: it gets whole paths. */
 static int set_paths(const struct request *request)
 {
-	char set[PATH_MAX], folder[PATH_MAX], library[PATH_MAX], output[2 * PATH_MAX];
+	char set[PATH_MAX], folder[PATH_MAX], name[PATH_MAX], whole[PATH_MAX], *output;
 	const char *slash = strrchr(request->output, '/');
 
+	if (!name_expand(name, sizeof name, request->output))
+		return launcher_fail(OPK_EUSAGE,
+		                     "-o %s: of the %%-items only %%h, %%p, %%q{NAME} and %%%% are known",
+		                     request->output);
 	if (!realpath(request->set, set))
-		return fail("%s: %s", request->set, strerror(errno));
+		return launcher_fail(OPK_EINPUT, "%s: %s", request->set, strerror(errno));
 	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - request->output) + 1 : 1,
 	         slash ? request->output : ".");
-	if (!realpath(folder, output) || access(output, W_OK))
-		return fail("%s: can't write there: %s", request->output, strerror(errno));
-	if (!find_library(library))
-		return fail("liboffpeak-inject.so is not beside this program");
-	strcat(strcat(output, "/"), slash ? slash + 1 : request->output);
+	if (!realpath(folder, whole) || access(whole, W_OK))
+		return launcher_fail(OPK_EFAILED, "%s: can't write there: %s", request->output,
+		                     strerror(errno));
+	if (asprintf(&output, "%s/%s", whole, slash ? slash + 1 : request->output) < 0)
+		return launcher_fail(OPK_EFAILED, "out of memory");
 	setenv(SETTING_SET, set, 1);
 	setenv(SETTING_OUTPUT, output, 1);
-	setenv("CUDA_INJECTION64_PATH", library, 1);
+	free(output);
 	return OPK_OK;
+}
+
+/* The command as one line, for the recording. */
+static void set_command(char **program)
+{
+	char line[4096] = "";
+	size_t size = 0;
+
+	for (; *program && size < sizeof line - 1; program++)
+		size += (size_t)snprintf(line + size, sizeof line - size, "%s%s", size ? " " : "",
+		                         *program);
+	setenv(SETTING_COMMAND, line, 1);
+}
+
+static int set_environment(const struct request *request, const struct strategy *strategy)
+{
+	char launcher[32];
+	int code = set_paths(request);
+
+	if (!code)
+		code = set_library(strategy);
+	snprintf(launcher, sizeof launcher, "%d", (int)getpid());
+	setenv(SETTING_LAUNCHER, launcher, 1);
+	setenv(SETTING_MODE, settings_mode_name(strategy->mode), 1);
+	setenv(SETTING_TURNS, settings_turns_name(strategy->turns), 1);
+	set_command(request->program);
+	return code;
 }
 
 /* The program's way to end is ours. */
@@ -173,46 +117,131 @@ static int end_like(int status)
 	return WEXITSTATUS(status);
 }
 
-static int run(char **argv)
+static void pass_on(int number)
+{
+	if (child > 0)
+		kill((pid_t)child, number);
+}
+
+static int run(char **program)
 {
 	int status = 0;
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		execvp(argv[0], argv);
-		fprintf(stderr, "offpeak-collect: %s: %s\n", argv[0], strerror(errno));
+		execvp(program[0], program);
+		fprintf(stderr, "offpeak-collect: %s: %s\n", program[0], strerror(errno));
 		_exit(127);
 	}
-	if (pid < 0)
-		return fail("no process: %s", strerror(errno));
-	/* Ctrl-C is meant for the program; it decides. */
+	if (pid < 0) {
+		launcher_fail(OPK_EFAILED, "no process: %s", strerror(errno));
+		return OPK_EFAILED << 8;
+	}
+	child = pid;
+	/* Ctrl-C reaches the program by itself, and it decides; other signals only reach us. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
+	signal(SIGTERM, pass_on);
+	signal(SIGHUP, pass_on);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	child = 0;
+	return status;
+}
+
+static void set_number(const char *variable, size_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%zu", number);
+	setenv(variable, text, 1);
+}
+
+static void tell_nothing(void)
+{
+	launcher_fail(0, "nothing was recorded: the program used no CUDA, or what was said above");
+}
+
+static int run_once(const struct request *request)
+{
+	const char *output = getenv(SETTING_OUTPUT);
+	int status = run(request->program);
+	glob_t parts;
+
+	parts_find(&parts, output);
+	if (!parts.gl_pathc)
+		tell_nothing();
+	else if (request->merge)
+		parts_merge(&parts, output, NULL, request->verbose);
+	else
+		parts_rename(&parts, request->verbose);
+	globfree(&parts);
+	return status;
+}
+
+/* Once for each level of user ranges and each group; the first run tells how many levels there are. */
+static int run_all(const struct request *request, const struct strategy *strategy)
+{
+	const char *output = getenv(SETTING_OUTPUT);
+	bool by_level = strategy->mode == MODE_USER_RANGE && !request->has_level;
+	size_t levels = 1, runs = strategy->groups;
+	glob_t kept = { 0 };
+	int status = 0;
+
+	for (size_t i = 0; !status && i < runs; i++) {
+		glob_t parts;
+
+		set_number(SETTING_GROUP, strategy->grouped ? i % strategy->groups + 1 : 0);
+		if (by_level)
+			set_number(SETTING_LEVEL, i / strategy->groups + 1);
+		if (request->verbose)
+			launcher_fail(0, "run %zu of %zu", i + 1, runs);
+		status = run(request->program);
+		parts_find(&parts, output);
+		if (!i && by_level) {
+			levels = parts_depth(&parts);
+			runs = strategy->groups * levels;
+		}
+		parts_keep(&kept, &parts, (unsigned)i + 1);
+		globfree(&parts);
+	}
+	if (kept.gl_pathc)
+		parts_merge(&kept, output,
+		            strategy->grouped ? strategy->mode == MODE_USER_RANGE ? "name" : "launch"
+		                              : NULL,
+		            request->verbose);
+	else
+		tell_nothing();
+	globfree(&kept);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
-	struct request request = { .mode = "auto" };
-	enum collect_mode mode;
-	int code = read_options(&request, argc, argv);
-	int status;
+	struct strategy strategy;
+	struct request request;
+	int code = options_read(&request, argc, argv);
+	int refused;
 
 	if (!code)
-		code = precheck(&mode, request.set, request.mode, request.verbose);
-	if (code && code != OPK_EUSAGE && request.best_effort) {
-		fprintf(stderr, "offpeak-collect: the program runs all the same, unrecorded\n");
-		return end_like(run(argv + optind));
-	}
-	if (!code)
-		code = set_paths(&request);
-	if (code)
+		code = strategy_choose(&strategy, &request);
+	if (!code && (request.merge || strategy.application) && name_varies(request.output))
+		code = launcher_fail(OPK_EUSAGE, "-o %s: one file can't have a name for each process",
+		                     request.output);
+	if (code == OPK_EUSAGE)
 		return code;
-	setenv(SETTING_MODE, settings_mode_name(mode), 1);
-	parts_clear(getenv(SETTING_OUTPUT));
-	status = run(argv + optind);
-	parts_collect(getenv(SETTING_OUTPUT), request.verbose);
-	return end_like(status);
+	refused = code ? code : strategy_permission();
+	if (!refused)
+		refused = set_environment(&request, &strategy);
+	if (refused && refused != OPK_EUSAGE && request.best_effort) {
+		launcher_fail(0, "the program runs all the same, unrecorded");
+		unsetenv("CUDA_INJECTION64_PATH");
+		unsetenv("NVTX_INJECTION64_PATH");
+		return end_like(run(request.program));
+	}
+	if (refused)
+		return refused;
+	if (!name_varies(request.output))
+		unlink(getenv(SETTING_OUTPUT));
+	return end_like(strategy.application ? run_all(&request, &strategy) : run_once(&request));
 }

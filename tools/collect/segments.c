@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "collect/segments.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "collect/threads.h"
 
 enum { MAX_WAITING = 4 };
 
 struct segment {
 	void *image;
-	struct opk_range *ranges;
-	size_t image_size, range_count;
+	size_t image_size;
+	struct opk_range *ranges; /* or times */
+	struct opk_time *times;
+	size_t count;
 };
 
-/* abi::__cxa_demangle */
-typedef char *demangle_fn(const char *symbol, char *buffer, size_t *length, int *status);
-
 struct segments {
-	demangle_fn *demangle; /* NULL: symbols stay as they are */
 	struct opk_ctx *ctx; /* of the thread, once it runs */
 	struct opk_writer *writer;
 	pthread_t thread;
@@ -29,64 +26,51 @@ struct segments {
 	struct segment waiting[MAX_WAITING];
 	size_t count;
 	bool ending;
-	char error[512];
+	bool failed;
 };
 
-static void keep_error(struct segments *segments)
+/* Once: what comes after a failure is lost, and the program should not have to hear it each time. */
+static void fail(struct segments *segments)
 {
 	size_t count = opk_error_count(segments->ctx);
 
-	if (!*segments->error)
-		snprintf(segments->error, sizeof segments->error, "%s",
-		         count ? opk_error_message(segments->ctx, 0) : "out of memory");
+	if (!segments->failed)
+		fprintf(stderr, "offpeak-collect: the recording ends here: %s\n",
+		        count ? opk_error_message(segments->ctx, count - 1) : "out of memory");
+	segments->failed = true;
+}
+
+void segments_clear_range(struct opk_range *range)
+{
+	free((char *)range->name);
+	free((char *)range->nvtx);
+	range->name = range->nvtx = NULL;
 }
 
 void segments_free_ranges(struct opk_range *ranges, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (ranges[i].kernel != ranges[i].symbol)
-			free((char *)ranges[i].kernel);
-		free((char *)ranges[i].symbol);
-	}
+	for (size_t i = 0; ranges && i < count; i++)
+		segments_clear_range(&ranges[i]);
 	free(ranges);
-}
-
-/* libstdc++ has it; most programs that launch kernels have libstdc++. */
-static demangle_fn *find_demangle(void)
-{
-	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-
-	return library ? (demangle_fn *)dlsym(library, "__cxa_demangle") : NULL;
-}
-
-static void demangle(struct segments *segments, struct opk_range *ranges, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		int status = 0;
-
-		ranges[i].kernel = segments->demangle && ranges[i].symbol
-		                           ? segments->demangle(ranges[i].symbol, NULL, NULL, &status)
-		                           : NULL;
-		if (!ranges[i].kernel)
-			ranges[i].kernel = ranges[i].symbol;
-	}
 }
 
 static void write_segment(struct segments *segments, const struct segment *segment)
 {
+	struct opk_writer *writer = segments->writer;
 	int code = OPK_OK;
 
-	demangle(segments, segment->ranges, segment->range_count);
-	if (!*segments->error)
-		code = opk_writer_add(segments->writer, OPK_SECTION_DATA, segment->image,
+	if (!segments->failed)
+		code = opk_writer_add(writer, OPK_SECTION_DATA, segment->image,
 		                      segment->image_size);
-	if (!*segments->error && !code)
-		code = opk_writer_add_ranges(segments->writer, segment->ranges,
-		                             segment->range_count);
+	if (!segments->failed && !code)
+		code = segment->times
+		               ? opk_writer_add_times(writer, segment->times, segment->count)
+		               : opk_writer_add_ranges(writer, segment->ranges, segment->count);
 	if (code)
-		keep_error(segments);
+		fail(segments);
 	free(segment->image);
-	segments_free_ranges(segment->ranges, segment->range_count);
+	free(segment->times);
+	segments_free_ranges(segment->ranges, segment->count);
 }
 
 static bool take(struct segments *segments, struct segment *segment)
@@ -117,19 +101,6 @@ static void *run(void *data)
 	return NULL;
 }
 
-/* The program's signals are the program's: none is delivered to this thread. */
-static int start_thread(struct segments *segments)
-{
-	sigset_t all, before;
-	int failed;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&segments->thread, NULL, run, segments);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return failed ? OPK_EFAILED : OPK_OK;
-}
-
 int segments_new(struct segments **out, const char *path, const struct opk_meta *meta,
                  const void *availability, size_t availability_size)
 {
@@ -138,7 +109,6 @@ int segments_new(struct segments **out, const char *path, const struct opk_meta 
 
 	if (!segments || opk_ctx_new(&segments->ctx, NULL))
 		return OPK_ENOMEM;
-	segments->demangle = find_demangle();
 	pthread_mutex_init(&segments->lock, NULL);
 	pthread_cond_init(&segments->changed, NULL);
 	code = opk_writer_new_live(&segments->writer, segments->ctx, path);
@@ -147,8 +117,8 @@ int segments_new(struct segments **out, const char *path, const struct opk_meta 
 	if (!code)
 		code = opk_writer_add(segments->writer, OPK_SECTION_AVAILABILITY, availability,
 		                      availability_size);
-	if (!code)
-		code = start_thread(segments);
+	if (!code && !thread_start(&segments->thread, run, segments))
+		code = OPK_EFAILED;
 	if (code) {
 		fprintf(stderr, "offpeak-collect: %s\n",
 		        opk_error_count(segments->ctx) ? opk_error_message(segments->ctx, 0)
@@ -162,26 +132,40 @@ int segments_new(struct segments **out, const char *path, const struct opk_meta 
 	return OPK_OK;
 }
 
-void segments_add(struct segments *segments, void *image, size_t size, struct opk_range *ranges,
-                  size_t range_count)
+static void add(struct segments *segments, const struct segment *segment)
 {
 	pthread_mutex_lock(&segments->lock);
 	while (segments->count == MAX_WAITING)
 		pthread_cond_wait(&segments->changed, &segments->lock);
-	segments->waiting[segments->count++] =
-		(struct segment){ image, ranges, size, range_count };
+	segments->waiting[segments->count++] = *segment;
 	pthread_cond_broadcast(&segments->changed);
 	pthread_mutex_unlock(&segments->lock);
 }
 
-const char *segments_finish(struct segments *segments)
+void segments_add(struct segments *segments, void *image, size_t size, struct opk_range *ranges,
+                  size_t range_count)
+{
+	add(segments, &(struct segment){ .image = image, .image_size = size, .ranges = ranges,
+	                                 .count = range_count });
+}
+
+void segments_add_samples(struct segments *segments, void *image, size_t size,
+                          struct opk_time *times, size_t count)
+{
+	add(segments, &(struct segment){ .image = image, .image_size = size, .times = times,
+	                                 .count = count });
+}
+
+bool segments_finish(struct segments *segments, const struct opk_stats *stats)
 {
 	pthread_mutex_lock(&segments->lock);
 	segments->ending = true;
 	pthread_cond_broadcast(&segments->changed);
 	pthread_mutex_unlock(&segments->lock);
 	pthread_join(segments->thread, NULL);
-	if (!*segments->error && opk_writer_finish(segments->writer))
-		keep_error(segments);
-	return *segments->error ? segments->error : NULL;
+	if (!segments->failed
+	    && (opk_writer_add_stats(segments->writer, stats)
+	        || opk_writer_finish(segments->writer)))
+		fail(segments);
+	return !segments->failed;
 }

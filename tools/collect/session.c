@@ -6,335 +6,341 @@
 #include <string.h>
 #include <time.h>
 
+#include "collect/images.h"
+#include "collect/timers.h"
+#include "collect/turns.h"
+
 /*
- * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes about 9 ms
+ * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 18 ms
  * whatever the number of slots. More slots in a later SetConfig are accepted and then lose ranges
  * without a word, so the number stays.
  */
 enum {
 	MAX_SLOTS = 64,
 	MAX_IMAGE = 8 << 20, /* bytes an image aims at */
-	MAX_NAME = 16,
+};
+
+/* An initialised image, copied for each segment. */
+struct blank {
+	uint8_t *image;
+	size_t size;
 };
 
 struct session {
-	const struct target *target;
-	const struct settings *settings;
-	const struct collect_set *set;
-	struct segments *segments;
-	int device;
-	CUpti_RangeProfiler_Object *profiler;
-	uint8_t *blank; /* an initialised image, copied for each segment */
+	const struct session_shared *shared;
+	struct profiler profiler;
+	struct blank *blanks; /* one a group, made when it is first needed */
+	struct rotation rotation;
+	struct timers *timers; /* NULL: durations are not measured */
 	uint8_t *image;
-	size_t image_size;
-	uint32_t slots;
-	uint32_t used;
-	bool open; /* a launch is under way */
-	bool running; /* between Start and Stop */
-	bool selective;
-	bool broken;
 	struct opk_range *rows; /* one a used slot */
+	uint32_t slots, used;
+	size_t group;       /* of the present image */
+	bool configured;    /* there is a present image */
+	bool open;          /* a range is under way */
+	bool running;       /* between start and stop */
+	bool selective;     /* running during launches that are recorded, only */
+	bool broken;
 	struct timespec first; /* when the first range of this image began */
-	uint64_t dropped;
+	uint64_t recorded, dropped;
 };
 
-static bool check(struct session *session, const char *call, CUptiResult status)
+static bool kernel_replay(const struct session *session)
 {
-	if (!status)
-		return true;
-	fprintf(stderr, "offpeak-collect: %s: %s (%d)\n", call,
-	        target_status(session->target, status), status);
+	return session->shared->settings->mode == MODE_KERNEL_REPLAY;
+}
+
+static bool rotates(const struct session *session)
+{
+	return session->rotation.groups > 0;
+}
+
+static bool fail(struct session *session)
+{
 	session->broken = true;
 	return false;
 }
-#define CHECK(session, call, params) check(session, #call, (session)->target->call(params))
 
-static CUpti_Profiler_CounterDataImageOptions image_options(const struct session *session,
-                                                            uint32_t slots)
+/* An image of the slots that suit every group, since their number must stay. */
+static uint32_t choose_slots(const struct session *session)
 {
-	return (CUpti_Profiler_CounterDataImageOptions){
-		.structSize = CUpti_Profiler_CounterDataImageOptions_STRUCT_SIZE,
-		.pCounterDataPrefix = session->set->prefix,
-		.counterDataPrefixSize = session->set->prefix_size,
-		.maxNumRanges = slots,
-		.maxNumRangeTreeNodes = slots,
-		.maxRangeNameLength = MAX_NAME,
-	};
+	const struct session_shared *shared = session->shared;
+	uint32_t slots = MAX_SLOTS;
+
+	for (size_t i = 0; i < shared->set->image_count; i++)
+		slots = image_ranges(shared->target, &shared->set->images[i], MAX_IMAGE, slots);
+	return slots;
 }
 
-static size_t image_size(struct session *session, uint32_t slots)
+static const struct blank *blank_of(struct session *session, size_t group)
 {
-	CUpti_Profiler_CounterDataImageOptions options = image_options(session, slots);
-	CUpti_Profiler_CounterDataImage_CalculateSize_Params params = {
-		.structSize = CUpti_Profiler_CounterDataImage_CalculateSize_Params_STRUCT_SIZE,
-		.sizeofCounterDataImageOptions = CUpti_Profiler_CounterDataImageOptions_STRUCT_SIZE,
-		.pOptions = &options,
-	};
+	struct blank *blank = &session->blanks[group];
 
-	return CHECK(session, cuptiProfilerCounterDataImageCalculateSize, &params)
-	               ? params.counterDataImageSize
-	               : 0;
-}
-
-/* Slots by memory. */
-static bool choose_slots(struct session *session)
-{
-	size_t one = image_size(session, 1), two = image_size(session, 2);
-	size_t slots = two > one ? MAX_IMAGE / (two - one) : 1;
-
-	session->slots = slots < 1 ? 1 : slots > MAX_SLOTS ? MAX_SLOTS : (uint32_t)slots;
-	session->image_size = image_size(session, session->slots);
-	return one > 0 && session->image_size > 0;
-}
-
-/* An initialised image, for start() to copy. */
-static bool make_blank(struct session *session)
-{
-	CUpti_Profiler_CounterDataImageOptions options = image_options(session, session->slots);
-	CUpti_Profiler_CounterDataImage_Initialize_Params params = {
-		.structSize = CUpti_Profiler_CounterDataImage_Initialize_Params_STRUCT_SIZE,
-		.sizeofCounterDataImageOptions = CUpti_Profiler_CounterDataImageOptions_STRUCT_SIZE,
-		.pOptions = &options,
-		.counterDataImageSize = session->image_size,
-	};
-
-	session->blank = calloc(1, session->image_size);
-	params.pCounterDataImage = session->blank;
-	return session->blank && CHECK(session, cuptiProfilerCounterDataImageInitialize, &params);
-}
-
-static bool set_config(struct session *session)
-{
-	bool kernel_replay = session->settings->mode == MODE_KERNEL_REPLAY;
-	CUpti_RangeProfiler_SetConfig_Params params = {
-		.structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE,
-		.pRangeProfilerObject = session->profiler,
-		.configSize = session->set->config_size,
-		.pConfig = session->set->config,
-		.counterDataImageSize = session->image_size,
-		.pCounterDataImage = session->image,
-		.range = kernel_replay ? CUPTI_AutoRange : CUPTI_UserRange,
-		.replayMode = kernel_replay ? CUPTI_KernelReplay : CUPTI_UserReplay,
-		.maxRangesPerPass = session->slots,
-		.numNestingLevels = 1,
-		.minNestingLevel = 1,
-		.passIndex = 0,
-		.targetNestingLevel = 1,
-	};
-
-	return CHECK(session, cuptiRangeProfilerSetConfig, &params);
+	if (!blank->image)
+		blank->image = image_new(session->shared->target,
+		                         &session->shared->set->images[group], session->slots,
+		                         &blank->size);
+	return blank->image ? blank : NULL;
 }
 
 static bool resume(struct session *session)
 {
-	CUpti_RangeProfiler_Start_Params params = {
-		.structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE,
-		.pRangeProfilerObject = session->profiler,
-	};
-
-	session->running = CHECK(session, cuptiRangeProfilerStart, &params);
-	return session->running;
+	session->running = session->profiler.ops->start(&session->profiler);
+	return session->running || fail(session);
 }
 
 static bool pause(struct session *session)
 {
-	CUpti_RangeProfiler_Stop_Params params = {
-		.structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE,
-		.pRangeProfilerObject = session->profiler,
-	};
-
 	session->running = false;
-	return CHECK(session, cuptiRangeProfilerStop, &params);
+	return session->profiler.ops->stop(&session->profiler) || fail(session);
 }
 
+/* A fresh image for the present group. */
 static bool start(struct session *session)
 {
-	session->image = malloc(session->image_size);
+	const struct blank *blank = blank_of(session, session->group);
+
+	session->image = blank ? malloc(blank->size) : NULL;
 	session->rows = calloc(session->slots, sizeof *session->rows);
-	if (!session->image || !session->rows) {
-		session->broken = true;
-		return false;
-	}
-	memcpy(session->image, session->blank, session->image_size);
+	if (!session->image || !session->rows)
+		return fail(session);
+	memcpy(session->image, blank->image, blank->size);
 	session->used = 0;
-	return set_config(session) && (session->selective || resume(session));
+	session->profiler.config = (struct profiler_config){
+		.images = &session->shared->set->images[session->group],
+		.image = session->image,
+		.image_size = blank->size,
+		.slots = session->slots,
+		.kernel_replay = kernel_replay(session),
+	};
+	session->configured = session->profiler.ops->configure(&session->profiler);
+	if (!session->configured)
+		return fail(session);
+	return session->selective || resume(session);
 }
 
-struct session *session_new(const struct target *target, const struct settings *settings,
-                            const struct collect_set *set, struct segments *segments,
-                            CUcontext context, int device)
+static bool prepare(struct session *session)
 {
+	const struct session_shared *shared = session->shared;
+
+	session->blanks = calloc(shared->set->image_count, sizeof *session->blanks);
+	session->slots = choose_slots(session);
+	if (!session->blanks || !shared->ops->enable(&session->profiler))
+		return false;
+	if (shared->settings->mode == MODE_LAUNCH_RANGE)
+		session->timers = timers_new(shared->target, session->slots);
+	return start(session);
+}
+
+static void free_session(struct session *session)
+{
+	for (size_t i = 0; session->blanks && i < session->shared->set->image_count; i++)
+		free(session->blanks[i].image);
+	free(session->blanks);
+	free(session->image);
+	segments_free_ranges(session->rows, session->used);
+	timers_free(session->timers);
+	free(session);
+}
+
+struct session *session_new(const struct session_shared *shared, CUcontext context)
+{
+	const struct settings *settings = shared->settings;
 	struct session *session = calloc(1, sizeof *session);
-	CUpti_RangeProfiler_Enable_Params params = {
-		.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE,
-		.ctx = context,
-	};
 
 	if (!session)
 		return NULL;
-	session->target = target;
-	session->settings = settings;
-	session->set = set;
-	session->segments = segments;
-	session->device = device;
-	if (!CHECK(session, cuptiRangeProfilerEnable, &params)) {
-		free(session);
-		return NULL;
+	session->shared = shared;
+	session->profiler = (struct profiler){
+		.ops = shared->ops,
+		.target = shared->target,
+		.context = context,
+	};
+	session->group = settings->group;
+	if (settings->turns == TURNS_ROTATE) {
+		session->rotation.groups = shared->set->image_count - 1;
+		session->group = rotation_group(&session->rotation);
+	} else if (settings->turns == TURNS_REPEAT) {
+		session->group = 1;
 	}
-	session->profiler = params.pRangeProfilerObject;
-	/* Kernel replay records whatever is launched: with a filter it only runs for what is wanted. */
-	session->selective =
-		settings->mode == MODE_KERNEL_REPLAY && settings_filter(settings);
-	if (choose_slots(session) && make_blank(session))
-		start(session);
-	return session;
+	/* Kernel replay records whatever is launched: with a filter it runs for what is wanted. */
+	session->selective = kernel_replay(session) && settings_filter(settings);
+	if (prepare(session))
+		return session;
+	free_session(session);
+	return NULL;
 }
 
-static void put_row(struct session *session, const struct launch *launch, uint64_t index)
+/* Fewer ranges than rows: the later ones were dropped. */
+static void drop_rows(struct session *session, size_t found)
 {
-	struct opk_range *row = &session->rows[session->used];
-
-	row->symbol = strdup(launch->symbol ? launch->symbol : "");
-	memcpy(row->grid, launch->grid, sizeof row->grid);
-	memcpy(row->block, launch->block, sizeof row->block);
-	row->shared_bytes = launch->shared_bytes;
-	row->launch = index + 1;
-	row->device = session->device;
+	session->dropped += session->used - found;
+	for (size_t i = found; i < session->used; i++)
+		segments_clear_range(&session->rows[i]);
 }
 
-static bool push(struct session *session, uint64_t index)
+/* More of them, as a graph of several kernels gives: nobody knows which is which. */
+static void anonymous_rows(struct session *session, size_t found)
 {
-	char name[MAX_NAME];
-	CUpti_RangeProfiler_PushRange_Params params = {
-		.structSize = CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE,
-		.pRangeProfilerObject = session->profiler,
-		.pRangeName = name,
-	};
+	struct opk_range known = session->rows[0];
 
-	snprintf(name, sizeof name, "%ju", (uintmax_t)index);
-	return CHECK(session, cuptiRangeProfilerPushRange, &params);
+	segments_free_ranges(session->rows, session->used);
+	session->rows = calloc(found, sizeof *session->rows);
+	if (!session->rows)
+		fail(session);
+	for (size_t i = 0; session->rows && i < found; i++)
+		session->rows[i] = (struct opk_range){
+			.device = known.device,
+			.context = known.context,
+			.process = known.process,
+			.rank = known.rank,
+			.group = known.group,
+		};
 }
 
-bool session_begin_launch(struct session *session, const struct launch *launch, uint64_t index)
-{
-	if (session->broken)
-		return false;
-	if (session->used == session->slots) {
-		session_flush(session, false);
-		if (session->broken)
-			return false;
-	}
-	if (session->settings->mode == MODE_LAUNCH_RANGE && !push(session, index))
-		return false;
-	if (session->selective && !resume(session))
-		return false;
-	if (!session->used)
-		clock_gettime(CLOCK_MONOTONIC, &session->first);
-	put_row(session, launch, index);
-	session->used++;
-	session->open = true;
-	return true;
-}
-
-void session_end_launch(struct session *session)
-{
-	CUpti_RangeProfiler_PopRange_Params params = {
-		.structSize = CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE,
-		.pRangeProfilerObject = session->profiler,
-	};
-
-	session->open = false;
-	if (session->settings->mode == MODE_LAUNCH_RANGE)
-		CHECK(session, cuptiRangeProfilerPopRange, &params);
-	if (session->selective)
-		pause(session);
-}
-
-/* How many ranges really are in the image. */
-static size_t count_ranges(struct session *session)
-{
-	CUpti_RangeProfiler_GetCounterDataInfo_Params params = {
-		.structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE,
-		.pCounterDataImage = session->image,
-		.counterDataImageSize = session->image_size,
-	};
-
-	return CHECK(session, cuptiRangeProfilerGetCounterDataInfo, &params) ? params.numTotalRanges
-	                                                                     : 0;
-}
-
-/*
- * Rows must stand for ranges one by one. Fewer ranges than launches: the later ones were dropped.
- * More of them, as a graph of several kernels gives: nobody knows which is which.
- */
 static void match_rows(struct session *session)
 {
-	size_t found = count_ranges(session);
+	size_t found = profiler_count(&session->profiler, session->used);
 
-	if (found < session->used) {
-		session->dropped += session->used - found;
-		for (size_t i = found; i < session->used; i++)
-			free((char *)session->rows[i].symbol);
-	} else if (found > session->used) {
-		segments_free_ranges(session->rows, session->used);
-		session->rows = calloc(found, sizeof *session->rows);
-		session->broken |= !session->rows;
-		for (size_t i = 0; session->rows && i < found; i++)
-			session->rows[i].device = session->device;
-	}
+	if (found < session->used)
+		drop_rows(session, found);
+	else if (found > session->used)
+		anonymous_rows(session, found);
 	session->used = (uint32_t)found;
 }
 
 static void decode(struct session *session)
 {
-	CUpti_RangeProfiler_DecodeData_Params params = {
-		.structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE,
-		.pRangeProfilerObject = session->profiler,
-	};
-
 	if (session->running && !pause(session))
 		return;
-	if (session->used && CHECK(session, cuptiRangeProfilerDecodeData, &params)) {
-		session->dropped += params.numOfRangeDropped;
-		match_rows(session);
+	if (!session->profiler.ops->decode(&session->profiler)) {
+		fail(session);
+		return;
 	}
+	session->configured = false;
+	for (uint32_t i = 0; i < session->used; i++)
+		session->rows[i].duration_ns = timers_read(session->timers, i);
+	if (session->used)
+		match_rows(session);
 }
 
 /* Gives the image and its rows to the writer, or up. */
 static void hand_on(struct session *session)
 {
 	if (!session->broken && session->used) {
-		segments_add(session->segments, session->image, session->image_size, session->rows,
-		             session->used);
+		session->recorded += session->used;
+		segments_add(session->shared->segments, session->image,
+		             session->profiler.config.image_size, session->rows, session->used);
 	} else {
+		session->dropped += session->used;
 		free(session->image);
 		segments_free_ranges(session->rows, session->used);
 	}
 	session->image = NULL;
 	session->rows = NULL;
+	session->used = 0;
 }
 
-void session_flush(struct session *session, bool last)
+static void finish_image(struct session *session)
 {
-	if (session->broken || session->open || (!session->used && !last))
-		return;
 	decode(session);
 	hand_on(session);
-	session->used = 0;
-	if (!last && !session->broken)
+}
+
+static void restart(struct session *session)
+{
+	finish_image(session);
+	if (!session->broken)
 		start(session);
-	session->broken |= last;
+}
+
+void session_flush(struct session *session)
+{
+	if (!session->broken && !session->open && session->used)
+		restart(session);
+}
+
+void session_select(struct session *session, size_t group)
+{
+	if (session->broken || session->open || session->group == group)
+		return;
+	session->group = group;
+	restart(session);
+}
+
+/* Room for another range: the next image, and with rotation the next group. */
+static bool make_room(struct session *session)
+{
+	uint32_t limit = rotates(session) ? rotation_batch(&session->rotation, session->slots)
+	                                  : session->slots;
+
+	if (session->used < limit)
+		return true;
+	if (rotates(session)) {
+		rotation_next(&session->rotation);
+		session->group = rotation_group(&session->rotation);
+	}
+	restart(session);
+	return !session->broken;
+}
+
+static bool push(struct session *session)
+{
+	char name[16];
+
+	snprintf(name, sizeof name, "%ju", (uintmax_t)(session->recorded + session->used));
+	return session->profiler.ops->push(&session->profiler, name) || fail(session);
+}
+
+bool session_begin(struct session *session, const struct opk_range *row, const struct launch *launch)
+{
+	if (session->broken || session->open || !make_room(session))
+		return false;
+	if (!session->used)
+		clock_gettime(CLOCK_MONOTONIC, &session->first);
+	session->rows[session->used] = *row;
+	session->rows[session->used].group = (uint32_t)session->group;
+	if (kernel_replay(session) ? session->selective && !resume(session) : !push(session))
+		return false;
+	if (launch)
+		timers_start(session->timers, session->used, launch_stream(launch));
+	session->used++;
+	session->open = true;
+	return true;
+}
+
+static uint64_t host_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void session_end(struct session *session, const struct launch *launch)
+{
+	if (!session->open)
+		return;
+	session->open = false;
+	if (launch)
+		timers_stop(session->timers, session->used - 1, launch_stream(launch));
+	if (!kernel_replay(session) && !session->profiler.ops->pop(&session->profiler))
+		fail(session);
+	if (session->selective)
+		pause(session);
+	session->rows[session->used - 1].end_ns = host_time();
 }
 
 void session_close(struct session *session)
 {
-	CUpti_RangeProfiler_Disable_Params params = {
-		.structSize = CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE,
-		.pRangeProfilerObject = session->profiler,
-	};
-
-	session_flush(session, true);
-	session->target->cuptiRangeProfilerDisable(&params);
+	/* The program ends inside a range, and the range with it. */
+	session_end(session, NULL);
+	if (!session->broken && session->configured)
+		finish_image(session);
+	session->broken = true;
+	timers_free(session->timers);
+	session->timers = NULL;
+	session->profiler.ops->disable(&session->profiler);
 }
 
 double session_age(const struct session *session)
@@ -346,6 +352,11 @@ double session_age(const struct session *session)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)(now.tv_sec - session->first.tv_sec)
 	       + (double)(now.tv_nsec - session->first.tv_nsec) * 1e-9;
+}
+
+uint64_t session_recorded(const struct session *session)
+{
+	return session->recorded;
 }
 
 uint64_t session_dropped(const struct session *session)

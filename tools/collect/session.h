@@ -1,34 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One context under the range profiler: images that fill, are decoded and handed on. */
+/* One context under a profiler: images that fill with ranges, are decoded and handed on. */
 #ifndef OPK_SESSION_H
 #define OPK_SESSION_H
 
 #include "collect/launch.h"
+#include "collect/profiler.h"
 #include "collect/segments.h"
 #include "collect/settings.h"
-#include "collect/target.h"
-
-/* From set.opk, for all contexts. */
-struct collect_set {
-	void *config, *prefix;
-	size_t config_size, prefix_size;
-};
 
 struct session;
 
-/* NULL with a message on stderr where the context can't be profiled. */
-struct session *session_new(const struct target *target, const struct settings *settings,
-                            const struct collect_set *set, struct segments *segments,
-                            CUcontext context, int device);
-/* Around the driver's launch call; begin is false where the launch is not recorded. */
-bool session_begin_launch(struct session *session, const struct launch *launch, uint64_t index);
-void session_end_launch(struct session *session);
-/* Decodes what the current image holds, hands it on, and begins the next one. */
-void session_flush(struct session *session, bool last);
+/* What all sessions of a process share. */
+struct session_shared {
+	const struct target *target;
+	const struct settings *settings;
+	const struct collect_set *set;
+	const struct profiler_ops *ops;
+	struct segments *segments;
+};
+
+/* Of the current context. NULL with a message on stderr where it can't be profiled. */
+struct session *session_new(const struct session_shared *shared, CUcontext context);
+/*
+ * Begins a range; false where it is not recorded. `row` is what is known of it: with true its name and
+ * nvtx are handed over (NULL or malloc'ed); other strings must outlive the session. `launch` is the
+ * launch that it is around; NULL for user ranges.
+ */
+bool session_begin(struct session *session, const struct opk_range *row,
+                   const struct launch *launch);
+void session_end(struct session *session, const struct launch *launch);
+/* Which group the next ranges are recorded with; ends the present image where it has another one. */
+void session_select(struct session *session, size_t group);
+/* Decodes what the current image holds and hands it on; nothing while a range is open. */
+void session_flush(struct session *session);
 /* The last flush, and the end of profiling in this context. */
 void session_close(struct session *session);
 /* Seconds since the first range that was not yet handed on; 0 where there is none. */
 double session_age(const struct session *session);
+uint64_t session_recorded(const struct session *session);
 uint64_t session_dropped(const struct session *session);
 
 #endif

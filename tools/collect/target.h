@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The CUPTI and driver calls of the collector, bound with dlsym: nothing is undefined at load. */
+/* CUPTI's and the driver's entry points, found with dlsym: nothing is undefined at load. */
 #ifndef OPK_TARGET_H
 #define OPK_TARGET_H
 
 #include <cuda.h>
 #include <cupti.h>
+#include <cupti_pmsampling.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
@@ -18,12 +19,16 @@
 	X(cuptiEnableCallback)                                                                     \
 	X(cuptiGetVersion)                                                                         \
 	X(cuptiGetResultString)                                                                    \
+	X(cuptiGetStreamIdEx)                                                                      \
 	X(cuptiDeviceGetChipName)                                                                  \
 	X(cuptiProfilerInitialize)                                                                 \
-	X(cuptiProfilerDeInitialize)                                                               \
+	X(cuptiProfilerDeviceSupported)                                                            \
 	X(cuptiProfilerGetCounterAvailability)                                                     \
 	X(cuptiProfilerCounterDataImageCalculateSize)                                              \
-	X(cuptiProfilerCounterDataImageInitialize)                                                 \
+	X(cuptiProfilerCounterDataImageInitialize)
+
+/* NULL in libraries that lack them. The legacy profiler went with CUPTI 13.4 on newer chips. */
+#define TARGET_CUPTI_OPTIONAL(X)                                                                   \
 	X(cuptiRangeProfilerEnable)                                                                \
 	X(cuptiRangeProfilerDisable)                                                               \
 	X(cuptiRangeProfilerSetConfig)                                                             \
@@ -32,26 +37,70 @@
 	X(cuptiRangeProfilerPushRange)                                                             \
 	X(cuptiRangeProfilerPopRange)                                                              \
 	X(cuptiRangeProfilerDecodeData)                                                            \
-	X(cuptiRangeProfilerGetCounterDataInfo)
+	X(cuptiRangeProfilerGetCounterDataInfo)                                                    \
+	X(cuptiProfilerCounterDataImageCalculateScratchBufferSize)                                 \
+	X(cuptiProfilerCounterDataImageInitializeScratchBuffer)                                    \
+	X(cuptiProfilerBeginSession)                                                               \
+	X(cuptiProfilerSetConfig)                                                                  \
+	X(cuptiProfilerBeginPass)                                                                  \
+	X(cuptiProfilerEnableProfiling)                                                            \
+	X(cuptiProfilerPushRange)                                                                  \
+	X(cuptiProfilerPopRange)                                                                   \
+	X(cuptiProfilerDisableProfiling)                                                           \
+	X(cuptiProfilerEndPass)                                                                    \
+	X(cuptiProfilerFlushCounterData)                                                           \
+	X(cuptiProfilerUnsetConfig)                                                                \
+	X(cuptiProfilerEndSession)                                                                 \
+	X(cuptiPmSamplingEnable)                                                                   \
+	X(cuptiPmSamplingDisable)                                                                  \
+	X(cuptiPmSamplingSetConfig)                                                                \
+	X(cuptiPmSamplingStart)                                                                    \
+	X(cuptiPmSamplingStop)                                                                     \
+	X(cuptiPmSamplingDecodeData)                                                               \
+	X(cuptiPmSamplingGetCounterAvailability)                                                   \
+	X(cuptiPmSamplingGetCounterDataSize)                                                       \
+	X(cuptiPmSamplingCounterDataImageInitialize)                                               \
+	X(cuptiPmSamplingGetCounterDataInfo)                                                       \
+	X(cuptiPmSamplingCounterDataGetSampleInfo)
 
 #define TARGET_DRIVER(X)                                                                           \
 	X(cuDriverGetVersion)                                                                      \
 	X(cuCtxGetDevice)                                                                          \
+	X(cuCtxGetCurrent)                                                                         \
 	X(cuCtxPushCurrent)                                                                        \
 	X(cuCtxPopCurrent)                                                                         \
 	X(cuDeviceGetName)                                                                         \
-	X(cuCtxSynchronize)
+	X(cuDeviceGetAttribute)                                                                    \
+	X(cuDeviceGetPCIBusId)                                                                     \
+	X(cuFuncGetAttribute)                                                                      \
+	X(cuStreamIsCapturing)                                                                     \
+	X(cuEventCreate)                                                                           \
+	X(cuEventRecord)                                                                           \
+	X(cuEventSynchronize)                                                                      \
+	X(cuEventDestroy)
+
+/* Newer than the oldest driver that the rest works with, under the names of these headers. */
+#define TARGET_DRIVER_OPTIONAL(X)                                                                  \
+	X(cuDeviceGetUuid)                                                                         \
+	X(cuEventElapsedTime)                                                                      \
+	X(cuKernelGetFunction)
 
 struct target {
 #define X(symbol) __typeof__(symbol) *symbol;
 	TARGET_CUPTI(X)
+	TARGET_CUPTI_OPTIONAL(X)
 	TARGET_DRIVER(X)
+	TARGET_DRIVER_OPTIONAL(X)
 #undef X
+	const char *cupti_path; /* where libcupti was found */
 };
 
 /* NULL on success, else what is missing; `cupti` is a path or a name for dlopen. */
 const char *target_open(struct target *target, const char *cupti);
-/* CUPTI's name of a status. */
-const char *target_status(const struct target *target, CUptiResult status);
+/* True for success; else says on stderr which call failed, how, and what can be done. */
+bool target_check(const struct target *target, const char *call, CUptiResult status);
+
+/* target_check() of a call, named by itself. */
+#define TARGET_CALL(target, call, params) target_check(target, #call, (target)->call(params))
 
 #endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/collector.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collect/facts.h"
+#include "collect/recording.h"
+
+static const double flush_interval_s = 1;
+
+struct collector collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static const char *const drop_reasons[DROPS] = {
+	[DROP_PROFILER] = "the profiler dropped them",
+	[DROP_OVERFLOW] = "the hardware's sample buffer overflowed; a longer --interval helps",
+	[DROP_OTHER_RANGE] = "a range of another thread was open",
+	[DROP_NO_CONTEXT] = "the thread had no CUDA context yet",
+	[DROP_NESTED] = "nested in a recorded range; --replay application or user takes each level",
+};
+
+static bool complain(const char *what)
+{
+	fprintf(stderr, "offpeak-collect: %s\n", what);
+	return false;
+}
+
+bool collector_init(void)
+{
+	struct settings *settings = &collector.settings;
+	const char *problem = settings_read(settings);
+
+	if (!problem)
+		problem = target_open(&collector.target, settings->cupti_path);
+	if (problem)
+		return complain(problem);
+	if (collect_set_load(&collector.set, settings->set_path))
+		return false;
+	if (settings->group >= collector.set.image_count)
+		return complain("the set has no such group");
+	if (settings->nvtx_include) {
+		collector.nvtx_include = nvtx_filter_new(settings->nvtx_include);
+		if (!collector.nvtx_include)
+			return complain("--nvtx-include: not of the form [DOMAIN@]RANGE/RANGE/");
+	}
+	collector.kernels = kernels_new(settings->has_kernel ? &settings->kernel : NULL);
+	collector.rank = facts_rank();
+	collector.pid = getpid();
+	collector.shared = (struct session_shared){
+		.target = &collector.target,
+		.settings = settings,
+		.set = &collector.set,
+		.ops = settings->mode == MODE_SAMPLING
+		               ? NULL
+		               : profiler_choose(&collector.target, settings->legacy),
+	};
+	return collector.kernels && (collector.shared.ops || settings->mode == MODE_SAMPLING);
+}
+
+bool collector_active(void)
+{
+	return !collector.ended && collector.pid == getpid();
+}
+
+static bool right_chip(int device)
+{
+	const char *chip = collector.set.meta->chip;
+	CUpti_Device_GetChipName_Params params = {
+		.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
+		.deviceIndex = (size_t)device,
+	};
+
+	if (collector.target.cuptiDeviceGetChipName(&params) || !params.pChipName
+	    || !strcmp(params.pChipName, chip))
+		return true;
+	fprintf(stderr,
+	        "offpeak-collect: the set was built for %s, device %d is a %s: build it with "
+	        "--chip %s\n",
+	        chip, device, params.pChipName, params.pChipName);
+	return false;
+}
+
+/* The first device begins the recording; the others share it. */
+static bool begin_device(CUcontext context, int device)
+{
+	if (!right_chip(device))
+		return false;
+	if (!collector.shared.segments)
+		collector.shared.segments =
+			recording_begin(&collector.target, &collector.settings, &collector.set,
+		                        collector.shared.ops, context, device);
+	return collector.shared.segments != NULL;
+}
+
+static void begin_sampling(int device)
+{
+	if (device >= MAX_DEVICES || collector.sampled[device])
+		return;
+	collector.sampled[device] = true;
+	collector.samplers[device] =
+		sampler_new(&collector.target, &collector.settings, &collector.set,
+	                    collector.shared.segments, device);
+}
+
+static CUdevice device_of(CUcontext context)
+{
+	CUcontext before;
+	CUdevice device = -1;
+
+	collector.target.cuCtxPushCurrent(context);
+	if (collector.target.cuCtxGetDevice(&device))
+		device = -1;
+	collector.target.cuCtxPopCurrent(&before);
+	return device;
+}
+
+static struct session *open_context(struct collector_context *entry)
+{
+	const struct settings *settings = &collector.settings;
+	struct session *session = NULL;
+	CUcontext before;
+
+	if (entry->device < 0 || (settings->device >= 0 && settings->device != entry->device))
+		return NULL;
+	if (!begin_device(entry->context, entry->device))
+		return NULL;
+	collector.target.cuCtxPushCurrent(entry->context);
+	if (settings->mode == MODE_SAMPLING)
+		begin_sampling(entry->device);
+	else
+		session = session_new(&collector.shared, entry->context);
+	collector.target.cuCtxPopCurrent(&before);
+	return session;
+}
+
+static struct collector_context *find(CUcontext context)
+{
+	for (size_t i = 0; i < collector.context_count; i++)
+		if (collector.contexts[i].context == context)
+			return &collector.contexts[i];
+	return NULL;
+}
+
+struct session *collector_session(CUcontext context)
+{
+	struct collector_context *entry = find(context);
+
+	if (!entry) {
+		if (collector.context_count == MAX_CONTEXTS)
+			return NULL;
+		entry = &collector.contexts[collector.context_count++];
+		entry->context = context;
+		entry->device = device_of(context);
+		entry->session = open_context(entry);
+	}
+	return entry->session;
+}
+
+struct opk_range collector_row(CUcontext context)
+{
+	const struct collector_context *entry = find(context);
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (struct opk_range){
+		.device = entry ? entry->device : -1,
+		.context = entry ? (uint32_t)(entry - collector.contexts) + 1 : 0,
+		.process = (uint32_t)collector.pid,
+		.rank = collector.rank,
+		.start_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+	};
+}
+
+static void close_session(struct collector_context *entry)
+{
+	CUcontext before;
+
+	if (!entry->session)
+		return;
+	collector.target.cuCtxPushCurrent(entry->context);
+	session_close(entry->session);
+	collector.target.cuCtxPopCurrent(&before);
+	collector.recorded += session_recorded(entry->session);
+	collector.drops[DROP_PROFILER] += session_dropped(entry->session);
+	entry->session = NULL;
+}
+
+void collector_forget(CUcontext context)
+{
+	struct collector_context *entry;
+
+	pthread_mutex_lock(&collector.lock);
+	entry = collector_active() ? find(context) : NULL;
+	if (entry) {
+		close_session(entry);
+		entry->context = NULL;
+	}
+	pthread_mutex_unlock(&collector.lock);
+}
+
+void collector_flush(void)
+{
+	pthread_mutex_lock(&collector.lock);
+	for (size_t i = 0; collector_active() && i < collector.context_count; i++) {
+		struct collector_context *entry = &collector.contexts[i];
+		CUcontext before;
+
+		if (!entry->session || session_age(entry->session) < flush_interval_s * 0.75)
+			continue;
+		collector.target.cuCtxPushCurrent(entry->context);
+		session_flush(entry->session);
+		collector.target.cuCtxPopCurrent(&before);
+	}
+	pthread_mutex_unlock(&collector.lock);
+}
+
+static void close_samplers(void)
+{
+	for (size_t i = 0; i < MAX_DEVICES; i++) {
+		struct sampler_counts counts;
+
+		if (!collector.samplers[i])
+			continue;
+		counts = sampler_close(collector.samplers[i]);
+		collector.samplers[i] = NULL;
+		collector.samples += counts.samples;
+		collector.drops[DROP_OVERFLOW] += counts.lost;
+	}
+}
+
+static void tell(const struct opk_stats *stats)
+{
+	if (collector.settings.verbose)
+		fprintf(stderr, "offpeak-collect: %" PRIu64 " launches, %" PRIu64 " %s recorded\n",
+		        stats->launches, stats->ranges, collector.samples ? "samples" : "ranges");
+	for (size_t i = 0; i < stats->drop_count; i++)
+		fprintf(stderr, "offpeak-collect: note: %" PRIu64 " are missing: %s\n",
+		        stats->drops[i].count, stats->drops[i].reason);
+}
+
+static void end_recording(void)
+{
+	struct opk_drop drops[DROPS];
+	struct opk_stats stats = {
+		.launches = collector.launches,
+		.ranges = collector.recorded + collector.samples,
+		.depth = collector.depth,
+		.drops = drops,
+	};
+
+	for (size_t i = 0; i < DROPS; i++)
+		if (collector.drops[i])
+			drops[stats.drop_count++] =
+				(struct opk_drop){ drop_reasons[i], collector.drops[i] };
+	if (collector.shared.segments)
+		segments_finish(collector.shared.segments, &stats);
+	tell(&stats);
+}
+
+void collector_finish(void)
+{
+	pthread_mutex_lock(&collector.lock);
+	if (collector_active()) {
+		for (size_t i = 0; i < collector.context_count; i++)
+			close_session(&collector.contexts[i]);
+		close_samplers();
+		collector.ended = true;
+		end_recording();
+	}
+	pthread_mutex_unlock(&collector.lock);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state of collection in a process: its contexts and their sessions, its devices and their samplers,
+ * filters, and counts. One lock is over all of it and over the profiler.
+ */
+#ifndef OPK_COLLECTOR_H
+#define OPK_COLLECTOR_H
+
+#include <pthread.h>
+
+#include "collect/kernels.h"
+#include "collect/launch.h"
+#include "collect/nvtx_filter.h"
+#include "collect/session.h"
+#include "collect/sampler.h"
+
+enum { MAX_CONTEXTS = 64, MAX_DEVICES = 64 };
+
+struct collector_context {
+	CUcontext context;
+	int device;
+	struct session *session; /* NULL: can't be profiled, is not to be, or is sampled */
+};
+
+/* Ranges that are missing, by reason. */
+enum drop { DROP_PROFILER, DROP_OVERFLOW, DROP_OTHER_RANGE, DROP_NO_CONTEXT, DROP_NESTED, DROPS };
+
+struct collector {
+	pthread_mutex_t lock;
+	struct target target;
+	struct settings settings;
+	struct collect_set set;
+	struct session_shared shared;
+	struct kernels *kernels;
+	struct nvtx_filter *nvtx_include;
+	struct collector_context contexts[MAX_CONTEXTS];
+	size_t context_count; /* ever seen */
+	struct sampler *samplers[MAX_DEVICES];
+	bool sampled[MAX_DEVICES]; /* begun, or tried in vain */
+	uint64_t launches; /* all */
+	uint64_t matches;  /* those that the name filters let through */
+	uint64_t recorded;
+	uint64_t samples;
+	uint64_t drops[DROPS];
+	uint32_t depth; /* deepest level of user ranges */
+	int rank;
+	pid_t pid;
+	bool ended;
+};
+
+extern struct collector collector;
+
+/* Reads settings and set, and opens NVIDIA's libraries; false with a message on stderr. */
+bool collector_init(void);
+/* Whether this is the process that was begun in: a fork shares the state, not the GPU. */
+bool collector_active(void);
+/* Prepares for a context; NULL where its ranges are not recorded. The lock is held. */
+struct session *collector_session(CUcontext context);
+/* The row of a range in that context, as far as the context tells. The lock is held. */
+struct opk_range collector_row(CUcontext context);
+/* Before the driver destroys a context. */
+void collector_forget(CUcontext context);
+/* Hands on what has waited for almost the flush interval. */
+void collector_flush(void);
+/* Writes what is left, ends the recording, and says what is missing. */
+void collector_finish(void);
+
+/*
+ * Around a launch: true where it is recorded, and then the lock is held until collector_end_launch():
+ * one range at a time.
+ */
+bool collector_begin_launch(const struct launch *launch);
+void collector_end_launch(const struct launch *launch);
+
+/* Listens to the program's ranges and records them. */
+void collector_listen_to_ranges(void);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Launches: which are recorded, and what their rows say. */
+#include <string.h>
+
+#include "collect/collector.h"
+
+static struct session *open_session; /* a launch is under way in it; under the lock */
+
+/* --skip, --every, --count, --max-ranges, in this order. */
+static bool wanted_by_number(void)
+{
+	const struct settings *settings = &collector.settings;
+	uint64_t match = collector.matches++;
+
+	if (match < settings->skip || (settings->every && (match - settings->skip) % settings->every))
+		return false;
+	if (settings->count && match - settings->skip >= settings->count)
+		return false;
+	return true;
+}
+
+static bool wanted_by_ranges(void)
+{
+	const struct user_range *ranges;
+	size_t count;
+
+	if (!collector.nvtx_include)
+		return true;
+	ranges = user_ranges(&count);
+	return nvtx_filter_match(collector.nvtx_include, ranges, count);
+}
+
+static uint64_t begun; /* for --max-ranges */
+
+static bool record(const struct launch *launch, const struct kernel *kernel, uint64_t index)
+{
+	const struct settings *settings = &collector.settings;
+	struct session *session = collector_session(launch->context);
+	const char *path = user_range_path();
+	struct opk_range row;
+
+	if (!session || !wanted_by_number()
+	    || (settings->max_ranges && begun >= settings->max_ranges))
+		return false;
+	row = collector_row(launch->context);
+	launch_describe(&row, &collector.target, launch);
+	row.symbol = kernel->symbol;
+	row.kernel = kernel->name;
+	row.launch = index;
+	row.nvtx = *path ? strdup(path) : NULL;
+	if (!session_begin(session, &row, launch)) {
+		segments_clear_range(&row);
+		return false;
+	}
+	begun++;
+	open_session = session;
+	return true;
+}
+
+bool collector_begin_launch(const struct launch *launch)
+{
+	const struct kernel *kernel;
+
+	if (launch_is_captured(&collector.target, launch))
+		return false;
+	pthread_mutex_lock(&collector.lock);
+	if (collector_active()) {
+		uint64_t index = ++collector.launches;
+
+		kernel = kernels_find(collector.kernels, launch->symbol ? launch->symbol : "");
+		if (kernel && kernel->wanted && wanted_by_ranges() && record(launch, kernel, index))
+			return true;
+	}
+	pthread_mutex_unlock(&collector.lock);
+	return false;
+}
+
+void collector_end_launch(const struct launch *launch)
+{
+	session_end(open_session, launch);
+	open_session = NULL;
+	pthread_mutex_unlock(&collector.lock);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The program's own ranges, of one nesting level at a time: the profiler sees them side by side, so
+ * levels cost no passes. Which level and which group it is, is a matter of turns.
+ */
+#include <string.h>
+
+#include "collect/collector.h"
+#include "collect/turns.h"
+
+/* The range that is under way; there is one profiler, so there is one. Under the lock. */
+static struct {
+	struct session *session;
+	pthread_t thread;
+	size_t depth; /* its place on the thread's stack, from 1 */
+} open_range;
+
+static struct repetitions repetitions;
+static __thread struct turn turn; /* of the outermost range that this thread is in */
+
+/* Levels are counted from the first range that --nvtx-include lets in; 0: it is in none. */
+static size_t level_of(size_t depth)
+{
+	const struct user_range *ranges;
+	size_t count;
+
+	if (!collector.nvtx_include)
+		return depth;
+	ranges = user_ranges(&count);
+	for (size_t first = 1; first <= depth; first++)
+		if (nvtx_filter_match(collector.nvtx_include, ranges, first))
+			return depth - first + 1;
+	return 0;
+}
+
+static void begin_turn(void)
+{
+	const struct settings *settings = &collector.settings;
+	size_t groups = collector.set.image_count > 1 ? collector.set.image_count - 1 : 1;
+
+	turn = (struct turn){ .group = settings->group, .level = settings->level };
+	if (settings->turns == TURNS_REPEAT)
+		turn = repetitions_next(&repetitions, user_range_path(), groups,
+		                        collector.depth ? collector.depth : 1);
+	if (collector.set.image_count == 1)
+		turn.group = 0;
+}
+
+static CUcontext current_context(void)
+{
+	CUcontext context = NULL;
+
+	return collector.target.cuCtxGetCurrent(&context) ? NULL : context;
+}
+
+static void begin_range(size_t depth)
+{
+	CUcontext context = current_context();
+	struct session *session = context ? collector_session(context) : NULL;
+	struct opk_range row;
+
+	if (!session) {
+		collector.drops[DROP_NO_CONTEXT] += !context;
+		return;
+	}
+	session_select(session, turn.group);
+	row = collector_row(context);
+	row.name = strdup(user_range_path());
+	if (!session_begin(session, &row, NULL)) {
+		segments_clear_range(&row);
+		return;
+	}
+	open_range.session = session;
+	open_range.thread = pthread_self();
+	open_range.depth = depth;
+}
+
+static bool room_for_more(void)
+{
+	static uint64_t begun;
+
+	return !collector.settings.max_ranges || begun++ < collector.settings.max_ranges;
+}
+
+static void pushed_locked(size_t depth)
+{
+	size_t level = level_of(depth);
+
+	if (!level)
+		return;
+	if (level > collector.depth)
+		collector.depth = (uint32_t)level;
+	if (level == 1)
+		begin_turn();
+	if (level != turn.level) {
+		collector.drops[DROP_NESTED] +=
+			level > 1 && collector.settings.turns == TURNS_NONE
+			&& !collector.settings.group;
+		return;
+	}
+	if (open_range.session)
+		collector.drops[DROP_OTHER_RANGE]++;
+	else if (room_for_more())
+		begin_range(depth);
+}
+
+static void pushed(size_t depth)
+{
+	pthread_mutex_lock(&collector.lock);
+	if (collector_active())
+		pushed_locked(depth);
+	pthread_mutex_unlock(&collector.lock);
+}
+
+static void popping(size_t depth)
+{
+	pthread_mutex_lock(&collector.lock);
+	if (collector_active() && open_range.session
+	    && pthread_equal(open_range.thread, pthread_self())) {
+		if (depth == open_range.depth) {
+			session_end(open_range.session, NULL);
+			open_range.session = NULL;
+		} else if (depth < open_range.depth) {
+			/* A range of another domain ends below it. */
+			open_range.depth--;
+		}
+	}
+	pthread_mutex_unlock(&collector.lock);
+}
+
+void collector_listen_to_ranges(void)
+{
+	static const struct user_range_listener listener = { pushed, popping };
+
+	user_ranges_listen(&listener);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/inflated.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool inflated_by_launch_range(const char *metric)
+{
+	static const char *const marks[] = { "_elapsed", "per_second", "__time_", "in_region",
+		                             "in_frame" };
+
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (strstr(metric, marks[i]))
+			return true;
+	return false;
+}
+
+const char **inflated_metrics(size_t *count, const struct opk_meta *meta)
+{
+	const char **names = calloc(meta->metric_count, sizeof *names);
+
+	*count = 0;
+	for (size_t i = 0; names && i < meta->metric_count; i++)
+		if (inflated_by_launch_range(meta->metrics[i]))
+			names[(*count)++] = meta->metrics[i];
+	return names;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* PM sampling of one device: a thread decodes what the hardware wrote and hands it on. */
+#ifndef OPK_SAMPLER_H
+#define OPK_SAMPLER_H
+
+#include "collect/segments.h"
+#include "collect/settings.h"
+#include "collect/set.h"
+#include "collect/target.h"
+
+struct sampler;
+
+/* Samples from here on; NULL with a message on stderr where that can't be. */
+struct sampler *sampler_new(const struct target *target, const struct settings *settings,
+                            const struct collect_set *set, struct segments *segments, int device);
+
+struct sampler_counts {
+	uint64_t samples;
+	uint64_t overflows; /* of the hardware's buffer: times, not samples */
+	uint64_t lost;      /* samples, as far as times tell */
+};
+
+/* Ends sampling, hands on what the buffer still holds, and frees. */
+struct sampler_counts sampler_close(struct sampler *sampler);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/set.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int fail(const struct collect_set *set, int code, const char *what)
+{
+	size_t count = set->ctx ? opk_error_count(set->ctx) : 0;
+
+	fprintf(stderr, "offpeak-collect: %s\n",
+	        count ? opk_error_message(set->ctx, count - 1) : what);
+	return code;
+}
+
+/* The n-th section of a type, decoded. */
+static int read_section(const struct collect_set *set, uint32_t type, size_t n, void **data,
+                        size_t *size)
+{
+	for (size_t i = 0; i < opk_file_section_count(set->file); i++)
+		if (opk_file_section(set->file, i)->type == type && !n--)
+			return opk_file_read(data, size, set->ctx, set->file, i);
+	return OPK_EINPUT;
+}
+
+static int read_images(struct collect_set *set)
+{
+	int code = OPK_OK;
+
+	set->image_count = set->meta->group_count + 1;
+	set->images = calloc(set->image_count, sizeof *set->images);
+	if (!set->images)
+		return OPK_ENOMEM;
+	for (size_t i = 0; !code && i < set->image_count; i++) {
+		struct image_set *images = &set->images[i];
+
+		code = read_section(set, OPK_SECTION_CONFIG, i, &images->config,
+		                    &images->config_size);
+		if (!code)
+			code = read_section(set, OPK_SECTION_PREFIX, i, &images->prefix,
+			                    &images->prefix_size);
+	}
+	return code;
+}
+
+static int check(struct collect_set *set)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < opk_file_section_count(set->file); i++)
+		code = opk_file_verify(set->ctx, set->file, i);
+	if (code)
+		return fail(set, code, "");
+	if (!opk_file_complete(set->file))
+		return fail(set, OPK_EINPUT, "the set's file is cut off: build it again");
+	return OPK_OK;
+}
+
+int collect_set_load(struct collect_set *set, const char *path)
+{
+	int code;
+
+	*set = (struct collect_set){ 0 };
+	if (opk_ctx_new(&set->ctx, NULL))
+		return fail(set, OPK_ENOMEM, "out of memory");
+	code = opk_file_open(&set->file, set->ctx, path);
+	if (!code)
+		code = opk_file_meta(&set->meta, set->ctx, set->file);
+	if (code)
+		return fail(set, code, "");
+	code = check(set);
+	if (code)
+		return code;
+	code = read_images(set);
+	return code ? fail(set, code,
+	                   "the set has no config image or no counter-data prefix: it was not made "
+	                   "by 'offpeak build'")
+	            : OPK_OK;
+}
+
+void collect_set_clear(struct collect_set *set)
+{
+	for (size_t i = 0; set->images && i < set->image_count; i++) {
+		free(set->images[i].config);
+		free(set->images[i].prefix);
+	}
+	free(set->images);
+	opk_file_free(set->file);
+	opk_ctx_free(set->ctx);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What set.opk holds for the collector. */
+#ifndef OPK_COLLECT_SET_H
+#define OPK_COLLECT_SET_H
+
+#include "offpeak.h"
+
+/* Config image and counter-data prefix that belong together. */
+struct image_set {
+	void *config, *prefix;
+	size_t config_size, prefix_size;
+};
+
+struct collect_set {
+	struct opk_ctx *ctx;
+	struct opk_file *file;
+	const struct opk_meta *meta;
+	struct image_set *images; /* number 0: the whole set's; then one a group */
+	size_t image_count;
+};
+
+/* OPK_OK, or the reason on the set's context, or on stderr where there is none. */
+int collect_set_load(struct collect_set *set, const char *path);
+void collect_set_clear(struct collect_set *set);
+
+#endif

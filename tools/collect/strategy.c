@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/strategy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/inflated.h"
+
+/* How a set is replayed; the words of --replay. */
+enum replay { REPLAY_AUTO, REPLAY_KERNEL, REPLAY_NONE, REPLAY_ROTATE, REPLAY_USER, REPLAY_APPLICATION };
+
+static const char *const replay_names[] = { "auto", "kernel", "none", "rotate", "user", "application" };
+
+static int find_replay(enum replay *out, const char *name)
+{
+	for (size_t i = 0; i < sizeof replay_names / sizeof *replay_names; i++)
+		if (!strcmp(replay_names[i], name)) {
+			*out = (enum replay)i;
+			return OPK_OK;
+		}
+	return launcher_fail(OPK_EUSAGE,
+	                     "--replay is auto, kernel, none, rotate, user or application");
+}
+
+static size_t count_inflated(const struct opk_meta *meta)
+{
+	size_t count;
+
+	free(inflated_metrics(&count, meta));
+	return count;
+}
+
+static size_t count_grouped(const struct opk_meta *meta)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < meta->group_count; i++)
+		count += meta->groups[i].metric_count;
+	return count;
+}
+
+/* One pass a turn: the whole set where that is enough, else its groups. */
+static int take_turns(struct strategy *strategy, const struct opk_meta *meta)
+{
+	size_t grouped = count_grouped(meta);
+
+	strategy->groups = 1;
+	if (meta->passes == 1)
+		return OPK_OK;
+	if (!meta->group_count)
+		return launcher_fail(OPK_EUSAGE, "the set needs %zu passes and has no one-pass groups: "
+		                                 "build it without --no-groups, or use --replay kernel",
+		                     meta->passes);
+	if (grouped < meta->metric_count)
+		launcher_fail(OPK_OK,
+		              "note: %zu of %zu metrics need several passes by themselves; they will be "
+		              "nan, --replay kernel collects them",
+		              meta->metric_count - grouped, meta->metric_count);
+	strategy->groups = meta->group_count;
+	strategy->grouped = true;
+	return OPK_OK;
+}
+
+static int need_one_pass(const struct opk_meta *meta, const char *others)
+{
+	if (meta->passes == 1)
+		return OPK_OK;
+	return launcher_fail(OPK_EUSAGE, "the set needs %zu passes: use --replay %s, or build smaller sets",
+	                     meta->passes, others);
+}
+
+static int choose_for_launches(struct strategy *strategy, enum replay replay,
+                               const struct opk_meta *meta)
+{
+	strategy->mode = MODE_LAUNCH_RANGE;
+	switch (replay) {
+	case REPLAY_AUTO:
+		if (meta->passes != 1 || count_inflated(meta))
+			strategy->mode = MODE_KERNEL_REPLAY;
+		return OPK_OK;
+	case REPLAY_KERNEL:
+		strategy->mode = MODE_KERNEL_REPLAY;
+		return OPK_OK;
+	case REPLAY_NONE:
+		return need_one_pass(meta, "kernel, rotate or application");
+	case REPLAY_ROTATE:
+		strategy->turns = meta->passes == 1 ? TURNS_NONE : TURNS_ROTATE;
+		return take_turns(strategy, meta);
+	case REPLAY_APPLICATION:
+		strategy->application = true;
+		return take_turns(strategy, meta);
+	default:
+		return launcher_fail(OPK_EUSAGE, "--replay user repeats user ranges: add --range user");
+	}
+}
+
+static int choose_for_ranges(struct strategy *strategy, enum replay replay,
+                             const struct opk_meta *meta)
+{
+	strategy->mode = MODE_USER_RANGE;
+	switch (replay) {
+	case REPLAY_AUTO:
+	case REPLAY_NONE:
+		return need_one_pass(meta, "user (the program repeats its ranges) or application (it "
+		                           "is run several times)");
+	case REPLAY_USER:
+		strategy->turns = TURNS_REPEAT;
+		return take_turns(strategy, meta);
+	case REPLAY_APPLICATION:
+		strategy->application = true;
+		return take_turns(strategy, meta);
+	default:
+		return launcher_fail(OPK_EUSAGE, "--replay %s repeats launches: use none, user or "
+		                                 "application with --range user",
+		                     replay_names[replay]);
+	}
+}
+
+static int choose_for_sampling(struct strategy *strategy, const struct request *request)
+{
+	strategy->mode = MODE_SAMPLING;
+	if (strcmp(request->range, "auto") || strcmp(request->replay, "auto"))
+		return launcher_fail(OPK_EUSAGE,
+		                     "a PM-sampling set is collected over time: --range and --replay "
+		                     "are for sets of the range profiler");
+	return OPK_OK;
+}
+
+static int choose(struct strategy *strategy, const struct request *request,
+                  const struct opk_meta *meta)
+{
+	enum replay replay = REPLAY_AUTO;
+	int code = find_replay(&replay, request->replay);
+
+	*strategy = (struct strategy){ .groups = 1 };
+	if (code)
+		return code;
+	if (meta->profiler == OPK_PROFILER_PM)
+		return choose_for_sampling(strategy, request);
+	if (getenv(SETTING_INTERVAL))
+		return launcher_fail(OPK_EUSAGE, "--interval is for PM sampling: build the set with "
+		                                 "--profiler pm");
+	if (!strcmp(request->range, "auto"))
+		return choose_for_launches(strategy, replay, meta);
+	if (!strcmp(request->range, "user"))
+		return choose_for_ranges(strategy, replay, meta);
+	return launcher_fail(OPK_EUSAGE, "--range is auto or user");
+}
+
+static void tell(const struct strategy *strategy, const struct request *request,
+                 const struct opk_meta *meta)
+{
+	size_t inflated = count_inflated(meta);
+
+	if (strategy->mode == MODE_LAUNCH_RANGE && inflated)
+		launcher_fail(OPK_OK,
+		              "note: %zu of %zu metrics count idle time around short kernels; the "
+		              "recording marks them",
+		              inflated, meta->metric_count);
+	if (request->verbose)
+		launcher_fail(OPK_OK, "mode %s, %zu pass%s, %zu turn%s%s",
+		              settings_mode_name(strategy->mode), meta->passes,
+		              meta->passes == 1 ? "" : "es", strategy->groups,
+		              strategy->groups == 1 ? "" : "s",
+		              strategy->application ? ", each a run of the program" : "");
+}
+
+static int open_set(struct opk_ctx *ctx, const struct opk_meta **meta, struct opk_file **file,
+                    const char *path)
+{
+	int code = opk_file_open(file, ctx, path);
+
+	if (!code)
+		code = opk_file_meta(meta, ctx, *file);
+	for (size_t i = 0; !code && i < opk_file_section_count(*file); i++)
+		code = opk_file_verify(ctx, *file, i);
+	if (code)
+		return launcher_fail(code, "%s", opk_error_message(ctx, opk_error_count(ctx) - 1));
+	if (!opk_file_complete(*file) || strcmp((*meta)->kind, "set"))
+		return launcher_fail(OPK_EINPUT, "%s was not made by 'offpeak build', or is cut off",
+		                     path);
+	return OPK_OK;
+}
+
+int strategy_choose(struct strategy *strategy, const struct request *request)
+{
+	struct opk_file *file = NULL;
+	const struct opk_meta *meta;
+	struct opk_ctx *ctx;
+	int code;
+
+	if (opk_ctx_new(&ctx, NULL))
+		return launcher_fail(OPK_EFAILED, "out of memory");
+	code = open_set(ctx, &meta, &file, request->set);
+	if (!code)
+		code = choose(strategy, request, meta);
+	if (!code)
+		tell(strategy, request, meta);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+	return code;
+}
+
+static bool admin_only(void)
+{
+	FILE *file = fopen("/proc/driver/nvidia/params", "r");
+	char line[256];
+	int value = 0;
+
+	while (file && fgets(line, sizeof line, file))
+		sscanf(line, "RmProfilingAdminOnly: %d", &value);
+	if (file)
+		fclose(file);
+	return value != 0;
+}
+
+/* CAP_SYS_ADMIN among the effective capabilities. */
+static bool is_admin(void)
+{
+	enum { SYS_ADMIN = 21 };
+	FILE *file = fopen("/proc/self/status", "r");
+	unsigned long long mask = 0;
+	char line[256];
+
+	while (file && fgets(line, sizeof line, file))
+		sscanf(line, "CapEff: %llx", &mask);
+	if (file)
+		fclose(file);
+	return mask >> SYS_ADMIN & 1;
+}
+
+int strategy_permission(void)
+{
+	if (!admin_only() || is_admin())
+		return OPK_OK;
+	return launcher_fail(OPK_EFAILED,
+	                     "no permission to read GPU counters (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "
+	                     "35): run as root or with CAP_SYS_ADMIN, or load the driver with "
+	                     "NVreg_RestrictProfilingToAdminUsers=0; --best-effort runs the program "
+	                     "unrecorded");
+}
