@@ -497,12 +497,23 @@ int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
 struct opk_build_options {
 	size_t size;
 	bool no_instances;
-	const void *availability; /* stored beside the images; optional */
+	const void *availability; /* what the plan was made with; stored beside the images; optional */
 	size_t availability_size;
+	bool no_groups;      /* for collectors that always replay */
+	bool keep_instances; /* PM sampling: keep them though no metric is a minimum or maximum */
 };
-/* plan -> set.opk: metadata, config image, counter-data prefix. */
+/*
+ * plan -> set.opk: metadata, config image, counter-data prefix; and those of groups of metrics that
+ * fit one pass each, where the plan has several passes.
+ */
 int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
               const struct opk_build_options *options, const char *path);
+/*
+ * Whether the prefixes will have instances: by default those of range sets, and those of PM-sampling
+ * sets with a minimum or maximum, which need them.
+ */
+bool opk_build_keeps_instances(const struct opk_plan *plan,
+                               const struct opk_build_options *options);
 
 /* ---- evaluation ------------------------------------------------------------------------- */
 

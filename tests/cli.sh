@@ -37,6 +37,7 @@ refuses 2 'which set' plan --chip GH100
 refuses 2 '--chip CHIP is required' build l1 -o x.opk
 refuses 2 '-o FILE.opk is required' build --chip GH100 l1
 refuses 2 'which set' build --chip GH100 -o x.opk
+refuses 2 'not both' build --chip GH100 l1 -o x.opk --instances --no-instances
 refuses 2 'which recording' eval
 refuses 2 'are required' import
 refuses 2 'are required' import --raw image --metrics $metric
@@ -325,7 +326,7 @@ lines_are 1
 equal dir/sol.opk dir/again.opk
 works info dir/sol.opk --format json
 json 'j["kind"] == "set" and j["set"] == "speed-of-light" and j["keep_instances"] is True'
-json '[s["type"] for s in j["sections"]] == ["META", "CNFG", "PRFX"]'
+json '[s["type"] for s in j["sections"]] == ["META"] + ["CNFG", "PRFX"] * (j["groups"] + 1)'
 refuses 4 'no counter data' eval dir/sol.opk
 fresh
 works build --chip GH100 $metric -o dir/noinst.opk --no-instances \
@@ -358,6 +359,18 @@ else
 	skip 'sections as files: no shared library'
 fi
 works build --chip GH100 speed-of-light -o dir/max.opk --max-passes 100
+out_has '^groups,[1-9]'
+out_has '^ungrouped,[1-9]'
+works info dir/max.opk
+out_has '^groups,[1-9]'
+works build --chip GH100 speed-of-light -o dir/max.opk --no-groups
+out_has '^groups,0$'
+out_lacks ungrouped
+works info dir/max.opk --format json
+json 'j["groups"] == 0 and sum(s["type"] == "CNFG" for s in j["sections"]) == 1'
+works build --chip GH100 $metric -o dir/one.opk
+out_has '^groups,0$'
+out_lacks ungrouped
 wanted=1 pattern='needs [0-9]+ passes' keeps_target build --chip GH100 speed-of-light --max-passes 1
 wanted=2 pattern="no metric set" keeps_target build --chip GH100 no-such-set
 wanted=2 pattern='unknown chip' keeps_target build --chip GX100 l1
@@ -376,6 +389,26 @@ fresh
 works build --chip GH100 pm-overview -o dir/pm.opk
 out_has '^profiler,pm$'
 out_has '^passes,1$'
+# Without minimum and maximum no instances are needed, unless they are asked for.
+works info dir/pm.opk
+out_has '^keep_instances,no$'
+works build --chip GH100 pm-overview -o dir/pm.opk --instances
+works info dir/pm.opk
+out_has '^keep_instances,yes$'
+for rollup in max min; do
+	works build --chip GH100 --profiler pm sm__cycles_active.$rollup -o dir/pm.opk
+	works info dir/pm.opk
+	out_has '^keep_instances,yes$'
+done
+works build --chip GH100 --profiler pm sm__cycles_active.max -o dir/pm.opk --no-instances \
+	--raw-prefix dir/pm.prefix
+works info dir/pm.opk
+out_has '^keep_instances,no$'
+works build --chip GH100 --profiler pm sm__cycles_active.avg -o dir/pm.opk \
+	--raw-prefix dir/pm.prefix.default
+works build --chip GH100 --profiler pm sm__cycles_active.avg -o dir/pm.opk --no-instances \
+	--raw-prefix dir/pm.prefix
+equal dir/pm.prefix dir/pm.prefix.default
 section merge
 works merge -o both.opk "$simple" "$simple"
 works info both.opk --format json

@@ -8,7 +8,7 @@
 struct build_args {
 	struct plan_args plan;
 	const char *availability, *raw_config, *raw_prefix;
-	bool no_instances;
+	bool no_instances, instances, no_groups;
 };
 
 static const struct option_spec specs[] = {
@@ -17,6 +17,10 @@ static const struct option_spec specs[] = {
 	  offsetof(struct build_args, availability) },
 	{ "no-instances", 0, NULL, "counter data without instances: 90 times smaller, min and max nan",
 	  OPTION_FLAG, offsetof(struct build_args, no_instances) },
+	{ "instances", 0, NULL, "PM sampling: keep instances though no metric needs them", OPTION_FLAG,
+	  offsetof(struct build_args, instances) },
+	{ "no-groups", 0, NULL, "without groups of one pass: only replay can collect such a set",
+	  OPTION_FLAG, offsetof(struct build_args, no_groups) },
 	{ "raw-config", 0, "FILE", "also write the bare config image", OPTION_TEXT,
 	  offsetof(struct build_args, raw_config) },
 	{ "raw-prefix", 0, "FILE", "also write the bare counter-data prefix", OPTION_TEXT,
@@ -38,7 +42,7 @@ static int begin_raw(struct app *app, struct opk_outfile **file, const char *pat
 }
 
 static int begin_raw_files(struct app *app, struct raw_files *files, const struct opk_plan *plan,
-                           const struct build_args *args)
+                           const struct build_args *args, const struct opk_build_options *options)
 {
 	size_t size;
 	const void *config = opk_plan_config(plan, &size);
@@ -48,7 +52,8 @@ static int begin_raw_files(struct app *app, struct raw_files *files, const struc
 	if (args->raw_config)
 		code = begin_raw(app, &files->config, args->raw_config, config, size);
 	if (!code && args->raw_prefix)
-		code = opk_prefix_new(&prefix, &size, app->ctx, plan, !args->no_instances);
+		code = opk_prefix_new(&prefix, &size, app->ctx, plan,
+		                      opk_build_keeps_instances(plan, options));
 	if (!code && args->raw_prefix)
 		code = begin_raw(app, &files->prefix, args->raw_prefix, prefix, size);
 	free(prefix);
@@ -67,7 +72,7 @@ static int write_files(struct app *app, const struct build_args *args, const str
                        const struct opk_build_options *options, const char *output)
 {
 	struct raw_files files = { 0 };
-	int code = begin_raw_files(app, &files, plan, args);
+	int code = begin_raw_files(app, &files, plan, args, options);
 
 	if (!code)
 		code = opk_build(app->ctx, plan, options, output);
@@ -78,18 +83,41 @@ static int write_files(struct app *app, const struct build_args *args, const str
 	return code;
 }
 
-static int print(struct app *app, const struct opk_plan *plan, const char *output)
+/* How the set was packed: read from what was written. */
+static int count_groups(struct app *app, size_t *groups, size_t *ungrouped, const char *path)
+{
+	const struct opk_meta *meta;
+	struct opk_file *file;
+	int code = opk_file_open(&file, app->ctx, path);
+
+	if (code)
+		return app_fail(app, code);
+	code = opk_file_meta(&meta, app->ctx, file);
+	if (!code) {
+		*groups = meta->group_count;
+		*ungrouped = meta->metric_count;
+		for (size_t i = 0; i < meta->group_count; i++)
+			*ungrouped -= meta->groups[i].metric_count;
+	}
+	opk_file_free(file);
+	return code ? app_fail(app, code) : OPK_OK;
+}
+
+static int print(struct app *app, const struct opk_plan *plan, const char *output, bool grouped)
 {
 	static const struct opk_column columns[] = {
 		{ "file", OPK_CELL_STRING },     { "chip", OPK_CELL_STRING },
 		{ "profiler", OPK_CELL_STRING }, { "set", OPK_CELL_STRING },
 		{ "metrics", OPK_CELL_UINT },    { "passes", OPK_CELL_UINT },
+		{ "groups", OPK_CELL_UINT },     { "ungrouped", OPK_CELL_UINT },
 	};
-	int code;
+	size_t groups = 0, ungrouped = 0;
+	int code = count_groups(app, &groups, &ungrouped, output);
 
 	/* -o names the container here, not this report. */
 	app->output = NULL;
-	code = app_begin_output(app, app_default_format(app));
+	if (!code)
+		code = app_begin_output(app, app_default_format(app));
 	if (code)
 		return code;
 	code = opk_out_record(app->out, columns, (union opk_cell[]){
@@ -99,7 +127,9 @@ static int print(struct app *app, const struct opk_plan *plan, const char *outpu
 		{ .string = opk_plan_set_name(plan) },
 		{ .uint = opk_plan_metric_count(plan) },
 		{ .uint = opk_plan_passes(plan) },
-	}, 6);
+		{ .uint = groups },
+		{ .uint = ungrouped },
+	}, grouped && ungrouped ? 8 : 7);
 	return app_end_output(app, code);
 }
 
@@ -114,10 +144,13 @@ static int build(struct app *app, const struct build_args *args, const struct op
 	if (code)
 		return app_fail(app, code);
 	options.no_instances = args->no_instances;
+	options.keep_instances = args->instances;
+	options.no_groups = args->no_groups;
 	options.availability = how->availability;
 	options.availability_size = how->availability_size;
 	code = write_files(app, args, plan, &options, output);
-	code = code ? app_fail(app, code) : print(app, plan, output);
+	code = code ? app_fail(app, code) : print(app, plan, output,
+	                                               opk_plan_passes(plan) > 1 && !args->no_groups);
 	opk_plan_free(plan);
 	return code;
 }
@@ -130,6 +163,8 @@ static int run(struct app *app, void *data)
 	void *availability = NULL;
 	int code = plan_options(app, &args->plan, &options);
 
+	if (!code && args->instances && args->no_instances)
+		code = app_error(app, OPK_EUSAGE, "build: --instances or --no-instances, not both");
 	if (!code && !app->output)
 		code = app_error(app, OPK_EUSAGE, "build: -o FILE.opk is required");
 	if (!code)
@@ -153,7 +188,12 @@ const struct command build_command = {
 	.details = "Writes config image and counter-data prefix into OUT.opk and prints the number of\n"
 	           "passes. SET is a shipped set's name, a YAML file, or metric names with commas\n"
 	           "between. PM sampling has a single pass: a set that needs more is refused, with the\n"
-	           "metrics that don't fit.",
+	           "metrics that don't fit. Its counter data is without instances, and 90 times smaller,\n"
+	           "unless a metric is a minimum or maximum (.min, .max) or --instances is given.\n"
+	           "\n"
+	           "A set of several passes is also packed into groups of one pass each, so that it can\n"
+	           "be collected without replay, a group a launch. ungrouped is the number of metrics\n"
+	           "that need several passes by themselves.",
 	.options = specs,
 	.args_size = sizeof(struct build_args),
 	.max_arguments = ANY_NUMBER,

@@ -46,3 +46,14 @@ void opk_strlist_sort(struct opk_strlist *list)
 	if (list->count > 1)
 		qsort(list->items, list->count, sizeof *list->items, compare);
 }
+
+static int compare_key(const void *key, const void *item)
+{
+	return strcmp(key, *(char *const *)item);
+}
+
+bool opk_strlist_contains_sorted(const struct opk_strlist *list, const char *text)
+{
+	return list->count
+	       && bsearch(text, list->items, list->count, sizeof *list->items, compare_key);
+}

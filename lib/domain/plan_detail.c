@@ -25,17 +25,6 @@ static int load_passes(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 	return code;
 }
 
-static int compare(const void *key, const void *item)
-{
-	return strcmp(key, *(char *const *)item);
-}
-
-static bool has(const struct opk_strlist *sorted, const char *name)
-{
-	return sorted->count
-	       && bsearch(name, sorted->items, sorted->count, sizeof *sorted->items, compare);
-}
-
 /* Marks the passes that hold any raw counter of one metric. */
 static int match_metric(struct opk_plan_detail *detail, struct opk_ctx *ctx,
                         struct opk_nv_evaluator *evaluator, const char *name, size_t metric)
@@ -47,7 +36,7 @@ static int match_metric(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 		return code;
 	for (size_t pass = 0; pass < detail->passes; pass++)
 		for (size_t i = 0; i < raw.count; i++)
-			if (has(&detail->counters[pass], raw.items[i]))
+			if (opk_strlist_contains_sorted(&detail->counters[pass], raw.items[i]))
 				detail->serves[pass * detail->metrics + metric] = true;
 	return OPK_OK;
 }

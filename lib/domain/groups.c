@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Packs the metrics of a plan into as few groups of one pass as is reasonable. CUPTI's own passes are
+ * a good beginning: the metrics that one of them serves alone go together. The others, which CUPTI
+ * spread over several passes, go first-fit, and planning a candidate group tells whether it fits.
+ */
+#include "domain/groups.h"
+
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "domain/contain.h"
+
+/* A candidate takes two milliseconds. Behind so many, only the newest group is tried. */
+enum { MAX_CANDIDATES = 2000 };
+
+struct pack {
+	struct opk_ctx *ctx;
+	const struct opk_plan *plan;
+	struct opk_groups *groups;
+	const char **names;  /* of a candidate */
+	size_t *members;     /* of a candidate */
+	bool *placed;        /* one a metric */
+	bool *whole;         /* [pass * metrics + metric]: the pass has all that the metric needs */
+	size_t candidates;   /* tried so far */
+};
+
+/* Takes the first `count` of p->members over into *group where they fit one pass. */
+static int try_members(bool *fits, struct pack *p, struct opk_packed_group *group, size_t count)
+{
+	opk_autofree void *config = NULL;
+	size_t *members, passes, size;
+	int code;
+
+	for (size_t i = 0; i < count; i++)
+		p->names[i] = p->plan->metrics.items[p->members[i]];
+	p->candidates++;
+	code = opk_plan_try(&passes, &config, &size, p->ctx, p->plan, p->names, count);
+	*fits = !code && passes == 1;
+	if (!*fits)
+		return code;
+	members = opk_realloc(group->metrics, count * sizeof *members);
+	if (!members)
+		return opk_nomem(p->ctx, "groups of metrics");
+	memcpy(members, p->members, count * sizeof *members);
+	free(group->config);
+	*group = (struct opk_packed_group){ members, count, opk_take(config), size };
+	for (size_t i = 0; i < count; i++)
+		p->placed[members[i]] = true;
+	return OPK_OK;
+}
+
+/* A group of its own, if they fit one pass. */
+static int try_new(bool *fits, struct pack *p, size_t count)
+{
+	struct opk_groups *groups = p->groups;
+	int code;
+
+	if (!opk_grow(&groups->items, &groups->capacity, groups->count, sizeof *groups->items))
+		return opk_nomem(p->ctx, "groups of metrics");
+	groups->items[groups->count] = (struct opk_packed_group){ 0 };
+	code = try_members(fits, p, &groups->items[groups->count], count);
+	groups->count += !code && *fits;
+	return code;
+}
+
+/* The members of a group with one more, in the order of the set. */
+static size_t with(struct pack *p, const struct opk_packed_group *group, size_t metric)
+{
+	size_t before = 0;
+
+	while (before < group->metric_count && group->metrics[before] < metric)
+		before++;
+	memcpy(p->members, group->metrics, before * sizeof *p->members);
+	p->members[before] = metric;
+	memcpy(p->members + before + 1, group->metrics + before,
+	       (group->metric_count - before) * sizeof *p->members);
+	return group->metric_count + 1;
+}
+
+static bool has_all(const struct opk_strlist *sorted, const struct opk_strlist *wanted)
+{
+	for (size_t i = 0; i < wanted->count; i++)
+		if (!opk_strlist_contains_sorted(sorted, wanted->items[i]))
+			return false;
+	return true;
+}
+
+static int find_whole_in_pass(struct pack *p, const struct opk_strlist *raw, size_t pass)
+{
+	opk_autostrlist struct opk_strlist counters = { 0 };
+	size_t count = p->plan->metrics.count;
+	int code = opk_nv_config_counters(&counters, p->ctx, p->plan->config, p->plan->config_size,
+	                                  pass);
+
+	opk_strlist_sort(&counters);
+	for (size_t i = 0; !code && i < count; i++)
+		p->whole[pass * count + i] = has_all(&counters, &raw[i]);
+	return code;
+}
+
+static int find_whole(struct pack *p)
+{
+	struct opk_nv_evaluator *evaluator = NULL;
+	size_t count = p->plan->metrics.count;
+	struct opk_strlist *raw = opk_alloc_array(count, sizeof *raw);
+	int code = raw ? opk_nv_evaluator_new(&evaluator, p->ctx, p->plan->chip)
+	               : opk_nomem(p->ctx, "groups of metrics");
+
+	for (size_t i = 0; !code && i < count; i++)
+		code = opk_nv_raw_counters(&raw[i], p->ctx, evaluator, p->plan->metrics.items[i]);
+	for (size_t pass = 0; !code && pass < p->plan->passes; pass++)
+		code = find_whole_in_pass(p, raw, pass);
+	for (size_t i = 0; raw && i < count; i++)
+		opk_strlist_clear(&raw[i]);
+	free(raw);
+	opk_nv_evaluator_free(evaluator);
+	return code;
+}
+
+/* Which pass serves the most metrics that have no group yet? They become p->members. */
+static size_t best_pass(struct pack *p)
+{
+	size_t metrics = p->plan->metrics.count, best = 0, most = 0, count = 0;
+
+	for (size_t pass = 0; pass < p->plan->passes; pass++) {
+		size_t served = 0;
+
+		for (size_t i = 0; i < metrics; i++)
+			served += p->whole[pass * metrics + i] && !p->placed[i];
+		if (served > most) {
+			most = served;
+			best = pass;
+		}
+	}
+	for (size_t i = 0; most && i < metrics; i++)
+		if (p->whole[best * metrics + i] && !p->placed[i])
+			p->members[count++] = i;
+	/* Each pass is looked at once, whether its metrics turn out to fit or not. */
+	if (most)
+		memset(p->whole + best * metrics, false, metrics * sizeof *p->whole);
+	return count;
+}
+
+static int begin_with_passes(struct pack *p)
+{
+	int code = find_whole(p);
+	size_t count;
+
+	/* Without the call that lists a pass's counters, all go first-fit. */
+	if (code == OPK_ENVIDIA) {
+		opk_clear_errors(p->ctx);
+		return OPK_OK;
+	}
+	while (!code && (count = best_pass(p))) {
+		bool fits;
+
+		code = try_new(&fits, p, count);
+	}
+	return code;
+}
+
+/* The first group that takes it, else a new one. */
+static int place(struct pack *p, size_t metric)
+{
+	size_t count = p->groups->count;
+	size_t first = p->candidates < MAX_CANDIDATES || !count ? 0 : count - 1;
+	bool alone, fits = false;
+	int code;
+
+	p->members[0] = metric;
+	code = try_new(&alone, p, 1);
+	if (code || !alone)
+		return code;
+	for (size_t i = first; !code && !fits && i < count; i++) {
+		struct opk_packed_group *group = &p->groups->items[i];
+
+		code = try_members(&fits, p, group, with(p, group, metric));
+	}
+	if (fits) {
+		struct opk_packed_group *last = &p->groups->items[--p->groups->count];
+
+		free(last->metrics);
+		free(last->config);
+	}
+	return code;
+}
+
+static int pack(struct opk_groups *groups, struct opk_ctx *ctx, const struct opk_plan *plan)
+{
+	size_t count = plan->metrics.count;
+	opk_autofree const char **names = opk_alloc_array(count, sizeof *names);
+	opk_autofree size_t *members = opk_alloc_array(count, sizeof *members);
+	opk_autofree bool *placed = opk_alloc_array(count, sizeof *placed);
+	opk_autofree bool *whole = opk_alloc_array(count * plan->passes, sizeof *whole);
+	struct pack p = { ctx, plan, groups, names, members, placed, whole, 0 };
+	int code = names && members && placed && whole ? begin_with_passes(&p)
+	                                               : opk_nomem(ctx, "groups of metrics");
+
+	for (size_t i = 0; !code && i < count; i++)
+		if (!placed[i])
+			code = place(&p, i);
+	return code;
+}
+
+/* ---- with an availability image, in a child: nothing can be checked of one */
+
+struct contained_pack {
+	const struct opk_plan *plan;
+	const void *availability;
+	size_t availability_size;
+};
+
+static bool put(FILE *spool, const void *data, size_t size)
+{
+	return fwrite(data, size, 1, spool) == 1;
+}
+
+static bool put_group(FILE *spool, const struct opk_packed_group *group)
+{
+	return put(spool, &group->metric_count, sizeof group->metric_count)
+	       && put(spool, group->metrics, group->metric_count * sizeof *group->metrics)
+	       && put(spool, &group->config_size, sizeof group->config_size)
+	       && put(spool, group->config, group->config_size);
+}
+
+static int pack_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	const struct contained_pack *job = data;
+	struct opk_plan plan = *job->plan;
+	opk_autogroups struct opk_groups groups = { 0 };
+	bool good;
+	int code;
+
+	plan.availability = opk_child_guarded_copy(job->availability, job->availability_size);
+	if (!plan.availability)
+		return opk_nomem(ctx, "a counter-availability image");
+	code = pack(&groups, ctx, &plan);
+	if (code)
+		return code;
+	good = put(child->spool, &groups.count, sizeof groups.count);
+	for (size_t i = 0; good && i < groups.count; i++)
+		good = put_group(child->spool, &groups.items[i]);
+	return good ? OPK_OK : opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
+}
+
+/* `count` elements, of which there are between one and `most`. */
+static void *get_array(FILE *spool, size_t *count, size_t element, size_t most)
+{
+	void *data;
+
+	if (fread(count, sizeof *count, 1, spool) != 1 || !*count || *count > most)
+		return NULL;
+	data = opk_alloc_array(*count, element);
+	if (data && fread(data, element, *count, spool) == *count)
+		return data;
+	free(data);
+	return NULL;
+}
+
+static bool get_group(struct opk_packed_group *group, FILE *spool, size_t metrics)
+{
+	enum { MAX_CONFIG = 1 << 28 };
+	bool good;
+
+	group->metrics = get_array(spool, &group->metric_count, sizeof *group->metrics, metrics);
+	if (!group->metrics)
+		return false;
+	group->config = get_array(spool, &group->config_size, 1, MAX_CONFIG);
+	good = group->config != NULL;
+	for (size_t i = 0; i < group->metric_count; i++)
+		good &= group->metrics[i] < metrics;
+	return good;
+}
+
+static int read_contained(struct opk_groups *groups, struct opk_ctx *ctx, FILE *spool,
+                          size_t metrics)
+{
+	size_t count;
+
+	if (fread(&count, sizeof count, 1, spool) != 1 || count > metrics)
+		return opk_fail(ctx, OPK_EINPUT, "no groups of metrics came of it");
+	groups->items = opk_alloc_array(count + 1, sizeof *groups->items);
+	if (!groups->items)
+		return opk_nomem(ctx, "groups of metrics");
+	while (groups->count < count)
+		if (!get_group(&groups->items[groups->count++], spool, metrics))
+			return opk_fail(ctx, OPK_EINPUT, "no groups of metrics came of it");
+	return OPK_OK;
+}
+
+int opk_groups_pack(struct opk_groups *out, struct opk_ctx *ctx, const struct opk_plan *plan,
+                    const void *availability, size_t availability_size)
+{
+	struct contained_pack job = { plan, availability, availability_size };
+	struct opk_contain_options contain = { .timeout_s = 600 };
+	opk_autogroups struct opk_groups groups = { 0 };
+	opk_autofclose FILE *spool = NULL;
+	int code;
+
+	if (!availability)
+		code = pack(&groups, ctx, plan);
+	else if (!(code = opk_contain(&spool, ctx, pack_in_child, &job, &contain)))
+		code = read_contained(&groups, ctx, spool, plan->metrics.count);
+	if (code)
+		return opk_add(ctx, code, "set %s can't be packed into groups of one pass",
+		               plan->set_name);
+	*out = groups;
+	groups = (struct opk_groups){ 0 };
+	return OPK_OK;
+}
+
+void opk_groups_clear(struct opk_groups *groups)
+{
+	for (size_t i = 0; i < groups->count; i++) {
+		free(groups->items[i].metrics);
+		free(groups->items[i].config);
+	}
+	free(groups->items);
+	*groups = (struct opk_groups){ 0 };
+}
