@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Words that mark ranges: NVTX, and offpeak's own header. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_gpu/app.h"
+
+static int missing(const char *header)
+{
+	fprintf(stderr, "fake_app: built without %s\n", header);
+	exit(72);
+}
+
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+
+enum { MAX_DOMAINS = 16 };
+
+static struct {
+	char name[64];
+	nvtxDomainHandle_t handle;
+} domains[MAX_DOMAINS];
+static __thread nvtxRangeId_t started;
+
+static nvtxDomainHandle_t domain_of(const char *name)
+{
+	size_t i = 0;
+
+	while (i < MAX_DOMAINS - 1 && domains[i].name[0] && strcmp(domains[i].name, name))
+		i++;
+	if (!domains[i].name[0]) {
+		snprintf(domains[i].name, sizeof domains[i].name, "%s", name);
+		domains[i].handle = nvtxDomainCreateA(name);
+	}
+	return domains[i].handle;
+}
+
+static nvtxEventAttributes_t attributes_of(const char *name)
+{
+	nvtxEventAttributes_t attributes = {
+		.version = NVTX_VERSION,
+		.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+		.messageType = NVTX_MESSAGE_TYPE_ASCII,
+	};
+
+	attributes.message.ascii = name;
+	return attributes;
+}
+
+static int word_nvtx_push(const char *const *fields)
+{
+	nvtxRangePushA(fields[0]);
+	return 0;
+}
+
+static int word_nvtx_push_ex(const char *const *fields)
+{
+	nvtxEventAttributes_t attributes = attributes_of(fields[0]);
+
+	nvtxRangePushEx(&attributes);
+	return 0;
+}
+
+static int word_nvtx_pop(const char *const *fields)
+{
+	(void)fields;
+	nvtxRangePop();
+	return 0;
+}
+
+/* DOMAIN:NAME */
+static int word_nvtx_domain_push(const char *const *fields)
+{
+	nvtxEventAttributes_t attributes = attributes_of(fields[1]);
+
+	nvtxDomainRangePushEx(domain_of(fields[0]), &attributes);
+	return 0;
+}
+
+/* DOMAIN:NAME, the name registered first */
+static int word_nvtx_registered_push(const char *const *fields)
+{
+	nvtxDomainHandle_t domain = domain_of(fields[0]);
+	nvtxEventAttributes_t attributes = attributes_of(NULL);
+
+	attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+	attributes.message.registered = nvtxDomainRegisterStringA(domain, fields[1]);
+	nvtxDomainRangePushEx(domain, &attributes);
+	return 0;
+}
+
+static int word_nvtx_domain_pop(const char *const *fields)
+{
+	nvtxDomainRangePop(domain_of(fields[0]));
+	return 0;
+}
+
+static int word_nvtx_start(const char *const *fields)
+{
+	started = nvtxRangeStartA(fields[0]);
+	return 0;
+}
+
+static int word_nvtx_end(const char *const *fields)
+{
+	(void)fields;
+	nvtxRangeEnd(started);
+	return 0;
+}
+
+static int word_nvtx_mark(const char *const *fields)
+{
+	nvtxMarkA(fields[0]);
+	return 0;
+}
+#else
+static int no_nvtx(const char *const *fields)
+{
+	(void)fields;
+	return missing("nvtx3/nvToolsExt.h");
+}
+#define word_nvtx_push no_nvtx
+#define word_nvtx_push_ex no_nvtx
+#define word_nvtx_pop no_nvtx
+#define word_nvtx_domain_push no_nvtx
+#define word_nvtx_registered_push no_nvtx
+#define word_nvtx_domain_pop no_nvtx
+#define word_nvtx_start no_nvtx
+#define word_nvtx_end no_nvtx
+#define word_nvtx_mark no_nvtx
+#endif
+
+#if __has_include(<offpeak_range.h>)
+#include <offpeak_range.h>
+
+static int word_push(const char *const *fields)
+{
+	offpeak_range_push(fields[0]);
+	return 0;
+}
+
+static int word_pop(const char *const *fields)
+{
+	(void)fields;
+	offpeak_range_pop();
+	return 0;
+}
+#else
+static int no_header(const char *const *fields)
+{
+	(void)fields;
+	return missing("offpeak_range.h");
+}
+#define word_push no_header
+#define word_pop no_header
+#endif
+
+/* Which of the two headers there were: "nvtx offpeak_range" or less. */
+static int word_headers(const char *const *fields)
+{
+	(void)fields;
+	(void)missing;
+#if __has_include(<nvtx3/nvToolsExt.h>)
+	fputs("nvtx ", stdout);
+#endif
+#if __has_include(<offpeak_range.h>)
+	fputs("offpeak_range", stdout);
+#endif
+	putchar('\n');
+	return 0;
+}
+
+const struct word range_words[] = {
+	{ "nvtxpush", word_nvtx_push },
+	{ "nvtxpushex", word_nvtx_push_ex },
+	{ "nvtxpop", word_nvtx_pop },
+	{ "nvtxdpush", word_nvtx_domain_push },
+	{ "nvtxrpush", word_nvtx_registered_push },
+	{ "nvtxdpop", word_nvtx_domain_pop },
+	{ "nvtxstart", word_nvtx_start },
+	{ "nvtxend", word_nvtx_end },
+	{ "nvtxmark", word_nvtx_mark },
+	{ "push", word_push },
+	{ "pop", word_pop },
+	{ "headers", word_headers },
+	{ 0 },
+};

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The fake CUPTI's start: the driver it belongs to, the profiler's state, what a device supports. */
+#include "fake_gpu/fake_cupti.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_gpu/fake_session.h"
+
+pthread_mutex_t cupti_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool initialized;
+
+static void ran(CUcontext context, size_t kernels)
+{
+	pthread_mutex_lock(&cupti_lock);
+	session_ran(context, kernels);
+	pthread_mutex_unlock(&cupti_lock);
+}
+
+static void destroyed(CUcontext context)
+{
+	pthread_mutex_lock(&cupti_lock);
+	session_context_destroyed(context);
+	pthread_mutex_unlock(&cupti_lock);
+}
+
+static const struct fake_driver *driver;
+
+static void load_driver(void)
+{
+	static const struct fake_hooks hooks = {
+		.emit = callbacks_emit, .ran = ran, .destroyed = destroyed
+	};
+	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	__typeof__(fake_cuda_exchange) *exchange = NULL;
+
+	if (library)
+		exchange = (__typeof__(exchange))dlsym(library, "fake_cuda_exchange");
+	if (!exchange) {
+		fprintf(stderr, "fake GPU: the fake CUPTI needs the fake driver: %s\n", dlerror());
+		abort();
+	}
+	driver = exchange(&hooks);
+}
+
+const struct fake_driver *cupti_driver(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, load_driver);
+	return driver;
+}
+
+int profiler_ready(void)
+{
+	return initialized ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_INITIALIZED;
+}
+
+size_t passes_of_config(void)
+{
+	return fake_number("FAKE_GPU_PASSES", 1);
+}
+
+static int initialize(void)
+{
+	if (!cupti_driver()->ready())
+		return CUPTI_ERROR_NOT_INITIALIZED;
+	initialized = true;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *params)
+{
+	return CUPTI_CALL(CUpti_Profiler_Initialize_Params, params, initialize(), "%s", "");
+}
+
+static int deinitialize(void)
+{
+	initialized = false;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params *params)
+{
+	return CUPTI_CALL(CUpti_Profiler_DeInitialize_Params, params, deinitialize(), "%s", "");
+}
+
+enum { AVAILABILITY_SIZE = 64 };
+
+/* Both profilers' images: sixteen bytes of text, then the device. */
+static int availability(uint8_t *image, size_t *size, const char *kind, unsigned device)
+{
+	char text[AVAILABILITY_SIZE] = "";
+
+	if (!image) {
+		*size = AVAILABILITY_SIZE;
+		return CUPTI_SUCCESS;
+	}
+	if (*size < AVAILABILITY_SIZE)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	snprintf(text, sizeof text, "FAKEAVAIL %s %s %u", kind, fake_chip(device), device);
+	memcpy(image, text, sizeof text);
+	*size = AVAILABILITY_SIZE;
+	return CUPTI_SUCCESS;
+}
+
+/* With a session it fails; after one the real call has crashed. */
+static int range_availability(CUpti_Profiler_GetCounterAvailability_Params *params)
+{
+	CUcontext context = params->ctx ? params->ctx : cupti_driver()->current();
+
+	if (profiler_ready())
+		return profiler_ready();
+	if (!context || !cupti_driver()->alive(context))
+		return CUPTI_ERROR_INVALID_CONTEXT;
+	if (session_any() || pm_active())
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (session_ever()) {
+		fprintf(stderr, "fake GPU: counter availability after a session\n");
+		abort();
+	}
+	return availability(params->pCounterAvailabilityImage,
+	                    &params->counterAvailabilityImageSize, "range",
+	                    cupti_driver()->device_of(context));
+}
+
+CUptiResult
+cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailability_Params *params)
+{
+	return CUPTI_CALL(CUpti_Profiler_GetCounterAvailability_Params, params,
+	                  range_availability(params), "%s",
+	                  params->pCounterAvailabilityImage ? "image" : "size");
+}
+
+static int pm_availability(CUpti_PmSampling_GetCounterAvailability_Params *params)
+{
+	if (profiler_ready())
+		return profiler_ready();
+	if (params->deviceIndex >= cupti_driver()->device_count() || session_any() || pm_active())
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	return availability(params->pCounterAvailabilityImage,
+	                    &params->counterAvailabilityImageSize, "pm",
+	                    (unsigned)params->deviceIndex);
+}
+
+CUptiResult
+cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params *params)
+{
+	return CUPTI_CALL(CUpti_PmSampling_GetCounterAvailability_Params, params,
+	                  pm_availability(params), "%s",
+	                  params->pCounterAvailabilityImage ? "image" : "size");
+}
+
+/* FAKE_GPU_UNSUPPORTED names what stands in the way, as one of the struct's members. */
+static CUpti_Profiler_Support_Level support(const char *what)
+{
+	const char *reason = getenv("FAKE_GPU_UNSUPPORTED");
+
+	return reason && !strcmp(reason, what) ? CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED
+	                                       : CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+}
+
+static int device_supported(CUpti_Profiler_DeviceSupported_Params *params)
+{
+	const char *reason = getenv("FAKE_GPU_UNSUPPORTED");
+
+	if (profiler_ready())
+		return profiler_ready();
+	if (params->cuDevice < 0 || (unsigned)params->cuDevice >= cupti_driver()->device_count())
+		return CUPTI_ERROR_INVALID_DEVICE;
+	params->architecture = support("architecture");
+	params->sli = support("sli");
+	params->vGpu = support("vGpu");
+	params->confidentialCompute = support("confidentialCompute");
+	params->cmp = support("cmp");
+	params->wsl = support("wsl");
+	params->isSupported = reason && *reason ? CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED
+	                                        : CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params *params)
+{
+	return CUPTI_CALL(CUpti_Profiler_DeviceSupported_Params, params, device_supported(params),
+	                  "%d", params->cuDevice);
+}
+
+static int chip_name(CUpti_Device_GetChipName_Params *params)
+{
+	if (params->deviceIndex >= cupti_driver()->device_count())
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->pChipName = fake_chip((unsigned)params->deviceIndex);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *params)
+{
+	return CUPTI_CALL(CUpti_Device_GetChipName_Params, params, chip_name(params), "%zu",
+	                  params->deviceIndex);
+}
+
+CUptiResult cuptiGetVersion(uint32_t *version)
+{
+	*version = (uint32_t)fake_number("FAKE_GPU_CUPTI_VERSION", CUPTI_API_VERSION);
+	return FAKE_CALL(CUptiResult, CUPTI_SUCCESS, "%s", "");
+}
+
+CUptiResult cuptiGetTimestamp(uint64_t *timestamp)
+{
+	*timestamp = fake_now();
+	return FAKE_CALL(CUptiResult, CUPTI_SUCCESS, "%s", "");
+}
+
+static int check_context(CUcontext context)
+{
+	return context && cupti_driver()->alive(context) ? CUPTI_SUCCESS
+	                                                 : CUPTI_ERROR_INVALID_CONTEXT;
+}
+
+static int context_id(CUcontext context, uint32_t *id)
+{
+	if (!check_context(context))
+		*id = cupti_driver()->id_of(context);
+	return check_context(context);
+}
+
+CUptiResult cuptiGetContextId(CUcontext context, uint32_t *id)
+{
+	return FAKE_CALL(CUptiResult, context_id(context, id), "%s", "");
+}
+
+static int device_id(CUcontext context, uint32_t *id)
+{
+	if (!check_context(context))
+		*id = cupti_driver()->device_of(context);
+	return check_context(context);
+}
+
+CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *id)
+{
+	return FAKE_CALL(CUptiResult, device_id(context, id), "%s", "");
+}
+
+static int stream_id(CUcontext context, CUstream stream, uint8_t per_thread, uint32_t *id)
+{
+	if (context && check_context(context))
+		return CUPTI_ERROR_INVALID_CONTEXT;
+	if (!stream && per_thread)
+		stream = CU_STREAM_PER_THREAD;
+	*id = cupti_driver()->stream_id_of(stream);
+	return *id ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_STREAM;
+}
+
+CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t per_thread, uint32_t *id)
+{
+	return FAKE_CALL(CUptiResult, stream_id(context, stream, per_thread, id), "%s", "");
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the fake driver and the fake CUPTI know of each other; exchanged when CUPTI first calls. */
+#ifndef FAKE_HOOKS_H
+#define FAKE_HOOKS_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* CUPTI's, called by the driver. */
+struct fake_hooks {
+	/* Domains and callback ids are CUPTI's; the data is what they say it is. */
+	void (*emit)(int domain, uint32_t id, const void *data);
+	/* Kernels run: one, or those of a graph. */
+	void (*ran)(CUcontext context, size_t kernels);
+	void (*destroyed)(CUcontext context);
+};
+
+/* The driver's, called by CUPTI. */
+struct fake_driver {
+	bool (*ready)(void); /* cuInit has returned, in this process */
+	unsigned (*device_count)(void);
+	CUcontext (*current)(void);
+	bool (*alive)(CUcontext context);
+	unsigned (*device_of)(CUcontext context);
+	uint32_t (*id_of)(CUcontext context);
+	uint32_t (*stream_id_of)(CUstream stream); /* 0: no stream */
+	/* Work on the GPU in the middle of a capture spoils the capture; false where there is none. */
+	bool (*spoil_capture)(void);
+};
+
+/* Exported by the fake driver. */
+const struct fake_driver *fake_cuda_exchange(const struct fake_hooks *hooks);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The fake's counter data images: a header, then records of the same size. They have nothing in
+ * common with NVIDIA's but that their size grows with the ranges, and that they say how many ranges
+ * they hold. Tests read them with these structs.
+ */
+#ifndef FAKE_IMAGE_H
+#define FAKE_IMAGE_H
+
+#include <stdint.h>
+
+#define FAKE_IMAGE_MAGIC "FAKEIMG1"
+
+enum fake_image_kind { FAKE_IMAGE_RANGES = 1, FAKE_IMAGE_SAMPLES = 2 };
+
+/* Between the names of nested ranges. */
+#define FAKE_RANGE_SEPARATOR '\x1f'
+
+struct fake_image {
+	char magic[8];
+	uint32_t kind;
+	uint32_t record_size;
+	uint32_t max_records;
+	uint32_t count;
+	uint64_t prefix_size;
+};
+
+struct fake_range_record {
+	uint64_t launches; /* kernels, over all passes */
+	uint32_t passes;   /* that have been decoded */
+	uint32_t depth;
+	char path[]; /* names joined by FAKE_RANGE_SEPARATOR, ended by 0 */
+};
+
+/* GPU time, which is not the host's. */
+struct fake_sample_record {
+	uint64_t start, end;
+	uint64_t value;
+};
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The fake's PM sampling: a sample an interval of the host's clock, or as many as a test wants. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_gpu/fake_cupti.h"
+#include "fake_gpu/fake_perfworks.h"
+
+enum { MAX_DEVICES = 64, FIRST_SAMPLE_NS = 1000000000, SYSCLK_MHZ = 1755 };
+
+/* GPU time is behind the host's. */
+enum { CLOCK_SHIFT_NS = 794764 };
+
+struct CUpti_PmSampling_Object {
+	size_t device;
+	bool configured, started;
+	bool fresh; /* started, and not decoded since */
+	uint64_t interval; /* ns */
+	size_t buffer;     /* samples that the hardware buffer holds */
+	bool keep_latest;
+	uint64_t next;      /* when the next sample begins, host time */
+	uint64_t stopped;   /* when, and nothing after it is sampled */
+	uint64_t decodes;
+	uint64_t total;
+};
+
+static CUpti_PmSampling_Object *samplers[MAX_DEVICES];
+
+bool pm_active(void)
+{
+	for (size_t i = 0; i < MAX_DEVICES; i++)
+		if (samplers[i])
+			return true;
+	return false;
+}
+
+static bool valid(const CUpti_PmSampling_Object *object)
+{
+	for (size_t i = 0; object && i < MAX_DEVICES; i++)
+		if (samplers[i] == object)
+			return true;
+	return false;
+}
+
+#define CALL_ON_SAMPLER(type, params, work, ...)                                                   \
+	CUPTI_CALL(type, params,                                                                   \
+	           valid(params->pPmSamplingObject) ? (int)(work) : CUPTI_ERROR_INVALID_PARAMETER, \
+	           __VA_ARGS__)
+
+static int enable(CUpti_PmSampling_Enable_Params *params)
+{
+	if (profiler_ready())
+		return profiler_ready();
+	if (params->deviceIndex >= cupti_driver()->device_count()
+	    || params->deviceIndex >= MAX_DEVICES)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (samplers[params->deviceIndex])
+		return CUPTI_ERROR_INVALID_OPERATION;
+	params->pPmSamplingObject = calloc(1, sizeof *params->pPmSamplingObject);
+	if (!params->pPmSamplingObject)
+		return CUPTI_ERROR_OUT_OF_MEMORY;
+	params->pPmSamplingObject->device = params->deviceIndex;
+	samplers[params->deviceIndex] = params->pPmSamplingObject;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params *params)
+{
+	return CUPTI_CALL(CUpti_PmSampling_Enable_Params, params, enable(params), "%zu",
+	                  params->deviceIndex);
+}
+
+static int disable(CUpti_PmSampling_Object *object)
+{
+	samplers[object->device] = NULL;
+	free(object);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params *params)
+{
+	return CALL_ON_SAMPLER(CUpti_PmSampling_Disable_Params, params,
+	                       disable(params->pPmSamplingObject), "%s", "");
+}
+
+static bool timer_supported(size_t device)
+{
+	const char *chip = fake_chip((unsigned)device);
+
+	return strncmp(chip, "TU", 2) && strcmp(chip, "GA100");
+}
+
+static int set_config(const CUpti_PmSampling_SetConfig_Params *params)
+{
+	CUpti_PmSampling_Object *object = params->pPmSamplingObject;
+	bool timer = params->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
+
+	if (object->started)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	if (!params->pConfig || !params->configSize || !params->samplingInterval
+	    || params->hardwareBufferSize < FAKE_RECORD_BYTES)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (passes_of_config() != 1 || (timer && !timer_supported(object->device)))
+		return CUPTI_ERROR_NOT_SUPPORTED;
+	object->interval = timer ? params->samplingInterval
+	                         : params->samplingInterval * 1000 / SYSCLK_MHZ + 1;
+	object->buffer = params->hardwareBufferSize / FAKE_RECORD_BYTES;
+	object->keep_latest = params->hwBufferAppendMode
+	                      == CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_LATEST;
+	object->configured = true;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params *params)
+{
+	return CALL_ON_SAMPLER(CUpti_PmSampling_SetConfig_Params, params, set_config(params),
+	                       "interval=%ju trigger=%d buffer=%zu append=%d",
+	                       (uintmax_t)params->samplingInterval, (int)params->triggerMode,
+	                       params->hardwareBufferSize, (int)params->hwBufferAppendMode);
+}
+
+static int start(CUpti_PmSampling_Object *object)
+{
+	if (!object->configured || object->started)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	object->started = true;
+	object->fresh = true;
+	object->next = fake_now();
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params *params)
+{
+	return CALL_ON_SAMPLER(CUpti_PmSampling_Start_Params, params,
+	                       start(params->pPmSamplingObject), "%s", "");
+}
+
+static int stop(CUpti_PmSampling_Object *object)
+{
+	if (!object->started)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	object->started = false;
+	object->stopped = fake_now();
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params *params)
+{
+	return CALL_ON_SAMPLER(CUpti_PmSampling_Stop_Params, params,
+	                       stop(params->pPmSamplingObject), "%s", "");
+}
+
+/* FAKE_GPU_PM_SAMPLES: so many with the first decode after a start, and no more, whatever the time. */
+static uint64_t waiting(CUpti_PmSampling_Object *object)
+{
+	uint64_t now = object->started ? fake_now() : object->stopped;
+	uint64_t wanted = fake_number("FAKE_GPU_PM_SAMPLES", UINT64_MAX);
+
+	if (wanted != UINT64_MAX) {
+		wanted = object->fresh ? wanted : 0;
+		object->fresh = false;
+		return wanted;
+	}
+	return now > object->next ? (now - object->next) / object->interval : 0;
+}
+
+/* FAKE_GPU_PM_OVERFLOW: the decode with this number, or all. */
+static bool overflows(const CUpti_PmSampling_Object *object, uint64_t samples)
+{
+	const char *which = getenv("FAKE_GPU_PM_OVERFLOW");
+
+	if (which && (!strcmp(which, "all") || strtoull(which, NULL, 10) == object->decodes))
+		return true;
+	return samples > object->buffer && !object->keep_latest;
+}
+
+/* The first sample spans from an event before the start. */
+static void add_sample(CUpti_PmSampling_Object *object, struct fake_image *image)
+{
+	struct fake_sample_record *sample = image_record(image, image->count++);
+
+	sample->start = object->next - CLOCK_SHIFT_NS - (object->total ? 0 : FIRST_SAMPLE_NS);
+	sample->end = object->next - CLOCK_SHIFT_NS + object->interval;
+	sample->value = object->total++;
+	object->next += object->interval;
+}
+
+static void add_samples(CUpti_PmSampling_Object *object, struct fake_image *image, uint64_t count)
+{
+	uint64_t done = 0;
+
+	if (object->keep_latest && count > object->buffer) {
+		object->next += (count - object->buffer) * object->interval;
+		count = object->buffer;
+	}
+	while (done < count && image->count < image->max_records) {
+		add_sample(object, image);
+		done++;
+	}
+	/* What does not fit is lost. */
+	object->next += (count - done) * object->interval;
+	if (!object->started)
+		object->next = object->stopped;
+}
+
+static int decode(CUpti_PmSampling_DecodeData_Params *params)
+{
+	CUpti_PmSampling_Object *object = params->pPmSamplingObject;
+	struct fake_image *image = image_open(params->pCounterDataImage,
+	                                      params->counterDataImageSize, FAKE_IMAGE_SAMPLES);
+	uint64_t samples;
+
+	if (!object->configured)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	if (!image)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	object->decodes++;
+	samples = waiting(object);
+	params->overflow = overflows(object, samples);
+	params->decodeStopReason = samples > image->max_records - image->count
+	                                   ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL
+	                                   : CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
+	add_samples(object, image, samples);
+	return params->overflow ? CUPTI_ERROR_OUT_OF_MEMORY : CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *params)
+{
+	return CALL_ON_SAMPLER(CUpti_PmSampling_DecodeData_Params, params, decode(params),
+	                       "reason=%d overflow=%u", (int)params->decodeStopReason,
+	                       params->overflow);
+}
+
+static int data_size(CUpti_PmSampling_GetCounterDataSize_Params *params)
+{
+	if (!params->pMetricNames || !params->numMetrics || !params->maxSamples)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->counterDataSize = sizeof(struct fake_image)
+	                          + params->maxSamples * sizeof(struct fake_sample_record);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params *params)
+{
+	return CALL_ON_SAMPLER(CUpti_PmSampling_GetCounterDataSize_Params, params,
+	                       data_size(params), "%u", params->maxSamples);
+}
+
+static int initialize(const CUpti_PmSampling_CounterDataImage_Initialize_Params *params)
+{
+	if (!params->pCounterData
+	    || params->counterDataSize
+	               < sizeof(struct fake_image) + sizeof(struct fake_sample_record))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	image_init(params->pCounterData, params->counterDataSize, FAKE_IMAGE_SAMPLES,
+	           sizeof(struct fake_sample_record), 0);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingCounterDataImageInitialize(
+	CUpti_PmSampling_CounterDataImage_Initialize_Params *params)
+{
+	return CALL_ON_SAMPLER(CUpti_PmSampling_CounterDataImage_Initialize_Params, params,
+	                       initialize(params), "%zu", params->counterDataSize);
+}
+
+static int data_info(CUpti_PmSampling_GetCounterDataInfo_Params *params)
+{
+	const struct fake_image *image = image_open(
+		params->pCounterDataImage, params->counterDataImageSize, FAKE_IMAGE_SAMPLES);
+
+	if (!image)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->numTotalSamples = image->max_records;
+	params->numPopulatedSamples = image->count;
+	params->numCompletedSamples = image->count;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInfo_Params *params)
+{
+	return CUPTI_CALL(CUpti_PmSampling_GetCounterDataInfo_Params, params, data_info(params),
+	                  "%zu of %zu", params->numCompletedSamples, params->numTotalSamples);
+}
+
+static int sample_info(CUpti_PmSampling_CounterData_GetSampleInfo_Params *params)
+{
+	struct fake_image *image = image_open(params->pCounterDataImage,
+	                                      params->counterDataImageSize, FAKE_IMAGE_SAMPLES);
+	const struct fake_sample_record *sample;
+
+	if (!image || params->sampleIndex >= image->count)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	sample = image_record(image, params->sampleIndex);
+	params->startTimestamp = sample->start + CLOCK_SHIFT_NS;
+	params->endTimestamp = sample->end + CLOCK_SHIFT_NS;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingCounterDataGetSampleInfo(
+	CUpti_PmSampling_CounterData_GetSampleInfo_Params *params)
+{
+	return CALL_ON_SAMPLER(CUpti_PmSampling_CounterData_GetSampleInfo_Params, params,
+	                       sample_info(params), "%zu", params->sampleIndex);
+}

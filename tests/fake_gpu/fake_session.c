@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fake_gpu/fake_session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct session *sessions;
+static bool ever;
+
+bool session_any(void)
+{
+	return sessions != NULL;
+}
+
+bool session_ever(void)
+{
+	return ever;
+}
+
+bool session_valid(const struct session *wanted)
+{
+	for (const struct session *session = sessions; session; session = session->next)
+		if (session == wanted)
+			return true;
+	return false;
+}
+
+static struct session *find(CUcontext context)
+{
+	struct session *session = sessions;
+
+	while (session && (session->context != context || session->orphan))
+		session = session->next;
+	return session;
+}
+
+struct session *session_of(CUcontext context, bool legacy)
+{
+	struct session *session = find(context ? context : cupti_driver()->current());
+
+	return session && session->legacy == legacy ? session : NULL;
+}
+
+int session_new(struct session **out, CUcontext context, bool legacy)
+{
+	struct session *session;
+
+	if (profiler_ready())
+		return profiler_ready();
+	if (!context)
+		context = cupti_driver()->current();
+	if (!context || !cupti_driver()->alive(context))
+		return CUPTI_ERROR_INVALID_CONTEXT;
+	if (find(context))
+		return CUPTI_ERROR_INVALID_OPERATION;
+	session = calloc(1, sizeof *session);
+	if (!session)
+		return CUPTI_ERROR_OUT_OF_MEMORY;
+	session->context = context;
+	session->context_id = cupti_driver()->id_of(context);
+	session->legacy = legacy;
+	session->next = sessions;
+	sessions = session;
+	ever = true;
+	*out = session;
+	return CUPTI_SUCCESS;
+}
+
+void session_free(struct session *session)
+{
+	struct session **place = &sessions;
+
+	while (*place != session)
+		place = &(*place)->next;
+	*place = session->next;
+	free(session->pending);
+	free(session);
+}
+
+static bool config_valid(const struct session_config *config)
+{
+	bool auto_range = config->range == CUPTI_AutoRange;
+	bool kernel_replay = config->replay == CUPTI_KernelReplay;
+
+	return (auto_range || config->range == CUPTI_UserRange)
+	       && config->replay > CUPTI_Replay_INVALID && config->replay < CUPTI_Replay_COUNT
+	       && (auto_range || !kernel_replay) && config->max_ranges && config->levels
+	       && config->min_level && (!auto_range || config->levels == 1)
+	       && config->pass < passes_of_config() && config->level >= config->min_level
+	       && config->level < config->min_level + config->levels;
+}
+
+int session_configure(struct session *session, const struct session_config *config,
+                      struct fake_image *image)
+{
+	if (session->orphan)
+		return CUPTI_ERROR_INVALID_CONTEXT;
+	if (session->in_pass)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	if (!image || !config_valid(config))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	session->config = *config;
+	session->image = image;
+	session->path_room = image_path_room(image);
+	session->count = 0;
+	if (!session->first_max)
+		session->first_max = config->max_ranges;
+	session->configured = true;
+	session->submitted = false;
+	session->auto_index = 0;
+	session->pending_count = 0;
+	session->dropped = 0;
+	return CUPTI_SUCCESS;
+}
+
+/* What every step of a pass needs. */
+static int check(const struct session *session, bool in_pass)
+{
+	if (session->orphan)
+		return CUPTI_ERROR_INVALID_CONTEXT;
+	if (!session->configured || session->in_pass != in_pass)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	return cupti_driver()->spoil_capture() ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
+}
+
+int session_begin_pass(struct session *session)
+{
+	int status = check(session, false);
+
+	if (status)
+		return status;
+	if (session->config.replay != CUPTI_KernelReplay) {
+		if (session->submitted)
+			return CUPTI_ERROR_INVALID_OPERATION;
+		session->auto_index = 0;
+		session->count = 0;
+	}
+	session->in_pass = true;
+	session->depth = 0;
+	session->path[0] = '\0';
+	return CUPTI_SUCCESS;
+}
+
+/* All passes of one level of nesting, then those of the next. */
+static void advance(struct session *session)
+{
+	struct session_config *config = &session->config;
+
+	if (++config->pass < passes_of_config())
+		return;
+	config->pass = 0;
+	session->submitted = ++config->level == config->min_level + config->levels;
+	if (session->submitted)
+		config->level = config->min_level;
+}
+
+int session_end_pass(struct session *session)
+{
+	int status = check(session, true);
+
+	if (status)
+		return status;
+	if (session->depth)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	session->in_pass = false;
+	if (session->config.replay == CUPTI_KernelReplay)
+		session->submitted = true;
+	else
+		advance(session);
+	return CUPTI_SUCCESS;
+}
+
+static struct pending_range *find_pending(struct session *session, const char *path)
+{
+	for (size_t i = session->pending_count; i-- > 0;)
+		if (session->pending[i].pass == session->config.pass
+		    && !strcmp(session->pending[i].path, path))
+			return &session->pending[i];
+	return NULL;
+}
+
+static struct pending_range *add_pending(struct session *session, const char *path)
+{
+	size_t count = session->pending_count;
+	struct pending_range *range;
+
+	if (!(count & (count + 1)))
+		session->pending = realloc(session->pending, (2 * count + 1) * sizeof *range);
+	if (!session->pending)
+		abort();
+	range = &session->pending[session->pending_count++];
+	*range = (struct pending_range){ .pass = session->config.pass, .passes = 1 };
+	range->depth = session->config.level;
+	snprintf(range->path, sizeof range->path, "%s", path);
+	return range;
+}
+
+/*
+ * A range of this path begins: the same name at the same place is the same range. False: it is one
+ * more than maxRangesPerPass. Beyond the first config's number ranges get lost without a word.
+ */
+static bool begin_range(struct session *session, const char *path)
+{
+	if (find_pending(session, path))
+		return true;
+	if (session->count == session->config.max_ranges)
+		return false;
+	if (session->count++ < session->first_max)
+		add_pending(session, path);
+	return true;
+}
+
+int session_push(struct session *session, const char *name)
+{
+	int status = name ? check(session, true) : CUPTI_ERROR_INVALID_PARAMETER;
+	size_t length = strlen(session->path);
+
+	if (status)
+		return status;
+	if (session->config.range != CUPTI_UserRange || session->depth == MAX_DEPTH)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	if (length + strlen(name) + 2 > session->path_room)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (length)
+		session->path[length++] = FAKE_RANGE_SEPARATOR;
+	strcpy(session->path + length, name);
+	if (session->depth + 1 == session->config.level
+	    && !begin_range(session, session->path)) {
+		session->path[length ? length - 1 : 0] = '\0';
+		return CUPTI_ERROR_INVALID_OPERATION;
+	}
+	session->depth++;
+	return CUPTI_SUCCESS;
+}
+
+int session_pop(struct session *session)
+{
+	int status = check(session, true);
+	char *last = strrchr(session->path, FAKE_RANGE_SEPARATOR);
+
+	if (status)
+		return status;
+	if (!session->depth)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	*(last ? last : session->path) = '\0';
+	session->depth--;
+	return CUPTI_SUCCESS;
+}
+
+static void ran_automatic(struct session *session)
+{
+	struct pending_range *range;
+	char path[24];
+
+	snprintf(path, sizeof path, "%zu", session->auto_index++);
+	if (!begin_range(session, path)) {
+		session->dropped++;
+		return;
+	}
+	range = find_pending(session, path);
+	if (range && session->config.replay == CUPTI_KernelReplay)
+		range->passes = passes_of_config();
+	if (range)
+		range->launches = range->passes;
+}
+
+/* Those inside of a nested range are inside of the range that this pass measures. */
+static void ran_in_range(struct session *session, size_t kernels)
+{
+	char path[MAX_PATH_LENGTH];
+	struct pending_range *range;
+	char *end = path - 1;
+
+	if (session->depth < session->config.level)
+		return;
+	strcpy(path, session->path);
+	for (unsigned level = 0; end && level < session->config.level; level++)
+		end = strchr(end + 1, FAKE_RANGE_SEPARATOR);
+	if (end)
+		*end = '\0';
+	range = find_pending(session, path);
+	if (range)
+		range->launches += kernels;
+}
+
+void session_ran(CUcontext context, size_t kernels)
+{
+	struct session *session = find(context);
+
+	if (!session || !session->in_pass || !session->enabled)
+		return;
+	if (session->config.range == CUPTI_UserRange)
+		ran_in_range(session, kernels);
+	else
+		for (size_t i = 0; i < kernels; i++)
+			ran_automatic(session);
+}
+
+static struct fake_range_record *find_record(struct fake_image *image, const char *path)
+{
+	struct fake_range_record *record;
+
+	for (size_t i = image->count; i-- > 0;) {
+		record = image_record(image, i);
+		if (!strcmp(record->path, path))
+			return record;
+	}
+	if (image->count == image->max_records)
+		return NULL;
+	record = image_record(image, image->count++);
+	strcpy(record->path, path);
+	return record;
+}
+
+int session_decode(struct session *session, size_t *dropped)
+{
+	if (session->orphan)
+		return CUPTI_ERROR_INVALID_CONTEXT;
+	if (!session->configured || session->in_pass)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	*dropped = session->dropped;
+	for (size_t i = 0; i < session->pending_count; i++) {
+		const struct pending_range *range = &session->pending[i];
+		struct fake_range_record *record = find_record(session->image, range->path);
+
+		if (!record) {
+			++*dropped;
+			continue;
+		}
+		record->launches += range->launches;
+		record->passes += (uint32_t)range->passes;
+		record->depth = range->depth;
+	}
+	session->pending_count = 0;
+	session->dropped = 0;
+	return CUPTI_SUCCESS;
+}
+
+void session_context_destroyed(CUcontext context)
+{
+	struct session *session = find(context);
+
+	if (!session)
+		return;
+	fake_log("lost", 0, "session of context %u", session->context_id);
+	session->orphan = true;
+}
