@@ -266,6 +266,11 @@ size_t opk_plan_metric_count(const struct opk_plan *plan);
 const char *opk_plan_metric(const struct opk_plan *plan, size_t i);
 /* The config image: what cuptiRangeProfilerSetConfig and cuptiPmSamplingSetConfig take. */
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
+/*
+ * Bytes of hardware records that each sample of a PM-sampling plan makes, which bound the sampling
+ * rate (NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize; OPK_ENVIDIA where that is missing).
+ */
+int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan);
 
 /*
  * Which passes serve which metric (NVPW_Config_GetRawCounters and the metrics' raw

@@ -55,6 +55,7 @@ PAIR(BuilderGetPrefix, NVPW_CounterDataBuilder_GetCounterDataPrefix_Params)
 PAIR(ConfigGetRawCounters, NVPW_Config_GetRawCounters_Params)
 PAIR(DataGetChipName, NVPW_CounterData_GetChipName_Params)
 PAIR(SamplerGetSampleTime, NVPW_PeriodicSampler_CounterData_GetSampleTime_Params)
+PAIR(SamplerEstimatedSize, NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize_Params)
 #endif
 
 /* Statuses of releases up to this one must all be known; a later one may have more. */

@@ -113,6 +113,8 @@ static const struct failing {
 	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_sample_time, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime), 0, 24,
 	  OPK_EFAILED, "NVPA_STATUS_VIRTUALIZED_DEVICE_NOT_SUPPORTED (24)" },
+	{ HERE, do_sample_size, CALL(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize), 0, 8,
+	  OPK_EFAILED, "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 };
 
 START_TEST(each_call_fails)

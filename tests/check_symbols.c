@@ -76,6 +76,8 @@ START_TEST(missing_for_operation)
 		{ HERE, do_image_chip, CALL(NVPW_CounterData_GetChipName), "'image-chip'" },
 		{ HERE, do_sample_time, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime),
 		  "'sample-times'" },
+		{ HERE, do_sample_size,
+		  CALL(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize), "'sample-size'" },
 		{ HERE, do_image_profiler, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime),
 		  "'sample-times'" },
 	};

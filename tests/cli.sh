@@ -284,6 +284,12 @@ json 'len(j["metrics"]) == 33'
 works plan --chip GH100 pm-overview
 out_has '^profiler,pm$'
 out_has '^passes,1$'
+out_has '^sample_bytes,[1-9]'
+bytes=$(grep '^sample_bytes' out)
+works plan --chip GH100 pm-overview
+out_has "^$bytes\$"
+works plan --chip GH100 l1
+out_lacks sample_bytes
 refuses 1 'needs [0-9]+ passes' plan --chip GH100 speed-of-light --max-passes 1
 refuses 2 "unknown chip 'GH10O', did you mean GH100" plan --chip GH10O l1
 refuses 2 "no metric set 'speed-of-ligth', did you mean speed-of-light" \

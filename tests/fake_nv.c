@@ -404,6 +404,15 @@ static int do_NVPW_PeriodicSampler_CounterData_GetSampleTime(
 	return 0;
 }
 
+static int do_NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize(
+	struct nv_SamplerEstimatedSize *params)
+{
+	if (params->configSize != FAKE_CONFIG_SIZE)
+		return NVPA_INVALID_ARGUMENT;
+	params->sampleSize = 9280;
+	return 0;
+}
+
 /* ---- each call counts, fails where it is told to, and is as strict about sizes as NVIDIA is */
 
 static int enter(enum fake_call call)

@@ -188,3 +188,10 @@ int do_image_profiler(struct opk_ctx *ctx)
 
 	return opk_nv_image_profiler(&profiler, ctx, fake_image());
 }
+
+int do_sample_size(struct opk_ctx *ctx)
+{
+	size_t size;
+
+	return opk_nv_sample_size(&size, ctx, fake_image(), FAKE_CONFIG_SIZE);
+}

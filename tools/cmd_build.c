@@ -105,22 +105,15 @@ static int count_groups(struct app *app, size_t *groups, size_t *ungrouped, cons
 
 static int print(struct app *app, const struct opk_plan *plan, const char *output, bool grouped)
 {
-	static const struct opk_column columns[] = {
+	struct opk_column columns[8] = {
 		{ "file", OPK_CELL_STRING },     { "chip", OPK_CELL_STRING },
 		{ "profiler", OPK_CELL_STRING }, { "set", OPK_CELL_STRING },
 		{ "metrics", OPK_CELL_UINT },    { "passes", OPK_CELL_UINT },
-		{ "groups", OPK_CELL_UINT },     { "ungrouped", OPK_CELL_UINT },
+		{ "groups", OPK_CELL_UINT },
 	};
-	size_t groups = 0, ungrouped = 0;
+	size_t groups = 0, ungrouped = 0, sample_bytes = 0, count = 7;
 	int code = count_groups(app, &groups, &ungrouped, output);
-
-	/* -o names the container here, not this report. */
-	app->output = NULL;
-	if (!code)
-		code = app_begin_output(app, app_default_format(app));
-	if (code)
-		return code;
-	code = opk_out_record(app->out, columns, (union opk_cell[]){
+	union opk_cell cells[8] = {
 		{ .string = output },
 		{ .string = opk_plan_chip(plan) },
 		{ .string = opk_profiler_name(opk_plan_profiler(plan)) },
@@ -128,9 +121,23 @@ static int print(struct app *app, const struct opk_plan *plan, const char *outpu
 		{ .uint = opk_plan_metric_count(plan) },
 		{ .uint = opk_plan_passes(plan) },
 		{ .uint = groups },
-		{ .uint = ungrouped },
-	}, grouped && ungrouped ? 8 : 7);
-	return app_end_output(app, code);
+	};
+
+	/* One of these at most: sampling has a single pass, and so no groups. */
+	if (grouped && ungrouped) {
+		columns[count] = (struct opk_column){ "ungrouped", OPK_CELL_UINT };
+		cells[count++].uint = ungrouped;
+	} else if (plan_sample_bytes(app, plan, &sample_bytes)) {
+		columns[count] = (struct opk_column){ "sample_bytes", OPK_CELL_UINT };
+		cells[count++].uint = sample_bytes;
+	}
+	/* -o names the container here, not this report. */
+	app->output = NULL;
+	if (!code)
+		code = app_begin_output(app, app_default_format(app));
+	if (code)
+		return code;
+	return app_end_output(app, opk_out_record(app->out, columns, cells, count));
 }
 
 static int build(struct app *app, const struct build_args *args, const struct opk_set *set,
@@ -189,7 +196,8 @@ const struct command build_command = {
 	           "passes. SET is a shipped set's name, a YAML file, or metric names with commas\n"
 	           "between. PM sampling has a single pass: a set that needs more is refused, with the\n"
 	           "metrics that don't fit. Its counter data is without instances, and 90 times smaller,\n"
-	           "unless a metric is a minimum or maximum (.min, .max) or --instances is given.\n"
+	           "unless a metric is a minimum or maximum (.min, .max) or --instances is given;\n"
+	           "sample_bytes is what the hardware writes for each sample.\n"
 	           "\n"
 	           "A set of several passes is also packed into groups of one pass each, so that it can\n"
 	           "be collected without replay, a group a launch. ungrouped is the number of metrics\n"

@@ -35,13 +35,15 @@ static int print(struct app *app, const struct opk_plan *plan, const struct opk_
 		{ "chip", OPK_CELL_STRING },   { "profiler", OPK_CELL_STRING },
 		{ "set", OPK_CELL_STRING },    { "metrics", OPK_CELL_LIST },
 		{ "passes", OPK_CELL_UINT },   { "lower_bound", OPK_CELL_UINT },
+		{ "sample_bytes", OPK_CELL_UINT },
 	};
 	static const struct opk_column columns[] = {
 		{ "pass", OPK_CELL_UINT },
 		{ "counters", OPK_CELL_UINT },
 		{ "metrics", OPK_CELL_LIST },
 	};
-	size_t count = opk_plan_metric_count(plan);
+	size_t count = opk_plan_metric_count(plan), sample_bytes = 0;
+	bool sampling = plan_sample_bytes(app, plan, &sample_bytes);
 	const char **names = calloc(count, sizeof *names);
 	int code;
 
@@ -56,7 +58,8 @@ static int print(struct app *app, const struct opk_plan *plan, const struct opk_
 		{ .list = { names, count } },
 		{ .uint = opk_plan_passes(plan) },
 		{ .uint = opk_plan_detail_lower_bound(detail) },
-	}, 6);
+		{ .uint = sample_bytes },
+	}, sampling ? 7 : 6);
 	if (!code)
 		code = opk_out_table(app->out, "plan", columns, 3);
 	for (size_t pass = 0; !code && pass < opk_plan_passes(plan); pass++)
@@ -104,7 +107,8 @@ const struct command plan_command = {
 	.summary = "tell how many passes a metric set takes, and what each is for",
 	.details = "SET is a shipped set's name, a YAML file, or metric names with commas between.\n"
 	           "Several sets are planned as one. lower_bound is what the hungriest single metric\n"
-	           "needs: no order of the metrics takes fewer passes.",
+	           "needs: no order of the metrics takes fewer passes. sample_bytes, of PM sampling, is\n"
+	           "what the hardware writes for each sample.",
 	.options = specs,
 	.args_size = sizeof(struct plan_command_args),
 	.max_arguments = ANY_NUMBER,

@@ -115,3 +115,10 @@ bool opk_plan_detail_serves(const struct opk_plan_detail *detail, size_t pass, s
 {
 	return detail->serves[pass * detail->metrics + metric];
 }
+
+int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan)
+{
+	if (plan->profiler != OPK_PROFILER_PM)
+		return opk_fail(ctx, OPK_EUSAGE, "only PM sampling takes samples");
+	return opk_nv_sample_size(out, ctx, plan->config, plan->config_size);
+}

@@ -41,3 +41,9 @@ int plan_sets(struct app *app, struct opk_set **out)
 	free(sets);
 	return code;
 }
+
+bool plan_sample_bytes(struct app *app, const struct opk_plan *plan, size_t *out)
+{
+	return opk_plan_profiler(plan) == OPK_PROFILER_PM
+	       && !opk_plan_sample_bytes(out, app->ctx, plan);
+}

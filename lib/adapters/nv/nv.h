@@ -46,6 +46,8 @@ int opk_nv_passes(size_t *out, struct opk_ctx *ctx, const void *config, size_t s
 /* NVPW_Config_GetRawCounters of one pass; appends. */
 int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const void *config,
                            size_t size, size_t pass);
+/* NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize: hardware record bytes per sample. */
+int opk_nv_sample_size(size_t *out, struct opk_ctx *ctx, const void *config, size_t size);
 
 /* PerfWorks' view of a chip's metrics: NVPW_CUDA_MetricsEvaluator_Initialize. */
 struct opk_nv_evaluator;

@@ -270,4 +270,11 @@ struct nv_SamplerGetSampleTime {
 	uint64_t timestampEnd;
 };
 
+struct nv_SamplerEstimatedSize {
+	NV_HEAD;
+	const uint8_t *pConfig;
+	size_t configSize;
+	size_t sampleSize;
+};
+
 #endif

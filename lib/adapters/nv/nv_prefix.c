@@ -138,3 +138,22 @@ int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const v
 			return opk_nomem(ctx, "raw counters");
 	return OPK_OK;
 }
+
+int opk_nv_sample_size(size_t *out, struct opk_ctx *ctx, const void *config, size_t size)
+{
+	struct nv_SamplerEstimatedSize params = NV_PARAMS(SamplerEstimatedSize, sampleSize);
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_SAMPLE_SIZE);
+	int status;
+
+	if (code)
+		return code;
+	params.pConfig = config;
+	params.configSize = size;
+	status = nv->call.NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize(&params);
+	if (status)
+		return nv_fail_nvpa(ctx, "NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize",
+		                    status);
+	*out = params.sampleSize;
+	return OPK_OK;
+}

@@ -44,7 +44,9 @@
 	X(NVPW_Config_GetRawCounters, ConfigGetRawCounters, numRawCounters, PLAN_DETAIL)           \
 	X(NVPW_CounterData_GetChipName, DataGetChipName, pChipName, IMAGE_CHIP)                    \
 	X(NVPW_PeriodicSampler_CounterData_GetSampleTime, SamplerGetSampleTime, timestampEnd,      \
-	  SAMPLE_TIMES)
+	  SAMPLE_TIMES)                                                                            \
+	X(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize, SamplerEstimatedSize, sampleSize, \
+	  SAMPLE_SIZE)
 
 /* Features: what `offpeak doctor` lists and errors name. */
 #define NV_FEATURES(X)                                                                             \
@@ -55,6 +57,7 @@
 	X(UNITS, "units", "the unit of each full metric name")                                     \
 	X(PLAN_DETAIL, "plan-detail", "which pass serves which metric")                            \
 	X(IMAGE_CHIP, "image-chip", "the chip of a bare counter data image")                       \
-	X(SAMPLE_TIMES, "sample-times", "start and end of PM samples; telling PM from range images")
+	X(SAMPLE_TIMES, "sample-times", "start and end of PM samples; telling PM from range images") \
+	X(SAMPLE_SIZE, "sample-size", "hardware record bytes per PM sample")
 
 #endif
