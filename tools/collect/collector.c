@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +17,8 @@ struct collector collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static const char *const drop_reasons[DROPS] = {
 	[DROP_PROFILER] = "the profiler dropped them",
-	[DROP_OVERFLOW] = "the hardware's sample buffer overflowed; a longer --interval helps",
+	[DROP_OVERFLOW] = "samples came faster than they could be decoded, and sampling paused; a longer "
+	                  "--interval or fewer metrics help",
 	[DROP_OTHER_RANGE] = "a range of another thread was open",
 	[DROP_NO_CONTEXT] = "the thread had no CUDA context yet",
 	[DROP_NESTED] = "nested in a recorded range; --replay application or user takes each level",
@@ -117,6 +119,18 @@ static CUdevice device_of(CUcontext context)
 	return device;
 }
 
+/*
+ * Exit handlers run last come, first served. NVIDIA's libraries register theirs when they are loaded, some
+ * with the first session: the recording must end before they do.
+ */
+static void end_before_nvidia(void)
+{
+	static bool registered;
+
+	if (!registered)
+		registered = !atexit(collector_finish);
+}
+
 static struct session *open_context(struct collector_context *entry)
 {
 	const struct settings *settings = &collector.settings;
@@ -133,6 +147,7 @@ static struct session *open_context(struct collector_context *entry)
 	else
 		session = session_new(&collector.shared, entry->context);
 	collector.target.cuCtxPopCurrent(&before);
+	end_before_nvidia();
 	return session;
 }
 

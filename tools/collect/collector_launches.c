@@ -57,27 +57,38 @@ static bool record(const struct launch *launch, const struct kernel *kernel, uin
 	return true;
 }
 
+static bool begin(const struct launch *launch)
+{
+	const struct kernel *kernel = kernels_find(collector.kernels, launch->symbol);
+	uint64_t index = ++collector.launches;
+	CUstreamCaptureMode mode;
+	bool recorded;
+
+	if (!kernel || !kernel->wanted || !wanted_by_ranges())
+		return false;
+	mode = target_relax(&collector.target);
+	recorded = record(launch, kernel, index);
+	target_restore(&collector.target, mode);
+	return recorded;
+}
+
 bool collector_begin_launch(const struct launch *launch)
 {
-	const struct kernel *kernel;
-
 	if (launch_is_captured(&collector.target, launch))
 		return false;
 	pthread_mutex_lock(&collector.lock);
-	if (collector_active()) {
-		uint64_t index = ++collector.launches;
-
-		kernel = kernels_find(collector.kernels, launch->symbol ? launch->symbol : "");
-		if (kernel && kernel->wanted && wanted_by_ranges() && record(launch, kernel, index))
-			return true;
-	}
+	if (collector_active() && begin(launch))
+		return true;
 	pthread_mutex_unlock(&collector.lock);
 	return false;
 }
 
 void collector_end_launch(const struct launch *launch)
 {
+	CUstreamCaptureMode mode = target_relax(&collector.target);
+
 	session_end(open_session, launch);
 	open_session = NULL;
+	target_restore(&collector.target, mode);
 	pthread_mutex_unlock(&collector.lock);
 }

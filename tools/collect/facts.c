@@ -52,21 +52,22 @@ __attribute__((format(printf, 3, 4))) static void add(struct facts *facts, const
 		free(value);
 }
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  ..." */
+/* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  ...": the first word of numbers. */
 static void add_driver(struct facts *facts)
 {
 	FILE *file = fopen("/proc/driver/nvidia/version", "r");
-	char line[512] = "", version[64];
-	const char *at;
+	char line[512] = "", *rest = line, *word;
 
 	if (file) {
 		if (!fgets(line, sizeof line, file))
 			*line = '\0';
 		fclose(file);
 	}
-	at = strstr(line, "Module");
-	if (at && sscanf(at + strlen("Module"), "%*[^0-9]%63[0-9.]", version) == 1)
-		add(facts, "driver", "%s", version);
+	while ((word = strsep(&rest, " ")) != NULL)
+		if (*word && word[strspn(word, "0123456789.")] == '\0') {
+			add(facts, "driver", "%s", word);
+			return;
+		}
 }
 
 static void add_device(struct facts *facts, const struct target *target, int device)
@@ -113,12 +114,16 @@ static void add_machine(struct facts *facts, const struct target *target)
 void facts_collect(struct facts *facts, const struct target *target,
                    const struct settings *settings)
 {
+	enum { MAX_DEVICES = 16 };
+	int devices = 0;
+
 	*facts = (struct facts){ 0 };
 	add_machine(facts, target);
 	if (settings->command)
 		add(facts, "command", "%s", settings->command);
-	for (int device = 0; device < 16; device++)
-		add_device(facts, target, device);
+	if (!target->cuDeviceGetCount(&devices))
+		for (int device = 0; device < devices && device < MAX_DEVICES; device++)
+			add_device(facts, target, device);
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
 		const char *value = getenv(variables[i]);
 		char key[64];

@@ -3,7 +3,6 @@
  * The library that CUDA loads into the program: CUDA_INJECTION64_PATH names it, the driver calls
  * InitializeInjection() when the program first uses CUDA.
  */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "collect/collector.h"
@@ -35,6 +34,7 @@ static void launch_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
  */
 static void *prepare(void *context)
 {
+	target_relax(&collector.target);
 	pthread_mutex_lock(&collector.lock);
 	if (collector_active())
 		collector_session(context);
@@ -82,18 +82,12 @@ static bool subscribe(void)
 /* Should no launch come by, what was recorded is handed on all the same. */
 static void *tick(void *data)
 {
+	target_relax(&collector.target);
 	while (collector_active()) {
 		usleep(TICK_US);
 		collector_flush();
 	}
 	return data;
-}
-
-static void finish(void)
-{
-	if (collector_active())
-		collector.target.cuptiUnsubscribe(subscriber);
-	collector_finish();
 }
 
 __attribute__((visibility("default"))) int InitializeInjection(void)
@@ -104,7 +98,6 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 		return 1;
 	if (collector.settings.mode == MODE_USER_RANGE)
 		collector_listen_to_ranges();
-	atexit(finish);
 	if (collector.settings.mode != MODE_SAMPLING && thread_start(&ticker, tick, NULL))
 		pthread_detach(ticker);
 	return 1;

@@ -7,11 +7,6 @@
 #include <string.h>
 
 /* NVIDIA's parameter structs, as far as they are needed. */
-struct plain_params {
-	size_t size;
-	void *priv;
-};
-
 struct record_size_params {
 	size_t size;
 	void *priv;
@@ -54,9 +49,6 @@ struct trim_params {
 };
 
 #define SYMBOLS(X)                                                                                 \
-	X(NVPW_InitializeHost, plain_params)                                                       \
-	X(NVPW_InitializeTarget, plain_params)                                                     \
-	X(NVPW_CUDA_LoadDriver, plain_params)                                                      \
 	X(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize, record_size_params)               \
 	X(NVPW_GPU_PeriodicSampler_CounterDataImage_CalculateSize, image_size_params)              \
 	X(NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize, image_init_params)                 \
@@ -90,7 +82,6 @@ static void *open_library(const char *cupti_path)
 
 struct perfworks *perfworks_new(const char *cupti_path)
 {
-	struct plain_params params = { .size = sizeof params };
 	struct perfworks *perfworks = calloc(1, sizeof *perfworks);
 
 	if (!perfworks)
@@ -103,9 +94,6 @@ struct perfworks *perfworks_new(const char *cupti_path)
 #define X(symbol, params) *(void **)&perfworks->symbol = dlsym(perfworks->library, #symbol);
 	SYMBOLS(X)
 #undef X
-	CALL(perfworks, NVPW_InitializeHost, &params);
-	CALL(perfworks, NVPW_InitializeTarget, &params);
-	CALL(perfworks, NVPW_CUDA_LoadDriver, &params);
 	return perfworks;
 }
 

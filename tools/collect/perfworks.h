@@ -11,7 +11,7 @@
 
 struct perfworks;
 
-/* Beside that libcupti, or on the loader's path; NULL where there is none. */
+/* Beside that libcupti, which must be initialised, or on the loader's path; NULL where there is none. */
 struct perfworks *perfworks_new(const char *cupti_path);
 void perfworks_free(struct perfworks *perfworks);
 /* Bytes of hardware records a sample; 0 where unknown. */

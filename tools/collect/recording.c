@@ -26,23 +26,23 @@ static bool supported(const struct target *target, int device)
 		.cuDevice = device,
 	};
 	const struct {
-		CUpti_Profiler_Support_Level level;
+		const CUpti_Profiler_Support_Level *level;
 		const char *what;
 	} reasons[] = {
-		{ params.architecture, "its architecture is too old" },
-		{ params.sli, "SLI is on" },
-		{ params.vGpu, "this vGPU does not allow it" },
-		{ params.confidentialCompute, "confidential computing is on" },
-		{ params.cmp, "it is a mining processor" },
-		{ params.wsl, "WSL does not allow it" },
+		{ &params.architecture, "its architecture is too old" },
+		{ &params.sli, "SLI is on" },
+		{ &params.vGpu, "this vGPU does not allow it" },
+		{ &params.confidentialCompute, "confidential computing is on" },
+		{ &params.cmp, "it is a mining processor" },
+		{ &params.wsl, "WSL does not allow it" },
 	};
 
 	if (target->cuptiProfilerDeviceSupported(&params)
 	    || params.isSupported != CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED)
 		return true;
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-		if (reasons[i].level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED
-		    || reasons[i].level == CUPTI_PROFILER_CONFIGURATION_DISABLED)
+		if (*reasons[i].level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED
+		    || *reasons[i].level == CUPTI_PROFILER_CONFIGURATION_DISABLED)
 			fprintf(stderr, "offpeak-collect: device %d can't be profiled: %s\n", device,
 			        reasons[i].what);
 	return false;

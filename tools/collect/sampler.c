@@ -13,6 +13,9 @@
 /*
  * One call decodes all that the hardware's buffer holds, and drops without a word what the image has no
  * slot for. So the image has a slot for all that the buffer can hold, and the buffer is no larger.
+ *
+ * When the hardware's buffer overflows, its content is lost and CUPTI can't be brought to sample again. So
+ * sampling pauses when the buffer must be almost full, until it is decoded: a gap that is counted.
  */
 enum {
 	DEFAULT_INTERVAL_NS = 10000,
@@ -46,11 +49,14 @@ struct sampler {
 	size_t image_size;
 	uint32_t slots;
 	uint64_t interval_ns, buffer_bytes;
+	uint64_t buffer_samples;  /* that surely fit into the hardware's buffer */
+	uint64_t decoded;         /* samples since `started` */
+	struct timespec started, handed_on;
 	uint64_t last_end; /* of the sample handed on last */
-	struct timespec handed_on;
 	struct sampler_counts counts;
 	pthread_t thread;
 	bool ending;
+	bool overflowed, broken; /* nothing more can be had */
 };
 
 static size_t own_image_size(struct sampler *sampler, uint32_t slots)
@@ -114,12 +120,10 @@ static bool make_image(struct sampler *sampler)
  * Half a second of records where decoding keeps up, as much as the hardware takes where it does not; never
  * more than the image has slots for.
  */
-static uint64_t choose_buffer(struct sampler *sampler)
+static uint64_t choose_buffer(const struct sampler *sampler, size_t record)
 {
-	size_t record = perfworks_record_bytes(sampler->perfworks, sampler->images);
 	uint64_t most = (uint64_t)MAX_BUFFER_MB << 20, wanted;
 
-	record = record ? record : RECORD_BYTES;
 	wanted = record * 1000 > DECODE_BYTES_PER_US * sampler->interval_ns
 	                 ? most
 	                 : record * (500000000 / sampler->interval_ns + 1);
@@ -172,6 +176,8 @@ static bool start(struct sampler *sampler)
 {
 	CUpti_PmSampling_Start_Params params = PARAMS(Start, sampler);
 
+	clock_gettime(CLOCK_MONOTONIC, &sampler->started);
+	sampler->decoded = 0;
 	return TARGET_CALL(sampler->target, cuptiPmSamplingStart, &params);
 }
 
@@ -216,6 +222,14 @@ static struct opk_time *read_times(struct sampler *sampler, size_t count)
 	return times;
 }
 
+static double seconds_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) * 1e-9;
+}
+
 /* Copies what the image holds to the writer, and empties it. */
 static void hand_on(struct sampler *sampler, size_t completed)
 {
@@ -231,20 +245,16 @@ static void hand_on(struct sampler *sampler, size_t completed)
 		free(times);
 		sampler->counts.lost += completed;
 	}
+	sampler->decoded += completed;
 	clock_gettime(CLOCK_MONOTONIC, &sampler->handed_on);
 	init_image(sampler);
 }
 
-static double seconds_since(const struct timespec *then)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) * 1e-9;
-}
-
-/* A sample that is still incomplete would be torn in two: it waits, unless room is short. */
-static void hand_on_if_due(struct sampler *sampler, bool last)
+/*
+ * A sample that is still incomplete would be torn in two: it waits, unless room is short. Returns the number
+ * of samples that stay.
+ */
+static size_t hand_on_if_due(struct sampler *sampler, bool last)
 {
 	CUpti_PmSampling_GetCounterDataInfo_Params info = {
 		.structSize = CUpti_PmSampling_GetCounterDataInfo_Params_STRUCT_SIZE,
@@ -255,21 +265,14 @@ static void hand_on_if_due(struct sampler *sampler, bool last)
 	bool whole, due;
 
 	if (!TARGET_CALL(sampler->target, cuptiPmSamplingGetCounterDataInfo, &info))
-		return;
+		return 0;
 	completed = info.numCompletedSamples;
 	whole = completed == info.numPopulatedSamples;
-	due = completed >= sampler->slots / 16 || seconds_since(&sampler->handed_on) > 0.75;
-	if (completed && (last || (whole && due) || completed > sampler->slots / 8))
-		hand_on(sampler, completed);
-}
-
-/* The hardware stops writing when its buffer is full: begin anew, and say so at the end. */
-static void restart(struct sampler *sampler)
-{
-	sampler->counts.overflows++;
-	hand_on_if_due(sampler, true);
-	if (!stop(sampler) || !set_config(sampler) || !start(sampler))
-		sampler->ending = true;
+	due = completed >= sampler->slots / 4 || seconds_since(&sampler->handed_on) > 0.75;
+	if (!completed || !(last || (whole && due) || completed > sampler->slots / 3))
+		return completed;
+	hand_on(sampler, completed);
+	return 0;
 }
 
 /* False when nothing is left, or nothing more can be had. */
@@ -282,11 +285,13 @@ static bool decode(struct sampler *sampler)
 	params.counterDataImageSize = sampler->image_size;
 	status = sampler->target->cuptiPmSamplingDecodeData(&params);
 	if (status == CUPTI_ERROR_OUT_OF_MEMORY || (!status && params.overflow)) {
-		restart(sampler);
-		return !sampler->ending;
-	}
-	if (!target_check(sampler->target, "cuptiPmSamplingDecodeData", status))
+		sampler->overflowed = true;
 		return false;
+	}
+	if (!target_check(sampler->target, "cuptiPmSamplingDecodeData", status)) {
+		sampler->broken = true;
+		return false;
+	}
 	if (params.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL)
 		hand_on_if_due(sampler, true);
 	return params.decodeStopReason != CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
@@ -298,40 +303,53 @@ static bool enough(const struct sampler *sampler)
 	       && sampler->counts.samples >= sampler->settings->max_samples;
 }
 
+/* Decodes all that the hardware wrote before it was stopped. */
+static void drain(struct sampler *sampler)
+{
+	while (decode(sampler))
+		hand_on_if_due(sampler, false);
+	hand_on_if_due(sampler, true);
+}
+
+static void pause_before_overflow(struct sampler *sampler, size_t waiting)
+{
+	double written = seconds_since(&sampler->started) * 1e9 / (double)sampler->interval_ns;
+
+	if (written < (double)(sampler->decoded + waiting + sampler->buffer_samples))
+		return;
+	sampler->counts.pauses++;
+	sampler->broken = !stop(sampler);
+	if (!sampler->broken)
+		drain(sampler);
+	if (!sampler->broken && !sampler->overflowed)
+		sampler->broken = !start(sampler);
+}
+
+static bool working(const struct sampler *sampler)
+{
+	return !__atomic_load_n(&sampler->ending, __ATOMIC_ACQUIRE) && !sampler->overflowed
+	       && !sampler->broken && !enough(sampler);
+}
+
 static void *run(void *data)
 {
 	struct sampler *sampler = data;
-	bool working = true;
 
-	while (working && !__atomic_load_n(&sampler->ending, __ATOMIC_ACQUIRE) && !enough(sampler)) {
+	while (working(sampler)) {
 		usleep(POLL_US);
 		decode(sampler);
-		hand_on_if_due(sampler, false);
+		pause_before_overflow(sampler, hand_on_if_due(sampler, false));
 	}
 	return NULL;
 }
 
-/* Draining the buffer can take seconds. */
-static void tell_draining(double seconds)
+/* The rest of the program's time, where sampling ended before it. */
+static void count_rest(struct sampler *sampler)
 {
-	static bool told;
+	double written = seconds_since(&sampler->started) * 1e9 / (double)sampler->interval_ns;
 
-	if (!told && seconds > 1 && isatty(STDERR_FILENO)) {
-		fprintf(stderr, "offpeak-collect: decoding the samples that are left\n");
-		told = true;
-	}
-}
-
-static void drain(struct sampler *sampler)
-{
-	struct timespec begin;
-
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	while (decode(sampler)) {
-		hand_on_if_due(sampler, false);
-		tell_draining(seconds_since(&begin));
-	}
-	hand_on_if_due(sampler, true);
+	if ((sampler->overflowed || sampler->broken) && written > (double)sampler->decoded)
+		sampler->counts.lost += (uint64_t)(written - (double)sampler->decoded);
 }
 
 static void free_sampler(struct sampler *sampler)
@@ -363,7 +381,11 @@ struct sampler *sampler_new(const struct target *target, const struct settings *
 		settings->interval_ns ? settings->interval_ns : DEFAULT_INTERVAL_NS;
 	clock_gettime(CLOCK_MONOTONIC, &sampler->handed_on);
 	if (enable(sampler) && make_image(sampler)) {
-		sampler->buffer_bytes = choose_buffer(sampler);
+		size_t record = perfworks_record_bytes(sampler->perfworks, sampler->images);
+
+		record = record ? record : RECORD_BYTES;
+		sampler->buffer_bytes = choose_buffer(sampler, record);
+		sampler->buffer_samples = sampler->buffer_bytes / record * 3 / 4;
 		if (set_config(sampler) && start(sampler)
 		    && thread_start(&sampler->thread, run, sampler))
 			return sampler;
@@ -378,9 +400,9 @@ struct sampler_counts sampler_close(struct sampler *sampler)
 
 	__atomic_store_n(&sampler->ending, true, __ATOMIC_RELEASE);
 	pthread_join(sampler->thread, NULL);
-	stop(sampler);
-	if (!enough(sampler))
+	if (!sampler->broken && stop(sampler) && !sampler->overflowed && !enough(sampler))
 		drain(sampler);
+	count_rest(sampler);
 	counts = sampler->counts;
 	free_sampler(sampler);
 	return counts;

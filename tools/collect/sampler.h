@@ -16,8 +16,8 @@ struct sampler *sampler_new(const struct target *target, const struct settings *
 
 struct sampler_counts {
 	uint64_t samples;
-	uint64_t overflows; /* of the hardware's buffer: times, not samples */
-	uint64_t lost;      /* samples, as far as times tell */
+	uint64_t pauses; /* to decode what the hardware's buffer held, before it would overflow */
+	uint64_t lost;   /* samples in them, as far as times tell */
 };
 
 /* Ends sampling, hands on what the buffer still holds, and frees. */

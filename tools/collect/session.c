@@ -160,7 +160,7 @@ struct session *session_new(const struct session_shared *shared, CUcontext conte
 	if (settings->turns == TURNS_ROTATE) {
 		session->rotation.groups = shared->set->image_count - 1;
 		session->group = rotation_group(&session->rotation);
-	} else if (settings->turns == TURNS_REPEAT) {
+	} else if (settings->turns == TURNS_REPEAT && shared->set->image_count > 1) {
 		session->group = 1;
 	}
 	/* Kernel replay records whatever is launched: with a filter it runs for what is wanted. */

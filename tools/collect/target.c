@@ -76,6 +76,22 @@ const char *target_open(struct target *target, const char *cupti)
 	return missing;
 }
 
+CUstreamCaptureMode target_relax(const struct target *target)
+{
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+	if (!target->cuThreadExchangeStreamCaptureMode
+	    || target->cuThreadExchangeStreamCaptureMode(&mode))
+		return CU_STREAM_CAPTURE_MODE_GLOBAL;
+	return mode;
+}
+
+void target_restore(const struct target *target, CUstreamCaptureMode before)
+{
+	if (target->cuThreadExchangeStreamCaptureMode)
+		target->cuThreadExchangeStreamCaptureMode(&before);
+}
+
 bool target_check(const struct target *target, const char *call, CUptiResult status)
 {
 	const char *name = NULL, *advice = NULL;

@@ -69,6 +69,7 @@
 	X(cuCtxGetCurrent)                                                                         \
 	X(cuCtxPushCurrent)                                                                        \
 	X(cuCtxPopCurrent)                                                                         \
+	X(cuDeviceGetCount)                                                                        \
 	X(cuDeviceGetName)                                                                         \
 	X(cuDeviceGetAttribute)                                                                    \
 	X(cuDeviceGetPCIBusId)                                                                     \
@@ -81,9 +82,9 @@
 
 /* Newer than the oldest driver that the rest works with, under the names of these headers. */
 #define TARGET_DRIVER_OPTIONAL(X)                                                                  \
-	X(cuDeviceGetUuid)                                                                         \
 	X(cuEventElapsedTime)                                                                      \
-	X(cuKernelGetFunction)
+	X(cuKernelGetFunction)                                                                     \
+	X(cuThreadExchangeStreamCaptureMode)
 
 struct target {
 #define X(symbol) __typeof__(symbol) *symbol;
@@ -94,6 +95,13 @@ struct target {
 #undef X
 	const char *cupti_path; /* where libcupti was found */
 };
+
+/*
+ * While any stream is captured into a graph, most driver calls of threads in the usual mode would spoil the
+ * capture. Ours are told to be harmless: between these two, on this thread.
+ */
+CUstreamCaptureMode target_relax(const struct target *target);
+void target_restore(const struct target *target, CUstreamCaptureMode before);
 
 /* NULL on success, else what is missing; `cupti` is a path or a name for dlopen. */
 const char *target_open(struct target *target, const char *cupti);
