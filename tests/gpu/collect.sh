@@ -2,81 +2,171 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs the collector on a GPU machine and prints what docs/gpu-results.md records.
 #
-#   tests/gpu/collect.sh SETS OUT
+#   tests/gpu/collect.sh SETS OUT [SECTION...]
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
-# Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector alone.
+# Without sections all of them run: modes overhead filtered startup sampling kill untouched capture
+# torch values ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector alone.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
+shift 2
+sections=${*:-modes overhead filtered startup sampling kill untouched capture torch values ranks}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
 
-section() { printf '\n== %s\n' "$*"; }
+heading() { printf '\n== %s\n' "$*"; }
 
-section build
 mkdir build && cd build || exit 1
 ("$top/configure" -q --enable-collector=only --enable-werror && make -s -j8) >"$out/build.log" 2>&1 ||
 	{ tail -30 "$out/build.log"; exit 1; }
 cd ..
-collect="$work/build/tools/offpeak-collect"
-nvcc -O2 -arch=native -o many "$top/tests/gpu/many.cu" && nvcc -O2 -arch=native -o workload "$top/tests/gpu/workload.cu" || exit 1
+collect="timeout 120 $work/build/tools/offpeak-collect"
+for program in many workload steps graphs; do
+	nvcc -O2 -arch=native -I"$top/tools/collect" -o $program "$top/tests/gpu/$program.cu" -ldl -lpthread || exit 1
+done
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 ./many 100 >/dev/null
 
-section "five kernels, each mode"
-for set in simple wide one; do
-	timeout 120 "$collect" -v -m kernel -c "$sets/$set.opk" -o "$out/workload-$set.opk" -- ./workload
-done
-timeout 60 "$collect" -v -c "$sets/one.opk" -o "$out/workload-launch.opk" -- ./workload
+# run TEXT COMMAND...: its output, and its exit code where it is not 0.
+run() {
+	echo "-- $1"
+	shift
+	"$@" || echo "exit $?"
+}
 
-section "per launch of a 10 us kernel"
-./many 2000
-for n in 100 1000 5000; do
-	for set in one five; do
-		echo "-- launch, $set, $n launches"
-		timeout 100 "$collect" -v -m launch -c "$sets/$set.opk" -o "$out/many.opk" -- ./many "$n"
+modes() {
+	for set in simple wide one; do
+		run "kernel replay, $set" $collect -v --replay kernel -c "$sets/$set.opk" -o "$out/kernel-$set.opk" -- ./workload
 	done
-done
-echo "-- kernel, one, 200 launches"
-timeout 100 "$collect" -v -m kernel -c "$sets/one.opk" -o "$out/many.opk" -- ./many 200
-echo "-- kernel, simple, 50 launches"
-timeout 100 "$collect" -v -m kernel -c "$sets/simple.opk" -o "$out/many.opk" -- ./many 50
-for n in 20 120; do
-	echo "-- ncu, one, $n launches"
-	timeout 100 ncu --metrics sm__cycles_elapsed.max ./many "$n" | grep launches
-	echo "-- ncu, simple, $n launches"
-	timeout 100 ncu --metrics "$(cat "$sets/simple.metrics")" ./many "$n" | grep launches
-done
+	run "a range around each launch" $collect -v --replay none -c "$sets/five.opk" -o "$out/launch.opk" -- ./workload
+	run "rotation" $collect -v --replay rotate -c "$sets/simple.opk" -o "$out/rotate.opk" -- ./steps nvtx 400
+	run "application replay" $collect -v --replay application -c "$sets/simple.opk" -o "$out/application.opk" -- ./workload
+	run "user ranges" $collect -v --range user -c "$sets/five.opk" -o "$out/user.opk" -- ./steps nvtx 10
+	run "user ranges of the header" $collect -v --range user -c "$sets/five.opk" -o "$out/header.opk" -- ./steps header 10
+	run "user ranges, user replay" $collect -v --range user --replay user -c "$sets/simple.opk" -o "$out/user-replay.opk" -- ./steps nvtx 40
+	run "user ranges, application replay" $collect -v --range user --replay application -c "$sets/simple.opk" -o "$out/user-application.opk" -- ./steps nvtx 3
+	run "user ranges of one domain" $collect -v --range user --nvtx-include 'solver@update/' -c "$sets/five.opk" -o "$out/domain.opk" -- ./steps nvtx 5
+	run "legacy, kernel replay" $collect -v --backend legacy --replay kernel -c "$sets/simple.opk" -o "$out/legacy-kernel.opk" -- ./workload
+	run "legacy, a range around each launch" $collect -v --backend legacy --replay none -c "$sets/five.opk" -o "$out/legacy.opk" -- ./workload
+	run "without instances" $collect -v --replay none -c "$sets/five-noinst.opk" -o "$out/noinst.opk" -- ./workload
+	run "the wrong chip's set" $collect -c "$sets/other-chip.opk" -o "$out/wrong.opk" -- ./workload
+}
 
-section "filtered out: 20000 launches"
-./many 20000
-timeout 100 "$collect" -k nothing_is_called_so -c "$sets/one.opk" -o "$out/none.opk" -- ./many 20000
-./many 20000
+overhead() {
+	run "alone" ./many 5000
+	for n in 100 1000 5000; do
+		for set in one five; do
+			run "none, $set, $n" $collect --replay none -c "$sets/$set.opk" -o "$work/many.opk" -- ./many "$n"
+		done
+	done
+	run "legacy, none, one, 1000" $collect --backend legacy --replay none -c "$sets/one.opk" -o "$work/many.opk" -- ./many 1000
+	run "none, without instances, five, 5000" $collect --replay none -c "$sets/five-noinst.opk" -o "$work/many.opk" -- ./many 5000
+	run "rotate, simple, 5000" $collect -v --replay rotate -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 5000
+	run "each of its groups in a run of its own" $collect -v --replay application -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 5000
+	run "rotate, wide, 5000" $collect -v --replay rotate -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 5000
+	run "each of its groups in a run of its own" $collect --replay application -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 1000
+	run "kernel replay, one, 200" $collect --replay kernel -c "$sets/one.opk" -o "$work/many.opk" -- ./many 200
+	run "kernel replay, simple, 50" $collect --replay kernel -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 50
+	for n in 20 120; do
+		echo "-- Nsight Compute, one, $n"
+		timeout 100 ncu --metrics sm__cycles_elapsed.max ./many "$n" | grep launches
+		echo "-- Nsight Compute, simple, $n"
+		timeout 100 ncu --metrics "$(cat "$sets/simple.metrics")" ./many "$n" | grep launches
+	done
+}
 
-section "start-up"
-for i in 1 2 3; do
-	( time ./workload ) 2>&1 | grep real
-	( time "$collect" -m launch -c "$sets/one.opk" -o "$out/start.opk" -- ./workload ) 2>&1 | grep real
+filtered() {
+	for i in 1 2 3; do
+		run "alone" ./many 20000
+		run "filtered out" $collect --replay none -k nothing_is_called_so -c "$sets/one.opk" -o "$work/none.opk" -- ./many 20000
+	done
+}
+
+startup() {
+	run "where it goes" $collect -v --replay none -c "$sets/one.opk" -o "$work/start.opk" -- ./workload
+	for i in 1 2 3 4 5; do
+		( time ./workload ) 2>&1 | grep real | tr '\n' ' '
+		( time $collect --replay none -c "$sets/one.opk" -o "$work/start.opk" -- ./workload ) 2>&1 | grep real
+	done
+}
+
+sampling() {
+	run "7 metrics, 10 us, 10 s" $collect -v -c "$sets/pm.opk" -o "$work/pm.opk" -- ./many 1000000
+	run "7 metrics without L2, 10 us, 10 s" $collect -v -c "$sets/pm-light.opk" -o "$out/pm-light.opk" -- ./many 1000000
+	run "7 metrics, 20 us, 10 s" $collect -v --interval 20us -c "$sets/pm.opk" -o "$work/pm20.opk" -- ./many 1000000
+	run "7 metrics, 5 us: too fast" $collect -v --interval 5us -c "$sets/pm.opk" -o "$work/pm5.opk" -- ./many 1000000
+	run "with instances, 100 us" $collect -v --interval 100us -c "$sets/pm-instances.opk" -o "$work/pmi.opk" -- ./many 100000
+	run "no more than 1000 samples" $collect -v --max-samples 1000 -c "$sets/pm.opk" -o "$out/pm-1000.opk" -- ./many 20000
+	run "five kernels, for evaluation" $collect -v -c "$sets/pm.opk" -o "$out/pm-workload.opk" -- ./workload
+	ls -l "$work"/pm*.opk "$out"/pm*.opk
+	cp "$work/pm.opk" "$out/pm.opk"
+}
+
+killed() {
+	for i in $(seq 50); do
+		$collect --replay none -c "$sets/one.opk" -o "$work/killed.opk" -- ./many 20000 >/dev/null 2>&1 &
+		launcher=$!
+		sleep "0.$((RANDOM % 90 + 10))"
+		sleep "$((i % 2))"
+		pkill -9 -x many
+		wait "$launcher" 2>/dev/null
+		[ -e "$work/killed.opk" ] && mv "$work/killed.opk" "$work/killed-$i.opk"
+	done
+	ls "$work" | grep -c '^killed-'
+	tar -C "$work" -czf "$out/killed.tar.gz" $(cd "$work" && ls | grep '^killed-.*opk$')
+}
+
+untouched() {
+	run "a program without CUDA, its output and exit code" $collect -c "$sets/one.opk" -o "$work/sh.opk" -- sh -c 'echo out; echo err >&2; exit 7'
+	run "a program that is ended by a signal" $collect -c "$sets/one.opk" -o "$work/sh.opk" -- sh -c 'kill -USR1 $$'
+}
+
+capture() {
+	run "a stream captured into a graph while the recording is flushed" \
+		$collect -v --replay none -c "$sets/one.opk" -o "$out/graphs.opk" -- ./graphs
+	run "the same by kernel replay" $collect -v --replay kernel -c "$sets/one.opk" -o "$out/graphs-kernel.opk" -- ./graphs
+}
+
+torch() {
+	step="python3 $top/tests/gpu/training_step.py"
+	run "alone" $step
+	run "each launch" $collect -v --replay none -c "$sets/training.opk" -o "$out/training.opk" -- $step
+	run "by NVTX range" $collect -v --range user --replay application -c "$sets/training.opk" -o "$out/training-nvtx.opk" -- $step
+	run "kernel replay of matrix products in the forward pass" \
+		$collect -v --nvtx-include forward/ -k gemm -c "$sets/simple.opk" -o "$out/training-gemm.opk" -- $step
+	run "PM sampling" $collect -v --interval 20us -c "$sets/pm.opk" -o "$out/training-pm.opk" -- $step
+	run "rotation over 20 steps" $collect -v --replay rotate -c "$sets/wide.opk" -o "$out/training-rotate.opk" -- $step 20
+}
+
+values() {
+	for i in 1 2 3 4 5; do
+		$collect --replay kernel -c "$sets/wide.opk" -o "$out/values-$i.opk" -- ./workload >/dev/null || echo "exit $?"
+	done
+	bash "$top/tests/gpu/nsight.sh" "$out" 5 "$sets/wide.metrics" ./workload 2>&1 | tail -3
+	tar -C "$out" -czf "$out/values.tar.gz" $(cd "$out" && ls | grep -E '^(values-.*opk|ncu-.*csv)$')
+	rm -f "$out"/values-*.opk "$out"/ncu-*
+}
+
+# Two GPUs, where there are two: ranks of their own, one process on both, torchrun.
+ranks() {
+	[ "$(nvidia-smi -L | wc -l)" -ge 2 ] || { echo "one GPU only"; return; }
+	nvcc -O2 -arch=native -o both "$top/tests/gpu/both.cu" || return
+	run "one process, two devices" $collect -v --replay none -c "$sets/one.opk" -o "$out/both.opk" -- ./both 500
+	run "the second device only" $collect -v --device 1 --replay none -c "$sets/one.opk" -o "$out/second.opk" -- ./both 500
+	run "two ranks, a file each" $collect -v --replay none -c "$sets/one.opk" -o "$out/rank-%q{RANK}.opk" -- \
+		bash -c 'for r in 0 1; do RANK=$r CUDA_VISIBLE_DEVICES=$r ./many 500 & done; wait'
+	run "two ranks, merged" $collect -v --merge --replay none -c "$sets/one.opk" -o "$out/ranks.opk" -- \
+		bash -c 'for r in 0 1; do RANK=$r CUDA_VISIBLE_DEVICES=$r ./many 500 & done; wait'
+	run "torchrun, two ranks" $collect -v --merge --replay none -c "$sets/training.opk" -o "$out/torchrun.opk" -- \
+		env NCCL_NVLS_ENABLE=0 python3 -m torch.distributed.run --nproc-per-node 2 "$top/tests/gpu/training_step.py" 2
+	run "PM sampling of both" $collect -v --interval 100us -c "$sets/pm.opk" -o "$out/both-pm.opk" -- ./both 500
+}
+
+for section in $sections; do
+	heading "$section"
+	case $section in
+	kill) killed ;;
+	*) "$section" ;;
+	esac
 done
-
-section "kill -9, fifty times"
-broken=0
-for i in $(seq 50); do
-	"$collect" -m launch -c "$sets/one.opk" -o "$work/killed.opk" -- ./many 20000 >/dev/null 2>&1 &
-	launcher=$!
-	sleep "0.$((RANDOM % 90 + 10))"
-	sleep "$((i % 2))"
-	pkill -9 -x many
-	wait "$launcher" 2>/dev/null
-	if [ -e "$work/killed.opk" ]; then
-		cp "$work/killed.opk" "$out/killed-$i.opk"
-	fi
-done
-ls "$out" | grep -c '^killed-'
-tar -C "$out" -czf "$out/killed.tar.gz" $(cd "$out" && ls | grep '^killed-.*opk$') 2>/dev/null && rm -f "$out"/killed-*.opk "$out"/many.opk "$out"/start.opk
-
-section "a program without CUDA, its output and exit code"
-timeout 20 "$collect" -c "$sets/one.opk" -o "$out/sh.opk" -- sh -c 'echo out; echo err >&2; exit 7'
-echo "exit $?"
-section done

@@ -10,12 +10,24 @@ recorded() { # the metrics of a shipped recording, with commas between
 	"$offpeak" info --format csv "$top/data/recordings/gh100-$1.opk" | sed -n 's/^metrics,//p' | tr ' ' ,
 }
 
-build() { # NAME METRICS
-	"$offpeak" build --chip "$chip" "$2" -o "$folder/$1.opk" >/dev/null
-	echo "$2" >"$folder/$1.metrics"
+build() { # NAME METRICS [OPTION...]
+	name=$1 metrics=$2
+	shift 2
+	"$offpeak" build --chip "$chip" "$@" "$metrics" -o "$folder/$name.opk" >/dev/null
+	echo "$metrics" >"$folder/$name.metrics"
 }
 
+five=sm__warps_active.avg.pct_of_peak_sustained_active,dram__throughput.avg.pct_of_peak_sustained_elapsed,sm__cycles_elapsed.max,smsp__inst_executed.sum,gpu__time_duration.sum
+sm=sm__cycles_active.avg,sm__inst_executed.sum,sm__warps_active.sum
+pm=dram__throughput.avg.pct_of_peak_sustained_elapsed,gpu__time_duration.sum,pcie__read_bytes.sum
 build one sm__cycles_elapsed.max
-build five sm__warps_active.avg.pct_of_peak_sustained_active,dram__throughput.avg.pct_of_peak_sustained_elapsed,sm__cycles_elapsed.max,smsp__inst_executed.sum,gpu__time_duration.sum
+build five $five
+build five-noinst $five --no-instances
+build training sm__cycles_active.avg,smsp__inst_executed.sum,sm__warps_active.avg.pct_of_peak_sustained_active,dram__bytes_read.sum,dram__bytes_write.sum
 build simple "$(recorded simple)"
 build wide "$(recorded wide-auto)"
+build pm $sm,$pm,lts__t_sectors.sum --profiler pm
+build pm-light $sm,$pm,pcie__write_bytes.sum --profiler pm
+build pm-instances $sm,$pm,lts__t_sectors.sum --profiler pm --instances
+chip=GA100
+build other-chip sm__cycles_elapsed.max

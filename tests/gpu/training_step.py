@@ -1,18 +1,35 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A few training steps of a small transformer, for recording: python3 training_step.py [STEPS]"""
+"""A few training steps of a small transformer, for recording: python3 training_step.py [STEPS]
+
+Each step is an NVTX range with forward, backward and optimizer inside. Under torchrun each rank has its
+own GPU and gradients are averaged.
+"""
+import os
 import sys
 
 import torch
+from torch.cuda import nvtx
 
+ranks = int(os.environ.get("WORLD_SIZE", "1"))
+torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
 torch.manual_seed(0)
 layer = torch.nn.TransformerEncoderLayer(256, 4, 1024, batch_first=True)
 model = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).cuda()
+if ranks > 1:
+    torch.distributed.init_process_group("nccl")
+    model = torch.nn.parallel.DistributedDataParallel(model)
 optimizer = torch.optim.AdamW(model.parameters())
 data = torch.randn(16, 128, 256, device="cuda")
 for step in range(int(sys.argv[1]) if len(sys.argv) > 1 else 2):
-    optimizer.zero_grad(set_to_none=True)
-    loss = model(data).square().mean()
-    loss.backward()
-    optimizer.step()
+    with nvtx.range("step"):
+        optimizer.zero_grad(set_to_none=True)
+        with nvtx.range("forward"):
+            loss = model(data).square().mean()
+        with nvtx.range("backward"):
+            loss.backward()
+        with nvtx.range("optimizer"):
+            optimizer.step()
 torch.cuda.synchronize()
 print(f"loss {loss.item():.6f}")
+if ranks > 1:
+    torch.distributed.destroy_process_group()
