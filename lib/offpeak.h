@@ -531,6 +531,7 @@ struct opk_row {
 	bool spans_earlier;        /* first sample of a session: begins at an earlier event */
 	const double *values;      /* one a metric; NaN: CUPTI could not compute it */
 	const struct opk_range *range; /* its row of the range table; NULL where not recorded */
+	const bool *measured; /* one a metric; false: not in the range's group, and the value is NaN */
 };
 
 struct opk_eval_options {
@@ -576,6 +577,40 @@ uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluati
 int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
                         struct opk_evaluation *evaluation);
 
+/*
+ * Ranges that describe the same thing, each with one group's metrics, as one row with all of them:
+ * see `join` of struct opk_meta. "kernel" joins launches of the same kernel, symbol, launch shape,
+ * shared memory and device; "launch" those of the same kernel and shape with the same index, device
+ * and rank; "name" ranges of the same name, device and rank.
+ */
+struct opk_joined_row {
+	const char *name; /* of the first range */
+	/*
+	 * What the ranges have in common; what they differ in is as unknown, except `duration_ns`,
+	 * which is the mean of those known.
+	 */
+	struct opk_range range;
+	bool many_streams;      /* `range.stream` can't say that it is unknown */
+	uint64_t ranges;        /* joined in this row */
+	uint64_t ranges_min;    /* behind the value that has the fewest; metrics of no group don't count */
+	const double *values;   /* one a metric: the mean over the ranges that have it */
+	const uint64_t *counts; /* one a metric: so many ranges have it; 0, and NaN, where none has */
+};
+struct opk_join;
+/*
+ * Reads all rows of an evaluation, of which none was read before and which must outlive the result;
+ * rows come in the order in which the first range of each appeared. `how` is "kernel", "launch" or
+ * "name"; NULL: as recorded. OPK_EUSAGE where the recording says nothing, OPK_EINPUT where it has no
+ * range table.
+ */
+int opk_join_new(struct opk_join **out, struct opk_ctx *ctx, struct opk_evaluation *evaluation,
+                 const char *how);
+void opk_join_free(struct opk_join *join);
+size_t opk_join_count(const struct opk_join *join);
+const struct opk_joined_row *opk_join_get(const struct opk_join *join, size_t i);
+/* Ranges of a cut-off file that the range table does not reach: they are in no row. */
+uint64_t opk_join_left_out(const struct opk_join *join);
+
 /* A bare counter data image becomes a recording. It is evaluated once, to see that it can be. */
 struct opk_import_options {
 	size_t size;
@@ -599,7 +634,14 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 enum opk_format { OPK_TABLE, OPK_CSV, OPK_JSON, OPK_NDJSON };
 bool opk_format_parse(enum opk_format *out, const char *name);
 
-enum opk_cell_type { OPK_CELL_STRING, OPK_CELL_UINT, OPK_CELL_DOUBLE, OPK_CELL_BOOL, OPK_CELL_LIST };
+enum opk_cell_type {
+	OPK_CELL_STRING,
+	OPK_CELL_UINT,
+	OPK_CELL_DOUBLE,
+	OPK_CELL_BOOL,
+	OPK_CELL_LIST,
+	OPK_CELL_OPTIONAL,
+};
 
 struct opk_column {
 	const char *name;
@@ -615,6 +657,10 @@ union opk_cell {
 		const char *const *items;
 		size_t count;
 	} list; /* joined by a blank; an array in JSON */
+	struct {
+		uint64_t uint;
+		bool known;
+	} optional; /* a number, or absent: empty in CSV, null in JSON */
 };
 
 /* Takes a piece of output; non-zero stops with OPK_EFAILED. */

@@ -319,6 +319,36 @@ START_TEST(numbers)
 }
 END_TEST
 
+/* A number that may be absent, as 0 is one. */
+START_TEST(optional_numbers)
+{
+	static const struct {
+		struct here here;
+		enum opk_format format;
+		const char *known, *unknown;
+	} rows[] = {
+		{ HERE, OPK_CSV, "a,b\n0,7\n", "a,b\n,7\n" },
+		{ HERE, OPK_NDJSON, "{\"a\":0,\"b\":7}\n", "{\"a\":null,\"b\":7}\n" },
+		{ HERE, OPK_TABLE, "a  b\n0  7\n", "a  b\n   7\n" },
+	};
+	static const struct opk_column two[] = { { "a", OPK_CELL_OPTIONAL }, { "b", OPK_CELL_UINT } };
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (int known = 0; known < 2; known++) {
+			union opk_cell row[2] = { { .optional = { 0, known } }, { .uint = 7 } };
+			opk_autofree char *text = NULL;
+			struct writing w;
+
+			begin(&w, rows[i].format, 0);
+			ck_ok(w.ctx, opk_out_table(w.out, "t", two, 2));
+			ck_ok(w.ctx, opk_out_row(w.out, row));
+			text = end(&w);
+			ck_row(&rows[i], !strcmp(text, known ? rows[i].known : rows[i].unknown), "%s",
+			       text);
+		}
+}
+END_TEST
+
 START_TEST(doubles_round_trip)
 {
 	static const struct opk_column column = { "c", OPK_CELL_DOUBLE };
@@ -456,6 +486,7 @@ int main(void)
 	tcase_add_test(tests, csv_quoting_in_records);
 	tcase_add_test(tests, long_table_name_in_records);
 	tcase_add_test(tests, numbers);
+	tcase_add_test(tests, optional_numbers);
 	tcase_add_test(tests, doubles_round_trip);
 	tcase_add_test(tests, json_is_json);
 	tcase_add_test(tests, lists);

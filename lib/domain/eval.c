@@ -2,11 +2,13 @@
 /* Evaluation as its users see it: a child computes, rows are read from its spool. */
 #include "domain/eval.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/options.h"
 #include "domain/container.h"
+#include "domain/measured.h"
 
 struct opk_evaluation {
 	FILE *spool;
@@ -14,8 +16,13 @@ struct opk_evaluation {
 	struct opk_spool_trailer trailer;
 	struct opk_strlist metrics;
 	struct opk_strlist units;
-	const struct opk_range *ranges; /* of the file, which outlives the evaluation */
+	/* Of the file, which outlives the evaluation. */
+	const struct opk_range *ranges;
 	size_t range_count;
+	const struct opk_time *times;
+	size_t time_count;
+	struct opk_measured groups;
+	bool *measured;
 	struct opk_row row;
 	char *name;
 	double *values;
@@ -96,8 +103,13 @@ static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct o
 		if (!opk_strlist_add(&evaluation->metrics, job->metrics[i]))
 			return opk_nomem(ctx, "an evaluation");
 	evaluation->values = opk_alloc_array(job->metric_count, sizeof *evaluation->values);
-	if (!evaluation->values)
+	evaluation->measured = opk_alloc_array(job->metric_count, sizeof *evaluation->measured);
+	if (!evaluation->values || !evaluation->measured)
 		return opk_nomem(ctx, "an evaluation");
+	code = opk_measured_init(&evaluation->groups, ctx, job->meta, job->metrics,
+	                         job->metric_count);
+	if (code)
+		return code;
 	code = opk_contain(&evaluation->spool, ctx, opk_eval_in_child, job, &contain);
 	return code ? code : read_header(evaluation, ctx);
 }
@@ -137,18 +149,38 @@ static int check_file(struct opk_ctx *ctx, struct opk_file *file, bool allow_inc
 	return code;
 }
 
-/* A row too many or too few, and launches would stand beside other ranges' values. */
-static int take_ranges(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
-                       const struct opk_file *file, const struct opk_range *ranges, size_t count)
+static int check_groups(struct opk_ctx *ctx, const struct opk_eval_job *job)
+{
+	for (size_t i = 0; i < job->range_count; i++)
+		if (job->ranges[i].group > job->meta->group_count)
+			return opk_fail(ctx, OPK_EINPUT, "range %zu is of group %u, and there are %zu", i,
+			                job->ranges[i].group, job->meta->group_count);
+	return OPK_OK;
+}
+
+/* Of a file that was cut off, the last image may lack its rows. */
+static bool fits(const struct opk_file *file, size_t count, uint64_t rows)
+{
+	return !count || (file->complete ? count == rows : count <= rows);
+}
+
+/* A row too many or too few, and launches or times would stand beside other ranges' values. */
+static int take_tables(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                       struct opk_file *file, const struct opk_eval_job *job)
 {
 	uint64_t rows = evaluation->trailer.rows;
+	int code = opk_file_times(&evaluation->times, &evaluation->time_count, ctx, file);
 
-	/* Of a file that was cut off, the last image may lack its rows. */
-	if (count && (file->complete ? count != rows : count > rows))
+	if (code)
+		return code;
+	if (!fits(file, job->range_count, rows))
 		return opk_fail(ctx, OPK_EINPUT, "%s: the range table has %zu rows for %ju ranges",
-		                file->path, count, (uintmax_t)rows);
-	evaluation->ranges = ranges;
-	evaluation->range_count = count;
+		                file->path, job->range_count, (uintmax_t)rows);
+	if (!fits(file, evaluation->time_count, rows))
+		return opk_fail(ctx, OPK_EINPUT, "%s: there are times of %zu samples, and %ju samples",
+		                file->path, evaluation->time_count, (uintmax_t)rows);
+	evaluation->ranges = job->ranges;
+	evaluation->range_count = job->range_count;
 	return OPK_OK;
 }
 
@@ -157,9 +189,7 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 {
 	OPK_OPTIONS(opk_eval_options, options, given);
 	struct opk_eval_job job = { .file = file, .has_profiler = true };
-	struct opk_evaluation *evaluation;
-	const struct opk_range *ranges;
-	size_t range_count;
+	struct opk_evaluation *evaluation = NULL;
 	const struct opk_meta *meta;
 	int code = check_file(ctx, file, options.allow_incomplete);
 
@@ -172,7 +202,10 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 	job.gpu_time_shift = meta->gpu_time_shift;
 	job.metrics = options.metrics ? options.metrics : meta->metrics;
 	job.metric_count = options.metrics ? options.metric_count : meta->metric_count;
-	code = opk_file_ranges(&ranges, &range_count, ctx, file);
+	job.meta = meta;
+	code = opk_file_ranges(&job.ranges, &job.range_count, ctx, file);
+	if (!code)
+		code = check_groups(ctx, &job);
 	if (!code)
 		code = evaluate(&evaluation, ctx, &job, &options);
 	/* The recording named them, not the caller. */
@@ -183,7 +216,7 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 		               meta->cupti_version);
 	if (code)
 		return opk_add(ctx, code, "can't evaluate %s", file->path);
-	code = take_ranges(evaluation, ctx, file, ranges, range_count);
+	code = take_tables(evaluation, ctx, file, &job);
 	if (code) {
 		opk_evaluation_free(evaluation);
 		return code;
@@ -234,6 +267,8 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 	opk_strlist_clear(&evaluation->units);
 	free(evaluation->name);
 	free(evaluation->values);
+	free(evaluation->measured);
+	opk_measured_clear(&evaluation->groups);
 	free(evaluation);
 }
 
@@ -260,6 +295,11 @@ const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_
 const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i)
 {
 	return evaluation->units.items[i];
+}
+
+const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation)
+{
+	return &evaluation->groups;
 }
 
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation)
@@ -300,6 +340,17 @@ static void apply_range(struct opk_row *row, const struct opk_range *range)
 	}
 }
 
+/* NaN is a measured value, too, unless the metric is one that the set does not tell a group of. */
+static void apply_group(struct opk_evaluation *evaluation, uint32_t group)
+{
+	size_t count = evaluation->metrics.count;
+
+	memcpy(evaluation->measured, opk_measured_by(&evaluation->groups, group), count);
+	for (size_t i = 0; group && i < count; i++)
+		if (evaluation->groups.positions[i] == OPK_NOT_IN_SET && isnan(evaluation->values[i]))
+			evaluation->measured[i] = false;
+}
+
 int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
                         struct opk_evaluation *evaluation)
 {
@@ -326,9 +377,15 @@ int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
 		.end_ns = stored.end_ns,
 		.spans_earlier = stored.spans_earlier,
 		.values = evaluation->values,
+		.measured = evaluation->measured,
 	};
 	if (index < evaluation->range_count)
 		apply_range(current, &evaluation->ranges[index]);
+	if (index < evaluation->time_count) {
+		current->start_ns = evaluation->times[index].start;
+		current->end_ns = evaluation->times[index].end;
+	}
+	apply_group(evaluation, current->range ? current->range->group : 0);
 	*row = current;
 	return OPK_OK;
 }

@@ -9,6 +9,9 @@
 /* Everything to evaluate, from an .opk file or a bare image. */
 struct opk_eval_job {
 	const struct opk_file *file; /* NULL: a bare image */
+	const struct opk_meta *meta; /* of the file */
+	const struct opk_range *ranges;
+	size_t range_count;
 	const void *image;
 	size_t image_size;
 	const char *chip; /* NULL: read from the image */
@@ -39,6 +42,9 @@ struct opk_spool_trailer {
 };
 
 enum { OPK_MAX_RANGE_NAME = 1 << 16 };
+
+/* Which metrics are in which group; the metadata in it is NULL for a bare image. */
+const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation);
 
 /* An opk_contained_fn over a struct opk_eval_job. */
 int opk_eval_in_child(struct opk_ctx *ctx, void *job, struct opk_child *child);

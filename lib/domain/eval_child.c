@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The part of evaluation that meets NVIDIA's code, in a process of its own. */
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -8,6 +9,7 @@
 #include "domain/chip.h"
 #include "domain/container.h"
 #include "domain/eval.h"
+#include "domain/measured.h"
 
 struct work {
 	struct opk_ctx *ctx;
@@ -17,6 +19,10 @@ struct work {
 	enum opk_profiler profiler;
 	struct opk_nv_host *host;
 	double *values;
+	struct opk_measured measured;
+	const bool *wanted;  /* metrics that the image's group has */
+	const char **subset; /* their names, for CUPTI */
+	double *subset_values;
 	uint64_t rows;
 	uint64_t incomplete_samples;
 };
@@ -172,6 +178,24 @@ static int check_metrics(struct work *w)
 	            : OPK_OK;
 }
 
+/* The values of the metrics that the image's group has; the others are NaN. */
+static int evaluate_metrics(struct work *w, const void *image, size_t size, size_t index)
+{
+	size_t count = 0;
+	int code = OPK_OK;
+
+	for (size_t i = 0; i < w->job->metric_count; i++)
+		if (w->wanted[i])
+			w->subset[count++] = w->job->metrics[i];
+	if (count)
+		code = opk_nv_evaluate(w->subset_values, w->ctx, w->host, image, size, index,
+		                       w->subset, count);
+	count = 0;
+	for (size_t i = 0; !code && i < w->job->metric_count; i++)
+		w->values[i] = w->wanted[i] ? w->subset_values[count++] : (double)NAN;
+	return code;
+}
+
 static int evaluate_row(struct work *w, const void *image, size_t size, size_t index)
 {
 	struct opk_spool_row row = { 0 };
@@ -180,13 +204,30 @@ static int evaluate_row(struct work *w, const void *image, size_t size, size_t i
 	                                          : describe_range(w, &row, &name, image, size, index);
 
 	if (!code)
-		code = opk_nv_evaluate(w->values, w->ctx, w->host, image, size, index,
-		                       w->job->metrics, w->job->metric_count);
+		code = evaluate_metrics(w, image, size, index);
 	if (code == OPK_EUSAGE && check_metrics(w))
 		return OPK_EUSAGE;
 	if (code)
 		return opk_add(w->ctx, blame_image(code), "while evaluating range %zu", index);
 	return put_row(w, &row, name);
+}
+
+/* An image is of one config, and so are all its ranges. Those of a cut-off file may be unknown. */
+static int find_group(struct work *w, size_t count)
+{
+	const struct opk_eval_job *job = w->job;
+	uint32_t group = 0;
+
+	for (size_t i = 0; i < count && w->rows + i < job->range_count; i++) {
+		uint32_t found = job->ranges[w->rows + i].group;
+
+		if (i && found != group)
+			return opk_fail(w->ctx, OPK_EINPUT, "its ranges are of groups %u and %u: the "
+			                "range table is of another image", group, found);
+		group = found;
+	}
+	w->wanted = opk_measured_by(&w->measured, group);
+	return OPK_OK;
 }
 
 static int evaluate_image(struct work *w, const void *image, size_t size)
@@ -210,6 +251,7 @@ static int evaluate_image(struct work *w, const void *image, size_t size)
 		                info.completed, info.populated);
 	if (w->profiler == OPK_PROFILER_PM && info.populated > info.completed)
 		w->incomplete_samples += info.populated - info.completed;
+	code = find_group(w, info.completed);
 	for (size_t i = 0; !code && i < info.completed; i++, w->rows++) {
 		opk_child_progress(w->child, i, info.completed);
 		code = evaluate_row(w, image, size, i);
@@ -245,16 +287,26 @@ static int evaluate_bare(struct work *w)
 	return image ? evaluate_image(w, image, w->job->image_size) : opk_nomem(w->ctx, "an image");
 }
 
+static int allocate(struct work *w)
+{
+	size_t count = w->job->metric_count;
+
+	w->values = opk_alloc_array(count, sizeof *w->values);
+	w->subset = opk_alloc_array(count, sizeof *w->subset);
+	w->subset_values = opk_alloc_array(count, sizeof *w->subset_values);
+	if (!w->values || !w->subset || !w->subset_values)
+		return opk_nomem(w->ctx, "values");
+	return opk_measured_init(&w->measured, w->ctx, w->job->meta, w->job->metrics, count);
+}
+
 int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	struct work w = { .ctx = ctx, .job = data, .child = child };
 	struct opk_spool_trailer trailer;
-	int code;
+	int code = allocate(&w);
 
-	w.values = opk_alloc_array(w.job->metric_count, sizeof *w.values);
-	if (!w.values)
-		return opk_nomem(ctx, "values");
-	code = w.job->file ? evaluate_file(&w) : evaluate_bare(&w);
+	if (!code)
+		code = w.job->file ? evaluate_file(&w) : evaluate_bare(&w);
 	/* Names are checked also where there was no row to refuse them. */
 	if (!code && !w.rows && w.host)
 		code = check_metrics(&w);
@@ -262,6 +314,9 @@ int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	if (!code)
 		code = put(&w, &trailer, sizeof trailer);
 	opk_nv_host_free(w.host);
+	opk_measured_clear(&w.measured);
+	free(w.subset);
+	free(w.subset_values);
 	free(w.values);
 	free(w.chip);
 	return code;

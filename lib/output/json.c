@@ -22,6 +22,12 @@ static void put_cell(struct opk_json_writer *json, const struct opk_column *colu
 	case OPK_CELL_LIST:
 		opk_json_put_strings(json, cell->list.items, cell->list.count);
 		break;
+	case OPK_CELL_OPTIONAL:
+		if (cell->optional.known)
+			opk_json_put_u64(json, cell->optional.uint);
+		else
+			opk_json_put_string(json, NULL);
+		break;
 	}
 }
 

@@ -65,6 +65,10 @@ void opk_cell_text(struct opk_buf *out, enum opk_cell_type type, const union opk
 	case OPK_CELL_LIST:
 		put_list(out, cell);
 		break;
+	case OPK_CELL_OPTIONAL:
+		if (cell->optional.known)
+			opk_buf_add_printf(out, "%" PRIu64, cell->optional.uint);
+		break;
 	}
 }
 

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Recordings in groups, over the fake: an image has three ranges, and the n-th metric that CUPTI is
+ * asked for has the value 100 * range + n + 0.5 in it.
+ */
+#include <math.h>
+
+#include "allocation.h"
+#include "fake_nv.h"
+#include "folder.h"
+
+enum { RANGES = 3, METRICS = 4 };
+
+static const char *const names[METRICS] = { "fake__a.sum", "fake__b.sum", "fake__ratio.pct",
+	                                    "fake__c.sum" };
+/* a and c; b; and the ratio is in none. */
+static const size_t first[] = { 0, 3 }, second[] = { 1 };
+static const struct opk_group groups[] = { { first, 2 }, { second, 1 } };
+
+static const char *path_of(void)
+{
+	return in_folder("t.opk");
+}
+
+/* What a recording is made of. */
+struct recording {
+	const char *join;
+	enum opk_profiler profiler;
+	const struct opk_range *ranges; /* one behind the other; none: no range table */
+	size_t range_count;
+	size_t time_count;
+	size_t images;
+	bool incomplete;
+};
+
+static void write_recording(struct opk_ctx *ctx, const struct recording *recording)
+{
+	struct opk_meta meta = { .chip = "FA100", .profiler = recording->profiler, .metrics = names,
+		                 .metric_count = METRICS, .groups = groups, .group_count = 2,
+		                 .join = recording->join };
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new_live(&writer, ctx, path_of()));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	for (size_t i = 0; i < recording->images; i++)
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
+	if (recording->range_count)
+		ck_ok(ctx, opk_writer_add_ranges(writer, recording->ranges,
+		                                 recording->range_count));
+	if (recording->time_count) {
+		struct opk_time times[20];
+
+		for (size_t i = 0; i < recording->time_count; i++)
+			times[i] = (struct opk_time){ 7000 + i, 8000 + i };
+		ck_ok(ctx, opk_writer_add_times(writer, times, recording->time_count));
+	}
+	if (!recording->incomplete)
+		ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+}
+
+static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct opk_ctx *ctx,
+                    const char *const *metrics, size_t count)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+
+	options.metrics = metrics;
+	options.metric_count = count;
+	options.allow_incomplete = true;
+	ck_ok(ctx, opk_file_open(file, ctx, path_of()));
+	return opk_eval_file(out, ctx, *file, &options);
+}
+
+#define RANGE(kernel_, launch_, group_)                                                            \
+	{ .name = "n" kernel_, .kernel = kernel_, .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },   \
+	  .block = { 32, 1, 1 }, .launch = launch_, .group = group_, .rank = -1 }
+
+/* The same three kernels twice: first with the metrics of group 1, then with that of group 2. */
+static const struct opk_range rotated[] = {
+	RANGE("x", 1, 1), RANGE("y", 2, 1), RANGE("x", 3, 1),
+	RANGE("y", 4, 2), RANGE("x", 5, 2), RANGE("x", 6, 2),
+};
+
+/* ---- groups ----------------------------------------------------------------------------- */
+
+START_TEST(values_of_the_group)
+{
+	static const struct recording recording = { "", OPK_PROFILER_RANGE, rotated, 6, 0, 2, false };
+	static const bool measured[2][METRICS] = { { 1, 0, 0, 1 }, { 0, 1, 0, 0 } };
+	static const double values[2][METRICS] = { { 0.5, NAN, NAN, 1.5 }, { NAN, 0.5, NAN, NAN } };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+	struct opk_file *file;
+
+	write_recording(ctx, &recording);
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, NULL, 0));
+	for (size_t i = 0; i < 6; i++) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		for (size_t j = 0; j < METRICS; j++) {
+			double wanted = values[i / 3][j] + (double)(i % 3 * 100);
+
+			ck_assert_int_eq(row->measured[j], measured[i / 3][j]);
+			ck_assert_msg(isnan(wanted) ? isnan(row->values[j]) : row->values[j] == wanted,
+			              "row %zu, metric %zu: %g", i, j, row->values[j]);
+		}
+	}
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Asked for by name: in their group, and what the set does not name wherever it evaluates. */
+START_TEST(metrics_by_name)
+{
+	static const char *const asked[] = {
+		"fake__throughput.avg.pct_of_peak_sustained_elapsed", "fake__b.sum",
+	};
+	static const struct recording recording = { "", OPK_PROFILER_RANGE, rotated, 6, 0, 2, false };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+	struct opk_file *file;
+
+	fake.nan_or_inf = (double)NAN;
+	fake.evaluate_at = 0;
+	write_recording(ctx, &recording);
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, asked, 2));
+	for (size_t i = 0; i < 6; i++) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		ck_assert_int_eq(row->measured[0], i % 3 != 0);
+		ck_assert_int_eq(row->measured[1], i >= 3);
+		ck_assert(i >= 3 || isnan(row->values[1]));
+	}
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(tables_that_do_not_fit)
+{
+	static const struct opk_range mixed[] = {
+		RANGE("x", 1, 1), RANGE("y", 2, 1), RANGE("x", 3, 2),
+	};
+	static const struct opk_range beyond[] = {
+		RANGE("x", 1, 3), RANGE("y", 2, 3), RANGE("x", 3, 3),
+	};
+	static const struct {
+		struct here here;
+		struct recording recording;
+		const char *wanted; /* NULL: it fits */
+	} rows[] = {
+		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 3, 0, 1, false }, NULL },
+		{ HERE, { "", OPK_PROFILER_RANGE, NULL, 0, 0, 1, false }, NULL },
+		{ HERE, { "", OPK_PROFILER_RANGE, mixed, 3, 0, 1, false }, "of groups 1 and 2" },
+		{ HERE, { "", OPK_PROFILER_RANGE, beyond, 3, 0, 1, false },
+		  "range 0 is of group 3, and there are 2" },
+		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 2, 0, 1, false }, "2 rows for 3 ranges" },
+		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 2, 0, 1, true }, NULL },
+		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 6, 0, 1, true }, "6 rows for 3 ranges" },
+		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 3, 3, 1, false }, NULL },
+		{ HERE, { "", OPK_PROFILER_RANGE, NULL, 0, 4, 1, false }, "times of 4 samples, and 3" },
+		{ HERE, { "", OPK_PROFILER_RANGE, NULL, 0, 2, 1, false }, "times of 2 samples, and 3" },
+		{ HERE, { "", OPK_PROFILER_RANGE, NULL, 0, 2, 1, true }, NULL },
+		{ HERE, { "", OPK_PROFILER_RANGE, NULL, 0, 4, 1, true }, "times of 4 samples, and 3" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_evaluation *evaluation = NULL;
+		struct opk_file *file;
+		int code;
+
+		write_recording(ctx, &rows[i].recording);
+		code = evaluate(&evaluation, &file, ctx, NULL, 0);
+		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d: %s", code,
+		       errors_of(ctx));
+		ck_row(&rows[i], !code || told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+		ck_row(&rows[i], !code == !!evaluation, "out parameter");
+		opk_evaluation_free(evaluation);
+		opk_file_free(file);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* Recorded times are better than the GPU's own. */
+START_TEST(times_of_samples)
+{
+	static const struct recording recording = { "", OPK_PROFILER_PM, NULL, 0, 6, 2, false };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+	struct opk_file *file;
+
+	fake.image_is_pm = true;
+	write_recording(ctx, &recording);
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, names, 1));
+	for (size_t i = 0; i < 6; i++) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		ck_assert_uint_eq(row->start_ns, 7000 + i);
+		ck_assert_uint_eq(row->end_ns, 8000 + i);
+	}
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- joining ---------------------------------------------------------------------------- */
+
+/* Writes, evaluates and joins; *file and *evaluation are to be freed in any case. */
+static int join(struct opk_join **out, struct opk_evaluation **evaluation, struct opk_file **file,
+                struct opk_ctx *ctx, const struct recording *recording, const char *how)
+{
+	write_recording(ctx, recording);
+	ck_ok(ctx, evaluate(evaluation, file, ctx, NULL, 0));
+	return opk_join_new(out, ctx, *evaluation, how);
+}
+
+static void check_joined(const struct opk_joined_row *row, const double *values,
+                         const uint64_t *counts)
+{
+	for (size_t i = 0; i < METRICS; i++) {
+		ck_assert_uint_eq(row->counts[i], counts[i]);
+		ck_assert_msg(isnan(values[i]) ? isnan(row->values[i]) : row->values[i] == values[i],
+		              "metric %zu: %g", i, row->values[i]);
+	}
+}
+
+START_TEST(by_kernel)
+{
+	static const struct recording recording = { "kernel", OPK_PROFILER_RANGE, rotated, 6, 0, 2,
+		                                    false };
+	/* x has ranges 0 and 2 of the first image, 1 and 2 of the second. */
+	static const double values[2][METRICS] = {
+		{ 100.5, 150.5, NAN, 101.5 }, { 100.5, 0.5, NAN, 101.5 },
+	};
+	static const uint64_t counts[2][METRICS] = { { 2, 2, 0, 2 }, { 1, 1, 0, 1 } };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	struct opk_file *file;
+	struct opk_join *joined;
+
+	ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, NULL));
+	ck_assert_uint_eq(opk_join_count(joined), 2);
+	ck_assert_uint_eq(opk_join_left_out(joined), 0);
+	for (size_t i = 0; i < 2; i++) {
+		const struct opk_joined_row *row = opk_join_get(joined, i);
+
+		ck_assert_str_eq(row->name, i ? "ny" : "nx");
+		ck_assert_str_eq(row->range.kernel, i ? "y" : "x");
+		ck_assert_uint_eq(row->range.grid[0], 2);
+		ck_assert_uint_eq(row->range.launch, 0);
+		ck_assert_uint_eq(row->range.group, 0);
+		ck_assert_uint_eq(row->ranges, i ? 2 : 4);
+		/* The metric of no group does not count. */
+		ck_assert_uint_eq(row->ranges_min, i ? 1 : 2);
+		check_joined(row, values[i], counts[i]);
+	}
+	opk_join_free(joined);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A group that was not collected shows as 0; a value that could not be computed as NaN. */
+START_TEST(incomplete_rows)
+{
+	static const struct recording recording = { "kernel", OPK_PROFILER_RANGE, rotated, 3, 0, 1,
+		                                    false };
+	static const double values[2][METRICS] = { { NAN, NAN, NAN, 101.5 }, { 100.5, NAN, NAN, 101.5 } };
+	static const uint64_t counts[2][METRICS] = { { 2, 0, 0, 2 }, { 1, 0, 0, 1 } };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	struct opk_file *file;
+	struct opk_join *joined;
+
+	fake.nan_or_inf = (double)NAN;
+	fake.evaluate_at = 2;
+	ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, NULL));
+	ck_assert_uint_eq(opk_join_count(joined), 2);
+	for (size_t i = 0; i < 2; i++) {
+		ck_assert_uint_eq(opk_join_get(joined, i)->ranges_min, 0);
+		check_joined(opk_join_get(joined, i), values[i], counts[i]);
+	}
+	opk_join_free(joined);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Two ranges that are the same but for one fact: which kinds of join tell them apart? */
+static const struct key_row {
+	struct here here;
+	struct opk_range other;
+	bool kernel, launch, name; /* one row */
+} key_rows[] = {
+	{ HERE, RANGE("x", 1, 1), true, true, true },
+	{ HERE, RANGE("x", 2, 1), true, false, true },
+	{ HERE, RANGE("y", 1, 1), false, false, false },
+	{ HERE, { .name = "nx", .kernel = "y", .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },
+	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1 }, false, false, true },
+	{ HERE, { .name = "m", .kernel = "x", .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },
+	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1 }, true, true, false },
+	{ HERE, { .name = "nx", .kernel = "x", .symbol = "s", .nvtx = "", .grid = { 2, 1, 1 },
+	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1 }, false, false, true },
+	{ HERE, { .name = "nx", .kernel = "x", .symbol = "", .nvtx = "", .grid = { 2, 2, 1 },
+	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1 }, false, false, true },
+	{ HERE, { .name = "nx", .kernel = "x", .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },
+	          .block = { 64, 1, 1 }, .launch = 1, .group = 1, .rank = -1 }, false, false, true },
+	{ HERE, { .name = "nx", .kernel = "x", .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },
+	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1, .shared_bytes = 8 },
+	  false, true, true },
+	{ HERE, { .name = "nx", .kernel = "x", .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },
+	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1, .device = 1 },
+	  false, false, false },
+	{ HERE, { .name = "nx", .kernel = "x", .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },
+	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = 0 }, true, false, false },
+	{ HERE, { .name = "nx", .kernel = "x", .symbol = "", .nvtx = "a", .grid = { 2, 1, 1 },
+	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1, .stream = 5,
+	          .registers = 9, .context = 2, .process = 3, .duration_ns = 4 }, true, true, true },
+};
+
+START_TEST(keys)
+{
+	static const char *const kinds[] = { "kernel", "launch", "name" };
+	const struct key_row *row = &key_rows[_i];
+	const bool wanted[] = { row->kernel, row->launch, row->name };
+	struct opk_range ranges[RANGES] = { RANGE("x", 1, 1), row->other, RANGE("x", 1, 1) };
+	const struct recording recording = { "", OPK_PROFILER_RANGE, ranges, 3, 0, 1, false };
+
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_evaluation *evaluation;
+		struct opk_file *file;
+		struct opk_join *joined;
+
+		ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, kinds[i]));
+		ck_row(row, opk_join_count(joined) == (wanted[i] ? 1 : 2), "%s: %zu rows", kinds[i],
+		       opk_join_count(joined));
+		ck_row(row, opk_join_get(joined, 0)->ranges == (wanted[i] ? 3 : 2), "%s", kinds[i]);
+		opk_join_free(joined);
+		opk_evaluation_free(evaluation);
+		opk_file_free(file);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* What ranges differ in is unknown of their row, but for the duration. */
+START_TEST(common_facts)
+{
+	static const struct opk_range ranges[RANGES] = {
+		{ .name = "n", .kernel = "x", .symbol = "s", .nvtx = "a/b", .launch = 1, .stream = 4,
+		  .duration_ns = 100, .registers = 32, .context = 1, .process = 7, .rank = 0,
+		  .start_ns = 1, .end_ns = 2, .group = 1 },
+		{ .name = "n", .kernel = "x", .symbol = "s", .nvtx = "a/b", .launch = 1, .stream = 4,
+		  .duration_ns = 201, .registers = 32, .context = 1, .process = 8, .rank = 0,
+		  .start_ns = 1, .end_ns = 3, .group = 1 },
+		{ .name = "n", .kernel = "x", .symbol = "s", .nvtx = "a/c", .launch = 2, .stream = 0,
+		  .registers = 32, .context = 2, .process = 7, .rank = 1, .start_ns = 2,
+		  .end_ns = 2, .group = 1 },
+	};
+	static const struct recording recording = { "kernel", OPK_PROFILER_RANGE, ranges, 3, 0, 1,
+		                                    false };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	const struct opk_range *range;
+	struct opk_file *file;
+	struct opk_join *joined;
+
+	ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, NULL));
+	ck_assert_uint_eq(opk_join_count(joined), 1);
+	range = &opk_join_get(joined, 0)->range;
+	ck_assert_str_eq(range->symbol, "s");
+	ck_assert_str_eq(range->nvtx, "");
+	ck_assert_uint_eq(range->registers, 32);
+	ck_assert_uint_eq(range->duration_ns, 151); /* of the two that are known */
+	ck_assert(!range->launch && !range->context && !range->process && !range->start_ns);
+	ck_assert(!range->end_ns && !range->stream && range->rank == -1 && range->group == 1);
+	ck_assert(opk_join_get(joined, 0)->many_streams);
+	opk_join_free(joined);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* More rows than the table begins with. */
+START_TEST(many_rows)
+{
+	enum { IMAGES = 200 };
+	static struct opk_range ranges[IMAGES * RANGES];
+	static const struct recording recording = { "launch", OPK_PROFILER_RANGE, ranges,
+		                                    IMAGES * RANGES, 0, IMAGES, false };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	struct opk_file *file;
+	struct opk_join *joined;
+	size_t half = IMAGES * RANGES / 2;
+
+	for (size_t i = 0; i < IMAGES * RANGES; i++)
+		ranges[i] = (struct opk_range){ .kernel = "x", .launch = 1 + i % half, .rank = -1,
+			                        .group = i < half ? 1 : 2 };
+	ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, NULL));
+	ck_assert_uint_eq(opk_join_count(joined), half);
+	for (size_t i = 0; i < half; i++) {
+		const struct opk_joined_row *row = opk_join_get(joined, i);
+
+		ck_assert_uint_eq(row->range.launch, i + 1);
+		ck_assert_uint_eq(row->ranges, 2);
+		ck_assert_uint_eq(row->ranges_min, 1);
+		ck_assert_double_eq(row->values[1], (double)(i % 3 * 100) + 0.5);
+	}
+	opk_join_free(joined);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(refused_joins)
+{
+	static const struct {
+		struct here here;
+		struct recording recording;
+		const char *how;
+		int code;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 3, 0, 1, false }, NULL, OPK_EUSAGE,
+		  "'' is no way to join" },
+		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 3, 0, 1, false }, "stream", OPK_EUSAGE,
+		  "'stream' is no way to join" },
+		{ HERE, { "kernel", OPK_PROFILER_RANGE, NULL, 0, 0, 1, false }, NULL, OPK_EINPUT,
+		  "can't be joined without a range table" },
+		{ HERE, { "kernel", OPK_PROFILER_PM, rotated, 3, 0, 1, false }, NULL, OPK_EUSAGE,
+		  "only ranges of a recording" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_evaluation *evaluation;
+		struct opk_join *joined = NULL;
+		struct opk_file *file;
+		int code;
+
+		fake.image_is_pm = rows[i].recording.profiler == OPK_PROFILER_PM;
+		code = join(&joined, &evaluation, &file, ctx, &rows[i].recording, rows[i].how);
+		ck_row(&rows[i], code == rows[i].code && !joined, "code %d", code);
+		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+		opk_evaluation_free(evaluation);
+		opk_file_free(file);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* Of a cut-off file, rows may be missing at the end. */
+START_TEST(cut_off)
+{
+	static const struct recording recording = { "kernel", OPK_PROFILER_RANGE, rotated, 3, 0, 2,
+		                                    true };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	struct opk_file *file;
+	struct opk_join *joined;
+
+	ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, NULL));
+	ck_assert_uint_eq(opk_join_count(joined), 2);
+	ck_assert_uint_eq(opk_join_left_out(joined), 3);
+	opk_join_free(joined);
+	opk_join_free(NULL);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	static const struct recording recording = { "kernel", OPK_PROFILER_RANGE, rotated, 6, 0, 2,
+		                                    false };
+	struct opk_ctx *ctx = fake_ctx();
+
+	write_recording(ctx, &recording);
+	for (long n = 0;; n++) {
+		struct opk_evaluation *evaluation;
+		struct opk_join *joined = NULL;
+		struct opk_file *file;
+		int code;
+
+		ck_ok(ctx, evaluate(&evaluation, &file, ctx, NULL, 0));
+		fail_allocation(n);
+		code = opk_join_new(&joined, ctx, evaluation, NULL);
+		if (!allocation_failed()) {
+			ck_ok(ctx, code);
+			ck_assert_int_gt(n, 5);
+			opk_join_free(joined);
+			opk_evaluation_free(evaluation);
+			opk_file_free(file);
+			break;
+		}
+		ck_assert_msg(code == OPK_ENOMEM && !joined, "allocation %ld: %d: %s", n, code,
+		              errors_of(ctx));
+		opk_evaluation_free(evaluation);
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("join");
+	TCase *tests = tcase_create("groups");
+
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, values_of_the_group);
+	tcase_add_test(tests, metrics_by_name);
+	tcase_add_test(tests, tables_that_do_not_fit);
+	tcase_add_test(tests, times_of_samples);
+	tcase_set_timeout(tests, 120);
+	suite_add_tcase(suite, tests);
+	tests = tcase_create("join");
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, by_kernel);
+	tcase_add_test(tests, incomplete_rows);
+	tcase_add_loop_test(tests, keys, 0, COUNT(key_rows));
+	tcase_add_test(tests, common_facts);
+	tcase_add_test(tests, many_rows);
+	tcase_add_test(tests, refused_joins);
+	tcase_add_test(tests, cut_off);
+	tcase_add_test(tests, without_memory);
+	tcase_set_timeout(tests, 120);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,143 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The command line over recordings in groups: rows that are joined, launch columns, inflated metrics,
+# times of samples. tests/rotate.c makes the recordings out of shipped ones.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+rotate=$BUILD/tests/rotate
+[ -x "$rotate" ] || skip_all 'tests/rotate is not built'
+unset OFFPEAK_SETS
+golden=$SOURCE/tests/golden/gh100-simple.csv
+cd "$tmp" || exit 99
+made() {
+	"$rotate" "$@" || fail "rotate $*"
+}
+
+# What the rows without groups have, but for the last metric, which is in no group.
+sed 's/,[^,]*$//' "$golden" | cut -d , -f 2- >wanted
+
+section 'eval --join: kernel'
+made kernel "$simple" kernel.opk 1 2 2
+notes '4 of 7 metrics count idle time' eval kernel.opk
+err_has 'sm__cycles_elapsed.max, smsp__inst_executed.sum, gpu__time_duration.sum\.\.\.; --replay kernel'
+err_has '1 of 7 metrics are nan in every row, such as lts__t_sector_hit_rate.pct'
+out_has '^range,name,kernel,grid,block,device,nvtx,rank,duration_ns,launches,launches_min,sm__warps_'
+out_has '^4,r4,"dgemm.*",32x32x1,16x16x1,0,step/gemm,3,5010,3,1,96\.280875890512007,.*,nan$'
+lines_are 6
+sed 's/"[^"]*"/k/' out | cut -d , -f 12-17 >plain
+equal plain wanted
+# Half of the groups: their metrics are nan, and the rows say that they are incomplete.
+made kernel "$simple" part.opk 1
+notes '4 of 7 metrics are nan in every row' eval part.opk
+out_has ',1000,1,0,75\.3'
+# An image with all metrics makes them complete, the one of no group, too.
+made kernel "$simple" whole.opk 1 0
+notes 'idle time' eval whole.opk
+out_has ',2,1,75\.320837508862908,.*,36\.08725785435005$'
+
+section 'eval --join none'
+notes 'idle time' eval kernel.opk --join none
+out_has '^range,name,kernel,grid,block,device,nvtx,rank,duration_ns,sm__warps_'
+out_lacks launches
+lines_are 16
+out_has '^5,r0,"vadd.*,nan,73\.490172215242879,nan,'
+notes 'idle time' eval kernel.opk --join recorded
+lines_are 6
+refuses 2 '--join kernel: use recorded or none' eval kernel.opk --join kernel
+works eval "$simple" --join none
+out_lacks launches
+works eval "$simple" --join recorded
+out_lacks launches
+
+section 'eval --join: launch and name'
+for how in launch name; do
+	made $how "$simple" $how.opk 2 1
+	notes 'idle time' eval $how.opk
+	lines_are 6
+	out_has '^0,r0,"vadd.*,2,1,75\.320837508862908,73\.490172215242879,'
+done
+
+section 'eval --layout long'
+works eval kernel.opk --layout long
+header_is range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,launches,inflated
+lines_are 36
+out_has '^0,.*,sm__warps_active.avg.pct_of_peak_sustained_active,percent,75\.320837508862908,1,no$'
+out_has '^0,.*,smsp__inst_executed.sum,instructions,2621440,2,yes$'
+out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,nan,0,no$'
+works eval kernel.opk --layout long --join none
+header_is range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,inflated
+works eval kernel.opk --layout long --format json
+json 'j[3]["launches"] == 2 and j[3]["inflated"] is True and j[6]["value"] is None'
+works eval kernel.opk --metrics lts__t_sector_hit_rate.pct,dram__throughput.avg.pct_of_peak_sustained_elapsed \
+	--layout long
+header_is range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,launches
+# Metrics that the set does not name are computed wherever their counters are.
+works eval kernel.opk --metrics smsp__inst_executed.avg --layout long
+out_has '^0,.*,smsp__inst_executed.avg,instructions,[0-9.]+,[1-3]$'
+
+section 'eval: several files, one of them joined'
+notes 'idle time' eval kernel.opk "$simple"
+out_has '^range,name,file,kernel,grid,block,device,nvtx,rank,duration_ns,launches,launches_min,sm__warps'
+lines_are 11
+out_has "^0,0,$simple,\"vadd.*,0,,,,1,1,75\.320837508862908,"
+
+section 'eval --launch-columns'
+notes 'idle time' eval kernel.opk --launch-columns all --format json
+json 'len(j) == 5 and j[1]["launch"] == 2 and j[1]["shared_bytes"] == 1024 and j[1]["stream"] == 7'
+json 'j[0]["stream"] is None and j[0]["process"] is None and j[0]["shared_bytes"] == 0'
+json 'j[0]["registers"] == 32 and j[0]["context"] == 1 and j[0]["rank"] == 3'
+json 'j[0]["nvtx"] == "step/gemm" and j[0]["duration_ns"] == 1010 and "start_ns" not in j[0]'
+notes 'idle time' eval kernel.opk --launch-columns all
+out_has ',device,launch,shared_bytes,registers,stream,context,nvtx,process,rank,duration_ns,launches,'
+out_has '^0,r0,"vadd.*,0,1,0,32,,1,step/gemm,,3,1010,3,1,75\.'
+notes 'idle time' eval kernel.opk --launch-columns all --join none
+out_has '^0,r0,"vadd.*,0,1,0,32,0,1,step/gemm,100,3,1000,75\.'
+notes 'idle time' eval kernel.opk --launch-columns basic
+out_lacks shared_bytes
+refuses 2 '--launch-columns some: use basic or all' eval kernel.opk --launch-columns some
+works eval "$recordings/gh100-nested.opk" --launch-columns all
+out_has '^range,name,sm__warps_active'
+
+section 'info'
+works info kernel.opk --format json
+json 'j["groups"] == 2 and j["join"] == "kernel" and j["backend"] == "range-profiler"'
+json 'len(j["inflated"]) == 4 and j["run"][1] == {"name": "env.RANK", "value": "3"}'
+json 'j["stats"] == [{"launches": 30, "ranges": 15, "depth": 2}]'
+json 'j["drops"] == [{"reason": "no memory", "count": 5}]'
+works info kernel.opk --format table
+out_has '^hostname +node7'
+out_has '^no memory +5'
+
+section 'merge: application replay'
+made launch "$simple" one.opk 1
+made launch "$simple" two.opk 2
+works merge one.opk two.opk -o both.opk
+notes 'idle time' eval both.opk
+out_has '^0,r0,"vadd.*,2,1,75\.320837508862908,73\.490172215242879,'
+works info both.opk
+out_has '^stats\[0\].launches,20$'
+out_has '^drops\[0\].count,10$'
+
+section 'times of samples'
+made times "$pm" times.opk 383
+notes 'sample 0 begins' eval times.opk
+out_has '^0,5000,6000,'
+out_has '^382,387000,388000,'
+cut -d , -f 1,4- out >plain
+run 0 eval "$pm"
+cut -d , -f 1,4- out >wanted
+equal plain wanted
+works merge times.opk times.opk -o twice.opk
+run 0 eval twice.opk
+out_has '^383,5000,6000,'
+made times "$pm" unfit.opk 382
+refuses 4 'there are times of 382 samples, and 383 samples' eval unfit.opk
+
+section 'recordings that were cut off'
+without_end kernel.opk >cut.opk
+refuses 4 'cut off' eval cut.opk
+notes 'cut off' eval cut.opk --allow-incomplete
+lines_are 6
+
+finish

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * rotate HOW IN.opk OUT.opk NUMBER...: makes recordings that only a GPU could make otherwise, out of
+ * one that has a single image. CUPTI evaluates an image for any subset of its metrics, so the same
+ * image passes for one of each group.
+ *
+ * HOW is kernel, launch or name: what to join by. The metrics but the last are dealt out to two
+ * groups in turn, and the image is written once for each NUMBER, as one of that group. Each time the
+ * ranges get other facts. HOW times: samples, of which there are NUMBER, get times of their own.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "offpeak.h"
+
+enum { MAX_METRICS = 1000, MAX_RANGES = 1000 };
+
+static struct opk_ctx *ctx;
+
+static void check(int code)
+{
+	if (!code)
+		return;
+	for (size_t i = 0; i < opk_error_count(ctx); i++)
+		fprintf(stderr, "rotate: %s\n", opk_error_message(ctx, i));
+	exit(1);
+}
+
+static void *read_image(size_t *size, const struct opk_file *file)
+{
+	void *data = NULL;
+
+	for (size_t i = 0; i < opk_file_section_count(file); i++)
+		if (opk_file_section(file, i)->type == OPK_SECTION_DATA)
+			check(opk_file_read(&data, size, ctx, file, i));
+	return data;
+}
+
+/* Every second metric to the second group, the last one to none. */
+static void deal(struct opk_meta *meta)
+{
+	static size_t indices[2][MAX_METRICS];
+	static struct opk_group groups[2] = { { indices[0], 0 }, { indices[1], 0 } };
+
+	for (size_t i = 0; i + 1 < meta->metric_count; i++)
+		indices[i % 2][groups[i % 2].metric_count++] = i;
+	meta->groups = groups;
+	meta->group_count = 2;
+}
+
+/* The ranges of the n-th image. */
+static void write_ranges(struct opk_writer *writer, const struct opk_range *recorded, size_t count,
+                         uint32_t group, uint32_t n)
+{
+	static struct opk_range ranges[MAX_RANGES];
+	static char names[MAX_RANGES][16];
+
+	for (size_t i = 0; i < count; i++) {
+		ranges[i] = recorded[i];
+		snprintf(names[i], sizeof names[i], "r%zu", i);
+		ranges[i].name = names[i];
+		ranges[i].nvtx = "step/gemm";
+		ranges[i].launch = i + 1;
+		ranges[i].shared_bytes = 1024 * (uint32_t)i;
+		ranges[i].stream = i ? 7 : n;
+		ranges[i].registers = 32;
+		ranges[i].context = 1;
+		ranges[i].process = 100 + n;
+		ranges[i].start_ns = 0;
+		ranges[i].duration_ns = 1000 * (i + 1) + 10 * n;
+		ranges[i].rank = 3;
+		ranges[i].group = group;
+	}
+	check(opk_writer_add_ranges(writer, ranges, count));
+}
+
+static void write_rotated(struct opk_writer *writer, struct opk_file *file, char **numbers)
+{
+	static const struct opk_drop drop = { "no memory", 5 };
+	const struct opk_range *ranges;
+	size_t count, size;
+	void *image = read_image(&size, file);
+	struct opk_stats stats = { .depth = 2, .drops = &drop, .drop_count = 1 };
+
+	check(opk_file_ranges(&ranges, &count, ctx, file));
+	for (uint32_t n = 0; numbers[n]; n++) {
+		check(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
+		write_ranges(writer, ranges, count, (uint32_t)atoi(numbers[n]), n);
+		stats.launches += count + 5;
+		stats.ranges += count;
+	}
+	check(opk_writer_add_stats(writer, &stats));
+	free(image);
+}
+
+static void write_times(struct opk_writer *writer, const struct opk_file *file, const char *number)
+{
+	size_t count = (size_t)atoi(number), size;
+	struct opk_time *times = calloc(count, sizeof *times);
+	void *image = read_image(&size, file);
+
+	for (size_t i = 0; i < count; i++)
+		times[i] = (struct opk_time){ 5000 + 1000 * i, 6000 + 1000 * i };
+	check(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
+	check(opk_writer_add_times(writer, times, count));
+	free(times);
+	free(image);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct opk_property run[] = { { "hostname", "node7" }, { "env.RANK", "3" } };
+	const struct opk_meta *recorded;
+	struct opk_writer *writer;
+	struct opk_file *file;
+	struct opk_meta meta;
+	bool times;
+
+	if (argc < 5 || opk_ctx_new(&ctx, NULL))
+		return 1;
+	times = !strcmp(argv[1], "times");
+	check(opk_file_open(&file, ctx, argv[2]));
+	check(opk_file_meta(&recorded, ctx, file));
+	meta = *recorded;
+	meta.run = run;
+	meta.run_count = 2;
+	if (!times) {
+		deal(&meta);
+		meta.join = argv[1];
+		meta.backend = "range-profiler";
+		meta.inflated = meta.metrics + 2;
+		meta.inflated_count = 4;
+	}
+	check(opk_writer_new(&writer, ctx, argv[3]));
+	check(opk_writer_add_meta(writer, &meta));
+	if (times)
+		write_times(writer, file, argv[4]);
+	else
+		write_rotated(writer, file, argv + 4);
+	check(opk_writer_finish(writer));
+	opk_writer_free(writer);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+	return 0;
+}
