@@ -9,7 +9,7 @@
 
 struct eval_args {
 	struct raw_args raw;
-	const char *layout, *first_sample;
+	const char *layout, *first_sample, *join, *launch_columns;
 	bool allow_incomplete;
 };
 
@@ -18,19 +18,45 @@ static const struct option_spec specs[] = {
 	  OPTION_TEXT, offsetof(struct eval_args, layout) },
 	{ "first-sample", 0, "HOW", "PM sampling: keep (default), mark or drop the first sample",
 	  OPTION_TEXT, offsetof(struct eval_args, first_sample) },
+	{ "join", 0, "HOW", "recorded (default): one row of ranges that belong together; or none",
+	  OPTION_TEXT, offsetof(struct eval_args, join) },
+	{ "launch-columns", 0, "WHICH", "basic (default), or all that is known of each launch",
+	  OPTION_TEXT, offsetof(struct eval_args, launch_columns) },
 	{ "allow-incomplete", 0, NULL, "evaluate what a cut-off recording still holds", OPTION_FLAG,
 	  offsetof(struct eval_args, allow_incomplete) },
 	RAW_OPTIONS(struct eval_args, raw),
 	{ 0 },
 };
 
+/* One of two words, of which the first is the default. */
+static int choose(bool *second, struct app *app, const char *option, const char *given,
+                  const char *const words[2])
+{
+	*second = given && !strcmp(given, words[1]);
+	if (given && !*second && strcmp(given, words[0]))
+		return app_error(app, OPK_EUSAGE, "%s %s: use %s or %s", option, given, words[0],
+		                 words[1]);
+	return OPK_OK;
+}
+
+static int check_shape(struct app *app, const struct eval_args *args, struct eval_rows *rows,
+                       bool *single)
+{
+	static const char *const layouts[] = { "wide", "long" };
+	static const char *const joins[] = { "recorded", "none" };
+	static const char *const columns[] = { "basic", "all" };
+	int code = choose(&rows->long_layout, app, "--layout", args->layout, layouts);
+
+	if (!code)
+		code = choose(single, app, "--join", args->join, joins);
+	return code ? code : choose(&rows->launches.all, app, "--launch-columns",
+	                            args->launch_columns, columns);
+}
+
 static int check_args(struct app *app, const struct eval_args *args, struct eval_rows *rows)
 {
 	static const char *const hows[] = { "keep", "mark", "drop" };
 
-	if (args->layout && strcmp(args->layout, "wide") && strcmp(args->layout, "long"))
-		return app_error(app, OPK_EUSAGE, "--layout %s: use wide or long", args->layout);
-	rows->long_layout = args->layout && !strcmp(args->layout, "long");
 	if (args->first_sample) {
 		size_t how = 0;
 
@@ -52,15 +78,8 @@ static int check_args(struct app *app, const struct eval_args *args, struct eval
 	return OPK_OK;
 }
 
-/* One input and what came of it. */
-struct input {
-	const char *path;
-	struct opk_file *file; /* NULL: a bare image */
-	struct opk_evaluation *evaluation;
-	bool launches;
-};
-
-static int eval_raw(struct app *app, struct input *input, const struct opk_eval_options *options)
+static int eval_raw(struct app *app, struct eval_input *input,
+                    const struct opk_eval_options *options)
 {
 	void *image;
 	size_t size;
@@ -75,62 +94,89 @@ static int eval_raw(struct app *app, struct input *input, const struct opk_eval_
 	return app_fail_while(app, code, "can't evaluate %s", input->path);
 }
 
-/* Whether any range has launch data; times of samples alone need no columns. */
-static bool has_launches(const struct opk_range *ranges, size_t count)
+static bool contains(const char *const *names, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
-		if (*ranges[i].kernel)
+		if (!strcmp(names[i], name))
 			return true;
 	return false;
 }
 
-static int eval_file(struct app *app, struct input *input, const struct opk_eval_options *options)
+/* Which of the evaluated metrics the metadata calls inflated. */
+static int find_inflated(struct app *app, struct eval_input *input, struct eval_rows *rows,
+                         const struct opk_meta *meta)
+{
+	size_t count = opk_evaluation_metric_count(input->evaluation);
+
+	if (!meta->inflated_count)
+		return OPK_OK;
+	input->inflated = calloc(count, sizeof *input->inflated);
+	if (!input->inflated)
+		return app_error(app, OPK_EFAILED, "out of memory");
+	for (size_t i = 0; i < count; i++) {
+		input->inflated[i] = contains(meta->inflated, meta->inflated_count,
+		                              opk_evaluation_metric(input->evaluation, i));
+		rows->inflated |= input->inflated[i];
+	}
+	return OPK_OK;
+}
+
+static int eval_file(struct app *app, struct eval_input *input, struct eval_rows *rows,
+                     const struct opk_eval_options *options, bool single)
 {
 	const struct opk_range *ranges;
+	const struct opk_meta *meta;
 	size_t count;
 	int code = opk_file_open(&input->file, app->ctx, input->path);
 
 	if (!code)
 		code = opk_eval_file(&input->evaluation, app->ctx, input->file, options);
 	if (!code)
+		code = opk_file_meta(&meta, app->ctx, input->file);
+	if (!code)
 		code = opk_file_ranges(&ranges, &count, app->ctx, input->file);
+	if (!code && *meta->join && !single)
+		code = opk_join_new(&input->join, app->ctx, input->evaluation, NULL);
 	if (code)
 		return app_fail(app, code);
 	if (!opk_file_complete(input->file))
 		app_note("%s: cut off: these are the ranges of its %zu whole sections", input->path,
 		         opk_file_section_count(input->file));
-	input->launches = has_launches(ranges, count);
-	return OPK_OK;
+	if (meta->profiler == OPK_PROFILER_RANGE)
+		launch_columns_find(&rows->launches, ranges, count);
+	rows->joined |= input->join != NULL;
+	return find_inflated(app, input, rows, meta);
 }
 
-static void free_inputs(struct input *inputs, size_t count)
+static void free_inputs(struct eval_input *inputs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
+		opk_join_free(inputs[i].join);
 		opk_evaluation_free(inputs[i].evaluation);
 		opk_file_free(inputs[i].file);
+		free(inputs[i].inflated);
 	}
 	free(inputs);
 }
 
 /* All inputs are evaluated before the first row is printed: a bad one leaves no half table. */
 static int eval_all(struct app *app, const struct eval_args *args,
-                    const struct opk_eval_options *options, struct eval_rows *rows)
+                    const struct opk_eval_options *options, struct eval_rows *rows, bool single)
 {
 	size_t count = args->raw.image ? 1 : app->argument_count;
-	struct input *inputs = calloc(count, sizeof *inputs);
+	struct eval_input *inputs = calloc(count, sizeof *inputs);
 	int code = inputs ? OPK_OK : app_error(app, OPK_EFAILED, "out of memory");
 
 	rows->file_count = count;
 	for (size_t i = 0; !code && i < count; i++) {
 		inputs[i].path = args->raw.image ? args->raw.image : app->arguments[i];
 		code = args->raw.image ? eval_raw(app, &inputs[i], options)
-		                       : eval_file(app, &inputs[i], options);
-		rows->launches |= inputs[i].launches;
+		                       : eval_file(app, &inputs[i], rows, options, single);
 	}
 	for (size_t i = 0; !code && i < count; i++)
-		code = eval_rows_fit(rows, app, inputs[i].path, inputs[i].evaluation);
+		code = eval_rows_fit(rows, app, &inputs[i]);
 	for (size_t i = 0; !code && i < count; i++)
-		code = eval_rows_print(rows, app, inputs[i].path, inputs[i].evaluation);
+		code = eval_rows_print(rows, app, &inputs[i]);
 	if (!code) {
 		code = app_end_output(app, OPK_OK);
 		eval_rows_note(rows);
@@ -146,13 +192,16 @@ static int run(struct app *app, void *data)
 	struct opk_eval_options options;
 	struct raw_metrics metrics = { 0 };
 	struct eval_rows rows = { 0 };
-	int code = check_args(app, args, &rows);
+	bool single;
+	int code = check_shape(app, args, &rows, &single);
 
+	if (!code)
+		code = check_args(app, args, &rows);
 	if (!code)
 		code = raw_eval_options(app, &args->raw, &options, &metrics);
 	if (!code) {
 		options.allow_incomplete = args->allow_incomplete;
-		code = eval_all(app, args, &options, &rows);
+		code = eval_all(app, args, &options, &rows, single);
 	}
 	raw_metrics_free(&metrics);
 	return code;
@@ -162,11 +211,22 @@ const struct command eval_command = {
 	.name = "eval",
 	.synopsis = "FILE.opk... | --raw IMAGE --metrics A,B",
 	.summary = "evaluate recordings into CSV, on a machine without a GPU",
-	.details = "Ranges: range,name, then kernel, grid, block and device where recorded, then the\n"
-	           "metrics. PM sampling: sample,start_ns,end_ns, then the metrics; only completed\n"
+	.details = "Ranges: range,name, then kernel, grid, block and device where recorded, and nvtx,\n"
+	           "rank and duration_ns; then the metrics. --launch-columns all adds launch,\n"
+	           "shared_bytes, registers, stream, context, process and start_ns. PM sampling: sample,start_ns,end_ns, then the metrics; only completed\n"
 	           "samples. The first sample of a recording begins at an earlier event, so its times\n"
 	           "and values span more than an interval: --first-sample mark adds the column\n"
 	           "spans_earlier, drop leaves it out.\n"
+	           "\n"
+	           "Where a recording has groups of metrics, each range has those of one group, and\n"
+	           "those that belong together make one row: launches of the same kernel and shape,\n"
+	           "the same launch of several runs, or ranges of the same name. A value is the mean of\n"
+	           "the ranges that have it. launches is their number: in a wide table that of the\n"
+	           "row, beside launches_min, that of the value that has the fewest; 0 shows an\n"
+	           "incomplete row, metrics of no group apart. --join none prints each range by itself.\n"
+	           "\n"
+	           "Some ways to collect count idle time around short kernels into some metrics: a\n"
+	           "note names them, and a long table has the column inflated.\n"
 	           "\n"
 	           "Values are base units with 17 digits; nan is what CUPTI could not compute. A\n"
 	           "recording's checksums are verified first. All of NVIDIA's code runs in a child\n"

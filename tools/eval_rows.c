@@ -6,11 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FIXED = 16, TEXT_SIZE = 48 };
+/* Columns besides those of launches and metrics. */
+enum { MAX_FIXED = 16 + MAX_LAUNCH_COLUMNS };
 
-/* Text of the launch columns, as long as a row is in the making. */
-struct launch_text {
-	char grid[TEXT_SIZE], block[TEXT_SIZE], device[TEXT_SIZE];
+/* A row of the table, be it one range or several joined. */
+struct shown_row {
+	struct opk_row row;
+	bool many_streams;
+	uint64_t ranges, ranges_min;
+	const uint64_t *counts; /* of joined ranges */
 };
 
 static void add_column(struct eval_rows *rows, const char *name, enum opk_cell_type type)
@@ -33,13 +37,29 @@ static void add_fixed_columns(struct eval_rows *rows)
 		add_column(rows, "file", OPK_CELL_STRING);
 	if (pm && rows->first_sample == FIRST_MARK)
 		add_column(rows, "spans_earlier", OPK_CELL_BOOL);
-	if (rows->launches) {
-		add_column(rows, "kernel", OPK_CELL_STRING);
-		add_column(rows, "grid", OPK_CELL_STRING);
-		add_column(rows, "block", OPK_CELL_STRING);
-		add_column(rows, "device", OPK_CELL_STRING);
+	rows->launch_at = rows->column_count;
+	rows->column_count +=
+		launch_columns_add(&rows->launches, rows->columns + rows->column_count);
+	if (rows->joined && !rows->long_layout) {
+		add_column(rows, "launches", OPK_CELL_UINT);
+		add_column(rows, "launches_min", OPK_CELL_UINT);
 	}
 	rows->fixed_count = rows->column_count;
+}
+
+static void add_value_columns(struct eval_rows *rows)
+{
+	for (size_t i = 0; !rows->long_layout && i < rows->metric_count; i++)
+		add_column(rows, rows->metrics[i], OPK_CELL_DOUBLE);
+	if (!rows->long_layout)
+		return;
+	add_column(rows, "metric", OPK_CELL_STRING);
+	add_column(rows, "unit", OPK_CELL_STRING);
+	add_column(rows, "value", OPK_CELL_DOUBLE);
+	if (rows->joined)
+		add_column(rows, "launches", OPK_CELL_UINT);
+	if (rows->inflated)
+		add_column(rows, "inflated", OPK_CELL_BOOL);
 }
 
 static int copy_metrics(struct eval_rows *rows, const struct opk_evaluation *evaluation)
@@ -68,14 +88,7 @@ static int begin(struct eval_rows *rows, struct app *app, const struct opk_evalu
 	if (copy_metrics(rows, evaluation))
 		return app_error(app, OPK_EFAILED, "out of memory");
 	add_fixed_columns(rows);
-	if (rows->long_layout) {
-		add_column(rows, "metric", OPK_CELL_STRING);
-		add_column(rows, "unit", OPK_CELL_STRING);
-		add_column(rows, "value", OPK_CELL_DOUBLE);
-	} else {
-		for (size_t i = 0; i < rows->metric_count; i++)
-			add_column(rows, rows->metrics[i], OPK_CELL_DOUBLE);
-	}
+	add_value_columns(rows);
 	code = app_begin_output(app, OPK_CSV);
 	if (code)
 		return code;
@@ -86,54 +99,33 @@ static int begin(struct eval_rows *rows, struct app *app, const struct opk_evalu
 }
 
 /* A wide table has one set of columns for all files; a long one only needs one kind of row. */
-static int check_fit(const struct eval_rows *rows, struct app *app, const char *path,
-                     const struct opk_evaluation *evaluation)
+static int check_fit(const struct eval_rows *rows, struct app *app, const struct eval_input *input)
 {
+	const struct opk_evaluation *evaluation = input->evaluation;
 	bool same = opk_evaluation_metric_count(evaluation) == rows->metric_count;
 
 	if (opk_evaluation_profiler(evaluation) != rows->profiler)
 		return app_error(app, OPK_EUSAGE, "%s: ranges and PM samples don't go into one table",
-		                 path);
+		                 input->path);
 	for (size_t i = 0; same && i < rows->metric_count; i++)
 		same = !strcmp(rows->metrics[i], opk_evaluation_metric(evaluation, i));
 	if (!same && !rows->long_layout)
 		return app_error(app, OPK_EUSAGE,
 		                 "%s: its metrics differ from those of the file before: use "
 		                 "--layout long, or --metrics",
-		                 path);
+		                 input->path);
 	return OPK_OK;
 }
 
-int eval_rows_fit(struct eval_rows *rows, struct app *app, const char *path,
-                  const struct opk_evaluation *evaluation)
+int eval_rows_fit(struct eval_rows *rows, struct app *app, const struct eval_input *input)
 {
-	return rows->begun ? check_fit(rows, app, path, evaluation) : begin(rows, app, evaluation);
-}
-
-static const char *shape_text(char text[TEXT_SIZE], const uint32_t shape[3])
-{
-	if (!shape[0])
-		return NULL;
-	snprintf(text, TEXT_SIZE, "%ux%ux%u", shape[0], shape[1], shape[2]);
-	return text;
-}
-
-static void fill_launch(union opk_cell *cells, struct launch_text *text,
-                        const struct opk_range *range)
-{
-	static const struct opk_range unknown = { .kernel = "", .device = -1 };
-
-	range = range ? range : &unknown;
-	snprintf(text->device, sizeof text->device, "%d", range->device);
-	cells[0].string = range->kernel;
-	cells[1].string = shape_text(text->grid, range->grid);
-	cells[2].string = shape_text(text->block, range->block);
-	cells[3].string = range->device >= 0 ? text->device : NULL;
+	return rows->begun ? check_fit(rows, app, input) : begin(rows, app, input->evaluation);
 }
 
 static void fill_fixed(struct eval_rows *rows, struct launch_text *text, const char *path,
-                       const struct opk_row *row)
+                       const struct shown_row *shown)
 {
+	const struct opk_row *row = &shown->row;
 	union opk_cell *cell = rows->cells;
 
 	(cell++)->uint = row->index;
@@ -147,27 +139,36 @@ static void fill_fixed(struct eval_rows *rows, struct launch_text *text, const c
 		(cell++)->string = path;
 	if (rows->profiler == OPK_PROFILER_PM && rows->first_sample == FIRST_MARK)
 		(cell++)->boolean = row->spans_earlier;
-	if (rows->launches)
-		fill_launch(cell, text, row->range);
+	launch_columns_fill(&rows->launches, cell, text, row->range, shown->many_streams);
+	if (!rows->joined || rows->long_layout)
+		return;
+	rows->cells[rows->fixed_count - 2].uint = shown->ranges;
+	rows->cells[rows->fixed_count - 1].uint = shown->ranges_min;
 }
 
-static int print_wide(struct eval_rows *rows, struct app *app, const struct opk_row *row)
+static int print_wide(struct eval_rows *rows, struct app *app, const struct shown_row *shown)
 {
 	for (size_t i = 0; i < rows->metric_count; i++)
-		rows->cells[rows->fixed_count + i].number = row->values[i];
+		rows->cells[rows->fixed_count + i].number = shown->row.values[i];
 	return opk_out_row(app->out, rows->cells);
 }
 
-static int print_long(struct eval_rows *rows, struct app *app,
-                      const struct opk_evaluation *evaluation, const struct opk_row *row)
+static int print_long(struct eval_rows *rows, struct app *app, const struct eval_input *input,
+                      const struct shown_row *shown)
 {
-	union opk_cell *cells = rows->cells + rows->fixed_count;
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < opk_evaluation_metric_count(evaluation); i++) {
-		cells[0].string = opk_evaluation_metric(evaluation, i);
-		cells[1].string = opk_evaluation_unit(evaluation, i);
-		cells[2].number = row->values[i];
+	for (size_t i = 0; !code && i < opk_evaluation_metric_count(input->evaluation); i++) {
+		union opk_cell *cell = rows->cells + rows->fixed_count;
+
+		(cell++)->string = opk_evaluation_metric(input->evaluation, i);
+		(cell++)->string = opk_evaluation_unit(input->evaluation, i);
+		(cell++)->number = shown->row.values[i];
+		if (rows->joined)
+			(cell++)->uint = shown->counts ? shown->counts[i]
+			                               : shown->row.measured[i];
+		if (rows->inflated)
+			cell->boolean = input->inflated && input->inflated[i];
 		code = opk_out_row(app->out, rows->cells);
 	}
 	return code;
@@ -212,30 +213,87 @@ static void note_samples(const struct eval_rows *rows, const char *path,
 		         path);
 }
 
-int eval_rows_print(struct eval_rows *rows, struct app *app, const char *path,
-                    struct opk_evaluation *evaluation)
+static int print_row(struct eval_rows *rows, struct app *app, const struct eval_input *input,
+                     const struct shown_row *shown)
+{
+	struct launch_text text;
+
+	fill_fixed(rows, &text, input->path, shown);
+	watch_values(rows, input->evaluation, &shown->row);
+	return rows->long_layout ? print_long(rows, app, input, shown)
+	                         : print_wide(rows, app, shown);
+}
+
+static int print_joined(struct eval_rows *rows, struct app *app, const struct eval_input *input)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < opk_join_count(input->join); i++) {
+		const struct opk_joined_row *joined = opk_join_get(input->join, i);
+
+		code = print_row(rows, app, input, &(struct shown_row){
+			.row = { .index = i, .name = joined->name, .values = joined->values,
+			         .range = &joined->range },
+			.many_streams = joined->many_streams,
+			.ranges = joined->ranges,
+			.ranges_min = joined->ranges_min,
+			.counts = joined->counts,
+		});
+	}
+	if (opk_join_left_out(input->join))
+		app_note("%s: cut off: %ju ranges are left out, for nothing tells of what they are",
+		         input->path, (uintmax_t)opk_join_left_out(input->join));
+	return code;
+}
+
+static int print_single(struct eval_rows *rows, struct app *app, const struct eval_input *input)
 {
 	const struct opk_row *row;
 	bool any = false;
 	int code;
 
-	while (!(code = opk_evaluation_next(&row, app->ctx, evaluation)) && row) {
-		struct launch_text text;
-
+	while (!(code = opk_evaluation_next(&row, app->ctx, input->evaluation)) && row) {
 		any |= row->spans_earlier;
 		if (row->spans_earlier && rows->first_sample == FIRST_DROP)
 			continue;
-		fill_fixed(rows, &text, path, row);
-		watch_values(rows, evaluation, row);
-		code = rows->long_layout ? print_long(rows, app, evaluation, row)
-		                         : print_wide(rows, app, row);
+		code = print_row(rows, app, input,
+		                 &(struct shown_row){ .row = *row, .ranges = 1, .ranges_min = 1 });
 		if (code)
 			break;
 	}
+	if (!code)
+		note_samples(rows, input->path, input->evaluation, any);
+	return code;
+}
+
+/* Which metrics to distrust; a long table says it in a column. */
+static void note_inflated(const struct eval_rows *rows, const struct eval_input *input)
+{
+	size_t total = opk_evaluation_metric_count(input->evaluation), count = 0, named = 0;
+	const char *names[3] = { "", "", "" };
+
+	for (size_t i = 0; input->inflated && i < total; i++) {
+		if (!input->inflated[i])
+			continue;
+		if (named < 3)
+			names[named++] = opk_evaluation_metric(input->evaluation, i);
+		count++;
+	}
+	if (count && !rows->long_layout)
+		app_note("%s: %zu of %zu metrics count idle time around short kernels as it was "
+		         "collected: %s%s%s%s%s%s; --replay kernel does not",
+		         input->path, count, total, names[0], named > 1 ? ", " : "", names[1],
+		         named > 2 ? ", " : "", names[2], count > 3 ? "..." : "");
+}
+
+int eval_rows_print(struct eval_rows *rows, struct app *app, const struct eval_input *input)
+{
+	int code = input->join ? print_joined(rows, app, input) : print_single(rows, app, input);
+
 	if (code)
 		return app_fail(app, code);
 	app_progress_end();
-	note_samples(rows, path, evaluation, any);
+	note_inflated(rows, input);
 	return OPK_OK;
 }
 

@@ -4,20 +4,33 @@
 #define OPK_EVAL_ROWS_H
 
 #include "common/app.h"
+#include "launch_columns.h"
 
 enum first_sample { FIRST_KEEP, FIRST_MARK, FIRST_DROP };
+
+/* One input and what came of it. */
+struct eval_input {
+	const char *path;
+	struct opk_file *file; /* NULL: a bare image */
+	struct opk_evaluation *evaluation;
+	struct opk_join *join; /* NULL: each range is a row */
+	bool *inflated;        /* one a metric; NULL: none is */
+};
 
 struct eval_rows {
 	bool long_layout;
 	enum first_sample first_sample;
 	size_t file_count;
-	bool launches; /* kernel, grid, block, device are recorded */
+	struct launch_columns launches;
+	bool joined;   /* any input is */
+	bool inflated; /* any metric of any input is */
 	/* Set up by the first evaluation; the others must fit. */
 	bool begun;
 	enum opk_profiler profiler;
 	struct opk_column *columns;
 	union opk_cell *cells;
 	size_t column_count;
+	size_t launch_at;   /* where the launch's columns begin */
 	size_t fixed_count; /* columns before the metrics */
 	size_t metric_count;
 	char **metrics;
@@ -26,11 +39,9 @@ struct eval_rows {
 };
 
 /* Begins the output with the first evaluation; the others must fit in. Reports failures. */
-int eval_rows_fit(struct eval_rows *rows, struct app *app, const char *path,
-                  const struct opk_evaluation *evaluation);
+int eval_rows_fit(struct eval_rows *rows, struct app *app, const struct eval_input *input);
 /* Prints the rows of one evaluation. Reports failures. */
-int eval_rows_print(struct eval_rows *rows, struct app *app, const char *path,
-                    struct opk_evaluation *evaluation);
+int eval_rows_print(struct eval_rows *rows, struct app *app, const struct eval_input *input);
 /* Remarks on all rows, once they are printed. */
 void eval_rows_note(const struct eval_rows *rows);
 void eval_rows_clear(struct eval_rows *rows);
