@@ -67,6 +67,22 @@ bool collector_active(void)
 	return !collector.ended && collector.pid == getpid();
 }
 
+bool collector_lock(void)
+{
+	if (collector.pid != getpid())
+		return false;
+	pthread_mutex_lock(&collector.lock);
+	if (!collector.ended)
+		return true;
+	pthread_mutex_unlock(&collector.lock);
+	return false;
+}
+
+void collector_unlock(void)
+{
+	pthread_mutex_unlock(&collector.lock);
+}
+
 static bool right_chip(int device)
 {
 	const char *chip = collector.set.meta->chip;
@@ -207,19 +223,21 @@ void collector_forget(CUcontext context)
 {
 	struct collector_context *entry;
 
-	pthread_mutex_lock(&collector.lock);
-	entry = collector_active() ? find(context) : NULL;
+	if (!collector_lock())
+		return;
+	entry = find(context);
 	if (entry) {
 		close_session(entry);
 		entry->context = NULL;
 	}
-	pthread_mutex_unlock(&collector.lock);
+	collector_unlock();
 }
 
 void collector_flush(void)
 {
-	pthread_mutex_lock(&collector.lock);
-	for (size_t i = 0; collector_active() && i < collector.context_count; i++) {
+	if (!collector_lock())
+		return;
+	for (size_t i = 0; i < collector.context_count; i++) {
 		struct collector_context *entry = &collector.contexts[i];
 		CUcontext before;
 
@@ -229,7 +247,7 @@ void collector_flush(void)
 		session_flush(entry->session);
 		collector.target.cuCtxPopCurrent(&before);
 	}
-	pthread_mutex_unlock(&collector.lock);
+	collector_unlock();
 }
 
 static void close_samplers(void)
@@ -277,13 +295,12 @@ static void end_recording(void)
 
 void collector_finish(void)
 {
-	pthread_mutex_lock(&collector.lock);
-	if (collector_active()) {
-		for (size_t i = 0; i < collector.context_count; i++)
-			close_session(&collector.contexts[i]);
-		close_samplers();
-		collector.ended = true;
-		end_recording();
-	}
-	pthread_mutex_unlock(&collector.lock);
+	if (!collector_lock())
+		return;
+	for (size_t i = 0; i < collector.context_count; i++)
+		close_session(&collector.contexts[i]);
+	close_samplers();
+	collector.ended = true;
+	end_recording();
+	collector_unlock();
 }

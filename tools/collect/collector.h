@@ -54,6 +54,12 @@ extern struct collector collector;
 bool collector_init(void);
 /* Whether this is the process that was begun in: a fork shares the state, not the GPU. */
 bool collector_active(void);
+/*
+ * Takes the lock; false, without it, when collection has ended, and in a fork, where it may be held for
+ * ever by a thread that was not forked.
+ */
+bool collector_lock(void);
+void collector_unlock(void);
 /* Prepares for a context; NULL where its ranges are not recorded. The lock is held. */
 struct session *collector_session(CUcontext context);
 /* The row of a range in that context, as far as the context tells. The lock is held. */

@@ -76,10 +76,11 @@ bool collector_begin_launch(const struct launch *launch)
 {
 	if (launch_is_captured(&collector.target, launch))
 		return false;
-	pthread_mutex_lock(&collector.lock);
-	if (collector_active() && begin(launch))
+	if (!collector_lock())
+		return false;
+	if (begin(launch))
 		return true;
-	pthread_mutex_unlock(&collector.lock);
+	collector_unlock();
 	return false;
 }
 
@@ -90,5 +91,5 @@ void collector_end_launch(const struct launch *launch)
 	session_end(open_session, launch);
 	open_session = NULL;
 	target_restore(&collector.target, mode);
-	pthread_mutex_unlock(&collector.lock);
+	collector_unlock();
 }

@@ -106,17 +106,17 @@ static void pushed_locked(size_t depth)
 
 static void pushed(size_t depth)
 {
-	pthread_mutex_lock(&collector.lock);
-	if (collector_active())
-		pushed_locked(depth);
-	pthread_mutex_unlock(&collector.lock);
+	if (!collector_lock())
+		return;
+	pushed_locked(depth);
+	collector_unlock();
 }
 
 static void popping(size_t depth)
 {
-	pthread_mutex_lock(&collector.lock);
-	if (collector_active() && open_range.session
-	    && pthread_equal(open_range.thread, pthread_self())) {
+	if (!collector_lock())
+		return;
+	if (open_range.session && pthread_equal(open_range.thread, pthread_self())) {
 		if (depth == open_range.depth) {
 			session_end(open_range.session, NULL);
 			open_range.session = NULL;
@@ -125,7 +125,7 @@ static void popping(size_t depth)
 			open_range.depth--;
 		}
 	}
-	pthread_mutex_unlock(&collector.lock);
+	collector_unlock();
 }
 
 void collector_listen_to_ranges(void)

@@ -35,10 +35,10 @@ static void launch_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 static void *prepare(void *context)
 {
 	target_relax(&collector.target);
-	pthread_mutex_lock(&collector.lock);
-	if (collector_active())
+	if (collector_lock()) {
 		collector_session(context);
-	pthread_mutex_unlock(&collector.lock);
+		collector_unlock();
+	}
 	return NULL;
 }
 
