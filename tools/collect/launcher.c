@@ -117,6 +117,17 @@ static int end_like(int status)
 	return WEXITSTATUS(status);
 }
 
+/* What the program inherits, whatever an earlier run made of them. */
+static void (*interrupt)(int), (*quit)(int);
+
+static void keep_signals(void)
+{
+	interrupt = signal(SIGINT, SIG_IGN);
+	quit = signal(SIGQUIT, SIG_IGN);
+	signal(SIGINT, interrupt);
+	signal(SIGQUIT, quit);
+}
+
 static void pass_on(int number)
 {
 	if (child > 0)
@@ -129,6 +140,8 @@ static int run(char **program)
 	pid_t pid = fork();
 
 	if (pid == 0) {
+		signal(SIGINT, interrupt);
+		signal(SIGQUIT, quit);
 		execvp(program[0], program);
 		fprintf(stderr, "offpeak-collect: %s: %s\n", program[0], strerror(errno));
 		_exit(127);
@@ -223,6 +236,7 @@ int main(int argc, char **argv)
 	int code = options_read(&request, argc, argv);
 	int refused;
 
+	keep_signals();
 	if (!code)
 		code = strategy_choose(&strategy, &request);
 	if (!code && (request.merge || strategy.application) && name_varies(request.output))
