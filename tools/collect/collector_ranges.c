@@ -90,7 +90,8 @@ static void pushed_locked(size_t depth)
 		return;
 	if (level > collector.depth)
 		collector.depth = (uint32_t)level;
-	if (level == 1)
+	/* The first ones may be older than us: begun before the program first used CUDA. */
+	if (level == 1 || !turn.level)
 		begin_turn();
 	if (level != turn.level) {
 		collector.drops[DROP_NESTED] +=
