@@ -128,7 +128,8 @@ static CUdevice device_of(CUcontext context)
 	CUcontext before;
 	CUdevice device = -1;
 
-	collector.target.cuCtxPushCurrent(context);
+	if (collector.target.cuCtxPushCurrent(context))
+		return -1;
 	if (collector.target.cuCtxGetDevice(&device))
 		device = -1;
 	collector.target.cuCtxPopCurrent(&before);
@@ -153,7 +154,7 @@ static struct session *open_context(struct collector_context *entry)
 	struct session *session = NULL;
 	CUcontext before;
 
-	if (entry->device < 0 || (settings->device >= 0 && settings->device != entry->device))
+	if (settings->device >= 0 && settings->device != entry->device)
 		return NULL;
 	if (!begin_device(entry->context, entry->device))
 		return NULL;
@@ -180,11 +181,14 @@ struct session *collector_session(CUcontext context)
 	struct collector_context *entry = find(context);
 
 	if (!entry) {
-		if (collector.context_count == MAX_CONTEXTS)
+		int device = device_of(context);
+
+		/* Gone before its preparation began: its handle may come back as another context. */
+		if (device < 0 || collector.context_count == MAX_CONTEXTS)
 			return NULL;
 		entry = &collector.contexts[collector.context_count++];
 		entry->context = context;
-		entry->device = device_of(context);
+		entry->device = device;
 		entry->session = open_context(entry);
 	}
 	return entry->session;
