@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as an .opk file: open, verify, decode, metadata, range table. */
+/* Any bytes as an .opk file: open, verify, decode, metadata, tables. */
 #include "fuzz.h"
 
 static void read_all(struct opk_ctx *ctx, struct opk_file *file)
 {
 	const struct opk_meta *meta;
 	const struct opk_range *ranges;
+	const struct opk_stats *stats;
+	const struct opk_time *times;
 	size_t count;
 
 	for (size_t i = 0; i < opk_file_section_count(file); i++) {
@@ -21,6 +23,8 @@ static void read_all(struct opk_ctx *ctx, struct opk_file *file)
 	}
 	opk_file_meta(&meta, ctx, file);
 	opk_file_ranges(&ranges, &count, ctx, file);
+	opk_file_times(&times, &count, ctx, file);
+	opk_file_stats(&stats, ctx, file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
