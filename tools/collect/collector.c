@@ -21,6 +21,7 @@ static const char *const drop_reasons[DROPS] = {
 	                  "--interval or fewer metrics help",
 	[DROP_OTHER_RANGE] = "a range of another thread was open",
 	[DROP_NO_CONTEXT] = "the thread had no CUDA context yet",
+	[DROP_CAPTURE] = "launched while another stream was captured into a graph",
 	[DROP_NESTED] = "nested in a recorded range; --replay application or user takes each level",
 };
 
@@ -39,6 +40,7 @@ bool collector_init(void)
 		problem = target_open(&collector.target, settings->cupti_path);
 	if (problem)
 		return complain(problem);
+	collector.target.verbose = settings->verbose;
 	if (collect_set_load(&collector.set, settings->set_path))
 		return false;
 	if (settings->group >= collector.set.image_count)
@@ -60,6 +62,15 @@ bool collector_init(void)
 		               : profiler_choose(&collector.target, settings->legacy),
 	};
 	return collector.kernels && (collector.shared.ops || settings->mode == MODE_SAMPLING);
+}
+
+void collector_warm_up(void)
+{
+	if (!collector_lock())
+		return;
+	if (!collector.initialized)
+		collector.initialized = recording_initialize(&collector.target);
+	collector_unlock();
 }
 
 bool collector_active(void)
@@ -106,7 +117,9 @@ static bool begin_device(CUcontext context, int device)
 {
 	if (!right_chip(device))
 		return false;
-	if (!collector.shared.segments)
+	if (!collector.initialized)
+		collector.initialized = recording_initialize(&collector.target);
+	if (collector.initialized && !collector.shared.segments)
 		collector.shared.segments =
 			recording_begin(&collector.target, &collector.settings, &collector.set,
 		                        collector.shared.ops, context, device);
@@ -237,20 +250,50 @@ void collector_forget(CUcontext context)
 	collector_unlock();
 }
 
-void collector_flush(void)
+/* Each session, with its context current. The lock is held. */
+static void for_sessions(void (*work)(struct session *session))
 {
-	if (!collector_lock())
-		return;
 	for (size_t i = 0; i < collector.context_count; i++) {
 		struct collector_context *entry = &collector.contexts[i];
 		CUcontext before;
 
-		if (!entry->session || session_age(entry->session) < flush_interval_s * 0.75)
+		if (!entry->session)
 			continue;
 		collector.target.cuCtxPushCurrent(entry->context);
-		session_flush(entry->session);
+		work(entry->session);
 		collector.target.cuCtxPopCurrent(&before);
 	}
+}
+
+static void flush_if_old(struct session *session)
+{
+	if (session_age(session) > flush_interval_s * 0.75)
+		session_flush(session);
+}
+
+void collector_flush(void)
+{
+	if (!collector_lock())
+		return;
+	if (!collector.captures)
+		for_sessions(flush_if_old);
+	collector_unlock();
+}
+
+void collector_begin_capture(void)
+{
+	if (!collector_lock())
+		return;
+	if (!collector.captures++)
+		for_sessions(session_suspend);
+	collector_unlock();
+}
+
+void collector_end_capture(void)
+{
+	if (!collector_lock())
+		return;
+	collector.captures -= collector.captures > 0;
 	collector_unlock();
 }
 

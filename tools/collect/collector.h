@@ -23,7 +23,7 @@ struct collector_context {
 };
 
 /* Ranges that are missing, by reason. */
-enum drop { DROP_PROFILER, DROP_OVERFLOW, DROP_OTHER_RANGE, DROP_NO_CONTEXT, DROP_NESTED, DROPS };
+enum drop { DROP_PROFILER, DROP_OVERFLOW, DROP_OTHER_RANGE, DROP_NO_CONTEXT, DROP_NESTED, DROP_CAPTURE, DROPS };
 
 struct collector {
 	pthread_mutex_t lock;
@@ -42,7 +42,9 @@ struct collector {
 	uint64_t recorded;
 	uint64_t samples;
 	uint64_t drops[DROPS];
+	unsigned captures; /* streams that are being captured into graphs */
 	uint32_t depth; /* deepest level of user ranges */
+	bool initialized; /* CUPTI's profiler */
 	int rank;
 	pid_t pid;
 	bool ended;
@@ -64,6 +66,8 @@ void collector_unlock(void);
 struct session *collector_session(CUcontext context);
 /* The row of a range in that context, as far as the context tells. The lock is held. */
 struct opk_range collector_row(CUcontext context);
+/* Before the first context: readies CUPTI's profiler while the driver makes the context. */
+void collector_warm_up(void);
 /* Before the driver destroys a context. */
 void collector_forget(CUcontext context);
 /* Hands on what has waited for almost the flush interval. */
@@ -76,7 +80,13 @@ void collector_finish(void);
  * one range at a time.
  */
 bool collector_begin_launch(const struct launch *launch);
-void collector_end_launch(const struct launch *launch);
+void collector_end_launch(void);
+/*
+ * While a stream is captured into a graph the profiler must not be touched, nor run: its calls fail, and then
+ * crash. Nothing is recorded in between.
+ */
+void collector_begin_capture(void);
+void collector_end_capture(void);
 
 /* Listens to the program's ranges and records them. */
 void collector_listen_to_ranges(void);

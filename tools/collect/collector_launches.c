@@ -48,7 +48,7 @@ static bool record(const struct launch *launch, const struct kernel *kernel, uin
 	row.kernel = kernel->name;
 	row.launch = index;
 	row.nvtx = *path ? strdup(path) : NULL;
-	if (!session_begin(session, &row, launch)) {
+	if (!session_begin(session, &row)) {
 		segments_clear_range(&row);
 		return false;
 	}
@@ -61,15 +61,13 @@ static bool begin(const struct launch *launch)
 {
 	const struct kernel *kernel = kernels_find(collector.kernels, launch->symbol);
 	uint64_t index = ++collector.launches;
-	CUstreamCaptureMode mode;
-	bool recorded;
 
 	if (!kernel || !kernel->wanted || !wanted_by_ranges())
 		return false;
-	mode = target_relax(&collector.target);
-	recorded = record(launch, kernel, index);
-	target_restore(&collector.target, mode);
-	return recorded;
+	if (!collector.captures)
+		return record(launch, kernel, index);
+	collector.drops[DROP_CAPTURE]++;
+	return false;
 }
 
 bool collector_begin_launch(const struct launch *launch)
@@ -84,12 +82,9 @@ bool collector_begin_launch(const struct launch *launch)
 	return false;
 }
 
-void collector_end_launch(const struct launch *launch)
+void collector_end_launch(void)
 {
-	CUstreamCaptureMode mode = target_relax(&collector.target);
-
-	session_end(open_session, launch);
+	session_end(open_session);
 	open_session = NULL;
-	target_restore(&collector.target, mode);
 	collector_unlock();
 }

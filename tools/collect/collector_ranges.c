@@ -36,14 +36,15 @@ static size_t level_of(size_t depth)
 static void begin_turn(void)
 {
 	const struct settings *settings = &collector.settings;
-	size_t groups = collector.set.image_count > 1 ? collector.set.image_count - 1 : 1;
+	const struct collect_set *set = &collector.set;
 
 	turn = (struct turn){ .group = settings->group, .level = settings->level };
-	if (settings->turns == TURNS_REPEAT)
-		turn = repetitions_next(&repetitions, user_range_path(), groups,
-		                        collector.depth ? collector.depth : 1);
-	if (collector.set.image_count == 1)
-		turn.group = 0;
+	if (settings->turns != TURNS_REPEAT)
+		return;
+	turn = repetitions_next(&repetitions, user_range_path(),
+	                        set->turn_count ? set->turn_count : 1,
+	                        collector.depth ? collector.depth : 1);
+	turn.group = set->turn_count ? set->turn_groups[turn.group] : 0;
 }
 
 static CUcontext current_context(void)
@@ -66,7 +67,7 @@ static void begin_range(size_t depth)
 	session_select(session, turn.group);
 	row = collector_row(context);
 	row.name = strdup(user_range_path());
-	if (!session_begin(session, &row, NULL)) {
+	if (!session_begin(session, &row)) {
 		segments_clear_range(&row);
 		return;
 	}
@@ -119,7 +120,7 @@ static void popping(size_t depth)
 		return;
 	if (open_range.session && pthread_equal(open_range.thread, pthread_self())) {
 		if (depth == open_range.depth) {
-			session_end(open_range.session, NULL);
+			session_end(open_range.session);
 			open_range.session = NULL;
 		} else if (depth < open_range.depth) {
 			/* A range of another domain ends below it. */

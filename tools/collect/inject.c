@@ -24,8 +24,77 @@ static void launch_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 			inside = collector_begin_launch(&launch);
 	} else if (inside) {
 		inside = false;
-		collector_end_launch(&launch);
+		collector_end_launch();
 	}
+}
+
+static const CUpti_CallbackId context_calls[] = {
+	CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRetain,
+	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate,
+	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v2,
+	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v3,
+	0,
+};
+
+static const CUpti_CallbackId capture_calls[] = {
+	CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,
+	CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
+	CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,
+	CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz,
+	CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph,
+	CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz,
+	0,
+};
+
+static const CUpti_CallbackId end_capture_calls[] = {
+	CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
+	CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz,
+	0,
+};
+
+static bool is_one_of(const CUpti_CallbackId *calls, CUpti_CallbackId id)
+{
+	while (*calls && *calls != id)
+		calls++;
+	return *calls != 0;
+}
+
+static void *warm_up(void *data)
+{
+	collector_warm_up();
+	return data;
+}
+
+/* CUPTI's profiler and the context are made side by side. */
+static void context_called(const CUpti_CallbackData *call)
+{
+	static bool begun;
+	pthread_t thread;
+
+	if (call->callbackSite != CUPTI_API_ENTER || __atomic_exchange_n(&begun, true, __ATOMIC_RELAXED))
+		return;
+	if (thread_start(&thread, warm_up, NULL))
+		pthread_detach(thread);
+}
+
+static void capture_called(const CUpti_CallbackData *call)
+{
+	if (call->callbackSite == CUPTI_API_ENTER)
+		collector_begin_capture();
+	else if (*(const CUresult *)call->functionReturnValue)
+		collector_end_capture();
+}
+
+static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+	if (is_one_of(launch_calls, id))
+		launch_called(id, call);
+	else if (is_one_of(context_calls, id))
+		context_called(call);
+	else if (is_one_of(capture_calls, id))
+		capture_called(call);
+	else if (call->callbackSite == CUPTI_API_EXIT)
+		collector_end_capture();
 }
 
 /*
@@ -34,7 +103,6 @@ static void launch_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
  */
 static void *prepare(void *context)
 {
-	target_relax(&collector.target);
 	if (collector_lock()) {
 		collector_session(context);
 		collector_unlock();
@@ -55,7 +123,7 @@ static void CUPTIAPI callback(void *data, CUpti_CallbackDomain domain, CUpti_Cal
 {
 	(void)data;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
-		launch_called(id, details);
+		driver_called(id, details);
 	else if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 		context_created(((const CUpti_ResourceData *)details)->context);
 	else if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
@@ -68,21 +136,32 @@ static bool enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 	                    collector.target.cuptiEnableCallback(1, subscriber, domain, id));
 }
 
+static bool enable_all(const CUpti_CallbackId *calls)
+{
+	bool good = true;
+
+	for (; good && *calls; calls++)
+		good = enable(CUPTI_CB_DOMAIN_DRIVER_API, *calls);
+	return good;
+}
+
 static bool subscribe(void)
 {
 	CUptiResult status = collector.target.cuptiSubscribe(&subscriber, callback, NULL);
 	bool good = target_check(&collector.target, "cuptiSubscribe", status);
 
-	for (size_t i = 0; good && collector.settings.mode != MODE_USER_RANGE && launch_calls[i]; i++)
-		good = enable(CUPTI_CB_DOMAIN_DRIVER_API, launch_calls[i]);
-	return good && enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+	if (good && collector.settings.mode != MODE_USER_RANGE)
+		good = enable_all(launch_calls);
+	if (good && collector.settings.mode != MODE_SAMPLING)
+		good = enable_all(capture_calls) && enable_all(end_capture_calls);
+	return good && enable_all(context_calls)
+	       && enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 	       && enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
 
 /* Should no launch come by, what was recorded is handed on all the same. */
 static void *tick(void *data)
 {
-	target_relax(&collector.target);
 	while (collector_active()) {
 		usleep(TICK_US);
 		collector_flush();

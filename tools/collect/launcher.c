@@ -102,6 +102,8 @@ static int set_environment(const struct request *request, const struct strategy 
 	snprintf(launcher, sizeof launcher, "%d", (int)getpid());
 	setenv(SETTING_LAUNCHER, launcher, 1);
 	setenv(SETTING_MODE, settings_mode_name(strategy->mode), 1);
+	if (strategy->tight)
+		setenv(SETTING_TIGHT, "1", 1);
 	setenv(SETTING_TURNS, settings_turns_name(strategy->turns), 1);
 	set_command(request->program);
 	return code;

@@ -56,11 +56,11 @@ static const char help[] =
 	"What a range is, and how a set of several passes is collected:\n"
 	"      --range auto       each kernel launch (default)\n"
 	"      --range user       NVTX push/pop ranges, or those of offpeak_range.h\n"
-	"      --replay auto      launches: none where one pass is enough and no metric is about\n"
-	"                         elapsed time, else kernel; user ranges: none (default)\n"
+	"      --replay auto      none where one pass is enough, else kernel (default)\n"
 	"      --replay kernel    the GPU repeats each launch: any number of passes, slow\n"
-	"      --replay none      one pass. Fast; idle time around a short kernel counts into elapsed\n"
-	"                         cycles and times, and such metrics are marked in the recording\n"
+	"      --replay none      one pass, fast. With a filter, idle time around a short kernel counts\n"
+	"                         into elapsed cycles and times; the recording marks such metrics, and\n"
+	"                         auto does without it, at 10 to 20 ms a launch\n"
 	"      --replay rotate    launches take one-pass groups of the metrics in turn; 'offpeak eval'\n"
 	"                         joins those of the same kernel and shape\n"
 	"      --replay user      the same with the repetitions of an outermost user range\n"
@@ -278,7 +278,7 @@ static void clear_settings(void)
 		SETTING_KERNEL, SETTING_NVTX_INCLUDE, SETTING_SKIP, SETTING_EVERY, SETTING_COUNT,
 		SETTING_MAX_RANGES, SETTING_LEVEL, SETTING_MAX_SAMPLES, SETTING_DEVICE,
 		SETTING_INTERVAL, SETTING_BUFFER, SETTING_CUPTI, SETTING_LEGACY, SETTING_VERBOSE,
-		SETTING_GROUP,
+		SETTING_GROUP, SETTING_TIGHT,
 	};
 
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)

@@ -11,7 +11,8 @@ struct profiler_config {
 	uint8_t *image; /* receives the ranges */
 	size_t image_size;
 	uint32_t slots;
-	bool kernel_replay; /* auto range, kernel replay; else user ranges of one pass */
+	bool push;          /* ranges are pushed and popped; else each launch is one */
+	bool kernel_replay; /* the GPU repeats launches for each pass; else there is one pass */
 };
 
 /* One context under a profiler. */

@@ -55,7 +55,7 @@ static bool begin_session(struct profiler *profiler)
 	params.pCounterDataScratchBuffer = profiler->scratch;
 	params.counterDataImageSize = config->image_size;
 	params.pCounterDataImage = config->image;
-	params.range = config->kernel_replay ? CUPTI_AutoRange : CUPTI_UserRange;
+	params.range = config->push ? CUPTI_UserRange : CUPTI_AutoRange;
 	params.replayMode = config->kernel_replay ? CUPTI_KernelReplay : CUPTI_UserReplay;
 	params.maxRangesPerPass = config->slots;
 	params.maxLaunchesPerPass = config->slots;

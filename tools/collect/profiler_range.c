@@ -32,7 +32,7 @@ static bool configure(struct profiler *profiler)
 	params.pConfig = config->images->config;
 	params.counterDataImageSize = config->image_size;
 	params.pCounterDataImage = config->image;
-	params.range = config->kernel_replay ? CUPTI_AutoRange : CUPTI_UserRange;
+	params.range = config->push ? CUPTI_UserRange : CUPTI_AutoRange;
 	params.replayMode = config->kernel_replay ? CUPTI_KernelReplay : CUPTI_UserReplay;
 	params.maxRangesPerPass = config->slots;
 	params.numNestingLevels = 1;

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "collect/facts.h"
-#include "collect/inflated.h"
+#include "collect/metric_names.h"
 #include "collect/names.h"
 
-static bool initialize(const struct target *target)
+bool recording_initialize(const struct target *target)
 {
 	CUpti_Profiler_Initialize_Params params = {
 		.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE,
@@ -18,8 +18,8 @@ static bool initialize(const struct target *target)
 	return TARGET_CALL(target, cuptiProfilerInitialize, &params);
 }
 
-/* Why a device can't be profiled, where CUPTI knows. */
-static bool supported(const struct target *target, int device)
+/* After a failure: why the device can't be profiled, where CUPTI knows. */
+static void explain(const struct target *target, int device)
 {
 	CUpti_Profiler_DeviceSupported_Params params = {
 		.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE,
@@ -39,13 +39,12 @@ static bool supported(const struct target *target, int device)
 
 	if (target->cuptiProfilerDeviceSupported(&params)
 	    || params.isSupported != CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED)
-		return true;
+		return;
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (*reasons[i].level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED
 		    || *reasons[i].level == CUPTI_PROFILER_CONFIGURATION_DISABLED)
 			fprintf(stderr, "offpeak-collect: device %d can't be profiled: %s\n", device,
 			        reasons[i].what);
-	return false;
 }
 
 static void *range_availability(const struct target *target, CUcontext context, size_t *size)
@@ -132,7 +131,7 @@ static struct segments *begin_file(const struct target *target, const struct set
 	meta.backend = settings->mode == MODE_SAMPLING ? "pm-sampling" : ops->name;
 	meta.run = facts.items;
 	meta.run_count = facts.count;
-	if (settings->mode == MODE_LAUNCH_RANGE)
+	if (settings->mode == MODE_LAUNCH_RANGE && settings_push(settings))
 		meta.inflated = inflated_metrics(&meta.inflated_count, set->meta);
 	segments_new(&segments, path, &meta, availability, availability_size);
 	free((void *)meta.inflated);
@@ -148,12 +147,12 @@ struct segments *recording_begin(const struct target *target, const struct setti
 	void *availability = NULL;
 	size_t size = 0;
 
-	if (!initialize(target) || !supported(target, device))
-		return NULL;
 	availability = settings->mode == MODE_SAMPLING
 	                       ? sampling_availability(target, device, &size)
 	                       : range_availability(target, context, &size);
-	if (availability)
+	if (!availability)
+		explain(target, device);
+	else
 		segments = begin_file(target, settings, set, ops, availability, size);
 	free(availability);
 	return segments;

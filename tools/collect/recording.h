@@ -7,8 +7,11 @@
 #include "collect/segments.h"
 #include "collect/settings.h"
 
+/* Readies CUPTI's profiler, when the driver is up; 60 to 100 ms. False with a message on stderr. */
+bool recording_initialize(const struct target *target);
+
 /*
- * Initialises CUPTI's profiler, asks for the counter-availability image of the context's device, and
+ * Asks for the counter-availability image of the context's device, and
  * begins the file. Must come before the first session: while one is active the call for the image
  * fails, and after one it crashes. Without access to the counters it fails where all else seems to
  * work, so it is the permission check, too. NULL with a message on stderr.

@@ -297,10 +297,11 @@ static bool decode(struct sampler *sampler)
 	return params.decodeStopReason != CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
 }
 
-static bool enough(const struct sampler *sampler)
+/* With those that wait in the image. */
+static bool enough(const struct sampler *sampler, size_t waiting)
 {
 	return sampler->settings->max_samples
-	       && sampler->counts.samples >= sampler->settings->max_samples;
+	       && sampler->counts.samples + waiting >= sampler->settings->max_samples;
 }
 
 /* Decodes all that the hardware wrote before it was stopped. */
@@ -328,7 +329,7 @@ static void pause_before_overflow(struct sampler *sampler, size_t waiting)
 static bool working(const struct sampler *sampler)
 {
 	return !__atomic_load_n(&sampler->ending, __ATOMIC_ACQUIRE) && !sampler->overflowed
-	       && !sampler->broken && !enough(sampler);
+	       && !sampler->broken && !enough(sampler, 0);
 }
 
 static void *run(void *data)
@@ -336,9 +337,14 @@ static void *run(void *data)
 	struct sampler *sampler = data;
 
 	while (working(sampler)) {
+		size_t waiting;
+
 		usleep(POLL_US);
 		decode(sampler);
-		pause_before_overflow(sampler, hand_on_if_due(sampler, false));
+		waiting = hand_on_if_due(sampler, false);
+		if (enough(sampler, waiting))
+			hand_on_if_due(sampler, true);
+		pause_before_overflow(sampler, waiting);
 	}
 	return NULL;
 }
@@ -400,7 +406,7 @@ struct sampler_counts sampler_close(struct sampler *sampler)
 
 	__atomic_store_n(&sampler->ending, true, __ATOMIC_RELEASE);
 	pthread_join(sampler->thread, NULL);
-	if (!sampler->broken && stop(sampler) && !sampler->overflowed && !enough(sampler))
+	if (!sampler->broken && !sampler->overflowed && stop(sampler) && !enough(sampler, 0))
 		drain(sampler);
 	count_rest(sampler);
 	counts = sampler->counts;

@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "collect/images.h"
-#include "collect/timers.h"
 #include "collect/turns.h"
 
 /*
@@ -31,24 +30,20 @@ struct session {
 	struct profiler profiler;
 	struct blank *blanks; /* one a group, made when it is first needed */
 	struct rotation rotation;
-	struct timers *timers; /* NULL: durations are not measured */
 	uint8_t *image;
 	struct opk_range *rows; /* one a used slot */
 	uint32_t slots, used;
+	uint32_t in_turn;   /* ranges since the rotation's last turn */
 	size_t group;       /* of the present image */
 	bool configured;    /* there is a present image */
 	bool open;          /* a range is under way */
 	bool running;       /* between start and stop */
+	bool push;          /* ranges are pushed and popped; else the profiler makes them of launches */
 	bool selective;     /* running during launches that are recorded, only */
 	bool broken;
 	struct timespec first; /* when the first range of this image began */
 	uint64_t recorded, dropped;
 };
-
-static bool kernel_replay(const struct session *session)
-{
-	return session->shared->settings->mode == MODE_KERNEL_REPLAY;
-}
 
 static bool rotates(const struct session *session)
 {
@@ -61,14 +56,17 @@ static bool fail(struct session *session)
 	return false;
 }
 
-/* An image of the slots that suit every group, since their number must stay. */
+/* Slots that suit every group which may get its turn, since their number must stay. */
 static uint32_t choose_slots(const struct session *session)
 {
 	const struct session_shared *shared = session->shared;
-	uint32_t slots = MAX_SLOTS;
+	const struct collect_set *set = shared->set;
+	uint32_t slots = image_ranges(shared->target, &set->images[session->group], MAX_IMAGE,
+	                              MAX_SLOTS);
 
-	for (size_t i = 0; i < shared->set->image_count; i++)
-		slots = image_ranges(shared->target, &shared->set->images[i], MAX_IMAGE, slots);
+	for (size_t i = 0; shared->settings->turns != TURNS_NONE && i < set->turn_count; i++)
+		slots = image_ranges(shared->target, &set->images[set->turn_groups[i]], MAX_IMAGE,
+		                     slots);
 	return slots;
 }
 
@@ -111,7 +109,8 @@ static bool start(struct session *session)
 		.image = session->image,
 		.image_size = blank->size,
 		.slots = session->slots,
-		.kernel_replay = kernel_replay(session),
+		.push = session->push,
+		.kernel_replay = session->shared->settings->mode == MODE_KERNEL_REPLAY,
 	};
 	session->configured = session->profiler.ops->configure(&session->profiler);
 	if (!session->configured)
@@ -125,11 +124,7 @@ static bool prepare(struct session *session)
 
 	session->blanks = calloc(shared->set->image_count, sizeof *session->blanks);
 	session->slots = choose_slots(session);
-	if (!session->blanks || !shared->ops->enable(&session->profiler))
-		return false;
-	if (shared->settings->mode == MODE_LAUNCH_RANGE)
-		session->timers = timers_new(shared->target, session->slots);
-	return start(session);
+	return session->blanks && shared->ops->enable(&session->profiler) && start(session);
 }
 
 static void free_session(struct session *session)
@@ -139,8 +134,13 @@ static void free_session(struct session *session)
 	free(session->blanks);
 	free(session->image);
 	segments_free_ranges(session->rows, session->used);
-	timers_free(session->timers);
 	free(session);
+}
+
+/* The rotation's present group. */
+static size_t group_in_turn(const struct session *session)
+{
+	return session->shared->set->turn_groups[rotation_group(&session->rotation)];
 }
 
 struct session *session_new(const struct session_shared *shared, CUcontext context)
@@ -157,14 +157,14 @@ struct session *session_new(const struct session_shared *shared, CUcontext conte
 		.context = context,
 	};
 	session->group = settings->group;
-	if (settings->turns == TURNS_ROTATE) {
-		session->rotation.groups = shared->set->image_count - 1;
-		session->group = rotation_group(&session->rotation);
-	} else if (settings->turns == TURNS_REPEAT && shared->set->image_count > 1) {
-		session->group = 1;
+	if (settings->turns != TURNS_NONE && shared->set->turn_count) {
+		if (settings->turns == TURNS_ROTATE)
+			session->rotation.groups = shared->set->turn_count;
+		session->group = shared->set->turn_groups[0];
 	}
-	/* Kernel replay records whatever is launched: with a filter it runs for what is wanted. */
-	session->selective = kernel_replay(session) && settings_filter(settings);
+	session->push = settings_push(settings);
+	/* The profiler makes a range of whatever is launched: it runs for what is wanted. */
+	session->selective = !session->push && settings_filter(settings);
 	if (prepare(session))
 		return session;
 	free_session(session);
@@ -218,8 +218,6 @@ static void decode(struct session *session)
 		return;
 	}
 	session->configured = false;
-	for (uint32_t i = 0; i < session->used; i++)
-		session->rows[i].duration_ns = timers_read(session->timers, i);
 	if (session->used)
 		match_rows(session);
 }
@@ -247,41 +245,46 @@ static void finish_image(struct session *session)
 	hand_on(session);
 }
 
-static void restart(struct session *session)
+void session_flush(struct session *session)
 {
+	if (session->broken || session->open || !session->used)
+		return;
 	finish_image(session);
 	if (!session->broken)
 		start(session);
-}
-
-void session_flush(struct session *session)
-{
-	if (!session->broken && !session->open && session->used)
-		restart(session);
 }
 
 void session_select(struct session *session, size_t group)
 {
 	if (session->broken || session->open || session->group == group)
 		return;
+	session_suspend(session);
 	session->group = group;
-	restart(session);
+}
+
+void session_suspend(struct session *session)
+{
+	if (!session->broken && !session->open && session->configured)
+		finish_image(session);
+}
+
+static bool turn_is_over(const struct session *session)
+{
+	return rotates(session) && session->in_turn >= rotation_batch(&session->rotation);
 }
 
 /* Room for another range: the next image, and with rotation the next group. */
 static bool make_room(struct session *session)
 {
-	uint32_t limit = rotates(session) ? rotation_batch(&session->rotation, session->slots)
-	                                  : session->slots;
-
-	if (session->used < limit)
-		return true;
-	if (rotates(session)) {
+	if (turn_is_over(session)) {
+		session_suspend(session);
 		rotation_next(&session->rotation);
-		session->group = rotation_group(&session->rotation);
+		session->group = group_in_turn(session);
+		session->in_turn = 0;
 	}
-	restart(session);
-	return !session->broken;
+	if (session->used == session->slots)
+		session_suspend(session);
+	return !session->broken && (session->configured || start(session));
 }
 
 static bool push(struct session *session)
@@ -292,7 +295,7 @@ static bool push(struct session *session)
 	return session->profiler.ops->push(&session->profiler, name) || fail(session);
 }
 
-bool session_begin(struct session *session, const struct opk_range *row, const struct launch *launch)
+bool session_begin(struct session *session, const struct opk_range *row)
 {
 	if (session->broken || session->open || !make_room(session))
 		return false;
@@ -300,11 +303,10 @@ bool session_begin(struct session *session, const struct opk_range *row, const s
 		clock_gettime(CLOCK_MONOTONIC, &session->first);
 	session->rows[session->used] = *row;
 	session->rows[session->used].group = (uint32_t)session->group;
-	if (kernel_replay(session) ? session->selective && !resume(session) : !push(session))
+	if (session->push ? !push(session) : session->selective && !resume(session))
 		return false;
-	if (launch)
-		timers_start(session->timers, session->used, launch_stream(launch));
 	session->used++;
+	session->in_turn++;
 	session->open = true;
 	return true;
 }
@@ -317,14 +319,12 @@ static uint64_t host_time(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-void session_end(struct session *session, const struct launch *launch)
+void session_end(struct session *session)
 {
 	if (!session->open)
 		return;
 	session->open = false;
-	if (launch)
-		timers_stop(session->timers, session->used - 1, launch_stream(launch));
-	if (!kernel_replay(session) && !session->profiler.ops->pop(&session->profiler))
+	if (session->push && !session->profiler.ops->pop(&session->profiler))
 		fail(session);
 	if (session->selective)
 		pause(session);
@@ -334,12 +334,9 @@ void session_end(struct session *session, const struct launch *launch)
 void session_close(struct session *session)
 {
 	/* The program ends inside a range, and the range with it. */
-	session_end(session, NULL);
-	if (!session->broken && session->configured)
-		finish_image(session);
+	session_end(session);
+	session_suspend(session);
 	session->broken = true;
-	timers_free(session->timers);
-	session->timers = NULL;
 	session->profiler.ops->disable(&session->profiler);
 }
 

@@ -23,16 +23,16 @@ struct session_shared {
 struct session *session_new(const struct session_shared *shared, CUcontext context);
 /*
  * Begins a range; false where it is not recorded. `row` is what is known of it: with true its name and
- * nvtx are handed over (NULL or malloc'ed); other strings must outlive the session. `launch` is the
- * launch that it is around; NULL for user ranges.
+ * nvtx are handed over (NULL or malloc'ed); other strings must outlive the session.
  */
-bool session_begin(struct session *session, const struct opk_range *row,
-                   const struct launch *launch);
-void session_end(struct session *session, const struct launch *launch);
+bool session_begin(struct session *session, const struct opk_range *row);
+void session_end(struct session *session);
 /* Which group the next ranges are recorded with; ends the present image where it has another one. */
 void session_select(struct session *session, size_t group);
 /* Decodes what the current image holds and hands it on; nothing while a range is open. */
 void session_flush(struct session *session);
+/* Hands on what there is and leaves the GPU alone until the next range begins. */
+void session_suspend(struct session *session);
 /* The last flush, and the end of profiling in this context. */
 void session_close(struct session *session);
 /* Seconds since the first range that was not yet handed on; 0 where there is none. */

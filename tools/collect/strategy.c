@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/inflated.h"
+#include "collect/metric_names.h"
 
 /* How a set is replayed; the words of --replay. */
 enum replay { REPLAY_AUTO, REPLAY_KERNEL, REPLAY_NONE, REPLAY_ROTATE, REPLAY_USER, REPLAY_APPLICATION };
@@ -32,19 +32,21 @@ static size_t count_inflated(const struct opk_meta *meta)
 	return count;
 }
 
-static size_t count_grouped(const struct opk_meta *meta)
+/* Metrics that turns inside a process, or runs of it, can collect. */
+static size_t count_grouped(const struct opk_meta *meta, bool application)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < meta->group_count; i++)
-		count += meta->groups[i].metric_count;
+		if (application || !group_is_patched(meta, i + 1))
+			count += meta->groups[i].metric_count;
 	return count;
 }
 
 /* One pass a turn: the whole set where that is enough, else its groups. */
 static int take_turns(struct strategy *strategy, const struct opk_meta *meta)
 {
-	size_t grouped = count_grouped(meta);
+	size_t grouped = count_grouped(meta, strategy->application);
 
 	strategy->groups = 1;
 	if (meta->passes == 1)
@@ -55,9 +57,12 @@ static int take_turns(struct strategy *strategy, const struct opk_meta *meta)
 		                     meta->passes);
 	if (grouped < meta->metric_count)
 		launcher_fail(OPK_OK,
-		              "note: %zu of %zu metrics need several passes by themselves; they will be "
-		              "nan, --replay kernel collects them",
-		              meta->metric_count - grouped, meta->metric_count);
+		              "note: %zu of %zu metrics need %s; they will be nan, --replay kernel "
+		              "collects them",
+		              meta->metric_count - grouped, meta->metric_count,
+		              strategy->application
+		                      ? "several passes by themselves"
+		                      : "several passes by themselves, or patched kernels");
 	strategy->groups = meta->group_count;
 	strategy->grouped = true;
 	return OPK_OK;
@@ -77,11 +82,11 @@ static int choose_for_launches(struct strategy *strategy, enum replay replay,
 	strategy->mode = MODE_LAUNCH_RANGE;
 	switch (replay) {
 	case REPLAY_AUTO:
-		if (meta->passes != 1 || count_inflated(meta))
-			strategy->mode = MODE_KERNEL_REPLAY;
-		return OPK_OK;
 	case REPLAY_KERNEL:
-		strategy->mode = MODE_KERNEL_REPLAY;
+		/* One pass needs no replay. */
+		if (meta->passes != 1)
+			strategy->mode = MODE_KERNEL_REPLAY;
+		strategy->tight = count_inflated(meta) > 0;
 		return OPK_OK;
 	case REPLAY_NONE:
 		return need_one_pass(meta, "kernel, rotate or application");
@@ -149,15 +154,26 @@ static int choose(struct strategy *strategy, const struct request *request,
 	return launcher_fail(OPK_EUSAGE, "--range is auto or user");
 }
 
+static bool filters(void)
+{
+	static const char *const variables[] = { SETTING_KERNEL, SETTING_NVTX_INCLUDE, SETTING_SKIP,
+		                                 SETTING_EVERY, SETTING_COUNT, SETTING_MAX_RANGES };
+
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+		if (getenv(variables[i]))
+			return true;
+	return false;
+}
+
 static void tell(const struct strategy *strategy, const struct request *request,
                  const struct opk_meta *meta)
 {
 	size_t inflated = count_inflated(meta);
 
-	if (strategy->mode == MODE_LAUNCH_RANGE && inflated)
+	if (strategy->mode == MODE_LAUNCH_RANGE && inflated && filters() && !strategy->tight)
 		launcher_fail(OPK_OK,
-		              "note: %zu of %zu metrics count idle time around short kernels; the "
-		              "recording marks them",
+		              "note: with a filter, %zu of %zu metrics count idle time around short "
+		              "kernels; the recording marks them, and --replay auto avoids it",
 		              inflated, meta->metric_count);
 	if (request->verbose)
 		launcher_fail(OPK_OK, "mode %s, %zu pass%s, %zu turn%s%s",

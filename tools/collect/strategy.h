@@ -11,6 +11,7 @@ struct strategy {
 	enum collect_turns turns;
 	bool application; /* the program runs once for each group, and level of user ranges */
 	size_t groups;    /* that it runs for, at least 1 */
+	bool tight;       /* see struct settings */
 	bool grouped;     /* the groups are the set's; else there is one, the whole set */
 };
 

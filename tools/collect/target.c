@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <time.h>
 
 /* cuda.h renames some entry points to their newer versions: the symbol is what the macro gives. */
 #define SYMBOL_TEXT(symbol) SYMBOL_TEXT_(symbol)
@@ -76,26 +77,32 @@ const char *target_open(struct target *target, const char *cupti)
 	return missing;
 }
 
-CUstreamCaptureMode target_relax(const struct target *target)
-{
-	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+static __thread struct timespec begun;
 
-	if (!target->cuThreadExchangeStreamCaptureMode
-	    || target->cuThreadExchangeStreamCaptureMode(&mode))
-		return CU_STREAM_CAPTURE_MODE_GLOBAL;
-	return mode;
+void target_begin(void)
+{
+	clock_gettime(CLOCK_MONOTONIC, &begun);
 }
 
-void target_restore(const struct target *target, CUstreamCaptureMode before)
+static void tell_time(const struct target *target, const char *call)
 {
-	if (target->cuThreadExchangeStreamCaptureMode)
-		target->cuThreadExchangeStreamCaptureMode(&before);
+	enum { LONG_MS = 10 };
+	struct timespec now;
+	long milliseconds;
+
+	if (!target->verbose || !begun.tv_sec)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	milliseconds = (now.tv_sec - begun.tv_sec) * 1000 + (now.tv_nsec - begun.tv_nsec) / 1000000;
+	if (milliseconds >= LONG_MS)
+		fprintf(stderr, "offpeak-collect: %s took %ld ms\n", call, milliseconds);
 }
 
 bool target_check(const struct target *target, const char *call, CUptiResult status)
 {
 	const char *name = NULL, *advice = NULL;
 
+	tell_time(target, call);
 	if (!status)
 		return true;
 	if (target->cuptiGetResultString(status, &name) || !name)

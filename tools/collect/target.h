@@ -74,17 +74,11 @@
 	X(cuDeviceGetAttribute)                                                                    \
 	X(cuDeviceGetPCIBusId)                                                                     \
 	X(cuFuncGetAttribute)                                                                      \
-	X(cuStreamIsCapturing)                                                                     \
-	X(cuEventCreate)                                                                           \
-	X(cuEventRecord)                                                                           \
-	X(cuEventSynchronize)                                                                      \
-	X(cuEventDestroy)
+	X(cuStreamIsCapturing)
 
 /* Newer than the oldest driver that the rest works with, under the names of these headers. */
 #define TARGET_DRIVER_OPTIONAL(X)                                                                  \
-	X(cuEventElapsedTime)                                                                      \
-	X(cuKernelGetFunction)                                                                     \
-	X(cuThreadExchangeStreamCaptureMode)
+	X(cuKernelGetFunction)
 
 struct target {
 #define X(symbol) __typeof__(symbol) *symbol;
@@ -94,21 +88,18 @@ struct target {
 	TARGET_DRIVER_OPTIONAL(X)
 #undef X
 	const char *cupti_path; /* where libcupti was found */
+	bool verbose;           /* tell of calls that take long */
 };
-
-/*
- * While any stream is captured into a graph, most driver calls of threads in the usual mode would spoil the
- * capture. Ours are told to be harmless: between these two, on this thread.
- */
-CUstreamCaptureMode target_relax(const struct target *target);
-void target_restore(const struct target *target, CUstreamCaptureMode before);
 
 /* NULL on success, else what is missing; `cupti` is a path or a name for dlopen. */
 const char *target_open(struct target *target, const char *cupti);
 /* True for success; else says on stderr which call failed, how, and what can be done. */
 bool target_check(const struct target *target, const char *call, CUptiResult status);
 
+/* The present moment, for target_check() to tell how long a call took. */
+void target_begin(void);
 /* target_check() of a call, named by itself. */
-#define TARGET_CALL(target, call, params) target_check(target, #call, (target)->call(params))
+#define TARGET_CALL(target, call, params)                                                          \
+	(target_begin(), target_check(target, #call, (target)->call(params)))
 
 #endif

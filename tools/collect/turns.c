@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BATCH = 8, MAX_NAMES = 4096 };
+enum { FIRST_BATCH = 8, LAST_BATCH = 256, MAX_NAMES = 4096 };
 
 struct repetition {
 	char *name;
@@ -13,17 +13,15 @@ struct repetition {
 
 size_t rotation_group(const struct rotation *rotation)
 {
-	return rotation->turn % rotation->groups + 1;
+	return rotation->turn % rotation->groups;
 }
 
-uint32_t rotation_batch(const struct rotation *rotation, uint32_t slots)
+uint32_t rotation_batch(const struct rotation *rotation)
 {
 	size_t round = rotation->turn / rotation->groups;
-	uint32_t batch = round < 16 ? (uint32_t)FIRST_BATCH << round : slots;
+	uint32_t batch = round < 16 ? (uint32_t)FIRST_BATCH << round : LAST_BATCH;
 
-	if (batch < slots)
-		return batch;
-	return slots > 8 ? slots - (uint32_t)(rotation->turn % 7) : slots;
+	return batch < LAST_BATCH ? batch : LAST_BATCH - (uint32_t)(rotation->turn % 7);
 }
 
 void rotation_next(struct rotation *rotation)
@@ -57,7 +55,7 @@ struct turn repetitions_next(struct repetitions *repetitions, const char *name, 
 	struct repetition *repetition = find(repetitions, name);
 	size_t turn = repetition ? repetition->seen++ : 0;
 
-	return (struct turn){ .group = turn % groups + 1, .level = turn / groups % levels + 1 };
+	return (struct turn){ .group = turn % groups, .level = turn / groups % levels + 1 };
 }
 
 void repetitions_clear(struct repetitions *repetitions)

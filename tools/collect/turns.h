@@ -16,14 +16,14 @@ struct rotation {
 	size_t turn; /* batches begun before the present one */
 };
 
-/* The present group, from 1. */
+/* The present group, from 0. */
 size_t rotation_group(const struct rotation *rotation);
 /*
- * How many launches the present batch takes, at most `slots`. The first rounds are short, so that short
- * programs see every group; later ones are long, and of uneven length, so that a program which
- * repeats itself does not show each group the same launches for ever.
+ * How many launches the present batch takes. The first rounds are short, so that short programs see every
+ * group; later ones are long, and of uneven length, so that a program which repeats itself does not
+ * show each group the same launches for ever.
  */
-uint32_t rotation_batch(const struct rotation *rotation, uint32_t slots);
+uint32_t rotation_batch(const struct rotation *rotation);
 void rotation_next(struct rotation *rotation);
 
 /* Of outermost user ranges with one name. */
@@ -33,7 +33,8 @@ struct repetitions {
 };
 
 struct turn {
-	size_t group, level; /* both from 1 */
+	size_t group; /* from 0 */
+	size_t level; /* from 1 */
 };
 
 /*

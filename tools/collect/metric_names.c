@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "collect/inflated.h"
+#include "collect/metric_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool inflated_by_launch_range(const char *metric)
+bool metric_is_inflated(const char *metric)
 {
 	static const char *const marks[] = { "_elapsed", "per_second", "__time_", "in_region",
 		                             "in_frame" };
@@ -21,7 +21,22 @@ const char **inflated_metrics(size_t *count, const struct opk_meta *meta)
 
 	*count = 0;
 	for (size_t i = 0; names && i < meta->metric_count; i++)
-		if (inflated_by_launch_range(meta->metrics[i]))
+		if (metric_is_inflated(meta->metrics[i]))
 			names[(*count)++] = meta->metrics[i];
 	return names;
+}
+
+bool metric_is_patched(const char *metric)
+{
+	return strstr(metric, "__sass_") != NULL;
+}
+
+bool group_is_patched(const struct opk_meta *meta, size_t group)
+{
+	const struct opk_group *members = &meta->groups[group - 1];
+
+	for (size_t i = 0; i < members->metric_count; i++)
+		if (metric_is_patched(meta->metrics[members->metrics[i]]))
+			return true;
+	return false;
 }
