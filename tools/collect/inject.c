@@ -3,6 +3,7 @@
  * The library that CUDA loads into the program: CUDA_INJECTION64_PATH names it, the driver calls
  * InitializeInjection() when the program first uses CUDA.
  */
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "collect/collector.h"
@@ -112,8 +113,12 @@ static void *prepare(void *context)
 
 static void context_created(CUcontext context)
 {
+	static bool registered;
 	pthread_t thread;
 
+	/* A program that ends at once waits for the preparation, which is in the midst of NVIDIA's calls. */
+	if (!__atomic_exchange_n(&registered, true, __ATOMIC_RELAXED))
+		atexit(collector_finish);
 	if (thread_start(&thread, prepare, context))
 		pthread_detach(thread);
 }
