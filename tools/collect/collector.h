@@ -80,7 +80,7 @@ void collector_finish(void);
  * one range at a time.
  */
 bool collector_begin_launch(const struct launch *launch);
-void collector_end_launch(void);
+void collector_end_launch(bool launched);
 /*
  * While a stream is captured into a graph the profiler must not be touched, nor run: its calls fail, and then
  * crash. Nothing is recorded in between.

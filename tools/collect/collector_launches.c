@@ -82,9 +82,12 @@ bool collector_begin_launch(const struct launch *launch)
 	return false;
 }
 
-void collector_end_launch(void)
+void collector_end_launch(bool launched)
 {
-	session_end(open_session);
+	if (launched)
+		session_end(open_session);
+	else
+		session_cancel(open_session);
 	open_session = NULL;
 	collector_unlock();
 }

@@ -25,7 +25,7 @@ static void launch_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 			inside = collector_begin_launch(&launch);
 	} else if (inside) {
 		inside = false;
-		collector_end_launch();
+		collector_end_launch(!*(const CUresult *)call->functionReturnValue);
 	}
 }
 

@@ -331,6 +331,14 @@ void session_end(struct session *session)
 	session->rows[session->used - 1].end_ns = host_time();
 }
 
+void session_cancel(struct session *session)
+{
+	session_end(session);
+	/* A range that was pushed is there all the same, and empty. */
+	if (!session->push && session->used)
+		segments_clear_range(&session->rows[--session->used]);
+}
+
 void session_close(struct session *session)
 {
 	/* The program ends inside a range, and the range with it. */

@@ -27,6 +27,8 @@ struct session *session_new(const struct session_shared *shared, CUcontext conte
  */
 bool session_begin(struct session *session, const struct opk_range *row);
 void session_end(struct session *session);
+/* The same where the launch failed: the profiler makes no range of it. */
+void session_cancel(struct session *session);
 /* Which group the next ranges are recorded with; ends the present image where it has another one. */
 void session_select(struct session *session, size_t group);
 /* Decodes what the current image holds and hands it on; nothing while a range is open. */
