@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_FAILURES = 16, STATUS_CRASH = -1, STATUS_HANG = -2 };
+/* Below STATUS_SLEEP, how many milliseconds. */
+enum { MAX_FAILURES = 16, STATUS_CRASH = -1, STATUS_HANG = -2, STATUS_SLEEP = -3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -26,6 +27,8 @@ static int read_status(const char *text)
 {
 	if (!strncmp(text, "crash", 5))
 		return STATUS_CRASH;
+	if (!strncmp(text, "sleep", 5))
+		return STATUS_SLEEP - atoi(text + 5);
 	return strncmp(text, "hang", 4) ? atoi(text) : STATUS_HANG;
 }
 
@@ -85,6 +88,10 @@ bool fake_fails(const char *function, int *status)
 	pthread_mutex_unlock(&lock);
 	if (!fails || *status >= 0)
 		return fails;
+	if (*status <= STATUS_SLEEP) {
+		usleep((useconds_t)(STATUS_SLEEP - *status) * 1000);
+		return false;
+	}
 	fake_log(function, 0, "%s", *status == STATUS_CRASH ? "crash" : "hang");
 	if (*status == STATUS_CRASH)
 		abort();
