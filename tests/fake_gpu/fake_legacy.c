@@ -64,7 +64,8 @@ static int set_config(const CUpti_Profiler_SetConfig_Params *params)
 CUptiResult cuptiProfilerSetConfig(CUpti_Profiler_SetConfig_Params *params)
 {
 	return CALL_ON_SESSION(CUpti_Profiler_SetConfig_Params, params, set_config(params),
-	                       "pass=%zu level=%u", params->passIndex, params->targetNestingLevel);
+	                       "config=%zu pass=%zu level=%u", params->configSize,
+	                       params->passIndex, params->targetNestingLevel);
 }
 
 static int unset_config(struct session *session)

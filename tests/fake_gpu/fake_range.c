@@ -89,9 +89,9 @@ static const char *replay_name(CUpti_ProfilerReplayMode replay)
 CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params *params)
 {
 	return CALL_ON_SESSION(CUpti_RangeProfiler_SetConfig_Params, params, set_config(params),
-	                       "%s %s ranges=%zu levels=%u+%u pass=%zu level=%u",
+	                       "%s %s config=%zu ranges=%zu levels=%u+%u pass=%zu level=%u",
 	                       range_name(params->range), replay_name(params->replayMode),
-	                       params->maxRangesPerPass, params->minNestingLevel,
+	                       params->configSize, params->maxRangesPerPass, params->minNestingLevel,
 	                       params->numNestingLevels, params->passIndex,
 	                       params->targetNestingLevel);
 }
