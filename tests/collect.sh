@@ -1,0 +1,368 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The collector under a fake GPU: launches and their rows, filters, contexts, processes, and a program
+# that does not notice.
+. "${SOURCE:?}/tests/tap.sh"
+. "$SOURCE/tests/collect_common.sh"
+
+make_set one
+make_set three passes=3 groups=3
+make_set elapsed metrics=sm__cycles_elapsed.max,sm__inst_executed.sum
+prog=$fake/fake_app
+
+section 'a launch and its row'
+quietly '' init ctx:0 launch:vadd:2x3x4:64x2:512 klaunch:lib launch:=plain
+names_are 'run.opk '
+rows_are 'symbol grid block shared registers launch' \
+	'_Z4vaddPKfS0_Pfi 2x3x4 64x2x1 512 40 1
+_Z3libPKfS0_Pfi 1x1x1 32x1x1 0 40 2
+plain 1x1x1 32x1x1 0 40 3'
+rows_are 'device context rank group stream config record launches' \
+	'0 1 -1 0 7 0 0 1
+0 1 -1 0 7 0 1 1
+0 1 -1 0 7 0 2 1'
+rows_count 3
+if [ -n "$(ldconfig -p 2>/dev/null | grep 'libstdc++\.so\.6')" ]; then
+	rows_are kernel 'vadd(float const*, float const*, float*, int)
+lib(float const*, float const*, float*, int)
+plain'
+fi
+# shellcheck disable=SC2016 # Python's
+info 'j["complete"] and j["kind"] == "recording" and j["integrity"] == "ok"' \
+	'(j["mode"], j["join"], j["backend"], j["inflated"]) == ("launch", "", "range-profiler", [])' \
+	'[s["type"] for s in j["sections"]] == ["META", "AVIL", "DATA", "RNGS", "STAT"]' \
+	'j["stats"] == [{"launches": 3, "ranges": 3, "depth": 0}]' \
+	'j["cupti_version"] == 130001 and j["chip"] == "GH100"'
+info '(lambda run: run["command"].endswith("fake_app init ctx:0 launch:vadd:2x3x4:64x2:512 klaunch:lib launch:=plain") and run["cuda_version"] == "13000" and run["cupti"].endswith("/cupti/.libs/libcupti.so") and run["hostname"] and run["started"].endswith("Z") and run["device.0.name"] == "NVIDIA Fake GH100" and run["device.0.mig"] == "no")({r["name"]: r["value"] for r in j["run"]})'
+
+section 'ranks and the environment'
+RANK=3 SLURM_PROCID=9 CUDA_VISIBLE_DEVICES=0 quietly '' init ctx:0 launch:k
+rows_are rank 3
+info '(lambda run: (run["env.RANK"], run["env.SLURM_PROCID"], run["env.CUDA_VISIBLE_DEVICES"]) == ("3", "9", "0"))({r["name"]: r["value"] for r in j["run"]})'
+
+section 'every call that launches'
+# A limit makes the collector push a range around each.
+quietly '--max-ranges 99' init ctx:0 ex:a coop:b launch_ptsz:c graph:3 graph graph_ptsz stream launch:d
+rows_are 'symbol stream launches' '_Z1aPKfS0_Pfi 7 1
+_Z1bPKfS0_Pfi 7 1
+_Z1cPKfS0_Pfi 8 1
+graph 7 3
+graph 7 3
+graph 8 3
+_Z1dPKfS0_Pfi 14 1'
+log_has 7 '^cuptiRangeProfilerPushRange'
+# Without one, the profiler makes a range of each kernel: those of graphs have no names.
+quietly '' init ctx:0 ex:a coop:b launch_ptsz:c stream launch:d
+rows_are 'symbol stream launches' '_Z1aPKfS0_Pfi 7 1
+_Z1bPKfS0_Pfi 7 1
+_Z1cPKfS0_Pfi 8 1
+_Z1dPKfS0_Pfi 13 1'
+log_has 0 '^cuptiRangeProfilerPushRange'
+log_has 1 '^cuptiRangeProfilerSetConfig auto user config=100 ranges=64 '
+quietly '' init ctx:0 launch:a graph:3 launch:b
+same "$last: ranges and rows" "$(fields run.opk rows device launches | sort | uniq -c | tr -s ' ')" ' 5 0 1'
+
+section 'launches that fail'
+for options in '' '--replay kernel' '--replay none --max-ranges 9'; do
+	quietly "$options" init ctx:0 launch:a '?launch:b:0' launch:c
+	out_is 'launch:b:0: 1'
+	same "$last: rows of the others" "$(fields run.opk rows symbol launch launches | grep -v 1b)" '_Z1aPKfS0_Pfi 1 1
+_Z1cPKfS0_Pfi 3 1'
+done
+
+section 'captured launches are not recorded, and the capture stays whole'
+quietly '--max-ranges 99' init ctx:0 launch:a capture:begin launch:b launch:c capture:end graph launch:d
+rows_are 'symbol launch launches' '_Z1aPKfS0_Pfi 1 1
+graph 2 2
+_Z1dPKfS0_Pfi 3 1'
+log_has 0 '900|901'
+quietly '--replay kernel --kernel d' init ctx:0 capture:begin launch:d capture:end graph launch:d
+rows_count 1
+
+section 'more launches than an image holds'
+quietly '' init ctx:0 'launch*150:k'
+rows_count 150
+rows_count 64 image=0
+rows_count 22 image=2
+rows_count 0 image=MISSING
+same "$last: launches in order" "$(fields run.opk rows launch | tr '\n' ' ')" "$(seq 150 | tr '\n' ' ')"
+log_has 1 '^cuptiRangeProfilerEnable'
+# A range larger than a slot of 64 in 8 MB.
+FAKE_GPU_RECORD_BYTES=1000000 quietly '' init ctx:0 'launch*20:k'
+rows_count 20
+rows_count 8 image=0
+
+section 'kernel replay'
+FAKE_GPU_PASSES=3
+export FAKE_GPU_PASSES
+set=three
+quietly '' init ctx:0 launch:a 'launch*70:b'
+rows_count 71
+rows_count 71 passes=3
+rows_count 71 config=0
+log_has 0 'PushRange'
+info '(j["mode"], j["join"]) == ("kernel", "")'
+# All launches between two callbacks run under the profiler, which was started before them.
+same "$last: what comes after the first launch" \
+	"$(sed -n '/^cuLaunchKernel .*1a/,/^cuLaunchKernel .*1b/p' log | grep -c cupti)" 1
+unset FAKE_GPU_PASSES
+
+section 'which mode suits a set'
+set=one quietly '' init ctx:0 launch:k
+info 'j["mode"] == "launch"'
+for options in '' '--replay none' '--replay kernel' '--max-ranges 9'; do
+	set=elapsed quietly "$options" init ctx:0 launch:k
+	info 'j["mode"] == "launch" and j["inflated"] == []'
+	log_has 0 '^cuptiRangeProfilerPushRange'
+done
+set=elapsed record '--replay none --max-ranges 9' init ctx:0 launch:k
+err_is 'offpeak-collect: note: with a filter, 1 of 2 metrics count idle time around short kernels; the recording marks them, and --replay auto avoids it'
+info 'j["mode"] == "launch" and j["inflated"] == ["sm__cycles_elapsed.max"]'
+set=three record -v init ctx:0 launch:k
+err_has '^offpeak-collect: mode kernel, 3 passes, 1 turn$'
+err_has '^offpeak-collect: 1 launches, 1 ranges recorded$'
+err_has "run.opk: [0-9]* bytes$"
+
+section 'filters'
+set=one
+quietly '--kernel ^vadd\(' init ctx:0 launch:vadd launch:saxpy launch:vadd
+rows_are 'launch' '1
+3'
+quietly '-k _Z5saxpyPKf' init ctx:0 launch:vadd launch:saxpy
+rows_are 'launch' 2
+quietly '--skip 3' init ctx:0 'launch*5:k'
+rows_are launch '4
+5'
+quietly '--count 2' init ctx:0 'launch*5:k'
+rows_are launch '1
+2'
+quietly '--skip 1 --every 3' init ctx:0 'launch*9:k'
+rows_are launch '2
+5
+8'
+quietly '--skip 1 --every 3 --count 5' init ctx:0 'launch*12:k'
+rows_are launch '2
+5'
+quietly '--max-ranges 3' init ctx:0 'launch*9:k'
+rows_count 3
+info 'j["stats"][0]["launches"] == 9 and j["stats"][0]["ranges"] == 3'
+quietly '--kernel b --skip 1 --count 1' init ctx:0 launch:a launch:b launch:a launch:b launch:b
+rows_are launch 4
+quietly '--every 2 --max-ranges 2' init ctx:0 'launch*9:k'
+rows_are launch '1
+3'
+# Of launches that are filtered out, the profiler hears nothing, in either mode.
+for set in one three; do
+	quietly "--kernel ^wanted" init ctx:0 launch:wanted launch:a launch:b launch:wanted
+	same "$last: profiler calls around other launches" \
+		"$(sed -n '/^cuLaunchKernel .*1aP/,/^cuLaunchKernel .*1bP/p' log | grep -c '^cupti')" 0
+	rows_are 'launch launches' '1 1
+4 1'
+done
+set=one
+quietly '--nvtx-include a/b' init ctx:0 launch:k nvtxpush:a launch:k nvtxpush:b launch:k nvtxpop nvtxpop launch:k
+rows_are 'launch nvtx' '3 a/b'
+quietly '--nvtx-include [b --nvtx-include dom@x' init ctx:0 nvtxpush:a nvtxpush:b launch:k nvtxpop nvtxpop \
+	nvtxpush:b launch:k nvtxpop nvtxdpush:dom:x launch:k nvtxdpop:dom
+rows_are 'launch nvtx' '2 b
+3 dom@x'
+
+section 'the ranges that a launch is in'
+quietly '' init ctx:0 nvtxpush:epoch nvtxpush:a/b launch:k nvtxdpush:lib:gemm launch:k nvtxdpop:lib nvtxpop launch:k nvtxpop launch:k
+rows_are 'launch nvtx' '1 epoch/a\/b
+2 epoch/a\/b/lib@gemm
+3 epoch
+4 '
+
+section 'contexts and devices'
+FAKE_GPU_DEVICES=2
+export FAKE_GPU_DEVICES
+words='init ctx:0 launch:a ctx:1 launch:b use:1 launch:c ctx:0 launch:d primary:1 launch:e'
+# shellcheck disable=SC2086 # several words
+quietly '' $words
+same "$last: rows by launch" "$(fields run.opk rows launch context device | sort)" '1 1 0
+2 2 1
+3 1 0
+4 3 0
+5 4 1'
+info '"device.1.name" in [r["name"] for r in j["run"]]'
+# shellcheck disable=SC2086
+quietly '--device 1' $words
+same "$last: devices" "$(fields run.opk rows launch device | sort)" '2 1
+5 1'
+# shellcheck disable=SC2086
+quietly '--device all' $words
+rows_count 5
+unset FAKE_GPU_DEVICES
+quietly '' init ctx:0 launch:a ctxdestroy ctx:0 launch:b ctxdestroy
+same "$last: rows" "$(fields run.opk rows launch context | sort)" '1 1
+2 2'
+log_has 0 '^lost session'
+quietly '' init primary:0 launch:a release:0 primary:0 launch:b
+same "$last: rows" "$(fields run.opk rows launch context | sort)" '1 1
+2 2'
+# A context that is destroyed at once, whose handle comes back.
+quietly '' init ctx:0 ctxdestroy ctx:0 ctxdestroy ctx:0 launch:k
+rows_count 1
+log_has 0 '^lost session'
+
+# One is destroyed before the preparation of the one before it is done; then an exit is.
+FAKE_GPU_FAIL=cuptiRangeProfilerEnable:sleep200 quietly '' init ctx:0 sleep:50 ctx:0 ctxdestroy ctx:0 launch:k
+rows_count 1
+FAKE_GPU_FAIL=cuptiRangeProfilerEnable:sleep200 quietly '' init ctx:0 sleep:50
+rows_count 0
+info 'j["complete"] and j["stats"] == [{"launches": 0, "ranges": 0, "depth": 0}]'
+
+section 'threads'
+quietly '' init ctx:0 thread:begin 'launch*40:a' thread:end thread:begin 'launch*40:b' thread:end \
+	thread:begin ctx:0 'launch*40:c' thread:end join launch:d
+rows_count 121
+rows_count 81 context=1
+rows_count 0 launches=0
+
+section 'processes: a file each'
+quietly '' init ctx:0 launch:a spawn:begin init ctx:0 launch:b spawn:end
+same "$last: files with the process's id" "$(ls run*.opk | sed 's/[0-9][0-9]*/N/')" 'run-N.opk
+run-N.opk'
+same "$last: rows of each" "$(for f in run-*.opk; do fields "$f" rows symbol; done | sort)" '_Z1aPKfS0_Pfi
+_Z1bPKfS0_Pfi'
+for f in run-*.opk; do
+	same "$last: $f is of that process" "$(fields "$f" rows process)" "$(expr "$f" : 'run-\([0-9]*\)')"
+done
+quietly '' init fork:begin out:child fork:end ctx:0 launch:a
+rows_count 1
+names_are 'run.opk '
+out_is child
+quietly '' fork:begin init ctx:0 launch:a fork:end fork:begin init ctx:0 launch:b fork:end
+same "$last: two files" "$(ls run*.opk | wc -l | tr -d ' ')" 2
+# A child's own end is not the collector's.
+quietly '' init ctx:0 launch:a fork:begin exit:7 fork:end launch:b
+rows_count 2
+out_is 'child: exit 7'
+quietly '--range user' init ctx:0 nvtxpush:a fork:begin nvtxpush:b nvtxpop nvtxpop exit:0 fork:end launch:b nvtxpop
+rows_are 'name launches' 'a 1'
+# In a fork nobody waits for a lock: here one of ours is held for ever.
+code=3
+FAKE_GPU_FAIL=cuptiRangeProfilerStop:hang record '' init ctx:0 launch:k sleep:1300 \
+	fork:begin fork:end out:after _exit:3
+out_is after
+code=0
+
+section 'names'
+mkdir sub
+collect 0 -c one.opk -o 'sub/x-%h-%p-%q{WHO}-%%.opk' -- "$prog" init ctx:0 launch:k
+same "$last: files" "$(ls sub | sed "s/$(hostname)/HOST/;s/-[0-9][0-9]*-/-N-/")" 'x-HOST-N--%.opk'
+rm -f sub/*
+WHO=me collect 0 -c one.opk -o 'sub/%q{WHO}.opk' -- "$prog" init ctx:0 launch:k spawn:begin init ctx:0 launch:k spawn:end
+same "$last: files" "$(ls sub | sed 's/[0-9][0-9]*/N/')" 'me-N.opk
+me-N.opk'
+rm -f sub/*
+collect 0 -c one.opk -o 'sub/a[1]*.opk' -- "$prog" init ctx:0 launch:k
+same "$last: files" "$(ls sub)" 'a[1]*.opk'
+rm -f sub/*
+mkdir elsewhere
+(cd elsewhere && collect 0 -c ../one.opk -o ../sub/rel.opk -- sh -c "cd / && exec '$prog' init ctx:0 launch:k")
+same 'a program that changes its folder: files' "$(ls sub)" rel.opk
+rm -f sub/*
+collect 0 -c one.opk -o sub/plain -- "$prog" init ctx:0 launch:k spawn:begin init ctx:0 launch:k spawn:end
+same "$last: files" "$(ls sub | sed 's/[0-9][0-9]*/N/')" 'plain-N
+plain-N'
+echo old >run.opk
+collect 0 -c one.opk -o run.opk -- "$prog" out:nothing
+same "$last: an old recording is gone" "$(ls run.opk 2>/dev/null)" ''
+
+section 'merging'
+quietly '--merge' init ctx:0 launch:a spawn:begin init ctx:0 launch:b spawn:end launch:c
+names_are 'run.opk '
+rows_count 3
+same "$last: rows of both processes" "$(fields run.opk rows process | sort -u | wc -l | tr -d ' ')" 2
+info 'sum(s["launches"] for s in j["stats"]) == 3'
+collect 2 -c one.opk -o 'run-%p.opk' --merge -- "$prog"
+err_has 'one file can.t have a name for each process'
+
+section 'the program does not notice'
+set=one
+ulimit -c 0
+# The shell tells each death by a signal.
+exec 3>&2 2>/dev/null
+for words in 'out:a err:b init ctx:0 launch:k out:c err:d cat' 'init ctx:0 launch:k exit:7' '_exit:3' \
+	'exit:255' 'init ctx:0 launch:k abort' 'init ctx:0 launch:k signal:15' 'signal:2' 'signal:3' 'crash' \
+	'init ctx:0 launch:k kill9' 'launch:k' 'init ctx:0 launch:k crash' 'signal:10'; do
+	plain=0 collected=0
+	# shellcheck disable=SC2086 # several words
+	echo input | timeout 60 "$prog" $words >plain.out 2>plain.err || plain=$?
+	# shellcheck disable=SC2086
+	echo input | timeout 60 "$collector" --cupti "$cupti" -c one.opk -o run.opk -- "$prog" $words \
+		>out 2>err.all || collected=$?
+	last="offpeak-collect ... $words"
+	same "$last: exit code" "$collected" "$plain"
+	equal plain.out out
+	grep -v '^offpeak-collect: ' err.all >err
+	equal plain.err err
+done
+exec 2>&3
+rm -f run*.opk
+record '' env:LD_LIBRARY_PATH env:LD_PRELOAD
+out_is "LD_LIBRARY_PATH=$LD_LIBRARY_PATH
+LD_PRELOAD=${LD_PRELOAD-}"
+
+section 'signals'
+# The launcher passes on what reaches it alone, and leaves Ctrl-C to the program.
+collect_in_background() {
+	rm -f run.opk
+	"$collector" --cupti "$cupti" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ready sleep:5000 \
+		>out 2>err </dev/null &
+	launcher=$!
+	tap_tries=0
+	while ! grep -q ready out && [ $tap_tries -lt 100 ]; do
+		sleep 0.05
+		tap_tries=$((tap_tries + 1))
+	done
+}
+for signal in TERM HUP; do
+	collect_in_background
+	kill -$signal "$launcher"
+	tap_code=0
+	wait "$launcher" 2>/dev/null || tap_code=$?
+	same "SIG$signal to the launcher: exit code" "$((tap_code > 128))" 1
+	err_has 'run.opk: cut off'
+done
+cat >inherits <<SH
+#!/bin/sh
+sed -n 's/^SigIgn:[^0-9a-f]*//p' /proc/self/status
+exec '$prog' init ctx:0 launch:k
+SH
+chmod +x inherits
+# The tests' own shell may ignore some.
+wanted=$(./inherits 2>/dev/null | head -n 1)
+collect 0 -c three.opk --replay application -o run.opk -- ./inherits
+out_is "$wanted
+$wanted
+$wanted"
+
+section 'killed'
+code=137
+record '' init ctx:0 'launch*70:a' 'launch*10:b' sleep:200 kill9
+err_has 'run.opk: cut off; its [0-9]* whole sections evaluate with --allow-incomplete$'
+rows_count 64
+run 4 info --format json run.opk
+json 'not j["complete"] and j["recorded_ranges"] == 64'
+err_has 'run.opk: cut off after 4 whole sections; the end section is missing$'
+# What waits for more is handed on after a second.
+record '' init ctx:0 'launch*5:a' sleep:1600 kill9
+rows_count 5
+code=0
+
+section 'no CUDA'
+code=5
+record '' out:hello exit:5
+out_is hello
+err_is 'offpeak-collect: nothing was recorded: the program used no CUDA, or what was said above'
+names_are ''
+code=0
+record '' init
+err_has 'nothing was recorded'
+collect 127 -c one.opk -o run.opk -- ./no-such-program
+err_has '^offpeak-collect: ./no-such-program: No such file'
+
+finish

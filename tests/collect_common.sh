@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What the end-to-end tests of the collector share, after tap.sh: the fake GPU, sets, recordings.
+# shellcheck shell=sh
+
+fake=$BUILD/tests/fake_gpu
+collector=$BUILD/tools/offpeak-collect
+[ -x "$fake/fake_app" ] && [ -x "$collector" ] || skip_all 'built without the collector'
+cupti=$fake/cupti/.libs/libcupti.so
+LD_LIBRARY_PATH=$fake/driver/.libs
+export LD_LIBRARY_PATH
+cd "$tmp" || exit 99
+
+# What a test under another collector, or a job, would bring along.
+unset RANK OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK SLURM_PROCID CUDA_VISIBLE_DEVICES
+
+# make_set NAME KEY=VALUE...: NAME.opk in the folder of the test.
+make_set() {
+	tap_name=$1
+	shift
+	"$BUILD/tests/collect_files" set "$tap_name.opk" "$@" ||
+		fail "set $tap_name" "collect_files failed"
+}
+
+# collect CODE ARGUMENTS...: offpeak-collect with the fake CUPTI ends with this code; output in $tmp/out
+# and $tmp/err, calls in $tmp/log.
+collect() {
+	tap_wanted=$1
+	shift
+	last=$(printf 'offpeak-collect %s' "$*" | cut -c 1-300)
+	rm -f log
+	tap_code=0
+	FAKE_GPU_LOG=$tmp/log timeout 60 "$collector" --cupti "$cupti" "$@" >out 2>err </dev/null ||
+		tap_code=$?
+	if [ "$tap_code" = "$tap_wanted" ]; then
+		ok
+	else
+		fail "$last" "exit code $tap_code, not $tap_wanted" "$(head -n 5 err)"
+	fi
+}
+
+# record OPTIONS WORDS...: fake_app under the collector, with the set $set, into run.opk; ends with $code.
+set=one code=0
+record() {
+	rm -f run.opk run-*.opk
+	tap_options=$1
+	shift
+	# shellcheck disable=SC2086 # several options
+	collect "$code" -c "$set.opk" -o run.opk $tap_options -- "$fake/fake_app" "$@"
+}
+
+# quietly OPTIONS WORDS...: the same, and nothing on stderr.
+quietly() {
+	record "$@"
+	err_is ''
+}
+
+err_is() {
+	same "$last: stderr" "$(cat err)" "$1"
+}
+
+out_is() {
+	same "$last: stdout" "$(cat out)" "$1"
+}
+
+err_lacks() {
+	if grep -Eq -e "$1" err; then
+		fail "$last" "stderr has: $1" "$(head -n 5 err)"
+	else
+		ok
+	fi
+}
+
+# fields FILE KIND KEYS...: of each row, or each image of samples, these fields with blanks between.
+fields() {
+	tap_file=$1 tap_kind=$2
+	shift 2
+	"$BUILD/tests/collect_files" "$tap_kind" "$tap_file" 2>&1 | awk -F '\t' -v keys="$*" '
+		BEGIN { count = split(keys, names, " ") }
+		{
+			split("", value)
+			for (i = 1; i <= NF; i++) {
+				at = index($i, "=")
+				value[substr($i, 1, at - 1)] = substr($i, at + 1)
+			}
+			line = ""
+			for (i = 1; i <= count; i++)
+				line = line (i > 1 ? " " : "") value[names[i]]
+			print line
+		}'
+}
+
+# rows_are KEYS TEXT: the rows of run.opk.
+rows_are() {
+	# shellcheck disable=SC2086 # several keys
+	same "$last: $1 of the rows" "$(fields run.opk rows $1)" "$2"
+}
+
+# rows_count N [KEY=VALUE]: so many rows, or so many that have it.
+rows_count() {
+	same "$last: number of rows ${2-}" "$("$BUILD/tests/collect_files" rows run.opk |
+		tr '\t' '\n' | grep -cxF -e "${2-times=good}")" "$1"
+}
+
+# info EXPRESSION...: what `offpeak info --format json` says of run.opk, as Python over `j`.
+info() {
+	run 0 info --format json "${file-run.opk}"
+	for tap_expression; do
+		json "$tap_expression"
+	done
+}
+
+# log_has N PATTERN: so many calls in the log match.
+log_has() {
+	same "$last: calls of $2" "$(grep -Ec -e "$2" log)" "$1"
+}
+
+# names_are NAMES: the recordings in the folder, and none that is half-done.
+names_are() {
+	same "$last: files" "$(ls | grep -E '^run.*opk|\.part' | tr '\n' ' ')" "$1"
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sets for the collector under the fake CUPTI, and what its recordings hold, as text:
+ *
+ *     collect_files set OUT [KEY=VALUE...]   keys below, in set_keys
+ *     collect_files rows FILE                a line a range: KEY=VALUE with tabs between
+ *     collect_files samples FILE             a line a PM-sampling image
+ *
+ * The config image of group n has 100+n bytes and its prefix 200+n, so that logs and images tell which one
+ * was used. A fake image keeps the size of its prefix.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_gpu/fake_image.h"
+#include "offpeak.h"
+
+enum { CONFIG_SIZE = 100, PREFIX_SIZE = 200, MAX_METRICS = 16, MAX_GROUPS = 8 };
+
+static struct opk_ctx *ctx;
+
+static void must(int code)
+{
+	if (!code)
+		return;
+	fprintf(stderr, "collect_files: %s\n", opk_error_message(ctx, 0));
+	exit(code);
+}
+
+struct wanted {
+	const char *chip, *profiler, *kind;
+	char *metrics; /* with commas */
+	unsigned passes, groups, images;
+	bool instances, no_prefix;
+	const char *names[MAX_METRICS];
+	size_t name_count;
+	size_t indices[MAX_METRICS];
+	struct opk_group group_list[MAX_GROUPS];
+};
+
+/* KEY=VALUE of `set`. */
+static bool take_key(struct wanted *wanted, const char *key, char *value)
+{
+	if (!strcmp(key, "chip"))
+		wanted->chip = value;
+	else if (!strcmp(key, "profiler"))
+		wanted->profiler = value;
+	else if (!strcmp(key, "kind"))
+		wanted->kind = value;
+	else if (!strcmp(key, "metrics"))
+		wanted->metrics = value;
+	else if (!strcmp(key, "passes"))
+		wanted->passes = (unsigned)atoi(value);
+	else if (!strcmp(key, "groups")) /* the metrics go to them in turn */
+		wanted->groups = (unsigned)atoi(value);
+	else if (!strcmp(key, "grouped")) /* so many of the metrics, where not all */
+		wanted->images = (unsigned)atoi(value);
+	else if (!strcmp(key, "instances"))
+		wanted->instances = atoi(value);
+	else if (!strcmp(key, "no_prefix"))
+		wanted->no_prefix = atoi(value);
+	else
+		return false;
+	return true;
+}
+
+static void split_metrics(struct wanted *wanted)
+{
+	char *rest = wanted->metrics, *name;
+
+	while ((name = strsep(&rest, ",")) && wanted->name_count < MAX_METRICS)
+		wanted->names[wanted->name_count++] = name;
+}
+
+/* Group g has every metric i with i % groups == g. */
+static void make_groups(struct wanted *wanted)
+{
+	size_t limit = wanted->images ? wanted->images : wanted->name_count, next = 0;
+
+	for (unsigned g = 0; g < wanted->groups && g < MAX_GROUPS; g++) {
+		wanted->group_list[g].metrics = wanted->indices + next;
+		for (size_t i = g; i < limit; i += wanted->groups) {
+			wanted->indices[next++] = i;
+			wanted->group_list[g].metric_count++;
+		}
+	}
+}
+
+static void write_set(const struct wanted *wanted, const char *path)
+{
+	struct opk_meta meta = {
+		.kind = wanted->kind, .generator = "collect_files", .chip = wanted->chip,
+		.profiler = strcmp(wanted->profiler, "pm") ? OPK_PROFILER_RANGE : OPK_PROFILER_PM,
+		.set_name = "", .set_description = "", .config_hash = "", .source = "", .mode = "",
+		.join = "", .backend = "", .metrics = wanted->names,
+		.metric_count = wanted->name_count, .passes = wanted->passes,
+		.keep_instances = wanted->instances, .cupti_version = 130001,
+		.groups = wanted->group_list, .group_count = wanted->groups,
+	};
+	struct opk_writer *writer;
+	char bytes[PREFIX_SIZE + MAX_GROUPS];
+
+	must(opk_writer_new(&writer, ctx, path));
+	must(opk_writer_add_meta(writer, &meta));
+	for (unsigned g = 0; g <= wanted->groups; g++) {
+		memset(bytes, 'a' + (int)g, sizeof bytes);
+		must(opk_writer_add(writer, OPK_SECTION_CONFIG, bytes, CONFIG_SIZE + g));
+		if (!wanted->no_prefix)
+			must(opk_writer_add(writer, OPK_SECTION_PREFIX, bytes, PREFIX_SIZE + g));
+	}
+	must(opk_writer_finish(writer));
+	opk_writer_free(writer);
+}
+
+static int make_set(const char *path, char **keys)
+{
+	char metrics[] = "sm__inst_executed.sum,sm__warps_active.sum,dram__bytes.sum";
+	struct wanted wanted = {
+		.chip = "GH100", .profiler = "range", .kind = "set", .metrics = metrics, .passes = 1,
+	};
+
+	for (; *keys; keys++) {
+		char *value = strchr(*keys, '=');
+
+		if (value)
+			*value++ = '\0';
+		if (!value || !take_key(&wanted, *keys, value)) {
+			fprintf(stderr, "collect_files: no such key: %s\n", *keys);
+			return 2;
+		}
+	}
+	split_metrics(&wanted);
+	make_groups(&wanted);
+	write_set(&wanted, path);
+	return 0;
+}
+
+/* The n-th counter data image; NULL where there is none. */
+static struct fake_image *read_image(const struct opk_file *file, size_t n)
+{
+	for (size_t i = 0; i < opk_file_section_count(file); i++) {
+		void *data;
+		size_t size;
+
+		if (opk_file_section(file, i)->type != OPK_SECTION_DATA || n--)
+			continue;
+		must(opk_file_read(&data, &size, ctx, file, i));
+		if (size >= sizeof(struct fake_image) && !memcmp(data, FAKE_IMAGE_MAGIC, 8))
+			return data;
+		fprintf(stderr, "collect_files: an image is not the fake's\n");
+		exit(1);
+	}
+	return NULL;
+}
+
+static const void *record_of(const struct fake_image *image, size_t i)
+{
+	return (const char *)(image + 1) + i * image->record_size;
+}
+
+static void print_row(const struct opk_range *row)
+{
+	printf("name=%s\tkernel=%s\tsymbol=%s\tnvtx=%s\t", row->name, row->kernel, row->symbol,
+	       row->nvtx);
+	printf("grid=%ux%ux%u\tblock=%ux%ux%u\t", row->grid[0], row->grid[1], row->grid[2],
+	       row->block[0], row->block[1], row->block[2]);
+	printf("device=%d\tcontext=%u\tprocess=%u\trank=%d\tgroup=%u\t", row->device, row->context,
+	       row->process, row->rank, row->group);
+	printf("launch=%" PRIu64 "\tstream=%" PRIu64 "\tduration=%" PRIu64 "\t", row->launch,
+	       row->stream, row->duration_ns);
+	printf("shared=%u\tregisters=%u\ttimes=%s", row->shared_bytes, row->registers,
+	       row->start_ns && row->end_ns >= row->start_ns ? "good" : "bad");
+}
+
+/* Records and rows go side by side; "MISSING" where one of them ends before the other. */
+static int print_rows(const struct opk_file *file, const struct opk_range *rows, size_t count)
+{
+	struct fake_image *image;
+	size_t row = 0, n = 0;
+
+	for (; (image = read_image(file, n)); n++) {
+		for (uint32_t i = 0; i < image->count; i++, row++) {
+			const struct fake_range_record *record = record_of(image, i);
+
+			if (row < count)
+				print_row(&rows[row]);
+			else
+				printf("row=MISSING");
+			printf("\timage=%zu\tconfig=%d\trecord=%s\tlaunches=%" PRIu64 "\tpasses=%u\n", n,
+			       (int)image->prefix_size - PREFIX_SIZE, record->path,
+			       record->launches, record->passes);
+		}
+		free(image);
+	}
+	for (; row < count; row++) {
+		print_row(&rows[row]);
+		printf("\timage=MISSING\n");
+	}
+	return 0;
+}
+
+/* Whether each sample but the first begins where the one before it ended. */
+static bool joined(const struct opk_time *times, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (times[i].start != times[i - 1].end || times[i].end <= times[i].start)
+			return false;
+	return true;
+}
+
+static int print_samples(const struct opk_file *file, const struct opk_time *times, size_t count)
+{
+	struct fake_image *image;
+	size_t done = 0;
+
+	for (size_t n = 0; (image = read_image(file, n)); n++) {
+		const struct fake_sample_record *first = record_of(image, 0);
+
+		printf("image=%zu\tsamples=%u\troom=%u\tconfig=%d\tfirst=%" PRIu64, n, image->count,
+		       image->max_records, (int)image->prefix_size - PREFIX_SIZE,
+		       image->count ? first->value : 0);
+		if (done + image->count <= count)
+			printf("\tjoined=%s\tinterval=%" PRIu64,
+			       joined(times + done, image->count) ? "yes" : "no",
+			       image->count > 1 ? times[done + 1].end - times[done + 1].start : 0);
+		printf("\n");
+		done += image->count;
+		free(image);
+	}
+	printf("total=%zu\ttimes=%zu\n", done, count);
+	return 0;
+}
+
+static int print_file(const char *what, const char *path)
+{
+	const struct opk_range *rows = NULL;
+	const struct opk_time *times = NULL;
+	struct opk_file *file;
+	size_t count = 0;
+	int code = 2;
+
+	must(opk_file_open(&file, ctx, path));
+	if (!strcmp(what, "rows")) {
+		must(opk_file_ranges(&rows, &count, ctx, file));
+		code = print_rows(file, rows, count);
+	} else if (!strcmp(what, "samples")) {
+		must(opk_file_times(&times, &count, ctx, file));
+		code = print_samples(file, times, count);
+	}
+	opk_file_free(file);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	int code = 2;
+
+	if (argc < 3 || opk_ctx_new(&ctx, NULL))
+		return code;
+	code = strcmp(argv[1], "set") ? print_file(argv[1], argv[2]) : make_set(argv[2], argv + 3);
+	opk_ctx_free(ctx);
+	return code;
+}

@@ -1,0 +1,303 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The collector's modes under a fake GPU: turns of groups, user ranges, runs of the program, PM sampling,
+# the older interface.
+. "${SOURCE:?}/tests/tap.sh"
+. "$SOURCE/tests/collect_common.sh"
+
+make_set one
+make_set three passes=3 groups=3
+make_set partly passes=4 groups=2 grouped=2
+make_set ungrouped passes=3
+make_set pm profiler=pm
+make_set pm-instances profiler=pm instances=1
+prog=$fake/fake_app
+
+# configs TEXT: the config images by their groups, in the order that the profiler got them.
+configs() {
+	same "$last: groups of SetConfig" \
+		"$(sed -n 's/^cupti\(Range\)*Profiler*SetConfig .*config=1*0*\([0-9]*\) .*/\2/p' log | sed 's/^$/0/' | tr '\n' ' ')" "$1"
+}
+
+section 'rotation'
+set=three
+quietly '--replay rotate' init ctx:0 'launch*500:k'
+rows_count 500
+for group in 1 2 3; do
+	same "$last: rows of group $group have its counters" "$(fields run.opk rows group config |
+		grep -cx "$group $group")" "$(fields run.opk rows group | grep -cx $group)"
+done
+# Turns of 8, 16, 32 for each group, and so on.
+same "$last: images" "$(fields run.opk rows image group | uniq -c | awk '{ printf "%s:%s ", $3, $1 }' | cut -d ' ' -f 1-9)" \
+	'1:8 2:8 3:8 1:16 2:16 3:16 1:32 2:32 3:32'
+same "$last: turns" "$(fields run.opk rows group | uniq -c | awk '{ printf "%s:%s ", $2, $1 }')" \
+	'1:8 2:8 3:8 1:16 2:16 3:16 1:32 2:32 3:32 1:64 2:64 3:64 1:128 2:12 '
+configs '1 2 3 1 2 3 1 2 3 1 2 3 1 1 2 '
+info '(j["mode"], j["join"], j["groups"]) == ("launch", "kernel", 3)'
+quietly '--replay rotate --kernel [ab]P' init ctx:0 'launch*8:a' 'launch*5:c' 'launch*8:b:2' 'launch*5:a'
+same "$last: rows" "$(fields run.opk rows symbol group | sort | uniq -c | awk '{ print $2, $3, $1 }')" '_Z1aPKfS0_Pfi 1 8
+_Z1aPKfS0_Pfi 3 5
+_Z1bPKfS0_Pfi 2 8'
+# Each context takes turns of its own; a set of one pass needs none.
+quietly '--replay rotate' init ctx:0 'launch*9:a' ctx:0 'launch*9:b'
+same "$last: rows" "$(fields run.opk rows context group | sort | uniq -c | awk '{ print $2, $3, $1 }')" '1 1 8
+1 2 1
+2 1 8
+2 2 1'
+set=one
+quietly '--replay rotate' init ctx:0 'launch*20:a'
+rows_count 20 config=0
+info 'j["join"] == ""'
+set=partly
+record '--replay rotate' init ctx:0 'launch*20:a'
+err_is 'offpeak-collect: note: 1 of 3 metrics need several passes by themselves, or patched kernels; they will be nan, --replay kernel collects them'
+
+section 'user ranges'
+set=one
+quietly '--range user' init ctx:0 launch:k nvtxpush:a launch:k launch:k nvtxpop nvtxpushex:b 'launch*3:k' nvtxpop \
+	nvtxdpush:dom:c launch:k nvtxdpop:dom nvtxrpush:dom:d nvtxdpop:dom push:e/f launch:k pop launch:k
+rows_are 'name launches context device config' 'a 2 1 0 0
+b 3 1 0 0
+dom@c 1 1 0 0
+dom@d 0 1 0 0
+e\/f 1 1 0 0'
+rows_count 5
+info '(j["mode"], j["join"]) == ("user", "")' 'j["stats"] == [{"launches": 0, "ranges": 5, "depth": 1}]'
+same "$last: launches that are looked at" "$(grep -c '^cuptiEnableCallback 1 driver \(307\|442\|652\|653\) ' log)" 0
+log_has 5 '^cuptiRangeProfilerPushRange'
+words='init ctx:0 nvtxpush:a launch:k nvtxpush:b launch*2:k nvtxpush:c launch*4:k nvtxpop nvtxpop nvtxpush:b nvtxpop nvtxpop'
+# shellcheck disable=SC2086 # several words
+record '--range user' $words
+rows_are 'name launches' 'a 7'
+err_is 'offpeak-collect: note: 3 are missing: nested in a recorded range; --replay application or user takes each level'
+info 'j["stats"][0]["depth"] == 3' '[d["count"] for d in j["drops"]] == [3]'
+# shellcheck disable=SC2086
+record '--range user --level 2' $words
+rows_are 'name launches' 'a/b 6
+a/b 0'
+# shellcheck disable=SC2086
+record '--range user --level 3' $words
+rows_are 'name launches' 'a/b/c 4'
+# shellcheck disable=SC2086
+record '--range user --nvtx-include a/b' $words
+rows_are 'name launches' 'a/b 6
+a/b 0'
+quietly '--range user --max-ranges 2' init ctx:0 nvtxpush:a nvtxpop nvtxpush:b nvtxpop nvtxpush:c nvtxpop
+rows_are name 'a
+b'
+quietly '--range user' init ctx:0 nvtxpush:a launch:k
+rows_are 'name launches' 'a 1'
+record '--range user --level 2' nvtxpush:older init ctx:0 nvtxpush:inner launch:k nvtxpop nvtxpop
+rows_are 'name launches' 'older/inner 1'
+record '--range user' init nvtxpush:early nvtxpop ctx:0 nvtxpush:late launch:k nvtxpop
+err_is 'offpeak-collect: note: 1 are missing: the thread had no CUDA context yet'
+rows_are name late
+record '--range user' init ctx:0 nvtxpush:mine thread:begin nvtxpush:other launch:k nvtxpop thread:end join launch:k nvtxpop \
+	thread:begin nvtxpush:later launch:k nvtxpop thread:end join
+err_is 'offpeak-collect: note: 1 are missing: a range of another thread was open'
+rows_are 'name launches' 'mine 2
+later 1'
+# Domains overlap: the recorded range goes on when one below it ends.
+quietly '--range user --nvtx-include y@b' init ctx:0 nvtxdpush:x:a nvtxdpush:y:b launch:k nvtxdpop:x launch:k nvtxdpop:y launch:k
+rows_are 'name launches' 'x@a/y@b 2'
+quietly '--range user' init ctx:0 nvtxpush:a launch:k ctxdestroy ctx:0 nvtxpop nvtxpush:b launch:k nvtxpop
+rows_are 'name launches context' 'a 1 1
+b 1 2'
+quietly '--range user' init ctx:0 nvtxstart:s nvtxmark:m launch:k nvtxend nvtxpop sleep:100
+rows_count 0
+set=three code=2
+record '--range user' init
+err_is 'offpeak-collect: the set needs 3 passes: use --replay user (the program repeats its ranges) or application (it is run several times), or build smaller sets'
+code=0
+
+section 'user replay'
+set=three
+words=
+for i in 1 2 3 4 5 6 7; do
+	words="$words nvtxpush:step launch*2:k nvtxpush:part launch:k nvtxpop nvtxpop"
+done
+# shellcheck disable=SC2086
+quietly '--range user --replay user' init ctx:0 $words nvtxpush:end launch:k nvtxpop
+rows_are 'name group config launches' 'step 1 1 3
+step 2 2 3
+step 3 3 3
+step/part 1 1 1
+step/part 2 2 1
+step/part 3 3 1
+step 1 1 3
+end 1 1 1'
+configs '1 2 3 1 2 3 1 '
+info '(j["mode"], j["join"]) == ("user", "name")'
+set=one
+# shellcheck disable=SC2086
+quietly '--range user --replay user' init ctx:0 $words
+rows_are 'name group config' 'step 0 0
+step/part 0 0
+step 0 0
+step/part 0 0
+step 0 0
+step/part 0 0
+step 0 0'
+
+section 'application replay'
+set=three
+rm -f runs
+cat >app <<SH
+#!/bin/sh
+echo run >>runs
+exec '$prog' "\$@"
+SH
+chmod +x app
+runs() {
+	same "$last: runs of the program" "$(wc -l <runs | tr -d ' ')" "$1"
+	rm -f runs
+}
+collect 0 -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:a launch:b
+runs 3
+err_is ''
+names_are 'run.opk '
+rows_are 'symbol launch group config' '_Z1aPKfS0_Pfi 1 1 1
+_Z1bPKfS0_Pfi 2 1 1
+_Z1aPKfS0_Pfi 1 2 2
+_Z1bPKfS0_Pfi 2 2 2
+_Z1aPKfS0_Pfi 1 3 3
+_Z1bPKfS0_Pfi 2 3 3'
+info '(j["mode"], j["join"], j["groups"]) == ("launch", "launch", 3)'
+collect 0 -c three.opk --range user --replay application -v -o run.opk -- \
+	./app init ctx:0 nvtxpush:a launch:k nvtxpush:b launch:k nvtxpop nvtxpop
+runs 6
+err_has 'run 6 of 6$'
+rows_are 'name group config launches' 'a 1 1 2
+a 2 2 2
+a 3 3 2
+a/b 1 1 1
+a/b 2 2 1
+a/b 3 3 1'
+info '(j["mode"], j["join"]) == ("user", "name")'
+collect 0 -c three.opk --range user --replay application --level 2 -o run.opk -- \
+	./app init ctx:0 nvtxpush:a launch:k nvtxpush:b launch:k nvtxpop nvtxpop
+runs 3
+rows_are 'name group' 'a/b 1
+a/b 2
+a/b 3'
+collect 0 -c one.opk --range user --replay application -o run.opk -- \
+	./app init ctx:0 nvtxpush:a launch:k nvtxpush:b launch:k nvtxpop nvtxpop
+runs 2
+rows_are 'name group config' 'a 0 0
+a/b 0 0'
+collect 0 -c one.opk --replay application -o run.opk -- ./app init ctx:0 launch:k
+runs 1
+rows_count 1
+# A run that fails is the last, and what there is stays.
+collect 9 -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:k exit:9
+runs 1
+rows_are 'group config' '1 1'
+rm -f run.opk
+collect 0 -c three.opk --replay application -o run.opk -- ./app out:nothing
+runs 3
+err_is 'offpeak-collect: nothing was recorded: the program used no CUDA, or what was said above'
+names_are ''
+collect 0 -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:a spawn:begin init ctx:0 launch:b spawn:end
+rows_count 6
+rm -f runs run.opk
+collect 2 -c three.opk --replay application -o 'run-%p.opk' -- ./app
+err_has "one file can't have a name for each process"
+
+section 'PM sampling'
+set=pm
+FAKE_GPU_PM_SAMPLES=40 quietly '--interval 100us' init ctx:0 launch:k sleep:50 launch:k
+same "$last: samples" "$(fields run.opk samples total times)" ' 
+40 40'
+same "$last: samples" "$(fields run.opk samples samples room joined interval config first)" '40 40 yes 100000 0 0
+     '
+info '(j["mode"], j["backend"], j["profiler"], j["join"]) == ("sampling", "pm-sampling", "pm", "")' \
+	'[s["type"] for s in j["sections"]] == ["META", "AVIL", "DATA", "TIME", "STAT"]' \
+	'j["stats"] == [{"launches": 2, "ranges": 40, "depth": 0}]'
+log_has 1 '^cuptiPmSamplingSetConfig interval=100000 trigger=1 '
+log_has 0 'RangeProfiler|cuptiProfilerGetCounterAvailability'
+quietly '' init ctx:0 sleep:120
+log_has 1 '^cuptiPmSamplingSetConfig interval=10000 '
+same "$last: the times of all are there" "$(fields run.opk samples total times | tail -n 1 |
+	awk '{ print ($1 == $2 && $1 > 8000 && $1 < 200000) }')" 1
+set=pm-instances FAKE_GPU_PM_SAMPLES=10 quietly '' init ctx:0 sleep:20
+same "$last: samples" "$(fields run.opk samples samples | head -n 1)" 10
+log_has 2 '^cuptiPmSamplingCounterDataImageInitialize'
+log_has 0 '^NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize'
+FAKE_GPU_PM_SAMPLES=100 quietly '--max-samples 50' init ctx:0 sleep:900
+same "$last: no more after enough" "$(fields run.opk samples total | tail -n 1)" 100
+quietly '--interval 1ms --max-samples 100' init ctx:0 sleep:1500
+same "$last: about so many" "$(fields run.opk samples total | tail -n 1 | awk '{ print ($1 >= 100 && $1 < 1100) }')" 1
+FAKE_GPU_CHIP=TU102
+export FAKE_GPU_CHIP
+make_set pm-turing profiler=pm chip=TU102
+set=pm-turing FAKE_GPU_PM_SAMPLES=10 quietly '--interval 10us' init ctx:0 sleep:20
+log_has 1 '^cuptiPmSamplingSetConfig interval=19800 trigger=0 '
+unset FAKE_GPU_CHIP
+set=pm
+FAKE_GPU_PM_OVERFLOW=3 record '--interval 1ms' init ctx:0 sleep:300
+err_has '^offpeak-collect: note: [0-9]* are missing: samples came faster than they could be decoded'
+info 'j["complete"] and j["stats"][0]["launches"] == 0'
+# A buffer of 16 MB is almost full after 98 ms at 500 ns: sampling pauses, and the gaps are counted.
+FAKE_GPU_PM_SAMPLES=10 record '--interval 500ns --buffer 16M' init ctx:0 sleep:400
+starts=$(grep -c '^cuptiPmSamplingStart' log)
+same "$last: pauses" "$((starts > 2))" 1
+same "$last: samples" "$(fields run.opk samples total | tail -n 1)" $((10 * starts))
+err_has '^offpeak-collect: note: [0-9]* are missing: samples came faster than they could be decoded, and sampling paused'
+info 'j["drops"][0]["count"] > 250000'
+FAKE_GPU_DEVICES=2 FAKE_GPU_PM_SAMPLES=10 quietly '' init ctx:0 ctx:1 ctx:0 sleep:30
+same "$last: one sampler a device" "$(fields run.opk samples total | tail -n 1)" 20
+log_has 2 '^cuptiPmSamplingEnable'
+code=137
+record '--interval 1ms' init ctx:0 sleep:1100 kill9
+code=0
+same "$last: what was handed on" "$(fields run.opk samples total times | tail -n 1 | awk '{ print ($1 == $2 && $1 > 100) }')" 1
+
+section 'the older interface'
+set=one
+quietly '--backend legacy' init ctx:0 'launch*70:k'
+rows_count 70
+rows_count 64 image=0
+log_has 0 RangeProfilerSetConfig
+info 'j["backend"] == "legacy" and j["mode"] == "launch"'
+set=three
+FAKE_GPU_PASSES=3 quietly '--backend legacy' init ctx:0 'launch*70:k'
+rows_count 70 passes=3
+quietly '--backend legacy --replay rotate' init ctx:0 'launch*30:k'
+same "$last: rows" "$(fields run.opk rows group config | uniq -c | awk '{ print $1, $2, $3 }')" '8 1 1
+8 2 2
+8 3 3
+6 1 1'
+set=one
+quietly '--backend legacy --range user' init ctx:0 nvtxpush:a launch:k nvtxpop
+rows_are 'name launches' 'a 1'
+set=three
+FAKE_GPU_PASSES=3 quietly '--backend legacy --replay kernel --kernel b' init ctx:0 launch:a launch:b
+rows_are 'launch launches' '2 3'
+set=one
+quietly '--backend legacy' init ctx:0 launch:k ctxdestroy ctx:0 launch:k
+rows_count 2
+log_has 0 '^lost session'
+
+section 'what does not go together'
+set=ungrouped code=2
+record '--replay rotate' init
+err_is 'offpeak-collect: the set needs 3 passes and has no one-pass groups: build it without --no-groups, or use --replay kernel'
+set=three
+record '--replay none' init
+err_is 'offpeak-collect: the set needs 3 passes: use --replay kernel, rotate or application, or build smaller sets'
+record '--replay user' init
+err_has '--replay user repeats user ranges: add --range user$'
+record '--range user --replay kernel' init
+err_has '--replay kernel repeats launches'
+record '--interval 10us' init
+err_has '--interval is for PM sampling'
+record '--range what' init
+err_has '--range is auto or user$'
+record '--replay what' init
+err_has '--replay is auto, kernel, none, rotate, user or application$'
+set=pm
+record '--replay kernel' init
+err_has 'a PM-sampling set is collected over time'
+record '--range user' init
+err_has 'a PM-sampling set is collected over time'
+finish
