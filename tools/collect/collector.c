@@ -136,16 +136,28 @@ static void begin_sampling(int device)
 	                    collector.shared.segments, device);
 }
 
+/* Makes a context current; where that fails nothing is to be popped, or it would be the program's own. */
+static bool enter(CUcontext context)
+{
+	return !collector.target.cuCtxPushCurrent(context);
+}
+
+static void leave(void)
+{
+	CUcontext ours;
+
+	collector.target.cuCtxPopCurrent(&ours);
+}
+
 static CUdevice device_of(CUcontext context)
 {
-	CUcontext before;
 	CUdevice device = -1;
 
-	if (collector.target.cuCtxPushCurrent(context))
+	if (!enter(context))
 		return -1;
 	if (collector.target.cuCtxGetDevice(&device))
 		device = -1;
-	collector.target.cuCtxPopCurrent(&before);
+	leave();
 	return device;
 }
 
@@ -165,18 +177,16 @@ static struct session *open_context(struct collector_context *entry)
 {
 	const struct settings *settings = &collector.settings;
 	struct session *session = NULL;
-	CUcontext before;
 
 	if (settings->device >= 0 && settings->device != entry->device)
 		return NULL;
-	if (!begin_device(entry->context, entry->device))
+	if (!begin_device(entry->context, entry->device) || !enter(entry->context))
 		return NULL;
-	collector.target.cuCtxPushCurrent(entry->context);
 	if (settings->mode == MODE_SAMPLING)
 		begin_sampling(entry->device);
 	else
 		session = session_new(&collector.shared, entry->context);
-	collector.target.cuCtxPopCurrent(&before);
+	leave();
 	end_before_nvidia();
 	return session;
 }
@@ -224,13 +234,14 @@ struct opk_range collector_row(CUcontext context)
 
 static void close_session(struct collector_context *entry)
 {
-	CUcontext before;
+	bool entered;
 
 	if (!entry->session)
 		return;
-	collector.target.cuCtxPushCurrent(entry->context);
+	entered = enter(entry->context);
 	session_close(entry->session);
-	collector.target.cuCtxPopCurrent(&before);
+	if (entered)
+		leave();
 	collector.recorded += session_recorded(entry->session);
 	collector.drops[DROP_PROFILER] += session_dropped(entry->session);
 	entry->session = NULL;
@@ -255,13 +266,11 @@ static void for_sessions(void (*work)(struct session *session))
 {
 	for (size_t i = 0; i < collector.context_count; i++) {
 		struct collector_context *entry = &collector.contexts[i];
-		CUcontext before;
 
-		if (!entry->session)
+		if (!entry->session || !enter(entry->context))
 			continue;
-		collector.target.cuCtxPushCurrent(entry->context);
 		work(entry->session);
-		collector.target.cuCtxPopCurrent(&before);
+		leave();
 	}
 }
 
