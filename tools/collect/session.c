@@ -344,6 +344,7 @@ void session_close(struct session *session)
 	/* The program ends inside a range, and the range with it. */
 	session_end(session);
 	session_suspend(session);
+	session->dropped += session->used;
 	session->broken = true;
 	session->profiler.ops->disable(&session->profiler);
 }
