@@ -101,19 +101,27 @@ static uint32_t slots_for(struct sampler *sampler)
 	return slots < MIN_SLOTS ? MIN_SLOTS : slots > MAX_SLOTS ? MAX_SLOTS : (uint32_t)slots;
 }
 
-/* Without instances where the set was built so; CUPTI's own images have all of them. */
-static bool make_image(struct sampler *sampler)
+static bool new_image(struct sampler *sampler)
 {
-	sampler->instances = sampler->meta->keep_instances;
-	if (!sampler->instances && !size_of_image(sampler, 1)) {
-		fprintf(stderr, "offpeak-collect: note: libnvperf_host makes no images without "
-		                "instances here: the recording will be large\n");
-		sampler->instances = true;
-	}
+	free(sampler->image);
 	sampler->slots = slots_for(sampler);
 	sampler->image_size = size_of_image(sampler, sampler->slots);
 	sampler->image = sampler->image_size ? calloc(1, sampler->image_size) : NULL;
 	return sampler->image && init_image(sampler);
+}
+
+/* Without instances where the set was built so; CUPTI's own images have all of them. */
+static bool make_image(struct sampler *sampler)
+{
+	sampler->instances = sampler->meta->keep_instances;
+	if (new_image(sampler))
+		return true;
+	if (sampler->instances)
+		return false;
+	fprintf(stderr, "offpeak-collect: note: libnvperf_host makes no images without instances "
+	                "here: the recording will be large\n");
+	sampler->instances = true;
+	return new_image(sampler);
 }
 
 /*
@@ -247,7 +255,8 @@ static void hand_on(struct sampler *sampler, size_t completed)
 	}
 	sampler->decoded += completed;
 	clock_gettime(CLOCK_MONOTONIC, &sampler->handed_on);
-	init_image(sampler);
+	/* Samples that can't be taken out of it would be handed on again. */
+	sampler->broken |= !init_image(sampler);
 }
 
 /*
@@ -264,7 +273,8 @@ static size_t hand_on_if_due(struct sampler *sampler, bool last)
 	size_t completed;
 	bool whole, due;
 
-	if (!TARGET_CALL(sampler->target, cuptiPmSamplingGetCounterDataInfo, &info))
+	sampler->broken |= !TARGET_CALL(sampler->target, cuptiPmSamplingGetCounterDataInfo, &info);
+	if (sampler->broken)
 		return 0;
 	completed = info.numCompletedSamples;
 	whole = completed == info.numPopulatedSamples;
