@@ -6,11 +6,11 @@
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
 # Without sections all of them run: modes overhead filtered startup sampling kill untouched capture
-# torch values ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector alone.
+# torch values by_application ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector alone.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead filtered startup sampling kill untouched capture torch values ranks}
+sections=${*:-modes overhead filtered startup sampling kill untouched capture torch values by_application ranks}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -21,7 +21,7 @@ mkdir build && cd build || exit 1
 ("$top/configure" -q --enable-collector=only --enable-werror && make -s -j8) >"$out/build.log" 2>&1 ||
 	{ tail -30 "$out/build.log"; exit 1; }
 cd ..
-collect="timeout 120 $work/build/tools/offpeak-collect"
+collect="timeout 250 $work/build/tools/offpeak-collect"
 for program in many workload steps graphs; do
 	nvcc -O2 -arch=native -I"$top/tools/collect" -o $program "$top/tests/gpu/$program.cu" -ldl -lpthread || exit 1
 done
@@ -64,8 +64,10 @@ overhead() {
 	run "none, without instances, five, 5000" $collect --replay none -c "$sets/five-noinst.opk" -o "$work/many.opk" -- ./many 5000
 	run "rotate, simple, 5000" $collect -v --replay rotate -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 5000
 	run "each of its groups in a run of its own" $collect -v --replay application -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 5000
-	run "rotate, wide, 5000" $collect -v --replay rotate -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 5000
+	run "rotate, wide, 20000" $collect --replay rotate -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 20000
 	run "each of its groups in a run of its own" $collect --replay application -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 1000
+	run "one in ten, pushed ranges" $collect --replay none --every 10 -c "$sets/one.opk" -o "$work/many.opk" -- ./many 5000
+	run "one in ten, started and stopped" $collect --every 10 -c "$sets/one.opk" -o "$work/many.opk" -- ./many 1000
 	run "kernel replay, one, 200" $collect --replay kernel -c "$sets/one.opk" -o "$work/many.opk" -- ./many 200
 	run "kernel replay, simple, 50" $collect --replay kernel -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 50
 	for n in 20 120; do
@@ -125,7 +127,9 @@ untouched() {
 capture() {
 	run "a stream captured into a graph while the recording is flushed" \
 		$collect -v --replay none -c "$sets/one.opk" -o "$out/graphs.opk" -- ./graphs
-	run "the same by kernel replay" $collect -v --replay kernel -c "$sets/one.opk" -o "$out/graphs-kernel.opk" -- ./graphs
+	run "the same with pushed ranges" $collect -v --replay none --every 1 -c "$sets/one.opk" -o "$out/graphs-pushed.opk" -- ./graphs
+	run "the same by kernel replay" $collect -v --replay kernel -c "$sets/simple.opk" -o "$out/graphs-kernel.opk" -- ./graphs
+	run "the same through the legacy interface" $collect -v --backend legacy --replay none --every 1 -c "$sets/one.opk" -o "$out/graphs-legacy.opk" -- ./graphs
 }
 
 torch() {
@@ -145,6 +149,16 @@ values() {
 	done
 	bash "$top/tests/gpu/nsight.sh" "$out" 5 "$sets/wide.metrics" ./workload 2>&1 | tail -3
 	tar -C "$out" -czf "$out/values.tar.gz" $(cd "$out" && ls | grep -E '^(values-.*opk|ncu-.*csv)$')
+	rm -f "$out"/values-*.opk "$out"/ncu-*
+}
+
+# The same without save and restore, on either side: a run of the program for each pass or group.
+by_application() {
+	for i in 1 2 3; do
+		$collect --replay application -c "$sets/wide.opk" -o "$out/values-$i.opk" -- ./workload >/dev/null 2>&1 || echo "exit $?"
+	done
+	SERIES=application bash "$top/tests/gpu/nsight.sh" "$out" 3 "$sets/wide.metrics" ./workload 2>&1 | tail -3
+	tar -C "$out" -czf "$out/values-application.tar.gz" $(cd "$out" && ls | grep -E '^(values-.*opk|ncu-.*csv)$')
 	rm -f "$out"/values-*.opk "$out"/ncu-*
 }
 

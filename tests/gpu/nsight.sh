@@ -7,7 +7,8 @@
 # METRICSFILE holds metric names with commas or whitespace between (tests/gpu/sets.sh writes such);
 # PROGRAM is run RUNS times for each series, in turn. Into OUT go ncu-flush-N.csv, where Nsight Compute
 # flushes the caches before each pass (its default), and ncu-noflush-N.csv, where it leaves them as the
-# pass before left them. Clocks are left free in both, as offpeak-collect leaves them. The reports
+# pass before left them. The series application runs the program once for each pass instead of saving and
+# restoring memory around each kernel: caches are as the program leaves them. Clocks are left free in all, as offpeak-collect leaves them. The reports
 # (.ncu-rep) hold the values unrounded and stay for whoever wants more digits; the logs say why a run
 # failed. NCU names another ncu.
 set -u
@@ -24,14 +25,14 @@ if [ -z "$metrics" ]; then
 	exit 2
 fi
 
-# profile NAME CACHE-CONTROL PROGRAM...: one run. First into a report, so that what the program prints
+# profile NAME CACHE-CONTROL REPLAY PROGRAM...: one run. First into a report, so that what the program prints
 # doesn't get into the CSV.
 profile() {
-	local file=$out/$1 cache=$2
-	shift 2
+	local file=$out/$1 cache=$2 replay=$3
+	shift 3
 	rm -f "$file.csv"
 	timeout 300 "$ncu" --metrics "$metrics" --cache-control "$cache" --clock-control none \
-		--replay-mode kernel --force-overwrite -o "$file" "$@" >"$file.log" 2>&1 &&
+		--replay-mode "$replay" --force-overwrite -o "$file" "$@" >"$file.log" 2>&1 &&
 		"$ncu" --import "$file.ncu-rep" --csv --page raw --print-units base --print-fp \
 			>"$file.csv" 2>>"$file.log" &&
 		grep -q '^"ID",' "$file.csv" && return
@@ -43,12 +44,14 @@ profile() {
 failed=0
 for n in $(seq "$runs"); do
 	for series in ${SERIES:-flush noflush}; do
+		replay=kernel
 		case $series in
 		flush) cache=all ;;
 		noflush) cache=none ;;
+		application) cache=none replay=application ;;
 		*) echo "nsight.sh: no series is called $series" >&2; exit 2 ;;
 		esac
-		profile "ncu-$series-$n" "$cache" "$@" || failed=1
+		profile "ncu-$series-$n" "$cache" "$replay" "$@" || failed=1
 	done
 done
 exit "$failed"
