@@ -86,7 +86,7 @@ void target_begin(void)
 
 static void tell_time(const struct target *target, const char *call)
 {
-	enum { LONG_MS = 10 };
+	enum { LONG_MS = 50 };
 	struct timespec now;
 	long milliseconds;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BATCH = 8, LAST_BATCH = 256, MAX_NAMES = 4096 };
+enum { LAST_BATCH = 1024, MAX_NAMES = 4096 };
 
 struct repetition {
 	char *name;
@@ -18,10 +18,12 @@ size_t rotation_group(const struct rotation *rotation)
 
 uint32_t rotation_batch(const struct rotation *rotation)
 {
+	static const uint32_t first_rounds[] = { 8, 64 };
 	size_t round = rotation->turn / rotation->groups;
-	uint32_t batch = round < 16 ? (uint32_t)FIRST_BATCH << round : LAST_BATCH;
 
-	return batch < LAST_BATCH ? batch : LAST_BATCH - (uint32_t)(rotation->turn % 7);
+	if (round < sizeof first_rounds / sizeof *first_rounds)
+		return first_rounds[round];
+	return LAST_BATCH - (uint32_t)(rotation->turn % 7);
 }
 
 void rotation_next(struct rotation *rotation)
