@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "collect/options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -105,10 +106,12 @@ int launcher_fail(int code, const char *format, ...)
 static bool parse(uint64_t *out, const char *text, const char *const *suffixes,
                   const uint64_t *factors)
 {
+	unsigned long long number;
 	char *end;
-	unsigned long long number = strtoull(text, &end, 10);
 
-	if (end == text || *text == '-')
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (errno || end == text || *text == '-')
 		return false;
 	for (size_t i = 0; suffixes[i]; i++)
 		if (!strcmp(end, suffixes[i]) && number <= UINT64_MAX / factors[i]) {
