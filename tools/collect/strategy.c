@@ -183,6 +183,15 @@ static void tell(const struct strategy *strategy, const struct request *request,
 		              strategy->application ? ", each a run of the program" : "");
 }
 
+/* Where it happened, and why. */
+static int tell_error(const struct opk_ctx *ctx, int code)
+{
+	size_t count = opk_error_count(ctx);
+
+	return launcher_fail(code, "%s%s%s", opk_error_message(ctx, count - 1),
+	                     count > 1 ? ": " : "", count > 1 ? opk_error_message(ctx, 0) : "");
+}
+
 static int open_set(struct opk_ctx *ctx, const struct opk_meta **meta, struct opk_file **file,
                     const char *path)
 {
@@ -193,7 +202,7 @@ static int open_set(struct opk_ctx *ctx, const struct opk_meta **meta, struct op
 	for (size_t i = 0; !code && i < opk_file_section_count(*file); i++)
 		code = opk_file_verify(ctx, *file, i);
 	if (code)
-		return launcher_fail(code, "%s", opk_error_message(ctx, opk_error_count(ctx) - 1));
+		return tell_error(ctx, code);
 	if (!opk_file_complete(*file) || strcmp((*meta)->kind, "set"))
 		return launcher_fail(OPK_EINPUT, "%s was not made by 'offpeak build', or is cut off",
 		                     path);
