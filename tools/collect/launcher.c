@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,6 +61,7 @@ static int set_paths(const struct request *request)
 {
 	char set[PATH_MAX], folder[PATH_MAX], name[PATH_MAX], whole[PATH_MAX], *output;
 	const char *slash = strrchr(request->output, '/');
+	struct stat info;
 
 	if (!name_expand(name, sizeof name, request->output))
 		return launcher_fail(OPK_EUSAGE,
@@ -72,6 +74,8 @@ static int set_paths(const struct request *request)
 	if (!realpath(folder, whole) || access(whole, W_OK))
 		return launcher_fail(OPK_EFAILED, "%s: can't write there: %s", request->output,
 		                     strerror(errno));
+	if (!stat(name, &info) && S_ISDIR(info.st_mode))
+		return launcher_fail(OPK_EFAILED, "%s is a folder", name);
 	if (asprintf(&output, "%s/%s", whole, slash ? slash + 1 : request->output) < 0)
 		return launcher_fail(OPK_EFAILED, "out of memory");
 	setenv(SETTING_SET, set, 1);
