@@ -98,6 +98,41 @@ static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 		collector_end_capture();
 }
 
+/* Contexts that wait for their preparation; one that is destroyed before waits no longer. */
+static struct {
+	pthread_mutex_t lock;
+	CUcontext contexts[MAX_CONTEXTS];
+	size_t count;
+} waiting = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static bool add_waiting(CUcontext context)
+{
+	bool room;
+
+	pthread_mutex_lock(&waiting.lock);
+	room = waiting.count < MAX_CONTEXTS;
+	if (room)
+		waiting.contexts[waiting.count++] = context;
+	pthread_mutex_unlock(&waiting.lock);
+	return room;
+}
+
+/* False where it does not wait. */
+static bool take_waiting(CUcontext context)
+{
+	size_t i = 0;
+	bool found;
+
+	pthread_mutex_lock(&waiting.lock);
+	while (i < waiting.count && waiting.contexts[i] != context)
+		i++;
+	found = i < waiting.count;
+	if (found)
+		waiting.contexts[i] = waiting.contexts[--waiting.count];
+	pthread_mutex_unlock(&waiting.lock);
+	return found;
+}
+
 /*
  * Preparing takes a quarter of a second: it is done beside the program, which only waits for it when it
  * launches its first kernel.
@@ -105,7 +140,8 @@ static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 static void *prepare(void *context)
 {
 	if (collector_lock()) {
-		collector_session(context);
+		if (take_waiting(context))
+			collector_session(context);
 		collector_unlock();
 	}
 	return NULL;
@@ -119,8 +155,14 @@ static void context_created(CUcontext context)
 	/* A program that ends at once waits for the preparation, which is in the midst of NVIDIA's calls. */
 	if (!__atomic_exchange_n(&registered, true, __ATOMIC_RELAXED))
 		atexit(collector_finish);
-	if (thread_start(&thread, prepare, context))
+	if (add_waiting(context) && thread_start(&thread, prepare, context))
 		pthread_detach(thread);
+}
+
+static void context_destroyed(CUcontext context)
+{
+	take_waiting(context);
+	collector_forget(context);
 }
 
 static void CUPTIAPI callback(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -132,7 +174,7 @@ static void CUPTIAPI callback(void *data, CUpti_CallbackDomain domain, CUpti_Cal
 	else if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 		context_created(((const CUpti_ResourceData *)details)->context);
 	else if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
-		collector_forget(((const CUpti_ResourceData *)details)->context);
+		context_destroyed(((const CUpti_ResourceData *)details)->context);
 }
 
 static bool enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
