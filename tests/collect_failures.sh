@@ -1,0 +1,216 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The collector where something is wrong: NVIDIA's calls fail, the disk is full, the set is damaged. What can
+# be known is told before the program runs; after that the program goes on as if nothing were.
+. "${SOURCE:?}/tests/tap.sh"
+. "$SOURCE/tests/collect_common.sh"
+
+make_set one
+make_set three passes=3 groups=3
+make_set pm profiler=pm
+prog=$fake/fake_app
+nothing='offpeak-collect: nothing was recorded: the program used no CUDA, or what was said above'
+
+# Calls whose failure costs a detail that nobody needs to hear about: a version, a stream's id, a size that
+# is guessed instead.
+harmless='cuptiGetVersion|cuptiDeviceGetChipName|cuptiGetStreamIdEx|cuptiPmSamplingCounterDataGetSampleInfo'
+
+# fail_each OPTIONS WORDS...: every call that the collector makes fails, always and the second time only. The
+# program does what it does, and a failure of CUPTI's is told by its name.
+fail_each() {
+	fail_options=$1
+	shift
+	code=6
+	record "$fail_options" "$@" out:done exit:6
+	log_has 0 ' -> '
+	sed 's/ .*//' log | sort | uniq -c | grep -Ev ' cu(Init|Launch|Module|Ctx(Create|Destroy)|Graph|Stream)' >calls
+	while read -r times call; do
+		for nth in 1+ 2; do
+			[ "$times" -gt 1 ] || [ $nth = 1+ ] || continue
+			FAKE_GPU_FAIL=$call:999:$nth record "$fail_options" "$@" out:done exit:6
+			last="$call fails ($nth): $last"
+			out_is done
+			case $call in
+			NVPW*) ;;
+			cupti*)
+				echo "$call" | grep -Eq "^($harmless)$" || err_has "^offpeak-collect: $call: CUPTI_ERROR_UNKNOWN \(999\)" ;;
+			esac
+			# Whole, or none.
+			[ ! -e run.opk ] || run 0 info run.opk
+			same "$last: lines on stderr" "$(($(wc -l <err) < 6))" 1
+		done
+	done <calls
+	code=0
+}
+
+section 'every call fails once, and for ever'
+fail_each '' init ctx:0 'launch*70:k'
+fail_each '--replay none --kernel k' init ctx:0 'launch*70:k' launch:other
+set=three
+FAKE_GPU_PASSES=3
+export FAKE_GPU_PASSES
+fail_each '--kernel k' init ctx:0 'launch*3:k' launch:other
+unset FAKE_GPU_PASSES
+fail_each '--replay rotate' init ctx:0 'launch*20:k'
+set=one
+fail_each '--range user' init ctx:0 nvtxpush:a launch:k nvtxpop nvtxpush:b nvtxpop
+fail_each '--backend legacy --max-ranges 99' init ctx:0 'launch*70:k'
+set=pm
+FAKE_GPU_PM_SAMPLES=20
+export FAKE_GPU_PM_SAMPLES
+fail_each '' init ctx:0 launch:k sleep:20
+unset FAKE_GPU_PM_SAMPLES
+
+section 'what is lost is counted'
+set=one
+FAKE_GPU_FAIL=cuptiRangeProfilerDecodeData:999:2 record '' init ctx:0 'launch*140:k'
+rows_count 64
+info 'j["stats"][0]["ranges"] == 64 and j["stats"][0]["launches"] == 140' 'j["drops"][0]["reason"] == "the profiler dropped them"'
+# Nothing is told again and again.
+FAKE_GPU_FAIL=cuptiPmSamplingGetCounterDataInfo:999 set=pm record '' init ctx:0 sleep:200
+same "$last: messages" "$(grep -c GetCounterDataInfo err)" 1
+
+section 'why a device can not be profiled'
+code=3
+FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:35 record '' init ctx:0 launch:k exit:3
+err_is "offpeak-collect: cuptiProfilerGetCounterAvailability: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35): run as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0
+$nothing"
+names_are ''
+FAKE_GPU_OTHER_PROFILER=1 record '' init ctx:0 launch:k exit:3
+err_is "offpeak-collect: cuptiSubscribe: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED (39): another profiler or debugger is attached to the program
+$nothing"
+FAKE_GPU_CHIP=GA102 record '' init ctx:0 launch:k exit:3
+err_is "offpeak-collect: the set was built for GH100, device 0 is a GA102: build it with --chip GA102
+$nothing"
+while IFS=: read -r what why; do
+	FAKE_GPU_UNSUPPORTED=$what FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:999 record '' init ctx:0 launch:k exit:3
+	err_has "^offpeak-collect: device 0 can't be profiled: $why$"
+done <<'REASONS'
+architecture:its architecture is too old
+sli:SLI is on
+vGpu:this vGPU does not allow it
+confidentialCompute:confidential computing is on
+cmp:it is a mining processor
+wsl:WSL does not allow it
+REASONS
+# One of two devices is of another chip: the other one is recorded.
+FAKE_GPU_DEVICES=2 FAKE_GPU_CHIP=GH100,GA102 record '' init ctx:0 launch:a ctx:1 launch:b exit:3
+err_is 'offpeak-collect: the set was built for GH100, device 1 is a GA102: build it with --chip GA102'
+rows_are 'device symbol' '0 _Z1aPKfS0_Pfi'
+code=0
+collect 0 --cupti /nowhere/libcupti.so -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+err_is "offpeak-collect: /nowhere/libcupti.so: cannot open shared object file: No such file or directory
+$nothing"
+make_set bare no_prefix=1
+set=bare record '' init ctx:0 launch:k out:done
+out_is done
+err_is "offpeak-collect: the set has no config image or no counter-data prefix: it was not made by 'offpeak build'
+$nothing"
+
+section 'sets that are none'
+set=bad code=4
+head -c 300 one.opk >bad.opk
+record '' out:ran
+err_has "^offpeak-collect: bad.opk was not made by 'offpeak build', or is cut off$"
+without_end one.opk >bad.opk
+record '' out:ran
+err_has 'is cut off$'
+cp one.opk bad.opk
+printf X | dd of=bad.opk bs=1 seek=100 conv=notrunc 2>/dev/null
+record '' out:ran
+err_has 'bad.opk: section 1 \(META\): damaged: its CRC-32 differs'
+cp "$SOURCE/tests/collect_common.sh" bad.opk
+record '' out:ran
+err_has 'bad.opk: '
+make_set bad kind=recording
+record '' out:ran
+err_has 'was not made by'
+rm bad.opk
+record '' out:ran
+err_is "offpeak-collect: bad.opk: can't open: No such file or directory"
+out_is ''
+code=5
+record '--best-effort' out:ran init ctx:0 launch:k exit:5
+out_is ran
+err_is "offpeak-collect: bad.opk: can't open: No such file or directory
+offpeak-collect: the program runs all the same, unrecorded"
+log_has 0 ^cupti
+code=0
+
+section 'outputs that can not be'
+collect 1 -c one.opk -o nowhere/run.opk -- "$prog" out:ran
+err_is "offpeak-collect: nowhere/run.opk: can't write there: No such file or directory"
+out_is ''
+mkdir folder
+collect 1 -c one.opk -o folder -- "$prog" out:ran
+err_is 'offpeak-collect: folder is a folder'
+if [ "$(id -u)" != 0 ]; then
+	chmod 555 folder
+	collect 1 -c one.opk -o folder/run.opk -- "$prog" out:ran
+	err_has "folder/run.opk: can't write there: Permission denied"
+	out_is ''
+	chmod 755 folder
+fi
+# A disk that fills up: a limit on a file's size does the same.
+cat >limited <<SH
+#!/bin/sh
+trap '' XFSZ
+ulimit -f \$1
+shift
+exec "\$@"
+SH
+chmod +x limited
+rm -f run*.opk
+collect 6 -c one.opk -o run.opk -- ./limited 16 env -u FAKE_GPU_LOG "$prog" init ctx:0 'launch*3000:k' out:done exit:6
+out_is done
+same "$last: told once" "$(grep -c "the recording ends here: .*: can't write: File too large$" err)" 1
+err_has 'run.opk: cut off; its [0-9]* whole sections evaluate with --allow-incomplete$'
+run 4 info --format json run.opk
+json 'not j["complete"] and j["recorded_ranges"] > 0'
+FAKE_GPU_PM_SAMPLES=100000 collect 6 -c pm.opk -o run.opk -- ./limited 16 env -u FAKE_GPU_LOG "$prog" init ctx:0 sleep:900 out:done exit:6
+out_is done
+err_has "the recording ends here: .*: can't write: File too large$"
+rm -f run.opk*
+
+section 'options'
+# refused PATTERN ARGUMENTS...: the command line is no good; the program does not run.
+refused() {
+	tap_pattern=$1
+	shift
+	collect 2 "$@" -c one.opk -o run.opk -- "$prog" out:ran
+	err_has "$tap_pattern"
+	out_is ''
+}
+refused 'unknown option or missing value: --bogus; --help lists them$' --bogus
+refused "'x' is not a number$" --skip x
+refused "'-1' is not a number$" --count -1
+refused "'' is not a number$" --every ''
+refused "'1e3' is not a number$" --max-ranges 1e3
+refused "'99999999999999999999' is not a number$" --skip 99999999999999999999
+refused "'gpu' is not a device's number, or all$" --device gpu
+refused "'10' is not a time such as" --interval 10
+refused "'0us' is not a time such as" --interval 0us
+refused "'99999999999s' is not a time such as" --interval 99999999999s
+refused "'5Q' is not a size such as 512M or 2G$" --buffer 5Q
+refused "--kernel '\(' is no regular expression$" --kernel '('
+refused "--nvtx-include '/' is not of the form" --nvtx-include /
+refused "is not of the form" --nvtx-include 'a
+b'
+refused '--backend is range or legacy$' --backend new
+for name in 'run-%z.opk' 'run-%q{X.opk' 'run%'; do
+	collect 2 -c one.opk -o "$name" -- "$prog" out:ran
+	err_has 'only %h, %p, %q\{NAME\} and %% are known$'
+	out_is ''
+done
+for arguments in '' '-c one.opk' '-c one.opk -o run.opk' '-c one.opk fake_app' '-o run.opk fake_app'; do
+	# shellcheck disable=SC2086 # several arguments
+	collect 2 $arguments
+	err_is 'offpeak-collect: -c SET.opk, -o RUN.opk and a program are needed; --help tells more'
+done
+collect 2 -c
+collect 0 --help
+out_has '^usage: offpeak-collect -c SET.opk -o RUN.opk \[options\] -- APP ARGS'
+err_is ''
+collect 0 --version
+out_has '^offpeak-collect [0-9.]+'
+finish
