@@ -21,6 +21,8 @@ static const char *const drop_reasons[DROPS] = {
 	                  "--interval or fewer metrics help",
 	[DROP_OTHER_RANGE] = "a range of another thread was open",
 	[DROP_NO_CONTEXT] = "the thread had no CUDA context yet",
+	[DROP_GRAPH] = "graphs can't be replayed by kernel; --replay none, rotate or application records "
+	               "them",
 	[DROP_CAPTURE] = "launched while another stream was captured into a graph",
 	[DROP_NESTED] = "nested in a recorded range; --replay application or user takes each level",
 };

@@ -23,7 +23,7 @@ struct collector_context {
 };
 
 /* Ranges that are missing, by reason. */
-enum drop { DROP_PROFILER, DROP_OVERFLOW, DROP_OTHER_RANGE, DROP_NO_CONTEXT, DROP_NESTED, DROP_CAPTURE, DROPS };
+enum drop { DROP_PROFILER, DROP_OVERFLOW, DROP_OTHER_RANGE, DROP_NO_CONTEXT, DROP_NESTED, DROP_CAPTURE, DROP_GRAPH, DROPS };
 
 struct collector {
 	pthread_mutex_t lock;

@@ -32,6 +32,15 @@ static bool wanted_by_ranges(void)
 
 static uint64_t begun; /* for --max-ranges */
 
+static bool begin_session(struct session *session, const struct opk_range *row, bool graph)
+{
+	bool begun_here = graph ? session_begin_graph(session, row) : session_begin(session, row);
+
+	collector.drops[DROP_GRAPH] +=
+		graph && !begun_here && collector.settings.mode == MODE_KERNEL_REPLAY;
+	return begun_here;
+}
+
 static bool record(const struct launch *launch, const struct kernel *kernel, uint64_t index)
 {
 	const struct settings *settings = &collector.settings;
@@ -48,7 +57,7 @@ static bool record(const struct launch *launch, const struct kernel *kernel, uin
 	row.kernel = kernel->name;
 	row.launch = index;
 	row.nvtx = *path ? strdup(path) : NULL;
-	if (!session_begin(session, &row)) {
+	if (!begin_session(session, &row, launch_is_graph(launch))) {
 		segments_clear_range(&row);
 		return false;
 	}

@@ -12,13 +12,14 @@ struct launch {
 	CUcontext context;
 	CUstream stream;
 	bool per_thread; /* stream 0 is the thread's own default stream */
-	CUfunction function; /* NULL: a graph */
+	CUfunction function; /* NULL: a graph, of any number of kernels */
 };
 
 /* The driver calls that launch kernels; ended by 0. */
 extern const CUpti_CallbackId launch_calls[];
 /* Fills *launch; false for calls that launch no kernel. */
 bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_CallbackData *data);
+bool launch_is_graph(const struct launch *launch);
 /* While a stream is captured into a graph, a launch call launches nothing. */
 bool launch_is_captured(const struct target *target, const struct launch *launch);
 /* The stream as driver calls take it. */

@@ -26,6 +26,11 @@ struct session *session_new(const struct session_shared *shared, CUcontext conte
  * nvtx are handed over (NULL or malloc'ed); other strings must outlive the session.
  */
 bool session_begin(struct session *session, const struct opk_range *row);
+/*
+ * The same around a graph's launch. The profiler makes no ranges of graphs, and breaks them where it is
+ * to replay their kernels: theirs are pushed, and with kernel replay they run unrecorded.
+ */
+bool session_begin_graph(struct session *session, const struct opk_range *row);
 void session_end(struct session *session);
 /* The same where the launch failed: the profiler makes no range of it. */
 void session_cancel(struct session *session);
