@@ -418,7 +418,7 @@ struct opk_range {
 	const char *symbol;        /* of the kernel, mangled; `kernel` is for people */
 	const char *nvtx;          /* ranges that the thread was in, outermost first, with '/' between */
 	uint64_t stream;           /* the driver's id of it; 0 is the default stream */
-	uint64_t duration_ns;      /* of the kernel on the GPU, measured beside the counters */
+	uint64_t duration_ns;      /* host time between push and pop of a user range */
 	uint32_t registers;        /* of a thread */
 	uint32_t context;          /* index in its process, from 1 */
 	uint32_t process;          /* pid */

@@ -22,8 +22,6 @@ bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_Callb
 bool launch_is_graph(const struct launch *launch);
 /* While a stream is captured into a graph, a launch call launches nothing. */
 bool launch_is_captured(const struct target *target, const struct launch *launch);
-/* The stream as driver calls take it. */
-CUstream launch_stream(const struct launch *launch);
 /* Fills what a range's row tells of a launch, but for its strings. */
 void launch_describe(struct opk_range *row, const struct target *target,
                      const struct launch *launch);

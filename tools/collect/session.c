@@ -347,6 +347,8 @@ static uint64_t host_time(void)
 
 void session_end(struct session *session)
 {
+	struct opk_range *row;
+
 	if (!session->open)
 		return;
 	session->open = false;
@@ -354,7 +356,10 @@ void session_end(struct session *session)
 		fail(session);
 	if (session->selective)
 		pause(session);
-	session->rows[session->used - 1].end_ns = host_time();
+	row = &session->rows[session->used - 1];
+	row->end_ns = host_time();
+	if (session->shared->settings->mode == MODE_USER_RANGE)
+		row->duration_ns = row->end_ns - row->start_ns;
 }
 
 void session_cancel(struct session *session)
