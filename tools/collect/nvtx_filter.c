@@ -49,9 +49,14 @@ static bool has_domain(const char *line)
 
 static bool add_part(struct nvtx_filter *filter, char *name, bool escaped)
 {
-	if (!name || !*name || filter->count == MAX_PARTS) {
+	/* "a/b/" has nothing behind its last '/'. */
+	if (name && !*name) {
 		free(name);
 		return filter->count > 0;
+	}
+	if (!name || filter->count == MAX_PARTS) {
+		free(name);
+		return false;
 	}
 	filter->parts[filter->count++] =
 		(struct part){ .name = name, .any = !strcmp(name, "*") && !escaped };
