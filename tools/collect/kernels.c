@@ -65,7 +65,8 @@ static struct node *node_new(const struct kernels *kernels, const char *symbol)
 	if (!node)
 		return NULL;
 	kernel->symbol = strdup(symbol);
-	if (kernels->demangle)
+	/* It would make "float" of "f", too. */
+	if (kernels->demangle && !strncmp(symbol, "_Z", 2))
 		kernel->name = kernels->demangle(symbol, NULL, NULL, &status);
 	if (!kernel->name)
 		kernel->name = strdup(symbol);
