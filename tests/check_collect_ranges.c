@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The program's own ranges: their stacks, NVTX's calls onto them, and the filter over them. */
+#include <pthread.h>
+
+#include "collect/nvtx_abi.h"
+#include "collect/nvtx_filter.h"
+#include "collect/user_ranges.h"
+#include "testing.h"
+
+/* ---- stacks ----------------------------------------------------------------------------- */
+
+/* Words in a row: "+NAME", "+DOMAIN@NAME", "-", "-DOMAIN@"; what the calls return, and the path then. */
+static const struct {
+	struct here here;
+	const char *words[8];
+	int returned; /* by the last word */
+	size_t count;
+	const char *path;
+} stack_rows[] = {
+	{ HERE, { NULL }, 0, 0, "" },
+	{ HERE, { "+a" }, 0, 1, "a" },
+	{ HERE, { "+a", "+b" }, 1, 2, "a/b" },
+	{ HERE, { "+a", "+b", "-" }, 1, 1, "a" },
+	{ HERE, { "+a", "+b", "-", "-" }, 0, 0, "" },
+	{ HERE, { "+a", "-", "-" }, -1, 0, "" },
+	{ HERE, { "-" }, -1, 0, "" },
+	{ HERE, { "-d@" }, -1, 0, "" },
+	{ HERE, { "+a", "-d@" }, -1, 1, "a" },
+	{ HERE, { "+d@a", "-" }, -1, 1, "d@a" },
+	{ HERE, { "+" }, 0, 1, "" },
+	{ HERE, { "+", "+b" }, 1, 2, "/b" },
+	{ HERE, { "+a", "+d@b", "+e@c" }, 2, 3, "a/d@b/e@c" },
+	/* What tells names apart is escaped inside them. */
+	{ HERE, { "+a/b" }, 0, 1, "a\\/b" },
+	{ HERE, { "+a\\" , "+b" }, 1, 2, "a\\\\/b" },
+	{ HERE, { "+/@b" }, 0, 1, "\\/@b" },
+	/* Domains end in any order. */
+	{ HERE, { "+d@a", "+e@b", "-d@" }, 0, 1, "e@b" },
+	{ HERE, { "+a", "+d@x/y", "+b", "-d@" }, 1, 2, "a/b" },
+	{ HERE, { "+a", "+d@x", "+b", "-d@", "-" }, 1, 1, "a" },
+	{ HERE, { "+d@a", "+e@b", "+d@c", "-d@", "-d@" }, 0, 1, "e@b" },
+};
+
+static int do_word(const char *word)
+{
+	char domain[64] = "", *at;
+	const char *name = word + 1;
+
+	if (*name != '/' && (at = strchr(name, '@')) != NULL) {
+		snprintf(domain, sizeof domain, "%.*s", (int)(at - name), name);
+		name = at + 1;
+	}
+	return *word == '+' ? user_range_push(domain, name) : user_range_pop(domain);
+}
+
+static void empty_stack(void)
+{
+	const struct user_range *ranges;
+	size_t count;
+
+	while (ranges = user_ranges(&count), count)
+		user_range_pop(ranges[count - 1].domain);
+}
+
+START_TEST(stacks)
+{
+	for (size_t i = 0; i < COUNT(stack_rows); i++) {
+		const char *const *word = stack_rows[i].words;
+		size_t count;
+		int returned = 0;
+
+		for (; *word; word++)
+			returned = do_word(*word);
+		user_ranges(&count);
+		ck_row(&stack_rows[i], returned == stack_rows[i].returned, "returned %d", returned);
+		ck_row(&stack_rows[i], count == stack_rows[i].count, "%zu ranges", count);
+		ck_row(&stack_rows[i], !strcmp(user_range_path(), stack_rows[i].path), "path %s",
+		       user_range_path());
+		empty_stack();
+	}
+}
+END_TEST
+
+START_TEST(names_are_copied)
+{
+	char domain[] = "d", name[] = "n";
+	const struct user_range *ranges;
+	size_t count;
+
+	user_range_push(domain, name);
+	domain[0] = name[0] = 'x';
+	ranges = user_ranges(&count);
+	ck_assert_uint_eq(count, 1);
+	ck_assert_str_eq(ranges[0].domain, "d");
+	ck_assert_str_eq(ranges[0].name, "n");
+	ck_assert_uint_eq(ranges[0].path_size, 3);
+	empty_stack();
+}
+END_TEST
+
+/* Beyond the stack's depth ranges are only counted, and pops find their partners. */
+START_TEST(deeper_than_the_stack)
+{
+	size_t count;
+
+	for (int i = 0; i < USER_RANGE_DEPTH; i++)
+		ck_assert_int_eq(user_range_push("", "x"), i);
+	for (int i = 0; i < 10; i++)
+		ck_assert_int_lt(user_range_push("", "beyond"), 0);
+	user_ranges(&count);
+	ck_assert_uint_eq(count, USER_RANGE_DEPTH);
+	ck_assert_ptr_null(strstr(user_range_path(), "beyond"));
+	for (int i = 0; i < 10; i++)
+		ck_assert_int_ge(user_range_pop(""), 0);
+	for (int i = USER_RANGE_DEPTH; i-- > 0;)
+		ck_assert_int_eq(user_range_pop(""), i);
+	ck_assert_int_eq(user_range_pop(""), -1);
+	ck_assert_int_eq(user_range_push("", "again"), 0);
+	ck_assert_str_eq(user_range_path(), "again");
+	empty_stack();
+}
+END_TEST
+
+/* Of a path only what has room is kept; names themselves are whole. */
+START_TEST(long_names)
+{
+	static char name[6000];
+	const struct user_range *ranges;
+	size_t count, length;
+
+	memset(name, '/', sizeof name - 1);
+	user_range_push("", "outer");
+	user_range_push("", name);
+	length = strlen(user_range_path());
+	ck_assert_uint_gt(length, 4000);
+	ck_assert_uint_lt(length, 4200);
+	/* Not in the midst of an escape. */
+	ck_assert_int_eq(user_range_path()[length - 1], '/');
+	ranges = user_ranges(&count);
+	ck_assert_uint_eq(strlen(ranges[1].name), sizeof name - 1);
+	user_range_push("", "inner");
+	ck_assert_uint_lt(strlen(user_range_path()), 4200);
+	user_range_pop("");
+	user_range_pop("");
+	ck_assert_str_eq(user_range_path(), "outer");
+	empty_stack();
+}
+END_TEST
+
+/* ---- listeners -------------------------------------------------------------------------- */
+
+static char heard[256];
+
+static void hear(const char *what, size_t depth)
+{
+	size_t used = strlen(heard);
+
+	snprintf(heard + used, sizeof heard - used, "%s%zu:%s ", what, depth, user_range_path());
+}
+
+static void pushed(size_t depth)
+{
+	hear("+", depth);
+}
+
+static void popping(size_t depth)
+{
+	hear("-", depth);
+}
+
+static const struct user_range_listener listener = { pushed, popping };
+
+START_TEST(listeners)
+{
+	user_range_push("", "before");
+	user_ranges_listen(&listener);
+	do_word("+a");
+	do_word("+d@b");
+	do_word("-");
+	do_word("-");
+	do_word("-");
+	do_word("-d@");
+	user_ranges_listen(NULL);
+	do_word("+unheard");
+	empty_stack();
+	ck_assert_str_eq(heard, "+2:before/a +3:before/a/d@b -2:before/a/d@b -1:before/d@b -1:d@b ");
+}
+END_TEST
+
+START_TEST(own_header)
+{
+	offpeak_collect_push("step");
+	ck_assert_str_eq(user_range_path(), "step");
+	offpeak_collect_pop();
+	ck_assert_str_eq(user_range_path(), "");
+}
+END_TEST
+
+/* ---- threads ---------------------------------------------------------------------------- */
+
+static pthread_barrier_t barrier;
+
+/* It waits for ever, so that its stack is not lost memory for a leak checker. */
+static void *other_thread(void *path)
+{
+	size_t count;
+
+	user_ranges(&count);
+	user_range_push("", "other");
+	snprintf(path, 64, "%zu %s", count, user_range_path());
+	pthread_barrier_wait(&barrier);
+	pause();
+	return NULL;
+}
+
+START_TEST(threads_have_their_own)
+{
+	static char path[64];
+	pthread_t thread;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	user_range_push("", "mine");
+	ck_assert_int_eq(pthread_create(&thread, NULL, other_thread, path), 0);
+	pthread_barrier_wait(&barrier);
+	ck_assert_str_eq(path, "0 other");
+	ck_assert_str_eq(user_range_path(), "mine");
+	empty_stack();
+}
+END_TEST
+
+/* ---- NVTX ------------------------------------------------------------------------------- */
+
+enum { TABLE_SIZE = 16 };
+
+/* A program's side of NVTX: slots that the tool fills, and the tables of their addresses. */
+static nvtx_function core[TABLE_SIZE], core2[TABLE_SIZE];
+static nvtx_function *core_slots[TABLE_SIZE + 1], *core2_slots[TABLE_SIZE + 1];
+static unsigned table_size;
+
+static int get_module_table(int module, nvtx_function ***table, unsigned *size)
+{
+	*table = module == NVTX_MODULE_CORE ? core_slots : core2_slots;
+	*size = table_size;
+	return module == NVTX_MODULE_CORE || module == NVTX_MODULE_CORE2;
+}
+
+static struct nvtx_callbacks callbacks;
+
+static const void *get_table(uint32_t id)
+{
+	return id == NVTX_TABLE_CALLBACKS && callbacks.size ? &callbacks : NULL;
+}
+
+static int initialize(unsigned size)
+{
+	for (size_t i = 0; i < TABLE_SIZE; i++) {
+		core[i] = core2[i] = NULL;
+		core_slots[i] = &core[i];
+		core2_slots[i] = &core2[i];
+	}
+	table_size = size;
+	callbacks = (struct nvtx_callbacks){ sizeof callbacks, get_module_table };
+	return InitializeInjectionNvtx2(get_table);
+}
+
+/* The tool's functions as NVTX's header calls them. */
+#define CALL(table, id, result, ...) ((result(*)(__VA_ARGS__))(void *)(table)[id])
+
+static int push_event(const char *domain, int type, const void *message)
+{
+	struct nvtx_attributes event = { .version = 3, .size = sizeof event, .message_type = type };
+
+	event.message.registered = message;
+	if (domain)
+		return CALL(core2, NVTX_CORE2_RANGE_PUSH_EX, int, const void *,
+		            const struct nvtx_attributes *)(domain, &event);
+	return CALL(core, NVTX_CORE_RANGE_PUSH_EX, int, const struct nvtx_attributes *)(&event);
+}
+
+START_TEST(nvtx_fills_tables)
+{
+	static const unsigned filled[] = { 8, 9, 10, 11 }, filled2[] = { 4, 5, 10, 11, 12, 13, 14 };
+	size_t count = 0, count2 = 0;
+
+	ck_assert_int_eq(initialize(TABLE_SIZE), 1);
+	for (size_t i = 0; i < COUNT(filled); i++)
+		ck_assert_ptr_nonnull((void *)core[filled[i]]);
+	for (size_t i = 0; i < COUNT(filled2); i++)
+		ck_assert_ptr_nonnull((void *)core2[filled2[i]]);
+	for (size_t i = 0; i < TABLE_SIZE; i++) {
+		count += core[i] != NULL;
+		count2 += core2[i] != NULL;
+	}
+	ck_assert_uint_eq(count, COUNT(filled));
+	ck_assert_uint_eq(count2, COUNT(filled2));
+	/* An older NVTX has shorter tables. */
+	ck_assert_int_eq(initialize(10), 1);
+	ck_assert_ptr_nonnull((void *)core[9]);
+	ck_assert_ptr_null((void *)core[10]);
+	callbacks.size = sizeof callbacks - 1;
+	ck_assert_int_eq(InitializeInjectionNvtx2(get_table), 0);
+	callbacks.size = 0;
+	ck_assert_int_eq(InitializeInjectionNvtx2(get_table), 0);
+}
+END_TEST
+
+START_TEST(nvtx_default_domain)
+{
+	initialize(TABLE_SIZE);
+	ck_assert_int_eq(CALL(core, NVTX_CORE_RANGE_PUSH_A, int, const char *)("ascii"), 0);
+	ck_assert_int_eq(CALL(core, NVTX_CORE_RANGE_PUSH_W, int, const wchar_t *)(L"w\u00e9\u20ac\U0001f600"), 1);
+	ck_assert_str_eq(user_range_path(), "ascii/w\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+	ck_assert_int_eq(push_event(NULL, NVTX_MESSAGE_ASCII, "event"), 2);
+	ck_assert_int_eq(push_event(NULL, NVTX_MESSAGE_WIDE, L"wide"), 3);
+	ck_assert_int_eq(push_event(NULL, NVTX_MESSAGE_ASCII, NULL), 4);
+	ck_assert_ptr_nonnull(strstr(user_range_path(), "/event/wide/"));
+	for (int i = 4; i >= -1; i--)
+		ck_assert_int_eq(CALL(core, NVTX_CORE_RANGE_POP, int, void)(), i);
+	CALL(core, NVTX_CORE_RANGE_PUSH_A, int, const char *)(NULL);
+	CALL(core, NVTX_CORE_RANGE_PUSH_W, int, const wchar_t *)(NULL);
+	CALL(core, NVTX_CORE_RANGE_PUSH_EX, int, const void *)(NULL);
+	ck_assert_str_eq(user_range_path(), "//");
+	empty_stack();
+}
+END_TEST
+
+START_TEST(nvtx_domains)
+{
+	char *a, *w, *string, *wide_string;
+
+	initialize(TABLE_SIZE);
+	a = CALL(core2, NVTX_CORE2_DOMAIN_CREATE_A, char *, const char *)("lib");
+	w = CALL(core2, NVTX_CORE2_DOMAIN_CREATE_W, char *, const wchar_t *)(L"\u00e9");
+	string = CALL(core2, NVTX_CORE2_REGISTER_STRING_A, char *, const char *, const char *)(a, "reg");
+	wide_string = CALL(core2, NVTX_CORE2_REGISTER_STRING_W, char *, const char *,
+	                   const wchar_t *)(a, L"wreg");
+	push_event(a, NVTX_MESSAGE_REGISTERED, string);
+	push_event(w, NVTX_MESSAGE_REGISTERED, wide_string);
+	push_event(a, NVTX_MESSAGE_ASCII, "x");
+	ck_assert_str_eq(user_range_path(), "lib@reg/\xc3\xa9@wreg/lib@x");
+	ck_assert_int_eq(CALL(core2, NVTX_CORE2_RANGE_POP, int, const char *)(w), 1);
+	/* A domain may go before its ranges. */
+	CALL(core2, NVTX_CORE2_DOMAIN_DESTROY, void, char *)(w);
+	ck_assert_str_eq(user_range_path(), "lib@reg/lib@x");
+	ck_assert_int_eq(CALL(core2, NVTX_CORE2_RANGE_POP, int, const char *)(a), 1);
+	/* NULL is the default domain. */
+	CALL(core2, NVTX_CORE2_RANGE_PUSH_EX, int, const char *, const void *)(NULL, NULL);
+	ck_assert_str_eq(user_range_path(), "lib@reg/");
+	ck_assert_int_eq(CALL(core2, NVTX_CORE2_RANGE_POP, int, const char *)(NULL), 1);
+	CALL(core2, NVTX_CORE2_DOMAIN_DESTROY, void, char *)(a);
+	ck_assert_str_eq(user_range_path(), "lib@reg");
+	empty_stack();
+	free(string);
+	free(wide_string);
+}
+END_TEST
+
+/* ---- the filter ------------------------------------------------------------------------- */
+
+static const struct {
+	struct here here;
+	const char *filter;
+	const char *ranges[6]; /* "NAME" or "DOMAIN@NAME", outermost first */
+	bool matches;
+} filter_rows[] = {
+	{ HERE, "a", { NULL }, false },
+	{ HERE, "a", { "a" }, true },
+	{ HERE, "a", { "b" }, false },
+	{ HERE, "a", { "aa" }, false },
+	{ HERE, "a", { "x", "a", "y" }, true },
+	{ HERE, "a/", { "x", "a", "y" }, true },
+	{ HERE, "a/b", { "a", "b" }, true },
+	{ HERE, "a/b", { "b", "a" }, false },
+	{ HERE, "a/b", { "a", "x", "b" }, false },
+	{ HERE, "a/b", { "a" }, false },
+	{ HERE, "a/b/", { "x", "a", "b", "y" }, true },
+	{ HERE, "a/b", { "a", "a", "b" }, true },
+	/* '[' is the outermost of its domain, ']' the innermost. */
+	{ HERE, "[a", { "a", "b" }, true },
+	{ HERE, "[a", { "b", "a" }, false },
+	{ HERE, "[a", { "d@b", "a" }, true },
+	{ HERE, "a]", { "b", "a" }, true },
+	{ HERE, "a]", { "a", "b" }, false },
+	{ HERE, "a]", { "a", "d@b" }, true },
+	{ HERE, "[a/b]", { "a", "b" }, true },
+	{ HERE, "[a/b]", { "a", "b", "c" }, false },
+	{ HERE, "[a]", { "a", "a" }, false },
+	/* '*' is any number of ranges. */
+	{ HERE, "a/*/b", { "a", "b" }, true },
+	{ HERE, "a/*/b", { "a", "x", "y", "b" }, true },
+	{ HERE, "a/*/b", { "b", "a" }, false },
+	{ HERE, "[a/*/b]", { "a", "b", "b" }, true },
+	{ HERE, "[*/b]", { "a", "b" }, true },
+	{ HERE, "[*/b]", { "b", "a" }, false },
+	{ HERE, "*", { NULL }, true },
+	{ HERE, "*", { "a" }, true },
+	{ HERE, "a/*", { "a" }, true },
+	{ HERE, "a/*]", { "a", "b", "c" }, true },
+	{ HERE, "a/*/b/*/c", { "a", "b", "x", "c" }, true },
+	{ HERE, "a/*/b/*/c", { "a", "c", "x", "b" }, false },
+	{ HERE, "a*", { "ab" }, false },
+	/* Domains. */
+	{ HERE, "d@a", { "d@a" }, true },
+	{ HERE, "d@a", { "a" }, false },
+	{ HERE, "a", { "d@a" }, false },
+	{ HERE, "d@a/b", { "d@a", "x", "e@y", "d@b" }, true },
+	{ HERE, "d@[a", { "x", "d@a" }, true },
+	{ HERE, "@a", { "a" }, true },
+	{ HERE, "a/b@c", { "a", "b@c" }, false },
+	/* Escapes. */
+	{ HERE, "a\\/b", { "a/b" }, true },
+	{ HERE, "a\\/b", { "a", "b" }, false },
+	{ HERE, "\\*", { "*" }, true },
+	{ HERE, "\\*", { "a" }, false },
+	{ HERE, "\\[a", { "x", "[a" }, true },
+	{ HERE, "a\\]", { "a]", "x" }, true },
+	{ HERE, "a\\\\", { "a\\" }, true },
+	{ HERE, "d\\@a", { "a" }, false },
+	{ HERE, "d\\/e@a", { "d/e@a" }, true },
+	/* One a line; any of them. */
+	{ HERE, "a\nb", { "b" }, true },
+	{ HERE, "a\nb\n", { "a" }, true },
+	{ HERE, "a\nb", { "c" }, false },
+	{ HERE, "d@a\n[b]", { "x", "d@a" }, true },
+	/* None. */
+	{ HERE, "", { NULL }, false },
+	{ HERE, "/", { NULL }, false },
+	{ HERE, "[", { NULL }, false },
+	{ HERE, "]", { NULL }, false },
+	{ HERE, "[]", { NULL }, false },
+	{ HERE, "d@", { NULL }, false },
+	{ HERE, "a]b", { NULL }, false },
+	{ HERE, "a]]", { NULL }, false },
+	{ HERE, "\na", { NULL }, false },
+	{ HERE, "a\n\nb", { NULL }, false },
+	{ HERE, "a\n]", { NULL }, false },
+};
+
+/* The first rows that are no filter. */
+static bool is_none(const char *filter)
+{
+	static const char *const none[] = { "", "/", "[", "]", "[]", "d@", "a]b", "a]]", "\na",
+		                            "a\n\nb", "a\n]" };
+
+	for (size_t i = 0; i < COUNT(none); i++)
+		if (!strcmp(none[i], filter))
+			return true;
+	return false;
+}
+
+/* The domain is up to the last '@': "d/e@a" is range a. */
+static size_t make_ranges(struct user_range *ranges, const char *const *texts, char *room)
+{
+	size_t count = 0;
+
+	for (; texts[count]; count++) {
+		char *text = strcpy(room, texts[count]), *at = strrchr(text, '@');
+
+		ranges[count] = (struct user_range){ .domain = (char *)"", .name = text };
+		if (at) {
+			*at = '\0';
+			ranges[count] = (struct user_range){ .domain = text, .name = at + 1 };
+		}
+		room += strlen(texts[count]) + 1;
+	}
+	return count;
+}
+
+START_TEST(filters)
+{
+	for (size_t i = 0; i < COUNT(filter_rows); i++) {
+		struct nvtx_filter *filter = nvtx_filter_new(filter_rows[i].filter);
+		struct user_range ranges[8];
+		char room[256];
+		size_t count = make_ranges(ranges, filter_rows[i].ranges, room);
+
+		ck_row(&filter_rows[i], (filter == NULL) == is_none(filter_rows[i].filter), "%s",
+		       filter ? "a filter" : "no filter");
+		if (filter)
+			ck_row(&filter_rows[i],
+			       nvtx_filter_match(filter, ranges, count) == filter_rows[i].matches,
+			       "%s", filter_rows[i].matches ? "does not match" : "matches");
+		nvtx_filter_free(filter);
+	}
+}
+END_TEST
+
+/* As many parts as fit, and one more. */
+START_TEST(long_filters)
+{
+	char text[80] = "";
+
+	for (int i = 0; i < 32; i++)
+		strcat(text, "a/");
+	for (int more = 0; more < 2; more++) {
+		struct nvtx_filter *filter = nvtx_filter_new(text);
+
+		/* What does not fit is not forgotten. */
+		ck_assert_msg((filter == NULL) == (more == 1), "%s", text);
+		nvtx_filter_free(filter);
+		strcat(text, "a/");
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("collect_ranges");
+	TCase *tests = tcase_create("ranges");
+
+	tcase_add_test(tests, stacks);
+	tcase_add_test(tests, names_are_copied);
+	tcase_add_test(tests, deeper_than_the_stack);
+	tcase_add_test(tests, long_names);
+	tcase_add_test(tests, listeners);
+	tcase_add_test(tests, own_header);
+	tcase_add_test(tests, threads_have_their_own);
+	tcase_add_test(tests, nvtx_fills_tables);
+	tcase_add_test(tests, nvtx_default_domain);
+	tcase_add_test(tests, nvtx_domains);
+	tcase_add_test(tests, filters);
+	tcase_add_test(tests, long_filters);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pieces of the collector that stand by themselves: turns, names, kernels, settings, metrics' names. */
+#include <dlfcn.h>
+#include <stddef.h>
+
+#include "collect/kernels.h"
+#include "collect/metric_names.h"
+#include "collect/names.h"
+#include "collect/settings.h"
+#include "collect/turns.h"
+#include "testing.h"
+
+/* ---- turns ------------------------------------------------------------------------------ */
+
+START_TEST(rotation)
+{
+	for (size_t groups = 1; groups < 20; groups++) {
+		struct rotation turns = { .groups = groups };
+		uint64_t launches[20] = { 0 };
+		uint32_t before = 0, least = UINT32_MAX, most = 0;
+
+		for (size_t turn = 0; turn < 60 * groups; turn++, rotation_next(&turns)) {
+			uint32_t batch = rotation_batch(&turns);
+			size_t round = turn / groups;
+
+			ck_assert_uint_eq(rotation_group(&turns), turn % groups);
+			/* Short ones first, all groups alike. */
+			if (!round)
+				ck_assert_uint_eq(batch, 8);
+			if (round && round < 3 && turn % groups == 0)
+				ck_assert_uint_gt(batch, before);
+			before = batch;
+			/* Then they are long, and not all alike. */
+			if (round > 10) {
+				least = batch < least ? batch : least;
+				most = batch > most ? batch : most;
+			}
+			launches[turn % groups] += batch;
+		}
+		ck_assert_uint_gt(least, 200);
+		ck_assert_uint_gt(most, least);
+		/* No group gets much more than another. */
+		for (size_t i = 0; i < groups; i++)
+			ck_assert_uint_lt(launches[i], launches[0] + launches[0] / 20);
+	}
+}
+END_TEST
+
+/* A program that repeats itself shows each group each of its launches in time. */
+START_TEST(rotation_does_not_resonate)
+{
+	enum { GROUPS = 4, MOST = 5000 };
+	static const size_t periods[] = { 10, 100, 1000, 1024, 2048, 4096, 5000 };
+	static bool seen[GROUPS][MOST];
+
+	for (size_t i = 0; i < COUNT(periods); i++) {
+		struct rotation turns = { .groups = GROUPS };
+		size_t launch = 0;
+
+		memset(seen, 0, sizeof seen);
+		for (size_t turn = 0; turn < 2000; turn++, rotation_next(&turns))
+			for (uint32_t k = rotation_batch(&turns); k; k--, launch++)
+				seen[rotation_group(&turns)][launch % periods[i]] = true;
+		for (size_t group = 0; group < GROUPS; group++)
+			for (size_t k = 0; k < periods[i]; k++)
+				ck_assert_msg(seen[group][k], "launch %zu of %zu, group %zu", k,
+				              periods[i], group);
+	}
+}
+END_TEST
+
+START_TEST(repetitions)
+{
+	struct repetitions seen = { 0 };
+
+	for (size_t round = 0; round < 3; round++)
+		for (size_t level = 1; level <= 2; level++)
+			for (size_t group = 0; group < 3; group++) {
+				struct turn a = repetitions_next(&seen, "a", 3, 2);
+				struct turn b = repetitions_next(&seen, "b", 3, 2);
+
+				ck_assert_uint_eq(a.group, group);
+				ck_assert_uint_eq(a.level, level);
+				ck_assert_uint_eq(b.group, group);
+				ck_assert_uint_eq(b.level, level);
+			}
+	ck_assert_uint_eq(seen.count, 2);
+	/* A level that shows up later gets its turn. */
+	ck_assert_uint_eq(repetitions_next(&seen, "c", 1, 1).level, 1);
+	ck_assert_uint_eq(repetitions_next(&seen, "c", 1, 3).level, 2);
+	ck_assert_uint_eq(repetitions_next(&seen, "c", 1, 3).level, 3);
+	ck_assert_uint_eq(repetitions_next(&seen, "c", 1, 3).level, 1);
+	repetitions_clear(&seen);
+	ck_assert_uint_eq(seen.count, 0);
+	ck_assert_uint_eq(repetitions_next(&seen, "a", 3, 2).group, 0);
+	repetitions_clear(&seen);
+}
+END_TEST
+
+START_TEST(too_many_names)
+{
+	struct repetitions seen = { 0 };
+	char name[32];
+
+	for (int i = 0; i < 4200; i++) {
+		snprintf(name, sizeof name, "range %d", i);
+		ck_assert_uint_eq(repetitions_next(&seen, name, 5, 1).group, 0);
+	}
+	ck_assert_uint_eq(seen.count, 4096);
+	/* Those that are known go on; the others stay at the first turn. */
+	ck_assert_uint_eq(repetitions_next(&seen, "range 4095", 5, 1).group, 1);
+	ck_assert_uint_eq(repetitions_next(&seen, "range 4096", 5, 1).group, 0);
+	ck_assert_uint_eq(repetitions_next(&seen, "range 4096", 5, 1).group, 0);
+	repetitions_clear(&seen);
+}
+END_TEST
+
+/* ---- names ------------------------------------------------------------------------------ */
+
+/* "<host>" and "<pid>" in what is wanted; NULL where it is refused. */
+static const struct {
+	struct here here;
+	const char *format, *expanded, *pattern;
+	bool varies;
+} name_rows[] = {
+	{ HERE, "run.opk", "run.opk", "run.opk", false },
+	{ HERE, "%h.opk", "<host>.opk", "*.opk", false },
+	{ HERE, "r-%p.opk", "r-<pid>.opk", "r-*.opk", true },
+	{ HERE, "%q{SET}", "value", "*", true },
+	{ HERE, "a%q{UNSET}b", "ab", "a*b", true },
+	{ HERE, "%q{}x", "x", "*x", true },
+	{ HERE, "100%%", "100%", "100%", false },
+	{ HERE, "%%p", "%p", "%p", false },
+	{ HERE, "%%%p", "%<pid>", "%*", true },
+	{ HERE, "%h-%p-%q{SET}%%", "<host>-<pid>-value%", "*-*-*%", true },
+	{ HERE, "a*b?c[d]\\e", "a*b?c[d]\\e", "a\\*b\\?c\\[d]\\\\e", false },
+	{ HERE, "%q{PERCENT}", "%p", "*", true },
+	{ HERE, "", "", "", false },
+	{ HERE, "%", NULL, NULL, false },
+	{ HERE, "a%", NULL, NULL, false },
+	{ HERE, "%z", NULL, NULL, false },
+	{ HERE, "%d", NULL, NULL, false },
+	{ HERE, "%H", NULL, NULL, false },
+	{ HERE, "%q", NULL, NULL, true },
+	{ HERE, "%qSET", NULL, NULL, true },
+	{ HERE, "%q{SET", NULL, NULL, true },
+	{ HERE, "% h", NULL, NULL, false },
+};
+
+static const char *fill_in(const char *text)
+{
+	static char out[1024];
+	char *at = out;
+
+	for (; *text; text++) {
+		if (!strncmp(text, "<host>", 6)) {
+			gethostname(at, 256);
+			text += 5;
+		} else if (!strncmp(text, "<pid>", 5)) {
+			snprintf(at, 32, "%d", (int)getpid());
+			text += 4;
+		} else {
+			at[0] = *text;
+			at[1] = '\0';
+		}
+		at += strlen(at);
+	}
+	*at = '\0';
+	return out;
+}
+
+START_TEST(names)
+{
+	setenv("SET", "value", 1);
+	setenv("PERCENT", "%p", 1);
+	unsetenv("UNSET");
+	for (size_t i = 0; i < COUNT(name_rows); i++) {
+		char expanded[1024] = "", pattern[1024] = "";
+		bool good = name_expand(expanded, sizeof expanded, name_rows[i].format);
+		bool good_pattern = name_pattern(pattern, sizeof pattern, name_rows[i].format);
+
+		ck_row(&name_rows[i], good == (name_rows[i].expanded != NULL), "%d", good);
+		ck_row(&name_rows[i], good_pattern == (name_rows[i].pattern != NULL), "%d", good_pattern);
+		if (good)
+			ck_row(&name_rows[i], !strcmp(expanded, fill_in(name_rows[i].expanded)), "%s",
+			       expanded);
+		if (good_pattern)
+			ck_row(&name_rows[i], !strcmp(pattern, name_rows[i].pattern), "%s", pattern);
+		ck_row(&name_rows[i], name_varies(name_rows[i].format) == name_rows[i].varies, "%s",
+		       name_rows[i].varies ? "does not vary" : "varies");
+	}
+}
+END_TEST
+
+START_TEST(names_without_room)
+{
+	static const char *const formats[] = { "12345678", "%q{EIGHT}", "1234%q{FOUR}", "%%%%%%%%%%%%%%%%" };
+	char out[9];
+
+	setenv("EIGHT", "12345678", 1);
+	setenv("FOUR", "5678", 1);
+	for (size_t i = 0; i < COUNT(formats); i++)
+		for (size_t room = 0; room <= sizeof out; room++) {
+			memset(out, 'x', sizeof out);
+			ck_assert_msg(name_expand(out, room, formats[i]) == (room == sizeof out), "%s in %zu",
+			              formats[i], room);
+			/* Nothing behind the room. */
+			ck_assert(room == sizeof out || out[room] == 'x');
+		}
+	ck_assert(!name_pattern(out, 8, "****"));
+	ck_assert(name_pattern(out, 9, "****"));
+	ck_assert(!name_expand(out, sizeof out, "%q{"));
+}
+END_TEST
+
+/* ---- kernels ---------------------------------------------------------------------------- */
+
+static bool can_demangle(void)
+{
+	return dlopen("libstdc++.so.6", RTLD_LAZY) != NULL;
+}
+
+START_TEST(kernels_by_symbol)
+{
+	struct kernels *kernels = kernels_new(NULL);
+	char symbol[] = "_Z4vaddPKfS0_Pfi";
+	const struct kernel *first = kernels_find(kernels, symbol), *other;
+
+	ck_assert_str_eq(first->symbol, symbol);
+	ck_assert(first->wanted);
+	if (can_demangle())
+		ck_assert_str_eq(first->name, "vadd(float const*, float const*, float*, int)");
+	other = kernels_find(kernels, "no_mangled_name");
+	ck_assert_str_eq(other->symbol, "no_mangled_name");
+	ck_assert_str_eq(other->name, "no_mangled_name");
+	/* The same text is the same kernel, and found by text: CUPTI's pointer may come back. */
+	ck_assert_ptr_eq(kernels_find(kernels, "_Z4vaddPKfS0_Pfi"), first);
+	strcpy(symbol, "_Z3xyzv");
+	ck_assert_str_eq(first->symbol, "_Z4vaddPKfS0_Pfi");
+	ck_assert_ptr_ne(kernels_find(kernels, symbol), first);
+	ck_assert_str_eq(kernels_find(kernels, "")->name, "");
+	kernels_free(kernels);
+	kernels_free(NULL);
+}
+END_TEST
+
+/* More than there are buckets: what was found stays where it is. */
+START_TEST(many_kernels)
+{
+	enum { MANY = 5000 };
+	static const struct kernel *found[MANY];
+	struct kernels *kernels = kernels_new(NULL);
+	char symbol[32];
+
+	for (int i = 0; i < 2 * MANY; i++) {
+		const struct kernel *kernel;
+
+		snprintf(symbol, sizeof symbol, "kernel_%d", i % MANY);
+		kernel = kernels_find(kernels, symbol);
+		ck_assert_str_eq(kernel->symbol, symbol);
+		if (i >= MANY)
+			ck_assert_ptr_eq(kernel, found[i - MANY]);
+		else
+			found[i] = kernel;
+	}
+	kernels_free(kernels);
+}
+END_TEST
+
+static const struct {
+	struct here here;
+	const char *filter, *symbol;
+	bool wanted, demangled; /* needs a demangler */
+} kernel_rows[] = {
+	{ HERE, "vadd", "_Z4vaddPKfS0_Pfi", true, false },
+	{ HERE, "^_Z4vadd", "_Z4vaddPKfS0_Pfi", true, false },
+	{ HERE, "^vadd\\(float const\\*", "_Z4vaddPKfS0_Pfi", true, true },
+	{ HERE, "^Vadd", "_Z4vaddPKfS0_Pfi", false, false },
+	{ HERE, "int>", "_Z1kIiEvv", true, true },
+	{ HERE, "a|b", "c", false, false },
+	{ HERE, "a|b", "b", true, false },
+	/* Not "float", which it would be as a type. */
+	{ HERE, "float", "f", false, false },
+};
+
+START_TEST(kernels_wanted)
+{
+	for (size_t i = 0; i < COUNT(kernel_rows); i++) {
+		struct kernels *kernels;
+		regex_t regex;
+
+		if (kernel_rows[i].demangled && !can_demangle())
+			continue;
+		ck_assert_int_eq(regcomp(&regex, kernel_rows[i].filter, REG_EXTENDED | REG_NOSUB), 0);
+		kernels = kernels_new(&regex);
+		ck_row(&kernel_rows[i],
+		       kernels_find(kernels, kernel_rows[i].symbol)->wanted == kernel_rows[i].wanted,
+		       "%s", kernel_rows[i].symbol);
+		kernels_free(kernels);
+		regfree(&regex);
+	}
+}
+END_TEST
+
+/* ---- metrics' names --------------------------------------------------------------------- */
+
+static const struct {
+	struct here here;
+	const char *metric;
+	bool inflated, patched;
+} metric_rows[] = {
+	{ HERE, "sm__inst_executed.sum", false, false },
+	{ HERE, "sm__cycles_elapsed.max", true, false },
+	{ HERE, "sm__throughput.avg.pct_of_peak_sustained_elapsed", true, false },
+	{ HERE, "dram__bytes.sum.per_second", true, false },
+	{ HERE, "gpu__time_duration.sum", true, false },
+	{ HERE, "sm__warps_active.avg.pct_of_peak_sustained_active", false, false },
+	{ HERE, "sm__inst_executed.avg.per_cycle_active", false, false },
+	{ HERE, "sm__inst_executed.avg.per_cycle_elapsed", true, false },
+	{ HERE, "sm__inst_executed.avg.per_cycle_in_region", true, false },
+	{ HERE, "sm__inst_executed.avg.peak_sustained_frame", false, false },
+	{ HERE, "smsp__sass_inst_executed.sum", false, true },
+	{ HERE, "smsp__inst_executed_op_sass.sum", false, false },
+};
+
+START_TEST(metric_names)
+{
+	const char *metrics[COUNT(metric_rows)];
+	struct opk_meta meta = { .metrics = metrics, .metric_count = COUNT(metric_rows) };
+	size_t wanted = 0, count;
+	const char **found;
+
+	for (size_t i = 0; i < COUNT(metric_rows); i++) {
+		const char *metric = metrics[i] = metric_rows[i].metric;
+
+		ck_row(&metric_rows[i], metric_is_inflated(metric) == metric_rows[i].inflated, "%s", metric);
+		ck_row(&metric_rows[i], metric_is_patched(metric) == metric_rows[i].patched, "%s", metric);
+	}
+	found = inflated_metrics(&count, &meta);
+	for (size_t i = 0; i < COUNT(metric_rows); i++)
+		if (metric_rows[i].inflated)
+			ck_assert_ptr_eq(found[wanted++], metrics[i]);
+	ck_assert_uint_eq(count, wanted);
+	free(found);
+	meta.metric_count = 1;
+	free(inflated_metrics(&count, &meta));
+	ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
+START_TEST(patched_groups)
+{
+	static const char *const metrics[] = { "sm__inst_executed.sum", "smsp__sass_inst_executed.sum" };
+	static const size_t both[] = { 0, 1 };
+	static const struct opk_group groups[] = { { both, 1 }, { both, 2 }, { NULL, 0 } };
+	struct opk_meta meta = { .metrics = metrics, .metric_count = 2, .groups = groups, .group_count = 3 };
+
+	ck_assert(!group_is_patched(&meta, 1));
+	ck_assert(group_is_patched(&meta, 2));
+	ck_assert(!group_is_patched(&meta, 3));
+}
+END_TEST
+
+/* ---- settings --------------------------------------------------------------------------- */
+
+static void set_needed(void)
+{
+	clearenv();
+	setenv(SETTING_SET, "/set.opk", 1);
+	setenv(SETTING_OUTPUT, "/run.opk", 1);
+	setenv(SETTING_LAUNCHER, "42", 1);
+}
+
+START_TEST(settings_by_default)
+{
+	struct settings settings;
+
+	set_needed();
+	ck_assert_ptr_null(settings_read(&settings));
+	ck_assert_str_eq(settings.set_path, "/set.opk");
+	ck_assert_str_eq(settings.output, "/run.opk");
+	ck_assert_str_eq(settings.launcher, "42");
+	ck_assert_str_eq(settings.cupti_path, "libcupti.so");
+	ck_assert_ptr_null(settings.command);
+	ck_assert_ptr_null(settings.nvtx_include);
+	ck_assert_int_eq(settings.mode, MODE_KERNEL_REPLAY);
+	ck_assert_int_eq(settings.turns, TURNS_NONE);
+	ck_assert_int_eq(settings.device, -1);
+	ck_assert_uint_eq(settings.level, 1);
+	ck_assert(!settings.has_kernel && !settings.legacy && !settings.verbose);
+	ck_assert(!(settings.group | settings.skip | settings.count | settings.every
+	            | settings.max_ranges | settings.interval_ns | settings.max_samples
+	            | settings.buffer_bytes));
+	ck_assert(!settings_filter(&settings));
+}
+END_TEST
+
+static const char *const needed[] = { SETTING_SET, SETTING_OUTPUT, SETTING_LAUNCHER };
+
+START_TEST(settings_that_are_needed)
+{
+	struct settings settings;
+
+	for (size_t i = 0; i < COUNT(needed); i++) {
+		set_needed();
+		unsetenv(needed[i]);
+		ck_assert_str_eq(settings_read(&settings), "not started by offpeak-collect");
+	}
+}
+END_TEST
+
+/* Variables, and the field that each is for. */
+static const struct {
+	struct here here;
+	const char *variable;
+	size_t offset;
+	bool filters;
+} setting_rows[] = {
+	{ HERE, SETTING_GROUP, offsetof(struct settings, group), false },
+	{ HERE, SETTING_LEVEL, offsetof(struct settings, level), false },
+	{ HERE, SETTING_SKIP, offsetof(struct settings, skip), true },
+	{ HERE, SETTING_COUNT, offsetof(struct settings, count), true },
+	{ HERE, SETTING_EVERY, offsetof(struct settings, every), true },
+	{ HERE, SETTING_MAX_RANGES, offsetof(struct settings, max_ranges), true },
+	{ HERE, SETTING_INTERVAL, offsetof(struct settings, interval_ns), false },
+	{ HERE, SETTING_MAX_SAMPLES, offsetof(struct settings, max_samples), false },
+	{ HERE, SETTING_BUFFER, offsetof(struct settings, buffer_bytes), false },
+};
+
+START_TEST(settings_by_number)
+{
+	for (size_t i = 0; i < COUNT(setting_rows); i++) {
+		struct settings settings;
+		uint64_t value;
+
+		set_needed();
+		setenv(setting_rows[i].variable, "8589934597", 1);
+		ck_assert_ptr_null(settings_read(&settings));
+		memcpy(&value, (char *)&settings + setting_rows[i].offset, sizeof value);
+		ck_row(&setting_rows[i], value == 8589934597, "%ju", (uintmax_t)value);
+		ck_row(&setting_rows[i], settings_filter(&settings) == setting_rows[i].filters, "filter");
+	}
+}
+END_TEST
+
+START_TEST(settings_by_name)
+{
+	struct settings settings;
+
+	for (int mode = MODE_KERNEL_REPLAY; mode <= MODE_SAMPLING; mode++)
+		for (int turns = TURNS_NONE; turns <= TURNS_REPEAT; turns++) {
+			set_needed();
+			setenv(SETTING_MODE, settings_mode_name((enum collect_mode)mode), 1);
+			setenv(SETTING_TURNS, settings_turns_name((enum collect_turns)turns), 1);
+			ck_assert_ptr_null(settings_read(&settings));
+			ck_assert_int_eq(settings.mode, mode);
+			ck_assert_int_eq(settings.turns, turns);
+		}
+	set_needed();
+	setenv(SETTING_DEVICE, "3", 1);
+	setenv(SETTING_KERNEL, "^v.*d$", 1);
+	setenv(SETTING_CUPTI, "/x/libcupti.so.12", 1);
+	setenv(SETTING_LEGACY, "1", 1);
+	setenv(SETTING_VERBOSE, "1", 1);
+	setenv(SETTING_TIGHT, "1", 1);
+	ck_assert_ptr_null(settings_read(&settings));
+	ck_assert_int_eq(settings.device, 3);
+	ck_assert(settings.has_kernel && settings.legacy && settings.verbose && settings.tight);
+	ck_assert_str_eq(settings.cupti_path, "/x/libcupti.so.12");
+	ck_assert_int_eq(regexec(&settings.kernel, "vadd", 0, NULL, 0), 0);
+	ck_assert(settings_filter(&settings));
+	regfree(&settings.kernel);
+	setenv(SETTING_KERNEL, "(", 1);
+	ck_assert_str_eq(settings_read(&settings), "the kernel filter is no regular expression");
+	setenv(SETTING_KERNEL, "", 1);
+	ck_assert_ptr_null(settings_read(&settings));
+	ck_assert(!settings.has_kernel && !settings_filter(&settings));
+	setenv(SETTING_NVTX_INCLUDE, "a", 1);
+	ck_assert_ptr_null(settings_read(&settings));
+	ck_assert_str_eq(settings.nvtx_include, "a");
+	ck_assert(settings_filter(&settings));
+}
+END_TEST
+
+/* Where ranges are pushed: those of the program, and launches that a filter chose. */
+START_TEST(pushing)
+{
+	for (int mode = MODE_KERNEL_REPLAY; mode <= MODE_SAMPLING; mode++)
+		for (int bits = 0; bits < 4; bits++) {
+			struct settings settings = {
+				.mode = (enum collect_mode)mode, .skip = bits & 1, .tight = bits & 2,
+			};
+			bool wanted = mode == MODE_USER_RANGE || (mode == MODE_LAUNCH_RANGE && bits == 1);
+
+			ck_assert_msg(settings_push(&settings) == wanted, "mode %d, %d", mode, bits);
+		}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("collect_units");
+	TCase *tests = tcase_create("units");
+
+	tcase_add_test(tests, rotation);
+	tcase_add_test(tests, rotation_does_not_resonate);
+	tcase_add_test(tests, repetitions);
+	tcase_add_test(tests, too_many_names);
+	tcase_add_test(tests, names);
+	tcase_add_test(tests, names_without_room);
+	tcase_add_test(tests, kernels_by_symbol);
+	tcase_add_test(tests, many_kernels);
+	tcase_add_test(tests, kernels_wanted);
+	tcase_add_test(tests, metric_names);
+	tcase_add_test(tests, patched_groups);
+	tcase_add_test(tests, settings_by_default);
+	tcase_add_test(tests, settings_that_are_needed);
+	tcase_add_test(tests, settings_by_number);
+	tcase_add_test(tests, settings_by_name);
+	tcase_add_test(tests, pushing);
+	suite_add_tcase(suite, tests);
+	/* A memory checker is twenty times slower. */
+	tcase_set_timeout(tests, 120);
+	return run_suite(suite);
+}
