@@ -432,6 +432,7 @@ int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_c
 /* Start and end of a sample in ns of host time, as CUPTI gave them while collecting. */
 struct opk_time {
 	uint64_t start, end;
+	int64_t device; /* its index */
 };
 /* The times of all samples over all images; *count is 0 where the file has none. */
 int opk_file_times(const struct opk_time **times, size_t *count, struct opk_ctx *ctx,
@@ -470,7 +471,7 @@ int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
 /* A piece of the range table; pieces add up in the order of the images. */
 int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges,
                           size_t count);
-/* Times of the samples in the counter data image that was added last. */
+/* Times of the samples in the counter data image that was added last, all of one device. */
 int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count);
 int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats);
 int opk_writer_finish(struct opk_writer *writer);
@@ -530,7 +531,7 @@ struct opk_row {
 	uint64_t start_ns, end_ns;
 	bool spans_earlier;        /* first sample of a session: begins at an earlier event */
 	const double *values;      /* one a metric; NaN: CUPTI could not compute it */
-	const struct opk_range *range; /* its row of the range table; NULL where not recorded */
+	const struct opk_range *range; /* its row of the range table, or a sample's device; or NULL */
 	const bool *measured; /* one a metric; false: not in the range's group, and the value is NaN */
 };
 

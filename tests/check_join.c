@@ -51,7 +51,7 @@ static void write_recording(struct opk_ctx *ctx, const struct recording *recordi
 		struct opk_time times[20];
 
 		for (size_t i = 0; i < recording->time_count; i++)
-			times[i] = (struct opk_time){ 7000 + i, 8000 + i };
+			times[i] = (struct opk_time){ 7000 + i, 8000 + i, 0 };
 		ck_ok(ctx, opk_writer_add_times(writer, times, recording->time_count));
 	}
 	if (!recording->incomplete)

@@ -43,7 +43,7 @@ static void write_part(struct opk_ctx *ctx, const struct part *part, uint32_t nu
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_CONFIG, "group", 5));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_PREFIX, &number, 4));
 	for (uint32_t i = 0; part->images && i < 2; i++) {
-		struct opk_time times[] = { { number, i }, { i, 7 } };
+		struct opk_time times[] = { { number, i, 0 }, { i, 7, 0 } };
 		struct opk_range range = { .launch = 10 * number + i, .group = i + 1 };
 
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, &number, 4));

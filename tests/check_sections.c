@@ -8,12 +8,12 @@
 /* ---- TIME ------------------------------------------------------------------------------- */
 
 static const struct opk_time times[] = {
-	{ 1000000000000000007, 1000000000000010007 },
-	{ 1000000000000010007, 1000000000000020007 },
-	{ 1000000000000020009, 1000000000000030001 },
-	{ 5, 4 }, /* nonsense comes back as it was */
-	{ 0, UINT64_MAX },
-	{ UINT64_MAX, 0 },
+	{ 1000000000000000007, 1000000000000010007, 0 },
+	{ 1000000000000010007, 1000000000000020007, 0 },
+	{ 1000000000000020009, 1000000000000030001, 0 },
+	{ 5, 4, 0 }, /* nonsense comes back as it was */
+	{ 0, UINT64_MAX, 0 },
+	{ UINT64_MAX, 0, 0 },
 };
 
 static void write_times(struct opk_ctx *ctx, size_t first)
@@ -54,8 +54,8 @@ END_TEST
 START_TEST(times_are_small)
 {
 	enum { MANY = 100000 };
-	static const struct opk_time two[] = { { 100, 110 }, { 108, 120 } };
-	static const uint64_t wanted[] = { 100, 10, (uint64_t)-2, 12 };
+	static const struct opk_time two[] = { { 100, 110, 3 }, { 108, 120, 3 } };
+	static const uint64_t wanted[] = { 3, 100, 10, (uint64_t)-2, 12 };
 	static struct opk_time many[MANY];
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer;
@@ -64,7 +64,7 @@ START_TEST(times_are_small)
 	size_t size;
 
 	for (size_t i = 0; i < MANY; i++)
-		many[i] = (struct opk_time){ 7 + 10000 * i, 7 + 10000 * (i + 1) };
+		many[i] = (struct opk_time){ 7 + 10000 * i, 7 + 10000 * (i + 1), 0 };
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	ck_ok(ctx, opk_writer_add_times(writer, two, 2));
 	ck_ok(ctx, opk_writer_add_times(writer, many, MANY));
@@ -74,7 +74,7 @@ START_TEST(times_are_small)
 	ck_ok(ctx, opk_file_read(&data, &size, ctx, file, 0));
 	ck_assert_uint_eq(size, sizeof wanted);
 	ck_assert_mem_eq(data, wanted, sizeof wanted);
-	ck_assert_uint_eq(opk_file_section(file, 1)->plain_size, 16 * MANY);
+	ck_assert_uint_eq(opk_file_section(file, 1)->plain_size, 8 + 16 * MANY);
 	ck_assert_uint_lt(opk_file_section(file, 1)->stored_size, 16 * MANY / 200);
 	free(data);
 	opk_file_free(file);
@@ -84,7 +84,7 @@ END_TEST
 
 START_TEST(hostile_times)
 {
-	static const size_t sizes[] = { 1, 8, 15, 17, 31 };
+	static const size_t sizes[] = { 0, 1, 7, 16, 17, 31, 32 };
 	static const uint8_t zeros[32];
 	struct opk_ctx *ctx = new_ctx();
 

@@ -101,7 +101,7 @@ static void write_times(struct opk_writer *writer, const struct opk_file *file, 
 	void *image = read_image(&size, file);
 
 	for (size_t i = 0; i < count; i++)
-		times[i] = (struct opk_time){ 5000 + 1000 * i, 6000 + 1000 * i };
+		times[i] = (struct opk_time){ 5000 + 1000 * i, 6000 + 1000 * i, 0 };
 	check(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
 	check(opk_writer_add_times(writer, times, count));
 	free(times);

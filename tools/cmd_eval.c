@@ -121,6 +121,18 @@ static int find_inflated(struct app *app, struct eval_input *input, struct eval_
 	return OPK_OK;
 }
 
+/* Several devices are told apart in a column. */
+static int find_devices(struct app *app, struct eval_input *input, struct eval_rows *rows)
+{
+	const struct opk_time *times;
+	size_t count;
+	int code = opk_file_times(&times, &count, app->ctx, input->file);
+
+	for (size_t i = 0; !code && i < count; i++)
+		rows->launches.device |= times[i].device > 0;
+	return code;
+}
+
 static int eval_file(struct app *app, struct eval_input *input, struct eval_rows *rows,
                      const struct opk_eval_options *options, bool single)
 {
@@ -135,6 +147,8 @@ static int eval_file(struct app *app, struct eval_input *input, struct eval_rows
 		code = opk_file_meta(&meta, app->ctx, input->file);
 	if (!code)
 		code = opk_file_ranges(&ranges, &count, app->ctx, input->file);
+	if (!code)
+		code = find_devices(app, input, rows);
 	if (!code && *meta->join && !single)
 		code = opk_join_new(&input->join, app->ctx, input->evaluation, NULL);
 	if (code)

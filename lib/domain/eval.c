@@ -20,6 +20,7 @@ struct opk_evaluation {
 	const struct opk_range *ranges;
 	size_t range_count;
 	const struct opk_time *times;
+	struct opk_range sample; /* what times tell of one besides */
 	size_t time_count;
 	struct opk_measured groups;
 	bool *measured;
@@ -384,6 +385,13 @@ int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
 	if (index < evaluation->time_count) {
 		current->start_ns = evaluation->times[index].start;
 		current->end_ns = evaluation->times[index].end;
+		evaluation->sample = (struct opk_range){
+			.name = "", .kernel = "", .symbol = "", .nvtx = "",
+			.device = (int32_t)evaluation->times[index].device,
+			.rank = -1,
+		};
+		if (!current->range)
+			current->range = &evaluation->sample;
 	}
 	apply_group(evaluation, current->range ? current->range->group : 0);
 	*row = current;

@@ -2,7 +2,7 @@
 /* The TIME sections: when each sample was, on the host's clock. */
 #include "domain/container.h"
 
-enum { ENTRY_SIZE = 16 };
+enum { HEADER_SIZE = 8, ENTRY_SIZE = 16 };
 
 struct opk_time_storage {
 	struct opk_time *times;
@@ -17,6 +17,7 @@ void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t 
 {
 	uint64_t end = 0;
 
+	opk_buf_add_u64(out, count ? (uint64_t)times[0].device : 0);
 	for (size_t i = 0; i < count; i++) {
 		opk_buf_add_u64(out, times[i].start - end);
 		opk_buf_add_u64(out, times[i].end - times[i].start);
@@ -27,9 +28,11 @@ void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t 
 static void decode(struct opk_time *times, size_t count, const void *data, size_t size)
 {
 	struct opk_reader reader = { .data = data, .left = size };
+	int64_t device = (int64_t)opk_read_u64(&reader);
 	uint64_t end = 0;
 
 	for (size_t i = 0; i < count; i++) {
+		times[i].device = device;
 		times[i].start = end + opk_read_u64(&reader);
 		times[i].end = times[i].start + opk_read_u64(&reader);
 		end = times[i].end;
@@ -46,7 +49,7 @@ static int add_section(struct opk_time_storage *storage, struct opk_ctx *ctx,
 
 	if (code)
 		return code;
-	if (size % ENTRY_SIZE) {
+	if (size % ENTRY_SIZE != HEADER_SIZE) {
 		opk_fail(ctx, OPK_EINPUT, "the times of the samples are no whole entries");
 		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
 	}

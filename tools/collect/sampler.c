@@ -205,8 +205,8 @@ static struct opk_time time_of(struct sampler *sampler, size_t index)
 	params.counterDataImageSize = sampler->image_size;
 	params.sampleIndex = index;
 	if (sampler->target->cuptiPmSamplingCounterDataGetSampleInfo(&params))
-		return (struct opk_time){ 0 };
-	return (struct opk_time){ params.startTimestamp, params.endTimestamp };
+		return (struct opk_time){ .device = sampler->device };
+	return (struct opk_time){ params.startTimestamp, params.endTimestamp, sampler->device };
 }
 
 /* Samples follow one another without a gap; a gap is samples that are lost. */
