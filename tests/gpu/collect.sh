@@ -116,7 +116,12 @@ killed() {
 		[ -e "$work/killed.opk" ] && mv "$work/killed.opk" "$work/killed-$i.opk"
 	done
 	ls "$work" | grep -c '^killed-'
-	tar -C "$work" -czf "$out/killed.tar.gz" $(cd "$work" && ls | grep '^killed-.*opk$')
+	# OFFPEAK names the tool, where it is there: each file must open.
+	for file in "$work"/killed-*.opk; do
+		[ -n "${OFFPEAK:-}" ] && "$OFFPEAK" info --format csv "$file" | grep -E '^(integrity|images|recorded_ranges),' | tr '\n' ' '
+		[ -n "${OFFPEAK:-}" ] && echo
+	done | sort | uniq -c | sort -rn | head -60
+	tar -C "$work" -czf "$out/killed.tar.gz" $(cd "$work" && ls | grep '^killed-.*[05].opk$')
 }
 
 untouched() {
