@@ -198,13 +198,14 @@ static int hand_over_include(const char *text)
 {
 	const char *before = getenv(SETTING_NVTX_INCLUDE);
 	struct nvtx_filter *filter = nvtx_filter_new(text);
+	bool good = filter && !strchr(text, '\n');
 	char *all;
 
-	if (!filter || strchr(text, '\n'))
+	nvtx_filter_free(filter);
+	if (!good)
 		return launcher_fail(OPK_EUSAGE,
 		                     "--nvtx-include '%s' is not of the form [DOMAIN@]RANGE/RANGE/",
 		                     text);
-	nvtx_filter_free(filter);
 	if (asprintf(&all, "%s%s%s", before ? before : "", before ? "\n" : "", text) < 0)
 		return launcher_fail(OPK_EFAILED, "out of memory");
 	setenv(SETTING_NVTX_INCLUDE, all, 1);
