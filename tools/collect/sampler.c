@@ -55,6 +55,8 @@ struct sampler {
 	uint64_t last_end; /* of the sample handed on last */
 	struct sampler_counts counts;
 	pthread_t thread;
+	pthread_mutex_t lock; /* over sampling and ending */
+	bool sampling;        /* between start and stop */
 	bool ending;
 	bool overflowed, broken; /* nothing more can be had */
 };
@@ -180,20 +182,46 @@ static bool set_config(struct sampler *sampler)
 	return TARGET_CALL(sampler->target, cuptiPmSamplingSetConfig, &params);
 }
 
+/* Not once the end has come. */
 static bool start(struct sampler *sampler)
 {
 	CUpti_PmSampling_Start_Params params = PARAMS(Start, sampler);
+	bool good = true;
 
-	clock_gettime(CLOCK_MONOTONIC, &sampler->started);
-	sampler->decoded = 0;
-	return TARGET_CALL(sampler->target, cuptiPmSamplingStart, &params);
+	pthread_mutex_lock(&sampler->lock);
+	if (!sampler->ending) {
+		clock_gettime(CLOCK_MONOTONIC, &sampler->started);
+		sampler->decoded = 0;
+		good = TARGET_CALL(sampler->target, cuptiPmSamplingStart, &params);
+		sampler->sampling = good;
+	}
+	pthread_mutex_unlock(&sampler->lock);
+	return good;
 }
 
-static bool stop(struct sampler *sampler)
+/* While another thread decodes, too. */
+static bool stop(struct sampler *sampler, bool ending)
 {
 	CUpti_PmSampling_Stop_Params params = PARAMS(Stop, sampler);
+	bool good = true;
 
-	return TARGET_CALL(sampler->target, cuptiPmSamplingStop, &params);
+	pthread_mutex_lock(&sampler->lock);
+	if (sampler->sampling)
+		good = TARGET_CALL(sampler->target, cuptiPmSamplingStop, &params);
+	sampler->sampling = false;
+	sampler->ending |= ending;
+	pthread_mutex_unlock(&sampler->lock);
+	return good;
+}
+
+static bool is_ending(struct sampler *sampler)
+{
+	bool ending;
+
+	pthread_mutex_lock(&sampler->lock);
+	ending = sampler->ending;
+	pthread_mutex_unlock(&sampler->lock);
+	return ending;
 }
 
 static struct opk_time time_of(struct sampler *sampler, size_t index)
@@ -329,17 +357,17 @@ static void pause_before_overflow(struct sampler *sampler, size_t waiting)
 	if (written < (double)(sampler->decoded + waiting + sampler->buffer_samples))
 		return;
 	sampler->counts.pauses++;
-	sampler->broken = !stop(sampler);
+	sampler->broken = !stop(sampler, false);
 	if (!sampler->broken)
 		drain(sampler);
 	if (!sampler->broken && !sampler->overflowed)
 		sampler->broken = !start(sampler);
 }
 
-static bool working(const struct sampler *sampler)
+static bool working(struct sampler *sampler)
 {
-	return !__atomic_load_n(&sampler->ending, __ATOMIC_ACQUIRE) && !sampler->overflowed
-	       && !sampler->broken && !enough(sampler, 0);
+	return !is_ending(sampler) && !sampler->overflowed && !sampler->broken
+	       && !enough(sampler, 0);
 }
 
 static void *run(void *data)
@@ -395,6 +423,7 @@ struct sampler *sampler_new(const struct target *target, const struct settings *
 	sampler->perfworks = perfworks_new(target->cupti_path);
 	sampler->interval_ns =
 		settings->interval_ns ? settings->interval_ns : DEFAULT_INTERVAL_NS;
+	pthread_mutex_init(&sampler->lock, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &sampler->handed_on);
 	if (enable(sampler) && make_image(sampler)) {
 		size_t record = perfworks_record_bytes(sampler->perfworks, sampler->images);
@@ -414,9 +443,10 @@ struct sampler_counts sampler_close(struct sampler *sampler)
 {
 	struct sampler_counts counts;
 
-	__atomic_store_n(&sampler->ending, true, __ATOMIC_RELEASE);
+	/* A call to decode may take seconds: samples end now, with the program. */
+	stop(sampler, true);
 	pthread_join(sampler->thread, NULL);
-	if (!sampler->broken && !sampler->overflowed && stop(sampler) && !enough(sampler, 0))
+	if (!sampler->broken && !sampler->overflowed && !enough(sampler, 0))
 		drain(sampler);
 	count_rest(sampler);
 	counts = sampler->counts;
