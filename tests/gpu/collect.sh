@@ -144,7 +144,7 @@ torch() {
 	run "by NVTX range" $collect -v --range user --replay application -c "$sets/training.opk" -o "$out/training-nvtx.opk" -- $step
 	run "kernel replay of matrix products in the forward pass" \
 		$collect -v --nvtx-include forward/ -k gemm -c "$sets/simple.opk" -o "$out/training-gemm.opk" -- $step
-	run "PM sampling" $collect -v --interval 20us -c "$sets/pm.opk" -o "$out/training-pm.opk" -- $step
+	run "PM sampling" $collect -v --interval 200us -c "$sets/pm.opk" -o "$out/training-pm.opk" -- $step
 	run "rotation over 20 steps" $collect -v --replay rotate -c "$sets/wide.opk" -o "$out/training-rotate.opk" -- $step 20
 }
 
