@@ -132,9 +132,9 @@ untouched() {
 capture() {
 	run "a stream captured into a graph while the recording is flushed" \
 		$collect -v --replay none -c "$sets/one.opk" -o "$out/graphs.opk" -- ./graphs
-	run "the same with pushed ranges" $collect -v --replay none --every 1 -c "$sets/one.opk" -o "$out/graphs-pushed.opk" -- ./graphs
+	run "the same with pushed ranges" $collect -v --push -c "$sets/one.opk" -o "$out/graphs-pushed.opk" -- ./graphs
 	run "the same by kernel replay" $collect -v --replay kernel -c "$sets/simple.opk" -o "$out/graphs-kernel.opk" -- ./graphs
-	run "the same through the legacy interface" $collect -v --backend legacy --replay none --every 1 -c "$sets/one.opk" -o "$out/graphs-legacy.opk" -- ./graphs
+	run "the same through the legacy interface" $collect -v --backend legacy --push -c "$sets/one.opk" -o "$out/graphs-legacy.opk" -- ./graphs
 }
 
 torch() {

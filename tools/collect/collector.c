@@ -21,8 +21,7 @@ static const char *const drop_reasons[DROPS] = {
 	                  "--interval or fewer metrics help",
 	[DROP_OTHER_RANGE] = "a range of another thread was open",
 	[DROP_NO_CONTEXT] = "the thread had no CUDA context yet",
-	[DROP_GRAPH] = "graphs can't be replayed by kernel; --replay none, rotate or application records "
-	               "them",
+	[DROP_GRAPH] = "they are graphs: --push records them, in one pass or by rotation",
 	[DROP_CAPTURE] = "launched while another stream was captured into a graph",
 	[DROP_NESTED] = "nested in a recorded range; --replay application or user takes each level",
 };
@@ -73,11 +72,6 @@ void collector_warm_up(void)
 	if (!collector.initialized)
 		collector.initialized = recording_initialize(&collector.target);
 	collector_unlock();
-}
-
-bool collector_active(void)
-{
-	return !collector.ended && collector.pid == getpid();
 }
 
 bool collector_lock(void)
@@ -282,13 +276,14 @@ static void flush_if_old(struct session *session)
 		session_flush(session);
 }
 
-void collector_flush(void)
+bool collector_flush(void)
 {
 	if (!collector_lock())
-		return;
+		return false;
 	if (!collector.captures)
 		for_sessions(flush_if_old);
 	collector_unlock();
+	return true;
 }
 
 void collector_begin_capture(void)

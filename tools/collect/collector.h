@@ -54,11 +54,9 @@ extern struct collector collector;
 
 /* Reads settings and set, and opens NVIDIA's libraries; false with a message on stderr. */
 bool collector_init(void);
-/* Whether this is the process that was begun in: a fork shares the state, not the GPU. */
-bool collector_active(void);
 /*
- * Takes the lock; false, without it, when collection has ended, and in a fork, where it may be held for
- * ever by a thread that was not forked.
+ * Takes the lock; false, without it, when collection has ended, and in a fork, which shares the state
+ * but not the GPU, and where a thread that was not forked may hold it for ever.
  */
 bool collector_lock(void);
 void collector_unlock(void);
@@ -70,8 +68,8 @@ struct opk_range collector_row(CUcontext context);
 void collector_warm_up(void);
 /* Before the driver destroys a context. */
 void collector_forget(CUcontext context);
-/* Hands on what has waited for almost the flush interval. */
-void collector_flush(void);
+/* Hands on what has waited for almost the flush interval; false when collection has ended. */
+bool collector_flush(void);
 /* Writes what is left, ends the recording, and says what is missing. */
 void collector_finish(void);
 

@@ -37,7 +37,7 @@ static bool begin_session(struct session *session, const struct opk_range *row, 
 	bool begun_here = graph ? session_begin_graph(session, row) : session_begin(session, row);
 
 	collector.drops[DROP_GRAPH] +=
-		graph && !begun_here && collector.settings.mode == MODE_KERNEL_REPLAY;
+		graph && !begun_here && !settings_push(&collector.settings);
 	return begun_here;
 }
 

@@ -209,10 +209,9 @@ static bool subscribe(void)
 /* Should no launch come by, what was recorded is handed on all the same. */
 static void *tick(void *data)
 {
-	while (collector_active()) {
+	do
 		usleep(TICK_US);
-		collector_flush();
-	}
+	while (collector_flush());
 	return data;
 }
 

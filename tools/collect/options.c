@@ -15,7 +15,7 @@
 /* Options without a letter. */
 enum {
 	RANGE = 1000, REPLAY, LEVEL, SKIP, EVERY, COUNT, MAX_RANGES, DEVICE, NVTX_INCLUDE, INTERVAL,
-	MAX_SAMPLES, BUFFER, BACKEND, CUPTI, MERGE, BEST_EFFORT,
+	MAX_SAMPLES, BUFFER, BACKEND, CUPTI, MERGE, PUSH, BEST_EFFORT,
 };
 
 static const struct option options[] = {
@@ -24,6 +24,7 @@ static const struct option options[] = {
 	{ "range", required_argument, NULL, RANGE },
 	{ "replay", required_argument, NULL, REPLAY },
 	{ "level", required_argument, NULL, LEVEL },
+	{ "push", no_argument, NULL, PUSH },
 	{ "kernel", required_argument, NULL, 'k' },
 	{ "nvtx-include", required_argument, NULL, NVTX_INCLUDE },
 	{ "skip", required_argument, NULL, SKIP },
@@ -66,6 +67,8 @@ static const char help[] =
 	"                         joins those of the same kernel and shape\n"
 	"      --replay user      the same with the repetitions of an outermost user range\n"
 	"      --replay application  the program runs once for each group, and level of user ranges\n"
+	"      --push             push a range around each launch, which records graphs, too; idle time\n"
+	"                         around a short kernel counts into elapsed cycles and times\n"
 	"      --level N          of nested user ranges record those at level N (default 1)\n"
 	"\n"
 	"Which ranges:\n"
@@ -250,6 +253,10 @@ static int take(struct request *request, int option)
 	case REPLAY:
 		request->replay = optarg;
 		return OPK_OK;
+	case PUSH:
+		request->push = true;
+		setenv(SETTING_PUSH, "1", 1);
+		return OPK_OK;
 	case MERGE:
 		request->merge = true;
 		return OPK_OK;
@@ -282,7 +289,7 @@ static void clear_settings(void)
 		SETTING_KERNEL, SETTING_NVTX_INCLUDE, SETTING_SKIP, SETTING_EVERY, SETTING_COUNT,
 		SETTING_MAX_RANGES, SETTING_LEVEL, SETTING_MAX_SAMPLES, SETTING_DEVICE,
 		SETTING_INTERVAL, SETTING_BUFFER, SETTING_CUPTI, SETTING_LEGACY, SETTING_VERBOSE,
-		SETTING_GROUP, SETTING_TIGHT,
+		SETTING_GROUP, SETTING_TIGHT, SETTING_PUSH,
 	};
 
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)

@@ -10,7 +10,7 @@ struct request {
 	const char *range, *replay; /* as written; "auto" by default */
 	char **program;             /* and its arguments; ended by NULL */
 	bool has_level;
-	bool merge, best_effort, verbose;
+	bool push, merge, best_effort, verbose;
 };
 
 /* OPK_OK or OPK_EUSAGE, told on stderr. --help and --version end the process. */

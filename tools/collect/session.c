@@ -295,7 +295,7 @@ static bool push(struct session *session)
 	return session->profiler.ops->push(&session->profiler, name) || fail(session);
 }
 
-static bool begin(struct session *session, const struct opk_range *row)
+bool session_begin(struct session *session, const struct opk_range *row)
 {
 	if (session->broken || session->open || !make_room(session))
 		return false;
@@ -311,30 +311,12 @@ static bool begin(struct session *session, const struct opk_range *row)
 	return true;
 }
 
-/* How ranges are made is part of the profiler's configuration. */
-static void choose_push(struct session *session, bool push)
-{
-	if (session->push == push || session->open)
-		return;
-	session_suspend(session);
-	session->push = push;
-	session->selective = !push && settings_filter(session->shared->settings);
-}
-
-bool session_begin(struct session *session, const struct opk_range *row)
-{
-	choose_push(session, settings_push(session->shared->settings));
-	return begin(session, row);
-}
-
 bool session_begin_graph(struct session *session, const struct opk_range *row)
 {
-	if (session->shared->settings->mode == MODE_KERNEL_REPLAY) {
-		session_suspend(session);
-		return false;
-	}
-	choose_push(session, true);
-	return begin(session, row);
+	if (session->push)
+		return session_begin(session, row);
+	session_suspend(session);
+	return false;
 }
 
 static uint64_t host_time(void)

@@ -28,7 +28,7 @@ struct session *session_new(const struct session_shared *shared, CUcontext conte
 bool session_begin(struct session *session, const struct opk_range *row);
 /*
  * The same around a graph's launch. The profiler makes no ranges of graphs, and breaks them where it is
- * to replay their kernels: theirs are pushed, and with kernel replay they run unrecorded.
+ * to replay their kernels: unless ranges are pushed, they run unrecorded.
  */
 bool session_begin_graph(struct session *session, const struct opk_range *row);
 void session_end(struct session *session);

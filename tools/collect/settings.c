@@ -32,8 +32,8 @@ bool settings_filter(const struct settings *settings)
 bool settings_push(const struct settings *settings)
 {
 	return settings->mode == MODE_USER_RANGE
-	       || (settings->mode == MODE_LAUNCH_RANGE && settings_filter(settings)
-	           && !settings->tight);
+	       || (settings->mode == MODE_LAUNCH_RANGE
+	           && (settings->push || (settings_filter(settings) && !settings->tight)));
 }
 
 const char *settings_mode_name(enum collect_mode mode)
@@ -80,6 +80,7 @@ const char *settings_read(struct settings *settings)
 		.mode = (enum collect_mode)find_name(mode_names, 4, SETTING_MODE),
 		.turns = (enum collect_turns)find_name(turns_names, 3, SETTING_TURNS),
 		.device = device ? atoi(device) : -1,
+		.push = getenv(SETTING_PUSH) != NULL,
 		.tight = getenv(SETTING_TIGHT) != NULL,
 		.legacy = getenv(SETTING_LEGACY) != NULL,
 		.verbose = getenv(SETTING_VERBOSE) != NULL,

@@ -38,6 +38,7 @@ struct settings {
 	uint64_t max_ranges;         /* 0: no limit */
 	int device;                  /* -1: all */
 	uint64_t interval_ns, max_samples, buffer_bytes; /* sampling; 0: the default */
+	bool push;                   /* launches: ranges are pushed in any case */
 	bool tight;                  /* launches: no idle time in their ranges, even with a filter */
 	bool legacy;                 /* the backend of drivers without the range profiler */
 	bool verbose;
@@ -63,6 +64,7 @@ struct settings {
 #define SETTING_INTERVAL "OFFPEAK_COLLECT_INTERVAL"
 #define SETTING_MAX_SAMPLES "OFFPEAK_COLLECT_MAX_SAMPLES"
 #define SETTING_BUFFER "OFFPEAK_COLLECT_BUFFER"
+#define SETTING_PUSH "OFFPEAK_COLLECT_PUSH"
 #define SETTING_TIGHT "OFFPEAK_COLLECT_TIGHT"
 #define SETTING_LEGACY "OFFPEAK_COLLECT_LEGACY"
 #define SETTING_VERBOSE "OFFPEAK_COLLECT_VERBOSE"

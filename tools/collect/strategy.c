@@ -133,6 +133,20 @@ static int choose_for_sampling(struct strategy *strategy, const struct request *
 	return OPK_OK;
 }
 
+static int choose_launches(struct strategy *strategy, const struct request *request,
+                           enum replay replay, const struct opk_meta *meta)
+{
+	int code = choose_for_launches(strategy, replay, meta);
+
+	if (!request->push || code)
+		return code;
+	strategy->tight = false;
+	if (strategy->mode == MODE_KERNEL_REPLAY)
+		return launcher_fail(OPK_EUSAGE, "--push has one pass, the set needs %zu: add --replay "
+		                                 "rotate or application", meta->passes);
+	return OPK_OK;
+}
+
 static int choose(struct strategy *strategy, const struct request *request,
                   const struct opk_meta *meta)
 {
@@ -148,7 +162,7 @@ static int choose(struct strategy *strategy, const struct request *request,
 		return launcher_fail(OPK_EUSAGE, "--interval is for PM sampling: build the set with "
 		                                 "--profiler pm");
 	if (!strcmp(request->range, "auto"))
-		return choose_for_launches(strategy, replay, meta);
+		return choose_launches(strategy, request, replay, meta);
 	if (!strcmp(request->range, "user"))
 		return choose_for_ranges(strategy, replay, meta);
 	return launcher_fail(OPK_EUSAGE, "--range is auto or user");
@@ -170,11 +184,13 @@ static void tell(const struct strategy *strategy, const struct request *request,
 {
 	size_t inflated = count_inflated(meta);
 
-	if (strategy->mode == MODE_LAUNCH_RANGE && inflated && filters() && !strategy->tight)
+	if (strategy->mode == MODE_LAUNCH_RANGE && inflated && !strategy->tight
+	    && (request->push || filters()))
 		launcher_fail(OPK_OK,
-		              "note: with a filter, %zu of %zu metrics count idle time around short "
-		              "kernels; the recording marks them, and --replay auto avoids it",
-		              inflated, meta->metric_count);
+		              "note: with %s, %zu of %zu metrics count idle time around short kernels; "
+		              "the recording marks them, and --replay auto alone avoids it",
+		              request->push ? "--push" : "a filter", inflated,
+		              meta->metric_count);
 	if (request->verbose)
 		launcher_fail(OPK_OK, "mode %s, %zu pass%s, %zu turn%s%s",
 		              settings_mode_name(strategy->mode), meta->passes,
