@@ -5,12 +5,12 @@
 #   tests/gpu/collect.sh SETS OUT [SECTION...]
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
-# Without sections all of them run: modes overhead filtered startup sampling kill untouched capture
+# Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched capture
 # torch values by_application ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector alone.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead filtered startup sampling kill untouched capture torch values by_application ranks}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched capture torch values by_application ranks}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -62,10 +62,6 @@ overhead() {
 	done
 	run "legacy, none, one, 1000" $collect --backend legacy --replay none -c "$sets/one.opk" -o "$work/many.opk" -- ./many 1000
 	run "none, without instances, five, 5000" $collect --replay none -c "$sets/five-noinst.opk" -o "$work/many.opk" -- ./many 5000
-	run "rotate, simple, 5000" $collect -v --replay rotate -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 5000
-	run "each of its groups in a run of its own" $collect -v --replay application -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 5000
-	run "rotate, wide, 20000" $collect --replay rotate -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 20000
-	run "each of its groups in a run of its own" $collect --replay application -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 1000
 	run "one in ten, pushed ranges" $collect --replay none --every 10 -c "$sets/one.opk" -o "$work/many.opk" -- ./many 5000
 	run "one in ten, started and stopped" $collect --every 10 -c "$sets/one.opk" -o "$work/many.opk" -- ./many 1000
 	run "kernel replay, one, 200" $collect --replay kernel -c "$sets/one.opk" -o "$work/many.opk" -- ./many 200
@@ -76,6 +72,13 @@ overhead() {
 		echo "-- Nsight Compute, simple, $n"
 		timeout 100 ncu --metrics "$(cat "$sets/simple.metrics")" ./many "$n" | grep launches
 	done
+}
+
+rotation() {
+	run "rotate, simple, 5000" $collect -v --replay rotate -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 5000
+	run "each of its groups in a run of its own" $collect -v --replay application -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 5000
+	run "rotate, wide, 20000" $collect --replay rotate -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 20000
+	run "each of its groups in a run of its own" $collect --replay application -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 1000
 }
 
 filtered() {

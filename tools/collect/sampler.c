@@ -51,13 +51,13 @@ struct sampler {
 	uint64_t interval_ns, buffer_bytes;
 	uint64_t buffer_samples;  /* that surely fit into the hardware's buffer */
 	uint64_t decoded;         /* samples since `started` */
+	uint64_t expected;        /* samples from `started` to the stop */
 	struct timespec started, handed_on;
 	uint64_t last_end; /* of the sample handed on last */
 	struct sampler_counts counts;
 	pthread_t thread;
-	pthread_mutex_t lock; /* over sampling and ending */
-	bool sampling;        /* between start and stop */
-	bool ending;
+	bool ending; /* set by the program's thread, read by ours */
+	bool sampling; /* between start and stop */
 	bool overflowed, broken; /* nothing more can be had */
 };
 
@@ -182,46 +182,40 @@ static bool set_config(struct sampler *sampler)
 	return TARGET_CALL(sampler->target, cuptiPmSamplingSetConfig, &params);
 }
 
-/* Not once the end has come. */
 static bool start(struct sampler *sampler)
 {
 	CUpti_PmSampling_Start_Params params = PARAMS(Start, sampler);
-	bool good = true;
 
-	pthread_mutex_lock(&sampler->lock);
-	if (!sampler->ending) {
-		clock_gettime(CLOCK_MONOTONIC, &sampler->started);
-		sampler->decoded = 0;
-		good = TARGET_CALL(sampler->target, cuptiPmSamplingStart, &params);
-		sampler->sampling = good;
-	}
-	pthread_mutex_unlock(&sampler->lock);
-	return good;
+	clock_gettime(CLOCK_MONOTONIC, &sampler->started);
+	sampler->decoded = 0;
+	sampler->sampling = TARGET_CALL(sampler->target, cuptiPmSamplingStart, &params);
+	return sampler->sampling;
 }
 
-/* While another thread decodes, too. */
-static bool stop(struct sampler *sampler, bool ending)
+static double seconds_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) * 1e-9;
+}
+
+/* Samples that the hardware must have made since it was started. */
+static uint64_t made(const struct sampler *sampler)
+{
+	return (uint64_t)(seconds_since(&sampler->started) * 1e9 / (double)sampler->interval_ns);
+}
+
+/* Not while another thread decodes: samples that it has not reached yet would be gone. */
+static bool stop(struct sampler *sampler)
 {
 	CUpti_PmSampling_Stop_Params params = PARAMS(Stop, sampler);
-	bool good = true;
 
-	pthread_mutex_lock(&sampler->lock);
-	if (sampler->sampling)
-		good = TARGET_CALL(sampler->target, cuptiPmSamplingStop, &params);
+	if (!sampler->sampling)
+		return true;
+	sampler->expected = made(sampler);
 	sampler->sampling = false;
-	sampler->ending |= ending;
-	pthread_mutex_unlock(&sampler->lock);
-	return good;
-}
-
-static bool is_ending(struct sampler *sampler)
-{
-	bool ending;
-
-	pthread_mutex_lock(&sampler->lock);
-	ending = sampler->ending;
-	pthread_mutex_unlock(&sampler->lock);
-	return ending;
+	return TARGET_CALL(sampler->target, cuptiPmSamplingStop, &params);
 }
 
 static struct opk_time time_of(struct sampler *sampler, size_t index)
@@ -256,14 +250,6 @@ static struct opk_time *read_times(struct sampler *sampler, size_t count)
 		count_gap(sampler, &times[i]);
 	}
 	return times;
-}
-
-static double seconds_since(const struct timespec *then)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) * 1e-9;
 }
 
 /* Copies what the image holds to the writer, and empties it. */
@@ -352,22 +338,20 @@ static void drain(struct sampler *sampler)
 
 static void pause_before_overflow(struct sampler *sampler, size_t waiting)
 {
-	double written = seconds_since(&sampler->started) * 1e9 / (double)sampler->interval_ns;
-
-	if (written < (double)(sampler->decoded + waiting + sampler->buffer_samples))
+	if (made(sampler) < sampler->decoded + waiting + sampler->buffer_samples)
 		return;
 	sampler->counts.pauses++;
-	sampler->broken = !stop(sampler, false);
+	sampler->broken = !stop(sampler);
 	if (!sampler->broken)
 		drain(sampler);
 	if (!sampler->broken && !sampler->overflowed)
 		sampler->broken = !start(sampler);
 }
 
-static bool working(struct sampler *sampler)
+static bool working(const struct sampler *sampler)
 {
-	return !is_ending(sampler) && !sampler->overflowed && !sampler->broken
-	       && !enough(sampler, 0);
+	return !__atomic_load_n(&sampler->ending, __ATOMIC_ACQUIRE) && !sampler->overflowed
+	       && !sampler->broken && !enough(sampler, 0);
 }
 
 static void *run(void *data)
@@ -387,13 +371,16 @@ static void *run(void *data)
 	return NULL;
 }
 
-/* The rest of the program's time, where sampling ended before it. */
+/* Samples before the end that never came: an overflow, or a failure. A tenth of a second may be doubtful. */
 static void count_rest(struct sampler *sampler)
 {
-	double written = seconds_since(&sampler->started) * 1e9 / (double)sampler->interval_ns;
+	uint64_t doubtful = sampler->expected / 100 + 100000000 / sampler->interval_ns;
+	uint64_t missing = sampler->expected > sampler->decoded
+	                           ? sampler->expected - sampler->decoded
+	                           : 0;
 
-	if ((sampler->overflowed || sampler->broken) && written > (double)sampler->decoded)
-		sampler->counts.lost += (uint64_t)(written - (double)sampler->decoded);
+	if (missing > doubtful)
+		sampler->counts.lost += missing;
 }
 
 static void free_sampler(struct sampler *sampler)
@@ -423,14 +410,13 @@ struct sampler *sampler_new(const struct target *target, const struct settings *
 	sampler->perfworks = perfworks_new(target->cupti_path);
 	sampler->interval_ns =
 		settings->interval_ns ? settings->interval_ns : DEFAULT_INTERVAL_NS;
-	pthread_mutex_init(&sampler->lock, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &sampler->handed_on);
 	if (enable(sampler) && make_image(sampler)) {
 		size_t record = perfworks_record_bytes(sampler->perfworks, sampler->images);
 
 		record = record ? record : RECORD_BYTES;
 		sampler->buffer_bytes = choose_buffer(sampler, record);
-		sampler->buffer_samples = sampler->buffer_bytes / record * 3 / 4;
+		sampler->buffer_samples = sampler->buffer_bytes / record * 19 / 20;
 		if (set_config(sampler) && start(sampler)
 		    && thread_start(&sampler->thread, run, sampler))
 			return sampler;
@@ -443,12 +429,13 @@ struct sampler_counts sampler_close(struct sampler *sampler)
 {
 	struct sampler_counts counts;
 
-	/* A call to decode may take seconds: samples end now, with the program. */
-	stop(sampler, true);
+	__atomic_store_n(&sampler->ending, true, __ATOMIC_RELEASE);
 	pthread_join(sampler->thread, NULL);
+	stop(sampler);
 	if (!sampler->broken && !sampler->overflowed && !enough(sampler, 0))
 		drain(sampler);
-	count_rest(sampler);
+	if (!enough(sampler, 0))
+		count_rest(sampler);
 	counts = sampler->counts;
 	free_sampler(sampler);
 	return counts;
