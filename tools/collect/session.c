@@ -127,14 +127,17 @@ static bool prepare(struct session *session)
 	return session->blanks && shared->ops->enable(&session->profiler) && start(session);
 }
 
-static void free_session(struct session *session)
+static void free_images(struct session *session)
 {
 	for (size_t i = 0; session->blanks && i < session->shared->set->image_count; i++)
 		free(session->blanks[i].image);
 	free(session->blanks);
 	free(session->image);
 	segments_free_ranges(session->rows, session->used);
-	free(session);
+	session->blanks = NULL;
+	session->image = NULL;
+	session->rows = NULL;
+	session->used = 0;
 }
 
 /* The rotation's present group. */
@@ -167,7 +170,8 @@ struct session *session_new(const struct session_shared *shared, CUcontext conte
 	session->selective = !session->push && settings_filter(settings);
 	if (prepare(session))
 		return session;
-	free_session(session);
+	free_images(session);
+	free(session);
 	return NULL;
 }
 
@@ -360,6 +364,8 @@ void session_close(struct session *session)
 	session->dropped += session->used;
 	session->broken = true;
 	session->profiler.ops->disable(&session->profiler);
+	/* The session itself stays: an open range may still name it. */
+	free_images(session);
 }
 
 double session_age(const struct session *session)
