@@ -213,10 +213,10 @@ info '(j["mode"], j["backend"], j["profiler"], j["join"]) == ("sampling", "pm-sa
 	'j["stats"] == [{"launches": 2, "ranges": 40, "depth": 0}]'
 log_has 1 '^cuptiPmSamplingSetConfig interval=100000 trigger=1 '
 log_has 0 'RangeProfiler|cuptiProfilerGetCounterAvailability'
-quietly '' init ctx:0 sleep:120
+quietly '' init ctx:0 sleep:200
 log_has 1 '^cuptiPmSamplingSetConfig interval=10000 '
 same "$last: the times of all are there" "$(fields run.opk samples total times | tail -n 1 |
-	awk '{ print ($1 == $2 && $1 > 8000 && $1 < 200000) }')" 1
+	awk '{ print ($1 == $2 && $1 > 1000 && $1 < 200000) }')" 1
 set=pm-instances FAKE_GPU_PM_SAMPLES=10 quietly '' init ctx:0 sleep:20
 same "$last: samples" "$(fields run.opk samples samples | head -n 1)" 10
 log_has 2 '^cuptiPmSamplingCounterDataImageInitialize'
