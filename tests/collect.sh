@@ -317,12 +317,12 @@ LD_PRELOAD=${LD_PRELOAD-}"
 section 'signals'
 # The launcher passes on what reaches it alone, and leaves Ctrl-C to the program.
 collect_in_background() {
-	rm -f run.opk
+	rm -f run.opk out
 	"$collector" --cupti "$cupti" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ready sleep:5000 \
 		>out 2>err </dev/null &
 	launcher=$!
 	tap_tries=0
-	while ! grep -q ready out && [ $tap_tries -lt 100 ]; do
+	while ! grep -qs ready out && [ $tap_tries -lt 100 ]; do
 		sleep 0.05
 		tap_tries=$((tap_tries + 1))
 	done
