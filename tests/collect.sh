@@ -225,7 +225,7 @@ section 'threads'
 quietly '' init ctx:0 thread:begin 'launch*40:a' thread:end thread:begin 'launch*40:b' thread:end \
 	thread:begin ctx:0 'launch*40:c' thread:end join launch:d
 rows_count 121
-rows_count 81 context=1
+same "$last: rows of the two contexts" "$(fields run.opk rows context | sort | uniq -c | awk '{ print $1 }' | sort -n | tr '\n' ' ')" '40 81 '
 rows_count 0 launches=0
 
 section 'processes: a file each'
