@@ -233,7 +233,7 @@ log_has 1 '^cuptiPmSamplingSetConfig interval=19800 trigger=0 '
 unset FAKE_GPU_CHIP
 set=pm
 FAKE_GPU_PM_OVERFLOW=3 record '--interval 1ms' init ctx:0 sleep:300
-err_has '^offpeak-collect: note: [0-9]* are missing: samples came faster than they could be decoded'
+err_has '^offpeak-collect: note: [0-9]* are missing: sampling ended before the program'
 info 'j["complete"] and j["stats"][0]["launches"] == 0'
 # A buffer of 16 MB is almost full after 98 ms at 500 ns: sampling pauses, and the gaps are counted.
 FAKE_GPU_PM_SAMPLES=10 record '--interval 500ns --buffer 16M' init ctx:0 sleep:400
@@ -288,7 +288,7 @@ err_has '--replay user repeats user ranges: add --range user$'
 record '--range user --replay kernel' init
 err_has '--replay kernel repeats launches'
 record '--interval 10us' init
-err_has '--interval is for PM sampling'
+err_has '--interval does nothing for launches of a range-profiler set'
 record '--range what' init
 err_has '--range is auto or user$'
 record '--replay what' init

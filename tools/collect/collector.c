@@ -22,6 +22,8 @@ static const char *const drop_reasons[DROPS] = {
 	[DROP_OTHER_RANGE] = "a range of another thread was open",
 	[DROP_NO_CONTEXT] = "the thread had no CUDA context yet",
 	[DROP_GRAPH] = "they are graphs: --push records them, in one pass or by rotation",
+	[DROP_ENDED] = "sampling ended before the program",
+	[DROP_CONTEXTS] = "in a context beyond the 64th of the process",
 	[DROP_CAPTURE] = "launched while another stream was captured into a graph",
 	[DROP_NESTED] = "nested in a recorded range; --replay application or user takes each level",
 };
@@ -203,8 +205,12 @@ struct session *collector_session(CUcontext context)
 		int device = device_of(context);
 
 		/* Gone before its preparation began: its handle may come back as another context. */
-		if (device < 0 || collector.context_count == MAX_CONTEXTS)
+		if (device < 0)
 			return NULL;
+		if (collector.context_count == MAX_CONTEXTS) {
+			collector.drops[DROP_CONTEXTS]++;
+			return NULL;
+		}
 		entry = &collector.contexts[collector.context_count++];
 		entry->context = context;
 		entry->device = device;
@@ -235,6 +241,7 @@ static void close_session(struct collector_context *entry)
 	if (!entry->session)
 		return;
 	entered = enter(entry->context);
+	collector_end_ranges_of(entry->session);
 	session_close(entry->session);
 	if (entered)
 		leave();
@@ -314,6 +321,7 @@ static void close_samplers(void)
 		collector.samplers[i] = NULL;
 		collector.samples += counts.samples;
 		collector.drops[DROP_OVERFLOW] += counts.lost;
+		collector.drops[DROP_ENDED] += counts.never_came;
 	}
 }
 

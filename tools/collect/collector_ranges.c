@@ -15,6 +15,7 @@ static struct {
 	size_t depth; /* its place on the thread's stack, from 1 */
 } open_range;
 
+static uint64_t begun; /* for --max-ranges */
 static struct repetitions repetitions;
 static __thread struct turn turn; /* of the outermost range that this thread is in */
 
@@ -71,16 +72,10 @@ static void begin_range(size_t depth)
 		segments_clear_range(&row);
 		return;
 	}
+	begun++;
 	open_range.session = session;
 	open_range.thread = pthread_self();
 	open_range.depth = depth;
-}
-
-static bool room_for_more(void)
-{
-	static uint64_t begun;
-
-	return !collector.settings.max_ranges || begun++ < collector.settings.max_ranges;
 }
 
 static void pushed_locked(size_t depth)
@@ -97,12 +92,12 @@ static void pushed_locked(size_t depth)
 	if (level != turn.level) {
 		collector.drops[DROP_NESTED] +=
 			level > 1 && collector.settings.turns == TURNS_NONE
-			&& !collector.settings.group;
+			&& !collector.settings.application;
 		return;
 	}
 	if (open_range.session)
 		collector.drops[DROP_OTHER_RANGE]++;
-	else if (room_for_more())
+	else if (!collector.settings.max_ranges || begun < collector.settings.max_ranges)
 		begin_range(depth);
 }
 
@@ -128,6 +123,12 @@ static void popping(size_t depth)
 		}
 	}
 	collector_unlock();
+}
+
+void collector_end_ranges_of(const struct session *session)
+{
+	if (open_range.session == session)
+		open_range.session = NULL;
 }
 
 void collector_listen_to_ranges(void)

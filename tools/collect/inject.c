@@ -34,6 +34,7 @@ static const CUpti_CallbackId context_calls[] = {
 	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate,
 	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v2,
 	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v3,
+	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v4,
 	0,
 };
 
@@ -86,6 +87,15 @@ static void capture_called(const CUpti_CallbackData *call)
 		collector_end_capture();
 }
 
+/* A capture that was spoiled ends as well; only what was none can't end. */
+static void end_capture_called(const CUpti_CallbackData *call)
+{
+	CUresult result = *(const CUresult *)call->functionReturnValue;
+
+	if (result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE)
+		collector_end_capture();
+}
+
 static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
 	if (is_one_of(launch_calls, id))
@@ -95,7 +105,7 @@ static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 	else if (is_one_of(capture_calls, id))
 		capture_called(call);
 	else if (call->callbackSite == CUPTI_API_EXIT)
-		collector_end_capture();
+		end_capture_called(call);
 }
 
 /* Contexts that wait for their preparation; one that is destroyed before waits no longer. */

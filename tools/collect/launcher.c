@@ -108,6 +108,8 @@ static int set_environment(const struct request *request, const struct strategy 
 	setenv(SETTING_MODE, settings_mode_name(strategy->mode), 1);
 	if (strategy->tight)
 		setenv(SETTING_TIGHT, "1", 1);
+	if (strategy->application)
+		setenv(SETTING_APPLICATION, "1", 1);
 	setenv(SETTING_TURNS, settings_turns_name(strategy->turns), 1);
 	set_command(request->program);
 	return code;

@@ -129,6 +129,11 @@ static bool parse_count(uint64_t *out, const char *text)
 	return parse(out, text, (const char *const[]){ "", NULL }, (const uint64_t[]){ 1 });
 }
 
+static bool parse_level(uint64_t *out, const char *text)
+{
+	return parse_count(out, text) && *out;
+}
+
 static bool parse_time(uint64_t *out, const char *text)
 {
 	return parse(out, text, (const char *const[]){ "ns", "us", "ms", "s", NULL },
@@ -159,7 +164,7 @@ static const struct {
 	{ EVERY, parse_count, SETTING_EVERY, "a number" },
 	{ COUNT, parse_count, SETTING_COUNT, "a number" },
 	{ MAX_RANGES, parse_count, SETTING_MAX_RANGES, "a number" },
-	{ LEVEL, parse_count, SETTING_LEVEL, "a number" },
+	{ LEVEL, parse_level, SETTING_LEVEL, "a number from 1" },
 	{ MAX_SAMPLES, parse_count, SETTING_MAX_SAMPLES, "a number" },
 	{ DEVICE, parse_device, SETTING_DEVICE, "a device's number, or all" },
 	{ INTERVAL, parse_time, SETTING_INTERVAL, "a time such as 10us, 500ns, 1ms" },
@@ -290,6 +295,7 @@ static void clear_settings(void)
 		SETTING_MAX_RANGES, SETTING_LEVEL, SETTING_MAX_SAMPLES, SETTING_DEVICE,
 		SETTING_INTERVAL, SETTING_BUFFER, SETTING_CUPTI, SETTING_LEGACY, SETTING_VERBOSE,
 		SETTING_GROUP, SETTING_TIGHT, SETTING_PUSH,
+		SETTING_APPLICATION,
 	};
 
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)

@@ -380,7 +380,7 @@ static void count_rest(struct sampler *sampler)
 	                           : 0;
 
 	if (missing > doubtful)
-		sampler->counts.lost += missing;
+		sampler->counts.never_came += missing;
 }
 
 static void free_sampler(struct sampler *sampler)

@@ -18,6 +18,7 @@ struct sampler_counts {
 	uint64_t samples;
 	uint64_t pauses; /* to decode what the hardware's buffer held, before it would overflow */
 	uint64_t lost;   /* samples in them, as far as times tell */
+	uint64_t never_came; /* samples after an overflow or a failure */
 };
 
 /* Ends sampling, hands on what the buffer still holds, and frees. */

@@ -80,6 +80,7 @@ const char *settings_read(struct settings *settings)
 		.mode = (enum collect_mode)find_name(mode_names, 4, SETTING_MODE),
 		.turns = (enum collect_turns)find_name(turns_names, 3, SETTING_TURNS),
 		.device = device ? atoi(device) : -1,
+		.application = getenv(SETTING_APPLICATION) != NULL,
 		.push = getenv(SETTING_PUSH) != NULL,
 		.tight = getenv(SETTING_TIGHT) != NULL,
 		.legacy = getenv(SETTING_LEGACY) != NULL,

@@ -30,6 +30,7 @@ struct settings {
 	enum collect_mode mode;
 	enum collect_turns turns;
 	uint64_t group;  /* TURNS_NONE: the images to collect with; 0: the whole set's */
+	bool application; /* other runs of the program record other groups and levels */
 	uint64_t level;  /* nesting level of user ranges to record, from 1 */
 	bool has_kernel;
 	regex_t kernel;
@@ -52,6 +53,7 @@ struct settings {
 #define SETTING_COMMAND "OFFPEAK_COLLECT_COMMAND"
 #define SETTING_MODE "OFFPEAK_COLLECT_MODE"
 #define SETTING_TURNS "OFFPEAK_COLLECT_TURNS"
+#define SETTING_APPLICATION "OFFPEAK_COLLECT_APPLICATION"
 #define SETTING_GROUP "OFFPEAK_COLLECT_GROUP"
 #define SETTING_LEVEL "OFFPEAK_COLLECT_LEVEL"
 #define SETTING_KERNEL "OFFPEAK_COLLECT_KERNEL"

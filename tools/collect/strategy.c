@@ -147,6 +147,41 @@ static int choose_launches(struct strategy *strategy, const struct request *requ
 	return OPK_OK;
 }
 
+/* Options that would do nothing are mistakes. */
+static int check_options(const struct request *request, const struct opk_meta *meta)
+{
+	static const struct {
+		const char *variable, *option;
+		bool launches, ranges, samples; /* what it is for */
+	} uses[] = {
+		{ SETTING_KERNEL, "--kernel", true, false, false },
+		{ SETTING_SKIP, "--skip", true, false, false },
+		{ SETTING_EVERY, "--every", true, false, false },
+		{ SETTING_COUNT, "--count", true, false, false },
+		{ SETTING_PUSH, "--push", true, false, false },
+		{ SETTING_LEVEL, "--level", false, true, false },
+		{ SETTING_NVTX_INCLUDE, "--nvtx-include", true, true, false },
+		{ SETTING_MAX_RANGES, "--max-ranges", true, true, false },
+		{ SETTING_INTERVAL, "--interval", false, false, true },
+		{ SETTING_MAX_SAMPLES, "--max-samples", false, false, true },
+		{ SETTING_BUFFER, "--buffer", false, false, true },
+	};
+	bool samples = meta->profiler == OPK_PROFILER_PM;
+	bool ranges = !samples && !strcmp(request->range, "user");
+
+	for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+		bool useful = samples ? uses[i].samples
+		                      : ranges ? uses[i].ranges : uses[i].launches;
+
+		if (!useful && getenv(uses[i].variable))
+			return launcher_fail(OPK_EUSAGE, "%s does nothing for %s", uses[i].option,
+			                     samples ? "a PM-sampling set"
+			                             : ranges ? "--range user"
+			                                      : "launches of a range-profiler set");
+	}
+	return OPK_OK;
+}
+
 static int choose(struct strategy *strategy, const struct request *request,
                   const struct opk_meta *meta)
 {
@@ -154,13 +189,12 @@ static int choose(struct strategy *strategy, const struct request *request,
 	int code = find_replay(&replay, request->replay);
 
 	*strategy = (struct strategy){ .groups = 1 };
+	if (!code)
+		code = check_options(request, meta);
 	if (code)
 		return code;
 	if (meta->profiler == OPK_PROFILER_PM)
 		return choose_for_sampling(strategy, request);
-	if (getenv(SETTING_INTERVAL))
-		return launcher_fail(OPK_EUSAGE, "--interval is for PM sampling: build the set with "
-		                                 "--profiler pm");
 	if (!strcmp(request->range, "auto"))
 		return choose_launches(strategy, request, replay, meta);
 	if (!strcmp(request->range, "user"))

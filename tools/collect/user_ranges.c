@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "collect/user_ranges.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,10 @@ struct stack {
 	size_t path_size;
 };
 
-/* Allocated when a thread pushes its first range; a thread that ends leaves it behind. */
+/* Allocated when a thread pushes its first range. */
 static __thread struct stack *stack;
+static pthread_key_t stack_key; /* for its end with the thread */
+static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
 static const struct user_range_listener *listener;
 
 void user_ranges_listen(const struct user_range_listener *wanted)
@@ -47,12 +50,36 @@ static void extend_path(const struct user_range *range)
 	stack->path[stack->path_size] = '\0';
 }
 
+/* A thread that ends takes its open ranges with it. */
+static void end_stack(void *ended)
+{
+	stack = ended;
+	stack->beyond = 0;
+	while (stack->count)
+		user_range_pop(stack->ranges[stack->count - 1].domain);
+	free(stack);
+	stack = NULL;
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&stack_key, end_stack);
+}
+
+static void new_stack(void)
+{
+	pthread_once(&stack_once, make_key);
+	stack = calloc(1, sizeof *stack);
+	if (stack)
+		pthread_setspecific(stack_key, stack);
+}
+
 static struct user_range *add(const char *domain, const char *name)
 {
 	struct user_range *range;
 
 	if (!stack)
-		stack = calloc(1, sizeof *stack);
+		new_stack();
 	if (!stack)
 		return NULL;
 	if (stack->count == USER_RANGE_DEPTH) {
