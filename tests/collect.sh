@@ -126,6 +126,14 @@ done
 set=elapsed record '--replay none --max-ranges 9' init ctx:0 launch:k
 err_is 'offpeak-collect: note: with a filter, 1 of 2 metrics count idle time around short kernels; the recording marks them, and --replay auto alone avoids it'
 info 'j["mode"] == "launch" and j["inflated"] == ["sm__cycles_elapsed.max"]'
+# Without --replay none the profiler is started and stopped around what is wanted: no idle time.
+set=elapsed quietly '--every 2' init ctx:0 'launch*5:k'
+rows_are launch '1
+3
+5'
+log_has 0 '^cuptiRangeProfilerPushRange'
+log_has 3 '^cuptiRangeProfilerStart'
+info 'j["mode"] == "launch" and j["inflated"] == []'
 set=three record -v init ctx:0 launch:k
 err_has '^offpeak-collect: mode kernel, 3 passes, 1 turn$'
 err_has '^offpeak-collect: 1 launches, 1 ranges recorded$'

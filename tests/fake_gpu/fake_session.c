@@ -127,10 +127,13 @@ static int check(const struct session *session, bool in_pass)
 int session_begin_pass(struct session *session)
 {
 	int status = check(session, false);
+	/* Launches in one pass go on where they were stopped, as on an H100. */
+	bool goes_on = session->submitted && session->config.range == CUPTI_AutoRange
+	               && passes_of_config() == 1;
 
 	if (status)
 		return status;
-	if (session->config.replay != CUPTI_KernelReplay) {
+	if (session->config.replay != CUPTI_KernelReplay && !goes_on) {
 		if (session->submitted)
 			return CUPTI_ERROR_INVALID_OPERATION;
 		session->auto_index = 0;
