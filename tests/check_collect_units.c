@@ -307,20 +307,19 @@ END_TEST
 static const struct {
 	struct here here;
 	const char *metric;
-	bool inflated, patched;
+	bool inflated;
 } metric_rows[] = {
-	{ HERE, "sm__inst_executed.sum", false, false },
-	{ HERE, "sm__cycles_elapsed.max", true, false },
-	{ HERE, "sm__throughput.avg.pct_of_peak_sustained_elapsed", true, false },
-	{ HERE, "dram__bytes.sum.per_second", true, false },
-	{ HERE, "gpu__time_duration.sum", true, false },
-	{ HERE, "sm__warps_active.avg.pct_of_peak_sustained_active", false, false },
-	{ HERE, "sm__inst_executed.avg.per_cycle_active", false, false },
-	{ HERE, "sm__inst_executed.avg.per_cycle_elapsed", true, false },
-	{ HERE, "sm__inst_executed.avg.per_cycle_in_region", true, false },
-	{ HERE, "sm__inst_executed.avg.peak_sustained_frame", false, false },
-	{ HERE, "smsp__sass_inst_executed.sum", false, true },
-	{ HERE, "smsp__inst_executed_op_sass.sum", false, false },
+	{ HERE, "sm__inst_executed.sum", false },
+	{ HERE, "sm__cycles_elapsed.max", true },
+	{ HERE, "sm__throughput.avg.pct_of_peak_sustained_elapsed", true },
+	{ HERE, "dram__bytes.sum.per_second", true },
+	{ HERE, "gpu__time_duration.sum", true },
+	{ HERE, "sm__warps_active.avg.pct_of_peak_sustained_active", false },
+	{ HERE, "sm__inst_executed.avg.per_cycle_active", false },
+	{ HERE, "sm__inst_executed.avg.per_cycle_elapsed", true },
+	{ HERE, "sm__inst_executed.avg.per_cycle_in_region", true },
+	{ HERE, "sm__inst_executed.avg.peak_sustained_frame", false },
+	{ HERE, "smsp__sass_inst_executed.sum", false },
 };
 
 START_TEST(metric_names)
@@ -334,7 +333,6 @@ START_TEST(metric_names)
 		const char *metric = metrics[i] = metric_rows[i].metric;
 
 		ck_row(&metric_rows[i], metric_is_inflated(metric) == metric_rows[i].inflated, "%s", metric);
-		ck_row(&metric_rows[i], metric_is_patched(metric) == metric_rows[i].patched, "%s", metric);
 	}
 	found = inflated_metrics(&count, &meta);
 	for (size_t i = 0; i < COUNT(metric_rows); i++)
@@ -345,19 +343,6 @@ START_TEST(metric_names)
 	meta.metric_count = 1;
 	free(inflated_metrics(&count, &meta));
 	ck_assert_uint_eq(count, 0);
-}
-END_TEST
-
-START_TEST(patched_groups)
-{
-	static const char *const metrics[] = { "sm__inst_executed.sum", "smsp__sass_inst_executed.sum" };
-	static const size_t both[] = { 0, 1 };
-	static const struct opk_group groups[] = { { both, 1 }, { both, 2 }, { NULL, 0 } };
-	struct opk_meta meta = { .metrics = metrics, .metric_count = 2, .groups = groups, .group_count = 3 };
-
-	ck_assert(!group_is_patched(&meta, 1));
-	ck_assert(group_is_patched(&meta, 2));
-	ck_assert(!group_is_patched(&meta, 3));
 }
 END_TEST
 
@@ -512,7 +497,6 @@ int main(void)
 	tcase_add_test(tests, many_kernels);
 	tcase_add_test(tests, kernels_wanted);
 	tcase_add_test(tests, metric_names);
-	tcase_add_test(tests, patched_groups);
 	tcase_add_test(tests, settings_by_default);
 	tcase_add_test(tests, settings_that_are_needed);
 	tcase_add_test(tests, settings_by_number);

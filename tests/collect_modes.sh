@@ -48,7 +48,7 @@ rows_count 20 config=0
 info 'j["join"] == ""'
 set=partly
 record '--replay rotate' init ctx:0 'launch*20:a'
-err_is 'offpeak-collect: note: 1 of 3 metrics need several passes by themselves, or patched kernels; they will be nan, --replay kernel collects them'
+err_is 'offpeak-collect: note: 1 of 3 metrics need several passes by themselves; they will be nan, --replay kernel collects them'
 
 section 'user ranges'
 set=one

@@ -43,9 +43,9 @@ static void begin_turn(void)
 	if (settings->turns != TURNS_REPEAT)
 		return;
 	turn = repetitions_next(&repetitions, user_range_path(),
-	                        set->turn_count ? set->turn_count : 1,
+	                        set->image_count > 1 ? set->image_count - 1 : 1,
 	                        collector.depth ? collector.depth : 1);
-	turn.group = set->turn_count ? set->turn_groups[turn.group] : 0;
+	turn.group = set->image_count > 1 ? turn.group + 1 : 0;
 }
 
 static CUcontext current_context(void)

@@ -25,18 +25,3 @@ const char **inflated_metrics(size_t *count, const struct opk_meta *meta)
 			names[(*count)++] = meta->metrics[i];
 	return names;
 }
-
-bool metric_is_patched(const char *metric)
-{
-	return strstr(metric, "__sass_") != NULL;
-}
-
-bool group_is_patched(const struct opk_meta *meta, size_t group)
-{
-	const struct opk_group *members = &meta->groups[group - 1];
-
-	for (size_t i = 0; i < members->metric_count; i++)
-		if (metric_is_patched(meta->metrics[members->metrics[i]]))
-			return true;
-	return false;
-}

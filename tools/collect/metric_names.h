@@ -14,9 +14,4 @@ bool metric_is_inflated(const char *metric);
 /* The names of such metrics among those of a set, borrowed from it; free() the list. */
 const char **inflated_metrics(size_t *count, const struct opk_meta *meta);
 
-/* Counted by patched kernels, not by the hardware. */
-bool metric_is_patched(const char *metric);
-/* Whether a group, from 1, has such metrics. */
-bool group_is_patched(const struct opk_meta *meta, size_t group);
-
 #endif

@@ -56,20 +56,6 @@ static bool fail(struct session *session)
 	return false;
 }
 
-/* Slots that suit every group which may get its turn, since their number must stay. */
-static uint32_t choose_slots(const struct session *session)
-{
-	const struct session_shared *shared = session->shared;
-	const struct collect_set *set = shared->set;
-	uint32_t slots = image_ranges(shared->target, &set->images[session->group], MAX_IMAGE,
-	                              MAX_SLOTS);
-
-	for (size_t i = 0; shared->settings->turns != TURNS_NONE && i < set->turn_count; i++)
-		slots = image_ranges(shared->target, &set->images[set->turn_groups[i]], MAX_IMAGE,
-		                     slots);
-	return slots;
-}
-
 static const struct blank *blank_of(struct session *session, size_t group)
 {
 	struct blank *blank = &session->blanks[group];
@@ -118,13 +104,21 @@ static bool start(struct session *session)
 	return session->selective || resume(session);
 }
 
+/* A profiler keeps the number of slots that it began with, and its images are of one group. */
+static bool enable(struct session *session)
+{
+	session->slots = image_ranges(session->shared->target,
+	                              &session->shared->set->images[session->group], MAX_IMAGE,
+	                              MAX_SLOTS);
+	return session->profiler.ops->enable(&session->profiler);
+}
+
 static bool prepare(struct session *session)
 {
 	const struct session_shared *shared = session->shared;
 
 	session->blanks = calloc(shared->set->image_count, sizeof *session->blanks);
-	session->slots = choose_slots(session);
-	return session->blanks && shared->ops->enable(&session->profiler) && start(session);
+	return session->blanks && enable(session) && start(session);
 }
 
 static void free_images(struct session *session)
@@ -138,12 +132,6 @@ static void free_images(struct session *session)
 	session->image = NULL;
 	session->rows = NULL;
 	session->used = 0;
-}
-
-/* The rotation's present group. */
-static size_t group_in_turn(const struct session *session)
-{
-	return session->shared->set->turn_groups[rotation_group(&session->rotation)];
 }
 
 struct session *session_new(const struct session_shared *shared, CUcontext context)
@@ -160,11 +148,10 @@ struct session *session_new(const struct session_shared *shared, CUcontext conte
 		.context = context,
 	};
 	session->group = settings->group;
-	if (settings->turns != TURNS_NONE && shared->set->turn_count) {
-		if (settings->turns == TURNS_ROTATE)
-			session->rotation.groups = shared->set->turn_count;
-		session->group = shared->set->turn_groups[0];
-	}
+	if (settings->turns != TURNS_NONE && shared->set->image_count > 1)
+		session->group = 1;
+	if (settings->turns == TURNS_ROTATE)
+		session->rotation.groups = shared->set->image_count - 1;
 	session->push = settings_push(settings);
 	/* The profiler makes a range of whatever is launched: it runs for what is wanted. */
 	session->selective = !session->push && settings_filter(settings);
@@ -258,12 +245,22 @@ void session_flush(struct session *session)
 		start(session);
 }
 
+/* A profiler that was configured once gives no whole ranges with another configuration: a new one does. */
+static void change_group(struct session *session, size_t group)
+{
+	session_suspend(session);
+	if (session->broken || session->group == group)
+		return;
+	session->group = group;
+	session->profiler.ops->disable(&session->profiler);
+	if (!enable(session))
+		fail(session);
+}
+
 void session_select(struct session *session, size_t group)
 {
-	if (session->broken || session->open || session->group == group)
-		return;
-	session_suspend(session);
-	session->group = group;
+	if (!session->open && session->group != group)
+		change_group(session, group);
 }
 
 void session_suspend(struct session *session)
@@ -281,9 +278,8 @@ static bool turn_is_over(const struct session *session)
 static bool make_room(struct session *session)
 {
 	if (turn_is_over(session)) {
-		session_suspend(session);
 		rotation_next(&session->rotation);
-		session->group = group_in_turn(session);
+		change_group(session, rotation_group(&session->rotation) + 1);
 		session->in_turn = 0;
 	}
 	if (session->used == session->slots)

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collect/metric_names.h"
-
 static int fail(const struct collect_set *set, int code, const char *what)
 {
 	size_t count = set->ctx ? opk_error_count(set->ctx) : 0;
@@ -45,15 +43,6 @@ static int read_images(struct collect_set *set)
 	return code;
 }
 
-static int choose_turns(struct collect_set *set)
-{
-	set->turn_groups = calloc(set->image_count, sizeof *set->turn_groups);
-	for (size_t i = 1; set->turn_groups && i < set->image_count; i++)
-		if (!group_is_patched(set->meta, i))
-			set->turn_groups[set->turn_count++] = i;
-	return set->turn_groups ? OPK_OK : OPK_ENOMEM;
-}
-
 static int check(struct collect_set *set)
 {
 	int code = OPK_OK;
@@ -83,8 +72,6 @@ int collect_set_load(struct collect_set *set, const char *path)
 	if (code)
 		return code;
 	code = read_images(set);
-	if (!code)
-		code = choose_turns(set);
 	return code ? fail(set, code,
 	                   "the set has no config image or no counter-data prefix: it was not made "
 	                   "by 'offpeak build'")
@@ -98,7 +85,6 @@ void collect_set_clear(struct collect_set *set)
 		free(set->images[i].prefix);
 	}
 	free(set->images);
-	free(set->turn_groups);
 	opk_file_free(set->file);
 	opk_ctx_free(set->ctx);
 }

@@ -17,12 +17,6 @@ struct collect_set {
 	const struct opk_meta *meta;
 	struct image_set *images; /* number 0: the whole set's; then one a group */
 	size_t image_count;
-	/*
-	 * The groups that take turns inside a process. SASS metrics are counted by patched kernels, and
-	 * patching does not follow a change of configuration: their groups can't.
-	 */
-	size_t *turn_groups;
-	size_t turn_count;
 };
 
 /* OPK_OK, or the reason on the set's context, or on stderr where there is none. */

@@ -32,21 +32,19 @@ static size_t count_inflated(const struct opk_meta *meta)
 	return count;
 }
 
-/* Metrics that turns inside a process, or runs of it, can collect. */
-static size_t count_grouped(const struct opk_meta *meta, bool application)
+static size_t count_grouped(const struct opk_meta *meta)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < meta->group_count; i++)
-		if (application || !group_is_patched(meta, i + 1))
-			count += meta->groups[i].metric_count;
+		count += meta->groups[i].metric_count;
 	return count;
 }
 
 /* One pass a turn: the whole set where that is enough, else its groups. */
 static int take_turns(struct strategy *strategy, const struct opk_meta *meta)
 {
-	size_t grouped = count_grouped(meta, strategy->application);
+	size_t grouped = count_grouped(meta);
 
 	strategy->groups = 1;
 	if (meta->passes == 1)
@@ -57,12 +55,9 @@ static int take_turns(struct strategy *strategy, const struct opk_meta *meta)
 		                     meta->passes);
 	if (grouped < meta->metric_count)
 		launcher_fail(OPK_OK,
-		              "note: %zu of %zu metrics need %s; they will be nan, --replay kernel "
-		              "collects them",
-		              meta->metric_count - grouped, meta->metric_count,
-		              strategy->application
-		                      ? "several passes by themselves"
-		                      : "several passes by themselves, or patched kernels");
+		              "note: %zu of %zu metrics need several passes by themselves; they will be "
+		              "nan, --replay kernel collects them",
+		              meta->metric_count - grouped, meta->metric_count);
 	strategy->groups = meta->group_count;
 	strategy->grouped = true;
 	return OPK_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Who collects which one-pass group, where a set needs several: launches take them batch by batch,
- * repetitions of a user range one after the other. A change of group costs the profiler 20 to 80 ms (H100),
- * as much as a hundred launches.
+ * repetitions of a user range one after the other. A change of group costs the profiler 0.2 s (H100),
+ * as much as some hundred launches.
  */
 #ifndef OPK_TURNS_H
 #define OPK_TURNS_H
