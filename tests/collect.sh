@@ -269,6 +269,16 @@ mkdir sub
 collect 0 -c one.opk -o 'sub/x-%h-%p-%q{WHO}-%%.opk' -- "$prog" init ctx:0 launch:k
 same "$last: files" "$(ls sub | sed "s/$(hostname)/HOST/;s/-[0-9][0-9]*-/-N-/")" 'x-HOST-N--%.opk'
 rm -f sub/*
+# The folder is a real one, also where its name holds a '%'.
+mkdir 'sub/5%'
+(
+	cd 'sub/5%' || exit
+	collect 0 -c ../../one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+	collect 0 -c ../../one.opk --merge -o '%h.opk' -- "$prog" init ctx:0 launch:k
+	WHO=5% collect 0 -c ../../one.opk -o '../%q{WHO}/a%%.opk' -- "$prog" init ctx:0 launch:k
+) >/dev/null
+same "$last: files" "$(cd 'sub/5%' && ls *.opk | sed "s/^$(hostname)/HOST/" | sort | tr '\n' ' ')" 'HOST.opk a%.opk run.opk '
+rm -rf sub/*
 WHO=me collect 0 -c one.opk -o 'sub/%q{WHO}.opk' -- "$prog" init ctx:0 launch:k spawn:begin init ctx:0 launch:k spawn:end
 same "$last: files" "$(ls sub | sed 's/[0-9][0-9]*/N/')" 'me-N.opk
 me-N.opk'

@@ -56,10 +56,25 @@ static int set_library(const struct strategy *strategy)
 	return OPK_OK;
 }
 
+/* A real folder is no pattern: its '%' are doubled. */
+static bool as_pattern(char pattern[2 * PATH_MAX], const char *folder)
+{
+	size_t size = 0;
+
+	for (; *folder && size < 2 * PATH_MAX - 2; folder++) {
+		if (*folder == '%')
+			pattern[size++] = '%';
+		pattern[size++] = *folder;
+	}
+	pattern[size] = '\0';
+	return !*folder;
+}
+
 /* The program may change its folder: it gets whole paths. */
 static int set_paths(const struct request *request)
 {
 	char set[PATH_MAX], folder[PATH_MAX], name[PATH_MAX], whole[PATH_MAX], *output;
+	char pattern[2 * PATH_MAX];
 	const char *slash = strrchr(request->output, '/');
 	struct stat info;
 
@@ -71,12 +86,14 @@ static int set_paths(const struct request *request)
 		return launcher_fail(OPK_EINPUT, "%s: %s", request->set, strerror(errno));
 	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - request->output) + 1 : 1,
 	         slash ? request->output : ".");
-	if (!realpath(folder, whole) || access(whole, W_OK))
+	if (!name_expand(pattern, sizeof pattern, folder) || !realpath(pattern, whole)
+	    || access(whole, W_OK))
 		return launcher_fail(OPK_EFAILED, "%s: can't write there: %s", request->output,
 		                     strerror(errno));
 	if (!stat(name, &info) && S_ISDIR(info.st_mode))
 		return launcher_fail(OPK_EFAILED, "%s is a folder", name);
-	if (asprintf(&output, "%s/%s", whole, slash ? slash + 1 : request->output) < 0)
+	if (!as_pattern(pattern, whole)
+	    || asprintf(&output, "%s/%s", pattern, slash ? slash + 1 : request->output) < 0)
 		return launcher_fail(OPK_EFAILED, "out of memory");
 	setenv(SETTING_SET, set, 1);
 	setenv(SETTING_OUTPUT, output, 1);
@@ -183,9 +200,16 @@ static void tell_nothing(void)
 	launcher_fail(0, "nothing was recorded: the program used no CUDA, or what was said above");
 }
 
+/* Where there is one for all processes. */
+static const char *file_name(char name[PATH_MAX])
+{
+	return name_expand(name, PATH_MAX, getenv(SETTING_OUTPUT)) ? name : "";
+}
+
 static int run_once(const struct request *request)
 {
 	const char *output = getenv(SETTING_OUTPUT);
+	char name[PATH_MAX];
 	int status = run(request->program);
 	glob_t parts;
 
@@ -193,7 +217,7 @@ static int run_once(const struct request *request)
 	if (!parts.gl_pathc)
 		tell_nothing();
 	else if (request->merge)
-		parts_merge(&parts, output, NULL, request->verbose);
+		parts_merge(&parts, file_name(name), NULL, request->verbose);
 	else
 		parts_rename(&parts, request->verbose);
 	globfree(&parts);
@@ -206,6 +230,7 @@ static int run_all(const struct request *request, const struct strategy *strateg
 	const char *output = getenv(SETTING_OUTPUT);
 	bool by_level = strategy->mode == MODE_USER_RANGE && !request->has_level;
 	size_t levels = 1, runs = strategy->groups;
+	char name[PATH_MAX];
 	glob_t kept = { 0 };
 	int status = 0;
 
@@ -227,7 +252,7 @@ static int run_all(const struct request *request, const struct strategy *strateg
 		globfree(&parts);
 	}
 	if (kept.gl_pathc)
-		parts_merge(&kept, output,
+		parts_merge(&kept, file_name(name),
 		            strategy->grouped ? strategy->mode == MODE_USER_RANGE ? "name" : "launch"
 		                              : NULL,
 		            request->verbose);
@@ -241,6 +266,7 @@ int main(int argc, char **argv)
 {
 	struct strategy strategy;
 	struct request request;
+	char name[PATH_MAX];
 	int code = options_read(&request, argc, argv);
 	int refused;
 
@@ -264,6 +290,6 @@ int main(int argc, char **argv)
 	if (refused)
 		return refused;
 	if (!name_varies(request.output))
-		unlink(getenv(SETTING_OUTPUT));
+		unlink(file_name(name));
 	return end_like(strategy.application ? run_all(&request, &strategy) : run_once(&request));
 }
