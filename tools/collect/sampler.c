@@ -26,6 +26,7 @@ enum {
 	MAX_BUFFER_MB = 4095, /* CUPTI 13.0 takes larger numbers for 4 GB */
 	RECORD_BYTES = 16384, /* of a sample, where nobody tells */
 	POLL_US = 2000,
+	DRAIN_S = 10, /* without a new sample: CUPTI does not come to the end */
 	DECODE_BYTES_PER_US = 500, /* on the machine of docs/gpu-results.md */
 };
 
@@ -331,8 +332,17 @@ static bool enough(const struct sampler *sampler, size_t waiting)
 /* Decodes all that the hardware wrote before it was stopped. */
 static void drain(struct sampler *sampler)
 {
-	while (decode(sampler))
-		hand_on_if_due(sampler, false);
+	uint64_t before = 0, now;
+	struct timespec progress;
+
+	clock_gettime(CLOCK_MONOTONIC, &progress);
+	while (decode(sampler) && seconds_since(&progress) < DRAIN_S) {
+		now = hand_on_if_due(sampler, false);
+		now += sampler->decoded;
+		if (now != before)
+			clock_gettime(CLOCK_MONOTONIC, &progress);
+		before = now;
+	}
 	hand_on_if_due(sampler, true);
 }
 
