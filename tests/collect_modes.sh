@@ -85,6 +85,16 @@ rows_are name 'a
 b'
 quietly '--range user' init ctx:0 nvtxpush:a launch:k
 rows_are 'name launches' 'a 1'
+# shellcheck disable=SC2086
+quietly '--range user --level 3' $words
+# The profiler must not be touched during a capture, and what it spoils is the program's.
+record '--range user' init ctx:0 nvtxpush:a launch:k capture:begin launch:k nvtxpop \
+	nvtxpush:c nvtxpop capture:end graph nvtxpush:d launch:k nvtxpop
+rows_are 'name launches' 'a 1
+d 1'
+err_is "offpeak-collect: note: 1 are missing: begun while a stream was captured into a graph
+offpeak-collect: note: 1 are missing: the rest of user ranges in which a stream was captured into a graph"
+log_has 0 '900|901'
 record '--range user --level 2' nvtxpush:older init ctx:0 nvtxpush:inner launch:k nvtxpop nvtxpop
 rows_are 'name launches' 'older/inner 1'
 record '--range user' init nvtxpush:early nvtxpop ctx:0 nvtxpush:late launch:k nvtxpop

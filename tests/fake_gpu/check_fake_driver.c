@@ -309,7 +309,9 @@ START_TEST(test_launch_callbacks)
 	ck_assert_str_eq(told, "");
 	ck_status(api.cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API), CUPTI_SUCCESS);
 	launch_each_way(kernel);
-	ck_assert_str_eq(told, "cuLaunchKernel(kernel\n0)\n"
+	ck_assert_str_eq(told, "cuStreamBeginCapture_v2(\n0)\n"
+	                       "cuLaunchKernel(kernel\n0)\n"
+	                       "cuStreamEndCapture(\n0)\n"
 	                       "cuGraphLaunch(\n0)\n"
 	                       "cuLaunchKernelEx(kernel\n0)\n"
 	                       "cuLaunchCooperativeKernel(kernel\n0)\n"

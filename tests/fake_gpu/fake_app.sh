@@ -73,8 +73,12 @@ probe: resource 5
 probe: resource 1
 probe: enter cuLaunchKernel _Z1kPKfS0_Pfi
 probe: exit cuLaunchKernel _Z1kPKfS0_Pfi
+probe: enter cuStreamBeginCapture_v2 -
+probe: exit cuStreamBeginCapture_v2 -
 probe: enter cuLaunchKernel _Z4nodePKfS0_Pfi
 probe: exit cuLaunchKernel _Z4nodePKfS0_Pfi
+probe: enter cuStreamEndCapture -
+probe: exit cuStreamEndCapture -
 probe: enter cuGraphLaunch -
 probe: exit cuGraphLaunch -
 probe: resource 2'

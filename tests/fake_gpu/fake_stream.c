@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Streams, capture, graphs and events of the fake driver. */
+#include <cupti.h>
 #include <stdlib.h>
 
 #include "fake_gpu/fake_driver.h"
@@ -185,9 +186,25 @@ static int begin_capture(CUstream stream, CUstreamCaptureMode mode)
 	return CUDA_SUCCESS;
 }
 
+/* What a subscriber hears before and after a call. */
+static void emit(CUpti_CallbackId id, const char *call, CUpti_ApiCallbackSite site, CUresult *result)
+{
+	driver_emit(CUPTI_CB_DOMAIN_DRIVER_API, id,
+	            &(CUpti_CallbackData){ .callbackSite = site,
+	                                   .functionName = call,
+	                                   .functionReturnValue = result,
+	                                   .context = context_current() });
+}
+
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 {
-	return DRIVER_CALL(begin_capture(stream, mode), "%u", stream_id(stream));
+	enum { ID = CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2 };
+	CUresult result = CUDA_SUCCESS;
+
+	emit(ID, __func__, CUPTI_API_ENTER, &result);
+	result = DRIVER_CALL(begin_capture(stream, mode), "%u", stream_id(stream));
+	emit(ID, __func__, CUPTI_API_EXIT, &result);
+	return result;
 }
 
 static int end_capture(CUstream stream, CUgraph *out)
@@ -216,7 +233,13 @@ static int end_capture(CUstream stream, CUgraph *out)
 
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
-	return DRIVER_CALL(end_capture(stream, graph), "%u", stream_id(stream));
+	enum { ID = CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture };
+	CUresult result = CUDA_SUCCESS;
+
+	emit(ID, __func__, CUPTI_API_ENTER, &result);
+	result = DRIVER_CALL(end_capture(stream, graph), "%u", stream_id(stream));
+	emit(ID, __func__, CUPTI_API_EXIT, &result);
+	return result;
 }
 
 static int instantiate(CUgraphExec *out, CUgraph graph)

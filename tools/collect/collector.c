@@ -24,7 +24,8 @@ static const char *const drop_reasons[DROPS] = {
 	[DROP_GRAPH] = "they are graphs: --push records them, in one pass or by rotation",
 	[DROP_ENDED] = "sampling ended before the program",
 	[DROP_CONTEXTS] = "in a context beyond the 64th of the process",
-	[DROP_CAPTURE] = "launched while another stream was captured into a graph",
+	[DROP_CAPTURE] = "begun while a stream was captured into a graph",
+	[DROP_CUT] = "the rest of user ranges in which a stream was captured into a graph",
 	[DROP_NESTED] = "nested in a recorded range; --replay application or user takes each level",
 };
 
@@ -297,8 +298,10 @@ void collector_begin_capture(void)
 {
 	if (!collector_lock())
 		return;
-	if (!collector.captures++)
+	if (!collector.captures++) {
+		collector_cut_range();
 		for_sessions(session_suspend);
+	}
 	collector_unlock();
 }
 

@@ -23,7 +23,10 @@ struct collector_context {
 };
 
 /* Ranges that are missing, by reason. */
-enum drop { DROP_PROFILER, DROP_OVERFLOW, DROP_OTHER_RANGE, DROP_NO_CONTEXT, DROP_NESTED, DROP_CAPTURE, DROP_GRAPH, DROP_ENDED, DROP_CONTEXTS, DROPS };
+enum drop {
+	DROP_PROFILER, DROP_OVERFLOW, DROP_OTHER_RANGE, DROP_NO_CONTEXT, DROP_NESTED, DROP_CAPTURE,
+	DROP_CUT, DROP_GRAPH, DROP_ENDED, DROP_CONTEXTS, DROPS
+};
 
 struct collector {
 	pthread_mutex_t lock;
@@ -90,5 +93,7 @@ void collector_end_capture(void);
 void collector_listen_to_ranges(void);
 /* A session ends, and with it the range that may be open in it. The lock is held. */
 void collector_end_ranges_of(const struct session *session);
+/* Ends the range that may be open before the program does: a stream is to be captured. The lock is held. */
+void collector_cut_range(void);
 
 #endif

@@ -91,11 +91,13 @@ static void pushed_locked(size_t depth)
 		begin_turn();
 	if (level != turn.level) {
 		collector.drops[DROP_NESTED] +=
-			level > 1 && collector.settings.turns == TURNS_NONE
+			level > turn.level && collector.settings.turns == TURNS_NONE
 			&& !collector.settings.application;
 		return;
 	}
-	if (open_range.session)
+	if (collector.captures)
+		collector.drops[DROP_CAPTURE]++;
+	else if (open_range.session)
 		collector.drops[DROP_OTHER_RANGE]++;
 	else if (!collector.settings.max_ranges || begun < collector.settings.max_ranges)
 		begin_range(depth);
@@ -129,6 +131,15 @@ void collector_end_ranges_of(const struct session *session)
 {
 	if (open_range.session == session)
 		open_range.session = NULL;
+}
+
+void collector_cut_range(void)
+{
+	if (!open_range.session)
+		return;
+	session_end(open_range.session);
+	open_range.session = NULL;
+	collector.drops[DROP_CUT]++;
 }
 
 void collector_listen_to_ranges(void)
