@@ -198,6 +198,7 @@ runs 1
 rows_count 1
 # A run that fails is the last, and what there is stays.
 collect 9 -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:k exit:9
+err_has 'the program failed in run 1 of 3: the others are left out'
 runs 1
 rows_are 'group config' '1 1'
 rm -f run.opk

@@ -229,12 +229,12 @@ static int run_all(const struct request *request, const struct strategy *strateg
 {
 	const char *output = getenv(SETTING_OUTPUT);
 	bool by_level = strategy->mode == MODE_USER_RANGE && !request->has_level;
-	size_t levels = 1, runs = strategy->groups;
+	size_t levels = 1, runs = strategy->groups, done = 0;
 	char name[PATH_MAX];
 	glob_t kept = { 0 };
 	int status = 0;
 
-	for (size_t i = 0; !status && i < runs; i++) {
+	for (size_t i = 0; !status && i < runs; i++, done++) {
 		glob_t parts;
 
 		set_number(SETTING_GROUP, strategy->grouped ? i % strategy->groups + 1 : 0);
@@ -251,6 +251,8 @@ static int run_all(const struct request *request, const struct strategy *strateg
 		parts_keep(&kept, &parts, (unsigned)i + 1);
 		globfree(&parts);
 	}
+	if (done < runs)
+		launcher_fail(0, "the program failed in run %zu of %zu: the others are left out", done, runs);
 	if (kept.gl_pathc)
 		parts_merge(&kept, file_name(name),
 		            strategy->grouped ? strategy->mode == MODE_USER_RANGE ? "name" : "launch"
