@@ -13,7 +13,7 @@
 
 static const double flush_interval_s = 1;
 
-struct collector collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
+struct collector collector = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP };
 
 static const char *const drop_reasons[DROPS] = {
 	[DROP_PROFILER] = "the profiler dropped them",
@@ -79,9 +79,8 @@ void collector_warm_up(void)
 
 bool collector_lock(void)
 {
-	if (collector.pid != getpid())
+	if (collector.pid != getpid() || pthread_mutex_lock(&collector.lock))
 		return false;
-	pthread_mutex_lock(&collector.lock);
 	if (!collector.ended)
 		return true;
 	pthread_mutex_unlock(&collector.lock);

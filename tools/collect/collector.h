@@ -59,7 +59,8 @@ extern struct collector collector;
 bool collector_init(void);
 /*
  * Takes the lock; false, without it, when collection has ended, and in a fork, which shares the state
- * but not the GPU, and where a thread that was not forked may hold it for ever.
+ * but not the GPU, and where a thread that was not forked may hold it for ever. Also false where this
+ * thread has it: a signal that arrives during a launch may end the program.
  */
 bool collector_lock(void);
 void collector_unlock(void);
