@@ -227,8 +227,9 @@ const struct command eval_command = {
 	.summary = "evaluate recordings into CSV, on a machine without a GPU",
 	.details = "Ranges: range,name, then kernel, grid, block and device where recorded, and nvtx,\n"
 	           "rank and duration_ns; then the metrics. --launch-columns all adds launch,\n"
-	           "shared_bytes, registers, stream, context, process and start_ns. PM sampling: sample,start_ns,end_ns, then the metrics; only completed\n"
-	           "samples. The first sample of a recording begins at an earlier event, so its times\n"
+	           "shared_bytes, registers, stream, context, process and start_ns. PM sampling:\n"
+	           "sample,start_ns,end_ns, device where there are several, then the metrics; only\n"
+	           "completed samples. The first sample of a recording begins at an earlier event, so its times\n"
 	           "and values span more than an interval: --first-sample mark adds the column\n"
 	           "spans_earlier, drop leaves it out.\n"
 	           "\n"

@@ -87,12 +87,14 @@ static void capture_called(const CUpti_CallbackData *call)
 		collector_end_capture();
 }
 
-/* A capture that was spoiled ends as well; only what was none can't end. */
+/* A capture that was spoiled ends as well; one that is not this call's to end goes on. */
 static void end_capture_called(const CUpti_CallbackData *call)
 {
 	CUresult result = *(const CUresult *)call->functionReturnValue;
 
-	if (result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE)
+	if (result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE
+	    && result != CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
+	    && result != CUDA_ERROR_STREAM_CAPTURE_UNMATCHED)
 		collector_end_capture();
 }
 

@@ -135,23 +135,19 @@ static int set_environment(const struct request *request, const struct strategy 
 /* The program's way to end is ours. */
 static int end_like(int status)
 {
-	if (WIFSIGNALED(status)) {
-		signal(WTERMSIG(status), SIG_DFL);
-		kill(getpid(), WTERMSIG(status));
-	}
-	return WEXITSTATUS(status);
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	signal(WTERMSIG(status), SIG_DFL);
+	kill(getpid(), WTERMSIG(status));
+	/* We block that signal. */
+	return 128 + WTERMSIG(status);
 }
 
-/* What the program inherits, whatever an earlier run made of them. */
-static void (*interrupt)(int), (*quit)(int);
-
-static void keep_signals(void)
-{
-	interrupt = signal(SIGINT, SIG_IGN);
-	quit = signal(SIGQUIT, SIG_IGN);
-	signal(SIGINT, interrupt);
-	signal(SIGQUIT, quit);
-}
+/* Signals that are for the program to decide about. */
+static struct {
+	int number;
+	void (*inherited)(int);
+} signals[] = { { .number = SIGINT }, { .number = SIGQUIT }, { .number = SIGTERM }, { .number = SIGHUP } };
 
 static void pass_on(int number)
 {
@@ -159,31 +155,47 @@ static void pass_on(int number)
 		kill((pid_t)child, number);
 }
 
+/* Ctrl-C reaches the program by itself; other signals only reach us. What is ignored stays so. */
+static void take_signals(void)
+{
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		bool terminal = signals[i].number == SIGINT || signals[i].number == SIGQUIT;
+
+		signals[i].inherited = signal(signals[i].number, terminal ? SIG_IGN : pass_on);
+		if (signals[i].inherited == SIG_IGN)
+			signal(signals[i].number, SIG_IGN);
+	}
+}
+
+static void give_signals_back(void)
+{
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		signal(signals[i].number, signals[i].inherited);
+}
+
 static int run(char **program)
 {
 	int status = 0;
-	pid_t pid = fork();
+	pid_t pid;
 
+	take_signals();
+	pid = fork();
 	if (pid == 0) {
-		signal(SIGINT, interrupt);
-		signal(SIGQUIT, quit);
+		give_signals_back();
 		execvp(program[0], program);
 		fprintf(stderr, "offpeak-collect: %s: %s\n", program[0], strerror(errno));
 		_exit(127);
 	}
 	if (pid < 0) {
+		give_signals_back();
 		launcher_fail(OPK_EFAILED, "no process: %s", strerror(errno));
 		return OPK_EFAILED << 8;
 	}
 	child = pid;
-	/* Ctrl-C reaches the program by itself, and it decides; other signals only reach us. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	signal(SIGTERM, pass_on);
-	signal(SIGHUP, pass_on);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	child = 0;
+	give_signals_back();
 	return status;
 }
 
@@ -272,7 +284,6 @@ int main(int argc, char **argv)
 	int code = options_read(&request, argc, argv);
 	int refused;
 
-	keep_signals();
 	if (!code)
 		code = strategy_choose(&strategy, &request);
 	if (!code && (request.merge || strategy.application) && name_varies(request.output))

@@ -151,7 +151,7 @@ static bool parse_size(uint64_t *out, const char *text)
 static bool parse_device(uint64_t *out, const char *text)
 {
 	*out = UINT64_MAX;
-	return !strcmp(text, "all") || parse_count(out, text);
+	return !strcmp(text, "all") || (parse_count(out, text) && *out <= INT32_MAX);
 }
 
 /* Options that the library gets as numbers. */

@@ -23,6 +23,7 @@ struct profiler {
 	struct profiler_config config;
 	CUpti_RangeProfiler_Object *object; /* range profiler */
 	uint8_t *scratch;                   /* legacy */
+	bool in_session;                    /* legacy */
 };
 
 /*

@@ -59,8 +59,9 @@ static bool begin_session(struct profiler *profiler)
 	params.replayMode = config->kernel_replay ? CUPTI_KernelReplay : CUPTI_UserReplay;
 	params.maxRangesPerPass = config->slots;
 	params.maxLaunchesPerPass = config->slots;
-	return params.counterDataScratchBufferSize
-	       && TARGET_CALL(profiler->target, cuptiProfilerBeginSession, &params);
+	profiler->in_session = params.counterDataScratchBufferSize
+	                       && TARGET_CALL(profiler->target, cuptiProfilerBeginSession, &params);
+	return profiler->in_session;
 }
 
 static bool configure(struct profiler *profiler)
@@ -118,12 +119,22 @@ static bool decode(struct profiler *profiler)
 	            || TARGET_CALL(profiler->target, cuptiProfilerEndPass, &pass);
 
 	good = good && TARGET_CALL(profiler->target, cuptiProfilerFlushCounterData, &flush);
+	profiler->in_session = false;
 	good = TARGET_CALL(profiler->target, cuptiProfilerUnsetConfig, &unset) && good;
 	return TARGET_CALL(profiler->target, cuptiProfilerEndSession, &end) && good;
 }
 
+/* A session that broke still has our buffers, and must be ended before they go. */
 static void disable(struct profiler *profiler)
 {
+	CUpti_Profiler_UnsetConfig_Params unset = PARAMS(UnsetConfig, profiler);
+	CUpti_Profiler_EndSession_Params end = PARAMS(EndSession, profiler);
+
+	if (profiler->in_session) {
+		profiler->target->cuptiProfilerUnsetConfig(&unset);
+		profiler->target->cuptiProfilerEndSession(&end);
+	}
+	profiler->in_session = false;
 	free(profiler->scratch);
 	profiler->scratch = NULL;
 }

@@ -350,7 +350,6 @@ static void pause_before_overflow(struct sampler *sampler, size_t waiting)
 {
 	if (made(sampler) < sampler->decoded + waiting + sampler->buffer_samples)
 		return;
-	sampler->counts.pauses++;
 	sampler->broken = !stop(sampler);
 	if (!sampler->broken)
 		drain(sampler);
@@ -384,10 +383,10 @@ static void *run(void *data)
 /* Samples before the end that never came: an overflow, or a failure. A tenth of a second may be doubtful. */
 static void count_rest(struct sampler *sampler)
 {
-	uint64_t doubtful = sampler->expected / 100 + 100000000 / sampler->interval_ns;
-	uint64_t missing = sampler->expected > sampler->decoded
-	                           ? sampler->expected - sampler->decoded
-	                           : 0;
+	uint64_t expected = sampler->overflowed || sampler->broken ? made(sampler)
+	                                                           : sampler->expected;
+	uint64_t doubtful = expected / 100 + 100000000 / sampler->interval_ns;
+	uint64_t missing = expected > sampler->decoded ? expected - sampler->decoded : 0;
 
 	if (missing > doubtful)
 		sampler->counts.never_came += missing;

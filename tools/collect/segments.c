@@ -107,8 +107,11 @@ int segments_new(struct segments **out, const char *path, const struct opk_meta 
 	struct segments *segments = calloc(1, sizeof *segments);
 	int code;
 
-	if (!segments || opk_ctx_new(&segments->ctx, NULL))
+	if (!segments || opk_ctx_new(&segments->ctx, NULL)) {
+		fputs("offpeak-collect: out of memory\n", stderr);
+		free(segments);
 		return OPK_ENOMEM;
+	}
 	pthread_mutex_init(&segments->lock, NULL);
 	pthread_cond_init(&segments->changed, NULL);
 	code = opk_writer_new_live(&segments->writer, segments->ctx, path);

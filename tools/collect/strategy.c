@@ -174,6 +174,9 @@ static int check_options(const struct request *request, const struct opk_meta *m
 			                             : ranges ? "--range user"
 			                                      : "launches of a range-profiler set");
 	}
+	if (request->has_level && !strcmp(request->replay, "user"))
+		return launcher_fail(OPK_EUSAGE, "--level does nothing with --replay user: its turns "
+		                                 "take every level");
 	return OPK_OK;
 }
 
