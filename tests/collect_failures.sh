@@ -111,10 +111,10 @@ section 'sets that are none'
 set=bad code=4
 head -c 300 one.opk >bad.opk
 record '' out:ran
-err_has "^offpeak-collect: bad.opk was not made by 'offpeak build', or is cut off$"
+err_has '^offpeak-collect: bad.opk is cut off: build it again$'
 without_end one.opk >bad.opk
 record '' out:ran
-err_has 'is cut off$'
+err_has 'is cut off: build it again$'
 cp one.opk bad.opk
 printf X | dd of=bad.opk bs=1 seek=100 conv=notrunc 2>/dev/null
 record '' out:ran
@@ -124,7 +124,7 @@ record '' out:ran
 err_has 'bad.opk: '
 make_set bad kind=recording
 record '' out:ran
-err_has 'was not made by'
+err_has 'is a recording: -c takes'
 rm bad.opk
 record '' out:ran
 err_is "offpeak-collect: bad.opk: can't open: No such file or directory"
@@ -144,6 +144,12 @@ out_is ''
 mkdir folder
 collect 1 -c one.opk -o folder -- "$prog" out:ran
 err_is 'offpeak-collect: folder is a folder'
+mkfifo pipe
+collect 1 -c one.opk -o pipe -- "$prog" out:ran
+err_is 'offpeak-collect: pipe: exists and is not a regular file'
+collect 2 -c one.opk -o ./one.opk -- "$prog" out:ran
+err_is 'offpeak-collect: -o ./one.opk is the set itself'
+out_is ''
 if [ "$(id -u)" != 0 ]; then
 	chmod 555 folder
 	collect 1 -c one.opk -o folder/run.opk -- "$prog" out:ran

@@ -133,7 +133,11 @@ static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk
 /* Whole, with data, every checksum right: only then does a byte go on. */
 static int check_file(struct opk_ctx *ctx, struct opk_file *file, bool allow_incomplete)
 {
-	int code = OPK_OK;
+	const struct opk_meta *meta;
+	int code = opk_file_meta(&meta, ctx, file);
+
+	if (code)
+		return code;
 
 	if (!file->complete && !allow_incomplete)
 		return opk_fail(ctx, OPK_EINPUT,
@@ -143,8 +147,10 @@ static int check_file(struct opk_ctx *ctx, struct opk_file *file, bool allow_inc
 		                        : "; --allow-incomplete evaluates what is whole");
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data; %s", file->path,
-		                file->complete ? "it was built, not yet recorded"
-		                               : "it was cut off before any was whole");
+		                !file->complete ? "it was cut off before any was whole"
+		                : strcmp(meta->kind, "set")
+		                        ? "nothing that was to be recorded happened"
+		                        : "it was built, not yet recorded");
 	for (size_t i = 0; !code && i < file->section_count; i++)
 		code = opk_file_verify(ctx, file, i);
 	return code;

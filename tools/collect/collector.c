@@ -332,6 +332,9 @@ static void tell(const struct opk_stats *stats)
 	if (collector.settings.verbose)
 		fprintf(stderr, "offpeak-collect: %" PRIu64 " launches, %" PRIu64 " %s recorded\n",
 		        stats->launches, stats->ranges, collector.samples ? "samples" : "ranges");
+	if (!stats->ranges && !stats->drop_count && collector.shared.segments)
+		fputs("offpeak-collect: note: the recording is empty: nothing that was to be recorded "
+		      "happened\n", stderr);
 	for (size_t i = 0; i < stats->drop_count; i++)
 		fprintf(stderr, "offpeak-collect: note: %" PRIu64 " are missing: %s\n",
 		        stats->drops[i].count, stats->drops[i].reason);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak-collect: checks what can be checked, then runs a program with the library in it. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -209,7 +211,11 @@ static void set_number(const char *variable, size_t number)
 
 static void tell_nothing(void)
 {
-	launcher_fail(0, "nothing was recorded: the program used no CUDA, or what was said above");
+	if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
+		launcher_fail(0, "nothing was recorded: the program used no CUDA, or what was said "
+		                 "above");
+	else
+		launcher_fail(0, "nothing was recorded: there is no NVIDIA driver here: %s", dlerror());
 }
 
 /* Where there is one for all processes. */
@@ -276,11 +282,26 @@ static int run_all(const struct request *request, const struct strategy *strateg
 	return status;
 }
 
+/* What is there now is replaced when the program has ended, and must not be what is needed before. */
+static int check_output(const struct request *request)
+{
+	struct stat output, set;
+	char name[PATH_MAX];
+
+	if (stat(file_name(name), &output))
+		return OPK_OK;
+	if (!S_ISREG(output.st_mode))
+		return launcher_fail(OPK_EFAILED, "%s: exists and is not a regular file",
+		                     request->output);
+	if (!stat(request->set, &set) && set.st_dev == output.st_dev && set.st_ino == output.st_ino)
+		return launcher_fail(OPK_EUSAGE, "-o %s is the set itself", request->output);
+	return OPK_OK;
+}
+
 int main(int argc, char **argv)
 {
 	struct strategy strategy;
 	struct request request;
-	char name[PATH_MAX];
 	int code = options_read(&request, argc, argv);
 	int refused;
 
@@ -294,6 +315,8 @@ int main(int argc, char **argv)
 	refused = code ? code : strategy_permission();
 	if (!refused)
 		refused = set_environment(&request, &strategy);
+	if (!refused && !name_varies(request.output))
+		refused = check_output(&request);
 	if (refused && refused != OPK_EUSAGE && request.best_effort) {
 		launcher_fail(0, "the program runs all the same, unrecorded");
 		unsetenv("CUDA_INJECTION64_PATH");
@@ -302,7 +325,5 @@ int main(int argc, char **argv)
 	}
 	if (refused)
 		return refused;
-	if (!name_varies(request.output))
-		unlink(file_name(name));
 	return end_like(strategy.application ? run_all(&request, &strategy) : run_once(&request));
 }

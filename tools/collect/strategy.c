@@ -112,7 +112,7 @@ static int choose_for_ranges(struct strategy *strategy, enum replay replay,
 		strategy->application = true;
 		return take_turns(strategy, meta);
 	default:
-		return launcher_fail(OPK_EUSAGE, "--replay %s repeats launches: use none, user or "
+		return launcher_fail(OPK_EUSAGE, "--replay %s is for launches: use none, user or "
 		                                 "application with --range user",
 		                     replay_names[replay]);
 	}
@@ -251,8 +251,10 @@ static int open_set(struct opk_ctx *ctx, const struct opk_meta **meta, struct op
 		code = opk_file_verify(ctx, *file, i);
 	if (code)
 		return tell_error(ctx, code);
-	if (!opk_file_complete(*file) || strcmp((*meta)->kind, "set"))
-		return launcher_fail(OPK_EINPUT, "%s was not made by 'offpeak build', or is cut off",
+	if (!opk_file_complete(*file))
+		return launcher_fail(OPK_EINPUT, "%s is cut off: build it again", path);
+	if (strcmp((*meta)->kind, "set"))
+		return launcher_fail(OPK_EINPUT, "%s is a recording: -c takes what 'offpeak build' makes",
 		                     path);
 	return OPK_OK;
 }
