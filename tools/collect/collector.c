@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "collect/clocks.h"
 #include "collect/facts.h"
 #include "collect/recording.h"
 
@@ -222,15 +222,13 @@ struct session *collector_session(CUcontext context)
 struct opk_range collector_row(CUcontext context)
 {
 	const struct collector_context *entry = find(context);
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
 	return (struct opk_range){
 		.device = entry ? entry->device : -1,
 		.context = entry ? (uint32_t)(entry - collector.contexts) + 1 : 0,
 		.process = (uint32_t)collector.pid,
 		.rank = collector.rank,
-		.start_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+		.start_ns = clock_host_ns(),
 	};
 }
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "collect/clocks.h"
 #include "collect/perfworks.h"
 #include "collect/threads.h"
 
@@ -187,24 +187,16 @@ static bool start(struct sampler *sampler)
 {
 	CUpti_PmSampling_Start_Params params = PARAMS(Start, sampler);
 
-	clock_gettime(CLOCK_MONOTONIC, &sampler->started);
+	sampler->started = clock_now();
 	sampler->decoded = 0;
 	sampler->sampling = TARGET_CALL(sampler->target, cuptiPmSamplingStart, &params);
 	return sampler->sampling;
 }
 
-static double seconds_since(const struct timespec *then)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) * 1e-9;
-}
-
 /* Samples that the hardware must have made since it was started. */
 static uint64_t made(const struct sampler *sampler)
 {
-	return (uint64_t)(seconds_since(&sampler->started) * 1e9 / (double)sampler->interval_ns);
+	return (uint64_t)(clock_seconds_since(&sampler->started) * 1e9 / (double)sampler->interval_ns);
 }
 
 /* Not while another thread decodes: samples that it has not reached yet would be gone. */
@@ -293,7 +285,7 @@ static size_t hand_on_if_due(struct sampler *sampler, bool last)
 		return 0;
 	completed = info.numCompletedSamples;
 	whole = completed == info.numPopulatedSamples;
-	due = completed >= sampler->slots / 4 || seconds_since(&sampler->handed_on) > 0.75;
+	due = completed >= sampler->slots / 4 || clock_seconds_since(&sampler->handed_on) > 0.75;
 	if (!completed || !(last || (whole && due) || completed > sampler->slots / 3))
 		return completed;
 	hand_on(sampler, completed);
@@ -333,14 +325,13 @@ static bool enough(const struct sampler *sampler, size_t waiting)
 static void drain(struct sampler *sampler)
 {
 	uint64_t before = 0, now;
-	struct timespec progress;
+	struct timespec progress = clock_now();
 
-	clock_gettime(CLOCK_MONOTONIC, &progress);
-	while (decode(sampler) && seconds_since(&progress) < DRAIN_S) {
+	while (decode(sampler) && clock_seconds_since(&progress) < DRAIN_S) {
 		now = hand_on_if_due(sampler, false);
 		now += sampler->decoded;
 		if (now != before)
-			clock_gettime(CLOCK_MONOTONIC, &progress);
+			progress = clock_now();
 		before = now;
 	}
 	hand_on_if_due(sampler, true);

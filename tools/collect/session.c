@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "collect/clocks.h"
 #include "collect/images.h"
 #include "collect/turns.h"
 
@@ -300,7 +300,7 @@ bool session_begin(struct session *session, const struct opk_range *row)
 	if (session->broken || session->open || !make_room(session))
 		return false;
 	if (!session->used)
-		clock_gettime(CLOCK_MONOTONIC, &session->first);
+		session->first = clock_now();
 	session->rows[session->used] = *row;
 	session->rows[session->used].group = (uint32_t)session->group;
 	if (session->push ? !push(session) : session->selective && !resume(session))
@@ -319,14 +319,6 @@ bool session_begin_graph(struct session *session, const struct opk_range *row)
 	return false;
 }
 
-static uint64_t host_time(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 void session_end(struct session *session)
 {
 	struct opk_range *row;
@@ -339,7 +331,7 @@ void session_end(struct session *session)
 	if (session->selective)
 		pause(session);
 	row = &session->rows[session->used - 1];
-	row->end_ns = host_time();
+	row->end_ns = clock_host_ns();
 	if (session->shared->settings->mode == MODE_USER_RANGE)
 		row->duration_ns = row->end_ns - row->start_ns;
 }
@@ -366,13 +358,7 @@ void session_close(struct session *session)
 
 double session_age(const struct session *session)
 {
-	struct timespec now;
-
-	if (!session->used)
-		return 0;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - session->first.tv_sec)
-	       + (double)(now.tv_nsec - session->first.tv_nsec) * 1e-9;
+	return session->used ? clock_seconds_since(&session->first) : 0;
 }
 
 uint64_t session_recorded(const struct session *session)

@@ -3,7 +3,8 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "collect/clocks.h"
 
 /* cuda.h renames some entry points to their newer versions: the symbol is what the macro gives. */
 #define SYMBOL_TEXT(symbol) SYMBOL_TEXT_(symbol)
@@ -81,21 +82,19 @@ static __thread struct timespec begun;
 
 void target_begin(void)
 {
-	clock_gettime(CLOCK_MONOTONIC, &begun);
+	begun = clock_now();
 }
 
 static void tell_time(const struct target *target, const char *call)
 {
-	enum { LONG_MS = 50 };
-	struct timespec now;
-	long milliseconds;
+	static const double long_ms = 50;
+	double milliseconds;
 
 	if (!target->verbose || !begun.tv_sec)
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	milliseconds = (now.tv_sec - begun.tv_sec) * 1000 + (now.tv_nsec - begun.tv_nsec) / 1000000;
-	if (milliseconds >= LONG_MS)
-		fprintf(stderr, "offpeak-collect: %s took %ld ms\n", call, milliseconds);
+	milliseconds = clock_seconds_since(&begun) * 1e3;
+	if (milliseconds >= long_ms)
+		fprintf(stderr, "offpeak-collect: %s took %d ms\n", call, (int)milliseconds);
 }
 
 bool target_check(const struct target *target, const char *call, CUptiResult status)
