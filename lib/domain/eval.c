@@ -131,13 +131,10 @@ static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk
 }
 
 /* Whole, with data, every checksum right: only then does a byte go on. */
-static int check_file(struct opk_ctx *ctx, struct opk_file *file, bool allow_incomplete)
+static int check_file(struct opk_ctx *ctx, const struct opk_file *file, const struct opk_meta *meta,
+                      bool allow_incomplete)
 {
-	const struct opk_meta *meta;
-	int code = opk_file_meta(&meta, ctx, file);
-
-	if (code)
-		return code;
+	int code = OPK_OK;
 
 	if (!file->complete && !allow_incomplete)
 		return opk_fail(ctx, OPK_EINPUT,
@@ -198,10 +195,10 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 	struct opk_eval_job job = { .file = file, .has_profiler = true };
 	struct opk_evaluation *evaluation = NULL;
 	const struct opk_meta *meta;
-	int code = check_file(ctx, file, options.allow_incomplete);
+	int code = opk_file_meta(&meta, ctx, file);
 
 	if (!code)
-		code = opk_file_meta(&meta, ctx, file);
+		code = check_file(ctx, file, meta, options.allow_incomplete);
 	if (code)
 		return code;
 	job.chip = meta->chip;
