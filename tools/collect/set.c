@@ -4,12 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int fail(const struct collect_set *set, int code, const char *what)
+static int fail(int code, const char *what)
 {
-	size_t count = set->ctx ? opk_error_count(set->ctx) : 0;
+	fprintf(stderr, "offpeak-collect: %s\n", what);
+	return code;
+}
 
-	fprintf(stderr, "offpeak-collect: %s\n",
-	        count ? opk_error_message(set->ctx, count - 1) : what);
+/* Where it happened, and why. */
+static int tell_error(const struct opk_ctx *ctx, int code)
+{
+	size_t count = opk_error_count(ctx);
+
+	fprintf(stderr, "offpeak-collect: %s%s%s\n", opk_error_message(ctx, count - 1),
+	        count > 1 ? ": " : "", count > 1 ? opk_error_message(ctx, 0) : "");
 	return code;
 }
 
@@ -43,36 +50,36 @@ static int read_images(struct collect_set *set)
 	return code;
 }
 
-static int check(struct collect_set *set)
-{
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < opk_file_section_count(set->file); i++)
-		code = opk_file_verify(set->ctx, set->file, i);
-	if (code)
-		return fail(set, code, "");
-	if (!opk_file_complete(set->file))
-		return fail(set, OPK_EINPUT, "the set's file is cut off: build it again");
-	return OPK_OK;
-}
-
-int collect_set_load(struct collect_set *set, const char *path)
+int collect_set_open(struct collect_set *set, const char *path)
 {
 	int code;
 
 	*set = (struct collect_set){ 0 };
 	if (opk_ctx_new(&set->ctx, NULL))
-		return fail(set, OPK_ENOMEM, "out of memory");
+		return fail(OPK_EFAILED, "out of memory");
 	code = opk_file_open(&set->file, set->ctx, path);
 	if (!code)
 		code = opk_file_meta(&set->meta, set->ctx, set->file);
+	for (size_t i = 0; !code && i < opk_file_section_count(set->file); i++)
+		code = opk_file_verify(set->ctx, set->file, i);
 	if (code)
-		return fail(set, code, "");
-	code = check(set);
+		return tell_error(set->ctx, code);
+	if (opk_file_complete(set->file))
+		return OPK_OK;
+	fprintf(stderr, "offpeak-collect: %s is cut off: build it again\n", path);
+	return OPK_EINPUT;
+}
+
+int collect_set_load(struct collect_set *set, const char *path)
+{
+	int code = collect_set_open(set, path);
+
 	if (code)
 		return code;
 	code = read_images(set);
-	return code ? fail(set, code,
+	if (code && opk_error_count(set->ctx))
+		return tell_error(set->ctx, code);
+	return code ? fail(code,
 	                   "the set has no config image or no counter-data prefix: it was not made "
 	                   "by 'offpeak build'")
 	            : OPK_OK;

@@ -19,7 +19,12 @@ struct collect_set {
 	size_t image_count;
 };
 
-/* OPK_OK, or the reason on the set's context, or on stderr where there is none. */
+/*
+ * Opens the set and checks that it is whole, byte by byte; its images stay in the file. OPK_OK, or the
+ * reason on stderr. collect_set_clear() in either case.
+ */
+int collect_set_open(struct collect_set *set, const char *path);
+/* The same with the images, decoded. */
 int collect_set_load(struct collect_set *set, const char *path);
 void collect_set_clear(struct collect_set *set);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "collect/metric_names.h"
+#include "collect/set.h"
 
 /* How a set is replayed; the words of --replay. */
 enum replay { REPLAY_AUTO, REPLAY_KERNEL, REPLAY_NONE, REPLAY_ROTATE, REPLAY_USER, REPLAY_APPLICATION };
@@ -231,50 +232,20 @@ static void tell(const struct strategy *strategy, const struct request *request,
 		              strategy->application ? ", each a run of the program" : "");
 }
 
-/* Where it happened, and why. */
-static int tell_error(const struct opk_ctx *ctx, int code)
-{
-	size_t count = opk_error_count(ctx);
-
-	return launcher_fail(code, "%s%s%s", opk_error_message(ctx, count - 1),
-	                     count > 1 ? ": " : "", count > 1 ? opk_error_message(ctx, 0) : "");
-}
-
-static int open_set(struct opk_ctx *ctx, const struct opk_meta **meta, struct opk_file **file,
-                    const char *path)
-{
-	int code = opk_file_open(file, ctx, path);
-
-	if (!code)
-		code = opk_file_meta(meta, ctx, *file);
-	for (size_t i = 0; !code && i < opk_file_section_count(*file); i++)
-		code = opk_file_verify(ctx, *file, i);
-	if (code)
-		return tell_error(ctx, code);
-	if (!opk_file_complete(*file))
-		return launcher_fail(OPK_EINPUT, "%s is cut off: build it again", path);
-	if (strcmp((*meta)->kind, "set"))
-		return launcher_fail(OPK_EINPUT, "%s is a recording: -c takes what 'offpeak build' makes",
-		                     path);
-	return OPK_OK;
-}
-
 int strategy_choose(struct strategy *strategy, const struct request *request)
 {
-	struct opk_file *file = NULL;
-	const struct opk_meta *meta;
-	struct opk_ctx *ctx;
-	int code;
+	struct collect_set set;
+	int code = collect_set_open(&set, request->set);
 
-	if (opk_ctx_new(&ctx, NULL))
-		return launcher_fail(OPK_EFAILED, "out of memory");
-	code = open_set(ctx, &meta, &file, request->set);
+	if (!code && strcmp(set.meta->kind, "set"))
+		code = launcher_fail(OPK_EINPUT,
+		                     "%s is a recording: -c takes what 'offpeak build' makes",
+		                     request->set);
 	if (!code)
-		code = choose(strategy, request, meta);
+		code = choose(strategy, request, set.meta);
 	if (!code)
-		tell(strategy, request, meta);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
+		tell(strategy, request, set.meta);
+	collect_set_clear(&set);
 	return code;
 }
 
