@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,13 +71,33 @@ static bool as_pattern(char pattern[2 * PATH_MAX], const char *folder)
 	return !*folder;
 }
 
+/* What is there now is replaced when the program has ended, and must not be what is needed before. */
+static int check_output(const struct request *request, const char *name)
+{
+	struct stat output, set;
+
+	if (stat(name, &output))
+		return OPK_OK;
+	if (S_ISDIR(output.st_mode))
+		return launcher_fail(OPK_EFAILED, "%s is a folder", name);
+	/* The processes' own names are others. */
+	if (name_varies(request->output))
+		return OPK_OK;
+	if (!S_ISREG(output.st_mode))
+		return launcher_fail(OPK_EFAILED, "%s: exists and is not a regular file",
+		                     request->output);
+	if (!stat(request->set, &set) && set.st_dev == output.st_dev && set.st_ino == output.st_ino)
+		return launcher_fail(OPK_EUSAGE, "-o %s is the set itself", request->output);
+	return OPK_OK;
+}
+
 /* The program may change its folder: it gets whole paths. */
 static int set_paths(const struct request *request)
 {
 	char set[PATH_MAX], folder[PATH_MAX], name[PATH_MAX], whole[PATH_MAX], *output;
 	char pattern[2 * PATH_MAX];
 	const char *slash = strrchr(request->output, '/');
-	struct stat info;
+	int code;
 
 	if (!name_expand(name, sizeof name, request->output))
 		return launcher_fail(OPK_EUSAGE,
@@ -92,8 +111,9 @@ static int set_paths(const struct request *request)
 	    || access(whole, W_OK))
 		return launcher_fail(OPK_EFAILED, "%s: can't write there: %s", request->output,
 		                     strerror(errno));
-	if (!stat(name, &info) && S_ISDIR(info.st_mode))
-		return launcher_fail(OPK_EFAILED, "%s is a folder", name);
+	code = check_output(request, name);
+	if (code)
+		return code;
 	if (!as_pattern(pattern, whole)
 	    || asprintf(&output, "%s/%s", pattern, slash ? slash + 1 : request->output) < 0)
 		return launcher_fail(OPK_EFAILED, "out of memory");
@@ -282,22 +302,6 @@ static int run_all(const struct request *request, const struct strategy *strateg
 	return status;
 }
 
-/* What is there now is replaced when the program has ended, and must not be what is needed before. */
-static int check_output(const struct request *request)
-{
-	struct stat output, set;
-	char name[PATH_MAX];
-
-	if (stat(file_name(name), &output))
-		return OPK_OK;
-	if (!S_ISREG(output.st_mode))
-		return launcher_fail(OPK_EFAILED, "%s: exists and is not a regular file",
-		                     request->output);
-	if (!stat(request->set, &set) && set.st_dev == output.st_dev && set.st_ino == output.st_ino)
-		return launcher_fail(OPK_EUSAGE, "-o %s is the set itself", request->output);
-	return OPK_OK;
-}
-
 int main(int argc, char **argv)
 {
 	struct strategy strategy;
@@ -315,8 +319,6 @@ int main(int argc, char **argv)
 	refused = code ? code : strategy_permission();
 	if (!refused)
 		refused = set_environment(&request, &strategy);
-	if (!refused && !name_varies(request.output))
-		refused = check_output(&request);
 	if (refused && refused != OPK_EUSAGE && request.best_effort) {
 		launcher_fail(0, "the program runs all the same, unrecorded");
 		unsetenv("CUDA_INJECTION64_PATH");
