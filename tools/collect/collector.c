@@ -68,12 +68,19 @@ bool collector_init(void)
 	return collector.kernels && (collector.shared.ops || settings->mode == MODE_SAMPLING);
 }
 
+/* Once; after a failure again. The lock is held. */
+static bool initialize(void)
+{
+	if (!collector.initialized)
+		collector.initialized = recording_initialize(&collector.target);
+	return collector.initialized;
+}
+
 void collector_warm_up(void)
 {
 	if (!collector_lock())
 		return;
-	if (!collector.initialized)
-		collector.initialized = recording_initialize(&collector.target);
+	initialize();
 	collector_unlock();
 }
 
@@ -113,11 +120,9 @@ static bool right_chip(int device)
 /* The first device begins the recording; the others share it. */
 static bool begin_device(CUcontext context, int device)
 {
-	if (!right_chip(device))
+	if (!right_chip(device) || !initialize())
 		return false;
-	if (!collector.initialized)
-		collector.initialized = recording_initialize(&collector.target);
-	if (collector.initialized && !collector.shared.segments)
+	if (!collector.shared.segments)
 		collector.shared.segments =
 			recording_begin(&collector.target, &collector.settings, &collector.set,
 		                        collector.shared.ops, context, device);

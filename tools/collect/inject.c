@@ -71,12 +71,10 @@ static void *warm_up(void *data)
 static void context_called(const CUpti_CallbackData *call)
 {
 	static bool begun;
-	pthread_t thread;
 
-	if (call->callbackSite != CUPTI_API_ENTER || __atomic_exchange_n(&begun, true, __ATOMIC_RELAXED))
-		return;
-	if (thread_start(&thread, warm_up, NULL))
-		pthread_detach(thread);
+	if (call->callbackSite == CUPTI_API_ENTER
+	    && !__atomic_exchange_n(&begun, true, __ATOMIC_RELAXED))
+		thread_detach(warm_up, NULL);
 }
 
 static void capture_called(const CUpti_CallbackData *call)
@@ -162,13 +160,12 @@ static void *prepare(void *context)
 static void context_created(CUcontext context)
 {
 	static bool registered;
-	pthread_t thread;
 
 	/* A program that ends at once waits for the preparation, which is in the midst of NVIDIA's calls. */
 	if (!__atomic_exchange_n(&registered, true, __ATOMIC_RELAXED))
 		atexit(collector_finish);
-	if (add_waiting(context) && thread_start(&thread, prepare, context))
-		pthread_detach(thread);
+	if (add_waiting(context))
+		thread_detach(prepare, context);
 }
 
 static void context_destroyed(CUcontext context)
@@ -229,13 +226,11 @@ static void *tick(void *data)
 
 __attribute__((visibility("default"))) int InitializeInjection(void)
 {
-	pthread_t ticker;
-
 	if (!collector_init() || !subscribe())
 		return 1;
 	if (collector.settings.mode == MODE_USER_RANGE)
 		collector_listen_to_ranges();
-	if (collector.settings.mode != MODE_SAMPLING && thread_start(&ticker, tick, NULL))
-		pthread_detach(ticker);
+	if (collector.settings.mode != MODE_SAMPLING)
+		thread_detach(tick, NULL);
 	return 1;
 }

@@ -14,3 +14,10 @@ bool thread_start(pthread_t *thread, void *(*run)(void *data), void *data)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return !failed;
 }
+
+bool thread_detach(void *(*run)(void *data), void *data)
+{
+	pthread_t thread;
+
+	return thread_start(&thread, run, data) && !pthread_detach(thread);
+}
