@@ -300,6 +300,7 @@ static bool decode(struct sampler *sampler)
 
 	params.pCounterDataImage = sampler->image;
 	params.counterDataImageSize = sampler->image_size;
+	target_begin();
 	status = sampler->target->cuptiPmSamplingDecodeData(&params);
 	if (status == CUPTI_ERROR_OUT_OF_MEMORY || (!status && params.overflow)) {
 		sampler->overflowed = true;
@@ -341,7 +342,7 @@ static void pause_before_overflow(struct sampler *sampler, size_t waiting)
 {
 	if (made(sampler) < sampler->decoded + waiting + sampler->buffer_samples)
 		return;
-	sampler->broken = !stop(sampler);
+	sampler->broken |= !stop(sampler);
 	if (!sampler->broken)
 		drain(sampler);
 	if (!sampler->broken && !sampler->overflowed)

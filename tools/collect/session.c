@@ -10,8 +10,8 @@
 #include "collect/turns.h"
 
 /*
- * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 18 ms
- * whatever the number of slots. More slots in a later SetConfig are accepted and then lose ranges
+ * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 52 ms,
+ * more the more counters there are, whatever the number of slots. More slots in a later SetConfig are accepted and then lose ranges
  * without a word, so the number stays.
  */
 enum {
@@ -170,7 +170,7 @@ static void drop_rows(struct session *session, size_t found)
 		segments_clear_range(&session->rows[i]);
 }
 
-/* More of them, as a graph of several kernels gives: nobody knows which is which. */
+/* More of them, where launches came by a call that we don't see: nobody knows which is which. */
 static void anonymous_rows(struct session *session, size_t found)
 {
 	struct opk_range known = session->rows[0];
