@@ -10,9 +10,9 @@
 #include "collect/turns.h"
 
 /*
- * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 52 ms,
- * more the more counters there are, whatever the number of slots. More slots in a later SetConfig are accepted and then lose ranges
- * without a word, so the number stays.
+ * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 52 ms, more the
+ * more counters there are, whatever the number of slots. More slots in a later SetConfig are accepted and
+ * then lose ranges without a word, so the number stays.
  */
 enum {
 	MAX_SLOTS = 64,
