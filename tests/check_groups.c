@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Plans of several passes in groups of one pass: over the fake, and with NVIDIA's own libraries. */
+#include "adapters/nv/nv.h"
 #include "allocation.h"
 #include "base/buf.h"
 #include "domain/groups.h"
@@ -30,12 +31,16 @@ static void check_fake_groups(const struct opk_groups *groups)
 {
 	static const size_t wanted[2][2] = { { 0, 2 }, { 3, 4 } };
 
+	uint32_t passes;
+
 	ck_assert_uint_eq(groups->count, 2);
 	for (size_t i = 0; i < 2; i++) {
 		ck_assert_uint_eq(groups->items[i].metric_count, 2);
 		ck_assert_mem_eq(groups->items[i].metrics, wanted[i], sizeof wanted[i]);
-		ck_assert_uint_eq(groups->items[i].config_size, FAKE_CONFIG_SIZE);
 	}
+	ck_assert_uint_eq(groups->config_size, FAKE_CONFIG_SIZE);
+	memcpy(&passes, groups->config, sizeof passes);
+	ck_assert_uint_eq(passes, 2);
 }
 
 START_TEST(first_fit)
@@ -177,13 +182,12 @@ static struct opk_plan *plan_recording(struct opk_ctx *ctx, const char *path)
 	return plan;
 }
 
-/* Plans as `config` does, in one pass; the metrics are each in one group alone. */
+/* Its metrics fit one pass, and are in no other group. */
 static void check_group(struct opk_ctx *ctx, const struct opk_plan *plan,
                         const struct opk_packed_group *group, bool *seen)
 {
 	const char *names[1000];
-	opk_autofree void *config = NULL;
-	size_t passes, size;
+	size_t passes;
 
 	for (size_t i = 0; i < group->metric_count; i++) {
 		size_t metric = group->metrics[i];
@@ -194,10 +198,32 @@ static void check_group(struct opk_ctx *ctx, const struct opk_plan *plan,
 		seen[metric] = true;
 		names[i] = opk_plan_metric(plan, metric);
 	}
-	ck_ok(ctx, opk_plan_try(&passes, &config, &size, ctx, plan, names, group->metric_count));
+	ck_ok(ctx, opk_plan_try(&passes, NULL, NULL, ctx, plan, names, group->metric_count));
 	ck_assert_uint_eq(passes, 1);
-	ck_assert_uint_eq(size, group->config_size);
-	ck_assert_mem_eq(config, group->config, size);
+}
+
+/* The groups' config image has all that the metrics of a group need in the pass of that group. */
+static void check_passes(struct opk_ctx *ctx, const struct opk_plan *plan,
+                         const struct opk_groups *groups)
+{
+	struct opk_nv_evaluator *evaluator;
+
+	ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, opk_plan_chip(plan)));
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct opk_packed_group *group = &groups->items[i];
+		opk_autostrlist struct opk_strlist counters = { 0 }, raw = { 0 };
+
+		ck_ok(ctx, opk_nv_config_counters(&counters, ctx, groups->config,
+		                                  groups->config_size, i));
+		opk_strlist_sort(&counters);
+		for (size_t j = 0; j < group->metric_count; j++)
+			ck_ok(ctx, opk_nv_raw_counters(&raw, ctx, evaluator,
+			                               opk_plan_metric(plan, group->metrics[j])));
+		for (size_t j = 0; j < raw.count; j++)
+			ck_assert_msg(opk_strlist_contains_sorted(&counters, raw.items[j]),
+			              "pass %zu lacks %s", i, raw.items[j]);
+	}
+	opk_nv_evaluator_free(evaluator);
 }
 
 static size_t check_groups(struct opk_ctx *ctx, const struct opk_plan *plan,
@@ -208,6 +234,7 @@ static size_t check_groups(struct opk_ctx *ctx, const struct opk_plan *plan,
 
 	for (size_t i = 0; i < groups->count; i++)
 		check_group(ctx, plan, &groups->items[i], seen);
+	check_passes(ctx, plan, groups);
 	for (size_t i = 0; i < count; i++) {
 		const char *name = opk_plan_metric(plan, i);
 		size_t passes;
@@ -304,7 +331,7 @@ START_TEST(built_groups)
 		ck_ok(ctx, opk_file_open(&file, ctx, in_folder("set.opk")));
 		ck_ok(ctx, opk_file_meta(&meta, ctx, file));
 		ck_assert_uint_eq(meta->group_count, wanted);
-		ck_assert_uint_eq(count_sections(file, OPK_SECTION_CONFIG), wanted + 1);
+		ck_assert_uint_eq(count_sections(file, OPK_SECTION_CONFIG), no_groups ? 1 : 2);
 		ck_assert_uint_eq(count_sections(file, OPK_SECTION_PREFIX), wanted + 1);
 		ck_assert(meta->keep_instances);
 		opk_file_free(file);

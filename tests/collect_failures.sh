@@ -47,10 +47,7 @@ section 'every call fails once, and for ever'
 fail_each '' init ctx:0 'launch*70:k'
 fail_each '--replay none --kernel k' init ctx:0 'launch*70:k' launch:other
 set=three
-FAKE_GPU_PASSES=3
-export FAKE_GPU_PASSES
 fail_each '--kernel k' init ctx:0 'launch*3:k' launch:other
-unset FAKE_GPU_PASSES
 fail_each '--replay rotate' init ctx:0 'launch*20:k'
 set=one
 fail_each '--range user' init ctx:0 nvtxpush:a launch:k nvtxpop nvtxpush:b nvtxpop

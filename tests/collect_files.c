@@ -6,8 +6,8 @@
  *     collect_files rows FILE                a line a range: KEY=VALUE with tabs between
  *     collect_files samples FILE             a line a PM-sampling image
  *
- * The config image of group n has 100+n bytes and its prefix 200+n, so that logs and images tell which one
- * was used. A fake image keeps the size of its prefix.
+ * The set's config image has 100 bytes, the groups' has 101; the prefix of group n has 200+n, so that logs
+ * and images tell which one was used. A fake image keeps the size of its prefix.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,6 +88,15 @@ static void make_groups(struct wanted *wanted)
 	}
 }
 
+static void write_config(struct opk_writer *writer, size_t size, unsigned passes)
+{
+	char bytes[CONFIG_SIZE + 1] = { 0 };
+	struct fake_config head = { FAKE_CONFIG_MAGIC, passes };
+
+	memcpy(bytes, &head, sizeof head);
+	must(opk_writer_add(writer, OPK_SECTION_CONFIG, bytes, size));
+}
+
 static void write_set(const struct wanted *wanted, const char *path)
 {
 	struct opk_meta meta = {
@@ -100,15 +109,16 @@ static void write_set(const struct wanted *wanted, const char *path)
 		.groups = wanted->group_list, .group_count = wanted->groups,
 	};
 	struct opk_writer *writer;
-	char bytes[PREFIX_SIZE + MAX_GROUPS];
+	char prefix[PREFIX_SIZE + MAX_GROUPS];
 
 	must(opk_writer_new(&writer, ctx, path));
 	must(opk_writer_add_meta(writer, &meta));
-	for (unsigned g = 0; g <= wanted->groups; g++) {
-		memset(bytes, 'a' + (int)g, sizeof bytes);
-		must(opk_writer_add(writer, OPK_SECTION_CONFIG, bytes, CONFIG_SIZE + g));
-		if (!wanted->no_prefix)
-			must(opk_writer_add(writer, OPK_SECTION_PREFIX, bytes, PREFIX_SIZE + g));
+	write_config(writer, CONFIG_SIZE, wanted->passes);
+	if (wanted->groups)
+		write_config(writer, CONFIG_SIZE + 1, wanted->groups);
+	for (unsigned g = 0; g <= wanted->groups && !wanted->no_prefix; g++) {
+		memset(prefix, 'a' + (int)g, sizeof prefix);
+		must(opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, PREFIX_SIZE + g));
 	}
 	must(opk_writer_finish(writer));
 	opk_writer_free(writer);

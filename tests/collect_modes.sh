@@ -13,10 +13,10 @@ make_set pm profiler=pm
 make_set pm-instances profiler=pm instances=1
 prog=$fake/fake_app
 
-# configs TEXT: the config images by their groups, in the order that the profiler got them.
+# configs TEXT: config images (0 the set's, 1 the groups') and passes, in the order that the profiler got them.
 configs() {
-	same "$last: groups of SetConfig" \
-		"$(sed -n 's/^cupti\(Range\)*Profiler*SetConfig .*config=1*0*\([0-9]*\) .*/\2/p' log | sed 's/^$/0/' | tr '\n' ' ')" "$1"
+	same "$last: passes of SetConfig" \
+		"$(sed -n 's/^cupti.*ProfilerSetConfig .*config=10\([01]\) .*pass=\([0-9]*\).*/\1.\2/p' log | tr '\n' ' ')" "$1"
 }
 
 section 'rotation'
@@ -27,10 +27,11 @@ for group in 1 2 3; do
 	same "$last: rows of group $group have its counters" "$(fields run.opk rows group config |
 		grep -cx "$group $group")" "$(fields run.opk rows group | grep -cx $group)"
 done
-# Turns of 8 launches, of 64, then of about 1000; images hold 64.
+# Turns of 8 launches, then of about 60; images hold 64.
 same "$last: turns" "$(fields run.opk rows group | uniq -c | awk '{ printf "%s:%s ", $2, $1 }')" \
-	'1:8 2:8 3:8 1:64 2:64 3:64 1:284 '
-configs '1 2 3 1 2 3 1 1 1 1 1 '
+	'1:8 2:8 3:8 1:61 2:60 3:59 1:58 2:64 3:63 1:62 2:49 '
+configs '1.0 1.1 1.2 1.0 1.1 1.2 1.0 1.1 1.2 1.0 1.1 '
+log_has 1 '^cuptiRangeProfilerEnable'
 info '(j["mode"], j["join"], j["groups"]) == ("launch", "kernel", 3)'
 quietly '--replay rotate --kernel [ab]P' init ctx:0 'launch*8:a' 'launch*5:c' 'launch*8:b:2' 'launch*5:a'
 same "$last: rows" "$(fields run.opk rows symbol group | sort | uniq -c | awk '{ print $2, $3, $1 }')" '_Z1aPKfS0_Pfi 1 8
@@ -135,7 +136,8 @@ step/part 2 2 1
 step/part 3 3 1
 step 1 1 3
 end 1 1 1'
-configs '1 2 3 1 2 3 1 '
+configs '1.0 1.1 1.2 1.0 1.1 1.2 1.0 '
+log_has 1 '^cuptiRangeProfilerEnable'
 info '(j["mode"], j["join"]) == ("user", "name")'
 set=one
 # shellcheck disable=SC2086
@@ -270,7 +272,7 @@ rows_count 64 image=0
 log_has 0 RangeProfilerSetConfig
 info 'j["backend"] == "legacy" and j["mode"] == "launch"'
 set=three
-FAKE_GPU_PASSES=3 quietly '--backend legacy' init ctx:0 'launch*70:k'
+quietly '--backend legacy' init ctx:0 'launch*70:k'
 rows_count 70 passes=3
 quietly '--backend legacy --replay rotate' init ctx:0 'launch*30:k'
 same "$last: rows" "$(fields run.opk rows group config | uniq -c | awk '{ print $1, $2, $3 }')" '8 1 1
@@ -281,7 +283,7 @@ set=one
 quietly '--backend legacy --range user' init ctx:0 nvtxpush:a launch:k nvtxpop
 rows_are 'name launches' 'a 1'
 set=three
-FAKE_GPU_PASSES=3 quietly '--backend legacy --replay kernel --kernel b' init ctx:0 launch:a launch:b
+quietly '--backend legacy --replay kernel --kernel b' init ctx:0 launch:a launch:b
 rows_are 'launch launches' '2 3'
 set=one
 quietly '--backend legacy' init ctx:0 launch:k ctxdestroy ctx:0 launch:k

@@ -28,14 +28,13 @@ struct pack {
 /* Takes the first `count` of p->members over into *group where they fit one pass. */
 static int try_members(bool *fits, struct pack *p, struct opk_packed_group *group, size_t count)
 {
-	opk_autofree void *config = NULL;
-	size_t *members, passes, size;
+	size_t *members, passes;
 	int code;
 
 	for (size_t i = 0; i < count; i++)
 		p->names[i] = p->plan->metrics.items[p->members[i]];
 	p->candidates++;
-	code = opk_plan_try(&passes, &config, &size, p->ctx, p->plan, p->names, count);
+	code = opk_plan_try(&passes, NULL, NULL, p->ctx, p->plan, p->names, count);
 	*fits = !code && passes == 1;
 	if (!*fits)
 		return code;
@@ -43,8 +42,7 @@ static int try_members(bool *fits, struct pack *p, struct opk_packed_group *grou
 	if (!members)
 		return opk_nomem(p->ctx, "groups of metrics");
 	memcpy(members, p->members, count * sizeof *members);
-	free(group->config);
-	*group = (struct opk_packed_group){ members, count, opk_take(config), size };
+	*group = (struct opk_packed_group){ members, count };
 	for (size_t i = 0; i < count; i++)
 		p->placed[members[i]] = true;
 	return OPK_OK;
@@ -177,12 +175,44 @@ static int place(struct pack *p, size_t metric)
 
 		code = try_members(&fits, p, group, with(p, group, metric));
 	}
-	if (fits) {
-		struct opk_packed_group *last = &p->groups->items[--p->groups->count];
+	if (fits)
+		free(p->groups->items[--p->groups->count].metrics);
+	return code;
+}
 
-		free(last->metrics);
-		free(last->config);
+/* CUPTI opens a new pass for what another call adds. */
+static int add_groups(struct pack *p, struct opk_nv_host *host)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < p->groups->count; i++) {
+		const struct opk_packed_group *group = &p->groups->items[i];
+
+		for (size_t j = 0; j < group->metric_count; j++)
+			p->names[j] = p->plan->metrics.items[group->metrics[j]];
+		code = opk_nv_add_metrics(p->ctx, host, p->names, group->metric_count);
 	}
+	return code;
+}
+
+static int schedule(struct pack *p)
+{
+	const struct opk_plan *plan = p->plan;
+	struct opk_groups *groups = p->groups;
+	struct opk_nv_host *host = NULL;
+	size_t passes = 0;
+	int code = opk_nv_host_new(&host, p->ctx, plan->chip, plan->profiler, plan->availability);
+
+	if (!code)
+		code = add_groups(p, host);
+	if (!code)
+		code = opk_nv_config_image(&groups->config, &groups->config_size, p->ctx, host);
+	opk_nv_host_free(host);
+	if (!code)
+		code = opk_nv_passes(&passes, p->ctx, groups->config, groups->config_size);
+	if (!code && passes != groups->count)
+		code = opk_fail(p->ctx, OPK_EFAILED, "CUPTI takes %zu passes for %zu groups", passes,
+		                groups->count);
 	return code;
 }
 
@@ -200,7 +230,7 @@ static int pack(struct opk_groups *groups, struct opk_ctx *ctx, const struct opk
 	for (size_t i = 0; !code && i < count; i++)
 		if (!placed[i])
 			code = place(&p, i);
-	return code;
+	return code || !groups->count ? code : schedule(&p);
 }
 
 /* ---- with an availability image, in a child: nothing can be checked of one */
@@ -216,12 +246,20 @@ static bool put(FILE *spool, const void *data, size_t size)
 	return fwrite(data, size, 1, spool) == 1;
 }
 
-static bool put_group(FILE *spool, const struct opk_packed_group *group)
+static bool put_groups(FILE *spool, const struct opk_groups *groups)
 {
-	return put(spool, &group->metric_count, sizeof group->metric_count)
-	       && put(spool, group->metrics, group->metric_count * sizeof *group->metrics)
-	       && put(spool, &group->config_size, sizeof group->config_size)
-	       && put(spool, group->config, group->config_size);
+	bool good = put(spool, &groups->count, sizeof groups->count);
+
+	for (size_t i = 0; good && i < groups->count; i++) {
+		const struct opk_packed_group *group = &groups->items[i];
+
+		good = put(spool, &group->metric_count, sizeof group->metric_count)
+		       && put(spool, group->metrics, group->metric_count * sizeof *group->metrics);
+	}
+	if (!groups->count)
+		return good;
+	return good && put(spool, &groups->config_size, sizeof groups->config_size)
+	       && put(spool, groups->config, groups->config_size);
 }
 
 static int pack_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
@@ -229,7 +267,6 @@ static int pack_in_child(struct opk_ctx *ctx, void *data, struct opk_child *chil
 	const struct contained_pack *job = data;
 	struct opk_plan plan = *job->plan;
 	opk_autogroups struct opk_groups groups = { 0 };
-	bool good;
 	int code;
 
 	plan.availability = opk_child_guarded_copy(job->availability, job->availability_size);
@@ -238,10 +275,9 @@ static int pack_in_child(struct opk_ctx *ctx, void *data, struct opk_child *chil
 	code = pack(&groups, ctx, &plan);
 	if (code)
 		return code;
-	good = put(child->spool, &groups.count, sizeof groups.count);
-	for (size_t i = 0; good && i < groups.count; i++)
-		good = put_group(child->spool, &groups.items[i]);
-	return good ? OPK_OK : opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
+	return put_groups(child->spool, &groups)
+	               ? OPK_OK
+	               : opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
 }
 
 /* `count` elements, of which there are between one and `most`. */
@@ -260,17 +296,24 @@ static void *get_array(FILE *spool, size_t *count, size_t element, size_t most)
 
 static bool get_group(struct opk_packed_group *group, FILE *spool, size_t metrics)
 {
-	enum { MAX_CONFIG = 1 << 28 };
-	bool good;
+	bool good = true;
 
 	group->metrics = get_array(spool, &group->metric_count, sizeof *group->metrics, metrics);
-	if (!group->metrics)
-		return false;
-	group->config = get_array(spool, &group->config_size, 1, MAX_CONFIG);
-	good = group->config != NULL;
-	for (size_t i = 0; i < group->metric_count; i++)
+	for (size_t i = 0; group->metrics && i < group->metric_count; i++)
 		good &= group->metrics[i] < metrics;
-	return good;
+	return group->metrics && good;
+}
+
+static bool get_groups(struct opk_groups *groups, FILE *spool, size_t count, size_t metrics)
+{
+	enum { MAX_CONFIG = 1 << 28 };
+
+	while (groups->count < count)
+		if (!get_group(&groups->items[groups->count++], spool, metrics))
+			return false;
+	if (count)
+		groups->config = get_array(spool, &groups->config_size, 1, MAX_CONFIG);
+	return !count || groups->config;
 }
 
 static int read_contained(struct opk_groups *groups, struct opk_ctx *ctx, FILE *spool,
@@ -283,10 +326,9 @@ static int read_contained(struct opk_groups *groups, struct opk_ctx *ctx, FILE *
 	groups->items = opk_alloc_array(count + 1, sizeof *groups->items);
 	if (!groups->items)
 		return opk_nomem(ctx, "groups of metrics");
-	while (groups->count < count)
-		if (!get_group(&groups->items[groups->count++], spool, metrics))
-			return opk_fail(ctx, OPK_EINPUT, "no groups of metrics came of it");
-	return OPK_OK;
+	return get_groups(groups, spool, count, metrics)
+	               ? OPK_OK
+	               : opk_fail(ctx, OPK_EINPUT, "no groups of metrics came of it");
 }
 
 int opk_groups_pack(struct opk_groups *out, struct opk_ctx *ctx, const struct opk_plan *plan,
@@ -312,10 +354,9 @@ int opk_groups_pack(struct opk_groups *out, struct opk_ctx *ctx, const struct op
 
 void opk_groups_clear(struct opk_groups *groups)
 {
-	for (size_t i = 0; i < groups->count; i++) {
+	for (size_t i = 0; i < groups->count; i++)
 		free(groups->items[i].metrics);
-		free(groups->items[i].config);
-	}
 	free(groups->items);
+	free(groups->config);
 	*groups = (struct opk_groups){ 0 };
 }

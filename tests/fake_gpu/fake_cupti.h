@@ -21,7 +21,7 @@ const struct fake_driver *cupti_driver(void);
 extern pthread_mutex_t cupti_lock;
 /* 0 after cuptiProfilerInitialize. */
 int profiler_ready(void);
-size_t passes_of_config(void);
+size_t passes_of_config(const void *config, size_t size);
 
 /* Callbacks of the driver, for the subscriber. */
 void callbacks_emit(int domain, uint32_t id, const void *data);

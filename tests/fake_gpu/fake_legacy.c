@@ -58,6 +58,7 @@ static int set_config(const CUpti_Profiler_SetConfig_Params *params)
 	config.min_level = params->minNestingLevel;
 	config.pass = params->passIndex;
 	config.level = params->targetNestingLevel;
+	session_read_config(&config, params->pConfig, params->configSize);
 	return session_configure(session, &config, session->image);
 }
 

@@ -100,7 +100,7 @@ static int set_config(const CUpti_PmSampling_SetConfig_Params *params)
 	if (!params->pConfig || !params->configSize || !params->samplingInterval
 	    || params->hardwareBufferSize < FAKE_RECORD_BYTES)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (passes_of_config() != 1 || (timer && !timer_supported(object->device)))
+	if (passes_of_config(params->pConfig, params->configSize) != 1 || (timer && !timer_supported(object->device)))
 		return CUPTI_ERROR_NOT_SUPPORTED;
 	object->interval = timer ? params->samplingInterval
 	                         : params->samplingInterval * 1000 / SYSCLK_MHZ + 1;

@@ -69,6 +69,7 @@ static int set_config(const CUpti_RangeProfiler_SetConfig_Params *params)
 
 	if (!params->pConfig || !params->configSize)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	session_read_config(&config, params->pConfig, params->configSize);
 	return session_configure(of(params->pRangeProfilerObject), &config,
 	                         image_open(params->pCounterDataImage,
 	                                    params->counterDataImageSize, FAKE_IMAGE_RANGES));

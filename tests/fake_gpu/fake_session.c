@@ -87,8 +87,16 @@ static bool config_valid(const struct session_config *config)
 	       && config->replay > CUPTI_Replay_INVALID && config->replay < CUPTI_Replay_COUNT
 	       && (auto_range || !kernel_replay) && config->max_ranges && config->levels
 	       && config->min_level && (!auto_range || config->levels == 1)
-	       && config->pass < passes_of_config() && config->level >= config->min_level
+	       && config->pass < config->passes && config->level >= config->min_level
 	       && config->level < config->min_level + config->levels;
+}
+
+void session_read_config(struct session_config *config, const void *image, size_t size)
+{
+	config->passes = passes_of_config(image, size);
+	config->hash = 14695981039346656037U;
+	for (size_t i = 0; i < size; i++)
+		config->hash = (config->hash ^ ((const uint8_t *)image)[i]) * 1099511628211U;
 }
 
 int session_configure(struct session *session, const struct session_config *config,
@@ -104,8 +112,10 @@ int session_configure(struct session *session, const struct session_config *conf
 	session->image = image;
 	session->path_room = image_path_room(image);
 	session->count = 0;
-	if (!session->first_max)
+	if (!session->first_max) {
 		session->first_max = config->max_ranges;
+		session->first_hash = config->hash;
+	}
 	session->configured = true;
 	session->submitted = false;
 	session->auto_index = 0;
@@ -129,7 +139,7 @@ int session_begin_pass(struct session *session)
 	int status = check(session, false);
 	/* Launches in one pass go on where they were stopped, as on an H100. */
 	bool goes_on = session->submitted && session->config.range == CUPTI_AutoRange
-	               && passes_of_config() == 1;
+	               && session->config.passes == 1;
 
 	if (status)
 		return status;
@@ -150,7 +160,7 @@ static void advance(struct session *session)
 {
 	struct session_config *config = &session->config;
 
-	if (++config->pass < passes_of_config())
+	if (++config->pass < config->passes)
 		return;
 	config->pass = 0;
 	session->submitted = ++config->level == config->min_level + config->levels;
@@ -201,7 +211,8 @@ static struct pending_range *add_pending(struct session *session, const char *pa
 
 /*
  * A range of this path begins: the same name at the same place is the same range. False: it is one
- * more than maxRangesPerPass. Beyond the first config's number ranges get lost without a word.
+ * more than maxRangesPerPass. Beyond the first config's number ranges get lost without a word, and so
+ * do all those of another config image.
  */
 static bool begin_range(struct session *session, const char *path)
 {
@@ -209,7 +220,7 @@ static bool begin_range(struct session *session, const char *path)
 		return true;
 	if (session->count == session->config.max_ranges)
 		return false;
-	if (session->count++ < session->first_max)
+	if (session->count++ < session->first_max && session->config.hash == session->first_hash)
 		add_pending(session, path);
 	return true;
 }
@@ -263,7 +274,7 @@ static void ran_automatic(struct session *session)
 	}
 	range = find_pending(session, path);
 	if (range && session->config.replay == CUPTI_KernelReplay)
-		range->passes = passes_of_config();
+		range->passes = session->config.passes;
 	if (range)
 		range->launches = range->passes;
 }

@@ -23,6 +23,8 @@ struct session_config {
 	unsigned levels, min_level;
 	size_t pass; /* the next */
 	unsigned level;
+	size_t passes;
+	uint64_t hash; /* of the config image */
 };
 
 struct session {
@@ -36,6 +38,7 @@ struct session {
 	struct fake_image *image; /* touched by SetConfig and Decode alone */
 	size_t path_room;
 	size_t first_max; /* of the first config: no later one keeps more */
+	uint64_t first_hash;
 	bool in_pass, enabled, submitted;
 	size_t count;      /* ranges of this pass, kept or not */
 	size_t auto_index; /* the name of the next automatic range */
@@ -55,6 +58,8 @@ bool session_valid(const struct session *session);
 /* Whether one was enabled ever. */
 bool session_ever(void);
 
+/* What of a config image matters. */
+void session_read_config(struct session_config *config, const void *image, size_t size);
 int session_configure(struct session *session, const struct session_config *config,
                       struct fake_image *image);
 int session_begin_pass(struct session *session);

@@ -12,7 +12,7 @@ struct profiler_config {
 	size_t image_size;
 	uint32_t slots;
 	bool push;          /* ranges are pushed and popped; else each launch is one */
-	bool kernel_replay; /* the GPU repeats launches for each pass; else there is one pass */
+	bool kernel_replay; /* the GPU repeats launches for each pass; else it runs images->pass alone */
 };
 
 /* One context under a profiler. */

@@ -73,6 +73,7 @@ static bool configure(struct profiler *profiler)
 	params.configSize = profiler->config.images->config_size;
 	params.minNestingLevel = 1;
 	params.numNestingLevels = 1;
+	params.passIndex = profiler->config.images->pass;
 	params.targetNestingLevel = 1;
 	return begin_session(profiler)
 	       && TARGET_CALL(profiler->target, cuptiProfilerSetConfig, &params)

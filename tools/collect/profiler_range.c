@@ -37,6 +37,7 @@ static bool configure(struct profiler *profiler)
 	params.maxRangesPerPass = config->slots;
 	params.numNestingLevels = 1;
 	params.minNestingLevel = 1;
+	params.passIndex = config->images->pass;
 	params.targetNestingLevel = 1;
 	return TARGET_CALL(profiler->target, cuptiRangeProfilerSetConfig, &params);
 }

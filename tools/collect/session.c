@@ -11,8 +11,8 @@
 
 /*
  * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 52 ms, more the
- * more counters there are, whatever the number of slots. More slots in a later SetConfig are accepted and
- * then lose ranges without a word, so the number stays.
+ * more counters there are, whatever the number of slots and whether another pass follows. More slots in a
+ * later SetConfig are accepted and then lose ranges without a word, so the number stays.
  */
 enum {
 	MAX_SLOTS = 64,
@@ -104,13 +104,17 @@ static bool start(struct session *session)
 	return session->selective || resume(session);
 }
 
-/* A profiler keeps the number of slots that it began with, and its images are of one group. */
-static bool enable(struct session *session)
+/* As many as fit an image of each group that the session may have. */
+static uint32_t choose_slots(const struct session *session)
 {
-	session->slots = image_ranges(session->shared->target,
-	                              &session->shared->set->images[session->group], MAX_IMAGE,
-	                              MAX_SLOTS);
-	return session->profiler.ops->enable(&session->profiler);
+	const struct collect_set *set = session->shared->set;
+	bool turns = session->shared->settings->turns != TURNS_NONE;
+	size_t last = turns ? set->image_count - 1 : session->group;
+	uint32_t slots = MAX_SLOTS;
+
+	for (size_t i = session->group; i <= last; i++)
+		slots = image_ranges(session->shared->target, &set->images[i], MAX_IMAGE, slots);
+	return slots;
 }
 
 static bool prepare(struct session *session)
@@ -118,7 +122,9 @@ static bool prepare(struct session *session)
 	const struct session_shared *shared = session->shared;
 
 	session->blanks = calloc(shared->set->image_count, sizeof *session->blanks);
-	return session->blanks && enable(session) && start(session);
+	session->slots = choose_slots(session);
+	return session->blanks && session->profiler.ops->enable(&session->profiler)
+	       && start(session);
 }
 
 static void free_images(struct session *session)
@@ -245,22 +251,16 @@ void session_flush(struct session *session)
 		start(session);
 }
 
-/* A profiler that was configured once gives no whole ranges with another configuration: a new one does. */
-static void change_group(struct session *session, size_t group)
-{
-	session_suspend(session);
-	if (session->broken || session->group == group)
-		return;
-	session->group = group;
-	session->profiler.ops->disable(&session->profiler);
-	if (!enable(session))
-		fail(session);
-}
-
+/*
+ * Groups are passes of one config image: a profiler that gets another image in the middle of a session
+ * gives no whole ranges, and a new session takes 0.2 s.
+ */
 void session_select(struct session *session, size_t group)
 {
-	if (!session->open && session->group != group)
-		change_group(session, group);
+	if (session->open || session->group == group)
+		return;
+	session_suspend(session);
+	session->group = group;
 }
 
 void session_suspend(struct session *session)
@@ -279,7 +279,7 @@ static bool make_room(struct session *session)
 {
 	if (turn_is_over(session)) {
 		rotation_next(&session->rotation);
-		change_group(session, rotation_group(&session->rotation) + 1);
+		session_select(session, rotation_group(&session->rotation) + 1);
 		session->in_turn = 0;
 	}
 	if (session->used == session->slots)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAST_BATCH = 1024, MAX_NAMES = 4096 };
+enum { FIRST_BATCH = 8, LAST_BATCH = 64, MAX_NAMES = 4096 };
 
 struct repetition {
 	char *name;
@@ -18,11 +18,8 @@ size_t rotation_group(const struct rotation *rotation)
 
 uint32_t rotation_batch(const struct rotation *rotation)
 {
-	static const uint32_t first_rounds[] = { 8, 64 };
-	size_t round = rotation->turn / rotation->groups;
-
-	if (round < sizeof first_rounds / sizeof *first_rounds)
-		return first_rounds[round];
+	if (rotation->turn < rotation->groups)
+		return FIRST_BATCH;
 	return LAST_BATCH - (uint32_t)(rotation->turn % 7);
 }
 
