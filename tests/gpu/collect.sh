@@ -41,10 +41,13 @@ modes() {
 	done
 	run "a range around each launch" $collect -v --replay none -c "$sets/five.opk" -o "$out/launch.opk" -- ./workload
 	run "rotation" $collect -v --replay rotate -c "$sets/simple.opk" -o "$out/rotate.opk" -- ./steps nvtx 400
+	run "rotation of 19 groups" $collect -v --replay rotate -c "$sets/wide.opk" -o "$out/rotate-wide.opk" -- ./steps nvtx 400
+	run "legacy, rotation" $collect -v --backend legacy --replay rotate -c "$sets/simple.opk" -o "$out/rotate-legacy.opk" -- ./steps nvtx 100
 	run "application replay" $collect -v --replay application -c "$sets/simple.opk" -o "$out/application.opk" -- ./workload
 	run "user ranges" $collect -v --range user -c "$sets/five.opk" -o "$out/user.opk" -- ./steps nvtx 10
 	run "user ranges of the header" $collect -v --range user -c "$sets/five.opk" -o "$out/header.opk" -- ./steps header 10
 	run "user ranges, user replay" $collect -v --range user --replay user -c "$sets/simple.opk" -o "$out/user-replay.opk" -- ./steps nvtx 40
+	run "user ranges, user replay, 19 groups" $collect -v --range user --replay user -c "$sets/wide.opk" -o "$out/user-replay-wide.opk" -- ./steps nvtx 60
 	run "user ranges, application replay" $collect -v --range user --replay application -c "$sets/simple.opk" -o "$out/user-application.opk" -- ./steps nvtx 3
 	run "user ranges of one domain" $collect -v --range user --nvtx-include 'solver@update/' -c "$sets/five.opk" -o "$out/domain.opk" -- ./steps nvtx 5
 	run "legacy, kernel replay" $collect -v --backend legacy --replay kernel -c "$sets/simple.opk" -o "$out/legacy-kernel.opk" -- ./workload
@@ -77,6 +80,7 @@ overhead() {
 rotation() {
 	run "rotate, simple, 5000" $collect -v --replay rotate -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 5000
 	run "each of its groups in a run of its own" $collect -v --replay application -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 5000
+	run "rotate, wide, 5000" $collect --replay rotate -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 5000
 	run "rotate, wide, 20000" $collect --replay rotate -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 20000
 	run "each of its groups in a run of its own" $collect --replay application -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 1000
 }
