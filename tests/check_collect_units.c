@@ -20,7 +20,7 @@ START_TEST(rotation)
 		uint32_t least = UINT32_MAX, most = 0;
 
 		for (size_t turn = 0; turn < 60 * groups; turn++, rotation_next(&turns)) {
-			uint32_t batch = rotation_batch(&turns);
+			uint32_t batch = rotation_batch(&turns, 64);
 			size_t round = turn / groups;
 
 			ck_assert_uint_eq(rotation_group(&turns), turn % groups);
@@ -57,7 +57,7 @@ START_TEST(rotation_does_not_resonate)
 
 		memset(seen, 0, sizeof seen);
 		for (size_t turn = 0; turn < 30000; turn++, rotation_next(&turns))
-			for (uint32_t k = rotation_batch(&turns); k; k--, launch++)
+			for (uint32_t k = rotation_batch(&turns, 64); k; k--, launch++)
 				seen[rotation_group(&turns)][launch % periods[i]] = true;
 		for (size_t group = 0; group < GROUPS; group++)
 			for (size_t k = 0; k < periods[i]; k++)

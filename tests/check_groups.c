@@ -37,6 +37,7 @@ static void check_fake_groups(const struct opk_groups *groups)
 	for (size_t i = 0; i < 2; i++) {
 		ck_assert_uint_eq(groups->items[i].metric_count, 2);
 		ck_assert_mem_eq(groups->items[i].metrics, wanted[i], sizeof wanted[i]);
+		ck_assert_uint_eq(groups->items[i].config_size, FAKE_CONFIG_SIZE);
 	}
 	ck_assert_uint_eq(groups->config_size, FAKE_CONFIG_SIZE);
 	memcpy(&passes, groups->config, sizeof passes);
@@ -182,12 +183,13 @@ static struct opk_plan *plan_recording(struct opk_ctx *ctx, const char *path)
 	return plan;
 }
 
-/* Its metrics fit one pass, and are in no other group. */
+/* Plans as `config` does, in one pass; the metrics are each in one group alone. */
 static void check_group(struct opk_ctx *ctx, const struct opk_plan *plan,
                         const struct opk_packed_group *group, bool *seen)
 {
 	const char *names[1000];
-	size_t passes;
+	opk_autofree void *config = NULL;
+	size_t passes, size;
 
 	for (size_t i = 0; i < group->metric_count; i++) {
 		size_t metric = group->metrics[i];
@@ -198,8 +200,10 @@ static void check_group(struct opk_ctx *ctx, const struct opk_plan *plan,
 		seen[metric] = true;
 		names[i] = opk_plan_metric(plan, metric);
 	}
-	ck_ok(ctx, opk_plan_try(&passes, NULL, NULL, ctx, plan, names, group->metric_count));
+	ck_ok(ctx, opk_plan_try(&passes, &config, &size, ctx, plan, names, group->metric_count));
 	ck_assert_uint_eq(passes, 1);
+	ck_assert_uint_eq(size, group->config_size);
+	ck_assert_mem_eq(config, group->config, size);
 }
 
 /* The groups' config image has all that the metrics of a group need in the pass of that group. */
@@ -331,7 +335,7 @@ START_TEST(built_groups)
 		ck_ok(ctx, opk_file_open(&file, ctx, in_folder("set.opk")));
 		ck_ok(ctx, opk_file_meta(&meta, ctx, file));
 		ck_assert_uint_eq(meta->group_count, wanted);
-		ck_assert_uint_eq(count_sections(file, OPK_SECTION_CONFIG), no_groups ? 1 : 2);
+		ck_assert_uint_eq(count_sections(file, OPK_SECTION_CONFIG), no_groups ? 1 : wanted + 2);
 		ck_assert_uint_eq(count_sections(file, OPK_SECTION_PREFIX), wanted + 1);
 		ck_assert(meta->keep_instances);
 		opk_file_free(file);

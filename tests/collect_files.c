@@ -6,8 +6,8 @@
  *     collect_files rows FILE                a line a range: KEY=VALUE with tabs between
  *     collect_files samples FILE             a line a PM-sampling image
  *
- * The set's config image has 100 bytes, the groups' has 101; the prefix of group n has 200+n, so that logs
- * and images tell which one was used. A fake image keeps the size of its prefix.
+ * The config image of group n has 100+n bytes and its prefix 200+n, so that logs and images tell which one
+ * was used; one more config image has a pass for each group. A fake image keeps the size of its prefix.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -90,7 +90,7 @@ static void make_groups(struct wanted *wanted)
 
 static void write_config(struct opk_writer *writer, size_t size, unsigned passes)
 {
-	char bytes[CONFIG_SIZE + 1] = { 0 };
+	char bytes[CONFIG_SIZE + MAX_GROUPS + 1] = { 0 };
 	struct fake_config head = { FAKE_CONFIG_MAGIC, passes };
 
 	memcpy(bytes, &head, sizeof head);
@@ -113,13 +113,14 @@ static void write_set(const struct wanted *wanted, const char *path)
 
 	must(opk_writer_new(&writer, ctx, path));
 	must(opk_writer_add_meta(writer, &meta));
-	write_config(writer, CONFIG_SIZE, wanted->passes);
-	if (wanted->groups)
-		write_config(writer, CONFIG_SIZE + 1, wanted->groups);
-	for (unsigned g = 0; g <= wanted->groups && !wanted->no_prefix; g++) {
+	for (unsigned g = 0; g <= wanted->groups; g++) {
 		memset(prefix, 'a' + (int)g, sizeof prefix);
-		must(opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, PREFIX_SIZE + g));
+		write_config(writer, CONFIG_SIZE + g, g ? 1 : wanted->passes);
+		if (!wanted->no_prefix)
+			must(opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, PREFIX_SIZE + g));
 	}
+	if (wanted->groups)
+		write_config(writer, CONFIG_SIZE + wanted->groups + 1, wanted->groups);
 	must(opk_writer_finish(writer));
 	opk_writer_free(writer);
 }
@@ -198,9 +199,10 @@ static int print_rows(const struct opk_file *file, const struct opk_range *rows,
 				print_row(&rows[row]);
 			else
 				printf("row=MISSING");
-			printf("\timage=%zu\tconfig=%d\trecord=%s\tlaunches=%" PRIu64 "\tpasses=%u\n", n,
-			       (int)image->prefix_size - PREFIX_SIZE, record->path,
-			       record->launches, record->passes);
+			printf("\timage=%zu\tconfig=%d\trecord=%s\tlaunches=%" PRIu64
+			       "\tpasses=%u\tpass=%u\n",
+			       n, (int)image->prefix_size - PREFIX_SIZE, record->path,
+			       record->launches, record->passes, record->pass);
 		}
 		free(image);
 	}

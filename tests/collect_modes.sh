@@ -13,10 +13,11 @@ make_set pm profiler=pm
 make_set pm-instances profiler=pm instances=1
 prog=$fake/fake_app
 
-# configs TEXT: config images (0 the set's, 1 the groups') and passes, in the order that the profiler got them.
+# configs TEXT: config images (0 the set's, then the groups', then the one of all groups) and passes, in the order
+# that the profiler got them.
 configs() {
 	same "$last: passes of SetConfig" \
-		"$(sed -n 's/^cupti.*ProfilerSetConfig .*config=10\([01]\) .*pass=\([0-9]*\).*/\1.\2/p' log | tr '\n' ' ')" "$1"
+		"$(sed -n 's/^cupti.*ProfilerSetConfig .*config=10\([0-9]\) .*pass=\([0-9]*\).*/\1.\2/p' log | tr '\n' ' ')" "$1"
 }
 
 section 'rotation'
@@ -24,15 +25,18 @@ set=three
 quietly '--replay rotate' init ctx:0 'launch*500:k'
 rows_count 500
 for group in 1 2 3; do
-	same "$last: rows of group $group have its counters" "$(fields run.opk rows group config |
-		grep -cx "$group $group")" "$(fields run.opk rows group | grep -cx $group)"
+	same "$last: rows of group $group have its counters" "$(fields run.opk rows group config pass |
+		grep -cx "$group $group $((group - 1))")" "$(fields run.opk rows group | grep -cx $group)"
 done
-# Turns of 8 launches, then of about 60; images hold 64.
+# Turns of 8 launches, then of an image, which holds 128, or somewhat less.
 same "$last: turns" "$(fields run.opk rows group | uniq -c | awk '{ printf "%s:%s ", $2, $1 }')" \
-	'1:8 2:8 3:8 1:61 2:60 3:59 1:58 2:64 3:63 1:62 2:49 '
-configs '1.0 1.1 1.2 1.0 1.1 1.2 1.0 1.1 1.2 1.0 1.1 '
+	'1:8 2:8 3:8 1:125 2:124 3:123 1:104 '
+configs '4.0 4.1 4.2 4.0 4.1 4.2 4.0 '
 log_has 1 '^cuptiRangeProfilerEnable'
 info '(j["mode"], j["join"], j["groups"]) == ("launch", "kernel", 3)'
+# What is flushed in between ends a turn, too.
+quietly '--replay rotate' init ctx:0 launch:a sleep:1100 launch:a sleep:1100 'launch*9:a'
+same "$last: turns" "$(fields run.opk rows group pass | uniq -c | awk '{ printf "%s:%s:%s ", $2, $3, $1 }')" '1:0:1 2:1:1 3:2:8 1:0:1 '
 quietly '--replay rotate --kernel [ab]P' init ctx:0 'launch*8:a' 'launch*5:c' 'launch*8:b:2' 'launch*5:a'
 same "$last: rows" "$(fields run.opk rows symbol group | sort | uniq -c | awk '{ print $2, $3, $1 }')" '_Z1aPKfS0_Pfi 1 8
 _Z1aPKfS0_Pfi 3 5
@@ -136,9 +140,19 @@ step/part 2 2 1
 step/part 3 3 1
 step 1 1 3
 end 1 1 1'
-configs '1.0 1.1 1.2 1.0 1.1 1.2 1.0 '
+configs '4.0 4.1 4.2 4.0 4.1 4.2 4.0 '
 log_has 1 '^cuptiRangeProfilerEnable'
 info '(j["mode"], j["join"]) == ("user", "name")'
+# Out of the order of passes, the groups want new sessions.
+quietly '--range user --replay user' init ctx:0 push:a launch:k pop push:a launch:k pop push:b launch:k pop push:b launch:k pop \
+	push:c launch:k pop push:b launch:k pop
+rows_are 'name group config pass' 'a 1 1 0
+a 2 2 1
+b 1 1 0
+b 2 2 1
+c 1 1 0
+b 3 3 2'
+log_has 4 '^cuptiRangeProfilerEnable'
 set=one
 # shellcheck disable=SC2086
 quietly '--range user --replay user' init ctx:0 $words
@@ -165,6 +179,7 @@ runs() {
 }
 collect 0 -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:a launch:b
 runs 3
+configs '1.0 2.0 3.0 '
 err_is ''
 names_are 'run.opk '
 rows_are 'symbol launch group config' '_Z1aPKfS0_Pfi 1 1 1

@@ -71,20 +71,22 @@ bool opk_build_keeps_instances(const struct opk_plan *plan, const struct opk_bui
 	return false;
 }
 
-static int write_prefix(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
+/* Config image and prefix, of the whole set or of a group. */
+static int write_images(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
                         bool keep_instances)
 {
 	opk_autofree void *prefix = NULL;
 	size_t size;
 	int code = opk_prefix_new(&prefix, &size, ctx, plan, keep_instances);
 
+	if (!code)
+		code = opk_writer_add(writer, OPK_SECTION_CONFIG, plan->config, plan->config_size);
 	return code ? code : opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, size);
 }
 
-/* Of the group as a plan of its own; what that borrows belongs to the two. */
-static int write_group_prefix(struct opk_writer *writer, struct opk_ctx *ctx,
-                              const struct opk_plan *plan, const struct opk_packed_group *group,
-                              bool keep_instances)
+/* The group as a plan of its own; what it borrows belongs to the two. */
+static int write_group(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
+                       const struct opk_packed_group *group, bool keep_instances)
 {
 	opk_autofree char **names = opk_alloc_array(group->metric_count, sizeof *names);
 	struct opk_plan part = *plan;
@@ -94,20 +96,23 @@ static int write_group_prefix(struct opk_writer *writer, struct opk_ctx *ctx,
 	for (size_t i = 0; i < group->metric_count; i++)
 		names[i] = plan->metrics.items[group->metrics[i]];
 	part.metrics = (struct opk_strlist){ .items = names, .count = group->metric_count };
-	return write_prefix(writer, ctx, &part, keep_instances);
+	part.config = group->config;
+	part.config_size = group->config_size;
+	part.passes = 1;
+	return write_images(writer, ctx, &part, keep_instances);
 }
 
-/* One config image with a pass for each group, and a prefix for each. */
+/* After the last one comes the config image that has a pass for each. */
 static int write_groups(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
                         const struct opk_groups *groups, bool keep_instances)
 {
 	int code = OPK_OK;
 
-	if (groups->count)
+	for (size_t i = 0; !code && i < groups->count; i++)
+		code = write_group(writer, ctx, plan, &groups->items[i], keep_instances);
+	if (!code && groups->count)
 		code = opk_writer_add(writer, OPK_SECTION_CONFIG, groups->config,
 		                      groups->config_size);
-	for (size_t i = 0; !code && i < groups->count; i++)
-		code = write_group_prefix(writer, ctx, plan, &groups->items[i], keep_instances);
 	return code;
 }
 
@@ -118,9 +123,7 @@ static int write_sections(struct opk_writer *writer, struct opk_ctx *ctx,
 	int code = opk_writer_add_meta(writer, meta);
 
 	if (!code)
-		code = opk_writer_add(writer, OPK_SECTION_CONFIG, plan->config, plan->config_size);
-	if (!code)
-		code = write_prefix(writer, ctx, plan, meta->keep_instances);
+		code = write_images(writer, ctx, plan, meta->keep_instances);
 	if (!code)
 		code = write_groups(writer, ctx, plan, groups, meta->keep_instances);
 	if (!code && options->availability)

@@ -14,6 +14,9 @@
 /* A candidate takes two milliseconds. Behind so many, only the newest group is tried. */
 enum { MAX_CANDIDATES = 2000 };
 
+/* Bytes that a child may say a config image has. */
+enum { MAX_CONFIG = 1 << 28 };
+
 struct pack {
 	struct opk_ctx *ctx;
 	const struct opk_plan *plan;
@@ -25,16 +28,23 @@ struct pack {
 	size_t candidates;   /* tried so far */
 };
 
+static void free_group(struct opk_packed_group *group)
+{
+	free(group->metrics);
+	free(group->config);
+}
+
 /* Takes the first `count` of p->members over into *group where they fit one pass. */
 static int try_members(bool *fits, struct pack *p, struct opk_packed_group *group, size_t count)
 {
-	size_t *members, passes;
+	opk_autofree void *config = NULL;
+	size_t *members, passes, size;
 	int code;
 
 	for (size_t i = 0; i < count; i++)
 		p->names[i] = p->plan->metrics.items[p->members[i]];
 	p->candidates++;
-	code = opk_plan_try(&passes, NULL, NULL, p->ctx, p->plan, p->names, count);
+	code = opk_plan_try(&passes, &config, &size, p->ctx, p->plan, p->names, count);
 	*fits = !code && passes == 1;
 	if (!*fits)
 		return code;
@@ -42,7 +52,8 @@ static int try_members(bool *fits, struct pack *p, struct opk_packed_group *grou
 	if (!members)
 		return opk_nomem(p->ctx, "groups of metrics");
 	memcpy(members, p->members, count * sizeof *members);
-	*group = (struct opk_packed_group){ members, count };
+	free(group->config);
+	*group = (struct opk_packed_group){ members, count, opk_take(config), size };
 	for (size_t i = 0; i < count; i++)
 		p->placed[members[i]] = true;
 	return OPK_OK;
@@ -176,7 +187,7 @@ static int place(struct pack *p, size_t metric)
 		code = try_members(&fits, p, group, with(p, group, metric));
 	}
 	if (fits)
-		free(p->groups->items[--p->groups->count].metrics);
+		free_group(&p->groups->items[--p->groups->count]);
 	return code;
 }
 
@@ -246,6 +257,11 @@ static bool put(FILE *spool, const void *data, size_t size)
 	return fwrite(data, size, 1, spool) == 1;
 }
 
+static bool put_array(FILE *spool, const void *data, size_t count, size_t element)
+{
+	return put(spool, &count, sizeof count) && put(spool, data, count * element);
+}
+
 static bool put_groups(FILE *spool, const struct opk_groups *groups)
 {
 	bool good = put(spool, &groups->count, sizeof groups->count);
@@ -253,13 +269,10 @@ static bool put_groups(FILE *spool, const struct opk_groups *groups)
 	for (size_t i = 0; good && i < groups->count; i++) {
 		const struct opk_packed_group *group = &groups->items[i];
 
-		good = put(spool, &group->metric_count, sizeof group->metric_count)
-		       && put(spool, group->metrics, group->metric_count * sizeof *group->metrics);
+		good = put_array(spool, group->metrics, group->metric_count, sizeof *group->metrics)
+		       && put_array(spool, group->config, group->config_size, 1);
 	}
-	if (!groups->count)
-		return good;
-	return good && put(spool, &groups->config_size, sizeof groups->config_size)
-	       && put(spool, groups->config, groups->config_size);
+	return good && (!groups->count || put_array(spool, groups->config, groups->config_size, 1));
 }
 
 static int pack_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
@@ -296,18 +309,20 @@ static void *get_array(FILE *spool, size_t *count, size_t element, size_t most)
 
 static bool get_group(struct opk_packed_group *group, FILE *spool, size_t metrics)
 {
-	bool good = true;
+	bool good;
 
 	group->metrics = get_array(spool, &group->metric_count, sizeof *group->metrics, metrics);
-	for (size_t i = 0; group->metrics && i < group->metric_count; i++)
+	if (!group->metrics)
+		return false;
+	group->config = get_array(spool, &group->config_size, 1, MAX_CONFIG);
+	good = group->config != NULL;
+	for (size_t i = 0; i < group->metric_count; i++)
 		good &= group->metrics[i] < metrics;
-	return group->metrics && good;
+	return good;
 }
 
 static bool get_groups(struct opk_groups *groups, FILE *spool, size_t count, size_t metrics)
 {
-	enum { MAX_CONFIG = 1 << 28 };
-
 	while (groups->count < count)
 		if (!get_group(&groups->items[groups->count++], spool, metrics))
 			return false;
@@ -355,7 +370,7 @@ int opk_groups_pack(struct opk_groups *out, struct opk_ctx *ctx, const struct op
 void opk_groups_clear(struct opk_groups *groups)
 {
 	for (size_t i = 0; i < groups->count; i++)
-		free(groups->items[i].metrics);
+		free_group(&groups->items[i]);
 	free(groups->items);
 	free(groups->config);
 	*groups = (struct opk_groups){ 0 };

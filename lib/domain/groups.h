@@ -8,13 +8,15 @@
 struct opk_packed_group {
 	size_t *metrics; /* indices into those of the plan, ascending */
 	size_t metric_count;
+	void *config; /* one pass */
+	size_t config_size;
 };
 
 struct opk_groups {
 	struct opk_packed_group *items;
 	size_t count;
 	size_t capacity;
-	/* Of all groups: its pass k collects items[k]. NULL where there are none. */
+	/* One with a pass for each: pass k collects items[k]. NULL where there are none. */
 	void *config;
 	size_t config_size;
 };

@@ -354,6 +354,47 @@ static void nested_round(void)
 	ck_status(stop(), CUPTI_SUCCESS);
 }
 
+static int set_pass(const char *config, size_t size, size_t pass)
+{
+	return CALL(cuptiRangeProfilerSetConfig, RangeProfiler_SetConfig,
+	            .pRangeProfilerObject = t.object, .configSize = size,
+	            .pConfig = (const uint8_t *)config, .counterDataImageSize = t.image_size,
+	            .pCounterDataImage = t.image, .range = CUPTI_AutoRange,
+	            .replayMode = CUPTI_UserReplay, .maxRangesPerPass = 8, .numNestingLevels = 1,
+	            .minNestingLevel = 1, .passIndex = pass, .targetNestingLevel = 1);
+}
+
+/* A session begins with any pass of a config image, goes on in order, and takes no other image. */
+START_TEST(test_passes_follow)
+{
+	static const struct {
+		size_t asked, done;
+	} rows[] = { { 1, 1 }, { 1, 2 }, { 0, 0 }, { 2, 1 } };
+	struct fake_config config = { FAKE_CONFIG_MAGIC, 3 };
+
+	set_up();
+	enable();
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		new_image(8);
+		ck_status(set_pass((char *)&config, sizeof config, rows[i].asked), CUPTI_SUCCESS);
+		ck_status(start(), CUPTI_SUCCESS);
+		launch();
+		ck_status(stop(), CUPTI_SUCCESS);
+		ck_status(decode(), CUPTI_SUCCESS);
+		ck_assert_uint_eq(count(), 1);
+		ck_assert_uint_eq(record(0)->pass, rows[i].done);
+	}
+	new_image(8);
+	config.passes = 2;
+	ck_status(set_pass((char *)&config, sizeof config, 0), CUPTI_SUCCESS);
+	ck_status(start(), CUPTI_SUCCESS);
+	launch();
+	ck_status(stop(), CUPTI_SUCCESS);
+	ck_status(decode(), CUPTI_SUCCESS);
+	ck_assert_uint_eq(count(), 0);
+}
+END_TEST
+
 START_TEST(test_nested_ranges_in_passes)
 {
 	size_t rounds = 0;
@@ -566,6 +607,7 @@ int main(void)
 	tcase_add_test(tests, test_kernel_replay_drops);
 	tcase_add_test(tests, test_user_ranges);
 	tcase_add_test(tests, test_first_config_sets_the_number);
+	tcase_add_test(tests, test_passes_follow);
 	tcase_add_test(tests, test_nested_ranges_in_passes);
 	tcase_add_test(tests, test_availability_goes_before_sessions);
 	tcase_add_test_raise_signal(tests, test_availability_after_a_session_crashes, SIGABRT);

@@ -36,6 +36,7 @@ struct fake_range_record {
 	uint64_t launches; /* kernels, over all passes */
 	uint32_t passes;   /* that have been decoded */
 	uint32_t depth;
+	uint32_t pass; /* the last one */
 	char path[]; /* names joined by FAKE_RANGE_SEPARATOR, ended by 0 */
 };
 

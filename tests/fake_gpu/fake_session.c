@@ -102,13 +102,20 @@ void session_read_config(struct session_config *config, const void *image, size_
 int session_configure(struct session *session, const struct session_config *config,
                       struct fake_image *image)
 {
+	size_t next_pass;
+
 	if (session->orphan)
 		return CUPTI_ERROR_INVALID_CONTEXT;
 	if (session->in_pass)
 		return CUPTI_ERROR_INVALID_OPERATION;
 	if (!image || !config_valid(config))
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	/* Passes follow upon each other, whatever later SetConfigs say. */
+	next_pass = session->first_max && !session->legacy && config->hash == session->config.hash
+	                    ? session->config.pass
+	                    : config->pass;
 	session->config = *config;
+	session->config.pass = next_pass;
 	session->image = image;
 	session->path_room = image_path_room(image);
 	session->count = 0;
@@ -345,6 +352,7 @@ int session_decode(struct session *session, size_t *dropped)
 		record->launches += range->launches;
 		record->passes += (uint32_t)range->passes;
 		record->depth = range->depth;
+		record->pass = (uint32_t)range->pass;
 	}
 	session->pending_count = 0;
 	session->dropped = 0;

@@ -7,12 +7,14 @@
 #include "collect/target.h"
 
 struct profiler_config {
-	const struct image_set *images;
+	const void *config;
+	size_t config_size;
+	size_t pass; /* of the config image, where replay does not take them all */
 	uint8_t *image; /* receives the ranges */
 	size_t image_size;
 	uint32_t slots;
 	bool push;          /* ranges are pushed and popped; else each launch is one */
-	bool kernel_replay; /* the GPU repeats launches for each pass; else it runs images->pass alone */
+	bool kernel_replay; /* the GPU repeats launches for each pass; else there is one */
 };
 
 /* One context under a profiler. */
@@ -32,6 +34,11 @@ struct profiler {
  */
 struct profiler_ops {
 	const char *name; /* META's `backend` */
+	/*
+	 * Successive images take the passes of one config image in turn: the first begins with
+	 * `config.pass`, and each configure() after it goes on to the next pass, whatever that says.
+	 */
+	bool takes_turns;
 	bool (*enable)(struct profiler *profiler);
 	bool (*configure)(struct profiler *profiler); /* with profiler->config */
 	bool (*start)(struct profiler *profiler);

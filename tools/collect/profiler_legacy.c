@@ -69,11 +69,10 @@ static bool configure(struct profiler *profiler)
 	CUpti_Profiler_SetConfig_Params params = PARAMS(SetConfig, profiler);
 	CUpti_Profiler_BeginPass_Params pass = PARAMS(BeginPass, profiler);
 
-	params.pConfig = profiler->config.images->config;
-	params.configSize = profiler->config.images->config_size;
+	params.pConfig = profiler->config.config;
+	params.configSize = profiler->config.config_size;
 	params.minNestingLevel = 1;
 	params.numNestingLevels = 1;
-	params.passIndex = profiler->config.images->pass;
 	params.targetNestingLevel = 1;
 	return begin_session(profiler)
 	       && TARGET_CALL(profiler->target, cuptiProfilerSetConfig, &params)

@@ -28,8 +28,8 @@ static bool configure(struct profiler *profiler)
 	const struct profiler_config *config = &profiler->config;
 	CUpti_RangeProfiler_SetConfig_Params params = PARAMS(SetConfig, profiler);
 
-	params.configSize = config->images->config_size;
-	params.pConfig = config->images->config;
+	params.configSize = config->config_size;
+	params.pConfig = config->config;
 	params.counterDataImageSize = config->image_size;
 	params.pCounterDataImage = config->image;
 	params.range = config->push ? CUPTI_UserRange : CUPTI_AutoRange;
@@ -37,7 +37,7 @@ static bool configure(struct profiler *profiler)
 	params.maxRangesPerPass = config->slots;
 	params.numNestingLevels = 1;
 	params.minNestingLevel = 1;
-	params.passIndex = config->images->pass;
+	params.passIndex = config->pass;
 	params.targetNestingLevel = 1;
 	return TARGET_CALL(profiler->target, cuptiRangeProfilerSetConfig, &params);
 }
@@ -87,6 +87,7 @@ static void disable(struct profiler *profiler)
 
 const struct profiler_ops range_profiler = {
 	.name = "range-profiler",
+	.takes_turns = true,
 	.enable = enable,
 	.configure = configure,
 	.start = start,

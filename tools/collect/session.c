@@ -11,12 +11,14 @@
 
 /*
  * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 52 ms, more the
- * more counters there are, whatever the number of slots and whether another pass follows. More slots in a
- * later SetConfig are accepted and then lose ranges without a word, so the number stays.
+ * more counters there are, whatever the number of slots. More slots in a later SetConfig are accepted and
+ * then lose ranges without a word, so the number stays.
  */
 enum {
 	MAX_SLOTS = 64,
-	MAX_IMAGE = 8 << 20, /* bytes an image aims at */
+	MAX_IMAGE = 8 << 20,        /* bytes an image aims at */
+	MAX_TURN_SLOTS = 128,
+	MAX_TURN_IMAGE = 24 << 20,
 };
 
 /* An initialised image, copied for each segment. */
@@ -28,13 +30,16 @@ struct blank {
 struct session {
 	const struct session_shared *shared;
 	struct profiler profiler;
-	struct blank *blanks; /* one a group, made when it is first needed */
+	struct blank blank;
 	struct rotation rotation;
 	uint8_t *image;
 	struct opk_range *rows; /* one a used slot */
 	uint32_t slots, used;
-	uint32_t in_turn;   /* ranges since the rotation's last turn */
-	size_t group;       /* of the present image */
+	size_t group;       /* of the present image, or of the next */
+	size_t blank_group; /* of the blank */
+	size_t next_group;  /* the one that the profiler can go on with */
+	bool begun;         /* the profiler has had an image; else it can begin with any group */
+	bool turns;         /* the profiler takes groups in turn, as passes of one config image */
 	bool configured;    /* there is a present image */
 	bool open;          /* a range is under way */
 	bool running;       /* between start and stop */
@@ -56,15 +61,16 @@ static bool fail(struct session *session)
 	return false;
 }
 
-static const struct blank *blank_of(struct session *session, size_t group)
+static bool make_blank(struct session *session)
 {
-	struct blank *blank = &session->blanks[group];
-
-	if (!blank->image)
-		blank->image = image_new(session->shared->target,
-		                         &session->shared->set->images[group], session->slots,
-		                         &blank->size);
-	return blank->image ? blank : NULL;
+	if (session->blank.image && session->blank_group == session->group)
+		return true;
+	free(session->blank.image);
+	session->blank_group = session->group;
+	session->blank.image = image_new(session->shared->target,
+	                                 &session->shared->set->images[session->group],
+	                                 session->slots, &session->blank.size);
+	return session->blank.image != NULL;
 }
 
 static bool resume(struct session *session)
@@ -79,27 +85,57 @@ static bool pause(struct session *session)
 	return session->profiler.ops->stop(&session->profiler) || fail(session);
 }
 
-/* A fresh image for the present group. */
-static bool start(struct session *session)
+/*
+ * A profiler that has another config image in the middle of its life gives no whole ranges, and neither does
+ * one that is to leave the order of passes: for these there is a new one, which takes 0.2 s.
+ */
+static bool follow(struct session *session)
 {
-	const struct blank *blank = blank_of(session, session->group);
+	const struct profiler_ops *ops = session->profiler.ops;
+	size_t groups = session->shared->set->image_count - 1;
 
-	session->image = blank ? malloc(blank->size) : NULL;
-	session->rows = calloc(session->slots, sizeof *session->rows);
-	if (!session->image || !session->rows)
-		return fail(session);
-	memcpy(session->image, blank->image, blank->size);
-	session->used = 0;
+	if (session->begun && session->next_group != session->group) {
+		ops->disable(&session->profiler);
+		if (!ops->enable(&session->profiler))
+			return false;
+	}
+	session->begun = true;
+	session->next_group = session->turns ? session->group % groups + 1 : session->group;
+	return true;
+}
+
+static bool configure(struct session *session)
+{
+	const struct collect_set *set = session->shared->set;
+	const struct image_set *images = &set->images[session->group];
+
 	session->profiler.config = (struct profiler_config){
-		.images = &session->shared->set->images[session->group],
+		.config = session->turns ? set->turns_config : images->config,
+		.config_size = session->turns ? set->turns_config_size : images->config_size,
+		.pass = session->turns ? session->group - 1 : 0,
 		.image = session->image,
-		.image_size = blank->size,
+		.image_size = session->blank.size,
 		.slots = session->slots,
 		.push = session->push,
 		.kernel_replay = session->shared->settings->mode == MODE_KERNEL_REPLAY,
 	};
-	session->configured = session->profiler.ops->configure(&session->profiler);
-	if (!session->configured)
+	session->configured = follow(session)
+	                      && session->profiler.ops->configure(&session->profiler);
+	return session->configured;
+}
+
+/* A fresh image for the present group. */
+static bool start(struct session *session)
+{
+	if (rotates(session))
+		session->group = rotation_group(&session->rotation) + 1;
+	session->image = make_blank(session) ? malloc(session->blank.size) : NULL;
+	session->rows = calloc(session->slots, sizeof *session->rows);
+	if (!session->image || !session->rows)
+		return fail(session);
+	memcpy(session->image, session->blank.image, session->blank.size);
+	session->used = 0;
+	if (!configure(session))
 		return fail(session);
 	return session->selective || resume(session);
 }
@@ -110,31 +146,26 @@ static uint32_t choose_slots(const struct session *session)
 	const struct collect_set *set = session->shared->set;
 	bool turns = session->shared->settings->turns != TURNS_NONE;
 	size_t last = turns ? set->image_count - 1 : session->group;
-	uint32_t slots = MAX_SLOTS;
+	size_t bytes = rotates(session) ? MAX_TURN_IMAGE : MAX_IMAGE;
+	uint32_t slots = rotates(session) ? MAX_TURN_SLOTS : MAX_SLOTS;
 
 	for (size_t i = session->group; i <= last; i++)
-		slots = image_ranges(session->shared->target, &set->images[i], MAX_IMAGE, slots);
+		slots = image_ranges(session->shared->target, &set->images[i], bytes, slots);
 	return slots;
 }
 
 static bool prepare(struct session *session)
 {
-	const struct session_shared *shared = session->shared;
-
-	session->blanks = calloc(shared->set->image_count, sizeof *session->blanks);
 	session->slots = choose_slots(session);
-	return session->blanks && session->profiler.ops->enable(&session->profiler)
-	       && start(session);
+	return session->profiler.ops->enable(&session->profiler) && start(session);
 }
 
 static void free_images(struct session *session)
 {
-	for (size_t i = 0; session->blanks && i < session->shared->set->image_count; i++)
-		free(session->blanks[i].image);
-	free(session->blanks);
+	free(session->blank.image);
 	free(session->image);
 	segments_free_ranges(session->rows, session->used);
-	session->blanks = NULL;
+	session->blank.image = NULL;
 	session->image = NULL;
 	session->rows = NULL;
 	session->used = 0;
@@ -154,8 +185,10 @@ struct session *session_new(const struct session_shared *shared, CUcontext conte
 		.context = context,
 	};
 	session->group = settings->group;
-	if (settings->turns != TURNS_NONE && shared->set->image_count > 1)
+	if (settings->turns != TURNS_NONE && shared->set->image_count > 1) {
 		session->group = 1;
+		session->turns = shared->ops->takes_turns;
+	}
 	if (settings->turns == TURNS_ROTATE)
 		session->rotation.groups = shared->set->image_count - 1;
 	session->push = settings_push(settings);
@@ -240,6 +273,8 @@ static void finish_image(struct session *session)
 {
 	decode(session);
 	hand_on(session);
+	if (rotates(session))
+		rotation_next(&session->rotation);
 }
 
 void session_flush(struct session *session)
@@ -247,14 +282,11 @@ void session_flush(struct session *session)
 	if (session->broken || session->open || !session->used)
 		return;
 	finish_image(session);
-	if (!session->broken)
+	/* Where groups are selected, the next range will tell its own. */
+	if (!session->broken && (rotates(session) || !session->turns))
 		start(session);
 }
 
-/*
- * Groups are passes of one config image: a profiler that gets another image in the middle of a session
- * gives no whole ranges, and a new session takes 0.2 s.
- */
 void session_select(struct session *session, size_t group)
 {
 	if (session->open || session->group == group)
@@ -269,20 +301,13 @@ void session_suspend(struct session *session)
 		finish_image(session);
 }
 
-static bool turn_is_over(const struct session *session)
-{
-	return rotates(session) && session->in_turn >= rotation_batch(&session->rotation);
-}
-
 /* Room for another range: the next image, and with rotation the next group. */
 static bool make_room(struct session *session)
 {
-	if (turn_is_over(session)) {
-		rotation_next(&session->rotation);
-		session_select(session, rotation_group(&session->rotation) + 1);
-		session->in_turn = 0;
-	}
-	if (session->used == session->slots)
+	uint32_t room = rotates(session) ? rotation_batch(&session->rotation, session->slots)
+	                                 : session->slots;
+
+	if (session->used >= room)
 		session_suspend(session);
 	return !session->broken && (session->configured || start(session));
 }
@@ -306,7 +331,6 @@ bool session_begin(struct session *session, const struct opk_range *row)
 	if (session->push ? !push(session) : session->selective && !resume(session))
 		return false;
 	session->used++;
-	session->in_turn++;
 	session->open = true;
 	return true;
 }

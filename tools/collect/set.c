@@ -32,24 +32,24 @@ static int read_section(const struct collect_set *set, uint32_t type, size_t n, 
 
 static int read_images(struct collect_set *set)
 {
-	size_t sizes[2] = { 0 }, configs = set->meta->group_count ? 2 : 1;
 	int code = OPK_OK;
 
 	set->image_count = set->meta->group_count + 1;
 	set->images = calloc(set->image_count, sizeof *set->images);
 	if (!set->images)
 		return OPK_ENOMEM;
-	for (size_t i = 0; !code && i < configs; i++)
-		code = read_section(set, OPK_SECTION_CONFIG, i, &set->configs[i], &sizes[i]);
 	for (size_t i = 0; !code && i < set->image_count; i++) {
 		struct image_set *images = &set->images[i];
 
-		images->config = set->configs[i > 0];
-		images->config_size = sizes[i > 0];
-		images->pass = i ? i - 1 : 0;
-		code = read_section(set, OPK_SECTION_PREFIX, i, &images->prefix,
-		                    &images->prefix_size);
+		code = read_section(set, OPK_SECTION_CONFIG, i, &images->config,
+		                    &images->config_size);
+		if (!code)
+			code = read_section(set, OPK_SECTION_PREFIX, i, &images->prefix,
+			                    &images->prefix_size);
 	}
+	if (!code && set->image_count > 1)
+		code = read_section(set, OPK_SECTION_CONFIG, set->image_count, &set->turns_config,
+		                    &set->turns_config_size);
 	return code;
 }
 
@@ -90,11 +90,12 @@ int collect_set_load(struct collect_set *set, const char *path)
 
 void collect_set_clear(struct collect_set *set)
 {
-	for (size_t i = 0; set->images && i < set->image_count; i++)
+	for (size_t i = 0; set->images && i < set->image_count; i++) {
+		free(set->images[i].config);
 		free(set->images[i].prefix);
+	}
 	free(set->images);
-	free(set->configs[0]);
-	free(set->configs[1]);
+	free(set->turns_config);
 	opk_file_free(set->file);
 	opk_ctx_free(set->ctx);
 }

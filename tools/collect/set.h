@@ -5,22 +5,20 @@
 
 #include "offpeak.h"
 
-/* Counter-data prefix, and the passes of a config image that belong to it. */
+/* Config image and counter-data prefix that belong together. */
 struct image_set {
-	const void *config; /* groups share theirs */
-	size_t config_size;
-	size_t pass; /* the one to collect; 0 also where replay takes them all */
-	void *prefix;
-	size_t prefix_size;
+	void *config, *prefix;
+	size_t config_size, prefix_size;
 };
 
 struct collect_set {
 	struct opk_ctx *ctx;
 	struct opk_file *file;
 	const struct opk_meta *meta;
-	void *configs[2];         /* the whole set's, and the groups' with a pass for each */
 	struct image_set *images; /* number 0: the whole set's; then one a group */
 	size_t image_count;
+	void *turns_config; /* with a pass for each group; NULL where there are none */
+	size_t turns_config_size;
 };
 
 /*

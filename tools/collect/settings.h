@@ -17,7 +17,7 @@ enum collect_mode {
 /* Who takes the one-pass groups of a set that needs several. */
 enum collect_turns {
 	TURNS_NONE,   /* one group for the whole process: settings.group */
-	TURNS_ROTATE, /* launches, batch by batch */
+	TURNS_ROTATE, /* launches, image by image */
 	TURNS_REPEAT, /* repetitions of an outermost user range */
 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BATCH = 8, LAST_BATCH = 64, MAX_NAMES = 4096 };
+enum { FIRST_BATCH = 8, UNEVEN = 7, MAX_NAMES = 4096 };
 
 struct repetition {
 	char *name;
@@ -16,11 +16,11 @@ size_t rotation_group(const struct rotation *rotation)
 	return rotation->turn % rotation->groups;
 }
 
-uint32_t rotation_batch(const struct rotation *rotation)
+uint32_t rotation_batch(const struct rotation *rotation, uint32_t room)
 {
 	if (rotation->turn < rotation->groups)
-		return FIRST_BATCH;
-	return LAST_BATCH - (uint32_t)(rotation->turn % 7);
+		return room < FIRST_BATCH ? room : FIRST_BATCH;
+	return room - (uint32_t)(rotation->turn % (room < UNEVEN ? room : UNEVEN));
 }
 
 void rotation_next(struct rotation *rotation)

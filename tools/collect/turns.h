@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who collects which one-pass group, where a set needs several: launches take them batch by batch,
- * repetitions of a user range one after the other. A change of group costs the profiler what a new image
- * of the same group does, 9 to 52 ms (H100), as much as some ten launches.
+ * Who collects which one-pass group, where a set needs several: launches take them image by image,
+ * repetitions of a user range one after the other. With the groups in their order, a change costs the
+ * profiler what any new image does, 9 to 52 ms (H100), as much as some ten launches.
  */
 #ifndef OPK_TURNS_H
 #define OPK_TURNS_H
@@ -13,17 +13,17 @@
 /* Of launches. */
 struct rotation {
 	size_t groups;
-	size_t turn; /* batches begun before the present one */
+	size_t turn; /* images before the present one */
 };
 
 /* The present group, from 0. */
 size_t rotation_group(const struct rotation *rotation);
 /*
- * How many launches the present batch takes. The first round is short, so that short programs see every
- * group; later ones fill an image, and are of uneven length, so that a program which repeats itself does
- * not show each group the same launches for ever.
+ * How many launches the present image takes, of the `room` that it has. The first round is short, so that
+ * short programs see every group; later ones are of uneven length, so that a program which repeats itself
+ * does not show each group the same launches for ever.
  */
-uint32_t rotation_batch(const struct rotation *rotation);
+uint32_t rotation_batch(const struct rotation *rotation, uint32_t room);
 void rotation_next(struct rotation *rotation);
 
 /* Of outermost user ranges with one name. */
