@@ -374,7 +374,7 @@ struct opk_meta {
 	const char *source;      /* what was imported */
 	/*
 	 * How it was collected: "kernel" (auto range, kernel replay), "launch" (a range around each
-	 * launch), "user" (the program's own ranges), "sampling".
+	 * launch), "user" (the program's own ranges), "sampling", "mixed" (merged).
 	 */
 	const char *mode;
 	int64_t gpu_time_shift;  /* ns: host time = GPU time + shift; PM sampling */
@@ -392,7 +392,7 @@ struct opk_meta {
 	 * every range has all metrics.
 	 */
 	const char *join;
-	const char *backend; /* "range-profiler", "legacy" or "pm-sampling" */
+	const char *backend; /* "range-profiler", "legacy", "pm-sampling" or "mixed" */
 	/* Metrics whose values count idle time around short kernels, because of the mode. */
 	const char *const *inflated;
 	size_t inflated_count;

@@ -110,6 +110,9 @@ START_TEST(all_sections_in_order)
 	part.meta.inflated_count = 1;
 	other.meta.inflated = metric_names + 1;
 	other.meta.inflated_count = 1;
+	part.meta.mode = "kernel";
+	other.meta.mode = "launch";
+	part.meta.backend = other.meta.backend = "legacy";
 	ck_ok(ctx, merge_two(ctx, &part, &other, NULL));
 	file = open_file(ctx);
 	ck_assert(opk_file_complete(file));
@@ -130,6 +133,8 @@ START_TEST(all_sections_in_order)
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
 	ck_assert_uint_eq(meta->run_count, 1);
 	ck_assert_uint_eq(meta->inflated_count, 2);
+	ck_assert_str_eq(meta->mode, "mixed");
+	ck_assert_str_eq(meta->backend, "legacy");
 	opk_file_free(file);
 	opk_ctx_free(ctx);
 }

@@ -187,7 +187,8 @@ refused() {
 refused 'unknown option or missing value: --bogus; --help lists them$' --bogus
 refused "'x' is not a number$" --skip x
 refused "'-1' is not a number$" --count -1
-refused "'' is not a number$" --every ''
+refused "'' is not a number from 1$" --every ''
+refused "'0' is not a number from 1$" --every 0
 refused "'1e3' is not a number$" --max-ranges 1e3
 refused "'99999999999999999999' is not a number$" --skip 99999999999999999999
 refused "'gpu' is not a device's number, or all$" --device gpu

@@ -19,6 +19,7 @@ struct merge {
 	const struct opk_meta *meta; /* the first's */
 	const char **inflated;       /* of any file */
 	size_t inflated_count;
+	const char *mode, *backend;  /* of all files, or "mixed" */
 	struct tables tables;
 };
 
@@ -133,6 +134,11 @@ static void add_inflated(struct merge *m, const struct opk_meta *meta)
 	}
 }
 
+static const char *common(const char *so_far, const char *one)
+{
+	return strcmp(so_far, one) ? "mixed" : so_far;
+}
+
 /* All parts are looked at before the first is copied; one at a time, since there may be many. */
 static int check_part(struct merge *m, const char *path)
 {
@@ -145,8 +151,11 @@ static int check_part(struct merge *m, const char *path)
 	code = check_meta(m, path, meta);
 	if (!code)
 		code = check_tables(m, file, path, meta);
-	if (!code)
+	if (!code) {
 		add_inflated(m, meta);
+		m->mode = common(m->mode, meta->mode);
+		m->backend = common(m->backend, meta->backend);
+	}
 	opk_file_free(file);
 	return code;
 }
@@ -201,6 +210,8 @@ static int write_all(struct merge *m, struct opk_writer *writer, const char *con
 
 	meta.inflated = m->inflated;
 	meta.inflated_count = m->inflated_count;
+	meta.mode = m->mode;
+	meta.backend = m->backend;
 	if (m->options->join)
 		meta.join = m->options->join;
 	code = opk_writer_add_meta(writer, &meta);
@@ -219,6 +230,8 @@ static int merge(struct merge *m, const char *const *paths, size_t count, const 
 	m->inflated = opk_alloc_array(m->meta->metric_count, sizeof *m->inflated);
 	if (!m->inflated)
 		return opk_nomem(m->ctx, "metadata");
+	m->mode = m->meta->mode;
+	m->backend = m->meta->backend;
 	for (size_t i = 0; !code && i < count; i++)
 		code = check_part(m, paths[i]);
 	if (!code)

@@ -129,7 +129,7 @@ static bool parse_count(uint64_t *out, const char *text)
 	return parse(out, text, (const char *const[]){ "", NULL }, (const uint64_t[]){ 1 });
 }
 
-static bool parse_level(uint64_t *out, const char *text)
+static bool parse_positive(uint64_t *out, const char *text)
 {
 	return parse_count(out, text) && *out;
 }
@@ -161,10 +161,10 @@ static const struct {
 	const char *variable, *form;
 } numbers[] = {
 	{ SKIP, parse_count, SETTING_SKIP, "a number" },
-	{ EVERY, parse_count, SETTING_EVERY, "a number" },
+	{ EVERY, parse_positive, SETTING_EVERY, "a number from 1" },
 	{ COUNT, parse_count, SETTING_COUNT, "a number" },
 	{ MAX_RANGES, parse_count, SETTING_MAX_RANGES, "a number" },
-	{ LEVEL, parse_level, SETTING_LEVEL, "a number from 1" },
+	{ LEVEL, parse_positive, SETTING_LEVEL, "a number from 1" },
 	{ MAX_SAMPLES, parse_count, SETTING_MAX_SAMPLES, "a number" },
 	{ DEVICE, parse_device, SETTING_DEVICE, "a device's number, or all" },
 	{ INTERVAL, parse_time, SETTING_INTERVAL, "a time such as 10us, 500ns, 1ms" },
