@@ -135,6 +135,22 @@ START_TEST(calls_fail)
 }
 END_TEST
 
+/* Then the image of all groups would not be what it should be. */
+START_TEST(passes_are_shared)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_plan *plan = plan_of(ctx, "FA100", all_names);
+	struct opk_groups groups = { 0 };
+
+	fake.calls_share_passes = true;
+	ck_code(ctx, opk_groups_pack(&groups, ctx, plan, NULL, 0), OPK_EFAILED);
+	ck_assert_msg(told(ctx, "CUPTI takes 1 pass"), "%s", errors_of(ctx));
+	ck_assert(!groups.items && !groups.count);
+	opk_plan_free(plan);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(without_memory)
 {
 	struct opk_ctx *ctx = fake_ctx();
@@ -354,6 +370,7 @@ int main(void)
 	tcase_add_test(tests, without_pass_counters);
 	tcase_add_test(tests, with_availability);
 	tcase_add_test(tests, calls_fail);
+	tcase_add_test(tests, passes_are_shared);
 	tcase_add_test(tests, without_memory);
 	suite_add_tcase(suite, tests);
 	if (have_cupti()) {

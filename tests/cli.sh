@@ -332,7 +332,7 @@ lines_are 1
 equal dir/sol.opk dir/again.opk
 works info dir/sol.opk --format json
 json 'j["kind"] == "set" and j["set"] == "speed-of-light" and j["keep_instances"] is True'
-json '[s["type"] for s in j["sections"]] == ["META"] + ["CNFG", "PRFX"] * (j["groups"] + 1)'
+json '[s["type"] for s in j["sections"]] == ["META"] + ["CNFG", "PRFX"] * (j["groups"] + 1) + ["CNFG"]'
 refuses 4 'no counter data' eval dir/sol.opk
 fresh
 works build --chip GH100 $metric -o dir/noinst.opk --no-instances \

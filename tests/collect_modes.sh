@@ -28,15 +28,30 @@ for group in 1 2 3; do
 	same "$last: rows of group $group have its counters" "$(fields run.opk rows group config pass |
 		grep -cx "$group $group $((group - 1))")" "$(fields run.opk rows group | grep -cx $group)"
 done
-# Turns of 8 launches, then of an image, which holds 128, or somewhat less.
+# Turns of 8 launches, then of most of an image, which holds 128.
 same "$last: turns" "$(fields run.opk rows group | uniq -c | awk '{ printf "%s:%s ", $2, $1 }')" \
-	'1:8 2:8 3:8 1:125 2:124 3:123 1:104 '
-configs '4.0 4.1 4.2 4.0 4.1 4.2 4.0 '
+	'1:8 2:8 3:8 1:107 2:115 3:123 1:125 2:6 '
+configs '4.0 4.1 4.2 4.0 4.1 4.2 4.0 4.1 '
 log_has 1 '^cuptiRangeProfilerEnable'
 info '(j["mode"], j["join"], j["groups"]) == ("launch", "kernel", 3)'
 # What is flushed in between ends a turn, too.
 quietly '--replay rotate' init ctx:0 launch:a sleep:1100 launch:a sleep:1100 'launch*9:a'
 same "$last: turns" "$(fields run.opk rows group pass | uniq -c | awk '{ printf "%s:%s:%s ", $2, $3, $1 }')" '1:0:1 2:1:1 3:2:8 1:0:1 '
+# The profiler goes on at once, before the next launch.
+same "$last: what comes between the first two launches" "$(awk '/^cuLaunchKernel/ { n++ }
+	n == 1 && /^cuptiRangeProfiler/ { printf "%s ", $1 }' log)" \
+	'cuptiRangeProfilerStop cuptiRangeProfilerDecodeData cuptiRangeProfilerGetCounterDataInfo cuptiRangeProfilerSetConfig cuptiRangeProfilerStart '
+# A program whose graphs end the images shows every group each of its kernels, by either interface.
+words=
+for i in $(seq 60); do
+	words="$words launch:a graph:1 launch:b graph"
+done
+for backend in range legacy; do
+	# shellcheck disable=SC2086
+	record "--replay rotate --backend $backend" init ctx:0 $words
+	same "$last: kernels and groups" "$(fields run.opk rows symbol group config | sort -u | tr '\n' ' ')" \
+		'_Z1aPKfS0_Pfi 1 1 _Z1aPKfS0_Pfi 2 2 _Z1aPKfS0_Pfi 3 3 _Z1bPKfS0_Pfi 1 1 _Z1bPKfS0_Pfi 2 2 _Z1bPKfS0_Pfi 3 3 '
+done
 quietly '--replay rotate --kernel [ab]P' init ctx:0 'launch*8:a' 'launch*5:c' 'launch*8:b:2' 'launch*5:a'
 same "$last: rows" "$(fields run.opk rows symbol group | sort | uniq -c | awk '{ print $2, $3, $1 }')" '_Z1aPKfS0_Pfi 1 8
 _Z1aPKfS0_Pfi 3 5

@@ -185,6 +185,8 @@ static int do_cuptiProfilerHostConfigAddMetrics(struct nv_HostConfigAddMetrics *
 	if (params->numMetrics > 1 && fake.together_status)
 		return fake.together_status;
 	/* What one call adds shares no pass with what another one does. */
+	if (fake.calls_share_passes && host->cost)
+		return 0;
 	host->cost = (host->cost + 3) / 4 * 4;
 	for (size_t i = 0; !status && i < params->numMetrics; i++)
 		status = add_one(host, params->ppMetricNames[i]);

@@ -42,6 +42,7 @@ struct fake_nv {
 	size_t size_count;
 	/* Status of an add of more than one metric. */
 	int together_status;
+	bool calls_share_passes;      /* later ConfigAddMetrics need none of their own */
 	/* What HostInitialize does with a counter-availability image. */
 	enum fake_deed availability_deed;
 	/* Objects that were made and not given back. */

@@ -217,12 +217,11 @@ static int schedule(struct pack *p)
 	if (!code)
 		code = add_groups(p, host);
 	if (!code)
-		code = opk_nv_config_image(&groups->config, &groups->config_size, p->ctx, host);
+		code = opk_plan_image(&passes, &groups->config, &groups->config_size, p->ctx, host);
 	opk_nv_host_free(host);
-	if (!code)
-		code = opk_nv_passes(&passes, p->ctx, groups->config, groups->config_size);
 	if (!code && passes != groups->count)
-		code = opk_fail(p->ctx, OPK_EFAILED, "CUPTI takes %zu passes for %zu groups", passes,
+		code = opk_fail(p->ctx, OPK_EFAILED, "CUPTI takes %zu pass%s for %zu groups; "
+		                "--no-groups builds without them", passes, passes == 1 ? "" : "es",
 		                groups->count);
 	return code;
 }

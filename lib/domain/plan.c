@@ -12,28 +12,34 @@
 #include "domain/contain.h"
 #include "domain/set.h"
 
+int opk_plan_image(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
+                   struct opk_nv_host *host)
+{
+	opk_autofree void *image = NULL;
+	size_t image_size = 0;
+	int code = opk_nv_config_image(&image, &image_size, ctx, host);
+
+	if (!code)
+		code = opk_nv_passes(passes, ctx, image, image_size);
+	if (code || !config)
+		return code;
+	*config = opk_take(image);
+	*size = image_size;
+	return OPK_OK;
+}
+
 int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
                  const struct opk_plan *plan, const char *const *metrics, size_t count)
 {
 	struct opk_nv_host *host = NULL;
-	opk_autofree void *image = NULL;
-	size_t image_size = 0;
 	int code = opk_nv_host_new(&host, ctx, plan->chip, plan->profiler, plan->availability);
 
 	if (!code)
 		code = opk_nv_add_metrics(ctx, host, metrics, count);
 	if (!code)
-		code = opk_nv_config_image(&image, &image_size, ctx, host);
-	if (!code)
-		code = opk_nv_passes(passes, ctx, image, image_size);
+		code = opk_plan_image(passes, config, size, ctx, host);
 	opk_nv_host_free(host);
-	if (code)
-		return code;
-	if (config) {
-		*config = opk_take(image);
-		*size = image_size;
-	}
-	return OPK_OK;
+	return code;
 }
 
 /* Whether a metric is refused by itself, and why; OPK_OK where it is not. */

@@ -5,6 +5,8 @@
 #include "base/ctx.h"
 #include "base/strlist.h"
 
+struct opk_nv_host;
+
 struct opk_plan {
 	char *chip;
 	enum opk_profiler profiler;
@@ -23,5 +25,9 @@ OPK_DEFINE_AUTO(opk_plan)
 /* Passes and config image of some metrics on a fresh host object; *config may be NULL. */
 int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
                  const struct opk_plan *plan, const char *const *metrics, size_t count);
+
+/* The same of what the host object has been given. */
+int opk_plan_image(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
+                   struct opk_nv_host *host);
 
 #endif

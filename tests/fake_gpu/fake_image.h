@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fake's config images, which may have this at their head, and its counter data images: a header, then records of the same size. They have nothing in
+ * The fake's counter data images: a header, then records of the same size. They have nothing in
  * common with NVIDIA's but that their size grows with the ranges, and that they say how many ranges
  * they hold. Tests read them with these structs.
  */
@@ -13,6 +13,7 @@
 
 #define FAKE_CONFIG_MAGIC "FAKECFG1"
 
+/* At the head of a config image, if at all. */
 struct fake_config {
 	char magic[8];
 	uint32_t passes;

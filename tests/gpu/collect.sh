@@ -141,6 +141,8 @@ capture() {
 		$collect -v --replay none -c "$sets/one.opk" -o "$out/graphs.opk" -- ./graphs
 	run "the same with pushed ranges" $collect -v --push -c "$sets/one.opk" -o "$out/graphs-pushed.opk" -- ./graphs
 	run "the same by kernel replay" $collect -v --replay kernel -c "$sets/simple.opk" -o "$out/graphs-kernel.opk" -- ./graphs
+	run "the same by rotation, with images that end early or hold nothing" \
+		$collect -v --replay rotate -c "$sets/wide.opk" -o "$out/graphs-rotate.opk" -- ./graphs 80
 	run "the same through the legacy interface" $collect -v --backend legacy --push -c "$sets/one.opk" -o "$out/graphs-legacy.opk" -- ./graphs
 }
 

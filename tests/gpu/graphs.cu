@@ -1,11 +1,14 @@
-// A stream captured into a graph, slowly, and launched three times.
+// A stream captured into a graph, slowly, and launched three times: graphs [ROUNDS]
+// Each round adds a launch of the kernel, every fourth time a pause, and one more of the graph.
 #include <cstdio>
+#include <cstdlib>
 #include <unistd.h>
 
 __global__ void add(float *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] += 1; }
 
-int main()
+int main(int argc, char **argv)
 {
+	const int rounds = argc > 1 ? atoi(argv[1]) : 0;
 	const int n = 1 << 20;
 	float *x, first;
 	cudaStream_t stream;
@@ -25,9 +28,16 @@ int main()
 	cudaGraphInstantiate(&exec, graph, 0);
 	for (int i = 0; i < 3; i++)
 		cudaGraphLaunch(exec, stream);
+	for (int i = 0; i < rounds; i++) {
+		add<<<n / 256, 256, 0, stream>>>(x, n);
+		if (i % 4 == 3)
+			usleep(1200000);
+		cudaGraphLaunch(exec, stream);
+	}
 	cudaStreamSynchronize(stream);
 	cudaMemcpy(&first, x, sizeof first, cudaMemcpyDeviceToHost);
 	cudaError_t error = cudaGetLastError();
-	printf("capture: %s, %g of 16, %s\n", cudaGetErrorString(captured), first, cudaGetErrorString(error));
-	return captured != cudaSuccess || error != cudaSuccess || first != 16;
+	const int wanted = 16 + 6 * rounds;
+	printf("capture: %s, %g of %d, %s\n", cudaGetErrorString(captured), first, wanted, cudaGetErrorString(error));
+	return captured != cudaSuccess || error != cudaSuccess || first != wanted;
 }

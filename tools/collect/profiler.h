@@ -17,12 +17,15 @@ struct profiler_config {
 	bool kernel_replay; /* the GPU repeats launches for each pass; else there is one */
 };
 
+#define ANY_PASS SIZE_MAX
+
 /* One context under a profiler. */
 struct profiler {
 	const struct profiler_ops *ops;
 	const struct target *target;
 	CUcontext context;
 	struct profiler_config config;
+	size_t next_pass; /* that configure() will collect, whatever config.pass says; or ANY_PASS */
 	CUpti_RangeProfiler_Object *object; /* range profiler */
 	uint8_t *scratch;                   /* legacy */
 	bool in_session;                    /* legacy */
@@ -34,10 +37,7 @@ struct profiler {
  */
 struct profiler_ops {
 	const char *name; /* META's `backend` */
-	/*
-	 * Successive images take the passes of one config image in turn: the first begins with
-	 * `config.pass`, and each configure() after it goes on to the next pass, whatever that says.
-	 */
+	/* Images take the passes of one config image in turn, as next_pass below says. */
 	bool takes_turns;
 	bool (*enable)(struct profiler *profiler);
 	bool (*configure)(struct profiler *profiler); /* with profiler->config */

@@ -20,6 +20,7 @@ static bool enable(struct profiler *profiler)
 	if (!TARGET_CALL(profiler->target, cuptiRangeProfilerEnable, &params))
 		return false;
 	profiler->object = params.pRangeProfilerObject;
+	profiler->next_pass = ANY_PASS;
 	return true;
 }
 
@@ -68,7 +69,10 @@ static bool stop(struct profiler *profiler)
 {
 	CUpti_RangeProfiler_Stop_Params params = PARAMS(Stop, profiler);
 
-	return TARGET_CALL(profiler->target, cuptiRangeProfilerStop, &params);
+	if (!TARGET_CALL(profiler->target, cuptiRangeProfilerStop, &params))
+		return false;
+	profiler->next_pass = params.passIndex;
+	return true;
 }
 
 static bool decode(struct profiler *profiler)
@@ -82,6 +86,9 @@ static void disable(struct profiler *profiler)
 {
 	CUpti_RangeProfiler_Disable_Params params = PARAMS(Disable, profiler);
 
+	if (!profiler->object)
+		return;
+	profiler->object = NULL;
 	TARGET_CALL(profiler->target, cuptiRangeProfilerDisable, &params);
 }
 

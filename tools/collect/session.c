@@ -33,13 +33,12 @@ struct session {
 	struct blank blank;
 	struct rotation rotation;
 	uint8_t *image;
+	size_t image_size;
 	struct opk_range *rows; /* one a used slot */
 	uint32_t slots, used;
 	size_t group;       /* of the present image, or of the next */
-	size_t blank_group; /* of the blank */
-	size_t next_group;  /* the one that the profiler can go on with */
-	bool begun;         /* the profiler has had an image; else it can begin with any group */
-	bool turns;         /* the profiler takes groups in turn, as passes of one config image */
+	bool turns;         /* images are of several groups */
+	bool in_order;      /* which are passes of one config image */
 	bool configured;    /* there is a present image */
 	bool open;          /* a range is under way */
 	bool running;       /* between start and stop */
@@ -55,22 +54,36 @@ static bool rotates(const struct session *session)
 	return session->rotation.groups > 0;
 }
 
+/* How many ranges the present image takes. */
+static uint32_t room_of(const struct session *session)
+{
+	return rotates(session) ? rotation_batch(&session->rotation, session->slots)
+	                        : session->slots;
+}
+
 static bool fail(struct session *session)
 {
 	session->broken = true;
 	return false;
 }
 
-static bool make_blank(struct session *session)
+/* With turns each image is another group's; else it is a copy of the first. */
+static uint8_t *new_image(struct session *session)
 {
-	if (session->blank.image && session->blank_group == session->group)
-		return true;
-	free(session->blank.image);
-	session->blank_group = session->group;
-	session->blank.image = image_new(session->shared->target,
-	                                 &session->shared->set->images[session->group],
-	                                 session->slots, &session->blank.size);
-	return session->blank.image != NULL;
+	const struct session_shared *shared = session->shared;
+	const struct image_set *images = &shared->set->images[session->group];
+	struct blank *blank = &session->blank;
+	uint8_t *image;
+
+	if (session->turns)
+		return image_new(shared->target, images, session->slots, &session->image_size);
+	if (!blank->image)
+		blank->image = image_new(shared->target, images, session->slots, &blank->size);
+	image = blank->image ? malloc(blank->size) : NULL;
+	if (image)
+		memcpy(image, blank->image, blank->size);
+	session->image_size = blank->size;
+	return image;
 }
 
 static bool resume(struct session *session)
@@ -86,22 +99,18 @@ static bool pause(struct session *session)
 }
 
 /*
- * A profiler that has another config image in the middle of its life gives no whole ranges, and neither does
- * one that is to leave the order of passes: for these there is a new one, which takes 0.2 s.
+ * A profiler goes through the passes of its config image in order, and gives no whole ranges with another
+ * image. Out of order there is a new one, which takes 0.2 s.
  */
 static bool follow(struct session *session)
 {
-	const struct profiler_ops *ops = session->profiler.ops;
-	size_t groups = session->shared->set->image_count - 1;
+	struct profiler *profiler = &session->profiler;
 
-	if (session->begun && session->next_group != session->group) {
-		ops->disable(&session->profiler);
-		if (!ops->enable(&session->profiler))
-			return false;
-	}
-	session->begun = true;
-	session->next_group = session->turns ? session->group % groups + 1 : session->group;
-	return true;
+	if (!session->in_order || profiler->next_pass == ANY_PASS
+	    || profiler->next_pass == session->group - 1)
+		return true;
+	profiler->ops->disable(profiler);
+	return profiler->ops->enable(profiler);
 }
 
 static bool configure(struct session *session)
@@ -110,11 +119,11 @@ static bool configure(struct session *session)
 	const struct image_set *images = &set->images[session->group];
 
 	session->profiler.config = (struct profiler_config){
-		.config = session->turns ? set->turns_config : images->config,
-		.config_size = session->turns ? set->turns_config_size : images->config_size,
-		.pass = session->turns ? session->group - 1 : 0,
+		.config = session->in_order ? set->turns_config : images->config,
+		.config_size = session->in_order ? set->turns_config_size : images->config_size,
+		.pass = session->in_order ? session->group - 1 : 0,
 		.image = session->image,
-		.image_size = session->blank.size,
+		.image_size = session->image_size,
 		.slots = session->slots,
 		.push = session->push,
 		.kernel_replay = session->shared->settings->mode == MODE_KERNEL_REPLAY,
@@ -129,11 +138,10 @@ static bool start(struct session *session)
 {
 	if (rotates(session))
 		session->group = rotation_group(&session->rotation) + 1;
-	session->image = make_blank(session) ? malloc(session->blank.size) : NULL;
+	session->image = new_image(session);
 	session->rows = calloc(session->slots, sizeof *session->rows);
 	if (!session->image || !session->rows)
 		return fail(session);
-	memcpy(session->image, session->blank.image, session->blank.size);
 	session->used = 0;
 	if (!configure(session))
 		return fail(session);
@@ -144,8 +152,7 @@ static bool start(struct session *session)
 static uint32_t choose_slots(const struct session *session)
 {
 	const struct collect_set *set = session->shared->set;
-	bool turns = session->shared->settings->turns != TURNS_NONE;
-	size_t last = turns ? set->image_count - 1 : session->group;
+	size_t last = session->turns ? set->image_count - 1 : session->group;
 	size_t bytes = rotates(session) ? MAX_TURN_IMAGE : MAX_IMAGE;
 	uint32_t slots = rotates(session) ? MAX_TURN_SLOTS : MAX_SLOTS;
 
@@ -187,7 +194,8 @@ struct session *session_new(const struct session_shared *shared, CUcontext conte
 	session->group = settings->group;
 	if (settings->turns != TURNS_NONE && shared->set->image_count > 1) {
 		session->group = 1;
-		session->turns = shared->ops->takes_turns;
+		session->turns = true;
+		session->in_order = shared->ops->takes_turns;
 	}
 	if (settings->turns == TURNS_ROTATE)
 		session->rotation.groups = shared->set->image_count - 1;
@@ -271,10 +279,12 @@ static void hand_on(struct session *session)
 
 static void finish_image(struct session *session)
 {
+	bool cut = session->used < room_of(session);
+
 	decode(session);
 	hand_on(session);
 	if (rotates(session))
-		rotation_next(&session->rotation);
+		rotation_next(&session->rotation, cut);
 }
 
 void session_flush(struct session *session)
@@ -304,10 +314,7 @@ void session_suspend(struct session *session)
 /* Room for another range: the next image, and with rotation the next group. */
 static bool make_room(struct session *session)
 {
-	uint32_t room = rotates(session) ? rotation_batch(&session->rotation, session->slots)
-	                                 : session->slots;
-
-	if (session->used >= room)
+	if (session->used >= room_of(session))
 		session_suspend(session);
 	return !session->broken && (session->configured || start(session));
 }

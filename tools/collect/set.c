@@ -30,6 +30,16 @@ static int read_section(const struct collect_set *set, uint32_t type, size_t n, 
 	return OPK_EINPUT;
 }
 
+/* One for the set, one a group, and the one of all groups. */
+static bool is_old(const struct collect_set *set)
+{
+	size_t configs = 0;
+
+	for (size_t i = 0; i < opk_file_section_count(set->file); i++)
+		configs += opk_file_section(set->file, i)->type == OPK_SECTION_CONFIG;
+	return set->meta->group_count && configs == set->meta->group_count + 1;
+}
+
 static int read_images(struct collect_set *set)
 {
 	int code = OPK_OK;
@@ -67,9 +77,10 @@ int collect_set_open(struct collect_set *set, const char *path)
 		code = opk_file_verify(set->ctx, set->file, i);
 	if (code)
 		return tell_error(set->ctx, code);
-	if (opk_file_complete(set->file))
+	if (opk_file_complete(set->file) && !is_old(set))
 		return OPK_OK;
-	fprintf(stderr, "offpeak-collect: %s is cut off: build it again\n", path);
+	fprintf(stderr, "offpeak-collect: %s is %s: build it again\n", path,
+	        opk_file_complete(set->file) ? "an older offpeak's" : "cut off");
 	return OPK_EINPUT;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BATCH = 8, UNEVEN = 7, MAX_NAMES = 4096 };
+enum { FIRST_BATCH = 8, SKIPS = 8, MAX_NAMES = 4096 };
 
 struct repetition {
 	char *name;
@@ -16,16 +16,28 @@ size_t rotation_group(const struct rotation *rotation)
 	return rotation->turn % rotation->groups;
 }
 
+/* Without any pattern that a program could share. */
+static uint32_t scatter(size_t turn)
+{
+	uint32_t hash = (uint32_t)turn * 0x9e3779b1U;
+
+	hash = (hash ^ hash >> 15) * 0x85ebca77U;
+	return hash ^ hash >> 13;
+}
+
 uint32_t rotation_batch(const struct rotation *rotation, uint32_t room)
 {
 	if (rotation->turn < rotation->groups)
 		return room < FIRST_BATCH ? room : FIRST_BATCH;
-	return room - (uint32_t)(rotation->turn % (room < UNEVEN ? room : UNEVEN));
+	return room - scatter(rotation->turn) % (room / 4 + 1);
 }
 
-void rotation_next(struct rotation *rotation)
+void rotation_next(struct rotation *rotation, bool cut)
 {
-	rotation->turn++;
+	bool skip = cut && rotation->turn >= rotation->groups
+	            && scatter(rotation->turn) % SKIPS == 0;
+
+	rotation->turn += skip ? 2 : 1;
 }
 
 static struct repetition *find(struct repetitions *repetitions, const char *name)

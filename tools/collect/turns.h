@@ -2,11 +2,12 @@
 /*
  * Who collects which one-pass group, where a set needs several: launches take them image by image,
  * repetitions of a user range one after the other. With the groups in their order, a change costs the
- * profiler what any new image does, 9 to 52 ms (H100), as much as some ten launches.
+ * profiler what any new image does, 20 to 50 ms (H100), as much as that many launches.
  */
 #ifndef OPK_TURNS_H
 #define OPK_TURNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,10 +22,14 @@ size_t rotation_group(const struct rotation *rotation);
 /*
  * How many launches the present image takes, of the `room` that it has. The first round is short, so that
  * short programs see every group; later ones are of uneven length, so that a program which repeats itself
- * does not show each group the same launches for ever.
+ * shows every group all of its launches in time.
  */
 uint32_t rotation_batch(const struct rotation *rotation, uint32_t room);
-void rotation_next(struct rotation *rotation);
+/*
+ * `cut`: the image ended early. Behind the first round one turn in eight is left out then, in case it was the
+ * program's rhythm that did it.
+ */
+void rotation_next(struct rotation *rotation, bool cut);
 
 /* Of outermost user ranges with one name. */
 struct repetitions {
