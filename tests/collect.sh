@@ -224,7 +224,7 @@ log_has 0 '^lost session'
 FAKE_GPU_FAIL=cuptiRangeProfilerEnable:sleep200 quietly '' init ctx:0 sleep:50 ctx:0 ctxdestroy ctx:0 launch:k
 rows_count 1
 FAKE_GPU_FAIL=cuptiRangeProfilerEnable:sleep200 record '' init ctx:0 sleep:50
-err_is 'offpeak-collect: note: the recording is empty: nothing that was to be recorded happened'
+err_is 'offpeak-collect: note: the recording is empty: nothing was launched'
 rows_count 0
 info 'j["complete"] and j["stats"] == [{"launches": 0, "ranges": 0, "depth": 0}]'
 
@@ -382,7 +382,7 @@ section 'no CUDA'
 code=5
 record '' out:hello exit:5
 out_is hello
-err_is 'offpeak-collect: nothing was recorded: the program used no CUDA, or what was said above'
+err_is 'offpeak-collect: nothing was recorded: the program did nothing on a GPU, or what was said above'
 names_are ''
 code=0
 record '' init

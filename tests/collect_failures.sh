@@ -9,7 +9,7 @@ make_set one
 make_set three passes=3 groups=3
 make_set pm profiler=pm
 prog=$fake/fake_app
-nothing='offpeak-collect: nothing was recorded: the program used no CUDA, or what was said above'
+nothing='offpeak-collect: nothing was recorded: the program did nothing on a GPU, or what was said above'
 
 # Calls whose failure costs a detail that nobody needs to hear about: a version, a stream's id, a size that
 # is guessed instead.
@@ -65,7 +65,14 @@ section 'what is lost is counted'
 set=one
 FAKE_GPU_FAIL=cuptiRangeProfilerDecodeData:999:2 record '' init ctx:0 'launch*140:k'
 rows_count 64
-info 'j["stats"][0]["ranges"] == 64 and j["stats"][0]["launches"] == 140' 'j["drops"][0]["reason"] == "the profiler dropped them"'
+info 'j["stats"][0]["ranges"] == 64 and j["stats"][0]["launches"] == 140' \
+	'j["drops"] == [{"reason": "the profiler refused or dropped them", "count": 76}]'
+FAKE_GPU_FAIL=cuptiRangeProfilerStart:999:2+ record '' init ctx:0 'launch*80:k'
+rows_count 64
+info 'j["drops"] == [{"reason": "the profiler refused or dropped them", "count": 16}]'
+FAKE_GPU_FAIL=cuptiRangeProfilerEnable:999 record '' init ctx:0 'launch*80:k'
+rows_count 0
+err_has '80 are missing: the profiler refused or dropped them$'
 # Nothing is told again and again.
 FAKE_GPU_FAIL=cuptiPmSamplingGetCounterDataInfo:999 set=pm record '' init ctx:0 sleep:200
 same "$last: messages" "$(grep -c GetCounterDataInfo err)" 1

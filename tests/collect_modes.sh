@@ -132,7 +132,7 @@ quietly '--range user' init ctx:0 nvtxpush:a launch:k ctxdestroy ctx:0 nvtxpop n
 rows_are 'name launches context' 'a 1 1
 b 1 2'
 record '--range user' init ctx:0 nvtxstart:s nvtxmark:m launch:k nvtxend nvtxpop sleep:100
-err_is 'offpeak-collect: note: the recording is empty: nothing that was to be recorded happened'
+err_is 'offpeak-collect: note: the recording is empty: no range that was to be recorded was pushed'
 rows_count 0
 set=three code=2
 record '--range user' init
@@ -237,7 +237,7 @@ rows_are 'group config' '1 1'
 rm -f run.opk
 collect 0 -c three.opk --replay application -o run.opk -- ./app out:nothing
 runs 3
-err_is 'offpeak-collect: nothing was recorded: the program used no CUDA, or what was said above'
+err_is 'offpeak-collect: nothing was recorded: the program did nothing on a GPU, or what was said above'
 names_are ''
 collect 0 -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:a spawn:begin init ctx:0 launch:b spawn:end
 rows_count 6

@@ -71,6 +71,8 @@ static void put_overview(void)
 		printf(".TP\n\\fBoffpeak\\-%s\\fR(1)\n", (*c)->name);
 		put_text((*c)->summary);
 	}
+	fputs(".TP\n\\fBoffpeak\\-collect\\fR(1)\nrecord hardware metrics of a program, on a GPU\n",
+	      stdout);
 	put_exit_codes();
 	fputs(".SH ENVIRONMENT\n"
 	      ".TP\n\\fBOFFPEAK_CUDA\\fR\nfolder of the CUDA toolkit or of its libraries; no other "

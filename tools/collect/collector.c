@@ -16,7 +16,7 @@ static const double flush_interval_s = 1;
 struct collector collector = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP };
 
 static const char *const drop_reasons[DROPS] = {
-	[DROP_PROFILER] = "the profiler dropped them",
+	[DROP_PROFILER] = "the profiler refused or dropped them",
 	[DROP_OVERFLOW] = "samples came faster than they could be decoded, and sampling paused; a longer "
 	                  "--interval or fewer metrics help",
 	[DROP_OTHER_RANGE] = "a range of another thread was open",
@@ -189,6 +189,7 @@ static struct session *open_context(struct collector_context *entry)
 		begin_sampling(entry->device);
 	else
 		session = session_new(&collector.shared, entry->context);
+	entry->refused = !session && settings->mode != MODE_SAMPLING;
 	leave();
 	end_before_nvidia();
 	return session;
@@ -222,6 +223,13 @@ struct session *collector_session(CUcontext context)
 		entry->session = open_context(entry);
 	}
 	return entry->session;
+}
+
+void collector_miss(CUcontext context)
+{
+	const struct collector_context *entry = find(context);
+
+	collector.drops[DROP_PROFILER] += entry && entry->refused;
 }
 
 struct opk_range collector_row(CUcontext context)
@@ -330,14 +338,27 @@ static void close_samplers(void)
 	}
 }
 
+static const char *why_empty(void)
+{
+	switch (collector.settings.mode) {
+	case MODE_SAMPLING:
+		return "no sample came";
+	case MODE_USER_RANGE:
+		return "no range that was to be recorded was pushed";
+	default:
+		return collector.launches ? "no launch passed the filters; kernels' names have "
+		                            "their parameters"
+		                          : "nothing was launched";
+	}
+}
+
 static void tell(const struct opk_stats *stats)
 {
 	if (collector.settings.verbose)
 		fprintf(stderr, "offpeak-collect: %" PRIu64 " launches, %" PRIu64 " %s recorded\n",
 		        stats->launches, stats->ranges, collector.samples ? "samples" : "ranges");
 	if (!stats->ranges && !stats->drop_count && collector.shared.segments)
-		fputs("offpeak-collect: note: the recording is empty: nothing that was to be recorded "
-		      "happened\n", stderr);
+		fprintf(stderr, "offpeak-collect: note: the recording is empty: %s\n", why_empty());
 	for (size_t i = 0; i < stats->drop_count; i++)
 		fprintf(stderr, "offpeak-collect: note: %" PRIu64 " are missing: %s\n",
 		        stats->drops[i].count, stats->drops[i].reason);

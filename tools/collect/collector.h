@@ -20,6 +20,7 @@ struct collector_context {
 	CUcontext context;
 	int device;
 	struct session *session; /* NULL: can't be profiled, is not to be, or is sampled */
+	bool refused;            /* can't be profiled */
 };
 
 /* Ranges that are missing, by reason. */
@@ -66,6 +67,8 @@ bool collector_lock(void);
 void collector_unlock(void);
 /* Prepares for a context; NULL where its ranges are not recorded. The lock is held. */
 struct session *collector_session(CUcontext context);
+/* Counts what can't be recorded in a context that can't be profiled. */
+void collector_miss(CUcontext context);
 /* The row of a range in that context, as far as the context tells. The lock is held. */
 struct opk_range collector_row(CUcontext context);
 /* Before the first context: readies CUPTI's profiler while the driver makes the context. */

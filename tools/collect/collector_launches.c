@@ -48,9 +48,12 @@ static bool record(const struct launch *launch, const struct kernel *kernel, uin
 	const char *path = user_range_path();
 	struct opk_range row;
 
-	if (!session || !wanted_by_number()
-	    || (settings->max_ranges && begun >= settings->max_ranges))
+	if (!wanted_by_number() || (settings->max_ranges && begun >= settings->max_ranges))
 		return false;
+	if (!session) {
+		collector_miss(launch->context);
+		return false;
+	}
 	row = collector_row(launch->context);
 	launch_describe(&row, &collector.target, launch);
 	row.symbol = kernel->symbol;

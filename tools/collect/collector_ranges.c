@@ -63,6 +63,7 @@ static void begin_range(size_t depth)
 
 	if (!session) {
 		collector.drops[DROP_NO_CONTEXT] += !context;
+		collector_miss(context);
 		return;
 	}
 	session_select(session, turn.group);

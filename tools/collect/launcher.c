@@ -232,8 +232,8 @@ static void set_number(const char *variable, size_t number)
 static void tell_nothing(void)
 {
 	if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
-		launcher_fail(0, "nothing was recorded: the program used no CUDA, or what was said "
-		                 "above");
+		launcher_fail(0, "nothing was recorded: the program did nothing on a GPU, or what was "
+		                 "said above");
 	else
 		launcher_fail(0, "nothing was recorded: there is no NVIDIA driver here: %s", dlerror());
 }

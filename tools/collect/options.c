@@ -77,7 +77,7 @@ static const char help[] =
 	"                         A; '*' any number of ranges, '[' outermost, ']' innermost; may repeat\n"
 	"      --skip N           leave out the first N launches of those\n"
 	"      --every N          then take one in N\n"
-	"      --count N          and those among the next N\n"
+	"      --count N          look at N launches behind those left out, and at no later one\n"
 	"      --max-ranges N     no more than N\n"
 	"      --device N|all     on that device\n"
 	"\n"
@@ -171,6 +171,15 @@ static const struct {
 	{ BUFFER, parse_size, SETTING_BUFFER, "a size such as 512M or 2G" },
 };
 
+static const char *name_of(int option)
+{
+	const struct option *found = options;
+
+	while (found->val != option)
+		found++;
+	return found->name;
+}
+
 static int hand_over_number(int option, const char *text)
 {
 	char number[32];
@@ -180,7 +189,8 @@ static int hand_over_number(int option, const char *text)
 	while (numbers[i].option != option)
 		i++;
 	if (!numbers[i].parse(&value, text))
-		return launcher_fail(OPK_EUSAGE, "'%s' is not %s", text, numbers[i].form);
+		return launcher_fail(OPK_EUSAGE, "%s: '%s' is not %s", name_of(option), text,
+		                     numbers[i].form);
 	snprintf(number, sizeof number, "%" PRIu64, value);
 	/* All devices is what the library does without the variable. */
 	if (value == UINT64_MAX)

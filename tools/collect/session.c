@@ -329,8 +329,12 @@ static bool push(struct session *session)
 
 bool session_begin(struct session *session, const struct opk_range *row)
 {
-	if (session->broken || session->open || !make_room(session))
+	if (session->open)
 		return false;
+	if (session->broken || !make_room(session)) {
+		session->dropped++;
+		return false;
+	}
 	if (!session->used)
 		session->first = clock_now();
 	session->rows[session->used] = *row;

@@ -14,7 +14,7 @@ enum { MAX_OPTIONS = 40, FIRST_CODE = 256 };
 const struct option_spec common_options[] = {
 	{ "format", 0, "FORMAT", "table, csv, json or ndjson", OPTION_TEXT,
 	  offsetof(struct app, format_name) },
-	{ "output", 'o', "FILE", "write there instead of to stdout, whole or not at all",
+	{ "output", 'o', "FILE", "where the result goes, whole or not at all; else to stdout",
 	  OPTION_TEXT, offsetof(struct app, output) },
 	{ "cuda", 0, "DIR", "look for NVIDIA's libraries in this folder only", OPTION_TEXT,
 	  offsetof(struct app, cuda) },
