@@ -71,14 +71,13 @@ static void put_overview(void)
 		printf(".TP\n\\fBoffpeak\\-%s\\fR(1)\n", (*c)->name);
 		put_text((*c)->summary);
 	}
-	fputs(".TP\n\\fBoffpeak\\-collect\\fR(1)\nrecord hardware metrics of a program, on a GPU\n",
-	      stdout);
 	put_exit_codes();
 	fputs(".SH ENVIRONMENT\n"
 	      ".TP\n\\fBOFFPEAK_CUDA\\fR\nfolder of the CUDA toolkit or of its libraries; no other "
 	      "place is searched then\n"
 	      ".TP\n\\fBCUDA_HOME\\fR, \\fBCUDA_PATH\\fR\nsearched before the configured default\n"
-	      ".TP\n\\fBOFFPEAK_SETS\\fR\nfolder of metric sets, searched before the shipped ones\n",
+	      ".TP\n\\fBOFFPEAK_SETS\\fR\nfolder of metric sets, searched before the shipped ones\n"
+	      ".SH SEE ALSO\n\\fBoffpeak\\-collect\\fR(1), which records on a GPU\n",
 	      stdout);
 }
 
