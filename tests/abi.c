@@ -52,6 +52,13 @@ PAIR(BuilderDestroy, NVPW_CounterDataBuilder_Destroy_Params)
 PAIR(BuilderAddMetrics, NVPW_CounterDataBuilder_AddMetrics_Params)
 PAIR(BuilderAddRawCounters, NVPW_CounterDataBuilder_AddRawCounters_Params)
 PAIR(BuilderGetPrefix, NVPW_CounterDataBuilder_GetCounterDataPrefix_Params)
+PAIR(SchedulerCreate, NVPW_CUDA_RawCounterConfig_Create_Params)
+PAIR(SchedulerDestroy, NVPW_RawCounterConfig_Destroy_Params)
+PAIR(SchedulerGetDomains, NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains_Params)
+PAIR(SchedulerBeginPassGroup, NVPW_RawCounterConfig_BeginPassGroup_Params)
+PAIR(SchedulerAreSchedulable, NVPW_RawCounterConfig_AreRawCountersSchedulable_Params)
+PAIR(SchedulerGetProperties, NVPW_RawCounterConfig_GetRawCounterProperties_Params)
+PAIR(SchedulerDomainToString, NVPW_RawCounterConfig_RawCounterDomainToString_Params)
 PAIR(ConfigGetRawCounters, NVPW_Config_GetRawCounters_Params)
 PAIR(DataGetChipName, NVPW_CounterData_GetChipName_Params)
 PAIR(SamplerGetSampleTime, NVPW_PeriodicSampler_CounterData_GetSampleTime_Params)
@@ -154,6 +161,8 @@ static void check_enums(void)
 		{ "NV_PROFILER_RANGE", NV_PROFILER_RANGE, CUPTI_PROFILER_TYPE_RANGE_PROFILER },
 		{ "NV_PROFILER_PM_SAMPLING", NV_PROFILER_PM_SAMPLING,
 		  CUPTI_PROFILER_TYPE_PM_SAMPLING },
+		{ "NV_ACTIVITY_KIND_PROFILER", NV_ACTIVITY_KIND_PROFILER,
+		  NVPA_ACTIVITY_KIND_PROFILER },
 		{ "OPK_COUNTER", OPK_COUNTER, CUPTI_METRIC_TYPE_COUNTER },
 		{ "OPK_RATIO", OPK_RATIO, CUPTI_METRIC_TYPE_RATIO },
 		{ "OPK_THROUGHPUT", OPK_THROUGHPUT, CUPTI_METRIC_TYPE_THROUGHPUT },

@@ -417,6 +417,123 @@ static int do_NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize(
 	return 0;
 }
 
+/* ---- the scheduler: raw counters cost what their metrics do, and the shared one nothing */
+
+enum { GPU_SASS = 2, GPU_SM_C = 4, GPU_SM_A = 32, GPU_SM_C_SM_A = 1048580 };
+
+static const uint32_t domains[] = { GPU_SASS, GPU_SM_C, GPU_SM_A };
+
+static const struct full_metric *find_raw(const char *raw)
+{
+	for (size_t i = 0; i < FULL_COUNT; i++)
+		if (!strcmp(full_metrics[i].raw, raw))
+			return &full_metrics[i];
+	return NULL;
+}
+
+static int do_NVPW_CUDA_RawCounterConfig_Create(struct nv_SchedulerCreate *params)
+{
+	if (chip_status(params->pChipName, NV_PROFILER_RANGE)
+	    || params->activityKind != NV_ACTIVITY_KIND_PROFILER)
+		return NVPA_INVALID_ARGUMENT;
+	params->pRawCounterConfig = &fake;
+	fake.schedulers++;
+	fake.scheduler_open = false;
+	return 0;
+}
+
+static int do_NVPW_RawCounterConfig_Destroy(struct nv_SchedulerDestroy *params)
+{
+	if (params->pRawCounterConfig != &fake)
+		return NVPA_INVALID_ARGUMENT;
+	fake.schedulers--;
+	return 0;
+}
+
+static int do_NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains(
+	struct nv_SchedulerGetDomains *params)
+{
+	if (params->pAvailableDomains) {
+		if (params->numAvailableDomains < COUNT(domains))
+			return NVPA_INVALID_ARGUMENT;
+		memcpy(params->pAvailableDomains, domains, sizeof domains);
+	}
+	params->numAvailableDomains = COUNT(domains);
+	return 0;
+}
+
+static int do_NVPW_RawCounterConfig_BeginPassGroup(struct nv_SchedulerBeginPassGroup *params)
+{
+	if (fake.scheduler_open || params->numDomains != COUNT(domains)
+	    || memcmp(params->pDomains, domains, sizeof domains))
+		return NVPA_INVALID_ARGUMENT;
+	fake.scheduler_open = true;
+	return 0;
+}
+
+static int do_NVPW_RawCounterConfig_AreRawCountersSchedulable(
+	struct nv_SchedulerAreSchedulable *params)
+{
+	unsigned cost = 0;
+
+	/* Without an open pass group the real one knows no counter. */
+	params->schedulable = fake.scheduler_open;
+	if (!params->numRawCounterRequests || !params->disallowAddingExtraPasses
+	    || params->rawCounterRequestStructSize
+	               != NV_END(struct nv_RawCounterRequest, keepInstances))
+		return NVPA_INVALID_ARGUMENT;
+	for (size_t i = 0; i < params->numRawCounterRequests; i++) {
+		const char *name = params->pRawCounterRequests[i].pRawCounterName;
+		const struct full_metric *metric = find_raw(name);
+
+		if (params->pRawCounterRequests[i].domain)
+			return NVPA_INVALID_ARGUMENT;
+		if (!metric && strcmp(name, "raw_shared"))
+			params->schedulable = false;
+		cost += metric ? metric->cost : 0;
+	}
+	params->schedulable = params->schedulable && cost <= 4;
+	return 0;
+}
+
+/* raw_t is software's, raw_c wants one of two domains or both together, the others have one. */
+static int do_NVPW_RawCounterConfig_GetRawCounterProperties(
+	struct nv_SchedulerGetProperties *params)
+{
+	const char *name = params->pRawCounterName;
+	bool many = !strcmp(name, "raw_c");
+
+	if (!fake.scheduler_open || (!find_raw(name) && strcmp(name, "raw_shared"))
+	    || params->numSupportedDomains < 2 || params->numSupportedCdgDomains < 1)
+		return NVPA_INVALID_ARGUMENT;
+	params->pSupportedDomains[0] = strcmp(name, "raw_t") ? GPU_SM_A : GPU_SASS;
+	params->pSupportedDomains[1] = GPU_SM_C;
+	params->numSupportedDomains = many ? 2 : 1;
+	params->pSupportedCdgDomains[0] = GPU_SM_C_SM_A;
+	params->numSupportedCdgDomains = many;
+	return 0;
+}
+
+static int do_NVPW_RawCounterConfig_RawCounterDomainToString(
+	struct nv_SchedulerDomainToString *params)
+{
+	switch (params->domain) {
+	case GPU_SASS:
+		params->pDomainName = "gpu_sass";
+		return 0;
+	case GPU_SM_A:
+		params->pDomainName = "gpu_sm_a";
+		return 0;
+	case GPU_SM_C:
+		params->pDomainName = "gpu_sm_c";
+		return 0;
+	case GPU_SM_C_SM_A:
+		params->pDomainName = "gpu_sm_c_sm_a";
+		return 0;
+	}
+	return NVPA_INVALID_ARGUMENT;
+}
+
 /* ---- each call counts, fails where it is told to, and is as strict about sizes as NVIDIA is */
 
 static int enter(enum fake_call call)

@@ -13,7 +13,9 @@ enum fake_call {
 #define X(symbol, params, last, feature) FAKE_##symbol,
 	NV_CUPTI_SYMBOLS(X) NV_NVPERF_SYMBOLS(X)
 #undef X
-	FAKE_CALL_COUNT
+	FAKE_SYMBOL_COUNT,
+	/* The scheduler's, which come last, are failed and missed by check_scheduler.c. */
+	FAKE_CALL_COUNT = FAKE_NVPW_CUDA_RawCounterConfig_Create
 };
 
 /* A call and its name, as a table's row tells them. */
@@ -33,9 +35,9 @@ enum { FAKE_MAX_SIZES = 8, FAKE_MAX_FACTORS = 4, FAKE_CONFIG_SIZE = 16, FAKE_PRE
 
 struct fake_nv {
 	/* Of each call: the status that it fails with, from which call on, how often made. */
-	int status[FAKE_CALL_COUNT];
-	unsigned from[FAKE_CALL_COUNT]; /* 0: the first */
-	unsigned calls[FAKE_CALL_COUNT];
+	int status[FAKE_SYMBOL_COUNT];
+	unsigned from[FAKE_SYMBOL_COUNT]; /* 0: the first */
+	unsigned calls[FAKE_SYMBOL_COUNT];
 	/* Struct sizes that the two calls accept, and those that they were given. */
 	size_t initialize_size, properties_size;
 	size_t sizes[FAKE_MAX_SIZES];
@@ -46,7 +48,8 @@ struct fake_nv {
 	/* What HostInitialize does with a counter-availability image. */
 	enum fake_deed availability_deed;
 	/* Objects that were made and not given back. */
-	int hosts, evaluators, builders;
+	int hosts, evaluators, builders, schedulers;
+	bool scheduler_open; /* a pass group of all domains was begun */
 	/* The unit of every metric. */
 	struct nv_DimUnitFactor factors[FAKE_MAX_FACTORS];
 	size_t factor_count;

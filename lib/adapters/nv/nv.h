@@ -63,6 +63,29 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chip,
                   const char *const *raw_counters, size_t count, bool keep_instances);
 
+/*
+ * PerfWorks' scheduler of raw counters over one empty pass of all domains:
+ * NVPW_CUDA_RawCounterConfig_Create.
+ */
+struct opk_nv_scheduler;
+int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char *chip);
+void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler);
+/*
+ * Whether the counters, each named once, fit one pass together; the scheduler stays as it was.
+ * One that the chip lacks does not fit, and is no error; none at all do.
+ * NVPW_RawCounterConfig_AreRawCountersSchedulable
+ */
+int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
+                          const char *const *counters, size_t count);
+/*
+ * The domains that can count a raw counter, by NVIDIA's names, single ones ("gpu_sm_a") before
+ * pairs that work together ("gpu_sm_c_sm_a"); appended, each once. "gpu_sass" is software: code
+ * patched into kernels. OPK_EFAILED: also where the chip has none under this name.
+ * NVPW_RawCounterConfig_GetRawCounterProperties
+ */
+int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
+                           struct opk_nv_scheduler *scheduler, const char *counter);
+
 /* NVPW_CounterData_GetChipName; borrowed from the library. */
 int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, size_t size);
 

@@ -18,6 +18,8 @@
 	void *pPriv
 
 enum nv_profiler_type { NV_PROFILER_RANGE = 0, NV_PROFILER_PM_SAMPLING = 1 };
+/* The range profiler's kind of work, as PerfWorks calls it. */
+enum nv_activity_kind { NV_ACTIVITY_KIND_PROFILER = 1 };
 
 /* ---- libcupti: cupti_profiler_host.h, cupti_pmsampling.h */
 
@@ -134,7 +136,7 @@ struct nv_DimUnitFactor {
 	int8_t exponent;
 };
 
-/* The name is the whole of what is needed here; the newer and the older form. */
+/* The newer and the older form; domain 0 is the scheduler's choice. */
 struct nv_RawCounterRequest {
 	void *pPriv;
 	const char *pRawCounterName;
@@ -244,6 +246,60 @@ struct nv_BuilderGetPrefix {
 	size_t bytesAllocated;
 	uint8_t *pBuffer;
 	size_t bytesCopied;
+};
+
+struct nv_SchedulerCreate {
+	NV_HEAD;
+	const char *pChipName;
+	const uint8_t *pCounterAvailabilityImage;
+	uint32_t activityKind;
+	void *pRawCounterConfig;
+};
+
+struct nv_SchedulerDestroy {
+	NV_HEAD;
+	void *pRawCounterConfig;
+};
+
+struct nv_SchedulerGetDomains {
+	NV_HEAD;
+	const void *pRawCounterConfig;
+	size_t numAvailableDomains;
+	uint32_t *pAvailableDomains;
+};
+
+struct nv_SchedulerBeginPassGroup {
+	NV_HEAD;
+	void *pRawCounterConfig;
+	size_t numDomains;
+	const uint32_t *pDomains;
+};
+
+struct nv_SchedulerAreSchedulable {
+	NV_HEAD;
+	const void *pRawCounterConfig;
+	size_t rawCounterRequestStructSize;
+	size_t numRawCounterRequests;
+	const struct nv_RawCounterRequest *pRawCounterRequests;
+	uint8_t disallowAddingExtraPasses;
+	uint8_t schedulable;
+};
+
+/* Cdg: cooperative domain groups, pairs of domains that count together. */
+struct nv_SchedulerGetProperties {
+	NV_HEAD;
+	const void *pRawCounterConfig;
+	const char *pRawCounterName;
+	size_t numSupportedDomains;
+	uint32_t *pSupportedDomains;
+	size_t numSupportedCdgDomains;
+	uint32_t *pSupportedCdgDomains;
+};
+
+struct nv_SchedulerDomainToString {
+	NV_HEAD;
+	uint32_t domain;
+	const char *pDomainName;
 };
 
 struct nv_ConfigGetRawCounters {

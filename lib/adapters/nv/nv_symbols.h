@@ -46,7 +46,18 @@
 	X(NVPW_PeriodicSampler_CounterData_GetSampleTime, SamplerGetSampleTime, timestampEnd,      \
 	  SAMPLE_TIMES)                                                                            \
 	X(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize, SamplerEstimatedSize, sampleSize, \
-	  SAMPLE_SIZE)
+	  SAMPLE_SIZE)                                                                             \
+	X(NVPW_CUDA_RawCounterConfig_Create, SchedulerCreate, pRawCounterConfig, SCHEDULER)        \
+	X(NVPW_RawCounterConfig_Destroy, SchedulerDestroy, pRawCounterConfig, SCHEDULER)           \
+	X(NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains, SchedulerGetDomains,             \
+	  pAvailableDomains, SCHEDULER)                                                            \
+	X(NVPW_RawCounterConfig_BeginPassGroup, SchedulerBeginPassGroup, pDomains, SCHEDULER)      \
+	X(NVPW_RawCounterConfig_AreRawCountersSchedulable, SchedulerAreSchedulable, schedulable,   \
+	  SCHEDULER)                                                                               \
+	X(NVPW_RawCounterConfig_GetRawCounterProperties, SchedulerGetProperties,                   \
+	  pSupportedCdgDomains, SCHEDULER)                                                         \
+	X(NVPW_RawCounterConfig_RawCounterDomainToString, SchedulerDomainToString, pDomainName,    \
+	  SCHEDULER)
 
 /* Features: what `offpeak doctor` lists and errors name. */
 #define NV_FEATURES(X)                                                                             \
@@ -58,6 +69,7 @@
 	X(PLAN_DETAIL, "plan-detail", "which pass serves which metric")                            \
 	X(IMAGE_CHIP, "image-chip", "the chip of a bare counter data image")                       \
 	X(SAMPLE_TIMES, "sample-times", "start and end of PM samples; telling PM from range images") \
-	X(SAMPLE_SIZE, "sample-size", "hardware record bytes per PM sample")
+	X(SAMPLE_SIZE, "sample-size", "hardware record bytes per PM sample")                       \
+	X(SCHEDULER, "scheduler", "pass counts of many metrics at once")
 
 #endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* PerfWorks' scheduler of raw counters: over the fake, and with NVIDIA's own libraries. */
+#include "adapters/nv/nv.h"
+#include "allocation.h"
+#include "domain/plan.h"
+#include "fake_nv.h"
+#include "real.h"
+
+enum { MAX_COUNTERS = 4 };
+
+static size_t count_of(const char *const *counters)
+{
+	size_t count = 0;
+
+	while (count < MAX_COUNTERS && counters[count])
+		count++;
+	return count;
+}
+
+/* ---- over the fake: a pass has room for four, of which raw_a, b and c take two each, raw_r six */
+
+START_TEST(fits)
+{
+	static const struct {
+		struct here here;
+		const char *counters[MAX_COUNTERS];
+		bool wanted;
+	} rows[] = {
+		{ HERE, { "raw_a" }, true },
+		{ HERE, { "raw_a", "raw_shared" }, true },
+		{ HERE, { "raw_a", "raw_b", "raw_shared" }, true },
+		{ HERE, { "raw_a", "raw_b", "raw_t" }, false },
+		{ HERE, { "raw_r" }, false },
+		{ HERE, { "raw_unknown" }, false },
+		{ HERE, { NULL }, true },
+		{ HERE, { "raw_a" }, true },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_nv_scheduler *scheduler;
+
+	ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FA100"));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		bool yes = !rows[i].wanted;
+
+		ck_ok(ctx, opk_nv_scheduler_fits(&yes, ctx, scheduler, rows[i].counters,
+		                                 count_of(rows[i].counters)));
+		ck_row(&rows[i], yes == rows[i].wanted, "fits: %d", yes);
+	}
+	/* One pass group serves all questions: it takes most of the time. */
+	ck_assert_uint_eq(fake.calls[FAKE_NVPW_RawCounterConfig_BeginPassGroup], 1);
+	opk_nv_scheduler_free(scheduler);
+	ck_assert_int_eq(fake.schedulers, 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static void check_domains(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
+                          const char *counter, struct opk_strlist *list, const char *wanted)
+{
+	char text[256] = "";
+
+	ck_ok(ctx, opk_nv_counter_domains(list, ctx, scheduler, counter));
+	for (size_t i = 0; i < list->count; i++) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", list->items[i]);
+	}
+	ck_assert_str_eq(text, wanted);
+}
+
+START_TEST(counter_domains)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	opk_autostrlist struct opk_strlist list = { 0 };
+	struct opk_nv_scheduler *scheduler;
+
+	ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FA100"));
+	check_domains(ctx, scheduler, "raw_t", &list, "gpu_sass");
+	check_domains(ctx, scheduler, "raw_c", &list, "gpu_sass gpu_sm_a gpu_sm_c gpu_sm_c_sm_a");
+	check_domains(ctx, scheduler, "raw_a", &list, "gpu_sass gpu_sm_a gpu_sm_c gpu_sm_c_sm_a");
+	ck_code(ctx, opk_nv_counter_domains(&list, ctx, scheduler, "raw_unknown"), OPK_EFAILED);
+	ck_assert_msg(told(ctx, "raw counter raw_unknown"), "%s", errors_of(ctx));
+	opk_nv_scheduler_free(scheduler);
+	opk_nv_scheduler_free(NULL);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- what fails */
+
+/* All that there is, so that each call is made. */
+static int do_all(struct opk_ctx *ctx)
+{
+	static const char *const counters[] = { "raw_a", "raw_c" };
+	opk_autostrlist struct opk_strlist list = { 0 };
+	struct opk_nv_scheduler *scheduler;
+	bool yes;
+	int code = opk_nv_scheduler_new(&scheduler, ctx, "FA100");
+
+	if (code)
+		return code;
+	code = opk_nv_scheduler_fits(&yes, ctx, scheduler, counters, COUNT(counters));
+	if (!code)
+		code = opk_nv_counter_domains(&list, ctx, scheduler, "raw_c");
+	opk_nv_scheduler_free(scheduler);
+	return code;
+}
+
+static const struct failing {
+	struct here here;
+	enum fake_call call;
+	const char *symbol;
+	unsigned from;
+	int wanted;
+} failing_calls[] = {
+	{ HERE, CALL(NVPW_InitializeHost), 0, OPK_ENVIDIA },
+	{ HERE, CALL(NVPW_CUDA_RawCounterConfig_Create), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains), 2, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_BeginPassGroup), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_AreRawCountersSchedulable), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_RawCounterDomainToString), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_RawCounterDomainToString), 3, OPK_EFAILED },
+};
+
+START_TEST(each_call_fails)
+{
+	const struct failing *row = &failing_calls[_i];
+	struct opk_ctx *ctx = fake_ctx();
+	int code;
+
+	fake.status[row->call] = 19;
+	fake.from[row->call] = row->from;
+	code = do_all(ctx);
+	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
+	ck_row(row, told(ctx, row->symbol), "%s", errors_of(ctx));
+	ck_row(row, told(ctx, "NVPA_STATUS_INVALID_OBJECT_STATE (19)"), "%s", errors_of(ctx));
+	ck_row(row, !fake.schedulers, "%d schedulers left", fake.schedulers);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* check_adapter.c sees to the calls before these. The outcome of Destroy changes nothing. */
+START_TEST(no_call_is_forgotten)
+{
+	for (int call = FAKE_CALL_COUNT; call < FAKE_SYMBOL_COUNT; call++) {
+		bool found = call == FAKE_NVPW_RawCounterConfig_Destroy;
+
+		for (size_t i = 0; i < COUNT(failing_calls); i++)
+			found = found || (int)failing_calls[i].call == call;
+		ck_assert_msg(found, "call %d has no failing row", call);
+	}
+}
+END_TEST
+
+static const struct symbol_row {
+	const char *symbol;
+	enum nv_feature feature;
+} symbol_rows[] = {
+#define X(symbol, params, last, feature) { #symbol, NV_FEATURE_##feature },
+	NV_CUPTI_SYMBOLS(X) NV_NVPERF_SYMBOLS(X)
+#undef X
+};
+
+/* As before 12.9: all else works. */
+START_TEST(missing_symbol)
+{
+	struct nv_table table = fake_table();
+	struct opk_ctx *ctx;
+
+	fake_reset();
+	ck_assert_int_eq(symbol_rows[_i].feature, NV_FEATURE_SCHEDULER);
+	*fake_slot(&table, (enum fake_call)_i) = NULL;
+	ctx = fake_ctx_of(&table);
+	ck_code(ctx, do_all(ctx), OPK_ENVIDIA);
+	ck_assert_msg(told(ctx, symbol_rows[_i].symbol), "%s", errors_of(ctx));
+	ck_assert_msg(told(ctx, "'scheduler'"), "%s", errors_of(ctx));
+	ck_assert_int_eq(fake.schedulers, 0);
+	for (size_t i = 0; i < NV_FEATURE_COUNT; i++)
+		ck_assert(opk_feature(ctx, i)->available == (i != NV_FEATURE_SCHEDULER));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(unknown_chip)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_nv_scheduler *scheduler = NULL;
+
+	ck_code(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FX100"), OPK_EFAILED);
+	ck_assert_ptr_null(scheduler);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	long n = 0;
+
+	for (;; n++) {
+		int code;
+
+		fail_allocation(n);
+		code = do_all(ctx);
+		ck_assert_int_eq(fake.schedulers, 0);
+		if (!allocation_failed()) {
+			ck_ok(ctx, code);
+			break;
+		}
+		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
+		              errors_of(ctx));
+	}
+	/* The object, its domains, the requests, and three names in a list. */
+	ck_assert_int_ge(n, 6);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- with NVIDIA's own libraries */
+
+/* What 12.9 calls itself: the first that has a scheduler. */
+enum { CUPTI_12_9 = 28 };
+
+/* False, as is right, where the release has none. */
+static bool real_scheduler(struct opk_nv_scheduler **out, struct opk_ctx *ctx)
+{
+	bool wanted = version_of(ctx) >= CUPTI_12_9;
+
+	if (opk_feature(ctx, NV_FEATURE_SCHEDULER)->available) {
+		ck_ok(ctx, opk_nv_scheduler_new(out, ctx, "GH100"));
+		return true;
+	}
+	ck_assert(!wanted);
+	ck_code(ctx, opk_nv_scheduler_new(out, ctx, "GH100"), OPK_ENVIDIA);
+	ck_assert_msg(told(ctx, "NVPW_CUDA_RawCounterConfig_Create"), "%s", errors_of(ctx));
+	return false;
+}
+
+static struct opk_plan *plan_of(struct opk_ctx *ctx, const char *names)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan *plan = NULL;
+	struct opk_set *set;
+
+	options.chip = "GH100";
+	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
+	ck_ok(ctx, opk_plan_new(&plan, ctx, set, &options));
+	opk_set_free(set);
+	return plan;
+}
+
+static const struct agreed {
+	struct here here;
+	const char *metric;
+	bool wanted; /* on 13.0 */
+} agreed[] = {
+	{ HERE, "smsp__inst_executed.sum", true },
+	{ HERE, "dram__bytes.sum.per_second", true },
+	{ HERE, "sm__ops_path_tensor_op_hmma_src_bf16_dst_fp32.sum", true },
+	{ HERE, "sm__throughput.avg.pct_of_peak_sustained_elapsed", false },
+	{ HERE, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", false },
+	{ HERE, "l1tex__throughput.avg.pct_of_peak_sustained_elapsed", false },
+	{ HERE, "smsp__sass_inst_executed_op_global.sum", true },
+	/* Again, after what did not fit. */
+	{ HERE, "smsp__inst_executed.sum", true },
+};
+
+/* What PerfWorks schedules in one pass is what CUPTI plans in one. */
+START_TEST(real_agreement)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_nv_scheduler *scheduler;
+	struct opk_nv_evaluator *evaluator;
+	struct opk_plan *plan;
+
+	if (!real_scheduler(&scheduler, ctx)) {
+		opk_ctx_free(ctx);
+		return;
+	}
+	plan = plan_of(ctx, "smsp__inst_executed.sum");
+	ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "GH100"));
+	for (size_t i = 0; i < COUNT(agreed); i++) {
+		opk_autostrlist struct opk_strlist raw = { 0 };
+		bool yes, known = version_of(ctx) == CUPTI_13_0;
+		size_t passes;
+
+		ck_ok(ctx, opk_nv_raw_counters(&raw, ctx, evaluator, agreed[i].metric));
+		ck_ok(ctx, opk_nv_scheduler_fits(&yes, ctx, scheduler, opk_strlist_items(&raw),
+		                                 raw.count));
+		ck_ok(ctx, opk_plan_try(&passes, NULL, NULL, ctx, plan, &agreed[i].metric, 1));
+		ck_row(&agreed[i], yes == (passes == 1), "fits: %d, %zu passes", yes, passes);
+		ck_row(&agreed[i], !known || yes == agreed[i].wanted, "fits: %d", yes);
+	}
+	opk_nv_evaluator_free(evaluator);
+	opk_nv_scheduler_free(scheduler);
+	opk_plan_free(plan);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static const struct counted {
+	struct here here;
+	const char *metric, *has, *lacks;
+} counted[] = {
+	{ HERE, "smsp__sass_inst_executed_op_global.sum", "gpu_sass", "gpu_sm_a" },
+	{ HERE, "smsp__inst_executed.sum", "gpu_sm_a", "gpu_sass" },
+	{ HERE, "smsp__inst_executed.sum", "gpu_sm_c_sm_a", "gpu_fbsp" },
+	{ HERE, "dram__bytes.sum", "gpu_fbsp", "gpu_sm_a" },
+};
+
+START_TEST(real_domains)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_nv_scheduler *scheduler;
+	struct opk_nv_evaluator *evaluator;
+
+	if (!real_scheduler(&scheduler, ctx)) {
+		opk_ctx_free(ctx);
+		return;
+	}
+	ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "GH100"));
+	for (size_t i = 0; i < COUNT(counted); i++) {
+		opk_autostrlist struct opk_strlist raw = { 0 }, domains = { 0 };
+
+		ck_ok(ctx, opk_nv_raw_counters(&raw, ctx, evaluator, counted[i].metric));
+		for (size_t j = 0; j < raw.count; j++)
+			ck_ok(ctx, opk_nv_counter_domains(&domains, ctx, scheduler, raw.items[j]));
+		ck_row(&counted[i], opk_strlist_contains(&domains, counted[i].has), "not %s",
+		       counted[i].has);
+		ck_row(&counted[i], !opk_strlist_contains(&domains, counted[i].lacks), "also %s",
+		       counted[i].lacks);
+	}
+	opk_nv_evaluator_free(evaluator);
+	opk_nv_scheduler_free(scheduler);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(real_unknown)
+{
+	static const char *const counters[] = { "no_such_counter" };
+	struct opk_ctx *ctx = new_ctx();
+	opk_autostrlist struct opk_strlist domains = { 0 };
+	struct opk_nv_scheduler *scheduler, *none = NULL;
+	bool yes = true;
+
+	if (real_scheduler(&scheduler, ctx)) {
+		ck_ok(ctx, opk_nv_scheduler_fits(&yes, ctx, scheduler, counters, 1));
+		ck_assert(!yes);
+		ck_code(ctx, opk_nv_counter_domains(&domains, ctx, scheduler, counters[0]),
+		        OPK_EFAILED);
+		ck_code(ctx, opk_nv_scheduler_new(&none, ctx, "XX100"), OPK_EFAILED);
+		ck_assert_ptr_null(none);
+		opk_nv_scheduler_free(scheduler);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("scheduler");
+	TCase *tests = tcase_create("fake"), *real = tcase_create("real");
+
+	tcase_add_test(tests, fits);
+	tcase_add_test(tests, counter_domains);
+	tcase_add_loop_test(tests, each_call_fails, 0, COUNT(failing_calls));
+	tcase_add_test(tests, no_call_is_forgotten);
+	tcase_add_loop_test(tests, missing_symbol, FAKE_CALL_COUNT, FAKE_SYMBOL_COUNT);
+	tcase_add_test(tests, unknown_chip);
+	tcase_add_test(tests, without_memory);
+	suite_add_tcase(suite, tests);
+	if (have_cupti()) {
+		tcase_add_test(real, real_agreement);
+		tcase_add_test(real, real_domains);
+		tcase_add_test(real, real_unknown);
+		tcase_set_timeout(real, 300);
+		suite_add_tcase(suite, real);
+	}
+	return run_suite(suite);
+}
