@@ -109,21 +109,43 @@ static void limit(uint64_t memory)
 #endif
 }
 
-static void __attribute__((noreturn))
-run(struct opk_child *child, struct opk_ctx *ctx, opk_contained_fn *work, void *data,
-    const struct opk_contain_options *options)
+pid_t opk_child_start(void (*work)(void *data), void *data, uint64_t memory)
 {
-	int code;
+	pid_t parent = getpid();
+	pid_t pid = fork();
 
+	if (pid)
+		return pid;
 	/* Nobody else would end a child that hangs after its parent was killed. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	limit(options->memory);
-	code = work(ctx, data, child);
-	if (!code && fflush(child->spool))
-		code = opk_fail(ctx, OPK_EFAILED, "can't write a temporary file: %s",
-		                strerror(errno));
-	report_outcome(child, ctx, code);
+	if (getppid() == parent) {
+		limit(memory);
+		work(data);
+	}
 	_exit(0);
+}
+
+/* What the child needs of opk_contain's arguments. */
+struct task {
+	struct opk_child child;
+	struct opk_ctx *ctx;
+	opk_contained_fn *work;
+	void *data;
+	int read_end; /* the parent's */
+};
+
+static void run(void *data)
+{
+	struct task *task = data;
+	struct opk_child *child = &task->child;
+	int code;
+
+	close(task->read_end);
+	code = task->work(task->ctx, task->data, child);
+	if (!code && fflush(child->spool))
+		code = opk_fail(task->ctx, OPK_EFAILED, "can't write a temporary file: %s",
+		                strerror(errno));
+	report_outcome(child, task->ctx, code);
 }
 
 /* Waits for bytes; false at the end, or with *late after too long a silence. */
@@ -196,14 +218,21 @@ static void listen_to(struct outcome *outcome, struct opk_ctx *ctx, int fd,
 	}
 }
 
-static bool is_crash(int signal_number)
+const char *opk_crash_name(int signal_number)
 {
-	static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS };
+	static const struct {
+		int number;
+		const char *name;
+	} crashes[] = {
+		{ SIGSEGV, "SIGSEGV" }, { SIGBUS, "SIGBUS" },   { SIGILL, "SIGILL" },
+		{ SIGFPE, "SIGFPE" },   { SIGABRT, "SIGABRT" }, { SIGTRAP, "SIGTRAP" },
+		{ SIGSYS, "SIGSYS" },
+	};
 
 	for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
-		if (signal_number == crashes[i])
-			return true;
-	return false;
+		if (signal_number == crashes[i].number)
+			return crashes[i].name;
+	return NULL;
 }
 
 static int judge(struct opk_ctx *ctx, const struct outcome *outcome, int status,
@@ -221,7 +250,7 @@ static int judge(struct opk_ctx *ctx, const struct outcome *outcome, int status,
 		return opk_fail(ctx, OPK_EINPUT,
 		                "NVIDIA's code ran wild on these bytes and was stopped; they are "
 		                "damaged");
-	if (WIFSIGNALED(status) && !is_crash(WTERMSIG(status)))
+	if (WIFSIGNALED(status) && !opk_crash_name(WTERMSIG(status)))
 		return opk_fail(ctx, OPK_EFAILED, "the child that evaluates was ended from outside (%s)",
 		                strsignal(WTERMSIG(status)));
 	if (WIFSIGNALED(status))
@@ -256,6 +285,7 @@ int opk_contain(FILE **spool, struct opk_ctx *ctx, opk_contained_fn *work, void 
 	static const struct opk_contain_options defaults;
 	opk_autofclose FILE *file = tmpfile();
 	opk_autoclose int read_end = -1;
+	struct task task = { .ctx = ctx, .work = work, .data = data };
 	int ends[2], code;
 	pid_t pid;
 
@@ -264,13 +294,9 @@ int opk_contain(FILE **spool, struct opk_ctx *ctx, opk_contained_fn *work, void 
 	if (!file || pipe2(ends, O_CLOEXEC))
 		return opk_fail(ctx, OPK_EFAILED, "no temporary file or pipe: %s", strerror(errno));
 	read_end = ends[0];
-	pid = fork();
-	if (pid == 0) {
-		struct opk_child child = { .spool = file, .reports = ends[1] };
-
-		close(ends[0]);
-		run(&child, ctx, work, data, options);
-	}
+	task.child = (struct opk_child){ .spool = file, .reports = ends[1] };
+	task.read_end = read_end;
+	pid = opk_child_start(run, &task, options->memory);
 	close(ends[1]);
 	if (pid < 0)
 		return opk_fail(ctx, OPK_EFAILED, "no child process: %s", strerror(errno));

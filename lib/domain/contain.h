@@ -4,6 +4,7 @@
 #define OPK_CONTAIN_H
 
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "base/ctx.h"
 
@@ -22,6 +23,17 @@ void opk_child_progress(struct opk_child *child, uint64_t done, uint64_t total);
  * the child. NULL when out of memory.
  */
 void *opk_child_guarded_copy(const void *data, size_t size);
+
+/*
+ * Forks a child that does `work` and ends, without exit handlers: they, and what stdio has buffered,
+ * are the parent's. It ends with its parent, makes no core file, maps at most `memory` bytes beyond
+ * what NVIDIA's libraries take, and writes nothing on the terminal. Returns -1 with errno set when
+ * there is no child; otherwise the caller has to wait for it.
+ */
+pid_t opk_child_start(void (*work)(void *data), void *data, uint64_t memory);
+
+/* "SIGSEGV", or NULL for a signal that no crash raises. */
+const char *opk_crash_name(int signal_number);
 
 typedef int opk_contained_fn(struct opk_ctx *ctx, void *data, struct opk_child *child);
 

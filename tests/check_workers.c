@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Jobs in child processes: results, and every way in which a child can fail. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "allocation.h"
+#include "base/mem.h"
+#include "domain/workers.h"
+#include "testing.h"
+
+/* ---- fork fails on request; libcheck's own calls come here, too */
+
+static long forks_until_failure = -1;
+
+pid_t fork(void)
+{
+	pid_t (*real)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
+
+	if (forks_until_failure >= 0 && forks_until_failure-- == 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return real();
+}
+
+/* ---- jobs */
+
+/* What one job does that is not right; the others do what they should. */
+struct deeds {
+	size_t at;
+	int (*deed)(struct opk_ctx *ctx);
+	int begin_code;
+	int offset; /* own data of a child, from begin */
+	pid_t parent;
+};
+
+static int32_t expected(size_t i)
+{
+	return (int32_t)(i * 7 % 1000) - 300;
+}
+
+static int job(int32_t *result, struct opk_ctx *ctx, void *own, size_t i)
+{
+	const struct deeds *deeds = own;
+
+	ck_assert_int_ne(getpid(), deeds->parent);
+	*result = expected(i);
+	return deeds->deed && i == deeds->at ? deeds->deed(ctx) : OPK_OK;
+}
+
+/* Results that were never touched. */
+static int32_t *fresh(size_t count)
+{
+	int32_t *results = malloc((count + 1) * sizeof *results);
+
+	for (size_t i = 0; i <= count; i++)
+		results[i] = -4711;
+	return results;
+}
+
+static void check_untouched(const int32_t *results, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		ck_assert_int_eq(results[i], -4711);
+}
+
+static void check_no_child(void)
+{
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+
+static size_t open_files(void)
+{
+	size_t count = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		count += lseek(fd, 0, SEEK_CUR) >= 0 || errno != EBADF;
+	return count;
+}
+
+START_TEST(results_in_order)
+{
+	static const struct {
+		struct here here;
+		size_t count, processes;
+	} rows[] = {
+		{ HERE, 0, 0 }, { HERE, 0, 1 },     { HERE, 1, 0 },     { HERE, 1, 1 },
+		{ HERE, 1, 8 }, { HERE, 7, 0 },     { HERE, 7, 1 },     { HERE, 7, 3 },
+		{ HERE, 7, 7 }, { HERE, 10000, 0 }, { HERE, 10000, 1 }, { HERE, 10000, 5 },
+		{ HERE, 10000, 64 },
+	};
+
+	for (size_t row = 0; row < COUNT(rows); row++) {
+		struct opk_ctx *ctx = new_ctx();
+		struct deeds deeds = { .parent = getpid() };
+		struct opk_workers workers = { .job = job, .data = &deeds };
+		size_t count = rows[row].count, files = open_files();
+		int32_t *results = fresh(count);
+
+		opk_fail(ctx, OPK_EFAILED, "of an earlier call");
+		workers.processes = rows[row].processes;
+		ck_ok(ctx, opk_workers_run(results, ctx, &workers, count));
+		for (size_t i = 0; i < count; i++)
+			ck_row(&rows[row], results[i] == expected(i), "%zu: %d", i, results[i]);
+		check_untouched(results, count, count + 1);
+		check_no_child();
+		ck_assert_uint_eq(opk_error_count(ctx), 0);
+		ck_assert_uint_eq(open_files(), files);
+		free(results);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* ---- failures */
+
+static int fails(struct opk_ctx *ctx)
+{
+	opk_fail(ctx, OPK_ENVIDIA, "NVIDIA says no");
+	return opk_add(ctx, OPK_ENVIDIA, "while planning");
+}
+
+static int fails_silently(struct opk_ctx *ctx)
+{
+	(void)ctx;
+	return OPK_EUSAGE;
+}
+
+static int fails_at_length(struct opk_ctx *ctx)
+{
+	char text[5000];
+
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	opk_fail(ctx, OPK_EINPUT, "innermost");
+	for (int i = 0; i < 20; i++)
+		opk_add(ctx, OPK_EINPUT, "%s", text);
+	return opk_add(ctx, OPK_EINPUT, "outermost");
+}
+
+static int raises(int number)
+{
+	/* A sanitizer would make an exit of it. */
+	signal(number, SIG_DFL);
+	raise(number);
+	return OPK_OK;
+}
+
+static int segfaults(struct opk_ctx *ctx)
+{
+	(void)ctx;
+	return raises(SIGSEGV);
+}
+
+static int aborts(struct opk_ctx *ctx)
+{
+	(void)ctx;
+	return raises(SIGABRT);
+}
+
+static int is_killed(struct opk_ctx *ctx)
+{
+	(void)ctx;
+	return raises(SIGKILL);
+}
+
+static int exits_happy(struct opk_ctx *ctx)
+{
+	(void)ctx;
+	_exit(0);
+}
+
+static int exits(struct opk_ctx *ctx)
+{
+	(void)ctx;
+	_exit(3);
+}
+
+static const struct deed_row {
+	struct here here;
+	int (*deed)(struct opk_ctx *ctx);
+	int wanted;
+	const char *chain;
+} deed_rows[] = {
+	{ HERE, fails, OPK_ENVIDIA, "NVIDIA says no <- while planning" },
+	{ HERE, fails_silently, OPK_EUSAGE, "" },
+	{ HERE, segfaults, OPK_EFAILED, "a child process crashed (SIGSEGV)" },
+	{ HERE, aborts, OPK_EFAILED, "a child process crashed (SIGABRT)" },
+	{ HERE, is_killed, OPK_EFAILED, "a child process was ended from outside (Killed)" },
+	{ HERE, exits_happy, OPK_EFAILED, "a child process ended before its work (exit 0)" },
+	{ HERE, exits, OPK_EFAILED, "a child process ended before its work (exit 3)" },
+};
+
+static void check_failure(const struct deed_row *row, size_t at, size_t count, size_t processes)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct deeds deeds = { .deed = row->deed, .at = at, .parent = getpid() };
+	struct opk_workers workers = { .job = job, .data = &deeds, .processes = processes };
+	int32_t *results = fresh(count);
+	int code = opk_workers_run(results, ctx, &workers, count);
+
+	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
+	ck_row(row, !strcmp(errors_of(ctx), row->chain), "%s", errors_of(ctx));
+	check_untouched(results, 0, count + 1);
+	check_no_child();
+	free(results);
+	opk_ctx_free(ctx);
+}
+
+START_TEST(job_fails)
+{
+	static const size_t counts[] = { 1, 7, 1000 };
+
+	for (size_t i = 0; i < COUNT(counts); i++)
+		for (size_t processes = 1; processes <= 4; processes += 3) {
+			check_failure(&deed_rows[_i], 0, counts[i], processes);
+			check_failure(&deed_rows[_i], counts[i] - 1, counts[i], processes);
+		}
+}
+END_TEST
+
+START_TEST(job_fails_at_length)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct deeds deeds = { .deed = fails_at_length, .at = 5, .parent = getpid() };
+	struct opk_workers workers = { .job = job, .data = &deeds, .processes = 3 };
+	int32_t results[10];
+
+	ck_code(ctx, opk_workers_run(results, ctx, &workers, 10), OPK_EINPUT);
+	ck_assert_uint_eq(opk_error_count(ctx), 8);
+	ck_assert_uint_eq(strlen(opk_error_message(ctx, 0)), 1023);
+	ck_assert_str_eq(opk_error_message(ctx, 7), "outermost");
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Without a SIGCHLD there is no status, but what children say of themselves holds. */
+START_TEST(children_that_nobody_waits_for)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct deeds deeds = { .parent = getpid(), .at = 3 };
+	struct opk_workers workers = { .job = job, .data = &deeds, .processes = 3 };
+	int32_t results[10];
+
+	signal(SIGCHLD, SIG_IGN);
+	ck_ok(ctx, opk_workers_run(results, ctx, &workers, 10));
+	ck_assert_int_eq(results[9], expected(9));
+	deeds.deed = segfaults;
+	ck_code(ctx, opk_workers_run(results, ctx, &workers, 10), OPK_EFAILED);
+	deeds.deed = fails;
+	ck_code(ctx, opk_workers_run(results, ctx, &workers, 10), OPK_ENVIDIA);
+	signal(SIGCHLD, SIG_DFL);
+	check_no_child();
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- begin and end */
+
+static int pipe_ends[2];
+
+static int begin(void **own, struct opk_ctx *ctx, void *data)
+{
+	const struct deeds *deeds = data;
+	struct deeds *copy;
+
+	if (deeds->begin_code)
+		return opk_fail(ctx, deeds->begin_code, "no evaluator");
+	copy = opk_alloc(sizeof *copy);
+	if (!copy)
+		return opk_nomem(ctx, "a copy");
+	*copy = *deeds;
+	copy->offset = 1000;
+	*own = copy;
+	return OPK_OK;
+}
+
+static void end(void *own)
+{
+	free(own);
+	ck_assert_int_eq(write(pipe_ends[1], "e", 1), 1);
+}
+
+static int job_of_own(int32_t *result, struct opk_ctx *ctx, void *own, size_t i)
+{
+	struct deeds *deeds = own;
+
+	(void)ctx;
+	*result = (int32_t)i + deeds->offset;
+	return OPK_OK;
+}
+
+START_TEST(begin_and_end)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct deeds deeds = { 0 };
+	struct opk_workers workers = { .job = job_of_own, .begin = begin, .end = end,
+		                       .data = &deeds, .processes = 4 };
+	int32_t results[100];
+	char ends[8];
+
+	ck_assert_int_eq(pipe(pipe_ends), 0);
+	ck_ok(ctx, opk_workers_run(results, ctx, &workers, 100));
+	for (int32_t i = 0; i < 100; i++)
+		ck_assert_int_eq(results[i], i + 1000);
+	ck_assert_int_eq(read(pipe_ends[0], ends, sizeof ends), 4);
+	ck_assert_int_eq(deeds.offset, 0);
+	/* A child that began nothing has nothing to end. */
+	deeds.begin_code = OPK_ENVIDIA;
+	ck_code(ctx, opk_workers_run(results, ctx, &workers, 100), OPK_ENVIDIA);
+	ck_assert_str_eq(errors_of(ctx), "no evaluator");
+	close(pipe_ends[1]);
+	ck_assert_int_eq(read(pipe_ends[0], ends, sizeof ends), 0);
+	check_no_child();
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- what the system refuses */
+
+START_TEST(no_process)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct deeds deeds = { .parent = getpid() };
+	struct opk_workers workers = { .job = job, .data = &deeds, .processes = 4 };
+	size_t files = open_files();
+
+	for (long n = 0; n <= 4; n++) {
+		int32_t *results = fresh(100);
+		int code;
+
+		forks_until_failure = n;
+		code = opk_workers_run(results, ctx, &workers, 100);
+		forks_until_failure = -1;
+		ck_assert_int_eq(code, n < 4 ? OPK_EFAILED : OPK_OK);
+		ck_assert(n == 4 || told(ctx, "no child process: "));
+		check_untouched(results, n < 4 ? 0 : 100, 101);
+		check_no_child();
+		ck_assert_uint_eq(open_files(), files);
+		free(results);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(no_pipe)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct deeds deeds = { .parent = getpid() };
+	struct opk_workers workers = { .job = job, .data = &deeds };
+	struct rlimit limit, tight;
+	int32_t result = -1;
+	int code;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	tight = limit;
+	tight.rlim_cur = 1;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &tight), 0);
+	code = opk_workers_run(&result, ctx, &workers, 1);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_int_eq(code, OPK_EFAILED);
+	ck_assert(told(ctx, "no pipe: "));
+	ck_assert_int_eq(result, -1);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(absurd_counts)
+{
+	static const size_t counts[] = { SIZE_MAX, SIZE_MAX / 4, SIZE_MAX / 8 };
+	struct opk_ctx *ctx = new_ctx();
+	struct deeds deeds = { .parent = getpid() };
+	struct opk_workers workers = { .job = job, .data = &deeds };
+
+	for (size_t i = 0; i < COUNT(counts); i++) {
+		ck_code(ctx, opk_workers_run(NULL, ctx, &workers, counts[i]), OPK_ENOMEM);
+		ck_assert(told(ctx, "out of memory for results"));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static int allocating_job(int32_t *result, struct opk_ctx *ctx, void *own, size_t i)
+{
+	opk_autofree int32_t *copy = opk_alloc(sizeof *copy);
+
+	(void)own;
+	if (!copy)
+		return opk_nomem(ctx, "a job");
+	*copy = expected(i);
+	*result = *copy;
+	return OPK_OK;
+}
+
+/* One allocation here, one in begin, three in jobs. The hook's count goes on in the child. */
+START_TEST(no_memory)
+{
+	static const char *const chains[] = {
+		"out of memory for child processes", "out of memory for a copy",
+		"out of memory for a job", "out of memory for a job", "out of memory for a job",
+	};
+	struct opk_ctx *ctx = new_ctx();
+	struct deeds deeds = { .parent = getpid() };
+	struct opk_workers workers = { .job = allocating_job, .begin = begin, .data = &deeds,
+		                       .processes = 1 };
+	int32_t results[3] = { -1, -1, -1 };
+
+	for (size_t n = 0; n < COUNT(chains); n++) {
+		int code;
+
+		fail_allocation((long)n);
+		code = opk_workers_run(results, ctx, &workers, 3);
+		ck_assert(allocation_failed() == (n == 0));
+		ck_assert_int_eq(code, OPK_ENOMEM);
+		ck_assert_str_eq(errors_of(ctx), chains[n]);
+		ck_assert_int_eq(results[0], -1);
+		check_no_child();
+	}
+	fail_allocation(COUNT(chains));
+	ck_ok(ctx, opk_workers_run(results, ctx, &workers, 3));
+	ck_assert(!allocation_failed());
+	ck_assert_int_eq(results[2], expected(2));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- time */
+
+struct seen {
+	pid_t pid;
+	size_t calls, done;
+};
+
+static void see(void *data, size_t done, size_t count)
+{
+	struct seen *seen = data;
+
+	ck_assert_int_eq(getpid(), seen->pid);
+	ck_assert_uint_eq(count, 100);
+	ck_assert_uint_ge(done, seen->done);
+	ck_assert_uint_le(done, count);
+	seen->done = done;
+	seen->calls++;
+}
+
+static int slow_job(int32_t *result, struct opk_ctx *ctx, void *own, size_t i)
+{
+	(void)ctx;
+	(void)own;
+	usleep(10000);
+	*result = expected(i);
+	return OPK_OK;
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+START_TEST(progress)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct seen seen = { .pid = getpid() };
+	struct opk_workers workers = { .job = slow_job, .processes = 2, .progress = see,
+		                       .progress_data = &seen };
+	int32_t results[100];
+	double began = now();
+
+	ck_ok(ctx, opk_workers_run(results, ctx, &workers, 100));
+	ck_assert_uint_ge(seen.calls, 1);
+	ck_assert_uint_le(seen.calls, (size_t)((now() - began) * 10));
+	ck_assert_uint_gt(seen.done, 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static int endless_job(int32_t *result, struct opk_ctx *ctx, void *own, size_t i)
+{
+	(void)result;
+	(void)own;
+	if (i == 3)
+		return opk_fail(ctx, OPK_EFAILED, "the fourth");
+	for (;;)
+		pause();
+}
+
+START_TEST(one_failure_ends_all)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_workers workers = { .job = endless_job, .processes = 4 };
+	int32_t results[8];
+
+	ck_code(ctx, opk_workers_run(results, ctx, &workers, 8), OPK_EFAILED);
+	ck_assert_str_eq(errors_of(ctx), "the fourth");
+	check_no_child();
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static int telling_job(int32_t *result, struct opk_ctx *ctx, void *own, size_t i)
+{
+	(void)result;
+	(void)ctx;
+	(void)own;
+	(void)i;
+	ck_assert_int_eq(write(pipe_ends[1], "j", 1), 1);
+	for (;;)
+		pause();
+}
+
+/* The pipe hangs up when the last child is gone. */
+START_TEST(no_orphans)
+{
+	struct opk_workers workers = { .job = telling_job, .processes = 3 };
+	struct opk_ctx *ctx = new_ctx();
+	char byte;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(pipe_ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		int32_t results[3];
+
+		opk_workers_run(results, ctx, &workers, 3);
+		_exit(0);
+	}
+	close(pipe_ends[1]);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(read(pipe_ends[0], &byte, 1), 1);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(read(pipe_ends[0], &byte, 1), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* What stdio holds at the fork is written once, by the parent. */
+START_TEST(stdio_is_the_parents)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct deeds deeds = { .parent = getpid() };
+	struct opk_workers workers = { .job = job, .data = &deeds, .processes = 4 };
+	FILE *file = tmpfile();
+	int32_t results[10];
+
+	fputs("once", file);
+	ck_ok(ctx, opk_workers_run(results, ctx, &workers, 10));
+	ck_assert_int_eq(lseek(fileno(file), 0, SEEK_END), 0);
+	fclose(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("workers");
+	TCase *tests = tcase_create("workers");
+
+	tcase_add_test(tests, results_in_order);
+	tcase_add_loop_test(tests, job_fails, 0, COUNT(deed_rows));
+	tcase_add_test(tests, job_fails_at_length);
+	tcase_add_test(tests, children_that_nobody_waits_for);
+	tcase_add_test(tests, begin_and_end);
+	tcase_add_test(tests, no_process);
+	tcase_add_test(tests, no_pipe);
+	tcase_add_test(tests, absurd_counts);
+	tcase_add_test(tests, no_memory);
+	tcase_add_test(tests, progress);
+	tcase_add_test(tests, one_failure_ends_all);
+	tcase_add_test(tests, no_orphans);
+	tcase_add_test(tests, stdio_is_the_parents);
+	tcase_set_timeout(tests, 120);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
