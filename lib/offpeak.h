@@ -143,6 +143,20 @@ size_t opk_chips_count(const struct opk_chips *chips);
 const struct opk_chip *opk_chips_get(const struct opk_chips *chips, size_t i);
 /* By name, in any case; NULL where unknown. */
 const struct opk_chip *opk_chips_find(const struct opk_chips *chips, const char *name);
+/* What NVIDIA's libraries don't tell without a GPU; "" and no products where it is not known. */
+struct opk_chip_facts {
+	const char *architecture;       /* "Hopper" */
+	const char *compute_capability; /* "9.0" */
+	const char *const *products;    /* examples, spelt without blanks: "H100" */
+	size_t product_count;
+};
+struct opk_chip_facts opk_chip_get_facts(const struct opk_chip *chip);
+/*
+ * How many metrics that the hardware counts fit one pass at most, of a profiler that the chip has
+ * (cuptiProfilerHostGetMaxNumHardwareMetricsPerPass); few sets get near. OPK_ENVIDIA: libcupti can't tell.
+ */
+int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                              enum opk_profiler profiler);
 
 enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
 const char *opk_metric_type_name(enum opk_metric_type type);

@@ -5,7 +5,15 @@
 #include "operations.h"
 #include "testing.h"
 
+static int do_per_pass(struct opk_ctx *ctx)
+{
+	size_t count;
+
+	return opk_nv_metrics_per_pass(&count, ctx, "FA100", OPK_PROFILER_RANGE);
+}
+
 static operation *const operations[] = {
+	do_per_pass,
 	do_chips,      do_supported, do_host,       do_base,         do_properties, do_add,
 	do_config,     do_evaluate,  do_passes,     do_range_name,   do_info,       do_raw_counters,
 	do_unit,       do_prefix,    do_old_prefix, do_config_counters, do_image_chip,
@@ -66,6 +74,8 @@ static const struct failing {
 	  "CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT (10)" },
 	{ HERE, do_passes, CALL(cuptiProfilerHostGetNumOfPasses), 0, 1, OPK_EFAILED,
 	  "CUPTI_ERROR_INVALID_PARAMETER (1)" },
+	{ HERE, do_per_pass, CALL(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass), 0, 999,
+	  OPK_EFAILED, "CUPTI_ERROR_UNKNOWN (999)" },
 	{ HERE, do_evaluate, CALL(cuptiProfilerHostEvaluateToGpuValues), 0, 17, OPK_EUSAGE,
 	  "CUPTI_ERROR_INVALID_METRIC_NAME (17)" },
 	{ HERE, do_evaluate, CALL(cuptiProfilerHostEvaluateToGpuValues), 0, 9, OPK_EFAILED,

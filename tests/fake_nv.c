@@ -222,6 +222,12 @@ static int do_cuptiProfilerHostGetNumOfPasses(struct nv_HostGetNumOfPasses *para
 	return 0;
 }
 
+static int do_cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(struct nv_HostGetMaxPerPass *params)
+{
+	params->maxMetricsPerPass = params->profilerType == NV_PROFILER_PM_SAMPLING ? 12 : 4;
+	return chip_status(params->pChipName, params->profilerType);
+}
+
 static int do_cuptiProfilerHostGetRangeName(struct nv_HostGetRangeName *params)
 {
 	size_t size = fake.name_length ? fake.name_length : 32;

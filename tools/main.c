@@ -8,7 +8,8 @@
 #include "manpage.h"
 
 const struct command *const commands[] = {
-	&chips_command, &metrics_command, &sets_command,   &plan_command,   &build_command,
+	&chips_command, &compare_command,
+	&metrics_command, &sets_command,   &plan_command,   &build_command,
 	&eval_command,  &import_command,  &merge_command,  &info_command,   &doctor_command,
 	NULL,
 };

@@ -75,6 +75,14 @@ const struct opk_chip *opk_chips_find(const struct opk_chips *chips, const char 
 	return NULL;
 }
 
+int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                              enum opk_profiler profiler)
+{
+	int code = opk_nv_metrics_per_pass(out, ctx, chip->name, profiler);
+
+	return code ? opk_add(ctx, code, "no number of metrics per pass of %s", chip->name) : OPK_OK;
+}
+
 int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };

@@ -14,6 +14,10 @@
 /* cuptiProfilerHostGetSupportedChips */
 int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx);
 
+/* cuptiProfilerHostGetMaxNumHardwareMetricsPerPass */
+int opk_nv_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const char *chip,
+                            enum opk_profiler profiler);
+
 /* A host object of one chip and profiler: cuptiProfilerHostInitialize. */
 struct opk_nv_host;
 int opk_nv_host_new(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,

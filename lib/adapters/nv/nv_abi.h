@@ -109,6 +109,14 @@ struct nv_HostGetNumOfPasses {
 	size_t numOfPasses;
 };
 
+struct nv_HostGetMaxPerPass {
+	NV_HEAD;
+	int profilerType;
+	const char *pChipName;
+	const uint8_t *pCounterAvailabilityImage;
+	size_t maxMetricsPerPass;
+};
+
 struct nv_PmGetCounterDataInfo {
 	NV_HEAD;
 	const uint8_t *pCounterDataImage;

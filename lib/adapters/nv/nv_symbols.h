@@ -20,6 +20,8 @@
 	X(cuptiProfilerHostGetConfigImageSize, HostGetConfigImageSize, configImageSize, HOST)      \
 	X(cuptiProfilerHostGetConfigImage, HostGetConfigImage, pConfigImage, HOST)                 \
 	X(cuptiProfilerHostGetNumOfPasses, HostGetNumOfPasses, numOfPasses, HOST)                  \
+	X(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass, HostGetMaxPerPass,                     \
+	  maxMetricsPerPass, METRICS_PER_PASS)                                                     \
 	X(cuptiPmSamplingGetCounterDataInfo, PmGetCounterDataInfo, numCompletedSamples, HOST)
 
 #define NV_NVPERF_SYMBOLS(X)                                                                       \
@@ -70,6 +72,7 @@
 	X(IMAGE_CHIP, "image-chip", "the chip of a bare counter data image")                       \
 	X(SAMPLE_TIMES, "sample-times", "start and end of PM samples; telling PM from range images") \
 	X(SAMPLE_SIZE, "sample-size", "hardware record bytes per PM sample")                       \
-	X(SCHEDULER, "scheduler", "pass counts of many metrics at once")
+	X(SCHEDULER, "scheduler", "pass counts of many metrics at once")                           \
+	X(METRICS_PER_PASS, "metrics-per-pass", "how many metrics fit one pass")
 
 #endif

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The command line over several chips: what is known of each, and which metrics they share.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+cd "$tmp" || exit 99
+
+# count_of CHIP OPTIONS...: how many base metrics offpeak metrics has.
+count_of() {
+	"$OFFPEAK" metrics "$@" | tail -n +2 | wc -l | tr -d ' '
+}
+
+section 'chips --details'
+works chips
+keep plain
+works chips --details
+header_is chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass
+cut -d , -f 1-3 out >first
+equal first plain
+out_has '^GH100,yes,yes,Hopper,9\.0,H100 H200 [A-Z0-9 ]*,[1-9][0-9]*,[1-9][0-9]*$'
+out_has '^GV100,yes,no,Volta,7\.0,Tesla-V100 TITAN-V,[1-9][0-9]*,$'
+out_has '^GV11B,no,no,Volta,7\.2,[^,]*,,$'
+same "$last: malformed lines" "$(tail -n +2 out | grep -Evc \
+	'^[A-Z0-9]+,(yes|no),(yes|no),([A-Z][a-z]+)?,([0-9]+\.[0-9])?,[A-Za-z0-9 -]*,[0-9]*,[0-9]*$')" 0
+works chips --details --format json
+json '[c for c in j if c["chip"] == "GA100"][0]["products"] == ["A100", "A30"]'
+json 'all((c["metrics_per_pass"] is not None) == c["range"] for c in j)'
+json 'all((c["pm_metrics_per_pass"] is not None) == c["pm_sampling"] for c in j)'
+
+section 'chips --metrics-count'
+works chips --metrics-count
+header_is chip,range,pm_sampling,range_metrics,pm_metrics
+out_has "^GH100,yes,yes,$(count_of GH100),$(count_of GH100 --profiler pm)\$"
+out_has '^GV100,yes,no,[1-9][0-9]*,$'
+out_has '^GV11B,no,no,,$'
+works chips --metrics-count --details
+header_is chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass,range_metrics,pm_metrics
+
+section compare
+works compare ga100 GH100 --format json
+keep some.json
+json 'j["profiler"] == "range" and j["chips"] == ["GA100", "GH100"]'
+json 'list(j["units"][0]) == ["hw_unit", "GA100", "GH100"]'
+json 'list(j["metrics"][0]) == ["metric", "hw_unit", "GA100", "GH100"]'
+json 'j["units"] == sorted(j["units"], key=lambda u: u["hw_unit"])'
+json 'j["metrics"] == sorted(j["metrics"], key=lambda m: m["metric"])'
+json 'len(j["metrics"]) == j["in_some"] > 0 and j["in_all"] > 1000'
+json 'all(m["GA100"] != m["GH100"] for m in j["metrics"])'
+json "sum(u['GA100'] for u in j['units']) == $(count_of GA100)"
+json "sum(u['GH100'] for u in j['units']) == $(count_of GH100)"
+json "j['in_all'] + sum(m['GH100'] for m in j['metrics']) == $(count_of GH100)"
+works compare GA100 GH100 --all --format json
+json 'len(j["metrics"]) == j["in_all"] + j["in_some"]'
+json 'sum(m["GA100"] and m["GH100"] for m in j["metrics"]) == j["in_all"]'
+works compare GA100 GH100 --unit DRAM --all --format json
+json '[u["hw_unit"] for u in j["units"]] == ["dram"]'
+json 'j["metrics"] and all(m["hw_unit"] == "dram" for m in j["metrics"])'
+works compare GA100 GH100 --profiler pm --format json
+json 'j["profiler"] == "pm"'
+json "sum(u['GH100'] for u in j['units']) == $(count_of GH100 --profiler pm)"
+works compare TU102 GA100 GH100
+header_is field,value
+out_has '^chips,TU102 GA100 GH100$'
+out_has '^units\[0\]\.TU102,[0-9]+$'
+out_has '^metrics\[0\]\.GH100,(yes|no)$'
+works compare TU102 GA100 --format table
+out_has '^hw_unit +TU102 +GA100$'
+out_has '^metric +hw_unit +TU102 +GA100$'
+
+section 'compare: as many chips as there may be'
+"$OFFPEAK" chips | sed -n 's/,yes,\(yes\|no\)$//p' | head -n 30 >names
+# shellcheck disable=SC2046
+works compare $(cat names) --format json
+json "len(j['chips']) == $(wc -l <names)"
+# One too many is told before any is looked up.
+# shellcheck disable=SC2046
+refuses 2 'compare: name 2 to 30 chips' compare $(yes GH100 | head -n 31)
+
+section 'compare: mistakes'
+refuses 2 'compare: name 2 to 30 chips' compare
+refuses 2 'compare: name 2 to 30 chips' compare GH100
+refuses 2 'compare: gh100 is named twice' compare GH100 gh100
+refuses 2 "unknown chip 'GH10', did you mean GH100" compare GA100 GH10
+refuses 2 '--profiler legacy: use range or pm' compare GA100 GH100 --profiler legacy
+refuses 1 'profiler pm' compare GH100 GV100 --profiler pm
+notes 'no metric matches' compare GA100 GH100 --unit nothing
+fresh
+works compare GA100 GH100 --format json -o dir/compare.json
+out_lacks .
+equal dir/compare.json some.json
+files_are 'compare.json '
+wanted=2 pattern='--format xml' keeps_target compare GA100 GH100 --format xml
+
+finish
