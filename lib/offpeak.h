@@ -58,6 +58,10 @@ struct opk_env {
 	const char *virtual_env;  /* VIRTUAL_ENV: a Python environment that may hold NVIDIA's wheels */
 	const char *home;         /* HOME: for wheels installed with pip --user */
 	const char *sets;         /* OFFPEAK_SETS: folder of metric sets, searched first */
+	/* For tools; the library itself does not look at them. */
+	const char *cache;    /* XDG_CACHE_HOME */
+	const char *pager;    /* PAGER */
+	const char *no_color; /* NO_COLOR */
 };
 
 /* Fills *env with pointers into the process environment. */
@@ -72,6 +76,7 @@ struct opk_ctx_options {
 	const char *data_dir;      /* shipped data (sets/...); NULL: the installed one */
 	opk_log_fn *log;           /* notes about unusual but harmless things */
 	void *log_data;
+	const char *cache_dir; /* what NVIDIA's libraries said of chips is kept here; NULL: nowhere */
 };
 
 /* Cheap: NVIDIA's libraries are opened when a function first needs them. */
@@ -171,9 +176,22 @@ struct opk_metric {
 	const char *description; /* one line */
 };
 
+/* How the GPU counts: its hardware, code that CUPTI patches into kernels (SASS), or some of each. */
+enum opk_method { OPK_METHOD_UNKNOWN, OPK_METHOD_HARDWARE, OPK_METHOD_SASS, OPK_METHOD_BOTH };
+const char *opk_method_name(enum opk_method method); /* "hardware", "sass", "both"; "" */
+
+/* What makes a full name of a base metric. */
+struct opk_submetric {
+	const char *suffix;   /* ".sum.per_second" */
+	const char *dim_unit; /* of this very submetric: "byte/second", "percent" */
+	int passes;           /* 0: not counted; negative: CUPTI refuses it with this status */
+	enum opk_method method; /* known where passes are */
+};
+
 /*
  * All base metrics of one chip and profiler with their properties
- * (cuptiProfilerHostGetBaseMetrics, cuptiProfilerHostGetMetricProperties), sorted by name.
+ * (cuptiProfilerHostGetBaseMetrics, cuptiProfilerHostGetMetricProperties), sorted by name. With a
+ * cache folder in the context's options it comes from there where it can, without NVIDIA's libraries.
  */
 struct opk_catalog;
 int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
@@ -182,10 +200,109 @@ void opk_catalog_free(struct opk_catalog *catalog);
 const char *opk_catalog_chip(const struct opk_catalog *catalog);
 size_t opk_catalog_count(const struct opk_catalog *catalog);
 const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size_t i);
+/*
+ * Asks for the submetrics of all metrics, where they did not come from the cache
+ * (cuptiProfilerHostGetSubMetrics; 0.3 s for the 150,179 full names of GH100), and fills the cache.
+ */
+int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
+/* Of a metric of this catalog; 0 before it is complete. */
+size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
+                                   const struct opk_metric *metric);
+struct opk_submetric opk_catalog_submetric(const struct opk_catalog *catalog,
+                                           const struct opk_metric *metric, size_t i);
+/* A full name: a metric of a catalog, and one of its submetrics. */
+struct opk_full_name {
+	const struct opk_metric *metric;
+	size_t submetric;
+};
+
+struct opk_pass_options {
+	size_t size;
+	size_t processes; /* 0: one a core */
+	/* From time to time, while it takes long. */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
+};
+
+/*
+ * How many passes each of the names takes alone, where it is not known: as many as CUPTI plans for it, or
+ * the status with which it refuses (cuptiProfilerHostConfigAddMetrics, cuptiProfilerHostGetNumOfPasses;
+ * for most NVPW_RawCounterConfig_AreRawCountersSchedulable tells). The catalog must be complete; it
+ * keeps the counts, and so does the cache.
+ */
+int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
+                             const struct opk_full_name *names, size_t count,
+                             const struct opk_pass_options *options);
+/* "CUPTI_ERROR_NOT_SUPPORTED" of a refused submetric's passes; "" of another one's. */
+const char *opk_refusal_name(int passes);
 /* The base metric of a base or full name; NULL where the chip has none such. */
 const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name);
 /* The existing base metric most like a misspelt name; NULL where none is near. */
 const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, const char *name);
+
+/*
+ * Of a base metric the submetric that stands for it: .sum, .ratio or, of a throughput,
+ * .avg.pct_of_peak_sustained_elapsed; else its first. The catalog must be complete.
+ */
+size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric);
+
+/* A raw counter and the domains that can count it, by NVIDIA's names. */
+struct opk_raw_counter {
+	const char *name;
+	const char *const *domains;
+	size_t domain_count;
+};
+
+/* A throughput is the highest of these. */
+struct opk_constituent {
+	const char *name; /* a base metric */
+	enum opk_metric_type type; /* a counter, or a throughput that has constituents itself */
+};
+
+/* All that is known of one full metric name beyond its properties. */
+struct opk_description {
+	struct opk_full_name of;
+	const char *name; /* the full name; of an undescribed metric possibly the base name */
+	const char *const *chips; /* the others that have the base metric for this profiler */
+	size_t chip_count;
+	const struct opk_raw_counter *counters;
+	size_t counter_count;
+	const struct opk_constituent *constituents; /* none but of a throughput */
+	size_t constituent_count;
+};
+
+/*
+ * Describes a full metric name, or the plainest of a base name, and counts the passes of all
+ * submetrics of the base metric (opk_catalog_count_passes()). The catalog must be complete and outlive
+ * the result. What a missing libnvperf_host could have told is left out, and logged; the rest is kept
+ * in the cache. OPK_EUSAGE: there is no such metric, and the message has the nearest names.
+ */
+int opk_description_new(struct opk_description **out, struct opk_ctx *ctx,
+                        struct opk_catalog *catalog, const char *name);
+void opk_description_free(struct opk_description *description);
+
+/* A metric name in a legacy name's formula. */
+struct opk_legacy_term {
+	const char *name;
+	bool exists;         /* the chip has it */
+	const char *nearest; /* the name of the chip's that is most like it; NULL: it exists, or none is */
+};
+
+/* A metric or event of nvprof, and what became of it: data/legacy_names.tsv. */
+struct opk_legacy {
+	const char *name;
+	const char *kind;    /* "metric" or "event" */
+	const char *formula; /* over full metric names; "": there is no counterpart */
+	/* The other one of this name, where a metric and an event have the same; else NULL. */
+	const char *other_kind, *other_formula;
+	const struct opk_legacy_term *terms;
+	size_t term_count;
+};
+
+/* OPK_OK and NULL where nvprof had no such name. The catalog must be complete. */
+int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx,
+                   const struct opk_catalog *catalog, const char *name);
+void opk_legacy_free(struct opk_legacy *legacy);
 
 /* Which metrics to list. All conditions must hold; any one of the globs suffices. */
 struct opk_metric_filter {
@@ -204,6 +321,9 @@ int opk_matcher_new(struct opk_matcher **out, struct opk_ctx *ctx,
                     const struct opk_metric_filter *filter);
 void opk_matcher_free(struct opk_matcher *matcher);
 bool opk_matcher_match(const struct opk_matcher *matcher, const struct opk_metric *metric);
+/* The same for a full name of that metric: globs are over the base or the full name. */
+bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_metric *metric,
+                            const char *full);
 
 /* ---- metric sets ------------------------------------------------------------------------ */
 
@@ -684,7 +804,8 @@ typedef int opk_sink_fn(void *data, const void *bytes, size_t size);
 struct opk_out_options {
 	size_t size;
 	enum opk_format format;
-	size_t width; /* tables: cut lines here; 0: never */
+	size_t width; /* tables: cut lines here, with "..." for what is left out; 0: never */
+	bool bold;    /* tables: headers in bold, for terminals */
 };
 
 /*

@@ -72,6 +72,8 @@ START_TEST(missing_for_operation)
 		{ HERE, do_old_prefix, CALL(NVPW_CounterDataBuilder_AddMetrics),
 		  "'prefix-raw-metrics'" },
 		{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_GetMetricDimUnits), "'units'" },
+		{ HERE, do_constituents, CALL(NVPW_MetricsEvaluator_GetMetricNames),
+		  "'constituents'" },
 		{ HERE, do_config_counters, CALL(NVPW_Config_GetRawCounters), "'plan-detail'" },
 		{ HERE, do_image_chip, CALL(NVPW_CounterData_GetChipName), "'image-chip'" },
 		{ HERE, do_sample_time, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime),

@@ -146,6 +146,22 @@ static int do_cuptiProfilerHostGetBaseMetrics(struct nv_HostGetBaseMetrics *para
 	return 0;
 }
 
+static int do_cuptiProfilerHostGetSubMetrics(struct nv_HostGetSubMetrics *params)
+{
+	static const char *found[FULL_COUNT];
+	size_t length = strlen(params->pMetricName);
+
+	params->numOfSubmetrics = 0;
+	for (size_t i = 0; i < FULL_COUNT; i++) {
+		const char *full = full_metrics[i].name;
+
+		if (!strncmp(full, params->pMetricName, length) && full[length] == '.')
+			found[params->numOfSubmetrics++] = full + length;
+	}
+	params->ppSubMetrics = found;
+	return params->numOfSubmetrics ? 0 : NV_CUPTI_INVALID_METRIC_NAME;
+}
+
 static int do_cuptiProfilerHostGetMetricProperties(struct nv_HostGetMetricProperties *params)
 {
 	note_size(params->structSize);
@@ -303,6 +319,7 @@ static int do_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(
 	if (!metric)
 		return NVPA_INVALID_METRIC_ID;
 	params->pMetricEvalRequest->metricIndex = (size_t)(metric - full_metrics);
+	params->pMetricEvalRequest->metricType = strstr(metric->name, "throughput") ? 2 : 0;
 	return 0;
 }
 
@@ -383,6 +400,31 @@ static int do_NVPW_MetricsEvaluator_DimUnitToString(struct nv_EvaluatorDimUnitTo
 		return NVPA_INVALID_ARGUMENT;
 	params->pSingularName = names[params->dimUnit][0];
 	params->pPluralName = names[params->dimUnit][1];
+	return 0;
+}
+
+/* PerfWorks' own order: as CUPTI's lists here. */
+static int do_NVPW_MetricsEvaluator_GetMetricNames(struct nv_EvaluatorMetricNames *params)
+{
+	static const size_t begins[] = { 0, 8, 16 };
+
+	params->pMetricNames = params->metricType == 2 ? "fake__throughput"
+	                                               : "fake__c\0fake__a\0fake__b";
+	params->pMetricNameBeginIndices = begins;
+	params->numMetrics = params->metricType == 2 ? 1 : 3;
+	return 0;
+}
+
+/* The highest of a and b, and of itself, which NVIDIA's are not. */
+static int do_NVPW_MetricsEvaluator_GetThroughputMetricProperties(
+	struct nv_EvaluatorThroughput *params)
+{
+	static const size_t counted[] = { 1, 2 }, beneath[] = { 0, 99 };
+
+	params->pCounterIndices = counted;
+	params->numCounters = 2;
+	params->pSubThroughputIndices = beneath;
+	params->numSubThroughputs = fake.odd_constituents ? 2 : 1;
 	return 0;
 }
 
@@ -512,7 +554,9 @@ static int do_NVPW_RawCounterConfig_GetRawCounterProperties(
 	if (!fake.scheduler_open || (!find_raw(name) && strcmp(name, "raw_shared"))
 	    || params->numSupportedDomains < 2 || params->numSupportedCdgDomains < 1)
 		return NVPA_INVALID_ARGUMENT;
-	params->pSupportedDomains[0] = strcmp(name, "raw_t") ? GPU_SM_A : GPU_SASS;
+	params->pSupportedDomains[0] = !strcmp(name, "raw_t")   ? GPU_SASS
+	                               : !strcmp(name, "raw_l") ? GPU_SM_C
+	                                                        : GPU_SM_A;
 	params->pSupportedDomains[1] = GPU_SM_C;
 	params->numSupportedDomains = many ? 2 : 1;
 	params->pSupportedCdgDomains[0] = GPU_SM_C_SM_A;

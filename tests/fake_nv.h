@@ -53,6 +53,7 @@ struct fake_nv {
 	/* The unit of every metric. */
 	struct nv_DimUnitFactor factors[FAKE_MAX_FACTORS];
 	size_t factor_count;
+	bool odd_constituents; /* one of a throughput that there is not */
 	/* What the last prefix was made of. */
 	size_t prefix_counters;
 	bool prefix_keeps_instances;

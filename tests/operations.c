@@ -63,6 +63,19 @@ int do_properties(struct opk_ctx *ctx)
 	return with_host(ctx, properties_step);
 }
 
+static int submetrics_step(struct opk_ctx *ctx, struct opk_nv_host *host)
+{
+	const char *const *suffixes;
+	size_t count;
+
+	return opk_nv_submetrics(&suffixes, &count, ctx, host, OPK_COUNTER, "fake__a");
+}
+
+int do_submetrics(struct opk_ctx *ctx)
+{
+	return with_host(ctx, submetrics_step);
+}
+
 static int add_step(struct opk_ctx *ctx, struct opk_nv_host *host)
 {
 	return opk_nv_add_metrics(ctx, host, one_name, 1);
@@ -141,6 +154,20 @@ int do_unit(struct opk_ctx *ctx)
 	if (code)
 		return code;
 	code = opk_nv_unit(&unit, ctx, evaluator, "fake__a.sum");
+	opk_nv_evaluator_free(evaluator);
+	return code;
+}
+
+int do_constituents(struct opk_ctx *ctx)
+{
+	opk_autostrlist struct opk_strlist counters = { 0 }, throughputs = { 0 };
+	struct opk_nv_evaluator *evaluator;
+	int code = opk_nv_evaluator_new(&evaluator, ctx, "FA100");
+
+	if (code)
+		return code;
+	code = opk_nv_constituents(&counters, &throughputs, ctx, evaluator,
+	                           "fake__throughput.avg.pct_of_peak_sustained_elapsed");
 	opk_nv_evaluator_free(evaluator);
 	return code;
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "commands.h"
 
 struct metrics_args {
 	const char *profiler, *type, *unit, *grep;
+	bool submetrics, passes, count;
 };
 
 static const struct option_spec specs[] = {
@@ -16,57 +20,198 @@ static const struct option_spec specs[] = {
 	  offsetof(struct metrics_args, unit) },
 	{ "grep", 0, "REGEX", "only where name or description match, in any case", OPTION_TEXT,
 	  offsetof(struct metrics_args, grep) },
+	{ "submetrics", 0, NULL, "a row for each full name, with its own unit", OPTION_FLAG,
+	  offsetof(struct metrics_args, submetrics) },
+	{ "passes", 0, NULL, "how many passes each takes alone, and how it is counted", OPTION_FLAG,
+	  offsetof(struct metrics_args, passes) },
+	{ "count", 0, NULL, "only how many there are", OPTION_FLAG,
+	  offsetof(struct metrics_args, count) },
 	{ 0 },
 };
 
-static int print(struct app *app, const struct opk_catalog *catalog,
-                 const struct opk_matcher *matcher)
+enum { BASE_COLUMNS = 5, ALL_COLUMNS = 8 };
+
+static const struct opk_column columns[ALL_COLUMNS] = {
+	{ "metric", OPK_CELL_STRING },      { "type", OPK_CELL_STRING },
+	{ "hw_unit", OPK_CELL_STRING },     { "dim_unit", OPK_CELL_STRING },
+	{ "description", OPK_CELL_STRING }, { "passes", OPK_CELL_STRING },
+	{ "method", OPK_CELL_STRING },      { "status", OPK_CELL_STRING },
+};
+
+/* The names that match. A base name stands for one of its full names where passes are counted. */
+struct listing {
+	struct app *app;
+	const struct metrics_args *args;
+	struct opk_catalog *catalog;
+	const struct opk_matcher *matcher;
+	struct opk_full_name *names;
+	size_t count, room;
+};
+
+static int add(struct listing *listing, const struct opk_metric *metric, size_t submetric)
 {
-	static const struct opk_column columns[] = {
-		{ "metric", OPK_CELL_STRING },   { "type", OPK_CELL_STRING },
-		{ "hw_unit", OPK_CELL_STRING },  { "dim_unit", OPK_CELL_STRING },
-		{ "description", OPK_CELL_STRING },
-	};
-	int code = opk_out_table(app->out, "metrics", columns, 5);
-	bool any = false;
+	if (listing->count == listing->room) {
+		size_t room = listing->room ? listing->room * 2 : 1024;
+		struct opk_full_name *grown =
+			realloc(listing->names, room * sizeof *listing->names);
 
-	for (size_t i = 0; !code && i < opk_catalog_count(catalog); i++) {
-		const struct opk_metric *metric = opk_catalog_get(catalog, i);
-
-		if (!opk_matcher_match(matcher, metric))
-			continue;
-		any = true;
-		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .string = metric->name },
-			{ .string = opk_metric_type_name(metric->type) },
-			{ .string = metric->hw_unit },
-			{ .string = metric->dim_unit },
-			{ .string = metric->description },
-		});
+		if (!grown)
+			return app_error(listing->app, OPK_EFAILED, "out of memory");
+		listing->names = grown;
+		listing->room = room;
 	}
-	if (!any)
-		app_note("no metric matches; globs go over base names such as dram__bytes, without "
-		         "rollup or submetric");
-	return app_end_output(app, code);
+	listing->names[listing->count++] = (struct opk_full_name){ metric, submetric };
+	return OPK_OK;
 }
 
-static int list(struct app *app, enum opk_profiler profiler, const struct opk_metric_filter *filter)
+static void compose(char *out, size_t size, const struct listing *listing, size_t i)
+{
+	const struct opk_full_name *name = &listing->names[i];
+
+	snprintf(out, size, "%s%s", name->metric->name,
+	         listing->args->submetrics
+	                 ? opk_catalog_submetric(listing->catalog, name->metric, name->submetric)
+	                           .suffix
+	                 : "");
+}
+
+/* Of a base metric the plainest full name, for which its passes are counted. */
+static size_t plainest(const struct opk_catalog *catalog, const struct opk_metric *metric)
+{
+	static const char *const suffixes[] = {
+		[OPK_COUNTER] = ".sum",
+		[OPK_RATIO] = ".ratio",
+		[OPK_THROUGHPUT] = ".avg.pct_of_peak_sustained_elapsed",
+	};
+
+	for (size_t i = 0; i < opk_catalog_submetric_count(catalog, metric); i++)
+		if (!strcmp(opk_catalog_submetric(catalog, metric, i).suffix,
+		            suffixes[metric->type]))
+			return i;
+	return 0;
+}
+
+static int add_full(struct listing *listing, const struct opk_metric *metric)
+{
+	size_t count = opk_catalog_submetric_count(listing->catalog, metric);
+	char full[1024];
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		snprintf(full, sizeof full, "%s%s", metric->name,
+		         opk_catalog_submetric(listing->catalog, metric, i).suffix);
+		if (opk_matcher_match_full(listing->matcher, metric, full))
+			code = add(listing, metric, i);
+	}
+	return code;
+}
+
+static int find(struct listing *listing)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < opk_catalog_count(listing->catalog); i++) {
+		const struct opk_metric *metric = opk_catalog_get(listing->catalog, i);
+
+		if (listing->args->submetrics)
+			code = add_full(listing, metric);
+		else if (opk_matcher_match(listing->matcher, metric))
+			code = add(listing, metric, plainest(listing->catalog, metric));
+	}
+	return code;
+}
+
+static int print_row(struct listing *listing, size_t i)
+{
+	const struct opk_metric *metric = listing->names[i].metric;
+	bool complete = opk_catalog_submetric_count(listing->catalog, metric) > 0;
+	struct opk_submetric sub = { .dim_unit = metric->dim_unit };
+	char name[1024], passes[32] = "";
+
+	if (complete)
+		sub = opk_catalog_submetric(listing->catalog, metric, listing->names[i].submetric);
+	if (sub.passes)
+		snprintf(passes, sizeof passes, "%d", sub.passes);
+	compose(name, sizeof name, listing, i);
+	return opk_out_row(listing->app->out, (union opk_cell[]){
+		{ .string = name },
+		{ .string = opk_metric_type_name(metric->type) },
+		{ .string = metric->hw_unit },
+		{ .string = listing->args->submetrics ? sub.dim_unit : metric->dim_unit },
+		{ .string = metric->description },
+		{ .string = sub.passes < 0 ? "unschedulable" : passes },
+		{ .string = opk_method_name(sub.method) },
+		{ .string = opk_refusal_name(sub.passes) },
+	});
+}
+
+static int print(struct listing *listing)
+{
+	int code = opk_out_table(listing->app->out, "metrics", columns,
+	                         listing->args->passes ? ALL_COLUMNS : BASE_COLUMNS);
+
+	for (size_t i = 0; !code && i < listing->count; i++)
+		code = print_row(listing, i);
+	if (!code && !listing->count)
+		app_note(listing->args->submetrics
+		                 ? "no metric matches"
+		                 : "no metric matches; globs go over base names such as dram__bytes, "
+		                   "without rollup or submetric: --submetrics lists those, too");
+	return app_end_output(listing->app, code);
+}
+
+static int print_count(struct listing *listing)
+{
+	static const struct opk_column column = { "count", OPK_CELL_UINT };
+	int code = opk_out_table(listing->app->out, "count", &column, 1);
+
+	if (!code)
+		code = opk_out_row(listing->app->out,
+		                   (union opk_cell[]){ { .uint = listing->count } });
+	return app_end_output(listing->app, code);
+}
+
+static int prepare(struct listing *listing)
+{
+	const struct metrics_args *args = listing->args;
+	struct opk_pass_options options = OPK_INIT(options);
+	struct app *app = listing->app;
+	int code = OPK_OK;
+
+	/* With a cache the next query finds all there is. */
+	if (args->submetrics || args->passes || !app->no_cache)
+		code = opk_catalog_complete(listing->catalog, app->ctx);
+	if (code)
+		return app_fail(app, code);
+	code = find(listing);
+	if (code || !args->passes)
+		return code;
+	options.progress = app_progress;
+	options.progress_data = (void *)"counting passes, set of counters";
+	code = opk_catalog_count_passes(listing->catalog, app->ctx, listing->names, listing->count,
+	                                &options);
+	app_progress_end();
+	return code ? app_fail(app, code) : OPK_OK;
+}
+
+static int list(struct app *app, const struct metrics_args *args, enum opk_profiler profiler,
+                const struct opk_metric_filter *filter)
 {
 	struct opk_matcher *matcher;
-	struct opk_catalog *catalog;
+	struct listing listing = { .app = app, .args = args };
 	int code = opk_matcher_new(&matcher, app->ctx, filter);
 
 	if (code)
 		return app_fail(app, code);
-	code = opk_catalog_new(&catalog, app->ctx, app->arguments[0], profiler);
-	if (code) {
-		opk_matcher_free(matcher);
-		return app_fail(app, code);
-	}
-	code = app_begin_output(app, app_default_format(app));
+	listing.matcher = matcher;
+	code = opk_catalog_new(&listing.catalog, app->ctx, app->arguments[0], profiler);
+	code = code ? app_fail(app, code) : prepare(&listing);
 	if (!code)
-		code = print(app, catalog, matcher);
-	opk_catalog_free(catalog);
+		code = app_begin_output(app, app_default_format(app));
+	if (!code)
+		code = args->count ? print_count(&listing) : print(&listing);
+	free(listing.names);
+	opk_catalog_free(listing.catalog);
 	opk_matcher_free(matcher);
 	return code;
 }
@@ -89,17 +234,22 @@ static int run(struct app *app, void *data)
 	filter.grep = args->grep;
 	filter.globs = (const char *const *)app->arguments + 1;
 	filter.glob_count = app->argument_count - 1;
-	return list(app, profiler, &filter);
+	return list(app, args, profiler, &filter);
 }
 
 const struct command metrics_command = {
 	.name = "metrics",
 	.synopsis = "CHIP [GLOB...] [OPTIONS]",
-	.summary = "list a chip's base metrics with their properties",
-	.details = "GLOB is a shell pattern over the base name, as in 'dram__*'; quote it. Conditions\n"
-	           "combine. A full metric name, as sets and images want it, adds a rollup (.sum,\n"
-	           ".avg, .min, .max) and possibly a submetric (.per_second) to a counter, and a\n"
-	           "submetric to a ratio.",
+	.summary = "list a chip's metrics with their properties",
+	.details = "Without --submetrics these are the base metrics. A full metric name, as sets and\n"
+	           "images want it, adds a rollup (.sum, .avg, .min, .max) and possibly a submetric\n"
+	           "(.per_second) to a counter, and a submetric to a ratio. GLOB is a shell pattern\n"
+	           "over the base name, with --submetrics over the full one, too, as in 'dram__*' or\n"
+	           "'*.pct'; quote it. Conditions combine.\n\n"
+	           "--passes plans each name alone: a number, or unschedulable with CUPTI's status; a\n"
+	           "base metric by its plainest full name (.sum, .ratio or, of a throughput,\n"
+	           ".avg.pct_of_peak_sustained_elapsed). The method is hardware, sass (code that CUPTI\n"
+	           "patches into kernels) or both. What was found out is kept in ~/.cache/offpeak.",
 	.options = specs,
 	.args_size = sizeof(struct metrics_args),
 	.max_arguments = ANY_NUMBER,

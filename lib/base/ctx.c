@@ -25,6 +25,9 @@ void opk_env_read(struct opk_env *env)
 		.virtual_env = getenv("VIRTUAL_ENV"),
 		.home = getenv("HOME"),
 		.sets = getenv("OFFPEAK_SETS"),
+		.cache = getenv("XDG_CACHE_HOME"),
+		.pager = getenv("PAGER"),
+		.no_color = getenv("NO_COLOR"),
 	};
 }
 
@@ -68,6 +71,7 @@ int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *given)
 	ctx->log_data = options.log_data;
 	if (!copy_setting(&ctx->cuda_dir, options.cuda_dir)
 	    || !copy_setting(&ctx->data_dir, options.data_dir)
+	    || !copy_setting(&ctx->cache_dir, options.cache_dir)
 	    || (options.env && !copy_env(&ctx->env, options.env))) {
 		opk_ctx_free(ctx);
 		return OPK_ENOMEM;
@@ -86,6 +90,7 @@ void opk_ctx_free(struct opk_ctx *ctx)
 	free_env(&ctx->env);
 	free((char *)ctx->cuda_dir);
 	free((char *)ctx->data_dir);
+	free((char *)ctx->cache_dir);
 	free(ctx);
 }
 

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <string.h>
 
-#include "adapters/nv/nv.h"
 #include "base/nearest.h"
 #include "domain/catalog.h"
-#include "domain/chip.h"
-
-/* Properties are borrowed from the host object, which therefore lives as long. */
-struct opk_catalog {
-	char *chip;
-	enum opk_profiler profiler;
-	struct opk_nv_host *host;
-	struct opk_strlist names;
-	struct opk_metric *metrics;
-};
+#include "domain/catalog_cache.h"
 
 static const char *const type_names[] = { "counter", "ratio", "throughput" };
 
@@ -27,6 +18,18 @@ static const char *const endings[] = {
 };
 
 enum { TYPE_COUNT = sizeof type_names / sizeof *type_names };
+
+const char *opk_method_name(enum opk_method method)
+{
+	static const char *const names[] = { "", "hardware", "sass", "both" };
+
+	return names[method];
+}
+
+const char *opk_refusal_name(int passes)
+{
+	return passes < 0 ? opk_nv_status_name(-passes) : "";
+}
 
 const char *opk_metric_type_name(enum opk_metric_type type)
 {
@@ -44,44 +47,54 @@ bool opk_metric_type_parse(enum opk_metric_type *out, const char *name)
 	return false;
 }
 
-/* 12.x lists the metrics of single-pass sets but has no properties for them. */
-static int describe(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_host *host,
-                    const char *name)
-{
-	int code = opk_nv_properties(out, ctx, host, name);
-
-	if (code != OPK_EUSAGE)
-		return code;
-	opk_clear_errors(ctx);
-	*out = (struct opk_metric){ .name = name, .type = OPK_COUNTER, .hw_unit = "",
-		                    .dim_unit = "", .description = "" };
-	return OPK_OK;
-}
-
 static bool is_undescribed(const struct opk_metric *metric)
 {
 	return !*metric->hw_unit && !*metric->dim_unit && !*metric->description;
 }
 
+/* The array stays where it is; its text does not. */
+static bool make_metrics(struct opk_catalog *catalog)
+{
+	const struct opk_table *table = &catalog->table;
+
+	if (!catalog->metrics)
+		catalog->metrics = opk_alloc_array(table->base_count + 1, sizeof *catalog->metrics);
+	for (size_t i = 0; catalog->metrics && i < table->base_count; i++) {
+		const struct opk_base_record *base = &table->bases[i];
+
+		catalog->metrics[i] = (struct opk_metric){
+			.name = opk_table_get(table, base->name),
+			.type = (enum opk_metric_type)base->type,
+			.hw_unit = opk_table_get(table, base->hw_unit),
+			.dim_unit = opk_table_get(table, base->dim_unit),
+			.description = opk_table_get(table, base->description),
+		};
+	}
+	return catalog->metrics != NULL;
+}
+
+static char *upper(const char *name)
+{
+	char *copy = opk_strdup(name);
+
+	for (char *c = copy; c && *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	return copy;
+}
+
 static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip,
                 enum opk_profiler profiler)
 {
-	int code = opk_chip_resolve(&catalog->chip, ctx, chip);
+	int code = OPK_OK;
 
 	catalog->profiler = profiler;
-	if (!code)
-		code = opk_nv_host_new(&catalog->host, ctx, catalog->chip, profiler, NULL);
-	for (size_t type = 0; !code && type < TYPE_COUNT; type++)
-		code = opk_nv_base_metrics(&catalog->names, ctx, catalog->host,
-		                           (enum opk_metric_type)type);
-	if (code)
-		return code;
-	opk_strlist_sort(&catalog->names);
-	catalog->metrics = opk_alloc_array(catalog->names.count, sizeof *catalog->metrics);
-	if (!catalog->metrics)
-		return opk_nomem(ctx, "metrics");
-	for (size_t i = 0; !code && i < catalog->names.count; i++)
-		code = describe(&catalog->metrics[i], ctx, catalog->host, catalog->names.items[i]);
+	catalog->complete = opk_cache_read(&catalog->table, ctx, chip, profiler);
+	if (catalog->complete)
+		catalog->chip = upper(chip);
+	else
+		code = opk_catalog_fill_bases(catalog, ctx, chip);
+	if (!code && (!catalog->chip || !make_metrics(catalog)))
+		code = opk_nomem(ctx, "metrics");
 	return code;
 }
 
@@ -99,12 +112,28 @@ int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *c
 	return OPK_OK;
 }
 
+int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx)
+{
+	int code;
+
+	if (catalog->complete)
+		return OPK_OK;
+	code = opk_catalog_fill_subs(catalog, ctx);
+	if (!code && !make_metrics(catalog))
+		code = opk_nomem(ctx, "metrics");
+	if (code)
+		return opk_add(ctx, code, "no submetrics of %s", catalog->chip);
+	catalog->complete = true;
+	opk_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
+	return OPK_OK;
+}
+
 void opk_catalog_free(struct opk_catalog *catalog)
 {
 	if (!catalog)
 		return;
 	opk_nv_host_free(catalog->host);
-	opk_strlist_clear(&catalog->names);
+	opk_table_clear(&catalog->table);
 	free(catalog->metrics);
 	free(catalog->chip);
 	free(catalog);
@@ -117,12 +146,47 @@ const char *opk_catalog_chip(const struct opk_catalog *catalog)
 
 size_t opk_catalog_count(const struct opk_catalog *catalog)
 {
-	return catalog->names.count;
+	return catalog->table.base_count;
 }
 
 const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size_t i)
 {
 	return &catalog->metrics[i];
+}
+
+static const struct opk_base_record *record_of(const struct opk_catalog *catalog,
+                                               const struct opk_metric *metric)
+{
+	return &catalog->table.bases[metric - catalog->metrics];
+}
+
+size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
+                                   const struct opk_metric *metric)
+{
+	return record_of(catalog, metric)->count;
+}
+
+struct opk_submetric opk_catalog_submetric(const struct opk_catalog *catalog,
+                                           const struct opk_metric *metric, size_t i)
+{
+	const struct opk_table *table = &catalog->table;
+	const struct opk_sub_record *sub = &table->subs[record_of(catalog, metric)->first + i];
+
+	return (struct opk_submetric){
+		.suffix = opk_table_get(table, sub->suffix),
+		.dim_unit = opk_table_get(table, sub->dim_unit),
+		.passes = sub->passes,
+		.method = (enum opk_method)sub->method,
+	};
+}
+
+static bool has_submetric(const struct opk_catalog *catalog, const struct opk_metric *metric,
+                          const char *suffix)
+{
+	for (size_t i = 0; i < opk_catalog_submetric_count(catalog, metric); i++)
+		if (!strcmp(opk_catalog_submetric(catalog, metric, i).suffix, suffix))
+			return true;
+	return false;
 }
 
 /*
@@ -146,7 +210,7 @@ const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, con
 {
 	opk_autofree char *base = opk_strndup(name, base_length(name));
 
-	return base ? bsearch(base, catalog->metrics, catalog->names.count,
+	return base ? bsearch(base, catalog->metrics, catalog->table.base_count,
 	                      sizeof *catalog->metrics, compare_name)
 	            : NULL;
 }
@@ -157,7 +221,7 @@ const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, 
 	struct opk_nearest nearest = { .name = base };
 	const struct opk_metric *best = NULL;
 
-	for (size_t i = 0; base && i < catalog->names.count; i++) {
+	for (size_t i = 0; base && i < catalog->table.base_count; i++) {
 		opk_nearest_try(&nearest, catalog->metrics[i].name);
 		if (nearest.best == catalog->metrics[i].name)
 			best = &catalog->metrics[i];
@@ -176,6 +240,9 @@ bool opk_catalog_has_full(const struct opk_catalog *catalog, const struct opk_ct
 
 	if (!base || !strcmp(base->name, name))
 		return false;
+	if (catalog->complete)
+		return is_undescribed(base)
+		       || has_submetric(catalog, base, name + strlen(base->name));
 	/* Properties are found for full names only where they are right. */
 	code = opk_nv_properties(&properties, &quiet, catalog->host, name);
 	opk_clear_errors(&quiet);

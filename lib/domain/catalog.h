@@ -2,7 +2,21 @@
 #ifndef OPK_CATALOG_H
 #define OPK_CATALOG_H
 
-#include "base/ctx.h"
+#include "adapters/nv/nv.h"
+#include "domain/catalog_table.h"
+
+struct opk_catalog {
+	char *chip;
+	enum opk_profiler profiler;
+	struct opk_table table;
+	struct opk_metric *metrics; /* the base records, in order, with their text */
+	bool complete;              /* the submetrics are there */
+	struct opk_nv_host *host;   /* NULL where the table came from the cache */
+};
+
+/* From NVIDIA's libraries: the base metrics, then their submetrics. */
+int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip);
+int opk_catalog_fill_subs(struct opk_catalog *catalog, struct opk_ctx *ctx);
 
 /* Whether `name` is a full metric name of the chip: base metric, and a rollup or submetric it has. */
 bool opk_catalog_has_full(const struct opk_catalog *catalog, const struct opk_ctx *ctx,

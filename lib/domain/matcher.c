@@ -55,17 +55,33 @@ static bool match_globs(const struct opk_metric_filter *filter, const char *name
 	return filter->glob_count == 0;
 }
 
-static bool match_grep(const struct opk_matcher *matcher, const struct opk_metric *metric)
+static bool match_grep(const struct opk_matcher *matcher, const char *name,
+                       const char *description)
 {
-	return !matcher->filter.grep || !regexec(&matcher->grep, metric->name, 0, NULL, 0)
-	       || !regexec(&matcher->grep, metric->description, 0, NULL, 0);
+	return !matcher->filter.grep || !regexec(&matcher->grep, name, 0, NULL, 0)
+	       || !regexec(&matcher->grep, description, 0, NULL, 0);
+}
+
+static bool match_kind(const struct opk_metric_filter *filter, const struct opk_metric *metric)
+{
+	return (!filter->has_type || metric->type == filter->type)
+	       && (!filter->unit || !strcasecmp(metric->hw_unit, filter->unit));
 }
 
 bool opk_matcher_match(const struct opk_matcher *matcher, const struct opk_metric *metric)
 {
 	const struct opk_metric_filter *filter = &matcher->filter;
 
-	return (!filter->has_type || metric->type == filter->type)
-	       && (!filter->unit || !strcasecmp(metric->hw_unit, filter->unit))
-	       && match_globs(filter, metric->name) && match_grep(matcher, metric);
+	return match_kind(filter, metric) && match_globs(filter, metric->name)
+	       && match_grep(matcher, metric->name, metric->description);
+}
+
+bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_metric *metric,
+                            const char *full)
+{
+	const struct opk_metric_filter *filter = &matcher->filter;
+
+	return match_kind(filter, metric)
+	       && (match_globs(filter, metric->name) || match_globs(filter, full))
+	       && match_grep(matcher, full, metric->description);
 }

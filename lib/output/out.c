@@ -83,6 +83,7 @@ int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_
 	new_out->ctx = ctx;
 	new_out->ops = formats[options.format].ops;
 	new_out->width = options.width;
+	new_out->bold = options.bold;
 	new_out->sink = sink;
 	new_out->sink_data = sink_data;
 	new_out->json.buf = &new_out->buf;

@@ -23,6 +23,7 @@ struct opk_out {
 	opk_sink_fn *sink;
 	void *sink_data;
 	size_t width;
+	bool bold;
 	struct opk_buf buf; /* goes to the sink when it is large enough, and at the end */
 	bool stopped; /* the sink refused a piece: there is no going on */
 	bool has_record;

@@ -6,6 +6,8 @@
 
 enum { GAP = 2 };
 
+static const char ellipsis[] = "...";
+
 /* A terminal obeys control characters, and a line break would forge a row. */
 static void defuse(struct opk_buf *text, size_t from)
 {
@@ -30,19 +32,23 @@ static bool is_number(enum opk_cell_type type)
 }
 
 /* One line, built apart so that it can be cut. UTF-8 is cut between characters. */
-static void put_line(struct opk_out *out, struct opk_buf *line)
+static void put_line(struct opk_out *out, struct opk_buf *line, bool bold)
 {
 	size_t length = line->size;
+	const char *rest = "";
 
 	while (length && line->data[length - 1] == ' ')
 		length--;
 	if (out->width && length > out->width) {
-		length = out->width;
+		rest = out->width > strlen(ellipsis) ? ellipsis : "";
+		length = out->width - strlen(rest);
 		while (length && (line->data[length] & 0xc0) == 0x80)
 			length--;
 	}
+	opk_buf_add_text(&out->buf, bold ? "\033[1m" : "");
 	opk_buf_add(&out->buf, line->data, length);
-	opk_buf_add(&out->buf, "\n", 1);
+	opk_buf_add_text(&out->buf, rest);
+	opk_buf_add_text(&out->buf, bold ? "\033[0m\n" : "\n");
 	out->buf.failed |= line->failed;
 }
 
@@ -67,7 +73,7 @@ static void record(struct opk_out *out, const struct opk_column *columns,
 		pad(&line, widest + GAP - line.size);
 		opk_cell_text(&line, columns[i].type, &cells[i]);
 		defuse(&line, 0);
-		put_line(out, &line);
+		put_line(out, &line, false);
 	}
 }
 
@@ -86,7 +92,7 @@ static void row(struct opk_out *out, const union opk_cell *cells)
 			out->buf.failed = true;
 }
 
-static void put_row(struct opk_out *out, char **texts, const size_t *widths)
+static void put_row(struct opk_out *out, char **texts, const size_t *widths, bool bold)
 {
 	opk_autobuf struct opk_buf line = { 0 };
 
@@ -100,7 +106,7 @@ static void put_row(struct opk_out *out, char **texts, const size_t *widths)
 			pad(&line, space);
 		pad(&line, GAP);
 	}
-	put_line(out, &line);
+	put_line(out, &line, bold);
 }
 
 static void end_table(struct opk_out *out)
@@ -118,7 +124,7 @@ static void end_table(struct opk_out *out)
 	if (out->has_record)
 		opk_buf_add(&out->buf, "\n", 1);
 	for (size_t i = 0; i < out->texts.count; i += columns)
-		put_row(out, out->texts.items + i, widths);
+		put_row(out, out->texts.items + i, widths, out->bold && !i);
 }
 
 static void finish(struct opk_out *out)

@@ -2,6 +2,7 @@
 #include "common/app.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,24 +104,42 @@ static void log_note(void *data, const char *message)
 	app_note("%s", message);
 }
 
+/* $XDG_CACHE_HOME/offpeak, or ~/.cache/offpeak; NULL where there is neither. */
+static char *find_cache_dir(const struct opk_env *env)
+{
+	char *folder = NULL;
+	int length = -1;
+
+	if (env->cache && *env->cache == '/')
+		length = asprintf(&folder, "%s/offpeak", env->cache);
+	else if (env->home && *env->home == '/')
+		length = asprintf(&folder, "%s/.cache/offpeak", env->home);
+	return length < 0 ? NULL : folder;
+}
+
 int app_open(struct app *app)
 {
 	struct opk_ctx_options options = OPK_INIT(options);
-	struct opk_env env;
+	char *cache_dir;
+	int code;
 
-	opk_env_read(&env);
+	opk_env_read(&app->env);
+	cache_dir = app->no_cache ? NULL : find_cache_dir(&app->env);
 	app->data_dir = find_data_dir();
 	options.cuda_dir = app->cuda;
-	options.env = &env;
+	options.env = &app->env;
 	options.data_dir = app->data_dir;
 	options.log = log_note;
-	if (opk_ctx_new(&app->ctx, &options))
-		return app_error(app, OPK_EFAILED, "out of memory");
-	return OPK_OK;
+	options.cache_dir = cache_dir;
+	code = opk_ctx_new(&app->ctx, &options);
+	free(cache_dir);
+	return code ? app_error(app, OPK_EFAILED, "out of memory") : OPK_OK;
 }
 
 void app_close(struct app *app)
 {
+	if (app->pager)
+		pclose(app->pager);
 	opk_out_free(app->out);
 	opk_outfile_free(app->outfile);
 	opk_ctx_free(app->ctx);
@@ -149,6 +168,24 @@ static int write_stdout(void *data, const void *bytes, size_t size)
 	return app_error(NULL, OPK_EFAILED, "stdout: %s", strerror(errno));
 }
 
+static int write_pager(void *data, const void *bytes, size_t size)
+{
+	struct app *app = data;
+
+	/* Who leaves the pager early has seen enough. */
+	fwrite(bytes, 1, size, app->pager);
+	return 0;
+}
+
+/* As git does: less ends by itself where all fits, and leaves the text on the screen; it may be missing. */
+static void open_pager(struct app *app)
+{
+	const char *pager = app->env.pager && *app->env.pager ? app->env.pager : "less -FRX 2>/dev/null || cat";
+
+	signal(SIGPIPE, SIG_IGN);
+	app->pager = strcmp(pager, "cat") ? popen(pager, "w") : NULL;
+}
+
 int app_begin_output(struct app *app, enum opk_format fallback)
 {
 	struct opk_out_options options = OPK_INIT(options);
@@ -158,9 +195,16 @@ int app_begin_output(struct app *app, enum opk_format fallback)
 	options.width = terminal_width(app);
 	if (app->output)
 		code = opk_outfile_new(&app->outfile, app->ctx, app->output);
+	if (options.width && options.format == OPK_TABLE) {
+		options.bold = !app->env.no_color || !*app->env.no_color;
+		open_pager(app);
+	}
 	if (!code)
 		code = opk_out_new(&app->out, app->ctx, &options,
-		                   app->outfile ? opk_outfile_write : write_stdout, app->outfile);
+		                   app->outfile ? opk_outfile_write
+		                   : app->pager ? write_pager
+		                                : write_stdout,
+		                   app->outfile ? (void *)app->outfile : app);
 	return code ? app_fail(app, code) : OPK_OK;
 }
 
@@ -170,6 +214,9 @@ int app_end_output(struct app *app, int code)
 		code = opk_out_finish(app->out);
 	if (!code && app->outfile)
 		code = opk_outfile_finish(app->outfile);
+	if (app->pager)
+		pclose(app->pager);
+	app->pager = NULL;
 	if (code)
 		return app_fail(app, code);
 	if (fflush(stdout))
@@ -191,12 +238,11 @@ int app_read(struct app *app, void **data, size_t *size, const char *path)
 
 static bool progress_shown;
 
-void app_progress(void *unused, uint64_t done, uint64_t total)
+void app_progress(void *what, uint64_t done, uint64_t total)
 {
 	static struct timespec start, last;
 	struct timespec now;
 
-	(void)unused;
 	if (!isatty(STDERR_FILENO))
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -208,8 +254,8 @@ void app_progress(void *unused, uint64_t done, uint64_t total)
 		return;
 	last = now;
 	progress_shown = true;
-	fprintf(stderr, "\revaluating range %ju of %ju\033[K", (uintmax_t)done,
-	        (uintmax_t)total);
+	fprintf(stderr, "\r%s %ju of %ju\033[K", what ? (const char *)what : "evaluating range",
+	        (uintmax_t)done, (uintmax_t)total);
 }
 
 void app_progress_end(void)

@@ -3,6 +3,8 @@
 #ifndef OPK_APP_H
 #define OPK_APP_H
 
+#include <stdio.h>
+
 #include "offpeak.h"
 
 enum option_kind {
@@ -29,11 +31,14 @@ struct app {
 	enum opk_format format; /* where format_name is given */
 	const char *output;
 	const char *cuda;
+	bool no_cache;
 	bool help;
 	struct opk_ctx *ctx;
 	struct opk_out *out;
 	struct opk_outfile *outfile;
 	char *data_dir;
+	struct opk_env env;
+	FILE *pager; /* where a table on a terminal goes */
 };
 
 enum { ANY_NUMBER = 1 << 20 };
@@ -50,7 +55,7 @@ struct command {
 	int (*run)(struct app *app, void *args);
 };
 
-/* --cuda, --format, -o, --help: every command has them. */
+/* --cuda, --no-cache, --format, -o, --help: every command has them. */
 extern const struct option_spec common_options[];
 
 /* Parses options into app and args; OPK_EUSAGE was already reported on stderr. */
@@ -80,7 +85,7 @@ int app_end_output(struct app *app, int code);
 int app_read(struct app *app, void **data, size_t *size, const char *path);
 
 /* On a terminal, after a second: "evaluating range 12 of 383". Pass as opk_eval_options.progress. */
-void app_progress(void *unused, uint64_t done, uint64_t total);
+void app_progress(void *what, uint64_t done, uint64_t total);
 void app_progress_end(void);
 
 #endif

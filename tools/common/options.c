@@ -18,6 +18,8 @@ const struct option_spec common_options[] = {
 	  OPTION_TEXT, offsetof(struct app, output) },
 	{ "cuda", 0, "DIR", "look for NVIDIA's libraries in this folder only", OPTION_TEXT,
 	  offsetof(struct app, cuda) },
+	{ "no-cache", 0, NULL, "ask NVIDIA's libraries even for what the cache knows", OPTION_FLAG,
+	  offsetof(struct app, no_cache) },
 	{ "help", 'h', NULL, "show this help", OPTION_FLAG, offsetof(struct app, help) },
 	{ 0 },
 };

@@ -11,6 +11,15 @@
 #include "base/ctx.h"
 #include "base/strlist.h"
 
+/*
+ * What tells NVIDIA's libraries from other ones without opening them: paths, sizes, times of change; free().
+ * NULL where there are none in a folder that is searched (those of the loader's own path don't count).
+ */
+char *opk_nv_identity(const struct opk_ctx *ctx);
+
+/* "CUPTI_ERROR_NOT_SUPPORTED" of 27. */
+const char *opk_nv_status_name(int cupti_status);
+
 /* cuptiProfilerHostGetSupportedChips */
 int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx);
 
@@ -31,6 +40,12 @@ int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
 int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                         enum opk_metric_type type);
 /*
+ * cuptiProfilerHostGetSubMetrics of a base metric: what may stand behind it (".sum.per_second"), borrowed
+ * from the host object until the next call. OPK_EUSAGE: the library has none under this name.
+ */
+int opk_nv_submetrics(const char *const **out, size_t *count, struct opk_ctx *ctx,
+                      struct opk_nv_host *host, enum opk_metric_type type, const char *name);
+/*
  * cuptiProfilerHostGetMetricProperties; strings borrowed from the host object. OPK_EUSAGE: the
  * library has none under this name.
  */
@@ -43,6 +58,8 @@ int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv
  */
 int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char *const *names,
                        size_t count);
+/* The CUPTI status with which opk_nv_add_metrics() was refused. */
+int opk_nv_host_status(const struct opk_nv_host *host);
 /* cuptiProfilerHostGetConfigImage; free(). */
 int opk_nv_config_image(void **out, size_t *size, struct opk_ctx *ctx, struct opk_nv_host *host);
 /* cuptiProfilerHostGetNumOfPasses */
@@ -63,6 +80,14 @@ int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
 /* The unit of a full metric name, "bytes/second"; free(). */
 int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
                 const char *metric);
+/*
+ * What a throughput metric, by a full name, is the highest of: base names of counters and of other
+ * throughputs; appended. A metric of another type has none.
+ * NVPW_MetricsEvaluator_GetThroughputMetricProperties
+ */
+int opk_nv_constituents(struct opk_strlist *counters, struct opk_strlist *throughputs,
+                        struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
+                        const char *metric);
 /* NVPW_CUDA_CounterDataBuilder; free(). */
 int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chip,
                   const char *const *raw_counters, size_t count, bool keep_instances);

@@ -51,6 +51,15 @@ struct nv_HostGetBaseMetrics {
 	size_t numMetrics;
 };
 
+struct nv_HostGetSubMetrics {
+	NV_HEAD;
+	void *pHostObject;
+	int metricType;
+	const char *pMetricName;
+	size_t numOfSubmetrics;
+	const char **ppSubMetrics;
+};
+
 struct nv_HostGetMetricProperties {
 	NV_HEAD;
 	void *pHostObject;
@@ -219,6 +228,28 @@ struct nv_EvaluatorDimUnitToString {
 	uint32_t dimUnit;
 	const char *pSingularName;
 	const char *pPluralName;
+};
+
+/* Names one behind the other, each with its NUL; where each begins. */
+struct nv_EvaluatorMetricNames {
+	NV_HEAD;
+	void *pMetricsEvaluator;
+	uint8_t metricType;
+	const char *pMetricNames;
+	const size_t *pMetricNameBeginIndices;
+	size_t numMetrics;
+};
+
+struct nv_EvaluatorThroughput {
+	NV_HEAD;
+	void *pMetricsEvaluator;
+	size_t throughputMetricIndex;
+	const char *pDescription;
+	uint32_t hwUnit;
+	size_t numCounters;
+	const size_t *pCounterIndices;
+	size_t numSubThroughputs;
+	const size_t *pSubThroughputIndices;
 };
 
 struct nv_BuilderCreate {

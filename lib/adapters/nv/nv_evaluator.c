@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PerfWorks' metrics evaluator: raw counters and units of full metric names. */
+/* PerfWorks' metrics evaluator: raw counters, units and constituents of full metric names. */
 
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
@@ -200,4 +200,60 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 		return code;
 	*out = (char *)opk_take(buf.data);
 	return OPK_OK;
+}
+
+/* The base metrics of a type that stand at these places of PerfWorks' list. */
+static int add_names(struct opk_strlist *out, struct opk_ctx *ctx,
+                     struct opk_nv_evaluator *evaluator, enum opk_metric_type type,
+                     const size_t *indices, size_t count)
+{
+	struct nv_EvaluatorMetricNames params = NV_PARAMS(EvaluatorMetricNames, numMetrics);
+	int status;
+
+	if (!count)
+		return OPK_OK;
+	params.pMetricsEvaluator = evaluator->object;
+	params.metricType = (uint8_t)type;
+	status = evaluator->nv->call.NVPW_MetricsEvaluator_GetMetricNames(&params);
+	if (status)
+		return nv_fail_nvpa(ctx, "NVPW_MetricsEvaluator_GetMetricNames", status);
+	for (size_t i = 0; i < count; i++) {
+		if (indices[i] >= params.numMetrics)
+			return opk_fail(ctx, OPK_EFAILED, "constituent %zu of %zu metrics",
+			                indices[i], params.numMetrics);
+		if (!opk_strlist_add(out, params.pMetricNames
+		                          + params.pMetricNameBeginIndices[indices[i]]))
+			return opk_nomem(ctx, "constituents");
+	}
+	return OPK_OK;
+}
+
+int opk_nv_constituents(struct opk_strlist *counters, struct opk_strlist *throughputs,
+                        struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
+                        const char *metric)
+{
+	struct nv_EvaluatorThroughput params =
+		NV_PARAMS(EvaluatorThroughput, pSubThroughputIndices);
+	struct nv_MetricEvalRequest request = { 0 };
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_CONSTITUENTS);
+	int status;
+
+	if (!code)
+		code = convert(&request, ctx, evaluator, metric);
+	/* NVPW_MetricType has the order of enum opk_metric_type. */
+	if (code || request.metricType != OPK_THROUGHPUT)
+		return code;
+	params.pMetricsEvaluator = evaluator->object;
+	params.throughputMetricIndex = request.metricIndex;
+	status = nv->call.NVPW_MetricsEvaluator_GetThroughputMetricProperties(&params);
+	if (status)
+		return nv_fail_nvpa(ctx, "NVPW_MetricsEvaluator_GetThroughputMetricProperties",
+		                    status);
+	code = add_names(counters, ctx, evaluator, OPK_COUNTER, params.pCounterIndices,
+	                 params.numCounters);
+	if (!code)
+		code = add_names(throughputs, ctx, evaluator, OPK_THROUGHPUT,
+		                 params.pSubThroughputIndices, params.numSubThroughputs);
+	return code;
 }

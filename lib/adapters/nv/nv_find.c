@@ -2,7 +2,9 @@
 /* Where NVIDIA's libraries may be: toolkits, Python wheels, the loader's own path. */
 #include <glob.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 #include "config.h"
 
@@ -96,4 +98,37 @@ bool nv_find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx)
 	       && add_root(out, "/usr/local/cuda") && add_wheels(out, env->virtual_env)
 	       && add_user_wheels(out, env->home) && add_wheels(out, "/usr/local")
 	       && add_wheels(out, "/usr") && add_loader_path(out);
+}
+
+static char *identity_of(const char *path)
+{
+	struct stat info;
+
+	if (stat(path, &info))
+		return NULL;
+	return opk_printf("%s %jd %jd.%09ld", path, (intmax_t)info.st_size,
+	                  (intmax_t)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+/* Both libraries, as nv_load.c opens them. */
+static char *identity_of_pair(const char *path)
+{
+	opk_autofree char *cupti = identity_of(path);
+	opk_autofree char *beside = cupti ? nv_sibling(path, "libnvperf_host.so") : NULL;
+	opk_autofree char *nvperf = beside ? identity_of(beside) : NULL;
+
+	return cupti ? opk_printf("%s\n%s\n", cupti, nvperf ? nvperf : "") : NULL;
+}
+
+char *opk_nv_identity(const struct opk_ctx *ctx)
+{
+	opk_autostrlist struct opk_strlist candidates = { 0 };
+	char *identity = NULL;
+
+	if (!nv_find_cupti(&candidates, ctx))
+		return NULL;
+	for (size_t i = 0; i < candidates.count && !identity; i++)
+		if (strchr(candidates.items[i], '/'))
+			identity = identity_of_pair(candidates.items[i]);
+	return identity;
 }

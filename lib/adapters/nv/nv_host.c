@@ -7,6 +7,7 @@
 struct opk_nv_host {
 	struct opk_nv *nv;
 	void *object;
+	int status; /* with which metrics were refused */
 };
 
 int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx)
@@ -152,6 +153,27 @@ int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk
 	return OPK_OK;
 }
 
+int opk_nv_submetrics(const char *const **out, size_t *count, struct opk_ctx *ctx,
+                      struct opk_nv_host *host, enum opk_metric_type type, const char *name)
+{
+	struct nv_HostGetSubMetrics params = NV_PARAMS(HostGetSubMetrics, ppSubMetrics);
+	int status;
+
+	params.pHostObject = host->object;
+	params.metricType = (int)type;
+	params.pMetricName = name;
+	status = host->nv->call.cuptiProfilerHostGetSubMetrics(&params);
+	if (status) {
+		nv_fail_cupti(ctx, "cuptiProfilerHostGetSubMetrics", status);
+		return opk_add(ctx,
+		               status == NV_CUPTI_INVALID_METRIC_NAME ? OPK_EUSAGE : OPK_EFAILED,
+		               "metric %s", name);
+	}
+	*out = params.ppSubMetrics;
+	*count = params.numOfSubmetrics;
+	return OPK_OK;
+}
+
 int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                       const char *name)
 {
@@ -192,8 +214,14 @@ int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char
 	status = host->nv->call.cuptiProfilerHostConfigAddMetrics(&params);
 	if (!status)
 		return OPK_OK;
+	host->status = status;
 	nv_fail_cupti(ctx, "cuptiProfilerHostConfigAddMetrics", status);
 	return status == NV_CUPTI_INVALID_METRIC_NAME ? OPK_EUSAGE : OPK_EFAILED;
+}
+
+int opk_nv_host_status(const struct opk_nv_host *host)
+{
+	return host->status;
 }
 
 int opk_nv_config_image(void **out, size_t *size, struct opk_ctx *ctx, struct opk_nv_host *host)

@@ -106,7 +106,7 @@ static void bind(struct opk_nv *nv)
 		nv->call.cuptiGetVersion(&nv->version);
 }
 
-static char *sibling(const char *path, const char *name)
+char *nv_sibling(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -116,7 +116,7 @@ static char *sibling(const char *path, const char *name)
 /* libnvperf_host first, from the same folder, so that libcupti uses that very one. */
 static int open_pair(struct opk_nv *nv, const char *cupti_path)
 {
-	opk_autofree char *nvperf_path = sibling(cupti_path, "libnvperf_host.so");
+	opk_autofree char *nvperf_path = nv_sibling(cupti_path, "libnvperf_host.so");
 
 	if (!nvperf_path || !opk_strlist_add(&nv->tried, cupti_path))
 		return OPK_ENOMEM;

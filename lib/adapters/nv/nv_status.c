@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "adapters/nv/nv_status.h"
+#include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 
 static const char *name_of(const struct nv_status *table, int number)
@@ -109,6 +110,11 @@ const struct nv_status nv_nvpa_statuses[] = {
 const char *nv_cupti_status(int status)
 {
 	return name_of(nv_cupti_statuses, status);
+}
+
+const char *opk_nv_status_name(int cupti_status)
+{
+	return nv_cupti_status(cupti_status);
 }
 
 const char *nv_nvpa_status(int status)

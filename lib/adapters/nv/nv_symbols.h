@@ -13,6 +13,7 @@
 	X(cuptiProfilerHostDeinitialize, HostDeinitialize, pHostObject, HOST)                      \
 	X(cuptiProfilerHostGetSupportedChips, HostGetSupportedChips, ppChipNames, HOST)            \
 	X(cuptiProfilerHostGetBaseMetrics, HostGetBaseMetrics, numMetrics, HOST)                   \
+	X(cuptiProfilerHostGetSubMetrics, HostGetSubMetrics, ppSubMetrics, HOST)                   \
 	X(cuptiProfilerHostGetMetricProperties, HostGetMetricProperties, metricType, HOST)         \
 	X(cuptiProfilerHostGetRangeName, HostGetRangeName, pRangeName, HOST)                       \
 	X(cuptiProfilerHostEvaluateToGpuValues, HostEvaluateToGpuValues, pMetricValues, HOST)      \
@@ -43,6 +44,9 @@
 	X(NVPW_MetricsEvaluator_GetMetricDimUnits, EvaluatorDimUnits, dimUnitFactorStructSize,     \
 	  UNITS)                                                                                   \
 	X(NVPW_MetricsEvaluator_DimUnitToString, EvaluatorDimUnitToString, pPluralName, UNITS)     \
+	X(NVPW_MetricsEvaluator_GetMetricNames, EvaluatorMetricNames, numMetrics, CONSTITUENTS)    \
+	X(NVPW_MetricsEvaluator_GetThroughputMetricProperties, EvaluatorThroughput,                \
+	  pSubThroughputIndices, CONSTITUENTS)                                                     \
 	X(NVPW_Config_GetRawCounters, ConfigGetRawCounters, numRawCounters, PLAN_DETAIL)           \
 	X(NVPW_CounterData_GetChipName, DataGetChipName, pChipName, IMAGE_CHIP)                    \
 	X(NVPW_PeriodicSampler_CounterData_GetSampleTime, SamplerGetSampleTime, timestampEnd,      \
@@ -68,6 +72,7 @@
 	X(RAW_COUNTERS, "prefix-raw-counters", "prefixes through raw counters (12.9 and later)")   \
 	X(RAW_METRICS, "prefix-raw-metrics", "prefixes through raw metrics (deprecated by 13.0)")  \
 	X(UNITS, "units", "the unit of each full metric name")                                     \
+	X(CONSTITUENTS, "constituents", "what a throughput metric is made of")                     \
 	X(PLAN_DETAIL, "plan-detail", "which pass serves which metric")                            \
 	X(IMAGE_CHIP, "image-chip", "the chip of a bare counter data image")                       \
 	X(SAMPLE_TIMES, "sample-times", "start and end of PM samples; telling PM from range images") \

@@ -53,6 +53,8 @@ int nv_get(struct opk_nv **out, struct opk_ctx *ctx);
 /* The same, and OPK_ENVIDIA with the missing symbol unless the feature is there. */
 int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature);
 
+/* A file in the same folder as another one; free(). */
+char *nv_sibling(const char *path, const char *name);
 /* Files that may be the library, best first, after the search order of DESIGN: nv_find.c. */
 bool nv_find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx);
 

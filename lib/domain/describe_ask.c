@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What NVIDIA's libraries know of one metric beyond its properties. */
+#include <string.h>
+
+#include "domain/describe.h"
+
+struct asking {
+	struct opk_ctx *ctx;
+	const struct opk_catalog *catalog;
+	const char *base, *full;
+	struct opk_buf *text;
+	bool complete;
+};
+
+/* ---- other chips */
+
+static int ask_chip(struct asking *a, const char *chip)
+{
+	opk_autostrlist struct opk_strlist names = { 0 };
+	struct opk_nv_host *host;
+	bool has = false;
+	int code = opk_nv_host_supported(&has, a->ctx, chip, a->catalog->profiler);
+
+	if (code || !has)
+		return code;
+	code = opk_nv_host_new(&host, a->ctx, chip, a->catalog->profiler, NULL);
+	if (code)
+		return code;
+	for (int type = OPK_COUNTER; !code && type <= OPK_THROUGHPUT; type++)
+		code = opk_nv_base_metrics(&names, a->ctx, host, (enum opk_metric_type)type);
+	if (!code && opk_strlist_contains(&names, a->base))
+		opk_buf_add_printf(a->text, "chip\t%s\n", chip);
+	opk_nv_host_free(host);
+	return code;
+}
+
+static int ask_chips(struct asking *a)
+{
+	opk_autostrlist struct opk_strlist chips = { 0 };
+	int code = opk_nv_chips(&chips, a->ctx);
+
+	for (size_t i = 0; !code && i < chips.count; i++)
+		if (strcmp(chips.items[i], a->catalog->chip))
+			code = ask_chip(a, chips.items[i]);
+	return code;
+}
+
+/* ---- raw counters */
+
+/*
+ * Of a library that is not there the rest is told, and a log says what is left out; a name that PerfWorks
+ * does not know is just one of CUPTI's own.
+ */
+static int go_on(struct asking *a, int code, const char *without)
+{
+	if (code == OPK_ENVIDIA) {
+		a->complete = false;
+		opk_log(a->ctx, "%s are left out: %s", without, opk_error_message(a->ctx, 0));
+	}
+	if (code != OPK_ENVIDIA && code != OPK_EUSAGE)
+		return code;
+	opk_clear_errors(a->ctx);
+	return OPK_OK;
+}
+
+/* From the config image of the metric alone, where PerfWorks does not know it or means another one. */
+static int counters_of_config(struct opk_strlist *out, struct asking *a)
+{
+	struct opk_nv_host *host;
+	opk_autofree void *config = NULL;
+	size_t size, passes = 0;
+	int code = opk_nv_host_new(&host, a->ctx, a->catalog->chip, a->catalog->profiler, NULL);
+
+	if (code)
+		return code;
+	if (opk_nv_add_metrics(a->ctx, host, &a->full, 1)) {
+		/* Refused: the number of passes tells so. */
+		opk_clear_errors(a->ctx);
+	} else {
+		code = opk_nv_config_image(&config, &size, a->ctx, host);
+		if (!code)
+			code = opk_nv_passes(&passes, a->ctx, config, size);
+	}
+	for (size_t i = 0; !code && i < passes; i++)
+		code = opk_nv_config_counters(out, a->ctx, config, size, i);
+	opk_nv_host_free(host);
+	return go_on(a, code, "raw counters");
+}
+
+static int add_counters(struct asking *a, const struct opk_strlist *counters)
+{
+	struct opk_nv_scheduler *scheduler = NULL;
+	int code = opk_nv_scheduler_new(&scheduler, a->ctx, a->catalog->chip);
+
+	code = go_on(a, code, "domains of raw counters");
+	for (size_t i = 0; !code && i < counters->count; i++) {
+		opk_autostrlist struct opk_strlist domains = { 0 };
+
+		/* One that the scheduler does not know has no domains. */
+		if (scheduler
+		    && opk_nv_counter_domains(&domains, a->ctx, scheduler, counters->items[i]))
+			opk_clear_errors(a->ctx);
+		opk_buf_add_printf(a->text, "counter\t%s", counters->items[i]);
+		for (size_t j = 0; j < domains.count; j++)
+			opk_buf_add_printf(a->text, "\t%s", domains.items[j]);
+		opk_buf_add_text(a->text, "\n");
+	}
+	opk_nv_scheduler_free(scheduler);
+	return code;
+}
+
+static int ask_counters(struct asking *a, struct opk_nv_evaluator *evaluator)
+{
+	opk_autostrlist struct opk_strlist counters = { 0 };
+	int code = evaluator ? opk_nv_raw_counters(&counters, a->ctx, evaluator, a->full)
+	                     : OPK_EUSAGE;
+
+	if (code == OPK_EUSAGE) {
+		opk_clear_errors(a->ctx);
+		opk_strlist_clear(&counters);
+		code = counters_of_config(&counters, a);
+	}
+	return code || !counters.count ? code : add_counters(a, &counters);
+}
+
+/* ---- constituents */
+
+static void add_constituents(struct opk_buf *text, enum opk_metric_type type,
+                             const struct opk_strlist *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		opk_buf_add_printf(text, "constituent\t%s\t%s\n", opk_metric_type_name(type),
+		                   names->items[i]);
+}
+
+static int ask_constituents(struct asking *a, struct opk_nv_evaluator *evaluator)
+{
+	opk_autostrlist struct opk_strlist counters = { 0 }, throughputs = { 0 };
+	int code = evaluator ? opk_nv_constituents(&counters, &throughputs, a->ctx, evaluator,
+	                                           a->full)
+	                     : OPK_OK;
+
+	if (code)
+		return go_on(a, code, "constituents");
+	add_constituents(a->text, OPK_COUNTER, &counters);
+	add_constituents(a->text, OPK_THROUGHPUT, &throughputs);
+	return OPK_OK;
+}
+
+int opk_describe_ask(struct opk_buf *text, bool *complete, struct opk_ctx *ctx,
+                     const struct opk_catalog *catalog, const char *base, const char *full)
+{
+	struct asking a = {
+		.ctx = ctx, .catalog = catalog, .base = base, .full = full, .text = text,
+		.complete = true,
+	};
+	struct opk_nv_evaluator *evaluator = NULL;
+	int code = ask_chips(&a);
+
+	/* Only the range profiler's metrics are known to PerfWorks. */
+	if (!code && catalog->profiler == OPK_PROFILER_RANGE)
+		code = go_on(&a, opk_nv_evaluator_new(&evaluator, ctx, catalog->chip),
+		             "raw counters");
+	if (!code)
+		code = ask_counters(&a, evaluator);
+	if (!code)
+		code = ask_constituents(&a, evaluator);
+	opk_nv_evaluator_free(evaluator);
+	if (!code && text->failed)
+		code = opk_nomem(ctx, "a description");
+	*complete = a.complete;
+	return code;
+}

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Times, each beside a baseline of the same run: make bench. No test: nothing fails by being slow.
+set -eu
+: "${OFFPEAK:?}" "${BUILD:?}"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+XDG_CACHE_HOME=$tmp/cache
+export XDG_CACHE_HOME
+
+# seconds RUNS COMMAND...: of the fastest run.
+seconds() {
+	runs=$1
+	shift
+	best=
+	for _ in $(seq "$runs"); do
+		begun=$(date +%s%N)
+		"$@" >/dev/null
+		took=$(($(date +%s%N) - begun))
+		[ -n "$best" ] && [ "$best" -le "$took" ] || best=$took
+	done
+	awk "BEGIN { printf \"%.4f\", $best / 1e9 }"
+}
+
+# compare WHAT SECONDS BASELINE SECONDS
+compare() {
+	awk -v what="$1" -v a="$2" -v baseline="$3" -v b="$4" \
+		'BEGIN { printf "%-58s %9.4f s   %-42s %9.4f s   %8.1f times\n", what, a, baseline, b, b / a }'
+}
+
+metrics() {
+	"$OFFPEAK" metrics GH100 "$@" --format csv
+}
+
+echo "cores: $(nproc)"
+cold=$(seconds 3 metrics --submetrics --no-cache)
+metrics --submetrics >/dev/null
+warm=$(seconds 5 metrics --submetrics)
+one_cold=$(seconds 5 metrics 'dram__*' --no-cache)
+one_warm=$(seconds 10 metrics 'dram__*')
+if command -v ncu >/dev/null; then
+	ncu=$(seconds 1 ncu --query-metrics --query-metrics-mode all --chips gh100 --csv)
+	compare 'all names of GH100, units, descriptions; no cache' "$cold" 'ncu --query-metrics-mode all' "$ncu"
+fi
+compare 'all names of GH100, units, descriptions; cache' "$warm" 'the same without a cache' "$cold"
+compare "metrics GH100 'dram__*'; cache" "$one_warm" 'the same without a cache' "$one_cold"
+# shellcheck disable=SC2046
+set -- $("$BUILD/tests/bench_catalog" GH100)
+compare "the pass counts of all $1 names; no cache" "$2" 'a fresh host object for each (sample of 1000)' "$3"
+metrics --submetrics --passes >/dev/null
+compare 'the pass counts of all names; cache' "$(seconds 3 metrics --submetrics --passes)" \
+	'the same without a cache' "$2"

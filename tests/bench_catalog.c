@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What offpeak's pass counts save: all full names of a chip, and as baseline a fresh host object for each
+ * name, on a sample of them. Prints seconds; tests/bench.sh makes ratios of them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "adapters/nv/nv.h"
+#include "base/mem.h"
+#include "domain/plan.h"
+
+enum { SAMPLE = 1000 };
+
+static struct opk_ctx *ctx;
+
+static void must(int code)
+{
+	if (!code)
+		return;
+	for (size_t i = 0; i < opk_error_count(ctx); i++)
+		fprintf(stderr, "bench_catalog: %s\n", opk_error_message(ctx, i));
+	exit(code);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static struct opk_full_name *all_names(const struct opk_catalog *catalog, size_t *count)
+{
+	struct opk_full_name *names = NULL;
+	size_t room = 0;
+
+	*count = 0;
+	for (size_t i = 0; i < opk_catalog_count(catalog); i++) {
+		const struct opk_metric *metric = opk_catalog_get(catalog, i);
+
+		for (size_t j = 0; j < opk_catalog_submetric_count(catalog, metric); j++) {
+			if (!opk_grow(&names, &room, *count, sizeof *names))
+				exit(1);
+			names[(*count)++] = (struct opk_full_name){ metric, j };
+		}
+	}
+	return names;
+}
+
+/* A fresh host object; refusals take their time, too. */
+static void plan_alone(const struct opk_catalog *catalog, const struct opk_full_name *name)
+{
+	opk_autofree char *full = opk_printf(
+		"%s%s", name->metric->name,
+		opk_catalog_submetric(catalog, name->metric, name->submetric).suffix);
+	struct opk_nv_host *host;
+	size_t passes;
+
+	must(opk_nv_host_new(&host, ctx, opk_catalog_chip(catalog), OPK_PROFILER_RANGE, NULL));
+	if (!opk_nv_add_metrics(ctx, host, (const char *const *)&full, 1))
+		must(opk_plan_image(&passes, NULL, NULL, ctx, host));
+	opk_nv_host_free(host);
+}
+
+int main(int argc, char **argv)
+{
+	struct opk_ctx_options options = OPK_INIT(options);
+	struct opk_catalog *catalog;
+	struct opk_full_name *names;
+	struct opk_env env;
+	size_t count;
+	double start, counted, alone;
+
+	opk_env_read(&env);
+	options.env = &env;
+	if (opk_ctx_new(&ctx, &options))
+		return 1;
+	start = now();
+	must(opk_catalog_new(&catalog, ctx, argc > 1 ? argv[1] : "GH100", OPK_PROFILER_RANGE));
+	must(opk_catalog_complete(catalog, ctx));
+	names = all_names(catalog, &count);
+	must(opk_catalog_count_passes(catalog, ctx, names, count, NULL));
+	counted = now() - start;
+	start = now();
+	for (size_t i = 0; i < SAMPLE; i++)
+		plan_alone(catalog, &names[i * count / SAMPLE]);
+	alone = (now() - start) / SAMPLE * (double)count;
+	printf("%zu %.3f %.1f\n", count, counted, alone);
+	free(names);
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+	return 0;
+}

@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Catalogs with all their full names, their pass counts, and the cache. */
+#include "adapters/nv/nv.h"
+#include "allocation.h"
+#include "domain/catalog.h"
+#include "domain/plan.h"
+#include "fake_nv.h"
+#include "folder.h"
+#include "real.h"
+
+/* ---- the table */
+
+static void check_text(struct opk_table *table, const char *text)
+{
+	uint32_t first, second;
+
+	ck_assert(opk_table_text(&first, table, text));
+	ck_assert(opk_table_text(&second, table, text));
+	ck_assert_uint_eq(first, second);
+	ck_assert_str_eq(opk_table_get(table, first), text);
+}
+
+START_TEST(text_is_kept_once)
+{
+	struct opk_table table;
+	char name[32];
+	size_t size;
+
+	ck_assert(opk_table_init(&table, 0));
+	check_text(&table, "");
+	for (int i = 0; i < 40000; i++) {
+		snprintf(name, sizeof name, "name %d", i);
+		check_text(&table, name);
+	}
+	size = table.text.size;
+	for (int i = 0; i < 40000; i++) {
+		snprintf(name, sizeof name, "name %d", i);
+		check_text(&table, name);
+	}
+	ck_assert_uint_eq(table.text.size, size);
+	opk_table_clear(&table);
+}
+END_TEST
+
+static void fill_table(struct opk_table *table)
+{
+	ck_assert(opk_table_init(table, 2));
+	ck_assert(opk_table_text(&table->bases[0].name, table, "a__b"));
+	ck_assert(opk_table_text(&table->bases[1].name, table, "c__d"));
+	ck_assert(opk_table_add(table, &table->bases[0], ".sum", "byte"));
+	ck_assert(opk_table_add(table, &table->bases[0], ".avg", "byte"));
+	ck_assert(opk_table_add(table, &table->bases[1], ".pct", "percent"));
+	table->subs[1].passes = -27;
+}
+
+START_TEST(tables_are_read_as_written)
+{
+	opk_autobuf struct opk_buf bytes = { 0 };
+	struct opk_table table, again;
+
+	fill_table(&table);
+	opk_table_write(&bytes, &table);
+	ck_assert(!bytes.failed);
+	ck_assert(opk_table_read(&again, bytes.data, bytes.size));
+	ck_assert_uint_eq(again.base_count, 2);
+	ck_assert_uint_eq(again.sub_count, 3);
+	ck_assert_str_eq(opk_table_get(&again, again.bases[1].name), "c__d");
+	ck_assert_uint_eq(again.bases[1].first, 2);
+	ck_assert_str_eq(opk_table_get(&again, again.subs[2].suffix), ".pct");
+	ck_assert_int_eq(again.subs[1].passes, -27);
+	opk_table_clear(&again);
+	for (size_t size = 0; size < bytes.size; size++)
+		ck_assert(!opk_table_read(&again, bytes.data, size));
+	opk_table_clear(&table);
+}
+END_TEST
+
+/* No number in it leads outside. What is read is used: sanitizers would tell. */
+START_TEST(tables_are_checked)
+{
+	opk_autobuf struct opk_buf bytes = { 0 };
+	struct opk_table table, again;
+	volatile size_t length = 0;
+
+	fill_table(&table);
+	opk_table_write(&bytes, &table);
+	for (size_t i = 0; i < bytes.size; i++) {
+		uint8_t was = bytes.data[i];
+
+		for (int value = 0; value < 256; value += 51) {
+			bytes.data[i] = (uint8_t)value;
+			if (!opk_table_read(&again, bytes.data, bytes.size))
+				continue;
+			for (size_t b = 0; b < again.base_count; b++) {
+				const struct opk_base_record *base = &again.bases[b];
+
+				length += strlen(opk_table_get(&again, base->name));
+				for (size_t s = 0; s < base->count; s++)
+					length += strlen(opk_table_get(
+						&again, again.subs[base->first + s].dim_unit));
+			}
+			opk_table_clear(&again);
+		}
+		bytes.data[i] = was;
+	}
+	opk_table_clear(&table);
+}
+END_TEST
+
+/* ---- over the fake */
+
+static size_t total(const struct opk_catalog *catalog)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < opk_catalog_count(catalog); i++)
+		count += opk_catalog_submetric_count(catalog, opk_catalog_get(catalog, i));
+	return count;
+}
+
+/* All full names; free(). */
+static struct opk_full_name *all_names(const struct opk_catalog *catalog, size_t *count)
+{
+	struct opk_full_name *names = calloc(total(catalog) + 1, sizeof *names);
+
+	*count = 0;
+	for (size_t i = 0; i < opk_catalog_count(catalog); i++) {
+		const struct opk_metric *metric = opk_catalog_get(catalog, i);
+
+		for (size_t j = 0; j < opk_catalog_submetric_count(catalog, metric); j++)
+			names[(*count)++] = (struct opk_full_name){ metric, j };
+	}
+	return names;
+}
+
+static int count_all(struct opk_catalog *catalog, struct opk_ctx *ctx)
+{
+	struct opk_pass_options options = OPK_INIT(options);
+	size_t count;
+	opk_autofree struct opk_full_name *names = all_names(catalog, &count);
+
+	options.processes = 2;
+	return opk_catalog_count_passes(catalog, ctx, names, count, &options);
+}
+
+static struct opk_submetric sub_of(const struct opk_catalog *catalog, const char *full)
+{
+	const struct opk_metric *metric = opk_catalog_find(catalog, full);
+
+	ck_assert_msg(metric != NULL, "%s", full);
+	for (size_t i = 0; i < opk_catalog_submetric_count(catalog, metric); i++) {
+		struct opk_submetric sub = opk_catalog_submetric(catalog, metric, i);
+
+		if (!strcmp(sub.suffix, full + strlen(metric->name)))
+			return sub;
+	}
+	ck_abort_msg("no %s", full);
+	return (struct opk_submetric){ 0 };
+}
+
+static const struct {
+	struct here here;
+	const char *name;
+	int passes;
+	enum opk_method method;
+} fake_passes[] = {
+	{ HERE, "fake__a.sum", 1, OPK_METHOD_HARDWARE },
+	{ HERE, "fake__b.sum", 1, OPK_METHOD_HARDWARE },
+	{ HERE, "fake__ratio.pct", 2, OPK_METHOD_HARDWARE },
+	{ HERE, "fake__throughput.avg.pct_of_peak_sustained_elapsed", 1, OPK_METHOD_BOTH },
+	{ HERE, "fake__listed.sum", -999, OPK_METHOD_HARDWARE },
+};
+
+static void check_fake_passes(const struct opk_catalog *catalog, bool methods)
+{
+	for (size_t i = 0; i < COUNT(fake_passes); i++) {
+		struct opk_submetric sub = sub_of(catalog, fake_passes[i].name);
+
+		ck_row(&fake_passes[i], sub.passes == fake_passes[i].passes, "%d", sub.passes);
+		ck_row(&fake_passes[i],
+		       sub.method == (methods ? fake_passes[i].method : OPK_METHOD_UNKNOWN), "%d",
+		       sub.method);
+	}
+}
+
+START_TEST(fake_catalog)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *catalog;
+
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "fa100", OPK_PROFILER_RANGE));
+	ck_assert_uint_eq(total(catalog), 0);
+	ck_assert(opk_catalog_has_full(catalog, ctx, "fake__a.sum"));
+	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+	ck_assert_uint_eq(total(catalog), 6);
+	ck_assert_str_eq(sub_of(catalog, "fake__ratio.pct").dim_unit, "bytes");
+	ck_assert_int_eq(sub_of(catalog, "fake__a.sum").passes, 0);
+	ck_assert(opk_catalog_has_full(catalog, ctx, "fake__a.sum"));
+	ck_assert(!opk_catalog_has_full(catalog, ctx, "fake__a.avg"));
+	ck_assert(!opk_catalog_has_full(catalog, ctx, "fake__a"));
+	ck_ok(ctx, count_all(catalog, ctx));
+	check_fake_passes(catalog, true);
+	ck_assert_str_eq(opk_refusal_name(sub_of(catalog, "fake__listed.sum").passes),
+	                 "CUPTI_ERROR_UNKNOWN");
+	ck_assert_str_eq(opk_refusal_name(1), "");
+	opk_catalog_free(catalog);
+	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Without PerfWorks' scheduler, or its evaluator, or for PM sampling CUPTI is asked about each. */
+START_TEST(passes_without_perfworks)
+{
+	static const enum fake_call missing[] = {
+		FAKE_NVPW_CUDA_RawCounterConfig_Create,
+		FAKE_NVPW_CUDA_MetricsEvaluator_Initialize,
+	};
+
+	for (size_t i = 0; i <= COUNT(missing); i++) {
+		struct nv_table table;
+		struct opk_catalog *catalog;
+		struct opk_ctx *ctx;
+
+		fake_reset();
+		table = fake_table();
+		if (i < COUNT(missing))
+			*fake_slot(&table, missing[i]) = NULL;
+		ctx = fake_ctx_of(&table);
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100",
+		                           i < COUNT(missing) ? OPK_PROFILER_RANGE
+		                                              : OPK_PROFILER_PM));
+		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+		ck_ok(ctx, count_all(catalog, ctx));
+		check_fake_passes(catalog, false);
+		opk_catalog_free(catalog);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(calls_fail)
+{
+	static const enum fake_call calls[] = {
+		FAKE_cuptiProfilerHostInitialize,
+		FAKE_cuptiProfilerHostGetConfigImage,
+		FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies,
+		FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable,
+		FAKE_NVPW_RawCounterConfig_GetRawCounterProperties,
+	};
+
+	for (size_t i = 0; i < COUNT(calls); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_catalog *catalog;
+
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+		fake.status[calls[i]] = 8;
+		ck_code(ctx, count_all(catalog, ctx), OPK_EFAILED);
+		ck_assert_msg(told(ctx, "can't be counted"), "%s", errors_of(ctx));
+		ck_assert_int_eq(sub_of(catalog, "fake__a.sum").passes, 0);
+		opk_catalog_free(catalog);
+		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+static int make_catalog(struct opk_ctx *ctx)
+{
+	struct opk_catalog *catalog = NULL;
+	int code = opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE);
+
+	if (!code)
+		code = opk_catalog_complete(catalog, ctx);
+	opk_catalog_free(catalog);
+	return code;
+}
+
+START_TEST(without_memory)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	long n = 0;
+
+	for (;; n++) {
+		int code;
+
+		fail_allocation(n);
+		code = make_catalog(ctx);
+		if (!allocation_failed()) {
+			ck_ok(ctx, code);
+			break;
+		}
+		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
+		              errors_of(ctx));
+		ck_assert_int_eq(fake.hosts, 0);
+	}
+	ck_assert_int_gt(n, 10);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- the cache, over the fake, for libraries that are only files */
+
+static void write_text(const char *name, const char *text)
+{
+	FILE *file = fopen(in_folder(name), "w");
+
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* Calls of NVIDIA's count from here on. */
+static struct opk_ctx *caching_ctx(void)
+{
+	struct opk_ctx *ctx = fake_ctx();
+
+	ctx->cuda_dir = strdup(folder);
+	ctx->cache_dir = strdup(in_folder("cache"));
+	return ctx;
+}
+
+static size_t load_calls(bool *complete)
+{
+	struct opk_ctx *ctx = caching_ctx();
+	struct opk_catalog *catalog;
+	size_t calls;
+
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "fa100", OPK_PROFILER_RANGE));
+	*complete = catalog->complete;
+	calls = fake.calls[FAKE_cuptiProfilerHostInitialize];
+	ck_assert_str_eq(opk_catalog_chip(catalog), "FA100");
+	ck_assert_uint_eq(opk_catalog_count(catalog), 6);
+	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+	ck_assert_uint_eq(total(catalog), 6);
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+	return calls;
+}
+
+static void cached_path(char *path, size_t size)
+{
+	DIR *dir = opendir(in_folder("cache"));
+	size_t found = 0;
+
+	ck_assert_ptr_nonnull(dir);
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (strstr(entry->d_name, ".catalog")) {
+			char name[300];
+
+			snprintf(name, sizeof name, "cache/%.250s", entry->d_name);
+			snprintf(path, size, "%s", in_folder(name));
+			found++;
+		}
+	closedir(dir);
+	ck_assert_uint_eq(found, 1);
+}
+
+static void empty_cache(void)
+{
+	char command[200];
+
+	snprintf(command, sizeof command, "rm -rf '%s/cache'", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(cache_answers)
+{
+	bool complete;
+
+	write_text("libcupti.so.13", "a library");
+	ck_assert_uint_gt(load_calls(&complete), 0);
+	ck_assert(!complete);
+	ck_assert_uint_eq(load_calls(&complete), 0);
+	ck_assert(complete);
+	/* Another library's catalog is another one. */
+	write_text("libcupti.so.13", "a new library");
+	ck_assert_uint_gt(load_calls(&complete), 0);
+	ck_assert_uint_eq(load_calls(&complete), 0);
+	write_text("libnvperf_host.so", "beside it");
+	ck_assert_uint_gt(load_calls(&complete), 0);
+	empty_cache();
+}
+END_TEST
+
+START_TEST(cache_keeps_passes)
+{
+	struct opk_ctx *ctx;
+	struct opk_catalog *catalog;
+
+	write_text("libcupti.so.13", "a library");
+	for (int round = 0; round < 2; round++) {
+		ctx = caching_ctx();
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+		ck_ok(ctx, count_all(catalog, ctx));
+		check_fake_passes(catalog, true);
+		ck_assert(!round == !!fake.calls[FAKE_cuptiProfilerHostInitialize]);
+		opk_catalog_free(catalog);
+		opk_ctx_free(ctx);
+	}
+	empty_cache();
+}
+END_TEST
+
+/* What is damaged is as if it were not there, and is made anew. */
+START_TEST(cache_is_checked)
+{
+	char path[600];
+	uint8_t *bytes = NULL;
+	size_t size;
+	bool complete;
+	FILE *file;
+
+	write_text("libcupti.so.13", "a library");
+	load_calls(&complete);
+	cached_path(path, sizeof path);
+	file = fopen(path, "r+");
+	ck_assert_ptr_nonnull(file);
+	fseek(file, 0, SEEK_END);
+	size = (size_t)ftell(file);
+	bytes = malloc(size);
+	rewind(file);
+	ck_assert_uint_eq(fread(bytes, 1, size, file), size);
+	fclose(file);
+	for (size_t i = 0; i < size; i += 7) {
+		file = fopen(path, "w");
+		bytes[i] ^= 0x40;
+		fwrite(bytes, 1, i % 3 ? size : i, file);
+		bytes[i] ^= 0x40;
+		fclose(file);
+		load_calls(&complete);
+		ck_assert_msg(!complete, "byte %zu of %zu", i, size);
+		load_calls(&complete);
+		ck_assert(complete);
+	}
+	free(bytes);
+	empty_cache();
+}
+END_TEST
+
+/* Where nothing can be kept, everything works as without a cache. */
+START_TEST(cache_is_no_need)
+{
+	bool complete;
+
+	write_text("cache", "a file in the way");
+	write_text("libcupti.so.13", "a library");
+	for (int i = 0; i < 2; i++) {
+		load_calls(&complete);
+		ck_assert(!complete);
+	}
+	ck_assert_int_eq(unlink(in_folder("cache")), 0);
+	/* Libraries that the loader finds by itself can't be told apart. */
+	ck_assert_int_eq(unlink(in_folder("libcupti.so.13")), 0);
+	for (int i = 0; i < 2; i++) {
+		load_calls(&complete);
+		ck_assert(!complete);
+	}
+}
+END_TEST
+
+/* ---- NVIDIA's own */
+
+static char *full_of(const struct opk_catalog *catalog, const struct opk_full_name *name)
+{
+	return opk_printf("%s%s", name->metric->name,
+	                  opk_catalog_submetric(catalog, name->metric, name->submetric).suffix);
+}
+
+/* The plan of that name alone, or the status that refuses it. */
+static int plan_alone(struct opk_ctx *ctx, const char *chip, const char *name)
+{
+	struct opk_nv_host *host;
+	size_t passes = 0;
+	int result;
+
+	ck_ok(ctx, opk_nv_host_new(&host, ctx, chip, OPK_PROFILER_RANGE, NULL));
+	if (opk_nv_add_metrics(ctx, host, &name, 1)) {
+		result = -opk_nv_host_status(host);
+		opk_clear_errors(ctx);
+	} else {
+		ck_ok(ctx, opk_plan_image(&passes, NULL, NULL, ctx, host));
+		result = (int)passes;
+	}
+	opk_nv_host_free(host);
+	return result;
+}
+
+/* A sample that is the same each time. */
+static uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+static void check_passes(struct opk_ctx *ctx, const char *chip, size_t sample)
+{
+	struct opk_catalog *catalog;
+	uint32_t random = 1;
+	size_t count;
+	opk_autofree struct opk_full_name *names = NULL;
+
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, chip, OPK_PROFILER_RANGE));
+	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+	ck_ok(ctx, count_all(catalog, ctx));
+	names = all_names(catalog, &count);
+	for (size_t i = 0; i < sample; i++) {
+		const struct opk_full_name *name = &names[next_random(&random) % count];
+		int passes = opk_catalog_submetric(catalog, name->metric, name->submetric).passes;
+		opk_autofree char *full = full_of(catalog, name);
+		int alone = plan_alone(ctx, chip, full);
+
+		ck_assert_msg(alone == passes, "%s %s: %d, alone %d", chip, full, passes, alone);
+	}
+	opk_catalog_free(catalog);
+}
+
+START_TEST(real_passes)
+{
+	static const char *const chips[] = { "TU102", "GA100", "AD102", "GH100", "GB202" };
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(chips); i++)
+		check_passes(ctx, chips[i], 400);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Those that CUPTI refuses, in whichever unit they are. */
+START_TEST(real_refusals)
+{
+	static const char *const patterns[] = { "ctc__", "lts__t_requests_srcunit_ce_realtime" };
+	static const char *const chips[] = { "GH100", "GB202" };
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(chips); i++) {
+		struct opk_catalog *catalog;
+		size_t count, found = 0;
+		opk_autofree struct opk_full_name *names = NULL;
+
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, chips[i], OPK_PROFILER_RANGE));
+		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+		names = all_names(catalog, &count);
+		for (size_t n = 0; n < count; n++)
+			if (strstr(names[n].metric->name, patterns[i]))
+				names[found++] = names[n];
+		ck_ok(ctx, opk_catalog_count_passes(catalog, ctx, names, found, NULL));
+		for (size_t n = 0; n < found; n++) {
+			opk_autofree char *full = full_of(catalog, &names[n]);
+			int passes = opk_catalog_submetric(catalog, names[n].metric,
+			                                   names[n].submetric).passes;
+
+			ck_assert_int_eq(passes, plan_alone(ctx, chips[i], full));
+		}
+		ck_assert(version_of(ctx) != CUPTI_13_0 || found);
+		opk_catalog_free(catalog);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Every chip and profiler: PerfWorks converts each name, and GH100 has the number that is known. */
+START_TEST(real_names)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_chips *chips;
+
+	ck_ok(ctx, opk_chips_new(&chips, ctx));
+	for (size_t i = 0; i < opk_chips_count(chips); i++) {
+		const struct opk_chip *chip = opk_chips_get(chips, i);
+
+		for (int profiler = 0; profiler < 2; profiler++) {
+			struct opk_catalog *catalog;
+
+			if (!(profiler == OPK_PROFILER_PM ? chip->pm_sampling : chip->range))
+				continue;
+			ck_ok(ctx, opk_catalog_new(&catalog, ctx, chip->name,
+			                           (enum opk_profiler)profiler));
+			ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+			ck_assert_uint_gt(total(catalog), 100);
+			if (version_of(ctx) == CUPTI_13_0 && !strcmp(chip->name, "GH100")
+			    && profiler == OPK_PROFILER_RANGE)
+				ck_assert_uint_eq(total(catalog), 150179);
+			opk_catalog_free(catalog);
+		}
+	}
+	opk_chips_free(chips);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("catalog");
+	TCase *tests = tcase_create("fake"), *cache = tcase_create("cache");
+	TCase *real = tcase_create("real");
+
+	tcase_add_test(tests, text_is_kept_once);
+	tcase_add_test(tests, tables_are_read_as_written);
+	tcase_add_test(tests, tables_are_checked);
+	tcase_add_test(tests, fake_catalog);
+	tcase_add_test(tests, passes_without_perfworks);
+	tcase_add_test(tests, calls_fail);
+	tcase_add_test(tests, without_memory);
+	suite_add_tcase(suite, tests);
+	tcase_add_checked_fixture(cache, make_folder, remove_folder);
+	tcase_add_test(cache, cache_answers);
+	tcase_add_test(cache, cache_keeps_passes);
+	tcase_add_test(cache, cache_is_checked);
+	tcase_add_test(cache, cache_is_no_need);
+	tcase_set_timeout(cache, 60);
+	suite_add_tcase(suite, cache);
+	if (have_cupti()) {
+		tcase_add_test(real, real_passes);
+		tcase_add_test(real, real_refusals);
+		tcase_add_test(real, real_names);
+		tcase_set_timeout(real, 300);
+		suite_add_tcase(suite, real);
+	}
+	return run_suite(suite);
+}

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The catalog on the command line: full names, pass counts, the cache.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+cd "$tmp" || exit 99
+XDG_CACHE_HOME=$tmp/cache
+export XDG_CACHE_HOME
+
+section 'full names'
+works metrics GH100 --submetrics 'dram__bytes'
+header_is metric,type,hw_unit,dim_unit,description
+out_has '^dram__bytes\.sum,counter,dram,byte,'
+out_has '^dram__bytes\.sum\.per_second,counter,dram,byte/second,'
+out_has '^dram__bytes\.avg\.pct_of_peak_sustained_elapsed,counter,dram,percent,'
+out_has '^dram__bytes\.sum\.peak_sustained,counter,dram,byte/dram_cycle,'
+out_lacks '^dram__bytes_read'
+works metrics GH100 --submetrics '*.max_rate' --unit lts
+same "$last: other names" "$(tail -n +2 out | grep -vc '^[^,]*\.max_rate,ratio,lts,')" 0
+works metrics GH100 --submetrics --grep '^dram__bytes\.sum' 'dram__*'
+same "$last: names" "$(tail -n +2 out | cut -d , -f 1 | head -n 2 | tr '\n' ' ')" \
+	'dram__bytes.sum dram__bytes.sum.peak_sustained '
+works metrics GH100 --submetrics --type throughput 'dram__throughput' --format json
+json 'len(j) == 8 and all(m["dim_unit"] == "percent" for m in j)'
+notes 'no metric matches$' metrics GH100 --submetrics 'nothing*'
+# On 13.0 the numbers are known.
+if "$OFFPEAK" doctor | grep -q '^cupti_version,130001'; then
+	works metrics GH100 --submetrics --count
+	same "$last" "$(tr -d '\r' <out | tr '\n' ' ')" 'count 150179 '
+fi
+works metrics GH100 --count 'dram__*'
+lines_are 2
+
+section 'passes'
+works metrics GH100 --submetrics --passes 'dram__bytes' 'ctc__tx_bytes' 'smsp__sass_inst_executed_op_shared'
+header_is metric,type,hw_unit,dim_unit,description,passes,method,status
+out_has '^dram__bytes\.sum,.*,1,hardware,$'
+out_has '^smsp__sass_inst_executed_op_shared\.sum,.*,1,sass,$'
+out_has '^ctc__tx_bytes\.sum,.*,1,hardware,$'
+out_has '^ctc__tx_bytes\.sum\.per_cycle_active,.*,unschedulable,hardware,CUPTI_ERROR_NOT_SUPPORTED$'
+works metrics GH100 --passes 'dram__bytes' 'dram__throughput' 'sm__throughput'
+out_has '^dram__bytes,counter,dram,byte,.*,1,hardware,$'
+out_has '^sm__throughput,throughput,sm,percent,.*,[2-9],'
+works metrics GH100 --passes --profiler pm 'dram__*'
+out_has '^dram__throughput,.*,1,,$'
+
+section 'the cache'
+works metrics GH100 --submetrics
+keep first
+works metrics GH100 --submetrics
+equal out first
+works metrics GH100 --submetrics --no-cache
+equal out first
+for file in cache/offpeak/*; do
+	printf 'no catalog' >"$file"
+done
+works metrics GH100 --submetrics
+equal out first
+# Without a folder to write to, all is as without a cache.
+XDG_CACHE_HOME=/dev/null works metrics GH100 --submetrics
+equal out first
+# Runs side by side: each gives the whole, and leaves one file.
+rm -rf cache
+for i in 1 2 3 4; do
+	"$OFFPEAK" metrics GH100 --submetrics >"side$i" &
+done
+wait
+for i in 1 2 3 4; do
+	equal "side$i" first
+done
+same 'files in the cache' "$(find cache -type f | wc -l | tr -d ' ')" 1
+finish
