@@ -432,17 +432,20 @@ START_TEST(lines_are_cut)
 		{ HERE, "abcdef", 0, "abcdef" },
 		{ HERE, "abcdef", 6, "abcdef" },
 		{ HERE, "abcdef", 7, "abcdef" },
-		{ HERE, "abcdef", 5, "abcde" },
+		{ HERE, "abcdef", 5, "ab..." },
+		{ HERE, "abcdef", 4, "a..." },
+		{ HERE, "abcdef", 3, "abc" },
 		{ HERE, "abcdef", 1, "a" },
 		{ HERE, "abc   ", 3, "abc" },
 		{ HERE, "a\xc3\xa9z", 3, "a\xc3\xa9" },
 		{ HERE, "a\xc3\xa9z", 2, "a" },
 		{ HERE, "\xc3\xa9", 1, "" },
-		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 5, "\xe2\x82\xac" },
-		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 4, "\xe2\x82\xac" },
+		{ HERE, "\xe2\x82\xac\xe2\x82\xaczz", 6, "\xe2\x82\xac..." },
+		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 5, "..." },
+		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 4, "..." },
 		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 3, "\xe2\x82\xac" },
 		{ HERE, "\xf0\x9f\x98\x80z", 3, "" },
-		{ HERE, "\xf0\x9f\x98\x80z", 4, "\xf0\x9f\x98\x80" },
+		{ HERE, "\xf0\x9f\x98\x80zzzz", 7, "\xf0\x9f\x98\x80..." },
 	};
 	static const struct opk_column column = { "c", OPK_CELL_STRING };
 
@@ -465,7 +468,7 @@ START_TEST(records_are_cut)
 	begin(&w, OPK_TABLE, 8);
 	ck_ok(w.ctx, opk_out_record(w.out, &column, &(union opk_cell){ .string = "abcdef" }, 1));
 	got = end(&w);
-	ck_assert_str_eq(got, "name  ab\n");
+	ck_assert_str_eq(got, "name ...\n");
 	csv = one_cell(OPK_CSV, column, (union opk_cell){ .string = "abcdef" }, 3);
 	ck_assert_str_eq(csv, "name\nabcdef\n");
 }
