@@ -73,13 +73,15 @@ static int counters_of_config(struct opk_strlist *out, struct asking *a)
 
 	if (code)
 		return code;
-	if (opk_nv_add_metrics(a->ctx, host, &a->full, 1)) {
-		/* Refused: the number of passes tells so. */
-		opk_clear_errors(a->ctx);
-	} else {
+	code = opk_nv_add_metrics(a->ctx, host, &a->full, 1);
+	if (!code)
 		code = opk_nv_config_image(&config, &size, a->ctx, host);
-		if (!code)
-			code = opk_nv_passes(&passes, a->ctx, config, size);
+	if (!code)
+		code = opk_nv_passes(&passes, a->ctx, config, size);
+	/* Refused: its status, beside the number of passes, tells so. */
+	if (code == OPK_EFAILED) {
+		opk_clear_errors(a->ctx);
+		code = OPK_OK;
 	}
 	for (size_t i = 0; !code && i < passes; i++)
 		code = opk_nv_config_counters(out, a->ctx, config, size, i);
@@ -96,10 +98,15 @@ static int add_counters(struct asking *a, const struct opk_strlist *counters)
 	for (size_t i = 0; !code && i < counters->count; i++) {
 		opk_autostrlist struct opk_strlist domains = { 0 };
 
+		if (scheduler)
+			code = opk_nv_counter_domains(&domains, a->ctx, scheduler,
+			                              counters->items[i]);
 		/* One that the scheduler does not know has no domains. */
-		if (scheduler
-		    && opk_nv_counter_domains(&domains, a->ctx, scheduler, counters->items[i]))
+		if (code == OPK_EFAILED) {
 			opk_clear_errors(a->ctx);
+			opk_strlist_clear(&domains);
+			code = OPK_OK;
+		}
 		opk_buf_add_printf(a->text, "counter\t%s", counters->items[i]);
 		for (size_t j = 0; j < domains.count; j++)
 			opk_buf_add_printf(a->text, "\t%s", domains.items[j]);

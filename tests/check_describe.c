@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Descriptions of metrics, names like misspelt ones, nvprof's names: over the fake. */
+#include <sys/stat.h>
+
+#include "adapters/nv/nv.h"
+#include "allocation.h"
+#include "domain/legacy.h"
+#include "domain/suggest.h"
+#include "fake_nv.h"
+#include "folder.h"
+
+/* ---- suggestions */
+
+START_TEST(suggests)
+{
+	static const char *const candidates[] = {
+		"dram__bytes", "dram__bytes_read", "dram__bytes_write", "lts__t_bytes",
+		"sm__inst_executed", "smsp__inst_executed", "sm__warps_active", "dram__sectors",
+	};
+	static const struct {
+		struct here here;
+		const char *name;
+		const char *first; /* NULL: none */
+	} rows[] = {
+		{ HERE, "dram__byte", "dram__bytes" },
+		{ HERE, "DRAM__BYTES", "dram__bytes" },
+		{ HERE, "dram__read_bytes", "dram__bytes_read" },
+		{ HERE, "dram_write_bytes", "dram__bytes_write" },
+		{ HERE, "smm__inst_executed", "sm__inst_executed" },
+		{ HERE, "sm__active_warps", "sm__warps_active" },
+		{ HERE, "sm__inst_exec", "sm__inst_executed" },
+		{ HERE, "zzzz", NULL },
+		{ HERE, "", NULL },
+		{ HERE, "____", NULL },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_suggestions s = { .name = rows[i].name };
+
+		for (size_t j = 0; j < COUNT(candidates); j++)
+			opk_suggestions_try(&s, candidates[j]);
+		ck_row(&rows[i], s.count <= OPK_MAX_SUGGESTIONS, "%zu names", s.count);
+		ck_row(&rows[i], !rows[i].first == !s.count, "%zu names", s.count);
+		ck_row(&rows[i], !s.count || !strcmp(s.best[0].name, rows[i].first), "%s",
+		       s.best[0].name);
+		for (size_t j = 1; j < s.count; j++)
+			ck_row(&rows[i], s.best[j - 1].cost <= s.best[j].cost, "out of order");
+	}
+}
+END_TEST
+
+/* ---- over the fake */
+
+static struct opk_catalog *catalog_of(struct opk_ctx *ctx)
+{
+	struct opk_catalog *catalog = NULL;
+
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+	return catalog;
+}
+
+START_TEST(describes)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *catalog = catalog_of(ctx);
+	struct opk_description *d;
+
+	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__a"));
+	ck_assert_str_eq(d->name, "fake__a.sum");
+	ck_assert_uint_eq(d->chip_count, 1);
+	ck_assert_str_eq(d->chips[0], "FB100");
+	ck_assert_uint_eq(d->counter_count, 2);
+	ck_assert_str_eq(d->counters[0].name, "raw_a");
+	ck_assert_uint_eq(d->counters[0].domain_count, 1);
+	ck_assert_str_eq(d->counters[0].domains[0], "gpu_sm_a");
+	ck_assert_uint_eq(d->constituent_count, 0);
+	opk_description_free(d);
+	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__throughput"));
+	ck_assert_uint_eq(d->constituent_count, 3);
+	ck_assert_str_eq(d->constituents[0].name, "fake__a");
+	ck_assert_str_eq(d->constituents[1].name, "fake__b");
+	ck_assert_int_eq(d->constituents[1].type, OPK_COUNTER);
+	ck_assert_str_eq(d->constituents[2].name, "fake__throughput");
+	ck_assert_int_eq(d->constituents[2].type, OPK_THROUGHPUT);
+	opk_description_free(d);
+	opk_description_free(NULL);
+	/* One that can't be planned is described, too. */
+	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__listed.sum"));
+	ck_assert_int_lt(opk_catalog_submetric(catalog, d->of.metric, d->of.submetric).passes, 0);
+	opk_description_free(d);
+	opk_catalog_free(catalog);
+	ck_assert_int_eq(fake.hosts, 0);
+	ck_assert_int_eq(fake.evaluators, 0);
+	ck_assert_int_eq(fake.schedulers, 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(unknown_names)
+{
+	static const struct {
+		struct here here;
+		const char *name, *told;
+	} rows[] = {
+		{ HERE, "fake__aa", "FA100 has no metric 'fake__aa'; the nearest: fake__a" },
+		{ HERE, "fake__aa.sum", "the nearest: fake__a.sum" },
+		{ HERE, "fake__a.summ", "fake__a has no rollup or submetric '.summ'; the nearest: "
+		                        "fake__a.sum" },
+		{ HERE, "nothing__like_that", "no metric 'nothing__like_that'" },
+		{ HERE, "achieved_ocupancy", "the nearest: achieved_occupancy" },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *catalog = catalog_of(ctx);
+	struct opk_description *d = NULL;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int code = opk_description_new(&d, ctx, catalog, rows[i].name);
+
+		ck_row(&rows[i], code == OPK_EUSAGE, "code %d", code);
+		ck_row(&rows[i], told(ctx, rows[i].told), "%s", errors_of(ctx));
+	}
+	ck_assert_ptr_null(d);
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Each call fails, one after the other: either it is a failure, or something is left out. */
+START_TEST(calls_fail)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *catalog = catalog_of(ctx);
+	struct opk_description *d;
+
+	for (size_t call = 0; call < FAKE_SYMBOL_COUNT; call++) {
+		int code;
+
+		fake.status[call] = 1;
+		code = opk_description_new(&d, ctx, catalog,
+		                           "fake__throughput.avg.pct_of_peak_sustained_elapsed");
+		if (!code)
+			opk_description_free(d);
+		fake.status[call] = 0;
+		/* Even what could not be destroyed was tried to. */
+		ck_assert_msg(call == FAKE_NVPW_MetricsEvaluator_Destroy || !fake.evaluators,
+		              "call %zu: %d evaluators", call, fake.evaluators);
+		ck_assert_msg(call == FAKE_NVPW_RawCounterConfig_Destroy || !fake.schedulers,
+		              "call %zu: %d schedulers", call, fake.schedulers);
+		fake.evaluators = fake.schedulers = 0;
+	}
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(odd_constituents)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *catalog = catalog_of(ctx);
+	struct opk_description *d;
+
+	fake.odd_constituents = true;
+	ck_code(ctx, opk_description_new(&d, ctx, catalog, "fake__throughput"), OPK_EFAILED);
+	ck_assert_msg(told(ctx, "constituent 99 of 1 metrics"), "%s", errors_of(ctx));
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static void count_log(void *data, const char *message)
+{
+	++*(int *)data;
+	ck_assert_ptr_nonnull(strstr(message, "left out"));
+}
+
+/* What a symbol would have told is left out, with a word about it. */
+START_TEST(without_a_symbol)
+{
+	static const struct {
+		struct here here;
+		enum fake_call call;
+		const char *symbol;
+		size_t counters, domains, constituents;
+	} rows[] = {
+		{ HERE, CALL(NVPW_MetricsEvaluator_GetMetricNames), 2, 1, 0 },
+		{ HERE, CALL(NVPW_CUDA_RawCounterConfig_Create), 2, 0, 3 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct nv_table table = fake_table();
+		struct opk_catalog *catalog;
+		struct opk_description *d;
+		struct opk_ctx *ctx;
+		int logs = 0;
+
+		fake_reset();
+		*fake_slot(&table, rows[i].call) = NULL;
+		ctx = fake_ctx_of(&table);
+		ctx->log = count_log;
+		ctx->log_data = &logs;
+		catalog = catalog_of(ctx);
+		ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__throughput"));
+		ck_row(&rows[i], d->counter_count == rows[i].counters, "%zu counters",
+		       d->counter_count);
+		ck_row(&rows[i], !d->counters[0].domain_count == !rows[i].domains, "domains");
+		ck_row(&rows[i], d->constituent_count == rows[i].constituents, "%zu constituents",
+		       d->constituent_count);
+		ck_row(&rows[i], logs == 1, "%d logs", logs);
+		opk_description_free(d);
+		opk_catalog_free(catalog);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *catalog = catalog_of(ctx);
+	struct opk_description *d;
+	int code = OPK_ENOMEM;
+
+	/* Passes are counted before: their processes are tested elsewhere. */
+	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__throughput"));
+	opk_description_free(d);
+	for (long n = 0; code; n++) {
+		fail_allocation(n);
+		code = opk_description_new(&d, ctx, catalog, "fake__throughput");
+		opk_set_realloc(NULL);
+		/* opk_catalog_find() can't tell why it finds nothing. */
+		ck_assert_msg(!code || code == OPK_ENOMEM || code == OPK_EUSAGE, "code %d", code);
+		ck_assert_int_eq(fake.hosts, 1);
+		ck_assert_int_eq(fake.evaluators, 0);
+		ck_assert_int_eq(fake.schedulers, 0);
+	}
+	opk_description_free(d);
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- nvprof's names */
+
+static void put_legacy(struct opk_ctx *ctx, const char *text, size_t size)
+{
+	put_file("legacy_names.tsv", text, size);
+	free((void *)(uintptr_t)ctx->data_dir);
+	ctx->data_dir = strdup(folder);
+}
+
+START_TEST(legacy)
+{
+	static const char text[] =
+		"kind\tlegacy\tperfworks\n"
+		"metric\tone\t(fake__a.sum + fake__a.sum) / fake__bb.sum\n"
+		"event\tone\tfake__b.sum\n"
+		"event\tnone\t\n"
+		"metric\tmany\tfake__{op}.sum * 32";
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *catalog = catalog_of(ctx);
+	struct opk_legacy *l;
+
+	put_legacy(ctx, text, sizeof text - 1);
+	ck_ok(ctx, opk_legacy_new(&l, ctx, catalog, "one"));
+	ck_assert_str_eq(l->kind, "metric");
+	ck_assert_str_eq(l->other_kind, "event");
+	ck_assert_str_eq(l->other_formula, "fake__b.sum");
+	ck_assert_uint_eq(l->term_count, 2);
+	ck_assert(l->terms[0].exists && !l->terms[0].nearest && !l->terms[1].exists);
+	ck_assert_str_eq(l->terms[1].nearest, "fake__b.sum");
+	opk_legacy_free(l);
+	ck_ok(ctx, opk_legacy_new(&l, ctx, catalog, "none"));
+	ck_assert_str_eq(l->formula, "");
+	ck_assert_uint_eq(l->term_count, 0);
+	opk_legacy_free(l);
+	ck_ok(ctx, opk_legacy_new(&l, ctx, catalog, "many"));
+	ck_assert(l->terms[0].exists);
+	ck_assert_str_eq(l->terms[0].nearest, "fake__a.sum");
+	opk_legacy_free(l);
+	ck_ok(ctx, opk_legacy_new(&l, ctx, catalog, "unknown"));
+	ck_assert_ptr_null(l);
+	opk_legacy_free(l);
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(damaged_legacy)
+{
+	static const struct {
+		struct here here;
+		const char *text;
+		size_t size;
+		int wanted;
+	} rows[] = {
+		{ HERE, "", 0, OPK_OK },
+		{ HERE, "\n\n\n", 3, OPK_OK },
+		{ HERE, "kind\tlegacy\n", 12, OPK_OK },
+		{ HERE, "a\nmetric\n", 9, OPK_EINPUT },
+		{ HERE, "a\nmetric\tone\n", 13, OPK_EINPUT },
+		{ HERE, "a\nmetric\t\t\n", 11, OPK_EINPUT },
+		{ HERE, "a\nmetric\tone\t{__\n", 17, OPK_OK },
+		{ HERE, "a\nmetric\tone\t}__{\n", 18, OPK_OK },
+		{ HERE, "a\0b\n", 4, OPK_EINPUT },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *catalog = catalog_of(ctx);
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_legacy *l = NULL;
+		int code;
+
+		put_legacy(ctx, rows[i].text, rows[i].size);
+		code = opk_legacy_new(&l, ctx, catalog, "one");
+		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
+		opk_legacy_free(l);
+	}
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The shipped file: every formula is of names, numbers, and what joins them. */
+START_TEST(shipped_legacy)
+{
+	FILE *file = fopen(TEST_DATA_DIR "/legacy_names.tsv", "r");
+	char line[4096];
+	size_t rows = 0;
+
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof line, file)) {
+		char *rest = line;
+		const char *kind = strsep(&rest, "\t"), *name = rest ? strsep(&rest, "\t") : NULL;
+
+		ck_assert_msg(name && rest && !strchr(rest, '\t'), "line %zu", rows + 1);
+		if (rows++)
+			ck_assert_msg((!strcmp(kind, "metric") || !strcmp(kind, "event")) && *name,
+			              "line %zu", rows);
+	}
+	fclose(file);
+	ck_assert_uint_eq(rows, 262);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("describe");
+	TCase *names = tcase_create("names"), *fakes = tcase_create("fake");
+
+	tcase_add_test(names, suggests);
+	tcase_add_test(names, shipped_legacy);
+	tcase_add_checked_fixture(fakes, make_folder, remove_folder);
+	tcase_add_test(fakes, describes);
+	tcase_add_test(fakes, unknown_names);
+	tcase_add_test(fakes, calls_fail);
+	tcase_add_test(fakes, odd_constituents);
+	tcase_add_test(fakes, without_a_symbol);
+	tcase_add_test(fakes, without_memory);
+	tcase_add_test(fakes, legacy);
+	tcase_add_test(fakes, damaged_legacy);
+	suite_add_tcase(suite, names);
+	suite_add_tcase(suite, fakes);
+	return run_suite(suite);
+}

@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# offpeak describe: metrics, misspelt names, nvprof's names, and what is kept in the cache.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+cd "$tmp" || exit 99
+XDG_CACHE_HOME=$tmp/cache
+export XDG_CACHE_HOME
+cache=$tmp/cache/offpeak
+
+# damage FILE: one byte in the middle of it becomes another one.
+damage() {
+	printf '\377' | dd of="$1" bs=1 seek=$(($(wc -c <"$1") / 2)) conv=notrunc 2>/dev/null
+}
+
+section 'a counter'
+works describe GH100 dram__bytes.sum.per_second --format json
+json 'j["chip"] == "GH100" and j["profiler"] == "range" and j["type"] == "counter"'
+json 'j["metric"] == "dram__bytes.sum.per_second" and j["base"] == "dram__bytes"'
+json 'j["hw_unit"] == "dram" and j["dim_unit"] == "byte/second" and j["description"]'
+json 'j["passes"] == "1" and j["method"] == "hardware" and j["status"] == ""'
+json '"GA100" in j["chips"] and "GH100" not in j["chips"] and "GB10B" not in j["chips"]'
+json '{"submetric": ".sum", "dim_unit": "byte", "passes": "1"} in j["submetrics"]'
+json 'any(c["domains"] == ["gpu_fbsp"] for c in j["counters"])'
+json '"constituents" not in j'
+keep first.json
+
+section 'the second time'
+works describe GH100 dram__bytes.sum.per_second --format json
+equal out first.json
+works describe gh100 dram__bytes.sum.per_second --format json
+equal out first.json
+works describe GH100 dram__bytes.sum.per_second --format json --no-cache
+equal out first.json
+same 'descriptions in the cache' "$(ls "$cache" | grep -c description)" 1
+if command -v strace >/dev/null 2>&1; then
+	strace -f -e trace=openat -o trace "$OFFPEAK" describe GH100 dram__bytes.sum.per_second \
+		>/dev/null 2>&1 && same "libraries of NVIDIA's that were opened" \
+		"$(grep -v ENOENT trace | grep -Ec 'libcupti|libnvperf')" 0
+fi
+for name in "$cache"/*.description; do
+	damage "$name"
+	works describe GH100 dram__bytes.sum.per_second --format json
+	equal out first.json
+	: >"$name"
+	works describe GH100 dram__bytes.sum.per_second --format json
+	equal out first.json
+	head -c 30 "$name" >cut && cp cut "$name"
+	works describe GH100 dram__bytes.sum.per_second --format json
+	equal out first.json
+done
+
+section 'other kinds'
+works describe GH100 dram__bytes
+out_has '^metric,dram__bytes\.sum$'
+out_has '^counters\[0\]\.domains,gpu_fbsp$'
+works describe GH100 sm__throughput --format json
+json 'j["metric"] == "sm__throughput.avg.pct_of_peak_sustained_elapsed" and j["type"] == "throughput"'
+json '{"constituent": "sm__memory_throughput", "type": "throughput"} in j["constituents"]'
+works describe GH100 dram__throughput.avg.pct_of_peak_sustained_elapsed --format json
+json 'any(c["type"] == "counter" for c in j["constituents"])'
+works describe GH100 smsp__thread_inst_executed_per_inst_executed --format json
+json 'j["metric"].endswith(".ratio") and j["type"] == "ratio"'
+works describe GH100 smsp__sass_thread_inst_executed_op_fadd_pred_on.sum
+out_has '^method,sass$'
+out_has '^counters\[0\]\.domains,.*gpu_sass'
+works describe GH100 dram__bytes.sum --profiler pm --format json
+json 'j["profiler"] == "pm" and len(j["counters"]) >= 1 and "GV100" not in j["chips"]'
+works describe GH100 dram__bytes --format table
+out_has '^metric  *dram__bytes\.sum$'
+# All of one chip that has several: a name that can't be planned is no failure.
+"$OFFPEAK" metrics GH100 --passes | awk -F , '/unschedulable/ { print $1; exit }' >refused
+while read -r name; do
+	works describe GH100 "$name" --format json
+	json 'j["passes"] == "unschedulable" and j["status"].startswith("CUPTI_ERROR_")'
+done <refused
+
+section 'misspelt names'
+refuses 2 "GH100 has no metric 'dram__byte'; the nearest: dram__bytes, " describe GH100 dram__byte
+refuses 2 'the nearest: dram__bytes.sum' describe GH100 dram__byts.sum
+refuses 2 "dram__bytes has no rollup or submetric '.summ'; the nearest: dram__bytes.sum" \
+	describe GH100 dram__bytes.summ
+refuses 2 'the nearest: dram__bytes_read.sum' describe GH100 dram__read_bytes.sum
+refuses 2 'the nearest: .*sm__inst_executed' describe GH100 smm__inst_executed
+refuses 2 'the nearest: achieved_occupancy' describe GH100 achieved_ocupancy
+refuses 2 "GH100 has no metric 'zzzz'$" describe GH100 zzzz
+refuses 2 "GH100 has no metric ''" describe GH100 ''
+refuses 2 'has no metric' describe GH100 ..
+refuses 2 'has no metric' describe GH100 "$(printf 'a%.0s' $(seq 5000))__b.sum"
+refuses 2 'for PM sampling' describe GH100 smsp__sass_thread_inst_executed_op_fadd_pred_on.sum \
+	--profiler pm
+refuses 2 'which chip and which metric' describe GH100
+refuses 2 'unknown chip|no chip|GX100' describe GX100 dram__bytes
+refuses 2 '--profiler x: use range or pm' describe GH100 dram__bytes --profiler x
+
+section "nvprof's names"
+works describe GH100 achieved_occupancy --format json
+json 'j["legacy"] == "achieved_occupancy" and j["kind"] == "metric"'
+json 'j["formula"] == j["terms"][0]["term"] == "sm__warps_active.avg.pct_of_peak_sustained_active"'
+json 'j["terms"][0]["exists"] is True and j["terms"][0]["nearest"] is None'
+works describe GH100 atomic_transactions_per_request --format json
+json 'len(j["terms"]) == 4'
+works describe GH100 nvlink_total_data_transmitted --format json
+json 'j["formula"] == "no counterpart" and j["terms"] == []'
+works describe GH100 global_hit_rate --format json
+json 'all(t["exists"] and t["nearest"] and "{" not in t["nearest"] for t in j["terms"])'
+notes 'there is an event inst_executed, too: sm__inst_executed.sum' describe GH100 inst_executed
+# Every row of the table.
+tail -n +2 "$SOURCE/data/legacy_names.tsv" | cut -f 2 | sort -u | head -n 40 >legacy
+while read -r name; do
+	run 0 describe GH100 "$name"
+done <legacy
+
+finish
