@@ -42,14 +42,23 @@ START_TEST(text_is_kept_once)
 }
 END_TEST
 
+static void add_sub(struct opk_table *table, size_t base, const char *suffix, const char *unit)
+{
+	struct opk_sub_record sub = { 0 };
+
+	ck_assert(opk_table_text(&sub.suffix, table, suffix));
+	ck_assert(opk_table_text(&sub.dim_unit, table, unit));
+	ck_assert(opk_table_add(table, &table->bases[base], &sub));
+}
+
 static void fill_table(struct opk_table *table)
 {
 	ck_assert(opk_table_init(table, 2));
 	ck_assert(opk_table_text(&table->bases[0].name, table, "a__b"));
 	ck_assert(opk_table_text(&table->bases[1].name, table, "c__d"));
-	ck_assert(opk_table_add(table, &table->bases[0], ".sum", "byte"));
-	ck_assert(opk_table_add(table, &table->bases[0], ".avg", "byte"));
-	ck_assert(opk_table_add(table, &table->bases[1], ".pct", "percent"));
+	add_sub(table, 0, ".sum", "byte");
+	add_sub(table, 0, ".avg", "byte");
+	add_sub(table, 1, ".pct", "percent");
 	table->subs[1].passes = -27;
 }
 
@@ -591,6 +600,40 @@ START_TEST(real_names)
 }
 END_TEST
 
+/* The units that follow from those of other names are what CUPTI says of each. */
+START_TEST(real_units)
+{
+	static const char *const chips[] = { "GV100", "GH100", "GB202" };
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < 2 * COUNT(chips); i++) {
+		enum opk_profiler profiler = i % 2 ? OPK_PROFILER_PM : OPK_PROFILER_RANGE;
+		struct opk_catalog *catalog;
+		size_t count;
+		opk_autofree struct opk_full_name *names = NULL;
+
+		/* GV100 has no PM sampling. */
+		if (i == 1)
+			continue;
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, chips[i / 2], profiler));
+		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+		names = all_names(catalog, &count);
+		for (size_t n = 0; n < count; n++) {
+			opk_autofree char *full = full_of(catalog, &names[n]);
+			struct opk_metric said;
+
+			ck_ok(ctx, opk_nv_properties(&said, ctx, catalog->host, full));
+			ck_assert_msg(!strcmp(said.dim_unit,
+			                      opk_catalog_submetric(catalog, names[n].metric,
+			                                            names[n].submetric).dim_unit),
+			              "%s: %s", full, said.dim_unit);
+		}
+		opk_catalog_free(catalog);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("catalog");
@@ -616,6 +659,7 @@ int main(void)
 		tcase_add_test(real, real_passes);
 		tcase_add_test(real, real_refusals);
 		tcase_add_test(real, real_names);
+		tcase_add_test(real, real_units);
 		tcase_set_timeout(real, 300);
 		suite_add_tcase(suite, real);
 	}

@@ -77,18 +77,14 @@ bool opk_table_text(uint32_t *out, struct opk_table *table, const char *text)
 	return !table->text.failed;
 }
 
-bool opk_table_add(struct opk_table *table, struct opk_base_record *base, const char *suffix,
-                   const char *dim_unit)
+bool opk_table_add(struct opk_table *table, struct opk_base_record *base,
+                   const struct opk_sub_record *sub)
 {
-	struct opk_sub_record sub = { 0 };
-
-	if (!opk_table_text(&sub.suffix, table, suffix)
-	    || !opk_table_text(&sub.dim_unit, table, dim_unit)
-	    || !opk_grow(&table->subs, &table->sub_capacity, table->sub_count, sizeof *table->subs))
+	if (!opk_grow(&table->subs, &table->sub_capacity, table->sub_count, sizeof *table->subs))
 		return false;
 	if (!base->count++)
 		base->first = (uint32_t)table->sub_count;
-	table->subs[table->sub_count++] = sub;
+	table->subs[table->sub_count++] = *sub;
 	return true;
 }
 

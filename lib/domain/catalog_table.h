@@ -37,8 +37,8 @@ bool opk_table_init(struct opk_table *table, size_t base_count);
 /* Where the text is; false when out of memory. */
 bool opk_table_text(uint32_t *out, struct opk_table *table, const char *text);
 /* One more submetric of the last base metric that has any. */
-bool opk_table_add(struct opk_table *table, struct opk_base_record *base, const char *suffix,
-                   const char *dim_unit);
+bool opk_table_add(struct opk_table *table, struct opk_base_record *base,
+                   const struct opk_sub_record *sub);
 static inline const char *opk_table_get(const struct opk_table *table, uint32_t text)
 {
 	return (const char *)table->text.data + text;
