@@ -138,8 +138,7 @@ static int describe_metric(struct app *app, struct opk_catalog *catalog,
 			code = print_submetrics(app, catalog, d->of.metric);
 		if (!code)
 			code = print_counters(app, d);
-		/* Only a throughput has any. */
-		if (!code && d->constituent_count)
+		if (!code && d->of.metric->type == OPK_THROUGHPUT)
 			code = print_constituents(app, d);
 		code = app_end_output(app, code);
 	}
@@ -230,7 +229,7 @@ const struct command describe_command = {
 	           "full name. Told are its properties, the other chips that have it, its submetrics\n"
 	           "with the passes that each takes alone, the raw counters that it is computed from\n"
 	           "with the domains that can count them, and what a throughput is the highest of: its\n"
-	           "constituents, counters and throughputs.\n\n"
+	           "constituents, counters and throughputs (the range profiler's alone).\n\n"
 	           "METRIC may also be a metric or event of nvprof: told is the formula over today's\n"
 	           "metrics, and whether the chip has each of them. A term with {op} stands for several\n"
 	           "metrics; the first is named.",

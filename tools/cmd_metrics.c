@@ -75,22 +75,6 @@ static void compose(char *out, size_t size, const struct listing *listing, size_
 	                 : "");
 }
 
-/* Of a base metric the plainest full name, for which its passes are counted. */
-static size_t plainest(const struct opk_catalog *catalog, const struct opk_metric *metric)
-{
-	static const char *const suffixes[] = {
-		[OPK_COUNTER] = ".sum",
-		[OPK_RATIO] = ".ratio",
-		[OPK_THROUGHPUT] = ".avg.pct_of_peak_sustained_elapsed",
-	};
-
-	for (size_t i = 0; i < opk_catalog_submetric_count(catalog, metric); i++)
-		if (!strcmp(opk_catalog_submetric(catalog, metric, i).suffix,
-		            suffixes[metric->type]))
-			return i;
-	return 0;
-}
-
 static int add_full(struct listing *listing, const struct opk_metric *metric)
 {
 	size_t count = opk_catalog_submetric_count(listing->catalog, metric);
@@ -116,7 +100,7 @@ static int find(struct listing *listing)
 		if (listing->args->submetrics)
 			code = add_full(listing, metric);
 		else if (opk_matcher_match(listing->matcher, metric))
-			code = add(listing, metric, plainest(listing->catalog, metric));
+			code = add(listing, metric, opk_catalog_plainest(listing->catalog, metric));
 	}
 	return code;
 }

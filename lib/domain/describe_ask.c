@@ -48,8 +48,8 @@ static int ask_chips(struct asking *a)
 /* ---- raw counters */
 
 /*
- * Of a library that is not there the rest is told, and a log says what is left out; a name that PerfWorks
- * does not know is just one of CUPTI's own.
+ * Of a library that is not there the rest is told, and a log says what is left out; a name that
+ * PerfWorks does not know is just one of CUPTI's own.
  */
 static int go_on(struct asking *a, int code, const char *without)
 {
@@ -63,7 +63,7 @@ static int go_on(struct asking *a, int code, const char *without)
 	return OPK_OK;
 }
 
-/* From the config image of the metric alone, where PerfWorks does not know it or means another one. */
+/* From the config image of the metric alone, where PerfWorks does not know it, or another one. */
 static int counters_of_config(struct opk_strlist *out, struct asking *a)
 {
 	struct opk_nv_host *host;

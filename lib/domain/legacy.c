@@ -102,7 +102,7 @@ int opk_legacy_suggest(struct opk_strlist *list, struct opk_ctx *ctx, const char
 
 /* ---- terms */
 
-/* "..._op_{op}.sum" stands for several metrics; *found is one of them, in the list of names that are like it. */
+/* "..._op_{op}.sum" stands for several metrics; *found is the first of them. */
 static int match(const char **found, struct legacy *l, struct opk_ctx *ctx,
                  const struct opk_catalog *catalog, const char *term)
 {

@@ -105,7 +105,7 @@ void opk_suggestions_try(struct opk_suggestions *suggestions, const char *candid
 	suggestions->best[i].cost = cost;
 }
 
-/* Behind the base name; "" of a base name. Single-pass sets have dots before the double underscore. */
+/* Behind the base name, or "". Single-pass sets have dots before the double underscore. */
 static const char *ending_of(const char *name)
 {
 	const char *unit_end = strstr(name, "__");
@@ -123,13 +123,18 @@ static bool has_ending(const struct opk_catalog *catalog, const struct opk_metri
 	return false;
 }
 
-/* Full names of a metric that has not the one asked for. */
+/* Full names of a metric that has not the one asked for; of a bare one, the plainest. */
 static bool suggest_endings(struct opk_strlist *out, const struct opk_catalog *catalog,
                             const struct opk_metric *metric, const char *ending, size_t max)
 {
 	struct opk_suggestions suggestions = { .name = ending };
+	size_t plainest = opk_catalog_plainest(catalog, metric);
 	bool ok = true;
 
+	if (!*ending && opk_catalog_submetric_count(catalog, metric))
+		return opk_strlist_take(
+			out, opk_printf("%s%s", metric->name,
+		                        opk_catalog_submetric(catalog, metric, plainest).suffix));
 	for (size_t i = 0; i < opk_catalog_submetric_count(catalog, metric); i++)
 		opk_suggestions_try(&suggestions,
 		                    opk_catalog_submetric(catalog, metric, i).suffix);

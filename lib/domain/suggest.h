@@ -19,8 +19,9 @@ struct opk_suggestions {
 void opk_suggestions_try(struct opk_suggestions *suggestions, const char *candidate);
 
 /*
- * The chip's metrics most like `name`, `max` at most, the likeliest first: base names for a base name, full
- * ones for a full one where they have its ending. Appended; false when out of memory.
+ * The chip's metrics most like `name`, `max` at most, the likeliest first: base names for a base
+ * name, full ones for a full one where they have its ending, and for a base name that there is its
+ * plainest full name. Appended; false when out of memory.
  */
 bool opk_catalog_suggest(struct opk_strlist *out, const struct opk_catalog *catalog,
                          const char *name, size_t max);
