@@ -156,6 +156,9 @@ struct opk_chip_facts {
 	size_t product_count;
 };
 struct opk_chip_facts opk_chip_get_facts(const struct opk_chip *chip);
+/* How many base metrics a profiler that the chip has offers (cuptiProfilerHostGetBaseMetrics). */
+int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                          enum opk_profiler profiler);
 /*
  * How many metrics that the hardware counts fit one pass at most, of a profiler that the chip has
  * (cuptiProfilerHostGetMaxNumHardwareMetricsPerPass); few sets get near. OPK_ENVIDIA: libcupti can't tell.

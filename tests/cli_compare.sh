@@ -19,8 +19,11 @@ header_is chip,range,pm_sampling,architecture,compute_capability,products,metric
 cut -d , -f 1-3 out >first
 equal first plain
 out_has '^GH100,yes,yes,Hopper,9\.0,H100 H200 [A-Z0-9 ]*,[1-9][0-9]*,[1-9][0-9]*$'
-out_has '^GV100,yes,no,Volta,7\.0,Tesla-V100 TITAN-V,[1-9][0-9]*,$'
-out_has '^GV11B,no,no,Volta,7\.2,[^,]*,,$'
+# 13.1 has no Volta any more.
+if grep -q GV100 plain; then
+	out_has '^GV100,yes,no,Volta,7\.0,Tesla-V100 TITAN-V,[1-9][0-9]*,$'
+	out_has '^GV11B,no,no,Volta,7\.2,[^,]*,,$'
+fi
 same "$last: malformed lines" "$(tail -n +2 out | grep -Evc \
 	'^[A-Z0-9]+,(yes|no),(yes|no),([A-Z][a-z]+)?,([0-9]+\.[0-9])?,[A-Za-z0-9 -]*,[0-9]*,[0-9]*$')" 0
 works chips --details --format json
@@ -32,8 +35,10 @@ section 'chips --metrics-count'
 works chips --metrics-count
 header_is chip,range,pm_sampling,range_metrics,pm_metrics
 out_has "^GH100,yes,yes,$(count_of GH100),$(count_of GH100 --profiler pm)\$"
-out_has '^GV100,yes,no,[1-9][0-9]*,$'
-out_has '^GV11B,no,no,,$'
+if grep -q GV100 plain; then
+	out_has '^GV100,yes,no,[1-9][0-9]*,$'
+	out_has '^GV11B,no,no,,$'
+fi
 works chips --metrics-count --details
 header_is chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass,range_metrics,pm_metrics
 
@@ -53,9 +58,16 @@ json "j['in_all'] + sum(m['GH100'] for m in j['metrics']) == $(count_of GH100)"
 works compare GA100 GH100 --all --format json
 json 'len(j["metrics"]) == j["in_all"] + j["in_some"]'
 json 'sum(m["GA100"] and m["GH100"] for m in j["metrics"]) == j["in_all"]'
-works compare GA100 GH100 --unit DRAM --all --format json
-json '[u["hw_unit"] for u in j["units"]] == ["dram"]'
-json 'j["metrics"] and all(m["hw_unit"] == "dram" for m in j["metrics"])'
+# Before 13.0 metrics have no units.
+if "$OFFPEAK" metrics GH100 | grep -q ',dram,'; then
+	works compare GA100 GH100 --unit DRAM --all --format json
+	json '[u["hw_unit"] for u in j["units"]] == ["dram"]'
+	json 'j["metrics"] and all(m["hw_unit"] == "dram" for m in j["metrics"])'
+	json "j['units'][0]['GH100'] == $(count_of GH100 --unit dram)"
+	# A metric that is the memory controller's here, and the memory's there, is no difference.
+	works compare GA100 GH100 --unit dramc --format json
+	json "j['units'][0]['GH100'] == $(count_of GH100 --unit dramc)"
+fi
 works compare GA100 GH100 --profiler pm --format json
 json 'j["profiler"] == "pm"'
 json "sum(u['GH100'] for u in j['units']) == $(count_of GH100 --profiler pm)"
@@ -69,10 +81,15 @@ out_has '^hw_unit +TU102 +GA100$'
 out_has '^metric +hw_unit +TU102 +GA100$'
 
 section 'compare: as many chips as there may be'
-"$OFFPEAK" chips | sed -n 's/,yes,\(yes\|no\)$//p' | head -n 30 >names
-# shellcheck disable=SC2046
-works compare $(cat names) --format json
-json "len(j['chips']) == $(wc -l <names)"
+# With 13.1 their properties take minutes.
+if [ "$("$OFFPEAK" doctor --format csv | sed -n 's/^cupti_version,//p')" -lt 130100 ]; then
+	sed -n 's/,yes,\(yes\|no\)$//p' plain | head -n 30 >names
+	# shellcheck disable=SC2046
+	works compare $(cat names) --format json
+	json "len(j['chips']) == $(wc -l <names)"
+else
+	skip 'compare of all chips'
+fi
 # One too many is told before any is looked up.
 # shellcheck disable=SC2046
 refuses 2 'compare: name 2 to 30 chips' compare $(yes GH100 | head -n 31)
@@ -83,7 +100,9 @@ refuses 2 'compare: name 2 to 30 chips' compare GH100
 refuses 2 'compare: gh100 is named twice' compare GH100 gh100
 refuses 2 "unknown chip 'GH10', did you mean GH100" compare GA100 GH10
 refuses 2 '--profiler legacy: use range or pm' compare GA100 GH100 --profiler legacy
-refuses 1 'profiler pm' compare GH100 GV100 --profiler pm
+if grep -q GV100 plain; then
+	refuses 1 'profiler pm' compare GH100 GV100 --profiler pm
+fi
 notes 'no metric matches' compare GA100 GH100 --unit nothing
 fresh
 works compare GA100 GH100 --format json -o dir/compare.json

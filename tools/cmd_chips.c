@@ -92,18 +92,14 @@ static int fill_details(union opk_cell *cells, struct app *app, const struct opk
 static int fill_count(union opk_cell *cell, struct app *app, const struct opk_chip *chip,
                       enum opk_profiler profiler)
 {
-	struct opk_catalog *catalog;
-	int code;
+	size_t count = 0;
+	int code = OPK_OK;
 
 	cell->optional.known = has_profiler(chip, profiler);
-	if (!cell->optional.known)
-		return OPK_OK;
-	code = opk_catalog_new(&catalog, app->ctx, chip->name, profiler);
-	if (code)
-		return code;
-	cell->optional.uint = opk_catalog_count(catalog);
-	opk_catalog_free(catalog);
-	return OPK_OK;
+	if (cell->optional.known)
+		code = opk_chip_metric_count(&count, app->ctx, chip, profiler);
+	cell->optional.uint = count;
+	return code;
 }
 
 static int print_chip(struct app *app, const struct chips_args *args, const struct opk_chip *chip)

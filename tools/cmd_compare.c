@@ -29,8 +29,8 @@ struct unit {
 
 /* A base metric that at least one of the chips has. */
 struct found {
-	const struct opk_metric *metric; /* of the first chip that has it */
-	bool has[MAX_CHIPS];
+	const struct opk_metric *shown;           /* the first of them that --unit lets through */
+	const struct opk_metric *of[MAX_CHIPS]; /* NULL where the chip lacks it */
 };
 
 struct comparison {
@@ -89,43 +89,56 @@ static const struct opk_metric *peek(const struct comparison *comparison, const 
  */
 static bool take_next(struct found *out, const struct comparison *comparison, size_t *next)
 {
+	const char *least = NULL;
+
 	*out = (struct found){ 0 };
 	for (size_t i = 0; i < comparison->chips; i++) {
-		const struct opk_metric *metric = peek(comparison, next, i);
-
-		if (metric && (!out->metric || strcmp(metric->name, out->metric->name) < 0))
-			out->metric = metric;
+		out->of[i] = peek(comparison, next, i);
+		if (out->of[i] && (!least || strcmp(out->of[i]->name, least) < 0))
+			least = out->of[i]->name;
 	}
-	for (size_t i = 0; out->metric && i < comparison->chips; i++) {
-		const struct opk_metric *metric = peek(comparison, next, i);
-
-		out->has[i] = metric && !strcmp(metric->name, out->metric->name);
-		next[i] += out->has[i];
+	for (size_t i = 0; i < comparison->chips; i++) {
+		if (out->of[i] && strcmp(out->of[i]->name, least))
+			out->of[i] = NULL;
+		next[i] += out->of[i] != NULL;
 	}
-	return out->metric != NULL;
+	return least != NULL;
 }
 
 static bool all_have(const struct comparison *comparison, const struct found *found)
 {
 	for (size_t i = 0; i < comparison->chips; i++)
-		if (!found->has[i])
+		if (!found->of[i])
 			return false;
 	return true;
 }
 
-/* The arrays have room for as many as all catalogs together hold. */
-static void count_unit(struct comparison *comparison, const struct found *found)
+/* The array has room for as many as all catalogs together hold. */
+static void count_unit(struct comparison *comparison, size_t chip, const char *name)
 {
 	struct unit *unit = comparison->units, *end = unit + comparison->unit_count;
 
-	while (unit < end && strcmp(unit->name, found->metric->hw_unit))
+	while (unit < end && strcmp(unit->name, name))
 		unit++;
 	if (unit == end) {
-		*unit = (struct unit){ .name = found->metric->hw_unit };
+		*unit = (struct unit){ .name = name };
 		comparison->unit_count++;
 	}
-	for (size_t i = 0; i < comparison->chips; i++)
-		unit->counts[i] += found->has[i];
+	unit->counts[chip]++;
+}
+
+/* A few metrics belong to another unit on another chip: each chip counts for its own. */
+static void match(struct comparison *comparison, struct found *found)
+{
+	for (size_t i = 0; i < comparison->chips; i++) {
+		const struct opk_metric *metric = found->of[i];
+
+		if (!metric || !opk_matcher_match(comparison->matcher, metric))
+			continue;
+		count_unit(comparison, i, metric->hw_unit);
+		if (!found->shown)
+			found->shown = metric;
+	}
 }
 
 static int compare_units(const void *a, const void *b)
@@ -145,11 +158,11 @@ static int find(struct comparison *comparison)
 	if (!comparison->found || !comparison->units)
 		return app_error(comparison->app, OPK_EFAILED, "out of memory");
 	while (take_next(&found, comparison, next)) {
-		if (!opk_matcher_match(comparison->matcher, found.metric))
+		match(comparison, &found);
+		if (!found.shown)
 			continue;
 		comparison->found[comparison->found_count++] = found;
 		comparison->common += all_have(comparison, &found);
-		count_unit(comparison, &found);
 	}
 	qsort(comparison->units, comparison->unit_count, sizeof *comparison->units, compare_units);
 	return OPK_OK;
@@ -207,12 +220,12 @@ static int print_units(const struct comparison *comparison, struct opk_column *c
 static int print_metric(const struct comparison *comparison, const struct found *found)
 {
 	union opk_cell cells[MAX_COLUMNS] = {
-		{ .string = found->metric->name },
-		{ .string = found->metric->hw_unit },
+		{ .string = found->shown->name },
+		{ .string = found->shown->hw_unit },
 	};
 
 	for (size_t i = 0; i < comparison->chips; i++)
-		cells[NAME_COLUMNS + i].boolean = found->has[i];
+		cells[NAME_COLUMNS + i].boolean = found->of[i] != NULL;
 	return opk_out_row(comparison->app->out, cells);
 }
 
@@ -292,7 +305,8 @@ const struct command compare_command = {
 	.details = "Two tables over base metrics: how many each chip has of each hardware unit, and the\n"
 	           "metrics that only some of the chips have, with --all every one. At least two chips,\n"
 	           "at most thirty. in_all counts the metrics that all of the chips have, in_some the\n"
-	           "others.",
+	           "others. A metric that is of another unit on another chip is shown with the first\n"
+	           "chip's.",
 	.options = specs,
 	.args_size = sizeof(struct compare_args),
 	.max_arguments = ANY_NUMBER,
