@@ -22,7 +22,7 @@ cat <<END
 Each with the command that answers it, on any machine, and what it prints (the first lines, cut at the right);
 CUPTI 13.0. \`docs/explore.sh\` writes this page.
 END
-ask 'Which chips are known, and what can they do?' 8 'chips'
+ask 'Which chips are known, and what are they?' 12 'chips --details --format table'
 ask 'How many metrics has an H100?' 3 'metrics GH100 --submetrics --count'
 ask 'What is there about DRAM?' 6 "metrics GH100 'dram__*'"
 ask 'Which metrics speak of bank conflicts?' 6 "metrics GH100 --grep 'bank conflict'"

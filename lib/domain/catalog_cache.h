@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Catalogues in the cache folder, one file for each pair of NVIDIA's libraries, chip and profiler. It is
- * only ever a shortcut: what can't be read is as if it were not there, and what can't be written is left.
- */
+/* Catalogs in the cache folder: cache.h. */
 #ifndef OPK_CATALOG_CACHE_H
 #define OPK_CATALOG_CACHE_H
 
