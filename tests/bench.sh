@@ -47,6 +47,9 @@ compare "metrics GH100 'dram__*'; cache" "$one_warm" 'the same without a cache' 
 # shellcheck disable=SC2046
 set -- $("$BUILD/tests/bench_catalog" GH100)
 compare "the pass counts of all $1 names; no cache" "$2" 'a fresh host object for each (sample of 1000)' "$3"
+"$OFFPEAK" describe GH100 sm__throughput >/dev/null
+compare 'describe GH100 sm__throughput; cache' "$(seconds 10 "$OFFPEAK" describe GH100 sm__throughput)" \
+	'the same without a cache' "$(seconds 2 "$OFFPEAK" describe GH100 sm__throughput --no-cache)"
 metrics --submetrics --passes >/dev/null
 compare 'the pass counts of all names; cache' "$(seconds 3 metrics --submetrics --passes)" \
 	'the same without a cache' "$2"
