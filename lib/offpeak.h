@@ -188,7 +188,7 @@ struct opk_submetric {
 	const char *suffix;   /* ".sum.per_second" */
 	const char *dim_unit; /* of this very submetric: "byte/second", "percent" */
 	int passes;           /* 0: not counted; negative: CUPTI refuses it with this status */
-	enum opk_method method; /* known where passes are */
+	enum opk_method method; /* known with the passes, but for PM sampling and before CUPTI 12.9 */
 };
 
 /*
@@ -205,7 +205,8 @@ size_t opk_catalog_count(const struct opk_catalog *catalog);
 const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size_t i);
 /*
  * Asks for the submetrics of all metrics, where they did not come from the cache
- * (cuptiProfilerHostGetSubMetrics; 0.3 s for the 150,179 full names of GH100), and fills the cache.
+ * (cuptiProfilerHostGetSubMetrics; 0.1 s for the 150,179 full names of GH100), and fills the cache.
+ * Metrics stay where they are, and their text moves: it is borrowed anew. OPK_ENVIDIA: CUPTI 12.x.
  */
 int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
 /* Of a metric of this catalog; 0 before it is complete. */

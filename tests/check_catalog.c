@@ -209,6 +209,11 @@ START_TEST(fake_catalog)
 	ck_assert(!opk_catalog_has_full(catalog, ctx, "fake__a"));
 	ck_ok(ctx, count_all(catalog, ctx));
 	check_fake_passes(catalog, true);
+	/* A submetric that a metric does not have is nobody's. */
+	ck_ok(ctx, opk_catalog_count_passes(catalog, ctx,
+	                                    &(struct opk_full_name){ opk_catalog_get(catalog, 0), 1 },
+	                                    1, NULL));
+	check_fake_passes(catalog, true);
 	ck_assert_str_eq(opk_refusal_name(sub_of(catalog, "fake__listed.sum").passes),
 	                 "CUPTI_ERROR_UNKNOWN");
 	ck_assert_str_eq(opk_refusal_name(1), "");

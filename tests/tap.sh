@@ -7,6 +7,9 @@
 
 tap_checks=0 tap_failures=0
 tmp=$(mktemp -d) || exit 99
+# What an earlier build said is no answer.
+XDG_CACHE_HOME=$tmp/cache
+export XDG_CACHE_HOME
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
 

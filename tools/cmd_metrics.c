@@ -162,10 +162,10 @@ static int prepare(struct listing *listing)
 	struct app *app = listing->app;
 	int code = OPK_OK;
 
-	/* With a cache the next query finds all there is. */
+	/* With a cache the next query finds all there is; this one may do without. */
 	if (args->submetrics || args->passes || !app->no_cache)
 		code = opk_catalog_complete(listing->catalog, app->ctx);
-	if (code)
+	if (code && (args->submetrics || args->passes))
 		return app_fail(app, code);
 	code = find(listing);
 	if (code || !args->passes)

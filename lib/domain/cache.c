@@ -14,8 +14,12 @@
 #include "adapters/zlib/deflate.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "config.h"
 
 static const char magic[] = "offpeak cache 1\n";
+
+/* Goes up whenever what is kept means something else. */
+enum { FORM = 1 };
 
 enum { CRC_AT = sizeof magic - 1, BODY_AT = CRC_AT + 4 };
 
@@ -29,17 +33,19 @@ char *opk_cache_whom(const struct opk_ctx *ctx, const char *format, ...)
 	va_start(args, format);
 	length = vsnprintf(text, sizeof text, format, args);
 	va_end(args);
+	/* What we make of NVIDIA's words changes, too. */
 	return identity && length >= 0 && (size_t)length < sizeof text
-	               ? opk_printf("%s%s", identity, text)
+	               ? opk_printf("%soffpeak " PACKAGE_VERSION " form %d\n%s", identity, FORM, text)
 	               : NULL;
 }
 
 static char *path_of(const struct opk_ctx *ctx, const char *kind, const char *whom)
 {
-	uint32_t high = opk_crc32(0, whom, strlen(whom));
-	uint32_t low = opk_crc32(high, whom, strlen(whom));
+	uint64_t hash = 14695981039346656037U;
 
-	return opk_printf("%s/%08x%08x.%s", ctx->cache_dir, high, low, kind);
+	for (const char *c = whom; *c; c++)
+		hash = (hash ^ (uint8_t)*c) * 1099511628211U;
+	return opk_printf("%s/%016jx.%s", ctx->cache_dir, (uintmax_t)hash, kind);
 }
 
 /* Where in a file the kept bytes begin; 0 where it is not sound, or of somebody else. */

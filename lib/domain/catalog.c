@@ -112,6 +112,13 @@ int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *c
 	return OPK_OK;
 }
 
+static void forget_subs(struct opk_table *table)
+{
+	table->sub_count = 0;
+	for (size_t i = 0; i < table->base_count; i++)
+		table->bases[i].first = table->bases[i].count = 0;
+}
+
 int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx)
 {
 	int code;
@@ -119,8 +126,14 @@ int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx)
 	if (catalog->complete)
 		return OPK_OK;
 	code = opk_catalog_fill_subs(catalog, ctx);
-	if (!code && !make_metrics(catalog))
-		code = opk_nomem(ctx, "metrics");
+	/* 12.x has the call and knows no metric by it. */
+	if (!code && catalog->table.base_count && !catalog->table.sub_count)
+		code = opk_fail(ctx, OPK_ENVIDIA, "this libcupti lists no submetrics; CUPTI 13.0 and "
+		                                  "later do");
+	if (code)
+		forget_subs(&catalog->table);
+	/* The text has moved. */
+	make_metrics(catalog);
 	if (code)
 		return opk_add(ctx, code, "no submetrics of %s", catalog->chip);
 	catalog->complete = true;

@@ -15,11 +15,12 @@
 #include "domain/plan.h"
 #include "domain/workers.h"
 
-enum { NO_DOMAINS = 0 };
+/* CUPTI_ERROR_OUT_OF_MEMORY */
+enum { OUT_OF_MEMORY = 8 };
 
 struct set {
 	uint32_t key;     /* its raw counters, as text; ascending over all sets */
-	uint32_t domains; /* of those, as text; NO_DOMAINS: not known */
+	uint32_t domains; /* of those, as text; 0: not known */
 	size_t name;      /* one that depends on them */
 	bool fits;        /* one pass, as PerfWorks says */
 	uint32_t method;
@@ -114,7 +115,9 @@ static int compare_key(const void *key, const void *set)
 static int find_set(size_t *out, struct counting *c, uint32_t key,
                     const struct opk_strlist *counters, size_t name)
 {
-	struct set *found = bsearch(&key, c->sets, c->set_count, sizeof *c->sets, compare_key);
+	struct set *found = c->set_count ? bsearch(&key, c->sets, c->set_count, sizeof *c->sets,
+	                                           compare_key)
+	                                 : NULL;
 
 	if (found) {
 		*out = (size_t)(found - c->sets);
@@ -166,7 +169,11 @@ static int ask_cupti(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 
 	if (!code && opk_nv_add_metrics(ctx, host, (const char *const *)&name, 1)) {
 		*result = -opk_nv_host_status(host);
-		opk_clear_errors(ctx);
+		/* That says nothing of the metric. */
+		if (opk_nv_host_status(host) == OUT_OF_MEMORY)
+			code = OPK_ENOMEM;
+		else
+			opk_clear_errors(ctx);
 	} else if (!code) {
 		code = opk_plan_image(&passes, NULL, NULL, ctx, host);
 		*result = (int32_t)passes;
@@ -221,7 +228,7 @@ static int ask_again(struct counting *c)
 	for (size_t i = 0; i < c->set_count; i++) {
 		struct set *set = &c->sets[i];
 
-		if (set->passes)
+		if (set->passes || !set->fits)
 			continue;
 		if (example_of(c, set)->passes == 1)
 			set->passes = 1;
@@ -281,14 +288,15 @@ static int count(struct counting *c)
 	return code;
 }
 
-/* Those that were not counted before; free(). */
+/* Those that were not counted before. A name that a metric does not have is none. */
 static size_t find_unknown(struct opk_full_name *out, struct opk_catalog *catalog,
                            const struct opk_full_name *names, size_t name_count)
 {
 	size_t found = 0;
 
 	for (size_t i = 0; i < name_count; i++)
-		if (!opk_catalog_submetric(catalog, names[i].metric, names[i].submetric).passes)
+		if (names[i].submetric < opk_catalog_submetric_count(catalog, names[i].metric)
+		    && !opk_catalog_submetric(catalog, names[i].metric, names[i].submetric).passes)
 			out[found++] = names[i];
 	return found;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { FIRST_SLOTS = 1 << 14, MAX_RECORDS = 1 << 24, MAX_TEXT = 1 << 30 };
+enum { FIRST_SLOTS = 1 << 14, MAX_RECORDS = 1 << 24, MAX_TEXT = 1 << 30, MAX_STATUS = 99999 };
 
 struct header {
 	uint32_t base_count, sub_count, text_size, reserved;
@@ -116,6 +116,15 @@ static bool is_text(const struct opk_table *table, uint32_t text)
 	return text < table->text.size;
 }
 
+static bool is_sorted(const struct opk_table *table)
+{
+	for (size_t i = 1; i < table->base_count; i++)
+		if (strcmp(opk_table_get(table, table->bases[i - 1].name),
+		           opk_table_get(table, table->bases[i].name)) >= 0)
+			return false;
+	return true;
+}
+
 static bool is_sound(const struct opk_table *table)
 {
 	for (size_t i = 0; i < table->base_count; i++) {
@@ -129,10 +138,11 @@ static bool is_sound(const struct opk_table *table)
 	}
 	for (size_t i = 0; i < table->sub_count; i++)
 		if (!is_text(table, table->subs[i].suffix) || !is_text(table, table->subs[i].dim_unit)
+		    || table->subs[i].passes < -MAX_STATUS
 		    || table->subs[i].method > OPK_METHOD_BOTH)
 			return false;
-	/* Any offset leads to a text that ends. */
-	return !table->text.data[table->text.size - 1];
+	/* Any offset leads to a text that ends, and bsearch finds names. */
+	return !table->text.data[table->text.size - 1] && is_sorted(table);
 }
 
 static bool copy(void *out, struct opk_reader *reader, size_t count, size_t element)

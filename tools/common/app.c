@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -177,13 +178,26 @@ static int write_pager(void *data, const void *bytes, size_t size)
 	return 0;
 }
 
-/* As git does: less ends by itself where all fits, and leaves the text on the screen; it may be missing. */
+/* As git does: less ends by itself where all fits, shows bold, and leaves the text on the screen. */
 static void open_pager(struct app *app)
 {
-	const char *pager = app->env.pager && *app->env.pager ? app->env.pager : "less -FRX 2>/dev/null || cat";
+	const char *pager = app->env.pager;
 
-	signal(SIGPIPE, SIG_IGN);
+	if (!pager || !*pager)
+		pager = "if command -v less >/dev/null; then exec less; else exec cat; fi";
+	setenv("LESS", "FRX", 0);
 	app->pager = strcmp(pager, "cat") ? popen(pager, "w") : NULL;
+	if (app->pager)
+		signal(SIGPIPE, SIG_IGN);
+}
+
+/* Whether the pager was there. */
+static bool close_pager(struct app *app)
+{
+	int status = app->pager ? pclose(app->pager) : 0;
+
+	app->pager = NULL;
+	return !WIFEXITED(status) || WEXITSTATUS(status) < 126;
 }
 
 int app_begin_output(struct app *app, enum opk_format fallback)
@@ -214,9 +228,9 @@ int app_end_output(struct app *app, int code)
 		code = opk_out_finish(app->out);
 	if (!code && app->outfile)
 		code = opk_outfile_finish(app->outfile);
-	if (app->pager)
-		pclose(app->pager);
-	app->pager = NULL;
+	if (!close_pager(app))
+		return app_error(app, OPK_EFAILED, "the pager can't be run: PAGER=%s",
+		                 app->env.pager ? app->env.pager : "");
 	if (code)
 		return app_fail(app, code);
 	if (fflush(stdout))

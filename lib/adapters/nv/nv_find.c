@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where NVIDIA's libraries may be: toolkits, Python wheels, the loader's own path. */
 #include <glob.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -100,11 +101,13 @@ bool nv_find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx)
 	       && add_wheels(out, "/usr") && add_loader_path(out);
 }
 
-static char *identity_of(const char *path)
+static char *identity_of(const char *name)
 {
+	/* Relative names mean other files elsewhere. */
+	char path[PATH_MAX];
 	struct stat info;
 
-	if (stat(path, &info))
+	if (!realpath(name, path) || stat(path, &info))
 		return NULL;
 	return opk_printf("%s %jd %jd.%09ld", path, (intmax_t)info.st_size,
 	                  (intmax_t)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
@@ -125,6 +128,9 @@ char *opk_nv_identity(const struct opk_ctx *ctx)
 	opk_autostrlist struct opk_strlist candidates = { 0 };
 	char *identity = NULL;
 
+	/* The first that is there may be one that can't be opened. */
+	if (ctx->nv && ctx->nv->cupti_path)
+		return identity_of_pair(ctx->nv->cupti_path);
 	if (!nv_find_cupti(&candidates, ctx))
 		return NULL;
 	for (size_t i = 0; i < candidates.count && !identity; i++)

@@ -164,6 +164,8 @@ int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
 		nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_GetRawCounterProperties", status);
 		return opk_add(ctx, OPK_EFAILED, "raw counter %s", counter);
 	}
+	if (params.numSupportedDomains > MAX_DOMAINS || params.numSupportedCdgDomains > MAX_DOMAINS)
+		return opk_fail(ctx, OPK_EFAILED, "raw counter %s: too many domains", counter);
 	for (size_t i = 0; !code && i < params.numSupportedDomains; i++)
 		code = add_domain(out, ctx, scheduler->nv, domains[i]);
 	for (size_t i = 0; !code && i < params.numSupportedCdgDomains; i++)
