@@ -2,11 +2,9 @@
 /* Catalogs with all their full names, their pass counts, and the cache. */
 #include "adapters/nv/nv.h"
 #include "allocation.h"
-#include "domain/catalog.h"
-#include "domain/plan.h"
+#include "catalogs.h"
 #include "fake_nv.h"
 #include "folder.h"
-#include "real.h"
 
 /* ---- the table */
 
@@ -117,40 +115,6 @@ START_TEST(tables_are_checked)
 END_TEST
 
 /* ---- over the fake */
-
-static size_t total(const struct opk_catalog *catalog)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < opk_catalog_count(catalog); i++)
-		count += opk_catalog_submetric_count(catalog, opk_catalog_get(catalog, i));
-	return count;
-}
-
-/* All full names; free(). */
-static struct opk_full_name *all_names(const struct opk_catalog *catalog, size_t *count)
-{
-	struct opk_full_name *names = calloc(total(catalog) + 1, sizeof *names);
-
-	*count = 0;
-	for (size_t i = 0; i < opk_catalog_count(catalog); i++) {
-		const struct opk_metric *metric = opk_catalog_get(catalog, i);
-
-		for (size_t j = 0; j < opk_catalog_submetric_count(catalog, metric); j++)
-			names[(*count)++] = (struct opk_full_name){ metric, j };
-	}
-	return names;
-}
-
-static int count_all(struct opk_catalog *catalog, struct opk_ctx *ctx)
-{
-	struct opk_pass_options options = OPK_INIT(options);
-	size_t count;
-	opk_autofree struct opk_full_name *names = all_names(catalog, &count);
-
-	options.processes = 2;
-	return opk_catalog_count_passes(catalog, ctx, names, count, &options);
-}
 
 static struct opk_submetric sub_of(const struct opk_catalog *catalog, const char *full)
 {
@@ -475,175 +439,10 @@ START_TEST(cache_is_no_need)
 }
 END_TEST
 
-/* ---- NVIDIA's own */
-
-static char *full_of(const struct opk_catalog *catalog, const struct opk_full_name *name)
-{
-	return opk_printf("%s%s", name->metric->name,
-	                  opk_catalog_submetric(catalog, name->metric, name->submetric).suffix);
-}
-
-/* The plan of that name alone, or the status that refuses it. */
-static int plan_alone(struct opk_ctx *ctx, const char *chip, const char *name)
-{
-	struct opk_nv_host *host;
-	size_t passes = 0;
-	int result;
-
-	ck_ok(ctx, opk_nv_host_new(&host, ctx, chip, OPK_PROFILER_RANGE, NULL));
-	if (opk_nv_add_metrics(ctx, host, &name, 1)) {
-		result = -opk_nv_host_status(host);
-		opk_clear_errors(ctx);
-	} else {
-		ck_ok(ctx, opk_plan_image(&passes, NULL, NULL, ctx, host));
-		result = (int)passes;
-	}
-	opk_nv_host_free(host);
-	return result;
-}
-
-/* A sample that is the same each time. */
-static uint32_t next_random(uint32_t *state)
-{
-	*state = *state * 1664525 + 1013904223;
-	return *state >> 8;
-}
-
-static void check_passes(struct opk_ctx *ctx, const char *chip, size_t sample)
-{
-	struct opk_catalog *catalog;
-	uint32_t random = 1;
-	size_t count;
-	opk_autofree struct opk_full_name *names = NULL;
-
-	ck_ok(ctx, opk_catalog_new(&catalog, ctx, chip, OPK_PROFILER_RANGE));
-	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-	ck_ok(ctx, count_all(catalog, ctx));
-	names = all_names(catalog, &count);
-	for (size_t i = 0; i < sample; i++) {
-		const struct opk_full_name *name = &names[next_random(&random) % count];
-		int passes = opk_catalog_submetric(catalog, name->metric, name->submetric).passes;
-		opk_autofree char *full = full_of(catalog, name);
-		int alone = plan_alone(ctx, chip, full);
-
-		ck_assert_msg(alone == passes, "%s %s: %d, alone %d", chip, full, passes, alone);
-	}
-	opk_catalog_free(catalog);
-}
-
-START_TEST(real_passes)
-{
-	static const char *const chips[] = { "TU102", "GA100", "AD102", "GH100", "GB202" };
-	struct opk_ctx *ctx = new_ctx();
-
-	for (size_t i = 0; i < COUNT(chips); i++)
-		check_passes(ctx, chips[i], 400);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-/* Those that CUPTI refuses, in whichever unit they are. */
-START_TEST(real_refusals)
-{
-	static const char *const patterns[] = { "ctc__", "lts__t_requests_srcunit_ce_realtime" };
-	static const char *const chips[] = { "GH100", "GB202" };
-	struct opk_ctx *ctx = new_ctx();
-
-	for (size_t i = 0; i < COUNT(chips); i++) {
-		struct opk_catalog *catalog;
-		size_t count, found = 0;
-		opk_autofree struct opk_full_name *names = NULL;
-
-		ck_ok(ctx, opk_catalog_new(&catalog, ctx, chips[i], OPK_PROFILER_RANGE));
-		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-		names = all_names(catalog, &count);
-		for (size_t n = 0; n < count; n++)
-			if (strstr(names[n].metric->name, patterns[i]))
-				names[found++] = names[n];
-		ck_ok(ctx, opk_catalog_count_passes(catalog, ctx, names, found, NULL));
-		for (size_t n = 0; n < found; n++) {
-			opk_autofree char *full = full_of(catalog, &names[n]);
-			int passes = opk_catalog_submetric(catalog, names[n].metric,
-			                                   names[n].submetric).passes;
-
-			ck_assert_int_eq(passes, plan_alone(ctx, chips[i], full));
-		}
-		ck_assert(version_of(ctx) != CUPTI_13_0 || found);
-		opk_catalog_free(catalog);
-	}
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-/* Every chip and profiler: PerfWorks converts each name, and GH100 has the number that is known. */
-START_TEST(real_names)
-{
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_chips *chips;
-
-	ck_ok(ctx, opk_chips_new(&chips, ctx));
-	for (size_t i = 0; i < opk_chips_count(chips); i++) {
-		const struct opk_chip *chip = opk_chips_get(chips, i);
-
-		for (int profiler = 0; profiler < 2; profiler++) {
-			struct opk_catalog *catalog;
-
-			if (!(profiler == OPK_PROFILER_PM ? chip->pm_sampling : chip->range))
-				continue;
-			ck_ok(ctx, opk_catalog_new(&catalog, ctx, chip->name,
-			                           (enum opk_profiler)profiler));
-			ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-			ck_assert_uint_gt(total(catalog), 100);
-			if (version_of(ctx) == CUPTI_13_0 && !strcmp(chip->name, "GH100")
-			    && profiler == OPK_PROFILER_RANGE)
-				ck_assert_uint_eq(total(catalog), 150179);
-			opk_catalog_free(catalog);
-		}
-	}
-	opk_chips_free(chips);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-/* The units that follow from those of other names are what CUPTI says of each. */
-START_TEST(real_units)
-{
-	static const char *const chips[] = { "GV100", "GH100", "GB202" };
-	struct opk_ctx *ctx = new_ctx();
-
-	for (size_t i = 0; i < 2 * COUNT(chips); i++) {
-		enum opk_profiler profiler = i % 2 ? OPK_PROFILER_PM : OPK_PROFILER_RANGE;
-		struct opk_catalog *catalog;
-		size_t count;
-		opk_autofree struct opk_full_name *names = NULL;
-
-		/* GV100 has no PM sampling. */
-		if (i == 1)
-			continue;
-		ck_ok(ctx, opk_catalog_new(&catalog, ctx, chips[i / 2], profiler));
-		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-		names = all_names(catalog, &count);
-		for (size_t n = 0; n < count; n++) {
-			opk_autofree char *full = full_of(catalog, &names[n]);
-			struct opk_metric said;
-
-			ck_ok(ctx, opk_nv_properties(&said, ctx, catalog->host, full));
-			ck_assert_msg(!strcmp(said.dim_unit,
-			                      opk_catalog_submetric(catalog, names[n].metric,
-			                                            names[n].submetric).dim_unit),
-			              "%s: %s", full, said.dim_unit);
-		}
-		opk_catalog_free(catalog);
-	}
-	opk_ctx_free(ctx);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("catalog");
 	TCase *tests = tcase_create("fake"), *cache = tcase_create("cache");
-	TCase *real = tcase_create("real");
 
 	tcase_add_test(tests, text_is_kept_once);
 	tcase_add_test(tests, tables_are_read_as_written);
@@ -660,13 +459,5 @@ int main(void)
 	tcase_add_test(cache, cache_is_no_need);
 	tcase_set_timeout(cache, 60);
 	suite_add_tcase(suite, cache);
-	if (have_cupti()) {
-		tcase_add_test(real, real_passes);
-		tcase_add_test(real, real_refusals);
-		tcase_add_test(real, real_names);
-		tcase_add_test(real, real_units);
-		tcase_set_timeout(real, 300);
-		suite_add_tcase(suite, real);
-	}
 	return run_suite(suite);
 }
