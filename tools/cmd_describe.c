@@ -16,16 +16,6 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-enum { PASSES_TEXT = 32 };
-
-static const char *passes_text(char *out, int passes)
-{
-	if (passes < 0)
-		return "unschedulable";
-	snprintf(out, PASSES_TEXT, "%d", passes);
-	return passes ? out : "";
-}
-
 /* ---- a metric */
 
 /* One of its full names; where it has none, the metric's own properties. */
@@ -50,7 +40,7 @@ static int print_record(struct app *app, const struct opk_catalog *catalog,
 	};
 	const struct opk_metric *metric = d->of.metric;
 	struct opk_submetric sub = submetric_of(catalog, &d->of);
-	char passes[PASSES_TEXT];
+	char passes[APP_PASSES_TEXT];
 
 	return opk_out_record(app->out, columns, (union opk_cell[]){
 		{ .string = opk_catalog_chip(catalog) },
@@ -61,7 +51,7 @@ static int print_record(struct app *app, const struct opk_catalog *catalog,
 		{ .string = metric->hw_unit },
 		{ .string = sub.dim_unit },
 		{ .string = metric->description },
-		{ .string = passes_text(passes, sub.passes) },
+		{ .string = app_passes_text(passes, sub.passes) },
 		{ .string = opk_method_name(sub.method) },
 		{ .string = opk_refusal_name(sub.passes) },
 		{ .list = { d->chips, d->chip_count } },
@@ -80,12 +70,12 @@ static int print_submetrics(struct app *app, const struct opk_catalog *catalog,
 
 	for (size_t i = 0; !code && i < opk_catalog_submetric_count(catalog, metric); i++) {
 		struct opk_submetric sub = opk_catalog_submetric(catalog, metric, i);
-		char passes[PASSES_TEXT];
+		char passes[APP_PASSES_TEXT];
 
 		code = opk_out_row(app->out, (union opk_cell[]){
 			{ .string = sub.suffix },
 			{ .string = sub.dim_unit },
-			{ .string = passes_text(passes, sub.passes) },
+			{ .string = app_passes_text(passes, sub.passes) },
 		});
 	}
 	return code;

@@ -110,12 +110,10 @@ static int print_row(struct listing *listing, size_t i)
 	const struct opk_metric *metric = listing->names[i].metric;
 	bool complete = opk_catalog_submetric_count(listing->catalog, metric) > 0;
 	struct opk_submetric sub = { .dim_unit = metric->dim_unit };
-	char name[1024], passes[32] = "";
+	char name[1024], passes[APP_PASSES_TEXT];
 
 	if (complete)
 		sub = opk_catalog_submetric(listing->catalog, metric, listing->names[i].submetric);
-	if (sub.passes)
-		snprintf(passes, sizeof passes, "%d", sub.passes);
 	compose(name, sizeof name, listing, i);
 	return opk_out_row(listing->app->out, (union opk_cell[]){
 		{ .string = name },
@@ -123,7 +121,7 @@ static int print_row(struct listing *listing, size_t i)
 		{ .string = metric->hw_unit },
 		{ .string = listing->args->submetrics ? sub.dim_unit : metric->dim_unit },
 		{ .string = metric->description },
-		{ .string = sub.passes < 0 ? "unschedulable" : passes },
+		{ .string = app_passes_text(passes, sub.passes) },
 		{ .string = opk_method_name(sub.method) },
 		{ .string = opk_refusal_name(sub.passes) },
 	});

@@ -193,11 +193,13 @@ struct opk_submetric opk_catalog_submetric(const struct opk_catalog *catalog,
 	};
 }
 
-static bool has_submetric(const struct opk_catalog *catalog, const struct opk_metric *metric,
-                          const char *suffix)
+bool opk_catalog_find_submetric(size_t *out, const struct opk_catalog *catalog,
+                                const struct opk_metric *metric, const char *suffix)
 {
-	for (size_t i = 0; i < opk_catalog_submetric_count(catalog, metric); i++)
-		if (!strcmp(opk_catalog_submetric(catalog, metric, i).suffix, suffix))
+	size_t count = opk_catalog_submetric_count(catalog, metric);
+
+	for (*out = 0; *out < count; ++*out)
+		if (!strcmp(opk_catalog_submetric(catalog, metric, *out).suffix, suffix))
 			return true;
 	return false;
 }
@@ -206,7 +208,7 @@ static bool has_submetric(const struct opk_catalog *catalog, const struct opk_me
  * "dram__bytes.sum" -> "dram__bytes". Names of single-pass sets have dots of their own before the
  * double underscore: "CTC.TriageCompute.ctc__rx_bytes.sum".
  */
-static size_t base_length(const char *name)
+size_t opk_base_length(const char *name)
 {
 	const char *unit_end = strstr(name, "__");
 	const char *dot = strchr(unit_end ? unit_end : name, '.');
@@ -221,7 +223,7 @@ static int compare_name(const void *key, const void *metric)
 
 const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name)
 {
-	opk_autofree char *base = opk_strndup(name, base_length(name));
+	opk_autofree char *base = opk_strndup(name, opk_base_length(name));
 
 	return base ? bsearch(base, catalog->metrics, catalog->table.base_count,
 	                      sizeof *catalog->metrics, compare_name)
@@ -230,7 +232,7 @@ const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, con
 
 const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, const char *name)
 {
-	opk_autofree char *base = opk_strndup(name, base_length(name));
+	opk_autofree char *base = opk_strndup(name, opk_base_length(name));
 	struct opk_nearest nearest = { .name = base };
 	const struct opk_metric *best = NULL;
 
@@ -249,13 +251,15 @@ bool opk_catalog_has_full(const struct opk_catalog *catalog, const struct opk_ct
 	/* A context of its own: asking must not disturb the caller's cause chain. */
 	struct opk_ctx quiet = { .nv = ctx->nv };
 	struct opk_metric properties;
+	size_t submetric;
 	int code;
 
 	if (!base || !strcmp(base->name, name))
 		return false;
 	if (catalog->complete)
 		return is_undescribed(base)
-		       || has_submetric(catalog, base, name + strlen(base->name));
+		       || opk_catalog_find_submetric(&submetric, catalog, base,
+		                                     name + strlen(base->name));
 	/* Properties are found for full names only where they are right. */
 	code = opk_nv_properties(&properties, &quiet, catalog->host, name);
 	opk_clear_errors(&quiet);

@@ -18,6 +18,11 @@ struct opk_catalog {
 int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip);
 int opk_catalog_fill_subs(struct opk_catalog *catalog, struct opk_ctx *ctx);
 
+/* How much of a name is the base metric's. */
+size_t opk_base_length(const char *name);
+/* Which submetric has this suffix; false where none. */
+bool opk_catalog_find_submetric(size_t *out, const struct opk_catalog *catalog,
+                                const struct opk_metric *metric, const char *suffix);
 /* Whether `name` is a full metric name of the chip: base metric, and a rollup or submetric it has. */
 bool opk_catalog_has_full(const struct opk_catalog *catalog, const struct opk_ctx *ctx,
                           const char *name);

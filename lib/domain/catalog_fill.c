@@ -44,8 +44,8 @@ int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, con
 
 	if (!code)
 		code = opk_nv_host_new(&catalog->host, ctx, catalog->chip, catalog->profiler, NULL);
-	for (int type = OPK_COUNTER; !code && type <= OPK_THROUGHPUT; type++)
-		code = opk_nv_base_metrics(&names, ctx, catalog->host, (enum opk_metric_type)type);
+	if (!code)
+		code = opk_nv_all_base_metrics(&names, ctx, catalog->host);
 	if (code)
 		return code;
 	opk_strlist_sort(&names);

@@ -79,15 +79,13 @@ const struct opk_chip *opk_chips_find(const struct opk_chips *chips, const char 
 int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                           enum opk_profiler profiler)
 {
-	static const enum opk_metric_type types[] = { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
 	opk_autostrlist struct opk_strlist names = { 0 };
 	struct opk_nv_host *host;
 	int code = opk_nv_host_new(&host, ctx, chip->name, profiler, NULL);
 
 	if (code)
 		return code;
-	for (size_t i = 0; !code && i < sizeof types / sizeof *types; i++)
-		code = opk_nv_base_metrics(&names, ctx, host, types[i]);
+	code = opk_nv_all_base_metrics(&names, ctx, host);
 	opk_nv_host_free(host);
 	if (code)
 		return opk_add(ctx, code, "no number of metrics of %s", chip->name);

@@ -25,11 +25,10 @@ size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_
 		[OPK_THROUGHPUT] = ".avg.pct_of_peak_sustained_elapsed",
 	};
 
-	for (size_t i = 0; i < opk_catalog_submetric_count(catalog, metric); i++)
-		if (!strcmp(opk_catalog_submetric(catalog, metric, i).suffix,
-		            suffixes[metric->type]))
-			return i;
-	return 0;
+	size_t found;
+
+	return opk_catalog_find_submetric(&found, catalog, metric, suffixes[metric->type]) ? found
+	                                                                                   : 0;
 }
 
 /* ---- which one */
@@ -66,18 +65,14 @@ static int find(struct opk_full_name *out, struct opk_ctx *ctx, const struct opk
 {
 	const struct opk_metric *metric = opk_catalog_find(catalog, name);
 	const char *suffix = metric ? name + strlen(metric->name) : NULL;
-	size_t count = metric ? opk_catalog_submetric_count(catalog, metric) : 0;
+	size_t submetric = 0;
 
-	if (metric && !*suffix) {
-		*out = (struct opk_full_name){ metric, opk_catalog_plainest(catalog, metric) };
-		return OPK_OK;
-	}
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(opk_catalog_submetric(catalog, metric, i).suffix, suffix)) {
-			*out = (struct opk_full_name){ metric, i };
-			return OPK_OK;
-		}
-	return fail_unknown(ctx, catalog, name);
+	if (metric && !*suffix)
+		submetric = opk_catalog_plainest(catalog, metric);
+	else if (!metric || !opk_catalog_find_submetric(&submetric, catalog, metric, suffix))
+		return fail_unknown(ctx, catalog, name);
+	*out = (struct opk_full_name){ metric, submetric };
+	return OPK_OK;
 }
 
 /* ---- the text in pieces */

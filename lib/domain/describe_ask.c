@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "domain/describe.h"
+#include "domain/plan.h"
 
 struct asking {
 	struct opk_ctx *ctx;
@@ -26,8 +27,7 @@ static int ask_chip(struct asking *a, const char *chip)
 	code = opk_nv_host_new(&host, a->ctx, chip, a->catalog->profiler, NULL);
 	if (code)
 		return code;
-	for (int type = OPK_COUNTER; !code && type <= OPK_THROUGHPUT; type++)
-		code = opk_nv_base_metrics(&names, a->ctx, host, (enum opk_metric_type)type);
+	code = opk_nv_all_base_metrics(&names, a->ctx, host);
 	if (!code && opk_strlist_contains(&names, a->base))
 		opk_buf_add_printf(a->text, "chip\t%s\n", chip);
 	opk_nv_host_free(host);
@@ -75,9 +75,7 @@ static int counters_of_config(struct opk_strlist *out, struct asking *a)
 		return code;
 	code = opk_nv_add_metrics(a->ctx, host, &a->full, 1);
 	if (!code)
-		code = opk_nv_config_image(&config, &size, a->ctx, host);
-	if (!code)
-		code = opk_nv_passes(&passes, a->ctx, config, size);
+		code = opk_plan_image(&passes, &config, &size, a->ctx, host);
 	/* Refused: its status, beside the number of passes, tells so. */
 	if (code == OPK_EFAILED) {
 		opk_clear_errors(a->ctx);

@@ -105,24 +105,6 @@ void opk_suggestions_try(struct opk_suggestions *suggestions, const char *candid
 	suggestions->best[i].cost = cost;
 }
 
-/* Behind the base name, or "". Single-pass sets have dots before the double underscore. */
-static const char *ending_of(const char *name)
-{
-	const char *unit_end = strstr(name, "__");
-	const char *dot = strchr(unit_end ? unit_end : name, '.');
-
-	return dot ? dot : name + strlen(name);
-}
-
-static bool has_ending(const struct opk_catalog *catalog, const struct opk_metric *metric,
-                       const char *ending)
-{
-	for (size_t i = 0; metric && i < opk_catalog_submetric_count(catalog, metric); i++)
-		if (!strcmp(opk_catalog_submetric(catalog, metric, i).suffix, ending))
-			return true;
-	return false;
-}
-
 /* Full names of a metric that has not the one asked for; of a bare one, the plainest. */
 static bool suggest_endings(struct opk_strlist *out, const struct opk_catalog *catalog,
                             const struct opk_metric *metric, const char *ending, size_t max)
@@ -148,7 +130,7 @@ bool opk_catalog_suggest(struct opk_strlist *out, const struct opk_catalog *cata
                          const char *name, size_t max)
 {
 	const struct opk_metric *metric = opk_catalog_find(catalog, name);
-	const char *ending = ending_of(name);
+	const char *ending = name + opk_base_length(name);
 	opk_autofree char *base = opk_strndup(name, (size_t)(ending - name));
 	struct opk_suggestions suggestions = { .name = base };
 	bool ok = base != NULL;
@@ -159,7 +141,9 @@ bool opk_catalog_suggest(struct opk_strlist *out, const struct opk_catalog *cata
 		opk_suggestions_try(&suggestions, opk_catalog_get(catalog, i)->name);
 	for (size_t i = 0; ok && i < suggestions.count && i < max; i++) {
 		const char *near = suggestions.best[i].name;
-		bool full = has_ending(catalog, opk_catalog_find(catalog, near), ending);
+		const struct opk_metric *other = opk_catalog_find(catalog, near);
+		size_t submetric;
+		bool full = other && opk_catalog_find_submetric(&submetric, catalog, other, ending);
 
 		ok = opk_strlist_take(out, opk_printf("%s%s", near, full ? ending : ""));
 	}

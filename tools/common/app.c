@@ -147,6 +147,14 @@ void app_close(struct app *app)
 	free(app->data_dir);
 }
 
+const char *app_passes_text(char *out, int passes)
+{
+	if (passes < 0)
+		return "unschedulable";
+	snprintf(out, APP_PASSES_TEXT, "%d", passes);
+	return passes ? out : "";
+}
+
 enum opk_format app_default_format(const struct app *app)
 {
 	return !app->output && isatty(STDOUT_FILENO) ? OPK_TABLE : OPK_CSV;

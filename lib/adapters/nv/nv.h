@@ -39,6 +39,9 @@ int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
 /* cuptiProfilerHostGetBaseMetrics; appends. */
 int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                         enum opk_metric_type type);
+/* The same of all types. */
+int opk_nv_all_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx,
+                            struct opk_nv_host *host);
 /*
  * cuptiProfilerHostGetSubMetrics of a base metric: what may stand behind it (".sum.per_second"), borrowed
  * from the host object until the next call. OPK_EUSAGE: the library has none under this name.

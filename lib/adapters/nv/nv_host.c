@@ -153,6 +153,16 @@ int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk
 	return OPK_OK;
 }
 
+int opk_nv_all_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx,
+                            struct opk_nv_host *host)
+{
+	int code = OPK_OK;
+
+	for (int type = OPK_COUNTER; !code && type <= OPK_THROUGHPUT; type++)
+		code = opk_nv_base_metrics(out, ctx, host, (enum opk_metric_type)type);
+	return code;
+}
+
 int opk_nv_submetrics(const char *const **out, size_t *count, struct opk_ctx *ctx,
                       struct opk_nv_host *host, enum opk_metric_type type, const char *name)
 {
