@@ -285,6 +285,38 @@ int opk_description_new(struct opk_description **out, struct opk_ctx *ctx,
                         struct opk_catalog *catalog, const char *name);
 void opk_description_free(struct opk_description *description);
 
+/* Who says which metrics make a single-pass set. */
+enum opk_single_pass_origin {
+	OPK_SINGLE_PASS_CUPTI,    /* cuptiProfilerHostGetSinglePassSets */
+	OPK_SINGLE_PASS_EMULATED, /* the metrics' names: UNIT.SET.metric */
+	OPK_SINGLE_PASS_OFFPEAK,  /* data/single_pass.tsv, by priority */
+};
+const char *opk_single_pass_origin_name(enum opk_single_pass_origin origin); /* "emulated" */
+
+/* Metrics that CUPTI plans in one pass together. */
+struct opk_single_pass_set {
+	const char *name;
+	enum opk_profiler profiler;
+	enum opk_single_pass_origin origin;
+	const char *const *metrics; /* full names; of a base metric its plainest */
+	size_t metric_count;
+	const char *const *left_out; /* those of the set's that did not fit beside the ones before them */
+	size_t left_out_count;
+};
+
+/*
+ * The single-pass sets of a chip, for PM sampling first: CUPTI's own, or else those that metric names tell of, or
+ * else one of offpeak's; and one of offpeak's for the range profiler. Each is packed metric by metric until
+ * nothing more fits, and what was kept was planned as a whole. Comes from the cache where it can.
+ */
+struct opk_single_pass_sets;
+int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *ctx,
+                             const char *chip);
+void opk_single_pass_sets_free(struct opk_single_pass_sets *sets);
+size_t opk_single_pass_sets_count(const struct opk_single_pass_sets *sets);
+const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_single_pass_sets *sets,
+                                                           size_t i);
+
 /* A metric name in a legacy name's formula. */
 struct opk_legacy_term {
 	const char *name;
@@ -385,6 +417,8 @@ struct opk_plan_options {
 	const void *availability;
 	size_t availability_size;
 	size_t max_passes; /* fail where more are needed; 0: no limit (PM sampling: always 1) */
+	/* Keep the longest prefix of the set's metrics that fits one pass, and leave out the others. */
+	bool single_pass;
 };
 
 /*
@@ -402,6 +436,7 @@ const char *opk_plan_set_name(const struct opk_plan *plan);
 size_t opk_plan_passes(const struct opk_plan *plan);
 size_t opk_plan_metric_count(const struct opk_plan *plan);
 const char *opk_plan_metric(const struct opk_plan *plan, size_t i);
+size_t opk_plan_left_out_count(const struct opk_plan *plan); /* metrics; see opk_leftovers_new() */
 /* The config image: what cuptiRangeProfilerSetConfig and cuptiPmSamplingSetConfig take. */
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
 /*
@@ -422,6 +457,26 @@ void opk_plan_detail_free(struct opk_plan_detail *detail);
 size_t opk_plan_detail_lower_bound(const struct opk_plan_detail *detail);
 size_t opk_plan_detail_counters(const struct opk_plan_detail *detail, size_t pass);
 bool opk_plan_detail_serves(const struct opk_plan_detail *detail, size_t pass, size_t metric);
+
+/* A metric that `single_pass` left out. */
+struct opk_left_out {
+	const char *metric;
+	bool would_fit; /* beside those that were kept, had it come earlier */
+	/* Where its counters found no room, by NVIDIA's names; none where PerfWorks can't tell. */
+	const char *const *full_domains;
+	size_t full_domain_count;
+};
+
+/*
+ * All metrics that were left out, in order, each planned beside the kept ones. A domain is full where one of the
+ * metric's raw counters went into a later pass (NVPW_Config_GetRawCounters,
+ * NVPW_RawCounterConfig_GetRawCounterProperties).
+ */
+struct opk_leftovers;
+int opk_leftovers_new(struct opk_leftovers **out, struct opk_ctx *ctx, const struct opk_plan *plan);
+void opk_leftovers_free(struct opk_leftovers *leftovers);
+size_t opk_leftovers_count(const struct opk_leftovers *leftovers);
+const struct opk_left_out *opk_leftovers_get(const struct opk_leftovers *leftovers, size_t i);
 
 /*
  * The counter-data prefix (NVPW_CUDA_CounterDataBuilder): what sizes and initialises a counter

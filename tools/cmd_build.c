@@ -105,7 +105,7 @@ static int count_groups(struct app *app, size_t *groups, size_t *ungrouped, cons
 
 static int print(struct app *app, const struct opk_plan *plan, const char *output, bool grouped)
 {
-	struct opk_column columns[8] = {
+	struct opk_column columns[9] = {
 		{ "file", OPK_CELL_STRING },     { "chip", OPK_CELL_STRING },
 		{ "profiler", OPK_CELL_STRING }, { "set", OPK_CELL_STRING },
 		{ "metrics", OPK_CELL_UINT },    { "passes", OPK_CELL_UINT },
@@ -113,7 +113,7 @@ static int print(struct app *app, const struct opk_plan *plan, const char *outpu
 	};
 	size_t groups = 0, ungrouped = 0, sample_bytes = 0, count = 7;
 	int code = count_groups(app, &groups, &ungrouped, output);
-	union opk_cell cells[8] = {
+	union opk_cell cells[9] = {
 		{ .string = output },
 		{ .string = opk_plan_chip(plan) },
 		{ .string = opk_profiler_name(opk_plan_profiler(plan)) },
@@ -130,6 +130,10 @@ static int print(struct app *app, const struct opk_plan *plan, const char *outpu
 	} else if (plan_sample_bytes(app, plan, &sample_bytes)) {
 		columns[count] = (struct opk_column){ "sample_bytes", OPK_CELL_UINT };
 		cells[count++].uint = sample_bytes;
+	}
+	if (opk_plan_left_out_count(plan)) {
+		columns[count] = (struct opk_column){ "left_out", OPK_CELL_UINT };
+		cells[count++].uint = opk_plan_left_out_count(plan);
 	}
 	/* -o names the container here, not this report. */
 	app->output = NULL;
@@ -201,7 +205,9 @@ const struct command build_command = {
 	           "\n"
 	           "A set of several passes is also packed into groups of one pass each, so that it can\n"
 	           "be collected without replay, a group a launch. ungrouped is the number of metrics\n"
-	           "that need several passes by themselves.",
+	           "that need several passes by themselves. --single-pass builds for the metrics, from\n"
+	           "the first on, that fit one pass; left_out is the number of the others, and plan\n"
+	           "tells which they are.",
 	.options = specs,
 	.args_size = sizeof(struct build_args),
 	.max_arguments = ANY_NUMBER,

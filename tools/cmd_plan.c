@@ -29,7 +29,29 @@ static int print_pass(struct app *app, const struct opk_plan *plan,
 	});
 }
 
-static int print(struct app *app, const struct opk_plan *plan, const struct opk_plan_detail *detail)
+static int print_left_out(struct app *app, const struct opk_leftovers *leftovers)
+{
+	static const struct opk_column columns[] = {
+		{ "metric", OPK_CELL_STRING },
+		{ "would_fit", OPK_CELL_BOOL },
+		{ "full_domains", OPK_CELL_LIST },
+	};
+	int code = opk_out_table(app->out, "left_out", columns, 3);
+
+	for (size_t i = 0; !code && i < opk_leftovers_count(leftovers); i++) {
+		const struct opk_left_out *one = opk_leftovers_get(leftovers, i);
+
+		code = opk_out_row(app->out, (union opk_cell[]){
+			{ .string = one->metric },
+			{ .boolean = one->would_fit },
+			{ .list = { one->full_domains, one->full_domain_count } },
+		});
+	}
+	return code;
+}
+
+static int print(struct app *app, const struct opk_plan *plan, const struct opk_plan_detail *detail,
+                 const struct opk_leftovers *leftovers)
 {
 	static const struct opk_column record[] = {
 		{ "chip", OPK_CELL_STRING },   { "profiler", OPK_CELL_STRING },
@@ -64,6 +86,8 @@ static int print(struct app *app, const struct opk_plan *plan, const struct opk_
 		code = opk_out_table(app->out, "plan", columns, 3);
 	for (size_t pass = 0; !code && pass < opk_plan_passes(plan); pass++)
 		code = print_pass(app, plan, detail, pass, names);
+	if (!code && leftovers)
+		code = print_left_out(app, leftovers);
 	free(names);
 	return app_end_output(app, code);
 }
@@ -71,15 +95,19 @@ static int print(struct app *app, const struct opk_plan *plan, const struct opk_
 static int plan(struct app *app, const struct opk_set *set, const struct opk_plan_options *options)
 {
 	struct opk_plan_detail *detail = NULL;
+	struct opk_leftovers *leftovers = NULL;
 	struct opk_plan *plan;
 	int code = opk_plan_new(&plan, app->ctx, set, options);
 
 	if (code)
 		return app_fail(app, code);
 	code = opk_plan_detail_new(&detail, app->ctx, plan);
+	if (!code && options->single_pass)
+		code = opk_leftovers_new(&leftovers, app->ctx, plan);
 	code = code ? app_fail(app, code) : app_begin_output(app, app_default_format(app));
 	if (!code)
-		code = print(app, plan, detail);
+		code = print(app, plan, detail, leftovers);
+	opk_leftovers_free(leftovers);
 	opk_plan_detail_free(detail);
 	opk_plan_free(plan);
 	return code;
@@ -108,7 +136,11 @@ const struct command plan_command = {
 	.details = "SET is a shipped set's name, a YAML file, or metric names with commas between.\n"
 	           "Several sets are planned as one. lower_bound is what the hungriest single metric\n"
 	           "needs: no order of the metrics takes fewer passes. sample_bytes, of PM sampling, is\n"
-	           "what the hardware writes for each sample.",
+	           "what the hardware writes for each sample.\n"
+	           "\n"
+	           "--single-pass takes the metrics as a list by priority and keeps as many, from the\n"
+	           "first on, as fit one pass. left_out has the others: whether one would fit beside the\n"
+	           "kept ones, and else the domains where its raw counters find no room.",
 	.options = specs,
 	.args_size = sizeof(struct plan_command_args),
 	.max_arguments = ANY_NUMBER,

@@ -2,16 +2,19 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "commands.h"
 
 struct sets_args {
-	const char *check;
+	const char *check, *single_pass;
 };
 
 static const struct option_spec specs[] = {
 	{ "check", 0, "SET", "check this set: its form, and its metrics on the chips it claims",
 	  OPTION_TEXT, offsetof(struct sets_args, check) },
+	{ "single-pass", 0, "CHIP", "list this chip's sets of one pass, or the metrics of one",
+	  OPTION_TEXT, offsetof(struct sets_args, single_pass) },
 	{ 0 },
 };
 
@@ -155,21 +158,146 @@ static int check(struct app *app, const char *spec)
 	return code;
 }
 
+/* ---- single-pass sets */
+
+static int list_single_pass(struct app *app, const struct opk_single_pass_sets *sets)
+{
+	static const struct opk_column columns[] = {
+		{ "set", OPK_CELL_STRING },    { "profiler", OPK_CELL_STRING },
+		{ "origin", OPK_CELL_STRING }, { "metrics", OPK_CELL_UINT },
+		{ "left_out", OPK_CELL_UINT },
+	};
+	int code = opk_out_table(app->out, "sets", columns, 5);
+
+	for (size_t i = 0; !code && i < opk_single_pass_sets_count(sets); i++) {
+		const struct opk_single_pass_set *set = opk_single_pass_sets_get(sets, i);
+
+		code = opk_out_row(app->out, (union opk_cell[]){
+			{ .string = set->name },
+			{ .string = opk_profiler_name(set->profiler) },
+			{ .string = opk_single_pass_origin_name(set->origin) },
+			{ .uint = set->metric_count },
+			{ .uint = set->left_out_count },
+		});
+	}
+	return code;
+}
+
+static int print_metric(struct app *app, const struct opk_catalog *catalog, const char *name)
+{
+	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	const char *unit = NULL;
+
+	for (size_t i = 0; metric && i < opk_catalog_submetric_count(catalog, metric); i++) {
+		struct opk_submetric sub = opk_catalog_submetric(catalog, metric, i);
+
+		if (!strcmp(sub.suffix, name + strlen(metric->name)))
+			unit = sub.dim_unit;
+	}
+	return opk_out_row(app->out, (union opk_cell[]){
+		{ .string = name },
+		{ .string = metric ? opk_metric_type_name(metric->type) : NULL },
+		{ .string = metric ? metric->hw_unit : NULL },
+		{ .string = unit },
+		{ .string = metric ? metric->description : NULL },
+	});
+}
+
+static int print_metrics(struct app *app, const struct opk_catalog *catalog,
+                         const struct opk_single_pass_set *set)
+{
+	static const struct opk_column columns[] = {
+		{ "metric", OPK_CELL_STRING },  { "type", OPK_CELL_STRING },
+		{ "hw_unit", OPK_CELL_STRING }, { "dim_unit", OPK_CELL_STRING },
+		{ "description", OPK_CELL_STRING },
+	};
+	int code = opk_out_table(app->out, "metrics", columns, 5);
+
+	for (size_t i = 0; !code && i < set->metric_count; i++)
+		code = print_metric(app, catalog, set->metrics[i]);
+	return code;
+}
+
+static const struct opk_single_pass_set *find_set(const struct opk_single_pass_sets *sets,
+                                                  const char *name)
+{
+	for (size_t i = 0; i < opk_single_pass_sets_count(sets); i++)
+		if (!strcasecmp(opk_single_pass_sets_get(sets, i)->name, name))
+			return opk_single_pass_sets_get(sets, i);
+	return NULL;
+}
+
+/* The metrics of one set, with what the catalog says of them. */
+static int show_single_pass(struct app *app, const struct opk_single_pass_set *set, const char *chip)
+{
+	struct opk_catalog *catalog;
+	int code = opk_catalog_new(&catalog, app->ctx, chip, set->profiler);
+
+	if (code)
+		return app_fail(app, code);
+	code = opk_catalog_complete(catalog, app->ctx);
+	if (set->left_out_count)
+		app_note("%zu more metrics of %s don't fit beside these", set->left_out_count,
+		         set->name);
+	code = code ? app_fail(app, code) : app_begin_output(app, app_default_format(app));
+	if (!code)
+		code = app_end_output(app, print_metrics(app, catalog, set));
+	opk_catalog_free(catalog);
+	return code;
+}
+
+static int single_pass(struct app *app, const char *chip, const char *name)
+{
+	const struct opk_single_pass_set *set;
+	struct opk_single_pass_sets *sets;
+	int code = opk_single_pass_sets_new(&sets, app->ctx, chip);
+
+	if (code)
+		return app_fail(app, code);
+	set = name ? find_set(sets, name) : NULL;
+	if (set)
+		code = show_single_pass(app, set, chip);
+	else if (name)
+		code = app_error(app, OPK_EUSAGE,
+		                 "%s has no single-pass set '%s'; 'offpeak sets --single-pass %s' "
+		                 "lists them", chip, name, chip);
+	else
+		code = app_begin_output(app, app_default_format(app));
+	if (!code && !name)
+		code = app_end_output(app, list_single_pass(app, sets));
+	opk_single_pass_sets_free(sets);
+	return code;
+}
+
 static int run(struct app *app, void *data)
 {
 	const struct sets_args *args = data;
 
-	return args->check ? check(app, args->check) : list(app);
+	if (args->check && args->single_pass)
+		return app_error(app, OPK_EUSAGE, "sets: --check or --single-pass, not both");
+	if (app->argument_count && !args->single_pass)
+		return app_error(app, OPK_EUSAGE, "sets: '%s' wants --check or --single-pass CHIP",
+		                 app->arguments[0]);
+	return args->single_pass ? single_pass(app, args->single_pass, app->arguments[0])
+	       : args->check     ? check(app, args->check)
+	                         : list(app);
 }
 
 const struct command sets_command = {
 	.name = "sets",
-	.synopsis = "[--check SET]",
+	.synopsis = "[--check SET | --single-pass CHIP [SET]]",
 	.summary = "list the shipped metric sets, or check one",
 	.details = "--check plans the set on every chip that it claims and prints the passes. Sets are\n"
 	           "looked for in OFFPEAK_SETS and beside the program; docs/metric-sets.md describes\n"
-	           "their form.",
+	           "their form.\n"
+	           "\n"
+	           "--single-pass lists metrics of a chip that fit one pass together, as CUPTI says by\n"
+	           "origin: cupti, its own sets (13.2 and later); emulated, the sets that names like\n"
+	           "SM_A.TriageCompute.sm__x speak of, packed metric by metric; offpeak, a selection of\n"
+	           "ours where NVIDIA has none, and for the range profiler. Each was planned as a whole.\n"
+	           "left_out are metrics of the set that found no room. With SET, its metrics.",
 	.options = specs,
 	.args_size = sizeof(struct sets_args),
+	.max_arguments = 1,
 	.run = run,
 };

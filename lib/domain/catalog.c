@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <ctype.h>
 #include <string.h>
 
 #include "base/nearest.h"
 #include "domain/catalog.h"
 #include "domain/catalog_cache.h"
+#include "domain/chip.h"
 
 static const char *const type_names[] = { "counter", "ratio", "throughput" };
 
@@ -73,15 +73,6 @@ static bool make_metrics(struct opk_catalog *catalog)
 	return catalog->metrics != NULL;
 }
 
-static char *upper(const char *name)
-{
-	char *copy = opk_strdup(name);
-
-	for (char *c = copy; c && *c; c++)
-		*c = (char)toupper((unsigned char)*c);
-	return copy;
-}
-
 static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip,
                 enum opk_profiler profiler)
 {
@@ -90,7 +81,7 @@ static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *ch
 	catalog->profiler = profiler;
 	catalog->complete = opk_cache_read(&catalog->table, ctx, chip, profiler);
 	if (catalog->complete)
-		catalog->chip = upper(chip);
+		catalog->chip = opk_chip_upper(chip);
 	else
 		code = opk_catalog_fill_bases(catalog, ctx, chip);
 	if (!code && (!catalog->chip || !make_metrics(catalog)))
@@ -208,6 +199,17 @@ bool opk_catalog_find_submetric(size_t *out, const struct opk_catalog *catalog,
  * "dram__bytes.sum" -> "dram__bytes". Names of single-pass sets have dots of their own before the
  * double underscore: "CTC.TriageCompute.ctc__rx_bytes.sum".
  */
+const char *opk_plain_suffix(enum opk_metric_type type)
+{
+	static const char *const suffixes[] = {
+		[OPK_COUNTER] = ".sum",
+		[OPK_RATIO] = ".ratio",
+		[OPK_THROUGHPUT] = ".avg.pct_of_peak_sustained_elapsed",
+	};
+
+	return suffixes[type];
+}
+
 size_t opk_base_length(const char *name)
 {
 	const char *unit_end = strstr(name, "__");

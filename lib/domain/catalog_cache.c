@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "domain/catalog_cache.h"
 
-#include <ctype.h>
-
 #include "domain/cache.h"
+#include "domain/chip.h"
 
 static const char kind[] = "catalog";
 
-/* Chips' names are found in any case. */
 static char *whom_of(const struct opk_ctx *ctx, const char *chip, enum opk_profiler profiler)
 {
-	char name[64];
-	size_t i;
+	opk_autofree char *name = opk_chip_upper(chip);
 
-	for (i = 0; chip[i] && i < sizeof name - 1; i++)
-		name[i] = (char)toupper((unsigned char)chip[i]);
-	name[i] = '\0';
-	return opk_cache_whom(ctx, "%s %s\n", name, opk_profiler_name(profiler));
+	return name ? opk_cache_whom(ctx, "%s %s\n", name, opk_profiler_name(profiler)) : NULL;
 }
 
 bool opk_cache_read(struct opk_table *table, const struct opk_ctx *ctx, const char *chip,

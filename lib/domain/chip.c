@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "domain/chip.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -99,6 +100,15 @@ int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk
 	int code = opk_nv_metrics_per_pass(out, ctx, chip->name, profiler);
 
 	return code ? opk_add(ctx, code, "no number of metrics per pass of %s", chip->name) : OPK_OK;
+}
+
+char *opk_chip_upper(const char *name)
+{
+	char *copy = opk_strdup(name);
+
+	for (char *c = copy; c && *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	return copy;
 }
 
 int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)

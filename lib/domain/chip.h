@@ -4,6 +4,8 @@
 
 #include "base/ctx.h"
 
+/* Chips are named in any case, and shown in upper case; free(). */
+char *opk_chip_upper(const char *name);
 /* The library's spelling of a chip's name in any case; OPK_EUSAGE with a suggestion; free(). */
 int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name);
 

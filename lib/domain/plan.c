@@ -161,9 +161,9 @@ static int check_chip(struct opk_ctx *ctx, const struct opk_plan *plan)
 }
 
 static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
-                    size_t max_passes)
+                    const struct opk_plan_options *options)
 {
-	size_t limit = plan->profiler == OPK_PROFILER_PM ? 1 : max_passes;
+	size_t limit = plan->profiler == OPK_PROFILER_PM ? 1 : options->max_passes;
 	int code = opk_plan_try(&plan->passes, &plan->config, &plan->config_size, ctx, plan,
 	                        opk_strlist_items(&plan->metrics), plan->metrics.count);
 
@@ -171,6 +171,8 @@ static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk
 		return explain_refusal(ctx, plan, set, code);
 	if (!code)
 		code = check_chip(ctx, plan);
+	if (!code && options->single_pass && plan->passes > 1)
+		code = opk_plan_shorten(plan, ctx);
 	if (!code && limit && plan->passes > limit)
 		return explain_passes(ctx, plan, limit);
 	if (!code && !opk_set_claims(set, plan->chip))
@@ -195,10 +197,11 @@ static int schedule_in_child(struct opk_ctx *ctx, void *data, struct opk_child *
 		opk_child_guarded_copy(job->options->availability, job->options->availability_size);
 	if (!plan->availability)
 		return opk_nomem(ctx, "a counter-availability image");
-	code = schedule(plan, ctx, job->set, job->options->max_passes);
+	code = schedule(plan, ctx, job->set, job->options);
 	if (code)
 		return code;
 	if (fwrite(&plan->passes, sizeof plan->passes, 1, child->spool) != 1
+	    || fwrite(&plan->metrics.count, sizeof plan->metrics.count, 1, child->spool) != 1
 	    || fwrite(&plan->config_size, sizeof plan->config_size, 1, child->spool) != 1
 	    || fwrite(plan->config, plan->config_size, 1, child->spool) != 1)
 		return opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
@@ -208,8 +211,10 @@ static int schedule_in_child(struct opk_ctx *ctx, void *data, struct opk_child *
 static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, FILE *spool)
 {
 	enum { MAX_CONFIG = 1 << 28 };
+	size_t metrics;
 
 	if (fread(&plan->passes, sizeof plan->passes, 1, spool) != 1
+	    || fread(&metrics, sizeof metrics, 1, spool) != 1 || metrics > plan->metrics.count
 	    || fread(&plan->config_size, sizeof plan->config_size, 1, spool) != 1
 	    || !plan->config_size || plan->config_size > MAX_CONFIG)
 		return opk_fail(ctx, OPK_EINPUT, "no config image came of it");
@@ -218,7 +223,7 @@ static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, FILE *spoo
 		return opk_nomem(ctx, "a config image");
 	if (fread(plan->config, plan->config_size, 1, spool) != 1)
 		return opk_fail(ctx, OPK_EINPUT, "no config image came of it");
-	return OPK_OK;
+	return opk_plan_keep(plan, ctx, metrics);
 }
 
 static int schedule_contained(struct opk_plan *plan, struct opk_ctx *ctx,
@@ -245,7 +250,7 @@ int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_se
 
 	if (!code)
 		code = options.availability ? schedule_contained(plan, ctx, set, &options)
-		                            : schedule(plan, ctx, set, options.max_passes);
+		                            : schedule(plan, ctx, set, &options);
 	if (code)
 		return code;
 	*out = opk_take(plan);
@@ -260,6 +265,7 @@ void opk_plan_free(struct opk_plan *plan)
 	free(plan->set_name);
 	free(plan->set_description);
 	opk_strlist_clear(&plan->metrics);
+	opk_strlist_clear(&plan->left_out);
 	free(plan->config);
 	free(plan);
 }
@@ -292,6 +298,11 @@ size_t opk_plan_metric_count(const struct opk_plan *plan)
 const char *opk_plan_metric(const struct opk_plan *plan, size_t i)
 {
 	return plan->metrics.items[i];
+}
+
+size_t opk_plan_left_out_count(const struct opk_plan *plan)
+{
+	return plan->left_out.count;
 }
 
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size)

@@ -10,6 +10,7 @@ int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_
 		return app_error(app, OPK_EUSAGE, "%s: --chip CHIP is required", app->command);
 	options->chip = args->chip;
 	options->max_passes = args->max_passes;
+	options->single_pass = args->single_pass;
 	options->has_profiler = args->profiler != NULL;
 	if (args->profiler && !opk_profiler_parse(&options->profiler, args->profiler))
 		return app_error(app, OPK_EUSAGE, "--profiler %s: use range or pm", args->profiler);

@@ -8,6 +8,7 @@
 struct plan_args {
 	const char *chip, *profiler;
 	uint64_t max_passes;
+	bool single_pass;
 };
 
 /* `member` is the struct plan_args inside the command's own struct. */
@@ -16,7 +17,9 @@ struct plan_args {
 	{ "profiler", 0, "NAME", "range or pm, instead of the set's own", OPTION_TEXT,             \
 	  offsetof(type, member.profiler) },                                                       \
 	{ "max-passes", 0, "N", "refuse a plan with more passes", OPTION_NUMBER,                   \
-	  offsetof(type, member.max_passes) }
+	  offsetof(type, member.max_passes) },                                                     \
+	{ "single-pass", 0, NULL, "keep the metrics, from the first on, that fit one pass",        \
+	  OPTION_FLAG, offsetof(type, member.single_pass) }
 
 /* Fills the plan's options from the arguments; reports failures. */
 int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_options *options);

@@ -27,10 +27,22 @@ int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx);
 int opk_nv_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const char *chip,
                             enum opk_profiler profiler);
 
+/* Names of the PM-sampling sets that CUPTI knows: cuptiProfilerHostGetSinglePassSets; appended. */
+int opk_nv_single_pass_sets(struct opk_strlist *out, struct opk_ctx *ctx, const char *chip);
+/* Base metrics of one of them, possibly none: cuptiProfilerHostGetMetricsInSinglePassSet; appended. */
+int opk_nv_single_pass_metrics(struct opk_strlist *out, struct opk_ctx *ctx, const char *chip,
+                               const char *set);
+
 /* A host object of one chip and profiler: cuptiProfilerHostInitialize. */
 struct opk_nv_host;
 int opk_nv_host_new(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
                     enum opk_profiler profiler, const void *availability);
+/*
+ * For PM sampling with one of CUPTI's single-pass sets: a library that lists sets (13.2 on) knows some of their
+ * metrics only so. An earlier one ignores the set.
+ */
+int opk_nv_host_new_for_set(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
+                            const char *set);
 void opk_nv_host_free(struct opk_nv_host *host);
 /* Whether the chip has the profiler at all. */
 int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
@@ -56,7 +68,7 @@ int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv
                       const char *name);
 
 /*
- * cuptiProfilerHostConfigAddMetrics. OPK_EUSAGE: a name is unknown; OPK_EFAILED: not schedulable.
+ * cuptiProfilerHostConfigAddMetrics. OPK_EUSAGE: a name is unknown; OPK_EFAILED: not schedulable; OPK_ENOMEM.
  * After a failure the host object is poisoned: free it.
  */
 int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char *const *names,

@@ -126,6 +126,24 @@ struct nv_HostGetMaxPerPass {
 	size_t maxMetricsPerPass;
 };
 
+struct nv_HostSinglePassSets {
+	NV_HEAD;
+	const char *pChipName;
+	size_t numOfSinglePassSets;
+	const char **ppSinglePassSets;
+};
+
+/* Names one behind the other, each with its NUL; where each begins. */
+struct nv_HostMetricsInSet {
+	NV_HEAD;
+	const char *pChipName;
+	const char *pSinglePassSetName;
+	size_t numOfMetricsInSinglePassSet;
+	size_t metricsBufferSize;
+	size_t *pMetricsIndicesBuffer;
+	uint8_t *pMetricsBuffer;
+};
+
 struct nv_PmGetCounterDataInfo {
 	NV_HEAD;
 	const uint8_t *pCounterDataImage;

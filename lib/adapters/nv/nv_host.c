@@ -61,7 +61,7 @@ static int call_properties(struct opk_nv *nv, void *params)
 }
 
 static int initialize(struct opk_nv *nv, void **object, const char *chip,
-                      enum opk_profiler profiler, const void *availability)
+                      enum opk_profiler profiler, const void *availability, const char *set)
 {
 	static const size_t sizes[] = {
 		NV_END(struct nv_HostInitialize, pSinglePassMetricSetName),
@@ -71,6 +71,7 @@ static int initialize(struct opk_nv *nv, void **object, const char *chip,
 		.profilerType = profiler == OPK_PROFILER_PM ? NV_PROFILER_PM_SAMPLING : NV_PROFILER_RANGE,
 		.pChipName = chip,
 		.pCounterAvailabilityImage = availability,
+		.pSinglePassMetricSetName = set,
 	};
 	int status = try_sizes(nv, &params, &nv->initialize_size, sizes, 2, call_initialize);
 
@@ -96,7 +97,7 @@ int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
 
 	if (code)
 		return code;
-	status = initialize(nv, &object, chip, profiler, NULL);
+	status = initialize(nv, &object, chip, profiler, NULL, NULL);
 	*out = status == NV_SUCCESS;
 	if (*out)
 		deinitialize(nv, object);
@@ -105,8 +106,8 @@ int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
 	return OPK_OK;
 }
 
-int opk_nv_host_new(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
-                    enum opk_profiler profiler, const void *availability)
+static int make(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
+                enum opk_profiler profiler, const void *availability, const char *set)
 {
 	opk_autofree struct opk_nv_host *host = opk_alloc(sizeof *host);
 	struct opk_nv *nv;
@@ -118,7 +119,7 @@ int opk_nv_host_new(struct opk_nv_host **out, struct opk_ctx *ctx, const char *c
 	if (!host)
 		return opk_nomem(ctx, "a host object");
 	host->nv = nv;
-	status = initialize(nv, &host->object, chip, profiler, availability);
+	status = initialize(nv, &host->object, chip, profiler, availability, set);
 	if (status) {
 		nv_fail_cupti(ctx, "cuptiProfilerHostInitialize", status);
 		return opk_add(ctx, status == NV_CUPTI_INVALID_CHIP_NAME ? OPK_EUSAGE : OPK_EFAILED,
@@ -126,6 +127,18 @@ int opk_nv_host_new(struct opk_nv_host **out, struct opk_ctx *ctx, const char *c
 	}
 	*out = opk_take(host);
 	return OPK_OK;
+}
+
+int opk_nv_host_new(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
+                    enum opk_profiler profiler, const void *availability)
+{
+	return make(out, ctx, chip, profiler, availability, NULL);
+}
+
+int opk_nv_host_new_for_set(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
+                            const char *set)
+{
+	return make(out, ctx, chip, OPK_PROFILER_PM, NULL, set);
 }
 
 void opk_nv_host_free(struct opk_nv_host *host)
@@ -226,7 +239,9 @@ int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char
 		return OPK_OK;
 	host->status = status;
 	nv_fail_cupti(ctx, "cuptiProfilerHostConfigAddMetrics", status);
-	return status == NV_CUPTI_INVALID_METRIC_NAME ? OPK_EUSAGE : OPK_EFAILED;
+	return status == NV_CUPTI_OUT_OF_MEMORY          ? OPK_ENOMEM
+	       : status == NV_CUPTI_INVALID_METRIC_NAME ? OPK_EUSAGE
+	                                                : OPK_EFAILED;
 }
 
 int opk_nv_host_status(const struct opk_nv_host *host)

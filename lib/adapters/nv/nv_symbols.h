@@ -23,6 +23,10 @@
 	X(cuptiProfilerHostGetNumOfPasses, HostGetNumOfPasses, numOfPasses, HOST)                  \
 	X(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass, HostGetMaxPerPass,                     \
 	  maxMetricsPerPass, METRICS_PER_PASS)                                                     \
+	X(cuptiProfilerHostGetSinglePassSets, HostSinglePassSets, ppSinglePassSets,                \
+	  SINGLE_PASS_SETS)                                                                        \
+	X(cuptiProfilerHostGetMetricsInSinglePassSet, HostMetricsInSet, pMetricsBuffer,            \
+	  SINGLE_PASS_SETS)                                                                        \
 	X(cuptiPmSamplingGetCounterDataInfo, PmGetCounterDataInfo, numCompletedSamples, HOST)
 
 #define NV_NVPERF_SYMBOLS(X)                                                                       \
@@ -78,6 +82,7 @@
 	X(SAMPLE_TIMES, "sample-times", "start and end of PM samples; telling PM from range images") \
 	X(SAMPLE_SIZE, "sample-size", "hardware record bytes per PM sample")                       \
 	X(SCHEDULER, "scheduler", "pass counts of many metrics at once")                           \
-	X(METRICS_PER_PASS, "metrics-per-pass", "how many metrics fit one pass")
+	X(METRICS_PER_PASS, "metrics-per-pass", "how many metrics fit one pass")                   \
+	X(SINGLE_PASS_SETS, "single-pass-sets", "single-pass sets as CUPTI lists them (13.2 and later)")
 
 #endif

@@ -68,6 +68,7 @@ int nv_fail_nvpa(struct opk_ctx *ctx, const char *function, int status);
 enum {
 	NV_SUCCESS = 0,
 	NV_CUPTI_INVALID_PARAMETER = 1,
+	NV_CUPTI_OUT_OF_MEMORY = 8,
 	NV_CUPTI_INVALID_METRIC_NAME = 17,
 	NV_CUPTI_NOT_SUPPORTED = 27,
 	NV_CUPTI_INVALID_CHIP_NAME = 46,
