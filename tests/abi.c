@@ -36,6 +36,8 @@ PAIR(HostGetConfigImageSize, CUpti_Profiler_Host_GetConfigImageSize_Params)
 PAIR(HostGetConfigImage, CUpti_Profiler_Host_GetConfigImage_Params)
 PAIR(HostGetNumOfPasses, CUpti_Profiler_Host_GetNumOfPasses_Params)
 PAIR(HostGetMaxPerPass, CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Params)
+PAIR(HostSinglePassSets, CUpti_Profiler_Host_GetSinglePassSets_Params)
+PAIR(HostMetricsInSet, CUpti_Profiler_Host_GetMetricsInSinglePassSet_Params)
 PAIR(PmGetCounterDataInfo, CUpti_PmSampling_GetCounterDataInfo_Params)
 PAIR(InitializeHost, NVPW_InitializeHost_Params)
 PAIR(MetricEvalRequest, NVPW_MetricEvalRequest)
@@ -174,6 +176,7 @@ static void check_enums(void)
 		{ "NV_SUCCESS", NV_SUCCESS, NVPA_STATUS_SUCCESS },
 		{ "NV_CUPTI_INVALID_PARAMETER", NV_CUPTI_INVALID_PARAMETER,
 		  CUPTI_ERROR_INVALID_PARAMETER },
+		{ "NV_CUPTI_OUT_OF_MEMORY", NV_CUPTI_OUT_OF_MEMORY, CUPTI_ERROR_OUT_OF_MEMORY },
 		{ "NV_CUPTI_INVALID_METRIC_NAME", NV_CUPTI_INVALID_METRIC_NAME,
 		  CUPTI_ERROR_INVALID_METRIC_NAME },
 		{ "NV_CUPTI_NOT_SUPPORTED", NV_CUPTI_NOT_SUPPORTED, CUPTI_ERROR_NOT_SUPPORTED },

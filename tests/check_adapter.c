@@ -12,8 +12,22 @@ static int do_per_pass(struct opk_ctx *ctx)
 	return opk_nv_metrics_per_pass(&count, ctx, "FA100", OPK_PROFILER_RANGE);
 }
 
+static int do_sets(struct opk_ctx *ctx)
+{
+	opk_autostrlist struct opk_strlist list = { 0 };
+
+	return opk_nv_single_pass_sets(&list, ctx, "FA100");
+}
+
+static int do_set_metrics(struct opk_ctx *ctx)
+{
+	opk_autostrlist struct opk_strlist list = { 0 };
+
+	return opk_nv_single_pass_metrics(&list, ctx, "FA100", "Triage");
+}
+
 static operation *const operations[] = {
-	do_per_pass,
+	do_per_pass,  do_sets,      do_set_metrics,
 	do_chips,      do_supported, do_host,       do_base,         do_properties, do_add,
 	do_config,     do_evaluate,  do_passes,     do_range_name,   do_info,       do_raw_counters,
 	do_unit,       do_prefix,    do_old_prefix, do_config_counters, do_image_chip,
@@ -80,6 +94,14 @@ static const struct failing {
 	  "CUPTI_ERROR_INVALID_PARAMETER (1)" },
 	{ HERE, do_per_pass, CALL(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass), 0, 999,
 	  OPK_EFAILED, "CUPTI_ERROR_UNKNOWN (999)" },
+	{ HERE, do_sets, CALL(cuptiProfilerHostGetSinglePassSets), 0, 999, OPK_EFAILED,
+	  "CUPTI_ERROR_UNKNOWN (999)" },
+	{ HERE, do_sets, CALL(cuptiProfilerHostGetSinglePassSets), 2, 1, OPK_EFAILED,
+	  "CUPTI_ERROR_INVALID_PARAMETER (1)" },
+	{ HERE, do_set_metrics, CALL(cuptiProfilerHostGetMetricsInSinglePassSet), 0, 999,
+	  OPK_EFAILED, "CUPTI_ERROR_UNKNOWN (999)" },
+	{ HERE, do_set_metrics, CALL(cuptiProfilerHostGetMetricsInSinglePassSet), 2, 1, OPK_EFAILED,
+	  "CUPTI_ERROR_INVALID_PARAMETER (1)" },
 	{ HERE, do_evaluate, CALL(cuptiProfilerHostEvaluateToGpuValues), 0, 17, OPK_EUSAGE,
 	  "CUPTI_ERROR_INVALID_METRIC_NAME (17)" },
 	{ HERE, do_evaluate, CALL(cuptiProfilerHostEvaluateToGpuValues), 0, 9, OPK_EFAILED,

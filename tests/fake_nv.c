@@ -11,6 +11,8 @@ struct fake_nv fake;
 const char *const fake_chips[3] = { "FA100", "FB100", "FC100" };
 
 static const char *const counters[] = { "fake__c", "fake__a", "fake__b", "fake__listed" };
+static const char *const named_counters[] = { "U.Triage.fake__x", "Triage.fake__y", "fake__a",
+	                                      "U.Other.fake__z" };
 static const char *const ratios[] = { "fake__ratio" };
 static const char *const throughputs[] = { "fake__throughput" };
 
@@ -27,6 +29,10 @@ static const struct full_metric {
 	{ "fake__ratio.pct", 0, 6, "raw_r" },
 	{ "fake__throughput.avg.pct_of_peak_sustained_elapsed", 0, 1, "raw_t" },
 	{ "fake__listed.sum", NV_CUPTI_UNKNOWN, 1, "raw_l" },
+	/* Listed on request alone. */
+	{ "U.Triage.fake__x.sum", 0, 3, "raw_1" },
+	{ "Triage.fake__y.sum", 0, 2, "raw_2" },
+	{ "U.Other.fake__z.sum", NV_CUPTI_UNKNOWN, 1, "raw_3" },
 };
 
 enum {
@@ -114,6 +120,9 @@ static int do_cuptiProfilerHostInitialize(struct nv_HostInitialize *params)
 	if (params->pCounterAvailabilityImage)
 		do_deed(fake.availability_deed);
 	params->pHostObject = calloc(1, sizeof(struct fake_host));
+	fake.hosts_of_sets += params->structSize > offsetof(struct nv_HostInitialize,
+	                                                    pSinglePassMetricSetName)
+	                      && params->pSinglePassMetricSetName;
 	fake.hosts++;
 	return 0;
 }
@@ -137,12 +146,13 @@ static int do_cuptiProfilerHostGetBaseMetrics(struct nv_HostGetBaseMetrics *para
 	static const struct {
 		const char *const *names;
 		size_t count;
-	} types[] = { { counters, 4 }, { ratios, 1 }, { throughputs, 1 } };
+	} types[] = { { counters, 4 }, { ratios, 1 }, { throughputs, 1 }, { named_counters, 4 } };
+	int type = params->metricType == OPK_COUNTER && fake.named_sets ? 3 : params->metricType;
 
 	if (params->metricType < 0 || params->metricType > 2)
 		return NV_CUPTI_INVALID_PARAMETER;
-	params->ppMetricNames = (const char **)types[params->metricType].names;
-	params->numMetrics = types[params->metricType].count;
+	params->ppMetricNames = (const char **)types[type].names;
+	params->numMetrics = types[type].count;
 	return 0;
 }
 
@@ -242,6 +252,35 @@ static int do_cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(struct nv_HostGet
 {
 	params->maxMetricsPerPass = params->profilerType == NV_PROFILER_PM_SAMPLING ? 12 : 4;
 	return chip_status(params->pChipName, params->profilerType);
+}
+
+static int do_cuptiProfilerHostGetSinglePassSets(struct nv_HostSinglePassSets *params)
+{
+	static const char *const sets[] = { "Triage", "Empty" };
+
+	if (params->ppSinglePassSets)
+		memcpy(params->ppSinglePassSets, sets, sizeof sets);
+	params->numOfSinglePassSets = fake.no_sets ? 0 : 2;
+	return 0;
+}
+
+static int do_cuptiProfilerHostGetMetricsInSinglePassSet(struct nv_HostMetricsInSet *params)
+{
+	static const char names[] = "fake__a\0fake__listed\0fake__c\0fake__b\0fake__gone";
+	static const size_t places[] = { 0, 8, 21, 29, 37 };
+
+	if (!params->pMetricsBuffer != !params->pMetricsIndicesBuffer)
+		return NV_CUPTI_INVALID_PARAMETER;
+	if (strcmp(params->pSinglePassSetName, "Triage"))
+		return 0;
+	if (params->pMetricsBuffer) {
+		memcpy(params->pMetricsBuffer, names, sizeof names);
+		memcpy(params->pMetricsIndicesBuffer, places, sizeof places);
+		params->pMetricsIndicesBuffer[4] += fake.name_beyond;
+	}
+	params->numOfMetricsInSinglePassSet = COUNT(places);
+	params->metricsBufferSize = sizeof names;
+	return 0;
 }
 
 static int do_cuptiProfilerHostGetRangeName(struct nv_HostGetRangeName *params)
@@ -551,7 +590,7 @@ static int do_NVPW_RawCounterConfig_GetRawCounterProperties(
 	const char *name = params->pRawCounterName;
 	bool many = !strcmp(name, "raw_c");
 
-	if (!fake.scheduler_open || (!find_raw(name) && strcmp(name, "raw_shared"))
+	if (!fake.scheduler_open || (!find_raw(name) && strcmp(name, "raw_shared") && strcmp(name, "raw_x"))
 	    || params->numSupportedDomains < 2 || params->numSupportedCdgDomains < 1)
 		return NVPA_INVALID_ARGUMENT;
 	params->pSupportedDomains[0] = !strcmp(name, "raw_t")   ? GPU_SASS

@@ -44,6 +44,10 @@ struct fake_nv {
 	size_t size_count;
 	/* Status of an add of more than one metric. */
 	int together_status;
+	/* CUPTI's single-pass sets: "Triage", and one that has no metrics; and names that tell of sets. */
+	bool no_sets, named_sets;
+	size_t name_beyond;     /* so far is a name outside the buffer */
+	unsigned hosts_of_sets; /* made for a single-pass set */
 	bool calls_share_passes;      /* later ConfigAddMetrics need none of their own */
 	/* What HostInitialize does with a counter-availability image. */
 	enum fake_deed availability_deed;

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Single-pass sets, and plans cut to one pass: over the fake, and with NVIDIA's own libraries. */
+#include "adapters/nv/nv.h"
+#include "allocation.h"
+#include "domain/plan.h"
+#include "domain/set.h"
+#include "fake_nv.h"
+#include "folder.h"
+#include "real.h"
+
+/* "NAME PROFILER ORIGIN: METRIC... - LEFT_OUT..." for each set, with "; " between. */
+static const char *text_of(const struct opk_single_pass_sets *sets)
+{
+	static char text[4096];
+	FILE *file = fmemopen(text, sizeof text, "w");
+
+	text[0] = '\0';
+	for (size_t i = 0; i < opk_single_pass_sets_count(sets); i++) {
+		const struct opk_single_pass_set *set = opk_single_pass_sets_get(sets, i);
+
+		fprintf(file, "%s%s %s %s:", i ? "; " : "", set->name,
+		        opk_profiler_name(set->profiler),
+		        opk_single_pass_origin_name(set->origin));
+		for (size_t j = 0; j < set->metric_count; j++)
+			fprintf(file, " %s", set->metrics[j]);
+		fprintf(file, " -");
+		for (size_t j = 0; j < set->left_out_count; j++)
+			fprintf(file, " %s", set->left_out[j]);
+	}
+	fclose(file);
+	return text;
+}
+
+static void check_sets(struct opk_ctx *ctx, const char *chip, const char *wanted)
+{
+	struct opk_single_pass_sets *sets;
+
+	ck_ok(ctx, opk_single_pass_sets_new(&sets, ctx, chip));
+	ck_assert_str_eq(text_of(sets), wanted);
+	opk_single_pass_sets_free(sets);
+	ck_assert_int_eq(fake.hosts, 0);
+}
+
+static void put_wanted(struct opk_ctx *ctx, const char *text)
+{
+	put_file("single_pass.tsv", text, strlen(text));
+	ctx->data_dir = folder;
+}
+
+/* As fake_ctx(), with a list of ours in the folder. */
+static struct opk_ctx *ctx_with(const char *wanted)
+{
+	struct opk_ctx *ctx = fake_ctx();
+
+	free((char *)ctx->data_dir);
+	put_wanted(ctx, wanted);
+	return ctx;
+}
+
+static void free_ctx(struct opk_ctx *ctx)
+{
+	ctx->data_dir = NULL;
+	opk_ctx_free(ctx);
+}
+
+static const char wanted[] = "# ours\n"
+			     "range\tfake__throughput.avg.pct_of_peak_sustained_elapsed\n"
+			     "range\tfake__gone.sum\n"
+			     "range\tfake__c.sum\n"
+			     "\n"
+			     "range\tfake__b.sum\n"
+			     "pm\tfake__a.sum\n";
+
+#define OUR_RANGE_SET                                                                              \
+	"offpeak-range range offpeak: fake__throughput.avg.pct_of_peak_sustained_elapsed "         \
+	"fake__c.sum - fake__b.sum"
+
+START_TEST(of_cupti)
+{
+	struct opk_ctx *ctx = ctx_with(wanted);
+
+	check_sets(ctx, "fa100",
+	           "Triage pm cupti: fake__a.sum fake__c.sum - fake__listed.sum fake__b.sum; "
+	           OUR_RANGE_SET);
+	free_ctx(ctx);
+}
+END_TEST
+
+/* What the library may know by the set's name alone is asked with it. */
+START_TEST(hosts_know_the_set)
+{
+	struct opk_ctx *ctx = ctx_with("");
+
+	fake.initialize_size = NV_END(struct nv_HostInitialize, pSinglePassMetricSetName);
+	check_sets(ctx, "FA100",
+	           "Triage pm cupti: fake__a.sum fake__c.sum - fake__listed.sum fake__b.sum");
+	/* One for the names, and seven to pack four. */
+	ck_assert_uint_eq(fake.hosts_of_sets, 8);
+	free_ctx(ctx);
+}
+END_TEST
+
+START_TEST(of_names)
+{
+	struct opk_ctx *ctx = ctx_with(wanted);
+
+	fake.no_sets = fake.named_sets = true;
+	check_sets(ctx, "FA100",
+	           "Triage pm emulated: U.Triage.fake__x.sum - Triage.fake__y.sum; "
+	           "Other pm emulated: - U.Other.fake__z.sum; "
+	           OUR_RANGE_SET);
+	free_ctx(ctx);
+}
+END_TEST
+
+START_TEST(of_ours)
+{
+	struct opk_ctx *ctx = ctx_with(wanted);
+
+	fake.no_sets = true;
+	check_sets(ctx, "FA100", "offpeak-pm pm offpeak: fake__a.sum -; " OUR_RANGE_SET);
+	/* One that can't sample, and one that has no profiler. */
+	check_sets(ctx, "FB100", OUR_RANGE_SET);
+	check_sets(ctx, "FC100", "");
+	free_ctx(ctx);
+}
+END_TEST
+
+START_TEST(before_13_2)
+{
+	struct nv_table table = fake_table();
+	struct opk_ctx *ctx;
+
+	fake_reset();
+	table.cuptiProfilerHostGetSinglePassSets = NULL;
+	ctx = fake_ctx_of(&table);
+	free((char *)ctx->data_dir);
+	put_wanted(ctx, "pm\tfake__b.sum\n");
+	check_sets(ctx, "FA100", "offpeak-pm pm offpeak: fake__b.sum -");
+	free_ctx(ctx);
+}
+END_TEST
+
+START_TEST(bad_lists)
+{
+	static const struct {
+		struct here here;
+		const char *text, *error;
+	} rows[] = {
+		{ HERE, "pm\n", "/single_pass.tsv:1: not a profiler and a metric" },
+		{ HERE, "pm\tfake__a.sum\nrange\t\n", "/single_pass.tsv:2: not a profiler" },
+		{ HERE, "# x\nrage\tfake__a.sum\n", "/single_pass.tsv:2: not a profiler" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = ctx_with(rows[i].text);
+		struct opk_single_pass_sets *sets = NULL;
+		int code = opk_single_pass_sets_new(&sets, ctx, "FA100");
+
+		ck_row(&rows[i], code == OPK_EINPUT && !sets, "%d", code);
+		ck_row(&rows[i], told(ctx, rows[i].error), "%s", errors_of(ctx));
+		free_ctx(ctx);
+	}
+}
+END_TEST
+
+START_TEST(unknown_chip)
+{
+	struct opk_ctx *ctx = ctx_with(wanted);
+	struct opk_single_pass_sets *sets;
+
+	ck_code(ctx, opk_single_pass_sets_new(&sets, ctx, "FA10"), OPK_EUSAGE);
+	ck_assert(told(ctx, "did you mean FA100?"));
+	free_ctx(ctx);
+}
+END_TEST
+
+START_TEST(calls_fail)
+{
+	static const struct {
+		struct here here;
+		enum fake_call call;
+		const char *name;
+		unsigned from;
+		int code;
+	} rows[] = {
+		{ HERE, CALL(cuptiProfilerHostGetSupportedChips), 0, OPK_EFAILED },
+		{ HERE, CALL(cuptiProfilerHostInitialize), 0, OPK_EFAILED },
+		{ HERE, CALL(cuptiProfilerHostInitialize), 5, OPK_EFAILED },
+		{ HERE, CALL(cuptiProfilerHostGetSinglePassSets), 0, OPK_EFAILED },
+		{ HERE, CALL(cuptiProfilerHostGetMetricsInSinglePassSet), 0, OPK_EFAILED },
+		{ HERE, CALL(cuptiProfilerHostGetMetricProperties), 2, OPK_EFAILED },
+		{ HERE, CALL(cuptiProfilerHostGetConfigImage), 0, OPK_EFAILED },
+		{ HERE, CALL(cuptiProfilerHostGetNumOfPasses), 0, OPK_EFAILED },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = ctx_with(wanted);
+		struct opk_single_pass_sets *sets = NULL;
+		int code;
+
+		fake.status[rows[i].call] = 999;
+		fake.from[rows[i].call] = rows[i].from;
+		code = opk_single_pass_sets_new(&sets, ctx, "FA100");
+		ck_row(&rows[i], code == rows[i].code && !sets, "%d", code);
+		ck_row(&rows[i], told(ctx, rows[i].name), "%s", errors_of(ctx));
+		ck_assert_int_eq(fake.hosts, 0);
+		free_ctx(ctx);
+	}
+}
+END_TEST
+
+START_TEST(names_outside_the_buffer)
+{
+	struct opk_ctx *ctx = ctx_with(wanted);
+	struct opk_single_pass_sets *sets;
+
+	fake.name_beyond = 100;
+	ck_code(ctx, opk_single_pass_sets_new(&sets, ctx, "FA100"), OPK_EFAILED);
+	ck_assert(told(ctx, "single-pass set Triage: a name has no end"));
+	free_ctx(ctx);
+}
+END_TEST
+
+/* Out of memory says nothing of a metric. */
+START_TEST(cupti_without_memory)
+{
+	struct opk_ctx *ctx = ctx_with(wanted);
+	struct opk_single_pass_sets *sets;
+
+	fake.status[FAKE_cuptiProfilerHostConfigAddMetrics] = 8;
+	ck_code(ctx, opk_single_pass_sets_new(&sets, ctx, "FA100"), OPK_ENOMEM);
+	free_ctx(ctx);
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	bool failed = true;
+
+	for (long n = 0; failed; n++) {
+		struct opk_ctx *ctx = ctx_with(wanted);
+		struct opk_single_pass_sets *sets = NULL;
+		int code;
+
+		fail_allocation(n);
+		code = opk_single_pass_sets_new(&sets, ctx, "FA100");
+		failed = allocation_failed();
+		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
+		opk_single_pass_sets_free(sets);
+		ck_assert_int_eq(fake.hosts, 0);
+		free_ctx(ctx);
+	}
+}
+END_TEST
+
+/* ---- plans of one pass */
+
+static void keep_log(void *data, const char *message)
+{
+	snprintf(data, 256, "%s", message);
+}
+
+static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *names,
+                     const void *availability)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_set *set;
+	int code;
+
+	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
+	options.chip = "FA100";
+	options.single_pass = true;
+	options.availability = availability;
+	options.availability_size = availability ? 8 : 0;
+	code = opk_plan_new(plan, ctx, set, &options);
+	opk_set_free(set);
+	return code;
+}
+
+START_TEST(longest_prefix)
+{
+	static const struct {
+		struct here here;
+		const char *names;
+		size_t kept, left_out;
+	} rows[] = {
+		{ HERE, "fake__a.sum", 1, 0 },
+		{ HERE, "fake__a.sum,fake__b.sum", 2, 0 },
+		{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", 2, 1 },
+		{ HERE, "fake__a.sum,fake__ratio.pct,fake__c.sum", 1, 2 },
+		{ HERE, "fake__a.sum,fake__throughput.avg.pct_of_peak_sustained_elapsed,fake__b.sum,"
+		        "fake__c.sum", 2, 2 },
+	};
+
+	for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		const char *availability = i < COUNT(rows) ? NULL : "avail   ";
+		struct opk_plan *plan;
+		size_t row = i % COUNT(rows), size;
+
+		ck_ok(ctx, make_plan(&plan, ctx, rows[row].names, availability));
+		ck_row(&rows[row], opk_plan_metric_count(plan) == rows[row].kept, "%zu kept",
+		       opk_plan_metric_count(plan));
+		ck_row(&rows[row], opk_plan_left_out_count(plan) == rows[row].left_out,
+		       "%zu left out", opk_plan_left_out_count(plan));
+		ck_assert_uint_eq(opk_plan_passes(plan), 1);
+		ck_assert(opk_plan_config(plan, &size) && size);
+		opk_plan_free(plan);
+		ck_assert_int_eq(fake.hosts, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(first_one_too_big)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_plan *plan;
+
+	ck_code(ctx, make_plan(&plan, ctx, "fake__ratio.pct,fake__a.sum", NULL), OPK_EFAILED);
+	ck_assert(told(ctx, "fake__ratio.pct needs 2 passes by itself, and is the first"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(explains)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_plan *plan;
+	struct opk_leftovers *leftovers;
+	const struct opk_left_out *one;
+
+	ck_ok(ctx, make_plan(&plan, ctx,
+	                     "fake__a.sum,fake__throughput.avg.pct_of_peak_sustained_elapsed,"
+	                     "fake__ratio.pct,fake__c.sum", NULL));
+	ck_assert_uint_eq(opk_plan_metric_count(plan), 2);
+	ck_ok(ctx, opk_leftovers_new(&leftovers, ctx, plan));
+	ck_assert_uint_eq(opk_leftovers_count(leftovers), 2);
+	one = opk_leftovers_get(leftovers, 0);
+	ck_assert_str_eq(one->metric, "fake__ratio.pct");
+	ck_assert(!one->would_fit);
+	/* Those of what the fake says is in later passes. */
+	ck_assert_uint_eq(one->full_domain_count, 3);
+	ck_assert_str_eq(one->full_domains[0], "gpu_sm_a");
+	ck_assert_str_eq(one->full_domains[2], "gpu_sm_c_sm_a");
+	opk_leftovers_free(leftovers);
+	opk_plan_free(plan);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(explains_without_scheduler)
+{
+	static char log[256];
+	struct nv_table table = fake_table();
+	struct opk_ctx *ctx;
+	struct opk_plan *plan;
+	struct opk_leftovers *leftovers;
+
+	fake_reset();
+	table.NVPW_CUDA_RawCounterConfig_Create = NULL;
+	ctx = fake_ctx_of(&table);
+	ctx->log = keep_log;
+	ctx->log_data = log;
+	ck_ok(ctx, make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL));
+	ck_ok(ctx, opk_leftovers_new(&leftovers, ctx, plan));
+	ck_assert_uint_eq(opk_leftovers_get(leftovers, 0)->full_domain_count, 0);
+	ck_assert(strstr(log, "full domains are left out"));
+	opk_leftovers_free(leftovers);
+	opk_plan_free(plan);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(explaining_without_memory)
+{
+	bool failed = true;
+
+	for (long n = 0; failed; n++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_leftovers *leftovers = NULL;
+		struct opk_plan *plan;
+		int code;
+
+		ck_ok(ctx, make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL));
+		fail_allocation(n);
+		code = opk_leftovers_new(&leftovers, ctx, plan);
+		failed = allocation_failed();
+		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
+		opk_leftovers_free(leftovers);
+		opk_plan_free(plan);
+		ck_assert_int_eq(fake.hosts + fake.schedulers, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(planning_without_memory)
+{
+	bool failed = true;
+
+	for (long n = 0; failed; n++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_plan_options options = OPK_INIT(options);
+		struct opk_plan *plan = NULL;
+		struct opk_set *set;
+		int code;
+
+		ck_ok(ctx, opk_set_from_names(&set, ctx, "fake__a.sum,fake__b.sum,fake__c.sum"));
+		options.chip = "FA100";
+		options.single_pass = true;
+		fail_allocation(n);
+		code = opk_plan_new(&plan, ctx, set, &options);
+		failed = allocation_failed();
+		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
+		opk_plan_free(plan);
+		opk_set_free(set);
+		ck_assert_int_eq(fake.hosts, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* ---- NVIDIA's own libraries */
+
+/* Each set is planned again, by itself: one pass, and every metric that is left out makes it more. */
+static void replan(struct opk_ctx *ctx, const char *chip, const struct opk_single_pass_set *set)
+{
+	struct opk_plan plan = { .chip = (char *)chip, .profiler = set->profiler };
+	opk_autofree const char **names = calloc(set->metric_count + 1, sizeof *names);
+	size_t passes = 0;
+
+	memcpy(names, set->metrics, set->metric_count * sizeof *names);
+	ck_assert_msg(set->metric_count >= 20, "%s %s: %zu", chip, set->name, set->metric_count);
+	ck_ok(ctx, opk_plan_try(&passes, NULL, NULL, ctx, &plan, names, set->metric_count));
+	ck_assert_msg(passes == 1, "%s %s: %zu passes", chip, set->name, passes);
+	for (size_t i = 0; i < set->left_out_count; i += 5) {
+		names[set->metric_count] = set->left_out[i];
+		if (!opk_plan_try(&passes, NULL, NULL, ctx, &plan, names, set->metric_count + 1))
+			ck_assert_msg(passes > 1, "%s %s: %s would fit", chip, set->name,
+			              set->left_out[i]);
+		opk_clear_errors(ctx);
+	}
+}
+
+START_TEST(real_sets)
+{
+	static const struct {
+		const char *chip;
+		size_t sets;
+		const char *first;
+		enum opk_single_pass_origin origin;
+	} rows[] = {
+		{ "GV100", 1, "offpeak-range", OPK_SINGLE_PASS_OFFPEAK },
+		{ "TU102", 2, "TriageA", OPK_SINGLE_PASS_EMULATED },
+		{ "GA100", 2, "offpeak-pm", OPK_SINGLE_PASS_OFFPEAK },
+		{ "GA102", 3, "TriageAC", OPK_SINGLE_PASS_EMULATED },
+		{ "GH100", 2, "TriageCompute", OPK_SINGLE_PASS_EMULATED },
+		{ "GB10B", 2, "TriageTop", OPK_SINGLE_PASS_EMULATED },
+		{ "GB202", 2, "offpeak-pm", OPK_SINGLE_PASS_OFFPEAK },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; version_of(ctx) == CUPTI_13_0 && i < COUNT(rows); i++) {
+		struct opk_single_pass_sets *sets;
+
+		ck_ok(ctx, opk_single_pass_sets_new(&sets, ctx, rows[i].chip));
+		ck_assert_uint_eq(opk_single_pass_sets_count(sets), rows[i].sets);
+		ck_assert_str_eq(opk_single_pass_sets_get(sets, 0)->name, rows[i].first);
+		ck_assert_int_eq(opk_single_pass_sets_get(sets, 0)->origin, rows[i].origin);
+		for (size_t j = 0; j < rows[i].sets; j++)
+			replan(ctx, rows[i].chip, opk_single_pass_sets_get(sets, j));
+		opk_single_pass_sets_free(sets);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The 127 metrics that names count to it are eight passes as a whole. */
+START_TEST(real_triage)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_single_pass_sets *sets;
+	const struct opk_single_pass_set *set;
+
+	ck_ok(ctx, opk_single_pass_sets_new(&sets, ctx, "GH100"));
+	set = opk_single_pass_sets_get(sets, 0);
+	if (version_of(ctx) == CUPTI_13_0) {
+		ck_assert_uint_eq(set->metric_count, 114);
+		ck_assert_uint_eq(set->left_out_count, 13);
+	}
+	opk_single_pass_sets_free(sets);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("single pass");
+	TCase *fakes = tcase_create("fake"), *plans = tcase_create("plans");
+	TCase *real = tcase_create("real");
+
+	tcase_add_checked_fixture(fakes, make_folder, remove_folder);
+	tcase_add_test(fakes, of_cupti);
+	tcase_add_test(fakes, hosts_know_the_set);
+	tcase_add_test(fakes, of_names);
+	tcase_add_test(fakes, of_ours);
+	tcase_add_test(fakes, before_13_2);
+	tcase_add_test(fakes, bad_lists);
+	tcase_add_test(fakes, unknown_chip);
+	tcase_add_test(fakes, calls_fail);
+	tcase_add_test(fakes, names_outside_the_buffer);
+	tcase_add_test(fakes, cupti_without_memory);
+	tcase_add_test(fakes, without_memory);
+	suite_add_tcase(suite, fakes);
+	tcase_add_test(plans, longest_prefix);
+	tcase_add_test(plans, first_one_too_big);
+	tcase_add_test(plans, explains);
+	tcase_add_test(plans, explains_without_scheduler);
+	tcase_add_test(plans, explaining_without_memory);
+	tcase_add_test(plans, planning_without_memory);
+	suite_add_tcase(suite, plans);
+	tcase_set_timeout(real, 300);
+	if (have_cupti()) {
+		tcase_add_test(real, real_sets);
+		tcase_add_test(real, real_triage);
+	}
+	suite_add_tcase(suite, real);
+	return run_suite(suite);
+}
