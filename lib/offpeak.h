@@ -257,7 +257,10 @@ struct opk_raw_counter {
 	size_t domain_count;
 };
 
-/* A throughput is the highest of these. */
+/*
+ * A throughput is the highest of these. Of a ratio NVIDIA tells no parts: these are the counters whose raw counters
+ * are all among the ratio's.
+ */
 struct opk_constituent {
 	const char *name; /* a base metric */
 	enum opk_metric_type type; /* a counter, or a throughput that has constituents itself */
@@ -271,8 +274,10 @@ struct opk_description {
 	size_t chip_count;
 	const struct opk_raw_counter *counters;
 	size_t counter_count;
-	const struct opk_constituent *constituents; /* none but of a throughput */
+	const struct opk_constituent *constituents; /* none of a counter */
 	size_t constituent_count;
+	const char *const *single_pass; /* this profiler's sets of one pass that have the base metric */
+	size_t single_pass_count;
 };
 
 /*

@@ -319,7 +319,7 @@ START_TEST(first_one_too_big)
 	struct opk_plan *plan;
 
 	ck_code(ctx, make_plan(&plan, ctx, "fake__ratio.pct,fake__a.sum", NULL), OPK_EFAILED);
-	ck_assert(told(ctx, "fake__ratio.pct needs 2 passes by itself, and is the first"));
+	ck_assert(told(ctx, "fake__ratio.pct needs 2 passes by itself and is the first"));
 	opk_ctx_free(ctx);
 }
 END_TEST

@@ -23,7 +23,7 @@ json 'j["passes"] == "1" and j["method"] == "hardware" and j["status"] == ""'
 json '"GA100" in j["chips"] and "GH100" not in j["chips"] and "GB10B" not in j["chips"]'
 json '{"submetric": ".sum", "dim_unit": "byte", "passes": "1"} in j["submetrics"]'
 json 'any(c["domains"] == ["gpu_fbsp"] for c in j["counters"])'
-json '"constituents" not in j'
+json '"constituents" not in j and j["single_pass"] == ["offpeak-range"]'
 keep first.json
 
 section 'the second time'
@@ -55,6 +55,10 @@ section 'other kinds'
 works describe GH100 dram__bytes
 out_has '^metric,dram__bytes\.sum$'
 out_has '^counters\[0\]\.domains,gpu_fbsp$'
+works describe GH100 lts__t_sector_hit_rate.pct --format json
+json '[c["constituent"] for c in j["constituents"]] == ["lts__t_bytes", "lts__t_sectors", "lts__t_sectors_lookup_hit"]'
+works describe GH100 TPC.TriageCompute.sm__cycles_active --profiler pm --format json
+json 'j["single_pass"] == ["TriageCompute"]'
 works describe GH100 sm__throughput --format json
 json 'j["metric"] == "sm__throughput.avg.pct_of_peak_sustained_elapsed" and j["type"] == "throughput"'
 json '{"constituent": "sm__memory_throughput", "type": "throughput"} in j["constituents"]'

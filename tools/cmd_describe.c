@@ -37,6 +37,7 @@ static int print_record(struct app *app, const struct opk_catalog *catalog,
 		{ "dim_unit", OPK_CELL_STRING }, { "description", OPK_CELL_STRING },
 		{ "passes", OPK_CELL_STRING },   { "method", OPK_CELL_STRING },
 		{ "status", OPK_CELL_STRING },   { "chips", OPK_CELL_LIST },
+		{ "single_pass", OPK_CELL_LIST },
 	};
 	const struct opk_metric *metric = d->of.metric;
 	struct opk_submetric sub = submetric_of(catalog, &d->of);
@@ -55,6 +56,7 @@ static int print_record(struct app *app, const struct opk_catalog *catalog,
 		{ .string = opk_method_name(sub.method) },
 		{ .string = opk_refusal_name(sub.passes) },
 		{ .list = { d->chips, d->chip_count } },
+		{ .list = { d->single_pass, d->single_pass_count } },
 	}, sizeof columns / sizeof *columns);
 }
 
@@ -128,7 +130,7 @@ static int describe_metric(struct app *app, struct opk_catalog *catalog,
 			code = print_submetrics(app, catalog, d->of.metric);
 		if (!code)
 			code = print_counters(app, d);
-		if (!code && d->of.metric->type == OPK_THROUGHPUT)
+		if (!code && d->of.metric->type != OPK_COUNTER)
 			code = print_constituents(app, d);
 		code = app_end_output(app, code);
 	}
@@ -219,7 +221,9 @@ const struct command describe_command = {
 	           "full name. Told are its properties, the other chips that have it, its submetrics\n"
 	           "with the passes that each takes alone, the raw counters that it is computed from\n"
 	           "with the domains that can count them, and what a throughput is the highest of: its\n"
-	           "constituents, counters and throughputs (the range profiler's alone).\n\n"
+	           "constituents, counters and throughputs. Of a ratio these are the counters that are\n"
+	           "computed from its raw counters (the range profiler's alone). single_pass names the\n"
+	           "sets of 'offpeak sets --single-pass CHIP' that have the metric.\n\n"
 	           "METRIC may also be a metric or event of nvprof: told is the formula over today's\n"
 	           "metrics, and whether the chip has each of them. A term with {op} stands for several\n"
 	           "metrics; the first is named.",

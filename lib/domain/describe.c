@@ -15,6 +15,8 @@ struct description {
 	const char **chips, **domains;
 	struct opk_raw_counter *counters;
 	struct opk_constituent *constituents;
+	struct opk_single_pass_sets *sets; /* NULL: not known */
+	const char **single_pass;
 };
 
 size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric)
@@ -152,8 +154,7 @@ static int ask(struct description *d, struct opk_ctx *ctx, const struct opk_cata
 {
 	opk_autobuf struct opk_buf text = { 0 };
 	bool complete;
-	int code = opk_describe_ask(&text, &complete, ctx, catalog, d->shown.of.metric->name,
-	                            d->name);
+	int code = opk_describe_ask(&text, &complete, ctx, catalog, d->shown.of.metric, d->name);
 
 	opk_buf_add(&text, "", 1);
 	if (!code && text.failed)
@@ -178,6 +179,42 @@ static int count_passes(struct opk_ctx *ctx, struct opk_catalog *catalog,
 	             : opk_nomem(ctx, "submetrics");
 }
 
+static bool is_in(const struct opk_single_pass_set *set, const char *base)
+{
+	size_t length = strlen(base);
+
+	for (size_t i = 0; i < set->metric_count; i++)
+		if (opk_base_length(set->metrics[i]) == length
+		    && !strncmp(set->metrics[i], base, length))
+			return true;
+	return false;
+}
+
+/* Those of this profiler's that have the metric; where the library is missing, none. */
+static int find_sets(struct description *d, struct opk_ctx *ctx, const struct opk_catalog *catalog)
+{
+	int code = opk_single_pass_sets_new(&d->sets, ctx, catalog->chip);
+
+	if (code == OPK_ENVIDIA) {
+		opk_clear_errors(ctx);
+		return OPK_OK;
+	}
+	if (code)
+		return code;
+	d->single_pass = opk_alloc_array(opk_single_pass_sets_count(d->sets) + 1,
+	                                 sizeof *d->single_pass);
+	if (!d->single_pass)
+		return opk_nomem(ctx, "a description");
+	for (size_t i = 0; i < opk_single_pass_sets_count(d->sets); i++) {
+		const struct opk_single_pass_set *set = opk_single_pass_sets_get(d->sets, i);
+
+		if (set->profiler == catalog->profiler && is_in(set, d->shown.of.metric->name))
+			d->single_pass[d->shown.single_pass_count++] = set->name;
+	}
+	d->shown.single_pass = d->single_pass;
+	return OPK_OK;
+}
+
 static int fill(struct description *d, struct opk_ctx *ctx, struct opk_catalog *catalog,
                 const char *name)
 {
@@ -193,8 +230,9 @@ static int fill(struct description *d, struct opk_ctx *ctx, struct opk_catalog *
 	                             ? opk_catalog_submetric(catalog, of->metric, of->submetric).suffix
 	                             : "");
 	d->shown.name = d->name;
-	if (!d->name)
-		return opk_nomem(ctx, "a description");
+	code = d->name ? find_sets(d, ctx, catalog) : opk_nomem(ctx, "a description");
+	if (code)
+		return code;
 	d->text = opk_describe_cached(ctx, catalog, d->name);
 	if (d->text && cut(d))
 		return OPK_OK;
@@ -224,6 +262,8 @@ void opk_description_free(struct opk_description *description)
 	if (!d)
 		return;
 	forget(d);
+	opk_single_pass_sets_free(d->sets);
+	free(d->single_pass);
 	free(d->name);
 	free(d);
 }

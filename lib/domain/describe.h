@@ -11,10 +11,11 @@
 
 /*
  * Asks NVIDIA's libraries; *complete tells whether all of them could be asked.
- * `full` is the name, of the metric `base`.
+ * `full` is a full name of the metric.
  */
 int opk_describe_ask(struct opk_buf *text, bool *complete, struct opk_ctx *ctx,
-                     const struct opk_catalog *catalog, const char *base, const char *full);
+                     const struct opk_catalog *catalog, const struct opk_metric *metric,
+                     const char *full);
 
 /* The text of a cached description, free(); NULL where there is none. */
 char *opk_describe_cached(const struct opk_ctx *ctx, const struct opk_catalog *catalog,

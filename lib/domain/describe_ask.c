@@ -8,7 +8,8 @@
 struct asking {
 	struct opk_ctx *ctx;
 	const struct opk_catalog *catalog;
-	const char *base, *full;
+	const struct opk_metric *metric;
+	const char *full;
 	struct opk_buf *text;
 	bool complete;
 };
@@ -28,7 +29,7 @@ static int ask_chip(struct asking *a, const char *chip)
 	if (code)
 		return code;
 	code = opk_nv_all_base_metrics(&names, a->ctx, host);
-	if (!code && opk_strlist_contains(&names, a->base))
+	if (!code && opk_strlist_contains(&names, a->metric->name))
 		opk_buf_add_printf(a->text, "chip\t%s\n", chip);
 	opk_nv_host_free(host);
 	return code;
@@ -138,10 +139,58 @@ static void add_constituents(struct opk_buf *text, enum opk_metric_type type,
 		                   names->items[i]);
 }
 
+/* Every metric depends on it: the trace of when work began and ended. */
+static bool is_trace(const char *counter)
+{
+	return !strcmp(counter, "0x0000000000000000");
+}
+
+static bool are_among(const struct opk_strlist *counters, const struct opk_strlist *sorted)
+{
+	size_t own = 0;
+
+	for (size_t i = 0; i < counters->count; i++) {
+		if (!opk_strlist_contains_sorted(sorted, counters->items[i]))
+			return false;
+		own += !is_trace(counters->items[i]);
+	}
+	return own > 0;
+}
+
+/* NVIDIA does not tell what a ratio divides; the counters over its raw counters are good guesses. */
+static int ask_ratio(struct opk_strlist *out, struct asking *a, struct opk_nv_evaluator *evaluator)
+{
+	opk_autostrlist struct opk_strlist wanted = { 0 };
+	int code = opk_nv_raw_counters(&wanted, a->ctx, evaluator, a->full);
+
+	opk_strlist_sort(&wanted);
+	for (size_t i = 0; !code && i < a->catalog->table.base_count; i++) {
+		const struct opk_metric *metric = &a->catalog->metrics[i];
+		opk_autofree char *full = opk_printf("%s%s", metric->name,
+		                                     opk_plain_suffix(metric->type));
+		opk_autostrlist struct opk_strlist counters = { 0 };
+
+		if (metric->type != OPK_COUNTER)
+			continue;
+		code = full ? opk_nv_raw_counters(&counters, a->ctx, evaluator, full)
+		            : opk_nomem(a->ctx, "a metric's name");
+		if (code == OPK_EUSAGE) {
+			opk_clear_errors(a->ctx);
+			code = OPK_OK;
+		} else if (!code && are_among(&counters, &wanted)
+		           && !opk_strlist_add(out, metric->name)) {
+			code = opk_nomem(a->ctx, "constituents");
+		}
+	}
+	return code;
+}
+
 static int ask_constituents(struct asking *a, struct opk_nv_evaluator *evaluator)
 {
 	opk_autostrlist struct opk_strlist counters = { 0 }, throughputs = { 0 };
-	int code = evaluator ? opk_nv_constituents(&counters, &throughputs, a->ctx, evaluator,
+	int code = evaluator && a->metric->type == OPK_RATIO
+	                   ? ask_ratio(&counters, a, evaluator)
+	           : evaluator ? opk_nv_constituents(&counters, &throughputs, a->ctx, evaluator,
 	                                           a->full)
 	                     : OPK_OK;
 
@@ -153,11 +202,12 @@ static int ask_constituents(struct asking *a, struct opk_nv_evaluator *evaluator
 }
 
 int opk_describe_ask(struct opk_buf *text, bool *complete, struct opk_ctx *ctx,
-                     const struct opk_catalog *catalog, const char *base, const char *full)
+                     const struct opk_catalog *catalog, const struct opk_metric *metric,
+                     const char *full)
 {
 	struct asking a = {
-		.ctx = ctx, .catalog = catalog, .base = base, .full = full, .text = text,
-		.complete = true,
+		.ctx = ctx, .catalog = catalog, .metric = metric, .full = full,
+		.text = text, .complete = true,
 	};
 	struct opk_nv_evaluator *evaluator = NULL;
 	int code = ask_chips(&a);

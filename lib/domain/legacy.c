@@ -3,38 +3,22 @@
 
 #include <fnmatch.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "config.h"
+#include "domain/data_file.h"
 #include "domain/suggest.h"
+
+static const char file_name[] = "legacy_names.tsv";
 
 /* The arrays and text of `shown` are owned beside it. */
 struct legacy {
 	struct opk_legacy shown;
-	void *file; /* cut into pieces */
+	char *file; /* cut into pieces */
 	char *formula;
 	struct opk_legacy_term *terms;
 	struct opk_strlist near;
 };
 
 /* ---- the file */
-
-/* NULL text where no such file is installed. */
-static int read_names(void **text, struct opk_ctx *ctx, char **path)
-{
-	size_t size;
-	int code;
-
-	*path = opk_printf("%s/legacy_names.tsv", ctx->data_dir ? ctx->data_dir : OPK_DATADIR);
-	if (!*path)
-		return opk_nomem(ctx, "legacy names");
-	if (access(*path, F_OK))
-		return OPK_OK;
-	code = opk_read_file(text, &size, ctx, *path);
-	if (!code && memchr(*text, '\0', size))
-		code = opk_fail(ctx, OPK_EINPUT, "%s: not a text file", *path);
-	return code;
-}
 
 struct entry {
 	const char *kind, *name, *formula;
@@ -77,11 +61,11 @@ static void try_name(void *data, const struct entry *entry)
 
 int opk_legacy_suggest(struct opk_strlist *list, struct opk_ctx *ctx, const char *name)
 {
-	opk_autofree void *text = NULL;
+	opk_autofree char *text = NULL;
 	opk_autofree char *path = NULL;
 	opk_autostrlist struct opk_strlist all = { 0 };
 	struct opk_suggestions suggestions = { .name = name };
-	int code = read_names(&text, ctx, &path);
+	int code = opk_data_file(&text, &path, ctx, file_name);
 	bool ok = true;
 
 	if (!code && text)
@@ -196,7 +180,7 @@ static void take_name(void *data, const struct entry *entry)
 static int fill(struct legacy *l, struct opk_ctx *ctx, const struct opk_catalog *catalog)
 {
 	opk_autofree char *path = NULL;
-	int code = read_names(&l->file, ctx, &path);
+	int code = opk_data_file(&l->file, &path, ctx, file_name);
 
 	if (!code && l->file)
 		code = each_entry(ctx, l->file, path, take_name, &l->shown);

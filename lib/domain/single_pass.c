@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "adapters/zlib/deflate.h"
-#include "config.h"
 #include "domain/cache.h"
 #include "domain/chip.h"
+#include "domain/data_file.h"
 
 static const char kind[] = "single-pass";
 
@@ -124,20 +124,17 @@ static int ask(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const cha
 static int fill(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const char *chip)
 {
 	opk_autofree char *name = opk_chip_upper(chip), *whom = NULL;
-	opk_autofree char *path = opk_printf("%s/single_pass.tsv",
-	                                     ctx->data_dir ? ctx->data_dir : OPK_DATADIR);
-	opk_autofree void *wanted = NULL;
+	opk_autofree char *path = NULL, *wanted = NULL;
 	size_t size;
-	int code;
+	int code = name ? opk_data_file(&wanted, &path, ctx, "single_pass.tsv")
+	                : opk_nomem(ctx, "single-pass sets");
 
-	if (!name || !path)
-		return opk_nomem(ctx, "single-pass sets");
-	code = opk_read_file(&wanted, &size, ctx, path);
+	if (!code && !wanted && !(wanted = opk_strdup("")))
+		code = opk_nomem(ctx, "single-pass sets");
 	if (code)
 		return code;
-	if (memchr(wanted, '\0', size))
-		return opk_fail(ctx, OPK_EINPUT, "%s: not a text file", path);
-	whom = opk_cache_whom(ctx, "single-pass %08x %s\n", opk_crc32(0, wanted, size), name);
+	whom = opk_cache_whom(ctx, "single-pass %08x %s\n",
+	                      opk_crc32(0, wanted, strlen(wanted)), name);
 	sets->text = opk_cache_load(&size, ctx, kind, whom);
 	if (sets->text && cut(sets))
 		return OPK_OK;

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What fits one pass: offpeak sets --single-pass, and plan and build with --single-pass.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+cd "$tmp" || exit 99
+
+section 'sets of a chip'
+works sets --single-pass GH100 --format json
+json '[s["set"] for s in j] == ["TriageCompute", "offpeak-range"]'
+json '[s["profiler"] for s in j] == ["pm", "range"]'
+json '[s["origin"] for s in j] == ["emulated", "offpeak"]'
+json 'all(s["metrics"] > 30 and s["left_out"] > 0 for s in j)'
+keep first.json
+works sets --single-pass gh100 --format json
+equal out first.json
+works sets --single-pass GH100 --format json --no-cache
+equal out first.json
+works sets --single-pass GA100
+out_has '^offpeak-pm,pm,offpeak,'
+works sets --single-pass GV11B
+same 'sets of a chip without a profiler' "$(wc -l <out)" 1
+
+section 'metrics of a set'
+notes 'more metrics of TriageCompute don.t fit beside these' sets --single-pass GH100 TriageCompute
+out_has '^TPC\.TriageCompute\.sm__cycles_active\.sum,counter,sm,gpc_cycle,'
+names=$(tail -n +2 out | cut -d, -f1 | paste -sd, -)
+works plan --chip GH100 --profiler pm "$names" --format json
+json 'j["passes"] == 1'
+works build --chip GH100 --profiler pm "$names" -o triage.opk
+notes 'offpeak-range' sets --single-pass GH100 offpeak-range --format ndjson
+out_has '"metric":"dram__bytes.sum"'
+
+section 'wrong ones'
+refuses 2 "GH100 has no single-pass set 'Triage'" sets --single-pass GH100 Triage
+refuses 2 'did you mean GH100' sets --single-pass GH10
+refuses 2 'wants --check or --single-pass' sets TriageCompute
+refuses 2 . sets --check simple --single-pass GH100
+
+section 'plans'
+works plan --single-pass --chip GH100 compute l2 --format json
+json 'j["passes"] == 1 and j["lower_bound"] == 1 and len(j["plan"]) == 1'
+json 'j["metrics"] and j["left_out"][0]["would_fit"] is False'
+json '"gpu_sm_a" in j["left_out"][0]["full_domains"] and "gpu_lts" not in j["left_out"][0]["full_domains"]'
+python3 -c 'import json; j = json.load(open("out")); print(",".join(j["metrics"] + [m["metric"] for m in j["left_out"]]))' >all
+works plan --chip GH100 compute l2 --format json
+python3 -c 'import json; print(",".join(json.load(open("out"))["metrics"]))' >whole
+equal all whole
+works plan --single-pass --chip GH100 dram__bytes.sum --format json
+json 'j["left_out"] == []'
+refuses 1 'lts__t_sector_hit_rate.pct needs 2 passes by itself' plan --single-pass --chip GH100 lts__t_sector_hit_rate.pct,dram__bytes.sum
+refuses 2 . plan --single-pass --chip GH100 dram__bytes.sum,dram__byte.sum
+
+section 'build'
+works build --single-pass --chip GH100 compute l2 -o one.opk --format json
+json 'j["passes"] == 1 and j["left_out"] > 0'
+works info one.opk --format json
+json 'j["passes"] == 1'
+works build --single-pass --chip GH100 dram__bytes.sum -o all.opk --format json
+json '"left_out" not in j'
+
+finish
