@@ -40,5 +40,5 @@ ask 'What replaces flop_count_dp, and is all of it still there on Blackwell?' 12
 ask 'What can PM sampling see in one pass?' 5 'sets --single-pass GH100 --format table'
 ask 'What have B200 and H100 not in common in the tensor pipe?' 6 "compare GH100 GB100 --unit sm | grep tensor"
 ask 'How many passes does a set take, and what is each for?' 7 'plan --chip GH100 roofline --format table'
-ask 'This is my wish list: what fits one pass, and what is in the way?' 8 "plan --single-pass --chip GH100 compute l2 --format table | grep -A 8 ^metric"
+ask 'This is my wish list: what fits one pass, and what is in the way?' 8 "plan --single-pass --chip GH100 compute l2 --format table | sed -n '/would_fit/,\$p'"
 ask 'Which libraries answer all this?' 8 'doctor --format table'
