@@ -321,6 +321,16 @@ int opk_unit_parse(struct opk_unit *out, struct opk_ctx *ctx, const char *text)
 	return OPK_OK;
 }
 
+bool opk_unit_try(struct opk_unit *out, const char *text)
+{
+	struct opk_unit unit = { 0 };
+
+	if (!parse(&(struct parser){ .unit = &unit, .text = text }))
+		return false;
+	*out = unit;
+	return true;
+}
+
 /* ---- writing ---------------------------------------------------------------------------- */
 
 static void put_factors(struct opk_buf *buf, const struct opk_unit *unit, bool below)
