@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Formulas: their form, their values down to NaN and -0, and their units. */
+/* Formulas: their form, their values down to NaN and -0, their units, and the shipped ones. */
 #include "domain/formula.h"
 
 #include <locale.h>
@@ -533,6 +533,50 @@ START_TEST(wide_unit)
 }
 END_TEST
 
+/* ---- the shipped ones ------------------------------------------------------------------- */
+
+/* All of nvprof's names have formulas, but those without counterpart and the one that stands for many. */
+START_TEST(legacy_names)
+{
+	FILE *file = fopen(TEST_DATA_DIR "/legacy_names.tsv", "r");
+	size_t formulas = 0, empty = 0, patterns = 0, named_count = 0;
+	struct opk_ctx *ctx = new_ctx();
+	char line[4096];
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
+	while (fgets(line, sizeof line, file)) {
+		char *rest = line, *kind = strsep(&rest, "\t"), *name = strsep(&rest, "\t");
+		char *text = strsep(&rest, "\n");
+		struct opk_formula *formula = NULL;
+		size_t offset = 0;
+
+		ck_assert_msg(kind && name && text, "%s", line);
+		if (!*text) {
+			empty++;
+		} else if (strchr(text, '{')) {
+			ck_code(ctx, opk_formula_parse(&formula, ctx, text, &offset), OPK_EINPUT);
+			ck_assert_int_eq(text[offset], '{');
+			ck_assert_str_eq(name, "global_hit_rate");
+			patterns++;
+		} else {
+			ck_ok(ctx, opk_formula_parse(&formula, ctx, text, &offset));
+			named_count += opk_formula_name_count(formula);
+			for (size_t i = 0; i < opk_formula_name_count(formula); i++)
+				ck_assert_ptr_nonnull(strstr(opk_formula_name(formula, i), "__"));
+			opk_formula_free(formula);
+			formulas++;
+		}
+	}
+	ck_assert_uint_eq(patterns, 1);
+	ck_assert_uint_eq(formulas + empty + patterns, 261);
+	ck_assert_uint_gt(formulas, 200);
+	ck_assert_uint_gt(named_count, formulas);
+	fclose(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("formula");
@@ -548,6 +592,7 @@ int main(void)
 	tcase_add_test(tests, out_of_memory);
 	tcase_add_loop_test(tests, units_of_formulas, 0, COUNT(unit_rows));
 	tcase_add_test(tests, wide_unit);
+	tcase_add_test(tests, legacy_names);
 	tcase_set_timeout(tests, 60);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
