@@ -555,6 +555,27 @@ struct opk_property {
 	const char *value;
 };
 
+/* A short name that stands for a metric in formulas and over columns. */
+struct opk_meta_label {
+	const char *metric;
+	const char *name;
+};
+
+/* What is computed of others' values after collection. */
+struct opk_meta_derived {
+	const char *name;
+	const char *formula; /* over metrics, labels and derived ones before it; only evaluation reads it */
+	const char *unit;    /* as in "byte/second"; "": not declared */
+	const char *description;
+};
+
+/* A heading over `count` columns from `first` on. */
+struct opk_meta_heading {
+	const char *title;
+	const char *text;
+	size_t first, count;
+};
+
 /* What the META section says; strings are "" and numbers 0 where absent. */
 struct opk_meta {
 	const char *kind; /* "set": made by build; "recording": has counter data */
@@ -596,6 +617,23 @@ struct opk_meta {
 	size_t inflated_count;
 	const struct opk_property *run; /* facts about machine, command and environment */
 	size_t run_count;
+	/* What the set says beyond its metrics. Names of labels and derived ones are nobody else's. */
+	uint32_t set_version;
+	const char *set_hash; /* of all that the set became on this chip */
+	const struct opk_meta_label *labels;
+	size_t label_count;
+	const char *const *hidden; /* metrics that only formulas need */
+	size_t hidden_count;
+	const struct opk_meta_derived *derived;
+	size_t derived_count;
+	/*
+	 * Metrics, by name or label, and derived ones in the order in which they are shown; none: all metrics
+	 * that are not hidden, then all derived ones.
+	 */
+	const char *const *columns;
+	size_t column_count;
+	const struct opk_meta_heading *headings;
+	size_t heading_count;
 };
 
 /* Reads and checks the metadata; *meta is borrowed from the file. */
