@@ -383,6 +383,11 @@ int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *na
 int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set *const *sets,
                  size_t count);
 void opk_set_free(struct opk_set *set);
+/*
+ * Gives a parameter of the set, or of one that it includes, another value than its default, from then on.
+ * OPK_EUSAGE, with a suggestion: there is none of this name.
+ */
+int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name, const char *value);
 const char *opk_set_name(const struct opk_set *set);
 const char *opk_set_description(const struct opk_set *set);
 const char *opk_set_path(const struct opk_set *set); /* "" unless it came from a file */
