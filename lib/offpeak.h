@@ -209,6 +209,8 @@ const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size
  * Metrics stay where they are, and their text moves: it is borrowed anew. OPK_ENVIDIA: CUPTI 12.x.
  */
 int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
+/* For the next query's sake: the same where there is a cache to fill, else nothing. It can't fail. */
+void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx);
 /* Of a metric of this catalog; 0 before it is complete. */
 size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
                                    const struct opk_metric *metric);

@@ -290,18 +290,18 @@ static void write_text(const char *name, const char *text)
 }
 
 /* Calls of NVIDIA's count from here on. */
-static struct opk_ctx *caching_ctx(void)
+static struct opk_ctx *caching_ctx(const char *cache)
 {
 	struct opk_ctx *ctx = fake_ctx();
 
 	ctx->cuda_dir = strdup(folder);
-	ctx->cache_dir = strdup(in_folder("cache"));
+	ctx->cache_dir = cache ? strdup(in_folder(cache)) : NULL;
 	return ctx;
 }
 
 static size_t load_calls(bool *complete)
 {
-	struct opk_ctx *ctx = caching_ctx();
+	struct opk_ctx *ctx = caching_ctx("cache");
 	struct opk_catalog *catalog;
 	size_t calls;
 
@@ -369,7 +369,7 @@ START_TEST(cache_keeps_passes)
 
 	write_text("libcupti.so.13", "a library");
 	for (int round = 0; round < 2; round++) {
-		ctx = caching_ctx();
+		ctx = caching_ctx("cache");
 		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
 		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
 		ck_ok(ctx, count_all(catalog, ctx));
@@ -439,6 +439,60 @@ START_TEST(cache_is_no_need)
 }
 END_TEST
 
+/* Without a cache the submetrics are not asked for. */
+START_TEST(keeps_where_it_can)
+{
+	static const struct {
+		struct here here;
+		const char *cache;
+		bool in_the_way, wanted;
+	} rows[] = {
+		{ HERE, NULL, false, false },
+		{ HERE, "cache", true, false },
+		{ HERE, "cache", false, true },
+	};
+
+	write_text("libcupti.so.13", "a library");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = caching_ctx(rows[i].cache);
+		struct opk_catalog *catalog;
+		unsigned calls;
+
+		if (rows[i].in_the_way)
+			write_text("cache", "a file");
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+		opk_catalog_keep(catalog, ctx);
+		calls = fake.calls[FAKE_cuptiProfilerHostGetSubMetrics];
+		ck_row(&rows[i], catalog->complete == rows[i].wanted, "%d", catalog->complete);
+		ck_row(&rows[i], !calls == !rows[i].wanted, "%u calls", calls);
+		opk_catalog_free(catalog);
+		opk_ctx_free(ctx);
+		empty_cache();
+	}
+}
+END_TEST
+
+/* As with CUPTI 12.x, which lists no submetrics: what is there stays. */
+START_TEST(keeping_fails)
+{
+	struct opk_ctx *ctx;
+	struct opk_catalog *catalog;
+
+	write_text("libcupti.so.13", "a library");
+	ctx = caching_ctx("cache");
+	fake.status[FAKE_cuptiProfilerHostGetSubMetrics] = 17;
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	opk_catalog_keep(catalog, ctx);
+	ck_assert_uint_gt(fake.calls[FAKE_cuptiProfilerHostGetSubMetrics], 0);
+	ck_assert(!catalog->complete);
+	ck_assert_uint_eq(opk_error_count(ctx), 0);
+	ck_assert_str_eq(opk_catalog_get(catalog, 0)->name, "fake__a");
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+	empty_cache();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("catalog");
@@ -457,6 +511,8 @@ int main(void)
 	tcase_add_test(cache, cache_keeps_passes);
 	tcase_add_test(cache, cache_is_checked);
 	tcase_add_test(cache, cache_is_no_need);
+	tcase_add_test(cache, keeps_where_it_can);
+	tcase_add_test(cache, keeping_fails);
 	tcase_set_timeout(cache, 60);
 	suite_add_tcase(suite, cache);
 	return run_suite(suite);

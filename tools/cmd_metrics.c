@@ -160,10 +160,11 @@ static int prepare(struct listing *listing)
 	struct app *app = listing->app;
 	int code = OPK_OK;
 
-	/* With a cache the next query finds all there is; this one may do without. */
-	if (args->submetrics || args->passes || !app->no_cache)
+	if (args->submetrics || args->passes)
 		code = opk_catalog_complete(listing->catalog, app->ctx);
-	if (code && (args->submetrics || args->passes))
+	else
+		opk_catalog_keep(listing->catalog, app->ctx);
+	if (code)
 		return app_fail(app, code);
 	code = find(listing);
 	if (code || !args->passes)
