@@ -68,6 +68,8 @@ static const struct failing {
 	  "CUPTI_ERROR_OUT_OF_MEMORY (8)" },
 	{ HERE, do_add, CALL(cuptiProfilerHostConfigAddMetrics), 0, 17, OPK_EUSAGE,
 	  "CUPTI_ERROR_INVALID_METRIC_NAME (17)" },
+	{ HERE, do_add, CALL(cuptiProfilerHostConfigAddMetrics), 0, 8, OPK_ENOMEM,
+	  "CUPTI_ERROR_OUT_OF_MEMORY (8)" },
 	{ HERE, do_add, CALL(cuptiProfilerHostConfigAddMetrics), 0, 999, OPK_EFAILED,
 	  "CUPTI_ERROR_UNKNOWN (999)" },
 	{ HERE, do_add, CALL(cuptiProfilerHostConfigAddMetrics), 0, 12345, OPK_EFAILED,

@@ -217,25 +217,54 @@ START_TEST(passes_without_perfworks)
 }
 END_TEST
 
-START_TEST(calls_fail)
+/* Of counters in no domain PerfWorks says nothing, and CUPTI is asked. */
+START_TEST(uncounted_counters)
 {
-	static const enum fake_call calls[] = {
-		FAKE_cuptiProfilerHostInitialize,
-		FAKE_cuptiProfilerHostGetConfigImage,
-		FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies,
-		FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable,
-		FAKE_NVPW_RawCounterConfig_GetRawCounterProperties,
-	};
+	static const int statuses[] = { 8, 18 };
 
-	for (size_t i = 0; i < COUNT(calls); i++) {
+	for (size_t i = 0; i < COUNT(statuses); i++) {
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_catalog *catalog;
 
 		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
 		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-		fake.status[calls[i]] = 8;
-		ck_code(ctx, count_all(catalog, ctx), OPK_EFAILED);
-		ck_assert_msg(told(ctx, "can't be counted"), "%s", errors_of(ctx));
+		fake.status[FAKE_NVPW_RawCounterConfig_GetRawCounterProperties] = statuses[i];
+		ck_ok(ctx, count_all(catalog, ctx));
+		check_fake_passes(catalog, false);
+		opk_catalog_free(catalog);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(calls_fail)
+{
+	static const struct {
+		struct here here;
+		enum fake_call call;
+		int status, wanted;
+	} rows[] = {
+		{ HERE, FAKE_cuptiProfilerHostInitialize, 8, OPK_EFAILED },
+		{ HERE, FAKE_cuptiProfilerHostConfigAddMetrics, 8, OPK_ENOMEM },
+		{ HERE, FAKE_cuptiProfilerHostGetConfigImage, 8, OPK_EFAILED },
+		{ HERE, FAKE_cuptiProfilerHostGetNumOfPasses, 1, OPK_EFAILED },
+		{ HERE, FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies, 8, OPK_EFAILED },
+		{ HERE, FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable, 8, OPK_EFAILED },
+		{ HERE, FAKE_NVPW_RawCounterConfig_GetRawCounterProperties, 2, OPK_EFAILED },
+		{ HERE, FAKE_NVPW_RawCounterConfig_RawCounterDomainToString, 8, OPK_EFAILED },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_catalog *catalog;
+		int code;
+
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+		fake.status[rows[i].call] = rows[i].status;
+		code = count_all(catalog, ctx);
+		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], told(ctx, "can't be counted"), "%s", errors_of(ctx));
 		ck_assert_int_eq(sub_of(catalog, "fake__a.sum").passes, 0);
 		opk_catalog_free(catalog);
 		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
@@ -503,6 +532,7 @@ int main(void)
 	tcase_add_test(tests, tables_are_checked);
 	tcase_add_test(tests, fake_catalog);
 	tcase_add_test(tests, passes_without_perfworks);
+	tcase_add_test(tests, uncounted_counters);
 	tcase_add_test(tests, calls_fail);
 	tcase_add_test(tests, without_memory);
 	suite_add_tcase(suite, tests);

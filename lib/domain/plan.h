@@ -5,6 +5,7 @@
 #include "base/ctx.h"
 #include "base/strlist.h"
 
+struct opk_catalog;
 struct opk_nv_host;
 
 struct opk_plan {
@@ -25,6 +26,13 @@ OPK_DEFINE_AUTO(opk_plan)
 /* Passes and config image of some metrics on a fresh host object; *config may be NULL. */
 int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
                  const struct opk_plan *plan, const char *const *metrics, size_t count);
+
+/*
+ * The same of one metric. CUPTI may refuse it, which is no failure: *passes is the negative status, then, and
+ * there is no image.
+ */
+int opk_plan_alone(int *passes, void **config, size_t *size, struct opk_ctx *ctx,
+                   const struct opk_catalog *catalog, const char *metric);
 
 /* The same of what the host object has been given. */
 int opk_plan_image(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,

@@ -68,10 +68,13 @@ int nv_fail_nvpa(struct opk_ctx *ctx, const char *function, int status);
 enum {
 	NV_SUCCESS = 0,
 	NV_CUPTI_INVALID_PARAMETER = 1,
+	NV_CUPTI_OUT_OF_MEMORY = 8,
 	NV_CUPTI_INVALID_METRIC_NAME = 17,
 	NV_CUPTI_NOT_SUPPORTED = 27,
 	NV_CUPTI_INVALID_CHIP_NAME = 46,
 	NV_CUPTI_UNKNOWN = 999,
+	NV_NVPA_INVALID_ARGUMENT = 8,
+	NV_NVPA_INVALID_CONTEXT_STATE = 18,
 };
 
 /* Zeroed parameters of the size that all releases know. */
