@@ -248,6 +248,8 @@ START_TEST(calls_fail)
 		{ HERE, FAKE_cuptiProfilerHostConfigAddMetrics, 8, OPK_ENOMEM },
 		{ HERE, FAKE_cuptiProfilerHostGetConfigImage, 8, OPK_EFAILED },
 		{ HERE, FAKE_cuptiProfilerHostGetNumOfPasses, 1, OPK_EFAILED },
+		{ HERE, FAKE_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest, 2,
+		  OPK_EFAILED },
 		{ HERE, FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies, 8, OPK_EFAILED },
 		{ HERE, FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable, 8, OPK_EFAILED },
 		{ HERE, FAKE_NVPW_RawCounterConfig_GetRawCounterProperties, 2, OPK_EFAILED },

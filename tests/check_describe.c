@@ -176,6 +176,11 @@ static const struct asked {
 	{ HERE, OPK_PROFILER_PM, CALL(cuptiProfilerHostGetNumOfPasses), 1, OPK_EFAILED, 0, 0 },
 	{ HERE, OPK_PROFILER_PM, CALL(NVPW_Config_GetRawCounters), 2, OPK_EFAILED, 0, 0 },
 	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_InitializeHost), 0, OPK_OK, 2, 1 },
+	/* PerfWorks does not know the name, or does not say. */
+	{ HERE, OPK_PROFILER_RANGE,
+	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 8, OPK_OK, 2, 1 },
+	{ HERE, OPK_PROFILER_RANGE,
+	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 2, OPK_EFAILED, 0, 0 },
 	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_MetricsEvaluator_GetMetricRawDependencies), 8,
 	  OPK_EFAILED, 0, 0 },
 	/* The chip does not count it; any other failure is one. */

@@ -73,7 +73,10 @@ int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const v
 /* NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize: hardware record bytes per sample. */
 int opk_nv_sample_size(size_t *out, struct opk_ctx *ctx, const void *config, size_t size);
 
-/* PerfWorks' view of a chip's metrics: NVPW_CUDA_MetricsEvaluator_Initialize. */
+/*
+ * PerfWorks' view of a chip's metrics: NVPW_CUDA_MetricsEvaluator_Initialize. What it is asked about is
+ * OPK_EUSAGE where it knows no metric by the name.
+ */
 struct opk_nv_evaluator;
 int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip);
 void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator);
