@@ -782,6 +782,7 @@ enum opk_cell_type {
 	OPK_CELL_BOOL,
 	OPK_CELL_LIST,
 	OPK_CELL_OPTIONAL,
+	OPK_CELL_EITHER,
 };
 
 struct opk_column {
@@ -802,6 +803,10 @@ union opk_cell {
 		uint64_t uint;
 		bool known;
 	} optional; /* a number, or absent: empty in CSV, null in JSON */
+	struct {
+		const char *word; /* NULL: the number; "": absent, as above */
+		uint64_t uint;
+	} either; /* a number, or what stands in its place: a string in JSON */
 };
 
 /* Takes a piece of output; non-zero stops with OPK_EFAILED. */

@@ -147,12 +147,11 @@ void app_close(struct app *app)
 	free(app->data_dir);
 }
 
-const char *app_passes_text(char *out, int passes)
+union opk_cell app_passes(int passes)
 {
-	if (passes < 0)
-		return "unschedulable";
-	snprintf(out, APP_PASSES_TEXT, "%d", passes);
-	return passes ? out : "";
+	if (passes > 0)
+		return (union opk_cell){ .either = { NULL, (uint64_t)passes } };
+	return (union opk_cell){ .either = { passes ? "unschedulable" : "", 0 } };
 }
 
 enum opk_format app_default_format(const struct app *app)

@@ -74,9 +74,8 @@ int app_error(struct app *app, int code, const char *format, ...) OPK_PRINTF(3, 
 /* A remark on stderr: "offpeak: note: ..." */
 void app_note(const char *format, ...) OPK_PRINTF(1, 2);
 
-/* A number of passes, "unschedulable", or "" where it is not known; `out` has APP_PASSES_TEXT bytes. */
-enum { APP_PASSES_TEXT = 32 };
-const char *app_passes_text(char *out, int passes);
+/* Of a column OPK_CELL_EITHER: a number of passes, "unschedulable", or nothing where it is not known. */
+union opk_cell app_passes(int passes);
 
 /* The row writer over stdout or -o FILE; `fallback` is the format where none was asked for. */
 int app_begin_output(struct app *app, enum opk_format fallback);
