@@ -209,6 +209,8 @@ const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size
  * Metrics stay where they are, and their text moves: it is borrowed anew. OPK_ENVIDIA: CUPTI 12.x.
  */
 int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
+/* For the next query's sake: the same where there is a cache to fill, else nothing. It can't fail. */
+void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx);
 /* Of a metric of this catalog; 0 before it is complete. */
 size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
                                    const struct opk_metric *metric);
@@ -840,6 +842,7 @@ enum opk_cell_type {
 	OPK_CELL_BOOL,
 	OPK_CELL_LIST,
 	OPK_CELL_OPTIONAL,
+	OPK_CELL_EITHER,
 };
 
 struct opk_column {
@@ -860,6 +863,10 @@ union opk_cell {
 		uint64_t uint;
 		bool known;
 	} optional; /* a number, or absent: empty in CSV, null in JSON */
+	struct {
+		const char *word; /* NULL: the number; "": absent, as above */
+		uint64_t uint;
+	} either; /* a number, or what stands in its place: a string in JSON */
 };
 
 /* Takes a piece of output; non-zero stops with OPK_EFAILED. */

@@ -217,25 +217,56 @@ START_TEST(passes_without_perfworks)
 }
 END_TEST
 
-START_TEST(calls_fail)
+/* Of counters in no domain PerfWorks says nothing, and CUPTI is asked. */
+START_TEST(uncounted_counters)
 {
-	static const enum fake_call calls[] = {
-		FAKE_cuptiProfilerHostInitialize,
-		FAKE_cuptiProfilerHostGetConfigImage,
-		FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies,
-		FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable,
-		FAKE_NVPW_RawCounterConfig_GetRawCounterProperties,
-	};
+	static const int statuses[] = { 8, 18 };
 
-	for (size_t i = 0; i < COUNT(calls); i++) {
+	for (size_t i = 0; i < COUNT(statuses); i++) {
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_catalog *catalog;
 
 		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
 		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-		fake.status[calls[i]] = 8;
-		ck_code(ctx, count_all(catalog, ctx), OPK_EFAILED);
-		ck_assert_msg(told(ctx, "can't be counted"), "%s", errors_of(ctx));
+		fake.status[FAKE_NVPW_RawCounterConfig_GetRawCounterProperties] = statuses[i];
+		ck_ok(ctx, count_all(catalog, ctx));
+		check_fake_passes(catalog, false);
+		opk_catalog_free(catalog);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(calls_fail)
+{
+	static const struct {
+		struct here here;
+		enum fake_call call;
+		int status, wanted;
+	} rows[] = {
+		{ HERE, FAKE_cuptiProfilerHostInitialize, 8, OPK_EFAILED },
+		{ HERE, FAKE_cuptiProfilerHostConfigAddMetrics, 8, OPK_ENOMEM },
+		{ HERE, FAKE_cuptiProfilerHostGetConfigImage, 8, OPK_EFAILED },
+		{ HERE, FAKE_cuptiProfilerHostGetNumOfPasses, 1, OPK_EFAILED },
+		{ HERE, FAKE_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest, 2,
+		  OPK_EFAILED },
+		{ HERE, FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies, 8, OPK_EFAILED },
+		{ HERE, FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable, 8, OPK_EFAILED },
+		{ HERE, FAKE_NVPW_RawCounterConfig_GetRawCounterProperties, 2, OPK_EFAILED },
+		{ HERE, FAKE_NVPW_RawCounterConfig_RawCounterDomainToString, 8, OPK_EFAILED },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_catalog *catalog;
+		int code;
+
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+		fake.status[rows[i].call] = rows[i].status;
+		code = count_all(catalog, ctx);
+		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], told(ctx, "can't be counted"), "%s", errors_of(ctx));
 		ck_assert_int_eq(sub_of(catalog, "fake__a.sum").passes, 0);
 		opk_catalog_free(catalog);
 		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
@@ -290,18 +321,18 @@ static void write_text(const char *name, const char *text)
 }
 
 /* Calls of NVIDIA's count from here on. */
-static struct opk_ctx *caching_ctx(void)
+static struct opk_ctx *caching_ctx(const char *cache)
 {
 	struct opk_ctx *ctx = fake_ctx();
 
 	ctx->cuda_dir = strdup(folder);
-	ctx->cache_dir = strdup(in_folder("cache"));
+	ctx->cache_dir = cache ? strdup(in_folder(cache)) : NULL;
 	return ctx;
 }
 
 static size_t load_calls(bool *complete)
 {
-	struct opk_ctx *ctx = caching_ctx();
+	struct opk_ctx *ctx = caching_ctx("cache");
 	struct opk_catalog *catalog;
 	size_t calls;
 
@@ -369,7 +400,7 @@ START_TEST(cache_keeps_passes)
 
 	write_text("libcupti.so.13", "a library");
 	for (int round = 0; round < 2; round++) {
-		ctx = caching_ctx();
+		ctx = caching_ctx("cache");
 		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
 		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
 		ck_ok(ctx, count_all(catalog, ctx));
@@ -439,6 +470,60 @@ START_TEST(cache_is_no_need)
 }
 END_TEST
 
+/* Without a cache the submetrics are not asked for. */
+START_TEST(keeps_where_it_can)
+{
+	static const struct {
+		struct here here;
+		const char *cache;
+		bool in_the_way, wanted;
+	} rows[] = {
+		{ HERE, NULL, false, false },
+		{ HERE, "cache", true, false },
+		{ HERE, "cache", false, true },
+	};
+
+	write_text("libcupti.so.13", "a library");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = caching_ctx(rows[i].cache);
+		struct opk_catalog *catalog;
+		unsigned calls;
+
+		if (rows[i].in_the_way)
+			write_text("cache", "a file");
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+		opk_catalog_keep(catalog, ctx);
+		calls = fake.calls[FAKE_cuptiProfilerHostGetSubMetrics];
+		ck_row(&rows[i], catalog->complete == rows[i].wanted, "%d", catalog->complete);
+		ck_row(&rows[i], !calls == !rows[i].wanted, "%u calls", calls);
+		opk_catalog_free(catalog);
+		opk_ctx_free(ctx);
+		empty_cache();
+	}
+}
+END_TEST
+
+/* As with CUPTI 12.x, which lists no submetrics: what is there stays. */
+START_TEST(keeping_fails)
+{
+	struct opk_ctx *ctx;
+	struct opk_catalog *catalog;
+
+	write_text("libcupti.so.13", "a library");
+	ctx = caching_ctx("cache");
+	fake.status[FAKE_cuptiProfilerHostGetSubMetrics] = 17;
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	opk_catalog_keep(catalog, ctx);
+	ck_assert_uint_gt(fake.calls[FAKE_cuptiProfilerHostGetSubMetrics], 0);
+	ck_assert(!catalog->complete);
+	ck_assert_uint_eq(opk_error_count(ctx), 0);
+	ck_assert_str_eq(opk_catalog_get(catalog, 0)->name, "fake__a");
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+	empty_cache();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("catalog");
@@ -449,6 +534,7 @@ int main(void)
 	tcase_add_test(tests, tables_are_checked);
 	tcase_add_test(tests, fake_catalog);
 	tcase_add_test(tests, passes_without_perfworks);
+	tcase_add_test(tests, uncounted_counters);
 	tcase_add_test(tests, calls_fail);
 	tcase_add_test(tests, without_memory);
 	suite_add_tcase(suite, tests);
@@ -457,6 +543,8 @@ int main(void)
 	tcase_add_test(cache, cache_keeps_passes);
 	tcase_add_test(cache, cache_is_checked);
 	tcase_add_test(cache, cache_is_no_need);
+	tcase_add_test(cache, keeps_where_it_can);
+	tcase_add_test(cache, keeping_fails);
 	tcase_set_timeout(cache, 60);
 	suite_add_tcase(suite, cache);
 	return run_suite(suite);

@@ -44,6 +44,11 @@ out_has '^dram__bytes,counter,dram,byte,.*,1,hardware,$'
 out_has '^sm__throughput,throughput,sm,percent,.*,[2-9],'
 works metrics GH100 --passes --profiler pm 'dram__*'
 out_has '^dram__throughput,.*,1,,$'
+works metrics GH100 --submetrics --passes 'ctc__tx_bytes' --format json
+json '{m["metric"]: m["passes"] for m in j}["ctc__tx_bytes.sum"] == 1'
+json '{m["metric"]: m["passes"] for m in j}["ctc__tx_bytes.sum.per_cycle_active"] == "unschedulable"'
+works metrics GH100 --passes 'sm__throughput' --format ndjson
+ndjson 'j[0]["passes"] > 1'
 
 section 'the cache'
 works metrics GH100 --submetrics

@@ -38,7 +38,6 @@ static const struct full_metric {
 enum {
 	FULL_COUNT = sizeof full_metrics / sizeof *full_metrics,
 	NVPA_INVALID_ARGUMENT = 8,
-	NVPA_INVALID_METRIC_ID = 9,
 };
 
 struct fake_host {
@@ -356,7 +355,7 @@ static int do_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(
 	const struct full_metric *metric = find_full(params->pMetricName);
 
 	if (!metric)
-		return NVPA_INVALID_METRIC_ID;
+		return NVPA_INVALID_ARGUMENT;
 	params->pMetricEvalRequest->metricIndex = (size_t)(metric - full_metrics);
 	params->pMetricEvalRequest->metricType = strstr(metric->name, "throughput") ? 2 : 0;
 	return 0;

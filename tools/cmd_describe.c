@@ -35,13 +35,12 @@ static int print_record(struct app *app, const struct opk_catalog *catalog,
 		{ "metric", OPK_CELL_STRING },   { "base", OPK_CELL_STRING },
 		{ "type", OPK_CELL_STRING },     { "hw_unit", OPK_CELL_STRING },
 		{ "dim_unit", OPK_CELL_STRING }, { "description", OPK_CELL_STRING },
-		{ "passes", OPK_CELL_STRING },   { "method", OPK_CELL_STRING },
+		{ "passes", OPK_CELL_EITHER },   { "method", OPK_CELL_STRING },
 		{ "status", OPK_CELL_STRING },   { "chips", OPK_CELL_LIST },
 		{ "single_pass", OPK_CELL_LIST },
 	};
 	const struct opk_metric *metric = d->of.metric;
 	struct opk_submetric sub = submetric_of(catalog, &d->of);
-	char passes[APP_PASSES_TEXT];
 
 	return opk_out_record(app->out, columns, (union opk_cell[]){
 		{ .string = opk_catalog_chip(catalog) },
@@ -52,7 +51,7 @@ static int print_record(struct app *app, const struct opk_catalog *catalog,
 		{ .string = metric->hw_unit },
 		{ .string = sub.dim_unit },
 		{ .string = metric->description },
-		{ .string = app_passes_text(passes, sub.passes) },
+		app_passes(sub.passes),
 		{ .string = opk_method_name(sub.method) },
 		{ .string = opk_refusal_name(sub.passes) },
 		{ .list = { d->chips, d->chip_count } },
@@ -66,18 +65,17 @@ static int print_submetrics(struct app *app, const struct opk_catalog *catalog,
 	static const struct opk_column columns[] = {
 		{ "submetric", OPK_CELL_STRING },
 		{ "dim_unit", OPK_CELL_STRING },
-		{ "passes", OPK_CELL_STRING },
+		{ "passes", OPK_CELL_EITHER },
 	};
 	int code = opk_out_table(app->out, "submetrics", columns, 3);
 
 	for (size_t i = 0; !code && i < opk_catalog_submetric_count(catalog, metric); i++) {
 		struct opk_submetric sub = opk_catalog_submetric(catalog, metric, i);
-		char passes[APP_PASSES_TEXT];
 
 		code = opk_out_row(app->out, (union opk_cell[]){
 			{ .string = sub.suffix },
 			{ .string = sub.dim_unit },
-			{ .string = app_passes_text(passes, sub.passes) },
+			app_passes(sub.passes),
 		});
 	}
 	return code;

@@ -34,7 +34,7 @@ enum { BASE_COLUMNS = 5, ALL_COLUMNS = 8 };
 static const struct opk_column columns[ALL_COLUMNS] = {
 	{ "metric", OPK_CELL_STRING },      { "type", OPK_CELL_STRING },
 	{ "hw_unit", OPK_CELL_STRING },     { "dim_unit", OPK_CELL_STRING },
-	{ "description", OPK_CELL_STRING }, { "passes", OPK_CELL_STRING },
+	{ "description", OPK_CELL_STRING }, { "passes", OPK_CELL_EITHER },
 	{ "method", OPK_CELL_STRING },      { "status", OPK_CELL_STRING },
 };
 
@@ -110,7 +110,7 @@ static int print_row(struct listing *listing, size_t i)
 	const struct opk_metric *metric = listing->names[i].metric;
 	bool complete = opk_catalog_submetric_count(listing->catalog, metric) > 0;
 	struct opk_submetric sub = { .dim_unit = metric->dim_unit };
-	char name[1024], passes[APP_PASSES_TEXT];
+	char name[1024];
 
 	if (complete)
 		sub = opk_catalog_submetric(listing->catalog, metric, listing->names[i].submetric);
@@ -121,7 +121,7 @@ static int print_row(struct listing *listing, size_t i)
 		{ .string = metric->hw_unit },
 		{ .string = listing->args->submetrics ? sub.dim_unit : metric->dim_unit },
 		{ .string = metric->description },
-		{ .string = app_passes_text(passes, sub.passes) },
+		app_passes(sub.passes),
 		{ .string = opk_method_name(sub.method) },
 		{ .string = opk_refusal_name(sub.passes) },
 	});
@@ -160,10 +160,11 @@ static int prepare(struct listing *listing)
 	struct app *app = listing->app;
 	int code = OPK_OK;
 
-	/* With a cache the next query finds all there is; this one may do without. */
-	if (args->submetrics || args->passes || !app->no_cache)
+	if (args->submetrics || args->passes)
 		code = opk_catalog_complete(listing->catalog, app->ctx);
-	if (code && (args->submetrics || args->passes))
+	else
+		opk_catalog_keep(listing->catalog, app->ctx);
+	if (code)
 		return app_fail(app, code);
 	code = find(listing);
 	if (code || !args->passes)

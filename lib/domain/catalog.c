@@ -132,6 +132,14 @@ int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
+void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx)
+{
+	if (catalog->complete || !opk_cache_takes_catalog(ctx, catalog->chip, catalog->profiler))
+		return;
+	if (opk_catalog_complete(catalog, ctx))
+		opk_clear_errors(ctx);
+}
+
 void opk_catalog_free(struct opk_catalog *catalog)
 {
 	if (!catalog)

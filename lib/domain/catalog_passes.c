@@ -15,9 +15,6 @@
 #include "domain/plan.h"
 #include "domain/workers.h"
 
-/* CUPTI_ERROR_OUT_OF_MEMORY */
-enum { OUT_OF_MEMORY = 8 };
-
 struct set {
 	uint32_t key;     /* its raw counters, as text; ascending over all sets */
 	uint32_t domains; /* of those, as text; 0: not known */
@@ -95,8 +92,9 @@ static int look_at(struct set *set, struct counting *c, const struct opk_strlist
 	for (size_t i = 0; !code && i < counters->count; i++)
 		code = opk_nv_counter_domains(&domains, c->ctx, c->scheduler, counters->items[i]);
 	/* Some counters that metrics depend on are in no domain of the chip; CUPTI will refuse those. */
-	if (code == OPK_EFAILED && !set->fits) {
+	if (code == OPK_EUSAGE) {
 		opk_clear_errors(c->ctx);
+		set->fits = false;
 		return OPK_OK;
 	}
 	if (!code)
@@ -162,24 +160,9 @@ static int ask_cupti(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
 	const struct counting *c = data;
 	opk_autofree char *name = full_name(c, c->sets[c->asked[i]].name);
-	struct opk_nv_host *host = NULL;
-	size_t passes = 0;
-	int code = name ? opk_nv_host_new(&host, ctx, c->catalog->chip, c->catalog->profiler, NULL)
-	                : opk_nomem(ctx, "a metric's name");
 
-	if (!code && opk_nv_add_metrics(ctx, host, (const char *const *)&name, 1)) {
-		*result = -opk_nv_host_status(host);
-		/* That says nothing of the metric. */
-		if (opk_nv_host_status(host) == OUT_OF_MEMORY)
-			code = OPK_ENOMEM;
-		else
-			opk_clear_errors(ctx);
-	} else if (!code) {
-		code = opk_plan_image(&passes, NULL, NULL, ctx, host);
-		*result = (int32_t)passes;
-	}
-	opk_nv_host_free(host);
-	return code;
+	return name ? opk_plan_alone(result, NULL, NULL, ctx, c->catalog, name)
+	            : opk_nomem(ctx, "a metric's name");
 }
 
 static int ask(struct counting *c)

@@ -84,10 +84,10 @@ int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chi
 	struct opk_nv_host *host;
 	int code = opk_nv_host_new(&host, ctx, chip->name, profiler, NULL);
 
-	if (code)
-		return code;
-	code = opk_nv_all_base_metrics(&names, ctx, host);
-	opk_nv_host_free(host);
+	if (!code) {
+		code = opk_nv_all_base_metrics(&names, ctx, host);
+		opk_nv_host_free(host);
+	}
 	if (code)
 		return opk_add(ctx, code, "no number of metrics of %s", chip->name);
 	*out = names.count;

@@ -28,6 +28,12 @@ static void put_cell(struct opk_json_writer *json, const struct opk_column *colu
 		else
 			opk_json_put_string(json, NULL);
 		break;
+	case OPK_CELL_EITHER:
+		if (cell->either.word)
+			opk_json_put_string(json, *cell->either.word ? cell->either.word : NULL);
+		else
+			opk_json_put_u64(json, cell->either.uint);
+		break;
 	}
 }
 

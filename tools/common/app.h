@@ -38,7 +38,9 @@ struct app {
 	struct opk_outfile *outfile;
 	char *data_dir;
 	struct opk_env env;
-	FILE *pager; /* where a table on a terminal goes */
+	FILE *gathered; /* a table for the pager */
+	char *text; /* of it */
+	size_t text_size;
 };
 
 enum { ANY_NUMBER = 1 << 20 };
@@ -74,11 +76,13 @@ int app_error(struct app *app, int code, const char *format, ...) OPK_PRINTF(3, 
 /* A remark on stderr: "offpeak: note: ..." */
 void app_note(const char *format, ...) OPK_PRINTF(1, 2);
 
-/* A number of passes, "unschedulable", or "" where it is not known; `out` has APP_PASSES_TEXT bytes. */
-enum { APP_PASSES_TEXT = 32 };
-const char *app_passes_text(char *out, int passes);
+/* Of a column OPK_CELL_EITHER: a number of passes, "unschedulable", or nothing where it is not known. */
+union opk_cell app_passes(int passes);
 
-/* The row writer over stdout or -o FILE; `fallback` is the format where none was asked for. */
+/*
+ * The row writer over stdout or -o FILE; `fallback` is the format where none was asked for. A table for a
+ * terminal is gathered, and shown through the pager when it ends: what goes to stderr comes before it.
+ */
 int app_begin_output(struct app *app, enum opk_format fallback);
 /* Table on a terminal, CSV elsewhere. */
 enum opk_format app_default_format(const struct app *app);

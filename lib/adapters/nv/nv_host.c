@@ -239,9 +239,9 @@ int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char
 		return OPK_OK;
 	host->status = status;
 	nv_fail_cupti(ctx, "cuptiProfilerHostConfigAddMetrics", status);
-	return status == NV_CUPTI_OUT_OF_MEMORY          ? OPK_ENOMEM
-	       : status == NV_CUPTI_INVALID_METRIC_NAME ? OPK_EUSAGE
-	                                                : OPK_EFAILED;
+	return status == NV_CUPTI_INVALID_METRIC_NAME ? OPK_EUSAGE
+	       : status == NV_CUPTI_OUT_OF_MEMORY     ? OPK_ENOMEM
+	                                              : OPK_EFAILED;
 }
 
 int opk_nv_host_status(const struct opk_nv_host *host)
