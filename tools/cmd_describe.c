@@ -221,7 +221,7 @@ const struct command describe_command = {
 	           "with the domains that can count them, and what a throughput is the highest of: its\n"
 	           "constituents, counters and throughputs. Of a ratio these are the counters that are\n"
 	           "computed from its raw counters (the range profiler's alone). single_pass names the\n"
-	           "sets of 'offpeak sets --single-pass CHIP' that have the metric.\n\n"
+	           "chip's sets of one pass that have the metric.\n\n"
 	           "METRIC may also be a metric or event of nvprof: told is the formula over today's\n"
 	           "metrics, and whether the chip has each of them. A term with {op} stands for several\n"
 	           "metrics; the first is named.",

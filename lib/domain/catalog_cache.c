@@ -8,7 +8,7 @@ static const char kind[] = "catalog";
 
 static char *whom_of(const struct opk_ctx *ctx, const char *chip, enum opk_profiler profiler)
 {
-	opk_autofree char *name = opk_chip_upper(chip);
+	opk_autofree char *name = ctx->cache_dir ? opk_chip_upper(chip) : NULL;
 
 	return name ? opk_cache_whom(ctx, "%s %s\n", name, opk_profiler_name(profiler)) : NULL;
 }
