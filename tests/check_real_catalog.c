@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Catalogs and pass counts with NVIDIA's own libraries. */
 #include "adapters/nv/nv.h"
+#include "adapters/nv/nv_table.h"
 #include "catalogs.h"
 #include "domain/plan.h"
 #include "real.h"
@@ -201,6 +202,47 @@ START_TEST(real_units)
 }
 END_TEST
 
+static int (*real_properties)(struct nv_HostGetMetricProperties *);
+
+static int no_submetrics(struct nv_HostGetSubMetrics *params)
+{
+	(void)params;
+	return NV_CUPTI_INVALID_METRIC_NAME;
+}
+
+static int no_base_properties(struct nv_HostGetMetricProperties *params)
+{
+	return params->pMetricName[opk_base_length(params->pMetricName)]
+	               ? real_properties(params)
+	               : NV_CUPTI_INVALID_METRIC_NAME;
+}
+
+/* What is expected of 12.x is what later releases list: so here their lists are withheld. */
+START_TEST(real_expected)
+{
+	static const struct {
+		const char *chip;
+		enum opk_profiler profiler;
+	} rows[] = { { "TU102", OPK_PROFILER_RANGE }, { "GH100", OPK_PROFILER_PM } };
+	struct opk_catalog *listed[COUNT(rows)];
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		listed[i] = complete(ctx, rows[i].chip, rows[i].profiler);
+	real_properties = ctx->nv->call.cuptiProfilerHostGetMetricProperties;
+	ctx->nv->call.cuptiProfilerHostGetMetricProperties = no_base_properties;
+	ctx->nv->call.cuptiProfilerHostGetSubMetrics = no_submetrics;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_catalog *catalog = complete(ctx, rows[i].chip, rows[i].profiler);
+
+		check_same(catalog, listed[i]);
+		opk_catalog_free(catalog);
+		opk_catalog_free(listed[i]);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite;
@@ -215,6 +257,7 @@ int main(void)
 	tcase_add_test(real, real_refusals);
 	tcase_add_test(real, real_names);
 	tcase_add_test(real, real_units);
+	tcase_add_test(real, real_expected);
 	tcase_set_timeout(real, 300);
 	suite_add_tcase(suite, real);
 	return run_suite(suite);

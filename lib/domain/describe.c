@@ -19,16 +19,11 @@ struct description {
 
 size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric)
 {
-	static const char *const suffixes[] = {
-		[OPK_COUNTER] = ".sum",
-		[OPK_RATIO] = ".ratio",
-		[OPK_THROUGHPUT] = ".avg.pct_of_peak_sustained_elapsed",
-	};
-
 	size_t found;
 
-	return opk_catalog_find_submetric(&found, catalog, metric, suffixes[metric->type]) ? found
-	                                                                                   : 0;
+	return opk_catalog_find_submetric(&found, catalog, metric, opk_plainest_suffix(metric->type))
+	               ? found
+	               : 0;
 }
 
 /* ---- which one */
