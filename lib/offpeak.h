@@ -206,7 +206,8 @@ const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size
 /*
  * Asks for the submetrics of all metrics, where they did not come from the cache
  * (cuptiProfilerHostGetSubMetrics; 0.1 s for the 150,179 full names of GH100), and fills the cache.
- * Metrics stay where they are, and their text moves: it is borrowed anew. OPK_ENVIDIA: CUPTI 12.x.
+ * Metrics stay where they are, and their text moves: it is borrowed anew. CUPTI 12.x lists none: there they are
+ * those of 13.0 that it has properties for (cuptiProfilerHostGetMetricProperties). OPK_ENVIDIA: it has none.
  */
 int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
 /* For the next query's sake: the same where there is a cache to fill, else nothing. It can't fail. */

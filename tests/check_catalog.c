@@ -165,7 +165,7 @@ START_TEST(fake_catalog)
 	ck_assert_uint_eq(total(catalog), 0);
 	ck_assert(opk_catalog_has_full(catalog, ctx, "fake__a.sum"));
 	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-	ck_assert_uint_eq(total(catalog), 6);
+	ck_assert_uint_eq(total(catalog), 7);
 	ck_assert_str_eq(sub_of(catalog, "fake__ratio.pct").dim_unit, "bytes");
 	ck_assert_int_eq(sub_of(catalog, "fake__a.sum").passes, 0);
 	ck_assert(opk_catalog_has_full(catalog, ctx, "fake__a.sum"));
@@ -275,6 +275,46 @@ START_TEST(calls_fail)
 }
 END_TEST
 
+/* 12.x: those that later releases list, where there are properties for them. */
+START_TEST(submetrics_that_are_not_listed)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *listed, *catalog;
+
+	ck_ok(ctx, opk_catalog_new(&listed, ctx, "FA100", OPK_PROFILER_RANGE));
+	ck_ok(ctx, opk_catalog_complete(listed, ctx));
+	fake.lists_no_submetrics = true;
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	ck_assert(opk_catalog_has_full(catalog, ctx, "fake__a.sum"));
+	ck_assert(!opk_catalog_has_full(catalog, ctx, "fake__a.avg"));
+	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+	check_same(catalog, listed);
+	ck_ok(ctx, count_all(catalog, ctx));
+	check_fake_passes(catalog, true);
+	opk_catalog_free(catalog);
+	opk_catalog_free(listed);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(no_submetrics_at_all)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *catalog;
+
+	fake.status[FAKE_cuptiProfilerHostGetSubMetrics] = NV_CUPTI_INVALID_METRIC_NAME;
+	fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = NV_CUPTI_INVALID_METRIC_NAME;
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	/* Nothing is known of the metrics, so nothing speaks against the name. */
+	ck_assert(opk_catalog_has_full(catalog, ctx, "fake__a.sum"));
+	ck_code(ctx, opk_catalog_complete(catalog, ctx), OPK_ENVIDIA);
+	ck_assert_msg(told(ctx, "this libcupti lists none"), "%s", errors_of(ctx));
+	ck_assert_uint_eq(total(catalog), 0);
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 static int make_catalog(struct opk_ctx *ctx)
 {
 	struct opk_catalog *catalog = NULL;
@@ -291,6 +331,7 @@ START_TEST(without_memory)
 	struct opk_ctx *ctx = fake_ctx();
 	long n = 0;
 
+	fake.lists_no_submetrics = _i;
 	for (;; n++) {
 		int code;
 
@@ -342,7 +383,7 @@ static size_t load_calls(bool *complete)
 	ck_assert_str_eq(opk_catalog_chip(catalog), "FA100");
 	ck_assert_uint_eq(opk_catalog_count(catalog), 6);
 	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-	ck_assert_uint_eq(total(catalog), 6);
+	ck_assert_uint_eq(total(catalog), 7);
 	opk_catalog_free(catalog);
 	opk_ctx_free(ctx);
 	return calls;
@@ -536,7 +577,9 @@ int main(void)
 	tcase_add_test(tests, passes_without_perfworks);
 	tcase_add_test(tests, uncounted_counters);
 	tcase_add_test(tests, calls_fail);
-	tcase_add_test(tests, without_memory);
+	tcase_add_test(tests, submetrics_that_are_not_listed);
+	tcase_add_test(tests, no_submetrics_at_all);
+	tcase_add_loop_test(tests, without_memory, 0, 2);
 	suite_add_tcase(suite, tests);
 	tcase_add_checked_fixture(cache, make_folder, remove_folder);
 	tcase_add_test(cache, cache_answers);

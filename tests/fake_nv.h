@@ -40,6 +40,7 @@ struct fake_nv {
 	unsigned calls[FAKE_SYMBOL_COUNT];
 	/* Struct sizes that the two calls accept, and those that they were given. */
 	size_t initialize_size, properties_size;
+	bool lists_no_submetrics; /* nor properties of base names: 12.x */
 	size_t sizes[FAKE_MAX_SIZES];
 	size_t size_count;
 	/* Status of an add of more than one metric. */
