@@ -170,6 +170,14 @@ enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
 const char *opk_metric_type_name(enum opk_metric_type type);
 bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
 
+/*
+ * Whose work a metric counts: that of one CUDA context, or whatever the device does (PCIe, NVLink, all of
+ * PM sampling). Unknown before CUPTI 13.1.
+ */
+enum opk_scope { OPK_SCOPE_UNKNOWN, OPK_SCOPE_CONTEXT, OPK_SCOPE_DEVICE };
+/* "context", "device"; NULL where unknown. */
+const char *opk_scope_name(enum opk_scope scope);
+
 /* A base metric: "dram__bytes". A full name adds a rollup or a submetric: "dram__bytes.sum". */
 struct opk_metric {
 	const char *name;
@@ -177,6 +185,7 @@ struct opk_metric {
 	const char *hw_unit;     /* "dram" */
 	const char *dim_unit;    /* "byte"; of the counter itself, before any submetric */
 	const char *description; /* one line */
+	enum opk_scope scope;
 };
 
 /* How the GPU counts: its hardware, code that CUPTI patches into kernels (SASS), or some of each. */

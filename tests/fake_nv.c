@@ -162,6 +162,14 @@ static int do_cuptiProfilerHostGetSubMetrics(struct nv_HostGetSubMetrics *params
 	return params->numOfSubmetrics ? 0 : NV_CUPTI_INVALID_METRIC_NAME;
 }
 
+static int scope_of(const char *name)
+{
+	/* 13.1 calls it invalid. */
+	if (strstr(name, "__c"))
+		return 2;
+	return strstr(name, "__b") ? NV_SCOPE_DEVICE : NV_SCOPE_CONTEXT;
+}
+
 static int do_cuptiProfilerHostGetMetricProperties(struct nv_HostGetMetricProperties *params)
 {
 	note_size(params->structSize);
@@ -173,6 +181,8 @@ static int do_cuptiProfilerHostGetMetricProperties(struct nv_HostGetMetricProper
 	params->pDescription = strstr(params->pMetricName, "__c") ? NULL : "a fake metric";
 	params->pHwUnit = "fake";
 	params->pDimUnit = "bytes";
+	if (params->structSize >= NV_END(struct nv_HostGetMetricProperties, metricCollectionScope))
+		params->metricCollectionScope = scope_of(params->pMetricName);
 	params->metricType = strstr(params->pMetricName, "ratio")        ? OPK_RATIO
 	                     : strstr(params->pMetricName, "throughput") ? OPK_THROUGHPUT
 	                                                                 : OPK_COUNTER;

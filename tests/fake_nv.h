@@ -39,7 +39,7 @@ struct fake_nv {
 	unsigned from[FAKE_SYMBOL_COUNT]; /* 0: the first */
 	unsigned calls[FAKE_SYMBOL_COUNT];
 	/* Struct sizes that the two calls accept, and those that they were given. */
-	size_t initialize_size, properties_size;
+	size_t initialize_size, properties_size; /* 13.0's; the larger properties tell scopes */
 	size_t sizes[FAKE_MAX_SIZES];
 	size_t size_count;
 	/* Status of an add of more than one metric. */

@@ -37,11 +37,16 @@ static int print_record(struct app *app, const struct opk_catalog *catalog,
 		{ "dim_unit", OPK_CELL_STRING }, { "description", OPK_CELL_STRING },
 		{ "passes", OPK_CELL_STRING },   { "method", OPK_CELL_STRING },
 		{ "status", OPK_CELL_STRING },   { "chips", OPK_CELL_LIST },
+		{ "scope", OPK_CELL_STRING },
 	};
+	size_t count = sizeof columns / sizeof *columns;
 	const struct opk_metric *metric = d->of.metric;
 	struct opk_submetric sub = submetric_of(catalog, &d->of);
 	char passes[APP_PASSES_TEXT];
 
+	/* People need no line that says nothing. */
+	if (!metric->scope && app_shows_table(app))
+		count--;
 	return opk_out_record(app->out, columns, (union opk_cell[]){
 		{ .string = opk_catalog_chip(catalog) },
 		{ .string = opk_profiler_name(profiler) },
@@ -55,7 +60,8 @@ static int print_record(struct app *app, const struct opk_catalog *catalog,
 		{ .string = opk_method_name(sub.method) },
 		{ .string = opk_refusal_name(sub.passes) },
 		{ .list = { d->chips, d->chip_count } },
-	}, sizeof columns / sizeof *columns);
+		{ .string = opk_scope_name(metric->scope) },
+	}, count);
 }
 
 static int print_submetrics(struct app *app, const struct opk_catalog *catalog,
@@ -219,7 +225,8 @@ const struct command describe_command = {
 	           "full name. Told are its properties, the other chips that have it, its submetrics\n"
 	           "with the passes that each takes alone, the raw counters that it is computed from\n"
 	           "with the domains that can count them, and what a throughput is the highest of: its\n"
-	           "constituents, counters and throughputs (the range profiler's alone).\n\n"
+	           "constituents, counters and throughputs (the range profiler's alone). The scope, where\n"
+	           "CUPTI tells (13.1 and later), is context or device: 'offpeak help metrics'.\n\n"
 	           "METRIC may also be a metric or event of nvprof: told is the formula over today's\n"
 	           "metrics, and whether the chip has each of them. A term with {op} stands for several\n"
 	           "metrics; the first is named.",

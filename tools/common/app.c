@@ -160,6 +160,11 @@ enum opk_format app_default_format(const struct app *app)
 	return !app->output && isatty(STDOUT_FILENO) ? OPK_TABLE : OPK_CSV;
 }
 
+bool app_shows_table(const struct app *app)
+{
+	return (app->format_name ? app->format : app_default_format(app)) == OPK_TABLE;
+}
+
 static size_t terminal_width(const struct app *app)
 {
 	struct winsize size;

@@ -82,6 +82,8 @@ const char *app_passes_text(char *out, int passes);
 int app_begin_output(struct app *app, enum opk_format fallback);
 /* Table on a terminal, CSV elsewhere. */
 enum opk_format app_default_format(const struct app *app);
+/* Whether that is what people read, unless the command has a default of its own. */
+bool app_shows_table(const struct app *app);
 /* Ends the output; code is what the rows gave so far. Returns an exit code. */
 int app_end_output(struct app *app, int code);
 
