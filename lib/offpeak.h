@@ -166,6 +166,13 @@ int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chi
 int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                               enum opk_profiler profiler);
 
+/*
+ * Whether any metric of a profiler that the chip has counts the whole device: enum opk_scope. Asks about few
+ * metrics where it can, for CUPTI 13.1 takes a millisecond for each. OPK_ENVIDIA: libcupti can't tell.
+ */
+int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                          enum opk_profiler profiler);
+
 enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
 const char *opk_metric_type_name(enum opk_metric_type type);
 bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
@@ -789,6 +796,7 @@ enum opk_cell_type {
 	OPK_CELL_BOOL,
 	OPK_CELL_LIST,
 	OPK_CELL_OPTIONAL,
+	OPK_CELL_OPTIONAL_BOOL,
 };
 
 struct opk_column {
@@ -808,7 +816,7 @@ union opk_cell {
 	struct {
 		uint64_t uint;
 		bool known;
-	} optional; /* a number, or absent: empty in CSV, null in JSON */
+	} optional; /* a number or, where it says so, a boolean; absent: empty in CSV, null in JSON */
 };
 
 /* Takes a piece of output; non-zero stops with OPK_EFAILED. */

@@ -167,7 +167,7 @@ static int scope_of(const char *name)
 	/* 13.1 calls it invalid. */
 	if (strstr(name, "__c"))
 		return 2;
-	return strstr(name, "__b") ? NV_SCOPE_DEVICE : NV_SCOPE_CONTEXT;
+	return strstr(name, fake.device_metric) ? NV_SCOPE_DEVICE : NV_SCOPE_CONTEXT;
 }
 
 static int do_cuptiProfilerHostGetMetricProperties(struct nv_HostGetMetricProperties *params)
@@ -639,6 +639,7 @@ void fake_reset(void)
 		.properties_size = NV_END(struct nv_HostGetMetricProperties, metricType),
 		.factors = { { 0, 1 }, { 1, -1 } },
 		.factor_count = 2,
+		.device_metric = "fake__b",
 		.image_chip = "FA100",
 		.slots = 8,
 		.populated = 3,

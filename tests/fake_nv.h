@@ -42,6 +42,7 @@ struct fake_nv {
 	size_t initialize_size, properties_size; /* 13.0's; the larger properties tell scopes */
 	size_t sizes[FAKE_MAX_SIZES];
 	size_t size_count;
+	const char *device_metric; /* is of the device, where scopes are told */
 	/* Status of an add of more than one metric. */
 	int together_status;
 	bool calls_share_passes;      /* later ConfigAddMetrics need none of their own */
