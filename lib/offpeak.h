@@ -266,6 +266,18 @@ const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, 
  */
 size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric);
 
+/*
+ * The metric names that begin with a text, in order, for completion: base names or, behind one with a dot,
+ * its full names ("dram__bytes.s"), which CUPTI 12.x does not list. From the cache where it can, else from
+ * NVIDIA's libraries without the properties, for which CUPTI 13.1 takes seconds.
+ */
+struct opk_names;
+int opk_names_new(struct opk_names **out, struct opk_ctx *ctx, const char *chip,
+                  enum opk_profiler profiler, const char *prefix);
+void opk_names_free(struct opk_names *names);
+size_t opk_names_count(const struct opk_names *names);
+const char *opk_names_get(const struct opk_names *names, size_t i);
+
 /* A raw counter and the domains that can count it, by NVIDIA's names. */
 struct opk_raw_counter {
 	const char *name;

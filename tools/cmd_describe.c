@@ -11,7 +11,7 @@ struct describe_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "profiler", 0, "NAME", "whose catalog: range (default) or pm", OPTION_TEXT,
+	{ "profiler", 0, "range|pm", "whose catalog: range (default) or pm", OPTION_TEXT,
 	  offsetof(struct describe_args, profiler) },
 	{ 0 },
 };

@@ -12,9 +12,9 @@ struct metrics_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "profiler", 0, "NAME", "whose catalog: range (default) or pm", OPTION_TEXT,
+	{ "profiler", 0, "range|pm", "whose catalog: range (default) or pm", OPTION_TEXT,
 	  offsetof(struct metrics_args, profiler) },
-	{ "type", 0, "TYPE", "only counter, ratio or throughput", OPTION_TEXT,
+	{ "type", 0, "counter|ratio|throughput", "only metrics of this type", OPTION_TEXT,
 	  offsetof(struct metrics_args, type) },
 	{ "unit", 0, "HWUNIT", "only metrics of this hardware unit", OPTION_TEXT,
 	  offsetof(struct metrics_args, unit) },

@@ -155,6 +155,14 @@ const char *app_passes_text(char *out, int passes)
 	return passes ? out : "";
 }
 
+const char *app_set_name(char *out, const char *path)
+{
+	const char *file = strrchr(path, '/') + 1;
+
+	snprintf(out, APP_SET_NAME, "%.*s", (int)(strrchr(file, '.') - file), file);
+	return out;
+}
+
 enum opk_format app_default_format(const struct app *app)
 {
 	return !app->output && isatty(STDOUT_FILENO) ? OPK_TABLE : OPK_CSV;

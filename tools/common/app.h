@@ -17,7 +17,7 @@ enum option_kind {
 struct option_spec {
 	const char *name;
 	char letter; /* 0: none */
-	const char *argument;
+	const char *argument; /* "FILE"; with '|' between, all that it may be: "range|pm" */
 	const char *help;
 	enum option_kind kind;
 	size_t offset;
@@ -55,6 +55,9 @@ struct command {
 	int (*run)(struct app *app, void *args);
 };
 
+/* The option that a word of the command line is, "--name" or its letter; NULL where none. */
+const struct option_spec *app_option(const struct command *command, const char *word);
+
 /* --cuda, --no-cache, --format, -o, --help: every command has them. */
 extern const struct option_spec common_options[];
 
@@ -77,6 +80,10 @@ void app_note(const char *format, ...) OPK_PRINTF(1, 2);
 /* A number of passes, "unschedulable", or "" where it is not known; `out` has APP_PASSES_TEXT bytes. */
 enum { APP_PASSES_TEXT = 32 };
 const char *app_passes_text(char *out, int passes);
+
+/* What commands take for a set of opk_set_list_path(): its file's name; `out` has APP_SET_NAME bytes. */
+enum { APP_SET_NAME = 256 };
+const char *app_set_name(char *out, const char *path);
 
 /* The row writer over stdout or -o FILE; `fallback` is the format where none was asked for. */
 int app_begin_output(struct app *app, enum opk_format fallback);
