@@ -169,7 +169,7 @@ START_TEST(real_names)
 }
 END_TEST
 
-/* The units that follow from those of other names are what CUPTI says of each. */
+/* The units that follow from those of other names, and the base metric's scope, are what CUPTI says of each. */
 START_TEST(real_units)
 {
 	static const char *const chips[] = { "GV100", "GH100", "GB202" };
@@ -195,6 +195,8 @@ START_TEST(real_units)
 			                      opk_catalog_submetric(catalog, names[n].metric,
 			                                            names[n].submetric).dim_unit),
 			              "%s: %s", full, said.dim_unit);
+			ck_assert_msg(said.scope == names[n].metric->scope, "%s: scope %d", full,
+			              said.scope);
 		}
 		opk_catalog_free(catalog);
 	}

@@ -173,6 +173,14 @@ static int do_cuptiProfilerHostGetSubMetrics(struct nv_HostGetSubMetrics *params
 	                                                            : NV_CUPTI_INVALID_METRIC_NAME;
 }
 
+static int scope_of(const char *name)
+{
+	/* 13.1 calls it invalid. */
+	if (strstr(name, "__c"))
+		return 2;
+	return strstr(name, fake.device_metric) ? NV_SCOPE_DEVICE : NV_SCOPE_CONTEXT;
+}
+
 static int do_cuptiProfilerHostGetMetricProperties(struct nv_HostGetMetricProperties *params)
 {
 	note_size(params->structSize);
@@ -185,6 +193,8 @@ static int do_cuptiProfilerHostGetMetricProperties(struct nv_HostGetMetricProper
 	params->pDescription = strstr(params->pMetricName, "__c") ? NULL : "a fake metric";
 	params->pHwUnit = "fake";
 	params->pDimUnit = "bytes";
+	if (params->structSize >= NV_END(struct nv_HostGetMetricProperties, metricCollectionScope))
+		params->metricCollectionScope = scope_of(params->pMetricName);
 	params->metricType = strstr(params->pMetricName, "ratio")        ? OPK_RATIO
 	                     : strstr(params->pMetricName, "throughput") ? OPK_THROUGHPUT
 	                                                                 : OPK_COUNTER;
@@ -670,6 +680,7 @@ void fake_reset(void)
 		.properties_size = NV_END(struct nv_HostGetMetricProperties, metricType),
 		.factors = { { 0, 1 }, { 1, -1 } },
 		.factor_count = 2,
+		.device_metric = "fake__b",
 		.image_chip = "FA100",
 		.slots = 8,
 		.populated = 3,

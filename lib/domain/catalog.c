@@ -32,6 +32,13 @@ const char *opk_method_name(enum opk_method method)
 	return names[method];
 }
 
+const char *opk_scope_name(enum opk_scope scope)
+{
+	static const char *const names[] = { NULL, "context", "device" };
+
+	return names[scope];
+}
+
 const char *opk_refusal_name(int passes)
 {
 	return passes < 0 ? opk_nv_status_name(-passes) : "";
@@ -79,6 +86,7 @@ static bool make_metrics(struct opk_catalog *catalog)
 			.hw_unit = opk_table_get(table, base->hw_unit),
 			.dim_unit = opk_table_get(table, base->dim_unit),
 			.description = opk_table_get(table, base->description),
+			.scope = (enum opk_scope)base->scope,
 		};
 	}
 	return catalog->metrics != NULL;

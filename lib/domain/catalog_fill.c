@@ -41,6 +41,7 @@ static int fill_base(struct opk_base_record *base, struct opk_ctx *ctx,
 	if (code)
 		return code;
 	base->type = metric.type;
+	base->scope = metric.scope;
 	return opk_table_text(&base->name, table, name)
 	                       && opk_table_text(&base->hw_unit, table, metric.hw_unit)
 	                       && opk_table_text(&base->dim_unit, table, metric.dim_unit)
