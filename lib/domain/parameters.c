@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/nearest.h"
-#include "domain/scope.h"
+#include "domain/symbols.h"
 
 enum { MAX_TEXT = 1 << 16, MAX_VALUE = 256, MAX_NAME = 100 };
 
@@ -30,7 +30,7 @@ static bool next_piece(struct piece *out, const char *text)
 	return true;
 }
 
-static const char *value_of(const struct opk_scope *scope, const struct piece *piece)
+static const char *value_of(const struct opk_symbols *symbols, const struct piece *piece)
 {
 	char name[MAX_NAME + 1];
 	size_t i;
@@ -39,10 +39,10 @@ static const char *value_of(const struct opk_scope *scope, const struct piece *p
 		return NULL;
 	memcpy(name, piece->name, piece->name_size);
 	name[piece->name_size] = '\0';
-	return opk_index_find(&i, &scope->parameters, name) ? scope->values[i] : NULL;
+	return opk_index_find(&i, &symbols->parameters, name) ? symbols->values[i] : NULL;
 }
 
-static void tell_unknown(const struct opk_scope *scope, struct opk_problems *problems,
+static void tell_unknown(const struct opk_symbols *symbols, struct opk_problems *problems,
                          const struct opk_word *word, const char *at, const struct piece *piece)
 {
 	opk_autofree char *name = opk_strndup(piece->name, piece->name_size);
@@ -53,15 +53,15 @@ static void tell_unknown(const struct opk_scope *scope, struct opk_problems *pro
 		problems->no_memory = true;
 		return;
 	}
-	for (size_t i = 0; i < scope->parameters.count; i++)
-		if (scope->parameters.slots[i].key)
-			opk_nearest_try(&nearest, scope->parameters.slots[i].key);
-	if (!scope->broken)
+	for (size_t i = 0; i < symbols->parameters.count; i++)
+		if (symbols->parameters.slots[i].key)
+			opk_nearest_try(&nearest, symbols->parameters.slots[i].key);
+	if (!symbols->broken)
 		opk_problems_add(problems, &place, "there is no parameter '%.100s'" OPK_DID_YOU_MEAN, name,
 		                 OPK_NEAR(nearest.best));
 }
 
-char *opk_scope_substitute(const struct opk_scope *scope, struct opk_problems *problems,
+char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_problems *problems,
                            const struct opk_word *word)
 {
 	opk_autobuf struct opk_buf out = { 0 };
@@ -77,9 +77,9 @@ char *opk_scope_substitute(const struct opk_scope *scope, struct opk_problems *p
 			opk_problems_add(problems, &place, "a '}' is missing behind '${'");
 			return NULL;
 		}
-		value = piece.name ? value_of(scope, &piece) : NULL;
+		value = piece.name ? value_of(symbols, &piece) : NULL;
 		if (piece.name && !value) {
-			tell_unknown(scope, problems, word, at, &piece);
+			tell_unknown(symbols, problems, word, at, &piece);
 			return NULL;
 		}
 		opk_buf_add(&out, value ? value : at, value ? strlen(value) : piece.size);
@@ -94,13 +94,13 @@ char *opk_scope_substitute(const struct opk_scope *scope, struct opk_problems *p
 	return out.failed ? NULL : (char *)opk_take(out.data);
 }
 
-size_t opk_scope_written_at(const struct opk_scope *scope, const char *written, size_t offset)
+size_t opk_symbols_written_at(const struct opk_symbols *symbols, const char *written, size_t offset)
 {
 	struct piece piece;
 	size_t from = 0;
 
 	for (const char *at = written; *at && next_piece(&piece, at); at += piece.size) {
-		const char *value = piece.name ? value_of(scope, &piece) : NULL;
+		const char *value = piece.name ? value_of(symbols, &piece) : NULL;
 		size_t size = value ? strlen(value) : piece.size;
 
 		if (offset < from + size)
@@ -134,20 +134,20 @@ static int give(struct opk_set *set, struct opk_ctx *ctx, const char *name, cons
 int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name, const char *value)
 {
 	opk_autoproblems struct opk_problems quiet = { 0 };
-	opk_autoscope struct opk_scope scope = { 0 };
+	opk_autosymbols struct opk_symbols symbols = { 0 };
 	struct opk_nearest nearest = { .name = name };
 
-	opk_scope_init(&scope, ctx, &quiet, set);
+	opk_symbols_init(&symbols, ctx, &quiet, set);
 	opk_clear_errors(ctx);
 	if (quiet.no_memory)
 		return opk_nomem(ctx, "a parameter");
 	if (strlen(value) > MAX_VALUE)
 		return opk_fail(ctx, OPK_EUSAGE, "parameter %s: a value has at most %d characters", name, MAX_VALUE);
-	if (opk_index_find(NULL, &scope.parameters, name))
+	if (opk_index_find(NULL, &symbols.parameters, name))
 		return give(set, ctx, name, value);
-	for (size_t i = 0; i < scope.parameters.count; i++)
-		if (scope.parameters.slots[i].key)
-			opk_nearest_try(&nearest, scope.parameters.slots[i].key);
+	for (size_t i = 0; i < symbols.parameters.count; i++)
+		if (symbols.parameters.slots[i].key)
+			opk_nearest_try(&nearest, symbols.parameters.slots[i].key);
 	return opk_fail(ctx, OPK_EUSAGE, "set %s has no parameter '%s'" OPK_DID_YOU_MEAN, set->name, name,
 	                OPK_NEAR(nearest.best));
 }

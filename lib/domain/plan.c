@@ -42,6 +42,28 @@ int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ct
 	return code;
 }
 
+int opk_plan_alone(int *passes, void **config, size_t *size, struct opk_ctx *ctx,
+                   const struct opk_catalog *catalog, const char *metric)
+{
+	struct opk_nv_host *host;
+	size_t count = 0;
+	int code = opk_nv_host_new(&host, ctx, catalog->chip, catalog->profiler, NULL);
+
+	if (code)
+		return code;
+	code = opk_nv_add_metrics(ctx, host, &metric, 1);
+	if (code == OPK_EUSAGE || code == OPK_EFAILED) {
+		opk_clear_errors(ctx);
+		*passes = -opk_nv_host_status(host);
+		code = OPK_OK;
+	} else if (!code) {
+		code = opk_plan_image(&count, config, size, ctx, host);
+		*passes = (int)count;
+	}
+	opk_nv_host_free(host);
+	return code;
+}
+
 /* Whether a metric is refused by itself, and why; OPK_OK where it is not. */
 static int explain_metric(struct opk_ctx *ctx, const struct opk_plan *plan,
                           const struct opk_catalog *catalog, const char *name, const char *place)

@@ -12,12 +12,8 @@ bool opk_resolver_need_catalog(struct opk_resolver *r)
 	if (r->code)
 		return false;
 	r->code = opk_catalog_new(&r->catalog, r->ctx, r->chip, r->profiler);
-	/* 12.x lists no full names; it can still tell which there are. */
-	if (!r->code) {
+	if (!r->code)
 		r->code = opk_catalog_complete(r->catalog, r->ctx);
-		if (r->code == OPK_ENVIDIA)
-			r->code = OPK_OK;
-	}
 	return !r->code;
 }
 
@@ -65,8 +61,8 @@ void opk_resolver_add_metric(struct opk_resolver *r, const char *name, const cha
 /* What no list names comes last, unless a list took it away. */
 static void add_unlisted(struct opk_resolver *r)
 {
-	for (size_t i = 0; i < r->scope.derived_count; i++) {
-		const struct opk_scope_derived *derived = &r->scope.derived[i];
+	for (size_t i = 0; i < r->symbols.derived_count; i++) {
+		const struct opk_derived_symbol *derived = &r->symbols.derived[i];
 		const struct opk_entry entry = { .name = derived->name.text, .derived = (long)i,
 			                         .place = derived->name.place };
 
@@ -77,11 +73,11 @@ static void add_unlisted(struct opk_resolver *r)
 
 static void make_list(struct opk_resolver *r)
 {
-	size_t count = r->scope.set_count;
+	size_t count = r->symbols.set_count;
 
 	r->lists = opk_alloc_array(count, sizeof *r->lists);
-	r->suppressed = opk_alloc_array(r->scope.derived_count + 1, sizeof *r->suppressed);
-	r->states = opk_alloc_array(r->scope.derived_count + 1, sizeof *r->states);
+	r->suppressed = opk_alloc_array(r->symbols.derived_count + 1, sizeof *r->suppressed);
+	r->states = opk_alloc_array(r->symbols.derived_count + 1, sizeof *r->states);
 	if (!r->lists || !r->suppressed || !r->states) {
 		r->problems.no_memory = true;
 		return;
@@ -126,8 +122,8 @@ static void add_heading(struct opk_resolver *r, const struct opk_item *group, bo
 	}
 	heading->first = column;
 	heading->count = 1;
-	heading->title = opk_scope_substitute(&r->scope, &r->problems, &group->what);
-	heading->text = group->prose.text ? opk_scope_substitute(&r->scope, &r->problems, &group->prose)
+	heading->title = opk_symbols_substitute(&r->symbols, &r->problems, &group->what);
+	heading->text = group->prose.text ? opk_symbols_substitute(&r->symbols, &r->problems, &group->prose)
 	                                  : opk_strdup("");
 }
 
@@ -153,11 +149,11 @@ static void fill_columns(struct opk_resolver *r)
 
 static void keep_sources(struct opk_resolver *r)
 {
-	r->out->sources = opk_alloc_array(r->scope.set_count, sizeof *r->out->sources);
+	r->out->sources = opk_alloc_array(r->symbols.set_count, sizeof *r->out->sources);
 	r->problems.no_memory |= !r->out->sources;
-	for (size_t i = 0; r->out->sources && i < r->scope.set_count; i++)
-		if (r->scope.sets[i]->source)
-			r->out->sources[r->out->source_count++] = opk_source_use(r->scope.sets[i]->source);
+	for (size_t i = 0; r->out->sources && i < r->symbols.set_count; i++)
+		if (r->symbols.sets[i]->source)
+			r->out->sources[r->out->source_count++] = opk_source_use(r->symbols.sets[i]->source);
 }
 
 static bool stopped(const struct opk_resolver *r)
@@ -169,10 +165,10 @@ static void fill(struct opk_resolver *r)
 {
 	struct opk_place nowhere = { 0 };
 
-	opk_scope_init(&r->scope, r->ctx, &r->problems, r->set);
+	opk_symbols_init(&r->symbols, r->ctx, &r->problems, r->set);
 	/* A parameter's value may have made errors that the file has not. */
 	if (!r->problems.no_memory)
-		opk_set_check(&r->scope, r->ctx, &r->problems);
+		opk_set_check(&r->symbols, r->ctx, &r->problems);
 	if (!stopped(r))
 		make_list(r);
 	if (!r->code && !r->problems.no_memory && r->list) {
@@ -194,8 +190,8 @@ static void fill(struct opk_resolver *r)
 /* Wrong is the user's word where the names came from the command line, or the chip is not the set's. */
 static int code_of(const struct opk_resolver *r, bool claimed)
 {
-	for (size_t i = 0; i < r->scope.set_count && claimed; i++)
-		if (r->scope.sets[i]->source)
+	for (size_t i = 0; i < r->symbols.set_count && claimed; i++)
+		if (r->symbols.sets[i]->source)
 			return OPK_EINPUT;
 	return OPK_EUSAGE;
 }
@@ -221,9 +217,9 @@ static int finish(struct opk_resolver *r)
 
 static void clear(struct opk_resolver *r)
 {
-	for (size_t i = 0; r->lists && i < r->scope.set_count; i++)
+	for (size_t i = 0; r->lists && i < r->symbols.set_count; i++)
 		opk_entries_clear(&r->lists[i]);
-	for (size_t i = 0; r->states && i < r->scope.derived_count; i++)
+	for (size_t i = 0; r->states && i < r->symbols.derived_count; i++)
 		free(r->states[i].unit);
 	free(r->lists);
 	free(r->states);
@@ -231,7 +227,7 @@ static void clear(struct opk_resolver *r)
 	opk_index_clear(&r->labels);
 	opk_catalog_free(r->catalog);
 	opk_problems_clear(&r->problems);
-	opk_scope_clear(&r->scope);
+	opk_symbols_clear(&r->symbols);
 }
 
 int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set, const char *chip,

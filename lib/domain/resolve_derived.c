@@ -24,13 +24,13 @@ static const char *unit_of_metric(struct opk_resolver *r, const char *name)
 
 static const char *unit_of(struct opk_resolver *r, const char *name)
 {
-	const struct opk_scope *scope = &r->scope;
+	const struct opk_symbols *symbols = &r->symbols;
 	size_t at;
 
-	if (opk_index_find(&at, &scope->names, name))
+	if (opk_index_find(&at, &symbols->names, name))
 		return r->states[at].unit;
-	if (opk_index_find(&at, &scope->constants, name))
-		return scope->constant[at]->unit.text;
+	if (opk_index_find(&at, &symbols->constants, name))
+		return symbols->constant[at]->unit.text;
 	if (opk_index_find(&at, &r->labels, name))
 		name = r->list->items[at].name;
 	return unit_of_metric(r, name);
@@ -55,7 +55,7 @@ static void compare_units(struct opk_resolver *r, struct opk_derived_state *stat
 
 static void find_unit(struct opk_resolver *r, size_t i)
 {
-	const struct opk_scope_derived *derived = &r->scope.derived[i];
+	const struct opk_derived_symbol *derived = &r->symbols.derived[i];
 	size_t count = opk_formula_name_count(derived->parsed), offset = 0;
 	opk_autofree const char **units = opk_alloc_array(count + 1, sizeof *units);
 	struct opk_place place;
@@ -66,7 +66,7 @@ static void find_unit(struct opk_resolver *r, size_t i)
 	if (units)
 		code = opk_formula_unit(&r->states[i].unit, r->ctx, derived->parsed, units, &offset);
 	if (code == OPK_EINPUT) {
-		place = opk_scope_place(&r->scope, derived, offset);
+		place = opk_symbols_place(&r->symbols, derived, offset);
 		opk_problems_add(&r->problems, &place, "on %s %s", r->chip,
 		                 opk_error_message(r->ctx, opk_error_count(r->ctx) - 1));
 	}
@@ -123,8 +123,8 @@ static void add_name(struct opk_buf *out, struct opk_resolver *r, const char *te
 	size_t at;
 
 	out->failed |= !name;
-	if (name && opk_index_find(&at, &r->scope.constants, name))
-		add_number(out, *opk_resolver_value(r, r->scope.constant[at]));
+	if (name && opk_index_find(&at, &r->symbols.constants, name))
+		add_number(out, *opk_resolver_value(r, r->symbols.constant[at]));
 	else
 		opk_buf_add(out, text, length);
 }
@@ -155,7 +155,7 @@ static char *final_formula(struct opk_resolver *r, const char *text)
 /* ---- the result */
 
 /* Metrics that only formulas name join the others. */
-static void add_hidden(struct opk_resolver *r, struct opk_index *hidden, const struct opk_scope_derived *derived)
+static void add_hidden(struct opk_resolver *r, struct opk_index *hidden, const struct opk_derived_symbol *derived)
 {
 	for (size_t i = 0; i < opk_formula_name_count(derived->parsed); i++) {
 		const char *name = opk_formula_name(derived->parsed, i);
@@ -168,14 +168,14 @@ static void add_hidden(struct opk_resolver *r, struct opk_index *hidden, const s
 			r->problems.no_memory = true;
 		if (known != wanted)
 			continue;
-		place = opk_scope_place(&r->scope, derived, opk_formula_name_offset(derived->parsed, i));
+		place = opk_symbols_place(&r->symbols, derived, opk_formula_name_offset(derived->parsed, i));
 		opk_resolver_add_metric(r, name, "", &place);
 	}
 }
 
 static void add_derived(struct opk_resolver *r, size_t i)
 {
-	const struct opk_scope_derived *from = &r->scope.derived[i];
+	const struct opk_derived_symbol *from = &r->symbols.derived[i];
 	struct opk_derived *derived = opk_append(&r->out->derived, &r->out->derived_capacity,
 	                                         &r->out->derived_count, sizeof *derived);
 
@@ -187,7 +187,7 @@ static void add_derived(struct opk_resolver *r, size_t i)
 	derived->formula = final_formula(r, from->formula);
 	derived->unit = opk_strdup(r->states[i].unit ? r->states[i].unit : "");
 	derived->description = from->description.text
-	                               ? opk_scope_substitute(&r->scope, &r->problems, &from->description)
+	                               ? opk_symbols_substitute(&r->symbols, &r->problems, &from->description)
 	                               : opk_strdup("");
 	if (!derived->name || !derived->formula || !derived->unit || !derived->description)
 		r->problems.no_memory = true;
@@ -197,13 +197,13 @@ void opk_resolve_derived(struct opk_resolver *r)
 {
 	opk_autoindex struct opk_index hidden = { 0 };
 
-	for (size_t i = 0; i < r->scope.ordered && !r->code && !r->problems.no_memory; i++) {
-		size_t derived = r->scope.order[i];
+	for (size_t i = 0; i < r->symbols.ordered && !r->code && !r->problems.no_memory; i++) {
+		size_t derived = r->symbols.order[i];
 
 		if (!r->states[derived].needed)
 			continue;
 		find_unit(r, derived);
-		add_hidden(r, &hidden, &r->scope.derived[derived]);
+		add_hidden(r, &hidden, &r->symbols.derived[derived]);
 		add_derived(r, derived);
 	}
 }

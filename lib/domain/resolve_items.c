@@ -68,11 +68,6 @@ static void expand_pattern(struct opk_resolver *r, const struct expansion *e, co
 {
 	if (!opk_resolver_need_catalog(r))
 		return;
-	if (!r->catalog->complete) {
-		opk_problems_add(&r->problems, &item->what.place,
-		                 "patterns need a libcupti that lists full names: 13.0 and later do");
-		return;
-	}
 	if (add_matches(r, e, item, pattern))
 		return;
 	if (item->optional)
@@ -94,9 +89,9 @@ static void expand_name(struct opk_resolver *r, const struct expansion *e, const
 {
 	size_t derived;
 
-	if (opk_index_find(&derived, &r->scope.names, item->as.text ? item->as.text : name)
-	    || opk_index_find(&derived, &r->scope.names, name)) {
-		add(r, e, item, r->scope.derived[derived].name.text, (long)derived);
+	if (opk_index_find(&derived, &r->symbols.names, item->as.text ? item->as.text : name)
+	    || opk_index_find(&derived, &r->symbols.names, name)) {
+		add(r, e, item, r->symbols.derived[derived].name.text, (long)derived);
 		return;
 	}
 	if (item->optional && opk_resolver_need_catalog(r) && !chip_has(r, name))
@@ -109,7 +104,7 @@ static void expand_name(struct opk_resolver *r, const struct expansion *e, const
 static char *find_candidate(struct opk_resolver *r, const struct opk_item *item)
 {
 	for (size_t i = 0; i < item->any.count && !r->code; i++) {
-		opk_autofree char *name = opk_scope_substitute(&r->scope, &r->problems, &item->any.items[i]);
+		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &r->problems, &item->any.items[i]);
 
 		if (name && chip_has(r, name) && opk_resolver_plans(r, (const char *const *)&name, 1))
 			return opk_take(name);
@@ -143,13 +138,13 @@ static void pass_over(struct opk_resolver *r, const char *name)
 {
 	size_t derived;
 
-	if (opk_index_find(&derived, &r->scope.names, name))
+	if (opk_index_find(&derived, &r->symbols.names, name))
 		r->suppressed[derived] = true;
 }
 
 static void expand_metric(struct opk_resolver *r, const struct expansion *e, const struct opk_item *item)
 {
-	opk_autofree char *text = opk_scope_substitute(&r->scope, &r->problems, &item->what);
+	opk_autofree char *text = opk_symbols_substitute(&r->symbols, &r->problems, &item->what);
 	opk_autopattern struct opk_pattern pattern = { 0 };
 
 	if (!text || !opk_pattern_init(&pattern, &r->problems, text, &item->what.place))
@@ -183,8 +178,8 @@ static size_t suppress(struct opk_resolver *r, const struct opk_pattern *pattern
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < r->scope.derived_count; i++) {
-		if (!opk_pattern_match(pattern, r->scope.derived[i].name.text))
+	for (size_t i = 0; i < r->symbols.derived_count; i++) {
+		if (!opk_pattern_match(pattern, r->symbols.derived[i].name.text))
 			continue;
 		r->suppressed[i] = true;
 		count++;
@@ -208,7 +203,7 @@ static void tell_nothing(struct opk_resolver *r, const struct opk_entries *list,
 
 static void remove_one(struct opk_resolver *r, struct opk_entries *list, const struct opk_word *word)
 {
-	opk_autofree char *text = opk_scope_substitute(&r->scope, &r->problems, word);
+	opk_autofree char *text = opk_symbols_substitute(&r->symbols, &r->problems, word);
 	opk_autopattern struct opk_pattern pattern = { 0 };
 	size_t count;
 
@@ -235,15 +230,15 @@ static const struct opk_entries *list_of(const struct opk_resolver *r, const str
 {
 	size_t i = 0;
 
-	while (r->scope.sets[i] != set && !(set->inode && r->scope.sets[i]->inode == set->inode
-	                                    && r->scope.sets[i]->device == set->device))
+	while (r->symbols.sets[i] != set && !(set->inode && r->symbols.sets[i]->inode == set->inode
+	                                    && r->symbols.sets[i]->device == set->device))
 		i++;
 	return &r->lists[i];
 }
 
 void opk_resolve_list(struct opk_resolver *r, size_t n)
 {
-	const struct opk_set *set = r->scope.sets[n];
+	const struct opk_set *set = r->symbols.sets[n];
 	struct opk_entries *list = &r->lists[n];
 
 	for (size_t i = 0; i < set->include_count; i++) {

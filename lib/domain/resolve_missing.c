@@ -10,7 +10,7 @@
 
 static const struct opk_formula *formula_of(const struct opk_resolver *r, size_t derived)
 {
-	return r->scope.derived[derived].parsed;
+	return r->symbols.derived[derived].parsed;
 }
 
 /* ---- what is needed */
@@ -36,10 +36,10 @@ static void find_labels(struct opk_resolver *r, bool tell)
 /* "..._op_{op}.sum" of nvprof's names becomes a sum. */
 static void expand_legacy(struct opk_resolver *r)
 {
-	struct opk_scope *scope = &r->scope;
+	struct opk_symbols *symbols = &r->symbols;
 
-	for (size_t i = 0; i < scope->derived_count; i++) {
-		struct opk_scope_derived *derived = &scope->derived[i];
+	for (size_t i = 0; i < symbols->derived_count; i++) {
+		struct opk_derived_symbol *derived = &symbols->derived[i];
 		char *formula = NULL;
 
 		if (derived->parsed || !derived->legacy || !opk_resolver_need_catalog(r))
@@ -49,7 +49,7 @@ static void expand_legacy(struct opk_resolver *r)
 			return;
 		free(derived->formula);
 		derived->formula = formula;
-		opk_scope_parse(scope, r->ctx, &r->problems, derived);
+		opk_symbols_parse(symbols, r->ctx, &r->problems, derived);
 	}
 }
 
@@ -59,20 +59,20 @@ static void need_names(struct opk_resolver *r, size_t derived)
 	size_t used;
 
 	for (size_t i = 0; formula && i < opk_formula_name_count(formula); i++)
-		if (opk_index_find(&used, &r->scope.names, opk_formula_name(formula, i)))
+		if (opk_index_find(&used, &r->symbols.names, opk_formula_name(formula, i)))
 			r->states[used].needed = true;
 }
 
 static void find_needed(struct opk_resolver *r)
 {
-	for (size_t i = 0; i < r->scope.derived_count; i++)
+	for (size_t i = 0; i < r->symbols.derived_count; i++)
 		r->states[i].needed = false;
 	for (size_t i = 0; i < r->list->count; i++)
 		if (r->list->items[i].derived != OPK_NOT_DERIVED)
 			r->states[r->list->items[i].derived].needed = true;
-	for (size_t i = r->scope.ordered; i-- > 0;)
-		if (r->states[r->scope.order[i]].needed)
-			need_names(r, r->scope.order[i]);
+	for (size_t i = r->symbols.ordered; i-- > 0;)
+		if (r->states[r->symbols.order[i]].needed)
+			need_names(r, r->symbols.order[i]);
 }
 
 /* ---- what is missing */
@@ -105,12 +105,12 @@ static enum opk_lack lack_of_metric(struct opk_resolver *r, const char *name)
 
 static enum opk_lack lack_of(struct opk_resolver *r, const char *name)
 {
-	const struct opk_scope *scope = &r->scope;
+	const struct opk_symbols *symbols = &r->symbols;
 	size_t at;
 
-	if (opk_index_find(&at, &scope->constants, name))
-		return opk_resolver_value(r, scope->constant[at]) ? OPK_LACKS_NOTHING : OPK_LACKS_NEEDED;
-	if (opk_index_find(&at, &scope->labels, name))
+	if (opk_index_find(&at, &symbols->constants, name))
+		return opk_resolver_value(r, symbols->constant[at]) ? OPK_LACKS_NOTHING : OPK_LACKS_NEEDED;
+	if (opk_index_find(&at, &symbols->labels, name))
 		return opk_index_find(NULL, &r->labels, name) ? OPK_LACKS_NOTHING : OPK_LACKS_OPTIONAL;
 	return lack_of_metric(r, name);
 }
@@ -125,7 +125,7 @@ static void judge(struct opk_resolver *r, size_t derived)
 		struct opk_derived_state found = { .of = derived, .name = i };
 		size_t used;
 
-		if (opk_index_find(&used, &r->scope.names, name))
+		if (opk_index_find(&used, &r->symbols.names, name))
 			found = r->states[used];
 		else
 			found.lack = lack_of(r, name);
@@ -139,9 +139,9 @@ static void judge(struct opk_resolver *r, size_t derived)
 
 static void tell_missing(struct opk_resolver *r, const struct opk_derived_state *state)
 {
-	const struct opk_scope_derived *derived = &r->scope.derived[state->of];
+	const struct opk_derived_symbol *derived = &r->symbols.derived[state->of];
 	const char *name = opk_formula_name(derived->parsed, state->name);
-	struct opk_place place = opk_scope_place(&r->scope, derived,
+	struct opk_place place = opk_symbols_place(&r->symbols, derived,
 	                                         opk_formula_name_offset(derived->parsed, state->name));
 
 	if (r->states[state->of].told)
@@ -192,9 +192,9 @@ void opk_resolve_missing(struct opk_resolver *r)
 	find_labels(r, true);
 	expand_legacy(r);
 	find_needed(r);
-	for (size_t i = 0; i < r->scope.ordered && !r->code && !r->problems.no_memory; i++)
-		if (r->states[r->scope.order[i]].needed)
-			judge(r, r->scope.order[i]);
+	for (size_t i = 0; i < r->symbols.ordered && !r->code && !r->problems.no_memory; i++)
+		if (r->states[r->symbols.order[i]].needed)
+			judge(r, r->symbols.order[i]);
 	if (r->code || r->problems.no_memory)
 		return;
 	drop(r);

@@ -6,7 +6,7 @@
 #include "domain/catalog.h"
 #include "domain/entries.h"
 #include "domain/resolve.h"
-#include "domain/scope.h"
+#include "domain/symbols.h"
 
 /* What a derived metric can't have on the chip. */
 enum opk_lack {
@@ -29,17 +29,17 @@ struct opk_resolver {
 	const char *chip;
 	enum opk_profiler profiler;
 	struct opk_problems problems;
-	struct opk_scope scope;
+	struct opk_symbols symbols;
 	struct opk_catalog *catalog;      /* NULL before it is needed */
 	int code;                         /* of what is no problem of the set's */
-	struct opk_entries *lists, *list; /* one a set of the scope; the last one's */
+	struct opk_entries *lists, *list; /* one a set of the symbols, and the last */
 	bool *suppressed;                 /* one a derived metric: shown only where a list says so */
 	struct opk_derived_state *states; /* one a derived metric */
 	struct opk_index labels;          /* to the last list's entries */
 	struct opk_resolved *out;
 };
 
-/* Opens the chip's catalog, with all full names where the library lists them; false, with `code`, where it can't. */
+/* Opens the chip's catalog, with all full names; false, with `code`, where it can't. */
 bool opk_resolver_need_catalog(struct opk_resolver *r);
 /* Tells the problem that the chip has no such metric. */
 void opk_resolver_explain(struct opk_resolver *r, const char *name, const struct opk_place *place);
@@ -49,7 +49,7 @@ void opk_resolver_add_metric(struct opk_resolver *r, const char *name, const cha
 /* The constant's value on the chip; NULL where it has none. */
 const double *opk_resolver_value(const struct opk_resolver *r, const struct opk_constant *constant);
 
-/* resolve_items.c: the list of the scope's n-th set; those before it are there. */
+/* resolve_items.c: the list of the n-th set of symbols; those before it are there. */
 void opk_resolve_list(struct opk_resolver *r, size_t n);
 /* resolve_optional.c: whether CUPTI plans these; optional metrics that it refuses leave the list. */
 bool opk_resolver_plans(struct opk_resolver *r, const char *const *names, size_t count);

@@ -4,11 +4,11 @@
 
 #include "domain/legacy.h"
 #include "domain/pattern.h"
-#include "domain/scope.h"
+#include "domain/symbols.h"
 #include "domain/suggest.h"
 
 struct checker {
-	const struct opk_scope *scope;
+	const struct opk_symbols *symbols;
 	struct opk_ctx *ctx;
 	struct opk_problems *problems;
 };
@@ -20,8 +20,8 @@ static void tell_unknown(struct checker *c, const struct opk_word *word, const c
 	struct opk_suggestions derived = { .name = name };
 	const char *best;
 
-	for (size_t i = 0; i < c->scope->derived_count; i++)
-		opk_suggestions_try(&derived, c->scope->derived[i].name.text);
+	for (size_t i = 0; i < c->symbols->derived_count; i++)
+		opk_suggestions_try(&derived, c->symbols->derived[i].name.text);
 	if (opk_legacy_suggest(&near, c->ctx, name))
 		opk_clear_errors(c->ctx);
 	best = derived.count ? derived.best[0].name : near.count ? near.items[0] : NULL;
@@ -32,12 +32,12 @@ static void tell_unknown(struct checker *c, const struct opk_word *word, const c
 
 static void check_word(struct checker *c, const struct opk_item *item, const char *name)
 {
-	const struct opk_index *names = &c->scope->names;
+	const struct opk_index *names = &c->symbols->names;
 	opk_autofree char *formula = NULL;
 	size_t at;
 
 	/* Of nvprof's names possibly under another. */
-	if (item->as.text && opk_index_find(&at, names, item->as.text) && c->scope->derived[at].legacy)
+	if (item->as.text && opk_index_find(&at, names, item->as.text) && c->symbols->derived[at].legacy)
 		return;
 	if (opk_index_find(&at, names, name)) {
 		if (item->as.text)
@@ -45,7 +45,7 @@ static void check_word(struct checker *c, const struct opk_item *item, const cha
 			                 "%.100s is derived under this name already: it takes no other", name);
 		return;
 	}
-	if (opk_legacy_formula(&formula, c->ctx, name) || c->scope->broken)
+	if (opk_legacy_formula(&formula, c->ctx, name) || c->symbols->broken)
 		return;
 	if (!formula)
 		tell_unknown(c, &item->what, name);
@@ -56,7 +56,7 @@ static void check_word(struct checker *c, const struct opk_item *item, const cha
 
 static void check_metric(struct checker *c, const struct opk_item *item)
 {
-	opk_autofree char *text = opk_scope_substitute(c->scope, c->problems, &item->what);
+	opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, &item->what);
 	opk_autopattern struct opk_pattern pattern = { 0 };
 
 	if (!text || !opk_pattern_init(&pattern, c->problems, text, &item->what.place))
@@ -70,7 +70,7 @@ static void check_metric(struct checker *c, const struct opk_item *item)
 
 static void check_candidate(struct checker *c, const struct opk_word *word)
 {
-	opk_autofree char *text = opk_scope_substitute(c->scope, c->problems, word);
+	opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, word);
 	opk_autopattern struct opk_pattern pattern = { 0 };
 
 	if (text && opk_pattern_init(&pattern, c->problems, text, &word->place)
@@ -82,7 +82,7 @@ static void check_candidate(struct checker *c, const struct opk_word *word)
 static void check_text(struct checker *c, const struct opk_word *word)
 {
 	if (word->text)
-		free(opk_scope_substitute(c->scope, c->problems, word));
+		free(opk_symbols_substitute(c->symbols, c->problems, word));
 }
 
 static void check_items(struct checker *c, const struct opk_items *items)
@@ -107,7 +107,7 @@ static void check_change(struct checker *c, const struct opk_change *change)
 	check_items(c, &change->add);
 	for (size_t i = 0; i < change->remove.count; i++) {
 		const struct opk_word *word = &change->remove.items[i];
-		opk_autofree char *text = opk_scope_substitute(c->scope, c->problems, word);
+		opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, word);
 		opk_autopattern struct opk_pattern pattern = { 0 };
 
 		if (text)
@@ -115,12 +115,12 @@ static void check_change(struct checker *c, const struct opk_change *change)
 	}
 }
 
-void opk_set_check(const struct opk_scope *scope, struct opk_ctx *ctx, struct opk_problems *problems)
+void opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems)
 {
-	struct checker c = { scope, ctx, problems };
+	struct checker c = { symbols, ctx, problems };
 
-	for (size_t i = 0; i < scope->set_count; i++) {
-		const struct opk_set *set = scope->sets[i];
+	for (size_t i = 0; i < symbols->set_count; i++) {
+		const struct opk_set *set = symbols->sets[i];
 
 		check_items(&c, &set->items);
 		for (size_t j = 0; j < set->changes.count; j++)

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "domain/scope.h"
+#include "domain/symbols.h"
 #include "domain/set_find.h"
 #include "domain/set_read.h"
 
@@ -252,11 +252,11 @@ static int load_file(struct opk_set **out, struct loading *l, const char *path)
 /* The set as a whole, once all of it is there. */
 static void check(struct loading *l, const struct opk_set *set)
 {
-	opk_autoscope struct opk_scope scope = { 0 };
+	opk_autosymbols struct opk_symbols symbols = { 0 };
 
-	opk_scope_init(&scope, l->ctx, &l->problems, set);
+	opk_symbols_init(&symbols, l->ctx, &l->problems, set);
 	if (!l->problems.no_memory)
-		opk_set_check(&scope, l->ctx, &l->problems);
+		opk_set_check(&symbols, l->ctx, &l->problems);
 }
 
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path)

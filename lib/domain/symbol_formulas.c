@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The formulas of a scope: parsed, their names known, in an order in which they can be computed. */
+/* The formulas among symbols: parsed, their names known, in an order in which they can be computed. */
 #include <string.h>
 
 #include "base/nearest.h"
 #include "domain/formula.h"
-#include "domain/scope.h"
+#include "domain/symbols.h"
 #include "domain/units.h"
 
-struct opk_place opk_scope_place(const struct opk_scope *scope, const struct opk_scope_derived *derived,
+struct opk_place opk_symbols_place(const struct opk_symbols *symbols, const struct opk_derived_symbol *derived,
                                  size_t offset)
 {
 	const struct opk_word *written = &derived->written;
@@ -15,11 +15,11 @@ struct opk_place opk_scope_place(const struct opk_scope *scope, const struct opk
 	if (!written->text)
 		return derived->name.place;
 	return opk_place_within(&written->place, written->text,
-	                        opk_scope_written_at(scope, written->text, offset));
+	                        opk_symbols_written_at(symbols, written->text, offset));
 }
 
-void opk_scope_parse(const struct opk_scope *scope, struct opk_ctx *ctx, struct opk_problems *problems,
-                     struct opk_scope_derived *derived)
+void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
+                     struct opk_derived_symbol *derived)
 {
 	size_t offset = 0;
 	int code = opk_formula_parse(&derived->parsed, ctx, derived->formula, &offset);
@@ -27,7 +27,7 @@ void opk_scope_parse(const struct opk_scope *scope, struct opk_ctx *ctx, struct 
 
 	if (!code)
 		return;
-	place = opk_scope_place(scope, derived, offset);
+	place = opk_symbols_place(symbols, derived, offset);
 	if (code == OPK_ENOMEM)
 		problems->no_memory = true;
 	else
@@ -43,11 +43,11 @@ static void try_all(struct opk_nearest *nearest, const struct opk_index *index)
 			opk_nearest_try(nearest, index->slots[i].key);
 }
 
-static bool is_known(const struct opk_scope *scope, const char *name)
+static bool is_known(const struct opk_symbols *symbols, const char *name)
 {
-	return strstr(name, "__") || opk_index_find(NULL, &scope->names, name)
-	       || opk_index_find(NULL, &scope->constants, name)
-	       || opk_index_find(NULL, &scope->labels, name);
+	return strstr(name, "__") || opk_index_find(NULL, &symbols->names, name)
+	       || opk_index_find(NULL, &symbols->constants, name)
+	       || opk_index_find(NULL, &symbols->labels, name);
 }
 
 static void check_unit(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_word *unit)
@@ -59,20 +59,20 @@ static void check_unit(struct opk_ctx *ctx, struct opk_problems *problems, const
 	opk_problems_add(problems, &unit->place, "%s", opk_error_message(ctx, opk_error_count(ctx) - 1));
 }
 
-static void check_names(const struct opk_scope *scope, struct opk_problems *problems,
-                        const struct opk_scope_derived *derived)
+static void check_names(const struct opk_symbols *symbols, struct opk_problems *problems,
+                        const struct opk_derived_symbol *derived)
 {
 	for (size_t i = 0; i < opk_formula_name_count(derived->parsed); i++) {
 		const char *name = opk_formula_name(derived->parsed, i);
 		struct opk_nearest nearest = { .name = name };
 		struct opk_place place;
 
-		if (is_known(scope, name) || scope->broken)
+		if (is_known(symbols, name) || symbols->broken)
 			continue;
-		try_all(&nearest, &scope->names);
-		try_all(&nearest, &scope->constants);
-		try_all(&nearest, &scope->labels);
-		place = opk_scope_place(scope, derived, opk_formula_name_offset(derived->parsed, i));
+		try_all(&nearest, &symbols->names);
+		try_all(&nearest, &symbols->constants);
+		try_all(&nearest, &symbols->labels);
+		place = opk_symbols_place(symbols, derived, opk_formula_name_offset(derived->parsed, i));
 		opk_problems_add(problems, &place,
 		                 "'%.100s' is no metric's full name, nor named or defined in this set"
 		                 OPK_DID_YOU_MEAN, name, OPK_NEAR(nearest.best));
@@ -89,7 +89,7 @@ struct step {
 };
 
 struct walk {
-	struct opk_scope *scope;
+	struct opk_symbols *symbols;
 	struct opk_problems *problems;
 	enum state *states;
 	struct step *steps;
@@ -99,7 +99,7 @@ struct walk {
 /* "a uses b uses a" */
 static void tell_cycle(struct walk *w, size_t begin)
 {
-	const struct opk_scope_derived *all = w->scope->derived;
+	const struct opk_derived_symbol *all = w->symbols->derived;
 	opk_autofree char *chain = opk_strdup(all[begin].name.text);
 	size_t i = w->depth;
 
@@ -123,11 +123,11 @@ static void tell_cycle(struct walk *w, size_t begin)
 static void step(struct walk *w)
 {
 	struct step *last = &w->steps[w->depth - 1];
-	const struct opk_formula *formula = w->scope->derived[last->derived].parsed;
+	const struct opk_formula *formula = w->symbols->derived[last->derived].parsed;
 	size_t next;
 
 	while (formula && last->name < opk_formula_name_count(formula)) {
-		if (!opk_index_find(&next, &w->scope->names, opk_formula_name(formula, last->name++))
+		if (!opk_index_find(&next, &w->symbols->names, opk_formula_name(formula, last->name++))
 		    || w->states[next] == DONE)
 			continue;
 		if (w->states[next] == BEGUN) {
@@ -139,19 +139,19 @@ static void step(struct walk *w)
 		return;
 	}
 	w->states[last->derived] = DONE;
-	w->scope->order[w->scope->ordered++] = last->derived;
+	w->symbols->order[w->symbols->ordered++] = last->derived;
 	w->depth--;
 }
 
-static void order(struct opk_scope *scope, struct opk_problems *problems)
+static void order(struct opk_symbols *symbols, struct opk_problems *problems)
 {
-	size_t count = scope->derived_count;
+	size_t count = symbols->derived_count;
 	opk_autofree enum state *states = opk_alloc_array(count + 1, sizeof *states);
 	opk_autofree struct step *steps = opk_alloc_array(count + 1, sizeof *steps);
-	struct walk walk = { .scope = scope, .problems = problems, .states = states, .steps = steps };
+	struct walk walk = { .symbols = symbols, .problems = problems, .states = states, .steps = steps };
 
-	scope->order = opk_alloc_array(count + 1, sizeof *scope->order);
-	if (!states || !steps || !scope->order) {
+	symbols->order = opk_alloc_array(count + 1, sizeof *symbols->order);
+	if (!states || !steps || !symbols->order) {
 		problems->no_memory = true;
 		return;
 	}
@@ -165,22 +165,22 @@ static void order(struct opk_scope *scope, struct opk_problems *problems)
 	}
 }
 
-void opk_scope_check_formulas(struct opk_scope *scope, struct opk_ctx *ctx, struct opk_problems *problems)
+void opk_symbols_check_formulas(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems)
 {
-	for (size_t i = 0; i < scope->constant_count; i++)
-		check_unit(ctx, problems, &scope->constant[i]->unit);
-	for (size_t i = 0; i < scope->derived_count; i++) {
-		struct opk_scope_derived *derived = &scope->derived[i];
+	for (size_t i = 0; i < symbols->constant_count; i++)
+		check_unit(ctx, problems, &symbols->constant[i]->unit);
+	for (size_t i = 0; i < symbols->derived_count; i++) {
+		struct opk_derived_symbol *derived = &symbols->derived[i];
 
 		check_unit(ctx, problems, &derived->unit);
 		if (derived->written.text)
-			derived->formula = opk_scope_substitute(scope, problems, &derived->written);
+			derived->formula = opk_symbols_substitute(symbols, problems, &derived->written);
 		/* What stands for several metrics depends on the chip. */
 		if (derived->formula && !(derived->legacy && strchr(derived->formula, '{')))
-			opk_scope_parse(scope, ctx, problems, derived);
+			opk_symbols_parse(symbols, ctx, problems, derived);
 		if (derived->parsed)
-			check_names(scope, problems, derived);
+			check_names(symbols, problems, derived);
 	}
 	if (!problems->no_memory)
-		order(scope, problems);
+		order(symbols, problems);
 }
