@@ -101,6 +101,7 @@ static int plan(struct app *app, const struct opk_set *set, const struct opk_pla
 
 	if (code)
 		return app_fail(app, code);
+	note_missing(plan);
 	code = opk_plan_detail_new(&detail, app->ctx, plan);
 	if (!code && options->single_pass)
 		code = opk_leftovers_new(&leftovers, app->ctx, plan);
@@ -121,7 +122,7 @@ static int run(struct app *app, void *data)
 	int code = plan_options(app, &args->plan, &options);
 
 	if (!code)
-		code = plan_sets(app, &set);
+		code = plan_sets(app, &args->plan, &set);
 	if (code)
 		return code;
 	code = plan(app, set, &options);
