@@ -321,6 +321,8 @@ int opk_description_new(struct opk_description **out, struct opk_ctx *ctx,
                         struct opk_catalog *catalog, const char *name);
 void opk_description_free(struct opk_description *description);
 
+struct opk_set;
+
 /* Who says which metrics make a single-pass set. */
 enum opk_single_pass_origin {
 	OPK_SINGLE_PASS_CUPTI,    /* cuptiProfilerHostGetSinglePassSets */
@@ -352,6 +354,12 @@ void opk_single_pass_sets_free(struct opk_single_pass_sets *sets);
 size_t opk_single_pass_sets_count(const struct opk_single_pass_sets *sets);
 const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_single_pass_sets *sets,
                                                            size_t i);
+/* By name, in any case; NULL where there is none such. */
+const struct opk_single_pass_set *opk_single_pass_sets_find(const struct opk_single_pass_sets *sets,
+                                                            const char *name);
+/* As a metric set, for plans. */
+int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
+                             const struct opk_single_pass_set *set);
 
 /* A metric name in a legacy name's formula. */
 struct opk_legacy_term {

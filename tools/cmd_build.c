@@ -182,7 +182,7 @@ static int run(struct app *app, void *data)
 		code = app_read(app, &availability, &options.availability_size, args->availability);
 	if (!code) {
 		options.availability = availability;
-		code = plan_sets(app, &set);
+		code = plan_sets(app, &args->plan, &set);
 	}
 	if (!code) {
 		code = build(app, args, set, &options);

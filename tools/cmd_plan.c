@@ -121,7 +121,7 @@ static int run(struct app *app, void *data)
 	int code = plan_options(app, &args->plan, &options);
 
 	if (!code)
-		code = plan_sets(app, &set);
+		code = plan_sets(app, &args->plan, &set);
 	if (code)
 		return code;
 	code = plan(app, set, &options);

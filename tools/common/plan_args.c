@@ -2,6 +2,7 @@
 #include "common/plan_args.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_options *options)
 {
@@ -17,7 +18,38 @@ int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_
 	return OPK_OK;
 }
 
-int plan_sets(struct app *app, struct opk_set **out)
+static const char prefix[] = "single-pass:";
+
+/* One of the sets of 'sets --single-pass CHIP'. */
+static int find_single_pass(struct app *app, struct opk_set **out, const char *chip, const char *name)
+{
+	const struct opk_single_pass_set *single;
+	struct opk_single_pass_sets *sets;
+	int code = opk_single_pass_sets_new(&sets, app->ctx, chip);
+
+	if (code)
+		return app_fail(app, code);
+	single = opk_single_pass_sets_find(sets, name);
+	code = single ? opk_set_from_single_pass(out, app->ctx, single) : OPK_OK;
+	code = single ? code ? app_fail(app, code) : OPK_OK
+	              : app_error(app, OPK_EUSAGE,
+	                          "%s has no single-pass set '%s'; 'offpeak sets --single-pass %s' "
+	                          "lists them", chip, name, chip);
+	opk_single_pass_sets_free(sets);
+	return code;
+}
+
+static int find_set(struct app *app, struct opk_set **out, const char *chip, const char *spec)
+{
+	int code;
+
+	if (!strncmp(spec, prefix, sizeof prefix - 1))
+		return find_single_pass(app, out, chip, spec + sizeof prefix - 1);
+	code = opk_set_find(out, app->ctx, spec);
+	return code ? app_fail(app, code) : OPK_OK;
+}
+
+int plan_sets(struct app *app, const struct plan_args *args, struct opk_set **out)
 {
 	size_t count = 0;
 	struct opk_set **sets;
@@ -30,13 +62,13 @@ int plan_sets(struct app *app, struct opk_set **out)
 	if (!sets)
 		return app_error(app, OPK_EFAILED, "out of memory");
 	while (!code && count < app->argument_count) {
-		code = opk_set_find(&sets[count], app->ctx, app->arguments[count]);
+		code = find_set(app, &sets[count], args->chip, app->arguments[count]);
 		count += !code;
 	}
-	if (!code)
+	if (!code) {
 		code = opk_set_join(out, app->ctx, (const struct opk_set *const *)sets, count);
-	if (code)
-		code = app_fail(app, code);
+		code = code ? app_fail(app, code) : OPK_OK;
+	}
 	for (size_t i = 0; i < count; i++)
 		opk_set_free(sets[i]);
 	free(sets);

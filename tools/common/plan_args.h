@@ -26,6 +26,6 @@ int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_
 /* Of PM sampling; false where the library can't tell. */
 bool plan_sample_bytes(struct app *app, const struct opk_plan *plan, size_t *out);
 /* The SET arguments as one set; reports failures. */
-int plan_sets(struct app *app, struct opk_set **out);
+int plan_sets(struct app *app, const struct plan_args *args, struct opk_set **out);
 
 #endif
