@@ -426,6 +426,14 @@ struct opk_plan_options {
 	size_t max_passes; /* fail where more are needed; 0: no limit (PM sampling: always 1) */
 	/* Keep the longest prefix of the set's metrics that fits one pass, and leave out the others. */
 	bool single_pass;
+	/*
+	 * How long to look for a plan of fewer passes than CUPTI's own order of counters takes, in seconds; 0: a
+	 * while that is the same everywhere; negative: not at all. Ends early where the lower bound is reached.
+	 */
+	double effort;
+	/* From time to time, in milliseconds, while it takes long. */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
 };
 
 /*

@@ -38,7 +38,7 @@ START_TEST(fits)
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_nv_scheduler *scheduler;
 
-	ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FA100"));
+	ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FA100", NULL));
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		bool yes = !rows[i].wanted;
 
@@ -74,7 +74,7 @@ START_TEST(counter_domains)
 	opk_autostrlist struct opk_strlist list = { 0 };
 	struct opk_nv_scheduler *scheduler;
 
-	ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FA100"));
+	ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FA100", NULL));
 	check_domains(ctx, scheduler, "raw_t", &list, "gpu_sass");
 	check_domains(ctx, scheduler, "raw_c", &list, "gpu_sass gpu_sm_a gpu_sm_c gpu_sm_c_sm_a");
 	check_domains(ctx, scheduler, "raw_a", &list, "gpu_sass gpu_sm_a gpu_sm_c gpu_sm_c_sm_a");
@@ -101,7 +101,7 @@ static int do_all(struct opk_ctx *ctx)
 	opk_autostrlist struct opk_strlist list = { 0 };
 	struct opk_nv_scheduler *scheduler;
 	bool yes;
-	int code = opk_nv_scheduler_new(&scheduler, ctx, "FA100");
+	int code = opk_nv_scheduler_new(&scheduler, ctx, "FA100", NULL);
 
 	if (code)
 		return code;
@@ -194,7 +194,7 @@ START_TEST(unknown_chip)
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_nv_scheduler *scheduler = NULL;
 
-	ck_code(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FX100"), OPK_EFAILED);
+	ck_code(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FX100", NULL), OPK_EFAILED);
 	ck_assert_ptr_null(scheduler);
 	opk_ctx_free(ctx);
 }
@@ -235,11 +235,11 @@ static bool real_scheduler(struct opk_nv_scheduler **out, struct opk_ctx *ctx)
 	bool wanted = version_of(ctx) >= CUPTI_12_9;
 
 	if (opk_feature(ctx, NV_FEATURE_SCHEDULER)->available) {
-		ck_ok(ctx, opk_nv_scheduler_new(out, ctx, "GH100"));
+		ck_ok(ctx, opk_nv_scheduler_new(out, ctx, "GH100", NULL));
 		return true;
 	}
 	ck_assert(!wanted);
-	ck_code(ctx, opk_nv_scheduler_new(out, ctx, "GH100"), OPK_ENVIDIA);
+	ck_code(ctx, opk_nv_scheduler_new(out, ctx, "GH100", NULL), OPK_ENVIDIA);
 	ck_assert_msg(told(ctx, "NVPW_CUDA_RawCounterConfig_Create"), "%s", errors_of(ctx));
 	return false;
 }
@@ -357,7 +357,7 @@ START_TEST(real_unknown)
 		ck_assert(!yes);
 		ck_code(ctx, opk_nv_counter_domains(&domains, ctx, scheduler, counters[0]),
 		        OPK_EUSAGE);
-		ck_code(ctx, opk_nv_scheduler_new(&none, ctx, "XX100"), OPK_EFAILED);
+		ck_code(ctx, opk_nv_scheduler_new(&none, ctx, "XX100", NULL), OPK_EFAILED);
 		ck_assert_ptr_null(none);
 		opk_nv_scheduler_free(scheduler);
 	}
@@ -375,7 +375,7 @@ START_TEST(real_uncounted)
 	bool yes = true;
 
 	if (version_of(ctx) == CUPTI_13_0) {
-		ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "GB202"));
+		ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "GB202", NULL));
 		ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "GB202"));
 		ck_ok(ctx, opk_nv_raw_counters(&raw, ctx, evaluator,
 		                               "lts__t_requests_srcunit_ce_realtime.sum"));
