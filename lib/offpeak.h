@@ -166,9 +166,24 @@ int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chi
 int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                               enum opk_profiler profiler);
 
+/*
+ * Whether any metric of a profiler that the chip has counts the whole device: enum opk_scope. Asks about few
+ * metrics where it can, for CUPTI 13.1 takes a millisecond for each. OPK_ENVIDIA: libcupti can't tell.
+ */
+int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                          enum opk_profiler profiler);
+
 enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
 const char *opk_metric_type_name(enum opk_metric_type type);
 bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
+
+/*
+ * Whose work a metric counts: that of one CUDA context, or whatever the device does (PCIe, NVLink, all of
+ * PM sampling). Unknown before CUPTI 13.1.
+ */
+enum opk_scope { OPK_SCOPE_UNKNOWN, OPK_SCOPE_CONTEXT, OPK_SCOPE_DEVICE };
+/* "context", "device"; NULL where unknown. */
+const char *opk_scope_name(enum opk_scope scope);
 
 /* A base metric: "dram__bytes". A full name adds a rollup or a submetric: "dram__bytes.sum". */
 struct opk_metric {
@@ -177,6 +192,7 @@ struct opk_metric {
 	const char *hw_unit;     /* "dram" */
 	const char *dim_unit;    /* "byte"; of the counter itself, before any submetric */
 	const char *description; /* one line */
+	enum opk_scope scope;
 };
 
 /* How the GPU counts: its hardware, code that CUPTI patches into kernels (SASS), or some of each. */
@@ -206,7 +222,8 @@ const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size
 /*
  * Asks for the submetrics of all metrics, where they did not come from the cache
  * (cuptiProfilerHostGetSubMetrics; 0.1 s for the 150,179 full names of GH100), and fills the cache.
- * Metrics stay where they are, and their text moves: it is borrowed anew. OPK_ENVIDIA: CUPTI 12.x.
+ * Metrics stay where they are, and their text moves: it is borrowed anew. CUPTI 12.x lists none: there they are
+ * those of 13.0 that it has properties for (cuptiProfilerHostGetMetricProperties). OPK_ENVIDIA: it has none.
  */
 int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
 /* For the next query's sake: the same where there is a cache to fill, else nothing. It can't fail. */
@@ -251,6 +268,18 @@ const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, 
  * .avg.pct_of_peak_sustained_elapsed; else its first. The catalog must be complete.
  */
 size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric);
+
+/*
+ * The metric names that begin with a text, in order, for completion: base names or, behind one with a dot,
+ * its full names ("dram__bytes.s"), which CUPTI 12.x does not list. From the cache where it can, else from
+ * NVIDIA's libraries without the properties, for which CUPTI 13.1 takes seconds.
+ */
+struct opk_names;
+int opk_names_new(struct opk_names **out, struct opk_ctx *ctx, const char *chip,
+                  enum opk_profiler profiler, const char *prefix);
+void opk_names_free(struct opk_names *names);
+size_t opk_names_count(const struct opk_names *names);
+const char *opk_names_get(const struct opk_names *names, size_t i);
 
 /* A raw counter and the domains that can count it, by NVIDIA's names. */
 struct opk_raw_counter {
@@ -851,6 +880,7 @@ enum opk_cell_type {
 	OPK_CELL_LIST,
 	OPK_CELL_OPTIONAL,
 	OPK_CELL_EITHER,
+	OPK_CELL_OPTIONAL_BOOL,
 };
 
 struct opk_column {
@@ -870,7 +900,7 @@ union opk_cell {
 	struct {
 		uint64_t uint;
 		bool known;
-	} optional; /* a number, or absent: empty in CSV, null in JSON */
+	} optional; /* a number or, where it says so, a boolean; absent: empty in CSV, null in JSON */
 	struct {
 		const char *word; /* NULL: the number; "": absent, as above */
 		uint64_t uint;

@@ -114,6 +114,48 @@ START_TEST(no_metrics_per_pass)
 }
 END_TEST
 
+/* Wherever in the list the metric is; all of the fake's are of one unit. */
+START_TEST(device_level)
+{
+	static const struct {
+		struct here here;
+		size_t properties_size;
+		const char *device_metric;
+		int status; /* of all properties but the first */
+		int code;
+		bool wanted;
+	} rows[] = {
+		{ HERE, 64, "fake__a", 0, OPK_OK, true },
+		{ HERE, 64, "fake__b", 0, OPK_OK, true },
+		{ HERE, 64, "fake__listed", 0, OPK_OK, true },
+		{ HERE, 64, "fake__ratio", 0, OPK_OK, true },
+		{ HERE, 64, "fake__throughput", 0, OPK_OK, true },
+		{ HERE, 64, "nobody", 0, OPK_OK, false },
+		/* That CUPTI has no properties of a name is no failure. */
+		{ HERE, 64, "fake__ratio", NV_CUPTI_INVALID_METRIC_NAME, OPK_OK, false },
+		{ HERE, 64, "fake__ratio", 999, OPK_EFAILED, false },
+		{ HERE, 60, "fake__a", 0, OPK_ENVIDIA, false },
+	};
+	const struct opk_chip chip = { .name = "FA100", .range = true };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		bool device = false;
+		int code;
+
+		fake.properties_size = rows[i].properties_size;
+		fake.device_metric = rows[i].device_metric;
+		fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = rows[i].status;
+		fake.from[FAKE_cuptiProfilerHostGetMetricProperties] = 2;
+		code = opk_chip_device_level(&device, ctx, &chip, OPK_PROFILER_RANGE);
+		ck_row(&rows[i], code == rows[i].code, "%d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], device == rows[i].wanted, "%d", device);
+		ck_assert_int_eq(fake.hosts, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
 START_TEST(catalog)
 {
 	struct opk_ctx *ctx = fake_ctx();
@@ -343,6 +385,7 @@ int main(void)
 	tcase_add_test(tests, chips_and_profilers);
 	tcase_add_loop_test(tests, numbers_of_chips, 0, COUNT(numbers));
 	tcase_add_test(tests, no_metrics_per_pass);
+	tcase_add_test(tests, device_level);
 	tcase_add_test(tests, catalog);
 	tcase_add_loop_test(tests, plan, 0, COUNT(plan_rows));
 	tcase_add_test(tests, plan_calls_fail);

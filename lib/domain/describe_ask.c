@@ -158,7 +158,7 @@ static int ask_ratio(struct opk_strlist *out, struct asking *a, struct opk_nv_ev
 	for (size_t i = 0; !code && i < a->catalog->table.base_count; i++) {
 		const struct opk_metric *metric = &a->catalog->metrics[i];
 		opk_autofree char *full = opk_printf("%s%s", metric->name,
-		                                     opk_plain_suffix(metric->type));
+		                                     opk_plainest_suffix(metric->type));
 		opk_autostrlist struct opk_strlist counters = { 0 };
 
 		if (metric->type != OPK_COUNTER)

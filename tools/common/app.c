@@ -155,9 +155,22 @@ union opk_cell app_passes(int passes)
 	return (union opk_cell){ .either = { passes ? "unschedulable" : "", 0 } };
 }
 
+const char *app_set_name(char *out, const char *path)
+{
+	const char *file = strrchr(path, '/') + 1;
+
+	snprintf(out, APP_SET_NAME, "%.*s", (int)(strrchr(file, '.') - file), file);
+	return out;
+}
+
 enum opk_format app_default_format(const struct app *app)
 {
 	return !app->output && isatty(STDOUT_FILENO) ? OPK_TABLE : OPK_CSV;
+}
+
+bool app_shows_table(const struct app *app)
+{
+	return (app->format_name ? app->format : app_default_format(app)) == OPK_TABLE;
 }
 
 static size_t terminal_width(const struct app *app)
