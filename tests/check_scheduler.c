@@ -98,8 +98,10 @@ END_TEST
 static int do_all(struct opk_ctx *ctx)
 {
 	static const char *const counters[] = { "raw_a", "raw_c" };
-	opk_autostrlist struct opk_strlist list = { 0 };
+	opk_autostrlist struct opk_strlist list = { 0 }, places = { 0 };
+	opk_autofree void *image = NULL;
 	struct opk_nv_scheduler *scheduler;
+	size_t size, passes;
 	bool yes;
 	int code = opk_nv_scheduler_new(&scheduler, ctx, "FA100", NULL);
 
@@ -108,6 +110,12 @@ static int do_all(struct opk_ctx *ctx)
 	code = opk_nv_scheduler_fits(&yes, ctx, scheduler, counters, COUNT(counters));
 	if (!code)
 		code = opk_nv_counter_domains(&list, ctx, scheduler, "raw_c");
+	if (!code)
+		code = opk_nv_counter_places(&places, ctx, scheduler, "raw_c");
+	if (!code)
+		code = opk_nv_scheduler_add_pass(ctx, scheduler, counters, COUNT(counters));
+	if (!code)
+		code = opk_nv_scheduler_image(&image, &size, &passes, ctx, scheduler);
 	opk_nv_scheduler_free(scheduler);
 	return code;
 }
@@ -128,6 +136,15 @@ static const struct failing {
 	{ HERE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 0, OPK_EFAILED },
 	{ HERE, CALL(NVPW_RawCounterConfig_RawCounterDomainToString), 0, OPK_EFAILED },
 	{ HERE, CALL(NVPW_RawCounterConfig_RawCounterDomainToString), 3, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_AddRawCounters), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_EndPassGroup), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_EndPassGroup), 2, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_BeginPassGroup), 2, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_GetNumPasses), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_GenerateConfigImage), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_GetConfigImage), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_GetConfigImage), 2, OPK_EFAILED },
 };
 
 START_TEST(each_call_fails)
@@ -176,7 +193,8 @@ START_TEST(missing_symbol)
 	struct opk_ctx *ctx;
 
 	fake_reset();
-	ck_assert_int_eq(symbol_rows[_i].feature, NV_FEATURE_SCHEDULER);
+	ck_assert(symbol_rows[_i].feature == NV_FEATURE_SCHEDULER
+	          || symbol_rows[_i].feature == NV_FEATURE_PLANNER);
 	*fake_slot(&table, (enum fake_call)_i) = NULL;
 	ctx = fake_ctx_of(&table);
 	ck_code(ctx, do_all(ctx), OPK_ENVIDIA);
