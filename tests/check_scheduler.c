@@ -189,20 +189,21 @@ static const struct symbol_row {
 /* As before 12.9: all else works. */
 START_TEST(missing_symbol)
 {
+	enum nv_feature feature = symbol_rows[_i].feature;
 	struct nv_table table = fake_table();
 	struct opk_ctx *ctx;
 
 	fake_reset();
-	ck_assert(symbol_rows[_i].feature == NV_FEATURE_SCHEDULER
-	          || symbol_rows[_i].feature == NV_FEATURE_PLANNER);
+	ck_assert(feature == NV_FEATURE_SCHEDULER || feature == NV_FEATURE_PLANNER);
 	*fake_slot(&table, (enum fake_call)_i) = NULL;
 	ctx = fake_ctx_of(&table);
 	ck_code(ctx, do_all(ctx), OPK_ENVIDIA);
 	ck_assert_msg(told(ctx, symbol_rows[_i].symbol), "%s", errors_of(ctx));
-	ck_assert_msg(told(ctx, "'scheduler'"), "%s", errors_of(ctx));
+	ck_assert_msg(told(ctx, feature == NV_FEATURE_PLANNER ? "'planner'" : "'scheduler'"), "%s",
+	              errors_of(ctx));
 	ck_assert_int_eq(fake.schedulers, 0);
 	for (size_t i = 0; i < NV_FEATURE_COUNT; i++)
-		ck_assert(opk_feature(ctx, i)->available == (i != NV_FEATURE_SCHEDULER));
+		ck_assert(opk_feature(ctx, i)->available == (i != feature));
 	opk_ctx_free(ctx);
 }
 END_TEST

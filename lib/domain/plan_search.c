@@ -28,7 +28,7 @@ struct searching {
 };
 
 /* Ratios alone have these submetrics. */
-static bool is_ratio(const char *metric)
+bool opk_is_ratio(const char *metric)
 {
 	const char *dot = strrchr(metric, '.');
 
@@ -269,7 +269,7 @@ static int prepare(struct searching *s)
 	if (!code && (!s->ratios || !s->whole || !s->counts))
 		code = opk_nomem(s->ctx, "a plan");
 	for (size_t i = 0; !code && i < plan->metrics.count; i++)
-		s->ratios[i] = is_ratio(plan->metrics.items[i]);
+		s->ratios[i] = opk_is_ratio(plan->metrics.items[i]);
 	for (size_t i = 0; !code && i < s->parts.count; i++)
 		code = opk_part_pack(&s->parts.all[i], s->ctx, s->ratios);
 	return code;

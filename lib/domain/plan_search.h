@@ -15,4 +15,7 @@
  */
 int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_plan_options *options);
 
+/* Whether a full metric name is a ratio's. */
+bool opk_is_ratio(const char *metric);
+
 #endif
