@@ -9,8 +9,8 @@
 #include "domain/schedule.h"
 #include "domain/workers.h"
 
-/* Shuffles that are tried without being asked for more. */
-enum { FEW = 16, BATCH = 64 };
+/* Shuffles at a time, and all there are by default: fewer where each takes long. */
+enum { BIG = 100, FEW_OF_BIG = 4, FEW = 16 };
 
 struct searching {
 	struct opk_ctx *ctx;
@@ -144,15 +144,13 @@ static int improve(struct searching *s)
 {
 	double begun = now(), effort = s->options->effort;
 	struct opk_part *part;
-	size_t tried = 0;
 	int code = OPK_OK;
 
 	s->seed = 1;
 	while (!code && (part = worst_part(s))) {
-		if (effort > 0 ? now() - begun >= effort : tried >= FEW)
+		if (effort > 0 ? now() - begun >= effort : s->seed > 1)
 			break;
-		tried += effort > 0 ? BATCH : FEW;
-		code = try_shuffles(s, part, effort > 0 ? BATCH : FEW);
+		code = try_shuffles(s, part, part->count > BIG ? FEW_OF_BIG : FEW);
 		if (s->options->progress && effort > 0)
 			s->options->progress(s->options->progress_data,
 			                     (uint64_t)((now() - begun) * 1000),
