@@ -4,6 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int parse_effort(struct app *app, double *out, const char *text)
+{
+	char *end;
+
+	if (!text)
+		return OPK_OK;
+	*out = strtod(text, &end);
+	if (end == text || *end || !(*out >= 0 && *out <= 86400))
+		return app_error(app, OPK_EUSAGE, "--effort %s: use seconds, at most a day", text);
+	/* To the library 0 is the default. */
+	*out = *out > 0 ? *out : -1;
+	return OPK_OK;
+}
+
 int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_options *options)
 {
 	*options = (struct opk_plan_options)OPK_INIT(*options);
@@ -13,9 +27,11 @@ int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_
 	options->max_passes = args->max_passes;
 	options->single_pass = args->single_pass;
 	options->has_profiler = args->profiler != NULL;
+	options->progress = app_progress;
+	options->progress_data = (char *)"looking for a shorter plan, millisecond";
 	if (args->profiler && !opk_profiler_parse(&options->profiler, args->profiler))
 		return app_error(app, OPK_EUSAGE, "--profiler %s: use range or pm", args->profiler);
-	return OPK_OK;
+	return parse_effort(app, &options->effort, args->effort);
 }
 
 static const char prefix[] = "single-pass:";

@@ -9,6 +9,7 @@ struct plan_args {
 	const char *chip, *profiler;
 	uint64_t max_passes;
 	bool single_pass;
+	const char *effort;
 };
 
 /* `member` is the struct plan_args inside the command's own struct. */
@@ -19,7 +20,9 @@ struct plan_args {
 	{ "max-passes", 0, "N", "refuse a plan with more passes", OPTION_NUMBER,                   \
 	  offsetof(type, member.max_passes) },                                                     \
 	{ "single-pass", 0, NULL, "keep the metrics, from the first on, that fit one pass",        \
-	  OPTION_FLAG, offsetof(type, member.single_pass) }
+	  OPTION_FLAG, offsetof(type, member.single_pass) },                                       \
+	{ "effort", 0, "SECONDS", "look so long for a plan of fewer passes; 0: take CUPTI's own",  \
+	  OPTION_TEXT, offsetof(type, member.effort) }
 
 /* Fills the plan's options from the arguments; reports failures. */
 int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_options *options);
