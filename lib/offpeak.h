@@ -321,6 +321,8 @@ int opk_description_new(struct opk_description **out, struct opk_ctx *ctx,
                         struct opk_catalog *catalog, const char *name);
 void opk_description_free(struct opk_description *description);
 
+struct opk_set;
+
 /* Who says which metrics make a single-pass set. */
 enum opk_single_pass_origin {
 	OPK_SINGLE_PASS_CUPTI,    /* cuptiProfilerHostGetSinglePassSets */
@@ -352,6 +354,12 @@ void opk_single_pass_sets_free(struct opk_single_pass_sets *sets);
 size_t opk_single_pass_sets_count(const struct opk_single_pass_sets *sets);
 const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_single_pass_sets *sets,
                                                            size_t i);
+/* By name, in any case; NULL where there is none such. */
+const struct opk_single_pass_set *opk_single_pass_sets_find(const struct opk_single_pass_sets *sets,
+                                                            const char *name);
+/* As a metric set, for plans. */
+int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
+                             const struct opk_single_pass_set *set);
 
 /* A metric name in a legacy name's formula. */
 struct opk_legacy_term {
@@ -471,6 +479,14 @@ struct opk_plan_options {
 	size_t max_passes; /* fail where more are needed; 0: no limit (PM sampling: always 1) */
 	/* Keep the longest prefix of the set's metrics that fits one pass, and leave out the others. */
 	bool single_pass;
+	/*
+	 * How long to look for a plan of fewer passes than CUPTI's own order of counters takes, in seconds; 0: a
+	 * while that is the same everywhere; negative: not at all. Ends early where the lower bound is reached.
+	 */
+	double effort;
+	/* From time to time, in milliseconds, while it takes long. */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
 };
 
 /*
@@ -507,9 +523,23 @@ const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
 int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan);
 
 /*
- * Which passes serve which metric (NVPW_Config_GetRawCounters and the metrics' raw
- * dependencies), and a lower bound: no order of metrics needs fewer passes than the hungriest
- * single metric does. Needs libnvperf_host.
+ * Counter domains that counters may choose between, and that are therefore scheduled together. `bound` passes are
+ * the fewest they can take, unless a pass had room for more of their counters than the fullest one that was found.
+ */
+struct opk_plan_domains {
+	const char *const *names; /* NVIDIA's: "gpu_lts" */
+	size_t name_count;
+	size_t counters; /* raw counters of the plan */
+	size_t passes;   /* that count any of them */
+	size_t bound;
+	size_t fullest; /* the most of them in a pass */
+	bool software;  /* code patched into kernels: in passes without hardware counters */
+};
+
+/*
+ * What each pass of a plan is for (NVPW_Config_GetRawCounters, the metrics' raw dependencies,
+ * NVPW_RawCounterConfig_GetRawCounterProperties), and a lower bound of the number of passes. Before CUPTI 12.9
+ * no domains are known, and the bound is what the hungriest single metric needs. Needs libnvperf_host.
  */
 struct opk_plan_detail;
 int opk_plan_detail_new(struct opk_plan_detail **out, struct opk_ctx *ctx,
@@ -518,6 +548,14 @@ void opk_plan_detail_free(struct opk_plan_detail *detail);
 size_t opk_plan_detail_lower_bound(const struct opk_plan_detail *detail);
 size_t opk_plan_detail_counters(const struct opk_plan_detail *detail, size_t pass);
 bool opk_plan_detail_serves(const struct opk_plan_detail *detail, size_t pass, size_t metric);
+size_t opk_plan_detail_domain_count(const struct opk_plan_detail *detail);
+const struct opk_plan_domains *opk_plan_detail_domain(const struct opk_plan_detail *detail, size_t i);
+/* Counters of these domains in a pass. */
+size_t opk_plan_detail_fill(const struct opk_plan_detail *detail, size_t pass, size_t domain);
+/* Whether a metric is a ratio whose counters are in different passes, and so of different runs. */
+bool opk_plan_detail_splits(const struct opk_plan_detail *detail, size_t metric);
+/* How many passes fewer the plan would have without the metric, as far as moving a few counters tells. */
+size_t opk_plan_detail_saves(const struct opk_plan_detail *detail, size_t metric);
 
 /* A metric that `single_pass` left out. */
 struct opk_left_out {

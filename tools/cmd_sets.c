@@ -2,7 +2,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "commands.h"
 #include "common/plan_args.h"
@@ -132,15 +131,6 @@ static int print_metrics(struct app *app, const struct opk_catalog *catalog,
 	return code;
 }
 
-static const struct opk_single_pass_set *find_set(const struct opk_single_pass_sets *sets,
-                                                  const char *name)
-{
-	for (size_t i = 0; i < opk_single_pass_sets_count(sets); i++)
-		if (!strcasecmp(opk_single_pass_sets_get(sets, i)->name, name))
-			return opk_single_pass_sets_get(sets, i);
-	return NULL;
-}
-
 /* The metrics of one set, with what the catalog says of them. */
 static int show_single_pass(struct app *app, const struct opk_single_pass_set *set, const char *chip)
 {
@@ -168,7 +158,7 @@ static int single_pass(struct app *app, const char *chip, const char *name)
 
 	if (code)
 		return app_fail(app, code);
-	set = name ? find_set(sets, name) : NULL;
+	set = name ? opk_single_pass_sets_find(sets, name) : NULL;
 	if (set)
 		code = show_single_pass(app, set, chip);
 	else if (name)
@@ -229,7 +219,8 @@ const struct command sets_command = {
 	           "origin: cupti, its own sets (13.2 and later); emulated, the sets that names like\n"
 	           "SM_A.TriageCompute.sm__x speak of, packed metric by metric; offpeak, a selection of\n"
 	           "ours where NVIDIA has none, and for the range profiler. Each was planned as a whole.\n"
-	           "left_out are metrics of the set that found no room. With SET, its metrics.",
+	           "left_out are metrics of the set that found no room. With SET, its metrics; plan and\n"
+	           "build take it as single-pass:SET.",
 	.options = specs,
 	.args_size = sizeof(struct sets_args),
 	.max_arguments = ANY_NUMBER,

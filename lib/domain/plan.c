@@ -11,6 +11,7 @@
 #include "domain/catalog.h"
 #include "domain/chip.h"
 #include "domain/contain.h"
+#include "domain/plan_search.h"
 #include "domain/set.h"
 
 int opk_plan_image(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
@@ -205,6 +206,8 @@ static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk
 		code = check_chip(ctx, plan);
 	if (!code && options->single_pass && plan->passes > 1)
 		code = opk_plan_shorten(plan, ctx);
+	if (!code && options->effort >= 0)
+		code = opk_plan_search(plan, ctx, options);
 	if (!code && limit && plan->passes > limit)
 		return explain_passes(ctx, plan, limit);
 	if (!code && !opk_set_claims(set, plan->chip))

@@ -10,6 +10,7 @@ struct plan_args {
 	uint64_t max_passes;
 	bool single_pass;
 	struct option_list params;
+	const char *effort;
 };
 
 #define PARAM_OPTION(type, member)                                                                 \
@@ -24,7 +25,9 @@ struct plan_args {
 	  offsetof(type, member.max_passes) },                                                     \
 	{ "single-pass", 0, NULL, "keep the metrics, from the first on, that fit one pass",        \
 	  OPTION_FLAG, offsetof(type, member.single_pass) },                                       \
-	PARAM_OPTION(type, member.params)
+	PARAM_OPTION(type, member.params),                                                         \
+	{ "effort", 0, "SECONDS", "look so long for a plan of fewer passes; 0: take CUPTI's own",  \
+	  OPTION_TEXT, offsetof(type, member.effort) }
 
 /* Fills the plan's options from the arguments; reports failures. */
 int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_options *options);
