@@ -117,6 +117,26 @@ START_TEST(good_sets)
 }
 END_TEST
 
+/* What they mean is told by check_real_resolve.c. */
+START_TEST(all_good_sets_load)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_autostrlist struct opk_strlist names = { 0 };
+
+	list_files(&names, "good-");
+	ck_assert_uint_gt(names.count, COUNT(good));
+	for (size_t i = 0; i < names.count; i++) {
+		char path[600];
+		struct opk_set *set = NULL;
+
+		snprintf(path, sizeof path, FILES "%s", names.items[i]);
+		ck_ok(ctx, opk_set_load(&set, ctx, path));
+		opk_set_free(set);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* A file that explains nothing helps nobody. */
 START_TEST(files_are_explained)
 {
@@ -212,6 +232,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_test(tests, bad_sets);
 	tcase_add_test(tests, good_sets);
+	tcase_add_test(tests, all_good_sets_load);
 	tcase_add_test(tests, files_are_explained);
 	tcase_add_test(tests, unreadable_sets);
 	tcase_add_test(tests, large_sets);

@@ -13,6 +13,16 @@ struct checker {
 	struct opk_problems *problems;
 };
 
+/* "dram_bytes.sum" may have been "dram__bytes.sum". */
+static void tell_underscore(struct checker *c, const struct opk_word *word, const char *name)
+{
+	const char *underscore = strchr(name, '_');
+
+	opk_problems_add(c->problems, &word->place,
+	                 "'%.200s' is no full metric name: two underscores stand behind the unit, did you mean "
+	                 "%.*s_%.200s?", name, (int)(underscore - name), name, underscore);
+}
+
 /* Says what a name without "__" might have been. */
 static void tell_unknown(struct checker *c, const struct opk_word *word, const char *name)
 {
@@ -20,6 +30,10 @@ static void tell_unknown(struct checker *c, const struct opk_word *word, const c
 	struct opk_suggestions derived = { .name = name };
 	const char *best;
 
+	if (strchr(name, '.') && strchr(name, '_')) {
+		tell_underscore(c, word, name);
+		return;
+	}
 	for (size_t i = 0; i < c->symbols->derived_count; i++)
 		opk_suggestions_try(&derived, c->symbols->derived[i].name.text);
 	if (opk_legacy_suggest(&near, c->ctx, name))

@@ -155,8 +155,10 @@ static size_t find_field(struct opk_set_reader *r, const struct opk_yaml *key,
 		if (nearest.best == fields[i].name)
 			meant = i;
 	}
-	opk_problems_add(r->problems, &key->place, "unknown key '%.100s'" OPK_DID_YOU_MEAN, key->text,
-	                 OPK_NEAR(nearest.best));
+	/* {formula: max(a, b)} is two keys to YAML. */
+	opk_problems_add(r->problems, &key->place, "unknown key '%.100s'" OPK_DID_YOU_MEAN "%s", key->text,
+	                 OPK_NEAR(nearest.best),
+	                 strpbrk(key->text, " ()") ? "; text with commas goes in quotes" : "");
 	return meant;
 }
 
