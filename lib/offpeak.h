@@ -624,6 +624,27 @@ struct opk_property {
 	const char *value;
 };
 
+/* A short name that stands for a metric in formulas and over columns. */
+struct opk_meta_label {
+	const char *metric;
+	const char *name;
+};
+
+/* What is computed of others' values after collection. */
+struct opk_meta_derived {
+	const char *name;
+	const char *formula; /* over metrics, labels and derived ones before it; only evaluation reads it */
+	const char *unit;    /* as in "byte/second"; "": not declared */
+	const char *description;
+};
+
+/* A heading over `count` columns from `first` on. */
+struct opk_meta_heading {
+	const char *title;
+	const char *text;
+	size_t first, count;
+};
+
 /* What the META section says; strings are "" and numbers 0 where absent. */
 struct opk_meta {
 	const char *kind; /* "set": made by build; "recording": has counter data */
@@ -665,6 +686,23 @@ struct opk_meta {
 	size_t inflated_count;
 	const struct opk_property *run; /* facts about machine, command and environment */
 	size_t run_count;
+	/* What the set says beyond its metrics. Names of labels and derived ones are nobody else's. */
+	uint32_t set_version;
+	const char *set_hash; /* of all that the set became on this chip */
+	const struct opk_meta_label *labels;
+	size_t label_count;
+	const char *const *hidden; /* metrics that only formulas need */
+	size_t hidden_count;
+	const struct opk_meta_derived *derived;
+	size_t derived_count;
+	/*
+	 * Metrics, by name or label, and derived ones in the order in which they are shown; none: all metrics
+	 * that are not hidden, then all derived ones.
+	 */
+	const char *const *columns;
+	size_t column_count;
+	const struct opk_meta_heading *headings;
+	size_t heading_count;
 };
 
 /* Reads and checks the metadata; *meta is borrowed from the file. */
@@ -804,7 +842,8 @@ struct opk_row {
 
 struct opk_eval_options {
 	size_t size;
-	const char *const *metrics; /* NULL: those recorded */
+	/* Of a recording labels and derived metrics, too; NULL: all that it shows by itself. */
+	const char *const *metrics;
 	size_t metric_count;
 	const char *chip; /* bare images: NULL reads it from the image */
 	bool has_profiler; /* bare images: false reads it from the image */
@@ -838,6 +877,20 @@ enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluatio
 size_t opk_evaluation_metric_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_t i);
 const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i);
+/*
+ * What there is to show: the metrics, under their labels where the recording has any and nobody asked for
+ * others, without hidden ones, and derived metrics. Metrics that these need are evaluated, asked for or not.
+ */
+size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation);
+const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i);
+/* Of a derived metric the one declared, or what follows from its formula; "" where it is not known. */
+const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i);
+/* Fills a value a column from those of a row or a joined row, one a metric. */
+void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
+                            const double *metrics);
+/* For numbers, one a metric, the least of those behind each column; UINT64_MAX where there are none. */
+void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
+                          const uint64_t *metrics);
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation);
 /* Samples that were begun but not completed, and therefore left out. */
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation);
