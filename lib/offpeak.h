@@ -407,9 +407,13 @@ bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_
 
 /* ---- metric sets ------------------------------------------------------------------------ */
 
-/* A named list of metrics; docs/metric-sets.md has the YAML form. */
+/* Metrics, named or described, and what is computed from them; docs/metric-sets.md has the YAML form. */
 struct opk_set;
-/* From a YAML file; errors carry file:line:column (OPK_EINPUT). */
+/*
+ * From a YAML file. OPK_EINPUT: the chain has every error in it and in those that it includes, from the outer end
+ * in order. Each is "FILE:LINE:COLUMN: ..." and, behind two blanks, the line and a caret below the column;
+ * several have "FILE: N errors" before them.
+ */
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path);
 /*
  * From what a user writes: a shipped set's name, the path of a YAML file (it has a slash or ends
@@ -422,20 +426,32 @@ int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *na
 int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set *const *sets,
                  size_t count);
 void opk_set_free(struct opk_set *set);
+/*
+ * Gives a parameter of the set, or of one that it includes, another value than its default, from then on.
+ * OPK_EUSAGE, with a suggestion: there is none of this name.
+ */
+int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name, const char *value);
 const char *opk_set_name(const struct opk_set *set);
 const char *opk_set_description(const struct opk_set *set);
+uint32_t opk_set_version(const struct opk_set *set);
 const char *opk_set_path(const struct opk_set *set); /* "" unless it came from a file */
 /* Whether the set names its profiler, and which one; a bare metric list names none. */
 bool opk_set_has_profiler(const struct opk_set *set);
 enum opk_profiler opk_set_profiler(const struct opk_set *set);
+/* The entries of its lists of metrics, as they are written: a plan tells what they mean on a chip. */
 size_t opk_set_metric_count(const struct opk_set *set);
 const char *opk_set_metric(const struct opk_set *set, size_t i);
-/* The chips that the set claims to support; a count of 0 means every chip of its profiler. */
+/*
+ * The chips and architectures that the set claims to support. A count of 0 means every chip of its profiler, or
+ * those that the sets claim which it includes.
+ */
 size_t opk_set_chip_count(const struct opk_set *set);
 const char *opk_set_chip(const struct opk_set *set, size_t i);
 /* "FILE:LINE:COLUMN" of the i-th chip. */
 const char *opk_set_chip_place(const struct opk_set *set, size_t i);
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
+/* OPK_EINPUT with each name that is no chip of NVIDIA's library, nor an architecture, or lacks the set's profiler. */
+int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set, const struct opk_chips *chips);
 /* "FILE:LINE:COLUMN" of the i-th metric; "" for metrics from the command line. */
 const char *opk_set_metric_place(const struct opk_set *set, size_t i);
 
@@ -488,6 +504,15 @@ const char *opk_plan_set_name(const struct opk_plan *plan);
 size_t opk_plan_passes(const struct opk_plan *plan);
 size_t opk_plan_metric_count(const struct opk_plan *plan);
 const char *opk_plan_metric(const struct opk_plan *plan, size_t i);
+/* The set's version, and the hash of what it means on this chip: "crc32:89abcdef". */
+uint32_t opk_plan_set_version(const struct opk_plan *plan);
+const char *opk_plan_set_hash(const struct opk_plan *plan);
+/* What evaluation will show, in the set's order: metrics by name or short name, and derived metrics. */
+size_t opk_plan_column_count(const struct opk_plan *plan);
+const char *opk_plan_column(const struct opk_plan *plan, size_t i);
+/* The set's optional metrics that the chip lacks or CUPTI refuses, and what would be computed from them. */
+size_t opk_plan_missing_count(const struct opk_plan *plan);
+const char *opk_plan_missing(const struct opk_plan *plan, size_t i);
 size_t opk_plan_left_out_count(const struct opk_plan *plan); /* metrics; see opk_leftovers_new() */
 /* The config image: what cuptiRangeProfilerSetConfig and cuptiPmSamplingSetConfig take. */
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size);

@@ -154,6 +154,7 @@ static int build(struct app *app, const struct build_args *args, const struct op
 
 	if (code)
 		return app_fail(app, code);
+	note_missing(plan);
 	options.no_instances = args->no_instances;
 	options.keep_instances = args->instances;
 	options.no_groups = args->no_groups;

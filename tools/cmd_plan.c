@@ -175,6 +175,7 @@ static int plan(struct app *app, const struct opk_set *set, const struct opk_pla
 
 	if (code)
 		return app_fail(app, code);
+	note_missing(plan);
 	code = opk_plan_detail_new(&detail, app->ctx, plan);
 	if (!code && options->single_pass)
 		code = opk_leftovers_new(&leftovers, app->ctx, plan);

@@ -233,18 +233,26 @@ size_t opk_base_length(const char *name)
 	return dot ? (size_t)(dot - name) : strlen(name);
 }
 
+struct base_name {
+	const char *text;
+	size_t length;
+};
+
 static int compare_name(const void *key, const void *metric)
 {
-	return strcmp(key, ((const struct opk_metric *)metric)->name);
+	const struct base_name *base = key;
+	const char *name = ((const struct opk_metric *)metric)->name;
+	int order = strncmp(base->text, name, base->length);
+
+	return order ? order : -(name[base->length] != '\0');
 }
 
 const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name)
 {
-	opk_autofree char *base = opk_strndup(name, opk_base_length(name));
+	const struct base_name base = { name, opk_base_length(name) };
 
-	return base ? bsearch(base, catalog->metrics, catalog->table.base_count,
-	                      sizeof *catalog->metrics, compare_name)
-	            : NULL;
+	return bsearch(&base, catalog->metrics, catalog->table.base_count, sizeof *catalog->metrics,
+	               compare_name);
 }
 
 const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, const char *name)

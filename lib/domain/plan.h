@@ -4,6 +4,7 @@
 
 #include "base/ctx.h"
 #include "base/strlist.h"
+#include "domain/resolve.h"
 
 struct opk_catalog;
 struct opk_nv_host;
@@ -13,7 +14,8 @@ struct opk_plan {
 	enum opk_profiler profiler;
 	char *set_name;
 	char *set_description;
-	struct opk_strlist metrics;
+	struct opk_resolved resolved; /* the set on this chip */
+	struct opk_strlist metrics;   /* in the order in which they are scheduled */
 	struct opk_strlist left_out; /* of the set's metrics, those behind `metrics` */
 	void *config;
 	size_t config_size;

@@ -190,11 +190,11 @@ int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
                              const struct opk_single_pass_set *single)
 {
 	opk_auto(opk_set) struct opk_set *set = opk_set_create(single->name, "");
+	bool ok = set != NULL;
 
-	for (size_t i = 0; set && i < single->metric_count; i++)
-		if (!opk_set_add_metric(set, single->metrics[i], ""))
-			return opk_nomem(ctx, "a metric set");
-	if (!set)
+	for (size_t i = 0; ok && i < single->metric_count; i++)
+		ok = opk_set_add_name(set, single->metrics[i]);
+	if (!ok || !opk_set_complete(set))
 		return opk_nomem(ctx, "a metric set");
 	set->has_profiler = true;
 	set->profiler = single->profiler;

@@ -34,6 +34,41 @@ int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_
 	return parse_effort(app, &options->effort, args->effort);
 }
 
+int give_parameters(struct app *app, const struct option_list *params, struct opk_set *set)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < params->count; i++) {
+		const char *sign = strchr(params->items[i], '=');
+		char *name = sign ? strndup(params->items[i], (size_t)(sign - params->items[i])) : NULL;
+
+		if (!sign || sign == params->items[i])
+			code = app_error(app, OPK_EUSAGE, "--param %s: NAME=VALUE is needed", params->items[i]);
+		else if (!name)
+			code = app_error(app, OPK_EFAILED, "out of memory");
+		else if (opk_set_parameter(set, app->ctx, name, sign + 1))
+			code = app_fail(app, OPK_EUSAGE);
+		free(name);
+	}
+	return code;
+}
+
+void note_missing(const struct opk_plan *plan)
+{
+	enum { SHOWN = 8 };
+	size_t count = opk_plan_missing_count(plan);
+
+	if (!count)
+		return;
+	fprintf(stderr, "offpeak: note: %s has not all of set %s: left out", opk_plan_chip(plan),
+	        opk_plan_set_name(plan));
+	for (size_t i = 0; i < count && i < SHOWN; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", opk_plan_missing(plan, i));
+	if (count > SHOWN)
+		fprintf(stderr, " and %zu more", count - SHOWN);
+	fputc('\n', stderr);
+}
+
 static const char prefix[] = "single-pass:";
 
 /* One of the sets of 'sets --single-pass CHIP'. */
@@ -68,7 +103,7 @@ static int find_set(struct app *app, struct opk_set **out, const char *chip, con
 int plan_sets(struct app *app, const struct plan_args *args, struct opk_set **out)
 {
 	size_t count = 0;
-	struct opk_set **sets;
+	struct opk_set **sets, *joined = NULL;
 	int code = OPK_OK;
 
 	if (!app->argument_count)
@@ -82,9 +117,13 @@ int plan_sets(struct app *app, const struct plan_args *args, struct opk_set **ou
 		count += !code;
 	}
 	if (!code) {
-		code = opk_set_join(out, app->ctx, (const struct opk_set *const *)sets, count);
-		code = code ? app_fail(app, code) : OPK_OK;
+		code = opk_set_join(&joined, app->ctx, (const struct opk_set *const *)sets, count);
+		code = code ? app_fail(app, code) : give_parameters(app, &args->params, joined);
 	}
+	if (code)
+		opk_set_free(joined);
+	else
+		*out = joined;
 	for (size_t i = 0; i < count; i++)
 		opk_set_free(sets[i]);
 	free(sets);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The good sets of tests/files on chips of NVIDIA's own library. */
+#include <dirent.h>
+
+#include "domain/plan.h"
+#include "golden.h"
+#include "metric_sets.h"
+#include "real.h"
+#include "resolved.h"
+
+static const char *const chips[] = { "GH100", "GB202", "TU102" };
+
+static void list_files(struct opk_strlist *out)
+{
+	DIR *dir = opendir(FILES);
+
+	ck_assert_ptr_nonnull(dir);
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (!strncmp(entry->d_name, "good-", 5))
+			ck_assert(opk_strlist_add(out, entry->d_name));
+	closedir(dir);
+	opk_strlist_sort(out);
+}
+
+static struct opk_set *load(struct opk_ctx *ctx, const char *file)
+{
+	char path[512];
+	struct opk_set *set = NULL;
+
+	snprintf(path, sizeof path, FILES "%s", file);
+	ck_ok(ctx, opk_set_load(&set, ctx, path));
+	return set;
+}
+
+static void add_resolved(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_set *set, const char *chip)
+{
+	opk_autoresolved struct opk_resolved resolved = { 0 };
+
+	if (opk_set_resolve(&resolved, ctx, set, chip, opk_set_profiler(set))) {
+		for (size_t i = 0; i < opk_error_count(ctx); i++)
+			opk_buf_add_printf(out, "%s\n", message(ctx, i));
+		return;
+	}
+	describe_resolved(out, &resolved);
+	opk_buf_add_printf(out, "%s\n", resolved.hash);
+}
+
+START_TEST(good_sets)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_autostrlist struct opk_strlist names = { 0 };
+	opk_autobuf struct opk_buf out = { 0 };
+
+	/* The release whose metrics are known. */
+	if (version_of(ctx) != CUPTI_13_0) {
+		opk_ctx_free(ctx);
+		return;
+	}
+	list_files(&names);
+	for (size_t i = 0; i < names.count; i++) {
+		struct opk_set *set = load(ctx, names.items[i]);
+
+		for (size_t j = 0; j < COUNT(chips); j++) {
+			opk_buf_add_printf(&out, "== %s on %s\n", names.items[i], chips[j]);
+			add_resolved(&out, ctx, set, chips[j]);
+		}
+		opk_set_free(set);
+	}
+	ck_golden("good-sets.txt", out.data, out.size);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* What is resolved can be planned, as a whole. */
+START_TEST(planned_sets)
+{
+	static const struct {
+		struct here here;
+		const char *file, *chip;
+	} rows[] = {
+		{ HERE, "good-patterns.yaml", "GH100" },   { HERE, "good-choices.yaml", "GB202" },
+		{ HERE, "good-constants.yaml", "TU102" },  { HERE, "good-derived.yaml", "GB202" },
+		{ HERE, "good-include.yaml", "GH100" },    { HERE, "good-legacy.yaml", "TU102" },
+		{ HERE, "good-parameters.yaml", "GB202" }, { HERE, "good-pm.yaml", "GH100" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+	bool known = version_of(ctx) == CUPTI_13_0;
+
+	for (size_t i = 0; known && i < COUNT(rows); i++) {
+		struct opk_plan_options options = OPK_INIT(options);
+		struct opk_set *set = load(ctx, rows[i].file);
+		struct opk_plan *plan = NULL;
+		int code;
+
+		options.chip = rows[i].chip;
+		options.effort = -1;
+		code = opk_plan_new(&plan, ctx, set, &options);
+		ck_row(&rows[i], code == OPK_OK, "%s", errors_of(ctx));
+		ck_row(&rows[i], opk_plan_metric_count(plan) == plan->resolved.metrics.count, "%zu metrics",
+		       opk_plan_metric_count(plan));
+		opk_plan_free(plan);
+		opk_set_free(set);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("real resolve");
+	TCase *tests = tcase_create("sets");
+
+	if (!have_cupti())
+		return 77;
+	tcase_add_test(tests, good_sets);
+	tcase_add_test(tests, planned_sets);
+	tcase_set_timeout(tests, 300);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
