@@ -870,6 +870,11 @@ struct opk_eval_options {
 	/* Of a recording labels and derived metrics, too; NULL: all that it shows by itself. */
 	const char *const *metrics;
 	size_t metric_count;
+	/*
+	 * Instead of metrics: all that the set shows on the recording's chip, derived metrics, too. Of a bare image
+	 * without `chip`, where no set can be resolved, `metrics` counts.
+	 */
+	const struct opk_set *set;
 	const char *chip; /* bare images: NULL reads it from the image */
 	bool has_profiler; /* bare images: false reads it from the image */
 	enum opk_profiler profiler;
