@@ -5,9 +5,11 @@
 #include <strings.h>
 
 #include "commands.h"
+#include "set_text.h"
 
 struct sets_args {
-	const char *check, *single_pass;
+	const char *check, *single_pass, *import;
+	bool yaml;
 };
 
 static const struct option_spec specs[] = {
@@ -15,6 +17,10 @@ static const struct option_spec specs[] = {
 	  OPTION_TEXT, offsetof(struct sets_args, check) },
 	{ "single-pass", 0, "CHIP", "list this chip's sets of one pass, or the metrics of one",
 	  OPTION_TEXT, offsetof(struct sets_args, single_pass) },
+	{ "yaml", 0, NULL, "with --single-pass CHIP SET: as a metric set", OPTION_FLAG,
+	  offsetof(struct sets_args, yaml) },
+	{ "import", 0, "FILE", "make a metric set of a section file of Nsight Compute or a list of names",
+	  OPTION_TEXT, offsetof(struct sets_args, import) },
 	{ 0 },
 };
 
@@ -246,7 +252,7 @@ static int show_single_pass(struct app *app, const struct opk_single_pass_set *s
 	return code;
 }
 
-static int single_pass(struct app *app, const char *chip, const char *name)
+static int single_pass(struct app *app, const char *chip, const char *name, bool yaml)
 {
 	const struct opk_single_pass_set *set;
 	struct opk_single_pass_sets *sets;
@@ -255,7 +261,9 @@ static int single_pass(struct app *app, const char *chip, const char *name)
 	if (code)
 		return app_fail(app, code);
 	set = name ? find_set(sets, name) : NULL;
-	if (set)
+	if (set && yaml)
+		code = set_text_single_pass(app, set, chip);
+	else if (set)
 		code = show_single_pass(app, set, chip);
 	else if (name)
 		code = app_error(app, OPK_EUSAGE,
@@ -269,23 +277,33 @@ static int single_pass(struct app *app, const char *chip, const char *name)
 	return code;
 }
 
+static int check_usage(struct app *app, const struct sets_args *args)
+{
+	if (!!args->check + !!args->single_pass + !!args->import > 1)
+		return app_error(app, OPK_EUSAGE, "sets: one of --check, --single-pass and --import");
+	if (app->argument_count && !args->single_pass)
+		return app_error(app, OPK_EUSAGE, "sets: '%s' wants --check, --import or --single-pass CHIP",
+		                 app->arguments[0]);
+	if (args->yaml && !(args->single_pass && app->argument_count))
+		return app_error(app, OPK_EUSAGE, "sets: --yaml goes with --single-pass CHIP SET");
+	return OPK_OK;
+}
+
 static int run(struct app *app, void *data)
 {
 	const struct sets_args *args = data;
 
-	if (args->check && args->single_pass)
-		return app_error(app, OPK_EUSAGE, "sets: --check or --single-pass, not both");
-	if (app->argument_count && !args->single_pass)
-		return app_error(app, OPK_EUSAGE, "sets: '%s' wants --check or --single-pass CHIP",
-		                 app->arguments[0]);
-	return args->single_pass ? single_pass(app, args->single_pass, app->arguments[0])
+	if (check_usage(app, args))
+		return OPK_EUSAGE;
+	return args->single_pass ? single_pass(app, args->single_pass, app->arguments[0], args->yaml)
 	       : args->check     ? check(app, args->check)
+	       : args->import    ? set_text_import(app, args->import)
 	                         : list(app);
 }
 
 const struct command sets_command = {
 	.name = "sets",
-	.synopsis = "[--check SET | --single-pass CHIP [SET]]",
+	.synopsis = "[--check SET | --single-pass CHIP [SET] | --import FILE]",
 	.summary = "list the shipped metric sets, or check one",
 	.details = "--check plans the set on every chip that it claims and prints the passes. Sets are\n"
 	           "looked for in OFFPEAK_SETS and beside the program; docs/metric-sets.md describes\n"
@@ -295,7 +313,13 @@ const struct command sets_command = {
 	           "origin: cupti, its own sets (13.2 and later); emulated, the sets that names like\n"
 	           "SM_A.TriageCompute.sm__x speak of, packed metric by metric; offpeak, a selection of\n"
 	           "ours where NVIDIA has none, and for the range profiler. Each was planned as a whole.\n"
-	           "left_out are metrics of the set that found no room. With SET, its metrics.",
+	           "left_out are metrics of the set that found no room. With SET, its metrics.\n"
+	           "\n"
+	           "--import makes a metric set, as YAML, of a .section file of Nsight Compute or of metric\n"
+	           "names as ncu --metrics takes them, with lines, commas and # comments. What no hardware\n"
+	           "counter tells is left out, and the last lines say why. A file with metrics of both\n"
+	           "profilers, or for several passes of PM sampling, makes several sets: with -o FILE.yaml\n"
+	           "they become FILE.yaml, FILE-pm.yaml and so on; else the largest is shown.",
 	.options = specs,
 	.args_size = sizeof(struct sets_args),
 	.max_arguments = 1,

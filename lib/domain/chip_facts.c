@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "offpeak.h"
+#include "domain/chip.h"
 
 enum { MAX_PRODUCTS = 4 };
 
@@ -49,6 +49,11 @@ static const struct facts {
 	{ "GB207", "Blackwell", "12.0", { "RTX-5050" } },
 	{ "GB20B", "Blackwell", "12.1", { "GB10", "DGX-Spark" } },
 };
+
+const char *opk_chip_known(size_t i)
+{
+	return i < sizeof facts / sizeof *facts ? facts[i].chip : NULL;
+}
 
 struct opk_chip_facts opk_chip_get_facts(const struct opk_chip *chip)
 {
