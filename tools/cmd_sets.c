@@ -316,7 +316,7 @@ const struct command sets_command = {
 	           "left_out are metrics of the set that found no room. With SET, its metrics.\n"
 	           "\n"
 	           "--import makes a metric set, as YAML, of a .section file of Nsight Compute or of metric\n"
-	           "names as ncu --metrics takes them, with lines, commas and # comments. What no hardware\n"
+	           "names as ncu takes them, with lines, commas and # comments. What no hardware\n"
 	           "counter tells is left out, and the last lines say why. A file with metrics of both\n"
 	           "profilers, or for several passes of PM sampling, makes several sets: with -o FILE.yaml\n"
 	           "they become FILE.yaml, FILE-pm.yaml and so on; else the largest is shown.",

@@ -94,6 +94,7 @@ static int check_name(const struct list *list, const struct opk_asked *asked, si
 static int read_name(struct list *list)
 {
 	size_t from = list->at, end = from, behind;
+	bool labelled;
 	opk_autofree char *name = NULL, *label = NULL;
 	struct opk_asked asked;
 	int code;
@@ -106,9 +107,9 @@ static int read_name(struct list *list)
 	name = opk_strndup(list->text + from, end - from);
 	for (behind = end; behind < list->size && strchr(", \t", list->text[behind]);)
 		behind++;
-	if (behind < list->size && list->text[behind] == '#')
-		label = comment_at(list, behind);
-	if (!name)
+	labelled = behind < list->size && list->text[behind] == '#';
+	label = labelled ? comment_at(list, behind) : NULL;
+	if (!name || (labelled && !label))
 		return opk_nomem(list->drafts->ctx, "a metric set");
 	list->at = end;
 	asked = opk_asked_name(name);

@@ -6,7 +6,7 @@
 #include "base/ctx.h"
 #include "domain/section_name.h"
 
-enum { MAX_DEFINITIONS = 1000 };
+enum { MAX_DEFINITIONS = 1000, LONGEST_NAME = 90 };
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
@@ -152,7 +152,7 @@ static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx, struct 
 	read_expression(&r);
 	item->busy = false;
 	opk_buf_add(&r.out, "", 1);
-	if (r.out.failed && !r.code)
+	if (r.out.failed)
 		r.code = opk_nomem(ctx, "a formula");
 	if (!r.code)
 		item->formula = (char *)opk_take(r.out.data);
@@ -189,7 +189,7 @@ static char *short_name(const struct opk_definitions *all, const char *name)
 
 	if (!base)
 		return NULL;
-	for (const char *c = base; *c; c++) {
+	for (const char *c = base; *c && length < LONGEST_NAME; c++) {
 		bool fits = strchr(LETTERS, *c) && *c != '_';
 
 		if (fits || (length && base[length - 1] != '_'))

@@ -27,6 +27,7 @@ struct request {
 	const struct opk_field *message; /* where it stands */
 	const char *name, *label, *group;
 	opk_chip_mask chips;
+	bool covered; /* others stand for it on some of its chips */
 	const struct scope *scope;
 };
 
@@ -169,7 +170,8 @@ static int ask(struct importer *im, const struct request *request)
 	if (request->scope->filter.old_driver)
 		return leave_out(im, request, "for old drivers only");
 	if (!request->chips)
-		return leave_out(im, request, "for chips that are not known here");
+		return leave_out(im, request, request->covered ? "others stand for it on all of its chips"
+		                                               : "for chips that are not known here");
 	return put_metric(im, request, &asked);
 }
 
@@ -218,6 +220,7 @@ static int ask_options(struct importer *im, const struct opk_field *metric, cons
 		option.name = opk_field_string(field, "Name");
 		option.label = label ? label : around->label;
 		option.chips = left & filter.chips;
+		option.covered = (around->scope->filter.chips & filter.chips) != option.chips;
 		left &= ~filter.chips;
 		code = ask(im, &option);
 	}
@@ -240,6 +243,7 @@ static int ask_metric(struct importer *im, const struct opk_field *metric, const
 		return code;
 	request.scope = &own;
 	request.chips = own.filter.chips & ~others;
+	request.covered = request.chips != own.filter.chips;
 	code = ask(im, &request);
 	request.scope = scope;
 	return code ? code : ask_options(im, metric, &request);

@@ -12,6 +12,16 @@ bool opk_draft_init(struct opk_draft *draft, const char *name, const char *descr
 	return draft->name && draft->description && opk_draft_group(draft, "", "");
 }
 
+/* "${" is where a set's own parameters are put in. */
+static char *copy_prose(const char *text)
+{
+	char *prose = opk_strdup(text);
+
+	for (char *c = prose; c && (c = strstr(c, "${"));)
+		*c = ' ';
+	return prose;
+}
+
 struct opk_draft_group *opk_draft_group(struct opk_draft *draft, const char *title, const char *text)
 {
 	struct opk_draft_group *group;
@@ -22,7 +32,7 @@ struct opk_draft_group *opk_draft_group(struct opk_draft *draft, const char *tit
 	if (!opk_grow(&draft->groups, &draft->group_capacity, draft->group_count, sizeof *group))
 		return NULL;
 	group = &draft->groups[draft->group_count++];
-	*group = (struct opk_draft_group){ .title = opk_strdup(title), .text = opk_strdup(text) };
+	*group = (struct opk_draft_group){ .title = copy_prose(title), .text = copy_prose(text) };
 	if (group->title && group->text)
 		return group;
 	free(group->title);

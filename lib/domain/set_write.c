@@ -27,12 +27,13 @@ static bool is_name(const char *text)
 	       && !strstr(text, "__") && strlen(text) <= LONGEST_SHORT_NAME;
 }
 
-/* A label that is a name, and this metric's alone. */
-static bool is_short_name(const struct opk_draft *draft, const char *label)
+/* A label that is a name, and this metric's alone. Patterns have no short name, and formulas are names themselves. */
+static bool has_short_name(const struct opk_draft *draft, const struct opk_draft_metric *named)
 {
+	const char *label = named->label;
 	size_t count = 0;
 
-	if (!label || !is_name(label))
+	if (!label || !is_name(label) || *named->name == '/' || !strstr(named->name, "__"))
 		return false;
 	for (size_t i = 0; i < draft->formula_count; i++)
 		count += !strcmp(draft->formulas[i].name, label);
@@ -63,7 +64,7 @@ static void put_chips(struct opk_buf *out, size_t indent, opk_chip_mask chips)
 static void put_metric(struct opk_buf *out, size_t indent, const struct opk_draft *draft,
                        const struct opk_draft_metric *metric)
 {
-	bool named = is_short_name(draft, metric->label);
+	bool named = has_short_name(draft, metric);
 	bool everywhere = metric->chips == opk_chips_all() || metric->chips == draft->claimed;
 	bool bare = !named && !metric->optional && everywhere;
 
