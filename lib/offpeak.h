@@ -413,7 +413,7 @@ const char *opk_set_list_path(const struct opk_set_list *list, size_t i);
 /* A metric set that was made of another tool's file. */
 struct opk_imported_set {
 	const char *name;
-	const char *suffix; /* sets files of it apart: "", of one set of PM sampling beside others "-pm2" */
+	const char *suffix; /* sets files of it apart: "" of the first one, "-device", "-pm2" */
 	enum opk_profiler profiler;
 	size_t metric_count;
 	size_t left_out_count; /* what was asked for and is in none of the sets; the first one's text tells why */
@@ -423,7 +423,7 @@ struct opk_imported_set {
 /*
  * From a section file of Nsight Compute, or a list of names as ncu --metrics takes it, with lines, commas and #
  * comments. The first set is the one with most metrics. A file with metrics of both profilers makes several, and so
- * does one with several passes of PM sampling. Opens no library of NVIDIA's. Errors carry file:line:column
+ * does one with several passes of PM sampling, or with metrics that count the whole device beside others. Opens no library of NVIDIA's. Errors carry file:line:column
  * (OPK_EINPUT); OPK_EFAILED: no metric of the hardware's is in the file.
  */
 struct opk_set_import;

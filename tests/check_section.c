@@ -190,40 +190,42 @@ END_TEST
 
 /* ---- names, chips, formulas ------------------------------------------------------------- */
 
+enum { HARDWARE = 1, BREAKDOWN = 2, PATTERN = 4, DEVICE = 8 };
+
 START_TEST(names)
 {
 	static const struct {
 		struct here here;
 		const char *text, *name;
 		enum opk_profiler profiler;
-		bool hardware, breakdown, pattern;
+		int is;
 	} rows[] = {
-		{ HERE, "dram__bytes.sum", "dram__bytes.sum", OPK_PROFILER_RANGE, true, false, false },
-		{ HERE, "pmsampling:a__b.sum", "a__b.sum", OPK_PROFILER_PM, true, false, false },
-		{ HERE, "SM_A.TriageCompute.sm__x.avg", "SM_A.TriageCompute.sm__x.avg", OPK_PROFILER_PM,
-		  true, false, false },
-		{ HERE, "TriageA.l1tex__x.pct", "TriageA.l1tex__x.pct", OPK_PROFILER_PM, true, false, false },
-		{ HERE, "breakdown:a__throughput.avg.pct", "a__throughput.avg.pct", OPK_PROFILER_RANGE, true,
-		  true, false },
-		{ HERE, "pmsampling:breakdown:a__b.avg", "a__b.avg", OPK_PROFILER_PM, true, true, false },
-		{ HERE, "regex:inst", "inst", OPK_PROFILER_RANGE, true, false, true },
-		{ HERE, "pmsampling:regex:inst", "inst", OPK_PROFILER_PM, true, false, true },
-		{ HERE, "group:memory__chart", "group:memory__chart", OPK_PROFILER_RANGE, false, false, false },
-		{ HERE, "launch__grid_size", "launch__grid_size", OPK_PROFILER_RANGE, false, false, false },
-		{ HERE, "inst_executed", "inst_executed", OPK_PROFILER_RANGE, false, false, false },
-		{ HERE, "memory_l1_tag_requests", "memory_l1_tag_requests", OPK_PROFILER_RANGE, false, false,
-		  false },
-		{ HERE, "", "", OPK_PROFILER_RANGE, false, false, false },
+		{ HERE, "dram__bytes.sum", "dram__bytes.sum", OPK_PROFILER_RANGE, HARDWARE },
+		{ HERE, "pcie__read_bytes.sum", "pcie__read_bytes.sum", OPK_PROFILER_RANGE, HARDWARE | DEVICE },
+		{ HERE, "PCI.Triage.pcie__x.avg", "PCI.Triage.pcie__x.avg", OPK_PROFILER_PM, HARDWARE | DEVICE },
+		{ HERE, "pcie_x__y.sum", "pcie_x__y.sum", OPK_PROFILER_RANGE, HARDWARE },
+		{ HERE, "pmsampling:a__b.sum", "a__b.sum", OPK_PROFILER_PM, HARDWARE },
+		{ HERE, "SM_A.Triage.sm__x.avg", "SM_A.Triage.sm__x.avg", OPK_PROFILER_PM, HARDWARE },
+		{ HERE, "TriageA.l1tex__x.pct", "TriageA.l1tex__x.pct", OPK_PROFILER_PM, HARDWARE },
+		{ HERE, "breakdown:a__b.avg.pct", "a__b.avg.pct", OPK_PROFILER_RANGE, HARDWARE | BREAKDOWN },
+		{ HERE, "pmsampling:breakdown:a__b.avg", "a__b.avg", OPK_PROFILER_PM, HARDWARE | BREAKDOWN },
+		{ HERE, "regex:inst", "inst", OPK_PROFILER_RANGE, HARDWARE | PATTERN },
+		{ HERE, "pmsampling:regex:inst", "inst", OPK_PROFILER_PM, HARDWARE | PATTERN },
+		{ HERE, "group:memory__chart", "group:memory__chart", OPK_PROFILER_RANGE, 0 },
+		{ HERE, "launch__grid_size", "launch__grid_size", OPK_PROFILER_RANGE, 0 },
+		{ HERE, "inst_executed", "inst_executed", OPK_PROFILER_RANGE, 0 },
+		{ HERE, "memory_l1_tag_requests", "memory_l1_tag_requests", OPK_PROFILER_RANGE, 0 },
+		{ HERE, "", "", OPK_PROFILER_RANGE, 0 },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_asked asked = opk_asked_name(rows[i].text);
+		int is = (asked.reason ? 0 : HARDWARE) | (asked.breakdown ? BREAKDOWN : 0)
+		         | (asked.pattern ? PATTERN : 0) | (asked.device ? DEVICE : 0);
 
 		ck_row(&rows[i], !strcmp(asked.name, rows[i].name), "name %s", asked.name);
 		ck_row(&rows[i], asked.profiler == rows[i].profiler, "profiler %d", asked.profiler);
-		ck_row(&rows[i], !asked.reason == rows[i].hardware, "reason %s", asked.reason);
-		ck_row(&rows[i], asked.breakdown == rows[i].breakdown, "breakdown");
-		ck_row(&rows[i], asked.pattern == rows[i].pattern, "pattern");
+		ck_row(&rows[i], is == rows[i].is, "got %d, %s", is, asked.reason);
 	}
 }
 END_TEST

@@ -318,8 +318,9 @@ const struct command sets_command = {
 	           "--import makes a metric set, as YAML, of a .section file of Nsight Compute or of metric\n"
 	           "names as ncu takes them, with lines, commas and # comments. What no hardware\n"
 	           "counter tells is left out, and the last lines say why. A file with metrics of both\n"
-	           "profilers, or for several passes of PM sampling, makes several sets: with -o FILE.yaml\n"
-	           "they become FILE.yaml, FILE-pm.yaml and so on; else the largest is shown.",
+	           "profilers, for several passes of PM sampling, or of links and buses beside others makes\n"
+	           "several sets: with -o FILE.yaml they become FILE.yaml, FILE-pm.yaml, FILE-device.yaml and\n"
+	           "so on; else the largest is shown.",
 	.options = specs,
 	.args_size = sizeof(struct sets_args),
 	.max_arguments = 1,

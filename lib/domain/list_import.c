@@ -54,7 +54,9 @@ static int put(struct list *list, const char *name, const struct opk_asked *aske
 {
 	opk_autofree char *pattern = NULL;
 	bool legacy = !strstr(asked->name, "__"), base = !legacy && !opk_asked_has_rollup(asked->name);
-	size_t which = asked->profiler == OPK_PROFILER_PM ? OPK_DRAFT_PM : OPK_DRAFT_RANGE;
+	size_t which = asked->profiler == OPK_PROFILER_PM ? OPK_DRAFT_PM
+	               : asked->device                    ? OPK_DRAFT_DEVICE
+	                                                  : OPK_DRAFT_RANGE;
 	int code = OPK_OK;
 
 	if (asked->reason && !legacy)

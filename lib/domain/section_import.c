@@ -110,8 +110,10 @@ static int put_metric(struct importer *im, const struct request *request, const 
 		                            "offpeak describe lists them", request->name, NULL);
 	if (code)
 		return code;
-	return asked->profiler == OPK_PROFILER_PM ? put_sampled(im, request, name)
-	                                          : put(im, OPK_DRAFT_RANGE, request, name, request->chips);
+	return asked->profiler == OPK_PROFILER_PM
+	               ? put_sampled(im, request, name)
+	               : put(im, asked->device ? OPK_DRAFT_DEVICE : OPK_DRAFT_RANGE, request, name,
+	                     request->chips);
 }
 
 /* A name that the section defines; `*found` where it does. */

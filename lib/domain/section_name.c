@@ -55,6 +55,20 @@ static bool has_set(const char *name)
 	return dot && base && dot < base;
 }
 
+/* Links, buses and memory controllers outside the GPU's own units: what CUPTI says on the chips that it knows. */
+static bool counts_device(const char *name)
+{
+	static const char *const units[] = { "ctc", "mcc", "nvlrx", "nvltx", "pcie" };
+	const char *base = strstr(name, "__"), *unit = base;
+
+	while (unit && unit > name && unit[-1] != '.')
+		unit--;
+	for (size_t i = 0; base && i < sizeof units / sizeof *units; i++)
+		if ((size_t)(base - unit) == strlen(units[i]) && !strncmp(unit, units[i], strlen(units[i])))
+			return true;
+	return false;
+}
+
 struct opk_asked opk_asked_name(const char *text)
 {
 	struct opk_asked asked = { .name = text };
@@ -79,5 +93,6 @@ struct opk_asked opk_asked_name(const char *text)
 	if (has_set(asked.name))
 		asked.profiler = OPK_PROFILER_PM;
 	asked.reason = reason_against(asked.name);
+	asked.device = counts_device(asked.name);
 	return asked;
 }

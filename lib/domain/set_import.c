@@ -104,14 +104,14 @@ static size_t largest(const struct opk_drafts *drafts)
 	return best;
 }
 
-/* What tells one set of the file from another: "", "-range", "-pm", "-pm2". */
-static char *suffix_of(size_t which, bool alone)
+/* What tells one set of the file from another: "", "-range", "-device", "-pm", "-pm2". */
+static char *suffix_of(size_t which, bool first)
 {
-	if (alone)
+	if (first)
 		return opk_strdup("");
-	if (which == OPK_DRAFT_RANGE)
-		return opk_strdup("-range");
-	return which == OPK_DRAFT_PM ? opk_strdup("-pm") : opk_printf("-pm%zu", which);
+	if (which < OPK_DRAFT_PM)
+		return opk_strdup(which == OPK_DRAFT_RANGE ? "-range" : "-device");
+	return which == OPK_DRAFT_PM ? opk_strdup("-pm") : opk_printf("-pm%zu", which - OPK_DRAFT_PM + 1);
 }
 
 static bool add_comments(struct opk_draft *draft, const struct opk_drafts *drafts)
@@ -220,7 +220,7 @@ static int init_drafts(struct opk_drafts *drafts, struct opk_ctx *ctx, const cha
 	drafts->source = slash ? slash + 1 : path;
 	for (size_t i = 0; good && i < OPK_DRAFTS; i++)
 		good = opk_draft_init(&drafts->drafts[i], "", "",
-		                      i == OPK_DRAFT_RANGE ? OPK_PROFILER_RANGE : OPK_PROFILER_PM);
+		                      i < OPK_DRAFT_PM ? OPK_PROFILER_RANGE : OPK_PROFILER_PM);
 	return good ? OPK_OK : opk_nomem(ctx, "a metric set");
 }
 

@@ -7,8 +7,17 @@
 
 struct opk_ctx;
 
-/* PM sampling has one pass a set: a chip's second pass goes into the second set, and so on. */
-enum { OPK_DRAFT_RANGE, OPK_DRAFT_PM, OPK_DRAFT_PASSES = 16, OPK_DRAFTS = 1 + OPK_DRAFT_PASSES };
+/*
+ * What counts the whole device, CUPTI refuses beside other metrics. PM sampling has one pass a set: a chip's second
+ * pass goes into the second set, and so on.
+ */
+enum {
+	OPK_DRAFT_RANGE,
+	OPK_DRAFT_DEVICE,
+	OPK_DRAFT_PM,
+	OPK_DRAFT_PASSES = 16,
+	OPK_DRAFTS = OPK_DRAFT_PM + OPK_DRAFT_PASSES,
+};
 
 struct opk_drafts {
 	struct opk_ctx *ctx;
