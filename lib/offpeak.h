@@ -166,9 +166,24 @@ int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chi
 int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                               enum opk_profiler profiler);
 
+/*
+ * Whether any metric of a profiler that the chip has counts the whole device: enum opk_scope. Asks about few
+ * metrics where it can, for CUPTI 13.1 takes a millisecond for each. OPK_ENVIDIA: libcupti can't tell.
+ */
+int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                          enum opk_profiler profiler);
+
 enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
 const char *opk_metric_type_name(enum opk_metric_type type);
 bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
+
+/*
+ * Whose work a metric counts: that of one CUDA context, or whatever the device does (PCIe, NVLink, all of
+ * PM sampling). Unknown before CUPTI 13.1.
+ */
+enum opk_scope { OPK_SCOPE_UNKNOWN, OPK_SCOPE_CONTEXT, OPK_SCOPE_DEVICE };
+/* "context", "device"; NULL where unknown. */
+const char *opk_scope_name(enum opk_scope scope);
 
 /* A base metric: "dram__bytes". A full name adds a rollup or a submetric: "dram__bytes.sum". */
 struct opk_metric {
@@ -177,6 +192,7 @@ struct opk_metric {
 	const char *hw_unit;     /* "dram" */
 	const char *dim_unit;    /* "byte"; of the counter itself, before any submetric */
 	const char *description; /* one line */
+	enum opk_scope scope;
 };
 
 /* How the GPU counts: its hardware, code that CUPTI patches into kernels (SASS), or some of each. */
@@ -206,9 +222,12 @@ const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size
 /*
  * Asks for the submetrics of all metrics, where they did not come from the cache
  * (cuptiProfilerHostGetSubMetrics; 0.1 s for the 150,179 full names of GH100), and fills the cache.
- * Metrics stay where they are, and their text moves: it is borrowed anew. OPK_ENVIDIA: CUPTI 12.x.
+ * Metrics stay where they are, and their text moves: it is borrowed anew. CUPTI 12.x lists none: there they are
+ * those of 13.0 that it has properties for (cuptiProfilerHostGetMetricProperties). OPK_ENVIDIA: it has none.
  */
 int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
+/* For the next query's sake: the same where there is a cache to fill, else nothing. It can't fail. */
+void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx);
 /* Of a metric of this catalog; 0 before it is complete. */
 size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
                                    const struct opk_metric *metric);
@@ -249,6 +268,18 @@ const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, 
  * .avg.pct_of_peak_sustained_elapsed; else its first. The catalog must be complete.
  */
 size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric);
+
+/*
+ * The metric names that begin with a text, in order, for completion: base names or, behind one with a dot,
+ * its full names ("dram__bytes.s"), which CUPTI 12.x does not list. From the cache where it can, else from
+ * NVIDIA's libraries without the properties, for which CUPTI 13.1 takes seconds.
+ */
+struct opk_names;
+int opk_names_new(struct opk_names **out, struct opk_ctx *ctx, const char *chip,
+                  enum opk_profiler profiler, const char *prefix);
+void opk_names_free(struct opk_names *names);
+size_t opk_names_count(const struct opk_names *names);
+const char *opk_names_get(const struct opk_names *names, size_t i);
 
 /* A raw counter and the domains that can count it, by NVIDIA's names. */
 struct opk_raw_counter {
@@ -383,6 +414,11 @@ int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *na
 int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set *const *sets,
                  size_t count);
 void opk_set_free(struct opk_set *set);
+/*
+ * Gives a parameter of the set, or of one that it includes, another value than its default, from then on.
+ * OPK_EUSAGE, with a suggestion: there is none of this name.
+ */
+int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name, const char *value);
 const char *opk_set_name(const struct opk_set *set);
 const char *opk_set_description(const struct opk_set *set);
 const char *opk_set_path(const struct opk_set *set); /* "" unless it came from a file */
@@ -581,6 +617,27 @@ struct opk_property {
 	const char *value;
 };
 
+/* A short name that stands for a metric in formulas and over columns. */
+struct opk_meta_label {
+	const char *metric;
+	const char *name;
+};
+
+/* What is computed of others' values after collection. */
+struct opk_meta_derived {
+	const char *name;
+	const char *formula; /* over metrics, labels and derived ones before it; only evaluation reads it */
+	const char *unit;    /* as in "byte/second"; "": not declared */
+	const char *description;
+};
+
+/* A heading over `count` columns from `first` on. */
+struct opk_meta_heading {
+	const char *title;
+	const char *text;
+	size_t first, count;
+};
+
 /* What the META section says; strings are "" and numbers 0 where absent. */
 struct opk_meta {
 	const char *kind; /* "set": made by build; "recording": has counter data */
@@ -622,6 +679,23 @@ struct opk_meta {
 	size_t inflated_count;
 	const struct opk_property *run; /* facts about machine, command and environment */
 	size_t run_count;
+	/* What the set says beyond its metrics. Names of labels and derived ones are nobody else's. */
+	uint32_t set_version;
+	const char *set_hash; /* of all that the set became on this chip */
+	const struct opk_meta_label *labels;
+	size_t label_count;
+	const char *const *hidden; /* metrics that only formulas need */
+	size_t hidden_count;
+	const struct opk_meta_derived *derived;
+	size_t derived_count;
+	/*
+	 * Metrics, by name or label, and derived ones in the order in which they are shown; none: all metrics
+	 * that are not hidden, then all derived ones.
+	 */
+	const char *const *columns;
+	size_t column_count;
+	const struct opk_meta_heading *headings;
+	size_t heading_count;
 };
 
 /* Reads and checks the metadata; *meta is borrowed from the file. */
@@ -866,6 +940,8 @@ enum opk_cell_type {
 	OPK_CELL_BOOL,
 	OPK_CELL_LIST,
 	OPK_CELL_OPTIONAL,
+	OPK_CELL_EITHER,
+	OPK_CELL_OPTIONAL_BOOL,
 };
 
 struct opk_column {
@@ -885,7 +961,11 @@ union opk_cell {
 	struct {
 		uint64_t uint;
 		bool known;
-	} optional; /* a number, or absent: empty in CSV, null in JSON */
+	} optional; /* a number or, where it says so, a boolean; absent: empty in CSV, null in JSON */
+	struct {
+		const char *word; /* NULL: the number; "": absent, as above */
+		uint64_t uint;
+	} either; /* a number, or what stands in its place: a string in JSON */
 };
 
 /* Takes a piece of output; non-zero stops with OPK_EFAILED. */

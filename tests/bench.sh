@@ -50,6 +50,14 @@ compare "the pass counts of all $1 names; no cache" "$2" 'a fresh host object fo
 "$OFFPEAK" describe GH100 sm__throughput >/dev/null
 compare 'describe GH100 sm__throughput; cache' "$(seconds 10 "$OFFPEAK" describe GH100 sm__throughput)" \
 	'the same without a cache' "$(seconds 2 "$OFFPEAK" describe GH100 sm__throughput --no-cache)"
+# In a cache folder that can't be one there is no cache. The exit code only says that no file fits.
+complete() {
+	env XDG_CACHE_HOME="$1" "$OFFPEAK" --complete 3 offpeak describe GH100 "$2" || :
+}
+compare 'completing a metric name; cache' "$(seconds 50 complete "$XDG_CACHE_HOME" dram__b)" \
+	'the same without a cache' "$(seconds 10 complete /dev/null dram__b)"
+compare 'completing a submetric; cache' "$(seconds 50 complete "$XDG_CACHE_HOME" dram__bytes.)" \
+	'the same without a cache' "$(seconds 10 complete /dev/null dram__bytes.)"
 metrics --submetrics --passes >/dev/null
 compare 'the pass counts of all names; cache' "$(seconds 3 metrics --submetrics --passes)" \
 	'the same without a cache' "$2"

@@ -40,4 +40,29 @@ static inline int count_all(struct opk_catalog *catalog, struct opk_ctx *ctx)
 	return opk_catalog_count_passes(catalog, ctx, names, count, &options);
 }
 
+/* The same metrics with the same properties and full names. */
+static inline void check_same(const struct opk_catalog *a, const struct opk_catalog *b)
+{
+	ck_assert_uint_eq(opk_catalog_count(a), opk_catalog_count(b));
+	for (size_t i = 0; i < opk_catalog_count(a); i++) {
+		const struct opk_metric *one = opk_catalog_get(a, i), *other = opk_catalog_get(b, i);
+
+		ck_assert_str_eq(one->name, other->name);
+		ck_assert_msg(one->type == other->type, "%s: a %s", one->name,
+		              opk_metric_type_name(one->type));
+		ck_assert_str_eq(one->hw_unit, other->hw_unit);
+		ck_assert_str_eq(one->dim_unit, other->dim_unit);
+		ck_assert_str_eq(one->description, other->description);
+		ck_assert_uint_eq(opk_catalog_submetric_count(a, one),
+		                  opk_catalog_submetric_count(b, other));
+		for (size_t j = 0; j < opk_catalog_submetric_count(a, one); j++) {
+			struct opk_submetric x = opk_catalog_submetric(a, one, j);
+			struct opk_submetric y = opk_catalog_submetric(b, other, j);
+
+			ck_assert_str_eq(x.suffix, y.suffix);
+			ck_assert_str_eq(x.dim_unit, y.dim_unit);
+		}
+	}
+}
+
 #endif

@@ -82,6 +82,8 @@ static const struct failing {
 	  "CUPTI_ERROR_OUT_OF_MEMORY (8)" },
 	{ HERE, do_add, CALL(cuptiProfilerHostConfigAddMetrics), 0, 17, OPK_EUSAGE,
 	  "CUPTI_ERROR_INVALID_METRIC_NAME (17)" },
+	{ HERE, do_add, CALL(cuptiProfilerHostConfigAddMetrics), 0, 8, OPK_ENOMEM,
+	  "CUPTI_ERROR_OUT_OF_MEMORY (8)" },
 	{ HERE, do_add, CALL(cuptiProfilerHostConfigAddMetrics), 0, 999, OPK_EFAILED,
 	  "CUPTI_ERROR_UNKNOWN (999)" },
 	{ HERE, do_add, CALL(cuptiProfilerHostConfigAddMetrics), 0, 12345, OPK_EFAILED,
@@ -117,14 +119,17 @@ static const struct failing {
 	{ HERE, do_raw_counters, CALL(NVPW_CUDA_MetricsEvaluator_Initialize), 0, 14, OPK_EFAILED,
 	  "NVPA_STATUS_UNSUPPORTED_GPU (14)" },
 	{ HERE, do_raw_counters,
-	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 9, OPK_EUSAGE,
-	  "NVPA_STATUS_INVALID_METRIC_ID (9)" },
+	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 8, OPK_EUSAGE,
+	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_raw_counters,
+	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 2, OPK_EFAILED,
+	  "NVPA_STATUS_INTERNAL_ERROR (2)" },
 	{ HERE, do_raw_counters, CALL(NVPW_MetricsEvaluator_GetMetricRawDependencies), 0, 1,
 	  OPK_EFAILED, "NVPA_STATUS_ERROR (1)" },
 	{ HERE, do_raw_counters, CALL(NVPW_MetricsEvaluator_GetMetricRawDependencies), 2, 2,
 	  OPK_EFAILED, "NVPA_STATUS_INTERNAL_ERROR (2)" },
-	{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 9,
-	  OPK_EUSAGE, "NVPA_STATUS_INVALID_METRIC_ID (9)" },
+	{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 8,
+	  OPK_EUSAGE, "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_GetMetricDimUnits), 0, 1, OPK_EFAILED,
 	  "NVPA_STATUS_ERROR (1)" },
 	{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_GetMetricDimUnits), 2, 1, OPK_EFAILED,
@@ -132,8 +137,8 @@ static const struct failing {
 	{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_DimUnitToString), 2, 7, OPK_EFAILED,
 	  "NVPA_STATUS_NOT_IMPLEMENTED (7)" },
 	{ HERE, do_constituents,
-	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 9, OPK_EUSAGE,
-	  "NVPA_STATUS_INVALID_METRIC_ID (9)" },
+	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 8, OPK_EUSAGE,
+	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_constituents, CALL(NVPW_MetricsEvaluator_GetThroughputMetricProperties), 0, 1,
 	  OPK_EFAILED, "NVPA_STATUS_ERROR (1)" },
 	{ HERE, do_constituents, CALL(NVPW_MetricsEvaluator_GetMetricNames), 0, 1, OPK_EFAILED,
@@ -277,6 +282,45 @@ START_TEST(size_is_learnt_from_other_errors)
 }
 END_TEST
 
+/* ---- what only later releases tell */
+
+START_TEST(scopes)
+{
+	static const struct {
+		struct here here;
+		size_t accepted;
+		const char *name;
+		enum opk_scope wanted;
+	} rows[] = {
+		{ HERE, 60, "fake__a", OPK_SCOPE_UNKNOWN },
+		{ HERE, 60, "fake__b", OPK_SCOPE_UNKNOWN },
+		{ HERE, 64, "fake__a", OPK_SCOPE_CONTEXT },
+		{ HERE, 64, "fake__b", OPK_SCOPE_DEVICE },
+		{ HERE, 64, "fake__b.sum", OPK_SCOPE_DEVICE },
+		{ HERE, 64, "fake__c", OPK_SCOPE_UNKNOWN },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_nv_host *host;
+		struct opk_metric metric;
+
+		fake.properties_size = rows[i].accepted;
+		ck_ok(ctx, opk_nv_host_new(&host, ctx, "FA100", OPK_PROFILER_RANGE, NULL));
+		/* The first call climbs the ladder, the second one knows. */
+		for (int round = 0; round < 2; round++) {
+			ck_ok(ctx, opk_nv_properties(&metric, ctx, host, rows[i].name));
+			ck_row(&rows[i], metric.scope == rows[i].wanted, "%d", metric.scope);
+		}
+		opk_nv_host_free(host);
+		opk_ctx_free(ctx);
+	}
+	ck_assert_ptr_null(opk_scope_name(OPK_SCOPE_UNKNOWN));
+	ck_assert_str_eq(opk_scope_name(OPK_SCOPE_CONTEXT), "context");
+	ck_assert_str_eq(opk_scope_name(OPK_SCOPE_DEVICE), "device");
+}
+END_TEST
+
 /* ---- prefixes and units */
 
 START_TEST(prefix_by_either_call)
@@ -357,6 +401,7 @@ int main(void)
 	tcase_add_test(tests, no_call_is_forgotten);
 	tcase_add_loop_test(tests, size_ladder, 0, COUNT(ladder));
 	tcase_add_test(tests, size_is_learnt_from_other_errors);
+	tcase_add_test(tests, scopes);
 	tcase_add_test(tests, prefix_by_either_call);
 	tcase_add_test(tests, units);
 	tcase_set_timeout(tests, 60);

@@ -58,6 +58,7 @@ static void fill_table(struct opk_table *table)
 	add_sub(table, 0, ".avg", "byte");
 	add_sub(table, 1, ".pct", "percent");
 	table->subs[1].passes = -27;
+	table->bases[1].scope = OPK_SCOPE_DEVICE;
 }
 
 START_TEST(tables_are_read_as_written)
@@ -75,6 +76,7 @@ START_TEST(tables_are_read_as_written)
 	ck_assert_uint_eq(again.bases[1].first, 2);
 	ck_assert_str_eq(opk_table_get(&again, again.subs[2].suffix), ".pct");
 	ck_assert_int_eq(again.subs[1].passes, -27);
+	ck_assert_uint_eq(again.bases[1].scope, OPK_SCOPE_DEVICE);
 	opk_table_clear(&again);
 	for (size_t size = 0; size < bytes.size; size++)
 		ck_assert(!opk_table_read(&again, bytes.data, size));
@@ -102,6 +104,7 @@ START_TEST(tables_are_checked)
 				const struct opk_base_record *base = &again.bases[b];
 
 				length += strlen(opk_table_get(&again, base->name));
+				ck_assert_int_le(base->scope, OPK_SCOPE_DEVICE);
 				for (size_t s = 0; s < base->count; s++)
 					length += strlen(opk_table_get(
 						&again, again.subs[base->first + s].dim_unit));
@@ -165,7 +168,7 @@ START_TEST(fake_catalog)
 	ck_assert_uint_eq(total(catalog), 0);
 	ck_assert(opk_catalog_has_full(catalog, ctx, "fake__a.sum"));
 	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-	ck_assert_uint_eq(total(catalog), 6);
+	ck_assert_uint_eq(total(catalog), 7);
 	ck_assert_str_eq(sub_of(catalog, "fake__ratio.pct").dim_unit, "bytes");
 	ck_assert_int_eq(sub_of(catalog, "fake__a.sum").passes, 0);
 	ck_assert(opk_catalog_has_full(catalog, ctx, "fake__a.sum"));
@@ -217,30 +220,101 @@ START_TEST(passes_without_perfworks)
 }
 END_TEST
 
-START_TEST(calls_fail)
+/* Of counters in no domain PerfWorks says nothing, and CUPTI is asked. */
+START_TEST(uncounted_counters)
 {
-	static const enum fake_call calls[] = {
-		FAKE_cuptiProfilerHostInitialize,
-		FAKE_cuptiProfilerHostGetConfigImage,
-		FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies,
-		FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable,
-		FAKE_NVPW_RawCounterConfig_GetRawCounterProperties,
-	};
+	static const int statuses[] = { 8, 18 };
 
-	for (size_t i = 0; i < COUNT(calls); i++) {
+	for (size_t i = 0; i < COUNT(statuses); i++) {
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_catalog *catalog;
 
 		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
 		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-		fake.status[calls[i]] = 8;
-		ck_code(ctx, count_all(catalog, ctx), OPK_EFAILED);
-		ck_assert_msg(told(ctx, "can't be counted"), "%s", errors_of(ctx));
+		fake.status[FAKE_NVPW_RawCounterConfig_GetRawCounterProperties] = statuses[i];
+		ck_ok(ctx, count_all(catalog, ctx));
+		check_fake_passes(catalog, false);
+		opk_catalog_free(catalog);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(calls_fail)
+{
+	static const struct {
+		struct here here;
+		enum fake_call call;
+		int status, wanted;
+	} rows[] = {
+		{ HERE, FAKE_cuptiProfilerHostInitialize, 8, OPK_EFAILED },
+		{ HERE, FAKE_cuptiProfilerHostConfigAddMetrics, 8, OPK_ENOMEM },
+		{ HERE, FAKE_cuptiProfilerHostGetConfigImage, 8, OPK_EFAILED },
+		{ HERE, FAKE_cuptiProfilerHostGetNumOfPasses, 1, OPK_EFAILED },
+		{ HERE, FAKE_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest, 2,
+		  OPK_EFAILED },
+		{ HERE, FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies, 8, OPK_EFAILED },
+		{ HERE, FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable, 8, OPK_EFAILED },
+		{ HERE, FAKE_NVPW_RawCounterConfig_GetRawCounterProperties, 2, OPK_EFAILED },
+		{ HERE, FAKE_NVPW_RawCounterConfig_RawCounterDomainToString, 8, OPK_EFAILED },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_catalog *catalog;
+		int code;
+
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+		fake.status[rows[i].call] = rows[i].status;
+		code = count_all(catalog, ctx);
+		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], told(ctx, "can't be counted"), "%s", errors_of(ctx));
 		ck_assert_int_eq(sub_of(catalog, "fake__a.sum").passes, 0);
 		opk_catalog_free(catalog);
 		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
 		opk_ctx_free(ctx);
 	}
+}
+END_TEST
+
+/* 12.x: those that later releases list, where there are properties for them. */
+START_TEST(submetrics_that_are_not_listed)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *listed, *catalog;
+
+	ck_ok(ctx, opk_catalog_new(&listed, ctx, "FA100", OPK_PROFILER_RANGE));
+	ck_ok(ctx, opk_catalog_complete(listed, ctx));
+	fake.lists_no_submetrics = true;
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	ck_assert(opk_catalog_has_full(catalog, ctx, "fake__a.sum"));
+	ck_assert(!opk_catalog_has_full(catalog, ctx, "fake__a.avg"));
+	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+	check_same(catalog, listed);
+	ck_ok(ctx, count_all(catalog, ctx));
+	check_fake_passes(catalog, true);
+	opk_catalog_free(catalog);
+	opk_catalog_free(listed);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(no_submetrics_at_all)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *catalog;
+
+	fake.status[FAKE_cuptiProfilerHostGetSubMetrics] = NV_CUPTI_INVALID_METRIC_NAME;
+	fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = NV_CUPTI_INVALID_METRIC_NAME;
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	/* Nothing is known of the metrics, so nothing speaks against the name. */
+	ck_assert(opk_catalog_has_full(catalog, ctx, "fake__a.sum"));
+	ck_code(ctx, opk_catalog_complete(catalog, ctx), OPK_ENVIDIA);
+	ck_assert_msg(told(ctx, "this libcupti lists none"), "%s", errors_of(ctx));
+	ck_assert_uint_eq(total(catalog), 0);
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
 }
 END_TEST
 
@@ -260,6 +334,7 @@ START_TEST(without_memory)
 	struct opk_ctx *ctx = fake_ctx();
 	long n = 0;
 
+	fake.lists_no_submetrics = _i;
 	for (;; n++) {
 		int code;
 
@@ -290,18 +365,18 @@ static void write_text(const char *name, const char *text)
 }
 
 /* Calls of NVIDIA's count from here on. */
-static struct opk_ctx *caching_ctx(void)
+static struct opk_ctx *caching_ctx(const char *cache)
 {
 	struct opk_ctx *ctx = fake_ctx();
 
 	ctx->cuda_dir = strdup(folder);
-	ctx->cache_dir = strdup(in_folder("cache"));
+	ctx->cache_dir = cache ? strdup(in_folder(cache)) : NULL;
 	return ctx;
 }
 
 static size_t load_calls(bool *complete)
 {
-	struct opk_ctx *ctx = caching_ctx();
+	struct opk_ctx *ctx = caching_ctx("cache");
 	struct opk_catalog *catalog;
 	size_t calls;
 
@@ -311,7 +386,7 @@ static size_t load_calls(bool *complete)
 	ck_assert_str_eq(opk_catalog_chip(catalog), "FA100");
 	ck_assert_uint_eq(opk_catalog_count(catalog), 6);
 	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-	ck_assert_uint_eq(total(catalog), 6);
+	ck_assert_uint_eq(total(catalog), 7);
 	opk_catalog_free(catalog);
 	opk_ctx_free(ctx);
 	return calls;
@@ -369,12 +444,39 @@ START_TEST(cache_keeps_passes)
 
 	write_text("libcupti.so.13", "a library");
 	for (int round = 0; round < 2; round++) {
-		ctx = caching_ctx();
+		ctx = caching_ctx("cache");
 		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
 		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
 		ck_ok(ctx, count_all(catalog, ctx));
 		check_fake_passes(catalog, true);
 		ck_assert(!round == !!fake.calls[FAKE_cuptiProfilerHostInitialize]);
+		opk_catalog_free(catalog);
+		opk_ctx_free(ctx);
+	}
+	empty_cache();
+}
+END_TEST
+
+/* What 13.1 tells, and 13.0 does not: from the library, and then from the cache. */
+START_TEST(cache_keeps_scopes)
+{
+	for (int round = 0; round < 4; round++) {
+		bool tells = round >= 2;
+		struct opk_ctx *ctx;
+		struct opk_catalog *catalog;
+
+		if (!(round % 2))
+			write_text("libcupti.so.13", tells ? "13.1" : "13.0 and longer");
+		ctx = caching_ctx("cache");
+		if (tells)
+			fake.properties_size = 64;
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+		ck_assert_int_eq(catalog->complete, round % 2);
+		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+		ck_assert_int_eq(opk_catalog_find(catalog, "fake__b")->scope,
+		                 tells ? OPK_SCOPE_DEVICE : OPK_SCOPE_UNKNOWN);
+		ck_assert_int_eq(opk_catalog_find(catalog, "fake__a")->scope,
+		                 tells ? OPK_SCOPE_CONTEXT : OPK_SCOPE_UNKNOWN);
 		opk_catalog_free(catalog);
 		opk_ctx_free(ctx);
 	}
@@ -439,6 +541,60 @@ START_TEST(cache_is_no_need)
 }
 END_TEST
 
+/* Without a cache the submetrics are not asked for. */
+START_TEST(keeps_where_it_can)
+{
+	static const struct {
+		struct here here;
+		const char *cache;
+		bool in_the_way, wanted;
+	} rows[] = {
+		{ HERE, NULL, false, false },
+		{ HERE, "cache", true, false },
+		{ HERE, "cache", false, true },
+	};
+
+	write_text("libcupti.so.13", "a library");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = caching_ctx(rows[i].cache);
+		struct opk_catalog *catalog;
+		unsigned calls;
+
+		if (rows[i].in_the_way)
+			write_text("cache", "a file");
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+		opk_catalog_keep(catalog, ctx);
+		calls = fake.calls[FAKE_cuptiProfilerHostGetSubMetrics];
+		ck_row(&rows[i], catalog->complete == rows[i].wanted, "%d", catalog->complete);
+		ck_row(&rows[i], !calls == !rows[i].wanted, "%u calls", calls);
+		opk_catalog_free(catalog);
+		opk_ctx_free(ctx);
+		empty_cache();
+	}
+}
+END_TEST
+
+/* What is there stays. */
+START_TEST(keeping_fails)
+{
+	struct opk_ctx *ctx;
+	struct opk_catalog *catalog;
+
+	write_text("libcupti.so.13", "a library");
+	ctx = caching_ctx("cache");
+	fake.status[FAKE_cuptiProfilerHostGetSubMetrics] = 999;
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	opk_catalog_keep(catalog, ctx);
+	ck_assert_uint_gt(fake.calls[FAKE_cuptiProfilerHostGetSubMetrics], 0);
+	ck_assert(!catalog->complete);
+	ck_assert_uint_eq(opk_error_count(ctx), 0);
+	ck_assert_str_eq(opk_catalog_get(catalog, 0)->name, "fake__a");
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+	empty_cache();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("catalog");
@@ -449,14 +605,20 @@ int main(void)
 	tcase_add_test(tests, tables_are_checked);
 	tcase_add_test(tests, fake_catalog);
 	tcase_add_test(tests, passes_without_perfworks);
+	tcase_add_test(tests, uncounted_counters);
 	tcase_add_test(tests, calls_fail);
-	tcase_add_test(tests, without_memory);
+	tcase_add_test(tests, submetrics_that_are_not_listed);
+	tcase_add_test(tests, no_submetrics_at_all);
+	tcase_add_loop_test(tests, without_memory, 0, 2);
 	suite_add_tcase(suite, tests);
 	tcase_add_checked_fixture(cache, make_folder, remove_folder);
 	tcase_add_test(cache, cache_answers);
 	tcase_add_test(cache, cache_keeps_passes);
+	tcase_add_test(cache, cache_keeps_scopes);
 	tcase_add_test(cache, cache_is_checked);
 	tcase_add_test(cache, cache_is_no_need);
+	tcase_add_test(cache, keeps_where_it_can);
+	tcase_add_test(cache, keeping_fails);
 	tcase_set_timeout(cache, 60);
 	suite_add_tcase(suite, cache);
 	return run_suite(suite);

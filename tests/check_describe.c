@@ -51,11 +51,11 @@ END_TEST
 
 /* ---- over the fake */
 
-static struct opk_catalog *catalog_of(struct opk_ctx *ctx)
+static struct opk_catalog *catalog_of(struct opk_ctx *ctx, enum opk_profiler profiler)
 {
 	struct opk_catalog *catalog = NULL;
 
-	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", profiler));
 	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
 	return catalog;
 }
@@ -63,7 +63,7 @@ static struct opk_catalog *catalog_of(struct opk_ctx *ctx)
 START_TEST(describes)
 {
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog = catalog_of(ctx);
+	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	struct opk_description *d;
 
 	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__a"));
@@ -115,7 +115,7 @@ START_TEST(unknown_names)
 		{ HERE, "achieved_ocupancy", "the nearest: achieved_occupancy" },
 	};
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog = catalog_of(ctx);
+	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	struct opk_description *d = NULL;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -134,7 +134,7 @@ END_TEST
 START_TEST(calls_fail)
 {
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog = catalog_of(ctx);
+	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	struct opk_description *d;
 
 	for (size_t call = 0; call < FAKE_SYMBOL_COUNT; call++) {
@@ -161,10 +161,72 @@ START_TEST(calls_fail)
 }
 END_TEST
 
+/* Passes are known: what fails here is the question for counters and their domains. */
+static const struct asked {
+	struct here here;
+	enum opk_profiler profiler;
+	enum fake_call call;
+	const char *symbol;
+	int status, wanted;
+	size_t counters, domains; /* of the first */
+} asked[] = {
+	{ HERE, OPK_PROFILER_PM, CALL(NVPW_InitializeHost), 0, OPK_OK, 2, 1 },
+	/* CUPTI refuses the metric. */
+	{ HERE, OPK_PROFILER_PM, CALL(cuptiProfilerHostConfigAddMetrics), 999, OPK_OK, 0, 0 },
+	{ HERE, OPK_PROFILER_PM, CALL(cuptiProfilerHostConfigAddMetrics), 17, OPK_OK, 0, 0 },
+	{ HERE, OPK_PROFILER_PM, CALL(cuptiProfilerHostConfigAddMetrics), 8, OPK_ENOMEM, 0, 0 },
+	{ HERE, OPK_PROFILER_PM, CALL(cuptiProfilerHostGetConfigImageSize), 7, OPK_EFAILED, 0, 0 },
+	{ HERE, OPK_PROFILER_PM, CALL(cuptiProfilerHostGetConfigImage), 7, OPK_EFAILED, 0, 0 },
+	{ HERE, OPK_PROFILER_PM, CALL(cuptiProfilerHostGetNumOfPasses), 1, OPK_EFAILED, 0, 0 },
+	{ HERE, OPK_PROFILER_PM, CALL(NVPW_Config_GetRawCounters), 2, OPK_EFAILED, 0, 0 },
+	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_InitializeHost), 0, OPK_OK, 2, 1 },
+	/* PerfWorks does not know the name, or does not say. */
+	{ HERE, OPK_PROFILER_RANGE,
+	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 8, OPK_OK, 2, 1 },
+	{ HERE, OPK_PROFILER_RANGE,
+	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 2, OPK_EFAILED, 0, 0 },
+	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_MetricsEvaluator_GetMetricRawDependencies), 8,
+	  OPK_EFAILED, 0, 0 },
+	/* The chip does not count it; any other failure is one. */
+	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 8,
+	  OPK_OK, 2, 0 },
+	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 18,
+	  OPK_OK, 2, 0 },
+	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 2,
+	  OPK_EFAILED, 0, 0 },
+	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_RawCounterConfig_RawCounterDomainToString), 8,
+	  OPK_EFAILED, 0, 0 },
+};
+
+START_TEST(counters_of)
+{
+	const struct asked *row = &asked[_i];
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_catalog *catalog = catalog_of(ctx, row->profiler);
+	struct opk_description *d = NULL;
+	int code;
+
+	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__a.sum"));
+	opk_description_free(opk_take(d));
+	fake.status[row->call] = row->status;
+	code = opk_description_new(&d, ctx, catalog, "fake__a.sum");
+	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
+	ck_row(row, !code || told(ctx, row->symbol), "%s", errors_of(ctx));
+	ck_row(row, code || d->counter_count == row->counters, "%zu", d->counter_count);
+	ck_row(row, code || !row->counters || d->counters[0].domain_count == row->domains,
+	       "%zu domains", d->counters[0].domain_count);
+	ck_row(row, code || !opk_error_count(ctx), "%s", errors_of(ctx));
+	opk_description_free(d);
+	opk_catalog_free(catalog);
+	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(odd_constituents)
 {
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog = catalog_of(ctx);
+	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	struct opk_description *d;
 
 	fake.odd_constituents = true;
@@ -206,7 +268,7 @@ START_TEST(without_a_symbol)
 		ctx = fake_ctx_of(&table);
 		ctx->log = count_log;
 		ctx->log_data = &logs;
-		catalog = catalog_of(ctx);
+		catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 		ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__throughput"));
 		ck_row(&rows[i], d->counter_count == rows[i].counters, "%zu counters",
 		       d->counter_count);
@@ -224,7 +286,7 @@ END_TEST
 START_TEST(without_memory)
 {
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog = catalog_of(ctx);
+	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	struct opk_description *d;
 	int code = OPK_ENOMEM;
 
@@ -266,7 +328,7 @@ START_TEST(legacy)
 		"metric\tbare\tfake__a * 32\n"
 		"metric\tmany\tfake__{op}.sum * 32";
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog = catalog_of(ctx);
+	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	struct opk_legacy *l;
 
 	put_legacy(ctx, text, sizeof text - 1);
@@ -317,7 +379,7 @@ START_TEST(damaged_legacy)
 		{ HERE, "a\0b\n", 4, OPK_EINPUT },
 	};
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog = catalog_of(ctx);
+	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_legacy *l = NULL;
@@ -366,6 +428,7 @@ int main(void)
 	tcase_add_test(fakes, describes);
 	tcase_add_test(fakes, unknown_names);
 	tcase_add_test(fakes, calls_fail);
+	tcase_add_loop_test(fakes, counters_of, 0, COUNT(asked));
 	tcase_add_test(fakes, odd_constituents);
 	tcase_add_test(fakes, without_a_symbol);
 	tcase_add_test(fakes, without_memory);

@@ -40,6 +40,122 @@ START_TEST(chips_and_profilers)
 }
 END_TEST
 
+static const struct number {
+	struct here here;
+	int (*ask)(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+	           enum opk_profiler profiler);
+	const char *chip;
+	enum opk_profiler profiler;
+	enum fake_call call;
+	const char *symbol;
+	int status, wanted; /* of that call, and of all */
+	size_t number;
+	const char *told;
+} numbers[] = {
+	{ HERE, opk_chip_metric_count, "FA100", OPK_PROFILER_RANGE,
+	  CALL(cuptiProfilerHostGetBaseMetrics), 0, OPK_OK, 6, NULL },
+	{ HERE, opk_chip_metric_count, "FA100", OPK_PROFILER_PM,
+	  CALL(cuptiProfilerHostGetBaseMetrics), 0, OPK_OK, 6, NULL },
+	{ HERE, opk_chip_metric_count, "FA100", OPK_PROFILER_RANGE,
+	  CALL(cuptiProfilerHostGetBaseMetrics), 7, OPK_EFAILED, 0, "no number of metrics of FA100" },
+	{ HERE, opk_chip_metric_count, "FA100", OPK_PROFILER_RANGE,
+	  CALL(cuptiProfilerHostInitialize), 999, OPK_EFAILED, 0, "no number of metrics of FA100" },
+	{ HERE, opk_chip_metric_count, "FB100", OPK_PROFILER_PM,
+	  CALL(cuptiProfilerHostInitialize), 0, OPK_EFAILED, 0, "no number of metrics of FB100" },
+	{ HERE, opk_chip_metrics_per_pass, "FA100", OPK_PROFILER_RANGE,
+	  CALL(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass), 0, OPK_OK, 4, NULL },
+	{ HERE, opk_chip_metrics_per_pass, "FA100", OPK_PROFILER_PM,
+	  CALL(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass), 0, OPK_OK, 12, NULL },
+	{ HERE, opk_chip_metrics_per_pass, "FB100", OPK_PROFILER_PM,
+	  CALL(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass), 0, OPK_EFAILED, 0,
+	  "no number of metrics per pass of FB100" },
+	{ HERE, opk_chip_metrics_per_pass, "FA100", OPK_PROFILER_RANGE,
+	  CALL(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass), 999, OPK_EFAILED, 0,
+	  "no number of metrics per pass of FA100" },
+};
+
+START_TEST(numbers_of_chips)
+{
+	const struct number *row = &numbers[_i];
+	const struct opk_chip chip = { .name = row->chip };
+	struct opk_ctx *ctx = fake_ctx();
+	size_t number = 0;
+	int code;
+
+	fake.status[row->call] = row->status;
+	code = row->ask(&number, ctx, &chip, row->profiler);
+	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
+	/* As it was, where it fails. */
+	ck_row(row, number == row->number, "%zu", number);
+	ck_row(row, !code || told(ctx, row->symbol), "%s", errors_of(ctx));
+	ck_row(row, !code || told(ctx, row->told), "%s", errors_of(ctx));
+	ck_assert_int_eq(fake.hosts, 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A library without the call. */
+START_TEST(no_metrics_per_pass)
+{
+	static const struct opk_chip chip = { .name = "FA100", .range = true };
+	struct nv_table table = fake_table();
+	struct opk_ctx *ctx;
+	size_t number = 0;
+
+	fake_reset();
+	table.cuptiProfilerHostGetMaxNumHardwareMetricsPerPass = NULL;
+	ctx = fake_ctx_of(&table);
+	ck_code(ctx, opk_chip_metrics_per_pass(&number, ctx, &chip, OPK_PROFILER_RANGE),
+	        OPK_ENVIDIA);
+	ck_assert_msg(told(ctx, "GetMaxNumHardwareMetricsPerPass"), "%s", errors_of(ctx));
+	ck_ok(ctx, opk_chip_metric_count(&number, ctx, &chip, OPK_PROFILER_RANGE));
+	ck_assert_uint_eq(number, 6);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Wherever in the list the metric is; all of the fake's are of one unit. */
+START_TEST(device_level)
+{
+	static const struct {
+		struct here here;
+		size_t properties_size;
+		const char *device_metric;
+		int status; /* of all properties but the first */
+		int code;
+		bool wanted;
+	} rows[] = {
+		{ HERE, 64, "fake__a", 0, OPK_OK, true },
+		{ HERE, 64, "fake__b", 0, OPK_OK, true },
+		{ HERE, 64, "fake__listed", 0, OPK_OK, true },
+		{ HERE, 64, "fake__ratio", 0, OPK_OK, true },
+		{ HERE, 64, "fake__throughput", 0, OPK_OK, true },
+		{ HERE, 64, "nobody", 0, OPK_OK, false },
+		/* That CUPTI has no properties of a name is no failure. */
+		{ HERE, 64, "fake__ratio", NV_CUPTI_INVALID_METRIC_NAME, OPK_OK, false },
+		{ HERE, 64, "fake__ratio", 999, OPK_EFAILED, false },
+		{ HERE, 60, "fake__a", 0, OPK_ENVIDIA, false },
+	};
+	const struct opk_chip chip = { .name = "FA100", .range = true };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		bool device = false;
+		int code;
+
+		fake.properties_size = rows[i].properties_size;
+		fake.device_metric = rows[i].device_metric;
+		fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = rows[i].status;
+		fake.from[FAKE_cuptiProfilerHostGetMetricProperties] = 2;
+		code = opk_chip_device_level(&device, ctx, &chip, OPK_PROFILER_RANGE);
+		ck_row(&rows[i], code == rows[i].code, "%d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], device == rows[i].wanted, "%d", device);
+		ck_assert_int_eq(fake.hosts, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
 START_TEST(catalog)
 {
 	struct opk_ctx *ctx = fake_ctx();
@@ -267,6 +383,9 @@ int main(void)
 	TCase *tests = tcase_create("domain");
 
 	tcase_add_test(tests, chips_and_profilers);
+	tcase_add_loop_test(tests, numbers_of_chips, 0, COUNT(numbers));
+	tcase_add_test(tests, no_metrics_per_pass);
+	tcase_add_test(tests, device_level);
 	tcase_add_test(tests, catalog);
 	tcase_add_loop_test(tests, plan, 0, COUNT(plan_rows));
 	tcase_add_test(tests, plan_calls_fail);

@@ -171,6 +171,11 @@ START_TEST(fit_or_not)
 		{ HERE, { .meta = { .join = "name" } }, { .images = true }, NULL, OPK_EUSAGE,
 		  "joined by ''" },
 		{ HERE, { .meta = { .join = "name" } }, { .images = true }, "launch", OPK_OK, NULL },
+		{ HERE, { .meta = { .set_version = 2 } }, { .images = true }, "launch", OPK_EUSAGE,
+		  "1.opk: version, labels, derived metrics or columns of its set differ" },
+		{ HERE, { .meta = { .columns = metric_names, .column_count = 2 } },
+		  { .meta = { .columns = metric_names, .column_count = 1 } }, NULL, OPK_EUSAGE,
+		  "columns of its set differ" },
 		{ HERE, { .images = true }, { .images = true }, "stream", OPK_EUSAGE,
 		  "'stream' is no way to join" },
 		{ HERE, { .images = true, .ranges = true }, { .images = true }, NULL, OPK_EUSAGE,
@@ -219,6 +224,23 @@ START_TEST(join_is_overridden)
 }
 END_TEST
 
+/* What the parts' set says, the whole says. */
+START_TEST(set_is_kept)
+{
+	struct part part = { .meta = full_meta, .images = true, .ranges = true };
+	struct opk_ctx *ctx = new_ctx();
+	const struct opk_meta *meta;
+	struct opk_file *file;
+
+	ck_ok(ctx, merge_two(ctx, &part, &part, NULL));
+	file = open_file(ctx);
+	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
+	ck_assert(opk_meta_same_set(meta, &full_meta));
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(without_memory)
 {
 	struct part part = { .images = true, .ranges = true, .times = true };
@@ -229,6 +251,10 @@ START_TEST(without_memory)
 
 	part.meta.inflated = metric_names;
 	part.meta.inflated_count = 2;
+	part.meta.derived = full_derived;
+	part.meta.derived_count = 2;
+	part.meta.labels = full_labels;
+	part.meta.label_count = 1;
 	snprintf(input, sizeof input, "%s/in.opk", folder);
 	write_part(ctx, &part, 1, input);
 	for (;; n++) {
@@ -258,6 +284,7 @@ int main(void)
 	tcase_add_test(tests, all_sections_in_order);
 	tcase_add_test(tests, fit_or_not);
 	tcase_add_test(tests, join_is_overridden);
+	tcase_add_test(tests, set_is_kept);
 	tcase_add_test(tests, without_memory);
 	return run_suite(suite);
 }

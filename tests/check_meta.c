@@ -57,6 +57,7 @@ static void check_same_meta(const struct opk_meta *got, const struct opk_meta *w
 	ck_assert_str_eq(got->join, wanted->join);
 	ck_assert_str_eq(got->backend, wanted->backend);
 	check_same_lists(got, wanted);
+	ck_assert(opk_meta_same_set(got, wanted));
 }
 
 /* The same table twice, as pieces. */

@@ -349,6 +349,66 @@ START_TEST(optional_numbers)
 }
 END_TEST
 
+START_TEST(optional_booleans)
+{
+	static const struct {
+		struct here here;
+		enum opk_format format;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, OPK_CSV, "a,b\nno,7\nyes,7\n,7\n" },
+		{ HERE, OPK_NDJSON,
+		  "{\"a\":false,\"b\":7}\n{\"a\":true,\"b\":7}\n{\"a\":null,\"b\":7}\n" },
+		{ HERE, OPK_TABLE, "a    b\nno   7\nyes  7\n     7\n" },
+	};
+	static const struct opk_column two[] = { { "a", OPK_CELL_OPTIONAL_BOOL },
+		                                 { "b", OPK_CELL_UINT } };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *text = NULL;
+		struct writing w;
+
+		begin(&w, rows[i].format, 0);
+		ck_ok(w.ctx, opk_out_table(w.out, "t", two, 2));
+		for (unsigned value = 0; value < 3; value++)
+			ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){
+				{ .optional = { value, value < 2 } }, { .uint = 7 } }));
+		text = end(&w);
+		ck_row(&rows[i], !strcmp(text, rows[i].wanted), "%s", text);
+	}
+}
+END_TEST
+
+START_TEST(numbers_or_words)
+{
+	static const struct {
+		struct here here;
+		enum opk_format format;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, OPK_CSV, "a\n0\n\"none,never\"\n\n" },
+		{ HERE, OPK_NDJSON, "{\"a\":0}\n{\"a\":\"none,never\"}\n{\"a\":null}\n" },
+		{ HERE, OPK_TABLE, "         a\n         0\nnone,never\n\n" },
+	};
+	static const struct opk_column column = { "a", OPK_CELL_EITHER };
+	static const union opk_cell values[] = {
+		{ .either = { NULL, 0 } }, { .either = { "none,never", 3 } }, { .either = { "", 3 } },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *text = NULL;
+		struct writing w;
+
+		begin(&w, rows[i].format, 0);
+		ck_ok(w.ctx, opk_out_table(w.out, "t", &column, 1));
+		for (size_t j = 0; j < COUNT(values); j++)
+			ck_ok(w.ctx, opk_out_row(w.out, &values[j]));
+		text = end(&w);
+		ck_row(&rows[i], !strcmp(text, rows[i].wanted), "%s", text);
+	}
+}
+END_TEST
+
 START_TEST(doubles_round_trip)
 {
 	static const struct opk_column column = { "c", OPK_CELL_DOUBLE };
@@ -490,6 +550,8 @@ int main(void)
 	tcase_add_test(tests, long_table_name_in_records);
 	tcase_add_test(tests, numbers);
 	tcase_add_test(tests, optional_numbers);
+	tcase_add_test(tests, numbers_or_words);
+	tcase_add_test(tests, optional_booleans);
 	tcase_add_test(tests, doubles_round_trip);
 	tcase_add_test(tests, json_is_json);
 	tcase_add_test(tests, lists);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Catalogs and pass counts with NVIDIA's own libraries. */
 #include "adapters/nv/nv.h"
+#include "adapters/nv/nv_table.h"
 #include "catalogs.h"
 #include "domain/plan.h"
 #include "real.h"
@@ -12,13 +13,13 @@ static char *full_of(const struct opk_catalog *catalog, const struct opk_full_na
 }
 
 /* The plan of that name alone, or the status that refuses it. */
-static int plan_alone(struct opk_ctx *ctx, const char *chip, const char *name)
+static int plan_alone(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *name)
 {
 	struct opk_nv_host *host;
 	size_t passes = 0;
 	int result;
 
-	ck_ok(ctx, opk_nv_host_new(&host, ctx, chip, OPK_PROFILER_RANGE, NULL));
+	ck_ok(ctx, opk_nv_host_new(&host, ctx, catalog->chip, catalog->profiler, NULL));
 	if (opk_nv_add_metrics(ctx, host, &name, 1)) {
 		result = -opk_nv_host_status(host);
 		opk_clear_errors(ctx);
@@ -30,6 +31,26 @@ static int plan_alone(struct opk_ctx *ctx, const char *chip, const char *name)
 	return result;
 }
 
+static void check_alone(struct opk_ctx *ctx, const struct opk_catalog *catalog,
+                        const struct opk_full_name *name)
+{
+	int passes = opk_catalog_submetric(catalog, name->metric, name->submetric).passes;
+	opk_autofree char *full = full_of(catalog, name);
+	int alone = plan_alone(ctx, catalog, full);
+
+	ck_assert_msg(alone == passes, "%s %s %s: %d, alone %d", catalog->chip,
+	              opk_profiler_name(catalog->profiler), full, passes, alone);
+}
+
+static struct opk_catalog *complete(struct opk_ctx *ctx, const char *chip, enum opk_profiler profiler)
+{
+	struct opk_catalog *catalog = NULL;
+
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, chip, profiler));
+	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+	return catalog;
+}
+
 /* A sample that is the same each time. */
 static uint32_t next_random(uint32_t *state)
 {
@@ -39,23 +60,14 @@ static uint32_t next_random(uint32_t *state)
 
 static void check_passes(struct opk_ctx *ctx, const char *chip, size_t sample)
 {
-	struct opk_catalog *catalog;
+	struct opk_catalog *catalog = complete(ctx, chip, OPK_PROFILER_RANGE);
 	uint32_t random = 1;
 	size_t count;
-	opk_autofree struct opk_full_name *names = NULL;
+	opk_autofree struct opk_full_name *names = all_names(catalog, &count);
 
-	ck_ok(ctx, opk_catalog_new(&catalog, ctx, chip, OPK_PROFILER_RANGE));
-	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
 	ck_ok(ctx, count_all(catalog, ctx));
-	names = all_names(catalog, &count);
-	for (size_t i = 0; i < sample; i++) {
-		const struct opk_full_name *name = &names[next_random(&random) % count];
-		int passes = opk_catalog_submetric(catalog, name->metric, name->submetric).passes;
-		opk_autofree char *full = full_of(catalog, name);
-		int alone = plan_alone(ctx, chip, full);
-
-		ck_assert_msg(alone == passes, "%s %s: %d, alone %d", chip, full, passes, alone);
-	}
+	for (size_t i = 0; i < sample; i++)
+		check_alone(ctx, catalog, &names[next_random(&random) % count]);
 	opk_catalog_free(catalog);
 }
 
@@ -70,32 +82,58 @@ START_TEST(real_passes)
 }
 END_TEST
 
-/* Those that CUPTI refuses, in whichever unit they are. */
-START_TEST(real_refusals)
+/* Counts them, and compares each. */
+static void check_all(struct opk_ctx *ctx, struct opk_catalog *catalog,
+                      const struct opk_full_name *names, size_t count)
 {
-	static const char *const patterns[] = { "ctc__", "lts__t_requests_srcunit_ce_realtime" };
-	static const char *const chips[] = { "GH100", "GB202" };
+	ck_ok(ctx, opk_catalog_count_passes(catalog, ctx, names, count, NULL));
+	for (size_t i = 0; i < count; i++)
+		check_alone(ctx, catalog, &names[i]);
+}
+
+/* There names share their passes by what they are called: all names of some metrics. */
+START_TEST(real_pm_passes)
+{
+	static const char *const chips[] = { "TU102", "GA102", "AD102", "GH100", "GB202" };
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(chips); i++) {
-		struct opk_catalog *catalog;
+		struct opk_catalog *catalog = complete(ctx, chips[i], OPK_PROFILER_PM);
 		size_t count, found = 0;
-		opk_autofree struct opk_full_name *names = NULL;
+		opk_autofree struct opk_full_name *names = all_names(catalog, &count);
 
-		ck_ok(ctx, opk_catalog_new(&catalog, ctx, chips[i], OPK_PROFILER_RANGE));
-		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-		names = all_names(catalog, &count);
 		for (size_t n = 0; n < count; n++)
-			if (strstr(names[n].metric->name, patterns[i]))
+			if ((names[n].metric - opk_catalog_get(catalog, 0)) % 40 == 0)
 				names[found++] = names[n];
-		ck_ok(ctx, opk_catalog_count_passes(catalog, ctx, names, found, NULL));
-		for (size_t n = 0; n < found; n++) {
-			opk_autofree char *full = full_of(catalog, &names[n]);
-			int passes = opk_catalog_submetric(catalog, names[n].metric,
-			                                   names[n].submetric).passes;
+		check_all(ctx, catalog, names, found);
+		opk_catalog_free(catalog);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
 
-			ck_assert_int_eq(passes, plan_alone(ctx, chips[i], full));
-		}
+/* Those that CUPTI refuses, in whichever unit they are. */
+START_TEST(real_refusals)
+{
+	static const struct {
+		const char *chip, *pattern;
+		enum opk_profiler profiler;
+	} rows[] = {
+		{ "GH100", "ctc__", OPK_PROFILER_RANGE },
+		{ "GB202", "lts__t_requests_srcunit_ce_realtime", OPK_PROFILER_RANGE },
+		{ "GB202", "lts__t_requests_srcnode_gpc_realtime", OPK_PROFILER_PM },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_catalog *catalog = complete(ctx, rows[i].chip, rows[i].profiler);
+		size_t count, found = 0;
+		opk_autofree struct opk_full_name *names = all_names(catalog, &count);
+
+		for (size_t n = 0; n < count; n++)
+			if (strstr(names[n].metric->name, rows[i].pattern))
+				names[found++] = names[n];
+		check_all(ctx, catalog, names, found);
 		ck_assert(version_of(ctx) != CUPTI_13_0 || found);
 		opk_catalog_free(catalog);
 	}
@@ -118,9 +156,7 @@ START_TEST(real_names)
 
 			if (!(profiler == OPK_PROFILER_PM ? chip->pm_sampling : chip->range))
 				continue;
-			ck_ok(ctx, opk_catalog_new(&catalog, ctx, chip->name,
-			                           (enum opk_profiler)profiler));
-			ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+			catalog = complete(ctx, chip->name, (enum opk_profiler)profiler);
 			ck_assert_uint_gt(total(catalog), 100);
 			if (version_of(ctx) == CUPTI_13_0 && !strcmp(chip->name, "GH100")
 			    && profiler == OPK_PROFILER_RANGE)
@@ -133,7 +169,7 @@ START_TEST(real_names)
 }
 END_TEST
 
-/* The units that follow from those of other names are what CUPTI says of each. */
+/* The units that follow from those of other names, and the base metric's scope, are what CUPTI says of each. */
 START_TEST(real_units)
 {
 	static const char *const chips[] = { "GV100", "GH100", "GB202" };
@@ -148,8 +184,7 @@ START_TEST(real_units)
 		/* GV100 has no PM sampling. */
 		if (i == 1)
 			continue;
-		ck_ok(ctx, opk_catalog_new(&catalog, ctx, chips[i / 2], profiler));
-		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+		catalog = complete(ctx, chips[i / 2], profiler);
 		names = all_names(catalog, &count);
 		for (size_t n = 0; n < count; n++) {
 			opk_autofree char *full = full_of(catalog, &names[n]);
@@ -160,8 +195,51 @@ START_TEST(real_units)
 			                      opk_catalog_submetric(catalog, names[n].metric,
 			                                            names[n].submetric).dim_unit),
 			              "%s: %s", full, said.dim_unit);
+			ck_assert_msg(said.scope == names[n].metric->scope, "%s: scope %d", full,
+			              said.scope);
 		}
 		opk_catalog_free(catalog);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static int (*real_properties)(struct nv_HostGetMetricProperties *);
+
+static int no_submetrics(struct nv_HostGetSubMetrics *params)
+{
+	(void)params;
+	return NV_CUPTI_INVALID_METRIC_NAME;
+}
+
+static int no_base_properties(struct nv_HostGetMetricProperties *params)
+{
+	return params->pMetricName[opk_base_length(params->pMetricName)]
+	               ? real_properties(params)
+	               : NV_CUPTI_INVALID_METRIC_NAME;
+}
+
+/* What is expected of 12.x is what later releases list: so here their lists are withheld. */
+START_TEST(real_expected)
+{
+	static const struct {
+		const char *chip;
+		enum opk_profiler profiler;
+	} rows[] = { { "TU102", OPK_PROFILER_RANGE }, { "GH100", OPK_PROFILER_PM } };
+	struct opk_catalog *listed[COUNT(rows)];
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		listed[i] = complete(ctx, rows[i].chip, rows[i].profiler);
+	real_properties = ctx->nv->call.cuptiProfilerHostGetMetricProperties;
+	ctx->nv->call.cuptiProfilerHostGetMetricProperties = no_base_properties;
+	ctx->nv->call.cuptiProfilerHostGetSubMetrics = no_submetrics;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_catalog *catalog = complete(ctx, rows[i].chip, rows[i].profiler);
+
+		check_same(catalog, listed[i]);
+		opk_catalog_free(catalog);
+		opk_catalog_free(listed[i]);
 	}
 	opk_ctx_free(ctx);
 }
@@ -177,9 +255,11 @@ int main(void)
 	suite = suite_create("real catalog");
 	real = tcase_create("real");
 	tcase_add_test(real, real_passes);
+	tcase_add_test(real, real_pm_passes);
 	tcase_add_test(real, real_refusals);
 	tcase_add_test(real, real_names);
 	tcase_add_test(real, real_units);
+	tcase_add_test(real, real_expected);
 	tcase_set_timeout(real, 300);
 	suite_add_tcase(suite, real);
 	return run_suite(suite);

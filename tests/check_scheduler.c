@@ -78,8 +78,14 @@ START_TEST(counter_domains)
 	check_domains(ctx, scheduler, "raw_t", &list, "gpu_sass");
 	check_domains(ctx, scheduler, "raw_c", &list, "gpu_sass gpu_sm_a gpu_sm_c gpu_sm_c_sm_a");
 	check_domains(ctx, scheduler, "raw_a", &list, "gpu_sass gpu_sm_a gpu_sm_c gpu_sm_c_sm_a");
-	ck_code(ctx, opk_nv_counter_domains(&list, ctx, scheduler, "raw_unknown"), OPK_EFAILED);
+	ck_code(ctx, opk_nv_counter_domains(&list, ctx, scheduler, "raw_unknown"), OPK_EUSAGE);
 	ck_assert_msg(told(ctx, "raw counter raw_unknown"), "%s", errors_of(ctx));
+	/* A counter in no domain is as unknown, and any other failure is none of the name's. */
+	fake.status[FAKE_NVPW_RawCounterConfig_GetRawCounterProperties] = 18;
+	ck_code(ctx, opk_nv_counter_domains(&list, ctx, scheduler, "raw_a"), OPK_EUSAGE);
+	fake.status[FAKE_NVPW_RawCounterConfig_GetRawCounterProperties] = 2;
+	ck_code(ctx, opk_nv_counter_domains(&list, ctx, scheduler, "raw_a"), OPK_EFAILED);
+	ck_assert_uint_eq(list.count, 4);
 	opk_nv_scheduler_free(scheduler);
 	opk_nv_scheduler_free(NULL);
 	opk_ctx_free(ctx);
@@ -350,9 +356,36 @@ START_TEST(real_unknown)
 		ck_ok(ctx, opk_nv_scheduler_fits(&yes, ctx, scheduler, counters, 1));
 		ck_assert(!yes);
 		ck_code(ctx, opk_nv_counter_domains(&domains, ctx, scheduler, counters[0]),
-		        OPK_EFAILED);
+		        OPK_EUSAGE);
 		ck_code(ctx, opk_nv_scheduler_new(&none, ctx, "XX100"), OPK_EFAILED);
 		ck_assert_ptr_null(none);
+		opk_nv_scheduler_free(scheduler);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* One that metrics of GB202 need, and none of its domains can count. */
+START_TEST(real_uncounted)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_autostrlist struct opk_strlist raw = { 0 }, domains = { 0 };
+	struct opk_nv_scheduler *scheduler;
+	struct opk_nv_evaluator *evaluator;
+	bool yes = true;
+
+	if (version_of(ctx) == CUPTI_13_0) {
+		ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "GB202"));
+		ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "GB202"));
+		ck_ok(ctx, opk_nv_raw_counters(&raw, ctx, evaluator,
+		                               "lts__t_requests_srcunit_ce_realtime.sum"));
+		ck_assert_uint_eq(raw.count, 1);
+		ck_code(ctx, opk_nv_counter_domains(&domains, ctx, scheduler, raw.items[0]),
+		        OPK_EUSAGE);
+		ck_assert_msg(told(ctx, "INVALID_CONTEXT_STATE (18)"), "%s", errors_of(ctx));
+		ck_ok(ctx, opk_nv_scheduler_fits(&yes, ctx, scheduler, opk_strlist_items(&raw), 1));
+		ck_assert(!yes);
+		opk_nv_evaluator_free(evaluator);
 		opk_nv_scheduler_free(scheduler);
 	}
 	opk_ctx_free(ctx);
@@ -376,6 +409,7 @@ int main(void)
 		tcase_add_test(real, real_agreement);
 		tcase_add_test(real, real_domains);
 		tcase_add_test(real, real_unknown);
+		tcase_add_test(real, real_uncounted);
 		tcase_set_timeout(real, 300);
 		suite_add_tcase(suite, real);
 	}

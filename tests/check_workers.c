@@ -33,8 +33,6 @@ pid_t fork(void)
 struct deeds {
 	size_t at;
 	int (*deed)(struct opk_ctx *ctx);
-	int begin_code;
-	int offset; /* own data of a child, from begin */
 	pid_t parent;
 };
 
@@ -43,9 +41,9 @@ static int32_t expected(size_t i)
 	return (int32_t)(i * 7 % 1000) - 300;
 }
 
-static int job(int32_t *result, struct opk_ctx *ctx, void *own, size_t i)
+static int job(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
-	const struct deeds *deeds = own;
+	const struct deeds *deeds = data;
 
 	ck_assert_int_ne(getpid(), deeds->parent);
 	*result = expected(i);
@@ -260,67 +258,6 @@ START_TEST(children_that_nobody_waits_for)
 }
 END_TEST
 
-/* ---- begin and end */
-
-static int pipe_ends[2];
-
-static int begin(void **own, struct opk_ctx *ctx, void *data)
-{
-	const struct deeds *deeds = data;
-	struct deeds *copy;
-
-	if (deeds->begin_code)
-		return opk_fail(ctx, deeds->begin_code, "no evaluator");
-	copy = opk_alloc(sizeof *copy);
-	if (!copy)
-		return opk_nomem(ctx, "a copy");
-	*copy = *deeds;
-	copy->offset = 1000;
-	*own = copy;
-	return OPK_OK;
-}
-
-static void end(void *own)
-{
-	free(own);
-	ck_assert_int_eq(write(pipe_ends[1], "e", 1), 1);
-}
-
-static int job_of_own(int32_t *result, struct opk_ctx *ctx, void *own, size_t i)
-{
-	struct deeds *deeds = own;
-
-	(void)ctx;
-	*result = (int32_t)i + deeds->offset;
-	return OPK_OK;
-}
-
-START_TEST(begin_and_end)
-{
-	struct opk_ctx *ctx = new_ctx();
-	struct deeds deeds = { 0 };
-	struct opk_workers workers = { .job = job_of_own, .begin = begin, .end = end,
-		                       .data = &deeds, .processes = 4 };
-	int32_t results[100];
-	char ends[8];
-
-	ck_assert_int_eq(pipe(pipe_ends), 0);
-	ck_ok(ctx, opk_workers_run(results, ctx, &workers, 100));
-	for (int32_t i = 0; i < 100; i++)
-		ck_assert_int_eq(results[i], i + 1000);
-	ck_assert_int_eq(read(pipe_ends[0], ends, sizeof ends), 4);
-	ck_assert_int_eq(deeds.offset, 0);
-	/* A child that began nothing has nothing to end. */
-	deeds.begin_code = OPK_ENVIDIA;
-	ck_code(ctx, opk_workers_run(results, ctx, &workers, 100), OPK_ENVIDIA);
-	ck_assert_str_eq(errors_of(ctx), "no evaluator");
-	close(pipe_ends[1]);
-	ck_assert_int_eq(read(pipe_ends[0], ends, sizeof ends), 0);
-	check_no_child();
-	opk_ctx_free(ctx);
-}
-END_TEST
-
 /* ---- what the system refuses */
 
 START_TEST(no_process)
@@ -385,11 +322,11 @@ START_TEST(absurd_counts)
 }
 END_TEST
 
-static int allocating_job(int32_t *result, struct opk_ctx *ctx, void *own, size_t i)
+static int allocating_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
 	opk_autofree int32_t *copy = opk_alloc(sizeof *copy);
 
-	(void)own;
+	(void)data;
 	if (!copy)
 		return opk_nomem(ctx, "a job");
 	*copy = expected(i);
@@ -397,17 +334,15 @@ static int allocating_job(int32_t *result, struct opk_ctx *ctx, void *own, size_
 	return OPK_OK;
 }
 
-/* One allocation here, one in begin, three in jobs. The hook's count goes on in the child. */
+/* One allocation here, three in jobs. The hook's count goes on in the child. */
 START_TEST(no_memory)
 {
 	static const char *const chains[] = {
-		"out of memory for child processes", "out of memory for a copy",
-		"out of memory for a job", "out of memory for a job", "out of memory for a job",
+		"out of memory for child processes", "out of memory for a job",
+		"out of memory for a job", "out of memory for a job",
 	};
 	struct opk_ctx *ctx = new_ctx();
-	struct deeds deeds = { .parent = getpid() };
-	struct opk_workers workers = { .job = allocating_job, .begin = begin, .data = &deeds,
-		                       .processes = 1 };
+	struct opk_workers workers = { .job = allocating_job, .processes = 1 };
 	int32_t results[3] = { -1, -1, -1 };
 
 	for (size_t n = 0; n < COUNT(chains); n++) {
@@ -448,10 +383,10 @@ static void see(void *data, size_t done, size_t count)
 	seen->calls++;
 }
 
-static int slow_job(int32_t *result, struct opk_ctx *ctx, void *own, size_t i)
+static int slow_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
 	(void)ctx;
-	(void)own;
+	(void)data;
 	usleep(10000);
 	*result = expected(i);
 	return OPK_OK;
@@ -482,10 +417,10 @@ START_TEST(progress)
 }
 END_TEST
 
-static int endless_job(int32_t *result, struct opk_ctx *ctx, void *own, size_t i)
+static int endless_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
 	(void)result;
-	(void)own;
+	(void)data;
 	if (i == 3)
 		return opk_fail(ctx, OPK_EFAILED, "the fourth");
 	for (;;)
@@ -505,11 +440,13 @@ START_TEST(one_failure_ends_all)
 }
 END_TEST
 
-static int telling_job(int32_t *result, struct opk_ctx *ctx, void *own, size_t i)
+static int pipe_ends[2];
+
+static int telling_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
 	(void)result;
 	(void)ctx;
-	(void)own;
+	(void)data;
 	(void)i;
 	ck_assert_int_eq(write(pipe_ends[1], "j", 1), 1);
 	for (;;)
@@ -568,7 +505,6 @@ int main(void)
 	tcase_add_loop_test(tests, job_fails, 0, COUNT(deed_rows));
 	tcase_add_test(tests, job_fails_at_length);
 	tcase_add_test(tests, children_that_nobody_waits_for);
-	tcase_add_test(tests, begin_and_end);
 	tcase_add_test(tests, no_process);
 	tcase_add_test(tests, no_pipe);
 	tcase_add_test(tests, absurd_counts);

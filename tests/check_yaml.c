@@ -1,264 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* YAML trees, and files of metric sets, good and bad. */
-#include <dirent.h>
-
+/* YAML trees; the files of metric sets are check_set_files.c's. */
 #include "adapters/yaml/yaml_tree.h"
+#include "allocation.h"
 #include "base/buf.h"
-#include "folder.h"
 #include "metric_sets.h"
 #include "testing.h"
-
-/* ---- bad and good files ----------------------------------------------------------------- */
-
-static const struct bad {
-	struct here here;
-	const char *file, *wanted;
-} bad[] = {
-	{ HERE, "bad-alias.yaml", "4:5: aliases are not allowed here" },
-	{ HERE, "bad-anchor.yaml", "4:5: anchors are not allowed here" },
-	{ HERE, "bad-anchor-list.yaml", "3:10: anchors are not allowed here" },
-	{ HERE, "bad-anchor-map.yaml", "2:1: anchors are not allowed here" },
-	{ HERE, "bad-chip-map.yaml", "3:16: one of the chips is needed here, as plain text" },
-	{ HERE, "bad-chip-twice.yaml", "3:23: chip GH100 is listed twice" },
-	{ HERE, "bad-chips-empty.yaml", "3:8: a list of chips is needed here" },
-	{ HERE, "bad-chips-text.yaml", "3:8: a list of chips is needed here" },
-	{ HERE, "bad-colon.yaml", "2:8: mapping values are not allowed in this context" },
-	{ HERE, "bad-control.yaml", "2:8: control characters are not allowed" },
-	{ HERE, "bad-description-map.yaml", "4:3: text is needed here" },
-	{ HERE, "bad-duplicate-key.yaml", "4:1: duplicate key 'name', first on line 2" },
-	{ HERE, "bad-empty.yaml", "2:1: the file is empty" },
-	{ HERE, "bad-empty-document.yaml",
-	  "3:1: a metric set is a map with name, description and metrics" },
-	{ HERE, "bad-indent.yaml", "5:3: did not find expected key" },
-	{ HERE, "bad-key-case.yaml", "2:1: unknown key 'Name', did you mean name?" },
-	{ HERE, "bad-key-list.yaml", "3:3: a key must be plain text" },
-	{ HERE, "bad-laughs.yaml", "2:4: anchors are not allowed here" },
-	{ HERE, "bad-merge-key.yaml", "3:5: aliases are not allowed here" },
-	{ HERE, "bad-metric-blank.yaml",
-	  "4:5: 'sm__cycles_elapsed.sum dram__bytes.sum' is no metric name" },
-	{ HERE, "bad-metric-comma.yaml",
-	  "4:5: 'sm__cycles_elapsed.sum,dram__bytes.sum' is no metric name" },
-	{ HERE, "bad-metric-list.yaml", "5:5: one of the metrics is needed here, as plain text" },
-	{ HERE, "bad-metric-newline.yaml", "4:5: 'sm__cycles\n_elapsed.sum' is no metric name" },
-	{ HERE, "bad-metric-quote.yaml", "4:5: 'sm__cycles_elapsed.sum\"' is no metric name" },
-	{ HERE, "bad-metric-twice.yaml", "6:5: metric sm__cycles_elapsed.sum is listed twice, "
-	                                 "first at bad-metric-twice.yaml:4:5" },
-	{ HERE, "bad-metrics-empty.yaml", "3:10: a list of metrics is needed here" },
-	{ HERE, "bad-metrics-map.yaml", "4:3: a list of metrics is needed here" },
-	{ HERE, "bad-metrics-null.yaml", "5:4: one of the metrics is needed here, as plain text" },
-	{ HERE, "bad-name-empty.yaml", "2:6: text is needed here" },
-	{ HERE, "bad-name-list.yaml", "2:7: text is needed here" },
-	{ HERE, "bad-nested.yaml", "3:26: nested too deeply" },
-	{ HERE, "bad-nested-open.yaml", "2:26: nested too deeply" },
-	{ HERE, "bad-no-metrics.yaml", "2:1: the key 'metrics' is missing" },
-	{ HERE, "bad-no-name.yaml", "3:1: the key 'name' is missing" },
-	{ HERE, "bad-nul.yaml", "2:8: control characters are not allowed" },
-	{ HERE, "bad-nul-escape.yaml", "2:7: a NUL character in text" },
-	{ HERE, "bad-profiler.yaml", "3:11: profiler must be range or pm" },
-	{ HERE, "bad-profiler-list.yaml", "3:11: profiler must be range or pm" },
-	{ HERE, "bad-root-list.yaml",
-	  "2:1: a metric set is a map with name, description and metrics" },
-	{ HERE, "bad-root-text.yaml",
-	  "2:1: a metric set is a map with name, description and metrics" },
-	{ HERE, "bad-tab.yaml", "4:1: found character that cannot start any token" },
-	{ HERE, "bad-two-documents.yaml", "4:1: one document a file, please" },
-	{ HERE, "bad-unclosed-list.yaml", "4:1: did not find expected ',' or ']'" },
-	{ HERE, "bad-unclosed-quote.yaml", "4:1: found unexpected end of stream" },
-	{ HERE, "bad-unknown-key.yaml", "3:1: unknown key 'metrcs', did you mean metrics?" },
-	{ HERE, "bad-unknown-key-far.yaml", "3:1: unknown key 'unexpected'" },
-	{ HERE, "bad-utf8.yaml", "2:8: invalid leading UTF-8 octet" },
-	{ HERE, "bad-utf8-cut.yaml", "2:10: invalid trailing UTF-8 octet" },
-};
-
-START_TEST(bad_sets)
-{
-	struct opk_ctx *ctx = new_ctx();
-
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		char path[512], wanted[512];
-		struct opk_set *set = NULL;
-		int code;
-
-		snprintf(path, sizeof path, FILES "%s", bad[i].file);
-		snprintf(wanted, sizeof wanted, "%s:%s", bad[i].file, bad[i].wanted);
-		code = opk_set_load(&set, ctx, path);
-		ck_row(&bad[i], code == OPK_EINPUT && !set, "code %d", code);
-		ck_row(&bad[i], !strcmp(cause(ctx), wanted), "got %s", cause(ctx));
-	}
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-static const struct good {
-	struct here here;
-	const char *file, *name, *description;
-	const char *profiler; /* NULL: none named */
-	const char *metrics, *chips, *last_place;
-} good[] = {
-	{ HERE, "good-minimal.yaml", "minimal", "", NULL, "sm__cycles_elapsed.sum ", "", "3:11" },
-	{ HERE, "good-full.yaml", "full", "Folded text on two lines, with an \xc3\xa9.", "pm",
-	  "sm__cycles_elapsed.max dram__bytes.sum.per_second TriageCompute.sm__inst_executed.sum ",
-	  "GH100 GB100 ", "5:5" },
-	{ HERE, "good-json.yaml", "json", "", "range", "a__b.sum c__d.avg ", "", "2:63" },
-	{ HERE, "good-markers.yaml", "markers", "", NULL, "a__b.sum ", "", "5:11" },
-	{ HERE, "good-crlf.yaml", "crlf", "", NULL, "a__b.sum c__d.sum ", "", "5:5" },
-	{ HERE, "good-scalars.yaml", "12", "null", NULL, "a__b.sum c__d.sum e__f.sum ", "",
-	  "4:33" },
-};
-
-static void check_good(const struct good *row, const struct opk_set *set, const char *path)
-{
-	const char *profiler =
-		opk_set_has_profiler(set) ? opk_profiler_name(opk_set_profiler(set)) : "(none)";
-	char place[600];
-
-	snprintf(place, sizeof place, "%s:%s", path, row->last_place);
-	ck_row(row, !strcmp(opk_set_name(set), row->name), "%s", opk_set_name(set));
-	ck_row(row, !strcmp(opk_set_description(set), row->description), "%s",
-	       opk_set_description(set));
-	ck_row(row, !strcmp(opk_set_path(set), path), "%s", opk_set_path(set));
-	ck_row(row, !strcmp(profiler, row->profiler ? row->profiler : "(none)"), "%s", profiler);
-	ck_row(row, !strcmp(metrics_of(set), row->metrics), "%s", metrics_of(set));
-	ck_row(row, !strcmp(chips_of(set), row->chips), "%s", chips_of(set));
-	ck_row(row, !strcmp(opk_set_metric_place(set, opk_set_metric_count(set) - 1), place), "%s",
-	       opk_set_metric_place(set, opk_set_metric_count(set) - 1));
-}
-
-START_TEST(good_sets)
-{
-	struct opk_ctx *ctx = new_ctx();
-
-	for (size_t i = 0; i < COUNT(good); i++) {
-		char path[512];
-		struct opk_set *set = NULL;
-		int code;
-
-		snprintf(path, sizeof path, FILES "%s", good[i].file);
-		code = opk_set_load(&set, ctx, path);
-		ck_row(&good[i], code == OPK_OK, "%s", errors_of(ctx));
-		check_good(&good[i], set, path);
-		opk_set_free(set);
-	}
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-static bool in_tables(const char *file)
-{
-	for (size_t i = 0; i < COUNT(bad); i++)
-		if (!strcmp(bad[i].file, file))
-			return true;
-	for (size_t i = 0; i < COUNT(good); i++)
-		if (!strcmp(good[i].file, file))
-			return true;
-	return false;
-}
-
-/* A file that no table names tests nothing, and one that explains nothing helps nobody. */
-START_TEST(files_are_listed_and_explained)
-{
-	DIR *dir = opendir(FILES);
-	size_t count = 0;
-
-	ck_assert_ptr_nonnull(dir);
-	for (struct dirent *entry; (entry = readdir(dir));) {
-		char path[600];
-		FILE *file;
-
-		if (!strstr(entry->d_name, ".yaml"))
-			continue;
-		ck_assert_msg(in_tables(entry->d_name), "no table has %s", entry->d_name);
-		snprintf(path, sizeof path, FILES "%s", entry->d_name);
-		file = fopen(path, "r");
-		ck_assert_ptr_nonnull(file);
-		ck_assert_msg(fgetc(file) == '#', "%s begins with no comment", entry->d_name);
-		fclose(file);
-		count++;
-	}
-	closedir(dir);
-	ck_assert_uint_eq(count, COUNT(bad) + COUNT(good));
-}
-END_TEST
-
-START_TEST(unreadable_sets)
-{
-	static const struct bad rows[] = {
-		{ HERE, "/nowhere/set.yaml",
-		  "/nowhere/set.yaml: can't open: No such file or directory" },
-		{ HERE, "/dev/null", "/dev/null: not a regular file" },
-		{ HERE, "/tmp", "/tmp: not a regular file" },
-	};
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_set *set = NULL;
-
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		int code = opk_set_load(&set, ctx, rows[i].file);
-
-		ck_row(&rows[i], code == OPK_EINPUT && !set, "code %d", code);
-		ck_row(&rows[i], !strcmp(cause(ctx), rows[i].wanted), "got %s", cause(ctx));
-	}
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-/* A set of `count` metrics, filled up with a comment to `size` bytes. */
-static void write_large(size_t count, size_t size)
-{
-	opk_autobuf struct opk_buf buf = { 0 };
-
-	opk_buf_add_text(&buf, "name: large\nmetrics:\n");
-	for (size_t i = 0; i < count; i++)
-		opk_buf_add_printf(&buf, "- m__%zu.sum\n", i);
-	opk_buf_add_text(&buf, "#");
-	while (buf.size < size)
-		opk_buf_add_text(&buf, "x");
-	put_file("large.yaml", buf.data, buf.size);
-}
-
-START_TEST(large_sets)
-{
-	static const struct {
-		struct here here;
-		size_t count, size;
-		const char *wanted; /* NULL: good */
-	} rows[] = {
-		{ HERE, 5, 1 << 20, NULL },
-		{ HERE, 5, (1 << 20) + 1, "a metric set has at most 1048576 bytes" },
-		{ HERE, 10001, 0, "large.yaml:3:1: more than 10000 metrics" },
-	};
-	struct opk_ctx *ctx = new_ctx();
-
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_set *set = NULL;
-		int code;
-
-		write_large(rows[i].count, rows[i].size);
-		code = opk_set_load(&set, ctx, in_folder("large.yaml"));
-		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
-		ck_row(&rows[i], !rows[i].wanted || strstr(cause(ctx), rows[i].wanted), "got %s",
-		       cause(ctx));
-		opk_set_free(set);
-	}
-	opk_ctx_free(ctx);
-}
-END_TEST
 
 /* ---- the tree --------------------------------------------------------------------------- */
 
 /* Text@line:column; lists in brackets, maps in braces. */
 static void describe(struct opk_buf *out, const struct opk_yaml *node)
 {
-	static const char *const brackets[] = { "", "[]", "{}" };
+	static const char *const brackets[] = { "", "[]", "{}", "?" };
 
 	opk_buf_add(out, brackets[node->kind], node->kind != OPK_YAML_SCALAR);
 	if (node->kind == OPK_YAML_SCALAR)
 		opk_buf_add_text(out, node->text);
-	opk_buf_add_printf(out, "@%zu:%zu", node->line, node->column);
+	opk_buf_add_printf(out, "@%zu:%zu", node->place.line, node->place.column);
 	for (size_t i = 0; i < node->count; i++) {
 		opk_buf_add_text(out, " ");
 		describe(out, &node->items[i]);
 	}
-	opk_buf_add(out, brackets[node->kind] + 1, node->kind != OPK_YAML_SCALAR);
+	opk_buf_add(out, brackets[node->kind] + 1,
+	            node->kind == OPK_YAML_LIST || node->kind == OPK_YAML_MAP);
+}
+
+/* The tree of a text, possibly with problems, and all of these as a chain. */
+static int parse(struct opk_yaml **root, struct opk_ctx *ctx, const char *text, size_t size)
+{
+	opk_autoproblems struct opk_problems problems = { 0 };
+	opk_auto(opk_source) struct opk_source *source = opk_source_new("t", text, size);
+	int code = opk_yaml_parse(root, ctx, &problems, source);
+
+	return code == OPK_ENOMEM ? code : opk_problems_fail(ctx, &problems, OPK_EINPUT, "t");
 }
 
 START_TEST(trees)
@@ -287,7 +61,7 @@ START_TEST(trees)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		opk_autobuf struct opk_buf buf = { 0 };
 		struct opk_yaml *root = NULL;
-		int code = opk_yaml_parse(&root, ctx, "t", rows[i].text, strlen(rows[i].text));
+		int code = parse(&root, ctx, rows[i].text, strlen(rows[i].text));
 
 		ck_row(&rows[i], code == OPK_OK, "%s", errors_of(ctx));
 		describe(&buf, root);
@@ -300,32 +74,89 @@ START_TEST(trees)
 }
 END_TEST
 
+static const struct bad {
+	struct here here;
+	const char *text;
+	const char *wanted; /* all messages from the outer end, without the lines that they show */
+	const char *tree;   /* NULL: there is none */
+} bad[] = {
+	{ HERE, "", "t:1:1: the file is empty|", NULL },
+	{ HERE, "\n\n# only this\n", "t:4:1: the file is empty|", NULL },
+	{ HERE, "{a: 1, b: 2, a: 3}", "t:1:14: duplicate key 'a', first on line 1|",
+	  "{@1:1 a@1:2 1@1:5 b@1:8 2@1:11 ?@1:14 3@1:17}" },
+	{ HERE, "[{a: 1, \"a\": 3}]", "t:1:9: duplicate key 'a', first on line 1|",
+	  "[@1:1 {@1:2 a@1:3 1@1:6 ?@1:9 3@1:14}]" },
+	{ HERE, "{[a]: 1}", "t:1:2: a key must be plain text|", "{@1:1 ?@1:2 a@1:3 1@1:7}" },
+	{ HERE, "{{a: 1}: 1}", "t:1:2: a key must be plain text|", "{@1:1 ?@1:2 a@1:3 1@1:6 1@1:10}" },
+	{ HERE, "a\n---\nb", "t:2:1: one document a file, please|", "a@1:1" },
+	{ HERE, "&a b", "t:1:1: anchors are not allowed here|", "b@1:1" },
+	{ HERE, "{&a b: c}", "t:1:2: anchors are not allowed here|", "{@1:1 b@1:2 c@1:8}" },
+	{ HERE, "*a", "t:1:1: aliases are not allowed here; a pattern that begins with '*' goes in quotes|", "?@1:1" },
+	{ HERE, "[&a b, *a, \"\\0\"]",
+	  "t: 3 errors|t:1:2: anchors are not allowed here|t:1:8: aliases are not allowed here; a pattern that begins with '*' goes in quotes|"
+	  "t:1:12: a NUL character in text|",
+	  "[@1:1 b@1:2 ?@1:8 ?@1:12]" },
+	{ HERE, "&a\nb: &c [*a]",
+	  "t: 3 errors|t:1:1: anchors are not allowed here|t:2:4: anchors are not allowed here|"
+	  "t:2:8: aliases are not allowed here; a pattern that begins with '*' goes in quotes|",
+	  "{@1:1 b@2:1 [@2:4 ?@2:8]}" },
+	{ HERE, "[*a, b: c: d]", "t: 2 errors|t:1:2: aliases are not allowed here; a pattern that begins with '*' goes in quotes|"
+	                         "t:1:10: did not find expected ',' or ']'|", NULL },
+	{ HERE, "[a", "t:2:1: did not find expected ',' or ']', while parsing a flow sequence that begins on line 1|",
+	  NULL },
+	{ HERE, "%YAML 9.9\n---\na", "t:1:1: found incompatible YAML document|", NULL },
+	{ HERE, "!x!y z", "t:1:1: found undefined tag handle|", NULL },
+};
+
+/* The messages that do not show a line. */
+static const char *messages_of(const struct opk_ctx *ctx)
+{
+	static char text[4096];
+
+	text[0] = '\0';
+	for (size_t i = opk_error_count(ctx); i-- > 0;)
+		if (*opk_error_message(ctx, i) != ' ')
+			strcat(strcat(text, opk_error_message(ctx, i)), "|");
+	return text;
+}
+
 START_TEST(bad_trees)
 {
-	static const struct bad rows[] = {
-		{ HERE, "", "t:1:1: the file is empty" },
-		{ HERE, "\n\n# only this\n", "t:4:1: the file is empty" },
-		{ HERE, "{a: 1, b: 2, a: 3}", "t:1:14: duplicate key 'a', first on line 1" },
-		{ HERE, "[{a: 1, \"a\": 3}]", "t:1:9: duplicate key 'a', first on line 1" },
-		{ HERE, "{[a]: 1}", "t:1:2: a key must be plain text" },
-		{ HERE, "{{a: 1}: 1}", "t:1:2: a key must be plain text" },
-		{ HERE, "a\n---\nb", "t:2:1: one document a file, please" },
-		{ HERE, "&a b", "t:1:1: anchors are not allowed here" },
-		{ HERE, "{&a b: c}", "t:1:2: anchors are not allowed here" },
-		{ HERE, "*a", "t:1:1: aliases are not allowed here" },
-		{ HERE, "[a", "t:2:1: did not find expected ',' or ']'" },
-		{ HERE, "%YAML 9.9\n---\na", "t:1:1: found incompatible YAML document" },
-		{ HERE, "!x!y z", "t:1:1: found undefined tag handle" },
-	};
+	const struct bad *row = &bad[_i];
 	struct opk_ctx *ctx = new_ctx();
+	opk_autobuf struct opk_buf buf = { 0 };
+	struct opk_yaml *root = NULL;
+	int code = parse(&root, ctx, row->text, strlen(row->text));
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_yaml *root = NULL;
-		int code = opk_yaml_parse(&root, ctx, "t", rows[i].file, strlen(rows[i].file));
+	ck_row(row, code == OPK_EINPUT, "code %d", code);
+	ck_row(row, !strcmp(messages_of(ctx), row->wanted), "got %s", messages_of(ctx));
+	ck_row(row, !root == !row->tree, "%s tree", root ? "a" : "no");
+	if (root)
+		describe(&buf, root);
+	opk_buf_add(&buf, "", 1);
+	ck_row(row, !row->tree || !strcmp((char *)buf.data, row->tree), "got %s", buf.data);
+	opk_yaml_free(root);
+	opk_ctx_free(ctx);
+}
+END_TEST
 
-		ck_row(&rows[i], code == OPK_EINPUT && !root, "code %d", code);
-		ck_row(&rows[i], !strcmp(cause(ctx), rows[i].wanted), "got %s", cause(ctx));
-	}
+/* Too many keys end the parsing: a billion of them would be compared with each other. */
+START_TEST(many_keys)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_autobuf struct opk_buf buf = { 0 };
+	struct opk_yaml *root = NULL;
+
+	for (int i = 0; i < 256; i++)
+		opk_buf_add_printf(&buf, "k%d: v\n", i);
+	ck_ok(ctx, parse(&root, ctx, (char *)buf.data, buf.size));
+	ck_assert_uint_eq(root->count, 512);
+	opk_yaml_free(root);
+	opk_buf_add_text(&buf, "more: v\n");
+	root = NULL;
+	ck_code(ctx, parse(&root, ctx, (char *)buf.data, buf.size), OPK_EINPUT);
+	ck_assert_str_eq(messages_of(ctx), "t:257:1: more than 256 keys|");
+	ck_assert_ptr_null(root);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -342,12 +173,41 @@ START_TEST(tree_depth)
 
 		memset(text, '[', levels);
 		memset(text + levels, ']', levels);
-		code = opk_yaml_parse(&root, ctx, "t", text, 2 * levels);
+		code = parse(&root, ctx, text, 2 * levels);
 		ck_assert_int_eq(code, levels <= 17 ? OPK_OK : OPK_EINPUT);
 		if (code)
 			ck_assert_str_eq(cause(ctx), "t:1:18: nested too deeply");
 		opk_yaml_free(root);
 	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static const char every_kind[] = "{a: [b, {c: \"d\"}], &e a: *f, [g]: h}";
+
+START_TEST(trees_without_memory)
+{
+	struct opk_ctx *ctx = new_ctx();
+	int code;
+
+	for (long n = 0;; n++) {
+		opk_autoproblems struct opk_problems problems = { 0 };
+		opk_auto(opk_source) struct opk_source *source = opk_source_new("t", every_kind,
+		                                                                sizeof every_kind - 1);
+		struct opk_yaml *root = NULL;
+		bool failed;
+
+		fail_allocation(n);
+		code = opk_yaml_parse(&root, ctx, &problems, source);
+		failed = allocation_failed();
+		ck_assert_msg(!code == !!root, "allocation %ld: %d", n, code);
+		ck_assert_msg(!failed || code == OPK_ENOMEM || problems.no_memory, "allocation %ld: %d", n, code);
+		ck_assert_msg(failed || problems.count == 4, "%zu problems", problems.count);
+		opk_yaml_free(root);
+		if (!failed)
+			break;
+	}
+	ck_assert_int_eq(code, OPK_OK);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -358,14 +218,9 @@ int main(void)
 	TCase *tests = add_case(suite, "tree");
 
 	tcase_add_test(tests, trees);
-	tcase_add_test(tests, bad_trees);
+	tcase_add_loop_test(tests, bad_trees, 0, (int)COUNT(bad));
+	tcase_add_test(tests, many_keys);
 	tcase_add_test(tests, tree_depth);
-	tests = add_case(suite, "files");
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, bad_sets);
-	tcase_add_test(tests, good_sets);
-	tcase_add_test(tests, files_are_listed_and_explained);
-	tcase_add_test(tests, unreadable_sets);
-	tcase_add_test(tests, large_sets);
+	tcase_add_test(tests, trees_without_memory);
 	return run_suite(suite);
 }

@@ -225,7 +225,7 @@ wanted=2 pattern='--format xml' keeps_target chips --format xml
 
 section metrics
 works metrics GH100
-header_is metric,type,hw_unit,dim_unit,description
+header_is metric,type,hw_unit,dim_unit,description,scope
 same "$last: enough" "$([ "$(wc -l <out)" -gt 3000 ] && echo yes)" yes
 cut -d , -f 1 out | tail -n +2 >names
 same "$last: sorted" "$(LC_ALL=C sort -c names 2>&1)" ''
@@ -252,7 +252,7 @@ out_has '^sm__cycles_active,'
 works metrics GH100 'dram__*' --format json
 json 'any(m["metric"] == "dram__bytes" and m["type"] == "counter" for m in j)'
 works metrics GH100 'dram__*' --format ndjson
-ndjson 'j and all(list(m) == ["metric", "type", "hw_unit", "dim_unit", "description"] for m in j)'
+ndjson 'j and all(list(m) == ["metric", "type", "hw_unit", "dim_unit", "description", "scope"] for m in j)'
 works metrics GH100 'dram__*' --format table
 out_has '^dram__bytes  +counter  +dram '
 refuses 2 "unknown chip 'GH10O', did you mean GH100" metrics GH10O

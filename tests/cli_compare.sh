@@ -15,21 +15,27 @@ section 'chips --details'
 works chips
 keep plain
 works chips --details
-header_is chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass
+header_is chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass,device_level
 cut -d , -f 1-3 out >first
 equal first plain
-out_has '^GH100,yes,yes,Hopper,9\.0,H100 H200 [A-Z0-9 ]*,[1-9][0-9]*,[1-9][0-9]*$'
+out_has '^GH100,yes,yes,Hopper,9\.0,H100 H200 [A-Z0-9 ]*,[1-9][0-9]*,[1-9][0-9]*,(yes)?$'
 # 13.1 has no Volta any more.
 if grep -q GV100 plain; then
-	out_has '^GV100,yes,no,Volta,7\.0,Tesla-V100 TITAN-V,[1-9][0-9]*,$'
-	out_has '^GV11B,no,no,Volta,7\.2,[^,]*,,$'
+	out_has '^GV100,yes,no,Volta,7\.0,Tesla-V100 TITAN-V,[1-9][0-9]*,,(yes)?$'
+	out_has '^GV11B,no,no,Volta,7\.2,[^,]*,,,$'
 fi
 same "$last: malformed lines" "$(tail -n +2 out | grep -Evc \
-	'^[A-Z0-9]+,(yes|no),(yes|no),([A-Z][a-z]+)?,([0-9]+\.[0-9])?,[A-Za-z0-9 -]*,[0-9]*,[0-9]*$')" 0
+	'^[A-Z0-9]+,(yes|no),(yes|no),([A-Z][a-z]+)?,([0-9]+\.[0-9])?,[A-Za-z0-9 -]*,[0-9]*,[0-9]*,(yes|no)?$')" 0
 works chips --details --format json
 json '[c for c in j if c["chip"] == "GA100"][0]["products"] == ["A100", "A30"]'
 json 'all((c["metrics_per_pass"] is not None) == c["range"] for c in j)'
 json 'all((c["pm_metrics_per_pass"] is not None) == c["pm_sampling"] for c in j)'
+# CUPTI 13.1 and later tell; with 13.1 every chip has some.
+if "$OFFPEAK" doctor | awk -F , '$1 == "cupti_version" { exit !($2 >= 130100) }'; then
+	json 'all(c["device_level"] is (True if c["range"] else None) for c in j)'
+else
+	json 'all(c["device_level"] is None for c in j)'
+fi
 
 section 'chips --metrics-count'
 works chips --metrics-count
@@ -40,7 +46,7 @@ if grep -q GV100 plain; then
 	out_has '^GV11B,no,no,,$'
 fi
 works chips --metrics-count --details
-header_is chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass,range_metrics,pm_metrics
+header_is chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass,device_level,range_metrics,pm_metrics
 
 section compare
 works compare ga100 GH100 --format json

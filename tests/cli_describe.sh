@@ -19,9 +19,9 @@ works describe GH100 dram__bytes.sum.per_second --format json
 json 'j["chip"] == "GH100" and j["profiler"] == "range" and j["type"] == "counter"'
 json 'j["metric"] == "dram__bytes.sum.per_second" and j["base"] == "dram__bytes"'
 json 'j["hw_unit"] == "dram" and j["dim_unit"] == "byte/second" and j["description"]'
-json 'j["passes"] == "1" and j["method"] == "hardware" and j["status"] == ""'
+json 'j["passes"] == 1 and j["method"] == "hardware" and j["status"] == ""'
 json '"GA100" in j["chips"] and "GH100" not in j["chips"] and "GB10B" not in j["chips"]'
-json '{"submetric": ".sum", "dim_unit": "byte", "passes": "1"} in j["submetrics"]'
+json '{"submetric": ".sum", "dim_unit": "byte", "passes": 1} in j["submetrics"]'
 json 'any(c["domains"] == ["gpu_fbsp"] for c in j["counters"])'
 json '"constituents" not in j and j["single_pass"] == ["offpeak-range"]'
 keep first.json

@@ -10,7 +10,7 @@ export XDG_CACHE_HOME
 
 section 'full names'
 works metrics GH100 --submetrics 'dram__bytes'
-header_is metric,type,hw_unit,dim_unit,description
+header_is metric,type,hw_unit,dim_unit,description,scope
 out_has '^dram__bytes\.sum,counter,dram,byte,'
 out_has '^dram__bytes\.sum\.per_second,counter,dram,byte/second,'
 out_has '^dram__bytes\.avg\.pct_of_peak_sustained_elapsed,counter,dram,percent,'
@@ -34,16 +34,45 @@ lines_are 2
 
 section 'passes'
 works metrics GH100 --submetrics --passes 'dram__bytes' 'ctc__tx_bytes' 'smsp__sass_inst_executed_op_shared'
-header_is metric,type,hw_unit,dim_unit,description,passes,method,status
-out_has '^dram__bytes\.sum,.*,1,hardware,$'
-out_has '^smsp__sass_inst_executed_op_shared\.sum,.*,1,sass,$'
-out_has '^ctc__tx_bytes\.sum,.*,1,hardware,$'
-out_has '^ctc__tx_bytes\.sum\.per_cycle_active,.*,unschedulable,hardware,CUPTI_ERROR_NOT_SUPPORTED$'
+header_is metric,type,hw_unit,dim_unit,description,passes,method,status,scope
+out_has '^dram__bytes\.sum,.*,1,hardware,,(context)?$'
+out_has '^smsp__sass_inst_executed_op_shared\.sum,.*,1,sass,,(context)?$'
+out_has '^ctc__tx_bytes\.sum,.*,1,hardware,,(device)?$'
+out_has '^ctc__tx_bytes\.sum\.per_cycle_active,.*,unschedulable,hardware,CUPTI_ERROR_NOT_SUPPORTED,(device)?$'
 works metrics GH100 --passes 'dram__bytes' 'dram__throughput' 'sm__throughput'
-out_has '^dram__bytes,counter,dram,byte,.*,1,hardware,$'
+out_has '^dram__bytes,counter,dram,byte,.*,1,hardware,,(context)?$'
 out_has '^sm__throughput,throughput,sm,percent,.*,[2-9],'
 works metrics GH100 --passes --profiler pm 'dram__*'
-out_has '^dram__throughput,.*,1,,$'
+out_has '^dram__throughput,.*,1,,,(device)?$'
+works metrics GH100 --submetrics --passes 'ctc__tx_bytes' --format json
+json '{m["metric"]: m["passes"] for m in j}["ctc__tx_bytes.sum"] == 1'
+json '{m["metric"]: m["passes"] for m in j}["ctc__tx_bytes.sum.per_cycle_active"] == "unschedulable"'
+works metrics GH100 --passes 'sm__throughput' --format ndjson
+ndjson 'j[0]["passes"] > 1'
+
+section 'the scope, which only CUPTI 13.1 and later tell'
+works metrics GH100 'pcie__read_bytes' --format table
+out_lacks '(passes|status)'
+if "$OFFPEAK" doctor | awk -F , '$1 == "cupti_version" { exit !($2 >= 130100) }'; then
+	out_has ' scope$'
+	works metrics GH100 'pcie__*' 'dram__*'
+	out_has '^pcie__read_bytes,.*,device$'
+	out_has '^dram__bytes,.*,context$'
+	works metrics GH100 --profiler pm
+	same "$last: scopes" "$(tail -n +2 out | tr -d '\r' | sed 's/.*,//' | sort -u)" device
+	works describe GH100 pcie__read_bytes --format json
+	json 'j["scope"] == "device"'
+else
+	out_lacks scope
+	works metrics GH100 'pcie__*' --format json
+	json 'all(m["scope"] is None for m in j)'
+	works describe GH100 pcie__read_bytes
+	out_has '^scope,$'
+	works describe GH100 pcie__read_bytes --format json
+	json 'j["scope"] is None'
+	works describe GH100 pcie__read_bytes --format table
+	out_lacks '^scope'
+fi
 
 section 'the cache'
 works metrics GH100 --submetrics

@@ -175,6 +175,15 @@ static const struct opk_group full_groups[] = {
 static const struct opk_property full_run[] = {
 	{ "hostname", "node \"7\"" }, { "env.RANK", "" }, { "device.0.name", "\xc3\xa9" },
 };
+static const struct opk_meta_label full_labels[] = { { "UNIT.Set.a__b.avg", "ab" } };
+static const struct opk_meta_derived full_derived[] = {
+	{ "half", "ab / 2", "byte/second", "tab\there" },
+	{ "twice", "sm__cycles.sum * (half + ab)", "", "" },
+};
+static const char *const full_columns[] = { "twice", "ab", "half" };
+static const struct opk_meta_heading full_headings[] = {
+	{ "All \xc3\xa9", "of them", 0, 3 }, { "None", "", 3, 0 },
+};
 static const struct opk_meta full_meta = {
 	.kind = "recording", .generator = "offpeak 0", .chip = "GH100",
 	.profiler = OPK_PROFILER_PM, .set_name = "a \"name\"",
@@ -184,6 +193,9 @@ static const struct opk_meta full_meta = {
 	.mode = "launch", .gpu_time_shift = -794764, .has_gpu_time_shift = true,
 	.groups = full_groups, .group_count = 2, .join = "kernel", .backend = "legacy",
 	.inflated = metric_names + 1, .inflated_count = 1, .run = full_run, .run_count = 3,
+	.set_version = 2, .set_hash = "crc32:00000002", .labels = full_labels, .label_count = 1,
+	.hidden = metric_names, .hidden_count = 1, .derived = full_derived, .derived_count = 2,
+	.columns = full_columns, .column_count = 3, .headings = full_headings, .heading_count = 2,
 };
 
 #endif

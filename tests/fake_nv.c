@@ -27,6 +27,7 @@ static const struct full_metric {
 	{ "fake__b.sum", 0, 2, "raw_b" },
 	{ "fake__c.sum", 0, 2, "raw_c" },
 	{ "fake__ratio.pct", 0, 6, "raw_r" },
+	{ "fake__ratio.ratio", 0, 6, "raw_r" },
 	{ "fake__throughput.avg.pct_of_peak_sustained_elapsed", 0, 1, "raw_t" },
 	{ "fake__listed.sum", NV_CUPTI_UNKNOWN, 1, "raw_l" },
 	/* Listed on request alone. */
@@ -38,7 +39,6 @@ static const struct full_metric {
 enum {
 	FULL_COUNT = sizeof full_metrics / sizeof *full_metrics,
 	NVPA_INVALID_ARGUMENT = 8,
-	NVPA_INVALID_METRIC_ID = 9,
 };
 
 struct fake_host {
@@ -169,7 +169,16 @@ static int do_cuptiProfilerHostGetSubMetrics(struct nv_HostGetSubMetrics *params
 			found[params->numOfSubmetrics++] = full + length;
 	}
 	params->ppSubMetrics = found;
-	return params->numOfSubmetrics ? 0 : NV_CUPTI_INVALID_METRIC_NAME;
+	return params->numOfSubmetrics && !fake.lists_no_submetrics ? 0
+	                                                            : NV_CUPTI_INVALID_METRIC_NAME;
+}
+
+static int scope_of(const char *name)
+{
+	/* 13.1 calls it invalid. */
+	if (strstr(name, "__c"))
+		return 2;
+	return strstr(name, fake.device_metric) ? NV_SCOPE_DEVICE : NV_SCOPE_CONTEXT;
 }
 
 static int do_cuptiProfilerHostGetMetricProperties(struct nv_HostGetMetricProperties *params)
@@ -177,12 +186,15 @@ static int do_cuptiProfilerHostGetMetricProperties(struct nv_HostGetMetricProper
 	note_size(params->structSize);
 	if (params->structSize != fake.properties_size)
 		return NV_CUPTI_INVALID_PARAMETER;
-	if (!is_base(params->pMetricName) && !find_full(params->pMetricName))
+	if (!find_full(params->pMetricName)
+	    && (fake.lists_no_submetrics || !is_base(params->pMetricName)))
 		return NV_CUPTI_INVALID_METRIC_NAME;
 	/* NULL is what the real one never gives. */
 	params->pDescription = strstr(params->pMetricName, "__c") ? NULL : "a fake metric";
 	params->pHwUnit = "fake";
 	params->pDimUnit = "bytes";
+	if (params->structSize >= NV_END(struct nv_HostGetMetricProperties, metricCollectionScope))
+		params->metricCollectionScope = scope_of(params->pMetricName);
 	params->metricType = strstr(params->pMetricName, "ratio")        ? OPK_RATIO
 	                     : strstr(params->pMetricName, "throughput") ? OPK_THROUGHPUT
 	                                                                 : OPK_COUNTER;
@@ -356,7 +368,7 @@ static int do_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(
 	const struct full_metric *metric = find_full(params->pMetricName);
 
 	if (!metric)
-		return NVPA_INVALID_METRIC_ID;
+		return NVPA_INVALID_ARGUMENT;
 	params->pMetricEvalRequest->metricIndex = (size_t)(metric - full_metrics);
 	params->pMetricEvalRequest->metricType = strstr(metric->name, "throughput") ? 2 : 0;
 	return 0;
@@ -668,6 +680,7 @@ void fake_reset(void)
 		.properties_size = NV_END(struct nv_HostGetMetricProperties, metricType),
 		.factors = { { 0, 1 }, { 1, -1 } },
 		.factor_count = 2,
+		.device_metric = "fake__b",
 		.image_chip = "FA100",
 		.slots = 8,
 		.populated = 3,

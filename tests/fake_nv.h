@@ -39,9 +39,11 @@ struct fake_nv {
 	unsigned from[FAKE_SYMBOL_COUNT]; /* 0: the first */
 	unsigned calls[FAKE_SYMBOL_COUNT];
 	/* Struct sizes that the two calls accept, and those that they were given. */
-	size_t initialize_size, properties_size;
+	size_t initialize_size, properties_size; /* 13.0's; the larger properties tell scopes */
+	bool lists_no_submetrics; /* nor properties of base names: 12.x */
 	size_t sizes[FAKE_MAX_SIZES];
 	size_t size_count;
+	const char *device_metric; /* is of the device, where scopes are told */
 	/* Status of an add of more than one metric. */
 	int together_status;
 	/* CUPTI's single-pass sets: "Triage", and one that has no metrics; and names that tell of sets. */

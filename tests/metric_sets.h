@@ -7,11 +7,12 @@
 
 #define FILES TEST_SOURCE_DIR "/files/"
 
-/* The innermost cause without the folder, wherever that stands in it. */
-static inline const char *cause(const struct opk_ctx *ctx)
+/* The i-th message from the outer end without the folder, wherever that stands in it. */
+static inline const char *message(const struct opk_ctx *ctx, size_t i)
 {
-	static char text[1024];
-	const char *from = opk_error_count(ctx) ? opk_error_message(ctx, 0) : "";
+	static char text[2048];
+	size_t count = opk_error_count(ctx);
+	const char *from = i < count ? opk_error_message(ctx, count - 1 - i) : "";
 	size_t used = 0;
 
 	while (*from && used < sizeof text - 1) {
@@ -21,6 +22,11 @@ static inline const char *cause(const struct opk_ctx *ctx)
 	}
 	text[used] = '\0';
 	return text;
+}
+
+static inline const char *cause(const struct opk_ctx *ctx)
+{
+	return message(ctx, 0);
 }
 
 /* All names with a blank behind each. */

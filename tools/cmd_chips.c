@@ -8,14 +8,14 @@ struct chips_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "details", 0, NULL, "architecture, compute capability, products, metrics per pass",
+	{ "details", 0, NULL, "architecture, compute capability, products, what fits a pass, scope",
 	  OPTION_FLAG, offsetof(struct chips_args, details) },
 	{ "metrics-count", 0, NULL, "how many base metrics each has", OPTION_FLAG,
 	  offsetof(struct chips_args, metrics_count) },
 	{ 0 },
 };
 
-enum { NAMES = 3, DETAILS = 5, COUNTS = 2, MAX_COLUMNS = NAMES + DETAILS + COUNTS };
+enum { NAMES = 3, DETAILS = 6, COUNTS = 2, MAX_COLUMNS = NAMES + DETAILS + COUNTS };
 
 static const struct opk_column names[NAMES] = {
 	{ "chip", OPK_CELL_STRING },
@@ -26,7 +26,7 @@ static const struct opk_column names[NAMES] = {
 static const struct opk_column details[DETAILS] = {
 	{ "architecture", OPK_CELL_STRING },       { "compute_capability", OPK_CELL_STRING },
 	{ "products", OPK_CELL_LIST },             { "metrics_per_pass", OPK_CELL_OPTIONAL },
-	{ "pm_metrics_per_pass", OPK_CELL_OPTIONAL },
+	{ "pm_metrics_per_pass", OPK_CELL_OPTIONAL }, { "device_level", OPK_CELL_OPTIONAL_BOOL },
 };
 
 static const struct opk_column counts[COUNTS] = {
@@ -76,6 +76,19 @@ static int fill_per_pass(union opk_cell *cell, struct app *app, const struct opk
 	return code;
 }
 
+/* Absent likewise. Of PM sampling all metrics count the whole device. */
+static int fill_device_level(union opk_cell *cell, struct app *app, const struct opk_chip *chip)
+{
+	bool device = false;
+	int code = OPK_ENVIDIA;
+
+	if (chip->range)
+		code = opk_chip_device_level(&device, app->ctx, chip, OPK_PROFILER_RANGE);
+	cell->optional.known = !code;
+	cell->optional.uint = device;
+	return code == OPK_ENVIDIA ? OPK_OK : code;
+}
+
 static int fill_details(union opk_cell *cells, struct app *app, const struct opk_chip *chip)
 {
 	const struct opk_chip_facts facts = opk_chip_get_facts(chip);
@@ -86,7 +99,9 @@ static int fill_details(union opk_cell *cells, struct app *app, const struct opk
 	cells[2].list.items = facts.products;
 	cells[2].list.count = facts.product_count;
 	code = fill_per_pass(&cells[3], app, chip, OPK_PROFILER_RANGE);
-	return code ? code : fill_per_pass(&cells[4], app, chip, OPK_PROFILER_PM);
+	if (!code)
+		code = fill_per_pass(&cells[4], app, chip, OPK_PROFILER_PM);
+	return code ? code : fill_device_level(&cells[5], app, chip);
 }
 
 static int fill_count(union opk_cell *cell, struct app *app, const struct opk_chip *chip,
@@ -151,7 +166,10 @@ const struct command chips_command = {
 	.details = "For each chip: whether the range profiler and whether PM sampling knows it.\n\n"
 	           "--details adds what is known of the chip itself, with products that have it as\n"
 	           "examples, spelt without blanks, and how many metrics that the hardware counts fit\n"
-	           "one pass at most, of the range profiler and of PM sampling. --metrics-count adds the\n"
+	           "one pass at most, of the range profiler and of PM sampling. device_level is whether\n"
+	           "the range profiler has metrics that count the whole device, not one program: those of\n"
+	           "PCIe, NVLink and the like, as 'offpeak metrics' shows in column scope; CUPTI 13.1 and\n"
+	           "later tell. PM sampling counts the whole device always. --metrics-count adds the\n"
 	           "numbers of base metrics of both. What is not known is left empty.",
 	.options = specs,
 	.args_size = sizeof(struct chips_args),

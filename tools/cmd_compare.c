@@ -13,7 +13,7 @@ struct compare_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "profiler", 0, "NAME", "whose catalogs: range (default) or pm", OPTION_TEXT,
+	{ "profiler", 0, "range|pm", "whose catalogs: range (default) or pm", OPTION_TEXT,
 	  offsetof(struct compare_args, profiler) },
 	{ "unit", 0, "HWUNIT", "only metrics of this hardware unit", OPTION_TEXT,
 	  offsetof(struct compare_args, unit) },

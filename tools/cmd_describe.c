@@ -11,7 +11,7 @@ struct describe_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "profiler", 0, "NAME", "whose catalog: range (default) or pm", OPTION_TEXT,
+	{ "profiler", 0, "range|pm", "whose catalog: range (default) or pm", OPTION_TEXT,
 	  offsetof(struct describe_args, profiler) },
 	{ 0 },
 };
@@ -35,14 +35,18 @@ static int print_record(struct app *app, const struct opk_catalog *catalog,
 		{ "metric", OPK_CELL_STRING },   { "base", OPK_CELL_STRING },
 		{ "type", OPK_CELL_STRING },     { "hw_unit", OPK_CELL_STRING },
 		{ "dim_unit", OPK_CELL_STRING }, { "description", OPK_CELL_STRING },
-		{ "passes", OPK_CELL_STRING },   { "method", OPK_CELL_STRING },
+		{ "passes", OPK_CELL_EITHER },   { "method", OPK_CELL_STRING },
 		{ "status", OPK_CELL_STRING },   { "chips", OPK_CELL_LIST },
 		{ "single_pass", OPK_CELL_LIST },
+		{ "scope", OPK_CELL_STRING },
 	};
+	size_t count = sizeof columns / sizeof *columns;
 	const struct opk_metric *metric = d->of.metric;
 	struct opk_submetric sub = submetric_of(catalog, &d->of);
-	char passes[APP_PASSES_TEXT];
 
+	/* People need no line that says nothing. */
+	if (!metric->scope && app_shows_table(app))
+		count--;
 	return opk_out_record(app->out, columns, (union opk_cell[]){
 		{ .string = opk_catalog_chip(catalog) },
 		{ .string = opk_profiler_name(profiler) },
@@ -52,12 +56,13 @@ static int print_record(struct app *app, const struct opk_catalog *catalog,
 		{ .string = metric->hw_unit },
 		{ .string = sub.dim_unit },
 		{ .string = metric->description },
-		{ .string = app_passes_text(passes, sub.passes) },
+		app_passes(sub.passes),
 		{ .string = opk_method_name(sub.method) },
 		{ .string = opk_refusal_name(sub.passes) },
 		{ .list = { d->chips, d->chip_count } },
 		{ .list = { d->single_pass, d->single_pass_count } },
-	}, sizeof columns / sizeof *columns);
+		{ .string = opk_scope_name(metric->scope) },
+	}, count);
 }
 
 static int print_submetrics(struct app *app, const struct opk_catalog *catalog,
@@ -66,18 +71,17 @@ static int print_submetrics(struct app *app, const struct opk_catalog *catalog,
 	static const struct opk_column columns[] = {
 		{ "submetric", OPK_CELL_STRING },
 		{ "dim_unit", OPK_CELL_STRING },
-		{ "passes", OPK_CELL_STRING },
+		{ "passes", OPK_CELL_EITHER },
 	};
 	int code = opk_out_table(app->out, "submetrics", columns, 3);
 
 	for (size_t i = 0; !code && i < opk_catalog_submetric_count(catalog, metric); i++) {
 		struct opk_submetric sub = opk_catalog_submetric(catalog, metric, i);
-		char passes[APP_PASSES_TEXT];
 
 		code = opk_out_row(app->out, (union opk_cell[]){
 			{ .string = sub.suffix },
 			{ .string = sub.dim_unit },
-			{ .string = app_passes_text(passes, sub.passes) },
+			app_passes(sub.passes),
 		});
 	}
 	return code;
@@ -223,7 +227,8 @@ const struct command describe_command = {
 	           "with the domains that can count them, and what a throughput is the highest of: its\n"
 	           "constituents, counters and throughputs. Of a ratio these are the counters that are\n"
 	           "computed from its raw counters (the range profiler's alone). single_pass names the\n"
-	           "sets of 'offpeak sets --single-pass CHIP' that have the metric.\n\n"
+	           "chip's sets of one pass that have the metric. The scope, where CUPTI tells (13.1 and later),\n"
+	           "is context or device: 'offpeak help metrics'.\n\n"
 	           "METRIC may also be a metric or event of nvprof: told is the formula over today's\n"
 	           "metrics, and whether the chip has each of them. A term with {op} stands for several\n"
 	           "metrics; the first is named.",

@@ -14,13 +14,13 @@ struct eval_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "layout", 0, "LAYOUT", "wide (default): a column a metric; long: a row a value",
+	{ "layout", 0, "wide|long", "wide (default): a column a metric; long: a row a value",
 	  OPTION_TEXT, offsetof(struct eval_args, layout) },
-	{ "first-sample", 0, "HOW", "PM sampling: keep (default), mark or drop the first sample",
+	{ "first-sample", 0, "keep|mark|drop", "PM sampling: what becomes of the first; default keep",
 	  OPTION_TEXT, offsetof(struct eval_args, first_sample) },
-	{ "join", 0, "HOW", "recorded (default): one row of ranges that belong together; or none",
+	{ "join", 0, "recorded|none", "recorded (default): one row of ranges that belong together; or none",
 	  OPTION_TEXT, offsetof(struct eval_args, join) },
-	{ "launch-columns", 0, "WHICH", "basic (default), or all that is known of each launch",
+	{ "launch-columns", 0, "basic|all", "basic (default), or all that is known of each launch",
 	  OPTION_TEXT, offsetof(struct eval_args, launch_columns) },
 	{ "allow-incomplete", 0, NULL, "evaluate what a cut-off recording still holds", OPTION_FLAG,
 	  offsetof(struct eval_args, allow_incomplete) },

@@ -9,7 +9,7 @@ struct merge_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "join", 0, "HOW", "kernel, launch or name: what ranges of one row share; or none",
+	{ "join", 0, "kernel|launch|name|none", "what ranges of one row share",
 	  OPTION_TEXT, offsetof(struct merge_args, join) },
 	{ 0 },
 };

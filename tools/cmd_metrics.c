@@ -12,9 +12,9 @@ struct metrics_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "profiler", 0, "NAME", "whose catalog: range (default) or pm", OPTION_TEXT,
+	{ "profiler", 0, "range|pm", "whose catalog: range (default) or pm", OPTION_TEXT,
 	  offsetof(struct metrics_args, profiler) },
-	{ "type", 0, "TYPE", "only counter, ratio or throughput", OPTION_TEXT,
+	{ "type", 0, "counter|ratio|throughput", "only metrics of this type", OPTION_TEXT,
 	  offsetof(struct metrics_args, type) },
 	{ "unit", 0, "HWUNIT", "only metrics of this hardware unit", OPTION_TEXT,
 	  offsetof(struct metrics_args, unit) },
@@ -29,13 +29,15 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-enum { BASE_COLUMNS = 5, ALL_COLUMNS = 8 };
+/* Those of --passes come between the base metric's and the scope. */
+enum { BASE_COLUMNS = 5, PASS_COLUMNS = 3, MAX_COLUMNS = BASE_COLUMNS + PASS_COLUMNS + 1 };
 
-static const struct opk_column columns[ALL_COLUMNS] = {
+static const struct opk_column columns[MAX_COLUMNS] = {
 	{ "metric", OPK_CELL_STRING },      { "type", OPK_CELL_STRING },
 	{ "hw_unit", OPK_CELL_STRING },     { "dim_unit", OPK_CELL_STRING },
-	{ "description", OPK_CELL_STRING }, { "passes", OPK_CELL_STRING },
+	{ "description", OPK_CELL_STRING }, { "passes", OPK_CELL_EITHER },
 	{ "method", OPK_CELL_STRING },      { "status", OPK_CELL_STRING },
+	{ "scope", OPK_CELL_STRING },
 };
 
 /* The names that match. A base name stands for one of its full names where passes are counted. */
@@ -46,6 +48,9 @@ struct listing {
 	const struct opk_matcher *matcher;
 	struct opk_full_name *names;
 	size_t count, room;
+	struct opk_column columns[MAX_COLUMNS];
+	size_t column_count;
+	bool scope; /* is a column */
 };
 
 static int add(struct listing *listing, const struct opk_metric *metric, size_t submetric)
@@ -110,28 +115,51 @@ static int print_row(struct listing *listing, size_t i)
 	const struct opk_metric *metric = listing->names[i].metric;
 	bool complete = opk_catalog_submetric_count(listing->catalog, metric) > 0;
 	struct opk_submetric sub = { .dim_unit = metric->dim_unit };
-	char name[1024], passes[APP_PASSES_TEXT];
+	char name[1024];
+	union opk_cell cells[MAX_COLUMNS];
+	size_t count = BASE_COLUMNS;
 
 	if (complete)
 		sub = opk_catalog_submetric(listing->catalog, metric, listing->names[i].submetric);
 	compose(name, sizeof name, listing, i);
-	return opk_out_row(listing->app->out, (union opk_cell[]){
-		{ .string = name },
-		{ .string = opk_metric_type_name(metric->type) },
-		{ .string = metric->hw_unit },
-		{ .string = listing->args->submetrics ? sub.dim_unit : metric->dim_unit },
-		{ .string = metric->description },
-		{ .string = app_passes_text(passes, sub.passes) },
-		{ .string = opk_method_name(sub.method) },
-		{ .string = opk_refusal_name(sub.passes) },
-	});
+	cells[0].string = name;
+	cells[1].string = opk_metric_type_name(metric->type);
+	cells[2].string = metric->hw_unit;
+	cells[3].string = listing->args->submetrics ? sub.dim_unit : metric->dim_unit;
+	cells[4].string = metric->description;
+	if (listing->args->passes) {
+		cells[count++] = app_passes(sub.passes);
+		cells[count++].string = opk_method_name(sub.method);
+		cells[count++].string = opk_refusal_name(sub.passes);
+	}
+	if (listing->scope)
+		cells[count].string = opk_scope_name(metric->scope);
+	return opk_out_row(listing->app->out, cells);
+}
+
+/* Rows for programs always have a scope; an empty column is no use to people. */
+static void choose_columns(struct listing *listing)
+{
+	listing->scope = !app_shows_table(listing->app);
+	for (size_t i = 0; !listing->scope && i < listing->count; i++)
+		listing->scope = listing->names[i].metric->scope != OPK_SCOPE_UNKNOWN;
+	for (size_t i = 0; i < MAX_COLUMNS; i++) {
+		bool wanted = i < BASE_COLUMNS      ? true
+		              : i < MAX_COLUMNS - 1 ? listing->args->passes
+		                                    : listing->scope;
+
+		if (wanted)
+			listing->columns[listing->column_count++] = columns[i];
+	}
 }
 
 static int print(struct listing *listing)
 {
-	int code = opk_out_table(listing->app->out, "metrics", columns,
-	                         listing->args->passes ? ALL_COLUMNS : BASE_COLUMNS);
+	int code;
 
+	choose_columns(listing);
+	code = opk_out_table(listing->app->out, "metrics", listing->columns,
+	                     listing->column_count);
 	for (size_t i = 0; !code && i < listing->count; i++)
 		code = print_row(listing, i);
 	if (!code && !listing->count)
@@ -160,10 +188,11 @@ static int prepare(struct listing *listing)
 	struct app *app = listing->app;
 	int code = OPK_OK;
 
-	/* With a cache the next query finds all there is; this one may do without. */
-	if (args->submetrics || args->passes || !app->no_cache)
+	if (args->submetrics || args->passes)
 		code = opk_catalog_complete(listing->catalog, app->ctx);
-	if (code && (args->submetrics || args->passes))
+	else
+		opk_catalog_keep(listing->catalog, app->ctx);
+	if (code)
 		return app_fail(app, code);
 	code = find(listing);
 	if (code || !args->passes)
@@ -231,7 +260,10 @@ const struct command metrics_command = {
 	           "--passes plans each name alone: a number, or unschedulable with CUPTI's status; a\n"
 	           "base metric by its plainest full name (.sum, .ratio or, of a throughput,\n"
 	           ".avg.pct_of_peak_sustained_elapsed). The method is hardware, sass (code that CUPTI\n"
-	           "patches into kernels) or both. What was found out is kept in ~/.cache/offpeak.",
+	           "patches into kernels) or both. The scope, which CUPTI 13.1 and later tell, is context\n"
+	           "(the work of one program) or device (all that the device does, as for PCIe, NVLink\n"
+	           "and all of PM sampling); tables have it where it is known. What was found out is kept\n"
+	           "in ~/.cache/offpeak.",
 	.options = specs,
 	.args_size = sizeof(struct metrics_args),
 	.max_arguments = ANY_NUMBER,

@@ -26,8 +26,7 @@ static const struct option_spec specs[] = {
 
 static int print_set(struct app *app, const char *path)
 {
-	const char *file = strrchr(path, '/') + 1;
-	char name[256];
+	char name[APP_SET_NAME];
 	struct opk_set *set;
 	int code = opk_set_load(&set, app->ctx, path);
 
@@ -38,10 +37,8 @@ static int print_set(struct app *app, const char *path)
 	}
 	if (code)
 		return code;
-	/* What commands take is the file's name. */
-	snprintf(name, sizeof name, "%.*s", (int)(strrchr(file, '.') - file), file);
 	code = opk_out_row(app->out, (union opk_cell[]){
-		{ .string = name },
+		{ .string = app_set_name(name, path) },
 		{ .string = opk_profiler_name(opk_set_profiler(set)) },
 		{ .uint = opk_set_metric_count(set) },
 		{ .string = opk_set_description(set) },

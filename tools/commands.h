@@ -12,5 +12,6 @@ extern const struct command describe_command;
 
 /* All of them, in the order of --help; ended by NULL. */
 extern const struct command *const commands[];
+const struct command *find_command(const char *name);
 
 #endif

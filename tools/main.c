@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "complete.h"
 #include "manpage.h"
 
 const struct command *const commands[] = {
@@ -28,7 +29,7 @@ static void usage(FILE *to)
 	      to);
 }
 
-static const struct command *find(const char *name)
+const struct command *find_command(const char *name)
 {
 	for (const struct command *const *c = commands; *c; c++)
 		if (!strcmp((*c)->name, name))
@@ -56,7 +57,7 @@ static int run(const struct command *command, int argc, char **argv)
 
 static int help(const char *name)
 {
-	const struct command *command = name ? find(name) : NULL;
+	const struct command *command = name ? find_command(name) : NULL;
 
 	if (name && !command)
 		return app_error(NULL, OPK_EUSAGE, "no command '%s'", name);
@@ -69,9 +70,9 @@ static int help(const char *name)
 
 static int manpage(const char *name)
 {
-	if (name && !find(name))
+	if (name && !find_command(name))
 		return app_error(NULL, OPK_EUSAGE, "no command '%s'", name);
-	return print_manpage(name ? find(name) : NULL);
+	return print_manpage(name ? find_command(name) : NULL);
 }
 
 int main(int argc, char **argv)
@@ -90,7 +91,9 @@ int main(int argc, char **argv)
 		return help(argc > 2 ? argv[2] : NULL);
 	if (!strcmp(argv[1], "--manpage"))
 		return manpage(argc > 2 ? argv[2] : NULL);
-	command = find(argv[1]);
+	if (!strcmp(argv[1], "--complete"))
+		return complete(argc - 2, argv + 2);
+	command = find_command(argv[1]);
 	if (!command)
 		return app_error(NULL, OPK_EUSAGE, "no command '%s'; 'offpeak --help' lists them",
 		                 argv[1]);

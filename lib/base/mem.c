@@ -86,3 +86,13 @@ bool opk_grow(void *array, size_t *capacity, size_t count, size_t element_size)
 	*capacity = wanted;
 	return true;
 }
+
+void *opk_append(void *array, size_t *capacity, size_t *count, size_t element_size)
+{
+	char *element;
+
+	if (!opk_grow(array, capacity, *count, element_size))
+		return NULL;
+	element = *(char **)array + (*count)++ * element_size;
+	return memset(element, 0, element_size);
+}

@@ -20,6 +20,8 @@ char *opk_printf(const char *format, ...) OPK_PRINTF(1, 2);
 
 /* Room for one more element in an array that doubles; false when out of memory. */
 bool opk_grow(void *array, size_t *capacity, size_t count, size_t element_size);
+/* The same, and the new element, zeroed and counted; NULL when out of memory. */
+void *opk_append(void *array, size_t *capacity, size_t *count, size_t element_size);
 
 static inline void opk_cleanup_free(void *pointer)
 {

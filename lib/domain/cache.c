@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "adapters/nv/nv.h"
 #include "adapters/zlib/deflate.h"
@@ -19,7 +20,7 @@
 static const char magic[] = "offpeak cache 1\n";
 
 /* Goes up whenever what is kept means something else. */
-enum { FORM = 1 };
+enum { FORM = 2 };
 
 enum { CRC_AT = sizeof magic - 1, BODY_AT = CRC_AT + 4 };
 
@@ -98,6 +99,11 @@ static bool make_folders(const char *folder)
 	return path && (!mkdir(path, 0777) || errno == EEXIST);
 }
 
+bool opk_cache_takes(const struct opk_ctx *ctx, const char *whom)
+{
+	return whom && make_folders(ctx->cache_dir) && !access(ctx->cache_dir, W_OK | X_OK);
+}
+
 static void write_file(const char *path, const struct opk_buf *bytes)
 {
 	struct opk_newfile file = { .fd = -1 };
@@ -117,7 +123,7 @@ void opk_cache_store(const struct opk_ctx *ctx, const char *kind, const char *wh
 	opk_autobuf struct opk_buf bytes = { 0 };
 	uint32_t crc;
 
-	if (!path || !make_folders(ctx->cache_dir))
+	if (!path || !opk_cache_takes(ctx, whom))
 		return;
 	opk_buf_add(&bytes, magic, CRC_AT);
 	opk_buf_add_u32(&bytes, 0);

@@ -15,6 +15,8 @@ char *opk_cache_whom(const struct opk_ctx *ctx, const char *format, ...) OPK_PRI
  * ends the file's name.
  */
 void *opk_cache_load(size_t *size, const struct opk_ctx *ctx, const char *kind, const char *whom);
+/* Whether opk_cache_store() has a folder to write to, which may be made for it. */
+bool opk_cache_takes(const struct opk_ctx *ctx, const char *whom);
 void opk_cache_store(const struct opk_ctx *ctx, const char *kind, const char *whom,
                      const void *data, size_t size);
 

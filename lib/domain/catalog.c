@@ -17,6 +17,12 @@ static const char *const endings[] = {
 	                   ".pct_of_peak_sustained_elapsed or the like",
 };
 
+static const char *const plainest_suffixes[] = {
+	[OPK_COUNTER] = ".sum",
+	[OPK_RATIO] = ".ratio",
+	[OPK_THROUGHPUT] = ".avg.pct_of_peak_sustained_elapsed",
+};
+
 enum { TYPE_COUNT = sizeof type_names / sizeof *type_names };
 
 const char *opk_method_name(enum opk_method method)
@@ -24,6 +30,13 @@ const char *opk_method_name(enum opk_method method)
 	static const char *const names[] = { "", "hardware", "sass", "both" };
 
 	return names[method];
+}
+
+const char *opk_scope_name(enum opk_scope scope)
+{
+	static const char *const names[] = { NULL, "context", "device" };
+
+	return names[scope];
 }
 
 const char *opk_refusal_name(int passes)
@@ -47,6 +60,11 @@ bool opk_metric_type_parse(enum opk_metric_type *out, const char *name)
 	return false;
 }
 
+const char *opk_plainest_suffix(enum opk_metric_type type)
+{
+	return plainest_suffixes[type];
+}
+
 static bool is_undescribed(const struct opk_metric *metric)
 {
 	return !*metric->hw_unit && !*metric->dim_unit && !*metric->description;
@@ -68,6 +86,7 @@ static bool make_metrics(struct opk_catalog *catalog)
 			.hw_unit = opk_table_get(table, base->hw_unit),
 			.dim_unit = opk_table_get(table, base->dim_unit),
 			.description = opk_table_get(table, base->description),
+			.scope = (enum opk_scope)base->scope,
 		};
 	}
 	return catalog->metrics != NULL;
@@ -117,10 +136,9 @@ int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx)
 	if (catalog->complete)
 		return OPK_OK;
 	code = opk_catalog_fill_subs(catalog, ctx);
-	/* 12.x has the call and knows no metric by it. */
 	if (!code && catalog->table.base_count && !catalog->table.sub_count)
-		code = opk_fail(ctx, OPK_ENVIDIA, "this libcupti lists no submetrics; CUPTI 13.0 and "
-		                                  "later do");
+		code = opk_fail(ctx, OPK_ENVIDIA, "this libcupti lists none, nor has it properties "
+		                                  "for those that others list");
 	if (code)
 		forget_subs(&catalog->table);
 	/* The text has moved. */
@@ -130,6 +148,14 @@ int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx)
 	catalog->complete = true;
 	opk_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
 	return OPK_OK;
+}
+
+void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx)
+{
+	if (catalog->complete || !opk_cache_takes_catalog(ctx, catalog->chip, catalog->profiler))
+		return;
+	if (opk_catalog_complete(catalog, ctx))
+		opk_clear_errors(ctx);
 }
 
 void opk_catalog_free(struct opk_catalog *catalog)
@@ -199,17 +225,6 @@ bool opk_catalog_find_submetric(size_t *out, const struct opk_catalog *catalog,
  * "dram__bytes.sum" -> "dram__bytes". Names of single-pass sets have dots of their own before the
  * double underscore: "CTC.TriageCompute.ctc__rx_bytes.sum".
  */
-const char *opk_plain_suffix(enum opk_metric_type type)
-{
-	static const char *const suffixes[] = {
-		[OPK_COUNTER] = ".sum",
-		[OPK_RATIO] = ".ratio",
-		[OPK_THROUGHPUT] = ".avg.pct_of_peak_sustained_elapsed",
-	};
-
-	return suffixes[type];
-}
-
 size_t opk_base_length(const char *name)
 {
 	const char *unit_end = strstr(name, "__");
@@ -218,18 +233,26 @@ size_t opk_base_length(const char *name)
 	return dot ? (size_t)(dot - name) : strlen(name);
 }
 
+struct base_name {
+	const char *text;
+	size_t length;
+};
+
 static int compare_name(const void *key, const void *metric)
 {
-	return strcmp(key, ((const struct opk_metric *)metric)->name);
+	const struct base_name *base = key;
+	const char *name = ((const struct opk_metric *)metric)->name;
+	int order = strncmp(base->text, name, base->length);
+
+	return order ? order : -(name[base->length] != '\0');
 }
 
 const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name)
 {
-	opk_autofree char *base = opk_strndup(name, opk_base_length(name));
+	const struct base_name base = { name, opk_base_length(name) };
 
-	return base ? bsearch(base, catalog->metrics, catalog->table.base_count,
-	                      sizeof *catalog->metrics, compare_name)
-	            : NULL;
+	return bsearch(&base, catalog->metrics, catalog->table.base_count, sizeof *catalog->metrics,
+	               compare_name);
 }
 
 const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, const char *name)

@@ -18,8 +18,8 @@ struct opk_catalog {
 int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip);
 int opk_catalog_fill_subs(struct opk_catalog *catalog, struct opk_ctx *ctx);
 
-/* What makes the plainest full name of a base metric: ".sum". */
-const char *opk_plain_suffix(enum opk_metric_type type);
+/* What makes a metric's plainest full name: opk_catalog_plainest(). */
+const char *opk_plainest_suffix(enum opk_metric_type type);
 /* How much of a name is the base metric's. */
 size_t opk_base_length(const char *name);
 /* Which submetric has this suffix; false where none. */

@@ -5,18 +5,30 @@
 #include "domain/catalog.h"
 #include "domain/chip.h"
 
-/* 12.x lists the metrics of single-pass sets but has no properties for them. */
+/*
+ * 12.x has properties for full names alone; the plainest of a metric, which tells its type, has the same as its
+ * base name: checked for all metrics of all chips of 13.0, and by check_real_catalog for some.
+ */
 static int ask(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                const char *name)
 {
 	int code = opk_nv_properties(out, ctx, host, name);
 
-	if (code != OPK_EUSAGE)
-		return code;
-	opk_clear_errors(ctx);
-	*out = (struct opk_metric){ .name = name, .type = OPK_COUNTER, .hw_unit = "",
-		                    .dim_unit = "", .description = "" };
-	return OPK_OK;
+	for (int type = OPK_COUNTER; code == OPK_EUSAGE && type <= OPK_THROUGHPUT; type++) {
+		opk_autofree char *full =
+			opk_printf("%s%s", name, opk_plainest_suffix((enum opk_metric_type)type));
+
+		opk_clear_errors(ctx);
+		code = full ? opk_nv_properties(out, ctx, host, full) : opk_nomem(ctx, "metrics");
+	}
+	if (code == OPK_EUSAGE) {
+		opk_clear_errors(ctx);
+		*out = (struct opk_metric){ .type = OPK_COUNTER, .hw_unit = "", .dim_unit = "",
+			                    .description = "" };
+		code = OPK_OK;
+	}
+	out->name = name;
+	return code;
 }
 
 static int fill_base(struct opk_base_record *base, struct opk_ctx *ctx,
@@ -29,6 +41,7 @@ static int fill_base(struct opk_base_record *base, struct opk_ctx *ctx,
 	if (code)
 		return code;
 	base->type = metric.type;
+	base->scope = metric.scope;
 	return opk_table_text(&base->name, table, name)
 	                       && opk_table_text(&base->hw_unit, table, metric.hw_unit)
 	                       && opk_table_text(&base->dim_unit, table, metric.dim_unit)
@@ -138,6 +151,7 @@ static int unit_of(uint32_t *out, struct opk_ctx *ctx, struct opk_catalog *catal
 	return OPK_OK;
 }
 
+/* Without `units` the unit is asked for, and with it whether the library has this very name: OPK_EUSAGE. */
 static int fill_sub(struct opk_base_record *base, struct opk_ctx *ctx, struct opk_catalog *catalog,
                     struct units *units, const char *suffix)
 {
@@ -146,10 +160,70 @@ static int fill_sub(struct opk_base_record *base, struct opk_ctx *ctx, struct op
 
 	if (!opk_table_text(&sub.suffix, &catalog->table, suffix))
 		return opk_nomem(ctx, "submetrics");
-	code = unit_of(&sub.dim_unit, ctx, catalog, units, base, sub.suffix);
+	code = units ? unit_of(&sub.dim_unit, ctx, catalog, units, base, sub.suffix)
+	             : ask_unit(&sub.dim_unit, ctx, catalog, base, sub.suffix);
 	if (code)
 		return code;
 	return opk_table_add(&catalog->table, base, &sub) ? OPK_OK : opk_nomem(ctx, "submetrics");
+}
+
+/*
+ * 12.x lists no submetrics, but has properties for full names. 13.0 lists the same for every metric of a type,
+ * on all chips and for both profilers: these, in this order, NULL behind the last.
+ */
+static const char *const rollups[] = { ".avg", ".max", ".min", ".sum", NULL };
+static const char *const no_rollup[] = { "", NULL };
+static const char *const of_ratio[] = { ".max_rate", ".pct", ".ratio", NULL };
+static const char *const of_counter[] = {
+	"",
+	".peak_sustained",
+	".peak_sustained_active",
+	".peak_sustained_active.per_second",
+	".peak_sustained_elapsed",
+	".peak_sustained_elapsed.per_second",
+	".per_cycle_active",
+	".per_cycle_elapsed",
+	".per_second",
+	".pct_of_peak_sustained_active",
+	".pct_of_peak_sustained_elapsed",
+	NULL,
+};
+static const char *const of_throughput[] = {
+	".pct_of_peak_sustained_active",
+	".pct_of_peak_sustained_elapsed",
+	NULL,
+};
+
+static const struct {
+	const char *const *rollups, *const *rests;
+} expected[] = {
+	[OPK_COUNTER] = { rollups, of_counter },
+	[OPK_RATIO] = { no_rollup, of_ratio },
+	[OPK_THROUGHPUT] = { rollups, of_throughput },
+};
+
+static int fill_expected_sub(struct opk_base_record *base, struct opk_ctx *ctx,
+                             struct opk_catalog *catalog, const char *rollup, const char *rest)
+{
+	opk_autofree char *suffix = opk_printf("%s%s", rollup, rest);
+	int code = suffix ? fill_sub(base, ctx, catalog, NULL, suffix)
+	                  : opk_nomem(ctx, "submetrics");
+
+	if (code != OPK_EUSAGE)
+		return code;
+	opk_clear_errors(ctx);
+	return OPK_OK;
+}
+
+static int fill_expected(struct opk_base_record *base, struct opk_ctx *ctx,
+                         struct opk_catalog *catalog)
+{
+	int code = OPK_OK;
+
+	for (const char *const *rollup = expected[base->type].rollups; *rollup; rollup++)
+		for (const char *const *rest = expected[base->type].rests; !code && *rest; rest++)
+			code = fill_expected_sub(base, ctx, catalog, *rollup, *rest);
+	return code;
 }
 
 static int fill_subs_of(struct opk_base_record *base, struct opk_ctx *ctx,
@@ -163,7 +237,7 @@ static int fill_subs_of(struct opk_base_record *base, struct opk_ctx *ctx,
 
 	if (code == OPK_EUSAGE) {
 		opk_clear_errors(ctx);
-		return OPK_OK;
+		return fill_expected(base, ctx, catalog);
 	}
 	for (size_t i = 0; !code && i < count; i++)
 		code = fill_sub(base, ctx, catalog, units, suffixes[i]);

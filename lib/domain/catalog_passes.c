@@ -4,7 +4,8 @@
  * most of these sets PerfWorks' scheduler says in 0.02 ms that one pass is enough. CUPTI is asked about the
  * others, on a host object each, over all cores. CUPTI also refuses some that PerfWorks would schedule, by
  * the domains that count them: so it is asked about one set of each combination of domains, too, and about
- * all of a combination where it refuses that one.
+ * all of a combination where it refuses that one. PerfWorks knows no PM-sampling metrics; of those the name
+ * tells which take the same passes.
  */
 #include <string.h>
 
@@ -15,11 +16,8 @@
 #include "domain/plan.h"
 #include "domain/workers.h"
 
-/* CUPTI_ERROR_OUT_OF_MEMORY */
-enum { OUT_OF_MEMORY = 8 };
-
 struct set {
-	uint32_t key;     /* its raw counters, as text; ascending over all sets */
+	uint32_t key;     /* its raw counters, or what its names share, as text; ascending over all sets */
 	uint32_t domains; /* of those, as text; 0: not known */
 	size_t name;      /* one that depends on them */
 	bool fits;        /* one pass, as PerfWorks says */
@@ -33,7 +31,7 @@ struct counting {
 	const struct opk_full_name *names;
 	size_t count;
 	const struct opk_pass_options *options;
-	struct opk_nv_evaluator *evaluator; /* NULL: each name is a set of its own */
+	struct opk_nv_evaluator *evaluator; /* NULL: names tell the sets */
 	struct opk_nv_scheduler *scheduler; /* NULL: CUPTI is asked about all sets */
 	struct opk_table text;
 	struct set *sets;
@@ -95,8 +93,9 @@ static int look_at(struct set *set, struct counting *c, const struct opk_strlist
 	for (size_t i = 0; !code && i < counters->count; i++)
 		code = opk_nv_counter_domains(&domains, c->ctx, c->scheduler, counters->items[i]);
 	/* Some counters that metrics depend on are in no domain of the chip; CUPTI will refuse those. */
-	if (code == OPK_EFAILED && !set->fits) {
+	if (code == OPK_EUSAGE) {
 		opk_clear_errors(c->ctx);
+		set->fits = false;
 		return OPK_OK;
 	}
 	if (!code)
@@ -130,7 +129,7 @@ static int find_set(size_t *out, struct counting *c, uint32_t key,
 	return c->scheduler && counters->count ? look_at(&c->sets[*out], c, counters) : OPK_OK;
 }
 
-/* Its raw counters; none where PerfWorks does not know the name, which is then a set by itself. */
+/* Its raw counters; none where PerfWorks does not know the name. */
 static int counters_of(struct opk_strlist *out, struct counting *c, const char *name)
 {
 	int code = c->evaluator ? opk_nv_raw_counters(out, c->ctx, c->evaluator, name) : OPK_EUSAGE;
@@ -142,6 +141,53 @@ static int counters_of(struct opk_strlist *out, struct counting *c, const char *
 	return OPK_OK;
 }
 
+/*
+ * PM-sampling names take the same passes where they differ in the rollup, in a constant factor (the peak's, or
+ * 100), or by time, which comes with each sample: so do all names of all 28 chips of 13.0, and check_real_catalog
+ * looks at some of the library at hand.
+ */
+static const char *without_rollup(const char *suffix)
+{
+	static const char *const rollups[] = { ".sum", ".avg", ".min", ".max" };
+
+	for (size_t i = 0; i < sizeof rollups / sizeof *rollups; i++)
+		if (!strncmp(suffix, rollups[i], 4) && (!suffix[4] || suffix[4] == '.'))
+			return suffix + 4;
+	return suffix;
+}
+
+static const char *likeness(const char *suffix)
+{
+	static const struct {
+		const char *suffix, *like;
+	} alike[] = {
+		{ ".per_second", "" },
+		{ ".peak_sustained_active.per_second", ".peak_sustained_active" },
+		{ ".peak_sustained_elapsed.per_second", ".peak_sustained_elapsed" },
+		{ ".pct_of_peak_sustained_active", ".per_cycle_active" },
+		{ ".pct_of_peak_sustained_elapsed", ".per_cycle_elapsed" },
+		{ ".pct", ".ratio" },
+	};
+	const char *rest = without_rollup(suffix);
+
+	for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
+		if (!strcmp(rest, alike[i].suffix))
+			return alike[i].like;
+	return rest;
+}
+
+/* What a name shares with those of its set; those of the range profiler here are sets by themselves. */
+static int shared_name(uint32_t *out, struct counting *c, size_t name)
+{
+	const char *suffix = opk_table_get(&c->catalog->table, record_of(c, name)->suffix);
+	bool pm = c->catalog->profiler == OPK_PROFILER_PM;
+	opk_autofree char *shared = opk_printf("%s%s", c->names[name].metric->name,
+	                                       pm ? likeness(suffix) : suffix);
+
+	return shared && opk_table_text(out, &c->text, shared) ? OPK_OK
+	                                                       : opk_nomem(c->ctx, "pass counts");
+}
+
 static int assign(struct counting *c, size_t name)
 {
 	opk_autofree char *full = full_name(c, name);
@@ -149,10 +195,8 @@ static int assign(struct counting *c, size_t name)
 	uint32_t key = 0;
 	int code = full ? counters_of(&counters, c, full) : opk_nomem(c->ctx, "pass counts");
 
-	if (!code && counters.count)
-		code = join(&key, c, &counters);
-	else if (!code && !opk_table_text(&key, &c->text, full))
-		code = opk_nomem(c->ctx, "pass counts");
+	if (!code)
+		code = counters.count ? join(&key, c, &counters) : shared_name(&key, c, name);
 	return code ? code : find_set(&c->set_of[name], c, key, &counters, name);
 }
 
@@ -162,24 +206,9 @@ static int ask_cupti(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
 	const struct counting *c = data;
 	opk_autofree char *name = full_name(c, c->sets[c->asked[i]].name);
-	struct opk_nv_host *host = NULL;
-	size_t passes = 0;
-	int code = name ? opk_nv_host_new(&host, ctx, c->catalog->chip, c->catalog->profiler, NULL)
-	                : opk_nomem(ctx, "a metric's name");
 
-	if (!code && opk_nv_add_metrics(ctx, host, (const char *const *)&name, 1)) {
-		*result = -opk_nv_host_status(host);
-		/* That says nothing of the metric. */
-		if (opk_nv_host_status(host) == OUT_OF_MEMORY)
-			code = OPK_ENOMEM;
-		else
-			opk_clear_errors(ctx);
-	} else if (!code) {
-		code = opk_plan_image(&passes, NULL, NULL, ctx, host);
-		*result = (int32_t)passes;
-	}
-	opk_nv_host_free(host);
-	return code;
+	return name ? opk_plan_alone(result, NULL, NULL, ctx, c->catalog, name)
+	            : opk_nomem(ctx, "a metric's name");
 }
 
 static int ask(struct counting *c)

@@ -132,7 +132,8 @@ static bool is_sound(const struct opk_table *table)
 
 		if (!is_text(table, base->name) || !is_text(table, base->hw_unit)
 		    || !is_text(table, base->dim_unit) || !is_text(table, base->description)
-		    || base->type > OPK_THROUGHPUT || base->first > table->sub_count
+		    || base->type > OPK_THROUGHPUT || base->scope > OPK_SCOPE_DEVICE
+		    || base->first > table->sub_count
 		    || base->count > table->sub_count - base->first)
 			return false;
 	}

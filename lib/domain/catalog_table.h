@@ -11,6 +11,7 @@
 struct opk_base_record {
 	uint32_t name, hw_unit, dim_unit, description;
 	uint32_t type;         /* enum opk_metric_type */
+	uint32_t scope;        /* enum opk_scope */
 	uint32_t first, count; /* its submetrics */
 };
 

@@ -8,6 +8,9 @@
 #include "adapters/nv/nv.h"
 #include "base/nearest.h"
 
+/* A power of two; no chip has that many metrics. */
+enum { MAX_STRIDE = 1 << 16 };
+
 struct opk_chips {
 	struct opk_strlist names;
 	struct opk_chip *chips;
@@ -84,10 +87,10 @@ int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chi
 	struct opk_nv_host *host;
 	int code = opk_nv_host_new(&host, ctx, chip->name, profiler, NULL);
 
-	if (code)
-		return code;
-	code = opk_nv_all_base_metrics(&names, ctx, host);
-	opk_nv_host_free(host);
+	if (!code) {
+		code = opk_nv_all_base_metrics(&names, ctx, host);
+		opk_nv_host_free(host);
+	}
 	if (code)
 		return opk_add(ctx, code, "no number of metrics of %s", chip->name);
 	*out = names.count;
@@ -109,6 +112,87 @@ char *opk_chip_upper(const char *name)
 	for (char *c = copy; c && *c; c++)
 		*c = (char)toupper((unsigned char)*c);
 	return copy;
+}
+
+/* How much of a name is its unit's: "lts" of "lts__t_sectors". */
+static size_t unit_length(const char *name)
+{
+	const char *end = strstr(name, "__");
+
+	return end ? (size_t)(end - name) : strlen(name);
+}
+
+static bool same_unit(const char *a, const char *b)
+{
+	size_t length = unit_length(a);
+
+	return length == unit_length(b) && !strncmp(a, b, length);
+}
+
+struct scopes {
+	bool told, device; /* any of those asked about */
+};
+
+static int ask_scope(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_host *host,
+                     const char *name)
+{
+	struct opk_metric metric;
+	int code = opk_nv_properties(&metric, ctx, host, name);
+
+	/* 12.x lists some that it has no properties of. */
+	if (code == OPK_EUSAGE) {
+		opk_clear_errors(ctx);
+		return OPK_OK;
+	}
+	if (code)
+		return code;
+	scopes->told |= metric.scope != OPK_SCOPE_UNKNOWN;
+	scopes->device |= metric.scope == OPK_SCOPE_DEVICE;
+	return OPK_OK;
+}
+
+/*
+ * Most units' metrics have one scope, so one of each is asked about first; then others at strides that halve,
+ * for metrics of a kind lie together. With 13.1 the first of the device is among the first 12 of 3,000, or
+ * 250 where only some of a unit are (GB20B).
+ */
+static int find_device_level(struct scopes *scopes, struct opk_ctx *ctx,
+                             struct opk_nv_host *host, const struct opk_strlist *names)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && !scopes->device && i < names->count; i++)
+		if (!i || !same_unit(names->items[i - 1], names->items[i]))
+			code = ask_scope(scopes, ctx, host, names->items[i]);
+	if (!code && !scopes->told)
+		return opk_fail(ctx, OPK_ENVIDIA,
+		                "this libcupti does not tell scopes; CUPTI 13.1 and later do");
+	for (size_t stride = MAX_STRIDE; stride; stride /= 2)
+		for (size_t i = stride; !code && !scopes->device && i < names->count;
+		     i += 2 * stride)
+			code = ask_scope(scopes, ctx, host, names->items[i]);
+	return code;
+}
+
+int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                          enum opk_profiler profiler)
+{
+	opk_autostrlist struct opk_strlist names = { 0 };
+	struct scopes scopes = { 0 };
+	struct opk_nv_host *host;
+	int code = opk_nv_host_new(&host, ctx, chip->name, profiler, NULL);
+
+	if (code)
+		return code;
+	code = opk_nv_all_base_metrics(&names, ctx, host);
+	opk_strlist_sort(&names);
+	if (!code)
+		code = find_device_level(&scopes, ctx, host, &names);
+	opk_nv_host_free(host);
+	if (code)
+		return opk_add(ctx, code, "no metrics' scopes of %s", chip->name);
+	*out = scopes.device;
+	return OPK_OK;
 }
 
 int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)

@@ -8,7 +8,9 @@
 char *opk_chip_upper(const char *name);
 /* The library's spelling of a chip's name in any case; OPK_EUSAGE with a suggestion; free(). */
 int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name);
-/* The i-th chip of which opk_chip_get_facts() knows, without NVIDIA's libraries; NULL past the end. */
+/* "Hopper" of "GH100"; "" where it is not known. */
+const char *opk_chip_architecture(const char *chip);
+/* The i-th chip that we know without NVIDIA's libraries; NULL past the end. */
 const char *opk_chip_known(size_t i);
 
 #endif

@@ -50,16 +50,25 @@ static const struct facts {
 	{ "GB20B", "Blackwell", "12.1", { "GB10", "DGX-Spark" } },
 };
 
+enum { FACT_COUNT = sizeof facts / sizeof *facts };
+
 const char *opk_chip_known(size_t i)
 {
-	return i < sizeof facts / sizeof *facts ? facts[i].chip : NULL;
+	return i < FACT_COUNT ? facts[i].chip : NULL;
+}
+
+const char *opk_chip_architecture(const char *chip)
+{
+	const struct opk_chip known = { .name = chip };
+
+	return opk_chip_get_facts(&known).architecture;
 }
 
 struct opk_chip_facts opk_chip_get_facts(const struct opk_chip *chip)
 {
 	struct opk_chip_facts out = { .architecture = "", .compute_capability = "" };
 
-	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+	for (size_t i = 0; i < FACT_COUNT; i++) {
 		if (strcmp(facts[i].chip, chip->name))
 			continue;
 		out.architecture = facts[i].architecture;

@@ -23,8 +23,7 @@ size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_
 {
 	size_t found;
 
-	return opk_catalog_find_submetric(&found, catalog, metric,
-	                                  opk_plain_suffix(metric->type))
+	return opk_catalog_find_submetric(&found, catalog, metric, opk_plainest_suffix(metric->type))
 	               ? found
 	               : 0;
 }

@@ -48,44 +48,50 @@ static int ask_chips(struct asking *a)
 
 /* ---- raw counters */
 
-/*
- * Of a library that is not there the rest is told, and a log says what is left out; a name that
- * PerfWorks does not know is just one of CUPTI's own.
- */
+/* Of a library that is not there the rest is told, and a log says what is left out. */
 static int go_on(struct asking *a, int code, const char *without)
 {
-	if (code == OPK_ENVIDIA) {
-		a->complete = false;
-		opk_log(a->ctx, "%s are left out: %s", without, opk_error_message(a->ctx, 0));
-	}
-	if (code != OPK_ENVIDIA && code != OPK_EUSAGE)
+	if (code != OPK_ENVIDIA)
 		return code;
+	a->complete = false;
+	opk_log(a->ctx, "%s are left out: %s", without, opk_error_message(a->ctx, 0));
 	opk_clear_errors(a->ctx);
 	return OPK_OK;
 }
 
-/* From the config image of the metric alone, where PerfWorks does not know it, or another one. */
+/* A name that PerfWorks does not know may well be one of CUPTI's own. */
+static int allow_unknown(struct opk_ctx *ctx, int code)
+{
+	if (code != OPK_EUSAGE)
+		return code;
+	opk_clear_errors(ctx);
+	return OPK_OK;
+}
+
+/* From the config image of the metric alone; none where it is refused, as its number of passes tells. */
 static int counters_of_config(struct opk_strlist *out, struct asking *a)
 {
-	struct opk_nv_host *host;
 	opk_autofree void *config = NULL;
-	size_t size, passes = 0;
-	int code = opk_nv_host_new(&host, a->ctx, a->catalog->chip, a->catalog->profiler, NULL);
+	size_t size;
+	int passes = 0;
+	int code = opk_plan_alone(&passes, &config, &size, a->ctx, a->catalog, a->full);
 
-	if (code)
-		return code;
-	code = opk_nv_add_metrics(a->ctx, host, &a->full, 1);
-	if (!code)
-		code = opk_plan_image(&passes, &config, &size, a->ctx, host);
-	/* Refused: its status, beside the number of passes, tells so. */
-	if (code == OPK_EFAILED) {
-		opk_clear_errors(a->ctx);
-		code = OPK_OK;
-	}
-	for (size_t i = 0; !code && i < passes; i++)
-		code = opk_nv_config_counters(out, a->ctx, config, size, i);
-	opk_nv_host_free(host);
+	for (int i = 0; !code && i < passes; i++)
+		code = opk_nv_config_counters(out, a->ctx, config, size, (size_t)i);
 	return go_on(a, code, "raw counters");
+}
+
+static int add_counter(struct asking *a, struct opk_nv_scheduler *scheduler, const char *counter)
+{
+	opk_autostrlist struct opk_strlist domains = { 0 };
+	int code = scheduler ? opk_nv_counter_domains(&domains, a->ctx, scheduler, counter)
+	                     : OPK_OK;
+
+	opk_buf_add_printf(a->text, "counter\t%s", counter);
+	for (size_t i = 0; i < domains.count; i++)
+		opk_buf_add_printf(a->text, "\t%s", domains.items[i]);
+	opk_buf_add_text(a->text, "\n");
+	return allow_unknown(a->ctx, code);
 }
 
 static int add_counters(struct asking *a, const struct opk_strlist *counters)
@@ -94,23 +100,8 @@ static int add_counters(struct asking *a, const struct opk_strlist *counters)
 	int code = opk_nv_scheduler_new(&scheduler, a->ctx, a->catalog->chip);
 
 	code = go_on(a, code, "domains of raw counters");
-	for (size_t i = 0; !code && i < counters->count; i++) {
-		opk_autostrlist struct opk_strlist domains = { 0 };
-
-		if (scheduler)
-			code = opk_nv_counter_domains(&domains, a->ctx, scheduler,
-			                              counters->items[i]);
-		/* One that the scheduler does not know has no domains. */
-		if (code == OPK_EFAILED) {
-			opk_clear_errors(a->ctx);
-			opk_strlist_clear(&domains);
-			code = OPK_OK;
-		}
-		opk_buf_add_printf(a->text, "counter\t%s", counters->items[i]);
-		for (size_t j = 0; j < domains.count; j++)
-			opk_buf_add_printf(a->text, "\t%s", domains.items[j]);
-		opk_buf_add_text(a->text, "\n");
-	}
+	for (size_t i = 0; !code && i < counters->count; i++)
+		code = add_counter(a, scheduler, counters->items[i]);
 	opk_nv_scheduler_free(scheduler);
 	return code;
 }
@@ -167,7 +158,7 @@ static int ask_ratio(struct opk_strlist *out, struct asking *a, struct opk_nv_ev
 	for (size_t i = 0; !code && i < a->catalog->table.base_count; i++) {
 		const struct opk_metric *metric = &a->catalog->metrics[i];
 		opk_autofree char *full = opk_printf("%s%s", metric->name,
-		                                     opk_plain_suffix(metric->type));
+		                                     opk_plainest_suffix(metric->type));
 		opk_autostrlist struct opk_strlist counters = { 0 };
 
 		if (metric->type != OPK_COUNTER)
@@ -195,7 +186,7 @@ static int ask_constituents(struct asking *a, struct opk_nv_evaluator *evaluator
 	                     : OPK_OK;
 
 	if (code)
-		return go_on(a, code, "constituents");
+		return go_on(a, allow_unknown(a->ctx, code), "constituents");
 	add_constituents(a->text, OPK_COUNTER, &counters);
 	add_constituents(a->text, OPK_THROUGHPUT, &throughputs);
 	return OPK_OK;

@@ -52,10 +52,16 @@ static int add_domains(struct opk_strlist *out, const struct trying *t,
 
 	for (size_t i = 0; i < counters->count; i++)
 		own += !opk_strlist_contains_sorted(&t->kept, counters->items[i]);
-	for (size_t i = 0; !code && i < counters->count; i++)
-		if (!own || !opk_strlist_contains_sorted(&t->kept, counters->items[i]))
-			code = opk_nv_counter_domains(out, t->ctx, t->scheduler,
-			                              counters->items[i]);
+	for (size_t i = 0; !code && i < counters->count; i++) {
+		if (own && opk_strlist_contains_sorted(&t->kept, counters->items[i]))
+			continue;
+		code = opk_nv_counter_domains(out, t->ctx, t->scheduler, counters->items[i]);
+		/* Some of GB20x's are in no domain. */
+		if (code == OPK_EUSAGE) {
+			opk_clear_errors(t->ctx);
+			code = OPK_OK;
+		}
+	}
 	return code;
 }
 

@@ -4,6 +4,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/ascii.h"
+#include "base/buf.h"
 #include "domain/data_file.h"
 #include "domain/suggest.h"
 
@@ -177,6 +179,21 @@ static void take_name(void *data, const struct entry *entry)
 	}
 }
 
+int opk_legacy_formula(char **out, struct opk_ctx *ctx, const char *name)
+{
+	opk_autofree char *text = NULL;
+	opk_autofree char *path = NULL;
+	struct opk_legacy found = { .name = name };
+	int code = opk_data_file(&text, &path, ctx, file_name);
+
+	if (!code && text)
+		code = each_entry(ctx, text, path, take_name, &found);
+	if (code || !found.kind)
+		return code;
+	*out = opk_strdup(found.formula);
+	return *out ? OPK_OK : opk_nomem(ctx, "a formula");
+}
+
 static int fill(struct legacy *l, struct opk_ctx *ctx, const struct opk_catalog *catalog)
 {
 	opk_autofree char *path = NULL;
@@ -221,4 +238,101 @@ void opk_legacy_free(struct opk_legacy *legacy)
 	free(l->formula);
 	free(l->file);
 	free(l);
+}
+
+/* ---- terms for several metrics */
+
+/* "BEFORE{op}AFTER" in a formula. */
+struct several {
+	const char *before, *after, *end; /* after the brace; behind the term */
+	size_t before_size;
+};
+
+static bool in_name(char c)
+{
+	return opk_is_letter(c) || opk_is_digit(c) || c == '.';
+}
+
+/* The first such term from `text` on; false where there is none. */
+static bool find_several(struct several *out, const char *formula, const char *text)
+{
+	const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
+
+	if (!close)
+		return false;
+	out->before = open;
+	while (out->before > formula && in_name(out->before[-1]))
+		out->before--;
+	out->before_size = (size_t)(open - out->before);
+	out->after = out->end = close + 1;
+	while (in_name(*out->end))
+		out->end++;
+	return true;
+}
+
+/* Whether the chip has a metric for the word in each term. */
+static bool all_exist(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *formula, const char *word)
+{
+	struct several term;
+
+	for (const char *at = formula; find_several(&term, formula, at); at = term.end) {
+		char name[1024];
+
+		snprintf(name, sizeof name, "%.*s%s%.*s", (int)term.before_size, term.before, word,
+		         (int)(term.end - term.after), term.after);
+		if (!opk_catalog_has_full(catalog, ctx, name))
+			return false;
+	}
+	return true;
+}
+
+/* What stands in the place of {op} in the names of the chip: "ld", "st". */
+static bool find_words(struct opk_strlist *words, struct opk_ctx *ctx, const struct opk_catalog *catalog,
+                       const char *formula, const struct several *term)
+{
+	for (size_t i = 0; i < opk_catalog_count(catalog); i++) {
+		const char *name = opk_catalog_get(catalog, i)->name;
+		opk_autofree char *word = NULL;
+
+		if (strncmp(name, term->before, term->before_size))
+			continue;
+		name += term->before_size;
+		word = opk_strndup(name, strcspn(name, "_."));
+		if (!word || (*word && !opk_strlist_contains(words, word)
+		              && all_exist(catalog, ctx, formula, word) && !opk_strlist_add(words, word)))
+			return false;
+	}
+	return words->count || opk_strlist_add(words, "op");
+}
+
+static void add_sum(struct opk_buf *out, const struct several *term, const struct opk_strlist *words)
+{
+	for (size_t i = 0; i < words->count; i++) {
+		opk_buf_add_text(out, i ? " + " : "(");
+		opk_buf_add(out, term->before, term->before_size);
+		opk_buf_add_text(out, words->items[i]);
+		opk_buf_add(out, term->after, (size_t)(term->end - term->after));
+	}
+	opk_buf_add_text(out, ")");
+}
+
+int opk_legacy_expand(char **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
+                      const char *formula)
+{
+	opk_autostrlist struct opk_strlist words = { 0 };
+	opk_autobuf struct opk_buf text = { 0 };
+	const char *at = formula;
+	struct several term;
+
+	if (find_several(&term, formula, at) && !find_words(&words, ctx, catalog, formula, &term))
+		return opk_nomem(ctx, "a formula");
+	for (; find_several(&term, formula, at); at = term.end) {
+		opk_buf_add(&text, at, (size_t)(term.before - at));
+		add_sum(&text, &term, &words);
+	}
+	opk_buf_add(&text, at, strlen(at) + 1);
+	if (text.failed)
+		return opk_nomem(ctx, "a formula");
+	*out = (char *)opk_take(text.data);
+	return OPK_OK;
 }

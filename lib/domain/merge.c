@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "domain/container.h"
+#include "domain/meta.h"
 
 /* What an image's rows are described by, in the first part that has any. */
 struct tables {
@@ -61,6 +62,9 @@ static int check_meta(struct merge *m, const char *path, const struct opk_meta *
 	if (!same_groups(meta, first))
 		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its groups of metrics differ from those of %s",
 		                path, first_path);
+	if (!opk_meta_same_set(meta, first))
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: version, labels, derived metrics or columns of "
+		                "its set differ from those of %s", path, first_path);
 	if (!m->options->join && strcmp(meta->join, first->join))
 		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its ranges are joined by '%s', those of %s by "
 		                "'%s'", path, meta->join, first_path, first->join);

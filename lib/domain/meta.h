@@ -23,6 +23,11 @@ struct opk_meta_lists {
 	size_t *indices; /* of all groups, one behind the other */
 	const char **inflated;
 	struct opk_property *run;
+	struct opk_meta_label *labels;
+	const char **hidden;
+	struct opk_meta_derived *derived;
+	const char **columns;
+	struct opk_meta_heading *headings;
 };
 int opk_meta_check_lists(struct opk_ctx *ctx, const struct opk_meta *meta);
 void opk_meta_put_lists(struct opk_json_writer *json, const struct opk_meta *meta);
@@ -30,6 +35,18 @@ void opk_meta_put_lists(struct opk_json_writer *json, const struct opk_meta *met
 int opk_meta_read_lists(struct opk_meta_lists *lists, struct opk_meta *meta, struct opk_ctx *ctx,
                         const struct opk_json *root);
 void opk_meta_lists_clear(struct opk_meta_lists *lists);
+/* An absent member is an empty list; one of another type is refused. */
+int opk_meta_find_list(const struct opk_json **out, struct opk_ctx *ctx, const struct opk_json *root,
+                       const char *key, enum opk_json_type type);
+
+/* What the set says beyond its metrics: meta_set.c. Formulas are not looked at. */
+int opk_meta_check_set(struct opk_ctx *ctx, const struct opk_meta *meta);
+void opk_meta_put_set(struct opk_json_writer *json, const struct opk_meta *meta);
+int opk_meta_read_set(struct opk_meta_lists *lists, struct opk_meta *meta, struct opk_ctx *ctx,
+                      const struct opk_json *root);
+bool opk_meta_same_set(const struct opk_meta *a, const struct opk_meta *b);
+/* How many columns are shown where the set names none. */
+size_t opk_meta_default_columns(const struct opk_meta *meta);
 
 /* The RNGS section: ranges.c. */
 void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, size_t count);

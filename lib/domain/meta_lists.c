@@ -35,6 +35,8 @@ static int check_groups(struct opk_ctx *ctx, const struct opk_meta *meta)
 
 int opk_meta_check_lists(struct opk_ctx *ctx, const struct opk_meta *meta)
 {
+	int code;
+
 	if (meta->inflated_count > MAX_INFLATED)
 		return opk_fail(ctx, OPK_EUSAGE, "too many inflated metrics");
 	for (size_t i = 0; i < meta->inflated_count; i++)
@@ -46,7 +48,8 @@ int opk_meta_check_lists(struct opk_ctx *ctx, const struct opk_meta *meta)
 	for (size_t i = 0; i < meta->run_count; i++)
 		if (!meta->run[i].name || !*meta->run[i].name || !meta->run[i].value)
 			return opk_fail(ctx, OPK_EUSAGE, "a fact about a run lacks name or value");
-	return check_groups(ctx, meta);
+	code = check_groups(ctx, meta);
+	return code ? code : opk_meta_check_set(ctx, meta);
 }
 
 static void put_groups(struct opk_json_writer *json, const struct opk_meta *meta)
@@ -62,16 +65,8 @@ static void put_groups(struct opk_json_writer *json, const struct opk_meta *meta
 	opk_json_end_array(json);
 }
 
-void opk_meta_put_lists(struct opk_json_writer *json, const struct opk_meta *meta)
+static void put_run(struct opk_json_writer *json, const struct opk_meta *meta)
 {
-	if (meta->group_count)
-		put_groups(json, meta);
-	if (meta->inflated_count) {
-		opk_json_key(json, "inflated");
-		opk_json_put_strings(json, meta->inflated, meta->inflated_count);
-	}
-	if (!meta->run_count)
-		return;
 	opk_json_key(json, "run");
 	opk_json_begin_object(json);
 	for (size_t i = 0; i < meta->run_count; i++) {
@@ -81,9 +76,21 @@ void opk_meta_put_lists(struct opk_json_writer *json, const struct opk_meta *met
 	opk_json_end_object(json);
 }
 
-/* An absent member is an empty list; one of another type is refused. */
-static int find_list(const struct opk_json **out, struct opk_ctx *ctx, const struct opk_json *root,
-                     const char *key, enum opk_json_type type)
+void opk_meta_put_lists(struct opk_json_writer *json, const struct opk_meta *meta)
+{
+	if (meta->group_count)
+		put_groups(json, meta);
+	if (meta->inflated_count) {
+		opk_json_key(json, "inflated");
+		opk_json_put_strings(json, meta->inflated, meta->inflated_count);
+	}
+	if (meta->run_count)
+		put_run(json, meta);
+	opk_meta_put_set(json, meta);
+}
+
+int opk_meta_find_list(const struct opk_json **out, struct opk_ctx *ctx, const struct opk_json *root,
+                       const char *key, enum opk_json_type type)
 {
 	static const struct opk_json empty = { .type = OPK_JSON_NULL };
 	const struct opk_json *found = opk_json_member(root, key);
@@ -130,7 +137,7 @@ static int read_groups(struct opk_meta_lists *lists, struct opk_meta *meta, stru
 {
 	const struct opk_json *list;
 	size_t *indices, total;
-	int code = find_list(&list, ctx, root, "groups", OPK_JSON_ARRAY);
+	int code = opk_meta_find_list(&list, ctx, root, "groups", OPK_JSON_ARRAY);
 
 	if (!code)
 		code = count_indices(&total, ctx, list);
@@ -156,7 +163,7 @@ static int read_inflated(struct opk_meta_lists *lists, struct opk_meta *meta, st
                          const struct opk_json *root)
 {
 	const struct opk_json *list;
-	int code = find_list(&list, ctx, root, "inflated", OPK_JSON_ARRAY);
+	int code = opk_meta_find_list(&list, ctx, root, "inflated", OPK_JSON_ARRAY);
 
 	if (code || !list->count)
 		return code;
@@ -182,7 +189,7 @@ static int read_run(struct opk_meta_lists *lists, struct opk_meta *meta, struct 
                     const struct opk_json *root)
 {
 	const struct opk_json *list;
-	int code = find_list(&list, ctx, root, "run", OPK_JSON_OBJECT);
+	int code = opk_meta_find_list(&list, ctx, root, "run", OPK_JSON_OBJECT);
 
 	if (code || !list->count)
 		return code;
@@ -212,7 +219,9 @@ int opk_meta_read_lists(struct opk_meta_lists *lists, struct opk_meta *meta, str
 
 	if (!code)
 		code = read_inflated(lists, meta, ctx, root);
-	return code ? code : read_run(lists, meta, ctx, root);
+	if (!code)
+		code = read_run(lists, meta, ctx, root);
+	return code ? code : opk_meta_read_set(lists, meta, ctx, root);
 }
 
 void opk_meta_lists_clear(struct opk_meta_lists *lists)
@@ -221,4 +230,9 @@ void opk_meta_lists_clear(struct opk_meta_lists *lists)
 	free(lists->indices);
 	free(lists->inflated);
 	free(lists->run);
+	free(lists->labels);
+	free(lists->hidden);
+	free(lists->derived);
+	free(lists->columns);
+	free(lists->headings);
 }

@@ -42,6 +42,28 @@ int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ct
 	return code;
 }
 
+int opk_plan_alone(int *passes, void **config, size_t *size, struct opk_ctx *ctx,
+                   const struct opk_catalog *catalog, const char *metric)
+{
+	struct opk_nv_host *host;
+	size_t count = 0;
+	int code = opk_nv_host_new(&host, ctx, catalog->chip, catalog->profiler, NULL);
+
+	if (code)
+		return code;
+	code = opk_nv_add_metrics(ctx, host, &metric, 1);
+	if (code == OPK_EUSAGE || code == OPK_EFAILED) {
+		opk_clear_errors(ctx);
+		*passes = -opk_nv_host_status(host);
+		code = OPK_OK;
+	} else if (!code) {
+		code = opk_plan_image(&count, config, size, ctx, host);
+		*passes = (int)count;
+	}
+	opk_nv_host_free(host);
+	return code;
+}
+
 /* Whether a metric is refused by itself, and why; OPK_OK where it is not. */
 static int explain_metric(struct opk_ctx *ctx, const struct opk_plan *plan,
                           const struct opk_catalog *catalog, const char *name, const char *place)
@@ -71,6 +93,7 @@ static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 	/* What NVIDIA said of the whole set is the innermost cause. */
 	opk_autofree char *cause =
 		opk_strdup(ctx->error_count ? ctx->errors[0] : "no reason was given");
+	const struct opk_strlist *metrics = &plan->resolved.metrics;
 	struct opk_catalog *catalog = NULL;
 	size_t refused = 0;
 	int worst = code;
@@ -79,9 +102,9 @@ static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 		return code;
 	opk_fail(ctx, code, "%s", cause);
 	/* Backwards, since the chain is read from its outer end. */
-	for (size_t i = set->metrics.count; i-- > 0;) {
-		int one = explain_metric(ctx, plan, catalog, set->metrics.items[i],
-		                         set->places.items[i]);
+	for (size_t i = metrics->count; i-- > 0;) {
+		int one = explain_metric(ctx, plan, catalog, metrics->items[i],
+		                         plan->resolved.places.items[i]);
 
 		refused += one != OPK_OK;
 		/* A wrong name is worse than a metric that can't be scheduled. */
@@ -95,10 +118,10 @@ static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 		return opk_add(ctx, code, "%s refuses the metrics of set %s together, not one by one",
 		               plan->chip, plan->set_name);
 	return opk_add(ctx, worst, "set %s: %zu of %zu metrics don't work on %s, profiler %s%s%s",
-	               plan->set_name, refused, set->metrics.count, plan->chip,
+	               plan->set_name, refused, metrics->count, plan->chip,
 	               opk_profiler_name(plan->profiler),
 	               opk_set_claims(set, plan->chip) ? "" : "; it is made for other chips, such as ",
-	               opk_set_claims(set, plan->chip) ? "" : set->chips.items[0]);
+	               opk_set_claims(set, plan->chip) ? "" : opk_set_example(set));
 }
 
 /* Takes the metrics in order, keeps those that fit into `limit` passes, and names the others. */
@@ -138,6 +161,8 @@ static int explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan, size
 static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
                    const struct opk_plan_options *options)
 {
+	int code;
+
 	plan->profiler = options->has_profiler ? options->profiler
 	                 : set->has_profiler   ? set->profiler
 	                                       : OPK_PROFILER_RANGE;
@@ -145,10 +170,13 @@ static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_
 	plan->set_description = opk_strdup(set->description);
 	if (!plan->set_name || !plan->set_description)
 		return opk_nomem(ctx, "a plan");
-	for (size_t i = 0; i < set->metrics.count; i++)
-		if (!opk_strlist_add(&plan->metrics, set->metrics.items[i]))
-			return opk_nomem(ctx, "a plan");
-	return opk_chip_resolve(&plan->chip, ctx, options->chip);
+	code = opk_chip_resolve(&plan->chip, ctx, options->chip);
+	if (!code)
+		code = opk_set_resolve(&plan->resolved, ctx, set, plan->chip, plan->profiler);
+	for (size_t i = 0; !code && i < plan->resolved.metrics.count; i++)
+		if (!opk_strlist_add(&plan->metrics, plan->resolved.metrics.items[i]))
+			code = opk_nomem(ctx, "a plan");
+	return code;
 }
 
 /* A config image names its chip; with another chip's availability image it is another one's. */
@@ -264,6 +292,7 @@ void opk_plan_free(struct opk_plan *plan)
 	free(plan->chip);
 	free(plan->set_name);
 	free(plan->set_description);
+	opk_resolved_clear(&plan->resolved);
 	opk_strlist_clear(&plan->metrics);
 	opk_strlist_clear(&plan->left_out);
 	free(plan->config);

@@ -4,7 +4,9 @@
 
 #include "base/ctx.h"
 #include "base/strlist.h"
+#include "domain/resolve.h"
 
+struct opk_catalog;
 struct opk_nv_host;
 
 struct opk_plan {
@@ -12,7 +14,8 @@ struct opk_plan {
 	enum opk_profiler profiler;
 	char *set_name;
 	char *set_description;
-	struct opk_strlist metrics;
+	struct opk_resolved resolved; /* the set on this chip */
+	struct opk_strlist metrics;   /* in the order in which they are scheduled */
 	struct opk_strlist left_out; /* of the set's metrics, those behind `metrics` */
 	void *config;
 	size_t config_size;
@@ -31,6 +34,12 @@ int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ct
 int opk_plan_shorten(struct opk_plan *plan, struct opk_ctx *ctx);
 /* Keeps `count` metrics and leaves the others out. */
 int opk_plan_keep(struct opk_plan *plan, struct opk_ctx *ctx, size_t count);
+/*
+ * The same of one metric. CUPTI may refuse it, which is no failure: *passes is the negative status, then, and
+ * there is no image.
+ */
+int opk_plan_alone(int *passes, void **config, size_t *size, struct opk_ctx *ctx,
+                   const struct opk_catalog *catalog, const char *metric);
 
 /* The same of what the host object has been given. */
 int opk_plan_image(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,

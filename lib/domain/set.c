@@ -2,8 +2,9 @@
 /* Metric sets as objects; set_yaml.c reads them, set_find.c finds them. */
 #include "domain/set.h"
 
-#include <string.h>
 #include <strings.h>
+
+#include "domain/chip.h"
 
 struct opk_set *opk_set_create(const char *name, const char *path)
 {
@@ -11,31 +12,19 @@ struct opk_set *opk_set_create(const char *name, const char *path)
 
 	if (!set)
 		return NULL;
+	set->users = 1;
+	set->version = 1;
 	set->name = opk_strdup(name);
 	set->description = opk_strdup("");
 	set->path = opk_strdup(path);
 	return set->name && set->description && set->path ? opk_take(set) : NULL;
 }
 
-void opk_set_free(struct opk_set *set)
+struct opk_set *opk_set_use(struct opk_set *set)
 {
-	if (!set)
-		return;
-	free(set->name);
-	free(set->description);
-	free(set->path);
-	opk_strlist_clear(&set->metrics);
-	opk_strlist_clear(&set->places);
-	opk_strlist_clear(&set->chips);
-	opk_strlist_clear(&set->chip_places);
-	free(set);
-}
-
-bool opk_set_add_metric(struct opk_set *set, const char *metric, const char *place)
-{
-	if (opk_strlist_contains(&set->metrics, metric))
-		return true;
-	return opk_strlist_add(&set->metrics, metric) && opk_strlist_add(&set->places, place);
+	if (set)
+		set->users++;
+	return set;
 }
 
 /* "memory+roofline" for what a recording of both is called. */
@@ -52,8 +41,11 @@ static char *joined_name(const struct opk_set *const *sets, size_t count)
 	return name;
 }
 
-static int join(struct opk_set *to, struct opk_ctx *ctx, const struct opk_set *from)
+/* The joined set includes the others. */
+static int join(struct opk_set *to, struct opk_ctx *ctx, struct opk_set *from)
 {
+	struct opk_set **slot;
+
 	if (from->has_profiler && to->has_profiler && from->profiler != to->profiler)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "set %s is for profiler %s, a set before it for %s: build them apart",
@@ -63,9 +55,10 @@ static int join(struct opk_set *to, struct opk_ctx *ctx, const struct opk_set *f
 		to->has_profiler = true;
 		to->profiler = from->profiler;
 	}
-	for (size_t i = 0; i < from->metrics.count; i++)
-		if (!opk_set_add_metric(to, from->metrics.items[i], from->places.items[i]))
-			return opk_nomem(ctx, "a metric set");
+	slot = opk_append(&to->includes, &to->include_capacity, &to->include_count, sizeof *slot);
+	if (!slot)
+		return opk_nomem(ctx, "a metric set");
+	*slot = opk_set_use(from);
 	return OPK_OK;
 }
 
@@ -74,9 +67,10 @@ static bool copy_claims(struct opk_set *to, const struct opk_set *from)
 {
 	free(to->description);
 	to->description = opk_strdup(from->description);
+	to->version = from->version;
+	to->joined = from->joined;
 	for (size_t i = 0; i < from->chips.count; i++)
-		if (!opk_strlist_add(&to->chips, from->chips.items[i])
-		    || !opk_strlist_add(&to->chip_places, from->chip_places.items[i]))
+		if (!opk_words_add(&to->chips, from->chips.items[i].text, &from->chips.items[i].place))
 			return false;
 	return to->description != NULL;
 }
@@ -93,11 +87,13 @@ int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set
 	set = name ? opk_set_create(name, count == 1 ? sets[0]->path : "") : NULL;
 	if (!set)
 		return opk_nomem(ctx, "a metric set");
+	set->joined = true;
+	/* They are shared, not changed. */
 	for (size_t i = 0; !code && i < count; i++)
-		code = join(set, ctx, sets[i]);
+		code = join(set, ctx, (struct opk_set *)(uintptr_t)sets[i]);
 	if (code)
 		return code;
-	if (count == 1 && !copy_claims(set, sets[0]))
+	if ((count == 1 && !copy_claims(set, sets[0])) || !opk_set_complete(set))
 		return opk_nomem(ctx, "a metric set");
 	*out = opk_take(set);
 	return OPK_OK;
@@ -150,7 +146,7 @@ size_t opk_set_chip_count(const struct opk_set *set)
 
 const char *opk_set_chip(const struct opk_set *set, size_t i)
 {
-	return set->chips.items[i];
+	return set->chips.items[i].text;
 }
 
 const char *opk_set_chip_place(const struct opk_set *set, size_t i)
@@ -158,12 +154,28 @@ const char *opk_set_chip_place(const struct opk_set *set, size_t i)
 	return set->chip_places.items[i];
 }
 
+static bool names(const struct opk_set *set, const char *chip)
+{
+	const char *architecture = opk_chip_architecture(chip);
+
+	for (size_t i = 0; i < set->chips.count; i++)
+		if (!strcasecmp(set->chips.items[i].text, chip)
+		    || !strcasecmp(set->chips.items[i].text, architecture))
+			return true;
+	return false;
+}
+
 bool opk_set_claims(const struct opk_set *set, const char *chip)
 {
-	for (size_t i = 0; i < set->chips.count; i++)
-		if (!strcasecmp(set->chips.items[i], chip))
-			return true;
-	return set->chips.count == 0;
+	for (size_t i = 0; i < set->claiming_count; i++)
+		if (!names(set->claiming[i], chip))
+			return false;
+	return true;
+}
+
+const char *opk_set_example(const struct opk_set *set)
+{
+	return set->claiming_count ? set->claiming[0]->chips.items[0].text : NULL;
 }
 
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip)

@@ -1,29 +1,133 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Metric sets as they are written; what they mean on a chip is resolve.h's. */
 #ifndef OPK_SET_H
 #define OPK_SET_H
 
+#include <sys/types.h>
+
 #include "base/ctx.h"
+#include "base/source.h"
 #include "base/strlist.h"
 
+/* Text of a set and where it stands. */
+struct opk_word {
+	char *text; /* NULL: there is none */
+	struct opk_place place;
+};
+
+struct opk_words {
+	struct opk_word *items;
+	size_t count, capacity;
+};
+
+struct opk_items {
+	struct opk_item *items;
+	size_t count, capacity;
+};
+
+enum opk_item_kind { OPK_ITEM_METRIC, OPK_ITEM_ANY, OPK_ITEM_GROUP };
+
+/* An entry of a list of metrics. */
+struct opk_item {
+	enum opk_item_kind kind;
+	struct opk_word what; /* a name, a glob or a /regex/; the first of `any`; a group's heading */
+	struct opk_words any;
+	struct opk_word as;
+	bool optional;
+	struct opk_words only, except; /* chips, architectures, profilers */
+	struct opk_word prose;         /* of a group, as its items */
+	struct opk_items items;
+};
+
+struct opk_change {
+	struct opk_place place;
+	struct opk_words where; /* chips, architectures, profilers */
+	struct opk_items add;
+	struct opk_words remove;
+};
+
+struct opk_constant {
+	struct opk_word name, unit;
+	bool has_default;
+	double value;             /* the default */
+	struct opk_words where;   /* chips and architectures that have another one */
+	double *values;           /* one for each of them */
+	size_t value_capacity;
+};
+
+/* A metric that is computed from others. */
+struct opk_formula_text {
+	struct opk_word name, formula, unit, description;
+};
+
+struct opk_parameter {
+	struct opk_word name;
+	char *value;
+};
+
 struct opk_set {
+	size_t users; /* sets that include it, and who has it from us */
 	char *name;
 	char *description;
 	char *path; /* "" unless from a file */
+	struct opk_source *source;
+	dev_t device; /* of the file; inode 0: of none */
+	ino_t inode;
+	unsigned version;
 	bool has_profiler;
 	enum opk_profiler profiler;
-	struct opk_strlist metrics;
-	struct opk_strlist places; /* "file:line:column" of each metric, or "" */
-	struct opk_strlist chips;
+	bool joined; /* of sets that have nothing to do with each other: it claims every chip */
+	bool broken; /* what it includes could not all be read */
+	struct opk_words chips;
+	struct opk_set **includes;
+	size_t include_count, include_capacity;
+	struct opk_items items;
+	struct {
+		struct opk_change *items;
+		size_t count, capacity;
+	} changes;
+	struct {
+		struct opk_parameter *items;
+		size_t count, capacity;
+	} parameters;
+	struct {
+		struct opk_constant *items;
+		size_t count, capacity;
+	} constants;
+	struct {
+		struct opk_formula_text *items;
+		size_t count, capacity;
+	} derived;
+	/* Values that parameters were given, of this set or of one that it includes. */
+	struct {
+		struct opk_parameter *items;
+		size_t count, capacity;
+	} given;
+	/* The sets that name the chips it claims: this one, or of those that it includes. */
+	const struct opk_set **claiming;
+	size_t claiming_count, claiming_capacity;
+	/* The entries of all lists of metrics as they are written, each once, and their places. */
+	struct opk_strlist metrics, places;
 	struct opk_strlist chip_places;
 };
 
 /* An empty set of that name. */
 struct opk_set *opk_set_create(const char *name, const char *path);
-/* Adds a metric once; false when out of memory. */
-bool opk_set_add_metric(struct opk_set *set, const char *metric, const char *place);
+struct opk_set *opk_set_use(struct opk_set *set);
 
-/* Whether the set names the chip, or none at all. */
+/* One more of each, zeroed; NULL when out of memory. */
+bool opk_words_add(struct opk_words *words, const char *text, const struct opk_place *place);
+void opk_words_clear(struct opk_words *words);
+struct opk_item *opk_items_add(struct opk_items *items);
+void opk_items_clear(struct opk_items *items);
+
+/* Fills `claiming`, `metrics` and the places from what it has and includes; false when out of memory. */
+bool opk_set_complete(struct opk_set *set);
+
+/* Whether the set is made for the chip: it names it or its architecture, or none at all. */
 bool opk_set_claims(const struct opk_set *set, const char *chip);
+/* A chip or architecture that it names; NULL where it names none. */
+const char *opk_set_example(const struct opk_set *set);
 
 OPK_DEFINE_AUTO(opk_set)
 

@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "config.h"
 #include "domain/set.h"
+#include "domain/set_find.h"
 
 struct opk_set_list {
 	struct opk_strlist paths;
@@ -26,6 +27,11 @@ static bool is_yaml(const char *name)
 	const char *dot = strrchr(name, '.');
 
 	return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
+}
+
+bool opk_set_is_path(const char *text)
+{
+	return strchr(text, '/') || is_yaml(text);
 }
 
 static bool list_folder(struct opk_strlist *out, const char *folder)
@@ -109,6 +115,13 @@ const char *opk_set_list_path(const struct opk_set_list *list, size_t i)
 	return list->paths.items[i];
 }
 
+static bool add_name(struct opk_set *set, const char *name)
+{
+	struct opk_item *item = opk_items_add(&set->items);
+
+	return item && (item->what.text = opk_strdup(name)) != NULL;
+}
+
 int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
 {
 	opk_auto(opk_set) struct opk_set *set = opk_set_create("custom", "");
@@ -118,8 +131,8 @@ int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *sp
 
 	for (char *name; ok && (name = strsep(&rest, ","));)
 		if (*name)
-			ok = opk_set_add_metric(set, name, "");
-	if (!ok)
+			ok = add_name(set, name);
+	if (!ok || !opk_set_complete(set))
 		return opk_nomem(ctx, "a metric set");
 	if (!set->metrics.count)
 		return opk_fail(ctx, OPK_EUSAGE, "'%s' names no metric", spec);
@@ -136,25 +149,13 @@ static char *stem(const char *path)
 	return opk_strndup(name, (size_t)(strrchr(name, '.') - name));
 }
 
-static int from_shipped(struct opk_set **out, struct opk_ctx *ctx, const char *name)
+static int no_such_set(struct opk_ctx *ctx, const char *name)
 {
-	opk_autostrlist struct opk_strlist where = { 0 }, stems = { 0 };
+	opk_autostrlist struct opk_strlist stems = { 0 };
 	struct opk_nearest nearest = { .name = name };
 	struct opk_set_list *list;
-	int code;
+	int code = opk_set_list_new(&list, ctx);
 
-	if (!folders(&where, ctx))
-		return opk_nomem(ctx, "metric sets");
-	for (size_t i = 0; i < 2 * where.count; i++) {
-		opk_autofree char *path = opk_printf("%s/%s.%s", where.items[i / 2], name,
-		                                     i % 2 ? "yml" : "yaml");
-
-		if (!path)
-			return opk_nomem(ctx, "metric sets");
-		if (!access(path, F_OK))
-			return opk_set_load(out, ctx, path);
-	}
-	code = opk_set_list_new(&list, ctx);
 	if (code)
 		return code;
 	for (size_t i = 0; i < list->paths.count; i++)
@@ -168,9 +169,37 @@ static int from_shipped(struct opk_set **out, struct opk_ctx *ctx, const char *n
 	                nearest.best ? nearest.best : "", nearest.best ? "?" : "");
 }
 
+int opk_set_shipped_path(char **out, struct opk_ctx *ctx, const char *name)
+{
+	opk_autostrlist struct opk_strlist where = { 0 };
+
+	if (!folders(&where, ctx))
+		return opk_nomem(ctx, "metric sets");
+	for (size_t i = 0; i < 2 * where.count; i++) {
+		opk_autofree char *path = opk_printf("%s/%s.%s", where.items[i / 2], name,
+		                                     i % 2 ? "yml" : "yaml");
+
+		if (!path)
+			return opk_nomem(ctx, "metric sets");
+		if (access(path, F_OK))
+			continue;
+		*out = opk_take(path);
+		return OPK_OK;
+	}
+	return no_such_set(ctx, name);
+}
+
+static int from_shipped(struct opk_set **out, struct opk_ctx *ctx, const char *name)
+{
+	opk_autofree char *path = NULL;
+	int code = opk_set_shipped_path(&path, ctx, name);
+
+	return code ? code : opk_set_load(out, ctx, path);
+}
+
 int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
 {
-	if (strchr(spec, '/') || is_yaml(spec))
+	if (opk_set_is_path(spec))
 		return opk_set_load(out, ctx, spec);
 	/* Metric names have a double underscore, sets don't. */
 	if (strchr(spec, ',') || strstr(spec, "__"))

@@ -1,174 +1,284 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The YAML form of a metric set, docs/metric-sets.md. */
+/* The YAML form of a metric set, docs/metric-sets.md: the keys of the file, and what values have in common. */
+#include <locale.h>
+#include <math.h>
 #include <string.h>
 
-#include "adapters/yaml/yaml_tree.h"
+#include "base/ascii.h"
 #include "base/nearest.h"
-#include "domain/set.h"
+#include "domain/set_read.h"
+#include "domain/where.h"
 
-enum { MAX_FILE = 1 << 20, MAX_METRICS = 10000 };
-
-struct loader {
-	struct opk_ctx *ctx;
-	const char *path;
-	struct opk_set *set;
-};
-
-static int replace_text(struct loader *l, char **field, const struct opk_yaml *value)
+void opk_set_reader_clear(struct opk_set_reader *r)
 {
-	char *copy;
-
-	if (value->kind != OPK_YAML_SCALAR || !*value->text)
-		return opk_yaml_fail(l->ctx, l->path, value, "text is needed here");
-	copy = opk_strdup(value->text);
-	if (!copy)
-		return opk_nomem(l->ctx, "a metric set");
-	free(*field);
-	*field = copy;
-	return OPK_OK;
+	opk_words_clear(&r->includes);
+	opk_words_clear(&r->metrics);
+	opk_index_clear(&r->seen);
 }
 
-static int read_name(struct loader *l, const struct opk_yaml *value)
+/* ---- values */
+
+static bool copy_word(struct opk_set_reader *r, struct opk_word *out, const struct opk_yaml *value)
 {
-	return replace_text(l, &l->set->name, value);
+	free(out->text);
+	out->text = opk_strdup(value->text);
+	out->place = value->place;
+	r->problems->no_memory |= !out->text;
+	return out->text != NULL;
 }
 
-static int read_description(struct loader *l, const struct opk_yaml *value)
+void opk_set_read_word(struct opk_set_reader *r, struct opk_word *out, const struct opk_yaml *value)
 {
-	return replace_text(l, &l->set->description, value);
+	if (value->kind == OPK_YAML_SCALAR && *value->text)
+		copy_word(r, out, value);
+	else if (value->kind != OPK_YAML_BAD)
+		opk_problems_add(r->problems, &value->place, "text is needed here");
 }
 
-static int read_profiler(struct loader *l, const struct opk_yaml *value)
+static bool check_words(struct opk_set_reader *r, const struct opk_yaml *value, const char *many)
 {
-	l->set->has_profiler = true;
-	if (value->kind == OPK_YAML_SCALAR && opk_profiler_parse(&l->set->profiler, value->text))
-		return OPK_OK;
-	return opk_yaml_fail(l->ctx, l->path, value, "profiler must be range or pm");
-}
-
-static int check_list(struct loader *l, const struct opk_yaml *value, const char *of)
-{
+	if (value->kind == OPK_YAML_BAD)
+		return false;
 	if (value->kind != OPK_YAML_LIST || !value->count)
-		return opk_yaml_fail(l->ctx, l->path, value, "a list of %s is needed here", of);
-	if (value->count > MAX_METRICS)
-		return opk_yaml_fail(l->ctx, l->path, value, "more than %d %s", MAX_METRICS, of);
-	for (size_t i = 0; i < value->count; i++)
-		if (value->items[i].kind != OPK_YAML_SCALAR || !*value->items[i].text)
-			return opk_yaml_fail(l->ctx, l->path, &value->items[i],
-			                     "one of the %s is needed here, as plain text", of);
-	return OPK_OK;
+		opk_problems_add(r->problems, &value->place, "a list of %s is needed here", many);
+	else if (value->count > OPK_MAX_METRICS)
+		opk_problems_add(r->problems, &value->place, "more than %d %s", OPK_MAX_METRICS, many);
+	else
+		return true;
+	return false;
 }
 
-static char *place_of(const struct loader *l, const struct opk_yaml *item)
+void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out, const struct opk_yaml *value,
+                        const char *one, const char *many)
 {
-	return opk_printf("%s:%zu:%zu", l->path, item->line, item->column);
-}
+	opk_autoindex struct opk_index seen = { 0 };
 
-static int read_chips(struct loader *l, const struct opk_yaml *value)
-{
-	int code = check_list(l, value, "chips");
+	if (!check_words(r, value, many))
+		return;
+	for (size_t i = 0; i < value->count; i++) {
+		const struct opk_yaml *item = &value->items[i];
+		size_t first = i;
 
-	for (size_t i = 0; !code && i < value->count; i++) {
-		if (opk_strlist_contains(&l->set->chips, value->items[i].text))
-			code = opk_yaml_fail(l->ctx, l->path, &value->items[i],
-			                     "chip %s is listed twice", value->items[i].text);
-		else if (!opk_strlist_add(&l->set->chips, value->items[i].text)
-		         || !opk_strlist_take(&l->set->chip_places, place_of(l, &value->items[i])))
-			code = opk_nomem(l->ctx, "a metric set");
+		if (item->kind == OPK_YAML_BAD)
+			continue;
+		if (item->kind != OPK_YAML_SCALAR || !*item->text)
+			opk_problems_add(r->problems, &item->place,
+			                 "one of the %s is needed here, as plain text", many);
+		else if (!opk_index_add(&seen, item->text, i, &first)
+		         || (first == i && !opk_words_add(out, item->text, &item->place)))
+			r->problems->no_memory = true;
+		else if (first < i)
+			opk_problems_add(r->problems, &item->place, "%s %.100s is listed twice", one,
+			                 item->text);
 	}
-	return code;
 }
 
-static int add_metric(struct loader *l, const struct opk_yaml *item)
+void opk_set_read_where(struct opk_set_reader *r, struct opk_words *out, const struct opk_yaml *value)
 {
-	opk_autofree char *place = place_of(l, item);
+	opk_set_read_words(r, out, value, "the word", "chips, architectures or profilers");
+	for (size_t i = 0; i < out->count; i++) {
+		const char *word = out->items[i].text;
+		const char *near = opk_where_nearest(word, true);
 
-	if (strpbrk(item->text, " \t\n,\""))
-		return opk_yaml_fail(l->ctx, l->path, item, "'%s' is no metric name", item->text);
-	for (size_t i = 0; i < l->set->metrics.count; i++)
-		if (!strcmp(l->set->metrics.items[i], item->text))
-			return opk_yaml_fail(l->ctx, l->path, item,
-			                     "metric %s is listed twice, first at %s", item->text,
-			                     l->set->places.items[i]);
-	if (!place || !opk_set_add_metric(l->set, item->text, place))
-		return opk_nomem(l->ctx, "a metric set");
-	return OPK_OK;
+		if (!opk_where_known(r->ctx, &r->problems->no_memory, word, true))
+			opk_problems_add(r->problems, &out->items[i].place,
+			                 "'%.100s' is no chip, architecture or profiler" OPK_DID_YOU_MEAN,
+			                 word, OPK_NEAR(near));
+	}
 }
 
-static int read_metrics(struct loader *l, const struct opk_yaml *value)
+void opk_set_read_bool(struct opk_set_reader *r, bool *out, const struct opk_yaml *value)
 {
-	int code = check_list(l, value, "metrics");
+	bool text = value->kind == OPK_YAML_SCALAR;
 
-	for (size_t i = 0; !code && i < value->count; i++)
-		code = add_metric(l, &value->items[i]);
-	return code;
+	*out = text && !strcmp(value->text, "true");
+	if (!*out && !(text && !strcmp(value->text, "false")) && value->kind != OPK_YAML_BAD)
+		opk_problems_add(r->problems, &value->place, "true or false is needed here");
 }
 
-static const struct key {
-	const char *name;
-	int (*read)(struct loader *l, const struct opk_yaml *value);
-} keys[] = {
-	{ "name", read_name },   { "description", read_description }, { "profiler", read_profiler },
-	{ "chips", read_chips }, { "metrics", read_metrics },
-};
+/* Hexadecimal numbers, infinity and the like are no numbers of the language. */
+bool opk_set_read_number(struct opk_set_reader *r, double *out, const struct opk_yaml *value)
+{
+	bool text = value->kind == OPK_YAML_SCALAR && *value->text;
+	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	char *end = NULL;
 
-enum { KEY_COUNT = sizeof keys / sizeof *keys };
+	*out = 0;
+	if (text && c_locale && !value->text[strspn(value->text, "+-.0123456789eE")])
+		*out = strtod_l(value->text, &end, c_locale);
+	if (c_locale)
+		freelocale(c_locale);
+	r->problems->no_memory |= !c_locale;
+	if (end && end != value->text && !*end && isfinite(*out))
+		return true;
+	if (value->kind != OPK_YAML_BAD)
+		opk_problems_add(r->problems, &value->place, "a number is needed here, such as 2.5 or 1e9");
+	return false;
+}
 
-static int read_key(struct loader *l, const struct opk_yaml *key, const struct opk_yaml *value)
+bool opk_set_check_name(struct opk_set_reader *r, const struct opk_word *name, const char *what)
+{
+	static const char *const taken[] = { "min", "max", "if", "abs", "sqrt" };
+	const char *text = name->text;
+	bool ok = strlen(text) <= 100 && opk_is_letter(*text) && !strstr(text, "__");
+
+	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+		if (strcmp(text, taken[i]))
+			continue;
+		opk_problems_add(r->problems, &name->place, "%s is a function of formulas: take another name",
+		                 text);
+		return false;
+	}
+	for (const char *c = text; ok && *c; c++)
+		ok = opk_is_letter(*c) || opk_is_digit(*c);
+	if (!ok)
+		opk_problems_add(r->problems, &name->place,
+		                 "'%.100s' can't be the name of a %s: take letters, digits and single "
+		                 "underscores, a letter first", text, what);
+	return ok;
+}
+
+/* ---- maps */
+
+/* Which field a key is, or was meant to be; `count` where none. */
+static size_t find_field(struct opk_set_reader *r, const struct opk_yaml *key,
+                         const struct opk_set_field *fields, size_t count, bool *known)
 {
 	struct opk_nearest nearest = { .name = key->text };
+	size_t meant = count;
 
-	for (size_t i = 0; i < KEY_COUNT; i++) {
-		if (!strcmp(keys[i].name, key->text))
-			return keys[i].read(l, value);
-		opk_nearest_try(&nearest, keys[i].name);
+	for (size_t i = 0; i < count; i++) {
+		*known = !strcmp(fields[i].name, key->text);
+		if (*known)
+			return i;
+		opk_nearest_try(&nearest, fields[i].name);
+		if (nearest.best == fields[i].name)
+			meant = i;
 	}
-	return opk_yaml_fail(l->ctx, l->path, key, "unknown key '%s'%s%s%s", key->text,
-	                     nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
-	                     nearest.best ? "?" : "");
+	opk_problems_add(r->problems, &key->place, "unknown key '%.100s'" OPK_DID_YOU_MEAN, key->text,
+	                 OPK_NEAR(nearest.best));
+	return meant;
 }
 
-static int read_root(struct loader *l, const struct opk_yaml *root)
+unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct opk_yaml *map,
+                          const struct opk_set_field *fields, size_t count, const char *what)
 {
-	if (root->kind != OPK_YAML_MAP)
-		return opk_yaml_fail(l->ctx, l->path, root,
-		                     "a metric set is a map with name, description and metrics");
-	for (size_t i = 0; i + 1 < root->count; i += 2) {
-		int code = read_key(l, &root->items[i], &root->items[i + 1]);
+	unsigned seen = 0;
 
-		if (code)
-			return code;
+	if (map->kind != OPK_YAML_MAP) {
+		if (map->kind != OPK_YAML_BAD)
+			opk_problems_add(r->problems, &map->place, "%s", what);
+		return ~0U;
 	}
-	if (!*l->set->name)
-		return opk_yaml_fail(l->ctx, l->path, root, "the key 'name' is missing");
-	if (!l->set->metrics.count)
-		return opk_yaml_fail(l->ctx, l->path, root, "the key 'metrics' is missing");
-	return OPK_OK;
+	for (size_t i = 0; i + 1 < map->count; i += 2) {
+		bool known = false;
+		size_t field;
+
+		/* Whatever this key was: it may have been one that is missing. */
+		if (map->items[i].kind == OPK_YAML_BAD) {
+			seen = ~0U;
+			continue;
+		}
+		field = find_field(r, &map->items[i], fields, count, &known);
+		if (known)
+			fields[field].read(r, object, &map->items[i + 1]);
+		if (field < count)
+			seen |= 1U << field;
+	}
+	return seen;
 }
 
-int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path)
-{
-	opk_auto(opk_set) struct opk_set *set = opk_set_create("", path);
-	struct loader l = { .ctx = ctx, .path = path, .set = set };
-	opk_autofree void *text = NULL;
-	struct opk_yaml *root = NULL;
-	size_t size = 0;
-	int code;
+/* ---- the keys of the file */
 
-	if (!set)
-		return opk_nomem(ctx, "a metric set");
-	code = opk_read_file(&text, &size, ctx, path);
-	if (code)
-		return code;
-	if (size > MAX_FILE)
-		return opk_fail(ctx, OPK_EINPUT, "%s: a metric set has at most %d bytes", path,
-		                MAX_FILE);
-	code = opk_yaml_parse(&root, ctx, path, text, size);
-	if (!code)
-		code = read_root(&l, root);
-	opk_yaml_free(root);
-	if (code)
-		return code;
-	*out = opk_take(set);
-	return OPK_OK;
+static void replace(struct opk_set_reader *r, char **field, const struct opk_yaml *value)
+{
+	struct opk_word word = { 0 };
+
+	opk_set_read_word(r, &word, value);
+	if (!word.text)
+		return;
+	free(*field);
+	*field = word.text;
+}
+
+static void read_name(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	replace(r, &r->set->name, value);
+}
+
+static void read_description(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	replace(r, &r->set->description, value);
+}
+
+static void read_version(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	bool text = value->kind == OPK_YAML_SCALAR;
+	unsigned long version = 0;
+
+	(void)object;
+	if (text && strspn(value->text, "0123456789") == strlen(value->text) && strlen(value->text) < 10)
+		version = strtoul(value->text, NULL, 10);
+	if (!version && value->kind != OPK_YAML_BAD)
+		opk_problems_add(r->problems, &value->place, "a version is a whole number from 1 on");
+	r->set->version = version ? (unsigned)version : 1;
+}
+
+static void read_profiler(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	r->set->has_profiler = true;
+	if (value->kind != OPK_YAML_BAD
+	    && !(value->kind == OPK_YAML_SCALAR && opk_profiler_parse(&r->set->profiler, value->text)))
+		opk_problems_add(r->problems, &value->place, "profiler must be range or pm");
+}
+
+static void read_chips(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	opk_set_read_words(r, &r->set->chips, value, "chip", "chips");
+}
+
+static void read_includes(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	opk_set_read_words(r, &r->includes, value, "set", "sets");
+}
+
+static void read_metrics(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	opk_set_read_items(r, &r->set->items, value);
+}
+
+enum { NAME, INCLUDE, DERIVED, METRICS };
+
+static const struct opk_set_field fields[] = {
+	[NAME] = { "name", read_name },
+	[INCLUDE] = { "include", read_includes },
+	[DERIVED] = { "derived", opk_set_read_derived },
+	[METRICS] = { "metrics", read_metrics },
+	{ "version", read_version },
+	{ "description", read_description },
+	{ "profiler", read_profiler },
+	{ "chips", read_chips },
+	{ "parameters", opk_set_read_parameters },
+	{ "constants", opk_set_read_constants },
+	{ "changes", opk_set_read_changes },
+};
+
+enum { FIELD_COUNT = sizeof fields / sizeof *fields };
+
+void opk_set_read(struct opk_set_reader *r, const struct opk_yaml *root)
+{
+	unsigned seen = opk_set_read_map(r, NULL, root, fields, FIELD_COUNT,
+	                                 "a metric set is a map with name, description and metrics");
+
+	if (!(seen & 1U << NAME))
+		opk_problems_add(r->problems, &root->place, "the key 'name' is missing");
+	if (!(seen & (1U << METRICS | 1U << INCLUDE | 1U << DERIVED)))
+		opk_problems_add(r->problems, &root->place,
+		                 "the key 'metrics' is missing; 'include' or 'derived' would do, too");
 }

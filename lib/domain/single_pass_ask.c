@@ -91,23 +91,41 @@ static int pack_set(struct packing *p)
 
 /* ---- which metrics */
 
-/* A base metric by its plainest full name; one that the chip lacks is skipped. */
-static int add_name(struct packing *p, struct opk_nv_host *host, const char *name)
+/* Takes the name where the chip has it. */
+static int take_name(bool *taken, struct packing *p, struct opk_nv_host *host, const char *name)
 {
 	struct opk_metric metric;
 	int code = opk_nv_properties(&metric, p->ctx, host, name);
-	bool is_base = opk_base_length(name) == strlen(name);
 
+	*taken = !code;
 	if (code == OPK_EUSAGE) {
 		opk_clear_errors(p->ctx);
 		return OPK_OK;
 	}
-	if (code)
-		return code;
-	return opk_strlist_take(&p->names, opk_printf("%s%s", name,
-	                                              is_base ? opk_plain_suffix(metric.type) : ""))
-	               ? OPK_OK
-	               : opk_nomem(p->ctx, "a single-pass set");
+	return code                                  ? code
+	       : opk_strlist_add(&p->names, name) ? OPK_OK
+	                                          : opk_nomem(p->ctx, "a single-pass set");
+}
+
+/*
+ * A base metric by its plainest full name: the types' are tried, as CUPTI 12.x does not know the type of a bare
+ * base name. What the chip lacks is skipped.
+ */
+static int add_name(struct packing *p, struct opk_nv_host *host, const char *name)
+{
+	bool taken = false;
+	int code = OPK_OK;
+
+	if (opk_base_length(name) < strlen(name))
+		return take_name(&taken, p, host, name);
+	for (int type = OPK_COUNTER; !code && !taken && type <= OPK_THROUGHPUT; type++) {
+		opk_autofree char *full =
+			opk_printf("%s%s", name, opk_plainest_suffix((enum opk_metric_type)type));
+
+		code = full ? take_name(&taken, p, host, full)
+		            : opk_nomem(p->ctx, "a single-pass set");
+	}
+	return code;
 }
 
 /* A set of these names that the chip has. */

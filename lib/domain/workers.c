@@ -62,13 +62,14 @@ static void tell(struct outcome *outcome, const struct opk_ctx *ctx, int code)
 }
 
 /* One by one: jobs may differ in length, and taking one costs next to nothing. */
-static int do_jobs(const struct crew *crew, struct opk_ctx *ctx, void *own)
+static int do_jobs(const struct crew *crew, struct opk_ctx *ctx)
 {
+	const struct opk_workers *workers = crew->workers;
 	struct board *board = crew->board;
 	size_t i;
 
 	while ((i = atomic_fetch_add(&board->next, 1)) < crew->count) {
-		int code = crew->workers->job(&board->results[i], ctx, own, i);
+		int code = workers->job(&board->results[i], ctx, workers->data, i);
 
 		if (code)
 			return code;
@@ -86,16 +87,8 @@ struct worker {
 static void work(void *data)
 {
 	const struct worker *worker = data;
-	const struct opk_workers *workers = worker->crew->workers;
-	void *own = workers->data;
-	int code = workers->begin ? workers->begin(&own, worker->ctx, workers->data) : OPK_OK;
 
-	if (!code) {
-		code = do_jobs(worker->crew, worker->ctx, own);
-		if (workers->end)
-			workers->end(own);
-	}
-	tell(worker->outcome, worker->ctx, code);
+	tell(worker->outcome, worker->ctx, do_jobs(worker->crew, worker->ctx));
 }
 
 /* ---- in the parent */

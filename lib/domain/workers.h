@@ -9,14 +9,11 @@
  * Job `i`: its result is a number. Runs in a child process, which does many of them; what it changes
  * in memory is lost to the caller and to other children. A code, with its causes on `ctx`, ends all.
  */
-typedef int opk_worker_job(int32_t *result, struct opk_ctx *ctx, void *own, size_t i);
+typedef int opk_worker_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t i);
 
 struct opk_workers {
 	opk_worker_job *job;
-	/* Once in each child, from the caller's data: what its jobs share. NULL: they get `data`. */
-	int (*begin)(void **own, struct opk_ctx *ctx, void *data);
-	void (*end)(void *own); /* after the child's last job, if begin succeeded; NULL: nothing */
-	void *data;
+	void *data; /* of the jobs */
 	size_t processes; /* 0: one a core that this process may use */
 	/* In the caller's process, at most ten times a second; short work may never call it. */
 	void (*progress)(void *data, size_t done, size_t count);

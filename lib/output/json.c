@@ -23,10 +23,19 @@ static void put_cell(struct opk_json_writer *json, const struct opk_column *colu
 		opk_json_put_strings(json, cell->list.items, cell->list.count);
 		break;
 	case OPK_CELL_OPTIONAL:
-		if (cell->optional.known)
+	case OPK_CELL_OPTIONAL_BOOL:
+		if (!cell->optional.known)
+			opk_json_put_string(json, NULL);
+		else if (column->type == OPK_CELL_OPTIONAL)
 			opk_json_put_u64(json, cell->optional.uint);
 		else
-			opk_json_put_string(json, NULL);
+			opk_json_put_bool(json, cell->optional.uint != 0);
+		break;
+	case OPK_CELL_EITHER:
+		if (cell->either.word)
+			opk_json_put_string(json, *cell->either.word ? cell->either.word : NULL);
+		else
+			opk_json_put_u64(json, cell->either.uint);
 		break;
 	}
 }

@@ -69,6 +69,16 @@ void opk_cell_text(struct opk_buf *out, enum opk_cell_type type, const union opk
 		if (cell->optional.known)
 			opk_buf_add_printf(out, "%" PRIu64, cell->optional.uint);
 		break;
+	case OPK_CELL_EITHER:
+		if (cell->either.word)
+			opk_buf_add_text(out, cell->either.word);
+		else
+			opk_buf_add_printf(out, "%" PRIu64, cell->either.uint);
+		break;
+	case OPK_CELL_OPTIONAL_BOOL:
+		if (cell->optional.known)
+			opk_buf_add_text(out, cell->optional.uint ? "yes" : "no");
+		break;
 	}
 }
 

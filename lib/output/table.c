@@ -28,7 +28,8 @@ static char *text_of(enum opk_cell_type type, const union opk_cell *cell)
 
 static bool is_number(enum opk_cell_type type)
 {
-	return type == OPK_CELL_UINT || type == OPK_CELL_DOUBLE || type == OPK_CELL_OPTIONAL;
+	return type == OPK_CELL_UINT || type == OPK_CELL_DOUBLE || type == OPK_CELL_OPTIONAL
+	       || type == OPK_CELL_EITHER;
 }
 
 /* One line, built apart so that it can be cut. UTF-8 is cut between characters. */

@@ -2,15 +2,15 @@
 #include "common/app.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "common/pager.h"
 
 /* The chain from its outer end, each cause on a line, the first behind `first`. */
 static void print_causes(const struct app *app, const char *first)
@@ -139,25 +139,38 @@ int app_open(struct app *app)
 
 void app_close(struct app *app)
 {
-	if (app->pager)
-		pclose(app->pager);
+	if (app->gathered)
+		fclose(app->gathered);
+	free(app->text);
 	opk_out_free(app->out);
 	opk_outfile_free(app->outfile);
 	opk_ctx_free(app->ctx);
 	free(app->data_dir);
 }
 
-const char *app_passes_text(char *out, int passes)
+union opk_cell app_passes(int passes)
 {
-	if (passes < 0)
-		return "unschedulable";
-	snprintf(out, APP_PASSES_TEXT, "%d", passes);
-	return passes ? out : "";
+	if (passes > 0)
+		return (union opk_cell){ .either = { NULL, (uint64_t)passes } };
+	return (union opk_cell){ .either = { passes ? "unschedulable" : "", 0 } };
+}
+
+const char *app_set_name(char *out, const char *path)
+{
+	const char *file = strrchr(path, '/') + 1;
+
+	snprintf(out, APP_SET_NAME, "%.*s", (int)(strrchr(file, '.') - file), file);
+	return out;
 }
 
 enum opk_format app_default_format(const struct app *app)
 {
 	return !app->output && isatty(STDOUT_FILENO) ? OPK_TABLE : OPK_CSV;
+}
+
+bool app_shows_table(const struct app *app)
+{
+	return (app->format_name ? app->format : app_default_format(app)) == OPK_TABLE;
 }
 
 static size_t terminal_width(const struct app *app)
@@ -171,41 +184,24 @@ static size_t terminal_width(const struct app *app)
 
 static int write_stdout(void *data, const void *bytes, size_t size)
 {
-	(void)data;
-	if (fwrite(bytes, 1, size, stdout) == size)
+	const struct app *app = data;
+
+	if (fwrite(bytes, 1, size, app->gathered ? app->gathered : stdout) == size)
 		return 0;
 	return app_error(NULL, OPK_EFAILED, "stdout: %s", strerror(errno));
 }
 
-static int write_pager(void *data, const void *bytes, size_t size)
+/* What was gathered, if anything; without a pager it goes to the terminal as it is. */
+static int show(struct app *app)
 {
-	struct app *app = data;
+	FILE *gathered = app->gathered;
 
-	/* Who leaves the pager early has seen enough. */
-	fwrite(bytes, 1, size, app->pager);
-	return 0;
-}
-
-/* As git does: less ends by itself where all fits, shows bold, and leaves the text on the screen. */
-static void open_pager(struct app *app)
-{
-	const char *pager = app->env.pager;
-
-	if (!pager || !*pager)
-		pager = "if command -v less >/dev/null; then exec less; else exec cat; fi";
-	setenv("LESS", "FRX", 0);
-	app->pager = strcmp(pager, "cat") ? popen(pager, "w") : NULL;
-	if (app->pager)
-		signal(SIGPIPE, SIG_IGN);
-}
-
-/* Whether the pager was there. */
-static bool close_pager(struct app *app)
-{
-	int status = app->pager ? pclose(app->pager) : 0;
-
-	app->pager = NULL;
-	return !WIFEXITED(status) || WEXITSTATUS(status) < 126;
+	app->gathered = NULL;
+	if (gathered && fclose(gathered))
+		return app_error(app, OPK_EFAILED, "stdout: %s", strerror(errno));
+	if (!gathered || pager_show(app->env.pager, app->text, app->text_size))
+		return OPK_OK;
+	return write_stdout(app, app->text, app->text_size);
 }
 
 int app_begin_output(struct app *app, enum opk_format fallback)
@@ -219,13 +215,13 @@ int app_begin_output(struct app *app, enum opk_format fallback)
 		code = opk_outfile_new(&app->outfile, app->ctx, app->output);
 	if (options.width && options.format == OPK_TABLE) {
 		options.bold = !app->env.no_color || !*app->env.no_color;
-		open_pager(app);
+		/* As git has it, "cat" is none. */
+		if (!app->env.pager || strcmp(app->env.pager, "cat"))
+			app->gathered = open_memstream(&app->text, &app->text_size);
 	}
 	if (!code)
 		code = opk_out_new(&app->out, app->ctx, &options,
-		                   app->outfile ? opk_outfile_write
-		                   : app->pager ? write_pager
-		                                : write_stdout,
+		                   app->outfile ? opk_outfile_write : write_stdout,
 		                   app->outfile ? (void *)app->outfile : app);
 	return code ? app_fail(app, code) : OPK_OK;
 }
@@ -236,11 +232,11 @@ int app_end_output(struct app *app, int code)
 		code = opk_out_finish(app->out);
 	if (!code && app->outfile)
 		code = opk_outfile_finish(app->outfile);
-	if (!close_pager(app))
-		return app_error(app, OPK_EFAILED, "the pager can't be run: PAGER=%s",
-		                 app->env.pager ? app->env.pager : "");
 	if (code)
 		return app_fail(app, code);
+	code = show(app);
+	if (code)
+		return code;
 	if (fflush(stdout))
 		return app_error(app, OPK_EFAILED, "can't write the output: %s", strerror(errno));
 	return OPK_OK;

@@ -17,7 +17,7 @@ enum option_kind {
 struct option_spec {
 	const char *name;
 	char letter; /* 0: none */
-	const char *argument;
+	const char *argument; /* "FILE"; with '|' between, all that it may be: "range|pm" */
 	const char *help;
 	enum option_kind kind;
 	size_t offset;
@@ -38,7 +38,9 @@ struct app {
 	struct opk_outfile *outfile;
 	char *data_dir;
 	struct opk_env env;
-	FILE *pager; /* where a table on a terminal goes */
+	FILE *gathered; /* a table for the pager */
+	char *text; /* of it */
+	size_t text_size;
 };
 
 enum { ANY_NUMBER = 1 << 20 };
@@ -54,6 +56,9 @@ struct command {
 	size_t max_arguments; /* behind the options; ANY_NUMBER: no limit */
 	int (*run)(struct app *app, void *args);
 };
+
+/* The option that a word of the command line is, "--name" or its letter; NULL where none. */
+const struct option_spec *app_option(const struct command *command, const char *word);
 
 /* --cuda, --no-cache, --format, -o, --help: every command has them. */
 extern const struct option_spec common_options[];
@@ -74,14 +79,22 @@ int app_error(struct app *app, int code, const char *format, ...) OPK_PRINTF(3, 
 /* A remark on stderr: "offpeak: note: ..." */
 void app_note(const char *format, ...) OPK_PRINTF(1, 2);
 
-/* A number of passes, "unschedulable", or "" where it is not known; `out` has APP_PASSES_TEXT bytes. */
-enum { APP_PASSES_TEXT = 32 };
-const char *app_passes_text(char *out, int passes);
+/* Of a column OPK_CELL_EITHER: a number of passes, "unschedulable", or nothing where it is not known. */
+union opk_cell app_passes(int passes);
 
-/* The row writer over stdout or -o FILE; `fallback` is the format where none was asked for. */
+/* What commands take for a set of opk_set_list_path(): its file's name; `out` has APP_SET_NAME bytes. */
+enum { APP_SET_NAME = 256 };
+const char *app_set_name(char *out, const char *path);
+
+/*
+ * The row writer over stdout or -o FILE; `fallback` is the format where none was asked for. A table for a
+ * terminal is gathered, and shown through the pager when it ends: what goes to stderr comes before it.
+ */
 int app_begin_output(struct app *app, enum opk_format fallback);
 /* Table on a terminal, CSV elsewhere. */
 enum opk_format app_default_format(const struct app *app);
+/* Whether that is what people read, unless the command has a default of its own. */
+bool app_shows_table(const struct app *app);
 /* Ends the output; code is what the rows gave so far. Returns an exit code. */
 int app_end_output(struct app *app, int code);
 

@@ -9,11 +9,11 @@
 
 #include "common/app.h"
 
-enum { MAX_OPTIONS = 40, FIRST_CODE = 256 };
+enum { MAX_OPTIONS = 40, FIRST_CODE = 256, LEFT_WIDTH = 28 };
 
 const struct option_spec common_options[] = {
-	{ "format", 0, "FORMAT", "table, csv, json or ndjson", OPTION_TEXT,
-	  offsetof(struct app, format_name) },
+	{ "format", 0, "table|csv|json|ndjson", "how the result is written",
+	  OPTION_TEXT, offsetof(struct app, format_name) },
 	{ "output", 'o', "FILE", "where the result goes, whole or not at all; else to stdout",
 	  OPTION_TEXT, offsetof(struct app, output) },
 	{ "cuda", 0, "DIR", "look for NVIDIA's libraries in this folder only", OPTION_TEXT,
@@ -130,6 +130,25 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	return OPK_OK;
 }
 
+static const struct option_spec *find_option(const struct option_spec *specs, const char *word)
+{
+	for (; specs && specs->name; specs++)
+		if (word[1] == '-' ? !strcmp(word + 2, specs->name)
+		                   : specs->letter && word[1] == specs->letter && !word[2])
+			return specs;
+	return NULL;
+}
+
+const struct option_spec *app_option(const struct command *command, const char *word)
+{
+	const struct option_spec *found;
+
+	if (*word != '-')
+		return NULL;
+	found = find_option(command->options, word);
+	return found ? found : find_option(common_options, word);
+}
+
 static void print_options(const struct option_spec *specs)
 {
 	for (; specs && specs->name; specs++) {
@@ -138,7 +157,11 @@ static void print_options(const struct option_spec *specs)
 		snprintf(left, sizeof left, "%c%c%c --%s%s%s", specs->letter ? '-' : ' ',
 		         specs->letter ? specs->letter : ' ', specs->letter ? ',' : ' ', specs->name,
 		         specs->argument ? " " : "", specs->argument ? specs->argument : "");
-		printf("  %-28s %s\n", left, specs->help);
+		printf("  %-*s", LEFT_WIDTH, left);
+		/* What is longer has a line of its own. */
+		if (strlen(left) > LEFT_WIDTH)
+			printf("\n%*s", LEFT_WIDTH + 2, "");
+		printf(" %s\n", specs->help);
 	}
 }
 

@@ -14,7 +14,7 @@ struct plan_args {
 /* `member` is the struct plan_args inside the command's own struct. */
 #define PLAN_OPTIONS(type, member)                                                                 \
 	{ "chip", 0, "CHIP", "for this chip; required", OPTION_TEXT, offsetof(type, member.chip) }, \
-	{ "profiler", 0, "NAME", "range or pm, instead of the set's own", OPTION_TEXT,             \
+	{ "profiler", 0, "range|pm", "range or pm, instead of the set's own", OPTION_TEXT,         \
 	  offsetof(type, member.profiler) },                                                       \
 	{ "max-passes", 0, "N", "refuse a plan with more passes", OPTION_NUMBER,                   \
 	  offsetof(type, member.max_passes) },                                                     \

@@ -19,7 +19,7 @@ struct raw_args {
 	{ "set", 0, "SET", "the metrics of this set", OPTION_TEXT, offsetof(type, member.set) },   \
 	{ "chip", 0, "CHIP", "chip of the bare image, if it does not tell", OPTION_TEXT,           \
 	  offsetof(type, member.chip) },                                                           \
-	{ "profiler", 0, "NAME", "range or pm, if the bare image does not tell", OPTION_TEXT,      \
+	{ "profiler", 0, "range|pm", "range or pm, if the bare image does not tell", OPTION_TEXT,  \
 	  offsetof(type, member.profiler) },                                                       \
 	{ "time-shift", 0, "NS", "bare PM image: host time less GPU time", OPTION_TEXT,            \
 	  offsetof(type, member.time_shift) },                                                     \

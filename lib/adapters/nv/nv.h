@@ -68,8 +68,8 @@ int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv
                       const char *name);
 
 /*
- * cuptiProfilerHostConfigAddMetrics. OPK_EUSAGE: a name is unknown; OPK_EFAILED: not schedulable; OPK_ENOMEM.
- * After a failure the host object is poisoned: free it.
+ * cuptiProfilerHostConfigAddMetrics. OPK_EUSAGE: a name is unknown; OPK_EFAILED: not schedulable;
+ * OPK_ENOMEM, as anywhere, says nothing of the metrics. After a failure the host object is poisoned: free it.
  */
 int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char *const *names,
                        size_t count);
@@ -85,7 +85,10 @@ int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const v
 /* NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize: hardware record bytes per sample. */
 int opk_nv_sample_size(size_t *out, struct opk_ctx *ctx, const void *config, size_t size);
 
-/* PerfWorks' view of a chip's metrics: NVPW_CUDA_MetricsEvaluator_Initialize. */
+/*
+ * PerfWorks' view of a chip's metrics: NVPW_CUDA_MetricsEvaluator_Initialize. What it is asked about is
+ * OPK_EUSAGE where it knows no metric by the name.
+ */
 struct opk_nv_evaluator;
 int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip);
 void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator);
@@ -124,7 +127,7 @@ int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_schedule
 /*
  * The domains that can count a raw counter, by NVIDIA's names, single ones ("gpu_sm_a") before
  * pairs that work together ("gpu_sm_c_sm_a"); appended, each once. "gpu_sass" is software: code
- * patched into kernels. OPK_EFAILED: also where the chip has none under this name.
+ * patched into kernels. OPK_EUSAGE: the chip counts none under this name.
  * NVPW_RawCounterConfig_GetRawCounterProperties
  */
 int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,

@@ -17,6 +17,8 @@
 	size_t structSize;                                                                         \
 	void *pPriv
 
+/* The numbers of 13.1. */
+enum nv_metric_scope { NV_SCOPE_CONTEXT = 0, NV_SCOPE_DEVICE = 1 };
 enum nv_profiler_type { NV_PROFILER_RANGE = 0, NV_PROFILER_PM_SAMPLING = 1 };
 /* The range profiler's kind of work, as PerfWorks calls it. */
 enum nv_activity_kind { NV_ACTIVITY_KIND_PROFILER = 1 };

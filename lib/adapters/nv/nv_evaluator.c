@@ -84,7 +84,8 @@ static int convert(struct nv_MetricEvalRequest *out, struct opk_ctx *ctx,
 	if (!status)
 		return OPK_OK;
 	nv_fail_nvpa(ctx, "NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest", status);
-	return opk_add(ctx, OPK_EUSAGE, "metric %s", metric);
+	return opk_add(ctx, status == NV_NVPA_INVALID_ARGUMENT ? OPK_EUSAGE : OPK_EFAILED,
+	               "metric %s", metric);
 }
 
 int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,

@@ -197,6 +197,13 @@ int opk_nv_submetrics(const char *const **out, size_t *count, struct opk_ctx *ct
 	return OPK_OK;
 }
 
+static enum opk_scope scope_of(int scope)
+{
+	return scope == NV_SCOPE_CONTEXT  ? OPK_SCOPE_CONTEXT
+	       : scope == NV_SCOPE_DEVICE ? OPK_SCOPE_DEVICE
+	                                  : OPK_SCOPE_UNKNOWN;
+}
+
 int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                       const char *name)
 {
@@ -204,8 +211,10 @@ int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv
 		NV_END(struct nv_HostGetMetricProperties, metricCollectionScope),
 		NV_END(struct nv_HostGetMetricProperties, metricType),
 	};
+	/* -1 stays where the library does not know the field. */
 	struct nv_HostGetMetricProperties params = { .pHostObject = host->object,
-		                                     .pMetricName = name };
+		                                     .pMetricName = name,
+		                                     .metricCollectionScope = -1 };
 	int status = try_sizes(host->nv, &params, &host->nv->properties_size, sizes, 2,
 	                       call_properties);
 
@@ -221,6 +230,7 @@ int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv
 		.hw_unit = params.pHwUnit ? params.pHwUnit : "",
 		.dim_unit = params.pDimUnit ? params.pDimUnit : "",
 		.description = params.pDescription ? params.pDescription : "",
+		.scope = scope_of(params.metricCollectionScope),
 	};
 	return OPK_OK;
 }
@@ -239,9 +249,9 @@ int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char
 		return OPK_OK;
 	host->status = status;
 	nv_fail_cupti(ctx, "cuptiProfilerHostConfigAddMetrics", status);
-	return status == NV_CUPTI_OUT_OF_MEMORY          ? OPK_ENOMEM
-	       : status == NV_CUPTI_INVALID_METRIC_NAME ? OPK_EUSAGE
-	                                                : OPK_EFAILED;
+	return status == NV_CUPTI_INVALID_METRIC_NAME ? OPK_EUSAGE
+	       : status == NV_CUPTI_OUT_OF_MEMORY     ? OPK_ENOMEM
+	                                              : OPK_EFAILED;
 }
 
 int opk_nv_host_status(const struct opk_nv_host *host)

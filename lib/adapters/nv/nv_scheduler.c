@@ -146,6 +146,15 @@ static int add_domain(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_n
 	return opk_nomem(ctx, "raw counter domains");
 }
 
+/*
+ * The one status is of a name that PerfWorks does not know, the other one of a counter in no domain of the
+ * open pass group, which has all of the chip's: GB202 has 34 such among those that its metrics need.
+ */
+static bool is_uncounted(int status)
+{
+	return status == NV_NVPA_INVALID_ARGUMENT || status == NV_NVPA_INVALID_CONTEXT_STATE;
+}
+
 int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
                            struct opk_nv_scheduler *scheduler, const char *counter)
 {
@@ -162,7 +171,8 @@ int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
 	status = scheduler->nv->call.NVPW_RawCounterConfig_GetRawCounterProperties(&params);
 	if (status) {
 		nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_GetRawCounterProperties", status);
-		return opk_add(ctx, OPK_EFAILED, "raw counter %s", counter);
+		return opk_add(ctx, is_uncounted(status) ? OPK_EUSAGE : OPK_EFAILED,
+		               "raw counter %s", counter);
 	}
 	if (params.numSupportedDomains > MAX_DOMAINS || params.numSupportedCdgDomains > MAX_DOMAINS)
 		return opk_fail(ctx, OPK_EFAILED, "raw counter %s: too many domains", counter);

@@ -73,6 +73,8 @@ enum {
 	NV_CUPTI_NOT_SUPPORTED = 27,
 	NV_CUPTI_INVALID_CHIP_NAME = 46,
 	NV_CUPTI_UNKNOWN = 999,
+	NV_NVPA_INVALID_ARGUMENT = 8,
+	NV_NVPA_INVALID_CONTEXT_STATE = 18,
 };
 
 /* Zeroed parameters of the size that all releases know. */

@@ -3,13 +3,18 @@
 #ifndef OPK_YAML_TREE_H
 #define OPK_YAML_TREE_H
 
-#include "base/ctx.h"
+#include "base/problems.h"
 
-enum opk_yaml_kind { OPK_YAML_SCALAR, OPK_YAML_LIST, OPK_YAML_MAP };
+enum opk_yaml_kind {
+	OPK_YAML_SCALAR,
+	OPK_YAML_LIST,
+	OPK_YAML_MAP,
+	OPK_YAML_BAD, /* the error was told: nothing more can be said of it */
+};
 
 struct opk_yaml {
 	enum opk_yaml_kind kind;
-	size_t line, column; /* from 1 */
+	struct opk_place place;
 	char *text;          /* of a scalar */
 	struct opk_yaml *items; /* of a list; of a map: key, value, key, value... */
 	size_t count;
@@ -17,16 +22,12 @@ struct opk_yaml {
 };
 
 /*
- * Parses one document. OPK_EINPUT with "name:line:column: ..." for malformed text, more than one
- * document, anchors and aliases, duplicate keys, keys that are not plain text, or nesting beyond
- * 16 levels.
+ * Parses one document. Anchors, aliases, duplicate keys, keys that are not plain text, NUL characters and
+ * further documents are problems, and a tree comes nevertheless. OPK_EINPUT, with a problem told, where none can: for
+ * malformed text, nesting beyond 16 levels, or more than 256 keys in a map. OPK_ENOMEM is told in ctx.
  */
-int opk_yaml_parse(struct opk_yaml **out, struct opk_ctx *ctx, const char *name, const void *text,
-                   size_t size);
+int opk_yaml_parse(struct opk_yaml **out, struct opk_ctx *ctx, struct opk_problems *problems,
+                   const struct opk_source *source);
 void opk_yaml_free(struct opk_yaml *root);
-
-/* Starts a cause chain at a node's place. */
-int opk_yaml_fail(struct opk_ctx *ctx, const char *name, const struct opk_yaml *node,
-                  const char *format, ...) OPK_PRINTF(4, 5);
 
 #endif

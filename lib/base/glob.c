@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/glob.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* The end of the bracket that begins here; NULL where there is none. A ']' that comes first is in the bracket. */
+static const char *bracket_end(const char *open)
+{
+	const char *first = open + 1 + (open[1] == '!' || open[1] == '^');
+
+	return *first ? strchr(first + 1, ']') : NULL;
+}
+
+bool opk_glob_sound(const char *pattern)
+{
+	while ((pattern = strchr(pattern, '['))) {
+		pattern = bracket_end(pattern);
+		if (!pattern)
+			return false;
+	}
+	return true;
+}
+
+static bool in_bracket(const char *open, const char *end, char c)
+{
+	bool inverted = open[1] == '!' || open[1] == '^', found = false;
+
+	for (const char *at = open + 1 + inverted; at < end; at++) {
+		if (at[1] == '-' && at + 2 < end) {
+			found |= c >= at[0] && c <= at[2];
+			at += 2;
+		} else {
+			found |= c == *at;
+		}
+	}
+	return found != inverted;
+}
+
+/* Whether one place of the pattern takes the character; *next is the place behind it. */
+static bool match_one(const char *pattern, char c, const char **next)
+{
+	const char *end = *pattern == '[' ? bracket_end(pattern) : NULL;
+
+	*next = end ? end + 1 : pattern + 1;
+	return end ? in_bracket(pattern, end, c) : *pattern == '?' || *pattern == c;
+}
+
+bool opk_glob_match(const char *pattern, const char *text)
+{
+	const char *star = NULL, *from = NULL, *next;
+
+	while (*text) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			from = text;
+		} else if (*pattern && match_one(pattern, *text, &next)) {
+			pattern = next;
+			text++;
+		} else if (star) {
+			/* The last star takes one character more; those before it need not. */
+			pattern = star;
+			text = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}

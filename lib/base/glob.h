@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Shell patterns: * ? [abc] [a-z] [!a]. Unlike fnmatch() never slower than pattern times text. */
+#ifndef OPK_GLOB_H
+#define OPK_GLOB_H
+
+#include <stdbool.h>
+
+/* Whether each bracket is closed. */
+bool opk_glob_sound(const char *pattern);
+/* Of the whole text. */
+bool opk_glob_match(const char *pattern, const char *text);
+
+#endif

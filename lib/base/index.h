@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Text to number: finds one of many strings at once. The strings are borrowed. */
+#ifndef OPK_INDEX_H
+#define OPK_INDEX_H
+
+#include "base/mem.h"
+
+struct opk_index {
+	struct opk_index_slot {
+		const char *key; /* NULL: free */
+		size_t value;
+	} *slots;
+	size_t count, used;
+};
+
+/* Remembers the number, unless the key is known. *known, which may be NULL, is then the number remembered. OOM: false. */
+bool opk_index_add(struct opk_index *index, const char *key, size_t value, size_t *known);
+/* False where it is not known; out may be NULL. */
+bool opk_index_find(size_t *out, const struct opk_index *index, const char *key);
+void opk_index_clear(struct opk_index *index);
+#define opk_autoindex __attribute__((cleanup(opk_index_clear)))
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Errors in text files: gathered, so that one run tells them all, each with its line and a caret. */
+#ifndef OPK_PROBLEMS_H
+#define OPK_PROBLEMS_H
+
+#include "base/ctx.h"
+#include "base/source.h"
+
+struct opk_problem {
+	struct opk_place place;
+	char *message;
+};
+
+/* The sources must outlive it. */
+struct opk_problems {
+	struct opk_problem *items;
+	size_t count, capacity;
+	size_t untold;   /* beyond those that are kept */
+	bool no_memory;
+};
+
+void opk_problems_add(struct opk_problems *problems, const struct opk_place *place, const char *format,
+                      ...) OPK_PRINTF(3, 4);
+/* ", did you mean NAME?", or "" where `near` is NULL: for the end of a message. */
+#define OPK_DID_YOU_MEAN "%s%s%s"
+#define OPK_NEAR(near) (near) ? ", did you mean " : "", (near) ? (near) : "", (near) ? "?" : ""
+/*
+ * Makes them the cause chain, from its outer end in the order of file and place, and returns `code`, OPK_ENOMEM
+ * or, where there are none, OPK_OK. Of several the outermost message is "TITLE: N errors".
+ */
+int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int code, const char *title);
+void opk_problems_clear(struct opk_problems *problems);
+#define opk_autoproblems __attribute__((cleanup(opk_problems_clear)))
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/source.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+
+enum {
+	MAX_SHOWN = 120, /* characters of a line */
+	MAX_BEFORE = 60, /* of those before the place, where not all are shown */
+	TAB = 8,
+};
+
+struct opk_source *opk_source_new(const char *name, const void *text, size_t size)
+{
+	opk_auto(opk_source) struct opk_source *source = opk_alloc(sizeof *source);
+
+	if (!source)
+		return NULL;
+	source->users = 1;
+	source->name = opk_strdup(name);
+	source->text = opk_strndup(text, size);
+	source->size = size;
+	return source->name && source->text ? opk_take(source) : NULL;
+}
+
+struct opk_source *opk_source_use(struct opk_source *source)
+{
+	if (source)
+		source->users++;
+	return source;
+}
+
+void opk_source_free(struct opk_source *source)
+{
+	if (!source || --source->users)
+		return;
+	free(source->name);
+	free(source->text);
+	free(source);
+}
+
+char *opk_place_text(const struct opk_place *place)
+{
+	return place->source ? opk_printf("%s:%zu:%zu", place->source->name, place->line, place->column)
+	                     : opk_strdup("");
+}
+
+/* How many bytes of a line's end stand here. */
+static size_t break_length(const char *text, size_t size)
+{
+	if (!size)
+		return 0;
+	if (*text == '\r')
+		return size > 1 && text[1] == '\n' ? 2 : 1;
+	if (*text == '\n')
+		return 1;
+	if (size > 1 && !memcmp(text, "\xc2\x85", 2))
+		return 2;
+	return size > 2 && (!memcmp(text, "\xe2\x80\xa8", 3) || !memcmp(text, "\xe2\x80\xa9", 3)) ? 3 : 0;
+}
+
+/* What is no character counts as one a byte. */
+static size_t char_length(const char *text, size_t size)
+{
+	size_t length = opk_utf8_length((const unsigned char *)text, size);
+
+	return length ? length : 1;
+}
+
+/* libyaml counts no column for a byte order mark. */
+static size_t mark_length(const struct opk_source *source)
+{
+	return source->size >= 3 && !memcmp(source->text, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
+struct opk_place opk_place_of_byte(const struct opk_source *source, size_t byte)
+{
+	struct opk_place place = { source, 1, 1 };
+	size_t at = mark_length(source);
+
+	while (at < byte && at < source->size) {
+		size_t end = break_length(source->text + at, source->size - at);
+
+		place.column = end ? 1 : place.column + 1;
+		place.line += end != 0;
+		at += end ? end : char_length(source->text + at, source->size - at);
+	}
+	return place;
+}
+
+/* libyaml reads that, too. */
+static bool is_utf16(const struct opk_source *source)
+{
+	return source->size >= 2 && (!memcmp(source->text, "\xff\xfe", 2) || !memcmp(source->text, "\xfe\xff", 2));
+}
+
+/* The line without its end; false where there are not so many. */
+static bool find_line(const char **start, size_t *size, const struct opk_place *place)
+{
+	const struct opk_source *source = place->source;
+	size_t at, left, line = 1;
+
+	if (!source || is_utf16(source))
+		return false;
+	for (at = mark_length(source); line < place->line && at < source->size;) {
+		size_t end = break_length(source->text + at, source->size - at);
+
+		line += end != 0;
+		at += end ? end : 1;
+	}
+	*start = source->text + at;
+	left = source->size - at;
+	for (*size = 0; *size < left && !break_length(*start + *size, left - *size);)
+		++*size;
+	return line == place->line;
+}
+
+/* Where the text of a place begins: behind a quote, or on the line below | and >. Past the end: nowhere. */
+static size_t find_text(const struct opk_place *place)
+{
+	const char *text;
+	size_t size, at;
+
+	if (!find_line(&text, &size, place))
+		return place->source->size + 1;
+	at = (size_t)(text - place->source->text);
+	for (size_t i = 1; i < place->column && size; i++) {
+		size_t length = char_length(text, size);
+
+		text += length;
+		at += length;
+		size -= length;
+	}
+	if (!size || !strchr("\"'|>", *text))
+		return at;
+	return *text == '|' || *text == '>' ? at + size : at + 1;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+struct opk_place opk_place_within(const struct opk_place *place, const char *text, size_t offset)
+{
+	const struct opk_source *source = place->source;
+	size_t at = source ? find_text(place) : 0;
+
+	/* Folding lines changes nothing but blanks. */
+	for (size_t i = 0; source && at <= source->size && i <= offset; i++) {
+		if (i < offset && is_blank(text[i]))
+			continue;
+		/* The end of the text is right behind it. */
+		while (text[i] && at < source->size && is_blank(source->text[at]))
+			at++;
+		if (i == offset)
+			return opk_place_of_byte(source, at);
+		if (at == source->size || source->text[at++] != text[i])
+			break;
+	}
+	return *place;
+}
+
+/* One character as it can be shown; returns how many places it takes. */
+static size_t show(struct opk_buf *out, const char *text, size_t length, size_t column)
+{
+	static const char blanks[] = "        ";
+
+	if (*text == '\t') {
+		opk_buf_add(out, blanks, TAB - column % TAB);
+		return TAB - column % TAB;
+	}
+	if (opk_utf8_length((const unsigned char *)text, length) != length || (unsigned char)*text < ' '
+	    || *text == 0x7f)
+		opk_buf_add(out, "?", 1);
+	else
+		opk_buf_add(out, text, length);
+	return 1;
+}
+
+static size_t count_chars(const char *text, size_t size)
+{
+	size_t count = 0;
+
+	for (size_t at = 0; at < size; count++)
+		at += char_length(text + at, size - at);
+	return count;
+}
+
+/* The characters from `first` on; returns where the caret belongs. */
+static size_t show_part(struct opk_buf *out, const char *text, size_t size, size_t first, size_t wanted)
+{
+	size_t column = first ? 3 : 0, caret = 0, i = 0;
+
+	if (first)
+		opk_buf_add_text(out, "...");
+	for (size_t at = 0; at < size; i++) {
+		size_t length = char_length(text + at, size - at);
+
+		if (i == wanted)
+			caret = column;
+		if (i >= first + MAX_SHOWN) {
+			opk_buf_add_text(out, "...");
+			return caret;
+		}
+		if (i >= first)
+			column += show(out, text + at, length, column);
+		at += length;
+	}
+	return wanted < i ? caret : column;
+}
+
+bool opk_place_show(char **line, char **caret, const struct opk_place *place)
+{
+	opk_autobuf struct opk_buf shown = { 0 };
+	const char *text;
+	size_t size, at, wanted = place->column - 1, first = 0;
+
+	*line = *caret = NULL;
+	if (!find_line(&text, &size, place))
+		return false;
+	if (count_chars(text, size) > MAX_SHOWN && wanted > MAX_BEFORE)
+		first = wanted - MAX_BEFORE;
+	at = show_part(&shown, text, size, first, wanted);
+	opk_buf_add(&shown, "", 1);
+	*caret = opk_printf("%*s^", (int)at, "");
+	*line = shown.failed ? NULL : (char *)opk_take(shown.data);
+	if (*line && *caret)
+		return true;
+	free(*line);
+	free(*caret);
+	*line = *caret = NULL;
+	return false;
+}

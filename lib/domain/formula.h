@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Formulas over named values: + - * / unary -, parentheses, numbers (1, 2.5, 1e9), comparisons
+ * (< <= > >= == !=, giving 1 or 0), min(a, b, ...), max(a, b, ...), if(condition, a, b), abs(x), sqrt(x).
+ * A name is letters, digits, '_' and '.', and does not begin with a digit or '.'.
+ */
+#ifndef OPK_FORMULA_H
+#define OPK_FORMULA_H
+
+#include "base/ctx.h"
+#include "base/mem.h"
+
+enum {
+	OPK_MAX_FORMULA = 65535, /* bytes */
+	OPK_MAX_FORMULA_DEPTH = 199, /* parentheses, functions and signs in each other */
+	OPK_MAX_FORMULA_NAMES = 1000,
+};
+
+struct opk_formula;
+/*
+ * OPK_EINPUT says what is wanted and what stands there instead, and *offset is that byte of the text.
+ * `offset` may be NULL.
+ */
+int opk_formula_parse(struct opk_formula **out, struct opk_ctx *ctx, const char *text,
+                      size_t *offset);
+void opk_formula_free(struct opk_formula *formula);
+
+/* The names in it, each once, in order of appearance, and where each first stands in the text. */
+size_t opk_formula_name_count(const struct opk_formula *formula);
+const char *opk_formula_name(const struct opk_formula *formula, size_t i);
+size_t opk_formula_name_offset(const struct opk_formula *formula, size_t i);
+
+/*
+ * The value for one value a name. NaN goes through everything, comparisons, min() and max() too; of if()
+ * only the condition and the branch that it takes count. What has no value is NaN: 0 / 0, sqrt(-1),
+ * inf - inf; another x / 0 is infinite.
+ */
+double opk_formula_value(const struct opk_formula *formula, const double *values);
+
+/*
+ * The unit of the result from the units of the names, as domain/units.h reads them; NULL, or what is no
+ * unit: not known. *out is free()d, and NULL where the result's is not known. Numbers have units that
+ * nobody tells ("* 32" may make bytes of sectors), so a product with one is not known; sums, comparisons,
+ * min(), max() and if() want equal units where both are known. OPK_EINPUT says which are not, and
+ * *offset (which may be NULL) where.
+ */
+int opk_formula_unit(char **out, struct opk_ctx *ctx, const struct opk_formula *formula,
+                     const char *const *units, size_t *offset);
+
+OPK_DEFINE_AUTO(opk_formula)
+
+#endif

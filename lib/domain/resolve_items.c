@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Entries of a set to full names of a chip. */
+#include <string.h>
+
+#include "base/nearest.h"
+#include "domain/resolver.h"
+#include "domain/where.h"
+
+enum { MAX_NAMES = 10000, MAX_LENGTH = 1024 };
+
+/* What is being expanded, and into what. */
+struct expansion {
+	struct opk_entries *list;
+	const struct opk_item *group;
+};
+
+static void add(struct opk_resolver *r, const struct expansion *e, const struct opk_item *item,
+                const char *name, long derived)
+{
+	const struct opk_entry entry = {
+		.name = (char *)(uintptr_t)name,
+		.label = item->as.text && derived == OPK_NOT_DERIVED ? &item->as : NULL,
+		.place = item->what.place,
+		.item = item,
+		.group = e->group,
+		.derived = derived,
+		.optional = item->optional,
+	};
+
+	if (e->list->count == MAX_NAMES && !opk_entries_find(e->list, name))
+		opk_problems_add(&r->problems, &item->what.place, "this makes more than %d metrics", MAX_NAMES);
+	else
+		opk_entries_add(e->list, &r->problems, &entry);
+}
+
+/* ---- patterns */
+
+static size_t add_matches(struct opk_resolver *r, const struct expansion *e, const struct opk_item *item,
+                          const struct opk_pattern *pattern)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < opk_catalog_count(r->catalog) && e->list->count < MAX_NAMES; i++) {
+		const struct opk_metric *metric = opk_catalog_get(r->catalog, i);
+		char full[MAX_LENGTH];
+		size_t length = strlen(metric->name);
+
+		if (!opk_pattern_may_match(pattern, metric->name) || length >= sizeof full)
+			continue;
+		memcpy(full, metric->name, length);
+		for (size_t j = 0; j < opk_catalog_submetric_count(r->catalog, metric); j++) {
+			const char *suffix = opk_catalog_submetric(r->catalog, metric, j).suffix;
+
+			if (strlen(suffix) >= sizeof full - length)
+				continue;
+			strcpy(full + length, suffix);
+			if (!opk_pattern_match(pattern, full))
+				continue;
+			found++;
+			add(r, e, item, full, OPK_NOT_DERIVED);
+		}
+	}
+	return found;
+}
+
+static void expand_pattern(struct opk_resolver *r, const struct expansion *e, const struct opk_item *item,
+                           const struct opk_pattern *pattern)
+{
+	if (!opk_resolver_need_catalog(r))
+		return;
+	if (add_matches(r, e, item, pattern))
+		return;
+	if (item->optional)
+		opk_resolver_leave_out(r, pattern->text);
+	else
+		opk_problems_add(&r->problems, &item->what.place, "%s has no metric that matches %.200s%s", r->chip,
+		                 pattern->text, r->profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
+}
+
+/* ---- names */
+
+static bool chip_has(struct opk_resolver *r, const char *name)
+{
+	return opk_catalog_has_full(r->catalog, r->ctx, name);
+}
+
+static void expand_name(struct opk_resolver *r, const struct expansion *e, const struct opk_item *item,
+                        const char *name)
+{
+	size_t derived;
+
+	if (opk_index_find(&derived, &r->symbols.names, item->as.text ? item->as.text : name)
+	    || opk_index_find(&derived, &r->symbols.names, name)) {
+		add(r, e, item, r->symbols.derived[derived].name.text, (long)derived);
+		return;
+	}
+	if (item->optional && opk_resolver_need_catalog(r) && !chip_has(r, name))
+		opk_resolver_leave_out(r, name);
+	else
+		add(r, e, item, name, OPK_NOT_DERIVED);
+}
+
+/* The first candidate that the chip has and CUPTI plans; NULL: none, or a failure. free(). */
+static char *find_candidate(struct opk_resolver *r, const struct opk_item *item)
+{
+	for (size_t i = 0; i < item->any.count && !r->code; i++) {
+		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &r->problems, &item->any.items[i]);
+
+		if (name && chip_has(r, name) && opk_resolver_plans(r, (const char *const *)&name, 1))
+			return opk_take(name);
+	}
+	return NULL;
+}
+
+static void expand_any(struct opk_resolver *r, const struct expansion *e, const struct opk_item *item)
+{
+	opk_autofree char *name = opk_resolver_need_catalog(r) ? find_candidate(r, item) : NULL;
+
+	if (name)
+		add(r, e, item, name, OPK_NOT_DERIVED);
+	else if (item->optional)
+		opk_resolver_leave_out(r, item->as.text ? item->as.text : item->what.text);
+	else if (!r->code)
+		opk_problems_add(&r->problems, &item->what.place, "%s has none of these %zu metrics%s", r->chip,
+		                 item->any.count, r->profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
+}
+
+/* ---- entries */
+
+static bool applies(const struct opk_resolver *r, const struct opk_item *item)
+{
+	return (!item->only.count || opk_where_any(&item->only, r->chip, r->profiler))
+	       && !opk_where_any(&item->except, r->chip, r->profiler);
+}
+
+/* A derived metric that is listed for other chips is not for this one. */
+static void pass_over(struct opk_resolver *r, const char *name)
+{
+	size_t derived;
+
+	if (opk_index_find(&derived, &r->symbols.names, name))
+		r->suppressed[derived] = true;
+}
+
+static void expand_metric(struct opk_resolver *r, const struct expansion *e, const struct opk_item *item)
+{
+	opk_autofree char *text = opk_symbols_substitute(&r->symbols, &r->problems, &item->what);
+	opk_autopattern struct opk_pattern pattern = { 0 };
+
+	if (!text || !opk_pattern_init(&pattern, &r->problems, text, &item->what.place))
+		return;
+	if (!applies(r, item))
+		pass_over(r, text);
+	else if (pattern.kind == OPK_PATTERN_NAME)
+		expand_name(r, e, item, text);
+	else
+		expand_pattern(r, e, item, &pattern);
+}
+
+static void expand(struct opk_resolver *r, const struct expansion *e, const struct opk_items *items)
+{
+	for (size_t i = 0; i < items->count && !r->code && !r->problems.no_memory; i++) {
+		const struct opk_item *item = &items->items[i];
+
+		if (item->kind == OPK_ITEM_GROUP)
+			expand(r, &(struct expansion){ e->list, item }, &item->items);
+		else if (item->kind == OPK_ITEM_METRIC)
+			expand_metric(r, e, item);
+		else if (applies(r, item))
+			expand_any(r, e, item);
+	}
+}
+
+/* ---- changes */
+
+/* How many derived metrics match that no list has named yet. */
+static size_t suppress(struct opk_resolver *r, const struct opk_pattern *pattern)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->symbols.derived_count; i++) {
+		if (!opk_pattern_match(pattern, r->symbols.derived[i].name.text))
+			continue;
+		r->suppressed[i] = true;
+		count++;
+	}
+	return count;
+}
+
+static void tell_nothing(struct opk_resolver *r, const struct opk_entries *list, const struct opk_word *word,
+                         const char *text)
+{
+	struct opk_nearest nearest = { .name = text };
+
+	/* It may have been optional. */
+	if (opk_strlist_contains(&r->out->left_out, text))
+		return;
+	for (size_t i = 0; i < list->count; i++)
+		opk_nearest_try(&nearest, list->items[i].name);
+	opk_problems_add(&r->problems, &word->place, "on %s the set has no %.200s that could be removed"
+	                 OPK_DID_YOU_MEAN, r->chip, text, OPK_NEAR(nearest.best));
+}
+
+static void remove_one(struct opk_resolver *r, struct opk_entries *list, const struct opk_word *word)
+{
+	opk_autofree char *text = opk_symbols_substitute(&r->symbols, &r->problems, word);
+	opk_autopattern struct opk_pattern pattern = { 0 };
+	size_t count;
+
+	if (!text || !opk_pattern_init(&pattern, &r->problems, text, &word->place))
+		return;
+	count = opk_entries_remove(list, &r->problems, &pattern);
+	count += suppress(r, &pattern);
+	if (!count)
+		tell_nothing(r, list, word, text);
+}
+
+static void change(struct opk_resolver *r, struct opk_entries *list, const struct opk_change *change)
+{
+	if (!opk_where_any(&change->where, r->chip, r->profiler))
+		return;
+	for (size_t i = 0; i < change->remove.count && !r->problems.no_memory; i++)
+		remove_one(r, list, &change->remove.items[i]);
+	expand(r, &(struct expansion){ list, NULL }, &change->add);
+}
+
+/* ---- the list of a set */
+
+static const struct opk_entries *list_of(const struct opk_resolver *r, const struct opk_set *set)
+{
+	size_t i = 0;
+
+	while (r->symbols.sets[i] != set && !(set->inode && r->symbols.sets[i]->inode == set->inode
+	                                    && r->symbols.sets[i]->device == set->device))
+		i++;
+	return &r->lists[i];
+}
+
+void opk_resolve_list(struct opk_resolver *r, size_t n)
+{
+	const struct opk_set *set = r->symbols.sets[n];
+	struct opk_entries *list = &r->lists[n];
+
+	for (size_t i = 0; i < set->include_count; i++) {
+		const struct opk_entries *from = list_of(r, set->includes[i]);
+
+		for (size_t j = 0; j < from->count; j++)
+			opk_entries_add(list, &r->problems, &from->items[j]);
+	}
+	expand(r, &(struct expansion){ list, NULL }, &set->items);
+	for (size_t i = 0; i < set->changes.count && !r->code && !r->problems.no_memory; i++)
+		change(r, list, &set->changes.items[i]);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which derived metrics are needed on a chip, and which can't be computed there. */
+#include <string.h>
+#include <strings.h>
+
+#include "domain/chip.h"
+#include "domain/formula.h"
+#include "domain/legacy.h"
+#include "domain/resolver.h"
+
+static const struct opk_formula *formula_of(const struct opk_resolver *r, size_t derived)
+{
+	return r->symbols.derived[derived].parsed;
+}
+
+/* ---- what is needed */
+
+static void find_labels(struct opk_resolver *r, bool tell)
+{
+	opk_index_clear(&r->labels);
+	for (size_t i = 0; i < r->list->count; i++) {
+		const struct opk_entry *entry = &r->list->items[i];
+		size_t first = i;
+
+		if (!entry->label)
+			continue;
+		if (!opk_index_add(&r->labels, entry->label->text, i, &first))
+			r->problems.no_memory = true;
+		else if (first != i && tell)
+			opk_problems_add(&r->problems, &entry->label->place,
+			                 "on %s '%.100s' is also the name of %.200s", r->chip,
+			                 entry->label->text, r->list->items[first].name);
+	}
+}
+
+/* "..._op_{op}.sum" of nvprof's names becomes a sum. */
+static void expand_legacy(struct opk_resolver *r)
+{
+	struct opk_symbols *symbols = &r->symbols;
+
+	for (size_t i = 0; i < symbols->derived_count; i++) {
+		struct opk_derived_symbol *derived = &symbols->derived[i];
+		char *formula = NULL;
+
+		if (derived->parsed || !derived->legacy || !opk_resolver_need_catalog(r))
+			continue;
+		r->code = opk_legacy_expand(&formula, r->ctx, r->catalog, derived->formula);
+		if (r->code)
+			return;
+		free(derived->formula);
+		derived->formula = formula;
+		opk_symbols_parse(symbols, r->ctx, &r->problems, derived);
+	}
+}
+
+static void need_names(struct opk_resolver *r, size_t derived)
+{
+	const struct opk_formula *formula = formula_of(r, derived);
+	size_t used;
+
+	for (size_t i = 0; formula && i < opk_formula_name_count(formula); i++)
+		if (opk_index_find(&used, &r->symbols.names, opk_formula_name(formula, i)))
+			r->states[used].needed = true;
+}
+
+static void find_needed(struct opk_resolver *r)
+{
+	for (size_t i = 0; i < r->symbols.derived_count; i++)
+		r->states[i].needed = false;
+	for (size_t i = 0; i < r->list->count; i++)
+		if (r->list->items[i].derived != OPK_NOT_DERIVED)
+			r->states[r->list->items[i].derived].needed = true;
+	for (size_t i = r->symbols.ordered; i-- > 0;)
+		if (r->states[r->symbols.order[i]].needed)
+			need_names(r, r->symbols.order[i]);
+}
+
+/* ---- what is missing */
+
+const double *opk_resolver_value(const struct opk_resolver *r, const struct opk_constant *constant)
+{
+	const double *value = constant->has_default ? &constant->value : NULL;
+
+	for (size_t i = 0; i < constant->where.count; i++) {
+		const char *word = constant->where.items[i].text;
+
+		if (!strcasecmp(word, r->chip))
+			return &constant->values[i];
+		if (!strcasecmp(word, opk_chip_architecture(r->chip)))
+			value = &constant->values[i];
+	}
+	return value;
+}
+
+static enum opk_lack lack_of_metric(struct opk_resolver *r, const char *name)
+{
+	if (opk_entries_find(r->list, name))
+		return OPK_LACKS_NOTHING;
+	if (opk_strlist_contains(&r->out->left_out, name))
+		return OPK_LACKS_OPTIONAL;
+	if (!opk_resolver_need_catalog(r) || opk_catalog_has_full(r->catalog, r->ctx, name))
+		return OPK_LACKS_NOTHING;
+	return OPK_LACKS_NEEDED;
+}
+
+static enum opk_lack lack_of(struct opk_resolver *r, const char *name)
+{
+	const struct opk_symbols *symbols = &r->symbols;
+	size_t at;
+
+	if (opk_index_find(&at, &symbols->constants, name))
+		return opk_resolver_value(r, symbols->constant[at]) ? OPK_LACKS_NOTHING : OPK_LACKS_NEEDED;
+	if (opk_index_find(&at, &symbols->labels, name))
+		return opk_index_find(NULL, &r->labels, name) ? OPK_LACKS_NOTHING : OPK_LACKS_OPTIONAL;
+	return lack_of_metric(r, name);
+}
+
+static void judge(struct opk_resolver *r, size_t derived)
+{
+	const struct opk_formula *formula = formula_of(r, derived);
+	struct opk_derived_state *state = &r->states[derived];
+
+	for (size_t i = 0; formula && i < opk_formula_name_count(formula) && !r->code; i++) {
+		const char *name = opk_formula_name(formula, i);
+		struct opk_derived_state found = { .of = derived, .name = i };
+		size_t used;
+
+		if (opk_index_find(&used, &r->symbols.names, name))
+			found = r->states[used];
+		else
+			found.lack = lack_of(r, name);
+		if (found.lack == OPK_LACKS_NOTHING || (state->lack && found.lack != OPK_LACKS_OPTIONAL))
+			continue;
+		state->lack = found.lack;
+		state->of = found.of;
+		state->name = found.name;
+	}
+}
+
+static void tell_missing(struct opk_resolver *r, const struct opk_derived_state *state)
+{
+	const struct opk_derived_symbol *derived = &r->symbols.derived[state->of];
+	const char *name = opk_formula_name(derived->parsed, state->name);
+	struct opk_place place = opk_symbols_place(&r->symbols, derived,
+	                                         opk_formula_name_offset(derived->parsed, state->name));
+
+	if (r->states[state->of].told)
+		return;
+	r->states[state->of].told = true;
+	if (strstr(name, "__"))
+		opk_resolver_explain(r, name, &place);
+	else
+		opk_problems_add(&r->problems, &place,
+		                 "constant %.100s has no value for %s: give it one, or a default", name,
+		                 r->chip);
+}
+
+/* Returns whether it leaves the list; else the problem is told. */
+static bool leaves(struct opk_resolver *r, const struct opk_entry *entry, const struct opk_derived_state *state)
+{
+	bool out = state->lack == OPK_LACKS_OPTIONAL || entry->optional;
+
+	if (out)
+		opk_resolver_leave_out(r, entry->name);
+	else
+		tell_missing(r, state);
+	return out;
+}
+
+/* Whom the chip can't give what they need. */
+static void drop(struct opk_resolver *r)
+{
+	opk_autofree bool *marked = opk_alloc_array(r->list->count + 1, sizeof *marked);
+	size_t dropped = 0;
+
+	for (size_t i = 0; marked && i < r->list->count; i++) {
+		const struct opk_entry *entry = &r->list->items[i];
+
+		if (entry->derived == OPK_NOT_DERIVED
+		    || r->states[entry->derived].lack == OPK_LACKS_NOTHING)
+			continue;
+		marked[i] = leaves(r, entry, &r->states[entry->derived]);
+		dropped += marked[i];
+	}
+	r->problems.no_memory |= !marked;
+	if (marked && dropped)
+		opk_entries_drop(r->list, &r->problems, marked);
+}
+
+void opk_resolve_missing(struct opk_resolver *r)
+{
+	find_labels(r, true);
+	expand_legacy(r);
+	find_needed(r);
+	for (size_t i = 0; i < r->symbols.ordered && !r->code && !r->problems.no_memory; i++)
+		if (r->states[r->symbols.order[i]].needed)
+			judge(r, r->symbols.order[i]);
+	if (r->code || r->problems.no_memory)
+		return;
+	drop(r);
+	/* The entries have moved. */
+	find_labels(r, false);
+	find_needed(r);
+}

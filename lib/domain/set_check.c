@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Entries and changes of sets, as far as they can be judged without a chip. */
+#include <string.h>
+
+#include "domain/legacy.h"
+#include "domain/pattern.h"
+#include "domain/symbols.h"
+#include "domain/suggest.h"
+
+struct checker {
+	const struct opk_symbols *symbols;
+	struct opk_ctx *ctx;
+	struct opk_problems *problems;
+};
+
+/* Says what a name without "__" might have been. */
+static void tell_unknown(struct checker *c, const struct opk_word *word, const char *name)
+{
+	opk_autostrlist struct opk_strlist near = { 0 };
+	struct opk_suggestions derived = { .name = name };
+	const char *best;
+
+	for (size_t i = 0; i < c->symbols->derived_count; i++)
+		opk_suggestions_try(&derived, c->symbols->derived[i].name.text);
+	if (opk_legacy_suggest(&near, c->ctx, name))
+		opk_clear_errors(c->ctx);
+	best = derived.count ? derived.best[0].name : near.count ? near.items[0] : NULL;
+	opk_problems_add(c->problems, &word->place,
+	                 "'%.200s' is no full metric name such as dram__bytes.sum, no derived metric of this "
+	                 "set and no name of nvprof's" OPK_DID_YOU_MEAN, name, OPK_NEAR(best));
+}
+
+static void check_word(struct checker *c, const struct opk_item *item, const char *name)
+{
+	const struct opk_index *names = &c->symbols->names;
+	opk_autofree char *formula = NULL;
+	size_t at;
+
+	/* Of nvprof's names possibly under another. */
+	if (item->as.text && opk_index_find(&at, names, item->as.text) && c->symbols->derived[at].legacy)
+		return;
+	if (opk_index_find(&at, names, name)) {
+		if (item->as.text)
+			opk_problems_add(c->problems, &item->as.place,
+			                 "%.100s is derived under this name already: it takes no other", name);
+		return;
+	}
+	if (opk_legacy_formula(&formula, c->ctx, name) || c->symbols->broken)
+		return;
+	if (!formula)
+		tell_unknown(c, &item->what, name);
+	else if (!*formula)
+		opk_problems_add(c->problems, &item->what.place,
+		                 "nvprof's %.100s has no counterpart among today's metrics", name);
+}
+
+static void check_metric(struct checker *c, const struct opk_item *item)
+{
+	opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, &item->what);
+	opk_autopattern struct opk_pattern pattern = { 0 };
+
+	if (!text || !opk_pattern_init(&pattern, c->problems, text, &item->what.place))
+		return;
+	if (pattern.kind != OPK_PATTERN_NAME && item->as.text)
+		opk_problems_add(c->problems, &item->as.place,
+		                 "a pattern may match several metrics, so 'as' can't name them");
+	else if (pattern.kind == OPK_PATTERN_NAME && !strstr(text, "__"))
+		check_word(c, item, text);
+}
+
+static void check_candidate(struct checker *c, const struct opk_word *word)
+{
+	opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, word);
+	opk_autopattern struct opk_pattern pattern = { 0 };
+
+	if (text && opk_pattern_init(&pattern, c->problems, text, &word->place)
+	    && (pattern.kind != OPK_PATTERN_NAME || !strstr(text, "__")))
+		opk_problems_add(c->problems, &word->place,
+		                 "a full metric name is needed here, such as dram__bytes.sum");
+}
+
+static void check_text(struct checker *c, const struct opk_word *word)
+{
+	if (word->text)
+		free(opk_symbols_substitute(c->symbols, c->problems, word));
+}
+
+static void check_items(struct checker *c, const struct opk_items *items)
+{
+	for (size_t i = 0; i < items->count; i++) {
+		const struct opk_item *item = &items->items[i];
+
+		for (size_t j = 0; j < item->any.count; j++)
+			check_candidate(c, &item->any.items[j]);
+		if (item->kind == OPK_ITEM_METRIC && item->what.text)
+			check_metric(c, item);
+		if (item->kind == OPK_ITEM_GROUP) {
+			check_text(c, &item->what);
+			check_text(c, &item->prose);
+			check_items(c, &item->items);
+		}
+	}
+}
+
+static void check_change(struct checker *c, const struct opk_change *change)
+{
+	check_items(c, &change->add);
+	for (size_t i = 0; i < change->remove.count; i++) {
+		const struct opk_word *word = &change->remove.items[i];
+		opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, word);
+		opk_autopattern struct opk_pattern pattern = { 0 };
+
+		if (text)
+			opk_pattern_init(&pattern, c->problems, text, &word->place);
+	}
+}
+
+void opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems)
+{
+	struct checker c = { symbols, ctx, problems };
+
+	for (size_t i = 0; i < symbols->set_count; i++) {
+		const struct opk_set *set = symbols->sets[i];
+
+		check_items(&c, &set->items);
+		for (size_t j = 0; j < set->changes.count; j++)
+			check_change(&c, &set->changes.items[j]);
+	}
+}

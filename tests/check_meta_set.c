@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What metadata says of a set beyond its metrics: labels, derived metrics, columns, headings. */
+#include "allocation.h"
+#include "containers.h"
+#include "domain/meta_names.h"
+
+#define HEAD "{\"chip\":\"GH100\",\"profiler\":\"range\",\"metrics\":[\"a.b\",\"c.d\",\"e.f\"],"
+
+static int read_meta(struct opk_ctx *ctx, struct opk_file **file, const struct opk_meta **meta,
+                     const char *members)
+{
+	opk_autofree char *text = opk_printf(HEAD "%s}", members);
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_META, text, strlen(text)));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	*file = open_file(ctx);
+	return opk_file_meta(meta, ctx, *file);
+}
+
+START_TEST(read_as_written)
+{
+	struct opk_ctx *ctx = new_ctx();
+	const struct opk_meta *meta;
+	struct opk_file *file;
+
+	ck_ok(ctx, read_meta(ctx, &file, &meta,
+	                     "\"version\":3,\"set_hash\":\"crc32:0\",\"labels\":{\"c.d\":\"_x.1\"},"
+	                     "\"hidden\":[\"e.f\"],\"derived\":[{\"name\":\"d\",\"formula\":\"?!\","
+	                     "\"future\":[]},{\"description\":\"D\",\"unit\":\"U\",\"formula\":\"1\","
+	                     "\"name\":\"d2\"}],\"columns\":[\"d2\",\"_x.1\",\"a.b\"],"
+	                     "\"headings\":[{\"title\":\"\",\"first\":2,\"count\":1}]"));
+	ck_assert_uint_eq(meta->set_version, 3);
+	ck_assert_str_eq(meta->set_hash, "crc32:0");
+	ck_assert_uint_eq(meta->label_count, 1);
+	ck_assert_str_eq(meta->labels[0].metric, "c.d");
+	ck_assert_str_eq(meta->labels[0].name, "_x.1");
+	ck_assert_uint_eq(meta->hidden_count, 1);
+	ck_assert_str_eq(meta->hidden[0], "e.f");
+	ck_assert_uint_eq(meta->derived_count, 2);
+	ck_assert_str_eq(meta->derived[0].formula, "?!");
+	ck_assert_str_eq(meta->derived[0].unit, "");
+	ck_assert_str_eq(meta->derived[0].description, "");
+	ck_assert_str_eq(meta->derived[1].unit, "U");
+	ck_assert_str_eq(meta->derived[1].description, "D");
+	ck_assert_uint_eq(meta->column_count, 3);
+	ck_assert_str_eq(meta->columns[1], "_x.1");
+	ck_assert_uint_eq(meta->heading_count, 1);
+	ck_assert_str_eq(meta->headings[0].text, "");
+	ck_assert_uint_eq(meta->headings[0].first, 2);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static const struct bad {
+	struct here here;
+	const char *members, *wanted;
+} bad_rows[] = {
+	{ HERE, "\"version\":\"1\"", "version is no number" },
+	{ HERE, "\"version\":-1", "version is no number" },
+	{ HERE, "\"version\":1.5", "version is no number" },
+	{ HERE, "\"version\":4294967296", "version is no number" },
+	{ HERE, "\"set_hash\":1", "hash is no text" },
+	{ HERE, "\"set_hash\":null", "hash is no text" },
+	{ HERE, "\"labels\":[]", "member labels is of the wrong type" },
+	{ HERE, "\"labels\":{\"a.b\":1}", "label 1 is no text" },
+	{ HERE, "\"labels\":{\"a.b\":\"\"}", "label 1 is no usable name" },
+	{ HERE, "\"labels\":{\"a.b\":\"x y\"}", "label 1 is no usable name" },
+	{ HERE, "\"labels\":{\"a.b\":\"1x\"}", "label 1 is no usable name" },
+	{ HERE, "\"labels\":{\"a.b\":\".x\"}", "label 1 is no usable name" },
+	{ HERE, "\"labels\":{\"a.b\":\"x\\u00e9\"}", "label 1 is no usable name" },
+	{ HERE, "\"labels\":{\"x.y\":\"x\"}", "label 'x' is of 'x.y', which is no metric" },
+	{ HERE, "\"labels\":{\"a.b\":\"x\",\"a.b\":\"y\"}", "metric a.b has two labels" },
+	{ HERE, "\"labels\":{\"a.b\":\"x\",\"c.d\":\"x\"}", "'x' is the name of two" },
+	{ HERE, "\"labels\":{\"a.b\":\"c.d\"}", "'c.d' is the name of two" },
+	{ HERE, "\"labels\":{\"a.b\":\"a.b\"}", "'a.b' is the name of two" },
+	{ HERE, "\"labels\":{\"a.b\":\"p\",\"c.d\":\"q\",\"e.f\":\"r\",\"a.b\":\"s\"}",
+	  "more labels than metrics" },
+	{ HERE, "\"hidden\":{}", "member hidden is of the wrong type" },
+	{ HERE, "\"hidden\":[1]", "hidden 1 is no text" },
+	{ HERE, "\"hidden\":[\"x\"]", "'x' is hidden and no metric" },
+	{ HERE, "\"hidden\":[\"a.b\",\"a.b\"]", "'a.b' is hidden twice" },
+	{ HERE, "\"labels\":{\"a.b\":\"x\"},\"hidden\":[\"x\"]", "'x' is hidden and no metric" },
+	{ HERE, "\"derived\":{}", "member derived is of the wrong type" },
+	{ HERE, "\"derived\":[1]", "derived metric 1 is no object of texts" },
+	{ HERE, "\"derived\":[[]]", "derived metric 1 is no object of texts" },
+	{ HERE, "\"derived\":[{\"name\":1,\"formula\":\"1\"}]", "is no object of texts" },
+	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":1}]", "is no object of texts" },
+	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":\"1\",\"unit\":[]}]", "object of texts" },
+	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":\"1\",\"description\":{}}]", "of texts" },
+	{ HERE, "\"derived\":[{\"formula\":\"1\"}]", "derived metric 1 has no usable name" },
+	{ HERE, "\"derived\":[{\"name\":\"a b\",\"formula\":\"1\"}]", "metric 1 has no usable name" },
+	{ HERE, "\"derived\":[{\"name\":\"d\"}]", "derived metric 'd' has no formula" },
+	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":\"\"}]", "'d' has no formula" },
+	{ HERE, "\"derived\":[{\"name\":\"c.d\",\"formula\":\"1\"}]", "'c.d' is the name of two" },
+	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":\"1\"},{\"name\":\"d\",\"formula\":\"2\"}]",
+	  "'d' is the name of two" },
+	{ HERE, "\"labels\":{\"a.b\":\"d\"},\"derived\":[{\"name\":\"d\",\"formula\":\"1\"}]",
+	  "'d' is the name of two" },
+	{ HERE, "\"columns\":\"a.b\"", "member columns is of the wrong type" },
+	{ HERE, "\"columns\":[null]", "columns 1 is no text" },
+	{ HERE, "\"columns\":[\"a.b\",\"x\"]", "column 'x' is no metric, label or derived" },
+	{ HERE, "\"columns\":[\"a.b\",\"c.d\",\"a.b\"]", "column 'a.b' is hidden, or stands there" },
+	{ HERE, "\"labels\":{\"a.b\":\"x\"},\"columns\":[\"a.b\",\"x\"]", "column 'x' is hidden, or" },
+	{ HERE, "\"hidden\":[\"a.b\"],\"columns\":[\"a.b\"]", "column 'a.b' is hidden, or" },
+	{ HERE, "\"headings\":{}", "member headings is of the wrong type" },
+	{ HERE, "\"headings\":[\"x\"]", "heading 1 is no title, text, first and count" },
+	{ HERE, "\"headings\":[{\"title\":1,\"first\":0,\"count\":1}]", "heading 1 is no title" },
+	{ HERE, "\"headings\":[{\"text\":1,\"first\":0,\"count\":1}]", "heading 1 is no title" },
+	{ HERE, "\"headings\":[{\"title\":\"t\",\"count\":1}]", "heading 1 is no title" },
+	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":0,\"count\":-1}]", "is no title" },
+	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":4,\"count\":0}]", "not over the 3 columns" },
+	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":1,\"count\":3}]", "not over the 3 columns" },
+	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":1,\"count\":18446744073709551615}]",
+	  "not over the 3 columns" },
+	{ HERE, "\"hidden\":[\"a.b\"],\"headings\":[{\"title\":\"t\",\"first\":0,\"count\":3}]",
+	  "not over the 2 columns" },
+	{ HERE, "\"columns\":[\"a.b\"],\"headings\":[{\"title\":\"t\",\"first\":0,\"count\":2}]",
+	  "not over the 1 columns" },
+};
+
+START_TEST(bad_members)
+{
+	const struct bad *row = &bad_rows[_i];
+	struct opk_ctx *ctx = new_ctx();
+	const struct opk_meta *meta = NULL;
+	struct opk_file *file;
+	int code = read_meta(ctx, &file, &meta, row->members);
+
+	ck_row(row, code == OPK_EINPUT && !meta, "code %d", code);
+	ck_row(row, strstr(opk_error_message(ctx, 0), row->wanted), "%s", errors_of(ctx));
+	ck_row(row, strstr(opk_error_message(ctx, 1), "section 1 (META)"), "%s", errors_of(ctx));
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* What is too much: quickly refused. */
+START_TEST(too_much)
+{
+	static const struct {
+		struct here here;
+		const char *key, *item;
+		size_t count;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, "derived", "{\"name\":\"d%zu\",\"formula\":\"1\"}", 10001, "more than 10000" },
+		{ HERE, "derived", "{\"name\":\"d%zu\",\"formula\":\"1%01100d\"}", 1000,
+		  "formulas of more than 1048576 bytes" },
+		{ HERE, "headings", "{\"title\":\"\",\"first\":0,\"count\":0}", 10001, "more than 10000" },
+		{ HERE, "columns", "\"a.b\"", 100000, "stands there twice" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autobuf struct opk_buf buf = { 0 };
+		const struct opk_meta *meta;
+		struct opk_file *file;
+
+		opk_buf_add_printf(&buf, "\"%s\":[", rows[i].key);
+		for (size_t j = 0; j < rows[i].count; j++) {
+			char item[2000];
+
+			snprintf(item, sizeof item, rows[i].item, j, 0);
+			opk_buf_add_printf(&buf, "%s%s", j ? "," : "", item);
+		}
+		opk_buf_add(&buf, "]", 2);
+		ck_code(ctx, read_meta(ctx, &file, &meta, (const char *)buf.data), OPK_EINPUT);
+		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* What no reader would take is not written. */
+START_TEST(refused)
+{
+	static const struct opk_meta_label nowhere[] = { { "x.y", "x" } };
+	static const struct opk_meta_label nameless[] = { { "sm__cycles.sum", NULL } };
+	static const struct opk_meta_derived empty[] = { { "d", NULL, NULL, NULL } };
+	static const struct opk_meta_heading wide[] = { { "t", NULL, 0, 3 } };
+	static const char *const none[] = { "x" };
+	static const struct {
+		struct here here;
+		struct opk_meta lists;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, { .labels = nowhere, .label_count = 1 }, "'x.y', which is no metric" },
+		{ HERE, { .labels = nameless, .label_count = 1 }, "label 1 is no usable name" },
+		{ HERE, { .derived = empty, .derived_count = 1 }, "'d' has no formula" },
+		{ HERE, { .hidden = none, .hidden_count = 1 }, "'x' is hidden" },
+		{ HERE, { .columns = none, .column_count = 1 }, "column 'x' is no metric" },
+		{ HERE, { .headings = wide, .heading_count = 1 }, "not over the 2 columns" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_meta meta = rows[i].lists;
+		struct opk_writer *writer;
+		int code;
+
+		meta.chip = "A";
+		meta.metrics = metric_names;
+		meta.metric_count = 2;
+		ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+		code = opk_writer_add_meta(writer, &meta);
+		ck_row(&rows[i], code == OPK_EUSAGE, "code %d", code);
+		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+		opk_writer_free(writer);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Without a set's members the metadata is what it was before there were any. */
+START_TEST(nothing_to_say)
+{
+	static const struct opk_meta plain = { .chip = "A", .metrics = metric_names,
+		                               .metric_count = 1, .set_hash = "" };
+	opk_autobuf struct opk_buf buf = { 0 };
+
+	opk_meta_to_json(&buf, &plain);
+	opk_buf_add(&buf, "", 1);
+	ck_assert_str_eq((char *)buf.data, "{\"chip\":\"A\",\"profiler\":\"range\",\"metrics\":["
+	                                   "\"sm__cycles.sum\"],\"keep_instances\":false}");
+}
+END_TEST
+
+START_TEST(differences)
+{
+	static const char *const other[] = { "UNIT.Set.a__b.avg", "x", "y" };
+	struct opk_meta_derived derived[2] = { full_derived[0], full_derived[1] };
+	struct opk_meta_heading headings[2] = { full_headings[0], full_headings[1] };
+	struct opk_meta_label label = full_labels[0];
+	struct opk_meta meta = full_meta;
+
+	ck_assert(opk_meta_same_set(&meta, &full_meta));
+#define CK_DIFFERS(change)                                                                         \
+	do {                                                                                       \
+		meta = full_meta;                                                                  \
+		change;                                                                            \
+		ck_assert(!opk_meta_same_set(&meta, &full_meta));                                  \
+		ck_assert(!opk_meta_same_set(&full_meta, &meta));                                  \
+	} while (0)
+	CK_DIFFERS(meta.set_version = 3);
+	CK_DIFFERS(meta.set_hash = NULL);
+	CK_DIFFERS(meta.label_count = 0);
+	CK_DIFFERS(meta.hidden_count = 0);
+	CK_DIFFERS(meta.hidden = other);
+	CK_DIFFERS(meta.derived_count = 1);
+	CK_DIFFERS(meta.columns = other);
+	CK_DIFFERS(meta.column_count = 2);
+	CK_DIFFERS(meta.heading_count = 1);
+	label.name = "ba";
+	CK_DIFFERS(meta.labels = &label);
+	derived[1].description = "other";
+	CK_DIFFERS(meta.derived = derived);
+	derived[1] = full_derived[1];
+	derived[0].formula = "ab / 3";
+	CK_DIFFERS(meta.derived = derived);
+	headings[1].first = 2;
+	CK_DIFFERS(meta.headings = headings);
+	headings[1] = full_headings[1];
+	headings[0].text = NULL;
+	CK_DIFFERS(meta.headings = headings);
+#undef CK_DIFFERS
+}
+END_TEST
+
+START_TEST(meaning_of_names)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_meta_names names;
+	const struct opk_meta_name *found;
+
+	ck_ok(ctx, opk_meta_names_init(&names, ctx, &full_meta));
+	found = opk_meta_names_find(&names, "ab");
+	ck_assert(found && found->label && !found->derived && found->index == 1);
+	found = opk_meta_names_find(&names, "UNIT.Set.a__b.avg");
+	ck_assert(found && !found->label && !found->derived && found->index == 1);
+	found = opk_meta_names_find(&names, "twice");
+	ck_assert(found && found->derived && found->index == 1);
+	ck_assert_ptr_null(opk_meta_names_find(&names, "Twice"));
+	opk_meta_names_clear(&names);
+	ck_assert_ptr_null(opk_meta_names_find(&names, "ab"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_writer *writer;
+	bool failed = true;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add_meta(writer, &full_meta));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	for (long n = 0; failed; n++) {
+		struct opk_file *file = open_file(ctx);
+		const struct opk_meta *meta;
+		int code;
+
+		fail_allocation(n);
+		code = opk_file_meta(&meta, ctx, file);
+		failed = allocation_failed();
+		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d: %s", n,
+		              code, errors_of(ctx));
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("metadata of sets");
+	TCase *tests = add_case(suite, "members");
+
+	tcase_add_test(tests, read_as_written);
+	tcase_add_loop_test(tests, bad_members, 0, COUNT(bad_rows));
+	tcase_add_test(tests, too_much);
+	tcase_add_test(tests, refused);
+	tcase_add_test(tests, without_memory);
+	tests = tcase_create("values");
+	suite_add_tcase(suite, tests);
+	tcase_add_test(tests, nothing_to_say);
+	tcase_add_test(tests, differences);
+	tcase_add_test(tests, meaning_of_names);
+	return run_suite(suite);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Metric names that begin with a text: from the libraries, and the same from the cache. */
+#include "allocation.h"
+#include "fake_nv.h"
+#include "folder.h"
+
+static const struct {
+	struct here here;
+	const char *prefix, *wanted;
+} rows[] = {
+	{ HERE, "", "fake__a fake__b fake__c fake__listed fake__ratio fake__throughput " },
+	{ HERE, "fake__", "fake__a fake__b fake__c fake__listed fake__ratio fake__throughput " },
+	{ HERE, "fake__r", "fake__ratio " },
+	{ HERE, "fake__a", "fake__a " },
+	{ HERE, "fake__a.", "fake__a.sum " },
+	{ HERE, "fake__a.s", "fake__a.sum " },
+	{ HERE, "fake__a.sum", "fake__a.sum " },
+	{ HERE, "fake__throughput.avg.pct_", "fake__throughput.avg.pct_of_peak_sustained_elapsed " },
+	{ HERE, "fake__ratio.", "fake__ratio.pct fake__ratio.ratio " },
+	{ HERE, "fake__a.sum.", "" },
+	{ HERE, "fake__a.x", "" },
+	{ HERE, "FAKE", "" },
+	{ HERE, "fake__a ", "" },
+	{ HERE, "x.y", "" },
+	{ HERE, ".", "" },
+};
+
+static const char *joined(const struct opk_names *names)
+{
+	static char text[512];
+
+	text[0] = '\0';
+	for (size_t i = 0; i < opk_names_count(names); i++) {
+		strcat(text, opk_names_get(names, i));
+		strcat(text, " ");
+	}
+	return text;
+}
+
+/* Calls of NVIDIA's count from here on. */
+static struct opk_ctx *caching_ctx(void)
+{
+	struct opk_ctx *ctx = fake_ctx();
+
+	ctx->cuda_dir = strdup(folder);
+	ctx->cache_dir = strdup(folder);
+	return ctx;
+}
+
+static void check_rows(struct opk_ctx *ctx)
+{
+	struct opk_names *names;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		ck_ok(ctx, opk_names_new(&names, ctx, "fa100", OPK_PROFILER_RANGE,
+		                         rows[i].prefix));
+		ck_row(&rows[i], !strcmp(joined(names), rows[i].wanted), "%s", joined(names));
+		opk_names_free(names);
+	}
+	ck_assert_int_eq(fake.hosts, 0);
+}
+
+START_TEST(from_libraries)
+{
+	struct opk_ctx *ctx = fake_ctx();
+
+	check_rows(ctx);
+	ck_assert_uint_eq(fake.calls[FAKE_cuptiProfilerHostGetMetricProperties], 0);
+	opk_names_free(NULL);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(from_cache)
+{
+	struct opk_ctx *ctx;
+	struct opk_catalog *catalog;
+
+	/* The libraries are only a file. */
+	put_file("libcupti.so.13", "a library", 9);
+	ctx = caching_ctx();
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+	ctx = caching_ctx();
+	check_rows(ctx);
+	ck_assert_uint_eq(fake.calls[FAKE_cuptiProfilerHostInitialize], 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* 12.x lists no submetrics. */
+START_TEST(without_submetrics)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_names *names;
+
+	fake.status[FAKE_cuptiProfilerHostGetSubMetrics] = NV_CUPTI_INVALID_METRIC_NAME;
+	ck_ok(ctx, opk_names_new(&names, ctx, "FA100", OPK_PROFILER_RANGE, "fake__a."));
+	ck_assert_str_eq(joined(names), "");
+	opk_names_free(names);
+	ck_ok(ctx, opk_names_new(&names, ctx, "FA100", OPK_PROFILER_RANGE, "fake__a"));
+	ck_assert_str_eq(joined(names), "fake__a ");
+	opk_names_free(names);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(refused)
+{
+	static const struct {
+		struct here here;
+		const char *chip;
+		enum opk_profiler profiler;
+		enum fake_call call;
+		int status, code;
+	} failing_rows[] = {
+		{ HERE, "FA10", OPK_PROFILER_RANGE, 0, 0, OPK_EUSAGE },
+		{ HERE, "FB100", OPK_PROFILER_PM, 0, 0, OPK_EFAILED },
+		{ HERE, "FA100", OPK_PROFILER_RANGE, FAKE_cuptiProfilerHostGetSupportedChips, 999,
+		  OPK_EFAILED },
+		{ HERE, "FA100", OPK_PROFILER_RANGE, FAKE_cuptiProfilerHostGetBaseMetrics, 999,
+		  OPK_EFAILED },
+		{ HERE, "FA100", OPK_PROFILER_RANGE, FAKE_cuptiProfilerHostGetSubMetrics, 999,
+		  OPK_EFAILED },
+	};
+
+	for (size_t i = 0; i < COUNT(failing_rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_names *names;
+		int code;
+
+		fake.status[failing_rows[i].call] = failing_rows[i].status;
+		code = opk_names_new(&names, ctx, failing_rows[i].chip, failing_rows[i].profiler,
+		                     "fake__a.");
+		ck_row(&failing_rows[i], code == failing_rows[i].code, "%d: %s", code,
+		       errors_of(ctx));
+		ck_row(&failing_rows[i], told(ctx, "no metric names of"), "%s", errors_of(ctx));
+		ck_assert_int_eq(fake.hosts, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	long n = 0;
+
+	for (;; n++) {
+		struct opk_names *names = NULL;
+		int code;
+
+		fail_allocation(n);
+		code = opk_names_new(&names, ctx, "FA100", OPK_PROFILER_RANGE, "fake__a.");
+		if (!allocation_failed()) {
+			ck_ok(ctx, code);
+			ck_assert_str_eq(joined(names), "fake__a.sum ");
+			opk_names_free(names);
+			break;
+		}
+		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
+		              errors_of(ctx));
+		ck_assert_int_eq(fake.hosts, 0);
+	}
+	ck_assert_int_gt(n, 5);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("names");
+	TCase *tests = tcase_create("names");
+
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, from_libraries);
+	tcase_add_test(tests, from_cache);
+	tcase_add_test(tests, without_submetrics);
+	tcase_add_test(tests, refused);
+	tcase_add_test(tests, without_memory);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,884 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What sets mean on a chip of the fake library, which has few metrics. */
+#include "allocation.h"
+#include "domain/plan.h"
+#include "fake_nv.h"
+#include "folder.h"
+#include "metric_sets.h"
+#include "resolved.h"
+
+static struct opk_set *load_text(struct opk_ctx *ctx, const char *text)
+{
+	struct opk_set *set = NULL;
+
+	put_file("t.yaml", text, strlen(text));
+	ck_ok(ctx, opk_set_load(&set, ctx, in_folder("t.yaml")));
+	return set;
+}
+
+/* The chain from its outer end; the folder is left out where a message begins with it, and else "FOLDER". */
+static const char *errors(const struct opk_ctx *ctx)
+{
+	static char text[8192];
+	size_t used = 0;
+
+	for (size_t i = opk_error_count(ctx); i-- > 0;) {
+		const char *line = opk_error_message(ctx, i), *path;
+
+		if (!strncmp(line, folder, strlen(folder)))
+			line += strlen(folder) + 1;
+		for (; (path = strstr(line, folder)); line = path + strlen(folder))
+			used += (size_t)sprintf(text + used, "%.*sFOLDER", (int)(path - line), line);
+		used += (size_t)sprintf(text + used, "%s\n", line);
+	}
+	text[used] = '\0';
+	return text;
+}
+
+/* A set resolved, as text: free(). Of one that can't be, the errors. */
+static char *resolve(struct opk_ctx *ctx, const struct opk_set *set, const char *chip, enum opk_profiler profiler)
+{
+	opk_autoresolved struct opk_resolved resolved = { 0 };
+	opk_autobuf struct opk_buf out = { 0 };
+
+	if (opk_set_resolve(&resolved, ctx, set, chip, profiler))
+		return strdup(errors(ctx));
+	describe_resolved(&out, &resolved);
+	opk_buf_add(&out, "", 1);
+	return (char *)opk_take(out.data);
+}
+
+struct row {
+	struct here here;
+	const char *text;   /* behind "name: t" */
+	const char *wanted; /* on FA100 with the range profiler */
+};
+
+static void check_rows(const struct row *rows, size_t count)
+{
+	struct opk_ctx *ctx = fake_ctx();
+
+	for (size_t i = 0; i < count; i++) {
+		opk_autofree char *text = opk_printf("name: t\n%s", rows[i].text);
+		struct opk_set *set = load_text(ctx, text);
+		opk_autofree char *got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
+
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got:\n%s", got);
+		opk_set_free(set);
+	}
+	ck_assert_int_eq(fake.hosts, 0);
+	opk_ctx_free(ctx);
+}
+
+/* ---- lists of metrics ------------------------------------------------------------------- */
+
+START_TEST(names_and_patterns)
+{
+	static const struct row rows[] = {
+		{ HERE, "metrics: [fake__b.sum, fake__a.sum]", "fake__b.sum\nfake__a.sum\n" },
+		/* Nobody asks whether there is such a metric: planning will tell. */
+		{ HERE, "metrics: [no__such.sum]", "no__such.sum\n" },
+		{ HERE, "metrics: [fake__?.sum]", "fake__a.sum\nfake__b.sum\nfake__c.sum\n" },
+		{ HERE, "metrics: ['*.pct', fake__a.sum]", "fake__ratio.pct\nfake__a.sum\n" },
+		{ HERE, "metrics: [fake__c.sum, fake__*.sum]",
+		  "fake__c.sum\nfake__a.sum\nfake__b.sum\nfake__listed.sum\n" },
+		{ HERE, "metrics: ['fake__[!a]*.sum']", "fake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
+		{ HERE, "metrics: [/fake__(b|c)\\.sum/]", "fake__b.sum\nfake__c.sum\n" },
+		/* Of whole names. */
+		{ HERE, "metrics: [/a\\.sum/]", "t.yaml:2:11: FA100 has no metric that matches /a\\.sum/\n"
+		                              "  metrics: [/a\\.sum/]\n            ^\n" },
+		{ HERE, "metrics: [fake__d*]", "t.yaml:2:11: FA100 has no metric that matches fake__d*\n"
+		                              "  metrics: [fake__d*]\n            ^\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: fake__d*, optional: true}]",
+		  "fake__a.sum\nleft out fake__d*\n" },
+		/* Where the catalog is open all names are looked at. */
+		{ HERE, "metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]",
+		  "set t on FA100: 3 errors\n"
+		  "t.yaml:2:24: fake__a needs a rollup, for example fake__a.sum\n"
+		  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
+		  "                         ^\n"
+		  "t.yaml:2:33: FA100 has no metric 'fake__x.sum', did you mean fake__a?\n"
+		  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
+		  "                                  ^\n"
+		  "t.yaml:2:46: fake__a has no rollup or submetric 'max'; a counter takes .sum, .avg, .min or "
+		  ".max, and behind it possibly .per_second, .per_cycle_active, .pct_of_peak_sustained_elapsed "
+		  "and the like\n"
+		  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
+		  "                                               ^\n" },
+	};
+
+	check_rows(rows, COUNT(rows));
+}
+END_TEST
+
+START_TEST(options_of_metrics)
+{
+	static const struct row rows[] = {
+		{ HERE, "metrics: [{metric: fake__a.sum, as: a}, {metric: fake__b.sum}]",
+		  "fake__a.sum as a\nfake__b.sum\ncolumns a fake__b.sum\n" },
+		/* Optional: not there, or refused. */
+		{ HERE, "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]",
+		  "fake__a.sum\nleft out no__such.sum\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: fake__listed.sum, as: l, optional: true}]",
+		  "fake__a.sum\nleft out l\n" },
+		{ HERE, "metrics: [{metric: 'fake__*.sum', optional: true}]",
+		  "fake__a.sum\nfake__b.sum\nfake__c.sum\nleft out fake__listed.sum\n" },
+		{ HERE, "metrics: [{metric: fake__a.sum, optional: false}]", "fake__a.sum\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [FB100]}]", "fake__a.sum\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [fb100, fa100]}]",
+		  "fake__a.sum\nfake__b.sum\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [pm, Hopper]}]", "fake__a.sum\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [range]}]",
+		  "fake__a.sum\nfake__b.sum\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, except: [FA100]}]", "fake__a.sum\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, except: [FB100, pm]}]",
+		  "fake__a.sum\nfake__b.sum\n" },
+		/* The same metric under two names, one for each chip. */
+		{ HERE, "metrics:\n- {metric: fake__a.sum, as: x, only: [FA100]}\n"
+		        "- {metric: fake__b.sum, as: x, except: [FA100]}", "fake__a.sum as x\ncolumns x\n" },
+		{ HERE, "metrics:\n- {metric: fake__a.sum, as: x}\n- {metric: fake__b.sum, as: x}",
+		  "t.yaml:4:29: on FA100 'x' is also the name of fake__a.sum\n"
+		  "  - {metric: fake__b.sum, as: x}\n                              ^\n" },
+		{ HERE, "metrics: [{any: [no__such.sum, fake__b.sum, fake__a.sum], as: x}]",
+		  "fake__b.sum as x\ncolumns x\n" },
+		{ HERE, "metrics: [{any: [fake__listed.sum, fake__b.sum], as: x}]",
+		  "fake__b.sum as x\ncolumns x\n" },
+		{ HERE, "metrics: [fake__b.sum, {any: [fake__listed.sum, fake__b.sum], as: x}]",
+		  "fake__b.sum as x\ncolumns x\n" },
+		{ HERE, "metrics: [fake__a.sum, {any: [no__such.sum, no__other.sum], optional: true}]",
+		  "fake__a.sum\nleft out no__such.sum\n" },
+		{ HERE, "metrics: [fake__a.sum, {any: [fake__listed.sum], optional: true}]",
+		  "fake__a.sum\nleft out fake__listed.sum\n" },
+		{ HERE, "metrics: [{any: [no__such.sum, no__other.sum]}]",
+		  "t.yaml:2:18: FA100 has none of these 2 metrics\n"
+		  "  metrics: [{any: [no__such.sum, no__other.sum]}]\n                   ^\n" },
+		{ HERE, "metrics: [{metric: fake__a.sum, only: [FB100]}]", "set t has no metric on FA100\n" },
+		/* Asked for twice: once is optional, once it is not. */
+		{ HERE, "metrics: [{metric: 'fake__*.sum', optional: true}, fake__listed.sum]",
+		  "fake__a.sum\nfake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
+	};
+
+	check_rows(rows, COUNT(rows));
+}
+END_TEST
+
+START_TEST(groups)
+{
+	static const struct row rows[] = {
+		{ HERE, "metrics:\n- fake__a.sum\n- group: G\n  text: prose\n  metrics: [fake__c.sum, fake__b.sum]\n"
+		        "- fake__ratio.pct",
+		  "fake__a.sum\nfake__c.sum\nfake__b.sum\nfake__ratio.pct\nheading G: prose: 2 from 1\n" },
+		{ HERE, "metrics:\n- group: G\n  metrics: [fake__a.sum]\n- group: H\n  metrics: [fake__b.sum]",
+		  "fake__a.sum\nfake__b.sum\nheading G: : 1 from 0\nheading H: : 1 from 1\n" },
+		/* A metric that is there already stays where it was; a heading over nothing is none. */
+		{ HERE, "metrics:\n- fake__?.sum\n- group: G\n  metrics: ['*b.sum']\n", "fake__a.sum\nfake__b.sum\n"
+		                                                                      "fake__c.sum\n" },
+		{ HERE, "metrics:\n- group: G\n  metrics: [fake__a.sum, fake__b.sum, fake__c.sum]\n"
+		        "changes:\n- for: [FA100]\n  remove: [fake__b.sum]\n",
+		  "fake__a.sum\nfake__c.sum\nheading G: : 2 from 0\n" },
+	};
+
+	check_rows(rows, COUNT(rows));
+}
+END_TEST
+
+START_TEST(changes)
+{
+	static const struct row rows[] = {
+		{ HERE, "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], add: [fake__b.sum]}\n"
+		        "- {for: [FB100], add: [fake__c.sum]}",
+		  "fake__a.sum\nfake__b.sum\n" },
+		{ HERE, "metrics: [fake__?.sum]\nchanges:\n- {for: [range], remove: ['*b.sum', /.*a.sum/]}",
+		  "fake__c.sum\n" },
+		/* Whatever the order of the keys, what is removed goes first. */
+		{ HERE, "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], add: [fake__b.sum], remove: ['*.sum']}",
+		  "fake__b.sum\n" },
+		{ HERE, "metrics: [{metric: fake__a.sum, as: x}, fake__b.sum]\n"
+		        "changes:\n- {for: [FA100], remove: [x]}",
+		  "fake__b.sum\n" },
+		{ HERE, "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], remove: [fake__b.sum]}",
+		  "t.yaml:4:27: on FA100 the set has no fake__b.sum that could be removed, did you mean "
+		  "fake__a.sum?\n  - {for: [FA100], remove: [fake__b.sum]}\n                            ^\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]\n"
+		        "changes:\n- {for: [FA100], remove: [no__such.sum]}",
+		  "fake__a.sum\nleft out no__such.sum\n" },
+		{ HERE, "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], remove: [fake__a.sum]}\n"
+		        "- {for: [range], add: [fake__a.sum, fake__c.sum]}",
+		  "fake__a.sum\nfake__c.sum\n" },
+	};
+
+	check_rows(rows, COUNT(rows));
+}
+END_TEST
+
+/* ---- names ------------------------------------------------------------------------------ */
+
+START_TEST(parameters)
+{
+	static const struct row rows[] = {
+		{ HERE, "parameters: {x: a, y: sum}\nmetrics: ['fake__${x}.${y}']", "fake__a.sum\n" },
+		{ HERE, "parameters: {x: '*'}\nmetrics: ['fake__${x}.sum']\n",
+		  "fake__a.sum\nfake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
+		{ HERE, "parameters: {x: '[ab]'}\nmetrics: ['/fake__${x}\\.sum/']\n", "fake__a.sum\nfake__b.sum\n" },
+		/* A value is not looked through again. */
+		{ HERE, "parameters: {x: '${y}', y: b}\nmetrics:\n- group: '${x}: ${y}'\n  text: '$ {x} $'\n"
+		        "  metrics: ['fake__${y}.sum']",
+		  "fake__b.sum\nheading ${y}: b: $ {x} $: 1 from 0\n" },
+		{ HERE, "parameters: {x: a, n: 2}\nderived: {d: 'fake__${x}.sum * ${n}'}",
+		  "hidden fake__a.sum\nd = fake__a.sum * 2\ncolumns d\n" },
+		{ HERE, "parameters: {x: achieved_occupancy}\nmetrics: ['${x}', fake__a.sum]",
+		  "t.yaml:3:11: FA100 has no metric 'sm__warps_active.avg.pct_of_peak_sustained_active'\n"
+		  "  metrics: ['${x}', fake__a.sum]\n            ^\n" },
+	};
+
+	check_rows(rows, COUNT(rows));
+}
+END_TEST
+
+START_TEST(given_parameters)
+{
+	static const char text[] = "name: t\nparameters: {x: a}\nmetrics: ['fake__${x}.sum']\n";
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set = load_text(ctx, text), *joined;
+	char *got;
+
+	ck_ok(ctx, opk_set_parameter(set, ctx, "x", "b"));
+	got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
+	ck_assert_str_eq(got, "fake__b.sum\n");
+	free(got);
+	/* What the outer set is given goes before, and the last one counts. */
+	ck_ok(ctx, opk_set_join(&joined, ctx, (const struct opk_set *const *)&set, 1));
+	ck_ok(ctx, opk_set_parameter(joined, ctx, "x", "a"));
+	ck_ok(ctx, opk_set_parameter(joined, ctx, "x", "?"));
+	got = resolve(ctx, joined, "FA100", OPK_PROFILER_RANGE);
+	ck_assert_str_eq(got, "fake__a.sum\nfake__b.sum\nfake__c.sum\n");
+	free(got);
+	ck_ok(ctx, opk_set_parameter(joined, ctx, "x", "a b"));
+	got = resolve(ctx, joined, "FA100", OPK_PROFILER_RANGE);
+	ck_assert_str_eq(got, "t.yaml:3:11: 'fake__a b.sum' is no metric name\n"
+	                      "  metrics: ['fake__${x}.sum']\n            ^\n");
+	free(got);
+	ck_code(ctx, opk_set_parameter(joined, ctx, "z", "1"), OPK_EUSAGE);
+	ck_assert_str_eq(cause(ctx), "set t has no parameter 'z', did you mean x?");
+	ck_code(ctx, opk_set_parameter(joined, ctx, "level", "1"), OPK_EUSAGE);
+	ck_assert_str_eq(cause(ctx), "set t has no parameter 'level'");
+	opk_set_free(joined);
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(derived)
+{
+	static const struct row rows[] = {
+		{ HERE, "derived: {d: fake__a.sum + fake__b.sum}\nmetrics: [fake__a.sum]",
+		  "fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum + fake__b.sum [byte]\ncolumns fake__a.sum d\n" },
+		{ HERE, "derived: {d: x + 1, e: d / x}\nmetrics: [e, {metric: fake__a.sum, as: x}]",
+		  "fake__a.sum as x\nd = x + 1 [byte]\ne = d / x\ncolumns e x d\n" },
+		/* Used before it is defined. */
+		{ HERE, "derived: {d: e * 2, e: fake__a.sum}",
+		  "hidden fake__a.sum\ne = fake__a.sum [byte]\nd = e * 2\ncolumns d e\n" },
+		{ HERE, "derived: {d: {formula: fake__a.sum / fake__b.sum, unit: '', description: prose}}",
+		  "hidden fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum / fake__b.sum (prose)\ncolumns d\n" },
+		{ HERE, "derived: {d: {formula: 2 * fake__a.sum, unit: flop}}",
+		  "hidden fake__a.sum\nd = 2 * fake__a.sum [flop]\ncolumns d\n" },
+		{ HERE, "derived: {d: {formula: fake__a.sum, unit: bytes}}",
+		  "hidden fake__a.sum\nd = fake__a.sum [byte]\ncolumns d\n" },
+		{ HERE, "derived: {d: {formula: fake__a.sum, unit: second}}",
+		  "t.yaml:2:43: on FA100 the formula gives byte, not second\n"
+		  "  derived: {d: {formula: fake__a.sum, unit: second}}\n"
+		  "                                            ^\n" },
+		{ HERE, "constants: {c: {unit: second, default: 1}}\nderived: {d: 2 * (fake__a.sum + c)}",
+		  "t.yaml:3:31: on FA100 byte and second can't be added\n"
+		  "  derived: {d: 2 * (fake__a.sum + c)}\n                                ^\n" },
+		{ HERE, "derived: {d: no__such.sum}",
+		  "t.yaml:2:14: FA100 has no metric 'no__such.sum'\n  derived: {d: no__such.sum}\n"
+		  "               ^\n" },
+		{ HERE, "derived:\n  d: >-\n    fake__a.sum\n    + no__such.sum\n",
+		  "t.yaml:5:7: FA100 has no metric 'no__such.sum'\n      + no__such.sum\n        ^\n" },
+		/* Told once, though two need it. */
+		{ HERE, "derived: {d: no__such.sum, e: d, f: e}",
+		  "t.yaml:2:14: FA100 has no metric 'no__such.sum'\n  derived: {d: no__such.sum, e: d, f: e}\n"
+		  "               ^\n" },
+	};
+
+	check_rows(rows, COUNT(rows));
+}
+END_TEST
+
+/* What is not there for a good reason takes what is made of it with it. */
+START_TEST(derived_without)
+{
+	static const struct row rows[] = {
+		{ HERE, "metrics: [fake__a.sum, {metric: no__such.sum, as: x, optional: true}]\n"
+		        "derived: {d: x * 2, e: d + 1, f: fake__a.sum}",
+		  "fake__a.sum\nf = fake__a.sum [byte]\ncolumns fake__a.sum f\nleft out no__such.sum d e\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]\n"
+		        "derived: {d: no__such.sum * 2}",
+		  "fake__a.sum\nleft out no__such.sum d\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, as: x, only: [FB100]}]\nderived: {d: x * 2}",
+		  "fake__a.sum\nleft out d\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: d, optional: true}]\nderived: {d: no__such.sum * 2}",
+		  "fake__a.sum\nleft out d\n" },
+		/* Listed for another chip: neither here nor at the end, but of use to others. */
+		{ HERE, "metrics: [fake__a.sum, {metric: d, only: [FB100]}]\nderived: {d: fake__b.sum * 2, e: d + 1}",
+		  "fake__a.sum\nhidden fake__b.sum\nd = fake__b.sum * 2\ne = d + 1\ncolumns fake__a.sum e\n" },
+		{ HERE, "metrics: [fake__a.sum]\nderived: {d: fake__b.sum * 2}\n"
+		        "changes: [{for: [FA100], remove: [d]}]",
+		  "fake__a.sum\n" },
+		{ HERE, "metrics: [fake__a.sum, d]\nderived: {d: fake__b.sum * 2}\n"
+		        "changes: [{for: [FA100], remove: [d]}, {for: [FA100], add: [d]}]",
+		  "fake__a.sum\nhidden fake__b.sum\nd = fake__b.sum * 2\ncolumns fake__a.sum d\n" },
+	};
+
+	check_rows(rows, COUNT(rows));
+}
+END_TEST
+
+START_TEST(constants)
+{
+	static const struct row rows[] = {
+		{ HERE, "constants: {c: 2.5, e: 1e300, n: -3}\nderived: {d: fake__a.sum * c - n / e + 1e3}",
+		  "hidden fake__a.sum\nd = fake__a.sum * 2.5 - (-3) / 1e+300 + 1e3\ncolumns d\n" },
+		{ HERE, "constants: {c: {default: 1, FA100: 0.1}}\nderived: {d: fake__a.sum * c}",
+		  "hidden fake__a.sum\nd = fake__a.sum * 0.1\ncolumns d\n" },
+		{ HERE, "constants: {c: {default: 1, Hopper: 2}}\nderived: {d: fake__a.sum * c}",
+		  "hidden fake__a.sum\nd = fake__a.sum * 1\ncolumns d\n" },
+		{ HERE, "constants: {c: {Hopper: 2}}\nderived: {d: fake__a.sum * c}",
+		  "t.yaml:3:28: constant c has no value for FA100: give it one, or a default\n"
+		  "  derived: {d: fake__a.sum * c}\n                             ^\n" },
+		/* Nobody misses it. */
+		{ HERE, "constants: {c: {Hopper: 2}}\nmetrics: [fake__a.sum]", "fake__a.sum\n" },
+		{ HERE, "constants: {c: {unit: byte/second, default: 2}}\nderived: {d: fake__a.sum / c}",
+		  "hidden fake__a.sum\nd = fake__a.sum / 2 [second]\ncolumns d\n" },
+	};
+
+	check_rows(rows, COUNT(rows));
+}
+END_TEST
+
+/* ---- several sets ----------------------------------------------------------------------- */
+
+struct file {
+	const char *name, *text;
+};
+
+struct included {
+	struct here here;
+	struct file files[4]; /* the first one is loaded */
+	const char *wanted;
+};
+
+static void check_included(const struct included *row, struct opk_ctx *ctx)
+{
+	struct opk_set *set = NULL;
+	opk_autofree char *got = NULL;
+	int code;
+
+	for (size_t i = 0; i < COUNT(row->files) && row->files[i].name; i++)
+		put_file(row->files[i].name, row->files[i].text, strlen(row->files[i].text));
+	code = opk_set_load(&set, ctx, in_folder(row->files[0].name));
+	got = code ? strdup(errors(ctx)) : resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
+	ck_row(row, !strcmp(got, row->wanted), "got:\n%s", got);
+	opk_set_free(set);
+}
+
+START_TEST(included_sets)
+{
+	static const struct included rows[] = {
+		{ HERE, { { "a.yaml", "name: a\ninclude: [./b.yaml]\nmetrics: [fake__a.sum, fake__b.sum]" },
+		          { "b.yaml", "name: b\nmetrics: [fake__c.sum, fake__b.sum]" } },
+		  "fake__c.sum\nfake__b.sum\nfake__a.sum\n" },
+		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml, c.yaml]" },
+		          { "b.yaml", "name: b\ninclude: [c.yaml]\nchanges: [{for: [FA100], remove: [fake__c.sum]}]" },
+		          { "c.yaml", "name: c\nmetrics: [fake__c.sum, fake__b.sum]" } },
+		  "fake__b.sum\nfake__c.sum\n" },
+		/* What an included set defines can be used, and shown where one wants it. */
+		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml]\nderived: {e: d / x * c}\n"
+		                      "metrics: ['fake__${p}.sum', d, fake__c.sum]" },
+		          { "b.yaml", "name: b\nparameters: {p: b}\nconstants: {c: 7}\nderived: {d: x + 1}\n"
+		                      "metrics: [{metric: fake__a.sum, as: x}]" } },
+		  "fake__a.sum as x\nfake__b.sum\nfake__c.sum\nd = x + 1 [byte]\ne = d / x * 7\n"
+		  "columns x fake__b.sum d fake__c.sum e\n" },
+		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml]\nmetrics: [{metric: fake__a.sum, as: x}]" },
+		          { "b.yaml", "name: b\nmetrics: [fake__a.sum]" } },
+		  "fake__a.sum as x\ncolumns x\n" },
+		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml]\nmetrics: [{metric: fake__a.sum, as: x}]" },
+		          { "b.yaml", "name: b\nmetrics: [{metric: fake__a.sum, as: y}]" } },
+		  "a.yaml:3:37: fake__a.sum has the name 'y' already: a metric has one\n"
+		  "  metrics: [{metric: fake__a.sum, as: x}]\n                                      ^\n" },
+		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml]\nprofiler: pm" },
+		          { "b.yaml", "name: b\nprofiler: range\nmetrics: [fake__a.sum]" } },
+		  "a.yaml:2:11: set b is for profiler range, this one for pm: build them apart\n"
+		  "  include: [b.yaml]\n            ^\n" },
+		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml]\nderived: {d: 1}\nconstants: {c: 1}\n"
+		                      "parameters: {p: 1}\nmetrics: [{metric: fake__b.sum, as: d}]" },
+		          { "b.yaml", "name: b\nderived: {c: fake__a.sum}\nconstants: {d: 1}\nparameters: {p: 2}" } },
+		  "a.yaml: 4 errors\n"
+		  "a.yaml:3:11: derived metric 'd' is defined a second time, first at FOLDER/b.yaml:3:13\n"
+		  "  derived: {d: 1}\n            ^\n"
+		  "a.yaml:4:13: constant 'c' is defined a second time, first at FOLDER/b.yaml:2:11\n"
+		  "  constants: {c: 1}\n              ^\n"
+		  "a.yaml:5:14: parameter 'p' is one of an included set already\n"
+		  "  parameters: {p: 1}\n               ^\n"
+		  "a.yaml:6:37: the name 'd' is defined a second time, first at FOLDER/b.yaml:3:13\n"
+		  "  metrics: [{metric: fake__b.sum, as: d}]\n                                      ^\n" },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		check_included(&rows[i], ctx);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(sets_that_can_not_be_included)
+{
+	static const struct included rows[] = {
+		{ HERE, { { "a.yaml", "name: a\ninclude: [a.yaml]" } },
+		  "a.yaml:2:11: sets include each other: FOLDER/a.yaml includes FOLDER/a.yaml\n"
+		  "  include: [a.yaml]\n            ^\n" },
+		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml]" }, { "b.yaml", "name: b\ninclude: [c.yaml]" },
+		          { "c.yaml", "name: c\ninclude: [b.yaml]" } },
+		  "c.yaml:2:11: sets include each other: FOLDER/b.yaml includes FOLDER/c.yaml includes "
+		  "FOLDER/b.yaml\n  include: [b.yaml]\n            ^\n" },
+		{ HERE, { { "a.yaml", "name: a\ninclude: [none.yaml, memroy, b.yaml, b.yaml]\nmetrics: [q]" },
+		          { "b.yaml", "name: b\nmetric: [fake__a.sum]" } },
+		  "a.yaml: 4 errors\n"
+		  "a.yaml:2:11: FOLDER/none.yaml: can't open: No such file or directory\n"
+		  "  include: [none.yaml, memroy, b.yaml, b.yaml]\n            ^\n"
+		  "a.yaml:2:22: no metric set 'memroy', did you mean memory?; 'offpeak sets' lists the shipped "
+		  "ones, a path or metric names with commas work too\n"
+		  "  include: [none.yaml, memroy, b.yaml, b.yaml]\n                       ^\n"
+		  "a.yaml:2:38: set b.yaml is listed twice\n"
+		  "  include: [none.yaml, memroy, b.yaml, b.yaml]\n                                       ^\n"
+		  "b.yaml:2:1: unknown key 'metric', did you mean metrics?\n"
+		  "  metric: [fake__a.sum]\n  ^\n" },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+
+	ctx->data_dir = opk_strdup(TEST_DATA_DIR);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		check_included(&rows[i], ctx);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A chain of so many sets, each in a file of its own. */
+static int load_chain(struct opk_set **set, struct opk_ctx *ctx, int length)
+{
+	for (int i = 1; i <= length; i++) {
+		char name[32], text[100];
+
+		snprintf(name, sizeof name, "%d.yaml", i);
+		snprintf(text, sizeof text,
+		         i < length ? "name: n\ninclude: [%d.yaml]\n" : "name: n\nmetrics: [fake__a.sum]\n",
+		         i + 1);
+		put_file(name, text, strlen(text));
+	}
+	return opk_set_load(set, ctx, in_folder("1.yaml"));
+}
+
+START_TEST(deep_includes)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set = NULL;
+	opk_autofree char *got = NULL;
+
+	ck_ok(ctx, load_chain(&set, ctx, 16));
+	got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
+	ck_assert_str_eq(got, "fake__a.sum\n");
+	opk_set_free(set);
+	ck_code(ctx, load_chain(&set, ctx, 17), OPK_EINPUT);
+	ck_assert_str_eq(errors(ctx), "16.yaml:2:11: sets include each other more than 16 levels deep\n"
+	                              "  include: [17.yaml]\n            ^\n");
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Each level includes both sets of the next: 65,536 ways, but 31 files. */
+START_TEST(many_ways_to_a_set)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set = NULL;
+	opk_autofree char *got = NULL;
+
+	for (int level = 0; level < 16; level++) {
+		for (int i = 0; i < 2; i++) {
+			char name[32], text[100];
+
+			snprintf(name, sizeof name, "%d-%d.yaml", level, i);
+			snprintf(text, sizeof text,
+			         level < 15 ? "name: n\ninclude: [%d-0.yaml, %d-1.yaml]\n"
+			                    : "name: n\nmetrics: [fake__a.sum]\n", level + 1, level + 1);
+			put_file(name, text, strlen(text));
+		}
+	}
+	ck_ok(ctx, opk_set_load(&set, ctx, in_folder("0-0.yaml")));
+	ck_assert(opk_set_claims(set, "FA100"));
+	got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
+	ck_assert_str_eq(got, "fake__a.sum\n");
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(too_many_files)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set = NULL;
+	opk_autobuf struct opk_buf text = { 0 };
+
+	opk_buf_add_text(&text, "name: n\ninclude:\n");
+	for (int i = 0; i < 101; i++) {
+		char name[32];
+
+		snprintf(name, sizeof name, "%d.yaml", i);
+		put_file(name, "name: m\nmetrics: [fake__a.sum]\n", 31);
+		opk_buf_add_printf(&text, "- %s\n", name);
+	}
+	put_file("n.yaml", text.data, text.size);
+	ck_code(ctx, opk_set_load(&set, ctx, in_folder("n.yaml")), OPK_EINPUT);
+	ck_assert_ptr_nonnull(strstr(errors(ctx), "n.yaml:102:3: more than 100 sets are included\n"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(claims_of_including_sets)
+{
+	static const struct {
+		struct here here;
+		const char *chips, *chip;
+		bool wanted;
+	} rows[] = {
+		{ HERE, "", "GH100", true },                 { HERE, "", "GA100", true },
+		{ HERE, "", "GB202", false },                { HERE, "chips: [GB202]", "GB202", true },
+		{ HERE, "chips: [GB202]", "GH100", false },  { HERE, "chips: [blackwell]", "GB100", true },
+		{ HERE, "chips: [Blackwell]", "GH100", false },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+
+	put_file("b.yaml", "name: b\nchips: [Hopper, GA100]\nmetrics: [fake__a.sum]\n", 53);
+	put_file("c.yaml", "name: c\nmetrics: [fake__a.sum]\n", 31);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *text = opk_printf("name: a\ninclude: [b.yaml, c.yaml]\n%s\n", rows[i].chips);
+		struct opk_set *set = load_text(ctx, text);
+
+		ck_row(&rows[i], opk_set_claims(set, rows[i].chip) == rows[i].wanted, "%s", rows[i].chip);
+		opk_set_free(set);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- the hash --------------------------------------------------------------------------- */
+
+static const char hashed[] =
+	"name: t\nparameters: {p: a}\nconstants: {c: 2}\nderived: {d: c * x + 1, e: fake__c.sum / d}\n"
+	"metrics: [{metric: 'fake__${p}.sum', as: x}, {group: g, metrics: [fake__b.sum]}]\n";
+
+static char *hash_of(struct opk_ctx *ctx, const char *text)
+{
+	struct opk_set *set = load_text(ctx, text);
+	opk_autoresolved struct opk_resolved resolved = { 0 };
+	char *hash;
+
+	ck_ok(ctx, opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE));
+	hash = opk_take(resolved.hash);
+	opk_set_free(set);
+	return hash;
+}
+
+START_TEST(hashes)
+{
+	static const struct {
+		struct here here;
+		const char *text;
+		bool same;
+	} rows[] = {
+		{ HERE, "name: t\nparameters: {p: a}\nconstants: {c: 2}\n"
+		        "derived: {d: c * x + 1, e: fake__c.sum / d}\n"
+		        "metrics: [{metric: 'fake__${p}.sum', as: x}, {group: g, metrics: [fake__b.sum]}]\n", true },
+		/* Another order of keys, another style, comments, what is nowhere used, prose about the set. */
+		{ HERE, "# A comment.\nmetrics:\n  - as: x\n    metric: \"fake__${p}.sum\"\n"
+		        "  - metrics: [fake__b.sum]\n    group: g\n"
+		        "constants: {unused: 3, c: {default: 2.0}}\ndescription: prose\n"
+		        "derived:\n  e: >\n    fake__c.sum\n    / d\n  d: {formula: c*x+1}\n"
+		        "version: 1\nparameters: {p: a}\nname: t\n", true },
+		{ HERE, "name: t\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
+		        "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n", true },
+		{ HERE, "name: t\nderived: {d: 3 * x + 1, e: fake__c.sum / d}\n"
+		        "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n", false },
+		{ HERE, "name: u\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
+		        "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n", false },
+		{ HERE, "name: t\nversion: 2\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
+		        "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n", false },
+		{ HERE, "name: t\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
+		        "metrics: [{metric: fake__a.sum, as: x}, fake__b.sum]\n", false },
+		{ HERE, "name: t\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
+		        "metrics: [{metric: fake__b.sum, as: x}, {group: g, metrics: [fake__a.sum]}]\n", false },
+		{ HERE, "name: t\nderived: {d: 2 * x + 1, f: fake__c.sum / d}\n"
+		        "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n", false },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	opk_autofree char *wanted = hash_of(ctx, hashed);
+
+	ck_assert_msg(!strncmp(wanted, "crc32:", 6) && strlen(wanted) == 14, "%s", wanted);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *hash = hash_of(ctx, rows[i].text);
+
+		ck_row(&rows[i], !strcmp(hash, wanted) == rows[i].same, "%s, not %s", hash, wanted);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- from the command line, and failures ------------------------------------------------ */
+
+START_TEST(names_from_the_command_line)
+{
+	static const struct {
+		struct here here;
+		const char *names, *wanted;
+		int code;
+	} rows[] = {
+		{ HERE, "fake__b.sum,fake__a.sum,fake__b.sum", "fake__b.sum\nfake__a.sum\n", OPK_OK },
+		{ HERE, "fake__?.sum", "fake__a.sum\nfake__b.sum\nfake__c.sum\n", OPK_OK },
+		{ HERE, "fake__d*", "FA100 has no metric that matches fake__d*\n", OPK_EUSAGE },
+		{ HERE, "fake__a.sum,acheived_occupancy",
+		  "'acheived_occupancy' is no full metric name such as dram__bytes.sum, no derived metric of this "
+		  "set and no name of nvprof's, did you mean achieved_occupancy?\n", OPK_EUSAGE },
+		{ HERE, "fake__[a.sum", "'fake__[a.sum': the bracket is not closed\n", OPK_EUSAGE },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+
+	ctx->data_dir = opk_strdup(TEST_DATA_DIR);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autoresolved struct opk_resolved resolved = { 0 };
+		opk_autobuf struct opk_buf out = { 0 };
+		struct opk_set *set;
+		int code;
+
+		ck_ok(ctx, opk_set_from_names(&set, ctx, rows[i].names));
+		code = opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE);
+		ck_row(&rows[i], code == rows[i].code, "code %d", code);
+		if (!code)
+			describe_resolved(&out, &resolved);
+		opk_buf_add(&out, "", 1);
+		ck_row(&rows[i], !strcmp(code ? errors(ctx) : (char *)out.data, rows[i].wanted), "got:\n%s",
+		       code ? errors(ctx) : (char *)out.data);
+		opk_set_free(set);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The set is right and the chip is not. */
+START_TEST(a_chip_that_is_not_claimed)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set = load_text(ctx, "name: t\nchips: [FB100]\nmetrics: [fake__d*]\n");
+	opk_autoresolved struct opk_resolved resolved = { 0 };
+
+	ck_code(ctx, opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE), OPK_EUSAGE);
+	ck_assert_str_eq(errors(ctx), "set t is made for other chips, such as FB100\n"
+	                              "t.yaml:3:11: FA100 has no metric that matches fake__d*\n"
+	                              "  metrics: [fake__d*]\n            ^\n");
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static const char everything[] =
+	"name: t\nversion: 3\nparameters: {p: a}\nconstants: {c: {unit: byte, default: 2, FA100: 3}}\n"
+	"derived: {d: c + x, e: {formula: fake__c.sum / d, unit: '', description: prose}, f: y}\n"
+	"metrics:\n- {metric: 'fake__${p}.sum', as: x}\n- group: g\n  text: h\n  metrics: [fake__?.sum, e]\n"
+	"- {any: [fake__listed.sum, no__such.sum, fake__ratio.pct], as: r}\n"
+	"- {metric: fake__listed.sum, as: y, optional: true}\n- /fake__throughput.*/\n- branch_efficiency\n"
+	"changes:\n- {for: [FA100], remove: [branch_efficiency, fake__c.sum]}\n";
+
+static const char everything_resolved[] =
+	"fake__a.sum as x\nfake__b.sum\nfake__ratio.pct as r\n"
+	"fake__throughput.avg.pct_of_peak_sustained_elapsed\nhidden fake__c.sum\nd = 3 + x [byte]\n"
+	"e = fake__c.sum / d (prose)\n"
+	"columns x fake__b.sum e r fake__throughput.avg.pct_of_peak_sustained_elapsed d\n"
+	"heading g: h: 2 from 1\nleft out y f\n";
+
+START_TEST(all_together)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set;
+	opk_autofree char *got = NULL;
+
+	free((char *)ctx->data_dir);
+	ctx->data_dir = opk_strdup(TEST_DATA_DIR);
+	set = load_text(ctx, everything);
+	got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
+	ck_assert_str_eq(got, everything_resolved);
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Allocation n fails; false where there are not so many. Only caches may do without: nothing else changes. */
+static bool resolve_without(struct opk_ctx *ctx, const struct opk_set *set, long n)
+{
+	opk_autoresolved struct opk_resolved resolved = { 0 };
+	opk_autobuf struct opk_buf out = { 0 };
+	bool failed;
+	int code;
+
+	fail_allocation(n);
+	code = opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE);
+	failed = allocation_failed();
+	if (code) {
+		ck_assert_msg(failed && code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code, errors(ctx));
+		ck_assert_msg(strstr(errors(ctx), "out of memory") != NULL, "allocation %ld: %s", n, errors(ctx));
+		return failed;
+	}
+	describe_resolved(&out, &resolved);
+	opk_buf_add(&out, "", 1);
+	ck_assert_msg(!strcmp((char *)out.data, everything_resolved), "allocation %ld: %s", n,
+	              (char *)out.data);
+	return failed;
+}
+
+START_TEST(resolving_without_memory)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set;
+	long n = 0;
+
+	ctx->data_dir = opk_strdup(TEST_DATA_DIR);
+	set = load_text(ctx, everything);
+	while (resolve_without(ctx, set, n))
+		n++;
+	ck_assert_int_gt(n, 100);
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(loading_without_memory)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set = NULL;
+	opk_autofree char *got = NULL;
+	bool failed = true;
+
+	ctx->data_dir = opk_strdup(TEST_DATA_DIR);
+	put_file("t.yaml", everything, strlen(everything));
+	put_file("i.yaml", "name: i\ninclude: [t.yaml]\n", 26);
+	for (long n = 0; failed; n++) {
+		int code;
+
+		fail_allocation(n);
+		code = opk_set_load(&set, ctx, in_folder("i.yaml"));
+		failed = allocation_failed();
+		ck_assert_msg(code == OPK_OK || (failed && code == OPK_ENOMEM), "allocation %ld: %d: %s", n, code,
+		              errors(ctx));
+		if (code)
+			continue;
+		got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
+		ck_assert_msg(!strcmp(got, everything_resolved), "allocation %ld: %s", n, got);
+		free(opk_take(got));
+		opk_set_free(opk_take(set));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(a_library_that_fails)
+{
+	static const struct {
+		struct here here;
+		enum fake_call call;
+	} rows[] = {
+		{ HERE, FAKE_cuptiProfilerHostInitialize },
+		{ HERE, FAKE_cuptiProfilerHostGetBaseMetrics },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set = load_text(ctx, "name: t\nmetrics: [fake__?.sum]\n");
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autoresolved struct opk_resolved resolved = { 0 };
+		int code;
+
+		fake.status[rows[i].call] = 999;
+		code = opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE);
+		fake.status[rows[i].call] = 0;
+		ck_row(&rows[i], code == OPK_EFAILED, "code %d", code);
+		ck_row(&rows[i], told(ctx, "no metric catalog of FA100"), "%s", errors(ctx));
+	}
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* CUPTI 12.x lists no full names: the catalog knows them nevertheless. */
+START_TEST(a_library_without_full_names)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set = load_text(ctx, "name: t\nmetrics: [{any: [no__such.sum, fake__b.sum]}, '*.pct']\n"
+	                                     "derived: {d: {formula: fake__a.sum * 2, unit: flop}}\n");
+	opk_autofree char *got = NULL;
+
+	fake.status[FAKE_cuptiProfilerHostGetSubMetrics] = NV_CUPTI_INVALID_METRIC_NAME;
+	got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
+	ck_assert_str_eq(got, "fake__b.sum\nfake__ratio.pct\nhidden fake__a.sum\nd = fake__a.sum * 2 [flop]\n"
+	                      "columns fake__b.sum fake__ratio.pct d\n");
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Plain sets are planned without a look at the catalog. */
+START_TEST(plain_sets_open_no_catalog)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set = load_text(ctx, "name: t\nmetrics: [fake__a.sum, {metric: fake__b.sum, as: b}]\n");
+	opk_autofree char *got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
+
+	ck_assert_str_eq(got, "fake__a.sum\nfake__b.sum as b\ncolumns fake__a.sum b\n");
+	for (size_t i = 0; i < FAKE_SYMBOL_COUNT; i++)
+		ck_assert_uint_eq(fake.calls[i], 0);
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("resolve");
+	TCase *tests = add_case(suite, "resolve");
+
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, names_and_patterns);
+	tcase_add_test(tests, options_of_metrics);
+	tcase_add_test(tests, groups);
+	tcase_add_test(tests, changes);
+	tcase_add_test(tests, parameters);
+	tcase_add_test(tests, given_parameters);
+	tcase_add_test(tests, derived);
+	tcase_add_test(tests, derived_without);
+	tcase_add_test(tests, constants);
+	tcase_add_test(tests, included_sets);
+	tcase_add_test(tests, sets_that_can_not_be_included);
+	tcase_add_test(tests, deep_includes);
+	tcase_add_test(tests, many_ways_to_a_set);
+	tcase_add_test(tests, too_many_files);
+	tcase_add_test(tests, claims_of_including_sets);
+	tcase_add_test(tests, hashes);
+	tcase_add_test(tests, names_from_the_command_line);
+	tcase_add_test(tests, a_chip_that_is_not_claimed);
+	tcase_add_test(tests, all_together);
+	tcase_add_test(tests, a_library_that_fails);
+	tcase_add_test(tests, a_library_without_full_names);
+	tcase_add_test(tests, plain_sets_open_no_catalog);
+	tests = add_case(suite, "memory");
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_set_timeout(tests, 300);
+	tcase_add_test(tests, resolving_without_memory);
+	tcase_add_test(tests, loading_without_memory);
+	return run_suite(suite);
+}

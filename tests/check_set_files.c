@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Files of metric sets, good and bad: tests/files, and what is too large or not there. */
+#include <dirent.h>
+
+#include "allocation.h"
+#include "base/buf.h"
+#include "base/strlist.h"
+#include "folder.h"
+#include "golden.h"
+#include "metric_sets.h"
+#include "testing.h"
+
+/* ---- bad files -------------------------------------------------------------------------- */
+
+/* The names of tests/files that begin so, in order. */
+static void list_files(struct opk_strlist *out, const char *beginning)
+{
+	DIR *dir = opendir(FILES);
+
+	ck_assert_ptr_nonnull(dir);
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (!strncmp(entry->d_name, beginning, strlen(beginning)) && strstr(entry->d_name, ".yaml"))
+			ck_assert(opk_strlist_add(out, entry->d_name));
+	closedir(dir);
+	opk_strlist_sort(out);
+}
+
+/* What offpeak would print of a file. */
+static void add_errors(struct opk_buf *out, struct opk_ctx *ctx, const char *file)
+{
+	char path[512];
+	struct opk_set *set = NULL;
+	int code;
+
+	snprintf(path, sizeof path, FILES "%s", file);
+	code = opk_set_load(&set, ctx, path);
+	ck_assert_msg(code == OPK_EINPUT && !set, "%s: %d", file, code);
+	opk_buf_add_printf(out, "== %s\n", file);
+	for (size_t i = 0; i < opk_error_count(ctx); i++) {
+		const char *line = message(ctx, i);
+
+		for (; *line; line++)
+			opk_buf_add(out, *line == '\n' ? "?" : line, 1);
+		opk_buf_add_text(out, "\n");
+	}
+}
+
+/* Every word of every error; where that is not as it should be, the file has what it is. */
+START_TEST(bad_sets)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_autostrlist struct opk_strlist names = { 0 };
+	opk_autobuf struct opk_buf told = { 0 };
+
+	list_files(&names, "bad-");
+	ck_assert_uint_gt(names.count, 45);
+	for (size_t i = 0; i < names.count; i++)
+		add_errors(&told, ctx, names.items[i]);
+	ck_golden("bad-sets.txt", told.data, told.size);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- good files ------------------------------------------------------------------------- */
+
+static const struct good {
+	struct here here;
+	const char *file, *name, *description;
+	const char *profiler; /* NULL: none named */
+	const char *metrics, *chips, *last_place;
+} good[] = {
+	{ HERE, "good-minimal.yaml", "minimal", "", NULL, "sm__cycles_elapsed.sum ", "", "3:11" },
+	{ HERE, "good-full.yaml", "full", "Folded text on two lines, with an \xc3\xa9.", "pm",
+	  "sm__cycles_elapsed.max dram__bytes.sum.per_second TriageCompute.sm__inst_executed.sum ",
+	  "GH100 GB100 ", "5:5" },
+	{ HERE, "good-json.yaml", "json", "", "range", "a__b.sum c__d.avg ", "", "2:63" },
+	{ HERE, "good-markers.yaml", "markers", "", NULL, "a__b.sum ", "", "5:11" },
+	{ HERE, "good-crlf.yaml", "crlf", "", NULL, "a__b.sum c__d.sum ", "", "5:5" },
+	{ HERE, "good-scalars.yaml", "12", "null", NULL, "a__b.sum c__d.sum e__f.sum ", "",
+	  "4:33" },
+};
+
+static void check_good(const struct good *row, const struct opk_set *set, const char *path)
+{
+	const char *profiler =
+		opk_set_has_profiler(set) ? opk_profiler_name(opk_set_profiler(set)) : "(none)";
+	char place[600];
+
+	snprintf(place, sizeof place, "%s:%s", path, row->last_place);
+	ck_row(row, !strcmp(opk_set_name(set), row->name), "%s", opk_set_name(set));
+	ck_row(row, !strcmp(opk_set_description(set), row->description), "%s",
+	       opk_set_description(set));
+	ck_row(row, !strcmp(opk_set_path(set), path), "%s", opk_set_path(set));
+	ck_row(row, !strcmp(profiler, row->profiler ? row->profiler : "(none)"), "%s", profiler);
+	ck_row(row, !strcmp(metrics_of(set), row->metrics), "%s", metrics_of(set));
+	ck_row(row, !strcmp(chips_of(set), row->chips), "%s", chips_of(set));
+	ck_row(row, !strcmp(opk_set_metric_place(set, opk_set_metric_count(set) - 1), place), "%s",
+	       opk_set_metric_place(set, opk_set_metric_count(set) - 1));
+}
+
+START_TEST(good_sets)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(good); i++) {
+		char path[512];
+		struct opk_set *set = NULL;
+		int code;
+
+		snprintf(path, sizeof path, FILES "%s", good[i].file);
+		code = opk_set_load(&set, ctx, path);
+		ck_row(&good[i], code == OPK_OK, "%s", errors_of(ctx));
+		check_good(&good[i], set, path);
+		opk_set_free(set);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A file that explains nothing helps nobody. */
+START_TEST(files_are_explained)
+{
+	opk_autostrlist struct opk_strlist names = { 0 };
+
+	list_files(&names, "");
+	for (size_t i = 0; i < names.count; i++) {
+		char path[600];
+		FILE *file;
+
+		snprintf(path, sizeof path, FILES "%s", names.items[i]);
+		file = fopen(path, "r");
+		ck_assert_ptr_nonnull(file);
+		ck_assert_msg(fgetc(file) == '#', "%s begins with no comment", names.items[i]);
+		fclose(file);
+	}
+}
+END_TEST
+
+/* ---- other files ------------------------------------------------------------------------ */
+
+START_TEST(unreadable_sets)
+{
+	static const struct {
+		struct here here;
+		const char *file, *wanted;
+	} rows[] = {
+		{ HERE, "/nowhere/set.yaml",
+		  "/nowhere/set.yaml: can't open: No such file or directory" },
+		{ HERE, "/dev/null", "/dev/null: not a regular file" },
+		{ HERE, "/tmp", "/tmp: not a regular file" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_set *set = NULL;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int code = opk_set_load(&set, ctx, rows[i].file);
+
+		ck_row(&rows[i], code == OPK_EINPUT && !set, "code %d", code);
+		ck_row(&rows[i], !strcmp(cause(ctx), rows[i].wanted), "got %s", cause(ctx));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A set of `count` metrics, filled up with a comment to `size` bytes. */
+static void write_large(size_t count, size_t size)
+{
+	opk_autobuf struct opk_buf buf = { 0 };
+
+	opk_buf_add_text(&buf, "name: large\nmetrics:\n");
+	for (size_t i = 0; i < count; i++)
+		opk_buf_add_printf(&buf, "- m__%zu.sum\n", i);
+	opk_buf_add_text(&buf, "#");
+	while (buf.size < size)
+		opk_buf_add_text(&buf, "x");
+	put_file("large.yaml", buf.data, buf.size);
+}
+
+START_TEST(large_sets)
+{
+	static const struct {
+		struct here here;
+		size_t count, size;
+		const char *wanted; /* NULL: good */
+	} rows[] = {
+		{ HERE, 5, 1 << 20, NULL },
+		{ HERE, 5, (1 << 20) + 1, "a metric set has at most 1048576 bytes" },
+		{ HERE, 10001, 0, "large.yaml:3:1: more than 10000 metrics" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_set *set = NULL;
+		int code;
+
+		write_large(rows[i].count, rows[i].size);
+		code = opk_set_load(&set, ctx, in_folder("large.yaml"));
+		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
+		ck_row(&rows[i], !rows[i].wanted || strstr(cause(ctx), rows[i].wanted), "got %s",
+		       cause(ctx));
+		opk_set_free(set);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("set files");
+	TCase *tests = add_case(suite, "files");
+
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, bad_sets);
+	tcase_add_test(tests, good_sets);
+	tcase_add_test(tests, files_are_explained);
+	tcase_add_test(tests, unreadable_sets);
+	tcase_add_test(tests, large_sets);
+	return run_suite(suite);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Units: every spelling of NVIDIA's, products, powers, and what is none. */
+#include "domain/units.h"
+
+#include "adapters/nv/nv.h"
+#include "allocation.h"
+#include "base/strlist.h"
+#include "real.h"
+
+static struct opk_unit parsed(struct opk_ctx *ctx, const char *text)
+{
+	struct opk_unit unit;
+
+	ck_ok(ctx, opk_unit_parse(&unit, ctx, text));
+	return unit;
+}
+
+static const struct {
+	struct here here;
+	const char *text, *wanted;
+} spellings[] = {
+	{ HERE, "", "" },
+	{ HERE, "  ", "" },
+	{ HERE, "1", "" },
+	{ HERE, "unitless", "" },
+	{ HERE, "1/second", "1/second" },
+	{ HERE, "/second", NULL },
+	{ HERE, "byte", "byte" },
+	{ HERE, "bytes/second", "byte/second" },
+	{ HERE, " byte / second ", "byte/second" },
+	{ HERE, "byte*warp/second", "byte*warp/second" },
+	{ HERE, "warp*byte/second", "byte*warp/second" },
+	{ HERE, "byte/second*warp", "byte*warp/second" },
+	{ HERE, "byte/warp/second", "byte/second/warp" },
+	{ HERE, "byte/byte", "" },
+	{ HERE, "byte*byte", "byte^2" },
+	{ HERE, "byte^2/byte", "byte" },
+	{ HERE, "byte/second^2", "byte/second^2" },
+	{ HERE, "byte*second^-1", "byte/second" },
+	{ HERE, "byte^0", "" },
+	{ HERE, "1/byte^-3", "byte^3" },
+	{ HERE, "second/second*byte", "byte" },
+	{ HERE, "percent", "percent" },
+	{ HERE, "percent/percent", "" },
+	{ HERE, "percent*byte", "byte*percent" },
+	{ HERE, "flop/second", "flop/second" },
+	{ HERE, "flops", "flops" },
+	{ HERE, "l2_tags", "L2_tag" },
+	{ HERE, "rf_quanta*gpc_cycles", "gpc_cycle*rf_quantum" },
+	{ HERE, "bytewarpthread", "byte*thread*warp" },
+	{ HERE, "bytebyte/warpwarp", "byte^2/warp^2" },
+	{ HERE, "byteunknown", "byteunknown" },
+	{ HERE, "pixel_shader_barrierpixel", "pixel*pixel_shader_barrier" },
+	{ HERE, "gpc_cyclewarp^2", "gpc_cycle^2*warp^2" },
+	{ HERE, "byte^99", "byte^99" },
+};
+
+START_TEST(one_spelling)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_unit unit, again;
+	int code = opk_unit_parse(&unit, ctx, spellings[_i].text);
+	opk_autofree char *text = code ? NULL : opk_unit_text(&unit);
+
+	ck_row(&spellings[_i], !code == !!spellings[_i].wanted, "%s", errors_of(ctx));
+	if (!code) {
+		ck_row(&spellings[_i], !strcmp(text, spellings[_i].wanted), "got %s", text);
+		again = parsed(ctx, text);
+		ck_row(&spellings[_i], opk_unit_equal(&unit, &again), "%s reads otherwise", text);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+#define TEN "abcdefghij"
+#define FORTY_EIGHT TEN TEN TEN TEN "abcdefgh"
+#define SEVENTEEN "a*b*c*d*e*f*g*h*i*j*k*l*m*n*o*p*q"
+
+START_TEST(no_units)
+{
+	static const struct {
+		struct here here;
+		const char *text, *wanted;
+	} rows[] = {
+		{ HERE, "/second", "'/second' is no unit: byte 0: the name of a unit is needed" },
+		{ HERE, "byte//second", "byte 5: the name of a unit" },
+		{ HERE, "byte/", "byte 5: the name of a unit" },
+		{ HERE, "byte second", "byte 5: '*', '/' or the end is needed" },
+		{ HERE, "(byte)", "byte 0: the name of a unit" },
+		{ HERE, "2*byte", "byte 0: the name of a unit" },
+		{ HERE, "10", "byte 0: the name of a unit" },
+		{ HERE, "%", "byte 0: the name of a unit" },
+		{ HERE, "byte+warp", "byte 4: '*', '/' or the end" },
+		{ HERE, "b\xc3\xa9", "byte 1: '*', '/' or the end" },
+		{ HERE, "byte^", "byte 5: a power is a whole number" },
+		{ HERE, "byte^x", "byte 5: a power is a whole number" },
+		{ HERE, "byte^1.5", "byte 6: '*', '/' or the end" },
+		{ HERE, "byte^100", "byte 7: powers go up to 99" },
+		{ HERE, "byte^99999999999999999999", "powers go up to 99" },
+		{ HERE, "byte^99*byte", "too many factors, or too high a power" },
+		{ HERE, "byte^-99/byte", "too many factors, or too high a power" },
+		{ HERE, FORTY_EIGHT, "byte 0: this name is too long" },
+		{ HERE, SEVENTEEN, "too many factors" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_unit unit = { .count = 77 };
+		int code = opk_unit_parse(&unit, ctx, rows[i].text);
+
+		ck_row(&rows[i], code == OPK_EINPUT && unit.count == 77, "code %d", code);
+		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(products)
+{
+	static const struct {
+		struct here here;
+		const char *a, *b;
+		int power;
+		const char *wanted; /* NULL: refused */
+	} rows[] = {
+		{ HERE, "byte", "second", -1, "byte/second" },
+		{ HERE, "byte/second", "second", 1, "byte" },
+		{ HERE, "byte/second", "byte/second", -1, "" },
+		{ HERE, "", "second", -1, "1/second" },
+		{ HERE, "byte", "", 1, "byte" },
+		{ HERE, "byte", "byte", 1, "byte^2" },
+		{ HERE, "percent", "byte/warp", 1, "byte*percent/warp" },
+		{ HERE, "a*b*c*d*e*f*g*h", "i*j*k*l*m*n*o*p", 1,
+		  "a*b*c*d*e*f*g*h*i*j*k*l*m*n*o*p" },
+		{ HERE, "a*b*c*d*e*f*g*h", "i*j*k*l*m*n*o*p*q", 1, NULL },
+		{ HERE, "byte^99", "byte", 1, NULL },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_unit a = parsed(ctx, rows[i].a), b = parsed(ctx, rows[i].b), before = a;
+		bool ok = opk_unit_multiply(&a, &b, rows[i].power);
+		opk_autofree char *text = opk_unit_text(&a);
+
+		ck_row(&rows[i], ok == !!rows[i].wanted, "refused or not");
+		ck_row(&rows[i], ok || opk_unit_equal(&a, &before), "changed to %s", text);
+		ck_row(&rows[i], !ok || !strcmp(text, rows[i].wanted), "got %s", text);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(roots_and_equality)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_unit square = parsed(ctx, "byte^2/second^4"), odd = parsed(ctx, "byte^2*warp");
+	struct opk_unit wanted = parsed(ctx, "byte/second^2"), none = parsed(ctx, "");
+
+	ck_assert(opk_unit_root(&square) && opk_unit_equal(&square, &wanted));
+	ck_assert(!opk_unit_root(&odd));
+	ck_assert(opk_unit_root(&none) && !none.count);
+	ck_assert(!opk_unit_equal(&none, &wanted));
+	none = parsed(ctx, "byte/second");
+	ck_assert(!opk_unit_equal(&none, &wanted));
+	none = parsed(ctx, "warp/second^2");
+	ck_assert(!opk_unit_equal(&none, &wanted));
+	fail_allocation(0);
+	ck_assert_ptr_null(opk_unit_text(&wanted));
+	ck_assert(allocation_failed());
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(table_is_sound)
+{
+	struct opk_ctx *ctx = new_ctx();
+	const char *before = "", *plural = NULL;
+	size_t count = 0;
+
+	for (const char *name; (name = opk_unit_known(count, &plural)); count++) {
+		struct opk_unit one = parsed(ctx, name);
+		opk_autofree char *many = plural ? opk_strdup(plural) : opk_printf("%ss", name);
+		struct opk_unit several = parsed(ctx, many);
+
+		ck_assert_str_lt(before, name);
+		ck_assert_uint_eq(one.count, 1);
+		ck_assert_str_eq(one.factors[0].name, name);
+		ck_assert_msg(opk_unit_equal(&one, &several), "%s", many);
+		before = name;
+	}
+	ck_assert_uint_gt(count, 60);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* What all chips' catalogs of CUDA 13.0 say, what PerfWorks says of the same metrics, and ours. */
+START_TEST(spellings_of_nvidia)
+{
+	FILE *file = fopen(TEST_SOURCE_DIR "/files/units.tsv", "r");
+	struct opk_ctx *ctx = new_ctx();
+	char line[256];
+	size_t count = 0;
+
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof line, file)) {
+		char *rest = line, *cupti = strsep(&rest, "\t"), *perfworks = strsep(&rest, "\t");
+		char *ours = strsep(&rest, "\n");
+		struct opk_unit unit;
+		opk_autofree char *text = NULL;
+
+		if (*line == '#')
+			continue;
+		unit = parsed(ctx, cupti);
+		text = opk_unit_text(&unit);
+		ck_assert_str_eq(text, ours);
+		if (strcmp(perfworks, "-")) {
+			struct opk_unit other = parsed(ctx, perfworks);
+
+			ck_assert_msg(opk_unit_equal(&unit, &other), "%s, %s", cupti, perfworks);
+		}
+		count++;
+	}
+	ck_assert_uint_gt(count, 200);
+	fclose(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static void check_chip(struct opk_ctx *ctx, const char *chip)
+{
+	opk_autostrlist struct opk_strlist seen = { 0 };
+	struct opk_nv_evaluator *evaluator = NULL;
+	struct opk_catalog *catalog;
+
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, chip, OPK_PROFILER_RANGE));
+	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+	ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, chip));
+	for (size_t i = 0; i < opk_catalog_count(catalog); i++) {
+		const struct opk_metric *metric = opk_catalog_get(catalog, i);
+
+		for (size_t j = 0; j < opk_catalog_submetric_count(catalog, metric); j++) {
+			struct opk_submetric sub = opk_catalog_submetric(catalog, metric, j);
+			opk_autofree char *full = NULL, *text = NULL;
+			struct opk_unit unit, other;
+
+			if (opk_strlist_contains(&seen, sub.dim_unit))
+				continue;
+			ck_assert(opk_strlist_add(&seen, sub.dim_unit));
+			full = opk_printf("%s%s", metric->name, sub.suffix);
+			ck_ok(ctx, opk_nv_unit(&text, ctx, evaluator, full));
+			unit = parsed(ctx, sub.dim_unit);
+			other = parsed(ctx, text);
+			ck_assert_msg(opk_unit_equal(&unit, &other), "%s: %s, %s", full,
+			              sub.dim_unit, text);
+		}
+	}
+	ck_assert_uint_gt(seen.count, 50);
+	opk_nv_evaluator_free(evaluator);
+	opk_catalog_free(catalog);
+}
+
+START_TEST(real_catalogs)
+{
+	static const char *const chips[] = { "GH100", "TU102", "GB202" };
+	struct opk_ctx *ctx = new_ctx();
+
+	if (have_cupti() && version_of(ctx) >= CUPTI_13_0)
+		check_chip(ctx, chips[_i]);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("units");
+	TCase *tests = tcase_create("units");
+
+	tcase_add_loop_test(tests, one_spelling, 0, COUNT(spellings));
+	tcase_add_test(tests, no_units);
+	tcase_add_test(tests, products);
+	tcase_add_test(tests, roots_and_equality);
+	tcase_add_test(tests, table_is_sound);
+	tcase_add_test(tests, spellings_of_nvidia);
+	tcase_add_loop_test(tests, real_catalogs, 0, 3);
+	tcase_set_timeout(tests, 120);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,171 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Completion on the shell: what offpeak offers, and what bash makes of it.
+. "${SOURCE:?}/tests/tap.sh"
+
+script=$SOURCE/data/completion/offpeak
+command -v bash >/dev/null || skip_all 'no bash'
+bash -c 'type mapfile compopt' >/dev/null 2>&1 || skip_all 'bash is too old'
+cd "$tmp" || exit 99
+unset OFFPEAK_SETS
+
+# replies WORD...: what the last word may become, one a line, in $tmp/out.
+replies() {
+	last="completion of: offpeak $*"
+	bash -uc '. "$1" && shift
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_offpeak "$1" "${!#}" "${COMP_WORDS[COMP_CWORD - 1]}"
+		printf "%s\n" "${COMPREPLY[@]}"' bash "$script" "$OFFPEAK" "$@" >out 2>err
+	same "$last: errors" "$(cat err)" ''
+}
+
+# becomes WANTED WORD...: exactly these, with blanks between.
+becomes() {
+	wanted=$1
+	shift
+	replies "$@"
+	same "$last" "$(tr '\n' ' ' <out | sed 's/ $//')" "$wanted"
+}
+
+# files_too YES-OR-NO WORD...: whether files are offered where nothing else fits.
+files_too() {
+	wanted=$1
+	shift
+	last="files for: offpeak $*"
+	got=no
+	"$OFFPEAK" --complete $# offpeak "$@" >/dev/null 2>&1 && got=yes
+	same "$last" $got "$wanted"
+}
+
+section 'the script'
+pass 'sourced' bash -euc '. "$1" && complete -p offpeak' bash "$script"
+out=$(bash -c '. "$1" && complete -p offpeak' bash "$script")
+same 'how it is bound' "$out" 'complete -o default -F _offpeak offpeak'
+
+section 'commands and options, as in --help'
+"$OFFPEAK" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' >commands
+becomes "$(tr '\n' ' ' <commands)help" ''
+becomes 'metrics merge' m
+becomes '--help --version' -
+becomes 'describe doctor' help d
+becomes '' help describe d
+becomes '' nonsense ''
+while read -r name; do
+	replies "$name" --
+	sort out >got
+	"$OFFPEAK" "$name" --help | sed -n '/^options:/,$s/^  ...  *\(--[a-z-]*\).*/\1/p' | sort >listed
+	equal got listed
+	# Values that a help text tells are offered, and taken.
+	"$OFFPEAK" "$name" --help | sed -n 's/^  .*\(--[a-z-]*\) \([a-z]*|[a-z|]*\).*/\1 \2/p' >choices
+	while read -r option words; do
+		becomes "$(echo "$words" | tr '|' ' ')" "$name" "$option" ''
+		for word in $(cat out); do
+			"$OFFPEAK" "$name" "$option" "$word" --format csv nowhere 2>&1 </dev/null |
+				grep -e "^offpeak: $option $word: use" >refused
+			same "offpeak $name $option $word" "$(cat refused)" ''
+		done
+	done <choices
+done <commands
+becomes 'table csv json ndjson' chips --format ''
+becomes 'json' chips --format = j
+becomes 'csv' eval x.opk --format c
+becomes '' chips --no-such ''
+becomes '' plan --max-passes ''
+
+section 'files'
+files_too yes eval ''
+files_too yes eval a.opk b
+files_too yes eval --raw ''
+files_too yes info ''
+files_too no info a.opk ''
+files_too yes chips -o ''
+files_too yes chips --cuda ''
+files_too yes plan --chip GH100 ''
+files_too no chips ''
+files_too no metrics --type ''
+files_too no plan --max-passes ''
+files_too no eval --timeout ''
+
+section 'sets'
+becomes 'roofline roofline-integrated' sets --check roof
+becomes 'roofline roofline-integrated' plan --chip GH100 roof
+becomes 'roofline roofline-integrated' build l1 roof
+becomes 'roofline roofline-integrated' eval --set roof
+: >roof.yaml && : >roofs.yml && : >roof.txt
+mkdir -p own && : >own/roofed.yaml
+replies plan roof
+same "$last" "$(sort out | tr '\n' ' ')" 'roof.yaml roofline roofline-integrated roofs.yml '
+OFFPEAK_SETS=$tmp/own
+export OFFPEAK_SETS
+becomes roofed plan roofe
+unset OFFPEAK_SETS
+becomes '' plan ./roo
+# Without a chip there are no names.
+becomes '' plan dram__b
+
+section 'wrong calls'
+for arguments in '' x 0 '5 offpeak metrics' '1 offpeak'; do
+	# shellcheck disable=SC2086
+	run 2 --complete $arguments
+done
+
+have_cupti || finish
+
+section 'chips'
+becomes 'GH100' metrics gh1
+becomes 'GH100' metrics GH1
+becomes 'GH100' plan --chip gh
+becomes 'GH100' plan --chip = gh
+becomes 'GH100' compare GA100 GH
+becomes '' metrics XY
+"$OFFPEAK" chips --format csv | tail -n +2 | cut -d , -f 1 >chips
+replies metrics ''
+equal out chips
+
+# From the libraries, and then from the cache.
+for cache in no yes; do
+	section "metric names; cached: $cache"
+	[ $cache = no ] || "$OFFPEAK" metrics GH100 >/dev/null
+	becomes 'dram__bytes dram__bytes_read dram__bytes_write' describe GH100 dram__bytes
+	becomes 'dram__bytes dram__bytes_read dram__bytes_write' describe gh100 dram__bytes
+	becomes 'dram__bytes dram__bytes_read dram__bytes_write' metrics GH100 --type counter dram__bytes
+	becomes 'dram__bytes dram__bytes_read dram__bytes_write' plan --chip GH100 l1 dram__bytes
+	becomes 'dram__bytes_read dram__bytes_write' build --chip GH100 dram__bytes_
+	becomes 'dram__bytes_read' eval --raw x --chip GH100 --metrics dram__bytes_r
+	becomes 'l1,dram__bytes_read' plan --chip GH100 l1,dram__bytes_r
+	becomes 'dram__bytes.sum,dram__bytes_read' plan --chip = GH100 dram__bytes.sum,dram__bytes_r
+	becomes 'dram__bytes_read' describe GH100 "'dram__bytes_r"
+	becomes '' describe GH100 dram__bytes_x
+	becomes '' describe GH100 dram__bytes.x
+	becomes '' describe GX100 dram__bytes
+	becomes '' describe GH100 dram__bytes surplus
+	becomes 'sm__throughput' metrics GH100 --profiler range sm__throughp
+	replies describe GH100 --profiler pm smsp__sass_
+	same "$last" "$(cat out)" ''
+	replies describe GH100 ''
+	cp out bases.$cache
+	replies describe GH100 dram__bytes.
+	cp out full.$cache
+	replies plan --chip GH100 CTC.TriageCompute.ctc__rx_bytes.s
+	cp out triage.$cache
+done
+"$OFFPEAK" metrics GH100 --format csv | tail -n +2 | cut -d , -f 1 >names
+equal bases.no names
+equal bases.yes names
+if "$OFFPEAK" metrics GH100 --submetrics 'dram__bytes' --format csv >names 2>/dev/null; then
+	tail -n +2 names | cut -d , -f 1 | LC_ALL=C sort >sorted
+	equal full.no sorted
+	equal full.yes sorted
+	out_has .
+	equal triage.yes triage.no
+	same 'names with dots in the unit' "$(head -n 1 triage.no)" CTC.TriageCompute.ctc__rx_bytes.sum
+else
+	skip 'this libcupti lists no submetrics'
+fi
+# A name that may go on has no blank behind it; and the cursor may stand before the chip.
+run 0 --complete 2 offpeak plan dram__bytes_r --chip GH100
+same "$last" "$(cat out)" dram__bytes_read
+name=$("$OFFPEAK" metrics GH100 --profiler pm | tail -n 1 | cut -d , -f 1)
+run 1 --complete 3 offpeak metrics GH100 "$name" --profiler pm
+out_has "^$name\$"
+finish

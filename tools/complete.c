@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Completion on the shell, from the same table as --help: commands, options, and what stands behind them. */
+#include "complete.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "commands.h"
+
+enum { FIRST_ARGUMENT = 2, MAX_PLACEHOLDER = 32 };
+
+struct completion {
+	struct app app;
+	const struct command *command;
+	char **words;        /* of the command line, from the program's name on */
+	size_t count, index; /* which one is to be completed */
+	const char *word;    /* as far as it is written */
+};
+
+static void offer(const struct completion *c, const char *text, const char *behind)
+{
+	if (!strncmp(text, c->word, strlen(c->word)))
+		printf("%s%s\n", text, behind);
+}
+
+/* ---- what was written before */
+
+/* The value of an option anywhere on the line; NULL where it is not given. */
+static const char *value_of(const struct completion *c, const char *name)
+{
+	for (size_t i = FIRST_ARGUMENT; i + 1 < c->count; i++) {
+		const struct option_spec *spec = app_option(c->command, c->words[i]);
+
+		if (spec && !strcmp(spec->name, name) && i + 1 != c->index)
+			return c->words[i + 1];
+	}
+	return NULL;
+}
+
+/* How many arguments stand before the word, and the first of them. */
+static size_t arguments_before(const struct completion *c, const char **first)
+{
+	size_t count = 0;
+
+	*first = NULL;
+	for (size_t i = FIRST_ARGUMENT; i < c->index; i++) {
+		const struct option_spec *spec = app_option(c->command, c->words[i]);
+
+		if (spec)
+			i += spec->argument != NULL;
+		else if (*c->words[i] != '-' && !count++)
+			*first = c->words[i];
+	}
+	return count;
+}
+
+/*
+ * The placeholder of the n-th argument in "--chip CHIP SET... -o OUT.opk": what follows an option is the
+ * option's, dots repeat, and '|' begins another way to call the command. "" where there is none.
+ */
+static void find_placeholder(char out[MAX_PLACEHOLDER], const char *synopsis, size_t n)
+{
+	bool of_option = false;
+
+	*out = '\0';
+	while (*synopsis && *synopsis != '|') {
+		const char *token = synopsis + strspn(synopsis, "[");
+		size_t length = strcspn(token, " ]"), name = length;
+
+		synopsis = token + length + strspn(token + length, " ]");
+		if (length > 3 && !strncmp(token + length - 3, "...", 3))
+			name -= 3;
+		if (*token == '-' || of_option) {
+			of_option = *token == '-';
+			continue;
+		}
+		if (!n || name < length) {
+			snprintf(out, MAX_PLACEHOLDER, "%.*s", (int)name, token);
+			return;
+		}
+		n--;
+	}
+}
+
+/* That of --chip, or else the first argument where that is one. */
+static const char *chip_of(const struct completion *c)
+{
+	const char *chip = value_of(c, "chip");
+	char placeholder[MAX_PLACEHOLDER];
+
+	find_placeholder(placeholder, c->command->synopsis, 0);
+	if (!chip && !strcmp(placeholder, "CHIP"))
+		arguments_before(c, &chip);
+	return chip;
+}
+
+/* ---- candidates */
+
+/* Found in any case, as commands take them. */
+static void offer_chips(const struct completion *c)
+{
+	struct opk_chips *chips;
+
+	if (opk_chips_new(&chips, c->app.ctx))
+		return;
+	for (size_t i = 0; i < opk_chips_count(chips); i++) {
+		const char *name = opk_chips_get(chips, i)->name;
+
+		if (!strncasecmp(name, c->word, strlen(c->word)))
+			printf("%s \n", name);
+	}
+	opk_chips_free(chips);
+}
+
+/* A full name has a dot behind its unit, which may have some itself. */
+static bool is_full(const char *name)
+{
+	const char *unit_end = strstr(name, "__");
+
+	return unit_end && strchr(unit_end, '.');
+}
+
+/* Those of the chip that was named; `kept` bytes of the word stay in front. A base name may go on. */
+static void offer_names(const struct completion *c, size_t kept, const char *behind)
+{
+	const char *chip = chip_of(c), *profiler_name = value_of(c, "profiler");
+	enum opk_profiler profiler = OPK_PROFILER_RANGE;
+	struct opk_names *names;
+
+	if (profiler_name)
+		opk_profiler_parse(&profiler, profiler_name);
+	if (!chip || opk_names_new(&names, c->app.ctx, chip, profiler, c->word + kept))
+		return;
+	for (size_t i = 0; i < opk_names_count(names); i++) {
+		const char *name = opk_names_get(names, i);
+
+		printf("%.*s%s%s\n", (int)kept, c->word, name, is_full(name) ? behind : "");
+	}
+	opk_names_free(names);
+}
+
+static void offer_metric(const struct completion *c)
+{
+	offer_names(c, 0, " ");
+}
+
+/* The last of those with commas between. */
+static void offer_list(const struct completion *c)
+{
+	const char *comma = strrchr(c->word, ',');
+
+	offer_names(c, comma ? (size_t)(comma - c->word) + 1 : 0, "");
+}
+
+/* YAML files in this folder; for those of others there is the shell. */
+static void offer_yaml(const struct completion *c)
+{
+	DIR *folder = opendir(".");
+
+	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+		const char *dot = strrchr(entry->d_name, '.');
+
+		if (dot && dot != entry->d_name && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")))
+			offer(c, entry->d_name, " ");
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static void offer_sets(const struct completion *c)
+{
+	struct opk_set_list *list;
+
+	if (opk_set_list_new(&list, c->app.ctx))
+		return;
+	for (size_t i = 0; i < opk_set_list_count(list); i++) {
+		char name[APP_SET_NAME];
+
+		offer(c, app_set_name(name, opk_set_list_path(list, i)), " ");
+	}
+	opk_set_list_free(list);
+	offer_yaml(c);
+	offer_list(c);
+}
+
+static void offer_commands(const struct completion *c)
+{
+	for (const struct command *const *command = commands; *command; command++)
+		offer(c, (*command)->name, " ");
+}
+
+static void offer_options(const struct completion *c, const struct option_spec *specs)
+{
+	char name[64];
+
+	for (; specs && specs->name; specs++) {
+		snprintf(name, sizeof name, "--%s", specs->name);
+		offer(c, name, " ");
+	}
+}
+
+/* "range|pm" */
+static void offer_words(const struct completion *c, const char *words)
+{
+	char one[64];
+
+	for (size_t length; *words; words += length + (words[length] == '|')) {
+		length = strcspn(words, "|");
+		snprintf(one, sizeof one, "%.*s", (int)length, words);
+		offer(c, one, " ");
+	}
+}
+
+/* ---- what is wanted */
+
+/* The placeholders of option tables and synopses. */
+static const struct {
+	const char *placeholder;
+	void (*offer)(const struct completion *c);
+} kinds[] = {
+	{ "CHIP", offer_chips },  { "METRIC", offer_metric }, { "GLOB", offer_metric },
+	{ "A,B", offer_list },    { "SET", offer_sets },
+};
+
+/* Whether a file may stand there, too. */
+static bool offer_kind(const struct completion *c, const char *placeholder)
+{
+	if (strchr(placeholder, '|'))
+		offer_words(c, placeholder);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (!strcmp(placeholder, kinds[i].placeholder))
+			kinds[i].offer(c);
+	return strstr(placeholder, "FILE") || strstr(placeholder, "DIR")
+	       || !strcmp(placeholder, "IMAGE") || !strcmp(placeholder, "SET");
+}
+
+static bool offer_argument(const struct completion *c)
+{
+	const struct option_spec *before = NULL;
+	char placeholder[MAX_PLACEHOLDER];
+	const char *first;
+
+	if (c->index > FIRST_ARGUMENT)
+		before = app_option(c->command, c->words[c->index - 1]);
+	if (before && before->argument)
+		return offer_kind(c, before->argument);
+	if (*c->word == '-') {
+		offer_options(c, c->command->options);
+		offer_options(c, common_options);
+		return false;
+	}
+	find_placeholder(placeholder, c->command->synopsis, arguments_before(c, &first));
+	return offer_kind(c, placeholder);
+}
+
+static bool offer_all(struct completion *c)
+{
+	if (c->index < FIRST_ARGUMENT) {
+		offer_commands(c);
+		offer(c, "help", " ");
+		if (*c->word == '-') {
+			offer(c, "--help", " ");
+			offer(c, "--version", " ");
+		}
+		return false;
+	}
+	if (!strcmp(c->words[1], "help")) {
+		if (c->index == FIRST_ARGUMENT)
+			offer_commands(c);
+		return false;
+	}
+	c->command = find_command(c->words[1]);
+	if (!c->command)
+		return false;
+	c->app.cuda = value_of(c, "cuda");
+	return !app_open(&c->app) && offer_argument(c);
+}
+
+/* Bash makes three words of --chip=GH100. */
+static void drop_equals(struct completion *c)
+{
+	size_t index = c->index, kept = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		bool equals = i && !strcmp(c->words[i], "=");
+
+		if (i == index)
+			c->index = kept;
+		if (!equals || i == index)
+			c->words[kept++] = equals ? (char *)"" : c->words[i];
+	}
+	c->count = kept;
+}
+
+int complete(int argc, char **argv)
+{
+	struct completion c = { .words = argv + 1 };
+	bool files;
+
+	c.index = argc > 1 ? strtoul(argv[0], NULL, 10) : 0;
+	if (!c.index || c.index >= (size_t)argc - 1)
+		return OPK_EUSAGE;
+	c.count = (size_t)argc - 1;
+	drop_equals(&c);
+	c.word = c.words[c.index];
+	files = offer_all(&c);
+	app_close(&c.app);
+	return files ? OPK_OK : OPK_EFAILED;
+}
