@@ -16,7 +16,7 @@ static void describe(struct opk_buf *out, const struct opk_field *field)
 	for (size_t i = 0; i < field->count; i++) {
 		const struct opk_field *item = &field->fields[i];
 
-		opk_buf_add_printf(out, "%s%s@%zu:%zu", i ? " " : "", item->name, item->line, item->column);
+		opk_buf_add_printf(out, "%s%s@%zu:%zu", i ? " " : "", item->name, item->place.line, item->place.column);
 		if (item->kind == OPK_FIELD_MESSAGE) {
 			opk_buf_add_text(out, "{");
 			describe(out, item);
@@ -25,6 +25,13 @@ static void describe(struct opk_buf *out, const struct opk_field *field)
 			opk_buf_add_printf(out, item->kind == OPK_FIELD_STRING ? "\"%s\"" : "=%s", item->text);
 		}
 	}
+}
+
+static int parse(struct opk_field **out, struct opk_ctx *ctx, const char *text, size_t size)
+{
+	opk_auto(opk_source) struct opk_source *source = opk_source_new("t", text, size);
+
+	return source ? opk_section_parse(out, ctx, source) : opk_nomem(ctx, "a test");
 }
 
 static const struct row {
@@ -63,7 +70,7 @@ START_TEST(good_texts)
 	for (size_t i = 0; i < COUNT(trees); i++) {
 		opk_autobuf struct opk_buf buf = { 0 };
 		struct opk_field *root = NULL;
-		int code = opk_section_parse(&root, ctx, "t", trees[i].text, strlen(trees[i].text));
+		int code = parse(&root, ctx, trees[i].text, strlen(trees[i].text));
 
 		ck_row(&trees[i], code == OPK_OK, "%s", errors_of(ctx));
 		describe(&buf, root);
@@ -124,12 +131,12 @@ START_TEST(bad_texts)
 	for (size_t i = 0; i < COUNT(bad_trees); i++) {
 		const struct row *row = &bad_trees[i];
 		struct opk_field *root = NULL;
-		int code = opk_section_parse(&root, ctx, "t", row->text, strlen(row->text));
+		int code = parse(&root, ctx, row->text, strlen(row->text));
 
 		ck_row(row, code == OPK_EINPUT && !root, "code %d", code);
 		ck_row(row, !strcmp(cause(ctx), row->wanted), "got %s", cause(ctx));
 	}
-	ck_assert_int_eq(opk_section_parse(&(struct opk_field *){ NULL }, ctx, "t", "a: 'x\0y'", 8), OPK_EINPUT);
+	ck_assert_int_eq(parse(&(struct opk_field *){ NULL }, ctx, "a: 'x\0y'", 8), OPK_EINPUT);
 	ck_assert_str_eq(cause(ctx), "t:1:6: a NUL character in a string");
 	opk_ctx_free(ctx);
 }
@@ -147,7 +154,7 @@ START_TEST(limits_of_texts)
 			memcpy(text + 2 * i, "a{", 2);
 		memset(text + 2 * levels, '}', levels);
 		root = NULL;
-		ck_assert_int_eq(opk_section_parse(&root, ctx, "t", text, 3 * levels),
+		ck_assert_int_eq(parse(&root, ctx, text, 3 * levels),
 		                 levels <= 32 ? OPK_OK : OPK_EINPUT);
 		if (levels > 32)
 			ck_assert_str_eq(cause(ctx), "t:1:66: nested deeper than 32 levels");
@@ -155,11 +162,11 @@ START_TEST(limits_of_texts)
 	}
 	for (size_t i = 0; i < 200000; i++)
 		opk_buf_add_text(&many, "a:1 ");
-	ck_ok(ctx, opk_section_parse(&root, ctx, "t", (char *)many.data, many.size));
+	ck_ok(ctx, parse(&root, ctx, (char *)many.data, many.size));
 	ck_assert_uint_eq(root->count, 200000);
 	opk_section_free(root);
 	opk_buf_add_text(&many, "a:1");
-	ck_code(ctx, opk_section_parse(&root, ctx, "t", (char *)many.data, many.size), OPK_EINPUT);
+	ck_code(ctx, parse(&root, ctx, (char *)many.data, many.size), OPK_EINPUT);
 	ck_assert_str_eq(cause(ctx), "t:1:800003: more than 200000 fields");
 	opk_ctx_free(ctx);
 }
@@ -174,7 +181,7 @@ START_TEST(text_without_memory)
 
 	for (long n = 0;; n++) {
 		fail_allocation(n);
-		code = opk_section_parse(&root, ctx, "t", text, sizeof text - 1);
+		code = parse(&root, ctx, text, sizeof text - 1);
 		if (!allocation_failed())
 			break;
 		ck_assert_msg(code == OPK_ENOMEM && !root, "allocation %ld: %d", n, code);

@@ -13,6 +13,15 @@
 
 /* ---- YAML ------------------------------------------------------------------------------- */
 
+static int parse(struct opk_yaml **out, struct opk_ctx *ctx, const void *text, size_t size)
+{
+	opk_auto(opk_source) struct opk_source *source = opk_source_new("t", text, size);
+	opk_autoproblems struct opk_problems problems = { 0 };
+	int code = opk_yaml_parse(out, ctx, &problems, source);
+
+	return code ? opk_problems_fail(ctx, &problems, code, "t") : code;
+}
+
 /* What is written is read back to the same, but for bytes that are no UTF-8. */
 START_TEST(yaml_comes_back)
 {
@@ -49,7 +58,7 @@ START_TEST(yaml_comes_back)
 		opk_buf_add_text(&buf, "map:\n");
 		opk_yaml_put_prose(&buf, 4, "prose", texts[i]);
 		ck_assert(!buf.failed);
-		ck_ok(ctx, opk_yaml_parse(&root, ctx, "t", buf.data, buf.size));
+		ck_ok(ctx, parse(&root, ctx, buf.data, buf.size));
 		ck_assert_uint_eq(root->count, 8);
 		ck_assert_str_eq(root->items[1].text, texts[i]);
 		ck_assert_uint_eq(root->items[3].count, 2);
@@ -138,6 +147,7 @@ static void check_golden(const struct good *row, const struct opk_imported_set *
 {
 	struct opk_ctx *ctx = new_ctx();
 	opk_autofree void *text = NULL;
+	struct opk_set *read = NULL;
 	char path[600];
 	size_t size;
 
@@ -145,6 +155,10 @@ static void check_golden(const struct good *row, const struct opk_imported_set *
 	ck_ok(ctx, opk_read_file(&text, &size, ctx, path));
 	ck_row(row, size == strlen(set->yaml) && !memcmp(text, set->yaml, size), "%s is not\n%s", file,
 	       set->yaml);
+	ck_row(row, opk_set_load(&read, ctx, path) == OPK_OK, "%s", errors_of(ctx));
+	ck_row(row, !strcmp(opk_set_name(read), set->name), "named %s", opk_set_name(read));
+	ck_row(row, opk_set_profiler(read) == set->profiler, "profiler %d", opk_set_profiler(read));
+	opk_set_free(read);
 	opk_ctx_free(ctx);
 }
 

@@ -11,7 +11,7 @@ cp "$sections"/* .
 section 'to stdout'
 works sets --import syntax.section
 equal out "$sections/syntax.yaml"
-notes '16 imported for profiler range, 14 left out: the last lines tell' sets --import kernel.section
+notes '17 imported for profiler range, 14 left out: the last lines tell' sets --import kernel.section
 equal out "$sections/kernel.yaml"
 notes '2 more, for profiler pm, are a set of their own: .* FILE-pm.yaml' sets --import names.txt
 equal out "$sections/names.yaml"
@@ -70,6 +70,19 @@ if [ "$(id -u)" != 0 ]; then
 fi
 
 if have_cupti; then
+	section 'plans of what was imported'
+	works plan --chip GH100 ./kernel.yaml --format json
+	json '"lrc__average_ilc_output_sector_compression_achieved_rate.pct" in j["metrics"]'
+	json '"dram__bytes_read.sum" in j["metrics"] and "lts__t_sector_hit_rate.pct" in j["metrics"]'
+	works plan --chip GA102 ./kernel.yaml --format json
+	json '"lts__average_gcomp_output_sector_compression_achieved_rate.ratio" in j["metrics"]'
+	works plan --chip GA10B ./kernel.yaml --format json
+	json '"dram__bytes.sum" not in j["metrics"]'
+	works plan --chip GH100 ./kernel-device.yaml
+	works plan --chip TU102 ./sampling.yaml
+	works plan --chip GH100 ./sampling-pm2.yaml
+	works plan --chip GH100 ./names.yaml
+
 	section 'single-pass sets'
 	works sets --single-pass GH100 offpeak-range --yaml
 	cp out single.yaml

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/ctx.h"
+#include "domain/section_fail.h"
 #include "domain/section_name.h"
 #include "domain/set_import.h"
 
@@ -10,15 +11,17 @@ enum { MAX_NAME = 1024 };
 
 struct list {
 	struct opk_drafts *drafts;
-	const char *text;
-	size_t size, at, line, start; /* start: of the line */
+	const struct opk_source *source;
+	const char *text; /* of the source */
+	size_t size, at, start; /* start: of the line */
 	char *comment;                /* of lines that have nothing else, for the metric that comes next */
 };
 
 static int fail_here(const struct list *list, size_t at, const char *what)
 {
-	return opk_fail(list->drafts->ctx, OPK_EINPUT, "%s:%zu:%zu: %s", list->drafts->path, list->line,
-	                at - list->start + 1, what);
+	struct opk_place place = opk_place_of_byte(list->source, at);
+
+	return opk_fail_at(list->drafts->ctx, &place, "%s", what);
 }
 
 static bool ends_line(const struct list *list, size_t at)
@@ -148,10 +151,8 @@ static int read_next(struct list *list)
 	if (!c || !strchr(", \t\r\n", c))
 		return read_name(list);
 	list->at++;
-	if (c == '\n') {
-		list->line++;
+	if (c == '\n')
 		list->start = list->at;
-	}
 	return OPK_OK;
 }
 
@@ -163,15 +164,15 @@ static char *stem(const char *source)
 	return dot && dot != source ? opk_strndup(source, (size_t)(dot - source)) : opk_strdup(source);
 }
 
-int opk_list_import(struct opk_drafts *drafts, const char *text, size_t size)
+int opk_list_import(struct opk_drafts *drafts, const struct opk_source *source)
 {
-	struct list list = { .drafts = drafts, .text = text, .size = size, .line = 1 };
+	struct list list = { .drafts = drafts, .source = source, .text = source->text, .size = source->size };
 	int code = OPK_OK;
 
 	drafts->name = stem(drafts->source);
 	if (!drafts->name)
 		return opk_nomem(drafts->ctx, "a metric set");
-	while (!code && list.at < size)
+	while (!code && list.at < list.size)
 		code = read_next(&list);
 	free(list.comment);
 	return code;

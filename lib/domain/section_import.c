@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/ctx.h"
+#include "domain/section_fail.h"
 #include "domain/section_filter.h"
 #include "domain/section_formula.h"
 #include "domain/section_name.h"
@@ -31,22 +32,11 @@ struct request {
 	const struct scope *scope;
 };
 
-static int fail_at(const struct importer *im, const struct opk_field *field, const char *format,
-                   const char *text)
-{
-	opk_autofree char *message = opk_printf(format, text);
-
-	if (!message)
-		return opk_nomem(im->drafts->ctx, "a section");
-	return opk_fail(im->drafts->ctx, OPK_EINPUT, "%s:%zu:%zu: %s", im->drafts->path, field->line,
-	                field->column, message);
-}
-
 static int enter_scope(struct scope *out, const struct importer *im, const struct opk_field *message,
                        const struct scope *around)
 {
 	struct opk_section_filter own;
-	int code = opk_section_filter(&own, im->drafts->ctx, im->drafts->path, message);
+	int code = opk_section_filter(&own, im->drafts->ctx, message);
 
 	if (code)
 		return code;
@@ -142,8 +132,9 @@ static int check_name(const struct importer *im, const struct request *request,
 
 	if (*asked->name && (asked->pattern || !asked->name[strspn(asked->name, letters)]))
 		return OPK_OK;
-	return fail_at(im, opk_field_find(request->message, "Name", OPK_FIELD_STRING),
-	               "'%s' is no metric name", request->name);
+	return opk_fail_at(im->drafts->ctx,
+	                   &opk_field_find(request->message, "Name", OPK_FIELD_STRING)->place,
+	                   "'%s' is no metric name", request->name);
 }
 
 static int ask(struct importer *im, const struct request *request)
@@ -194,7 +185,7 @@ static int chips_of_options(opk_chip_mask *out, const struct importer *im, const
 
 		if (!is_option(&metric->fields[i]))
 			continue;
-		code = opk_section_filter(&filter, im->drafts->ctx, im->drafts->path, &metric->fields[i]);
+		code = opk_section_filter(&filter, im->drafts->ctx, &metric->fields[i]);
 		if (!code)
 			*out |= filter.chips;
 	}
@@ -215,7 +206,7 @@ static int ask_options(struct importer *im, const struct opk_field *metric, cons
 
 		if (!is_option(field))
 			continue;
-		code = opk_section_filter(&filter, im->drafts->ctx, im->drafts->path, field);
+		code = opk_section_filter(&filter, im->drafts->ctx, field);
 		if (code)
 			break;
 		option.message = field;
@@ -361,7 +352,7 @@ static int find_definitions(struct importer *im, const struct opk_field *message
 
 		if (field->kind != OPK_FIELD_MESSAGE || !is_named(field, definitions))
 			continue;
-		code = opk_section_filter(&filter, im->drafts->ctx, im->drafts->path, field);
+		code = opk_section_filter(&filter, im->drafts->ctx, field);
 		if (!code && name)
 			code = opk_definitions_add(&im->definitions, im->drafts->ctx, name,
 			                           expression ? expression : "", filter.chips);
@@ -371,14 +362,14 @@ static int find_definitions(struct importer *im, const struct opk_field *message
 	return code;
 }
 
-/* One that no chart shows stands by itself where it is for some chips only; else it needs no place. */
+/* One that no chart shows has its place at the end, where it is optional, and not required, as without a place. */
 static int take_formula(struct importer *im, const struct opk_definition *item)
 {
 	struct opk_draft *draft = &im->drafts->drafts[OPK_DRAFT_RANGE];
 
 	if (!opk_draft_add_formula(draft, item->short_name, item->formula))
 		return opk_nomem(im->drafts->ctx, "a formula");
-	if (item->chips == opk_chips_all() || opk_draft_find(draft, item->short_name))
+	if (opk_draft_find(draft, item->short_name))
 		return OPK_OK;
 	return opk_drafts_put(im->drafts, OPK_DRAFT_RANGE, "", "",
 	                      &(struct opk_draft_metric){ .name = item->short_name, .chips = item->chips,
@@ -413,7 +404,8 @@ static int read_head(struct importer *im, const struct opk_field *root)
 	const char *description = opk_field_string(root, "Description");
 
 	if (!name || !*name)
-		return fail_at(im, root, "a section has an %s, which this one lacks", "Identifier");
+		return opk_fail_at(im->drafts->ctx, &root->place,
+		                   "a section has an Identifier, which this one lacks");
 	im->drafts->optional = true;
 	im->drafts->name = opk_strdup(name);
 	im->drafts->title = opk_strdup(title ? title : "");
@@ -439,11 +431,11 @@ static int import_tree(struct importer *im, const struct opk_field *root)
 	return code ? code : take_definitions(im);
 }
 
-int opk_section_import(struct opk_drafts *drafts, const char *text, size_t size)
+int opk_section_import(struct opk_drafts *drafts, const struct opk_source *source)
 {
 	struct importer im = { .drafts = drafts };
 	struct opk_field *root = NULL;
-	int code = opk_section_parse(&root, drafts->ctx, drafts->path, text, size);
+	int code = opk_section_parse(&root, drafts->ctx, source);
 
 	if (!code)
 		code = import_tree(&im, root);

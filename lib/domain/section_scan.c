@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "domain/section_scan.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
-
-int opk_scan_fail(struct opk_scan *s, const char *format, ...)
-{
-	opk_autofree char *message = NULL;
-	va_list args;
-	int length;
-
-	va_start(args, format);
-	length = vsnprintf(NULL, 0, format, args);
-	va_end(args);
-	message = opk_alloc((size_t)length + 1);
-	if (!message)
-		return opk_nomem(s->ctx, "a section");
-	va_start(args, format);
-	vsnprintf(message, (size_t)length + 1, format, args);
-	va_end(args);
-	return opk_fail(s->ctx, OPK_EINPUT, "%s:%zu:%zu: %s", s->name, s->place.line,
-	                s->place.column, message);
-}
+#include "domain/section_fail.h"
 
 bool opk_scan_at_end(const struct opk_scan *s)
 {
@@ -38,11 +19,12 @@ char opk_scan_peek(const struct opk_scan *s)
 
 void opk_scan_next(struct opk_scan *s)
 {
-	bool line_ends = opk_scan_peek(s) == '\n';
+	char c = opk_scan_peek(s);
 
 	s->at++;
-	s->place.line += line_ends;
-	s->place.column = line_ends ? 1 : s->place.column + 1;
+	s->place.line += c == '\n';
+	/* A character, not a byte, is a column. */
+	s->place.column = c == '\n' ? 1 : s->place.column + ((c & 0xc0) != 0x80);
 }
 
 bool opk_scan_accept(struct opk_scan *s, char c)
@@ -100,10 +82,10 @@ int opk_scan_name(struct opk_scan *s, char **out)
 	size_t start = s->at;
 
 	if (c == '[')
-		return opk_scan_fail(s, "an extension's name is not understood here");
+		return opk_fail_at(s->ctx, &s->place, "an extension's name is not understood here");
 	if (!starts_name(c))
-		return c > ' ' && c < 0x7f ? opk_scan_fail(s, "a field's name is needed here, not '%c'", c)
-		                           : opk_scan_fail(s, "a field's name is needed here");
+		return c > ' ' && c < 0x7f ? opk_fail_at(s->ctx, &s->place, "a field's name is needed here, not '%c'", c)
+		                           : opk_fail_at(s->ctx, &s->place, "a field's name is needed here");
 	while (in_name(opk_scan_peek(s)))
 		opk_scan_next(s);
 	return copy_from(s, out, start);
@@ -142,7 +124,7 @@ static bool is_number(const char *text)
 
 int opk_scan_word(struct opk_scan *s, char **out, const char *name)
 {
-	struct opk_scan_place place = s->place;
+	struct opk_place place = s->place;
 	size_t start = s->at;
 	const char *word;
 	int code;
@@ -150,7 +132,7 @@ int opk_scan_word(struct opk_scan *s, char **out, const char *name)
 	if (opk_scan_peek(s) == '-')
 		opk_scan_next(s);
 	if (!in_name(opk_scan_peek(s)) && opk_scan_peek(s) != '.')
-		return opk_scan_fail(s, "a value is needed after %s:", name);
+		return opk_fail_at(s->ctx, &s->place, "a value is needed after %s:", name);
 	/* The sign of an exponent belongs to a number. */
 	while (in_name(opk_scan_peek(s)) || opk_scan_peek(s) == '.'
 	       || (is_one_of(opk_scan_peek(s), "+-") && (s->text[s->at - 1] | 32) == 'e'))
@@ -161,8 +143,7 @@ int opk_scan_word(struct opk_scan *s, char **out, const char *name)
 	word = *out + (**out == '-');
 	if (is_number(word) || (starts_name(*word) && !strpbrk(word, ".+-")))
 		return OPK_OK;
-	s->place = place;
-	return opk_scan_fail(s, "'%s' is neither a number nor a name; text has quotes", *out);
+	return opk_fail_at(s->ctx, &place, "'%s' is neither a number nor a name; text has quotes", *out);
 }
 
 static bool add_code_point(struct opk_buf *out, unsigned long code)
@@ -218,7 +199,7 @@ static int scan_escape(struct opk_scan *s, struct opk_buf *out)
 		good = code < 0x110000 && add_code_point(out, code);
 	else if (good && code)
 		opk_buf_add(out, &byte, 1);
-	return good && code ? OPK_OK : opk_scan_fail(s, good ? "a NUL character in a string"
+	return good && code ? OPK_OK : opk_fail_at(s->ctx, &s->place, good ? "a NUL character in a string"
 	                                                     : "unknown escape in a string");
 }
 
@@ -237,7 +218,7 @@ static bool is_utf8(const uint8_t *text, size_t size)
 
 int opk_scan_string(struct opk_scan *s, struct opk_buf *out)
 {
-	struct opk_scan_place place = s->place;
+	struct opk_place place = s->place;
 	char quote = opk_scan_peek(s);
 	size_t start = out->size;
 	int code = OPK_OK;
@@ -247,11 +228,10 @@ int opk_scan_string(struct opk_scan *s, struct opk_buf *out)
 		char c = opk_scan_peek(s);
 
 		if (opk_scan_at_end(s) || c == '\n') {
-			s->place = place;
-			return opk_scan_fail(s, "a string that is not closed on its line");
+			return opk_fail_at(s->ctx, &place, "a string that is not closed on its line");
 		}
 		if (!c)
-			return opk_scan_fail(s, "a NUL character in a string");
+			return opk_fail_at(s->ctx, &s->place, "a NUL character in a string");
 		opk_scan_next(s);
 		if (c == '\\')
 			code = scan_escape(s, out);
@@ -265,6 +245,5 @@ int opk_scan_string(struct opk_scan *s, struct opk_buf *out)
 		return opk_nomem(s->ctx, "a section");
 	if (is_utf8(out->data + start, out->size - start))
 		return OPK_OK;
-	s->place = place;
-	return opk_scan_fail(s, "this string is not UTF-8");
+	return opk_fail_at(s->ctx, &place, "this string is not UTF-8");
 }

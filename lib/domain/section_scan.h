@@ -5,22 +5,16 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-
-struct opk_scan_place {
-	size_t line, column; /* from 1; columns are bytes */
-};
+#include "base/source.h"
 
 struct opk_scan {
 	struct opk_ctx *ctx;
-	const char *name; /* of the file */
 	const char *text;
 	size_t size, at;
-	struct opk_scan_place place; /* of `at` */
-	size_t fields;               /* how many there are so far */
+	struct opk_place place; /* of `at` */
+	size_t fields;          /* how many there are so far */
 };
 
-/* OPK_EINPUT with the place. */
-int opk_scan_fail(struct opk_scan *s, const char *format, ...) OPK_PRINTF(2, 3);
 bool opk_scan_at_end(const struct opk_scan *s);
 /* The next character; '\0' at the end. */
 char opk_scan_peek(const struct opk_scan *s);

@@ -5,14 +5,14 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "domain/section_fail.h"
 #include "domain/section_scan.h"
 
 enum { MAX_DEPTH = 32, MAX_FIELDS = 200000 };
 
 /* A message that is open: where its bracket stands, and what closes it. */
 struct bracket {
-	struct opk_scan_place place;
+	struct opk_place place;
 	char open, close;
 };
 
@@ -24,7 +24,7 @@ static struct opk_field *add_field(struct opk_scan *s, struct opk_field *message
 	struct opk_field *field;
 
 	if (++s->fields > MAX_FIELDS) {
-		opk_scan_fail(s, "more than %d fields", MAX_FIELDS);
+		opk_fail_at(s->ctx, &s->place, "more than %d fields", MAX_FIELDS);
 		return NULL;
 	}
 	if (!opk_grow(&message->fields, &message->capacity, message->count, sizeof *field)) {
@@ -46,17 +46,16 @@ static bool opens_message(char c)
 	return c == '{' || c == '<';
 }
 
-static int parse_message(struct opk_scan *s, struct opk_field *out, struct opk_scan_place name,
+static int parse_message(struct opk_scan *s, struct opk_field *out, struct opk_place name,
                          int depth)
 {
 	struct bracket bracket = { .place = s->place, .open = opk_scan_peek(s) };
 
 	bracket.close = bracket.open == '{' ? '}' : '>';
 	out->kind = OPK_FIELD_MESSAGE;
-	out->line = name.line;
-	out->column = name.column;
+	out->place = name;
 	if (depth > MAX_DEPTH)
-		return opk_scan_fail(s, "nested deeper than %d levels", MAX_DEPTH);
+		return opk_fail_at(s->ctx, &s->place, "nested deeper than %d levels", MAX_DEPTH);
 	opk_scan_next(s);
 	return parse_fields(s, out, &bracket, depth);
 }
@@ -84,8 +83,7 @@ static int parse_scalar(struct opk_scan *s, struct opk_field *out)
 {
 	char c = opk_scan_peek(s);
 
-	out->line = s->place.line;
-	out->column = s->place.column;
+	out->place = s->place;
 	if (c == '"' || c == '\'')
 		return parse_strings(s, out);
 	out->kind = OPK_FIELD_WORD;
@@ -93,7 +91,7 @@ static int parse_scalar(struct opk_scan *s, struct opk_field *out)
 }
 
 static int parse_value(struct opk_scan *s, struct opk_field *message, const char *name,
-                       struct opk_scan_place place, int depth)
+                       struct opk_place place, int depth)
 {
 	struct opk_field *field = add_field(s, message, name);
 
@@ -104,7 +102,7 @@ static int parse_value(struct opk_scan *s, struct opk_field *message, const char
 }
 
 static int parse_list(struct opk_scan *s, struct opk_field *message, const char *name,
-                      struct opk_scan_place place, int depth)
+                      struct opk_place place, int depth)
 {
 	int code = OPK_OK;
 
@@ -118,13 +116,13 @@ static int parse_list(struct opk_scan *s, struct opk_field *message, const char 
 		opk_scan_skip(s);
 	} while (!code && opk_scan_accept(s, ','));
 	if (!code && !opk_scan_accept(s, ']'))
-		return opk_scan_fail(s, "',' or ']' is needed here, in the list of %s", name);
+		return opk_fail_at(s->ctx, &s->place, "',' or ']' is needed here, in the list of %s", name);
 	return code;
 }
 
 static int parse_field(struct opk_scan *s, struct opk_field *message, int depth)
 {
-	struct opk_scan_place place = s->place;
+	struct opk_place place = s->place;
 	opk_autofree char *name = NULL;
 	bool colon;
 	int code = opk_scan_name(s, &name);
@@ -135,7 +133,7 @@ static int parse_field(struct opk_scan *s, struct opk_field *message, int depth)
 	colon = opk_scan_accept(s, ':');
 	opk_scan_skip(s);
 	if (!colon && !opens_message(opk_scan_peek(s)) && opk_scan_peek(s) != '[')
-		return opk_scan_fail(s, "':' or '{' is needed after %s", name);
+		return opk_fail_at(s->ctx, &s->place, "':' or '{' is needed after %s", name);
 	code = opk_scan_peek(s) == '[' ? parse_list(s, message, name, place, depth)
 	                               : parse_value(s, message, name, place, depth);
 	opk_scan_skip(s);
@@ -156,23 +154,21 @@ static int parse_fields(struct opk_scan *s, struct opk_field *message, const str
 		if (bracket && opk_scan_accept(s, bracket->close))
 			return OPK_OK;
 		if ((c == '}' || c == '>') && bracket)
-			return opk_scan_fail(s, "'%c' does not close the '%c' of line %zu", c, bracket->open,
+			return opk_fail_at(s->ctx, &s->place, "'%c' does not close the '%c' of line %zu", c, bracket->open,
 			                     bracket->place.line);
 		if (c == '}' || c == '>')
-			return opk_scan_fail(s, "'%c' closes nothing", c);
+			return opk_fail_at(s->ctx, &s->place, "'%c' closes nothing", c);
 		code = parse_field(s, message, depth);
 	}
-	if (!code && bracket) {
-		s->place = bracket->place;
-		return opk_scan_fail(s, "'%c' is never closed", bracket->open);
-	}
+	if (!code && bracket)
+		return opk_fail_at(s->ctx, &bracket->place, "'%c' is never closed", bracket->open);
 	return code;
 }
 
-int opk_section_parse(struct opk_field **out, struct opk_ctx *ctx, const char *name, const char *text,
-                      size_t size)
+int opk_section_parse(struct opk_field **out, struct opk_ctx *ctx, const struct opk_source *source)
 {
-	struct opk_scan s = { .ctx = ctx, .name = name, .text = text, .size = size, .place = { 1, 1 } };
+	struct opk_scan s = { .ctx = ctx, .text = source->text, .size = source->size,
+		              .place = { source, 1, 1 } };
 	struct opk_field *root = opk_alloc(sizeof *root);
 	int code;
 
@@ -180,7 +176,7 @@ int opk_section_parse(struct opk_field **out, struct opk_ctx *ctx, const char *n
 		free(root);
 		return opk_nomem(ctx, "a section");
 	}
-	root->line = root->column = 1;
+	root->place = s.place;
 	code = parse_fields(&s, root, NULL, 0);
 	if (code) {
 		opk_section_free(root);

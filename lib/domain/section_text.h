@@ -4,6 +4,7 @@
 #define OPK_SECTION_TEXT_H
 
 #include "base/ctx.h"
+#include "base/source.h"
 
 enum opk_field_kind {
 	OPK_FIELD_MESSAGE,
@@ -15,18 +16,17 @@ struct opk_field {
 	char *name; /* "" of the whole file */
 	enum opk_field_kind kind;
 	char *text;          /* of a string without quotes and escapes, of a word as written; else NULL */
-	size_t line, column; /* where the value begins; of a message its name */
+	struct opk_place place; /* where the value begins; of a message its name */
 	struct opk_field *fields; /* of a message, in order; a list is as many fields of one name */
 	size_t count;
 	size_t capacity;
 };
 
 /*
- * Errors carry "name:line:column" (OPK_EINPUT). Without a schema every field is welcome that is well-formed; nesting
+ * OPK_EINPUT: errors carry their place. Without a schema every field is welcome that is well-formed; nesting
  * beyond 32 levels and more than 200,000 fields are refused, and so are texts that are not UTF-8.
  */
-int opk_section_parse(struct opk_field **out, struct opk_ctx *ctx, const char *name, const char *text,
-                      size_t size);
+int opk_section_parse(struct opk_field **out, struct opk_ctx *ctx, const struct opk_source *source);
 void opk_section_free(struct opk_field *root);
 
 /* The last field of that name and kind, as protobuf has it; NULL where there is none. */

@@ -26,9 +26,8 @@ struct opk_draft_group *opk_draft_group(struct opk_draft *draft, const char *tit
 {
 	struct opk_draft_group *group;
 
-	for (size_t i = 0; i < draft->group_count; i++)
-		if (!strcmp(draft->groups[i].title, title))
-			return &draft->groups[i];
+	if (draft->group_count && !strcmp(draft->groups[draft->group_count - 1].title, title))
+		return &draft->groups[draft->group_count - 1];
 	if (!opk_grow(&draft->groups, &draft->group_capacity, draft->group_count, sizeof *group))
 		return NULL;
 	group = &draft->groups[draft->group_count++];

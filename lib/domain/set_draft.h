@@ -14,7 +14,7 @@ struct opk_draft_metric {
 	bool optional;
 };
 
-/* A heading with its metrics; the one without a title comes first. */
+/* A heading with its metrics. */
 struct opk_draft_group {
 	char *title, *text; /* "": none */
 	struct opk_draft_metric *metrics;
@@ -48,7 +48,7 @@ struct opk_draft {
 /* All false when out of memory; texts are copied. */
 bool opk_draft_init(struct opk_draft *draft, const char *name, const char *description,
                     enum opk_profiler profiler);
-/* NULL when out of memory. An existing group keeps its text. */
+/* The last group if that has this title, else one more: metrics stay in their order. NULL when out of memory. */
 struct opk_draft_group *opk_draft_group(struct opk_draft *draft, const char *title, const char *text);
 /* The metric of that name, wherever it is; NULL: there is none. */
 struct opk_draft_metric *opk_draft_find(const struct opk_draft *draft, const char *name);

@@ -197,6 +197,7 @@ static int write_sets(struct opk_set_import *import, struct opk_drafts *drafts)
 
 static int import_file(struct opk_set_import *import, struct opk_drafts *drafts)
 {
+	opk_auto(opk_source) struct opk_source *source = NULL;
 	opk_autofree void *text = NULL;
 	size_t size = 0;
 	int code = opk_read_file(&text, &size, drafts->ctx, drafts->path);
@@ -205,8 +206,11 @@ static int import_file(struct opk_set_import *import, struct opk_drafts *drafts)
 		return code;
 	if (size > MAX_FILE)
 		return opk_fail(drafts->ctx, OPK_EINPUT, "%s: more than %d bytes", drafts->path, MAX_FILE);
-	code = is_section(drafts->path, text, size) ? opk_section_import(drafts, text, size)
-	                              : opk_list_import(drafts, text, size);
+	source = opk_source_new(drafts->path, text, size);
+	if (!source)
+		return opk_nomem(drafts->ctx, "a section");
+	code = is_section(drafts->path, text, size) ? opk_section_import(drafts, source)
+	                                            : opk_list_import(drafts, source);
 	return code ? code : write_sets(import, drafts);
 }
 

@@ -3,6 +3,7 @@
 #ifndef OPK_SET_IMPORT_H
 #define OPK_SET_IMPORT_H
 
+#include "base/source.h"
 #include "domain/set_draft.h"
 
 struct opk_ctx;
@@ -41,7 +42,7 @@ int opk_drafts_leave_out(struct opk_drafts *drafts, const char *reason, const ch
 /* "regex:" as the language of sets has it; free(). */
 char *opk_drafts_pattern(const char *expression);
 
-int opk_section_import(struct opk_drafts *drafts, const char *text, size_t size);
-int opk_list_import(struct opk_drafts *drafts, const char *text, size_t size);
+int opk_section_import(struct opk_drafts *drafts, const struct opk_source *source);
+int opk_list_import(struct opk_drafts *drafts, const struct opk_source *source);
 
 #endif

@@ -7,9 +7,11 @@
 
 static void check(struct opk_ctx *ctx, const struct opk_imported_set *set)
 {
+	opk_auto(opk_source) struct opk_source *source = opk_source_new("set", set->yaml, strlen(set->yaml));
+	opk_autoproblems struct opk_problems problems = { 0 };
 	struct opk_yaml *root;
 
-	if (opk_yaml_parse(&root, ctx, "set", set->yaml, strlen(set->yaml)))
+	if (opk_yaml_parse(&root, ctx, &problems, source) || problems.count)
 		abort();
 	opk_yaml_free(root);
 }
