@@ -835,7 +835,8 @@ struct opk_row {
 
 struct opk_eval_options {
 	size_t size;
-	const char *const *metrics; /* NULL: those recorded */
+	/* Of a recording labels and derived metrics, too; NULL: all that it shows by itself. */
+	const char *const *metrics;
 	size_t metric_count;
 	const char *chip; /* bare images: NULL reads it from the image */
 	bool has_profiler; /* bare images: false reads it from the image */
@@ -869,6 +870,20 @@ enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluatio
 size_t opk_evaluation_metric_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_t i);
 const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i);
+/*
+ * What there is to show: the metrics, under their labels where the recording has any and nobody asked for
+ * others, without hidden ones, and derived metrics. Metrics that these need are evaluated, asked for or not.
+ */
+size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation);
+const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i);
+/* Of a derived metric the one declared, or what follows from its formula; "" where it is not known. */
+const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i);
+/* Fills a value a column from those of a row or a joined row, one a metric. */
+void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
+                            const double *metrics);
+/* For numbers, one a metric, the least of those behind each column; UINT64_MAX where there are none. */
+void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
+                          const uint64_t *metrics);
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation);
 /* Samples that were begun but not completed, and therefore left out. */
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation);

@@ -100,6 +100,26 @@ FAKE_GPU_RECORD_BYTES=1000000 quietly '' init ctx:0 'launch*20:k'
 rows_count 20
 rows_count 8 image=0
 
+section 'a set that says more than its metrics'
+for plain in one three; do
+	"$BUILD/tests/splice" $plain.opk more-$plain.opk '"version":3,"set_hash":"crc32:89abcdef",
+		"labels":{"sm__inst_executed.sum":"inst"},"hidden":["dram__bytes.sum"],
+		"derived":[{"name":"d","formula":"inst / dram__bytes.sum","unit":"instruction/byte"}],
+		"columns":["d","inst"],"headings":[{"title":"T","first":0,"count":2}]' || fail splice
+done
+told='(j["set_facts"], j["labels"], j["derived"], j["headings"]) == ([{"version": 3, "hash": "crc32:89abcdef", "columns": ["d", "inst"], "hidden": ["dram__bytes.sum"]}], [{"label": "inst", "metric": "sm__inst_executed.sum"}], [{"name": "d", "unit": "instruction/byte", "formula": "inst / dram__bytes.sum", "description": ""}], [{"title": "T", "first": 0, "count": 2, "text": ""}])'
+set=more-one
+quietly '' init ctx:0 launch:a
+info "$told"
+quietly '--replay kernel' init ctx:0 launch:a
+info "$told"
+set=more-three
+quietly '--replay rotate' init ctx:0 'launch*3:a'
+info "$told" 'j["join"] == "kernel"'
+# Runs of the program are merged.
+record '--replay application' init ctx:0 launch:a
+info "$told" 'j["join"] == "launch" and j["images"] == 3'
+
 section 'kernel replay'
 set=three
 quietly '' init ctx:0 launch:a 'launch*70:b'

@@ -102,23 +102,41 @@ static bool contains(const char *const *names, size_t count, const char *name)
 	return false;
 }
 
-/* Which of the evaluated metrics the metadata calls inflated. */
+/* Of each metric 0 where the metadata calls it inflated, else 1. */
+static uint64_t *find_sound(const struct opk_evaluation *evaluation, const struct opk_meta *meta)
+{
+	size_t count = opk_evaluation_metric_count(evaluation);
+	uint64_t *sound = calloc(count + 1, sizeof *sound);
+
+	for (size_t i = 0; sound && i < count; i++)
+		sound[i] = !contains(meta->inflated, meta->inflated_count,
+		                     opk_evaluation_metric(evaluation, i));
+	return sound;
+}
+
+/* Which of the columns are inflated: those of an inflated metric. */
 static int find_inflated(struct app *app, struct eval_input *input, struct eval_rows *rows,
                          const struct opk_meta *meta)
 {
-	size_t count = opk_evaluation_metric_count(input->evaluation);
+	size_t count = opk_evaluation_column_count(input->evaluation);
+	uint64_t *sound, *least;
 
 	if (!meta->inflated_count)
 		return OPK_OK;
-	input->inflated = calloc(count, sizeof *input->inflated);
-	if (!input->inflated)
-		return app_error(app, OPK_EFAILED, "out of memory");
-	for (size_t i = 0; i < count; i++) {
-		input->inflated[i] = contains(meta->inflated, meta->inflated_count,
-		                              opk_evaluation_metric(input->evaluation, i));
-		rows->inflated |= input->inflated[i];
+	sound = find_sound(input->evaluation, meta);
+	least = calloc(count + 1, sizeof *least);
+	input->inflated = calloc(count + 1, sizeof *input->inflated);
+	if (sound && least && input->inflated) {
+		opk_evaluation_least(least, input->evaluation, sound);
+		for (size_t i = 0; i < count; i++) {
+			input->inflated[i] = !least[i];
+			rows->inflated |= input->inflated[i];
+		}
 	}
-	return OPK_OK;
+	free(sound);
+	free(least);
+	return sound && least && input->inflated ? OPK_OK
+	                                         : app_error(app, OPK_EFAILED, "out of memory");
 }
 
 /* Several devices are told apart in a column. */
@@ -242,6 +260,11 @@ const struct command eval_command = {
 	           "\n"
 	           "Some ways to collect count idle time around short kernels into some metrics: a\n"
 	           "note names them, and a long table has the column inflated.\n"
+	           "\n"
+	           "A recording may show more than its metrics: short names instead of theirs, and\n"
+	           "derived metrics, computed of each row's values. --metrics takes any of these names\n"
+	           "and those of metrics that are not shown. A long table has derived metrics' units\n"
+	           "as declared, or else as they follow from the formula.\n"
 	           "\n"
 	           "Values are base units with 17 digits; nan is what CUPTI could not compute. A\n"
 	           "recording's checksums are verified first. All of NVIDIA's code runs in a child\n"

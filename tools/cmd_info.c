@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "info_set.h"
 
 static const char *type_text(uint32_t type)
 {
@@ -212,6 +213,8 @@ static int print(struct app *app, const char *path, struct opk_file *file,
 	if (!code)
 		code = print_sections(app, file, totals->damaged_section);
 	if (!code)
+		code = info_set_print(app, meta);
+	if (!code)
 		code = print_run(app, meta);
 	if (!code)
 		code = print_stats(app, stats);
@@ -251,8 +254,10 @@ const struct command info_command = {
 	.summary = "show what a container holds: sections, sizes, chip, metrics, integrity",
 	.details = "Needs no NVIDIA library. Every section's checksum is verified; a damaged or cut-off\n"
 	           "file is shown as far as it can be read, and the exit code is 4. CSV gives\n"
-	           "field,value rows. Where the collector noted them, tables follow: run, facts about\n"
-	           "machine and environment; stats, what it counted; drops, what is missing and why.",
+	           "field,value rows. Where the set says more than its metrics, tables follow: set_facts,\n"
+	           "its version, hash, columns and hidden metrics; labels; derived metrics; headings. Where\n"
+	           "the collector noted them: run, facts about machine and environment; stats, what it\n"
+	           "counted; drops, what is missing and why.",
 	.max_arguments = 1,
 	.run = run,
 };

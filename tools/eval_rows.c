@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns besides those of launches and metrics. */
+/* Columns besides those of values. */
 enum { MAX_FIXED = 16 + MAX_LAUNCH_COLUMNS };
 
 /* A row of the table, be it one range or several joined. */
@@ -49,8 +49,8 @@ static void add_fixed_columns(struct eval_rows *rows)
 
 static void add_value_columns(struct eval_rows *rows)
 {
-	for (size_t i = 0; !rows->long_layout && i < rows->metric_count; i++)
-		add_column(rows, rows->metrics[i], OPK_CELL_DOUBLE);
+	for (size_t i = 0; !rows->long_layout && i < rows->value_count; i++)
+		add_column(rows, rows->names[i], OPK_CELL_DOUBLE);
 	if (!rows->long_layout)
 		return;
 	add_column(rows, "metric", OPK_CELL_STRING);
@@ -62,20 +62,33 @@ static void add_value_columns(struct eval_rows *rows)
 		add_column(rows, "inflated", OPK_CELL_BOOL);
 }
 
-static int copy_metrics(struct eval_rows *rows, const struct opk_evaluation *evaluation)
+static int copy_names(struct eval_rows *rows, const struct opk_evaluation *evaluation)
 {
-	rows->metric_count = opk_evaluation_metric_count(evaluation);
-	rows->metrics = calloc(rows->metric_count, sizeof *rows->metrics);
-	rows->columns = calloc(MAX_FIXED + rows->metric_count, sizeof *rows->columns);
-	rows->cells = calloc(MAX_FIXED + rows->metric_count, sizeof *rows->cells);
-	rows->computed = calloc(rows->metric_count, sizeof *rows->computed);
-	if (!rows->metrics || !rows->columns || !rows->cells || !rows->computed)
+	rows->value_count = opk_evaluation_column_count(evaluation);
+	rows->names = calloc(rows->value_count, sizeof *rows->names);
+	rows->columns = calloc(MAX_FIXED + rows->value_count, sizeof *rows->columns);
+	rows->cells = calloc(MAX_FIXED + rows->value_count, sizeof *rows->cells);
+	rows->computed = calloc(rows->value_count, sizeof *rows->computed);
+	if (!rows->names || !rows->columns || !rows->cells || !rows->computed)
 		return OPK_ENOMEM;
-	for (size_t i = 0; i < rows->metric_count; i++) {
-		rows->metrics[i] = strdup(opk_evaluation_metric(evaluation, i));
-		if (!rows->metrics[i])
+	for (size_t i = 0; i < rows->value_count; i++) {
+		rows->names[i] = strdup(opk_evaluation_column(evaluation, i));
+		if (!rows->names[i])
 			return OPK_ENOMEM;
 	}
+	return OPK_OK;
+}
+
+/* Labels and derived metrics may be called anything, and readers of JSON take one of two. */
+static int check_names(const struct eval_rows *rows, struct app *app)
+{
+	for (size_t i = rows->fixed_count; !rows->long_layout && i < rows->column_count; i++)
+		for (size_t j = 0; j < rows->fixed_count; j++)
+			if (!strcmp(rows->columns[i].name, rows->columns[j].name))
+				return app_error(app, OPK_EUSAGE,
+				                 "column %s: the table has one of that name already: "
+				                 "use --layout long, or --metrics",
+				                 rows->columns[i].name);
 	return OPK_OK;
 }
 
@@ -85,11 +98,13 @@ static int begin(struct eval_rows *rows, struct app *app, const struct opk_evalu
 
 	rows->begun = true;
 	rows->profiler = opk_evaluation_profiler(evaluation);
-	if (copy_metrics(rows, evaluation))
+	if (copy_names(rows, evaluation))
 		return app_error(app, OPK_EFAILED, "out of memory");
 	add_fixed_columns(rows);
 	add_value_columns(rows);
-	code = app_begin_output(app, OPK_CSV);
+	code = check_names(rows, app);
+	if (!code)
+		code = app_begin_output(app, OPK_CSV);
 	if (code)
 		return code;
 	code = opk_out_table(app->out,
@@ -102,13 +117,13 @@ static int begin(struct eval_rows *rows, struct app *app, const struct opk_evalu
 static int check_fit(const struct eval_rows *rows, struct app *app, const struct eval_input *input)
 {
 	const struct opk_evaluation *evaluation = input->evaluation;
-	bool same = opk_evaluation_metric_count(evaluation) == rows->metric_count;
+	bool same = opk_evaluation_column_count(evaluation) == rows->value_count;
 
 	if (opk_evaluation_profiler(evaluation) != rows->profiler)
 		return app_error(app, OPK_EUSAGE, "%s: ranges and PM samples don't go into one table",
 		                 input->path);
-	for (size_t i = 0; same && i < rows->metric_count; i++)
-		same = !strcmp(rows->metrics[i], opk_evaluation_metric(evaluation, i));
+	for (size_t i = 0; same && i < rows->value_count; i++)
+		same = !strcmp(rows->names[i], opk_evaluation_column(evaluation, i));
 	if (!same && !rows->long_layout)
 		return app_error(app, OPK_EUSAGE,
 		                 "%s: its metrics differ from those of the file before: use "
@@ -146,11 +161,27 @@ static void fill_fixed(struct eval_rows *rows, struct launch_text *text, const c
 	rows->cells[rows->fixed_count - 1].uint = shown->ranges_min;
 }
 
-static int print_wide(struct eval_rows *rows, struct app *app, const struct shown_row *shown)
+static int print_wide(struct eval_rows *rows, struct app *app)
 {
-	for (size_t i = 0; i < rows->metric_count; i++)
-		rows->cells[rows->fixed_count + i].number = shown->row.values[i];
+	for (size_t i = 0; i < rows->value_count; i++)
+		rows->cells[rows->fixed_count + i].number = rows->values[i];
 	return opk_out_row(app->out, rows->cells);
+}
+
+/* Of how many ranges each value is; without metrics behind it, of all. */
+static void count_launches(struct eval_rows *rows, const struct eval_input *input,
+                           const struct shown_row *shown)
+{
+	size_t metrics = opk_evaluation_metric_count(input->evaluation);
+	size_t columns = opk_evaluation_column_count(input->evaluation);
+
+	for (size_t i = 0; i < metrics; i++)
+		rows->launches_of_metrics[i] =
+			shown->counts ? shown->counts[i] : shown->row.measured[i];
+	opk_evaluation_least(rows->launches_of, input->evaluation, rows->launches_of_metrics);
+	for (size_t i = 0; i < columns; i++)
+		if (rows->launches_of[i] == UINT64_MAX)
+			rows->launches_of[i] = shown->ranges;
 }
 
 static int print_long(struct eval_rows *rows, struct app *app, const struct eval_input *input,
@@ -158,15 +189,16 @@ static int print_long(struct eval_rows *rows, struct app *app, const struct eval
 {
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < opk_evaluation_metric_count(input->evaluation); i++) {
+	if (rows->joined)
+		count_launches(rows, input, shown);
+	for (size_t i = 0; !code && i < opk_evaluation_column_count(input->evaluation); i++) {
 		union opk_cell *cell = rows->cells + rows->fixed_count;
 
-		(cell++)->string = opk_evaluation_metric(input->evaluation, i);
-		(cell++)->string = opk_evaluation_unit(input->evaluation, i);
-		(cell++)->number = shown->row.values[i];
+		(cell++)->string = opk_evaluation_column(input->evaluation, i);
+		(cell++)->string = opk_evaluation_column_unit(input->evaluation, i);
+		(cell++)->number = rows->values[i];
 		if (rows->joined)
-			(cell++)->uint = shown->counts ? shown->counts[i]
-			                               : shown->row.measured[i];
+			(cell++)->uint = rows->launches_of[i];
 		if (rows->inflated)
 			cell->boolean = input->inflated && input->inflated[i];
 		code = opk_out_row(app->out, rows->cells);
@@ -174,12 +206,11 @@ static int print_long(struct eval_rows *rows, struct app *app, const struct eval
 	return code;
 }
 
-static void watch_values(struct eval_rows *rows, const struct opk_evaluation *evaluation,
-                         const struct opk_row *row)
+static void watch_values(struct eval_rows *rows, const struct opk_evaluation *evaluation)
 {
 	rows->row_count++;
-	for (size_t i = 0; i < rows->metric_count && i < opk_evaluation_metric_count(evaluation); i++)
-		rows->computed[i] |= !isnan(row->values[i]);
+	for (size_t i = 0; i < rows->value_count && i < opk_evaluation_column_count(evaluation); i++)
+		rows->computed[i] |= !isnan(rows->values[i]);
 }
 
 void eval_rows_note(const struct eval_rows *rows)
@@ -187,16 +218,16 @@ void eval_rows_note(const struct eval_rows *rows)
 	size_t missing = 0;
 	const char *first = NULL;
 
-	for (size_t i = 0; i < rows->metric_count; i++) {
+	for (size_t i = 0; i < rows->value_count; i++) {
 		if (rows->computed[i])
 			continue;
 		missing++;
-		first = first ? first : rows->metrics[i];
+		first = first ? first : rows->names[i];
 	}
 	if (missing && rows->row_count && !rows->long_layout)
 		app_note("%zu of %zu metrics are nan in every row, such as %s: what they need was not "
 		         "collected",
-		         missing, rows->metric_count, first);
+		         missing, rows->value_count, first);
 }
 
 static void note_samples(const struct eval_rows *rows, const char *path,
@@ -219,9 +250,9 @@ static int print_row(struct eval_rows *rows, struct app *app, const struct eval_
 	struct launch_text text;
 
 	fill_fixed(rows, &text, input->path, shown);
-	watch_values(rows, input->evaluation, &shown->row);
-	return rows->long_layout ? print_long(rows, app, input, shown)
-	                         : print_wide(rows, app, shown);
+	opk_evaluation_compute(rows->values, input->evaluation, shown->row.values);
+	watch_values(rows, input->evaluation);
+	return rows->long_layout ? print_long(rows, app, input, shown) : print_wide(rows, app);
 }
 
 static int print_joined(struct eval_rows *rows, struct app *app, const struct eval_input *input)
@@ -269,14 +300,14 @@ static int print_single(struct eval_rows *rows, struct app *app, const struct ev
 /* Which metrics to distrust; a long table says it in a column. */
 static void note_inflated(const struct eval_rows *rows, const struct eval_input *input)
 {
-	size_t total = opk_evaluation_metric_count(input->evaluation), count = 0, named = 0;
+	size_t total = opk_evaluation_column_count(input->evaluation), count = 0, named = 0;
 	const char *names[3] = { "", "", "" };
 
 	for (size_t i = 0; input->inflated && i < total; i++) {
 		if (!input->inflated[i])
 			continue;
 		if (named < 3)
-			names[named++] = opk_evaluation_metric(input->evaluation, i);
+			names[named++] = opk_evaluation_column(input->evaluation, i);
 		count++;
 	}
 	if (count && !rows->long_layout)
@@ -286,10 +317,28 @@ static void note_inflated(const struct eval_rows *rows, const struct eval_input 
 		         named > 2 ? ", " : "", names[2], count > 3 ? "..." : "");
 }
 
+/* Room for one row of the input; files may differ in what they have. */
+static int make_room(struct eval_rows *rows, const struct opk_evaluation *evaluation)
+{
+	size_t columns = opk_evaluation_column_count(evaluation);
+	size_t metrics = opk_evaluation_metric_count(evaluation);
+
+	free(rows->values);
+	free(rows->launches_of);
+	free(rows->launches_of_metrics);
+	rows->values = calloc(columns + 1, sizeof *rows->values);
+	rows->launches_of = calloc(columns + 1, sizeof *rows->launches_of);
+	rows->launches_of_metrics = calloc(metrics + 1, sizeof *rows->launches_of_metrics);
+	return rows->values && rows->launches_of && rows->launches_of_metrics ? OPK_OK : OPK_ENOMEM;
+}
+
 int eval_rows_print(struct eval_rows *rows, struct app *app, const struct eval_input *input)
 {
-	int code = input->join ? print_joined(rows, app, input) : print_single(rows, app, input);
+	int code;
 
+	if (make_room(rows, input->evaluation))
+		return app_error(app, OPK_EFAILED, "out of memory");
+	code = input->join ? print_joined(rows, app, input) : print_single(rows, app, input);
 	if (code)
 		return app_fail(app, code);
 	app_progress_end();
@@ -299,10 +348,13 @@ int eval_rows_print(struct eval_rows *rows, struct app *app, const struct eval_i
 
 void eval_rows_clear(struct eval_rows *rows)
 {
-	for (size_t i = 0; rows->metrics && i < rows->metric_count; i++)
-		free(rows->metrics[i]);
-	free(rows->metrics);
+	for (size_t i = 0; rows->names && i < rows->value_count; i++)
+		free(rows->names[i]);
+	free(rows->names);
 	free(rows->computed);
 	free(rows->columns);
 	free(rows->cells);
+	free(rows->values);
+	free(rows->launches_of);
+	free(rows->launches_of_metrics);
 }

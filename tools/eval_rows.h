@@ -14,7 +14,7 @@ struct eval_input {
 	struct opk_file *file; /* NULL: a bare image */
 	struct opk_evaluation *evaluation;
 	struct opk_join *join; /* NULL: each range is a row */
-	bool *inflated;        /* one a metric; NULL: none is */
+	bool *inflated;        /* one a column; NULL: none is */
 };
 
 struct eval_rows {
@@ -23,7 +23,7 @@ struct eval_rows {
 	size_t file_count;
 	struct launch_columns launches;
 	bool joined;   /* any input is */
-	bool inflated; /* any metric of any input is */
+	bool inflated; /* any column of any input is */
 	/* Set up by the first evaluation; the others must fit. */
 	bool begun;
 	enum opk_profiler profiler;
@@ -31,11 +31,14 @@ struct eval_rows {
 	union opk_cell *cells;
 	size_t column_count;
 	size_t launch_at;   /* where the launch's columns begin */
-	size_t fixed_count; /* columns before the metrics */
-	size_t metric_count;
-	char **metrics;
-	bool *computed; /* a metric that is not nan in every row */
+	size_t fixed_count; /* columns before the values */
+	size_t value_count;
+	char **names;   /* of the values */
+	bool *computed; /* a value that is not nan in every row */
 	uint64_t row_count;
+	/* Of the row and the input that are being printed: one a value, and one a metric. */
+	double *values;
+	uint64_t *launches_of, *launches_of_metrics;
 };
 
 /* Begins the output with the first evaluation; the others must fit in. Reports failures. */

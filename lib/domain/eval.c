@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/options.h"
+#include "domain/columns.h"
 #include "domain/container.h"
 #include "domain/measured.h"
 
@@ -14,6 +15,7 @@ struct opk_evaluation {
 	FILE *spool;
 	struct opk_spool_header header;
 	struct opk_spool_trailer trailer;
+	struct opk_columns columns;
 	struct opk_strlist metrics;
 	struct opk_strlist units;
 	/* Of the file, which outlives the evaluation. */
@@ -95,8 +97,13 @@ static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct o
 		.progress = options->progress,
 		.progress_data = options->progress_data,
 	};
-	int code;
+	int code = opk_columns_init(&evaluation->columns, ctx, job->meta, options->metrics,
+	                            options->metric_count);
 
+	if (code)
+		return code;
+	job->metrics = evaluation->columns.metrics;
+	job->metric_count = evaluation->columns.metric_count;
 	for (size_t i = 0; job->file && i < job->file->section_count; i++)
 		if (job->file->sections[i].type == OPK_SECTION_DATA)
 			contain.memory += 4 * job->file->sections[i].plain_size;
@@ -112,7 +119,9 @@ static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct o
 	if (code)
 		return code;
 	code = opk_contain(&evaluation->spool, ctx, opk_eval_in_child, job, &contain);
-	return code ? code : read_header(evaluation, ctx);
+	if (!code)
+		code = read_header(evaluation, ctx);
+	return code ? code : opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
 }
 
 static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
@@ -204,8 +213,6 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 	job.chip = meta->chip;
 	job.profiler = meta->profiler;
 	job.gpu_time_shift = meta->gpu_time_shift;
-	job.metrics = options.metrics ? options.metrics : meta->metrics;
-	job.metric_count = options.metrics ? options.metric_count : meta->metric_count;
 	job.meta = meta;
 	code = opk_file_ranges(&job.ranges, &job.range_count, ctx, file);
 	if (!code)
@@ -248,8 +255,6 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 		.has_profiler = options.has_profiler,
 		.profiler = options.profiler,
 		.gpu_time_shift = options.gpu_time_shift,
-		.metrics = options.metrics,
-		.metric_count = options.metric_count,
 	};
 
 	if (!options.metrics || !options.metric_count)
@@ -267,6 +272,7 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 		return;
 	if (evaluation->spool)
 		fclose(evaluation->spool);
+	opk_columns_clear(&evaluation->columns);
 	opk_strlist_clear(&evaluation->metrics);
 	opk_strlist_clear(&evaluation->units);
 	free(evaluation->name);
@@ -299,6 +305,38 @@ const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_
 const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i)
 {
 	return evaluation->units.items[i];
+}
+
+size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation)
+{
+	return evaluation->columns.names.count;
+}
+
+const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i)
+{
+	return evaluation->columns.names.items[i];
+}
+
+const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i)
+{
+	const struct opk_columns *columns = &evaluation->columns;
+	size_t source = columns->sources[i];
+
+	if (source >= columns->derived_count)
+		return evaluation->units.items[source - columns->derived_count];
+	return columns->derived[source].unit ? columns->derived[source].unit : "";
+}
+
+void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
+                            const double *metrics)
+{
+	opk_columns_compute(columns, &evaluation->columns, metrics);
+}
+
+void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
+                          const uint64_t *metrics)
+{
+	opk_columns_least(columns, &evaluation->columns, metrics);
 }
 
 const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation)

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Columns of recordings whose set says more than metrics, over the fake: an image has three ranges, and
+ * the n-th metric that CUPTI is asked for has the value 100 * range + n + 0.5 in it.
+ */
+#include "domain/columns.h"
+
+#include <math.h>
+
+#include "allocation.h"
+#include "fake_nv.h"
+#include "folder.h"
+
+enum { METRICS = 4, MAX_COLUMNS = 8 };
+
+/* In the ranges of one image 0.5, 1.5, 2.5 and 3.5, and 100 more in each further range. */
+static const char *const names[METRICS] = { "fake__a.sum", "fake__b.sum", "fake__ratio.pct",
+	                                    "fake__c.sum" };
+static const struct opk_meta_label labels[] = { { "fake__b.sum", "b" }, { "fake__c.sum", "c" } };
+static const char *const hidden[] = { "fake__c.sum" };
+static const struct opk_meta_derived derived[] = {
+	{ "twice", "2 * b", "byte", "" },
+	{ "sum", "twice + fake__a.sum + c", "", "" },
+	{ "ratio", "sum / b", "", "" },
+	{ "one", "1", "", "" },
+	{ "all", "c + b", "", "" },
+};
+static const char *const listed[] = { "ratio", "fake__b.sum", "fake__a.sum", "twice", "one" };
+
+static const struct opk_meta base = {
+	.chip = "FA100", .metrics = names, .metric_count = METRICS, .labels = labels,
+	.label_count = 2, .hidden = hidden, .hidden_count = 1, .derived = derived,
+	.derived_count = 5, .columns = listed, .column_count = 5,
+};
+
+static const char *path_of(void)
+{
+	return in_folder("t.opk");
+}
+
+static void write_recording(struct opk_ctx *ctx, const struct opk_meta *meta,
+                            const struct opk_range *ranges, size_t count, size_t images)
+{
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path_of()));
+	ck_ok(ctx, opk_writer_add_meta(writer, meta));
+	for (size_t i = 0; i < images; i++)
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
+	if (count)
+		ck_ok(ctx, opk_writer_add_ranges(writer, ranges, count));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+}
+
+static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct opk_ctx *ctx,
+                    const char *const *wanted, size_t count)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+
+	options.metrics = wanted;
+	options.metric_count = count;
+	options.timeout_s = 20;
+	ck_ok(ctx, opk_file_open(file, ctx, path_of()));
+	return opk_eval_file(out, ctx, *file, &options);
+}
+
+/* What a recording shows, one row of the table for each column. */
+struct column {
+	const char *name;
+	const char *unit;
+	double value; /* in the second range */
+};
+
+static bool same(double a, double b)
+{
+	return isnan(a) ? isnan(b) : a == b;
+}
+
+static void check_shown(const struct here *here, struct opk_ctx *ctx, const struct opk_meta *meta,
+                        const char *const *wanted, size_t wanted_count,
+                        const struct column *columns, size_t count)
+{
+	const struct {
+		struct here here;
+	} at = { *here }, *row = &at;
+	struct opk_evaluation *evaluation;
+	const struct opk_row *range;
+	double values[MAX_COLUMNS];
+	struct opk_file *file;
+
+	write_recording(ctx, meta, NULL, 0, 1);
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, wanted, wanted_count));
+	ck_row(row, opk_evaluation_column_count(evaluation) == count, "%zu columns",
+	       opk_evaluation_column_count(evaluation));
+	ck_ok(ctx, opk_evaluation_next(&range, ctx, evaluation));
+	ck_ok(ctx, opk_evaluation_next(&range, ctx, evaluation));
+	opk_evaluation_compute(values, evaluation, range->values);
+	for (size_t i = 0; i < count; i++) {
+		ck_row(row, !strcmp(opk_evaluation_column(evaluation, i), columns[i].name),
+		       "column %zu: %s", i, opk_evaluation_column(evaluation, i));
+		ck_row(row, !strcmp(opk_evaluation_column_unit(evaluation, i), columns[i].unit),
+		       "%s: unit '%s'", columns[i].name, opk_evaluation_column_unit(evaluation, i));
+		ck_row(row, same(values[i], columns[i].value), "%s: %.17g", columns[i].name,
+		       values[i]);
+	}
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+}
+
+/* Metrics that were evaluated: 100.5, 101.5, 102.5, 103.5. */
+#define A 100.5
+#define B 101.5
+#define R 102.5
+#define C 103.5
+
+START_TEST(shown_by_itself)
+{
+	static const struct column wanted[] = {
+		{ "ratio", "unitless", (2 * B + A + C) / B },
+		{ "b", "bytes", B }, { "fake__a.sum", "bytes", A },
+		{ "twice", "byte", 2 * B }, { "one", "", 1 },
+	};
+	static const struct column all[] = {
+		{ "fake__a.sum", "bytes", A }, { "b", "bytes", B }, { "fake__ratio.pct", "bytes", R },
+		{ "twice", "byte", 2 * B }, { "sum", "byte", 2 * B + A + C },
+		{ "ratio", "unitless", (2 * B + A + C) / B }, { "one", "", 1 },
+		{ "all", "byte", C + B },
+	};
+	static const struct column plain[] = {
+		{ "fake__a.sum", "bytes", A }, { "fake__b.sum", "bytes", B },
+		{ "fake__ratio.pct", "bytes", R }, { "fake__c.sum", "bytes", C },
+	};
+	static const struct column labelled[] = {
+		{ "fake__a.sum", "bytes", A }, { "b", "bytes", B }, { "fake__ratio.pct", "bytes", R },
+		{ "c", "bytes", C },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_meta meta = base;
+
+	fake.factors[0] = (struct nv_DimUnitFactor){ .dimUnit = 0, .exponent = 1 };
+	fake.factor_count = 1;
+	check_shown(&(struct here)HERE, ctx, &meta, NULL, 0, wanted, COUNT(wanted));
+	meta.column_count = 0;
+	check_shown(&(struct here)HERE, ctx, &meta, NULL, 0, all, COUNT(all));
+	meta.derived_count = meta.hidden_count = 0;
+	check_shown(&(struct here)HERE, ctx, &meta, NULL, 0, labelled, COUNT(labelled));
+	meta.label_count = 0;
+	meta.set_version = 3;
+	check_shown(&(struct here)HERE, ctx, &meta, NULL, 0, plain, COUNT(plain));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The order of what is asked for is that of the evaluation, so the fake's values differ. */
+START_TEST(asked_for)
+{
+	static const char *const labels_and_all[] = { "c", "fake__b.sum", "b", "one", "c",
+		                                      "fake__throughput.avg.pct_of_peak_sustained_elapsed" };
+	static const struct column of_labels[] = {
+		{ "c", "bytes", 100.5 }, { "fake__b.sum", "bytes", 101.5 }, { "b", "bytes", 102.5 },
+		{ "one", "", 1 }, { "c", "bytes", 103.5 },
+		{ "fake__throughput.avg.pct_of_peak_sustained_elapsed", "bytes", 104.5 },
+	};
+	/* Of "sum" first "fake__a.sum" and "c", then "b" of "twice". */
+	static const char *const one_derived[] = { "ratio" };
+	static const struct column of_one[] = {
+		{ "ratio", "unitless", (2 * 100.5 + 101.5 + 102.5) / 100.5 },
+	};
+	static const char *const mixed[] = { "sum", "b" };
+	static const struct column of_mixed[] = {
+		{ "sum", "byte", 2 * 100.5 + 101.5 + 102.5 }, { "b", "bytes", 100.5 },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+
+	fake.factors[0] = (struct nv_DimUnitFactor){ .dimUnit = 0, .exponent = 1 };
+	fake.factor_count = 1;
+	check_shown(&(struct here)HERE, ctx, &base, labels_and_all, 6, of_labels, 6);
+	check_shown(&(struct here)HERE, ctx, &base, one_derived, 1, of_one, 1);
+	check_shown(&(struct here)HERE, ctx, &base, mixed, 2, of_mixed, 2);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(names_of_nothing)
+{
+	static const struct {
+		struct here here;
+		const char *name;
+		const char *told;
+	} rows[] = {
+		{ HERE, "rati", "'rati' is no metric, label or derived metric of the recording, did you "
+		                "mean ratio?" },
+		{ HERE, "xyzzy", "'xyzzy' is no metric, label or derived metric of the recording" },
+		{ HERE, "fake__q.sum", "fake__q" },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+
+	write_recording(ctx, &base, NULL, 0, 1);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_evaluation *evaluation = NULL;
+		struct opk_file *file;
+
+		ck_code(ctx, evaluate(&evaluation, &file, ctx, &rows[i].name, 1), OPK_EUSAGE);
+		ck_row(&rows[i], told(ctx, rows[i].told), "%s", errors_of(ctx));
+		ck_row(&rows[i], told(ctx, "can't evaluate"), "%s", errors_of(ctx));
+		ck_assert_ptr_null(evaluation);
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A recording is anybody's: formulas that are none end in words, and do not hinder the others. */
+START_TEST(bad_formulas)
+{
+	static const struct {
+		struct here here;
+		const char *first, *second;
+		const char *told;
+	} rows[] = {
+		{ HERE, "1 +", "1", "derived metric 'first', byte 3 of its formula" },
+		{ HERE, "1 +", "1", "a number, a name or '(' is needed here, not the end" },
+		{ HERE, "1", "b * fake__q.sum", "derived metric 'second', byte 4 of its formula: "
+		                                "'fake__q.sum' is no metric" },
+		{ HERE, "second", "1", "'second' is no metric, label or earlier derived metric" },
+		{ HERE, "first", "1", "'first' is no metric, label or earlier derived metric" },
+		{ HERE, "second", "first", "'second' is no metric" },
+		{ HERE, "1", "first + B", "byte 8 of its formula: 'B' is no metric" },
+	};
+	static const char *const asked[] = { "b", "fake__a.sum" };
+	struct opk_ctx *ctx = fake_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_meta_derived bad[] = { { "first", rows[i].first, "", "" },
+			                          { "second", rows[i].second, "", "" } };
+		struct opk_evaluation *evaluation = NULL;
+		struct opk_meta meta = base;
+		struct opk_file *file;
+
+		meta.derived = bad;
+		meta.derived_count = 2;
+		meta.column_count = 0;
+		write_recording(ctx, &meta, NULL, 0, 1);
+		ck_code(ctx, evaluate(&evaluation, &file, ctx, NULL, 0), OPK_EINPUT);
+		ck_row(&rows[i], told(ctx, rows[i].told), "%s", errors_of(ctx));
+		ck_row(&rows[i], told(ctx, "--metrics evaluates some"), "%s", errors_of(ctx));
+		opk_file_free(file);
+		ck_ok(ctx, evaluate(&evaluation, &file, ctx, asked, 2));
+		opk_evaluation_free(evaluation);
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(nan_goes_through)
+{
+	static const char *const asked[] = { "b", "twice", "all", "one" };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+	struct opk_file *file;
+	double values[4];
+
+	fake.nan_or_inf = (double)NAN;
+	fake.evaluate_at = 0;
+	write_recording(ctx, &base, NULL, 0, 1);
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, asked, 4));
+	for (size_t i = 0; i < 3; i++) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		opk_evaluation_compute(values, evaluation, row->values);
+		for (size_t j = 0; j < 3; j++)
+			ck_assert_int_eq(isnan(values[j]) != 0, i == 0);
+		ck_assert(same(values[3], 1));
+	}
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- joined ----------------------------------------------------------------------------- */
+
+#define RANGE(kernel_, group_)                                                                     \
+	{ .name = "n", .kernel = kernel_, .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },           \
+	  .block = { 32, 1, 1 }, .group = group_, .rank = -1 }
+
+/* Group 1 has a and c, group 2 has b, twice; the ratio is in none. */
+static const size_t first[] = { 0, 3 }, second[] = { 1 };
+static const struct opk_group groups[] = { { first, 2 }, { second, 1 } };
+static const struct opk_range rotated[] = {
+	RANGE("x", 1), RANGE("y", 1), RANGE("z", 1), RANGE("x", 2), RANGE("y", 2), RANGE("z", 2),
+	RANGE("x", 2), RANGE("x", 2), RANGE("z", 2),
+};
+
+START_TEST(of_joined_rows)
+{
+	static const char *const asked[] = { "sum", "all", "fake__a.sum", "one", "twice" };
+	static const uint64_t least[] = { 1, 1, 1, UINT64_MAX, 3 };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	const struct opk_joined_row *row;
+	struct opk_meta meta = base;
+	struct opk_join *join;
+	struct opk_file *file;
+	double values[5], b = (0.5 + 0.5 + 100.5) / 3;
+	uint64_t counts[5];
+
+	meta.groups = groups;
+	meta.group_count = 2;
+	meta.join = "kernel";
+	write_recording(ctx, &meta, rotated, 9, 3);
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, asked, 5));
+	ck_ok(ctx, opk_join_new(&join, ctx, evaluation, NULL));
+	ck_assert_uint_eq(opk_join_count(join), 3);
+	row = opk_join_get(join, 0);
+	opk_evaluation_compute(values, evaluation, row->values);
+	opk_evaluation_least(counts, evaluation, row->counts);
+	/* a is asked for first, and c second in the images of their group; b alone in those of its own. */
+	ck_assert(same(values[4], 2 * b) && same(values[2], 0.5));
+	ck_assert(same(values[0], 2 * b + 0.5 + 1.5) && same(values[1], 1.5 + b));
+	for (size_t i = 0; i < 5; i++)
+		ck_assert_uint_eq(counts[i], least[i]);
+	opk_join_free(join);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- units ------------------------------------------------------------------------------ */
+
+START_TEST(units_of_columns)
+{
+	static const struct {
+		struct here here;
+		const char *formula, *declared, *wanted;
+	} rows[] = {
+		{ HERE, "fake__a.sum", "", "byte/second" },
+		{ HERE, "fake__a.sum * b", "", "" },
+		{ HERE, "fake__a.sum / fake__a.sum", "", "unitless" },
+		{ HERE, "fake__a.sum / c", "", "byte/warp" },
+		{ HERE, "fake__a.sum + c", "", "" },
+		{ HERE, "fake__a.sum + c", "furlong", "furlong" },
+		{ HERE, "fake__a.sum * 2", "", "" },
+		{ HERE, "fake__ratio.pct", "", "percent" },
+		{ HERE, "d0 * fake__a.sum", "", "byte/second" },
+	};
+	static const char *const given[] = { "bytes/second", "", "percent", "warps/second" };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_strlist units = { 0 };
+
+	for (size_t i = 0; i < COUNT(given); i++)
+		ck_assert(opk_strlist_add(&units, given[i]));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_meta_derived one[] = { { "d0", "c / c", "", "" },
+			                          { "d", rows[i].formula, rows[i].declared, "" } };
+		struct opk_meta meta = base;
+		struct opk_columns columns;
+		const char *got;
+
+		meta.derived = one;
+		meta.derived_count = 2;
+		meta.column_count = 0;
+		ck_ok(ctx, opk_columns_init(&columns, ctx, &meta, NULL, 0));
+		ck_ok(ctx, opk_columns_find_units(&columns, ctx, &units));
+		got = columns.derived[1].unit ? columns.derived[1].unit : "";
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "%s", got);
+		ck_assert_uint_eq(opk_error_count(ctx), 0);
+		opk_columns_clear(&columns);
+	}
+	opk_strlist_clear(&units);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	static const char *const asked[] = { "ratio", "c", "twice" };
+	struct opk_strlist units = { 0 };
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < METRICS; i++)
+		ck_assert(opk_strlist_add(&units, "byte"));
+	for (int way = 0; way < 3; way++) {
+		struct opk_meta meta = base;
+		bool failed = true;
+		long n;
+
+		meta.column_count = way == 2 ? 0 : 5;
+		for (n = 0; failed; n++) {
+			struct opk_columns columns;
+			int code;
+
+			fail_allocation(n);
+			code = opk_columns_init(&columns, ctx, &meta, way ? NULL : asked, 3);
+			if (!code)
+				code = opk_columns_find_units(&columns, ctx, &units);
+			failed = allocation_failed();
+			ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d: %s",
+			              n, code, errors_of(ctx));
+			opk_columns_clear(&columns);
+		}
+		ck_assert_int_gt(n, 20);
+	}
+	opk_strlist_clear(&units);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("columns");
+	TCase *tests = tcase_create("columns");
+
+	suite_add_tcase(suite, tests);
+	tcase_set_timeout(tests, 120);
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, shown_by_itself);
+	tcase_add_test(tests, asked_for);
+	tcase_add_test(tests, names_of_nothing);
+	tcase_add_test(tests, bad_formulas);
+	tcase_add_test(tests, nan_goes_through);
+	tcase_add_test(tests, of_joined_rows);
+	tcase_add_test(tests, units_of_columns);
+	tcase_add_test(tests, without_memory);
+	return run_suite(suite);
+}

@@ -1,0 +1,171 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The command line over recordings whose set says more than metrics: labels, hidden metrics, derived ones,
+# columns. tests/splice.c makes them out of shipped ones; values were worked out of tests/golden by hand.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+splice=$BUILD/tests/splice
+rotate=$BUILD/tests/rotate
+[ -x "$splice" ] && [ -x "$rotate" ] || skip_all 'tests/splice and tests/rotate are not built'
+unset OFFPEAK_SETS
+cd "$tmp" || exit 99
+spliced() {
+	"$splice" "$@" || fail "splice $*"
+}
+
+inst=smsp__inst_executed.sum
+ffma=smsp__sass_thread_inst_executed_op_ffma_pred_on.sum
+cycles=sm__cycles_elapsed.max
+warps=sm__warps_active.avg.pct_of_peak_sustained_active
+dram=dram__throughput.avg.pct_of_peak_sustained_elapsed
+hit=lts__t_sector_hit_rate.pct
+time=gpu__time_duration.sum
+members='"version":3,"set_hash":"crc32:89abcdef",
+	"labels":{"'$inst'":"inst","'$time'":"ns"},
+	"hidden":["'$ffma'","'$cycles'"],
+	"derived":[
+		{"name":"flops","formula":"2 * '$ffma'","unit":"flop","description":"of single precision"},
+		{"name":"rate","formula":"inst / ns"},
+		{"name":"flop_rate","formula":"flops / ns","unit":"flop/nanosecond"},
+		{"name":"ipc","formula":"inst / '$cycles'"},
+		{"name":"highest","formula":"max('$warps', '$dram')"},
+		{"name":"fused","formula":"flops / flops"},
+		{"name":"has_flops","formula":"if(flops > 0, 1, 0)"},
+		{"name":"miss","formula":"100 - '$hit'"}],
+	"columns":["rate","inst","flops","miss","ipc","'$warps'","highest","has_flops","fused"],
+	"headings":[{"title":"Work","text":"What it did.","first":0,"count":3},
+		{"title":"Rest","first":3,"count":6}]'
+spliced "$simple" t.opk "$members"
+
+section 'eval: columns, labels, derived values'
+works eval t.opk
+header_is "range,name,kernel,grid,block,device,rate,inst,flops,miss,ipc,$warps,highest,has_flops,fused"
+lines_are 6
+out_has ',0,112\.0656634746922,2621440,0,63\.91274214564995,56\.758325033559956,75\.320837508862908,75\.320837508862908,0,nan$'
+out_has ',0,774\.78554216867474,20578304,838860800,44\.648124264743657,394\.1524258269647,80\.906326393393172,80\.906326393393172,1,1$'
+out_has ',0,267\.12066695919265,19480576,0,10\.093254223592766,135\.20197105875005,96\.280875890512007,96\.280875890512007,0,nan$'
+works eval t.opk --format json
+json 'j[1]["flops"] == 838860800 and j[0]["fused"] is None and j[1]["has_flops"] == 1'
+json '"'$ffma'" not in j[0] and "'$inst'" not in j[0]'
+
+section 'eval --layout long'
+works eval t.opk --layout long
+header_is range,name,kernel,grid,block,device,metric,unit,value
+lines_are 46
+out_has '^1,.*,flops,flop,838860800$'
+out_has '^1,.*,rate,instruction/nanosecond,774\.78554216867474$'
+out_has '^1,.*,ipc,instruction/gpc_cycle,394\.1524258269647$'
+out_has '^1,.*,inst,instructions,20578304$'
+out_has '^1,.*,miss,percent,44\.648124264743657$'
+out_has '^1,.*,highest,percent,80\.906326393393172$'
+out_has '^1,.*,fused,unitless,1$'
+out_has '^0,.*,fused,unitless,nan$'
+out_has '^1,.*,has_flops,,1$'
+
+section 'eval --metrics'
+works eval t.opk --metrics "flop_rate,$inst,inst,$cycles,smsp__inst_executed.avg"
+header_is "range,name,kernel,grid,block,device,flop_rate,$inst,inst,$cycles,smsp__inst_executed.avg"
+out_has ',0,31583\.614457831325,20578304,20578304,52209,[0-9.]+$'
+works eval t.opk --metrics flops
+out_has '^1,.*,0,838860800$'
+works eval t.opk --metrics "$hit,$time"
+cut -d , -f 1,2,9- out | sed 's/^\([0-9]*\),.*,\([^,]*,[^,]*\)$/\1,\2/' >plain
+out_has '^1,.*,55\.351875735256343,26560$'
+refuses 2 "'flop' is no metric, label or derived metric of the recording, did you mean flops\\?" \
+	eval t.opk --metrics flop
+refuses 2 'did you mean' eval t.opk --metrics "flops,sm__cycles_elapse.max"
+
+section 'eval: several files'
+works eval t.opk t.opk
+lines_are 11
+refuses 2 'its metrics differ' eval t.opk "$simple"
+works eval t.opk "$simple" --layout long
+lines_are 81
+works eval t.opk "$simple" --metrics "$inst"
+out_has "^1,1,t.opk,.*,20578304$"
+
+section 'eval: joined'
+"$rotate" kernel "$simple" plain.opk 1 2 2 || fail rotate
+spliced plain.opk kernel.opk "$members"
+notes '4 of 9 metrics count idle time.*: rate, inst, flops\.\.\.; --replay' eval kernel.opk \
+	--metrics "rate,inst,flops,$warps,$dram,highest,has_flops,miss,$hit"
+out_has ',launches,launches_min,rate,inst,flops,'
+out_has '^1,r1,.*,3,1,774\.78554216867474,20578304,838860800,80\.906326393393172,34\.406975940265497,80\.906326393393172,1,nan,nan$'
+works eval kernel.opk --layout long
+header_is range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,launches,inflated
+out_has '^1,.*,inst,instructions,20578304,2,yes$'
+out_has '^1,.*,rate,instruction/nanosecond,774\.78554216867474,1,yes$'
+out_has '^1,.*,highest,percent,80\.906326393393172,1,no$'
+out_has '^1,.*,miss,percent,nan,0,no$'
+notes 'are nan in every row' eval kernel.opk --join none
+lines_are 16
+out_has '^1,r1,.*,nan,nan,nan,nan,nan,80\.906326393393172,nan,nan,nan$'
+
+section 'eval: without columns, and other recordings'
+spliced "$simple" default.opk '"hidden":["'$ffma'"],"derived":[{"name":"flops","formula":"2*'$ffma'"}]'
+works eval default.opk
+header_is "range,name,kernel,grid,block,device,$warps,$dram,$cycles,$inst,$time,$hit,flops"
+out_has '^1,.*,55\.351875735256343,838860800$'
+spliced "$simple" version.opk '"version":3'
+works eval "$simple"
+keep wanted
+works eval version.opk
+equal out wanted
+spliced "$pm" pm.opk '"derived":[{"name":"width","formula":"gpu__time_duration.sum * 1e-3","unit":"microsecond"}],
+	"columns":["width"]'
+works eval pm.opk --first-sample drop
+header_is sample,start_ns,end_ns,width
+out_has '^1,.*,9\.984'
+out_has '^2,.*,10\.016'
+
+section 'eval: names that the table has'
+spliced "$simple" kernel_name.opk '"derived":[{"name":"kernel","formula":"1"}]'
+refuses 2 'column kernel: the table has one of that name already' eval kernel_name.opk
+works eval kernel_name.opk --layout long
+out_has ',kernel,,1$'
+
+section 'eval: damaged sets'
+damaged() {
+	spliced "$simple" bad.opk "$1"
+	refuses 4 "$2" eval bad.opk
+}
+damaged '"derived":[{"name":"a","formula":"1 +"}]' "derived metric 'a', byte 3 of its formula"
+err_has "a number, a name or '\\(' is needed here, not the end"
+damaged '"derived":[{"name":"a","formula":"b"},{"name":"b","formula":"a"}]' "'b' is no metric"
+damaged '"derived":[{"name":"a","formula":"'$cycles' + x__y.sum"}]' "'x__y.sum' is no metric"
+works eval bad.opk --metrics "$cycles"
+damaged '"derived":{}' 'member derived is of the wrong type'
+damaged '"columns":["no"]' "column 'no' is no metric, label or derived metric"
+damaged '"labels":{"no":"x"}' "'no', which is no metric"
+nested=$(printf '%0300d' 0 | tr 0 '(')
+damaged '"derived":[{"name":"a","formula":"'"$nested"'1"}]' 'nested too deeply'
+
+section 'info'
+works info t.opk --format json
+json 'j["set_facts"][0]["version"] == 3 and j["set_facts"][0]["hash"] == "crc32:89abcdef"'
+json 'j["set_facts"][0]["columns"][:2] == ["rate", "inst"] and len(j["set_facts"][0]["hidden"]) == 2'
+json 'j["labels"][1] == {"label": "ns", "metric": "'$time'"}'
+json 'j["derived"][0] == {"name": "flops", "unit": "flop", "formula": "2 * '$ffma'", "description": "of single precision"}'
+json 'len(j["derived"]) == 8 and j["headings"][1] == {"title": "Rest", "first": 3, "count": 6, "text": ""}'
+works info t.opk
+out_has '^set_facts\[0\]\.version,3$'
+out_has '^derived\[1\]\.formula,inst / ns$'
+works info t.opk --format table
+out_has '^flop_rate +flop/nanosecond +flops / ns'
+works info "$simple"
+out_lacks set_facts
+out_lacks derived
+# What is no formula is text, too.
+works info bad.opk
+out_has '^derived\[0\]\.name,a$'
+
+section 'merge'
+works merge t.opk t.opk -o both.opk
+works eval both.opk
+lines_are 11
+out_has '^6,.*,774\.78554216867474,20578304,838860800,'
+refuses 2 'columns of its set differ from those of t.opk' merge t.opk default.opk -o no.opk
+refuses 2 'of its set differ' merge "$simple" version.opk -o no.opk
+
+finish

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * splice IN.opk OUT.opk MEMBERS: a copy whose metadata has these members of JSON more, as
+ * '"version":2,"hidden":["a__b.sum"]'. They are written as they are, right or wrong.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "offpeak.h"
+
+static struct opk_ctx *ctx;
+
+static void check(int code)
+{
+	if (!code)
+		return;
+	for (size_t i = 0; i < opk_error_count(ctx); i++)
+		fprintf(stderr, "splice: %s\n", opk_error_message(ctx, i));
+	exit(1);
+}
+
+/* An object of JSON, with more members before its last brace. */
+static char *extend(const char *object, size_t size, const char *members)
+{
+	char *text = malloc(size + strlen(members) + 2);
+
+	sprintf(text, "%.*s,%s}", (int)size - 1, object, members);
+	return text;
+}
+
+static void copy(struct opk_writer *writer, const struct opk_file *file, size_t section,
+                 const char *members)
+{
+	uint32_t type = opk_file_section(file, section)->type;
+	char *text = NULL;
+	void *data;
+	size_t size;
+
+	check(opk_file_read(&data, &size, ctx, file, section));
+	if (type == OPK_SECTION_META) {
+		text = extend(data, size, members);
+		check(opk_writer_add(writer, type, text, strlen(text)));
+	} else {
+		check(opk_writer_add(writer, type, data, size));
+	}
+	free(text);
+	free(data);
+}
+
+int main(int argc, char **argv)
+{
+	struct opk_writer *writer;
+	struct opk_file *file;
+
+	if (argc != 4 || opk_ctx_new(&ctx, NULL))
+		return 1;
+	check(opk_file_open(&file, ctx, argv[1]));
+	check(opk_writer_new(&writer, ctx, argv[2]));
+	for (size_t i = 0; i < opk_file_section_count(file); i++)
+		copy(writer, file, i, argv[3]);
+	check(opk_writer_finish(writer));
+	opk_writer_free(writer);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+	return 0;
+}
