@@ -38,7 +38,7 @@ ask 'I misspelt it.' 8 'describe GH100 dram__byte_read.sum'
 ask 'What is achieved_occupancy of nvprof called today?' 10 'describe GH100 achieved_occupancy --format table'
 ask 'What replaces flop_count_dp, and is all of it still there on Blackwell?' 12 'describe GB100 flop_count_dp --format table'
 ask 'What can PM sampling see in one pass?' 5 'sets --single-pass GH100 --format table'
-ask 'What have B200 and H100 not in common in the tensor pipe?' 6 "compare GH100 GB100 --unit sm | grep tensor"
+ask 'What have B200 and H100 not in common in the tensor pipe?' 6 "compare GH100 GB100 --unit sm --format table | grep tensor"
 ask 'How many passes does a set take, and what is each for?' 7 'plan --chip GH100 roofline --format table'
 ask 'This is my wish list: what fits one pass, and what is in the way?' 8 "plan --single-pass --chip GH100 compute l2 --format table | sed -n '/would_fit/,\$p'"
 ask 'Which libraries answer all this?' 8 'doctor --format table'

@@ -321,6 +321,8 @@ int opk_description_new(struct opk_description **out, struct opk_ctx *ctx,
                         struct opk_catalog *catalog, const char *name);
 void opk_description_free(struct opk_description *description);
 
+struct opk_set;
+
 /* Who says which metrics make a single-pass set. */
 enum opk_single_pass_origin {
 	OPK_SINGLE_PASS_CUPTI,    /* cuptiProfilerHostGetSinglePassSets */
@@ -352,6 +354,12 @@ void opk_single_pass_sets_free(struct opk_single_pass_sets *sets);
 size_t opk_single_pass_sets_count(const struct opk_single_pass_sets *sets);
 const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_single_pass_sets *sets,
                                                            size_t i);
+/* By name, in any case; NULL where there is none such. */
+const struct opk_single_pass_set *opk_single_pass_sets_find(const struct opk_single_pass_sets *sets,
+                                                            const char *name);
+/* As a metric set, for plans. */
+int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
+                             const struct opk_single_pass_set *set);
 
 /* A metric name in a legacy name's formula. */
 struct opk_legacy_term {
@@ -399,9 +407,13 @@ bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_
 
 /* ---- metric sets ------------------------------------------------------------------------ */
 
-/* A named list of metrics; docs/metric-sets.md has the YAML form. */
+/* Metrics, named or described, and what is computed from them; docs/metric-sets.md has the YAML form. */
 struct opk_set;
-/* From a YAML file; errors carry file:line:column (OPK_EINPUT). */
+/*
+ * From a YAML file. OPK_EINPUT: the chain has every error in it and in those that it includes, from the outer end
+ * in order. Each is "FILE:LINE:COLUMN: ..." and, behind two blanks, the line and a caret below the column;
+ * several have "FILE: N errors" before them.
+ */
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path);
 /*
  * From what a user writes: a shipped set's name, the path of a YAML file (it has a slash or ends
@@ -421,18 +433,25 @@ void opk_set_free(struct opk_set *set);
 int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name, const char *value);
 const char *opk_set_name(const struct opk_set *set);
 const char *opk_set_description(const struct opk_set *set);
+uint32_t opk_set_version(const struct opk_set *set);
 const char *opk_set_path(const struct opk_set *set); /* "" unless it came from a file */
 /* Whether the set names its profiler, and which one; a bare metric list names none. */
 bool opk_set_has_profiler(const struct opk_set *set);
 enum opk_profiler opk_set_profiler(const struct opk_set *set);
+/* The entries of its lists of metrics, as they are written: a plan tells what they mean on a chip. */
 size_t opk_set_metric_count(const struct opk_set *set);
 const char *opk_set_metric(const struct opk_set *set, size_t i);
-/* The chips that the set claims to support; a count of 0 means every chip of its profiler. */
+/*
+ * The chips and architectures that the set claims to support. A count of 0 means every chip of its profiler, or
+ * those that the sets claim which it includes.
+ */
 size_t opk_set_chip_count(const struct opk_set *set);
 const char *opk_set_chip(const struct opk_set *set, size_t i);
 /* "FILE:LINE:COLUMN" of the i-th chip. */
 const char *opk_set_chip_place(const struct opk_set *set, size_t i);
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
+/* OPK_EINPUT with each name that is no chip of NVIDIA's library, nor an architecture, or lacks the set's profiler. */
+int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set, const struct opk_chips *chips);
 /* "FILE:LINE:COLUMN" of the i-th metric; "" for metrics from the command line. */
 const char *opk_set_metric_place(const struct opk_set *set, size_t i);
 
@@ -486,6 +505,14 @@ struct opk_plan_options {
 	size_t max_passes; /* fail where more are needed; 0: no limit (PM sampling: always 1) */
 	/* Keep the longest prefix of the set's metrics that fits one pass, and leave out the others. */
 	bool single_pass;
+	/*
+	 * How long to look for a plan of fewer passes than CUPTI's own order of counters takes, in seconds; 0: a
+	 * while that is the same everywhere; negative: not at all. Ends early where the lower bound is reached.
+	 */
+	double effort;
+	/* From time to time, in milliseconds, while it takes long. */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
 };
 
 /*
@@ -503,6 +530,15 @@ const char *opk_plan_set_name(const struct opk_plan *plan);
 size_t opk_plan_passes(const struct opk_plan *plan);
 size_t opk_plan_metric_count(const struct opk_plan *plan);
 const char *opk_plan_metric(const struct opk_plan *plan, size_t i);
+/* The set's version, and the hash of what it means on this chip: "crc32:89abcdef". */
+uint32_t opk_plan_set_version(const struct opk_plan *plan);
+const char *opk_plan_set_hash(const struct opk_plan *plan);
+/* What evaluation will show, in the set's order: metrics by name or short name, and derived metrics. */
+size_t opk_plan_column_count(const struct opk_plan *plan);
+const char *opk_plan_column(const struct opk_plan *plan, size_t i);
+/* The set's optional metrics that the chip lacks or CUPTI refuses, and what would be computed from them. */
+size_t opk_plan_missing_count(const struct opk_plan *plan);
+const char *opk_plan_missing(const struct opk_plan *plan, size_t i);
 size_t opk_plan_left_out_count(const struct opk_plan *plan); /* metrics; see opk_leftovers_new() */
 /* The config image: what cuptiRangeProfilerSetConfig and cuptiPmSamplingSetConfig take. */
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
@@ -513,9 +549,23 @@ const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
 int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan);
 
 /*
- * Which passes serve which metric (NVPW_Config_GetRawCounters and the metrics' raw
- * dependencies), and a lower bound: no order of metrics needs fewer passes than the hungriest
- * single metric does. Needs libnvperf_host.
+ * Counter domains that counters may choose between, and that are therefore scheduled together. `bound` passes are
+ * the fewest they can take, unless a pass had room for more of their counters than the fullest one that was found.
+ */
+struct opk_plan_domains {
+	const char *const *names; /* NVIDIA's: "gpu_lts" */
+	size_t name_count;
+	size_t counters; /* raw counters of the plan */
+	size_t passes;   /* that count any of them */
+	size_t bound;
+	size_t fullest; /* the most of them in a pass */
+	bool software;  /* code patched into kernels: in passes without hardware counters */
+};
+
+/*
+ * What each pass of a plan is for (NVPW_Config_GetRawCounters, the metrics' raw dependencies,
+ * NVPW_RawCounterConfig_GetRawCounterProperties), and a lower bound of the number of passes. Before CUPTI 12.9
+ * no domains are known, and the bound is what the hungriest single metric needs. Needs libnvperf_host.
  */
 struct opk_plan_detail;
 int opk_plan_detail_new(struct opk_plan_detail **out, struct opk_ctx *ctx,
@@ -524,6 +574,14 @@ void opk_plan_detail_free(struct opk_plan_detail *detail);
 size_t opk_plan_detail_lower_bound(const struct opk_plan_detail *detail);
 size_t opk_plan_detail_counters(const struct opk_plan_detail *detail, size_t pass);
 bool opk_plan_detail_serves(const struct opk_plan_detail *detail, size_t pass, size_t metric);
+size_t opk_plan_detail_domain_count(const struct opk_plan_detail *detail);
+const struct opk_plan_domains *opk_plan_detail_domain(const struct opk_plan_detail *detail, size_t i);
+/* Counters of these domains in a pass. */
+size_t opk_plan_detail_fill(const struct opk_plan_detail *detail, size_t pass, size_t domain);
+/* Whether a metric is a ratio whose counters are in different passes, and so of different runs. */
+bool opk_plan_detail_splits(const struct opk_plan_detail *detail, size_t metric);
+/* How many passes fewer the plan would have without the metric, as far as moving a few counters tells. */
+size_t opk_plan_detail_saves(const struct opk_plan_detail *detail, size_t metric);
 
 /* A metric that `single_pass` left out. */
 struct opk_left_out {

@@ -59,8 +59,8 @@ START_TEST(first_fit)
 }
 END_TEST
 
-/* CUPTI's passes only make a good beginning: without the call that lists them it works as well. */
-START_TEST(without_pass_counters)
+/* PerfWorks' word only makes a good beginning: without its scheduler it works as well. */
+START_TEST(without_scheduler)
 {
 	struct nv_table table = fake_table();
 	struct opk_groups groups;
@@ -68,7 +68,7 @@ START_TEST(without_pass_counters)
 	struct opk_ctx *ctx;
 
 	fake_reset();
-	*fake_slot(&table, FAKE_NVPW_Config_GetRawCounters) = NULL;
+	*fake_slot(&table, FAKE_NVPW_CUDA_RawCounterConfig_Create) = NULL;
 	ctx = fake_ctx_of(&table);
 	plan = plan_of(ctx, "FA100", all_names);
 	ck_ok(ctx, opk_groups_pack(&groups, ctx, plan, NULL, 0));
@@ -115,7 +115,8 @@ START_TEST(calls_fail)
 {
 	static const enum fake_call calls[] = {
 		FAKE_cuptiProfilerHostInitialize, FAKE_cuptiProfilerHostGetConfigImage,
-		FAKE_NVPW_Config_GetRawCounters, FAKE_NVPW_CUDA_MetricsEvaluator_Initialize,
+		FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable,
+		FAKE_NVPW_CUDA_MetricsEvaluator_Initialize,
 		FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies,
 	};
 
@@ -276,7 +277,7 @@ START_TEST(real_groups)
 		size_t groups, ungrouped; /* on 13.0 */
 	} rows[] = {
 		{ HERE, RECORDING("simple"), 2, 1 },
-		{ HERE, RECORDING("wide-auto"), 19, 11 },
+		{ HERE, RECORDING("wide-auto"), 16, 11 },
 	};
 	struct opk_ctx *ctx = new_ctx();
 	bool known = version_of(ctx) == CUPTI_13_0;
@@ -367,7 +368,7 @@ int main(void)
 	TCase *tests = tcase_create("fake"), *real = tcase_create("real");
 
 	tcase_add_test(tests, first_fit);
-	tcase_add_test(tests, without_pass_counters);
+	tcase_add_test(tests, without_scheduler);
 	tcase_add_test(tests, with_availability);
 	tcase_add_test(tests, calls_fail);
 	tcase_add_test(tests, passes_are_shared);

@@ -38,7 +38,7 @@ START_TEST(fits)
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_nv_scheduler *scheduler;
 
-	ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FA100"));
+	ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FA100", NULL));
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		bool yes = !rows[i].wanted;
 
@@ -74,7 +74,7 @@ START_TEST(counter_domains)
 	opk_autostrlist struct opk_strlist list = { 0 };
 	struct opk_nv_scheduler *scheduler;
 
-	ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FA100"));
+	ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FA100", NULL));
 	check_domains(ctx, scheduler, "raw_t", &list, "gpu_sass");
 	check_domains(ctx, scheduler, "raw_c", &list, "gpu_sass gpu_sm_a gpu_sm_c gpu_sm_c_sm_a");
 	check_domains(ctx, scheduler, "raw_a", &list, "gpu_sass gpu_sm_a gpu_sm_c gpu_sm_c_sm_a");
@@ -98,16 +98,24 @@ END_TEST
 static int do_all(struct opk_ctx *ctx)
 {
 	static const char *const counters[] = { "raw_a", "raw_c" };
-	opk_autostrlist struct opk_strlist list = { 0 };
+	opk_autostrlist struct opk_strlist list = { 0 }, places = { 0 };
+	opk_autofree void *image = NULL;
 	struct opk_nv_scheduler *scheduler;
+	size_t size, passes;
 	bool yes;
-	int code = opk_nv_scheduler_new(&scheduler, ctx, "FA100");
+	int code = opk_nv_scheduler_new(&scheduler, ctx, "FA100", NULL);
 
 	if (code)
 		return code;
 	code = opk_nv_scheduler_fits(&yes, ctx, scheduler, counters, COUNT(counters));
 	if (!code)
 		code = opk_nv_counter_domains(&list, ctx, scheduler, "raw_c");
+	if (!code)
+		code = opk_nv_counter_places(&places, ctx, scheduler, "raw_c");
+	if (!code)
+		code = opk_nv_scheduler_add_pass(ctx, scheduler, counters, COUNT(counters));
+	if (!code)
+		code = opk_nv_scheduler_image(&image, &size, &passes, ctx, scheduler);
 	opk_nv_scheduler_free(scheduler);
 	return code;
 }
@@ -128,6 +136,15 @@ static const struct failing {
 	{ HERE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 0, OPK_EFAILED },
 	{ HERE, CALL(NVPW_RawCounterConfig_RawCounterDomainToString), 0, OPK_EFAILED },
 	{ HERE, CALL(NVPW_RawCounterConfig_RawCounterDomainToString), 3, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_AddRawCounters), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_EndPassGroup), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_EndPassGroup), 2, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_BeginPassGroup), 2, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_GetNumPasses), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_GenerateConfigImage), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_GetConfigImage), 0, OPK_EFAILED },
+	{ HERE, CALL(NVPW_RawCounterConfig_GetConfigImage), 2, OPK_EFAILED },
 };
 
 START_TEST(each_call_fails)
@@ -172,19 +189,21 @@ static const struct symbol_row {
 /* As before 12.9: all else works. */
 START_TEST(missing_symbol)
 {
+	enum nv_feature feature = symbol_rows[_i].feature;
 	struct nv_table table = fake_table();
 	struct opk_ctx *ctx;
 
 	fake_reset();
-	ck_assert_int_eq(symbol_rows[_i].feature, NV_FEATURE_SCHEDULER);
+	ck_assert(feature == NV_FEATURE_SCHEDULER || feature == NV_FEATURE_PLANNER);
 	*fake_slot(&table, (enum fake_call)_i) = NULL;
 	ctx = fake_ctx_of(&table);
 	ck_code(ctx, do_all(ctx), OPK_ENVIDIA);
 	ck_assert_msg(told(ctx, symbol_rows[_i].symbol), "%s", errors_of(ctx));
-	ck_assert_msg(told(ctx, "'scheduler'"), "%s", errors_of(ctx));
+	ck_assert_msg(told(ctx, feature == NV_FEATURE_PLANNER ? "'planner'" : "'scheduler'"), "%s",
+	              errors_of(ctx));
 	ck_assert_int_eq(fake.schedulers, 0);
 	for (size_t i = 0; i < NV_FEATURE_COUNT; i++)
-		ck_assert(opk_feature(ctx, i)->available == (i != NV_FEATURE_SCHEDULER));
+		ck_assert(opk_feature(ctx, i)->available == (i != feature));
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -194,7 +213,7 @@ START_TEST(unknown_chip)
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_nv_scheduler *scheduler = NULL;
 
-	ck_code(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FX100"), OPK_EFAILED);
+	ck_code(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FX100", NULL), OPK_EFAILED);
 	ck_assert_ptr_null(scheduler);
 	opk_ctx_free(ctx);
 }
@@ -235,11 +254,11 @@ static bool real_scheduler(struct opk_nv_scheduler **out, struct opk_ctx *ctx)
 	bool wanted = version_of(ctx) >= CUPTI_12_9;
 
 	if (opk_feature(ctx, NV_FEATURE_SCHEDULER)->available) {
-		ck_ok(ctx, opk_nv_scheduler_new(out, ctx, "GH100"));
+		ck_ok(ctx, opk_nv_scheduler_new(out, ctx, "GH100", NULL));
 		return true;
 	}
 	ck_assert(!wanted);
-	ck_code(ctx, opk_nv_scheduler_new(out, ctx, "GH100"), OPK_ENVIDIA);
+	ck_code(ctx, opk_nv_scheduler_new(out, ctx, "GH100", NULL), OPK_ENVIDIA);
 	ck_assert_msg(told(ctx, "NVPW_CUDA_RawCounterConfig_Create"), "%s", errors_of(ctx));
 	return false;
 }
@@ -357,7 +376,7 @@ START_TEST(real_unknown)
 		ck_assert(!yes);
 		ck_code(ctx, opk_nv_counter_domains(&domains, ctx, scheduler, counters[0]),
 		        OPK_EUSAGE);
-		ck_code(ctx, opk_nv_scheduler_new(&none, ctx, "XX100"), OPK_EFAILED);
+		ck_code(ctx, opk_nv_scheduler_new(&none, ctx, "XX100", NULL), OPK_EFAILED);
 		ck_assert_ptr_null(none);
 		opk_nv_scheduler_free(scheduler);
 	}
@@ -375,7 +394,7 @@ START_TEST(real_uncounted)
 	bool yes = true;
 
 	if (version_of(ctx) == CUPTI_13_0) {
-		ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "GB202"));
+		ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "GB202", NULL));
 		ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "GB202"));
 		ck_ok(ctx, opk_nv_raw_counters(&raw, ctx, evaluator,
 		                               "lts__t_requests_srcunit_ce_realtime.sum"));

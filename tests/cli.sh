@@ -148,7 +148,7 @@ done
 
 section sets
 works sets
-header_is set,profiler,metrics,description,path
+header_is set,profiler,metrics,description,path,version
 lines_are $(($(ls "$SOURCE"/data/sets/*.yaml | wc -l) + 1))
 out_has '^speed-of-light,range,15,'
 out_has '^pm-overview,pm,12,'
@@ -156,7 +156,7 @@ works sets --format json
 json 'any(s["set"] == "l1" and s["profiler"] == "range" for s in j)'
 json '[s["set"] for s in j] == sorted(s["set"] for s in j)'
 works sets --format ndjson
-ndjson 'len(j) > 30 and all(len(s) == 5 for s in j)'
+ndjson 'len(j) > 30 and all(len(s) == 6 for s in j)'
 works sets --format table
 out_has '^set  +profiler  +metrics'
 fresh
@@ -164,7 +164,7 @@ works sets -o dir/sets.csv
 lines_are 0
 out_lacks .
 files_are 'sets.csv '
-same "$last: header" "$(head -n 1 dir/sets.csv)" set,profiler,metrics,description,path
+same "$last: header" "$(head -n 1 dir/sets.csv)" set,profiler,metrics,description,path,version
 mkdir own
 printf 'name: mine\ndescription: My own.\nmetrics: [%s]\n' $metric >own/mine.yaml
 OFFPEAK_SETS=$tmp/own
@@ -303,8 +303,8 @@ wanted=1 pattern='needs [0-9]+ passes' keeps_target plan --chip GH100 l1 --max-p
 
 section 'sets --check'
 works sets --check "$SOURCE/data/sets/l1.yaml"
-header_is chip,passes
-out_has '^GH100,[0-9]+$'
+header_is chip,passes,metrics,left_out,status
+out_has '^GH100,[0-9]+,[0-9]+,0,ok$'
 works sets --check "$SOURCE/data/sets/l1.yaml" --format json
 json 'all(row["passes"] > 0 for row in j)'
 printf 'name: x\nchips: [GH100]\nmetrics:\n  - smsp__inst_execute.sum\n' >metric.yaml

@@ -51,6 +51,11 @@ for name in "$cache"/*.description; do
 	equal out first.json
 done
 
+section 'near misses'
+refuses 2 'the nearest: dram__bytes,' describe GH100 dram_bytes
+refuses 2 'unknown chip .B300., did you mean GB110' describe B300 dram__bytes
+refuses 2 'unknown chip .t4., did you mean TU104' describe t4 dram__bytes
+
 section 'other kinds'
 works describe GH100 dram__bytes
 out_has '^metric,dram__bytes\.sum$'

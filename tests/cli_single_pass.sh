@@ -28,7 +28,11 @@ out_has '^TPC\.TriageCompute\.sm__cycles_active\.sum,counter,sm,gpc_cycle,'
 names=$(tail -n +2 out | cut -d, -f1 | paste -sd, -)
 works plan --chip GH100 --profiler pm "$names" --format json
 json 'j["passes"] == 1'
-works build --chip GH100 --profiler pm "$names" -o triage.opk
+works build --chip GH100 single-pass:TriageCompute -o triage.opk --format json
+json 'j["profiler"] == "pm" and j["set"] == "TriageCompute" and j["passes"] == 1 and j["metrics"] > 100'
+works plan --chip GH100 single-pass:offpeak-range --format json
+json 'j["profiler"] == "range" and j["passes"] == 1'
+refuses 2 "GH100 has no single-pass set 'Triage'" plan --chip GH100 single-pass:Triage
 notes 'offpeak-range' sets --single-pass GH100 offpeak-range --format ndjson
 out_has '"metric":"dram__bytes.sum"'
 

@@ -237,17 +237,22 @@ static int do_cuptiProfilerHostGetConfigImageSize(struct nv_HostGetConfigImageSi
 	return 0;
 }
 
+static void write_config(uint8_t *image, uint32_t passes)
+{
+	memset(image, 'c', FAKE_CONFIG_SIZE);
+	memcpy(image, &passes, sizeof passes);
+	/* Real ones name their chip, too. */
+	memcpy(image + sizeof passes, "FA100", 5);
+}
+
 static int do_cuptiProfilerHostGetConfigImage(struct nv_HostGetConfigImage *params)
 {
 	const struct fake_host *host = params->pHostObject;
-	uint32_t passes = (host->cost + 3) / 4;
 
 	if (params->configImageSize != FAKE_CONFIG_SIZE)
 		return NV_CUPTI_INVALID_PARAMETER;
-	memset(params->pConfigImage, 'c', FAKE_CONFIG_SIZE);
-	memcpy(params->pConfigImage, &passes, sizeof passes);
-	/* Real ones name their chip, too. */
-	memcpy(params->pConfigImage + sizeof passes, "FA100", 5);
+	/* As if CUPTI's order were not the best. */
+	write_config(params->pConfigImage, (host->cost + 3) / 4 + fake.needless_passes);
 	return 0;
 }
 
@@ -538,6 +543,7 @@ static int do_NVPW_CUDA_RawCounterConfig_Create(struct nv_SchedulerCreate *param
 	params->pRawCounterConfig = &fake;
 	fake.schedulers++;
 	fake.scheduler_open = false;
+	fake.added_cost = fake.added_passes = 0;
 	return 0;
 }
 
@@ -612,6 +618,69 @@ static int do_NVPW_RawCounterConfig_GetRawCounterProperties(
 	params->numSupportedDomains = many ? 2 : 1;
 	params->pSupportedCdgDomains[0] = GPU_SM_C_SM_A;
 	params->numSupportedCdgDomains = many;
+	return 0;
+}
+
+static int do_NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains(
+	struct nv_SchedulerGetMembers *params)
+{
+	if (params->domain != GPU_SM_C_SM_A || params->numMemberDomains < 2)
+		return NVPA_INVALID_ARGUMENT;
+	params->pMemberDomains[0] = GPU_SM_C;
+	params->pMemberDomains[1] = GPU_SM_A;
+	params->numMemberDomains = 2;
+	return 0;
+}
+
+/* Counters go into passes by their cost alone. */
+static int do_NVPW_RawCounterConfig_AddRawCounters(struct nv_SchedulerAddRawCounters *params)
+{
+	if (!fake.scheduler_open
+	    || params->rawCounterRequestStructSize
+	               != NV_END(struct nv_RawCounterRequest, keepInstances))
+		return NVPA_INVALID_ARGUMENT;
+	for (size_t i = 0; i < params->numRawCounterRequests; i++) {
+		const struct nv_RawCounterRequest *request = &params->pRawCounterRequests[i];
+		const struct full_metric *metric = find_raw(request->pRawCounterName);
+
+		/* As CUPTI asks for them. */
+		if (request->domain || !request->keepInstances)
+			return NVPA_INVALID_ARGUMENT;
+		fake.added_cost += metric ? metric->cost : 0;
+	}
+	return 0;
+}
+
+static int do_NVPW_RawCounterConfig_EndPassGroup(struct nv_SchedulerEndPassGroup *params)
+{
+	if (!fake.scheduler_open || params->numDomains != COUNT(domains))
+		return NVPA_INVALID_ARGUMENT;
+	fake.added_passes += (fake.added_cost + 3) / 4;
+	fake.added_cost = 0;
+	fake.scheduler_open = false;
+	return 0;
+}
+
+static int do_NVPW_RawCounterConfig_GetNumPasses(struct nv_SchedulerGetNumPasses *params)
+{
+	params->numPasses = fake.added_passes;
+	return 0;
+}
+
+static int do_NVPW_RawCounterConfig_GenerateConfigImage(struct nv_SchedulerGenerate *params)
+{
+	(void)params;
+	/* Not while a pass group is open. */
+	return fake.scheduler_open ? NVPA_INVALID_ARGUMENT : 0;
+}
+
+static int do_NVPW_RawCounterConfig_GetConfigImage(struct nv_SchedulerGetImage *params)
+{
+	if (params->pBuffer && params->bytesAllocated < FAKE_CONFIG_SIZE)
+		return NVPA_INVALID_ARGUMENT;
+	if (params->pBuffer)
+		write_config(params->pBuffer, fake.added_passes);
+	params->bytesCopied = FAKE_CONFIG_SIZE;
 	return 0;
 }
 

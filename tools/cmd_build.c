@@ -154,6 +154,7 @@ static int build(struct app *app, const struct build_args *args, const struct op
 
 	if (code)
 		return app_fail(app, code);
+	note_missing(plan);
 	options.no_instances = args->no_instances;
 	options.keep_instances = args->instances;
 	options.no_groups = args->no_groups;
@@ -182,7 +183,7 @@ static int run(struct app *app, void *data)
 		code = app_read(app, &availability, &options.availability_size, args->availability);
 	if (!code) {
 		options.availability = availability;
-		code = plan_sets(app, &set);
+		code = plan_sets(app, &args->plan, &set);
 	}
 	if (!code) {
 		code = build(app, args, set, &options);

@@ -30,7 +30,12 @@ static const struct option_spec specs[] = {
 };
 
 /* Those of --passes come between the base metric's and the scope. */
-enum { BASE_COLUMNS = 5, PASS_COLUMNS = 3, MAX_COLUMNS = BASE_COLUMNS + PASS_COLUMNS + 1 };
+enum {
+	DESCRIPTION = 4,
+	BASE_COLUMNS,
+	PASS_COLUMNS = 3,
+	MAX_COLUMNS = BASE_COLUMNS + PASS_COLUMNS + 1
+};
 
 static const struct opk_column columns[MAX_COLUMNS] = {
 	{ "metric", OPK_CELL_STRING },      { "type", OPK_CELL_STRING },
@@ -51,6 +56,7 @@ struct listing {
 	struct opk_column columns[MAX_COLUMNS];
 	size_t column_count;
 	bool scope; /* is a column */
+	bool description_last;
 };
 
 static int add(struct listing *listing, const struct opk_metric *metric, size_t submetric)
@@ -133,7 +139,14 @@ static int print_row(struct listing *listing, size_t i)
 		cells[count++].string = opk_refusal_name(sub.passes);
 	}
 	if (listing->scope)
-		cells[count].string = opk_scope_name(metric->scope);
+		cells[count++].string = opk_scope_name(metric->scope);
+	if (listing->description_last) {
+		union opk_cell description = cells[DESCRIPTION];
+
+		memmove(cells + DESCRIPTION, cells + DESCRIPTION + 1,
+		        (count - DESCRIPTION - 1) * sizeof *cells);
+		cells[count - 1] = description;
+	}
 	return opk_out_row(listing->app->out, cells);
 }
 
@@ -151,6 +164,13 @@ static void choose_columns(struct listing *listing)
 		if (wanted)
 			listing->columns[listing->column_count++] = columns[i];
 	}
+	/* On a terminal what is long is cut: nothing that was asked for stands behind it. */
+	listing->description_last = app_shows_table(listing->app);
+	if (!listing->description_last)
+		return;
+	memmove(listing->columns + DESCRIPTION, listing->columns + DESCRIPTION + 1,
+	        (listing->column_count - DESCRIPTION - 1) * sizeof *columns);
+	listing->columns[listing->column_count - 1] = columns[DESCRIPTION];
 }
 
 static int print(struct listing *listing)
@@ -195,7 +215,7 @@ static int prepare(struct listing *listing)
 	if (code)
 		return app_fail(app, code);
 	code = find(listing);
-	if (code || !args->passes)
+	if (code || !args->passes || args->count)
 		return code;
 	options.progress = app_progress;
 	options.progress_data = (void *)"counting passes, set of counters";

@@ -14,19 +14,88 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
+/* "gpu_lts:8": of which domains a pass has counters, and how many; free() each and the list. */
+static char **fill_of(const struct opk_plan_detail *detail, size_t pass, size_t *count)
+{
+	char **list = calloc(opk_plan_detail_domain_count(detail) + 1, sizeof *list);
+
+	*count = 0;
+	for (size_t i = 0; list && i < opk_plan_detail_domain_count(detail); i++) {
+		size_t fill = opk_plan_detail_fill(detail, pass, i);
+
+		if (fill && asprintf(&list[*count], "%s:%zu",
+		                     opk_plan_detail_domain(detail, i)->names[0], fill) > 0)
+			++*count;
+	}
+	return list;
+}
+
 static int print_pass(struct app *app, const struct opk_plan *plan,
                       const struct opk_plan_detail *detail, size_t pass, const char **names)
 {
-	size_t count = 0;
+	size_t count = 0, domains;
+	char **fill = fill_of(detail, pass, &domains);
+	int code;
 
 	for (size_t i = 0; i < opk_plan_metric_count(plan); i++)
 		if (opk_plan_detail_serves(detail, pass, i))
 			names[count++] = opk_plan_metric(plan, i);
-	return opk_out_row(app->out, (union opk_cell[]){
+	if (!fill)
+		return app_error(app, OPK_EFAILED, "out of memory");
+	code = opk_out_row(app->out, (union opk_cell[]){
 		{ .uint = pass + 1 },
 		{ .uint = opk_plan_detail_counters(detail, pass) },
+		{ .list = { (const char *const *)fill, domains } },
 		{ .list = { names, count } },
 	});
+	for (size_t i = 0; i < domains; i++)
+		free(fill[i]);
+	free(fill);
+	return code;
+}
+
+static int print_domains(struct app *app, const struct opk_plan_detail *detail)
+{
+	static const struct opk_column columns[] = {
+		{ "domains", OPK_CELL_LIST },  { "counters", OPK_CELL_UINT },
+		{ "passes", OPK_CELL_UINT },   { "lower_bound", OPK_CELL_UINT },
+		{ "fullest", OPK_CELL_UINT },
+	};
+	int code = opk_out_table(app->out, "domains", columns, 5);
+
+	for (size_t i = 0; !code && i < opk_plan_detail_domain_count(detail); i++) {
+		const struct opk_plan_domains *domains = opk_plan_detail_domain(detail, i);
+
+		code = opk_out_row(app->out, (union opk_cell[]){
+			{ .list = { domains->names, domains->name_count } },
+			{ .uint = domains->counters },
+			{ .uint = domains->passes },
+			{ .uint = domains->bound },
+			{ .uint = domains->fullest },
+		});
+	}
+	return code;
+}
+
+/* Metrics that make the plan longer, and ratios whose parts come from different passes. */
+static int print_notable(struct app *app, const struct opk_plan *plan,
+                         const struct opk_plan_detail *detail)
+{
+	static const struct opk_column columns[] = {
+		{ "metric", OPK_CELL_STRING },
+		{ "saves", OPK_CELL_UINT },
+		{ "split", OPK_CELL_BOOL },
+	};
+	int code = opk_out_table(app->out, "notable", columns, 3);
+
+	for (size_t i = 0; !code && i < opk_plan_metric_count(plan); i++)
+		if (opk_plan_detail_saves(detail, i) || opk_plan_detail_splits(detail, i))
+			code = opk_out_row(app->out, (union opk_cell[]){
+				{ .string = opk_plan_metric(plan, i) },
+				{ .uint = opk_plan_detail_saves(detail, i) },
+				{ .boolean = opk_plan_detail_splits(detail, i) },
+			});
+	return code;
 }
 
 static int print_left_out(struct app *app, const struct opk_leftovers *leftovers)
@@ -62,6 +131,7 @@ static int print(struct app *app, const struct opk_plan *plan, const struct opk_
 	static const struct opk_column columns[] = {
 		{ "pass", OPK_CELL_UINT },
 		{ "counters", OPK_CELL_UINT },
+		{ "domains", OPK_CELL_LIST },
 		{ "metrics", OPK_CELL_LIST },
 	};
 	size_t count = opk_plan_metric_count(plan), sample_bytes = 0;
@@ -83,9 +153,13 @@ static int print(struct app *app, const struct opk_plan *plan, const struct opk_
 		{ .uint = sample_bytes },
 	}, sampling ? 7 : 6);
 	if (!code)
-		code = opk_out_table(app->out, "plan", columns, 3);
+		code = opk_out_table(app->out, "plan", columns, 4);
 	for (size_t pass = 0; !code && pass < opk_plan_passes(plan); pass++)
 		code = print_pass(app, plan, detail, pass, names);
+	if (!code && opk_plan_passes(plan) > 1)
+		code = print_domains(app, detail);
+	if (!code && opk_plan_passes(plan) > 1)
+		code = print_notable(app, plan, detail);
 	if (!code && leftovers)
 		code = print_left_out(app, leftovers);
 	free(names);
@@ -101,6 +175,7 @@ static int plan(struct app *app, const struct opk_set *set, const struct opk_pla
 
 	if (code)
 		return app_fail(app, code);
+	note_missing(plan);
 	code = opk_plan_detail_new(&detail, app->ctx, plan);
 	if (!code && options->single_pass)
 		code = opk_leftovers_new(&leftovers, app->ctx, plan);
@@ -121,7 +196,7 @@ static int run(struct app *app, void *data)
 	int code = plan_options(app, &args->plan, &options);
 
 	if (!code)
-		code = plan_sets(app, &set);
+		code = plan_sets(app, &args->plan, &set);
 	if (code)
 		return code;
 	code = plan(app, set, &options);
@@ -134,8 +209,14 @@ const struct command plan_command = {
 	.synopsis = "--chip CHIP SET...",
 	.summary = "tell how many passes a metric set takes, and what each is for",
 	.details = "SET is a shipped set's name, a YAML file, or metric names with commas between.\n"
-	           "Several sets are planned as one. lower_bound is what the hungriest single metric\n"
-	           "needs: no order of the metrics takes fewer passes. sample_bytes, of PM sampling, is\n"
+	           "Several sets are planned as one. Fewer passes than CUPTI's own order takes are looked\n"
+	           "for, a moment by default, --effort SECONDS for longer. lower_bound is reached where it\n"
+	           "equals passes: no plan is shorter, unless a pass had room for more counters of a domain\n"
+	           "than the fullest that was found. domains tells how many counters of which domains a\n"
+	           "pass has (of several that counters may choose between, the first is named), and below\n"
+	           "how many passes they need by themselves. notable are metrics without which the plan\n"
+	           "would be shorter (saves), and ratios whose counters are in different passes, and so of\n"
+	           "different runs of the kernel (split). sample_bytes, of PM sampling, is\n"
 	           "what the hardware writes for each sample.\n"
 	           "\n"
 	           "--single-pass takes the metrics as a list by priority and keeps as many, from the\n"

@@ -2,19 +2,24 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "commands.h"
-#include "set_text.h"
+#include "common/plan_args.h"
+#include "sets_check.h"
+#include "sets_text.h"
 
 struct sets_args {
 	const char *check, *single_pass, *import;
+	struct option_list chips, params;
 	bool yaml;
 };
 
 static const struct option_spec specs[] = {
 	{ "check", 0, "SET", "check this set: its form, and its metrics on the chips it claims",
 	  OPTION_TEXT, offsetof(struct sets_args, check) },
+	{ "chip", 0, "CHIP", "check it on this chip instead; several have commas between", OPTION_LIST,
+	  offsetof(struct sets_args, chips) },
+	PARAM_OPTION(struct sets_args, params),
 	{ "single-pass", 0, "CHIP", "list this chip's sets of one pass, or the metrics of one",
 	  OPTION_TEXT, offsetof(struct sets_args, single_pass) },
 	{ "yaml", 0, NULL, "with --single-pass CHIP SET: as a metric set", OPTION_FLAG,
@@ -32,7 +37,7 @@ static int print_set(struct app *app, const char *path)
 
 	if (code == OPK_EINPUT) {
 		/* One bad file is no reason to hide the others. */
-		app_note("left out: %s", opk_error_message(app->ctx, 0));
+		app_note("left out: %s", opk_error_message(app->ctx, opk_error_count(app->ctx) - 1));
 		return OPK_OK;
 	}
 	if (code)
@@ -43,6 +48,7 @@ static int print_set(struct app *app, const char *path)
 		{ .uint = opk_set_metric_count(set) },
 		{ .string = opk_set_description(set) },
 		{ .string = path },
+		{ .uint = opk_set_version(set) },
 	});
 	opk_set_free(set);
 	return code;
@@ -53,7 +59,7 @@ static int list(struct app *app)
 	static const struct opk_column columns[] = {
 		{ "set", OPK_CELL_STRING },         { "profiler", OPK_CELL_STRING },
 		{ "metrics", OPK_CELL_UINT },       { "description", OPK_CELL_STRING },
-		{ "path", OPK_CELL_STRING },
+		{ "path", OPK_CELL_STRING },        { "version", OPK_CELL_UINT },
 	};
 	struct opk_set_list *list;
 	int code = opk_set_list_new(&list, app->ctx);
@@ -62,102 +68,12 @@ static int list(struct app *app)
 		return app_fail(app, code);
 	code = app_begin_output(app, app_default_format(app));
 	if (!code) {
-		code = opk_out_table(app->out, "sets", columns, 5);
+		code = opk_out_table(app->out, "sets", columns, 6);
 		for (size_t i = 0; !code && i < opk_set_list_count(list); i++)
 			code = print_set(app, opk_set_list_path(list, i));
 		code = app_end_output(app, code);
 	}
 	opk_set_list_free(list);
-	return code;
-}
-
-/* All causes for the first chip; for the others, which mostly repeat them, the message alone. */
-static int report(struct app *app, int code, bool first)
-{
-	size_t count = opk_error_count(app->ctx);
-
-	if (first || !count)
-		app_fail(app, code);
-	else
-		app_error(app, code, "%s", opk_error_message(app->ctx, count - 1));
-	return OPK_EINPUT;
-}
-
-/* Plans the set on one chip; `first`: nothing was reported so far. */
-static int plan_on(struct app *app, const struct opk_set *set, const struct opk_chip *chip,
-                   bool first)
-{
-	struct opk_plan_options options = OPK_INIT(options);
-	struct opk_plan *plan = NULL;
-	size_t passes;
-	int code;
-
-	options.chip = chip->name;
-	code = opk_plan_new(&plan, app->ctx, set, &options);
-	if (code)
-		return report(app, code, first);
-	passes = opk_plan_passes(plan);
-	opk_plan_free(plan);
-	code = opk_out_row(app->out, (union opk_cell[]){ { .string = chip->name },
-	                                                { .uint = passes } });
-	return code ? app_fail(app, code) : OPK_OK;
-}
-
-/* A chip that the library does not know is an error of the file, with its place. */
-static int check_claims(struct app *app, const struct opk_set *set, const struct opk_chips *chips)
-{
-	int worst = OPK_OK;
-
-	for (size_t i = 0; i < opk_set_chip_count(set); i++) {
-		const struct opk_chip *chip = opk_chips_find(chips, opk_set_chip(set, i));
-
-		if (!chip)
-			worst = app_error(app, OPK_EINPUT, "%s: unknown chip '%s'",
-			                  opk_set_chip_place(set, i), opk_set_chip(set, i));
-		else if (!opk_set_supports(set, chip))
-			worst = app_error(app, OPK_EINPUT, "%s: %s has no profiler %s",
-			                  opk_set_chip_place(set, i), chip->name,
-			                  opk_profiler_name(opk_set_profiler(set)));
-	}
-	return worst;
-}
-
-static int check_chips(struct app *app, const struct opk_set *set)
-{
-	static const struct opk_column columns[] = {
-		{ "chip", OPK_CELL_STRING },
-		{ "passes", OPK_CELL_UINT },
-	};
-	struct opk_chips *chips;
-	int worst, code = opk_chips_new(&chips, app->ctx);
-
-	if (code)
-		return app_fail(app, code);
-	worst = check_claims(app, set, chips);
-	code = opk_out_table(app->out, "chips", columns, 2);
-	for (size_t i = 0; !code && i < opk_chips_count(chips); i++) {
-		const struct opk_chip *chip = opk_chips_get(chips, i);
-		int one = opk_set_supports(set, chip) ? plan_on(app, set, chip, !worst)
-		                                     : OPK_OK;
-
-		worst = one ? one : worst;
-	}
-	code = app_end_output(app, code);
-	opk_chips_free(chips);
-	return worst ? worst : code;
-}
-
-static int check(struct app *app, const char *spec)
-{
-	struct opk_set *set;
-	int code = opk_set_find(&set, app->ctx, spec);
-
-	if (code)
-		return app_fail(app, code);
-	code = app_begin_output(app, app_default_format(app));
-	if (!code)
-		code = check_chips(app, set);
-	opk_set_free(set);
 	return code;
 }
 
@@ -221,15 +137,6 @@ static int print_metrics(struct app *app, const struct opk_catalog *catalog,
 	return code;
 }
 
-static const struct opk_single_pass_set *find_set(const struct opk_single_pass_sets *sets,
-                                                  const char *name)
-{
-	for (size_t i = 0; i < opk_single_pass_sets_count(sets); i++)
-		if (!strcasecmp(opk_single_pass_sets_get(sets, i)->name, name))
-			return opk_single_pass_sets_get(sets, i);
-	return NULL;
-}
-
 /* The metrics of one set, with what the catalog says of them. */
 static int show_single_pass(struct app *app, const struct opk_single_pass_set *set, const char *chip)
 {
@@ -257,9 +164,9 @@ static int single_pass(struct app *app, const char *chip, const char *name, bool
 
 	if (code)
 		return app_fail(app, code);
-	set = name ? find_set(sets, name) : NULL;
+	set = name ? opk_single_pass_sets_find(sets, name) : NULL;
 	if (set && yaml)
-		code = set_text_single_pass(app, set, chip);
+		code = sets_write_single_pass(app, set, chip);
 	else if (set)
 		code = show_single_pass(app, set, chip);
 	else if (name)
@@ -278,39 +185,61 @@ static int check_usage(struct app *app, const struct sets_args *args)
 {
 	if (!!args->check + !!args->single_pass + !!args->import > 1)
 		return app_error(app, OPK_EUSAGE, "sets: one of --check, --single-pass and --import");
-	if (app->argument_count && !args->single_pass)
-		return app_error(app, OPK_EUSAGE, "sets: '%s' wants --check, --import or --single-pass CHIP",
-		                 app->arguments[0]);
+	if (!args->check && (args->chips.count || args->params.count))
+		return app_error(app, OPK_EUSAGE, "sets: --chip and --param go with --check SET");
 	if (args->yaml && !(args->single_pass && app->argument_count))
 		return app_error(app, OPK_EUSAGE, "sets: --yaml goes with --single-pass CHIP SET");
+	if (app->argument_count && !args->single_pass && !args->chips.count)
+		return app_error(app, OPK_EUSAGE, "sets: '%s' wants --check, --import or --single-pass CHIP",
+		                 app->arguments[0]);
+	if (app->argument_count > 1 && args->single_pass)
+		return app_error(app, OPK_EUSAGE, "sets: surplus argument '%s'", app->arguments[1]);
+	return OPK_OK;
+}
+
+/* Words behind --chip CHIP are chips, too. */
+static int take_chips(struct app *app, struct option_list *chips)
+{
+	for (size_t i = 0; i < app->argument_count; i++) {
+		if (chips->count == MAX_REPEATS)
+			return app_error(app, OPK_EUSAGE, "--chip more than %d times", MAX_REPEATS);
+		chips->items[chips->count++] = app->arguments[i];
+	}
 	return OPK_OK;
 }
 
 static int run(struct app *app, void *data)
 {
-	const struct sets_args *args = data;
+	struct sets_args *args = data;
 
 	if (check_usage(app, args))
 		return OPK_EUSAGE;
-	return args->single_pass ? single_pass(app, args->single_pass, app->arguments[0], args->yaml)
-	       : args->check     ? check(app, args->check)
-	       : args->import    ? set_text_import(app, args->import)
-	                         : list(app);
+	if (args->single_pass)
+		return single_pass(app, args->single_pass, app->arguments[0], args->yaml);
+	if (args->import)
+		return sets_import(app, args->import);
+	if (!args->check)
+		return list(app);
+	return take_chips(app, &args->chips) ? OPK_EUSAGE
+	                                     : sets_check(app, args->check, &args->chips, &args->params);
 }
 
 const struct command sets_command = {
 	.name = "sets",
-	.synopsis = "[--check SET | --single-pass CHIP [SET] | --import FILE]",
+	.synopsis = "[--check SET [--chip CHIP...] | --single-pass CHIP [SET] | --import FILE]",
 	.summary = "list the shipped metric sets, or check one",
-	.details = "--check plans the set on every chip that it claims and prints the passes. Sets are\n"
-	           "looked for in OFFPEAK_SETS and beside the program; docs/metric-sets.md describes\n"
-	           "their form.\n"
+	.details = "--check tells every error of a set's file with its line, then plans the set on every chip\n"
+	           "that it claims, or on those that are named, and prints passes, metrics and how many\n"
+	           "optional ones were left out; status is ok, or what is wrong. metrics of the list counts\n"
+	           "entries, and a pattern is one. Sets are looked for in OFFPEAK_SETS and beside the program;\n"
+	           "docs/metric-sets.md describes their form.\n"
 	           "\n"
 	           "--single-pass lists metrics of a chip that fit one pass together, as CUPTI says by\n"
 	           "origin: cupti, its own sets (13.2 and later); emulated, the sets that names like\n"
 	           "SM_A.TriageCompute.sm__x speak of, packed metric by metric; offpeak, a selection of\n"
 	           "ours where NVIDIA has none, and for the range profiler. Each was planned as a whole.\n"
-	           "left_out are metrics of the set that found no room. With SET, its metrics.\n"
+	           "left_out are metrics of the set that found no room. With SET, its metrics; plan and\n"
+	           "build take it as single-pass:SET, and --yaml writes it as a metric set.\n"
 	           "\n"
 	           "--import makes a metric set, as YAML, of a .section file of Nsight Compute or of metric\n"
 	           "names as ncu takes them, with lines, commas and # comments. What no hardware\n"
@@ -320,6 +249,6 @@ const struct command sets_command = {
 	           "so on; else the largest is shown.",
 	.options = specs,
 	.args_size = sizeof(struct sets_args),
-	.max_arguments = 1,
+	.max_arguments = ANY_NUMBER,
 	.run = run,
 };

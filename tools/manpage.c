@@ -77,6 +77,11 @@ static void put_overview(void)
 	      "place is searched then\n"
 	      ".TP\n\\fBCUDA_HOME\\fR, \\fBCUDA_PATH\\fR\nsearched before the configured default\n"
 	      ".TP\n\\fBOFFPEAK_SETS\\fR\nfolder of metric sets, searched before the shipped ones\n"
+	      ".TP\n\\fBXDG_CACHE_HOME\\fR\nwhere the folder offpeak keeps what NVIDIA's libraries "
+	      "said of chips; without it, ~/.cache\n"
+	      ".TP\n\\fBPAGER\\fR\nshows tables on a terminal; less by default, and cat shows them "
+	      "at once\n"
+	      ".TP\n\\fBNO_COLOR\\fR\nif set, headers are not in bold\n"
 	      ".SH SEE ALSO\n\\fBoffpeak\\-collect\\fR(1), which records on a GPU\n",
 	      stdout);
 }

@@ -52,16 +52,22 @@ static void sort(struct opk_problems *problems)
 }
 
 /* The chain is read from its outer end, so the caret comes first. */
-static void push(struct opk_ctx *ctx, int code, const struct opk_problem *problem)
+void opk_add_excerpt(struct opk_ctx *ctx, int code, const struct opk_place *place)
 {
-	opk_autofree char *where = opk_place_text(&problem->place);
 	opk_autofree char *line = NULL;
 	opk_autofree char *caret = NULL;
 
-	if (opk_place_show(&line, &caret, &problem->place)) {
-		opk_add(ctx, code, "  %s", caret);
-		opk_add(ctx, code, "  %s", line);
-	}
+	if (!opk_place_show(&line, &caret, place))
+		return;
+	opk_add(ctx, code, "  %s", caret);
+	opk_add(ctx, code, "  %s", line);
+}
+
+static void push(struct opk_ctx *ctx, int code, const struct opk_problem *problem)
+{
+	opk_autofree char *where = opk_place_text(&problem->place);
+
+	opk_add_excerpt(ctx, code, &problem->place);
 	opk_add(ctx, code, "%s%s%s", where ? where : "", where && *where ? ": " : "", problem->message);
 }
 

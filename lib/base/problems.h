@@ -29,6 +29,8 @@ void opk_problems_add(struct opk_problems *problems, const struct opk_place *pla
  * or, where there are none, OPK_OK. Of several the outermost message is "TITLE: N errors".
  */
 int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int code, const char *title);
+/* Adds the line of a place and its caret to the cause chain, for the message that is added next. */
+void opk_add_excerpt(struct opk_ctx *ctx, int code, const struct opk_place *place);
 void opk_problems_clear(struct opk_problems *problems);
 #define opk_autoproblems __attribute__((cleanup(opk_problems_clear)))
 

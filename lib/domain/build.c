@@ -8,6 +8,7 @@
 #include "domain/container.h"
 #include "domain/groups.h"
 #include "domain/meta.h"
+#include "domain/plan_meta.h"
 
 /* What the metrics depend on, in their order. */
 static int counters_of_metrics(struct opk_strlist *raw, struct opk_ctx *ctx,
@@ -153,8 +154,11 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 		.groups = listed,
 		.group_count = groups->count,
 	};
+	opk_autoplanmeta struct opk_plan_meta lists = { 0 };
 	int code = opk_nvidia_info(&info, ctx);
 
+	if (!code)
+		code = opk_plan_to_meta(&meta, &lists, ctx, plan);
 	if (code)
 		return code;
 	if (!listed)

@@ -287,7 +287,7 @@ static int open_perfworks(struct counting *c)
 		return OPK_OK;
 	code = opk_nv_evaluator_new(&c->evaluator, c->ctx, c->catalog->chip);
 	if (!code)
-		code = opk_nv_scheduler_new(&c->scheduler, c->ctx, c->catalog->chip);
+		code = opk_nv_scheduler_new(&c->scheduler, c->ctx, c->catalog->chip, NULL);
 	if (code != OPK_ENVIDIA)
 		return code;
 	opk_clear_errors(c->ctx);

@@ -195,10 +195,34 @@ int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip 
 	return OPK_OK;
 }
 
+/* Whether a product is spelt so, or ends so: "t4" is the Tesla-T4. */
+static bool is_product(const char *product, const char *name)
+{
+	size_t length = strlen(product), part = strlen(name);
+
+	return part && part <= length && !strcasecmp(product + length - part, name)
+	       && (part == length || product[length - part - 1] == '-');
+}
+
+/* The chip in a product of that name; NULL: none is known. */
+static const char *chip_of_product(const struct opk_strlist *chips, const char *name)
+{
+	for (size_t i = 0; i < chips->count; i++) {
+		const struct opk_chip chip = { .name = chips->items[i] };
+		struct opk_chip_facts facts = opk_chip_get_facts(&chip);
+
+		for (size_t j = 0; j < facts.product_count; j++)
+			if (is_product(facts.products[j], name))
+				return chips->items[i];
+	}
+	return NULL;
+}
+
 int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };
 	struct opk_nearest nearest = { .name = name };
+	const char *product_chip;
 	int code = opk_nv_chips(&names, ctx);
 
 	if (code)
@@ -211,6 +235,9 @@ int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
 		*out = opk_strdup(names.items[i]);
 		return *out ? OPK_OK : opk_nomem(ctx, "a chip name");
 	}
+	product_chip = chip_of_product(&names, name);
+	if (product_chip)
+		nearest.best = product_chip;
 	return opk_fail(ctx, OPK_EUSAGE, "unknown chip '%s'%s%s%s; 'offpeak chips' lists them", name,
 	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
 	                nearest.best ? "?" : "");

@@ -30,6 +30,21 @@ size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_
 
 /* ---- which one */
 
+/* "dram_bytes" for "dram__bytes". */
+static bool differs_in_underscores(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		while (*a == '_')
+			a++;
+		while (*b == '_')
+			b++;
+		if (*a != *b)
+			return false;
+		if (!*a)
+			return true;
+	}
+}
+
 static int fail_unknown(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *name)
 {
 	opk_autostrlist struct opk_strlist near = { 0 };
@@ -39,8 +54,8 @@ static int fail_unknown(struct opk_ctx *ctx, const struct opk_catalog *catalog, 
 
 	if (!opk_catalog_suggest(&near, catalog, name, OPK_MAX_SUGGESTIONS))
 		return opk_nomem(ctx, "names");
-	/* nvprof's names have no double underscore. */
-	if (!strstr(name, "__"))
+	/* nvprof's names have no double underscore; neither have today's where it was mistyped. */
+	if (!strstr(name, "__") && !(near.count && differs_in_underscores(near.items[0], name)))
 		code = opk_legacy_suggest(&near, ctx, name);
 	if (code)
 		return code;

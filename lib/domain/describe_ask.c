@@ -97,7 +97,7 @@ static int add_counter(struct asking *a, struct opk_nv_scheduler *scheduler, con
 static int add_counters(struct asking *a, const struct opk_strlist *counters)
 {
 	struct opk_nv_scheduler *scheduler = NULL;
-	int code = opk_nv_scheduler_new(&scheduler, a->ctx, a->catalog->chip);
+	int code = opk_nv_scheduler_new(&scheduler, a->ctx, a->catalog->chip, NULL);
 
 	code = go_on(a, code, "domains of raw counters");
 	for (size_t i = 0; !code && i < counters->count; i++)

@@ -14,8 +14,8 @@ struct opk_entry {
 	char *name;
 	const struct opk_word *label; /* NULL: none */
 	struct opk_place place;
-	const struct opk_item *item;
-	const struct opk_item *group; /* NULL: in none */
+	const struct opk_set_item *item;
+	const struct opk_set_item *group; /* NULL: in none */
 	long derived;                 /* which one of the scope's, or OPK_NOT_DERIVED */
 	bool optional;
 };

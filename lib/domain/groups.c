@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packs the metrics of a plan into as few groups of one pass as is reasonable. CUPTI's own passes are
- * a good beginning: the metrics that one of them serves alone go together. The others, which CUPTI
- * spread over several passes, go first-fit, and planning a candidate group tells whether it fits.
+ * Packs the metrics of a plan into as few groups of one pass as is reasonable: as PerfWorks' scheduler tells
+ * what fits a pass, and what CUPTI does not agree to goes first-fit, where planning a candidate group tells
+ * whether it fits.
  */
 #include "domain/groups.h"
 
@@ -10,6 +10,8 @@
 
 #include "adapters/nv/nv.h"
 #include "domain/contain.h"
+#include "domain/counters.h"
+#include "domain/packing.h"
 
 /* A candidate takes two milliseconds. Behind so many, only the newest group is tried. */
 enum { MAX_CANDIDATES = 2000 };
@@ -24,7 +26,6 @@ struct pack {
 	const char **names;  /* of a candidate */
 	size_t *members;     /* of a candidate */
 	bool *placed;        /* one a metric */
-	bool *whole;         /* [pass * metrics + metric]: the pass has all that the metric needs */
 	size_t candidates;   /* tried so far */
 };
 
@@ -87,86 +88,100 @@ static size_t with(struct pack *p, const struct opk_packed_group *group, size_t 
 	return group->metric_count + 1;
 }
 
-static bool has_all(const struct opk_strlist *sorted, const struct opk_strlist *wanted)
+/* ---- PerfWorks' scheduler tells at once what might fit */
+
+struct packing_metrics {
+	struct opk_counters counters;
+	struct opk_nv_scheduler *scheduler;
+	size_t *metrics; /* those that fit a pass alone: the items */
+	size_t count;
+};
+
+/* An opk_packing_fits; items are metrics by their place in that list. */
+static int fit_together(bool *out, struct opk_ctx *ctx, void *data, const size_t *items, size_t count)
 {
-	for (size_t i = 0; i < wanted->count; i++)
-		if (!opk_strlist_contains_sorted(sorted, wanted->items[i]))
-			return false;
-	return true;
-}
+	const struct packing_metrics *m = data;
+	size_t all = m->counters.names.count, used = 0;
+	opk_autofree const char **names = opk_alloc_array(all + 1, sizeof *names);
+	opk_autofree bool *seen = opk_alloc_array(all + 1, sizeof *seen);
 
-static int find_whole_in_pass(struct pack *p, const struct opk_strlist *raw, size_t pass)
-{
-	opk_autostrlist struct opk_strlist counters = { 0 };
-	size_t count = p->plan->metrics.count;
-	int code = opk_nv_config_counters(&counters, p->ctx, p->plan->config, p->plan->config_size,
-	                                  pass);
+	if (!names || !seen)
+		return opk_nomem(ctx, "groups of metrics");
+	for (size_t i = 0; i < count; i++) {
+		size_t metric = m->metrics[items[i]];
 
-	opk_strlist_sort(&counters);
-	for (size_t i = 0; !code && i < count; i++)
-		p->whole[pass * count + i] = has_all(&counters, &raw[i]);
-	return code;
-}
+		for (size_t j = m->counters.first[metric]; j < m->counters.first[metric + 1]; j++) {
+			size_t counter = m->counters.needs[j];
 
-static int find_whole(struct pack *p)
-{
-	struct opk_nv_evaluator *evaluator = NULL;
-	size_t count = p->plan->metrics.count;
-	struct opk_strlist *raw = opk_alloc_array(count, sizeof *raw);
-	int code = raw ? opk_nv_evaluator_new(&evaluator, p->ctx, p->plan->chip)
-	               : opk_nomem(p->ctx, "groups of metrics");
-
-	for (size_t i = 0; !code && i < count; i++)
-		code = opk_nv_raw_counters(&raw[i], p->ctx, evaluator, p->plan->metrics.items[i]);
-	for (size_t pass = 0; !code && pass < p->plan->passes; pass++)
-		code = find_whole_in_pass(p, raw, pass);
-	for (size_t i = 0; raw && i < count; i++)
-		opk_strlist_clear(&raw[i]);
-	free(raw);
-	opk_nv_evaluator_free(evaluator);
-	return code;
-}
-
-/* Which pass serves the most metrics that have no group yet? They become p->members. */
-static size_t best_pass(struct pack *p)
-{
-	size_t metrics = p->plan->metrics.count, best = 0, most = 0, count = 0;
-
-	for (size_t pass = 0; pass < p->plan->passes; pass++) {
-		size_t served = 0;
-
-		for (size_t i = 0; i < metrics; i++)
-			served += p->whole[pass * metrics + i] && !p->placed[i];
-		if (served > most) {
-			most = served;
-			best = pass;
+			if (!seen[counter])
+				names[used++] = m->counters.names.items[counter];
+			seen[counter] = true;
 		}
 	}
-	for (size_t i = 0; most && i < metrics; i++)
-		if (p->whole[best * metrics + i] && !p->placed[i])
-			p->members[count++] = i;
-	/* Each pass is looked at once, whether its metrics turn out to fit or not. */
-	if (most)
-		memset(p->whole + best * metrics, false, metrics * sizeof *p->whole);
-	return count;
+	return opk_nv_scheduler_fits(out, ctx, m->scheduler, names, used);
 }
 
-static int begin_with_passes(struct pack *p)
+static int find_items(struct packing_metrics *m, struct pack *p)
 {
-	int code = find_whole(p);
-	size_t count;
+	size_t count = p->plan->metrics.count;
+	int code = opk_nv_scheduler_new(&m->scheduler, p->ctx, p->plan->chip, p->plan->availability);
 
-	/* Without the call that lists a pass's counters, all go first-fit. */
-	if (code == OPK_ENVIDIA) {
-		opk_clear_errors(p->ctx);
-		return OPK_OK;
-	}
-	while (!code && (count = best_pass(p))) {
+	if (!code)
+		code = opk_counters_of(&m->counters, p->ctx, p->plan->chip, &p->plan->metrics);
+	m->metrics = opk_alloc_array(count + 1, sizeof *m->metrics);
+	if (!code && !m->metrics)
+		code = opk_nomem(p->ctx, "groups of metrics");
+	for (size_t i = 0; !code && i < count; i++) {
 		bool fits;
 
+		/* The last one that was added, or the next. */
+		m->metrics[m->count] = i;
+		code = fit_together(&fits, p->ctx, m, &m->count, 1);
+		m->count += !code && fits;
+	}
+	return code;
+}
+
+/* Bins of metrics as groups, where CUPTI agrees. */
+static int take_bins(struct pack *p, const struct packing_metrics *m, const struct opk_bins *bins)
+{
+	int code = OPK_OK;
+
+	for (size_t bin = 0; !code && bin < bins->count; bin++) {
+		size_t count = 0;
+		bool fits;
+
+		for (size_t i = 0; i < m->count; i++)
+			if (bins->bin_of[i] == bin)
+				p->members[count++] = m->metrics[i];
 		code = try_new(&fits, p, count);
 	}
 	return code;
+}
+
+static int begin_with_bins(struct pack *p)
+{
+	struct packing_metrics m = { 0 };
+	struct opk_packing packing = { 0 };
+	struct opk_bins bins = { 0 };
+	int code = find_items(&m, p);
+
+	if (!code)
+		code = opk_packing_init(&packing, p->ctx, m.count, fit_together, &m);
+	if (!code)
+		code = opk_packing_try(&bins, p->ctx, &packing, 0);
+	if (!code)
+		code = take_bins(p, &m, &bins);
+	opk_bins_clear(&bins);
+	opk_packing_clear(&packing);
+	opk_counters_clear(&m.counters);
+	opk_nv_scheduler_free(m.scheduler);
+	free(m.metrics);
+	/* Without the scheduler all go first-fit. */
+	if (code != OPK_ENVIDIA)
+		return code;
+	opk_clear_errors(p->ctx);
+	return OPK_OK;
 }
 
 /* The first group that takes it, else a new one. */
@@ -232,10 +247,9 @@ static int pack(struct opk_groups *groups, struct opk_ctx *ctx, const struct opk
 	opk_autofree const char **names = opk_alloc_array(count, sizeof *names);
 	opk_autofree size_t *members = opk_alloc_array(count, sizeof *members);
 	opk_autofree bool *placed = opk_alloc_array(count, sizeof *placed);
-	opk_autofree bool *whole = opk_alloc_array(count * plan->passes, sizeof *whole);
-	struct pack p = { ctx, plan, groups, names, members, placed, whole, 0 };
-	int code = names && members && placed && whole ? begin_with_passes(&p)
-	                                               : opk_nomem(ctx, "groups of metrics");
+	struct pack p = { ctx, plan, groups, names, members, placed, 0 };
+	int code = names && members && placed ? begin_with_bins(&p)
+	                                      : opk_nomem(ctx, "groups of metrics");
 
 	for (size_t i = 0; !code && i < count; i++)
 		if (!placed[i])

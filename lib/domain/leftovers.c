@@ -94,7 +94,7 @@ static int try_one(struct leftover *leftover, const struct trying *t, const char
 /* Without PerfWorks' scheduler the rest can still be told. */
 static int open_scheduler(struct trying *t)
 {
-	int code = opk_nv_scheduler_new(&t->scheduler, t->ctx, t->plan->chip);
+	int code = opk_nv_scheduler_new(&t->scheduler, t->ctx, t->plan->chip, NULL);
 
 	if (code == OPK_ENVIDIA) {
 		opk_log(t->ctx, "full domains are left out: %s", opk_error_message(t->ctx, 0));

@@ -7,9 +7,11 @@
 #include "adapters/nv/nv.h"
 #include "base/buf.h"
 #include "base/options.h"
+#include "base/problems.h"
 #include "domain/catalog.h"
 #include "domain/chip.h"
 #include "domain/contain.h"
+#include "domain/plan_search.h"
 #include "domain/set.h"
 
 int opk_plan_image(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
@@ -66,13 +68,17 @@ int opk_plan_alone(int *passes, void **config, size_t *size, struct opk_ctx *ctx
 
 /* Whether a metric is refused by itself, and why; OPK_OK where it is not. */
 static int explain_metric(struct opk_ctx *ctx, const struct opk_plan *plan,
-                          const struct opk_catalog *catalog, const char *name, const char *place)
+                          const struct opk_catalog *catalog, size_t metric)
 {
 	/* A context of its own: trying must not disturb the chain that is being built. */
 	struct opk_ctx quiet = { .nv = ctx->nv };
+	const char *name = plan->resolved.metrics.items[metric];
+	const char *place = plan->resolved.places.items[metric];
 	size_t passes;
 	int code = opk_plan_try(&passes, NULL, NULL, &quiet, plan, &name, 1);
 
+	if (code)
+		opk_add_excerpt(ctx, code, &plan->resolved.marks[metric]);
 	if (code && !opk_catalog_has_full(catalog, ctx, name))
 		code = opk_catalog_explain(ctx, *place ? OPK_EINPUT : OPK_EUSAGE, catalog, name,
 		                           place);
@@ -93,7 +99,7 @@ static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 	/* What NVIDIA said of the whole set is the innermost cause. */
 	opk_autofree char *cause =
 		opk_strdup(ctx->error_count ? ctx->errors[0] : "no reason was given");
-	const struct opk_strlist *metrics = &plan->resolved.metrics;
+	size_t count = plan->resolved.metrics.count;
 	struct opk_catalog *catalog = NULL;
 	size_t refused = 0;
 	int worst = code;
@@ -102,9 +108,8 @@ static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 		return code;
 	opk_fail(ctx, code, "%s", cause);
 	/* Backwards, since the chain is read from its outer end. */
-	for (size_t i = metrics->count; i-- > 0;) {
-		int one = explain_metric(ctx, plan, catalog, metrics->items[i],
-		                         plan->resolved.places.items[i]);
+	for (size_t i = count; i-- > 0;) {
+		int one = explain_metric(ctx, plan, catalog, i);
 
 		refused += one != OPK_OK;
 		/* A wrong name is worse than a metric that can't be scheduled. */
@@ -118,7 +123,7 @@ static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 		return opk_add(ctx, code, "%s refuses the metrics of set %s together, not one by one",
 		               plan->chip, plan->set_name);
 	return opk_add(ctx, worst, "set %s: %zu of %zu metrics don't work on %s, profiler %s%s%s",
-	               plan->set_name, refused, metrics->count, plan->chip,
+	               plan->set_name, refused, count, plan->chip,
 	               opk_profiler_name(plan->profiler),
 	               opk_set_claims(set, plan->chip) ? "" : "; it is made for other chips, such as ",
 	               opk_set_claims(set, plan->chip) ? "" : opk_set_example(set));
@@ -201,6 +206,8 @@ static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk
 		code = check_chip(ctx, plan);
 	if (!code && options->single_pass && plan->passes > 1)
 		code = opk_plan_shorten(plan, ctx);
+	if (!code && options->effort >= 0)
+		code = opk_plan_search(plan, ctx, options);
 	if (!code && limit && plan->passes > limit)
 		return explain_passes(ctx, plan, limit);
 	if (!code && !opk_set_claims(set, plan->chip))
@@ -279,6 +286,8 @@ int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_se
 	if (!code)
 		code = options.availability ? schedule_contained(plan, ctx, set, &options)
 		                            : schedule(plan, ctx, set, &options);
+	if (!code && plan->left_out.count)
+		code = opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics);
 	if (code)
 		return code;
 	*out = opk_take(plan);
@@ -327,6 +336,36 @@ size_t opk_plan_metric_count(const struct opk_plan *plan)
 const char *opk_plan_metric(const struct opk_plan *plan, size_t i)
 {
 	return plan->metrics.items[i];
+}
+
+uint32_t opk_plan_set_version(const struct opk_plan *plan)
+{
+	return plan->resolved.version;
+}
+
+const char *opk_plan_set_hash(const struct opk_plan *plan)
+{
+	return plan->resolved.hash;
+}
+
+size_t opk_plan_column_count(const struct opk_plan *plan)
+{
+	return plan->resolved.columns.count;
+}
+
+const char *opk_plan_column(const struct opk_plan *plan, size_t i)
+{
+	return plan->resolved.columns.items[i];
+}
+
+size_t opk_plan_missing_count(const struct opk_plan *plan)
+{
+	return plan->resolved.left_out.count;
+}
+
+const char *opk_plan_missing(const struct opk_plan *plan, size_t i)
+{
+	return plan->resolved.left_out.items[i];
 }
 
 size_t opk_plan_left_out_count(const struct opk_plan *plan)

@@ -104,7 +104,7 @@ static const char *column_of(const struct opk_entry *entry)
 }
 
 /* A heading goes on as long as its group's entries follow each other. */
-static void add_heading(struct opk_resolver *r, const struct opk_item *group, bool goes_on, size_t column)
+static void add_heading(struct opk_resolver *r, const struct opk_set_item *group, bool goes_on, size_t column)
 {
 	struct opk_resolved *out = r->out;
 	struct opk_heading *heading;
@@ -129,7 +129,7 @@ static void add_heading(struct opk_resolver *r, const struct opk_item *group, bo
 
 static void fill_columns(struct opk_resolver *r)
 {
-	const struct opk_item *group = NULL;
+	const struct opk_set_item *group = NULL;
 
 	for (size_t i = 0; i < r->list->count && !r->problems.no_memory; i++) {
 		const struct opk_entry *entry = &r->list->items[i];

@@ -11,10 +11,10 @@ enum { MAX_NAMES = 10000, MAX_LENGTH = 1024 };
 /* What is being expanded, and into what. */
 struct expansion {
 	struct opk_entries *list;
-	const struct opk_item *group;
+	const struct opk_set_item *group;
 };
 
-static void add(struct opk_resolver *r, const struct expansion *e, const struct opk_item *item,
+static void add(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item,
                 const char *name, long derived)
 {
 	const struct opk_entry entry = {
@@ -35,7 +35,7 @@ static void add(struct opk_resolver *r, const struct expansion *e, const struct 
 
 /* ---- patterns */
 
-static size_t add_matches(struct opk_resolver *r, const struct expansion *e, const struct opk_item *item,
+static size_t add_matches(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item,
                           const struct opk_pattern *pattern)
 {
 	size_t found = 0;
@@ -63,7 +63,7 @@ static size_t add_matches(struct opk_resolver *r, const struct expansion *e, con
 	return found;
 }
 
-static void expand_pattern(struct opk_resolver *r, const struct expansion *e, const struct opk_item *item,
+static void expand_pattern(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item,
                            const struct opk_pattern *pattern)
 {
 	if (!opk_resolver_need_catalog(r))
@@ -84,7 +84,7 @@ static bool chip_has(struct opk_resolver *r, const char *name)
 	return opk_catalog_has_full(r->catalog, r->ctx, name);
 }
 
-static void expand_name(struct opk_resolver *r, const struct expansion *e, const struct opk_item *item,
+static void expand_name(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item,
                         const char *name)
 {
 	size_t derived;
@@ -101,7 +101,7 @@ static void expand_name(struct opk_resolver *r, const struct expansion *e, const
 }
 
 /* The first candidate that the chip has and CUPTI plans; NULL: none, or a failure. free(). */
-static char *find_candidate(struct opk_resolver *r, const struct opk_item *item)
+static char *find_candidate(struct opk_resolver *r, const struct opk_set_item *item)
 {
 	for (size_t i = 0; i < item->any.count && !r->code; i++) {
 		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &r->problems, &item->any.items[i]);
@@ -112,7 +112,7 @@ static char *find_candidate(struct opk_resolver *r, const struct opk_item *item)
 	return NULL;
 }
 
-static void expand_any(struct opk_resolver *r, const struct expansion *e, const struct opk_item *item)
+static void expand_any(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item)
 {
 	opk_autofree char *name = opk_resolver_need_catalog(r) ? find_candidate(r, item) : NULL;
 
@@ -127,7 +127,7 @@ static void expand_any(struct opk_resolver *r, const struct expansion *e, const 
 
 /* ---- entries */
 
-static bool applies(const struct opk_resolver *r, const struct opk_item *item)
+static bool applies(const struct opk_resolver *r, const struct opk_set_item *item)
 {
 	return (!item->only.count || opk_where_any(&item->only, r->chip, r->profiler))
 	       && !opk_where_any(&item->except, r->chip, r->profiler);
@@ -142,7 +142,7 @@ static void pass_over(struct opk_resolver *r, const char *name)
 		r->suppressed[derived] = true;
 }
 
-static void expand_metric(struct opk_resolver *r, const struct expansion *e, const struct opk_item *item)
+static void expand_metric(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item)
 {
 	opk_autofree char *text = opk_symbols_substitute(&r->symbols, &r->problems, &item->what);
 	opk_autopattern struct opk_pattern pattern = { 0 };
@@ -157,14 +157,14 @@ static void expand_metric(struct opk_resolver *r, const struct expansion *e, con
 		expand_pattern(r, e, item, &pattern);
 }
 
-static void expand(struct opk_resolver *r, const struct expansion *e, const struct opk_items *items)
+static void expand(struct opk_resolver *r, const struct expansion *e, const struct opk_set_items *items)
 {
 	for (size_t i = 0; i < items->count && !r->code && !r->problems.no_memory; i++) {
-		const struct opk_item *item = &items->items[i];
+		const struct opk_set_item *item = &items->items[i];
 
-		if (item->kind == OPK_ITEM_GROUP)
+		if (item->kind == OPK_SET_ITEM_GROUP)
 			expand(r, &(struct expansion){ e->list, item }, &item->items);
-		else if (item->kind == OPK_ITEM_METRIC)
+		else if (item->kind == OPK_SET_ITEM_METRIC)
 			expand_metric(r, e, item);
 		else if (applies(r, item))
 			expand_any(r, e, item);

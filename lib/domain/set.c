@@ -2,9 +2,6 @@
 /* Metric sets as objects; set_yaml.c reads them, set_find.c finds them. */
 #include "domain/set.h"
 
-#include <strings.h>
-
-#include "domain/chip.h"
 
 struct opk_set *opk_set_create(const char *name, const char *path)
 {
@@ -109,6 +106,11 @@ const char *opk_set_description(const struct opk_set *set)
 	return set->description;
 }
 
+uint32_t opk_set_version(const struct opk_set *set)
+{
+	return set->version;
+}
+
 const char *opk_set_path(const struct opk_set *set)
 {
 	return set->path;
@@ -152,37 +154,4 @@ const char *opk_set_chip(const struct opk_set *set, size_t i)
 const char *opk_set_chip_place(const struct opk_set *set, size_t i)
 {
 	return set->chip_places.items[i];
-}
-
-static bool names(const struct opk_set *set, const char *chip)
-{
-	const char *architecture = opk_chip_architecture(chip);
-
-	for (size_t i = 0; i < set->chips.count; i++)
-		if (!strcasecmp(set->chips.items[i].text, chip)
-		    || !strcasecmp(set->chips.items[i].text, architecture))
-			return true;
-	return false;
-}
-
-bool opk_set_claims(const struct opk_set *set, const char *chip)
-{
-	for (size_t i = 0; i < set->claiming_count; i++)
-		if (!names(set->claiming[i], chip))
-			return false;
-	return true;
-}
-
-const char *opk_set_example(const struct opk_set *set)
-{
-	return set->claiming_count ? set->claiming[0]->chips.items[0].text : NULL;
-}
-
-bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip)
-{
-	bool pm = set->has_profiler && set->profiler == OPK_PROFILER_PM;
-
-	if (pm ? !chip->pm_sampling : !chip->range)
-		return false;
-	return opk_set_claims(set, chip->name);
 }

@@ -20,29 +20,29 @@ struct opk_words {
 	size_t count, capacity;
 };
 
-struct opk_items {
-	struct opk_item *items;
+struct opk_set_items {
+	struct opk_set_item *items;
 	size_t count, capacity;
 };
 
-enum opk_item_kind { OPK_ITEM_METRIC, OPK_ITEM_ANY, OPK_ITEM_GROUP };
+enum opk_set_item_kind { OPK_SET_ITEM_METRIC, OPK_SET_ITEM_ANY, OPK_SET_ITEM_GROUP };
 
 /* An entry of a list of metrics. */
-struct opk_item {
-	enum opk_item_kind kind;
+struct opk_set_item {
+	enum opk_set_item_kind kind;
 	struct opk_word what; /* a name, a glob or a /regex/; the first of `any`; a group's heading */
 	struct opk_words any;
 	struct opk_word as;
 	bool optional;
 	struct opk_words only, except; /* chips, architectures, profilers */
 	struct opk_word prose;         /* of a group, as its items */
-	struct opk_items items;
+	struct opk_set_items items;
 };
 
 struct opk_change {
 	struct opk_place place;
 	struct opk_words where; /* chips, architectures, profilers */
-	struct opk_items add;
+	struct opk_set_items add;
 	struct opk_words remove;
 };
 
@@ -81,7 +81,7 @@ struct opk_set {
 	struct opk_words chips;
 	struct opk_set **includes;
 	size_t include_count, include_capacity;
-	struct opk_items items;
+	struct opk_set_items items;
 	struct {
 		struct opk_change *items;
 		size_t count, capacity;
@@ -115,11 +115,13 @@ struct opk_set {
 struct opk_set *opk_set_create(const char *name, const char *path);
 struct opk_set *opk_set_use(struct opk_set *set);
 
-/* One more of each, zeroed; NULL when out of memory. */
+/* One more of each; false or NULL when out of memory. */
 bool opk_words_add(struct opk_words *words, const char *text, const struct opk_place *place);
 void opk_words_clear(struct opk_words *words);
-struct opk_item *opk_items_add(struct opk_items *items);
-void opk_items_clear(struct opk_items *items);
+struct opk_set_item *opk_set_items_add(struct opk_set_items *items);
+void opk_set_items_clear(struct opk_set_items *items);
+/* Appends a metric that stands nowhere; false when out of memory. */
+bool opk_set_add_name(struct opk_set *set, const char *name);
 
 /* Fills `claiming`, `metrics` and the places from what it has and includes; false when out of memory. */
 bool opk_set_complete(struct opk_set *set);

@@ -30,7 +30,7 @@ static void tell_unknown(struct checker *c, const struct opk_word *word, const c
 	                 "set and no name of nvprof's" OPK_DID_YOU_MEAN, name, OPK_NEAR(best));
 }
 
-static void check_word(struct checker *c, const struct opk_item *item, const char *name)
+static void check_word(struct checker *c, const struct opk_set_item *item, const char *name)
 {
 	const struct opk_index *names = &c->symbols->names;
 	opk_autofree char *formula = NULL;
@@ -54,7 +54,7 @@ static void check_word(struct checker *c, const struct opk_item *item, const cha
 		                 "nvprof's %.100s has no counterpart among today's metrics", name);
 }
 
-static void check_metric(struct checker *c, const struct opk_item *item)
+static void check_metric(struct checker *c, const struct opk_set_item *item)
 {
 	opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, &item->what);
 	opk_autopattern struct opk_pattern pattern = { 0 };
@@ -85,16 +85,16 @@ static void check_text(struct checker *c, const struct opk_word *word)
 		free(opk_symbols_substitute(c->symbols, c->problems, word));
 }
 
-static void check_items(struct checker *c, const struct opk_items *items)
+static void check_items(struct checker *c, const struct opk_set_items *items)
 {
 	for (size_t i = 0; i < items->count; i++) {
-		const struct opk_item *item = &items->items[i];
+		const struct opk_set_item *item = &items->items[i];
 
 		for (size_t j = 0; j < item->any.count; j++)
 			check_candidate(c, &item->any.items[j]);
-		if (item->kind == OPK_ITEM_METRIC && item->what.text)
+		if (item->kind == OPK_SET_ITEM_METRIC && item->what.text)
 			check_metric(c, item);
-		if (item->kind == OPK_ITEM_GROUP) {
+		if (item->kind == OPK_SET_ITEM_GROUP) {
 			check_text(c, &item->what);
 			check_text(c, &item->prose);
 			check_items(c, &item->items);

@@ -115,13 +115,6 @@ const char *opk_set_list_path(const struct opk_set_list *list, size_t i)
 	return list->paths.items[i];
 }
 
-static bool add_name(struct opk_set *set, const char *name)
-{
-	struct opk_item *item = opk_items_add(&set->items);
-
-	return item && (item->what.text = opk_strdup(name)) != NULL;
-}
-
 int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
 {
 	opk_auto(opk_set) struct opk_set *set = opk_set_create("custom", "");
@@ -131,7 +124,7 @@ int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *sp
 
 	for (char *name; ok && (name = strsep(&rest, ","));)
 		if (*name)
-			ok = add_name(set, name);
+			ok = opk_set_add_name(set, name);
 	if (!ok || !opk_set_complete(set))
 		return opk_nomem(ctx, "a metric set");
 	if (!set->metrics.count)

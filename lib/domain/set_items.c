@@ -8,16 +8,16 @@
 
 static void read_what(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
-	struct opk_item *item = object;
+	struct opk_set_item *item = object;
 
 	opk_set_read_word(r, &item->what, value);
 }
 
 static void read_any(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
-	struct opk_item *item = object;
+	struct opk_set_item *item = object;
 
-	item->kind = OPK_ITEM_ANY;
+	item->kind = OPK_SET_ITEM_ANY;
 	opk_set_read_words(r, &item->any, value, "metric", "metrics");
 	if (!item->any.count)
 		return;
@@ -28,7 +28,7 @@ static void read_any(struct opk_set_reader *r, void *object, const struct opk_ya
 
 static void read_as(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
-	struct opk_item *item = object;
+	struct opk_set_item *item = object;
 
 	opk_set_read_word(r, &item->as, value);
 	if (item->as.text)
@@ -37,36 +37,36 @@ static void read_as(struct opk_set_reader *r, void *object, const struct opk_yam
 
 static void read_optional(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
-	struct opk_item *item = object;
+	struct opk_set_item *item = object;
 
 	opk_set_read_bool(r, &item->optional, value);
 }
 
 static void read_only(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
-	struct opk_item *item = object;
+	struct opk_set_item *item = object;
 
 	opk_set_read_where(r, &item->only, value);
 }
 
 static void read_except(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
-	struct opk_item *item = object;
+	struct opk_set_item *item = object;
 
 	opk_set_read_where(r, &item->except, value);
 }
 
 static void read_group(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
-	struct opk_item *item = object;
+	struct opk_set_item *item = object;
 
-	item->kind = OPK_ITEM_GROUP;
+	item->kind = OPK_SET_ITEM_GROUP;
 	opk_set_read_word(r, &item->what, value);
 }
 
 static void read_prose(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
-	struct opk_item *item = object;
+	struct opk_set_item *item = object;
 
 	opk_set_read_word(r, &item->prose, value);
 }
@@ -75,7 +75,7 @@ static void read_prose(struct opk_set_reader *r, void *object, const struct opk_
 
 static void read_group_items(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
-	struct opk_item *item = object;
+	struct opk_set_item *item = object;
 
 	r->in_group = true;
 	opk_set_read_items(r, &item->items, value);
@@ -106,7 +106,7 @@ static bool has_key(const struct opk_yaml *map, const char *name)
 	return false;
 }
 
-static void read_group_map(struct opk_set_reader *r, struct opk_item *item, const struct opk_yaml *value)
+static void read_group_map(struct opk_set_reader *r, struct opk_set_item *item, const struct opk_yaml *value)
 {
 	unsigned seen;
 
@@ -120,7 +120,7 @@ static void read_group_map(struct opk_set_reader *r, struct opk_item *item, cons
 		                 "the group's list is missing: it goes under the key 'metrics'");
 }
 
-static void read_map(struct opk_set_reader *r, struct opk_item *item, const struct opk_yaml *value)
+static void read_map(struct opk_set_reader *r, struct opk_set_item *item, const struct opk_yaml *value)
 {
 	bool metric = has_key(value, "metric"), any = has_key(value, "any");
 	bool group = has_key(value, "group");
@@ -136,12 +136,12 @@ static void read_map(struct opk_set_reader *r, struct opk_item *item, const stru
 }
 
 /* What a file names twice, it names once too often; what depends on chips may stand there twice. */
-static void check_twice(struct opk_set_reader *r, const struct opk_item *item)
+static void check_twice(struct opk_set_reader *r, const struct opk_set_item *item)
 {
 	const struct opk_word *word = &item->what;
 	size_t first;
 
-	if (item->kind != OPK_ITEM_METRIC || item->only.count || item->except.count || strstr(word->text, "${"))
+	if (item->kind != OPK_SET_ITEM_METRIC || item->only.count || item->except.count || strstr(word->text, "${"))
 		return;
 	if (!opk_words_add(&r->metrics, "", &word->place)
 	    || !opk_index_add(&r->seen, word->text, r->metrics.count - 1, &first)) {
@@ -156,9 +156,9 @@ static void check_twice(struct opk_set_reader *r, const struct opk_item *item)
 	}
 }
 
-static void read_item(struct opk_set_reader *r, struct opk_items *out, const struct opk_yaml *value)
+static void read_item(struct opk_set_reader *r, struct opk_set_items *out, const struct opk_yaml *value)
 {
-	struct opk_item *item;
+	struct opk_set_item *item;
 
 	if (value->kind == OPK_YAML_BAD)
 		return;
@@ -168,7 +168,7 @@ static void read_item(struct opk_set_reader *r, struct opk_items *out, const str
 		                 "key metric, any or group");
 		return;
 	}
-	item = opk_items_add(out);
+	item = opk_set_items_add(out);
 	if (!item) {
 		r->problems->no_memory = true;
 		return;
@@ -181,7 +181,7 @@ static void read_item(struct opk_set_reader *r, struct opk_items *out, const str
 		check_twice(r, item);
 }
 
-void opk_set_read_items(struct opk_set_reader *r, struct opk_items *out, const struct opk_yaml *value)
+void opk_set_read_items(struct opk_set_reader *r, struct opk_set_items *out, const struct opk_yaml *value)
 {
 	if (value->kind == OPK_YAML_BAD)
 		return;

@@ -22,15 +22,22 @@ void opk_words_clear(struct opk_words *words)
 	free(words->items);
 }
 
-struct opk_item *opk_items_add(struct opk_items *items)
+struct opk_set_item *opk_set_items_add(struct opk_set_items *items)
 {
 	return opk_append(&items->items, &items->capacity, &items->count, sizeof *items->items);
 }
 
-void opk_items_clear(struct opk_items *items)
+bool opk_set_add_name(struct opk_set *set, const char *name)
+{
+	struct opk_set_item *item = opk_set_items_add(&set->items);
+
+	return item && (item->what.text = opk_strdup(name)) != NULL;
+}
+
+void opk_set_items_clear(struct opk_set_items *items)
 {
 	for (size_t i = 0; i < items->count; i++) {
-		struct opk_item *item = &items->items[i];
+		struct opk_set_item *item = &items->items[i];
 
 		free(item->what.text);
 		free(item->as.text);
@@ -38,7 +45,7 @@ void opk_items_clear(struct opk_items *items)
 		opk_words_clear(&item->any);
 		opk_words_clear(&item->only);
 		opk_words_clear(&item->except);
-		opk_items_clear(&item->items);
+		opk_set_items_clear(&item->items);
 	}
 	free(items->items);
 }
@@ -47,7 +54,7 @@ static void clear_changes(struct opk_set *set)
 {
 	for (size_t i = 0; i < set->changes.count; i++) {
 		opk_words_clear(&set->changes.items[i].where);
-		opk_items_clear(&set->changes.items[i].add);
+		opk_set_items_clear(&set->changes.items[i].add);
 		opk_words_clear(&set->changes.items[i].remove);
 	}
 	free(set->changes.items);
@@ -96,7 +103,7 @@ void opk_set_free(struct opk_set *set)
 	free(set->description);
 	free(set->path);
 	opk_words_clear(&set->chips);
-	opk_items_clear(&set->items);
+	opk_set_items_clear(&set->items);
 	clear_changes(set);
 	clear_definitions(set);
 	clear_parameters(set->parameters.items, set->parameters.count);
@@ -123,14 +130,14 @@ static bool list_one(struct opk_set *set, struct opk_index *seen, const char *te
 	return opk_strlist_take(&set->places, place) && opk_strlist_add(&set->metrics, text);
 }
 
-static bool list_items(struct opk_set *set, struct opk_index *seen, const struct opk_items *items)
+static bool list_items(struct opk_set *set, struct opk_index *seen, const struct opk_set_items *items)
 {
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < items->count; i++) {
-		const struct opk_item *item = &items->items[i];
+		const struct opk_set_item *item = &items->items[i];
 
-		if (item->kind == OPK_ITEM_GROUP)
+		if (item->kind == OPK_SET_ITEM_GROUP)
 			ok = list_items(set, seen, &item->items);
 		else if (item->what.text)
 			ok = list_one(set, seen, item->what.text, opk_place_text(&item->what.place));

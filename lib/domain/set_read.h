@@ -47,7 +47,7 @@ bool opk_set_read_number(struct opk_set_reader *r, double *out, const struct opk
 bool opk_set_check_name(struct opk_set_reader *r, const struct opk_word *name, const char *what);
 
 /* The keys of a set: `metrics` and the `add` of a change, and those for formulas. */
-void opk_set_read_items(struct opk_set_reader *r, struct opk_items *out, const struct opk_yaml *value);
+void opk_set_read_items(struct opk_set_reader *r, struct opk_set_items *out, const struct opk_yaml *value);
 void opk_set_read_changes(struct opk_set_reader *r, void *object, const struct opk_yaml *value);
 void opk_set_read_parameters(struct opk_set_reader *r, void *object, const struct opk_yaml *value);
 void opk_set_read_constants(struct opk_set_reader *r, void *object, const struct opk_yaml *value);

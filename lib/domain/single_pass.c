@@ -3,11 +3,13 @@
 #include "domain/single_pass.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "adapters/zlib/deflate.h"
 #include "domain/cache.h"
 #include "domain/chip.h"
 #include "domain/data_file.h"
+#include "domain/set.h"
 
 static const char kind[] = "single-pass";
 
@@ -173,4 +175,29 @@ const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_sing
                                                            size_t i)
 {
 	return &sets->sets[i];
+}
+
+const struct opk_single_pass_set *opk_single_pass_sets_find(const struct opk_single_pass_sets *sets,
+                                                            const char *name)
+{
+	for (size_t i = 0; i < sets->count; i++)
+		if (!strcasecmp(sets->sets[i].name, name))
+			return &sets->sets[i];
+	return NULL;
+}
+
+int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
+                             const struct opk_single_pass_set *single)
+{
+	opk_auto(opk_set) struct opk_set *set = opk_set_create(single->name, "");
+	bool ok = set != NULL;
+
+	for (size_t i = 0; ok && i < single->metric_count; i++)
+		ok = opk_set_add_name(set, single->metrics[i]);
+	if (!ok || !opk_set_complete(set))
+		return opk_nomem(ctx, "a metric set");
+	set->has_profiler = true;
+	set->profiler = single->profiler;
+	*out = opk_take(set);
+	return OPK_OK;
 }

@@ -193,7 +193,7 @@ static bool is_same_legacy(const struct opk_symbols *symbols, const char *name, 
 
 /* A word without a unit is one of nvprof's names, unless it is defined here. */
 static void add_legacy(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
-                       const struct opk_set *set, const struct opk_item *item)
+                       const struct opk_set *set, const struct opk_set_item *item)
 {
 	opk_autofree char *text = final_text(symbols, problems, &item->what);
 	const struct opk_word name = { item->as.text ? item->as.text : text, item->what.place };
@@ -219,23 +219,23 @@ static void add_legacy(struct opk_symbols *symbols, struct opk_ctx *ctx, struct 
 }
 
 /* Whether the entry is a derived metric: `as` is then no label. */
-static bool is_derived(const struct opk_symbols *symbols, const struct opk_item *item)
+static bool is_derived(const struct opk_symbols *symbols, const struct opk_set_item *item)
 {
 	const struct opk_word *word = item->as.text ? &item->as : &item->what;
 
-	return item->kind == OPK_ITEM_METRIC && word->text && opk_index_find(NULL, &symbols->names, word->text)
+	return item->kind == OPK_SET_ITEM_METRIC && word->text && opk_index_find(NULL, &symbols->names, word->text)
 	       && !(item->what.text && strstr(item->what.text, "__"));
 }
 
 static void add_items(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
-                      const struct opk_set *set, const struct opk_items *items)
+                      const struct opk_set *set, const struct opk_set_items *items)
 {
 	for (size_t i = 0; i < items->count; i++) {
-		const struct opk_item *item = &items->items[i];
+		const struct opk_set_item *item = &items->items[i];
 
-		if (item->kind == OPK_ITEM_GROUP)
+		if (item->kind == OPK_SET_ITEM_GROUP)
 			add_items(symbols, ctx, problems, set, &item->items);
-		else if (item->what.text && item->kind == OPK_ITEM_METRIC)
+		else if (item->what.text && item->kind == OPK_SET_ITEM_METRIC)
 			add_legacy(symbols, ctx, problems, set, item);
 		if (item->as.text && !is_derived(symbols, item))
 			add_label(symbols, problems, &item->as);

@@ -6,11 +6,11 @@
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
 # Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched capture
-# torch values by_application ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector alone.
+# torch values by_application planner ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector alone.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead rotation filtered startup sampling kill untouched capture torch values by_application ranks}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched capture torch values by_application planner ranks}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -177,6 +177,21 @@ by_application() {
 }
 
 # Two GPUs, where there are two: ranks of their own, one process on both, torchrun.
+# Plans of ours beside CUPTI's of the same metrics, and how many passes Nsight Compute takes for random sets.
+planner() {
+	for n in 1 2 3; do
+		for set in wide wide-cupti; do
+			run "kernel replay, $set" $collect --replay kernel -c "$sets/$set.opk" -o "$out/plan-$set-$n.opk" -- ./workload
+		done
+	done
+	for names in "$sets"/random-*.metrics; do
+		name=$(basename "$names" .metrics)
+		run "kernel replay, $name" $collect --replay kernel -c "$sets/$name.opk" -o "$out/plan-$name.opk" -- ./workload
+		echo "Nsight Compute, $name: $(timeout 200 ncu --metrics "$(cat "$names")" --launch-count 1 ./workload 2>&1 |
+			sed -n 's/.*[ .]\([0-9]* pass[es]*\).*/\1/p' | head -n 1)"
+	done
+}
+
 ranks() {
 	[ "$(nvidia-smi -L | wc -l)" -ge 2 ] || { echo "one GPU only"; return; }
 	nvcc -O2 -arch=native -o both "$top/tests/gpu/both.cu" || return

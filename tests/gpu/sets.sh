@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Builds the sets of tests/gpu/collect.sh, on any machine: tests/gpu/sets.sh OFFPEAK CHIP FOLDER
+# Builds the sets of tests/gpu/collect.sh, on any machine: tests/gpu/sets.sh OFFPEAK CHIP FOLDER [NAMES]
+# NAMES: a folder where `bench_plan SECONDS NAMES` has left random sets.
 set -eu
-offpeak=$1 chip=$2 folder=$3
+offpeak=$1 chip=$2 folder=$3 names=${4:-}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$folder"
 
@@ -26,6 +27,10 @@ build five-noinst $five --no-instances
 build training sm__cycles_active.avg,smsp__inst_executed.sum,sm__warps_active.avg.pct_of_peak_sustained_active,dram__bytes_read.sum,dram__bytes_write.sum
 build simple "$(recorded simple)"
 build wide "$(recorded wide-auto)"
+build wide-cupti "$(recorded wide-auto)" --effort 0
+for file in ${names:+"$names"/"$chip"-*.txt}; do
+	build "random-$(basename "$file" .txt)" "$(paste -sd, "$file")"
+done
 build pm $sm,$pm,lts__t_sectors.sum --profiler pm
 build pm-light $sm,$pm,pcie__write_bytes.sum --profiler pm
 build pm-instances $sm,$pm,lts__t_sectors.sum --profiler pm --instances

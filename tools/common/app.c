@@ -12,18 +12,22 @@
 
 #include "common/pager.h"
 
+/* Files have their say in these: no terminal shall obey them. */
+void app_print_cause(const char *prefix, const char *message)
+{
+	fputs(prefix, stderr);
+	for (const char *c = message; *c; c++)
+		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, stderr);
+	fputc('\n', stderr);
+}
+
 /* The chain from its outer end, each cause on a line, the first behind `first`. */
 static void print_causes(const struct app *app, const char *first)
 {
 	size_t count = opk_error_count(app->ctx);
 
-	for (size_t i = count; i-- > 0;) {
-		fputs(i == count - 1 ? first : "  ", stderr);
-		/* Files have their say in these: no terminal shall obey them. */
-		for (const char *c = opk_error_message(app->ctx, i); *c; c++)
-			fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, stderr);
-		fputc('\n', stderr);
-	}
+	for (size_t i = count; i-- > 0;)
+		app_print_cause(i == count - 1 ? first : "  ", opk_error_message(app->ctx, i));
 }
 
 int app_fail(struct app *app, int code)

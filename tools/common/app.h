@@ -11,6 +11,13 @@ enum option_kind {
 	OPTION_FLAG,   /* bool */
 	OPTION_TEXT,   /* const char * */
 	OPTION_NUMBER, /* uint64_t */
+	OPTION_LIST,   /* struct option_list: the option may be given again */
+};
+
+enum { MAX_REPEATS = 64 };
+struct option_list {
+	const char *items[MAX_REPEATS];
+	size_t count;
 };
 
 /* One option: parsed into the member at `offset` of the command's own struct. */
@@ -72,6 +79,8 @@ void app_close(struct app *app);
 
 /* Prints "offpeak: message" with its causes; returns the exit code for `code`. */
 int app_fail(struct app *app, int code);
+/* One message on stderr, without control characters. */
+void app_print_cause(const char *prefix, const char *message);
 /* The same below a message of the tool's own, which tells what was being done. */
 int app_fail_while(struct app *app, int code, const char *format, ...) OPK_PRINTF(3, 4);
 /* The same for a message of the tool's own. */

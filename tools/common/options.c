@@ -65,6 +65,14 @@ static int index_of(const struct parser *parser, int found)
 	return -1;
 }
 
+static int store_again(const struct option_spec *spec, struct option_list *list, const char *text)
+{
+	if (list->count == MAX_REPEATS)
+		return app_error(NULL, OPK_EUSAGE, "--%s more than %d times", spec->name, MAX_REPEATS);
+	list->items[list->count++] = text;
+	return OPK_OK;
+}
+
 static int store(const struct option_spec *spec, void *target, const char *text)
 {
 	void *field = (char *)target + spec->offset;
@@ -78,6 +86,8 @@ static int store(const struct option_spec *spec, void *target, const char *text)
 	case OPTION_TEXT:
 		*(const char **)field = text;
 		return OPK_OK;
+	case OPTION_LIST:
+		return store_again(spec, field, text);
 	case OPTION_NUMBER:
 		*(uint64_t *)field = strtoull(text, &end, 10);
 		break;

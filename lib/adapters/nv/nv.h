@@ -115,7 +115,9 @@ int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chi
  * NVPW_CUDA_RawCounterConfig_Create.
  */
 struct opk_nv_scheduler;
-int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char *chip);
+/* `availability`: a counter-availability image, borrowed; NULL: all that the chip has. */
+int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char *chip,
+                         const void *availability);
 void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler);
 /*
  * Whether the counters, each named once, fit one pass together; the scheduler stays as it was.
@@ -132,6 +134,25 @@ int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_schedule
  */
 int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
                            struct opk_nv_scheduler *scheduler, const char *counter);
+/*
+ * The single domains where the counter may take room: its own, and both of each pair; appended, each once.
+ * OPK_EFAILED as above. NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains
+ */
+int opk_nv_counter_places(struct opk_strlist *out, struct opk_ctx *ctx,
+                          struct opk_nv_scheduler *scheduler, const char *counter);
+/*
+ * Adds a pass of these counters, or several where they don't fit one; no question can be asked any more.
+ * NVPW_RawCounterConfig_AddRawCounters, NVPW_RawCounterConfig_EndPassGroup
+ */
+int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
+                              const char *const *counters, size_t count);
+/*
+ * Ends with the config image of what was added, free(); it is what CUPTI's own calls give for the same counters
+ * in the same passes. NVPW_RawCounterConfig_GenerateConfigImage
+ */
+int opk_nv_scheduler_image(void **out, size_t *size, size_t *passes, struct opk_ctx *ctx,
+                           struct opk_nv_scheduler *scheduler);
+
 
 /* NVPW_CounterData_GetChipName; borrowed from the library. */
 int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, size_t size);

@@ -361,6 +361,48 @@ struct nv_SchedulerDomainToString {
 	const char *pDomainName;
 };
 
+struct nv_SchedulerGetMembers {
+	NV_HEAD;
+	const void *pRawCounterConfig;
+	uint32_t domain;
+	size_t numMemberDomains;
+	uint32_t *pMemberDomains;
+};
+
+struct nv_SchedulerAddRawCounters {
+	NV_HEAD;
+	void *pRawCounterConfig;
+	size_t rawCounterRequestStructSize;
+	size_t numRawCounterRequests;
+	const struct nv_RawCounterRequest *pRawCounterRequests;
+};
+
+struct nv_SchedulerEndPassGroup {
+	NV_HEAD;
+	void *pRawCounterConfig;
+	size_t numDomains;
+	const uint32_t *pDomains;
+};
+
+struct nv_SchedulerGetNumPasses {
+	NV_HEAD;
+	const void *pRawCounterConfig;
+	size_t numPasses;
+};
+
+struct nv_SchedulerGenerate {
+	NV_HEAD;
+	void *pRawCounterConfig;
+};
+
+struct nv_SchedulerGetImage {
+	NV_HEAD;
+	const void *pRawCounterConfig;
+	size_t bytesAllocated;
+	uint8_t *pBuffer;
+	size_t bytesCopied;
+};
+
 struct nv_ConfigGetRawCounters {
 	NV_HEAD;
 	const uint8_t *pConfig;

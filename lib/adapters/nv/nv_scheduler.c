@@ -1,73 +1,90 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PerfWorks' scheduler of raw counters: what fits one pass, and where a counter is counted. */
+/*
+ * PerfWorks' scheduler of raw counters: what fits one pass, where a counter is counted, and config images of
+ * passes that the caller composes.
+ */
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 
 struct opk_nv_scheduler {
 	struct opk_nv *nv;
 	void *object;
+	uint32_t *domains; /* all of the chip's */
+	size_t domain_count;
 };
 
 /* NVIDIA numbers 41 domains and 5 pairs in all; a counter has a handful. */
 enum { MAX_DOMAINS = 64 };
 
-static int all_domains(uint32_t **out, size_t *count, struct opk_ctx *ctx,
-                       struct opk_nv_scheduler *scheduler)
+static int find_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
 	struct nv_SchedulerGetDomains params = NV_PARAMS(SchedulerGetDomains, pAvailableDomains);
-	opk_autofree uint32_t *domains = NULL;
-	int status;
 
 	params.pRawCounterConfig = scheduler->object;
 	/* First for the number, then for the domains. */
 	for (int round = 0; round < 2; round++) {
-		params.pAvailableDomains = domains;
-		status = scheduler->nv->call.NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains(
+		int status = scheduler->nv->call.NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains(
 			&params);
+
 		if (status)
 			return nv_fail_nvpa(
 				ctx, "NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains",
 				status);
-		if (!domains
-		    && !(domains = opk_alloc_array(params.numAvailableDomains, sizeof *domains)))
+		if (!scheduler->domains)
+			scheduler->domains = opk_alloc_array(params.numAvailableDomains,
+			                                     sizeof *scheduler->domains);
+		if (!scheduler->domains)
 			return opk_nomem(ctx, "raw counter domains");
+		params.pAvailableDomains = scheduler->domains;
 	}
-	*count = params.numAvailableDomains;
-	*out = opk_take(domains);
+	scheduler->domain_count = params.numAvailableDomains;
 	return OPK_OK;
 }
 
-/* Only counters of domains in an open pass group can be asked about: so all are in one. */
+/* Only counters of domains in an open pass group can be asked about, or added: so all are in one. */
 static int open_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
 	struct nv_SchedulerBeginPassGroup params = NV_PARAMS(SchedulerBeginPassGroup, pDomains);
-	opk_autofree uint32_t *domains = NULL;
-	int code = all_domains(&domains, &params.numDomains, ctx, scheduler);
 	int status;
 
-	if (code)
-		return code;
 	params.pRawCounterConfig = scheduler->object;
-	params.pDomains = domains;
+	params.pDomains = scheduler->domains;
+	params.numDomains = scheduler->domain_count;
 	status = scheduler->nv->call.NVPW_RawCounterConfig_BeginPassGroup(&params);
 	return status ? nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_BeginPassGroup", status) : OPK_OK;
 }
 
-static int create(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx, const char *chip)
+static int close_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
-	struct nv_SchedulerCreate params = NV_PARAMS(SchedulerCreate, pRawCounterConfig);
+	struct nv_SchedulerEndPassGroup params = NV_PARAMS(SchedulerEndPassGroup, pDomains);
 	int status;
 
+	params.pRawCounterConfig = scheduler->object;
+	params.pDomains = scheduler->domains;
+	params.numDomains = scheduler->domain_count;
+	status = scheduler->nv->call.NVPW_RawCounterConfig_EndPassGroup(&params);
+	return status ? nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_EndPassGroup", status) : OPK_OK;
+}
+
+static int create(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx, const char *chip,
+                  const void *availability)
+{
+	struct nv_SchedulerCreate params = NV_PARAMS(SchedulerCreate, pRawCounterConfig);
+	int status, code;
+
 	params.pChipName = chip;
+	params.pCounterAvailabilityImage = availability;
 	params.activityKind = NV_ACTIVITY_KIND_PROFILER;
 	status = scheduler->nv->call.NVPW_CUDA_RawCounterConfig_Create(&params);
 	if (status)
 		return nv_fail_nvpa(ctx, "NVPW_CUDA_RawCounterConfig_Create", status);
 	scheduler->object = params.pRawCounterConfig;
-	return open_pass(scheduler, ctx);
+	code = find_domains(scheduler, ctx);
+	return code ? code : open_pass(scheduler, ctx);
 }
 
-int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char *chip)
+int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char *chip,
+                         const void *availability)
 {
 	struct opk_nv_scheduler *scheduler;
 	struct opk_nv *nv;
@@ -79,7 +96,7 @@ int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, con
 	if (!scheduler)
 		return opk_nomem(ctx, "a raw counter scheduler");
 	scheduler->nv = nv;
-	code = create(scheduler, ctx, chip);
+	code = create(scheduler, ctx, chip, availability);
 	if (code) {
 		opk_nv_scheduler_free(scheduler);
 		return code;
@@ -97,15 +114,27 @@ void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler)
 	params.pRawCounterConfig = scheduler->object;
 	if (scheduler->object)
 		scheduler->nv->call.NVPW_RawCounterConfig_Destroy(&params);
+	free(scheduler->domains);
 	free(scheduler);
+}
+
+/* Their domain stays 0: the scheduler chooses. */
+static struct nv_RawCounterRequest *make_requests(const char *const *counters, size_t count)
+{
+	struct nv_RawCounterRequest *requests = opk_alloc_array(count, sizeof *requests);
+
+	for (size_t i = 0; requests && i < count; i++) {
+		requests[i].pRawCounterName = counters[i];
+		requests[i].keepInstances = 1;
+	}
+	return requests;
 }
 
 int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                           const char *const *counters, size_t count)
 {
 	struct nv_SchedulerAreSchedulable params = NV_PARAMS(SchedulerAreSchedulable, schedulable);
-	opk_autofree struct nv_RawCounterRequest *requests =
-		opk_alloc_array(count, sizeof *requests);
+	opk_autofree struct nv_RawCounterRequest *requests = make_requests(counters, count);
 	int status;
 
 	if (!requests)
@@ -115,9 +144,6 @@ int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_schedule
 		*out = true;
 		return OPK_OK;
 	}
-	/* Their domain stays 0: the scheduler chooses. */
-	for (size_t i = 0; i < count; i++)
-		requests[i].pRawCounterName = counters[i];
 	params.pRawCounterConfig = scheduler->object;
 	params.rawCounterRequestStructSize = NV_END(struct nv_RawCounterRequest, keepInstances);
 	params.numRawCounterRequests = count;
@@ -155,19 +181,23 @@ static bool is_uncounted(int status)
 	return status == NV_NVPA_INVALID_ARGUMENT || status == NV_NVPA_INVALID_CONTEXT_STATE;
 }
 
-int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
-                           struct opk_nv_scheduler *scheduler, const char *counter)
+struct domains {
+	uint32_t single[MAX_DOMAINS], pairs[MAX_DOMAINS];
+	size_t singles, pair_count;
+};
+
+static int domains_of(struct domains *out, struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
+                      const char *counter)
 {
 	struct nv_SchedulerGetProperties params =
 		NV_PARAMS(SchedulerGetProperties, pSupportedCdgDomains);
-	uint32_t domains[MAX_DOMAINS], pairs[MAX_DOMAINS];
-	int status, code = OPK_OK;
+	int status;
 
 	params.pRawCounterConfig = scheduler->object;
 	params.pRawCounterName = counter;
 	params.numSupportedDomains = params.numSupportedCdgDomains = MAX_DOMAINS;
-	params.pSupportedDomains = domains;
-	params.pSupportedCdgDomains = pairs;
+	params.pSupportedDomains = out->single;
+	params.pSupportedCdgDomains = out->pairs;
 	status = scheduler->nv->call.NVPW_RawCounterConfig_GetRawCounterProperties(&params);
 	if (status) {
 		nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_GetRawCounterProperties", status);
@@ -176,9 +206,141 @@ int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
 	}
 	if (params.numSupportedDomains > MAX_DOMAINS || params.numSupportedCdgDomains > MAX_DOMAINS)
 		return opk_fail(ctx, OPK_EFAILED, "raw counter %s: too many domains", counter);
-	for (size_t i = 0; !code && i < params.numSupportedDomains; i++)
-		code = add_domain(out, ctx, scheduler->nv, domains[i]);
-	for (size_t i = 0; !code && i < params.numSupportedCdgDomains; i++)
-		code = add_domain(out, ctx, scheduler->nv, pairs[i]);
+	out->singles = params.numSupportedDomains;
+	out->pair_count = params.numSupportedCdgDomains;
+	return OPK_OK;
+}
+
+int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
+                           struct opk_nv_scheduler *scheduler, const char *counter)
+{
+	struct domains domains;
+	int code = domains_of(&domains, ctx, scheduler, counter);
+
+	for (size_t i = 0; !code && i < domains.singles; i++)
+		code = add_domain(out, ctx, scheduler->nv, domains.single[i]);
+	for (size_t i = 0; !code && i < domains.pair_count; i++)
+		code = add_domain(out, ctx, scheduler->nv, domains.pairs[i]);
 	return code;
+}
+
+static int add_members(struct opk_strlist *out, struct opk_ctx *ctx,
+                       struct opk_nv_scheduler *scheduler, uint32_t pair)
+{
+	struct nv_SchedulerGetMembers params = NV_PARAMS(SchedulerGetMembers, pMemberDomains);
+	uint32_t members[MAX_DOMAINS];
+	int status, code = OPK_OK;
+
+	params.pRawCounterConfig = scheduler->object;
+	params.domain = pair;
+	params.numMemberDomains = MAX_DOMAINS;
+	params.pMemberDomains = members;
+	status = scheduler->nv->call
+	                 .NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains(&params);
+	if (status)
+		return nv_fail_nvpa(
+			ctx, "NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains",
+			status);
+	for (size_t i = 0; !code && i < params.numMemberDomains && i < MAX_DOMAINS; i++)
+		code = add_domain(out, ctx, scheduler->nv, members[i]);
+	return code;
+}
+
+int opk_nv_counter_places(struct opk_strlist *out, struct opk_ctx *ctx,
+                          struct opk_nv_scheduler *scheduler, const char *counter)
+{
+	struct domains domains;
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_PLANNER);
+
+	if (!code)
+		code = domains_of(&domains, ctx, scheduler, counter);
+	for (size_t i = 0; !code && i < domains.singles; i++)
+		code = add_domain(out, ctx, nv, domains.single[i]);
+	for (size_t i = 0; !code && i < domains.pair_count; i++)
+		code = add_members(out, ctx, scheduler, domains.pairs[i]);
+	return code;
+}
+
+/* ---- config images */
+
+int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
+                              const char *const *counters, size_t count)
+{
+	struct nv_SchedulerAddRawCounters params =
+		NV_PARAMS(SchedulerAddRawCounters, pRawCounterRequests);
+	opk_autofree struct nv_RawCounterRequest *requests = make_requests(counters, count);
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_PLANNER), status;
+
+	if (code)
+		return code;
+	if (!requests)
+		return opk_nomem(ctx, "raw counters");
+	params.pRawCounterConfig = scheduler->object;
+	params.rawCounterRequestStructSize = NV_END(struct nv_RawCounterRequest, keepInstances);
+	params.numRawCounterRequests = count;
+	params.pRawCounterRequests = requests;
+	status = nv->call.NVPW_RawCounterConfig_AddRawCounters(&params);
+	if (status)
+		return nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_AddRawCounters", status);
+	code = close_pass(scheduler, ctx);
+	return code ? code : open_pass(scheduler, ctx);
+}
+
+static int count_passes(size_t *out, struct opk_ctx *ctx, const struct opk_nv_scheduler *scheduler)
+{
+	struct nv_SchedulerGetNumPasses params = NV_PARAMS(SchedulerGetNumPasses, numPasses);
+	int status;
+
+	params.pRawCounterConfig = scheduler->object;
+	status = scheduler->nv->call.NVPW_RawCounterConfig_GetNumPasses(&params);
+	if (status)
+		return nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_GetNumPasses", status);
+	*out = params.numPasses;
+	return OPK_OK;
+}
+
+static int generate(struct opk_ctx *ctx, const struct opk_nv_scheduler *scheduler)
+{
+	struct nv_SchedulerGenerate params = NV_PARAMS(SchedulerGenerate, pRawCounterConfig);
+	int status;
+
+	params.pRawCounterConfig = scheduler->object;
+	status = scheduler->nv->call.NVPW_RawCounterConfig_GenerateConfigImage(&params);
+	return status ? nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_GenerateConfigImage", status)
+	              : OPK_OK;
+}
+
+int opk_nv_scheduler_image(void **out, size_t *size, size_t *passes, struct opk_ctx *ctx,
+                           struct opk_nv_scheduler *scheduler)
+{
+	struct nv_SchedulerGetImage params = NV_PARAMS(SchedulerGetImage, bytesCopied);
+	opk_autofree void *image = NULL;
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_PLANNER);
+
+	if (!code)
+		code = close_pass(scheduler, ctx);
+	if (!code)
+		code = count_passes(passes, ctx, scheduler);
+	if (!code)
+		code = generate(ctx, scheduler);
+	params.pRawCounterConfig = scheduler->object;
+	/* First for the size, then for the image. */
+	for (int round = 0; !code && round < 2; round++) {
+		int status = nv->call.NVPW_RawCounterConfig_GetConfigImage(&params);
+
+		if (status)
+			return nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_GetConfigImage", status);
+		if (!image && !(image = opk_alloc(params.bytesCopied)))
+			return opk_nomem(ctx, "a config image");
+		params.pBuffer = image;
+		params.bytesAllocated = params.bytesCopied;
+	}
+	if (code)
+		return code;
+	*size = params.bytesCopied;
+	*out = opk_take(image);
+	return OPK_OK;
 }

@@ -67,7 +67,16 @@
 	X(NVPW_RawCounterConfig_GetRawCounterProperties, SchedulerGetProperties,                   \
 	  pSupportedCdgDomains, SCHEDULER)                                                         \
 	X(NVPW_RawCounterConfig_RawCounterDomainToString, SchedulerDomainToString, pDomainName,    \
-	  SCHEDULER)
+	  SCHEDULER)                                                                               \
+	X(NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains, SchedulerGetMembers,      \
+	  pMemberDomains, PLANNER)                                                                 \
+	X(NVPW_RawCounterConfig_AddRawCounters, SchedulerAddRawCounters, pRawCounterRequests,      \
+	  PLANNER)                                                                                 \
+	X(NVPW_RawCounterConfig_EndPassGroup, SchedulerEndPassGroup, pDomains, PLANNER)            \
+	X(NVPW_RawCounterConfig_GetNumPasses, SchedulerGetNumPasses, numPasses, PLANNER)           \
+	X(NVPW_RawCounterConfig_GenerateConfigImage, SchedulerGenerate, pRawCounterConfig,         \
+	  PLANNER)                                                                                 \
+	X(NVPW_RawCounterConfig_GetConfigImage, SchedulerGetImage, bytesCopied, PLANNER)
 
 /* Features: what `offpeak doctor` lists and errors name. */
 #define NV_FEATURES(X)                                                                             \
@@ -82,6 +91,7 @@
 	X(SAMPLE_TIMES, "sample-times", "start and end of PM samples; telling PM from range images") \
 	X(SAMPLE_SIZE, "sample-size", "hardware record bytes per PM sample")                       \
 	X(SCHEDULER, "scheduler", "pass counts of many metrics at once")                           \
+	X(PLANNER, "planner", "fewer passes than CUPTI's own order of metrics takes")               \
 	X(METRICS_PER_PASS, "metrics-per-pass", "how many metrics fit one pass")                   \
 	X(SINGLE_PASS_SETS, "single-pass-sets", "single-pass sets as CUPTI lists them (13.2 and later)")
 

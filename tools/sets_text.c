@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "set_text.h"
+#include "sets_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static void tell(const struct app *app, const struct opk_set_import *import)
 	}
 }
 
-int set_text_import(struct app *app, const char *path)
+int sets_import(struct app *app, const char *path)
 {
 	struct opk_set_import *import;
 	int code = opk_set_import_new(&import, app->ctx, path);
@@ -86,7 +86,7 @@ int set_text_import(struct app *app, const char *path)
 	return code;
 }
 
-int set_text_single_pass(struct app *app, const struct opk_single_pass_set *set, const char *chip)
+int sets_write_single_pass(struct app *app, const struct opk_single_pass_set *set, const char *chip)
 {
 	char *text = NULL;
 	int code = opk_single_pass_set_yaml(&text, app->ctx, set, chip);

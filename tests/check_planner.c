@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Packing, and plans shorter than CUPTI's: over the fake, and with NVIDIA's own libraries. */
+#include "adapters/nv/nv.h"
+#include "allocation.h"
+#include "base/buf.h"
+#include "domain/packing.h"
+#include "domain/parts.h"
+#include "domain/plan.h"
+#include "domain/schedule.h"
+#include "fake_nv.h"
+#include "real.h"
+
+/* ---- packing */
+
+/* A bin has room for four items; items of the same odd class clash. */
+static unsigned questions;
+
+static int fits(bool *out, struct opk_ctx *ctx, void *data, const size_t *items, size_t count)
+{
+	const size_t *class = data;
+
+	(void)ctx;
+	questions++;
+	*out = count <= 4;
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = i + 1; j < count; j++)
+			if (class[items[i]] % 2 && class[items[i]] == class[items[j]])
+				*out = false;
+	return OPK_OK;
+}
+
+enum { ITEMS = 60 };
+
+static void make_classes(size_t *class)
+{
+	/* Those that clash come last, where first fit by number alone would be late for them. */
+	for (size_t i = 0; i < ITEMS; i++)
+		class[i] = i < ITEMS - 15 ? 0 : 7;
+}
+
+static void check_bins(const struct opk_bins *bins, size_t *class)
+{
+	for (size_t bin = 0; bin < bins->count; bin++) {
+		size_t items[ITEMS], count = 0;
+		bool good;
+
+		for (size_t i = 0; i < ITEMS; i++)
+			if (bins->bin_of[i] == bin)
+				items[count++] = i;
+		ck_assert_uint_gt(count, 0);
+		fits(&good, NULL, class, items, count);
+		ck_assert_msg(good, "bin %zu", bin);
+	}
+}
+
+START_TEST(packs)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_packing packing;
+	struct opk_bins bins, again;
+	size_t class[ITEMS], bound;
+
+	make_classes(class);
+	ck_ok(ctx, opk_packing_init(&packing, ctx, ITEMS, fits, class));
+	/* About twenty questions an item, not all 1,770 pairs. */
+	ck_assert_uint_le(questions, 1300);
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		ck_ok(ctx, opk_packing_try(&bins, ctx, &packing, seed));
+		check_bins(&bins, class);
+		/* 15 that clash, and room for 45 others beside them. */
+		ck_assert_msg(seed || bins.count == 15, "%zu bins", bins.count);
+		ck_ok(ctx, opk_packing_bound(&bound, ctx, &packing, &bins));
+		ck_assert_uint_eq(bound, 15);
+		ck_ok(ctx, opk_packing_try(&again, ctx, &packing, seed));
+		ck_assert_mem_eq(bins.bin_of, again.bin_of, ITEMS * sizeof *bins.bin_of);
+		opk_bins_clear(&bins);
+		opk_bins_clear(&again);
+	}
+	opk_packing_clear(&packing);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Items that fit everywhere don't count; none at all need no bin. */
+START_TEST(bounds)
+{
+	static const struct {
+		struct here here;
+		size_t count, clashing, bins, bound;
+	} rows[] = {
+		{ HERE, 0, 0, 0, 1 }, { HERE, 1, 0, 1, 1 }, { HERE, 4, 0, 1, 1 },
+		{ HERE, 5, 0, 2, 2 }, { HERE, 9, 0, 3, 3 }, { HERE, 3, 3, 3, 3 },
+		{ HERE, 12, 5, 5, 5 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_packing packing;
+		struct opk_bins bins;
+		size_t class[ITEMS] = { 0 }, bound;
+
+		for (size_t j = 0; j < rows[i].clashing; j++)
+			class[j] = 1;
+		ck_ok(ctx, opk_packing_init(&packing, ctx, rows[i].count, fits, class));
+		ck_ok(ctx, opk_packing_try(&bins, ctx, &packing, 0));
+		ck_row(&rows[i], bins.count == rows[i].bins, "%zu bins", bins.count);
+		ck_ok(ctx, opk_packing_bound(&bound, ctx, &packing, &bins));
+		ck_row(&rows[i], bound == rows[i].bound, "bound %zu", bound);
+		opk_bins_clear(&bins);
+		opk_packing_clear(&packing);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+static int fails(bool *out, struct opk_ctx *ctx, void *data, const size_t *items, size_t count)
+{
+	(void)data;
+	(void)items;
+	*out = true;
+	return count < 3 ? OPK_OK : opk_fail(ctx, OPK_EFAILED, "no answer");
+}
+
+START_TEST(questions_fail)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_packing packing;
+	struct opk_bins bins = { 0 };
+
+	ck_ok(ctx, opk_packing_init(&packing, ctx, 5, fails, NULL));
+	ck_code(ctx, opk_packing_try(&bins, ctx, &packing, 0), OPK_EFAILED);
+	ck_assert_ptr_null(bins.bin_of);
+	opk_packing_clear(&packing);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- plans over the fake, whose CUPTI wastes passes on demand */
+
+static const char some[] = "fake__a.sum,fake__b.sum,fake__c.sum";
+
+static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *chip,
+                     const char *names, double effort)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_set *set;
+	int code;
+
+	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
+	options.chip = chip;
+	options.effort = effort;
+	code = opk_plan_new(plan, ctx, set, &options);
+	opk_set_free(set);
+	return code;
+}
+
+START_TEST(shortens)
+{
+	static const struct {
+		struct here here;
+		unsigned needless;
+		double effort;
+		size_t passes;
+	} rows[] = {
+		{ HERE, 0, 0, 2 }, { HERE, 1, 0, 2 }, { HERE, 5, 0, 2 }, { HERE, 5, 0.1, 2 },
+		{ HERE, 5, -1, 7 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_plan *plan;
+
+		fake.needless_passes = rows[i].needless;
+		ck_ok(ctx, make_plan(&plan, ctx, "FA100", some, rows[i].effort));
+		ck_row(&rows[i], opk_plan_passes(plan) == rows[i].passes, "%zu",
+		       opk_plan_passes(plan));
+		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+		opk_plan_free(plan);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* CUPTI's plan stands where the library lacks a call. */
+START_TEST(without_planner)
+{
+	static const enum fake_call calls[] = {
+		FAKE_NVPW_CUDA_RawCounterConfig_Create, FAKE_NVPW_RawCounterConfig_AddRawCounters,
+		FAKE_NVPW_Config_GetRawCounters,
+	};
+
+	for (size_t i = 0; i < COUNT(calls); i++) {
+		struct nv_table table = fake_table();
+		struct opk_ctx *ctx;
+		struct opk_plan *plan;
+
+		fake_reset();
+		fake.needless_passes = 3;
+		*fake_slot(&table, calls[i]) = NULL;
+		ctx = fake_ctx_of(&table);
+		ck_ok(ctx, make_plan(&plan, ctx, "FA100", some, 0));
+		ck_assert_uint_eq(opk_plan_passes(plan), 5);
+		ck_assert_uint_eq(opk_error_count(ctx), 0);
+		opk_plan_free(plan);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(calls_fail)
+{
+	static const enum fake_call calls[] = {
+		FAKE_NVPW_CUDA_RawCounterConfig_Create,
+		FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies,
+		FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable,
+		FAKE_NVPW_RawCounterConfig_AddRawCounters,
+		FAKE_NVPW_RawCounterConfig_GenerateConfigImage,
+		FAKE_NVPW_Config_GetRawCounters,
+	};
+
+	for (size_t i = 0; i < COUNT(calls); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_plan *plan = NULL;
+
+		fake.needless_passes = 3;
+		fake.status[calls[i]] = 1;
+		ck_code(ctx, make_plan(&plan, ctx, "FA100", some, 0), OPK_EFAILED);
+		ck_assert_msg(told(ctx, "no shorter plan of set"), "%s", errors_of(ctx));
+		ck_assert_ptr_null(plan);
+		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	bool failed = true;
+
+	for (long n = 0; failed; n++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_plan_options options = OPK_INIT(options);
+		struct opk_plan *plan = NULL;
+		struct opk_plan_detail *detail = NULL;
+		struct opk_set *set;
+		int code;
+
+		fake.needless_passes = 1;
+		ck_ok(ctx, opk_set_from_names(&set, ctx, some));
+		options.chip = "FA100";
+		fail_allocation(n);
+		code = opk_plan_new(&plan, ctx, set, &options);
+		if (!code)
+			code = opk_plan_detail_new(&detail, ctx, plan);
+		failed = allocation_failed();
+		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
+		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+		opk_plan_detail_free(detail);
+		opk_plan_free(plan);
+		opk_set_free(set);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* ---- NVIDIA's own libraries */
+
+static char *wide_names(struct opk_ctx *ctx)
+{
+	struct opk_buf text = { 0 };
+	const struct opk_meta *meta;
+	struct opk_file *file;
+
+	ck_ok(ctx, opk_file_open(&file, ctx, TEST_DATA_DIR "/recordings/gh100-wide-auto.opk"));
+	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
+	for (size_t i = 0; i < meta->metric_count; i++)
+		opk_buf_add_printf(&text, "%s%s", i ? "," : "", meta->metrics[i]);
+	opk_buf_add(&text, "", 1);
+	ck_assert(!text.failed);
+	opk_file_free(file);
+	return (char *)text.data;
+}
+
+/* Nsight Compute takes 19 passes for these, CUPTI's order 16. */
+START_TEST(real_wide)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_plan_detail *detail;
+	struct opk_plan *plan;
+	opk_autofree char *names = wide_names(ctx);
+	size_t splits = 0, saving = 0;
+
+	if (version_of(ctx) == CUPTI_13_0) {
+		ck_ok(ctx, make_plan(&plan, ctx, "GH100", names, 0));
+		ck_assert_uint_eq(opk_plan_passes(plan), 15);
+		ck_ok(ctx, opk_plan_detail_new(&detail, ctx, plan));
+		ck_assert_uint_eq(opk_plan_detail_lower_bound(detail), 15);
+		for (size_t i = 0; i < opk_plan_metric_count(plan); i++) {
+			splits += opk_plan_detail_splits(detail, i);
+			saving += opk_plan_detail_saves(detail, i) > 0;
+		}
+		ck_assert_uint_eq(splits, 1);
+		ck_assert_uint_le(saving, 10);
+		opk_plan_detail_free(detail);
+		opk_plan_free(plan);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* With the counters of CUPTI's own passes in their order, the image is CUPTI's, byte for byte. */
+START_TEST(real_images_are_the_same)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_autofree char *names = wide_names(ctx);
+	struct opk_nv_scheduler *scheduler;
+	struct opk_counters counters;
+	struct opk_plan *plan;
+	size_t size, ours_size, passes;
+	const void *theirs;
+	void *ours;
+
+	if (version_of(ctx) == CUPTI_13_0) {
+		ck_ok(ctx, make_plan(&plan, ctx, "GH100", names, -1));
+		theirs = opk_plan_config(plan, &size);
+		ck_ok(ctx, opk_counters_of(&counters, ctx, "GH100", &plan->metrics));
+		ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "GH100", NULL));
+		ck_ok(ctx, opk_nv_scheduler_add_pass(ctx, scheduler,
+		                                     opk_strlist_items(&counters.names),
+		                                     counters.names.count));
+		ck_ok(ctx, opk_nv_scheduler_image(&ours, &ours_size, &passes, ctx, scheduler));
+		ck_assert_uint_eq(passes, opk_plan_passes(plan));
+		ck_assert_uint_eq(ours_size, size);
+		ck_assert_mem_eq(ours, theirs, size);
+		free(ours);
+		opk_nv_scheduler_free(scheduler);
+		opk_counters_clear(&counters);
+		opk_plan_free(plan);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Every raw counter of every metric is in some pass of the image. */
+START_TEST(real_plans_are_complete)
+{
+	static const char *const chips[] = { "TU102", "GA100", "GH100", "GB202" };
+	static const char names[] =
+		"lts__t_sectors_op_read.sum,lts__t_sectors_op_write.sum,lts__t_sectors_op_atom.sum,"
+		"lts__t_sectors_op_red.sum,lts__t_sectors_srcunit_tex.sum,lts__t_requests.sum,"
+		"lts__t_sectors_lookup_hit.sum,lts__t_sectors_lookup_miss.sum,lts__t_sectors.sum,"
+		"sm__inst_executed.sum,sm__warps_active.avg.per_cycle_active,sm__inst_issued.sum,"
+		"l1tex__t_sectors.sum,l1tex__t_sector_hit_rate.pct,lts__t_sector_hit_rate.pct,"
+		"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,sm__throughput.avg.pct_of_peak_"
+		"sustained_elapsed";
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; version_of(ctx) >= 130000 && i < COUNT(chips); i++) {
+		struct opk_schedule schedule;
+		struct opk_counters counters;
+		struct opk_plan *ours, *theirs;
+		size_t size;
+
+		ck_ok(ctx, make_plan(&theirs, ctx, chips[i], names, -1));
+		ck_ok(ctx, make_plan(&ours, ctx, chips[i], names, 0));
+		ck_assert_msg(opk_plan_passes(ours) <= opk_plan_passes(theirs), "%s: %zu, %zu",
+		              chips[i], opk_plan_passes(ours), opk_plan_passes(theirs));
+		ck_ok(ctx, opk_counters_of(&counters, ctx, chips[i], &ours->metrics));
+		ck_ok(ctx, opk_schedule_read(&schedule, ctx, &counters, opk_plan_config(ours, &size),
+		                             ours->config_size, ours->passes));
+		for (size_t j = 0; j < counters.names.count; j++)
+			ck_assert_msg(schedule.pass_of[j] < ours->passes, "%s: %s", chips[i],
+			              counters.names.items[j]);
+		opk_schedule_clear(&schedule);
+		opk_counters_clear(&counters);
+		opk_plan_free(ours);
+		opk_plan_free(theirs);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("planner");
+	TCase *packing = tcase_create("packing"), *fakes = tcase_create("fake");
+	TCase *real = tcase_create("real");
+
+	tcase_add_test(packing, packs);
+	tcase_add_test(packing, bounds);
+	tcase_add_test(packing, questions_fail);
+	suite_add_tcase(suite, packing);
+	tcase_add_test(fakes, shortens);
+	tcase_add_test(fakes, without_planner);
+	tcase_add_test(fakes, calls_fail);
+	tcase_add_test(fakes, without_memory);
+	suite_add_tcase(suite, fakes);
+	tcase_set_timeout(real, 300);
+	if (have_cupti()) {
+		tcase_add_test(real, real_wide);
+		tcase_add_test(real, real_images_are_the_same);
+		tcase_add_test(real, real_plans_are_complete);
+	}
+	suite_add_tcase(suite, real);
+	return run_suite(suite);
+}

@@ -1,0 +1,168 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Metric sets on the command line: --check and its matrix, parameters, optional metrics, what plan and build make
+# of a set.
+. "${SOURCE:?}/tests/tap.sh"
+
+unset OFFPEAK_SETS
+cd "$tmp" || exit 99
+
+cat >bad.yaml <<'END'
+name: bad
+verzion: 2
+derived:
+  a: b + 1
+  b: 2 * (a
+metrics:
+  - smsp__inst_executed.sum
+  - smsp__inst_executed.sum
+END
+section 'every error of a file'
+run 4 sets --check bad.yaml
+cat >wanted <<'END'
+offpeak: bad.yaml: 3 errors
+  bad.yaml:2:1: unknown key 'verzion', did you mean version?
+    verzion: 2
+    ^
+  bad.yaml:5:12: an operator or ')' is needed here, not the end
+      b: 2 * (a
+               ^
+  bad.yaml:8:5: metric smsp__inst_executed.sum is listed twice, first at bad.yaml:7:5
+      - smsp__inst_executed.sum
+        ^
+END
+equal err wanted
+out_lacks .
+run 4 plan --chip GH100 ./bad.yaml
+err_has '^offpeak: ./bad.yaml: 3 errors$'
+printf 'name: x\nmetrics: [a__b.sum]\n\033[2J: 1\n' >escape.yaml
+run 4 sets --check escape.yaml
+same 'escapes on stderr' "$(tr -d '\n -~' <"$tmp/err" | wc -c)" 0
+
+section 'wrong words on the command line'
+refuses 2 'go with --check' sets --chip GH100
+refuses 2 'go with --check' sets --param a=b
+refuses 2 "'GH100' wants --check" sets --check bad.yaml GH100
+refuses 2 '--param level: NAME=VALUE is needed' plan --chip GH100 l1 --param level
+refuses 2 '--param =1: NAME=VALUE is needed' sets --check l1 --param =1
+refuses 2 "set l1 has no parameter 'level'" plan --chip GH100 l1 --param level=2
+refuses 2 "set l1 has no parameter 'level'" build --chip GH100 l1 --param level=2 -o x.opk
+
+if ! "$OFFPEAK" chips >/dev/null 2>&1; then
+	skip 'no libcupti: no set is planned'
+	finish
+fi
+
+cat >roof.yaml <<'END'
+name: roof
+version: 7
+chips: [GH100, ampere]
+parameters: {level: lts}
+constants:
+  two: 2
+derived:
+  flops: two * smsp__sass_thread_inst_executed_op_ffma_pred_on.sum
+  intensity: {formula: flops / bytes, description: operations per byte}
+metrics:
+  - {metric: dram__bytes.sum, as: bytes, only: [GH100, GA100, GA102]}
+  - {metric: "${level}__t_bytes.sum", as: bytes, except: [GH100, GA100, GA102]}
+  - {metric: no__such.sum, optional: true}
+  - group: Cycles
+    metrics: [sm__cycles_active.avg]
+END
+
+section 'the matrix'
+works sets --check roof.yaml
+header_is chip,passes,metrics,left_out,status
+out_has '^GH100,[0-9]+,3,1,ok$'
+out_has '^GA10B,[0-9]+,3,1,ok$'
+out_lacks '^GB'
+works sets --check roof.yaml --chip gh100
+lines_are 2
+works sets --check roof.yaml --chip GH100,GA100 --chip GA102
+lines_are 4
+works sets --check roof.yaml --chip GH100 GA100
+lines_are 3
+run 0 sets --check roof.yaml --chip GB202
+out_has '^GB202,[0-9]+,3,1,ok$'
+err_has '^offpeak: note: set roof does not claim to support GB202$'
+works sets --check roof.yaml --chip GH100,GA10B --format json
+json '[r["status"] for r in j] == ["ok", "ok"] and j[0]["left_out"] == 1'
+refuses 2 '--chip GH10O: no such chip' sets --check roof.yaml --chip GH10O
+
+section 'errors of chips'
+# What several chips have in common is told once, and what one has alone is told, too.
+cat >chips.yaml <<'END'
+name: chips
+chips: [GH100, GA100, GX999, Amper]
+metrics:
+  - dram__byte*.sum
+  - /no__such.*/
+  - {metric: no__other.sum, only: [GA100]}
+END
+run 4 sets --check chips.yaml
+cat >wanted <<'END'
+offpeak: chips.yaml: 2 errors
+  chips.yaml:2:23: unknown chip 'GX999'; 'offpeak chips' lists them
+    chips: [GH100, GA100, GX999, Amper]
+                          ^
+  chips.yaml:2:30: unknown chip 'Amper', did you mean Ampere?; 'offpeak chips' lists them
+    chips: [GH100, GA100, GX999, Amper]
+                                 ^
+END
+head -n 7 "$tmp/err" >first
+equal first wanted
+err_has '^  chips.yaml:5:5: (GA100|GH100) has no metric that matches /no__such.\*/$'
+same 'times that it is told' "$(grep -c 'no__such.\*/$' "$tmp/err")" 3
+err_has "^  chips.yaml:6:14: GA100 has no metric 'no__other.sum'"
+out_has '^GA100,,,,set chips on GA100: 2 errors$'
+out_has '^GH100,,,,"?chips.yaml:5:5: GH100 has no metric that matches /no__such'
+printf 'name: pm\nprofiler: pm\nmetrics: [sm__cycles_active.avg]\n' >pm.yaml
+chip=$("$OFFPEAK" chips --format csv | awk -F, '$3 == "no" { print $1; exit }')
+if [ -n "$chip" ]; then
+	run 4 sets --check pm.yaml --chip "$chip"
+	out_has "^$chip,,,,the chip lacks the set's profiler\$"
+fi
+
+section 'plan and build'
+run 0 plan --chip GH100 ./roof.yaml --format json
+err_has '^offpeak: note: GH100 has not all of set roof: left out no__such.sum$'
+json 'j["metrics"] == ["dram__bytes.sum", "sm__cycles_active.avg",
+	"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"]'
+run 0 plan --chip GA103 ./roof.yaml --param level=l1tex --format json
+json 'j["metrics"][0] == "l1tex__t_bytes.sum"'
+works plan --chip GH100 'dram__bytes_[rw]*.sum' --format json
+json 'j["metrics"] == ["dram__bytes_read.sum", "dram__bytes_write.sum"]'
+works plan --chip GH100 achieved_occupancy,sm__cycles_active.avg --format json
+json 'j["metrics"] == ["sm__cycles_active.avg", "sm__warps_active.avg.pct_of_peak_sustained_active"]'
+run 0 build --chip GH100 ./roof.yaml -o roof.opk
+err_has 'left out no__such.sum'
+works info roof.opk --format json
+keep info
+json 'j["labels"] == [{"label": "bytes", "metric": "dram__bytes.sum"}]'
+json 'j["set_facts"][0]["version"] == 7 and len(j["set_facts"][0]["hash"]) == 14'
+json 'j["set_facts"][0]["columns"] == ["bytes", "sm__cycles_active.avg", "flops", "intensity"]'
+json '[d["formula"] for d in j["derived"]] == ["2 * smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+	"flops / bytes"]'
+json '[(h["title"], h["first"], h["count"]) for h in j["headings"]] == [("Cycles", 1, 1)]'
+# Written otherwise, the set is the same; with another constant it is another.
+hash_of() {
+	"$OFFPEAK" build --chip GH100 "$@" -o hash.opk >/dev/null 2>&1
+	"$OFFPEAK" info hash.opk | sed -n 's/^set_facts\[0\]\.hash,//p'
+}
+python3 -c 'import yaml' 2>/dev/null && {
+	python3 -c 'import json, yaml
+print(json.dumps(yaml.safe_load(open("roof.yaml"))))' >roof.json.yaml
+	same 'hash of the set in JSON' "$(hash_of ./roof.json.yaml)" "$(hash_of ./roof.yaml)"
+}
+sed 's/two: 2/two: 3/' roof.yaml >other.yaml
+[ "$(hash_of ./other.yaml)" != "$(hash_of ./roof.yaml)" ] && ok || fail 'another constant, the same hash'
+same 'hash of a set that is joined with itself' "$(hash_of ./roof.yaml ./roof.yaml | wc -c)" 15
+
+section 'a plan cut to one pass'
+run 0 build --chip GH100 --single-pass ./roof.yaml -o single.opk
+works info single.opk --format json
+json 'len(j["metrics"]) == 2'
+json 'j.get("derived", []) == []'
+json 'j["set_facts"][0].get("columns", ["bytes", "sm__cycles_active.avg"]) == ["bytes", "sm__cycles_active.avg"]'
+finish
