@@ -76,7 +76,7 @@ if have_cupti; then
 	json '"dram__bytes_read.sum" in j["metrics"] and "lts__t_sector_hit_rate.pct" in j["metrics"]'
 	works plan --chip GA102 ./kernel.yaml --format json
 	json '"lts__average_gcomp_output_sector_compression_achieved_rate.ratio" in j["metrics"]'
-	works plan --chip GA10B ./kernel.yaml --format json
+	notes 'left out .*dram_bytes_doubled_sum' plan --chip GA10B ./kernel.yaml --format json
 	json '"dram__bytes.sum" not in j["metrics"]'
 	works plan --chip GH100 ./kernel-device.yaml
 	works plan --chip TU102 ./sampling.yaml
@@ -88,10 +88,10 @@ if have_cupti; then
 	cp out single.yaml
 	out_has '^chips: \[GH100\]$'
 	works sets --check ./single.yaml
-	same 'passes' "$(tail -n 1 out)" 'GH100,1'
+	out_has '^GH100,1,[0-9]*,0,ok$'
 	works sets --single-pass gh100 TriageCompute --yaml -o triage.yaml
 	works sets --check ./triage.yaml
-	same 'passes' "$(tail -n 1 out)" 'GH100,1'
+	out_has '^GH100,1,[0-9]*,0,ok$'
 else
 	skip 'single-pass sets: no libcupti'
 fi
