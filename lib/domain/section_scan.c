@@ -243,7 +243,7 @@ int opk_scan_string(struct opk_scan *s, struct opk_buf *out)
 	opk_scan_next(s);
 	if (out->failed)
 		return opk_nomem(s->ctx, "a section");
-	if (is_utf8(out->data + start, out->size - start))
+	if (out->size == start || is_utf8(out->data + start, out->size - start))
 		return OPK_OK;
 	return opk_fail_at(s->ctx, &place, "this string is not UTF-8");
 }
