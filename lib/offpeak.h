@@ -465,6 +465,32 @@ void opk_set_list_free(struct opk_set_list *list);
 size_t opk_set_list_count(const struct opk_set_list *list);
 const char *opk_set_list_path(const struct opk_set_list *list, size_t i);
 
+/* A metric set that was made of another tool's file. */
+struct opk_imported_set {
+	const char *name;
+	const char *suffix; /* sets files of it apart: "" of the first one, "-device", "-pm2" */
+	enum opk_profiler profiler;
+	size_t metric_count;
+	size_t left_out_count; /* what was asked for and is in none of the sets; the first one's text tells why */
+	const char *yaml;      /* in the form of docs/metric-sets.md */
+};
+
+/*
+ * From a section file of Nsight Compute, or a list of names as ncu --metrics takes it, with lines, commas and #
+ * comments. The first set is the one with most metrics. A file with metrics of both profilers makes several, and so
+ * does one with several passes of PM sampling, or with metrics that count the whole device beside others. Opens no library of NVIDIA's. Errors carry file:line:column
+ * (OPK_EINPUT); OPK_EFAILED: no metric of the hardware's is in the file.
+ */
+struct opk_set_import;
+int opk_set_import_new(struct opk_set_import **out, struct opk_ctx *ctx, const char *path);
+void opk_set_import_free(struct opk_set_import *import);
+size_t opk_set_import_count(const struct opk_set_import *import);
+const struct opk_imported_set *opk_set_import_get(const struct opk_set_import *import, size_t i);
+
+/* A single-pass set of a chip as a metric set's YAML; free(). */
+int opk_single_pass_set_yaml(char **out, struct opk_ctx *ctx, const struct opk_single_pass_set *set,
+                             const char *chip);
+
 /* ---- plans ------------------------------------------------------------------------------ */
 
 struct opk_plan_options {
