@@ -102,4 +102,49 @@ equal pm.0 pm.default
 works plan --chip GH100 pm-overview --format json
 json 'j["passes"] == 1 and j["lower_bound"] == 1 and j["sample_bytes"] > 0'
 
+# svg FILE EXPRESSION: valid XML for which the expression holds; `j` is the plan's report.
+svg() {
+	[ "$have_python" = yes ] || return 0
+	pass "$1: $2" python3 - "$1" "$2" "$tmp/out" <<'PYTHON'
+import json, sys
+import xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+j = json.load(open(sys.argv[3]))
+ns = "{http://www.w3.org/2000/svg}"
+passes = [g for g in root.iter(ns + "g") if g.get("class") == "pass"]
+texts = ["".join(t.itertext()) for t in root.iter(ns + "text")]
+of_class = lambda at, name: [e for e in at.iter() if name in (e.get("class") or "").split()]
+assert eval(sys.argv[2]), (sys.argv[2], texts)
+PYTHON
+}
+
+section 'the picture'
+fresh
+works plan --chip GH100 compute l2 l1 --svg dir/plan.svg --format json
+files_are 'plan.svg '
+svg dir/plan.svg 'len(passes) == j["passes"]'
+svg dir/plan.svg 'texts[0] == "%d passes: compute+l2+l1 on GH100" % j["passes"]'
+svg dir/plan.svg 'all(len(of_class(p, "cell")) == len(j["domains"]) for p in passes)'
+svg dir/plan.svg '[p.find(ns + "title").text.split("\n")[1:] for p in passes] == [p["metrics"] for p in j["plan"]]'
+svg dir/plan.svg '[len(of_class(p, "bar")) for p in passes] == [len(p["domains"]) for p in j["plan"]]'
+svg dir/plan.svg 'all("%d pass%s" % (d["lower_bound"], "" if d["lower_bound"] == 1 else "es") in texts for d in j["domains"])'
+svg dir/plan.svg 'len(of_class(root, "software")) == 1'
+svg dir/plan.svg 'max(float(r.get("height")) for r in of_class(root, "bar")) == 28'
+cp dir/plan.svg first.svg
+works plan --chip GH100 compute l2 l1 --svg dir/plan.svg --format json
+equal dir/plan.svg "$tmp/first.svg"
+# One pass has no domains; a name of the user's is text.
+printf 'name: "a <b> & \\"c\\""\ndescription: d\nmetrics: [dram__bytes.sum]\n' >odd.yaml
+works plan --chip GH100 ./odd.yaml --svg dir/odd.svg --format json
+svg dir/odd.svg 'texts[0] == "1 pass: %s on GH100" % j["set"] and len(of_class(root, "bar")) == 1'
+svg dir/odd.svg '"<b>" in j["set"]'
+works plan --chip GH100 pm-overview --svg dir/pm.svg --format json
+svg dir/pm.svg 'len(passes) == 1'
+fresh
+echo old >dir/old.svg
+refuses 1 'needs [0-9]+ passes' plan --chip GH100 l1 --max-passes 1 --svg dir/old.svg
+same 'the old picture' "$(cat dir/old.svg)" old
+refuses 1 missing plan --chip GH100 roofline --svg missing/plan.svg
+files_are 'old.svg '
+
 finish
