@@ -9,7 +9,7 @@ cd "$tmp" || exit 99
 section 'several files'
 fresh
 works build --chip GH100 compute l2 --max-passes 8 --split -o dir/out.opk --format json
-json 'list(j[0]) == ["file", "chip", "profiler", "set", "metrics", "passes", "groups"]'
+json 'list(j[0]) == ["file", "chip", "profiler", "set", "metrics", "passes", "groups", "ungrouped"]'
 json 'len(j) > 1 and all(f["passes"] <= 8 and f["metrics"] > 0 and f["set"] == "compute+l2" for f in j)'
 json '[f["file"] for f in j] == ["dir/out-%d.opk" % (i + 1) for i in range(len(j))]'
 json 'sorted(__import__("os").listdir("dir")) == [f["file"][4:] for f in j]'
@@ -32,7 +32,7 @@ equal sorted wanted
 mv dir first
 fresh
 works build --chip GH100 compute l2 --max-passes 8 --split -o dir/out.opk --format csv
-header_is 'file,chip,profiler,set,metrics,passes,groups'
+header_is 'file,chip,profiler,set,metrics,passes,groups,ungrouped'
 for file in dir/*; do
 	equal "$file" "$tmp/first/${file#dir/}"
 done
@@ -44,7 +44,7 @@ json 'len(j) == 1 and j[0]["passes"] == 2'
 files_are 'one-1.opk '
 fresh
 works build --chip GH100 roofline --max-passes 1 --split -o dir/a.b --no-groups --format json
-json 'len(j) == 2 and all(f["passes"] == 1 for f in j)'
+json 'len(j) == 2 and all(f["passes"] == 1 and "ungrouped" not in f for f in j)'
 files_are 'a-1.b a-2.b '
 fresh
 works build --chip GH100 roofline --max-passes 1 --split -o dir/plain --effort 0

@@ -84,7 +84,8 @@ int build_report(struct app *app, const struct opk_plan *plan, const char *path,
 	return app_end_output(app, opk_out_record(app->out, columns, cells, count));
 }
 
-int build_report_split(struct app *app, const struct opk_plan_split *split, char *const *paths)
+int build_report_split(struct app *app, const struct opk_plan_split *split, char *const *paths,
+                       bool grouped)
 {
 	struct opk_column columns[COLUMNS];
 	size_t sample_bytes, count = COMMON;
@@ -96,14 +97,18 @@ int build_report_split(struct app *app, const struct opk_plan_split *split, char
 		columns[i] = common[i];
 	if (plan_sample_bytes(app, opk_plan_split_get(split, 0), &sample_bytes))
 		columns[count++] = (struct opk_column){ "sample_bytes", OPK_CELL_UINT };
+	else if (grouped)
+		columns[count++] = (struct opk_column){ "ungrouped", OPK_CELL_UINT };
 	code = opk_out_table(app->out, "files", columns, count);
 	for (size_t i = 0; !code && i < opk_plan_split_count(split); i++) {
 		const struct opk_plan *plan = opk_plan_split_get(split, i);
 		union opk_cell cells[COLUMNS];
-		size_t ungrouped;
+		size_t ungrouped = 0;
 
 		code = fill(app, cells, &ungrouped, plan, paths[i]);
-		if (count > COMMON && plan_sample_bytes(app, plan, &sample_bytes))
+		/* What has one pass needs no groups. */
+		cells[COMMON].uint = opk_plan_passes(plan) > 1 ? ungrouped : 0;
+		if (plan_sample_bytes(app, plan, &sample_bytes))
 			cells[COMMON].uint = sample_bytes;
 		if (!code)
 			code = opk_out_row(app->out, cells);

@@ -8,6 +8,7 @@
 /* Of one file. `grouped`: it was packed into groups. */
 int build_report(struct app *app, const struct opk_plan *plan, const char *path, bool grouped);
 /* Of several, a row a file; path i is plan i's. */
-int build_report_split(struct app *app, const struct opk_plan_split *split, char *const *paths);
+int build_report_split(struct app *app, const struct opk_plan_split *split, char *const *paths,
+                       bool grouped);
 
 #endif

@@ -88,7 +88,7 @@ int build_split(struct app *app, const struct opk_set *set, const struct opk_pla
 	if (!code)
 		code = finish_files(app, &files);
 	if (!code)
-		code = build_report_split(app, split, files.paths);
+		code = build_report_split(app, split, files.paths, !options->no_groups);
 	free_files(&files);
 	opk_plan_split_free(split);
 	return code;
