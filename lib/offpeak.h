@@ -549,6 +549,18 @@ const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
 int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan);
 
 /*
+ * A set's metrics divided into plans of at most options->max_passes passes each (PM sampling: one), as few as are
+ * found, each metric in one of them. PerfWorks tells which metrics go together, as far as it knows them, and each
+ * plan is opk_plan_new()'s. Metrics that need more passes by themselves fail the whole, and the message names them.
+ */
+struct opk_plan_split;
+int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const struct opk_set *set,
+                       const struct opk_plan_options *options);
+void opk_plan_split_free(struct opk_plan_split *split);
+size_t opk_plan_split_count(const struct opk_plan_split *split);
+const struct opk_plan *opk_plan_split_get(const struct opk_plan_split *split, size_t i);
+
+/*
  * Counter domains that counters may choose between, and that are therefore scheduled together. `bound` passes are
  * the fewest they can take, unless a pass had room for more of their counters than the fullest one that was found.
  */
@@ -870,6 +882,12 @@ struct opk_build_options {
  */
 int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
               const struct opk_build_options *options, const char *path);
+/*
+ * The same under a temporary name, for files that appear together or not at all: opk_writer_finish() puts it in
+ * place, and opk_writer_free() alone leaves nothing.
+ */
+int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
+                    const struct opk_build_options *options, const char *path);
 /*
  * Whether the prefixes will have instances: by default those of range sets, and those of PM-sampling
  * sets with a minimum or maximum, which need them.
