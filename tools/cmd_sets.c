@@ -181,6 +181,27 @@ static int single_pass(struct app *app, const char *chip, const char *name, bool
 	return code;
 }
 
+/* What a set lists, as it is written: patterns and derived metrics by their names. */
+static int show(struct app *app, const char *spec)
+{
+	static const struct opk_column column = { "metric", OPK_CELL_STRING };
+	struct opk_set *set;
+	int code = opk_set_find(&set, app->ctx, spec);
+
+	if (code)
+		return app_fail(app, code);
+	code = app_begin_output(app, app_default_format(app));
+	if (!code) {
+		code = opk_out_table(app->out, "metrics", &column, 1);
+		for (size_t i = 0; !code && i < opk_set_metric_count(set); i++)
+			code = opk_out_row(app->out,
+			                   &(union opk_cell){ .string = opk_set_metric(set, i) });
+		code = app_end_output(app, code);
+	}
+	opk_set_free(set);
+	return code;
+}
+
 static int check_usage(struct app *app, const struct sets_args *args)
 {
 	if (!!args->check + !!args->single_pass + !!args->import > 1)
@@ -189,10 +210,10 @@ static int check_usage(struct app *app, const struct sets_args *args)
 		return app_error(app, OPK_EUSAGE, "sets: --chip and --param go with --check SET");
 	if (args->yaml && !(args->single_pass && app->argument_count))
 		return app_error(app, OPK_EUSAGE, "sets: --yaml goes with --single-pass CHIP SET");
-	if (app->argument_count && !args->single_pass && !args->chips.count)
+	if (app->argument_count && (args->check || args->import) && !args->chips.count)
 		return app_error(app, OPK_EUSAGE, "sets: '%s' wants --check, --import or --single-pass CHIP",
 		                 app->arguments[0]);
-	if (app->argument_count > 1 && args->single_pass)
+	if (app->argument_count > 1 && !args->check)
 		return app_error(app, OPK_EUSAGE, "sets: surplus argument '%s'", app->arguments[1]);
 	return OPK_OK;
 }
@@ -219,16 +240,18 @@ static int run(struct app *app, void *data)
 	if (args->import)
 		return sets_import(app, args->import);
 	if (!args->check)
-		return list(app);
+		return app->argument_count ? show(app, app->arguments[0]) : list(app);
 	return take_chips(app, &args->chips) ? OPK_EUSAGE
 	                                     : sets_check(app, args->check, &args->chips, &args->params);
 }
 
 const struct command sets_command = {
 	.name = "sets",
-	.synopsis = "[--check SET [--chip CHIP...] | --single-pass CHIP [SET] | --import FILE]",
+	.synopsis = "[SET | --check SET [--chip CHIP...] | --single-pass CHIP [SET] | --import FILE]",
 	.summary = "list the shipped metric sets, or check one",
-	.details = "--check tells every error of a set's file with its line, then plans the set on every chip\n"
+	.details = "With SET, what it lists.\n"
+	           "\n"
+	           "--check tells every error of a set's file with its line, then plans the set on every chip\n"
 	           "that it claims, or on those that are named, and prints passes, metrics and how many\n"
 	           "optional ones were left out; status is ok, or what is wrong. metrics of the list counts\n"
 	           "entries, and a pattern is one. Sets are looked for in OFFPEAK_SETS and beside the program;\n"
