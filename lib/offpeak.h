@@ -468,6 +468,32 @@ void opk_set_list_free(struct opk_set_list *list);
 size_t opk_set_list_count(const struct opk_set_list *list);
 const char *opk_set_list_path(const struct opk_set_list *list, size_t i);
 
+/* A metric set that was made of another tool's file. */
+struct opk_imported_set {
+	const char *name;
+	const char *suffix; /* sets files of it apart: "" of the first one, "-device", "-pm2" */
+	enum opk_profiler profiler;
+	size_t metric_count;
+	size_t left_out_count; /* what was asked for and is in none of the sets; the first one's text tells why */
+	const char *yaml;      /* in the form of docs/metric-sets.md */
+};
+
+/*
+ * From a section file of Nsight Compute, or a list of names as ncu --metrics takes it, with lines, commas and #
+ * comments. The first set is the one with most metrics. A file with metrics of both profilers makes several, and so
+ * does one with several passes of PM sampling, or with metrics that count the whole device beside others. Opens no library of NVIDIA's. Errors carry file:line:column
+ * (OPK_EINPUT); OPK_EFAILED: no metric of the hardware's is in the file.
+ */
+struct opk_set_import;
+int opk_set_import_new(struct opk_set_import **out, struct opk_ctx *ctx, const char *path);
+void opk_set_import_free(struct opk_set_import *import);
+size_t opk_set_import_count(const struct opk_set_import *import);
+const struct opk_imported_set *opk_set_import_get(const struct opk_set_import *import, size_t i);
+
+/* A single-pass set of a chip as a metric set's YAML; free(). */
+int opk_single_pass_set_yaml(char **out, struct opk_ctx *ctx, const struct opk_single_pass_set *set,
+                             const char *chip);
+
 /* ---- plans ------------------------------------------------------------------------------ */
 
 struct opk_plan_options {
@@ -524,6 +550,18 @@ const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
  * rate (NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize; OPK_ENVIDIA where that is missing).
  */
 int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan);
+
+/*
+ * A set's metrics divided into plans of at most options->max_passes passes each (PM sampling: one), as few as are
+ * found, each metric in one of them. PerfWorks tells which metrics go together, as far as it knows them, and each
+ * plan is opk_plan_new()'s. Metrics that need more passes by themselves fail the whole, and the message names them.
+ */
+struct opk_plan_split;
+int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const struct opk_set *set,
+                       const struct opk_plan_options *options);
+void opk_plan_split_free(struct opk_plan_split *split);
+size_t opk_plan_split_count(const struct opk_plan_split *split);
+const struct opk_plan *opk_plan_split_get(const struct opk_plan_split *split, size_t i);
 
 /*
  * Counter domains that counters may choose between, and that are therefore scheduled together. `bound` passes are
@@ -848,6 +886,12 @@ struct opk_build_options {
 int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
               const struct opk_build_options *options, const char *path);
 /*
+ * The same under a temporary name, for files that appear together or not at all: opk_writer_finish() puts it in
+ * place, and opk_writer_free() alone leaves nothing.
+ */
+int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
+                    const struct opk_build_options *options, const char *path);
+/*
  * Whether the prefixes will have instances: by default those of range sets, and those of PM-sampling
  * sets with a minimum or maximum, which need them.
  */
@@ -873,6 +917,11 @@ struct opk_eval_options {
 	/* Of a recording labels and derived metrics, too; NULL: all that it shows by itself. */
 	const char *const *metrics;
 	size_t metric_count;
+	/*
+	 * Instead of metrics: all that the set shows on the recording's chip, derived metrics, too. Of a bare image
+	 * without `chip`, where no set can be resolved, `metrics` counts.
+	 */
+	const struct opk_set *set;
 	const char *chip; /* bare images: NULL reads it from the image */
 	bool has_profiler; /* bare images: false reads it from the image */
 	enum opk_profiler profiler;

@@ -61,6 +61,23 @@ static void fill_table(struct opk_table *table)
 	table->bases[1].scope = OPK_SCOPE_DEVICE;
 }
 
+/* A text that did not get in is not found again. */
+START_TEST(tables_without_memory)
+{
+	static const char text[] = "dram__bytes";
+	struct opk_table table;
+	uint32_t at = 7;
+
+	ck_assert(opk_table_init(&table, 1));
+	fail_allocation(0);
+	ck_assert(!opk_table_text(&at, &table, text));
+	ck_assert(allocation_failed());
+	ck_assert(!opk_table_text(&at, &table, text));
+	ck_assert_uint_eq(at, 0);
+	opk_table_clear(&table);
+}
+END_TEST
+
 START_TEST(tables_are_read_as_written)
 {
 	opk_autobuf struct opk_buf bytes = { 0 };
@@ -601,6 +618,7 @@ int main(void)
 	TCase *tests = tcase_create("fake"), *cache = tcase_create("cache");
 
 	tcase_add_test(tests, text_is_kept_once);
+	tcase_add_test(tests, tables_without_memory);
 	tcase_add_test(tests, tables_are_read_as_written);
 	tcase_add_test(tests, tables_are_checked);
 	tcase_add_test(tests, fake_catalog);

@@ -360,7 +360,15 @@ START_TEST(plan_detail)
 	options.chip = "FA100";
 	ck_ok(ctx, plan_of(&made, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", &options));
 	ck_ok(ctx, opk_plan_detail_new(&detail, ctx, made));
-	ck_assert_uint_eq(opk_plan_detail_lower_bound(detail), 1);
+	/* Three of two each, where a pass has room for four. */
+	ck_assert_uint_eq(opk_plan_detail_lower_bound(detail), 2);
+	ck_assert_uint_eq(opk_plan_detail_domain_count(detail), 1);
+	ck_assert_uint_eq(opk_plan_detail_domain(detail, 0)->bound, 2);
+	ck_assert_uint_eq(opk_plan_detail_domain(detail, 0)->name_count, 2);
+	ck_assert_uint_eq(opk_plan_detail_fill(detail, 0, 0), 2);
+	ck_assert_uint_eq(opk_plan_detail_fill(detail, 1, 0), 1);
+	/* Without c, two are left for one pass. */
+	ck_assert_uint_eq(opk_plan_detail_saves(detail, 2), 1);
 	ck_assert_uint_eq(opk_plan_detail_counters(detail, 0), 2);
 	ck_assert(opk_plan_detail_serves(detail, 0, 0) && opk_plan_detail_serves(detail, 0, 1));
 	ck_assert(!opk_plan_detail_serves(detail, 0, 2) && opk_plan_detail_serves(detail, 1, 2));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Single-pass sets, and plans cut to one pass: over the fake, and with NVIDIA's own libraries. */
+/* Single-pass sets: over the fake, and with NVIDIA's own libraries. */
 #include "adapters/nv/nv.h"
 #include "allocation.h"
+#include "domain/data_file.h"
 #include "domain/plan.h"
-#include "domain/set.h"
 #include "fake_nv.h"
 #include "folder.h"
 #include "real.h"
@@ -210,6 +210,56 @@ START_TEST(calls_fail)
 }
 END_TEST
 
+/* The file in the folder that has this ending. */
+static const char *cached_file(const char *ending)
+{
+	static char name[256];
+	DIR *dir = opendir(folder);
+
+	name[0] = '\0';
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (strstr(entry->d_name, ending))
+			snprintf(name, sizeof name, "%s", entry->d_name);
+	closedir(dir);
+	return name;
+}
+
+/* A second query asks nothing, but for another list of ours, or where the file is no more what it was. */
+START_TEST(cached)
+{
+	static const struct {
+		struct here here;
+		const char *list;
+		bool damaged, asks;
+		const char *sets;
+	} rows[] = {
+		{ HERE, "pm\tfake__a.sum\n", false, true, "offpeak-pm pm offpeak: fake__a.sum -" },
+		{ HERE, "pm\tfake__a.sum\n", false, false, "offpeak-pm pm offpeak: fake__a.sum -" },
+		{ HERE, "pm\tfake__a.sum\n", true, true, "offpeak-pm pm offpeak: fake__a.sum -" },
+		{ HERE, "pm\tfake__b.sum\n", false, true, "offpeak-pm pm offpeak: fake__b.sum -" },
+		{ HERE, "pm\tfake__b.sum\n", false, false, "offpeak-pm pm offpeak: fake__b.sum -" },
+		/* That there is none is an answer, too. */
+		{ HERE, "", false, true, "" },
+		{ HERE, "", false, false, "" },
+	};
+
+	put_file("libcupti.so.13", "a library", 9);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = ctx_with(rows[i].list);
+
+		fake.no_sets = true;
+		ctx->cuda_dir = strdup(folder);
+		ctx->cache_dir = strdup(folder);
+		if (rows[i].damaged)
+			put_file(cached_file(".single-pass"), "offpeak cache 1\nset\t", 20);
+		check_sets(ctx, i % 2 ? "fa100" : "FA100", rows[i].sets);
+		ck_row(&rows[i], !fake.calls[FAKE_cuptiProfilerHostInitialize] == !rows[i].asks,
+		       "%u hosts", fake.calls[FAKE_cuptiProfilerHostInitialize]);
+		free_ctx(ctx);
+	}
+}
+END_TEST
+
 START_TEST(names_outside_the_buffer)
 {
 	struct opk_ctx *ctx = ctx_with(wanted);
@@ -250,174 +300,6 @@ START_TEST(without_memory)
 		opk_single_pass_sets_free(sets);
 		ck_assert_int_eq(fake.hosts, 0);
 		free_ctx(ctx);
-	}
-}
-END_TEST
-
-/* ---- plans of one pass */
-
-static void keep_log(void *data, const char *message)
-{
-	snprintf(data, 256, "%s", message);
-}
-
-static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *names,
-                     const void *availability)
-{
-	struct opk_plan_options options = OPK_INIT(options);
-	struct opk_set *set;
-	int code;
-
-	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
-	options.chip = "FA100";
-	options.single_pass = true;
-	options.availability = availability;
-	options.availability_size = availability ? 8 : 0;
-	code = opk_plan_new(plan, ctx, set, &options);
-	opk_set_free(set);
-	return code;
-}
-
-START_TEST(longest_prefix)
-{
-	static const struct {
-		struct here here;
-		const char *names;
-		size_t kept, left_out;
-	} rows[] = {
-		{ HERE, "fake__a.sum", 1, 0 },
-		{ HERE, "fake__a.sum,fake__b.sum", 2, 0 },
-		{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", 2, 1 },
-		{ HERE, "fake__a.sum,fake__ratio.pct,fake__c.sum", 1, 2 },
-		{ HERE, "fake__a.sum,fake__throughput.avg.pct_of_peak_sustained_elapsed,fake__b.sum,"
-		        "fake__c.sum", 2, 2 },
-	};
-
-	for (size_t i = 0; i < 2 * COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		const char *availability = i < COUNT(rows) ? NULL : "avail   ";
-		struct opk_plan *plan;
-		size_t row = i % COUNT(rows), size;
-
-		ck_ok(ctx, make_plan(&plan, ctx, rows[row].names, availability));
-		ck_row(&rows[row], opk_plan_metric_count(plan) == rows[row].kept, "%zu kept",
-		       opk_plan_metric_count(plan));
-		ck_row(&rows[row], opk_plan_left_out_count(plan) == rows[row].left_out,
-		       "%zu left out", opk_plan_left_out_count(plan));
-		ck_assert_uint_eq(opk_plan_passes(plan), 1);
-		ck_assert(opk_plan_config(plan, &size) && size);
-		opk_plan_free(plan);
-		ck_assert_int_eq(fake.hosts, 0);
-		opk_ctx_free(ctx);
-	}
-}
-END_TEST
-
-START_TEST(first_one_too_big)
-{
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_plan *plan;
-
-	ck_code(ctx, make_plan(&plan, ctx, "fake__ratio.pct,fake__a.sum", NULL), OPK_EFAILED);
-	ck_assert(told(ctx, "fake__ratio.pct needs 2 passes by itself and is the first"));
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-START_TEST(explains)
-{
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_plan *plan;
-	struct opk_leftovers *leftovers;
-	const struct opk_left_out *one;
-
-	ck_ok(ctx, make_plan(&plan, ctx,
-	                     "fake__a.sum,fake__throughput.avg.pct_of_peak_sustained_elapsed,"
-	                     "fake__ratio.pct,fake__c.sum", NULL));
-	ck_assert_uint_eq(opk_plan_metric_count(plan), 2);
-	ck_ok(ctx, opk_leftovers_new(&leftovers, ctx, plan));
-	ck_assert_uint_eq(opk_leftovers_count(leftovers), 2);
-	one = opk_leftovers_get(leftovers, 0);
-	ck_assert_str_eq(one->metric, "fake__ratio.pct");
-	ck_assert(!one->would_fit);
-	/* Those of what the fake says is in later passes. */
-	ck_assert_uint_eq(one->full_domain_count, 3);
-	ck_assert_str_eq(one->full_domains[0], "gpu_sm_a");
-	ck_assert_str_eq(one->full_domains[2], "gpu_sm_c_sm_a");
-	opk_leftovers_free(leftovers);
-	opk_plan_free(plan);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-START_TEST(explains_without_scheduler)
-{
-	static char log[256];
-	struct nv_table table = fake_table();
-	struct opk_ctx *ctx;
-	struct opk_plan *plan;
-	struct opk_leftovers *leftovers;
-
-	fake_reset();
-	table.NVPW_CUDA_RawCounterConfig_Create = NULL;
-	ctx = fake_ctx_of(&table);
-	ctx->log = keep_log;
-	ctx->log_data = log;
-	ck_ok(ctx, make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL));
-	ck_ok(ctx, opk_leftovers_new(&leftovers, ctx, plan));
-	ck_assert_uint_eq(opk_leftovers_get(leftovers, 0)->full_domain_count, 0);
-	ck_assert(strstr(log, "full domains are left out"));
-	opk_leftovers_free(leftovers);
-	opk_plan_free(plan);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-START_TEST(explaining_without_memory)
-{
-	bool failed = true;
-
-	for (long n = 0; failed; n++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_leftovers *leftovers = NULL;
-		struct opk_plan *plan;
-		int code;
-
-		ck_ok(ctx, make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL));
-		fail_allocation(n);
-		code = opk_leftovers_new(&leftovers, ctx, plan);
-		failed = allocation_failed();
-		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
-		opk_leftovers_free(leftovers);
-		opk_plan_free(plan);
-		ck_assert_int_eq(fake.hosts + fake.schedulers, 0);
-		opk_ctx_free(ctx);
-	}
-}
-END_TEST
-
-START_TEST(planning_without_memory)
-{
-	bool failed = true;
-
-	for (long n = 0; failed; n++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_plan_options options = OPK_INIT(options);
-		struct opk_plan *plan = NULL;
-		struct opk_set *set;
-		int code;
-
-		ck_ok(ctx, opk_set_from_names(&set, ctx, "fake__a.sum,fake__b.sum,fake__c.sum"));
-		options.chip = "FA100";
-		options.single_pass = true;
-		fail_allocation(n);
-		code = opk_plan_new(&plan, ctx, set, &options);
-		failed = allocation_failed();
-		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
-		opk_plan_free(plan);
-		opk_set_free(set);
-		ck_assert_int_eq(fake.hosts, 0);
-		opk_ctx_free(ctx);
 	}
 }
 END_TEST
@@ -495,11 +377,61 @@ START_TEST(real_triage)
 }
 END_TEST
 
+/* Whether any chip has the metric. */
+static bool is_known(struct opk_ctx *ctx, const struct opk_chips *chips, enum opk_profiler profiler,
+                     const char *name)
+{
+	bool known = false;
+
+	for (size_t i = 0; !known && i < opk_chips_count(chips); i++) {
+		struct opk_nv_host *host;
+		struct opk_metric metric;
+
+		if (!opk_nv_host_new(&host, ctx, opk_chips_get(chips, i)->name, profiler, NULL)) {
+			known = !opk_nv_properties(&metric, ctx, host, name);
+			opk_nv_host_free(host);
+		}
+		opk_clear_errors(ctx);
+	}
+	return known;
+}
+
+/* A misspelt name would be skipped as one that the chip lacks. */
+START_TEST(real_list_of_ours)
+{
+	/* In PerfWorks' text, but of no chip yet. */
+	static const char later[] = "sm__pipe_fp64_cycles_active_realtime";
+	opk_autofree char *text = NULL, *path = NULL;
+	opk_autostrlist struct opk_strlist seen = { 0 };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_chips *chips;
+	char *rest;
+
+	ck_ok(ctx, opk_data_file(&text, &path, ctx, "single_pass.tsv"));
+	ck_ok(ctx, opk_chips_new(&chips, ctx));
+	rest = text;
+	for (char *line; version_of(ctx) == CUPTI_13_0 && (line = strsep(&rest, "\n"));) {
+		enum opk_profiler profiler = !strncmp(line, "pm\t", 3) ? OPK_PROFILER_PM
+		                                                      : OPK_PROFILER_RANGE;
+		const char *name = strchr(line, '\t');
+
+		if (!name)
+			continue;
+		ck_assert_msg(is_known(ctx, chips, profiler, name + 1) || strstr(line, later), "%s",
+		              line);
+		ck_assert_msg(!opk_strlist_contains(&seen, line), "%s: twice", line);
+		opk_strlist_add(&seen, line);
+	}
+	ck_assert(version_of(ctx) != CUPTI_13_0 || seen.count > 100);
+	opk_chips_free(chips);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("single pass");
-	TCase *fakes = tcase_create("fake"), *plans = tcase_create("plans");
-	TCase *real = tcase_create("real");
+	TCase *fakes = tcase_create("fake"), *real = tcase_create("real");
 
 	tcase_add_checked_fixture(fakes, make_folder, remove_folder);
 	tcase_add_test(fakes, of_cupti);
@@ -510,19 +442,14 @@ int main(void)
 	tcase_add_test(fakes, bad_lists);
 	tcase_add_test(fakes, unknown_chip);
 	tcase_add_test(fakes, calls_fail);
+	tcase_add_test(fakes, cached);
 	tcase_add_test(fakes, names_outside_the_buffer);
 	tcase_add_test(fakes, cupti_without_memory);
 	tcase_add_test(fakes, without_memory);
 	suite_add_tcase(suite, fakes);
-	tcase_add_test(plans, longest_prefix);
-	tcase_add_test(plans, first_one_too_big);
-	tcase_add_test(plans, explains);
-	tcase_add_test(plans, explains_without_scheduler);
-	tcase_add_test(plans, explaining_without_memory);
-	tcase_add_test(plans, planning_without_memory);
-	suite_add_tcase(suite, plans);
 	tcase_set_timeout(real, 300);
 	if (have_cupti()) {
+		tcase_add_test(real, real_list_of_ours);
 		tcase_add_test(real, real_sets);
 		tcase_add_test(real, real_triage);
 	}

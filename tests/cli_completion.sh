@@ -87,19 +87,29 @@ files_too no plan --max-passes ''
 files_too no eval --timeout ''
 
 section 'sets'
-becomes 'roofline roofline-integrated' sets --check roof
-becomes 'roofline roofline-integrated' plan --chip GH100 roof
-becomes 'roofline roofline-integrated' build l1 roof
-becomes 'roofline roofline-integrated' eval --set roof
+becomes 'roofline roofline-hierarchical roofline-integrated' sets --check roof
+becomes 'roofline roofline-hierarchical roofline-integrated' plan --chip GH100 roof
+becomes 'roofline roofline-hierarchical roofline-integrated' build l1 roof
+becomes 'roofline roofline-hierarchical roofline-integrated' eval --set roof
 : >roof.yaml && : >roofs.yml && : >roof.txt
 mkdir -p own && : >own/roofed.yaml
+# What the shell would take apart, or expand, is not offered.
+: >'roof top.yaml' && : >'roof$(id).yaml' && : >"roof'.yml" && : >'roof;ls.yaml' && : >'own/roof age.yaml'
+: >-roof.yaml
 replies plan roof
-same "$last" "$(sort out | tr '\n' ' ')" 'roof.yaml roofline roofline-integrated roofs.yml '
+same "$last" "$(sort out | tr '\n' ' ')" 'roof.yaml roofline roofline-hierarchical roofline-integrated roofs.yml '
 OFFPEAK_SETS=$tmp/own
 export OFFPEAK_SETS
 becomes roofed plan roofe
+replies plan roof
+same "$last: names with blanks" "$(grep -c ' ' out)" 0
 unset OFFPEAK_SETS
+replies plan ''
+out_has '^roof.yaml$'
+out_lacks '^-'
 becomes '' plan ./roo
+becomes '' plan "'roof t"
+files_too yes plan "'roof t"
 # Without a chip there are no names.
 becomes '' plan dram__b
 

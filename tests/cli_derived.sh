@@ -168,4 +168,21 @@ out_has '^6,.*,774\.78554216867474,20578304,838860800,'
 refuses 2 'columns of its set differ from those of t.opk' merge t.opk default.opk -o no.opk
 refuses 2 'of its set differ' merge "$simple" version.opk -o no.opk
 
+section 'operations of a roofline are those of the program'
+# fma_chain: 4,194,304 threads of 100 fma each; vadd: an add each; dgemm_naive: 512 x 512 x 512 fma.
+works eval "$SOURCE/data/recordings/gh100-roofline.opk" --metrics fp32_flop,fp64_flop
+same 'single precision' "$(grep fma_chain out | tr -d '\r' | awk -F, '{ print $(NF - 1) }')" $((2 * 100 * 4194304))
+same 'single precision' "$(grep vadd out | tr -d '\r' | awk -F, '{ print $(NF - 1) }')" 4194304
+same 'double precision' "$(grep dgemm out | tr -d '\r' | awk -F, '{ print $NF }')" $((2 * 512 * 512 * 512))
+cat >flops.yaml <<'END'
+name: flops
+constants:
+  two: {unit: flop/instruction, default: 2}
+derived:
+  fma_flop: {formula: two * smsp__sass_thread_inst_executed_op_ffma_pred_on.sum, unit: flop}
+metrics: [fma_flop]
+END
+works eval "$SOURCE/data/recordings/gh100-simple.opk" --set ./flops.yaml
+same 'by another set' "$(grep fma_chain out | tr -d '\r' | awk -F, '{ print $NF }')" $((2 * 100 * 4194304))
+
 finish

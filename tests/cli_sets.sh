@@ -166,4 +166,12 @@ works info single.opk --format json
 json 'len(j["metrics"]) == 2'
 json 'j.get("derived", []) == []'
 json 'j["set_facts"][0].get("columns", ["bytes", "sm__cycles_active.avg"]) == ["bytes", "sm__cycles_active.avg"]'
+section 'what a set lists'
+works sets roofline
+out_has '^dram__bytes\.sum$'
+works sets top-down --format json
+json '{"metric": "memory_stalls"} in j'
+refuses 2 'no metric set' sets no-such-set
+refuses 2 'surplus' sets roofline top-down
+
 finish

@@ -39,7 +39,7 @@ out_has '"metric":"dram__bytes.sum"'
 section 'wrong ones'
 refuses 2 "GH100 has no single-pass set 'Triage'" sets --single-pass GH100 Triage
 refuses 2 'did you mean GH100' sets --single-pass GH10
-refuses 2 'wants --check or --single-pass' sets TriageCompute
+refuses 2 'no metric set' sets TriageCompute
 refuses 2 . sets --check simple --single-pass GH100
 
 section 'plans'

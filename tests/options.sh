@@ -41,10 +41,11 @@ same 'commands in offpeak.1' \
 for section in NAME SYNOPSIS COMMANDS 'EXIT STATUS' ENVIRONMENT; do
 	out_has "^\\.SH $section\$"
 done
-# Every variable that opk_env_read() knows by a name of our own.
-for variable in $(sed -n 's/.*getenv("\(OFFPEAK_[A-Z_]*\|CUDA_[A-Z]*\)").*/\1/p' \
-	"$SOURCE/lib/base/ctx.c"); do
-	out_has "$variable"
+# Every variable that opk_env_read() knows.
+variables=$(sed -n 's/.*getenv("\([A-Z_]*\)").*/\1/p' "$SOURCE/lib/base/ctx.c")
+same 'variables that are read' "$([ "$(echo "$variables" | wc -l)" -ge 9 ] && echo enough)" enough
+for variable in $variables; do
+	out_has "fB$variable\\\\fR"
 done
 
 section 'options'

@@ -2,13 +2,15 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "build_report.h"
+#include "build_split.h"
 #include "commands.h"
 #include "common/plan_args.h"
 
 struct build_args {
 	struct plan_args plan;
 	const char *availability, *raw_config, *raw_prefix;
-	bool no_instances, instances, no_groups;
+	bool no_instances, instances, no_groups, split;
 };
 
 static const struct option_spec specs[] = {
@@ -21,6 +23,8 @@ static const struct option_spec specs[] = {
 	  offsetof(struct build_args, instances) },
 	{ "no-groups", 0, NULL, "without groups of one pass: only replay can collect such a set",
 	  OPTION_FLAG, offsetof(struct build_args, no_groups) },
+	{ "split", 0, NULL, "with --max-passes: write OUT-1.opk, OUT-2.opk and so on, each within it",
+	  OPTION_FLAG, offsetof(struct build_args, split) },
 	{ "raw-config", 0, "FILE", "also write the bare config image", OPTION_TEXT,
 	  offsetof(struct build_args, raw_config) },
 	{ "raw-prefix", 0, "FILE", "also write the bare counter-data prefix", OPTION_TEXT,
@@ -83,88 +87,49 @@ static int write_files(struct app *app, const struct build_args *args, const str
 	return code;
 }
 
-/* How the set was packed: read from what was written. */
-static int count_groups(struct app *app, size_t *groups, size_t *ungrouped, const char *path)
+static int build_one(struct app *app, const struct build_args *args, const struct opk_set *set,
+                     const struct opk_plan_options *how, const struct opk_build_options *options,
+                     const char *output)
 {
-	const struct opk_meta *meta;
-	struct opk_file *file;
-	int code = opk_file_open(&file, app->ctx, path);
-
-	if (code)
-		return app_fail(app, code);
-	code = opk_file_meta(&meta, app->ctx, file);
-	if (!code) {
-		*groups = meta->group_count;
-		*ungrouped = meta->metric_count;
-		for (size_t i = 0; i < meta->group_count; i++)
-			*ungrouped -= meta->groups[i].metric_count;
-	}
-	opk_file_free(file);
-	return code ? app_fail(app, code) : OPK_OK;
-}
-
-static int print(struct app *app, const struct opk_plan *plan, const char *output, bool grouped)
-{
-	struct opk_column columns[9] = {
-		{ "file", OPK_CELL_STRING },     { "chip", OPK_CELL_STRING },
-		{ "profiler", OPK_CELL_STRING }, { "set", OPK_CELL_STRING },
-		{ "metrics", OPK_CELL_UINT },    { "passes", OPK_CELL_UINT },
-		{ "groups", OPK_CELL_UINT },
-	};
-	size_t groups = 0, ungrouped = 0, sample_bytes = 0, count = 7;
-	int code = count_groups(app, &groups, &ungrouped, output);
-	union opk_cell cells[9] = {
-		{ .string = output },
-		{ .string = opk_plan_chip(plan) },
-		{ .string = opk_profiler_name(opk_plan_profiler(plan)) },
-		{ .string = opk_plan_set_name(plan) },
-		{ .uint = opk_plan_metric_count(plan) },
-		{ .uint = opk_plan_passes(plan) },
-		{ .uint = groups },
-	};
-
-	/* One of these at most: sampling has a single pass, and so no groups. */
-	if (grouped && ungrouped) {
-		columns[count] = (struct opk_column){ "ungrouped", OPK_CELL_UINT };
-		cells[count++].uint = ungrouped;
-	} else if (plan_sample_bytes(app, plan, &sample_bytes)) {
-		columns[count] = (struct opk_column){ "sample_bytes", OPK_CELL_UINT };
-		cells[count++].uint = sample_bytes;
-	}
-	if (opk_plan_left_out_count(plan)) {
-		columns[count] = (struct opk_column){ "left_out", OPK_CELL_UINT };
-		cells[count++].uint = opk_plan_left_out_count(plan);
-	}
-	/* -o names the container here, not this report. */
-	app->output = NULL;
-	if (!code)
-		code = app_begin_output(app, app_default_format(app));
-	if (code)
-		return code;
-	return app_end_output(app, opk_out_record(app->out, columns, cells, count));
-}
-
-static int build(struct app *app, const struct build_args *args, const struct opk_set *set,
-                 const struct opk_plan_options *how)
-{
-	struct opk_build_options options = OPK_INIT(options);
-	const char *output = app->output;
 	struct opk_plan *plan;
 	int code = opk_plan_new(&plan, app->ctx, set, how);
 
 	if (code)
 		return app_fail(app, code);
 	note_missing(plan);
+	code = write_files(app, args, plan, options, output);
+	code = code ? app_fail(app, code)
+	            : build_report(app, plan, output, opk_plan_passes(plan) > 1 && !args->no_groups);
+	opk_plan_free(plan);
+	return code;
+}
+
+static int build(struct app *app, const struct build_args *args, const struct opk_set *set,
+                 const struct opk_plan_options *how)
+{
+	struct opk_build_options options = OPK_INIT(options);
+
 	options.no_instances = args->no_instances;
 	options.keep_instances = args->instances;
 	options.no_groups = args->no_groups;
 	options.availability = how->availability;
 	options.availability_size = how->availability_size;
-	code = write_files(app, args, plan, &options, output);
-	code = code ? app_fail(app, code) : print(app, plan, output,
-	                                               opk_plan_passes(plan) > 1 && !args->no_groups);
-	opk_plan_free(plan);
-	return code;
+	return args->split ? build_split(app, set, how, &options, app->output)
+	                   : build_one(app, args, set, how, &options, app->output);
+}
+
+static int check_split(struct app *app, const struct build_args *args)
+{
+	if (!args->split)
+		return OPK_OK;
+	if (!args->plan.max_passes)
+		return app_error(app, OPK_EUSAGE, "build: --split needs --max-passes N");
+	if (args->plan.single_pass)
+		return app_error(app, OPK_EUSAGE, "build: --split or --single-pass, not both");
+	if (args->raw_config || args->raw_prefix)
+		return app_error(app, OPK_EUSAGE, "build: --raw-config and --raw-prefix are of one "
+		                 "plan, --split makes several");
+	return OPK_OK;
 }
 
 static int run(struct app *app, void *data)
@@ -177,6 +142,8 @@ static int run(struct app *app, void *data)
 
 	if (!code && args->instances && args->no_instances)
 		code = app_error(app, OPK_EUSAGE, "build: --instances or --no-instances, not both");
+	if (!code)
+		code = check_split(app, args);
 	if (!code && !app->output)
 		code = app_error(app, OPK_EUSAGE, "build: -o FILE.opk is required");
 	if (!code)
@@ -208,7 +175,12 @@ const struct command build_command = {
 	           "be collected without replay, a group a launch. ungrouped is the number of metrics\n"
 	           "that need several passes by themselves. --single-pass builds for the metrics, from\n"
 	           "the first on, that fit one pass; left_out is the number of the others, and plan\n"
-	           "tells which they are.",
+	           "tells which they are.\n"
+	           "\n"
+	           "--split divides the metrics into as few files as are found of at most --max-passes\n"
+	           "passes each (PM sampling: one), OUT-1.opk, OUT-2.opk and so on, and prints a row a\n"
+	           "file. Metrics that need more passes by themselves are refused, and nothing is written.\n"
+	           "--effort holds for each plan that is tried.",
 	.options = specs,
 	.args_size = sizeof(struct build_args),
 	.max_arguments = ANY_NUMBER,

@@ -4,13 +4,17 @@
 
 #include "commands.h"
 #include "common/plan_args.h"
+#include "plan_svg.h"
 
 struct plan_command_args {
 	struct plan_args plan;
+	const char *svg;
 };
 
 static const struct option_spec specs[] = {
 	PLAN_OPTIONS(struct plan_command_args, plan),
+	{ "svg", 0, "FILE", "also draw the plan: a column a pass, a row a group of counter domains",
+	  OPTION_TEXT, offsetof(struct plan_command_args, svg) },
 	{ 0 },
 };
 
@@ -166,7 +170,25 @@ static int print(struct app *app, const struct opk_plan *plan, const struct opk_
 	return app_end_output(app, code);
 }
 
-static int plan(struct app *app, const struct opk_set *set, const struct opk_plan_options *options)
+/* The rows, and the picture where one is wanted: it is in place when they are printed. */
+static int show(struct app *app, const struct plan_command_args *args, const struct opk_plan *plan,
+                const struct opk_plan_detail *detail, const struct opk_leftovers *leftovers)
+{
+	struct opk_outfile *picture = NULL;
+	int code = args->svg ? plan_svg(&picture, app, plan, detail, args->svg) : OPK_OK;
+
+	if (!code)
+		code = app_begin_output(app, app_default_format(app));
+	if (!code)
+		code = print(app, plan, detail, leftovers);
+	if (!code && picture && (code = opk_outfile_finish(picture)))
+		code = app_fail(app, code);
+	opk_outfile_free(picture);
+	return code;
+}
+
+static int plan(struct app *app, const struct plan_command_args *args, const struct opk_set *set,
+                const struct opk_plan_options *options)
 {
 	struct opk_plan_detail *detail = NULL;
 	struct opk_leftovers *leftovers = NULL;
@@ -179,9 +201,7 @@ static int plan(struct app *app, const struct opk_set *set, const struct opk_pla
 	code = opk_plan_detail_new(&detail, app->ctx, plan);
 	if (!code && options->single_pass)
 		code = opk_leftovers_new(&leftovers, app->ctx, plan);
-	code = code ? app_fail(app, code) : app_begin_output(app, app_default_format(app));
-	if (!code)
-		code = print(app, plan, detail, leftovers);
+	code = code ? app_fail(app, code) : show(app, args, plan, detail, leftovers);
 	opk_leftovers_free(leftovers);
 	opk_plan_detail_free(detail);
 	opk_plan_free(plan);
@@ -199,7 +219,7 @@ static int run(struct app *app, void *data)
 		code = plan_sets(app, &args->plan, &set);
 	if (code)
 		return code;
-	code = plan(app, set, &options);
+	code = plan(app, args, set, &options);
 	opk_set_free(set);
 	return code;
 }
@@ -221,7 +241,11 @@ const struct command plan_command = {
 	           "\n"
 	           "--single-pass takes the metrics as a list by priority and keeps as many, from the\n"
 	           "first on, as fit one pass. left_out has the others: whether one would fit beside the\n"
-	           "kept ones, and else the domains where its raw counters find no room.",
+	           "kept ones, and else the domains where its raw counters find no room.\n"
+	           "\n"
+	           "--svg draws a column a pass and a row for each group of domains that are scheduled\n"
+	           "together, filled as far as the pass is beside the fullest one; a pass shows its\n"
+	           "metrics when the mouse is over it.",
 	.options = specs,
 	.args_size = sizeof(struct plan_command_args),
 	.max_arguments = ANY_NUMBER,

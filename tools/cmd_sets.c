@@ -6,10 +6,12 @@
 #include "commands.h"
 #include "common/plan_args.h"
 #include "sets_check.h"
+#include "sets_text.h"
 
 struct sets_args {
-	const char *check, *single_pass;
+	const char *check, *single_pass, *import;
 	struct option_list chips, params;
+	bool yaml;
 };
 
 static const struct option_spec specs[] = {
@@ -20,6 +22,10 @@ static const struct option_spec specs[] = {
 	PARAM_OPTION(struct sets_args, params),
 	{ "single-pass", 0, "CHIP", "list this chip's sets of one pass, or the metrics of one",
 	  OPTION_TEXT, offsetof(struct sets_args, single_pass) },
+	{ "yaml", 0, NULL, "with --single-pass CHIP SET: as a metric set", OPTION_FLAG,
+	  offsetof(struct sets_args, yaml) },
+	{ "import", 0, "FILE", "make a metric set of a section file of Nsight Compute or a list of names",
+	  OPTION_TEXT, offsetof(struct sets_args, import) },
 	{ 0 },
 };
 
@@ -150,7 +156,7 @@ static int show_single_pass(struct app *app, const struct opk_single_pass_set *s
 	return code;
 }
 
-static int single_pass(struct app *app, const char *chip, const char *name)
+static int single_pass(struct app *app, const char *chip, const char *name, bool yaml)
 {
 	const struct opk_single_pass_set *set;
 	struct opk_single_pass_sets *sets;
@@ -159,7 +165,9 @@ static int single_pass(struct app *app, const char *chip, const char *name)
 	if (code)
 		return app_fail(app, code);
 	set = name ? opk_single_pass_sets_find(sets, name) : NULL;
-	if (set)
+	if (set && yaml)
+		code = sets_write_single_pass(app, set, chip);
+	else if (set)
 		code = show_single_pass(app, set, chip);
 	else if (name)
 		code = app_error(app, OPK_EUSAGE,
@@ -171,6 +179,43 @@ static int single_pass(struct app *app, const char *chip, const char *name)
 		code = app_end_output(app, list_single_pass(app, sets));
 	opk_single_pass_sets_free(sets);
 	return code;
+}
+
+/* What a set lists, as it is written: patterns and derived metrics by their names. */
+static int show(struct app *app, const char *spec)
+{
+	static const struct opk_column column = { "metric", OPK_CELL_STRING };
+	struct opk_set *set;
+	int code = opk_set_find(&set, app->ctx, spec);
+
+	if (code)
+		return app_fail(app, code);
+	code = app_begin_output(app, app_default_format(app));
+	if (!code) {
+		code = opk_out_table(app->out, "metrics", &column, 1);
+		for (size_t i = 0; !code && i < opk_set_metric_count(set); i++)
+			code = opk_out_row(app->out,
+			                   &(union opk_cell){ .string = opk_set_metric(set, i) });
+		code = app_end_output(app, code);
+	}
+	opk_set_free(set);
+	return code;
+}
+
+static int check_usage(struct app *app, const struct sets_args *args)
+{
+	if (!!args->check + !!args->single_pass + !!args->import > 1)
+		return app_error(app, OPK_EUSAGE, "sets: one of --check, --single-pass and --import");
+	if (!args->check && (args->chips.count || args->params.count))
+		return app_error(app, OPK_EUSAGE, "sets: --chip and --param go with --check SET");
+	if (args->yaml && !(args->single_pass && app->argument_count))
+		return app_error(app, OPK_EUSAGE, "sets: --yaml goes with --single-pass CHIP SET");
+	if (app->argument_count && (args->check || args->import) && !args->chips.count)
+		return app_error(app, OPK_EUSAGE, "sets: '%s' wants --check, --import or --single-pass CHIP",
+		                 app->arguments[0]);
+	if (app->argument_count > 1 && !args->check)
+		return app_error(app, OPK_EUSAGE, "sets: surplus argument '%s'", app->arguments[1]);
+	return OPK_OK;
 }
 
 /* Words behind --chip CHIP are chips, too. */
@@ -188,28 +233,25 @@ static int run(struct app *app, void *data)
 {
 	struct sets_args *args = data;
 
-	if (args->check && args->single_pass)
-		return app_error(app, OPK_EUSAGE, "sets: --check or --single-pass, not both");
-	if (!args->check && (args->chips.count || args->params.count))
-		return app_error(app, OPK_EUSAGE, "sets: --chip and --param go with --check SET");
-	if (app->argument_count && !args->single_pass && !args->chips.count)
-		return app_error(app, OPK_EUSAGE, "sets: '%s' wants --check or --single-pass CHIP",
-		                 app->arguments[0]);
-	if (app->argument_count > 1 && args->single_pass)
-		return app_error(app, OPK_EUSAGE, "sets: surplus argument '%s'", app->arguments[1]);
+	if (check_usage(app, args))
+		return OPK_EUSAGE;
 	if (args->single_pass)
-		return single_pass(app, args->single_pass, app->arguments[0]);
+		return single_pass(app, args->single_pass, app->arguments[0], args->yaml);
+	if (args->import)
+		return sets_import(app, args->import);
 	if (!args->check)
-		return list(app);
+		return app->argument_count ? show(app, app->arguments[0]) : list(app);
 	return take_chips(app, &args->chips) ? OPK_EUSAGE
 	                                     : sets_check(app, args->check, &args->chips, &args->params);
 }
 
 const struct command sets_command = {
 	.name = "sets",
-	.synopsis = "[--check SET [--chip CHIP...] | --single-pass CHIP [SET]]",
+	.synopsis = "[SET | --check SET [--chip CHIP...] | --single-pass CHIP [SET] | --import FILE]",
 	.summary = "list the shipped metric sets, or check one",
-	.details = "--check tells every error of a set's file with its line, then plans the set on every chip\n"
+	.details = "With SET, what it lists.\n"
+	           "\n"
+	           "--check tells every error of a set's file with its line, then plans the set on every chip\n"
 	           "that it claims, or on those that are named, and prints passes, metrics and how many\n"
 	           "optional ones were left out; status is ok, or what is wrong. metrics of the list counts\n"
 	           "entries, and a pattern is one. Sets are looked for in OFFPEAK_SETS and beside the program;\n"
@@ -220,7 +262,14 @@ const struct command sets_command = {
 	           "SM_A.TriageCompute.sm__x speak of, packed metric by metric; offpeak, a selection of\n"
 	           "ours where NVIDIA has none, and for the range profiler. Each was planned as a whole.\n"
 	           "left_out are metrics of the set that found no room. With SET, its metrics; plan and\n"
-	           "build take it as single-pass:SET.",
+	           "build take it as single-pass:SET, and --yaml writes it as a metric set.\n"
+	           "\n"
+	           "--import makes a metric set, as YAML, of a .section file of Nsight Compute or of metric\n"
+	           "names as ncu takes them, with lines, commas and # comments. What no hardware\n"
+	           "counter tells is left out, and the last lines say why. A file with metrics of both\n"
+	           "profilers, for several passes of PM sampling, or of links and buses beside others makes\n"
+	           "several sets: with -o FILE.yaml they become FILE.yaml, FILE-pm.yaml, FILE-device.yaml and\n"
+	           "so on; else the largest is shown.",
 	.options = specs,
 	.args_size = sizeof(struct sets_args),
 	.max_arguments = ANY_NUMBER,

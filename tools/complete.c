@@ -2,6 +2,7 @@
 /* Completion on the shell, from the same table as --help: commands, options, and what stands behind them. */
 #include "complete.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,6 +156,17 @@ static void offer_list(const struct completion *c)
 	offer_names(c, comma ? (size_t)(comma - c->word) + 1 : 0, "");
 }
 
+/* The shell puts what is offered on the line as it is; files that want quotes it finds by itself, and quotes. */
+static void offer_file(const struct completion *c, const char *name)
+{
+	bool plain = *name != '-';
+
+	for (const char *at = name; *at; at++)
+		plain = plain && (isalnum((unsigned char)*at) || strchr("._-+,@%", *at));
+	if (plain)
+		offer(c, name, " ");
+}
+
 /* YAML files in this folder; for those of others there is the shell. */
 static void offer_yaml(const struct completion *c)
 {
@@ -164,7 +176,7 @@ static void offer_yaml(const struct completion *c)
 		const char *dot = strrchr(entry->d_name, '.');
 
 		if (dot && dot != entry->d_name && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")))
-			offer(c, entry->d_name, " ");
+			offer_file(c, entry->d_name);
 	}
 	if (folder)
 		closedir(folder);
@@ -179,7 +191,7 @@ static void offer_sets(const struct completion *c)
 	for (size_t i = 0; i < opk_set_list_count(list); i++) {
 		char name[APP_SET_NAME];
 
-		offer(c, app_set_name(name, opk_set_list_path(list, i)), " ");
+		offer_file(c, app_set_name(name, opk_set_list_path(list, i)));
 	}
 	opk_set_list_free(list);
 	offer_yaml(c);

@@ -76,12 +76,13 @@ static void put_overview(void)
 	      ".TP\n\\fBOFFPEAK_CUDA\\fR\nfolder of the CUDA toolkit or of its libraries; no other "
 	      "place is searched then\n"
 	      ".TP\n\\fBCUDA_HOME\\fR, \\fBCUDA_PATH\\fR\nsearched before the configured default\n"
+	      ".TP\n\\fBVIRTUAL_ENV\\fR, \\fBHOME\\fR\na Python environment, and the home folder, "
+	      "where pip may have put NVIDIA's libraries\n"
 	      ".TP\n\\fBOFFPEAK_SETS\\fR\nfolder of metric sets, searched before the shipped ones\n"
-	      ".TP\n\\fBXDG_CACHE_HOME\\fR\nwhere the folder offpeak keeps what NVIDIA's libraries "
-	      "said of chips; without it, ~/.cache\n"
-	      ".TP\n\\fBPAGER\\fR\nshows tables on a terminal; less by default, and cat shows them "
-	      "at once\n"
-	      ".TP\n\\fBNO_COLOR\\fR\nif set, headers are not in bold\n"
+	      ".TP\n\\fBXDG_CACHE_HOME\\fR\nholds the cache, in offpeak; else .cache in the home "
+	      "folder does\n"
+	      ".TP\n\\fBPAGER\\fR\nshows tables on a terminal instead of less; cat: none does\n"
+	      ".TP\n\\fBNO_COLOR\\fR\nwhere it is not empty, headers of tables are not bold\n"
 	      ".SH SEE ALSO\n\\fBoffpeak\\-collect\\fR(1), which records on a GPU\n",
 	      stdout);
 }

@@ -130,7 +130,7 @@ static int write_sections(struct opk_writer *writer, struct opk_ctx *ctx,
 	if (!code && options->availability)
 		code = opk_writer_add(writer, OPK_SECTION_AVAILABILITY, options->availability,
 		                      options->availability_size);
-	return code ? code : opk_writer_finish(writer);
+	return code;
 }
 
 static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
@@ -171,8 +171,8 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 	return write_sections(writer, ctx, plan, groups, &meta, options);
 }
 
-int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
-              const struct opk_build_options *given, const char *path)
+int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
+                    const struct opk_build_options *given, const char *path)
 {
 	OPK_OPTIONS(opk_build_options, options, given);
 	opk_autogroups struct opk_groups groups = { 0 };
@@ -188,6 +188,22 @@ int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
 		                       options.availability_size);
 	if (!code)
 		code = write_set(writer, ctx, plan, &groups, &options);
+	if (code)
+		opk_writer_free(writer);
+	else
+		*out = writer;
+	return code;
+}
+
+int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
+              const struct opk_build_options *options, const char *path)
+{
+	struct opk_writer *writer;
+	int code = opk_build_begin(&writer, ctx, plan, options, path);
+
+	if (code)
+		return code;
+	code = opk_writer_finish(writer);
 	opk_writer_free(writer);
 	return code;
 }

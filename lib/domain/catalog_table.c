@@ -67,14 +67,19 @@ bool opk_table_text(uint32_t *out, struct opk_table *table, const char *text)
 		return false;
 	slot = find_slot(table, table->slots, table->slot_count, text);
 	if (!*slot) {
-		if (table->text.size > MAX_TEXT)
+		size_t at = table->text.size;
+
+		if (at > MAX_TEXT)
 			return false;
-		*slot = (uint32_t)table->text.size;
-		table->used++;
 		opk_buf_add(&table->text, text, strlen(text) + 1);
+		if (table->text.failed)
+			return false;
+		/* Only now is there something to compare with. */
+		*slot = (uint32_t)at;
+		table->used++;
 	}
 	*out = *slot;
-	return !table->text.failed;
+	return true;
 }
 
 bool opk_table_add(struct opk_table *table, struct opk_base_record *base,

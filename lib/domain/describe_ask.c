@@ -2,6 +2,7 @@
 /* What NVIDIA's libraries know of one metric beyond its properties. */
 #include <string.h>
 
+#include "domain/counters.h"
 #include "domain/describe.h"
 #include "domain/plan.h"
 
@@ -130,12 +131,6 @@ static void add_constituents(struct opk_buf *text, enum opk_metric_type type,
 		                   names->items[i]);
 }
 
-/* Every metric depends on it: the trace of when work began and ended. */
-static bool is_trace(const char *counter)
-{
-	return !strcmp(counter, "0x0000000000000000");
-}
-
 static bool are_among(const struct opk_strlist *counters, const struct opk_strlist *sorted)
 {
 	size_t own = 0;
@@ -143,7 +138,7 @@ static bool are_among(const struct opk_strlist *counters, const struct opk_strli
 	for (size_t i = 0; i < counters->count; i++) {
 		if (!opk_strlist_contains_sorted(sorted, counters->items[i]))
 			return false;
-		own += !is_trace(counters->items[i]);
+		own += !opk_is_trace(counters->items[i]);
 	}
 	return own > 0;
 }

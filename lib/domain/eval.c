@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/options.h"
 #include "domain/columns.h"
+#include "domain/plan_meta.h"
 #include "domain/container.h"
 #include "domain/measured.h"
 
@@ -16,6 +17,10 @@ struct opk_evaluation {
 	struct opk_spool_header header;
 	struct opk_spool_trailer trailer;
 	struct opk_columns columns;
+	/* Of a set that was asked for: `columns` borrows from these. */
+	struct opk_resolved resolved;
+	struct opk_plan_meta set_lists;
+	struct opk_meta set_meta;
 	struct opk_strlist metrics;
 	struct opk_strlist units;
 	/* Of the file, which outlives the evaluation. */
@@ -88,6 +93,36 @@ static int read_header(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 	return read_units(evaluation, ctx);
 }
 
+/* The set on the recording's chip, with what it derives, instead of what the recording says. */
+static int use_set(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const char *chip,
+                   enum opk_profiler profiler, const struct opk_set *set)
+{
+	struct opk_resolved *resolved = &evaluation->resolved;
+	struct opk_meta meta = { 0 };
+	int code = opk_set_resolve(resolved, ctx, set, chip, profiler);
+
+	if (!code)
+		code = opk_resolved_to_meta(&meta, &evaluation->set_lists, ctx, resolved);
+	if (code)
+		return code;
+	meta.metrics = opk_strlist_items(&resolved->metrics);
+	meta.metric_count = resolved->metrics.count;
+	evaluation->set_meta = meta;
+	return opk_columns_init(&evaluation->columns, ctx, &evaluation->set_meta, NULL, 0);
+}
+
+static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                          const struct opk_eval_job *job, const struct opk_eval_options *options)
+{
+	const char *chip = job->meta ? job->meta->chip : options->chip;
+
+	if (options->set && chip)
+		return use_set(evaluation, ctx, chip,
+		               job->meta ? job->meta->profiler : options->profiler, options->set);
+	return opk_columns_init(&evaluation->columns, ctx, job->meta, options->metrics,
+	                        options->metric_count);
+}
+
 static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct opk_eval_job *job,
                 const struct opk_eval_options *options)
 {
@@ -97,8 +132,7 @@ static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct o
 		.progress = options->progress,
 		.progress_data = options->progress_data,
 	};
-	int code = opk_columns_init(&evaluation->columns, ctx, job->meta, options->metrics,
-	                            options->metric_count);
+	int code = choose_columns(evaluation, ctx, job, options);
 
 	if (code)
 		return code;
@@ -273,6 +307,8 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 	if (evaluation->spool)
 		fclose(evaluation->spool);
 	opk_columns_clear(&evaluation->columns);
+	opk_plan_meta_clear(&evaluation->set_lists);
+	opk_resolved_clear(&evaluation->resolved);
 	opk_strlist_clear(&evaluation->metrics);
 	opk_strlist_clear(&evaluation->units);
 	free(evaluation->name);

@@ -129,12 +129,12 @@ static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 	               opk_set_claims(set, plan->chip) ? "" : opk_set_example(set));
 }
 
-/* Takes the metrics in order, keeps those that fit into `limit` passes, and names the others. */
-static int explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan, size_t limit)
+/* Takes the metrics in order, keeps those that fit into the passes allowed, and names the others. */
+static int explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	opk_autofree const char **kept = opk_alloc_array(plan->metrics.count, sizeof *kept);
 	opk_autobuf struct opk_buf others = { 0 };
-	size_t count = 0, passes, left_out = 0;
+	size_t limit = plan->limit, count = 0, passes, left_out = 0;
 
 	if (!kept)
 		return opk_nomem(ctx, "a plan");
@@ -196,7 +196,6 @@ static int check_chip(struct opk_ctx *ctx, const struct opk_plan *plan)
 static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
                     const struct opk_plan_options *options)
 {
-	size_t limit = plan->profiler == OPK_PROFILER_PM ? 1 : options->max_passes;
 	int code = opk_plan_try(&plan->passes, &plan->config, &plan->config_size, ctx, plan,
 	                        opk_strlist_items(&plan->metrics), plan->metrics.count);
 
@@ -208,8 +207,8 @@ static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk
 		code = opk_plan_shorten(plan, ctx);
 	if (!code && options->effort >= 0)
 		code = opk_plan_search(plan, ctx, options);
-	if (!code && limit && plan->passes > limit)
-		return explain_passes(ctx, plan, limit);
+	if (!code && plan->limit && plan->passes > plan->limit)
+		return explain_passes(ctx, plan);
 	if (!code && !opk_set_claims(set, plan->chip))
 		opk_log(ctx, "set %s does not claim to support %s", plan->set_name, plan->chip);
 	return code;
@@ -276,22 +275,55 @@ static int schedule_contained(struct opk_plan *plan, struct opk_ctx *ctx,
 	               : code;
 }
 
-int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
-                 const struct opk_plan_options *given)
+static int keep_some(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_strlist *some)
 {
-	OPK_OPTIONS(opk_plan_options, options, given);
-	opk_auto(opk_plan) struct opk_plan *plan = opk_alloc(sizeof *plan);
-	int code = plan ? prepare(plan, ctx, set, &options) : opk_nomem(ctx, "a plan");
+	opk_strlist_clear(&plan->metrics);
+	for (size_t i = 0; i < some->count; i++)
+		if (!opk_strlist_add(&plan->metrics, some->items[i]))
+			return opk_nomem(ctx, "a plan");
+	return opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics);
+}
 
-	if (!code)
-		code = options.availability ? schedule_contained(plan, ctx, set, &options)
-		                            : schedule(plan, ctx, set, &options);
+static int make(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
+                const struct opk_plan_options *options, const struct opk_strlist *some, bool limited)
+{
+	opk_auto(opk_plan) struct opk_plan *plan = opk_alloc(sizeof *plan);
+	int code = plan ? prepare(plan, ctx, set, options) : opk_nomem(ctx, "a plan");
+
+	if (!code && some)
+		code = keep_some(plan, ctx, some);
+	if (code)
+		return code;
+	if (limited)
+		plan->limit = plan->profiler == OPK_PROFILER_PM ? 1 : options->max_passes;
+	code = options->availability ? schedule_contained(plan, ctx, set, options)
+	                             : schedule(plan, ctx, set, options);
 	if (!code && plan->left_out.count)
 		code = opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics);
 	if (code)
 		return code;
 	*out = opk_take(plan);
 	return OPK_OK;
+}
+
+int opk_plan_unlimited(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
+                       const struct opk_plan_options *options)
+{
+	return make(out, ctx, set, options, NULL, false);
+}
+
+int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
+                  const struct opk_plan_options *options, const struct opk_strlist *metrics)
+{
+	return make(out, ctx, set, options, metrics, false);
+}
+
+int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
+                 const struct opk_plan_options *given)
+{
+	OPK_OPTIONS(opk_plan_options, options, given);
+
+	return make(out, ctx, set, &options, NULL, true);
 }
 
 void opk_plan_free(struct opk_plan *plan)

@@ -20,29 +20,37 @@ struct opk_plan {
 	void *config;
 	size_t config_size;
 	size_t passes;
+	size_t limit; /* of passes; 0: none */
 	/* In the child that plans with one, else NULL. */
 	const void *availability;
 };
 
 OPK_DEFINE_AUTO(opk_plan)
 
-/* Passes and config image of some metrics on a fresh host object; *config may be NULL. */
+/* Passes and config image of some metrics on a fresh host object; `config` may be NULL. */
 int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
                  const struct opk_plan *plan, const char *const *metrics, size_t count);
-
-/* Keeps the longest prefix of the metrics that fits one pass, where all of them don't: plan_single.c. */
-int opk_plan_shorten(struct opk_plan *plan, struct opk_ctx *ctx);
-/* Keeps `count` metrics and leaves the others out. */
-int opk_plan_keep(struct opk_plan *plan, struct opk_ctx *ctx, size_t count);
 /*
  * The same of one metric. CUPTI may refuse it, which is no failure: *passes is the negative status, then, and
  * there is no image.
  */
 int opk_plan_alone(int *passes, void **config, size_t *size, struct opk_ctx *ctx,
                    const struct opk_catalog *catalog, const char *metric);
-
 /* The same of what the host object has been given. */
 int opk_plan_image(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
                    struct opk_nv_host *host);
+
+/* opk_plan_new() of however many passes, with options that are complete. */
+int opk_plan_unlimited(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
+                       const struct opk_plan_options *options);
+
+/* The same of some of the set's metrics on the chip, with what is computed from them alone. */
+int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
+                  const struct opk_plan_options *options, const struct opk_strlist *metrics);
+
+/* Keeps the longest prefix of the metrics that fits one pass, where all of them don't: plan_single.c. */
+int opk_plan_shorten(struct opk_plan *plan, struct opk_ctx *ctx);
+/* Keeps `count` metrics and leaves the others out. */
+int opk_plan_keep(struct opk_plan *plan, struct opk_ctx *ctx, size_t count);
 
 #endif

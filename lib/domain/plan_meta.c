@@ -44,11 +44,9 @@ static bool needs_columns(const struct opk_plan *plan)
 	return false;
 }
 
-int opk_plan_to_meta(struct opk_meta *meta, struct opk_plan_meta *lists, struct opk_ctx *ctx,
-                     const struct opk_plan *plan)
+int opk_resolved_to_meta(struct opk_meta *meta, struct opk_plan_meta *lists, struct opk_ctx *ctx,
+                         const struct opk_resolved *set)
 {
-	const struct opk_resolved *set = &plan->resolved;
-
 	lists->labels = opk_alloc_array(set->metrics.count + 1, sizeof *lists->labels);
 	lists->derived = opk_alloc_array(set->derived_count + 1, sizeof *lists->derived);
 	lists->headings = opk_alloc_array(set->heading_count + 1, sizeof *lists->headings);
@@ -61,11 +59,19 @@ int opk_plan_to_meta(struct opk_meta *meta, struct opk_plan_meta *lists, struct 
 	put_headings(meta, lists->headings, set);
 	meta->hidden = opk_strlist_items(&set->metrics) + set->shown;
 	meta->hidden_count = set->metrics.count - set->shown;
-	if (needs_columns(plan)) {
-		meta->columns = opk_strlist_items(&set->columns);
-		meta->column_count = set->columns.count;
-	}
+	meta->columns = opk_strlist_items(&set->columns);
+	meta->column_count = set->columns.count;
 	return OPK_OK;
+}
+
+int opk_plan_to_meta(struct opk_meta *meta, struct opk_plan_meta *lists, struct opk_ctx *ctx,
+                     const struct opk_plan *plan)
+{
+	int code = opk_resolved_to_meta(meta, lists, ctx, &plan->resolved);
+
+	if (!code && !needs_columns(plan))
+		meta->column_count = 0;
+	return code;
 }
 
 void opk_plan_meta_clear(struct opk_plan_meta *lists)

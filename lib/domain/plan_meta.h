@@ -11,6 +11,9 @@ struct opk_plan_meta {
 	struct opk_meta_heading *headings;
 };
 
+/* Borrowed from the set but for these lists. */
+int opk_resolved_to_meta(struct opk_meta *meta, struct opk_plan_meta *lists, struct opk_ctx *ctx,
+                         const struct opk_resolved *set);
 int opk_plan_to_meta(struct opk_meta *meta, struct opk_plan_meta *lists, struct opk_ctx *ctx,
                      const struct opk_plan *plan);
 void opk_plan_meta_clear(struct opk_plan_meta *lists);

@@ -30,7 +30,11 @@ static int choose_metrics(struct app *app, const struct raw_args *args,
 		return OPK_OK;
 	code = args->metrics ? opk_set_from_names(&metrics->set, app->ctx, args->metrics)
 	                     : opk_set_find(&metrics->set, app->ctx, args->set);
-	return code ? app_fail(app, code) : take_metrics(app, options, metrics);
+	if (code)
+		return app_fail(app, code);
+	if (args->set)
+		options->set = metrics->set;
+	return take_metrics(app, options, metrics);
 }
 
 static int take_time_shift(struct app *app, const char *text, struct opk_eval_options *options)

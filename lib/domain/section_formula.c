@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "domain/section_formula.h"
+
+#include <string.h>
+
+#include "base/ctx.h"
+#include "domain/section_name.h"
+
+enum { MAX_DEFINITIONS = 1000, LONGEST_NAME = 90 };
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+
+struct reader {
+	struct opk_ctx *ctx;
+	struct opk_definitions *all;
+	struct opk_definition *of;
+	const char *at;
+	struct opk_buf out;
+	int code; /* of what ended the reading; OPK_EINPUT: the definition has its problem */
+};
+
+static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx, struct opk_definition *item);
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* It can't be had, and why. */
+static void refuse(struct reader *r, const char *format, const char *text, size_t length)
+{
+	opk_autofree char *word = opk_strndup(text, length);
+
+	r->of->problem = word ? opk_printf(format, word) : NULL;
+	r->code = r->of->problem ? OPK_EINPUT : opk_nomem(r->ctx, "a formula");
+}
+
+/* The definition that holds on all chips of the formula; `word` need not end with a NUL. */
+static struct opk_definition *find(const struct reader *r, const char *word, size_t length)
+{
+	for (size_t i = 0; i < r->all->count; i++) {
+		struct opk_definition *item = &r->all->items[i];
+
+		if (!strncmp(item->name, word, length) && !item->name[length]
+		    && !(r->of->chips & ~item->chips))
+			return item;
+	}
+	return NULL;
+}
+
+static bool is_metric(struct reader *r, const char *word, size_t length)
+{
+	opk_autofree char *name = opk_strndup(word, length);
+	struct opk_asked asked;
+
+	if (!name) {
+		r->code = opk_nomem(r->ctx, "a formula");
+		return false;
+	}
+	asked = opk_asked_name(name);
+	return !asked.reason && asked.name == name && opk_asked_has_rollup(name);
+}
+
+static void put_name(struct reader *r, const char *word, size_t length)
+{
+	struct opk_definition *found = find(r, word, length);
+
+	if (found && !found->busy && !found->formula && !found->problem)
+		r->code = resolve_one(r->all, r->ctx, found);
+	if (r->code)
+		return;
+	if (found && found->busy)
+		refuse(r, found == r->of ? "needs itself" : "needs %s, which needs it", word, length);
+	else if (found && found->formula)
+		opk_buf_add_text(&r->out, found->short_name);
+	else if (!found && is_metric(r, word, length))
+		opk_buf_add(&r->out, word, length);
+	else if (!r->code)
+		refuse(r, "needs %s", word, length);
+}
+
+static void skip_blanks(struct reader *r)
+{
+	r->at += strspn(r->at, " \t\r\n");
+}
+
+/* A name, or simplify(), which is about instances and leaves a value as it is. */
+static void read_word(struct reader *r)
+{
+	size_t length = strspn(r->at, LETTERS ".:");
+	const char *word = r->at;
+
+	r->at += length;
+	skip_blanks(r);
+	if (*r->at != '(')
+		put_name(r, word, length);
+	else if (length != 8 || strncmp(word, "simplify", 8))
+		refuse(r, "uses %s()", word, length);
+}
+
+static void read_number(struct reader *r)
+{
+	size_t length = strspn(r->at, "0123456789."), sign;
+
+	sign = (r->at[length] | 32) == 'e' && strchr("+-", r->at[length + 1]) && r->at[length + 1];
+	if ((r->at[length] | 32) == 'e' && is_digit(r->at[length + 1 + sign]))
+		length += 1 + sign + strspn(r->at + length + 1 + sign, "0123456789");
+	opk_buf_add(&r->out, r->at, length);
+	r->at += length;
+}
+
+/* Nothing, or what a sign can't stand between: it is the next operand's own. */
+static bool is_unary(const struct opk_buf *out)
+{
+	return !out->size || strchr("( -", out->data[out->size - 1]);
+}
+
+static void read_sign(struct reader *r)
+{
+	char c = *r->at++;
+
+	if (!strchr("+-*/()", c))
+		refuse(r, "uses '%s'", r->at - 1, 1);
+	else if (c == '(' || c == ')' || is_unary(&r->out))
+		opk_buf_add(&r->out, &c, 1);
+	else
+		opk_buf_add_printf(&r->out, " %c ", c);
+}
+
+static void read_expression(struct reader *r)
+{
+	r->at = r->of->expression;
+	skip_blanks(r);
+	if (!*r->at)
+		refuse(r, "has no expression", "", 0);
+	while (!r->code && *r->at) {
+		if (is_digit(*r->at) || *r->at == '.')
+			read_number(r);
+		else if (strchr(LETTERS, *r->at))
+			read_word(r);
+		else
+			read_sign(r);
+		skip_blanks(r);
+	}
+}
+
+static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx, struct opk_definition *item)
+{
+	struct reader r = { .ctx = ctx, .all = all, .of = item };
+
+	item->busy = true;
+	read_expression(&r);
+	item->busy = false;
+	opk_buf_add(&r.out, "", 1);
+	if (r.out.failed)
+		r.code = opk_nomem(ctx, "a formula");
+	if (!r.code)
+		item->formula = (char *)opk_take(r.out.data);
+	opk_buf_clear(&r.out);
+	return r.code == OPK_EINPUT ? OPK_OK : r.code;
+}
+
+static bool is_taken(const struct opk_definitions *all, const char *name)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->items[i].short_name && !strcmp(all->items[i].short_name, name))
+			return true;
+	return false;
+}
+
+/* What the language of sets has taken. */
+static bool is_function(const char *name)
+{
+	static const char *const functions[] = { "min", "max", "if", "abs", "sqrt" };
+
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		if (!strcmp(functions[i], name))
+			return true;
+	return false;
+}
+
+/* "derived__l1tex__bytes.sum" -> "l1tex_bytes_sum", with a number behind it where that is taken. */
+static char *short_name(const struct opk_definitions *all, const char *name)
+{
+	opk_autofree char *base = opk_strdup(strncmp(name, "derived__", 9) ? name : name + 9);
+	opk_autofree char *unique = NULL;
+	const char *prefix;
+	size_t length = 0;
+
+	if (!base)
+		return NULL;
+	for (const char *c = base; *c && length < LONGEST_NAME; c++) {
+		bool fits = strchr(LETTERS, *c) && *c != '_';
+
+		if (fits || (length && base[length - 1] != '_'))
+			base[length++] = fits ? *c : '_';
+	}
+	base[length] = '\0';
+	prefix = is_digit(*base) || !*base || is_function(base) ? "m_" : "";
+	unique = opk_printf("%s%s", prefix, base);
+	for (size_t i = 2; unique && is_taken(all, unique); i++) {
+		free(unique);
+		unique = opk_printf("%s%s_%zu", prefix, base, i);
+	}
+	return opk_take(unique);
+}
+
+int opk_definitions_add(struct opk_definitions *all, struct opk_ctx *ctx, const char *name,
+                        const char *expression, opk_chip_mask chips)
+{
+	if (all->count >= MAX_DEFINITIONS)
+		return opk_fail(ctx, OPK_EINPUT, "more than %d definitions of metrics", MAX_DEFINITIONS);
+	if (!opk_grow(&all->items, &all->capacity, all->count, sizeof *all->items))
+		return opk_nomem(ctx, "a formula");
+	all->items[all->count++] = (struct opk_definition){ .name = name, .expression = expression,
+		                                            .chips = chips };
+	return OPK_OK;
+}
+
+int opk_definitions_resolve(struct opk_definitions *all, struct opk_ctx *ctx)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; i < all->count; i++) {
+		all->items[i].short_name = short_name(all, all->items[i].name);
+		if (!all->items[i].short_name)
+			return opk_nomem(ctx, "a formula");
+	}
+	for (size_t i = 0; !code && i < all->count; i++)
+		if (!all->items[i].formula && !all->items[i].problem)
+			code = resolve_one(all, ctx, &all->items[i]);
+	return code;
+}
+
+void opk_definitions_clear(struct opk_definitions *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		free(all->items[i].short_name);
+		free(all->items[i].formula);
+		free(all->items[i].problem);
+	}
+	free(all->items);
+	*all = (struct opk_definitions){ 0 };
+}

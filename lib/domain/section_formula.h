@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Nsight Compute's expressions of derived metrics as formulas of metric sets. */
+#ifndef OPK_SECTION_FORMULA_H
+#define OPK_SECTION_FORMULA_H
+
+#include "base/buf.h"
+#include "domain/chip_mask.h"
+
+/* A definition of the section, and what became of it. */
+struct opk_definition {
+	const char *name, *expression; /* borrowed */
+	opk_chip_mask chips;
+	char *short_name, *formula; /* NULL: it can't be had */
+	char *problem;              /* why, where it can't */
+	bool busy;                  /* while it is looked at: who needs it now needs itself */
+};
+
+struct opk_definitions {
+	struct opk_definition *items;
+	size_t count, capacity;
+};
+
+int opk_definitions_add(struct opk_definitions *all, struct opk_ctx *ctx, const char *name,
+                        const char *expression, opk_chip_mask chips);
+/*
+ * Finds short names and formulas. A formula can be had if it has numbers, + - * /, parentheses, simplify(), metrics of
+ * the hardware's and definitions that can be had themselves.
+ */
+int opk_definitions_resolve(struct opk_definitions *all, struct opk_ctx *ctx);
+void opk_definitions_clear(struct opk_definitions *all);
+
+#endif

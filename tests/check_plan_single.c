@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Plans cut to one pass, and why metrics are left out of them. */
+#include "allocation.h"
+#include "domain/set.h"
+#include "fake_nv.h"
+#include "testing.h"
+
+static void keep_log(void *data, const char *message)
+{
+	snprintf(data, 256, "%s", message);
+}
+
+static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *names,
+                     const void *availability)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_set *set;
+	int code;
+
+	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
+	options.chip = "FA100";
+	options.single_pass = true;
+	options.availability = availability;
+	options.availability_size = availability ? 8 : 0;
+	code = opk_plan_new(plan, ctx, set, &options);
+	opk_set_free(set);
+	return code;
+}
+
+START_TEST(longest_prefix)
+{
+	static const struct {
+		struct here here;
+		const char *names;
+		size_t kept, left_out;
+	} rows[] = {
+		{ HERE, "fake__a.sum", 1, 0 },
+		{ HERE, "fake__a.sum,fake__b.sum", 2, 0 },
+		{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", 2, 1 },
+		{ HERE, "fake__a.sum,fake__ratio.pct,fake__c.sum", 1, 2 },
+		{ HERE, "fake__a.sum,fake__throughput.avg.pct_of_peak_sustained_elapsed,fake__b.sum,"
+		        "fake__c.sum", 2, 2 },
+	};
+
+	for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		const char *availability = i < COUNT(rows) ? NULL : "avail   ";
+		struct opk_plan *plan;
+		size_t row = i % COUNT(rows), size;
+
+		ck_ok(ctx, make_plan(&plan, ctx, rows[row].names, availability));
+		ck_row(&rows[row], opk_plan_metric_count(plan) == rows[row].kept, "%zu kept",
+		       opk_plan_metric_count(plan));
+		ck_row(&rows[row], opk_plan_left_out_count(plan) == rows[row].left_out,
+		       "%zu left out", opk_plan_left_out_count(plan));
+		ck_assert_uint_eq(opk_plan_passes(plan), 1);
+		ck_assert(opk_plan_config(plan, &size) && size);
+		opk_plan_free(plan);
+		ck_assert_int_eq(fake.hosts, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(first_one_too_big)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_plan *plan;
+
+	ck_code(ctx, make_plan(&plan, ctx, "fake__ratio.pct,fake__a.sum", NULL), OPK_EFAILED);
+	ck_assert(told(ctx, "fake__ratio.pct needs 2 passes by itself and is the first"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(explains)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_plan *plan;
+	struct opk_leftovers *leftovers;
+	const struct opk_left_out *one;
+
+	ck_ok(ctx, make_plan(&plan, ctx,
+	                     "fake__a.sum,fake__throughput.avg.pct_of_peak_sustained_elapsed,"
+	                     "fake__ratio.pct,fake__c.sum", NULL));
+	ck_assert_uint_eq(opk_plan_metric_count(plan), 2);
+	ck_ok(ctx, opk_leftovers_new(&leftovers, ctx, plan));
+	ck_assert_uint_eq(opk_leftovers_count(leftovers), 2);
+	one = opk_leftovers_get(leftovers, 0);
+	ck_assert_str_eq(one->metric, "fake__ratio.pct");
+	ck_assert(!one->would_fit);
+	/* Those of what the fake says is in later passes. */
+	ck_assert_uint_eq(one->full_domain_count, 3);
+	ck_assert_str_eq(one->full_domains[0], "gpu_sm_a");
+	ck_assert_str_eq(one->full_domains[2], "gpu_sm_c_sm_a");
+	opk_leftovers_free(leftovers);
+	opk_plan_free(plan);
+	/* Behind one that does not fit, one that would. */
+	ck_ok(ctx, make_plan(&plan, ctx, "fake__a.sum,fake__ratio.pct,fake__b.sum", NULL));
+	ck_ok(ctx, opk_leftovers_new(&leftovers, ctx, plan));
+	ck_assert_uint_eq(opk_leftovers_count(leftovers), 2);
+	ck_assert(!opk_leftovers_get(leftovers, 0)->would_fit);
+	one = opk_leftovers_get(leftovers, 1);
+	ck_assert_str_eq(one->metric, "fake__b.sum");
+	ck_assert(one->would_fit && !one->full_domain_count);
+	opk_leftovers_free(leftovers);
+	opk_leftovers_free(NULL);
+	opk_plan_free(plan);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(explains_without_scheduler)
+{
+	static char log[256];
+	struct nv_table table = fake_table();
+	struct opk_ctx *ctx;
+	struct opk_plan *plan;
+	struct opk_leftovers *leftovers;
+
+	fake_reset();
+	table.NVPW_CUDA_RawCounterConfig_Create = NULL;
+	ctx = fake_ctx_of(&table);
+	ctx->log = keep_log;
+	ctx->log_data = log;
+	ck_ok(ctx, make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL));
+	ck_ok(ctx, opk_leftovers_new(&leftovers, ctx, plan));
+	ck_assert_uint_eq(opk_leftovers_get(leftovers, 0)->full_domain_count, 0);
+	ck_assert(strstr(log, "full domains are left out"));
+	opk_leftovers_free(leftovers);
+	opk_plan_free(plan);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The plan of all is made before it is cut, and the cut one before the others are explained. */
+START_TEST(plan_calls_fail)
+{
+	static const struct {
+		struct here here;
+		enum fake_call call;
+		const char *name;
+		unsigned from; /* of what is asked after that */
+		int status;
+		bool explaining;
+	} rows[] = {
+		{ HERE, CALL(cuptiProfilerHostInitialize), 2, 999, false },
+		{ HERE, CALL(cuptiProfilerHostConfigAddMetrics), 2, 999, false },
+		{ HERE, CALL(cuptiProfilerHostGetConfigImage), 2, 999, false },
+		{ HERE, CALL(cuptiProfilerHostGetNumOfPasses), 3, 999, false },
+		{ HERE, CALL(cuptiProfilerHostInitialize), 0, 999, true },
+		{ HERE, CALL(cuptiProfilerHostConfigAddMetrics), 0, 999, true },
+		{ HERE, CALL(cuptiProfilerHostGetConfigImage), 0, 999, true },
+		{ HERE, CALL(NVPW_CUDA_RawCounterConfig_Create), 0, 2, true },
+		{ HERE, CALL(NVPW_Config_GetRawCounters), 0, 2, true },
+		{ HERE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 0, 2, true },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_plan *plan = NULL;
+		struct opk_leftovers *leftovers = NULL;
+		int code = OPK_OK;
+
+		if (rows[i].explaining)
+			ck_ok(ctx, make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL));
+		fake.status[rows[i].call] = rows[i].status;
+		fake.from[rows[i].call] = rows[i].from;
+		code = rows[i].explaining
+		               ? opk_leftovers_new(&leftovers, ctx, plan)
+		               : make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL);
+		ck_row(&rows[i], code == OPK_EFAILED && !leftovers, "%d", code);
+		ck_row(&rows[i], rows[i].explaining || !plan, "a plan");
+		ck_row(&rows[i], told(ctx, rows[i].name), "%s", errors_of(ctx));
+		opk_plan_free(plan);
+		ck_assert_int_eq(fake.hosts + fake.schedulers, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(explaining_without_memory)
+{
+	bool failed = true;
+
+	for (long n = 0; failed; n++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_leftovers *leftovers = NULL;
+		struct opk_plan *plan;
+		int code;
+
+		ck_ok(ctx, make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL));
+		fail_allocation(n);
+		code = opk_leftovers_new(&leftovers, ctx, plan);
+		failed = allocation_failed();
+		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
+		opk_leftovers_free(leftovers);
+		opk_plan_free(plan);
+		ck_assert_int_eq(fake.hosts + fake.schedulers, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(planning_without_memory)
+{
+	bool failed = true;
+
+	for (long n = 0; failed; n++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_plan_options options = OPK_INIT(options);
+		struct opk_plan *plan = NULL;
+		struct opk_set *set;
+		int code;
+
+		ck_ok(ctx, opk_set_from_names(&set, ctx, "fake__a.sum,fake__b.sum,fake__c.sum"));
+		options.chip = "FA100";
+		options.single_pass = true;
+		fail_allocation(n);
+		code = opk_plan_new(&plan, ctx, set, &options);
+		failed = allocation_failed();
+		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
+		opk_plan_free(plan);
+		opk_set_free(set);
+		ck_assert_int_eq(fake.hosts, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("plans of one pass");
+	TCase *tests = tcase_create("plans");
+
+	tcase_add_test(tests, longest_prefix);
+	tcase_add_test(tests, first_one_too_big);
+	tcase_add_test(tests, explains);
+	tcase_add_test(tests, explains_without_scheduler);
+	tcase_add_test(tests, plan_calls_fail);
+	tcase_add_test(tests, explaining_without_memory);
+	tcase_add_test(tests, planning_without_memory);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sets divided into plans of a few passes each. */
+#include "allocation.h"
+#include "domain/set.h"
+#include "fake_nv.h"
+#include "testing.h"
+
+static const char some[] = "fake__a.sum,fake__b.sum,fake__c.sum";
+
+static int split(struct opk_plan_split **out, struct opk_ctx *ctx, const char *names,
+                 size_t max_passes, const char *availability)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_set *set;
+	int code;
+
+	*out = NULL;
+	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
+	options.chip = "FA100";
+	options.max_passes = max_passes;
+	options.availability = availability;
+	options.availability_size = availability ? 8 : 0;
+	code = opk_plan_split_new(out, ctx, set, &options);
+	opk_set_free(set);
+	return code;
+}
+
+static size_t count_metrics(const struct opk_plan_split *all, size_t max_passes)
+{
+	size_t count = 0, size;
+
+	for (size_t i = 0; i < opk_plan_split_count(all); i++) {
+		const struct opk_plan *plan = opk_plan_split_get(all, i);
+
+		ck_assert_uint_le(opk_plan_passes(plan), max_passes);
+		ck_assert(opk_plan_config(plan, &size) && size);
+		count += opk_plan_metric_count(plan);
+	}
+	return count;
+}
+
+/* The fake has room for two metrics in a pass; a ratio needs two passes. */
+START_TEST(splits)
+{
+	static const struct {
+		struct here here;
+		const char *names;
+		size_t max_passes, plans, metrics;
+	} rows[] = {
+		{ HERE, "fake__a.sum", 1, 1, 1 },  { HERE, some, 1, 2, 3 },
+		{ HERE, some, 2, 1, 3 },           { HERE, some, 100, 1, 3 },
+		{ HERE, "fake__ratio.pct", 2, 1, 1 },
+	};
+
+	for (size_t i = 0; i < 3 * COUNT(rows); i++) {
+		struct nv_table table = fake_table();
+		struct opk_ctx *ctx;
+		struct opk_plan_split *all;
+		size_t row = i % COUNT(rows);
+
+		fake_reset();
+		/* With PerfWorks' planner and without, and with an image that is planned with in a child. */
+		if (i / COUNT(rows) == 1)
+			table.NVPW_CUDA_RawCounterConfig_Create = NULL;
+		ctx = fake_ctx_of(&table);
+		ck_ok(ctx, split(&all, ctx, rows[row].names, rows[row].max_passes,
+		                 i / COUNT(rows) == 2 ? "avail   " : NULL));
+		ck_row(&rows[row], opk_plan_split_count(all) == rows[row].plans, "%zu plans",
+		       opk_plan_split_count(all));
+		ck_row(&rows[row], count_metrics(all, rows[row].max_passes) == rows[row].metrics,
+		       "metrics");
+		opk_plan_split_free(all);
+		opk_plan_split_free(NULL);
+		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(refuses)
+{
+	static const struct {
+		struct here here;
+		const char *names;
+		size_t max_passes;
+		int code;
+		const char *told;
+	} rows[] = {
+		{ HERE, "fake__a.sum,fake__ratio.pct", 1, OPK_EFAILED,
+		  "1 of the metrics of set custom needs more than 1 pass by itself on FA100: "
+		  "fake__ratio.pct" },
+		{ HERE, "fake__a.sum,fake__gone.sum", 1, OPK_EUSAGE, "fake__gone.sum" },
+		{ HERE, some, 0, OPK_EUSAGE, "number of passes" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_plan_split *all;
+		int code = split(&all, ctx, rows[i].names, rows[i].max_passes, NULL);
+
+		ck_row(&rows[i], code == rows[i].code && !all, "%d", code);
+		ck_row(&rows[i], told(ctx, rows[i].told), "%s", errors_of(ctx));
+		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* Each call, at every time it is made; a planner that fails half-way is no reason to go on without it. */
+START_TEST(calls_fail)
+{
+	static const enum fake_call calls[] = {
+		FAKE_cuptiProfilerHostInitialize,
+		FAKE_cuptiProfilerHostGetConfigImage,
+		FAKE_cuptiProfilerHostGetNumOfPasses,
+		FAKE_NVPW_CUDA_RawCounterConfig_Create,
+		FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies,
+		FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable,
+	};
+
+	for (size_t i = 0; i < COUNT(calls); i++)
+		for (unsigned from = 0; from < 8; from++) {
+			struct opk_ctx *ctx = fake_ctx();
+			struct opk_plan_split *all;
+
+			fake.status[calls[i]] = 1;
+			fake.from[calls[i]] = from;
+			if (split(&all, ctx, some, 1, NULL))
+				ck_assert_ptr_null(all);
+			opk_plan_split_free(all);
+			ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+			opk_ctx_free(ctx);
+		}
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	bool failed = true;
+
+	for (long n = 0; failed; n++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_plan_options options = OPK_INIT(options);
+		struct opk_plan_split *all = NULL;
+		struct opk_set *set;
+		int code;
+
+		ck_ok(ctx, opk_set_from_names(&set, ctx, some));
+		options.chip = "FA100";
+		options.max_passes = 1;
+		fail_allocation(n);
+		code = opk_plan_split_new(&all, ctx, set, &options);
+		failed = allocation_failed();
+		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
+		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+		opk_plan_split_free(all);
+		opk_set_free(set);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sets split into plans");
+	TCase *tests = tcase_create("split");
+
+	tcase_add_test(tests, splits);
+	tcase_add_test(tests, refuses);
+	tcase_add_test(tests, calls_fail);
+	tcase_add_test(tests, without_memory);
+	tcase_set_timeout(tests, 60);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Metric sets that are made of section files and of lists of names, and the YAML that they become. */
+#include <dirent.h>
+
+#include "adapters/yaml/yaml_tree.h"
+#include "allocation.h"
+#include "base/buf.h"
+#include "domain/yaml_text.h"
+#include "folder.h"
+#include "metric_sets.h"
+
+#define SECTIONS FILES "sections/"
+
+/* ---- YAML ------------------------------------------------------------------------------- */
+
+static int parse(struct opk_yaml **out, struct opk_ctx *ctx, const void *text, size_t size)
+{
+	opk_auto(opk_source) struct opk_source *source = opk_source_new("t", text, size);
+	opk_autoproblems struct opk_problems problems = { 0 };
+	int code = opk_yaml_parse(out, ctx, &problems, source);
+
+	return code ? opk_problems_fail(ctx, &problems, code, "t") : code;
+}
+
+/* What is written is read back to the same, but for bytes that are no UTF-8. */
+START_TEST(yaml_comes_back)
+{
+	static const char *const texts[] = {
+		"", "a", "A b", " a", "a ", "a: b", "a #b", "#", "- a", "-", "---", "...", "?", "!x", "&x", "*x",
+		"%x", "@x", "`", "|", ">", ">-", "'", "\"", "it's \"so\"", "[a]", "{a}", "a, b", "null", "~",
+		"yes", "No", "12", "0x1F", "1e9", "1.5", "2 * a__b.sum", "(a + b) / c", "-1", "<<", "a\nb",
+		"a\tb", "\x01\x7f", "\\", "\\n", "\xc2\x85", "\xe2\x80\xa8", "\xef\xbb\xbf", "\xc3\xa9\xe2\x82\xac",
+		"\xf0\x9f\x98\x80", "\xc2\xa0", "/a__b\\.[a-z]+/", "a  b", "a\r\nb", "  ", "\xef\xbf\xbe",
+		"a very long text which is folded, for it has more than a hundred characters: it goes on, # and on, "
+		"and 'on', - until it finds an end.",
+		"a very long text which can't be folded, for it has  two blanks, and more than a hundred characters "
+		"as it goes on until it ends.",
+		" a very long text which can't be folded, for it begins with a blank, and has more than a hundred "
+		"characters as it goes on.",
+		"averylongwordwhichhasmorethanahundredcharactersandcannotbefoldedanywhereforithasnoblanksanywhereatallno",
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		opk_autobuf struct opk_buf buf = { 0 };
+		opk_autostrlist struct opk_strlist list = { 0 };
+		struct opk_yaml *root = NULL;
+
+		ck_assert(opk_strlist_add(&list, texts[i]) && opk_strlist_add(&list, "x"));
+		opk_yaml_put_prose(&buf, 0, "prose", texts[i]);
+		opk_buf_add_text(&buf, "list: ");
+		opk_yaml_put_list(&buf, &list);
+		opk_buf_add_text(&buf, "  ");
+		opk_yaml_put_comment(&buf, texts[i]);
+		opk_buf_add_text(&buf, "\nitems:\n  - ");
+		opk_yaml_put_text(&buf, texts[i]);
+		opk_buf_add_text(&buf, "\n");
+		opk_buf_add_text(&buf, "map:\n");
+		opk_yaml_put_prose(&buf, 4, "prose", texts[i]);
+		ck_assert(!buf.failed);
+		ck_ok(ctx, parse(&root, ctx, buf.data, buf.size));
+		ck_assert_uint_eq(root->count, 8);
+		ck_assert_str_eq(root->items[1].text, texts[i]);
+		ck_assert_uint_eq(root->items[3].count, 2);
+		ck_assert_str_eq(root->items[3].items[0].text, texts[i]);
+		ck_assert_str_eq(root->items[5].items[0].text, texts[i]);
+		ck_assert_str_eq(root->items[7].items[1].text, texts[i]);
+		opk_yaml_free(root);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(yaml_of_other_bytes)
+{
+	opk_autobuf struct opk_buf buf = { 0 };
+
+	opk_yaml_put_text(&buf, "a\xff\xc3" "b");
+	opk_yaml_put_comment(&buf, "a\xff\n\xe2\x80\xa9" "b");
+	opk_buf_add(&buf, "", 1);
+	ck_assert_str_eq((char *)buf.data, "\"a\\ufffd\\ufffdb\"# a   b");
+}
+END_TEST
+
+/* ---- sets ------------------------------------------------------------------------------- */
+
+static const struct bad {
+	struct here here;
+	const char *file, *wanted;
+} bad[] = {
+	{ HERE, "bad-arch.section", "5:21: MinArch is an architecture like CC_90, not Hopper" },
+	{ HERE, "bad-arch-text.section", "4:20: MaxArch is an architecture like CC_90, not CC_" },
+	{ HERE, "bad-bracket.section", "5:1: '}' does not close the '<' of line 3" },
+	{ HERE, "bad-closing.section", "4:1: '}' closes nothing" },
+	{ HERE, "bad-colon.section", "2:12: ':' or '{' is needed after Identifier" },
+	{ HERE, "bad-deep.section", "3:131: nested deeper than 32 levels" },
+	{ HERE, "bad-escape.section", "2:16: unknown escape in a string" },
+	{ HERE, "bad-extension.section", "3:1: an extension's name is not understood here" },
+	{ HERE, "bad-identifier.section", "1:1: a section has an Identifier, which this one lacks" },
+	{ HERE, "bad-list-control.txt", "2:18: this is no metric name" },
+	{ HERE, "bad-list-name.txt", "2:24: this is no metric name" },
+	{ HERE, "bad-list-prefix.txt", "2:1: a name is needed behind the prefix" },
+	{ HERE, "bad-list.section", "4:1: ',' or ']' is needed here, in the list of Numbers" },
+	{ HERE, "bad-metric.section", "3:17: 'sm__cycles active.avg' is no metric name" },
+	{ HERE, "bad-name.section", "3:1: a field's name is needed here, not ':'" },
+	{ HERE, "bad-nul.section", "2:19: a NUL character in a string" },
+	{ HERE, "bad-number.section", "3:8: '12abc' is neither a number nor a name; text has quotes" },
+	{ HERE, "bad-open.section", "3:8: '{' is never closed" },
+	{ HERE, "bad-string.section", "2:13: a string that is not closed on its line" },
+	{ HERE, "bad-utf8.section", "2:13: this string is not UTF-8" },
+	{ HERE, "bad-value.section", "3:8: a value is needed after Order:" },
+};
+
+START_TEST(bad_files)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		struct opk_set_import *import = NULL;
+		char path[600], wanted[300];
+		int code;
+
+		snprintf(path, sizeof path, SECTIONS "%s", bad[i].file);
+		snprintf(wanted, sizeof wanted, "sections/%s:%s", bad[i].file, bad[i].wanted);
+		code = opk_set_import_new(&import, ctx, path);
+		ck_row(&bad[i], code == OPK_EINPUT && !import, "code %d", code);
+		ck_row(&bad[i], !strcmp(cause(ctx), wanted), "got %s", cause(ctx));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static const struct good {
+	struct here here;
+	const char *file;
+	const char *sets; /* the golden files, first the set that comes first */
+	size_t left_out;
+} good[] = {
+	{ HERE, "kernel.section", "kernel.yaml kernel-device.yaml", 14 },
+	{ HERE, "names.txt", "names.yaml names-pm.yaml", 3 },
+	{ HERE, "sampling.section", "sampling.yaml sampling-range.yaml sampling-pm2.yaml", 3 },
+	{ HERE, "syntax.section", "syntax.yaml", 0 },
+};
+
+/* Golden files are made by tests/files/sections/make.sh, and looked at before they are kept. */
+static void check_golden(const struct good *row, const struct opk_imported_set *set, const char *file)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_autofree void *text = NULL;
+	struct opk_set *read = NULL;
+	char path[600];
+	size_t size;
+
+	snprintf(path, sizeof path, SECTIONS "%s", file);
+	ck_ok(ctx, opk_read_file(&text, &size, ctx, path));
+	ck_row(row, size == strlen(set->yaml) && !memcmp(text, set->yaml, size), "%s is not\n%s", file,
+	       set->yaml);
+	ck_row(row, opk_set_load(&read, ctx, path) == OPK_OK, "%s", errors_of(ctx));
+	ck_row(row, !strcmp(opk_set_name(read), set->name), "named %s", opk_set_name(read));
+	ck_row(row, opk_set_profiler(read) == set->profiler, "profiler %d", opk_set_profiler(read));
+	opk_set_free(read);
+	opk_ctx_free(ctx);
+}
+
+START_TEST(good_files)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(good); i++) {
+		opk_autofree char *copy = opk_strdup(good[i].sets);
+		struct opk_set_import *import = NULL;
+		char path[600], *rest = copy;
+		size_t count = 0;
+		int code;
+
+		snprintf(path, sizeof path, SECTIONS "%s", good[i].file);
+		code = opk_set_import_new(&import, ctx, path);
+		ck_row(&good[i], code == OPK_OK, "%s", errors_of(ctx));
+		for (char *name; (name = strsep(&rest, " ")); count++) {
+			ck_row(&good[i], count < opk_set_import_count(import), "%zu sets", count);
+			check_golden(&good[i], opk_set_import_get(import, count), name);
+		}
+		ck_row(&good[i], count == opk_set_import_count(import), "more than %zu sets", count);
+		ck_row(&good[i], opk_set_import_get(import, 0)->left_out_count == good[i].left_out,
+		       "%zu left out", opk_set_import_get(import, 0)->left_out_count);
+		opk_set_import_free(import);
+	}
+	opk_set_import_free(NULL);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static bool in_tables(const char *file)
+{
+	for (size_t i = 0; i < COUNT(bad); i++)
+		if (!strcmp(bad[i].file, file))
+			return true;
+	for (size_t i = 0; i < COUNT(good); i++)
+		if (!strcmp(good[i].file, file) || strstr(good[i].sets, file))
+			return true;
+	return !strcmp(file, "make.sh") || file[0] == '.';
+}
+
+/* A file that no table names tests nothing, and one that explains nothing helps nobody. */
+START_TEST(files_are_listed_and_explained)
+{
+	DIR *dir = opendir(SECTIONS);
+
+	ck_assert_ptr_nonnull(dir);
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		char path[600];
+		FILE *file;
+
+		ck_assert_msg(in_tables(entry->d_name), "no table has %s", entry->d_name);
+		snprintf(path, sizeof path, SECTIONS "%s", entry->d_name);
+		file = fopen(path, "r");
+		ck_assert_ptr_nonnull(file);
+		ck_assert_msg(entry->d_name[0] == '.' || fgetc(file) == '#', "%s begins with no comment",
+		              entry->d_name);
+		fclose(file);
+	}
+	closedir(dir);
+}
+END_TEST
+
+START_TEST(import_without_memory)
+{
+	static const char *const files[] = { SECTIONS "kernel.section", SECTIONS "sampling.section",
+		                             SECTIONS "names.txt" };
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(files); i++)
+		for (long n = 0;; n++) {
+			struct opk_set_import *import = NULL;
+			bool failed;
+			int code;
+
+			fail_allocation(n);
+			code = opk_set_import_new(&import, ctx, files[i]);
+			failed = allocation_failed();
+			ck_assert_msg(!failed || (code == OPK_ENOMEM && !import), "%s, allocation %ld: %d",
+			              files[i], n, code);
+			opk_set_import_free(import);
+			if (!failed)
+				break;
+		}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* What a text, put into a file, is refused for. */
+static const char *refusal(struct opk_ctx *ctx, const char *file, const struct opk_buf *text, int wanted)
+{
+	struct opk_set_import *import = NULL;
+	const char *colon;
+
+	put_file(file, text->data, text->size);
+	ck_code(ctx, opk_set_import_new(&import, ctx, in_folder(file)), wanted);
+	ck_assert_ptr_null(import);
+	colon = strchr(cause(ctx), ':');
+	return colon ? colon : cause(ctx);
+}
+
+START_TEST(limits_of_files)
+{
+	opk_autobuf struct opk_buf many = { 0 }, often = { 0 }, large = { 0 }, none = { 0 }, defined = { 0 };
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < 10001; i++)
+		opk_buf_add_printf(&many, "a__%zu.sum\n", i);
+	ck_assert_str_eq(refusal(ctx, "x", &many, OPK_EINPUT), ": more than 10000 metrics");
+	for (size_t i = 0; i < 50001; i++)
+		opk_buf_add_text(&often, "a__b.sum,");
+	ck_assert_str_eq(refusal(ctx, "x", &often, OPK_EINPUT), ": names metrics more than 50000 times");
+	while (large.size <= 8 << 20)
+		opk_buf_add_text(&large, "a__b.sum\n");
+	ck_assert_str_eq(refusal(ctx, "x", &large, OPK_EINPUT), ": more than 8388608 bytes");
+	opk_buf_add_text(&none, "# nothing\n");
+	ck_assert_str_eq(refusal(ctx, "x", &none, OPK_EFAILED),
+	                 ": there is no metric of the hardware's in it (0 others)");
+	opk_buf_add_text(&defined, "Identifier: 'x' MetricDefinitions {");
+	for (size_t i = 0; i < 1001; i++)
+		opk_buf_add_text(&defined, "MetricDefinitions { Name: 'x' Expression: '1' }");
+	opk_buf_add_text(&defined, "}");
+	ck_assert_str_eq(refusal(ctx, "x", &defined, OPK_EINPUT), "more than 1000 definitions of metrics");
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A chip with more passes than there are sets. */
+START_TEST(many_passes)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_set_import *import = NULL;
+
+	opk_buf_add_text(&text, "Identifier: 'x'");
+	for (size_t i = 0; i < 400; i++)
+		opk_buf_add_printf(&text, "Metrics { Name: 'pmsampling:a__%zu.sum' Groups: 'g%zu' }", i, i);
+	put_file("x.section", text.data, text.size);
+	ck_ok(ctx, opk_set_import_new(&import, ctx, in_folder("x.section")));
+	ck_assert_uint_eq(opk_set_import_count(import), 16);
+	ck_assert_uint_eq(opk_set_import_get(import, 0)->left_out_count, 384);
+	ck_assert_str_eq(opk_set_import_get(import, 15)->name, "x-pm16");
+	opk_set_import_free(import);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("set import");
+	TCase *tests = add_case(suite, "yaml");
+
+	tcase_add_test(tests, yaml_comes_back);
+	tcase_add_test(tests, yaml_of_other_bytes);
+	tests = add_case(suite, "files");
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, bad_files);
+	tcase_add_test(tests, good_files);
+	tcase_add_test(tests, files_are_listed_and_explained);
+	tcase_add_test(tests, import_without_memory);
+	tcase_add_test(tests, limits_of_files);
+	tcase_add_test(tests, many_passes);
+	return run_suite(suite);
+}

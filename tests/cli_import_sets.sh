@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Metric sets of Nsight Compute's section files and of lists of names: offpeak sets --import; and
+# single-pass sets as YAML.
+. "${SOURCE:?}/tests/tap.sh"
+
+cd "$tmp" || exit 99
+sections=$SOURCE/tests/files/sections
+cp "$sections"/* .
+
+section 'to stdout'
+works sets --import syntax.section
+equal out "$sections/syntax.yaml"
+notes '17 imported for profiler range, 14 left out: the last lines tell' sets --import kernel.section
+equal out "$sections/kernel.yaml"
+notes '2 more, for profiler pm, are a set of their own: .* FILE-pm.yaml' sets --import names.txt
+equal out "$sections/names.yaml"
+
+section 'to files'
+works sets --import syntax.section -o one.yaml
+same 'stdout' "$(cat out)" ''
+equal one.yaml "$sections/syntax.yaml"
+notes 'many-range.yaml has 1 more, for profiler range' sets --import sampling.section -o many.yaml
+err_has 'many-pm2.yaml has 2 more, for profiler pm'
+equal many.yaml "$sections/sampling.yaml"
+equal many-range.yaml "$sections/sampling-range.yaml"
+equal many-pm2.yaml "$sections/sampling-pm2.yaml"
+mkdir a.b
+notes 'a.b/list-pm has 2 more' sets --import names.txt -o a.b/list
+equal a.b/list-pm "$sections/names-pm.yaml"
+
+section 'what they are'
+sed 's/: *\[.*\]//' <syntax.section >copy
+printf '\n  Identifier : "x"\nMetrics { Name: "a__b.sum" }' >field
+works sets --import field
+out_has '^name: x$'
+printf '# c\n\nMetrics { Name: "a__b.sum" } Identifier: "why"' >message
+works sets --import message
+out_has '^name: why$'
+printf 'regex:a{2}\npmsampling:a__b.sum a__c.sum' >list.one
+notes . sets --import list.one
+out_has "^name: list$"
+out_has "'/\.\*\(a\{2\}\)\.\*/'"
+printf 'a__b.sum a__c.sum' >list.section
+refuses 4 "list.section:1:10: ':' or '\{' is needed after a__b|':' or '\{' is needed" sets --import list.section
+
+section 'bad ones'
+for file in bad-*; do
+	refuses 4 "^offpeak: $file:[0-9]+:[0-9]+: " sets --import "$file" -o never.yaml
+done
+same 'files made' "$(ls never* 2>/dev/null)" ''
+refuses 4 'nowhere.section: can.t open' sets --import nowhere.section
+refuses 4 'not a regular file' sets --import /dev/null
+printf 'launch__grid_size numa__id_cpu' >others
+refuses 1 "others: there is no metric of the hardware's in it \(2 others\)" sets --import others
+: >empty
+refuses 1 'no metric of the hardware' sets --import empty
+refuses 1 "can.t create" sets --import syntax.section -o nowhere/x.yaml
+printf 'Identifier: "a\\033[31mb" Metrics { Name: "a__\\033[31m.sum" }' >escape.section
+refuses 4 "'a__\?\[31m.sum' is no metric name" sets --import escape.section
+refuses 2 'one of --check, --single-pass and --import' sets --import syntax.section --check simple
+refuses 2 "wants --check, --import or" sets --import syntax.section x
+refuses 2 'yaml goes with --single-pass CHIP SET' sets --yaml
+refuses 2 'yaml goes with --single-pass CHIP SET' sets --yaml --single-pass GH100
+
+if [ "$(id -u)" != 0 ]; then
+	mkdir closed
+	chmod 500 closed
+	refuses 1 "can.t create" sets --import syntax.section -o closed/x.yaml
+fi
+
+if have_cupti; then
+	section 'plans of what was imported'
+	works plan --chip GH100 ./kernel.yaml --format json
+	json '"lrc__average_ilc_output_sector_compression_achieved_rate.pct" in j["metrics"]'
+	json '"dram__bytes_read.sum" in j["metrics"] and "lts__t_sector_hit_rate.pct" in j["metrics"]'
+	works plan --chip GA102 ./kernel.yaml --format json
+	json '"lts__average_gcomp_output_sector_compression_achieved_rate.ratio" in j["metrics"]'
+	notes 'left out .*dram_bytes_doubled_sum' plan --chip GA10B ./kernel.yaml --format json
+	json '"dram__bytes.sum" not in j["metrics"]'
+	works plan --chip GH100 ./kernel-device.yaml
+	works plan --chip TU102 ./sampling.yaml
+	works plan --chip GH100 ./sampling-pm2.yaml
+	works plan --chip GH100 ./names.yaml
+
+	section 'single-pass sets'
+	works sets --single-pass GH100 offpeak-range --yaml
+	cp out single.yaml
+	out_has '^chips: \[GH100\]$'
+	works sets --check ./single.yaml
+	out_has '^GH100,1,[0-9]*,0,ok$'
+	works sets --single-pass gh100 TriageCompute --yaml -o triage.yaml
+	works sets --check ./triage.yaml
+	out_has '^GH100,1,[0-9]*,0,ok$'
+else
+	skip 'single-pass sets: no libcupti'
+fi
+finish

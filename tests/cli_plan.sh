@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Plans of fewer passes than CUPTI's order takes: offpeak plan and build with --effort.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+cd "$tmp" || exit 99
+
+# Of the last plan.
+passes() {
+	grep -o '"passes":[0-9]*' out | head -n 1 | cut -d: -f2
+}
+
+section 'never longer than CUPTI plans'
+shorter=0
+for sets in 'compute l2' 'l1 l2 memory' 'speed-of-light instruction-mix'; do
+	for chip in GH100 AD102; do
+		# shellcheck disable=SC2086
+		run 0 plan --chip $chip $sets --effort 0 --format json
+		json 'j["passes"] >= j["lower_bound"]'
+		theirs=$(passes)
+		# shellcheck disable=SC2086
+		run 0 plan --chip $chip $sets --format json
+		json 'j["passes"] >= j["lower_bound"]'
+		ours=$(passes)
+		pass "$chip $sets: $ours passes, CUPTI $theirs" test "$ours" -le "$theirs"
+		[ "$ours" = "$theirs" ] || shorter=$((shorter + 1))
+	done
+done
+pass 'some plan is shorter' test "$shorter" -gt 0
+run 0 plan --chip GH100 compute l2 l1 --effort 1 --format json
+longer=$(passes)
+run 0 plan --chip GH100 compute l2 l1 --format json
+pass 'more effort, no more passes' test "$longer" -le "$(passes)"
+
+section 'effort'
+for wrong in -1 x '' 1s 86401 nan; do
+	refuses 2 'use seconds, at most a day' plan --chip GH100 compute --effort "$wrong"
+	refuses 2 'use seconds, at most a day' build --chip GH100 compute --effort "$wrong" -o no.opk
+done
+refuses 2 . plan --chip GH100 compute --effort
+pass 'nothing was written' test ! -e no.opk
+works plan --chip GH100 compute --effort 0.1 --format json
+works plan --chip GH100 compute --effort 1e-3 --format json
+
+section 'the report'
+works plan --chip gh100 compute l2 l1 --format json
+json 'j["chip"] == "GH100" and j["profiler"] == "range" and len(j["metrics"]) == len(set(j["metrics"]))'
+json 'list(j) == ["chip", "profiler", "set", "metrics", "passes", "lower_bound", "plan", "domains", "notable"]'
+json 'type(j["passes"]) is int and type(j["lower_bound"]) is int and j["passes"] == len(j["plan"])'
+json '[p["pass"] for p in j["plan"]] == list(range(1, j["passes"] + 1))'
+json 'all(list(p) == ["pass", "counters", "domains", "metrics"] for p in j["plan"])'
+json 'all(set(p["metrics"]) <= set(j["metrics"]) for p in j["plan"])'
+json 'set().union(*(p["metrics"] for p in j["plan"])) == set(j["metrics"])'
+# A counter that several passes have is listed at the first.
+json 'all(p["counters"] >= sum(int(d.rpartition(":")[2]) for d in p["domains"]) for p in j["plan"])'
+json 'all(list(d) == ["domains", "counters", "passes", "lower_bound", "fullest"] for d in j["domains"])'
+json 'all(d["lower_bound"] <= d["passes"] <= j["passes"] for d in j["domains"])'
+json 'max(d["lower_bound"] for d in j["domains"]) <= j["lower_bound"] <= j["passes"]'
+json 'all(d["passes"] * d["fullest"] >= d["counters"] for d in j["domains"])'
+json 'all(list(n) == ["metric", "saves", "split"] for n in j["notable"])'
+json 'all(n["metric"] in j["metrics"] and (n["saves"] > 0 or n["split"]) for n in j["notable"])'
+# One pass needs no such tables.
+works plan --chip GH100 dram__bytes.sum --format json
+json 'list(j) == ["chip", "profiler", "set", "metrics", "passes", "lower_bound", "plan"]'
+
+section 'patched code has passes of its own'
+works plan --chip GH100 roofline --format json
+json 'j["passes"] == 2 and j["lower_bound"] == 2'
+json 'all(("gpu_sass" in d) == (len(p["domains"]) == 1) for p in j["plan"] for d in [p["domains"][0].split(":")[0]])'
+
+section 'build'
+works plan --chip GH100 compute l2 l1 --format json
+ours=$(passes)
+works build --chip GH100 compute l2 l1 -o one.opk --raw-config one.config --format json
+same 'build and plan' "$(passes)" "$ours"
+works info one.opk --format json
+same 'info and plan' "$(passes)" "$ours"
+works build --chip GH100 compute l2 l1 -o two.opk --raw-config two.config --format json
+equal one.config two.config
+equal one.opk two.opk
+# Without a search it is CUPTI's own image, which says what it said before.
+works plan --chip GH100 compute l2 l1 --effort 0 --format json
+theirs=$(passes)
+works build --chip GH100 compute l2 l1 --effort 0 -o cupti.opk --raw-config cupti.config --format json
+same 'build and plan without a search' "$(passes)" "$theirs"
+pass 'passes' test "$ours" -lt "$theirs"
+pass 'another image' sh -c '! cmp -s one.config cupti.config'
+works build --chip GH100 compute l2 l1 --max-passes "$ours" -o three.opk --format json
+refuses 1 "needs $theirs passes on GH100" build --chip GH100 compute l2 l1 --max-passes "$ours" --effort 0 -o no.opk
+refuses 1 "needs $ours passes on GH100" build --chip GH100 compute l2 l1 --max-passes $((ours - 1)) -o no.opk
+pass 'nothing was written' test ! -e no.opk
+
+section 'PM sampling has one pass whatever the effort'
+for effort in 0 1; do
+	works build --chip GH100 pm-overview --effort $effort -o pm.opk --raw-config pm.$effort --format json
+	json 'j["passes"] == 1'
+done
+works build --chip GH100 pm-overview -o pm.opk --raw-config pm.default --format json
+equal pm.0 pm.1
+equal pm.0 pm.default
+works plan --chip GH100 pm-overview --format json
+json 'j["passes"] == 1 and j["lower_bound"] == 1 and j["sample_bytes"] > 0'
+
+# svg FILE EXPRESSION: valid XML for which the expression holds; `j` is the plan's report.
+svg() {
+	[ "$have_python" = yes ] || return 0
+	pass "$1: $2" python3 - "$1" "$2" "$tmp/out" <<'PYTHON'
+import json, sys
+import xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+j = json.load(open(sys.argv[3]))
+ns = "{http://www.w3.org/2000/svg}"
+passes = [g for g in root.iter(ns + "g") if g.get("class") == "pass"]
+texts = ["".join(t.itertext()) for t in root.iter(ns + "text")]
+of_class = lambda at, name: [e for e in at.iter() if name in (e.get("class") or "").split()]
+assert eval(sys.argv[2]), (sys.argv[2], texts)
+PYTHON
+}
+
+section 'the picture'
+fresh
+works plan --chip GH100 compute l2 l1 --svg dir/plan.svg --format json
+files_are 'plan.svg '
+svg dir/plan.svg 'len(passes) == j["passes"]'
+svg dir/plan.svg 'texts[0] == "%d passes: compute+l2+l1 on GH100" % j["passes"]'
+svg dir/plan.svg 'all(len(of_class(p, "cell")) == len(j["domains"]) for p in passes)'
+svg dir/plan.svg '[p.find(ns + "title").text.split("\n")[1:] for p in passes] == [p["metrics"] for p in j["plan"]]'
+svg dir/plan.svg '[len(of_class(p, "bar")) for p in passes] == [len(p["domains"]) for p in j["plan"]]'
+svg dir/plan.svg 'all("%d pass%s" % (d["lower_bound"], "" if d["lower_bound"] == 1 else "es") in texts for d in j["domains"])'
+svg dir/plan.svg 'len(of_class(root, "software")) == 1'
+svg dir/plan.svg 'max(float(r.get("height")) for r in of_class(root, "bar")) == 28'
+cp dir/plan.svg first.svg
+works plan --chip GH100 compute l2 l1 --svg dir/plan.svg --format json
+equal dir/plan.svg "$tmp/first.svg"
+# One pass has no domains; a name of the user's is text.
+printf 'name: "a <b> & \\"c\\""\ndescription: d\nmetrics: [dram__bytes.sum]\n' >odd.yaml
+works plan --chip GH100 ./odd.yaml --svg dir/odd.svg --format json
+svg dir/odd.svg 'texts[0] == "1 pass: %s on GH100" % j["set"] and len(of_class(root, "bar")) == 1'
+svg dir/odd.svg '"<b>" in j["set"]'
+works plan --chip GH100 pm-overview --svg dir/pm.svg --format json
+svg dir/pm.svg 'len(passes) == 1'
+fresh
+echo old >dir/old.svg
+refuses 1 'needs [0-9]+ passes' plan --chip GH100 l1 --max-passes 1 --svg dir/old.svg
+same 'the old picture' "$(cat dir/old.svg)" old
+refuses 1 missing plan --chip GH100 roofline --svg missing/plan.svg
+files_are 'old.svg '
+
+finish

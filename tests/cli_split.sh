@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# A set as several files of a few passes each: offpeak build --max-passes N --split.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+cd "$tmp" || exit 99
+
+section 'several files'
+fresh
+works build --chip GH100 compute l2 --max-passes 8 --split -o dir/out.opk --format json
+json 'list(j[0]) == ["file", "chip", "profiler", "set", "metrics", "passes", "groups", "ungrouped"]'
+json 'len(j) > 1 and all(f["passes"] <= 8 and f["metrics"] > 0 and f["set"] == "compute+l2" for f in j)'
+json '[f["file"] for f in j] == ["dir/out-%d.opk" % (i + 1) for i in range(len(j))]'
+json 'sorted(__import__("os").listdir("dir")) == [f["file"][4:] for f in j]'
+python3 -c 'import json; j = json.load(open("out")); print(sum(f["metrics"] for f in j)); print("\n".join(f["file"] for f in j))' >files
+works plan --chip GH100 compute l2 --format json
+python3 -c 'import json; print("\n".join(sorted(json.load(open("out"))["metrics"])))' >wanted
+same 'each metric once' "$(head -n 1 files)" "$(wc -l <wanted | tr -d ' ')"
+: >got
+sed 1d files >names
+while read -r file; do
+	works info "$file" --format json
+	json 'j["passes"] <= 8 and j["chip"] == "GH100"'
+	python3 -c 'import json; print("\n".join(json.load(open("out"))["metrics"]))' >>got
+	# As a plan of these alone.
+	metrics=$(python3 -c 'import json; print(",".join(json.load(open("out"))["metrics"]))')
+	works plan --chip GH100 "$metrics" --max-passes 8 --format json
+done <names
+sort got >sorted
+equal sorted wanted
+mv dir first
+fresh
+works build --chip GH100 compute l2 --max-passes 8 --split -o dir/out.opk --format csv
+header_is 'file,chip,profiler,set,metrics,passes,groups,ungrouped'
+for file in dir/*; do
+	equal "$file" "$tmp/first/${file#dir/}"
+done
+
+section 'names'
+fresh
+works build --chip GH100 roofline --max-passes 2 --split -o dir/one.opk --format json
+json 'len(j) == 1 and j[0]["passes"] == 2'
+files_are 'one-1.opk '
+fresh
+works build --chip GH100 roofline --max-passes 1 --split -o dir/a.b --no-groups --format json
+json 'len(j) == 2 and all(f["passes"] == 1 and "ungrouped" not in f for f in j)'
+files_are 'a-1.b a-2.b '
+fresh
+works build --chip GH100 roofline --max-passes 1 --split -o dir/plain --effort 0
+files_are 'plain-1 plain-2 '
+
+section 'PM sampling'
+fresh
+works build --chip GH100 pm-overview pm-memory pm-datacenter --max-passes 1 --split -o dir/pm.opk --format json
+json 'len(j) > 1 and all(f["passes"] == 1 and f["sample_bytes"] > 0 for f in j)'
+
+section 'refused'
+fresh
+refuses 1 '1 of the metrics of set .* needs more than 1 pass by itself on GH100: lts__t_sector_hit_rate.pct$' \
+	build --chip GH100 lts__t_sector_hit_rate.pct,dram__bytes.sum --max-passes 1 --split -o dir/out.opk
+refuses 2 'did you mean' build --chip GH100 dram__byte.sum --max-passes 1 --split -o dir/out.opk
+refuses 2 'split needs --max-passes' build --chip GH100 l2 --split -o dir/out.opk
+refuses 2 'not both' build --chip GH100 l2 --split --max-passes 2 --single-pass -o dir/out.opk
+refuses 2 'of one plan' build --chip GH100 l2 --split --max-passes 2 --raw-config dir/a -o dir/out.opk
+refuses 2 'of one plan' build --chip GH100 l2 --split --max-passes 2 --raw-prefix dir/a -o dir/out.opk
+refuses 2 'is required' build --chip GH100 l2 --split --max-passes 2
+refuses 2 . plan --chip GH100 l2 --split --max-passes 2
+files_are ''
+# All or none: here the second can't be put in place.
+mkdir dir/out-2.opk
+run 1 build --chip GH100 roofline --max-passes 1 --split -o dir/out.opk
+files_are 'out-2.opk '
+refuses 1 'missing/out-1.opk' build --chip GH100 roofline --max-passes 1 --split -o missing/out.opk
+
+finish

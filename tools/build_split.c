@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "build_split.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "build_report.h"
+
+struct split_files {
+	struct opk_writer **writers;
+	char **paths;
+	size_t count;
+};
+
+/* "dir/out.opk" and 2: "dir/out-2.opk". */
+static char *numbered(const char *output, size_t number)
+{
+	const char *slash = strrchr(output, '/');
+	const char *name = slash ? slash + 1 : output;
+	const char *dot = strrchr(name, '.');
+	char *path;
+
+	if (!dot || dot == name)
+		dot = name + strlen(name);
+	return asprintf(&path, "%.*s-%zu%s", (int)(dot - output), output, number, dot) < 0 ? NULL
+	                                                                                  : path;
+}
+
+/* Under temporary names. */
+static int begin_files(struct app *app, struct split_files *files, const struct opk_plan_split *split,
+                       const struct opk_build_options *options, const char *output)
+{
+	size_t count = opk_plan_split_count(split);
+	int code = OPK_OK;
+
+	files->writers = calloc(count, sizeof *files->writers);
+	files->paths = calloc(count, sizeof *files->paths);
+	if (!files->writers || !files->paths)
+		return app_error(app, OPK_EFAILED, "out of memory");
+	while (!code && files->count < count) {
+		size_t i = files->count++;
+
+		files->paths[i] = numbered(output, i + 1);
+		if (!files->paths[i])
+			return app_error(app, OPK_EFAILED, "out of memory");
+		code = opk_build_begin(&files->writers[i], app->ctx, opk_plan_split_get(split, i),
+		                       options, files->paths[i]);
+	}
+	return code ? app_fail(app, code) : OPK_OK;
+}
+
+/* Without the last ones the first are no set. */
+static int finish_files(struct app *app, struct split_files *files)
+{
+	size_t done = 0;
+	int code = OPK_OK;
+
+	while (!code && done < files->count) {
+		code = opk_writer_finish(files->writers[done]);
+		done += !code;
+	}
+	while (code && done > 0)
+		unlink(files->paths[--done]);
+	return code ? app_fail(app, code) : OPK_OK;
+}
+
+static void free_files(struct split_files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		opk_writer_free(files->writers[i]);
+		free(files->paths[i]);
+	}
+	free(files->writers);
+	free(files->paths);
+}
+
+int build_split(struct app *app, const struct opk_set *set, const struct opk_plan_options *how,
+                const struct opk_build_options *options, const char *output)
+{
+	struct split_files files = { 0 };
+	struct opk_plan_split *split;
+	int code = opk_plan_split_new(&split, app->ctx, set, how);
+
+	if (code)
+		return app_fail(app, code);
+	code = begin_files(app, &files, split, options, output);
+	if (!code)
+		code = finish_files(app, &files);
+	if (!code)
+		code = build_report_split(app, split, files.paths, !options->no_groups);
+	free_files(&files);
+	opk_plan_split_free(split);
+	return code;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* offpeak plan --svg: a plan as a picture. */
+#ifndef OPK_PLAN_SVG_H
+#define OPK_PLAN_SVG_H
+
+#include "common/app.h"
+
+/*
+ * A column a pass, a row for each group of counter domains, or one for all where no domains are known. Under a
+ * temporary name until opk_outfile_finish(); reports failures.
+ */
+int plan_svg(struct opk_outfile **out, struct app *app, const struct opk_plan *plan,
+             const struct opk_plan_detail *detail, const char *path);
+
+#endif
