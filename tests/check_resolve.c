@@ -457,7 +457,6 @@ START_TEST(sets_that_can_not_be_included)
 	};
 	struct opk_ctx *ctx = fake_ctx();
 
-	ctx->data_dir = opk_strdup(TEST_DATA_DIR);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		check_included(&rows[i], ctx);
 	opk_ctx_free(ctx);
@@ -652,7 +651,6 @@ START_TEST(names_from_the_command_line)
 	};
 	struct opk_ctx *ctx = fake_ctx();
 
-	ctx->data_dir = opk_strdup(TEST_DATA_DIR);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		opk_autoresolved struct opk_resolved resolved = { 0 };
 		opk_autobuf struct opk_buf out = { 0 };
@@ -710,8 +708,6 @@ START_TEST(all_together)
 	struct opk_set *set;
 	opk_autofree char *got = NULL;
 
-	free((char *)ctx->data_dir);
-	ctx->data_dir = opk_strdup(TEST_DATA_DIR);
 	set = load_text(ctx, everything);
 	got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
 	ck_assert_str_eq(got, everything_resolved);
@@ -749,7 +745,6 @@ START_TEST(resolving_without_memory)
 	struct opk_set *set;
 	long n = 0;
 
-	ctx->data_dir = opk_strdup(TEST_DATA_DIR);
 	set = load_text(ctx, everything);
 	while (resolve_without(ctx, set, n))
 		n++;
@@ -766,7 +761,6 @@ START_TEST(loading_without_memory)
 	opk_autofree char *got = NULL;
 	bool failed = true;
 
-	ctx->data_dir = opk_strdup(TEST_DATA_DIR);
 	put_file("t.yaml", everything, strlen(everything));
 	put_file("i.yaml", "name: i\ninclude: [t.yaml]\n", 26);
 	for (long n = 0; failed; n++) {
