@@ -148,6 +148,9 @@ size_t opk_chips_count(const struct opk_chips *chips);
 const struct opk_chip *opk_chips_get(const struct opk_chips *chips, size_t i);
 /* By name, in any case; NULL where unknown. */
 const struct opk_chip *opk_chips_find(const struct opk_chips *chips, const char *name);
+/* The same; OPK_EUSAGE with a suggestion where it is unknown. */
+int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx, const struct opk_chips *chips,
+                      const char *name);
 /* What NVIDIA's libraries don't tell without a GPU; "" and no products where it is not known. */
 struct opk_chip_facts {
 	const char *architecture;       /* "Hopper" */

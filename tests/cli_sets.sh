@@ -83,12 +83,13 @@ works sets --check roof.yaml --chip GH100,GA100 --chip GA102
 lines_are 4
 works sets --check roof.yaml --chip GH100 GA100
 lines_are 3
+refuses 2 "unknown chip 'h100', did you mean GH100" sets --check roof.yaml --chip h100
 run 0 sets --check roof.yaml --chip GB202
 out_has '^GB202,[0-9]+,3,1,ok$'
 err_has '^offpeak: note: set roof does not claim to support GB202$'
 works sets --check roof.yaml --chip GH100,GA10B --format json
 json '[r["status"] for r in j] == ["ok", "ok"] and j[0]["left_out"] == 1'
-refuses 2 '--chip GH10O: no such chip' sets --check roof.yaml --chip GH10O
+refuses 2 "unknown chip 'GH10O', did you mean GH100" sets --check roof.yaml --chip GH10O
 
 section 'errors of chips'
 # What several chips have in common is told once, and what one has alone is told, too.

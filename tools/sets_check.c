@@ -121,8 +121,10 @@ static bool has_profiler(const struct opk_set *set, const struct opk_chip *chip)
 
 static int check_named(struct check *check, const char *name)
 {
-	const struct opk_chip *chip = opk_chips_find(check->chips, name);
+	const struct opk_chip *chip;
 
+	if (opk_chips_resolve(&chip, check->app->ctx, check->chips, name))
+		return app_fail(check->app, OPK_EUSAGE);
 	if (has_profiler(check->set, chip))
 		return plan_on(check, chip);
 	check->worst = OPK_EINPUT;
@@ -165,10 +167,11 @@ static char **split(const struct option_list *chips)
 
 static int check_names(struct app *app, const struct opk_chips *chips, char **names)
 {
+	const struct opk_chip *chip;
+
 	for (; *names; names++)
-		if (!opk_chips_find(chips, *names))
-			return app_error(app, OPK_EUSAGE, "--chip %s: no such chip; 'offpeak chips' lists them",
-			                 *names);
+		if (opk_chips_resolve(&chip, app->ctx, chips, *names))
+			return app_fail(app, OPK_EUSAGE);
 	return OPK_OK;
 }
 

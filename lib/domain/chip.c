@@ -242,3 +242,14 @@ int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
 	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
 	                nearest.best ? "?" : "");
 }
+
+int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx, const struct opk_chips *chips,
+                      const char *name)
+{
+	opk_autofree char *known = NULL;
+	int code = opk_chip_resolve(&known, ctx, name);
+
+	if (!code)
+		*out = opk_chips_find(chips, known);
+	return code;
+}

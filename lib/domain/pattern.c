@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "domain/pattern.h"
 
-#include <ctype.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/glob.h"
 
-enum { MAX_PATTERN = 500, MAX_REPEATS = 1000 };
+enum { MAX_PATTERN = 500, MAX_REPEATS = 100 };
 
 enum opk_pattern_kind opk_pattern_kind(const char *text)
 {
@@ -30,10 +30,44 @@ static unsigned long repeats(const char *regex)
 	return product;
 }
 
+/* The ']' that ends the bracket which begins here, or the end. */
+static const char *bracket_end(const char *open)
+{
+	const char *at = open + 1 + (open[1] == '^');
+
+	if (*at == ']')
+		at++;
+	for (; *at && *at != ']'; at++)
+		if (*at == '[' && at[1] && strchr(".:=", at[1]))
+			for (const char kind = *++at; *++at && !(*at == kind && at[1] == ']');)
+				;
+	return at;
+}
+
+/* glibc takes a ')' that closes nothing for a character, and so "a)(b" would be sound between parentheses. */
+static bool closes_too_much(const char *regex)
+{
+	size_t depth = 0;
+
+	for (const char *c = regex; *c; c++) {
+		if (*c == '[')
+			c = bracket_end(c);
+		else if (*c == '\\' && c[1])
+			c++;
+		else if (*c == '(')
+			depth++;
+		else if (*c == ')' && !depth--)
+			return true;
+		if (!*c)
+			break;
+	}
+	return false;
+}
+
 static bool has_back_reference(const char *regex)
 {
 	for (const char *c = regex; *c; c++)
-		if (*c == '\\' && *++c && isdigit((unsigned char)*c))
+		if (*c == '\\' && *++c && opk_is_digit(*c))
 			return true;
 		else if (!*c)
 			return false;
@@ -43,15 +77,10 @@ static bool has_back_reference(const char *regex)
 static bool init_regex(struct opk_pattern *out, struct opk_problems *problems, const char *inner,
                        const struct opk_place *place)
 {
-	/* On its own, too, because of "a)(b". */
 	opk_autofree char *whole = opk_printf("^(%s)$", inner);
-	int status = regcomp(&out->regex, inner, REG_EXTENDED | REG_NOSUB);
+	int status = !whole ? REG_ESPACE : regcomp(&out->regex, whole, REG_EXTENDED | REG_NOSUB);
 	char reason[128];
 
-	if (!status) {
-		regfree(&out->regex);
-		status = whole ? regcomp(&out->regex, whole, REG_EXTENDED | REG_NOSUB) : REG_ESPACE;
-	}
 	if (!status)
 		return true;
 	if (status == REG_ESPACE)
@@ -74,6 +103,8 @@ static bool check_regex(struct opk_pattern *out, struct opk_problems *problems, 
 		problems->no_memory = true;
 	else if (has_back_reference(inner))
 		opk_problems_add(problems, place, "back-references are not allowed in regular expressions");
+	else if (closes_too_much(inner))
+		opk_problems_add(problems, place, "regular expression /%.200s/: a ')' closes nothing", inner);
 	else if (repeats(inner) > MAX_REPEATS)
 		opk_problems_add(problems, place, "more than %d repetitions in a regular expression",
 		                 MAX_REPEATS);
@@ -82,12 +113,23 @@ static bool check_regex(struct opk_pattern *out, struct opk_problems *problems, 
 	return false;
 }
 
+/* A glob has more than that in it, but nothing that divides. */
+static bool is_sound(const struct opk_pattern *pattern)
+{
+	if (pattern->kind == OPK_PATTERN_GLOB)
+		return !strpbrk(pattern->text, " \t\n,\"");
+	for (const char *c = pattern->text; *c; c++)
+		if (!opk_is_letter(*c) && !opk_is_digit(*c) && *c != '.')
+			return false;
+	return *pattern->text;
+}
+
 static bool check_glob(const struct opk_pattern *pattern, struct opk_problems *problems,
                        const struct opk_place *place)
 {
 	const char *text = pattern->text;
 
-	if (!*text || strpbrk(text, " \t\n,\""))
+	if (!is_sound(pattern))
 		opk_problems_add(problems, place, "'%.200s' is no metric name", text);
 	else if (pattern->kind == OPK_PATTERN_GLOB && !opk_glob_sound(text))
 		opk_problems_add(problems, place, "'%.200s': the bracket is not closed", text);

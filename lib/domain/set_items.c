@@ -128,7 +128,7 @@ static void read_map(struct opk_set_reader *r, struct opk_set_item *item, const 
 	if (metric + any + group != 1)
 		opk_problems_add(r->problems, &value->place,
 		                 "%s of the keys metric, any and group is needed here",
-		                 metric + any + group ? "only one" : "one");
+		                 metric || any || group ? "only one" : "one");
 	else if (group)
 		read_group_map(r, item, value);
 	else

@@ -1,16 +1,79 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as a metric set. */
+/* Any bytes as a metric set, on a chip of the fake library. */
+#define TEST_DATA_DIR "data"
+#include "testing.h"
+/* No test runs here that could fail. */
+#undef ck_assert_ptr_nonnull
+#define ck_assert_ptr_nonnull(pointer) ((pointer) ? (void)0 : abort())
+#include "../fake_nv.c"
+#include "domain/meta.h"
+#include "domain/plan_meta.h"
 #include "fuzz.h"
+
+/* What a set became can be written, or was too much to be. */
+static void check_meta(struct opk_ctx *ctx, const struct opk_resolved *resolved)
+{
+	opk_autoplanmeta struct opk_plan_meta lists = { 0 };
+	struct opk_plan plan = { .resolved = *resolved, .metrics = resolved->metrics };
+	struct opk_meta meta = {
+		.kind = "set",
+		.chip = "FA100",
+		.metrics = opk_strlist_items(&plan.metrics),
+		.metric_count = plan.metrics.count,
+		.passes = 1,
+	};
+
+	if (opk_plan_to_meta(&meta, &lists, ctx, &plan) || opk_meta_check(ctx, &meta)) {
+		fprintf(stderr, "%s\n", opk_error_message(ctx, 0));
+		abort();
+	}
+}
+
+/* As a plan does that is cut to one pass. */
+static void keep_one(struct opk_ctx *ctx, struct opk_resolved *resolved)
+{
+	opk_autostrlist struct opk_strlist first = { 0 };
+
+	if (!opk_strlist_add(&first, resolved->metrics.items[0])
+	    || opk_resolved_keep(resolved, ctx, "name", &first))
+		abort();
+	check_meta(ctx, resolved);
+}
+
+static void resolve(struct opk_ctx *ctx, struct opk_set *set, enum opk_profiler profiler)
+{
+	opk_autoresolved struct opk_resolved resolved = { 0 };
+
+	if (opk_set_resolve(&resolved, ctx, set, "FA100", profiler))
+		return;
+	check_meta(ctx, &resolved);
+	keep_one(ctx, &resolved);
+}
+
+static void ignore(void *data, const char *message)
+{
+	(void)data;
+	(void)message;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct opk_ctx *ctx = fuzz_ctx();
-	struct opk_set *set;
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set, *joined;
 	char path[32];
 	int fd = fuzz_file(path, data, size);
 
-	if (!opk_set_load(&set, ctx, path))
+	ctx->log = ignore;
+	if (!opk_set_load(&set, ctx, path)) {
+		resolve(ctx, set, OPK_PROFILER_RANGE);
+		resolve(ctx, set, OPK_PROFILER_PM);
+		if (!opk_set_join(&joined, ctx, (const struct opk_set *const[]){ set, set }, 2)) {
+			opk_set_parameter(joined, ctx, "p", "?");
+			resolve(ctx, joined, OPK_PROFILER_RANGE);
+			opk_set_free(joined);
+		}
 		opk_set_free(set);
+	}
 	close(fd);
 	opk_ctx_free(ctx);
 	return 0;
