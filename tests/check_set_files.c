@@ -224,6 +224,55 @@ START_TEST(large_sets)
 }
 END_TEST
 
+/* So many lines behind "name: x" and a beginning. */
+static void write_lines(const char *beginning, const char *line, int count)
+{
+	opk_autobuf struct opk_buf buf = { 0 };
+
+	opk_buf_add_printf(&buf, "name: x\n%s\n", beginning);
+	for (int i = 0; i < count; i++) {
+		const char *number = strchr(line, '#');
+
+		opk_buf_add_printf(&buf, "%.*s%d%s\n", (int)(number - line), line, i, number + 1);
+	}
+	put_file("lines.yaml", buf.data, buf.size);
+}
+
+START_TEST(bounds)
+{
+	static const struct {
+		struct here here;
+		const char *beginning, *line;
+		int most;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, "metrics:", "- a__#*", 200, "lines.yaml:203:3: more than 200 patterns" },
+		{ HERE, "metrics:", "- /a__#/", 200, "lines.yaml:203:3: more than 200 patterns" },
+		{ HERE, "metrics: [a__b.sum]\nchanges:", "- {for: [pm], remove: [a__b.sum#]}", 1000,
+		  "lines.yaml:1004:3: more than 1000 changes" },
+		{ HERE, "metrics: [a__b.sum]\nchanges:", "- {for: [pm], remove: [a__b*#]}", 200,
+		  "lines.yaml:204:24: more than 200 patterns" },
+		{ HERE, "metrics: [a__b.sum]\nparameters:", "  p#: 1", 256, "lines.yaml:260:3: more than 256 keys" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_set *set = NULL;
+		int code;
+
+		write_lines(rows[i].beginning, rows[i].line, rows[i].most);
+		code = opk_set_load(&set, ctx, in_folder("lines.yaml"));
+		ck_row(&rows[i], code == OPK_OK, "%s", errors_of(ctx));
+		opk_set_free(opk_take(set));
+		write_lines(rows[i].beginning, rows[i].line, rows[i].most + 1);
+		code = opk_set_load(&set, ctx, in_folder("lines.yaml"));
+		ck_row(&rows[i], code == OPK_EINPUT, "code %d", code);
+		ck_row(&rows[i], strstr(cause(ctx), rows[i].wanted), "got %s", cause(ctx));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("set files");
@@ -236,5 +285,6 @@ int main(void)
 	tcase_add_test(tests, files_are_explained);
 	tcase_add_test(tests, unreadable_sets);
 	tcase_add_test(tests, large_sets);
+	tcase_add_test(tests, bounds);
 	return run_suite(suite);
 }

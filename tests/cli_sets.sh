@@ -126,6 +126,7 @@ if [ -n "$chip" ]; then
 fi
 
 section 'plan and build'
+refuses 2 'with this there are more than 10000 metrics' plan --chip GH100 '*,a__b.sum'
 run 0 plan --chip GH100 ./roof.yaml --format json
 err_has '^offpeak: note: GH100 has not all of set roof: left out no__such.sum$'
 json 'j["metrics"] == ["dram__bytes.sum", "sm__cycles_active.avg",

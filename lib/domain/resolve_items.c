@@ -14,6 +14,19 @@ struct expansion {
 	const struct opk_set_item *group;
 };
 
+/* Adds it, if there is room; that there is none is told once. */
+static void add_entry(struct opk_resolver *r, struct opk_entries *list, const struct opk_entry *entry)
+{
+	if (list->count < MAX_NAMES || opk_entries_find(list, entry->name)) {
+		opk_entries_add(list, &r->problems, entry);
+		return;
+	}
+	if (!r->full)
+		opk_problems_add(&r->problems, &entry->place, "with this there are more than %d metrics",
+		                 MAX_NAMES);
+	r->full = true;
+}
+
 static void add(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item,
                 const char *name, long derived)
 {
@@ -27,10 +40,7 @@ static void add(struct opk_resolver *r, const struct expansion *e, const struct 
 		.optional = item->optional,
 	};
 
-	if (e->list->count == MAX_NAMES && !opk_entries_find(e->list, name))
-		opk_problems_add(&r->problems, &item->what.place, "this makes more than %d metrics", MAX_NAMES);
-	else
-		opk_entries_add(e->list, &r->problems, &entry);
+	add_entry(r, e->list, &entry);
 }
 
 /* ---- patterns */
@@ -40,7 +50,7 @@ static size_t add_matches(struct opk_resolver *r, const struct expansion *e, con
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i < opk_catalog_count(r->catalog) && e->list->count < MAX_NAMES; i++) {
+	for (size_t i = 0; i < opk_catalog_count(r->catalog) && !r->full; i++) {
 		const struct opk_metric *metric = opk_catalog_get(r->catalog, i);
 		char full[MAX_LENGTH];
 		size_t length = strlen(metric->name);
@@ -244,8 +254,8 @@ void opk_resolve_list(struct opk_resolver *r, size_t n)
 	for (size_t i = 0; i < set->include_count; i++) {
 		const struct opk_entries *from = list_of(r, set->includes[i]);
 
-		for (size_t j = 0; j < from->count; j++)
-			opk_entries_add(list, &r->problems, &from->items[j]);
+		for (size_t j = 0; j < from->count && !r->full; j++)
+			add_entry(r, list, &from->items[j]);
 	}
 	expand(r, &(struct expansion){ list, NULL }, &set->items);
 	for (size_t i = 0; i < set->changes.count && !r->code && !r->problems.no_memory; i++)

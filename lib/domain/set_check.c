@@ -7,11 +7,21 @@
 #include "domain/symbols.h"
 #include "domain/suggest.h"
 
+/* Each pattern is tried on every name of a chip. */
+enum { MAX_PATTERNS = 200, MAX_CHANGES = 1000 };
+
 struct checker {
 	const struct opk_symbols *symbols;
 	struct opk_ctx *ctx;
 	struct opk_problems *problems;
+	size_t patterns;
 };
+
+static void count_pattern(struct checker *c, const struct opk_pattern *pattern, const struct opk_place *place)
+{
+	if (pattern->kind != OPK_PATTERN_NAME && c->patterns++ == MAX_PATTERNS)
+		opk_problems_add(c->problems, place, "more than %d patterns", MAX_PATTERNS);
+}
 
 /* "dram_bytes.sum" may have been "dram__bytes.sum". */
 static void tell_underscore(struct checker *c, const struct opk_word *word, const char *name)
@@ -75,6 +85,7 @@ static void check_metric(struct checker *c, const struct opk_set_item *item)
 
 	if (!text || !opk_pattern_init(&pattern, c->problems, text, &item->what.place))
 		return;
+	count_pattern(c, &pattern, &item->what.place);
 	if (pattern.kind != OPK_PATTERN_NAME && item->as.text)
 		opk_problems_add(c->problems, &item->as.place,
 		                 "a pattern may match several metrics, so 'as' can't name them");
@@ -124,20 +135,23 @@ static void check_change(struct checker *c, const struct opk_change *change)
 		opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, word);
 		opk_autopattern struct opk_pattern pattern = { 0 };
 
-		if (text)
-			opk_pattern_init(&pattern, c->problems, text, &word->place);
+		if (text && opk_pattern_init(&pattern, c->problems, text, &word->place))
+			count_pattern(c, &pattern, &word->place);
 	}
 }
 
 void opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems)
 {
-	struct checker c = { symbols, ctx, problems };
+	struct checker c = { .symbols = symbols, .ctx = ctx, .problems = problems };
 
 	for (size_t i = 0; i < symbols->set_count; i++) {
 		const struct opk_set *set = symbols->sets[i];
 
 		check_items(&c, &set->items);
-		for (size_t j = 0; j < set->changes.count; j++)
+		for (size_t j = 0; j < set->changes.count && j < MAX_CHANGES; j++)
 			check_change(&c, &set->changes.items[j]);
+		if (set->changes.count > MAX_CHANGES)
+			opk_problems_add(problems, &set->changes.items[MAX_CHANGES].place,
+			                 "more than %d changes", MAX_CHANGES);
 	}
 }
