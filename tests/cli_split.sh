@@ -73,4 +73,13 @@ run 1 build --chip GH100 roofline --max-passes 1 --split -o dir/out.opk
 files_are 'out-2.opk '
 refuses 1 'missing/out-1.opk' build --chip GH100 roofline --max-passes 1 --split -o missing/out.opk
 
+section 'what is said of the set is said once'
+cat >claims.yaml <<'END'
+name: claims
+chips: [GH100]
+metrics: [lts__t_sectors_op_read.sum, lts__t_sectors_op_write.sum, sm__inst_executed.sum, sm__throughput.avg.pct_of_peak_sustained_elapsed]
+END
+notes 'does not claim to support GA100' build --chip GA100 ./claims.yaml --max-passes 6 --split -o claims.opk
+same 'notes' "$(grep -c 'does not claim' err)" 1
+
 finish

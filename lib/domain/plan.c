@@ -209,8 +209,6 @@ static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk
 		code = opk_plan_search(plan, ctx, options);
 	if (!code && plan->limit && plan->passes > plan->limit)
 		return explain_passes(ctx, plan);
-	if (!code && !opk_set_claims(set, plan->chip))
-		opk_log(ctx, "set %s does not claim to support %s", plan->set_name, plan->chip);
 	return code;
 }
 
@@ -275,33 +273,30 @@ static int schedule_contained(struct opk_plan *plan, struct opk_ctx *ctx,
 	               : code;
 }
 
-static int keep_some(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_strlist *some)
+static int schedule_anywhere(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
+                             const struct opk_plan_options *options)
 {
-	opk_strlist_clear(&plan->metrics);
-	for (size_t i = 0; i < some->count; i++)
-		if (!opk_strlist_add(&plan->metrics, some->items[i]))
-			return opk_nomem(ctx, "a plan");
-	return opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics);
+	return options->availability ? schedule_contained(plan, ctx, set, options)
+	                             : schedule(plan, ctx, set, options);
 }
 
 static int make(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
-                const struct opk_plan_options *options, const struct opk_strlist *some, bool limited)
+                const struct opk_plan_options *options, bool limited)
 {
 	opk_auto(opk_plan) struct opk_plan *plan = opk_alloc(sizeof *plan);
 	int code = plan ? prepare(plan, ctx, set, options) : opk_nomem(ctx, "a plan");
 
-	if (!code && some)
-		code = keep_some(plan, ctx, some);
 	if (code)
 		return code;
 	if (limited)
 		plan->limit = plan->profiler == OPK_PROFILER_PM ? 1 : options->max_passes;
-	code = options->availability ? schedule_contained(plan, ctx, set, options)
-	                             : schedule(plan, ctx, set, options);
+	code = schedule_anywhere(plan, ctx, set, options);
 	if (!code && plan->left_out.count)
 		code = opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics);
 	if (code)
 		return code;
+	if (!opk_set_claims(set, plan->chip))
+		opk_log(ctx, "set %s does not claim to support %s", plan->set_name, plan->chip);
 	*out = opk_take(plan);
 	return OPK_OK;
 }
@@ -309,13 +304,38 @@ static int make(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set
 int opk_plan_unlimited(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
                        const struct opk_plan_options *options)
 {
-	return make(out, ctx, set, options, NULL, false);
+	return make(out, ctx, set, options, false);
 }
 
-int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
-                  const struct opk_plan_options *options, const struct opk_strlist *metrics)
+int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_plan *whole,
+                  const struct opk_set *set, const struct opk_plan_options *options,
+                  const struct opk_strlist *metrics)
 {
-	return make(out, ctx, set, options, metrics, false);
+	opk_auto(opk_plan) struct opk_plan *plan = opk_alloc(sizeof *plan);
+	int code;
+
+	if (!plan)
+		return opk_nomem(ctx, "a plan");
+	plan->profiler = whole->profiler;
+	plan->chip = opk_strdup(whole->chip);
+	plan->set_name = opk_strdup(whole->set_name);
+	plan->set_description = opk_strdup(whole->set_description);
+	if (!plan->chip || !plan->set_name || !plan->set_description)
+		return opk_nomem(ctx, "a plan");
+	for (size_t i = 0; i < metrics->count; i++)
+		if (!opk_strlist_add(&plan->metrics, metrics->items[i]))
+			return opk_nomem(ctx, "a plan");
+	code = schedule_anywhere(plan, ctx, set, options);
+	if (!code)
+		*out = opk_take(plan);
+	return code;
+}
+
+int opk_plan_resolve(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set)
+{
+	int code = opk_set_resolve(&plan->resolved, ctx, set, plan->chip, plan->profiler);
+
+	return code ? code : opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics);
 }
 
 int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
@@ -323,7 +343,7 @@ int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_se
 {
 	OPK_OPTIONS(opk_plan_options, options, given);
 
-	return make(out, ctx, set, &options, NULL, true);
+	return make(out, ctx, set, &options, true);
 }
 
 void opk_plan_free(struct opk_plan *plan)

@@ -44,9 +44,14 @@ int opk_plan_image(size_t *passes, void **config, size_t *size, struct opk_ctx *
 int opk_plan_unlimited(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
                        const struct opk_plan_options *options);
 
-/* The same of some of the set's metrics on the chip, with what is computed from them alone. */
-int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
-                  const struct opk_plan_options *options, const struct opk_strlist *metrics);
+/*
+ * The same of some of the metrics of a plan of the whole set. Cheap to try: only opk_plan_resolve() adds what the
+ * set computes from these metrics alone.
+ */
+int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_plan *whole,
+                  const struct opk_set *set, const struct opk_plan_options *options,
+                  const struct opk_strlist *metrics);
+int opk_plan_resolve(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set);
 
 /* Keeps the longest prefix of the metrics that fits one pass, where all of them don't: plan_single.c. */
 int opk_plan_shorten(struct opk_plan *plan, struct opk_ctx *ctx);

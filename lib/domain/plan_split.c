@@ -75,7 +75,7 @@ static int plan_some(struct opk_plan **out, struct splitting *s, const size_t *m
 		if (!opk_strlist_add(&names, s->whole->metrics.items[s->sorted[i]]))
 			code = opk_nomem(s->ctx, "a plan");
 	if (!code)
-		code = opk_plan_some(&plan, s->ctx, s->set, &s->options, &names);
+		code = opk_plan_some(&plan, s->ctx, s->whole, s->set, &s->options, &names);
 	*out = !code && plan->passes <= s->limit ? opk_take(plan) : NULL;
 	return code;
 }
@@ -204,6 +204,8 @@ static int add_plan(struct opk_plan_split *split, struct splitting *s)
 	/* Where there are many, the estimate has to do. */
 	if (!code && (!s->estimates || s->left_count - s->chosen_count <= FEW))
 		code = add_others(&plan, s);
+	if (!code)
+		code = opk_plan_resolve(plan, s->ctx, s->set);
 	if (!code && !opk_grow(&split->plans, &split->capacity, split->count, sizeof plan))
 		code = opk_nomem(s->ctx, "a plan");
 	if (code) {

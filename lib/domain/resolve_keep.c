@@ -133,7 +133,7 @@ int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const 
                       const struct opk_strlist *metrics)
 {
 	struct kept kept = { 0 };
-	char *hash = NULL;
+	opk_autofree char *hash = NULL;
 	int code = OPK_OK;
 
 	for (size_t i = 0; i < metrics->count; i++)
@@ -151,6 +151,6 @@ int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const 
 	if (kept.no_memory || !hash)
 		return opk_nomem(ctx, "a plan");
 	free(resolved->hash);
-	resolved->hash = hash;
+	resolved->hash = opk_take(hash);
 	return OPK_OK;
 }
