@@ -2,6 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The collector under a fake GPU: launches and their rows, filters, contexts, processes, and a program
 # that does not notice.
+# Whoever runs the tests may ignore signals, and a shell can't undo that.
+if [ "$(env --default-signal=HUP sh -c 'echo ok' 2>/dev/null)" = ok ] && [ -z "${SIGNALS_ARE_DEFAULT-}" ]; then
+	export SIGNALS_ARE_DEFAULT=yes
+	exec env --default-signal "$0" "$@"
+fi
 . "${SOURCE:?}/tests/tap.sh"
 . "$SOURCE/tests/collect_common.sh"
 
