@@ -643,16 +643,20 @@ enum opk_section_type {
 
 struct opk_section {
 	uint32_t type;
-	uint32_t flags;       /* OPK_SECTION_DEFLATED, OPK_SECTION_XORED */
+	uint32_t flags;       /* OPK_SECTION_DEFLATED, OPK_SECTION_XORED, ... */
 	uint32_t stride;      /* of the XOR filter in bytes, 0 where unused */
 	uint32_t crc;         /* CRC-32 of the stored payload */
 	uint64_t offset;      /* of the payload in the file */
 	uint64_t stored_size; /* bytes in the file */
 	uint64_t plain_size;  /* bytes after decoding */
+	uint32_t packed_size; /* with OPK_SECTION_SPARSE: bytes after inflating, before unpacking */
+	size_t base;          /* with OPK_SECTION_BASED: the section that it is to be read with */
 };
 
 #define OPK_SECTION_DEFLATED 1u
 #define OPK_SECTION_XORED 2u
+#define OPK_SECTION_SPARSE 4u /* packed, see docs/format.md */
+#define OPK_SECTION_BASED 8u  /* its first block is XORed with that of an earlier section */
 
 /* "META", with unprintable bytes as '?'; `out` takes 5 bytes. */
 void opk_section_type_name(char out[5], uint32_t type);

@@ -3,17 +3,7 @@
 #include "allocation.h"
 #include "containers.h"
 #include "domain/xor_filter.h"
-
-/* xorshift: the same bytes in every run. */
-static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random64(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
+#include "random.h"
 
 static void noise(uint8_t *to, size_t size)
 {
@@ -23,9 +13,9 @@ static void noise(uint8_t *to, size_t size)
 
 /* ---- the filter ------------------------------------------------------------------------- */
 
-START_TEST(xor_is_reversible)
+START_TEST(xor_is_undone)
 {
-	static uint8_t data[4096], there[4096], back[4096];
+	static uint8_t data[4096], there[4096];
 
 	for (int i = 0; i < 500; i++) {
 		size_t size = random64() % sizeof data;
@@ -33,14 +23,11 @@ START_TEST(xor_is_reversible)
 
 		noise(data, size);
 		memset(there, 0xaa, sizeof there);
-		opk_xor_encode(there, data, size, stride);
+		for (size_t j = 0; j < size; j++)
+			there[j] = j < stride ? data[j] : data[j] ^ data[j - stride];
+		opk_xor_decode(there, size, stride);
+		ck_assert_mem_eq(there, data, size);
 		ck_assert_uint_eq(there[size], 0xaa);
-		for (size_t j = stride; j < size; j++)
-			ck_assert_uint_eq(there[j], data[j] ^ data[j - stride]);
-		memcpy(back, there, sizeof back);
-		opk_xor_decode(back, size, stride);
-		ck_assert_mem_eq(back, data, size);
-		ck_assert_uint_eq(back[size], 0xaa);
 	}
 }
 END_TEST
@@ -311,7 +298,7 @@ END_TEST
 /* A later version may store sections in ways not known here: its lengths can't be judged. */
 START_TEST(unknown_flags_are_refused_on_read)
 {
-	static const uint32_t flags[] = { 4, 1u << 31, OPK_SECTION_DEFLATED | 8, 0xffffffff };
+	static const uint32_t flags[] = { 16, 1u << 31, OPK_SECTION_DEFLATED | 32, 0xffffffff };
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(flags); i++) {
@@ -430,7 +417,7 @@ int main(void)
 	Suite *suite = suite_create("container");
 	TCase *tests = add_case(suite, "filter");
 
-	tcase_add_test(tests, xor_is_reversible);
+	tcase_add_test(tests, xor_is_undone);
 	tcase_add_test(tests, stride_is_found);
 	tcase_add_test(tests, no_stride_is_found);
 	tcase_add_test(tests, stride_without_gain);

@@ -37,7 +37,12 @@ START_TEST(hostile_file_headers)
 }
 END_TEST
 
-enum { DEFLATED = OPK_SECTION_DEFLATED, XORED = OPK_SECTION_XORED };
+enum {
+	DEFLATED = OPK_SECTION_DEFLATED,
+	XORED = OPK_SECTION_XORED,
+	SPARSE = OPK_SECTION_SPARSE,
+	BASED = OPK_SECTION_BASED,
+};
 
 /* The payload has 16 bytes; stored_size and plain_size say what they like. */
 static const struct hostile {
@@ -46,8 +51,17 @@ static const struct hostile {
 	uint64_t stored, plain;
 	const char *wanted; /* NULL: opens as incomplete */
 } hostile[] = {
-	{ HERE, 0, 0, 1, 16, 16, "a section header is damaged" },
-	{ HERE, 0, 0, 1u << 31, 16, 16, "a section header is damaged" },
+	{ HERE, 0, 0, 1, 16, 16, "a section's packing is out of range" },
+	{ HERE, 0, 0, 1u << 31, 16, 16, "a section's packing is out of range" },
+	{ HERE, DEFLATED, 0, 1, 16, 16, "a section's packing is out of range" },
+	{ HERE, SPARSE, 0, 16, 16, 16, "a section's packing is out of range" },
+	{ HERE, BASED, 0, 0, 16, 16, "a section's packing is out of range" },
+	{ HERE, BASED | DEFLATED, 0, 0, 16, 16, "a section's packing is out of range" },
+	{ HERE, SPARSE | DEFLATED, 0, 16 * 1032 + 1, 16, 16, "a section's packing is out of range" },
+	{ HERE, SPARSE | DEFLATED, 0, 1, 16, 16 * 4 * 1032 + 1, "a section claims an impossible length" },
+	{ HERE, SPARSE | DEFLATED, 0, 1, 0, 1, "a section claims an impossible length" },
+	{ HERE, SPARSE | DEFLATED | XORED, 16, 1, 16, 16, "a section's filter is out of range" },
+	{ HERE, SPARSE | DEFLATED | BASED, 0, 1, 16, 16, "a section builds on one that is not there" },
 	{ HERE, 0, 0, 0, 16, 15, "a section's two lengths disagree" },
 	{ HERE, 0, 0, 0, 16, 17, "a section's two lengths disagree" },
 	{ HERE, 0, 0, 0, 16, UINT64_MAX, "a section's two lengths disagree" },
@@ -68,7 +82,7 @@ static const struct hostile {
 	{ HERE, 0, 0, 0, UINT64_MAX - 3, UINT64_MAX - 3, NULL },
 	{ HERE, 0, 0, 0, (uint64_t)1 << 63, (uint64_t)1 << 63, NULL },
 	{ HERE, DEFLATED, 0, 0, UINT64_MAX, 1, NULL },
-	{ HERE, 4, 0, 0, UINT64_MAX, 1, NULL },
+	{ HERE, 16, 0, 0, UINT64_MAX, 1, NULL },
 	/* With the end section 64 bytes are left. One more does not fit, and no padding either. */
 	{ HERE, 0, 0, 0, 65, 65, NULL },
 };

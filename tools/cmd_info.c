@@ -28,9 +28,14 @@ static const char *type_text(uint32_t type)
 
 static const char *encoding_text(const struct opk_section *section)
 {
-	static const char *const texts[] = { "plain", "deflate", "xor", "xor+deflate" };
+	static const char *const texts[16] = {
+		"plain", "deflate", "xor", "xor+deflate",
+		[5] = "sparse+deflate", [7] = "xor+sparse+deflate",
+		[13] = "base+sparse+deflate", [15] = "base+xor+sparse+deflate",
+	};
+	const char *text = section->flags < 16 ? texts[section->flags] : NULL;
 
-	return section->flags < 4 ? texts[section->flags] : "unknown";
+	return text ? text : "unknown";
 }
 
 /* What all sections sum up to. */

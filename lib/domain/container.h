@@ -18,12 +18,23 @@ enum {
 	OPK_END_SIZE = 8,
 	/* deflate can't pack tighter than 1032:1, so a section that claims more is lying. */
 	OPK_MAX_RATIO = 1032,
+	/* Of zeros packing leaves next to nothing. What is that empty is stored otherwise. */
+	OPK_MAX_SPARSE_RATIO = 4 * OPK_MAX_RATIO,
 };
+
+#define OPK_SECTION_KNOWN                                                                          \
+	(OPK_SECTION_DEFLATED | OPK_SECTION_XORED | OPK_SECTION_SPARSE | OPK_SECTION_BASED)
 
 /* Payloads are padded with zeros to a multiple of 8. */
 static inline uint64_t opk_padding(uint64_t size)
 {
 	return -size & 7;
+}
+
+/* Packed data is made of blocks, each the difference to the one before. */
+static inline uint64_t opk_section_block(const struct opk_section *section)
+{
+	return section->flags & OPK_SECTION_XORED ? section->stride : section->plain_size;
 }
 
 struct opk_file {
@@ -48,6 +59,21 @@ void opk_stats_storage_free(struct opk_stats_storage *storage);
 
 /* The TIME section's payload: times.c. */
 void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t count);
+
+/* False where a checksum differs. */
+bool opk_same_crc(uint32_t stored, uint32_t computed);
+
+/* Memory for decoding many sections one after the other. Begins zeroed. */
+struct opk_decoder {
+	struct opk_buf stored, packed, plain;
+	struct opk_buf base;
+	size_t base_section;
+};
+
+/* opk_file_read() whose *data goes with the decoder, or with the next call. */
+int opk_file_decode(const void **data, size_t *size, struct opk_ctx *ctx,
+                    const struct opk_file *file, size_t i, struct opk_decoder *decoder);
+void opk_decoder_clear(struct opk_decoder *decoder);
 
 /* The first section of a type, or -1. */
 long opk_file_find(const struct opk_file *file, uint32_t type);

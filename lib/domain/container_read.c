@@ -7,7 +7,6 @@
 #include "adapters/zlib/deflate.h"
 #include "base/file.h"
 #include "domain/container.h"
-#include "domain/xor_filter.h"
 
 /* What the walk over the section headers keeps. */
 struct walk {
@@ -16,6 +15,8 @@ struct walk {
 	uint64_t at;
 	uint32_t headers_crc; /* over all headers so far, for the end section */
 	bool cut;             /* the file ends inside a section */
+	bool has_base;
+	size_t base; /* the last counter data image that is read by itself */
 };
 
 void opk_section_type_name(char out[5], uint32_t type)
@@ -29,7 +30,7 @@ void opk_section_type_name(char out[5], uint32_t type)
 }
 
 /* A fuzzer can't guess checksums: its build lets all of them pass, to reach what lies behind. */
-static bool same_crc(uint32_t stored, uint32_t computed)
+bool opk_same_crc(uint32_t stored, uint32_t computed)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 	(void)stored, (void)computed;
@@ -80,18 +81,42 @@ static int read_file_header(struct walk *w)
 
 static int check_lengths(struct walk *w, const struct opk_section *section)
 {
+	bool sparse = section->flags & OPK_SECTION_SPARSE;
 	uint64_t most;
 
-	if (section->flags & ~(OPK_SECTION_DEFLATED | OPK_SECTION_XORED))
+	if (section->flags & ~OPK_SECTION_KNOWN)
 		return OPK_OK; /* a filter of a later version: can't be decoded, can be skipped */
 	if (!(section->flags & OPK_SECTION_DEFLATED) && section->plain_size != section->stored_size)
 		return damaged(w, "a section's two lengths disagree");
-	if (__builtin_mul_overflow(section->stored_size, (uint64_t)OPK_MAX_RATIO, &most)
+	if (__builtin_mul_overflow(section->stored_size,
+	                           (uint64_t)(sparse ? OPK_MAX_SPARSE_RATIO : OPK_MAX_RATIO), &most)
 	    || section->plain_size > most)
 		return damaged(w, "a section claims an impossible length");
+	if (sparse ? !(section->flags & OPK_SECTION_DEFLATED)
+	                     || section->packed_size > section->stored_size * OPK_MAX_RATIO
+	           : section->packed_size || (section->flags & OPK_SECTION_BASED))
+		return damaged(w, "a section's packing is out of range");
 	if ((section->flags & OPK_SECTION_XORED)
 	    && (!section->stride || section->stride >= section->plain_size))
 		return damaged(w, "a section's filter is out of range");
+	return OPK_OK;
+}
+
+/* What a section builds on came before it. The end section is none, and may be anything. */
+static int find_base(struct walk *w, struct opk_section *section)
+{
+	bool data = section->type == OPK_SECTION_DATA && !(section->flags & ~OPK_SECTION_KNOWN);
+
+	if (section->flags & OPK_SECTION_BASED) {
+		if (!(section->flags & ~OPK_SECTION_KNOWN)
+		    && (!data || !w->has_base
+		        || w->file->sections[w->base].plain_size < opk_section_block(section)))
+			return damaged(w, "a section builds on one that is not there");
+		section->base = w->base;
+	} else if (data) {
+		w->has_base = true;
+		w->base = w->file->section_count;
+	}
 	return OPK_OK;
 }
 
@@ -101,7 +126,7 @@ static int read_section_header(struct walk *w, struct opk_section *section)
 	uint8_t bytes[OPK_SECTION_HEADER_SIZE];
 	struct opk_reader reader = { .data = bytes, .left = sizeof bytes };
 	uint64_t left = w->file->size - w->at;
-	uint32_t reserved, crc;
+	uint32_t crc;
 	int code;
 
 	if (left < sizeof bytes) {
@@ -117,9 +142,9 @@ static int read_section_header(struct walk *w, struct opk_section *section)
 	section->plain_size = opk_read_u64(&reader);
 	section->stride = opk_read_u32(&reader);
 	section->crc = opk_read_u32(&reader);
-	reserved = opk_read_u32(&reader);
+	section->packed_size = opk_read_u32(&reader);
 	crc = opk_read_u32(&reader);
-	if (!same_crc(crc, opk_crc32(0, bytes, OPK_SECTION_SUMMED)) || reserved)
+	if (!opk_same_crc(crc, opk_crc32(0, bytes, OPK_SECTION_SUMMED)))
 		return damaged(w, "a section header is damaged: its checksum differs");
 	left -= sizeof bytes;
 	if (section->stored_size > left
@@ -129,6 +154,8 @@ static int read_section_header(struct walk *w, struct opk_section *section)
 	}
 	section->offset = w->at + sizeof bytes;
 	code = check_lengths(w, section);
+	if (!code)
+		code = find_base(w, section);
 	if (!code && section->type != OPK_SECTION_END)
 		w->headers_crc = opk_crc32(w->headers_crc, bytes, OPK_SECTION_SUMMED);
 	return code;
@@ -159,9 +186,9 @@ static int check_end(struct walk *w, const struct opk_section *section)
 		return code;
 	count = opk_read_u32(&reader);
 	crc = opk_read_u32(&reader);
-	if (!same_crc(section->crc, opk_crc32(0, bytes, sizeof bytes)))
+	if (!opk_same_crc(section->crc, opk_crc32(0, bytes, sizeof bytes)))
 		return damaged(w, "the end section is damaged");
-	if (count != w->file->section_count || !same_crc(crc, w->headers_crc))
+	if (count != w->file->section_count || !opk_same_crc(crc, w->headers_crc))
 		return damaged(w, "sections are missing or were moved");
 	if (section->offset + sizeof bytes != w->file->size)
 		return damaged(w, "there is more after the end section");
@@ -280,26 +307,6 @@ int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *fil
 	return opk_add(ctx, code, "%s: section %zu (%s)", file->path, i + 1, type);
 }
 
-/* The payload as it is stored, once its CRC is right. */
-static int read_stored(void **out, struct opk_ctx *ctx, const struct opk_file *file,
-                       const struct opk_section *section)
-{
-	opk_autofree uint8_t *bytes = NULL;
-
-	if (section->stored_size >= SIZE_MAX)
-		return opk_nomem(ctx, "a section");
-	bytes = opk_realloc(NULL, (size_t)section->stored_size + 1);
-	if (!bytes)
-		return opk_nomem(ctx, "a section");
-	if (!opk_pread_all(file->fd, bytes, (size_t)section->stored_size, section->offset))
-		return opk_fail_errno(ctx, OPK_EINPUT, "can't read", file->path);
-	if (!same_crc(section->crc, opk_crc32(0, bytes, (size_t)section->stored_size)))
-		return opk_fail(ctx, OPK_EINPUT, "damaged: its CRC-32 differs from the one stored");
-	bytes[section->stored_size] = '\0';
-	*out = opk_take(bytes);
-	return OPK_OK;
-}
-
 int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
 {
 	const struct opk_section *section = &file->sections[i];
@@ -318,49 +325,8 @@ int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
 		at += size;
 		left -= size;
 	}
-	if (same_crc(section->crc, crc))
+	if (opk_same_crc(section->crc, crc))
 		return OPK_OK;
 	opk_fail(ctx, OPK_EINPUT, "damaged: its CRC-32 differs from the one stored");
 	return opk_file_add_place(ctx, OPK_EINPUT, file, i);
-}
-
-static int decode(void **out, struct opk_ctx *ctx, const struct opk_section *section, void *stored)
-{
-	size_t size = (size_t)section->plain_size;
-	opk_autofree uint8_t *plain = NULL;
-	int code;
-
-	if (section->plain_size >= SIZE_MAX || !(plain = opk_realloc(NULL, size + 1)))
-		return opk_nomem(ctx, "a section");
-	if (section->flags & OPK_SECTION_DEFLATED) {
-		code = opk_inflate(plain, size, ctx, stored, (size_t)section->stored_size);
-		if (code)
-			return code;
-	} else {
-		memcpy(plain, stored, size);
-	}
-	if (section->flags & OPK_SECTION_XORED)
-		opk_xor_decode(plain, size, section->stride);
-	plain[size] = '\0';
-	*out = opk_take(plain);
-	return OPK_OK;
-}
-
-int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct opk_file *file,
-                  size_t i)
-{
-	const struct opk_section *section = &file->sections[i];
-	opk_autofree void *stored = NULL;
-	int code;
-
-	if (section->flags & ~(OPK_SECTION_DEFLATED | OPK_SECTION_XORED))
-		code = opk_fail(ctx, OPK_EINPUT, "stored in a way that a later offpeak knows");
-	else
-		code = read_stored(&stored, ctx, file, section);
-	if (!code)
-		code = decode(data, ctx, section, stored);
-	if (code)
-		return opk_file_add_place(ctx, code, file, i);
-	*size = (size_t)section->plain_size;
-	return OPK_OK;
 }

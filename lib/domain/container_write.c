@@ -5,7 +5,11 @@
 #include "base/file.h"
 #include "domain/container.h"
 #include "domain/meta.h"
+#include "domain/sparse.h"
 #include "domain/xor_filter.h"
+
+/* A damaged base takes with it what builds on it: no more than so many sections. */
+enum { MAX_BASED = 15 };
 
 struct opk_writer {
 	struct opk_ctx *ctx;
@@ -13,6 +17,8 @@ struct opk_writer {
 	bool live; /* beside a running program: speed before size */
 	uint32_t count;
 	uint32_t headers_crc;
+	struct opk_buf base; /* the first block of the last image that needs no other */
+	unsigned based;      /* images since */
 };
 
 static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *path, bool live)
@@ -60,6 +66,7 @@ void opk_writer_free(struct opk_writer *writer)
 	if (!writer)
 		return;
 	opk_newfile_discard(&writer->file);
+	opk_buf_clear(&writer->base);
 	free(writer);
 }
 
@@ -76,7 +83,7 @@ static int write_section(struct opk_writer *writer, const struct opk_section *se
 	opk_buf_add_u64(&header, section->plain_size);
 	opk_buf_add_u32(&header, section->stride);
 	opk_buf_add_u32(&header, opk_crc32(0, payload, (size_t)section->stored_size));
-	opk_buf_add_u32(&header, 0);
+	opk_buf_add_u32(&header, section->packed_size);
 	if (!header.failed)
 		opk_buf_add_u32(&header, opk_crc32(0, header.data, header.size));
 	if (header.failed)
@@ -96,43 +103,114 @@ static int write_section(struct opk_writer *writer, const struct opk_section *se
 	return code;
 }
 
-/* XORs counter data where that helps; *filtered is NULL where it doesn't. */
-static int filter(uint8_t **filtered, struct opk_section *section, struct opk_ctx *ctx,
-                  const void *data, size_t size)
+static int write_deflated(struct opk_writer *writer, struct opk_section *section, const void *data,
+                          size_t size)
 {
-	size_t stride = section->type == OPK_SECTION_DATA ? opk_xor_find_stride(data, size) : 0;
+	opk_autofree void *packed = NULL;
+	size_t packed_size;
+	int code = opk_deflate(&packed, &packed_size, writer->ctx, data, size, writer->live);
 
-	if (!stride || stride > UINT32_MAX)
+	if (code)
+		return code;
+	if (packed_size >= size)
+		return write_section(writer, section, data);
+	section->flags |= OPK_SECTION_DEFLATED;
+	section->stored_size = packed_size;
+	return write_section(writer, section, packed);
+}
+
+/* The first block by itself, or as what differs from the base's, whichever is shorter. */
+static void pack_first(struct opk_buf *out, struct opk_section *section,
+                       const struct opk_writer *writer, const void *data, size_t block)
+{
+	opk_autobuf struct opk_buf based = { 0 };
+
+	opk_sparse_pack(out, data, NULL, block);
+	if (writer->based >= MAX_BASED || writer->base.size < block)
+		return;
+	opk_sparse_pack(&based, data, writer->base.data, block);
+	out->failed |= based.failed;
+	if (out->failed || based.size >= out->size)
+		return;
+	opk_buf_clear(out);
+	*out = based;
+	based = (struct opk_buf){ 0 };
+	section->flags |= OPK_SECTION_BASED;
+}
+
+static void pack(struct opk_buf *out, struct opk_section *section, const struct opk_writer *writer,
+                 const uint8_t *data, size_t size)
+{
+	size_t block = (size_t)opk_section_block(section);
+
+	pack_first(out, section, writer, data, block);
+	for (size_t at = block; at < size; at += block)
+		opk_sparse_pack(out, data + at, data + at - block,
+		                size - at < block ? size - at : block);
+}
+
+/* What follows may build on it. */
+static int keep_base(struct opk_writer *writer, const void *data, size_t size)
+{
+	writer->base.size = 0;
+	opk_buf_add(&writer->base, data, size);
+	writer->based = 0;
+	return writer->base.failed ? opk_nomem(writer->ctx, "a writer") : OPK_OK;
+}
+
+/* *done is false where packing does not help. */
+static int write_packed(bool *done, struct opk_writer *writer, struct opk_section *section,
+                        const struct opk_buf *packed)
+{
+	opk_autofree void *deflated = NULL;
+	size_t size;
+	int code = opk_deflate(&deflated, &size, writer->ctx, packed->data, packed->size,
+	                       writer->live);
+
+	if (code || size >= section->plain_size || section->plain_size / OPK_MAX_SPARSE_RATIO >= size)
+		return code;
+	*done = true;
+	section->flags |= OPK_SECTION_SPARSE | OPK_SECTION_DEFLATED;
+	section->stored_size = size;
+	section->packed_size = (uint32_t)packed->size;
+	return write_section(writer, section, deflated);
+}
+
+static int write_data(struct opk_writer *writer, struct opk_section *section, const void *data,
+                      size_t size)
+{
+	opk_autobuf struct opk_buf packed = { 0 };
+	struct opk_section plain = *section;
+	size_t stride = opk_xor_find_stride(data, size);
+	bool done = false;
+	int code = OPK_OK;
+
+	if (stride && stride <= UINT32_MAX) {
+		section->stride = (uint32_t)stride;
+		section->flags |= OPK_SECTION_XORED;
+	}
+	pack(&packed, section, writer, data, size);
+	if (packed.failed)
+		return opk_nomem(writer->ctx, "a section");
+	if (packed.size <= UINT32_MAX)
+		code = write_packed(&done, writer, section, &packed);
+	if (!code && !done)
+		code = write_deflated(writer, &plain, data, size);
+	if (code)
+		return code;
+	if (done && (section->flags & OPK_SECTION_BASED)) {
+		writer->based++;
 		return OPK_OK;
-	*filtered = opk_realloc(NULL, size);
-	if (!*filtered)
-		return opk_nomem(ctx, "a section");
-	opk_xor_encode(*filtered, data, size, stride);
-	section->stride = (uint32_t)stride;
-	section->flags |= OPK_SECTION_XORED;
-	return OPK_OK;
+	}
+	return keep_base(writer, data, done ? (size_t)opk_section_block(section) : size);
 }
 
 int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size)
 {
 	struct opk_section section = { .type = type, .stored_size = size, .plain_size = size };
-	opk_autofree uint8_t *filtered = NULL;
-	opk_autofree void *packed = NULL;
-	size_t packed_size;
-	int code = filter(&filtered, &section, writer->ctx, data, size);
 
-	if (!code)
-		code = opk_deflate(&packed, &packed_size, writer->ctx, filtered ? filtered : data,
-		                   size, writer->live);
-	if (code)
-		return code;
-	if (packed_size >= size) {
-		section.flags = section.stride = 0;
-		return write_section(writer, &section, data);
-	}
-	section.flags |= OPK_SECTION_DEFLATED;
-	section.stored_size = packed_size;
-	return write_section(writer, &section, packed);
+	return type == OPK_SECTION_DATA && size ? write_data(writer, &section, data, size)
+	                                        : write_deflated(writer, &section, data, size);
 }
 
 static int add_buf(struct opk_writer *writer, uint32_t type, const struct opk_buf *buf,

@@ -131,16 +131,6 @@ size_t opk_xor_find_stride(const void *data, size_t size)
 	return best_stride;
 }
 
-void opk_xor_encode(void *out, const void *data, size_t size, size_t stride)
-{
-	const uint8_t *from = data;
-	uint8_t *to = out;
-
-	memcpy(to, from, stride < size ? stride : size);
-	for (size_t i = stride; i < size; i++)
-		to[i] = from[i] ^ from[i - stride];
-}
-
 void opk_xor_decode(void *data, size_t size, size_t stride)
 {
 	uint8_t *bytes = data;

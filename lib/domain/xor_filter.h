@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The reversible filter in front of deflate: each byte is XORed with the one `stride` before it.
- * Ranges of a counter data image lie at equal distances and share most of their bytes, so the
- * result is mostly zeros.
+ * The reversible filter before packing: each byte is XORed with the one `stride` before it. Ranges of a counter data
+ * image lie at equal distances and share most of their bytes, so the result is mostly zeros; sparse.h packs it.
  */
 #ifndef OPK_XOR_FILTER_H
 #define OPK_XOR_FILTER_H
@@ -12,8 +11,7 @@
 
 /* The distance at which the data repeats best, any number of bytes; 0 where none helps. */
 size_t opk_xor_find_stride(const void *data, size_t size);
-/* `out` and `data` have `size` bytes and may not overlap. */
-void opk_xor_encode(void *out, const void *data, size_t size, size_t stride);
+/* Of sections that are filtered, not packed. */
 void opk_xor_decode(void *data, size_t size, size_t stride);
 
 #endif

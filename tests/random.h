@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* xorshift: the same bytes in every run. */
+#ifndef OPK_RANDOM_H
+#define OPK_RANDOM_H
+
+#include <stdint.h>
+
+static uint64_t random_state = 88172645463325252u;
+
+static inline uint64_t random64(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+#endif
