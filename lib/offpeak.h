@@ -935,12 +935,16 @@ struct opk_eval_options {
 	unsigned timeout_s;    /* give up after so long without progress; 0: 30 */
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	void *progress_data;
+	/* Child processes that divide the images among them; 0: as many as cores and bytes make worthwhile. */
+	size_t workers;
+	bool cupti_only; /* not by PerfWorks' evaluator, which gives the same bits in less time */
 };
 
 /*
- * Evaluates counter data (cuptiProfilerHostEvaluateToGpuValues) in a child process, because
- * NVIDIA's code crashes, hangs or runs wild on damaged images: such an end is OPK_EINPUT here.
- * All rows are computed before the first can be read. The child is forked and not replaced by
+ * Evaluates counter data (NVPW_MetricsEvaluator_EvaluateToGpuValues where it can be had for ranges, else
+ * cuptiProfilerHostEvaluateToGpuValues) in child processes, because NVIDIA's code crashes, hangs or runs wild
+ * on damaged images: such an end is OPK_EINPUT here. All rows are computed before the first can be read, and they and
+ * errors are the same however many children there are. Children are forked and not replaced by
  * exec: call this, and opk_plan_new() with an availability image, while no other thread of the
  * process holds locks, best before there are any.
  * From an .opk file every checksum is

@@ -31,7 +31,7 @@ static operation *const operations[] = {
 	do_chips,      do_supported, do_host,       do_base,         do_properties, do_add,
 	do_config,     do_evaluate,  do_passes,     do_range_name,   do_info,       do_raw_counters,
 	do_unit,       do_prefix,    do_old_prefix, do_config_counters, do_image_chip,
-	do_sample_time, do_image_profiler, do_constituents,
+	do_sample_time, do_image_profiler, do_constituents, do_head,
 };
 
 START_TEST(all_works)
@@ -159,6 +159,20 @@ static const struct failing {
 	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_config_counters, CALL(NVPW_Config_GetRawCounters), 2, 6, OPK_EFAILED,
 	  "NVPA_STATUS_NOT_SUPPORTED (6)" },
+	{ HERE, do_values, CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 8,
+	  OPK_EUSAGE, "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_values, CALL(NVPW_MetricsEvaluator_SetDeviceAttributes), 0, 8, OPK_EFAILED,
+	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_values, CALL(NVPW_MetricsEvaluator_EvaluateToGpuValues), 0, 1, OPK_EFAILED,
+	  "NVPA_STATUS_ERROR (1)" },
+	{ HERE, do_head, CALL(NVPW_CounterData_ExtractCounterDataPrefix), 0, 8, OPK_EFAILED,
+	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_head, CALL(NVPW_CounterData_ExtractCounterDataPrefix), 2, 1, OPK_EFAILED,
+	  "NVPA_STATUS_ERROR (1)" },
+	{ HERE, do_head, CALL(NVPW_CounterData_CalculateCounterDataImageCopySize), 0, 8, OPK_EFAILED,
+	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_head, CALL(NVPW_CounterData_InitializeCounterDataImageCopy), 0, 1, OPK_EFAILED,
+	  "NVPA_STATUS_ERROR (1)" },
 	{ HERE, do_image_chip, CALL(NVPW_CounterData_GetChipName), 0, 8, OPK_EFAILED,
 	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_sample_time, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime), 0, 24,
@@ -173,7 +187,7 @@ START_TEST(each_call_fails)
 	struct opk_ctx *ctx = fake_ctx();
 	int code;
 
-	fake.image_is_pm = true;
+	fake.image_is_pm = row->run != do_values;
 	fake.status[row->call] = row->status;
 	fake.from[row->call] = row->from;
 	code = row->run(ctx);

@@ -313,18 +313,23 @@ static int do_cuptiProfilerHostGetRangeName(struct nv_HostGetRangeName *params)
 	return 0;
 }
 
-static int do_cuptiProfilerHostEvaluateToGpuValues(struct nv_HostEvaluateToGpuValues *params)
+static void make_values(double *values, size_t count, size_t range)
 {
-	for (size_t i = 0; i < params->numMetrics; i++) {
-		if (!find_full(params->ppMetricNames[i]))
-			return NV_CUPTI_INVALID_METRIC_NAME;
-		params->pMetricValues[i] = (double)(params->rangeIndex * 100 + i) + 0.5;
-	}
-	if (params->rangeIndex != fake.evaluate_at)
-		return 0;
+	for (size_t i = 0; i < count; i++)
+		values[i] = (double)(range * 100 + i) + 0.5;
+	if (range != fake.evaluate_at)
+		return;
 	do_deed(fake.evaluate_deed);
 	if (fake.nan_or_inf != 0)
-		params->pMetricValues[0] = fake.nan_or_inf;
+		values[0] = fake.nan_or_inf;
+}
+
+static int do_cuptiProfilerHostEvaluateToGpuValues(struct nv_HostEvaluateToGpuValues *params)
+{
+	for (size_t i = 0; i < params->numMetrics; i++)
+		if (!find_full(params->ppMetricNames[i]))
+			return NV_CUPTI_INVALID_METRIC_NAME;
+	make_values(params->pMetricValues, params->numMetrics, params->rangeIndex);
 	return 0;
 }
 
@@ -379,6 +384,18 @@ static int do_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(
 	return 0;
 }
 
+/* Of PM samples PerfWorks knows nothing. */
+static int do_NVPW_MetricsEvaluator_SetDeviceAttributes(struct nv_EvaluatorSetDevice *params)
+{
+	return fake.image_is_pm || !params->counterDataImageSize ? NVPA_INVALID_ARGUMENT : 0;
+}
+
+static int do_NVPW_MetricsEvaluator_EvaluateToGpuValues(struct nv_EvaluatorValues *params)
+{
+	make_values(params->pMetricValues, params->numMetricEvalRequests, params->rangeIndex);
+	return 0;
+}
+
 /* Two raw counters each, one of them the same for all. */
 static int do_NVPW_MetricsEvaluator_GetMetricRawDependencies(
 	struct nv_EvaluatorRawDependencies *params)
@@ -422,6 +439,30 @@ static int do_NVPW_CounterDataBuilder_GetCounterDataPrefix(struct nv_BuilderGetP
 	}
 	params->bytesCopied = FAKE_PREFIX_SIZE;
 	return 0;
+}
+
+/* The fake image has its device in its last eight bytes. */
+enum { FAKE_HEAD_SIZE = 8 };
+
+static int do_NVPW_CounterData_ExtractCounterDataPrefix(struct nv_DataExtractPrefix *params)
+{
+	if (params->pCounterDataPrefix)
+		memset(params->pCounterDataPrefix, 'p', FAKE_PREFIX_SIZE);
+	params->counterDataPrefixSize = FAKE_PREFIX_SIZE;
+	return 0;
+}
+
+static int do_NVPW_CounterData_CalculateCounterDataImageCopySize(struct nv_DataCopySize *params)
+{
+	params->copyDataImageCounterSize = FAKE_HEAD_SIZE;
+	return params->maxNumRanges ? NVPA_INVALID_ARGUMENT : 0;
+}
+
+static int do_NVPW_CounterData_InitializeCounterDataImageCopy(struct nv_DataInitializeCopy *params)
+{
+	memcpy(params->pCounterDataDst, params->pCounterDataSrc + FAKE_IMAGE_SIZE - FAKE_HEAD_SIZE,
+	       FAKE_HEAD_SIZE);
+	return params->maxNumRanges ? NVPA_INVALID_ARGUMENT : 0;
 }
 
 static int do_NVPW_CounterDataBuilder_AddRawCounters(struct nv_BuilderAddRawCounters *params)

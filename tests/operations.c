@@ -158,6 +158,40 @@ int do_unit(struct opk_ctx *ctx)
 	return code;
 }
 
+static int values_step(struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator)
+{
+	opk_autofree struct opk_nv_requests *requests = NULL;
+	double value;
+	int code = opk_nv_requests_new(&requests, ctx, evaluator, one_name, 1);
+
+	if (!code)
+		code = opk_nv_set_device(ctx, evaluator, fake_image(), FAKE_IMAGE_SIZE);
+	if (!code)
+		code = opk_nv_request_values(&value, ctx, evaluator, requests, fake_image(),
+		                             FAKE_IMAGE_SIZE, 0);
+	return code;
+}
+
+int do_values(struct opk_ctx *ctx)
+{
+	struct opk_nv_evaluator *evaluator;
+	int code = opk_nv_evaluator_new(&evaluator, ctx, "FA100");
+
+	if (code)
+		return code;
+	code = values_step(ctx, evaluator);
+	opk_nv_evaluator_free(evaluator);
+	return code;
+}
+
+int do_head(struct opk_ctx *ctx)
+{
+	opk_autofree void *head = NULL;
+	size_t size;
+
+	return opk_nv_image_head(&head, &size, ctx, fake_image(), FAKE_IMAGE_SIZE);
+}
+
 int do_constituents(struct opk_ctx *ctx)
 {
 	opk_autostrlist struct opk_strlist counters = { 0 }, throughputs = { 0 };

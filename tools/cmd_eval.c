@@ -10,6 +10,8 @@
 struct eval_args {
 	struct raw_args raw;
 	const char *layout, *first_sample, *join, *launch_columns;
+	const char *evaluator;
+	uint64_t workers;
 	bool allow_incomplete;
 };
 
@@ -24,6 +26,10 @@ static const struct option_spec specs[] = {
 	  OPTION_TEXT, offsetof(struct eval_args, launch_columns) },
 	{ "allow-incomplete", 0, NULL, "evaluate what a cut-off recording still holds", OPTION_FLAG,
 	  offsetof(struct eval_args, allow_incomplete) },
+	{ "workers", 0, "N", "processes that divide the images; default: as is worthwhile", OPTION_NUMBER,
+	  offsetof(struct eval_args, workers) },
+	{ "evaluator", 0, "auto|cupti", "auto (default): the faster one; or CUPTI's call. The bits are the same",
+	  OPTION_TEXT, offsetof(struct eval_args, evaluator) },
 	RAW_OPTIONS(struct eval_args, raw),
 	{ 0 },
 };
@@ -233,8 +239,12 @@ static int run(struct app *app, void *data)
 		code = raw_eval_options(app, &args->raw, &options, &metrics);
 	if (!code) {
 		options.allow_incomplete = args->allow_incomplete;
-		code = eval_all(app, args, &options, &rows, single);
+		options.workers = args->workers;
+		code = choose(&options.cupti_only, app, "--evaluator", args->evaluator,
+		              (const char *const[]){ "auto", "cupti" });
 	}
+	if (!code)
+		code = eval_all(app, args, &options, &rows, single);
 	raw_metrics_free(&metrics);
 	return code;
 }
@@ -267,9 +277,10 @@ const struct command eval_command = {
 	           "as declared, or else as they follow from the formula.\n"
 	           "\n"
 	           "Values are base units with 17 digits; nan is what CUPTI could not compute. A\n"
-	           "recording's checksums are verified first. All of NVIDIA's code runs in a child\n"
-	           "process: on damaged bytes it may crash, which is exit code 4 here. With --raw the\n"
-	           "chip and the profiler are read from the image.",
+	           "recording's checksums are verified first. All of NVIDIA's code runs in child\n"
+	           "processes: on damaged bytes it may crash, which is exit code 4 here. Large recordings\n"
+	           "have as many as there are cores. With --raw the chip and the profiler are read from\n"
+	           "the image.",
 	.options = specs,
 	.args_size = sizeof(struct eval_args),
 	.max_arguments = ANY_NUMBER,

@@ -10,15 +10,19 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/strlist.h"
 
 enum {
 	DEFAULT_TIMEOUT_S = 30,
 	MAX_TIMEOUT_S = 86400,
 	MAX_CAUSES = 1000,
 	MAX_CAUSE = 1024,
+	TICK_MS = 1000,
+	REPORT_MS = 50,
 };
 
 #ifndef __SANITIZE_ADDRESS__
@@ -35,10 +39,22 @@ struct report {
 	uint64_t total;
 };
 
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 void opk_child_progress(struct opk_child *child, uint64_t done, uint64_t total)
 {
 	struct report report = { .kind = REPORT_PROGRESS, .progress = done, .total = total };
+	int64_t now = now_ms();
 
+	if (now - child->told < REPORT_MS)
+		return;
+	child->told = now;
 	opk_write_all(child->reports, &report, sizeof report);
 }
 
@@ -125,7 +141,7 @@ pid_t opk_child_start(void (*work)(void *data), void *data, uint64_t memory)
 	_exit(0);
 }
 
-/* What the child needs of opk_contain's arguments. */
+/* What a child needs of opk_contain_all's arguments. */
 struct task {
 	struct opk_child child;
 	struct opk_ctx *ctx;
@@ -141,12 +157,36 @@ static void run(void *data)
 	int code;
 
 	close(task->read_end);
+	opk_clear_errors(task->ctx);
 	code = task->work(task->ctx, task->data, child);
 	if (!code && fflush(child->spool))
 		code = opk_fail(task->ctx, OPK_EFAILED, "can't write a temporary file: %s",
 		                strerror(errno));
 	report_outcome(child, task->ctx, code);
 }
+
+/* What the parent knows of a child. */
+struct watched {
+	pid_t pid; /* 0: it was waited for */
+	int fd;    /* its reports; -1: it says no more */
+	FILE *spool;
+	int64_t heard; /* when it last said something, ms */
+	uint64_t done, total;
+	bool told; /* it said how it ended */
+	bool late;
+	bool wild; /* what it said makes no sense */
+	int code;
+	int status; /* of waitpid */
+	size_t cause_count;
+	struct opk_strlist causes;
+};
+
+struct crew {
+	struct watched *children;
+	size_t count;
+	unsigned timeout_s;
+	const struct opk_contain_options *options;
+};
 
 /* Waits for bytes; false at the end, or with *late after too long a silence. */
 static bool read_report_bytes(int fd, void *to, size_t size, unsigned timeout_s, bool *late)
@@ -174,48 +214,111 @@ static bool read_report_bytes(int fd, void *to, size_t size, unsigned timeout_s,
 	return true;
 }
 
-struct outcome {
-	bool done; /* the child said how it ended */
-	bool late;
-	bool wild; /* what it said makes no sense */
-	int code;
-};
+static bool hear_cause(struct watched *child, uint32_t length, unsigned timeout_s)
+{
+	char text[MAX_CAUSE + 1] = "";
 
-/* A child that ran wild may report anything: lengths and counts are bounded. */
-static void listen_to(struct outcome *outcome, struct opk_ctx *ctx, int fd,
-                      const struct opk_contain_options *options, unsigned timeout_s)
+	child->wild = length > MAX_CAUSE || child->cause_count++ >= MAX_CAUSES;
+	if (child->wild || !read_report_bytes(child->fd, text, length, timeout_s, &child->late))
+		return false;
+	/* Without memory a cause is lost, not the error. */
+	opk_strlist_add(&child->causes, text);
+	return true;
+}
+
+/* One report; false when there are no more. A child that ran wild may say anything: all is bounded. */
+static bool hear(struct watched *child, unsigned timeout_s)
 {
 	struct report report;
-	size_t causes = 0;
 
-	opk_clear_errors(ctx);
-	while (read_report_bytes(fd, &report, sizeof report, timeout_s, &outcome->late)) {
-		char text[MAX_CAUSE + 1] = "";
-
-		switch (report.kind) {
-		case REPORT_PROGRESS:
-			if (options->progress)
-				options->progress(options->progress_data, report.progress,
-				                  report.total);
-			break;
-		case REPORT_CAUSE:
-			outcome->wild = report.length > MAX_CAUSE || causes++ >= MAX_CAUSES;
-			if (outcome->wild
-			    || !read_report_bytes(fd, text, report.length, timeout_s,
-			                          &outcome->late))
-				return;
-			opk_add(ctx, OPK_EFAILED, "%s", text);
-			break;
-		case REPORT_DONE:
-			outcome->done = report.code >= OPK_OK && report.code <= OPK_ENOMEM;
-			outcome->wild = !outcome->done;
-			outcome->code = report.code;
-			return;
-		default:
-			outcome->wild = true;
-			return;
-		}
+	if (!read_report_bytes(child->fd, &report, sizeof report, timeout_s, &child->late))
+		return false;
+	child->heard = now_ms();
+	switch (report.kind) {
+	case REPORT_PROGRESS:
+		child->done = report.progress;
+		child->total = report.total;
+		return true;
+	case REPORT_CAUSE:
+		return hear_cause(child, report.length, timeout_s);
+	case REPORT_DONE:
+		child->told = report.code >= OPK_OK && report.code <= OPK_ENOMEM;
+		child->wild = !child->told;
+		child->code = report.code;
+		return false;
+	default:
+		child->wild = true;
+		return false;
 	}
+}
+
+static bool has_failed(const struct watched *child)
+{
+	return child->late || child->wild || !child->told || child->code;
+}
+
+/* Without a sound last word it may still be running. */
+static void end(struct watched *child)
+{
+	if (child->fd >= 0)
+		close(child->fd);
+	child->fd = -1;
+	if (child->pid <= 0)
+		return;
+	if (!child->told)
+		kill(child->pid, SIGKILL);
+	while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
+		;
+	child->pid = 0;
+}
+
+/* The first child that failed tells the error, whichever failed first: what comes after it is in vain. */
+static void end_and_dismiss(struct crew *crew, size_t i)
+{
+	end(&crew->children[i]);
+	if (!has_failed(&crew->children[i]))
+		return;
+	for (size_t j = i + 1; j < crew->count; j++)
+		end(&crew->children[j]);
+}
+
+static void tell_progress(const struct crew *crew)
+{
+	uint64_t done = 0, total = 0;
+
+	for (size_t i = 0; i < crew->count; i++) {
+		done += crew->children[i].done;
+		total += crew->children[i].total;
+	}
+	if (crew->options->progress && total)
+		crew->options->progress(crew->options->progress_data, done, total);
+}
+
+/* Waits for reports of any child, or for one to be too late; false when all have ended. */
+static bool watch(struct crew *crew, struct pollfd *ready)
+{
+	nfds_t live = 0;
+
+	for (size_t i = 0; i < crew->count; i++)
+		ready[i] = (struct pollfd){ .fd = crew->children[i].fd, .events = POLLIN };
+	for (size_t i = 0; i < crew->count; i++)
+		live += ready[i].fd >= 0;
+	if (!live)
+		return false;
+	if (poll(ready, crew->count, TICK_MS) < 0)
+		return true;
+	for (size_t i = 0; i < crew->count; i++) {
+		struct watched *child = &crew->children[i];
+
+		if (child->fd < 0)
+			continue;
+		if (!ready[i].revents)
+			child->late = now_ms() - child->heard > (int64_t)crew->timeout_s * 1000;
+		if (ready[i].revents ? !hear(child, crew->timeout_s) : child->late)
+			end_and_dismiss(crew, i);
+	}
+	tell_progress(crew);
+	return true;
 }
 
 const char *opk_crash_name(int signal_number)
@@ -235,18 +338,22 @@ const char *opk_crash_name(int signal_number)
 	return NULL;
 }
 
-static int judge(struct opk_ctx *ctx, const struct outcome *outcome, int status,
-                 unsigned timeout_s)
+static int judge(struct opk_ctx *ctx, const struct watched *child, unsigned timeout_s)
 {
-	if (outcome->late)
+	int status = child->status;
+
+	if (child->late)
 		return opk_fail(ctx, OPK_EINPUT,
 		                "NVIDIA's code made no progress for %u s on these bytes and was "
 		                "stopped; they are damaged, or --timeout is too short",
 		                timeout_s);
-	if (outcome->done)
-		return outcome->code;
+	if (child->told) {
+		for (size_t i = 0; i < child->causes.count; i++)
+			opk_add(ctx, OPK_EFAILED, "%s", child->causes.items[i]);
+		return child->code;
+	}
 	/* Its end was our doing. */
-	if (outcome->wild)
+	if (child->wild)
 		return opk_fail(ctx, OPK_EINPUT,
 		                "NVIDIA's code ran wild on these bytes and was stopped; they are "
 		                "damaged");
@@ -262,49 +369,88 @@ static int judge(struct opk_ctx *ctx, const struct outcome *outcome, int status,
 	                WEXITSTATUS(status));
 }
 
-static int supervise(struct opk_ctx *ctx, pid_t pid, int fd,
-                     const struct opk_contain_options *options)
+static int judge_all(const struct crew *crew, struct opk_ctx *ctx)
 {
-	unsigned wanted = options->timeout_s ? options->timeout_s : DEFAULT_TIMEOUT_S;
-	unsigned timeout_s = wanted < MAX_TIMEOUT_S ? wanted : MAX_TIMEOUT_S;
-	struct outcome outcome = { 0 };
-	int status = 0;
+	opk_clear_errors(ctx);
+	for (size_t i = 0; i < crew->count; i++) {
+		int code = judge(ctx, &crew->children[i], crew->timeout_s);
 
-	listen_to(&outcome, ctx, fd, options, timeout_s);
-	/* Without a sound last word the child may still be running wild. */
-	if (!outcome.done)
-		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		if (code)
+			return code;
+	}
+	return OPK_OK;
+}
+
+static int start(struct watched *child, struct opk_ctx *ctx, opk_contained_fn *work, void *data,
+                 uint64_t memory)
+{
+	struct task task = { .ctx = ctx, .work = work, .data = data };
+	int ends[2];
+
+	child->spool = tmpfile();
+	if (!child->spool || pipe2(ends, O_CLOEXEC))
+		return opk_fail(ctx, OPK_EFAILED, "no temporary file or pipe: %s", strerror(errno));
+	child->fd = ends[0];
+	child->heard = now_ms();
+	task.child = (struct opk_child){ .spool = child->spool, .reports = ends[1] };
+	task.read_end = ends[0];
+	child->pid = opk_child_start(run, &task, memory);
+	close(ends[1]);
+	if (child->pid < 0)
+		return opk_fail(ctx, OPK_EFAILED, "no child process: %s", strerror(errno));
+	return OPK_OK;
+}
+
+static int run_crew(struct crew *crew, struct opk_ctx *ctx, opk_contained_fn *work,
+                    void *const *data)
+{
+	opk_autofree struct pollfd *ready = opk_alloc_array(crew->count, sizeof *ready);
+	int code = ready ? OPK_OK : opk_nomem(ctx, "child processes");
+
+	for (size_t i = 0; !code && i < crew->count; i++)
+		code = start(&crew->children[i], ctx, work, data[i], crew->options->memory);
+	while (!code && watch(crew, ready))
 		;
-	return judge(ctx, &outcome, status, timeout_s);
+	/* Where one could not be started, the others are not waited for. */
+	for (size_t i = 0; i < crew->count; i++)
+		end(&crew->children[i]);
+	return code ? code : judge_all(crew, ctx);
+}
+
+int opk_contain_all(FILE **spools, struct opk_ctx *ctx, opk_contained_fn *work, void *const *data,
+                    size_t count, const struct opk_contain_options *options)
+{
+	static const struct opk_contain_options defaults;
+	opk_autofree struct watched *children = opk_alloc_array(count, sizeof *children);
+	struct crew crew = { children, count, .options = options ? options : &defaults };
+	unsigned wanted = crew.options->timeout_s ? crew.options->timeout_s : DEFAULT_TIMEOUT_S;
+	int code;
+
+	if (!children)
+		return opk_nomem(ctx, "child processes");
+	crew.timeout_s = wanted < MAX_TIMEOUT_S ? wanted : MAX_TIMEOUT_S;
+	for (size_t i = 0; i < count; i++)
+		children[i].fd = -1;
+	code = run_crew(&crew, ctx, work, data);
+	for (size_t i = 0; i < count; i++) {
+		opk_strlist_clear(&children[i].causes);
+		if (!code) {
+			rewind(children[i].spool);
+			spools[i] = opk_take(children[i].spool);
+		} else if (children[i].spool) {
+			fclose(children[i].spool);
+		}
+	}
+	return code;
 }
 
 int opk_contain(FILE **spool, struct opk_ctx *ctx, opk_contained_fn *work, void *data,
                 const struct opk_contain_options *options)
 {
-	static const struct opk_contain_options defaults;
-	opk_autofclose FILE *file = tmpfile();
-	opk_autoclose int read_end = -1;
-	struct task task = { .ctx = ctx, .work = work, .data = data };
-	int ends[2], code;
-	pid_t pid;
+	opk_autofclose FILE *file = NULL;
+	int code = opk_contain_all(&file, ctx, work, &data, 1, options);
 
-	if (!options)
-		options = &defaults;
-	if (!file || pipe2(ends, O_CLOEXEC))
-		return opk_fail(ctx, OPK_EFAILED, "no temporary file or pipe: %s", strerror(errno));
-	read_end = ends[0];
-	task.child = (struct opk_child){ .spool = file, .reports = ends[1] };
-	task.read_end = read_end;
-	pid = opk_child_start(run, &task, options->memory);
-	close(ends[1]);
-	if (pid < 0)
-		return opk_fail(ctx, OPK_EFAILED, "no child process: %s", strerror(errno));
-	code = supervise(ctx, pid, read_end, options);
-	if (code)
-		return code;
-	rewind(file);
-	if (spool)
+	if (!code && spool)
 		*spool = opk_take(file);
-	return OPK_OK;
+	return code;
 }

@@ -12,9 +12,10 @@
 struct opk_child {
 	FILE *spool;  /* where results go; complete once the work returned OPK_OK */
 	int reports;  /* progress and the outcome go to the parent here */
+	int64_t told; /* when progress was, ms */
 };
 
-/* Tells the parent that the work goes on; long silence ends the child. */
+/* Tells the parent that the work goes on, now and then; long silence ends the child. */
 void opk_child_progress(struct opk_child *child, uint64_t done, uint64_t total);
 
 /*
@@ -52,5 +53,12 @@ struct opk_contain_options {
  */
 int opk_contain(FILE **spool, struct opk_ctx *ctx, opk_contained_fn *work, void *data,
                 const struct opk_contain_options *options);
+
+/*
+ * The same in `count` children side by side, each with its own data and spool. Of several that fail the first one's
+ * code and cause chain become the caller's, whatever came first in time; those after it are stopped.
+ */
+int opk_contain_all(FILE **spools, struct opk_ctx *ctx, opk_contained_fn *work, void *const *data,
+                    size_t count, const struct opk_contain_options *options);
 
 #endif

@@ -20,6 +20,8 @@ enum {
 	OPK_MAX_RATIO = 1032,
 	/* Of zeros packing leaves next to nothing. What is that empty is stored otherwise. */
 	OPK_MAX_SPARSE_RATIO = 4 * OPK_MAX_RATIO,
+	/* A base is at most so many sections away. */
+	OPK_BASE_DISTANCE = 1000,
 };
 
 #define OPK_SECTION_KNOWN                                                                          \
@@ -56,6 +58,9 @@ void opk_meta_storage_free(struct opk_meta_storage *storage);
 void opk_range_storage_free(struct opk_range_storage *storage);
 void opk_time_storage_free(struct opk_time_storage *storage);
 void opk_stats_storage_free(struct opk_stats_storage *storage);
+
+/* Rows of one section, once opk_file_ranges() has read them. */
+size_t opk_file_range_count(const struct opk_file *file, size_t section);
 
 /* The TIME section's payload: times.c. */
 void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t count);

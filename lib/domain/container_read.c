@@ -15,8 +15,6 @@ struct walk {
 	uint64_t at;
 	uint32_t headers_crc; /* over all headers so far, for the end section */
 	bool cut;             /* the file ends inside a section */
-	bool has_base;
-	size_t base; /* the last counter data image that is read by itself */
 };
 
 void opk_section_type_name(char out[5], uint32_t type)
@@ -102,22 +100,29 @@ static int check_lengths(struct walk *w, const struct opk_section *section)
 	return OPK_OK;
 }
 
-/* What a section builds on came before it. The end section is none, and may be anything. */
-static int find_base(struct walk *w, struct opk_section *section)
+/* The last image of the same size that is read by itself; not far away, so that finding it takes no time. */
+static bool find_base(const struct opk_file *file, struct opk_section *section)
 {
-	bool data = section->type == OPK_SECTION_DATA && !(section->flags & ~OPK_SECTION_KNOWN);
+	size_t count = file->section_count;
 
-	if (section->flags & OPK_SECTION_BASED) {
-		if (!(section->flags & ~OPK_SECTION_KNOWN)
-		    && (!data || !w->has_base
-		        || w->file->sections[w->base].plain_size < opk_section_block(section)))
-			return damaged(w, "a section builds on one that is not there");
-		section->base = w->base;
-	} else if (data) {
-		w->has_base = true;
-		w->base = w->file->section_count;
+	for (size_t i = 1; i <= count && i <= OPK_BASE_DISTANCE; i++) {
+		const struct opk_section *before = &file->sections[count - i];
+
+		section->base = count - i;
+		if (before->type == OPK_SECTION_DATA && before->plain_size == section->plain_size
+		    && !(before->flags & (~OPK_SECTION_KNOWN | OPK_SECTION_BASED)))
+			return true;
 	}
-	return OPK_OK;
+	return false;
+}
+
+static int check_base(struct walk *w, struct opk_section *section)
+{
+	if (!(section->flags & OPK_SECTION_BASED) || section->flags & ~OPK_SECTION_KNOWN)
+		return OPK_OK;
+	return section->type == OPK_SECTION_DATA && find_base(w->file, section)
+	               ? OPK_OK
+	               : damaged(w, "a section builds on one that is not there");
 }
 
 /* Fills *section, or sets w->cut where the file ends before the header or the payload does. */
@@ -155,7 +160,7 @@ static int read_section_header(struct walk *w, struct opk_section *section)
 	section->offset = w->at + sizeof bytes;
 	code = check_lengths(w, section);
 	if (!code)
-		code = find_base(w, section);
+		code = check_base(w, section);
 	if (!code && section->type != OPK_SECTION_END)
 		w->headers_crc = opk_crc32(w->headers_crc, bytes, OPK_SECTION_SUMMED);
 	return code;

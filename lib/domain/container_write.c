@@ -8,8 +8,19 @@
 #include "domain/sparse.h"
 #include "domain/xor_filter.h"
 
-/* A damaged base takes with it what builds on it: no more than so many sections. */
-enum { MAX_BASED = 15 };
+enum {
+	/* A damaged base takes with it what builds on it: no more than so many sections. */
+	MAX_BASED = 15,
+	/* Images of groups come in turns, each group's of another size. */
+	MAX_BASES = 32,
+};
+
+/* An image that others of its size build on. */
+struct base {
+	struct opk_buf image;
+	uint32_t section;
+	unsigned based;
+};
 
 struct opk_writer {
 	struct opk_ctx *ctx;
@@ -17,8 +28,7 @@ struct opk_writer {
 	bool live; /* beside a running program: speed before size */
 	uint32_t count;
 	uint32_t headers_crc;
-	struct opk_buf base; /* the first block of the last image that needs no other */
-	unsigned based;      /* images since */
+	struct base bases[MAX_BASES];
 };
 
 static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *path, bool live)
@@ -66,7 +76,8 @@ void opk_writer_free(struct opk_writer *writer)
 	if (!writer)
 		return;
 	opk_newfile_discard(&writer->file);
-	opk_buf_clear(&writer->base);
+	for (size_t i = 0; i < MAX_BASES; i++)
+		opk_buf_clear(&writer->bases[i].image);
 	free(writer);
 }
 
@@ -119,43 +130,78 @@ static int write_deflated(struct opk_writer *writer, struct opk_section *section
 	return write_section(writer, section, packed);
 }
 
-/* The first block by itself, or as what differs from the base's, whichever is shorter. */
-static void pack_first(struct opk_buf *out, struct opk_section *section,
-                       const struct opk_writer *writer, const void *data, size_t block)
+/* Takes over what is shorter. */
+static bool take_if_shorter(struct opk_buf *out, struct opk_buf *other)
 {
+	out->failed |= other->failed;
+	if (out->failed || other->size >= out->size)
+		return false;
+	opk_buf_clear(out);
+	*out = *other;
+	*other = (struct opk_buf){ 0 };
+	return true;
+}
+
+/* The first block is the difference to the base's where that is shorter, each other one that to the one before. */
+static void pack_blocks(struct opk_buf *out, struct opk_section *section, const struct base *base,
+                        const uint8_t *data, size_t size)
+{
+	size_t block = (size_t)opk_section_block(section);
 	opk_autobuf struct opk_buf based = { 0 };
 
 	opk_sparse_pack(out, data, NULL, block);
-	if (writer->based >= MAX_BASED || writer->base.size < block)
-		return;
-	opk_sparse_pack(&based, data, writer->base.data, block);
-	out->failed |= based.failed;
-	if (out->failed || based.size >= out->size)
-		return;
-	opk_buf_clear(out);
-	*out = based;
-	based = (struct opk_buf){ 0 };
-	section->flags |= OPK_SECTION_BASED;
-}
-
-static void pack(struct opk_buf *out, struct opk_section *section, const struct opk_writer *writer,
-                 const uint8_t *data, size_t size)
-{
-	size_t block = (size_t)opk_section_block(section);
-
-	pack_first(out, section, writer, data, block);
+	if (base) {
+		opk_sparse_pack(&based, data, base->image.data, block);
+		if (take_if_shorter(out, &based))
+			section->flags |= OPK_SECTION_BASED;
+	}
 	for (size_t at = block; at < size; at += block)
 		opk_sparse_pack(out, data + at, data + at - block,
 		                size - at < block ? size - at : block);
 }
 
-/* What follows may build on it. */
+/* Range by range, or the whole image on its base: images that are much the same are shorter so. */
+static void pack(struct opk_buf *out, struct opk_section *section, const struct base *base,
+                 const void *data, size_t size)
+{
+	opk_autobuf struct opk_buf whole = { 0 };
+
+	pack_blocks(out, section, base, data, size);
+	if (!base || !section->stride)
+		return;
+	opk_sparse_pack(&whole, data, base->image.data, size);
+	if (!take_if_shorter(out, &whole))
+		return;
+	section->flags = OPK_SECTION_BASED;
+	section->stride = 0;
+}
+
+/* Of this size, near enough, and not yet built on by too many. */
+static struct base *find_base(struct opk_writer *writer, size_t size)
+{
+	for (size_t i = 0; i < MAX_BASES; i++) {
+		struct base *base = &writer->bases[i];
+
+		if (base->image.size == size && base->based < MAX_BASED
+		    && writer->count - base->section <= OPK_BASE_DISTANCE)
+			return base;
+	}
+	return NULL;
+}
+
+/* What follows may build on it, instead of on the last one of its size, or else the oldest. */
 static int keep_base(struct opk_writer *writer, const void *data, size_t size)
 {
-	writer->base.size = 0;
-	opk_buf_add(&writer->base, data, size);
-	writer->based = 0;
-	return writer->base.failed ? opk_nomem(writer->ctx, "a writer") : OPK_OK;
+	struct base *base = writer->bases;
+
+	for (size_t i = 0; i < MAX_BASES && base->image.size != size; i++)
+		if (writer->bases[i].image.size == size || writer->bases[i].section < base->section)
+			base = &writer->bases[i];
+	base->image.size = 0;
+	opk_buf_add(&base->image, data, size);
+	base->section = writer->count - 1;
+	base->based = 0;
+	return base->image.failed ? opk_nomem(writer->ctx, "a writer") : OPK_OK;
 }
 
 /* *done is false where packing does not help. */
@@ -181,6 +227,7 @@ static int write_data(struct opk_writer *writer, struct opk_section *section, co
 {
 	opk_autobuf struct opk_buf packed = { 0 };
 	struct opk_section plain = *section;
+	struct base *base = find_base(writer, size);
 	size_t stride = opk_xor_find_stride(data, size);
 	bool done = false;
 	int code = OPK_OK;
@@ -189,7 +236,7 @@ static int write_data(struct opk_writer *writer, struct opk_section *section, co
 		section->stride = (uint32_t)stride;
 		section->flags |= OPK_SECTION_XORED;
 	}
-	pack(&packed, section, writer, data, size);
+	pack(&packed, section, base, data, size);
 	if (packed.failed)
 		return opk_nomem(writer->ctx, "a section");
 	if (packed.size <= UINT32_MAX)
@@ -199,10 +246,10 @@ static int write_data(struct opk_writer *writer, struct opk_section *section, co
 	if (code)
 		return code;
 	if (done && (section->flags & OPK_SECTION_BASED)) {
-		writer->based++;
+		base->based++;
 		return OPK_OK;
 	}
-	return keep_base(writer, data, done ? (size_t)opk_section_block(section) : size);
+	return keep_base(writer, data, size);
 }
 
 int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size)

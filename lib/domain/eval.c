@@ -5,17 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/options.h"
 #include "domain/columns.h"
 #include "domain/plan_meta.h"
 #include "domain/container.h"
+#include "domain/eval_parts.h"
+#include "domain/eval_spool.h"
 #include "domain/measured.h"
 
 struct opk_evaluation {
-	FILE *spool;
-	struct opk_spool_header header;
-	struct opk_spool_trailer trailer;
+	struct opk_spools spools;
 	struct opk_columns columns;
 	/* Of a set that was asked for: `columns` borrows from these. */
 	struct opk_resolved resolved;
@@ -32,66 +31,8 @@ struct opk_evaluation {
 	struct opk_measured groups;
 	bool *measured;
 	struct opk_row row;
-	char *name;
 	double *values;
 };
-
-static int damaged_spool(struct opk_ctx *ctx)
-{
-	return opk_fail(ctx, OPK_EINPUT, "the evaluation's result is damaged, as its input must be");
-}
-
-static int get(struct opk_evaluation *evaluation, struct opk_ctx *ctx, void *to, size_t size)
-{
-	if (!size || fread(to, size, 1, evaluation->spool) == 1)
-		return OPK_OK;
-	return damaged_spool(ctx);
-}
-
-static int read_trailer(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
-{
-	long size = (long)sizeof evaluation->trailer;
-	int code;
-
-	if (fseek(evaluation->spool, -size, SEEK_END))
-		return damaged_spool(ctx);
-	code = get(evaluation, ctx, &evaluation->trailer, sizeof evaluation->trailer);
-	rewind(evaluation->spool);
-	return code;
-}
-
-static int read_units(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
-{
-	size_t size = evaluation->header.unit_size;
-	opk_autofree char *text = opk_alloc(size + 1);
-	struct opk_reader reader = { .data = (uint8_t *)text, .left = size };
-	int code = text ? get(evaluation, ctx, text, size) : opk_nomem(ctx, "units");
-
-	for (size_t i = 0; !code && i < evaluation->metrics.count; i++) {
-		const char *unit = (const char *)reader.data;
-
-		if (!opk_read_bytes(&reader, strnlen(unit, reader.left) + 1))
-			return damaged_spool(ctx);
-		if (!opk_strlist_add(&evaluation->units, unit))
-			return opk_nomem(ctx, "units");
-	}
-	return code;
-}
-
-static int read_header(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
-{
-	int code = read_trailer(evaluation, ctx);
-
-	if (!code)
-		code = get(evaluation, ctx, &evaluation->header, sizeof evaluation->header);
-	if (code)
-		return code;
-	evaluation->header.chip[sizeof evaluation->header.chip - 1] = '\0';
-	if (evaluation->header.profiler != OPK_PROFILER_RANGE
-	    && evaluation->header.profiler != OPK_PROFILER_PM)
-		return damaged_spool(ctx);
-	return read_units(evaluation, ctx);
-}
 
 /* The set on the recording's chip, with what it derives, instead of what the recording says. */
 static int use_set(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const char *chip,
@@ -123,24 +64,9 @@ static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 	                        options->metric_count);
 }
 
-static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct opk_eval_job *job,
-                const struct opk_eval_options *options)
+static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                    const struct opk_eval_job *job)
 {
-	struct opk_contain_options contain = {
-		.timeout_s = options->timeout_s,
-		.memory = 4 * (uint64_t)job->image_size,
-		.progress = options->progress,
-		.progress_data = options->progress_data,
-	};
-	int code = choose_columns(evaluation, ctx, job, options);
-
-	if (code)
-		return code;
-	job->metrics = evaluation->columns.metrics;
-	job->metric_count = evaluation->columns.metric_count;
-	for (size_t i = 0; job->file && i < job->file->section_count; i++)
-		if (job->file->sections[i].type == OPK_SECTION_DATA)
-			contain.memory += 4 * job->file->sections[i].plain_size;
 	for (size_t i = 0; i < job->metric_count; i++)
 		if (!opk_strlist_add(&evaluation->metrics, job->metrics[i]))
 			return opk_nomem(ctx, "an evaluation");
@@ -148,13 +74,46 @@ static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct o
 	evaluation->measured = opk_alloc_array(job->metric_count, sizeof *evaluation->measured);
 	if (!evaluation->values || !evaluation->measured)
 		return opk_nomem(ctx, "an evaluation");
-	code = opk_measured_init(&evaluation->groups, ctx, job->meta, job->metrics,
+	return opk_measured_init(&evaluation->groups, ctx, job->meta, job->metrics,
 	                         job->metric_count);
+}
+
+static int run(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+               const struct opk_eval_job *job, const struct opk_eval_options *options)
+{
+	struct opk_contain_options contain = {
+		.timeout_s = options->timeout_s,
+		.progress = options->progress,
+		.progress_data = options->progress_data,
+	};
+	struct opk_eval_parts parts = { 0 };
+	int code = opk_eval_parts_init(&parts, ctx, job, options->workers);
+
+	contain.memory = 4 * parts.largest;
+	if (!code)
+		code = opk_spools_init(&evaluation->spools, ctx, parts.count);
+	if (!code)
+		code = opk_contain_all(evaluation->spools.files, ctx, opk_eval_in_child,
+		                       parts.pointers, parts.count, &contain);
+	opk_eval_parts_clear(&parts);
+	return code ? code
+	            : opk_spools_begin(&evaluation->spools, ctx, &evaluation->units,
+	                               evaluation->metrics.count);
+}
+
+static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct opk_eval_job *job,
+                const struct opk_eval_options *options)
+{
+	int code = choose_columns(evaluation, ctx, job, options);
+
 	if (code)
 		return code;
-	code = opk_contain(&evaluation->spool, ctx, opk_eval_in_child, job, &contain);
+	job->plain = options->cupti_only;
+	job->metrics = evaluation->columns.metrics;
+	job->metric_count = evaluation->columns.metric_count;
+	code = allocate(evaluation, ctx, job);
 	if (!code)
-		code = read_header(evaluation, ctx);
+		code = run(evaluation, ctx, job, options);
 	return code ? code : opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
 }
 
@@ -173,7 +132,7 @@ static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk
 	return OPK_OK;
 }
 
-/* Whole, with data, every checksum right: only then does a byte go on. */
+/* Whole, with data, every checksum right: only then does a byte go on. Images are checked where they are decoded. */
 static int check_file(struct opk_ctx *ctx, const struct opk_file *file, const struct opk_meta *meta,
                       bool allow_incomplete)
 {
@@ -192,7 +151,8 @@ static int check_file(struct opk_ctx *ctx, const struct opk_file *file, const st
 		                        ? "nothing that was to be recorded happened"
 		                        : "it was built, not yet recorded");
 	for (size_t i = 0; !code && i < file->section_count; i++)
-		code = opk_file_verify(ctx, file, i);
+		if (file->sections[i].type != OPK_SECTION_DATA)
+			code = opk_file_verify(ctx, file, i);
 	return code;
 }
 
@@ -215,7 +175,7 @@ static bool fits(const struct opk_file *file, size_t count, uint64_t rows)
 static int take_tables(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                        struct opk_file *file, const struct opk_eval_job *job)
 {
-	uint64_t rows = evaluation->trailer.rows;
+	uint64_t rows = evaluation->spools.total_rows;
 	int code = opk_file_times(&evaluation->times, &evaluation->time_count, ctx, file);
 
 	if (code)
@@ -304,14 +264,12 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 {
 	if (!evaluation)
 		return;
-	if (evaluation->spool)
-		fclose(evaluation->spool);
+	opk_spools_clear(&evaluation->spools);
 	opk_columns_clear(&evaluation->columns);
 	opk_plan_meta_clear(&evaluation->set_lists);
 	opk_resolved_clear(&evaluation->resolved);
 	opk_strlist_clear(&evaluation->metrics);
 	opk_strlist_clear(&evaluation->units);
-	free(evaluation->name);
 	free(evaluation->values);
 	free(evaluation->measured);
 	opk_measured_clear(&evaluation->groups);
@@ -320,12 +278,12 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 
 const char *opk_evaluation_chip(const struct opk_evaluation *evaluation)
 {
-	return evaluation->header.chip;
+	return evaluation->spools.header.chip;
 }
 
 enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluation)
 {
-	return (enum opk_profiler)evaluation->header.profiler;
+	return (enum opk_profiler)evaluation->spools.header.profiler;
 }
 
 size_t opk_evaluation_metric_count(const struct opk_evaluation *evaluation)
@@ -382,28 +340,12 @@ const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *ev
 
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation)
 {
-	return evaluation->trailer.rows;
+	return evaluation->spools.total_rows;
 }
 
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation)
 {
-	return evaluation->trailer.incomplete_samples;
-}
-
-static int read_name(struct opk_evaluation *evaluation, struct opk_ctx *ctx, uint32_t size)
-{
-	char *name;
-	int code;
-
-	if (size > OPK_MAX_RANGE_NAME)
-		return damaged_spool(ctx);
-	name = opk_realloc(evaluation->name, (size_t)size + 1);
-	if (!name)
-		return opk_nomem(ctx, "a range name");
-	evaluation->name = name;
-	code = get(evaluation, ctx, name, size);
-	name[size] = '\0';
-	return code;
+	return evaluation->spools.incomplete_samples;
 }
 
 /* What was recorded of the launch or the sample is better than what the image tells. */
@@ -435,22 +377,19 @@ int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
 	struct opk_row *current = &evaluation->row;
 	struct opk_spool_row stored;
 	size_t index = current->values ? current->index + 1 : 0;
+	const char *name;
 	int code;
 
 	*row = NULL;
-	if (index >= evaluation->trailer.rows)
+	if (index >= evaluation->spools.total_rows)
 		return OPK_OK;
-	code = get(evaluation, ctx, &stored, sizeof stored);
-	if (!code)
-		code = read_name(evaluation, ctx, stored.name_size);
-	if (!code)
-		code = get(evaluation, ctx, evaluation->values,
-		           evaluation->metrics.count * sizeof *evaluation->values);
+	code = opk_spools_next(&stored, &name, evaluation->values, ctx, &evaluation->spools,
+	                       evaluation->metrics.count);
 	if (code)
 		return code;
 	*current = (struct opk_row){
 		.index = index,
-		.name = evaluation->name,
+		.name = name,
 		.start_ns = stored.start_ns,
 		.end_ns = stored.end_ns,
 		.spans_earlier = stored.spans_earlier,

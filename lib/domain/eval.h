@@ -6,12 +6,15 @@
 #include "base/strlist.h"
 #include "domain/contain.h"
 
-/* Everything to evaluate, from an .opk file or a bare image. */
+/* Everything that a child is to evaluate, from an .opk file or a bare image. */
 struct opk_eval_job {
 	const struct opk_file *file; /* NULL: a bare image */
 	const struct opk_meta *meta; /* of the file */
 	const struct opk_range *ranges;
 	size_t range_count;
+	/* The file's images from section `first` on, before section `end`; the rows before those. */
+	size_t first, end, first_row;
+	size_t end_row; /* the rows before what follows; 0: not known, or nothing follows */
 	const void *image;
 	size_t image_size;
 	const char *chip; /* NULL: read from the image */
@@ -20,6 +23,7 @@ struct opk_eval_job {
 	int64_t gpu_time_shift;
 	const char *const *metrics;
 	size_t metric_count;
+	bool plain; /* CUPTI's call alone, though PerfWorks may be faster */
 };
 
 /*
@@ -41,7 +45,7 @@ struct opk_spool_trailer {
 	uint64_t incomplete_samples;
 };
 
-enum { OPK_MAX_RANGE_NAME = 1 << 16 };
+enum { OPK_MAX_RANGE_NAME = 1 << 16, OPK_MAX_WORKERS = 1024 };
 
 /* Which metrics are in which group; the metadata in it is NULL for a bare image. */
 const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation);

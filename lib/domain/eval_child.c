@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The part of evaluation that meets NVIDIA's code, in a process of its own. */
-#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -9,6 +8,7 @@
 #include "domain/chip.h"
 #include "domain/container.h"
 #include "domain/eval.h"
+#include "domain/eval_values.h"
 #include "domain/measured.h"
 
 struct work {
@@ -17,13 +17,13 @@ struct work {
 	struct opk_child *child;
 	char *chip;
 	enum opk_profiler profiler;
-	struct opk_nv_host *host;
+	struct opk_nv_evaluator *evaluator; /* PerfWorks'; NULL: not to be had */
+	bool prepared;
+	struct opk_values by;
 	double *values;
 	struct opk_measured measured;
-	const bool *wanted;  /* metrics that the image's group has */
-	const char **subset; /* their names, for CUPTI */
-	double *subset_values;
-	uint64_t rows;
+	uint64_t done, total; /* bytes of images */
+	uint64_t rows;        /* of this child */
 	uint64_t incomplete_samples;
 };
 
@@ -37,20 +37,16 @@ static int put(struct work *w, const void *data, size_t size)
 /* The unit of each metric, "" where the library can't tell. */
 static int collect_units(struct work *w, struct opk_buf *units)
 {
-	struct opk_nv_evaluator *evaluator = NULL;
-	bool known = !opk_nv_evaluator_new(&evaluator, w->ctx, w->chip);
-
 	for (size_t i = 0; i < w->job->metric_count; i++) {
 		char *unit = NULL;
 
-		if (known)
-			opk_nv_unit(&unit, w->ctx, evaluator, w->job->metrics[i]);
+		if (w->evaluator)
+			opk_nv_unit(&unit, w->ctx, w->evaluator, w->job->metrics[i]);
 		if (unit)
 			opk_buf_add_text(units, unit);
 		opk_buf_add(units, "", 1);
 		free(unit);
 	}
-	opk_nv_evaluator_free(evaluator);
 	opk_clear_errors(w->ctx);
 	return units->failed ? opk_nomem(w->ctx, "units") : OPK_OK;
 }
@@ -111,15 +107,20 @@ static int find_profiler(struct work *w, const void *image)
 	return OPK_OK;
 }
 
-/* Chip, profiler and host object, once the first image is at hand. */
+/* Chip, profiler and evaluators, once the first image is at hand. */
 static int prepare(struct work *w, const void *image, size_t size)
 {
 	int code = find_chip(w, image, size);
 
 	if (!code)
 		code = find_profiler(w, image);
-	if (!code)
-		code = opk_nv_host_new(&w->host, w->ctx, w->chip, w->profiler, NULL);
+	if (code)
+		return code;
+	opk_nv_evaluator_new(&w->evaluator, w->ctx, w->chip);
+	opk_clear_errors(w->ctx);
+	code = opk_values_init(&w->by, w->ctx, w->chip, w->profiler, w->job->metrics,
+	                       w->job->metric_count, w->job->plain ? NULL : w->evaluator);
+	w->prepared = !code;
 	return code ? code : put_header(w);
 }
 
@@ -178,24 +179,6 @@ static int check_metrics(struct work *w)
 	            : OPK_OK;
 }
 
-/* The values of the metrics that the image's group has; the others are NaN. */
-static int evaluate_metrics(struct work *w, const void *image, size_t size, size_t index)
-{
-	size_t count = 0;
-	int code = OPK_OK;
-
-	for (size_t i = 0; i < w->job->metric_count; i++)
-		if (w->wanted[i])
-			w->subset[count++] = w->job->metrics[i];
-	if (count)
-		code = opk_nv_evaluate(w->subset_values, w->ctx, w->host, image, size, index,
-		                       w->subset, count);
-	count = 0;
-	for (size_t i = 0; !code && i < w->job->metric_count; i++)
-		w->values[i] = w->wanted[i] ? w->subset_values[count++] : (double)NAN;
-	return code;
-}
-
 static int evaluate_row(struct work *w, const void *image, size_t size, size_t index)
 {
 	struct opk_spool_row row = { 0 };
@@ -204,7 +187,7 @@ static int evaluate_row(struct work *w, const void *image, size_t size, size_t i
 	                                          : describe_range(w, &row, &name, image, size, index);
 
 	if (!code)
-		code = evaluate_metrics(w, image, size, index);
+		code = opk_values_of_range(w->values, &w->by, w->ctx, index);
 	if (code == OPK_EUSAGE && check_metrics(w))
 		return OPK_EUSAGE;
 	if (code)
@@ -213,27 +196,29 @@ static int evaluate_row(struct work *w, const void *image, size_t size, size_t i
 }
 
 /* An image is of one config, and so are all its ranges. Those of a cut-off file may be unknown. */
-static int find_group(struct work *w, size_t count)
+static int find_group(const bool **wanted, struct work *w, size_t count)
 {
 	const struct opk_eval_job *job = w->job;
+	size_t row = job->first_row + w->rows;
 	uint32_t group = 0;
 
-	for (size_t i = 0; i < count && w->rows + i < job->range_count; i++) {
-		uint32_t found = job->ranges[w->rows + i].group;
+	for (size_t i = 0; i < count && row + i < job->range_count; i++) {
+		uint32_t found = job->ranges[row + i].group;
 
 		if (i && found != group)
 			return opk_fail(w->ctx, OPK_EINPUT, "its ranges are of groups %u and %u: the "
 			                "range table is of another image", group, found);
 		group = found;
 	}
-	w->wanted = opk_measured_by(&w->measured, group);
+	*wanted = opk_measured_by(&w->measured, group);
 	return OPK_OK;
 }
 
 static int evaluate_image(struct work *w, const void *image, size_t size)
 {
 	struct opk_nv_image_info info;
-	int code = w->host ? OPK_OK : prepare(w, image, size);
+	const bool *wanted = NULL;
+	int code = w->prepared ? OPK_OK : prepare(w, image, size);
 
 	if (!code)
 		code = blame_image(opk_nv_image_info(&info, w->ctx, image, size));
@@ -251,32 +236,43 @@ static int evaluate_image(struct work *w, const void *image, size_t size)
 		                info.completed, info.populated);
 	if (w->profiler == OPK_PROFILER_PM && info.populated > info.completed)
 		w->incomplete_samples += info.populated - info.completed;
-	code = find_group(w, info.completed);
+	code = find_group(&wanted, w, info.completed);
+	if (!code)
+		code = opk_values_of_image(&w->by, w->ctx, image, size, wanted);
 	for (size_t i = 0; !code && i < info.completed; i++, w->rows++) {
-		opk_child_progress(w->child, i, info.completed);
+		opk_child_progress(w->child, w->done + size * i / info.completed, w->total);
 		code = evaluate_row(w, image, size, i);
 	}
+	w->done += size;
 	return code;
 }
 
 static int evaluate_file(struct work *w)
 {
 	const struct opk_file *file = w->job->file;
+	struct opk_decoder decoder = { 0 };
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < file->section_count; i++) {
-		opk_autofree void *image = NULL;
+	for (size_t i = w->job->first; i < w->job->end; i++)
+		if (file->sections[i].type == OPK_SECTION_DATA)
+			w->total += file->sections[i].plain_size;
+	for (size_t i = w->job->first; !code && i < w->job->end; i++) {
+		const void *image;
 		size_t size;
 
 		if (file->sections[i].type != OPK_SECTION_DATA)
 			continue;
-		code = opk_file_read(&image, &size, w->ctx, file, i);
-		if (!code)
-			code = evaluate_image(w, image, size);
+		code = opk_file_decode(&image, &size, w->ctx, file, i, &decoder);
+		if (code)
+			break;
+		code = evaluate_image(w, image, size);
 		/* A missing library is not the section's fault. */
 		if (code == OPK_EINPUT)
 			opk_file_add_place(w->ctx, code, file, i);
 	}
+	opk_decoder_clear(&decoder);
+	if (!code && w->job->end_row && w->job->first_row + w->rows != w->job->end_row)
+		code = opk_fail(w->ctx, OPK_EINPUT, "the range table's rows are of other images");
 	return code;
 }
 
@@ -284,6 +280,7 @@ static int evaluate_bare(struct work *w)
 {
 	void *image = opk_child_guarded_copy(w->job->image, w->job->image_size);
 
+	w->total = w->job->image_size;
 	return image ? evaluate_image(w, image, w->job->image_size) : opk_nomem(w->ctx, "an image");
 }
 
@@ -292,9 +289,7 @@ static int allocate(struct work *w)
 	size_t count = w->job->metric_count;
 
 	w->values = opk_alloc_array(count, sizeof *w->values);
-	w->subset = opk_alloc_array(count, sizeof *w->subset);
-	w->subset_values = opk_alloc_array(count, sizeof *w->subset_values);
-	if (!w->values || !w->subset || !w->subset_values)
+	if (!w->values)
 		return opk_nomem(w->ctx, "values");
 	return opk_measured_init(&w->measured, w->ctx, w->job->meta, w->job->metrics, count);
 }
@@ -308,15 +303,14 @@ int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	if (!code)
 		code = w.job->file ? evaluate_file(&w) : evaluate_bare(&w);
 	/* Names are checked also where there was no row to refuse them. */
-	if (!code && !w.rows && w.host)
+	if (!code && !w.rows && w.prepared)
 		code = check_metrics(&w);
 	trailer = (struct opk_spool_trailer){ w.rows, w.incomplete_samples };
 	if (!code)
 		code = put(&w, &trailer, sizeof trailer);
-	opk_nv_host_free(w.host);
+	opk_values_clear(&w.by);
+	opk_nv_evaluator_free(w.evaluator);
 	opk_measured_clear(&w.measured);
-	free(w.subset);
-	free(w.subset_values);
 	free(w.values);
 	free(w.chip);
 	return code;

@@ -12,6 +12,7 @@ struct opk_range_storage {
 	size_t count;
 	struct opk_json **roots;
 	size_t root_count;
+	size_t *rows; /* of each section of the file */
 };
 
 static void put_shape(struct opk_json_writer *json, const char *key, const uint32_t shape[3])
@@ -147,6 +148,7 @@ static int load_section(struct opk_range_storage *storage, struct opk_ctx *ctx,
 	if (code)
 		return code;
 	storage->roots[storage->root_count++] = root;
+	storage->rows[section] = root->count;
 	if (root->type == OPK_JSON_ARRAY)
 		return add_rows(storage, ctx, root);
 	opk_fail(ctx, OPK_EINPUT, "the range table is no array");
@@ -158,7 +160,8 @@ static int load(struct opk_range_storage *storage, struct opk_ctx *ctx, const st
 	int code = OPK_OK;
 
 	storage->roots = opk_alloc_array(file->section_count, sizeof *storage->roots);
-	if (!storage->roots)
+	storage->rows = opk_alloc_array(file->section_count, sizeof *storage->rows);
+	if (!storage->roots || !storage->rows)
 		return opk_nomem(ctx, "a range table");
 	for (size_t i = 0; !code && i < file->section_count; i++)
 		if (file->sections[i].type == OPK_SECTION_RANGES)
@@ -184,6 +187,11 @@ int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_c
 	return OPK_OK;
 }
 
+size_t opk_file_range_count(const struct opk_file *file, size_t section)
+{
+	return file->ranges ? file->ranges->rows[section] : 0;
+}
+
 void opk_range_storage_free(struct opk_range_storage *storage)
 {
 	if (!storage)
@@ -191,6 +199,7 @@ void opk_range_storage_free(struct opk_range_storage *storage)
 	for (size_t i = 0; i < storage->root_count; i++)
 		opk_json_free(storage->roots[i]);
 	free(storage->roots);
+	free(storage->rows);
 	free(storage->ranges);
 	free(storage);
 }

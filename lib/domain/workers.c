@@ -93,7 +93,7 @@ static void work(void *data)
 
 /* ---- in the parent */
 
-static size_t core_count(void)
+size_t opk_core_count(void)
 {
 	cpu_set_t cores;
 	long online;
@@ -108,7 +108,7 @@ static size_t core_count(void)
 static size_t process_count(size_t wanted, size_t count)
 {
 	if (!wanted)
-		wanted = core_count();
+		wanted = opk_core_count();
 	if (wanted > MAX_PROCESSES)
 		wanted = MAX_PROCESSES;
 	return wanted < count ? wanted : count;

@@ -28,4 +28,7 @@ struct opk_workers {
 int opk_workers_run(int32_t *results, struct opk_ctx *ctx, const struct opk_workers *workers,
                     size_t count);
 
+/* Cores that this process may use, at least one. */
+size_t opk_core_count(void);
+
 #endif

@@ -106,6 +106,21 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 int opk_nv_constituents(struct opk_strlist *counters, struct opk_strlist *throughputs,
                         struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
                         const char *metric);
+/*
+ * Values of ranges, the same bits as opk_nv_evaluate() gives; names are converted once. Not for PM samples:
+ * OPK_EFAILED. The device is that of the last opk_nv_set_device(), and there must be one.
+ * NVPW_MetricsEvaluator_SetDeviceAttributes, NVPW_MetricsEvaluator_EvaluateToGpuValues
+ */
+struct opk_nv_requests;
+/* free() */
+int opk_nv_requests_new(struct opk_nv_requests **out, struct opk_ctx *ctx,
+                        struct opk_nv_evaluator *evaluator, const char *const *metrics,
+                        size_t count);
+int opk_nv_set_device(struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator, const void *image,
+                      size_t size);
+int opk_nv_request_values(double *values, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
+                          const struct opk_nv_requests *requests, const void *image, size_t size,
+                          size_t index);
 /* NVPW_CUDA_CounterDataBuilder; free(). */
 int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chip,
                   const char *const *raw_counters, size_t count, bool keep_instances);
@@ -165,6 +180,12 @@ struct opk_nv_image_info {
 /* cuptiPmSamplingGetCounterDataInfo, which counts ranges as well as samples. */
 int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const void *image,
                       size_t size);
+/*
+ * What all ranges of an image share: its metrics' raw counters and its device's units. Images of which this differs
+ * may be of devices that differ; free(). NVPW_CounterData_InitializeCounterDataImageCopy for no range
+ */
+int opk_nv_image_head(void **out, size_t *size, struct opk_ctx *ctx, const void *image,
+                      size_t image_size);
 /* Whether samples or ranges are in it: only the former have times. */
 int opk_nv_image_profiler(enum opk_profiler *out, struct opk_ctx *ctx, const void *image);
 /* cuptiProfilerHostGetRangeName with '/' between levels; free(). Not for PM samples: it crashes. */
@@ -173,7 +194,10 @@ int opk_nv_range_name(char **out, struct opk_ctx *ctx, const void *image, size_t
 /* NVPW_PeriodicSampler_CounterData_GetSampleTime: GPU time in ns. */
 int opk_nv_sample_time(uint64_t *start, uint64_t *end, struct opk_ctx *ctx, const void *image,
                        size_t index);
-/* cuptiProfilerHostEvaluateToGpuValues: `count` values of one range or sample. */
+/*
+ * cuptiProfilerHostEvaluateToGpuValues: `count` values of one range or sample. CUPTI keeps the peaks of the device
+ * whose image it evaluated first: one of another device needs a host object of its own.
+ */
 int opk_nv_evaluate(double *values, struct opk_ctx *ctx, struct opk_nv_host *host,
                     const void *image, size_t size, size_t index, const char *const *names,
                     size_t count);

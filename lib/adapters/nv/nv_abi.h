@@ -272,6 +272,57 @@ struct nv_EvaluatorThroughput {
 	const size_t *pSubThroughputIndices;
 };
 
+struct nv_EvaluatorSetDevice {
+	NV_HEAD;
+	void *pMetricsEvaluator;
+	const uint8_t *pCounterDataImage;
+	size_t counterDataImageSize;
+};
+
+struct nv_EvaluatorValues {
+	NV_HEAD;
+	void *pMetricsEvaluator;
+	const struct nv_MetricEvalRequest *pMetricEvalRequests;
+	size_t numMetricEvalRequests;
+	size_t metricEvalRequestStructSize;
+	size_t metricEvalRequestStrideSize;
+	const uint8_t *pCounterDataImage;
+	size_t counterDataImageSize;
+	size_t rangeIndex;
+	uint8_t isolated;
+	double *pMetricValues;
+};
+
+struct nv_DataExtractPrefix {
+	NV_HEAD;
+	const uint8_t *pCounterDataSrc;
+	size_t counterDataSrcSize;
+	uint8_t *pCounterDataPrefix;
+	size_t counterDataPrefixSize;
+};
+
+struct nv_DataCopySize {
+	NV_HEAD;
+	const uint8_t *pCounterDataPrefix;
+	size_t counterDataPrefixSize;
+	uint32_t maxNumRanges;
+	uint32_t maxNumRangeTreeNodes;
+	uint32_t maxRangeNameLength;
+	const uint8_t *pCounterDataSrc;
+	size_t copyDataImageCounterSize;
+};
+
+struct nv_DataInitializeCopy {
+	NV_HEAD;
+	const uint8_t *pCounterDataPrefix;
+	size_t counterDataPrefixSize;
+	uint32_t maxNumRanges;
+	uint32_t maxNumRangeTreeNodes;
+	uint32_t maxRangeNameLength;
+	const uint8_t *pCounterDataSrc;
+	uint8_t *pCounterDataDst;
+};
+
 struct nv_BuilderCreate {
 	NV_HEAD;
 	const char *pChipName;

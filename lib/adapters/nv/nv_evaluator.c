@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PerfWorks' metrics evaluator: raw counters, units and constituents of full metric names. */
 
-#include "adapters/nv/nv.h"
-#include "adapters/nv/nv_table.h"
-#include "base/buf.h"
+#include "adapters/nv/nv_evaluator.h"
 
-struct opk_nv_evaluator {
-	struct opk_nv *nv;
-	uint8_t *scratch;
-	void *object;
-};
+#include "adapters/nv/nv.h"
+#include "base/buf.h"
 
 static int create(struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx, const char *chip)
 {
@@ -68,8 +63,8 @@ void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator)
 	free(evaluator);
 }
 
-static int convert(struct nv_MetricEvalRequest *out, struct opk_ctx *ctx,
-                   struct opk_nv_evaluator *evaluator, const char *metric)
+int nv_convert_metric(struct nv_MetricEvalRequest *out, struct opk_ctx *ctx,
+                      struct opk_nv_evaluator *evaluator, const char *metric)
 {
 	struct nv_EvaluatorConvertName params =
 		NV_PARAMS(EvaluatorConvertName, metricEvalRequestStructSize);
@@ -95,7 +90,7 @@ int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
 		NV_PARAMS(EvaluatorRawDependencies, numOptionalRawDependencies);
 	struct nv_MetricEvalRequest request = { 0 };
 	opk_autofree const char **names = NULL;
-	int code = convert(&request, ctx, evaluator, metric);
+	int code = nv_convert_metric(&request, ctx, evaluator, metric);
 	int status;
 
 	if (code)
@@ -181,7 +176,7 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 	int status;
 
 	if (!code)
-		code = convert(&request, ctx, evaluator, metric);
+		code = nv_convert_metric(&request, ctx, evaluator, metric);
 	if (code)
 		return code;
 	params.pMetricsEvaluator = evaluator->object;
@@ -241,7 +236,7 @@ int opk_nv_constituents(struct opk_strlist *counters, struct opk_strlist *throug
 	int status;
 
 	if (!code)
-		code = convert(&request, ctx, evaluator, metric);
+		code = nv_convert_metric(&request, ctx, evaluator, metric);
 	/* NVPW_MetricType has the order of enum opk_metric_type. */
 	if (code || request.metricType != OPK_THROUGHPUT)
 		return code;

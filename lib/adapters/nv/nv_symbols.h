@@ -51,8 +51,17 @@
 	X(NVPW_MetricsEvaluator_GetMetricNames, EvaluatorMetricNames, numMetrics, CONSTITUENTS)    \
 	X(NVPW_MetricsEvaluator_GetThroughputMetricProperties, EvaluatorThroughput,                \
 	  pSubThroughputIndices, CONSTITUENTS)                                                     \
+	X(NVPW_MetricsEvaluator_SetDeviceAttributes, EvaluatorSetDevice, counterDataImageSize,     \
+	  VALUES)                                                                                  \
+	X(NVPW_MetricsEvaluator_EvaluateToGpuValues, EvaluatorValues, pMetricValues, VALUES)       \
 	X(NVPW_Config_GetRawCounters, ConfigGetRawCounters, numRawCounters, PLAN_DETAIL)           \
 	X(NVPW_CounterData_GetChipName, DataGetChipName, pChipName, IMAGE_CHIP)                    \
+	X(NVPW_CounterData_ExtractCounterDataPrefix, DataExtractPrefix, counterDataPrefixSize,     \
+	  IMAGE_HEAD)                                                                              \
+	X(NVPW_CounterData_CalculateCounterDataImageCopySize, DataCopySize,                        \
+	  copyDataImageCounterSize, IMAGE_HEAD)                                                    \
+	X(NVPW_CounterData_InitializeCounterDataImageCopy, DataInitializeCopy, pCounterDataDst,    \
+	  IMAGE_HEAD)                                                                              \
 	X(NVPW_PeriodicSampler_CounterData_GetSampleTime, SamplerGetSampleTime, timestampEnd,      \
 	  SAMPLE_TIMES)                                                                            \
 	X(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize, SamplerEstimatedSize, sampleSize, \
@@ -87,6 +96,8 @@
 	X(UNITS, "units", "the unit of each full metric name")                                     \
 	X(CONSTITUENTS, "constituents", "what a throughput metric is made of")                     \
 	X(PLAN_DETAIL, "plan-detail", "which pass serves which metric")                            \
+	X(VALUES, "values", "faster evaluation of ranges")                                         \
+	X(IMAGE_HEAD, "image-head", "images of different devices in one recording")                \
 	X(IMAGE_CHIP, "image-chip", "the chip of a bare counter data image")                       \
 	X(SAMPLE_TIMES, "sample-times", "start and end of PM samples; telling PM from range images") \
 	X(SAMPLE_SIZE, "sample-size", "hardware record bytes per PM sample")                       \

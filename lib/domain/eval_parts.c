@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "domain/eval_parts.h"
+
+#include "domain/container.h"
+#include "domain/workers.h"
+
+/* A child takes some milliseconds to begin, in which another evaluates so much. */
+static const uint64_t worthwhile = 16 << 20;
+
+static bool is_image(const struct opk_file *file, size_t i)
+{
+	return file->sections[i].type == OPK_SECTION_DATA;
+}
+
+/*
+ * Where images are of different groups, a child must know which rows its images have. Recordings as they are
+ * collected and merged tell: each image is followed by its rows.
+ */
+static bool has_known_rows(const struct opk_file *file)
+{
+	bool row_follows = false;
+
+	for (size_t i = 0; i < file->section_count; i++) {
+		if (is_image(file, i) && row_follows)
+			return false;
+		if (file->sections[i].type == OPK_SECTION_RANGES && !row_follows)
+			return false;
+		row_follows = is_image(file, i)
+		              || (row_follows && file->sections[i].type != OPK_SECTION_RANGES);
+	}
+	return !row_follows;
+}
+
+static size_t count_parts(const struct opk_eval_job *job, uint64_t total, size_t images,
+                          size_t workers)
+{
+	size_t most = workers ? workers : opk_core_count();
+
+	if (job->meta->group_count && !has_known_rows(job->file))
+		most = 1;
+	if (!workers && total / worthwhile < most)
+		most = total / worthwhile;
+	if (most > OPK_MAX_WORKERS)
+		most = OPK_MAX_WORKERS;
+	most = most < images ? most : images;
+	return most ? most : 1;
+}
+
+/* Each part but the last ends once it and those before it have their share of the bytes. */
+static void divide(struct opk_eval_parts *parts, const struct opk_eval_job *job, uint64_t total)
+{
+	const struct opk_file *file = job->file;
+	uint64_t done = 0;
+	size_t part = 0, row = 0;
+
+	for (size_t i = 0; i < file->section_count; i++) {
+		if (file->sections[i].type == OPK_SECTION_RANGES)
+			row += opk_file_range_count(file, i);
+		if (!is_image(file, i))
+			continue;
+		if (part + 1 < parts->count && done >= total / parts->count * (part + 1)) {
+			parts->jobs[part].end = i;
+			parts->jobs[part++].end_row = job->meta->group_count ? row : 0;
+			parts->jobs[part].first = i;
+			parts->jobs[part].first_row = row;
+		}
+		done += file->sections[i].plain_size;
+	}
+	/* Few large images may leave parts without any. */
+	parts->jobs[part].end = file->section_count;
+	parts->count = part + 1;
+}
+
+int opk_eval_parts_init(struct opk_eval_parts *parts, struct opk_ctx *ctx,
+                        const struct opk_eval_job *job, size_t workers)
+{
+	const struct opk_file *file = job->file;
+	uint64_t total = 0;
+	size_t images = 0;
+
+	*parts = (struct opk_eval_parts){ .count = 1, .largest = job->image_size };
+	for (size_t i = 0; file && i < file->section_count; i++)
+		if (is_image(file, i)) {
+			uint64_t size = file->sections[i].plain_size;
+
+			images++;
+			total += size;
+			parts->largest = size > parts->largest ? size : parts->largest;
+		}
+	if (file)
+		parts->count = count_parts(job, total, images, workers);
+	parts->jobs = opk_alloc_array(parts->count, sizeof *parts->jobs);
+	parts->pointers = opk_alloc_array(parts->count, sizeof *parts->pointers);
+	if (!parts->jobs || !parts->pointers) {
+		opk_eval_parts_clear(parts);
+		return opk_nomem(ctx, "an evaluation");
+	}
+	for (size_t i = 0; i < parts->count; i++) {
+		parts->jobs[i] = *job;
+		parts->pointers[i] = &parts->jobs[i];
+	}
+	if (file)
+		divide(parts, job, total);
+	return OPK_OK;
+}
+
+void opk_eval_parts_clear(struct opk_eval_parts *parts)
+{
+	free(parts->jobs);
+	free(parts->pointers);
+	*parts = (struct opk_eval_parts){ 0 };
+}

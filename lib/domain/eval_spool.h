@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The spools of the children that evaluated, read as one: eval_child.c writes them. */
+#ifndef OPK_EVAL_SPOOL_H
+#define OPK_EVAL_SPOOL_H
+
+#include "domain/eval.h"
+
+struct opk_spools {
+	FILE **files; /* in the order of their rows */
+	uint64_t *rows;
+	size_t count;
+	size_t at;     /* the file being read */
+	uint64_t left; /* of its rows */
+	struct opk_spool_header header; /* of the first file that has one */
+	uint64_t total_rows;
+	uint64_t incomplete_samples;
+	char *name;
+};
+
+/* Room for `count` files, to be filled in. */
+int opk_spools_init(struct opk_spools *spools, struct opk_ctx *ctx, size_t count);
+void opk_spools_clear(struct opk_spools *spools);
+/* Reads headers and trailers; appends the unit of each metric. */
+int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_strlist *units,
+                     size_t metric_count);
+/* The next row: its values, one a metric, and its name, which goes with the next. There must be one. */
+int opk_spools_next(struct opk_spool_row *row, const char **name, double *values,
+                    struct opk_ctx *ctx, struct opk_spools *spools, size_t metric_count);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Large recordings, and the baseline of evaluating them.
+ *   make FROM.opk BYTES OUT.opk OUT.images   repeats a recording's images, as a recording and one behind the other
+ *   loop FROM.opk OUT.images                 reads those and evaluates each range by CUPTI's call, in one plain loop;
+ *                                            prints a sum of all values
+ *   unpack FILE.opk                          decodes all images; prints plain bytes and seconds of the processor
+ *   load                                     loads NVIDIA's libraries
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "adapters/nv/nv.h"
+#include "domain/container.h"
+#include "domain/meta.h"
+
+static struct opk_ctx *ctx;
+
+static void must(int code)
+{
+	if (!code)
+		return;
+	for (size_t i = 0; i < opk_error_count(ctx); i++)
+		fprintf(stderr, "bench_eval: %s\n", opk_error_message(ctx, i));
+	exit(code);
+}
+
+static void *must_open(const char *path, const char *mode)
+{
+	FILE *file = fopen(path, mode);
+
+	if (!file) {
+		perror(path);
+		exit(1);
+	}
+	return file;
+}
+
+static struct opk_file *open_opk(const char *path)
+{
+	struct opk_file *file;
+
+	must(opk_file_open(&file, ctx, path));
+	return file;
+}
+
+static bool is_image(const struct opk_file *file, size_t i)
+{
+	return opk_file_section(file, i)->type == OPK_SECTION_DATA;
+}
+
+static void make(const char *from, const char *bytes, const char *opk, const char *images)
+{
+	struct opk_file *file = open_opk(from);
+	uint64_t left = strtoull(bytes, NULL, 10);
+	opk_autofclose FILE *bare = must_open(images, "w");
+	struct opk_decoder decoder = { 0 };
+	const struct opk_meta *meta;
+	struct opk_writer *writer;
+	bool done = false;
+
+	must(opk_file_meta(&meta, ctx, file));
+	/* As a collector writes it: beside a running program. */
+	must(opk_writer_new_live(&writer, ctx, opk));
+	must(opk_writer_add_meta(writer, meta));
+	while (!done)
+		for (size_t i = 0; !done && i < opk_file_section_count(file); i++) {
+			const void *data;
+			size_t size;
+
+			if (!is_image(file, i))
+				continue;
+			must(opk_file_decode(&data, &size, ctx, file, i, &decoder));
+			must(opk_writer_add(writer, OPK_SECTION_DATA, data, size));
+			if (fwrite(&size, sizeof size, 1, bare) != 1 || fwrite(data, size, 1, bare) != 1)
+				exit(1);
+			done = left <= size;
+			left -= done ? 0 : size;
+		}
+	must(opk_writer_finish(writer));
+	opk_writer_free(writer);
+	opk_decoder_clear(&decoder);
+	opk_file_free(file);
+}
+
+static void loop(const char *from, const char *images)
+{
+	struct opk_file *file = open_opk(from);
+	opk_autofclose FILE *bare = must_open(images, "r");
+	const struct opk_meta *meta;
+	struct opk_nv_host *host;
+	opk_autofree double *values = NULL;
+	opk_autofree void *image = NULL;
+	size_t size, room = 0;
+	double sum = 0;
+
+	must(opk_file_meta(&meta, ctx, file));
+	values = opk_alloc_array(meta->metric_count, sizeof *values);
+	must(opk_nv_host_new(&host, ctx, meta->chip, meta->profiler, NULL));
+	setvbuf(bare, NULL, _IONBF, 0);
+	while (fread(&size, sizeof size, 1, bare) == 1) {
+		struct opk_nv_image_info info;
+
+		if (size > room)
+			image = opk_realloc(image, room = size);
+		if (!image || !values || fread(image, size, 1, bare) != 1)
+			exit(1);
+		must(opk_nv_image_info(&info, ctx, image, size));
+		for (size_t i = 0; i < info.completed; i++) {
+			must(opk_nv_evaluate(values, ctx, host, image, size, i, meta->metrics,
+			                     meta->metric_count));
+			for (size_t j = 0; j < meta->metric_count; j++)
+				sum += isnan(values[j]) ? 0 : values[j];
+		}
+	}
+	printf("%.17g\n", sum);
+	opk_nv_host_free(host);
+	opk_file_free(file);
+}
+
+static void unpack(const char *path)
+{
+	struct opk_file *file = open_opk(path);
+	struct opk_decoder decoder = { 0 };
+	clock_t begun = clock();
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < opk_file_section_count(file); i++) {
+		const void *data;
+		size_t size;
+
+		if (!is_image(file, i))
+			continue;
+		must(opk_file_decode(&data, &size, ctx, file, i, &decoder));
+		bytes += size;
+	}
+	printf("%ju %.4f\n", (uintmax_t)bytes, (double)(clock() - begun) / CLOCKS_PER_SEC);
+	opk_decoder_clear(&decoder);
+	opk_file_free(file);
+}
+
+static void load(void)
+{
+	opk_autostrlist struct opk_strlist chips = { 0 };
+
+	must(opk_nv_chips(&chips, ctx));
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	struct opk_ctx_options options = OPK_INIT(options);
+	struct opk_env env;
+
+	opk_env_read(&env);
+	options.env = &env;
+	must(opk_ctx_new(&ctx, &options));
+	if (!strcmp(what, "make") && argc == 6)
+		make(argv[2], argv[3], argv[4], argv[5]);
+	else if (!strcmp(what, "loop") && argc == 4)
+		loop(argv[2], argv[3]);
+	else if (!strcmp(what, "unpack") && argc == 3)
+		unpack(argv[2]);
+	else if (!strcmp(what, "load") && argc == 2)
+		load();
+	else
+		return fprintf(stderr, "bench_eval make|loop|unpack|load ...\n"), 2;
+	opk_ctx_free(ctx);
+	return 0;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The real libraries over real recordings: the same bits and the same errors whoever evaluates, and however many. */
+#include "containers.h"
+#include "domain/container.h"
+
+static const char *const recordings[] = {
+	"simple",       "wide-auto",   "nested",   "legacy-user",   "legacy-noinst", "pm-small",
+	"training",     "training-pm", "roofline", "training-gemm", "training-nvtx",
+};
+
+struct manner {
+	size_t workers;
+	bool cupti_only;
+};
+static const struct manner manners[] = { { 1, true }, { 2, true }, { 1, false }, { 2, false }, { 7, false } };
+
+static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
+                    const struct manner *manner, const char *const *metrics, size_t count)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+
+	options.workers = manner->workers;
+	options.cupti_only = manner->cupti_only;
+	options.metrics = metrics;
+	options.metric_count = count;
+	return opk_eval_file(out, ctx, file, &options);
+}
+
+/* All values, names and times, one behind the other. */
+static void collect(struct opk_buf *out, struct opk_ctx *ctx, struct opk_file *file,
+                    const struct manner *manner)
+{
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+
+	ck_ok(ctx, evaluate(&evaluation, ctx, file, manner, NULL, 0));
+	for (;;) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		if (!row)
+			break;
+		opk_buf_add(out, row->values, opk_evaluation_metric_count(evaluation) * sizeof(double));
+		opk_buf_add_text(out, row->name);
+		opk_buf_add_u64(out, row->start_ns);
+		opk_buf_add_u64(out, row->end_ns);
+	}
+	opk_evaluation_free(evaluation);
+}
+
+START_TEST(same_bits_in_any_manner)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_autobuf struct opk_buf wanted = { 0 };
+	opk_autofree char *name = opk_printf(TEST_DATA_DIR "/recordings/gh100-%s.opk", recordings[_i]);
+	struct opk_file *file;
+
+	ck_ok(ctx, opk_file_open(&file, ctx, name));
+	collect(&wanted, ctx, file, &manners[0]);
+	for (size_t i = 1; i < COUNT(manners); i++) {
+		opk_autobuf struct opk_buf got = { 0 };
+
+		collect(&got, ctx, file, &manners[i]);
+		ck_assert_msg(got.size == wanted.size && !memcmp(got.data, wanted.data, got.size),
+		              "%s: %zu workers, cupti %d", name, manners[i].workers,
+		              manners[i].cupti_only);
+	}
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- devices that differ ------------------------------------------------------------------ */
+
+/* In this recording's image a byte where it tells the device's units: 528 SMSPs become 464. */
+enum { UNITS = 552 };
+static const char *const peaks[] = { "sm__inst_executed.sum.peak_sustained", "sm__inst_executed.sum" };
+
+static void write_devices(struct opk_ctx *ctx)
+{
+	struct opk_file *file;
+	const struct opk_meta *meta;
+	struct opk_writer *writer;
+	uint8_t *image;
+	size_t size;
+
+	ck_ok(ctx, opk_file_open(&file, ctx, TEST_DATA_DIR "/recordings/gh100-legacy-noinst.opk"));
+	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
+	ck_ok(ctx, opk_file_read((void **)&image, &size, ctx, file,
+	                         (size_t)opk_file_find(file, OPK_SECTION_DATA)));
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add_meta(writer, meta));
+	for (int i = 0; i < 3; i++) {
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image, size));
+		image[UNITS] ^= 1;
+	}
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	free(image);
+	opk_file_free(file);
+}
+
+START_TEST(each_image_has_its_devices_peaks)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_file *file;
+
+	write_devices(ctx);
+	ck_ok(ctx, opk_file_open(&file, ctx, path));
+	for (size_t i = 0; i < COUNT(manners); i++) {
+		struct opk_evaluation *evaluation;
+		const struct opk_row *row;
+
+		ck_ok(ctx, evaluate(&evaluation, ctx, file, &manners[i], peaks, COUNT(peaks)));
+		/* Two ranges in each image. */
+		for (int j = 0; j < 6; j++) {
+			ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+			ck_assert_ptr_nonnull(row);
+			ck_assert_double_eq(row->values[0], j / 2 == 1 ? 464 : 528);
+		}
+		opk_evaluation_free(evaluation);
+	}
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- errors ------------------------------------------------------------------------------- */
+
+/* A copy of the recording in which some images' payloads have another byte. */
+static void write_damaged(struct opk_ctx *ctx, unsigned damaged)
+{
+	opk_autobuf struct opk_buf bytes = { 0 };
+	struct opk_file *file;
+	unsigned images = 0;
+	uint8_t piece[4096];
+	size_t got;
+	FILE *from = fopen(TEST_DATA_DIR "/recordings/gh100-training.opk", "r");
+
+	ck_assert_ptr_nonnull(from);
+	while ((got = fread(piece, 1, sizeof piece, from)))
+		opk_buf_add(&bytes, piece, got);
+	fclose(from);
+	ck_ok(ctx, opk_file_open(&file, ctx, TEST_DATA_DIR "/recordings/gh100-training.opk"));
+	for (size_t i = 0; i < opk_file_section_count(file); i++) {
+		const struct opk_section *section = opk_file_section(file, i);
+
+		if (section->type == OPK_SECTION_DATA && damaged >> images++ & 1)
+			bytes.data[section->offset + 100] ^= 1;
+	}
+	opk_file_free(file);
+	write_bytes(bytes.data, bytes.size);
+}
+
+/* Of several damaged images the first is told, whoever came to which first. */
+START_TEST(same_error_in_any_manner)
+{
+	static const struct {
+		struct here here;
+		unsigned damaged; /* a bit an image; images are sections 3, 5, 7, ... */
+		const char *wanted;
+	} rows[] = {
+		{ HERE, 1, "section 3 (DATA)" },   { HERE, 2, "section 5 (DATA)" },
+		{ HERE, 32, "section 13 (DATA)" }, { HERE, 63, "section 3 (DATA)" },
+		{ HERE, 40, "section 9 (DATA)" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t d = 0; d < COUNT(rows); d++) {
+		struct opk_file *file;
+
+		write_damaged(ctx, rows[d].damaged);
+		ck_ok(ctx, opk_file_open(&file, ctx, path));
+		for (size_t i = 0; i < COUNT(manners); i++) {
+			struct opk_evaluation *evaluation = NULL;
+			int code = evaluate(&evaluation, ctx, file, &manners[i], NULL, 0);
+
+			ck_row(&rows[d], code == OPK_EINPUT && !evaluation, "code %d", code);
+			ck_row(&rows[d], strstr(errors_of(ctx), rows[d].wanted), "%s", errors_of(ctx));
+		}
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("scale");
+	TCase *tests = add_case(suite, "scale");
+
+	if (!have_cupti())
+		return 77;
+	tcase_add_loop_test(tests, same_bits_in_any_manner, 0, COUNT(recordings));
+	tcase_add_test(tests, each_image_has_its_devices_peaks);
+	tcase_add_test(tests, same_error_in_any_manner);
+	return run_suite(suite);
+}
