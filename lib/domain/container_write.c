@@ -13,6 +13,7 @@ enum {
 	MAX_BASED = 15,
 	/* Images of groups come in turns, each group's of another size. */
 	MAX_BASES = 32,
+	MAX_BASE_BYTES = 64 << 20,
 };
 
 /* An image that others of its size build on. */
@@ -189,15 +190,42 @@ static struct base *find_base(struct opk_writer *writer, size_t size)
 	return NULL;
 }
 
-/* What follows may build on it, instead of on the last one of its size, or else the oldest. */
+/* The one of this size, or else the oldest. */
+static struct base *find_victim(struct opk_writer *writer, size_t size)
+{
+	struct base *oldest = writer->bases;
+
+	for (size_t i = 0; i < MAX_BASES; i++) {
+		if (writer->bases[i].image.size == size)
+			return &writer->bases[i];
+		if (writer->bases[i].section < oldest->section)
+			oldest = &writer->bases[i];
+	}
+	return oldest;
+}
+
+/* Memory beside a running program is not ours to take. */
+static bool has_room(struct opk_writer *writer, size_t size)
+{
+	size_t total = size;
+
+	for (size_t i = 0; i < MAX_BASES; i++)
+		total += writer->bases[i].image.size;
+	if (total <= MAX_BASE_BYTES)
+		return true;
+	for (size_t i = 0; i < MAX_BASES; i++)
+		opk_buf_clear(&writer->bases[i].image);
+	return size <= MAX_BASE_BYTES;
+}
+
+/* What follows may build on it. */
 static int keep_base(struct opk_writer *writer, const void *data, size_t size)
 {
-	struct base *base = writer->bases;
+	struct base *base = find_victim(writer, size);
 
-	for (size_t i = 0; i < MAX_BASES && base->image.size != size; i++)
-		if (writer->bases[i].image.size == size || writer->bases[i].section < base->section)
-			base = &writer->bases[i];
 	base->image.size = 0;
+	if (!has_room(writer, size))
+		return OPK_OK;
 	opk_buf_add(&base->image, data, size);
 	base->section = writer->count - 1;
 	base->based = 0;
