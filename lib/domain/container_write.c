@@ -233,51 +233,56 @@ static int keep_base(struct opk_writer *writer, const void *data, size_t size)
 }
 
 /* *done is false where packing does not help. */
-static int write_packed(bool *done, struct opk_writer *writer, struct opk_section *section,
-                        const struct opk_buf *packed)
-{
-	opk_autofree void *deflated = NULL;
-	size_t size;
-	int code = opk_deflate(&deflated, &size, writer->ctx, packed->data, packed->size,
-	                       writer->live);
-
-	if (code || size >= section->plain_size || section->plain_size / OPK_MAX_SPARSE_RATIO >= size)
-		return code;
-	*done = true;
-	section->flags |= OPK_SECTION_SPARSE | OPK_SECTION_DEFLATED;
-	section->stored_size = size;
-	section->packed_size = (uint32_t)packed->size;
-	return write_section(writer, section, deflated);
-}
-
-static int write_data(struct opk_writer *writer, struct opk_section *section, const void *data,
-                      size_t size)
+static int write_packed(bool *done, struct opk_writer *writer, struct opk_section section,
+                        const struct base *base, const void *data, size_t size)
 {
 	opk_autobuf struct opk_buf packed = { 0 };
-	struct opk_section plain = *section;
+	opk_autofree void *deflated = NULL;
+	size_t deflated_size;
+	int code;
+
+	pack(&packed, &section, base, data, size);
+	if (packed.failed)
+		return opk_nomem(writer->ctx, "a section");
+	if (packed.size > UINT32_MAX)
+		return OPK_OK;
+	code = opk_deflate(&deflated, &deflated_size, writer->ctx, packed.data, packed.size,
+	                   writer->live);
+	/* What is as good as empty no reader would believe. */
+	if (code || deflated_size >= size || size / OPK_MAX_SPARSE_RATIO >= deflated_size)
+		return code;
+	*done = true;
+	section.flags |= OPK_SECTION_SPARSE | OPK_SECTION_DEFLATED;
+	section.stored_size = deflated_size;
+	section.packed_size = (uint32_t)packed.size;
+	return write_section(writer, &section, deflated);
+}
+
+static int write_data(struct opk_writer *writer, const struct opk_section *plain, const void *data,
+                      size_t size)
+{
+	struct opk_section section = *plain;
 	struct base *base = find_base(writer, size);
 	size_t stride = opk_xor_find_stride(data, size);
 	bool done = false;
 	int code = OPK_OK;
 
 	if (stride && stride <= UINT32_MAX) {
-		section->stride = (uint32_t)stride;
-		section->flags |= OPK_SECTION_XORED;
+		section.stride = (uint32_t)stride;
+		section.flags |= OPK_SECTION_XORED;
 	}
-	pack(&packed, section, base, data, size);
-	if (packed.failed)
-		return opk_nomem(writer->ctx, "a section");
-	if (packed.size <= UINT32_MAX)
-		code = write_packed(&done, writer, section, &packed);
-	if (!code && !done)
-		code = write_deflated(writer, &plain, data, size);
-	if (code)
-		return code;
-	if (done && (section->flags & OPK_SECTION_BASED)) {
+	if (base) {
+		code = write_packed(&done, writer, section, base, data, size);
 		base->based++;
-		return OPK_OK;
 	}
-	return keep_base(writer, data, size);
+	if (code || done)
+		return code;
+	code = write_packed(&done, writer, section, NULL, data, size);
+	if (!code && !done) {
+		section = *plain;
+		code = write_deflated(writer, &section, data, size);
+	}
+	return code ? code : keep_base(writer, data, size);
 }
 
 int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size)
