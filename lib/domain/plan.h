@@ -53,6 +53,11 @@ int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_p
                   const struct opk_strlist *metrics);
 int opk_plan_resolve(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set);
 
+/* plan_refused.c: why CUPTI refused all of them, with `code`, and why they take more passes than are allowed. */
+int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
+                             const struct opk_set *set, int code);
+int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan);
+
 /* Keeps the longest prefix of the metrics that fits one pass, where all of them don't: plan_single.c. */
 int opk_plan_shorten(struct opk_plan *plan, struct opk_ctx *ctx);
 /* Keeps `count` metrics and leaves the others out. */
