@@ -28,8 +28,8 @@ int opk_plan_image(size_t *passes, void **config, size_t *size, struct opk_ctx *
 	return OPK_OK;
 }
 
-int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
-                 const struct opk_plan *plan, const char *const *metrics, size_t count)
+int opk_plan_by_cupti(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
+                      const struct opk_plan *plan, const char *const *metrics, size_t count)
 {
 	struct opk_nv_host *host = NULL;
 	int code = opk_nv_host_new(&host, ctx, plan->chip, plan->profiler, plan->availability);
@@ -40,6 +40,39 @@ int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ct
 		code = opk_plan_image(passes, config, size, ctx, host);
 	opk_nv_host_free(host);
 	return code;
+}
+
+static int try_metrics(size_t *apart, size_t *passes, void **config, size_t *size,
+                       struct opk_ctx *ctx, const struct opk_plan *plan,
+                       const char *const *metrics, size_t count)
+{
+	/* A context of its own: what counts is why CUPTI refused them. */
+	struct opk_ctx quiet = { .nv = ctx->nv };
+	int code = opk_plan_by_cupti(passes, config, size, ctx, plan, metrics, count), composed;
+
+	*apart = 0;
+	if (code != OPK_EFAILED || count < 2 || plan->profiler != OPK_PROFILER_RANGE)
+		return code;
+	composed = opk_plan_together(apart, passes, config, size, &quiet, plan, metrics, count);
+	opk_clear_errors(&quiet);
+	if (composed)
+		return composed == OPK_ENOMEM ? opk_nomem(ctx, "a plan") : code;
+	opk_clear_errors(ctx);
+	return OPK_OK;
+}
+
+int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
+                 const struct opk_plan *plan, const char *const *metrics, size_t count)
+{
+	size_t apart;
+
+	return try_metrics(&apart, passes, config, size, ctx, plan, metrics, count);
+}
+
+int opk_plan_make(struct opk_plan *plan, struct opk_ctx *ctx)
+{
+	return try_metrics(&plan->apart, &plan->passes, &plan->config, &plan->config_size, ctx,
+	                   plan, opk_strlist_items(&plan->metrics), plan->metrics.count);
 }
 
 int opk_plan_alone(int *passes, void **config, size_t *size, struct opk_ctx *ctx,
@@ -97,8 +130,7 @@ static int check_chip(struct opk_ctx *ctx, const struct opk_plan *plan)
 static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
                     const struct opk_plan_options *options)
 {
-	int code = opk_plan_try(&plan->passes, &plan->config, &plan->config_size, ctx, plan,
-	                        opk_strlist_items(&plan->metrics), plan->metrics.count);
+	int code = opk_plan_make(plan, ctx);
 
 	if (code == OPK_EUSAGE || code == OPK_EFAILED)
 		return opk_plan_explain_refusal(ctx, plan, set, code);
@@ -134,6 +166,7 @@ static int schedule_in_child(struct opk_ctx *ctx, void *data, struct opk_child *
 	if (code)
 		return code;
 	if (fwrite(&plan->passes, sizeof plan->passes, 1, child->spool) != 1
+	    || fwrite(&plan->apart, sizeof plan->apart, 1, child->spool) != 1
 	    || fwrite(&plan->metrics.count, sizeof plan->metrics.count, 1, child->spool) != 1
 	    || fwrite(&plan->config_size, sizeof plan->config_size, 1, child->spool) != 1
 	    || fwrite(plan->config, plan->config_size, 1, child->spool) != 1)
@@ -147,6 +180,7 @@ static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, FILE *spoo
 	size_t metrics;
 
 	if (fread(&plan->passes, sizeof plan->passes, 1, spool) != 1
+	    || fread(&plan->apart, sizeof plan->apart, 1, spool) != 1
 	    || fread(&metrics, sizeof metrics, 1, spool) != 1 || metrics > plan->metrics.count
 	    || fread(&plan->config_size, sizeof plan->config_size, 1, spool) != 1
 	    || !plan->config_size || plan->config_size > MAX_CONFIG)
@@ -198,6 +232,10 @@ static int make(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set
 		return code;
 	if (!opk_set_claims(set, plan->chip))
 		opk_log(ctx, "set %s does not claim to support %s", plan->set_name, plan->chip);
+	if (plan->apart)
+		opk_log(ctx, "set %s: CUPTI alone refuses %zu of the metrics, of links, buses or memory "
+		        "controllers, beside the others; a GPU without the link records neither, "
+		        "as --availability would tell", plan->set_name, plan->apart);
 	*out = opk_take(plan);
 	return OPK_OK;
 }

@@ -32,6 +32,55 @@ static int explain_metric(struct opk_ctx *ctx, const struct opk_plan *plan,
 	return code;
 }
 
+/*
+ * Takes the metrics in order, keeps those that fit into so many passes, and names the others, free(). Without a
+ * limit, those that are refused beside the kept ones.
+ */
+static int take_in_order(char **others, size_t *left_out, struct opk_ctx *ctx,
+                         const struct opk_plan *plan, size_t limit)
+{
+	opk_autofree const char **kept = opk_alloc_array(plan->metrics.count, sizeof *kept);
+	opk_autobuf struct opk_buf names = { 0 };
+	size_t count = 0, passes = 0;
+
+	*left_out = 0;
+	if (!kept)
+		return opk_nomem(ctx, "a plan");
+	for (size_t i = 0; i < plan->metrics.count; i++) {
+		const char *metric = kept[count] = plan->metrics.items[i];
+		int code = opk_plan_try(&passes, NULL, NULL, ctx, plan, kept, count + 1);
+
+		if (code && (limit || code == OPK_ENOMEM))
+			return code;
+		if (!code && (!limit || passes <= limit))
+			count++;
+		else
+			opk_buf_add_printf(&names, "%s%s", (*left_out)++ ? ", " : "", metric);
+	}
+	opk_buf_add(&names, "", 1);
+	if (names.failed)
+		return opk_nomem(ctx, "a plan");
+	*others = (char *)opk_take(names.data);
+	return OPK_OK;
+}
+
+/* None is refused by itself. */
+static int explain_together(struct opk_ctx *ctx, const struct opk_plan *plan, int code,
+                            const char *cause)
+{
+	opk_autofree char *others = NULL;
+	size_t refused;
+	int failed = take_in_order(&others, &refused, ctx, plan, 0);
+
+	if (failed)
+		return failed;
+	opk_fail(ctx, code, "%s", cause);
+	opk_add(ctx, code, "taken in order, %zu of %zu metrics are refused beside those before: %s",
+	        refused, plan->metrics.count, others);
+	return opk_add(ctx, code, "%s refuses the metrics of set %s together, not one by one: make "
+	               "them two sets", plan->chip, plan->set_name);
+}
+
 /* Each metric is tried alone. */
 int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
                              const struct opk_set *set, int code)
@@ -60,8 +109,7 @@ int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 	if (refused && !opk_set_claims(set, plan->chip))
 		worst = OPK_EUSAGE;
 	if (!refused)
-		return opk_add(ctx, code, "%s refuses the metrics of set %s together, not one by one",
-		               plan->chip, plan->set_name);
+		return explain_together(ctx, plan, code, cause);
 	return opk_add(ctx, worst, "set %s: %zu of %zu metrics don't work on %s, profiler %s%s%s",
 	               plan->set_name, refused, count, plan->chip,
 	               opk_profiler_name(plan->profiler),
@@ -69,33 +117,17 @@ int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 	               opk_set_claims(set, plan->chip) ? "" : opk_set_example(set));
 }
 
-/* Takes the metrics in order, keeps those that fit into the passes allowed, and names the others. */
 int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan)
 {
-	opk_autofree const char **kept = opk_alloc_array(plan->metrics.count, sizeof *kept);
-	opk_autobuf struct opk_buf others = { 0 };
-	size_t limit = plan->limit, count = 0, passes, left_out = 0;
+	opk_autofree char *others = NULL;
+	size_t limit = plan->limit, left_out;
+	int code = take_in_order(&others, &left_out, ctx, plan, limit);
 
-	if (!kept)
-		return opk_nomem(ctx, "a plan");
-	for (size_t i = 0; i < plan->metrics.count; i++) {
-		int code;
-
-		kept[count] = plan->metrics.items[i];
-		code = opk_plan_try(&passes, NULL, NULL, ctx, plan, kept, count + 1);
-		if (code)
-			return code;
-		if (passes <= limit) {
-			count++;
-			continue;
-		}
-		opk_buf_add_printf(&others, "%s%s", left_out++ ? ", " : "", plan->metrics.items[i]);
-	}
-	opk_buf_add(&others, "", 1);
-	if (others.failed)
-		return opk_nomem(ctx, "a plan");
+	if (code)
+		return code;
 	opk_fail(ctx, OPK_EFAILED, "taken in order, %zu of %zu metrics fit into %zu pass%s; not: %s",
-	         count, plan->metrics.count, limit, limit == 1 ? "" : "es", (char *)others.data);
+	         plan->metrics.count - left_out, plan->metrics.count, limit,
+	         limit == 1 ? "" : "es", others);
 	return opk_add(ctx, OPK_EFAILED, "set %s needs %zu passes on %s; %s", plan->set_name,
 	               plan->passes, plan->chip,
 	               plan->profiler == OPK_PROFILER_PM
