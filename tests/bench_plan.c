@@ -58,13 +58,13 @@ static char *random_name(const struct opk_catalog *catalog)
 	}
 }
 
-/* Whether CUPTI plans these together. */
+/* Whether CUPTI plans these together, by itself. */
 static bool plans(struct opk_ctx *ctx, const char *chip, const struct opk_strlist *names)
 {
 	struct opk_plan plan = { .chip = (char *)chip, .profiler = OPK_PROFILER_RANGE };
 	size_t passes;
-	int code = opk_plan_try(&passes, NULL, NULL, ctx, &plan, opk_strlist_items(names),
-	                        names->count);
+	int code = opk_plan_by_cupti(&passes, NULL, NULL, ctx, &plan, opk_strlist_items(names),
+	                             names->count);
 
 	opk_clear_errors(ctx);
 	return !code;

@@ -299,6 +299,46 @@ START_TEST(real_groups)
 }
 END_TEST
 
+static void ignore_log(void *data, const char *message)
+{
+	(void)data;
+	(void)message;
+}
+
+/* PerfWorks makes the groups' image where CUPTI refuses them beside each other; of others it is CUPTI's. */
+START_TEST(real_together)
+{
+	static const char *const names[] = {
+		"dram__bytes.sum,lts__t_sectors_op_read.sum,lts__t_sectors_op_write.sum,"
+		"lts__t_sector_hit_rate.pct,sm__inst_executed.sum,"
+		"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+		"dram__bytes.sum,lts__t_sectors_op_read.sum,lts__t_sectors_op_write.sum,"
+		"lts__t_sector_hit_rate.pct,sm__inst_executed.sum,pcie__read_bytes.sum,"
+		"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,nvlrx__bytes.sum",
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	ctx->log = ignore_log;
+	for (size_t i = 0; i < COUNT(names) && version_of(ctx) >= 130000; i++) {
+		struct opk_plan *plan = plan_of(ctx, "GH100", names[i]);
+		struct opk_groups groups, again;
+
+		ck_ok(ctx, opk_groups_pack(&groups, ctx, plan, NULL, 0));
+		ck_assert_uint_gt(groups.count, 1);
+		check_groups(ctx, plan, &groups);
+		ck_assert_uint_eq(plan->apart, 2 * i);
+		plan->apart = 2;
+		ck_ok(ctx, opk_groups_pack(&again, ctx, plan, NULL, 0));
+		ck_assert_uint_eq(again.config_size, groups.config_size);
+		ck_assert_mem_eq(again.config, groups.config, groups.config_size);
+		opk_groups_clear(&groups);
+		opk_groups_clear(&again);
+		opk_plan_free(plan);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* The same groups where the GPU's own availability image allows all counters. */
 START_TEST(real_availability)
 {
@@ -377,6 +417,7 @@ int main(void)
 	if (have_cupti()) {
 		tcase_add_checked_fixture(real, make_folder, remove_folder);
 		tcase_add_test(real, real_groups);
+		tcase_add_test(real, real_together);
 		tcase_add_test(real, real_availability);
 		tcase_add_test(real, built_groups);
 		tcase_set_timeout(real, 300);

@@ -43,6 +43,7 @@ enum {
 
 struct fake_host {
 	bool poisoned;
+	bool has_link, has_other;
 	unsigned cost;
 };
 
@@ -201,6 +202,11 @@ static int do_cuptiProfilerHostGetMetricProperties(struct nv_HostGetMetricProper
 	return 0;
 }
 
+static bool is_link(const char *raw)
+{
+	return fake.link && !strcmp(raw, fake.link);
+}
+
 static int add_one(struct fake_host *host, const char *name)
 {
 	const struct full_metric *metric = find_full(name);
@@ -209,8 +215,11 @@ static int add_one(struct fake_host *host, const char *name)
 		host->poisoned = true;
 		return metric ? metric->status : NV_CUPTI_INVALID_METRIC_NAME;
 	}
+	host->has_link |= is_link(metric->raw);
+	host->has_other |= !is_link(metric->raw);
+	host->poisoned = host->has_link && host->has_other;
 	host->cost += metric->cost;
-	return 0;
+	return host->poisoned ? NV_CUPTI_NOT_SUPPORTED : 0;
 }
 
 static int do_cuptiProfilerHostConfigAddMetrics(struct nv_HostConfigAddMetrics *params)
@@ -564,9 +573,9 @@ static int do_NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize(
 
 /* ---- the scheduler: raw counters cost what their metrics do, and the shared one nothing */
 
-enum { GPU_SASS = 2, GPU_SM_C = 4, GPU_SM_A = 32, GPU_SM_C_SM_A = 1048580 };
+enum { GPU_SASS = 2, GPU_SM_C = 4, GPU_PCI = 29, GPU_SM_A = 32, GPU_SM_C_SM_A = 1048580 };
 
-static const uint32_t domains[] = { GPU_SASS, GPU_SM_C, GPU_SM_A };
+static const uint32_t domains[] = { GPU_SASS, GPU_SM_C, GPU_PCI, GPU_SM_A };
 
 static const struct full_metric *find_raw(const char *raw)
 {
@@ -654,6 +663,7 @@ static int do_NVPW_RawCounterConfig_GetRawCounterProperties(
 		return NVPA_INVALID_ARGUMENT;
 	params->pSupportedDomains[0] = !strcmp(name, "raw_t")   ? GPU_SASS
 	                               : !strcmp(name, "raw_l") ? GPU_SM_C
+	                               : is_link(name)          ? GPU_PCI
 	                                                        : GPU_SM_A;
 	params->pSupportedDomains[1] = GPU_SM_C;
 	params->numSupportedDomains = many ? 2 : 1;
@@ -737,6 +747,9 @@ static int do_NVPW_RawCounterConfig_RawCounterDomainToString(
 		return 0;
 	case GPU_SM_C:
 		params->pDomainName = "gpu_sm_c";
+		return 0;
+	case GPU_PCI:
+		params->pDomainName = "gpu_pci";
 		return 0;
 	case GPU_SM_C_SM_A:
 		params->pDomainName = "gpu_sm_c_sm_a";

@@ -46,6 +46,8 @@ struct fake_nv {
 	const char *device_metric; /* is of the device, where scopes are told */
 	/* Status of an add of more than one metric. */
 	int together_status;
+	/* The raw counter of a link, whose metrics CUPTI refuses beside others; or NULL. */
+	const char *link;
 	/* CUPTI's single-pass sets: "Triage", and one that has no metrics; and names that tell of sets. */
 	bool no_sets, named_sets;
 	size_t name_beyond;     /* so far is a name outside the buffer */

@@ -221,19 +221,66 @@ static int add_groups(struct pack *p, struct opk_nv_host *host)
 	return code;
 }
 
-static int schedule(struct pack *p)
+static int schedule_by_cupti(size_t *passes, struct pack *p)
 {
 	const struct opk_plan *plan = p->plan;
-	struct opk_groups *groups = p->groups;
 	struct opk_nv_host *host = NULL;
-	size_t passes = 0;
 	int code = opk_nv_host_new(&host, p->ctx, plan->chip, plan->profiler, plan->availability);
 
 	if (!code)
 		code = add_groups(p, host);
 	if (!code)
-		code = opk_plan_image(&passes, &groups->config, &groups->config_size, p->ctx, host);
+		code = opk_plan_image(passes, &p->groups->config, &p->groups->config_size, p->ctx,
+		                      host);
 	opk_nv_host_free(host);
+	return code;
+}
+
+static int add_passes(struct pack *p, struct opk_nv_evaluator *evaluator,
+                      struct opk_nv_scheduler *scheduler)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < p->groups->count; i++) {
+		const struct opk_packed_group *group = &p->groups->items[i];
+		opk_autostrlist struct opk_strlist raw = { 0 };
+
+		for (size_t j = 0; !code && j < group->metric_count; j++)
+			code = opk_nv_raw_counters(&raw, p->ctx, evaluator,
+			                           p->plan->metrics.items[group->metrics[j]]);
+		if (!code)
+			code = opk_nv_scheduler_add_pass(p->ctx, scheduler, opk_strlist_items(&raw),
+			                                 raw.count);
+	}
+	return code;
+}
+
+/* The same where CUPTI refuses the groups beside each other. */
+static int schedule_by_perfworks(size_t *passes, struct pack *p)
+{
+	struct opk_nv_evaluator *evaluator = NULL;
+	struct opk_nv_scheduler *scheduler = NULL;
+	int code = opk_nv_evaluator_new(&evaluator, p->ctx, p->plan->chip);
+
+	if (!code)
+		code = opk_nv_scheduler_new(&scheduler, p->ctx, p->plan->chip,
+		                            p->plan->availability);
+	if (!code)
+		code = add_passes(p, evaluator, scheduler);
+	if (!code)
+		code = opk_nv_scheduler_image(&p->groups->config, &p->groups->config_size, passes,
+		                              p->ctx, scheduler);
+	opk_nv_evaluator_free(evaluator);
+	opk_nv_scheduler_free(scheduler);
+	return code ? code : opk_nv_passes(passes, p->ctx, p->groups->config, p->groups->config_size);
+}
+
+static int schedule(struct pack *p)
+{
+	struct opk_groups *groups = p->groups;
+	size_t passes = 0;
+	int code = p->plan->apart ? schedule_by_perfworks(&passes, p) : schedule_by_cupti(&passes, p);
+
 	if (!code && passes != groups->count)
 		code = opk_fail(p->ctx, OPK_EFAILED, "CUPTI takes %zu pass%s for %zu groups; "
 		                "--no-groups builds without them", passes, passes == 1 ? "" : "es",

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
-#include "base/buf.h"
 #include "base/options.h"
-#include "base/problems.h"
 #include "domain/catalog.h"
 #include "domain/chip.h"
 #include "domain/contain.h"
@@ -30,8 +28,8 @@ int opk_plan_image(size_t *passes, void **config, size_t *size, struct opk_ctx *
 	return OPK_OK;
 }
 
-int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
-                 const struct opk_plan *plan, const char *const *metrics, size_t count)
+int opk_plan_by_cupti(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
+                      const struct opk_plan *plan, const char *const *metrics, size_t count)
 {
 	struct opk_nv_host *host = NULL;
 	int code = opk_nv_host_new(&host, ctx, plan->chip, plan->profiler, plan->availability);
@@ -42,6 +40,39 @@ int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ct
 		code = opk_plan_image(passes, config, size, ctx, host);
 	opk_nv_host_free(host);
 	return code;
+}
+
+static int try_metrics(size_t *apart, size_t *passes, void **config, size_t *size,
+                       struct opk_ctx *ctx, const struct opk_plan *plan,
+                       const char *const *metrics, size_t count)
+{
+	/* A context of its own: what counts is why CUPTI refused them. */
+	struct opk_ctx quiet = { .nv = ctx->nv };
+	int code = opk_plan_by_cupti(passes, config, size, ctx, plan, metrics, count), composed;
+
+	*apart = 0;
+	if (code != OPK_EFAILED || count < 2 || plan->profiler != OPK_PROFILER_RANGE)
+		return code;
+	composed = opk_plan_together(apart, passes, config, size, &quiet, plan, metrics, count);
+	opk_clear_errors(&quiet);
+	if (composed)
+		return composed == OPK_ENOMEM ? opk_nomem(ctx, "a plan") : code;
+	opk_clear_errors(ctx);
+	return OPK_OK;
+}
+
+int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
+                 const struct opk_plan *plan, const char *const *metrics, size_t count)
+{
+	size_t apart;
+
+	return try_metrics(&apart, passes, config, size, ctx, plan, metrics, count);
+}
+
+int opk_plan_make(struct opk_plan *plan, struct opk_ctx *ctx)
+{
+	return try_metrics(&plan->apart, &plan->passes, &plan->config, &plan->config_size, ctx,
+	                   plan, opk_strlist_items(&plan->metrics), plan->metrics.count);
 }
 
 int opk_plan_alone(int *passes, void **config, size_t *size, struct opk_ctx *ctx,
@@ -64,103 +95,6 @@ int opk_plan_alone(int *passes, void **config, size_t *size, struct opk_ctx *ctx
 	}
 	opk_nv_host_free(host);
 	return code;
-}
-
-/* Whether a metric is refused by itself, and why; OPK_OK where it is not. */
-static int explain_metric(struct opk_ctx *ctx, const struct opk_plan *plan,
-                          const struct opk_catalog *catalog, size_t metric)
-{
-	/* A context of its own: trying must not disturb the chain that is being built. */
-	struct opk_ctx quiet = { .nv = ctx->nv };
-	const char *name = plan->resolved.metrics.items[metric];
-	const char *place = plan->resolved.places.items[metric];
-	size_t passes;
-	int code = opk_plan_try(&passes, NULL, NULL, &quiet, plan, &name, 1);
-
-	if (code)
-		opk_add_excerpt(ctx, code, &plan->resolved.marks[metric]);
-	if (code && !opk_catalog_has_full(catalog, ctx, name))
-		code = opk_catalog_explain(ctx, *place ? OPK_EINPUT : OPK_EUSAGE, catalog, name,
-		                           place);
-	else if (code)
-		opk_add(ctx, code,
-		        "%s%s%s is listed for %s but can't be scheduled on it, profiler %s (%s)",
-		        place, *place ? ": " : "", name, plan->chip,
-		        opk_profiler_name(plan->profiler),
-		        quiet.error_count ? quiet.errors[0] : "out of memory");
-	opk_clear_errors(&quiet);
-	return code;
-}
-
-/* Why the set as a whole was refused: each metric is tried alone. */
-static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
-                           const struct opk_set *set, int code)
-{
-	/* What NVIDIA said of the whole set is the innermost cause. */
-	opk_autofree char *cause =
-		opk_strdup(ctx->error_count ? ctx->errors[0] : "no reason was given");
-	size_t count = plan->resolved.metrics.count;
-	struct opk_catalog *catalog = NULL;
-	size_t refused = 0;
-	int worst = code;
-
-	if (!cause || opk_catalog_new(&catalog, ctx, plan->chip, plan->profiler))
-		return code;
-	opk_fail(ctx, code, "%s", cause);
-	/* Backwards, since the chain is read from its outer end. */
-	for (size_t i = count; i-- > 0;) {
-		int one = explain_metric(ctx, plan, catalog, i);
-
-		refused += one != OPK_OK;
-		/* A wrong name is worse than a metric that can't be scheduled. */
-		worst = one > worst || (one && refused == 1) ? one : worst;
-	}
-	opk_catalog_free(catalog);
-	/* The set is right and the chip is not. */
-	if (refused && !opk_set_claims(set, plan->chip))
-		worst = OPK_EUSAGE;
-	if (!refused)
-		return opk_add(ctx, code, "%s refuses the metrics of set %s together, not one by one",
-		               plan->chip, plan->set_name);
-	return opk_add(ctx, worst, "set %s: %zu of %zu metrics don't work on %s, profiler %s%s%s",
-	               plan->set_name, refused, count, plan->chip,
-	               opk_profiler_name(plan->profiler),
-	               opk_set_claims(set, plan->chip) ? "" : "; it is made for other chips, such as ",
-	               opk_set_claims(set, plan->chip) ? "" : opk_set_example(set));
-}
-
-/* Takes the metrics in order, keeps those that fit into the passes allowed, and names the others. */
-static int explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan)
-{
-	opk_autofree const char **kept = opk_alloc_array(plan->metrics.count, sizeof *kept);
-	opk_autobuf struct opk_buf others = { 0 };
-	size_t limit = plan->limit, count = 0, passes, left_out = 0;
-
-	if (!kept)
-		return opk_nomem(ctx, "a plan");
-	for (size_t i = 0; i < plan->metrics.count; i++) {
-		int code;
-
-		kept[count] = plan->metrics.items[i];
-		code = opk_plan_try(&passes, NULL, NULL, ctx, plan, kept, count + 1);
-		if (code)
-			return code;
-		if (passes <= limit) {
-			count++;
-			continue;
-		}
-		opk_buf_add_printf(&others, "%s%s", left_out++ ? ", " : "", plan->metrics.items[i]);
-	}
-	opk_buf_add(&others, "", 1);
-	if (others.failed)
-		return opk_nomem(ctx, "a plan");
-	opk_fail(ctx, OPK_EFAILED, "taken in order, %zu of %zu metrics fit into %zu pass%s; not: %s",
-	         count, plan->metrics.count, limit, limit == 1 ? "" : "es", (char *)others.data);
-	return opk_add(ctx, OPK_EFAILED, "set %s needs %zu passes on %s; %s", plan->set_name,
-	               plan->passes, plan->chip,
-	               plan->profiler == OPK_PROFILER_PM
-	                       ? "PM sampling has one: take fewer metrics"
-	                       : "allow more, or take fewer metrics");
 }
 
 static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
@@ -196,11 +130,10 @@ static int check_chip(struct opk_ctx *ctx, const struct opk_plan *plan)
 static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
                     const struct opk_plan_options *options)
 {
-	int code = opk_plan_try(&plan->passes, &plan->config, &plan->config_size, ctx, plan,
-	                        opk_strlist_items(&plan->metrics), plan->metrics.count);
+	int code = opk_plan_make(plan, ctx);
 
 	if (code == OPK_EUSAGE || code == OPK_EFAILED)
-		return explain_refusal(ctx, plan, set, code);
+		return opk_plan_explain_refusal(ctx, plan, set, code);
 	if (!code)
 		code = check_chip(ctx, plan);
 	if (!code && options->single_pass && plan->passes > 1)
@@ -208,7 +141,7 @@ static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk
 	if (!code && options->effort >= 0)
 		code = opk_plan_search(plan, ctx, options);
 	if (!code && plan->limit && plan->passes > plan->limit)
-		return explain_passes(ctx, plan);
+		return opk_plan_explain_passes(ctx, plan);
 	return code;
 }
 
@@ -233,6 +166,7 @@ static int schedule_in_child(struct opk_ctx *ctx, void *data, struct opk_child *
 	if (code)
 		return code;
 	if (fwrite(&plan->passes, sizeof plan->passes, 1, child->spool) != 1
+	    || fwrite(&plan->apart, sizeof plan->apart, 1, child->spool) != 1
 	    || fwrite(&plan->metrics.count, sizeof plan->metrics.count, 1, child->spool) != 1
 	    || fwrite(&plan->config_size, sizeof plan->config_size, 1, child->spool) != 1
 	    || fwrite(plan->config, plan->config_size, 1, child->spool) != 1)
@@ -246,6 +180,7 @@ static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, FILE *spoo
 	size_t metrics;
 
 	if (fread(&plan->passes, sizeof plan->passes, 1, spool) != 1
+	    || fread(&plan->apart, sizeof plan->apart, 1, spool) != 1
 	    || fread(&metrics, sizeof metrics, 1, spool) != 1 || metrics > plan->metrics.count
 	    || fread(&plan->config_size, sizeof plan->config_size, 1, spool) != 1
 	    || !plan->config_size || plan->config_size > MAX_CONFIG)
@@ -297,6 +232,10 @@ static int make(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set
 		return code;
 	if (!opk_set_claims(set, plan->chip))
 		opk_log(ctx, "set %s does not claim to support %s", plan->set_name, plan->chip);
+	if (plan->apart)
+		opk_log(ctx, "set %s: CUPTI alone refuses %zu of the metrics, of links, buses or memory "
+		        "controllers, beside the others; a GPU without the link records neither, "
+		        "as --availability would tell", plan->set_name, plan->apart);
 	*out = opk_take(plan);
 	return OPK_OK;
 }

@@ -37,6 +37,5 @@ int opk_plan_shorten(struct opk_plan *plan, struct opk_ctx *ctx)
 	if (code)
 		return code;
 	free(opk_take(plan->config));
-	return opk_plan_try(&plan->passes, &plan->config, &plan->config_size, ctx, plan, metrics,
-	                    fits);
+	return opk_plan_make(plan, ctx);
 }

@@ -6,11 +6,11 @@
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
 # Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched capture
-# torch values by_application planner ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector alone.
+# torch values by_application planner links ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector alone.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead rotation filtered startup sampling kill untouched capture torch values by_application planner ranks}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched capture torch values by_application planner links ranks}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -22,7 +22,7 @@ mkdir build && cd build || exit 1
 	{ tail -30 "$out/build.log"; exit 1; }
 cd ..
 collect="timeout 250 $work/build/tools/offpeak-collect"
-for program in many workload steps graphs; do
+for program in many workload steps graphs links; do
 	nvcc -O2 -arch=native -I"$top/tools/collect" -o $program "$top/tests/gpu/$program.cu" -ldl -lpthread || exit 1
 done
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
@@ -176,7 +176,6 @@ by_application() {
 	rm -f "$out"/values-*.opk "$out"/ncu-*
 }
 
-# Two GPUs, where there are two: ranks of their own, one process on both, torchrun.
 # Plans of ours beside CUPTI's of the same metrics, and how many passes Nsight Compute takes for random sets.
 planner() {
 	for n in 1 2 3; do
@@ -192,6 +191,19 @@ planner() {
 	done
 }
 
+# Counters of the bus beside others, which CUPTI plans only apart.
+links() {
+	for backend in range legacy; do
+		for replay in kernel rotate application; do
+			run "$backend, $replay" $collect --backend $backend --replay $replay -c "$sets/links.opk" -o "$out/links-$backend-$replay.opk" -- ./links
+		done
+		for set in links-l2 links-bus links-one; do
+			run "$backend, $set" $collect --backend $backend --replay none -c "$sets/$set.opk" -o "$out/$set-$backend.opk" -- ./links
+		done
+	done
+}
+
+# Two GPUs, where there are two: ranks of their own, one process on both, torchrun.
 ranks() {
 	[ "$(nvidia-smi -L | wc -l)" -ge 2 ] || { echo "one GPU only"; return; }
 	nvcc -O2 -arch=native -o both "$top/tests/gpu/both.cu" || return

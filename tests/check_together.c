@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Plans of metrics that CUPTI refuses beside each other: over the fake, and with NVIDIA's own libraries. */
+#include "adapters/nv/nv.h"
+#include "allocation.h"
+#include "domain/counters.h"
+#include "domain/groups.h"
+#include "domain/plan.h"
+#include "domain/schedule.h"
+#include "fake_nv.h"
+#include "real.h"
+
+static char logged[1024];
+
+static void keep_log(void *data, const char *message)
+{
+	size_t used = strlen(logged);
+
+	(void)data;
+	snprintf(logged + used, sizeof logged - used, "%s\n", message);
+}
+
+static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *chip,
+                     const char *names, double effort, const char *availability)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_set *set;
+	int code;
+
+	*plan = NULL;
+	logged[0] = '\0';
+	ctx->log = keep_log;
+	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
+	options.chip = chip;
+	options.effort = effort;
+	options.availability = availability;
+	options.availability_size = availability ? 8 : 0;
+	code = opk_plan_new(plan, ctx, set, &options);
+	opk_set_free(set);
+	return code;
+}
+
+/* ---- the fake's b is a link's, and CUPTI refuses it beside others */
+
+static const char mixed[] = "fake__a.sum,fake__b.sum,fake__c.sum";
+
+static struct opk_ctx *link_ctx(void)
+{
+	struct opk_ctx *ctx = fake_ctx();
+
+	fake.link = "raw_b";
+	return ctx;
+}
+
+START_TEST(plans)
+{
+	static const struct {
+		struct here here;
+		const char *names;
+		const char *availability;
+		size_t passes;
+		const char *told;
+	} rows[] = {
+		{ HERE, "fake__a.sum,fake__b.sum", NULL, 1, "refuses 1 of the metrics" },
+		{ HERE, mixed, NULL, 2, "refuses 1 of the metrics" },
+		{ HERE, mixed, "avail   ", 2, "refuses 1 of the metrics" },
+		/* CUPTI's own. */
+		{ HERE, "fake__b.sum", NULL, 1, NULL },
+		{ HERE, "fake__a.sum,fake__c.sum", NULL, 1, NULL },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = link_ctx();
+		struct opk_plan *plan;
+
+		ck_ok(ctx, make_plan(&plan, ctx, "FA100", rows[i].names, 0, rows[i].availability));
+		ck_row(&rows[i], opk_plan_passes(plan) == rows[i].passes, "%zu passes",
+		       opk_plan_passes(plan));
+		ck_row(&rows[i], rows[i].told ? strstr(logged, rows[i].told) != NULL : !*logged, "%s",
+		       logged);
+		ck_assert_uint_eq(opk_error_count(ctx), 0);
+		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+		opk_plan_free(plan);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* Where all is planned but PerfWorks can't, the metrics are told; what CUPTI refuses alone stays refused. */
+START_TEST(refuses)
+{
+	static const struct {
+		struct here here;
+		const char *names;
+		enum fake_call missing; /* or failing */
+		int status;
+		const char *told[3];
+	} rows[] = {
+		{ HERE, mixed, FAKE_NVPW_RawCounterConfig_AddRawCounters, 0,
+		  { "NOT_SUPPORTED (27)", "1 of 3 metrics are refused beside those before: fake__b.sum",
+		    "FA100 refuses the metrics of set custom together, not one by one" } },
+		{ HERE, mixed, FAKE_NVPW_RawCounterConfig_AddRawCounters, 18,
+		  { "NOT_SUPPORTED (27)", "refused beside those before: fake__b.sum" } },
+		{ HERE, mixed, FAKE_NVPW_RawCounterConfig_GenerateConfigImage, 1,
+		  { "NOT_SUPPORTED (27)", "refused beside those before: fake__b.sum" } },
+		{ HERE, mixed, FAKE_NVPW_RawCounterConfig_GetRawCounterProperties, 1,
+		  { "NOT_SUPPORTED (27)", "refused beside those before: fake__b.sum" } },
+		{ HERE, mixed, FAKE_NVPW_CUDA_MetricsEvaluator_Initialize, 1,
+		  { "NOT_SUPPORTED (27)", "refused beside those before: fake__b.sum" } },
+		{ HERE, "fake__a.sum,fake__b.sum,fake__listed.sum", 0, 0,
+		  { "fake__listed.sum is listed for FA100 but can't be scheduled", "1 of 3 metrics" } },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct nv_table table = fake_table();
+		struct opk_plan *plan;
+		struct opk_ctx *ctx;
+
+		fake_reset();
+		fake.link = "raw_b";
+		if (rows[i].missing && !rows[i].status)
+			*fake_slot(&table, rows[i].missing) = NULL;
+		else
+			fake.status[rows[i].missing] = rows[i].status;
+		ctx = fake_ctx_of(&table);
+		ck_code(ctx, make_plan(&plan, ctx, "FA100", rows[i].names, 0, NULL), OPK_EFAILED);
+		ck_assert_ptr_null(plan);
+		for (size_t j = 0; j < 3 && rows[i].told[j]; j++)
+			ck_row(&rows[i], told(ctx, rows[i].told[j]), "%s", errors_of(ctx));
+		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(groups)
+{
+	struct opk_ctx *ctx = link_ctx();
+	struct opk_groups packed;
+	struct opk_plan *plan;
+	uint32_t passes;
+
+	ck_ok(ctx, make_plan(&plan, ctx, "FA100", mixed, 0, NULL));
+	ck_ok(ctx, opk_groups_pack(&packed, ctx, plan, NULL, 0));
+	ck_assert_uint_eq(packed.count, 2);
+	ck_assert_uint_eq(packed.config_size, FAKE_CONFIG_SIZE);
+	memcpy(&passes, packed.config, sizeof passes);
+	ck_assert_uint_eq(passes, 2);
+	opk_groups_clear(&packed);
+	fake.status[FAKE_NVPW_RawCounterConfig_AddRawCounters] = 1;
+	ck_code(ctx, opk_groups_pack(&packed, ctx, plan, NULL, 0), OPK_EFAILED);
+	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+	opk_plan_free(plan);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	bool failed = true;
+
+	for (long n = 0; failed; n++) {
+		struct opk_ctx *ctx = link_ctx();
+		struct opk_plan_options options = OPK_INIT(options);
+		struct opk_groups packed = { 0 };
+		struct opk_plan *plan = NULL;
+		struct opk_set *set;
+		int code;
+
+		ctx->log = keep_log;
+		ck_ok(ctx, opk_set_from_names(&set, ctx, mixed));
+		options.chip = "FA100";
+		fail_allocation(n);
+		code = opk_plan_new(&plan, ctx, set, &options);
+		if (!code)
+			code = opk_groups_pack(&packed, ctx, plan, NULL, 0);
+		failed = allocation_failed();
+		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d: %s", n,
+		              code, errors_of(ctx));
+		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+		opk_groups_clear(&packed);
+		opk_plan_free(plan);
+		opk_set_free(set);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* ---- NVIDIA's own libraries */
+
+#define OTHERS "sm__inst_executed.sum,lts__t_sectors_op_read.sum,lts__t_sectors_op_write.sum,"             \
+	       "lts__t_sectors_op_atom.sum,lts__t_sectors_op_red.sum,lts__t_sector_hit_rate.pct,"          \
+	       "l1tex__t_sector_hit_rate.pct,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,"         \
+	       "gpu__time_duration.sum"
+
+static const struct real_row {
+	struct here here;
+	const char *chip, *device, *all;
+} real_rows[] = {
+#define ROW(chip, device) { HERE, chip, device, OTHERS "," device }
+	ROW("TU102", "pcie__read_bytes.sum,pcie__write_bytes.sum,nvltx__bytes.sum,nvlrx__bytes.sum"),
+	ROW("GA10B", "mcc__dram_throughput_op_read.avg.pct_of_peak_sustained_elapsed"),
+	ROW("GH100", "pcie__read_bytes.sum,nvlrx__bytes.sum,nvltx__bytes.sum.per_second,ctc__rx_bytes.sum"),
+	ROW("GB100", "pcie__throughput.avg.pct_of_peak_sustained_elapsed,ctc__tx_bytes.sum"),
+	ROW("GB202", "pcie__read_bytes.sum"),
+#undef ROW
+};
+
+/* Each raw counter of each metric is in some pass. */
+static void check_complete(struct opk_ctx *ctx, const struct real_row *row, struct opk_plan *plan)
+{
+	struct opk_schedule schedule;
+	struct opk_counters counters;
+
+	ck_ok(ctx, opk_counters_of(&counters, ctx, row->chip, &plan->metrics));
+	ck_ok(ctx, opk_schedule_read(&schedule, ctx, &counters, plan->config, plan->config_size,
+	                             plan->passes));
+	for (size_t i = 0; i < counters.names.count; i++)
+		ck_row(row, schedule.pass_of[i] < plan->passes, "%s", counters.names.items[i]);
+	opk_schedule_clear(&schedule);
+	opk_counters_clear(&counters);
+}
+
+/* CUPTI's order: the device's share passes with the others, and cost none. */
+START_TEST(real_plans)
+{
+	const struct real_row *row = &real_rows[_i];
+	struct opk_plan *others, *device, *all, *ours;
+	struct opk_ctx *ctx = new_ctx();
+	size_t passes, most;
+	void *prefix;
+	size_t size;
+
+	if (version_of(ctx) < 130000) {
+		opk_ctx_free(ctx);
+		return;
+	}
+	ck_ok(ctx, make_plan(&others, ctx, row->chip, OTHERS, -1, NULL));
+	ck_ok(ctx, make_plan(&device, ctx, row->chip, row->device, -1, NULL));
+	ck_row(row, !*logged, "%s", logged);
+	ck_ok(ctx, make_plan(&all, ctx, row->chip, row->all, -1, NULL));
+	ck_row(row, strstr(logged, "CUPTI alone refuses"), "%s", logged);
+	ck_ok(ctx, make_plan(&ours, ctx, row->chip, row->all, 0, NULL));
+	most = others->passes > device->passes ? others->passes : device->passes;
+	ck_row(row, all->passes == most, "%zu, not %zu", all->passes, most);
+	ck_row(row, ours->passes <= most, "%zu, not %zu", ours->passes, most);
+	/* By CUPTI's own word. */
+	ck_ok(ctx, opk_nv_passes(&passes, ctx, ours->config, ours->config_size));
+	ck_row(row, passes == ours->passes, "%zu", passes);
+	check_complete(ctx, row, all);
+	check_complete(ctx, row, ours);
+	ck_ok(ctx, opk_prefix_new(&prefix, &size, ctx, ours, true));
+	ck_assert_uint_gt(size, 0);
+	free(prefix);
+	opk_plan_free(others);
+	opk_plan_free(device);
+	opk_plan_free(all);
+	opk_plan_free(ours);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("together");
+	TCase *fakes = tcase_create("fake"), *real = tcase_create("real");
+
+	tcase_add_test(fakes, plans);
+	tcase_add_test(fakes, refuses);
+	tcase_add_test(fakes, groups);
+	tcase_add_test(fakes, without_memory);
+	suite_add_tcase(suite, fakes);
+	if (have_cupti()) {
+		tcase_add_loop_test(real, real_plans, 0, COUNT(real_rows));
+		tcase_set_timeout(real, 300);
+		suite_add_tcase(suite, real);
+	}
+	return run_suite(suite);
+}
