@@ -875,6 +875,44 @@ struct opk_merge_options {
 int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
               const struct opk_merge_options *options, const char *path);
 
+/* ---- damaged containers ----------------------------------------------------------------- */
+
+/* A section of a file, or a stretch of bytes that is none, or (section 0, size 0) the file as a whole. */
+struct opk_finding {
+	size_t section;      /* from 1, as far as sections were found; 0: none */
+	uint32_t type;       /* of the section, or of one that is missing; 0: not known */
+	uint64_t byte, size; /* where it is in the file, its header and padding included */
+	const char *problem; /* NULL: it is sound */
+};
+struct opk_findings;
+size_t opk_findings_count(const struct opk_findings *findings);
+const struct opk_finding *opk_findings_get(const struct opk_findings *findings, size_t i);
+void opk_findings_free(struct opk_findings *findings);
+
+struct opk_verify_options {
+	size_t size;
+	bool deep; /* evaluate all ranges, too, where nothing else is wrong; needs NVIDIA's libraries */
+	unsigned timeout_s; /* of that, without progress; 0: 30 */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
+};
+/*
+ * All sections of a container, and what is wrong: headers, checksums, encodings, tables that can't be read,
+ * do not agree with each other or with the metadata. Behind damage it goes on at the next section header. OPK_OK
+ * also where problems were found; OPK_EINPUT where this is no container at all.
+ */
+int opk_verify(struct opk_findings **out, struct opk_ctx *ctx, const char *path,
+               const struct opk_verify_options *options);
+
+/*
+ * What is whole of a damaged or cut-off recording becomes a complete one at `to`, which is not `from`: images with
+ * their rows, in order. No row comes to stand beside another image's: an image whose rows are lost gets rows that tell
+ * nothing where its ranges can be counted (NVPW: cuptiPmSamplingGetCounterDataInfo), or is left out. What was left
+ * out is among the drops of opk_file_stats(), too. *out, unless NULL, has all sections of `from`; what was not kept
+ * has a problem. OPK_EINPUT: nothing can be evaluated in it any more.
+ */
+int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from, const char *to);
+
 struct opk_build_options {
 	size_t size;
 	bool no_instances;

@@ -13,20 +13,6 @@ struct split_files {
 	size_t count;
 };
 
-/* "dir/out.opk" and 2: "dir/out-2.opk". */
-static char *numbered(const char *output, size_t number)
-{
-	const char *slash = strrchr(output, '/');
-	const char *name = slash ? slash + 1 : output;
-	const char *dot = strrchr(name, '.');
-	char *path;
-
-	if (!dot || dot == name)
-		dot = name + strlen(name);
-	return asprintf(&path, "%.*s-%zu%s", (int)(dot - output), output, number, dot) < 0 ? NULL
-	                                                                                  : path;
-}
-
 /* Under temporary names. */
 static int begin_files(struct app *app, struct split_files *files, const struct opk_plan_split *split,
                        const struct opk_build_options *options, const char *output)
@@ -41,7 +27,7 @@ static int begin_files(struct app *app, struct split_files *files, const struct 
 	while (!code && files->count < count) {
 		size_t i = files->count++;
 
-		files->paths[i] = numbered(output, i + 1);
+		files->paths[i] = app_numbered(output, i + 1);
 		if (!files->paths[i])
 			return app_error(app, OPK_EFAILED, "out of memory");
 		code = opk_build_begin(&files->writers[i], app->ctx, opk_plan_split_get(split, i),

@@ -246,6 +246,20 @@ int app_end_output(struct app *app, int code)
 	return OPK_OK;
 }
 
+char *app_numbered(const char *name, size_t number)
+{
+	const char *slash = strrchr(name, '/');
+	const char *file = slash ? slash + 1 : name;
+	const char *dot = strrchr(file, '.');
+	char *path;
+
+	if (!number)
+		return strdup(name);
+	if (!dot || dot == file)
+		dot = file + strlen(file);
+	return asprintf(&path, "%.*s-%zu%s", (int)(dot - name), name, number, dot) < 0 ? NULL : path;
+}
+
 int app_read(struct app *app, void **data, size_t *size, const char *path)
 {
 	int code;

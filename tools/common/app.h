@@ -107,6 +107,9 @@ bool app_shows_table(const struct app *app);
 /* Ends the output; code is what the rows gave so far. Returns an exit code. */
 int app_end_output(struct app *app, int code);
 
+/* "dir/out.opk" and 2: "dir/out-2.opk"; 0: the name itself. NULL: out of memory; free(). */
+char *app_numbered(const char *name, size_t number);
+
 /* Reads a file that the user named, or nothing where path is NULL. */
 int app_read(struct app *app, void **data, size_t *size, const char *path);
 

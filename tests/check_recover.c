@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Damaged recordings: what is whole comes out, and no row beside another image's. */
+#include "allocation.h"
+#include "fake_nv.h"
+#include "sketches.h"
+
+#define META(more)                                                                                 \
+	"{\"kind\":\"recording\",\"chip\":\"FA100\",\"profiler\":\"range\",\"metrics\":[\"fake__a.sum\"]" more "}"
+static const char plain_meta[] = META("");
+
+static char torn[80];
+
+/* Recovers `torn` to `path`. */
+static int recover(struct opk_findings **findings, struct opk_ctx *ctx, const char *sketch,
+                   const char *meta, unsigned group)
+{
+	int code;
+
+	write_sketch(sketch, meta, group);
+	snprintf(torn, sizeof torn, "%s/torn", folder);
+	ck_assert_int_eq(rename(path, torn), 0);
+	code = opk_recover(findings, ctx, torn, path);
+	return code;
+}
+
+static void tidy(void)
+{
+	unlink(torn);
+	unlink(path);
+}
+
+static const struct recovery_row {
+	struct here here;
+	const char *sketch;
+	const char *wanted; /* NULL: refused, and `told` */
+	const char *told;   /* among the drops */
+} recovery_rows[] = {
+	/* Whole. */
+	{ HERE, "M A D R D R S E", "M A1 D1 R1 D2 R2 S", NULL },
+	{ HERE, "M C P A R D E", "M C1 P1 A1 R1 D1", NULL },
+	{ HERE, "M D E", "M D1", NULL },
+	{ HERE, "M U D U E", "M U1 D1 U2", NULL },
+	/* Killed: between sections, inside a payload, inside a header. */
+	{ HERE, "M A D R D R!", "M A1 D1 R1 D2 R2 S", "cut off 1" },
+	{ HERE, "M A D R D Rc", "M A1 D1 R1 D2 R0 S", "of which no more is known 3" },
+	{ HERE, "M A D R Dc", "M A1 D1 R1 S", "images that were damaged 1" },
+	{ HERE, "M A D R Dk", "M A1 D1 R1 S", "cut off 1" },
+	{ HERE, "M A D T D!", "M A1 D1 T1 S", "whose rows were damaged 1" },
+	{ HERE, "M A D T D T!", "M A1 D1 T1 D2 T2 S", "cut off 1" },
+	{ HERE, "M A D!", "M A1 D1 S", "cut off 1" },
+	{ HERE, "M A D R S Ec", "M A1 D1 R1 S", NULL },
+	{ HERE, "M A D R S Ex", "M A1 D1 R1 S", NULL },
+	{ HERE, "M A D R S Eh", "M A1 D1 R1 S S", "cut off 1" },
+	/* A damaged image takes its rows with it, and no others. */
+	{ HERE, "M A D R Dx R D R S E", "M A1 D1 R1 D3 R3 S S", "counter data was damaged 3" },
+	{ HERE, "M A Dx R D R S E", "M A1 D2 R2 S S", "images that were damaged 1" },
+	{ HERE, "M A D R D R Dx R E", "M A1 D1 R1 D2 R2 S", "images that were damaged 1" },
+	{ HERE, "M A D T Dx T D T E", "M A1 D1 T1 D3 T3 S", "counter data was damaged 3" },
+	{ HERE, "M A D R Dh R D R E", "M A1 D1 R1 D3 R3 S", "stretches of the file that were damaged 1" },
+	{ HERE, "M A D R Di R D R E", "M A1 D1 R1 D3 R3 S", "images that were damaged 1" },
+	{ HERE, "M A D R Dr R D R E", "M A1 D1 R1 D3 R3 S", "images that were damaged 1" },
+	/* Damaged rows: their image keeps its ranges, and has none of another's. */
+	{ HERE, "M A D R D Rx D R E", "M A1 D1 R1 D2 R0 D3 R3 S", "of which no more is known 3" },
+	{ HERE, "M A D R D Rh D R E", "M A1 D1 R1 D2 R0 D3 R3 S", "of which no more is known 3" },
+	{ HERE, "M A D R D Rr D R E", "M A1 D1 R1 D2 R0 D3 R3 S", "of which no more is known 3" },
+	{ HERE, "M A D T D Tx D T E", "M A1 D1 T1 D3 T3 S", "whose rows were damaged 1" },
+	{ HERE, "M A D Rx E", "M A1 D1 S", "other sections that were damaged 1" },
+	/* Rows and the image behind them in one stretch. */
+	{ HERE, "M A D Rh Dh R D R E", "M A1 D1 R0 D3 R3 S", "stretches of the file that were damaged 1" },
+	{ HERE, "M A D Rr Dh R D R E", "M A1 D1 R0 D3 R3 S", "stretches of the file that were damaged 1" },
+	{ HERE, "M A D Rho Dr R D R E", "M A1 D1 D3 S", "of which no more is known 6" },
+	/* Tables before their images, as import writes them. */
+	{ HERE, "M C R D R D E", "M C1 R1 D1 R2 D2", NULL },
+	{ HERE, "M C R Dx R D E", "M C1 R2 D2 S", "images that were damaged 1" },
+	{ HERE, "M C Rx D R D E", "M C1 R0 D1 R2 D2 S", "of which no more is known 3" },
+	{ HERE, "M C Rh D R D E", "M C1 R0 D1 R2 D2 S", "of which no more is known 3" },
+	{ HERE, "M C R D R Dc", "M C1 R1 D1 S", "images that were damaged 1" },
+	{ HERE, "M C R D R D R!", "M C1 R1 D1 R2 D2 S", "counter data was damaged 3" },
+	/* Nobody knows whether tables stand before or behind. */
+	{ HERE, "M Ah D R D R!", "M D1 D2 S", "of which no more is known 6" },
+	{ HERE, "M A R D D R D!", "M A1 D1 D2 D3 S", "of which no more is known 6" },
+	{ HERE, "M A R D D R E", "M A1 R1 D1 D2 R2", NULL },
+	/* Both tables. */
+	{ HERE, "M D R T D T R E", "M D1 R1 T1 D2 T2 R2", NULL },
+	{ HERE, "M D R T D Tx R D T R E", "M D1 R1 T1 D3 T3 R3 S", "whose rows were damaged 1" },
+	{ HERE, "M D R T D T Rx D T R E", "M D1 R1 T1 D2 R0 T2 D3 T3 R3 S", "no more is known 3" },
+	/* Config images and prefixes are numbered by their places. */
+	{ HERE, "M C P C P D E", "M C1 P1 C2 P2 D1", NULL },
+	{ HERE, "M C P Cx P D E", "M C1 P1 D1 S", "other sections that were damaged 1" },
+	{ HERE, "M Ch P C P D E", "M D1 S", "stretches of the file that were damaged 1" },
+	{ HERE, "M A C Dx R D R E", "M A1 C1 D2 R2 S", "images that were damaged 1" },
+	/* The frame. */
+	{ HERE, "FM A D R E", "M A1 D1 R1", NULL },
+	{ HERE, "M Ap D Rp D R E", "M A1 D1 R1 D2 R2", NULL },
+	{ HERE, "M A D R Sx E", "M A1 D1 R1 S", "other sections that were damaged 1" },
+	{ HERE, "M Ax D R E", "M D1 R1 S", "other sections that were damaged 1" },
+	{ HERE, "M Ux D R E", "M D1 R1 S", "other sections that were damaged 1" },
+	/* Each section is sound, and yet some are gone: any table may be another image's. */
+	{ HERE, "M D R D Ro Do R E", "M D1 D2 S", "of which no more is known 6" },
+	{ HERE, "M A D Ro E", "M A1 D1 S", "sections are missing or were moved 1" },
+	/* Another file behind the end is none of this one. */
+	{ HERE, "M D R E M D R E", "M D1 R1", NULL },
+	/* Nothing left to evaluate. */
+	{ HERE, "Mx D R E", NULL, "its metadata is lost" },
+	{ HERE, "Mh D R E", NULL, "its metadata is lost" },
+	{ HERE, "M Dx R E", NULL, "no counter data is whole" },
+	{ HERE, "M A!", NULL, "no counter data is whole" },
+	{ HERE, "M E", NULL, "no counter data is whole" },
+	{ HERE, "", NULL, "its metadata is lost" },
+	{ HERE, "F", NULL, "there is no section in it" },
+	{ HERE, "FMh", NULL, "there is no section in it" },
+};
+
+/* "REASON COUNT" is among the drops. */
+static bool is_dropped(struct opk_ctx *ctx, const char *told)
+{
+	struct opk_file *file = open_file(ctx);
+	const struct opk_stats *stats;
+	bool found = false;
+
+	ck_ok(ctx, opk_file_stats(&stats, ctx, file));
+	for (size_t i = 0; stats && i < stats->drop_count; i++) {
+		char text[200], *words;
+
+		snprintf(text, sizeof text, "%s %ju", stats->drops[i].reason,
+		         (uintmax_t)stats->drops[i].count);
+		words = strdup(told);
+		/* The beginning of the reason will do. */
+		if (strrchr(words, ' '))
+			*strrchr(words, ' ') = '\0';
+		found = found
+		        || (strstr(text, words)
+		            && !strcmp(strrchr(text, ' '), strrchr(told, ' ')));
+		free(words);
+	}
+	opk_file_free(file);
+	return found;
+}
+
+START_TEST(recovers)
+{
+	const struct recovery_row *row = &recovery_rows[_i];
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_findings *findings = NULL;
+	int code = recover(&findings, ctx, row->sketch, plain_meta, 0);
+
+	ck_row(row, code == (row->wanted ? OPK_OK : OPK_EINPUT), "code %d: %s", code, errors_of(ctx));
+	ck_row(row, !findings == !!code, "findings after code %d", code);
+	if (row->wanted) {
+		ck_row(row, !strcmp(sketch_of(ctx), row->wanted), "got %s", sketch_of(ctx));
+		ck_row(row, !row->told || is_dropped(ctx, row->told), "no drop '%s'", row->told);
+	} else {
+		ck_row(row, told(ctx, row->told), "%s", errors_of(ctx));
+		ck_row(row, entries(false) == 1, "something was left behind");
+	}
+	opk_findings_free(findings);
+	opk_ctx_free(ctx);
+	tidy();
+}
+END_TEST
+
+/* Where ranges have one group's metrics, an image without rows could be any group's. */
+static const struct group_row {
+	struct here here;
+	const char *meta;
+	unsigned group;
+	const char *sketch, *wanted;
+} group_rows[] = {
+	{ HERE, META(",\"join\":\"kernel\""), 0, "M D R D Rx E", "M D1 R1 S" },
+	{ HERE, META(",\"join\":\"kernel\""), 0, "M D R D R!", "M D1 R1 D2 R2 S" },
+	{ HERE, META(",\"join\":\"kernel\""), 0, "M Ah D R D R!", NULL },
+	{ HERE, META(",\"groups\":[[0]]"), 1, "M D R D Rx E", "M D1 R1 S" },
+	{ HERE, META(",\"groups\":[[0]]"), 0, "M D R D Rx E", "M D1 R1 D2 R0 S" },
+	{ HERE, META(",\"groups\":[[0]]"), 1, "M D Rx E", "M D1 S" },
+	{ HERE, META(",\"join\":\"name\",\"groups\":[[0]]"), 1, "M D Rx E", NULL },
+};
+
+START_TEST(recovers_groups)
+{
+	for (size_t i = 0; i < COUNT(group_rows); i++) {
+		const struct group_row *row = &group_rows[i];
+		struct opk_ctx *ctx = fake_ctx();
+		int code = recover(NULL, ctx, row->sketch, row->meta, row->group);
+
+		ck_row(row, code == (row->wanted ? OPK_OK : OPK_EINPUT), "code %d: %s", code,
+		       errors_of(ctx));
+		if (row->wanted)
+			ck_row(row, !strcmp(sketch_of(ctx), row->wanted), "got %s", sketch_of(ctx));
+		opk_ctx_free(ctx);
+		tidy();
+	}
+}
+END_TEST
+
+/* Ranges that nobody can count, or who crashes over them. */
+START_TEST(rows_that_cant_be_made_up)
+{
+	static const struct {
+		struct here here;
+		int status;
+		size_t completed;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, 0, 3, "M D1 R1 D2 R0 S" },
+		{ HERE, 1, 3, "M D1 R1 S" },
+		{ HERE, 0, 100000, "M D1 R1 S" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+
+		fake.status[FAKE_cuptiPmSamplingGetCounterDataInfo] = rows[i].status;
+		fake.completed = rows[i].completed;
+		ck_ok(ctx, recover(NULL, ctx, "M D R D!", plain_meta, 0));
+		ck_row(&rows[i], !strcmp(sketch_of(ctx), rows[i].wanted), "got %s", sketch_of(ctx));
+		opk_ctx_free(ctx);
+		tidy();
+	}
+}
+END_TEST
+
+/* Found at any byte, the original stays, and what is lost is named with its place. */
+START_TEST(findings_have_places)
+{
+	static const char sketch[] = "M D R Di R D R E";
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_findings *findings;
+	opk_autofree uint8_t *before = NULL, *after = NULL;
+	size_t size, size_after, lost = 0;
+	uint64_t at = 16;
+
+	ck_ok(ctx, recover(&findings, ctx, sketch, plain_meta, 0));
+	ck_ok(ctx, opk_read_file((void **)&after, &size_after, ctx, torn));
+	rename(torn, path);
+	write_sketch(sketch, plain_meta, 0);
+	ck_ok(ctx, opk_read_file((void **)&before, &size, ctx, path));
+	ck_assert(size == size_after && !memcmp(before, after, size));
+	for (size_t i = 0; i < opk_findings_count(findings); i++) {
+		const struct opk_finding *finding = opk_findings_get(findings, i);
+
+		/* All of the file, one after the other. */
+		ck_assert_uint_eq(finding->byte, at);
+		at += finding->size;
+		lost += finding->problem != NULL;
+	}
+	ck_assert_uint_eq(at, size);
+	/* The image, what was pushed out of it, and its rows. */
+	ck_assert_uint_eq(lost, 3);
+	opk_findings_free(findings);
+	opk_ctx_free(ctx);
+	tidy();
+}
+END_TEST
+
+START_TEST(original_stays)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	char other[100];
+
+	write_sketch("M D R!", plain_meta, 0);
+	ck_code(ctx, opk_recover(NULL, ctx, path, path), OPK_EUSAGE);
+	snprintf(other, sizeof other, "%s/./t.opk", folder);
+	ck_code(ctx, opk_recover(NULL, ctx, path, other), OPK_EUSAGE);
+	ck_assert(told(ctx, "is the damaged file itself"));
+	ck_code(ctx, opk_recover(NULL, ctx, path, "/nowhere/x.opk"), OPK_EFAILED);
+	ck_code(ctx, opk_recover(NULL, ctx, "/nowhere/x.opk", path), OPK_EINPUT);
+	ck_assert_uint_eq(entries(false), 1);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	long n = 0;
+
+	for (;; n++) {
+		struct opk_findings *findings = NULL;
+		int code;
+
+		write_sketch("M A D R Dx R Rh D R S", plain_meta, 0);
+		snprintf(torn, sizeof torn, "%s/torn", folder);
+		ck_assert_int_eq(rename(path, torn), 0);
+		fail_allocation(n);
+		code = opk_recover(&findings, ctx, torn, path);
+		if (!allocation_failed()) {
+			ck_ok(ctx, code);
+			opk_findings_free(findings);
+			break;
+		}
+		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code, errors_of(ctx));
+		ck_assert_uint_eq(entries(false), 1);
+	}
+	ck_assert_int_gt(n, 50);
+	opk_ctx_free(ctx);
+	tidy();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("recover");
+	TCase *tests = add_case(suite, "recover");
+
+	tcase_add_loop_test(tests, recovers, 0, COUNT(recovery_rows));
+	tcase_add_test(tests, recovers_groups);
+	tcase_add_test(tests, rows_that_cant_be_made_up);
+	tcase_add_test(tests, findings_have_places);
+	tcase_add_test(tests, original_stays);
+	tcase_add_test(tests, without_memory);
+	return run_suite(suite);
+}

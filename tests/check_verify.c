@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What verification finds, and where. */
+#include "allocation.h"
+#include "fake_nv.h"
+#include "sketches.h"
+
+#define META(more)                                                                                 \
+	"{\"kind\":\"recording\",\"chip\":\"FA100\",\"profiler\":\"range\",\"metrics\":[\"fake__a.sum\"]" more "}"
+static const char plain_meta[] = META("");
+static const char joined[] = META(",\"join\":\"kernel\",\"groups\":[[0],[0]]");
+static const char bad_formula[] = META(",\"derived\":[{\"name\":\"x\",\"formula\":\"1 +\"}]");
+
+/* "3 D its CRC-32 differs; 0 - byte..." of all problems. */
+static const char *problems_of(const struct opk_findings *findings)
+{
+	static char text[1024];
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < opk_findings_count(findings); i++) {
+		const struct opk_finding *finding = opk_findings_get(findings, i);
+
+		if (finding->problem)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %c %s",
+			                         used ? "; " : "", finding->section,
+			                         finding->type ? sketch_letter(finding->type) : '-',
+			                         finding->problem);
+	}
+	return text;
+}
+
+static const struct verify_row {
+	struct here here;
+	const char *sketch, *meta;
+	unsigned group;
+	const char *wanted;
+} verify_rows[] = {
+	{ HERE, "M A D R D R S E", plain_meta, 0, "" },
+	{ HERE, "M C P A R D E", plain_meta, 0, "" },
+	{ HERE, "M C P C P C P C A E", joined, 0, "" },
+	{ HERE, "M U D E", plain_meta, 0, "" },
+	{ HERE, "M E", plain_meta, 0, "" },
+	/* Damage. */
+	{ HERE, "M A D R Dx R E", plain_meta, 0, "5 D damaged: its CRC-32 differs from the one stored" },
+	{ HERE, "M A D R D Rx Ex", plain_meta, 0,
+	  "6 R damaged: its CRC-32 differs from the one stored; "
+	  "7 E damaged: its CRC-32 differs from the one stored" },
+	{ HERE, "M Ah D E", plain_meta, 0,
+	  "0 - damaged: no section header, or one whose checksum differs" },
+	{ HERE, "M A Dp E", plain_meta, 0, "0 - the bytes behind a section are not zero" },
+	{ HERE, "FM D E", plain_meta, 0, "0 - the file header is damaged" },
+	{ HERE, "M D R Do E", plain_meta, 0, "4 E sections are missing or were moved" },
+	{ HERE, "M D R E M", plain_meta, 0, "0 - there is more after the end section" },
+	/* Cut off. */
+	{ HERE, "M D R!", plain_meta, 0, "0 - cut off: its end section is missing" },
+	{ HERE, "M D Rc", plain_meta, 0,
+	  "3 R cut off: the file ends inside of it; 0 - cut off: its end section is missing" },
+	{ HERE, "M D Rk", plain_meta, 0,
+	  "0 - cut off: the file ends inside a section header; 0 - cut off: its end section is missing" },
+	{ HERE, "M D R Ec", plain_meta, 0, "4 E cut off: the file ends inside of it" },
+	/* Sound, and yet not right. */
+	{ HERE, "M D E", "{}", 0, "1 M the metadata names no usable chip" },
+	{ HERE, "M D E", "[", 0, "1 M JSON, byte 1: a value is needed here" },
+	{ HERE, "M D E", bad_formula, 0, "1 M a number, a name or '(' is needed here, not the end" },
+	{ HERE, "A M D E", plain_meta, 0, "2 M the metadata is not the first section" },
+	{ HERE, "M D M E", plain_meta, 0, "3 M there is other metadata before it" },
+	{ HERE, "A D E", plain_meta, 0, "0 M there is no sound metadata section" },
+	{ HERE, "", plain_meta, 0,
+	  "0 - cut off: its end section is missing; 0 M there is no sound metadata section" },
+	{ HERE, "M A D A E", plain_meta, 0, "2 A more than one of it" },
+	{ HERE, "M C C E", plain_meta, 0, "" },
+	{ HERE, "M C C C E", plain_meta, 0, "2 C 3 config images for 0 groups" },
+	{ HERE, "M C C E", joined, 0, "2 C 2 config images for 2 groups" },
+	{ HERE, "M P P E", joined, 0, "2 P 2 prefixes for 2 groups" },
+	{ HERE, "M P P P E", joined, 0, "" },
+	{ HERE, "M C E", META(",\"config_hash\":\"crc32:00000000\""), 0,
+	  "2 C the metadata tells of another config image" },
+	{ HERE, "M D R E", joined, 2, "" },
+	{ HERE, "M D R E", joined, 3, "3 R a range is of group 3, and there are 2" },
+	{ HERE, "M D R T E", plain_meta, 0, "" },
+	{ HERE, "M D R T D R E", plain_meta, 0, "3 R 6 rows, and there are times of 3 samples" },
+};
+
+START_TEST(verifies)
+{
+	const struct verify_row *row = &verify_rows[_i];
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_findings *findings = NULL;
+
+	write_sketch(row->sketch, row->meta, row->group);
+	ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
+	ck_row(row, !strncmp(problems_of(findings), row->wanted, strlen(row->wanted)) &&
+	       !*row->wanted == !*problems_of(findings), "got %s", problems_of(findings));
+	opk_findings_free(findings);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A table whose checksum is right. */
+START_TEST(tables_are_read)
+{
+	static const struct {
+		struct here here;
+		uint32_t type;
+		const char *payload, *wanted;
+	} rows[] = {
+		{ HERE, OPK_SECTION_RANGES, "{}", "2 R the range table is no array" },
+		{ HERE, OPK_SECTION_RANGES, "[", "2 R JSON" },
+		{ HERE, OPK_SECTION_TIMES, "123", "2 T the times of the samples are no whole entries" },
+		{ HERE, OPK_SECTION_STATS, "[]", "2 S the counts are no object" },
+		{ HERE, OPK_SECTION_STATS, "{}", "" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_findings *findings;
+		struct image image;
+
+		begin_image(&image);
+		put(&image, OPK_SECTION_META, plain_meta, strlen(plain_meta));
+		put(&image, rows[i].type, rows[i].payload, strlen(rows[i].payload));
+		put_end(&image);
+		write_image(&image);
+		ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
+		ck_row(&rows[i], !strncmp(problems_of(findings), rows[i].wanted, strlen(rows[i].wanted)) &&
+		       !*rows[i].wanted == !*problems_of(findings), "got %s", problems_of(findings));
+		opk_findings_free(findings);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+static const struct deep_row {
+	struct here here;
+	const char *sketch;
+	enum fake_deed deed;
+	size_t at;
+	int code;
+	const char *wanted; /* NULL: sound */
+} deep_rows[] = {
+	{ HERE, "M A D R D R S E", FAKE_RETURNS, 0, OPK_OK, NULL },
+	{ HERE, "M A D E", FAKE_SEGFAULTS, 1, OPK_OK, "3 D NVIDIA's code crashed on these bytes" },
+	{ HERE, "M A D R D R E", FAKE_SEGFAULTS, 1, OPK_OK, "0 D NVIDIA's code crashed on these bytes" },
+	{ HERE, "M A D R D R!", FAKE_RETURNS, 0, OPK_OK, "0 - cut off: its end section is missing" },
+	{ HERE, "M A D R D R!", FAKE_SEGFAULTS, 1, OPK_OK,
+	  "0 - cut off: its end section is missing; 0 D NVIDIA's code crashed" },
+	{ HERE, "M A D R D Rc", FAKE_RETURNS, 0, OPK_OK, "6 R cut off: the file ends inside of it" },
+	/* As many rows as ranges. */
+	{ HERE, "M A D R R E", FAKE_RETURNS, 0, OPK_OK, "3 D " },
+	/* Damage that is known of is not evaluated. */
+	{ HERE, "M A Dx R D R E", FAKE_SEGFAULTS, 0, OPK_OK, "3 D damaged: its CRC-32 differs" },
+	{ HERE, "M C E", FAKE_SEGFAULTS, 0, OPK_OK, NULL },
+};
+
+START_TEST(verifies_deeply)
+{
+	const struct deep_row *row = &deep_rows[_i];
+	struct opk_verify_options options = OPK_INIT(options);
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_findings *findings = NULL;
+	int code;
+
+	fake.evaluate_deed = row->deed;
+	fake.evaluate_at = row->at;
+	options.deep = true;
+	options.timeout_s = 20;
+	write_sketch(row->sketch, plain_meta, 0);
+	code = opk_verify(&findings, ctx, path, &options);
+	ck_row(row, code == row->code, "code %d: %s", code, errors_of(ctx));
+	ck_row(row, row->wanted ? strncmp(problems_of(findings), row->wanted, strlen(row->wanted)) == 0
+	                        : !*problems_of(findings), "got %s", problems_of(findings));
+	opk_findings_free(findings);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(not_a_container)
+{
+	static const struct {
+		struct here here;
+		const char *bytes;
+		size_t size;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, "", 0, "too short for an .opk file" },
+		{ HERE, "a text that is long enough to be one", 36, "not an .opk file" },
+		{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\0\0\0\0", 16, "another format version" },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_findings *findings = NULL;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		write_bytes(rows[i].bytes, rows[i].size);
+		ck_row(&rows[i], opk_verify(&findings, ctx, path, NULL) == OPK_EINPUT, "is one");
+		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+	}
+	ck_code(ctx, opk_verify(&findings, ctx, "/nowhere", NULL), OPK_EINPUT);
+	ck_code(ctx, opk_verify(&findings, ctx, "/dev/null", NULL), OPK_EINPUT);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Whatever byte is changed: it is found, in the section where it is. */
+START_TEST(every_byte_is_found)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	opk_autofree uint8_t *bytes = NULL;
+	struct opk_findings *findings;
+	size_t size;
+
+	write_sketch("M A D R S E", plain_meta, 0);
+	ck_ok(ctx, opk_read_file((void **)&bytes, &size, ctx, path));
+	for (size_t at = 0; at < size; at++) {
+		bool found = false;
+
+		bytes[at] ^= 0x10;
+		write_bytes(bytes, size);
+		bytes[at] ^= 0x10;
+		/* Another version is none of ours. */
+		if (at >= 8 && at < 12) {
+			ck_code(ctx, opk_verify(&findings, ctx, path, NULL), OPK_EINPUT);
+			continue;
+		}
+		ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
+		for (size_t i = 0; i < opk_findings_count(findings); i++) {
+			const struct opk_finding *finding = opk_findings_get(findings, i);
+
+			found = found || (finding->problem && finding->byte <= at
+			                  && at < finding->byte + finding->size);
+		}
+		ck_assert_msg(found, "byte %zu: %s", at, problems_of(findings));
+		opk_findings_free(findings);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	long n = 0;
+
+	write_sketch("M C A D R T Dx E", META(",\"config_hash\":\"crc32:00000000\""), 0);
+	for (;; n++) {
+		struct opk_findings *findings = NULL;
+		int code;
+
+		fail_allocation(n);
+		code = opk_verify(&findings, ctx, path, NULL);
+		if (!allocation_failed()) {
+			ck_ok(ctx, code);
+			opk_findings_free(findings);
+			break;
+		}
+		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code, errors_of(ctx));
+	}
+	ck_assert_int_gt(n, 20);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("verify");
+	TCase *tests = add_case(suite, "verify");
+
+	tcase_add_loop_test(tests, verifies, 0, COUNT(verify_rows));
+	tcase_add_test(tests, tables_are_read);
+	tcase_add_loop_test(tests, verifies_deeply, 0, COUNT(deep_rows));
+	tcase_add_test(tests, not_a_container);
+	tcase_add_test(tests, every_byte_is_found);
+	tcase_add_test(tests, without_memory);
+	return run_suite(suite);
+}

@@ -1,0 +1,173 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The command line's contract for what was damaged or cut off: verify finds it, recover keeps what is whole, with the
+# values that it had.
+. "${SOURCE:?}/tests/tap.sh"
+
+cd "$tmp" || exit 99
+training=$recordings/gh100-training.opk
+sampled=$recordings/gh100-training-pm.opk
+
+# byte_of FILE SECTION: where the N-th section begins.
+byte_of() {
+	"$OFFPEAK" verify "$1" --format csv 2>err | awk -F , -v n="$2" '$2 == n { print $4; exit }'
+}
+
+# spoil FILE OFFSET: changes four bytes there.
+spoil() {
+	printf 'oops' | dd of="$1" bs=1 seek="$2" conv=notrunc 2>dd.err
+}
+
+# The rows of an evaluation without their numbers, whatever is unknown, in lines A to B.
+rows_of() {
+	"$OFFPEAK" eval "$1" 2>eval.err | cut -d , -f 2- | sed -n "${2:-2},${3:-\$}p"
+}
+
+section 'verify: sound files'
+works verify "$simple"
+header_is file,section,type,byte,size,status
+lines_are 7
+out_has ",1,META,16,336,ok\$"
+out_has ',6,END ,36960,48,ok$'
+works verify "$recordings"/*.opk
+same 'rows that are not ok' "$(sed 1d out | grep -cv ',ok$')" 0
+works verify "$simple" --format json
+json 'all(row["status"] == "ok" for row in j) and j[4]["type"] == "DATA" and j[4]["section"] == 5'
+works verify "$simple" -o rows.csv
+lines_are 0
+same 'rows in a file' "$(wc -l <rows.csv | tr -d ' ')" 7
+
+section 'verify: damage, with section and byte'
+cp "$simple" spoilt
+spoil spoilt 3000
+run 4 verify spoilt
+out_has ',5,DATA,2200,34760,damaged: its CRC-32 differs from the one stored$'
+out_has ',4,RNGS,1960,240,ok$'
+err_has "^offpeak: spoilt: 1 problem; 'offpeak recover' keeps"
+err_has '^  section 5 \(DATA\) at byte 2200: damaged'
+run 4 verify "$simple" spoilt nowhere.opk "$pm"
+out_has '^nowhere.opk,,,0,0,.*No such file'
+out_has "^$pm,6,END ,.*,ok\$"
+head -c 20000 "$simple" >torn
+run 4 verify torn
+err_has '^  section 5 \(DATA\) at byte 2200: cut off: the file ends inside of it'
+err_has '^  byte 20000: cut off: its end section is missing'
+echo 'This is a text.' >text
+run 4 verify text
+err_has 'not an .opk file'
+refuses 2 'FILE.opk... is needed' verify
+
+section 'recover: usage'
+refuses 2 'are needed' recover torn
+refuses 2 'are needed' recover -o out.opk
+refuses 2 'is the damaged file itself' recover torn -o torn
+same 'the torn file' "$(wc -c <torn | tr -d ' ')" 20000
+wanted=4 pattern='no counter data is whole' keeps_target recover torn
+wanted=4 pattern='not an .opk file' keeps_target recover text
+refuses 4 'No such file' recover nowhere.opk -o out.opk
+"$OFFPEAK" extract "$simple" --config config >out
+refuses 4 'not an .opk file' recover config -o out.opk
+
+section 'recover: whole'
+notes 'whole; out.opk is a copy' recover "$simple" -o out.opk
+header_is file,section,type,byte,size,status
+out_has ',5,DATA,2200,34760,kept$'
+works info out.opk
+out_lacks drops
+
+have_cupti || { skip 'values: no libcupti'; finish; }
+
+section 'verify --deep'
+works verify --deep "$simple" "$training" "$sampled"
+same 'rows that are not ok' "$(sed 1d out | grep -cv ',ok$')" 0
+
+section 'recover: a collector that was killed'
+rows_of "$training" >all.rows
+# Its images have 39, 64, 64, 64, 64 and 32 ranges.
+head -c $(($(byte_of "$training" 9) + 1000)) "$training" >torn
+cp torn torn.before
+refuses 4 'cut off' eval torn
+run 0 recover torn -o out.opk
+err_has 'what is whole of it is in out.opk; lost or left out:'
+err_has '^  section 9 \(DATA\) at byte [0-9]*: cut off'
+equal torn torn.before
+works verify --deep out.opk
+rows_of out.opk >rows
+same 'rows of three images' "$(wc -l <rows | tr -d ' ')" 167
+head -n 167 all.rows >wanted
+equal rows wanted
+works info out.opk --format json
+json 'j["integrity"] == "ok" and any("cut off" in d["reason"] for d in j["drops"])'
+json 'j["stats"][0]["ranges"] == 167'
+
+section 'recover: rows that were not written any more'
+head -c "$(byte_of "$training" 6)" "$training" >torn
+run 0 recover torn -o out.opk
+works verify --deep out.opk
+rows_of out.opk | wc -l >count
+same 'rows of two images' "$(tr -d ' ' <count)" 103
+# The values are there, the launches are not.
+"$OFFPEAK" eval "$training" 2>err | awk -F , 'NR > 40 && NR < 105 { print $NF }' >wanted
+"$OFFPEAK" eval out.opk 2>err | awk -F , 'NR > 40 { print $NF }' >rows
+equal rows wanted
+"$OFFPEAK" eval out.opk 2>err | sed -n '41,$p' | grep -c void >count
+same 'launches beside them' "$(cat count)" 0
+works info out.opk --format json
+json '{"reason": "ranges or samples of which no more is known than is in their image", "count": 64} in j["drops"]'
+
+section 'recover: a damaged image in the middle'
+cp "$training" torn
+spoil torn $(($(byte_of "$training" 7) + 100))
+refuses 4 'damaged' eval torn
+run 0 recover torn -o out.opk
+out_has '^torn,7,DATA,.*,damaged: its CRC-32 differs'
+out_has '^torn,8,RNGS,.*,the image that it describes is lost$'
+out_has '^torn,9,DATA,.*,kept$'
+works verify --deep out.opk
+rows_of out.opk >rows
+sed '104,167d' all.rows >wanted
+equal rows wanted
+
+section 'recover: a damaged header, bytes that came and went'
+for how in header gone came; do
+	at=$(byte_of "$training" 7)
+	case $how in
+	header)
+		cp "$training" torn
+		spoil torn $((at + 8))
+		;;
+	gone)
+		head -c $((at + 500)) "$training" >torn
+		tail -c +$((at + 1500)) "$training" >>torn
+		;;
+	came)
+		head -c $((at + 500)) "$training" >torn
+		echo 'What is this?' >>torn
+		tail -c +$((at + 501)) "$training" >>torn
+		;;
+	esac
+	run 4 verify torn
+	run 0 recover torn -o out.opk
+	works verify --deep out.opk
+	rows_of out.opk >rows
+	equal rows wanted
+done
+
+section 'recover: samples'
+rows_of "$sampled" >all.rows
+cp "$sampled" torn
+spoil torn $(($(byte_of "$sampled" 7) + 100))
+run 0 recover torn -o out.opk
+out_has '^torn,8,TIME,.*,the image that it describes is lost$'
+works verify --deep out.opk
+rows_of out.opk >rows
+# What is left are rows of the whole, in their order, with their times.
+grep -Fxf rows all.rows >wanted
+equal rows wanted
+same 'rows that are left' "$([ "$(wc -l <rows)" -gt 10000 ] && echo many)" many
+
+section 'recover: metadata'
+cp "$simple" torn
+spoil torn 60
+wanted=4 pattern='its metadata is lost' keeps_target recover torn
+finish

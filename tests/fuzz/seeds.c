@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Writes small containers with every kind of section into a folder, as seeds of fuzz_container and fuzz_torn. */
+#include <string.h>
+
+#include "fuzz.h"
+
+static const char meta_text[] =
+	"{\"kind\":\"recording\",\"chip\":\"GH100\",\"profiler\":\"range\",\"metrics\":[\"a__b.sum\",\"c__d.sum\"],"
+	"\"groups\":[[0],[1]],\"join\":\"kernel\",\"inflated\":[\"a__b.sum\"],\"run\":{\"env.RANK\":\"0\"},"
+	"\"derived\":[{\"name\":\"d\",\"formula\":\"a__b.sum / 2\"}]}";
+
+static void check(int code)
+{
+	if (code)
+		abort();
+}
+
+static void add_images(struct opk_writer *writer, bool times)
+{
+	static const struct opk_time moments[] = { { 5, 7, 0 }, { 7, 9, 0 } };
+	char image[400] = "LOPDATA";
+
+	for (uint32_t i = 1; i < 4; i++) {
+		const struct opk_range ranges[] = {
+			{ .kernel = "k", .launch = i, .group = 1, .grid = { 1, 2, 3 } },
+			{ .name = "n", .nvtx = "a/b", .device = 1, .rank = 2, .group = 1 },
+		};
+
+		image[100 * i] = (char)i;
+		check(opk_writer_add(writer, OPK_SECTION_DATA, image, sizeof image));
+		check(times ? opk_writer_add_times(writer, moments, 2)
+		            : opk_writer_add_ranges(writer, ranges, 2));
+	}
+}
+
+static void write_seed(struct opk_ctx *ctx, const char *folder, const char *name, bool times)
+{
+	const struct opk_drop drop = { "no memory", 3 };
+	const struct opk_stats stats = { 9, 6, 1, &drop, 1 };
+	struct opk_writer *writer;
+	char path[512];
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	check(opk_writer_new(&writer, ctx, path));
+	check(opk_writer_add(writer, OPK_SECTION_META, meta_text, strlen(meta_text)));
+	check(opk_writer_add(writer, OPK_SECTION_CONFIG, "config", 6));
+	check(opk_writer_add(writer, OPK_SECTION_PREFIX, "prefix", 6));
+	check(opk_writer_add(writer, OPK_SECTION_AVAILABILITY, "available", 9));
+	add_images(writer, times);
+	check(opk_writer_add_stats(writer, &stats));
+	check(opk_writer_finish(writer));
+	opk_writer_free(writer);
+}
+
+int main(int argc, char **argv)
+{
+	struct opk_ctx *ctx = fuzz_ctx();
+
+	if (argc != 2)
+		return 2;
+	write_seed(ctx, argv[1], "ranges.opk", false);
+	write_seed(ctx, argv[1], "times.opk", true);
+	opk_ctx_free(ctx);
+	return 0;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Damaged recordings from sketches: "M D R Dx R S E" is metadata, an image with its rows, another one whose payload
+ * is damaged, and so on. Behind a section's letter stands what happened to it:
+ *
+ *   x  a byte of the payload changed    h  a byte of the header changed
+ *   i  bytes came into the payload      r  bytes of the payload are gone
+ *   o  all of it is gone                p  a byte of the padding changed
+ *   c  the file ends inside the payload k  the file ends inside the header
+ *   !  the file ends behind it
+ *
+ * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts, U of an unknown type,
+ * E end; F is the file header, before all. Each D, R and T carries its number.
+ */
+#ifndef OPK_SKETCHES_H
+#define OPK_SKETCHES_H
+
+#include "containers.h"
+#include "domain/container_scan.h"
+
+enum { SKETCH_ROWS = 3 }; /* of each table, and ranges of each of the fake's images */
+
+static const struct {
+	char letter;
+	uint32_t type;
+} sketch_types[] = {
+	{ 'M', OPK_SECTION_META },   { 'A', OPK_SECTION_AVAILABILITY }, { 'C', OPK_SECTION_CONFIG },
+	{ 'P', OPK_SECTION_PREFIX }, { 'D', OPK_SECTION_DATA },         { 'R', OPK_SECTION_RANGES },
+	{ 'T', OPK_SECTION_TIMES },  { 'S', OPK_SECTION_STATS },        { 'U', 0x41525458 },
+	{ 'E', OPK_SECTION_END },
+};
+
+static inline uint32_t sketch_type(char letter)
+{
+	for (size_t i = 0; i < COUNT(sketch_types); i++)
+		if (sketch_types[i].letter == letter)
+			return sketch_types[i].type;
+	ck_abort_msg("no section '%c'", letter);
+}
+
+static inline char sketch_letter(uint32_t type)
+{
+	for (size_t i = 0; i < COUNT(sketch_types); i++)
+		if (sketch_types[i].type == type)
+			return sketch_types[i].letter;
+	return '?';
+}
+
+static inline void put_numbered(struct image *image, char letter, unsigned number, const char *meta,
+                                unsigned group)
+{
+	opk_autobuf struct opk_buf payload = { 0 };
+	struct opk_range ranges[SKETCH_ROWS];
+	struct opk_time times[SKETCH_ROWS];
+
+	for (unsigned i = 0; i < SKETCH_ROWS; i++) {
+		ranges[i] = (struct opk_range){ .launch = number, .group = group, .device = -1,
+			                        .rank = -1 };
+		times[i] = (struct opk_time){ 100 * number + i, 100 * number + i + 1, number };
+	}
+	switch (letter) {
+	case 'M': opk_buf_add_text(&payload, meta); break;
+	case 'R': opk_ranges_to_json(&payload, ranges, SKETCH_ROWS); break;
+	case 'T': opk_times_encode(&payload, times, SKETCH_ROWS); break;
+	case 'S': opk_buf_add_text(&payload, "{\"launches\":7}"); break;
+	/* With padding behind it. */
+	default: opk_buf_add_printf(&payload, "LOPDATA%1c%c%050u.", 1, (char)number, number); break;
+	}
+	while (letter == 'R' && payload.size % 8 != 4)
+		opk_buf_add_text(&payload, " ");
+	if (letter == 'E')
+		put_end(image);
+	else
+		put(image, sketch_type(letter), payload.data, payload.size);
+}
+
+static inline void remove_bytes(struct opk_buf *buf, size_t at, size_t size)
+{
+	memmove(buf->data + at, buf->data + at + size, buf->size - at - size);
+	buf->size -= size;
+}
+
+static inline void insert_bytes(struct opk_buf *buf, size_t at, size_t size)
+{
+	opk_buf_add(buf, "12345678", size);
+	memmove(buf->data + at + size, buf->data + at, buf->size - at - size);
+	memset(buf->data + at, 'i', size);
+}
+
+/* What a letter of damage does to the section from `start` to the end; false: the file ends here. */
+static inline bool hurt(struct opk_buf *buf, size_t start, char how)
+{
+	switch (how) {
+	case 'x': buf->data[start + 41] ^= 1; break;
+	case 'h': buf->data[start + 9] ^= 0x55; break;
+	case 'i': insert_bytes(buf, start + 44, 5); break;
+	case 'r': remove_bytes(buf, start + 44, 5); break;
+	case 'o': remove_bytes(buf, start, buf->size - start); break;
+	case 'p': buf->data[buf->size - 1] ^= 1; break;
+	case 'c': buf->size = start + 45; return false;
+	case 'k': buf->size = start + 20; return false;
+	case '!': return false;
+	default: ck_abort_msg("no damage '%c'", how);
+	}
+	return true;
+}
+
+/* At `path`. */
+static inline void write_sketch(const char *sketch, const char *meta, unsigned group)
+{
+	unsigned numbers[128] = { 0 };
+	struct image image;
+	bool more = true;
+
+	begin_image(&image);
+	if (*sketch == 'F') {
+		image.buf.data[3] ^= 1;
+		sketch++;
+	}
+	for (; more && *sketch; sketch++) {
+		size_t start = image.buf.size;
+		char letter = *sketch;
+
+		if (letter == ' ')
+			continue;
+		put_numbered(&image, letter, ++numbers[(unsigned char)letter], meta, group);
+		while (more && sketch[1] && sketch[1] != ' ')
+			more = hurt(&image.buf, start, *++sketch);
+	}
+	write_image(&image);
+}
+
+static inline unsigned number_in(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
+{
+	struct opk_file view = opk_view(file, i);
+	uint32_t type = file->sections[i].type;
+	const struct opk_range *ranges;
+	const struct opk_time *times;
+	unsigned number = 0;
+	size_t count;
+
+	if (type == OPK_SECTION_RANGES) {
+		ck_ok(ctx, opk_file_ranges(&ranges, &count, ctx, &view));
+		ck_assert_uint_eq(count, SKETCH_ROWS);
+		number = (unsigned)ranges[0].launch;
+	} else if (type == OPK_SECTION_TIMES) {
+		ck_ok(ctx, opk_file_times(&times, &count, ctx, &view));
+		ck_assert_uint_eq(count, SKETCH_ROWS);
+		number = (unsigned)times[0].device;
+	} else if (type != OPK_SECTION_META && type != OPK_SECTION_STATS) {
+		opk_autofree uint8_t *data = NULL;
+
+		ck_ok(ctx, opk_file_read((void **)&data, &count, ctx, file, i));
+		number = data[8];
+	}
+	opk_view_clear(&view);
+	return number;
+}
+
+/* "M D1 R1 S": a whole file at `path` as such a sketch, with the numbers of what has one. */
+static inline const char *sketch_of(struct opk_ctx *ctx)
+{
+	static char text[256];
+	struct opk_file *file = open_file(ctx);
+	size_t used = 0;
+
+	ck_assert(opk_file_complete(file));
+	for (size_t i = 0; i < opk_file_section_count(file); i++) {
+		char letter = sketch_letter(opk_file_section(file, i)->type);
+
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%c", i ? " " : "", letter);
+		if (!strchr("MS", letter))
+			used += (size_t)snprintf(text + used, sizeof text - used, "%u",
+			                         number_in(ctx, file, i));
+	}
+	opk_file_free(file);
+	return text;
+}
+
+#endif
