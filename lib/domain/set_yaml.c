@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The YAML form of a metric set, docs/metric-sets.md: the keys of the file, and what values have in common. */
-#include <locale.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/ascii.h"
 #include "base/nearest.h"
+#include "base/number.h"
 #include "domain/set_read.h"
 #include "domain/where.h"
 
@@ -97,22 +96,31 @@ void opk_set_read_bool(struct opk_set_reader *r, bool *out, const struct opk_yam
 }
 
 /* Hexadecimal numbers, infinity and the like are no numbers of the language. */
+static enum opk_number read_decimal(double *out, const char *text)
+{
+	size_t length = 0;
+	enum opk_number outcome = text[strspn(text, "+-.0123456789eE")]
+	                                  ? OPK_NUMBER_NONE
+	                                  : opk_number_read(out, &length, text);
+
+	return outcome == OPK_NUMBER_GOOD && text[length] ? OPK_NUMBER_NONE : outcome;
+}
+
 bool opk_set_read_number(struct opk_set_reader *r, double *out, const struct opk_yaml *value)
 {
-	bool text = value->kind == OPK_YAML_SCALAR && *value->text;
-	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	char *end = NULL;
+	enum opk_number outcome = OPK_NUMBER_NONE;
 
 	*out = 0;
-	if (text && c_locale && !value->text[strspn(value->text, "+-.0123456789eE")])
-		*out = strtod_l(value->text, &end, c_locale);
-	if (c_locale)
-		freelocale(c_locale);
-	r->problems->no_memory |= !c_locale;
-	if (end && end != value->text && !*end && isfinite(*out))
+	if (value->kind == OPK_YAML_SCALAR)
+		outcome = read_decimal(out, value->text);
+	r->problems->no_memory |= outcome == OPK_NUMBER_NOMEM;
+	if (outcome == OPK_NUMBER_GOOD)
 		return true;
 	if (value->kind != OPK_YAML_BAD)
-		opk_problems_add(r->problems, &value->place, "a number is needed here, such as 2.5 or 1e9");
+		opk_problems_add(r->problems, &value->place, "a number is needed here, such as 2.5 or 1e9%s",
+		                 outcome == OPK_NUMBER_LARGE   ? "; this one is too large"
+		                 : outcome == OPK_NUMBER_SMALL ? "; a double would have this one as 0"
+		                                               : "");
 	return false;
 }
 
