@@ -72,9 +72,19 @@ void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out, const s
 	}
 }
 
+/* What is the same in any case: those of the very same letters were told. */
+static void check_cases(struct opk_set_reader *r, const struct opk_words *words, const char *one)
+{
+	for (size_t i = 1; i < words->count; i++)
+		if (opk_where_find(words, i, words->items[i].text))
+			opk_problems_add(r->problems, &words->items[i].place, "%s %.100s is listed twice", one,
+			                 words->items[i].text);
+}
+
 void opk_set_read_where(struct opk_set_reader *r, struct opk_words *out, const struct opk_yaml *value)
 {
 	opk_set_read_words(r, out, value, "the word", "chips, architectures or profilers");
+	check_cases(r, out, "the word");
 	for (size_t i = 0; i < out->count; i++) {
 		const char *word = out->items[i].text;
 		const char *near = opk_where_nearest(word, true);
@@ -249,6 +259,7 @@ static void read_chips(struct opk_set_reader *r, void *object, const struct opk_
 {
 	(void)object;
 	opk_set_read_words(r, &r->set->chips, value, "chip", "chips");
+	check_cases(r, &r->set->chips, "chip");
 }
 
 static void read_includes(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
