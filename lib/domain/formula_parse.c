@@ -130,16 +130,10 @@ static char peek(struct parser *p)
 
 static bool skip_digits(struct parser *p)
 {
-	size_t start = p->at;
+	size_t count = opk_span(p->text + p->at, opk_is_digit);
 
-	while (opk_is_digit(p->text[p->at]))
-		p->at++;
-	return p->at > start;
-}
-
-static bool is_name(char c)
-{
-	return opk_is_letter(c) || opk_is_digit(c) || c == '.';
+	p->at += count;
+	return count;
 }
 
 static bool add_number(struct parser *p, size_t at)
@@ -172,7 +166,7 @@ static bool parse_number(struct parser *p)
 		if (!skip_digits(p))
 			return need(p, "a digit");
 	}
-	if (is_name(p->text[p->at]))
+	if (opk_in_full_name(p->text[p->at]))
 		return need(p, "an operator");
 	return add_number(p, start);
 }
@@ -198,6 +192,11 @@ static const struct function *find_function(const char *name, size_t length)
 		if (strlen(functions[i].name) == length && !memcmp(functions[i].name, name, length))
 			return &functions[i];
 	return NULL;
+}
+
+bool opk_formula_is_function(const char *name)
+{
+	return find_function(name, strlen(name));
 }
 
 /* From behind the '('. min() and max() of many are steps of two each, so that the stack stays low. */
@@ -228,11 +227,9 @@ static bool parse_arguments(struct parser *p, const struct function *function, s
 static bool parse_word(struct parser *p)
 {
 	const struct function *function;
-	size_t start = p->at, length;
+	size_t start = p->at, length = opk_span(p->text + start, opk_in_full_name);
 
-	while (is_name(p->text[p->at]))
-		p->at++;
-	length = p->at - start;
+	p->at += length;
 	if (peek(p) != '(')
 		return add_name(p, start, length);
 	function = find_function(p->text + start, length);

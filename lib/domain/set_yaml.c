@@ -5,6 +5,7 @@
 #include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/number.h"
+#include "domain/formula.h"
 #include "domain/set_read.h"
 #include "domain/where.h"
 
@@ -136,24 +137,18 @@ bool opk_set_read_number(struct opk_set_reader *r, double *out, const struct opk
 
 bool opk_set_check_name(struct opk_set_reader *r, const struct opk_word *name, const char *what)
 {
-	static const char *const taken[] = { "min", "max", "if", "abs", "sqrt" };
 	const char *text = name->text;
-	bool ok = strlen(text) <= 100 && opk_is_letter(*text) && !strstr(text, "__");
 
-	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
-		if (strcmp(text, taken[i]))
-			continue;
+	if (opk_formula_is_function(text))
 		opk_problems_add(r->problems, &name->place, "%s is a function of formulas: take another name",
 		                 text);
-		return false;
-	}
-	for (const char *c = text; ok && *c; c++)
-		ok = opk_is_letter(*c) || opk_is_digit(*c);
-	if (!ok)
+	else if (!opk_set_is_name(text))
 		opk_problems_add(r->problems, &name->place,
 		                 "'%.100s' can't be the name of a %s: take letters, digits and single "
 		                 "underscores, a letter first", text, what);
-	return ok;
+	else
+		return true;
+	return false;
 }
 
 /* ---- maps */
@@ -239,7 +234,7 @@ static void read_version(struct opk_set_reader *r, void *object, const struct op
 	unsigned long version = 0;
 
 	(void)object;
-	if (text && strspn(value->text, "0123456789") == strlen(value->text) && strlen(value->text) < 10)
+	if (text && !value->text[opk_span(value->text, opk_is_digit)] && strlen(value->text) < 10)
 		version = strtoul(value->text, NULL, 10);
 	if (!version && value->kind != OPK_YAML_BAD)
 		opk_problems_add(r->problems, &value->place, "a version is a whole number from 1 on");
