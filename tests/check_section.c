@@ -292,6 +292,25 @@ START_TEST(formulas)
 		{ HERE, "derived__old.sum", NULL, "needs derived__old.sum" },
 		{ HERE, "launch__x.sum + 1", NULL, "needs launch__x.sum" },
 		{ HERE, "derived__it", NULL, "needs itself" },
+		/* Numbers as formulas have them. */
+		{ HERE, ".5 * a__b.sum - 5. * .25e3", "0.5 * a__b.sum - 5 * 0.25e3", NULL },
+		{ HERE, "+a__b.sum - +2.e-1", "a__b.sum - 2e-1", NULL },
+		{ HERE, "a__b.sum * .", NULL, "uses '.'" },
+		{ HERE, "a__b.sum / 1.5.2", NULL, "an operator or the end is needed here, not '0'" },
+		{ HERE, "1e999", NULL, "this number is too large" },
+		/* What is no formula: above all, two operands don't become one. */
+		{ HERE, "2 3", NULL, "an operator or the end is needed here, not '3'" },
+		{ HERE, "a__b.sum a__c.sum", NULL, "an operator or the end is needed here, not 'a'" },
+		{ HERE, "a__b.sum derived__one.sum", NULL, "an operator or the end is needed here, not 'o'" },
+		{ HERE, "a__b.sum .5", NULL, "an operator or the end is needed here, not '0'" },
+		{ HERE, "a__b.sum simplify(a__c.sum)", NULL,
+		  "no such function; there are min, max, if, abs and sqrt, and a product needs a '*'" },
+		{ HERE, "8 (a__b.sum)", NULL, "an operator or the end is needed here, not '('" },
+		{ HERE, "(a__b.sum", NULL, "an operator or ')' is needed here, not the end" },
+		{ HERE, "a__b.sum)", NULL, "an operator or the end is needed here, not ')'" },
+		{ HERE, "a__b.sum * / 2", NULL, "a number, a name or '(' is needed here, not '/'" },
+		{ HERE, "+", NULL, "a number, a name or '(' is needed here, not the end" },
+		{ HERE, "1 / simplify()", NULL, "a number, a name or '(' is needed here, not ')'" },
 	};
 	struct opk_ctx *ctx = new_ctx();
 

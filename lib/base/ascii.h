@@ -4,6 +4,7 @@
 #define OPK_ASCII_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 static inline bool opk_is_digit(char c)
 {
@@ -16,9 +17,39 @@ static inline bool opk_is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
+/* May go on one. */
+static inline bool opk_in_name(char c)
+{
+	return opk_is_letter(c) || opk_is_digit(c);
+}
+
+/* May go on a metric's full name. */
+static inline bool opk_in_full_name(char c)
+{
+	return opk_in_name(c) || c == '.';
+}
+
 static inline bool opk_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* -1: it is none. */
+static inline int opk_hex_digit(char c)
+{
+	if (opk_is_digit(c))
+		return c - '0';
+	return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+/* How many such characters the text begins with. */
+static inline size_t opk_span(const char *text, bool is(char c))
+{
+	size_t length = 0;
+
+	while (is(text[length]))
+		length++;
+	return length;
 }
 
 #endif

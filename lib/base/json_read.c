@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/utf8.h"
 
@@ -71,10 +72,7 @@ static bool parse_hex4(struct parser *p, unsigned *out)
 	if (p->size - p->at < 4)
 		return problem(p, "\\u needs four hexadecimal digits");
 	for (int i = 0; i < 4; i++) {
-		char c = p->text[p->at++];
-		int digit = c >= '0' && c <= '9' ? c - '0'
-		            : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
-		                                                 : -1;
+		int digit = opk_hex_digit(p->text[p->at++]);
 
 		if (digit < 0)
 			return problem(p, "\\u needs four hexadecimal digits");
@@ -194,7 +192,7 @@ static bool skip_digits(struct parser *p)
 {
 	size_t start = p->at;
 
-	while (peek(p) >= '0' && peek(p) <= '9')
+	while (opk_is_digit(peek(p)))
 		p->at++;
 	return p->at > start;
 }

@@ -23,6 +23,8 @@ struct opk_formula;
  */
 int opk_formula_parse(struct opk_formula **out, struct opk_ctx *ctx, const char *text,
                       size_t *offset);
+/* Whether formulas call a function so, which nothing else can then be called. */
+bool opk_formula_is_function(const char *name);
 void opk_formula_free(struct opk_formula *formula);
 
 /* The names in it, each once, in order of appearance, and where each first stands in the text. */

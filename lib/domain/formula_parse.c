@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A formula's text to steps, by recursive descent of bounded depth. */
-#include <locale.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/number.h"
 #include "base/utf8.h"
 #include "domain/formula_code.h"
 
@@ -15,7 +14,6 @@ struct parser {
 	size_t at;
 	size_t stack; /* what stands on it after the steps so far */
 	int depth;
-	locale_t c_locale;
 	const char *wanted; /* NULL: nothing is wrong yet */
 	const char *wrong;  /* instead: what is wrong, in full */
 	bool nomem;
@@ -132,22 +130,27 @@ static char peek(struct parser *p)
 
 static bool skip_digits(struct parser *p)
 {
-	size_t start = p->at;
+	size_t count = opk_span(p->text + p->at, opk_is_digit);
 
-	while (opk_is_digit(p->text[p->at]))
-		p->at++;
-	return p->at > start;
+	p->at += count;
+	return count;
 }
 
-static bool is_name(char c)
+static bool add_number(struct parser *p, size_t at)
 {
-	return opk_is_letter(c) || opk_is_digit(c) || c == '.';
+	struct opk_formula_step step = { .op = OPK_OP_NUMBER, .at = (uint32_t)at };
+	size_t length;
+
+	switch (opk_number_read(&step.number, &length, p->text + at)) {
+	case OPK_NUMBER_GOOD: return add_step(p, &step);
+	case OPK_NUMBER_NOMEM: return nomem(p);
+	case OPK_NUMBER_SMALL: return wrong(p, at, "this number is too small: a double would have it as 0");
+	default: return wrong(p, at, "this number is too large");
+	}
 }
 
-/* strtod() with a point in any locale: the text was looked at, and is read to its end. */
 static bool parse_number(struct parser *p)
 {
-	struct opk_formula_step step = { .op = OPK_OP_NUMBER, .at = (uint32_t)p->at };
 	size_t start = p->at;
 
 	skip_digits(p);
@@ -163,12 +166,9 @@ static bool parse_number(struct parser *p)
 		if (!skip_digits(p))
 			return need(p, "a digit");
 	}
-	if (is_name(p->text[p->at]))
+	if (opk_in_full_name(p->text[p->at]))
 		return need(p, "an operator");
-	step.number = strtod_l(p->text + start, NULL, p->c_locale);
-	if (isinf(step.number))
-		return wrong(p, start, "this number is too large");
-	return add_step(p, &step);
+	return add_number(p, start);
 }
 
 /* ---- functions -------------------------------------------------------------------------- */
@@ -192,6 +192,11 @@ static const struct function *find_function(const char *name, size_t length)
 		if (strlen(functions[i].name) == length && !memcmp(functions[i].name, name, length))
 			return &functions[i];
 	return NULL;
+}
+
+bool opk_formula_is_function(const char *name)
+{
+	return find_function(name, strlen(name));
 }
 
 /* From behind the '('. min() and max() of many are steps of two each, so that the stack stays low. */
@@ -222,11 +227,9 @@ static bool parse_arguments(struct parser *p, const struct function *function, s
 static bool parse_word(struct parser *p)
 {
 	const struct function *function;
-	size_t start = p->at, length;
+	size_t start = p->at, length = opk_span(p->text + start, opk_in_full_name);
 
-	while (is_name(p->text[p->at]))
-		p->at++;
-	length = p->at - start;
+	p->at += length;
 	if (peek(p) != '(')
 		return add_name(p, start, length);
 	function = find_function(p->text + start, length);
@@ -372,16 +375,12 @@ int opk_formula_parse(struct opk_formula **out, struct opk_ctx *ctx, const char 
 		.formula = opk_alloc(sizeof *p.formula),
 		.text = text,
 		.size = strnlen(text, OPK_MAX_FORMULA + 1),
-		.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0),
 	};
 	int code = OPK_OK;
 
-	if (!p.formula || !p.c_locale)
-		p.nomem = true;
+	p.nomem = !p.formula;
 	if (p.nomem || !parse(&p))
 		code = report(&p, ctx);
-	if (p.c_locale)
-		freelocale(p.c_locale);
 	if (code) {
 		opk_formula_free(p.formula);
 		if (offset)

@@ -248,11 +248,6 @@ struct several {
 	size_t before_size;
 };
 
-static bool in_name(char c)
-{
-	return opk_is_letter(c) || opk_is_digit(c) || c == '.';
-}
-
 /* The first such term from `text` on; false where there is none. */
 static bool find_several(struct several *out, const char *formula, const char *text)
 {
@@ -261,11 +256,11 @@ static bool find_several(struct several *out, const char *formula, const char *t
 	if (!close)
 		return false;
 	out->before = open;
-	while (out->before > formula && in_name(out->before[-1]))
+	while (out->before > formula && opk_in_full_name(out->before[-1]))
 		out->before--;
 	out->before_size = (size_t)(open - out->before);
 	out->after = out->end = close + 1;
-	while (in_name(*out->end))
+	while (opk_in_full_name(*out->end))
 		out->end++;
 	return true;
 }

@@ -21,13 +21,9 @@ size_t opk_meta_default_columns(const struct opk_meta *meta)
 /* What a formula takes for a name. */
 static bool is_name(const char *text)
 {
-	size_t length = 0;
+	size_t length = text && opk_is_letter(*text) ? opk_span(text, opk_in_full_name) : 0;
 
-	if (!text || !opk_is_letter(*text))
-		return false;
-	while (opk_is_letter(text[length]) || opk_is_digit(text[length]) || text[length] == '.')
-		length++;
-	return !text[length] && length < 512;
+	return length && !text[length] && length < 512;
 }
 
 static int check_labels(struct opk_ctx *ctx, const struct opk_meta *meta,

@@ -118,10 +118,7 @@ static bool is_sound(const struct opk_pattern *pattern)
 {
 	if (pattern->kind == OPK_PATTERN_GLOB)
 		return !strpbrk(pattern->text, " \t\n,\"");
-	for (const char *c = pattern->text; *c; c++)
-		if (!opk_is_letter(*c) && !opk_is_digit(*c) && *c != '.')
-			return false;
-	return *pattern->text;
+	return *pattern->text && !pattern->text[opk_span(pattern->text, opk_in_full_name)];
 }
 
 static bool check_glob(const struct opk_pattern *pattern, struct opk_problems *problems,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "domain/section_fail.h"
 
 /* "CC_90" or "90"; `*out` stays where the field is absent. */
@@ -16,7 +17,7 @@ static int read_arch(unsigned *out, struct opk_ctx *ctx, const struct opk_field 
 	if (!field)
 		return OPK_OK;
 	digits = field->text + (strncmp(field->text, "CC_", 3) ? 0 : 3);
-	if (!*digits || strlen(digits) > 4 || digits[strspn(digits, "0123456789")])
+	if (!*digits || strlen(digits) > 4 || digits[opk_span(digits, opk_is_digit)])
 		return opk_fail_at(ctx, &field->place, "%s is an architecture like CC_90, not %s", name,
 		                   field->text);
 	*out = (unsigned)strtoul(digits, NULL, 10);

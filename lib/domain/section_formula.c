@@ -3,12 +3,12 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/ctx.h"
+#include "domain/formula.h"
 #include "domain/section_name.h"
 
 enum { MAX_DEFINITIONS = 1000, LONGEST_NAME = 90 };
-
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
 struct reader {
 	struct opk_ctx *ctx;
@@ -20,11 +20,6 @@ struct reader {
 };
 
 static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx, struct opk_definition *item);
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 /* It can't be had, and why. */
 static void refuse(struct reader *r, const char *format, const char *text, size_t length)
@@ -61,6 +56,14 @@ static bool is_metric(struct reader *r, const char *word, size_t length)
 	return !asked.reason && asked.name == name && opk_asked_has_rollup(name);
 }
 
+/* Two operands that nothing joins stay two. */
+static void put_operand(struct reader *r, const char *text, size_t length)
+{
+	if (r->out.size && opk_in_full_name((char)r->out.data[r->out.size - 1]))
+		opk_buf_add_text(&r->out, " ");
+	opk_buf_add(&r->out, text, length);
+}
+
 static void put_name(struct reader *r, const char *word, size_t length)
 {
 	struct opk_definition *found = find(r, word, length);
@@ -72,22 +75,27 @@ static void put_name(struct reader *r, const char *word, size_t length)
 	if (found && found->busy)
 		refuse(r, found == r->of ? "needs itself" : "needs %s, which needs it", word, length);
 	else if (found && found->formula)
-		opk_buf_add_text(&r->out, found->short_name);
+		put_operand(r, found->short_name, strlen(found->short_name));
 	else if (!found && is_metric(r, word, length))
-		opk_buf_add(&r->out, word, length);
+		put_operand(r, word, length);
 	else if (!r->code)
 		refuse(r, "needs %s", word, length);
 }
 
 static void skip_blanks(struct reader *r)
 {
-	r->at += strspn(r->at, " \t\r\n");
+	r->at += opk_span(r->at, opk_is_blank);
+}
+
+static bool in_word(char c)
+{
+	return opk_in_full_name(c) || c == ':';
 }
 
 /* A name, or simplify(), which is about instances and leaves a value as it is. */
 static void read_word(struct reader *r)
 {
-	size_t length = strspn(r->at, LETTERS ".:");
+	size_t length = opk_span(r->at, in_word);
 	const char *word = r->at;
 
 	r->at += length;
@@ -98,15 +106,30 @@ static void read_word(struct reader *r)
 		refuse(r, "uses %s()", word, length);
 }
 
+/* Digits from `at` on, behind a point or an exponent. */
+static size_t digits(const char *at, size_t behind)
+{
+	size_t count = opk_span(at + behind, opk_is_digit);
+
+	return count ? behind + count : 0;
+}
+
+/* Formulas want digits on both sides of a point: ".5" and "5." become 0.5 and 5. */
 static void read_number(struct reader *r)
 {
-	size_t length = strspn(r->at, "0123456789."), sign;
+	size_t whole = opk_span(r->at, opk_is_digit), part = r->at[whole] == '.' ? digits(r->at + whole, 1) : 0;
+	const char *behind = r->at + whole + part + (whole && !part && r->at[whole] == '.');
+	bool exponent = (*behind | 32) == 'e';
+	size_t power = exponent ? digits(behind, 1 + (behind[1] == '+' || behind[1] == '-')) : 0;
 
-	sign = (r->at[length] | 32) == 'e' && strchr("+-", r->at[length + 1]) && r->at[length + 1];
-	if ((r->at[length] | 32) == 'e' && is_digit(r->at[length + 1 + sign]))
-		length += 1 + sign + strspn(r->at + length + 1 + sign, "0123456789");
-	opk_buf_add(&r->out, r->at, length);
-	r->at += length;
+	if (!whole && !part) {
+		refuse(r, "uses '%s'", r->at, 1);
+		return;
+	}
+	put_operand(r, whole ? r->at : "0", whole ? whole : 1);
+	opk_buf_add(&r->out, r->at + whole, part);
+	opk_buf_add(&r->out, behind, power);
+	r->at = behind + power;
 }
 
 /* Nothing, or what a sign can't stand between: it is the next operand's own. */
@@ -122,7 +145,7 @@ static void read_sign(struct reader *r)
 	if (!strchr("+-*/()", c))
 		refuse(r, "uses '%s'", r->at - 1, 1);
 	else if (c == '(' || c == ')' || is_unary(&r->out))
-		opk_buf_add(&r->out, &c, 1);
+		opk_buf_add(&r->out, &c, c != '+');
 	else
 		opk_buf_add_printf(&r->out, " %c ", c);
 }
@@ -134,14 +157,28 @@ static void read_expression(struct reader *r)
 	if (!*r->at)
 		refuse(r, "has no expression", "", 0);
 	while (!r->code && *r->at) {
-		if (is_digit(*r->at) || *r->at == '.')
+		if (opk_is_digit(*r->at) || *r->at == '.')
 			read_number(r);
-		else if (strchr(LETTERS, *r->at))
+		else if (opk_is_letter(*r->at))
 			read_word(r);
 		else
 			read_sign(r);
 		skip_blanks(r);
 	}
+}
+
+/* Words and signs were looked at one by one: whether they make a formula tells who reads formulas. */
+static void check_formula(struct reader *r)
+{
+	opk_auto(opk_formula) struct opk_formula *formula = NULL;
+	const char *reason;
+
+	r->code = opk_formula_parse(&formula, r->ctx, (const char *)r->out.data, NULL);
+	if (r->code != OPK_EINPUT)
+		return;
+	reason = opk_error_message(r->ctx, opk_error_count(r->ctx) - 1);
+	refuse(r, "%s", reason, strlen(reason));
+	opk_clear_errors(r->ctx);
 }
 
 static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx, struct opk_definition *item)
@@ -155,6 +192,8 @@ static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx, struct 
 	if (r.out.failed)
 		r.code = opk_nomem(ctx, "a formula");
 	if (!r.code)
+		check_formula(&r);
+	if (!r.code)
 		item->formula = (char *)opk_take(r.out.data);
 	opk_buf_clear(&r.out);
 	return r.code == OPK_EINPUT ? OPK_OK : r.code;
@@ -164,17 +203,6 @@ static bool is_taken(const struct opk_definitions *all, const char *name)
 {
 	for (size_t i = 0; i < all->count; i++)
 		if (all->items[i].short_name && !strcmp(all->items[i].short_name, name))
-			return true;
-	return false;
-}
-
-/* What the language of sets has taken. */
-static bool is_function(const char *name)
-{
-	static const char *const functions[] = { "min", "max", "if", "abs", "sqrt" };
-
-	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-		if (!strcmp(functions[i], name))
 			return true;
 	return false;
 }
@@ -190,13 +218,13 @@ static char *short_name(const struct opk_definitions *all, const char *name)
 	if (!base)
 		return NULL;
 	for (const char *c = base; *c && length < LONGEST_NAME; c++) {
-		bool fits = strchr(LETTERS, *c) && *c != '_';
+		bool fits = opk_in_name(*c) && *c != '_';
 
 		if (fits || (length && base[length - 1] != '_'))
 			base[length++] = fits ? *c : '_';
 	}
 	base[length] = '\0';
-	prefix = is_digit(*base) || !*base || is_function(base) ? "m_" : "";
+	prefix = opk_is_digit(*base) || !*base || opk_formula_is_function(base) ? "m_" : "";
 	unique = opk_printf("%s%s", prefix, base);
 	for (size_t i = 2; unique && is_taken(all, unique); i++) {
 		free(unique);

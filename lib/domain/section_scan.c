@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "domain/section_fail.h"
@@ -40,26 +41,6 @@ static bool is_one_of(char c, const char *set)
 	return c && strchr(set, c);
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool starts_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool in_name(char c)
-{
-	return starts_name(c) || is_digit(c);
-}
-
-static int hex_digit(char c)
-{
-	return is_digit(c) ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-}
-
 void opk_scan_skip(struct opk_scan *s)
 {
 	while (is_one_of(opk_scan_peek(s), " \t\r\n\f\v#"))
@@ -83,20 +64,19 @@ int opk_scan_name(struct opk_scan *s, char **out)
 
 	if (c == '[')
 		return opk_fail_at(s->ctx, &s->place, "an extension's name is not understood here");
-	if (!starts_name(c))
+	if (!opk_is_letter(c))
 		return c > ' ' && c < 0x7f ? opk_fail_at(s->ctx, &s->place, "a field's name is needed here, not '%c'", c)
 		                           : opk_fail_at(s->ctx, &s->place, "a field's name is needed here");
-	while (in_name(opk_scan_peek(s)))
+	while (opk_in_name(opk_scan_peek(s)))
 		opk_scan_next(s);
 	return copy_from(s, out, start);
 }
 
 static size_t digits(const char **text)
 {
-	size_t count = 0;
+	size_t count = opk_span(*text, opk_is_digit);
 
-	for (; is_digit(**text); ++*text)
-		count++;
+	*text += count;
 	return count;
 }
 
@@ -106,7 +86,7 @@ static bool is_number(const char *text)
 	size_t count;
 
 	if (text[0] == '0' && (text[1] | 32) == 'x') {
-		for (text += 2, count = 0; hex_digit(*text) >= 0; text++)
+		for (text += 2, count = 0; opk_hex_digit(*text) >= 0; text++)
 			count++;
 		return count && !*text;
 	}
@@ -131,17 +111,17 @@ int opk_scan_word(struct opk_scan *s, char **out, const char *name)
 
 	if (opk_scan_peek(s) == '-')
 		opk_scan_next(s);
-	if (!in_name(opk_scan_peek(s)) && opk_scan_peek(s) != '.')
+	if (!opk_in_full_name(opk_scan_peek(s)))
 		return opk_fail_at(s->ctx, &s->place, "a value is needed after %s:", name);
 	/* The sign of an exponent belongs to a number. */
-	while (in_name(opk_scan_peek(s)) || opk_scan_peek(s) == '.'
+	while (opk_in_full_name(opk_scan_peek(s))
 	       || (is_one_of(opk_scan_peek(s), "+-") && (s->text[s->at - 1] | 32) == 'e'))
 		opk_scan_next(s);
 	code = copy_from(s, out, start);
 	if (code)
 		return code;
 	word = *out + (**out == '-');
-	if (is_number(word) || (starts_name(*word) && !strpbrk(word, ".+-")))
+	if (is_number(word) || (opk_is_letter(*word) && !strpbrk(word, ".+-")))
 		return OPK_OK;
 	return opk_fail_at(s->ctx, &place, "'%s' is neither a number nor a name; text has quotes", *out);
 }
@@ -165,7 +145,7 @@ static bool read_digits(struct opk_scan *s, unsigned long *out, unsigned base, s
 	size_t count = 0;
 
 	for (*out = 0; count < most; count++) {
-		int digit = hex_digit(opk_scan_peek(s));
+		int digit = opk_hex_digit(opk_scan_peek(s));
 
 		if (digit < 0 || (unsigned)digit >= base)
 			break;

@@ -123,6 +123,9 @@ void opk_set_items_clear(struct opk_set_items *items);
 /* Appends a metric that stands nowhere; false when out of memory. */
 bool opk_set_add_name(struct opk_set *set, const char *name);
 
+/* Whether a set may call something so: letters, digits and single underscores, a letter first, at most 100. */
+bool opk_set_is_name(const char *text);
+
 /* Fills `claiming`, `metrics` and the places from what it has and includes; false when out of memory. */
 bool opk_set_complete(struct opk_set *set);
 

@@ -94,8 +94,14 @@ static struct opk_constant *new_constant(struct opk_set_reader *r, const struct 
 static void add_value(struct opk_set_reader *r, struct opk_constant *constant, const struct opk_yaml *key,
                       double value)
 {
+	const struct opk_word *first = opk_where_find(&constant->where, constant->where.count, key->text);
 	const char *near = opk_where_nearest(key->text, false);
 
+	if (first) {
+		opk_problems_add(r->problems, &key->place, "duplicate key '%.100s', first as %.100s on line %zu",
+		                 key->text, first->text, first->place.line);
+		return;
+	}
 	if (!opk_where_known(r->ctx, &r->problems->no_memory, key->text, false)) {
 		opk_problems_add(r->problems, &key->place,
 		                 "'%.100s' is no chip or architecture, nor unit or default" OPK_DID_YOU_MEAN,

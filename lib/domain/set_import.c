@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/ctx.h"
 #include "domain/chip.h"
 
@@ -84,7 +85,7 @@ static bool is_section(const char *path, const char *text, size_t size)
 	if (dot && !strcmp(dot, ".section"))
 		return true;
 	/* A NUL stands behind the text. */
-	end += strspn(end, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	end += opk_span(end, opk_in_name);
 	length = (size_t)(end - word);
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
 		if (length == strlen(prefixes[i]) && !strncmp(word, prefixes[i], length))

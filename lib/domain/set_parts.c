@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What sets are made of: making and freeing it. */
+#include <string.h>
+
+#include "base/ascii.h"
 #include "base/index.h"
 #include "domain/set.h"
+
+bool opk_set_is_name(const char *text)
+{
+	return opk_is_letter(*text) && !text[opk_span(text, opk_in_name)] && !strstr(text, "__")
+	       && strlen(text) <= 100;
+}
 
 bool opk_words_add(struct opk_words *words, const char *text, const struct opk_place *place)
 {

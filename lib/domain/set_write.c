@@ -2,6 +2,8 @@
 /* A set in the making as the YAML of docs/metric-sets.md. */
 #include <string.h>
 
+#include "domain/formula.h"
+#include "domain/set.h"
 #include "domain/set_draft.h"
 #include "domain/yaml_text.h"
 
@@ -17,14 +19,7 @@ static void put_line(struct opk_buf *out, size_t indent, const char *comment)
 /* What formulas can have as a name, and is none of the language's own. */
 static bool is_name(const char *text)
 {
-	static const char *const functions[] = { "min", "max", "if", "abs", "sqrt" };
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-
-	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-		if (!strcmp(functions[i], text))
-			return false;
-	return *text && !strchr("0123456789", *text) && !text[strspn(text, letters)]
-	       && !strstr(text, "__") && strlen(text) <= LONGEST_SHORT_NAME;
+	return strlen(text) <= LONGEST_SHORT_NAME && opk_set_is_name(text) && !opk_formula_is_function(text);
 }
 
 /* A label that is a name, and this metric's alone. Patterns have no short name, and formulas are names themselves. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The YAML form of a metric set, docs/metric-sets.md: the keys of the file, and what values have in common. */
-#include <locale.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/ascii.h"
 #include "base/nearest.h"
+#include "base/number.h"
+#include "domain/formula.h"
 #include "domain/set_read.h"
 #include "domain/where.h"
 
@@ -73,9 +73,19 @@ void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out, const s
 	}
 }
 
+/* What is the same in any case: those of the very same letters were told. */
+static void check_cases(struct opk_set_reader *r, const struct opk_words *words, const char *one)
+{
+	for (size_t i = 1; i < words->count; i++)
+		if (opk_where_find(words, i, words->items[i].text))
+			opk_problems_add(r->problems, &words->items[i].place, "%s %.100s is listed twice", one,
+			                 words->items[i].text);
+}
+
 void opk_set_read_where(struct opk_set_reader *r, struct opk_words *out, const struct opk_yaml *value)
 {
 	opk_set_read_words(r, out, value, "the word", "chips, architectures or profilers");
+	check_cases(r, out, "the word");
 	for (size_t i = 0; i < out->count; i++) {
 		const char *word = out->items[i].text;
 		const char *near = opk_where_nearest(word, true);
@@ -97,45 +107,48 @@ void opk_set_read_bool(struct opk_set_reader *r, bool *out, const struct opk_yam
 }
 
 /* Hexadecimal numbers, infinity and the like are no numbers of the language. */
+static enum opk_number read_decimal(double *out, const char *text)
+{
+	size_t length = 0;
+	enum opk_number outcome = text[strspn(text, "+-.0123456789eE")]
+	                                  ? OPK_NUMBER_NONE
+	                                  : opk_number_read(out, &length, text);
+
+	return outcome == OPK_NUMBER_GOOD && text[length] ? OPK_NUMBER_NONE : outcome;
+}
+
 bool opk_set_read_number(struct opk_set_reader *r, double *out, const struct opk_yaml *value)
 {
-	bool text = value->kind == OPK_YAML_SCALAR && *value->text;
-	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	char *end = NULL;
+	enum opk_number outcome = OPK_NUMBER_NONE;
 
 	*out = 0;
-	if (text && c_locale && !value->text[strspn(value->text, "+-.0123456789eE")])
-		*out = strtod_l(value->text, &end, c_locale);
-	if (c_locale)
-		freelocale(c_locale);
-	r->problems->no_memory |= !c_locale;
-	if (end && end != value->text && !*end && isfinite(*out))
+	if (value->kind == OPK_YAML_SCALAR)
+		outcome = read_decimal(out, value->text);
+	r->problems->no_memory |= outcome == OPK_NUMBER_NOMEM;
+	if (outcome == OPK_NUMBER_GOOD)
 		return true;
 	if (value->kind != OPK_YAML_BAD)
-		opk_problems_add(r->problems, &value->place, "a number is needed here, such as 2.5 or 1e9");
+		opk_problems_add(r->problems, &value->place, "a number is needed here, such as 2.5 or 1e9%s",
+		                 outcome == OPK_NUMBER_LARGE   ? "; this one is too large"
+		                 : outcome == OPK_NUMBER_SMALL ? "; a double would have this one as 0"
+		                                               : "");
 	return false;
 }
 
 bool opk_set_check_name(struct opk_set_reader *r, const struct opk_word *name, const char *what)
 {
-	static const char *const taken[] = { "min", "max", "if", "abs", "sqrt" };
 	const char *text = name->text;
-	bool ok = strlen(text) <= 100 && opk_is_letter(*text) && !strstr(text, "__");
 
-	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
-		if (strcmp(text, taken[i]))
-			continue;
+	if (opk_formula_is_function(text))
 		opk_problems_add(r->problems, &name->place, "%s is a function of formulas: take another name",
 		                 text);
-		return false;
-	}
-	for (const char *c = text; ok && *c; c++)
-		ok = opk_is_letter(*c) || opk_is_digit(*c);
-	if (!ok)
+	else if (!opk_set_is_name(text))
 		opk_problems_add(r->problems, &name->place,
 		                 "'%.100s' can't be the name of a %s: take letters, digits and single "
 		                 "underscores, a letter first", text, what);
-	return ok;
+	else
+		return true;
+	return false;
 }
 
 /* ---- maps */
@@ -221,7 +234,7 @@ static void read_version(struct opk_set_reader *r, void *object, const struct op
 	unsigned long version = 0;
 
 	(void)object;
-	if (text && strspn(value->text, "0123456789") == strlen(value->text) && strlen(value->text) < 10)
+	if (text && !value->text[opk_span(value->text, opk_is_digit)] && strlen(value->text) < 10)
 		version = strtoul(value->text, NULL, 10);
 	if (!version && value->kind != OPK_YAML_BAD)
 		opk_problems_add(r->problems, &value->place, "a version is a whole number from 1 on");
@@ -241,6 +254,7 @@ static void read_chips(struct opk_set_reader *r, void *object, const struct opk_
 {
 	(void)object;
 	opk_set_read_words(r, &r->set->chips, value, "chip", "chips");
+	check_cases(r, &r->set->chips, "chip");
 }
 
 static void read_includes(struct opk_set_reader *r, void *object, const struct opk_yaml *value)

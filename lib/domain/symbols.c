@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/nearest.h"
 #include "domain/formula.h"
 #include "domain/legacy.h"
 #include "domain/pattern.h"

@@ -260,27 +260,21 @@ static bool parse_power(struct parser *p, int *power)
 	return true;
 }
 
-static bool is_name(char c)
-{
-	return opk_is_letter(c) || opk_is_digit(c);
-}
-
 static bool parse_factor(struct parser *p, int sign)
 {
 	const char *name;
-	size_t length = 0;
+	size_t length;
 	int power;
 
 	skip_blanks(p);
 	name = p->text + p->at;
-	if (*name == '1' && !is_name(name[1])) {
+	if (*name == '1' && !opk_in_name(name[1])) {
 		p->at++;
 		return true;
 	}
 	if (!opk_is_letter(*name))
 		return problem(p, "the name of a unit is needed");
-	while (is_name(name[length]))
-		length++;
+	length = opk_span(name, opk_in_name);
 	if (length >= OPK_MAX_UNIT_NAME && !first_of_joined(name, length))
 		return problem(p, "this name is too long");
 	p->at += length;

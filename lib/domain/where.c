@@ -51,6 +51,14 @@ const char *opk_where_nearest(const char *word, bool profilers)
 	return nearest.best;
 }
 
+const struct opk_word *opk_where_find(const struct opk_words *words, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcasecmp(words->items[i].text, word))
+			return &words->items[i];
+	return NULL;
+}
+
 bool opk_where_matches(const char *word, const char *chip, enum opk_profiler profiler)
 {
 	return !strcasecmp(word, chip) || !strcasecmp(word, opk_chip_architecture(chip))

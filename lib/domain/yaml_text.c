@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 enum { WIDTH = 100, NO_CHARACTER = 0x110000 };
@@ -55,16 +56,19 @@ static bool is_reserved(const char *text)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (!strcasecmp(words[i], text))
 			return true;
-	return *text >= '0' && *text <= '9' && !text[strspn(text, "0123456789abcdefABCDEFxXo._+-")];
+	return opk_is_digit(*text) && !text[strspn(text, "0123456789abcdefABCDEFxXo._+-")];
 }
 
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+static bool in_plain(char c)
+{
+	return opk_in_name(c) || (c && strchr(".+-*/() ", c));
+}
 
 static bool is_plain(const char *text)
 {
 	size_t length = strlen(text);
 
-	return length && strchr(LETTERS, text[0]) && !text[strspn(text, LETTERS ".+-*/() ")]
+	return length && opk_in_name(text[0]) && !text[opk_span(text, in_plain)]
 	       && text[length - 1] != ' ' && !is_reserved(text);
 }
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/number.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether any digit before the exponent is more than 0. */
+static bool is_nonzero(const char *text, size_t length)
+{
+	size_t mantissa = strcspn(text, "eE"), zeros = strcspn(text, "123456789");
+
+	return zeros < mantissa && zeros < length;
+}
+
+enum opk_number opk_number_read(double *out, size_t *length, const char *text)
+{
+	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	char *end;
+	double value;
+
+	*out = 0;
+	*length = 0;
+	if (!c_locale)
+		return OPK_NUMBER_NOMEM;
+	value = strtod_l(text, &end, c_locale);
+	freelocale(c_locale);
+	if (end == text || isnan(value))
+		return OPK_NUMBER_NONE;
+	if (isinf(value))
+		return OPK_NUMBER_LARGE;
+	if (value == 0 && is_nonzero(text, (size_t)(end - text)))
+		return OPK_NUMBER_SMALL;
+	*out = value;
+	*length = (size_t)(end - text);
+	return OPK_NUMBER_GOOD;
+}
