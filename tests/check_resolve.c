@@ -320,6 +320,21 @@ START_TEST(derived_without)
 		  "fake__a.sum\nleft out d\n" },
 		{ HERE, "metrics: [fake__a.sum, {metric: d, optional: true}]\nderived: {d: no__such.sum * 2}",
 		  "fake__a.sum\nleft out d\n" },
+		/* A number instead. */
+		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, as: x, only: [FB100], else: 0}]\n"
+		        "derived: {d: {formula: fake__a.sum + x, unit: byte}, e: x - 1}",
+		  "fake__a.sum\nd = fake__a.sum + 0 [byte]\ne = 0 - 1\ncolumns fake__a.sum d e\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: no__such.sum, as: x, optional: true, else: -2.5e3}]\n"
+		        "derived: {d: x * 2}",
+		  "fake__a.sum\nd = (-2500) * 2\ncolumns fake__a.sum d\nleft out no__such.sum\n" },
+		{ HERE, "metrics: [{any: [no__such.sum], as: x, optional: true, else: 1}, fake__b.sum]\n"
+		        "derived: {d: x * fake__b.sum}",
+		  "fake__b.sum\nd = 1 * fake__b.sum\ncolumns fake__b.sum d\nleft out x\n" },
+		{ HERE, "metrics:\n- {metric: fake__b.sum, as: x, only: [FB100], else: 7}\n"
+		        "- {metric: fake__a.sum, as: x, only: [FA100]}\nderived: {d: x * 2}",
+		  "fake__a.sum as x\nd = x * 2\ncolumns x d\n" },
+		{ HERE, "metrics: [{metric: fake__a.sum, as: x, else: 7}]\nderived: {d: x * 2}",
+		  "fake__a.sum as x\nd = x * 2\ncolumns x d\n" },
 		/* Listed for another chip: neither here nor at the end, but of use to others. */
 		{ HERE, "metrics: [fake__a.sum, {metric: d, only: [FB100]}]\nderived: {d: fake__b.sum * 2, e: d + 1}",
 		  "fake__a.sum\nhidden fake__b.sum\nd = fake__b.sum * 2\ne = d + 1\ncolumns fake__a.sum e\n" },

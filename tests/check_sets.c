@@ -57,6 +57,7 @@ static bool plans(const struct opk_set *set, const struct opk_chip *chip)
 	int code;
 
 	options.chip = chip->name;
+	options.effort = -1; /* a shorter plan is not the point here */
 	code = opk_plan_new(&plan, ctx, set, &options);
 	if (code) {
 		fprintf(stderr, "%s on %s: %d: %s\n", opk_set_name(set), chip->name, code,

@@ -72,7 +72,7 @@ same 'good sets' "$([ "$(wc -l <valid)" -gt 60 ] && echo enough)" enough
 # What is a matter of form, a schema can tell.
 for name in unknown-key key-case no-name no-metrics metrics-empty metrics-map profiler profiler-list chips-text \
 	chips-empty chip-twice version-zero version-text item-no-kind item-two-kinds item-key group-in-group \
-	group-no-metrics any-empty changes-map change-nothing change-key as-name constant-no-value constant-name \
+	group-no-metrics any-empty else changes-map change-nothing change-key as-name constant-no-value constant-name \
 	derived-key derived-none derived-list include-text include-twice parameter-list root-list root-text; do
 	echo "$SOURCE/tests/files/bad-$name.yaml"
 done >wrong

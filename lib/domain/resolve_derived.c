@@ -117,6 +117,12 @@ static void add_number(struct opk_buf *out, double value)
 	opk_buf_add_text(out, text);
 }
 
+/* The short name of a metric that is not for this chip stands for a number. */
+static bool is_else(const struct opk_resolver *r, const char *name, size_t *at)
+{
+	return opk_index_find(at, &r->symbols.labels, name) && !opk_index_find(NULL, &r->labels, name);
+}
+
 static void add_name(struct opk_buf *out, struct opk_resolver *r, const char *text, size_t length)
 {
 	opk_autofree char *name = opk_strndup(text, length);
@@ -125,11 +131,13 @@ static void add_name(struct opk_buf *out, struct opk_resolver *r, const char *te
 	out->failed |= !name;
 	if (name && opk_index_find(&at, &r->symbols.constants, name))
 		add_number(out, *opk_resolver_value(r, r->symbols.constant[at]));
+	else if (name && is_else(r, name, &at))
+		add_number(out, r->symbols.label[at]->otherwise);
 	else
 		opk_buf_add(out, text, length);
 }
 
-/* The formula with numbers for constants, on one line. */
+/* The formula with numbers for constants and for what is not there, on one line. */
 static char *final_formula(struct opk_resolver *r, const char *text)
 {
 	opk_autobuf struct opk_buf out = { 0 };

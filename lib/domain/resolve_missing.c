@@ -111,7 +111,8 @@ static enum opk_lack lack_of(struct opk_resolver *r, const char *name)
 	if (opk_index_find(&at, &symbols->constants, name))
 		return opk_resolver_value(r, symbols->constant[at]) ? OPK_LACKS_NOTHING : OPK_LACKS_NEEDED;
 	if (opk_index_find(&at, &symbols->labels, name))
-		return opk_index_find(NULL, &r->labels, name) ? OPK_LACKS_NOTHING : OPK_LACKS_OPTIONAL;
+		return opk_index_find(NULL, &r->labels, name) || symbols->label[at]->has_else
+		               ? OPK_LACKS_NOTHING : OPK_LACKS_OPTIONAL;
 	return lack_of_metric(r, name);
 }
 

@@ -34,6 +34,8 @@ struct opk_set_item {
 	struct opk_words any;
 	struct opk_word as;
 	bool optional;
+	bool has_else;
+	double otherwise; /* for formulas, where no metric of the chip has the short name */
 	struct opk_words only, except; /* chips, architectures, profilers */
 	struct opk_word prose;         /* of a group, as its items */
 	struct opk_set_items items;

@@ -42,6 +42,13 @@ static void read_optional(struct opk_set_reader *r, void *object, const struct o
 	opk_set_read_bool(r, &item->optional, value);
 }
 
+static void read_else(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_set_item *item = object;
+
+	item->has_else = opk_set_read_number(r, &item->otherwise, value);
+}
+
 static void read_only(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
 	struct opk_set_item *item = object;
@@ -84,11 +91,11 @@ static void read_group_items(struct opk_set_reader *r, void *object, const struc
 
 static const struct opk_set_field metric_fields[] = {
 	{ "metric", read_what },       { "as", read_as },         { "only", read_only },
-	{ "optional", read_optional }, { "except", read_except },
+	{ "optional", read_optional }, { "except", read_except }, { "else", read_else },
 };
 static const struct opk_set_field any_fields[] = {
 	{ "any", read_any },           { "as", read_as },         { "only", read_only },
-	{ "optional", read_optional }, { "except", read_except },
+	{ "optional", read_optional }, { "except", read_except }, { "else", read_else },
 };
 static const struct opk_set_field group_fields[] = {
 	{ "group", read_group },
@@ -132,7 +139,10 @@ static void read_map(struct opk_set_reader *r, struct opk_set_item *item, const 
 	else if (group)
 		read_group_map(r, item, value);
 	else
-		opk_set_read_map(r, item, value, any ? any_fields : metric_fields, 5, "");
+		opk_set_read_map(r, item, value, any ? any_fields : metric_fields, 6, "");
+	if (item->has_else && !item->as.text)
+		opk_problems_add(r->problems, &value->place,
+		                 "'else' is what formulas take for a short name: the entry needs 'as', too");
 }
 
 /* What a file names twice, it names once too often; what depends on chips may stand there twice. */

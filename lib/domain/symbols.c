@@ -48,7 +48,7 @@ static const struct opk_word *defined(const struct opk_symbols *symbols, const c
 		return &symbols->constant[i]->name;
 	if (opk_index_find(&i, &symbols->names, name))
 		return &symbols->derived[i].name;
-	return opk_index_find(&i, &symbols->labels, name) ? symbols->label[i] : NULL;
+	return opk_index_find(&i, &symbols->labels, name) ? &symbols->label[i]->as : NULL;
 }
 
 static void add_parameters(struct opk_symbols *symbols, struct opk_problems *problems, const struct opk_set *set)
@@ -140,19 +140,24 @@ static void add_derived(struct opk_symbols *symbols, struct opk_problems *proble
 /* ---- names in the lists */
 
 /* Several metrics may have the same label, on different chips. */
-static void add_label(struct opk_symbols *symbols, struct opk_problems *problems, const struct opk_word *label)
+static void add_label(struct opk_symbols *symbols, struct opk_problems *problems, const struct opk_set_item *item)
 {
-	const struct opk_word **slot;
+	const struct opk_word *label = &item->as;
+	const struct opk_set_item **slot;
+	size_t known;
 
-	if (opk_index_find(NULL, &symbols->labels, label->text))
+	if (opk_index_find(&known, &symbols->labels, label->text)) {
+		if (item->has_else)
+			symbols->label[known] = item;
 		return;
+	}
 	if (defined(symbols, label->text)) {
 		tell_twice(problems, label, "the name", defined(symbols, label->text));
 		return;
 	}
 	slot = opk_append(&symbols->label, &symbols->label_capacity, &symbols->label_count, sizeof *slot);
 	if (slot)
-		*slot = label;
+		*slot = item;
 	if (!slot || !opk_index_add(&symbols->labels, label->text, symbols->label_count - 1, NULL))
 		problems->no_memory = true;
 }
@@ -237,7 +242,7 @@ static void add_items(struct opk_symbols *symbols, struct opk_ctx *ctx, struct o
 		else if (item->what.text && item->kind == OPK_SET_ITEM_METRIC)
 			add_legacy(symbols, ctx, problems, set, item);
 		if (item->as.text && !is_derived(symbols, item))
-			add_label(symbols, problems, &item->as);
+			add_label(symbols, problems, item);
 	}
 }
 

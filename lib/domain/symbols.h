@@ -32,7 +32,7 @@ struct opk_symbols {
 	const struct opk_constant **constant;
 	size_t constant_count, constant_capacity;
 	struct opk_index labels; /* short names of metrics, -> `label` */
-	const struct opk_word **label;
+	const struct opk_set_item **label; /* of several entries with the name one that has `else` */
 	size_t label_count, label_capacity;
 	struct opk_index names; /* of derived metrics, -> `derived` */
 	struct opk_derived_symbol *derived;
