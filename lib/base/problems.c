@@ -4,29 +4,43 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Who has more does not read them. */
-enum { MAX_KEPT = 100 };
+static bool was_told(const struct opk_problems *problems, const struct opk_place *place, const char *message)
+{
+	for (size_t i = 0; i < problems->count; i++) {
+		const struct opk_place *other = &problems->items[i].place;
+
+		if (other->source == place->source && other->line == place->line && other->column == place->column
+		    && !strcmp(problems->items[i].message, message))
+			return true;
+	}
+	return false;
+}
+
+bool opk_problems_full(const struct opk_problems *problems)
+{
+	return problems->count >= OPK_MAX_PROBLEMS;
+}
 
 void opk_problems_add(struct opk_problems *problems, const struct opk_place *place, const char *format, ...)
 {
-	char *message = NULL;
+	opk_autofree char *message = NULL;
 	va_list args;
-	int length;
 
-	if (problems->count == MAX_KEPT) {
+	if (opk_problems_full(problems)) {
 		problems->untold++;
 		return;
 	}
 	va_start(args, format);
-	length = vasprintf(&message, format, args);
+	if (vasprintf(&message, format, args) < 0)
+		message = NULL;
 	va_end(args);
-	if (length < 0
-	    || !opk_grow(&problems->items, &problems->capacity, problems->count, sizeof *problems->items)) {
-		free(length < 0 ? NULL : message);
-		problems->no_memory = true;
+	if (message && was_told(problems, place, message))
 		return;
-	}
-	problems->items[problems->count++] = (struct opk_problem){ *place, message };
+	if (!message
+	    || !opk_grow(&problems->items, &problems->capacity, problems->count, sizeof *problems->items))
+		problems->no_memory = true;
+	else
+		problems->items[problems->count++] = (struct opk_problem){ *place, opk_take(message) };
 }
 
 /* Files come in the order in which they first have one. */
@@ -71,16 +85,21 @@ static void push(struct opk_ctx *ctx, int code, const struct opk_problem *proble
 	opk_add(ctx, code, "%s%s%s", where ? where : "", where && *where ? ": " : "", problem->message);
 }
 
+void opk_problems_push(struct opk_ctx *ctx, struct opk_problems *problems, int code)
+{
+	sort(problems);
+	for (size_t i = problems->count; i-- > 0;)
+		push(ctx, code, &problems->items[i]);
+}
+
 int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int code, const char *title)
 {
 	if (problems->no_memory)
 		return opk_nomem(ctx, "a metric set");
 	if (!problems->count)
 		return OPK_OK;
-	sort(problems);
 	opk_clear_errors(ctx);
-	for (size_t i = problems->count; i-- > 0;)
-		push(ctx, code, &problems->items[i]);
+	opk_problems_push(ctx, problems, code);
 	if (problems->untold)
 		return opk_add(ctx, code, "%s: %zu errors, the first %zu of them:", title,
 		               problems->count + problems->untold, problems->count);

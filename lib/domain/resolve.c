@@ -19,12 +19,8 @@ bool opk_resolver_need_catalog(struct opk_resolver *r)
 
 void opk_resolver_explain(struct opk_resolver *r, const char *name, const struct opk_place *place)
 {
-	if (!opk_resolver_need_catalog(r))
-		return;
-	opk_clear_errors(r->ctx);
-	opk_catalog_explain(r->ctx, OPK_EINPUT, r->catalog, name, "");
-	opk_problems_add(&r->problems, place, "%s",
-	                 opk_error_count(r->ctx) ? opk_error_message(r->ctx, 0) : "out of memory");
+	if (opk_resolver_need_catalog(r))
+		opk_catalog_tell(r->ctx, &r->problems, place, r->catalog, name);
 }
 
 void opk_resolver_leave_out(struct opk_resolver *r, const char *name)

@@ -205,7 +205,7 @@ static void tell_nothing(struct opk_resolver *r, const struct opk_entries *list,
 	/* It may have been optional. */
 	if (opk_strlist_contains(&r->out->left_out, text))
 		return;
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count && !opk_problems_full(&r->problems); i++)
 		opk_nearest_try(&nearest, list->items[i].name);
 	opk_problems_add(&r->problems, &word->place, "on %s the set has no %.200s that could be removed"
 	                 OPK_DID_YOU_MEAN, r->chip, text, OPK_NEAR(nearest.best));

@@ -44,9 +44,10 @@ static void tell_unknown(struct checker *c, const struct opk_word *word, const c
 		tell_underscore(c, word, name);
 		return;
 	}
-	for (size_t i = 0; i < c->symbols->derived_count; i++)
+	/* What will not be told need not be looked for. */
+	for (size_t i = 0; i < c->symbols->derived_count && !opk_problems_full(c->problems); i++)
 		opk_suggestions_try(&derived, c->symbols->derived[i].name.text);
-	if (opk_legacy_suggest(&near, c->ctx, name))
+	if (!opk_problems_full(c->problems) && opk_legacy_suggest(&near, c->ctx, name))
 		opk_clear_errors(c->ctx);
 	best = derived.count ? derived.best[0].name : near.count ? near.items[0] : NULL;
 	opk_problems_add(c->problems, &word->place,
