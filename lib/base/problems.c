@@ -77,12 +77,20 @@ void opk_add_excerpt(struct opk_ctx *ctx, int code, const struct opk_place *plac
 	opk_add(ctx, code, "  %s", line);
 }
 
-static void push(struct opk_ctx *ctx, int code, const struct opk_problem *problem)
+/* "PLACE: MESSAGE"; NULL when out of memory. */
+static char *text_of(const struct opk_problem *problem)
 {
 	opk_autofree char *where = opk_place_text(&problem->place);
 
+	return where ? opk_printf("%s%s%s", where, *where ? ": " : "", problem->message) : NULL;
+}
+
+static void push(struct opk_ctx *ctx, int code, const struct opk_problem *problem)
+{
+	opk_autofree char *text = text_of(problem);
+
 	opk_add_excerpt(ctx, code, &problem->place);
-	opk_add(ctx, code, "%s%s%s", where ? where : "", where && *where ? ": " : "", problem->message);
+	opk_add(ctx, code, "%s", text ? text : problem->message);
 }
 
 void opk_problems_push(struct opk_ctx *ctx, struct opk_problems *problems, int code)
@@ -104,6 +112,30 @@ int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int co
 		return opk_add(ctx, code, "%s: %zu errors, the first %zu of them:", title,
 		               problems->count + problems->untold, problems->count);
 	return problems->count > 1 ? opk_add(ctx, code, "%s: %zu errors", title, problems->count) : code;
+}
+
+bool opk_problems_list(struct opk_strlist *out, const struct opk_problems *problems)
+{
+	for (size_t i = 0; i < problems->count; i++)
+		if (!opk_strlist_take(out, text_of(&problems->items[i])))
+			return false;
+	return true;
+}
+
+void opk_problems_drop(struct opk_problems *problems, const struct opk_strlist *told)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < problems->count; i++) {
+		opk_autofree char *text = text_of(&problems->items[i]);
+
+		problems->no_memory |= !text;
+		if (text && opk_strlist_contains(told, text))
+			free(problems->items[i].message);
+		else
+			problems->items[kept++] = problems->items[i];
+	}
+	problems->count = kept;
 }
 
 void opk_problems_clear(struct opk_problems *problems)

@@ -5,6 +5,7 @@
 
 #include "base/ctx.h"
 #include "base/source.h"
+#include "base/strlist.h"
 
 /* So many are kept: who has more does not read them. */
 enum { OPK_MAX_PROBLEMS = 100 };
@@ -37,6 +38,10 @@ bool opk_problems_full(const struct opk_problems *problems);
 int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int code, const char *title);
 /* Adds them to the cause chain, without a title. */
 void opk_problems_push(struct opk_ctx *ctx, struct opk_problems *problems, int code);
+/* Each as "PLACE: MESSAGE", in no order; false when out of memory. */
+bool opk_problems_list(struct opk_strlist *out, const struct opk_problems *problems);
+/* Drops those that such a list has. */
+void opk_problems_drop(struct opk_problems *problems, const struct opk_strlist *told);
 /* Adds the line of a place and its caret to the cause chain, for the message that is added next. */
 void opk_add_excerpt(struct opk_ctx *ctx, int code, const struct opk_place *place);
 void opk_problems_clear(struct opk_problems *problems);
