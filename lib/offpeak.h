@@ -974,6 +974,11 @@ size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i);
 /* Of a derived metric the one declared, or what follows from its formula; "" where it is not known. */
 const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i);
+/*
+ * The heading that the set has over a column, with `first` and `count` of the set's columns, whatever is shown here; NULL:
+ * none. Borrowed: the recording or the set has to stay open.
+ */
+const struct opk_meta_heading *opk_evaluation_column_heading(const struct opk_evaluation *evaluation, size_t i);
 /* Fills a value a column from those of a row or a joined row, one a metric. */
 void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
                             const double *metrics);
@@ -1102,6 +1107,12 @@ int opk_out_record(struct opk_out *out, const struct opk_column *columns,
 int opk_out_table(struct opk_out *out, const char *name, const struct opk_column *columns,
                   size_t count);
 int opk_out_row(struct opk_out *out, const union opk_cell *cells);
+/*
+ * Headings, which only tables for people have: over `count` columns of this table from `first` on; and over the rows that
+ * come next, with prose below it, until another one comes, or none ("").
+ */
+int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t count);
+int opk_out_heading(struct opk_out *out, const char *title, const char *text);
 int opk_out_finish(struct opk_out *out);
 void opk_out_free(struct opk_out *out);
 
