@@ -423,6 +423,12 @@ int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path);
  * in .yaml or .yml), or a comma-separated list of metric names.
  */
 int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
+/*
+ * The same, for a check: where files have errors (OPK_EINPUT, and the chain has them as opk_set_load()'s), *out is
+ * nevertheless the set, as far as it could be read. Only opk_set_check_claims() and opk_set_check_on() take it, and
+ * tell neither the same errors again nor what follows from them. NULL: there is nothing more to be said.
+ */
+int opk_set_find_partly(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
 /* From metric names with commas between, whatever they look like. */
 int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *names);
 /* Several sets as one: metrics in order, each once; their profilers must agree. */
@@ -455,6 +461,12 @@ const char *opk_set_chip_place(const struct opk_set *set, size_t i);
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
 /* OPK_EINPUT with each name that is no chip of NVIDIA's library, nor an architecture, or lacks the set's profiler. */
 int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set, const struct opk_chips *chips);
+/*
+ * OPK_EINPUT with everything that is wrong with the set on one chip, in any case: metrics, patterns and constants that
+ * it lacks, units, and metrics that CUPTI refuses by themselves. OPK_EUSAGE of a chip that the set does not claim.
+ * Whether the metrics go together only a plan tells.
+ */
+int opk_set_check_on(struct opk_ctx *ctx, const struct opk_set *set, const char *chip);
 /* "FILE:LINE:COLUMN" of the i-th metric; "" for metrics from the command line. */
 const char *opk_set_metric_place(const struct opk_set *set, size_t i);
 
@@ -1008,6 +1020,11 @@ size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i);
 /* Of a derived metric the one declared, or what follows from its formula; "" where it is not known. */
 const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i);
+/*
+ * The heading that the set has over a column, with `first` and `count` of the set's columns, whatever is shown here; NULL:
+ * none. Borrowed: the recording or the set has to stay open.
+ */
+const struct opk_meta_heading *opk_evaluation_column_heading(const struct opk_evaluation *evaluation, size_t i);
 /* Fills a value a column from those of a row or a joined row, one a metric. */
 void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
                             const double *metrics);
@@ -1136,6 +1153,12 @@ int opk_out_record(struct opk_out *out, const struct opk_column *columns,
 int opk_out_table(struct opk_out *out, const char *name, const struct opk_column *columns,
                   size_t count);
 int opk_out_row(struct opk_out *out, const union opk_cell *cells);
+/*
+ * Headings, which only tables for people have: over `count` columns of this table from `first` on; and over the rows that
+ * come next, with prose below it, until another one comes, or none ("").
+ */
+int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t count);
+int opk_out_heading(struct opk_out *out, const char *title, const char *text);
 int opk_out_finish(struct opk_out *out);
 void opk_out_free(struct opk_out *out);
 

@@ -182,6 +182,43 @@ START_TEST(asked_for)
 }
 END_TEST
 
+START_TEST(headings_over_columns)
+{
+	static const struct opk_meta_heading headings[] = { { "One", "", 0, 2 }, { "Two", "prose", 3, 1 } };
+	static const struct {
+		struct here here;
+		bool listed; /* the set's columns: ratio, b, a, twice, one; or a, b, ratio.pct, twice... */
+		const char *wanted[MAX_COLUMNS]; /* none: all */
+		const char *told; /* of each column the first letter of its heading */
+	} rows[] = {
+		{ HERE, true, { NULL }, "OO-T-" },
+		{ HERE, true, { "twice", "b", "fake__b.sum", "sum", "fake__c.sum", "ratio" }, "TOO--O" },
+		{ HERE, false, { NULL }, "OO-T----" },
+		{ HERE, false, { "fake__b.sum", "b", "fake__ratio.pct", "twice" }, "OO-T" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_meta meta = base;
+		struct opk_columns columns;
+		char told[MAX_COLUMNS + 1] = "";
+		size_t count = 0;
+
+		while (count < MAX_COLUMNS && rows[i].wanted[count])
+			count++;
+		meta.headings = headings;
+		meta.heading_count = 2;
+		meta.column_count = rows[i].listed ? 5 : 0;
+		ck_ok(ctx, opk_columns_init(&columns, ctx, &meta, count ? rows[i].wanted : NULL, count));
+		for (size_t j = 0; j < columns.names.count; j++)
+			told[j] = columns.headings[j] ? *columns.headings[j]->title : '-';
+		ck_row(&rows[i], !strcmp(told, rows[i].told), "%s", told);
+		opk_columns_clear(&columns);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(names_of_nothing)
 {
 	static const struct {
@@ -389,6 +426,8 @@ START_TEST(without_memory)
 		long n;
 
 		meta.column_count = way == 2 ? 0 : 5;
+		meta.headings = &(struct opk_meta_heading){ "One", "", 0, 2 };
+		meta.heading_count = 1;
 		for (n = 0; failed; n++) {
 			struct opk_columns columns;
 			int code;
@@ -419,6 +458,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_test(tests, shown_by_itself);
 	tcase_add_test(tests, asked_for);
+	tcase_add_test(tests, headings_over_columns);
 	tcase_add_test(tests, names_of_nothing);
 	tcase_add_test(tests, bad_formulas);
 	tcase_add_test(tests, nan_goes_through);

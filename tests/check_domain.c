@@ -2,6 +2,7 @@
 /* Chips, catalogs and plans, where NVIDIA's libraries refuse and fail on demand. */
 #include "domain/plan.h"
 #include "domain/set.h"
+#include "base/buf.h"
 #include "fake_nv.h"
 #include "testing.h"
 
@@ -282,6 +283,46 @@ START_TEST(plan)
 }
 END_TEST
 
+/* Thousands of wrong metrics are counted, and the first ones named, without asking CUPTI of each. */
+START_TEST(many_wrong_metrics)
+{
+	static const struct {
+		struct here here;
+		const char *before; /* the wrong ones */
+		const char *wrong;  /* with a number in it */
+		const char *title;
+		size_t messages;
+	} rows[] = {
+		{ HERE, "", "x__%d.sum", "set custom: 9000 of 9000 metrics don't work on FA100, profiler range",
+		  102 },
+		{ HERE, "fake__a.sum", "x__%d.sum", "set custom: at least 9000 of 9001 metrics don't work", 102 },
+		{ HERE, "fake__listed.sum,x__a.sum", "fake__a.x%d", "at least 9001 of 9002 metrics", 102 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_plan_options options = OPK_INIT(options);
+		struct opk_plan *made = NULL;
+		opk_autobuf struct opk_buf names = { 0 };
+
+		opk_buf_add_text(&names, rows[i].before);
+		for (int n = 0; n < 9000; n++) {
+			opk_buf_add_text(&names, ",");
+			opk_buf_add_printf(&names, rows[i].wrong, n);
+		}
+		opk_buf_add(&names, "", 1);
+		options.chip = "FA100";
+		ck_code(ctx, plan_of(&made, ctx, (char *)names.data, &options), OPK_EUSAGE);
+		ck_row(&rows[i], strstr(opk_error_message(ctx, opk_error_count(ctx) - 1), rows[i].title), "%s",
+		       opk_error_message(ctx, opk_error_count(ctx) - 1));
+		ck_row(&rows[i], opk_error_count(ctx) == rows[i].messages, "%zu", opk_error_count(ctx));
+		ck_row(&rows[i], fake.calls[FAKE_cuptiProfilerHostInitialize] < 10, "%u host objects",
+		       fake.calls[FAKE_cuptiProfilerHostInitialize]);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
 /* Where the plan's own calls fail, that is said. */
 START_TEST(plan_calls_fail)
 {
@@ -397,6 +438,7 @@ int main(void)
 	tcase_add_test(tests, catalog);
 	tcase_add_loop_test(tests, plan, 0, COUNT(plan_rows));
 	tcase_add_test(tests, plan_calls_fail);
+	tcase_add_test(tests, many_wrong_metrics);
 	tcase_add_test(tests, plan_with_availability);
 	tcase_add_test(tests, plan_detail);
 	tcase_set_timeout(tests, 60);

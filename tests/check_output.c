@@ -2,43 +2,9 @@
 /* Rows as table, CSV, JSON and NDJSON. */
 #include <math.h>
 
-#include "base/buf.h"
 #include "base/json_read.h"
 #include "rows.h"
 #include "testing.h"
-
-static int collect(void *data, const void *bytes, size_t size)
-{
-	opk_buf_add(data, bytes, size);
-	return 0;
-}
-
-struct writing {
-	struct opk_ctx *ctx;
-	struct opk_out *out;
-	struct opk_buf buf;
-};
-
-static void begin(struct writing *w, enum opk_format format, size_t width)
-{
-	struct opk_out_options options = OPK_INIT(options);
-
-	options.format = format;
-	options.width = width;
-	*w = (struct writing){ .ctx = new_ctx() };
-	ck_ok(w->ctx, opk_out_new(&w->out, w->ctx, &options, collect, &w->buf));
-}
-
-/* What was written, to be freed. */
-static char *end(struct writing *w)
-{
-	ck_ok(w->ctx, opk_out_finish(w->out));
-	opk_buf_add(&w->buf, "", 1);
-	ck_assert(!w->buf.failed);
-	opk_out_free(w->out);
-	opk_ctx_free(w->ctx);
-	return (char *)w->buf.data;
-}
 
 START_TEST(formats_parsed)
 {
@@ -189,17 +155,6 @@ START_TEST(record_alone)
 END_TEST
 
 /* ---- cells ------------------------------------------------------------------------------ */
-
-static char *one_cell(enum opk_format format, struct opk_column column, union opk_cell cell,
-                      size_t width)
-{
-	struct writing w;
-
-	begin(&w, format, width);
-	ck_ok(w.ctx, opk_out_table(w.out, "t", &column, 1));
-	ck_ok(w.ctx, opk_out_row(w.out, &cell));
-	return end(&w);
-}
 
 START_TEST(csv_quoting)
 {
@@ -481,59 +436,6 @@ START_TEST(lists)
 }
 END_TEST
 
-START_TEST(lines_are_cut)
-{
-	static const struct {
-		struct here here;
-		const char *text;
-		size_t width;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, "abcdef", 0, "abcdef" },
-		{ HERE, "abcdef", 6, "abcdef" },
-		{ HERE, "abcdef", 7, "abcdef" },
-		{ HERE, "abcdef", 5, "ab..." },
-		{ HERE, "abcdef", 4, "a..." },
-		{ HERE, "abcdef", 3, "abc" },
-		{ HERE, "abcdef", 1, "a" },
-		{ HERE, "abc   ", 3, "abc" },
-		{ HERE, "a\xc3\xa9z", 3, "a\xc3\xa9" },
-		{ HERE, "a\xc3\xa9z", 2, "a" },
-		{ HERE, "\xc3\xa9", 1, "" },
-		{ HERE, "\xe2\x82\xac\xe2\x82\xaczz", 6, "\xe2\x82\xac..." },
-		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 5, "..." },
-		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 4, "..." },
-		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 3, "\xe2\x82\xac" },
-		{ HERE, "\xf0\x9f\x98\x80z", 3, "" },
-		{ HERE, "\xf0\x9f\x98\x80zzzz", 7, "\xf0\x9f\x98\x80..." },
-	};
-	static const struct opk_column column = { "c", OPK_CELL_STRING };
-
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		union opk_cell cell = { .string = rows[i].text };
-		opk_autofree char *got = one_cell(OPK_TABLE, column, cell, rows[i].width);
-		opk_autofree char *wanted = opk_printf("c\n%s\n", rows[i].wanted);
-
-		ck_row(&rows[i], !strcmp(got, wanted), "got %s", got);
-	}
-}
-END_TEST
-
-START_TEST(records_are_cut)
-{
-	static const struct opk_column column = { "name", OPK_CELL_STRING };
-	opk_autofree char *got = NULL, *csv = NULL;
-	struct writing w;
-
-	begin(&w, OPK_TABLE, 8);
-	ck_ok(w.ctx, opk_out_record(w.out, &column, &(union opk_cell){ .string = "abcdef" }, 1));
-	got = end(&w);
-	ck_assert_str_eq(got, "name ...\n");
-	csv = one_cell(OPK_CSV, column, (union opk_cell){ .string = "abcdef" }, 3);
-	ck_assert_str_eq(csv, "name\nabcdef\n");
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("output");
@@ -555,8 +457,6 @@ int main(void)
 	tcase_add_test(tests, doubles_round_trip);
 	tcase_add_test(tests, json_is_json);
 	tcase_add_test(tests, lists);
-	tcase_add_test(tests, lines_are_cut);
-	tcase_add_test(tests, records_are_cut);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -186,11 +186,29 @@ START_TEST(many_problems)
 	struct opk_ctx *ctx = new_ctx();
 	opk_autoproblems struct opk_problems problems = { 0 };
 
-	for (size_t i = 0; i < 1000; i++)
-		add(&problems, NULL, 0, 0);
+	for (size_t i = 0; i < 1000; i++) {
+		ck_assert_int_eq(opk_problems_full(&problems), i >= 100);
+		add(&problems, NULL, i, 0);
+	}
 	ck_code(ctx, opk_problems_fail(ctx, &problems, OPK_EINPUT, "t"), OPK_EINPUT);
 	ck_assert_uint_eq(opk_error_count(ctx), 101);
 	ck_assert_str_eq(opk_error_message(ctx, 100), "t: 1000 errors, the first 100 of them:");
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Two steps may find the same. */
+START_TEST(told_twice)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_autoproblems struct opk_problems problems = { 0 };
+
+	add(&problems, NULL, 1, 1);
+	add(&problems, NULL, 1, 2);
+	add(&problems, NULL, 1, 1);
+	opk_problems_add(&problems, &(struct opk_place){ NULL, 1, 1 }, "also wrong");
+	ck_code(ctx, opk_problems_fail(ctx, &problems, OPK_EINPUT, "t"), OPK_EINPUT);
+	ck_assert_str_eq(chain(ctx), "t: 3 errors\nwrong\nalso wrong\nwrong\n");
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -284,6 +302,7 @@ int main(void)
 	tcase_add_test(tests, places_within);
 	tcase_add_test(tests, chains);
 	tcase_add_test(tests, many_problems);
+	tcase_add_test(tests, told_twice);
 	tcase_add_test(tests, problems_without_memory);
 	tcase_add_test(tests, globs);
 	tcase_add_test(tests, indices);

@@ -372,6 +372,96 @@ START_TEST(constants)
 }
 END_TEST
 
+/* ---- all errors at once ---------------------------------------------------------------- */
+
+START_TEST(all_errors)
+{
+	static const struct row rows[] = {
+		/* Each name that a formula lacks, and those of the formulas that it uses. */
+		{ HERE, "derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\nmetrics: [e]",
+		  "set t on FA100: 3 errors\n"
+		  "t.yaml:2:14: FA100 has no metric 'no__x.sum'\n"
+		  "  derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\n               ^\n"
+		  "t.yaml:2:26: FA100 has no metric 'no__y.sum'\n"
+		  "  derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\n                           ^\n"
+		  "t.yaml:2:44: FA100 has no metric 'no__z.sum'\n"
+		  "  derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\n"
+		  "                                             ^\n" },
+		/* Who does without one of them is no reason to tell. */
+		{ HERE, "derived: {d: no__x.sum, e: d + x}\n"
+		        "metrics: [fake__a.sum, {metric: d, optional: true}, {metric: no__y.sum, as: x, optional: true}]",
+		  "fake__a.sum\nleft out no__y.sum d e\n" },
+		/* Units beside names beside what CUPTI refuses, though a plain list would not be looked at. */
+		{ HERE, "derived: {d: {formula: fake__b.sum, unit: second}}\nmetrics: [no__x.sum, fake__a.sum]",
+		  "set t on FA100: 2 errors\n"
+		  "t.yaml:2:43: on FA100 the formula gives byte, not second\n"
+		  "  derived: {d: {formula: fake__b.sum, unit: second}}\n"
+		  "                                            ^\n"
+		  "t.yaml:3:11: FA100 has no metric 'no__x.sum'\n"
+		  "  metrics: [no__x.sum, fake__a.sum]\n            ^\n" },
+		{ HERE, "metrics: [fake__listed.sum, fake__x*]",
+		  "set t on FA100: 2 errors\n"
+		  "t.yaml:2:11: fake__listed.sum is listed for FA100 but can't be scheduled on it, profiler range "
+		  "(cuptiProfilerHostConfigAddMetrics: CUPTI_ERROR_UNKNOWN (999); the library gives no reason; a "
+		  "metric may be listed and yet not be schedulable)\n"
+		  "  metrics: [fake__listed.sum, fake__x*]\n            ^\n"
+		  "t.yaml:2:29: FA100 has no metric that matches fake__x*\n"
+		  "  metrics: [fake__listed.sum, fake__x*]\n                              ^\n" },
+	};
+
+	check_rows(rows, COUNT(rows));
+}
+END_TEST
+
+/* What is known to be wrong is so without a library. */
+START_TEST(errors_without_a_library)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set = load_text(ctx, "name: t\nparameters: {x: a}\nmetrics: ['fake__${x}.sum', no__x.sum]\n");
+	opk_autofree char *got = NULL;
+
+	ck_ok(ctx, opk_set_parameter(set, ctx, "x", "a b"));
+	fake.status[FAKE_cuptiProfilerHostInitialize] = 999;
+	got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
+	ck_assert_str_eq(got, "t.yaml:3:11: 'fake__a b.sum' is no metric name\n"
+	                      "  metrics: ['fake__${x}.sum', no__x.sum]\n            ^\n");
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A set that was read with errors can be checked, and nothing else. */
+START_TEST(a_set_with_errors)
+{
+	static const char text[] = "name: t\nverzion: 1\nmetrics: [fake__a.sum, fake__bb.sum]\n";
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set = NULL, *joined = NULL;
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan *plan = NULL;
+
+	put_file("t.yaml", text, strlen(text));
+	ck_code(ctx, opk_set_find_partly(&set, ctx, in_folder("t.yaml")), OPK_EINPUT);
+	ck_assert_ptr_nonnull(set);
+	options.chip = "FA100";
+	ck_code(ctx, opk_plan_new(&plan, ctx, set, &options), OPK_EINPUT);
+	ck_assert_str_eq(cause(ctx), "set t was read with errors");
+	ck_code(ctx, opk_set_join(&joined, ctx, (const struct opk_set *const *)&set, 1), OPK_EINPUT);
+	ck_code(ctx, opk_set_check_on(ctx, set, "fa100"), OPK_EINPUT);
+	ck_assert_str_eq(errors(ctx), "t.yaml:3:24: FA100 has no metric 'fake__bb.sum', did you mean fake__b?\n"
+	                              "  metrics: [fake__a.sum, fake__bb.sum]\n                         ^\n");
+	ck_code(ctx, opk_set_check_on(ctx, set, "FA10"), OPK_EUSAGE);
+	opk_set_free(opk_take(set));
+	/* Of malformed text nothing is left. */
+	put_file("t.yaml", "name: [", 7);
+	ck_code(ctx, opk_set_find_partly(&set, ctx, in_folder("t.yaml")), OPK_EINPUT);
+	ck_assert_ptr_null(set);
+	ck_ok(ctx, opk_set_find_partly(&set, ctx, "fake__a.sum"));
+	ck_ok(ctx, opk_set_check_on(ctx, set, "FA100"));
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* ---- several sets ----------------------------------------------------------------------- */
 
 struct file {
@@ -797,6 +887,53 @@ START_TEST(loading_without_memory)
 }
 END_TEST
 
+static const char with_errors[] =
+	"name: t\nverzion: 3\nchips: [FA100]\nparameters: {p: [a]}\nconstants: {c: {Hoper: 2}}\n"
+	"derived: {d: c + x + no__a.sum, e: {formula: fake__c.sum, unit: ''}, f: (y}\n"
+	"metrics:\n- {metric: 'fake__${p}.sum', as: x}\n- group: g\n  metrics: [fake__bb.sum, fake__z*, /(/]\n"
+	"- {any: [no__such.sum, no__x.sum], ass: r}\n- fake__listed.sum\n- barnch_efficiency\n"
+	"changes:\n- {for: [FA100], remove: [branch_efficiency, fake__c.sum]}\n";
+
+/* All that is told of it: free(). NULL where an allocation failed. */
+static char *check_without(struct opk_ctx *ctx, long n, bool *failed)
+{
+	opk_auto(opk_set) struct opk_set *set = NULL;
+	opk_autofree char *text = NULL;
+	char *all = NULL;
+	int code;
+
+	fail_allocation(n);
+	code = opk_set_find_partly(&set, ctx, in_folder("t.yaml"));
+	if (code == OPK_EINPUT && set) {
+		text = strdup(errors(ctx));
+		code = opk_set_check_on(ctx, set, "FA100");
+	}
+	*failed = allocation_failed();
+	/* Of errors that are told, words may be lost with the memory. */
+	ck_assert_msg(code == OPK_EINPUT || (code == OPK_ENOMEM && *failed), "allocation %ld: %d: %s", n, code,
+	              errors(ctx));
+	if (*failed)
+		return NULL;
+	ck_assert_int_gt(asprintf(&all, "%s%s", text, errors(ctx)), 0);
+	return all;
+}
+
+START_TEST(checking_without_memory)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	opk_autofree char *told = NULL;
+	bool failed = true;
+
+	put_file("t.yaml", with_errors, strlen(with_errors));
+	for (long n = 0; failed; n++)
+		told = check_without(ctx, n, &failed);
+	ck_assert_msg(strstr(told, "t.yaml: 7 errors\n"), "%s", told);
+	ck_assert_msg(strstr(told, "set t on FA100: 6 errors\n"), "%s", told);
+	ck_assert_int_eq(fake.hosts, 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(a_library_that_fails)
 {
 	static const struct {
@@ -871,6 +1008,9 @@ int main(void)
 	tcase_add_test(tests, derived);
 	tcase_add_test(tests, derived_without);
 	tcase_add_test(tests, constants);
+	tcase_add_test(tests, all_errors);
+	tcase_add_test(tests, errors_without_a_library);
+	tcase_add_test(tests, a_set_with_errors);
 	tcase_add_test(tests, included_sets);
 	tcase_add_test(tests, sets_that_can_not_be_included);
 	tcase_add_test(tests, deep_includes);
@@ -888,6 +1028,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_set_timeout(tests, 300);
 	tcase_add_test(tests, resolving_without_memory);
+	tcase_add_test(tests, checking_without_memory);
 	tcase_add_test(tests, loading_without_memory);
 	return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include "allocation.h"
 #include "base/buf.h"
 #include "base/strlist.h"
+#include "fake_nv.h"
 #include "folder.h"
 #include "golden.h"
 #include "metric_sets.h"
@@ -25,6 +26,17 @@ static void list_files(struct opk_strlist *out, const char *beginning)
 	opk_strlist_sort(out);
 }
 
+static void add_messages(struct opk_buf *out, const struct opk_ctx *ctx)
+{
+	for (size_t i = 0; i < opk_error_count(ctx); i++) {
+		const char *line = message(ctx, i);
+
+		for (; *line; line++)
+			opk_buf_add(out, *line == '\n' ? "?" : line, 1);
+		opk_buf_add_text(out, "\n");
+	}
+}
+
 /* What offpeak would print of a file. */
 static void add_errors(struct opk_buf *out, struct opk_ctx *ctx, const char *file)
 {
@@ -36,26 +48,48 @@ static void add_errors(struct opk_buf *out, struct opk_ctx *ctx, const char *fil
 	code = opk_set_load(&set, ctx, path);
 	ck_assert_msg(code == OPK_EINPUT && !set, "%s: %d", file, code);
 	opk_buf_add_printf(out, "== %s\n", file);
-	for (size_t i = 0; i < opk_error_count(ctx); i++) {
-		const char *line = message(ctx, i);
+	add_messages(out, ctx);
+}
 
-		for (; *line; line++)
-			opk_buf_add(out, *line == '\n' ? "?" : line, 1);
-		opk_buf_add_text(out, "\n");
-	}
+/* What it would print beyond that, where it is checked on a chip. */
+static void add_errors_on(struct opk_buf *out, struct opk_ctx *ctx, const char *file)
+{
+	char path[512];
+	struct opk_set *set = NULL;
+	struct opk_chips *chips = NULL;
+
+	snprintf(path, sizeof path, FILES "%s", file);
+	ck_code(ctx, opk_set_find_partly(&set, ctx, path), OPK_EINPUT);
+	ck_assert_ptr_nonnull(set);
+	ck_ok(ctx, opk_chips_new(&chips, ctx));
+	opk_buf_add_text(out, "-- chips\n");
+	if (opk_set_check_claims(ctx, set, chips))
+		add_messages(out, ctx);
+	opk_buf_add_text(out, "-- FA100\n");
+	if (opk_set_check_on(ctx, set, "fa100"))
+		add_messages(out, ctx);
+	opk_chips_free(chips);
+	opk_set_free(set);
 }
 
 /* Every word of every error; where that is not as it should be, the file has what it is. */
 START_TEST(bad_sets)
 {
-	struct opk_ctx *ctx = new_ctx();
+	struct opk_ctx *ctx = new_ctx(), *with_chips = fake_ctx();
 	opk_autostrlist struct opk_strlist names = { 0 };
 	opk_autobuf struct opk_buf told = { 0 };
 
 	list_files(&names, "bad-");
 	ck_assert_uint_gt(names.count, 45);
-	for (size_t i = 0; i < names.count; i++)
-		add_errors(&told, ctx, names.items[i]);
+	for (size_t i = 0; i < names.count; i++) {
+		bool mixed = strstr(names.items[i], "mixed");
+
+		add_errors(&told, mixed ? with_chips : ctx, names.items[i]);
+		if (mixed)
+			add_errors_on(&told, with_chips, names.items[i]);
+	}
+	ck_assert_int_eq(fake.hosts, 0);
+	opk_ctx_free(with_chips);
 	ck_golden("bad-sets.txt", told.data, told.size);
 	opk_ctx_free(ctx);
 }

@@ -141,8 +141,13 @@ static int write_all_kinds(struct opk_ctx *ctx, enum opk_format format, bool rec
 		code = opk_out_record(out, columns, cells[0], COUNT(columns));
 	if (!code)
 		code = opk_out_table(out, "t", columns, COUNT(columns));
-	for (size_t i = 0; !code && i < 8; i++)
-		code = opk_out_row(out, cells[i % 2]);
+	if (!code)
+		code = opk_out_span(out, "over columns", 1, 2);
+	for (size_t i = 0; !code && i < 8; i++) {
+		code = opk_out_heading(out, "over rows", "and prose");
+		if (!code)
+			code = opk_out_row(out, cells[i % 2]);
+	}
 	if (!code)
 		code = opk_out_finish(out);
 	opk_out_free(out);

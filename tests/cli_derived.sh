@@ -63,6 +63,28 @@ out_has '^1,.*,fused,unitless,1$'
 out_has '^0,.*,fused,unitless,nan$'
 out_has '^1,.*,has_flops,,1$'
 
+section 'eval --format table: headings'
+works eval t.opk --format table
+same 'headings over columns' "$(sed -n 1p out | tr -s ' -')" ' Work - Rest -'
+# They begin where their columns do, and end there.
+same 'columns of a heading' "$(awk 'NR == 1 { at = index($0, "Work"); end = index($0, "Rest") }
+	NR == 2 { print substr($0, at, end - at) }' out | tr -s ' ')" ' rate inst flops '
+lines_are 7
+works eval t.opk --format table --metrics "inst,$hit,ipc,miss"
+same 'headings over some columns' "$(sed -n 1p out | tr -s ' -')" ' Work - Rest -'
+works eval t.opk --format table --metrics "$hit"
+lines_are 6
+works eval t.opk --format table --layout long
+same 'headings between rows' "$(grep -c '^Work$' out) $(grep -c '^Rest$' out) $(grep -c '^  What it did\.$' out)" '5 5 1'
+same 'what stands below them' "$(awk '/^ *[0-9]/ && last ~ /^(Work|Rest|  What)/ { print $(NF - 2) } { last = $0 }' out | sort -u | tr '\n' ' ')" \
+	'miss rate '
+works eval t.opk --format table --layout long --metrics "inst,$hit"
+same 'the end of a group' "$(grep -c '^$' out)" 10
+works eval t.opk --format json
+json 'len(j) == 5 and "Work" not in j[0]'
+works eval t.opk --layout long
+out_lacks Work
+
 section 'eval --metrics'
 works eval t.opk --metrics "flop_rate,$inst,inst,$cycles,smsp__inst_executed.avg"
 header_is "range,name,kernel,grid,block,device,flop_rate,$inst,inst,$cycles,smsp__inst_executed.avg"

@@ -31,8 +31,12 @@ offpeak: bad.yaml: 3 errors
       - smsp__inst_executed.sum
         ^
 END
-equal err wanted
+# Without libcupti a note says that there are no chips.
+grep -v '^offpeak: note: without NVIDIA' "$tmp/err" >got
+equal got wanted
 out_lacks .
+run 4 sets --check bad.yaml --cuda /nonexistent
+err_has '^offpeak: note: without NVIDIA.s libraries it was not checked on any chip$'
 run 4 plan --chip GH100 ./bad.yaml
 err_has '^offpeak: ./bad.yaml: 3 errors$'
 printf 'name: x\nmetrics: [a__b.sum]\n\033[2J: 1\n' >escape.yaml
@@ -124,6 +128,52 @@ if [ -n "$chip" ]; then
 	run 4 sets --check pm.yaml --chip "$chip"
 	out_has "^$chip,,,,the chip lacks the set's profiler\$"
 fi
+
+section 'errors of the text and of chips'
+cat >mixed.yaml <<'END'
+name: mixed
+chips: [GH100, GA100, GX999]
+verzion: 2
+derived:
+  moved: bytes + dram__bytes_raed.sum
+  odd: bytes + gpu__time_duration.sum
+metrics:
+  - {metric: dram__bytes.sum, az: bytes}
+  - {metric: lts__no_such.sum, optional: maybe}
+  - dram__bytes_wirte.sum
+  - {metric: no__other.sum, only: [GA100]}
+END
+run 4 sets --check mixed.yaml
+out_lacks .
+sed -n 's/^\(offpeak:\)* *\([^ ]*:[0-9]*\):[0-9]*:.*/\2/p; s/^offpeak: \(set .*\)/\1/p' "$tmp/err" | grep -v '^$' >places
+cat >wanted <<'END'
+mixed.yaml:3
+mixed.yaml:8
+mixed.yaml:9
+mixed.yaml:2
+set mixed on GA100: 4 errors
+mixed.yaml:5
+mixed.yaml:6
+mixed.yaml:10
+mixed.yaml:11
+END
+equal places wanted
+err_has "GA100 has no metric 'dram__bytes_wirte.sum', did you mean dram__bytes_write\?"
+err_has 'on GA100 byte and nanosecond can.t be added'
+# What another chip has, too, is told once; what a misspelt word leads to, never.
+err_lacks 'on GH100'
+err_lacks 'metric .*no_such'
+run 4 sets --check mixed.yaml --chip GH100
+err_has '^offpeak: set mixed on GH100: 3 errors$'
+run 4 sets --check mixed.yaml --chip GX
+err_has "unknown chip 'GX'"
+# The same without an error of the text.
+sed -e '/verzion/d; s/az:/as:/; s/maybe/true/; s/, GX999//; /no__other/d' mixed.yaml >names.yaml
+run 4 sets --check names.yaml --chip GH100
+err_has '^offpeak: set mixed on GH100: 3 errors$'
+out_has '^GH100,,,,set mixed on GH100: 3 errors$'
+run 4 plan --chip GH100 ./names.yaml
+err_has '^offpeak: set mixed on GH100: 3 errors$'
 
 section 'plan and build'
 refuses 2 'with this there are more than 10000 metrics' plan --chip GH100 '*,a__b.sum'

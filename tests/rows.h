@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Two rows with a cell of each kind, for tests of output. */
+/* Two rows with a cell of each kind, and where they are written, for tests of output. */
 #ifndef OPK_ROWS_H
 #define OPK_ROWS_H
 
 #include <math.h>
 
+#include "base/buf.h"
 #include "testing.h"
 
 enum { FORMATS = 4 };
@@ -20,5 +21,49 @@ static const union opk_cell cells[][COUNT(columns)] = {
 	{ { .string = NULL }, { .uint = 0 }, { .number = (double)NAN }, { .boolean = false },
 	  { .list = { NULL, 0 } } },
 };
+
+static inline int collect(void *data, const void *bytes, size_t size)
+{
+	opk_buf_add(data, bytes, size);
+	return 0;
+}
+
+struct writing {
+	struct opk_ctx *ctx;
+	struct opk_out *out;
+	struct opk_buf buf;
+};
+
+static inline void begin(struct writing *w, enum opk_format format, size_t width)
+{
+	struct opk_out_options options = OPK_INIT(options);
+
+	options.format = format;
+	options.width = width;
+	*w = (struct writing){ .ctx = new_ctx() };
+	ck_ok(w->ctx, opk_out_new(&w->out, w->ctx, &options, collect, &w->buf));
+}
+
+/* What was written, to be freed. */
+static inline char *end(struct writing *w)
+{
+	ck_ok(w->ctx, opk_out_finish(w->out));
+	opk_buf_add(&w->buf, "", 1);
+	ck_assert(!w->buf.failed);
+	opk_out_free(w->out);
+	opk_ctx_free(w->ctx);
+	return (char *)w->buf.data;
+}
+
+static inline char *one_cell(enum opk_format format, struct opk_column column, union opk_cell cell,
+                      size_t width)
+{
+	struct writing w;
+
+	begin(&w, format, width);
+	ck_ok(w.ctx, opk_out_table(w.out, "t", &column, 1));
+	ck_ok(w.ctx, opk_out_row(w.out, &cell));
+	return end(&w);
+}
 
 #endif

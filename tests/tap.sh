@@ -134,6 +134,14 @@ err_has() {
 	fi
 }
 
+err_lacks() {
+	if grep -Eq -e "$1" "$tmp/err"; then
+		fail "$last" "stderr has: $1" "$(grep -E -e "$1" "$tmp/err" | head -n 5)"
+	else
+		ok
+	fi
+}
+
 out_has() {
 	if grep -Eq -e "$1" "$tmp/out"; then
 		ok

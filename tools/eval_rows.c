@@ -92,6 +92,23 @@ static int check_names(const struct eval_rows *rows, struct app *app)
 	return OPK_OK;
 }
 
+/* Headings of the set over its columns, as far as these are side by side. */
+static int put_spans(const struct eval_rows *rows, struct app *app, const struct opk_evaluation *evaluation)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0, next; !code && !rows->long_layout && i < rows->value_count; i = next) {
+		const struct opk_meta_heading *heading = opk_evaluation_column_heading(evaluation, i);
+
+		for (next = i + 1; next < rows->value_count; next++)
+			if (opk_evaluation_column_heading(evaluation, next) != heading)
+				break;
+		if (heading)
+			code = opk_out_span(app->out, heading->title, rows->fixed_count + i, next - i);
+	}
+	return code;
+}
+
 static int begin(struct eval_rows *rows, struct app *app, const struct opk_evaluation *evaluation)
 {
 	int code;
@@ -110,6 +127,8 @@ static int begin(struct eval_rows *rows, struct app *app, const struct opk_evalu
 	code = opk_out_table(app->out,
 	                     rows->profiler == OPK_PROFILER_PM ? "samples" : "ranges",
 	                     rows->columns, rows->column_count);
+	if (!code)
+		code = put_spans(rows, app, evaluation);
 	return code ? app_fail(app, code) : OPK_OK;
 }
 
@@ -184,6 +203,18 @@ static void count_launches(struct eval_rows *rows, const struct eval_input *inpu
 			rows->launches_of[i] = shown->ranges;
 }
 
+/* A heading between the rows, where the group changes; its prose once. */
+static int put_heading(struct eval_rows *rows, struct app *app, const struct opk_meta_heading *heading)
+{
+	bool same = heading == rows->heading;
+
+	rows->heading = heading;
+	if (same)
+		return OPK_OK;
+	return opk_out_heading(app->out, heading ? heading->title : "",
+	                       heading && rows->row_count == 1 ? heading->text : "");
+}
+
 static int print_long(struct eval_rows *rows, struct app *app, const struct eval_input *input,
                       const struct shown_row *shown)
 {
@@ -194,6 +225,9 @@ static int print_long(struct eval_rows *rows, struct app *app, const struct eval
 	for (size_t i = 0; !code && i < opk_evaluation_column_count(input->evaluation); i++) {
 		union opk_cell *cell = rows->cells + rows->fixed_count;
 
+		code = put_heading(rows, app, opk_evaluation_column_heading(input->evaluation, i));
+		if (code)
+			break;
 		(cell++)->string = opk_evaluation_column(input->evaluation, i);
 		(cell++)->string = opk_evaluation_column_unit(input->evaluation, i);
 		(cell++)->number = rows->values[i];

@@ -36,6 +36,7 @@ struct eval_rows {
 	char **names;   /* of the values */
 	bool *computed; /* a value that is not nan in every row */
 	uint64_t row_count;
+	const struct opk_meta_heading *heading; /* over the last row of a long table */
 	/* Of the row and the input that are being printed: one a value, and one a metric. */
 	double *values;
 	uint64_t *launches_of, *launches_of_metrics;

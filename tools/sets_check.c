@@ -10,6 +10,7 @@
 struct check {
 	struct app *app;
 	const struct opk_set *set;
+	bool partly; /* its files have errors: it can't be planned, and there are no rows */
 	const struct opk_chips *chips;
 	char **told; /* messages, with '*' for the chip */
 	size_t told_count;
@@ -29,42 +30,67 @@ static char *without_chip(const char *message, const char *chip)
 	return copy;
 }
 
+static bool is_known(const struct check *check, const char *key)
+{
+	for (size_t i = 0; i < check->told_count; i++)
+		if (!strcmp(check->told[i], key))
+			return true;
+	return false;
+}
+
 /* Whether the message was told of another chip; from now on it was. */
 static bool was_told(struct check *check, const char *message, const char *chip)
 {
 	char *key = without_chip(message, chip), **grown;
+	bool known = key && is_known(check, key);
 
-	for (size_t i = 0; key && i < check->told_count; i++) {
-		if (strcmp(check->told[i], key))
-			continue;
-		free(key);
-		return true;
-	}
-	grown = key ? realloc(check->told, (check->told_count + 1) * sizeof *grown) : NULL;
+	grown = key && !known ? realloc(check->told, (check->told_count + 1) * sizeof *grown) : NULL;
 	if (!grown) {
 		free(key);
-		return false;
+		return known;
 	}
 	check->told = grown;
 	check->told[check->told_count++] = key;
 	return false;
 }
 
-/* The outermost message, and those that no chip before had; a line and its caret go with their message. */
+/* A line and its caret go with the message before them. */
+static bool is_excerpt(const char *message)
+{
+	return *message == ' ';
+}
+
+/* Of several errors the outermost message is a title. */
+static bool has_title(const struct opk_ctx *ctx)
+{
+	size_t count = opk_error_count(ctx);
+
+	return count > 1 && !is_excerpt(opk_error_message(ctx, count - 2));
+}
+
+/* The title over the errors that no chip before had: in the matrix each chip that has any, else those with new ones. */
 static void report(struct check *check, const char *chip)
 {
 	const struct opk_ctx *ctx = check->app->ctx;
-	size_t count = opk_error_count(ctx);
-	bool skip = false;
+	size_t last = opk_error_count(ctx) - 1, errors = last + !has_title(ctx);
+	bool skip = false, begun = !check->partly;
 
-	for (size_t i = count; i-- > 0;) {
+	if (!opk_error_count(ctx))
+		return;
+	if (begun)
+		app_print_cause("offpeak: ", opk_error_message(ctx, last));
+	for (size_t i = errors; i-- > 0;) {
 		const char *message = opk_error_message(ctx, i);
-		bool excerpt = *message == ' ';
 
-		if (!excerpt)
+		if (!is_excerpt(message))
 			skip = was_told(check, message, chip);
-		if (!skip || i == count - 1)
-			app_print_cause(i == count - 1 ? "offpeak: " : "  ", message);
+		if (skip || (i == last && begun))
+			continue;
+		if (!begun)
+			app_print_cause("offpeak: ", opk_error_message(ctx, last));
+		begun = true;
+		if (i != last)
+			app_print_cause("  ", message);
 	}
 }
 
@@ -91,6 +117,17 @@ static int put_row(struct check *check, const char *chip, const struct opk_plan 
 		{ .optional = { left_out, plan != NULL } },
 		{ .string = status },
 	});
+}
+
+static int judge_on(struct check *check, const struct opk_chip *chip)
+{
+	int code = opk_set_check_on(check->app->ctx, check->set, chip->name);
+
+	if (code == OPK_EINPUT || code == OPK_EUSAGE)
+		report(check, chip->name);
+	else if (code)
+		return code;
+	return OPK_OK;
 }
 
 static int plan_on(struct check *check, const struct opk_chip *chip)
@@ -125,6 +162,8 @@ static int check_named(struct check *check, const char *name)
 
 	if (opk_chips_resolve(&chip, check->app->ctx, check->chips, name))
 		return app_fail(check->app, OPK_EUSAGE);
+	if (check->partly)
+		return has_profiler(check->set, chip) ? judge_on(check, chip) : OPK_OK;
 	if (has_profiler(check->set, chip))
 		return plan_on(check, chip);
 	check->worst = OPK_EINPUT;
@@ -137,7 +176,7 @@ static int check_all(struct check *check)
 
 	for (size_t i = 0; !code && i < opk_chips_count(check->chips); i++)
 		if (opk_set_supports(check->set, opk_chips_get(check->chips, i)))
-			code = plan_on(check, opk_chips_get(check->chips, i));
+			code = (check->partly ? judge_on : plan_on)(check, opk_chips_get(check->chips, i));
 	return code;
 }
 
@@ -177,25 +216,41 @@ static int check_names(struct app *app, const struct opk_chips *chips, char **na
 
 static int check_chips(struct check *check, char **names)
 {
+	int code = OPK_OK;
+
+	if (opk_set_check_claims(check->app->ctx, check->set, check->chips))
+		check->worst = app_fail(check->app, OPK_EINPUT);
+	if (!*names)
+		code = check_all(check);
+	for (; !code && *names; names++)
+		code = check_named(check, *names);
+	return code;
+}
+
+static int print_chips(struct check *check, char **names)
+{
 	struct app *app = check->app;
 	int code = app_begin_output(app, app_default_format(app));
 
 	if (code)
 		return code;
-	if (opk_set_check_claims(app->ctx, check->set, check->chips))
-		check->worst = app_fail(app, OPK_EINPUT);
 	code = opk_out_table(app->out, "chips", columns, COLUMNS);
-	if (!code && !*names)
-		code = check_all(check);
-	for (; !code && *names; names++)
-		code = check_named(check, *names);
+	if (!code)
+		code = check_chips(check, names);
 	code = app_end_output(app, code);
 	return check->worst ? check->worst : code;
 }
 
-static int check_set(struct app *app, const struct opk_set *set, const struct option_list *wanted)
+/* What is wrong beside what its files' text told. */
+static void judge(struct check *check, char **names)
 {
-	struct check check = { .app = app, .set = set };
+	if (check_chips(check, names))
+		app_fail(check->app, OPK_EINPUT);
+}
+
+static int check_set(struct app *app, const struct opk_set *set, bool partly, const struct option_list *wanted)
+{
+	struct check check = { .app = app, .set = set, .partly = partly };
 	char **names = split(wanted);
 	struct opk_chips *chips = NULL;
 	int code;
@@ -204,28 +259,36 @@ static int check_set(struct app *app, const struct opk_set *set, const struct op
 		return app_error(app, OPK_EFAILED, "out of memory");
 	code = opk_chips_new(&chips, app->ctx);
 	check.chips = chips;
-	code = code ? app_fail(app, code) : check_names(app, chips, names);
-	if (!code)
-		code = check_chips(&check, names);
+	if (code && partly)
+		app_note("without NVIDIA's libraries it was not checked on any chip");
+	else
+		code = code ? app_fail(app, code) : check_names(app, chips, names);
+	if (!code && partly)
+		judge(&check, names);
+	else if (!code)
+		code = print_chips(&check, names);
 	for (size_t i = 0; i < check.told_count; i++)
 		free(check.told[i]);
 	free(check.told);
 	free(names);
 	opk_chips_free(chips);
-	return code;
+	return partly ? OPK_EINPUT : code;
 }
 
 int sets_check(struct app *app, const char *spec, const struct option_list *chips,
                const struct option_list *params)
 {
 	struct opk_set *set;
-	int code = opk_set_find(&set, app->ctx, spec);
+	int code = opk_set_find_partly(&set, app->ctx, spec);
+	bool partly = code && set;
 
 	if (code)
-		return app_fail(app, code);
+		app_fail(app, code);
+	if (!set)
+		return code;
 	code = give_parameters(app, params, set);
 	if (!code)
-		code = check_set(app, set, chips);
+		code = check_set(app, set, partly, chips);
 	opk_set_free(set);
 	return code;
 }

@@ -312,3 +312,16 @@ int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog 
 	               name, catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "", metric ? ", did you mean " : "", metric ? metric->name : "",
 	               metric ? "?" : "");
 }
+
+void opk_catalog_tell(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_place *place,
+                      const struct opk_catalog *catalog, const char *name)
+{
+	struct opk_ctx quiet = { .nv = ctx->nv };
+
+	/* The nearest name takes a while. */
+	if (!opk_problems_full(problems))
+		opk_catalog_explain(&quiet, OPK_EINPUT, catalog, name, "");
+	problems->no_memory |= !opk_problems_full(problems) && !opk_error_count(&quiet);
+	opk_problems_add(problems, place, "%s", opk_error_count(&quiet) ? opk_error_message(&quiet, 0) : "");
+	opk_clear_errors(&quiet);
+}

@@ -3,6 +3,7 @@
 #define OPK_CATALOG_H
 
 #include "adapters/nv/nv.h"
+#include "base/problems.h"
 #include "domain/catalog_table.h"
 
 struct opk_catalog {
@@ -31,5 +32,8 @@ bool opk_catalog_has_full(const struct opk_catalog *catalog, const struct opk_ct
 /* Adds to the cause chain why `name` is no full metric name of the chip; `place` may be "". */
 int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog *catalog,
                         const char *name, const char *place);
+/* The same as a problem at a place in a file. */
+void opk_catalog_tell(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_place *place,
+                      const struct opk_catalog *catalog, const char *name);
 
 #endif

@@ -216,11 +216,12 @@ static int allocate(struct opk_columns *columns, struct opk_ctx *ctx, size_t met
 
 	columns->owned = opk_alloc_array(all + 1, sizeof *columns->owned);
 	columns->sources = opk_alloc_array(all + 1, sizeof *columns->sources);
+	columns->headings = opk_alloc_array(all + 1, sizeof *columns->headings);
 	columns->derived = opk_alloc_array(derived + 1, sizeof *columns->derived);
 	columns->values = opk_alloc_array(all + 1, sizeof *columns->values);
 	columns->numbers = opk_alloc_array(all + 1, sizeof *columns->numbers);
 	columns->derived_count = derived;
-	return columns->owned && columns->sources && columns->derived && columns->values
+	return columns->owned && columns->sources && columns->headings && columns->derived && columns->values
 	                       && columns->numbers
 	               ? OPK_OK
 	               : fail_nomem(ctx);
@@ -278,6 +279,8 @@ int opk_columns_init(struct opk_columns *columns, struct opk_ctx *ctx, const str
 	else if (!code)
 		code = make_plain(columns, ctx, wanted ? wanted : meta->metrics,
 		                  wanted ? wanted_count : meta->metric_count);
+	if (!code && meta)
+		code = opk_columns_find_headings(columns, ctx, meta);
 	if (code)
 		opk_columns_clear(columns);
 	return code;
@@ -293,6 +296,7 @@ void opk_columns_clear(struct opk_columns *columns)
 	free(columns->owned);
 	opk_strlist_clear(&columns->names);
 	free(columns->sources);
+	free(columns->headings);
 	free(columns->derived);
 	free(columns->values);
 	free(columns->numbers);

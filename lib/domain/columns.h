@@ -22,6 +22,7 @@ struct opk_columns {
 	size_t metric_count;
 	struct opk_strlist names; /* of the columns */
 	size_t *sources;          /* of each column: which value it shows */
+	const struct opk_meta_heading **headings; /* over each column, or NULL; borrowed from the metadata */
 	struct opk_derivation *derived;
 	size_t derived_count;
 	double *values;
@@ -35,6 +36,8 @@ struct opk_columns {
  */
 int opk_columns_init(struct opk_columns *columns, struct opk_ctx *ctx, const struct opk_meta *meta,
                      const char *const *wanted, size_t wanted_count);
+/* Fills `headings`; the metadata has been checked. Of opk_columns_init(). */
+int opk_columns_find_headings(struct opk_columns *columns, struct opk_ctx *ctx, const struct opk_meta *meta);
 void opk_columns_clear(struct opk_columns *columns);
 /* Computes the units that nobody declared from those of the metrics; of these "" is not known. */
 int opk_columns_find_units(struct opk_columns *columns, struct opk_ctx *ctx,

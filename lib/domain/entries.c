@@ -6,7 +6,7 @@
 static void merge(struct opk_entry *old, struct opk_problems *problems, const struct opk_entry *entry)
 {
 	old->optional &= entry->optional;
-	if (!entry->label)
+	if (!entry->label || (entry->item && entry->item->wrong))
 		return;
 	if (old->label && strcmp(old->label->text, entry->label->text))
 		opk_problems_add(problems, &entry->label->place,

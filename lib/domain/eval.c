@@ -311,6 +311,11 @@ const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_
 	return evaluation->columns.names.items[i];
 }
 
+const struct opk_meta_heading *opk_evaluation_column_heading(const struct opk_evaluation *evaluation, size_t i)
+{
+	return evaluation->columns.headings[i];
+}
+
 const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i)
 {
 	const struct opk_columns *columns = &evaluation->columns;

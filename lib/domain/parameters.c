@@ -30,16 +30,18 @@ static bool next_piece(struct piece *out, const char *text)
 	return true;
 }
 
-static const char *value_of(const struct opk_symbols *symbols, const struct piece *piece)
+static const char *value_of(const struct opk_symbols *symbols, const struct piece *piece, bool *known)
 {
 	char name[MAX_NAME + 1];
 	size_t i;
 
+	*known = false;
 	if (piece->name_size > MAX_NAME)
 		return NULL;
 	memcpy(name, piece->name, piece->name_size);
 	name[piece->name_size] = '\0';
-	return opk_index_find(&i, &symbols->parameters, name) ? symbols->values[i] : NULL;
+	*known = opk_index_find(&i, &symbols->parameters, name);
+	return *known ? symbols->values[i] : NULL;
 }
 
 static void tell_unknown(const struct opk_symbols *symbols, struct opk_problems *problems,
@@ -68,7 +70,8 @@ char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_probl
 	struct piece piece;
 
 	for (const char *at = word->text; *at && !out.failed; at += piece.size) {
-		const char *value = NULL;
+		const char *value;
+		bool known;
 
 		if (!next_piece(&piece, at)) {
 			struct opk_place place = opk_place_within(&word->place, word->text,
@@ -77,11 +80,12 @@ char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_probl
 			opk_problems_add(problems, &place, "a '}' is missing behind '${'");
 			return NULL;
 		}
-		value = piece.name ? value_of(symbols, &piece) : NULL;
-		if (piece.name && !value) {
+		value = piece.name ? value_of(symbols, &piece, &known) : NULL;
+		/* One that has no value was told where it is defined. */
+		if (piece.name && !known)
 			tell_unknown(symbols, problems, word, at, &piece);
+		if (piece.name && !value)
 			return NULL;
-		}
 		opk_buf_add(&out, value ? value : at, value ? strlen(value) : piece.size);
 	}
 	opk_buf_add(&out, "", 1);
@@ -100,7 +104,8 @@ size_t opk_symbols_written_at(const struct opk_symbols *symbols, const char *wri
 	size_t from = 0;
 
 	for (const char *at = written; *at && next_piece(&piece, at); at += piece.size) {
-		const char *value = piece.name ? value_of(symbols, &piece) : NULL;
+		bool known;
+		const char *value = piece.name ? value_of(symbols, &piece, &known) : NULL;
 		size_t size = value ? strlen(value) : piece.size;
 
 		if (offset < from + size)

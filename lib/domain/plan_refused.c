@@ -4,33 +4,8 @@
 #include "base/problems.h"
 #include "domain/catalog.h"
 #include "domain/plan.h"
+#include "domain/refused.h"
 #include "domain/set.h"
-
-/* Whether a metric is refused by itself, and why; OPK_OK where it is not. */
-static int explain_metric(struct opk_ctx *ctx, const struct opk_plan *plan,
-                          const struct opk_catalog *catalog, size_t metric)
-{
-	/* A context of its own: trying must not disturb the chain that is being built. */
-	struct opk_ctx quiet = { .nv = ctx->nv };
-	const char *name = plan->resolved.metrics.items[metric];
-	const char *place = plan->resolved.places.items[metric];
-	size_t passes;
-	int code = opk_plan_try(&passes, NULL, NULL, &quiet, plan, &name, 1);
-
-	if (code)
-		opk_add_excerpt(ctx, code, &plan->resolved.marks[metric]);
-	if (code && !opk_catalog_has_full(catalog, ctx, name))
-		code = opk_catalog_explain(ctx, *place ? OPK_EINPUT : OPK_EUSAGE, catalog, name,
-		                           place);
-	else if (code)
-		opk_add(ctx, code,
-		        "%s%s%s is listed for %s but can't be scheduled on it, profiler %s (%s)",
-		        place, *place ? ": " : "", name, plan->chip,
-		        opk_profiler_name(plan->profiler),
-		        quiet.error_count ? quiet.errors[0] : "out of memory");
-	opk_clear_errors(&quiet);
-	return code;
-}
 
 /*
  * Takes the metrics in order, keeps those that fit into so many passes, and names the others, free(). Without a
@@ -81,40 +56,100 @@ static int explain_together(struct opk_ctx *ctx, const struct opk_plan *plan, in
 	               "them two sets", plan->chip, plan->set_name);
 }
 
-/* Each metric is tried alone. */
-int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
-                             const struct opk_set *set, int code)
+/* Why a set was refused, metric by metric. */
+struct refusal {
+	const struct opk_plan *plan;
+	struct opk_catalog *catalog;
+	struct opk_problems problems;
+	const char **listed; /* names that the catalog has, and which metrics they are */
+	size_t *metrics, count;
+	int worst; /* OPK_OK: no name is wrong */
+	bool ended;
+};
+
+static void tell_wrong_names(struct refusal *refusal, struct opk_ctx *ctx)
+{
+	const struct opk_resolved *resolved = &refusal->plan->resolved;
+
+	for (size_t i = 0; i < resolved->metrics.count; i++) {
+		const char *name = resolved->metrics.items[i];
+
+		if (opk_catalog_has_full(refusal->catalog, ctx, name)) {
+			refusal->metrics[refusal->count] = i;
+			refusal->listed[refusal->count++] = name;
+		} else {
+			opk_catalog_tell(ctx, &refusal->problems, &resolved->marks[i], refusal->catalog, name);
+			if (refusal->worst != OPK_EINPUT)
+				refusal->worst = resolved->marks[i].source ? OPK_EINPUT : OPK_EUSAGE;
+		}
+	}
+}
+
+static bool tell_refused(void *data, size_t i, const char *reason)
+{
+	struct refusal *refusal = data;
+
+	opk_tell_refused(&refusal->problems, &refusal->plan->resolved.marks[refusal->metrics[i]], refusal->plan,
+	                 refusal->listed[i], reason);
+	refusal->ended = opk_problems_full(&refusal->problems);
+	return !refusal->ended;
+}
+
+/* The title over what is wrong with metrics. */
+static int sum_up(struct opk_ctx *ctx, const struct opk_set *set, struct refusal *refusal, int code)
+{
+	const struct opk_plan *plan = refusal->plan;
+	bool claimed = opk_set_claims(set, plan->chip);
+
+	/* A wrong name is worse than a metric that can't be scheduled. */
+	code = refusal->worst ? refusal->worst : code;
+	opk_problems_push(ctx, &refusal->problems, code);
+	/* The set is right and the chip is not. */
+	return opk_add(ctx, claimed ? code : OPK_EUSAGE,
+	               "set %s: %s%zu of %zu metrics don't work on %s, profiler %s%s%s", plan->set_name,
+	               refusal->ended ? "at least " : "", refusal->problems.count + refusal->problems.untold,
+	               plan->resolved.metrics.count, plan->chip, opk_profiler_name(plan->profiler),
+	               claimed ? "" : "; it is made for other chips, such as ",
+	               claimed ? "" : opk_set_example(set));
+}
+
+static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct refusal *refusal, int code)
 {
 	/* What NVIDIA said of the whole set is the innermost cause. */
-	opk_autofree char *cause =
-		opk_strdup(ctx->error_count ? ctx->errors[0] : "no reason was given");
-	size_t count = plan->resolved.metrics.count;
-	struct opk_catalog *catalog = NULL;
-	size_t refused = 0;
-	int worst = code;
+	opk_autofree char *cause = opk_strdup(ctx->error_count ? ctx->errors[0] : "no reason was given");
+	struct opk_refused refused = { ctx, refusal->plan, refusal->listed, tell_refused, refusal };
+	int found = OPK_OK;
 
-	if (!cause || opk_catalog_new(&catalog, ctx, plan->chip, plan->profiler))
-		return code;
+	tell_wrong_names(refusal, ctx);
+	refusal->ended = refusal->count && opk_problems_full(&refusal->problems);
+	if (!refusal->ended)
+		found = opk_find_refused(&refused, refusal->count);
+	if (!found && (!cause || refusal->problems.no_memory))
+		found = opk_nomem(ctx, "a plan");
+	if (found)
+		return found;
+	if (!refusal->problems.count)
+		return explain_together(ctx, refusal->plan, code, cause);
 	opk_fail(ctx, code, "%s", cause);
-	/* Backwards, since the chain is read from its outer end. */
-	for (size_t i = count; i-- > 0;) {
-		int one = explain_metric(ctx, plan, catalog, i);
+	return sum_up(ctx, set, refusal, code);
+}
 
-		refused += one != OPK_OK;
-		/* A wrong name is worse than a metric that can't be scheduled. */
-		worst = one > worst || (one && refused == 1) ? one : worst;
-	}
-	opk_catalog_free(catalog);
-	/* The set is right and the chip is not. */
-	if (refused && !opk_set_claims(set, plan->chip))
-		worst = OPK_EUSAGE;
-	if (!refused)
-		return explain_together(ctx, plan, code, cause);
-	return opk_add(ctx, worst, "set %s: %zu of %zu metrics don't work on %s, profiler %s%s%s",
-	               plan->set_name, refused, count, plan->chip,
-	               opk_profiler_name(plan->profiler),
-	               opk_set_claims(set, plan->chip) ? "" : "; it is made for other chips, such as ",
-	               opk_set_claims(set, plan->chip) ? "" : opk_set_example(set));
+static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan, const struct opk_set *set,
+                           int code)
+{
+	size_t count = plan->resolved.metrics.count;
+	opk_autofree const char **listed = opk_alloc_array(count, sizeof *listed);
+	opk_autofree size_t *metrics = opk_alloc_array(count, sizeof *metrics);
+	struct refusal refusal = { .plan = plan, .listed = listed, .metrics = metrics };
+
+	if (!listed || !metrics)
+		return opk_nomem(ctx, "a plan");
+	if (opk_catalog_new(&refusal.catalog, ctx, plan->chip, plan->profiler))
+		return code;
+	code = explain_each(ctx, set, &refusal, code);
+	opk_catalog_free(refusal.catalog);
+	opk_problems_clear(&refusal.problems);
+	return code;
 }
 
 int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "domain/chip.h"
+
 /* ---- what the steps share */
 
 bool opk_resolver_need_catalog(struct opk_resolver *r)
@@ -19,12 +21,8 @@ bool opk_resolver_need_catalog(struct opk_resolver *r)
 
 void opk_resolver_explain(struct opk_resolver *r, const char *name, const struct opk_place *place)
 {
-	if (!opk_resolver_need_catalog(r))
-		return;
-	opk_clear_errors(r->ctx);
-	opk_catalog_explain(r->ctx, OPK_EINPUT, r->catalog, name, "");
-	opk_problems_add(&r->problems, place, "%s",
-	                 opk_error_count(r->ctx) ? opk_error_message(r->ctx, 0) : "out of memory");
+	if (opk_resolver_need_catalog(r))
+		opk_catalog_tell(r->ctx, &r->problems, place, r->catalog, name);
 }
 
 void opk_resolver_leave_out(struct opk_resolver *r, const char *name)
@@ -93,8 +91,23 @@ static void check_names(struct opk_resolver *r)
 	for (size_t i = 0; r->catalog && i < r->list->count; i++) {
 		const struct opk_entry *entry = &r->list->items[i];
 
-		if (entry->derived == OPK_NOT_DERIVED && !opk_catalog_has_full(r->catalog, r->ctx, entry->name))
+		/* What can't be a full name was told. */
+		if (entry->derived == OPK_NOT_DERIVED && strstr(entry->name, "__")
+		    && !opk_catalog_has_full(r->catalog, r->ctx, entry->name))
 			opk_resolver_explain(r, entry->name, &entry->place);
+	}
+}
+
+/* Who has one error shall know of the others, too. */
+static void check(struct opk_resolver *r)
+{
+	if (r->check || r->problems.count)
+		opk_resolver_need_catalog(r);
+	if (!r->code)
+		check_names(r);
+	if (!r->code && (r->check || r->problems.count)) {
+		opk_resolve_units(r);
+		opk_resolve_refused(r);
 	}
 }
 
@@ -161,15 +174,25 @@ static bool stopped(const struct opk_resolver *r)
 	return r->code || r->problems.no_memory || r->problems.count;
 }
 
-static void fill(struct opk_resolver *r)
+static void fill_out(struct opk_resolver *r)
 {
 	struct opk_place nowhere = { 0 };
 
+	keep_sources(r);
+	fill_columns(r);
+	opk_resolve_derived(r);
+	if (r->problems.count && !r->code && !r->problems.no_memory)
+		check(r);
+	else if (!r->out->metrics.count && !stopped(r))
+		opk_problems_add(&r->problems, &nowhere, "set %s has no metric on %s", r->set->name, r->chip);
+}
+
+static void fill(struct opk_resolver *r)
+{
 	opk_symbols_init(&r->symbols, r->ctx, &r->problems, r->set);
+	r->lost = r->symbols.broken;
 	/* A parameter's value may have made errors that the file has not. */
-	if (!r->problems.no_memory)
-		opk_set_check(&r->symbols, r->ctx, &r->problems);
-	if (!stopped(r))
+	if (!r->problems.no_memory && opk_set_check(&r->symbols, r->ctx, &r->problems) && !r->symbols.unfit)
 		make_list(r);
 	if (!r->code && !r->problems.no_memory && r->list) {
 		add_unlisted(r);
@@ -177,14 +200,9 @@ static void fill(struct opk_resolver *r)
 		opk_resolve_missing(r);
 	}
 	if (!r->code && !r->problems.no_memory && r->list)
-		check_names(r);
-	if (stopped(r))
-		return;
-	keep_sources(r);
-	fill_columns(r);
-	opk_resolve_derived(r);
-	if (!r->out->metrics.count && !stopped(r))
-		opk_problems_add(&r->problems, &nowhere, "set %s has no metric on %s", r->set->name, r->chip);
+		check(r);
+	if (!stopped(r) && !r->check)
+		fill_out(r);
 }
 
 /* Wrong is the user's word where the names came from the command line, or the chip is not the set's. */
@@ -202,12 +220,14 @@ static int finish(struct opk_resolver *r)
 	bool claimed = opk_set_claims(r->set, r->chip);
 	int code;
 
-	if (r->code)
+	opk_problems_drop(&r->problems, &r->set->told);
+	/* What is known to be wrong is so without a library, too. */
+	if (r->code && (!r->problems.count || r->code == OPK_ENOMEM))
 		return r->code;
 	r->out->version = r->set->version;
-	if (!stopped(r))
+	if (!stopped(r) && !r->check)
 		r->out->hash = opk_resolved_hash(r->out, r->set->name);
-	r->problems.no_memory |= !title || (!stopped(r) && !r->out->hash);
+	r->problems.no_memory |= !title || (!stopped(r) && !r->check && !r->out->hash);
 	code = opk_problems_fail(r->ctx, &r->problems, code_of(r, claimed), title);
 	if (code && code != OPK_ENOMEM && !claimed)
 		opk_add(r->ctx, code, "set %s is made for other chips, such as %s", r->set->name,
@@ -225,6 +245,7 @@ static void clear(struct opk_resolver *r)
 	free(r->states);
 	free(r->suppressed);
 	opk_index_clear(&r->labels);
+	opk_strlist_clear(&r->lost_labels);
 	opk_catalog_free(r->catalog);
 	opk_problems_clear(&r->problems);
 	opk_symbols_clear(&r->symbols);
@@ -237,6 +258,8 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
 	struct opk_resolver r = { .ctx = ctx, .set = set, .chip = chip, .profiler = profiler, .out = &resolved };
 	int code;
 
+	if (set->told.count)
+		return opk_fail(ctx, OPK_EINPUT, "set %s was read with errors", set->name);
 	fill(&r);
 	code = finish(&r);
 	clear(&r);
@@ -245,6 +268,27 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
 	*out = resolved;
 	resolved = (struct opk_resolved){ 0 };
 	return OPK_OK;
+}
+
+int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *chip, enum opk_profiler profiler)
+{
+	opk_autoresolved struct opk_resolved resolved = { 0 };
+	struct opk_resolver r = { .ctx = ctx, .set = set, .chip = chip, .profiler = profiler, .out = &resolved,
+		                  .check = true };
+	int code;
+
+	fill(&r);
+	code = finish(&r);
+	clear(&r);
+	return code;
+}
+
+int opk_set_check_on(struct opk_ctx *ctx, const struct opk_set *set, const char *chip)
+{
+	opk_autofree char *name = NULL;
+	int code = opk_chip_resolve(&name, ctx, chip);
+
+	return code ? code : opk_set_judge(ctx, set, name, set->profiler);
 }
 
 void opk_resolved_clear(struct opk_resolved *resolved)

@@ -63,6 +63,7 @@ static void find_unit(struct opk_resolver *r, size_t i)
 
 	for (size_t j = 0; units && j < count; j++)
 		units[j] = unit_of(r, opk_formula_name(derived->parsed, j));
+	free(opk_take(r->states[i].unit));
 	if (units)
 		code = opk_formula_unit(&r->states[i].unit, r->ctx, derived->parsed, units, &offset);
 	if (code == OPK_EINPUT) {
@@ -73,7 +74,6 @@ static void find_unit(struct opk_resolver *r, size_t i)
 	r->problems.no_memory |= code == OPK_ENOMEM;
 	compare_units(r, &r->states[i], &derived->unit);
 }
-
 
 /* ---- formulas */
 
@@ -199,6 +199,16 @@ static void add_derived(struct opk_resolver *r, size_t i)
 	                               : opk_strdup("");
 	if (!derived->name || !derived->formula || !derived->unit || !derived->description)
 		r->problems.no_memory = true;
+}
+
+void opk_resolve_units(struct opk_resolver *r)
+{
+	for (size_t i = 0; i < r->symbols.ordered && !r->code && !r->problems.no_memory; i++) {
+		size_t derived = r->symbols.order[i];
+
+		if (r->states[derived].needed && r->symbols.derived[derived].parsed)
+			find_unit(r, derived);
+	}
 }
 
 void opk_resolve_derived(struct opk_resolver *r)

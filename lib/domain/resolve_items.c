@@ -37,10 +37,18 @@ static void add(struct opk_resolver *r, const struct expansion *e, const struct 
 		.item = item,
 		.group = e->group,
 		.derived = derived,
-		.optional = item->optional,
+		.optional = item->optional || item->wrong,
 	};
 
 	add_entry(r, e->list, &entry);
+}
+
+/* What is wrong with the entry was told: nobody shall miss it. */
+static void lose(struct opk_resolver *r, const struct opk_set_item *item)
+{
+	r->lost = true;
+	if (item->as.text && !opk_strlist_add(&r->lost_labels, item->as.text))
+		r->problems.no_memory = true;
 }
 
 /* ---- patterns */
@@ -80,9 +88,11 @@ static void expand_pattern(struct opk_resolver *r, const struct expansion *e, co
 		return;
 	if (add_matches(r, e, item, pattern))
 		return;
-	if (item->optional)
+	if (item->optional || item->wrong) {
 		opk_resolver_leave_out(r, pattern->text);
-	else
+		return;
+	}
+	lose(r, item);
 		opk_problems_add(&r->problems, &item->what.place, "%s has no metric that matches %.200s%s", r->chip,
 		                 pattern->text, r->profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
 }
@@ -104,7 +114,7 @@ static void expand_name(struct opk_resolver *r, const struct expansion *e, const
 		add(r, e, item, r->symbols.derived[derived].name.text, (long)derived);
 		return;
 	}
-	if (item->optional && opk_resolver_need_catalog(r) && !chip_has(r, name))
+	if ((item->optional || item->wrong) && opk_resolver_need_catalog(r) && !chip_has(r, name))
 		opk_resolver_leave_out(r, name);
 	else
 		add(r, e, item, name, OPK_NOT_DERIVED);
@@ -122,15 +132,32 @@ static char *find_candidate(struct opk_resolver *r, const struct opk_set_item *i
 	return NULL;
 }
 
+/* What can't be a full name was told, and may have been the one that the chip has. */
+static bool may_all_be_metrics(struct opk_resolver *r, const struct opk_set_item *item)
+{
+	for (size_t i = 0; i < item->any.count; i++) {
+		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &r->problems, &item->any.items[i]);
+
+		if (!name || !strstr(name, "__") || opk_pattern_kind(name) != OPK_PATTERN_NAME)
+			return false;
+	}
+	return item->any.count;
+}
+
 static void expand_any(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item)
 {
 	opk_autofree char *name = opk_resolver_need_catalog(r) ? find_candidate(r, item) : NULL;
 
-	if (name)
+	if (name) {
 		add(r, e, item, name, OPK_NOT_DERIVED);
-	else if (item->optional)
+		return;
+	}
+	if (item->optional) {
 		opk_resolver_leave_out(r, item->as.text ? item->as.text : item->what.text);
-	else if (!r->code)
+		return;
+	}
+	lose(r, item);
+	if (!r->code && !item->wrong && may_all_be_metrics(r, item))
 		opk_problems_add(&r->problems, &item->what.place, "%s has none of these %zu metrics%s", r->chip,
 		                 item->any.count, r->profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
 }
@@ -148,7 +175,7 @@ static void pass_over(struct opk_resolver *r, const char *name)
 {
 	size_t derived;
 
-	if (opk_index_find(&derived, &r->symbols.names, name))
+	if (name && opk_index_find(&derived, &r->symbols.names, name))
 		r->suppressed[derived] = true;
 }
 
@@ -157,10 +184,10 @@ static void expand_metric(struct opk_resolver *r, const struct expansion *e, con
 	opk_autofree char *text = opk_symbols_substitute(&r->symbols, &r->problems, &item->what);
 	opk_autopattern struct opk_pattern pattern = { 0 };
 
-	if (!text || !opk_pattern_init(&pattern, &r->problems, text, &item->what.place))
-		return;
 	if (!applies(r, item))
 		pass_over(r, text);
+	else if (!text || !opk_pattern_init(&pattern, &r->problems, text, &item->what.place))
+		lose(r, item);
 	else if (pattern.kind == OPK_PATTERN_NAME)
 		expand_name(r, e, item, text);
 	else
@@ -174,6 +201,8 @@ static void expand(struct opk_resolver *r, const struct expansion *e, const stru
 
 		if (item->kind == OPK_SET_ITEM_GROUP)
 			expand(r, &(struct expansion){ e->list, item }, &item->items);
+		else if (!item->what.text)
+			lose(r, item);
 		else if (item->kind == OPK_SET_ITEM_METRIC)
 			expand_metric(r, e, item);
 		else if (applies(r, item))
@@ -202,10 +231,10 @@ static void tell_nothing(struct opk_resolver *r, const struct opk_entries *list,
 {
 	struct opk_nearest nearest = { .name = text };
 
-	/* It may have been optional. */
-	if (opk_strlist_contains(&r->out->left_out, text))
+	/* It may have been optional, or wrong. */
+	if (r->lost || opk_strlist_contains(&r->out->left_out, text))
 		return;
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count && !opk_problems_full(&r->problems); i++)
 		opk_nearest_try(&nearest, list->items[i].name);
 	opk_problems_add(&r->problems, &word->place, "on %s the set has no %.200s that could be removed"
 	                 OPK_DID_YOU_MEAN, r->chip, text, OPK_NEAR(nearest.best));

@@ -109,45 +109,44 @@ static enum opk_lack lack_of(struct opk_resolver *r, const char *name)
 	size_t at;
 
 	if (opk_index_find(&at, &symbols->constants, name))
-		return opk_resolver_value(r, symbols->constant[at]) ? OPK_LACKS_NOTHING : OPK_LACKS_NEEDED;
+		return symbols->constant[at]->wrong || opk_resolver_value(r, symbols->constant[at])
+		               ? OPK_LACKS_NOTHING
+		               : OPK_LACKS_NEEDED;
 	if (opk_index_find(&at, &symbols->labels, name))
+<<<<<<< HEAD
 		return opk_index_find(NULL, &r->labels, name) || symbols->label[at]->has_else
 		               ? OPK_LACKS_NOTHING : OPK_LACKS_OPTIONAL;
 	return lack_of_metric(r, name);
+=======
+		return opk_index_find(NULL, &r->labels, name) || opk_strlist_contains(&r->lost_labels, name)
+		               ? OPK_LACKS_NOTHING
+		               : OPK_LACKS_OPTIONAL;
+	/* What is no name at all was told. */
+	return strstr(name, "__") ? lack_of_metric(r, name) : OPK_LACKS_NOTHING;
+>>>>>>> check-on
 }
 
 static void judge(struct opk_resolver *r, size_t derived)
 {
 	const struct opk_formula *formula = formula_of(r, derived);
-	struct opk_derived_state *state = &r->states[derived];
+	enum opk_lack *lack = &r->states[derived].lack;
+	size_t used;
 
 	for (size_t i = 0; formula && i < opk_formula_name_count(formula) && !r->code; i++) {
 		const char *name = opk_formula_name(formula, i);
-		struct opk_derived_state found = { .of = derived, .name = i };
-		size_t used;
+		enum opk_lack found = opk_index_find(&used, &r->symbols.names, name) ? r->states[used].lack
+		                                                                     : lack_of(r, name);
 
-		if (opk_index_find(&used, &r->symbols.names, name))
-			found = r->states[used];
-		else
-			found.lack = lack_of(r, name);
-		if (found.lack == OPK_LACKS_NOTHING || (state->lack && found.lack != OPK_LACKS_OPTIONAL))
-			continue;
-		state->lack = found.lack;
-		state->of = found.of;
-		state->name = found.name;
+		if (*lack == OPK_LACKS_NOTHING || found == OPK_LACKS_OPTIONAL)
+			*lack = found;
 	}
 }
 
-static void tell_missing(struct opk_resolver *r, const struct opk_derived_state *state)
+static void tell_missing_name(struct opk_resolver *r, const struct opk_derived_symbol *derived, size_t i)
 {
-	const struct opk_derived_symbol *derived = &r->symbols.derived[state->of];
-	const char *name = opk_formula_name(derived->parsed, state->name);
-	struct opk_place place = opk_symbols_place(&r->symbols, derived,
-	                                         opk_formula_name_offset(derived->parsed, state->name));
+	const char *name = opk_formula_name(derived->parsed, i);
+	struct opk_place place = opk_symbols_place(&r->symbols, derived, opk_formula_name_offset(derived->parsed, i));
 
-	if (r->states[state->of].told)
-		return;
-	r->states[state->of].told = true;
 	if (strstr(name, "__"))
 		opk_resolver_explain(r, name, &place);
 	else
@@ -156,15 +155,39 @@ static void tell_missing(struct opk_resolver *r, const struct opk_derived_state 
 		                 r->chip);
 }
 
-/* Returns whether it leaves the list; else the problem is told. */
-static bool leaves(struct opk_resolver *r, const struct opk_entry *entry, const struct opk_derived_state *state)
+/* What the formula itself lacks; what others lack that it uses is told of them. */
+static void tell_missing(struct opk_resolver *r, size_t derived)
+{
+	const struct opk_formula *formula = formula_of(r, derived);
+	size_t used;
+
+	for (size_t i = 0; formula && i < opk_formula_name_count(formula); i++) {
+		const char *name = opk_formula_name(formula, i);
+
+		if (opk_index_find(&used, &r->symbols.names, name))
+			r->states[used].blamed |= r->states[used].lack == OPK_LACKS_NEEDED;
+		else if (lack_of(r, name) == OPK_LACKS_NEEDED)
+			tell_missing_name(r, &r->symbols.derived[derived], i);
+	}
+}
+
+/* Who is blamed comes after what it uses. */
+static void tell_blamed(struct opk_resolver *r)
+{
+	for (size_t i = r->symbols.ordered; i-- > 0;)
+		if (r->states[r->symbols.order[i]].blamed)
+			tell_missing(r, r->symbols.order[i]);
+}
+
+/* Returns whether it leaves the list. */
+static bool leaves(struct opk_resolver *r, const struct opk_entry *entry, struct opk_derived_state *state)
 {
 	bool out = state->lack == OPK_LACKS_OPTIONAL || entry->optional;
 
 	if (out)
 		opk_resolver_leave_out(r, entry->name);
 	else
-		tell_missing(r, state);
+		state->blamed = true;
 	return out;
 }
 
@@ -186,6 +209,7 @@ static void drop(struct opk_resolver *r)
 	r->problems.no_memory |= !marked;
 	if (marked && dropped)
 		opk_entries_drop(r->list, &r->problems, marked);
+	tell_blamed(r);
 }
 
 void opk_resolve_missing(struct opk_resolver *r)

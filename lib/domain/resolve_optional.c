@@ -2,14 +2,8 @@
 /* Metrics that may be left out are planned beforehand: CUPTI refuses some that it lists. */
 #include <string.h>
 
-#include "domain/plan.h"
+#include "domain/refused.h"
 #include "domain/resolver.h"
-
-struct trial {
-	struct opk_resolver *r;
-	const char **names;
-	bool *refused;
-};
 
 bool opk_resolver_plans(struct opk_resolver *r, const char *const *names, size_t count)
 {
@@ -26,19 +20,13 @@ bool opk_resolver_plans(struct opk_resolver *r, const char *const *names, size_t
 	return !code;
 }
 
-/* Halves by halves, since few are refused. */
-static void try(struct trial *t, size_t from, size_t to)
+static bool mark(void *data, size_t i, const char *reason)
 {
-	size_t middle = from + (to - from) / 2;
+	bool *refused = data;
 
-	if (from == to || opk_resolver_plans(t->r, t->names + from, to - from) || t->r->code)
-		return;
-	if (to - from == 1) {
-		t->refused[from] = true;
-		return;
-	}
-	try(t, from, middle);
-	try(t, middle, to);
+	(void)reason;
+	refused[i] = true;
+	return true;
 }
 
 static bool may_be_left_out(const struct opk_entry *entry)
@@ -69,7 +57,9 @@ void opk_resolve_optional(struct opk_resolver *r)
 	size_t count = 0, all = r->list->count;
 	opk_autofree const char **names = opk_alloc_array(all + 1, sizeof *names);
 	opk_autofree bool *refused = opk_alloc_array(all + 1, sizeof *refused);
-	struct trial trial = { r, names, refused };
+	struct opk_plan plan = { .chip = (char *)(uintptr_t)r->chip, .profiler = r->profiler };
+	struct opk_refused trial = { r->ctx, &plan, names, mark, refused };
+	int code;
 
 	if (!names || !refused) {
 		r->problems.no_memory = true;
@@ -78,7 +68,9 @@ void opk_resolve_optional(struct opk_resolver *r)
 	for (size_t i = 0; i < all; i++)
 		if (may_be_left_out(&r->list->items[i]))
 			names[count++] = r->list->items[i].name;
-	try(&trial, 0, count);
-	if (!r->code && memchr(refused, true, count))
+	code = opk_find_refused(&trial, count);
+	if (code)
+		r->code = code;
+	else if (memchr(refused, true, count))
 		drop_refused(r, refused);
 }

@@ -18,8 +18,7 @@ enum opk_lack {
 struct opk_derived_state {
 	bool needed; /* shown, or used by one that is */
 	enum opk_lack lack;
-	size_t of, name; /* whose formula names what is missing, and which of its names */
-	bool told;
+	bool blamed; /* what it lacks is a problem */
 	char *unit; /* NULL: not known */
 };
 
@@ -33,6 +32,9 @@ struct opk_resolver {
 	struct opk_catalog *catalog;      /* NULL before it is needed */
 	int code;                         /* of what is no problem of the set's */
 	bool full;                        /* that there are too many metrics was told */
+	bool lost;                        /* an entry whose error was told is in no list */
+	struct opk_strlist lost_labels;   /* of such entries */
+	bool check;                       /* for the errors alone, all of them */
 	struct opk_entries *lists, *list; /* one a set of the symbols, and the last */
 	bool *suppressed;                 /* one a derived metric: shown only where a list says so */
 	struct opk_derived_state *states; /* one a derived metric */
@@ -59,6 +61,10 @@ void opk_resolve_optional(struct opk_resolver *r);
 void opk_resolve_missing(struct opk_resolver *r);
 /* resolve_derived.c: derived metrics, and the metrics that only they want. */
 void opk_resolve_derived(struct opk_resolver *r);
+/* Their units alone, of those whose formulas are sound. */
+void opk_resolve_units(struct opk_resolver *r);
+/* resolve_refused.c: those that CUPTI refuses are a problem each. */
+void opk_resolve_refused(struct opk_resolver *r);
 /* resolve_hash.c; NULL when out of memory. */
 char *opk_resolved_hash(const struct opk_resolved *resolved, const char *name);
 

@@ -43,6 +43,8 @@ static int join(struct opk_set *to, struct opk_ctx *ctx, struct opk_set *from)
 {
 	struct opk_set **slot;
 
+	if (from->told.count)
+		return opk_fail(ctx, OPK_EINPUT, "set %s was read with errors", from->name);
 	if (from->has_profiler && to->has_profiler && from->profiler != to->profiler)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "set %s is for profiler %s, a set before it for %s: build them apart",

@@ -34,8 +34,12 @@ struct opk_set_item {
 	struct opk_words any;
 	struct opk_word as;
 	bool optional;
+<<<<<<< HEAD
 	bool has_else;
 	double otherwise; /* for formulas, where no metric of the chip has the short name */
+=======
+	bool wrong; /* what is wrong with it was told: what it leads to on a chip is not */
+>>>>>>> check-on
 	struct opk_words only, except; /* chips, architectures, profilers */
 	struct opk_word prose;         /* of a group, as its items */
 	struct opk_set_items items;
@@ -51,6 +55,7 @@ struct opk_change {
 struct opk_constant {
 	struct opk_word name, unit;
 	bool has_default;
+	bool wrong;               /* as of an entry */
 	double value;             /* the default */
 	struct opk_words where;   /* chips and architectures that have another one */
 	double *values;           /* one for each of them */
@@ -64,7 +69,7 @@ struct opk_formula_text {
 
 struct opk_parameter {
 	struct opk_word name;
-	char *value;
+	char *value; /* NULL: what stands there is none, which was told */
 };
 
 struct opk_set {
@@ -79,7 +84,10 @@ struct opk_set {
 	bool has_profiler;
 	enum opk_profiler profiler;
 	bool joined; /* of sets that have nothing to do with each other: it claims every chip */
-	bool broken; /* what it includes could not all be read */
+	/* Only sets that were read with errors have these: they can be checked, but not planned. */
+	struct opk_strlist told; /* the errors */
+	bool broken;             /* what it includes, or defines, could not all be read */
+	bool unfit;              /* so little is sure that nothing can be said of it on a chip */
 	struct opk_words chips;
 	struct opk_set **includes;
 	size_t include_count, include_capacity;

@@ -15,12 +15,15 @@ struct checker {
 	struct opk_ctx *ctx;
 	struct opk_problems *problems;
 	size_t patterns;
+	bool too_much;
 };
 
 static void count_pattern(struct checker *c, const struct opk_pattern *pattern, const struct opk_place *place)
 {
-	if (pattern->kind != OPK_PATTERN_NAME && c->patterns++ == MAX_PATTERNS)
-		opk_problems_add(c->problems, place, "more than %d patterns", MAX_PATTERNS);
+	if (pattern->kind == OPK_PATTERN_NAME || c->patterns++ != MAX_PATTERNS)
+		return;
+	opk_problems_add(c->problems, place, "more than %d patterns", MAX_PATTERNS);
+	c->too_much = true;
 }
 
 /* "dram_bytes.sum" may have been "dram__bytes.sum". */
@@ -39,15 +42,20 @@ static void tell_unknown(struct checker *c, const struct opk_word *word, const c
 	opk_autostrlist struct opk_strlist near = { 0 };
 	struct opk_suggestions derived = { .name = name };
 	const char *best;
+	int code = OPK_OK;
 
 	if (strchr(name, '.') && strchr(name, '_')) {
 		tell_underscore(c, word, name);
 		return;
 	}
-	for (size_t i = 0; i < c->symbols->derived_count; i++)
+	/* What will not be told need not be looked for. */
+	for (size_t i = 0; i < c->symbols->derived_count && !opk_problems_full(c->problems); i++)
 		opk_suggestions_try(&derived, c->symbols->derived[i].name.text);
-	if (opk_legacy_suggest(&near, c->ctx, name))
+	if (!opk_problems_full(c->problems))
+		code = opk_legacy_suggest(&near, c->ctx, name);
+	if (code)
 		opk_clear_errors(c->ctx);
+	c->problems->no_memory |= code == OPK_ENOMEM;
 	best = derived.count ? derived.best[0].name : near.count ? near.items[0] : NULL;
 	opk_problems_add(c->problems, &word->place,
 	                 "'%.200s' is no full metric name such as dram__bytes.sum, no derived metric of this "
@@ -59,6 +67,7 @@ static void check_word(struct checker *c, const struct opk_set_item *item, const
 	const struct opk_index *names = &c->symbols->names;
 	opk_autofree char *formula = NULL;
 	size_t at;
+	int code;
 
 	/* Of nvprof's names possibly under another. */
 	if (item->as.text && opk_index_find(&at, names, item->as.text) && c->symbols->derived[at].legacy)
@@ -69,7 +78,10 @@ static void check_word(struct checker *c, const struct opk_set_item *item, const
 			                 "%.100s is derived under this name already: it takes no other", name);
 		return;
 	}
-	if (opk_legacy_formula(&formula, c->ctx, name) || c->symbols->broken)
+	/* What could not be read may define it, if it can be a name. */
+	code = opk_legacy_formula(&formula, c->ctx, name);
+	c->problems->no_memory |= code == OPK_ENOMEM;
+	if (code || (c->symbols->broken && !strchr(name, '.')))
 		return;
 	if (!formula)
 		tell_unknown(c, &item->what, name);
@@ -140,7 +152,7 @@ static void check_change(struct checker *c, const struct opk_change *change)
 	}
 }
 
-void opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems)
+bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems)
 {
 	struct checker c = { .symbols = symbols, .ctx = ctx, .problems = problems };
 
@@ -150,8 +162,11 @@ void opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struc
 		check_items(&c, &set->items);
 		for (size_t j = 0; j < set->changes.count && j < MAX_CHANGES; j++)
 			check_change(&c, &set->changes.items[j]);
-		if (set->changes.count > MAX_CHANGES)
-			opk_problems_add(problems, &set->changes.items[MAX_CHANGES].place,
-			                 "more than %d changes", MAX_CHANGES);
+		if (set->changes.count <= MAX_CHANGES)
+			continue;
+		opk_problems_add(problems, &set->changes.items[MAX_CHANGES].place, "more than %d changes",
+		                 MAX_CHANGES);
+		c.too_much = true;
 	}
+	return !c.too_much;
 }

@@ -10,6 +10,7 @@ static void each(struct opk_set_reader *r, const struct opk_yaml *map, const cha
                  void (*take)(struct opk_set_reader *r, const struct opk_word *name,
                               const struct opk_yaml *value))
 {
+	r->set->broken |= map->kind != OPK_YAML_MAP;
 	if (map->kind != OPK_YAML_MAP && map->kind != OPK_YAML_BAD) {
 		opk_problems_add(r->problems, &map->place, "a map is needed here, from the name of each %s",
 		                 what);
@@ -52,7 +53,7 @@ static void take_parameter(struct opk_set_reader *r, const struct opk_word *name
 	struct opk_parameter *parameter =
 		opk_append(&r->set->parameters.items, &r->set->parameters.capacity,
 	                   &r->set->parameters.count, sizeof *parameter);
-	const char *text = value->kind == OPK_YAML_SCALAR ? value->text : "";
+	const char *text = value->kind == OPK_YAML_SCALAR ? value->text : NULL;
 
 	if (!parameter) {
 		r->problems->no_memory = true;
@@ -61,14 +62,14 @@ static void take_parameter(struct opk_set_reader *r, const struct opk_word *name
 	if (value->kind != OPK_YAML_SCALAR && value->kind != OPK_YAML_BAD)
 		opk_problems_add(r->problems, &value->place, "plain text is needed here, the default of %.100s",
 		                 name->text);
-	if (strlen(text) > OPK_MAX_PARAMETER) {
+	if (text && strlen(text) > OPK_MAX_PARAMETER) {
 		opk_problems_add(r->problems, &value->place, "a parameter has at most %d characters",
 		                 OPK_MAX_PARAMETER);
-		text = "";
+		text = NULL;
 	}
 	take_name(r, &parameter->name, name);
-	parameter->value = opk_strdup(text);
-	r->problems->no_memory |= !parameter->value;
+	parameter->value = text ? opk_strdup(text) : NULL;
+	r->problems->no_memory |= text && !parameter->value;
 }
 
 void opk_set_read_parameters(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
@@ -106,6 +107,7 @@ static void add_value(struct opk_set_reader *r, struct opk_constant *constant, c
 		opk_problems_add(r->problems, &key->place,
 		                 "'%.100s' is no chip or architecture, nor unit or default" OPK_DID_YOU_MEAN,
 		                 key->text, OPK_NEAR(near));
+		constant->wrong = true;
 		return;
 	}
 	if (!opk_words_add(&constant->where, key->text, &key->place)
@@ -149,10 +151,11 @@ static void take_constant(struct opk_set_reader *r, const struct opk_word *name,
 	for (size_t i = 0; i + 1 < value->count; i += 2)
 		if (value->items[i].kind == OPK_YAML_SCALAR)
 			read_constant_key(r, constant, &value->items[i], &value->items[i + 1]);
-	if (!constant->has_default && !constant->where.count)
-		opk_problems_add(r->problems, &value->place,
-		                 "constant %.100s has no value: give a default, or one for a chip or "
-		                 "architecture", name->text);
+	if (constant->wrong || constant->has_default || constant->where.count)
+		return;
+	opk_problems_add(r->problems, &value->place,
+	                 "constant %.100s has no value: give a default, or one for a chip or architecture", name->text);
+	constant->wrong = true;
 }
 
 void opk_set_read_constants(struct opk_set_reader *r, void *object, const struct opk_yaml *value)

@@ -182,20 +182,27 @@ int opk_set_shipped_path(char **out, struct opk_ctx *ctx, const char *name)
 	return no_such_set(ctx, name);
 }
 
-static int from_shipped(struct opk_set **out, struct opk_ctx *ctx, const char *name)
+int opk_set_find_partly(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
 {
 	opk_autofree char *path = NULL;
-	int code = opk_set_shipped_path(&path, ctx, name);
+	int code;
 
-	return code ? code : opk_set_load(out, ctx, path);
+	*out = NULL;
+	if (opk_set_is_path(spec))
+		return opk_set_load_partly(out, ctx, spec);
+	/* Metric names have a double underscore, sets don't. */
+	if (strchr(spec, ',') || strstr(spec, "__"))
+		return opk_set_from_names(out, ctx, spec);
+	code = opk_set_shipped_path(&path, ctx, spec);
+	return code ? code : opk_set_load_partly(out, ctx, path);
 }
 
 int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
 {
-	if (opk_set_is_path(spec))
-		return opk_set_load(out, ctx, spec);
-	/* Metric names have a double underscore, sets don't. */
-	if (strchr(spec, ',') || strstr(spec, "__"))
-		return opk_set_from_names(out, ctx, spec);
-	return from_shipped(out, ctx, spec);
+	opk_auto(opk_set) struct opk_set *set = NULL;
+	int code = opk_set_find_partly(&set, ctx, spec);
+
+	if (!code)
+		*out = opk_take(set);
+	return code;
 }

@@ -9,5 +9,7 @@
 bool opk_set_is_path(const char *text);
 /* The path of the set that is found by this name; OPK_EUSAGE with a suggestion; free(). */
 int opk_set_shipped_path(char **out, struct opk_ctx *ctx, const char *name);
+/* opk_set_find_partly() of a path. */
+int opk_set_load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *path);
 
 #endif

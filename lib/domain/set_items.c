@@ -39,7 +39,7 @@ static void read_optional(struct opk_set_reader *r, void *object, const struct o
 {
 	struct opk_set_item *item = object;
 
-	opk_set_read_bool(r, &item->optional, value);
+	item->wrong |= !opk_set_read_bool(r, &item->optional, value);
 }
 
 static void read_else(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
@@ -53,14 +53,14 @@ static void read_only(struct opk_set_reader *r, void *object, const struct opk_y
 {
 	struct opk_set_item *item = object;
 
-	opk_set_read_where(r, &item->only, value);
+	item->wrong |= !opk_set_read_where(r, &item->only, value);
 }
 
 static void read_except(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
 	struct opk_set_item *item = object;
 
-	opk_set_read_where(r, &item->except, value);
+	item->wrong |= !opk_set_read_where(r, &item->except, value);
 }
 
 static void read_group(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
@@ -83,10 +83,11 @@ static void read_prose(struct opk_set_reader *r, void *object, const struct opk_
 static void read_group_items(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
 	struct opk_set_item *item = object;
+	bool inside = r->in_group;
 
 	r->in_group = true;
 	opk_set_read_items(r, &item->items, value);
-	r->in_group = false;
+	r->in_group = inside;
 }
 
 static const struct opk_set_field metric_fields[] = {
@@ -117,14 +118,20 @@ static void read_group_map(struct opk_set_reader *r, struct opk_set_item *item, 
 {
 	unsigned seen;
 
-	if (r->in_group) {
+	if (r->in_group)
 		opk_problems_add(r->problems, &value->place, "a group can't be in a group");
-		return;
-	}
 	seen = opk_set_read_map(r, item, value, group_fields, 3, "");
 	if (!(seen & 1U << GROUP_METRICS))
 		opk_problems_add(r->problems, &value->place,
 		                 "the group's list is missing: it goes under the key 'metrics'");
+}
+
+static void read_kind(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	if (has_key(value, "group"))
+		read_group_map(r, object, value);
+	else
+		opk_set_read_map(r, object, value, has_key(value, "any") ? any_fields : metric_fields, 5, "");
 }
 
 static void read_map(struct opk_set_reader *r, struct opk_set_item *item, const struct opk_yaml *value)
@@ -132,6 +139,7 @@ static void read_map(struct opk_set_reader *r, struct opk_set_item *item, const 
 	bool metric = has_key(value, "metric"), any = has_key(value, "any");
 	bool group = has_key(value, "group");
 
+<<<<<<< HEAD
 	if (metric + any + group != 1)
 		opk_problems_add(r->problems, &value->place,
 		                 "%s of the keys metric, any and group is needed here",
@@ -143,10 +151,21 @@ static void read_map(struct opk_set_reader *r, struct opk_set_item *item, const 
 	if (item->has_else && !item->as.text)
 		opk_problems_add(r->problems, &value->place,
 		                 "'else' is what formulas take for a short name: the entry needs 'as', too");
+=======
+	if (metric + any + group == 1) {
+		read_kind(r, item, value);
+		return;
+	}
+	opk_problems_add(r->problems, &value->place, "%s of the keys metric, any and group is needed here",
+	                 metric || any || group ? "only one" : "one");
+	/* It may define a name. */
+	item->wrong = true;
+	opk_set_read_quietly(r, item, value, read_kind);
+>>>>>>> check-on
 }
 
 /* What a file names twice, it names once too often; what depends on chips may stand there twice. */
-static void check_twice(struct opk_set_reader *r, const struct opk_set_item *item)
+static void check_twice(struct opk_set_reader *r, struct opk_set_item *item)
 {
 	const struct opk_word *word = &item->what;
 	size_t first;
@@ -163,6 +182,7 @@ static void check_twice(struct opk_set_reader *r, const struct opk_set_item *ite
 
 		opk_problems_add(r->problems, &word->place, "metric %.200s is listed twice, first at %s",
 		                 word->text, place ? place : "");
+		item->wrong = true;
 	}
 }
 
@@ -170,6 +190,8 @@ static void read_item(struct opk_set_reader *r, struct opk_set_items *out, const
 {
 	struct opk_set_item *item;
 
+	/* An alias may have stood for anything. */
+	r->set->broken |= value->kind == OPK_YAML_BAD;
 	if (value->kind == OPK_YAML_BAD)
 		return;
 	if (value->kind == OPK_YAML_LIST || (value->kind == OPK_YAML_SCALAR && !*value->text)) {
@@ -193,15 +215,12 @@ static void read_item(struct opk_set_reader *r, struct opk_set_items *out, const
 
 void opk_set_read_items(struct opk_set_reader *r, struct opk_set_items *out, const struct opk_yaml *value)
 {
-	if (value->kind == OPK_YAML_BAD)
-		return;
-	if (value->kind != OPK_YAML_LIST || !value->count)
-		opk_problems_add(r->problems, &value->place, "a list of metrics is needed here");
-	else if (value->count > OPK_MAX_METRICS)
-		opk_problems_add(r->problems, &value->place, "more than %d metrics", OPK_MAX_METRICS);
-	else
-		for (size_t i = 0; i < value->count; i++)
-			read_item(r, out, &value->items[i]);
+	size_t count;
+	const struct opk_yaml *items = opk_set_check_list(r, &count, value, "metrics");
+
+	r->set->broken |= !count;
+	for (size_t i = 0; i < count; i++)
+		read_item(r, out, &items[i]);
 }
 
 /* ---- changes */
@@ -210,7 +229,8 @@ static void read_for(struct opk_set_reader *r, void *object, const struct opk_ya
 {
 	struct opk_change *change = object;
 
-	opk_set_read_where(r, &change->where, value);
+	/* On which chips the list is another one is not clear. */
+	r->set->unfit |= !opk_set_read_where(r, &change->where, value);
 }
 
 static void read_add(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
@@ -251,6 +271,7 @@ static void read_change(struct opk_set_reader *r, const struct opk_yaml *value)
 	if (!(seen & 1))
 		opk_problems_add(r->problems, &value->place,
 		                 "for which chips, architectures or profilers: the key 'for' is missing");
+	r->set->unfit |= !change->where.count;
 	if (!(seen & 6))
 		opk_problems_add(r->problems, &value->place, "the change has neither 'add' nor 'remove'");
 }
@@ -258,6 +279,7 @@ static void read_change(struct opk_set_reader *r, const struct opk_yaml *value)
 void opk_set_read_changes(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
 	(void)object;
+	r->set->unfit |= value->kind != OPK_YAML_LIST || !value->count;
 	if (value->kind == OPK_YAML_BAD)
 		return;
 	if (value->kind != OPK_YAML_LIST || !value->count)

@@ -133,10 +133,12 @@ static void check_profiler(struct loading *l, struct opk_set *set, const struct 
 {
 	if (!from->has_profiler)
 		return;
-	if (set->has_profiler && set->profiler != from->profiler)
+	if (set->has_profiler && set->profiler != from->profiler) {
+		set->unfit = true;
 		opk_problems_add(&l->problems, &word->place,
 		                 "set %.100s is for profiler %s, this one for %s: build them apart", from->name,
 		                 opk_profiler_name(from->profiler), opk_profiler_name(set->profiler));
+	}
 	if (!set->has_profiler)
 		set->profiler = from->profiler;
 	set->has_profiler = true;
@@ -190,7 +192,7 @@ static int read_set(struct loading *l, struct opk_set *set)
 	int code = opk_yaml_parse(&root, l->ctx, &l->problems, set->source);
 
 	if (code) {
-		set->broken = true;
+		set->broken = set->unfit = true;
 		return code == OPK_ENOMEM ? code : OPK_OK;
 	}
 	opk_set_read(&reader, root);
@@ -250,16 +252,22 @@ static int load_file(struct opk_set **out, struct loading *l, const char *path)
 }
 
 /* The set as a whole, once all of it is there. */
-static void check(struct loading *l, const struct opk_set *set)
+static void check(struct loading *l, struct opk_set *set)
 {
 	opk_autosymbols struct opk_symbols symbols = { 0 };
 
 	opk_symbols_init(&symbols, l->ctx, &l->problems, set);
 	if (!l->problems.no_memory)
-		opk_set_check(&symbols, l->ctx, &l->problems);
+		set->unfit |= !opk_set_check(&symbols, l->ctx, &l->problems) || symbols.unfit;
 }
 
-int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path)
+/* Whether there is more to be said of a set with these errors: on chips, or of those that it claims. */
+static bool is_of_use(const struct loading *l, const struct opk_set *set)
+{
+	return l->problems.count && !l->problems.untold && (!set->unfit || set->claiming_count);
+}
+
+int opk_set_load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *path)
 {
 	struct loading l = { .ctx = ctx };
 	opk_auto(opk_set) struct opk_set *set = NULL;
@@ -267,11 +275,21 @@ int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path)
 
 	if (!code && !l.problems.no_memory)
 		check(&l, set);
+	if (!code && is_of_use(&l, set))
+		l.problems.no_memory |= !opk_problems_list(&set->told, &l.problems);
 	if (!code)
 		code = opk_problems_fail(ctx, &l.problems, OPK_EINPUT, path);
 	clear(&l);
-	if (code)
-		return code;
-	*out = opk_take(set);
-	return OPK_OK;
+	*out = !code || (code == OPK_EINPUT && set && set->told.count) ? opk_take(set) : NULL;
+	return code;
+}
+
+int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path)
+{
+	opk_auto(opk_set) struct opk_set *set = NULL;
+	int code = opk_set_load_partly(&set, ctx, path);
+
+	if (!code)
+		*out = opk_take(set);
+	return code;
 }

@@ -35,28 +35,34 @@ void opk_set_read_word(struct opk_set_reader *r, struct opk_word *out, const str
 		opk_problems_add(r->problems, &value->place, "text is needed here");
 }
 
-static bool check_words(struct opk_set_reader *r, const struct opk_yaml *value, const char *many)
+const struct opk_yaml *opk_set_check_list(struct opk_set_reader *r, size_t *count, const struct opk_yaml *value,
+                                          const char *many)
 {
+	*count = 0;
 	if (value->kind == OPK_YAML_BAD)
-		return false;
-	if (value->kind != OPK_YAML_LIST || !value->count)
-		opk_problems_add(r->problems, &value->place, "a list of %s is needed here", many);
-	else if (value->count > OPK_MAX_METRICS)
+		return NULL;
+	if (value->kind == OPK_YAML_LIST && value->count && value->count <= OPK_MAX_METRICS) {
+		*count = value->count;
+		return value->items;
+	}
+	if (value->kind == OPK_YAML_LIST && value->count)
 		opk_problems_add(r->problems, &value->place, "more than %d %s", OPK_MAX_METRICS, many);
 	else
-		return true;
-	return false;
+		opk_problems_add(r->problems, &value->place, "a list of %s is needed here", many);
+	/* Meant as a list of one. */
+	*count = value->kind == OPK_YAML_SCALAR && *value->text;
+	return value;
 }
 
 void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out, const struct opk_yaml *value,
                         const char *one, const char *many)
 {
 	opk_autoindex struct opk_index seen = { 0 };
+	size_t count;
+	const struct opk_yaml *items = opk_set_check_list(r, &count, value, many);
 
-	if (!check_words(r, value, many))
-		return;
-	for (size_t i = 0; i < value->count; i++) {
-		const struct opk_yaml *item = &value->items[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct opk_yaml *item = &items[i];
 		size_t first = i;
 
 		if (item->kind == OPK_YAML_BAD)
@@ -73,6 +79,7 @@ void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out, const s
 	}
 }
 
+<<<<<<< HEAD
 /* What is the same in any case: those of the very same letters were told. */
 static void check_cases(struct opk_set_reader *r, const struct opk_words *words, const char *one)
 {
@@ -89,21 +96,46 @@ void opk_set_read_where(struct opk_set_reader *r, struct opk_words *out, const s
 	for (size_t i = 0; i < out->count; i++) {
 		const char *word = out->items[i].text;
 		const char *near = opk_where_nearest(word, true);
+=======
+/* Takes the word that was probably meant instead; false where there is none. */
+static bool correct(struct opk_set_reader *r, struct opk_word *word)
+{
+	const char *near = opk_where_nearest(word->text, true);
+>>>>>>> check-on
 
-		if (!opk_where_known(r->ctx, &r->problems->no_memory, word, true))
-			opk_problems_add(r->problems, &out->items[i].place,
-			                 "'%.100s' is no chip, architecture or profiler" OPK_DID_YOU_MEAN,
-			                 word, OPK_NEAR(near));
-	}
+	if (opk_where_known(r->ctx, &r->problems->no_memory, word->text, true))
+		return true;
+	opk_problems_add(r->problems, &word->place, "'%.100s' is no chip, architecture or profiler" OPK_DID_YOU_MEAN,
+	                 word->text, OPK_NEAR(near));
+	if (!near)
+		return false;
+	free(word->text);
+	word->text = opk_strdup(near);
+	r->problems->no_memory |= !word->text;
+	return word->text != NULL;
 }
 
-void opk_set_read_bool(struct opk_set_reader *r, bool *out, const struct opk_yaml *value)
+bool opk_set_read_where(struct opk_set_reader *r, struct opk_words *out, const struct opk_yaml *value)
+{
+	bool sure;
+
+	opk_set_read_words(r, out, value, "the word", "chips, architectures or profilers");
+	sure = out->count != 0;
+	for (size_t i = 0; i < out->count && !r->problems->no_memory; i++)
+		sure &= correct(r, &out->items[i]);
+	return sure;
+}
+
+bool opk_set_read_bool(struct opk_set_reader *r, bool *out, const struct opk_yaml *value)
 {
 	bool text = value->kind == OPK_YAML_SCALAR;
 
 	*out = text && !strcmp(value->text, "true");
-	if (!*out && !(text && !strcmp(value->text, "false")) && value->kind != OPK_YAML_BAD)
+	if (*out || (text && !strcmp(value->text, "false")))
+		return true;
+	if (value->kind != OPK_YAML_BAD)
 		opk_problems_add(r->problems, &value->place, "true or false is needed here");
+	return false;
 }
 
 /* Hexadecimal numbers, infinity and the like are no numbers of the language. */
@@ -153,26 +185,67 @@ bool opk_set_check_name(struct opk_set_reader *r, const struct opk_word *name, c
 
 /* ---- maps */
 
-/* Which field a key is, or was meant to be; `count` where none. */
-static size_t find_field(struct opk_set_reader *r, const struct opk_yaml *key,
-                         const struct opk_set_field *fields, size_t count, bool *known)
+/* What a key that is none was probably meant to be. */
+struct meant {
+	size_t field; /* the number of fields: nothing */
+	bool sure;
+};
+
+static bool find_field(size_t *out, const char *key, const struct opk_set_field *fields, size_t count)
+{
+	for (*out = 0; *out < count; ++*out)
+		if (!strcmp(fields[*out].name, key))
+			return true;
+	return false;
+}
+
+static struct meant tell_unknown(struct opk_set_reader *r, const struct opk_yaml *key,
+                                 const struct opk_set_field *fields, size_t count)
 {
 	struct opk_nearest nearest = { .name = key->text };
-	size_t meant = count;
+	struct meant meant = { .field = count };
 
 	for (size_t i = 0; i < count; i++) {
-		*known = !strcmp(fields[i].name, key->text);
-		if (*known)
-			return i;
 		opk_nearest_try(&nearest, fields[i].name);
 		if (nearest.best == fields[i].name)
-			meant = i;
+			meant.field = i;
 	}
+	meant.sure = nearest.best && 3 * nearest.distance <= strlen(key->text);
 	/* {formula: max(a, b)} is two keys to YAML. */
 	opk_problems_add(r->problems, &key->place, "unknown key '%.100s'" OPK_DID_YOU_MEAN "%s", key->text,
 	                 OPK_NEAR(nearest.best),
 	                 strpbrk(key->text, " ()") ? "; text with commas goes in quotes" : "");
 	return meant;
+}
+
+static bool has_key(const struct opk_yaml *map, const char *name)
+{
+	for (size_t i = 0; i + 1 < map->count; i += 2)
+		if (map->items[i].kind == OPK_YAML_SCALAR && !strcmp(map->items[i].text, name))
+			return true;
+	return false;
+}
+
+void opk_set_read_quietly(struct opk_set_reader *r, void *object, const struct opk_yaml *value,
+                          void (*read)(struct opk_set_reader *r, void *object, const struct opk_yaml *value))
+{
+	opk_autoproblems struct opk_problems quiet = { 0 };
+	struct opk_problems *problems = r->problems;
+
+	r->problems = &quiet;
+	read(r, object, value);
+	r->problems = problems;
+	r->problems->no_memory |= quiet.no_memory;
+}
+
+/* Reads on as if the key were what was meant; errors there are told only where that is hardly in doubt. */
+static void read_meant(struct opk_set_reader *r, void *object, const struct opk_yaml *value,
+                       const struct opk_set_field *field, bool sure)
+{
+	if (sure)
+		field->read(r, object, value);
+	else
+		opk_set_read_quietly(r, object, value, field->read);
 }
 
 unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct opk_yaml *map,
@@ -186,19 +259,26 @@ unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct o
 		return ~0U;
 	}
 	for (size_t i = 0; i + 1 < map->count; i += 2) {
-		bool known = false;
+		const struct opk_yaml *key = &map->items[i], *value = &map->items[i + 1];
+		struct meant meant;
 		size_t field;
 
 		/* Whatever this key was: it may have been one that is missing. */
-		if (map->items[i].kind == OPK_YAML_BAD) {
+		if (key->kind == OPK_YAML_BAD) {
 			seen = ~0U;
 			continue;
 		}
-		field = find_field(r, &map->items[i], fields, count, &known);
-		if (known)
-			fields[field].read(r, object, &map->items[i + 1]);
-		if (field < count)
+		if (find_field(&field, key->text, fields, count)) {
+			fields[field].read(r, object, value);
 			seen |= 1U << field;
+			continue;
+		}
+		meant = tell_unknown(r, key, fields, count);
+		if (meant.field == count)
+			continue;
+		seen |= 1U << meant.field;
+		if (!has_key(map, fields[meant.field].name))
+			read_meant(r, object, value, &fields[meant.field], meant.sure);
 	}
 	return seen;
 }
@@ -245,8 +325,11 @@ static void read_profiler(struct opk_set_reader *r, void *object, const struct o
 {
 	(void)object;
 	r->set->has_profiler = true;
-	if (value->kind != OPK_YAML_BAD
-	    && !(value->kind == OPK_YAML_SCALAR && opk_profiler_parse(&r->set->profiler, value->text)))
+	if (value->kind == OPK_YAML_SCALAR && opk_profiler_parse(&r->set->profiler, value->text))
+		return;
+	/* Each profiler has its own metrics. */
+	r->set->unfit = true;
+	if (value->kind != OPK_YAML_BAD)
 		opk_problems_add(r->problems, &value->place, "profiler must be range or pm");
 }
 
@@ -254,7 +337,11 @@ static void read_chips(struct opk_set_reader *r, void *object, const struct opk_
 {
 	(void)object;
 	opk_set_read_words(r, &r->set->chips, value, "chip", "chips");
+<<<<<<< HEAD
 	check_cases(r, &r->set->chips, "chip");
+=======
+	r->set->unfit |= !r->set->chips.count;
+>>>>>>> check-on
 }
 
 static void read_includes(struct opk_set_reader *r, void *object, const struct opk_yaml *value)

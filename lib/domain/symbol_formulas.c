@@ -69,9 +69,11 @@ static void check_names(const struct opk_symbols *symbols, struct opk_problems *
 
 		if (is_known(symbols, name) || symbols->broken)
 			continue;
-		try_all(&nearest, &symbols->names);
-		try_all(&nearest, &symbols->constants);
-		try_all(&nearest, &symbols->labels);
+		if (!opk_problems_full(problems)) {
+			try_all(&nearest, &symbols->names);
+			try_all(&nearest, &symbols->constants);
+			try_all(&nearest, &symbols->labels);
+		}
 		place = opk_symbols_place(symbols, derived, opk_formula_name_offset(derived->parsed, i));
 		opk_problems_add(problems, &place,
 		                 "'%.100s' is no metric's full name, nor named or defined in this set"

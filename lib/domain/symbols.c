@@ -25,6 +25,7 @@ static bool collect_sets(struct opk_symbols *symbols, const struct opk_set *set)
 	if (slot)
 		*slot = set;
 	symbols->broken |= set->broken;
+	symbols->unfit |= set->unfit;
 	return slot != NULL;
 }
 

@@ -25,6 +25,7 @@ struct opk_symbols {
 	const struct opk_set **sets;
 	size_t set_count, set_capacity;
 	bool broken; /* a set could not be read whole: what is not known may be defined there */
+	bool unfit;  /* as a set's */
 	struct opk_index parameters; /* name -> `values` */
 	const char **values;
 	size_t value_count, value_capacity;
@@ -62,7 +63,10 @@ char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_probl
 /* Which byte of the text as it is written became that byte of the result. */
 size_t opk_symbols_written_at(const struct opk_symbols *symbols, const char *written, size_t offset);
 
-/* Of set_check.c: entries and changes, as far as they can be judged without a chip. */
-void opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems);
+/*
+ * Of set_check.c: entries and changes, as far as they can be judged without a chip. False where there is too much to
+ * be tried on one.
+ */
+bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems);
 
 #endif

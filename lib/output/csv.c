@@ -104,4 +104,10 @@ static void nothing(struct opk_out *out)
 	(void)out;
 }
 
-const struct opk_out_ops opk_out_csv_ops = { record, begin_table, row, nothing, nothing };
+const struct opk_out_ops opk_out_csv_ops = {
+	.record = record,
+	.begin_table = begin_table,
+	.row = row,
+	.end_table = nothing,
+	.finish = nothing,
+};

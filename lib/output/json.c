@@ -123,6 +123,17 @@ static void ndjson_finish(struct opk_out *out)
 		nothing(out);
 }
 
-const struct opk_out_ops opk_out_json_ops = { record, begin_table, row, end_table, finish };
-const struct opk_out_ops opk_out_ndjson_ops = { record, ndjson_begin, ndjson_row, ndjson_end,
-	                                        ndjson_finish };
+const struct opk_out_ops opk_out_json_ops = {
+	.record = record,
+	.begin_table = begin_table,
+	.row = row,
+	.end_table = end_table,
+	.finish = finish,
+};
+const struct opk_out_ops opk_out_ndjson_ops = {
+	.record = record,
+	.begin_table = ndjson_begin,
+	.row = ndjson_row,
+	.end_table = ndjson_end,
+	.finish = ndjson_finish,
+};

@@ -101,12 +101,30 @@ int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_
 	return OPK_OK;
 }
 
+static void clear_headings(struct opk_out_headings *headings)
+{
+	for (size_t i = 0; i < headings->count; i++) {
+		free(headings->items[i].title);
+		free(headings->items[i].text);
+	}
+	free(headings->items);
+	*headings = (struct opk_out_headings){ 0 };
+}
+
+/* What waited for the table's end. */
+static void clear_table(struct opk_out *out)
+{
+	opk_strlist_clear(&out->texts);
+	clear_headings(&out->spans);
+	clear_headings(&out->headings);
+}
+
 void opk_out_free(struct opk_out *out)
 {
 	if (!out)
 		return;
 	opk_buf_clear(&out->buf);
-	opk_strlist_clear(&out->texts);
+	clear_table(out);
 	free(out);
 }
 
@@ -140,7 +158,7 @@ static void end_table(struct opk_out *out)
 	if (out->in_table)
 		out->ops->end_table(out);
 	out->in_table = false;
-	opk_strlist_clear(&out->texts);
+	clear_table(out);
 }
 
 int opk_out_table(struct opk_out *out, const char *name, const struct opk_column *columns,
@@ -160,6 +178,20 @@ int opk_out_row(struct opk_out *out, const union opk_cell *cells)
 {
 	out->ops->row(out, cells);
 	out->row_count++;
+	return flush(out, FLUSH_AT);
+}
+
+int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t count)
+{
+	if (out->ops->span && count && first < out->column_count && count <= out->column_count - first)
+		out->ops->span(out, title, first, count);
+	return flush(out, FLUSH_AT);
+}
+
+int opk_out_heading(struct opk_out *out, const char *title, const char *text)
+{
+	if (out->ops->heading)
+		out->ops->heading(out, title, text);
 	return flush(out, FLUSH_AT);
 }
 

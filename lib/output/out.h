@@ -15,6 +15,20 @@ struct opk_out_ops {
 	void (*row)(struct opk_out *out, const union opk_cell *cells);
 	void (*end_table)(struct opk_out *out);
 	void (*finish)(struct opk_out *out);
+	/* NULL where headings have no place. */
+	void (*span)(struct opk_out *out, const char *title, size_t first, size_t count);
+	void (*heading)(struct opk_out *out, const char *title, const char *text);
+};
+
+/* A heading of a table, over columns or over the rows from one on. */
+struct opk_out_heading {
+	char *title, *text;
+	size_t first, count;
+};
+
+struct opk_out_headings {
+	struct opk_out_heading *items;
+	size_t count, capacity;
 };
 
 struct opk_out {
@@ -34,6 +48,7 @@ struct opk_out {
 	size_t row_count;            /* of this table */
 	struct opk_json_writer json; /* JSON and NDJSON */
 	struct opk_strlist texts;    /* tables: the cells so far */
+	struct opk_out_headings spans, headings; /* tables: those so far */
 };
 
 extern const struct opk_out_ops opk_out_table_ops, opk_out_csv_ops, opk_out_json_ops,

@@ -4,7 +4,7 @@
 
 #include "output/out.h"
 
-enum { GAP = 2 };
+enum { GAP = 2, PROSE = 100 }; /* columns between columns; of prose, where the terminal does not say */
 
 static const char ellipsis[] = "...";
 
@@ -110,6 +110,136 @@ static void put_row(struct opk_out *out, char **texts, const size_t *widths, boo
 	put_line(out, &line, bold);
 }
 
+/* ---- headings */
+
+static char *one_line(const char *text)
+{
+	opk_autobuf struct opk_buf copy = { 0 };
+
+	opk_buf_add_text(&copy, text);
+	defuse(&copy, 0);
+	opk_buf_add(&copy, "", 1);
+	return copy.failed ? NULL : (char *)opk_take(copy.data);
+}
+
+static void add_heading(struct opk_out *out, struct opk_out_headings *to, const struct opk_out_heading *heading)
+{
+	struct opk_out_heading *added = opk_append(&to->items, &to->capacity, &to->count, sizeof *added);
+
+	if (!added) {
+		out->buf.failed = true;
+		return;
+	}
+	*added = *heading;
+	added->title = one_line(heading->title);
+	added->text = one_line(heading->text);
+	out->buf.failed |= !added->title || !added->text;
+}
+
+static void span(struct opk_out *out, const char *title, size_t first, size_t count)
+{
+	char nothing[] = "";
+	const struct opk_out_heading heading = { (char *)(uintptr_t)title, nothing, first, count };
+
+	add_heading(out, &out->spans, &heading);
+}
+
+static void heading(struct opk_out *out, const char *title, const char *text)
+{
+	const struct opk_out_heading heading = { (char *)(uintptr_t)title, (char *)(uintptr_t)text,
+		                                 out->texts.count, 0 };
+
+	add_heading(out, &out->headings, &heading);
+}
+
+/* How wide so many columns are. */
+static size_t extent(const size_t *widths, size_t first, size_t count)
+{
+	size_t sum = count ? (count - 1) * GAP : 0;
+
+	for (size_t i = first; i < first + count; i++)
+		sum += widths[i];
+	return sum;
+}
+
+/* The last of a span's columns makes room for a long title. */
+static void make_room(struct opk_out *out, size_t *widths)
+{
+	for (size_t i = 0; i < out->spans.count; i++) {
+		const struct opk_out_heading *span = &out->spans.items[i];
+		size_t wide = extent(widths, span->first, span->count);
+
+		if (strlen(span->title) > wide)
+			widths[span->first + span->count - 1] += strlen(span->title) - wide;
+	}
+}
+
+/* A line of titles, each drawn out over its columns. */
+static void put_spans(struct opk_out *out, const size_t *widths)
+{
+	opk_autobuf struct opk_buf line = { 0 };
+
+	for (size_t i = 0; i < out->spans.count; i++) {
+		const struct opk_out_heading *span = &out->spans.items[i];
+		size_t begin = span->first ? extent(widths, 0, span->first) + GAP : 0;
+		size_t end = begin + extent(widths, span->first, span->count);
+
+		pad(&line, begin > line.size ? begin - line.size : 0);
+		opk_buf_add_text(&line, span->title);
+		if (line.size < end)
+			opk_buf_add(&line, " ", 1);
+		while (!line.failed && line.size < end)
+			opk_buf_add(&line, "-", 1);
+	}
+	if (out->spans.count)
+		put_line(out, &line, out->bold);
+}
+
+/* As many words to a line as there is room for. */
+static void put_prose(struct opk_out *out, const char *text)
+{
+	size_t most = out->width > 2 * GAP ? out->width : PROSE;
+
+	while (*text) {
+		opk_autobuf struct opk_buf line = { 0 };
+		size_t length = strcspn(text, " ");
+
+		pad(&line, GAP);
+		do {
+			opk_buf_add(&line, text, length);
+			text += length + strspn(text + length, " ");
+			opk_buf_add(&line, " ", 1);
+			length = strcspn(text, " ");
+		} while (*text && line.size + length <= most && !line.failed);
+		put_line(out, &line, false);
+	}
+}
+
+static void put_heading(struct opk_out *out, const struct opk_out_heading *heading)
+{
+	opk_autobuf struct opk_buf line = { 0 };
+
+	opk_buf_add(&out->buf, "\n", 1);
+	if (!*heading->title)
+		return;
+	opk_buf_add_text(&line, heading->title);
+	put_line(out, &line, out->bold);
+	put_prose(out, heading->text);
+}
+
+/* ---- all of it */
+
+static void put_rows(struct opk_out *out, const size_t *widths)
+{
+	size_t next = 0;
+
+	for (size_t i = 0; i < out->texts.count; i += out->column_count) {
+		for (; next < out->headings.count && out->headings.items[next].first == i; next++)
+			put_heading(out, &out->headings.items[next]);
+		put_row(out, out->texts.items + i, widths, out->bold && !i);
+	}
+}
+
 static void end_table(struct opk_out *out)
 {
 	size_t columns = out->column_count;
@@ -122,10 +252,11 @@ static void end_table(struct opk_out *out)
 	for (size_t i = 0; i < out->texts.count; i++)
 		if (strlen(out->texts.items[i]) > widths[i % columns])
 			widths[i % columns] = strlen(out->texts.items[i]);
+	make_room(out, widths);
 	if (out->has_record)
 		opk_buf_add(&out->buf, "\n", 1);
-	for (size_t i = 0; i < out->texts.count; i += columns)
-		put_row(out, out->texts.items + i, widths, out->bold && !i);
+	put_spans(out, widths);
+	put_rows(out, widths);
 }
 
 static void finish(struct opk_out *out)
@@ -133,4 +264,12 @@ static void finish(struct opk_out *out)
 	(void)out;
 }
 
-const struct opk_out_ops opk_out_table_ops = { record, begin_table, row, end_table, finish };
+const struct opk_out_ops opk_out_table_ops = {
+	.record = record,
+	.begin_table = begin_table,
+	.row = row,
+	.end_table = end_table,
+	.finish = finish,
+	.span = span,
+	.heading = heading,
+};

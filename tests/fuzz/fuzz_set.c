@@ -8,6 +8,7 @@
 #include "../fake_nv.c"
 #include "domain/meta.h"
 #include "domain/plan_meta.h"
+#include "domain/set_find.h"
 #include "fuzz.h"
 
 /* What a set became can be written, or was too much to be. */
@@ -59,12 +60,17 @@ static void ignore(void *data, const char *message)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_set *set, *joined;
+	struct opk_set *set = NULL, *joined;
 	char path[32];
-	int fd = fuzz_file(path, data, size);
+	int fd = fuzz_file(path, data, size), code;
 
 	ctx->log = ignore;
-	if (!opk_set_load(&set, ctx, path)) {
+	code = opk_set_load_partly(&set, ctx, path);
+	if (set) {
+		opk_set_judge(ctx, set, "FA100", OPK_PROFILER_RANGE);
+		opk_set_judge(ctx, set, "FA100", OPK_PROFILER_PM);
+	}
+	if (!code) {
 		resolve(ctx, set, OPK_PROFILER_RANGE);
 		resolve(ctx, set, OPK_PROFILER_PM);
 		if (!opk_set_join(&joined, ctx, (const struct opk_set *const[]){ set, set }, 2)) {
@@ -72,8 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			resolve(ctx, joined, OPK_PROFILER_RANGE);
 			opk_set_free(joined);
 		}
-		opk_set_free(set);
 	}
+	opk_set_free(set);
 	close(fd);
 	opk_ctx_free(ctx);
 	return 0;
