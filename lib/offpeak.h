@@ -1093,6 +1093,50 @@ int opk_out_row(struct opk_out *out, const union opk_cell *cells);
 int opk_out_finish(struct opk_out *out);
 void opk_out_free(struct opk_out *out);
 
+/* ---- what rows tell besides values ------------------------------------------------------ */
+
+/* Columns of tables before the values, in their order; conditions of filters; columns of databases. */
+enum opk_fact {
+	OPK_FACT_SAMPLE, /* index over all images of the evaluation, from 0 */
+	OPK_FACT_SAMPLE_START,
+	OPK_FACT_SAMPLE_END,
+	OPK_FACT_SPANS_EARLIER,
+	OPK_FACT_RANGE, /* index, as of samples */
+	OPK_FACT_NAME,
+	OPK_FACT_KERNEL,
+	OPK_FACT_SYMBOL,
+	OPK_FACT_GRID, /* "32x32x1" */
+	OPK_FACT_BLOCK,
+	OPK_FACT_DEVICE, /* of samples, too */
+	OPK_FACT_LAUNCH,
+	OPK_FACT_SHARED_BYTES,
+	OPK_FACT_REGISTERS,
+	OPK_FACT_STREAM,
+	OPK_FACT_CONTEXT,
+	OPK_FACT_NVTX,
+	OPK_FACT_PROCESS,
+	OPK_FACT_RANK,
+	OPK_FACT_START,
+	OPK_FACT_DURATION,
+	OPK_FACT_LAUNCHES, /* ranges joined in the row */
+	OPK_FACT_LAUNCHES_MIN,
+	OPK_FACT_COUNT
+};
+
+/* Name and kind of its column; NULL where rows of this profiler don't have it. */
+const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler);
+/* By the column's name; false where rows of this profiler have none such. */
+bool opk_fact_find(enum opk_fact *out, const char *name, enum opk_profiler profiler);
+
+/* What a cell may point to, as long as it is used. */
+struct opk_fact_text {
+	char text[40];
+};
+
+/* A row's cell of that kind; of a joined row both are given, `row` with its index, name and range. */
+union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
+                            const struct opk_row *row, const struct opk_joined_row *joined);
+
 #ifdef __cplusplus
 }
 #endif

@@ -45,11 +45,11 @@ static int check_shape(struct app *app, const struct eval_args *args, struct eva
 	static const char *const layouts[] = { "wide", "long" };
 	static const char *const joins[] = { "recorded", "none" };
 	static const char *const columns[] = { "basic", "all" };
-	int code = choose(&rows->long_layout, app, "--layout", args->layout, layouts);
+	int code = choose(&rows->shape.long_layout, app, "--layout", args->layout, layouts);
 
 	if (!code)
 		code = choose(single, app, "--join", args->join, joins);
-	return code ? code : choose(&rows->launches.all, app, "--launch-columns",
+	return code ? code : choose(&rows->shape.all_facts, app, "--launch-columns",
 	                            args->launch_columns, columns);
 }
 
@@ -65,7 +65,7 @@ static int check_args(struct app *app, const struct eval_args *args, struct eval
 		if (how == 3)
 			return app_error(app, OPK_EUSAGE, "--first-sample %s: use keep, mark or drop",
 			                 args->first_sample);
-		rows->first_sample = (enum first_sample)how;
+		rows->shape.first_sample = (enum first_sample)how;
 	}
 	if (!args->raw.image && !app->argument_count)
 		return app_error(app, OPK_EUSAGE, "eval: which recording? FILE.opk, or --raw IMAGE");
@@ -130,7 +130,7 @@ static int find_inflated(struct app *app, struct eval_input *input, struct eval_
 		opk_evaluation_least(least, input->evaluation, sound);
 		for (size_t i = 0; i < count; i++) {
 			input->inflated[i] = !least[i];
-			rows->inflated |= input->inflated[i];
+			rows->shape.inflated |= input->inflated[i];
 		}
 	}
 	free(sound);
@@ -147,7 +147,7 @@ static int find_devices(struct app *app, struct eval_input *input, struct eval_r
 	int code = opk_file_times(&times, &count, app->ctx, input->file);
 
 	for (size_t i = 0; !code && i < count; i++)
-		rows->launches.device |= times[i].device > 0;
+		rows->shape.facts[OPK_FACT_DEVICE] |= times[i].device > 0;
 	return code;
 }
 
@@ -175,8 +175,8 @@ static int eval_file(struct app *app, struct eval_input *input, struct eval_rows
 		app_note("%s: cut off: these are the ranges of its %zu whole sections", input->path,
 		         opk_file_section_count(input->file));
 	if (meta->profiler == OPK_PROFILER_RANGE)
-		launch_columns_find(&rows->launches, ranges, count);
-	rows->joined |= input->join != NULL;
+		eval_shape_find(&rows->shape, ranges, count);
+	rows->shape.joined |= input->join != NULL;
 	return find_inflated(app, input, rows, meta);
 }
 
@@ -199,7 +199,7 @@ static int eval_all(struct app *app, const struct eval_args *args,
 	struct eval_input *inputs = calloc(count, sizeof *inputs);
 	int code = inputs ? OPK_OK : app_error(app, OPK_EFAILED, "out of memory");
 
-	rows->file_count = count;
+	rows->shape.file_count = count;
 	for (size_t i = 0; !code && i < count; i++) {
 		inputs[i].path = args->raw.image ? args->raw.image : app->arguments[i];
 		code = args->raw.image ? eval_raw(app, &inputs[i], options)
