@@ -1137,6 +1137,51 @@ struct opk_fact_text {
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
                             const struct opk_row *row, const struct opk_joined_row *joined);
 
+/* ---- databases -------------------------------------------------------------------------- */
+
+/*
+ * Evaluations as a SQLite database, docs/formats.md: written under a temporary name, in one transaction. OPK_EFAILED
+ * where the library was built without SQLite.
+ */
+struct opk_database_options {
+	size_t size;
+	/* Of the view `wide`: names of facts, "file", and names of columns of evaluations; NULL: all there are. */
+	const char *const *columns;
+	size_t column_count;
+};
+struct opk_database;
+int opk_database_new(struct opk_database **out, struct opk_ctx *ctx, const char *path,
+                     const struct opk_database_options *options);
+
+/* An evaluation whose rows follow. */
+struct opk_database_run {
+	size_t size;
+	const char *file;            /* its name */
+	const struct opk_meta *meta; /* NULL: a bare image */
+	bool cut_off;                /* its end is missing */
+	bool joined;                 /* as the metadata says */
+	const struct opk_evaluation *evaluation;
+	const size_t *columns; /* of the evaluation: only these, in this order; NULL: all */
+	size_t column_count;
+	const bool *inflated; /* one a column of the evaluation; NULL: none is */
+};
+/*
+ * Borrows nothing. Types and descriptions of metrics come from cuptiProfilerHostGetMetricProperties where there is
+ * such. OPK_EUSAGE: ranges after samples, or samples after ranges.
+ */
+int opk_database_add_run(struct opk_database *database, const struct opk_database_run *run);
+/*
+ * A row of that evaluation, as of opk_fact_get(). `values` has one a column of the evaluation; `launches`, of how many
+ * ranges each is, too, or is NULL.
+ */
+int opk_database_add_row(struct opk_database *database, const struct opk_row *row,
+                         const struct opk_joined_row *joined, const double *values,
+                         const uint64_t *launches);
+/* Indexes, views, and the file appears, or replaces an older one. */
+int opk_database_finish(struct opk_database *database);
+/* Without finish nothing is left behind. */
+void opk_database_free(struct opk_database *database);
+
 #ifdef __cplusplus
 }
 #endif

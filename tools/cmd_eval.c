@@ -9,11 +9,14 @@
 
 struct eval_args {
 	struct raw_args raw;
-	const char *layout, *first_sample, *join, *launch_columns;
+	const char *format, *layout, *first_sample, *join, *launch_columns;
 	bool allow_incomplete;
 };
 
 static const struct option_spec specs[] = {
+	{ "format", 0, "table|csv|json|ndjson|sqlite",
+	  "csv (default), or sqlite: a database, as -o FILE.db and FILE.sqlite mean anyway",
+	  OPTION_TEXT, offsetof(struct eval_args, format) },
 	{ "layout", 0, "wide|long", "wide (default): a column a metric; long: a row a value",
 	  OPTION_TEXT, offsetof(struct eval_args, layout) },
 	{ "first-sample", 0, "keep|mark|drop", "PM sampling: what becomes of the first; default keep",
@@ -51,6 +54,24 @@ static int check_shape(struct app *app, const struct eval_args *args, struct eva
 		code = choose(single, app, "--join", args->join, joins);
 	return code ? code : choose(&rows->shape.all_facts, app, "--launch-columns",
 	                            args->launch_columns, columns);
+}
+
+/* By name, or by that of the file: nobody wants a text in an x.db. */
+static int choose_format(struct app *app, const struct eval_args *args, struct eval_rows *rows)
+{
+	static const char *const endings[] = { ".db", ".sqlite", ".sqlite3" };
+	const char *dot = app->output ? strrchr(app->output, '.') : NULL;
+
+	for (size_t i = 0; !args->format && dot && i < sizeof endings / sizeof *endings; i++)
+		rows->to_database |= !strcmp(dot, endings[i]);
+	if (!args->format)
+		return OPK_OK;
+	rows->to_database = !strcmp(args->format, "sqlite");
+	if (!rows->to_database)
+		return app_take_format(app, args->format);
+	if (!app->output)
+		return app_error(app, OPK_EUSAGE, "--format sqlite: a database needs a file: -o FILE.db");
+	return OPK_OK;
 }
 
 static int check_args(struct app *app, const struct eval_args *args, struct eval_rows *rows)
@@ -209,10 +230,8 @@ static int eval_all(struct app *app, const struct eval_args *args,
 		code = eval_rows_fit(rows, app, &inputs[i]);
 	for (size_t i = 0; !code && i < count; i++)
 		code = eval_rows_print(rows, app, &inputs[i]);
-	if (!code) {
-		code = app_end_output(app, OPK_OK);
-		eval_rows_note(rows);
-	}
+	if (!code)
+		code = eval_rows_finish(rows, app);
 	eval_rows_clear(rows);
 	free_inputs(inputs, inputs ? count : 0);
 	return code;
@@ -227,6 +246,8 @@ static int run(struct app *app, void *data)
 	bool single;
 	int code = check_shape(app, args, &rows, &single);
 
+	if (!code)
+		code = choose_format(app, args, &rows);
 	if (!code)
 		code = check_args(app, args, &rows);
 	if (!code)

@@ -56,16 +56,11 @@ static int check_names(const struct eval_rows *rows, struct app *app)
 	return OPK_OK;
 }
 
-static int begin(struct eval_rows *rows, struct app *app, const struct opk_evaluation *evaluation)
+static int begin_table(struct eval_rows *rows, struct app *app)
 {
-	bool pm = opk_evaluation_profiler(evaluation) == OPK_PROFILER_PM;
-	int code;
+	bool pm = rows->shape.profiler == OPK_PROFILER_PM;
+	int code = check_names(rows, app);
 
-	rows->begun = true;
-	rows->shape.profiler = opk_evaluation_profiler(evaluation);
-	if (copy_names(rows, evaluation) || list_columns(rows))
-		return app_error(app, OPK_EFAILED, "out of memory");
-	code = check_names(rows, app);
 	if (!code)
 		code = app_begin_output(app, OPK_CSV);
 	if (code)
@@ -75,7 +70,29 @@ static int begin(struct eval_rows *rows, struct app *app, const struct opk_evalu
 	return code ? app_fail(app, code) : OPK_OK;
 }
 
-/* A wide table has one set of columns for all files; a long one only needs one kind of row. */
+static int begin_database(struct eval_rows *rows, struct app *app)
+{
+	int code = opk_database_new(&rows->database, app->ctx, app->output, NULL);
+
+	return code ? app_fail(app, code) : OPK_OK;
+}
+
+static int begin(struct eval_rows *rows, struct app *app, const struct opk_evaluation *evaluation)
+{
+	rows->begun = true;
+	rows->shape.profiler = opk_evaluation_profiler(evaluation);
+	if (copy_names(rows, evaluation) || list_columns(rows))
+		return app_error(app, OPK_EFAILED, "out of memory");
+	return rows->to_database ? begin_database(rows, app) : begin_table(rows, app);
+}
+
+/* Where each value has a row of its own, rows only need be of one kind. */
+static bool is_wide(const struct eval_rows *rows)
+{
+	return !rows->shape.long_layout && !rows->database;
+}
+
+/* A wide table has one set of columns for all files. */
 static int check_fit(const struct eval_rows *rows, struct app *app, const struct eval_input *input)
 {
 	const struct opk_evaluation *evaluation = input->evaluation;
@@ -87,7 +104,7 @@ static int check_fit(const struct eval_rows *rows, struct app *app, const struct
 		                 input->path);
 	for (size_t i = 0; same && i < shape->value_count; i++)
 		same = !strcmp(shape->names[i], opk_evaluation_column(evaluation, i));
-	if (!same && !shape->long_layout)
+	if (!same && is_wide(rows))
 		return app_error(app, OPK_EUSAGE,
 		                 "%s: its metrics differ from those of the file before: use "
 		                 "--layout long, or --metrics",
@@ -176,6 +193,15 @@ static int print_long(struct eval_rows *rows, struct app *app, const struct eval
 	return code;
 }
 
+static int add_to_database(struct eval_rows *rows, const struct eval_input *input,
+                           const struct shown_row *shown)
+{
+	if (input->join)
+		count_launches(rows, input, shown);
+	return opk_database_add_row(rows->database, &shown->row, shown->joined, rows->values,
+	                            input->join ? rows->launches_of : NULL);
+}
+
 static void watch_values(struct eval_rows *rows, const struct opk_evaluation *evaluation)
 {
 	rows->row_count++;
@@ -183,7 +209,7 @@ static void watch_values(struct eval_rows *rows, const struct opk_evaluation *ev
 		rows->computed[i] |= !isnan(rows->values[i]);
 }
 
-void eval_rows_note(const struct eval_rows *rows)
+static void note_missing(const struct eval_rows *rows)
 {
 	size_t missing = 0;
 	const char *first = NULL;
@@ -219,6 +245,8 @@ static int print_row(struct eval_rows *rows, struct app *app, const struct eval_
 {
 	opk_evaluation_compute(rows->values, input->evaluation, shown->row.values);
 	watch_values(rows, input->evaluation);
+	if (rows->database)
+		return add_to_database(rows, input, shown);
 	fill(rows, input, shown);
 	return rows->shape.long_layout ? print_long(rows, app, input, shown)
 	                               : opk_out_row(app->out, rows->cells);
@@ -275,7 +303,7 @@ static void note_inflated(const struct eval_rows *rows, const struct eval_input 
 			names[named++] = opk_evaluation_column(input->evaluation, i);
 		count++;
 	}
-	if (count && !rows->shape.long_layout)
+	if (count && is_wide(rows))
 		app_note("%s: %zu of %zu metrics count idle time around short kernels as it was "
 		         "collected: %s%s%s%s%s%s; --replay kernel does not",
 		         input->path, count, total, names[0], named > 1 ? ", " : "", names[1],
@@ -297,13 +325,32 @@ static int make_room(struct eval_rows *rows, const struct opk_evaluation *evalua
 	return rows->values && rows->launches_of && rows->launches_of_metrics ? OPK_OK : OPK_ENOMEM;
 }
 
+static int add_run(struct eval_rows *rows, struct app *app, const struct eval_input *input)
+{
+	struct opk_database_run run = OPK_INIT(run);
+	int code = OPK_OK;
+
+	run.file = input->path;
+	run.evaluation = input->evaluation;
+	run.joined = input->join != NULL;
+	run.inflated = input->inflated;
+	if (input->file) {
+		run.cut_off = !opk_file_complete(input->file);
+		code = opk_file_meta(&run.meta, app->ctx, input->file);
+	}
+	return code ? code : opk_database_add_run(rows->database, &run);
+}
+
 int eval_rows_print(struct eval_rows *rows, struct app *app, const struct eval_input *input)
 {
-	int code;
+	int code = OPK_OK;
 
 	if (make_room(rows, input->evaluation))
 		return app_error(app, OPK_EFAILED, "out of memory");
-	code = input->join ? print_joined(rows, app, input) : print_single(rows, app, input);
+	if (rows->database)
+		code = add_run(rows, app, input);
+	if (!code)
+		code = input->join ? print_joined(rows, app, input) : print_single(rows, app, input);
 	if (code)
 		return app_fail(app, code);
 	app_progress_end();
@@ -311,8 +358,26 @@ int eval_rows_print(struct eval_rows *rows, struct app *app, const struct eval_i
 	return OPK_OK;
 }
 
+int eval_rows_finish(const struct eval_rows *rows, struct app *app)
+{
+	int code;
+
+	if (rows->database) {
+		code = opk_database_finish(rows->database);
+		if (code)
+			return app_fail(app, code);
+	} else {
+		code = app_end_output(app, OPK_OK);
+		if (code)
+			return code;
+	}
+	note_missing(rows);
+	return OPK_OK;
+}
+
 void eval_rows_clear(struct eval_rows *rows)
 {
+	opk_database_free(rows->database);
 	for (size_t i = 0; rows->shape.names && i < rows->shape.value_count; i++)
 		free(rows->shape.names[i]);
 	free(rows->shape.names);

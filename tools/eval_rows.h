@@ -18,6 +18,8 @@ struct eval_rows {
 	struct eval_shape shape;
 	/* Set up by the first evaluation; the others must fit. */
 	bool begun;
+	bool to_database;              /* instead of a table */
+	struct opk_database *database;
 	struct eval_column *columns; /* one a cell */
 	struct opk_column *headers;
 	union opk_cell *cells;
@@ -34,8 +36,8 @@ struct eval_rows {
 int eval_rows_fit(struct eval_rows *rows, struct app *app, const struct eval_input *input);
 /* Prints the rows of one evaluation. Reports failures. */
 int eval_rows_print(struct eval_rows *rows, struct app *app, const struct eval_input *input);
-/* Remarks on all rows, once they are printed. */
-void eval_rows_note(const struct eval_rows *rows);
+/* Ends the output, with remarks on all rows. Reports failures. */
+int eval_rows_finish(const struct eval_rows *rows, struct app *app);
 void eval_rows_clear(struct eval_rows *rows);
 
 #endif
