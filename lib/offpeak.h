@@ -94,6 +94,9 @@ const char *opk_error_message(const struct opk_ctx *ctx, size_t i);
 typedef void *opk_realloc_fn(void *old, size_t size);
 void opk_set_realloc(opk_realloc_fn *hook);
 
+/* The candidate most like a misspelt name, without regard to case; NULL where none is near. */
+const char *opk_nearest_of(const char *name, const char *const *candidates, size_t count);
+
 /* ---- NVIDIA's libraries ----------------------------------------------------------------- */
 
 /* What was found of NVIDIA's libraries; strings are borrowed from the context. */
@@ -912,6 +915,7 @@ struct opk_row {
 	const bool *measured; /* one a metric; false: not in the range's group, and the value is NaN */
 };
 
+struct opk_filter;
 struct opk_eval_options {
 	size_t size;
 	/* Of a recording labels and derived metrics, too; NULL: all that it shows by itself. */
@@ -931,7 +935,21 @@ struct opk_eval_options {
 	unsigned timeout_s;    /* give up after so long without progress; 0: 30 */
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	void *progress_data;
+	const struct opk_filter *filter; /* rows that it refuses are left out; outlives the evaluation */
 };
+
+/*
+ * Which rows are wanted: those that meet all conditions, each "NAME=PATTERN" or "NAME!=PATTERN". The name is that of
+ * a fact's column (see opk_fact), or "range", which is the range's name; the pattern is a shell glob over the whole
+ * text of it as CSV has it, "" where it is unknown. Rows are judged before they are joined. OPK_EUSAGE: no condition,
+ * or of nothing that rows tell.
+ */
+int opk_filter_new(struct opk_filter **out, struct opk_ctx *ctx, const char *const *conditions,
+                   size_t count);
+void opk_filter_free(struct opk_filter *filter);
+/* A row of a profiler whose rows tell what the conditions ask. */
+bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profiler,
+                        const struct opk_row *row);
 
 /*
  * Evaluates counter data (cuptiProfilerHostEvaluateToGpuValues) in a child process, because
@@ -968,10 +986,11 @@ void opk_evaluation_compute(double *columns, const struct opk_evaluation *evalua
 /* For numbers, one a metric, the least of those behind each column; UINT64_MAX where there are none. */
 void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
                           const uint64_t *metrics);
+/* With those that a filter leaves out. */
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation);
 /* Samples that were begun but not completed, and therefore left out. */
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation);
-/* The next row in order; *row is NULL after the last, and valid until the next call. */
+/* The next row that the filter takes; *row is NULL after the last, and valid until the next call. */
 int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
                         struct opk_evaluation *evaluation);
 

@@ -10,10 +10,12 @@
 #include "domain/columns.h"
 #include "domain/plan_meta.h"
 #include "domain/container.h"
+#include "domain/filter.h"
 #include "domain/measured.h"
 
 struct opk_evaluation {
 	FILE *spool;
+	const struct opk_filter *filter; /* NULL: every row is wanted */
 	struct opk_spool_header header;
 	struct opk_spool_trailer trailer;
 	struct opk_columns columns;
@@ -155,6 +157,9 @@ static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct o
 	code = opk_contain(&evaluation->spool, ctx, opk_eval_in_child, job, &contain);
 	if (!code)
 		code = read_header(evaluation, ctx);
+	evaluation->filter = options->filter;
+	if (!code)
+		code = opk_filter_check(options->filter, ctx, opk_evaluation_profiler(evaluation));
 	return code ? code : opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
 }
 
@@ -242,6 +247,8 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 
 	if (!code)
 		code = check_file(ctx, file, meta, options.allow_incomplete);
+	if (!code)
+		code = opk_filter_check(options.filter, ctx, meta->profiler);
 	if (code)
 		return code;
 	job.chip = meta->chip;
@@ -434,8 +441,8 @@ static void apply_group(struct opk_evaluation *evaluation, uint32_t group)
 			evaluation->measured[i] = false;
 }
 
-int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
-                        struct opk_evaluation *evaluation)
+static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
+                    struct opk_evaluation *evaluation)
 {
 	struct opk_row *current = &evaluation->row;
 	struct opk_spool_row stored;
@@ -478,4 +485,16 @@ int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
 	apply_group(evaluation, current->range ? current->range->group : 0);
 	*row = current;
 	return OPK_OK;
+}
+
+int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
+                        struct opk_evaluation *evaluation)
+{
+	int code;
+
+	do {
+		code = read_row(row, ctx, evaluation);
+	} while (!code && *row && evaluation->filter
+	         && !opk_filter_accepts(evaluation->filter, opk_evaluation_profiler(evaluation), *row));
+	return code;
 }
