@@ -94,6 +94,9 @@ const char *opk_error_message(const struct opk_ctx *ctx, size_t i);
 typedef void *opk_realloc_fn(void *old, size_t size);
 void opk_set_realloc(opk_realloc_fn *hook);
 
+/* The candidate most like a misspelt name, without regard to case; NULL where none is near. */
+const char *opk_nearest_of(const char *name, const char *const *candidates, size_t count);
+
 /* ---- NVIDIA's libraries ----------------------------------------------------------------- */
 
 /* What was found of NVIDIA's libraries; strings are borrowed from the context. */
@@ -966,6 +969,7 @@ struct opk_row {
 	const bool *measured; /* one a metric; false: not in the range's group, and the value is NaN */
 };
 
+struct opk_filter;
 struct opk_eval_options {
 	size_t size;
 	/* Of a recording labels and derived metrics, too; NULL: all that it shows by itself. */
@@ -988,7 +992,21 @@ struct opk_eval_options {
 	/* Child processes that divide the images among them; 0: as many as cores and bytes make worthwhile. */
 	size_t workers;
 	bool cupti_only; /* not by PerfWorks' evaluator, which gives the same bits in less time */
+	const struct opk_filter *filter; /* rows that it refuses are left out; outlives the evaluation */
 };
+
+/*
+ * Which rows are wanted: those that meet all conditions, each "NAME=PATTERN" or "NAME!=PATTERN". The name is that of
+ * a fact's column (see opk_fact), or "range", which is the range's name; the pattern is a shell glob over the whole
+ * text of it as CSV has it, "" where it is unknown. Rows are judged before they are joined. OPK_EUSAGE: no condition,
+ * or of nothing that rows tell.
+ */
+int opk_filter_new(struct opk_filter **out, struct opk_ctx *ctx, const char *const *conditions,
+                   size_t count);
+void opk_filter_free(struct opk_filter *filter);
+/* A row of a profiler whose rows tell what the conditions ask. */
+bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profiler,
+                        const struct opk_row *row);
 
 /*
  * Evaluates counter data (NVPW_MetricsEvaluator_EvaluateToGpuValues where it can be had for ranges, else
@@ -1031,10 +1049,11 @@ void opk_evaluation_compute(double *columns, const struct opk_evaluation *evalua
 /* For numbers, one a metric, the least of those behind each column; UINT64_MAX where there are none. */
 void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
                           const uint64_t *metrics);
+/* With those that a filter leaves out. */
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation);
 /* Samples that were begun but not completed, and therefore left out. */
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation);
-/* The next row in order; *row is NULL after the last, and valid until the next call. */
+/* The next row that the filter takes; *row is NULL after the last, and valid until the next call. */
 int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
                         struct opk_evaluation *evaluation);
 
@@ -1161,6 +1180,95 @@ int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t co
 int opk_out_heading(struct opk_out *out, const char *title, const char *text);
 int opk_out_finish(struct opk_out *out);
 void opk_out_free(struct opk_out *out);
+
+/* ---- what rows tell besides values ------------------------------------------------------ */
+
+/* Columns of tables before the values, in their order; conditions of filters; columns of databases. */
+enum opk_fact {
+	OPK_FACT_SAMPLE, /* index over all images of the evaluation, from 0 */
+	OPK_FACT_SAMPLE_START,
+	OPK_FACT_SAMPLE_END,
+	OPK_FACT_SPANS_EARLIER,
+	OPK_FACT_RANGE, /* index, as of samples */
+	OPK_FACT_NAME,
+	OPK_FACT_KERNEL,
+	OPK_FACT_SYMBOL,
+	OPK_FACT_GRID, /* "32x32x1" */
+	OPK_FACT_BLOCK,
+	OPK_FACT_DEVICE, /* of samples, too */
+	OPK_FACT_LAUNCH,
+	OPK_FACT_SHARED_BYTES,
+	OPK_FACT_REGISTERS,
+	OPK_FACT_STREAM,
+	OPK_FACT_CONTEXT,
+	OPK_FACT_NVTX,
+	OPK_FACT_PROCESS,
+	OPK_FACT_RANK,
+	OPK_FACT_START,
+	OPK_FACT_DURATION,
+	OPK_FACT_LAUNCHES, /* ranges joined in the row */
+	OPK_FACT_LAUNCHES_MIN,
+	OPK_FACT_COUNT
+};
+
+/* Name and kind of its column; NULL where rows of this profiler don't have it. */
+const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler);
+/* By the column's name; false where rows of this profiler have none such. */
+bool opk_fact_find(enum opk_fact *out, const char *name, enum opk_profiler profiler);
+
+/* What a cell may point to, as long as it is used. */
+struct opk_fact_text {
+	char text[40];
+};
+
+/* A row's cell of that kind; of a joined row both are given, `row` with its index, name and range. */
+union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
+                            const struct opk_row *row, const struct opk_joined_row *joined);
+
+/* ---- databases -------------------------------------------------------------------------- */
+
+/*
+ * Evaluations as a SQLite database, docs/formats.md: written under a temporary name, in one transaction. OPK_EFAILED
+ * where the library was built without SQLite.
+ */
+struct opk_database_options {
+	size_t size;
+	/* Of the view `wide`: names of facts, "file", and names of columns of evaluations; NULL: all there are. */
+	const char *const *columns;
+	size_t column_count;
+};
+struct opk_database;
+int opk_database_new(struct opk_database **out, struct opk_ctx *ctx, const char *path,
+                     const struct opk_database_options *options);
+
+/* An evaluation whose rows follow. */
+struct opk_database_run {
+	size_t size;
+	const char *file;            /* its name */
+	const struct opk_meta *meta; /* NULL: a bare image */
+	bool cut_off;                /* its end is missing */
+	bool joined;                 /* as the metadata says */
+	const struct opk_evaluation *evaluation;
+	const size_t *columns; /* of the evaluation: only these, in this order; NULL: all */
+	size_t column_count;
+	const bool *inflated; /* one a column of the evaluation; NULL: none is */
+};
+/*
+ * Borrows nothing. Types and descriptions of metrics come from cuptiProfilerHostGetMetricProperties where there is
+ * such. OPK_EUSAGE: ranges after samples, or samples after ranges.
+ */
+int opk_database_add_run(struct opk_database *database, const struct opk_database_run *run);
+/*
+ * A row of that evaluation, as of opk_fact_get(). `values` has one a column of the evaluation; `launches`, of how many
+ * ranges each is, too, or is NULL.
+ */
+int opk_database_add_row(struct opk_database *database, const struct opk_row *row,
+                         const struct opk_joined_row *joined, const double *values,
+                         const uint64_t *launches);
+/* Indexes, views, and the file appears, or replaces an older one. */
+int opk_database_finish(struct opk_database *database);
+/* Without finish nothing is left behind. */
+void opk_database_free(struct opk_database *database);
 
 #ifdef __cplusplus
 }

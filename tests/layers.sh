@@ -38,6 +38,7 @@ layer_of() {
 	lib/output/*) echo output ;;
 	lib/domain/*) echo domain ;;
 	lib/adapters/nv/*) echo nv ;;
+	lib/adapters/sqlite/*) echo sqlite ;;
 	lib/adapters/yaml/*) echo yaml ;;
 	lib/adapters/zlib/*) echo zlib ;;
 	lib/base/*) echo base ;;
@@ -51,9 +52,9 @@ may_include() {
 	case $1:$2 in
 	public:'<stdbool.h>' | public:'<stddef.h>' | public:'<stdint.h>') return 0 ;;
 	public:*) return 1 ;;
-	nv:'<dlfcn.h>' | collect:'<dlfcn.h>' | yaml:'<yaml.h>') return 0 ;;
+	nv:'<dlfcn.h>' | collect:'<dlfcn.h>' | yaml:'<yaml.h>' | sqlite:'<sqlite3.h>') return 0 ;;
 	zlib:'<zlib.h>' | collect:'<zlib.h>' | collect:'<cu'*) return 0 ;;
-	*:'<dlfcn.h>' | *:'<yaml.h>' | *:'<zlib.h>' | *:'<cu'* | *:'<nv'*) return 1 ;;
+	*:'<dlfcn.h>' | *:'<yaml.h>' | *:'<sqlite3.h>' | *:'<zlib.h>' | *:'<cu'* | *:'<nv'*) return 1 ;;
 	*:'<'*) return 0 ;;
 	*'..'*) return 1 ;;
 	*:'"offpeak.h"') return 0 ;;
@@ -65,9 +66,9 @@ may_include() {
 	collect:*) return 1 ;;
 	*:'"config.h"' | *:'"base/'*) return 0 ;;
 	output:'"output/'* | domain:'"domain/'*) return 0 ;;
-	nv:'"adapters/nv/'* | yaml:'"adapters/yaml/'* | zlib:'"adapters/zlib/'*) return 0 ;;
+	nv:'"adapters/nv/'* | sqlite:'"adapters/sqlite/'* | yaml:'"adapters/yaml/'* | zlib:'"adapters/zlib/'*) return 0 ;;
 	domain:'"adapters/nv/nv.h"' | domain:'"adapters/yaml/yaml_tree.h"') return 0 ;;
-	domain:'"adapters/zlib/deflate.h"') return 0 ;;
+	domain:'"adapters/zlib/deflate.h"' | domain:'"adapters/sqlite/sqlite_file.h"') return 0 ;;
 	esac
 	return 1
 }
@@ -92,6 +93,7 @@ nv*|collect*|public*             cupti[A-Z][A-Za-z]*|CUpti[A-Za-z_]*|CUPTI_[A-Z0
 nv*|collect*                     NVPW_[A-Za-z0-9_]+|NVPA_[A-Za-z0-9_]+|CU(device|context|result)
 nv*|collect*                     dlopen|dlmopen|dlsym|dlclose|dlerror
 yaml*                            yaml_(parser|event|token|node|document|emitter)_[a-z_]+
+sqlite*                          sqlite3[a-z0-9_]*|SQLITE_[A-Z0-9_]+
 zlib*                            z_stream|z_streamp|(in|de)flate(Init|End|Reset)2?_?|crc32
 tools*|collect*                  stdout|stderr|printf|vprintf|puts|putchar|perror
 tools*|collect*                  exit|abort|_Exit|quick_exit|atexit
@@ -196,6 +198,10 @@ lib/adapters/nv/x.c #include <yaml.h>
 lib/adapters/yaml/x.c #include <zlib.h>
 lib/adapters/yaml/x.c #include "adapters/zlib/deflate.h"
 lib/adapters/zlib/x.c #include <yaml.h>
+lib/domain/x.c #include <sqlite3.h>
+lib/domain/x.c void x(void) { sqlite3_close(0); }
+lib/output/x.c #include "adapters/sqlite/sqlite_file.h"
+lib/adapters/sqlite/x.c #include "domain/plan.h"
 lib/adapters/zlib/x.c void x(void) { dlsym(0, 0); }
 lib/base/x.c #include "adapters/zlib/deflate.h"
 lib/base/x.c #include "domain/meta.h"
@@ -237,6 +243,9 @@ lib/adapters/nv/x.c #include <dlfcn.h>
 lib/adapters/nv/x.c void x(void) { cuptiGetVersion(dlsym(0, "x")); }
 lib/adapters/yaml/x.c #include <yaml.h>
 lib/adapters/zlib/x.c #include <zlib.h>
+lib/adapters/sqlite/x.c #include <sqlite3.h>
+lib/adapters/sqlite/x.c sqlite3 *x;
+lib/domain/x.c #include "adapters/sqlite/sqlite_file.h"
 lib/base/x.c #include "config.h"
 lib/base/ctx.c void opk_env_read(void) { getenv("HOME"); }
 lib/offpeak.h #include <stdint.h> /* see cuptiProfilerHostInitialize */

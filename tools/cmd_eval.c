@@ -9,13 +9,16 @@
 
 struct eval_args {
 	struct raw_args raw;
-	const char *layout, *first_sample, *join, *launch_columns;
+	const char *format, *layout, *first_sample, *join, *launch_columns;
 	const char *evaluator;
 	uint64_t workers;
 	bool allow_incomplete;
 };
 
 static const struct option_spec specs[] = {
+	{ "format", 0, "table|csv|json|ndjson|sqlite",
+	  "csv (default), or sqlite: a database, as -o FILE.db and FILE.sqlite mean anyway",
+	  OPTION_TEXT, offsetof(struct eval_args, format) },
 	{ "layout", 0, "wide|long", "wide (default): a column a metric; long: a row a value",
 	  OPTION_TEXT, offsetof(struct eval_args, layout) },
 	{ "first-sample", 0, "keep|mark|drop", "PM sampling: what becomes of the first; default keep",
@@ -51,12 +54,30 @@ static int check_shape(struct app *app, const struct eval_args *args, struct eva
 	static const char *const layouts[] = { "wide", "long" };
 	static const char *const joins[] = { "recorded", "none" };
 	static const char *const columns[] = { "basic", "all" };
-	int code = choose(&rows->long_layout, app, "--layout", args->layout, layouts);
+	int code = choose(&rows->shape.long_layout, app, "--layout", args->layout, layouts);
 
 	if (!code)
 		code = choose(single, app, "--join", args->join, joins);
-	return code ? code : choose(&rows->launches.all, app, "--launch-columns",
+	return code ? code : choose(&rows->shape.all_facts, app, "--launch-columns",
 	                            args->launch_columns, columns);
+}
+
+/* By name, or by that of the file: nobody wants a text in an x.db. */
+static int choose_format(struct app *app, const struct eval_args *args, struct eval_rows *rows)
+{
+	static const char *const endings[] = { ".db", ".sqlite", ".sqlite3" };
+	const char *dot = app->output ? strrchr(app->output, '.') : NULL;
+
+	for (size_t i = 0; !args->format && dot && i < sizeof endings / sizeof *endings; i++)
+		rows->to_database |= !strcmp(dot, endings[i]);
+	if (!args->format)
+		return OPK_OK;
+	rows->to_database = !strcmp(args->format, "sqlite");
+	if (!rows->to_database)
+		return app_take_format(app, args->format);
+	if (!app->output)
+		return app_error(app, OPK_EUSAGE, "--format sqlite: a database needs a file: -o FILE.db");
+	return OPK_OK;
 }
 
 static int check_args(struct app *app, const struct eval_args *args, struct eval_rows *rows)
@@ -71,7 +92,7 @@ static int check_args(struct app *app, const struct eval_args *args, struct eval
 		if (how == 3)
 			return app_error(app, OPK_EUSAGE, "--first-sample %s: use keep, mark or drop",
 			                 args->first_sample);
-		rows->first_sample = (enum first_sample)how;
+		rows->shape.first_sample = (enum first_sample)how;
 	}
 	if (!args->raw.image && !app->argument_count)
 		return app_error(app, OPK_EUSAGE, "eval: which recording? FILE.opk, or --raw IMAGE");
@@ -136,7 +157,7 @@ static int find_inflated(struct app *app, struct eval_input *input, struct eval_
 		opk_evaluation_least(least, input->evaluation, sound);
 		for (size_t i = 0; i < count; i++) {
 			input->inflated[i] = !least[i];
-			rows->inflated |= input->inflated[i];
+			rows->shape.inflated |= input->inflated[i];
 		}
 	}
 	free(sound);
@@ -153,7 +174,7 @@ static int find_devices(struct app *app, struct eval_input *input, struct eval_r
 	int code = opk_file_times(&times, &count, app->ctx, input->file);
 
 	for (size_t i = 0; !code && i < count; i++)
-		rows->launches.device |= times[i].device > 0;
+		rows->shape.facts[OPK_FACT_DEVICE] |= times[i].device > 0;
 	return code;
 }
 
@@ -181,8 +202,8 @@ static int eval_file(struct app *app, struct eval_input *input, struct eval_rows
 		app_note("%s: cut off: these are the ranges of its %zu whole sections", input->path,
 		         opk_file_section_count(input->file));
 	if (meta->profiler == OPK_PROFILER_RANGE)
-		launch_columns_find(&rows->launches, ranges, count);
-	rows->joined |= input->join != NULL;
+		eval_shape_find(&rows->shape, ranges, count);
+	rows->shape.joined |= input->join != NULL;
 	return find_inflated(app, input, rows, meta);
 }
 
@@ -205,7 +226,7 @@ static int eval_all(struct app *app, const struct eval_args *args,
 	struct eval_input *inputs = calloc(count, sizeof *inputs);
 	int code = inputs ? OPK_OK : app_error(app, OPK_EFAILED, "out of memory");
 
-	rows->file_count = count;
+	rows->shape.file_count = count;
 	for (size_t i = 0; !code && i < count; i++) {
 		inputs[i].path = args->raw.image ? args->raw.image : app->arguments[i];
 		code = args->raw.image ? eval_raw(app, &inputs[i], options)
@@ -215,10 +236,8 @@ static int eval_all(struct app *app, const struct eval_args *args,
 		code = eval_rows_fit(rows, app, &inputs[i]);
 	for (size_t i = 0; !code && i < count; i++)
 		code = eval_rows_print(rows, app, &inputs[i]);
-	if (!code) {
-		code = app_end_output(app, OPK_OK);
-		eval_rows_note(rows);
-	}
+	if (!code)
+		code = eval_rows_finish(rows, app);
 	eval_rows_clear(rows);
 	free_inputs(inputs, inputs ? count : 0);
 	return code;
@@ -233,6 +252,8 @@ static int run(struct app *app, void *data)
 	bool single;
 	int code = check_shape(app, args, &rows, &single);
 
+	if (!code)
+		code = choose_format(app, args, &rows);
 	if (!code)
 		code = check_args(app, args, &rows);
 	if (!code)

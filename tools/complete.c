@@ -209,6 +209,8 @@ static void offer_options(const struct completion *c, const struct option_spec *
 	char name[64];
 
 	for (; specs && specs->name; specs++) {
+		if (app_has_own(c->command, specs))
+			continue;
 		snprintf(name, sizeof name, "--%s", specs->name);
 		offer(c, name, " ");
 	}

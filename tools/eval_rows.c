@@ -2,94 +2,66 @@
 #include "eval_rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Columns besides those of values. */
-enum { MAX_FIXED = 16 + MAX_LAUNCH_COLUMNS };
 
 /* A row of the table, be it one range or several joined. */
 struct shown_row {
 	struct opk_row row;
-	bool many_streams;
-	uint64_t ranges, ranges_min;
-	const uint64_t *counts; /* of joined ranges */
+	const struct opk_joined_row *joined; /* NULL: one range */
 };
-
-static void add_column(struct eval_rows *rows, const char *name, enum opk_cell_type type)
-{
-	rows->columns[rows->column_count++] = (struct opk_column){ name, type };
-}
-
-static void add_fixed_columns(struct eval_rows *rows)
-{
-	bool pm = rows->profiler == OPK_PROFILER_PM;
-
-	add_column(rows, pm ? "sample" : "range", OPK_CELL_UINT);
-	if (pm) {
-		add_column(rows, "start_ns", OPK_CELL_UINT);
-		add_column(rows, "end_ns", OPK_CELL_UINT);
-	} else {
-		add_column(rows, "name", OPK_CELL_STRING);
-	}
-	if (rows->file_count > 1)
-		add_column(rows, "file", OPK_CELL_STRING);
-	if (pm && rows->first_sample == FIRST_MARK)
-		add_column(rows, "spans_earlier", OPK_CELL_BOOL);
-	rows->launch_at = rows->column_count;
-	rows->column_count +=
-		launch_columns_add(&rows->launches, rows->columns + rows->column_count);
-	if (rows->joined && !rows->long_layout) {
-		add_column(rows, "launches", OPK_CELL_UINT);
-		add_column(rows, "launches_min", OPK_CELL_UINT);
-	}
-	rows->fixed_count = rows->column_count;
-}
-
-static void add_value_columns(struct eval_rows *rows)
-{
-	for (size_t i = 0; !rows->long_layout && i < rows->value_count; i++)
-		add_column(rows, rows->names[i], OPK_CELL_DOUBLE);
-	if (!rows->long_layout)
-		return;
-	add_column(rows, "metric", OPK_CELL_STRING);
-	add_column(rows, "unit", OPK_CELL_STRING);
-	add_column(rows, "value", OPK_CELL_DOUBLE);
-	if (rows->joined)
-		add_column(rows, "launches", OPK_CELL_UINT);
-	if (rows->inflated)
-		add_column(rows, "inflated", OPK_CELL_BOOL);
-}
 
 static int copy_names(struct eval_rows *rows, const struct opk_evaluation *evaluation)
 {
-	rows->value_count = opk_evaluation_column_count(evaluation);
-	rows->names = calloc(rows->value_count, sizeof *rows->names);
-	rows->columns = calloc(MAX_FIXED + rows->value_count, sizeof *rows->columns);
-	rows->cells = calloc(MAX_FIXED + rows->value_count, sizeof *rows->cells);
-	rows->computed = calloc(rows->value_count, sizeof *rows->computed);
-	if (!rows->names || !rows->columns || !rows->cells || !rows->computed)
+	struct eval_shape *shape = &rows->shape;
+
+	shape->value_count = opk_evaluation_column_count(evaluation);
+	shape->names = calloc(shape->value_count + 1, sizeof *shape->names);
+	rows->computed = calloc(shape->value_count + 1, sizeof *rows->computed);
+	if (!shape->names || !rows->computed)
 		return OPK_ENOMEM;
-	for (size_t i = 0; i < rows->value_count; i++) {
-		rows->names[i] = strdup(opk_evaluation_column(evaluation, i));
-		if (!rows->names[i])
+	for (size_t i = 0; i < shape->value_count; i++) {
+		shape->names[i] = strdup(opk_evaluation_column(evaluation, i));
+		if (!shape->names[i])
 			return OPK_ENOMEM;
 	}
+	return OPK_OK;
+}
+
+static int list_columns(struct eval_rows *rows)
+{
+	size_t most = eval_columns_most(&rows->shape);
+
+	rows->columns = calloc(most, sizeof *rows->columns);
+	rows->headers = calloc(most, sizeof *rows->headers);
+	rows->cells = calloc(most, sizeof *rows->cells);
+	rows->texts = calloc(most, sizeof *rows->texts);
+	if (!rows->columns || !rows->headers || !rows->cells || !rows->texts)
+		return OPK_ENOMEM;
+	rows->column_count = eval_columns_list(rows->columns, rows->headers, &rows->shape);
 	return OPK_OK;
 }
 
 /* Labels and derived metrics may be called anything, and readers of JSON take one of two. */
 static int check_names(const struct eval_rows *rows, struct app *app)
 {
-	for (size_t i = rows->fixed_count; !rows->long_layout && i < rows->column_count; i++)
-		for (size_t j = 0; j < rows->fixed_count; j++)
-			if (!strcmp(rows->columns[i].name, rows->columns[j].name))
+	for (size_t i = 0; i < rows->column_count; i++)
+		for (size_t j = 0; rows->columns[i].kind == COLUMN_VALUE && j < i; j++)
+			if (rows->columns[j].kind != COLUMN_VALUE
+			    && !strcmp(rows->headers[i].name, rows->headers[j].name))
 				return app_error(app, OPK_EUSAGE,
 				                 "column %s: the table has one of that name already: "
 				                 "use --layout long, or --metrics",
-				                 rows->columns[i].name);
+				                 rows->headers[i].name);
 	return OPK_OK;
+}
+
+static const struct opk_meta_heading *heading_of(const struct eval_rows *rows,
+                                                 const struct opk_evaluation *evaluation, size_t at)
+{
+	const struct eval_column *column = &rows->columns[at];
+
+	return column->kind == COLUMN_VALUE ? opk_evaluation_column_heading(evaluation, column->index) : NULL;
 }
 
 /* Headings of the set over its columns, as far as these are side by side. */
@@ -97,53 +69,69 @@ static int put_spans(const struct eval_rows *rows, struct app *app, const struct
 {
 	int code = OPK_OK;
 
-	for (size_t i = 0, next; !code && !rows->long_layout && i < rows->value_count; i = next) {
-		const struct opk_meta_heading *heading = opk_evaluation_column_heading(evaluation, i);
+	for (size_t i = 0, next; !code && i < rows->column_count; i = next) {
+		const struct opk_meta_heading *heading = heading_of(rows, evaluation, i);
 
-		for (next = i + 1; next < rows->value_count; next++)
-			if (opk_evaluation_column_heading(evaluation, next) != heading)
+		for (next = i + 1; next < rows->column_count; next++)
+			if (heading_of(rows, evaluation, next) != heading)
 				break;
 		if (heading)
-			code = opk_out_span(app->out, heading->title, rows->fixed_count + i, next - i);
+			code = opk_out_span(app->out, heading->title, i, next - i);
 	}
 	return code;
 }
 
-static int begin(struct eval_rows *rows, struct app *app, const struct opk_evaluation *evaluation)
+static int begin_table(struct eval_rows *rows, struct app *app, const struct opk_evaluation *evaluation)
 {
-	int code;
+	bool pm = rows->shape.profiler == OPK_PROFILER_PM;
+	int code = check_names(rows, app);
 
-	rows->begun = true;
-	rows->profiler = opk_evaluation_profiler(evaluation);
-	if (copy_names(rows, evaluation))
-		return app_error(app, OPK_EFAILED, "out of memory");
-	add_fixed_columns(rows);
-	add_value_columns(rows);
-	code = check_names(rows, app);
 	if (!code)
 		code = app_begin_output(app, OPK_CSV);
 	if (code)
 		return code;
-	code = opk_out_table(app->out,
-	                     rows->profiler == OPK_PROFILER_PM ? "samples" : "ranges",
-	                     rows->columns, rows->column_count);
+	code = opk_out_table(app->out, pm ? "samples" : "ranges", rows->headers,
+	                     rows->column_count);
 	if (!code)
 		code = put_spans(rows, app, evaluation);
 	return code ? app_fail(app, code) : OPK_OK;
 }
 
-/* A wide table has one set of columns for all files; a long one only needs one kind of row. */
+static int begin_database(struct eval_rows *rows, struct app *app)
+{
+	int code = opk_database_new(&rows->database, app->ctx, app->output, NULL);
+
+	return code ? app_fail(app, code) : OPK_OK;
+}
+
+static int begin(struct eval_rows *rows, struct app *app, const struct opk_evaluation *evaluation)
+{
+	rows->begun = true;
+	rows->shape.profiler = opk_evaluation_profiler(evaluation);
+	if (copy_names(rows, evaluation) || list_columns(rows))
+		return app_error(app, OPK_EFAILED, "out of memory");
+	return rows->to_database ? begin_database(rows, app) : begin_table(rows, app, evaluation);
+}
+
+/* Where each value has a row of its own, rows only need be of one kind. */
+static bool is_wide(const struct eval_rows *rows)
+{
+	return !rows->shape.long_layout && !rows->database;
+}
+
+/* A wide table has one set of columns for all files. */
 static int check_fit(const struct eval_rows *rows, struct app *app, const struct eval_input *input)
 {
 	const struct opk_evaluation *evaluation = input->evaluation;
-	bool same = opk_evaluation_column_count(evaluation) == rows->value_count;
+	const struct eval_shape *shape = &rows->shape;
+	bool same = opk_evaluation_column_count(evaluation) == shape->value_count;
 
-	if (opk_evaluation_profiler(evaluation) != rows->profiler)
+	if (opk_evaluation_profiler(evaluation) != shape->profiler)
 		return app_error(app, OPK_EUSAGE, "%s: ranges and PM samples don't go into one table",
 		                 input->path);
-	for (size_t i = 0; same && i < rows->value_count; i++)
-		same = !strcmp(rows->names[i], opk_evaluation_column(evaluation, i));
-	if (!same && !rows->long_layout)
+	for (size_t i = 0; same && i < shape->value_count; i++)
+		same = !strcmp(shape->names[i], opk_evaluation_column(evaluation, i));
+	if (!same && is_wide(rows))
 		return app_error(app, OPK_EUSAGE,
 		                 "%s: its metrics differ from those of the file before: use "
 		                 "--layout long, or --metrics",
@@ -156,35 +144,50 @@ int eval_rows_fit(struct eval_rows *rows, struct app *app, const struct eval_inp
 	return rows->begun ? check_fit(rows, app, input) : begin(rows, app, input->evaluation);
 }
 
-static void fill_fixed(struct eval_rows *rows, struct launch_text *text, const char *path,
-                       const struct shown_row *shown)
+/* What cells of a long table's row besides facts show: of the i-th value. */
+static void fill_long(struct eval_rows *rows, const struct eval_input *input, size_t i)
 {
-	const struct opk_row *row = &shown->row;
-	union opk_cell *cell = rows->cells;
+	for (size_t at = 0; at < rows->column_count; at++) {
+		union opk_cell *cell = &rows->cells[at];
 
-	(cell++)->uint = row->index;
-	if (rows->profiler == OPK_PROFILER_PM) {
-		(cell++)->uint = row->start_ns;
-		(cell++)->uint = row->end_ns;
-	} else {
-		(cell++)->string = row->name;
+		switch (rows->columns[at].kind) {
+		case COLUMN_METRIC:
+			cell->string = opk_evaluation_column(input->evaluation, i);
+			break;
+		case COLUMN_UNIT:
+			cell->string = opk_evaluation_column_unit(input->evaluation, i);
+			break;
+		case COLUMN_NUMBER:
+			cell->number = rows->values[i];
+			break;
+		case COLUMN_LAUNCHES:
+			cell->uint = rows->launches_of[i];
+			break;
+		case COLUMN_INFLATED:
+			cell->boolean = input->inflated && input->inflated[i];
+			break;
+		default:
+			break;
+		}
 	}
-	if (rows->file_count > 1)
-		(cell++)->string = path;
-	if (rows->profiler == OPK_PROFILER_PM && rows->first_sample == FIRST_MARK)
-		(cell++)->boolean = row->spans_earlier;
-	launch_columns_fill(&rows->launches, cell, text, row->range, shown->many_streams);
-	if (!rows->joined || rows->long_layout)
-		return;
-	rows->cells[rows->fixed_count - 2].uint = shown->ranges;
-	rows->cells[rows->fixed_count - 1].uint = shown->ranges_min;
 }
 
-static int print_wide(struct eval_rows *rows, struct app *app)
+/* All other cells. */
+static void fill(struct eval_rows *rows, const struct eval_input *input,
+                 const struct shown_row *shown)
 {
-	for (size_t i = 0; i < rows->value_count; i++)
-		rows->cells[rows->fixed_count + i].number = rows->values[i];
-	return opk_out_row(app->out, rows->cells);
+	for (size_t at = 0; at < rows->column_count; at++) {
+		const struct eval_column *column = &rows->columns[at];
+		union opk_cell *cell = &rows->cells[at];
+
+		if (column->kind == COLUMN_FACT)
+			*cell = opk_fact_get(&rows->texts[at], (enum opk_fact)column->index,
+			                      &shown->row, shown->joined);
+		else if (column->kind == COLUMN_FILE)
+			cell->string = input->path;
+		else if (column->kind == COLUMN_VALUE)
+			cell->number = rows->values[column->index];
+	}
 }
 
 /* Of how many ranges each value is; without metrics behind it, of all. */
@@ -196,11 +199,11 @@ static void count_launches(struct eval_rows *rows, const struct eval_input *inpu
 
 	for (size_t i = 0; i < metrics; i++)
 		rows->launches_of_metrics[i] =
-			shown->counts ? shown->counts[i] : shown->row.measured[i];
+			shown->joined ? shown->joined->counts[i] : shown->row.measured[i];
 	opk_evaluation_least(rows->launches_of, input->evaluation, rows->launches_of_metrics);
 	for (size_t i = 0; i < columns; i++)
 		if (rows->launches_of[i] == UINT64_MAX)
-			rows->launches_of[i] = shown->ranges;
+			rows->launches_of[i] = shown->joined ? shown->joined->ranges : 1;
 }
 
 /* A heading between the rows, where the group changes; its prose once. */
@@ -220,48 +223,49 @@ static int print_long(struct eval_rows *rows, struct app *app, const struct eval
 {
 	int code = OPK_OK;
 
-	if (rows->joined)
+	if (rows->shape.joined)
 		count_launches(rows, input, shown);
 	for (size_t i = 0; !code && i < opk_evaluation_column_count(input->evaluation); i++) {
-		union opk_cell *cell = rows->cells + rows->fixed_count;
-
 		code = put_heading(rows, app, opk_evaluation_column_heading(input->evaluation, i));
 		if (code)
 			break;
-		(cell++)->string = opk_evaluation_column(input->evaluation, i);
-		(cell++)->string = opk_evaluation_column_unit(input->evaluation, i);
-		(cell++)->number = rows->values[i];
-		if (rows->joined)
-			(cell++)->uint = rows->launches_of[i];
-		if (rows->inflated)
-			cell->boolean = input->inflated && input->inflated[i];
+		fill_long(rows, input, i);
 		code = opk_out_row(app->out, rows->cells);
 	}
 	return code;
 }
 
+static int add_to_database(struct eval_rows *rows, const struct eval_input *input,
+                           const struct shown_row *shown)
+{
+	if (input->join)
+		count_launches(rows, input, shown);
+	return opk_database_add_row(rows->database, &shown->row, shown->joined, rows->values,
+	                            input->join ? rows->launches_of : NULL);
+}
+
 static void watch_values(struct eval_rows *rows, const struct opk_evaluation *evaluation)
 {
 	rows->row_count++;
-	for (size_t i = 0; i < rows->value_count && i < opk_evaluation_column_count(evaluation); i++)
+	for (size_t i = 0; i < rows->shape.value_count && i < opk_evaluation_column_count(evaluation); i++)
 		rows->computed[i] |= !isnan(rows->values[i]);
 }
 
-void eval_rows_note(const struct eval_rows *rows)
+static void note_missing(const struct eval_rows *rows)
 {
 	size_t missing = 0;
 	const char *first = NULL;
 
-	for (size_t i = 0; i < rows->value_count; i++) {
+	for (size_t i = 0; i < rows->shape.value_count; i++) {
 		if (rows->computed[i])
 			continue;
 		missing++;
-		first = first ? first : rows->names[i];
+		first = first ? first : rows->shape.names[i];
 	}
-	if (missing && rows->row_count && !rows->long_layout)
+	if (missing && rows->row_count && !rows->shape.long_layout)
 		app_note("%zu of %zu metrics are nan in every row, such as %s: what they need was not "
 		         "collected",
-		         missing, rows->value_count, first);
+		         missing, rows->shape.value_count, first);
 }
 
 static void note_samples(const struct eval_rows *rows, const char *path,
@@ -272,7 +276,7 @@ static void note_samples(const struct eval_rows *rows, const char *path,
 	if (left_out)
 		app_note("%s: %ju samples were begun but not completed; they are left out", path,
 		         (uintmax_t)left_out);
-	if (any && rows->first_sample == FIRST_KEEP)
+	if (any && rows->shape.first_sample == FIRST_KEEP)
 		app_note("%s: sample 0 begins at an earlier event: its times and values span more "
 		         "than an interval (--first-sample mark or drop)",
 		         path);
@@ -281,12 +285,13 @@ static void note_samples(const struct eval_rows *rows, const char *path,
 static int print_row(struct eval_rows *rows, struct app *app, const struct eval_input *input,
                      const struct shown_row *shown)
 {
-	struct launch_text text;
-
-	fill_fixed(rows, &text, input->path, shown);
 	opk_evaluation_compute(rows->values, input->evaluation, shown->row.values);
 	watch_values(rows, input->evaluation);
-	return rows->long_layout ? print_long(rows, app, input, shown) : print_wide(rows, app);
+	if (rows->database)
+		return add_to_database(rows, input, shown);
+	fill(rows, input, shown);
+	return rows->shape.long_layout ? print_long(rows, app, input, shown)
+	                               : opk_out_row(app->out, rows->cells);
 }
 
 static int print_joined(struct eval_rows *rows, struct app *app, const struct eval_input *input)
@@ -299,10 +304,7 @@ static int print_joined(struct eval_rows *rows, struct app *app, const struct ev
 		code = print_row(rows, app, input, &(struct shown_row){
 			.row = { .index = i, .name = joined->name, .values = joined->values,
 			         .range = &joined->range },
-			.many_streams = joined->many_streams,
-			.ranges = joined->ranges,
-			.ranges_min = joined->ranges_min,
-			.counts = joined->counts,
+			.joined = joined,
 		});
 	}
 	if (opk_join_left_out(input->join))
@@ -319,10 +321,9 @@ static int print_single(struct eval_rows *rows, struct app *app, const struct ev
 
 	while (!(code = opk_evaluation_next(&row, app->ctx, input->evaluation)) && row) {
 		any |= row->spans_earlier;
-		if (row->spans_earlier && rows->first_sample == FIRST_DROP)
+		if (row->spans_earlier && rows->shape.first_sample == FIRST_DROP)
 			continue;
-		code = print_row(rows, app, input,
-		                 &(struct shown_row){ .row = *row, .ranges = 1, .ranges_min = 1 });
+		code = print_row(rows, app, input, &(struct shown_row){ .row = *row });
 		if (code)
 			break;
 	}
@@ -344,7 +345,7 @@ static void note_inflated(const struct eval_rows *rows, const struct eval_input 
 			names[named++] = opk_evaluation_column(input->evaluation, i);
 		count++;
 	}
-	if (count && !rows->long_layout)
+	if (count && is_wide(rows))
 		app_note("%s: %zu of %zu metrics count idle time around short kernels as it was "
 		         "collected: %s%s%s%s%s%s; --replay kernel does not",
 		         input->path, count, total, names[0], named > 1 ? ", " : "", names[1],
@@ -366,13 +367,32 @@ static int make_room(struct eval_rows *rows, const struct opk_evaluation *evalua
 	return rows->values && rows->launches_of && rows->launches_of_metrics ? OPK_OK : OPK_ENOMEM;
 }
 
+static int add_run(struct eval_rows *rows, struct app *app, const struct eval_input *input)
+{
+	struct opk_database_run run = OPK_INIT(run);
+	int code = OPK_OK;
+
+	run.file = input->path;
+	run.evaluation = input->evaluation;
+	run.joined = input->join != NULL;
+	run.inflated = input->inflated;
+	if (input->file) {
+		run.cut_off = !opk_file_complete(input->file);
+		code = opk_file_meta(&run.meta, app->ctx, input->file);
+	}
+	return code ? code : opk_database_add_run(rows->database, &run);
+}
+
 int eval_rows_print(struct eval_rows *rows, struct app *app, const struct eval_input *input)
 {
-	int code;
+	int code = OPK_OK;
 
 	if (make_room(rows, input->evaluation))
 		return app_error(app, OPK_EFAILED, "out of memory");
-	code = input->join ? print_joined(rows, app, input) : print_single(rows, app, input);
+	if (rows->database)
+		code = add_run(rows, app, input);
+	if (!code)
+		code = input->join ? print_joined(rows, app, input) : print_single(rows, app, input);
 	if (code)
 		return app_fail(app, code);
 	app_progress_end();
@@ -380,14 +400,34 @@ int eval_rows_print(struct eval_rows *rows, struct app *app, const struct eval_i
 	return OPK_OK;
 }
 
+int eval_rows_finish(const struct eval_rows *rows, struct app *app)
+{
+	int code;
+
+	if (rows->database) {
+		code = opk_database_finish(rows->database);
+		if (code)
+			return app_fail(app, code);
+	} else {
+		code = app_end_output(app, OPK_OK);
+		if (code)
+			return code;
+	}
+	note_missing(rows);
+	return OPK_OK;
+}
+
 void eval_rows_clear(struct eval_rows *rows)
 {
-	for (size_t i = 0; rows->names && i < rows->value_count; i++)
-		free(rows->names[i]);
-	free(rows->names);
+	opk_database_free(rows->database);
+	for (size_t i = 0; rows->shape.names && i < rows->shape.value_count; i++)
+		free(rows->shape.names[i]);
+	free(rows->shape.names);
 	free(rows->computed);
 	free(rows->columns);
+	free(rows->headers);
 	free(rows->cells);
+	free(rows->texts);
 	free(rows->values);
 	free(rows->launches_of);
 	free(rows->launches_of_metrics);

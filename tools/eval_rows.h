@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Evaluated rows as table rows: which columns there are, wide or long. */
+/* Evaluated rows as table rows, wide or long. */
 #ifndef OPK_EVAL_ROWS_H
 #define OPK_EVAL_ROWS_H
 
-#include "common/app.h"
-#include "launch_columns.h"
-
-enum first_sample { FIRST_KEEP, FIRST_MARK, FIRST_DROP };
+#include "eval_columns.h"
 
 /* One input and what came of it. */
 struct eval_input {
@@ -18,22 +15,16 @@ struct eval_input {
 };
 
 struct eval_rows {
-	bool long_layout;
-	enum first_sample first_sample;
-	size_t file_count;
-	struct launch_columns launches;
-	bool joined;   /* any input is */
-	bool inflated; /* any column of any input is */
+	struct eval_shape shape;
 	/* Set up by the first evaluation; the others must fit. */
 	bool begun;
-	enum opk_profiler profiler;
-	struct opk_column *columns;
+	bool to_database;              /* instead of a table */
+	struct opk_database *database;
+	struct eval_column *columns; /* one a cell */
+	struct opk_column *headers;
 	union opk_cell *cells;
+	struct opk_fact_text *texts; /* what cells point to */
 	size_t column_count;
-	size_t launch_at;   /* where the launch's columns begin */
-	size_t fixed_count; /* columns before the values */
-	size_t value_count;
-	char **names;   /* of the values */
 	bool *computed; /* a value that is not nan in every row */
 	uint64_t row_count;
 	const struct opk_meta_heading *heading; /* over the last row of a long table */
@@ -46,8 +37,8 @@ struct eval_rows {
 int eval_rows_fit(struct eval_rows *rows, struct app *app, const struct eval_input *input);
 /* Prints the rows of one evaluation. Reports failures. */
 int eval_rows_print(struct eval_rows *rows, struct app *app, const struct eval_input *input);
-/* Remarks on all rows, once they are printed. */
-void eval_rows_note(const struct eval_rows *rows);
+/* Ends the output, with remarks on all rows. Reports failures. */
+int eval_rows_finish(const struct eval_rows *rows, struct app *app);
 void eval_rows_clear(struct eval_rows *rows);
 
 #endif

@@ -23,9 +23,11 @@ static void put_text(const char *text)
 	putchar('\n');
 }
 
-static void put_options(const struct option_spec *specs)
+static void put_options(const struct command *command, const struct option_spec *specs)
 {
 	for (; specs && specs->name; specs++) {
+		if (app_has_own(command, specs))
+			continue;
 		fputs(".TP\n", stdout);
 		if (specs->letter)
 			printf("\\fB\\-%c\\fR, ", specs->letter);
@@ -55,8 +57,8 @@ static void put_command(const struct command *command)
 	fputs(".SH DESCRIPTION\n", stdout);
 	put_text(command->details);
 	fputs(".SH OPTIONS\n", stdout);
-	put_options(command->options);
-	put_options(common_options);
+	put_options(command, command->options);
+	put_options(command, common_options);
 	put_exit_codes();
 	fputs(".SH SEE ALSO\n\\fBoffpeak\\fR(1)\n", stdout);
 }

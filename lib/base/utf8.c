@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/utf8.h"
 
+#include <string.h>
+
+#include "base/buf.h"
+
 size_t opk_utf8_length(const unsigned char *text, size_t size)
 {
 	unsigned char c = text[0];
@@ -16,4 +20,30 @@ size_t opk_utf8_length(const unsigned char *text, size_t size)
 	    || (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
 		return 0;
 	return length;
+}
+
+bool opk_utf8_valid(const char *text)
+{
+	size_t left = strlen(text), length = 1;
+
+	for (; left && length; text += length, left -= length)
+		length = opk_utf8_length((const unsigned char *)text, left);
+	return !left;
+}
+
+char *opk_utf8_repair(const char *text)
+{
+	opk_autobuf struct opk_buf repaired = { 0 };
+	size_t left = strlen(text), length;
+
+	for (; left; text += length, left -= length) {
+		length = opk_utf8_length((const unsigned char *)text, left);
+		if (length)
+			opk_buf_add(&repaired, text, length);
+		else
+			opk_buf_add_text(&repaired, "\xef\xbf\xbd");
+		length += !length;
+	}
+	opk_buf_add(&repaired, "", 1);
+	return repaired.failed ? NULL : (char *)opk_take(repaired.data);
 }

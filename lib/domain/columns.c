@@ -271,7 +271,7 @@ int opk_columns_init(struct opk_columns *columns, struct opk_ctx *ctx, const str
 	bool more = says_more(meta);
 	int code;
 
-	*columns = (struct opk_columns){ 0 };
+	*columns = (struct opk_columns){ .meta = meta };
 	code = allocate(columns, ctx, wanted_count + (meta ? meta->metric_count : 0),
 	                more ? meta->derived_count : 0);
 	if (!code && more)

@@ -17,6 +17,7 @@ struct opk_derivation {
 };
 
 struct opk_columns {
+	const struct opk_meta *meta; /* NULL: a bare image's */
 	const char *const *metrics; /* to evaluate: `owned`, or those of the caller or the recording */
 	const char **owned;
 	size_t metric_count;

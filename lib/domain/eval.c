@@ -11,10 +11,12 @@
 #include "domain/container.h"
 #include "domain/eval_parts.h"
 #include "domain/eval_spool.h"
+#include "domain/filter.h"
 #include "domain/measured.h"
 
 struct opk_evaluation {
 	struct opk_spools spools;
+	const struct opk_filter *filter; /* NULL: every row is wanted */
 	struct opk_columns columns;
 	/* Of a set that was asked for: `columns` borrows from these. */
 	struct opk_resolved resolved;
@@ -114,6 +116,9 @@ static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct o
 	code = allocate(evaluation, ctx, job);
 	if (!code)
 		code = run(evaluation, ctx, job, options);
+	evaluation->filter = options->filter;
+	if (!code)
+		code = opk_filter_check(options->filter, ctx, opk_evaluation_profiler(evaluation));
 	return code ? code : opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
 }
 
@@ -202,6 +207,8 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 
 	if (!code)
 		code = check_file(ctx, file, meta, options.allow_incomplete);
+	if (!code)
+		code = opk_filter_check(options.filter, ctx, meta->profiler);
 	if (code)
 		return code;
 	job.chip = meta->chip;
@@ -338,6 +345,11 @@ void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evalua
 	opk_columns_least(columns, &evaluation->columns, metrics);
 }
 
+const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation)
+{
+	return &evaluation->columns;
+}
+
 const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation)
 {
 	return &evaluation->groups;
@@ -376,8 +388,8 @@ static void apply_group(struct opk_evaluation *evaluation, uint32_t group)
 			evaluation->measured[i] = false;
 }
 
-int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
-                        struct opk_evaluation *evaluation)
+static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
+                    struct opk_evaluation *evaluation)
 {
 	struct opk_row *current = &evaluation->row;
 	struct opk_spool_row stored;
@@ -417,4 +429,16 @@ int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
 	apply_group(evaluation, current->range ? current->range->group : 0);
 	*row = current;
 	return OPK_OK;
+}
+
+int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
+                        struct opk_evaluation *evaluation)
+{
+	int code;
+
+	do {
+		code = read_row(row, ctx, evaluation);
+	} while (!code && *row && evaluation->filter
+	         && !opk_filter_accepts(evaluation->filter, opk_evaluation_profiler(evaluation), *row));
+	return code;
 }

@@ -113,17 +113,12 @@ static enum opk_lack lack_of(struct opk_resolver *r, const char *name)
 		               ? OPK_LACKS_NOTHING
 		               : OPK_LACKS_NEEDED;
 	if (opk_index_find(&at, &symbols->labels, name))
-<<<<<<< HEAD
-		return opk_index_find(NULL, &r->labels, name) || symbols->label[at]->has_else
-		               ? OPK_LACKS_NOTHING : OPK_LACKS_OPTIONAL;
-	return lack_of_metric(r, name);
-=======
 		return opk_index_find(NULL, &r->labels, name) || opk_strlist_contains(&r->lost_labels, name)
+		                       || symbols->label[at]->has_else
 		               ? OPK_LACKS_NOTHING
 		               : OPK_LACKS_OPTIONAL;
 	/* What is no name at all was told. */
 	return strstr(name, "__") ? lack_of_metric(r, name) : OPK_LACKS_NOTHING;
->>>>>>> check-on
 }
 
 static void judge(struct opk_resolver *r, size_t derived)

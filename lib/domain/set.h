@@ -34,12 +34,9 @@ struct opk_set_item {
 	struct opk_words any;
 	struct opk_word as;
 	bool optional;
-<<<<<<< HEAD
 	bool has_else;
 	double otherwise; /* for formulas, where no metric of the chip has the short name */
-=======
 	bool wrong; /* what is wrong with it was told: what it leads to on a chip is not */
->>>>>>> check-on
 	struct opk_words only, except; /* chips, architectures, profilers */
 	struct opk_word prose;         /* of a group, as its items */
 	struct opk_set_items items;

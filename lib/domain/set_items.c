@@ -131,7 +131,7 @@ static void read_kind(struct opk_set_reader *r, void *object, const struct opk_y
 	if (has_key(value, "group"))
 		read_group_map(r, object, value);
 	else
-		opk_set_read_map(r, object, value, has_key(value, "any") ? any_fields : metric_fields, 5, "");
+		opk_set_read_map(r, object, value, has_key(value, "any") ? any_fields : metric_fields, 6, "");
 }
 
 static void read_map(struct opk_set_reader *r, struct opk_set_item *item, const struct opk_yaml *value)
@@ -139,21 +139,11 @@ static void read_map(struct opk_set_reader *r, struct opk_set_item *item, const 
 	bool metric = has_key(value, "metric"), any = has_key(value, "any");
 	bool group = has_key(value, "group");
 
-<<<<<<< HEAD
-	if (metric + any + group != 1)
-		opk_problems_add(r->problems, &value->place,
-		                 "%s of the keys metric, any and group is needed here",
-		                 metric || any || group ? "only one" : "one");
-	else if (group)
-		read_group_map(r, item, value);
-	else
-		opk_set_read_map(r, item, value, any ? any_fields : metric_fields, 6, "");
-	if (item->has_else && !item->as.text)
-		opk_problems_add(r->problems, &value->place,
-		                 "'else' is what formulas take for a short name: the entry needs 'as', too");
-=======
 	if (metric + any + group == 1) {
 		read_kind(r, item, value);
+		if (item->has_else && !item->as.text)
+			opk_problems_add(r->problems, &value->place,
+			                 "'else' is what formulas take for a short name: the entry needs 'as', too");
 		return;
 	}
 	opk_problems_add(r->problems, &value->place, "%s of the keys metric, any and group is needed here",
@@ -161,7 +151,6 @@ static void read_map(struct opk_set_reader *r, struct opk_set_item *item, const 
 	/* It may define a name. */
 	item->wrong = true;
 	opk_set_read_quietly(r, item, value, read_kind);
->>>>>>> check-on
 }
 
 /* What a file names twice, it names once too often; what depends on chips may stand there twice. */

@@ -79,7 +79,6 @@ void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out, const s
 	}
 }
 
-<<<<<<< HEAD
 /* What is the same in any case: those of the very same letters were told. */
 static void check_cases(struct opk_set_reader *r, const struct opk_words *words, const char *one)
 {
@@ -89,19 +88,10 @@ static void check_cases(struct opk_set_reader *r, const struct opk_words *words,
 			                 words->items[i].text);
 }
 
-void opk_set_read_where(struct opk_set_reader *r, struct opk_words *out, const struct opk_yaml *value)
-{
-	opk_set_read_words(r, out, value, "the word", "chips, architectures or profilers");
-	check_cases(r, out, "the word");
-	for (size_t i = 0; i < out->count; i++) {
-		const char *word = out->items[i].text;
-		const char *near = opk_where_nearest(word, true);
-=======
 /* Takes the word that was probably meant instead; false where there is none. */
 static bool correct(struct opk_set_reader *r, struct opk_word *word)
 {
 	const char *near = opk_where_nearest(word->text, true);
->>>>>>> check-on
 
 	if (opk_where_known(r->ctx, &r->problems->no_memory, word->text, true))
 		return true;
@@ -120,6 +110,7 @@ bool opk_set_read_where(struct opk_set_reader *r, struct opk_words *out, const s
 	bool sure;
 
 	opk_set_read_words(r, out, value, "the word", "chips, architectures or profilers");
+	check_cases(r, out, "the word");
 	sure = out->count != 0;
 	for (size_t i = 0; i < out->count && !r->problems->no_memory; i++)
 		sure &= correct(r, &out->items[i]);
@@ -337,11 +328,8 @@ static void read_chips(struct opk_set_reader *r, void *object, const struct opk_
 {
 	(void)object;
 	opk_set_read_words(r, &r->set->chips, value, "chip", "chips");
-<<<<<<< HEAD
 	check_cases(r, &r->set->chips, "chip");
-=======
 	r->set->unfit |= !r->set->chips.count;
->>>>>>> check-on
 }
 
 static void read_includes(struct opk_set_reader *r, void *object, const struct opk_yaml *value)

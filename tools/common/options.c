@@ -32,11 +32,33 @@ struct parser {
 	int count;
 };
 
-static void add_options(struct parser *parser, const struct option_spec *specs, void *target)
+static const struct option_spec *find_option(const struct option_spec *specs, const char *word)
+{
+	for (; specs && specs->name; specs++)
+		if (word[1] == '-' ? !strcmp(word + 2, specs->name)
+		                   : specs->letter && word[1] == specs->letter && !word[2])
+			return specs;
+	return NULL;
+}
+
+bool app_has_own(const struct command *command, const struct option_spec *common)
+{
+	for (const struct option_spec *own = command->options; own && own->name; own++)
+		if (own != common && !strcmp(own->name, common->name))
+			return true;
+	return false;
+}
+
+static void add_options(struct parser *parser, const struct command *command,
+                        const struct option_spec *specs, void *target)
 {
 	for (; specs && specs->name && parser->count < MAX_OPTIONS; specs++) {
-		int i = parser->count++;
+		int i = parser->count;
 		size_t used = strlen(parser->letters);
+
+		if (app_has_own(command, specs))
+			continue;
+		parser->count++;
 
 		parser->specs[i] = specs;
 		parser->targets[i] = target;
@@ -108,13 +130,21 @@ static int unknown_option(struct app *app, const struct command *command, char *
 	                 command->name);
 }
 
+int app_take_format(struct app *app, const char *name)
+{
+	app->format_name = name;
+	return opk_format_parse(&app->format, name)
+	               ? OPK_OK
+	               : app_error(app, OPK_EUSAGE, "--format %s: use table, csv, json or ndjson", name);
+}
+
 int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv)
 {
 	struct parser parser = { .letters = ":" };
 	int found;
 
-	add_options(&parser, command->options, args);
-	add_options(&parser, common_options, app);
+	add_options(&parser, command, command->options, args);
+	add_options(&parser, command, common_options, app);
 	optind = 1;
 	while ((found = getopt_long(argc, argv, parser.letters, parser.longs, NULL)) != -1) {
 		int i = index_of(&parser, found);
@@ -129,24 +159,14 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	}
 	if (app->output && !strcmp(app->output, "-"))
 		app->output = NULL;
-	if (app->format_name && !opk_format_parse(&app->format, app->format_name))
-		return app_error(app, OPK_EUSAGE, "--format %s: use table, csv, json or ndjson",
-		                 app->format_name);
+	if (app->format_name && app_take_format(app, app->format_name))
+		return OPK_EUSAGE;
 	app->arguments = argv + optind;
 	app->argument_count = (size_t)(argc - optind);
 	if (app->argument_count > command->max_arguments)
 		return app_error(app, OPK_EUSAGE, "%s: surplus argument '%s'", command->name,
 		                 app->arguments[command->max_arguments]);
 	return OPK_OK;
-}
-
-static const struct option_spec *find_option(const struct option_spec *specs, const char *word)
-{
-	for (; specs && specs->name; specs++)
-		if (word[1] == '-' ? !strcmp(word + 2, specs->name)
-		                   : specs->letter && word[1] == specs->letter && !word[2])
-			return specs;
-	return NULL;
 }
 
 const struct option_spec *app_option(const struct command *command, const char *word)
@@ -159,11 +179,13 @@ const struct option_spec *app_option(const struct command *command, const char *
 	return found ? found : find_option(common_options, word);
 }
 
-static void print_options(const struct option_spec *specs)
+static void print_options(const struct command *command, const struct option_spec *specs)
 {
 	for (; specs && specs->name; specs++) {
 		char left[64];
 
+		if (app_has_own(command, specs))
+			continue;
 		snprintf(left, sizeof left, "%c%c%c --%s%s%s", specs->letter ? '-' : ' ',
 		         specs->letter ? specs->letter : ' ', specs->letter ? ',' : ' ', specs->name,
 		         specs->argument ? " " : "", specs->argument ? specs->argument : "");
@@ -179,6 +201,6 @@ void app_usage(const struct command *command)
 {
 	printf("usage: offpeak %s %s\n\n%s.\n\n%s\n\noptions:\n", command->name, command->synopsis,
 	       command->summary, command->details);
-	print_options(command->options);
-	print_options(common_options);
+	print_options(command, command->options);
+	print_options(command, common_options);
 }

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "adapters/sqlite/sqlite_file.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+struct opk_statement {
+	struct opk_sqlite *sqlite;
+	sqlite3_stmt *handle;
+	int bound;
+	int status; /* of the first parameter that could not be bound */
+	struct opk_statement *next;
+};
+
+struct opk_sqlite {
+	struct opk_ctx *ctx;
+	char *path;
+	sqlite3 *handle;
+	struct opk_statement *statements;
+};
+
+static int fail(struct opk_sqlite *sqlite, int status)
+{
+	if (status == SQLITE_NOMEM)
+		return opk_nomem(sqlite->ctx, "a database");
+	return opk_fail(sqlite->ctx, OPK_EFAILED, "%s: SQLite: %s", sqlite->path,
+	                sqlite->handle ? sqlite3_errmsg(sqlite->handle) : sqlite3_errstr(status));
+}
+
+int opk_sqlite_run(struct opk_sqlite *sqlite, const char *sql)
+{
+	int status = sqlite3_exec(sqlite->handle, sql, NULL, NULL, NULL);
+
+	return status ? fail(sqlite, status) : OPK_OK;
+}
+
+/* Nobody sees the file before it is whole: it needs neither a journal nor a lock for others. */
+static int begin(struct opk_sqlite *sqlite)
+{
+	int status = sqlite3_open_v2(sqlite->path, &sqlite->handle, SQLITE_OPEN_READWRITE, NULL);
+
+	if (status)
+		return fail(sqlite, status);
+	return opk_sqlite_run(sqlite, "PRAGMA journal_mode = OFF;"
+	                              "PRAGMA synchronous = OFF;"
+	                              "PRAGMA locking_mode = EXCLUSIVE;"
+	                              "BEGIN;");
+}
+
+int opk_sqlite_new(struct opk_sqlite **out, struct opk_ctx *ctx, const char *path)
+{
+	struct opk_sqlite *sqlite = opk_alloc(sizeof *sqlite);
+	int code;
+
+	if (!sqlite)
+		return opk_nomem(ctx, "a database");
+	sqlite->ctx = ctx;
+	/* A name that begins with "file:" or ':' would not be one. */
+	sqlite->path = opk_printf("%s%s", *path == '/' ? "" : "./", path);
+	code = sqlite->path ? begin(sqlite) : opk_nomem(ctx, "a database");
+	if (code) {
+		opk_sqlite_free(sqlite);
+		return code;
+	}
+	*out = sqlite;
+	return OPK_OK;
+}
+
+static void free_statements(struct opk_sqlite *sqlite)
+{
+	for (struct opk_statement *next, *at = sqlite->statements; at; at = next) {
+		next = at->next;
+		sqlite3_finalize(at->handle);
+		free(at);
+	}
+	sqlite->statements = NULL;
+}
+
+int opk_sqlite_finish(struct opk_sqlite *sqlite)
+{
+	int status, code;
+
+	free_statements(sqlite);
+	code = opk_sqlite_run(sqlite, "COMMIT");
+	if (code)
+		return code;
+	status = sqlite3_close(sqlite->handle);
+	if (status)
+		return fail(sqlite, status);
+	sqlite->handle = NULL;
+	return OPK_OK;
+}
+
+void opk_sqlite_free(struct opk_sqlite *sqlite)
+{
+	if (!sqlite)
+		return;
+	free_statements(sqlite);
+	sqlite3_close(sqlite->handle);
+	free(sqlite->path);
+	free(sqlite);
+}
+
+int opk_statement_new(struct opk_statement **out, struct opk_sqlite *sqlite, const char *sql)
+{
+	struct opk_statement *statement = opk_alloc(sizeof *statement);
+	int status;
+
+	if (!statement)
+		return opk_nomem(sqlite->ctx, "a database");
+	statement->sqlite = sqlite;
+	statement->next = sqlite->statements;
+	sqlite->statements = statement;
+	status = sqlite3_prepare_v3(sqlite->handle, sql, -1, SQLITE_PREPARE_PERSISTENT,
+	                            &statement->handle, NULL);
+	if (status)
+		return fail(sqlite, status);
+	*out = statement;
+	return OPK_OK;
+}
+
+static void note(struct opk_statement *statement, int status)
+{
+	if (!statement->status)
+		statement->status = status;
+}
+
+void opk_statement_text(struct opk_statement *statement, const char *text)
+{
+	int at = ++statement->bound;
+	char *repaired = NULL;
+
+	if (text && !opk_utf8_valid(text)) {
+		repaired = opk_utf8_repair(text);
+		if (!repaired) {
+			note(statement, SQLITE_NOMEM);
+			return;
+		}
+	}
+	note(statement, repaired ? sqlite3_bind_text(statement->handle, at, repaired, -1, free)
+	                         : sqlite3_bind_text(statement->handle, at, text, -1, SQLITE_STATIC));
+}
+
+void opk_statement_u64(struct opk_statement *statement, uint64_t number)
+{
+	if (number > INT64_MAX)
+		opk_statement_double(statement, (double)number);
+	else
+		note(statement, sqlite3_bind_int64(statement->handle, ++statement->bound,
+		                                   (sqlite3_int64)number));
+}
+
+void opk_statement_double(struct opk_statement *statement, double number)
+{
+	note(statement, sqlite3_bind_double(statement->handle, ++statement->bound, number));
+}
+
+void opk_statement_null(struct opk_statement *statement)
+{
+	note(statement, sqlite3_bind_null(statement->handle, ++statement->bound));
+}
+
+int opk_statement_run(struct opk_statement *statement)
+{
+	int status = statement->status;
+	int code = OPK_OK;
+
+	if (!status)
+		status = sqlite3_step(statement->handle);
+	if (status != SQLITE_DONE)
+		code = fail(statement->sqlite, status);
+	sqlite3_reset(statement->handle);
+	statement->bound = 0;
+	statement->status = SQLITE_OK;
+	return code;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* In the place of sqlite_file.c where SQLite's header or library was not found. */
+#include "adapters/sqlite/sqlite_file.h"
+
+int opk_sqlite_new(struct opk_sqlite **out, struct opk_ctx *ctx, const char *path)
+{
+	*out = NULL;
+	return opk_fail(ctx, OPK_EFAILED,
+	                "%s: built without SQLite, so no database can be written; with libsqlite3-dev "
+	                "installed, configure and build again",
+	                path);
+}
+
+/* Nothing comes here, for there is no database. */
+int opk_sqlite_run(struct opk_sqlite *sqlite, const char *sql)
+{
+	(void)sqlite;
+	(void)sql;
+	return OPK_EFAILED;
+}
+
+int opk_sqlite_finish(struct opk_sqlite *sqlite)
+{
+	(void)sqlite;
+	return OPK_EFAILED;
+}
+
+void opk_sqlite_free(struct opk_sqlite *sqlite)
+{
+	(void)sqlite;
+}
+
+int opk_statement_new(struct opk_statement **out, struct opk_sqlite *sqlite, const char *sql)
+{
+	(void)out;
+	(void)sqlite;
+	(void)sql;
+	return OPK_EFAILED;
+}
+
+void opk_statement_text(struct opk_statement *statement, const char *text)
+{
+	(void)statement;
+	(void)text;
+}
+
+void opk_statement_u64(struct opk_statement *statement, uint64_t number)
+{
+	(void)statement;
+	(void)number;
+}
+
+void opk_statement_double(struct opk_statement *statement, double number)
+{
+	(void)statement;
+	(void)number;
+}
+
+void opk_statement_null(struct opk_statement *statement)
+{
+	(void)statement;
+}
+
+int opk_statement_run(struct opk_statement *statement)
+{
+	(void)statement;
+	return OPK_EFAILED;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the writers of a database share: docs/formats.md has its tables. */
+#ifndef OPK_DATABASE_H
+#define OPK_DATABASE_H
+
+#include "adapters/sqlite/sqlite_file.h"
+#include "base/file.h"
+#include "base/index.h"
+#include "base/strlist.h"
+
+enum opk_database_table {
+	OPK_INTO_RUNS,
+	OPK_INTO_RUN_FACTS,
+	OPK_INTO_METRICS,
+	OPK_INTO_RUN_METRICS,
+	OPK_INTO_RANGES,
+	OPK_INTO_RANGE_VALUES,
+	OPK_INTO_SAMPLES,
+	OPK_INTO_SAMPLE_VALUES,
+	OPK_TABLES
+};
+
+struct opk_database {
+	struct opk_ctx *ctx;
+	struct opk_newfile file;
+	struct opk_sqlite *sqlite;
+	struct opk_statement *into[OPK_TABLES];
+	struct opk_strlist shown; /* the view wide; empty: all */
+	/* Numbers are those of the last row of each table. */
+	uint64_t run, row;
+	enum opk_profiler profiler; /* of all runs */
+	/* One a metric. */
+	struct opk_strlist names;
+	uint64_t *last_run; /* that has it */
+	size_t last_run_capacity;
+	struct opk_strlist keys; /* all that tells metrics apart */
+	struct opk_index by_key;
+	/* Of the current run: which columns of its evaluation there are, and which metrics they are, from 1. */
+	size_t *columns;
+	size_t *metrics;
+	size_t column_count;
+};
+
+extern const char opk_database_schema[], opk_database_indexes[];
+extern const char *const opk_database_inserts[OPK_TABLES];
+
+/* Rows of the tables metrics and run_metrics for the run, and its columns. */
+int opk_database_add_metrics(struct opk_database *database, const struct opk_database_run *run);
+/* Views, which depend on what there is. */
+int opk_database_add_views(struct opk_database *database);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a row tells besides its values: one list for tables, filters and databases. */
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { OF_RANGES = 1, OF_SAMPLES = 2 };
+
+static const struct {
+	struct opk_column column;
+	int of;
+} facts[OPK_FACT_COUNT] = {
+	[OPK_FACT_SAMPLE] = { { "sample", OPK_CELL_UINT }, OF_SAMPLES },
+	[OPK_FACT_SAMPLE_START] = { { "start_ns", OPK_CELL_UINT }, OF_SAMPLES },
+	[OPK_FACT_SAMPLE_END] = { { "end_ns", OPK_CELL_UINT }, OF_SAMPLES },
+	[OPK_FACT_SPANS_EARLIER] = { { "spans_earlier", OPK_CELL_BOOL }, OF_SAMPLES },
+	[OPK_FACT_RANGE] = { { "range", OPK_CELL_UINT }, OF_RANGES },
+	[OPK_FACT_NAME] = { { "name", OPK_CELL_STRING }, OF_RANGES },
+	[OPK_FACT_KERNEL] = { { "kernel", OPK_CELL_STRING }, OF_RANGES },
+	[OPK_FACT_SYMBOL] = { { "symbol", OPK_CELL_STRING }, OF_RANGES },
+	[OPK_FACT_GRID] = { { "grid", OPK_CELL_STRING }, OF_RANGES },
+	[OPK_FACT_BLOCK] = { { "block", OPK_CELL_STRING }, OF_RANGES },
+	[OPK_FACT_DEVICE] = { { "device", OPK_CELL_STRING }, OF_RANGES | OF_SAMPLES },
+	[OPK_FACT_LAUNCH] = { { "launch", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_SHARED_BYTES] = { { "shared_bytes", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_REGISTERS] = { { "registers", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_STREAM] = { { "stream", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_CONTEXT] = { { "context", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_NVTX] = { { "nvtx", OPK_CELL_STRING }, OF_RANGES },
+	[OPK_FACT_PROCESS] = { { "process", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_RANK] = { { "rank", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_START] = { { "start_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_DURATION] = { { "duration_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_LAUNCHES] = { { "launches", OPK_CELL_UINT }, OF_RANGES },
+	[OPK_FACT_LAUNCHES_MIN] = { { "launches_min", OPK_CELL_UINT }, OF_RANGES },
+};
+
+const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler)
+{
+	int wanted = profiler == OPK_PROFILER_PM ? OF_SAMPLES : OF_RANGES;
+
+	return facts[fact].of & wanted ? &facts[fact].column : NULL;
+}
+
+bool opk_fact_find(enum opk_fact *out, const char *name, enum opk_profiler profiler)
+{
+	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
+		const struct opk_column *column = opk_fact_column(fact, profiler);
+
+		if (!column || strcmp(column->name, name))
+			continue;
+		*out = fact;
+		return true;
+	}
+	return false;
+}
+
+static const char *shape_text(struct opk_fact_text *text, const uint32_t shape[3])
+{
+	if (!shape[0])
+		return NULL;
+	snprintf(text->text, sizeof text->text, "%ux%ux%u", shape[0], shape[1], shape[2]);
+	return text->text;
+}
+
+static const char *device_text(struct opk_fact_text *text, int32_t device)
+{
+	if (device < 0)
+		return NULL;
+	snprintf(text->text, sizeof text->text, "%d", device);
+	return text->text;
+}
+
+static union opk_cell string(const char *text)
+{
+	return (union opk_cell){ .string = text };
+}
+
+static union opk_cell number(uint64_t value)
+{
+	return (union opk_cell){ .uint = value };
+}
+
+static union opk_cell optional(uint64_t value, bool known)
+{
+	return (union opk_cell){ .optional = { value, known } };
+}
+
+/* Of the launch. No shared memory and the default stream are 0, and known where a kernel was launched. */
+static union opk_cell get_of_launch(struct opk_fact_text *text, enum opk_fact fact,
+                               const struct opk_range *range, bool many_streams)
+{
+	bool launched = *range->kernel;
+
+	switch (fact) {
+	case OPK_FACT_KERNEL:
+		return string(range->kernel);
+	case OPK_FACT_SYMBOL:
+		return string(range->symbol);
+	case OPK_FACT_GRID:
+		return string(shape_text(text, range->grid));
+	case OPK_FACT_BLOCK:
+		return string(shape_text(text, range->block));
+	case OPK_FACT_DEVICE:
+		return string(device_text(text, range->device));
+	case OPK_FACT_LAUNCH:
+		return optional(range->launch, range->launch > 0);
+	case OPK_FACT_SHARED_BYTES:
+		return optional(range->shared_bytes, launched || range->shared_bytes);
+	case OPK_FACT_REGISTERS:
+		return optional(range->registers, range->registers > 0);
+	case OPK_FACT_STREAM:
+		return optional(range->stream, !many_streams && (launched || range->stream));
+	case OPK_FACT_CONTEXT:
+		return optional(range->context, range->context > 0);
+	case OPK_FACT_NVTX:
+		return string(range->nvtx);
+	case OPK_FACT_PROCESS:
+		return optional(range->process, range->process > 0);
+	case OPK_FACT_RANK:
+		return optional((uint64_t)range->rank, range->rank >= 0);
+	case OPK_FACT_START:
+		return optional(range->start_ns, range->start_ns > 0);
+	default:
+		return optional(range->duration_ns, range->duration_ns > 0);
+	}
+}
+
+union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
+                            const struct opk_row *row, const struct opk_joined_row *joined)
+{
+	static const struct opk_range unknown = { .name = "", .kernel = "", .symbol = "", .nvtx = "",
+		                                  .device = -1, .rank = -1 };
+
+	switch (fact) {
+	case OPK_FACT_SAMPLE:
+	case OPK_FACT_RANGE:
+		return number(row->index);
+	case OPK_FACT_SAMPLE_START:
+		return number(row->start_ns);
+	case OPK_FACT_SAMPLE_END:
+		return number(row->end_ns);
+	case OPK_FACT_SPANS_EARLIER:
+		return (union opk_cell){ .boolean = row->spans_earlier };
+	case OPK_FACT_NAME:
+		return string(row->name);
+	case OPK_FACT_LAUNCHES:
+		return number(joined ? joined->ranges : 1);
+	case OPK_FACT_LAUNCHES_MIN:
+		return number(joined ? joined->ranges_min : 1);
+	default:
+		return get_of_launch(text, fact, row->range ? row->range : &unknown,
+		                joined && joined->many_streams);
+	}
+}

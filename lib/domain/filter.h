@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef OPK_FILTER_H
+#define OPK_FILTER_H
+
+#include "base/ctx.h"
+
+/* OPK_EUSAGE where rows of this profiler don't tell what a condition asks. NULL, no filter, is fine. */
+int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
+                     enum opk_profiler profiler);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What rows tell besides values, and filters over it. */
+#include "domain/filter.h"
+
+#include "allocation.h"
+#include "fake_nv.h"
+#include "folder.h"
+
+static const struct opk_range launched = {
+	.name = "r", .kernel = "gemm<float, 4>(const float *, int [2])", .symbol = "_Z4gemm",
+	.grid = { 32, 2, 1 }, .block = { 16, 16, 1 }, .device = 1, .launch = 9, .shared_bytes = 0,
+	.nvtx = "step/forward", .rank = 0, .stream = 0, .duration_ns = 5010, .start_ns = UINT64_MAX,
+};
+static const struct opk_range unknown = { .name = "", .kernel = "", .symbol = "", .nvtx = "",
+	                                  .device = -1, .rank = -1 };
+
+/* ---- facts ------------------------------------------------------------------------------ */
+
+START_TEST(facts_by_name)
+{
+	static const struct {
+		struct here here;
+		const char *name;
+		enum opk_profiler profiler;
+		int wanted; /* -1: there is none such */
+	} rows[] = {
+		{ HERE, "range", OPK_PROFILER_RANGE, OPK_FACT_RANGE },
+		{ HERE, "range", OPK_PROFILER_PM, -1 },
+		{ HERE, "sample", OPK_PROFILER_PM, OPK_FACT_SAMPLE },
+		{ HERE, "sample", OPK_PROFILER_RANGE, -1 },
+		{ HERE, "start_ns", OPK_PROFILER_PM, OPK_FACT_SAMPLE_START },
+		{ HERE, "start_ns", OPK_PROFILER_RANGE, OPK_FACT_START },
+		{ HERE, "device", OPK_PROFILER_PM, OPK_FACT_DEVICE },
+		{ HERE, "device", OPK_PROFILER_RANGE, OPK_FACT_DEVICE },
+		{ HERE, "launches_min", OPK_PROFILER_RANGE, OPK_FACT_LAUNCHES_MIN },
+		{ HERE, "Kernel", OPK_PROFILER_RANGE, -1 },
+		{ HERE, "", OPK_PROFILER_RANGE, -1 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		enum opk_fact fact = OPK_FACT_COUNT;
+		bool found = opk_fact_find(&fact, rows[i].name, rows[i].profiler);
+
+		ck_row(&rows[i], found == (rows[i].wanted >= 0), "found: %d", found);
+		ck_row(&rows[i], !found || (int)fact == rows[i].wanted, "fact %d", (int)fact);
+	}
+}
+END_TEST
+
+/* Each has a column somewhere, and names are one fact's. */
+START_TEST(facts_are_columns)
+{
+	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
+		size_t count = 0;
+
+		for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++) {
+			const struct opk_column *column = opk_fact_column(fact, profiler);
+			enum opk_fact found;
+
+			if (!column)
+				continue;
+			count++;
+			ck_assert(opk_fact_find(&found, column->name, profiler));
+			ck_assert_int_eq(found, fact);
+		}
+		ck_assert_uint_gt(count, 0);
+	}
+}
+END_TEST
+
+/* ---- conditions ------------------------------------------------------------------------- */
+
+START_TEST(conditions)
+{
+	static const struct opk_row rows_of[] = {
+		{ .index = 3, .name = "step/mm", .range = &launched },
+		{ .index = 4, .name = "0", .range = &unknown },
+		{ .index = 5, .name = "none" },
+	};
+	static const struct {
+		struct here here;
+		const char *first, *second; /* NULL: one condition */
+		bool wanted[COUNT(rows_of)];
+	} rows[] = {
+		{ HERE, "kernel=gemm*", NULL, { 1, 0, 0 } },
+		{ HERE, "kernel=gemm", NULL, { 0, 0, 0 } },
+		{ HERE, "kernel!=gemm*", NULL, { 0, 1, 1 } },
+		{ HERE, "kernel=", NULL, { 0, 1, 1 } },
+		{ HERE, "kernel!=", NULL, { 1, 0, 0 } },
+		{ HERE, "kernel=*", NULL, { 1, 1, 1 } },
+		/* A whole name is its own pattern, but for brackets. */
+		{ HERE, "kernel=gemm<float, 4>(const float *, int [[]2])", NULL, { 1, 0, 0 } },
+		{ HERE, "symbol=_Z4gemm", NULL, { 1, 0, 0 } },
+		{ HERE, "device=1", NULL, { 1, 0, 0 } },
+		{ HERE, "device=0", NULL, { 0, 0, 0 } },
+		{ HERE, "device=[0-3]", NULL, { 1, 0, 0 } },
+		{ HERE, "device!=0", NULL, { 1, 1, 1 } },
+		{ HERE, "range=step/*", NULL, { 1, 0, 0 } },
+		{ HERE, "range=3", NULL, { 0, 0, 0 } },
+		{ HERE, "name=0", NULL, { 0, 1, 0 } },
+		{ HERE, "name=[!0]*", NULL, { 1, 0, 1 } },
+		{ HERE, "grid=32x*", NULL, { 1, 0, 0 } },
+		{ HERE, "block=", NULL, { 0, 1, 1 } },
+		{ HERE, "rank=0", NULL, { 1, 0, 0 } },
+		{ HERE, "stream=0", NULL, { 1, 0, 0 } },
+		{ HERE, "shared_bytes=", NULL, { 0, 1, 1 } },
+		{ HERE, "launch=9", NULL, { 1, 0, 0 } },
+		{ HERE, "start_ns=18446744073709551615", NULL, { 1, 0, 0 } },
+		{ HERE, "nvtx=step/*", "device=1", { 1, 0, 0 } },
+		{ HERE, "nvtx=step/*", "device=0", { 0, 0, 0 } },
+		{ HERE, "kernel=*gemm*", "kernel!=*float*", { 0, 0, 0 } },
+		{ HERE, "name=a=b", NULL, { 0, 0, 0 } },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *texts[] = { rows[i].first, rows[i].second };
+		struct opk_filter *filter;
+
+		ck_ok(ctx, opk_filter_new(&filter, ctx, texts, rows[i].second ? 2 : 1));
+		for (size_t j = 0; j < COUNT(rows_of); j++)
+			ck_row(&rows[i],
+			       opk_filter_accepts(filter, OPK_PROFILER_RANGE, &rows_of[j])
+			               == rows[i].wanted[j],
+			       "row %zu", j);
+		opk_filter_free(filter);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(wrong_conditions)
+{
+	static const struct {
+		struct here here;
+		const char *text, *wanted;
+	} rows[] = {
+		{ HERE, "kernel", "NAME=PATTERN or NAME!=PATTERN" },
+		{ HERE, "", "NAME=PATTERN" },
+		{ HERE, "device==0", "NAME=PATTERN" },
+		{ HERE, "=x", "rows have no '' to ask for" },
+		{ HERE, "!=x", "rows have no ''" },
+		{ HERE, "kernal=x", "rows have no 'kernal' to ask for, did you mean kernel?" },
+		{ HERE, "device =0", "did you mean device?" },
+		{ HERE, "dram__bytes.sum=0", "kernel, range and device, for example" },
+		{ HERE, "launches=1", "did you mean launch" },
+		{ HERE, "kernel=operator[]", "[[] is the character itself" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *const texts[] = { "device=0", rows[i].text };
+		struct opk_filter *filter = NULL;
+		int code = opk_filter_new(&filter, ctx, texts, 2);
+
+		ck_row(&rows[i], code == OPK_EUSAGE, "code %d", code);
+		ck_row(&rows[i], !filter, "out parameter");
+		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+		ck_row(&rows[i], told(ctx, "can't filter by '"), "%s", errors_of(ctx));
+	}
+	opk_filter_free(NULL);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(conditions_of_the_other_profiler)
+{
+	static const struct {
+		struct here here;
+		const char *text, *wanted[2]; /* by profiler; NULL: it fits */
+	} rows[] = {
+		{ HERE, "device=0", { NULL, NULL } },
+		{ HERE, "start_ns=0", { NULL, NULL } },
+		{ HERE, "kernel=x", { NULL, "can't filter by kernel: PM samples only have" } },
+		{ HERE, "range=x", { NULL, "can't filter by range" } },
+		{ HERE, "sample=0", { "can't filter by sample: that is of PM samples", NULL } },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	ck_ok(ctx, opk_filter_check(NULL, ctx, OPK_PROFILER_PM));
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++) {
+			const char *wanted = rows[i].wanted[profiler];
+			struct opk_filter *filter;
+
+			ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].text, 1));
+			ck_row(&rows[i],
+			       opk_filter_check(filter, ctx, profiler) == (wanted ? OPK_EUSAGE : OPK_OK),
+			       "profiler %d", (int)profiler);
+			ck_row(&rows[i], !wanted || told(ctx, wanted), "%s", errors_of(ctx));
+			opk_filter_free(filter);
+		}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(out_of_memory)
+{
+	static const char *const texts[] = { "device=0", "kernel=*" };
+	struct opk_ctx *ctx = new_ctx();
+	long n = 0;
+	int code;
+
+	do {
+		struct opk_filter *filter = NULL;
+
+		fail_allocation(n++);
+		code = opk_filter_new(&filter, ctx, texts, 2);
+		if (!allocation_failed())
+			n = 0;
+		ck_assert(code == (n ? OPK_ENOMEM : OPK_OK));
+		opk_filter_free(filter);
+	} while (n);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- evaluations ------------------------------------------------------------------------ */
+
+/* Three ranges, of which kernel and device tell two of them apart. */
+static void write_recording(struct opk_ctx *ctx, const char *join)
+{
+	static const char *const names[] = { "fake__a.sum" };
+	static const struct opk_range ranges[] = {
+		{ .name = "a", .kernel = "x", .symbol = "", .nvtx = "", .rank = 0 },
+		{ .name = "b", .kernel = "x", .symbol = "", .nvtx = "", .rank = 1 },
+		{ .name = "c", .kernel = "y", .symbol = "", .nvtx = "", .rank = 0 },
+	};
+	struct opk_meta meta = { .kind = "recording", .chip = "FA100", .metrics = names,
+		                 .metric_count = 1, .join = join };
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder("t.opk")));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
+	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 3));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+}
+
+static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct opk_ctx *ctx,
+                    const struct opk_filter *filter)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+
+	options.filter = filter;
+	options.timeout_s = 20;
+	ck_ok(ctx, opk_file_open(file, ctx, in_folder("t.opk")));
+	return opk_eval_file(out, ctx, *file, &options);
+}
+
+START_TEST(rows_of_an_evaluation)
+{
+	static const struct {
+		struct here here;
+		const char *text;
+		const char *wanted; /* index, name and value of each row */
+	} rows[] = {
+		{ HERE, "kernel=x", "0 a 0.5, 1 b 100.5, " },
+		{ HERE, "range=c", "2 c 200.5, " },
+		{ HERE, "rank=0", "0 a 0.5, 2 c 200.5, " },
+		{ HERE, "device=9", "" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_evaluation *evaluation;
+		struct opk_filter *filter;
+		const struct opk_row *row;
+		struct opk_file *file;
+		char got[200] = "";
+
+		write_recording(ctx, "");
+		ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].text, 1));
+		ck_ok(ctx, evaluate(&evaluation, &file, ctx, filter));
+		ck_row(&rows[i], opk_evaluation_row_count(evaluation) == 3, "rows");
+		for (;;) {
+			size_t used = strlen(got);
+
+			ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+			if (!row)
+				break;
+			snprintf(got + used, sizeof got - used, "%zu %s %g, ", row->index, row->name,
+			         row->values[0]);
+		}
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "%s", got);
+		opk_evaluation_free(evaluation);
+		opk_file_free(file);
+		opk_filter_free(filter);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* Rows are judged before they are joined, when all of them still know their rank. */
+START_TEST(joined_rows)
+{
+	static const char *const text = "rank=0";
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	struct opk_filter *filter;
+	struct opk_file *file;
+	struct opk_join *join;
+
+	write_recording(ctx, "kernel");
+	ck_ok(ctx, opk_filter_new(&filter, ctx, &text, 1));
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, filter));
+	ck_ok(ctx, opk_join_new(&join, ctx, evaluation, NULL));
+	ck_assert_uint_eq(opk_join_count(join), 2);
+	ck_assert_uint_eq(opk_join_get(join, 0)->ranges, 1);
+	ck_assert(opk_join_get(join, 0)->values[0] == 0.5);
+	ck_assert_int_eq(opk_join_get(join, 0)->range.rank, 0);
+	opk_join_free(join);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_filter_free(filter);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(filter_that_does_not_fit)
+{
+	static const char *const text = "sample=1";
+	struct opk_evaluation *evaluation = NULL;
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_filter *filter;
+	struct opk_file *file;
+
+	write_recording(ctx, "");
+	ck_ok(ctx, opk_filter_new(&filter, ctx, &text, 1));
+	ck_code(ctx, evaluate(&evaluation, &file, ctx, filter), OPK_EUSAGE);
+	ck_assert(told(ctx, "of PM samples"));
+	ck_assert_ptr_null(evaluation);
+	opk_file_free(file);
+	opk_filter_free(filter);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("filter");
+	TCase *tests = tcase_create("filter");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, facts_by_name);
+	tcase_add_test(tests, facts_are_columns);
+	tcase_add_test(tests, conditions);
+	tcase_add_test(tests, wrong_conditions);
+	tcase_add_test(tests, conditions_of_the_other_profiler);
+	tcase_add_test(tests, out_of_memory);
+	tcase_add_test(tests, rows_of_an_evaluation);
+	tcase_add_test(tests, joined_rows);
+	tcase_add_test(tests, filter_that_does_not_fit);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
