@@ -134,8 +134,8 @@ static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct r
 	return sum_up(ctx, set, refusal, code);
 }
 
-static int explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan, const struct opk_set *set,
-                           int code)
+int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
+                             const struct opk_set *set, int code)
 {
 	size_t count = plan->resolved.metrics.count;
 	opk_autofree const char **listed = opk_alloc_array(count, sizeof *listed);
