@@ -632,17 +632,17 @@ static const struct family {
 	const char *name;
 	family_fn *run;
 	bool caches;   /* with a cache folder, whose failure nobody notices */
-	bool can_do_without; /* what is for people only: suggestions, units */
+	bool can_do_without; /* what is for people only: carets below errors, units of values */
 } families[] = {
 	{ HERE, "contexts", contexts, false, false },
-	{ HERE, "libraries", libraries, false, true },
+	{ HERE, "libraries", libraries, false, false },
 	{ HERE, "chips", chips, false, false },
-	{ HERE, "a misspelt chip", misspelt_chip, false, true },
+	{ HERE, "a misspelt chip", misspelt_chip, false, false },
 	{ HERE, "catalogs", catalogs, false, false },
 	{ HERE, "catalogs with a cache", catalogs, true, true },
 	{ HERE, "descriptions", describe, false, false },
 	{ HERE, "descriptions with a cache", describe, true, true },
-	{ HERE, "legacy names", explain_legacy, false, true },
+	{ HERE, "legacy names", explain_legacy, false, false },
 	{ HERE, "filters", match, false, false },
 	{ HERE, "completion", complete, false, false },
 	{ HERE, "single-pass sets", single_pass, false, false },
@@ -663,7 +663,7 @@ static const struct family {
 	{ HERE, "import", import_image, false, true },
 	{ HERE, "merge", merge, false, false },
 	{ HERE, "verification", verify, false, true },
-	{ HERE, "recovery", recover, false, true },
+	{ HERE, "recovery", recover, false, false },
 	{ HERE, "rows out", output, false, false },
 	{ HERE, "files", files, false, false },
 };
