@@ -138,6 +138,7 @@ static void add_heading(struct opk_resolver *r, const struct opk_set_item *group
 	heading->title = opk_symbols_substitute(&r->symbols, &r->problems, &group->what);
 	heading->text = group->prose.text ? opk_symbols_substitute(&r->symbols, &r->problems, &group->prose)
 	                                  : opk_strdup("");
+	r->problems.no_memory |= !group->prose.text && !heading->text;
 }
 
 static void fill_columns(struct opk_resolver *r)

@@ -234,7 +234,7 @@ int opk_workers_run(int32_t *results, struct opk_ctx *ctx, const struct opk_work
                     size_t count)
 {
 	size_t processes = process_count(workers->processes, count);
-	opk_autofree pid_t *pids = opk_alloc_array(processes, sizeof *pids);
+	opk_autofree pid_t *pids = count ? opk_alloc_array(processes, sizeof *pids) : NULL;
 	struct crew crew = { workers, count, processes, .pids = pids, .alive = -1 };
 	int code;
 

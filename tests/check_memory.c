@@ -1,0 +1,774 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Memory runs out at any moment of any family of functions: each is run with its n-th allocation failing, once or from
+ * there on, in this process or in a child. It ends with OPK_ENOMEM, or as well as ever where it can do without,
+ * gives back what it has, and leaves no file behind.
+ */
+#include <sys/mman.h>
+
+#include "adapters/nv/nv.h"
+#include "fake_nv.h"
+#include "folder.h"
+
+/* ---- the hook: children count with their parent */
+
+static struct counter {
+	long made, failed;
+	long fails_at; /* negative: never */
+	bool for_good;
+} *counter;
+
+static void *counting(void *old, size_t size)
+{
+	long n = counter->made++;
+
+	if (counter->fails_at >= 0
+	    && (counter->for_good ? n >= counter->fails_at : n == counter->fails_at)) {
+		counter->failed++;
+		return NULL;
+	}
+	return realloc(old, size);
+}
+
+static void arm(long fails_at, bool for_good)
+{
+	*counter = (struct counter){ .fails_at = fails_at, .for_good = for_good };
+	opk_set_realloc(counting);
+}
+
+/* ---- what the families work on, in the folder */
+
+static const char *const names[] = { "fake__a.sum", "fake__b.sum", "fake__ratio.pct", "fake__c.sum" };
+static const size_t first[] = { 0, 3 }, second[] = { 1 };
+static const struct opk_group groups[] = { { first, 2 }, { second, 1 } };
+static const struct opk_meta_derived derived[] = { { "both", "fake__a.sum + label", "", "" } };
+static const struct opk_meta_label labels[] = { { "fake__c.sum", "label" } };
+static const struct opk_property run_facts[] = { { "hostname", "node" } };
+static const struct opk_meta recorded = {
+	.kind = "recording", .chip = "FA100", .metrics = names, .metric_count = 4, .groups = groups,
+	.group_count = 2, .join = "kernel", .derived = derived, .derived_count = 1, .labels = labels,
+	.label_count = 1, .run = run_facts, .run_count = 1, .inflated = names, .inflated_count = 1,
+};
+
+/* The same three kernels twice, with the metrics of one group and of the other. */
+static void add_ranges(struct opk_ctx *ctx, struct opk_writer *writer, uint32_t group)
+{
+	struct opk_range ranges[3];
+
+	for (uint32_t i = 0; i < 3; i++)
+		ranges[i] = (struct opk_range){ .kernel = i % 2 ? "x" : "y", .launch = 3 * group + i,
+			                        .group = group, .rank = -1, .nvtx = "step" };
+	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 3));
+}
+
+static void add_times(struct opk_ctx *ctx, struct opk_writer *writer)
+{
+	static const struct opk_time times[] = { { 1, 2, 0 }, { 2, 3, 0 }, { 3, 4, 0 } };
+
+	ck_ok(ctx, opk_writer_add_times(writer, times, 3));
+}
+
+static void write_recording(struct opk_ctx *ctx, const char *name, bool samples, bool whole)
+{
+	static const struct opk_drop drop = { "no memory", 1 };
+	static const struct opk_stats stats = { 6, 6, 1, &drop, 1 };
+	struct opk_meta meta = recorded;
+	struct opk_writer *writer;
+
+	if (samples) {
+		meta.profiler = OPK_PROFILER_PM;
+		meta.group_count = 0;
+		meta.join = NULL;
+	}
+	ck_ok(ctx, opk_writer_new_live(&writer, ctx, in_folder(name)));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	for (uint32_t group = 1; group < 3; group++) {
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
+		if (samples)
+			add_times(ctx, writer);
+		else
+			add_ranges(ctx, writer, group);
+	}
+	if (whole) {
+		ck_ok(ctx, opk_writer_add_stats(writer, &stats));
+		ck_ok(ctx, opk_writer_finish(writer));
+	}
+	opk_writer_free(writer);
+}
+
+static const char set_text[] =
+	"name: t\nversion: 2\nchips: [FA100]\nparameters: {p: a}\nconstants: {c: {unit: byte, default: 2}}\n"
+	"derived: {d: c + x, e: {formula: fake__c.sum / d, unit: '', description: prose}}\n"
+	"metrics:\n- {metric: 'fake__${p}.sum', as: x}\n- group: g\n  metrics: [fake__?.sum, e]\n"
+	"- {any: [no__such.sum, fake__ratio.pct], as: r}\n- {metric: fake__listed.sum, optional: true}\n"
+	"- /fake__throughput.avg.*/\n"
+	"changes:\n- {for: [FA100], remove: [fake__b.sum]}\n";
+static const char including_text[] = "name: u\ninclude: [./set.yaml]\nmetrics: [fake__b.sum]\n";
+static const char wrong_text[] = "name: w\nmetrics: [fake__a.sun, {metric: fake__b.sum, ass: x}]\nderived: {d: 1 +}\n";
+static const char section_text[] =
+	"Identifier: \"S\"\nDisplayName: \"Name\"\nMetrics {\n  Metrics {\n    Label: \"L\"\n"
+	"    Name: \"dram__bytes.sum\"\n  }\n  Metrics {\n    Label: \"M\"\n    Name: \"launch__grid_size\"\n  }\n}\n";
+static const char legacy_text[] = "metric\tone\tfake__a.sum / fake__no.sum\nevent\tone\tfake__b.sum\n";
+static const char wanted_text[] = "range\tfake__c.sum\nrange\tfake__b.sum\npm\tfake__a.sum\n";
+
+static void fill_folder(void)
+{
+	struct opk_ctx *ctx;
+
+	make_folder();
+	ctx = fake_ctx();
+	write_recording(ctx, "run.opk", false, true);
+	write_recording(ctx, "torn.opk", false, false);
+	write_recording(ctx, "samples.opk", true, true);
+	put_file("set.yaml", set_text, strlen(set_text));
+	put_file("including.yaml", including_text, strlen(including_text));
+	put_file("wrong.yaml", wrong_text, strlen(wrong_text));
+	put_file("s.section", section_text, strlen(section_text));
+	put_file("legacy_names.tsv", legacy_text, strlen(legacy_text));
+	put_file("single_pass.tsv", wanted_text, strlen(wanted_text));
+	opk_ctx_free(ctx);
+}
+
+/* ---- the families; each frees what it has, and what it makes goes to "out" */
+
+typedef int family_fn(struct opk_ctx *ctx);
+
+static int chips(struct opk_ctx *ctx)
+{
+	struct opk_chips *all = NULL;
+	const struct opk_chip *chip;
+	size_t count;
+	int code = opk_chips_new(&all, ctx);
+
+	if (!code)
+		code = opk_chips_resolve(&chip, ctx, all, "fa100");
+	if (!code)
+		code = opk_chip_metric_count(&count, ctx, chip, OPK_PROFILER_RANGE);
+	opk_chips_free(all);
+	return code;
+}
+
+/* What is wrong with it is worth a suggestion, if there is memory for one. */
+static int misspelt_chip(struct opk_ctx *ctx)
+{
+	struct opk_chips *all = NULL;
+	const struct opk_chip *chip;
+	int code = opk_chips_new(&all, ctx);
+
+	if (!code)
+		code = opk_chips_resolve(&chip, ctx, all, "fa10");
+	opk_chips_free(all);
+	return code == OPK_EUSAGE ? OPK_OK : code;
+}
+
+static int catalogs(struct opk_ctx *ctx)
+{
+	struct opk_pass_options options = OPK_INIT(options);
+	struct opk_catalog *catalog = NULL;
+	int code = opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE);
+
+	options.processes = 1;
+	if (!code)
+		code = opk_catalog_complete(catalog, ctx);
+	if (!code) {
+		struct opk_full_name name = { opk_catalog_get(catalog, 0), 0 };
+
+		opk_catalog_find(catalog, "fake__b.sum");
+		code = opk_catalog_count_passes(catalog, ctx, &name, 1, &options);
+	}
+	opk_catalog_free(catalog);
+	return code;
+}
+
+static int describe(struct opk_ctx *ctx)
+{
+	struct opk_description *description = NULL;
+	struct opk_catalog *catalog = NULL;
+	int code = opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE);
+
+	if (!code)
+		code = opk_catalog_complete(catalog, ctx);
+	if (!code)
+		code = opk_description_new(&description, ctx, catalog, "fake__throughput");
+	opk_description_free(description);
+	opk_catalog_free(catalog);
+	return code;
+}
+
+static int explain_legacy(struct opk_ctx *ctx)
+{
+	struct opk_catalog *catalog = NULL;
+	struct opk_legacy *legacy = NULL;
+	int code = opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE);
+
+	if (!code)
+		code = opk_catalog_complete(catalog, ctx);
+	if (!code)
+		code = opk_legacy_new(&legacy, ctx, catalog, "one");
+	ck_assert(code || legacy);
+	opk_legacy_free(legacy);
+	opk_catalog_free(catalog);
+	return code;
+}
+
+static int match(struct opk_ctx *ctx)
+{
+	static const char *const globs[] = { "fake__*", "[ab]*" };
+	struct opk_metric_filter filter = OPK_INIT(filter);
+	struct opk_matcher *matcher = NULL;
+	struct opk_metric metric = { .name = "fake__a", .hw_unit = "sm", .description = "cycles" };
+	int code;
+
+	filter.globs = globs;
+	filter.glob_count = 2;
+	filter.unit = "SM";
+	filter.grep = "cyc(les)?";
+	code = opk_matcher_new(&matcher, ctx, &filter);
+	if (!code)
+		ck_assert(opk_matcher_match(matcher, &metric));
+	opk_matcher_free(matcher);
+	return code;
+}
+
+static int complete(struct opk_ctx *ctx)
+{
+	struct opk_names *all = NULL;
+	int code = opk_names_new(&all, ctx, "FA100", OPK_PROFILER_RANGE, "fake__a.");
+
+	opk_names_free(all);
+	return code;
+}
+
+static int single_pass(struct opk_ctx *ctx)
+{
+	struct opk_single_pass_sets *sets = NULL;
+	struct opk_set *set = NULL;
+	char *yaml = NULL;
+	int code = opk_single_pass_sets_new(&sets, ctx, "FA100");
+
+	if (!code)
+		code = opk_set_from_single_pass(&set, ctx, opk_single_pass_sets_get(sets, 0));
+	if (!code)
+		code = opk_single_pass_set_yaml(&yaml, ctx, opk_single_pass_sets_get(sets, 0), "FA100");
+	free(yaml);
+	opk_set_free(set);
+	opk_single_pass_sets_free(sets);
+	return code;
+}
+
+static int sets(struct opk_ctx *ctx)
+{
+	struct opk_set *one = NULL, *other = NULL, *both = NULL;
+	struct opk_set_list *list = NULL;
+	struct opk_chips *all = NULL;
+	int code = opk_set_load(&one, ctx, in_folder("including.yaml"));
+
+	if (!code)
+		code = opk_set_find(&other, ctx, "fake__a.sum,fake__c.sum");
+	if (!code)
+		code = opk_set_join(&both, ctx, (const struct opk_set *const[]){ one, other }, 2);
+	if (!code)
+		code = opk_set_parameter(both, ctx, "p", "b");
+	if (!code)
+		code = opk_set_list_new(&list, ctx);
+	if (!code)
+		code = opk_chips_new(&all, ctx);
+	if (!code)
+		code = opk_set_check_claims(ctx, both, all);
+	opk_chips_free(all);
+	opk_set_list_free(list);
+	opk_set_free(one);
+	opk_set_free(other);
+	opk_set_free(both);
+	return code;
+}
+
+static int wrong_set(struct opk_ctx *ctx)
+{
+	struct opk_set *set = NULL;
+	int code = opk_set_load(&set, ctx, in_folder("wrong.yaml"));
+
+	opk_set_free(set);
+	return code == OPK_EINPUT ? OPK_OK : code;
+}
+
+static int import_sets(struct opk_ctx *ctx)
+{
+	struct opk_set_import *import = NULL;
+	int code = opk_set_import_new(&import, ctx, in_folder("s.section"));
+
+	opk_set_import_free(import);
+	return code;
+}
+
+/* A plan of the set, for what can be done with one. */
+static int planned(struct opk_ctx *ctx, bool single,
+                   int (*use)(struct opk_ctx *ctx, const struct opk_plan *plan))
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan *plan = NULL;
+	struct opk_set *set = NULL;
+	int code = opk_set_load(&set, ctx, in_folder("set.yaml"));
+
+	options.chip = "fa100";
+	options.single_pass = single;
+	if (!code)
+		code = opk_plan_new(&plan, ctx, set, &options);
+	if (!code)
+		code = use(ctx, plan);
+	opk_plan_free(plan);
+	opk_set_free(set);
+	return code;
+}
+
+static int detail_of(struct opk_ctx *ctx, const struct opk_plan *plan)
+{
+	struct opk_plan_detail *detail = NULL;
+	int code = opk_plan_detail_new(&detail, ctx, plan);
+
+	if (!code && opk_plan_metric_count(plan))
+		opk_plan_detail_saves(detail, 0);
+	opk_plan_detail_free(detail);
+	return code;
+}
+
+static int plan(struct opk_ctx *ctx)
+{
+	return planned(ctx, false, detail_of);
+}
+
+static int leftovers_of(struct opk_ctx *ctx, const struct opk_plan *plan)
+{
+	struct opk_leftovers *leftovers = NULL;
+	int code = opk_leftovers_new(&leftovers, ctx, plan);
+
+	opk_leftovers_free(leftovers);
+	return code;
+}
+
+static int plan_single(struct opk_ctx *ctx)
+{
+	return planned(ctx, true, leftovers_of);
+}
+
+static int split(struct opk_ctx *ctx)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan_split *all = NULL;
+	struct opk_set *set = NULL;
+	int code = opk_set_from_names(&set, ctx, "fake__a.sum,fake__b.sum,fake__c.sum");
+
+	options.chip = "FA100";
+	options.max_passes = 1;
+	if (!code)
+		code = opk_plan_split_new(&all, ctx, set, &options);
+	opk_plan_split_free(all);
+	opk_set_free(set);
+	return code;
+}
+
+static int build_from(struct opk_ctx *ctx, const struct opk_plan *plan)
+{
+	struct opk_build_options options = OPK_INIT(options);
+	struct opk_writer *writer = NULL;
+	void *prefix = NULL;
+	size_t size;
+	int code = opk_prefix_new(&prefix, &size, ctx, plan, true);
+
+	free(prefix);
+	if (!code)
+		code = opk_build_begin(&writer, ctx, plan, &options, in_folder("out"));
+	if (!code)
+		code = opk_writer_finish(writer);
+	opk_writer_free(writer);
+	return code;
+}
+
+static int build(struct opk_ctx *ctx)
+{
+	return planned(ctx, false, build_from);
+}
+
+static int read_file(struct opk_ctx *ctx)
+{
+	const struct opk_range *ranges;
+	const struct opk_stats *stats;
+	const struct opk_time *times;
+	const struct opk_meta *meta;
+	struct opk_file *file = NULL;
+	void *data = NULL;
+	size_t size;
+	int code = opk_file_open(&file, ctx, in_folder("run.opk"));
+
+	if (!code)
+		code = opk_file_meta(&meta, ctx, file);
+	if (!code)
+		code = opk_file_ranges(&ranges, &size, ctx, file);
+	if (!code)
+		code = opk_file_times(&times, &size, ctx, file);
+	if (!code)
+		code = opk_file_stats(&stats, ctx, file);
+	if (!code)
+		code = opk_file_read(&data, &size, ctx, file, 1);
+	free(data);
+	opk_file_free(file);
+	return code;
+}
+
+static int read_rows(struct opk_ctx *ctx, struct opk_evaluation *evaluation)
+{
+	const struct opk_row *row;
+	size_t rows = 0;
+	int code;
+
+	do {
+		code = opk_evaluation_next(&row, ctx, evaluation);
+		rows += !code && row;
+	} while (!code && row);
+	ck_assert(code || rows == opk_evaluation_row_count(evaluation));
+	return code;
+}
+
+static int evaluated(struct opk_ctx *ctx, const char *name, const struct opk_eval_options *options,
+                     bool join)
+{
+	struct opk_evaluation *evaluation = NULL;
+	struct opk_join *joined = NULL;
+	struct opk_file *file = NULL;
+	int code = opk_file_open(&file, ctx, in_folder(name));
+
+	if (!code)
+		code = opk_eval_file(&evaluation, ctx, file, options);
+	if (!code)
+		code = join ? opk_join_new(&joined, ctx, evaluation, NULL) : read_rows(ctx, evaluation);
+	opk_join_free(joined);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	return code;
+}
+
+static int evaluate(struct opk_ctx *ctx)
+{
+	return evaluated(ctx, "run.opk", NULL, false);
+}
+
+static int evaluate_joined(struct opk_ctx *ctx)
+{
+	return evaluated(ctx, "run.opk", NULL, true);
+}
+
+static int evaluate_samples(struct opk_ctx *ctx)
+{
+	fake.image_is_pm = true;
+	return evaluated(ctx, "samples.opk", NULL, false);
+}
+
+static int evaluate_set(struct opk_ctx *ctx)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_set *set = NULL;
+	int code = opk_set_load(&set, ctx, in_folder("set.yaml"));
+
+	options.set = set;
+	if (!code)
+		code = evaluated(ctx, "run.opk", &options, false);
+	opk_set_free(set);
+	return code;
+}
+
+static const struct opk_eval_options image_options = {
+	.size = sizeof image_options, .metrics = names, .metric_count = 4,
+};
+
+static int evaluate_image(struct opk_ctx *ctx)
+{
+	struct opk_evaluation *evaluation = NULL;
+	int code = opk_eval_image(&evaluation, ctx, fake_image(), FAKE_IMAGE_SIZE, &image_options);
+
+	if (!code)
+		code = read_rows(ctx, evaluation);
+	opk_evaluation_free(evaluation);
+	return code;
+}
+
+static int import_image(struct opk_ctx *ctx)
+{
+	static const char ranges[] = "[{\"kernel\":\"x\"},{},{}]";
+	struct opk_import_options options = OPK_INIT(options);
+
+	options.eval = &image_options;
+	options.config = fake_image();
+	options.config_size = FAKE_CONFIG_SIZE;
+	options.passes = 1;
+	options.ranges = ranges;
+	options.ranges_size = strlen(ranges);
+	fake.image_chip = "FA100";
+	return opk_import(ctx, fake_image(), FAKE_IMAGE_SIZE, &options, in_folder("out"));
+}
+
+static int merge(struct opk_ctx *ctx)
+{
+	char path[512];
+	const char *const paths[] = { path, path };
+
+	snprintf(path, sizeof path, "%s", in_folder("run.opk"));
+	return opk_merge(ctx, paths, 2, NULL, in_folder("out"));
+}
+
+static int verify(struct opk_ctx *ctx)
+{
+	struct opk_verify_options options = OPK_INIT(options);
+	struct opk_findings *findings = NULL;
+	int code;
+
+	options.deep = true;
+	code = opk_verify(&findings, ctx, in_folder("run.opk"), &options);
+	for (size_t i = 0; !code && i < opk_findings_count(findings); i++)
+		ck_assert_ptr_null(opk_findings_get(findings, i)->problem);
+	opk_findings_free(findings);
+	return code;
+}
+
+static int recover(struct opk_ctx *ctx)
+{
+	char from[512];
+
+	snprintf(from, sizeof from, "%s", in_folder("torn.opk"));
+	return opk_recover(NULL, ctx, from, in_folder("out"));
+}
+
+static int swallow(void *data, const void *bytes, size_t size)
+{
+	(void)data;
+	(void)bytes;
+	(void)size;
+	return 0;
+}
+
+static int rows_out(struct opk_ctx *ctx, enum opk_format format)
+{
+	static const struct opk_column columns[] = { { "name", OPK_CELL_STRING }, { "n", OPK_CELL_UINT } };
+	struct opk_out_options options = OPK_INIT(options);
+	struct opk_out *out = NULL;
+	int code;
+
+	options.format = format;
+	options.width = 20;
+	code = opk_out_new(&out, ctx, &options, swallow, NULL);
+	if (!code)
+		code = opk_out_table(out, "rows", columns, 2);
+	for (uint64_t i = 0; !code && i < 3; i++)
+		code = opk_out_row(out, (union opk_cell[]){ { .string = "a, \"b\"" }, { .uint = i } });
+	if (!code)
+		code = opk_out_finish(out);
+	opk_out_free(out);
+	return code;
+}
+
+static int output(struct opk_ctx *ctx)
+{
+	static const enum opk_format formats[] = { OPK_TABLE, OPK_CSV, OPK_JSON, OPK_NDJSON };
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < COUNT(formats); i++)
+		code = rows_out(ctx, formats[i]);
+	return code;
+}
+
+static int files(struct opk_ctx *ctx)
+{
+	struct opk_outfile *out = NULL;
+	void *data = NULL;
+	size_t size;
+	int code = opk_read_file(&data, &size, ctx, in_folder("run.opk"));
+
+	if (!code)
+		code = opk_outfile_new(&out, ctx, in_folder("out"));
+	if (!code)
+		code = opk_outfile_write(out, data, size);
+	if (!code)
+		code = opk_outfile_finish(out);
+	opk_outfile_free(out);
+	free(data);
+	return code;
+}
+
+static int contexts(struct opk_ctx *ctx)
+{
+	struct opk_env env = { .cuda_home = "a", .home = "b", .sets = "c" };
+	struct opk_ctx_options options = OPK_INIT(options);
+	struct opk_ctx *other = NULL;
+	int code;
+
+	(void)ctx;
+	options.env = &env;
+	options.cuda_dir = options.data_dir = options.cache_dir = "/nowhere";
+	code = opk_ctx_new(&other, &options);
+	opk_ctx_free(other);
+	return code;
+}
+
+/* Everything that is opened for features, and the places that were tried. */
+static int libraries(struct opk_ctx *ctx)
+{
+	struct opk_ctx_options options = OPK_INIT(options);
+	struct opk_nvidia_info info;
+	struct opk_ctx *other = NULL;
+	int code;
+
+	(void)ctx;
+	options.cuda_dir = "/nowhere";
+	code = opk_ctx_new(&other, &options);
+	if (!code)
+		code = opk_nvidia_info(&info, other);
+	opk_ctx_free(other);
+	return code == OPK_ENVIDIA ? OPK_OK : code;
+}
+
+/* ---- all of them */
+
+static const struct family {
+	struct here here;
+	const char *name;
+	family_fn *run;
+	bool caches;   /* with a cache folder, whose failure nobody notices */
+	bool can_do_without; /* what is for people only: carets below errors, units of values */
+} families[] = {
+	{ HERE, "contexts", contexts, false, false },
+	{ HERE, "libraries", libraries, false, false },
+	{ HERE, "chips", chips, false, false },
+	{ HERE, "a misspelt chip", misspelt_chip, false, false },
+	{ HERE, "catalogs", catalogs, false, false },
+	{ HERE, "catalogs with a cache", catalogs, true, true },
+	{ HERE, "descriptions", describe, false, false },
+	{ HERE, "descriptions with a cache", describe, true, true },
+	{ HERE, "legacy names", explain_legacy, false, false },
+	{ HERE, "filters", match, false, false },
+	{ HERE, "completion", complete, false, false },
+	{ HERE, "single-pass sets", single_pass, false, false },
+	{ HERE, "single-pass sets with a cache", single_pass, true, true },
+	{ HERE, "sets", sets, false, false },
+	{ HERE, "a set with errors", wrong_set, false, true },
+	{ HERE, "imported sets", import_sets, false, false },
+	{ HERE, "plans and their details", plan, false, false },
+	{ HERE, "plans of one pass and what they leave out", plan_single, false, false },
+	{ HERE, "plans of split sets", split, false, false },
+	{ HERE, "build", build, false, false },
+	{ HERE, "reading containers", read_file, false, false },
+	{ HERE, "evaluation", evaluate, false, true },
+	{ HERE, "evaluation, joined", evaluate_joined, false, true },
+	{ HERE, "evaluation of samples", evaluate_samples, false, true },
+	{ HERE, "evaluation of a set", evaluate_set, false, true },
+	{ HERE, "evaluation of an image", evaluate_image, false, true },
+	{ HERE, "import", import_image, false, true },
+	{ HERE, "merge", merge, false, false },
+	{ HERE, "verification", verify, false, true },
+	{ HERE, "recovery", recover, false, false },
+	{ HERE, "rows out", output, false, false },
+	{ HERE, "files", files, false, false },
+};
+
+enum { INPUTS = 9, EACH = 150, SAMPLES = 150 };
+
+static void ignore(void *data, const char *message)
+{
+	(void)data;
+	(void)message;
+}
+
+static struct opk_ctx *family_ctx(const struct family *family)
+{
+	struct opk_ctx *ctx = fake_ctx();
+
+	ctx->log = ignore;
+	free((char *)ctx->data_dir);
+	ctx->data_dir = strdup(folder);
+	if (family->caches) {
+		/* Any two files stand for the libraries, whose age the cache goes by. */
+		ctx->cuda_dir = strdup(folder);
+		ctx->cache_dir = strdup(in_folder("cache"));
+	}
+	return ctx;
+}
+
+/* The cache is made of the folder's files, and may stay. */
+static size_t files_left(void)
+{
+	DIR *cache = opendir(in_folder("cache"));
+	size_t count = entries(false) - (cache != NULL);
+
+	if (!cache)
+		return count;
+	for (struct dirent *entry; (entry = readdir(cache));) {
+		/* Whole files only. */
+		ck_assert_ptr_null(strstr(entry->d_name, ".new"));
+		if (*entry->d_name != '.')
+			unlinkat(dirfd(cache), entry->d_name, 0);
+	}
+	closedir(cache);
+	rmdir(in_folder("cache"));
+	return count;
+}
+
+/* The number of allocations that were made. */
+static long run_once(const struct family *family, long n, bool for_good)
+{
+	struct opk_ctx *ctx = family_ctx(family);
+	int code;
+
+	arm(n, for_good);
+	code = family->run(ctx);
+	opk_set_realloc(NULL);
+	ck_row(family, counter->failed ? code == OPK_ENOMEM || (!code && family->can_do_without) : !code,
+	       "%s: allocation %ld%s: %d: %s", family->name, n, for_good ? " and all after it" : "",
+	       code, errors_of(ctx));
+	if (!code)
+		unlink(in_folder("out"));
+	ck_row(family, files_left() == INPUTS, "%s: allocation %ld: files are left", family->name, n);
+	ck_row(family, !fake.hosts && !fake.evaluators && !fake.builders && !fake.schedulers,
+	       "%s: allocation %ld: objects of NVIDIA's are left", family->name, n);
+	opk_ctx_free(ctx);
+	return counter->made;
+}
+
+/* Each of the first ones, then some of the others. */
+static long step_after(long n, long total)
+{
+	return n < EACH || total < EACH + SAMPLES ? 1 : (total - EACH) / SAMPLES;
+}
+
+START_TEST(runs_out)
+{
+	const struct family *family = &families[_i];
+	long total = run_once(family, -1, false);
+
+	ck_row(family, total > 0, "%s: %ld allocations", family->name, total);
+	for (long n = 0; n < total; n += step_after(n, total))
+		run_once(family, n, false);
+	/* What goes wrong after the first failure is much the same everywhere. */
+	for (long n = 0; n < total; n += 1 + total / 40)
+		run_once(family, n, true);
+}
+END_TEST
+
+static void empty_folder(void)
+{
+	files_left();
+	remove_folder();
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("memory");
+	TCase *tests = tcase_create("memory");
+
+	counter = mmap(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (counter == MAP_FAILED)
+		return 99;
+	tcase_add_checked_fixture(tests, fill_folder, empty_folder);
+	tcase_add_loop_test(tests, runs_out, 0, COUNT(families));
+	/* A memory checker is twenty times slower. */
+	tcase_set_timeout(tests, 300);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
