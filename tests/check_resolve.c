@@ -84,6 +84,13 @@ START_TEST(names_and_patterns)
 		  "fake__c.sum\nfake__a.sum\nfake__b.sum\nfake__listed.sum\n" },
 		{ HERE, "metrics: ['fake__[!a]*.sum']", "fake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
 		{ HERE, "metrics: [/fake__(b|c)\\.sum/]", "fake__b.sum\nfake__c.sum\n" },
+		/* However they begin. */
+		{ HERE, "metrics: [/fake__a?b?\\.sum/]", "fake__a.sum\nfake__b.sum\n" },
+		{ HERE, "metrics: ['/fake__ax*\\.sum|fake__c\\.sum/']", "fake__a.sum\nfake__c.sum\n" },
+		{ HERE, "metrics: ['/fake__bx{0,1}\\.sum/']", "fake__b.sum\n" },
+		{ HERE, "metrics: [/fa+ke__b\\.sum/]", "fake__b.sum\n" },
+		{ HERE, "metrics: ['/[f]ake__b\\.sum/']", "fake__b.sum\n" },
+		{ HERE, "metrics: ['/(no|fake)__(a|c)\\.sum/']", "fake__a.sum\nfake__c.sum\n" },
 		/* Of whole names. */
 		{ HERE, "metrics: [/a\\.sum/]", "t.yaml:2:11: FA100 has no metric that matches /a\\.sum/\n"
 		                              "  metrics: [/a\\.sum/]\n            ^\n" },

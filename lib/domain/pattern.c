@@ -44,10 +44,14 @@ static const char *bracket_end(const char *open)
 	return at;
 }
 
-/* glibc takes a ')' that closes nothing for a character, and so "a)(b" would be sound between parentheses. */
-static bool closes_too_much(const char *regex)
+/*
+ * What there is outside of all parentheses: a ')' that closes nothing, else a '|', else nothing. glibc takes such a ')'
+ * for a character, and so "a)(b" would be sound between parentheses.
+ */
+static char outside(const char *regex)
 {
 	size_t depth = 0;
+	char found = '\0';
 
 	for (const char *c = regex; *c; c++) {
 		if (*c == '[')
@@ -57,11 +61,26 @@ static bool closes_too_much(const char *regex)
 		else if (*c == '(')
 			depth++;
 		else if (*c == ')' && !depth--)
-			return true;
+			return ')';
+		else if (*c == '|' && !depth)
+			found = '|';
 		if (!*c)
 			break;
 	}
-	return false;
+	return found;
+}
+
+/* How many characters every match begins with. */
+static size_t literal_beginning(const char *regex)
+{
+	size_t length = 0;
+
+	while (opk_is_letter(regex[length]) || opk_is_digit(regex[length]))
+		length++;
+	/* What may be left out is none. */
+	if (length && regex[length] && strchr("?*{", regex[length]))
+		length--;
+	return outside(regex) == '|' ? 0 : length;
 }
 
 static bool has_back_reference(const char *regex)
@@ -103,7 +122,7 @@ static bool check_regex(struct opk_pattern *out, struct opk_problems *problems, 
 		problems->no_memory = true;
 	else if (has_back_reference(inner))
 		opk_problems_add(problems, place, "back-references are not allowed in regular expressions");
-	else if (closes_too_much(inner))
+	else if (outside(inner) == ')')
 		opk_problems_add(problems, place, "regular expression /%.200s/: a ')' closes nothing", inner);
 	else if (repeats(inner) > MAX_REPEATS)
 		opk_problems_add(problems, place, "more than %d repetitions in a regular expression",
@@ -141,7 +160,10 @@ bool opk_pattern_init(struct opk_pattern *out, struct opk_problems *problems, co
 	bool ok = strlen(text) <= MAX_PATTERN;
 
 	*out = (struct opk_pattern){ .kind = opk_pattern_kind(text), .text = text };
-	out->literal = out->kind == OPK_PATTERN_GLOB ? strcspn(text, "*?[") : 0;
+	if (out->kind == OPK_PATTERN_GLOB)
+		out->literal = strcspn(text, "*?[");
+	else if (out->kind == OPK_PATTERN_REGEX)
+		out->literal = literal_beginning(text + 1);
 	if (!ok)
 		opk_problems_add(problems, place, "a name or pattern has at most %d characters", MAX_PATTERN);
 	else
@@ -170,7 +192,8 @@ bool opk_pattern_match(const struct opk_pattern *pattern, const char *name)
 
 bool opk_pattern_may_match(const struct opk_pattern *pattern, const char *beginning)
 {
+	const char *text = pattern->text + (pattern->kind == OPK_PATTERN_REGEX);
 	size_t length = strlen(beginning);
 
-	return !strncmp(pattern->text, beginning, length < pattern->literal ? length : pattern->literal);
+	return !strncmp(text, beginning, length < pattern->literal ? length : pattern->literal);
 }

@@ -15,7 +15,7 @@ enum opk_pattern_kind opk_pattern_kind(const char *text);
 struct opk_pattern {
 	enum opk_pattern_kind kind;
 	const char *text; /* borrowed */
-	size_t literal;   /* so many characters come before the first that is none */
+	size_t literal;   /* so many characters each match begins with; a regular expression's stand behind the slash */
 	regex_t regex;
 };
 

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The shipped sets have what Nsight Compute asks with --set full: tests/files/full-metrics.tsv, one metric a line
+ * with the chips that have it. Range metrics are in `full`, those that CUPTI refuses beside others in sets of
+ * links, and those of PM sampling in some set of one pass.
+ */
+#include "base/file.h"
+#include "base/index.h"
+#include "base/strlist.h"
+#include "domain/catalog.h"
+#include "domain/chip.h"
+#include "domain/resolve.h"
+#include "domain/where.h"
+#include "metric_sets.h"
+#include "real.h"
+
+enum { MAX_SETS = 100, FEWEST_ASKED = 500, FEWEST_SAMPLED = 10 };
+
+/* A line of the file. */
+struct asked {
+	const char *profiler, *metric, *chips;
+};
+
+static struct opk_ctx *ctx;
+static struct opk_chips *chips;
+static char *text; /* the file, whose lines are taken apart in place */
+static struct asked *lines;
+static size_t line_count;
+
+/* What the sets have on a chip. */
+struct offer {
+	const struct opk_chip *chip;
+	enum opk_profiler profiler;
+	struct opk_resolved sets[MAX_SETS];
+	size_t set_count;
+	struct opk_index metrics;
+	struct opk_catalog *catalog;
+};
+
+/* ---- the file */
+
+static void read_lines(void)
+{
+	void *data;
+	size_t size;
+	char *rest;
+
+	ck_ok(ctx, opk_read_file(&data, &size, ctx, FILES "full-metrics.tsv"));
+	text = rest = strndup(data, size);
+	free(data);
+	lines = calloc(size, sizeof *lines);
+	while (rest) {
+		char *line = strsep(&rest, "\n");
+		struct asked *asked = &lines[line_count];
+
+		if (!*line || *line == '#')
+			continue;
+		asked->profiler = strsep(&line, "\t");
+		asked->metric = strsep(&line, "\t");
+		asked->chips = line;
+		ck_assert_msg(asked->metric && line && !strchr(line, '\t'), "not three columns: %s",
+		              asked->profiler);
+		/* Not the heading. */
+		line_count += strcmp(asked->profiler, "profiler") != 0;
+	}
+}
+
+static bool is_asked(const struct asked *asked, const struct offer *offer)
+{
+	opk_autofree char *words = strdup(asked->chips);
+	char *rest = words;
+
+	if (strcmp(asked->profiler, opk_profiler_name(offer->profiler)))
+		return false;
+	while (rest) {
+		const char *word = strsep(&rest, " ");
+
+		if (!strcmp(word, "all") || opk_where_matches(word, offer->chip->name, offer->profiler))
+			return true;
+	}
+	return false;
+}
+
+/* ---- the sets */
+
+static void set_up(void)
+{
+	ctx = new_ctx();
+	free((char *)ctx->env.sets);
+	ctx->env.sets = NULL;
+	ck_ok(ctx, opk_chips_new(&chips, ctx));
+	read_lines();
+}
+
+static void tear_down(void)
+{
+	free(lines);
+	free(text);
+	line_count = 0;
+	opk_chips_free(chips);
+	opk_ctx_free(ctx);
+}
+
+static void add_set(struct offer *offer, const struct opk_set *set)
+{
+	struct opk_resolved *resolved = &offer->sets[offer->set_count++];
+
+	ck_assert_uint_le(offer->set_count, MAX_SETS);
+	ck_ok(ctx, opk_set_resolve(resolved, ctx, set, offer->chip->name, offer->profiler));
+	for (size_t i = 0; i < resolved->metrics.count; i++)
+		ck_assert(opk_index_add(&offer->metrics, resolved->metrics.items[i], 0, NULL));
+}
+
+static void add_range_sets(struct offer *offer)
+{
+	static const char *const names[] = { "full", "pcie", "nvlink", "c2c", "memory-soc" };
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		struct opk_set *set;
+
+		ck_ok(ctx, opk_set_find(&set, ctx, names[i]));
+		ck_assert(i || opk_set_supports(set, offer->chip));
+		if (opk_set_supports(set, offer->chip))
+			add_set(offer, set);
+		opk_set_free(set);
+	}
+}
+
+static void add_pm_sets(struct offer *offer)
+{
+	struct opk_set_list *list;
+
+	ck_ok(ctx, opk_set_list_new(&list, ctx));
+	for (size_t i = 0; i < opk_set_list_count(list); i++) {
+		struct opk_set *set;
+
+		ck_ok(ctx, opk_set_load(&set, ctx, opk_set_list_path(list, i)));
+		if (opk_set_has_profiler(set) && opk_set_profiler(set) == OPK_PROFILER_PM
+		    && opk_set_supports(set, offer->chip))
+			add_set(offer, set);
+		opk_set_free(set);
+	}
+	opk_set_list_free(list);
+}
+
+static void clear_offer(struct offer *offer)
+{
+	for (size_t i = 0; i < offer->set_count; i++)
+		opk_resolved_clear(&offer->sets[i]);
+	opk_index_clear(&offer->metrics);
+	opk_catalog_free(offer->catalog);
+}
+
+/* ---- the comparison */
+
+/* Whether it could be collected by itself. */
+static bool could_be_had(const struct offer *offer, const char *metric)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan *plan = NULL;
+	struct opk_set *set;
+	int code;
+
+	options.chip = offer->chip->name;
+	options.has_profiler = true;
+	options.profiler = offer->profiler;
+	options.effort = -1;
+	ck_ok(ctx, opk_set_from_names(&set, ctx, metric));
+	code = opk_plan_new(&plan, ctx, set, &options);
+	opk_plan_free(plan);
+	opk_set_free(set);
+	if (code)
+		opk_clear_errors(ctx);
+	return !code;
+}
+
+static bool is_missing(const struct offer *offer, const char *metric)
+{
+	return !opk_index_find(NULL, &offer->metrics, metric) && opk_catalog_has_full(offer->catalog, ctx, metric)
+	       && could_be_had(offer, metric);
+}
+
+/* How many the sets lack; each is told. */
+static size_t compare(const struct offer *offer)
+{
+	size_t asked = 0, missing = 0;
+
+	for (size_t i = 0; i < line_count; i++) {
+		if (!is_asked(&lines[i], offer))
+			continue;
+		asked++;
+		if (!is_missing(offer, lines[i].metric))
+			continue;
+		missing++;
+		fprintf(stderr, "%s, %s: no set has %s\n", offer->chip->name, opk_profiler_name(offer->profiler),
+		        lines[i].metric);
+	}
+	/* The file has something to say of every chip. */
+	ck_assert_uint_ge(asked, offer->profiler == OPK_PROFILER_PM ? FEWEST_SAMPLED : FEWEST_ASKED);
+	return missing;
+}
+
+static size_t missing_on(const struct opk_chip *chip, enum opk_profiler profiler)
+{
+	struct offer offer = { .chip = chip, .profiler = profiler };
+	size_t missing;
+
+	ck_ok(ctx, opk_catalog_new(&offer.catalog, ctx, chip->name, profiler));
+	if (profiler == OPK_PROFILER_PM)
+		add_pm_sets(&offer);
+	else
+		add_range_sets(&offer);
+	missing = compare(&offer);
+	clear_offer(&offer);
+	return missing;
+}
+
+static void compare_all(enum opk_profiler profiler)
+{
+	size_t compared = 0, missing = 0;
+
+	/* Older releases have fewer metrics, and the sets are not for them. */
+	if (version_of(ctx) < 130000)
+		return;
+	for (size_t i = 0; i < opk_chips_count(chips); i++) {
+		const struct opk_chip *chip = opk_chips_get(chips, i);
+
+		if (!(profiler == OPK_PROFILER_PM ? chip->pm_sampling : chip->range))
+			continue;
+		compared++;
+		missing += missing_on(chip, profiler);
+	}
+	ck_assert_uint_gt(compared, 20);
+	ck_assert_msg(!missing, "%zu metrics are in no set, see above", missing);
+}
+
+START_TEST(ranges)
+{
+	compare_all(OPK_PROFILER_RANGE);
+}
+END_TEST
+
+START_TEST(samples)
+{
+	compare_all(OPK_PROFILER_PM);
+}
+END_TEST
+
+/* A metric that no set has is missed. */
+START_TEST(what_is_missing)
+{
+	struct offer offer = { .chip = opk_chips_find(chips, "GH100"), .profiler = OPK_PROFILER_RANGE };
+
+	ck_ok(ctx, opk_catalog_new(&offer.catalog, ctx, "GH100", OPK_PROFILER_RANGE));
+	ck_assert(is_missing(&offer, "lts__t_sectors.sum"));
+	ck_assert(opk_index_add(&offer.metrics, "lts__t_sectors.sum", 0, NULL));
+	ck_assert(!is_missing(&offer, "lts__t_sectors.sum"));
+	ck_assert(!is_missing(&offer, "no__such.sum"));
+	clear_offer(&offer);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("full");
+	TCase *tests = add_case(suite, "full");
+
+	if (!have_cupti())
+		return 77;
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, ranges);
+	tcase_add_test(tests, samples);
+	tcase_add_test(tests, what_is_missing);
+	tcase_set_timeout(tests, 600);
+	return run_suite(suite);
+}
