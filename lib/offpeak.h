@@ -554,6 +554,24 @@ const char *opk_plan_set_hash(const struct opk_plan *plan);
 /* What evaluation will show, in the set's order: metrics by name or short name, and derived metrics. */
 size_t opk_plan_column_count(const struct opk_plan *plan);
 const char *opk_plan_column(const struct opk_plan *plan, size_t i);
+/* What evaluation will show of a set that says more than its metrics, or what it needs for that. */
+struct opk_plan_column {
+	const char *name;    /* of a metric, or its short name, or of a derived metric */
+	const char *metric;  /* that the short name stands for; else "" */
+	const char *formula; /* of a derived metric, with constants and parameters put in; else "" */
+	const char *unit;    /* as "byte/second"; "" where it is not known */
+	const char *group;   /* the heading over it; else "" */
+	bool shown;          /* false: only formulas need it */
+};
+/*
+ * The columns in the set's order, and behind them derived metrics and metrics that are not shown. None of a plain list
+ * of metrics. Units are those of cuptiProfilerHostGetMetricProperties.
+ */
+struct opk_plan_columns;
+int opk_plan_columns_new(struct opk_plan_columns **out, struct opk_ctx *ctx, const struct opk_plan *plan);
+void opk_plan_columns_free(struct opk_plan_columns *columns);
+size_t opk_plan_columns_count(const struct opk_plan_columns *columns);
+const struct opk_plan_column *opk_plan_columns_get(const struct opk_plan_columns *columns, size_t i); /* of the plan */
 /* The set's optional metrics that the chip lacks or CUPTI refuses, and what would be computed from them. */
 size_t opk_plan_missing_count(const struct opk_plan *plan);
 const char *opk_plan_missing(const struct opk_plan *plan, size_t i);

@@ -4,6 +4,7 @@
 . "${SOURCE:?}/tests/tap.sh"
 
 have_cupti || skip_all 'no libcupti'
+unset OFFPEAK_SETS
 cd "$tmp" || exit 99
 
 # Of the last plan.
@@ -63,6 +64,27 @@ json 'all(n["metric"] in j["metrics"] and (n["saves"] > 0 or n["split"]) for n i
 # One pass needs no such tables.
 works plan --chip GH100 dram__bytes.sum --format json
 json 'list(j) == ["chip", "profiler", "set", "metrics", "passes", "lower_bound", "plan"]'
+
+section 'what the set will show'
+# Of a plain list there is nothing to say.
+works plan --chip GH100 compute --format json
+json '"columns" not in j'
+works plan --chip GH100 roofline-hierarchical --format json
+json 'j["columns"] and all(list(c) == ["column", "shown", "unit", "group", "metric", "formula"] for c in j["columns"])'
+keep plan.json
+works build --chip GH100 roofline-hierarchical -o shown.opk
+works info shown.opk --format json
+json '[c["column"] for c in json.load(open("plan.json"))["columns"] if c["shown"]] == j["set_facts"][0]["columns"]'
+json '[c["column"] for c in json.load(open("plan.json"))["columns"] if not c["shown"]] == j["set_facts"][0]["hidden"]'
+json '{c["column"]: c["formula"] for c in json.load(open("plan.json"))["columns"] if c["formula"]} == {d["name"]: d["formula"] for d in j["derived"]}'
+json '[c["group"] for c in json.load(open("plan.json"))["columns"]][j["headings"][1]["first"]] == j["headings"][1]["title"]'
+works plan --chip GH100 roofline-hierarchical --format table
+out_has '^dram__bytes\.sum +yes +byte +Bytes$'
+out_has '^dram_intensity +yes +flop/byte +Intensities +\('
+out_has '^gpu__time_duration\.sum +no +nanosecond$'
+printf 'name: short\nmetrics: [{metric: dram__bytes.sum, as: bytes}]\n' >short.yaml
+works plan --chip GH100 ./short.yaml --format json
+json 'j["columns"] == [{"column": "bytes", "shown": True, "unit": "byte", "group": "", "metric": "dram__bytes.sum", "formula": ""}]'
 
 section 'patched code has passes of its own'
 works plan --chip GH100 roofline --format json

@@ -102,6 +102,31 @@ static int print_notable(struct app *app, const struct opk_plan *plan,
 	return code;
 }
 
+/* What evaluation will show, and what only formulas need. */
+static int print_columns(struct app *app, const struct opk_plan_columns *shown)
+{
+	static const struct opk_column columns[] = {
+		{ "column", OPK_CELL_STRING }, { "shown", OPK_CELL_BOOL },
+		{ "unit", OPK_CELL_STRING },   { "group", OPK_CELL_STRING },
+		{ "metric", OPK_CELL_STRING }, { "formula", OPK_CELL_STRING },
+	};
+	int code = opk_out_table(app->out, "columns", columns, 6);
+
+	for (size_t i = 0; !code && i < opk_plan_columns_count(shown); i++) {
+		const struct opk_plan_column *column = opk_plan_columns_get(shown, i);
+
+		code = opk_out_row(app->out, (union opk_cell[]){
+			{ .string = column->name },
+			{ .boolean = column->shown },
+			{ .string = column->unit },
+			{ .string = column->group },
+			{ .string = column->metric },
+			{ .string = column->formula },
+		});
+	}
+	return code;
+}
+
 static int print_left_out(struct app *app, const struct opk_leftovers *leftovers)
 {
 	static const struct opk_column columns[] = {
@@ -123,8 +148,15 @@ static int print_left_out(struct app *app, const struct opk_leftovers *leftovers
 	return code;
 }
 
-static int print(struct app *app, const struct opk_plan *plan, const struct opk_plan_detail *detail,
-                 const struct opk_leftovers *leftovers)
+/* All that is told of a plan. */
+struct report {
+	struct opk_plan *plan;
+	struct opk_plan_detail *detail;
+	struct opk_leftovers *leftovers; /* of --single-pass */
+	struct opk_plan_columns *columns;
+};
+
+static int print(struct app *app, const struct report *report)
 {
 	static const struct opk_column record[] = {
 		{ "chip", OPK_CELL_STRING },   { "profiler", OPK_CELL_STRING },
@@ -138,6 +170,8 @@ static int print(struct app *app, const struct opk_plan *plan, const struct opk_
 		{ "domains", OPK_CELL_LIST },
 		{ "metrics", OPK_CELL_LIST },
 	};
+	const struct opk_plan *plan = report->plan;
+	const struct opk_plan_detail *detail = report->detail;
 	size_t count = opk_plan_metric_count(plan), sample_bytes = 0;
 	bool sampling = plan_sample_bytes(app, plan, &sample_bytes);
 	const char **names = calloc(count, sizeof *names);
@@ -164,23 +198,24 @@ static int print(struct app *app, const struct opk_plan *plan, const struct opk_
 		code = print_domains(app, detail);
 	if (!code && opk_plan_passes(plan) > 1)
 		code = print_notable(app, plan, detail);
-	if (!code && leftovers)
-		code = print_left_out(app, leftovers);
+	if (!code && report->leftovers)
+		code = print_left_out(app, report->leftovers);
+	if (!code && opk_plan_columns_count(report->columns))
+		code = print_columns(app, report->columns);
 	free(names);
 	return app_end_output(app, code);
 }
 
 /* The rows, and the picture where one is wanted: it is in place when they are printed. */
-static int show(struct app *app, const struct plan_command_args *args, const struct opk_plan *plan,
-                const struct opk_plan_detail *detail, const struct opk_leftovers *leftovers)
+static int show(struct app *app, const struct plan_command_args *args, const struct report *report)
 {
 	struct opk_outfile *picture = NULL;
-	int code = args->svg ? plan_svg(&picture, app, plan, detail, args->svg) : OPK_OK;
+	int code = args->svg ? plan_svg(&picture, app, report->plan, report->detail, args->svg) : OPK_OK;
 
 	if (!code)
 		code = app_begin_output(app, app_default_format(app));
 	if (!code)
-		code = print(app, plan, detail, leftovers);
+		code = print(app, report);
 	if (!code && picture && (code = opk_outfile_finish(picture)))
 		code = app_fail(app, code);
 	opk_outfile_free(picture);
@@ -190,21 +225,22 @@ static int show(struct app *app, const struct plan_command_args *args, const str
 static int plan(struct app *app, const struct plan_command_args *args, const struct opk_set *set,
                 const struct opk_plan_options *options)
 {
-	struct opk_plan_detail *detail = NULL;
-	struct opk_leftovers *leftovers = NULL;
-	struct opk_plan *plan;
-	int code = opk_plan_new(&plan, app->ctx, set, options);
+	struct report report = { 0 };
+	int code = opk_plan_new(&report.plan, app->ctx, set, options);
 
 	if (code)
 		return app_fail(app, code);
-	note_missing(plan);
-	code = opk_plan_detail_new(&detail, app->ctx, plan);
+	note_missing(report.plan);
+	code = opk_plan_detail_new(&report.detail, app->ctx, report.plan);
 	if (!code && options->single_pass)
-		code = opk_leftovers_new(&leftovers, app->ctx, plan);
-	code = code ? app_fail(app, code) : show(app, args, plan, detail, leftovers);
-	opk_leftovers_free(leftovers);
-	opk_plan_detail_free(detail);
-	opk_plan_free(plan);
+		code = opk_leftovers_new(&report.leftovers, app->ctx, report.plan);
+	if (!code)
+		code = opk_plan_columns_new(&report.columns, app->ctx, report.plan);
+	code = code ? app_fail(app, code) : show(app, args, &report);
+	opk_plan_columns_free(report.columns);
+	opk_leftovers_free(report.leftovers);
+	opk_plan_detail_free(report.detail);
+	opk_plan_free(report.plan);
 	return code;
 }
 
@@ -238,6 +274,9 @@ const struct command plan_command = {
 	           "would be shorter (saves), and ratios whose counters are in different passes, and so of\n"
 	           "different runs of the kernel (split). sample_bytes, of PM sampling, is\n"
 	           "what the hardware writes for each sample.\n"
+	           "\n"
+	           "columns, of a set that is more than a list of metrics, tells what evaluation will show:\n"
+	           "metrics, short names of metrics, formulas; and below, not shown, what only formulas need.\n"
 	           "\n"
 	           "--single-pass takes the metrics as a list by priority and keeps as many, from the\n"
 	           "first on, as fit one pass. left_out has the others: whether one would fit beside the\n"

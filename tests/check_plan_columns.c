@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a plan's set will show, and what only formulas need, over the fake library. */
+#include "allocation.h"
+#include "base/buf.h"
+#include "fake_nv.h"
+#include "folder.h"
+#include "metric_sets.h"
+
+static int plan_text(struct opk_plan **plan, struct opk_ctx *ctx, const char *text, bool single_pass)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_set *set = NULL;
+	int code;
+
+	put_file("t.yaml", text, strlen(text));
+	ck_ok(ctx, opk_set_load(&set, ctx, in_folder("t.yaml")));
+	options.chip = "FA100";
+	options.single_pass = single_pass;
+	code = opk_plan_new(plan, ctx, set, &options);
+	opk_set_free(set);
+	return code;
+}
+
+/* "NAME [UNIT] under GROUP is METRIC = FORMULA", a line each; free(). */
+static char *describe(const struct opk_plan_columns *columns)
+{
+	opk_autobuf struct opk_buf out = { 0 };
+
+	for (size_t i = 0; i < opk_plan_columns_count(columns); i++) {
+		const struct opk_plan_column *column = opk_plan_columns_get(columns, i);
+
+		opk_buf_add_printf(&out, "%s%s [%s]", column->shown ? "" : "hidden ", column->name, column->unit);
+		opk_buf_add_printf(&out, *column->group ? " under %s" : "", column->group);
+		opk_buf_add_printf(&out, *column->metric ? " is %s" : "", column->metric);
+		opk_buf_add_printf(&out, *column->formula ? " = %s\n" : "\n", column->formula);
+	}
+	opk_buf_add(&out, "", 1);
+	return (char *)opk_take(out.data);
+}
+
+static const char much[] =
+	"name: t\nderived: {d: x * 2, e: {formula: d + fake__b.sum, unit: byte}}\n"
+	"metrics:\n- {group: g, metrics: [e, {metric: fake__a.sum, as: x}]}\n- fake__ratio.pct\n"
+	"changes: [{for: [FA100], remove: [d]}]\n";
+
+START_TEST(columns_of_plans)
+{
+	static const struct {
+		struct here here;
+		const char *text;
+		bool single_pass;
+		const char *wanted;
+	} rows[] = {
+		/* The metrics say it all. */
+		{ HERE, "name: t\nmetrics: [fake__a.sum, fake__b.sum]\n", false, "" },
+		{ HERE, "name: t\nmetrics: [fake__a.sum, {metric: fake__b.sum, as: b}]\n", false,
+		  "fake__a.sum [bytes]\nb [bytes] is fake__b.sum\n" },
+		{ HERE, "name: t\nmetrics: [{group: g, metrics: [fake__a.sum]}]\n", false,
+		  "fake__a.sum [bytes] under g\n" },
+		{ HERE, "name: t\nconstants: {c: 3}\nderived: {d: fake__a.sum * c}\n", false,
+		  "d [] = fake__a.sum * 3\nhidden fake__a.sum [bytes]\n" },
+		/* Not shown: a formula that another one uses. */
+		{ HERE, much, false, "e [byte] under g = d + fake__b.sum\nx [bytes] under g is fake__a.sum\n"
+		                     "fake__ratio.pct [bytes]\nhidden d [] = x * 2\nhidden fake__b.sum [bytes]\n" },
+		/* What one pass leaves of it. */
+		{ HERE, much, true, "x [bytes] under g is fake__a.sum\nhidden d [] = x * 2\n" },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_plan_columns *columns = NULL;
+		struct opk_plan *plan = NULL;
+		opk_autofree char *got = NULL;
+
+		ck_ok(ctx, plan_text(&plan, ctx, rows[i].text, rows[i].single_pass));
+		ck_ok(ctx, opk_plan_columns_new(&columns, ctx, plan));
+		got = describe(columns);
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got:\n%s", got);
+		opk_plan_columns_free(columns);
+		opk_plan_free(plan);
+	}
+	ck_assert_int_eq(fake.hosts, 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A metric without properties has no unit; other failures are told. */
+START_TEST(units_that_fail)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_plan_columns *columns = NULL;
+	struct opk_plan *plan = NULL;
+
+	ck_ok(ctx, plan_text(&plan, ctx, "name: t\nmetrics: [{metric: fake__a.sum, as: a}]\n", false));
+	fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = NV_CUPTI_INVALID_METRIC_NAME;
+	ck_ok(ctx, opk_plan_columns_new(&columns, ctx, plan));
+	ck_assert_str_eq(opk_plan_columns_get(columns, 0)->unit, "");
+	opk_plan_columns_free(columns);
+	fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = 999;
+	ck_code(ctx, opk_plan_columns_new(&columns, ctx, plan), OPK_EFAILED);
+	ck_assert_msg(told(ctx, "cuptiProfilerHostGetMetricProperties"), "%s", errors_of(ctx));
+	ck_assert_int_eq(fake.hosts, 0);
+	opk_plan_columns_free(NULL);
+	opk_plan_free(plan);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_plan *plan = NULL;
+	bool failed = true;
+	long n;
+
+	ck_ok(ctx, plan_text(&plan, ctx, much, false));
+	for (n = 0; failed; n++) {
+		struct opk_plan_columns *columns = NULL;
+		int code;
+
+		fail_allocation(n);
+		code = opk_plan_columns_new(&columns, ctx, plan);
+		failed = allocation_failed();
+		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d: %s", n, code,
+		              errors_of(ctx));
+		opk_plan_columns_free(columns);
+	}
+	ck_assert_int_gt(n, 8);
+	ck_assert_int_eq(fake.hosts, 0);
+	opk_plan_free(plan);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("plan columns");
+	TCase *tests = add_case(suite, "columns");
+
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, columns_of_plans);
+	tcase_add_test(tests, units_that_fail);
+	tcase_add_test(tests, without_memory);
+	return run_suite(suite);
+}
