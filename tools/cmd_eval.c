@@ -9,7 +9,8 @@
 
 struct eval_args {
 	struct raw_args raw;
-	const char *format, *layout, *first_sample, *join, *launch_columns;
+	const char *format, *layout, *first_sample, *join, *launch_columns, *columns;
+	struct option_list where;
 	const char *evaluator;
 	uint64_t workers;
 	bool allow_incomplete;
@@ -27,6 +28,10 @@ static const struct option_spec specs[] = {
 	  OPTION_TEXT, offsetof(struct eval_args, join) },
 	{ "launch-columns", 0, "basic|all", "basic (default), or all that is known of each launch",
 	  OPTION_TEXT, offsetof(struct eval_args, launch_columns) },
+	{ "columns", 0, "A,B", "only these columns and metrics, in this order", OPTION_TEXT,
+	  offsetof(struct eval_args, columns) },
+	{ "where", 0, "NAME=GLOB", "only rows like this: kernel=*gemm*, device=0, range=step/*; may be repeated",
+	  OPTION_LIST, offsetof(struct eval_args, where) },
 	{ "allow-incomplete", 0, NULL, "evaluate what a cut-off recording still holds", OPTION_FLAG,
 	  offsetof(struct eval_args, allow_incomplete) },
 	{ "workers", 0, "N", "processes that divide the images; default: as is worthwhile", OPTION_NUMBER,
@@ -58,25 +63,41 @@ static int check_shape(struct app *app, const struct eval_args *args, struct eva
 
 	if (!code)
 		code = choose(single, app, "--join", args->join, joins);
+	if (!code && args->columns)
+		code = eval_choice_parse(&rows->shape.choice, app, args->columns);
 	return code ? code : choose(&rows->shape.all_facts, app, "--launch-columns",
 	                            args->launch_columns, columns);
 }
 
-/* By name, or by that of the file: nobody wants a text in an x.db. */
-static int choose_format(struct app *app, const struct eval_args *args, struct eval_rows *rows)
+/* Nobody wants a text in an x.db. */
+static bool names_database(const char *path)
 {
 	static const char *const endings[] = { ".db", ".sqlite", ".sqlite3" };
-	const char *dot = app->output ? strrchr(app->output, '.') : NULL;
+	const char *dot = strrchr(path, '.');
 
-	for (size_t i = 0; !args->format && dot && i < sizeof endings / sizeof *endings; i++)
-		rows->to_database |= !strcmp(dot, endings[i]);
-	if (!args->format)
-		return OPK_OK;
-	rows->to_database = !strcmp(args->format, "sqlite");
-	if (!rows->to_database)
-		return app_take_format(app, args->format);
-	if (!app->output)
+	for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+		if (!strcmp(dot, endings[i]))
+			return true;
+	return false;
+}
+
+static int choose_format(struct app *app, const struct eval_args *args, struct eval_rows *rows)
+{
+	if (args->format)
+		rows->to_database = !strcmp(args->format, "sqlite");
+	else
+		rows->to_database = app->output && names_database(app->output);
+	/* It has both layouts. */
+	if (rows->to_database)
+		rows->shape.long_layout = false;
+	if (rows->to_database && !app->output)
 		return app_error(app, OPK_EUSAGE, "--format sqlite: a database needs a file: -o FILE.db");
+	if (rows->to_database || !args->format)
+		return OPK_OK;
+	app->format_name = args->format;
+	if (!opk_format_parse(&app->format, args->format))
+		return app_error(app, OPK_EUSAGE, "--format %s: use table, csv, json, ndjson or sqlite",
+		                 args->format);
 	return OPK_OK;
 }
 
@@ -178,6 +199,42 @@ static int find_devices(struct app *app, struct eval_input *input, struct eval_r
 	return code;
 }
 
+/* Where --columns alone says which metrics are wanted, no others are evaluated. */
+static int choose_metrics(struct app *app, const struct eval_input *input,
+                          const struct eval_rows *rows, const struct opk_meta *meta,
+                          struct opk_eval_options *options)
+{
+	struct eval_known known;
+	int code = eval_known_of_meta(&known, app, meta);
+
+	if (!code)
+		code = eval_choice_check(app, &rows->shape, meta->profiler, &known, input->path);
+	eval_known_clear(&known);
+	if (code)
+		return code;
+	options->metric_count = eval_choice_values(rows->shape.choice.values, &rows->shape, meta->profiler);
+	options->metrics = options->metric_count ? rows->shape.choice.values : NULL;
+	return OPK_OK;
+}
+
+static int evaluate(struct app *app, struct eval_input *input, const struct eval_rows *rows,
+                    const struct opk_eval_options *given)
+{
+	struct opk_eval_options options = *given;
+	const struct opk_meta *meta;
+	int code = opk_file_meta(&meta, app->ctx, input->file);
+
+	if (code)
+		return app_fail(app, code);
+	if (rows->shape.choice.count && !options.metrics) {
+		code = choose_metrics(app, input, rows, meta, &options);
+		if (code)
+			return code;
+	}
+	code = opk_eval_file(&input->evaluation, app->ctx, input->file, &options);
+	return code ? app_fail(app, code) : OPK_OK;
+}
+
 static int eval_file(struct app *app, struct eval_input *input, struct eval_rows *rows,
                      const struct opk_eval_options *options, bool single)
 {
@@ -186,10 +243,12 @@ static int eval_file(struct app *app, struct eval_input *input, struct eval_rows
 	size_t count;
 	int code = opk_file_open(&input->file, app->ctx, input->path);
 
-	if (!code)
-		code = opk_eval_file(&input->evaluation, app->ctx, input->file, options);
-	if (!code)
-		code = opk_file_meta(&meta, app->ctx, input->file);
+	if (code)
+		return app_fail(app, code);
+	code = evaluate(app, input, rows, options);
+	if (code)
+		return code;
+	code = opk_file_meta(&meta, app->ctx, input->file);
 	if (!code)
 		code = opk_file_ranges(&ranges, &count, app->ctx, input->file);
 	if (!code)
@@ -238,9 +297,20 @@ static int eval_all(struct app *app, const struct eval_args *args,
 		code = eval_rows_print(rows, app, &inputs[i]);
 	if (!code)
 		code = eval_rows_finish(rows, app);
-	eval_rows_clear(rows);
 	free_inputs(inputs, inputs ? count : 0);
 	return code;
+}
+
+static int make_filter(struct app *app, const struct option_list *where, struct opk_filter **filter,
+                       struct eval_rows *rows)
+{
+	int code;
+
+	if (!where->count)
+		return OPK_OK;
+	rows->filtered = true;
+	code = opk_filter_new(filter, app->ctx, where->items, where->count);
+	return code ? app_fail(app, code) : OPK_OK;
 }
 
 static int run(struct app *app, void *data)
@@ -248,6 +318,7 @@ static int run(struct app *app, void *data)
 	const struct eval_args *args = data;
 	struct opk_eval_options options;
 	struct raw_metrics metrics = { 0 };
+	struct opk_filter *filter = NULL;
 	struct eval_rows rows = { 0 };
 	bool single;
 	int code = check_shape(app, args, &rows, &single);
@@ -258,14 +329,19 @@ static int run(struct app *app, void *data)
 		code = check_args(app, args, &rows);
 	if (!code)
 		code = raw_eval_options(app, &args->raw, &options, &metrics);
+	if (!code)
+		code = make_filter(app, &args->where, &filter, &rows);
 	if (!code) {
 		options.allow_incomplete = args->allow_incomplete;
+		options.filter = filter;
 		options.workers = args->workers;
 		code = choose(&options.cupti_only, app, "--evaluator", args->evaluator,
 		              (const char *const[]){ "auto", "cupti" });
 	}
 	if (!code)
 		code = eval_all(app, args, &options, &rows, single);
+	eval_rows_clear(&rows);
+	opk_filter_free(filter);
 	raw_metrics_free(&metrics);
 	return code;
 }

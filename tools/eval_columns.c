@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "eval_columns.h"
 
+#include <string.h>
+
 /* A long table's columns behind the facts. */
 static const struct opk_column long_columns[COLUMN_KINDS] = {
 	[COLUMN_METRIC] = { "metric", OPK_CELL_STRING },
@@ -71,6 +73,50 @@ static bool shows_long(const struct eval_shape *shape, enum eval_column_kind kin
 	return kind != COLUMN_INFLATED || shape->inflated;
 }
 
+static const struct opk_column file_column = { "file", OPK_CELL_STRING };
+
+bool eval_column_find(struct eval_column *column, struct opk_column *header,
+                      const struct eval_shape *shape, enum opk_profiler profiler, const char *name)
+{
+	struct eval_column found = { COLUMN_FACT, 0 };
+	struct opk_column its_header = file_column;
+	enum opk_fact fact;
+
+	/* In a long table launches are those of a value. */
+	for (enum eval_column_kind kind = COLUMN_METRIC; shape->long_layout && kind < COLUMN_KINDS; kind++)
+		if (!strcmp(name, long_columns[kind].name)) {
+			found.kind = kind;
+			its_header = long_columns[kind];
+		}
+	if (!strcmp(name, file_column.name))
+		found.kind = COLUMN_FILE;
+	if (found.kind == COLUMN_FACT) {
+		if (!opk_fact_find(&fact, name, profiler))
+			return false;
+		found.index = fact;
+		its_header = *opk_fact_column(fact, profiler);
+	}
+	if (column)
+		*column = found;
+	if (header)
+		*header = its_header;
+	return true;
+}
+
+size_t eval_columns_fixed(const char *out[EVAL_FIXED_COLUMNS], const struct eval_shape *shape,
+                          enum opk_profiler profiler)
+{
+	size_t count = 0;
+
+	out[count++] = file_column.name;
+	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++)
+		if (opk_fact_column(fact, profiler))
+			out[count++] = opk_fact_column(fact, profiler)->name;
+	for (enum eval_column_kind kind = COLUMN_METRIC; shape->long_layout && kind < COLUMN_KINDS; kind++)
+		out[count++] = long_columns[kind].name;
+	return count;
+}
+
 /* The lists in the making. */
 struct lists {
 	struct eval_column *columns;
@@ -95,13 +141,57 @@ static void add_facts(struct lists *lists, const struct eval_shape *shape)
 		/* Behind what tells rows of a file apart. */
 		if (column && (fact == OPK_FACT_NAME || fact == OPK_FACT_SAMPLE_END)
 		    && shape->file_count > 1)
-			add(lists, COLUMN_FILE, 0, (struct opk_column){ "file", OPK_CELL_STRING });
+			add(lists, COLUMN_FILE, 0, file_column);
 	}
+}
+
+static void add_long(struct lists *lists, const struct eval_shape *shape)
+{
+	for (enum eval_column_kind kind = COLUMN_METRIC; kind < COLUMN_KINDS; kind++)
+		if (shows_long(shape, kind))
+			add(lists, kind, 0, long_columns[kind]);
+}
+
+static bool has_kind(const struct lists *lists, enum eval_column_kind kind)
+{
+	for (size_t i = 0; i < lists->count; i++)
+		if (lists->columns[i].kind == kind)
+			return true;
+	return false;
+}
+
+static void add_value(struct lists *lists, const struct eval_shape *shape, const char *name)
+{
+	for (size_t i = 0; i < shape->value_count; i++)
+		if (!strcmp(shape->names[i], name)) {
+			add(lists, COLUMN_VALUE, i,
+			    (struct opk_column){ shape->names[i], OPK_CELL_DOUBLE });
+			return;
+		}
+}
+
+/* Names of values are rows of a long table, and what makes a row of it follows where it is not named. */
+static void add_chosen(struct lists *lists, const struct eval_shape *shape)
+{
+	for (size_t i = 0; i < shape->choice.count; i++) {
+		const char *name = shape->choice.names[i];
+		struct eval_column column;
+		struct opk_column header;
+
+		if (eval_column_find(&column, &header, shape, shape->profiler, name))
+			add(lists, column.kind, column.index, header);
+		else if (!shape->long_layout)
+			add_value(lists, shape, name);
+	}
+	for (enum eval_column_kind kind = COLUMN_METRIC; shape->long_layout && kind <= COLUMN_NUMBER;
+	     kind++)
+		if (!has_kind(lists, kind))
+			add(lists, kind, 0, long_columns[kind]);
 }
 
 size_t eval_columns_most(const struct eval_shape *shape)
 {
-	return OPK_FACT_COUNT + COLUMN_KINDS + shape->value_count;
+	return EVAL_FIXED_COLUMNS + shape->value_count;
 }
 
 size_t eval_columns_list(struct eval_column *columns, struct opk_column *out,
@@ -109,13 +199,15 @@ size_t eval_columns_list(struct eval_column *columns, struct opk_column *out,
 {
 	struct lists lists = { columns, out, 0 };
 
+	if (shape->choice.count) {
+		add_chosen(&lists, shape);
+		return lists.count;
+	}
 	add_facts(&lists, shape);
 	for (size_t i = 0; !shape->long_layout && i < shape->value_count; i++)
 		add(&lists, COLUMN_VALUE, i,
 		    (struct opk_column){ shape->names[i], OPK_CELL_DOUBLE });
-	for (enum eval_column_kind kind = COLUMN_METRIC;
-	     shape->long_layout && kind < COLUMN_KINDS; kind++)
-		if (shows_long(shape, kind))
-			add(&lists, kind, 0, long_columns[kind]);
+	if (shape->long_layout)
+		add_long(&lists, shape);
 	return lists.count;
 }

@@ -25,9 +25,18 @@ struct eval_column {
 	size_t index;
 };
 
+/* What --columns names: facts, values, and in long tables what each row tells of a value. */
+struct eval_choice {
+	char *text; /* of the names */
+	const char **names;
+	const char **values; /* room for those of them that are values */
+	size_t count;        /* 0: whatever there is */
+};
+
 /* What columns depend on. */
 struct eval_shape {
-	bool long_layout;
+	bool long_layout; /* and a table: a database has both layouts */
+	struct eval_choice choice;
 	bool all_facts; /* asked for; else those that everybody wants */
 	enum first_sample first_sample;
 	size_t file_count;
@@ -42,6 +51,14 @@ struct eval_shape {
 
 /* Notes which facts these ranges have. */
 void eval_shape_find(struct eval_shape *shape, const struct opk_range *ranges, size_t count);
+/* A column that tables may have whatever is evaluated, by name; `column` and `header` may be NULL. */
+bool eval_column_find(struct eval_column *column, struct opk_column *header,
+                      const struct eval_shape *shape, enum opk_profiler profiler,
+                      const char *name);
+/* All their names; returns how many. */
+enum { EVAL_FIXED_COLUMNS = OPK_FACT_COUNT + 1 + COLUMN_KINDS };
+size_t eval_columns_fixed(const char *out[EVAL_FIXED_COLUMNS], const struct eval_shape *shape,
+                          enum opk_profiler profiler);
 /* As many columns as there are at most. */
 size_t eval_columns_most(const struct eval_shape *shape);
 /* Fills both, which have that much room: what each column shows, and its name and kind; returns their number. */

@@ -99,7 +99,12 @@ static int begin_table(struct eval_rows *rows, struct app *app, const struct opk
 
 static int begin_database(struct eval_rows *rows, struct app *app)
 {
-	int code = opk_database_new(&rows->database, app->ctx, app->output, NULL);
+	struct opk_database_options options = OPK_INIT(options);
+	int code;
+
+	options.columns = rows->shape.choice.names;
+	options.column_count = rows->shape.choice.count;
+	code = opk_database_new(&rows->database, app->ctx, app->output, &options);
 
 	return code ? app_fail(app, code) : OPK_OK;
 }
@@ -139,8 +144,26 @@ static int check_fit(const struct eval_rows *rows, struct app *app, const struct
 	return OPK_OK;
 }
 
+static int check_choice(const struct eval_rows *rows, struct app *app,
+                        const struct eval_input *input)
+{
+	struct eval_known known;
+	int code = eval_known_of_evaluation(&known, app, input->evaluation);
+
+	if (!code)
+		code = eval_choice_check(app, &rows->shape,
+		                         opk_evaluation_profiler(input->evaluation), &known,
+		                         input->path);
+	eval_known_clear(&known);
+	return code;
+}
+
 int eval_rows_fit(struct eval_rows *rows, struct app *app, const struct eval_input *input)
 {
+	int code = check_choice(rows, app, input);
+
+	if (code)
+		return code;
 	return rows->begun ? check_fit(rows, app, input) : begin(rows, app, input->evaluation);
 }
 
@@ -225,11 +248,11 @@ static int print_long(struct eval_rows *rows, struct app *app, const struct eval
 
 	if (rows->shape.joined)
 		count_launches(rows, input, shown);
-	for (size_t i = 0; !code && i < opk_evaluation_column_count(input->evaluation); i++) {
-		code = put_heading(rows, app, opk_evaluation_column_heading(input->evaluation, i));
+	for (size_t i = 0; !code && i < rows->picked_count; i++) {
+		code = put_heading(rows, app, opk_evaluation_column_heading(input->evaluation, rows->picked[i]));
 		if (code)
 			break;
-		fill_long(rows, input, i);
+		fill_long(rows, input, rows->picked[i]);
 		code = opk_out_row(app->out, rows->cells);
 	}
 	return code;
@@ -361,10 +384,15 @@ static int make_room(struct eval_rows *rows, const struct opk_evaluation *evalua
 	free(rows->values);
 	free(rows->launches_of);
 	free(rows->launches_of_metrics);
+	free(rows->picked);
 	rows->values = calloc(columns + 1, sizeof *rows->values);
 	rows->launches_of = calloc(columns + 1, sizeof *rows->launches_of);
 	rows->launches_of_metrics = calloc(metrics + 1, sizeof *rows->launches_of_metrics);
-	return rows->values && rows->launches_of && rows->launches_of_metrics ? OPK_OK : OPK_ENOMEM;
+	rows->picked = calloc(columns + rows->shape.choice.count + 1, sizeof *rows->picked);
+	if (!rows->values || !rows->launches_of || !rows->launches_of_metrics || !rows->picked)
+		return OPK_ENOMEM;
+	rows->picked_count = eval_choice_pick(rows->picked, &rows->shape, evaluation);
+	return OPK_OK;
 }
 
 static int add_run(struct eval_rows *rows, struct app *app, const struct eval_input *input)
@@ -374,6 +402,8 @@ static int add_run(struct eval_rows *rows, struct app *app, const struct eval_in
 
 	run.file = input->path;
 	run.evaluation = input->evaluation;
+	run.columns = rows->picked;
+	run.column_count = rows->picked_count;
 	run.joined = input->join != NULL;
 	run.inflated = input->inflated;
 	if (input->file) {
@@ -414,6 +444,9 @@ int eval_rows_finish(const struct eval_rows *rows, struct app *app)
 			return code;
 	}
 	note_missing(rows);
+	if (rows->filtered && !rows->row_count)
+		app_note("no %s meets --where: there are no rows",
+		         rows->shape.profiler == OPK_PROFILER_PM ? "sample" : "range");
 	return OPK_OK;
 }
 
@@ -431,4 +464,6 @@ void eval_rows_clear(struct eval_rows *rows)
 	free(rows->values);
 	free(rows->launches_of);
 	free(rows->launches_of_metrics);
+	free(rows->picked);
+	eval_choice_clear(&rows->shape.choice);
 }

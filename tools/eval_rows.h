@@ -3,7 +3,7 @@
 #ifndef OPK_EVAL_ROWS_H
 #define OPK_EVAL_ROWS_H
 
-#include "eval_columns.h"
+#include "eval_choice.h"
 
 /* One input and what came of it. */
 struct eval_input {
@@ -18,7 +18,8 @@ struct eval_rows {
 	struct eval_shape shape;
 	/* Set up by the first evaluation; the others must fit. */
 	bool begun;
-	bool to_database;              /* instead of a table */
+	bool filtered;    /* some rows may be left out */
+	bool to_database; /* instead of a table */
 	struct opk_database *database;
 	struct eval_column *columns; /* one a cell */
 	struct opk_column *headers;
@@ -31,6 +32,8 @@ struct eval_rows {
 	/* Of the row and the input that are being printed: one a value, and one a metric. */
 	double *values;
 	uint64_t *launches_of, *launches_of_metrics;
+	size_t *picked; /* values that there are rows of, in a long table or a database */
+	size_t picked_count;
 };
 
 /* Begins the output with the first evaluation; the others must fit in. Reports failures. */

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/number_text.h"
+
 static bool reserve(struct opk_buf *buf, size_t size)
 {
 	size_t wanted;
@@ -47,6 +49,18 @@ void opk_buf_add_u64(struct opk_buf *buf, uint64_t value)
 {
 	value = htole64(value);
 	opk_buf_add(buf, &value, sizeof value);
+}
+
+void opk_buf_add_number(struct opk_buf *buf, uint64_t number)
+{
+	if (reserve(buf, OPK_NUMBER_SIZE))
+		buf->size += opk_format_u64((char *)buf->data + buf->size, number);
+}
+
+void opk_buf_add_double(struct opk_buf *buf, double number)
+{
+	if (reserve(buf, OPK_NUMBER_SIZE))
+		buf->size += opk_format_double((char *)buf->data + buf->size, number);
 }
 
 void opk_buf_add_printf(struct opk_buf *buf, const char *format, ...)

@@ -16,6 +16,9 @@ void opk_buf_add(struct opk_buf *buf, const void *data, size_t size);
 void opk_buf_add_text(struct opk_buf *buf, const char *text);
 void opk_buf_add_u32(struct opk_buf *buf, uint32_t value);
 void opk_buf_add_u64(struct opk_buf *buf, uint64_t value);
+/* As "%" PRIu64 and "%.17g". */
+void opk_buf_add_number(struct opk_buf *buf, uint64_t number);
+void opk_buf_add_double(struct opk_buf *buf, double number);
 void opk_buf_add_printf(struct opk_buf *buf, const char *format, ...) OPK_PRINTF(2, 3);
 void opk_buf_clear(struct opk_buf *buf);
 #define opk_autobuf __attribute__((cleanup(opk_buf_clear)))

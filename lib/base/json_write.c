@@ -47,6 +47,16 @@ void opk_json_end_array(struct opk_json_writer *json)
 	close_bracket(json, "]");
 }
 
+/* How much of it stands for itself, and is no matter of UTF-8: all of it, mostly. */
+static size_t plain_length(const char *text)
+{
+	const char *end = text;
+
+	while (*end >= ' ' && *end < 0x7f && *end != '"' && *end != '\\')
+		end++;
+	return (size_t)(end - text);
+}
+
 static void put_escaped(struct opk_buf *buf, const char *text)
 {
 	size_t left = strlen(text), length;
@@ -55,8 +65,12 @@ static void put_escaped(struct opk_buf *buf, const char *text)
 	for (; left; text += length, left -= length) {
 		unsigned char c = (unsigned char)*text;
 
+		length = plain_length(text);
+		if (length) {
+			opk_buf_add(buf, text, length);
+			continue;
+		}
 		length = opk_utf8_length((const unsigned char *)text, left);
-
 		if (c == '"' || c == '\\')
 			opk_buf_add_printf(buf, "\\%c", c);
 		else if (c == '\n')
@@ -92,7 +106,7 @@ void opk_json_put_string(struct opk_json_writer *json, const char *text)
 void opk_json_put_u64(struct opk_json_writer *json, uint64_t value)
 {
 	separate(json);
-	opk_buf_add_printf(json->buf, "%" PRIu64, value);
+	opk_buf_add_number(json->buf, value);
 }
 
 void opk_json_put_i64(struct opk_json_writer *json, int64_t value)
@@ -111,7 +125,7 @@ void opk_json_put_double(struct opk_json_writer *json, double value)
 {
 	separate(json);
 	if (isfinite(value))
-		opk_buf_add_printf(json->buf, "%.17g", value);
+		opk_buf_add_double(json->buf, value);
 	else
 		opk_buf_add_text(json->buf, "null");
 }

@@ -153,7 +153,7 @@ static int add_long(struct opk_database *database)
 	put(&view, "CREATE VIEW long AS SELECT");
 	put_facts(&view, false);
 	put(&view, ",\n\tm.name AS metric,\n\tm.unit,\n\tv.value,\n\t");
-	put(&view, is_pm(database) ? "k.inflated" : "v.launches,\n\tk.inflated");
+	put(&view, is_pm(database) ? "k.inflated,\n\tk.position" : "v.launches,\n\tk.inflated,\n\tk.position");
 	put_from(&view);
 	put(&view, is_pm(database) ? "\nJOIN sample_values v ON v.sample_id = r.id"
 	                           : "\nJOIN range_values v ON v.range_id = r.id");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "output/out.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +34,7 @@ static void put_number(struct opk_buf *out, double number)
 	if (isnan(number))
 		opk_buf_add_text(out, "nan");
 	else
-		opk_buf_add_printf(out, "%.17g", number);
+		opk_buf_add_double(out, number);
 }
 
 static void put_list(struct opk_buf *out, const union opk_cell *cell)
@@ -54,7 +53,7 @@ void opk_cell_text(struct opk_buf *out, enum opk_cell_type type, const union opk
 		opk_buf_add_text(out, cell->string ? cell->string : "");
 		break;
 	case OPK_CELL_UINT:
-		opk_buf_add_printf(out, "%" PRIu64, cell->uint);
+		opk_buf_add_number(out, cell->uint);
 		break;
 	case OPK_CELL_DOUBLE:
 		put_number(out, cell->number);
@@ -67,13 +66,13 @@ void opk_cell_text(struct opk_buf *out, enum opk_cell_type type, const union opk
 		break;
 	case OPK_CELL_OPTIONAL:
 		if (cell->optional.known)
-			opk_buf_add_printf(out, "%" PRIu64, cell->optional.uint);
+			opk_buf_add_number(out, cell->optional.uint);
 		break;
 	case OPK_CELL_EITHER:
 		if (cell->either.word)
 			opk_buf_add_text(out, cell->either.word);
 		else
-			opk_buf_add_printf(out, "%" PRIu64, cell->either.uint);
+			opk_buf_add_number(out, cell->either.uint);
 		break;
 	case OPK_CELL_OPTIONAL_BOOL:
 		if (cell->optional.known)

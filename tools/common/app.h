@@ -70,8 +70,6 @@ const struct option_spec *app_option(const struct command *command, const char *
 /* --cuda, --no-cache, --format, -o, --help: every command has them, or one of its own by that name. */
 extern const struct option_spec common_options[];
 bool app_has_own(const struct command *command, const struct option_spec *common);
-/* Takes the value of --format; reports others. */
-int app_take_format(struct app *app, const char *name);
 
 /* Parses options into app and args; OPK_EUSAGE was already reported on stderr. */
 int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv);

@@ -130,14 +130,6 @@ static int unknown_option(struct app *app, const struct command *command, char *
 	                 command->name);
 }
 
-int app_take_format(struct app *app, const char *name)
-{
-	app->format_name = name;
-	return opk_format_parse(&app->format, name)
-	               ? OPK_OK
-	               : app_error(app, OPK_EUSAGE, "--format %s: use table, csv, json or ndjson", name);
-}
-
 int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv)
 {
 	struct parser parser = { .letters = ":" };
@@ -159,8 +151,9 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	}
 	if (app->output && !strcmp(app->output, "-"))
 		app->output = NULL;
-	if (app->format_name && app_take_format(app, app->format_name))
-		return OPK_EUSAGE;
+	if (app->format_name && !opk_format_parse(&app->format, app->format_name))
+		return app_error(app, OPK_EUSAGE, "--format %s: use table, csv, json or ndjson",
+		                 app->format_name);
 	app->arguments = argv + optind;
 	app->argument_count = (size_t)(argc - optind);
 	if (app->argument_count > command->max_arguments)

@@ -1,0 +1,246 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The command line of eval: databases, which columns, which rows; the same values in every format.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+unset OFFPEAK_SETS
+golden=$SOURCE/tests/golden
+nested=$recordings/gh100-nested.opk
+noinst=$recordings/gh100-legacy-noinst.opk
+training=$recordings/gh100-training.opk
+inst=smsp__inst_executed.sum
+hit=lts__t_sector_hit_rate.pct
+rotate=$BUILD/tests/rotate
+splice=$BUILD/tests/splice
+cd "$tmp" || exit 99
+works eval "$simple"
+keep simple.csv
+
+section 'eval --columns'
+works eval "$simple" --columns kernel,$inst,name,registers,file
+header_is "kernel,$inst,name,registers,file"
+out_has "^\"fma_chain\(float \*, int, int\)\",20578304,1,,$simple\$"
+lines_are 6
+works eval "$simple" --columns "$(head -n 1 simple.csv)"
+equal out simple.csv
+works eval "$simple" --columns range --format json
+json 'j == [{"range": i} for i in range(5)]'
+works eval "$simple" --columns name,$inst --format ndjson
+ndjson 'list(j[1]) == ["name", "'$inst'"] and j[1]["'$inst'"] == 20578304'
+works eval "$simple" --columns name,$hit --format table
+out_has "^name +$hit\$"
+# A metric that the recording does not name, where it can be had.
+works eval "$simple" --columns dram__bytes.sum,name
+out_has '^30576384,1$'
+works eval "$training" --columns nvtx,launch,stream,process,context,symbol,duration_ns,rank,start_ns
+header_is nvtx,launch,stream,process,context,symbol,duration_ns,rank,start_ns
+works eval "$simple" "$nested" --columns file,name,$inst
+header_is "file,name,$inst"
+lines_are 10
+works eval "$simple" "$recordings/gh100-wide-auto.opk" --columns $inst
+lines_are 11
+run 0 eval "$pm" --columns end_ns,sample,spans_earlier,device
+header_is end_ns,sample,spans_earlier,device
+out_has '^[0-9]+,0,yes,$'
+
+section 'eval --columns: a long table'
+works eval "$simple" --layout long --columns value,name,$hit,$inst
+header_is value,name,metric,unit
+same "$last: rows" "$(sed -n '4,5p' out)" "55.351875735256343,1,$hit,percent
+20578304,1,$inst,instructions"
+lines_are 11
+works eval "$simple" --layout long --columns kernel,metric,value,unit,launches
+header_is kernel,metric,value,unit,launches
+lines_are 36
+
+section 'eval --columns: names that are none'
+refuses 2 "has no column 'kernal', did you mean kernel\\?" eval "$simple" --columns kernal,$inst
+refuses 2 "has no column 'value'" eval "$simple" --columns value
+refuses 2 "has no column 'kernel'" eval "$pm" --columns kernel
+refuses 2 "has no column 'sample'" eval "$simple" --columns sample
+refuses 2 "has no column '$inst'" eval "$simple" --metrics $hit --columns $inst
+refuses 2 "no metric 'smsp__inst_execute.sum', did you mean smsp__inst_executed" \
+	eval "$simple" --columns smsp__inst_execute.sum
+refuses 2 'is there twice' eval "$simple" --columns name,$inst,name
+refuses 2 'a name is missing' eval "$simple" --columns "name,"
+refuses 2 'a name is missing' eval "$simple" --columns ''
+if [ -x "$splice" ]; then
+	"$splice" "$simple" t.opk '"labels":{"'$inst'":"inst"},"derived":[
+		{"name":"kernel","formula":"2 * inst"},{"name":"twice","formula":"2 * inst"}]' ||
+		fail splice
+	works eval t.opk --columns twice,inst,name
+	out_has '^41156608,20578304,1$'
+	refuses 2 "has no column 'twise', did you mean twice" eval t.opk --columns twise
+	refuses 2 'kernel is a value and a column' eval t.opk --columns kernel
+	refuses 2 'column kernel: the table has one of that name' eval t.opk
+fi
+
+section 'eval --where'
+works eval "$simple" --where 'kernel=*fma*'
+grep -e ^range -e fma simple.csv >wanted
+equal out wanted
+works eval "$simple" --where 'kernel!=*fma*'
+grep -v '^[0-9].*fma_chain' simple.csv >wanted
+equal out wanted
+# A kernel's whole name is a pattern that only it meets.
+works eval "$simple" --where 'kernel=transpose(const float *, float *, int)'
+grep -e ^range -e transpose simple.csv >wanted
+equal out wanted
+works eval "$simple" --where device=0
+equal out simple.csv
+works eval "$simple" --where 'range=[13]' --where 'kernel=*gram*'
+lines_are 2
+out_has '^3,3,"histogram'
+works eval "$nested" --where 'range=step/*' --layout long
+lines_are 15
+works eval "$training" --where 'grid=*x1x1' --columns grid
+out_lacks 'x[2-9]'
+works eval "$simple" "$nested" --where 'name=step*' --columns file,name
+lines_are 4
+run 0 eval "$pm" --where 'sample=[12]'
+lines_are 3
+notes 'no range meets --where: there are no rows' eval "$simple" --where device=7
+same "$last: header alone" "$(cat out)" "$(head -n 1 simple.csv)"
+notes 'no range meets' eval "$simple" --where device=7 --format json
+json 'j == []'
+notes 'no range meets' eval "$simple" --where device=7 --format ndjson
+lines_are 0
+notes 'no range meets' eval "$simple" --where device=7 --format table
+lines_are 1
+notes 'no range meets' eval "$simple" --where device=7 --layout long
+header_is range,name,kernel,grid,block,device,metric,unit,value
+lines_are 1
+refuses 2 "rows have no 'kernal' to ask for, did you mean kernel" eval "$simple" --where kernal=x
+refuses 2 'NAME=PATTERN or NAME!=PATTERN' eval "$simple" --where kernel
+refuses 2 "which '\\]' does not end" eval "$simple" --where 'kernel=[a'
+refuses 2 'PM samples only have' eval "$pm" --where kernel=x
+wanted=2 pattern='rows have no' keeps_target eval "$simple" --where x=y
+if [ -x "$rotate" ]; then
+	# Of rows that are joined, the ranges are judged.
+	"$rotate" kernel "$simple" kernel.opk 1 2 2 || fail rotate
+	notes 'idle time' eval kernel.opk --where 'process=102' --columns name,launches,process,$inst
+	out_has '^r1,1,102,20578304$'
+	lines_are 6
+fi
+
+query=$BUILD/tests/query
+if [ ! -x "$query" ]; then
+	section 'eval: built without SQLite'
+	wanted=1 pattern='built without SQLite' keeps_target eval "$simple" --format sqlite
+	finish
+fi
+# asks DB SQL: the answer goes to out.
+asks() {
+	last="query $*"
+	if "$query" "$@" >"$tmp/out" 2>"$tmp/err"; then
+		ok
+	else
+		fail "$last" "$(cat "$tmp/err")"
+	fi
+}
+# metrics_of FILE: the metrics in a CSV header, as SQL has names.
+metrics_of() {
+	head -n 1 "$1" | tr , '\n' | grep __ | sed 's/.*/"&"/' | tr '\n' , | sed 's/,$//'
+}
+
+section 'eval: databases have the golden values, bit for bit'
+for name in simple nested wide-auto; do
+	works eval "$recordings/gh100-$name.opk" -o "$name.db"
+	out_lacks .
+	asks $name.db "SELECT name AS range, $(metrics_of "$golden/gh100-$name.csv") FROM wide"
+	equal out "$golden/gh100-$name.csv"
+	asks $name.db "SELECT count(*) FROM \"values\" WHERE value IS NULL"
+	same "$last" "$(tail -n 1 out)" 0
+	asks $name.db 'PRAGMA integrity_check'
+	same "$last" "$(tail -n 1 out)" ok
+done
+run 0 eval "$pm" -o pm.db
+asks pm.db "SELECT start_ns AS start, end_ns AS end, $(metrics_of "$golden/gh100-pm-small.csv") FROM wide"
+equal out "$golden/gh100-pm-small.csv"
+asks pm.db 'SELECT count(*), sum(spans_earlier) FROM samples'
+same "$last" "$(tail -n 1 out)" 383,1
+# Rows in long form are those of the long table.
+works eval "$simple" --layout long
+keep long.csv
+asks simple.db 'SELECT range, name, kernel, grid, block, device, metric, unit, value FROM long
+	ORDER BY range, position'
+equal out long.csv
+
+section 'eval: what else a database has'
+asks simple.db 'SELECT file, chip, profiler, set_name, passes, complete FROM runs'
+same "$last" "$(tail -n 1 out)" "$simple,GH100,range,simple,3,1"
+asks simple.db "SELECT name, type, hw_unit, unit, description FROM metrics WHERE id = 7"
+same "$last" "$(tail -n 1 out)" "$hit,ratio,lts,percent,proportion of L2 sector lookups that hit"
+asks simple.db 'SELECT device FROM devices'
+same "$last" "$(tail -n 1 out)" 0
+asks simple.db "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+same "$last" "$(tail -n 1 out)" 8
+notes '1 of 7 metrics are nan' eval "$noinst" -o noinst.db
+asks noinst.db 'SELECT name, value FROM range_values JOIN metrics ON id = metric_id
+	WHERE range_id = 1 AND value IS NULL'
+same "$last: nan" "$(tail -n 1 out)" sm__cycles_elapsed.max,
+works eval "$training" -o training.db
+asks training.db "SELECT name FROM devices"
+works info "$training" --format csv
+device=$(grep -A 1 'name,device.0.name$' out | sed -n 's/.*value,//p')
+asks training.db 'SELECT name FROM devices'
+same "$last" "$(sed -n 2p out)" "$device"
+if [ -x "$rotate" ]; then
+	notes 'nan in every row' eval kernel.opk -o kernel.db
+	works eval kernel.opk --layout long --columns name,metric,value,launches,inflated,unit
+	keep joined.csv
+	asks kernel.db "SELECT name, metric, CASE WHEN value IS NULL THEN 'nan' ELSE value END AS value, launches,
+		CASE inflated WHEN 1 THEN 'yes' ELSE 'no' END AS inflated, unit FROM long ORDER BY range, position"
+	equal out joined.csv
+	asks kernel.db 'SELECT joined FROM runs'
+	same "$last" "$(tail -n 1 out)" kernel
+fi
+
+section 'eval: several files in a database'
+works eval "$simple" "$recordings/gh100-wide-auto.opk" -o both.db
+asks both.db 'SELECT file, count(*) FROM runs JOIN ranges ON runs.id = run_id GROUP BY runs.id'
+same "$last" "$(sed 1d out)" "$simple,5
+$recordings/gh100-wide-auto.opk,5"
+asks both.db "SELECT count(DISTINCT name) = count(*), count(*) > 156 FROM metrics"
+same "$last" "$(tail -n 1 out)" 1,1
+refuses 2 "ranges and PM samples don't go into one" eval "$simple" "$pm" -o mixed.db
+
+section 'eval: columns and rows of a database'
+works eval "$simple" --columns $hit,kernel,name --where 'kernel=*fma*' -o some.db
+asks some.db 'SELECT * FROM wide'
+header_is "$hit,kernel,name"
+same "$last" "$(sed 1d out)" '55.351875735256343,"fma_chain(float *, int, int)",1'
+asks some.db 'SELECT count(*) FROM "values"'
+same "$last" "$(tail -n 1 out)" 1
+notes 'no range meets' eval "$simple" --where device=7 -o none.db
+asks none.db 'SELECT * FROM wide'
+lines_are 1
+asks none.db 'SELECT count(*) FROM metrics'
+same "$last" "$(tail -n 1 out)" 7
+
+section 'eval: the file of a database'
+fresh
+works eval "$simple" --format sqlite -o dir/values
+asks dir/values 'SELECT count(*) FROM ranges'
+works eval "$simple" -o dir/x.sqlite
+asks dir/x.sqlite 'SELECT count(*) FROM ranges'
+works eval "$simple" -o dir/x.sqlite3 --layout long
+asks dir/x.sqlite3 'SELECT count(*) FROM ranges'
+works eval "$simple" -o dir/x.sqlite
+works eval "$simple" --format csv -o dir/x.db
+equal dir/x.db simple.csv
+works eval "$simple" -o dir/x.db
+asks dir/x.db 'SELECT count(*) FROM ranges'
+files_are 'values x.db x.sqlite x.sqlite3 '
+refuses 2 'a database needs a file: -o FILE.db' eval "$simple" --format sqlite
+refuses 2 'use table, csv, json, ndjson or sqlite' eval "$simple" --format xml
+refuses 2 'use table, csv, json or ndjson' chips --format sqlite
+wanted=4 pattern='not an .opk' keeps_target eval "$SOURCE/README.md" --format sqlite
+wanted=2 pattern='no metric' keeps_target eval "$simple" --metrics no__such.sum --format sqlite
+fresh
+printf x >dir/x.db-wal
+refuses 1 'x.db-wal beside it: a program is writing' eval "$simple" -o dir/x.db
+files_are 'x.db-wal '
+refuses 1 "can't create" eval "$simple" -o nowhere/x.db
+finish
