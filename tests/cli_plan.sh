@@ -80,7 +80,7 @@ json '{c["column"]: c["formula"] for c in json.load(open("plan.json"))["columns"
 json '[c["group"] for c in json.load(open("plan.json"))["columns"]][j["headings"][1]["first"]] == j["headings"][1]["title"]'
 works plan --chip GH100 roofline-hierarchical --format table
 out_has '^dram__bytes\.sum +yes +byte +Bytes$'
-out_has '^dram_intensity +yes +flop/byte +Intensities +\('
+out_has '^dram_intensity +yes +flop/byte +Intensities +flop / dram__bytes\.sum$'
 out_has '^gpu__time_duration\.sum +no +nanosecond$'
 printf 'name: short\nmetrics: [{metric: dram__bytes.sum, as: bytes}]\n' >short.yaml
 works plan --chip GH100 ./short.yaml --format json
