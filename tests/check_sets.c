@@ -57,6 +57,8 @@ static bool plans(const struct opk_set *set, const struct opk_chip *chip)
 	int code;
 
 	options.chip = chip->name;
+	/* How few passes it could be makes no difference here. */
+	options.effort = -1;
 	code = opk_plan_new(&plan, ctx, set, &options);
 	if (code) {
 		fprintf(stderr, "%s on %s: %d: %s\n", opk_set_name(set), chip->name, code,
