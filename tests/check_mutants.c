@@ -2,8 +2,8 @@
 /*
  * Damage: recordings and bare images with bytes changed, moved and missing. Nothing may crash or
  * hang the caller; what is refused is refused as bad input, and as nothing else; and a damaged .opk
- * file may never evaluate to another value than the sound one. OFFPEAK_TEST_SEED sets the seed,
- * which a failure tells.
+ * file may never evaluate to another value than the sound one, nor what is recovered of it. OFFPEAK_TEST_SEED sets the
+ * seed, which a failure tells; OFFPEAK_TEST_FILES and OFFPEAK_TEST_IMAGES how many there are (make mutants).
  */
 #include <math.h>
 #include <stdint.h>
@@ -11,10 +11,8 @@
 
 #include "testing.h"
 
+static size_t file_mutants = 500, image_mutants = 500;
 enum {
-	FILE_MUTANTS = 500,
-	IMAGE_MUTANTS = 500,
-	HOSTILE_FILES = 100,
 	SLICES = 10, /* each kind runs as so many tests */
 	MAX_VALUES = 4096,
 };
@@ -324,13 +322,106 @@ START_TEST(damaged_files)
 		ck_ok(ctx, evaluate_scratch(&wanted, ctx));
 		ck_assert_uint_gt(wanted.count, 0);
 		find_headers(ctx);
-		for (size_t i = (size_t)_i; i < FILE_MUTANTS; i += SLICES)
+		for (size_t i = (size_t)_i; i < file_mutants; i += SLICES)
 			if (i % COUNT(names) == n)
 				check_file_mutant(&tally, ctx, names[n], &sound, &wanted, i);
 		free(sound.data);
 	}
 	unlink(scratch_path());
 	tell("damaged files", &tally);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- what is recovered of them */
+
+enum { MAX_ROWS = 512 };
+
+/* Rows of one metric, with the launch that each is beside; 0: not known. */
+struct rows {
+	double values[MAX_ROWS];
+	uint64_t launches[MAX_ROWS];
+	size_t count;
+};
+
+static int evaluate_rows(struct rows *rows, struct opk_ctx *ctx, const char *path)
+{
+	struct opk_evaluation *evaluation = NULL;
+	struct opk_file *file = NULL;
+	const struct opk_row *row;
+	int code = opk_file_open(&file, ctx, path);
+
+	rows->count = 0;
+	if (!code)
+		code = opk_eval_file(&evaluation, ctx, file, NULL);
+	while (!code && !(code = opk_evaluation_next(&row, ctx, evaluation)) && row) {
+		ck_assert_uint_lt(rows->count, MAX_ROWS);
+		rows->values[rows->count] = row->values[0];
+		rows->launches[rows->count++] = row->range ? row->range->launch : 0;
+	}
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	return code;
+}
+
+/* Each is a row of the sound file, in order; and beside its own launch, if beside any. */
+static bool is_part(const struct rows *part, const struct rows *sound)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < part->count; i++, at++) {
+		while (at < sound->count
+		       && (part->launches[i] ? part->launches[i] != sound->launches[at]
+		                             : part->values[i] != sound->values[at]))
+			at++;
+		if (at == sound->count || part->values[i] != sound->values[at])
+			return false;
+	}
+	return true;
+}
+
+static void check_recovered(struct tally *tally, struct opk_ctx *ctx, const struct bytes *sound,
+                            const struct rows *wanted, size_t number)
+{
+	struct bytes mutant = copy_of(sound);
+	static struct rows got;
+	char recovered[80];
+	const char *how;
+	int code;
+
+	snprintf(recovered, sizeof recovered, "%s.recovered", scratch_path());
+	start_mutant(6, number);
+	how = damage(&mutant);
+	write_bytes(&mutant);
+	code = opk_recover(NULL, ctx, scratch_path(), recovered);
+	count_code(tally, code);
+	ck_mutant(code == OPK_OK || code == OPK_EINPUT, "training", number, how, "code %d", code);
+	ck_mutant(!code || has_message(ctx), "training", number, how, "no message");
+	if (!code) {
+		code = evaluate_rows(&got, ctx, recovered);
+		ck_mutant(!code, "training", number, how, "%s", errors_of(ctx));
+		ck_mutant(is_part(&got, wanted), "training", number, how, "other rows");
+		unlink(recovered);
+	}
+	free(mutant.data);
+}
+
+START_TEST(recovered_files)
+{
+	static struct rows wanted;
+	struct opk_ctx *ctx = new_ctx();
+	struct bytes sound = read_recording(ctx, "training");
+	struct tally tally = { { 0 } };
+
+	write_bytes(&sound);
+	ck_ok(ctx, evaluate_rows(&wanted, ctx, scratch_path()));
+	ck_assert_uint_gt(wanted.count, 300);
+	find_headers(ctx);
+	for (size_t i = (size_t)_i; i < file_mutants / 5; i += SLICES)
+		check_recovered(&tally, ctx, &sound, &wanted, i);
+	free(sound.data);
+	unlink(scratch_path());
+	tell("recovered files", &tally);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -453,7 +544,7 @@ START_TEST(damaged_images)
 		struct recorded_image recorded;
 
 		load_image(&recorded, ctx, image_names[n]);
-		for (size_t i = (size_t)_i; i < IMAGE_MUTANTS; i += SLICES)
+		for (size_t i = (size_t)_i; i < image_mutants; i += SLICES)
 			if (i / SLICES % COUNT(image_names) == n)
 				check_image_mutant(&tally, ctx, image_names[n], &recorded, i);
 		unload_image(&recorded);
@@ -505,7 +596,7 @@ START_TEST(hostile_files)
 		struct recorded_image recorded;
 
 		load_image(&recorded, ctx, image_names[n]);
-		for (size_t i = (size_t)_i; i < HOSTILE_FILES; i += SLICES)
+		for (size_t i = (size_t)_i; i < image_mutants / 5; i += SLICES)
 			if (i / SLICES % COUNT(image_names) == n)
 				check_hostile(&tally, ctx, image_names[n], &recorded, i);
 		unload_image(&recorded);
@@ -562,7 +653,7 @@ START_TEST(damaged_sets)
 	ck_ok(ctx, opk_build(ctx, plan, &build, scratch_path()));
 	ck_ok(ctx, opk_read_file(&data, &sound.size, ctx, scratch_path()));
 	sound.data = data;
-	for (size_t i = 0; i < FILE_MUTANTS; i++)
+	for (size_t i = 0; i < file_mutants; i++)
 		check_set_mutant(ctx, &sound, i);
 	free(sound.data);
 	unlink(scratch_path());
@@ -571,6 +662,13 @@ START_TEST(damaged_sets)
 	opk_ctx_free(ctx);
 }
 END_TEST
+
+static size_t from_environment(const char *name, size_t usual)
+{
+	const char *given = getenv(name);
+
+	return given ? (size_t)strtoull(given, NULL, 0) : usual;
+}
 
 int main(void)
 {
@@ -581,7 +679,10 @@ int main(void)
 	if (!have_cupti())
 		return 77;
 	seed = given ? strtoull(given, NULL, 0) : 20240607;
+	file_mutants = from_environment("OFFPEAK_TEST_FILES", file_mutants);
+	image_mutants = from_environment("OFFPEAK_TEST_IMAGES", image_mutants);
 	tcase_add_loop_test(tests, damaged_files, 0, SLICES);
+	tcase_add_loop_test(tests, recovered_files, 0, SLICES);
 	tcase_add_test(tests, every_byte);
 	tcase_add_loop_test(tests, damaged_images, 0, SLICES);
 	tcase_add_loop_test(tests, hostile_files, 0, SLICES);

@@ -77,7 +77,8 @@ START_TEST(real_passes)
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(chips); i++)
-		check_passes(ctx, chips[i], 400);
+		if (i % 2 || ENOUGH(400) == 400)
+			check_passes(ctx, chips[i], ENOUGH(400));
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -103,7 +104,7 @@ START_TEST(real_pm_passes)
 		opk_autofree struct opk_full_name *names = all_names(catalog, &count);
 
 		for (size_t n = 0; n < count; n++)
-			if ((names[n].metric - opk_catalog_get(catalog, 0)) % 40 == 0)
+			if ((names[n].metric - opk_catalog_get(catalog, 0)) % (40 * 400 / ENOUGH(400)) == 0)
 				names[found++] = names[n];
 		check_all(ctx, catalog, names, found);
 		opk_catalog_free(catalog);
@@ -186,7 +187,7 @@ START_TEST(real_units)
 			continue;
 		catalog = complete(ctx, chips[i / 2], profiler);
 		names = all_names(catalog, &count);
-		for (size_t n = 0; n < count; n++) {
+		for (size_t n = 0; n < count; n += count / ENOUGH(count)) {
 			opk_autofree char *full = full_of(catalog, &names[n]);
 			struct opk_metric said;
 

@@ -260,22 +260,22 @@ refuses 2 "regular expression" metrics GH100 --grep '('
 refuses 1 'GV100' metrics GV100 --profiler pm
 
 section plan
-works plan --chip GH100 speed-of-light
+works plan --chip GH100 roofline
 header_is field,value
 out_has '^chip,GH100$'
 out_has '^passes,[1-9][0-9]*$'
 out_has '^lower_bound,[1-9]'
 keep csv
-works plan --chip gh100 "$SOURCE/data/sets/speed-of-light.yaml"
+works plan --chip gh100 "$SOURCE/data/sets/roofline.yaml"
 equal out csv
 works plan --chip GH100 speed-of-light --format json
 json 'j["chip"] == "GH100" and j["profiler"] == "range" and len(j["metrics"]) == 15'
 json '0 < j["lower_bound"] <= j["passes"] == len(j["plan"])'
 json '[p["pass"] for p in j["plan"]] == list(range(1, j["passes"] + 1))'
 json 'set(m for p in j["plan"] for m in p["metrics"]) == set(j["metrics"])'
-works plan --chip GH100 speed-of-light --format ndjson
+works plan --chip GH100 roofline --format ndjson
 lines_are 1
-works plan --chip GH100 speed-of-light --format table
+works plan --chip GH100 roofline --format table
 out_has '^passes  +[0-9]+$'
 works plan --chip GH100 $metric,dram__bytes.sum --format json
 json 'j["metrics"] == ["smsp__inst_executed.sum", "dram__bytes.sum"]'
@@ -290,7 +290,7 @@ works plan --chip GH100 pm-overview
 out_has "^$bytes\$"
 works plan --chip GH100 l1
 out_lacks sample_bytes
-refuses 1 'needs [0-9]+ passes' plan --chip GH100 speed-of-light --max-passes 1
+refuses 1 'needs [0-9]+ passes' plan --chip GH100 roofline --max-passes 1
 refuses 2 "unknown chip 'GH10O', did you mean GH100" plan --chip GH10O l1
 refuses 2 "no metric set 'speed-of-ligth', did you mean speed-of-light" \
 	plan --chip GH100 speed-of-ligth
@@ -305,7 +305,9 @@ section 'sets --check'
 works sets --check "$SOURCE/data/sets/l1.yaml"
 header_is chip,passes,metrics,left_out,status
 out_has '^GH100,[0-9]+,[0-9]+,0,ok$'
-works sets --check "$SOURCE/data/sets/l1.yaml" --format json
+printf 'name: x\nchips: [GH100, GB202]\ninclude: [l1]\n' >two.yaml
+works sets --check two.yaml --format json
+json '[row["chip"] for row in j] == ["GH100", "GB202"]'
 json 'all(row["passes"] > 0 for row in j)'
 printf 'name: x\nchips: [GH100]\nmetrics:\n  - smsp__inst_execute.sum\n' >metric.yaml
 run 4 sets --check metric.yaml
@@ -325,9 +327,9 @@ out_has '^passes,[0-9]+$'
 files_are 'sol.opk '
 works build --chip gh100 speed-of-light -o dir/again.opk --format json
 json 'j["file"] == "dir/again.opk" and j["set"] == "speed-of-light" and j["passes"] > 1'
-works build --chip GH100 speed-of-light -o dir/table.opk --format table
+works build --chip GH100 roofline -o dir/table.opk --format table
 out_has '^passes  +[0-9]+$'
-works build --chip GH100 speed-of-light -o dir/ndjson.opk --format ndjson
+works build --chip GH100 roofline -o dir/ndjson.opk --format ndjson
 lines_are 1
 equal dir/sol.opk dir/again.opk
 works info dir/sol.opk --format json
@@ -369,7 +371,7 @@ out_has '^groups,[1-9]'
 out_has '^ungrouped,[1-9]'
 works info dir/max.opk
 out_has '^groups,[1-9]'
-works build --chip GH100 speed-of-light -o dir/max.opk --no-groups
+works build --chip GH100 roofline -o dir/max.opk --no-groups
 out_has '^groups,0$'
 out_lacks ungrouped
 works info dir/max.opk --format json
@@ -377,7 +379,7 @@ json 'j["groups"] == 0 and sum(s["type"] == "CNFG" for s in j["sections"]) == 1'
 works build --chip GH100 $metric -o dir/one.opk
 out_has '^groups,0$'
 out_lacks ungrouped
-wanted=1 pattern='needs [0-9]+ passes' keeps_target build --chip GH100 speed-of-light --max-passes 1
+wanted=1 pattern='needs [0-9]+ passes' keeps_target build --chip GH100 roofline --max-passes 1
 wanted=2 pattern="no metric set" keeps_target build --chip GH100 no-such-set
 wanted=2 pattern='unknown chip' keeps_target build --chip GX100 l1
 wanted=1 pattern="can't create" keeps_target build --chip GH100 l1 --raw-config nowhere/config

@@ -29,9 +29,11 @@ while read -r file; do
 done <names
 sort got >sorted
 equal sorted wanted
+fresh
+works build --chip GH100 roofline --max-passes 1 --split -o dir/out.opk
 mv dir first
 fresh
-works build --chip GH100 compute l2 --max-passes 8 --split -o dir/out.opk --format csv
+works build --chip GH100 roofline --max-passes 1 --split -o dir/out.opk --format csv
 header_is 'file,chip,profiler,set,metrics,passes,groups,ungrouped'
 for file in dir/*; do
 	equal "$file" "$tmp/first/${file#dir/}"

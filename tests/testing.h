@@ -13,6 +13,13 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* How many of so many like cases are enough where a memory checker makes each slower. */
+#ifdef __SANITIZE_ADDRESS__
+#define ENOUGH(count) (((count) + 4) / 5)
+#else
+#define ENOUGH(count) (count)
+#endif
+
 /* A row of a test table begins with HERE: its line is told when it fails. */
 struct here {
 	int line;
