@@ -233,13 +233,14 @@ static const struct plan_row {
 	/* Too many passes. */
 	{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", OPK_PROFILER_PM, 0, 0, 0, OPK_EFAILED,
 	  { "2 of 3 metrics fit into 1 pass; not: fake__c.sum", "needs 2 passes on FA100",
-	    "PM sampling has one" }, "fake__a.sum" },
+	    "PM sampling has one: --single-pass keeps what fits, build --split makes several files" },
+	  "fake__a.sum" },
 	{ HERE, "fake__ratio.pct,fake__a.sum,fake__b.sum,fake__c.sum", OPK_PROFILER_PM, 5, 0, 0,
 	  OPK_EFAILED, { "2 of 4 metrics fit into 1 pass; not: fake__ratio.pct, fake__c.sum" },
 	  NULL },
 	{ HERE, "fake__a.sum,fake__ratio.pct,fake__b.sum,fake__c.sum", OPK_PROFILER_RANGE, 2, 0, 0,
 	  OPK_EFAILED, { "2 of 4 metrics fit into 2 passes; not: fake__b.sum, fake__c.sum",
-	    "needs 3 passes on FA100" }, "PM sampling" },
+	    "needs 3 passes on FA100; allow more, take fewer metrics, or make several files" }, "PM sampling" },
 };
 
 static int plan_of(struct opk_plan **plan, struct opk_ctx *ctx, const char *metrics,

@@ -128,7 +128,8 @@ static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct r
 {
 	/* What NVIDIA said of the whole set is the innermost cause. */
 	opk_autofree char *cause = opk_strdup(ctx->error_count ? ctx->errors[0] : "no reason was given");
-	struct opk_refused refused = { ctx, refusal->plan, refusal->listed, tell_refused, refusal };
+	struct opk_refused refused = { .ctx = ctx, .plan = refusal->plan, .names = refusal->listed,
+		                       .tell = tell_refused, .data = refusal };
 	int found = OPK_OK;
 
 	tell_wrong_names(refusal, ctx);
@@ -194,8 +195,9 @@ static int explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan)
 	return opk_add(ctx, OPK_EFAILED, "set %s needs %zu passes on %s; %s", plan->set_name,
 	               plan->passes, plan->chip,
 	               plan->profiler == OPK_PROFILER_PM
-	                       ? "PM sampling has one: take fewer metrics"
-	                       : "allow more, or take fewer metrics");
+	                       ? "PM sampling has one: --single-pass keeps what fits, build --split makes "
+	                         "several files"
+	                       : "allow more, take fewer metrics, or make several files with build --split");
 }
 
 static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
