@@ -284,6 +284,41 @@ START_TEST(plan)
 }
 END_TEST
 
+/* One metric by itself: passes, the negative status of what is refused, and nothing of a failure. */
+START_TEST(plan_alone)
+{
+	static const struct {
+		struct here here;
+		const char *metric;
+		enum fake_call fails;
+		int code, passes;
+	} rows[] = {
+		{ HERE, "fake__a.sum", FAKE_CALL_COUNT, OPK_OK, 1 },
+		{ HERE, "fake__ratio.pct", FAKE_CALL_COUNT, OPK_OK, 2 },
+		{ HERE, "fake__listed.sum", FAKE_CALL_COUNT, OPK_OK, -999 },
+		{ HERE, "fake__gone.sum", FAKE_CALL_COUNT, OPK_OK, -NV_CUPTI_INVALID_METRIC_NAME },
+		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostInitialize, OPK_EFAILED, 77 },
+		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostGetConfigImage, OPK_EFAILED, 77 },
+		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostGetNumOfPasses, OPK_EFAILED, 77 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_catalog *list;
+		int code, passes = 77;
+
+		ck_ok(ctx, opk_catalog_new(&list, ctx, "FA100", OPK_PROFILER_RANGE));
+		fake.status[rows[i].fails] = 8;
+		code = opk_plan_alone(&passes, NULL, NULL, ctx, list, rows[i].metric);
+		ck_row(&rows[i], code == rows[i].code && passes == rows[i].passes, "%d, %d passes: %s", code, passes,
+		       errors_of(ctx));
+		opk_catalog_free(list);
+		ck_row(&rows[i], !fake.hosts, "%d host objects left", fake.hosts);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
 /* Thousands of wrong metrics are counted, and the first ones named, without asking CUPTI of each. */
 START_TEST(many_wrong_metrics)
 {
@@ -439,6 +474,7 @@ int main(void)
 	tcase_add_test(tests, catalog);
 	tcase_add_loop_test(tests, plan, 0, COUNT(plan_rows));
 	tcase_add_test(tests, plan_calls_fail);
+	tcase_add_test(tests, plan_alone);
 	tcase_add_test(tests, many_wrong_metrics);
 	tcase_add_test(tests, plan_with_availability);
 	tcase_add_test(tests, plan_detail);
