@@ -59,7 +59,7 @@ refuses 1 "can.t create" sets --import syntax.section -o nowhere/x.yaml
 printf 'Identifier: "a\\033[31mb" Metrics { Name: "a__\\033[31m.sum" }' >escape.section
 refuses 4 "'a__\?\[31m.sum' is no metric name" sets --import escape.section
 refuses 2 'one of --check, --single-pass and --import' sets --import syntax.section --check simple
-refuses 2 "wants --check, --import or" sets --import syntax.section x
+refuses 2 "import takes one FILE: 'x' is surplus" sets --import syntax.section x
 refuses 2 'yaml goes with --single-pass CHIP SET' sets --yaml
 refuses 2 'yaml goes with --single-pass CHIP SET' sets --yaml --single-pass GH100
 
