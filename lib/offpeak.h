@@ -595,6 +595,9 @@ int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const s
 void opk_plan_split_free(struct opk_plan_split *split);
 size_t opk_plan_split_count(const struct opk_plan_split *split);
 const struct opk_plan *opk_plan_split_get(const struct opk_plan_split *split, size_t i);
+/* Columns of the set that no plan has: formulas over metrics of several. */
+size_t opk_plan_split_lost_count(const struct opk_plan_split *split);
+const char *opk_plan_split_lost(const struct opk_plan_split *split, size_t i);
 
 /*
  * Counter domains that counters may choose between, and that are therefore scheduled together. `bound` passes are

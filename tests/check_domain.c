@@ -233,13 +233,14 @@ static const struct plan_row {
 	/* Too many passes. */
 	{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", OPK_PROFILER_PM, 0, 0, 0, OPK_EFAILED,
 	  { "2 of 3 metrics fit into 1 pass; not: fake__c.sum", "needs 2 passes on FA100",
-	    "PM sampling has one" }, "fake__a.sum" },
+	    "PM sampling has one: --single-pass keeps what fits, build --split makes several files" },
+	  "fake__a.sum" },
 	{ HERE, "fake__ratio.pct,fake__a.sum,fake__b.sum,fake__c.sum", OPK_PROFILER_PM, 5, 0, 0,
 	  OPK_EFAILED, { "2 of 4 metrics fit into 1 pass; not: fake__ratio.pct, fake__c.sum" },
 	  NULL },
 	{ HERE, "fake__a.sum,fake__ratio.pct,fake__b.sum,fake__c.sum", OPK_PROFILER_RANGE, 2, 0, 0,
 	  OPK_EFAILED, { "2 of 4 metrics fit into 2 passes; not: fake__b.sum, fake__c.sum",
-	    "needs 3 passes on FA100" }, "PM sampling" },
+	    "needs 3 passes on FA100; allow more, take fewer metrics, or make several files" }, "PM sampling" },
 };
 
 static int plan_of(struct opk_plan **plan, struct opk_ctx *ctx, const char *metrics,
@@ -280,6 +281,41 @@ START_TEST(plan)
 	opk_plan_free(made);
 	ck_row(row, fake.hosts == 0, "%d host objects left", fake.hosts);
 	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* One metric by itself: passes, the negative status of what is refused, and nothing of a failure. */
+START_TEST(plan_alone)
+{
+	static const struct {
+		struct here here;
+		const char *metric;
+		enum fake_call fails;
+		int code, passes;
+	} rows[] = {
+		{ HERE, "fake__a.sum", FAKE_CALL_COUNT, OPK_OK, 1 },
+		{ HERE, "fake__ratio.pct", FAKE_CALL_COUNT, OPK_OK, 2 },
+		{ HERE, "fake__listed.sum", FAKE_CALL_COUNT, OPK_OK, -999 },
+		{ HERE, "fake__gone.sum", FAKE_CALL_COUNT, OPK_OK, -NV_CUPTI_INVALID_METRIC_NAME },
+		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostInitialize, OPK_EFAILED, 77 },
+		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostGetConfigImage, OPK_EFAILED, 77 },
+		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostGetNumOfPasses, OPK_EFAILED, 77 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_catalog *list;
+		int code, passes = 77;
+
+		ck_ok(ctx, opk_catalog_new(&list, ctx, "FA100", OPK_PROFILER_RANGE));
+		fake.status[rows[i].fails] = 8;
+		code = opk_plan_alone(&passes, NULL, NULL, ctx, list, rows[i].metric);
+		ck_row(&rows[i], code == rows[i].code && passes == rows[i].passes, "%d, %d passes: %s", code, passes,
+		       errors_of(ctx));
+		opk_catalog_free(list);
+		ck_row(&rows[i], !fake.hosts, "%d host objects left", fake.hosts);
+		opk_ctx_free(ctx);
+	}
 }
 END_TEST
 
@@ -438,6 +474,7 @@ int main(void)
 	tcase_add_test(tests, catalog);
 	tcase_add_loop_test(tests, plan, 0, COUNT(plan_rows));
 	tcase_add_test(tests, plan_calls_fail);
+	tcase_add_test(tests, plan_alone);
 	tcase_add_test(tests, many_wrong_metrics);
 	tcase_add_test(tests, plan_with_availability);
 	tcase_add_test(tests, plan_detail);

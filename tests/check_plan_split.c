@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sets divided into plans of a few passes each. */
 #include "allocation.h"
+#include "base/buf.h"
 #include "domain/set.h"
 #include "fake_nv.h"
+#include "folder.h"
 #include "testing.h"
 
 static const char some[] = "fake__a.sum,fake__b.sum,fake__c.sum";
@@ -74,6 +76,67 @@ START_TEST(splits)
 		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
 		opk_ctx_free(ctx);
 	}
+}
+END_TEST
+
+static struct opk_set *load_text(struct opk_ctx *ctx, const char *text)
+{
+	struct opk_set *set = NULL;
+
+	put_file("t.yaml", text, strlen(text));
+	ck_ok(ctx, opk_set_load(&set, ctx, in_folder("t.yaml")));
+	return set;
+}
+
+static void add_columns(struct opk_buf *out, const struct opk_plan *plan)
+{
+	for (size_t i = 0; i < opk_plan_column_count(plan); i++)
+		opk_buf_add_printf(out, "%s ", opk_plan_column(plan, i));
+	opk_buf_add_text(out, "| ");
+}
+
+/* Sets that say more than metrics: what of it each file has, and what none. */
+START_TEST(columns_of_splits)
+{
+	static const struct {
+		struct here here;
+		const char *text; /* behind "name: t" */
+		const char *wanted;
+	} rows[] = {
+		{ HERE, "profiler: pm\nmetrics: [fake__a.sum, fake__b.sum, fake__c.sum]",
+		  "fake__a.sum fake__b.sum | fake__c.sum | lost: " },
+		/* What needs two passes can't be sampled, and need not be. */
+		{ HERE, "profiler: pm\nmetrics: [fake__a.sum, fake__b.sum, {metric: fake__ratio.pct, optional: true}, "
+		        "{metric: fake__c.sum, as: c}]",
+		  "fake__a.sum fake__b.sum | c | lost: " },
+		{ HERE, "derived: {d: fake__a.sum + fake__b.sum, e: fake__a.sum + c, f: e / 2}\n"
+		        "metrics: [f, d, {metric: fake__c.sum, as: c}]",
+		  "f c e | fake__b.sum | lost: d " },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *text = opk_printf("name: t\n%s\n", rows[i].text);
+		struct opk_plan_options options = OPK_INIT(options);
+		struct opk_set *set = load_text(ctx, text);
+		struct opk_plan_split *all = NULL;
+		opk_autobuf struct opk_buf got = { 0 };
+
+		options.chip = "FA100";
+		options.max_passes = 1;
+		ck_ok(ctx, opk_plan_split_new(&all, ctx, set, &options));
+		for (size_t j = 0; j < opk_plan_split_count(all); j++)
+			add_columns(&got, opk_plan_split_get(all, j));
+		opk_buf_add_text(&got, "lost: ");
+		for (size_t j = 0; j < opk_plan_split_lost_count(all); j++)
+			opk_buf_add_printf(&got, "%s ", opk_plan_split_lost(all, j));
+		opk_buf_add(&got, "", 1);
+		ck_row(&rows[i], !strcmp((char *)got.data, rows[i].wanted), "%s", (char *)got.data);
+		opk_plan_split_free(all);
+		opk_set_free(set);
+	}
+	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
+	opk_ctx_free(ctx);
 }
 END_TEST
 
@@ -165,7 +228,9 @@ int main(void)
 	Suite *suite = suite_create("sets split into plans");
 	TCase *tests = tcase_create("split");
 
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_test(tests, splits);
+	tcase_add_test(tests, columns_of_splits);
 	tcase_add_test(tests, refuses);
 	tcase_add_test(tests, calls_fail);
 	tcase_add_test(tests, without_memory);

@@ -74,6 +74,16 @@ if "$OFFPEAK" metrics GH100 | grep -q ',dram,'; then
 	works compare GA100 GH100 --unit dramc --format json
 	json "j['units'][0]['GH100'] == $(count_of GH100 --unit dramc)"
 fi
+# As metrics finds them, by name and description.
+for regex in TENSOR 'bytes.*L2' '^lts__t_sectors$'; do
+	works compare GA100 GH100 --grep "$regex" --all --format json
+	json "j['metrics'] and sum(u['GA100'] for u in j['units']) == $(count_of GA100 --grep "$regex")"
+	json "sum(u['GH100'] for u in j['units']) == $(count_of GH100 --grep "$regex")"
+done
+works compare GA100 GH100 --grep tensor --unit sm --format json
+json "[u['hw_unit'] for u in j['units']] == ['sm'] and j['units'][0]['GH100'] == $(count_of GH100 --grep tensor --unit sm)"
+refuses 2 'Unmatched|regular expression' compare GA100 GH100 --grep '('
+notes 'no metric matches' compare GA100 GH100 --grep 'no such metric'
 works compare GA100 GH100 --profiler pm --format json
 json 'j["profiler"] == "pm"'
 json "sum(u['GH100'] for u in j['units']) == $(count_of GH100 --profiler pm)"

@@ -132,6 +132,18 @@ becomes '' metrics XY
 replies metrics ''
 equal out chips
 
+section 'single-pass sets'
+becomes 'TriageCompute offpeak-range' sets --single-pass GH100 ''
+becomes 'TriageCompute' sets --single-pass gh100 T
+becomes 'offpeak-range' sets --yaml --single-pass = GH100 off
+becomes '' sets --single-pass GX100 ''
+becomes '' sets --single-pass GH100 TriageCompute ''
+files_too no sets --single-pass GH100 ''
+files_too yes sets ''
+becomes 'GH100' sets --single-pass GH
+# A flag of the same name has nothing behind it.
+becomes 'roofline-hierarchical' plan --single-pass --chip GH100 roofline-h
+
 # From the libraries, and then from the cache.
 for cache in no yes; do
 	section "metric names; cached: $cache"

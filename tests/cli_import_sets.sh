@@ -59,7 +59,7 @@ refuses 1 "can.t create" sets --import syntax.section -o nowhere/x.yaml
 printf 'Identifier: "a\\033[31mb" Metrics { Name: "a__\\033[31m.sum" }' >escape.section
 refuses 4 "'a__\?\[31m.sum' is no metric name" sets --import escape.section
 refuses 2 'one of --check, --single-pass and --import' sets --import syntax.section --check simple
-refuses 2 "wants --check, --import or" sets --import syntax.section x
+refuses 2 "import takes one FILE: 'x' is surplus" sets --import syntax.section x
 refuses 2 'yaml goes with --single-pass CHIP SET' sets --yaml
 refuses 2 'yaml goes with --single-pass CHIP SET' sets --yaml --single-pass GH100
 
@@ -70,6 +70,31 @@ if [ "$(id -u)" != 0 ]; then
 fi
 
 if have_cupti; then
+	section 'PM sampling in more than a pass'
+	# One of them needs two passes by itself on GH100: nobody can sample it.
+	{
+		echo 'Identifier: "Many"'
+		for name in sm__mio_inst_issued sm__inst_executed l1tex__t_bytes l1tex__t_sectors lts__t_sectors \
+			l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit sm__thread_inst_executed_pipe_xu_pred_on \
+			l1tex__data_pipe_lsu_wavefronts_mem_shared_op_misc sm__inst_executed_pipe_cbu; do
+			echo "Metrics { Name: \"pmsampling:$name.sum\" }"
+		done
+	} >many.section
+	works sets --import many.section -o many.yaml
+	run 1 plan --chip GH100 ./many.yaml
+	err_has 'set Many needs [0-9]+ passes on GH100; PM sampling has one: --single-pass keeps what fits, build --split'
+	mkdir split
+	notes 'left out sm__mio_inst_issued.sum$' build --chip GH100 ./many.yaml --split -o split/many.opk --format json
+	json 'len(j) > 1 and sum(f["metrics"] for f in j) == 8 and all(f["passes"] == 1 for f in j)'
+	for file in split/*; do
+		works info "$file" --format json
+		json 'j["profiler"] == "pm" and j["passes"] == 1 and j["set"] == "Many"'
+		python3 -c 'import json; print("\n".join(json.load(open("out"))["metrics"]))' >>sampled
+	done
+	same 'each once' "$(sort -u sampled | wc -l)" 8
+	run 0 build --chip GH100 ./many.yaml --single-pass -o first.opk --format json
+	json 'j["passes"] == 1 and j["metrics"] + j["left_out"] == 8'
+
 	section 'plans of what was imported'
 	works plan --chip GH100 ./kernel.yaml --format json
 	json '"lrc__average_ilc_output_sector_compression_achieved_rate.pct" in j["metrics"]'

@@ -56,6 +56,19 @@ section 'PM sampling'
 fresh
 works build --chip GH100 pm-overview pm-memory pm-datacenter --max-passes 1 --split -o dir/pm.opk --format json
 json 'len(j) > 1 and all(f["passes"] == 1 and f["sample_bytes"] > 0 for f in j)'
+keep stated.json
+# It has one pass, said or not.
+works build --chip GH100 pm-overview pm-memory pm-datacenter --split -o dir/pm.opk --format json
+equal out stated.json
+refuses 1 'PM sampling has one: --single-pass keeps what fits, build --split makes several files' \
+	plan --chip GH100 pm-overview pm-memory pm-datacenter
+
+section 'formulas over several files'
+notes '6 columns of the set can.t be computed of one file alone, such as fp64_rate' \
+	build --chip GH100 roofline-hierarchical --max-passes 1 --split -o dir/roof.opk --format json
+works info dir/roof-1.opk --format json
+json '"fp64_rate" not in j["set_facts"][0]["columns"] and "duration" in j["set_facts"][0]["columns"]'
+works build --chip GH100 roofline-hierarchical --max-passes 2 --split -o dir/roof.opk --format json
 
 section 'refused'
 fresh

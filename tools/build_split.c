@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "build_report.h"
+#include "common/plan_args.h"
 
 struct split_files {
 	struct opk_writer **writers;
@@ -61,6 +62,17 @@ static void free_files(struct split_files *files)
 	free(files->paths);
 }
 
+/* What the set would show, and no file can compute; and what the chip has not. */
+static void note_lost(const struct opk_plan_split *split)
+{
+	size_t count = opk_plan_split_lost_count(split);
+
+	note_missing(opk_plan_split_get(split, 0));
+	if (count)
+		app_note("%zu column%s of the set can't be computed of one file alone, such as %s", count,
+		         count == 1 ? "" : "s", opk_plan_split_lost(split, 0));
+}
+
 int build_split(struct app *app, const struct opk_set *set, const struct opk_plan_options *how,
                 const struct opk_build_options *options, const char *output)
 {
@@ -70,6 +82,7 @@ int build_split(struct app *app, const struct opk_set *set, const struct opk_pla
 
 	if (code)
 		return app_fail(app, code);
+	note_lost(split);
 	code = begin_files(app, &files, split, options, output);
 	if (!code)
 		code = finish_files(app, &files);

@@ -23,7 +23,7 @@ static const struct option_spec specs[] = {
 	  offsetof(struct build_args, instances) },
 	{ "no-groups", 0, NULL, "without groups of one pass: only replay can collect such a set",
 	  OPTION_FLAG, offsetof(struct build_args, no_groups) },
-	{ "split", 0, NULL, "with --max-passes: write OUT-1.opk, OUT-2.opk and so on, each within it",
+	{ "split", 0, NULL, "write OUT-1.opk, OUT-2.opk and so on, each of at most --max-passes passes",
 	  OPTION_FLAG, offsetof(struct build_args, split) },
 	{ "raw-config", 0, "FILE", "also write the bare config image", OPTION_TEXT,
 	  offsetof(struct build_args, raw_config) },
@@ -104,6 +104,20 @@ static int build_one(struct app *app, const struct build_args *args, const struc
 	return code;
 }
 
+/* In how many passes the files may be collected; PM sampling has one. */
+static int limit_passes(struct app *app, const struct build_args *args, const struct opk_set *set,
+                        struct opk_plan_options *how)
+{
+	enum opk_profiler profiler = how->has_profiler ? how->profiler : opk_set_profiler(set);
+
+	if (!args->split || how->max_passes)
+		return OPK_OK;
+	if (profiler != OPK_PROFILER_PM)
+		return app_error(app, OPK_EUSAGE, "build: --split needs --max-passes N");
+	how->max_passes = 1;
+	return OPK_OK;
+}
+
 static int build(struct app *app, const struct build_args *args, const struct opk_set *set,
                  const struct opk_plan_options *how)
 {
@@ -122,8 +136,6 @@ static int check_split(struct app *app, const struct build_args *args)
 {
 	if (!args->split)
 		return OPK_OK;
-	if (!args->plan.max_passes)
-		return app_error(app, OPK_EUSAGE, "build: --split needs --max-passes N");
 	if (args->plan.single_pass)
 		return app_error(app, OPK_EUSAGE, "build: --split or --single-pass, not both");
 	if (args->raw_config || args->raw_prefix)
@@ -153,7 +165,9 @@ static int run(struct app *app, void *data)
 		code = plan_sets(app, &args->plan, &set);
 	}
 	if (!code) {
-		code = build(app, args, set, &options);
+		code = limit_passes(app, args, set, &options);
+		if (!code)
+			code = build(app, args, set, &options);
 		opk_set_free(set);
 	}
 	free(availability);
@@ -178,7 +192,7 @@ const struct command build_command = {
 	           "tells which they are.\n"
 	           "\n"
 	           "--split divides the metrics into as few files as are found of at most --max-passes\n"
-	           "passes each (PM sampling: one), OUT-1.opk, OUT-2.opk and so on, and prints a row a\n"
+	           "passes each (PM sampling: one, always), OUT-1.opk, OUT-2.opk and so on, and prints a row a\n"
 	           "file. Metrics that need more passes by themselves are refused, and nothing is written.\n"
 	           "--effort holds for each plan that is tried.",
 	.options = specs,

@@ -8,7 +8,7 @@
 enum { MIN_CHIPS = 2, MAX_CHIPS = 30, NAME_COLUMNS = 2, MAX_COLUMNS = NAME_COLUMNS + MAX_CHIPS };
 
 struct compare_args {
-	const char *profiler, *unit;
+	const char *profiler, *unit, *grep;
 	bool all;
 };
 
@@ -17,6 +17,8 @@ static const struct option_spec specs[] = {
 	  offsetof(struct compare_args, profiler) },
 	{ "unit", 0, "HWUNIT", "only metrics of this hardware unit", OPTION_TEXT,
 	  offsetof(struct compare_args, unit) },
+	{ "grep", 0, "REGEX", "only where name or description match, in any case", OPTION_TEXT,
+	  offsetof(struct compare_args, grep) },
 	{ "all", 0, NULL, "the metrics that all of the chips have, too", OPTION_FLAG,
 	  offsetof(struct compare_args, all) },
 	{ 0 },
@@ -29,7 +31,7 @@ struct unit {
 
 /* A base metric that at least one of the chips has. */
 struct found {
-	const struct opk_metric *shown;           /* the first of them that --unit lets through */
+	const struct opk_metric *shown;           /* the first of them that the filters let through */
 	const struct opk_metric *of[MAX_CHIPS]; /* NULL where the chip lacks it */
 };
 
@@ -127,7 +129,7 @@ static void count_unit(struct comparison *comparison, size_t chip, const char *n
 	unit->counts[chip]++;
 }
 
-/* A few metrics belong to another unit on another chip: each chip counts for its own. */
+/* A few metrics have another unit or description on another chip: each chip counts for its own. */
 static void match(struct comparison *comparison, struct found *found)
 {
 	for (size_t i = 0; i < comparison->chips; i++) {
@@ -289,6 +291,7 @@ static int run(struct app *app, void *data)
 	if (args->profiler && !opk_profiler_parse(&comparison.profiler, args->profiler))
 		return app_error(app, OPK_EUSAGE, "--profiler %s: use range or pm", args->profiler);
 	filter.unit = args->unit;
+	filter.grep = args->grep;
 	code = opk_matcher_new(&matcher, app->ctx, &filter);
 	if (code)
 		return app_fail(app, code);

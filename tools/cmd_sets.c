@@ -210,9 +210,11 @@ static int check_usage(struct app *app, const struct sets_args *args)
 		return app_error(app, OPK_EUSAGE, "sets: --chip and --param go with --check SET");
 	if (args->yaml && !(args->single_pass && app->argument_count))
 		return app_error(app, OPK_EUSAGE, "sets: --yaml goes with --single-pass CHIP SET");
-	if (app->argument_count && (args->check || args->import) && !args->chips.count)
-		return app_error(app, OPK_EUSAGE, "sets: '%s' wants --check, --import or --single-pass CHIP",
-		                 app->arguments[0]);
+	if (app->argument_count && args->import)
+		return app_error(app, OPK_EUSAGE, "sets: --import takes one FILE: '%s' is surplus", app->arguments[0]);
+	if (app->argument_count && args->check && !args->chips.count)
+		return app_error(app, OPK_EUSAGE, "sets: --check takes one SET, and '%s' is one more; chips come "
+		                                  "behind --chip", app->arguments[0]);
 	if (app->argument_count > 1 && !args->check)
 		return app_error(app, OPK_EUSAGE, "sets: surplus argument '%s'", app->arguments[1]);
 	return OPK_OK;
@@ -251,11 +253,12 @@ const struct command sets_command = {
 	.summary = "list the shipped metric sets, or check one",
 	.details = "With SET, what it lists.\n"
 	           "\n"
-	           "--check tells every error of a set's file with its line, then plans the set on every chip\n"
-	           "that it claims, or on those that are named, and prints passes, metrics and how many\n"
-	           "optional ones were left out; status is ok, or what is wrong. metrics of the list counts\n"
-	           "entries, and a pattern is one. Sets are looked for in OFFPEAK_SETS and beside the program;\n"
-	           "docs/metric-sets.md describes their form.\n"
+	           "--check tells every error of a set's file with its line, and plans the set on every chip\n"
+	           "that it claims, or on those that are named: it prints passes, metrics and how many\n"
+	           "optional ones were left out; status is ok, or what is wrong. Of a file with errors what\n"
+	           "could be read is checked on the chips, too, and nothing is printed. metrics of the list\n"
+	           "counts entries, and a pattern is one. Sets are looked for in OFFPEAK_SETS and beside the\n"
+	           "program; docs/metric-sets.md describes their form.\n"
 	           "\n"
 	           "--single-pass lists metrics of a chip that fit one pass together, as CUPTI says by\n"
 	           "origin: cupti, its own sets (13.2 and later); emulated, the sets that names like\n"

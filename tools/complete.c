@@ -29,13 +29,13 @@ static void offer(const struct completion *c, const char *text, const char *behi
 
 /* ---- what was written before */
 
-/* The value of an option anywhere on the line; NULL where it is not given. */
+/* The value of an option anywhere on the line; NULL where it is not given, or takes none. */
 static const char *value_of(const struct completion *c, const char *name)
 {
 	for (size_t i = FIRST_ARGUMENT; i + 1 < c->count; i++) {
 		const struct option_spec *spec = app_option(c->command, c->words[i]);
 
-		if (spec && !strcmp(spec->name, name) && i + 1 != c->index)
+		if (spec && spec->argument && !strcmp(spec->name, name) && i + 1 != c->index)
 			return c->words[i + 1];
 	}
 	return NULL;
@@ -198,6 +198,17 @@ static void offer_sets(const struct completion *c)
 	offer_list(c);
 }
 
+static void offer_single_pass_sets(const struct completion *c, const char *chip)
+{
+	struct opk_single_pass_sets *sets;
+
+	if (opk_single_pass_sets_new(&sets, c->app.ctx, chip))
+		return;
+	for (size_t i = 0; i < opk_single_pass_sets_count(sets); i++)
+		offer(c, opk_single_pass_sets_get(sets, i)->name, " ");
+	opk_single_pass_sets_free(sets);
+}
+
 static void offer_commands(const struct completion *c)
 {
 	for (const struct command *const *command = commands; *command; command++)
@@ -254,8 +265,8 @@ static bool offer_kind(const struct completion *c, const char *placeholder)
 static bool offer_argument(const struct completion *c)
 {
 	const struct option_spec *before = NULL;
+	const char *first, *single_pass = value_of(c, "single-pass");
 	char placeholder[MAX_PLACEHOLDER];
-	const char *first;
 
 	if (c->index > FIRST_ARGUMENT)
 		before = app_option(c->command, c->words[c->index - 1]);
@@ -267,7 +278,11 @@ static bool offer_argument(const struct completion *c)
 		return false;
 	}
 	find_placeholder(placeholder, c->command->synopsis, arguments_before(c, &first));
-	return offer_kind(c, placeholder);
+	if (!single_pass || strcmp(placeholder, "SET"))
+		return offer_kind(c, placeholder);
+	/* Not a set's name or file: one of the chip's. */
+	offer_single_pass_sets(c, single_pass);
+	return false;
 }
 
 static bool offer_all(struct completion *c)

@@ -80,20 +80,21 @@ int opk_plan_alone(int *passes, void **config, size_t *size, struct opk_ctx *ctx
 {
 	struct opk_nv_host *host;
 	size_t count = 0;
-	int code = opk_nv_host_new(&host, ctx, catalog->chip, catalog->profiler, NULL);
+	int code = opk_nv_host_new(&host, ctx, catalog->chip, catalog->profiler, NULL), status = 0;
 
 	if (code)
 		return code;
 	code = opk_nv_add_metrics(ctx, host, &metric, 1);
 	if (code == OPK_EUSAGE || code == OPK_EFAILED) {
 		opk_clear_errors(ctx);
-		*passes = -opk_nv_host_status(host);
+		status = opk_nv_host_status(host);
 		code = OPK_OK;
 	} else if (!code) {
 		code = opk_plan_image(&count, config, size, ctx, host);
-		*passes = (int)count;
 	}
 	opk_nv_host_free(host);
+	if (!code)
+		*passes = status ? -status : (int)count;
 	return code;
 }
 

@@ -117,7 +117,8 @@ static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct r
 {
 	/* What NVIDIA said of the whole set is the innermost cause. */
 	opk_autofree char *cause = opk_strdup(ctx->error_count ? ctx->errors[0] : "no reason was given");
-	struct opk_refused refused = { ctx, refusal->plan, refusal->listed, tell_refused, refusal };
+	struct opk_refused refused = { .ctx = ctx, .plan = refusal->plan, .names = refusal->listed,
+		                       .tell = tell_refused, .data = refusal };
 	int found = OPK_OK;
 
 	tell_wrong_names(refusal, ctx);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/index.h"
 #include "base/options.h"
 #include "domain/filling.h"
 #include "domain/plan.h"
@@ -15,6 +16,7 @@ enum { FEW = 8 };
 struct opk_plan_split {
 	struct opk_plan **plans;
 	size_t count, capacity;
+	struct opk_strlist lost; /* columns of the whole set that no plan has */
 };
 
 struct splitting {
@@ -39,6 +41,7 @@ void opk_plan_split_free(struct opk_plan_split *split)
 	for (size_t i = 0; i < split->count; i++)
 		opk_plan_free(split->plans[i]);
 	free(split->plans);
+	opk_strlist_clear(&split->lost);
 	free(split);
 }
 
@@ -50,6 +53,16 @@ size_t opk_plan_split_count(const struct opk_plan_split *split)
 const struct opk_plan *opk_plan_split_get(const struct opk_plan_split *split, size_t i)
 {
 	return split->plans[i];
+}
+
+size_t opk_plan_split_lost_count(const struct opk_plan_split *split)
+{
+	return split->lost.count;
+}
+
+const char *opk_plan_split_lost(const struct opk_plan_split *split, size_t i)
+{
+	return split->lost.items[i];
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -313,6 +326,25 @@ static int take_whole(struct opk_plan_split **out, struct splitting *s)
 	return OPK_OK;
 }
 
+/* Formulas over metrics that are in several plans now. */
+static int find_lost(struct opk_plan_split *split, struct splitting *s)
+{
+	const struct opk_strlist *columns = &s->whole->resolved.columns;
+	opk_autoindex struct opk_index kept = { 0 };
+	bool ok = true;
+
+	for (size_t i = 0; i < split->count; i++) {
+		const struct opk_strlist *some = &split->plans[i]->resolved.columns;
+
+		for (size_t j = 0; ok && j < some->count; j++)
+			ok = opk_index_add(&kept, some->items[j], j, NULL);
+	}
+	for (size_t i = 0; ok && i < columns->count; i++)
+		ok = opk_index_find(NULL, &kept, columns->items[i])
+		     || opk_strlist_add(&split->lost, columns->items[i]);
+	return ok ? OPK_OK : opk_nomem(s->ctx, "a plan");
+}
+
 /* PerfWorks knows range metrics. */
 static int begin_estimates(struct splitting *s)
 {
@@ -387,6 +419,8 @@ int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const s
 		s.limit = 1;
 	if (!code)
 		code = s.whole->passes <= s.limit ? take_whole(&split, &s) : split_metrics(&split, &s);
+	if (!code && s.whole)
+		code = find_lost(split, &s);
 	opk_plan_free(s.whole);
 	opk_filling_clear(&s.filling);
 	free(s.left);

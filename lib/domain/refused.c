@@ -11,9 +11,13 @@ struct search {
 static bool is_refused(struct search *s, size_t from, size_t to)
 {
 	struct opk_ctx quiet = { .nv = s->what->ctx->nv };
-	size_t passes;
+	size_t passes, most = s->what->max_passes;
 	int code = opk_plan_try(&passes, NULL, NULL, &quiet, s->what->plan, s->what->names + from, to - from);
-	const char *reason = opk_error_count(&quiet) ? opk_error_message(&quiet, 0) : "out of memory";
+	const char *reason;
+
+	if (!code && most && passes > most)
+		code = opk_fail(&quiet, OPK_EFAILED, "it needs %zu passes", passes);
+	reason = opk_error_count(&quiet) ? opk_error_message(&quiet, 0) : "out of memory";
 
 	if (code && code != OPK_EUSAGE && code != OPK_EFAILED)
 		s->code = opk_fail(s->what->ctx, code, "%s", reason);

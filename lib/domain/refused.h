@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which of some metrics CUPTI refuses to plan by themselves. */
+/* Which of some metrics CUPTI refuses to plan by themselves, or plans in too many passes. */
 #ifndef OPK_REFUSED_H
 #define OPK_REFUSED_H
 
@@ -10,6 +10,7 @@ struct opk_refused {
 	struct opk_ctx *ctx;
 	const struct opk_plan *plan; /* its chip, profiler and counter-availability image */
 	const char *const *names;
+	size_t max_passes; /* who needs more by itself is refused, too; 0: any number will do */
 	/* Of the i-th, with what NVIDIA said; false: enough are known. */
 	bool (*tell)(void *data, size_t i, const char *reason);
 	void *data;

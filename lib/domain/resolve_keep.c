@@ -9,6 +9,7 @@
 /* What is still there, by name: metrics, labels, derived metrics. */
 struct kept {
 	struct opk_index metrics, names;
+	struct opk_strlist used; /* by formulas that are kept */
 	bool no_memory;
 };
 
@@ -47,7 +48,7 @@ static void keep_metrics(struct kept *kept, struct opk_resolved *resolved)
 	resolved->shown = shown;
 }
 
-static int has_all(bool *out, struct opk_ctx *ctx, const struct kept *kept, const char *text)
+static int has_all(bool *out, struct opk_ctx *ctx, struct kept *kept, const char *text)
 {
 	opk_auto(opk_formula) struct opk_formula *formula = NULL;
 	int code = opk_formula_parse(&formula, ctx, text, NULL);
@@ -55,6 +56,8 @@ static int has_all(bool *out, struct opk_ctx *ctx, const struct kept *kept, cons
 	*out = true;
 	for (size_t i = 0; !code && i < opk_formula_name_count(formula); i++)
 		*out &= opk_index_find(NULL, &kept->names, opk_formula_name(formula, i));
+	for (size_t i = 0; !code && *out && i < opk_formula_name_count(formula); i++)
+		kept->no_memory |= !opk_strlist_add(&kept->used, opk_formula_name(formula, i));
 	return code;
 }
 
@@ -129,6 +132,35 @@ static void keep_columns(const struct kept *kept, struct opk_resolved *resolved)
 	drop_headings(resolved);
 }
 
+static void move_item(struct opk_strlist *list, size_t from, size_t to)
+{
+	char *item = list->items[from];
+
+	memmove(list->items + to + 1, list->items + to, (from - to) * sizeof item);
+	list->items[to] = item;
+}
+
+/* What was collected for formulas that are gone is worth a column of its own. */
+static void show_unused(struct kept *kept, struct opk_resolved *resolved)
+{
+	opk_strlist_sort(&kept->used);
+	for (size_t i = resolved->shown; i < resolved->metrics.count; i++) {
+		const char *name = resolved->metrics.items[i];
+		struct opk_place mark = resolved->marks[i];
+		size_t to = resolved->shown;
+
+		if (opk_strlist_contains_sorted(&kept->used, name))
+			continue;
+		kept->no_memory |= !opk_strlist_add(&resolved->columns, name);
+		move_item(&resolved->metrics, i, to);
+		move_item(&resolved->places, i, to);
+		move_item(&resolved->labels, i, to);
+		memmove(resolved->marks + to + 1, resolved->marks + to, (i - to) * sizeof mark);
+		resolved->marks[to] = mark;
+		resolved->shown++;
+	}
+}
+
 int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const char *name,
                       const struct opk_strlist *metrics)
 {
@@ -142,10 +174,12 @@ int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const 
 		keep_metrics(&kept, resolved);
 		code = keep_derived(&kept, ctx, resolved);
 		keep_columns(&kept, resolved);
+		show_unused(&kept, resolved);
 		hash = opk_resolved_hash(resolved, name);
 	}
 	opk_index_clear(&kept.metrics);
 	opk_index_clear(&kept.names);
+	opk_strlist_clear(&kept.used);
 	if (code)
 		return code;
 	if (kept.no_memory || !hash)

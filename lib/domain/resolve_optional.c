@@ -58,7 +58,9 @@ void opk_resolve_optional(struct opk_resolver *r)
 	opk_autofree const char **names = opk_alloc_array(all + 1, sizeof *names);
 	opk_autofree bool *refused = opk_alloc_array(all + 1, sizeof *refused);
 	struct opk_plan plan = { .chip = (char *)(uintptr_t)r->chip, .profiler = r->profiler };
-	struct opk_refused trial = { r->ctx, &plan, names, mark, refused };
+	/* PM sampling has one pass, so what needs two can't be sampled. */
+	struct opk_refused trial = { .ctx = r->ctx, .plan = &plan, .names = names, .tell = mark, .data = refused,
+		                     .max_passes = r->profiler == OPK_PROFILER_PM };
 	int code;
 
 	if (!names || !refused) {
