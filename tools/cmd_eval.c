@@ -349,7 +349,7 @@ static int run(struct app *app, void *data)
 const struct command eval_command = {
 	.name = "eval",
 	.synopsis = "FILE.opk... | --raw IMAGE --metrics A,B",
-	.summary = "evaluate recordings into CSV, on a machine without a GPU",
+	.summary = "evaluate recordings into CSV or a database, on a machine without a GPU",
 	.details = "Ranges: range,name, then kernel, grid, block and device where recorded, and nvtx,\n"
 	           "rank and duration_ns; then the metrics. --launch-columns all adds launch,\n"
 	           "shared_bytes, registers, stream, context, process and start_ns. PM sampling:\n"
@@ -375,6 +375,19 @@ const struct command eval_command = {
 	           "\n"
 	           "Where the set has groups, a table for people (--format table) has their headings over\n"
 	           "the columns; a long one has them between the rows, and their prose once.\n"
+	           "\n"
+	           "--columns takes the names of columns, metrics, and all else that is known of a row, such\n"
+	           "as symbol, stream or file; no other metrics are evaluated. In a long table metrics are\n"
+	           "rows, and metric, unit and value follow where they are not named. --where NAME=GLOB\n"
+	           "leaves in the rows whose text in that column matches as a whole (* ? [a-z] [!a]),\n"
+	           "--where NAME!=GLOB those where it does not; all of several must hold. range is the\n"
+	           "range's name. What is not known only matches an empty pattern or *. Rows are judged\n"
+	           "before they are joined.\n"
+	           "\n"
+	           "--format sqlite writes a database, as does -o FILE.db, FILE.sqlite or FILE.sqlite3\n"
+	           "without --format: tables runs, devices, metrics, ranges, samples and values, and the\n"
+	           "views wide and long, whatever --layout says. nan is NULL there. docs/formats.md has\n"
+	           "the tables, and how Parquet is made of it.\n"
 	           "\n"
 	           "Values are base units with 17 digits; nan is what CUPTI could not compute. A\n"
 	           "recording's checksums are verified first. All of NVIDIA's code runs in child\n"

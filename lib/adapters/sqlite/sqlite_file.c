@@ -40,7 +40,8 @@ int opk_sqlite_run(struct opk_sqlite *sqlite, const char *sql)
 /* Nobody sees the file before it is whole: it needs neither a journal nor a lock for others. */
 static int begin(struct opk_sqlite *sqlite)
 {
-	int status = sqlite3_open_v2(sqlite->path, &sqlite->handle, SQLITE_OPEN_READWRITE, NULL);
+	int status = sqlite3_open_v2(sqlite->path, &sqlite->handle,
+	                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (status)
 		return fail(sqlite, status);
