@@ -168,7 +168,7 @@ static void fill(struct opk_resolver *r)
 	opk_symbols_init(&r->symbols, r->ctx, &r->problems, r->set);
 	/* A parameter's value may have made errors that the file has not. */
 	if (!r->problems.no_memory)
-		opk_set_check(&r->symbols, r->ctx, &r->problems);
+		opk_set_check(&r->symbols, r->ctx, &r->problems, false);
 	if (!stopped(r))
 		make_list(r);
 	if (!r->code && !r->problems.no_memory && r->list) {
@@ -234,7 +234,8 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
                     enum opk_profiler profiler)
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
-	struct opk_resolver r = { .ctx = ctx, .set = set, .chip = chip, .profiler = profiler, .out = &resolved };
+	struct opk_resolver r = { .ctx = ctx, .set = set, .chip = chip, .profiler = profiler, .out = &resolved,
+	                          .seconds = OPK_EXPRESSION_SECONDS };
 	int code;
 
 	fill(&r);

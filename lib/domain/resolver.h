@@ -33,6 +33,7 @@ struct opk_resolver {
 	struct opk_catalog *catalog;      /* NULL before it is needed */
 	int code;                         /* of what is no problem of the set's */
 	bool full;                        /* that there are too many metrics was told */
+	double seconds;                   /* that are left for expressions; that none are was told */
 	struct opk_entries *lists, *list; /* one a set of the symbols, and the last */
 	bool *suppressed;                 /* one a derived metric: shown only where a list says so */
 	struct opk_derived_state *states; /* one a derived metric */

@@ -256,7 +256,7 @@ static void check(struct loading *l, const struct opk_set *set)
 
 	opk_symbols_init(&symbols, l->ctx, &l->problems, set);
 	if (!l->problems.no_memory)
-		opk_set_check(&symbols, l->ctx, &l->problems);
+		opk_set_check(&symbols, l->ctx, &l->problems, true);
 }
 
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path)

@@ -62,7 +62,11 @@ char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_probl
 /* Which byte of the text as it is written became that byte of the result. */
 size_t opk_symbols_written_at(const struct opk_symbols *symbols, const char *written, size_t offset);
 
-/* Of set_check.c: entries and changes, as far as they can be judged without a chip. */
-void opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems);
+/*
+ * Of set_check.c: entries and changes, as far as they can be judged without a chip. Regular expressions are compiled
+ * if wished; else who matches them finds what is wrong with them.
+ */
+void opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
+                   bool compile);
 
 #endif
