@@ -11,7 +11,7 @@
 #include "domain/contain.h"
 
 struct work {
-	const char *expression;
+	const char *expression; /* of a whole name */
 	const struct opk_names *names;
 };
 
@@ -59,12 +59,9 @@ static void limit(double seconds)
 
 static int compile(regex_t *out, struct opk_ctx *ctx, const char *expression)
 {
-	opk_autofree char *whole = opk_printf("^(%s)$", expression);
-	int status = whole ? regcomp(out, whole, REG_EXTENDED | REG_NOSUB) : 0;
+	int status = regcomp(out, expression, REG_EXTENDED | REG_NOSUB);
 	char reason[128];
 
-	if (!whole)
-		return opk_nomem(ctx, "a regular expression");
 	if (!status)
 		return OPK_OK;
 	regerror(status, out, reason, sizeof reason);
@@ -125,11 +122,16 @@ static double seconds_of_children(void)
 int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const char *expression,
                          const struct opk_names *names)
 {
+	opk_autofree char *whole = opk_printf("^(%s)$", expression);
 	opk_autofclose FILE *spool = NULL;
-	struct work work = { expression, names };
+	struct work work = { whole, names };
 	double before = seconds_of_children();
-	int code = *names->seconds > 0 ? opk_contain(&spool, ctx, find, &work, NULL) : OPK_EINPUT;
+	int code = OPK_EINPUT;
 
+	if (!whole)
+		return opk_nomem(ctx, "a regular expression");
+	if (*names->seconds > 0)
+		code = opk_contain(&spool, ctx, find, &work, NULL);
 	*names->seconds -= seconds_of_children() - before;
 	if (code != OPK_EINPUT)
 		return code ? code : read_numbers(out, count, ctx, spool);

@@ -53,17 +53,23 @@ static bool closes_too_much(const char *regex)
 	return false;
 }
 
-/* With how many characters all that matches begins. */
-static size_t regex_literal(const char *regex)
+bool opk_regex_is_choice(const char *regex)
 {
-	size_t length = opk_span(regex, opk_in_name), depth = 0;
+	size_t depth = 0;
 
 	for (const char *c = next_sign(regex, "()|"); *c; c = next_sign(c + 1, "()|")) {
 		if (*c == '|' && !depth)
-			return 0;
+			return true;
 		depth += *c == '(' ? 1 : *c == ')' ? (size_t)-1 : 0;
 	}
-	/* "ab*" begins with a. */
+	return false;
+}
+
+/* With how many characters all that matches begins; "ab*" begins with a. */
+static size_t regex_literal(const char *regex)
+{
+	size_t length = opk_regex_is_choice(regex) ? 0 : opk_span(regex, opk_in_name);
+
 	return length && regex[length] && strchr("*?{", regex[length]) ? length - 1 : length;
 }
 

@@ -7,8 +7,13 @@
 #include "domain/expression.h"
 #include "domain/set.h"
 
+/* In a set, since each is tried on every name of a chip. */
+enum { OPK_MAX_PATTERNS = 1000 };
+
 enum opk_pattern_kind { OPK_PATTERN_NAME, OPK_PATTERN_GLOB, OPK_PATTERN_REGEX };
 
+/* Whether the expression is one of several by '|', outside parentheses. */
+bool opk_regex_is_choice(const char *regex);
 enum opk_pattern_kind opk_pattern_kind(const char *text);
 
 struct opk_pattern {

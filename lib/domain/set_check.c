@@ -7,8 +7,7 @@
 #include "domain/symbols.h"
 #include "domain/suggest.h"
 
-/* Each pattern is tried on every name of a chip. */
-enum { MAX_PATTERNS = 200, MAX_CHANGES = 1000 };
+enum { MAX_CHANGES = 1000 };
 
 struct checker {
 	const struct opk_symbols *symbols;
@@ -23,8 +22,8 @@ static void check_pattern(struct checker *c, const struct opk_pattern *pattern, 
 {
 	if (pattern->kind == OPK_PATTERN_NAME)
 		return;
-	if (c->patterns++ == MAX_PATTERNS)
-		opk_problems_add(c->problems, place, "more than %d patterns", MAX_PATTERNS);
+	if (c->patterns++ == OPK_MAX_PATTERNS)
+		opk_problems_add(c->problems, place, "more than %d patterns", OPK_MAX_PATTERNS);
 	/* That no time is left is told once. */
 	if (pattern->kind == OPK_PATTERN_REGEX && c->compile && c->seconds > 0)
 		opk_pattern_check(c->ctx, c->problems, pattern, place, &c->seconds);

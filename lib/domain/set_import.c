@@ -7,6 +7,7 @@
 #include "base/ascii.h"
 #include "base/ctx.h"
 #include "domain/chip.h"
+#include "domain/expression.h"
 
 enum { MAX_FILE = 8 << 20, MAX_ASKED = 50000, MAX_METRICS = 10000 };
 
@@ -50,15 +51,6 @@ int opk_drafts_leave_out(struct opk_drafts *drafts, const char *reason, const ch
 	return text && opk_draft_leave_out(&drafts->left, reason, text)
 	               ? OPK_OK
 	               : opk_nomem(drafts->ctx, "a metric set");
-}
-
-char *opk_drafts_pattern(const char *expression)
-{
-	size_t length = strlen(expression);
-
-	/* Nsight Compute's match a part of the name, ours the whole. */
-	return *expression == '^' && expression[length - 1] == '$' ? opk_printf("/%s/", expression)
-	                                                           : opk_printf("/.*(%s).*/", expression);
 }
 
 /* The first character that is neither a blank nor in a comment. */
@@ -200,18 +192,19 @@ static int import_file(struct opk_set_import *import, struct opk_drafts *drafts)
 {
 	opk_auto(opk_source) struct opk_source *source = NULL;
 	opk_autofree void *text = NULL;
-	size_t size = 0;
+	size_t size = 0, mark; /* of UTF-8, as some editors write it */
 	int code = opk_read_file(&text, &size, drafts->ctx, drafts->path);
 
 	if (code)
 		return code;
 	if (size > MAX_FILE)
 		return opk_fail(drafts->ctx, OPK_EINPUT, "%s: more than %d bytes", drafts->path, MAX_FILE);
-	source = opk_source_new(drafts->path, text, size);
+	mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+	source = opk_source_new(drafts->path, (char *)text + mark, size - mark);
 	if (!source)
 		return opk_nomem(drafts->ctx, "a section");
-	code = is_section(drafts->path, text, size) ? opk_section_import(drafts, source)
-	                                            : opk_list_import(drafts, source);
+	code = is_section(drafts->path, source->text, source->size) ? opk_section_import(drafts, source)
+	                                                            : opk_list_import(drafts, source);
 	return code ? code : write_sets(import, drafts);
 }
 
@@ -222,6 +215,7 @@ static int init_drafts(struct opk_drafts *drafts, struct opk_ctx *ctx, const cha
 
 	drafts->ctx = ctx;
 	drafts->path = path;
+	drafts->seconds = OPK_EXPRESSION_SECONDS;
 	drafts->source = slash ? slash + 1 : path;
 	for (size_t i = 0; good && i < OPK_DRAFTS; i++)
 		good = opk_draft_init(&drafts->drafts[i], "", "",
