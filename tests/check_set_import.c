@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Metric sets that are made of section files and of lists of names, and the YAML that they become. */
 #include <dirent.h>
+#include <time.h>
 
 #include "adapters/yaml/yaml_tree.h"
 #include "allocation.h"
@@ -289,6 +290,29 @@ START_TEST(limits_of_files)
 }
 END_TEST
 
+/* As many as there may be, in time: to look each up among all others takes some seconds. */
+START_TEST(many_names)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_set_import *import = NULL;
+	clock_t before;
+
+	for (size_t i = 0; i < 10000; i++)
+		opk_buf_add_printf(&text, "a__%zu.sum # %zu\n", i, i);
+	for (size_t i = 0; i < 40000; i++)
+		opk_buf_add_printf(&text, "launch__%zu\n", i);
+	put_file("x.txt", text.data, text.size);
+	before = clock();
+	ck_ok(ctx, opk_set_import_new(&import, ctx, in_folder("x.txt")));
+	ck_assert_int_lt(clock() - before, 2 * CLOCKS_PER_SEC);
+	ck_assert_uint_eq(opk_set_import_get(import, 0)->metric_count, 10000);
+	ck_assert_uint_eq(opk_set_import_get(import, 0)->left_out_count, 40000);
+	opk_set_import_free(import);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* Pieces of lists, and what is in the set that they become; of a bad one the error. */
 START_TEST(lists)
 {
@@ -368,6 +392,7 @@ int main(void)
 	tcase_add_test(tests, import_without_memory);
 	tcase_add_test(tests, limits_of_files);
 	tcase_add_test(tests, lists);
+	tcase_add_test(tests, many_names);
 	tcase_add_test(tests, many_passes);
 	return run_suite(suite);
 }

@@ -98,19 +98,14 @@ static int put_metric(struct importer *im, const struct request *request, const 
 /* A name that the section defines; `*found` where it does. */
 static int put_defined(struct importer *im, const struct request *request, bool *found)
 {
-	const struct opk_definitions *all = &im->definitions;
+	const struct opk_definition *item = opk_definitions_find(&im->definitions, request->name);
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < all->count; i++) {
-		const struct opk_definition *item = &all->items[i];
-
-		if (strcmp(item->name, request->name) != 0)
-			continue;
-		*found = true;
+	*found = item;
+	for (; !code && item; item = item->same)
 		if (item->formula && (item->chips & request->chips))
 			code = put(im, OPK_DRAFT_RANGE, request, item->short_name,
 			           item->chips & request->chips);
-	}
 	return code;
 }
 
