@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Metric sets that are made of section files and of lists of names, and the YAML that they become. */
 #include <dirent.h>
+#include <time.h>
 
 #include "adapters/yaml/yaml_tree.h"
 #include "allocation.h"
@@ -98,7 +99,7 @@ static const struct bad {
 	{ HERE, "bad-extension.section", "3:1: an extension's name is not understood here" },
 	{ HERE, "bad-identifier.section", "1:1: a section has an Identifier, which this one lacks" },
 	{ HERE, "bad-list-control.txt", "2:18: this is no metric name" },
-	{ HERE, "bad-list-name.txt", "2:24: this is no metric name" },
+	{ HERE, "bad-list-name.txt", "2:24: 'dram__bytes;sum' is no metric name" },
 	{ HERE, "bad-list-prefix.txt", "2:1: a name is needed behind the prefix" },
 	{ HERE, "bad-list.section", "4:1: ',' or ']' is needed here, in the list of Numbers" },
 	{ HERE, "bad-metric.section", "3:17: 'sm__cycles active.avg' is no metric name" },
@@ -106,6 +107,8 @@ static const struct bad {
 	{ HERE, "bad-nul.section", "2:19: a NUL character in a string" },
 	{ HERE, "bad-number.section", "3:8: '12abc' is neither a number nor a name; text has quotes" },
 	{ HERE, "bad-open.section", "3:8: '{' is never closed" },
+	{ HERE, "bad-regex.section",
+	  "4:17: regular expression /dram__[bytes/: Unmatched [, [^, [:, [., or [=" },
 	{ HERE, "bad-string.section", "2:13: a string that is not closed on its line" },
 	{ HERE, "bad-utf8.section", "2:13: this string is not UTF-8" },
 	{ HERE, "bad-value.section", "3:8: a value is needed after Order:" },
@@ -287,6 +290,73 @@ START_TEST(limits_of_files)
 }
 END_TEST
 
+/* As many as there may be, in time: to look each up among all others takes some seconds. */
+START_TEST(many_names)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_set_import *import = NULL;
+	clock_t before;
+
+	for (size_t i = 0; i < 10000; i++)
+		opk_buf_add_printf(&text, "a__%zu.sum # %zu\n", i, i);
+	for (size_t i = 0; i < 40000; i++)
+		opk_buf_add_printf(&text, "launch__%zu\n", i);
+	put_file("x.txt", text.data, text.size);
+	before = clock();
+	ck_ok(ctx, opk_set_import_new(&import, ctx, in_folder("x.txt")));
+	ck_assert_int_lt(clock() - before, 2 * CLOCKS_PER_SEC);
+	ck_assert_uint_eq(opk_set_import_get(import, 0)->metric_count, 10000);
+	ck_assert_uint_eq(opk_set_import_get(import, 0)->left_out_count, 40000);
+	opk_set_import_free(import);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Pieces of lists, and what is in the set that they become; of a bad one the error. */
+START_TEST(lists)
+{
+	static const struct {
+		struct here here;
+		const char *text, *wanted;
+		bool bad;
+	} rows[] = {
+		{ HERE, "\xef\xbb\xbf" "dram__bytes.sum\n", "  - dram__bytes.sum\n", false },
+		{ HERE, "\xef\xbb\xbf" "dram__bytes;sum\n", "x.txt:1:1: 'dram__bytes;sum' is no metric name", true },
+		/* Lists of Nsight Compute's own are left out, as in sections. */
+		{ HERE, "a__b.sum\ngroup:foo\n",
+		  "# lists of metrics that Nsight Compute has built in:\n#     group:foo\n", false },
+		{ HERE, "a__b.sum\ngroup:smsp__pcsamp_warp\n", "#     group:smsp__pcsamp_warp\n", false },
+		{ HERE, "regex:^a|b$", "  - '/.*(^a|b$).*/'\n", false },
+		{ HERE, "regex:^(a|b)$", "  - '/^(a|b)$/'\n", false },
+		{ HERE, "regex:[)]|x", "  - '/.*([)]|x).*/'\n", false },
+		/* What the set could not have. */
+		{ HERE, "a__b.sum\nregex:dram__(", "x.txt:2:1: regular expression /dram__(/: Unmatched ( or \\(", true },
+		{ HERE, "regex:)(|", "x.txt:1:1: regular expression /)(|/: a ')' closes nothing", true },
+		{ HERE, "regex:(a)\\1", "x.txt:1:1: back-references are not allowed in regular expressions", true },
+		{ HERE, "regex:a$", "  - '/.*(a$).*/'\n", false },
+		{ HERE, "regex:${x}", "x.txt:1:1: '${' stands for a parameter in sets", true },
+		{ HERE, "a__b.sum\n a:b", "x.txt:2:2: 'a:b' is no metric name", true },
+		{ HERE, "# \xe2\x80\xa8 \xc3\xa9\nb__c.sum # \xc3\xa9\n, a:b", "x.txt:4:3: 'a:b' is no metric name", true },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_set_import *import = NULL;
+		const char *got;
+		int code;
+
+		put_file("x.txt", rows[i].text, strlen(rows[i].text));
+		code = opk_set_import_new(&import, ctx, in_folder("x.txt"));
+		ck_row(&rows[i], code == (rows[i].bad ? OPK_EINPUT : OPK_OK), "%d: %s", code, errors_of(ctx));
+		got = code ? strstr(cause(ctx), "x.txt:") : opk_set_import_get(import, 0)->yaml;
+		ck_row(&rows[i], strstr(got, rows[i].wanted), "got %s", got);
+		opk_set_import_free(import);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* A chip with more passes than there are sets. */
 START_TEST(many_passes)
 {
@@ -321,6 +391,8 @@ int main(void)
 	tcase_add_test(tests, files_are_listed_and_explained);
 	tcase_add_test(tests, import_without_memory);
 	tcase_add_test(tests, limits_of_files);
+	tcase_add_test(tests, lists);
+	tcase_add_test(tests, many_names);
 	tcase_add_test(tests, many_passes);
 	return run_suite(suite);
 }

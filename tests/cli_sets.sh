@@ -176,6 +176,12 @@ out_has '^GH100,,,,set mixed on GH100: 3 errors$'
 run 4 plan --chip GH100 ./names.yaml
 err_has '^offpeak: set mixed on GH100: 3 errors$'
 
+# The first is slow to match on so many names, the second would be.
+printf 'name: s\nmetrics: ["/.*[a-m].{99}x.*/", "/.*[n-z].{99}x.*/", a__b.sum]\n' >slow.yaml
+run 4 sets --check slow.yaml --chip GH100
+err_has 'slow.yaml:2:11: .* the expressions of a set take more than 5 seconds on a chip'
+same 'times that it is told' "$(grep -c 'more than 5 seconds' "$tmp/err")" 1
+
 section 'plan and build'
 refuses 2 'with this there are more than 10000 metrics' plan --chip GH100 '*,a__b.sum'
 run 0 plan --chip GH100 ./roof.yaml --format json

@@ -75,18 +75,25 @@ static size_t mark_length(const struct opk_source *source)
 	return source->size >= 3 && !memcmp(source->text, "\xef\xbb\xbf", 3) ? 3 : 0;
 }
 
+void opk_place_move(struct opk_place *place, size_t *at, size_t byte)
+{
+	const struct opk_source *source = place->source;
+
+	while (*at < byte && *at < source->size) {
+		size_t end = break_length(source->text + *at, source->size - *at);
+
+		place->column = end ? 1 : place->column + 1;
+		place->line += end != 0;
+		*at += end ? end : char_length(source->text + *at, source->size - *at);
+	}
+}
+
 struct opk_place opk_place_of_byte(const struct opk_source *source, size_t byte)
 {
 	struct opk_place place = { source, 1, 1 };
 	size_t at = mark_length(source);
 
-	while (at < byte && at < source->size) {
-		size_t end = break_length(source->text + at, source->size - at);
-
-		place.column = end ? 1 : place.column + 1;
-		place.line += end != 0;
-		at += end ? end : char_length(source->text + at, source->size - at);
-	}
+	opk_place_move(&place, &at, byte);
 	return place;
 }
 

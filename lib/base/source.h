@@ -32,6 +32,8 @@ struct opk_place {
 char *opk_place_text(const struct opk_place *place);
 /* The place of a byte. */
 struct opk_place opk_place_of_byte(const struct opk_source *source, size_t byte);
+/* On from the byte *at, whose place it is, to a later one. */
+void opk_place_move(struct opk_place *place, size_t *at, size_t byte);
 /*
  * The place of a byte of text that stands at `place`, there possibly in quotes, or over several lines; `place`
  * itself where that can't be told.

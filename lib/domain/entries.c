@@ -58,33 +58,6 @@ void opk_entries_drop(struct opk_entries *entries, struct opk_problems *problems
 	index_again(entries, problems);
 }
 
-/* By its name or its label. */
-static bool matches(const struct opk_entry *entry, const struct opk_pattern *pattern)
-{
-	return opk_pattern_match(pattern, entry->name)
-	       || (entry->label && pattern->kind == OPK_PATTERN_NAME
-	           && !strcmp(entry->label->text, pattern->text));
-}
-
-size_t opk_entries_remove(struct opk_entries *entries, struct opk_problems *problems,
-                          const struct opk_pattern *pattern)
-{
-	opk_autofree bool *marked = opk_alloc_array(entries->count + 1, sizeof *marked);
-	size_t count = 0;
-
-	if (!marked) {
-		problems->no_memory = true;
-		return 0;
-	}
-	for (size_t i = 0; i < entries->count; i++) {
-		marked[i] = matches(&entries->items[i], pattern);
-		count += marked[i];
-	}
-	if (count)
-		opk_entries_drop(entries, problems, marked);
-	return count;
-}
-
 struct opk_entry *opk_entries_find(const struct opk_entries *entries, const char *name)
 {
 	size_t i;

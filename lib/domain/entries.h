@@ -31,9 +31,6 @@ struct opk_entries {
  * an entry is optional only if all are that name it.
  */
 void opk_entries_add(struct opk_entries *entries, struct opk_problems *problems, const struct opk_entry *entry);
-/* Removes those that match; returns how many. */
-size_t opk_entries_remove(struct opk_entries *entries, struct opk_problems *problems,
-                          const struct opk_pattern *pattern);
 /* Removes those that are marked, one flag an entry. */
 void opk_entries_drop(struct opk_entries *entries, struct opk_problems *problems, const bool *marked);
 /* NULL where there is none. */

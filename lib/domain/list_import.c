@@ -14,7 +14,9 @@ struct list {
 	const struct opk_source *source;
 	const char *text; /* of the source */
 	size_t size, at, start; /* start: of the line */
-	char *comment;                /* of lines that have nothing else, for the metric that comes next */
+	char *comment;          /* of lines that have nothing else, for the metric that comes next */
+	struct opk_place place; /* of the byte `placed`, not beyond `at` */
+	size_t placed;
 };
 
 static int fail_here(const struct list *list, size_t at, const char *what)
@@ -43,56 +45,29 @@ static char *comment_at(const struct list *list, size_t at)
 	return opk_strndup(list->text + at, end - at);
 }
 
-/* A base metric: each of its first submetrics, as ncu takes it. */
-static char *first_submetrics(const char *name)
+static int put(struct list *list, const char *text, const char *label)
 {
-	size_t length = strlen(name);
-	bool throughput = length > 10 && !strcmp(name + length - 10, "throughput");
+	struct opk_asked asked = opk_asked_name(text);
+	bool legacy = !asked.group && !strstr(asked.name, "__");
+	size_t which = asked.profiler == OPK_PROFILER_PM ? OPK_DRAFT_PM
+	               : asked.device                    ? OPK_DRAFT_DEVICE
+	                                                 : OPK_DRAFT_RANGE;
+	opk_autofree char *name = NULL;
+	int code;
 
-	return opk_printf(throughput ? "/%s\\.[a-z]+\\.pct_of_peak_sustained_elapsed/" : "/%s\\.[a-z_]+/",
-	                  name);
-}
-
-static int put(struct list *list, const char *name, const struct opk_asked *asked, const char *label)
-{
-	opk_autofree char *pattern = NULL;
-	bool legacy = !strstr(asked->name, "__"), base = !legacy && !opk_asked_has_rollup(asked->name);
-	size_t which = asked->profiler == OPK_PROFILER_PM ? OPK_DRAFT_PM
-	               : asked->device                    ? OPK_DRAFT_DEVICE
-	                                                  : OPK_DRAFT_RANGE;
-	int code = OPK_OK;
-
-	if (asked->reason && !legacy)
-		return opk_drafts_leave_out(list->drafts, asked->reason, name, label);
-	if (asked->pattern || base)
-		pattern = asked->pattern ? opk_drafts_pattern(asked->name) : first_submetrics(asked->name);
-	if ((asked->pattern || base) && !pattern)
-		return opk_nomem(list->drafts->ctx, "a metric set");
-	if (asked->breakdown)
-		code = opk_drafts_leave_out(list->drafts,
-		                            "the parts of a throughput, which is in the set itself; "
-		                            "offpeak describe lists them", name, NULL);
+	if (asked.reason && !legacy)
+		return opk_drafts_leave_out(list->drafts, asked.reason, text, label);
+	code = opk_drafts_name(&name, list->drafts, &asked, text, &list->place);
+	if (!code)
+		code = opk_drafts_leave_out_parts(list->drafts, &asked, text);
 	if (!code)
 		code = opk_drafts_put(list->drafts, which, "", "",
-		                      &(struct opk_draft_metric){ .name = pattern ? pattern : (char *)asked->name,
+		                      &(struct opk_draft_metric){ .name = name,
 		                                                  .label = (char *)label,
 		                                                  .comment = list->comment,
 		                                                  .chips = opk_chips_all() });
 	free(opk_take(list->comment));
 	return code;
-}
-
-static int check_name(const struct list *list, const struct opk_asked *asked, size_t at)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-
-	if (!*asked->name)
-		return fail_here(list, at, "a name is needed behind the prefix");
-	if (asked->pattern || !asked->name[strspn(asked->name, letters)])
-		return OPK_OK;
-	if (!strncmp(asked->name, "group:", 6))
-		return OPK_OK;
-	return fail_here(list, at, "this is no metric name");
 }
 
 /* One name, from `list->at` on. */
@@ -101,7 +76,6 @@ static int read_name(struct list *list)
 	size_t from = list->at, end = from, behind;
 	bool labelled;
 	opk_autofree char *name = NULL, *label = NULL;
-	struct opk_asked asked;
 	int code;
 
 	for (; end < list->size && !strchr(", \t\r\n", list->text[end]); end++)
@@ -116,12 +90,10 @@ static int read_name(struct list *list)
 	label = labelled ? comment_at(list, behind) : NULL;
 	if (!name || (labelled && !label))
 		return opk_nomem(list->drafts->ctx, "a metric set");
+	opk_place_move(&list->place, &list->placed, from);
 	list->at = end;
-	asked = opk_asked_name(name);
-	code = check_name(list, &asked, from);
-	if (!code)
-		code = opk_drafts_count(list->drafts);
-	return code ? code : put(list, name, &asked, label && *label ? label : NULL);
+	code = opk_drafts_count(list->drafts);
+	return code ? code : put(list, name, label && *label ? label : NULL);
 }
 
 /* A comment is the label of the name before it, which took it already, or stands alone. */
@@ -166,7 +138,8 @@ static char *stem(const char *source)
 
 int opk_list_import(struct opk_drafts *drafts, const struct opk_source *source)
 {
-	struct list list = { .drafts = drafts, .source = source, .text = source->text, .size = source->size };
+	struct list list = { .drafts = drafts, .source = source, .text = source->text, .size = source->size,
+		             .place = { source, 1, 1 } };
 	int code = OPK_OK;
 
 	drafts->name = stem(drafts->source);

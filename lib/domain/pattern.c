@@ -6,28 +6,13 @@
 #include "base/ascii.h"
 #include "base/glob.h"
 
-enum { MAX_PATTERN = 500, MAX_REPEATS = 100 };
+enum { MAX_PATTERN = 500 };
 
 enum opk_pattern_kind opk_pattern_kind(const char *text)
 {
 	if (*text == '/')
 		return OPK_PATTERN_REGEX;
 	return strpbrk(text, "*?[") ? OPK_PATTERN_GLOB : OPK_PATTERN_NAME;
-}
-
-/* How often the innermost piece may be repeated: a{9}{9}{9} makes an automaton of 729 pieces. */
-static unsigned long repeats(const char *regex)
-{
-	unsigned long product = 1;
-
-	for (const char *open = strchr(regex, '{'); open; open = strchr(open + 1, '{')) {
-		const char *comma = open + 1 + strspn(open + 1, "0123456789");
-		unsigned long most = strtoul(*comma == ',' ? comma + 1 : open + 1, NULL, 10);
-
-		if (most > MAX_REPEATS || (product *= most ? most : 1) > MAX_REPEATS)
-			return MAX_REPEATS + 1;
-	}
-	return product;
 }
 
 /* The ']' that ends the bracket which begins here, or the end. */
@@ -44,43 +29,48 @@ static const char *bracket_end(const char *open)
 	return at;
 }
 
-/*
- * What there is outside of all parentheses: a ')' that closes nothing, else a '|', else nothing. glibc takes such a ')'
- * for a character, and so "a)(b" would be sound between parentheses.
- */
-static char outside(const char *regex)
+/* The next of these signs that is one, or the end. */
+static const char *next_sign(const char *regex, const char *signs)
 {
-	size_t depth = 0;
-	char found = '\0';
-
-	for (const char *c = regex; *c; c++) {
-		if (*c == '[')
-			c = bracket_end(c);
-		else if (*c == '\\' && c[1])
-			c++;
-		else if (*c == '(')
-			depth++;
-		else if (*c == ')' && !depth--)
-			return ')';
-		else if (*c == '|' && !depth)
-			found = '|';
-		if (!*c)
-			break;
-	}
-	return found;
+	for (; *regex && !strchr(signs, *regex); regex += *regex != '\0')
+		if (*regex == '[')
+			regex = bracket_end(regex);
+		else if (*regex == '\\' && regex[1])
+			regex++;
+	return regex;
 }
 
-/* How many characters every match begins with. */
-static size_t literal_beginning(const char *regex)
+/* glibc takes a ')' that closes nothing for a character, and so "a)(b" would be sound between parentheses. */
+static bool closes_too_much(const char *regex)
 {
-	size_t length = 0;
+	size_t depth = 0;
 
-	while (opk_is_letter(regex[length]) || opk_is_digit(regex[length]))
-		length++;
-	/* What may be left out is none. */
-	if (length && regex[length] && strchr("?*{", regex[length]))
-		length--;
-	return outside(regex) == '|' ? 0 : length;
+	for (const char *c = next_sign(regex, "()"); *c; c = next_sign(c + 1, "()"))
+		if (*c == '(')
+			depth++;
+		else if (!depth--)
+			return true;
+	return false;
+}
+
+bool opk_regex_is_choice(const char *regex)
+{
+	size_t depth = 0;
+
+	for (const char *c = next_sign(regex, "()|"); *c; c = next_sign(c + 1, "()|")) {
+		if (*c == '|' && !depth)
+			return true;
+		depth += *c == '(' ? 1 : *c == ')' ? (size_t)-1 : 0;
+	}
+	return false;
+}
+
+/* With how many characters all that matches begins; "ab*" begins with a. */
+static size_t regex_literal(const char *regex)
+{
+	size_t length = opk_regex_is_choice(regex) ? 0 : opk_span(regex, opk_in_name);
+
+	return length && regex[length] && strchr("*?{", regex[length]) ? length - 1 : length;
 }
 
 static bool has_back_reference(const char *regex)
@@ -93,24 +83,8 @@ static bool has_back_reference(const char *regex)
 	return false;
 }
 
-static bool init_regex(struct opk_pattern *out, struct opk_problems *problems, const char *inner,
-                       const struct opk_place *place)
-{
-	opk_autofree char *whole = opk_printf("^(%s)$", inner);
-	int status = !whole ? REG_ESPACE : regcomp(&out->regex, whole, REG_EXTENDED | REG_NOSUB);
-	char reason[128];
-
-	if (!status)
-		return true;
-	if (status == REG_ESPACE)
-		problems->no_memory = true;
-	regerror(status, &out->regex, reason, sizeof reason);
-	opk_problems_add(problems, place, "regular expression /%.200s/: %s", inner, reason);
-	return false;
-}
-
-static bool check_regex(struct opk_pattern *out, struct opk_problems *problems, const char *text,
-                        const struct opk_place *place)
+/* Its form; whether POSIX takes it for an expression is found where it is compiled. */
+static bool check_regex(struct opk_problems *problems, const char *text, const struct opk_place *place)
 {
 	size_t length = strlen(text);
 	opk_autofree char *inner = length > 2 ? opk_strndup(text + 1, length - 2) : NULL;
@@ -122,13 +96,10 @@ static bool check_regex(struct opk_pattern *out, struct opk_problems *problems, 
 		problems->no_memory = true;
 	else if (has_back_reference(inner))
 		opk_problems_add(problems, place, "back-references are not allowed in regular expressions");
-	else if (outside(inner) == ')')
+	else if (closes_too_much(inner))
 		opk_problems_add(problems, place, "regular expression /%.200s/: a ')' closes nothing", inner);
-	else if (repeats(inner) > MAX_REPEATS)
-		opk_problems_add(problems, place, "more than %d repetitions in a regular expression",
-		                 MAX_REPEATS);
 	else
-		return init_regex(out, problems, inner, place);
+		return true;
 	return false;
 }
 
@@ -157,43 +128,96 @@ static bool check_glob(const struct opk_pattern *pattern, struct opk_problems *p
 bool opk_pattern_init(struct opk_pattern *out, struct opk_problems *problems, const char *text,
                       const struct opk_place *place)
 {
-	bool ok = strlen(text) <= MAX_PATTERN;
-
 	*out = (struct opk_pattern){ .kind = opk_pattern_kind(text), .text = text };
-	if (out->kind == OPK_PATTERN_GLOB)
-		out->literal = strcspn(text, "*?[");
-	else if (out->kind == OPK_PATTERN_REGEX)
-		out->literal = literal_beginning(text + 1);
-	if (!ok)
-		opk_problems_add(problems, place, "a name or pattern has at most %d characters", MAX_PATTERN);
-	else
-		ok = out->kind == OPK_PATTERN_REGEX ? check_regex(out, problems, text, place)
-		                                    : check_glob(out, problems, place);
-	/* Nothing to give back. */
-	if (!ok)
-		out->kind = OPK_PATTERN_NAME;
-	return ok;
+	out->literal = out->kind == OPK_PATTERN_GLOB    ? strcspn(text, "*?[")
+	               : out->kind == OPK_PATTERN_REGEX ? regex_literal(text + 1)
+	                                                : 0;
+	if (strlen(text) <= MAX_PATTERN)
+		return out->kind == OPK_PATTERN_REGEX ? check_regex(problems, text, place)
+		                                      : check_glob(out, problems, place);
+	opk_problems_add(problems, place, "a name or pattern has at most %d characters", MAX_PATTERN);
+	return false;
 }
 
-void opk_pattern_clear(struct opk_pattern *pattern)
-{
-	if (pattern->kind == OPK_PATTERN_REGEX)
-		regfree(&pattern->regex);
-	pattern->kind = OPK_PATTERN_NAME;
-}
+/* ---- names */
 
-bool opk_pattern_match(const struct opk_pattern *pattern, const char *name)
+static bool is_match(const struct opk_pattern *pattern, const char *name)
 {
-	if (pattern->kind == OPK_PATTERN_REGEX)
-		return !regexec(&pattern->regex, name, 0, NULL, 0);
 	return pattern->kind == OPK_PATTERN_GLOB ? opk_glob_match(pattern->text, name)
 	                                         : !strcmp(pattern->text, name);
 }
 
+static int select_plain(struct opk_selection *out, const struct opk_pattern *pattern,
+                        const struct opk_names *names)
+{
+	size_t capacity = 0;
+	const char *name;
+
+	for (size_t i = 0; (name = names->next(names->data)); i++) {
+		if (!is_match(pattern, name))
+			continue;
+		if (!opk_grow(&out->numbers, &capacity, out->count, sizeof *out->numbers))
+			return OPK_ENOMEM;
+		out->numbers[out->count++] = i;
+	}
+	return OPK_OK;
+}
+
+static int select_regex(struct opk_selection *out, struct opk_ctx *ctx, struct opk_problems *problems,
+                        const struct opk_pattern *pattern, const struct opk_place *place,
+                        const struct opk_names *names)
+{
+	opk_autofree char *inner = opk_strndup(pattern->text + 1, strlen(pattern->text) - 2);
+	int code = inner ? opk_expression_match(&out->numbers, &out->count, ctx, inner, names)
+	                 : OPK_ENOMEM;
+
+	if (code && code != OPK_ENOMEM)
+		opk_problems_add(problems, place, "regular expression /%.200s/: %s", inner,
+		                 opk_error_message(ctx, opk_error_count(ctx) - 1));
+	if (code)
+		opk_clear_errors(ctx);
+	return code;
+}
+
+int opk_pattern_select(struct opk_selection *out, struct opk_ctx *ctx, struct opk_problems *problems,
+                       const struct opk_pattern *pattern, const struct opk_place *place,
+                       const struct opk_names *names)
+{
+	int code;
+
+	*out = (struct opk_selection){ 0 };
+	code = pattern->kind == OPK_PATTERN_REGEX
+	               ? select_regex(out, ctx, problems, pattern, place, names)
+	               : select_plain(out, pattern, names);
+	problems->no_memory |= code == OPK_ENOMEM;
+	return code;
+}
+
+void opk_selection_clear(struct opk_selection *selection)
+{
+	free(selection->numbers);
+	*selection = (struct opk_selection){ 0 };
+}
+
+static const char *no_name(void *data)
+{
+	(void)data;
+	return NULL;
+}
+
+int opk_pattern_check(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_pattern *pattern,
+                      const struct opk_place *place, double *seconds)
+{
+	opk_autoselection struct opk_selection none = { 0 };
+
+	return opk_pattern_select(&none, ctx, problems, pattern, place,
+	                          &(struct opk_names){ .next = no_name, .seconds = seconds });
+}
+
 bool opk_pattern_may_match(const struct opk_pattern *pattern, const char *beginning)
 {
-	const char *text = pattern->text + (pattern->kind == OPK_PATTERN_REGEX);
+	const char *literal = pattern->text + (pattern->kind == OPK_PATTERN_REGEX);
 	size_t length = strlen(beginning);
 
-	return !strncmp(text, beginning, length < pattern->literal ? length : pattern->literal);
+	return !strncmp(literal, beginning, length < pattern->literal ? length : pattern->literal);
 }

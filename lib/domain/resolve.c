@@ -193,7 +193,7 @@ static void fill(struct opk_resolver *r)
 	opk_symbols_init(&r->symbols, r->ctx, &r->problems, r->set);
 	r->lost = r->symbols.broken;
 	/* A parameter's value may have made errors that the file has not. */
-	if (!r->problems.no_memory && opk_set_check(&r->symbols, r->ctx, &r->problems) && !r->symbols.unfit)
+	if (!r->problems.no_memory && opk_set_check(&r->symbols, r->ctx, &r->problems, false) && !r->symbols.unfit)
 		make_list(r);
 	if (!r->code && !r->problems.no_memory && r->list) {
 		add_unlisted(r);
@@ -256,7 +256,8 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
                     enum opk_profiler profiler)
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
-	struct opk_resolver r = { .ctx = ctx, .set = set, .chip = chip, .profiler = profiler, .out = &resolved };
+	struct opk_resolver r = { .ctx = ctx, .set = set, .chip = chip, .profiler = profiler, .out = &resolved,
+	                          .seconds = OPK_EXPRESSION_SECONDS };
 	int code;
 
 	if (set->told.count)
@@ -275,7 +276,7 @@ int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *ch
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 	struct opk_resolver r = { .ctx = ctx, .set = set, .chip = chip, .profiler = profiler, .out = &resolved,
-		                  .check = true };
+		                  .seconds = OPK_EXPRESSION_SECONDS, .check = true };
 	int code;
 
 	fill(&r);

@@ -53,48 +53,78 @@ static void lose(struct opk_resolver *r, const struct opk_set_item *item)
 
 /* ---- patterns */
 
-static size_t add_matches(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item,
-                          const struct opk_pattern *pattern)
+/* What matches; false, with a problem told, where that can't be found. */
+static bool select_names(struct opk_resolver *r, struct opk_selection *out, const struct opk_pattern *pattern,
+                         const struct opk_place *place, const char *next(void *data), void *data)
 {
-	size_t found = 0;
+	const struct opk_names names = { next, data, &r->seconds };
 
-	for (size_t i = 0; i < opk_catalog_count(r->catalog) && !r->full; i++) {
-		const struct opk_metric *metric = opk_catalog_get(r->catalog, i);
-		char full[MAX_LENGTH];
-		size_t length = strlen(metric->name);
+	if (pattern->kind == OPK_PATTERN_REGEX && r->seconds <= 0)
+		return false;
+	return !opk_pattern_select(out, r->ctx, &r->problems, pattern, place, &names);
+}
 
-		if (!opk_pattern_may_match(pattern, metric->name) || length >= sizeof full)
+/* A chip's full names that may match. */
+struct full_names {
+	const struct opk_catalog *catalog;
+	const struct opk_pattern *pattern;
+	size_t metric, submetric;
+	char text[MAX_LENGTH];
+};
+
+static const char *next_full_name(void *data)
+{
+	struct full_names *names = data;
+
+	for (; names->metric < opk_catalog_count(names->catalog); names->metric++, names->submetric = 0) {
+		const struct opk_metric *metric = opk_catalog_get(names->catalog, names->metric);
+
+		if (!opk_pattern_may_match(names->pattern, metric->name))
 			continue;
-		memcpy(full, metric->name, length);
-		for (size_t j = 0; j < opk_catalog_submetric_count(r->catalog, metric); j++) {
-			const char *suffix = opk_catalog_submetric(r->catalog, metric, j).suffix;
+		while (names->submetric < opk_catalog_submetric_count(names->catalog, metric)) {
+			struct opk_submetric submetric =
+				opk_catalog_submetric(names->catalog, metric, names->submetric++);
 
-			if (strlen(suffix) >= sizeof full - length)
-				continue;
-			strcpy(full + length, suffix);
-			if (!opk_pattern_match(pattern, full))
-				continue;
-			found++;
-			add(r, e, item, full, OPK_NOT_DERIVED);
+			if (snprintf(names->text, MAX_LENGTH, "%s%s", metric->name, submetric.suffix) < MAX_LENGTH)
+				return names->text;
 		}
 	}
-	return found;
+	return NULL;
+}
+
+static void add_matches(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item,
+                        const struct opk_pattern *pattern, const struct opk_selection *selection)
+{
+	struct full_names names = { .catalog = r->catalog, .pattern = pattern };
+	const char *name;
+
+	for (size_t i = 0, found = 0; found < selection->count && !r->full && (name = next_full_name(&names)); i++)
+		if (i == selection->numbers[found]) {
+			add(r, e, item, name, OPK_NOT_DERIVED);
+			found++;
+		}
 }
 
 static void expand_pattern(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item,
                            const struct opk_pattern *pattern)
 {
+	opk_autoselection struct opk_selection selection = { 0 };
+	struct full_names names = { .pattern = pattern };
+
 	if (!opk_resolver_need_catalog(r))
 		return;
-	if (add_matches(r, e, item, pattern))
-		return;
-	if (item->optional || item->wrong) {
+	names.catalog = r->catalog;
+	if (!select_names(r, &selection, pattern, &item->what.place, next_full_name, &names)) {
+		lose(r, item);
+	} else if (selection.count) {
+		add_matches(r, e, item, pattern, &selection);
+	} else if (item->optional || item->wrong) {
 		opk_resolver_leave_out(r, pattern->text);
-		return;
-	}
-	lose(r, item);
+	} else {
+		lose(r, item);
 		opk_problems_add(&r->problems, &item->what.place, "%s has no metric that matches %.200s%s", r->chip,
 		                 pattern->text, r->profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
+	}
 }
 
 /* ---- names */
@@ -182,7 +212,7 @@ static void pass_over(struct opk_resolver *r, const char *name)
 static void expand_metric(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item)
 {
 	opk_autofree char *text = opk_symbols_substitute(&r->symbols, &r->problems, &item->what);
-	opk_autopattern struct opk_pattern pattern = { 0 };
+	struct opk_pattern pattern;
 
 	if (!applies(r, item))
 		pass_over(r, text);
@@ -212,17 +242,56 @@ static void expand(struct opk_resolver *r, const struct expansion *e, const stru
 
 /* ---- changes */
 
-/* How many derived metrics match that no list has named yet. */
-static size_t suppress(struct opk_resolver *r, const struct opk_pattern *pattern)
+/* The entries of a list, and behind them all derived metrics. */
+struct listed_names {
+	const struct opk_resolver *r;
+	const struct opk_entries *list;
+	size_t at;
+};
+
+static const char *next_listed_name(void *data)
+{
+	struct listed_names *names = data;
+	size_t i = names->at++, count = names->list->count;
+
+	if (i < count)
+		return names->list->items[i].name;
+	return i - count < names->r->symbols.derived_count ? names->r->symbols.derived[i - count].name.text : NULL;
+}
+
+/* An entry's short name is one of its names, too. */
+static size_t mark_label(const struct opk_entries *list, const char *text, bool *marked)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < r->symbols.derived_count; i++) {
-		if (!opk_pattern_match(pattern, r->symbols.derived[i].name.text))
-			continue;
-		r->suppressed[i] = true;
-		count++;
+	for (size_t i = 0; i < list->count; i++)
+		if (!marked[i] && list->items[i].label && !strcmp(list->items[i].label->text, text)) {
+			marked[i] = true;
+			count++;
+		}
+	return count;
+}
+
+/* Drops what is selected; derived metrics that no list has named yet are kept from being shown. */
+static size_t drop(struct opk_resolver *r, struct opk_entries *list, const struct opk_pattern *pattern,
+                   const struct opk_selection *selection)
+{
+	opk_autofree bool *marked = opk_alloc_array(list->count + 1, sizeof *marked);
+	size_t count = selection->count;
+
+	if (!marked) {
+		r->problems.no_memory = true;
+		return 0;
 	}
+	for (size_t i = 0; i < selection->count; i++)
+		if (selection->numbers[i] < list->count)
+			marked[selection->numbers[i]] = true;
+		else if (selection->numbers[i] - list->count < r->symbols.derived_count)
+			r->suppressed[selection->numbers[i] - list->count] = true;
+	if (pattern->kind == OPK_PATTERN_NAME)
+		count += mark_label(list, pattern->text, marked);
+	if (count)
+		opk_entries_drop(list, &r->problems, marked);
 	return count;
 }
 
@@ -243,14 +312,14 @@ static void tell_nothing(struct opk_resolver *r, const struct opk_entries *list,
 static void remove_one(struct opk_resolver *r, struct opk_entries *list, const struct opk_word *word)
 {
 	opk_autofree char *text = opk_symbols_substitute(&r->symbols, &r->problems, word);
-	opk_autopattern struct opk_pattern pattern = { 0 };
-	size_t count;
+	opk_autoselection struct opk_selection selection = { 0 };
+	struct listed_names names = { r, list, 0 };
+	struct opk_pattern pattern;
 
-	if (!text || !opk_pattern_init(&pattern, &r->problems, text, &word->place))
+	if (!text || !opk_pattern_init(&pattern, &r->problems, text, &word->place)
+	    || !select_names(r, &selection, &pattern, &word->place, next_listed_name, &names))
 		return;
-	count = opk_entries_remove(list, &r->problems, &pattern);
-	count += suppress(r, &pattern);
-	if (!count)
+	if (!drop(r, list, &pattern, &selection))
 		tell_nothing(r, list, word, text);
 }
 

@@ -35,6 +35,7 @@ struct opk_resolver {
 	bool lost;                        /* an entry whose error was told is in no list */
 	struct opk_strlist lost_labels;   /* of such entries */
 	bool check;                       /* for the errors alone, all of them */
+	double seconds;                   /* that are left for expressions; that none are was told */
 	struct opk_entries *lists, *list; /* one a set of the symbols, and the last */
 	bool *suppressed;                 /* one a derived metric: shown only where a list says so */
 	struct opk_derived_state *states; /* one a derived metric */

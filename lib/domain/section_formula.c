@@ -30,29 +30,27 @@ static void refuse(struct reader *r, const char *format, const char *text, size_
 	r->code = r->of->problem ? OPK_EINPUT : opk_nomem(r->ctx, "a formula");
 }
 
-/* The definition that holds on all chips of the formula; `word` need not end with a NUL. */
-static struct opk_definition *find(const struct reader *r, const char *word, size_t length)
+struct opk_definition *opk_definitions_find(const struct opk_definitions *all, const char *name)
 {
-	for (size_t i = 0; i < r->all->count; i++) {
-		struct opk_definition *item = &r->all->items[i];
+	size_t i;
 
-		if (!strncmp(item->name, word, length) && !item->name[length]
-		    && !(r->of->chips & ~item->chips))
-			return item;
-	}
-	return NULL;
+	return opk_index_find(&i, &all->names, name) ? &all->items[i] : NULL;
 }
 
-static bool is_metric(struct reader *r, const char *word, size_t length)
+/* The definition that holds on all chips of the formula. */
+static struct opk_definition *find(const struct reader *r, const char *name)
 {
-	opk_autofree char *name = opk_strndup(word, length);
-	struct opk_asked asked;
+	struct opk_definition *item = opk_definitions_find(r->all, name);
 
-	if (!name) {
-		r->code = opk_nomem(r->ctx, "a formula");
-		return false;
-	}
-	asked = opk_asked_name(name);
+	while (item && r->of->chips & ~item->chips)
+		item = item->same;
+	return item;
+}
+
+static bool is_metric(const char *name)
+{
+	struct opk_asked asked = opk_asked_name(name);
+
 	return !asked.reason && asked.name == name && opk_asked_has_rollup(name);
 }
 
@@ -66,9 +64,12 @@ static void put_operand(struct reader *r, const char *text, size_t length)
 
 static void put_name(struct reader *r, const char *word, size_t length)
 {
-	struct opk_definition *found = find(r, word, length);
+	opk_autofree char *name = opk_strndup(word, length);
+	struct opk_definition *found = name ? find(r, name) : NULL;
 
-	if (found && !found->busy && !found->formula && !found->problem)
+	if (!name)
+		r->code = opk_nomem(r->ctx, "a formula");
+	else if (found && !found->busy && !found->formula && !found->problem)
 		r->code = resolve_one(r->all, r->ctx, found);
 	if (r->code)
 		return;
@@ -76,9 +77,9 @@ static void put_name(struct reader *r, const char *word, size_t length)
 		refuse(r, found == r->of ? "needs itself" : "needs %s, which needs it", word, length);
 	else if (found && found->formula)
 		put_operand(r, found->short_name, strlen(found->short_name));
-	else if (!found && is_metric(r, word, length))
+	else if (!found && is_metric(name))
 		put_operand(r, word, length);
-	else if (!r->code)
+	else
 		refuse(r, "needs %s", word, length);
 }
 
@@ -199,14 +200,6 @@ static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx, struct 
 	return r.code == OPK_EINPUT ? OPK_OK : r.code;
 }
 
-static bool is_taken(const struct opk_definitions *all, const char *name)
-{
-	for (size_t i = 0; i < all->count; i++)
-		if (all->items[i].short_name && !strcmp(all->items[i].short_name, name))
-			return true;
-	return false;
-}
-
 /* "derived__l1tex__bytes.sum" -> "l1tex_bytes_sum", with a number behind it where that is taken. */
 static char *short_name(const struct opk_definitions *all, const char *name)
 {
@@ -226,7 +219,7 @@ static char *short_name(const struct opk_definitions *all, const char *name)
 	base[length] = '\0';
 	prefix = opk_is_digit(*base) || !*base || opk_formula_is_function(base) ? "m_" : "";
 	unique = opk_printf("%s%s", prefix, base);
-	for (size_t i = 2; unique && is_taken(all, unique); i++) {
+	for (size_t i = 2; unique && opk_index_find(NULL, &all->short_names, unique); i++) {
 		free(unique);
 		unique = opk_printf("%s%s_%zu", prefix, base, i);
 	}
@@ -245,15 +238,32 @@ int opk_definitions_add(struct opk_definitions *all, struct opk_ctx *ctx, const 
 	return OPK_OK;
 }
 
+/* Those of a name stay in their order. */
+static bool index_names(struct opk_definitions *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		struct opk_definition *item = &all->items[i];
+		size_t first = i;
+
+		item->short_name = short_name(all, item->name);
+		if (!item->short_name || !opk_index_add(&all->short_names, item->short_name, i, NULL)
+		    || !opk_index_add(&all->names, item->name, i, &first))
+			return false;
+		if (first == i)
+			continue;
+		for (item = &all->items[first]; item->same;)
+			item = item->same;
+		item->same = &all->items[i];
+	}
+	return true;
+}
+
 int opk_definitions_resolve(struct opk_definitions *all, struct opk_ctx *ctx)
 {
 	int code = OPK_OK;
 
-	for (size_t i = 0; i < all->count; i++) {
-		all->items[i].short_name = short_name(all, all->items[i].name);
-		if (!all->items[i].short_name)
-			return opk_nomem(ctx, "a formula");
-	}
+	if (!index_names(all))
+		return opk_nomem(ctx, "a formula");
 	for (size_t i = 0; !code && i < all->count; i++)
 		if (!all->items[i].formula && !all->items[i].problem)
 			code = resolve_one(all, ctx, &all->items[i]);
@@ -268,5 +278,7 @@ void opk_definitions_clear(struct opk_definitions *all)
 		free(all->items[i].problem);
 	}
 	free(all->items);
+	opk_index_clear(&all->names);
+	opk_index_clear(&all->short_names);
 	*all = (struct opk_definitions){ 0 };
 }

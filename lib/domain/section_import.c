@@ -86,20 +86,9 @@ static int put_sampled(struct importer *im, const struct request *request, const
 	return !code && left ? leave_out(im, request, "in a pass of PM sampling beyond the 16th") : code;
 }
 
-static int put_metric(struct importer *im, const struct request *request, const struct opk_asked *asked)
+static int put_metric(struct importer *im, const struct request *request, const struct opk_asked *asked,
+                      const char *name)
 {
-	opk_autofree char *pattern = asked->pattern ? opk_drafts_pattern(asked->name) : NULL;
-	const char *name = asked->pattern ? pattern : asked->name;
-	int code = OPK_OK;
-
-	if (!name)
-		return opk_nomem(im->drafts->ctx, "a metric set");
-	if (asked->breakdown)
-		code = opk_drafts_leave_out(im->drafts,
-		                            "the parts of a throughput, which is in the set itself; "
-		                            "offpeak describe lists them", request->name, NULL);
-	if (code)
-		return code;
 	return asked->profiler == OPK_PROFILER_PM
 	               ? put_sampled(im, request, name)
 	               : put(im, asked->device ? OPK_DRAFT_DEVICE : OPK_DRAFT_RANGE, request, name,
@@ -109,37 +98,21 @@ static int put_metric(struct importer *im, const struct request *request, const 
 /* A name that the section defines; `*found` where it does. */
 static int put_defined(struct importer *im, const struct request *request, bool *found)
 {
-	const struct opk_definitions *all = &im->definitions;
+	const struct opk_definition *item = opk_definitions_find(&im->definitions, request->name);
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < all->count; i++) {
-		const struct opk_definition *item = &all->items[i];
-
-		if (strcmp(item->name, request->name) != 0)
-			continue;
-		*found = true;
+	*found = item;
+	for (; !code && item; item = item->same)
 		if (item->formula && (item->chips & request->chips))
 			code = put(im, OPK_DRAFT_RANGE, request, item->short_name,
 			           item->chips & request->chips);
-	}
 	return code;
-}
-
-static int check_name(const struct importer *im, const struct request *request,
-                      const struct opk_asked *asked)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-
-	if (*asked->name && (asked->pattern || !asked->name[strspn(asked->name, letters)]))
-		return OPK_OK;
-	return opk_fail_at(im->drafts->ctx,
-	                   &opk_field_find(request->message, "Name", OPK_FIELD_STRING)->place,
-	                   "'%s' is no metric name", request->name);
 }
 
 static int ask(struct importer *im, const struct request *request)
 {
 	struct opk_asked asked = opk_asked_name(request->name);
+	opk_autofree char *name = NULL;
 	bool defined = false;
 	int code;
 
@@ -153,7 +126,8 @@ static int ask(struct importer *im, const struct request *request)
 		return code;
 	if (asked.reason)
 		return leave_out(im, request, asked.reason);
-	code = check_name(im, request, &asked);
+	code = opk_drafts_name(&name, im->drafts, &asked, request->name,
+	                       &opk_field_find(request->message, "Name", OPK_FIELD_STRING)->place);
 	if (code)
 		return code;
 	if (opk_field_find(request->message, "UserMetricExpr", OPK_FIELD_STRING))
@@ -165,7 +139,8 @@ static int ask(struct importer *im, const struct request *request)
 	if (!request->chips)
 		return leave_out(im, request, request->covered ? "others stand for it on all of its chips"
 		                                               : "for chips that are not known here");
-	return put_metric(im, request, &asked);
+	code = opk_drafts_leave_out_parts(im->drafts, &asked, request->name);
+	return code ? code : put_metric(im, request, &asked, name);
 }
 
 static bool is_option(const struct opk_field *field)

@@ -86,6 +86,7 @@ struct opk_asked opk_asked_name(const char *text)
 		return asked;
 	}
 	if (!strncmp(asked.name, "group:", 6)) {
+		asked.group = true;
 		asked.reason = reason_against(asked.name + 6);
 		asked.reason = asked.reason && strstr(asked.name, "__pcsamp_") ? asked.reason : built_in;
 		return asked;

@@ -12,6 +12,7 @@ struct opk_asked {
 	bool device;    /* by its unit it counts the whole device, and is collected apart from other metrics */
 	bool breakdown; /* "breakdown:": the constituents of this throughput are meant */
 	bool pattern;   /* "regex:": the name is a regular expression */
+	bool group;     /* "group:": a list of Nsight Compute's own */
 };
 
 struct opk_asked opk_asked_name(const char *text);

@@ -7,8 +7,7 @@
 #include "domain/symbols.h"
 #include "domain/suggest.h"
 
-/* Each pattern is tried on every name of a chip. */
-enum { MAX_PATTERNS = 200, MAX_CHANGES = 1000 };
+enum { MAX_CHANGES = 1000 };
 
 struct checker {
 	const struct opk_symbols *symbols;
@@ -16,14 +15,21 @@ struct checker {
 	struct opk_problems *problems;
 	size_t patterns;
 	bool too_much;
+	bool compile;
+	double seconds; /* that are left for expressions */
 };
 
-static void count_pattern(struct checker *c, const struct opk_pattern *pattern, const struct opk_place *place)
+static void check_pattern(struct checker *c, const struct opk_pattern *pattern, const struct opk_place *place)
 {
-	if (pattern->kind == OPK_PATTERN_NAME || c->patterns++ != MAX_PATTERNS)
+	if (pattern->kind == OPK_PATTERN_NAME || c->patterns > OPK_MAX_PATTERNS)
 		return;
-	opk_problems_add(c->problems, place, "more than %d patterns", MAX_PATTERNS);
-	c->too_much = true;
+	if (c->patterns++ == OPK_MAX_PATTERNS) {
+		opk_problems_add(c->problems, place, "more than %d patterns", OPK_MAX_PATTERNS);
+		c->too_much = true;
+	} else if (pattern->kind == OPK_PATTERN_REGEX && c->compile && c->seconds > 0) {
+		/* That no time is left is told once. */
+		opk_pattern_check(c->ctx, c->problems, pattern, place, &c->seconds);
+	}
 }
 
 /* "dram_bytes.sum" may have been "dram__bytes.sum". */
@@ -93,11 +99,11 @@ static void check_word(struct checker *c, const struct opk_set_item *item, const
 static void check_metric(struct checker *c, const struct opk_set_item *item)
 {
 	opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, &item->what);
-	opk_autopattern struct opk_pattern pattern = { 0 };
+	struct opk_pattern pattern;
 
 	if (!text || !opk_pattern_init(&pattern, c->problems, text, &item->what.place))
 		return;
-	count_pattern(c, &pattern, &item->what.place);
+	check_pattern(c, &pattern, &item->what.place);
 	if (pattern.kind != OPK_PATTERN_NAME && item->as.text)
 		opk_problems_add(c->problems, &item->as.place,
 		                 "a pattern may match several metrics, so 'as' can't name them");
@@ -108,7 +114,7 @@ static void check_metric(struct checker *c, const struct opk_set_item *item)
 static void check_candidate(struct checker *c, const struct opk_word *word)
 {
 	opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, word);
-	opk_autopattern struct opk_pattern pattern = { 0 };
+	struct opk_pattern pattern;
 
 	if (text && opk_pattern_init(&pattern, c->problems, text, &word->place)
 	    && (pattern.kind != OPK_PATTERN_NAME || !strstr(text, "__")))
@@ -145,16 +151,18 @@ static void check_change(struct checker *c, const struct opk_change *change)
 	for (size_t i = 0; i < change->remove.count; i++) {
 		const struct opk_word *word = &change->remove.items[i];
 		opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, word);
-		opk_autopattern struct opk_pattern pattern = { 0 };
+		struct opk_pattern pattern;
 
 		if (text && opk_pattern_init(&pattern, c->problems, text, &word->place))
-			count_pattern(c, &pattern, &word->place);
+			check_pattern(c, &pattern, &word->place);
 	}
 }
 
-bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems)
+bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
+                   bool compile)
 {
-	struct checker c = { .symbols = symbols, .ctx = ctx, .problems = problems };
+	struct checker c = { .symbols = symbols, .ctx = ctx, .problems = problems, .compile = compile,
+		             .seconds = OPK_EXPRESSION_SECONDS };
 
 	for (size_t i = 0; i < symbols->set_count; i++) {
 		const struct opk_set *set = symbols->sets[i];

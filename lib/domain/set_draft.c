@@ -9,7 +9,7 @@ bool opk_draft_init(struct opk_draft *draft, const char *name, const char *descr
 	*draft = (struct opk_draft){ .profiler = profiler, .claimed = opk_chips_all() };
 	draft->name = opk_strdup(name);
 	draft->description = opk_strdup(description);
-	return draft->name && draft->description && opk_draft_group(draft, "", "");
+	return draft->name && draft->description && opk_draft_enter(draft, "", "");
 }
 
 /* "${" is where a set's own parameters are put in. */
@@ -22,31 +22,30 @@ static char *copy_prose(const char *text)
 	return prose;
 }
 
-struct opk_draft_group *opk_draft_group(struct opk_draft *draft, const char *title, const char *text)
+bool opk_draft_enter(struct opk_draft *draft, const char *title, const char *text)
 {
 	struct opk_draft_group *group;
 
 	if (draft->group_count && !strcmp(draft->groups[draft->group_count - 1].title, title))
-		return &draft->groups[draft->group_count - 1];
+		return true;
 	if (!opk_grow(&draft->groups, &draft->group_capacity, draft->group_count, sizeof *group))
-		return NULL;
+		return false;
 	group = &draft->groups[draft->group_count++];
-	*group = (struct opk_draft_group){ .title = copy_prose(title), .text = copy_prose(text) };
+	*group = (struct opk_draft_group){ .title = copy_prose(title), .text = copy_prose(text),
+		                           .first = draft->metric_count };
 	if (group->title && group->text)
-		return group;
+		return true;
 	free(group->title);
 	free(group->text);
 	draft->group_count--;
-	return NULL;
+	return false;
 }
 
 struct opk_draft_metric *opk_draft_find(const struct opk_draft *draft, const char *name)
 {
-	for (size_t i = 0; i < draft->group_count; i++)
-		for (size_t k = 0; k < draft->groups[i].count; k++)
-			if (!strcmp(draft->groups[i].metrics[k].name, name))
-				return &draft->groups[i].metrics[k];
-	return NULL;
+	size_t i;
+
+	return opk_index_find(&i, &draft->names, name) ? &draft->metrics[i] : NULL;
 }
 
 /* NULL stays NULL. */
@@ -63,17 +62,19 @@ static void clear_metric(struct opk_draft_metric *metric)
 	free(metric->comment);
 }
 
-bool opk_draft_add(struct opk_draft_group *group, const struct opk_draft_metric *metric)
+bool opk_draft_add(struct opk_draft *draft, const struct opk_draft_metric *metric)
 {
 	struct opk_draft_metric *added;
 
-	if (!opk_grow(&group->metrics, &group->capacity, group->count, sizeof *added))
+	if (!opk_grow(&draft->metrics, &draft->metric_capacity, draft->metric_count, sizeof *added))
 		return false;
-	added = &group->metrics[group->count];
+	added = &draft->metrics[draft->metric_count];
 	*added = (struct opk_draft_metric){ .chips = metric->chips, .optional = metric->optional };
 	if (copy(&added->name, metric->name) && copy(&added->label, metric->label)
-	    && copy(&added->comment, metric->comment)) {
-		group->count++;
+	    && copy(&added->comment, metric->comment)
+	    && opk_index_add(&draft->names, added->name, draft->metric_count, NULL)) {
+		draft->metric_count++;
+		draft->groups[draft->group_count - 1].count++;
 		return true;
 	}
 	clear_metric(added);
@@ -118,17 +119,10 @@ bool opk_draft_leave_out(struct opk_draft *draft, const char *reason, const char
 {
 	struct opk_draft_reason *under = reason_of(draft, reason);
 
-	return under
-	       && (opk_strlist_contains(&under->names, name) || opk_strlist_add(&under->names, name));
-}
-
-size_t opk_draft_metric_count(const struct opk_draft *draft)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < draft->group_count; i++)
-		count += draft->groups[i].count;
-	return count;
+	if (!under || opk_index_find(NULL, &under->known, name))
+		return under;
+	return opk_strlist_add(&under->names, name)
+	       && opk_index_add(&under->known, under->names.items[under->names.count - 1], 0, NULL);
 }
 
 size_t opk_draft_left_out_count(const struct opk_draft *draft)
@@ -140,19 +134,14 @@ size_t opk_draft_left_out_count(const struct opk_draft *draft)
 	return count;
 }
 
-static void clear_group(struct opk_draft_group *group)
-{
-	for (size_t i = 0; i < group->count; i++)
-		clear_metric(&group->metrics[i]);
-	free(group->metrics);
-	free(group->title);
-	free(group->text);
-}
-
 void opk_draft_clear(struct opk_draft *draft)
 {
-	for (size_t i = 0; i < draft->group_count; i++)
-		clear_group(&draft->groups[i]);
+	for (size_t i = 0; i < draft->metric_count; i++)
+		clear_metric(&draft->metrics[i]);
+	for (size_t i = 0; i < draft->group_count; i++) {
+		free(draft->groups[i].title);
+		free(draft->groups[i].text);
+	}
 	for (size_t i = 0; i < draft->formula_count; i++) {
 		free(draft->formulas[i].name);
 		free(draft->formulas[i].formula);
@@ -160,7 +149,10 @@ void opk_draft_clear(struct opk_draft *draft)
 	for (size_t i = 0; i < draft->reason_count; i++) {
 		free(draft->reasons[i].reason);
 		opk_strlist_clear(&draft->reasons[i].names);
+		opk_index_clear(&draft->reasons[i].known);
 	}
+	free(draft->metrics);
+	opk_index_clear(&draft->names);
 	free(draft->groups);
 	free(draft->formulas);
 	free(draft->reasons);

@@ -4,6 +4,7 @@
 #define OPK_SET_DRAFT_H
 
 #include "base/buf.h"
+#include "base/index.h"
 #include "domain/chip_mask.h"
 
 struct opk_draft_metric {
@@ -14,11 +15,10 @@ struct opk_draft_metric {
 	bool optional;
 };
 
-/* A heading with its metrics. */
+/* A heading over some metrics that follow each other. */
 struct opk_draft_group {
 	char *title, *text; /* "": none */
-	struct opk_draft_metric *metrics;
-	size_t count, capacity;
+	size_t first, count;
 };
 
 struct opk_draft_formula {
@@ -29,6 +29,7 @@ struct opk_draft_formula {
 struct opk_draft_reason {
 	char *reason;
 	struct opk_strlist names;
+	struct opk_index known; /* of the names */
 };
 
 struct opk_draft {
@@ -37,6 +38,9 @@ struct opk_draft {
 	enum opk_profiler profiler;
 	struct opk_strlist chips; /* claims; none: all chips */
 	opk_chip_mask claimed;    /* what is for these needs no condition */
+	struct opk_draft_metric *metrics;
+	size_t metric_count, metric_capacity;
+	struct opk_index names; /* to the metrics */
 	struct opk_draft_group *groups;
 	size_t group_count, group_capacity;
 	struct opk_draft_formula *formulas;
@@ -48,16 +52,15 @@ struct opk_draft {
 /* All false when out of memory; texts are copied. */
 bool opk_draft_init(struct opk_draft *draft, const char *name, const char *description,
                     enum opk_profiler profiler);
-/* The last group if that has this title, else one more: metrics stay in their order. NULL when out of memory. */
-struct opk_draft_group *opk_draft_group(struct opk_draft *draft, const char *title, const char *text);
+/* Goes on in the last group if that has this title, else in one more: metrics stay in their order. */
+bool opk_draft_enter(struct opk_draft *draft, const char *title, const char *text);
 /* The metric of that name, wherever it is; NULL: there is none. */
 struct opk_draft_metric *opk_draft_find(const struct opk_draft *draft, const char *name);
-/* One that is not there yet. */
-bool opk_draft_add(struct opk_draft_group *group, const struct opk_draft_metric *metric);
+/* One that is not there yet, into the last group. */
+bool opk_draft_add(struct opk_draft *draft, const struct opk_draft_metric *metric);
 bool opk_draft_add_formula(struct opk_draft *draft, const char *name, const char *formula);
 /* Once for each name and reason. */
 bool opk_draft_leave_out(struct opk_draft *draft, const char *reason, const char *name);
-size_t opk_draft_metric_count(const struct opk_draft *draft);
 size_t opk_draft_left_out_count(const struct opk_draft *draft);
 void opk_draft_clear(struct opk_draft *draft);
 

@@ -7,6 +7,7 @@
 #include "base/ascii.h"
 #include "base/ctx.h"
 #include "domain/chip.h"
+#include "domain/expression.h"
 
 enum { MAX_FILE = 8 << 20, MAX_ASKED = 50000, MAX_METRICS = 10000 };
 
@@ -28,17 +29,17 @@ int opk_drafts_put(struct opk_drafts *drafts, size_t which, const char *title, c
 {
 	struct opk_draft *draft = &drafts->drafts[which];
 	struct opk_draft_metric *found = opk_draft_find(draft, metric->name);
-	struct opk_draft_group *group;
 
 	if (found) {
 		found->chips |= metric->chips;
 		return OPK_OK;
 	}
-	if (opk_draft_metric_count(draft) >= MAX_METRICS)
+	if (draft->metric_count >= MAX_METRICS)
 		return opk_fail(drafts->ctx, OPK_EINPUT, "%s: more than %d metrics", drafts->path,
 		                MAX_METRICS);
-	group = opk_draft_group(draft, title, text);
-	return group && opk_draft_add(group, metric) ? OPK_OK : opk_nomem(drafts->ctx, "a metric set");
+	return opk_draft_enter(draft, title, text) && opk_draft_add(draft, metric)
+	               ? OPK_OK
+	               : opk_nomem(drafts->ctx, "a metric set");
 }
 
 int opk_drafts_leave_out(struct opk_drafts *drafts, const char *reason, const char *name,
@@ -50,15 +51,6 @@ int opk_drafts_leave_out(struct opk_drafts *drafts, const char *reason, const ch
 	return text && opk_draft_leave_out(&drafts->left, reason, text)
 	               ? OPK_OK
 	               : opk_nomem(drafts->ctx, "a metric set");
-}
-
-char *opk_drafts_pattern(const char *expression)
-{
-	size_t length = strlen(expression);
-
-	/* Nsight Compute's match a part of the name, ours the whole. */
-	return *expression == '^' && expression[length - 1] == '$' ? opk_printf("/%s/", expression)
-	                                                           : opk_printf("/.*(%s).*/", expression);
 }
 
 /* The first character that is neither a blank nor in a comment. */
@@ -100,7 +92,7 @@ static size_t largest(const struct opk_drafts *drafts)
 	size_t best = 0;
 
 	for (size_t i = 1; i < OPK_DRAFTS; i++)
-		if (opk_draft_metric_count(&drafts->drafts[i]) > opk_draft_metric_count(&drafts->drafts[best]))
+		if (drafts->drafts[i].metric_count > drafts->drafts[best].metric_count)
 			best = i;
 	return best;
 }
@@ -133,9 +125,8 @@ static bool add_claims(struct opk_draft *draft)
 {
 	opk_chip_mask chips = 0;
 
-	for (size_t i = 0; i < draft->group_count; i++)
-		for (size_t k = 0; k < draft->groups[i].count; k++)
-			chips |= draft->groups[i].metrics[k].chips;
+	for (size_t i = 0; i < draft->metric_count; i++)
+		chips |= draft->metrics[i].chips;
 	draft->claimed = chips;
 	return chips == opk_chips_all() || opk_chip_mask_names(&draft->chips, chips);
 }
@@ -164,7 +155,7 @@ static int write_set(struct opk_set_import *import, struct opk_drafts *drafts, s
 	set->name = opk_strdup(draft->name);
 	set->suffix = opk_take(suffix);
 	set->profiler = draft->profiler;
-	set->metric_count = opk_draft_metric_count(draft);
+	set->metric_count = draft->metric_count;
 	set->left_out_count = opk_draft_left_out_count(draft);
 	set->yaml = buf.failed ? NULL : (const char *)opk_take(buf.data);
 	return set->name && set->suffix && set->yaml ? OPK_OK : opk_nomem(drafts->ctx, "a metric set");
@@ -184,14 +175,14 @@ static int write_sets(struct opk_set_import *import, struct opk_drafts *drafts)
 	size_t first = largest(drafts);
 	int code;
 
-	if (!opk_draft_metric_count(&drafts->drafts[first]))
+	if (!drafts->drafts[first].metric_count)
 		return opk_fail(drafts->ctx, OPK_EFAILED,
 		                "%s: there is no metric of the hardware's in it (%zu others)", drafts->path,
 		                opk_draft_left_out_count(&drafts->left));
 	give_reasons(&drafts->drafts[first], &drafts->left);
 	code = write_set(import, drafts, first, true);
 	for (size_t i = 0; !code && i < OPK_DRAFTS; i++)
-		if (i != first && opk_draft_metric_count(&drafts->drafts[i]))
+		if (i != first && drafts->drafts[i].metric_count)
 			code = write_set(import, drafts, i, false);
 	return code;
 }
@@ -200,18 +191,19 @@ static int import_file(struct opk_set_import *import, struct opk_drafts *drafts)
 {
 	opk_auto(opk_source) struct opk_source *source = NULL;
 	opk_autofree void *text = NULL;
-	size_t size = 0;
+	size_t size = 0, mark; /* of UTF-8, as some editors write it */
 	int code = opk_read_file(&text, &size, drafts->ctx, drafts->path);
 
 	if (code)
 		return code;
 	if (size > MAX_FILE)
 		return opk_fail(drafts->ctx, OPK_EINPUT, "%s: more than %d bytes", drafts->path, MAX_FILE);
-	source = opk_source_new(drafts->path, text, size);
+	mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+	source = opk_source_new(drafts->path, (char *)text + mark, size - mark);
 	if (!source)
 		return opk_nomem(drafts->ctx, "a section");
-	code = is_section(drafts->path, text, size) ? opk_section_import(drafts, source)
-	                                            : opk_list_import(drafts, source);
+	code = is_section(drafts->path, source->text, source->size) ? opk_section_import(drafts, source)
+	                                                            : opk_list_import(drafts, source);
 	return code ? code : write_sets(import, drafts);
 }
 
@@ -222,6 +214,7 @@ static int init_drafts(struct opk_drafts *drafts, struct opk_ctx *ctx, const cha
 
 	drafts->ctx = ctx;
 	drafts->path = path;
+	drafts->seconds = OPK_EXPRESSION_SECONDS;
 	drafts->source = slash ? slash + 1 : path;
 	for (size_t i = 0; good && i < OPK_DRAFTS; i++)
 		good = opk_draft_init(&drafts->drafts[i], "", "",
@@ -295,7 +288,7 @@ int opk_single_pass_set_yaml(char **out, struct opk_ctx *ctx, const struct opk_s
 	                           opk_printf("A single-pass set of %s (%s), by offpeak sets --single-pass.",
 	                                      upper, opk_single_pass_origin_name(set->origin)));
 	for (size_t i = 0; good && i < set->metric_count; i++)
-		good = opk_draft_add(draft.groups, &(struct opk_draft_metric){ .name = (char *)set->metrics[i],
+		good = opk_draft_add(&draft, &(struct opk_draft_metric){ .name = (char *)set->metrics[i],
 		                                                               .chips = opk_chips_all() });
 	for (size_t i = 0; good && i < set->left_out_count; i++)
 		good = opk_draft_leave_out(&draft, "what does not fit beside the metrics above",

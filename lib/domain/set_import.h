@@ -4,6 +4,7 @@
 #define OPK_SET_IMPORT_H
 
 #include "base/source.h"
+#include "domain/section_name.h"
 #include "domain/set_draft.h"
 
 struct opk_ctx;
@@ -29,6 +30,8 @@ struct opk_drafts {
 	struct opk_draft drafts[OPK_DRAFTS];
 	struct opk_draft left; /* only what was left out, of all sets */
 	size_t asked;          /* metrics so far, with those that come again */
+	size_t patterns;       /* of these */
+	double seconds;        /* that are left for expressions */
 };
 
 /* Counts one more metric; OPK_EINPUT where there are too many. */
@@ -39,8 +42,14 @@ int opk_drafts_put(struct opk_drafts *drafts, size_t which, const char *title, c
 /* "name (label)" under a reason; the label may be NULL. */
 int opk_drafts_leave_out(struct opk_drafts *drafts, const char *reason, const char *name,
                          const char *label);
-/* "regex:" as the language of sets has it; free(). */
-char *opk_drafts_pattern(const char *expression);
+/*
+ * What the set has for what was asked for as `text` at that place, free(): the name itself, an expression, or for a base
+ * metric another one for its first submetrics. OPK_EINPUT, at the place: no set could have it.
+ */
+int opk_drafts_name(char **out, struct opk_drafts *drafts, const struct opk_asked *asked, const char *text,
+                    const struct opk_place *place);
+/* A throughput's parts, where these were asked for. */
+int opk_drafts_leave_out_parts(struct opk_drafts *drafts, const struct opk_asked *asked, const char *text);
 
 int opk_section_import(struct opk_drafts *drafts, const struct opk_source *source);
 int opk_list_import(struct opk_drafts *drafts, const struct opk_source *source);

@@ -22,24 +22,36 @@ static bool is_name(const char *text)
 	return strlen(text) <= LONGEST_SHORT_NAME && opk_set_is_name(text) && !opk_formula_is_function(text);
 }
 
-/* A label that is a name, and this metric's alone. Patterns have no short name, and formulas are names themselves. */
-static bool has_short_name(const struct opk_draft *draft, const struct opk_draft_metric *named)
+/* What stands in the set, and what of it stands there twice. */
+struct names {
+	struct opk_index known, again;
+};
+
+static void add_name(struct names *names, struct opk_buf *out, const char *name)
 {
-	const char *label = named->label;
-	size_t count = 0;
+	struct opk_index *to = opk_index_find(NULL, &names->known, name) ? &names->again : &names->known;
 
-	if (!label || !is_name(label) || *named->name == '/' || !strstr(named->name, "__"))
-		return false;
+	out->failed |= !opk_index_add(to, name, 0, NULL);
+}
+
+static void collect_names(struct names *names, struct opk_buf *out, const struct opk_draft *draft)
+{
 	for (size_t i = 0; i < draft->formula_count; i++)
-		count += !strcmp(draft->formulas[i].name, label);
-	for (size_t i = 0; i < draft->group_count; i++)
-		for (size_t k = 0; k < draft->groups[i].count; k++) {
-			const struct opk_draft_metric *metric = &draft->groups[i].metrics[k];
+		add_name(names, out, draft->formulas[i].name);
+	for (size_t i = 0; i < draft->metric_count; i++) {
+		add_name(names, out, draft->metrics[i].name);
+		if (draft->metrics[i].label)
+			add_name(names, out, draft->metrics[i].label);
+	}
+}
 
-			count += metric->label && !strcmp(metric->label, label);
-			count += !strcmp(metric->name, label);
-		}
-	return count == 1;
+/* A label that is a name, and this metric's alone. Patterns have no short name, and formulas are names themselves. */
+static bool has_short_name(const struct names *names, const struct opk_draft_metric *metric)
+{
+	const char *label = metric->label;
+
+	return label && is_name(label) && *metric->name != '/' && strstr(metric->name, "__")
+	       && !opk_index_find(NULL, &names->again, label);
 }
 
 /* A condition by the shorter list; one that is open to chips to come has to name those that it is not for. */
@@ -57,9 +69,9 @@ static void put_chips(struct opk_buf *out, size_t indent, opk_chip_mask chips)
 }
 
 static void put_metric(struct opk_buf *out, size_t indent, const struct opk_draft *draft,
-                       const struct opk_draft_metric *metric)
+                       const struct names *names, const struct opk_draft_metric *metric)
 {
-	bool named = has_short_name(draft, metric);
+	bool named = has_short_name(names, metric);
 	bool everywhere = metric->chips == opk_chips_all() || metric->chips == draft->claimed;
 	bool bare = !named && !metric->optional && everywhere;
 
@@ -85,7 +97,7 @@ static void put_metric(struct opk_buf *out, size_t indent, const struct opk_draf
 	}
 }
 
-static void put_group(struct opk_buf *out, const struct opk_draft *draft,
+static void put_group(struct opk_buf *out, const struct opk_draft *draft, const struct names *names,
                       const struct opk_draft_group *group)
 {
 	bool titled = *group->title;
@@ -99,7 +111,7 @@ static void put_group(struct opk_buf *out, const struct opk_draft *draft,
 		opk_buf_add_text(out, "    metrics:\n");
 	}
 	for (size_t i = 0; i < group->count; i++)
-		put_metric(out, titled ? 6 : 2, draft, &group->metrics[i]);
+		put_metric(out, titled ? 6 : 2, draft, names, &draft->metrics[group->first + i]);
 }
 
 static void put_formulas(struct opk_buf *out, const struct opk_draft *draft)
@@ -137,6 +149,9 @@ static void put_reasons(struct opk_buf *out, const struct opk_draft *draft)
 
 void opk_draft_write(struct opk_buf *out, const struct opk_draft *draft)
 {
+	struct names names = { 0 };
+
+	collect_names(&names, out, draft);
 	for (size_t i = 0; i < draft->comments.count; i++)
 		put_line(out, 0, draft->comments.items[i]);
 	opk_yaml_put_prose(out, 0, "name", draft->name);
@@ -149,9 +164,11 @@ void opk_draft_write(struct opk_buf *out, const struct opk_draft *draft)
 		opk_buf_add_text(out, "\n");
 	}
 	put_formulas(out, draft);
-	if (opk_draft_metric_count(draft))
+	if (draft->metric_count)
 		opk_buf_add_text(out, "metrics:\n");
 	for (size_t i = 0; i < draft->group_count; i++)
-		put_group(out, draft, &draft->groups[i]);
+		put_group(out, draft, &names, &draft->groups[i]);
 	put_reasons(out, draft);
+	opk_index_clear(&names.known);
+	opk_index_clear(&names.again);
 }

@@ -64,9 +64,10 @@ char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_probl
 size_t opk_symbols_written_at(const struct opk_symbols *symbols, const char *written, size_t offset);
 
 /*
- * Of set_check.c: entries and changes, as far as they can be judged without a chip. False where there is too much to
- * be tried on one.
+ * Of set_check.c: entries and changes, as far as they can be judged without a chip. Regular expressions are compiled
+ * if wished; else who matches them finds what is wrong with them. False where there is too much to be tried on a chip.
  */
-bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems);
+bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
+                   bool compile);
 
 #endif

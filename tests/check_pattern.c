@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Names, globs and regular expressions: what they match, and that none takes for ever. */
+#include "domain/pattern.h"
+
+#include <time.h>
+
+#include "testing.h"
+
+static const char *const names[] = {
+	"dram__bytes.sum", "dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_sectors.avg", "dram", "a)(b",
+};
+
+struct walk {
+	size_t at, times; /* so often all names come */
+};
+
+static const char *next(void *data)
+{
+	struct walk *walk = data;
+
+	return walk->at < COUNT(names) * walk->times ? names[walk->at++ % COUNT(names)] : NULL;
+}
+
+/* The numbers of what matches with a blank behind each; what is wrong with the pattern, instead. */
+static const char *selected(struct opk_ctx *ctx, const char *text, size_t times, double *seconds)
+{
+	static char out[1024];
+	opk_autoproblems struct opk_problems problems = { 0 };
+	opk_autoselection struct opk_selection selection = { 0 };
+	struct opk_place nowhere = { 0 };
+	struct opk_pattern pattern;
+	struct walk walk = { .times = times };
+	int code = OPK_EUSAGE;
+
+	out[0] = '\0';
+	if (opk_pattern_init(&pattern, &problems, text, &nowhere))
+		code = opk_pattern_select(&selection, ctx, &problems, &pattern, &nowhere,
+		                          &(struct opk_names){ next, &walk, seconds });
+	ck_assert_uint_eq(problems.count, code != OPK_OK);
+	for (size_t i = 0; i < selection.count; i++)
+		sprintf(out + strlen(out), "%zu ", selection.numbers[i]);
+	if (code)
+		snprintf(out, sizeof out, "%s", problems.items[0].message);
+	return out;
+}
+
+START_TEST(matches)
+{
+	static const struct {
+		struct here here;
+		const char *text, *wanted;
+	} rows[] = {
+		{ HERE, "dram__bytes.sum", "0 " },
+		{ HERE, "dram__bytes", "" },
+		{ HERE, "dram__bytes*.sum", "0 1 2 " },
+		{ HERE, "*", "0 1 2 3 4 5 " },
+		/* Of the whole name, also with several cases or anchors. */
+		{ HERE, "/dram/", "4 " },
+		{ HERE, "/dram__.*/", "0 1 2 " },
+		{ HERE, "/dram__bytes_(read|write)\\.sum/", "1 2 " },
+		{ HERE, "/dram|lts__t_sectors\\.avg/", "3 4 " },
+		{ HERE, "/lts.*|dram__bytes.sum/", "0 3 " },
+		{ HERE, "/^dram$/", "4 " },
+		{ HERE, "/dram_*bytes.sum/", "0 " },
+		{ HERE, "/dram_{2}bytes.sum/", "0 " },
+		{ HERE, "/drame?/", "4 " },
+		{ HERE, "/[^)]\\)\\([[:alpha:]]/", "5 " },
+		{ HERE, "/a[)](.b|x)/", "5 " },
+		{ HERE, "/none/", "" },
+		/* What is none. */
+		{ HERE, "/a(/", "regular expression /a(/: Unmatched ( or \\(" },
+		{ HERE, "/a)(b/", "regular expression /a)(b/: a ')' closes nothing" },
+		{ HERE, "/(a)\\1/", "back-references are not allowed in regular expressions" },
+		{ HERE, "/a{99999}/", "regular expression /a{99999}/: Regular expression too big" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		double seconds = OPK_EXPRESSION_SECONDS;
+		const char *got = selected(ctx, rows[i].text, 1, &seconds);
+
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got %s", got);
+		ck_row(&rows[i], seconds > OPK_EXPRESSION_SECONDS - 1, "%f s are left", seconds);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Whole branches of a catalog are passed over by what their names begin with. */
+START_TEST(beginnings)
+{
+	static const struct {
+		struct here here;
+		const char *text, *beginning;
+		bool may;
+	} rows[] = {
+		{ HERE, "dram__*", "dram__bytes", true },
+		{ HERE, "dram__*", "lts__t", false },
+		{ HERE, "/dram__bytes\\.sum/", "dram__bytes", true },
+		{ HERE, "/dram__bytes\\.sum/", "dram__byte", true },
+		{ HERE, "/dram__bytes\\.sum/", "dram__reads", false },
+		{ HERE, "/dram__(a|b)/", "dram__x", true },
+		{ HERE, "/dram__(a|b)/", "lts__a", false },
+		{ HERE, "/dram__a|lts__b/", "lts__b", true },
+		{ HERE, "/dram__a(b)|lts__b/", "lts__b", true },
+		{ HERE, "/dram__a[|]/", "lts__b", false },
+		{ HERE, "/dram__a\\|/", "lts__b", false },
+		{ HERE, "/dram__ab*/", "dram__a", true },
+		{ HERE, "/dram__ab?c/", "dram__ac", true },
+		{ HERE, "/dram__ab{0,1}c/", "dram__ac", true },
+		{ HERE, "/dram__ab+c/", "dram__ac", false },
+		{ HERE, "/.*/", "a", true },
+	};
+	opk_autoproblems struct opk_problems problems = { 0 };
+	struct opk_place nowhere = { 0 };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_pattern pattern;
+
+		ck_row(&rows[i], opk_pattern_init(&pattern, &problems, rows[i].text, &nowhere), "no pattern");
+		ck_row(&rows[i], opk_pattern_may_match(&pattern, rows[i].beginning) == rows[i].may, "wrong");
+	}
+}
+END_TEST
+
+/* Neither compiling nor matching takes longer than all expressions of a set may, and then the time is gone. */
+START_TEST(no_pattern_takes_for_ever)
+{
+	static const char *const rows[] = {
+		"/(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*"
+		"(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*/",
+		"/.*/", /* over more names than there can be */
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		double seconds = 1.5;
+		time_t before = time(NULL);
+
+		ck_assert_ptr_nonnull(strstr(selected(ctx, rows[i], SIZE_MAX / COUNT(names), &seconds),
+		                             "with this the expressions of a set take more than 5 seconds"));
+		ck_assert(seconds == 0);
+		/* A machine may have others to serve, but thirty seconds are the most. */
+		ck_assert_int_lt(time(NULL) - before, 35);
+		ck_assert_ptr_nonnull(strstr(selected(ctx, "/dram/", 1, &seconds), "more than 5 seconds"));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+#ifndef __SANITIZE_ADDRESS__
+START_TEST(no_pattern_takes_all_memory)
+{
+	struct opk_ctx *ctx = new_ctx();
+	double seconds = OPK_EXPRESSION_SECONDS;
+
+	ck_assert_ptr_nonnull(strstr(selected(ctx, "/(((a{1,99}){1,99}){1,99}){1,99}/", 1, &seconds), "256 MB"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+#endif
+
+int main(void)
+{
+	Suite *suite = suite_create("pattern");
+	TCase *tests = tcase_create("pattern");
+
+	suite_add_tcase(suite, tests);
+	tcase_set_timeout(tests, 120);
+	tcase_add_test(tests, matches);
+	tcase_add_test(tests, beginnings);
+	tcase_add_test(tests, no_pattern_takes_for_ever);
+#ifndef __SANITIZE_ADDRESS__
+	tcase_add_test(tests, no_pattern_takes_all_memory);
+#endif
+	return run_suite(suite);
+}
