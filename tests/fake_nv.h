@@ -54,7 +54,7 @@ struct fake_nv {
 	/* What HostInitialize does with a counter-availability image. */
 	enum fake_deed availability_deed;
 	/* Objects that were made and not given back. */
-	int hosts, evaluators, builders, schedulers;
+	int hosts, evaluators, builders, schedulers, combiners;
 	unsigned needless_passes; /* of CUPTI's plans */
 	unsigned added_cost, added_passes; /* of an image in the making */
 	bool scheduler_open; /* a pass group of all domains was begun */
@@ -73,6 +73,7 @@ struct fake_nv {
 	/* What evaluation does once it comes to this range. */
 	enum fake_deed evaluate_deed;
 	size_t evaluate_at;
+	enum fake_deed sum_deed; /* what the combiner does with a range */
 	double nan_or_inf; /* value of the first metric in range evaluate_at, if not 0 */
 };
 
