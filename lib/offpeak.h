@@ -795,6 +795,7 @@ struct opk_range {
 	uint32_t process;          /* pid */
 	uint32_t group;            /* whose counters it has, from 1; 0: the whole set's */
 	int32_t rank;              /* of an MPI or torchrun job; -1 where unknown */
+	uint64_t count;            /* ranges that were summed to this one: opk_sum(); 0: it is one */
 };
 /* *count is 0 where the file has no range table. */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
