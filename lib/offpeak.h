@@ -1028,6 +1028,52 @@ struct opk_import_options {
 int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
                const struct opk_import_options *options, const char *path);
 
+/* ---- images worked on ------------------------------------------------------------------- */
+
+/*
+ * What follows makes new counter data images of ranges of others, by PerfWorks' combiner
+ * (NVPW_CounterDataCombiner_*): in a child process, once every checksum was verified, as evaluation does.
+ */
+struct opk_image_options {
+	size_t size;
+	unsigned timeout_s; /* give up after so long without progress; 0: 30 */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
+};
+
+/*
+ * A copy of a recording in which each counter data image has as many slots as ranges or samples; values are the same
+ * bit for bit, and all else is as it was. An image that would not be smaller stays.
+ */
+int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const struct opk_image_options *options,
+             const char *path);
+
+/* Ranges that share a key. */
+struct opk_piece {
+	const char *name;       /* "" where they have different ones */
+	struct opk_range range; /* what they have in common; what they differ in is as unknown */
+	bool many_streams;      /* `range.stream` can't say that it is unknown */
+	uint64_t rows;          /* so many ranges or samples */
+};
+
+/*
+ * A recording as several: what each will have. `by` is a key, of name, kernel, shape, nvtx, device and rank one word
+ * or several with ',' between; or "segment": one a counter data image; or a number: so many ranges each, in order.
+ * `file` must outlive the result. Images of samples stay whole, for the combiner can't divide them: where samples of
+ * one image would go into several parts, that is OPK_EUSAGE, as are more than 500 parts.
+ */
+struct opk_split;
+int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file, const char *by,
+                  const struct opk_image_options *options);
+void opk_split_free(struct opk_split *split);
+size_t opk_split_count(const struct opk_split *split);
+const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i);
+/*
+ * Writes one recording a part, which together are the whole; all of them or none. What the collector counted goes
+ * into the first, so that it is there once when they are merged again.
+ */
+int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths);
+
 /* ---- rows out --------------------------------------------------------------------------- */
 
 enum opk_format { OPK_TABLE, OPK_CSV, OPK_JSON, OPK_NDJSON };

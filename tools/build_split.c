@@ -2,30 +2,16 @@
 #include "build_split.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "build_report.h"
+#include "common/numbered.h"
 
 struct split_files {
 	struct opk_writer **writers;
 	char **paths;
 	size_t count;
 };
-
-/* "dir/out.opk" and 2: "dir/out-2.opk". */
-static char *numbered(const char *output, size_t number)
-{
-	const char *slash = strrchr(output, '/');
-	const char *name = slash ? slash + 1 : output;
-	const char *dot = strrchr(name, '.');
-	char *path;
-
-	if (!dot || dot == name)
-		dot = name + strlen(name);
-	return asprintf(&path, "%.*s-%zu%s", (int)(dot - output), output, number, dot) < 0 ? NULL
-	                                                                                  : path;
-}
 
 /* Under temporary names. */
 static int begin_files(struct app *app, struct split_files *files, const struct opk_plan_split *split,
@@ -41,7 +27,7 @@ static int begin_files(struct app *app, struct split_files *files, const struct 
 	while (!code && files->count < count) {
 		size_t i = files->count++;
 
-		files->paths[i] = numbered(output, i + 1);
+		files->paths[i] = numbered_path(output, i + 1);
 		if (!files->paths[i])
 			return app_error(app, OPK_EFAILED, "out of memory");
 		code = opk_build_begin(&files->writers[i], app->ctx, opk_plan_split_get(split, i),
