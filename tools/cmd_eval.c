@@ -5,11 +5,12 @@
 
 #include "commands.h"
 #include "common/raw_args.h"
+#include "eval_aggregate.h"
 #include "eval_rows.h"
 
 struct eval_args {
 	struct raw_args raw;
-	const char *layout, *first_sample, *join, *launch_columns;
+	const char *layout, *first_sample, *join, *launch_columns, *aggregate;
 	bool allow_incomplete;
 };
 
@@ -22,6 +23,8 @@ static const struct option_spec specs[] = {
 	  OPTION_TEXT, offsetof(struct eval_args, join) },
 	{ "launch-columns", 0, "basic|all", "basic (default), or all that is known of each launch",
 	  OPTION_TEXT, offsetof(struct eval_args, launch_columns) },
+	{ "aggregate", 0, "KEY", "statistics of ranges that share it: name, kernel, device and others",
+	  OPTION_TEXT, offsetof(struct eval_args, aggregate) },
 	{ "allow-incomplete", 0, NULL, "evaluate what a cut-off recording still holds", OPTION_FLAG,
 	  offsetof(struct eval_args, allow_incomplete) },
 	RAW_OPTIONS(struct eval_args, raw),
@@ -51,6 +54,23 @@ static int check_shape(struct app *app, const struct eval_args *args, struct eva
 		code = choose(single, app, "--join", args->join, joins);
 	return code ? code : choose(&rows->launches.all, app, "--launch-columns",
 	                            args->launch_columns, columns);
+}
+
+/* A row a group and metric needs no rows of ranges, and no bare image has groups. */
+static int check_aggregate(struct app *app, const struct eval_args *args, bool single)
+{
+	if (!args->aggregate)
+		return OPK_OK;
+	if (args->raw.image)
+		return app_error(app, OPK_EUSAGE, "eval: --aggregate takes recordings; 'import' makes "
+		                 "one of a bare image");
+	if (single || (args->layout && strcmp(args->layout, "long")) || args->allow_incomplete)
+		return app_error(app, OPK_EUSAGE, "eval: --aggregate has one row a group and metric, of "
+		                 "whole recordings: no --layout wide, --join none or "
+		                 "--allow-incomplete");
+	if (args->first_sample && !strcmp(args->first_sample, "mark"))
+		return app_error(app, OPK_EUSAGE, "eval: --aggregate with --first-sample keep or drop");
+	return OPK_OK;
 }
 
 static int check_args(struct app *app, const struct eval_args *args, struct eval_rows *rows)
@@ -167,7 +187,7 @@ static int eval_file(struct app *app, struct eval_input *input, struct eval_rows
 		code = opk_file_ranges(&ranges, &count, app->ctx, input->file);
 	if (!code)
 		code = find_devices(app, input, rows);
-	if (!code && *meta->join && !single)
+	if (!code && *meta->join && !single && !rows->aggregated)
 		code = opk_join_new(&input->join, app->ctx, input->evaluation, NULL);
 	if (code)
 		return app_fail(app, code);
@@ -205,6 +225,13 @@ static int eval_all(struct app *app, const struct eval_args *args,
 		code = args->raw.image ? eval_raw(app, &inputs[i], options)
 		                       : eval_file(app, &inputs[i], rows, options, single);
 	}
+	if (!code && args->aggregate) {
+		code = eval_aggregate(app, inputs, count, args->aggregate,
+		                      args->first_sample && rows->first_sample == FIRST_KEEP,
+		                      options->timeout_s);
+		free_inputs(inputs, count);
+		return code;
+	}
 	for (size_t i = 0; !code && i < count; i++)
 		code = eval_rows_fit(rows, app, &inputs[i]);
 	for (size_t i = 0; !code && i < count; i++)
@@ -229,6 +256,9 @@ static int run(struct app *app, void *data)
 
 	if (!code)
 		code = check_args(app, args, &rows);
+	if (!code)
+		code = check_aggregate(app, args, single);
+	rows.aggregated = args->aggregate != NULL;
 	if (!code)
 		code = raw_eval_options(app, &args->raw, &options, &metrics);
 	if (!code) {
@@ -265,6 +295,16 @@ const struct command eval_command = {
 	           "derived metrics, computed of each row's values. --metrics takes any of these names\n"
 	           "and those of metrics that are not shown. A long table has derived metrics' units\n"
 	           "as declared, or else as they follow from the formula.\n"
+	           "\n"
+	           "--aggregate has a row a metric and group of ranges that share a key: name, kernel,\n"
+	           "shape (grid, block, shared memory), nvtx, device or rank, or several with ',' between;\n"
+	           "ranges of different devices stay apart. Counters are summed before metrics are\n"
+	           "evaluated, by PerfWorks' combiner: mean is the ratio, percentage or rate of all ranges\n"
+	           "together, and of what adds up the sum over the count. What does not add up has no sum\n"
+	           "(nan). min, max and percentiles are of the ranges' own values, interpolated between two\n"
+	           "of them. Derived metrics are computed of sums, or of means where groups of metrics have\n"
+	           "different counts. PM samples aggregate by device, without the first one; --first-sample\n"
+	           "keep keeps it.\n"
 	           "\n"
 	           "Values are base units with 17 digits; nan is what CUPTI could not compute. A\n"
 	           "recording's checksums are verified first. All of NVIDIA's code runs in a child\n"

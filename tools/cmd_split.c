@@ -42,13 +42,14 @@ static int print_part(struct app *app, const struct launch_columns *launches,
 	return opk_out_row(app->out, cells);
 }
 
-static int report(struct app *app, const struct opk_split *split, char *const *paths)
+static int report(struct app *app, const struct opk_split *split, const char *by,
+                  char *const *paths)
 {
 	struct opk_column columns[COLUMNS] = {
 		{ "file", OPK_CELL_STRING }, { "size", OPK_CELL_UINT },
 		{ "rows", OPK_CELL_UINT },   { "name", OPK_CELL_STRING },
 	};
-	struct launch_columns launches = { 0 };
+	struct launch_columns launches = { .device = strstr(by, "device") != NULL };
 	size_t count = opk_split_count(split);
 	int code;
 
@@ -87,7 +88,7 @@ static char **name_parts(const char *output, size_t count)
 	return paths;
 }
 
-static int write_parts(struct app *app, struct opk_split *split)
+static int write_parts(struct app *app, struct opk_split *split, const char *by)
 {
 	size_t count = opk_split_count(split);
 	char **paths = name_parts(app->output, count);
@@ -97,7 +98,7 @@ static int write_parts(struct app *app, struct opk_split *split)
 		return app_error(app, OPK_EFAILED, "out of memory");
 	code = opk_split_write(app->ctx, split, (const char *const *)paths);
 	app_progress_end();
-	code = code ? app_fail(app, code) : report(app, split, paths);
+	code = code ? app_fail(app, code) : report(app, split, by, paths);
 	free_paths(paths, count);
 	return code;
 }
@@ -120,7 +121,7 @@ static int run(struct app *app, void *data)
 		opk_file_free(file);
 		return app_fail(app, code);
 	}
-	code = write_parts(app, split);
+	code = write_parts(app, split, args->by);
 	opk_split_free(split);
 	opk_file_free(file);
 	return code;

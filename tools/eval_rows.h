@@ -24,6 +24,7 @@ struct eval_rows {
 	struct launch_columns launches;
 	bool joined;   /* any input is */
 	bool inflated; /* any column of any input is */
+	bool aggregated; /* no rows of ranges are wanted */
 	/* Set up by the first evaluation; the others must fit. */
 	bool begun;
 	enum opk_profiler profiler;

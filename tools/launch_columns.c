@@ -18,6 +18,7 @@ static const struct {
 	[FACT_RANK] = { "rank", OPK_CELL_OPTIONAL, true },
 	[FACT_START] = { "start_ns", OPK_CELL_OPTIONAL, false },
 	[FACT_DURATION] = { "duration_ns", OPK_CELL_OPTIONAL, true },
+	[FACT_SUMMED] = { "count", OPK_CELL_OPTIONAL, true },
 };
 
 static uint64_t number_of(enum launch_fact fact, const struct opk_range *range)
@@ -32,6 +33,7 @@ static uint64_t number_of(enum launch_fact fact, const struct opk_range *range)
 		[FACT_RANK] = range->rank >= 0 ? (uint64_t)range->rank : 0,
 		[FACT_START] = range->start_ns,
 		[FACT_DURATION] = range->duration_ns,
+		[FACT_SUMMED] = range->count,
 	};
 
 	return numbers[fact];
@@ -44,12 +46,12 @@ static bool has_fact(enum launch_fact fact, const struct opk_range *range)
 	return fact == FACT_RANK ? range->rank >= 0 : number_of(fact, range) != 0;
 }
 
-/* No shared memory and the default stream are 0, and known where a kernel was launched. */
+/* No shared memory and the default stream are 0, and known where one kernel was launched. */
 static bool is_known(enum launch_fact fact, const struct opk_range *range, bool many_streams)
 {
 	if (fact == FACT_STREAM && many_streams)
 		return false;
-	if ((fact == FACT_STREAM || fact == FACT_SHARED_BYTES) && *range->kernel)
+	if ((fact == FACT_STREAM || fact == FACT_SHARED_BYTES) && *range->kernel && range->count < 2)
 		return true;
 	return has_fact(fact, range);
 }

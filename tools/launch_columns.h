@@ -16,6 +16,7 @@ enum launch_fact {
 	FACT_RANK,
 	FACT_START,
 	FACT_DURATION,
+	FACT_SUMMED,
 	FACT_COUNT
 };
 

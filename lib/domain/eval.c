@@ -380,6 +380,11 @@ const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *ev
 	return &evaluation->groups;
 }
 
+const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation)
+{
+	return &evaluation->columns;
+}
+
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation)
 {
 	return evaluation->trailer.rows;

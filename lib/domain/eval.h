@@ -46,6 +46,9 @@ enum { OPK_MAX_RANGE_NAME = 1 << 16 };
 /* Which metrics are in which group; the metadata in it is NULL for a bare image. */
 const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation);
 
+/* What it shows, and of what. */
+const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation);
+
 /* An opk_contained_fn over a struct opk_eval_job. */
 int opk_eval_in_child(struct opk_ctx *ctx, void *job, struct opk_child *child);
 
