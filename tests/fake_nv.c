@@ -316,7 +316,9 @@ static int do_cuptiProfilerHostGetRangeName(struct nv_HostGetRangeName *params)
 /* What the combiner makes: metrics are sums of those of the ranges that went into a slot. */
 struct fake_copy {
 	char magic[8];
-	uint64_t is_copy, slots, used;
+	uint64_t is_copy;
+	uint64_t gpu; /* of its source, where it stands at the same place */
+	uint64_t slots, used;
 	struct {
 		uint64_t ranges, indices;
 		char name[64];
@@ -575,6 +577,7 @@ static int do_NVPW_CounterData_InitializeCounterDataImageCopy(struct nv_DataCopy
 	memset(copy, 0, size_of_copy(params->maxNumRanges));
 	memcpy(copy->magic, params->pCounterDataSrc, sizeof copy->magic);
 	copy->is_copy = 1;
+	copy->gpu = ((const struct fake_copy *)params->pCounterDataSrc)->gpu;
 	copy->slots = params->maxNumRanges;
 	return 0;
 }

@@ -89,8 +89,11 @@ void **fake_slot(struct nv_table *table, enum fake_call call);
 struct opk_ctx *fake_ctx_of(const struct nv_table *table);
 /* fake_reset(), and a context over all symbols. */
 struct opk_ctx *fake_ctx(void);
-/* A counter data image that only the fake understands: 8-byte aligned, of FAKE_IMAGE_SIZE. */
-enum { FAKE_IMAGE_SIZE = 4096 };
+/*
+ * A counter data image that only the fake understands: 8-byte aligned, of FAKE_IMAGE_SIZE. Images can be summed where
+ * they have the same byte at FAKE_GPU_AT.
+ */
+enum { FAKE_IMAGE_SIZE = 4096, FAKE_GPU_AT = 16 };
 const void *fake_image(void);
 
 /* FA100 has both profilers, FB100 only the range profiler, FC100 neither. */

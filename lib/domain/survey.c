@@ -23,6 +23,12 @@ static int put(struct work *w, const void *data, size_t size)
 	return opk_fail(w->ctx, OPK_EFAILED, "can't write a temporary file");
 }
 
+/* What fails on an image alone is the image's fault. */
+static int blame_image(int code)
+{
+	return code == OPK_EFAILED ? OPK_EINPUT : code;
+}
+
 static uint64_t hash_of(const void *data, size_t size)
 {
 	const uint8_t *bytes = data;
@@ -71,7 +77,7 @@ static int put_names(struct work *w, const void *image, size_t size, uint64_t co
 		opk_autofree char *name = NULL;
 		uint32_t length;
 
-		code = opk_nv_range_name(&name, w->ctx, image, size, i);
+		code = blame_image(opk_nv_range_name(&name, w->ctx, image, size, i));
 		if (code)
 			break;
 		length = (uint32_t)strnlen(name, MAX_NAME);
@@ -93,7 +99,7 @@ static int look_at(struct work *w, const void *image, size_t size, const struct 
 	if (!code)
 		code = find_layout(w, &facts, image, size);
 	if (code)
-		return code == OPK_EFAILED ? OPK_EINPUT : code;
+		return blame_image(code);
 	facts.rows = info.completed;
 	facts.slots = info.slots;
 	code = put(w, &facts, sizeof facts);
