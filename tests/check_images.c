@@ -618,9 +618,9 @@ START_TEST(each_call_fails)
 		{ HERE, CALL(NVPW_CounterData_ExtractCounterDataPrefix), OPK_EINPUT },
 		{ HERE, CALL(NVPW_CounterData_CalculateCounterDataImageCopySize), OPK_EINPUT },
 		{ HERE, CALL(NVPW_CounterData_InitializeCounterDataImageCopy), OPK_EINPUT },
-		{ HERE, CALL(NVPW_CounterDataCombiner_Create), OPK_EFAILED },
-		{ HERE, CALL(NVPW_CounterDataCombiner_CreateRange), OPK_EFAILED },
-		{ HERE, CALL(NVPW_CounterDataCombiner_SumIntoRange), OPK_EFAILED },
+		{ HERE, CALL(NVPW_CounterDataCombiner_Create), OPK_EINPUT },
+		{ HERE, CALL(NVPW_CounterDataCombiner_CreateRange), OPK_EINPUT },
+		{ HERE, CALL(NVPW_CounterDataCombiner_SumIntoRange), OPK_EINPUT },
 		{ HERE, CALL(cuptiPmSamplingGetCounterDataInfo), OPK_EINPUT },
 		{ HERE, CALL(cuptiProfilerHostGetRangeName), OPK_EINPUT },
 	};

@@ -293,6 +293,35 @@ header_is group,name,file,device,metric,unit,count,sum,mean,min,max,p50,p90,p99
 lines_are 3
 out_has "^1,,$nested,,smsp__inst_executed.avg.per_second,instructions/second,4,nan,"
 
+section 'eval --aggregate: what adds up'
+# All that can stand behind a counter: what has a sum is near the sum of its values (the least and greatest of an
+# instance are not quite), and of the rest the mean lies between them.
+works describe GH100 smsp__inst_executed --format json
+if [ "$have_python" = yes ]; then
+	python3 -c 'import json
+print(",".join("smsp__inst_executed" + s["submetric"] for s in json.load(open("out"))["submetrics"]))' >names
+	works eval "$nested" --metrics "$(cat names)" --format json
+	keep rows
+	works eval "$nested" --metrics "$(cat names)" --aggregate device --format json
+	keep aggregated
+	pass 'sums and means' python3 - rows aggregated <<'PYTHON'
+import json, sys
+rows, groups = (json.load(open(p)) for p in sys.argv[1:])
+summed = 0
+for g in groups:
+    values = [r[g["metric"]] for r in rows]
+    if None in values:
+        continue
+    if g["sum"] is None:
+        assert min(values) <= g["mean"] <= max(values), g
+    else:
+        assert abs(g["sum"] - sum(values)) <= 0.01 * sum(values), g
+        assert g["sum"] > 1.01 * max(values), g
+        summed += 1
+assert len(groups) == 44 and summed == 8, summed
+PYTHON
+fi
+
 section 'eval --aggregate: derived metrics'
 roofline=$recordings/gh100-roofline.opk
 works eval "$roofline" --aggregate device --format json

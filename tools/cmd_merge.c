@@ -69,7 +69,7 @@ const struct command merge_command = {
 	           "sum of their durations, and their number as count. Refused where counters can't be\n"
 	           "added: of GPUs of different layout, of images with and without instances, and, in a\n"
 	           "recording with groups of metrics, where the groups of a key have different numbers of\n"
-	           "ranges. PM samples: eval --aggregate device.",
+	           "ranges. Sums of PM samples are told by eval alone.",
 	.options = specs,
 	.args_size = sizeof(struct merge_args),
 	.max_arguments = ANY_NUMBER,

@@ -14,7 +14,7 @@ struct split_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "by", 0, "KEY|segment|N", "what the ranges of a part share; an image; or N ranges each",
+	{ "by", 0, "KEY", "what the ranges of a part share; or segment; or how many a part gets",
 	  OPTION_TEXT, offsetof(struct split_args, by) },
 	IMAGE_OPTIONS(struct split_args, image),
 	{ 0 },

@@ -102,6 +102,7 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 		code = opk_nv_host_new(&host, ctx, opk_evaluation_chip(a->evaluation),
 		                       opk_evaluation_profiler(a->evaluation), NULL);
 	for (size_t i = 0; !code && i < a->sums.targets[target].slots; i++) {
+		opk_child_progress(child, i, a->sums.targets[target].slots);
 		if (count)
 			code = opk_nv_evaluate(values, ctx, host, image, size, i, names, count);
 		if (!code && count && fwrite(values, count * sizeof *values, 1, child->spool) != 1)

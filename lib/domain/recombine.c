@@ -8,7 +8,7 @@
 #include "domain/container.h"
 
 enum {
-	TARGET_BYTES = 64 << 20, /* of one image: what a machine can hold several of */
+	TARGET_BYTES = 256 << 20, /* of one image: sources are read again for the next */
 	MAX_TARGET_SLOTS = 4096,
 	PIECE = 1000, /* rows of a range table; kernels' names have kilobytes */
 };
@@ -68,6 +68,12 @@ static int finish(struct work *w, size_t target, const void *image, size_t size)
 	                : put_image(w, image, size);
 }
 
+/* What fails on an image is the image's fault: that all calls are there, the survey has shown. */
+static int blame_image(int code)
+{
+	return code == OPK_EFAILED ? OPK_EINPUT : code;
+}
+
 static bool is_sampled(const struct work *w)
 {
 	return w->source->facts.profiler == OPK_PROFILER_PM;
@@ -85,7 +91,7 @@ static int name_slots(struct work *w, struct opk_nv_combiner *combiner,
 		size_t slot = i;
 
 		snprintf(number, sizeof number, "%zu", i);
-		code = opk_nv_combiner_range(&slot, w->ctx, combiner, name);
+		code = blame_image(opk_nv_combiner_range(&slot, w->ctx, combiner, name));
 		if (!code && slot != i)
 			code = opk_fail(w->ctx, OPK_EINPUT, "two ranges of one image are called '%s'",
 			                name);
@@ -104,8 +110,9 @@ static int add_moves(struct work *w, struct opk_nv_combiner *combiner,
 		opk_child_progress(w->child, w->done++, w->total);
 		code = read_source(w, move->row);
 		if (!code)
-			code = opk_nv_combiner_sum(w->ctx, combiner, move->slot, w->image,
-			                           move->row - w->source->first);
+			code = blame_image(opk_nv_combiner_sum(w->ctx, combiner, move->slot,
+			                                       w->image,
+			                                       move->row - w->source->first));
 	}
 	return code;
 }
@@ -118,9 +125,9 @@ static int check_image(struct work *w, const struct opk_target *target, const vo
 	int code = is_sampled(w) ? OPK_OK : opk_nv_image_info(&info, w->ctx, image, size);
 
 	if (!code && !is_sampled(w) && info.completed != target->slots)
-		return opk_fail(w->ctx, OPK_EFAILED, "PerfWorks' combiner made %zu ranges of %zu",
+		return opk_fail(w->ctx, OPK_EINPUT, "PerfWorks' combiner made %zu ranges of %zu",
 		                info.completed, target->slots);
-	return code;
+	return blame_image(code);
 }
 
 static size_t longest_name(const struct opk_target *target)
@@ -145,7 +152,7 @@ static int make_image(struct work *w, size_t index)
 	if (!code)
 		code = opk_nv_combiner_new(&combiner, w->ctx, image);
 	if (code)
-		return code;
+		return blame_image(code);
 	code = name_slots(w, combiner, target);
 	if (!code)
 		code = add_moves(w, combiner, target);
@@ -158,12 +165,12 @@ static int make_image(struct work *w, size_t index)
 static int trim_image(struct work *w, size_t index)
 {
 	size_t size = w->image_size;
-	int code = opk_nv_trim_samples(&size, w->ctx, w->image);
+	int code = blame_image(opk_nv_trim_samples(&size, w->ctx, w->image));
 
 	/* It is not what was read any more. */
 	w->source = NULL;
 	if (!code && size > w->image_size)
-		return opk_fail(w->ctx, OPK_EFAILED, "PerfWorks made the image larger");
+		return opk_fail(w->ctx, OPK_EINPUT, "PerfWorks made the image larger");
 	return code ? code : finish(w, index, w->image, size);
 }
 
