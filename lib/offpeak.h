@@ -835,6 +835,7 @@ struct opk_range {
 	uint32_t process;          /* pid */
 	uint32_t group;            /* whose counters it has, from 1; 0: the whole set's */
 	int32_t rank;              /* of an MPI or torchrun job; -1 where unknown */
+	uint64_t count;            /* ranges that were summed to this one: opk_sum(); 0: it is one */
 };
 /* *count is 0 where the file has no range table. */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
@@ -1130,6 +1131,110 @@ struct opk_import_options {
 int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
                const struct opk_import_options *options, const char *path);
 
+/* ---- images worked on ------------------------------------------------------------------- */
+
+/*
+ * What follows makes new counter data images of ranges of others, by PerfWorks' combiner
+ * (NVPW_CounterDataCombiner_*): in a child process, once every checksum was verified, as evaluation does.
+ */
+struct opk_image_options {
+	size_t size;
+	unsigned timeout_s; /* give up after so long without progress; 0: 30 */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
+};
+
+/*
+ * A copy of a recording in which each counter data image has as many slots as ranges or samples; values are the same
+ * bit for bit, and all else is as it was. An image that would not be smaller stays.
+ */
+int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const struct opk_image_options *options,
+             const char *path);
+
+/*
+ * One recording of several, as opk_merge(), in which the ranges that share a key are one: the sum of their counters,
+ * of which metrics are evaluated. The range has what all have in common, their number as `count`, and the sum of
+ * their durations. Ranges of different devices are never summed. OPK_EUSAGE where those of one key were counted on
+ * GPUs of different layout; for samples; and for recordings in groups of metrics, where the groups of a key have
+ * different numbers of ranges, whose sums would not go together.
+ */
+struct opk_sum_options {
+	size_t size;
+	const char *key; /* of name, kernel, shape, nvtx, device and rank one word or several, "kernel,rank" */
+	const struct opk_image_options *image;
+};
+int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
+            const struct opk_sum_options *options, const char *path);
+
+/* What a column's values are over some ranges; NaN where it can't be told, or where one of them is NaN. */
+struct opk_statistics {
+	uint64_t count; /* ranges that have it */
+	/*
+	 * Of the ranges' counters, summed before they are evaluated: the total, where there is one; and the total over
+	 * the count, or the ratio, percentage or rate of all ranges together, which is no mean of ratios.
+	 */
+	double sum, mean;
+	/* Of the ranges' own values; percentiles between two of them are interpolated. */
+	double min, max, p50, p90, p99;
+};
+
+/* Ranges that share a key, see opk_sum(). */
+struct opk_aggregated {
+	const char *name;       /* "" where they have different ones */
+	struct opk_range range; /* what they have in common; `count` of them */
+	bool many_streams;      /* `range.stream` can't say that it is unknown */
+	const struct opk_statistics *columns; /* one a column of the evaluation */
+};
+
+struct opk_aggregate_options {
+	size_t size;
+	const char *key;
+	bool keep_first_sample; /* that begins at an earlier event; left out by default */
+	const struct opk_image_options *image;
+};
+/*
+ * Statistics of an evaluation of `file`, of which no row was read before; both must outlive the result. Groups are
+ * in the order in which the first range of each appeared. In a recording with groups of metrics, each metric is
+ * over the ranges that have it; where several groups have one that does not add up, its mean is NaN. Derived
+ * metrics are computed of totals, or of means where the metrics in them have different counts. What opk_sum() refuses
+ * to add up is refused here, too, but samples and groups of different numbers of ranges are not.
+ */
+struct opk_aggregate;
+int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
+                      struct opk_evaluation *evaluation, struct opk_file *file,
+                      const struct opk_aggregate_options *options);
+void opk_aggregate_free(struct opk_aggregate *aggregate);
+size_t opk_aggregate_count(const struct opk_aggregate *aggregate);
+const struct opk_aggregated *opk_aggregate_get(const struct opk_aggregate *aggregate, size_t i);
+/* Samples that were left out. */
+uint64_t opk_aggregate_left_out(const struct opk_aggregate *aggregate);
+
+/* Ranges that share a key. */
+struct opk_piece {
+	const char *name;       /* "" where they have different ones */
+	struct opk_range range; /* what they have in common; what they differ in is as unknown */
+	bool many_streams;      /* `range.stream` can't say that it is unknown */
+	uint64_t rows;          /* so many ranges or samples */
+};
+
+/*
+ * A recording as several: what each will have. `by` is a key, of name, kernel, shape, nvtx, device and rank one word
+ * or several with ',' between; or "segment": one a counter data image; or a number: so many ranges each, in order.
+ * `file` must outlive the result. Images of samples stay whole, for the combiner can't divide them: where samples of
+ * one image would go into several parts, that is OPK_EUSAGE, as are more than 500 parts.
+ */
+struct opk_split;
+int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file, const char *by,
+                  const struct opk_image_options *options);
+void opk_split_free(struct opk_split *split);
+size_t opk_split_count(const struct opk_split *split);
+const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i);
+/*
+ * Writes one recording a part, which together are the whole; all of them or none. What the collector counted goes
+ * into the first, so that it is there once when they are merged again.
+ */
+int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths);
+
 /* ---- rows out --------------------------------------------------------------------------- */
 
 enum opk_format { OPK_TABLE, OPK_CSV, OPK_JSON, OPK_NDJSON };
@@ -1226,6 +1331,7 @@ enum opk_fact {
 	OPK_FACT_PROCESS,
 	OPK_FACT_RANK,
 	OPK_FACT_START,
+	OPK_FACT_SUMMED, /* ranges of which this one is the sum */
 	OPK_FACT_DURATION,
 	OPK_FACT_LAUNCHES, /* ranges joined in the row */
 	OPK_FACT_LAUNCHES_MIN,

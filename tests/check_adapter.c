@@ -31,7 +31,8 @@ static operation *const operations[] = {
 	do_chips,      do_supported, do_host,       do_base,         do_properties, do_add,
 	do_config,     do_evaluate,  do_passes,     do_range_name,   do_info,       do_raw_counters,
 	do_unit,       do_prefix,    do_old_prefix, do_config_counters, do_image_chip,
-	do_sample_time, do_image_profiler, do_constituents, do_head,
+	do_sample_time, do_image_profiler, do_constituents, do_image_like, do_combine,
+	do_trim_samples,
 };
 
 START_TEST(all_works)
@@ -44,6 +45,7 @@ START_TEST(all_works)
 		ck_assert_int_eq(fake.hosts, 0);
 		ck_assert_int_eq(fake.evaluators, 0);
 		ck_assert_int_eq(fake.builders, 0);
+		ck_assert_int_eq(fake.combiners, 0);
 		opk_ctx_free(ctx);
 	}
 }
@@ -165,18 +167,26 @@ static const struct failing {
 	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_values, CALL(NVPW_MetricsEvaluator_EvaluateToGpuValues), 0, 1, OPK_EFAILED,
 	  "NVPA_STATUS_ERROR (1)" },
-	{ HERE, do_head, CALL(NVPW_CounterData_ExtractCounterDataPrefix), 0, 8, OPK_EFAILED,
-	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
-	{ HERE, do_head, CALL(NVPW_CounterData_ExtractCounterDataPrefix), 2, 1, OPK_EFAILED,
-	  "NVPA_STATUS_ERROR (1)" },
-	{ HERE, do_head, CALL(NVPW_CounterData_CalculateCounterDataImageCopySize), 0, 8, OPK_EFAILED,
-	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
-	{ HERE, do_head, CALL(NVPW_CounterData_InitializeCounterDataImageCopy), 0, 1, OPK_EFAILED,
-	  "NVPA_STATUS_ERROR (1)" },
 	{ HERE, do_image_chip, CALL(NVPW_CounterData_GetChipName), 0, 8, OPK_EFAILED,
 	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_sample_time, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime), 0, 24,
 	  OPK_EFAILED, "NVPA_STATUS_VIRTUALIZED_DEVICE_NOT_SUPPORTED (24)" },
+	{ HERE, do_image_like, CALL(NVPW_CounterData_ExtractCounterDataPrefix), 0, 8, OPK_EFAILED,
+	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_image_like, CALL(NVPW_CounterData_ExtractCounterDataPrefix), 2, 22, OPK_EFAILED,
+	  "NVPA_STATUS_INSUFFICIENT_SPACE (22)" },
+	{ HERE, do_image_like, CALL(NVPW_CounterData_CalculateCounterDataImageCopySize), 0, 2,
+	  OPK_EFAILED, "NVPA_STATUS_INTERNAL_ERROR (2)" },
+	{ HERE, do_image_like, CALL(NVPW_CounterData_InitializeCounterDataImageCopy), 0, 1,
+	  OPK_EFAILED, "NVPA_STATUS_ERROR (1)" },
+	{ HERE, do_combine, CALL(NVPW_CounterDataCombiner_Create), 0, 8, OPK_EFAILED,
+	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_combine, CALL(NVPW_CounterDataCombiner_CreateRange), 2, 1, OPK_EFAILED,
+	  "NVPA_STATUS_ERROR (1)" },
+	{ HERE, do_combine, CALL(NVPW_CounterDataCombiner_SumIntoRange), 3, 7, OPK_EFAILED,
+	  "NVPA_STATUS_NOT_IMPLEMENTED (7)" },
+	{ HERE, do_trim_samples, CALL(NVPW_PeriodicSampler_CounterData_TrimInPlace), 0, 8,
+	  OPK_EFAILED, "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_sample_size, CALL(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize), 0, 8,
 	  OPK_EFAILED, "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 };
@@ -194,8 +204,9 @@ START_TEST(each_call_fails)
 	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
 	ck_row(row, told(ctx, row->symbol), "%s", errors_of(ctx));
 	ck_row(row, told(ctx, row->status_text), "%s", errors_of(ctx));
-	ck_row(row, !fake.hosts && !fake.evaluators && !fake.builders, "%d hosts, %d evaluators, "
-	       "%d builders left", fake.hosts, fake.evaluators, fake.builders);
+	ck_row(row, !fake.hosts && !fake.evaluators && !fake.builders && !fake.combiners,
+	       "%d hosts, %d evaluators, %d builders, %d combiners left", fake.hosts, fake.evaluators,
+	       fake.builders, fake.combiners);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -206,7 +217,8 @@ START_TEST(no_call_is_forgotten)
 	for (enum fake_call call = 0; call < FAKE_CALL_COUNT; call++) {
 		bool found = call == FAKE_cuptiProfilerHostDeinitialize
 		             || call == FAKE_NVPW_MetricsEvaluator_Destroy
-		             || call == FAKE_NVPW_CounterDataBuilder_Destroy;
+		             || call == FAKE_NVPW_CounterDataBuilder_Destroy
+		             || call == FAKE_NVPW_CounterDataCombiner_Destroy;
 
 		for (size_t i = 0; i < COUNT(failing); i++)
 			found = found || failing[i].call == call;
@@ -335,6 +347,42 @@ START_TEST(scopes)
 }
 END_TEST
 
+/* ---- the combiner */
+
+START_TEST(ranges_are_summed)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	opk_autofree void *copy = NULL;
+	struct opk_nv_image_info info;
+	struct opk_nv_combiner *combiner;
+	size_t size, slot;
+
+	ck_ok(ctx, opk_nv_image_like(&copy, &size, ctx, fake_image(), FAKE_IMAGE_SIZE, 3, 8));
+	ck_ok(ctx, opk_nv_combiner_new(&combiner, ctx, copy));
+	for (size_t i = 0; i < 4; i++) {
+		ck_ok(ctx, opk_nv_combiner_range(&slot, ctx, combiner, i % 2 ? "odd" : "even"));
+		ck_assert_uint_eq(slot, i % 2);
+		ck_ok(ctx, opk_nv_combiner_sum(ctx, combiner, slot, fake_image(), i));
+	}
+	opk_nv_combiner_free(combiner);
+	ck_ok(ctx, opk_nv_image_info(&info, ctx, copy, size));
+	ck_assert_uint_eq(info.slots, 3);
+	ck_assert_uint_eq(info.completed, 2);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(samples_are_trimmed)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	size_t size = FAKE_IMAGE_SIZE;
+
+	ck_ok(ctx, opk_nv_trim_samples(&size, ctx, (void *)fake_image()));
+	ck_assert_uint_eq(size, FAKE_IMAGE_SIZE / 2);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* ---- prefixes and units */
 
 START_TEST(prefix_by_either_call)
@@ -416,6 +464,8 @@ int main(void)
 	tcase_add_loop_test(tests, size_ladder, 0, COUNT(ladder));
 	tcase_add_test(tests, size_is_learnt_from_other_errors);
 	tcase_add_test(tests, scopes);
+	tcase_add_test(tests, ranges_are_summed);
+	tcase_add_test(tests, samples_are_trimmed);
 	tcase_add_test(tests, prefix_by_either_call);
 	tcase_add_test(tests, units);
 	tcase_set_timeout(tests, 60);

@@ -13,6 +13,8 @@
 
 static size_t file_mutants = 500, image_mutants = 500;
 enum {
+	HOSTILE_FILES = 100,
+	WORKED_ON = 100,
 	SLICES = 10, /* each kind runs as so many tests */
 	MAX_VALUES = 4096,
 };
@@ -607,6 +609,75 @@ START_TEST(hostile_files)
 }
 END_TEST
 
+/* ---- the same, worked on: what is made of it is a file, or nothing is */
+
+static int work_on_scratch(struct opk_ctx *ctx, bool sum, const char *made)
+{
+	const char *path = scratch_path();
+	struct opk_image_options image = OPK_INIT(image);
+	struct opk_sum_options options = OPK_INIT(options);
+	struct opk_file *file;
+	int code;
+
+	image.timeout_s = 5;
+	options.image = &image;
+	options.key = "device";
+	if (sum)
+		return opk_sum(ctx, &path, 1, &options, made);
+	ck_ok(ctx, opk_file_open(&file, ctx, path));
+	code = opk_trim(ctx, file, &image, made);
+	opk_file_free(file);
+	return code;
+}
+
+static void check_worked_on(struct tally *tally, struct opk_ctx *ctx, const char *name,
+                            const struct recorded_image *recorded, size_t number)
+{
+	struct bytes mutant = copy_of(&recorded->image);
+	struct opk_file *file;
+	char made[80];
+	const char *how;
+	int code;
+
+	snprintf(made, sizeof made, "%s.made", scratch_path());
+	start_mutant(6, number);
+	how = damage(&mutant);
+	write_hostile(ctx, recorded, &mutant);
+	code = work_on_scratch(ctx, number % 2, made);
+	count_code(tally, code);
+	ck_mutant(code == OPK_OK || code == OPK_EINPUT, name, number, how, "code %d: %s", code,
+	          errors_of(ctx));
+	ck_mutant(!code || has_message(ctx), name, number, how, "no message");
+	ck_mutant(!code == !access(made, F_OK), name, number, how, "a file is left, or none made");
+	if (!code) {
+		ck_ok(ctx, opk_file_open(&file, ctx, made));
+		ck_assert(opk_file_complete(file));
+		opk_file_free(file);
+	}
+	unlink(made);
+	free(mutant.data);
+}
+
+START_TEST(hostile_files_worked_on)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct tally tally = { { 0 } };
+
+	for (size_t n = 0; n < COUNT(image_names); n++) {
+		struct recorded_image recorded;
+
+		load_image(&recorded, ctx, image_names[n]);
+		for (size_t i = (size_t)_i; i < WORKED_ON; i += SLICES)
+			if (i / SLICES % COUNT(image_names) == n)
+				check_worked_on(&tally, ctx, image_names[n], &recorded, i);
+		unload_image(&recorded);
+	}
+	unlink(scratch_path());
+	tell("worked on", &tally);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* ---- a built set, damaged: it opens or does not, and its sections read or don't */
 
 static void check_set_mutant(struct opk_ctx *ctx, const struct bytes *sound, size_t number)
@@ -686,6 +757,7 @@ int main(void)
 	tcase_add_test(tests, every_byte);
 	tcase_add_loop_test(tests, damaged_images, 0, SLICES);
 	tcase_add_loop_test(tests, hostile_files, 0, SLICES);
+	tcase_add_loop_test(tests, hostile_files_worked_on, 0, SLICES);
 	tcase_add_test(tests, damaged_sets);
 	tcase_set_timeout(tests, 300);
 	suite_add_tcase(suite, tests);

@@ -82,6 +82,10 @@ START_TEST(missing_for_operation)
 		  CALL(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize), "'sample-size'" },
 		{ HERE, do_image_profiler, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime),
 		  "'sample-times'" },
+		{ HERE, do_image_like, CALL(NVPW_CounterData_ExtractCounterDataPrefix), "'combine'" },
+		{ HERE, do_combine, CALL(NVPW_CounterDataCombiner_SumIntoRange), "'combine'" },
+		{ HERE, do_trim_samples, CALL(NVPW_PeriodicSampler_CounterData_TrimInPlace),
+		  "'trim-samples'" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {

@@ -322,10 +322,33 @@ static int do_cuptiProfilerHostGetRangeName(struct nv_HostGetRangeName *params)
 	return 0;
 }
 
-static void make_values(double *values, size_t count, size_t range)
+/* What the combiner makes: metrics are sums of those of the ranges that went into a slot. */
+struct fake_copy {
+	char magic[8];
+	uint64_t is_copy;
+	uint64_t gpu; /* of its source, where it stands at the same place */
+	uint64_t slots, used;
+	struct {
+		uint64_t ranges, indices;
+		char name[64];
+	} sums[];
+};
+
+static const struct fake_copy *as_copy(const void *image)
 {
+	const struct fake_copy *copy = image;
+
+	return copy->is_copy == 1 ? copy : NULL;
+}
+
+static void make_values(double *values, size_t count, const void *image, size_t range)
+{
+	const struct fake_copy *copy = as_copy(image);
+	size_t ranges = copy ? copy->sums[range].ranges : 1;
+	size_t indices = copy ? copy->sums[range].indices : range;
+
 	for (size_t i = 0; i < count; i++)
-		values[i] = (double)(range * 100 + i) + 0.5;
+		values[i] = (double)(indices * 100 + ranges * i) + 0.5 * (double)ranges;
 	if (range != fake.evaluate_at)
 		return;
 	do_deed(fake.evaluate_deed);
@@ -338,12 +361,20 @@ static int do_cuptiProfilerHostEvaluateToGpuValues(struct nv_HostEvaluateToGpuVa
 	for (size_t i = 0; i < params->numMetrics; i++)
 		if (!find_full(params->ppMetricNames[i]))
 			return NV_CUPTI_INVALID_METRIC_NAME;
-	make_values(params->pMetricValues, params->numMetrics, params->rangeIndex);
+	make_values(params->pMetricValues, params->numMetrics, params->pCounterDataImage, params->rangeIndex);
 	return 0;
 }
 
 static int do_cuptiPmSamplingGetCounterDataInfo(struct nv_PmGetCounterDataInfo *params)
 {
+	const struct fake_copy *copy = as_copy(params->pCounterDataImage);
+
+	if (copy) {
+		params->numTotalSamples = copy->slots;
+		params->numPopulatedSamples = copy->used;
+		params->numCompletedSamples = copy->used;
+		return 0;
+	}
 	params->numTotalSamples = fake.slots;
 	params->numPopulatedSamples = fake.populated;
 	params->numCompletedSamples = fake.completed;
@@ -401,7 +432,8 @@ static int do_NVPW_MetricsEvaluator_SetDeviceAttributes(struct nv_EvaluatorSetDe
 
 static int do_NVPW_MetricsEvaluator_EvaluateToGpuValues(struct nv_EvaluatorValues *params)
 {
-	make_values(params->pMetricValues, params->numMetricEvalRequests, params->rangeIndex);
+	make_values(params->pMetricValues, params->numMetricEvalRequests, params->pCounterDataImage,
+	            params->rangeIndex);
 	return 0;
 }
 
@@ -448,30 +480,6 @@ static int do_NVPW_CounterDataBuilder_GetCounterDataPrefix(struct nv_BuilderGetP
 	}
 	params->bytesCopied = FAKE_PREFIX_SIZE;
 	return 0;
-}
-
-/* The fake image has its device in its last eight bytes. */
-enum { FAKE_HEAD_SIZE = 8 };
-
-static int do_NVPW_CounterData_ExtractCounterDataPrefix(struct nv_DataExtractPrefix *params)
-{
-	if (params->pCounterDataPrefix)
-		memset(params->pCounterDataPrefix, 'p', FAKE_PREFIX_SIZE);
-	params->counterDataPrefixSize = FAKE_PREFIX_SIZE;
-	return 0;
-}
-
-static int do_NVPW_CounterData_CalculateCounterDataImageCopySize(struct nv_DataCopySize *params)
-{
-	params->copyDataImageCounterSize = FAKE_HEAD_SIZE;
-	return params->maxNumRanges ? NVPA_INVALID_ARGUMENT : 0;
-}
-
-static int do_NVPW_CounterData_InitializeCounterDataImageCopy(struct nv_DataInitializeCopy *params)
-{
-	memcpy(params->pCounterDataDst, params->pCounterDataSrc + FAKE_IMAGE_SIZE - FAKE_HEAD_SIZE,
-	       FAKE_HEAD_SIZE);
-	return params->maxNumRanges ? NVPA_INVALID_ARGUMENT : 0;
 }
 
 static int do_NVPW_CounterDataBuilder_AddRawCounters(struct nv_BuilderAddRawCounters *params)
@@ -559,6 +567,96 @@ static int do_NVPW_PeriodicSampler_CounterData_GetSampleTime(
 	/* The first sample of a session has no start of its own. */
 	params->timestampStart = params->rangeIndex ? 1000 + 10 * params->rangeIndex : 0;
 	params->timestampEnd = 1010 + 10 * params->rangeIndex;
+	return 0;
+}
+
+/* ---- the combiner */
+
+static int do_NVPW_CounterData_ExtractCounterDataPrefix(struct nv_DataExtractPrefix *params)
+{
+	if (params->counterDataSrcSize != FAKE_IMAGE_SIZE
+	    || (params->pCounterDataPrefix && params->counterDataPrefixSize < FAKE_PREFIX_SIZE))
+		return NVPA_INVALID_ARGUMENT;
+	if (params->pCounterDataPrefix)
+		memset(params->pCounterDataPrefix, 'p', FAKE_PREFIX_SIZE);
+	params->counterDataPrefixSize = FAKE_PREFIX_SIZE;
+	return 0;
+}
+
+static size_t size_of_copy(uint32_t slots)
+{
+	return sizeof(struct fake_copy) + slots * sizeof(((struct fake_copy *)0)->sums[0]);
+}
+
+static int do_NVPW_CounterData_CalculateCounterDataImageCopySize(struct nv_DataCopySize *params)
+{
+	if (params->counterDataPrefixSize != FAKE_PREFIX_SIZE
+	    || params->maxNumRangeTreeNodes < params->maxNumRanges || !params->maxRangeNameLength)
+		return NVPA_INVALID_ARGUMENT;
+	params->copyDataImageCounterSize = size_of_copy(params->maxNumRanges);
+	return 0;
+}
+
+static int do_NVPW_CounterData_InitializeCounterDataImageCopy(struct nv_DataCopyInitialize *params)
+{
+	struct fake_copy *copy = (struct fake_copy *)params->pCounterDataDst;
+
+	memset(copy, 0, size_of_copy(params->maxNumRanges));
+	memcpy(copy->magic, params->pCounterDataSrc, sizeof copy->magic);
+	copy->is_copy = 1;
+	copy->gpu = ((const struct fake_copy *)params->pCounterDataSrc)->gpu;
+	copy->slots = params->maxNumRanges;
+	return 0;
+}
+
+static int do_NVPW_CounterDataCombiner_Create(struct nv_CombinerCreate *params)
+{
+	if (!as_copy(params->pCounterDataDst))
+		return NVPA_INVALID_ARGUMENT;
+	params->pCounterDataCombiner = params->pCounterDataDst;
+	fake.combiners++;
+	return 0;
+}
+
+static int do_NVPW_CounterDataCombiner_Destroy(struct nv_CombinerDestroy *params)
+{
+	(void)params;
+	fake.combiners--;
+	return 0;
+}
+
+static int do_NVPW_CounterDataCombiner_CreateRange(struct nv_CombinerCreateRange *params)
+{
+	struct fake_copy *copy = params->pCounterDataCombiner;
+	size_t slot = 0;
+
+	if (params->numDescriptions != 1)
+		return NVPA_INVALID_ARGUMENT;
+	while (slot < copy->used && strcmp(copy->sums[slot].name, params->ppDescriptions[0]))
+		slot++;
+	if (slot == copy->slots)
+		return 1;
+	snprintf(copy->sums[slot].name, sizeof copy->sums[slot].name, "%s", params->ppDescriptions[0]);
+	copy->used += slot == copy->used;
+	params->rangeIndexDst = slot;
+	return 0;
+}
+
+static int do_NVPW_CounterDataCombiner_SumIntoRange(struct nv_CombinerSumIntoRange *params)
+{
+	struct fake_copy *copy = params->pCounterDataCombiner;
+
+	if (params->rangeIndexDst >= copy->slots || as_copy(params->pCounterDataSrc))
+		return NVPA_INVALID_ARGUMENT;
+	do_deed(fake.sum_deed);
+	copy->sums[params->rangeIndexDst].ranges++;
+	copy->sums[params->rangeIndexDst].indices += params->rangeIndexSrc;
+	return 0;
+}
+
+static int do_NVPW_PeriodicSampler_CounterData_TrimInPlace(struct nv_SamplerTrim *params)
+{
+	params->counterDataImageTrimmedSize = params->counterDataImageSize / 2;
 	return 0;
 }
 

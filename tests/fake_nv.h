@@ -56,7 +56,7 @@ struct fake_nv {
 	/* What HostInitialize does with a counter-availability image. */
 	enum fake_deed availability_deed;
 	/* Objects that were made and not given back. */
-	int hosts, evaluators, builders, schedulers;
+	int hosts, evaluators, builders, schedulers, combiners;
 	unsigned needless_passes; /* of CUPTI's plans */
 	unsigned added_cost, added_passes; /* of an image in the making */
 	bool scheduler_open; /* a pass group of all domains was begun */
@@ -75,6 +75,7 @@ struct fake_nv {
 	/* What evaluation does once it comes to this range. */
 	enum fake_deed evaluate_deed;
 	size_t evaluate_at;
+	enum fake_deed sum_deed; /* what the combiner does with a range */
 	double nan_or_inf; /* value of the first metric in range evaluate_at, if not 0 */
 };
 
@@ -90,8 +91,11 @@ void **fake_slot(struct nv_table *table, enum fake_call call);
 struct opk_ctx *fake_ctx_of(const struct nv_table *table);
 /* fake_reset(), and a context over all symbols. */
 struct opk_ctx *fake_ctx(void);
-/* A counter data image that only the fake understands: 8-byte aligned, of FAKE_IMAGE_SIZE. */
-enum { FAKE_IMAGE_SIZE = 4096 };
+/*
+ * A counter data image that only the fake understands: 8-byte aligned, of FAKE_IMAGE_SIZE. Images can be summed where
+ * they have the same byte at FAKE_GPU_AT.
+ */
+enum { FAKE_IMAGE_SIZE = 4096, FAKE_GPU_AT = 16 };
 const void *fake_image(void);
 
 /* FA100 has both profilers, FB100 only the range profiler, FC100 neither. */

@@ -184,14 +184,6 @@ int do_values(struct opk_ctx *ctx)
 	return code;
 }
 
-int do_head(struct opk_ctx *ctx)
-{
-	opk_autofree void *head = NULL;
-	size_t size;
-
-	return opk_nv_image_head(&head, &size, ctx, fake_image(), FAKE_IMAGE_SIZE);
-}
-
 int do_constituents(struct opk_ctx *ctx)
 {
 	opk_autostrlist struct opk_strlist counters = { 0 }, throughputs = { 0 };
@@ -255,4 +247,40 @@ int do_sample_size(struct opk_ctx *ctx)
 	size_t size;
 
 	return opk_nv_sample_size(&size, ctx, fake_image(), FAKE_CONFIG_SIZE);
+}
+
+int do_image_like(struct opk_ctx *ctx)
+{
+	opk_autofree void *copy = NULL;
+	size_t size;
+
+	return opk_nv_image_like(&copy, &size, ctx, fake_image(), FAKE_IMAGE_SIZE, 2, 8);
+}
+
+/* Both ranges of a copy, the second one of two. */
+int do_combine(struct opk_ctx *ctx)
+{
+	opk_autofree void *copy = NULL;
+	struct opk_nv_combiner *combiner;
+	size_t size, slot = 0;
+	int code = opk_nv_image_like(&copy, &size, ctx, fake_image(), FAKE_IMAGE_SIZE, 2, 8);
+
+	if (!code)
+		code = opk_nv_combiner_new(&combiner, ctx, copy);
+	if (code)
+		return code;
+	for (size_t i = 0; !code && i < 3; i++) {
+		code = opk_nv_combiner_range(&slot, ctx, combiner, i ? "b" : "a");
+		if (!code)
+			code = opk_nv_combiner_sum(ctx, combiner, slot, fake_image(), i);
+	}
+	opk_nv_combiner_free(combiner);
+	return code;
+}
+
+int do_trim_samples(struct opk_ctx *ctx)
+{
+	size_t size = FAKE_IMAGE_SIZE;
+
+	return opk_nv_trim_samples(&size, ctx, (void *)fake_image());
 }

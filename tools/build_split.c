@@ -2,7 +2,6 @@
 #include "build_split.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "build_report.h"

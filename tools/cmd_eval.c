@@ -5,11 +5,12 @@
 
 #include "commands.h"
 #include "common/raw_args.h"
+#include "eval_aggregate.h"
 #include "eval_rows.h"
 
 struct eval_args {
 	struct raw_args raw;
-	const char *format, *layout, *first_sample, *join, *launch_columns, *columns;
+	const char *format, *layout, *first_sample, *join, *launch_columns, *columns, *aggregate;
 	struct option_list where;
 	const char *evaluator;
 	uint64_t workers;
@@ -32,6 +33,8 @@ static const struct option_spec specs[] = {
 	  offsetof(struct eval_args, columns) },
 	{ "where", 0, "NAME=GLOB", "only rows like this: kernel=*gemm*, device=0, range=step/*; may be repeated",
 	  OPTION_LIST, offsetof(struct eval_args, where) },
+	{ "aggregate", 0, "KEY", "statistics of ranges that share it: name, kernel, device and others",
+	  OPTION_TEXT, offsetof(struct eval_args, aggregate) },
 	{ "allow-incomplete", 0, NULL, "evaluate what a cut-off recording still holds", OPTION_FLAG,
 	  offsetof(struct eval_args, allow_incomplete) },
 	{ "workers", 0, "N", "processes that divide the images; default: as is worthwhile", OPTION_NUMBER,
@@ -98,6 +101,26 @@ static int choose_format(struct app *app, const struct eval_args *args, struct e
 	if (!opk_format_parse(&app->format, args->format))
 		return app_error(app, OPK_EUSAGE, "--format %s: use table, csv, json, ndjson or sqlite",
 		                 args->format);
+	return OPK_OK;
+}
+
+/* A row a group and metric needs no rows of ranges, and no bare image has groups. */
+static int check_aggregate(struct app *app, const struct eval_args *args, bool single)
+{
+	if (!args->aggregate)
+		return OPK_OK;
+	if (args->raw.image)
+		return app_error(app, OPK_EUSAGE, "eval: --aggregate takes recordings; 'import' makes "
+		                 "one of a bare image");
+	if (single || (args->layout && strcmp(args->layout, "long")) || args->allow_incomplete)
+		return app_error(app, OPK_EUSAGE, "eval: --aggregate has one row a group and metric, of "
+		                 "whole recordings: no --layout wide, --join none or "
+		                 "--allow-incomplete");
+	if (args->columns || args->where.count)
+		return app_error(app, OPK_EUSAGE, "eval: --aggregate has its own columns, and takes all ranges: no "
+		                 "--columns or --where");
+	if (args->first_sample && !strcmp(args->first_sample, "mark"))
+		return app_error(app, OPK_EUSAGE, "eval: --aggregate with --first-sample keep or drop");
 	return OPK_OK;
 }
 
@@ -253,7 +276,7 @@ static int eval_file(struct app *app, struct eval_input *input, struct eval_rows
 		code = opk_file_ranges(&ranges, &count, app->ctx, input->file);
 	if (!code)
 		code = find_devices(app, input, rows);
-	if (!code && *meta->join && !single)
+	if (!code && *meta->join && !single && !rows->aggregated)
 		code = opk_join_new(&input->join, app->ctx, input->evaluation, NULL);
 	if (code)
 		return app_fail(app, code);
@@ -291,6 +314,13 @@ static int eval_all(struct app *app, const struct eval_args *args,
 		code = args->raw.image ? eval_raw(app, &inputs[i], options)
 		                       : eval_file(app, &inputs[i], rows, options, single);
 	}
+	if (!code && args->aggregate) {
+		code = eval_aggregate(app, inputs, count, args->aggregate,
+		                      args->first_sample && rows->shape.first_sample == FIRST_KEEP,
+		                      options->timeout_s);
+		free_inputs(inputs, count);
+		return code;
+	}
 	for (size_t i = 0; !code && i < count; i++)
 		code = eval_rows_fit(rows, app, &inputs[i]);
 	for (size_t i = 0; !code && i < count; i++)
@@ -327,6 +357,9 @@ static int run(struct app *app, void *data)
 		code = choose_format(app, args, &rows);
 	if (!code)
 		code = check_args(app, args, &rows);
+	if (!code)
+		code = check_aggregate(app, args, single);
+	rows.aggregated = args->aggregate != NULL;
 	if (!code)
 		code = raw_eval_options(app, &args->raw, &options, &metrics);
 	if (!code)
@@ -388,6 +421,16 @@ const struct command eval_command = {
 	           "without --format: tables runs, devices, metrics, ranges, samples and values, and the\n"
 	           "views wide and long, whatever --layout says. nan is NULL there. docs/formats.md has\n"
 	           "the tables, and how Parquet is made of it.\n"
+	           "\n"
+	           "--aggregate has a row a metric and group of ranges that share a key: name, kernel,\n"
+	           "shape (grid, block, shared memory), nvtx, device or rank, or several with ',' between;\n"
+	           "ranges of different devices stay apart. Counters are summed before metrics are\n"
+	           "evaluated, by PerfWorks' combiner: mean is the ratio, percentage or rate of all ranges\n"
+	           "together, and of what adds up the sum over the count. What does not add up has no sum\n"
+	           "(nan). min, max and percentiles are of the ranges' own values, interpolated between two\n"
+	           "of them. Derived metrics are computed of sums, or of means where groups of metrics have\n"
+	           "different counts. PM samples aggregate by device, without the first one; --first-sample\n"
+	           "keep keeps it.\n"
 	           "\n"
 	           "Values are base units with 17 digits; nan is what CUPTI could not compute. A\n"
 	           "recording's checksums are verified first. All of NVIDIA's code runs in child\n"

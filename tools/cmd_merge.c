@@ -3,16 +3,37 @@
 #include <string.h>
 
 #include "commands.h"
+#include "common/image_args.h"
 
 struct merge_args {
-	const char *join;
+	const char *join, *sum;
+	struct image_args image;
 };
 
 static const struct option_spec specs[] = {
 	{ "join", 0, "kernel|launch|name|none", "what ranges of one row share",
 	  OPTION_TEXT, offsetof(struct merge_args, join) },
+	{ "sum", 0, "KEY", "one range of those that share it: name, kernel, shape, nvtx, device, rank",
+	  OPTION_TEXT, offsetof(struct merge_args, sum) },
+	IMAGE_OPTIONS(struct merge_args, image),
 	{ 0 },
 };
+
+static int sum(struct app *app, const struct merge_args *args)
+{
+	struct opk_image_options image = image_options(&args->image, "summing range");
+	struct opk_sum_options options = OPK_INIT(options);
+	int code;
+
+	if (args->join)
+		return app_error(app, OPK_EUSAGE, "merge: --sum or --join, not both");
+	options.key = args->sum;
+	options.image = &image;
+	code = opk_sum(app->ctx, (const char *const *)app->arguments, app->argument_count, &options,
+	               app->output);
+	app_progress_end();
+	return code ? app_fail(app, code) : OPK_OK;
+}
 
 static int run(struct app *app, void *data)
 {
@@ -22,6 +43,8 @@ static int run(struct app *app, void *data)
 
 	if (!app->output || !app->argument_count)
 		return app_error(app, OPK_EUSAGE, "merge: -o OUT.opk and FILE.opk... are needed");
+	if (args->sum)
+		return sum(app, args);
 	options.join = args->join && !strcmp(args->join, "none") ? "" : args->join;
 	code = opk_merge(app->ctx, (const char *const *)app->arguments, app->argument_count, &options,
 	                 app->output);
@@ -36,7 +59,17 @@ const struct command merge_command = {
 	           "metrics each. Chip, profiler, metrics and groups must be the same; the config\n"
 	           "images and the rest of the metadata are those of the first file. --join launch\n"
 	           "makes one row of the launches that have the same index in several runs. Needs no\n"
-	           "NVIDIA library.",
+	           "NVIDIA library.\n"
+	           "\n"
+	           "--sum makes one range of those that share a key: name, kernel, shape (grid, block,\n"
+	           "shared memory), nvtx, device or rank, or several with ',' between; ranges of different\n"
+	           "devices stay apart in any case. Their counters are summed by PerfWorks' combiner, in a\n"
+	           "child process, and metrics are evaluated of the sums: ratios are ratios of sums, and\n"
+	           "max is that of one unit over all ranges. A range keeps what all have in common, the\n"
+	           "sum of their durations, and their number as count. Refused where counters can't be\n"
+	           "added: of GPUs of different layout, of images with and without instances, and, in a\n"
+	           "recording with groups of metrics, where the groups of a key have different numbers of\n"
+	           "ranges. Sums of PM samples are told by eval alone.",
 	.options = specs,
 	.args_size = sizeof(struct merge_args),
 	.max_arguments = ANY_NUMBER,

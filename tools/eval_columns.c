@@ -16,6 +16,7 @@ static const struct opk_column long_columns[COLUMN_KINDS] = {
 static const bool basic[OPK_FACT_COUNT] = {
 	[OPK_FACT_NVTX] = true,
 	[OPK_FACT_RANK] = true,
+	[OPK_FACT_SUMMED] = true,
 	[OPK_FACT_DURATION] = true,
 };
 

@@ -47,5 +47,12 @@ int opk_columns_find_units(struct opk_columns *columns, struct opk_ctx *ctx,
 void opk_columns_compute(double *out, const struct opk_columns *columns, const double *metrics);
 /* The least of the metrics behind each column; UINT64_MAX where there are none. */
 void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const uint64_t *metrics);
+/*
+ * Of each column whether its values can be added up over ranges: 1; or whether that of several ranges is a ratio of
+ * their sums, or whatever does not grow with their number: 0; or OPK_NO_DEGREE. Metrics tell by their names.
+ */
+int opk_columns_degrees(int *out, struct opk_ctx *ctx, const struct opk_columns *columns);
+/* The same of one metric, by its full name. */
+int opk_metric_degree(const char *metric);
 
 #endif

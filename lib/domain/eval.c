@@ -345,14 +345,14 @@ void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evalua
 	opk_columns_least(columns, &evaluation->columns, metrics);
 }
 
-const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation)
-{
-	return &evaluation->columns;
-}
-
 const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation)
 {
 	return &evaluation->groups;
+}
+
+const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation)
+{
+	return &evaluation->columns;
 }
 
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation)

@@ -51,7 +51,7 @@ enum { OPK_MAX_RANGE_NAME = 1 << 16, OPK_MAX_WORKERS = 1024 };
 const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation);
 
 struct opk_columns;
-/* What there is to show. */
+/* What it shows, and of what. */
 const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation);
 
 /* An opk_contained_fn over a struct opk_eval_job. */

@@ -58,7 +58,7 @@ static int set_device(struct opk_values *values, struct opk_ctx *ctx)
 {
 	opk_autofree void *head = NULL;
 	size_t size = 0;
-	int code = opk_nv_image_head(&head, &size, ctx, values->image, values->image_size);
+	int code = opk_nv_image_like(&head, &size, ctx, values->image, values->image_size, 0, 1);
 
 	if (code == OPK_ENOMEM)
 		return code;

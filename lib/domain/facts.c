@@ -30,6 +30,7 @@ static const struct {
 	[OPK_FACT_PROCESS] = { { "process", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_RANK] = { { "rank", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_START] = { { "start_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_SUMMED] = { { "count", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_DURATION] = { { "duration_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_LAUNCHES] = { { "launches", OPK_CELL_UINT }, OF_RANGES },
 	[OPK_FACT_LAUNCHES_MIN] = { { "launches_min", OPK_CELL_UINT }, OF_RANGES },
@@ -86,11 +87,11 @@ static union opk_cell optional(uint64_t value, bool known)
 	return (union opk_cell){ .optional = { value, known } };
 }
 
-/* Of the launch. No shared memory and the default stream are 0, and known where a kernel was launched. */
+/* Of the launch. No shared memory and the default stream are 0, and known where one kernel was launched. */
 static union opk_cell get_of_launch(struct opk_fact_text *text, enum opk_fact fact,
                                const struct opk_range *range, bool many_streams)
 {
-	bool launched = *range->kernel;
+	bool launched = *range->kernel && range->count < 2;
 
 	switch (fact) {
 	case OPK_FACT_KERNEL:
@@ -119,6 +120,8 @@ static union opk_cell get_of_launch(struct opk_fact_text *text, enum opk_fact fa
 		return optional(range->process, range->process > 0);
 	case OPK_FACT_RANK:
 		return optional((uint64_t)range->rank, range->rank >= 0);
+	case OPK_FACT_SUMMED:
+		return optional(range->count, range->count > 0);
 	case OPK_FACT_START:
 		return optional(range->start_ns, range->start_ns > 0);
 	default:

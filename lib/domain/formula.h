@@ -49,6 +49,14 @@ double opk_formula_value(const struct opk_formula *formula, const double *values
 int opk_formula_unit(char **out, struct opk_ctx *ctx, const struct opk_formula *formula,
                      const char *const *units, size_t *offset);
 
+/*
+ * How the result grows where the names' values do: of degree 1 it is twice as much when values of degree 1 are, of
+ * degree 0 it stays, as a ratio of such values does. OPK_NO_DEGREE: neither that nor any other, as of "a + 1".
+ */
+enum { OPK_NO_DEGREE = 1 << 20 };
+int opk_formula_degree(int *out, struct opk_ctx *ctx, const struct opk_formula *formula,
+                       const int *degrees);
+
 OPK_DEFINE_AUTO(opk_formula)
 
 #endif

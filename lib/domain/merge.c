@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "domain/container.h"
+#include "domain/merge.h"
 #include "domain/meta.h"
 
 /* What an image's rows are described by, in the first part that has any. */
@@ -13,9 +14,9 @@ struct tables {
 	int64_t shift;
 };
 
-struct merge {
+struct opk_merger {
 	struct opk_ctx *ctx;
-	const struct opk_merge_options *options;
+	const char *join; /* overrides the first file's; or NULL */
 	struct opk_file *first;
 	const struct opk_meta *meta; /* the first's */
 	const char **inflated;       /* of any file */
@@ -47,7 +48,7 @@ static bool same_groups(const struct opk_meta *a, const struct opk_meta *b)
 }
 
 /* What the rows of the merged file are read by must be true of every part. */
-static int check_meta(struct merge *m, const char *path, const struct opk_meta *meta)
+static int check_meta(struct opk_merger *m, const char *path, const struct opk_meta *meta)
 {
 	const struct opk_meta *first = m->meta;
 	const char *first_path = m->first->path;
@@ -65,14 +66,14 @@ static int check_meta(struct merge *m, const char *path, const struct opk_meta *
 	if (!opk_meta_same_set(meta, first))
 		return opk_fail(m->ctx, OPK_EUSAGE, "%s: version, labels, derived metrics or columns of "
 		                "its set differ from those of %s", path, first_path);
-	if (!m->options->join && strcmp(meta->join, first->join))
+	if (!m->join && strcmp(meta->join, first->join))
 		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its ranges are joined by '%s', those of %s by "
 		                "'%s'", path, meta->join, first_path, first->join);
 	return OPK_OK;
 }
 
 /* Rows are counted over all images: a gap in a table would shift what stands behind it. */
-static int check_tables(struct merge *m, const struct opk_file *file, const char *path,
+static int check_tables(struct opk_merger *m, const struct opk_file *file, const char *path,
                         const struct opk_meta *meta)
 {
 	struct tables has = {
@@ -125,7 +126,7 @@ static bool contains(const char *const *names, size_t count, const char *name)
 }
 
 /* A metric that is inflated in one part is not to be trusted in all. */
-static void add_inflated(struct merge *m, const struct opk_meta *meta)
+static void add_inflated(struct opk_merger *m, const struct opk_meta *meta)
 {
 	for (size_t i = 0; i < meta->inflated_count; i++) {
 		size_t at = 0;
@@ -144,7 +145,7 @@ static const char *common(const char *so_far, const char *one)
 }
 
 /* All parts are looked at before the first is copied; one at a time, since there may be many. */
-static int check_part(struct merge *m, const char *path)
+static int check_part(struct opk_merger *m, const char *path)
 {
 	const struct opk_meta *meta;
 	struct opk_file *file;
@@ -194,7 +195,7 @@ static int copy_sections(struct opk_ctx *ctx, struct opk_writer *writer, const s
 	return code;
 }
 
-static int copy_part(struct merge *m, struct opk_writer *writer, const char *path)
+static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char *path)
 {
 	struct opk_file *file;
 	int code = opk_file_open(&file, m->ctx, path);
@@ -206,8 +207,7 @@ static int copy_part(struct merge *m, struct opk_writer *writer, const char *pat
 	return code;
 }
 
-static int write_all(struct merge *m, struct opk_writer *writer, const char *const *paths,
-                     size_t count)
+int opk_merger_put_head(struct opk_merger *m, struct opk_writer *writer, const char *join)
 {
 	struct opk_meta meta = *m->meta;
 	int code;
@@ -216,21 +216,18 @@ static int write_all(struct merge *m, struct opk_writer *writer, const char *con
 	meta.inflated_count = m->inflated_count;
 	meta.mode = m->mode;
 	meta.backend = m->backend;
-	if (m->options->join)
-		meta.join = m->options->join;
+	if (join)
+		meta.join = join;
 	code = opk_writer_add_meta(writer, &meta);
-	if (!code)
-		code = copy_sections(m->ctx, writer, m->first, is_image);
-	for (size_t i = 0; !code && i < count; i++)
-		code = copy_part(m, writer, paths[i]);
-	return code ? code : opk_writer_finish(writer);
+	return code ? code : copy_sections(m->ctx, writer, m->first, is_image);
 }
 
-static int merge(struct merge *m, const char *const *paths, size_t count, const char *path)
+static int check_all(struct opk_merger *m, const char *const *paths, size_t count)
 {
-	struct opk_writer *writer;
-	int code = OPK_OK;
+	int code = open_part(&m->first, &m->meta, m->ctx, paths[0]);
 
+	if (code)
+		return code;
 	m->inflated = opk_alloc_array(m->meta->metric_count, sizeof *m->inflated);
 	if (!m->inflated)
 		return opk_nomem(m->ctx, "metadata");
@@ -238,28 +235,68 @@ static int merge(struct merge *m, const char *const *paths, size_t count, const 
 	m->backend = m->meta->backend;
 	for (size_t i = 0; !code && i < count; i++)
 		code = check_part(m, paths[i]);
-	if (!code)
-		code = opk_writer_new(&writer, m->ctx, path);
-	if (code)
-		return code;
-	code = write_all(m, writer, paths, count);
-	opk_writer_free(writer);
 	return code;
+}
+
+int opk_merger_new(struct opk_merger **out, struct opk_ctx *ctx, const char *const *paths,
+                   size_t count, const char *join)
+{
+	struct opk_merger *m;
+	int code;
+
+	if (!count)
+		return opk_fail(ctx, OPK_EUSAGE, "nothing to merge");
+	m = opk_alloc(sizeof *m);
+	if (!m)
+		return opk_nomem(ctx, "metadata");
+	m->ctx = ctx;
+	m->join = join;
+	code = check_all(m, paths, count);
+	if (code) {
+		opk_merger_free(m);
+		return code;
+	}
+	*out = m;
+	return OPK_OK;
+}
+
+void opk_merger_free(struct opk_merger *m)
+{
+	if (!m)
+		return;
+	opk_file_free(m->first);
+	free(m->inflated);
+	free(m);
+}
+
+const struct opk_meta *opk_merger_meta(const struct opk_merger *m)
+{
+	return m->meta;
+}
+
+static int write_all(struct opk_merger *m, struct opk_writer *writer, const char *const *paths,
+                     size_t count)
+{
+	int code = opk_merger_put_head(m, writer, m->join);
+
+	for (size_t i = 0; !code && i < count; i++)
+		code = copy_part(m, writer, paths[i]);
+	return code ? code : opk_writer_finish(writer);
 }
 
 int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
               const struct opk_merge_options *given, const char *path)
 {
 	OPK_OPTIONS(opk_merge_options, options, given);
-	struct merge m = { .ctx = ctx, .options = &options };
-	int code;
+	opk_auto(opk_merger) struct opk_merger *m = NULL;
+	struct opk_writer *writer;
+	int code = opk_merger_new(&m, ctx, paths, count, options.join);
 
-	if (!count)
-		return opk_fail(ctx, OPK_EUSAGE, "nothing to merge");
-	code = open_part(&m.first, &m.meta, ctx, paths[0]);
 	if (!code)
-		code = merge(&m, paths, count, path);
-	opk_file_free(m.first);
-	free(m.inflated);
+		code = opk_writer_new(&writer, ctx, path);
+	if (code)
+		return code;
+	code = write_all(m, writer, paths, count);
+	opk_writer_free(writer);
 	return code;
 }

@@ -56,6 +56,7 @@ static void put_row(struct opk_json_writer *json, const struct opk_range *range)
 	opk_json_add_u64(json, "process", range->process);
 	opk_json_add_u64(json, "group", range->group);
 	put_index(json, "rank", range->rank);
+	opk_json_add_u64(json, "count", range->count);
 	opk_json_end_object(json);
 }
 
@@ -119,6 +120,7 @@ static void read_row(struct opk_range *range, const struct opk_json *row)
 	range->process = read_u32(row, "process");
 	range->group = read_u32(row, "group");
 	range->rank = read_index(row, "rank");
+	opk_json_u64(&range->count, row, "count");
 }
 
 static int add_rows(struct opk_range_storage *storage, struct opk_ctx *ctx,

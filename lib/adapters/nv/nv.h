@@ -180,12 +180,6 @@ struct opk_nv_image_info {
 /* cuptiPmSamplingGetCounterDataInfo, which counts ranges as well as samples. */
 int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const void *image,
                       size_t size);
-/*
- * What all ranges of an image share: its metrics' raw counters and its device's units. Images of which this differs
- * may be of devices that differ; free(). NVPW_CounterData_InitializeCounterDataImageCopy for no range
- */
-int opk_nv_image_head(void **out, size_t *size, struct opk_ctx *ctx, const void *image,
-                      size_t image_size);
 /* Whether samples or ranges are in it: only the former have times. */
 int opk_nv_image_profiler(enum opk_profiler *out, struct opk_ctx *ctx, const void *image);
 /* cuptiProfilerHostGetRangeName with '/' between levels; free(). Not for PM samples: it crashes. */
@@ -194,6 +188,40 @@ int opk_nv_range_name(char **out, struct opk_ctx *ctx, const void *image, size_t
 /* NVPW_PeriodicSampler_CounterData_GetSampleTime: GPU time in ns. */
 int opk_nv_sample_time(uint64_t *start, uint64_t *end, struct opk_ctx *ctx, const void *image,
                        size_t index);
+/*
+ * An image of the same counters and the same GPU as another one, with `slots` slots that are all free, and room for
+ * range names of `name_size` bytes, each with its NUL; free(). What it says before its first slot is the GPU's and
+ * the counters' alone: it is the same for two images whose ranges can be summed. With no slot it is all there is (4 us).
+ * NVPW_CounterData_ExtractCounterDataPrefix, NVPW_CounterData_InitializeCounterDataImageCopy
+ */
+int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
+                      size_t size, size_t slots, size_t name_size);
+/*
+ * PerfWorks' combiner over such an image, which is borrowed: NVPW_CounterDataCombiner_Create. A combiner over
+ * an image of other counters, or of instances where the other has none, crashes.
+ */
+struct opk_nv_combiner;
+int opk_nv_combiner_new(struct opk_nv_combiner **out, struct opk_ctx *ctx, void *image);
+void opk_nv_combiner_free(struct opk_nv_combiner *combiner);
+/*
+ * The slot of the range of this name; the same one, if the name is known. Slots are taken in order. Samples have
+ * no names, and their slots are there. NVPW_CounterDataCombiner_CreateRange
+ */
+int opk_nv_combiner_range(size_t *slot, struct opk_ctx *ctx, struct opk_nv_combiner *combiner,
+                          const char *name);
+/*
+ * Adds a range or sample of another image to what is in the slot; to a free slot, it is copied bit for bit
+ * (NVPW_CounterDataCombiner_CopyIntoRange is not implemented for ranges).
+ * NVPW_CounterDataCombiner_SumIntoRange
+ */
+int opk_nv_combiner_sum(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
+                        const void *image, size_t index);
+/*
+ * Cuts off the slots behind the last sample, in place: *size becomes less. Not for images of ranges.
+ * NVPW_PeriodicSampler_CounterData_TrimInPlace
+ */
+int opk_nv_trim_samples(size_t *size, struct opk_ctx *ctx, void *image);
+
 /*
  * cuptiProfilerHostEvaluateToGpuValues: `count` values of one range or sample. CUPTI keeps the peaks of the device
  * whose image it evaluated first: one of another device needs a host object of its own.

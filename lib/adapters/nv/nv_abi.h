@@ -293,36 +293,6 @@ struct nv_EvaluatorValues {
 	double *pMetricValues;
 };
 
-struct nv_DataExtractPrefix {
-	NV_HEAD;
-	const uint8_t *pCounterDataSrc;
-	size_t counterDataSrcSize;
-	uint8_t *pCounterDataPrefix;
-	size_t counterDataPrefixSize;
-};
-
-struct nv_DataCopySize {
-	NV_HEAD;
-	const uint8_t *pCounterDataPrefix;
-	size_t counterDataPrefixSize;
-	uint32_t maxNumRanges;
-	uint32_t maxNumRangeTreeNodes;
-	uint32_t maxRangeNameLength;
-	const uint8_t *pCounterDataSrc;
-	size_t copyDataImageCounterSize;
-};
-
-struct nv_DataInitializeCopy {
-	NV_HEAD;
-	const uint8_t *pCounterDataPrefix;
-	size_t counterDataPrefixSize;
-	uint32_t maxNumRanges;
-	uint32_t maxNumRangeTreeNodes;
-	uint32_t maxRangeNameLength;
-	const uint8_t *pCounterDataSrc;
-	uint8_t *pCounterDataDst;
-};
-
 struct nv_BuilderCreate {
 	NV_HEAD;
 	const char *pChipName;
@@ -468,6 +438,70 @@ struct nv_DataGetChipName {
 	const uint8_t *pCounterDataImage;
 	size_t counterDataImageSize;
 	const char *pChipName;
+};
+
+struct nv_DataExtractPrefix {
+	NV_HEAD;
+	const uint8_t *pCounterDataSrc;
+	size_t counterDataSrcSize;
+	uint8_t *pCounterDataPrefix;
+	size_t counterDataPrefixSize;
+};
+
+struct nv_DataCopySize {
+	NV_HEAD;
+	const uint8_t *pCounterDataPrefix;
+	size_t counterDataPrefixSize;
+	uint32_t maxNumRanges;
+	uint32_t maxNumRangeTreeNodes;
+	uint32_t maxRangeNameLength;
+	const uint8_t *pCounterDataSrc;
+	size_t copyDataImageCounterSize;
+};
+
+struct nv_DataCopyInitialize {
+	NV_HEAD;
+	const uint8_t *pCounterDataPrefix;
+	size_t counterDataPrefixSize;
+	uint32_t maxNumRanges;
+	uint32_t maxNumRangeTreeNodes;
+	uint32_t maxRangeNameLength;
+	const uint8_t *pCounterDataSrc;
+	uint8_t *pCounterDataDst;
+};
+
+struct nv_CombinerCreate {
+	NV_HEAD;
+	uint8_t *pCounterDataDst;
+	void *pCounterDataCombiner;
+};
+
+struct nv_CombinerDestroy {
+	NV_HEAD;
+	void *pCounterDataCombiner;
+};
+
+struct nv_CombinerCreateRange {
+	NV_HEAD;
+	void *pCounterDataCombiner;
+	size_t numDescriptions;
+	const char *const *ppDescriptions;
+	size_t rangeIndexDst;
+};
+
+struct nv_CombinerSumIntoRange {
+	NV_HEAD;
+	void *pCounterDataCombiner;
+	size_t rangeIndexDst;
+	const uint8_t *pCounterDataSrc;
+	size_t rangeIndexSrc;
+};
+
+struct nv_SamplerTrim {
+	NV_HEAD;
+	uint8_t *pCounterDataImage;
+	size_t counterDataImageSize;
+	size_t counterDataImageTrimmedSize;
 };
 
 struct nv_SamplerGetSampleTime {

@@ -56,16 +56,22 @@
 	X(NVPW_MetricsEvaluator_EvaluateToGpuValues, EvaluatorValues, pMetricValues, VALUES)       \
 	X(NVPW_Config_GetRawCounters, ConfigGetRawCounters, numRawCounters, PLAN_DETAIL)           \
 	X(NVPW_CounterData_GetChipName, DataGetChipName, pChipName, IMAGE_CHIP)                    \
-	X(NVPW_CounterData_ExtractCounterDataPrefix, DataExtractPrefix, counterDataPrefixSize,     \
-	  IMAGE_HEAD)                                                                              \
-	X(NVPW_CounterData_CalculateCounterDataImageCopySize, DataCopySize,                        \
-	  copyDataImageCounterSize, IMAGE_HEAD)                                                    \
-	X(NVPW_CounterData_InitializeCounterDataImageCopy, DataInitializeCopy, pCounterDataDst,    \
-	  IMAGE_HEAD)                                                                              \
 	X(NVPW_PeriodicSampler_CounterData_GetSampleTime, SamplerGetSampleTime, timestampEnd,      \
 	  SAMPLE_TIMES)                                                                            \
 	X(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize, SamplerEstimatedSize, sampleSize, \
 	  SAMPLE_SIZE)                                                                             \
+	X(NVPW_CounterData_ExtractCounterDataPrefix, DataExtractPrefix, counterDataPrefixSize,     \
+	  COMBINE)                                                                                 \
+	X(NVPW_CounterData_CalculateCounterDataImageCopySize, DataCopySize,                        \
+	  copyDataImageCounterSize, COMBINE)                                                       \
+	X(NVPW_CounterData_InitializeCounterDataImageCopy, DataCopyInitialize, pCounterDataDst,    \
+	  COMBINE)                                                                                 \
+	X(NVPW_CounterDataCombiner_Create, CombinerCreate, pCounterDataCombiner, COMBINE)          \
+	X(NVPW_CounterDataCombiner_Destroy, CombinerDestroy, pCounterDataCombiner, COMBINE)        \
+	X(NVPW_CounterDataCombiner_CreateRange, CombinerCreateRange, rangeIndexDst, COMBINE)       \
+	X(NVPW_CounterDataCombiner_SumIntoRange, CombinerSumIntoRange, rangeIndexSrc, COMBINE)     \
+	X(NVPW_PeriodicSampler_CounterData_TrimInPlace, SamplerTrim, counterDataImageTrimmedSize,  \
+	  TRIM_SAMPLES)                                                                            \
 	X(NVPW_CUDA_RawCounterConfig_Create, SchedulerCreate, pRawCounterConfig, SCHEDULER)        \
 	X(NVPW_RawCounterConfig_Destroy, SchedulerDestroy, pRawCounterConfig, SCHEDULER)           \
 	X(NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains, SchedulerGetDomains,             \
@@ -97,10 +103,11 @@
 	X(CONSTITUENTS, "constituents", "what a throughput metric is made of")                     \
 	X(PLAN_DETAIL, "plan-detail", "which pass serves which metric")                            \
 	X(VALUES, "values", "faster evaluation of ranges")                                         \
-	X(IMAGE_HEAD, "image-head", "images of different devices in one recording")                \
 	X(IMAGE_CHIP, "image-chip", "the chip of a bare counter data image")                       \
 	X(SAMPLE_TIMES, "sample-times", "start and end of PM samples; telling PM from range images") \
 	X(SAMPLE_SIZE, "sample-size", "hardware record bytes per PM sample")                       \
+	X(COMBINE, "combine", "new counter data images out of ranges of others, and their sums")   \
+	X(TRIM_SAMPLES, "trim-samples", "images of PM samples without their free slots")           \
 	X(SCHEDULER, "scheduler", "pass counts of many metrics at once")                           \
 	X(PLANNER, "planner", "fewer passes than CUPTI's own order of metrics takes")               \
 	X(METRICS_PER_PASS, "metrics-per-pass", "how many metrics fit one pass")                   \

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* New counter data images out of ranges of others, and sums of ranges: PerfWorks' combiner. */
+#include "adapters/nv/nv.h"
+#include "adapters/nv/nv_table.h"
+
+struct opk_nv_combiner {
+	struct opk_nv *nv;
+	void *object;
+};
+
+static int extract_prefix(void **out, size_t *size, struct opk_nv *nv, struct opk_ctx *ctx,
+                          const void *image, size_t image_size)
+{
+	struct nv_DataExtractPrefix params = NV_PARAMS(DataExtractPrefix, counterDataPrefixSize);
+	opk_autofree void *prefix = NULL;
+
+	params.pCounterDataSrc = image;
+	params.counterDataSrcSize = image_size;
+	/* First for the size, then for the prefix. */
+	for (int round = 0; round < 2; round++) {
+		int status = nv->call.NVPW_CounterData_ExtractCounterDataPrefix(&params);
+
+		if (status)
+			return nv_fail_nvpa(ctx, "NVPW_CounterData_ExtractCounterDataPrefix",
+			                    status);
+		/* It is a part of the image. */
+		if (params.counterDataPrefixSize > image_size)
+			return opk_fail(ctx, OPK_EFAILED, "the image's prefix is larger than the image");
+		if (!prefix && !(prefix = opk_alloc(params.counterDataPrefixSize)))
+			return opk_nomem(ctx, "a counter-data prefix");
+		params.pCounterDataPrefix = prefix;
+	}
+	*size = params.counterDataPrefixSize;
+	*out = opk_take(prefix);
+	return OPK_OK;
+}
+
+static int copy_size(size_t *out, struct opk_nv *nv, struct opk_ctx *ctx,
+                     const struct nv_DataCopyInitialize *copy)
+{
+	struct nv_DataCopySize params = NV_PARAMS(DataCopySize, copyDataImageCounterSize);
+	int status;
+
+	params.pCounterDataPrefix = copy->pCounterDataPrefix;
+	params.counterDataPrefixSize = copy->counterDataPrefixSize;
+	params.maxNumRanges = copy->maxNumRanges;
+	params.maxNumRangeTreeNodes = copy->maxNumRangeTreeNodes;
+	params.maxRangeNameLength = copy->maxRangeNameLength;
+	params.pCounterDataSrc = copy->pCounterDataSrc;
+	status = nv->call.NVPW_CounterData_CalculateCounterDataImageCopySize(&params);
+	if (status)
+		return nv_fail_nvpa(ctx, "NVPW_CounterData_CalculateCounterDataImageCopySize",
+		                    status);
+	*out = params.copyDataImageCounterSize;
+	return OPK_OK;
+}
+
+int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
+                      size_t size, size_t slots, size_t name_size)
+{
+	struct nv_DataCopyInitialize params = NV_PARAMS(DataCopyInitialize, pCounterDataDst);
+	opk_autofree void *prefix = NULL, *copy = NULL;
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_COMBINE);
+	int status;
+
+	if (!code)
+		code = extract_prefix(&prefix, &params.counterDataPrefixSize, nv, ctx, image, size);
+	if (code)
+		return code;
+	params.pCounterDataPrefix = prefix;
+	/* Names are of one level here, so that a range is a node. */
+	params.maxNumRanges = params.maxNumRangeTreeNodes = (uint32_t)slots;
+	params.maxRangeNameLength = (uint32_t)name_size;
+	params.pCounterDataSrc = image;
+	code = copy_size(out_size, nv, ctx, &params);
+	if (code)
+		return code;
+	/* Of a damaged image anything is possible. */
+	if (*out_size / (slots + 1) > size + name_size)
+		return opk_fail(ctx, OPK_EFAILED, "the image's head is larger than the image");
+	copy = opk_alloc(*out_size);
+	if (!copy)
+		return opk_nomem(ctx, "a counter data image");
+	params.pCounterDataDst = copy;
+	status = nv->call.NVPW_CounterData_InitializeCounterDataImageCopy(&params);
+	if (status)
+		return nv_fail_nvpa(ctx, "NVPW_CounterData_InitializeCounterDataImageCopy", status);
+	*out = opk_take(copy);
+	return OPK_OK;
+}
+
+int opk_nv_combiner_new(struct opk_nv_combiner **out, struct opk_ctx *ctx, void *image)
+{
+	struct nv_CombinerCreate params = NV_PARAMS(CombinerCreate, pCounterDataCombiner);
+	struct opk_nv_combiner *combiner;
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_COMBINE);
+	int status;
+
+	if (code)
+		return code;
+	combiner = opk_alloc(sizeof *combiner);
+	if (!combiner)
+		return opk_nomem(ctx, "a combiner");
+	params.pCounterDataDst = image;
+	status = nv->call.NVPW_CounterDataCombiner_Create(&params);
+	if (status) {
+		free(combiner);
+		return nv_fail_nvpa(ctx, "NVPW_CounterDataCombiner_Create", status);
+	}
+	combiner->nv = nv;
+	combiner->object = params.pCounterDataCombiner;
+	*out = combiner;
+	return OPK_OK;
+}
+
+void opk_nv_combiner_free(struct opk_nv_combiner *combiner)
+{
+	struct nv_CombinerDestroy params = NV_PARAMS(CombinerDestroy, pCounterDataCombiner);
+
+	if (!combiner)
+		return;
+	params.pCounterDataCombiner = combiner->object;
+	combiner->nv->call.NVPW_CounterDataCombiner_Destroy(&params);
+	free(combiner);
+}
+
+int opk_nv_combiner_range(size_t *slot, struct opk_ctx *ctx, struct opk_nv_combiner *combiner,
+                          const char *name)
+{
+	struct nv_CombinerCreateRange params = NV_PARAMS(CombinerCreateRange, rangeIndexDst);
+	int status;
+
+	params.pCounterDataCombiner = combiner->object;
+	params.numDescriptions = 1;
+	params.ppDescriptions = &name;
+	status = combiner->nv->call.NVPW_CounterDataCombiner_CreateRange(&params);
+	if (status)
+		return nv_fail_nvpa(ctx, "NVPW_CounterDataCombiner_CreateRange", status);
+	*slot = params.rangeIndexDst;
+	return OPK_OK;
+}
+
+int opk_nv_combiner_sum(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
+                        const void *image, size_t index)
+{
+	struct nv_CombinerSumIntoRange params = NV_PARAMS(CombinerSumIntoRange, rangeIndexSrc);
+	int status;
+
+	params.pCounterDataCombiner = combiner->object;
+	params.rangeIndexDst = slot;
+	params.pCounterDataSrc = image;
+	params.rangeIndexSrc = index;
+	status = combiner->nv->call.NVPW_CounterDataCombiner_SumIntoRange(&params);
+	return status ? nv_fail_nvpa(ctx, "NVPW_CounterDataCombiner_SumIntoRange", status) : OPK_OK;
+}
+
+int opk_nv_trim_samples(size_t *size, struct opk_ctx *ctx, void *image)
+{
+	struct nv_SamplerTrim params = NV_PARAMS(SamplerTrim, counterDataImageTrimmedSize);
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_TRIM_SAMPLES);
+	int status;
+
+	if (code)
+		return code;
+	params.pCounterDataImage = image;
+	params.counterDataImageSize = *size;
+	status = nv->call.NVPW_PeriodicSampler_CounterData_TrimInPlace(&params);
+	if (status)
+		return nv_fail_nvpa(ctx, "NVPW_PeriodicSampler_CounterData_TrimInPlace", status);
+	*size = params.counterDataImageTrimmedSize;
+	return OPK_OK;
+}

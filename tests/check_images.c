@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Images worked on, over the fake: trim, split, sums, and what fails in them. */
+#include <math.h>
+
+#include "allocation.h"
+#include "recordings.h"
+
+/* What a row should be. */
+struct wanted {
+	const char *name;
+	uint64_t count; /* of the range */
+	double values[METRICS];
+};
+
+static void check_rows(struct opk_ctx *ctx, const char *name, const struct wanted *wanted, size_t count)
+{
+	struct opk_evaluation *evaluation;
+	struct opk_file *file = open_file(ctx, name);
+	const struct opk_row *row;
+
+	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, NULL));
+	ck_assert_uint_eq(opk_evaluation_row_count(evaluation), count);
+	for (size_t i = 0; i < count; i++) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		if (wanted[i].name)
+			ck_assert_str_eq(row->name, wanted[i].name);
+		ck_assert_uint_eq(row->range ? row->range->count : 0, wanted[i].count);
+		for (size_t j = 0; j < METRICS; j++)
+			ck_assert_msg(isnan(wanted[i].values[j])
+			                      ? isnan(row->values[j])
+			                      : row->values[j] == wanted[i].values[j],
+			              "%s, row %zu, metric %zu: %g", name, i, j, row->values[j]);
+	}
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+}
+
+static const struct wanted all_rows[] = {
+	{ "r0", 0, { 0.5, 1.5, 2.5 } }, { "r1", 0, { 100.5, 101.5, 102.5 } },
+	{ "r2", 0, { 200.5, 201.5, 202.5 } }, { "r3", 0, { 0.5, 1.5, 2.5 } },
+	{ "r4", 0, { 100.5, 101.5, 102.5 } }, { "r5", 0, { 200.5, 201.5, 202.5 } },
+};
+
+/* ---- trim ------------------------------------------------------------------------------- */
+
+static int trim(struct opk_ctx *ctx, const char *from, const char *to)
+{
+	struct opk_file *file = open_file(ctx, from);
+	char *path = strdup(in_folder(to));
+	int code = opk_trim(ctx, file, NULL, path);
+
+	free(path);
+	opk_file_free(file);
+	return code;
+}
+
+START_TEST(trimmed)
+{
+	static const struct recording recording = { .ranges = plain };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_file *file;
+
+	put("in.opk", &recording);
+	ck_ok(ctx, trim(ctx, "in.opk", "out.opk"));
+	check_rows(ctx, "out.opk", all_rows, COUNT(all_rows));
+	file = open_file(ctx, "out.opk");
+	ck_assert_uint_eq(opk_file_section_count(file), 6);
+	for (size_t i = 0; i < opk_file_section_count(file); i++)
+		if (opk_file_section(file, i)->type == OPK_SECTION_DATA)
+			ck_assert_uint_lt(opk_file_section(file, i)->plain_size, FAKE_IMAGE_SIZE);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Without free slots nothing is made. */
+START_TEST(nothing_to_trim)
+{
+	static const struct recording recording = { .ranges = plain };
+	struct opk_ctx *ctx = fake_ctx();
+	opk_autofree void *in = NULL, *out = NULL;
+	size_t in_size, out_size;
+
+	fake.slots = RANGES;
+	fake.sum_deed = FAKE_ABORTS;
+	put("in.opk", &recording);
+	ck_ok(ctx, trim(ctx, "in.opk", "out.opk"));
+	ck_ok(ctx, opk_read_file(&in, &in_size, ctx, in_folder("in.opk")));
+	ck_ok(ctx, opk_read_file(&out, &out_size, ctx, in_folder("out.opk")));
+	ck_assert_uint_eq(in_size, out_size);
+	ck_assert(!memcmp(in, out, in_size));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(trimmed_samples)
+{
+	static const struct recording recording = { .samples = true };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_file *file;
+
+	fake.image_is_pm = true;
+	put("in.opk", &recording);
+	ck_ok(ctx, trim(ctx, "in.opk", "out.opk"));
+	file = open_file(ctx, "out.opk");
+	ck_assert_uint_eq(opk_file_section(file, 2)->plain_size, FAKE_IMAGE_SIZE / 2);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- split ------------------------------------------------------------------------------ */
+
+static int split(struct opk_ctx *ctx, const char *by, size_t *count)
+{
+	char *paths[] = { strdup(in_folder("o1")), strdup(in_folder("o2")), strdup(in_folder("o3")) };
+	struct opk_file *file = open_file(ctx, "in.opk");
+	struct opk_split *parts = NULL;
+	int code = opk_split_new(&parts, ctx, file, by, NULL);
+
+	*count = code ? 0 : opk_split_count(parts);
+	if (!code && *count <= COUNT(paths))
+		code = opk_split_write(ctx, parts, (const char *const *)paths);
+	opk_split_free(parts);
+	opk_file_free(file);
+	for (size_t i = 0; i < COUNT(paths); i++)
+		free(paths[i]);
+	return code;
+}
+
+START_TEST(split_by_kernel)
+{
+	static const struct recording recording = { .ranges = plain };
+	const struct wanted x[] = { all_rows[0], all_rows[2], all_rows[3], all_rows[5] };
+	const struct wanted y[] = { all_rows[1], all_rows[4] };
+	struct opk_ctx *ctx = fake_ctx();
+	const struct opk_stats *stats;
+	struct opk_file *file;
+	size_t count;
+
+	put("in.opk", &recording);
+	ck_ok(ctx, split(ctx, "kernel", &count));
+	ck_assert_uint_eq(count, 2);
+	check_rows(ctx, "o1", x, COUNT(x));
+	check_rows(ctx, "o2", y, COUNT(y));
+	file = open_file(ctx, "o1");
+	ck_ok(ctx, opk_file_stats(&stats, ctx, file));
+	ck_assert_uint_eq(stats->launches, 6);
+	opk_file_free(file);
+	file = open_file(ctx, "o2");
+	ck_ok(ctx, opk_file_stats(&stats, ctx, file));
+	ck_assert_ptr_null(stats);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(split_by_number)
+{
+	static const struct recording recording = { .ranges = plain };
+	struct opk_ctx *ctx = fake_ctx();
+	size_t count;
+
+	put("in.opk", &recording);
+	ck_ok(ctx, split(ctx, "4", &count));
+	ck_assert_uint_eq(count, 2);
+	check_rows(ctx, "o1", all_rows, 4);
+	check_rows(ctx, "o2", all_rows + 4, 2);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Images that stay whole need no combiner. */
+START_TEST(split_by_segment)
+{
+	static const struct recording recording = { .ranges = plain };
+	struct opk_ctx *ctx = fake_ctx();
+	size_t count;
+
+	put("in.opk", &recording);
+	fake.sum_deed = FAKE_ABORTS;
+	ck_ok(ctx, split(ctx, "segment", &count));
+	ck_assert_uint_eq(count, 2);
+	check_rows(ctx, "o1", all_rows, 3);
+	check_rows(ctx, "o2", all_rows + 3, 3);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(split_samples)
+{
+	static const struct recording recording = { .samples = true };
+	struct opk_ctx *ctx = fake_ctx();
+	const struct opk_time *times;
+	struct opk_file *file;
+	size_t count;
+
+	fake.image_is_pm = true;
+	put("in.opk", &recording);
+	ck_ok(ctx, split(ctx, "device", &count));
+	ck_assert_uint_eq(count, 2);
+	file = open_file(ctx, "o2");
+	ck_ok(ctx, opk_file_times(&times, &count, ctx, file));
+	ck_assert_uint_eq(count, RANGES);
+	ck_assert_int_eq(times[2].device, 1);
+	opk_file_free(file);
+	ck_code(ctx, split(ctx, "2", &count), OPK_EUSAGE);
+	ck_assert_msg(told(ctx, "samples of one image can't be divided"), "%s", errors_of(ctx));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- sums ------------------------------------------------------------------------------- */
+
+static int sum(struct opk_ctx *ctx, const char *key)
+{
+	struct opk_sum_options options = OPK_INIT(options);
+	char *in = strdup(in_folder("in.opk")), *out = strdup(in_folder("out.opk"));
+	int code;
+
+	options.key = key;
+	code = opk_sum(ctx, (const char *const *)&in, 1, &options, out);
+	free(in);
+	free(out);
+	return code;
+}
+
+START_TEST(summed_by_kernel)
+{
+	static const struct recording recording = { .ranges = plain };
+	/* x: ranges 0 and 2 of both images. */
+	static const struct wanted wanted[] = {
+		{ NULL, 4, { 402, 406, 410 } }, { NULL, 2, { 201, 203, 205 } },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	const struct opk_range *ranges;
+	struct opk_file *file;
+	size_t count;
+
+	put("in.opk", &recording);
+	ck_ok(ctx, sum(ctx, "kernel"));
+	check_rows(ctx, "out.opk", wanted, COUNT(wanted));
+	file = open_file(ctx, "out.opk");
+	ck_ok(ctx, opk_file_ranges(&ranges, &count, ctx, file));
+	ck_assert_str_eq(ranges[0].kernel, "x");
+	ck_assert_str_eq(ranges[0].name, "");
+	ck_assert_uint_eq(ranges[0].grid[0], 2);
+	ck_assert_uint_eq(ranges[0].duration_ns, 40);
+	ck_assert_uint_eq(ranges[1].count, 2);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Sums of sums tell how many ranges there were at first. */
+START_TEST(summed_names)
+{
+	static const struct opk_range ranges[] = {
+		RANGE("a", "", 0), RANGE("b", "", 0), RANGE("a", "", 0),
+		RANGE("b", "", 0), RANGE("b", "", 0), { .name = "a", .kernel = "", .symbol = "", .nvtx = "",
+		                                         .rank = -1, .count = 5 },
+	};
+	static const struct recording recording = { .ranges = ranges };
+	static const struct wanted wanted[] = {
+		{ "a", 7, { 401.5, 404.5, 407.5 } }, { "b", 3, { 201.5, 204.5, 207.5 } },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	const struct opk_range *summed;
+	struct opk_file *file;
+	size_t count;
+
+	put("in.opk", &recording);
+	ck_ok(ctx, sum(ctx, "name"));
+	check_rows(ctx, "out.opk", wanted, COUNT(wanted));
+	file = open_file(ctx, "out.opk");
+	ck_ok(ctx, opk_file_ranges(&summed, &count, ctx, file));
+	/* One duration is not known. */
+	ck_assert_uint_eq(summed[0].duration_ns, 0);
+	ck_assert_uint_eq(summed[1].duration_ns, 30);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(summed_groups)
+{
+	static const struct recording recording = { .ranges = rotated, .join = "kernel" };
+	static const struct wanted wanted[] = {
+		{ NULL, 2, { 201, NAN, NAN } }, { NULL, 1, { 100.5, NAN, NAN } },
+		{ NULL, 1, { NAN, 0.5, 1.5 } }, { NULL, 2, { NAN, 301, 303 } },
+	};
+	static const char *const kernels[] = { "x", "y", "y", "x" };
+	struct opk_ctx *ctx = fake_ctx();
+	const struct opk_range *ranges;
+	const struct opk_meta *meta;
+	struct opk_file *file;
+	size_t count;
+
+	put("in.opk", &recording);
+	ck_ok(ctx, sum(ctx, "kernel"));
+	file = open_file(ctx, "out.opk");
+	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
+	ck_assert_str_eq(meta->join, "name");
+	ck_ok(ctx, opk_file_ranges(&ranges, &count, ctx, file));
+	ck_assert_uint_eq(count, COUNT(wanted));
+	for (size_t i = 0; i < count; i++) {
+		ck_assert_uint_eq(ranges[i].group, i < 2 ? 1 : 2);
+		ck_assert_uint_eq(ranges[i].count, wanted[i].count);
+		ck_assert_str_eq(ranges[i].kernel, kernels[i]);
+	}
+	opk_file_free(file);
+	check_rows(ctx, "out.opk", wanted, COUNT(wanted));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(not_summed)
+{
+	static const struct {
+		struct here here;
+		struct recording recording;
+		const char *key;
+		int code;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, { .ranges = plain }, "kernel,shape", OPK_OK, NULL },
+		{ HERE, { .ranges = plain, .gpus = { 0, 1 } }, "kernel", OPK_EUSAGE, "can't be summed" },
+		{ HERE, { .ranges = plain, .gpus = { 0, 1 } }, "name", OPK_OK, NULL },
+		{ HERE, { .ranges = plain, .gpus = { 1, 1 } }, "kernel", OPK_OK, NULL },
+		{ HERE, { .ranges = uneven, .join = "kernel" }, "kernel", OPK_EUSAGE,
+		  "2 have metrics of group 1, and 1 those of group 2" },
+		{ HERE, { .ranges = uneven, .join = "kernel" }, "device", OPK_OK, NULL },
+		{ HERE, { .ranges = plain }, "", OPK_EUSAGE, "is nothing that ranges share" },
+		{ HERE, { .ranges = plain }, "kernel,,rank", OPK_EUSAGE, "is nothing that ranges share" },
+		{ HERE, { .ranges = plain }, "launch", OPK_EUSAGE, "'launch' is nothing" },
+		{ HERE, { .samples = true }, "device", OPK_EUSAGE, "samples can't be summed" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		int code;
+
+		fake.image_is_pm = rows[i].recording.samples;
+		put("in.opk", &rows[i].recording);
+		code = sum(ctx, rows[i].key);
+		ck_row(&rows[i], code == rows[i].code, "code %d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], !rows[i].wanted || told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+		ck_row(&rows[i], entries(false) == (code ? 1 : 2), "files are left");
+		entries(true);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* ---- failures --------------------------------------------------------------------------- */
+
+/* Each of them, or the code of the first that fails. */
+static int do_all(struct opk_ctx *ctx)
+{
+	size_t count;
+	int code = trim(ctx, "in.opk", "out.opk");
+
+	if (!code)
+		code = split(ctx, "kernel", &count);
+	return code ? code : sum(ctx, "kernel");
+}
+
+START_TEST(each_call_fails)
+{
+	static const struct recording recording = { .ranges = plain };
+	static const struct {
+		struct here here;
+		enum fake_call call;
+		const char *symbol;
+		int wanted;
+	} rows[] = {
+		{ HERE, CALL(NVPW_CounterData_ExtractCounterDataPrefix), OPK_EINPUT },
+		{ HERE, CALL(NVPW_CounterData_CalculateCounterDataImageCopySize), OPK_EINPUT },
+		{ HERE, CALL(NVPW_CounterData_InitializeCounterDataImageCopy), OPK_EINPUT },
+		{ HERE, CALL(NVPW_CounterDataCombiner_Create), OPK_EINPUT },
+		{ HERE, CALL(NVPW_CounterDataCombiner_CreateRange), OPK_EINPUT },
+		{ HERE, CALL(NVPW_CounterDataCombiner_SumIntoRange), OPK_EINPUT },
+		{ HERE, CALL(cuptiPmSamplingGetCounterDataInfo), OPK_EINPUT },
+		{ HERE, CALL(cuptiProfilerHostGetRangeName), OPK_EINPUT },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		int code;
+
+		put("in.opk", &recording);
+		fake.status[rows[i].call] = 2;
+		code = do_all(ctx);
+		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], told(ctx, rows[i].symbol), "%s", errors_of(ctx));
+		ck_row(&rows[i], told(ctx, "can't trim") && told(ctx, "section 3 (DATA)"), "%s",
+		       errors_of(ctx));
+		ck_row(&rows[i], entries(false) == 1, "files are left");
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(crashes_are_errors)
+{
+	static const enum fake_deed deeds[] = { FAKE_SEGFAULTS, FAKE_ABORTS, FAKE_EXITS, FAKE_EXITS_HAPPY };
+	static const struct recording recording = { .ranges = plain };
+
+	for (size_t i = 0; i < COUNT(deeds); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		size_t count;
+
+		fake.sum_deed = deeds[i];
+		put("in.opk", &recording);
+		ck_code(ctx, trim(ctx, "in.opk", "out.opk"), OPK_EINPUT);
+		ck_code(ctx, split(ctx, "kernel", &count), OPK_EINPUT);
+		ck_code(ctx, sum(ctx, "kernel"), OPK_EINPUT);
+		ck_assert_uint_eq(entries(false), 1);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* A byte of any section is not what it was: nothing of it reaches NVIDIA's code. */
+START_TEST(damage_is_found_before)
+{
+	static const struct recording recording = { .ranges = plain };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_file *file;
+	uint64_t offset;
+	FILE *out;
+
+	put("in.opk", &recording);
+	file = open_file(ctx, "in.opk");
+	offset = opk_file_section(file, 3)->offset;
+	opk_file_free(file);
+	out = fopen(in_folder("in.opk"), "r+");
+	ck_assert_int_eq(fseek(out, (long)offset + 5, SEEK_SET), 0);
+	fputc('!', out);
+	fclose(out);
+	fake.sum_deed = FAKE_ABORTS;
+	fake.status[FAKE_cuptiPmSamplingGetCounterDataInfo] = 999;
+	ck_code(ctx, trim(ctx, "in.opk", "out.opk"), OPK_EINPUT);
+	ck_assert_msg(told(ctx, "CRC-32") && !told(ctx, "999"), "%s", errors_of(ctx));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	static const struct recording recording = { .ranges = rotated, .join = "kernel" };
+	struct opk_ctx *ctx = fake_ctx();
+	int code = OPK_ENOMEM;
+	long n = 0;
+
+	put("in.opk", &recording);
+	/* Allocations in a child are not counted here: their failure is one of the child. */
+	for (; code; n++) {
+		fail_allocation(n);
+		code = sum(ctx, "kernel");
+		allocation_failed();
+		ck_assert_msg(!code || code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
+		              errors_of(ctx));
+		ck_assert_uint_eq(entries(false), code ? 1 : 2);
+		ck_assert_int_lt(n, 10000);
+	}
+	ck_assert_int_gt(n, 20);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("images");
+	TCase *tests = tcase_create("images");
+
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, trimmed);
+	tcase_add_test(tests, nothing_to_trim);
+	tcase_add_test(tests, trimmed_samples);
+	tcase_add_test(tests, split_by_kernel);
+	tcase_add_test(tests, split_by_number);
+	tcase_add_test(tests, split_by_segment);
+	tcase_add_test(tests, split_samples);
+	tcase_add_test(tests, summed_by_kernel);
+	tcase_add_test(tests, summed_names);
+	tcase_add_test(tests, summed_groups);
+	tcase_add_test(tests, not_summed);
+	tcase_add_test(tests, each_call_fails);
+	tcase_add_test(tests, crashes_are_errors);
+	tcase_add_test(tests, damage_is_found_before);
+	tcase_add_test(tests, without_memory);
+	tcase_set_timeout(tests, 120);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,373 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Images worked on: trim, split, merge --sum, eval --aggregate, over recordings of a real GPU. Copies have the same
+# values bit for bit; sums are what the GPU counted in ranges that span the same kernels.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+rotate=$BUILD/tests/rotate splice=$BUILD/tests/splice
+{ [ -x "$rotate" ] && [ -x "$splice" ]; } || skip_all 'tests/rotate or tests/splice is not built'
+unset OFFPEAK_SETS
+golden=$SOURCE/tests/golden
+nested=$recordings/gh100-nested.opk
+wide=$recordings/gh100-wide-auto.opk
+nvtx=$recordings/gh100-training-nvtx.opk
+training=$recordings/gh100-training.opk
+cd "$tmp" || exit 99
+
+# The golden files have range,METRIC..., without the columns that come from the range table.
+without_launches() {
+	sed -E '1s/^range,name,kernel,grid,block,device,/range,/
+		s/^[0-9]+,([^,]*),"[^"]*",[0-9x]*,[0-9x]*,[0-9]*,/\1,/'
+}
+values_of() {
+	"$OFFPEAK" eval "$@" 2>/dev/null
+}
+# field METRIC COLUMN [FILE]: of the first row of a long table that has the metric; columns from its end, 1 the last.
+field() {
+	grep -F ",$1," "${3:-out}" | head -n 1 | awk -F , -v at="$2" '{ print $(NF + 1 - at) }'
+}
+# Whether two numbers differ by less than a share of the second.
+near() {
+	if awk -v a="$2" -v b="$3" -v share="$4" 'BEGIN { exit !(a > b * (1 - share) && a < b * (1 + share)) }'; then
+		ok
+	else
+		fail "$last: $1" "$2 is not within $4 of $3"
+	fi
+}
+
+section 'trim: golden values, bit for bit'
+works trim "$simple" -o simple.opk
+header_is file,size,images,image_bytes
+lines_are 3
+out_has "^simple.opk,[0-9]+,1,300[0-9]{3}$"
+out_has ',37008,1,479668$'
+works eval simple.opk
+without_launches <out >plain
+equal plain "$golden/gh100-simple.csv"
+works trim "$wide" -o wide.opk
+out_has '^wide.opk,[0-9]+,1,7[0-9]{6}$'
+works eval wide.opk
+without_launches <out >plain
+equal plain "$golden/gh100-wide-auto.csv"
+works trim "$nested" -o nested.opk
+works eval nested.opk
+cut -d , -f 2- out | sed '1s/^name,/range,/' >plain
+equal plain "$golden/gh100-nested.csv"
+
+section 'trim: every recording'
+for file in "$recordings"/*.opk; do
+	works trim "$file" -o trimmed.opk --format json
+	json 'j[1]["size"] <= j[0]["size"] and j[1]["image_bytes"] <= j[0]["image_bytes"]'
+	json 'j[0]["images"] == j[1]["images"]'
+	values_of "$file" --launch-columns all >wanted
+	values_of trimmed.opk --launch-columns all >got
+	equal got wanted
+	# There is nothing more to trim.
+	works trim trimmed.opk -o again.opk
+	equal again.opk trimmed.opk
+done
+works trim "$pm" -o pm.opk --format json
+json 'j[1]["image_bytes"] == 13653067'
+works info pm.opk --format json
+json 'j["recorded_ranges"] == 383 and j["complete"] is True'
+"$splice" "$simple" later.opk '"later":{"a":1}' || fail splice
+works trim later.opk -o later-trimmed.opk
+if extract META later-trimmed.opk meta; then
+	same 'members that nobody knows' "$(grep -c '"later":{"a":1}' meta)" 1
+fi
+
+section 'trim: refused'
+refuses 2 'FILE.opk and -o OUT.opk are needed' trim "$simple"
+refuses 2 'FILE.opk and -o OUT.opk are needed' trim -o x.opk
+wanted=4 pattern='cut off'
+without_end "$simple" >no_end.opk
+keeps_target trim no_end.opk
+{ head -c 5000 "$simple"; printf '!'; tail -c +5002 "$simple"; } >damaged.opk
+pattern='CRC-32'
+keeps_target trim damaged.opk
+keeps_target split damaged.opk --by kernel
+keeps_target merge damaged.opk --sum kernel
+wanted=4 pattern='no counter data'
+works build --chip GH100 smsp__inst_executed.sum -o set.opk
+keeps_target trim set.opk
+keeps_target split set.opk --by name
+keeps_target merge set.opk --sum name
+
+section 'split: every part a recording, and together the whole'
+# parts FILE KEY NUMBER: the parts evaluate to what the whole does, and so does what merge makes of them. The last
+# output is what split printed.
+parts() {
+	fresh
+	works split "$1" --by "$2" -o dir/part.opk
+	keep report
+	lines_are $(($3 + 1))
+	same "$last: files" "$(ls dir | wc -l | tr -d ' ')" "$3"
+	values_of "$1" --join none | sed 1d | cut -d , -f 2- | sort >wanted
+	# Several files have a column that names them.
+	values_of dir/part-*.opk --join none | sed '1d; s/,dir\/part-[0-9]*\.opk,/,/' | cut -d , -f 2- | sort >got
+	equal got wanted
+	# shellcheck disable=SC2046
+	run 0 merge -o whole.opk $(ls dir/part-*.opk | sort -t - -k 2 -n)
+	values_of whole.opk --join none | sed 1d | cut -d , -f 2- | sort >got
+	equal got wanted
+	cp report out
+}
+parts "$simple" kernel 5
+out_has '^dir/part-2.opk,[0-9]+,1,1,"fma_chain\(float \*, int, int\)",16384x1x1,256x1x1,0$'
+parts "$simple" 2 3
+header_is file,size,rows,name,kernel,grid,block,device
+out_has '^dir/part-1.opk,[0-9]+,2,,,16384x1x1,256x1x1,0$'
+parts "$simple" shape,device 3
+parts "$simple" device 1
+parts "$nested" name 4
+out_has '^dir/part-3.opk,[0-9]+,1,step/elementwise$'
+parts "$training" kernel 40
+parts "$training" segment 6
+parts "$training" 100 4
+parts "$nvtx" name 4
+parts "$recordings/gh100-training-pm.opk" segment 6
+parts "$recordings/gh100-training-pm.opk" device 1
+# In order, what is divided by number gives the same table.
+works eval "$training"
+keep wanted
+works split "$training" --by 50 -o number.opk
+works merge -o whole.opk number-1.opk number-2.opk number-3.opk number-4.opk number-5.opk \
+	number-6.opk number-7.opk
+works eval whole.opk
+equal out wanted
+
+section 'split: groups of metrics, counts'
+"$rotate" kernel "$simple" kernel.opk 1 2 2 || fail rotate
+parts kernel.opk segment 3
+works split kernel.opk --by kernel -o counts.opk
+works info counts-1.opk --format json
+json 'j["stats"][0]["launches"] == 30 and j["groups"] == 2 and j["join"] == "kernel"'
+works info counts-2.opk --format json
+json '"stats" not in j or j["stats"] == []'
+
+section 'split: refused'
+refuses 2 '--by and -o OUT.opk are needed' split "$simple" -o x.opk
+refuses 2 "'moon' is nothing that ranges share: use name, kernel" split "$simple" --by moon -o x.opk
+refuses 2 "'' is nothing" split "$simple" --by name, -o x.opk
+refuses 2 'samples of one image can.t be divided' split "$pm" --by 100 -o x.opk
+"$rotate" times "$pm" times.opk 383 || fail rotate
+fresh
+refuses 1 "can't create|No such file" split "$simple" --by kernel -o none/x.opk
+works split times.opk --by device -o dir/t.opk
+files_are 't-1.opk '
+fresh
+mkdir dir/p-3.opk
+refuses 1 . split "$simple" --by kernel -o dir/p.opk
+files_are 'p-3.opk '
+
+section 'sums are what the GPU counted'
+# The two elementwise kernels, and the user range around them. Counts agree; idle time around the kernels
+# is in elapsed cycles and time of the range, and so in whatever is per elapsed cycle.
+works split "$simple" --by 2 -o two.opk
+works merge two-1.opk --sum device -o sum.opk
+works eval sum.opk --layout long
+header_is range,name,count,metric,unit,value
+lines_are 8
+out_has '^0,0,2,smsp__inst_executed.sum,instructions,23199744$'
+keep sum.long
+works eval "$nested" --layout long
+grep '^2,step/elementwise,' out >range.long
+for metric in smsp__inst_executed.sum smsp__sass_thread_inst_executed_op_ffma_pred_on.sum; do
+	same "$metric of the sum and of the range" "$(field $metric 1 sum.long)" "$(field $metric 1 range.long)"
+done
+metric=sm__warps_active.avg.pct_of_peak_sustained_active
+near $metric "$(field $metric 1 sum.long)" "$(field $metric 1 range.long)" 0.03
+for metric in sm__cycles_elapsed.max gpu__time_duration.sum; do
+	same "$metric is less without idle time" \
+		"$(awk -v a="$(field $metric 1 sum.long)" -v b="$(field $metric 1 range.long)" \
+			'BEGIN { print (a < b && a > b / 2) }')" 1
+done
+# All but the transposition are the step.
+works split "$simple" --by kernel -o kernel.opk
+works merge kernel-1.opk kernel-2.opk kernel-4.opk kernel-5.opk --sum device -o step.opk
+works eval step.opk --layout long
+keep sum.long
+works eval "$nested" --layout long
+grep '^0,step,' out >range.long
+for metric in smsp__inst_executed.sum smsp__sass_thread_inst_executed_op_ffma_pred_on.sum; do
+	same "$metric of the sum and of the step" "$(field $metric 1 sum.long)" "$(field $metric 1 range.long)"
+done
+metric=sm__warps_active.avg.pct_of_peak_sustained_active
+near $metric "$(field $metric 1 sum.long)" "$(field $metric 1 range.long)" 0.01
+# What the collector's ranges forward, backward and optimizer have together, the step has, in another run.
+works merge "$nvtx" --sum name -o names.opk
+works split names.opk --by name -o names.opk
+works merge names-2.opk names-3.opk names-4.opk --sum device -o inside.opk
+works eval inside.opk --format json
+json 'len(j) == 1 and j[0]["count"] == 6 and j[0]["smsp__inst_executed.sum"] == 1017594380'
+works eval names-1.opk --format json
+json 'j[0]["name"] == "step" and j[0]["smsp__inst_executed.sum"] == 1017594380'
+
+section 'merge --sum'
+# A sum of one range is that range, bit for bit.
+works merge "$nested" --sum name -o same.opk
+works eval same.opk
+cut -d , -f 2,4- out | sed '1s/^name,/range,/' >plain
+equal plain "$golden/gh100-nested.csv"
+works merge "$wide" --sum kernel -o same.opk
+works eval same.opk
+cut -d , -f 1-2 out | sed 1d >numbers
+same "$last: names" "$(tr '\n' ' ' <numbers)" '0,0 1,1 2,2 3,3 4,4 '
+sed -E '1s/^range,name,kernel,grid,block,device,count,/range,/
+	s/^[0-9]+,([^,]*),"[^"]*",[0-9x]*,[0-9x]*,[0-9]*,1,/\1,/' out >plain
+equal plain "$golden/gh100-wide-auto.csv"
+# Over segments, and over files; what they agree on stays.
+works merge "$training" --sum kernel -o kernels.opk
+works eval kernels.opk --format json --launch-columns all
+json 'len(j) == 40 and sum(r["count"] for r in j) == 327'
+json 'all(r["kernel"] and r["device"] == "0" for r in j) and any(r["grid"] is None for r in j)'
+json 'all(r["launch"] is None for r in j if r["count"] > 1)'
+works merge "$training" "$training" --sum kernel -o twice.opk
+works eval twice.opk --format json
+json 'len(j) == 40 and sum(r["count"] for r in j) == 654'
+# Sums can be summed again, and tell how many ranges they are of.
+works merge kernels.opk --sum device -o all.opk
+works eval all.opk --format json
+json 'len(j) == 1 and j[0]["count"] == 327'
+keep again
+works merge "$training" --sum device -o all.opk
+works eval all.opk --format json
+equal out again
+works info all.opk --format json
+json 'j["recorded_ranges"] == 1 and j["integrity"] == "ok"'
+works eval names.opk --format json
+json '[r["duration_ns"] for r in j] == [382613988, 233371637, 88196675, 62938925]'
+# Instances or not, a GPU or another: refused, and nothing is written.
+noinst=$recordings/gh100-legacy-noinst.opk user=$recordings/gh100-legacy-user.opk
+wanted=2 pattern='ranges of different GPUs, or of other counters or instances'
+keeps_target merge "$user" "$noinst" --sum name
+err_has "range 'A' of .*legacy-user.opk: section 4, and range 'A' of .*legacy-noinst.opk: section 4"
+keeps_target merge "$nested" "$user" --sum device
+run 0 merge "$nested" "$user" --sum name -o apart.opk
+pattern="samples can't be summed"
+keeps_target merge "$pm" --sum device
+pattern='is nothing that ranges share'
+keeps_target merge "$simple" --sum launch
+refuses 2 '--sum or --join, not both' merge "$simple" --sum name --join name -o x.opk
+
+section 'merge --sum: groups of metrics'
+"$rotate" kernel "$simple" even.opk 1 2 || fail rotate
+works merge even.opk --sum device -o even-sum.opk
+works merge "$simple" --sum device -o sum.opk
+values_of sum.opk | cut -d , -f 4-9 >wanted
+values_of even-sum.opk | sed 's/^\([^,]*,\)\{8\}//' | cut -d , -f 1-6 >got
+equal got wanted
+works info even-sum.opk --format json
+json 'j["join"] == "name"'
+"$rotate" kernel "$simple" uneven.opk 1 2 2 || fail rotate
+pattern="5 have metrics of group 1, and 10 those of group 2"
+keeps_target merge uneven.opk --sum device,nvtx
+"$rotate" kernel "$simple" mixed.opk 0 1 || fail rotate
+pattern='is in several groups of metrics'
+keeps_target merge mixed.opk --sum kernel
+
+section 'eval --aggregate'
+works eval "$simple" --aggregate device
+header_is group,name,device,metric,unit,count,sum,mean,min,max,p50,p90,p99
+lines_are 8
+out_has '^0,,0,smsp__inst_executed.sum,instructions,5,49233920,9846784,2621440,20578304,3932160,20139212\.8[0-9]*,'
+out_has '^0,,0,gpu__time_duration.sum,nanoseconds,5,502176,100435\.2,21216,358080,26560,'
+# A ratio of sums, and no mean of ratios: as merge --sum has it.
+works eval sum.opk --format json
+json 'abs(j[0]["lts__t_sector_hit_rate.pct"] - 74.506878719330246) < 1e-12'
+works eval "$simple" --aggregate device
+out_has '^0,,0,lts__t_sector_hit_rate.pct,percent,5,nan,74\.506878719330246,36\.08725785435005,89\.90674577640723'
+out_has '^0,,0,dram__throughput.avg.pct_of_peak_sustained_elapsed,percent,5,nan,9\.2021749184557713,2\.2'
+works eval "$simple" --aggregate kernel --format json
+json 'len(j) == 35 and all(r["count"] == 1 and r["mean"] == r["p50"] == r["max"] for r in j)'
+works eval "$training" --aggregate kernel --format json
+json 'len(j) == 40 and sum(r["count"] for r in j) == 327'
+json 'all(r["min"] <= r["p50"] <= r["p90"] <= r["p99"] <= r["max"] for r in j)'
+works eval "$nvtx" --aggregate name --format json
+json 'j[1]["sum"] == 1017594380 and j[1]["mean"] == 508797190 and j[1]["count"] == 2'
+json 'j[0]["name"] == "step" and j[0]["duration_ns"] == 382613988'
+# Other metrics, several files.
+works eval "$simple" "$nested" --aggregate device --metrics smsp__inst_executed.avg.per_second
+header_is group,name,file,device,metric,unit,count,sum,mean,min,max,p50,p90,p99
+lines_are 3
+out_has "^1,,$nested,,smsp__inst_executed.avg.per_second,instructions/second,4,nan,"
+
+section 'eval --aggregate: what adds up'
+# All that can stand behind a counter: what has a sum is near the sum of its values (the least and greatest of an
+# instance are not quite), and of the rest the mean lies between them.
+works describe GH100 smsp__inst_executed --format json
+if [ "$have_python" = yes ]; then
+	python3 -c 'import json
+print(",".join("smsp__inst_executed" + s["submetric"] for s in json.load(open("out"))["submetrics"]))' >names
+	works eval "$wide" --metrics "$(cat names)" --format json
+	keep rows
+	works eval "$wide" --metrics "$(cat names)" --aggregate device --format json
+	keep aggregated
+	pass 'sums and means' python3 - rows aggregated <<'PYTHON'
+import json, sys
+rows, groups = (json.load(open(p)) for p in sys.argv[1:])
+summed = 0
+for g in groups:
+    values = [r[g["metric"]] for r in rows]
+    if g["sum"] is None:
+        assert min(values) <= g["mean"] <= max(values), g
+    else:
+        assert abs(g["sum"] - sum(values)) <= 0.01 * sum(values), g
+        assert g["sum"] > 1.01 * max(values), g
+        summed += 1
+assert len(groups) == 44 and summed == 12, summed
+PYTHON
+fi
+
+section 'eval --aggregate: derived metrics'
+roofline=$recordings/gh100-roofline.opk
+works eval "$roofline" --aggregate device --format json
+json '{r["metric"]: r["sum"] for r in j}["fp32_flop"] == 843055104'
+json '{r["metric"]: r["sum"] for r in j}["dram_intensity"] is None'
+keep aggregated
+works merge "$roofline" --sum device -o roofline.opk
+works eval roofline.opk --format json
+keep summed
+if [ "$have_python" = yes ]; then
+	pass 'derived metrics of the sum' python3 - aggregated summed <<'PYTHON'
+import json, sys
+rows, (whole,) = (json.load(open(p)) for p in sys.argv[1:])
+assert len(rows) == 22
+for r in rows:
+    assert whole[r["metric"]] == (r["mean"] if r["sum"] is None else r["sum"]), r
+PYTHON
+fi
+
+section 'eval --aggregate: groups of metrics, PM samples'
+works eval uneven.opk --aggregate device
+out_has '^0,.*,smsp__inst_executed.sum,instructions,10,98467840,9846784,2621440,.*,yes$'
+out_has '^0,.*,gpu__time_duration.sum,nanoseconds,5,502176,100435\.2,.*,yes$'
+out_has '^0,.*,dram__throughput.avg.pct_of_peak_sustained_elapsed,percent,10,nan,9\.2021749184557713,.*,no$'
+out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,0,nan,nan,nan,nan,nan,nan,nan,no$'
+works eval mixed.opk --aggregate device
+out_has '^0,.*,gpu__time_duration.sum,nanoseconds,10,1004352,100435\.2,'
+out_has '^0,.*,sm__warps_active.avg.pct_of_peak_sustained_active,percent,10,nan,nan,75\.3'
+notes '1 samples begin at an earlier event and are left out' eval "$pm" --aggregate device
+out_has '^0,,,gpu__time_duration.sum,nanoseconds,382,3820000,10000,9984,10016,10000,'
+out_has '^0,,,dram__throughput.avg.pct_of_peak_sustained_elapsed,percent,382,nan,4\.455577424631385'
+works eval "$pm" --aggregate device --first-sample keep
+out_has '^0,,,lts__t_sectors.sum,l2_sectors,383,66984317,'
+notes 'left out' eval "$recordings/gh100-training-pm.opk" --aggregate device
+out_has '^0,,0,lts__t_sectors.sum,l2_sectors,18269,'
+
+section 'eval --aggregate: refused'
+for arguments in '--layout wide' '--join none' --allow-incomplete; do
+	# shellcheck disable=SC2086
+	refuses 2 'one row a group and metric, of' eval "$simple" --aggregate kernel $arguments
+done
+refuses 2 'first-sample keep or drop' eval "$pm" --aggregate device --first-sample mark
+refuses 2 'is nothing that ranges share' eval "$simple" --aggregate colour
+refuses 2 'samples have no kernel' eval "$pm" --aggregate kernel
+run 0 merge "$nested" "$user" -o both.opk
+refuses 2 'ranges of different GPUs' eval both.opk --aggregate device
+printf 'LOPDATA' >image
+refuses 2 "'import' makes one of a bare image" eval --raw image --metrics a__b.sum --aggregate name
+refuses 4 'cut off' eval no_end.opk --aggregate kernel
+
+finish

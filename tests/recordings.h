@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Recordings of two images of the fake's, in the scratch folder: an image has three whole ranges in eight slots; the
+ * n-th metric that CUPTI is asked for has the value 100 * range + n + 0.5 in it, and in a sum that of all its ranges.
+ */
+#ifndef OPK_RECORDINGS_H
+#define OPK_RECORDINGS_H
+
+#include "fake_nv.h"
+#include "folder.h"
+
+enum { RANGES = 3, METRICS = 3 };
+
+static const char *const names[METRICS] = { "fake__a.sum", "fake__ratio.pct", "fake__c.sum" };
+static const size_t first[] = { 0 }, second[] = { 1, 2 };
+static const struct opk_group groups[] = { { first, 1 }, { second, 2 } };
+
+#define RANGE(name_, kernel_, group_)                                                              \
+	{ .name = name_, .kernel = kernel_, .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },         \
+	  .block = { 32, 1, 1 }, .group = group_, .rank = -1, .duration_ns = 10 }
+
+static const struct opk_range plain[] = {
+	RANGE("r0", "x", 0), RANGE("r1", "y", 0), RANGE("r2", "x", 0),
+	RANGE("r3", "x", 0), RANGE("r4", "y", 0), RANGE("r5", "x", 0),
+};
+/* Of kernel x two ranges with each group's metrics, of y one. */
+static const struct opk_range rotated[] = {
+	RANGE("r0", "x", 1), RANGE("r1", "y", 1), RANGE("r2", "x", 1),
+	RANGE("r3", "y", 2), RANGE("r4", "x", 2), RANGE("r5", "x", 2),
+};
+/* Of x one with the first group's metrics, and two with the second's. */
+static const struct opk_range uneven[] = {
+	RANGE("r0", "x", 1), RANGE("r1", "y", 1), RANGE("r2", "y", 1),
+	RANGE("r3", "y", 2), RANGE("r4", "x", 2), RANGE("r5", "x", 2),
+};
+
+/* What a recording of two images is made of. */
+struct recording {
+	const struct opk_range *ranges;
+	const char *join;
+	bool samples;
+	unsigned char gpus[2];
+};
+
+static inline void put(const char *name, const struct recording *recording)
+{
+	static const struct opk_stats stats = { .launches = 6, .ranges = 6 };
+	struct opk_meta meta = { .kind = "recording", .chip = "FA100", .metrics = names, .metric_count = METRICS,
+		                 .groups = groups, .group_count = recording->join ? 2 : 0,
+		                 .join = recording->join ? recording->join : "",
+		                 .profiler = recording->samples ? OPK_PROFILER_PM : OPK_PROFILER_RANGE };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_CONFIG, "config", 6));
+	for (size_t i = 0; i < 2; i++) {
+		const struct opk_time times[RANGES] = { { 1, 2, (int64_t)i }, { 2, 3, (int64_t)i },
+			                                { 3, 4, (int64_t)i } };
+		char image[FAKE_IMAGE_SIZE];
+
+		memcpy(image, fake_image(), sizeof image);
+		image[FAKE_GPU_AT] = (char)recording->gpus[i];
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image, sizeof image));
+		if (recording->samples)
+			ck_ok(ctx, opk_writer_add_times(writer, times, RANGES));
+	}
+	if (recording->ranges)
+		ck_ok(ctx, opk_writer_add_ranges(writer, recording->ranges, 2 * RANGES));
+	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	opk_ctx_free(ctx);
+}
+
+static inline struct opk_file *open_file(struct opk_ctx *ctx, const char *name)
+{
+	struct opk_file *file;
+
+	ck_ok(ctx, opk_file_open(&file, ctx, in_folder(name)));
+	return file;
+}
+
+#endif
