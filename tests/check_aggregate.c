@@ -233,7 +233,7 @@ START_TEST(degrees_of_formulas)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		opk_auto(opk_formula) struct opk_formula *formula = NULL;
-		int degrees[2], degree;
+		int degrees[3], degree;
 
 		ck_ok(ctx, opk_formula_parse(&formula, ctx, rows[i].formula, NULL));
 		for (size_t j = 0; j < opk_formula_name_count(formula); j++)
