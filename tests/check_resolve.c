@@ -233,6 +233,9 @@ START_TEST(parameters)
 		  "fake__b.sum\nheading ${y}: b: $ {x} $: 1 from 0\n" },
 		{ HERE, "parameters: {x: a, n: 2}\nderived: {d: 'fake__${x}.sum * ${n}'}",
 		  "hidden fake__a.sum\nd = fake__a.sum * 2\ncolumns d\n" },
+		/* In a formula a value is one operand, or a part of a name. */
+		{ HERE, "parameters: {x: 2 + 3, n: -1e9}\nderived: {d: 'fake__a.sum * ${x} - ${n} / ${x}'}\n",
+		  "hidden fake__a.sum\nd = fake__a.sum * (2 + 3) - (-1e9) / (2 + 3)\ncolumns d\n" },
 		{ HERE, "parameters: {x: achieved_occupancy}\nmetrics: ['${x}', fake__a.sum]",
 		  "t.yaml:3:11: FA100 has no metric 'sm__warps_active.avg.pct_of_peak_sustained_active'\n"
 		  "  metrics: ['${x}', fake__a.sum]\n            ^\n" },
