@@ -61,6 +61,6 @@ void opk_resolve_missing(struct opk_resolver *r);
 /* resolve_derived.c: derived metrics, and the metrics that only they want. */
 void opk_resolve_derived(struct opk_resolver *r);
 /* resolve_hash.c; NULL when out of memory. */
-char *opk_resolved_hash(const struct opk_resolved *resolved, const char *name);
+char *opk_resolved_hash(const struct opk_resolved *resolved, struct opk_ctx *ctx, const char *name);
 
 #endif
