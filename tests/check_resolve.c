@@ -691,13 +691,13 @@ static const char hashed[] =
 	"name: t\nparameters: {p: a}\nconstants: {c: 2}\nderived: {d: c * x + 1, e: fake__c.sum / d}\n"
 	"metrics: [{metric: 'fake__${p}.sum', as: x}, {group: g, metrics: [fake__b.sum]}]\n";
 
-static char *hash_of(struct opk_ctx *ctx, const char *text)
+static char *hash_of(struct opk_ctx *ctx, const char *text, enum opk_profiler profiler)
 {
 	struct opk_set *set = load_text(ctx, text);
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 	char *hash;
 
-	ck_ok(ctx, opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE));
+	ck_ok(ctx, opk_set_resolve(&resolved, ctx, set, "FA100", profiler));
 	hash = opk_take(resolved.hash);
 	opk_set_free(set);
 	return hash;
@@ -735,13 +735,47 @@ START_TEST(hashes)
 		        "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n", false },
 	};
 	struct opk_ctx *ctx = fake_ctx();
-	opk_autofree char *wanted = hash_of(ctx, hashed);
+	opk_autofree char *wanted = hash_of(ctx, hashed, OPK_PROFILER_RANGE);
 
 	ck_assert_msg(!strncmp(wanted, "crc32:", 6) && strlen(wanted) == 14, "%s", wanted);
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree char *hash = hash_of(ctx, rows[i].text);
+		opk_autofree char *hash = hash_of(ctx, rows[i].text, OPK_PROFILER_RANGE);
 
 		ck_row(&rows[i], !strcmp(hash, wanted) == rows[i].same, "%s, not %s", hash, wanted);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Formulas that compute the same, in whatever words, and others that don't. */
+START_TEST(hashes_of_formulas)
+{
+	static const struct {
+		struct here here;
+		const char *one, *other;
+		bool same;
+	} rows[] = {
+		{ HERE, "constants: {c: -5}\nderived: {d: x - c}", "derived: {d: x - -5}", true },
+		{ HERE, "constants: {c: 0.1}\nderived: {d: x * c}", "derived: {d: (x) * 1e-1}", true },
+		{ HERE, "parameters: {p: 1 + x}\nderived: {d: '${p}'}", "derived: {d: ((1)+x)}", true },
+		{ HERE, "derived: {d: x - (1 - 2)}", "derived: {d: x - 1 - 2}", false },
+		{ HERE, "derived: {d: x - 5}", "derived: {d: x - -5}", false },
+		{ HERE, "derived: {d: x + 5}", "derived: {d: 5 + x}", false },
+		{ HERE, "derived: {d: 'min(x, 2)'}", "derived: {d: 'max(x, 2)'}", false },
+		{ HERE, "derived: {d: x / 2}", "derived: {d: fake__a.sum / 2}", false },
+	};
+	static const char metrics[] = "metrics: [{metric: fake__a.sum, as: x}]\n";
+	struct opk_ctx *ctx = fake_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *one = opk_printf("name: t\n%s\n%s", rows[i].one, metrics);
+		opk_autofree char *other = opk_printf("name: t\n%s\n%s", rows[i].other, metrics);
+		opk_autofree char *a = hash_of(ctx, one, OPK_PROFILER_RANGE);
+		opk_autofree char *b = hash_of(ctx, other, OPK_PROFILER_RANGE);
+		opk_autofree char *c = hash_of(ctx, one, OPK_PROFILER_PM);
+
+		ck_row(&rows[i], !strcmp(a, b) == rows[i].same, "%s and %s", a, b);
+		ck_row(&rows[i], strcmp(a, c), "%s for both profilers", a);
 	}
 	opk_ctx_free(ctx);
 }
@@ -1028,6 +1062,7 @@ int main(void)
 	tcase_add_test(tests, too_many_files);
 	tcase_add_test(tests, claims_of_including_sets);
 	tcase_add_test(tests, hashes);
+	tcase_add_test(tests, hashes_of_formulas);
 	tcase_add_test(tests, names_from_the_command_line);
 	tcase_add_test(tests, a_chip_that_is_not_claimed);
 	tcase_add_test(tests, all_together);

@@ -34,6 +34,7 @@ struct opk_resolved {
 	struct opk_strlist left_out;
 	char *hash; /* "crc32:xxxxxxxx" of all of the above but the places, with name and version */
 	unsigned version;
+	enum opk_profiler profiler;
 	/* Where the metrics stand, parallel to them, and what these places are in. */
 	struct opk_place *marks;
 	struct opk_source **sources;

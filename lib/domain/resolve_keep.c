@@ -142,7 +142,7 @@ int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const 
 		keep_metrics(&kept, resolved);
 		code = keep_derived(&kept, ctx, resolved);
 		keep_columns(&kept, resolved);
-		hash = opk_resolved_hash(resolved, name);
+		hash = opk_resolved_hash(resolved, ctx, name);
 	}
 	opk_index_clear(&kept.metrics);
 	opk_index_clear(&kept.names);
