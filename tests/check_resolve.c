@@ -284,12 +284,12 @@ START_TEST(derived)
 		{ HERE, "derived: {d: fake__a.sum + fake__b.sum}\nmetrics: [fake__a.sum]",
 		  "fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum + fake__b.sum [byte]\ncolumns fake__a.sum d\n" },
 		{ HERE, "derived: {d: x + 1, e: d / x}\nmetrics: [e, {metric: fake__a.sum, as: x}]",
-		  "fake__a.sum as x\nd = x + 1 [byte]\ne = d / x\ncolumns e x d\n" },
+		  "fake__a.sum as x\nd = x + 1 [byte]\ne = d / x [unitless]\ncolumns e x d\n" },
 		/* Used before it is defined. */
 		{ HERE, "derived: {d: e * 2, e: fake__a.sum}",
 		  "hidden fake__a.sum\ne = fake__a.sum [byte]\nd = e * 2\ncolumns d e\n" },
 		{ HERE, "derived: {d: {formula: fake__a.sum / fake__b.sum, unit: '', description: prose}}",
-		  "hidden fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum / fake__b.sum (prose)\ncolumns d\n" },
+		  "hidden fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum / fake__b.sum [unitless] (prose)\ncolumns d\n" },
 		{ HERE, "derived: {d: {formula: 2 * fake__a.sum, unit: flop}}",
 		  "hidden fake__a.sum\nd = 2 * fake__a.sum [flop]\ncolumns d\n" },
 		{ HERE, "derived: {d: {formula: fake__a.sum, unit: bytes}}",
@@ -847,7 +847,7 @@ static const char everything[] =
 static const char everything_resolved[] =
 	"fake__a.sum as x\nfake__b.sum\nfake__ratio.pct as r\n"
 	"fake__throughput.avg.pct_of_peak_sustained_elapsed\nhidden fake__c.sum\nd = 3 + x [byte]\n"
-	"e = fake__c.sum / d (prose)\n"
+	"e = fake__c.sum / d [unitless] (prose)\n"
 	"columns x fake__b.sum e r fake__throughput.avg.pct_of_peak_sustained_elapsed d\n"
 	"heading g: h: 2 from 1\nleft out y f\n";
 

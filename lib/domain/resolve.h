@@ -9,7 +9,7 @@
 /* A formula over full metric names, labels, derived metrics before it, and numbers. */
 struct opk_derived {
 	char *name, *formula;
-	char *unit; /* "" also where it is not known */
+	char *unit; /* "": it is not known; "unitless": there is none */
 	char *description;
 };
 

@@ -138,7 +138,7 @@ static void add_hidden(struct opk_resolver *r, struct opk_index *hidden, const s
 static void add_derived(struct opk_resolver *r, size_t i)
 {
 	const struct opk_derived_symbol *from = &r->symbols.derived[i];
-	const char *unit = r->states[i].unit;
+	const char *unit = r->states[i].unit; /* "": it is known to be none */
 	struct value_text value = { .r = r };
 	struct opk_derived *derived = opk_append(&r->out->derived, &r->out->derived_capacity,
 	                                         &r->out->derived_count, sizeof *derived);
@@ -149,7 +149,7 @@ static void add_derived(struct opk_resolver *r, size_t i)
 	}
 	derived->name = opk_strdup(from->name.text);
 	derived->formula = opk_formula_text(from->parsed, from->formula, value_of, &value);
-	derived->unit = opk_strdup(unit ? unit : "");
+	derived->unit = opk_strdup(unit && !*unit ? "unitless" : unit ? unit : "");
 	derived->description = from->description.text
 	                               ? opk_symbols_substitute(&r->symbols, &r->problems, &from->description)
 	                               : opk_strdup("");
