@@ -740,7 +740,7 @@ struct opk_meta_label {
 struct opk_meta_derived {
 	const char *name;
 	const char *formula; /* over metrics, labels and derived ones before it; only evaluation reads it */
-	const char *unit;    /* as in "byte/second"; "": not declared */
+	const char *unit;    /* as in "byte/second"; "": it is not known; "unitless": there is none */
 	const char *description;
 };
 

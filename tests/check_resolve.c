@@ -233,6 +233,9 @@ START_TEST(parameters)
 		  "fake__b.sum\nheading ${y}: b: $ {x} $: 1 from 0\n" },
 		{ HERE, "parameters: {x: a, n: 2}\nderived: {d: 'fake__${x}.sum * ${n}'}",
 		  "hidden fake__a.sum\nd = fake__a.sum * 2\ncolumns d\n" },
+		/* In a formula a value is one operand, or a part of a name. */
+		{ HERE, "parameters: {x: 2 + 3, n: -1e9}\nderived: {d: 'fake__a.sum * ${x} - ${n} / ${x}'}\n",
+		  "hidden fake__a.sum\nd = fake__a.sum * (2 + 3) - (-1e9) / (2 + 3)\ncolumns d\n" },
 		{ HERE, "parameters: {x: achieved_occupancy}\nmetrics: ['${x}', fake__a.sum]",
 		  "t.yaml:3:11: FA100 has no metric 'sm__warps_active.avg.pct_of_peak_sustained_active'\n"
 		  "  metrics: ['${x}', fake__a.sum]\n            ^\n" },
@@ -281,12 +284,12 @@ START_TEST(derived)
 		{ HERE, "derived: {d: fake__a.sum + fake__b.sum}\nmetrics: [fake__a.sum]",
 		  "fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum + fake__b.sum [byte]\ncolumns fake__a.sum d\n" },
 		{ HERE, "derived: {d: x + 1, e: d / x}\nmetrics: [e, {metric: fake__a.sum, as: x}]",
-		  "fake__a.sum as x\nd = x + 1 [byte]\ne = d / x\ncolumns e x d\n" },
+		  "fake__a.sum as x\nd = x + 1 [byte]\ne = d / x [unitless]\ncolumns e x d\n" },
 		/* Used before it is defined. */
 		{ HERE, "derived: {d: e * 2, e: fake__a.sum}",
 		  "hidden fake__a.sum\ne = fake__a.sum [byte]\nd = e * 2\ncolumns d e\n" },
 		{ HERE, "derived: {d: {formula: fake__a.sum / fake__b.sum, unit: '', description: prose}}",
-		  "hidden fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum / fake__b.sum (prose)\ncolumns d\n" },
+		  "hidden fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum / fake__b.sum [unitless] (prose)\ncolumns d\n" },
 		{ HERE, "derived: {d: {formula: 2 * fake__a.sum, unit: flop}}",
 		  "hidden fake__a.sum\nd = 2 * fake__a.sum [flop]\ncolumns d\n" },
 		{ HERE, "derived: {d: {formula: fake__a.sum, unit: bytes}}",
@@ -688,13 +691,13 @@ static const char hashed[] =
 	"name: t\nparameters: {p: a}\nconstants: {c: 2}\nderived: {d: c * x + 1, e: fake__c.sum / d}\n"
 	"metrics: [{metric: 'fake__${p}.sum', as: x}, {group: g, metrics: [fake__b.sum]}]\n";
 
-static char *hash_of(struct opk_ctx *ctx, const char *text)
+static char *hash_of(struct opk_ctx *ctx, const char *text, enum opk_profiler profiler)
 {
 	struct opk_set *set = load_text(ctx, text);
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 	char *hash;
 
-	ck_ok(ctx, opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE));
+	ck_ok(ctx, opk_set_resolve(&resolved, ctx, set, "FA100", profiler));
 	hash = opk_take(resolved.hash);
 	opk_set_free(set);
 	return hash;
@@ -732,13 +735,47 @@ START_TEST(hashes)
 		        "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n", false },
 	};
 	struct opk_ctx *ctx = fake_ctx();
-	opk_autofree char *wanted = hash_of(ctx, hashed);
+	opk_autofree char *wanted = hash_of(ctx, hashed, OPK_PROFILER_RANGE);
 
 	ck_assert_msg(!strncmp(wanted, "crc32:", 6) && strlen(wanted) == 14, "%s", wanted);
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree char *hash = hash_of(ctx, rows[i].text);
+		opk_autofree char *hash = hash_of(ctx, rows[i].text, OPK_PROFILER_RANGE);
 
 		ck_row(&rows[i], !strcmp(hash, wanted) == rows[i].same, "%s, not %s", hash, wanted);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Formulas that compute the same, in whatever words, and others that don't. */
+START_TEST(hashes_of_formulas)
+{
+	static const struct {
+		struct here here;
+		const char *one, *other;
+		bool same;
+	} rows[] = {
+		{ HERE, "constants: {c: -5}\nderived: {d: x - c}", "derived: {d: x - -5}", true },
+		{ HERE, "constants: {c: 0.1}\nderived: {d: x * c}", "derived: {d: (x) * 1e-1}", true },
+		{ HERE, "parameters: {p: 1 + x}\nderived: {d: '${p}'}", "derived: {d: ((1)+x)}", true },
+		{ HERE, "derived: {d: x - (1 - 2)}", "derived: {d: x - 1 - 2}", false },
+		{ HERE, "derived: {d: x - 5}", "derived: {d: x - -5}", false },
+		{ HERE, "derived: {d: x + 5}", "derived: {d: 5 + x}", false },
+		{ HERE, "derived: {d: 'min(x, 2)'}", "derived: {d: 'max(x, 2)'}", false },
+		{ HERE, "derived: {d: x / 2}", "derived: {d: fake__a.sum / 2}", false },
+	};
+	static const char metrics[] = "metrics: [{metric: fake__a.sum, as: x}]\n";
+	struct opk_ctx *ctx = fake_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *one = opk_printf("name: t\n%s\n%s", rows[i].one, metrics);
+		opk_autofree char *other = opk_printf("name: t\n%s\n%s", rows[i].other, metrics);
+		opk_autofree char *a = hash_of(ctx, one, OPK_PROFILER_RANGE);
+		opk_autofree char *b = hash_of(ctx, other, OPK_PROFILER_RANGE);
+		opk_autofree char *c = hash_of(ctx, one, OPK_PROFILER_PM);
+
+		ck_row(&rows[i], !strcmp(a, b) == rows[i].same, "%s and %s", a, b);
+		ck_row(&rows[i], strcmp(a, c), "%s for both profilers", a);
 	}
 	opk_ctx_free(ctx);
 }
@@ -810,7 +847,7 @@ static const char everything[] =
 static const char everything_resolved[] =
 	"fake__a.sum as x\nfake__b.sum\nfake__ratio.pct as r\n"
 	"fake__throughput.avg.pct_of_peak_sustained_elapsed\nhidden fake__c.sum\nd = 3 + x [byte]\n"
-	"e = fake__c.sum / d (prose)\n"
+	"e = fake__c.sum / d [unitless] (prose)\n"
 	"columns x fake__b.sum e r fake__throughput.avg.pct_of_peak_sustained_elapsed d\n"
 	"heading g: h: 2 from 1\nleft out y f\n";
 
@@ -1025,6 +1062,7 @@ int main(void)
 	tcase_add_test(tests, too_many_files);
 	tcase_add_test(tests, claims_of_including_sets);
 	tcase_add_test(tests, hashes);
+	tcase_add_test(tests, hashes_of_formulas);
 	tcase_add_test(tests, names_from_the_command_line);
 	tcase_add_test(tests, a_chip_that_is_not_claimed);
 	tcase_add_test(tests, all_together);

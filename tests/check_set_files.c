@@ -280,13 +280,15 @@ START_TEST(bounds)
 		int most;
 		const char *wanted;
 	} rows[] = {
-		{ HERE, "metrics:", "- a__#*", 200, "lines.yaml:203:3: more than 200 patterns" },
-		{ HERE, "metrics:", "- /a__#/", 200, "lines.yaml:203:3: more than 200 patterns" },
+		{ HERE, "metrics:", "- a__#*", 500, "lines.yaml:503:3: more than 500 patterns" },
+		{ HERE, "metrics:", "- /a__#/", 500, "lines.yaml:503:3: more than 500 patterns" },
 		{ HERE, "metrics: [a__b.sum]\nchanges:", "- {for: [pm], remove: [a__b.sum#]}", 1000,
 		  "lines.yaml:1004:3: more than 1000 changes" },
-		{ HERE, "metrics: [a__b.sum]\nchanges:", "- {for: [pm], remove: [a__b*#]}", 200,
-		  "lines.yaml:204:24: more than 200 patterns" },
-		{ HERE, "metrics: [a__b.sum]\nparameters:", "  p#: 1", 256, "lines.yaml:260:3: more than 256 keys" },
+		{ HERE, "metrics: [a__b.sum]\nchanges:", "- {for: [pm], remove: [a__b*#]}", 500,
+		  "lines.yaml:504:24: more than 500 patterns" },
+		{ HERE, "metrics: [a__b.sum]\nparameters:", "  p#: 1", 10000,
+		  "lines.yaml:10004:3: more than 10000 keys" },
+		{ HERE, "derived:", "  d#: a__b.sum", 10000, "lines.yaml:10003:3: more than 10000 keys" },
 	};
 	struct opk_ctx *ctx = new_ctx();
 

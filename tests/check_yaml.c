@@ -140,22 +140,22 @@ START_TEST(bad_trees)
 }
 END_TEST
 
-/* Too many keys end the parsing: a billion of them would be compared with each other. */
+/* Too many keys end the parsing. */
 START_TEST(many_keys)
 {
 	struct opk_ctx *ctx = new_ctx();
 	opk_autobuf struct opk_buf buf = { 0 };
 	struct opk_yaml *root = NULL;
 
-	for (int i = 0; i < 256; i++)
+	for (int i = 0; i < 10000; i++)
 		opk_buf_add_printf(&buf, "k%d: v\n", i);
 	ck_ok(ctx, parse(&root, ctx, (char *)buf.data, buf.size));
-	ck_assert_uint_eq(root->count, 512);
+	ck_assert_uint_eq(root->count, 20000);
 	opk_yaml_free(root);
 	opk_buf_add_text(&buf, "more: v\n");
 	root = NULL;
 	ck_code(ctx, parse(&root, ctx, (char *)buf.data, buf.size), OPK_EINPUT);
-	ck_assert_str_eq(messages_of(ctx), "t:257:1: more than 256 keys|");
+	ck_assert_str_eq(messages_of(ctx), "t:10001:1: more than 10000 keys|");
 	ck_assert_ptr_null(root);
 	opk_ctx_free(ctx);
 }

@@ -206,5 +206,17 @@ metrics: [fma_flop]
 END
 works eval "$SOURCE/data/recordings/gh100-simple.opk" --set ./flops.yaml
 same 'by another set' "$(grep fma_chain out | tr -d '\r' | awk -F, '{ print $NF }')" $((2 * 100 * 4194304))
+cat >units.yaml <<'END'
+name: units
+constants: {k: {unit: instruction, default: 8}}
+derived:
+  by_constant: smsp__inst_executed.sum / k
+  declared: {formula: 2 * smsp__inst_executed.sum, unit: ""}
+  unknown: 2 * smsp__inst_executed.sum
+END
+works eval "$SOURCE/data/recordings/gh100-simple.opk" --set ./units.yaml --layout long
+out_has ',by_constant,unitless,'
+out_has ',declared,unitless,'
+out_has ',unknown,,'
 
 finish

@@ -176,6 +176,12 @@ out_has '^GH100,,,,set mixed on GH100: 3 errors$'
 run 4 plan --chip GH100 ./names.yaml
 err_has '^offpeak: set mixed on GH100: 3 errors$'
 
+# Expressions are tried on a chip in a file with other errors, too; what is wrong with one is told once.
+printf '%s\n' 'name: s' 'verzion: 2' 'metrics:' '  - /dram__no_such.*/' '  - /dram__(/' '  - a__b.sum' >mixed.yaml
+run 4 sets --check mixed.yaml --chip GH100
+err_has 'mixed.yaml:4:5: GH100 has no metric that matches /dram__no_such\.\*/'
+err_has "mixed.yaml:6:5: GH100 has no metric 'a__b.sum'"
+same 'times that it is told' "$(grep -c 'mixed.yaml:5:' "$tmp/err")" 1
 # The first is slow to match on so many names, the second would be.
 printf 'name: s\nmetrics: ["/.*[a-m].{99}x.*/", "/.*[n-z].{99}x.*/", a__b.sum]\n' >slow.yaml
 run 4 sets --check slow.yaml --chip GH100

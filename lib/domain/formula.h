@@ -7,8 +7,8 @@
 #ifndef OPK_FORMULA_H
 #define OPK_FORMULA_H
 
+#include "base/buf.h"
 #include "base/ctx.h"
-#include "base/mem.h"
 
 enum {
 	OPK_MAX_FORMULA = 65535, /* bytes */
@@ -31,6 +31,15 @@ void opk_formula_free(struct opk_formula *formula);
 size_t opk_formula_name_count(const struct opk_formula *formula);
 const char *opk_formula_name(const struct opk_formula *formula, size_t i);
 size_t opk_formula_name_offset(const struct opk_formula *formula, size_t i);
+
+/*
+ * The text that was parsed, on one line, with `replace`'s texts for the names that it does not give NULL for; free().
+ * NULL when out of memory.
+ */
+char *opk_formula_text(const struct opk_formula *formula, const char *text,
+                       const char *replace(void *data, const char *name), void *data);
+/* What it computes, which is the same however its text is written: for hashes, not for readers. */
+void opk_formula_add_code(struct opk_buf *out, const struct opk_formula *formula);
 
 /*
  * The value for one value a name. NaN goes through everything, comparisons, min() and max() too; of if()

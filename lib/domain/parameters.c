@@ -2,6 +2,7 @@
 /* Parameters: ${name} becomes a value, which is not looked through again. */
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/nearest.h"
 #include "domain/symbols.h"
@@ -44,6 +45,14 @@ static const char *value_of(const struct opk_symbols *symbols, const struct piec
 	return *known ? symbols->values[i] : NULL;
 }
 
+static void tell_at(struct opk_problems *problems, const struct opk_word *word, const char *at, const char *what,
+                    const char *value)
+{
+	struct opk_place place = opk_place_within(&word->place, word->text, (size_t)(at - word->text));
+
+	opk_problems_add(problems, &place, "%s%.100s", what, value);
+}
+
 static void tell_unknown(const struct opk_symbols *symbols, struct opk_problems *problems,
                          const struct opk_word *word, const char *at, const struct piece *piece)
 {
@@ -63,8 +72,27 @@ static void tell_unknown(const struct opk_symbols *symbols, struct opk_problems 
 		                 OPK_NEAR(nearest.best));
 }
 
-char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_problems *problems,
-                           const struct opk_word *word)
+/* In a formula a part of a name or number; all else is an operand, and has parentheses. */
+static bool is_operand(const char *value)
+{
+	return value[opk_span(value, opk_in_full_name)];
+}
+
+/* Whether parentheses around it are a pair: "1)+(2" would close them. */
+static bool is_whole(const char *value)
+{
+	size_t depth = 0;
+
+	for (; *value; value++)
+		if (*value == '(')
+			depth++;
+		else if (*value == ')' && !depth--)
+			return false;
+	return !depth;
+}
+
+static char *substitute(const struct opk_symbols *symbols, struct opk_problems *problems,
+                        const struct opk_word *word, bool formula)
 {
 	opk_autobuf struct opk_buf out = { 0 };
 	struct piece piece;
@@ -74,10 +102,7 @@ char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_probl
 		bool known;
 
 		if (!next_piece(&piece, at)) {
-			struct opk_place place = opk_place_within(&word->place, word->text,
-			                                          (size_t)(at - word->text));
-
-			opk_problems_add(problems, &place, "a '}' is missing behind '${'");
+			tell_at(problems, word, at, "a '}' is missing behind '${'", "");
 			return NULL;
 		}
 		value = piece.name ? value_of(symbols, &piece, &known) : NULL;
@@ -86,7 +111,14 @@ char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_probl
 			tell_unknown(symbols, problems, word, at, &piece);
 		if (piece.name && !value)
 			return NULL;
-		opk_buf_add(&out, value ? value : at, value ? strlen(value) : piece.size);
+		if (formula && value && !is_whole(value)) {
+			tell_at(problems, word, at, "a value in a formula has parentheses in pairs, not ", value);
+			return NULL;
+		}
+		if (formula && value && is_operand(value))
+			opk_buf_add_printf(&out, "(%s)", value);
+		else
+			opk_buf_add(&out, value ? value : at, value ? strlen(value) : piece.size);
 	}
 	opk_buf_add(&out, "", 1);
 	problems->no_memory |= out.failed;
@@ -98,6 +130,18 @@ char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_probl
 	return out.failed ? NULL : (char *)opk_take(out.data);
 }
 
+char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_problems *problems,
+                             const struct opk_word *word)
+{
+	return substitute(symbols, problems, word, false);
+}
+
+char *opk_symbols_substitute_formula(const struct opk_symbols *symbols, struct opk_problems *problems,
+                                     const struct opk_word *word)
+{
+	return substitute(symbols, problems, word, true);
+}
+
 size_t opk_symbols_written_at(const struct opk_symbols *symbols, const char *written, size_t offset)
 {
 	struct piece piece;
@@ -106,7 +150,7 @@ size_t opk_symbols_written_at(const struct opk_symbols *symbols, const char *wri
 	for (const char *at = written; *at && next_piece(&piece, at); at += piece.size) {
 		bool known;
 		const char *value = piece.name ? value_of(symbols, &piece, &known) : NULL;
-		size_t size = value ? strlen(value) : piece.size;
+		size_t size = value ? strlen(value) + 2 * is_operand(value) : piece.size;
 
 		if (offset < from + size)
 			return (size_t)(at - written) + (piece.name ? 0 : offset - from);

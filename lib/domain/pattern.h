@@ -8,7 +8,7 @@
 #include "domain/set.h"
 
 /* In a set, since each is tried on every name of a chip. */
-enum { OPK_MAX_PATTERNS = 1000 };
+enum { OPK_MAX_PATTERNS = 500 };
 
 enum opk_pattern_kind { OPK_PATTERN_NAME, OPK_PATTERN_GLOB, OPK_PATTERN_REGEX };
 

@@ -226,8 +226,9 @@ static int finish(struct opk_resolver *r)
 	if (r->code && (!r->problems.count || r->code == OPK_ENOMEM))
 		return r->code;
 	r->out->version = r->set->version;
+	r->out->profiler = r->profiler;
 	if (!stopped(r) && !r->check)
-		r->out->hash = opk_resolved_hash(r->out, r->set->name);
+		r->out->hash = opk_resolved_hash(r->out, r->ctx, r->set->name);
 	r->problems.no_memory |= !title || (!stopped(r) && !r->check && !r->out->hash);
 	code = opk_problems_fail(r->ctx, &r->problems, code_of(r, claimed), title);
 	if (code && code != OPK_ENOMEM && !claimed)

@@ -9,7 +9,7 @@
 /* A formula over full metric names, labels, derived metrics before it, and numbers. */
 struct opk_derived {
 	char *name, *formula;
-	char *unit; /* "" also where it is not known */
+	char *unit; /* "": it is not known; "unitless": there is none */
 	char *description;
 };
 
@@ -34,6 +34,7 @@ struct opk_resolved {
 	struct opk_strlist left_out;
 	char *hash; /* "crc32:xxxxxxxx" of all of the above but the places, with name and version */
 	unsigned version;
+	enum opk_profiler profiler;
 	/* Where the metrics stand, parallel to them, and what these places are in. */
 	struct opk_place *marks;
 	struct opk_source **sources;

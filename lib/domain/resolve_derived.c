@@ -2,8 +2,6 @@
 /* Derived metrics on a chip: their units, their formulas with numbers for constants, and what they are over. */
 #include <string.h>
 
-#include "base/ascii.h"
-#include "base/buf.h"
 #include "domain/formula.h"
 #include "domain/resolver.h"
 #include "domain/units.h"
@@ -77,44 +75,22 @@ static void find_unit(struct opk_resolver *r, size_t i)
 
 /* ---- formulas */
 
-/* How much of the text is a name; 0: none begins here. */
-static size_t name_length(const char *text)
-{
-	size_t length = 0;
-
-	if (!opk_is_letter(*text))
-		return 0;
-	while (opk_is_letter(text[length]) || opk_is_digit(text[length]) || text[length] == '.')
-		length++;
-	return length;
-}
-
-/* The e of 1e9 begins no name. */
-static size_t number_length(const char *text)
-{
-	size_t length = 0;
-
-	while (opk_is_digit(text[length]) || text[length] == '.')
-		length++;
-	if (length && (text[length] == 'e' || text[length] == 'E'))
-		length += 1 + (text[length + 1] == '+' || text[length + 1] == '-');
-	while (length && opk_is_digit(text[length]))
-		length++;
-	return length;
-}
+/* A number in a formula for a constant, or for what is not there. */
+struct value_text {
+	struct opk_resolver *r;
+	char text[64];
+};
 
 /* The shortest text that is this very number, with a point in every locale. */
-static void add_number(struct opk_buf *out, double value)
+static void write_number(char text[64], double value)
 {
-	char text[64];
 	int digits = 15;
 
 	do
-		snprintf(text, sizeof text, value < 0 ? "(%.*g)" : "%.*g", digits, value);
+		snprintf(text, 64, value < 0 ? "(%.*g)" : "%.*g", digits, value);
 	while (strtod(text + (value < 0), NULL) != value && digits++ < 17);
 	for (char *c = text; *c; c++)
 		*c = *c == ',' ? '.' : *c;
-	opk_buf_add_text(out, text);
 }
 
 /* The short name of a metric that is not for this chip stands for a number. */
@@ -123,41 +99,19 @@ static bool is_else(const struct opk_resolver *r, const char *name, size_t *at)
 	return opk_index_find(at, &r->symbols.labels, name) && !opk_index_find(NULL, &r->labels, name);
 }
 
-static void add_name(struct opk_buf *out, struct opk_resolver *r, const char *text, size_t length)
+/* NULL: the name stays. */
+static const char *value_of(void *data, const char *name)
 {
-	opk_autofree char *name = opk_strndup(text, length);
+	struct value_text *value = data;
 	size_t at;
 
-	out->failed |= !name;
-	if (name && opk_index_find(&at, &r->symbols.constants, name))
-		add_number(out, *opk_resolver_value(r, r->symbols.constant[at]));
-	else if (name && is_else(r, name, &at))
-		add_number(out, r->symbols.label[at]->otherwise);
+	if (opk_index_find(&at, &value->r->symbols.constants, name))
+		write_number(value->text, *opk_resolver_value(value->r, value->r->symbols.constant[at]));
+	else if (is_else(value->r, name, &at))
+		write_number(value->text, value->r->symbols.label[at]->otherwise);
 	else
-		opk_buf_add(out, text, length);
-}
-
-/* The formula with numbers for constants and for what is not there, on one line. */
-static char *final_formula(struct opk_resolver *r, const char *text)
-{
-	opk_autobuf struct opk_buf out = { 0 };
-
-	while (*text) {
-		size_t name = name_length(text), number = number_length(text);
-		size_t length = name ? name : number ? number : 1;
-
-		if (name)
-			add_name(&out, r, text, length);
-		else if (opk_is_blank(*text))
-			opk_buf_add(&out, " ", out.size && out.data[out.size - 1] != ' ');
-		else
-			opk_buf_add(&out, text, length);
-		text += length;
-	}
-	if (out.size && out.data[out.size - 1] == ' ')
-		out.size--;
-	opk_buf_add(&out, "", 1);
-	return out.failed ? NULL : (char *)opk_take(out.data);
+		return NULL;
+	return value->text;
 }
 
 /* ---- the result */
@@ -184,6 +138,8 @@ static void add_hidden(struct opk_resolver *r, struct opk_index *hidden, const s
 static void add_derived(struct opk_resolver *r, size_t i)
 {
 	const struct opk_derived_symbol *from = &r->symbols.derived[i];
+	const char *unit = r->states[i].unit; /* "": it is known to be none */
+	struct value_text value = { .r = r };
 	struct opk_derived *derived = opk_append(&r->out->derived, &r->out->derived_capacity,
 	                                         &r->out->derived_count, sizeof *derived);
 
@@ -192,8 +148,8 @@ static void add_derived(struct opk_resolver *r, size_t i)
 		return;
 	}
 	derived->name = opk_strdup(from->name.text);
-	derived->formula = final_formula(r, from->formula);
-	derived->unit = opk_strdup(r->states[i].unit ? r->states[i].unit : "");
+	derived->formula = opk_formula_text(from->parsed, from->formula, value_of, &value);
+	derived->unit = opk_strdup(unit && !*unit ? "unitless" : unit ? unit : "");
 	derived->description = from->description.text
 	                               ? opk_symbols_substitute(&r->symbols, &r->problems, &from->description)
 	                               : opk_strdup("");

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A number for what a set means on a chip. It is the same however the file is written, and in whatever order
- * derived metrics are defined; it is another one for another metric, formula, constant or parameter.
+ * derived metrics are defined; it is another one for another profiler, metric, formula, constant or parameter. The few
+ * versions of a set that somebody has 32 bits tell apart, in the form that recordings have always had it in; nothing
+ * is looked up by it, and nobody is to be kept from forging it.
  */
 #include <string.h>
 
 #include "adapters/zlib/deflate.h"
-#include "base/ascii.h"
 #include "base/buf.h"
+#include "domain/formula.h"
 #include "domain/resolver.h"
 
 /* A line; what it has in it makes no second one. */
@@ -23,13 +25,17 @@ static void add_list(struct opk_buf *out, const char *kind, const struct opk_str
 		add_line(out, kind, list->items[i]);
 }
 
-/* Blanks in a formula mean nothing. */
-static void add_formula(struct opk_buf *out, const char *formula)
+/* However it is written: "a - c" with c = -5 is "a - -5". */
+static bool add_formula(struct opk_buf *out, struct opk_ctx *ctx, const char *text)
 {
+	opk_auto(opk_formula) struct opk_formula *formula = NULL;
+
+	if (opk_formula_parse(&formula, ctx, text, NULL))
+		return false;
 	opk_buf_add_text(out, "formula ");
-	for (; *formula; formula++)
-		opk_buf_add(out, formula, !opk_is_blank(*formula));
+	opk_formula_add_code(out, formula);
 	opk_buf_add_text(out, "\n");
+	return true;
 }
 
 static int compare_derived(const void *a, const void *b)
@@ -37,7 +43,7 @@ static int compare_derived(const void *a, const void *b)
 	return strcmp(((const struct opk_derived *)a)->name, ((const struct opk_derived *)b)->name);
 }
 
-static bool add_derived(struct opk_buf *out, const struct opk_resolved *resolved)
+static bool add_derived(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_resolved *resolved)
 {
 	size_t size = resolved->derived_count * sizeof *resolved->derived;
 	opk_autofree struct opk_derived *sorted = opk_alloc(size + 1);
@@ -50,7 +56,8 @@ static bool add_derived(struct opk_buf *out, const struct opk_resolved *resolved
 	}
 	for (size_t i = 0; i < resolved->derived_count; i++) {
 		add_line(out, "derived", sorted[i].name);
-		add_formula(out, sorted[i].formula);
+		if (!add_formula(out, ctx, sorted[i].formula))
+			return false;
 		add_line(out, "unit", sorted[i].unit);
 		add_line(out, "description", sorted[i].description);
 	}
@@ -70,12 +77,13 @@ static bool add_hidden(struct opk_buf *out, const struct opk_resolved *resolved)
 	return true;
 }
 
-char *opk_resolved_hash(const struct opk_resolved *resolved, const char *name)
+char *opk_resolved_hash(const struct opk_resolved *resolved, struct opk_ctx *ctx, const char *name)
 {
 	opk_autobuf struct opk_buf out = { 0 };
 
 	add_line(&out, "name", name);
 	opk_buf_add_printf(&out, "version %u\n", resolved->version);
+	add_line(&out, "profiler", opk_profiler_name(resolved->profiler));
 	add_list(&out, "metric", &resolved->metrics, 0, resolved->shown);
 	add_list(&out, "label", &resolved->labels, 0, resolved->shown);
 	add_list(&out, "column", &resolved->columns, 0, resolved->listed);
@@ -87,7 +95,7 @@ char *opk_resolved_hash(const struct opk_resolved *resolved, const char *name)
 		opk_buf_add_printf(&out, "%zu %zu\n", heading->first, heading->count);
 	}
 	add_list(&out, "left_out", &resolved->left_out, 0, resolved->left_out.count);
-	if (!add_hidden(&out, resolved) || !add_derived(&out, resolved) || out.failed)
+	if (!add_hidden(&out, resolved) || !add_derived(&out, ctx, resolved) || out.failed)
 		return NULL;
 	return opk_printf("crc32:%08x", (unsigned)opk_crc32(0, out.data, out.size));
 }

@@ -175,7 +175,7 @@ int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const 
 		code = keep_derived(&kept, ctx, resolved);
 		keep_columns(&kept, resolved);
 		show_unused(&kept, resolved);
-		hash = opk_resolved_hash(resolved, name);
+		hash = opk_resolved_hash(resolved, ctx, name);
 	}
 	opk_index_clear(&kept.metrics);
 	opk_index_clear(&kept.names);

@@ -67,6 +67,6 @@ void opk_resolve_units(struct opk_resolver *r);
 /* resolve_refused.c: those that CUPTI refuses are a problem each. */
 void opk_resolve_refused(struct opk_resolver *r);
 /* resolve_hash.c; NULL when out of memory. */
-char *opk_resolved_hash(const struct opk_resolved *resolved, const char *name);
+char *opk_resolved_hash(const struct opk_resolved *resolved, struct opk_ctx *ctx, const char *name);
 
 #endif

@@ -176,7 +176,7 @@ void opk_symbols_check_formulas(struct opk_symbols *symbols, struct opk_ctx *ctx
 
 		check_unit(ctx, problems, &derived->unit);
 		if (derived->written.text)
-			derived->formula = opk_symbols_substitute(symbols, problems, &derived->written);
+			derived->formula = opk_symbols_substitute_formula(symbols, problems, &derived->written);
 		/* What stands for several metrics depends on the chip. */
 		if (derived->formula && !(derived->legacy && strchr(derived->formula, '{')))
 			opk_symbols_parse(symbols, ctx, problems, derived);

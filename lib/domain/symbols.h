@@ -59,8 +59,11 @@ struct opk_place opk_symbols_place(const struct opk_symbols *symbols, const stru
 
 /* The text with parameters' values in the places of ${name}; free(). NULL: a problem is told. */
 char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_problems *problems,
-                           const struct opk_word *word);
-/* Which byte of the text as it is written became that byte of the result. */
+                             const struct opk_word *word);
+/* The same in a formula: what is more than a part of a name or number stands in parentheses. */
+char *opk_symbols_substitute_formula(const struct opk_symbols *symbols, struct opk_problems *problems,
+                                     const struct opk_word *word);
+/* Which byte of the formula as it is written became that byte of the result. */
 size_t opk_symbols_written_at(const struct opk_symbols *symbols, const char *written, size_t offset);
 
 /*

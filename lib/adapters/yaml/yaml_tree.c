@@ -4,9 +4,10 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/index.h"
 #include "base/mem.h"
 
-enum { MAX_DEPTH = 16, MAX_KEYS = 256 };
+enum { MAX_DEPTH = 16, MAX_KEYS = 10000 };
 
 struct builder {
 	struct opk_ctx *ctx;
@@ -102,7 +103,18 @@ static int add_item(struct builder *b, struct opk_yaml *parent, int depth)
 }
 
 /* Of two equal keys the first one counts. */
-static int check_key(struct builder *b, struct opk_yaml *map)
+static int check_twice(struct builder *b, struct opk_index *keys, struct opk_yaml *key)
+{
+	size_t first = 0;
+
+	if (!opk_index_find(&first, keys, key->text))
+		return opk_index_add(keys, key->text, key->place.line, NULL) ? OPK_OK : nomem(b);
+	opk_problems_add(b->problems, &key->place, "duplicate key '%.100s', first on line %zu", key->text, first);
+	key->kind = OPK_YAML_BAD;
+	return OPK_OK;
+}
+
+static int check_key(struct builder *b, struct opk_yaml *map, struct opk_index *keys)
 {
 	struct opk_yaml *key = &map->items[map->count - 1];
 
@@ -114,25 +126,19 @@ static int check_key(struct builder *b, struct opk_yaml *map)
 		opk_problems_add(b->problems, &key->place, "a key must be plain text");
 		key->kind = OPK_YAML_BAD;
 	}
-	for (size_t i = 0; key->kind == OPK_YAML_SCALAR && i + 1 < map->count; i += 2) {
-		if (map->items[i].kind != OPK_YAML_SCALAR || strcmp(map->items[i].text, key->text))
-			continue;
-		opk_problems_add(b->problems, &key->place, "duplicate key '%.100s', first on line %zu",
-		                 key->text, map->items[i].place.line);
-		key->kind = OPK_YAML_BAD;
-	}
-	return OPK_OK;
+	return key->kind == OPK_YAML_SCALAR ? check_twice(b, keys, key) : OPK_OK;
 }
 
 /* The event that opened the list or map is current; the one that closes it is current after. */
 static int build_items(struct builder *b, struct opk_yaml *out, yaml_event_type_t end, int depth)
 {
+	opk_autoindex struct opk_index keys = { 0 };
 	int code = next(b);
 
 	while (!code && b->event.type != end) {
 		code = add_item(b, out, depth);
 		if (!code && out->kind == OPK_YAML_MAP && out->count % 2)
-			code = check_key(b, out);
+			code = check_key(b, out, &keys);
 		if (!code)
 			code = next(b);
 	}

@@ -24,7 +24,7 @@ struct opk_yaml {
 /*
  * Parses one document. Anchors, aliases, duplicate keys, keys that are not plain text, NUL characters and
  * further documents are problems, and a tree comes nevertheless. OPK_EINPUT, with a problem told, where none can: for
- * malformed text, nesting beyond 16 levels, or more than 256 keys in a map. OPK_ENOMEM is told in ctx.
+ * malformed text, nesting beyond 16 levels, or more than 10,000 keys in a map. OPK_ENOMEM is told in ctx.
  */
 int opk_yaml_parse(struct opk_yaml **out, struct opk_ctx *ctx, struct opk_problems *problems,
                    const struct opk_source *source);
