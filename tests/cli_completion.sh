@@ -87,17 +87,17 @@ files_too no plan --max-passes ''
 files_too no eval --timeout ''
 
 section 'sets'
-becomes 'roofline roofline-hierarchical roofline-integrated' sets --check roof
-becomes 'roofline roofline-hierarchical roofline-integrated' plan --chip GH100 roof
-becomes 'roofline roofline-hierarchical roofline-integrated' build l1 roof
-becomes 'roofline roofline-hierarchical roofline-integrated' eval --set roof
+becomes 'roofline roofline-clock roofline-hierarchical roofline-tensor' sets --check roof
+becomes 'roofline roofline-clock roofline-hierarchical roofline-tensor' plan --chip GH100 roof
+becomes 'roofline roofline-clock roofline-hierarchical roofline-tensor' build l1 roof
+becomes 'roofline roofline-clock roofline-hierarchical roofline-tensor' eval --set roof
 : >roof.yaml && : >roofs.yml && : >roof.txt
 mkdir -p own && : >own/roofed.yaml
 # What the shell would take apart, or expand, is not offered.
 : >'roof top.yaml' && : >'roof$(id).yaml' && : >"roof'.yml" && : >'roof;ls.yaml' && : >'own/roof age.yaml'
 : >-roof.yaml
 replies plan roof
-same "$last" "$(sort out | tr '\n' ' ')" 'roof.yaml roofline roofline-hierarchical roofline-integrated roofs.yml '
+same "$last" "$(sort out | tr '\n' ' ')" 'roof.yaml roofline roofline-clock roofline-hierarchical roofline-tensor roofs.yml '
 OFFPEAK_SETS=$tmp/own
 export OFFPEAK_SETS
 becomes roofed plan roofe

@@ -196,6 +196,24 @@ works eval "$SOURCE/data/recordings/gh100-roofline.opk" --metrics fp32_flop,fp64
 same 'single precision' "$(grep fma_chain out | tr -d '\r' | awk -F, '{ print $(NF - 1) }')" $((2 * 100 * 4194304))
 same 'single precision' "$(grep vadd out | tr -d '\r' | awk -F, '{ print $(NF - 1) }')" 4194304
 same 'double precision' "$(grep dgemm out | tr -d '\r' | awk -F, '{ print $NF }')" $((2 * 512 * 512 * 512))
+# tensor.cu: 264 blocks of 4 warps, 64 tiles each of 16 x 16 x 16, tf32 16 x 16 x 8, fp64 8 x 8 x 4.
+tiles=$((264 * 4 * 64))
+tensor="$SOURCE/data/recordings/gh100-tensor.opk"
+works eval "$tensor" --metrics tensor_fp16,tensor_bf16,tensor_tf32,tensor_fp64,tensor_int8,tensor_flop,fp64_flop --format json
+json '[(r["tensor_fp16"], r["tensor_bf16"], r["tensor_tf32"], r["tensor_fp64"], r["tensor_int8"]) for r in j] == [
+	tuple((2 * '$tiles' * 16 * 16 * 16, 2 * '$tiles' * 16 * 16 * 8, 2 * '$tiles' * 8 * 8 * 4)[size] if i == at else 0
+	      for i in range(5)) for at, size in ((0, 0), (0, 0), (1, 0), (2, 1), (4, 0), (3, 2))]'
+json 'all(r["tensor_flop"] == r["tensor_fp16"] + r["tensor_bf16"] + r["tensor_tf32"] + r["tensor_fp64"] for r in j)'
+json 'all(r["fp64_flop"] == 0 for r in j)'
+# Roofs a second at the SM clock of the run: 4096 dense operations of half precision in each of 132 SMs a cycle.
+works eval "$tensor" --metrics tensor_fp16_peak,tensor_tf32_peak,tensor_fp64_peak,sm__cycles_elapsed.avg.per_second \
+	--format json
+json 'all(abs(r[name] / (132 * ops * r["sm__cycles_elapsed.avg.per_second"]) - 1) < 0.01 for r in j
+	for name, ops in (("tensor_fp16_peak", 4096), ("tensor_tf32_peak", 2048), ("tensor_fp64_peak", 256)))'
+works eval "$tensor" --metrics tensor_flop,tensor_dram_intensity,tensor_l1_intensity,dram__bytes.sum,l1tex__t_bytes.sum \
+	--format json
+json 'all(abs(r["tensor_" + level + "_intensity"] - r["tensor_flop"] / r[bytes]) <= 1e-9 * r["tensor_flop"] / r[bytes]
+	for r in j for level, bytes in (("dram", "dram__bytes.sum"), ("l1", "l1tex__t_bytes.sum")))'
 cat >flops.yaml <<'END'
 name: flops
 constants:
@@ -218,5 +236,16 @@ works eval "$SOURCE/data/recordings/gh100-simple.opk" --set ./units.yaml --layou
 out_has ',by_constant,unitless,'
 out_has ',declared,unitless,'
 out_has ',unknown,,'
+
+section 'top-down: slots and shares add up to one'
+works eval "$SOURCE/data/recordings/gh100-top-down.opk" --format json
+kinds='("memory", "shared", "execution", "control", "barrier")'
+json 'all(abs(r["issuing"] + sum(r[k + "_slots"] for k in '"$kinds"') - 1) < 1e-9 for r in j)'
+json 'all(abs(r["selected"] + sum(r[k + "_stalls"] for k in '"$kinds"') - 1) < 1e-9 for r in j)'
+# The passes agreed: each state is counted in one of them.
+json 'all(0.95 < r["all_states"] < 1.05 for r in j)'
+json 'all(abs(sum(v for k, v in r.items() if k.startswith("at_")) - r["all_states"]) < 1e-9 for r in j)'
+# What the kernels are made for leads: arithmetic, barriers, memory.
+json 'j[1]["issuing"] > 0.9 and j[2]["barrier_slots"] > 0.2 and j[4]["memory_slots"] > 0.6'
 
 finish

@@ -53,6 +53,13 @@ else
 	skip 'no libcupti: the examples are not planned'
 fi
 
+section 'the shipped sets'
+for file in "$SOURCE"/data/sets/*.yaml; do
+	name=${file##*/}
+	grep -q "^| .*\`${name%.yaml}\`" "$document" || echo "$name"
+done >unnamed
+same 'sets that the table lacks' "$(cat unnamed)" ''
+
 section 'the schema'
 if ! python3 -c 'import jsonschema, yaml' 2>/dev/null; then
 	skip 'no jsonschema or yaml for python3'
