@@ -377,8 +377,8 @@ const struct command eval_command = {
 	           "the tables, and how Parquet is made of it.\n"
 	           "\n"
 	           "Values are base units with 17 digits; nan is what CUPTI could not compute. A\n"
-	           "recording's checksums are verified first. All of NVIDIA's code runs in a child\n"
-	           "process: on damaged bytes it may crash, which is exit code 4 here. With --raw the\n"
+	           "recording's checksums are verified first. NVIDIA's code sees images in a child process\n"
+	           "alone: on damaged bytes it may crash, which is exit code 4 here. With --raw the\n"
 	           "chip and the profiler are read from the image.",
 	.options = specs,
 	.args_size = sizeof(struct eval_args),
