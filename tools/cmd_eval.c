@@ -433,8 +433,8 @@ const struct command eval_command = {
 	           "keep keeps it.\n"
 	           "\n"
 	           "Values are base units with 17 digits; nan is what CUPTI could not compute. A\n"
-	           "recording's checksums are verified first. All of NVIDIA's code runs in child\n"
-	           "processes: on damaged bytes it may crash, which is exit code 4 here. Large recordings\n"
+	           "recording's checksums are verified first. NVIDIA's code sees images in child processes\n"
+	           "alone: on damaged bytes it may crash, which is exit code 4 here. Large recordings\n"
 	           "have as many as there are cores. With --raw the chip and the profiler are read from\n"
 	           "the image.",
 	.options = specs,
