@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "domain/confine.h"
 
 enum {
 	DEFAULT_TIMEOUT_S = 30,
@@ -120,6 +121,7 @@ pid_t opk_child_start(void (*work)(void *data), void *data, uint64_t memory)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() == parent) {
 		limit(memory);
+		opk_confine();
 		work(data);
 	}
 	_exit(0);
