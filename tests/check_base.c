@@ -115,6 +115,9 @@ START_TEST(grow_doubles)
 	ck_assert_uint_eq(array[99], 99);
 	ck_assert(!opk_grow(&array, &huge, huge, sizeof *array));
 	ck_assert_uint_eq(huge, SIZE_MAX / 8);
+	huge = SIZE_MAX / 2 + 1;
+	ck_assert(!opk_grow(&array, &huge, huge, 1));
+	ck_assert_ptr_null(opk_realloc_array(NULL, SIZE_MAX / 2, 3));
 	fail_allocation(0);
 	ck_assert(!opk_grow(&array, &capacity, capacity, sizeof *array));
 	ck_assert(allocation_failed());

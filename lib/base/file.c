@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
+
+enum { TEMPORARY_LETTERS = 6 };
 
 bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset)
 {
@@ -56,7 +59,8 @@ int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *pa
 		return opk_fail_errno(ctx, OPK_EINPUT, "can't open", path);
 	if (!S_ISREG(info.st_mode))
 		return opk_fail(ctx, OPK_EINPUT, "%s: not a regular file", path);
-	bytes = opk_realloc(NULL, (size_t)info.st_size + 1);
+	if ((uintmax_t)info.st_size < SIZE_MAX)
+		bytes = opk_realloc(NULL, (size_t)info.st_size + 1);
 	if (!bytes)
 		return opk_fail(ctx, OPK_ENOMEM, "%s: out of memory for %jd bytes", path,
 		                (intmax_t)info.st_size);
@@ -68,22 +72,44 @@ int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *pa
 	return OPK_OK;
 }
 
+/*
+ * As mkstemp() makes the name, and with the mode that files have here: asking for the umask is to change it, and another
+ * thread may be making a file just now.
+ */
+static int create_temporary(char *path)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	char *end = path + strlen(path) - TEMPORARY_LETTERS;
+	uint8_t random[TEMPORARY_LETTERS];
+	int fd = -1;
+
+	for (int tries = 0; fd < 0 && tries < 100; tries++) {
+		if (getrandom(random, sizeof random, 0) != sizeof random)
+			return -1;
+		for (size_t i = 0; i < sizeof random; i++)
+			end[i] = letters[random[i] % (sizeof letters - 1)];
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+	}
+	return fd;
+}
+
 int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
 {
 	struct stat info;
-	mode_t mask;
 
 	*file = (struct opk_newfile){ .fd = -1 };
 	if (!stat(path, &info) && !S_ISREG(info.st_mode))
 		return opk_fail(ctx, OPK_EFAILED, "%s: exists and is not a regular file", path);
 	file->path = opk_strdup(path);
-	file->temporary = opk_printf("%s.XXXXXX", path);
+	file->temporary = opk_printf("%s.XXXXXX", path); /* so many letters */
 	if (!file->path || !file->temporary) {
 		free(opk_take(file->temporary));
 		opk_newfile_discard(file);
 		return opk_nomem(ctx, "a file name");
 	}
-	file->fd = mkostemp(file->temporary, O_CLOEXEC);
+	file->fd = create_temporary(file->temporary);
 	if (file->fd < 0) {
 		int code = opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
 
@@ -91,9 +117,6 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 		opk_newfile_discard(file);
 		return code;
 	}
-	mask = umask(0);
-	umask(mask);
-	fchmod(file->fd, 0666 & ~mask);
 	return OPK_OK;
 }
 

@@ -34,6 +34,13 @@ void *opk_alloc_array(size_t count, size_t size)
 	return opk_alloc(bytes);
 }
 
+void *opk_realloc_array(void *old, size_t count, size_t size)
+{
+	size_t bytes;
+
+	return __builtin_mul_overflow(count, size, &bytes) ? NULL : opk_realloc(old, bytes);
+}
+
 char *opk_strndup(const char *text, size_t length)
 {
 	char *copy = opk_realloc(NULL, length + 1);
@@ -71,15 +78,14 @@ char *opk_printf(const char *format, ...)
 bool opk_grow(void *array, size_t *capacity, size_t count, size_t element_size)
 {
 	void **slot = array;
-	size_t wanted = *capacity ? *capacity * 2 : 8;
-	size_t bytes;
+	size_t wanted = 8;
 	void *grown;
 
 	if (count < *capacity)
 		return true;
-	if (__builtin_mul_overflow(wanted, element_size, &bytes))
+	if (*capacity && __builtin_mul_overflow(*capacity, (size_t)2, &wanted))
 		return false;
-	grown = opk_realloc(*slot, bytes);
+	grown = opk_realloc_array(*slot, wanted, element_size);
 	if (!grown)
 		return false;
 	*slot = grown;

@@ -14,6 +14,7 @@ void *opk_alloc(size_t size);
 void *opk_alloc_array(size_t count, size_t size);
 /* Grows without zeroing. */
 void *opk_realloc(void *old, size_t size);
+void *opk_realloc_array(void *old, size_t count, size_t size);
 char *opk_strdup(const char *text);
 char *opk_strndup(const char *text, size_t length);
 char *opk_printf(const char *format, ...) OPK_PRINTF(1, 2);

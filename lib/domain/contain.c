@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/strlist.h"
+#include "domain/confine.h"
 
 enum {
 	DEFAULT_TIMEOUT_S = 30,
@@ -136,6 +137,7 @@ pid_t opk_child_start(void (*work)(void *data), void *data, uint64_t memory)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() == parent) {
 		limit(memory);
+		opk_confine();
 		work(data);
 	}
 	_exit(0);

@@ -49,7 +49,7 @@ static int try_members(bool *fits, struct pack *p, struct opk_packed_group *grou
 	*fits = !code && passes == 1;
 	if (!*fits)
 		return code;
-	members = opk_realloc(group->metrics, count * sizeof *members);
+	members = opk_realloc_array(group->metrics, count, sizeof *members);
 	if (!members)
 		return opk_nomem(p->ctx, "groups of metrics");
 	memcpy(members, p->members, count * sizeof *members);

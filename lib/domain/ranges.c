@@ -127,7 +127,7 @@ static int add_rows(struct opk_range_storage *storage, struct opk_ctx *ctx,
                     const struct opk_json *root)
 {
 	size_t count = storage->count + root->count;
-	struct opk_range *grown = opk_realloc(storage->ranges, count * sizeof *grown);
+	struct opk_range *grown = opk_realloc_array(storage->ranges, count, sizeof *grown);
 
 	if (!grown)
 		return opk_nomem(ctx, "a range table");

@@ -43,7 +43,8 @@ void opk_resolver_add_metric(struct opk_resolver *r, const char *name, const cha
 		return;
 	}
 	if (out->metrics.capacity != capacity) {
-		struct opk_place *grown = opk_realloc(out->marks, out->metrics.capacity * sizeof *grown);
+		struct opk_place *grown = opk_realloc_array(out->marks, out->metrics.capacity,
+		                                             sizeof *grown);
 
 		if (!grown) {
 			r->problems.no_memory = true;

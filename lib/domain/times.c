@@ -56,7 +56,7 @@ static int add_section(struct opk_time_storage *storage, struct opk_ctx *ctx,
 	count = size / ENTRY_SIZE;
 	if (!count)
 		return OPK_OK;
-	grown = opk_realloc(storage->times, (storage->count + count) * sizeof *grown);
+	grown = opk_realloc_array(storage->times, storage->count + count, sizeof *grown);
 	if (!grown)
 		return opk_nomem(ctx, "times of samples");
 	storage->times = grown;
