@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# docs/metric-sets.md holds: its sets plan, its wrong ones are told as it says; and the JSON Schema accepts all
-# good sets and refuses wrong ones.
+# docs/metric-sets.md and README.md hold: their sets plan, wrong ones are told as it says; and the JSON Schema accepts
+# all good sets and refuses wrong ones.
 . "${SOURCE:?}/tests/tap.sh"
 
 unset OFFPEAK_SETS
@@ -16,6 +16,8 @@ awk '
 /^```$/ { file = ""; next }
 file != "" { print > file }' "$document"
 same 'blocks of yaml' "$([ "$(ls ./*.yaml | wc -l)" -ge 8 ] && echo enough)" enough
+sed -n '/^```yaml$/,/^```$/p' "$SOURCE/README.md" | sed '/^```/d' >0.yaml
+same 'the set of README.md' "$(sed -n 's/^name: //p' 0.yaml)" reads
 
 section 'wrong sets'
 # The second message and what follows is of a chip.
@@ -41,6 +43,10 @@ if "$OFFPEAK" chips >/dev/null 2>&1; then
 		run 0 sets --check "$file" --chip GH100,GB202
 		same "$file: chips that are ok" "$(grep -c ',ok$' "$tmp/out")" 2
 	done 2>/dev/null
+	mkdir build
+	works build --chip GH100 ./0.yaml -o build/reads.opk
+	works plan --chip GB202 ./0.yaml --format json
+	json '[c["metric"] for c in j["columns"] if c["column"] == "read"] == ["dram__bytes_op_read.sum"]'
 	name=$(grep -l '^name: levels' [0-9]*.yaml)
 	works plan --chip GH100 "./$name" --param level=l1tex
 	out_has l1tex__t_sectors.sum
