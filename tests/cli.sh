@@ -28,6 +28,8 @@ done
 for name in plan build; do
 	refuses 2 '--max-passes x: a whole number' $name --max-passes x
 	refuses 2 '--max-passes -1: a whole number' $name --max-passes -1
+	refuses 2 '--max-passes 0: a whole number from 1 on is needed' $name --max-passes 0
+	refuses 2 '--chip is given twice' $name --chip GH100 --chip GA100
 done
 
 section 'arguments that are missing or too many'

@@ -11,6 +11,7 @@ enum option_kind {
 	OPTION_FLAG,   /* bool */
 	OPTION_TEXT,   /* const char * */
 	OPTION_NUMBER, /* uint64_t */
+	OPTION_COUNT,  /* uint64_t, from 1 on */
 	OPTION_LIST,   /* struct option_list: the option may be given again */
 };
 

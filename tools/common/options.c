@@ -27,6 +27,7 @@ const struct option_spec common_options[] = {
 struct parser {
 	const struct option_spec *specs[MAX_OPTIONS];
 	void *targets[MAX_OPTIONS];
+	bool seen[MAX_OPTIONS];
 	struct option longs[MAX_OPTIONS + 1];
 	char letters[2 * MAX_OPTIONS + 2];
 	int count;
@@ -95,12 +96,23 @@ static int store_again(const struct option_spec *spec, struct option_list *list,
 	return OPK_OK;
 }
 
+static int store_number(const struct option_spec *spec, uint64_t *out, const char *text)
+{
+	uint64_t least = spec->kind == OPTION_COUNT;
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	if (end != text && !*end && !errno && !strchr(text, '-') && *out >= least)
+		return OPK_OK;
+	return app_error(NULL, OPK_EUSAGE, "--%s %s: a whole number%s is needed", spec->name, text,
+	                 least ? " from 1 on" : "");
+}
+
 static int store(const struct option_spec *spec, void *target, const char *text)
 {
 	void *field = (char *)target + spec->offset;
-	char *end = NULL;
 
-	errno = 0;
 	switch (spec->kind) {
 	case OPTION_FLAG:
 		*(bool *)field = true;
@@ -110,13 +122,20 @@ static int store(const struct option_spec *spec, void *target, const char *text)
 		return OPK_OK;
 	case OPTION_LIST:
 		return store_again(spec, field, text);
-	case OPTION_NUMBER:
-		*(uint64_t *)field = strtoull(text, &end, 10);
-		break;
+	default:
+		return store_number(spec, field, text);
 	}
-	if (end != text && !*end && !errno && !strchr(text, '-'))
-		return OPK_OK;
-	return app_error(NULL, OPK_EUSAGE, "--%s %s: a whole number is needed", spec->name, text);
+}
+
+/* Of two values one would be lost without a word. */
+static int store_once(struct parser *parser, int i, const char *text)
+{
+	const struct option_spec *spec = parser->specs[i];
+
+	if (parser->seen[i] && spec->kind != OPTION_LIST && spec->kind != OPTION_FLAG)
+		return app_error(NULL, OPK_EUSAGE, "--%s is given twice", spec->name);
+	parser->seen[i] = true;
+	return store(spec, parser->targets[i], text);
 }
 
 /* A letter among several is not the whole word. */
@@ -146,7 +165,7 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 			                 argv[optind - 1]);
 		if (i < 0)
 			return unknown_option(app, command, argv);
-		if (store(parser.specs[i], parser.targets[i], optarg))
+		if (store_once(&parser, i, optarg))
 			return OPK_EUSAGE;
 	}
 	if (app->output && !strcmp(app->output, "-"))

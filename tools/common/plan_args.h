@@ -21,7 +21,7 @@ struct plan_args {
 	{ "chip", 0, "CHIP", "for this chip; required", OPTION_TEXT, offsetof(type, member.chip) }, \
 	{ "profiler", 0, "range|pm", "range or pm, instead of the set's own", OPTION_TEXT,         \
 	  offsetof(type, member.profiler) },                                                       \
-	{ "max-passes", 0, "N", "refuse a plan with more passes", OPTION_NUMBER,                   \
+	{ "max-passes", 0, "N", "refuse a plan with more passes", OPTION_COUNT,                    \
 	  offsetof(type, member.max_passes) },                                                     \
 	{ "single-pass", 0, NULL, "keep the metrics, from the first on, that fit one pass",        \
 	  OPTION_FLAG, offsetof(type, member.single_pass) },                                       \
