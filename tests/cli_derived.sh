@@ -224,6 +224,18 @@ metrics: [fma_flop]
 END
 works eval "$SOURCE/data/recordings/gh100-simple.opk" --set ./flops.yaml
 same 'by another set' "$(grep fma_chain out | tr -d '\r' | awk -F, '{ print $NF }')" $((2 * 100 * 4194304))
+cat >nan.yaml <<'END'
+name: nan
+constants: {zero: 0}
+derived:
+  undefined: zero * smsp__inst_executed.sum / zero
+  lost: pcie__read_bytes.sum / 2
+  both: undefined + lost
+  fine: smsp__inst_executed.sum
+END
+run 0 eval "$SOURCE/data/recordings/gh100-simple.opk" --set ./nan.yaml
+err_has '2 of 4 metrics are nan in every row, such as lost: what they need was not collected$'
+err_has '1 of 4 metrics are nan in every row, such as undefined: what they need is there,'
 cat >units.yaml <<'END'
 name: units
 constants: {k: {unit: instruction, default: 8}}

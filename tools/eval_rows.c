@@ -18,7 +18,8 @@ static int copy_names(struct eval_rows *rows, const struct opk_evaluation *evalu
 	shape->value_count = opk_evaluation_column_count(evaluation);
 	shape->names = calloc(shape->value_count + 1, sizeof *shape->names);
 	rows->computed = calloc(shape->value_count + 1, sizeof *rows->computed);
-	if (!shape->names || !rows->computed)
+	rows->measured = calloc(shape->value_count + 1, sizeof *rows->measured);
+	if (!shape->names || !rows->computed || !rows->measured)
 		return OPK_ENOMEM;
 	for (size_t i = 0; i < shape->value_count; i++) {
 		shape->names[i] = strdup(opk_evaluation_column(evaluation, i));
@@ -267,28 +268,49 @@ static int add_to_database(struct eval_rows *rows, const struct eval_input *inpu
 	                            input->join ? rows->launches_of : NULL);
 }
 
-static void watch_values(struct eval_rows *rows, const struct opk_evaluation *evaluation)
+/* Of what is nan: whether the row has all metrics behind it. */
+static void watch_metrics(struct eval_rows *rows, const struct opk_evaluation *evaluation, const double *metrics)
 {
-	rows->row_count++;
+	for (size_t i = 0; i < opk_evaluation_metric_count(evaluation); i++)
+		rows->launches_of_metrics[i] = !isnan(metrics[i]);
+	opk_evaluation_least(rows->launches_of, evaluation, rows->launches_of_metrics);
 	for (size_t i = 0; i < rows->shape.value_count && i < opk_evaluation_column_count(evaluation); i++)
+		rows->measured[i] |= rows->launches_of[i] > 0;
+}
+
+static void watch_values(struct eval_rows *rows, const struct opk_evaluation *evaluation, const double *metrics)
+{
+	bool in_doubt = false;
+
+	rows->row_count++;
+	for (size_t i = 0; i < rows->shape.value_count && i < opk_evaluation_column_count(evaluation); i++) {
 		rows->computed[i] |= !isnan(rows->values[i]);
+		in_doubt |= !rows->computed[i] && !rows->measured[i];
+	}
+	if (in_doubt)
+		watch_metrics(rows, evaluation, metrics);
+}
+
+static void note_nan(const struct eval_rows *rows, bool measured, const char *why)
+{
+	size_t count = 0;
+	const char *first = NULL;
+
+	for (size_t i = 0; i < rows->shape.value_count; i++) {
+		if (rows->computed[i] || rows->measured[i] != measured)
+			continue;
+		count++;
+		first = first ? first : rows->shape.names[i];
+	}
+	if (count && rows->row_count && !rows->shape.long_layout)
+		app_note("%zu of %zu metrics are nan in every row, such as %s: %s", count, rows->shape.value_count, first,
+		         why);
 }
 
 static void note_missing(const struct eval_rows *rows)
 {
-	size_t missing = 0;
-	const char *first = NULL;
-
-	for (size_t i = 0; i < rows->shape.value_count; i++) {
-		if (rows->computed[i])
-			continue;
-		missing++;
-		first = first ? first : rows->shape.names[i];
-	}
-	if (missing && rows->row_count && !rows->shape.long_layout)
-		app_note("%zu of %zu metrics are nan in every row, such as %s: what they need was not "
-		         "collected",
-		         missing, rows->shape.value_count, first);
+	note_nan(rows, false, "what they need was not collected");
+	note_nan(rows, true, "what they need is there, and their formulas have no value, as 0 / 0 has none");
 }
 
 static void note_samples(const struct eval_rows *rows, const char *path,
@@ -309,7 +331,7 @@ static int print_row(struct eval_rows *rows, struct app *app, const struct eval_
                      const struct shown_row *shown)
 {
 	opk_evaluation_compute(rows->values, input->evaluation, shown->row.values);
-	watch_values(rows, input->evaluation);
+	watch_values(rows, input->evaluation, shown->row.values);
 	if (rows->database)
 		return add_to_database(rows, input, shown);
 	fill(rows, input, shown);
@@ -457,6 +479,7 @@ void eval_rows_clear(struct eval_rows *rows)
 		free(rows->shape.names[i]);
 	free(rows->shape.names);
 	free(rows->computed);
+	free(rows->measured);
 	free(rows->columns);
 	free(rows->headers);
 	free(rows->cells);

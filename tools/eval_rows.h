@@ -28,6 +28,7 @@ struct eval_rows {
 	struct opk_fact_text *texts; /* what cells point to */
 	size_t column_count;
 	bool *computed; /* a value that is not nan in every row */
+	bool *measured; /* in some row there is all that it is computed of */
 	uint64_t row_count;
 	const struct opk_meta_heading *heading; /* over the last row of a long table */
 	/* Of the row and the input that are being printed: one a value, and one a metric. */
