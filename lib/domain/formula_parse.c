@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
-#include "base/number.h"
+#include "base/decimal.h"
 #include "base/utf8.h"
 #include "domain/formula_code.h"
 
@@ -141,10 +141,10 @@ static bool add_number(struct parser *p, size_t at)
 	struct opk_formula_step step = { .op = OPK_OP_NUMBER, .at = (uint32_t)at };
 	size_t length;
 
-	switch (opk_number_read(&step.number, &length, p->text + at)) {
-	case OPK_NUMBER_GOOD: return add_step(p, &step);
-	case OPK_NUMBER_NOMEM: return nomem(p);
-	case OPK_NUMBER_SMALL: return wrong(p, at, "this number is too small: a double would have it as 0");
+	switch (opk_decimal_read(&step.number, &length, p->text + at)) {
+	case OPK_DECIMAL_GOOD: return add_step(p, &step);
+	case OPK_DECIMAL_NOMEM: return nomem(p);
+	case OPK_DECIMAL_SMALL: return wrong(p, at, "this number is too small: a double would have it as 0");
 	default: return wrong(p, at, "this number is too large");
 	}
 }

@@ -4,7 +4,7 @@
 
 #include "base/ascii.h"
 #include "base/nearest.h"
-#include "base/number.h"
+#include "base/decimal.h"
 #include "domain/formula.h"
 #include "domain/set_read.h"
 #include "domain/where.h"
@@ -130,30 +130,30 @@ bool opk_set_read_bool(struct opk_set_reader *r, bool *out, const struct opk_yam
 }
 
 /* Hexadecimal numbers, infinity and the like are no numbers of the language. */
-static enum opk_number read_decimal(double *out, const char *text)
+static enum opk_decimal read_decimal(double *out, const char *text)
 {
 	size_t length = 0;
-	enum opk_number outcome = text[strspn(text, "+-.0123456789eE")]
-	                                  ? OPK_NUMBER_NONE
-	                                  : opk_number_read(out, &length, text);
+	enum opk_decimal outcome = text[strspn(text, "+-.0123456789eE")]
+	                                  ? OPK_DECIMAL_NONE
+	                                  : opk_decimal_read(out, &length, text);
 
-	return outcome == OPK_NUMBER_GOOD && text[length] ? OPK_NUMBER_NONE : outcome;
+	return outcome == OPK_DECIMAL_GOOD && text[length] ? OPK_DECIMAL_NONE : outcome;
 }
 
 bool opk_set_read_number(struct opk_set_reader *r, double *out, const struct opk_yaml *value)
 {
-	enum opk_number outcome = OPK_NUMBER_NONE;
+	enum opk_decimal outcome = OPK_DECIMAL_NONE;
 
 	*out = 0;
 	if (value->kind == OPK_YAML_SCALAR)
 		outcome = read_decimal(out, value->text);
-	r->problems->no_memory |= outcome == OPK_NUMBER_NOMEM;
-	if (outcome == OPK_NUMBER_GOOD)
+	r->problems->no_memory |= outcome == OPK_DECIMAL_NOMEM;
+	if (outcome == OPK_DECIMAL_GOOD)
 		return true;
 	if (value->kind != OPK_YAML_BAD)
 		opk_problems_add(r->problems, &value->place, "a number is needed here, such as 2.5 or 1e9%s",
-		                 outcome == OPK_NUMBER_LARGE   ? "; this one is too large"
-		                 : outcome == OPK_NUMBER_SMALL ? "; a double would have this one as 0"
+		                 outcome == OPK_DECIMAL_LARGE   ? "; this one is too large"
+		                 : outcome == OPK_DECIMAL_SMALL ? "; a double would have this one as 0"
 		                                               : "");
 	return false;
 }

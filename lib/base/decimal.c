@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/number.h"
+#include "base/decimal.h"
 
 #include <locale.h>
 #include <math.h>
@@ -15,7 +15,7 @@ static bool is_nonzero(const char *text, size_t length)
 	return zeros < mantissa && zeros < length;
 }
 
-enum opk_number opk_number_read(double *out, size_t *length, const char *text)
+enum opk_decimal opk_decimal_read(double *out, size_t *length, const char *text)
 {
 	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	char *end;
@@ -24,16 +24,16 @@ enum opk_number opk_number_read(double *out, size_t *length, const char *text)
 	*out = 0;
 	*length = 0;
 	if (!c_locale)
-		return OPK_NUMBER_NOMEM;
+		return OPK_DECIMAL_NOMEM;
 	value = strtod_l(text, &end, c_locale);
 	freelocale(c_locale);
 	if (end == text || isnan(value))
-		return OPK_NUMBER_NONE;
+		return OPK_DECIMAL_NONE;
 	if (isinf(value))
-		return OPK_NUMBER_LARGE;
+		return OPK_DECIMAL_LARGE;
 	if (value == 0 && is_nonzero(text, (size_t)(end - text)))
-		return OPK_NUMBER_SMALL;
+		return OPK_DECIMAL_SMALL;
 	*out = value;
 	*length = (size_t)(end - text);
-	return OPK_NUMBER_GOOD;
+	return OPK_DECIMAL_GOOD;
 }
