@@ -81,6 +81,24 @@ refuses 2 "no metric 'smsp__inst_execute.sum', did you mean smsp__inst_executed"
 refuses 2 'needs a rollup' eval "$simple" --metrics smsp__inst_executed
 refuses 2 'names no metric' eval "$simple" --metrics ''
 refuses 2 'no metric set' eval "$simple" --set no-such-set
+refuses 2 '--set is given twice' eval "$simple" --set ./one.yaml --set ./two.yaml
+cat >two.yaml <<'END'
+name: two
+profiler: pm
+parameters: {unit: smsp, f: 2}
+derived: {d: '${f} * ${unit}__inst_executed.sum'}
+metrics:
+  - {metric: lts__t_sectors.sum, only: [pm]}
+  - {metric: sm__cycles_elapsed.max, only: [range]}
+END
+notes 'of profiler range, and set two is for pm: evaluated is what it has for range$' eval "$nested" --set ./two.yaml
+header_is range,name,sm__cycles_elapsed.max,d
+out_has '^0,step,1521770,90603520$'
+run 0 eval "$nested" --set ./two.yaml --param f=3 --param unit=smsp
+out_has '^0,step,1521770,135905280$'
+refuses 2 '--param f=4: the parameter has a value already' eval "$nested" --set ./two.yaml --param f=3 --param f=4
+refuses 2 "set two has no parameter 'g'" eval "$nested" --set ./two.yaml --param g=3
+refuses 2 '--param goes with --set' eval "$nested" --metrics $metric --param f=3
 
 section 'eval: PM sampling'
 run 0 eval "$pm"
@@ -212,6 +230,10 @@ header_is sample,start_ns,end_ns,sm__cycles_active.avg
 lines_are 383
 shifted=$(sed -n 2p out | cut -d , -f 2)
 works eval --raw pm.image --metrics sm__cycles_active.avg --first-sample drop
+# The set's profiler, where a bare image is all that there is.
+printf 'name: pm\nprofiler: pm\nmetrics: [{metric: sm__cycles_active.avg, only: [pm]}, {metric: a__b.sum, only: [range]}]\n' >pm.yaml
+works eval --raw pm.image --chip GH100 --set ./pm.yaml --first-sample drop
+out_has '^sample,start_ns,end_ns,sm__cycles_active.avg'
 same "$last: unshifted" "$(($(sed -n 2p out | cut -d , -f 2) + 1000))" "$shifted"
 section 'range tables that do not fit'
 if [ -e image ]; then

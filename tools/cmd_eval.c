@@ -258,6 +258,15 @@ static int evaluate(struct app *app, struct eval_input *input, const struct eval
 	return code ? app_fail(app, code) : OPK_OK;
 }
 
+/* What the set has for another profiler alone is not in the table, nor is an error told. */
+static void note_profiler(const struct eval_input *input, const struct opk_meta *meta, const struct opk_set *set)
+{
+	if (set && opk_set_has_profiler(set) && opk_set_profiler(set) != meta->profiler)
+		app_note("%s: of profiler %s, and set %s is for %s: evaluated is what it has for %s", input->path,
+		         opk_profiler_name(meta->profiler), opk_set_name(set),
+		         opk_profiler_name(opk_set_profiler(set)), opk_profiler_name(meta->profiler));
+}
+
 static int eval_file(struct app *app, struct eval_input *input, struct eval_rows *rows,
                      const struct opk_eval_options *options, bool single)
 {
@@ -280,6 +289,7 @@ static int eval_file(struct app *app, struct eval_input *input, struct eval_rows
 		code = opk_join_new(&input->join, app->ctx, input->evaluation, NULL);
 	if (code)
 		return app_fail(app, code);
+	note_profiler(input, meta, options->set);
 	if (!opk_file_complete(input->file))
 		app_note("%s: cut off: these are the ranges of its %zu whole sections", input->path,
 		         opk_file_section_count(input->file));

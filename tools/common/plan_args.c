@@ -34,6 +34,17 @@ int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_
 	return parse_effort(app, &options->effort, args->effort);
 }
 
+/* "NAME=" of an earlier one. */
+static bool is_given(const struct option_list *params, size_t i)
+{
+	size_t length = strcspn(params->items[i], "=") + 1;
+
+	for (size_t j = 0; j < i; j++)
+		if (!strncmp(params->items[i], params->items[j], length))
+			return true;
+	return false;
+}
+
 int give_parameters(struct app *app, const struct option_list *params, struct opk_set *set)
 {
 	int code = OPK_OK;
@@ -46,6 +57,8 @@ int give_parameters(struct app *app, const struct option_list *params, struct op
 			code = app_error(app, OPK_EUSAGE, "--param %s: NAME=VALUE is needed", params->items[i]);
 		else if (!name)
 			code = app_error(app, OPK_EFAILED, "out of memory");
+		else if (is_given(params, i))
+			code = app_error(app, OPK_EUSAGE, "--param %s: the parameter has a value already", params->items[i]);
 		else if (opk_set_parameter(set, app->ctx, name, sign + 1))
 			code = app_fail(app, OPK_EUSAGE);
 		free(name);

@@ -26,14 +26,23 @@ static int choose_metrics(struct app *app, const struct raw_args *args,
 
 	if (args->metrics && args->set)
 		return app_error(app, OPK_EUSAGE, "--metrics or --set, not both");
+	if (args->params.count && !args->set)
+		return app_error(app, OPK_EUSAGE, "--param goes with --set");
 	if (!args->metrics && !args->set)
 		return OPK_OK;
 	code = args->metrics ? opk_set_from_names(&metrics->set, app->ctx, args->metrics)
 	                     : opk_set_find(&metrics->set, app->ctx, args->set);
 	if (code)
 		return app_fail(app, code);
-	if (args->set)
+	code = give_parameters(app, &args->params, metrics->set);
+	if (code)
+		return code;
+	if (args->set) {
 		options->set = metrics->set;
+		/* Of a recording its own counts. */
+		if (!args->profiler)
+			options->profiler = opk_set_profiler(metrics->set);
+	}
 	return take_metrics(app, options, metrics);
 }
 

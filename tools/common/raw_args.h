@@ -3,11 +3,12 @@
 #ifndef OPK_RAW_ARGS_H
 #define OPK_RAW_ARGS_H
 
-#include "common/app.h"
+#include "common/plan_args.h"
 
 struct raw_args {
 	const char *image, *metrics, *set, *chip, *profiler, *time_shift;
 	uint64_t timeout;
+	struct option_list params;
 };
 
 /* `member` is the struct raw_args inside the command's own struct. */
@@ -17,6 +18,7 @@ struct raw_args {
 	{ "metrics", 0, "A,B", "the full names of these metrics", OPTION_TEXT,                     \
 	  offsetof(type, member.metrics) },                                                        \
 	{ "set", 0, "SET", "the metrics of this set", OPTION_TEXT, offsetof(type, member.set) },   \
+	PARAM_OPTION(type, member.params),                                                         \
 	{ "chip", 0, "CHIP", "chip of the bare image, if it does not tell", OPTION_TEXT,           \
 	  offsetof(type, member.chip) },                                                           \
 	{ "profiler", 0, "range|pm", "range or pm, if the bare image does not tell", OPTION_TEXT,  \
