@@ -320,6 +320,7 @@ static void check_range(const struct here *here, const struct opk_range *got,
 	ck_row(row, got->process == wanted->process, "%u", got->process);
 	ck_row(row, got->group == wanted->group, "%u", got->group);
 	ck_row(row, got->rank == wanted->rank, "%d", got->rank);
+	ck_row(row, got->count == wanted->count, "%ju", (uintmax_t)got->count);
 }
 
 START_TEST(range_rows)
@@ -341,13 +342,15 @@ START_TEST(range_rows)
 		    .end_ns = UINT64_MAX, .shared_bytes = 16, .launch = 3 } },
 		{ HERE,
 		  "{\"nvtx\":\"step/gemm\",\"stream\":18446744073709551615,\"duration_ns\":5,"
-		  "\"registers\":255,\"context\":2,\"process\":4294967295,\"group\":9,\"rank\":7}",
+		  "\"registers\":255,\"context\":2,\"process\":4294967295,\"group\":9,\"rank\":7,"
+		  "\"count\":12}",
 		  { .name = "", .kernel = "", .symbol = "", .nvtx = "step/gemm", .device = -1,
 		    .stream = UINT64_MAX, .duration_ns = 5, .registers = 255, .context = 2,
-		    .process = UINT32_MAX, .group = 9, .rank = 7 } },
+		    .process = UINT32_MAX, .group = 9, .rank = 7, .count = 12 } },
 		{ HERE,
 		  "{\"nvtx\":1,\"stream\":-1,\"duration_ns\":\"5\",\"registers\":4294967296,"
-		  "\"context\":1.5,\"process\":-3,\"group\":4294967296,\"rank\":-2}",
+		  "\"context\":1.5,\"process\":-3,\"group\":4294967296,\"rank\":-2,"
+		  "\"count\":1.5}",
 		  NOTHING_KNOWN },
 		{ HERE, "{\"name\":1,\"kernel\":[]}", NOTHING_KNOWN },
 		{ HERE, "{\"grid\":[1,2],\"block\":[1,2,3,4]}", NOTHING_KNOWN },
@@ -421,7 +424,7 @@ START_TEST(range_round_trip)
 		{ .name = "n", .kernel = "k", .symbol = "s", .nvtx = "a/b", .grid = { 1, 2, 3 },
 		  .block = { 4, 5, 6 }, .device = 0, .start_ns = 7, .end_ns = 8, .shared_bytes = 9,
 		  .launch = 10, .stream = 11, .duration_ns = 12, .registers = 13, .context = 14,
-		  .process = 15, .group = 16, .rank = 0 },
+		  .process = 15, .group = 16, .rank = 0, .count = 17 },
 		{ .name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1 },
 	};
 	static const struct here here = HERE;

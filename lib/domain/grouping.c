@@ -205,13 +205,20 @@ static void keep_common(struct opk_grouped *group, const struct opk_range *other
 #undef KEEP_COMMON
 }
 
+/* A file may claim anything, but no sum shall become small for being too large. */
+static void add(uint64_t *sum, uint64_t value)
+{
+	if (__builtin_add_overflow(*sum, value, sum))
+		*sum = UINT64_MAX;
+}
+
 static void take(struct opk_grouped *group, const char *name, const struct opk_range *range)
 {
 	keep_common(group, range);
 	group->many_names |= strcmp(group->name, name) != 0;
 	group->rows++;
-	group->ranges += range->count ? range->count : 1;
-	group->durations += range->duration_ns;
+	add(&group->ranges, range->count ? range->count : 1);
+	add(&group->durations, range->duration_ns);
 	group->duration_count += range->duration_ns > 0;
 }
 
