@@ -315,11 +315,11 @@ static void replan(struct opk_ctx *ctx, const char *chip, const struct opk_singl
 
 	memcpy(names, set->metrics, set->metric_count * sizeof *names);
 	ck_assert_msg(set->metric_count >= 20, "%s %s: %zu", chip, set->name, set->metric_count);
-	ck_ok(ctx, opk_plan_try(&passes, NULL, NULL, ctx, &plan, names, set->metric_count));
+	ck_ok(ctx, opk_plan_by_cupti(&passes, NULL, NULL, ctx, &plan, names, set->metric_count));
 	ck_assert_msg(passes == 1, "%s %s: %zu passes", chip, set->name, passes);
 	for (size_t i = 0; i < set->left_out_count; i += 5) {
 		names[set->metric_count] = set->left_out[i];
-		if (!opk_plan_try(&passes, NULL, NULL, ctx, &plan, names, set->metric_count + 1))
+		if (!opk_plan_by_cupti(&passes, NULL, NULL, ctx, &plan, names, set->metric_count + 1))
 			ck_assert_msg(passes > 1, "%s %s: %s would fit", chip, set->name,
 			              set->left_out[i]);
 		opk_clear_errors(ctx);

@@ -64,11 +64,19 @@ refuses 1 'PM sampling has one: --single-pass keeps what fits, build --split mak
 	plan --chip GH100 pm-overview pm-memory pm-datacenter
 
 section 'formulas over several files'
-notes '6 columns of the set can.t be computed of one file alone, such as fp64_rate' \
-	build --chip GH100 roofline-hierarchical --max-passes 1 --split -o dir/roof.opk --format json
-works info dir/roof-1.opk --format json
-json '"fp64_rate" not in j["set_facts"][0]["columns"] and "duration" in j["set_facts"][0]["columns"]'
-works build --chip GH100 roofline-hierarchical --max-passes 2 --split -o dir/roof.opk --format json
+cat >apart.yaml <<'END'
+name: apart
+derived:
+  multiplied: smsp__sass_thread_inst_executed_op_fmul_pred_on.sum / gpu__time_duration.sum
+  added: smsp__sass_thread_inst_executed_op_fadd_pred_on.sum / gpu__time_duration.sum
+  rate: dram__bytes.sum / gpu__time_duration.sum
+metrics: [multiplied, added, rate, gpu__time_duration.sum]
+END
+notes '2 columns of the set can.t be computed of one file alone, such as multiplied' \
+	build --chip GH100 ./apart.yaml --max-passes 1 --split -o dir/apart.opk --format json
+works info dir/apart-1.opk --format json
+json '"multiplied" not in j["set_facts"][0]["columns"]'
+works build --chip GH100 ./apart.yaml --max-passes 2 --split -o dir/apart.opk --format json
 
 section 'refused'
 fresh

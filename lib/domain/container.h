@@ -22,6 +22,7 @@ enum {
 	OPK_MAX_SPARSE_RATIO = 4 * OPK_MAX_RATIO,
 	/* A base is at most so many sections away. */
 	OPK_BASE_DISTANCE = 1000,
+	OPK_BASE_CRC_SIZE = 4,
 };
 
 #define OPK_SECTION_KNOWN                                                                          \
@@ -67,6 +68,11 @@ void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t 
 
 /* False where a checksum differs. */
 bool opk_same_crc(uint32_t stored, uint32_t computed);
+
+/* What is wrong with a header whose checksum is right; NULL: nothing. */
+const char *opk_section_flaw(const struct opk_section *section);
+/* Fills in `base`, of a section that comes next in the file and has OPK_SECTION_BASED. */
+bool opk_section_find_base(const struct opk_file *file, struct opk_section *section);
 
 /* Memory for decoding many sections one after the other. Begins zeroed. */
 struct opk_decoder {

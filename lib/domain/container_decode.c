@@ -65,12 +65,15 @@ static int unpack(struct opk_buf *plain, struct opk_ctx *ctx, const struct opk_s
 	return OPK_OK;
 }
 
+/* In front there may be the base's checksum, by which it was found. */
 static int inflate_to(struct opk_buf *to, uint64_t size, struct opk_ctx *ctx,
-                      const struct opk_buf *stored)
+                      const struct opk_section *section, const struct opk_buf *stored)
 {
+	size_t front = section->flags & OPK_SECTION_BASED ? OPK_BASE_CRC_SIZE : 0;
+
 	if (!make_room(to, size))
 		return opk_nomem(ctx, "a section");
-	return opk_inflate(to->data, to->size, ctx, stored->data, stored->size);
+	return opk_inflate(to->data, to->size, ctx, stored->data + front, stored->size - front);
 }
 
 static int decode(struct opk_decoder *decoder, struct opk_buf *plain, struct opk_ctx *ctx,
@@ -79,7 +82,7 @@ static int decode(struct opk_decoder *decoder, struct opk_buf *plain, struct opk
 	int code;
 
 	if (section->flags & OPK_SECTION_SPARSE) {
-		code = inflate_to(&decoder->packed, section->packed_size, ctx, &decoder->stored);
+		code = inflate_to(&decoder->packed, section->packed_size, ctx, section, &decoder->stored);
 		if (code)
 			return code;
 		if (!make_room(plain, section->plain_size))
@@ -87,7 +90,7 @@ static int decode(struct opk_decoder *decoder, struct opk_buf *plain, struct opk
 		return unpack(plain, ctx, section, &decoder->packed, &decoder->base);
 	}
 	if (section->flags & OPK_SECTION_DEFLATED) {
-		code = inflate_to(plain, section->plain_size, ctx, &decoder->stored);
+		code = inflate_to(plain, section->plain_size, ctx, section, &decoder->stored);
 		if (code)
 			return code;
 	} else {

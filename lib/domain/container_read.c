@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Opens .opk files; believes no length before it is checked. */
+#include <endian.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -77,52 +78,61 @@ static int read_file_header(struct walk *w)
 	return OPK_OK;
 }
 
-static int check_lengths(struct walk *w, const struct opk_section *section)
+const char *opk_section_flaw(const struct opk_section *section)
 {
 	bool sparse = section->flags & OPK_SECTION_SPARSE;
 	uint64_t most;
 
 	if (section->flags & ~OPK_SECTION_KNOWN)
-		return OPK_OK; /* a filter of a later version: can't be decoded, can be skipped */
+		return NULL; /* a filter of a later version: can't be decoded, can be skipped */
 	if (!(section->flags & OPK_SECTION_DEFLATED) && section->plain_size != section->stored_size)
-		return damaged(w, "a section's two lengths disagree");
+		return "a section's two lengths disagree";
 	if (__builtin_mul_overflow(section->stored_size,
 	                           (uint64_t)(sparse ? OPK_MAX_SPARSE_RATIO : OPK_MAX_RATIO), &most)
 	    || section->plain_size > most)
-		return damaged(w, "a section claims an impossible length");
+		return "a section claims an impossible length";
 	if (sparse ? !(section->flags & OPK_SECTION_DEFLATED)
 	                     || section->packed_size > section->stored_size * OPK_MAX_RATIO
 	           : section->packed_size || (section->flags & OPK_SECTION_BASED))
-		return damaged(w, "a section's packing is out of range");
+		return "a section's packing is out of range";
 	if ((section->flags & OPK_SECTION_XORED)
 	    && (!section->stride || section->stride >= section->plain_size))
-		return damaged(w, "a section's filter is out of range");
-	return OPK_OK;
+		return "a section's filter is out of range";
+	return NULL;
 }
 
-/* The last image of the same size that is read by itself; not far away, so that finding it takes no time. */
-static bool find_base(const struct opk_file *file, struct opk_section *section)
+/* By its checksum, so that no other is taken for it where sections are missing. */
+bool opk_section_find_base(const struct opk_file *file, struct opk_section *section)
 {
 	size_t count = file->section_count;
+	uint32_t crc;
 
+	if (section->type != OPK_SECTION_DATA || section->stored_size < sizeof crc
+	    || !opk_pread_all(file->fd, &crc, sizeof crc, section->offset))
+		return false;
+	crc = le32toh(crc);
 	for (size_t i = 1; i <= count && i <= OPK_BASE_DISTANCE; i++) {
 		const struct opk_section *before = &file->sections[count - i];
 
 		section->base = count - i;
-		if (before->type == OPK_SECTION_DATA && before->plain_size == section->plain_size
+		if (before->type == OPK_SECTION_DATA && before->crc == crc
+		    && before->plain_size == section->plain_size
 		    && !(before->flags & (~OPK_SECTION_KNOWN | OPK_SECTION_BASED)))
 			return true;
 	}
 	return false;
 }
 
-static int check_base(struct walk *w, struct opk_section *section)
+static int check_form(struct walk *w, struct opk_section *section)
 {
-	if (!(section->flags & OPK_SECTION_BASED) || section->flags & ~OPK_SECTION_KNOWN)
-		return OPK_OK;
-	return section->type == OPK_SECTION_DATA && find_base(w->file, section)
-	               ? OPK_OK
-	               : damaged(w, "a section builds on one that is not there");
+	const char *flaw = opk_section_flaw(section);
+
+	if (flaw)
+		return damaged(w, flaw);
+	if ((section->flags & OPK_SECTION_BASED) && !(section->flags & ~OPK_SECTION_KNOWN)
+	    && !opk_section_find_base(w->file, section))
+		return damaged(w, "a section builds on one that is not there");
+	return OPK_OK;
 }
 
 /* Fills *section, or sets w->cut where the file ends before the header or the payload does. */
@@ -158,9 +168,7 @@ static int read_section_header(struct walk *w, struct opk_section *section)
 		return OPK_OK;
 	}
 	section->offset = w->at + sizeof bytes;
-	code = check_lengths(w, section);
-	if (!code)
-		code = check_base(w, section);
+	code = check_form(w, section);
 	if (!code && section->type != OPK_SECTION_END)
 		w->headers_crc = opk_crc32(w->headers_crc, bytes, OPK_SECTION_SUMMED);
 	return code;

@@ -26,37 +26,10 @@ struct walk {
 	bool ended;
 };
 
-/* A fuzzer can't guess checksums: its build lets all of them pass, to reach what lies behind. */
-static bool same_crc(uint32_t stored, uint32_t computed)
-{
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-	(void)stored, (void)computed;
-	return true;
-#else
-	return stored == computed;
-#endif
-}
-
-/* As long as it says, or of a later version and skipped. */
-static bool has_sound_lengths(const struct opk_section *section)
-{
-	uint64_t most;
-
-	if (section->flags & ~(OPK_SECTION_DEFLATED | OPK_SECTION_XORED))
-		return true;
-	if (!(section->flags & OPK_SECTION_DEFLATED) && section->plain_size != section->stored_size)
-		return false;
-	if (__builtin_mul_overflow(section->stored_size, (uint64_t)OPK_MAX_RATIO, &most)
-	    || section->plain_size > most)
-		return false;
-	return !(section->flags & OPK_SECTION_XORED)
-	       || (section->stride && section->stride < section->plain_size);
-}
-
 static bool parse_header(struct opk_section *section, const uint8_t *bytes, uint64_t at)
 {
 	struct opk_reader reader = { .data = bytes, .left = OPK_SECTION_HEADER_SIZE };
-	uint32_t reserved, crc;
+	uint32_t crc;
 
 	section->type = opk_read_u32(&reader);
 	section->flags = opk_read_u32(&reader);
@@ -64,11 +37,10 @@ static bool parse_header(struct opk_section *section, const uint8_t *bytes, uint
 	section->plain_size = opk_read_u64(&reader);
 	section->stride = opk_read_u32(&reader);
 	section->crc = opk_read_u32(&reader);
-	reserved = opk_read_u32(&reader);
+	section->packed_size = opk_read_u32(&reader);
 	crc = opk_read_u32(&reader);
 	section->offset = at + OPK_SECTION_HEADER_SIZE;
-	return same_crc(crc, opk_crc32(0, bytes, OPK_SECTION_SUMMED)) && !reserved
-	       && has_sound_lengths(section);
+	return opk_same_crc(crc, opk_crc32(0, bytes, OPK_SECTION_SUMMED)) && !opk_section_flaw(section);
 }
 
 static int read_at(struct walk *w, void *to, size_t size, uint64_t at)
@@ -201,16 +173,22 @@ static int check_payload(bool *sound, struct walk *w, const struct opk_section *
 		at += size;
 		left -= size;
 	}
-	*sound = same_crc(section->crc, crc);
+	*sound = opk_same_crc(section->crc, crc);
 	return OPK_OK;
 }
 
-static int keep(struct walk *w, const struct opk_section *section, uint64_t end)
+static int keep(struct walk *w, struct opk_section *section, uint64_t end)
 {
 	struct opk_file *file = w->file;
 	uint64_t padding = 0, payload_end = section->offset + section->stored_size;
 	int code;
 
+	if ((section->flags & OPK_SECTION_BASED) && !(section->flags & ~OPK_SECTION_KNOWN)
+	    && !opk_section_find_base(file, section)) {
+		code = note(w, section, end, "it builds on a section that is not there", false);
+		w->at = end;
+		return code;
+	}
 	if (!opk_grow(&file->sections, &file->section_capacity, file->section_count,
 	              sizeof *file->sections))
 		return opk_nomem(w->ctx, "sections");
@@ -241,7 +219,7 @@ static int check_end(const char **problem, struct walk *w, const struct opk_sect
 	if (code)
 		return code;
 	fits = opk_read_u32(&reader) == w->found;
-	fits = same_crc(opk_read_u32(&reader), w->headers_crc) && fits;
+	fits = opk_same_crc(opk_read_u32(&reader), w->headers_crc) && fits;
 	w->file->complete = fits;
 	w->scan->moved = !fits && !w->gaps;
 	*problem = w->scan->moved ? "sections are missing or were moved" : NULL;
@@ -263,7 +241,7 @@ static int take_end(struct walk *w, const struct opk_section *section, uint64_t 
 	return code;
 }
 
-static int take_section(struct walk *w, const struct opk_section *section, const uint8_t *header)
+static int take_section(struct walk *w, struct opk_section *section, const uint8_t *header)
 {
 	uint64_t left = w->file->size - section->offset;
 	uint64_t stop = section->offset + section->stored_size + opk_padding(section->stored_size);

@@ -19,6 +19,7 @@ enum {
 /* An image that others of its size build on. */
 struct base {
 	struct opk_buf image;
+	uint32_t crc; /* of its section's payload */
 	uint32_t section;
 	unsigned based;
 };
@@ -29,6 +30,7 @@ struct opk_writer {
 	bool live; /* beside a running program: speed before size */
 	uint32_t count;
 	uint32_t headers_crc;
+	uint32_t crc; /* of the last payload */
 	struct base bases[MAX_BASES];
 };
 
@@ -94,7 +96,8 @@ static int write_section(struct opk_writer *writer, const struct opk_section *se
 	opk_buf_add_u64(&header, section->stored_size);
 	opk_buf_add_u64(&header, section->plain_size);
 	opk_buf_add_u32(&header, section->stride);
-	opk_buf_add_u32(&header, opk_crc32(0, payload, (size_t)section->stored_size));
+	writer->crc = opk_crc32(0, payload, (size_t)section->stored_size);
+	opk_buf_add_u32(&header, writer->crc);
 	opk_buf_add_u32(&header, section->packed_size);
 	if (!header.failed)
 		opk_buf_add_u32(&header, opk_crc32(0, header.data, header.size));
@@ -227,6 +230,7 @@ static int keep_base(struct opk_writer *writer, const void *data, size_t size)
 	if (!has_room(writer, size))
 		return OPK_OK;
 	opk_buf_add(&base->image, data, size);
+	base->crc = writer->crc;
 	base->section = writer->count - 1;
 	base->based = 0;
 	return base->image.failed ? opk_nomem(writer->ctx, "a writer") : OPK_OK;
@@ -236,9 +240,9 @@ static int keep_base(struct opk_writer *writer, const void *data, size_t size)
 static int write_packed(bool *done, struct opk_writer *writer, struct opk_section section,
                         const struct base *base, const void *data, size_t size)
 {
-	opk_autobuf struct opk_buf packed = { 0 };
+	opk_autobuf struct opk_buf packed = { 0 }, payload = { 0 };
 	opk_autofree void *deflated = NULL;
-	size_t deflated_size;
+	size_t deflated_size = 0;
 	int code;
 
 	pack(&packed, &section, base, data, size);
@@ -248,14 +252,19 @@ static int write_packed(bool *done, struct opk_writer *writer, struct opk_sectio
 		return OPK_OK;
 	code = opk_deflate(&deflated, &deflated_size, writer->ctx, packed.data, packed.size,
 	                   writer->live);
+	if (section.flags & OPK_SECTION_BASED)
+		opk_buf_add_u32(&payload, base->crc);
+	opk_buf_add(&payload, code ? NULL : deflated, code ? 0 : deflated_size);
+	if (code || payload.failed)
+		return code ? code : opk_nomem(writer->ctx, "a section");
 	/* What is as good as empty no reader would believe. */
-	if (code || deflated_size >= size || size / OPK_MAX_SPARSE_RATIO >= deflated_size)
-		return code;
+	if (payload.size >= size || size / OPK_MAX_SPARSE_RATIO >= payload.size)
+		return OPK_OK;
 	*done = true;
 	section.flags |= OPK_SECTION_SPARSE | OPK_SECTION_DEFLATED;
-	section.stored_size = deflated_size;
+	section.stored_size = payload.size;
 	section.packed_size = (uint32_t)packed.size;
-	return write_section(writer, &section, deflated);
+	return write_section(writer, &section, payload.data);
 }
 
 static int write_data(struct opk_writer *writer, const struct opk_section *plain, const void *data,

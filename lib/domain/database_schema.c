@@ -78,6 +78,7 @@ const char opk_database_schema[] =
 	"	process INTEGER,\n"
 	"	rank INTEGER,\n"
 	"	start_ns INTEGER,\n"
+	"	count INTEGER,\n"
 	"	duration_ns INTEGER,\n"
 	"	launches INTEGER,\n"
 	"	launches_min INTEGER\n"
@@ -142,7 +143,7 @@ const char *const opk_database_inserts[OPK_TABLES] = {
 	[OPK_INTO_RUN_FACTS] = "INSERT OR REPLACE INTO run_facts VALUES (?,?,?)",
 	[OPK_INTO_METRICS] = "INSERT INTO metrics VALUES (?,?,?,?,?,?,?,?)",
 	[OPK_INTO_RUN_METRICS] = "INSERT INTO run_metrics VALUES (?,?,?,?)",
-	[OPK_INTO_RANGES] = "INSERT INTO ranges VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[OPK_INTO_RANGES] = "INSERT INTO ranges VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[OPK_INTO_RANGE_VALUES] = "INSERT INTO range_values VALUES (?,?,?,?)",
 	[OPK_INTO_SAMPLES] = "INSERT INTO samples VALUES (?,?,?,?,?,?,?)",
 	[OPK_INTO_SAMPLE_VALUES] = "INSERT INTO sample_values VALUES (?,?,?)",

@@ -32,7 +32,7 @@ static int passes_of(size_t *out, struct opk_ctx *ctx, const struct opk_import_o
 		return OPK_OK;
 	code = opk_contain(&spool, ctx, count_passes, (void *)options, NULL);
 	if (code)
-		return opk_add(ctx, OPK_EINPUT, "the config image can't be used");
+		return opk_add(ctx, code == OPK_ENOMEM ? code : OPK_EINPUT, "the config image can't be used");
 	if (fread(out, sizeof *out, 1, spool) != 1 || !*out)
 		return opk_fail(ctx, OPK_EINPUT, "the config image has no passes");
 	return OPK_OK;

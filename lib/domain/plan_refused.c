@@ -167,6 +167,7 @@ int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan)
 	return opk_add(ctx, OPK_EFAILED, "set %s needs %zu passes on %s; %s", plan->set_name,
 	               plan->passes, plan->chip,
 	               plan->profiler == OPK_PROFILER_PM
-	                       ? "PM sampling has one: take fewer metrics"
-	                       : "allow more, or take fewer metrics");
+	                       ? "PM sampling has one: --single-pass keeps what fits, build --split makes "
+	                         "several files"
+	                       : "allow more, take fewer metrics, or make several files with build --split");
 }
