@@ -98,11 +98,17 @@ static const struct recovery_row {
 	/* Each section is sound, and yet some are gone: any table may be another image's. */
 	{ HERE, "M D R D Ro Do R E", "M D1 D2 S", "of which no more is known 6" },
 	{ HERE, "M A D Ro E", "M A1 D1 S", "sections are missing or were moved 1" },
+	/* Right checksums, and yet wrong. */
+	{ HERE, "M A D R D Rb D R E", "M A1 D1 R1 D2 R0 D3 R3 S", "of which no more is known 3" },
+	{ HERE, "M A D R Sb E", "M A1 D1 R1 S", "other sections that were damaged 1" },
+	{ HERE, "M A D R Eb", "M A1 D1 R1", NULL },
+	{ HERE, "M A D R M E", "M A1 D1 R1 S", "other sections that were damaged 1" },
 	/* Another file behind the end is none of this one. */
 	{ HERE, "M D R E M D R E", "M D1 R1", NULL },
 	/* Nothing left to evaluate. */
 	{ HERE, "Mx D R E", NULL, "its metadata is lost" },
 	{ HERE, "Mh D R E", NULL, "its metadata is lost" },
+	{ HERE, "Mb D R E", NULL, "its metadata is lost" },
 	{ HERE, "M Dx R E", NULL, "no counter data is whole" },
 	{ HERE, "M A!", NULL, "no counter data is whole" },
 	{ HERE, "M E", NULL, "no counter data is whole" },

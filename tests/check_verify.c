@@ -57,6 +57,7 @@ static const struct verify_row {
 	  "3 R cut off: the file ends inside of it; 0 - cut off: its end section is missing" },
 	{ HERE, "M D Rk", plain_meta, 0,
 	  "0 - cut off: the file ends inside a section header; 0 - cut off: its end section is missing" },
+	{ HERE, "M D R Eb", plain_meta, 0, "4 E the end section is damaged" },
 	{ HERE, "M D R Ec", plain_meta, 0, "4 E cut off: the file ends inside of it" },
 	/* Sound, and yet not right. */
 	{ HERE, "M D E", "{}", 0, "1 M the metadata names no usable chip" },

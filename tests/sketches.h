@@ -7,7 +7,7 @@
  *   i  bytes came into the payload      r  bytes of the payload are gone
  *   o  all of it is gone                p  a byte of the padding changed
  *   c  the file ends inside the payload k  the file ends inside the header
- *   !  the file ends behind it
+ *   !  the file ends behind it          b  the payload is wrong under a right checksum
  *
  * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts, U of an unknown type,
  * E end; F is the file header, before all. Each D, R and T carries its number.
@@ -47,7 +47,7 @@ static inline char sketch_letter(uint32_t type)
 }
 
 static inline void put_numbered(struct image *image, char letter, unsigned number, const char *meta,
-                                unsigned group)
+                                unsigned group, bool wrong)
 {
 	opk_autobuf struct opk_buf payload = { 0 };
 	struct opk_range ranges[SKETCH_ROWS];
@@ -68,7 +68,11 @@ static inline void put_numbered(struct image *image, char letter, unsigned numbe
 	}
 	while (letter == 'R' && payload.size % 8 != 4)
 		opk_buf_add_text(&payload, " ");
-	if (letter == 'E')
+	if (wrong)
+		opk_buf_add_text(&payload, "?");
+	if (letter == 'E' && wrong)
+		put(image, OPK_SECTION_END, payload.data, payload.size);
+	else if (letter == 'E')
 		put_end(image);
 	else
 		put(image, sketch_type(letter), payload.data, payload.size);
@@ -123,7 +127,9 @@ static inline void write_sketch(const char *sketch, const char *meta, unsigned g
 
 		if (letter == ' ')
 			continue;
-		put_numbered(&image, letter, ++numbers[(unsigned char)letter], meta, group);
+		put_numbered(&image, letter, ++numbers[(unsigned char)letter], meta, group,
+		             sketch[1] == 'b');
+		sketch += sketch[1] == 'b';
 		while (more && sketch[1] && sketch[1] != ' ')
 			more = hurt(&image.buf, start, *++sketch);
 	}

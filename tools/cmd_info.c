@@ -225,11 +225,13 @@ static int print(struct app *app, const char *path, struct opk_file *file,
 		code = print_stats(app, stats);
 	code = app_end_output(app, code);
 	if (!code && totals->damaged)
-		return app_error(app, OPK_EINPUT, "%s: damaged: a section's CRC-32 differs", path);
+		return app_error(app, OPK_EINPUT,
+		                 "%s: damaged: a section's CRC-32 differs; 'offpeak recover' keeps what is whole",
+		                 path);
 	if (!code && !opk_file_complete(file))
 		return app_error(app, OPK_EINPUT,
-		                 "%s: cut off after %zu whole sections; the end section is missing",
-		                 path, opk_file_section_count(file));
+		                 "%s: cut off after %zu whole sections; the end section is missing; 'offpeak "
+		                 "recover' keeps what is whole", path, opk_file_section_count(file));
 	return code;
 }
 
