@@ -128,6 +128,9 @@ START_TEST(options_of_metrics)
 		  "fake__a.sum\nleft out no__such.sum\n" },
 		{ HERE, "metrics: [fake__a.sum, {metric: fake__listed.sum, as: l, optional: true}]",
 		  "fake__a.sum\nleft out l\n" },
+		{ HERE, "derived: {d: fake__listed.sum / 2, e: d + 1}\n"
+		        "metrics: [fake__a.sum, {metric: e, optional: true}]",
+		  "fake__a.sum\nleft out fake__listed.sum e d\n" },
 		{ HERE, "metrics: [{metric: 'fake__*.sum', optional: true}]",
 		  "fake__a.sum\nfake__b.sum\nfake__c.sum\nleft out fake__listed.sum\n" },
 		{ HERE, "metrics: [{metric: fake__a.sum, optional: false}]", "fake__a.sum\n" },
