@@ -361,6 +361,9 @@ for arguments in '--layout wide' '--join none' --allow-incomplete; do
 	# shellcheck disable=SC2086
 	refuses 2 'one row a group and metric, of' eval "$simple" --aggregate kernel $arguments
 done
+refuses 2 'no database' eval "$simple" --aggregate kernel -o x.db
+refuses 2 'no database' eval "$simple" --aggregate kernel --format sqlite -o x.db
+refuses 2 'takes all ranges' eval "$simple" --aggregate kernel --where device=0
 refuses 2 'first-sample keep or drop' eval "$pm" --aggregate device --first-sample mark
 refuses 2 'is nothing that ranges share' eval "$simple" --aggregate colour
 refuses 2 'samples have no kernel' eval "$pm" --aggregate kernel

@@ -105,7 +105,8 @@ static int choose_format(struct app *app, const struct eval_args *args, struct e
 }
 
 /* A row a group and metric needs no rows of ranges, and no bare image has groups. */
-static int check_aggregate(struct app *app, const struct eval_args *args, bool single)
+static int check_aggregate(struct app *app, const struct eval_args *args, const struct eval_rows *rows,
+                           bool single)
 {
 	if (!args->aggregate)
 		return OPK_OK;
@@ -116,6 +117,8 @@ static int check_aggregate(struct app *app, const struct eval_args *args, bool s
 		return app_error(app, OPK_EUSAGE, "eval: --aggregate has one row a group and metric, of "
 		                 "whole recordings: no --layout wide, --join none or "
 		                 "--allow-incomplete");
+	if (rows->to_database)
+		return app_error(app, OPK_EUSAGE, "eval: --aggregate writes table, csv, json or ndjson, no database");
 	if (args->columns || args->where.count)
 		return app_error(app, OPK_EUSAGE, "eval: --aggregate has its own columns, and takes all ranges: no "
 		                 "--columns or --where");
@@ -368,7 +371,7 @@ static int run(struct app *app, void *data)
 	if (!code)
 		code = check_args(app, args, &rows);
 	if (!code)
-		code = check_aggregate(app, args, single);
+		code = check_aggregate(app, args, &rows, single);
 	rows.aggregated = args->aggregate != NULL;
 	if (!code)
 		code = raw_eval_options(app, &args->raw, &options, &metrics);
@@ -440,7 +443,7 @@ const struct command eval_command = {
 	           "(nan). min, max and percentiles are of the ranges' own values, interpolated between two\n"
 	           "of them. Derived metrics are computed of sums, or of means where groups of metrics have\n"
 	           "different counts. PM samples aggregate by device, without the first one; --first-sample\n"
-	           "keep keeps it.\n"
+	           "keep keeps it. It takes all ranges: no --where or --columns, and no database.\n"
 	           "\n"
 	           "Values are base units with 17 digits; nan is what CUPTI could not compute. A\n"
 	           "recording's checksums are verified first. NVIDIA's code sees images in child processes\n"
