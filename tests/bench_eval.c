@@ -2,6 +2,8 @@
 /*
  * Large recordings, and the baseline of evaluating them.
  *   make FROM.opk BYTES OUT.opk OUT.images   repeats a recording's images, as a recording and one behind the other
+ *   vary FROM.opk BYTES OUT.opk OUT.images   the same, but the counters of each image are others: where its ranges differ
+ *                                            from each other, a word's lowest 8 bits are random
  *   loop FROM.opk OUT.images                 reads those and evaluates each range by CUPTI's call, in one plain loop;
  *                                            prints a sum of all values
  *   unpack FILE.opk                          decodes all images; prints plain bytes and seconds of the processor
@@ -16,6 +18,7 @@
 #include "adapters/nv/nv.h"
 #include "domain/container.h"
 #include "domain/meta.h"
+#include "domain/xor_filter.h"
 
 static struct opk_ctx *ctx;
 
@@ -52,11 +55,26 @@ static bool is_image(const struct opk_file *file, size_t i)
 	return opk_file_section(file, i)->type == OPK_SECTION_DATA;
 }
 
-static void make(const char *from, const char *bytes, const char *opk, const char *images)
+/* Where ranges differ there are counters. Their values are anything's, but as many bits differ as in a real image. */
+static void vary(uint8_t *image, const uint8_t *original, size_t size)
+{
+	static uint64_t state = 1;
+	size_t stride = opk_xor_find_stride(original, size);
+
+	for (size_t at = stride; stride && at + 8 <= size; at += 8) {
+		if (!memcmp(original + at, original + at - stride, 8))
+			continue;
+		state = state * 6364136223846793005u + 1442695040888963407u;
+		image[at] = (uint8_t)(state >> 56);
+	}
+}
+
+static void make(const char *from, const char *bytes, const char *opk, const char *images, bool varied)
 {
 	struct opk_file *file = open_opk(from);
 	uint64_t left = strtoull(bytes, NULL, 10);
 	opk_autofclose FILE *bare = must_open(images, "w");
+	opk_autobuf struct opk_buf data = { 0 };
 	struct opk_decoder decoder = { 0 };
 	const struct opk_meta *meta;
 	struct opk_writer *writer;
@@ -68,14 +86,20 @@ static void make(const char *from, const char *bytes, const char *opk, const cha
 	must(opk_writer_add_meta(writer, meta));
 	while (!done)
 		for (size_t i = 0; !done && i < opk_file_section_count(file); i++) {
-			const void *data;
+			const void *original;
 			size_t size;
 
 			if (!is_image(file, i))
 				continue;
-			must(opk_file_decode(&data, &size, ctx, file, i, &decoder));
-			must(opk_writer_add(writer, OPK_SECTION_DATA, data, size));
-			if (fwrite(&size, sizeof size, 1, bare) != 1 || fwrite(data, size, 1, bare) != 1)
+			must(opk_file_decode(&original, &size, ctx, file, i, &decoder));
+			opk_buf_clear(&data);
+			opk_buf_add(&data, original, size);
+			if (data.failed)
+				exit(1);
+			if (varied)
+				vary(data.data, original, size);
+			must(opk_writer_add(writer, OPK_SECTION_DATA, data.data, size));
+			if (fwrite(&size, sizeof size, 1, bare) != 1 || fwrite(data.data, size, 1, bare) != 1)
 				exit(1);
 			done = left <= size;
 			left -= done ? 0 : size;
@@ -158,8 +182,8 @@ int main(int argc, char **argv)
 	opk_env_read(&env);
 	options.env = &env;
 	must(opk_ctx_new(&ctx, &options));
-	if (!strcmp(what, "make") && argc == 6)
-		make(argv[2], argv[3], argv[4], argv[5]);
+	if ((!strcmp(what, "make") || !strcmp(what, "vary")) && argc == 6)
+		make(argv[2], argv[3], argv[4], argv[5], *what == 'v');
 	else if (!strcmp(what, "loop") && argc == 4)
 		loop(argv[2], argv[3]);
 	else if (!strcmp(what, "unpack") && argc == 3)
@@ -167,7 +191,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "load") && argc == 2)
 		load();
 	else
-		return fprintf(stderr, "bench_eval make|loop|unpack|load ...\n"), 2;
+		return fprintf(stderr, "bench_eval make|vary|loop|unpack|load ...\n"), 2;
 	opk_ctx_free(ctx);
 	return 0;
 }

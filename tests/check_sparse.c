@@ -186,6 +186,38 @@ START_TEST(what_repeats_is_stored_once)
 }
 END_TEST
 
+START_TEST(copies_cost_next_to_nothing)
+{
+	enum { BIG = 12 << 20, COPIES = 20 };
+	struct opk_ctx *ctx = new_ctx();
+	opk_autofree uint8_t *image = opk_alloc_array(BIG, 1);
+	struct opk_writer *writer;
+	struct opk_file *file;
+
+	for (size_t i = 0; i < BIG; i += 500)
+		image[i] = (uint8_t)random64();
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	for (int i = 0; i < COPIES; i++)
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image, BIG));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	file = open_file(ctx);
+	for (size_t i = 0; i < COPIES; i++) {
+		opk_autofree void *data = NULL;
+		size_t size;
+
+		ck_assert_int_eq(is_based(file, i), i % 16 != 0);
+		if (is_based(file, i))
+			ck_assert_uint_le(opk_file_section(file, i)->stored_size, 40);
+		ck_ok(ctx, opk_file_read(&data, &size, ctx, file, i));
+		ck_assert_uint_eq(size, BIG);
+		ck_assert_mem_eq(data, image, BIG);
+	}
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* The payload of section `i` gets another byte. */
 static void damage(struct opk_ctx *ctx, size_t i)
 {
@@ -265,6 +297,7 @@ int main(void)
 	tcase_add_test(tests, damage_is_refused);
 	tcase_add_test(tests, noise_is_survived);
 	tcase_add_test(tests, what_repeats_is_stored_once);
+	tcase_add_test(tests, copies_cost_next_to_nothing);
 	tcase_add_test(tests, a_damaged_base_takes_fifteen_with_it);
 	tcase_add_test(tests, empty_images);
 	return run_suite(suite);

@@ -40,7 +40,7 @@ layer_of() {
 	lib/adapters/nv/*) echo nv ;;
 	lib/adapters/sqlite/*) echo sqlite ;;
 	lib/adapters/yaml/*) echo yaml ;;
-	lib/adapters/zlib/*) echo zlib ;;
+	lib/adapters/deflate/*) echo deflate ;;
 	lib/base/*) echo base ;;
 	lib/offpeak.h) echo public ;;
 	*) echo unknown ;;
@@ -53,8 +53,8 @@ may_include() {
 	public:'<stdbool.h>' | public:'<stddef.h>' | public:'<stdint.h>') return 0 ;;
 	public:*) return 1 ;;
 	nv:'<dlfcn.h>' | collect:'<dlfcn.h>' | yaml:'<yaml.h>' | sqlite:'<sqlite3.h>') return 0 ;;
-	zlib:'<zlib.h>' | collect:'<zlib.h>' | collect:'<cu'*) return 0 ;;
-	*:'<dlfcn.h>' | *:'<yaml.h>' | *:'<sqlite3.h>' | *:'<zlib.h>' | *:'<cu'* | *:'<nv'*) return 1 ;;
+	deflate:'<zlib.h>' | deflate:'<libdeflate.h>' | collect:'<zlib.h>' | collect:'<cu'*) return 0 ;;
+	*:'<dlfcn.h>' | *:'<yaml.h>' | *:'<sqlite3.h>' | *:'<zlib.h>' | *:'<libdeflate.h>' | *:'<cu'* | *:'<nv'*) return 1 ;;
 	*:'<'*) return 0 ;;
 	*'..'*) return 1 ;;
 	*:'"offpeak.h"') return 0 ;;
@@ -66,9 +66,9 @@ may_include() {
 	collect:*) return 1 ;;
 	*:'"config.h"' | *:'"base/'*) return 0 ;;
 	output:'"output/'* | domain:'"domain/'*) return 0 ;;
-	nv:'"adapters/nv/'* | sqlite:'"adapters/sqlite/'* | yaml:'"adapters/yaml/'* | zlib:'"adapters/zlib/'*) return 0 ;;
+	nv:'"adapters/nv/'* | sqlite:'"adapters/sqlite/'* | yaml:'"adapters/yaml/'* | deflate:'"adapters/deflate/'*) return 0 ;;
 	domain:'"adapters/nv/nv.h"' | domain:'"adapters/yaml/yaml_tree.h"') return 0 ;;
-	domain:'"adapters/zlib/deflate.h"' | domain:'"adapters/sqlite/sqlite_file.h"') return 0 ;;
+	domain:'"adapters/deflate/deflate.h"' | domain:'"adapters/sqlite/sqlite_file.h"') return 0 ;;
 	esac
 	return 1
 }
@@ -94,7 +94,7 @@ nv*|collect*                     NVPW_[A-Za-z0-9_]+|NVPA_[A-Za-z0-9_]+|CU(device
 nv*|collect*                     dlopen|dlmopen|dlsym|dlclose|dlerror
 yaml*                            yaml_(parser|event|token|node|document|emitter)_[a-z_]+
 sqlite*                          sqlite3[a-z0-9_]*|SQLITE_[A-Z0-9_]+
-zlib*                            z_stream|z_streamp|(in|de)flate(Init|End|Reset)2?_?|crc32
+deflate*                         z_stream|z_streamp|(in|de)flate(Init|End|Reset)2?_?|crc32|libdeflate_[a-z0-9_]+
 tools*|collect*                  stdout|stderr|printf|vprintf|puts|putchar|perror
 tools*|collect*                  exit|abort|_Exit|quick_exit|atexit
 tools*|collect*|*lib/domain/contain.c*  _exit
@@ -177,7 +177,7 @@ tools/x.c #include <dlfcn.h>
 tools/common/x.c #include <zlib.h>
 tools/x.c int x(void) { return cuptiGetVersion(0); }
 lib/output/x.c #include "domain/set.h"
-lib/output/x.c #include "adapters/zlib/deflate.h"
+lib/output/x.c #include "adapters/deflate/deflate.h"
 lib/output/x.c int x(void) { return printf("x"); }
 lib/domain/x.c #include "output/out.h"
 lib/domain/x.c #include "common/app.h"
@@ -196,14 +196,16 @@ lib/adapters/nv/x.c #include "adapters/yaml/yaml_tree.h"
 lib/adapters/nv/x.c #include "domain/plan.h"
 lib/adapters/nv/x.c #include <yaml.h>
 lib/adapters/yaml/x.c #include <zlib.h>
-lib/adapters/yaml/x.c #include "adapters/zlib/deflate.h"
-lib/adapters/zlib/x.c #include <yaml.h>
+lib/adapters/yaml/x.c #include "adapters/deflate/deflate.h"
+lib/adapters/deflate/x.c #include <yaml.h>
 lib/domain/x.c #include <sqlite3.h>
+lib/domain/x.c #include <libdeflate.h>
+lib/domain/x.c void x(void) { libdeflate_crc32(0, 0, 0); }
 lib/domain/x.c void x(void) { sqlite3_close(0); }
 lib/output/x.c #include "adapters/sqlite/sqlite_file.h"
 lib/adapters/sqlite/x.c #include "domain/plan.h"
-lib/adapters/zlib/x.c void x(void) { dlsym(0, 0); }
-lib/base/x.c #include "adapters/zlib/deflate.h"
+lib/adapters/deflate/x.c void x(void) { dlsym(0, 0); }
+lib/base/x.c #include "adapters/deflate/deflate.h"
 lib/base/x.c #include "domain/meta.h"
 lib/base/x.c #include <yaml.h>
 lib/base/x.c void x(void) { yaml_parser_delete(0); }
@@ -233,7 +235,7 @@ tools/x.c int main(void) { printf("x"); exit(1); }
 lib/output/x.c #include "base/buf.h"
 lib/domain/x.c #include "adapters/nv/nv.h"
 lib/domain/x.c #include "adapters/yaml/yaml_tree.h"
-lib/domain/x.c #include "adapters/zlib/deflate.h"
+lib/domain/x.c #include "adapters/deflate/deflate.h"
 lib/domain/x.c #include "domain/plan.h" /* not "output/out.h" */
 lib/domain/x.c // as cuptiGetVersion() says
 lib/domain/x.c const char *x = "cuptiGetVersion and dlopen() // \" printf";
@@ -242,7 +244,8 @@ lib/domain/contain.c void x(void) { _exit(0); }
 lib/adapters/nv/x.c #include <dlfcn.h>
 lib/adapters/nv/x.c void x(void) { cuptiGetVersion(dlsym(0, "x")); }
 lib/adapters/yaml/x.c #include <yaml.h>
-lib/adapters/zlib/x.c #include <zlib.h>
+lib/adapters/deflate/x.c #include <zlib.h>
+lib/adapters/deflate/x.c #include <libdeflate.h>
 lib/adapters/sqlite/x.c #include <sqlite3.h>
 lib/adapters/sqlite/x.c sqlite3 *x;
 lib/domain/x.c #include "adapters/sqlite/sqlite_file.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "adapters/nv/nv.h"
-#include "adapters/zlib/deflate.h"
+#include "adapters/deflate/deflate.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "config.h"

@@ -20,10 +20,20 @@ enum {
 	OPK_MAX_RATIO = 1032,
 	/* Of zeros packing leaves next to nothing. What is that empty is stored otherwise. */
 	OPK_MAX_SPARSE_RATIO = 4 * OPK_MAX_RATIO,
+	/* Of what equals its base not even that: it is as long as the base, which was believed already. */
+	OPK_MAX_BASED_RATIO = 1024 * 1024,
 	/* A base is at most so many sections away. */
 	OPK_BASE_DISTANCE = 1000,
 	OPK_BASE_CRC_SIZE = 4,
 };
+
+/* Plain bytes that a stored one can stand for. */
+static inline uint64_t opk_section_max_ratio(uint32_t flags)
+{
+	if (flags & OPK_SECTION_BASED)
+		return OPK_MAX_BASED_RATIO;
+	return flags & OPK_SECTION_SPARSE ? OPK_MAX_SPARSE_RATIO : OPK_MAX_RATIO;
+}
 
 #define OPK_SECTION_KNOWN                                                                          \
 	(OPK_SECTION_DEFLATED | OPK_SECTION_XORED | OPK_SECTION_SPARSE | OPK_SECTION_BASED)

@@ -2,7 +2,7 @@
 /* A section's payload to the bytes it was made of: CRC, inflate, unpack. */
 #include <string.h>
 
-#include "adapters/zlib/deflate.h"
+#include "adapters/deflate/deflate.h"
 #include "base/file.h"
 #include "domain/container.h"
 #include "domain/sparse.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "adapters/zlib/deflate.h"
+#include "adapters/deflate/deflate.h"
 #include "base/file.h"
 #include "domain/container.h"
 
@@ -87,8 +87,7 @@ const char *opk_section_flaw(const struct opk_section *section)
 		return NULL; /* a filter of a later version: can't be decoded, can be skipped */
 	if (!(section->flags & OPK_SECTION_DEFLATED) && section->plain_size != section->stored_size)
 		return "a section's two lengths disagree";
-	if (__builtin_mul_overflow(section->stored_size,
-	                           (uint64_t)(sparse ? OPK_MAX_SPARSE_RATIO : OPK_MAX_RATIO), &most)
+	if (__builtin_mul_overflow(section->stored_size, opk_section_max_ratio(section->flags), &most)
 	    || section->plain_size > most)
 		return "a section claims an impossible length";
 	if (sparse ? !(section->flags & OPK_SECTION_DEFLATED)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes .opk files. */
 
-#include "adapters/zlib/deflate.h"
+#include "adapters/deflate/deflate.h"
 #include "base/file.h"
 #include "domain/container.h"
 #include "domain/meta.h"
@@ -258,10 +258,10 @@ static int write_packed(bool *done, struct opk_writer *writer, struct opk_sectio
 	if (code || payload.failed)
 		return code ? code : opk_nomem(writer->ctx, "a section");
 	/* What is as good as empty no reader would believe. */
-	if (payload.size >= size || size / OPK_MAX_SPARSE_RATIO >= payload.size)
+	section.flags |= OPK_SECTION_SPARSE | OPK_SECTION_DEFLATED;
+	if (payload.size >= size || size / opk_section_max_ratio(section.flags) >= payload.size)
 		return OPK_OK;
 	*done = true;
-	section.flags |= OPK_SECTION_SPARSE | OPK_SECTION_DEFLATED;
 	section.stored_size = payload.size;
 	section.packed_size = (uint32_t)packed.size;
 	return write_section(writer, &section, payload.data);

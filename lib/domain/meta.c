@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "adapters/zlib/deflate.h"
+#include "adapters/deflate/deflate.h"
 #include "domain/container.h"
 
 /* Parsed metadata and what its strings are borrowed from. */

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "adapters/zlib/deflate.h"
+#include "adapters/deflate/deflate.h"
 #include "base/buf.h"
 #include "domain/formula.h"
 #include "domain/resolver.h"

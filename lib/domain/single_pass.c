@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "adapters/zlib/deflate.h"
+#include "adapters/deflate/deflate.h"
 #include "domain/cache.h"
 #include "domain/chip.h"
 #include "domain/data_file.h"

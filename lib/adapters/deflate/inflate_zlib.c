@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "adapters/zlib/deflate.h"
-
 #include <limits.h>
 #include <zlib.h>
 
-#include "base/mem.h"
+#include "adapters/deflate/deflate.h"
 
 uint32_t opk_crc32(uint32_t crc, const void *data, size_t size)
 {
 	return (uint32_t)crc32_z(crc, data, size);
-}
-
-int opk_deflate(void **out, size_t *out_size, struct opk_ctx *ctx, const void *data, size_t size,
-                bool fast)
-{
-	uLongf bound = compressBound(size);
-	opk_autofree void *packed = opk_realloc(NULL, bound);
-
-	if (!packed || compress2(packed, &bound, data, size, fast ? Z_BEST_SPEED : Z_BEST_COMPRESSION) != Z_OK)
-		return opk_nomem(ctx, "compression");
-	*out_size = bound;
-	*out = opk_take(packed);
-	return OPK_OK;
 }
 
 /* zlib counts in 32 bits: larger pieces are fed one after the other. */

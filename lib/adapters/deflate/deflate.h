@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* zlib: CRC-32 and the zlib format (RFC 1950). */
+/*
+ * CRC-32 and the zlib format (RFC 1950). zlib deflates, so that the same input gives the same bytes everywhere; libdeflate
+ * inflates and sums where it is there, three times as fast, and else zlib.
+ */
 #ifndef OPK_DEFLATE_H
 #define OPK_DEFLATE_H
 
