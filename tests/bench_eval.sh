@@ -48,10 +48,13 @@ echo "NVIDIA's libraries loaded and asked for chips: $load s"
 compare 'eval of a small .opk (simple)' \
 	"$(seconds 10 "$OFFPEAK" eval "$recordings/gh100-simple.opk")" 'loading the libraries' "$load"
 # Two of the cores, where there are more.
-two=
-if [ "$(nproc)" -gt 2 ] && command -v taskset >/dev/null; then
-	two='taskset -c 0,1'
-fi
+on_two_cores() {
+	if [ "$(nproc)" -gt 2 ] && command -v taskset >/dev/null; then
+		taskset -c 0,1 "$@"
+	else
+		"$@"
+	fi
+}
 
 # bench RECORDING make|vary: leaves the plain loop's seconds in $loop.
 bench() {
@@ -62,11 +65,10 @@ bench() {
 		'BEGIN { printf "%s: %d bytes of images, %d as .opk, %.1f times smaller\n", n, p, s, p / s }'
 	rm "$tmp/images"
 	compare '  eval to CSV, all cores' "$(seconds 3 "$OFFPEAK" eval "$tmp/$1.opk")" 'plain loop' "$loop"
-	# shellcheck disable=SC2086 # a command and its arguments
-	compare '  the same, two cores' "$(seconds 3 $two "$OFFPEAK" eval "$tmp/$1.opk")" 'plain loop' "$loop"
+	compare '  the same, two cores' "$(seconds 3 on_two_cores "$OFFPEAK" eval "$tmp/$1.opk")" 'plain loop' "$loop"
 	compare '  the same, one worker' "$(seconds 3 "$OFFPEAK" eval --workers 1 "$tmp/$1.opk")" 'plain loop' "$loop"
 	compare "  the same, two cores, CUPTI's call" \
-		"$(seconds 3 $two "$OFFPEAK" eval --evaluator cupti "$tmp/$1.opk")" 'plain loop' "$loop"
+		"$(seconds 3 on_two_cores "$OFFPEAK" eval --evaluator cupti "$tmp/$1.opk")" 'plain loop' "$loop"
 	# shellcheck disable=SC2046 # two numbers
 	set -- "$1" $("$bench" unpack "$tmp/$1.opk")
 	awk -v b="$2" -v s="$3" 'BEGIN { printf "  unpacking: %.2f GB/s on one core\n", b / s / 1e9 }'
@@ -80,7 +82,7 @@ for name in wide-auto simple pm-small legacy-user; do
 	bench "$name" vary
 done
 # As many images of the same ranges as the last one's, without instances.
-"$bench" make "$recordings/gh100-legacy-noinst.opk" $((bytes / 956852 * 10676)) "$tmp/noinst.opk" "$tmp/images"
+"$bench" make "$recordings/gh100-legacy-noinst.opk" $((bytes * 10676 / 956852)) "$tmp/noinst.opk" "$tmp/images"
 noinst=$(seconds 5 "$OFFPEAK" eval "$tmp/noinst.opk")
 compare 'as many images without instances, all cores' "$noinst" 'plain loop, with instances' "$loop"
 awk -v a="$noinst" -v b="$loop" -v l="$load" \

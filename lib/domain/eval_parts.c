@@ -4,12 +4,20 @@
 #include "domain/container.h"
 #include "domain/workers.h"
 
-/* A child takes some milliseconds to begin, in which another evaluates so much. */
-static const uint64_t worthwhile = 16 << 20;
+/*
+ * What images cost, as bytes that take as long to unpack and to evaluate. A child takes some milliseconds to begin, in
+ * which another does so much.
+ */
+static const uint64_t image_cost = 64 << 10, worthwhile = 16 << 20;
 
 static bool is_image(const struct opk_file *file, size_t i)
 {
 	return file->sections[i].type == OPK_SECTION_DATA;
+}
+
+static uint64_t cost_of(const struct opk_section *section)
+{
+	return section->plain_size + image_cost;
 }
 
 /*
@@ -64,7 +72,7 @@ static void divide(struct opk_eval_parts *parts, const struct opk_eval_job *job,
 			parts->jobs[part].first = i;
 			parts->jobs[part].first_row = row;
 		}
-		done += file->sections[i].plain_size;
+		done += cost_of(&file->sections[i]);
 	}
 	/* Few large images may leave parts without any. */
 	parts->jobs[part].end = file->section_count;
@@ -84,7 +92,7 @@ int opk_eval_parts_init(struct opk_eval_parts *parts, struct opk_ctx *ctx,
 			uint64_t size = file->sections[i].plain_size;
 
 			images++;
-			total += size;
+			total += cost_of(&file->sections[i]);
 			parts->largest = size > parts->largest ? size : parts->largest;
 		}
 	if (file)
