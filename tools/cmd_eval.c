@@ -322,6 +322,8 @@ static int eval_all(struct app *app, const struct eval_args *args,
 	int code = inputs ? OPK_OK : app_error(app, OPK_EFAILED, "out of memory");
 
 	rows->shape.file_count = count;
+	if (count > 1)
+		opk_eval_prepare(app->ctx);
 	for (size_t i = 0; !code && i < count; i++) {
 		inputs[i].path = args->raw.image ? args->raw.image : app->arguments[i];
 		code = args->raw.image ? eval_raw(app, &inputs[i], options)

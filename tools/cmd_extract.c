@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "commands.h"
 
@@ -44,6 +45,7 @@ struct item {
 	const struct kind *kind;
 	size_t section, number;
 	char *path;
+	struct opk_outfile *out;
 };
 
 struct items {
@@ -113,7 +115,7 @@ static int choose(struct app *app, const struct extract_args *args, struct items
 
 		if (opk_file_section(file, i)->type != kinds[kind].type)
 			continue;
-		*item = (struct item){ &kinds[kind], i, number++, NULL };
+		*item = (struct item){ &kinds[kind], i, number++, NULL, NULL };
 		if (!is_wanted(app, args, kind, item->number))
 			continue;
 		item->path = path_of(app, args, item, several);
@@ -174,22 +176,33 @@ static int check(struct app *app, const struct items *items, const struct opk_fi
 	return OPK_OK;
 }
 
-static int write_item(struct app *app, const struct opk_file *file, const struct item *item)
+static int write_item(struct app *app, const struct opk_file *file, struct item *item)
 {
-	struct opk_outfile *out = NULL;
 	size_t size;
 	void *data;
 	int code = opk_file_read(&data, &size, app->ctx, file, item->section);
 
 	if (code)
 		return app_fail(app, code);
-	code = opk_outfile_new(&out, app->ctx, item->path);
+	code = opk_outfile_new(&item->out, app->ctx, item->path);
 	if (!code)
-		code = opk_outfile_write(out, data, size);
-	if (!code)
-		code = opk_outfile_finish(out);
-	opk_outfile_free(out);
+		code = opk_outfile_write(item->out, data, size);
 	free(data);
+	return code ? app_fail(app, code) : OPK_OK;
+}
+
+/* All or none. */
+static int finish_items(struct app *app, const struct items *items)
+{
+	size_t done = 0;
+	int code = OPK_OK;
+
+	while (!code && done < items->count) {
+		code = opk_outfile_finish(items->items[done].out);
+		done += !code;
+	}
+	while (code && done > 0)
+		unlink(items->items[--done].path);
 	return code ? app_fail(app, code) : OPK_OK;
 }
 
@@ -230,6 +243,8 @@ static int extract(struct app *app, const struct extract_args *args, struct item
 		code = check(app, items, file);
 	for (size_t i = 0; !code && i < items->count; i++)
 		code = write_item(app, file, &items->items[i]);
+	if (!code)
+		code = finish_items(app, items);
 	return code ? code : report(app, items, file);
 }
 
@@ -261,8 +276,10 @@ static int run(struct app *app, void *data)
 	if (!opk_file_complete(file))
 		app_note("%s: cut off: its end section is missing", app->arguments[0]);
 	code = extract(app, args, &items, file);
-	for (size_t i = 0; i < items.count; i++)
+	for (size_t i = 0; i < items.count; i++) {
+		opk_outfile_free(items.items[i].out);
 		free(items.items[i].path);
+	}
 	free(items.items);
 	opk_file_free(file);
 	return code;

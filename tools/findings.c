@@ -57,7 +57,10 @@ size_t findings_problems(const struct opk_findings *findings)
 
 void findings_explain(const struct opk_findings *findings)
 {
-	for (size_t i = 0; i < opk_findings_count(findings); i++) {
+	enum { MOST = 20 };
+	size_t left = findings_problems(findings), told = 0;
+
+	for (size_t i = 0; i < opk_findings_count(findings) && told < MOST; i++) {
 		const struct opk_finding *finding = opk_findings_get(findings, i);
 		char place[96], type[5];
 
@@ -70,5 +73,8 @@ void findings_explain(const struct opk_findings *findings)
 		else
 			snprintf(place, sizeof place, "  byte %ju: ", (uintmax_t)finding->byte);
 		app_print_cause(place, finding->problem);
+		told++;
 	}
+	if (left > told)
+		fprintf(stderr, "  and %zu more, which the table has\n", left - told);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "common/process.h"
 #include "complete.h"
 #include "manpage.h"
 
@@ -99,5 +100,6 @@ int main(int argc, char **argv)
 	if (!command)
 		return app_error(NULL, OPK_EUSAGE, "no command '%s'; 'offpeak --help' lists them",
 		                 argv[1]);
+	process_prepare();
 	return run(command, argc - 1, argv + 1);
 }

@@ -95,6 +95,26 @@ static int create_temporary(char *path)
 	return fd;
 }
 
+/* Temporary names, for the handler of a signal. A child that has the list, too, is not their owner. */
+static const char *volatile unfinished[64];
+static pid_t owner;
+
+static void replace_unfinished(const char *old, const char *new)
+{
+	for (size_t i = 0; i < sizeof unfinished / sizeof *unfinished; i++)
+		if (unfinished[i] == old) {
+			unfinished[i] = new;
+			return;
+		}
+}
+
+void opk_discard_unfinished(void)
+{
+	for (size_t i = 0; owner == getpid() && i < sizeof unfinished / sizeof *unfinished; i++)
+		if (unfinished[i])
+			unlink(unfinished[i]);
+}
+
 int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
 {
 	struct stat info;
@@ -117,6 +137,8 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 		opk_newfile_discard(file);
 		return code;
 	}
+	owner = getpid();
+	replace_unfinished(NULL, file->temporary);
 	return OPK_OK;
 }
 
@@ -140,11 +162,18 @@ int opk_newfile_write(struct opk_newfile *file, struct opk_ctx *ctx, const void 
 	return OPK_OK;
 }
 
+static void forget_temporary(struct opk_newfile *file)
+{
+	if (file->temporary)
+		replace_unfinished(file->temporary, NULL);
+	free(opk_take(file->temporary));
+}
+
 int opk_newfile_commit(struct opk_newfile *file, struct opk_ctx *ctx)
 {
 	if (fsync(file->fd) || (file->temporary && rename(file->temporary, file->path)))
 		return opk_fail_errno(ctx, OPK_EFAILED, "can't write", file->path);
-	free(opk_take(file->temporary));
+	forget_temporary(file);
 	opk_newfile_discard(file);
 	return OPK_OK;
 }
@@ -158,7 +187,7 @@ void opk_newfile_discard(struct opk_newfile *file)
 	file->fd = -1;
 	if (file->temporary)
 		unlink(file->temporary);
-	free(opk_take(file->temporary));
+	forget_temporary(file);
 	free(opk_take(file->path));
 }
 

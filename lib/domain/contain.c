@@ -172,7 +172,7 @@ struct watched {
 	pid_t pid; /* 0: it was waited for */
 	int fd;    /* its reports; -1: it says no more */
 	FILE *spool;
-	int64_t heard; /* when it last said something, ms */
+	int64_t silent; /* ms since it last said something */
 	uint64_t done, total;
 	bool told; /* it said how it ended */
 	bool late;
@@ -187,6 +187,7 @@ struct crew {
 	struct watched *children;
 	size_t count;
 	unsigned timeout_s;
+	int64_t looked; /* when it was last looked after, ms */
 	const struct opk_contain_options *options;
 };
 
@@ -194,13 +195,14 @@ struct crew {
 static bool read_report_bytes(int fd, void *to, size_t size, unsigned timeout_s, bool *late)
 {
 	uint8_t *bytes = to;
+	unsigned ticks = 0;
 
 	while (size) {
 		struct pollfd ready = { .fd = fd, .events = POLLIN };
-		int events = poll(&ready, 1, (int)timeout_s * 1000);
+		int events = poll(&ready, 1, TICK_MS);
 		ssize_t got;
 
-		if (events < 0 && errno == EINTR)
+		if ((events < 0 && errno == EINTR) || (events == 0 && ++ticks < timeout_s))
 			continue;
 		*late = events == 0;
 		if (events <= 0)
@@ -235,7 +237,7 @@ static bool hear(struct watched *child, unsigned timeout_s)
 
 	if (!read_report_bytes(child->fd, &report, sizeof report, timeout_s, &child->late))
 		return false;
-	child->heard = now_ms();
+	child->silent = 0;
 	switch (report.kind) {
 	case REPORT_PROGRESS:
 		child->done = report.progress;
@@ -296,10 +298,20 @@ static void tell_progress(const struct crew *crew)
 		crew->options->progress(crew->options->progress_data, done, total);
 }
 
+/* Since the last call. While this process was stopped, its children were, too: that is nobody's silence. */
+static int64_t awake_ms(struct crew *crew)
+{
+	int64_t now = now_ms(), passed = now - crew->looked;
+
+	crew->looked = now;
+	return passed < 2 * TICK_MS ? passed : TICK_MS;
+}
+
 /* Waits for reports of any child, or for one to be too late; false when all have ended. */
 static bool watch(struct crew *crew, struct pollfd *ready)
 {
 	nfds_t live = 0;
+	int64_t passed;
 
 	for (size_t i = 0; i < crew->count; i++)
 		ready[i] = (struct pollfd){ .fd = crew->children[i].fd, .events = POLLIN };
@@ -309,13 +321,16 @@ static bool watch(struct crew *crew, struct pollfd *ready)
 		return false;
 	if (poll(ready, crew->count, TICK_MS) < 0)
 		return true;
+	passed = awake_ms(crew);
 	for (size_t i = 0; i < crew->count; i++) {
 		struct watched *child = &crew->children[i];
 
 		if (child->fd < 0)
 			continue;
-		if (!ready[i].revents)
-			child->late = now_ms() - child->heard > (int64_t)crew->timeout_s * 1000;
+		if (!ready[i].revents) {
+			child->silent += passed;
+			child->late = child->silent > (int64_t)crew->timeout_s * 1000;
+		}
 		if (ready[i].revents ? !hear(child, crew->timeout_s) : child->late)
 			end_and_dismiss(crew, i);
 	}
@@ -391,9 +406,9 @@ static int start(struct watched *child, struct opk_ctx *ctx, opk_contained_fn *w
 
 	child->spool = tmpfile();
 	if (!child->spool || pipe2(ends, O_CLOEXEC))
-		return opk_fail(ctx, OPK_EFAILED, "no temporary file or pipe: %s", strerror(errno));
+		return opk_fail(ctx, OPK_EFAILED, "no temporary file or pipe: %s%s", strerror(errno),
+		                errno == EMFILE ? "; raise 'ulimit -n', or merge the files first" : "");
 	child->fd = ends[0];
-	child->heard = now_ms();
 	task.child = (struct opk_child){ .spool = child->spool, .reports = ends[1] };
 	task.read_end = ends[0];
 	child->pid = opk_child_start(run, &task, memory);
@@ -409,6 +424,7 @@ static int run_crew(struct crew *crew, struct opk_ctx *ctx, opk_contained_fn *wo
 	opk_autofree struct pollfd *ready = opk_alloc_array(crew->count, sizeof *ready);
 	int code = ready ? OPK_OK : opk_nomem(ctx, "child processes");
 
+	crew->looked = now_ms();
 	for (size_t i = 0; !code && i < crew->count; i++)
 		code = start(&crew->children[i], ctx, work, data[i], crew->options->memory);
 	while (!code && watch(crew, ready))

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "adapters/nv/nv.h"
 #include "base/options.h"
 #include "domain/columns.h"
 #include "domain/plan_meta.h"
@@ -194,6 +195,11 @@ static int take_tables(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	evaluation->ranges = job->ranges;
 	evaluation->range_count = job->range_count;
 	return OPK_OK;
+}
+
+void opk_eval_prepare(struct opk_ctx *ctx)
+{
+	opk_nv_load(ctx);
 }
 
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,

@@ -2,17 +2,20 @@
 /* The RNGS sections: what was launched in each range. */
 #include <stdint.h>
 
+#include "base/index.h"
 #include "base/json_write.h"
+#include "base/strlist.h"
 #include "domain/container.h"
 #include "domain/meta.h"
 
-/* Ranges of all range tables of a file, and the JSON that their strings are borrowed from. */
+/* Ranges of all range tables of a file. Many launches are of few kernels: each text is kept once. */
 struct opk_range_storage {
 	struct opk_range *ranges;
-	size_t count;
-	struct opk_json **roots;
-	size_t root_count;
-	size_t *rows; /* of each section of the file */
+	size_t count, capacity;
+	struct opk_strlist texts;
+	struct opk_index numbers; /* of the texts */
+	bool failed;              /* out of memory */
+	size_t *rows;             /* of each section of the file */
 };
 
 static void put_shape(struct opk_json_writer *json, const char *key, const uint32_t shape[3])
@@ -100,11 +103,28 @@ static int32_t read_index(const struct opk_json *row, const char *key)
 	return opk_json_u64(&value, row, key) && value <= INT32_MAX ? (int32_t)value : -1;
 }
 
-static void read_row(struct opk_range *range, const struct opk_json *row)
+static const char *keep(struct opk_range_storage *storage, const char *text)
 {
-	range->name = opk_json_string(row, "name");
-	range->kernel = opk_json_string(row, "kernel");
-	range->symbol = opk_json_string(row, "symbol");
+	struct opk_strlist *texts = &storage->texts;
+	size_t known = texts->count;
+
+	if (!*text)
+		return "";
+	if (opk_index_find(&known, &storage->numbers, text))
+		return texts->items[known];
+	if (opk_strlist_add(texts, text)
+	    && opk_index_add(&storage->numbers, texts->items[known], known, NULL))
+		return texts->items[known];
+	storage->failed = true;
+	return "";
+}
+
+static void read_row(struct opk_range *range, struct opk_range_storage *storage,
+                     const struct opk_json *row)
+{
+	range->name = keep(storage, opk_json_string(row, "name"));
+	range->kernel = keep(storage, opk_json_string(row, "kernel"));
+	range->symbol = keep(storage, opk_json_string(row, "symbol"));
 	read_shape(range->grid, row, "grid");
 	read_shape(range->block, row, "block");
 	range->device = read_index(row, "device");
@@ -112,7 +132,7 @@ static void read_row(struct opk_range *range, const struct opk_json *row)
 	opk_json_u64(&range->launch, row, "launch");
 	opk_json_u64(&range->start_ns, row, "start_ns");
 	opk_json_u64(&range->end_ns, row, "end_ns");
-	range->nvtx = opk_json_string(row, "nvtx");
+	range->nvtx = keep(storage, opk_json_string(row, "nvtx"));
 	opk_json_u64(&range->stream, row, "stream");
 	opk_json_u64(&range->duration_ns, row, "duration_ns");
 	range->registers = read_u32(row, "registers");
@@ -126,19 +146,16 @@ static void read_row(struct opk_range *range, const struct opk_json *row)
 static int add_rows(struct opk_range_storage *storage, struct opk_ctx *ctx,
                     const struct opk_json *root)
 {
-	size_t count = storage->count + root->count;
-	struct opk_range *grown = opk_realloc_array(storage->ranges, count, sizeof *grown);
-
-	if (!grown)
-		return opk_nomem(ctx, "a range table");
-	storage->ranges = grown;
 	for (size_t i = 0; i < root->count; i++) {
-		struct opk_range *range = &grown[storage->count++];
+		struct opk_range *range;
 
+		if (!opk_grow(&storage->ranges, &storage->capacity, storage->count, sizeof *range))
+			return opk_nomem(ctx, "a range table");
+		range = &storage->ranges[storage->count++];
 		*range = (struct opk_range){ 0 };
-		read_row(range, &root->children[i]);
+		read_row(range, storage, &root->children[i]);
 	}
-	return OPK_OK;
+	return storage->failed ? opk_nomem(ctx, "a range table") : OPK_OK;
 }
 
 static int load_section(struct opk_range_storage *storage, struct opk_ctx *ctx,
@@ -149,21 +166,23 @@ static int load_section(struct opk_range_storage *storage, struct opk_ctx *ctx,
 
 	if (code)
 		return code;
-	storage->roots[storage->root_count++] = root;
 	storage->rows[section] = root->count;
-	if (root->type == OPK_JSON_ARRAY)
-		return add_rows(storage, ctx, root);
-	opk_fail(ctx, OPK_EINPUT, "the range table is no array");
-	return opk_file_add_place(ctx, OPK_EINPUT, file, section);
+	if (root->type == OPK_JSON_ARRAY) {
+		code = add_rows(storage, ctx, root);
+	} else {
+		opk_fail(ctx, OPK_EINPUT, "the range table is no array");
+		code = opk_file_add_place(ctx, OPK_EINPUT, file, section);
+	}
+	opk_json_free(root);
+	return code;
 }
 
 static int load(struct opk_range_storage *storage, struct opk_ctx *ctx, const struct opk_file *file)
 {
 	int code = OPK_OK;
 
-	storage->roots = opk_alloc_array(file->section_count, sizeof *storage->roots);
 	storage->rows = opk_alloc_array(file->section_count, sizeof *storage->rows);
-	if (!storage->roots || !storage->rows)
+	if (!storage->rows)
 		return opk_nomem(ctx, "a range table");
 	for (size_t i = 0; !code && i < file->section_count; i++)
 		if (file->sections[i].type == OPK_SECTION_RANGES)
@@ -198,9 +217,8 @@ void opk_range_storage_free(struct opk_range_storage *storage)
 {
 	if (!storage)
 		return;
-	for (size_t i = 0; i < storage->root_count; i++)
-		opk_json_free(storage->roots[i]);
-	free(storage->roots);
+	opk_strlist_clear(&storage->texts);
+	opk_index_clear(&storage->numbers);
 	free(storage->rows);
 	free(storage->ranges);
 	free(storage);

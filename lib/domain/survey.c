@@ -100,6 +100,10 @@ static int look_at(struct work *w, const void *image, size_t size, const struct 
 		code = find_layout(w, &facts, image, size);
 	if (code)
 		return blame_image(code);
+	/* What is copied would be whole, and nobody would miss the rest. Samples may have been cut short. */
+	if (meta->profiler == OPK_PROFILER_RANGE && info.completed < info.populated)
+		return opk_fail(w->ctx, OPK_EINPUT, "only %zu of %zu ranges are whole: passes are missing",
+		                info.completed, info.populated);
 	facts.rows = info.completed;
 	facts.slots = info.slots;
 	code = put(w, &facts, sizeof facts);

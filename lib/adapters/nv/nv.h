@@ -20,6 +20,9 @@ char *opk_nv_identity(const struct opk_ctx *ctx);
 /* "CUPTI_ERROR_NOT_SUPPORTED" of 27. */
 const char *opk_nv_status_name(int cupti_status);
 
+/* Loads the libraries now, into this process, if they can be had. What needs them tells why not. */
+void opk_nv_load(struct opk_ctx *ctx);
+
 /* cuptiProfilerHostGetSupportedChips */
 int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx);
 

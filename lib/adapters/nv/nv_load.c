@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 #include "base/buf.h"
 
@@ -271,4 +272,10 @@ const struct opk_feature *opk_feature(struct opk_ctx *ctx, size_t i)
 const char *opk_nvidia_tried(const struct opk_ctx *ctx, size_t i)
 {
 	return ctx->nv && i < ctx->nv->tried.count ? ctx->nv->tried.items[i] : NULL;
+}
+
+void opk_nv_load(struct opk_ctx *ctx)
+{
+	ensure_loaded(ctx);
+	opk_clear_errors(ctx);
 }
