@@ -73,6 +73,8 @@ void opk_stats_storage_free(struct opk_stats_storage *storage);
 /* Rows of one section, once opk_file_ranges() has read them. */
 size_t opk_file_range_count(const struct opk_file *file, size_t section);
 
+/* Entries of a TIME section of so many bytes. */
+size_t opk_times_count(uint64_t size);
 /* The TIME section's payload: times.c. */
 void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t count);
 

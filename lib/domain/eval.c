@@ -25,12 +25,8 @@ struct opk_evaluation {
 	struct opk_meta set_meta;
 	struct opk_strlist metrics;
 	struct opk_strlist units;
-	/* Of the file, which outlives the evaluation. */
-	const struct opk_range *ranges;
-	size_t range_count;
-	const struct opk_time *times;
+	struct opk_tables tables; /* of the file, which outlives the evaluation */
 	struct opk_range sample; /* what times tell of one besides */
-	size_t time_count;
 	struct opk_measured groups;
 	bool *measured;
 	struct opk_row row;
@@ -112,6 +108,7 @@ static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct o
 	if (code)
 		return code;
 	job->plain = options->cupti_only;
+	job->filter = options->filter;
 	job->metrics = evaluation->columns.metrics;
 	job->metric_count = evaluation->columns.metric_count;
 	code = allocate(evaluation, ctx, job);
@@ -164,10 +161,10 @@ static int check_file(struct opk_ctx *ctx, const struct opk_file *file, const st
 
 static int check_groups(struct opk_ctx *ctx, const struct opk_eval_job *job)
 {
-	for (size_t i = 0; i < job->range_count; i++)
-		if (job->ranges[i].group > job->meta->group_count)
+	for (size_t i = 0; i < job->tables.range_count; i++)
+		if (job->tables.ranges[i].group > job->meta->group_count)
 			return opk_fail(ctx, OPK_EINPUT, "range %zu is of group %u, and there are %zu", i,
-			                job->ranges[i].group, job->meta->group_count);
+			                job->tables.ranges[i].group, job->meta->group_count);
 	return OPK_OK;
 }
 
@@ -178,22 +175,18 @@ static bool fits(const struct opk_file *file, size_t count, uint64_t rows)
 }
 
 /* A row too many or too few, and launches or times would stand beside other ranges' values. */
-static int take_tables(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
-                       struct opk_file *file, const struct opk_eval_job *job)
+static int check_tables(const struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                        const struct opk_file *file)
 {
+	const struct opk_tables *tables = &evaluation->tables;
 	uint64_t rows = evaluation->spools.total_rows;
-	int code = opk_file_times(&evaluation->times, &evaluation->time_count, ctx, file);
 
-	if (code)
-		return code;
-	if (!fits(file, job->range_count, rows))
+	if (!fits(file, tables->range_count, rows))
 		return opk_fail(ctx, OPK_EINPUT, "%s: the range table has %zu rows for %ju ranges",
-		                file->path, job->range_count, (uintmax_t)rows);
-	if (!fits(file, evaluation->time_count, rows))
+		                file->path, tables->range_count, (uintmax_t)rows);
+	if (!fits(file, tables->time_count, rows))
 		return opk_fail(ctx, OPK_EINPUT, "%s: there are times of %zu samples, and %ju samples",
-		                file->path, evaluation->time_count, (uintmax_t)rows);
-	evaluation->ranges = job->ranges;
-	evaluation->range_count = job->range_count;
+		                file->path, tables->time_count, (uintmax_t)rows);
 	return OPK_OK;
 }
 
@@ -202,11 +195,26 @@ void opk_eval_prepare(struct opk_ctx *ctx)
 	opk_nv_load(ctx);
 }
 
+/* What the tables tell before an image is decoded. */
+static int use_tables(struct opk_eval_job *job, struct opk_image_rows **rows, struct opk_ctx *ctx,
+                      struct opk_file *file, const struct opk_filter *filter)
+{
+	int code = opk_tables_read(&job->tables, ctx, file);
+
+	if (!code)
+		code = check_groups(ctx, job);
+	if (!code)
+		code = opk_image_rows_find(rows, ctx, file, &job->tables, job->profiler, filter);
+	job->rows = *rows;
+	return code;
+}
+
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *given)
 {
 	OPK_OPTIONS(opk_eval_options, options, given);
 	struct opk_eval_job job = { .file = file, .has_profiler = true };
+	opk_autofree struct opk_image_rows *rows = NULL;
 	struct opk_evaluation *evaluation = NULL;
 	const struct opk_meta *meta;
 	int code = opk_file_meta(&meta, ctx, file);
@@ -221,9 +229,7 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 	job.profiler = meta->profiler;
 	job.gpu_time_shift = meta->gpu_time_shift;
 	job.meta = meta;
-	code = opk_file_ranges(&job.ranges, &job.range_count, ctx, file);
-	if (!code)
-		code = check_groups(ctx, &job);
+	code = use_tables(&job, &rows, ctx, file, options.filter);
 	if (!code)
 		code = evaluate(&evaluation, ctx, &job, &options);
 	/* The recording named them, not the caller. */
@@ -234,7 +240,8 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 		               meta->cupti_version);
 	if (code)
 		return opk_add(ctx, code, "can't evaluate %s", file->path);
-	code = take_tables(evaluation, ctx, file, &job);
+	evaluation->tables = job.tables;
+	code = check_tables(evaluation, ctx, file);
 	if (code) {
 		opk_evaluation_free(evaluation);
 		return code;
@@ -371,18 +378,6 @@ uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluati
 	return evaluation->spools.incomplete_samples;
 }
 
-/* What was recorded of the launch or the sample is better than what the image tells. */
-static void apply_range(struct opk_row *row, const struct opk_range *range)
-{
-	row->range = range;
-	if (*range->name)
-		row->name = range->name;
-	if (range->end_ns) {
-		row->start_ns = range->start_ns;
-		row->end_ns = range->end_ns;
-	}
-}
-
 /* NaN is a measured value, too, unless the metric is one that the set does not tell a group of. */
 static void apply_group(struct opk_evaluation *evaluation, uint32_t group)
 {
@@ -399,19 +394,19 @@ static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
 {
 	struct opk_row *current = &evaluation->row;
 	struct opk_spool_row stored;
-	size_t index = current->values ? current->index + 1 : 0;
 	const char *name;
+	uint64_t number;
 	int code;
 
 	*row = NULL;
-	if (index >= evaluation->spools.total_rows)
+	if (opk_spools_ended(&evaluation->spools))
 		return OPK_OK;
-	code = opk_spools_next(&stored, &name, evaluation->values, ctx, &evaluation->spools,
+	code = opk_spools_next(&stored, &number, &name, evaluation->values, ctx, &evaluation->spools,
 	                       evaluation->metrics.count);
 	if (code)
 		return code;
 	*current = (struct opk_row){
-		.index = index,
+		.index = number,
 		.name = name,
 		.start_ns = stored.start_ns,
 		.end_ns = stored.end_ns,
@@ -419,19 +414,7 @@ static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
 		.values = evaluation->values,
 		.measured = evaluation->measured,
 	};
-	if (index < evaluation->range_count)
-		apply_range(current, &evaluation->ranges[index]);
-	if (index < evaluation->time_count) {
-		current->start_ns = evaluation->times[index].start;
-		current->end_ns = evaluation->times[index].end;
-		evaluation->sample = (struct opk_range){
-			.name = "", .kernel = "", .symbol = "", .nvtx = "",
-			.device = (int32_t)evaluation->times[index].device,
-			.rank = -1,
-		};
-		if (!current->range)
-			current->range = &evaluation->sample;
-	}
+	opk_tables_tell(current, &evaluation->sample, &evaluation->tables);
 	apply_group(evaluation, current->range ? current->range->group : 0);
 	*row = current;
 	return OPK_OK;

@@ -5,16 +5,17 @@
 
 #include "base/strlist.h"
 #include "domain/contain.h"
+#include "domain/image_rows.h"
 
 /* Everything that a child is to evaluate, from an .opk file or a bare image. */
 struct opk_eval_job {
 	const struct opk_file *file; /* NULL: a bare image */
 	const struct opk_meta *meta; /* of the file */
-	const struct opk_range *ranges;
-	size_t range_count;
-	/* The file's images from section `first` on, before section `end`; the rows before those. */
-	size_t first, end, first_row;
-	size_t end_row; /* the rows before what follows; 0: not known, or nothing follows */
+	struct opk_tables tables;
+	const struct opk_image_rows *rows; /* one a section of the file */
+	const struct opk_filter *filter; /* rows that it is sure to refuse need not be evaluated; or NULL */
+	/* The file's images from section `first` on, before section `end`. */
+	size_t first, end;
 	const void *image;
 	size_t image_size;
 	const char *chip; /* NULL: read from the image */
@@ -36,12 +37,14 @@ struct opk_spool_header {
 	uint32_t unit_size;
 };
 struct opk_spool_row {
+	uint64_t dropped; /* rows before it that the filter refused */
 	uint64_t start_ns, end_ns;
 	uint32_t spans_earlier;
 	uint32_t name_size;
 };
 struct opk_spool_trailer {
-	uint64_t rows;
+	uint64_t rows; /* with those that the filter refused */
+	uint64_t stored;
 	uint64_t incomplete_samples;
 };
 

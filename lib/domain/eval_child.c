@@ -9,6 +9,7 @@
 #include "domain/container.h"
 #include "domain/eval.h"
 #include "domain/eval_values.h"
+#include "domain/filter.h"
 #include "domain/measured.h"
 
 struct work {
@@ -23,8 +24,10 @@ struct work {
 	double *values;
 	struct opk_measured measured;
 	uint64_t done, total; /* bytes of images */
-	uint64_t rows;        /* of this child */
-	uint64_t incomplete_samples;
+	bool row_known;       /* else children before this one have who knows how many */
+	uint64_t row;         /* the next one's number, over all images of the file */
+	uint64_t dropped;     /* rows since the last one that was stored */
+	struct opk_spool_trailer counts;
 };
 
 static int put(struct work *w, const void *data, size_t size)
@@ -75,7 +78,7 @@ static int blame_image(int code)
 static int find_chip(struct work *w, const void *image, size_t size)
 {
 	const char *given = w->job->chip, *stated = NULL;
-	int code = opk_nv_image_chip(&stated, w->ctx, image, size);
+	int code = image ? opk_nv_image_chip(&stated, w->ctx, image, size) : OPK_OK;
 
 	if (code && !given)
 		return code == OPK_EFAILED
@@ -94,8 +97,12 @@ static int find_chip(struct work *w, const void *image, size_t size)
 
 static int find_profiler(struct work *w, const void *image)
 {
-	int code = opk_nv_image_profiler(&w->profiler, w->ctx, image);
+	int code = OPK_OK;
 
+	if (image)
+		code = opk_nv_image_profiler(&w->profiler, w->ctx, image);
+	else
+		w->profiler = w->job->profiler;
 	if (code && !w->job->has_profiler)
 		return code;
 	if (!code && w->job->has_profiler && w->job->profiler != w->profiler)
@@ -107,13 +114,15 @@ static int find_profiler(struct work *w, const void *image)
 	return OPK_OK;
 }
 
-/* Chip, profiler and evaluators, once the first image is at hand. */
+/* Chip, profiler and evaluators, once the first image is at hand; where none is wanted, by the file's word. */
 static int prepare(struct work *w, const void *image, size_t size)
 {
 	int code = find_chip(w, image, size);
 
 	if (!code)
 		code = find_profiler(w, image);
+	if (!code)
+		code = opk_filter_check(w->job->filter, w->ctx, w->profiler);
 	if (code)
 		return code;
 	opk_nv_evaluator_new(&w->evaluator, w->ctx, w->chip);
@@ -124,10 +133,14 @@ static int prepare(struct work *w, const void *image, size_t size)
 	return code ? code : put_header(w);
 }
 
-static int put_row(struct work *w, const struct opk_spool_row *row, const char *name)
+static int put_row(struct work *w, struct opk_spool_row *row, const char *name)
 {
-	int code = put(w, row, sizeof *row);
+	int code;
 
+	row->dropped = w->dropped;
+	w->dropped = 0;
+	w->counts.stored++;
+	code = put(w, row, sizeof *row);
 	if (!code)
 		code = put(w, name, row->name_size);
 	if (!code)
@@ -179,13 +192,46 @@ static int check_metrics(struct work *w)
 	            : OPK_OK;
 }
 
+/* Whether the parent is sure to leave the row out. `image`: what the image tells of it, or NULL before it was asked. */
+static bool is_unwanted(const struct work *w, const struct opk_spool_row *image, const char *name)
+{
+	const struct opk_eval_job *job = w->job;
+	bool has_tables = job->tables.range_count || job->tables.time_count;
+	struct opk_row row = { .index = w->row, .name = name ? name : "" };
+	struct opk_range room;
+	uint64_t untold;
+
+	if (!job->filter || (!w->row_known && has_tables))
+		return false;
+	if (image) {
+		row.start_ns = image->start_ns;
+		row.end_ns = image->end_ns;
+		row.spans_earlier = image->spans_earlier;
+	}
+	untold = opk_tables_tell(&row, &room, &job->tables);
+	if (image)
+		untold = w->row_known ? 0 : UINT64_C(1) << OPK_FACT_SAMPLE;
+	return !opk_filter_may_accept(job->filter, w->profiler, &row, untold);
+}
+
+static int describe_row(struct work *w, struct opk_spool_row *row, char **name, const void *image,
+                        size_t size, size_t index)
+{
+	return w->profiler == OPK_PROFILER_PM ? describe_sample(w, row, image, index)
+	                                      : describe_range(w, row, name, image, size, index);
+}
+
 static int evaluate_row(struct work *w, const void *image, size_t size, size_t index)
 {
 	struct opk_spool_row row = { 0 };
 	opk_autofree char *name = NULL;
-	int code = w->profiler == OPK_PROFILER_PM ? describe_sample(w, &row, image, index)
-	                                          : describe_range(w, &row, &name, image, size, index);
+	bool unwanted = is_unwanted(w, NULL, NULL);
+	int code = unwanted ? OPK_OK : describe_row(w, &row, &name, image, size, index);
 
+	if (!code && (unwanted || is_unwanted(w, &row, name))) {
+		w->dropped++;
+		return OPK_OK;
+	}
 	if (!code)
 		code = opk_values_of_range(w->values, &w->by, w->ctx, index);
 	if (code == OPK_EUSAGE && check_metrics(w))
@@ -199,11 +245,10 @@ static int evaluate_row(struct work *w, const void *image, size_t size, size_t i
 static int find_group(const bool **wanted, struct work *w, size_t count)
 {
 	const struct opk_eval_job *job = w->job;
-	size_t row = job->first_row + w->rows;
 	uint32_t group = 0;
 
-	for (size_t i = 0; i < count && row + i < job->range_count; i++) {
-		uint32_t found = job->ranges[row + i].group;
+	for (size_t i = 0; i < count && w->row + i < job->tables.range_count; i++) {
+		uint32_t found = job->tables.ranges[w->row + i].group;
 
 		if (i && found != group)
 			return opk_fail(w->ctx, OPK_EINPUT, "its ranges are of groups %u and %u: the "
@@ -214,7 +259,21 @@ static int find_group(const bool **wanted, struct work *w, size_t count)
 	return OPK_OK;
 }
 
-static int evaluate_image(struct work *w, const void *image, size_t size)
+/* As the parent checks all of them together: here no row of another image can make up for it. */
+static int check_rows(struct work *w, const struct opk_image_rows *rows, size_t count)
+{
+	if (!rows->known || rows->count == count || (rows->open && rows->count < count))
+		return OPK_OK;
+	if (w->job->tables.range_count)
+		return opk_fail(w->ctx, OPK_EINPUT, "the range table has %zu rows for %zu ranges", rows->count,
+		                count);
+	return opk_fail(w->ctx, OPK_EINPUT, "there are times of %zu samples, and %zu samples", rows->count,
+	                count);
+}
+
+/* `rows`: what tables tell of it. */
+static int evaluate_image(struct work *w, const void *image, size_t size,
+                          const struct opk_image_rows *rows)
 {
 	struct opk_nv_image_info info;
 	const bool *wanted = NULL;
@@ -234,12 +293,15 @@ static int evaluate_image(struct work *w, const void *image, size_t size)
 		                "only %zu of %zu ranges are whole: the image was cut off, or passes "
 		                "are missing",
 		                info.completed, info.populated);
+	code = check_rows(w, rows, info.completed);
+	if (code)
+		return code;
 	if (w->profiler == OPK_PROFILER_PM && info.populated > info.completed)
-		w->incomplete_samples += info.populated - info.completed;
+		w->counts.incomplete_samples += info.populated - info.completed;
 	code = find_group(&wanted, w, info.completed);
 	if (!code)
 		code = opk_values_of_image(&w->by, w->ctx, image, size, wanted);
-	for (size_t i = 0; !code && i < info.completed; i++, w->rows++) {
+	for (size_t i = 0; !code && i < info.completed; i++, w->row++, w->counts.rows++) {
 		opk_child_progress(w->child, w->done + size * i / info.completed, w->total);
 		code = evaluate_row(w, image, size, i);
 	}
@@ -247,32 +309,52 @@ static int evaluate_image(struct work *w, const void *image, size_t size)
 	return code;
 }
 
-static int evaluate_file(struct work *w)
+static int decode_and_evaluate(struct work *w, struct opk_decoder *decoder, size_t i)
 {
 	const struct opk_file *file = w->job->file;
+	const void *image;
+	size_t size;
+	int code = opk_file_decode(&image, &size, w->ctx, file, i, decoder);
+
+	if (code)
+		return code;
+	code = evaluate_image(w, image, size, &w->job->rows[i]);
+	/* A missing library is not the section's fault. */
+	return code == OPK_EINPUT ? opk_file_add_place(w->ctx, code, file, i) : code;
+}
+
+static void drop_image(struct work *w, const struct opk_image_rows *rows)
+{
+	w->row += rows->count;
+	w->dropped += rows->count;
+	w->counts.rows += rows->count;
+}
+
+static int evaluate_file(struct work *w)
+{
+	const struct opk_eval_job *job = w->job;
 	struct opk_decoder decoder = { 0 };
 	int code = OPK_OK;
 
-	for (size_t i = w->job->first; i < w->job->end; i++)
-		if (file->sections[i].type == OPK_SECTION_DATA)
-			w->total += file->sections[i].plain_size;
-	for (size_t i = w->job->first; !code && i < w->job->end; i++) {
-		const void *image;
-		size_t size;
-
-		if (file->sections[i].type != OPK_SECTION_DATA)
+	w->row_known = !job->first;
+	for (size_t i = job->first; i < job->end; i++)
+		if (job->file->sections[i].type == OPK_SECTION_DATA && !job->rows[i].unwanted)
+			w->total += job->file->sections[i].plain_size;
+	for (size_t i = job->first; !code && i < job->end; i++) {
+		if (job->file->sections[i].type != OPK_SECTION_DATA)
 			continue;
-		code = opk_file_decode(&image, &size, w->ctx, file, i, &decoder);
-		if (code)
-			break;
-		code = evaluate_image(w, image, size);
-		/* A missing library is not the section's fault. */
-		if (code == OPK_EINPUT)
-			opk_file_add_place(w->ctx, code, file, i);
+		if (job->rows[i].known) {
+			w->row_known = true;
+			w->row = job->rows[i].first;
+		}
+		if (job->rows[i].unwanted)
+			drop_image(w, &job->rows[i]);
+		else
+			code = decode_and_evaluate(w, &decoder, i);
 	}
 	opk_decoder_clear(&decoder);
-	if (!code && w->job->end_row && w->job->first_row + w->rows != w->job->end_row)
-		code = opk_fail(w->ctx, OPK_EINPUT, "the range table's rows are of other images");
+	if (!code && !w->prepared)
+		code = prepare(w, NULL, 0);
 	return code;
 }
 
@@ -281,7 +363,9 @@ static int evaluate_bare(struct work *w)
 	void *image = opk_child_guarded_copy(w->job->image, w->job->image_size);
 
 	w->total = w->job->image_size;
-	return image ? evaluate_image(w, image, w->job->image_size) : opk_nomem(w->ctx, "an image");
+	w->row_known = true;
+	return image ? evaluate_image(w, image, w->job->image_size, &(struct opk_image_rows){ 0 })
+	             : opk_nomem(w->ctx, "an image");
 }
 
 static int allocate(struct work *w)
@@ -297,17 +381,15 @@ static int allocate(struct work *w)
 int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	struct work w = { .ctx = ctx, .job = data, .child = child };
-	struct opk_spool_trailer trailer;
 	int code = allocate(&w);
 
 	if (!code)
 		code = w.job->file ? evaluate_file(&w) : evaluate_bare(&w);
 	/* Names are checked also where there was no row to refuse them. */
-	if (!code && !w.rows && w.prepared)
+	if (!code && !w.counts.stored)
 		code = check_metrics(&w);
-	trailer = (struct opk_spool_trailer){ w.rows, w.incomplete_samples };
 	if (!code)
-		code = put(&w, &trailer, sizeof trailer);
+		code = put(&w, &w.counts, sizeof w.counts);
 	opk_values_clear(&w.by);
 	opk_nv_evaluator_free(w.evaluator);
 	opk_measured_clear(&w.measured);

@@ -20,23 +20,18 @@ static uint64_t cost_of(const struct opk_section *section)
 	return section->plain_size + image_cost;
 }
 
-/*
- * Where images are of different groups, a child must know which rows its images have. Recordings as they are
- * collected and merged tell: each image is followed by its rows.
- */
-static bool has_known_rows(const struct opk_file *file)
+static bool is_needed(const struct opk_eval_job *job, size_t i)
 {
-	bool row_follows = false;
+	return is_image(job->file, i) && !job->rows[i].unwanted;
+}
 
-	for (size_t i = 0; i < file->section_count; i++) {
-		if (is_image(file, i) && row_follows)
+/* Where images are of different groups, a child must know which rows its images have. */
+static bool has_known_rows(const struct opk_eval_job *job)
+{
+	for (size_t i = 0; i < job->file->section_count; i++)
+		if (is_image(job->file, i) && !job->rows[i].known)
 			return false;
-		if (file->sections[i].type == OPK_SECTION_RANGES && !row_follows)
-			return false;
-		row_follows = is_image(file, i)
-		              || (row_follows && file->sections[i].type != OPK_SECTION_RANGES);
-	}
-	return !row_follows;
+	return true;
 }
 
 static size_t count_parts(const struct opk_eval_job *job, uint64_t total, size_t images,
@@ -44,7 +39,7 @@ static size_t count_parts(const struct opk_eval_job *job, uint64_t total, size_t
 {
 	size_t most = workers ? workers : opk_core_count();
 
-	if (job->meta->group_count && !has_known_rows(job->file))
+	if (job->meta->group_count && !has_known_rows(job))
 		most = 1;
 	if (!workers && total / worthwhile < most)
 		most = total / worthwhile;
@@ -59,18 +54,14 @@ static void divide(struct opk_eval_parts *parts, const struct opk_eval_job *job,
 {
 	const struct opk_file *file = job->file;
 	uint64_t done = 0;
-	size_t part = 0, row = 0;
+	size_t part = 0;
 
 	for (size_t i = 0; i < file->section_count; i++) {
-		if (file->sections[i].type == OPK_SECTION_RANGES)
-			row += opk_file_range_count(file, i);
-		if (!is_image(file, i))
+		if (!is_needed(job, i))
 			continue;
 		if (part + 1 < parts->count && done >= total / parts->count * (part + 1)) {
-			parts->jobs[part].end = i;
-			parts->jobs[part++].end_row = job->meta->group_count ? row : 0;
+			parts->jobs[part++].end = i;
 			parts->jobs[part].first = i;
-			parts->jobs[part].first_row = row;
 		}
 		done += cost_of(&file->sections[i]);
 	}
@@ -88,7 +79,7 @@ int opk_eval_parts_init(struct opk_eval_parts *parts, struct opk_ctx *ctx,
 
 	*parts = (struct opk_eval_parts){ .count = 1, .largest = job->image_size };
 	for (size_t i = 0; file && i < file->section_count; i++)
-		if (is_image(file, i)) {
+		if (is_needed(job, i)) {
 			uint64_t size = file->sections[i].plain_size;
 
 			images++;

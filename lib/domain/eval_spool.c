@@ -9,10 +9,10 @@ int opk_spools_init(struct opk_spools *spools, struct opk_ctx *ctx, size_t count
 {
 	*spools = (struct opk_spools){
 		.files = opk_alloc_array(count, sizeof *spools->files),
-		.rows = opk_alloc_array(count, sizeof *spools->rows),
+		.trailers = opk_alloc_array(count, sizeof *spools->trailers),
 		.count = count,
 	};
-	if (spools->files && spools->rows)
+	if (spools->files && spools->trailers)
 		return OPK_OK;
 	spools->count = 0;
 	return opk_nomem(ctx, "an evaluation");
@@ -24,7 +24,7 @@ void opk_spools_clear(struct opk_spools *spools)
 		if (spools->files[i])
 			fclose(spools->files[i]);
 	free(spools->files);
-	free(spools->rows);
+	free(spools->trailers);
 	free(spools->name);
 	*spools = (struct opk_spools){ 0 };
 }
@@ -41,19 +41,19 @@ static int get(struct opk_ctx *ctx, FILE *file, void *to, size_t size)
 
 static int read_trailer(struct opk_spools *spools, struct opk_ctx *ctx, size_t i)
 {
-	struct opk_spool_trailer trailer;
+	struct opk_spool_trailer *trailer = &spools->trailers[i];
 	FILE *file = spools->files[i];
 	int code;
 
-	if (fseek(file, -(long)sizeof trailer, SEEK_END))
+	if (fseek(file, -(long)sizeof *trailer, SEEK_END))
 		return damaged_spool(ctx);
-	code = get(ctx, file, &trailer, sizeof trailer);
+	code = get(ctx, file, trailer, sizeof *trailer);
 	if (code)
 		return code;
 	rewind(file);
-	spools->rows[i] = trailer.rows;
-	spools->incomplete_samples += trailer.incomplete_samples;
-	if (__builtin_add_overflow(spools->total_rows, trailer.rows, &spools->total_rows))
+	spools->incomplete_samples += trailer->incomplete_samples;
+	if (trailer->stored > trailer->rows
+	    || __builtin_add_overflow(spools->total_rows, trailer->rows, &spools->total_rows))
 		return damaged_spool(ctx);
 	return OPK_OK;
 }
@@ -100,6 +100,19 @@ static int read_header(struct opk_spools *spools, struct opk_ctx *ctx, size_t i,
 	                  metric_count);
 }
 
+/* The first one from `at` on that has rows. */
+static void begin_file(struct opk_spools *spools, size_t at)
+{
+	spools->left = 0;
+	for (spools->at = at; spools->at < spools->count; spools->at++) {
+		spools->next = spools->next_end;
+		spools->next_end += spools->trailers[spools->at].rows;
+		spools->left = spools->trailers[spools->at].stored;
+		if (spools->left)
+			return;
+	}
+}
+
 int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_strlist *units,
                      size_t metric_count)
 {
@@ -107,7 +120,8 @@ int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_
 
 	for (size_t i = 0; !code && i < spools->count; i++)
 		code = read_header(spools, ctx, i, units, metric_count);
-	spools->left = spools->count ? spools->rows[0] : 0;
+	if (!code)
+		begin_file(spools, 0);
 	return code;
 }
 
@@ -127,23 +141,38 @@ static int read_name(struct opk_spools *spools, struct opk_ctx *ctx, uint32_t si
 	return code;
 }
 
-int opk_spools_next(struct opk_spool_row *row, const char **name, double *values,
+/* A row's number, as far as what the child dropped is to be believed. */
+static int count_row(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_spool_row *row,
+                     uint64_t *number)
+{
+	if (row->dropped >= spools->next_end - spools->next)
+		return damaged_spool(ctx);
+	*number = spools->next + row->dropped;
+	spools->next = *number + 1;
+	return OPK_OK;
+}
+
+int opk_spools_next(struct opk_spool_row *row, uint64_t *number, const char **name, double *values,
                     struct opk_ctx *ctx, struct opk_spools *spools, size_t metric_count)
 {
-	int code;
+	FILE *file = spools->files[spools->at];
+	int code = get(ctx, file, row, sizeof *row);
 
-	while (!spools->left && ++spools->at < spools->count)
-		spools->left = spools->rows[spools->at];
-	if (!spools->left)
-		return damaged_spool(ctx);
-	code = get(ctx, spools->files[spools->at], row, sizeof *row);
+	if (!code)
+		code = count_row(spools, ctx, row, number);
 	if (!code)
 		code = read_name(spools, ctx, row->name_size);
 	if (!code)
-		code = get(ctx, spools->files[spools->at], values, metric_count * sizeof *values);
+		code = get(ctx, file, values, metric_count * sizeof *values);
 	if (code)
 		return code;
-	spools->left--;
 	*name = spools->name;
+	if (!--spools->left)
+		begin_file(spools, spools->at + 1);
 	return OPK_OK;
+}
+
+bool opk_spools_ended(const struct opk_spools *spools)
+{
+	return !spools->left;
 }

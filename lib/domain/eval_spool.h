@@ -7,10 +7,12 @@
 
 struct opk_spools {
 	FILE **files; /* in the order of their rows */
-	uint64_t *rows;
+	struct opk_spool_trailer *trailers;
 	size_t count;
-	size_t at;     /* the file being read */
-	uint64_t left; /* of its rows */
+	size_t at;         /* the file being read */
+	uint64_t left;     /* of its stored rows */
+	uint64_t next;     /* number of the row behind the one that was read, over all files */
+	uint64_t next_end; /* number of the first row of the next file */
 	struct opk_spool_header header; /* of the first file that has one */
 	uint64_t total_rows;
 	uint64_t incomplete_samples;
@@ -23,8 +25,10 @@ void opk_spools_clear(struct opk_spools *spools);
 /* Reads headers and trailers; appends the unit of each metric. */
 int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_strlist *units,
                      size_t metric_count);
-/* The next row: its values, one a metric, and its name, which goes with the next. There must be one. */
-int opk_spools_next(struct opk_spool_row *row, const char **name, double *values,
+/* The next row that was not dropped, and its number: its values, one a metric, and its name, which goes with the next. */
+int opk_spools_next(struct opk_spool_row *row, uint64_t *number, const char **name, double *values,
                     struct opk_ctx *ctx, struct opk_spools *spools, size_t metric_count);
+/* Whether there is none. */
+bool opk_spools_ended(const struct opk_spools *spools);
 
 #endif

@@ -137,20 +137,29 @@ static const char *text_of(const union opk_cell *cell, enum opk_cell_type type, 
 	return number;
 }
 
-bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profiler,
-                        const struct opk_row *row)
+bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler profiler,
+                           const struct opk_row *row, uint64_t untold)
 {
 	for (size_t i = 0; i < filter->count; i++) {
 		const struct condition *condition = &filter->conditions[i];
 		enum opk_fact fact = condition->facts[profiler];
 		struct opk_fact_text text;
-		union opk_cell cell = opk_fact_get(&text, fact, row, NULL);
+		union opk_cell cell;
 		char number[24];
 
+		if (untold >> fact & 1)
+			continue;
+		cell = opk_fact_get(&text, fact, row, NULL);
 		if (opk_glob_match(condition->pattern,
 		                   text_of(&cell, opk_fact_column(fact, profiler)->type, number))
 		    == condition->inverted)
 			return false;
 	}
 	return true;
+}
+
+bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profiler,
+                        const struct opk_row *row)
+{
+	return opk_filter_may_accept(filter, profiler, row, 0);
 }

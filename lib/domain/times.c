@@ -25,6 +25,11 @@ void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t 
 	}
 }
 
+size_t opk_times_count(uint64_t size)
+{
+	return (size_t)(size / ENTRY_SIZE);
+}
+
 static void decode(struct opk_time *times, size_t count, const void *data, size_t size)
 {
 	struct opk_reader reader = { .data = data, .left = size };
@@ -53,7 +58,7 @@ static int add_section(struct opk_time_storage *storage, struct opk_ctx *ctx,
 		opk_fail(ctx, OPK_EINPUT, "the times of the samples are no whole entries");
 		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
 	}
-	count = size / ENTRY_SIZE;
+	count = opk_times_count(size);
 	if (!count)
 		return OPK_OK;
 	grown = opk_realloc_array(storage->times, storage->count + count, sizeof *grown);
