@@ -446,6 +446,42 @@ START_TEST(damage_is_found_before)
 }
 END_TEST
 
+/* They are whole by themselves, and the recording is not. */
+START_TEST(missing_passes_and_rows)
+{
+	static const struct {
+		struct here here;
+		struct recording recording;
+		size_t populated;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, { .ranges = plain }, 4, "only 3 of 4 ranges are whole" },
+		{ HERE, { .ranges = plain, .shifted = true }, 3, "4 rows for 3 ranges" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_evaluation *evaluation;
+		struct opk_file *file;
+		size_t count;
+
+		fake.populated = rows[i].populated;
+		put("in.opk", &rows[i].recording);
+		file = open_file(ctx, "in.opk");
+		ck_code(ctx, opk_eval_file(&evaluation, ctx, file, NULL), OPK_EINPUT);
+		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+		ck_code(ctx, trim(ctx, "in.opk", "out.opk"), OPK_EINPUT);
+		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+		ck_code(ctx, split(ctx, "kernel", &count), OPK_EINPUT);
+		ck_code(ctx, sum(ctx, "kernel"), OPK_EINPUT);
+		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+		ck_assert_uint_eq(entries(false), 1);
+		opk_file_free(file);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
 START_TEST(without_memory)
 {
 	static const struct recording recording = { .ranges = rotated, .join = "kernel" };
@@ -489,6 +525,7 @@ int main(void)
 	tcase_add_test(tests, each_call_fails);
 	tcase_add_test(tests, crashes_are_errors);
 	tcase_add_test(tests, damage_is_found_before);
+	tcase_add_test(tests, missing_passes_and_rows);
 	tcase_add_test(tests, without_memory);
 	tcase_set_timeout(tests, 120);
 	suite_add_tcase(suite, tests);

@@ -98,6 +98,9 @@ static const struct recovery_row {
 	/* Each section is sound, and yet some are gone: any table may be another image's. */
 	{ HERE, "M D R D Ro Do R E", "M D1 D2 S", "of which no more is known 6" },
 	{ HERE, "M A D Ro E", "M A1 D1 S", "sections are missing or were moved 1" },
+	/* As if tables stood before their images, which have other numbers of rows. */
+	{ HERE, "M A Do R D Rl D R!", "M A1 D2 D3 S", "of which no more is known 10" },
+	{ HERE, "M A D R D Rl!", "M A1 D1 D2 S", "of which no more is known 7" },
 	/* Right checksums, and yet wrong. */
 	{ HERE, "M A D R D Rb D R E", "M A1 D1 R1 D2 R0 D3 R3 S", "of which no more is known 3" },
 	{ HERE, "M A D R Sb E", "M A1 D1 R1 S", "other sections that were damaged 1" },
@@ -225,6 +228,41 @@ START_TEST(rows_that_cant_be_made_up)
 }
 END_TEST
 
+/* Evaluated as it is, a file without an end has rows beside ranges only where both take turns. */
+START_TEST(evaluated_without_an_end)
+{
+	static const struct {
+		struct here here;
+		const char *sketch;
+		size_t rows; /* 0: refused */
+	} rows[] = {
+		{ HERE, "M A D R D R!", 6 },     { HERE, "M A D R D!", 6 },      { HERE, "M A D!", 3 },
+		{ HERE, "M C R D R D!", 6 },     { HERE, "M C R D R!", 0 },      { HERE, "M A D D!", 6 },
+		{ HERE, "M A D R D Ro D R!", 0 }, { HERE, "M A D R Do R D R!", 0 }, { HERE, "M A D R D Rl!", 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_eval_options options = OPK_INIT(options);
+		struct opk_evaluation *evaluation = NULL;
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_file *file;
+		int code;
+
+		options.allow_incomplete = true;
+		write_sketch(rows[i].sketch, plain_meta, 0);
+		file = open_file(ctx);
+		code = opk_eval_file(&evaluation, ctx, file, &options);
+		ck_row(&rows[i], code == (rows[i].rows ? OPK_OK : OPK_EINPUT), "code %d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], code || opk_evaluation_row_count(evaluation) == rows[i].rows, "%ju rows",
+		       (uintmax_t)opk_evaluation_row_count(evaluation));
+		opk_evaluation_free(evaluation);
+		opk_file_free(file);
+		opk_ctx_free(ctx);
+		tidy();
+	}
+}
+END_TEST
+
 /* Found at any byte, the original stays, and what is lost is named with its place. */
 START_TEST(findings_have_places)
 {
@@ -311,6 +349,7 @@ int main(void)
 	tcase_add_loop_test(tests, recovers, 0, COUNT(recovery_rows));
 	tcase_add_test(tests, recovers_groups);
 	tcase_add_test(tests, rows_that_cant_be_made_up);
+	tcase_add_test(tests, evaluated_without_an_end);
 	tcase_add_test(tests, findings_have_places);
 	tcase_add_test(tests, original_stays);
 	tcase_add_test(tests, without_memory);

@@ -8,6 +8,7 @@
  *   o  all of it is gone                p  a byte of the padding changed
  *   c  the file ends inside the payload k  the file ends inside the header
  *   !  the file ends behind it          b  the payload is wrong under a right checksum
+ *   l  a table has a row more
  *
  * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts, U of an unknown type,
  * E end; F is the file header, before all. Each D, R and T carries its number.
@@ -47,21 +48,23 @@ static inline char sketch_letter(uint32_t type)
 }
 
 static inline void put_numbered(struct image *image, char letter, unsigned number, const char *meta,
-                                unsigned group, bool wrong)
+                                unsigned group, char how)
 {
 	opk_autobuf struct opk_buf payload = { 0 };
-	struct opk_range ranges[SKETCH_ROWS];
-	struct opk_time times[SKETCH_ROWS];
+	struct opk_range ranges[SKETCH_ROWS + 1];
+	struct opk_time times[SKETCH_ROWS + 1];
+	size_t rows = SKETCH_ROWS + (how == 'l');
+	bool wrong = how == 'b';
 
-	for (unsigned i = 0; i < SKETCH_ROWS; i++) {
+	for (unsigned i = 0; i < rows; i++) {
 		ranges[i] = (struct opk_range){ .launch = number, .group = group, .device = -1,
 			                        .rank = -1 };
 		times[i] = (struct opk_time){ 100 * number + i, 100 * number + i + 1, number };
 	}
 	switch (letter) {
 	case 'M': opk_buf_add_text(&payload, meta); break;
-	case 'R': opk_ranges_to_json(&payload, ranges, SKETCH_ROWS); break;
-	case 'T': opk_times_encode(&payload, times, SKETCH_ROWS); break;
+	case 'R': opk_ranges_to_json(&payload, ranges, rows); break;
+	case 'T': opk_times_encode(&payload, times, rows); break;
 	case 'S': opk_buf_add_text(&payload, "{\"launches\":7}"); break;
 	/* With padding behind it. */
 	default: opk_buf_add_printf(&payload, "LOPDATA%1c%c%050u.", 1, (char)number, number); break;
@@ -127,9 +130,8 @@ static inline void write_sketch(const char *sketch, const char *meta, unsigned g
 
 		if (letter == ' ')
 			continue;
-		put_numbered(&image, letter, ++numbers[(unsigned char)letter], meta, group,
-		             sketch[1] == 'b');
-		sketch += sketch[1] == 'b';
+		put_numbered(&image, letter, ++numbers[(unsigned char)letter], meta, group, sketch[1]);
+		sketch += sketch[1] == 'b' || sketch[1] == 'l';
 		while (more && sketch[1] && sketch[1] != ' ')
 			more = hurt(&image.buf, start, *++sketch);
 	}

@@ -195,6 +195,18 @@ void opk_eval_prepare(struct opk_ctx *ctx)
 	opk_nv_load(ctx);
 }
 
+/* Sections may be missing anywhere in a file without an end, and rows would stand beside other ranges' values. */
+static int check_places(struct opk_ctx *ctx, const struct opk_eval_job *job)
+{
+	long image = opk_file_find(job->file, OPK_SECTION_DATA);
+
+	if (job->file->complete || job->rows[image].known
+	    || !(job->tables.range_count || job->tables.time_count))
+		return OPK_OK;
+	return opk_fail(ctx, OPK_EINPUT, "cut off, and which rows are of which image can't be told; 'offpeak "
+	                "recover' keeps what can");
+}
+
 /* What the tables tell before an image is decoded. */
 static int use_tables(struct opk_eval_job *job, struct opk_image_rows **rows, struct opk_ctx *ctx,
                       struct opk_file *file, const struct opk_filter *filter)
@@ -206,7 +218,7 @@ static int use_tables(struct opk_eval_job *job, struct opk_image_rows **rows, st
 	if (!code)
 		code = opk_image_rows_find(rows, ctx, file, &job->tables, job->profiler, filter);
 	job->rows = *rows;
-	return code;
+	return code ? code : check_places(ctx, job);
 }
 
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,

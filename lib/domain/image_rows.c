@@ -111,6 +111,7 @@ static void end_turn(struct turns *turns, struct opk_image_rows *out)
 {
 	out[turns->image] = (struct opk_image_rows){ .first = turns->row, .count = turns->rows, .known = true };
 	turns->row += turns->rows;
+	turns->rows = 0;
 	turns->seen = 0;
 	turns->place = 0;
 }
@@ -127,8 +128,13 @@ static bool take_turns(struct opk_image_rows *out, const struct opk_file *file, 
 		if (turns.seen == all)
 			end_turn(&turns, out);
 	}
-	out[turns.image].open = !file->complete;
-	return !turns.seen;
+	if (file->complete)
+		return !turns.seen;
+	/* What was cut off may be the last image's. */
+	if (turns.seen & IMAGE)
+		end_turn(&turns, out);
+	out[turns.image].open = true;
+	return true;
 }
 
 static bool is_wanted(const struct opk_image_rows *rows, const struct opk_tables *tables,

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "adapters/nv/nv.h"
-#include "domain/contain.h"
 #include "domain/container_scan.h"
 #include "domain/meta.h"
 
@@ -37,6 +35,7 @@ struct recovery {
 	size_t part_count;
 	bool broken; /* something is missing before the first part */
 	bool before; /* tables stand before their images */
+	bool counted; /* ranges of images are known */
 	bool grouped; /* ranges have a group's metrics only: without its row none can be evaluated */
 	unsigned needed; /* tables that images in the new file have */
 	uint64_t losses[LOSSES];
@@ -211,62 +210,20 @@ static int choose_numbered(struct recovery *r)
 	return OPK_OK;
 }
 
-/* In the child: how many ranges are in the image? */
-static int count_ranges(struct opk_ctx *ctx, void *data, struct opk_child *child)
-{
-	const struct opk_buf *bytes = data;
-	void *image = opk_child_guarded_copy(bytes->data, bytes->size);
-	struct opk_nv_image_info info = { 0 };
-	int code = image ? opk_nv_image_info(&info, ctx, image, bytes->size)
-	                 : opk_nomem(ctx, "an image");
-
-	/* More than there are bytes for is damage. */
-	if (!code && info.completed > bytes->size / 8)
-		code = OPK_EINPUT;
-	if (!code && fwrite(&info.completed, sizeof info.completed, 1, child->spool) != 1)
-		code = opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
-	return code;
-}
-
-/* False where NVIDIA's libraries are missing or can't read it. */
-static int make_up_rows(bool *known, struct recovery *r, struct opk_recovered *image)
-{
-	opk_autofclose FILE *spool = NULL;
-	opk_autofree void *data = NULL;
-	struct opk_buf bytes = { 0 };
-	int code = opk_file_read(&data, &bytes.size, r->ctx, r->scan.file, image->section);
-
-	*known = false;
-	if (code)
-		return code;
-	bytes.data = data;
-	code = opk_contain(&spool, r->ctx, count_ranges, &bytes,
-	                   &(struct opk_contain_options){ .memory = 4 * (uint64_t)bytes.size });
-	if (code)
-		return code == OPK_ENOMEM ? code : OPK_OK;
-	*known = fread(&image->rows, sizeof image->rows, 1, spool) == 1;
-	return OPK_OK;
-}
-
 /* An image that lacks rows that others have. */
 static int choose_rowless(struct recovery *r, struct opk_recovered *image)
 {
 	const char *problem = "its rows are lost: nobody knows which metrics it has";
-	bool known = false;
-	int code = OPK_OK;
+	bool ranges_alone = (r->needed & ~image->tables) == OPK_TABLE_RANGES;
 
-	if (!r->grouped && (r->needed & ~image->tables) == OPK_TABLE_RANGES) {
-		problem = "its rows are lost, and its ranges can't be counted without NVIDIA's libraries";
-		code = make_up_rows(&known, r, image);
-	} else if (!r->grouped) {
-		problem = "its rows are lost: nobody knows when its samples were";
-	}
-	if (code)
-		return code;
-	if (known) {
+	if (!r->grouped && ranges_alone && r->counted && image->ranges != OPK_UNCOUNTED) {
+		image->rows = image->ranges;
 		r->losses[LOST_LAUNCHES] += image->rows;
 		return OPK_OK;
 	}
+	if (!r->grouped)
+		problem = ranges_alone ? "its rows are lost, and its ranges can't be counted"
+		                       : "its rows are lost: nobody knows when its samples were";
 	r->losses[LOST_ROWLESS]++;
 	return leave_out(r, image->section, problem);
 }
@@ -292,8 +249,11 @@ static int choose_parts(struct recovery *r)
 {
 	bool clear = opk_recover_pairs(&r->before, r->parts, r->part_count, r->broken)
 	             && !r->scan.moved;
-	int code = OPK_OK;
+	int code = opk_recover_count(&r->counted, r->ctx, r->scan.file, r->parts, r->part_count);
 
+	if (code)
+		return code;
+	clear = clear && (!r->counted || opk_recover_fits(r->parts, r->part_count, r->before));
 	r->grouped = r->grouped || *r->meta->join;
 	for (size_t i = 0; i < r->part_count; i++) {
 		if (!clear)

@@ -85,3 +85,18 @@ bool opk_recover_pairs(bool *before, struct opk_recovered *parts, size_t count, 
 			return before_images != behind_images;
 	return true;
 }
+
+bool opk_recover_fits(const struct opk_recovered *parts, size_t count, bool before)
+{
+	const struct opk_recovered *image = NULL;
+
+	for (size_t step = 0; step < count; step++) {
+		const struct opk_recovered *part = &parts[before ? count - 1 - step : step];
+
+		if (!part->table)
+			image = part;
+		else if (part->tables && image && image->ranges != OPK_UNCOUNTED && part->rows != image->ranges)
+			return false;
+	}
+	return true;
+}

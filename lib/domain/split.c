@@ -292,6 +292,21 @@ static int begin_part(struct opk_split *split, struct opk_ctx *ctx, size_t index
 	return code;
 }
 
+/* Right behind the image that they describe: of moves, or of neighbours from `first` on. */
+static int add_ranges(struct opk_split *split, struct opk_ctx *ctx, struct opk_writer *writer,
+                      const struct opk_move *moves, size_t first, size_t count)
+{
+	opk_autofree struct opk_range *ranges = opk_alloc_array(count, sizeof *ranges);
+
+	if (!opk_survey_image(&split->survey, moves ? moves->row : first)->ranges)
+		return OPK_OK;
+	if (!ranges)
+		return opk_nomem(ctx, "a range table");
+	for (size_t i = 0; i < count; i++)
+		ranges[i] = *opk_survey_range(&split->survey, moves ? moves[i].row : first + i);
+	return opk_recombine_put_ranges(writer, ranges, count);
+}
+
 static int add_whole(struct opk_split *split, struct opk_ctx *ctx,
                      const struct opk_surveyed *image)
 {
@@ -304,7 +319,7 @@ static int add_whole(struct opk_split *split, struct opk_ctx *ctx,
 		code = opk_writer_add(writer, OPK_SECTION_DATA, data, size);
 	if (!code && image->times)
 		code = opk_writer_add_times(writer, image->times, image->facts.rows);
-	return code;
+	return code ? code : add_ranges(split, ctx, writer, NULL, image->first, image->facts.rows);
 }
 
 static int add_made(struct opk_split *split, struct opk_ctx *ctx, const struct opk_target *target,
@@ -315,7 +330,9 @@ static int add_made(struct opk_split *split, struct opk_ctx *ctx, const struct o
 	size_t size;
 	int code = opk_recombine_next(&data, &size, ctx, spool);
 
-	return code ? code : opk_writer_add(writer, OPK_SECTION_DATA, data, size);
+	if (!code)
+		code = opk_writer_add(writer, OPK_SECTION_DATA, data, size);
+	return code ? code : add_ranges(split, ctx, writer, target->moves, 0, target->move_count);
 }
 
 /* Targets are in the order of the images that they come from. */
@@ -337,22 +354,6 @@ static int add_images(struct opk_split *split, struct opk_ctx *ctx, FILE *spool)
 	return code;
 }
 
-static int add_ranges(struct opk_split *split, struct opk_ctx *ctx, size_t part)
-{
-	opk_autofree struct opk_range *ranges = NULL;
-	size_t count = 0;
-
-	if (opk_file_find(split->file, OPK_SECTION_RANGES) < 0)
-		return OPK_OK;
-	ranges = opk_alloc_array(split->parts[part].described.rows, sizeof *ranges);
-	if (!ranges)
-		return opk_nomem(ctx, "a range table");
-	for (size_t i = 0; i < split->survey.row_count; i++)
-		if (split->part_of[i] == part && opk_survey_image(&split->survey, i)->ranges)
-			ranges[count++] = *opk_survey_range(&split->survey, i);
-	return opk_recombine_put_ranges(split->parts[part].writer, ranges, count);
-}
-
 static int write_parts(struct opk_split *split, struct opk_ctx *ctx, const char *const *paths)
 {
 	opk_autofclose FILE *spool = NULL;
@@ -366,11 +367,7 @@ static int write_parts(struct opk_split *split, struct opk_ctx *ctx, const char 
 		}, &split->options);
 	for (size_t i = 0; !code && i < split->part_count; i++)
 		code = begin_part(split, ctx, i, paths[i]);
-	if (!code)
-		code = add_images(split, ctx, spool);
-	for (size_t i = 0; !code && i < split->part_count; i++)
-		code = add_ranges(split, ctx, i);
-	return code;
+	return code ? code : add_images(split, ctx, spool);
 }
 
 /* Without the last ones the first are no whole. */

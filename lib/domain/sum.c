@@ -153,17 +153,21 @@ static int copy_counts(struct sum *s, struct opk_writer *writer, const struct op
 static int write_all(struct sum *s, struct opk_writer *writer, FILE *spool)
 {
 	int code = opk_merger_put_head(s->merger, writer, *s->meta->join ? "name" : NULL);
+	const struct opk_range *ranges = s->ranges;
 
 	for (size_t i = 0; !code && i < s->sums.target_count; i++) {
+		size_t slots = s->sums.targets[i].slots;
 		opk_autofree void *image = NULL;
 		size_t size;
 
 		code = opk_recombine_next(&image, &size, s->ctx, spool);
 		if (!code)
 			code = opk_writer_add(writer, OPK_SECTION_DATA, image, size);
+		/* Right behind the image that they describe. */
+		if (!code)
+			code = opk_recombine_put_ranges(writer, ranges, slots);
+		ranges += slots;
 	}
-	if (!code)
-		code = opk_recombine_put_ranges(writer, s->ranges, s->sums.count);
 	for (size_t i = 0; !code && i < s->file_count; i++)
 		code = copy_counts(s, writer, s->files[i]);
 	return code ? code : opk_writer_finish(writer);

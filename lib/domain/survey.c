@@ -5,6 +5,7 @@
 
 #include "adapters/nv/nv.h"
 #include "domain/container.h"
+#include "domain/image_rows.h"
 
 enum { MAX_NAME = 1 << 16 };
 
@@ -271,6 +272,7 @@ static int check_group(struct opk_ctx *ctx, const struct opk_surveyed *image,
 /* The rows of one file begin with `first` and are `count`. */
 struct file_tables {
 	size_t first, count;
+	struct opk_image_rows *known; /* what they tell of each section; free() */
 	const struct opk_meta *meta;
 	const struct opk_range *ranges;
 	const struct opk_time *times;
@@ -295,14 +297,29 @@ static int read_tables(struct file_tables *tables, struct opk_ctx *ctx, struct o
 		                file->path, times, tables->count);
 	tables->ranges = ranges ? tables->ranges : NULL;
 	tables->times = times ? tables->times : NULL;
-	return OPK_OK;
+	return opk_image_rows_find(&tables->known, ctx, file, &(struct opk_tables){ 0 },
+	                           tables->meta->profiler, NULL);
+}
+
+/* No row of another image can make up for one that is missing. */
+static int check_rows(struct opk_ctx *ctx, const struct opk_surveyed *image,
+                      const struct opk_image_rows *rows)
+{
+	if (!rows->known || rows->count == image->facts.rows)
+		return OPK_OK;
+	opk_fail(ctx, OPK_EINPUT, "the tables have %zu rows for %ju ranges or samples", rows->count,
+	         (uintmax_t)image->facts.rows);
+	return opk_file_add_place(ctx, OPK_EINPUT, image->file, image->section);
 }
 
 static int link_image(struct opk_surveyed *image, struct opk_ctx *ctx,
                       const struct file_tables *tables)
 {
 	size_t at = image->first - tables->first;
+	int code = check_rows(ctx, image, &tables->known[image->section]);
 
+	if (code)
+		return code;
 	if (!image->facts.rows)
 		return OPK_OK;
 	if (tables->times) {
@@ -334,6 +351,7 @@ static int link_file(struct opk_survey *survey, struct opk_ctx *ctx, struct opk_
 	for (size_t i = 0; !code && i < survey->image_count; i++)
 		if (survey->images[i].file == file)
 			code = link_image(&survey->images[i], ctx, &tables);
+	free(tables.known);
 	return code;
 }
 
