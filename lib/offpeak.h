@@ -1042,8 +1042,9 @@ bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profi
  * errors are the same however many children there are. Children are forked and not replaced by
  * exec: call this, and opk_plan_new() with an availability image, while no other thread of the
  * process holds locks, best before there are any.
- * From an .opk file every checksum is
- * verified before a byte reaches NVIDIA's code; a bare image can't be verified.
+ * From an .opk file every checksum is verified before a byte reaches NVIDIA's code; a bare image can't be
+ * verified. With a filter only rows that it takes are evaluated, and images of which the file's tables tell that they
+ * have none are not even read.
  */
 struct opk_evaluation;
 /*

@@ -87,3 +87,17 @@ noinst=$(seconds 5 "$OFFPEAK" eval "$tmp/noinst.opk")
 compare 'as many images without instances, all cores' "$noinst" 'plain loop, with instances' "$loop"
 awk -v a="$noinst" -v b="$loop" -v l="$load" \
 	'BEGIN { printf "  the same less loading the libraries: %.1f times as fast\n", (b - l) / (a - l) }'
+
+# One of a thousand images has another kernel.
+simple=$recordings/gh100-simple.opk
+"$OFFPEAK" extract "$simple" --data "$tmp/image" >/dev/null
+echo '[{"kernel":"needle"},{},{},{},{}]' >"$tmp/ranges"
+"$OFFPEAK" import --raw "$tmp/image" --ranges "$tmp/ranges" --set-name simple -o "$tmp/needle.opk" \
+	--metrics "$("$OFFPEAK" info "$simple" --format csv | sed -n 's/^metrics,//p' | tr ' ' ,)" >/dev/null
+parts=
+for _ in $(seq 500); do parts="$parts $simple"; done
+# shellcheck disable=SC2086
+"$OFFPEAK" merge -o "$tmp/merged.opk" $parts "$tmp/needle.opk" $parts >/dev/null
+compare 'eval --where kernel=needle, in one of 1,001 images' \
+	"$(seconds 5 "$OFFPEAK" eval --where kernel=needle "$tmp/merged.opk")" 'without --where' \
+	"$(seconds 5 "$OFFPEAK" eval "$tmp/merged.opk")"

@@ -142,7 +142,8 @@ START_TEST(wrong_conditions)
 		{ HERE, "!=x", "rows have no ''" },
 		{ HERE, "kernal=x", "rows have no 'kernal' to ask for, did you mean kernel?" },
 		{ HERE, "device =0", "did you mean device?" },
-		{ HERE, "dram__bytes.sum=0", "kernel, range and device, for example" },
+		{ HERE, "dram__bytes.sum=0", "dram__bytes.sum is a metric, and values can't be asked for" },
+		{ HERE, "xyzzy=0", "kernel, range and device, for example, but no values" },
 		{ HERE, "launches=1", "did you mean launch" },
 		{ HERE, "kernel=operator[]", "[[] is the character itself" },
 	};

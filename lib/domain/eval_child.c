@@ -210,7 +210,9 @@ static bool is_unwanted(const struct work *w, const struct opk_spool_row *image,
 	}
 	untold = opk_tables_tell(&row, &room, &job->tables);
 	if (image)
-		untold = w->row_known ? 0 : UINT64_C(1) << OPK_FACT_SAMPLE;
+		untold = 0;
+	if (!w->row_known)
+		untold |= UINT64_C(1) << OPK_FACT_SAMPLE;
 	return !opk_filter_may_accept(job->filter, w->profiler, &row, untold);
 }
 

@@ -35,13 +35,17 @@ static int explain_name(struct opk_ctx *ctx, const char *name)
 {
 	struct opk_nearest nearest = { .name = name };
 
+	if (strstr(name, "__") || strchr(name, '.'))
+		return opk_fail(ctx, OPK_EUSAGE, "%s is a metric, and values can't be asked for: rows are chosen "
+		                "before they are evaluated, by what is known of them, such as kernel, range "
+		                "and device", name);
 	for (enum opk_fact fact = 0; fact < OPK_FACT_LAUNCHES; fact++)
 		for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++)
 			if (opk_fact_column(fact, profiler))
 				opk_nearest_try(&nearest, opk_fact_column(fact, profiler)->name);
 	return opk_fail(ctx, OPK_EUSAGE, "rows have no '%s' to ask for%s%s%s", name,
 	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
-	                nearest.best ? "?" : "; kernel, range and device, for example");
+	                nearest.best ? "?" : "; kernel, range and device, for example, but no values");
 }
 
 /* The condition's name and pattern are cut out of its text. */

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which rows each image has, as far as tables tell; and that a filter leaves out no other rows and costs no others. */
+#include <fcntl.h>
+
+#include "allocation.h"
+#include "domain/container.h"
+#include "domain/image_rows.h"
+#include "fake_nv.h"
+#include "folder.h"
+
+static const char *const names[] = { "fake__a.sum", "fake__c.sum" };
+
+static const char *path_of(void)
+{
+	return in_folder("t.opk");
+}
+
+/*
+ * "D" is an image, which has three ranges or samples, "R3" a table of so many ranges, "T3" one of times, "S" something
+ * else. Row number n is of kernel k<n mod 10>, device n / 3, and named by the image where n is even.
+ */
+static void write_sections(struct opk_ctx *ctx, const char *sections, bool complete)
+{
+	static const char *const kernels[] = { "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8", "k9" };
+	struct opk_meta meta = { .kind = "recording", .chip = "FA100", .metrics = names, .metric_count = 2,
+		                 .profiler = fake.image_is_pm ? OPK_PROFILER_PM : OPK_PROFILER_RANGE };
+	static const struct opk_stats stats = { .launches = 6 };
+	struct opk_range ranges[9];
+	struct opk_time times[9];
+	struct opk_writer *writer;
+	size_t row = 0, time = 0;
+
+	ck_ok(ctx, opk_writer_new_live(&writer, ctx, path_of()));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	for (const char *at = sections; *at; at++) {
+		size_t count = (size_t)(at[1] - '0');
+
+		if (*at == 'D')
+			ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
+		if (*at == 'S')
+			ck_ok(ctx, opk_writer_add_stats(writer, &stats));
+		for (size_t i = 0; *at == 'R' && i < count; i++, row++)
+			ranges[i] = (struct opk_range){ .name = row % 2 ? "odd" : "", .kernel = kernels[row % 10],
+				                        .symbol = "", .nvtx = "", .rank = -1,
+				                        .device = (int32_t)(row / 3) };
+		if (*at == 'R')
+			ck_ok(ctx, opk_writer_add_ranges(writer, ranges, count));
+		for (size_t i = 0; *at == 'T' && i < count; i++, time++)
+			times[i] = (struct opk_time){ 100 * time, 100 * time + 100, (int64_t)(time / 3) };
+		if (*at == 'T')
+			ck_ok(ctx, opk_writer_add_times(writer, times, count));
+	}
+	if (complete)
+		ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+START_TEST(turns)
+{
+	static const struct {
+		struct here here;
+		const char *sections;
+		bool complete;
+		const char *wanted; /* of each image: its first row and how many; - not known; + there may be more */
+	} rows[] = {
+		{ HERE, "D", true, "-" },
+		{ HERE, "DR3", true, "0:3 " },
+		{ HERE, "R3D", true, "0:3 " },
+		{ HERE, "DR3DR3", true, "0:3 3:3 " },
+		{ HERE, "R3DR2D", true, "0:3 3:2 " },
+		{ HERE, "DSR3SDR1S", true, "0:3 3:1 " },
+		{ HERE, "DT3DT3", true, "0:3 3:3 " },
+		{ HERE, "DT3R3DT2R2", true, "0:3 3:2 " },
+		{ HERE, "DT3R3DR2T2", true, "0:3 3:2 " },
+		{ HERE, "DT3R2DR3T3", true, "--" },
+		{ HERE, "R3DT3R2DT2", true, "0:3 3:2 " },
+		{ HERE, "DR3DR0", true, "0:3 3:0 " },
+		{ HERE, "DDR6", true, "--" },
+		{ HERE, "DDR3R3", true, "--" },
+		{ HERE, "DR3R3", true, "-" },
+		{ HERE, "DR3R3D", true, "--" },
+		{ HERE, "R3DDR3", true, "--" },
+		{ HERE, "DR3DT3", true, "--" },
+		{ HERE, "DR3D", false, "--" },
+		{ HERE, "DR3DR3", false, "0:3 3:3+ " },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_tables tables;
+		struct opk_image_rows *found;
+		struct opk_file *file;
+		char got[100] = "";
+
+		write_sections(ctx, rows[i].sections, rows[i].complete);
+		ck_ok(ctx, opk_file_open(&file, ctx, path_of()));
+		ck_ok(ctx, opk_tables_read(&tables, ctx, file));
+		ck_ok(ctx, opk_image_rows_find(&found, ctx, file, &tables, OPK_PROFILER_RANGE, NULL));
+		for (size_t j = 0; j < file->section_count; j++) {
+			size_t used = strlen(got);
+
+			if (file->sections[j].type != OPK_SECTION_DATA)
+				continue;
+			ck_row(&rows[i], !found[j].unwanted, "unwanted without a filter");
+			if (found[j].known)
+				snprintf(got + used, sizeof got - used, "%zu:%zu%s ", found[j].first,
+				         found[j].count, found[j].open ? "+" : "");
+			else
+				snprintf(got + used, sizeof got - used, "-");
+		}
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "%s: %s", rows[i].sections, got);
+		free(found);
+		opk_file_free(file);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* ---- filters ---------------------------------------------------------------------------- */
+
+static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct opk_ctx *ctx,
+                    const struct opk_filter *filter, size_t workers)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+
+	options.filter = filter;
+	options.timeout_s = 20;
+	options.workers = workers;
+	options.allow_incomplete = true;
+	ck_ok(ctx, opk_file_open(file, ctx, path_of()));
+	return opk_eval_file(out, ctx, *file, &options);
+}
+
+/* The rows that `judge`, which may be NULL, takes, one a line. */
+static void list_rows(char *out, size_t size, struct opk_ctx *ctx, struct opk_evaluation *evaluation,
+                      const struct opk_filter *judge)
+{
+	const struct opk_row *row;
+
+	*out = '\0';
+	for (;;) {
+		size_t used = strlen(out);
+
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		if (!row)
+			return;
+		if (judge && !opk_filter_accepts(judge, opk_evaluation_profiler(evaluation), row))
+			continue;
+		snprintf(out + used, size - used, "%zu %s %s %ju %ju %d %.17g %.17g\n", row->index, row->name,
+		         row->range ? row->range->kernel : "none", (uintmax_t)row->start_ns,
+		         (uintmax_t)row->end_ns, row->spans_earlier, row->values[0], row->values[1]);
+	}
+}
+
+static void list_all(char *out, size_t size, struct opk_ctx *ctx, const struct opk_filter *filter,
+                     const struct opk_filter *judge, size_t workers)
+{
+	struct opk_evaluation *evaluation;
+	struct opk_file *file;
+
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, filter, workers));
+	list_rows(out, size, ctx, evaluation, judge);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+}
+
+/* Where some rows are not evaluated, all others are as ever. */
+START_TEST(same_rows)
+{
+	static const struct {
+		struct here here;
+		bool samples;
+		const char *sections;
+		bool incomplete;
+	} rows[] = {
+		{ HERE, false, "DR3DR3DR3", false }, { HERE, false, "R3DR3D", false },
+		{ HERE, false, "DDDR9", false },     { HERE, false, "DDR3R3", false },
+		{ HERE, false, "DD", false },        { HERE, false, "DR3DR2", true },
+		{ HERE, false, "DR3D", true },       { HERE, true, "DT3DT3DT3", false },
+		{ HERE, true, "DDT6", false },       { HERE, true, "DD", false },
+		{ HERE, true, "R3DR3D", false },
+	};
+	static const char *const conditions[2][9] = {
+		{ "kernel=k4", "kernel!=k4", "device=1", "range=odd", "range=outer/range1", "name!=*",
+		  "kernel=", "kernel=no", "device!=0" },
+		{ "sample=4", "sample!=4", "device=1", "spans_earlier=yes", "start_ns=300", "end_ns=*0",
+		  "device=", "sample=99", "spans_earlier=no" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (size_t j = 0; j < 9; j++) {
+			const char *text = conditions[rows[i].samples][j];
+			struct opk_ctx *ctx = fake_ctx();
+			char wanted[2000], got[2000];
+			struct opk_filter *filter;
+
+			fake.image_is_pm = rows[i].samples;
+			write_sections(ctx, rows[i].sections, !rows[i].incomplete);
+			ck_ok(ctx, opk_filter_new(&filter, ctx, &text, 1));
+			list_all(wanted, sizeof wanted, ctx, NULL, filter, 1);
+			for (size_t workers = 1; workers < 4; workers += 2) {
+				list_all(got, sizeof got, ctx, filter, NULL, workers);
+				ck_row(&rows[i], !strcmp(got, wanted), "%s, %zu workers:\n%sinstead of\n%s",
+				       text, workers, got, wanted);
+			}
+			opk_filter_free(filter);
+			opk_ctx_free(ctx);
+		}
+}
+END_TEST
+
+/* The second range of each image is one that ends the child, whoever evaluates it. */
+START_TEST(no_needless_values)
+{
+	static const struct {
+		struct here here;
+		const char *sections, *condition;
+		bool harmless;
+	} rows[] = {
+		{ HERE, "DR3DR3", "kernel=k3", true },  { HERE, "DR3DR3", "kernel=k4", false },
+		{ HERE, "DR3DR3", "kernel=no", true },  { HERE, "DDR6", "kernel=k3", true },
+		{ HERE, "DDR6", "kernel=k4", false },   { HERE, "DD", "range=outer/range2", true },
+		{ HERE, "DD", "range=outer/range1", false },  { HERE, "DR3", "range=odd", false },
+		{ HERE, "DR3", "range=outer/range2", true },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_evaluation *evaluation = NULL;
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_filter *filter;
+		struct opk_file *file;
+		int code;
+
+		write_sections(ctx, rows[i].sections, true);
+		fake.evaluate_at = 1;
+		fake.evaluate_deed = FAKE_SEGFAULTS;
+		ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].condition, 1));
+		code = evaluate(&evaluation, &file, ctx, filter, 1);
+		ck_row(&rows[i], code == (rows[i].harmless ? OPK_OK : OPK_EINPUT), "%s: %s", rows[i].condition,
+		       errors_of(ctx));
+		opk_evaluation_free(evaluation);
+		opk_file_free(file);
+		opk_filter_free(filter);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* Flips a bit of the payload of the n-th image. */
+static void damage_image(struct opk_ctx *ctx, size_t n)
+{
+	struct opk_file *file;
+	int fd = open(path_of(), O_RDWR);
+	char byte;
+
+	ck_ok(ctx, opk_file_open(&file, ctx, path_of()));
+	for (size_t i = 0; i < file->section_count; i++) {
+		off_t at = (off_t)file->sections[i].offset + 8;
+
+		if (file->sections[i].type != OPK_SECTION_DATA || n--)
+			continue;
+		ck_assert_int_eq(pread(fd, &byte, 1, at), 1);
+		byte ^= 1;
+		ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
+	}
+	close(fd);
+	opk_file_free(file);
+}
+
+/* Damage where nothing is wanted does not show; where something is, it does. */
+START_TEST(no_needless_images)
+{
+	static const struct {
+		struct here here;
+		const char *sections, *condition;
+		bool harmless;
+	} rows[] = {
+		{ HERE, "DR3DR3", "kernel=k1", true },   { HERE, "DR3DR3", "kernel=k4", false },
+		{ HERE, "R3DR3D", "device=0", true },    { HERE, "R3DR3D", "device=1", false },
+		{ HERE, "DR3DR3", "kernel=no", true },   { HERE, "DR3DR3", "range=odd", false },
+		{ HERE, "DDR6", "kernel=k1", false },    { HERE, "DD", "range=no", false },
+		/* A name that only the image tells. */
+		{ HERE, "DR3DR3", "range=no", false },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_evaluation *evaluation = NULL;
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_filter *filter;
+		struct opk_file *file;
+		int code;
+
+		write_sections(ctx, rows[i].sections, true);
+		damage_image(ctx, 1);
+		ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].condition, 1));
+		code = evaluate(&evaluation, &file, ctx, filter, 1);
+		ck_row(&rows[i], code == (rows[i].harmless ? OPK_OK : OPK_EINPUT), "%s: %s", rows[i].condition,
+		       errors_of(ctx));
+		ck_row(&rows[i], !evaluation || opk_evaluation_row_count(evaluation) == 6, "rows");
+		opk_evaluation_free(evaluation);
+		opk_file_free(file);
+		opk_filter_free(filter);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* Chip and names are judged where no image is looked at, too. */
+START_TEST(nothing_wanted)
+{
+	static const char *const text = "kernel=no", *const unknown = "fake__no.sum";
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation;
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_filter *filter;
+	const struct opk_row *row;
+	struct opk_file *file;
+
+	write_sections(ctx, "DR3", true);
+	ck_ok(ctx, opk_filter_new(&filter, ctx, &text, 1));
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, filter, 0));
+	ck_assert_str_eq(opk_evaluation_chip(evaluation), "FA100");
+	ck_assert(*opk_evaluation_unit(evaluation, 0));
+	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+	ck_assert_ptr_null(row);
+	opk_evaluation_free(evaluation);
+	options.filter = filter;
+	options.metrics = &unknown;
+	options.metric_count = 1;
+	ck_code(ctx, opk_eval_file(&evaluation, ctx, file, &options), OPK_EUSAGE);
+	ck_assert_msg(told(ctx, "fake__no.sum"), "%s", errors_of(ctx));
+	opk_file_free(file);
+	opk_filter_free(filter);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* One row less here and one more there are not each other's. */
+START_TEST(tables_of_other_images)
+{
+	static const char *const sections[] = { "DR2DR4", "R4DR2D", "DT2DT4" };
+
+	for (size_t i = 0; i < COUNT(sections); i++) {
+		struct opk_evaluation *evaluation;
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_file *file;
+
+		fake.image_is_pm = strchr(sections[i], 'T') != NULL;
+		write_sections(ctx, sections[i], true);
+		ck_code(ctx, evaluate(&evaluation, &file, ctx, NULL, 0), OPK_EINPUT);
+		ck_assert_msg(told(ctx, fake.image_is_pm ? "times of 2 samples, and 3 samples" : " rows for 3 ranges"),
+		              "%s", errors_of(ctx));
+		opk_file_free(file);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(out_of_memory)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_tables tables;
+	struct opk_file *file;
+	long n = 0;
+	int code;
+
+	write_sections(ctx, "DR3", true);
+	ck_ok(ctx, opk_file_open(&file, ctx, path_of()));
+	do {
+		struct opk_image_rows *found = NULL;
+
+		fail_allocation(n++);
+		code = opk_tables_read(&tables, ctx, file);
+		if (!code)
+			code = opk_image_rows_find(&found, ctx, file, &tables, OPK_PROFILER_RANGE, NULL);
+		if (!allocation_failed())
+			n = 0;
+		ck_assert(code == (n ? OPK_ENOMEM : OPK_OK));
+		free(found);
+	} while (n);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("image rows");
+	TCase *tests = tcase_create("image rows");
+
+	tcase_set_timeout(tests, 120);
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, turns);
+	tcase_add_test(tests, same_rows);
+	tcase_add_test(tests, no_needless_values);
+	tcase_add_test(tests, no_needless_images);
+	tcase_add_test(tests, nothing_wanted);
+	tcase_add_test(tests, tables_of_other_images);
+	tcase_add_test(tests, out_of_memory);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
