@@ -144,17 +144,15 @@ metrics_of() {
 	head -n 1 "$1" | tr , '\n' | grep __ | sed 's/.*/"&"/' | tr '\n' , | sed 's/,$//'
 }
 
-section 'eval: databases have the golden values, bit for bit'
-for name in simple nested wide-auto; do
-	works eval "$recordings/gh100-$name.opk" -o "$name.db"
-	out_lacks .
-	asks $name.db "SELECT name AS range, $(metrics_of "$golden/gh100-$name.csv") FROM wide"
-	equal out "$golden/gh100-$name.csv"
-	asks $name.db "SELECT count(*) FROM \"values\" WHERE value IS NULL"
-	same "$last" "$(tail -n 1 out)" 0
-	asks $name.db 'PRAGMA integrity_check'
-	same "$last" "$(tail -n 1 out)" ok
-done
+section 'eval: databases'
+works eval "$simple" -o simple.db
+out_lacks .
+asks simple.db "SELECT name AS range, $(metrics_of "$golden/gh100-simple.csv") FROM wide"
+equal out "$golden/gh100-simple.csv"
+asks simple.db "SELECT count(*) FROM \"values\" WHERE value IS NULL"
+same "$last" "$(tail -n 1 out)" 0
+asks simple.db 'PRAGMA integrity_check'
+same "$last" "$(tail -n 1 out)" ok
 run 0 eval "$pm" -o pm.db
 asks pm.db "SELECT start_ns AS start, end_ns AS end, $(metrics_of "$golden/gh100-pm-small.csv") FROM wide"
 equal out "$golden/gh100-pm-small.csv"

@@ -1,0 +1,176 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# An H100's own values, tests/golden, bit for bit through every path: formats and layouts, evaluators, numbers of worker
+# processes; recordings as they came, and after trim, merge, split, recover and extract. Where a recording without
+# instances has no value, nan stays nan.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+values=$BUILD/tests/values query=$BUILD/tests/query
+[ -x "$values" ] || skip_all 'tests/values is not built'
+LC_ALL=C
+export LC_ALL
+cd "$tmp" || exit 99
+
+# ---- recordings worked on; FILE.want has the lines of tests/values for FILE, without its name
+
+# rows FROM TO FILE: of the wanted lines in FILE those of these rows.
+rows() {
+	awk -v from="$1" -v to="$2" -v metrics="$(cut -d , -f 3 "$3" | sort -u | wc -l)" \
+		'NR > (from - 1) * metrics && NR <= to * metrics' "$3"
+}
+
+# payload_of FILE N: where that of the N-th image begins.
+payload_of() {
+	"$OFFPEAK" verify "$1" --format csv 2>err | awk -F , -v n="$2" '$3 == "DATA" && ++i == n { print $4 + 40 }'
+}
+
+# spoil FILE N: `torn`, where a byte of the N-th image is another one.
+spoil() {
+	at=$(($(payload_of "$1" "$2") + 8))
+	byte=$(od -An -tu1 -j "$at" -N 1 "$1")
+	{
+		head -c "$at" "$1"
+		# shellcheck disable=SC2059 # an octal escape
+		printf "\\$(printf %o $((byte ^ 1)))"
+		tail -c +$((at + 2)) "$1"
+	} >torn
+}
+
+# recovers FILE: what is whole in `torn`.
+recovers() {
+	refuses 4 'cut off|CRC-32' eval torn
+	run 0 recover torn -o "$1"
+}
+
+# work_on NAME SPLIT KEY N: copies of NAME.opk. The parts of SPLIT, which is NAME.opk or NAME-twice.opk, are put together
+# again, each an image of N rows or less; then the end is lost, the last image, a byte of the last image but one.
+work_on() {
+	works trim "$1.opk" -o "$1-trim.opk"
+	works merge "$1-trim.opk" "$1.opk" -o "$1-twice.opk"
+	cp "$1.opk.want" "$1-trim.opk.want"
+	cat "$1.opk.want" "$1.opk.want" >"$1-twice.opk.want"
+	[ "$4" = 0 ] && return
+	fresh
+	works split "$2.opk" --by "$3" -o dir/part.opk
+	parts=$(ls dir | wc -l)
+	works merge -o "$1-whole.opk" dir/part-?.opk
+	cp "$2.opk.want" "$1-whole.opk.want"
+	without_end "$1-whole.opk" >torn
+	recovers "$1-noend.opk"
+	cp "$2.opk.want" "$1-noend.opk.want"
+	head -c $(($(payload_of "$1-whole.opk" "$parts") + 8)) "$1-whole.opk" >torn
+	recovers "$1-torn.opk"
+	rows 1 $((parts * $4 - $4)) "$2.opk.want" >"$1-torn.opk.want"
+	spoil "$1-whole.opk" $((parts - 1))
+	recovers "$1-spoilt.opk"
+	{
+		rows 1 $((parts * $4 - 2 * $4)) "$2.opk.want"
+		rows $((parts * $4 - $4 + 1)) 10000 "$2.opk.want"
+	} >"$1-spoilt.opk.want"
+}
+
+section 'recordings worked on'
+for name in simple nested wide-auto pm-small pm-triage; do
+	cp "$recordings/gh100-$name.opk" $name.opk
+	pass "$name" "$values" csv "$SOURCE/tests/golden/gh100-$name.csv"
+	cp pass $name.opk.want
+done
+# Nobody has computed these values on the GPU machine: CUPTI's own call has, here.
+cp "$recordings/gh100-legacy-noinst.opk" noinst.opk
+run 0 eval noinst.opk --evaluator cupti --workers 1
+"$values" csv out >noinst.opk.want
+same 'nan is among the values' "$(grep -c ',sm__cycles_elapsed.max,nan$' noinst.opk.want)" 2
+work_on simple simple 2 2
+work_on nested nested 1 1
+work_on wide-auto wide-auto 2 2
+work_on noinst noinst-twice 1 1
+work_on pm-small pm-small-twice segment 383
+work_on pm-triage '' '' 0
+works merge nested.opk noinst.opk -o others.opk
+cat nested.opk.want noinst.opk.want >others.opk.want
+
+# ---- evaluated
+
+# wanted FILES: of several files each line has the name.
+wanted() {
+	for file; do
+		sed "s/^/$file/" "$file.want"
+	done >want
+}
+
+# goes FORMAT LAYOUT WORKERS EVALUATOR FILES...
+goes() {
+	format=$1 layout=$2 workers=$3 evaluator=$4
+	shift 4
+	wanted "$@"
+	if [ "$format" = sqlite ]; then
+		run 0 eval --workers "$workers" --evaluator "$evaluator" "$@" -o values.db
+		case $1 in pm*) row=sample name=start_ns,end_ns ;; *) row=range name=name ;; esac
+		"$query" values.db "SELECT file, $name, metric, ifnull(value, 'nan') AS value FROM long
+			ORDER BY file, $row, position" >out
+		rm values.db
+		"$values" csv out >got
+	else
+		run 0 eval --format "$format" --layout "$layout" --workers "$workers" --evaluator "$evaluator" "$@"
+		"$values" "$format" out >got
+	fi
+	equal got want
+}
+
+section 'files, evaluators, workers'
+five=$(ls simple*.opk nested*.opk noinst*.opk others.opk) wide=$(ls wide-auto*.opk)
+small=$(ls pm-small*.opk) triage=$(ls pm-triage*.opk)
+for evaluator in auto cupti; do
+	for workers in 1 2 5; do
+		for files in "$five" "$wide" "$small" "$triage"; do
+			# shellcheck disable=SC2086 # names without blanks
+			goes csv wide $workers $evaluator $files
+		done
+	done
+done
+
+section 'formats'
+# Each with one or the other evaluator, and workers; --layout says nothing to a database.
+while read -r format layout how; do
+	[ "$format" != sqlite ] || [ -x "$query" ] || continue
+	# Tables with a column a metric have the same metrics in all files.
+	case $layout in
+	wide)
+		# shellcheck disable=SC2086
+		goes $format wide $how $five
+		# shellcheck disable=SC2086
+		goes $format wide $how $wide
+		;;
+	*)
+		# shellcheck disable=SC2086
+		goes $format $layout $how $five $wide
+		;;
+	esac
+	# shellcheck disable=SC2086
+	goes $format $layout $how $small
+done <<'HOW'
+json wide 5 auto
+ndjson wide 2 cupti
+csv long 2 auto
+json long 1 cupti
+ndjson long 5 auto
+sqlite long 1 auto
+sqlite long 5 cupti
+HOW
+
+section 'bare images'
+for name in simple nested wide-auto pm-small pm-triage noinst; do
+	works extract $name.opk --data image
+	works info $name.opk --format csv
+	metrics=$(sed -n 's/^metrics,//p' out | tr ' ' ,)
+	# A bare image of samples has the GPU's own times.
+	case $name in pm*) field=3 ;; *) field=2 ;; esac
+	cut -d , -f $field- $name.opk.want >want
+	for how in '1 auto' '5 auto' '2 cupti'; do
+		run 0 eval --raw image --metrics "$metrics" --workers "${how% *}" --evaluator "${how#* }"
+		"$values" csv out | cut -d , -f $field- >got
+		equal got want
+	done
+done
+finish
