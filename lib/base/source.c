@@ -50,7 +50,8 @@ char *opk_place_text(const struct opk_place *place)
 /* How many bytes of a line's end stand here. */
 static size_t break_length(const char *text, size_t size)
 {
-	if (!size)
+	/* Nearly all there is. */
+	if (!size || ((unsigned char)*text < 0xc2 && *text != '\r' && *text != '\n'))
 		return 0;
 	if (*text == '\r')
 		return size > 1 && text[1] == '\n' ? 2 : 1;

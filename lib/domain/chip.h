@@ -12,5 +12,7 @@ int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name);
 const char *opk_chip_architecture(const char *chip);
 /* The i-th chip that we know without NVIDIA's libraries; NULL past the end. */
 const char *opk_chip_known(size_t i);
+/* What is known of that chip; nothing past the end. */
+struct opk_chip_facts opk_chip_known_facts(size_t i);
 
 #endif

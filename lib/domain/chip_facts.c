@@ -64,19 +64,25 @@ const char *opk_chip_architecture(const char *chip)
 	return opk_chip_get_facts(&known).architecture;
 }
 
-struct opk_chip_facts opk_chip_get_facts(const struct opk_chip *chip)
+struct opk_chip_facts opk_chip_known_facts(size_t i)
 {
 	struct opk_chip_facts out = { .architecture = "", .compute_capability = "" };
 
-	for (size_t i = 0; i < FACT_COUNT; i++) {
-		if (strcmp(facts[i].chip, chip->name))
-			continue;
-		out.architecture = facts[i].architecture;
-		out.compute_capability = facts[i].compute_capability;
-		out.products = facts[i].products;
-		while (out.product_count < MAX_PRODUCTS && out.products[out.product_count])
-			out.product_count++;
-		break;
-	}
+	if (i >= FACT_COUNT)
+		return out;
+	out.architecture = facts[i].architecture;
+	out.compute_capability = facts[i].compute_capability;
+	out.products = facts[i].products;
+	while (out.product_count < MAX_PRODUCTS && out.products[out.product_count])
+		out.product_count++;
 	return out;
+}
+
+struct opk_chip_facts opk_chip_get_facts(const struct opk_chip *chip)
+{
+	size_t i = 0;
+
+	while (i < FACT_COUNT && strcmp(facts[i].chip, chip->name))
+		i++;
+	return opk_chip_known_facts(i);
 }

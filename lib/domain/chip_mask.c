@@ -5,11 +5,6 @@
 
 #include "domain/chip.h"
 
-static struct opk_chip_facts facts_of(size_t i)
-{
-	return opk_chip_get_facts(&(struct opk_chip){ .name = opk_chip_known(i) });
-}
-
 static opk_chip_mask bit(size_t i)
 {
 	return (opk_chip_mask)1 << i;
@@ -23,7 +18,7 @@ opk_chip_mask opk_chips_all(void)
 /* "10.3" as 103; 0 where it is not known. */
 static unsigned capability(size_t i)
 {
-	const char *text = facts_of(i).compute_capability;
+	const char *text = opk_chip_known_facts(i).compute_capability;
 	unsigned value = 0;
 
 	for (; *text; text++)
@@ -50,11 +45,11 @@ opk_chip_mask opk_chips_between(unsigned least, unsigned most)
 /* All chips of the i-th one's architecture. */
 static opk_chip_mask architecture_of(size_t i)
 {
-	const char *architecture = facts_of(i).architecture;
+	const char *architecture = opk_chip_known_facts(i).architecture;
 	opk_chip_mask mask = 0;
 
 	for (size_t k = 0; k < OPK_CHIP_MASK_LATER && opk_chip_known(k); k++)
-		if (!strcmp(facts_of(k).architecture, architecture))
+		if (!strcmp(opk_chip_known_facts(k).architecture, architecture))
 			mask |= bit(k);
 	return mask;
 }
@@ -67,7 +62,7 @@ bool opk_chip_mask_names(struct opk_strlist *out, opk_chip_mask mask)
 
 		if (!(mask & bit(i)))
 			continue;
-		if (!opk_strlist_add(out, whole ? facts_of(i).architecture : opk_chip_known(i)))
+		if (!opk_strlist_add(out, whole ? opk_chip_known_facts(i).architecture : opk_chip_known(i)))
 			return false;
 		mask &= ~(whole ? family : bit(i));
 	}

@@ -10,6 +10,7 @@
 #include "domain/plan_meta.h"
 #include "domain/set_find.h"
 #include "fuzz.h"
+#include "no_child.h"
 
 /* What a set became can be written, or was too much to be. */
 static void check_meta(struct opk_ctx *ctx, const struct opk_resolved *resolved)
