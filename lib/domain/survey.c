@@ -240,12 +240,24 @@ struct opk_contain_options opk_survey_contain(const struct opk_survey *survey,
 	return contain;
 }
 
+/* Here once, for this child and those that work on the images after it. If it fails, the child says why. */
+static void load_library(struct opk_ctx *ctx)
+{
+	struct opk_nvidia_info info;
+
+	if (opk_nvidia_info(&info, ctx))
+		opk_clear_errors(ctx);
+}
+
 static int ask(struct opk_survey *survey, struct opk_ctx *ctx,
                const struct opk_image_options *options)
 {
 	struct opk_contain_options contain = opk_survey_contain(survey, options);
 	opk_autofclose FILE *spool = NULL;
-	int code = opk_contain(&spool, ctx, survey_in_child, survey, &contain);
+	int code;
+
+	load_library(ctx);
+	code = opk_contain(&spool, ctx, survey_in_child, survey, &contain);
 
 	for (size_t i = 0; !code && i < survey->image_count; i++)
 		code = read_image(survey, ctx, spool, &survey->images[i]);
