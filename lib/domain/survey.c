@@ -240,15 +240,6 @@ struct opk_contain_options opk_survey_contain(const struct opk_survey *survey,
 	return contain;
 }
 
-/* Here once, for this child and those that work on the images after it. If it fails, the child says why. */
-static void load_library(struct opk_ctx *ctx)
-{
-	struct opk_nvidia_info info;
-
-	if (opk_nvidia_info(&info, ctx))
-		opk_clear_errors(ctx);
-}
-
 static int ask(struct opk_survey *survey, struct opk_ctx *ctx,
                const struct opk_image_options *options)
 {
@@ -256,7 +247,8 @@ static int ask(struct opk_survey *survey, struct opk_ctx *ctx,
 	opk_autofclose FILE *spool = NULL;
 	int code;
 
-	load_library(ctx);
+	/* Here once, for this child and those that work on the images after it. */
+	opk_nv_load(ctx);
 	code = opk_contain(&spool, ctx, survey_in_child, survey, &contain);
 
 	for (size_t i = 0; !code && i < survey->image_count; i++)
