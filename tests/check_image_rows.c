@@ -83,7 +83,10 @@ START_TEST(turns)
 		{ HERE, "DR3R3D", true, "--" },
 		{ HERE, "R3DDR3", true, "--" },
 		{ HERE, "DR3DT3", true, "--" },
-		{ HERE, "DR3D", false, "--" },
+		{ HERE, "DR3D", false, "0:3 3:0+ " },
+		{ HERE, "DT3R3DT2", false, "0:3 3:2+ " },
+		{ HERE, "R3DR3", false, "0:3+ " },
+		{ HERE, "DR3DDR3", false, "---" },
 		{ HERE, "DR3DR3", false, "0:3 3:3+ " },
 	};
 
