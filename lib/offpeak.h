@@ -1047,14 +1047,15 @@ bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profi
  * have none are not even read.
  */
 struct opk_evaluation;
-/*
- * Before many evaluations: loads NVIDIA's libraries into this process (dlopen; 0.07 s, 110 MB), so that children find
- * them there instead of loading them each. Where they can't be had the first evaluation tells it.
- */
-void opk_eval_prepare(struct opk_ctx *ctx);
 /* `file` must outlive the evaluation. */
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *options);
+/*
+ * The same for each of many files, such as of the ranks of a job, in less time: NVIDIA's libraries are loaded once, into
+ * this process (110 MB), and small files share children. All or none; the error is that of the first file that has one.
+ */
+int opk_eval_files(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *const *files,
+                   size_t count, const struct opk_eval_options *options);
 int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image,
                    size_t size, const struct opk_eval_options *options);
 void opk_evaluation_free(struct opk_evaluation *evaluation);

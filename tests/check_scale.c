@@ -182,6 +182,87 @@ START_TEST(same_error_in_any_manner)
 }
 END_TEST
 
+/* ---- many files --------------------------------------------------------------------------- */
+
+/* All values and names of an evaluation. */
+static void gather(struct opk_buf *out, struct opk_ctx *ctx, struct opk_evaluation *evaluation)
+{
+	const struct opk_row *row;
+
+	for (;;) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		if (!row)
+			return;
+		opk_buf_add(out, row->values, opk_evaluation_metric_count(evaluation) * sizeof(double));
+		opk_buf_add_text(out, row->name);
+	}
+}
+
+/* Every recording three times, so that each child has several, and several children have each. */
+START_TEST(many_files_as_each_alone)
+{
+	enum { MANY = 3 * COUNT(recordings) };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_evaluation *evaluations[MANY], *alone;
+	struct opk_file *files[MANY];
+
+	for (size_t i = 0; i < MANY; i++) {
+		opk_autofree char *name = opk_printf(TEST_DATA_DIR "/recordings/gh100-%s.opk",
+		                                     recordings[i % COUNT(recordings)]);
+
+		ck_ok(ctx, opk_file_open(&files[i], ctx, name));
+	}
+	for (size_t workers = 0; workers < 4; workers++) {
+		struct opk_eval_options options = OPK_INIT(options);
+
+		options.workers = workers;
+		ck_ok(ctx, opk_eval_files(evaluations, ctx, files, MANY, &options));
+		for (size_t i = 0; i < MANY; i++) {
+			opk_autobuf struct opk_buf together = { 0 }, wanted = { 0 };
+
+			gather(&together, ctx, evaluations[i]);
+			opk_evaluation_free(evaluations[i]);
+			if (i >= COUNT(recordings))
+				continue;
+			ck_ok(ctx, opk_eval_file(&alone, ctx, files[i], NULL));
+			gather(&wanted, ctx, alone);
+			opk_evaluation_free(alone);
+			ck_assert_uint_eq(together.size, wanted.size);
+			ck_assert_mem_eq(together.data, wanted.data, wanted.size);
+		}
+	}
+	for (size_t i = 0; i < MANY; i++)
+		opk_file_free(files[i]);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* One damaged file among many is named, and nothing comes of the others. */
+START_TEST(one_of_many_is_damaged)
+{
+	enum { MANY = 9 };
+	struct opk_ctx *ctx = new_ctx();
+
+	write_damaged(ctx, 4);
+	for (size_t damaged = 0; damaged < MANY; damaged += 4) {
+		struct opk_evaluation *evaluations[MANY];
+		struct opk_file *files[MANY];
+
+		for (size_t i = 0; i < MANY; i++)
+			ck_ok(ctx, opk_file_open(&files[i], ctx,
+			                         i == damaged ? path : TEST_DATA_DIR "/recordings/gh100-simple.opk"));
+		ck_code(ctx, opk_eval_files(evaluations, ctx, files, MANY, NULL), OPK_EINPUT);
+		ck_assert_ptr_nonnull(strstr(errors_of(ctx), path));
+		ck_assert_ptr_nonnull(strstr(errors_of(ctx), "section 7 (DATA)"));
+		for (size_t i = 0; i < MANY; i++) {
+			ck_assert_ptr_null(evaluations[i]);
+			opk_file_free(files[i]);
+		}
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("scale");
@@ -192,5 +273,7 @@ int main(void)
 	tcase_add_loop_test(tests, same_bits_in_any_manner, 0, COUNT(recordings));
 	tcase_add_test(tests, each_image_has_its_devices_peaks);
 	tcase_add_test(tests, same_error_in_any_manner);
+	tcase_add_test(tests, many_files_as_each_alone);
+	tcase_add_test(tests, one_of_many_is_damaged);
 	return run_suite(suite);
 }

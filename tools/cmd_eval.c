@@ -152,12 +152,14 @@ static int check_args(struct app *app, const struct eval_args *args, struct eval
 	return OPK_OK;
 }
 
-static int eval_raw(struct app *app, struct eval_input *input,
+static int eval_raw(struct app *app, struct eval_input *input, const char *path,
                     const struct opk_eval_options *options)
 {
 	void *image;
 	size_t size;
-	int code = app_read(app, &image, &size, input->path);
+	int code = app_read(app, &image, &size, path);
+
+	input->path = path;
 
 	if (code)
 		return code;
@@ -243,22 +245,61 @@ static int choose_metrics(struct app *app, const struct eval_input *input,
 	return OPK_OK;
 }
 
-static int evaluate(struct app *app, struct eval_input *input, const struct eval_rows *rows,
-                    const struct opk_eval_options *given)
+static enum opk_profiler profiler_of(const struct eval_input *input)
 {
-	struct opk_eval_options options = *given;
-	const struct opk_meta *meta;
-	int code = opk_file_meta(&meta, app->ctx, input->file);
+	return input->meta->profiler;
+}
 
-	if (code)
-		return app_fail(app, code);
-	if (rows->shape.choice.count && !options.metrics) {
-		code = choose_metrics(app, input, rows, meta, &options);
-		if (code)
-			return code;
+/* Recordings of one profiler, of which the same metrics are wanted. */
+static int evaluate_alike(struct app *app, struct eval_input *inputs, size_t count,
+                          const struct eval_rows *rows, const struct opk_eval_options *given)
+{
+	struct opk_evaluation **evaluations = calloc(count, sizeof *evaluations);
+	struct opk_file **files = calloc(count, sizeof *files);
+	struct opk_eval_options options = *given;
+	int code = evaluations && files ? OPK_OK : app_error(app, OPK_EFAILED, "out of memory");
+
+	for (size_t i = 0; !code && i < count; i++) {
+		files[i] = inputs[i].file;
+		if (rows->shape.choice.count && !given->metrics)
+			code = choose_metrics(app, &inputs[i], rows, inputs[i].meta, &options);
 	}
-	code = opk_eval_file(&input->evaluation, app->ctx, input->file, &options);
-	return code ? app_fail(app, code) : OPK_OK;
+	if (!code) {
+		code = opk_eval_files(evaluations, app->ctx, files, count, &options);
+		code = code ? app_fail(app, code) : OPK_OK;
+	}
+	for (size_t i = 0; !code && i < count; i++)
+		inputs[i].evaluation = evaluations[i];
+	free(evaluations);
+	free(files);
+	return code;
+}
+
+static int evaluate(struct app *app, struct eval_input *inputs, size_t count,
+                    const struct eval_rows *rows, const struct opk_eval_options *options)
+{
+	int code = OPK_OK;
+
+	for (size_t at = 0, end; !code && at < count; at = end) {
+		for (end = at + 1; end < count && profiler_of(&inputs[end]) == profiler_of(&inputs[at]); end++)
+			;
+		code = evaluate_alike(app, inputs + at, end - at, rows, options);
+	}
+	return code;
+}
+
+static int open_inputs(struct app *app, struct eval_input *inputs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int code = opk_file_open(&inputs[i].file, app->ctx, app->arguments[i]);
+
+		inputs[i].path = app->arguments[i];
+		if (!code)
+			code = opk_file_meta(&inputs[i].meta, app->ctx, inputs[i].file);
+		if (code)
+			return app_fail(app, code);
+	}
+	return OPK_OK;
 }
 
 /* What the set has for another profiler alone is not in the table, nor is an error told. */
@@ -270,22 +311,15 @@ static void note_profiler(const struct eval_input *input, const struct opk_meta 
 		         opk_profiler_name(opk_set_profiler(set)), opk_profiler_name(meta->profiler));
 }
 
-static int eval_file(struct app *app, struct eval_input *input, struct eval_rows *rows,
-                     const struct opk_eval_options *options, bool single)
+/* What it has besides values, and what is to be said of it. */
+static int look_at(struct app *app, struct eval_input *input, struct eval_rows *rows,
+                   const struct opk_eval_options *options, bool single)
 {
+	const struct opk_meta *meta = input->meta;
 	const struct opk_range *ranges;
-	const struct opk_meta *meta;
 	size_t count;
-	int code = opk_file_open(&input->file, app->ctx, input->path);
+	int code = opk_file_ranges(&ranges, &count, app->ctx, input->file);
 
-	if (code)
-		return app_fail(app, code);
-	code = evaluate(app, input, rows, options);
-	if (code)
-		return code;
-	code = opk_file_meta(&meta, app->ctx, input->file);
-	if (!code)
-		code = opk_file_ranges(&ranges, &count, app->ctx, input->file);
 	if (!code)
 		code = find_devices(app, input, rows);
 	if (!code && *meta->join && !single && !rows->aggregated)
@@ -300,6 +334,18 @@ static int eval_file(struct app *app, struct eval_input *input, struct eval_rows
 		eval_shape_find(&rows->shape, ranges, count);
 	rows->shape.joined |= input->join != NULL;
 	return find_inflated(app, input, rows, meta);
+}
+
+static int eval_recordings(struct app *app, struct eval_input *inputs, size_t count, struct eval_rows *rows,
+                           const struct opk_eval_options *options, bool single)
+{
+	int code = open_inputs(app, inputs, count);
+
+	if (!code)
+		code = evaluate(app, inputs, count, rows, options);
+	for (size_t i = 0; !code && i < count; i++)
+		code = look_at(app, &inputs[i], rows, options, single);
+	return code;
 }
 
 static void free_inputs(struct eval_input *inputs, size_t count)
@@ -322,13 +368,9 @@ static int eval_all(struct app *app, const struct eval_args *args,
 	int code = inputs ? OPK_OK : app_error(app, OPK_EFAILED, "out of memory");
 
 	rows->shape.file_count = count;
-	if (count > 1)
-		opk_eval_prepare(app->ctx);
-	for (size_t i = 0; !code && i < count; i++) {
-		inputs[i].path = args->raw.image ? args->raw.image : app->arguments[i];
-		code = args->raw.image ? eval_raw(app, &inputs[i], options)
-		                       : eval_file(app, &inputs[i], rows, options, single);
-	}
+	if (!code)
+		code = args->raw.image ? eval_raw(app, inputs, args->raw.image, options)
+		                       : eval_recordings(app, inputs, count, rows, options, single);
 	if (!code && args->aggregate) {
 		code = eval_aggregate(app, inputs, count, args->aggregate,
 		                      args->first_sample && rows->shape.first_sample == FIRST_KEEP,

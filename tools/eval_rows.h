@@ -9,6 +9,7 @@
 struct eval_input {
 	const char *path;
 	struct opk_file *file; /* NULL: a bare image */
+	const struct opk_meta *meta;
 	struct opk_evaluation *evaluation;
 	struct opk_join *join; /* NULL: each range is a row */
 	bool *inflated;        /* one a column; NULL: none is */

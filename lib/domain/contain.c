@@ -50,7 +50,11 @@ static int64_t now_ms(void)
 
 void opk_child_progress(struct opk_child *child, uint64_t done, uint64_t total)
 {
-	struct report report = { .kind = REPORT_PROGRESS, .progress = done, .total = total };
+	struct report report = {
+		.kind = REPORT_PROGRESS,
+		.progress = child->before + done,
+		.total = child->whole ? child->whole : total,
+	};
 	int64_t now = now_ms();
 
 	if (now - child->told < REPORT_MS)

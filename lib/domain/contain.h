@@ -13,6 +13,8 @@ struct opk_child {
 	FILE *spool;  /* where results go; complete once the work returned OPK_OK */
 	int reports;  /* progress and the outcome go to the parent here */
 	int64_t told; /* when progress was, ms */
+	/* Of several works in a row: what those before did, and all of them have to do; 0: there is one. */
+	uint64_t before, whole;
 };
 
 /* Tells the parent that the work goes on, now and then; long silence ends the child. */

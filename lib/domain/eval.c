@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "adapters/nv/nv.h"
 #include "base/options.h"
 #include "domain/columns.h"
 #include "domain/plan_meta.h"
@@ -77,6 +76,25 @@ static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	                         job->metric_count);
 }
 
+/* Everything but the values. The job borrows from the evaluation. */
+static int begin(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
+                 const struct opk_eval_options *options)
+{
+	struct opk_evaluation *evaluation = *out = opk_alloc(sizeof *evaluation);
+	int code = evaluation ? choose_columns(evaluation, ctx, job, options)
+	                      : opk_nomem(ctx, "an evaluation");
+
+	if (code)
+		return code;
+	evaluation->filter = options->filter;
+	job->plain = options->cupti_only;
+	job->filter = options->filter;
+	job->metrics = evaluation->columns.metrics;
+	job->metric_count = evaluation->columns.metric_count;
+	return allocate(evaluation, ctx, job);
+}
+
+/* The values, by children of its own. */
 static int run(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                const struct opk_eval_job *job, const struct opk_eval_options *options)
 {
@@ -95,44 +113,17 @@ static int run(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 		code = opk_contain_all(evaluation->spools.files, ctx, opk_eval_in_child,
 		                       parts.pointers, parts.count, &contain);
 	opk_eval_parts_clear(&parts);
-	return code ? code
-	            : opk_spools_begin(&evaluation->spools, ctx, &evaluation->units,
-	                               evaluation->metrics.count);
+	return code;
 }
 
-static int fill(struct opk_evaluation *evaluation, struct opk_ctx *ctx, struct opk_eval_job *job,
-                const struct opk_eval_options *options)
+static int finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 {
-	int code = choose_columns(evaluation, ctx, job, options);
+	int code = opk_spools_begin(&evaluation->spools, ctx, &evaluation->units,
+	                            evaluation->metrics.count);
 
-	if (code)
-		return code;
-	job->plain = options->cupti_only;
-	job->filter = options->filter;
-	job->metrics = evaluation->columns.metrics;
-	job->metric_count = evaluation->columns.metric_count;
-	code = allocate(evaluation, ctx, job);
 	if (!code)
-		code = run(evaluation, ctx, job, options);
-	evaluation->filter = options->filter;
-	if (!code)
-		code = opk_filter_check(options->filter, ctx, opk_evaluation_profiler(evaluation));
+		code = opk_filter_check(evaluation->filter, ctx, opk_evaluation_profiler(evaluation));
 	return code ? code : opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
-}
-
-static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
-                    const struct opk_eval_options *options)
-{
-	struct opk_evaluation *evaluation = opk_alloc(sizeof *evaluation);
-	int code = evaluation ? fill(evaluation, ctx, job, options)
-	                      : opk_nomem(ctx, "an evaluation");
-
-	if (code) {
-		opk_evaluation_free(evaluation);
-		return code;
-	}
-	*out = evaluation;
-	return OPK_OK;
 }
 
 /* Whole, with data, every checksum right: only then does a byte go on. Images are checked where they are decoded. */
@@ -190,11 +181,6 @@ static int check_tables(const struct opk_evaluation *evaluation, struct opk_ctx 
 	return OPK_OK;
 }
 
-void opk_eval_prepare(struct opk_ctx *ctx)
-{
-	opk_nv_load(ctx);
-}
-
 /* Sections may be missing anywhere in a file without an end, and rows would stand beside other ranges' values. */
 static int check_places(struct opk_ctx *ctx, const struct opk_eval_job *job)
 {
@@ -221,45 +207,87 @@ static int use_tables(struct opk_eval_job *job, struct opk_image_rows **rows, st
 	return code ? code : check_places(ctx, job);
 }
 
-int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
-                  const struct opk_eval_options *given)
+int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
+                        const struct opk_eval_options *options)
 {
-	OPK_OPTIONS(opk_eval_options, options, given);
-	struct opk_eval_job job = { .file = file, .has_profiler = true };
-	opk_autofree struct opk_image_rows *rows = NULL;
-	struct opk_evaluation *evaluation = NULL;
+	struct opk_eval_job *job = &task->job;
 	const struct opk_meta *meta;
 	int code = opk_file_meta(&meta, ctx, file);
 
 	if (!code)
-		code = check_file(ctx, file, meta, options.allow_incomplete);
+		code = check_file(ctx, file, meta, options->allow_incomplete);
 	if (!code)
-		code = opk_filter_check(options.filter, ctx, meta->profiler);
+		code = opk_filter_check(options->filter, ctx, meta->profiler);
 	if (code)
 		return code;
-	job.chip = meta->chip;
-	job.profiler = meta->profiler;
-	job.gpu_time_shift = meta->gpu_time_shift;
-	job.meta = meta;
-	code = use_tables(&job, &rows, ctx, file, options.filter);
+	*job = (struct opk_eval_job){
+		.file = file,
+		.meta = meta,
+		.end = file->section_count,
+		.chip = meta->chip,
+		.has_profiler = true,
+		.profiler = meta->profiler,
+		.gpu_time_shift = meta->gpu_time_shift,
+	};
+	code = use_tables(job, &task->rows, ctx, file, options->filter);
 	if (!code)
-		code = evaluate(&evaluation, ctx, &job, &options);
-	/* The recording named them, not the caller. */
-	if (code == OPK_EUSAGE && !options.metrics)
-		code = opk_add(ctx, OPK_EFAILED,
-		               "it was made with CUPTI %u, whose metrics this library lacks; "
-		               "--metrics evaluates some",
-		               meta->cupti_version);
+		code = begin(&task->evaluation, ctx, job, options);
+	return code ? opk_add(ctx, code, "can't evaluate %s", file->path) : OPK_OK;
+}
+
+int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, FILE *spool)
+{
+	struct opk_spools *spools = &task->evaluation->spools;
+	int code = opk_spools_init(spools, ctx, 1);
+
 	if (code)
-		return opk_add(ctx, code, "can't evaluate %s", file->path);
-	evaluation->tables = job.tables;
-	code = check_tables(evaluation, ctx, file);
-	if (code) {
-		opk_evaluation_free(evaluation);
-		return code;
+		fclose(spool);
+	else
+		spools->files[0] = spool;
+	return code;
+}
+
+int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_task *task)
+{
+	struct opk_evaluation *evaluation = task->evaluation;
+	int code = finish(evaluation, ctx);
+
+	if (code)
+		return opk_add(ctx, code, "can't evaluate %s", task->job.file->path);
+	evaluation->tables = task->job.tables;
+	code = check_tables(evaluation, ctx, task->job.file);
+	if (!code)
+		*out = opk_take(task->evaluation);
+	return code;
+}
+
+void opk_eval_task_clear(struct opk_eval_task *task)
+{
+	opk_evaluation_free(task->evaluation);
+	free(task->rows);
+	*task = (struct opk_eval_task){ 0 };
+}
+
+int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const struct opk_eval_options *given)
+{
+	OPK_OPTIONS(opk_eval_options, options, given);
+	struct opk_eval_task task = { 0 };
+	int code = opk_eval_task_begin(&task, ctx, file, &options);
+
+	if (!code) {
+		code = run(task.evaluation, ctx, &task.job, &options);
+		/* The recording named them, not the caller. */
+		if (code == OPK_EUSAGE && !options.metrics)
+			code = opk_add(ctx, OPK_EFAILED,
+			               "it was made with CUPTI %u, whose metrics this library lacks; "
+			               "--metrics evaluates some",
+			               task.job.meta->cupti_version);
+		code = code ? opk_add(ctx, code, "can't evaluate %s", file->path)
+		            : opk_eval_task_finish(out, ctx, &task);
 	}
-	*out = evaluation;
-	return OPK_OK;
+	opk_eval_task_clear(&task);
+	return code;
 }
 
 /* What every counter data image begins with; all else about it is NVIDIA's secret. */
@@ -282,6 +310,8 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 		.profiler = options.profiler,
 		.gpu_time_shift = options.gpu_time_shift,
 	};
+	struct opk_evaluation *evaluation = NULL;
+	int code;
 
 	if (!options.metrics || !options.metric_count)
 		return opk_fail(ctx, OPK_EUSAGE, "a bare image does not tell its metrics: name them");
@@ -289,7 +319,15 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 		return opk_fail(ctx, OPK_EINPUT, "this is an .opk file, not a bare image");
 	if (!looks_like_image(image, size))
 		return opk_fail(ctx, OPK_EINPUT, "not a counter data image");
-	return evaluate(out, ctx, &job, &options);
+	code = begin(&evaluation, ctx, &job, &options);
+	if (!code)
+		code = run(evaluation, ctx, &job, &options);
+	if (!code)
+		code = finish(evaluation, ctx);
+	if (!code)
+		*out = opk_take(evaluation);
+	opk_evaluation_free(evaluation);
+	return code;
 }
 
 void opk_evaluation_free(struct opk_evaluation *evaluation)

@@ -57,6 +57,19 @@ struct opk_columns;
 /* What it shows, and of what. */
 const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation);
 
+/* A file's evaluation on its way: all but the values, which children compute. */
+struct opk_eval_task {
+	struct opk_evaluation *evaluation;
+	struct opk_eval_job job; /* borrows from it, and from the file */
+	struct opk_image_rows *rows;
+};
+int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
+                        const struct opk_eval_options *options);
+/* Takes over what one child wrote of the job, also on failure. */
+int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, FILE *spool);
+int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_task *task);
+void opk_eval_task_clear(struct opk_eval_task *task);
+
 /* An opk_contained_fn over a struct opk_eval_job. */
 int opk_eval_in_child(struct opk_ctx *ctx, void *job, struct opk_child *child);
 

@@ -109,3 +109,13 @@ void opk_eval_parts_clear(struct opk_eval_parts *parts)
 	free(parts->pointers);
 	*parts = (struct opk_eval_parts){ 0 };
 }
+
+uint64_t opk_images_size(const struct opk_file *file)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < file->section_count; i++)
+		if (is_image(file, i))
+			size += file->sections[i].plain_size;
+	return size;
+}

@@ -17,4 +17,7 @@ int opk_eval_parts_init(struct opk_eval_parts *parts, struct opk_ctx *ctx,
                         const struct opk_eval_job *job, size_t workers);
 void opk_eval_parts_clear(struct opk_eval_parts *parts);
 
+/* Plain bytes of all its images. */
+uint64_t opk_images_size(const struct opk_file *file);
+
 #endif
