@@ -1205,8 +1205,8 @@ struct opk_aggregate_options {
 	const struct opk_image_options *image;
 };
 /*
- * Statistics of an evaluation of `file`, of which no row was read before; both must outlive the result. Groups are
- * in the order in which the first range of each appeared. In a recording with groups of metrics, each metric is
+ * Statistics of an evaluation of `file`, of which no row was read before; both must outlive the result. Of rows
+ * that the evaluation's filter refuses nothing is in them. Groups are in the order in which the first range of each appeared. In a recording with groups of metrics, each metric is
  * over the ranges that have it; where several groups have one that does not add up, its mean is NaN. Derived
  * metrics are computed of totals, or of means where the metrics in them have different counts. What opk_sum() refuses
  * to add up is refused here, too, but samples and groups of different numbers of ranges are not.
@@ -1218,7 +1218,7 @@ int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
 void opk_aggregate_free(struct opk_aggregate *aggregate);
 size_t opk_aggregate_count(const struct opk_aggregate *aggregate);
 const struct opk_aggregated *opk_aggregate_get(const struct opk_aggregate *aggregate, size_t i);
-/* Samples that were left out. */
+/* Samples that were left out because they begin at an earlier event. */
 uint64_t opk_aggregate_left_out(const struct opk_aggregate *aggregate);
 
 /* Ranges that share a key. */

@@ -2,6 +2,8 @@
 /* Statistics over the fake's recordings, and which metrics and formulas add up. */
 #include <math.h>
 
+#include "allocation.h"
+#include "domain/column_file.h"
 #include "domain/columns.h"
 #include "domain/statistics.h"
 #include "recordings.h"
@@ -156,6 +158,80 @@ START_TEST(statistics_with_nan)
 }
 END_TEST
 
+/* ---- rows to columns -------------------------------------------------------------------- */
+
+static double value_at(size_t row, size_t column)
+{
+	return (double)(row * 10 + column);
+}
+
+static void add_rows(struct opk_column_file *file, struct opk_ctx *ctx, size_t rows)
+{
+	for (size_t i = 0; i < rows; i++) {
+		const double values[] = { value_at(i, 0), value_at(i, 1), value_at(i, 2) };
+		const bool present[] = { true, i % 3 == 0, false };
+
+		ck_ok(ctx, opk_column_file_add(file, ctx, values, present));
+	}
+}
+
+static void check_columns(struct opk_column_file *file, struct opk_ctx *ctx, size_t rows)
+{
+	double *values = calloc(rows + 1, sizeof *values);
+	bool *present = calloc(rows + 1, sizeof *present);
+
+	for (size_t i = 3; i-- > 0;) {
+		ck_ok(ctx, opk_column_file_read(values, present, file, ctx, i));
+		for (size_t j = 0; j < rows; j++) {
+			ck_assert(values[j] == value_at(j, i));
+			ck_assert(present[j] == (i == 0 || (i == 1 && j % 3 == 0)));
+		}
+	}
+	free(values);
+	free(present);
+}
+
+/* In one block and in several, the last one full or not. */
+START_TEST(columns_of_many_rows)
+{
+	static const size_t rows[] = { 0, 1, 8191, 8192, 8193, 16384, 30000 };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = new_ctx();
+		struct opk_column_file file;
+
+		ck_ok(ctx, opk_column_file_init(&file, ctx, 3));
+		add_rows(&file, ctx, rows[i]);
+		ck_assert_uint_eq(file.row_count, rows[i]);
+		ck_assert_int_eq(file.file != NULL, rows[i] > 8192);
+		check_columns(&file, ctx, rows[i]);
+		opk_column_file_clear(&file);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(columns_without_memory)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_column_file file;
+	double value;
+	bool present;
+
+	fail_allocation(0);
+	ck_code(ctx, opk_column_file_init(&file, ctx, 3), OPK_ENOMEM);
+	ck_assert(allocation_failed());
+	opk_column_file_clear(&file);
+	ck_ok(ctx, opk_column_file_init(&file, ctx, 3));
+	add_rows(&file, ctx, 1);
+	fail_allocation(0);
+	ck_code(ctx, opk_column_file_read(&value, &present, &file, ctx, 0), OPK_ENOMEM);
+	ck_assert(allocation_failed());
+	opk_column_file_clear(&file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* ---- pieces ----------------------------------------------------------------------------- */
 
 START_TEST(degrees_of_metrics)
@@ -293,6 +369,8 @@ int main(void)
 	tcase_add_test(tests, statistics_of_groups);
 	tcase_add_test(tests, statistics_of_samples);
 	tcase_add_test(tests, statistics_with_nan);
+	tcase_add_test(tests, columns_of_many_rows);
+	tcase_add_test(tests, columns_without_memory);
 	tcase_add_test(tests, degrees_of_metrics);
 	tcase_add_test(tests, degrees_of_formulas);
 	tcase_add_test(tests, percentiles);

@@ -310,6 +310,36 @@ START_TEST(no_needless_images)
 }
 END_TEST
 
+/* Statistics are over rows that are wanted, and cost no images without any. */
+START_TEST(statistics_of_some)
+{
+	static const char *const text = "device=0";
+	struct opk_aggregate_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation;
+	struct opk_aggregate *statistics;
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_filter *filter;
+	struct opk_file *file;
+
+	options.key = "device";
+	write_sections(ctx, "DR3DR3", true);
+	damage_image(ctx, 1);
+	ck_ok(ctx, opk_filter_new(&filter, ctx, &text, 1));
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, filter, 1));
+	ck_ok(ctx, opk_aggregate_new(&statistics, ctx, evaluation, file, &options));
+	ck_assert_uint_eq(opk_aggregate_count(statistics), 1);
+	ck_assert_uint_eq(opk_aggregate_left_out(statistics), 0);
+	ck_assert_uint_eq(opk_aggregate_get(statistics, 0)->range.count, 3);
+	ck_assert(opk_aggregate_get(statistics, 0)->columns[0].sum == 301.5);
+	ck_assert(opk_aggregate_get(statistics, 0)->columns[0].max == 200.5);
+	opk_aggregate_free(statistics);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_filter_free(filter);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* Chip and names are judged where no image is looked at, too. */
 START_TEST(nothing_wanted)
 {
@@ -399,6 +429,7 @@ int main(void)
 	tcase_add_test(tests, same_rows);
 	tcase_add_test(tests, no_needless_values);
 	tcase_add_test(tests, no_needless_images);
+	tcase_add_test(tests, statistics_of_some);
 	tcase_add_test(tests, nothing_wanted);
 	tcase_add_test(tests, tables_of_other_images);
 	tcase_add_test(tests, out_of_memory);

@@ -5,6 +5,7 @@
 
 #include "adapters/nv/nv.h"
 #include "base/options.h"
+#include "domain/column_file.h"
 #include "domain/columns.h"
 #include "domain/eval.h"
 #include "domain/measured.h"
@@ -14,11 +15,10 @@
 struct opk_aggregate {
 	struct opk_evaluation *evaluation;
 	size_t metric_count, column_count;
-	/* Of each row: what its columns are, and which of them it has. */
 	size_t row_count;
-	double *values;
-	bool *present, *left_out;
-	uint64_t left_out_count;
+	bool *left_out; /* one a row: by the filter, or because it spans earlier samples */
+	uint64_t left_out_count; /* of the latter */
+	struct opk_column_file values; /* of the rows that are not left out */
 	struct opk_survey survey;
 	struct opk_sums sums;
 	struct opk_measured measured;
@@ -39,41 +39,48 @@ static int fail_nomem(struct opk_ctx *ctx)
 
 /* ---- the ranges' own values ------------------------------------------------------------- */
 
-static int read_row(struct opk_aggregate *a, struct opk_ctx *ctx, const struct opk_row *row,
-                    uint64_t *measured, uint64_t *least)
-{
-	size_t at = row->index * a->column_count;
+/* Room for one row: how often each metric is measured, once or not at all, and what follows for its columns. */
+struct row {
+	uint64_t *measured, *least;
+	double *values;
+	bool *present;
+};
 
+static int read_row(struct opk_aggregate *a, struct opk_ctx *ctx, const struct opk_row *row, struct row *room)
+{
 	if (row->index >= a->row_count)
 		return opk_fail(ctx, OPK_EFAILED, "more rows than were told");
-	opk_evaluation_compute(a->values + at, a->evaluation, row->values);
+	opk_evaluation_compute(room->values, a->evaluation, row->values);
 	for (size_t i = 0; i < a->metric_count; i++)
-		measured[i] = row->measured[i];
-	opk_evaluation_least(least, a->evaluation, measured);
+		room->measured[i] = row->measured[i];
+	opk_evaluation_least(room->least, a->evaluation, room->measured);
 	for (size_t i = 0; i < a->column_count; i++)
-		a->present[at + i] = least[i] > 0;
-	return OPK_OK;
+		room->present[i] = room->least[i] > 0;
+	a->left_out[row->index] = false;
+	return opk_column_file_add(&a->values, ctx, room->values, room->present);
 }
 
 static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_first)
 {
-	size_t cells = a->row_count * a->column_count + 1;
 	opk_autofree uint64_t *measured = opk_alloc_array(a->metric_count + 1, sizeof *measured);
 	opk_autofree uint64_t *least = opk_alloc_array(a->column_count + 1, sizeof *least);
+	opk_autofree double *values = opk_alloc_array(a->column_count + 1, sizeof *values);
+	opk_autofree bool *present = opk_alloc_array(a->column_count + 1, sizeof *present);
+	struct row room = { measured, least, values, present };
 	const struct opk_row *row;
 	int code = OPK_OK;
 
-	a->values = opk_alloc_array(cells, sizeof *a->values);
-	a->present = opk_alloc_array(cells, sizeof *a->present);
 	a->left_out = opk_alloc_array(a->row_count + 1, sizeof *a->left_out);
-	if (!measured || !least || !a->values || !a->present || !a->left_out)
+	if (!measured || !least || !values || !present || !a->left_out)
 		return fail_nomem(ctx);
+	/* Those that the filter refuses don't come. */
+	memset(a->left_out, true, a->row_count);
+	code = opk_column_file_init(&a->values, ctx, a->column_count);
 	while (!code && !(code = opk_evaluation_next(&row, ctx, a->evaluation)) && row) {
-		code = read_row(a, ctx, row, measured, least);
-		if (!code && row->spans_earlier && !keep_first) {
-			a->left_out[row->index] = true;
+		if (row->spans_earlier && !keep_first)
 			a->left_out_count++;
-		}
+		else
+			code = read_row(a, ctx, row, &room);
 	}
 	return code;
 }
@@ -270,10 +277,10 @@ static int compute_totals(struct opk_aggregate *a, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* Rows of each group one behind the other; group i's begin at starts[i]. */
+/* Rows of each group one behind the other, numbered without those left out; group i's begin at starts[i]. */
 static void sort_rows(const struct opk_aggregate *a, size_t *sorted, size_t *starts)
 {
-	size_t groups = a->sums.groups.count, at = 0;
+	size_t groups = a->sums.groups.count, at = 0, number = 0;
 
 	for (size_t i = 0; i < groups; i++) {
 		starts[i] = at;
@@ -281,33 +288,50 @@ static void sort_rows(const struct opk_aggregate *a, size_t *sorted, size_t *sta
 	}
 	for (size_t i = 0; i < a->row_count; i++)
 		if (!a->left_out[i])
-			sorted[starts[a->sums.group_of[i]]++] = i;
+			sorted[starts[a->sums.group_of[i]]++] = number++;
 	for (size_t i = 0; i < groups; i++)
 		starts[i] -= a->sums.groups.groups[i].rows;
 }
 
+/* One column at a time: all of them may be more than there is memory. */
+struct order {
+	size_t *sorted, *starts;
+	double *values, *of_group;
+	bool *present;
+};
+
+static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct order *o, size_t column)
+{
+	int code = opk_column_file_read(o->values, o->present, &a->values, ctx, column);
+
+	for (size_t i = 0; !code && i < a->sums.groups.count; i++) {
+		const size_t *rows = o->sorted + o->starts[i];
+		size_t count = 0;
+
+		for (size_t j = 0; j < a->sums.groups.groups[i].rows; j++)
+			if (o->present[rows[j]])
+				o->of_group[count++] = o->values[rows[j]];
+		opk_statistics_order(&a->statistics[i * a->column_count + column], o->of_group, count);
+	}
+	return code;
+}
+
 static int compute_order(struct opk_aggregate *a, struct opk_ctx *ctx)
 {
-	size_t groups = a->sums.groups.count;
-	opk_autofree size_t *sorted = opk_alloc_array(a->row_count + 1, sizeof *sorted);
-	opk_autofree size_t *starts = opk_alloc_array(groups + 1, sizeof *starts);
-	opk_autofree double *values = opk_alloc_array(a->row_count + 1, sizeof *values);
+	size_t rows = a->values.row_count + 1;
+	opk_autofree size_t *sorted = opk_alloc_array(rows, sizeof *sorted);
+	opk_autofree size_t *starts = opk_alloc_array(a->sums.groups.count + 1, sizeof *starts);
+	opk_autofree double *values = opk_alloc_array(rows, sizeof *values);
+	opk_autofree double *of_group = opk_alloc_array(rows, sizeof *of_group);
+	opk_autofree bool *present = opk_alloc_array(rows, sizeof *present);
+	struct order order = { sorted, starts, values, of_group, present };
+	int code = sorted && starts && values && of_group && present ? OPK_OK : fail_nomem(ctx);
 
-	if (!sorted || !starts || !values)
-		return fail_nomem(ctx);
-	sort_rows(a, sorted, starts);
-	for (size_t i = 0; i < groups * a->column_count; i++) {
-		size_t group = i / a->column_count, column = i % a->column_count, count = 0;
-
-		for (size_t j = 0; j < a->sums.groups.groups[group].rows; j++) {
-			size_t cell = sorted[starts[group] + j] * a->column_count + column;
-
-			if (a->present[cell])
-				values[count++] = a->values[cell];
-		}
-		opk_statistics_order(&a->statistics[i], values, count);
-	}
-	return OPK_OK;
+	if (!code)
+		sort_rows(a, sorted, starts);
+	for (size_t i = 0; !code && i < a->column_count; i++)
+		code = order_column(a, ctx, &order, i);
+	return code;
 }
 
 /* ---- all of it -------------------------------------------------------------------------- */
@@ -373,7 +397,7 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 	if (!code)
 		code = read_rows(a, ctx, options->keep_first_sample);
 	if (!code)
-		code = opk_survey_make(&a->survey, ctx, &file, 1, &image);
+		code = opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count, &image);
 	if (!code && a->survey.row_count != a->row_count)
 		code = opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
 		                a->survey.row_count, a->row_count);
@@ -422,8 +446,7 @@ void opk_aggregate_free(struct opk_aggregate *a)
 	opk_sums_clear(&a->sums);
 	opk_survey_clear(&a->survey);
 	opk_measured_clear(&a->measured);
-	free(a->values);
-	free(a->present);
+	opk_column_file_clear(&a->values);
 	free(a->left_out);
 	free(a->evaluated);
 	free(a->totals);

@@ -124,6 +124,8 @@ static int survey_in_child(struct opk_ctx *ctx, void *data, struct opk_child *ch
 		const struct opk_meta *meta;
 		size_t size;
 
+		if (surveyed->skipped)
+			continue;
 		opk_child_progress(child, i, w.survey->image_count);
 		code = opk_file_meta(&meta, ctx, surveyed->file);
 		if (!code)
@@ -172,35 +174,45 @@ static int read_image(struct opk_survey *survey, struct opk_ctx *ctx, FILE *spoo
 {
 	const struct opk_section *section = &surveyed->file->sections[surveyed->section];
 	struct opk_surveyed_facts *facts = &surveyed->facts;
-	int code = get(spool, ctx, facts, sizeof *facts);
+	int code = surveyed->skipped ? OPK_OK : get(spool, ctx, facts, sizeof *facts);
 
 	if (code)
 		return code;
-	if (facts->slots > section->plain_size || facts->rows > facts->slots
-	    || facts->slot_size > section->plain_size + (1 << 20))
+	if (!surveyed->skipped
+	    && (facts->slots > section->plain_size || facts->rows > facts->slots
+	        || facts->slot_size > section->plain_size + (1 << 20)))
 		return damaged(ctx);
 	surveyed->first = survey->row_count;
 	survey->row_count += facts->rows;
 	for (uint64_t i = 0; !code && i < facts->rows; i++) {
-		if (facts->profiler == OPK_PROFILER_RANGE)
+		if (facts->profiler == OPK_PROFILER_RANGE && !surveyed->skipped)
 			code = read_name(survey, ctx, spool);
 		else if (!opk_strlist_add(&survey->names, ""))
-			code = opk_nomem(ctx, "samples");
+			code = opk_nomem(ctx, "rows");
 	}
 	return code;
 }
 
-static int check_file(struct opk_ctx *ctx, struct opk_file *file)
+static int check_file(struct opk_ctx *ctx, const struct opk_file *file)
 {
-	const struct opk_meta *meta;
-	int code = opk_file_meta(&meta, ctx, file);
-
-	if (!code && !file->complete)
+	if (!file->complete)
 		return opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing", file->path);
-	if (!code && opk_file_find(file, OPK_SECTION_DATA) < 0)
+	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data", file->path);
+	return OPK_OK;
+}
+
+/* All but the images that are skipped. */
+static int verify_file(struct opk_ctx *ctx, const struct opk_file *file, const struct opk_survey *survey)
+{
+	int code = OPK_OK;
+
 	for (size_t i = 0; !code && i < file->section_count; i++)
-		code = opk_file_verify(ctx, file, i);
+		if (file->sections[i].type != OPK_SECTION_DATA)
+			code = opk_file_verify(ctx, file, i);
+	for (size_t i = 0; !code && i < survey->image_count; i++)
+		if (survey->images[i].file == file && !survey->images[i].skipped)
+			code = opk_file_verify(ctx, file, survey->images[i].section);
 	return code;
 }
 
@@ -235,6 +247,8 @@ struct opk_contain_options opk_survey_contain(const struct opk_survey *survey,
 	for (size_t i = 0; i < survey->image_count; i++) {
 		const struct opk_surveyed *surveyed = &survey->images[i];
 
+		if (surveyed->skipped)
+			continue;
 		contain.memory += 4 * surveyed->file->sections[surveyed->section].plain_size;
 	}
 	return contain;
@@ -359,6 +373,21 @@ static int link_file(struct opk_survey *survey, struct opk_ctx *ctx, struct opk_
 	return code;
 }
 
+/* All files' images are listed by now. */
+static int survey(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
+                  size_t file_count, const struct opk_image_options *options)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < file_count; i++)
+		code = verify_file(ctx, files[i], out);
+	if (!code)
+		code = ask(out, ctx, options);
+	for (size_t i = 0; !code && i < file_count; i++)
+		code = link_file(out, ctx, files[i]);
+	return code;
+}
+
 int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
                     size_t file_count, const struct opk_image_options *options)
 {
@@ -370,11 +399,43 @@ int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file
 		if (!code)
 			code = list_images(out, ctx, files[i]);
 	}
+	return code ? code : survey(out, ctx, files, file_count, options);
+}
+
+static bool all_left_out(const struct opk_image_rows *rows, const bool *left_out, size_t count)
+{
+	bool all = rows->known && !rows->open && rows->first + rows->count <= count;
+
+	for (size_t i = 0; all && i < rows->count; i++)
+		all = left_out[rows->first + i];
+	return all;
+}
+
+int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
+                         const bool *left_out, size_t count, const struct opk_image_options *options)
+{
+	opk_autofree struct opk_image_rows *rows = NULL;
+	const struct opk_meta *meta;
+	struct opk_tables tables;
+	int code = opk_file_meta(&meta, ctx, file);
+
+	*out = (struct opk_survey){ 0 };
 	if (!code)
-		code = ask(out, ctx, options);
-	for (size_t i = 0; !code && i < file_count; i++)
-		code = link_file(out, ctx, files[i]);
-	return code;
+		code = check_file(ctx, file);
+	if (!code)
+		code = opk_tables_read(&tables, ctx, file);
+	if (!code)
+		code = opk_image_rows_find(&rows, ctx, file, &tables, meta->profiler, NULL);
+	if (!code)
+		code = list_images(out, ctx, file);
+	for (size_t i = 0; !code && i < out->image_count; i++) {
+		const struct opk_image_rows *known = &rows[out->images[i].section];
+
+		out->images[i].skipped = all_left_out(known, left_out, count);
+		if (out->images[i].skipped)
+			out->images[i].facts.rows = known->count;
+	}
+	return code ? code : survey(out, ctx, &file, 1, options);
 }
 
 void opk_survey_clear(struct opk_survey *survey)

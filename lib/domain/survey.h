@@ -9,6 +9,7 @@
 struct opk_surveyed {
 	struct opk_file *file;
 	size_t section;
+	bool skipped; /* none of its rows is wanted: nothing is known of it but their number */
 	size_t first; /* number of its first range or sample over all images of all files */
 	const struct opk_range *ranges; /* of its rows; NULL: the file has no range table */
 	const struct opk_time *times;   /* of its samples, or NULL */
@@ -38,6 +39,12 @@ struct opk_survey {
  */
 int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
                     size_t file_count, const struct opk_image_options *options);
+/*
+ * The same of one file of which some rows are left out, one a row: images are not read where the file's tables tell that
+ * they have no others.
+ */
+int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
+                         const bool *left_out, size_t count, const struct opk_image_options *options);
 void opk_survey_clear(struct opk_survey *survey);
 #define opk_autosurvey __attribute__((cleanup(opk_survey_clear)))
 
