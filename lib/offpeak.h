@@ -898,6 +898,8 @@ int opk_outfile_new(struct opk_outfile **out, struct opk_ctx *ctx, const char *p
 int opk_outfile_write(void *outfile, const void *bytes, size_t size);
 int opk_outfile_finish(struct opk_outfile *outfile);
 void opk_outfile_free(struct opk_outfile *outfile);
+/* Whether two names are of one file, which is there: the same device and inode. */
+bool opk_is_same_file(const char *one, const char *other);
 /*
  * Removes what this process has under temporary names: for the handler of a signal that ends it, since it is safe there.
  * Of more than 64 files at once the others stay.

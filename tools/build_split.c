@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "build_report.h"
+#include "common/files.h"
 #include "common/plan_args.h"
 
 struct split_files {
@@ -30,6 +31,9 @@ static int begin_files(struct app *app, struct split_files *files, const struct 
 		files->paths[i] = app_numbered(output, i + 1);
 		if (!files->paths[i])
 			return app_error(app, OPK_EFAILED, "out of memory");
+		code = files_write(app, files->paths[i]);
+		if (code)
+			return code;
 		code = opk_build_begin(&files->writers[i], app->ctx, opk_plan_split_get(split, i),
 		                       options, files->paths[i]);
 	}

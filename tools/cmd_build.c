@@ -5,6 +5,7 @@
 #include "build_report.h"
 #include "build_split.h"
 #include "commands.h"
+#include "common/files.h"
 #include "common/plan_args.h"
 
 struct build_args {
@@ -15,7 +16,7 @@ struct build_args {
 
 static const struct option_spec specs[] = {
 	PLAN_OPTIONS(struct build_args, plan),
-	{ "availability", 0, "FILE", "counter-availability image of the target GPU", OPTION_TEXT,
+	{ "availability", 0, "FILE", "counter-availability image of the target GPU", OPTION_INPUT,
 	  offsetof(struct build_args, availability) },
 	{ "no-instances", 0, NULL, "counter data without instances: 90 times smaller, min and max nan",
 	  OPTION_FLAG, offsetof(struct build_args, no_instances) },
@@ -25,9 +26,9 @@ static const struct option_spec specs[] = {
 	  OPTION_FLAG, offsetof(struct build_args, no_groups) },
 	{ "split", 0, NULL, "write OUT-1.opk, OUT-2.opk and so on, each of at most --max-passes passes",
 	  OPTION_FLAG, offsetof(struct build_args, split) },
-	{ "raw-config", 0, "FILE", "also write the bare config image", OPTION_TEXT,
+	{ "raw-config", 0, "FILE", "also write the bare config image", OPTION_OUTPUT,
 	  offsetof(struct build_args, raw_config) },
-	{ "raw-prefix", 0, "FILE", "also write the bare counter-data prefix", OPTION_TEXT,
+	{ "raw-prefix", 0, "FILE", "also write the bare counter-data prefix", OPTION_OUTPUT,
 	  offsetof(struct build_args, raw_prefix) },
 	{ 0 },
 };
@@ -128,6 +129,8 @@ static int build(struct app *app, const struct build_args *args, const struct op
 	options.no_groups = args->no_groups;
 	options.availability = how->availability;
 	options.availability_size = how->availability_size;
+	if (!args->split && files_write(app, app->output))
+		return OPK_EUSAGE;
 	return args->split ? build_split(app, set, how, &options, app->output)
 	                   : build_one(app, args, set, how, &options, app->output);
 }
@@ -198,5 +201,7 @@ const struct command build_command = {
 	.options = specs,
 	.args_size = sizeof(struct build_args),
 	.max_arguments = ANY_NUMBER,
+	.arguments = ARGUMENTS_ARE_SETS,
+	.numbers_output = true,
 	.run = run,
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "common/files.h"
 #include "common/image_args.h"
 #include "range_facts.h"
 
@@ -91,13 +92,17 @@ static int write_parts(struct app *app, struct opk_split *split, const char *by)
 {
 	size_t count = opk_split_count(split);
 	char **paths = name_parts(app->output, count);
-	int code;
+	int code = OPK_OK;
 
 	if (!paths)
 		return app_error(app, OPK_EFAILED, "out of memory");
-	code = opk_split_write(app->ctx, split, (const char *const *)paths);
-	app_progress_end();
-	code = code ? app_fail(app, code) : report(app, split, by, paths);
+	for (size_t i = 0; !code && i < count; i++)
+		code = files_write(app, paths[i]);
+	if (!code) {
+		code = opk_split_write(app->ctx, split, (const char *const *)paths);
+		app_progress_end();
+		code = code ? app_fail(app, code) : report(app, split, by, paths);
+	}
 	free_paths(paths, count);
 	return code;
 }
@@ -143,5 +148,7 @@ const struct command split_command = {
 	.options = specs,
 	.args_size = sizeof(struct split_args),
 	.max_arguments = 1,
+	.arguments = ARGUMENTS_ARE_FILES,
+	.numbers_output = true,
 	.run = run,
 };

@@ -72,6 +72,13 @@ int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *pa
 	return OPK_OK;
 }
 
+bool opk_is_same_file(const char *one, const char *other)
+{
+	struct stat a, b;
+
+	return !stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 /*
  * As mkstemp() makes the name, and with the mode that files have here: asking for the umask is to change it, and another
  * thread may be making a file just now.
