@@ -71,6 +71,10 @@ cp "$simple" q-1.opk
 stays q-1.opk split q-1.opk --by kernel -o q.opk
 same 'parts' "$(echo q-*)" q-1.opk
 works split q-1.opk --by kernel -o p.opk
+cp p-1.opk p-3.opk
+notes '^offpeak: note: p-2.opk is there from before' split q-1.opk --by 10 -o p.opk
+notes 'p-[0-9].opk is there from before' split q-1.opk --by 100 -o p.opk
+works split q-1.opk --by segment -o fresh.opk
 cp mine.yaml m-1.yaml
 stays m-1.yaml build --chip GH100 m-1.yaml --split --max-passes 1 -o m.yaml
 works build --chip GH100 mine.yaml -o out.opk

@@ -67,9 +67,14 @@ static int begin_raw_files(struct app *app, struct raw_files *files, const struc
 
 static int finish_raw_files(struct raw_files *files)
 {
-	int code = files->config ? opk_outfile_finish(files->config) : OPK_OK;
+	struct opk_outfile *all[2];
+	size_t count = 0;
 
-	return !code && files->prefix ? opk_outfile_finish(files->prefix) : code;
+	if (files->config)
+		all[count++] = files->config;
+	if (files->prefix)
+		all[count++] = files->prefix;
+	return opk_outfiles_finish(all, count);
 }
 
 /* All files or none, as far as can be seen before the first is renamed. */

@@ -2,7 +2,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "common/files.h"
@@ -174,15 +173,15 @@ static int write_item(struct app *app, const struct opk_file *file, struct item 
 /* All or none. */
 static int finish_items(struct app *app, const struct items *items)
 {
-	size_t done = 0;
-	int code = OPK_OK;
+	struct opk_outfile **files = calloc(items->count, sizeof *files);
+	int code;
 
-	while (!code && done < items->count) {
-		code = opk_outfile_finish(items->items[done].out);
-		done += !code;
-	}
-	while (code && done > 0)
-		unlink(items->items[--done].path);
+	if (!files)
+		return app_error(app, OPK_EFAILED, "out of memory");
+	for (size_t i = 0; i < items->count; i++)
+		files[i] = items->items[i].out;
+	code = opk_outfiles_finish(files, items->count);
+	free(files);
 	return code ? app_fail(app, code) : OPK_OK;
 }
 

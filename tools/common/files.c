@@ -70,6 +70,16 @@ int files_write(struct app *app, const char *path)
 	return add(&app->outputs, path);
 }
 
+void files_note_older(const char *output, size_t count)
+{
+	char *next = app_numbered(output, count + 1);
+	struct stat info;
+
+	if (next && !stat(next, &info))
+		app_note("%s is there from before, and belongs to no part of these; so may higher numbers", next);
+	free(next);
+}
+
 void files_clear(struct app_files *files)
 {
 	for (size_t i = 0; i < files->count; i++)

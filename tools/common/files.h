@@ -14,6 +14,8 @@ int files_read_set(struct app *app, const char *text);
  * another output goes.
  */
 int files_write(struct app *app, const char *path);
+/* Of "out-1.opk" to "out-3.opk", newly written: a note where there is an older "out-4.opk". */
+void files_note_older(const char *output, size_t count);
 void files_clear(struct app_files *files);
 
 #endif
