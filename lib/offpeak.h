@@ -887,6 +887,8 @@ int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ran
 int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count);
 int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats);
 int opk_writer_finish(struct opk_writer *writer);
+/* Several at once, all or none: where the last can't be put in place, what the first have replaced is there again. */
+int opk_writers_finish(struct opk_writer *const *writers, size_t count);
 void opk_writer_free(struct opk_writer *writer);
 
 /*
@@ -897,7 +899,11 @@ struct opk_outfile;
 int opk_outfile_new(struct opk_outfile **out, struct opk_ctx *ctx, const char *path);
 int opk_outfile_write(void *outfile, const void *bytes, size_t size);
 int opk_outfile_finish(struct opk_outfile *outfile);
+/* As opk_writers_finish(). */
+int opk_outfiles_finish(struct opk_outfile *const *outfiles, size_t count);
 void opk_outfile_free(struct opk_outfile *outfile);
+/* Whether two names are of one file, which is there: the same device and inode. */
+bool opk_is_same_file(const char *one, const char *other);
 /*
  * Removes what this process has under temporary names: for the handler of a signal that ends it, since it is safe there.
  * Of more than 64 files at once the others stay.

@@ -87,6 +87,86 @@ START_TEST(file_mode_obeys_umask)
 }
 END_TEST
 
+static mode_t mode_of(const char *name)
+{
+	struct stat info;
+
+	ck_assert_int_eq(stat(in_folder(name), &info), 0);
+	return info.st_mode & 0777;
+}
+
+START_TEST(older_mode_stays)
+{
+	static const mode_t modes[] = { 0600, 0640, 0666, 0444 };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_outfile *file;
+
+	umask(022);
+	write_old("f");
+	for (size_t i = 0; i < COUNT(modes); i++) {
+		ck_assert_int_eq(chmod(in_folder("f"), modes[i]), 0);
+		ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder("f")));
+		ck_ok(ctx, opk_outfile_finish(file));
+		opk_outfile_free(file);
+		ck_assert_int_eq(mode_of("f"), modes[i]);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The temporary name is no longer than the final one may be. */
+START_TEST(long_names)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_outfile *file;
+	char name[257];
+
+	for (size_t length = 246; length <= 255; length++) {
+		memset(name, 'x', length);
+		name[length] = '\0';
+		ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder(name)));
+		ck_ok(ctx, opk_outfile_finish(file));
+		opk_outfile_free(file);
+		ck_assert_int_eq(unlink(in_folder(name)), 0);
+	}
+	ck_assert_uint_eq(entries(false), 0);
+	memset(name, 'x', 256);
+	name[256] = '\0';
+	ck_code(ctx, opk_outfile_new(&file, ctx, in_folder(name)), OPK_EFAILED);
+	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "can't create: File name too long"));
+	ck_assert_uint_eq(entries(false), 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Where the last can't be put in place, the older files are back, and no new one is left. */
+START_TEST(all_or_none)
+{
+	static const char *const names[] = { "a", "b", "c" };
+	struct opk_outfile *files[3];
+	struct opk_ctx *ctx = new_ctx();
+
+	for (int failing = 1; failing >= 0; failing--) {
+		write_old("a");
+		for (size_t i = 0; i < COUNT(files); i++) {
+			ck_ok(ctx, opk_outfile_new(&files[i], ctx, in_folder(names[i])));
+			ck_ok(ctx, opk_outfile_write(files[i], "new", 3));
+		}
+		if (failing)
+			ck_assert_int_eq(mkdir(in_folder("c"), 0700), 0);
+		ck_code(ctx, opk_outfiles_finish(files, 3), failing ? OPK_EFAILED : OPK_OK);
+		for (size_t i = 0; i < COUNT(files); i++)
+			opk_outfile_free(files[i]);
+		check_content("a", failing ? "old" : "new");
+		ck_assert_uint_eq(entries(false), failing ? 2 : 3);
+		if (failing)
+			ck_assert_int_eq(rmdir(in_folder("c")), 0);
+	}
+	ck_ok(ctx, opk_outfiles_finish(NULL, 0));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(odd_targets_are_refused)
 {
 	static const struct {
@@ -206,6 +286,9 @@ int main(void)
 	tcase_add_test(tests, file_replaced_at_once);
 	tcase_add_test(tests, unfinished_file_leaves_nothing);
 	tcase_add_test(tests, file_mode_obeys_umask);
+	tcase_add_test(tests, older_mode_stays);
+	tcase_add_test(tests, long_names);
+	tcase_add_test(tests, all_or_none);
 	tcase_add_test(tests, odd_targets_are_refused);
 	tcase_add_test(tests, failed_write_is_told_by_finish);
 	tcase_add_test(tests, outfile_without_memory);

@@ -57,9 +57,14 @@ section 'names'
 fresh
 cp "$simple" dir/x.opk
 cp dir/x.opk x.before
-refuses 2 'is the container itself' extract dir/x.opk --data dir/x.opk
-refuses 2 'is the container itself' extract dir/x.opk --data dir/../dir/x.opk
-refuses 2 'named for two images' extract dir/x.opk --data dir/a --config dir/a
+refuses 2 'is the file that is read' extract dir/x.opk --data dir/x.opk
+refuses 2 'is the file that is read' extract dir/x.opk --data dir/../dir/x.opk
+refuses 2 'named for two files' extract dir/x.opk --data dir/a --config dir/a
+refuses 2 'named for two files' extract dir/x.opk --data dir/a --config dir/../dir/a
+refuses 2 'named for two files' extract dir/x.opk --data a --config ./a
+ln dir/x.opk dir/y.data
+refuses 2 'is the file that is read' extract dir/x.opk -o dir/y
+rm dir/y.data
 refuses 1 "can't create" extract dir/x.opk --data nowhere/a
 refuses 1 'not a regular file' extract dir/x.opk --data dir
 equal dir/x.opk x.before

@@ -60,7 +60,7 @@ refuses 2 'FILE.opk... is needed' verify
 section 'recover: usage'
 refuses 2 'are needed' recover torn
 refuses 2 'are needed' recover -o out.opk
-refuses 2 'is the damaged file itself' recover torn -o torn
+refuses 2 'is the file that is read' recover torn -o torn
 same 'the torn file' "$(wc -c <torn | tr -d ' ')" 20000
 wanted=4 pattern='no counter data is whole' keeps_target recover torn
 wanted=4 pattern='not an .opk file' keeps_target recover text

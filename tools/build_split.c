@@ -2,9 +2,9 @@
 #include "build_split.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "build_report.h"
+#include "common/files.h"
 #include "common/plan_args.h"
 
 struct split_files {
@@ -30,6 +30,9 @@ static int begin_files(struct app *app, struct split_files *files, const struct 
 		files->paths[i] = app_numbered(output, i + 1);
 		if (!files->paths[i])
 			return app_error(app, OPK_EFAILED, "out of memory");
+		code = files_write(app, files->paths[i]);
+		if (code)
+			return code;
 		code = opk_build_begin(&files->writers[i], app->ctx, opk_plan_split_get(split, i),
 		                       options, files->paths[i]);
 	}
@@ -39,15 +42,8 @@ static int begin_files(struct app *app, struct split_files *files, const struct 
 /* Without the last ones the first are no set. */
 static int finish_files(struct app *app, struct split_files *files)
 {
-	size_t done = 0;
-	int code = OPK_OK;
+	int code = opk_writers_finish(files->writers, files->count);
 
-	while (!code && done < files->count) {
-		code = opk_writer_finish(files->writers[done]);
-		done += !code;
-	}
-	while (code && done > 0)
-		unlink(files->paths[--done]);
 	return code ? app_fail(app, code) : OPK_OK;
 }
 
@@ -85,6 +81,8 @@ int build_split(struct app *app, const struct opk_set *set, const struct opk_pla
 	code = begin_files(app, &files, split, options, output);
 	if (!code)
 		code = finish_files(app, &files);
+	if (!code)
+		files_note_older(output, files.count);
 	if (!code)
 		code = build_report_split(app, split, files.paths, !options->no_groups);
 	free_files(&files);

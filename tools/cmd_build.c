@@ -5,6 +5,7 @@
 #include "build_report.h"
 #include "build_split.h"
 #include "commands.h"
+#include "common/files.h"
 #include "common/plan_args.h"
 
 struct build_args {
@@ -15,7 +16,7 @@ struct build_args {
 
 static const struct option_spec specs[] = {
 	PLAN_OPTIONS(struct build_args, plan),
-	{ "availability", 0, "FILE", "counter-availability image of the target GPU", OPTION_TEXT,
+	{ "availability", 0, "FILE", "counter-availability image of the target GPU", OPTION_INPUT,
 	  offsetof(struct build_args, availability) },
 	{ "no-instances", 0, NULL, "counter data without instances: 90 times smaller, min and max nan",
 	  OPTION_FLAG, offsetof(struct build_args, no_instances) },
@@ -25,9 +26,9 @@ static const struct option_spec specs[] = {
 	  OPTION_FLAG, offsetof(struct build_args, no_groups) },
 	{ "split", 0, NULL, "write OUT-1.opk, OUT-2.opk and so on, each of at most --max-passes passes",
 	  OPTION_FLAG, offsetof(struct build_args, split) },
-	{ "raw-config", 0, "FILE", "also write the bare config image", OPTION_TEXT,
+	{ "raw-config", 0, "FILE", "also write the bare config image", OPTION_OUTPUT,
 	  offsetof(struct build_args, raw_config) },
-	{ "raw-prefix", 0, "FILE", "also write the bare counter-data prefix", OPTION_TEXT,
+	{ "raw-prefix", 0, "FILE", "also write the bare counter-data prefix", OPTION_OUTPUT,
 	  offsetof(struct build_args, raw_prefix) },
 	{ 0 },
 };
@@ -66,9 +67,14 @@ static int begin_raw_files(struct app *app, struct raw_files *files, const struc
 
 static int finish_raw_files(struct raw_files *files)
 {
-	int code = files->config ? opk_outfile_finish(files->config) : OPK_OK;
+	struct opk_outfile *all[2];
+	size_t count = 0;
 
-	return !code && files->prefix ? opk_outfile_finish(files->prefix) : code;
+	if (files->config)
+		all[count++] = files->config;
+	if (files->prefix)
+		all[count++] = files->prefix;
+	return opk_outfiles_finish(all, count);
 }
 
 /* All files or none, as far as can be seen before the first is renamed. */
@@ -128,6 +134,8 @@ static int build(struct app *app, const struct build_args *args, const struct op
 	options.no_groups = args->no_groups;
 	options.availability = how->availability;
 	options.availability_size = how->availability_size;
+	if (!args->split && files_write(app, app->output))
+		return OPK_EUSAGE;
 	return args->split ? build_split(app, set, how, &options, app->output)
 	                   : build_one(app, args, set, how, &options, app->output);
 }
@@ -198,5 +206,7 @@ const struct command build_command = {
 	.options = specs,
 	.args_size = sizeof(struct build_args),
 	.max_arguments = ANY_NUMBER,
+	.arguments = ARGUMENTS_ARE_SETS,
+	.numbers_output = true,
 	.run = run,
 };

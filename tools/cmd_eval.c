@@ -498,5 +498,6 @@ const struct command eval_command = {
 	.options = specs,
 	.args_size = sizeof(struct eval_args),
 	.max_arguments = ANY_NUMBER,
+	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run,
 };

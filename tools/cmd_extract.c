@@ -2,10 +2,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "commands.h"
+#include "common/files.h"
 
 struct extract_args {
 	const char *files[4]; /* as `kinds` */
@@ -141,37 +140,17 @@ static int choose_all(struct app *app, const struct extract_args *args, struct i
 	return code;
 }
 
-static bool is_same_file(const char *one, const char *other)
-{
-	struct stat a, b;
-
-	return !stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-/* Each image has a file of its own; names of data images differ among themselves. */
-static bool is_taken(const struct items *items, size_t i)
-{
-	if (items->items[i].kind == &kinds[DATA])
-		return false;
-	for (size_t k = 0; k < items->count; k++)
-		if (k != i && !strcmp(items->items[k].path, items->items[i].path))
-			return true;
-	return false;
-}
-
 /* Before anything is written. */
 static int check(struct app *app, const struct items *items, const struct opk_file *file)
 {
 	for (size_t i = 0; i < items->count; i++) {
-		const char *path = items->items[i].path;
 		int code = opk_file_verify(app->ctx, file, items->items[i].section);
 
 		if (code)
 			return app_fail(app, code);
-		if (is_same_file(path, app->arguments[0]))
-			return app_error(app, OPK_EUSAGE, "%s: is the container itself", path);
-		if (is_taken(items, i))
-			return app_error(app, OPK_EUSAGE, "%s: named for two images", path);
+		code = files_write(app, items->items[i].path);
+		if (code)
+			return code;
 	}
 	return OPK_OK;
 }
@@ -194,15 +173,15 @@ static int write_item(struct app *app, const struct opk_file *file, struct item 
 /* All or none. */
 static int finish_items(struct app *app, const struct items *items)
 {
-	size_t done = 0;
-	int code = OPK_OK;
+	struct opk_outfile **files = calloc(items->count, sizeof *files);
+	int code;
 
-	while (!code && done < items->count) {
-		code = opk_outfile_finish(items->items[done].out);
-		done += !code;
-	}
-	while (code && done > 0)
-		unlink(items->items[--done].path);
+	if (!files)
+		return app_error(app, OPK_EFAILED, "out of memory");
+	for (size_t i = 0; i < items->count; i++)
+		files[i] = items->items[i].out;
+	code = opk_outfiles_finish(files, items->count);
+	free(files);
 	return code ? app_fail(app, code) : OPK_OK;
 }
 
@@ -297,5 +276,7 @@ const struct command extract_command = {
 	.options = specs,
 	.args_size = sizeof(struct extract_args),
 	.max_arguments = 1,
+	.arguments = ARGUMENTS_ARE_FILES,
+	.numbers_output = true,
 	.run = run,
 };

@@ -266,5 +266,6 @@ const struct command info_command = {
 	           "the collector noted them: run, facts about machine and environment; stats, what it\n"
 	           "counted; drops, what is missing and why.",
 	.max_arguments = 1,
+	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run,
 };

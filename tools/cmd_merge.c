@@ -73,5 +73,6 @@ const struct command merge_command = {
 	.options = specs,
 	.args_size = sizeof(struct merge_args),
 	.max_arguments = ANY_NUMBER,
+	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run,
 };

@@ -14,7 +14,7 @@ struct plan_command_args {
 static const struct option_spec specs[] = {
 	PLAN_OPTIONS(struct plan_command_args, plan),
 	{ "svg", 0, "FILE", "also draw the plan: a column a pass, a row a group of counter domains",
-	  OPTION_TEXT, offsetof(struct plan_command_args, svg) },
+	  OPTION_OUTPUT, offsetof(struct plan_command_args, svg) },
 	{ 0 },
 };
 
@@ -288,5 +288,6 @@ const struct command plan_command = {
 	.options = specs,
 	.args_size = sizeof(struct plan_command_args),
 	.max_arguments = ANY_NUMBER,
+	.arguments = ARGUMENTS_ARE_SETS,
 	.run = run,
 };

@@ -50,5 +50,6 @@ const struct command recover_command = {
 	           "The table tells of each section whether it was kept; info shows the losses among the drops\n"
 	           "of OUT.opk. TORN.opk stays as it is.",
 	.max_arguments = 1,
+	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run,
 };

@@ -16,7 +16,7 @@ struct sets_args {
 
 static const struct option_spec specs[] = {
 	{ "check", 0, "SET", "check this set: its form, and its metrics on the chips it claims",
-	  OPTION_TEXT, offsetof(struct sets_args, check) },
+	  OPTION_INPUT, offsetof(struct sets_args, check) },
 	{ "chip", 0, "CHIP", "check it on this chip instead; several have commas between", OPTION_LIST,
 	  offsetof(struct sets_args, chips) },
 	PARAM_OPTION(struct sets_args, params),
@@ -25,7 +25,7 @@ static const struct option_spec specs[] = {
 	{ "yaml", 0, NULL, "with --single-pass CHIP SET: as a metric set", OPTION_FLAG,
 	  offsetof(struct sets_args, yaml) },
 	{ "import", 0, "FILE", "make a metric set of a section file of Nsight Compute or a list of names",
-	  OPTION_TEXT, offsetof(struct sets_args, import) },
+	  OPTION_INPUT, offsetof(struct sets_args, import) },
 	{ 0 },
 };
 
@@ -276,5 +276,6 @@ const struct command sets_command = {
 	.options = specs,
 	.args_size = sizeof(struct sets_args),
 	.max_arguments = ANY_NUMBER,
+	.arguments = ARGUMENTS_ARE_SETS,
 	.run = run,
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "common/files.h"
 #include "common/image_args.h"
 #include "range_facts.h"
 
@@ -91,13 +92,19 @@ static int write_parts(struct app *app, struct opk_split *split, const char *by)
 {
 	size_t count = opk_split_count(split);
 	char **paths = name_parts(app->output, count);
-	int code;
+	int code = OPK_OK;
 
 	if (!paths)
 		return app_error(app, OPK_EFAILED, "out of memory");
-	code = opk_split_write(app->ctx, split, (const char *const *)paths);
-	app_progress_end();
-	code = code ? app_fail(app, code) : report(app, split, by, paths);
+	for (size_t i = 0; !code && i < count; i++)
+		code = files_write(app, paths[i]);
+	if (!code) {
+		code = opk_split_write(app->ctx, split, (const char *const *)paths);
+		app_progress_end();
+		if (!code)
+			files_note_older(app->output, count);
+		code = code ? app_fail(app, code) : report(app, split, by, paths);
+	}
 	free_paths(paths, count);
 	return code;
 }
@@ -133,7 +140,8 @@ const struct command split_command = {
 	.details = "OUT-1.opk, OUT-2.opk and so on get the ranges that share a key: name, kernel, shape\n"
 	           "(grid, block, shared memory), nvtx, device or rank, or several with ',' between. By\n"
 	           "segment, each part is one counter data image; by a number, each has so many ranges,\n"
-	           "in order. Each is a whole recording, of at most 500; all are written or none. Values\n"
+	           "in order. Each is a whole recording, of at most 500; all are written or none. Files of\n"
+	           "these names are replaced; a note tells of higher numbers from before. Values\n"
 	           "are the same bit for bit. What the collector counted goes into the first, so that\n"
 	           "merge has it once.\n"
 	           "\n"
@@ -143,5 +151,7 @@ const struct command split_command = {
 	.options = specs,
 	.args_size = sizeof(struct split_args),
 	.max_arguments = 1,
+	.arguments = ARGUMENTS_ARE_FILES,
+	.numbers_output = true,
 	.run = run,
 };

@@ -90,5 +90,6 @@ const struct command trim_command = {
 	.options = specs,
 	.args_size = sizeof(struct trim_args),
 	.max_arguments = 1,
+	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run,
 };

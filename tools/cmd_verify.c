@@ -114,5 +114,6 @@ const struct command verify_command = {
 	.options = specs,
 	.args_size = sizeof(struct verify_args),
 	.max_arguments = ANY_NUMBER,
+	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run,
 };

@@ -52,8 +52,8 @@ static int run(const struct command *command, int argc, char **argv)
 		code = app_open(&app);
 		if (!code)
 			code = command->run(&app, args);
-		app_close(&app);
 	}
+	app_close(&app);
 	free(args);
 	return code;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/files.h"
+
 static int write_file(struct app *app, const char *path, const char *text)
 {
 	struct opk_outfile *file = NULL;
@@ -36,6 +38,20 @@ static char *beside(const char *path, const char *suffix)
 	char *out;
 
 	return asprintf(&out, "%.*s%s%s", (int)stem, path, suffix, path + stem) < 0 ? NULL : out;
+}
+
+/* Before the first is written. */
+static int check_others(struct app *app, const struct opk_set_import *import)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 1; !code && app->output && i < opk_set_import_count(import); i++) {
+		char *path = beside(app->output, opk_set_import_get(import, i)->suffix);
+
+		code = path ? files_write(app, path) : app_error(app, OPK_EFAILED, "out of memory");
+		free(path);
+	}
+	return code;
 }
 
 static int write_others(struct app *app, const struct opk_set_import *import)
@@ -77,7 +93,9 @@ int sets_import(struct app *app, const char *path)
 
 	if (code)
 		return app_fail(app, code);
-	code = write_text(app, opk_set_import_get(import, 0)->yaml);
+	code = check_others(app, import);
+	if (!code)
+		code = write_text(app, opk_set_import_get(import, 0)->yaml);
 	if (!code && app->output)
 		code = write_others(app, import);
 	if (!code)

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -72,6 +74,13 @@ int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *pa
 	return OPK_OK;
 }
 
+bool opk_is_same_file(const char *one, const char *other)
+{
+	struct stat a, b;
+
+	return !stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 /*
  * As mkstemp() makes the name, and with the mode that files have here: asking for the umask is to change it, and another
  * thread may be making a file just now.
@@ -115,21 +124,48 @@ void opk_discard_unfinished(void)
 			unlink(unfinished[i]);
 }
 
+/* Behind a long name's beginning there is no room for more than the file system takes. */
+static char *temporary_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
+	size_t length = strlen(path + folder), most = NAME_MAX - 1 - TEMPORARY_LETTERS;
+
+	return opk_printf("%.*s.XXXXXX", /* so many letters */
+	                  (int)(folder + (length < most ? length : most)), path);
+}
+
+/* A secret would be told. */
+static void refuse_mode(struct opk_newfile *file)
+{
+	int error = errno;
+
+	close(file->fd);
+	unlink(file->temporary);
+	file->fd = -1;
+	errno = error;
+}
+
 int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
 {
 	struct stat info;
+	bool replaces = !stat(path, &info);
 
 	*file = (struct opk_newfile){ .fd = -1 };
-	if (!stat(path, &info) && !S_ISREG(info.st_mode))
+	if (!replaces && errno == ENAMETOOLONG)
+		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
+	if (replaces && !S_ISREG(info.st_mode))
 		return opk_fail(ctx, OPK_EFAILED, "%s: exists and is not a regular file", path);
 	file->path = opk_strdup(path);
-	file->temporary = opk_printf("%s.XXXXXX", path); /* so many letters */
+	file->temporary = temporary_name(path);
 	if (!file->path || !file->temporary) {
 		free(opk_take(file->temporary));
 		opk_newfile_discard(file);
 		return opk_nomem(ctx, "a file name");
 	}
 	file->fd = create_temporary(file->temporary);
+	if (file->fd >= 0 && replaces && fchmod(file->fd, info.st_mode & 0777))
+		refuse_mode(file);
 	if (file->fd < 0) {
 		int code = opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
 
@@ -178,6 +214,66 @@ int opk_newfile_commit(struct opk_newfile *file, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
+static bool exchange(const struct opk_newfile *file)
+{
+#ifdef RENAME_EXCHANGE
+	return !renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE);
+#else
+	(void)file;
+	return false;
+#endif
+}
+
+/* What was there is under the temporary name then, if that can be had. */
+static bool place(struct opk_newfile *file)
+{
+	struct stat info;
+	bool exists = !stat(file->path, &info);
+
+	if (exists && !S_ISREG(info.st_mode)) {
+		errno = EISDIR;
+		return false;
+	}
+	if (exists && exchange(file)) {
+		file->placed = NEWFILE_EXCHANGED;
+		return true;
+	}
+	if (rename(file->temporary, file->path))
+		return false;
+	file->placed = exists ? NEWFILE_PUT_OVER : NEWFILE_ADDED;
+	return true;
+}
+
+static void take_back(struct opk_newfile *file)
+{
+	if (file->placed == NEWFILE_EXCHANGED)
+		exchange(file);
+	else if (file->placed == NEWFILE_ADDED)
+		unlink(file->path);
+	file->placed = NEWFILE_UNPLACED;
+}
+
+int opk_newfiles_commit(struct opk_newfile *const *files, size_t count, struct opk_ctx *ctx)
+{
+	size_t done = 0;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++)
+		if (fsync(files[i]->fd))
+			code = opk_fail_errno(ctx, OPK_EFAILED, "can't write", files[i]->path);
+	while (!code && done < count)
+		if (place(files[done]))
+			done++;
+		else
+			code = opk_fail_errno(ctx, OPK_EFAILED, "can't write", files[done]->path);
+	while (code && done > 0)
+		take_back(files[--done]);
+	/* What was replaced goes. */
+	for (size_t i = 0; !code && i < count; i++)
+		opk_newfile_discard(files[i]);
+	return code;
+}
+
 void opk_newfile_discard(struct opk_newfile *file)
 {
 	if (!file->path && !file->temporary)
@@ -221,6 +317,24 @@ int opk_outfile_write(void *data, const void *bytes, size_t size)
 	if (!outfile->code)
 		outfile->code = opk_newfile_write(&outfile->file, outfile->ctx, bytes, size);
 	return outfile->code;
+}
+
+int opk_outfiles_finish(struct opk_outfile *const *outfiles, size_t count)
+{
+	opk_autofree struct opk_newfile **files = NULL;
+	int code = OPK_OK;
+
+	if (!count)
+		return OPK_OK;
+	files = opk_alloc_array(count, sizeof *files);
+	if (!files)
+		return opk_nomem(outfiles[0]->ctx, "files");
+	for (size_t i = 0; i < count; i++) {
+		files[i] = &outfiles[i]->file;
+		if (!code)
+			code = outfiles[i]->code;
+	}
+	return code ? code : opk_newfiles_commit(files, count, outfiles[0]->ctx);
 }
 
 int opk_outfile_finish(struct opk_outfile *outfile)

@@ -10,6 +10,7 @@ struct opk_newfile {
 	char *path;
 	char *temporary;
 	int fd;
+	enum { NEWFILE_UNPLACED, NEWFILE_ADDED, NEWFILE_EXCHANGED, NEWFILE_PUT_OVER } placed;
 };
 
 int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
@@ -18,6 +19,11 @@ int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const
 int opk_newfile_write(struct opk_newfile *file, struct opk_ctx *ctx, const void *data, size_t size);
 /* fsync, rename; the temporary name is gone afterwards. */
 int opk_newfile_commit(struct opk_newfile *file, struct opk_ctx *ctx);
+/*
+ * All of them or none: where one can't be put in place, the files that the others have replaced are there again.
+ * On a file system that can't exchange two names, new ones stay where older ones were.
+ */
+int opk_newfiles_commit(struct opk_newfile *const *files, size_t count, struct opk_ctx *ctx);
 /* Removes what was not committed; safe to call twice. */
 void opk_newfile_discard(struct opk_newfile *file);
 

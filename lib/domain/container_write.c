@@ -356,19 +356,39 @@ int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stat
 	return add_text(writer, OPK_SECTION_STATS, &text, "counts");
 }
 
-int opk_writer_finish(struct opk_writer *writer)
+static int write_end(struct opk_writer *writer)
 {
 	struct opk_section section = { .type = OPK_SECTION_END, .stored_size = OPK_END_SIZE,
 		                       .plain_size = OPK_END_SIZE };
 	opk_autobuf struct opk_buf payload = { 0 };
-	int code;
 
 	opk_buf_add_u32(&payload, writer->count);
 	opk_buf_add_u32(&payload, writer->headers_crc);
 	if (payload.failed)
 		return opk_nomem(writer->ctx, "the end section");
-	code = write_section(writer, &section, payload.data);
-	if (!code)
-		code = opk_newfile_commit(&writer->file, writer->ctx);
-	return code;
+	return write_section(writer, &section, payload.data);
+}
+
+int opk_writer_finish(struct opk_writer *writer)
+{
+	int code = write_end(writer);
+
+	return code ? code : opk_newfile_commit(&writer->file, writer->ctx);
+}
+
+int opk_writers_finish(struct opk_writer *const *writers, size_t count)
+{
+	opk_autofree struct opk_newfile **files = NULL;
+	int code = OPK_OK;
+
+	if (!count)
+		return OPK_OK;
+	files = opk_alloc_array(count, sizeof *files);
+	if (!files)
+		return opk_nomem(writers[0]->ctx, "files");
+	for (size_t i = 0; !code && i < count; i++) {
+		files[i] = &writers[i]->file;
+		code = write_end(writers[i]);
+	}
+	return code ? code : opk_newfiles_commit(files, count, writers[0]->ctx);
 }

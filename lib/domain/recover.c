@@ -6,7 +6,6 @@
 #include "domain/recover.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "domain/container_scan.h"
 #include "domain/meta.h"
@@ -404,22 +403,14 @@ static int recover(struct recovery *r, const char *to)
 	return code ? code : write_all(r, to);
 }
 
-static int refuse_same(struct opk_ctx *ctx, const char *from, const char *to)
-{
-	struct stat one, other;
-
-	if (stat(from, &one) || stat(to, &other) || one.st_dev != other.st_dev
-	    || one.st_ino != other.st_ino)
-		return OPK_OK;
-	return opk_fail(ctx, OPK_EUSAGE, "%s: is the damaged file itself, which is to stay", to);
-}
-
 int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from, const char *to)
 {
 	struct recovery r = { .ctx = ctx };
 	struct opk_findings *findings = opk_alloc(sizeof *findings);
-	int code = findings ? refuse_same(ctx, from, to) : opk_nomem(ctx, "findings");
+	int code = findings ? OPK_OK : opk_nomem(ctx, "findings");
 
+	if (!code && opk_is_same_file(from, to))
+		code = opk_fail(ctx, OPK_EUSAGE, "%s: is the damaged file itself, which is to stay", to);
 	if (!code)
 		code = opk_scan_file(&r.scan, ctx, from);
 	if (!code) {

@@ -371,18 +371,15 @@ static int write_parts(struct opk_split *split, struct opk_ctx *ctx, const char 
 }
 
 /* Without the last ones the first are no whole. */
-static int finish_parts(struct opk_split *split, const char *const *paths)
+static int finish_parts(struct opk_split *split, struct opk_ctx *ctx)
 {
-	size_t done = 0;
-	int code = OPK_OK;
+	opk_autofree struct opk_writer **writers = opk_alloc_array(split->part_count, sizeof *writers);
 
-	while (!code && done < split->part_count) {
-		code = opk_writer_finish(split->parts[done].writer);
-		done += !code;
-	}
-	while (code && done > 0)
-		unlink(paths[--done]);
-	return code;
+	if (!writers)
+		return opk_nomem(ctx, "parts");
+	for (size_t i = 0; i < split->part_count; i++)
+		writers[i] = split->parts[i].writer;
+	return opk_writers_finish(writers, split->part_count);
 }
 
 int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths)
@@ -390,7 +387,7 @@ int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *co
 	int code = write_parts(split, ctx, paths);
 
 	if (!code)
-		code = finish_parts(split, paths);
+		code = finish_parts(split, ctx);
 	for (size_t i = 0; i < split->part_count; i++) {
 		opk_writer_free(split->parts[i].writer);
 		split->parts[i].writer = NULL;

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "common/pager.h"
 
 /* Files have their say in these: no terminal shall obey them. */
@@ -150,6 +151,8 @@ void app_close(struct app *app)
 	opk_outfile_free(app->outfile);
 	opk_ctx_free(app->ctx);
 	free(app->data_dir);
+	files_clear(&app->inputs);
+	files_clear(&app->outputs);
 }
 
 union opk_cell app_passes(int passes)

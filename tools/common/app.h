@@ -13,6 +13,8 @@ enum option_kind {
 	OPTION_NUMBER, /* uint64_t */
 	OPTION_COUNT,  /* uint64_t, from 1 on */
 	OPTION_LIST,   /* struct option_list: the option may be given again */
+	OPTION_INPUT,  /* const char *: a file that is read, or a SET */
+	OPTION_OUTPUT, /* const char *: a file that is written */
 };
 
 enum { MAX_REPEATS = 64 };
@@ -31,6 +33,11 @@ struct option_spec {
 	size_t offset;
 };
 
+struct app_files {
+	char **paths;
+	size_t count;
+};
+
 struct app {
 	const char *command;
 	char **arguments; /* what is left after the options; ends with NULL */
@@ -38,6 +45,7 @@ struct app {
 	const char *format_name;
 	enum opk_format format; /* where format_name is given */
 	const char *output;
+	struct app_files inputs, outputs; /* common/files.h */
 	const char *cuda;
 	bool no_cache;
 	bool help;
@@ -62,6 +70,8 @@ struct command {
 	const struct option_spec *options; /* ended by a NULL name */
 	size_t args_size;                  /* of the struct that options are parsed into */
 	size_t max_arguments; /* behind the options; ANY_NUMBER: no limit */
+	enum { ARGUMENTS_ARE_NAMES, ARGUMENTS_ARE_FILES, ARGUMENTS_ARE_SETS } arguments;
+	bool numbers_output; /* several files are called after -o: the command itself tells files_write() which */
 	int (*run)(struct app *app, void *args);
 };
 

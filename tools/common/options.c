@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/app.h"
+#include "common/files.h"
 
 enum { MAX_OPTIONS = 40, FIRST_CODE = 256, LEFT_WIDTH = 28 };
 
@@ -15,7 +15,7 @@ const struct option_spec common_options[] = {
 	{ "format", 0, "table|csv|json|ndjson", "how the result is written",
 	  OPTION_TEXT, offsetof(struct app, format_name) },
 	{ "output", 'o', "FILE", "where the result goes, whole or not at all; else to stdout",
-	  OPTION_TEXT, offsetof(struct app, output) },
+	  OPTION_OUTPUT, offsetof(struct app, output) },
 	{ "cuda", 0, "DIR", "look for NVIDIA's libraries in this folder only", OPTION_TEXT,
 	  offsetof(struct app, cuda) },
 	{ "no-cache", 0, NULL, "ask NVIDIA's libraries even for what the cache knows", OPTION_FLAG,
@@ -117,7 +117,12 @@ static int store(const struct option_spec *spec, void *target, const char *text)
 	case OPTION_FLAG:
 		*(bool *)field = true;
 		return OPK_OK;
+	case OPTION_OUTPUT:
+		if (!*text)
+			return app_error(NULL, OPK_EUSAGE, "--%s: the name of a file is needed", spec->name);
+		/* fall through */
 	case OPTION_TEXT:
+	case OPTION_INPUT:
 		*(const char **)field = text;
 		return OPK_OK;
 	case OPTION_LIST:
@@ -125,6 +130,11 @@ static int store(const struct option_spec *spec, void *target, const char *text)
 	default:
 		return store_number(spec, field, text);
 	}
+}
+
+static const char *const *text_of(const struct parser *parser, int i)
+{
+	return (const char *const *)((const char *)parser->targets[i] + parser->specs[i]->offset);
 }
 
 /* Of two values one would be lost without a word. */
@@ -147,6 +157,36 @@ static int unknown_option(struct app *app, const struct command *command, char *
 	                 command->name,
 	                 optopt > 0 && optopt < FIRST_CODE ? letter : argv[optind - 1],
 	                 command->name);
+}
+
+static int list_arguments(struct app *app, const struct command *command)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < app->argument_count; i++)
+		if (command->arguments == ARGUMENTS_ARE_FILES)
+			code = files_read(app, app->arguments[i]);
+		else if (command->arguments == ARGUMENTS_ARE_SETS)
+			code = files_read_set(app, app->arguments[i]);
+	return code;
+}
+
+/* Inputs first: each output is held against them. */
+static int list_files(struct app *app, const struct command *command, const struct parser *parser)
+{
+	int code = list_arguments(app, command);
+
+	for (int i = 0; !code && i < parser->count; i++)
+		if (parser->seen[i] && parser->specs[i]->kind == OPTION_INPUT)
+			code = (strcmp(parser->specs[i]->argument, "SET") ? files_read : files_read_set)(
+				app, *text_of(parser, i));
+	for (int i = 0; !code && i < parser->count; i++) {
+		const char *path = parser->specs[i]->kind == OPTION_OUTPUT ? *text_of(parser, i) : NULL;
+
+		if (path && (path != app->output || !command->numbers_output))
+			code = files_write(app, path);
+	}
+	return code;
 }
 
 int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv)
@@ -178,7 +218,7 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	if (app->argument_count > command->max_arguments)
 		return app_error(app, OPK_EUSAGE, "%s: surplus argument '%s'", command->name,
 		                 app->arguments[command->max_arguments]);
-	return OPK_OK;
+	return app->help ? OPK_OK : list_files(app, command, &parser);
 }
 
 const struct option_spec *app_option(const struct command *command, const char *word)

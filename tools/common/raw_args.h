@@ -13,11 +13,11 @@ struct raw_args {
 
 /* `member` is the struct raw_args inside the command's own struct. */
 #define RAW_OPTIONS(type, member)                                                                  \
-	{ "raw", 0, "IMAGE", "a bare counter data image", OPTION_TEXT,                             \
+	{ "raw", 0, "IMAGE", "a bare counter data image", OPTION_INPUT,                            \
 	  offsetof(type, member.image) },                                                          \
 	{ "metrics", 0, "A,B", "the full names of these metrics", OPTION_TEXT,                     \
 	  offsetof(type, member.metrics) },                                                        \
-	{ "set", 0, "SET", "the metrics of this set", OPTION_TEXT, offsetof(type, member.set) },   \
+	{ "set", 0, "SET", "the metrics of this set", OPTION_INPUT, offsetof(type, member.set) },   \
 	PARAM_OPTION(type, member.params),                                                         \
 	{ "chip", 0, "CHIP", "chip of the bare image, if it does not tell", OPTION_TEXT,           \
 	  offsetof(type, member.chip) },                                                           \

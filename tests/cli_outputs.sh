@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Where results go: never over what is read, whole or not at all, and nothing else is left there.
+. "${SOURCE:?}/tests/tap.sh"
+
+cd "$tmp" || exit 99
+
+# stays FILE ARGUMENTS...: refused before anything is done, and the file is what it was.
+stays() {
+	cp "$1" before
+	kept=$1
+	shift
+	refuses 2 "$kept: is the file that is read" "$@"
+	equal "$kept" before
+}
+
+section 'an output that is an input'
+cp "$simple" self.opk
+cp "$pm" other.opk
+ln self.opk hard.opk
+ln -s self.opk soft.opk
+stays self.opk eval self.opk -o self.opk
+stays self.opk eval other.opk self.opk -o self.opk
+stays ./self.opk eval self.opk -o ./self.opk
+stays hard.opk eval self.opk -o hard.opk
+stays soft.opk eval self.opk -o soft.opk
+stays self.opk eval self.opk --format sqlite -o self.opk
+stays self.opk verify self.opk -o self.opk
+stays self.opk info self.opk -o self.opk
+stays self.opk recover self.opk -o self.opk
+stays self.opk trim self.opk -o self.opk
+stays self.opk merge self.opk other.opk -o self.opk
+stays self.opk merge --sum name self.opk -o self.opk
+stays self.opk extract self.opk --data self.opk
+stays self.opk import --raw self.opk --metrics sm__cycles_active.sum -o self.opk
+stays self.opk import --raw other.opk --config self.opk --metrics sm__cycles_active.sum -o self.opk
+"$OFFPEAK" extract self.opk --data image >out
+stays image eval --raw image --metrics sm__cycles_active.sum -o image
+printf 'name: mine\nmetrics: [sm__cycles_active.sum]\n' >mine.yaml
+stays mine.yaml build --chip GH100 mine.yaml -o mine.yaml
+stays mine.yaml build --chip GH100 mine.yaml --raw-config mine.yaml -o out.opk
+stays mine.yaml plan --chip GH100 mine.yaml -o mine.yaml
+stays mine.yaml plan --chip GH100 mine.yaml --svg mine.yaml
+stays mine.yaml sets --check mine.yaml -o mine.yaml
+echo sm__cycles_active.sum >list
+stays list sets --import list -o list
+for file in out.opk dir; do
+	same "$file" "$(ls $file 2>/dev/null)" ''
+done
+
+section 'two outputs of one name'
+refuses 2 'named for two files' build --chip GH100 mine.yaml --raw-config a --raw-prefix ./a -o out.opk
+refuses 2 'named for two files' build --chip GH100 mine.yaml --raw-config out.opk -o ./out.opk
+refuses 2 'named for two files' plan --chip GH100 mine.yaml --svg ./a -o a
+
+section 'no name'
+refuses 2 'the name of a file is needed' eval self.opk -o ''
+refuses 2 'the name of a file is needed' extract self.opk --output ''
+refuses 2 'the name of a file is needed' plan --chip GH100 mine.yaml --svg ''
+
+section 'a name as before'
+# Names of sets are none of files.
+echo old >speed-of-light
+"$OFFPEAK" plan --chip GH100 speed-of-light -o speed-of-light >out 2>err
+same 'offpeak plan speed-of-light -o speed-of-light' "$(grep -c 'is the file' err)" 0
+
+have_cupti || { skip 'split and builds: no libcupti'; finish; }
+
+section 'parts'
+cp "$simple" q-1.opk
+stays q-1.opk split q-1.opk --by kernel -o q.opk
+same 'parts' "$(echo q-*)" q-1.opk
+works split q-1.opk --by kernel -o p.opk
+cp p-1.opk p-3.opk
+notes '^offpeak: note: p-2.opk is there from before' split q-1.opk --by 10 -o p.opk
+notes 'p-[0-9].opk is there from before' split q-1.opk --by 100 -o p.opk
+works split q-1.opk --by segment -o fresh.opk
+cp mine.yaml m-1.yaml
+stays m-1.yaml build --chip GH100 m-1.yaml --split --max-passes 1 -o m.yaml
+works build --chip GH100 mine.yaml -o out.opk
+finish
