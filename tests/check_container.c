@@ -417,6 +417,7 @@ int main(void)
 	Suite *suite = suite_create("container");
 	TCase *tests = add_case(suite, "filter");
 
+	tcase_add_checked_fixture(tests, random_restart, NULL);
 	tcase_add_test(tests, xor_is_undone);
 	tcase_add_test(tests, stride_is_found);
 	tcase_add_test(tests, no_stride_is_found);

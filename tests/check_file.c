@@ -202,18 +202,22 @@ END_TEST
 /* A full disk shows in some write; the first failure is told by finish, and nothing is replaced. */
 START_TEST(failed_write_is_told_by_finish)
 {
-	struct rlimit small = { 4, 4 };
+	static const char much[10000];
+	struct rlimit usual, small = { .rlim_cur = 8192 };
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_outfile *file;
 
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &usual), 0);
+	small.rlim_max = usual.rlim_max;
 	signal(SIGXFSZ, SIG_IGN);
 	write_old("f");
 	ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder("f")));
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-	ck_code(ctx, opk_outfile_write(file, "too long", 8), OPK_EFAILED);
+	ck_code(ctx, opk_outfile_write(file, much, sizeof much), OPK_EFAILED);
 	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "/f: can't write: File too large"));
 	ck_code(ctx, opk_outfile_write(file, "", 0), OPK_EFAILED);
 	ck_code(ctx, opk_outfile_finish(file), OPK_EFAILED);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &usual), 0);
 	opk_outfile_free(file);
 	check_content("f", "old");
 	ck_assert_uint_eq(entries(false), 1);

@@ -108,17 +108,20 @@ END_TEST
 START_TEST(full_disk_is_told)
 {
 	char path[] = "/tmp/check_output.XXXXXX";
-	struct rlimit small = { 4096, 4096 };
+	struct rlimit usual, small = { .rlim_cur = 4096 };
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_outfile *file;
 	struct opk_out *out;
 
 	close(mkstemp(path));
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &usual), 0);
+	small.rlim_max = usual.rlim_max;
 	signal(SIGXFSZ, SIG_IGN);
 	ck_ok(ctx, opk_outfile_new(&file, ctx, path));
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
 	out = new_out(ctx, OPK_CSV, opk_outfile_write, file);
 	ck_code(ctx, write_much(out), OPK_EFAILED);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &usual), 0);
 	opk_out_free(out);
 	opk_outfile_free(file);
 	unlink(path);

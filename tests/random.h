@@ -5,7 +5,14 @@
 
 #include <stdint.h>
 
-static uint64_t random_state = 88172645463325252u;
+#define RANDOM_SEED 88172645463325252u
+static uint64_t random_state = RANDOM_SEED;
+
+/* A fixture: a test has the same bytes alone and after others in one process. */
+static inline void random_restart(void)
+{
+	random_state = RANDOM_SEED;
+}
 
 static inline uint64_t random64(void)
 {
