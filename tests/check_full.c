@@ -11,6 +11,7 @@
 #include "domain/chip.h"
 #include "domain/resolve.h"
 #include "domain/where.h"
+#include "folder.h"
 #include "metric_sets.h"
 #include "real.h"
 
@@ -23,6 +24,8 @@ struct asked {
 
 static struct opk_ctx *ctx;
 static struct opk_chips *chips;
+static struct opk_set *sets[MAX_SETS]; /* the shipped ones */
+static size_t set_count;
 static char *text; /* the file, whose lines are taken apart in place */
 static struct asked *lines;
 static size_t line_count;
@@ -83,17 +86,44 @@ static bool is_asked(const struct asked *asked, const struct offer *offer)
 
 /* ---- the sets */
 
+static void load_sets(void)
+{
+	struct opk_set_list *list;
+
+	ck_ok(ctx, opk_set_list_new(&list, ctx));
+	set_count = opk_set_list_count(list);
+	ck_assert_uint_le(set_count, MAX_SETS);
+	for (size_t i = 0; i < set_count; i++)
+		ck_ok(ctx, opk_set_load(&sets[i], ctx, opk_set_list_path(list, i)));
+	opk_set_list_free(list);
+}
+
+static const struct opk_set *set_of_name(const char *name)
+{
+	for (size_t i = 0; i < set_count; i++)
+		if (!strcmp(opk_set_name(sets[i]), name))
+			return sets[i];
+	ck_abort_msg("no set %s", name);
+}
+
+/* Once, for all tests. */
 static void set_up(void)
 {
 	ctx = new_ctx();
 	free((char *)ctx->env.sets);
 	ctx->env.sets = NULL;
+	make_folder();
+	ctx->cache_dir = strdup(folder);
 	ck_ok(ctx, opk_chips_new(&chips, ctx));
+	load_sets();
 	read_lines();
 }
 
 static void tear_down(void)
 {
+	remove_folder();
+	for (size_t i = 0; i < set_count; i++)
+		opk_set_free(sets[i]);
 	free(lines);
 	free(text);
 	line_count = 0;
@@ -116,31 +146,20 @@ static void add_range_sets(struct offer *offer)
 	static const char *const names[] = { "full", "pcie", "nvlink", "c2c", "memory-soc" };
 
 	for (size_t i = 0; i < COUNT(names); i++) {
-		struct opk_set *set;
+		const struct opk_set *set = set_of_name(names[i]);
 
-		ck_ok(ctx, opk_set_find(&set, ctx, names[i]));
 		ck_assert(i || opk_set_supports(set, offer->chip));
 		if (opk_set_supports(set, offer->chip))
 			add_set(offer, set);
-		opk_set_free(set);
 	}
 }
 
 static void add_pm_sets(struct offer *offer)
 {
-	struct opk_set_list *list;
-
-	ck_ok(ctx, opk_set_list_new(&list, ctx));
-	for (size_t i = 0; i < opk_set_list_count(list); i++) {
-		struct opk_set *set;
-
-		ck_ok(ctx, opk_set_load(&set, ctx, opk_set_list_path(list, i)));
-		if (opk_set_has_profiler(set) && opk_set_profiler(set) == OPK_PROFILER_PM
-		    && opk_set_supports(set, offer->chip))
-			add_set(offer, set);
-		opk_set_free(set);
-	}
-	opk_set_list_free(list);
+	for (size_t i = 0; i < set_count; i++)
+		if (opk_set_has_profiler(sets[i]) && opk_set_profiler(sets[i]) == OPK_PROFILER_PM
+		    && opk_set_supports(sets[i], offer->chip))
+			add_set(offer, sets[i]);
 }
 
 static void clear_offer(struct offer *offer)
@@ -271,7 +290,7 @@ int main(void)
 
 	if (!have_cupti())
 		return 77;
-	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_unchecked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, ranges);
 	tcase_add_test(tests, samples);
 	tcase_add_test(tests, what_is_missing);

@@ -7,6 +7,8 @@
 # Blanks out comments, and with blank_strings=1 the insides of string literals too, line by line.
 strip='
 function strip(line,   out, c, two, i) {
+	if (!comment && line !~ /["\047\/]/)
+		return line
 	out = ""
 	for (i = 1; i <= length(line); i++) {
 		c = substr(line, i, 1)
@@ -101,11 +103,17 @@ tools*|collect*|*lib/domain/contain.c*  _exit
 collect*|*lib/base/ctx.c?opk_env_read   getenv|secure_getenv|environ
 '
 
-# Prints LINE FUNCTION WORD for every word of the rules in code, outside comments and strings.
+# In code, outside comments and strings, each word of the rules as LINE WORD ALLOWED FUNCTION.
 check_words() {
 	layer=$(layer_of "$2")
-	pattern=$(echo "$words" | awk 'NF { printf "%s%s", sep, $2; sep = "|" }')
-	awk -v blank_strings=1 -v pattern="^($pattern)\$" "$strip"'
+	echo "$words" | awk -v blank_strings=1 "$strip"'
+	NR == FNR {
+		if (NF) {
+			allowed[++rules] = $1
+			pattern[rules] = "^(" $2 ")$"
+		}
+		next
+	}
 	{
 		line = strip($0)
 		gsub(/format\(printf/, "", line)
@@ -119,18 +127,15 @@ check_words() {
 		while (match(line, /[A-Za-z_][A-Za-z_0-9]*/)) {
 			word = substr(line, RSTART, RLENGTH)
 			line = substr(line, RSTART + RLENGTH)
-			if (word ~ pattern)
-				print NR, name == "" ? "-" : name, word
+			for (i = 1; i <= rules; i++)
+				if (word ~ pattern[i])
+					print FNR, word, allowed[i], name == "" ? "-" : name
 		}
 		if ($0 ~ /^}/)
 			name = ""
-	}' "$1/$2" | while read -r number name word; do
-		echo "$words" | while read -r allowed names; do
-			[ -n "$allowed" ] || continue
-			echo "$word" | grep -Eqx -e "$names" || continue
-			eval "case '$layer $2 $name' in $allowed) ;; *)
-				echo '$2:$number: $layer may not use $word' ;; esac"
-		done
+	}' - "$1/$2" | while read -r number word allowed name; do
+		eval "case '$layer $2 $name' in $allowed) ;; *)
+			echo '$2:$number: $layer may not use $word' ;; esac"
 	done
 }
 
