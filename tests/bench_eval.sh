@@ -88,6 +88,13 @@ compare 'as many images without instances, all cores' "$noinst" 'plain loop, wit
 awk -v a="$noinst" -v b="$loop" -v l="$load" \
 	'BEGIN { printf "  the same less loading the libraries: %.1f times as fast\n", (b - l) / (a - l) }'
 
+# A recording of each rank of a large job, or one of them all.
+mkdir "$tmp/ranks"
+for i in $(seq 1000); do cp "$recordings/gh100-simple.opk" "$tmp/ranks/$i.opk"; done
+"$OFFPEAK" merge -o "$tmp/ranks.opk" "$tmp"/ranks/*.opk >/dev/null
+compare 'eval of 1,000 files' "$(seconds 3 "$OFFPEAK" eval "$tmp"/ranks/*.opk)" 'the same, merged into one' \
+	"$(seconds 3 "$OFFPEAK" eval "$tmp/ranks.opk")"
+
 # One of a thousand images has another kernel.
 simple=$recordings/gh100-simple.opk
 "$OFFPEAK" extract "$simple" --data "$tmp/image" >/dev/null
