@@ -217,6 +217,30 @@ lines_are 1
 asks none.db 'SELECT count(*) FROM metrics'
 same "$last" "$(tail -n 1 out)" 7
 
+section 'eval: derived metrics with their units, in every format'
+roofline=$recordings/gh100-roofline.opk
+set -- "$roofline" --where 'kernel=*fma*' --columns metric,unit,value,flop,dram_intensity,tensor_fp64
+works eval "$@" --layout long
+header_is metric,unit,value
+lines_are 4
+out_has '^flop,flop,872415232$'
+out_has '^dram_intensity,flop/byte,[0-9.]*$'
+out_has '^tensor_fp64,math_ops,0$'
+sed 1d out >rows.csv
+works eval "$@" --layout long --format ndjson
+sed 's/^{"metric":"//; s/","unit":"/,/; s/","value":/,/; s/}$//' out >rows.ndjson
+equal rows.ndjson rows.csv
+works eval "$@" --layout long --format json
+json '[(r["metric"], r["unit"]) for r in j] == [("flop", "flop"), ("dram_intensity", "flop/byte"), ("tensor_fp64", "math_ops")]'
+works eval "$@" --layout long --format table
+out_has '^flop *flop *872415232'
+works eval "$roofline" --where 'kernel=*fma*' --columns flop,dram_intensity,tensor_fp64 -o derived.db
+asks derived.db 'SELECT metric, unit, value FROM long ORDER BY position'
+sed 1d out | sed 's/\.0$//' >rows.db
+equal rows.db rows.csv
+asks derived.db 'SELECT count(*) FROM metrics WHERE type = '"'derived' AND formula IS NOT NULL AND description IS NOT NULL"
+same "$last" "$(tail -n 1 out)" 2
+
 section 'eval: the file of a database'
 fresh
 works eval "$simple" --format sqlite -o dir/values

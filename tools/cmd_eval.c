@@ -119,9 +119,6 @@ static int check_aggregate(struct app *app, const struct eval_args *args, const 
 		                 "--allow-incomplete");
 	if (rows->to_database)
 		return app_error(app, OPK_EUSAGE, "eval: --aggregate writes table, csv, json or ndjson, no database");
-	if (args->columns || args->where.count)
-		return app_error(app, OPK_EUSAGE, "eval: --aggregate has its own columns, and takes all ranges: no "
-		                 "--columns or --where");
 	if (args->first_sample && !strcmp(args->first_sample, "mark"))
 		return app_error(app, OPK_EUSAGE, "eval: --aggregate with --first-sample keep or drop");
 	return OPK_OK;
@@ -322,7 +319,7 @@ static int look_at(struct app *app, struct eval_input *input, struct eval_rows *
 
 	if (!code)
 		code = find_devices(app, input, rows);
-	if (!code && *meta->join && !single && !rows->aggregated)
+	if (!code && *meta->join && !single && !rows->shape.aggregated)
 		code = opk_join_new(&input->join, app->ctx, input->evaluation, NULL);
 	if (code)
 		return app_fail(app, code);
@@ -372,7 +369,7 @@ static int eval_all(struct app *app, const struct eval_args *args,
 		code = args->raw.image ? eval_raw(app, inputs, args->raw.image, options)
 		                       : eval_recordings(app, inputs, count, rows, options, single);
 	if (!code && args->aggregate) {
-		code = eval_aggregate(app, inputs, count, args->aggregate,
+		code = eval_aggregate(app, inputs, count, rows, args->aggregate,
 		                      args->first_sample && rows->shape.first_sample == FIRST_KEEP,
 		                      options->timeout_s);
 		free_inputs(inputs, count);
@@ -416,7 +413,7 @@ static int run(struct app *app, void *data)
 		code = check_args(app, args, &rows);
 	if (!code)
 		code = check_aggregate(app, args, &rows, single);
-	rows.aggregated = args->aggregate != NULL;
+	rows.shape.aggregated = args->aggregate != NULL;
 	if (!code)
 		code = raw_eval_options(app, &args->raw, &options, &metrics);
 	if (!code)
@@ -488,7 +485,9 @@ const struct command eval_command = {
 	           "(nan). min, max and percentiles are of the ranges' own values, interpolated between two\n"
 	           "of them. Derived metrics are computed of sums, or of means where groups of metrics have\n"
 	           "different counts. PM samples aggregate by device, without the first one; --first-sample\n"
-	           "keep keeps it. It takes all ranges: no --where or --columns, and no database.\n"
+	           "keep keeps it. --where tells which ranges there are groups of, --columns which metrics\n"
+	           "have rows and what these tell: metric and unit follow where they are not named, and all\n"
+	           "statistics where none is. It writes no database.\n"
 	           "\n"
 	           "Values are base units with 17 digits; nan is what CUPTI could not compute. A\n"
 	           "recording's checksums are verified first. NVIDIA's code sees images in child processes\n"

@@ -4,35 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregate_columns.h"
 #include "common/image_args.h"
-#include "range_facts.h"
-
-static const struct opk_column values[] = {
-	{ "metric", OPK_CELL_STRING }, { "unit", OPK_CELL_STRING }, { "count", OPK_CELL_UINT },
-	{ "sum", OPK_CELL_DOUBLE },    { "mean", OPK_CELL_DOUBLE }, { "min", OPK_CELL_DOUBLE },
-	{ "max", OPK_CELL_DOUBLE },    { "p50", OPK_CELL_DOUBLE },  { "p90", OPK_CELL_DOUBLE },
-	{ "p99", OPK_CELL_DOUBLE },
-};
-enum { VALUES = sizeof values / sizeof *values, COLUMNS = 4 + OPK_FACT_COUNT + VALUES };
 
 struct aggregates {
 	struct app *app;
 	const struct eval_input *inputs;
 	struct opk_aggregate **items; /* one an input */
 	size_t count;
-	struct range_facts facts; /* of the groups */
-	bool inflated; /* any column of any input is */
-	struct opk_column columns[COLUMNS];
-	union opk_cell cells[COLUMNS];
+	struct eval_shape shape; /* its choice is borrowed */
+	struct aggregate_column columns[AGGREGATE_COLUMNS];
+	struct opk_column headers[AGGREGATE_COLUMNS];
+	union opk_cell cells[AGGREGATE_COLUMNS];
+	struct opk_fact_text texts[AGGREGATE_COLUMNS]; /* what cells point to */
+	size_t column_count;
 	uint64_t groups; /* printed so far */
 };
 
 static int compute(struct aggregates *a, size_t index, const struct opk_aggregate_options *options)
 {
 	const struct eval_input *input = &a->inputs[index];
-	int code = opk_aggregate_new(&a->items[index], a->app->ctx, input->evaluation, input->file,
-	                             options);
+	int code = eval_choice_check_all(a->app, &a->shape, input->evaluation, input->path);
 
+	if (code)
+		return code;
+	code = opk_aggregate_new(&a->items[index], a->app->ctx, input->evaluation, input->file, options);
 	if (code)
 		return app_fail_while(a->app, code, "can't aggregate %s", input->path);
 	if (opk_aggregate_left_out(a->items[index]))
@@ -40,63 +36,90 @@ static int compute(struct aggregates *a, size_t index, const struct opk_aggregat
 		         "keep)",
 		         input->path, (uintmax_t)opk_aggregate_left_out(a->items[index]));
 	for (size_t i = 0; i < opk_aggregate_count(a->items[index]); i++)
-		range_facts_find(&a->facts, &opk_aggregate_get(a->items[index], i)->range);
-	a->inflated |= input->inflated != NULL;
+		eval_shape_find(&a->shape, &opk_aggregate_get(a->items[index], i)->range, 1);
+	a->shape.inflated |= input->inflated != NULL;
 	return OPK_OK;
 }
 
 static int begin(struct aggregates *a)
 {
-	size_t count = 0;
 	int code;
 
-	a->columns[count++] = (struct opk_column){ "group", OPK_CELL_UINT };
-	a->columns[count++] = (struct opk_column){ "name", OPK_CELL_STRING };
-	if (a->count > 1)
-		a->columns[count++] = (struct opk_column){ "file", OPK_CELL_STRING };
-	/* Each metric has a count of its own. */
-	a->facts.shape.facts[OPK_FACT_SUMMED] = false;
-	count += range_facts_columns(&a->facts, a->columns + count);
-	for (size_t i = 0; i < VALUES; i++)
-		a->columns[count++] = values[i];
-	if (a->inflated)
-		a->columns[count++] = (struct opk_column){ "inflated", OPK_CELL_BOOL };
+	a->column_count = aggregate_columns_list(a->columns, a->headers, &a->shape);
 	code = app_begin_output(a->app, OPK_CSV);
-	return code ? code : opk_out_table(a->app->out, "groups", a->columns, count);
+	return code ? code : opk_out_table(a->app->out, "groups", a->headers, a->column_count);
 }
 
-static int print_column(struct aggregates *a, union opk_cell *cell, const struct eval_input *input,
-                        const struct opk_statistics *statistics, size_t column)
+static union opk_cell cell_of_fact(struct opk_fact_text *text, enum opk_fact fact,
+                                   const struct opk_aggregated *group)
 {
-	(cell++)->string = opk_evaluation_column(input->evaluation, column);
-	(cell++)->string = opk_evaluation_column_unit(input->evaluation, column);
-	(cell++)->uint = statistics->count;
-	(cell++)->number = statistics->sum;
-	(cell++)->number = statistics->mean;
-	(cell++)->number = statistics->min;
-	(cell++)->number = statistics->max;
-	(cell++)->number = statistics->p50;
-	(cell++)->number = statistics->p90;
-	(cell++)->number = statistics->p99;
-	if (a->inflated)
-		cell->boolean = input->inflated && input->inflated[column];
-	return opk_out_row(a->app->out, a->cells);
+	const struct opk_row row = { .name = "", .range = &group->range };
+	const struct opk_joined_row joined = { .many_streams = group->many_streams };
+
+	return opk_fact_get(text, fact, &row, &joined);
 }
 
-static int print_group(struct aggregates *a, const struct eval_input *input,
-                       const struct opk_aggregated *group)
+/* Of one metric. */
+static union opk_cell cell_of_value(enum aggregate_kind kind, const struct eval_input *input, size_t column,
+                                    const struct opk_statistics *statistics)
 {
-	size_t columns = opk_evaluation_column_count(input->evaluation);
-	union opk_cell *cell = a->cells;
-	int code = OPK_OK;
+	const double numbers[GROUP_KINDS] = {
+		[GROUP_SUM] = statistics->sum, [GROUP_MEAN] = statistics->mean,
+		[GROUP_MIN] = statistics->min, [GROUP_MAX] = statistics->max,
+		[GROUP_P50] = statistics->p50, [GROUP_P90] = statistics->p90,
+		[GROUP_P99] = statistics->p99,
+	};
 
-	(cell++)->uint = a->groups++;
-	(cell++)->string = group->name;
-	if (a->count > 1)
-		(cell++)->string = input->path;
-	cell = range_facts_fill(&a->facts, cell, &group->range, group->many_streams);
-	for (size_t i = 0; !code && i < columns; i++)
-		code = print_column(a, cell, input, &group->columns[i], i);
+	switch (kind) {
+	case GROUP_METRIC:
+		return (union opk_cell){ .string = opk_evaluation_column(input->evaluation, column) };
+	case GROUP_UNIT:
+		return (union opk_cell){ .string = opk_evaluation_column_unit(input->evaluation, column) };
+	case GROUP_COUNT:
+		return (union opk_cell){ .uint = statistics->count };
+	case GROUP_INFLATED:
+		return (union opk_cell){ .boolean = input->inflated && input->inflated[column] };
+	default:
+		return (union opk_cell){ .number = numbers[kind] };
+	}
+}
+
+static void fill(struct aggregates *a, const struct eval_input *input, const struct opk_aggregated *group,
+                 size_t column)
+{
+	for (size_t i = 0; i < a->column_count; i++) {
+		const struct aggregate_column *of = &a->columns[i];
+		union opk_cell *cell = &a->cells[i];
+
+		if (of->kind == GROUP_NUMBER)
+			cell->uint = a->groups;
+		else if (of->kind == GROUP_NAME)
+			cell->string = group->name;
+		else if (of->kind == GROUP_FILE)
+			cell->string = input->path;
+		else if (of->kind == GROUP_FACT)
+			*cell = cell_of_fact(&a->texts[i], of->fact, group);
+		else
+			*cell = cell_of_value(of->kind, input, column, &group->columns[column]);
+	}
+}
+
+static int print_input(struct aggregates *a, size_t index)
+{
+	const struct eval_input *input = &a->inputs[index];
+	size_t room = opk_evaluation_column_count(input->evaluation) + a->shape.choice.count + 1;
+	size_t *picked = calloc(room, sizeof *picked), count;
+	int code = picked ? OPK_OK : app_error(a->app, OPK_EFAILED, "out of memory");
+
+	if (code)
+		return code;
+	count = eval_choice_pick(picked, &a->shape, input->evaluation);
+	for (size_t i = 0; !code && i < opk_aggregate_count(a->items[index]); i++, a->groups++)
+		for (size_t j = 0; !code && j < count; j++) {
+			fill(a, input, opk_aggregate_get(a->items[index], i), picked[j]);
+			code = opk_out_row(a->app->out, a->cells);
+		}
+	free(picked);
 	return code;
 }
 
@@ -105,22 +128,23 @@ static int print(struct aggregates *a)
 	int code = begin(a);
 
 	for (size_t i = 0; !code && i < a->count; i++)
-		for (size_t j = 0; !code && j < opk_aggregate_count(a->items[i]); j++)
-			code = print_group(a, &a->inputs[i], opk_aggregate_get(a->items[i], j));
+		code = print_input(a, i);
 	return app_end_output(a->app, code);
 }
 
-int eval_aggregate(struct app *app, const struct eval_input *inputs, size_t count, const char *key,
-                   bool keep_first_sample, unsigned timeout_s)
+int eval_aggregate(struct app *app, const struct eval_input *inputs, size_t count, const struct eval_rows *rows,
+                   const char *key, bool keep_first_sample, unsigned timeout_s)
 {
-	struct aggregates a = { .app = app, .inputs = inputs, .count = count };
+	struct aggregates a = { .app = app, .inputs = inputs, .count = count,
+		                .shape = { .aggregated = true, .choice = rows->shape.choice,
+		                           .all_facts = rows->shape.all_facts, .file_count = count } };
 	struct image_args image_args = { .timeout = timeout_s };
 	struct opk_image_options image = image_options(&image_args, "summing range");
 	struct opk_aggregate_options options = OPK_INIT(options);
 	int code = OPK_OK;
 
 	options.key = key;
-	a.facts.shape.facts[OPK_FACT_DEVICE] = strstr(key, "device") != NULL;
+	a.shape.facts[OPK_FACT_DEVICE] = strstr(key, "device") != NULL;
 	options.keep_first_sample = keep_first_sample;
 	options.image = &image;
 	a.items = calloc(count, sizeof *a.items);
@@ -131,6 +155,8 @@ int eval_aggregate(struct app *app, const struct eval_input *inputs, size_t coun
 	app_progress_end();
 	if (!code)
 		code = print(&a);
+	if (!code && rows->filtered && !a.groups)
+		app_note("no row meets --where: there are no groups");
 	for (size_t i = 0; i < count; i++)
 		opk_aggregate_free(a.items[i]);
 	free(a.items);

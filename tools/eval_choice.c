@@ -127,12 +127,24 @@ int eval_choice_check(struct app *app, const struct eval_shape *shape, enum opk_
 		if (fixed && value)
 			return app_error(app, OPK_EUSAGE,
 			                 "--columns: in %s %s is a value and a column of every table: "
-			                 "without --columns both can be had with --layout long", path,
-			                 name);
+			                 "without --columns both can be had%s", path, name,
+			                 shape->aggregated ? "" : " with --layout long");
 		if (!fixed && !value && !(known->more && strstr(name, "__")))
 			return fail_unknown(app, shape, profiler, known, name, path);
 	}
 	return OPK_OK;
+}
+
+int eval_choice_check_all(struct app *app, const struct eval_shape *shape,
+                          const struct opk_evaluation *evaluation, const char *path)
+{
+	struct eval_known known;
+	int code = eval_known_of_evaluation(&known, app, evaluation);
+
+	if (!code)
+		code = eval_choice_check(app, shape, opk_evaluation_profiler(evaluation), &known, path);
+	eval_known_clear(&known);
+	return code;
 }
 
 size_t eval_choice_values(const char **out, const struct eval_shape *shape,

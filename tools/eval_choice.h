@@ -24,6 +24,9 @@ void eval_known_clear(struct eval_known *known);
 /* Whether each name is one column's; reports those that are none's, or two. */
 int eval_choice_check(struct app *app, const struct eval_shape *shape, enum opk_profiler profiler,
                       const struct eval_known *known, const char *path);
+/* The same over what an evaluation has. */
+int eval_choice_check_all(struct app *app, const struct eval_shape *shape,
+                          const struct opk_evaluation *evaluation, const char *path);
 /* The names that are values, borrowed; `out` has room for all. */
 size_t eval_choice_values(const char **out, const struct eval_shape *shape,
                           enum opk_profiler profiler);

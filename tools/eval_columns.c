@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+#include "aggregate_columns.h"
+
+_Static_assert((int)EVAL_FIXED_COLUMNS >= OPK_FACT_COUNT + 1 + (int)COLUMN_KINDS, "room for all");
+_Static_assert((int)EVAL_FIXED_COLUMNS >= (int)AGGREGATE_COLUMNS, "room for all");
+
 /* A long table's columns behind the facts. */
 static const struct opk_column long_columns[COLUMN_KINDS] = {
 	[COLUMN_METRIC] = { "metric", OPK_CELL_STRING },
@@ -83,6 +88,8 @@ bool eval_column_find(struct eval_column *column, struct opk_column *header,
 	struct opk_column its_header = file_column;
 	enum opk_fact fact;
 
+	if (shape->aggregated)
+		return aggregate_column_find(NULL, header, name);
 	/* In a long table launches are those of a value. */
 	for (enum eval_column_kind kind = COLUMN_METRIC; shape->long_layout && kind < COLUMN_KINDS; kind++)
 		if (!strcmp(name, long_columns[kind].name)) {
@@ -109,6 +116,8 @@ size_t eval_columns_fixed(const char *out[EVAL_FIXED_COLUMNS], const struct eval
 {
 	size_t count = 0;
 
+	if (shape->aggregated)
+		return aggregate_columns_fixed(out);
 	out[count++] = file_column.name;
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++)
 		if (opk_fact_column(fact, profiler))

@@ -36,6 +36,7 @@ struct eval_choice {
 /* What columns depend on. */
 struct eval_shape {
 	bool long_layout; /* and a table: a database has both layouts */
+	bool aggregated;  /* rows of groups instead, see aggregate_columns.h */
 	struct eval_choice choice;
 	bool all_facts; /* asked for; else those that everybody wants */
 	enum first_sample first_sample;
@@ -56,7 +57,7 @@ bool eval_column_find(struct eval_column *column, struct opk_column *header,
                       const struct eval_shape *shape, enum opk_profiler profiler,
                       const char *name);
 /* All their names; returns how many. */
-enum { EVAL_FIXED_COLUMNS = OPK_FACT_COUNT + 1 + COLUMN_KINDS };
+enum { EVAL_FIXED_COLUMNS = OPK_FACT_COUNT + 20 };
 size_t eval_columns_fixed(const char *out[EVAL_FIXED_COLUMNS], const struct eval_shape *shape,
                           enum opk_profiler profiler);
 /* As many columns as there are at most. */

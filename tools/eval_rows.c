@@ -145,23 +145,9 @@ static int check_fit(const struct eval_rows *rows, struct app *app, const struct
 	return OPK_OK;
 }
 
-static int check_choice(const struct eval_rows *rows, struct app *app,
-                        const struct eval_input *input)
-{
-	struct eval_known known;
-	int code = eval_known_of_evaluation(&known, app, input->evaluation);
-
-	if (!code)
-		code = eval_choice_check(app, &rows->shape,
-		                         opk_evaluation_profiler(input->evaluation), &known,
-		                         input->path);
-	eval_known_clear(&known);
-	return code;
-}
-
 int eval_rows_fit(struct eval_rows *rows, struct app *app, const struct eval_input *input)
 {
-	int code = check_choice(rows, app, input);
+	int code = eval_choice_check_all(app, &rows->shape, input->evaluation, input->path);
 
 	if (code)
 		return code;

@@ -17,7 +17,6 @@ struct eval_input {
 
 struct eval_rows {
 	struct eval_shape shape;
-	bool aggregated; /* no rows of ranges are wanted */
 	/* Set up by the first evaluation; the others must fit. */
 	bool begun;
 	bool filtered;    /* some rows may be left out */
