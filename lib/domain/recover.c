@@ -11,6 +11,7 @@
 #include "domain/contain.h"
 #include "domain/container_scan.h"
 #include "domain/meta.h"
+#include "domain/spool.h"
 
 /* Why something is missing, as the drops of the new file tell it. */
 enum loss {
@@ -222,9 +223,7 @@ static int count_ranges(struct opk_ctx *ctx, void *data, struct opk_child *child
 	/* More than there are bytes for is damage. */
 	if (!code && info.completed > bytes->size / 8)
 		code = OPK_EINPUT;
-	if (!code && fwrite(&info.completed, sizeof info.completed, 1, child->spool) != 1)
-		code = opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
-	return code;
+	return code ? code : opk_spool_put(ctx, child->spool, &info.completed, sizeof info.completed);
 }
 
 /* False where NVIDIA's libraries are missing or can't read it. */
