@@ -62,6 +62,7 @@ struct opk_env {
 	const char *cache;    /* XDG_CACHE_HOME */
 	const char *pager;    /* PAGER */
 	const char *no_color; /* NO_COLOR */
+	const char *tmpdir;   /* TMPDIR: folder of temporary files, which the library does look at; else /tmp */
 };
 
 /* Fills *env with pointers into the process environment. */

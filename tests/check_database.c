@@ -23,6 +23,7 @@ static const struct opk_property facts[] = {
 	{ "hostname", "node1" }, { "device.0.name", "H100" }, { "device.0.multiprocessors", "132" },
 	{ "device.0.compute_capability_major", "9" }, { "device.0.compute_capability_minor", "0" },
 	{ "device.12.name", "other" }, { "device.x", "none" },
+	{ "device.0x.name", "wrong" }, { "device.00.name", "wrong" },
 };
 static const struct opk_meta base = {
 	.kind = "recording", .chip = "FA100", .metrics = names, .metric_count = METRICS, .labels = labels,
@@ -191,7 +192,7 @@ START_TEST(all_tables)
 		{ HERE, "PRAGMA application_id", "1869638400" },
 		{ HERE, "SELECT * FROM runs",
 		  "1|t.opk|FA100|range|some set|-|-|-|3|kernel|-|-|-|-|-|1" },
-		{ HERE, "SELECT count(*), min(value) FROM run_facts", "7|0" },
+		{ HERE, "SELECT count(*), min(value) FROM run_facts", "9|0" },
 		{ HERE, "SELECT * FROM devices",
 		  "1|0|H100|-|-|132|-|-|9.0\n1|1|-|-|-|-|-|-|-\n1|12|other|-|-|-|-|-|-" },
 		{ HERE, "SELECT * FROM metrics ORDER BY id",

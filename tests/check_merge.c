@@ -92,7 +92,10 @@ START_TEST(all_sections_in_order)
 		OPK_SECTION_RANGES, OPK_SECTION_STATS,
 	};
 	static const uint64_t launches[] = { 10, 11, 20, 21 };
-	static const struct opk_property run[] = { { "env.RANK", "0" } };
+	static const struct opk_property run[] = { { "env.RANK", "0" }, { "device.0.name", "H100" }, { "hostname", "a" },
+	                                           { "driver", "570" } };
+	static const struct opk_property other_run[] = { { "driver", "570" }, { "env.RANK", "1" }, { "x", "y" },
+	                                                 { "device.0.name", "H100 NVL" } };
 	struct part part = { .images = true, .ranges = true, .times = true };
 	struct part other = part;
 	struct opk_ctx *ctx = new_ctx();
@@ -105,7 +108,13 @@ START_TEST(all_sections_in_order)
 
 	/* These may differ. */
 	part.meta.run = run;
-	part.meta.run_count = 1;
+	part.meta.run_count = COUNT(run);
+	other.meta.run = other_run;
+	other.meta.run_count = COUNT(other_run);
+	part.meta.config_hash = "crc32:00000001";
+	other.meta.config_hash = "crc32:00000002";
+	part.meta.source = "a";
+	part.meta.keep_instances = true;
 	part.meta.inflated = metric_names;
 	part.meta.inflated_count = 1;
 	other.meta.inflated = metric_names + 1;
@@ -131,7 +140,13 @@ START_TEST(all_sections_in_order)
 	ck_assert_uint_eq(stats->depth, 2);
 	ck_assert_uint_eq(stats->drops[0].count, 3);
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
+	/* What is not true of all is not told. */
 	ck_assert_uint_eq(meta->run_count, 1);
+	ck_assert_str_eq(meta->run[0].name, "driver");
+	ck_assert_str_eq(meta->run[0].value, "570");
+	ck_assert_str_eq(meta->config_hash, "");
+	ck_assert_str_eq(meta->source, "");
+	ck_assert(!meta->keep_instances);
 	ck_assert_uint_eq(meta->inflated_count, 2);
 	ck_assert_str_eq(meta->mode, "mixed");
 	ck_assert_str_eq(meta->backend, "legacy");

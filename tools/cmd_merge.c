@@ -57,7 +57,8 @@ const struct command merge_command = {
 	.summary = "make one recording of several: the ranges of all files, in order",
 	.details = "For the processes of one run, or several runs of a program with a group of the\n"
 	           "metrics each. Chip, profiler, metrics and groups must be the same; the config\n"
-	           "images and the rest of the metadata are those of the first file. --join launch\n"
+	           "images and the rest of the metadata are those of the first file, but for what is\n"
+	           "not true of all: facts about the runs that differ are left out. --join launch\n"
 	           "makes one row of the launches that have the same index in several runs. Needs no\n"
 	           "NVIDIA library.\n"
 	           "\n"

@@ -28,6 +28,7 @@ void opk_env_read(struct opk_env *env)
 		.cache = getenv("XDG_CACHE_HOME"),
 		.pager = getenv("PAGER"),
 		.no_color = getenv("NO_COLOR"),
+		.tmpdir = getenv("TMPDIR"),
 	};
 }
 
@@ -47,7 +48,8 @@ static bool copy_env(struct opk_env *to, const struct opk_env *from)
 	       && copy_setting(&to->cuda_home, from->cuda_home)
 	       && copy_setting(&to->cuda_path, from->cuda_path)
 	       && copy_setting(&to->virtual_env, from->virtual_env)
-	       && copy_setting(&to->home, from->home) && copy_setting(&to->sets, from->sets);
+	       && copy_setting(&to->home, from->home) && copy_setting(&to->sets, from->sets)
+	       && copy_setting(&to->tmpdir, from->tmpdir);
 }
 
 static void free_env(struct opk_env *env)
@@ -58,6 +60,7 @@ static void free_env(struct opk_env *env)
 	free((char *)env->virtual_env);
 	free((char *)env->home);
 	free((char *)env->sets);
+	free((char *)env->tmpdir);
 }
 
 int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *given)

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 static size_t hash(const char *text)
 {
-	uint64_t value = 14695981039346656037U;
+	uint64_t value = opk_hash(OPK_HASH_BEGIN, text, strlen(text));
 
-	for (; *text; text++)
-		value = (value ^ (uint8_t)*text) * 1099511628211U;
 	return (size_t)(value ^ (value >> 32));
 }
 

@@ -9,6 +9,7 @@
 #include "domain/columns.h"
 #include "domain/eval.h"
 #include "domain/measured.h"
+#include "domain/spool.h"
 #include "domain/statistics.h"
 #include "domain/sums.h"
 
@@ -112,8 +113,8 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 		opk_child_progress(child, i, a->sums.targets[target].slots);
 		if (count)
 			code = opk_nv_evaluate(values, ctx, host, image, size, i, names, count);
-		if (!code && count && fwrite(values, count * sizeof *values, 1, child->spool) != 1)
-			code = opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
+		if (!code)
+			code = opk_spool_put(ctx, child->spool, values, count * sizeof *values);
 	}
 	opk_nv_host_free(host);
 	return code;

@@ -15,6 +15,7 @@
 #include "adapters/deflate/deflate.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "config.h"
 
 static const char magic[] = "offpeak cache 1\n";
@@ -42,10 +43,8 @@ char *opk_cache_whom(const struct opk_ctx *ctx, const char *format, ...)
 
 static char *path_of(const struct opk_ctx *ctx, const char *kind, const char *whom)
 {
-	uint64_t hash = 14695981039346656037U;
+	uint64_t hash = opk_hash(OPK_HASH_BEGIN, whom, strlen(whom));
 
-	for (const char *c = whom; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * 1099511628211U;
 	return opk_printf("%s/%016jx.%s", ctx->cache_dir, (uintmax_t)hash, kind);
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "domain/spool.h"
 
 enum {
 	CELL = sizeof(double) + sizeof(bool),
@@ -39,11 +40,9 @@ static size_t block_size(const struct opk_column_file *file)
 
 static int put_block(struct opk_column_file *file, struct opk_ctx *ctx)
 {
-	if (!file->file)
-		file->file = tmpfile();
-	if (!file->file || fwrite(file->block, block_size(file), 1, file->file) != 1)
-		return opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
-	return OPK_OK;
+	int code = file->file ? OPK_OK : opk_spool_new(&file->file, ctx);
+
+	return code ? code : opk_spool_put(ctx, file->file, file->block, block_size(file));
 }
 
 int opk_column_file_add(struct opk_column_file *file, struct opk_ctx *ctx, const double *values,
@@ -84,7 +83,7 @@ int opk_column_file_read(double *values, bool *present, struct opk_column_file *
 	if (!part)
 		return opk_nomem(ctx, "statistics");
 	if (file->file && fflush(file->file))
-		return opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
+		return opk_spool_fail(ctx);
 	/* The last block stays in memory, full or not. */
 	for (; file->row_count - at > file->block_rows; at += file->block_rows) {
 		off_t from = (off_t)(at / file->block_rows * block_size(file) + column * size);

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/strlist.h"
 #include "domain/confine.h"
+#include "domain/spool.h"
 
 enum {
 	DEFAULT_TIMEOUT_S = 30,
@@ -166,8 +167,7 @@ static void run(void *data)
 	opk_clear_errors(task->ctx);
 	code = task->work(task->ctx, task->data, child);
 	if (!code && fflush(child->spool))
-		code = opk_fail(task->ctx, OPK_EFAILED, "can't write a temporary file: %s",
-		                strerror(errno));
+		code = opk_spool_fail(task->ctx);
 	report_outcome(child, task->ctx, code);
 }
 
@@ -408,9 +408,10 @@ static int start(struct watched *child, struct opk_ctx *ctx, opk_contained_fn *w
 	struct task task = { .ctx = ctx, .work = work, .data = data };
 	int ends[2];
 
-	child->spool = tmpfile();
-	if (!child->spool || pipe2(ends, O_CLOEXEC))
-		return opk_fail(ctx, OPK_EFAILED, "no temporary file or pipe: %s%s", strerror(errno),
+	if (opk_spool_new(&child->spool, ctx))
+		return OPK_EFAILED;
+	if (pipe2(ends, O_CLOEXEC))
+		return opk_fail(ctx, OPK_EFAILED, "no pipe: %s%s", strerror(errno),
 		                errno == EMFILE ? "; raise 'ulimit -n', or merge the files first" : "");
 	child->fd = ends[0];
 	task.child = (struct opk_child){ .spool = child->spool, .reports = ends[1] };

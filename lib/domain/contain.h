@@ -63,4 +63,10 @@ int opk_contain(FILE **spool, struct opk_ctx *ctx, opk_contained_fn *work, void 
 int opk_contain_all(FILE **spools, struct opk_ctx *ctx, opk_contained_fn *work, void *const *data,
                     size_t count, const struct opk_contain_options *options);
 
+/* What fails on an image alone is the image's fault. */
+static inline int opk_blame_image(int code)
+{
+	return code == OPK_EFAILED ? OPK_EINPUT : code;
+}
+
 #endif

@@ -125,6 +125,8 @@ const char opk_database_indexes[] =
 	"		SELECT run_id, CAST(substr(name, 8) AS INTEGER) AS device,\n"
 	"			substr(name, 8 + instr(substr(name, 8), '.')) AS fact, value\n"
 	"		FROM run_facts WHERE name GLOB 'device.[0-9]*.*'\n"
+	/* "0x" and "00" are no device's number. */
+	"			AND name GLOB 'device.' || CAST(substr(name, 8) AS INTEGER) || '.*'\n"
 	"		UNION ALL SELECT DISTINCT run_id, device, NULL, NULL FROM ranges\n"
 	"		UNION ALL SELECT DISTINCT run_id, device, NULL, NULL FROM samples\n"
 	"	) WHERE device IS NOT NULL GROUP BY run_id, device;\n"

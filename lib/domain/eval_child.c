@@ -11,6 +11,7 @@
 #include "domain/eval_values.h"
 #include "domain/filter.h"
 #include "domain/measured.h"
+#include "domain/spool.h"
 
 struct work {
 	struct opk_ctx *ctx;
@@ -32,9 +33,7 @@ struct work {
 
 static int put(struct work *w, const void *data, size_t size)
 {
-	if (!size || fwrite(data, size, 1, w->child->spool) == 1)
-		return OPK_OK;
-	return opk_fail(w->ctx, OPK_EFAILED, "can't write a temporary file");
+	return opk_spool_put(w->ctx, w->child->spool, data, size);
 }
 
 /* The unit of each metric, "" where the library can't tell. */
@@ -66,12 +65,6 @@ static int put_header(struct work *w)
 	header.unit_size = (uint32_t)units.size;
 	code = put(w, &header, sizeof header);
 	return code ? code : put(w, units.data, units.size);
-}
-
-/* What fails on an image alone is the image's fault. */
-static int blame_image(int code)
-{
-	return code == OPK_EFAILED ? OPK_EINPUT : code;
 }
 
 /* The chip that the caller or the recording names, or the image; if both are known, they agree. */
@@ -239,7 +232,7 @@ static int evaluate_row(struct work *w, const void *image, size_t size, size_t i
 	if (code == OPK_EUSAGE && check_metrics(w))
 		return OPK_EUSAGE;
 	if (code)
-		return opk_add(w->ctx, blame_image(code), "while evaluating range %zu", index);
+		return opk_add(w->ctx, opk_blame_image(code), "while evaluating range %zu", index);
 	return put_row(w, &row, name);
 }
 
@@ -282,7 +275,7 @@ static int evaluate_image(struct work *w, const void *image, size_t size,
 	int code = w->prepared ? OPK_OK : prepare(w, image, size);
 
 	if (!code)
-		code = blame_image(opk_nv_image_info(&info, w->ctx, image, size));
+		code = opk_blame_image(opk_nv_image_info(&info, w->ctx, image, size));
 	if (code)
 		return code;
 	/* A range takes more than a word: larger numbers come from damage. */

@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "domain/container.h"
 #include "domain/eval_parts.h"
+#include "domain/spool.h"
 #include "domain/workers.h"
 
 /* What one child evaluates, and what it writes behind all of it: where in the spool each file's rows end. */
@@ -44,27 +45,28 @@ static int evaluate_share(struct opk_ctx *ctx, void *data, struct opk_child *chi
 		ends[i] = (uint64_t)ftello(child->spool);
 		child->before += opk_images_size(share->tasks[i].job.file);
 	}
-	if (!code && fwrite(ends, sizeof *ends, share->count, child->spool) != share->count)
-		code = opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
-	return code;
+	return code ? code : opk_spool_put(ctx, child->spool, ends, share->count * sizeof *ends);
 }
 
 /* ---- in the parent ---------------------------------------------------------------------- */
 
-static int copy(FILE **out, FILE *from, uint64_t size)
+/* A spool of its own for a piece of this one, from where it stands. */
+static int copy(FILE **out, struct opk_ctx *ctx, FILE *from, uint64_t size)
 {
-	opk_autofclose FILE *to = tmpfile();
+	opk_autofclose FILE *to = NULL;
 	char piece[1 << 16];
+	int code = opk_spool_new(&to, ctx);
 
-	while (to && size) {
+	while (!code && size) {
 		size_t wanted = size < sizeof piece ? (size_t)size : sizeof piece;
 
-		if (fread(piece, 1, wanted, from) != wanted || fwrite(piece, 1, wanted, to) != wanted)
-			return OPK_EFAILED;
+		code = fread(piece, 1, wanted, from) == wanted ? opk_spool_put(ctx, to, piece, wanted) : OPK_EFAILED;
 		size -= wanted;
 	}
-	if (!to || fflush(to))
-		return OPK_EFAILED;
+	if (!code && fflush(to))
+		code = opk_spool_fail(ctx);
+	if (code)
+		return code;
 	rewind(to);
 	*out = opk_take(to);
 	return OPK_OK;
@@ -84,7 +86,7 @@ static int divide_spool(struct many *m, struct share *share, FILE *spool)
 	for (size_t i = 0; !code && i < share->count; i++) {
 		FILE *own;
 
-		code = ends[i] < at ? OPK_EFAILED : copy(&own, spool, ends[i] - at);
+		code = ends[i] < at ? OPK_EFAILED : copy(&own, m->ctx, spool, ends[i] - at);
 		if (!code)
 			code = opk_eval_task_take(&share->tasks[i], m->ctx, own);
 		at = ends[i];

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "domain/contain.h"
+#include "domain/spool.h"
 
 struct work {
 	const char *expression; /* of a whole name */
@@ -86,7 +87,7 @@ static int find(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	}
 	regfree(&regex);
 	if (ferror(child->spool))
-		return opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
+		return opk_spool_fail(ctx);
 	return status == REG_ESPACE ? OPK_EINPUT : OPK_OK;
 }
 

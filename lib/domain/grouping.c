@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 
 /* ---- keys ------------------------------------------------------------------------------- */
 
@@ -47,26 +48,17 @@ int opk_key_parse(unsigned *out, struct opk_ctx *ctx, const char *text)
 	return OPK_OK;
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
-{
-	const uint8_t *bytes = data;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ bytes[i]) * 0x100000001b3;
-	return hash;
-}
-
 /* With the NUL, so that "ab","c" differs from "a","bc". */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
-	return hash_bytes(hash, text, strlen(text) + 1);
+	return opk_hash(hash, text, strlen(text) + 1);
 }
 
 #define HASH(part, member)                                                                         \
-	(key & (part) ? hash_bytes(hash, &range->member, sizeof range->member) : hash)
+	(key & (part) ? opk_hash(hash, &range->member, sizeof range->member) : hash)
 static uint64_t hash_range(unsigned key, const char *name, const struct opk_range *range)
 {
-	uint64_t hash = 0xcbf29ce484222325;
+	uint64_t hash = OPK_HASH_BEGIN;
 
 	if (key & OPK_KEY_NAME)
 		hash = hash_text(hash, name);

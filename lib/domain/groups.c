@@ -12,6 +12,7 @@
 #include "domain/contain.h"
 #include "domain/counters.h"
 #include "domain/packing.h"
+#include "domain/spool.h"
 
 /* A candidate takes two milliseconds. Behind so many, only the newest group is tried. */
 enum { MAX_CANDIDATES = 2000 };
@@ -350,7 +351,7 @@ static int pack_in_child(struct opk_ctx *ctx, void *data, struct opk_child *chil
 		return code;
 	return put_groups(child->spool, &groups)
 	               ? OPK_OK
-	               : opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
+	               : opk_spool_fail(ctx);
 }
 
 /* `count` elements, of which there are between one and `most`. */

@@ -7,6 +7,7 @@
 #include "domain/container.h"
 #include "domain/eval.h"
 #include "domain/meta.h"
+#include "domain/spool.h"
 
 /* In the child: how many passes does the config image have? Damaged ones crash. */
 static int count_passes(struct opk_ctx *ctx, void *data, struct opk_child *child)
@@ -17,9 +18,7 @@ static int count_passes(struct opk_ctx *ctx, void *data, struct opk_child *child
 	int code = config ? opk_nv_passes(&passes, ctx, config, options->config_size)
 	                  : opk_nomem(ctx, "a config image");
 
-	if (!code && fwrite(&passes, sizeof passes, 1, child->spool) != 1)
-		code = opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
-	return code;
+	return code ? code : opk_spool_put(ctx, child->spool, &passes, sizeof passes);
 }
 
 static int passes_of(size_t *out, struct opk_ctx *ctx, const struct opk_import_options *options)

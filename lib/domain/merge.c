@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "domain/container.h"
 #include "domain/merge.h"
+#include "domain/merge_meta.h"
 #include "domain/meta.h"
 
 /* What an image's rows are described by, in the first part that has any. */
@@ -19,9 +20,7 @@ struct opk_merger {
 	const char *join; /* overrides the first file's; or NULL */
 	struct opk_file *first;
 	const struct opk_meta *meta; /* the first's */
-	const char **inflated;       /* of any file */
-	size_t inflated_count;
-	const char *mode, *backend;  /* of all files, or "mixed" */
+	struct opk_common_meta common; /* of all files */
 	struct tables tables;
 };
 
@@ -117,33 +116,6 @@ static int open_part(struct opk_file **out, const struct opk_meta **meta, struct
 	return OPK_OK;
 }
 
-static bool contains(const char *const *names, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
-
-/* A metric that is inflated in one part is not to be trusted in all. */
-static void add_inflated(struct opk_merger *m, const struct opk_meta *meta)
-{
-	for (size_t i = 0; i < meta->inflated_count; i++) {
-		size_t at = 0;
-
-		if (contains(m->inflated, m->inflated_count, meta->inflated[i]))
-			continue;
-		while (strcmp(m->meta->metrics[at], meta->inflated[i]))
-			at++;
-		m->inflated[m->inflated_count++] = m->meta->metrics[at];
-	}
-}
-
-static const char *common(const char *so_far, const char *one)
-{
-	return strcmp(so_far, one) ? "mixed" : so_far;
-}
-
 /* All parts are looked at before the first is copied; one at a time, since there may be many. */
 static int check_part(struct opk_merger *m, const char *path)
 {
@@ -156,11 +128,8 @@ static int check_part(struct opk_merger *m, const char *path)
 	code = check_meta(m, path, meta);
 	if (!code)
 		code = check_tables(m, file, path, meta);
-	if (!code) {
-		add_inflated(m, meta);
-		m->mode = common(m->mode, meta->mode);
-		m->backend = common(m->backend, meta->backend);
-	}
+	if (!code)
+		code = opk_common_meta_add(&m->common, m->ctx, meta);
 	opk_file_free(file);
 	return code;
 }
@@ -209,13 +178,9 @@ static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char
 
 int opk_merger_put_head(struct opk_merger *m, struct opk_writer *writer, const char *join)
 {
-	struct opk_meta meta = *m->meta;
+	struct opk_meta meta = m->common.meta;
 	int code;
 
-	meta.inflated = m->inflated;
-	meta.inflated_count = m->inflated_count;
-	meta.mode = m->mode;
-	meta.backend = m->backend;
 	if (join)
 		meta.join = join;
 	code = opk_writer_add_meta(writer, &meta);
@@ -228,11 +193,7 @@ static int check_all(struct opk_merger *m, const char *const *paths, size_t coun
 
 	if (code)
 		return code;
-	m->inflated = opk_alloc_array(m->meta->metric_count, sizeof *m->inflated);
-	if (!m->inflated)
-		return opk_nomem(m->ctx, "metadata");
-	m->mode = m->meta->mode;
-	m->backend = m->meta->backend;
+	code = opk_common_meta_begin(&m->common, m->ctx, m->meta);
 	for (size_t i = 0; !code && i < count; i++)
 		code = check_part(m, paths[i]);
 	return code;
@@ -264,8 +225,8 @@ void opk_merger_free(struct opk_merger *m)
 {
 	if (!m)
 		return;
+	opk_common_meta_clear(&m->common);
 	opk_file_free(m->first);
-	free(m->inflated);
 	free(m);
 }
 

@@ -2,17 +2,18 @@
 /* The members of the metadata that are lists: groups of metrics, inflated metrics, the run's facts. */
 #include <string.h>
 
+#include "base/index.h"
 #include "domain/meta.h"
 
-/* Inflated metrics are looked up one by one: a hostile list must not take minutes. */
 enum { MAX_PROPERTIES = 10000, MAX_INFLATED = 10000 };
 
-static bool is_metric_of(const struct opk_meta *meta, const char *name)
+/* Many are looked up: a hostile list must not take minutes. */
+static int index_metrics(struct opk_index *index, struct opk_ctx *ctx, const struct opk_meta *meta)
 {
 	for (size_t i = 0; i < meta->metric_count; i++)
-		if (!strcmp(meta->metrics[i], name))
-			return true;
-	return false;
+		if (!opk_index_add(index, meta->metrics[i], i, NULL))
+			return opk_nomem(ctx, "metadata");
+	return OPK_OK;
 }
 
 static int check_groups(struct opk_ctx *ctx, const struct opk_meta *meta)
@@ -33,16 +34,28 @@ static int check_groups(struct opk_ctx *ctx, const struct opk_meta *meta)
 	return OPK_OK;
 }
 
-int opk_meta_check_lists(struct opk_ctx *ctx, const struct opk_meta *meta)
+static int check_inflated(struct opk_ctx *ctx, const struct opk_meta *meta)
 {
-	int code;
+	opk_autoindex struct opk_index metrics = { 0 };
+	int code = OPK_OK;
 
 	if (meta->inflated_count > MAX_INFLATED)
 		return opk_fail(ctx, OPK_EUSAGE, "too many inflated metrics");
-	for (size_t i = 0; i < meta->inflated_count; i++)
-		if (!is_metric_of(meta, meta->inflated[i]))
+	if (meta->inflated_count)
+		code = index_metrics(&metrics, ctx, meta);
+	for (size_t i = 0; !code && i < meta->inflated_count; i++)
+		if (!opk_index_find(NULL, &metrics, meta->inflated[i]))
 			return opk_fail(ctx, OPK_EUSAGE, "inflated metric %s is not in the set",
 			                meta->inflated[i]);
+	return code;
+}
+
+int opk_meta_check_lists(struct opk_ctx *ctx, const struct opk_meta *meta)
+{
+	int code = check_inflated(ctx, meta);
+
+	if (code)
+		return code;
 	if (meta->run_count > MAX_PROPERTIES)
 		return opk_fail(ctx, OPK_EUSAGE, "more than %d facts about a run", MAX_PROPERTIES);
 	for (size_t i = 0; i < meta->run_count; i++)
@@ -162,6 +175,7 @@ static int read_groups(struct opk_meta_lists *lists, struct opk_meta *meta, stru
 static int read_inflated(struct opk_meta_lists *lists, struct opk_meta *meta, struct opk_ctx *ctx,
                          const struct opk_json *root)
 {
+	opk_autoindex struct opk_index metrics = { 0 };
 	const struct opk_json *list;
 	int code = opk_meta_find_list(&list, ctx, root, "inflated", OPK_JSON_ARRAY);
 
@@ -172,10 +186,13 @@ static int read_inflated(struct opk_meta_lists *lists, struct opk_meta *meta, st
 	lists->inflated = opk_alloc_array(list->count, sizeof *lists->inflated);
 	if (!lists->inflated)
 		return opk_nomem(ctx, "metadata");
+	code = index_metrics(&metrics, ctx, meta);
+	if (code)
+		return code;
 	for (size_t i = 0; i < list->count; i++) {
 		const struct opk_json *name = &list->children[i];
 
-		if (name->type != OPK_JSON_STRING || !is_metric_of(meta, name->text))
+		if (name->type != OPK_JSON_STRING || !opk_index_find(NULL, &metrics, name->text))
 			return opk_fail(ctx, OPK_EINPUT,
 			                "metadata: inflated metric %zu is not in the set", i + 1);
 		lists->inflated[i] = name->text;

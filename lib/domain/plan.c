@@ -11,6 +11,7 @@
 #include "domain/contain.h"
 #include "domain/plan_search.h"
 #include "domain/set.h"
+#include "domain/spool.h"
 
 int opk_plan_image(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
                    struct opk_nv_host *host)
@@ -171,7 +172,7 @@ static int schedule_in_child(struct opk_ctx *ctx, void *data, struct opk_child *
 	    || fwrite(&plan->metrics.count, sizeof plan->metrics.count, 1, child->spool) != 1
 	    || fwrite(&plan->config_size, sizeof plan->config_size, 1, child->spool) != 1
 	    || fwrite(plan->config, plan->config_size, 1, child->spool) != 1)
-		return opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
+		return opk_spool_fail(ctx);
 	return OPK_OK;
 }
 

@@ -73,34 +73,54 @@ void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, siz
 	opk_json_end_array(&json);
 }
 
-/* "grid":[x,y,z]; anything else leaves zeros, which mean unknown. */
-static void read_shape(uint32_t out[3], const struct opk_json *row, const char *key)
+/* A row in the making. Members that are missing, or of another type, are unknown; numbers that can't be are refused. */
+struct reader {
+	const struct opk_json *row;
+	const char *bad; /* the member that can't be */
+};
+
+static uint64_t read_number(struct reader *reader, const struct opk_json *number, const char *key, uint64_t most)
 {
-	const struct opk_json *shape = opk_json_get(row, key, OPK_JSON_ARRAY);
-	uint64_t values[3];
+	uint64_t value;
+
+	if (!number || number->type != OPK_JSON_NUMBER)
+		return 0;
+	if (opk_json_to_u64(&value, number) && value <= most)
+		return value;
+	reader->bad = key;
+	return 0;
+}
+
+static uint64_t read_u64(struct reader *reader, const char *key)
+{
+	return read_number(reader, opk_json_member(reader->row, key), key, UINT64_MAX);
+}
+
+static uint32_t read_u32(struct reader *reader, const char *key)
+{
+	return (uint32_t)read_number(reader, opk_json_member(reader->row, key), key, UINT32_MAX);
+}
+
+/* Counted from 0. */
+static int32_t read_index(struct reader *reader, const char *key)
+{
+	const struct opk_json *number = opk_json_get(reader->row, key, OPK_JSON_NUMBER);
+
+	return number ? (int32_t)read_number(reader, number, key, INT32_MAX) : -1;
+}
+
+/* "grid":[x,y,z] */
+static void read_shape(uint32_t out[3], struct reader *reader, const char *key)
+{
+	const struct opk_json *shape = opk_json_get(reader->row, key, OPK_JSON_ARRAY);
 
 	if (!shape || shape->count != 3)
 		return;
 	for (int i = 0; i < 3; i++)
-		if (!opk_json_to_u64(&values[i], &shape->children[i]) || values[i] > UINT32_MAX)
+		if (shape->children[i].type != OPK_JSON_NUMBER)
 			return;
 	for (int i = 0; i < 3; i++)
-		out[i] = (uint32_t)values[i];
-}
-
-/* What is out of range is unknown. */
-static uint32_t read_u32(const struct opk_json *row, const char *key)
-{
-	uint64_t value;
-
-	return opk_json_u64(&value, row, key) && value <= UINT32_MAX ? (uint32_t)value : 0;
-}
-
-static int32_t read_index(const struct opk_json *row, const char *key)
-{
-	uint64_t value;
-
-	return opk_json_u64(&value, row, key) && value <= INT32_MAX ? (int32_t)value : -1;
+		out[i] = (uint32_t)read_number(reader, &shape->children[i], key, UINT32_MAX);
 }
 
 static const char *keep(struct opk_range_storage *storage, const char *text)
@@ -119,28 +139,31 @@ static const char *keep(struct opk_range_storage *storage, const char *text)
 	return "";
 }
 
-static void read_row(struct opk_range *range, struct opk_range_storage *storage,
-                     const struct opk_json *row)
+/* The member that can't be, or NULL. */
+static const char *read_row(struct opk_range *range, struct opk_range_storage *storage, const struct opk_json *row)
 {
+	struct reader reader = { .row = row };
+
 	range->name = keep(storage, opk_json_string(row, "name"));
 	range->kernel = keep(storage, opk_json_string(row, "kernel"));
 	range->symbol = keep(storage, opk_json_string(row, "symbol"));
-	read_shape(range->grid, row, "grid");
-	read_shape(range->block, row, "block");
-	range->device = read_index(row, "device");
-	range->shared_bytes = read_u32(row, "shared_bytes");
-	opk_json_u64(&range->launch, row, "launch");
-	opk_json_u64(&range->start_ns, row, "start_ns");
-	opk_json_u64(&range->end_ns, row, "end_ns");
+	read_shape(range->grid, &reader, "grid");
+	read_shape(range->block, &reader, "block");
+	range->device = read_index(&reader, "device");
+	range->shared_bytes = read_u32(&reader, "shared_bytes");
+	range->launch = read_u64(&reader, "launch");
+	range->start_ns = read_u64(&reader, "start_ns");
+	range->end_ns = read_u64(&reader, "end_ns");
 	range->nvtx = keep(storage, opk_json_string(row, "nvtx"));
-	opk_json_u64(&range->stream, row, "stream");
-	opk_json_u64(&range->duration_ns, row, "duration_ns");
-	range->registers = read_u32(row, "registers");
-	range->context = read_u32(row, "context");
-	range->process = read_u32(row, "process");
-	range->group = read_u32(row, "group");
-	range->rank = read_index(row, "rank");
-	opk_json_u64(&range->count, row, "count");
+	range->stream = read_u64(&reader, "stream");
+	range->duration_ns = read_u64(&reader, "duration_ns");
+	range->registers = read_u32(&reader, "registers");
+	range->context = read_u32(&reader, "context");
+	range->process = read_u32(&reader, "process");
+	range->group = read_u32(&reader, "group");
+	range->rank = read_index(&reader, "rank");
+	range->count = read_u64(&reader, "count");
+	return reader.bad;
 }
 
 static int add_rows(struct opk_range_storage *storage, struct opk_ctx *ctx,
@@ -148,12 +171,16 @@ static int add_rows(struct opk_range_storage *storage, struct opk_ctx *ctx,
 {
 	for (size_t i = 0; i < root->count; i++) {
 		struct opk_range *range;
+		const char *bad;
 
 		if (!opk_grow(&storage->ranges, &storage->capacity, storage->count, sizeof *range))
 			return opk_nomem(ctx, "a range table");
 		range = &storage->ranges[storage->count++];
 		*range = (struct opk_range){ 0 };
-		read_row(range, storage, &root->children[i]);
+		bad = read_row(range, storage, &root->children[i]);
+		if (bad)
+			return opk_fail(ctx, OPK_EINPUT, "row %zu of the range table: member %s is out of range",
+			                i + 1, bad);
 	}
 	return storage->failed ? opk_nomem(ctx, "a range table") : OPK_OK;
 }
@@ -167,12 +194,10 @@ static int load_section(struct opk_range_storage *storage, struct opk_ctx *ctx,
 	if (code)
 		return code;
 	storage->rows[section] = root->count;
-	if (root->type == OPK_JSON_ARRAY) {
-		code = add_rows(storage, ctx, root);
-	} else {
-		opk_fail(ctx, OPK_EINPUT, "the range table is no array");
-		code = opk_file_add_place(ctx, OPK_EINPUT, file, section);
-	}
+	code = root->type == OPK_JSON_ARRAY ? add_rows(storage, ctx, root)
+	                                    : opk_fail(ctx, OPK_EINPUT, "the range table is no array");
+	if (code == OPK_EINPUT)
+		opk_file_add_place(ctx, code, file, section);
 	opk_json_free(root);
 	return code;
 }

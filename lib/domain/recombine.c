@@ -6,6 +6,7 @@
 
 #include "adapters/nv/nv.h"
 #include "domain/container.h"
+#include "domain/spool.h"
 
 enum {
 	TARGET_BYTES = 256 << 20, /* of one image: sources are read again for the next */
@@ -54,10 +55,9 @@ static int put_image(struct work *w, const void *image, size_t size)
 {
 	uint64_t stored = size;
 
-	if (fwrite(&stored, sizeof stored, 1, w->child->spool) == 1
-	    && fwrite(image, size, 1, w->child->spool) == 1)
-		return OPK_OK;
-	return opk_fail(w->ctx, OPK_EFAILED, "can't write a temporary file");
+	int code = opk_spool_put(w->ctx, w->child->spool, &stored, sizeof stored);
+
+	return code ? code : opk_spool_put(w->ctx, w->child->spool, image, size);
 }
 
 static int finish(struct work *w, size_t target, const void *image, size_t size)
@@ -66,12 +66,6 @@ static int finish(struct work *w, size_t target, const void *image, size_t size)
 
 	return job->use ? job->use(w->ctx, job->data, w->child, target, image, size)
 	                : put_image(w, image, size);
-}
-
-/* What fails on an image is the image's fault: that all calls are there, the survey has shown. */
-static int blame_image(int code)
-{
-	return code == OPK_EFAILED ? OPK_EINPUT : code;
 }
 
 static bool is_sampled(const struct work *w)
@@ -91,7 +85,7 @@ static int name_slots(struct work *w, struct opk_nv_combiner *combiner,
 		size_t slot = i;
 
 		snprintf(number, sizeof number, "%zu", i);
-		code = blame_image(opk_nv_combiner_range(&slot, w->ctx, combiner, name));
+		code = opk_blame_image(opk_nv_combiner_range(&slot, w->ctx, combiner, name));
 		if (!code && slot != i)
 			code = opk_fail(w->ctx, OPK_EINPUT, "two ranges of one image are called '%s'",
 			                name);
@@ -110,9 +104,9 @@ static int add_moves(struct work *w, struct opk_nv_combiner *combiner,
 		opk_child_progress(w->child, w->done++, w->total);
 		code = read_source(w, move->row);
 		if (!code)
-			code = blame_image(opk_nv_combiner_sum(w->ctx, combiner, move->slot,
-			                                       w->image,
-			                                       move->row - w->source->first));
+			code = opk_blame_image(opk_nv_combiner_sum(w->ctx, combiner, move->slot,
+			                                           w->image,
+			                                           move->row - w->source->first));
 	}
 	return code;
 }
@@ -127,7 +121,7 @@ static int check_image(struct work *w, const struct opk_target *target, const vo
 	if (!code && !is_sampled(w) && info.completed != target->slots)
 		return opk_fail(w->ctx, OPK_EINPUT, "PerfWorks' combiner made %zu ranges of %zu",
 		                info.completed, target->slots);
-	return blame_image(code);
+	return opk_blame_image(code);
 }
 
 static size_t longest_name(const struct opk_target *target)
@@ -152,7 +146,7 @@ static int make_image(struct work *w, size_t index)
 	if (!code)
 		code = opk_nv_combiner_new(&combiner, w->ctx, image);
 	if (code)
-		return blame_image(code);
+		return opk_blame_image(code);
 	code = name_slots(w, combiner, target);
 	if (!code)
 		code = add_moves(w, combiner, target);
@@ -165,7 +159,7 @@ static int make_image(struct work *w, size_t index)
 static int trim_image(struct work *w, size_t index)
 {
 	size_t size = w->image_size;
-	int code = blame_image(opk_nv_trim_samples(&size, w->ctx, w->image));
+	int code = opk_blame_image(opk_nv_trim_samples(&size, w->ctx, w->image));
 
 	/* It is not what was read any more. */
 	w->source = NULL;

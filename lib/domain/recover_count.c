@@ -4,6 +4,7 @@
 #include "domain/contain.h"
 #include "domain/container.h"
 #include "domain/recover.h"
+#include "domain/spool.h"
 
 struct counting {
 	const struct opk_file *file;
@@ -46,8 +47,8 @@ static int count_in_child(struct opk_ctx *ctx, void *data, struct opk_child *chi
 		code = opk_file_decode(&image, &size, ctx, counting->file, part->section, &decoder);
 		if (!code)
 			code = count_ranges(&count, ctx, image, size);
-		if (!code && fwrite(&count, sizeof count, 1, child->spool) != 1)
-			code = opk_fail(ctx, OPK_EFAILED, "can't write a temporary file");
+		if (!code)
+			code = opk_spool_put(ctx, child->spool, &count, sizeof count);
 	}
 	opk_decoder_clear(&decoder);
 	return code;

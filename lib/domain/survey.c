@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
+#include "base/hash.h"
 #include "domain/container.h"
+#include "domain/eval.h"
 #include "domain/image_rows.h"
-
-enum { MAX_NAME = 1 << 16 };
+#include "domain/spool.h"
 
 /* ---- the child -------------------------------------------------------------------------- */
 
@@ -19,25 +20,7 @@ struct work {
 
 static int put(struct work *w, const void *data, size_t size)
 {
-	if (!size || fwrite(data, size, 1, w->child->spool) == 1)
-		return OPK_OK;
-	return opk_fail(w->ctx, OPK_EFAILED, "can't write a temporary file");
-}
-
-/* What fails on an image alone is the image's fault. */
-static int blame_image(int code)
-{
-	return code == OPK_EFAILED ? OPK_EINPUT : code;
-}
-
-static uint64_t hash_of(const void *data, size_t size)
-{
-	const uint8_t *bytes = data;
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ bytes[i]) * 0x100000001b3;
-	return hash;
+	return opk_spool_put(w->ctx, w->child->spool, data, size);
 }
 
 /* An empty image of the kind tells all: it holds the counters' table and the GPU's attributes. */
@@ -52,7 +35,7 @@ static int find_layout(struct work *w, struct opk_surveyed_facts *facts, const v
 		code = opk_nv_image_like(&two, &two_size, w->ctx, image, size, 2, 1);
 	if (code)
 		return code;
-	facts->layout = hash_of(one, one_size);
+	facts->layout = opk_hash(OPK_HASH_BEGIN, one, one_size);
 	facts->slot_size = two_size - one_size;
 	return OPK_OK;
 }
@@ -78,10 +61,10 @@ static int put_names(struct work *w, const void *image, size_t size, uint64_t co
 		opk_autofree char *name = NULL;
 		uint32_t length;
 
-		code = blame_image(opk_nv_range_name(&name, w->ctx, image, size, i));
+		code = opk_blame_image(opk_nv_range_name(&name, w->ctx, image, size, i));
 		if (code)
 			break;
-		length = (uint32_t)strnlen(name, MAX_NAME);
+		length = (uint32_t)strnlen(name, OPK_MAX_RANGE_NAME);
 		code = put(w, &length, sizeof length);
 		if (!code)
 			code = put(w, name, length);
@@ -100,7 +83,7 @@ static int look_at(struct work *w, const void *image, size_t size, const struct 
 	if (!code)
 		code = find_layout(w, &facts, image, size);
 	if (code)
-		return blame_image(code);
+		return opk_blame_image(code);
 	/* What is copied would be whole, and nobody would miss the rest. Samples may have been cut short. */
 	if (meta->profiler == OPK_PROFILER_RANGE && info.completed < info.populated)
 		return opk_fail(w->ctx, OPK_EINPUT, "only %zu of %zu ranges are whole: passes are missing",
@@ -156,7 +139,7 @@ static int read_name(struct opk_survey *survey, struct opk_ctx *ctx, FILE *spool
 	uint32_t length;
 	int code = get(spool, ctx, &length, sizeof length);
 
-	if (code || length > MAX_NAME)
+	if (code || length > OPK_MAX_RANGE_NAME)
 		return code ? code : damaged(ctx);
 	name = opk_alloc(length + 1);
 	if (!name)
@@ -243,13 +226,13 @@ struct opk_contain_options opk_survey_contain(const struct opk_survey *survey,
 		.progress_data = options->progress_data,
 	};
 
-	/* As evaluation has it: for the image, and what is made of it. */
+	/* As evaluation has it: for the image, and what is made of it. One is held at a time. */
 	for (size_t i = 0; i < survey->image_count; i++) {
 		const struct opk_surveyed *surveyed = &survey->images[i];
+		uint64_t memory = 4 * surveyed->file->sections[surveyed->section].plain_size;
 
-		if (surveyed->skipped)
-			continue;
-		contain.memory += 4 * surveyed->file->sections[surveyed->section].plain_size;
+		if (!surveyed->skipped && memory > contain.memory)
+			contain.memory = memory;
 	}
 	return contain;
 }
