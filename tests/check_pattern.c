@@ -86,6 +86,42 @@ START_TEST(matches)
 }
 END_TEST
 
+/* What is sure to compile quickly needs no child, and so no time. */
+START_TEST(alone)
+{
+	static const struct {
+		struct here here;
+		const char *text;
+		int without, with; /* time */
+	} rows[] = {
+		{ HERE, "dram*", OPK_OK, OPK_OK },
+		{ HERE, "/dram__bytes(_(read|write))?\\.sum/", OPK_OK, OPK_OK },
+		{ HERE, "/dram.*/", OPK_OK, OPK_OK },
+		{ HERE, "/a(b/", OPK_EUSAGE, OPK_EUSAGE },
+		{ HERE, "/a*/", OPK_EINPUT, OPK_OK },
+		{ HERE, "/.+/", OPK_EINPUT, OPK_OK },
+		{ HERE, "/a{2}/", OPK_EINPUT, OPK_OK },
+		{ HERE, "/^a$/", OPK_EINPUT, OPK_OK },
+		{ HERE, "/[ab]/", OPK_EINPUT, OPK_OK },
+		{ HERE, "/a\\b/", OPK_EINPUT, OPK_OK },
+		{ HERE, "/[/", OPK_EINPUT, OPK_EUSAGE },
+	};
+	const struct opk_place place = { 0 };
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autoproblems struct opk_problems problems = { 0 };
+		double none = 0, seconds = OPK_EXPRESSION_SECONDS;
+		struct opk_pattern pattern;
+
+		ck_row(&rows[i], opk_pattern_init(&pattern, &problems, rows[i].text, &place), "no pattern");
+		ck_row(&rows[i], opk_pattern_check(ctx, &problems, &pattern, &place, &none) == rows[i].without, "no time");
+		ck_row(&rows[i], opk_pattern_check(ctx, &problems, &pattern, &place, &seconds) == rows[i].with, "time");
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* Whole branches of a catalog are passed over by what their names begin with. */
 START_TEST(beginnings)
 {
@@ -168,6 +204,7 @@ int main(void)
 	suite_add_tcase(suite, tests);
 	tcase_set_timeout(tests, 120);
 	tcase_add_test(tests, matches);
+	tcase_add_test(tests, alone);
 	tcase_add_test(tests, beginnings);
 	tcase_add_test(tests, no_pattern_takes_for_ever);
 #ifndef __SANITIZE_ADDRESS__

@@ -304,10 +304,10 @@ refuses 2 '--format xml' plan --chip GH100 l1 --format xml
 wanted=1 pattern='needs [0-9]+ passes' keeps_target plan --chip GH100 l1 --max-passes 1
 
 section 'sets --check'
-works sets --check "$SOURCE/data/sets/l1.yaml"
+works sets --check "$SOURCE/data/sets/roofline.yaml"
 header_is chip,passes,metrics,left_out,status
 out_has '^GH100,[0-9]+,[0-9]+,0,ok$'
-printf 'name: x\nchips: [GH100, GB202]\ninclude: [l1]\n' >two.yaml
+printf 'name: x\nchips: [GH100, GB202]\ninclude: [roofline]\n' >two.yaml
 works sets --check two.yaml --format json
 json '[row["chip"] for row in j] == ["GH100", "GB202"]'
 json 'all(row["passes"] > 0 for row in j)'
@@ -384,10 +384,10 @@ out_lacks ungrouped
 wanted=1 pattern='needs [0-9]+ passes' keeps_target build --chip GH100 roofline --max-passes 1
 wanted=2 pattern="no metric set" keeps_target build --chip GH100 no-such-set
 wanted=2 pattern='unknown chip' keeps_target build --chip GX100 l1
-wanted=1 pattern="can't create" keeps_target build --chip GH100 l1 --raw-config nowhere/config
-wanted=1 pattern="can't create" keeps_target build --chip GH100 l1 --raw-prefix nowhere/prefix
-refuses 1 "can't create" build --chip GH100 l1 -o nowhere/x.opk
-refuses 1 'not a regular file' build --chip GH100 l1 -o dir
+wanted=1 pattern="can't create" keeps_target build --chip GH100 $metric --raw-config nowhere/config
+wanted=1 pattern="can't create" keeps_target build --chip GH100 $metric --raw-prefix nowhere/prefix
+refuses 1 "can't create" build --chip GH100 $metric -o nowhere/x.opk
+refuses 1 'not a regular file' build --chip GH100 $metric -o dir
 # More metrics than PM sampling can take in its one pass: those that don't fit are named.
 many=$("$OFFPEAK" metrics GH100 --profiler pm --type counter | tail -n +2 | cut -d , -f 1 |
 	head -n 150 | sed 's/$/.sum/' | tr '\n' ,)

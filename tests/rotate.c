@@ -54,7 +54,7 @@ static void write_ranges(struct opk_writer *writer, const struct opk_range *reco
                          uint32_t group, uint32_t n)
 {
 	static struct opk_range ranges[MAX_RANGES];
-	static char names[MAX_RANGES][16];
+	static char names[MAX_RANGES][24];
 
 	for (size_t i = 0; i < count; i++) {
 		ranges[i] = recorded[i];

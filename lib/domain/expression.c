@@ -3,9 +3,11 @@
 
 #include <regex.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "domain/contain.h"
@@ -138,4 +140,41 @@ int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const
 	*names->seconds = 0;
 	return opk_fail(ctx, code, "with this the expressions of a set take more than %d seconds on a chip, or "
 	                "more than %d MB", OPK_EXPRESSION_SECONDS, OPK_EXPRESSION_MEGABYTES);
+}
+
+/* ---- without names */
+
+/* Anchors, classes and whatever repeats more than any one character are not: glibc copies nodes for them. */
+static bool is_plain(const char *expression)
+{
+	for (const char *c = expression; *c; c++)
+		if (*c == '\\' ? *++c != '.' : *c == '*' ? c == expression || c[-1] != '.'
+		                                       : !opk_in_name(*c) && !strchr(".|()?", *c))
+			return false;
+	return true;
+}
+
+static const char *no_name(void *data)
+{
+	(void)data;
+	return NULL;
+}
+
+int opk_expression_check(struct opk_ctx *ctx, const char *expression, double *seconds)
+{
+	opk_autofree char *whole = opk_printf("^(%s)$", expression);
+	opk_autofree size_t *none = NULL;
+	size_t count;
+	regex_t regex;
+	int code;
+
+	if (!whole)
+		return opk_nomem(ctx, "a regular expression");
+	if (!is_plain(expression))
+		return opk_expression_match(&none, &count, ctx, expression,
+		                            &(struct opk_names){ .next = no_name, .seconds = seconds });
+	code = compile(&regex, ctx, whole);
+	if (!code)
+		regfree(&regex);
+	return code;
 }

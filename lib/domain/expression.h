@@ -27,4 +27,7 @@ struct opk_names {
 int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const char *expression,
                          const struct opk_names *names);
 
+/* Whether it is one: as above over no names at all, but without a child where compiling is sure to be quick. */
+int opk_expression_check(struct opk_ctx *ctx, const char *expression, double *seconds);
+
 #endif

@@ -163,13 +163,15 @@ static int select_plain(struct opk_selection *out, const struct opk_pattern *pat
 	return OPK_OK;
 }
 
+/* Without names it is checked alone. */
 static int select_regex(struct opk_selection *out, struct opk_ctx *ctx, struct opk_problems *problems,
                         const struct opk_pattern *pattern, const struct opk_place *place,
                         const struct opk_names *names)
 {
 	opk_autofree char *inner = opk_strndup(pattern->text + 1, strlen(pattern->text) - 2);
-	int code = inner ? opk_expression_match(&out->numbers, &out->count, ctx, inner, names)
-	                 : OPK_ENOMEM;
+	int code = !inner        ? OPK_ENOMEM
+	           : names->next ? opk_expression_match(&out->numbers, &out->count, ctx, inner, names)
+	                         : opk_expression_check(ctx, inner, names->seconds);
 
 	if (code && code != OPK_ENOMEM)
 		opk_problems_add(problems, place, "regular expression /%.200s/: %s", inner,
@@ -199,19 +201,15 @@ void opk_selection_clear(struct opk_selection *selection)
 	*selection = (struct opk_selection){ 0 };
 }
 
-static const char *no_name(void *data)
-{
-	(void)data;
-	return NULL;
-}
-
 int opk_pattern_check(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_pattern *pattern,
                       const struct opk_place *place, double *seconds)
 {
 	opk_autoselection struct opk_selection none = { 0 };
 
-	return opk_pattern_select(&none, ctx, problems, pattern, place,
-	                          &(struct opk_names){ .next = no_name, .seconds = seconds });
+	return pattern->kind != OPK_PATTERN_REGEX
+	               ? OPK_OK
+	               : opk_pattern_select(&none, ctx, problems, pattern, place,
+	                                    &(struct opk_names){ .seconds = seconds });
 }
 
 bool opk_pattern_may_match(const struct opk_pattern *pattern, const char *beginning)
