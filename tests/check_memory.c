@@ -480,6 +480,25 @@ static const struct opk_eval_options image_options = {
 	.size = sizeof image_options, .metrics = names, .metric_count = 4,
 };
 
+static int evaluate_many(struct opk_ctx *ctx)
+{
+	struct opk_evaluation *evaluations[3] = { NULL };
+	struct opk_file *files[3] = { NULL };
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < COUNT(files); i++)
+		code = opk_file_open(&files[i], ctx, in_folder("run.opk"));
+	if (!code)
+		code = opk_eval_files(evaluations, ctx, files, COUNT(files), NULL);
+	for (size_t i = 0; i < COUNT(files); i++) {
+		if (!code)
+			code = read_rows(ctx, evaluations[i]);
+		opk_evaluation_free(evaluations[i]);
+		opk_file_free(files[i]);
+	}
+	return code;
+}
+
 static int evaluate_image(struct opk_ctx *ctx)
 {
 	struct opk_evaluation *evaluation = NULL;
@@ -656,6 +675,7 @@ static const struct family {
 	{ HERE, "build", build, false, false },
 	{ HERE, "reading containers", read_file, false, false },
 	{ HERE, "evaluation", evaluate, false, true },
+	{ HERE, "evaluation of many files", evaluate_many, false, true },
 	{ HERE, "evaluation, joined", evaluate_joined, false, true },
 	{ HERE, "evaluation of samples", evaluate_samples, false, true },
 	{ HERE, "evaluation of a set", evaluate_set, false, true },

@@ -199,6 +199,8 @@ static int evaluate_some(struct opk_evaluation **out, struct opk_ctx *ctx, struc
 	if (!code)
 		return OPK_OK;
 	forget(out, count);
+	if (code == OPK_ENOMEM)
+		return code;
 	code = evaluate_some(out, ctx, files, half, options);
 	return code ? code : evaluate_some(out + half, ctx, files + half, count - half, options);
 }
