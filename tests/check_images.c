@@ -421,6 +421,28 @@ START_TEST(crashes_are_errors)
 }
 END_TEST
 
+/* Together they fail as the first of them does alone. */
+START_TEST(many_files_that_crash)
+{
+	static const struct recording recording = { .ranges = plain };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluations[5];
+	struct opk_file *files[5];
+
+	put("in.opk", &recording);
+	for (size_t i = 0; i < COUNT(files); i++)
+		files[i] = open_file(ctx, "in.opk");
+	fake.evaluate_deed = FAKE_SEGFAULTS;
+	ck_code(ctx, opk_eval_files(evaluations, ctx, files, COUNT(files), NULL), OPK_EINPUT);
+	ck_assert_msg(told(ctx, "crashed on these bytes") && told(ctx, "in.opk"), "%s", errors_of(ctx));
+	for (size_t i = 0; i < COUNT(files); i++) {
+		ck_assert_ptr_null(evaluations[i]);
+		opk_file_free(files[i]);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* A byte of any section is not what it was: nothing of it reaches NVIDIA's code. */
 START_TEST(damage_is_found_before)
 {
@@ -524,6 +546,7 @@ int main(void)
 	tcase_add_test(tests, not_summed);
 	tcase_add_test(tests, each_call_fails);
 	tcase_add_test(tests, crashes_are_errors);
+	tcase_add_test(tests, many_files_that_crash);
 	tcase_add_test(tests, damage_is_found_before);
 	tcase_add_test(tests, missing_passes_and_rows);
 	tcase_add_test(tests, without_memory);
