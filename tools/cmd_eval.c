@@ -319,12 +319,13 @@ static int eval_all(struct app *app, const struct eval_args *args,
 {
 	size_t count = args->raw.image ? 1 : app->argument_count;
 	struct eval_input *inputs = calloc(count, sizeof *inputs);
+	struct opk_nvidia_info nvidia;
 	int code = inputs ? OPK_OK : app_error(app, OPK_EFAILED, "out of memory");
 
 	rows->shape.file_count = count;
 	/* Else each file's child opens NVIDIA's libraries anew. Where they are missing, the first file tells. */
 	if (count > 1)
-		opk_nvidia_info(&(struct opk_nvidia_info){ 0 }, app->ctx);
+		opk_nvidia_info(&nvidia, app->ctx);
 	for (size_t i = 0; !code && i < count; i++) {
 		inputs[i].path = args->raw.image ? args->raw.image : app->arguments[i];
 		code = args->raw.image ? eval_raw(app, &inputs[i], options)
