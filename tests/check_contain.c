@@ -13,9 +13,14 @@
 #include "domain/spool.h"
 #include "folder.h"
 
+/* Whether children are confined: where lines are counted they write the counts. */
 static bool has_landlock(void)
 {
+#ifdef OPK_COVERAGE
+	return false;
+#else
 	return syscall(444, NULL, (size_t)0, 1) > 0;
+#endif
 }
 
 /* ---- deeds: 0, or the errno with which it failed */
@@ -109,23 +114,23 @@ static int do_deed(struct opk_ctx *ctx, void *data, struct opk_child *child)
 START_TEST(confined)
 {
 	const struct deed *deed = &deeds[_i];
-	struct opk_ctx *ctx = new_ctx();
+	struct opk_ctx *ctx;
 	FILE *spool;
 	int result;
 
+	if (deed->refused && !has_landlock()) {
+		printf("skipped: what the kernel would refuse, line %d: no Landlock here\n", deed->here.line);
+		return;
+	}
+	ctx = new_ctx();
 	put_file("inside", "sound", 5);
 	snprintf(inside, sizeof inside, "%s", in_folder("inside"));
 	snprintf(made, sizeof made, "%s", in_folder("made"));
 	ck_ok(ctx, opk_contain(&spool, ctx, do_deed, (void *)deed, NULL));
 	ck_assert_uint_eq(fread(&result, sizeof result, 1, spool), 1);
 	fclose(spool);
-	if (has_landlock() || !deed->refused) {
-		ck_row(deed, deed->refused ? result == EACCES || result == EXDEV : !result, "errno %d",
-		       result);
-		ck_assert_uint_eq(entries(false), 1);
-	} else {
-		printf("skipped: what the kernel would refuse, line %d: no Landlock here\n", deed->here.line);
-	}
+	ck_row(deed, deed->refused ? result == EACCES || result == EXDEV : !result, "errno %d", result);
+	ck_assert_uint_eq(entries(false), 1);
 	opk_ctx_free(ctx);
 }
 END_TEST
