@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -218,6 +219,63 @@ START_TEST(allocation_beyond_the_limit)
 }
 END_TEST
 
+/* ---- a stop is no silence */
+
+/* What the child, and the process that stops it and its parent, share. */
+struct stopped {
+	pid_t child;
+	bool over;
+};
+
+static int tells_progress(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	volatile struct stopped *stopped = data;
+
+	(void)ctx;
+	stopped->child = getpid();
+	for (uint64_t i = 0; !stopped->over; i++) {
+		usleep(60000);
+		opk_child_progress(child, i, UINT64_MAX);
+	}
+	return OPK_OK;
+}
+
+/* As a terminal does it, to both; the child wakes last. */
+static void stop_both(pid_t parent, volatile struct stopped *stopped)
+{
+	while (!stopped->child)
+		usleep(1000);
+	kill(parent, SIGSTOP);
+	kill(stopped->child, SIGSTOP);
+	sleep(5);
+	kill(parent, SIGCONT);
+	usleep(300000);
+	kill(stopped->child, SIGCONT);
+	usleep(300000);
+	stopped->over = true;
+	_exit(0);
+}
+
+START_TEST(stop_is_no_silence)
+{
+	struct opk_contain_options options = { .timeout_s = 2 };
+	struct stopped *stopped = mmap(NULL, sizeof *stopped, PROT_READ | PROT_WRITE,
+	                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct opk_ctx *ctx = new_ctx();
+	pid_t parent = getpid(), pid;
+
+	ck_assert(stopped != MAP_FAILED);
+	pid = fork();
+	if (!pid)
+		stop_both(parent, stopped);
+	ck_ok(ctx, opk_contain(NULL, ctx, tells_progress, stopped, &options));
+	ck_assert(stopped->over);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	munmap(stopped, sizeof *stopped);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* ---- temporary files */
 
 static struct opk_ctx *ctx_with_tmpdir(const char *tmpdir)
@@ -335,6 +393,7 @@ int main(void)
 	tcase_add_loop_test(tests, confined, 0, COUNT(deeds));
 	tcase_add_loop_test(tests, limited, 0, 2);
 	tcase_add_test(tests, allocation_beyond_the_limit);
+	tcase_add_test(tests, stop_is_no_silence);
 	tcase_add_test(tests, spool_lies_where_told);
 	tcase_add_test(tests, spool_fails_with_reason);
 	tcase_add_test(tests, full_spool);
