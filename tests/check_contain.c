@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 
 #include "domain/contain.h"
+#include "domain/container.h"
 #include "domain/spool.h"
+#include "domain/survey.h"
 #include "folder.h"
 
 static bool has_landlock(void)
@@ -219,6 +221,20 @@ START_TEST(allocation_beyond_the_limit)
 }
 END_TEST
 
+/* Images are held one at a time. */
+START_TEST(memory_of_the_largest)
+{
+	struct opk_section sections[] = { { .plain_size = 1000 }, { .plain_size = 5000 }, { .plain_size = 3000 } };
+	struct opk_file file = { .sections = sections, .section_count = COUNT(sections) };
+	struct opk_surveyed images[] = { { .file = &file, .section = 0 }, { .file = &file, .section = 1 },
+	                                 { .file = &file, .section = 2 } };
+	struct opk_survey survey = { .images = images, .image_count = COUNT(images) };
+	struct opk_image_options options = OPK_INIT(options);
+
+	ck_assert_uint_eq(opk_survey_contain(&survey, &options).memory, 4 * 5000);
+}
+END_TEST
+
 /* ---- a stop is no silence */
 
 /* What the child, and the process that stops it and its parent, share. */
@@ -393,6 +409,7 @@ int main(void)
 	tcase_add_loop_test(tests, confined, 0, COUNT(deeds));
 	tcase_add_loop_test(tests, limited, 0, 2);
 	tcase_add_test(tests, allocation_beyond_the_limit);
+	tcase_add_test(tests, memory_of_the_largest);
 	tcase_add_test(tests, stop_is_no_silence);
 	tcase_add_test(tests, spool_lies_where_told);
 	tcase_add_test(tests, spool_fails_with_reason);
