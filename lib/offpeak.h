@@ -915,7 +915,8 @@ int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *pa
 
 /*
  * One recording of several, their ranges in order; chip, profiler and metrics must agree. Images
- * and prefix are those of the first. Needs no NVIDIA library.
+ * and prefix are those of the first, and so is what metadata say, but for what is not true of all: docs/format.md tells.
+ * Needs no NVIDIA library.
  */
 struct opk_merge_options {
 	size_t size;

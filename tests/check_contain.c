@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,7 +11,9 @@
 #include <sys/wait.h>
 
 #include "domain/contain.h"
+#include "domain/container.h"
 #include "domain/spool.h"
+#include "domain/survey.h"
 #include "folder.h"
 
 /* Whether children are confined: where lines are counted they write the counts. */
@@ -191,6 +194,7 @@ START_TEST(limited)
 }
 END_TEST
 
+#ifndef __SANITIZE_ADDRESS__
 /* An image may claim any size. */
 static int takes_much(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
@@ -206,7 +210,6 @@ static int takes_much(struct opk_ctx *ctx, void *data, struct opk_child *child)
 
 START_TEST(allocation_beyond_the_limit)
 {
-#ifndef __SANITIZE_ADDRESS__
 	struct opk_contain_options options = { .memory = 1 << 20 };
 	struct opk_ctx *ctx = new_ctx();
 	bool refused = false;
@@ -217,9 +220,78 @@ START_TEST(allocation_beyond_the_limit)
 	ck_assert(refused);
 	fclose(spool);
 	opk_ctx_free(ctx);
-#else
-	printf("skipped: limits of memory, which the sanitizer has none of\n");
+}
+END_TEST
 #endif
+
+/* Images are held one at a time. */
+START_TEST(memory_of_the_largest)
+{
+	struct opk_section sections[] = { { .plain_size = 1000 }, { .plain_size = 5000 }, { .plain_size = 3000 } };
+	struct opk_file file = { .sections = sections, .section_count = COUNT(sections) };
+	struct opk_surveyed images[] = { { .file = &file, .section = 0 }, { .file = &file, .section = 1 },
+	                                 { .file = &file, .section = 2 } };
+	struct opk_survey survey = { .images = images, .image_count = COUNT(images) };
+	struct opk_image_options options = OPK_INIT(options);
+
+	ck_assert_uint_eq(opk_survey_contain(&survey, &options).memory, 4 * 5000);
+}
+END_TEST
+
+/* ---- a stop is no silence */
+
+/* What the child, and the process that stops it and its parent, share. */
+struct stopped {
+	pid_t child;
+	bool over;
+};
+
+static int tells_progress(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	volatile struct stopped *stopped = data;
+
+	(void)ctx;
+	stopped->child = getpid();
+	for (uint64_t i = 0; !stopped->over; i++) {
+		usleep(60000);
+		opk_child_progress(child, i, UINT64_MAX);
+	}
+	return OPK_OK;
+}
+
+/* As a terminal does it, to both; the child wakes last. */
+static void stop_both(pid_t parent, volatile struct stopped *stopped)
+{
+	while (!stopped->child)
+		usleep(1000);
+	kill(parent, SIGSTOP);
+	kill(stopped->child, SIGSTOP);
+	sleep(5);
+	kill(parent, SIGCONT);
+	usleep(300000);
+	kill(stopped->child, SIGCONT);
+	usleep(300000);
+	stopped->over = true;
+	_exit(0);
+}
+
+START_TEST(stop_is_no_silence)
+{
+	struct opk_contain_options options = { .timeout_s = 2 };
+	struct stopped *stopped = mmap(NULL, sizeof *stopped, PROT_READ | PROT_WRITE,
+	                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct opk_ctx *ctx = new_ctx();
+	pid_t parent = getpid(), pid;
+
+	ck_assert(stopped != MAP_FAILED);
+	pid = fork();
+	if (!pid)
+		stop_both(parent, stopped);
+	ck_ok(ctx, opk_contain(NULL, ctx, tells_progress, stopped, &options));
+	ck_assert(stopped->over);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	munmap(stopped, sizeof *stopped);
+	opk_ctx_free(ctx);
 }
 END_TEST
 
@@ -339,7 +411,11 @@ int main(void)
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_loop_test(tests, confined, 0, COUNT(deeds));
 	tcase_add_loop_test(tests, limited, 0, 2);
+#ifndef __SANITIZE_ADDRESS__
 	tcase_add_test(tests, allocation_beyond_the_limit);
+#endif
+	tcase_add_test(tests, memory_of_the_largest);
+	tcase_add_test(tests, stop_is_no_silence);
 	tcase_add_test(tests, spool_lies_where_told);
 	tcase_add_test(tests, spool_fails_with_reason);
 	tcase_add_test(tests, full_spool);

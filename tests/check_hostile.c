@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Hostile and damaged .opk files: no damage goes unnoticed. */
 #include "containers.h"
+#include "domain/container.h"
 
 START_TEST(hostile_file_headers)
 {
@@ -117,6 +118,35 @@ START_TEST(hostile_sections)
 		opk_file_free(file);
 	}
 	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* What claims more than is ever decoded. */
+START_TEST(huge_sections)
+{
+	static const struct {
+		struct here here;
+		struct opk_section section;
+		const char *wanted; /* NULL: sound */
+	} rows[] = {
+		{ HERE, { .flags = OPK_SECTION_DEFLATED, .stored_size = (uint64_t)8 << 20,
+		          .plain_size = (uint64_t)4 << 30 }, NULL },
+		{ HERE, { .flags = OPK_SECTION_DEFLATED, .stored_size = (uint64_t)8 << 20,
+		          .plain_size = ((uint64_t)4 << 30) + 1 }, "a section of more than 4 GiB" },
+		{ HERE, { .flags = OPK_SECTION_DEFLATED, .stored_size = (uint64_t)1 << 40,
+		          .plain_size = (uint64_t)1 << 50 }, "a section of more than 4 GiB" },
+		{ HERE, { .stored_size = (uint64_t)5 << 30, .plain_size = (uint64_t)5 << 30 },
+		  "a section of more than 4 GiB" },
+		{ HERE, { .flags = OPK_SECTION_DEFLATED, .stored_size = 1 << 20, .plain_size = (uint64_t)4 << 30 },
+		  "a section claims an impossible length" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *flaw = opk_section_flaw(&rows[i].section);
+
+		ck_row(&rows[i], rows[i].wanted ? flaw && !strcmp(flaw, rows[i].wanted) : !flaw, "%s",
+		       flaw ? flaw : "sound");
+	}
 }
 END_TEST
 
@@ -393,6 +423,7 @@ int main(void)
 
 	tcase_add_test(tests, hostile_file_headers);
 	tcase_add_test(tests, hostile_sections);
+	tcase_add_test(tests, huge_sections);
 	tcase_add_test(tests, hostile_end_sections);
 	tcase_add_test(tests, hostile_payloads);
 	tcase_add_test(tests, not_a_file);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Metadata and range tables of .opk files. */
 #include <inttypes.h>
+#include <sys/resource.h>
 
 #include "containers.h"
 
@@ -280,6 +281,42 @@ START_TEST(facts_become_utf8)
 }
 END_TEST
 
+/* Looking each one up in a list took 10 s and more. */
+START_TEST(many_inflated)
+{
+	enum { COUNT_OF_METRICS = 100000, COUNT_OF_INFLATED = 10000, MOST_SECONDS = 1 };
+	static char texts[COUNT_OF_METRICS][24];
+	static const char *names[COUNT_OF_METRICS];
+	struct opk_meta meta = small_meta;
+	struct opk_ctx *ctx = new_ctx();
+	const struct opk_meta *got;
+	struct opk_writer *writer;
+	struct opk_file *file;
+	struct rusage usage;
+
+	for (int i = 0; i < COUNT_OF_METRICS; i++) {
+		snprintf(texts[i], sizeof texts[i], "unit__counter_%d.sum", i);
+		names[i] = texts[i];
+	}
+	meta.metrics = names;
+	meta.metric_count = COUNT_OF_METRICS;
+	meta.inflated = names + COUNT_OF_METRICS - COUNT_OF_INFLATED;
+	meta.inflated_count = COUNT_OF_INFLATED;
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	file = open_file(ctx);
+	ck_ok(ctx, opk_file_meta(&got, ctx, file));
+	ck_assert_uint_eq(got->inflated_count, COUNT_OF_INFLATED);
+	ck_assert_str_eq(got->inflated[COUNT_OF_INFLATED - 1], names[COUNT_OF_METRICS - 1]);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+	ck_assert_int_le(usage.ru_utime.tv_sec, MOST_SECONDS);
+}
+END_TEST
+
 START_TEST(config_hash)
 {
 	char hash[15];
@@ -465,6 +502,7 @@ int main(void)
 	tcase_add_test(tests, odd_metadata);
 	tcase_add_test(tests, refused_metadata);
 	tcase_add_test(tests, facts_become_utf8);
+	tcase_add_test(tests, many_inflated);
 	tcase_add_test(tests, config_hash);
 	tcase_add_test(tests, range_rows);
 	tcase_add_test(tests, range_tables);

@@ -64,7 +64,71 @@ echo old >speed-of-light
 "$OFFPEAK" plan --chip GH100 speed-of-light -o speed-of-light >out 2>err
 same 'offpeak plan speed-of-light -o speed-of-light' "$(grep -c 'is the file' err)" 0
 
-have_cupti || { skip 'split and builds: no libcupti'; finish; }
+section 'a signal leaves nothing'
+# started ARGUMENTS...: offpeak in the background as process $pid, whose signals are as in the foreground.
+started() {
+	if [ "$have_python" = yes ]; then
+		python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$OFFPEAK" "$@" >out 2>err </dev/null &
+	else
+		"$OFFPEAK" "$@" >out 2>err </dev/null &
+	fi
+	pid=$!
+	last="offpeak $*"
+}
+
+# ended SIGNAL NUMBER WHAT: sent when the temporary file is there; the process ends by it, and no file stays.
+ended() {
+	tap_tries=0
+	until ls dir | grep -q .; do
+		tap_tries=$((tap_tries + 1))
+		[ $tap_tries -lt 3000 ] || break
+		sleep 0.02
+	done
+	kill -s "$1" "$pid"
+	tap_code=0
+	wait "$pid" || tap_code=$?
+	same "$3, $1: exit code" "$tap_code" $((128 + $2))
+	files_are ''
+}
+
+# Many names of one file: so much work that it is not over when the signal comes.
+training=$recordings/gh100-training.opk
+many() {
+	awk -v name="$training" -v count="$1" 'BEGIN { while (count--) printf "%s ", name }'
+}
+[ "$have_python" = yes ] || skip 'INT, which the background ignores: no Python'
+for signal in HUP:1 TERM:15 INT:2; do
+	[ "$have_python" = yes ] || [ $signal != INT:2 ] || continue
+	fresh
+	# shellcheck disable=SC2046
+	started merge $(many 500) -o dir/m.opk
+	ended ${signal%:*} ${signal#*:} merge
+done
+
+section 'a file that may not grow'
+fresh
+for command in merge trim; do
+	[ $command = merge ] || have_cupti || continue
+	(
+		ulimit -f 20
+		run 1 $command "$training" -o dir/big.opk
+		err_has 'File too large'
+		[ $tap_failures = 0 ]
+	)
+	same "$command: failures" $? 0
+	files_are ''
+done
+
+have_cupti || { skip 'split, builds and evaluation: no libcupti'; finish; }
+
+section 'evaluation that a signal ends'
+# shellcheck disable=SC2046
+"$OFFPEAK" merge $(many 160) -o long.opk
+fresh
+started eval long.opk --layout long --format sqlite -o dir/values
+ended TERM 15 'eval --format sqlite'
 
 section 'parts'
 cp "$simple" q-1.opk

@@ -27,6 +27,9 @@ enum {
 	OPK_BASE_CRC_SIZE = 4,
 };
 
+/* All of a section is held in memory. */
+#define OPK_MAX_PLAIN ((uint64_t)4 << 30)
+
 /* Plain bytes that a stored one can stand for. */
 static inline uint64_t opk_section_max_ratio(uint32_t flags)
 {

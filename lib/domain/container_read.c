@@ -90,6 +90,8 @@ const char *opk_section_flaw(const struct opk_section *section)
 	if (__builtin_mul_overflow(section->stored_size, opk_section_max_ratio(section->flags), &most)
 	    || section->plain_size > most)
 		return "a section claims an impossible length";
+	if (section->plain_size > OPK_MAX_PLAIN)
+		return "a section of more than 4 GiB";
 	if (sparse ? !(section->flags & OPK_SECTION_DEFLATED)
 	                     || section->packed_size > section->stored_size * OPK_MAX_RATIO
 	           : section->packed_size || (section->flags & OPK_SECTION_BASED))

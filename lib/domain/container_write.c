@@ -193,7 +193,10 @@ static struct base *find_base(struct opk_writer *writer, size_t size)
 	return NULL;
 }
 
-/* The one of this size, or else the oldest. */
+/*
+ * The one of this size, or else the oldest. So a base is the last section of its size that is not based, and no other
+ * that happens to have the same checksum stands between it and what builds on it.
+ */
 static struct base *find_victim(struct opk_writer *writer, size_t size)
 {
 	struct base *oldest = writer->bases;
@@ -298,6 +301,9 @@ int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, s
 {
 	struct opk_section section = { .type = type, .stored_size = size, .plain_size = size };
 
+	if (size > OPK_MAX_PLAIN)
+		return opk_fail(writer->ctx, OPK_EUSAGE, "a section of %zu bytes: at most %ju are written", size,
+		                (uintmax_t)OPK_MAX_PLAIN);
 	return type == OPK_SECTION_DATA && size ? write_data(writer, &section, data, size)
 	                                        : write_deflated(writer, &section, data, size);
 }
