@@ -42,9 +42,14 @@ static void write_recording(struct opk_ctx *ctx, const struct recording *recordi
 
 	ck_ok(ctx, opk_writer_new_live(&writer, ctx, path_of()));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
-	for (size_t i = 0; i < recording->images; i++)
+	for (size_t i = 0; i < recording->images; i++) {
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
-	if (recording->range_count)
+		/* Cut off behind the second image, whose rows are missing. */
+		if (recording->incomplete && !i)
+			ck_ok(ctx, opk_writer_add_ranges(writer, recording->ranges,
+			                                 recording->range_count));
+	}
+	if (recording->range_count && !recording->incomplete)
 		ck_ok(ctx, opk_writer_add_ranges(writer, recording->ranges,
 		                                 recording->range_count));
 	if (recording->time_count) {

@@ -76,6 +76,7 @@ notes '2 columns of the set can.t be computed of one file alone, such as multipl
 	build --chip GH100 ./apart.yaml --max-passes 1 --split -o dir/apart.opk --format json
 works info dir/apart-1.opk --format json
 json '"multiplied" not in j["set_facts"][0]["columns"]'
+rm dir/apart-*.opk
 works build --chip GH100 ./apart.yaml --max-passes 2 --split -o dir/apart.opk --format json
 
 section 'refused'
