@@ -45,7 +45,7 @@ static void write_recording(struct opk_ctx *ctx, const struct recording *recordi
 	for (size_t i = 0; i < recording->images; i++) {
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
 		/* Cut off behind the second image, whose rows are missing. */
-		if (recording->incomplete && !i)
+		if (recording->incomplete && recording->range_count && !i)
 			ck_ok(ctx, opk_writer_add_ranges(writer, recording->ranges,
 			                                 recording->range_count));
 	}
