@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Evaluation of large recordings beside a plain loop over CUPTI's call that reads the same images bare, from the page
-# cache: make bench-eval [BYTES=1000000000]. Whole processes, fastest of several runs. No test.
+# cache: make bench-eval [BYTES=1000000000] [RECORDINGS='simple legacy-user']. Whole processes, fastest of several
+# runs. No test.
 set -eu
 : "${OFFPEAK:?}" "${BUILD:?}" "${SOURCE:?}"
 bytes=${BYTES:-1000000000}
+names=${RECORDINGS:-wide-auto simple pm-small legacy-user}
 bench=$BUILD/tests/bench_eval
 recordings=$SOURCE/data/recordings
 tmp=$(mktemp -d)
@@ -77,7 +79,7 @@ bench() {
 }
 
 # No two images of a real recording are the same: "vary" changes the counters of each.
-for name in wide-auto simple pm-small legacy-user; do
+for name in $names; do
 	bench "$name" make
 	bench "$name" vary
 done
