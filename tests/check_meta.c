@@ -285,7 +285,7 @@ END_TEST
 START_TEST(many_inflated)
 {
 	enum { COUNT_OF_METRICS = 100000, COUNT_OF_INFLATED = 10000, MOST_SECONDS = 1 };
-	static char texts[COUNT_OF_METRICS][24];
+	static char texts[COUNT_OF_METRICS][40];
 	static const char *names[COUNT_OF_METRICS];
 	struct opk_meta meta = small_meta;
 	struct opk_ctx *ctx = new_ctx();
