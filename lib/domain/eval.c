@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "adapters/nv/nv.h"
 #include "base/options.h"
 #include "domain/columns.h"
 #include "domain/plan_meta.h"
@@ -107,6 +108,9 @@ static int run(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	int code = opk_eval_parts_init(&parts, ctx, job, options->workers);
 
 	contain.memory = 4 * parts.largest;
+	/* Here once, for all of them. */
+	if (parts.count > 1)
+		opk_nv_load(ctx);
 	if (!code)
 		code = opk_spools_init(&evaluation->spools, ctx, parts.count);
 	if (!code)
