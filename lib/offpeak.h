@@ -907,7 +907,6 @@ void opk_outfile_free(struct opk_outfile *outfile);
 bool opk_is_same_file(const char *one, const char *other);
 /*
  * Removes what this process has under temporary names: for the handler of a signal that ends it, since it is safe there.
- * Of more than 64 files at once the others stay.
  */
 void opk_discard_unfinished(void);
 /* Reads a whole file; followed by a NUL that *size does not count; free(). */

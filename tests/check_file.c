@@ -71,6 +71,32 @@ START_TEST(unfinished_file_leaves_nothing)
 }
 END_TEST
 
+/* What the handler of a signal does: however many files, and none that was put in place. */
+START_TEST(unfinished_files_can_be_discarded)
+{
+	enum { MANY = 200 };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_outfile *files[MANY];
+
+	for (size_t i = 0; i < MANY; i++) {
+		char name[8];
+
+		snprintf(name, sizeof name, "f%zu", i);
+		ck_ok(ctx, opk_outfile_new(&files[i], ctx, in_folder(name)));
+	}
+	ck_ok(ctx, opk_outfile_finish(files[MANY - 1]));
+	opk_outfile_free(files[MANY / 2]);
+	ck_assert_uint_eq(entries(false), MANY - 1);
+	opk_discard_unfinished();
+	ck_assert_uint_eq(entries(false), 1);
+	for (size_t i = 0; i < MANY; i++)
+		if (i != MANY / 2)
+			opk_outfile_free(files[i]);
+	ck_assert_uint_eq(entries(false), 1);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(file_mode_obeys_umask)
 {
 	struct opk_ctx *ctx = new_ctx();
@@ -289,6 +315,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_test(tests, file_replaced_at_once);
 	tcase_add_test(tests, unfinished_file_leaves_nothing);
+	tcase_add_test(tests, unfinished_files_can_be_discarded);
 	tcase_add_test(tests, file_mode_obeys_umask);
 	tcase_add_test(tests, older_mode_stays);
 	tcase_add_test(tests, long_names);

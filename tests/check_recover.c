@@ -73,9 +73,10 @@ static const struct recovery_row {
 	{ HERE, "M C R D R D E", "M C1 R1 D1 R2 D2", NULL },
 	{ HERE, "M C R Dx R D E", "M C1 R2 D2 S", "images that were damaged 1" },
 	{ HERE, "M C Rx D R D E", "M C1 R0 D1 R2 D2 S", "of which no more is known 3" },
-	{ HERE, "M C Rh D R D E", "M C1 R0 D1 R2 D2 S", "of which no more is known 3" },
-	{ HERE, "M C R D R Dc", "M C1 R1 D1 S", "images that were damaged 1" },
-	{ HERE, "M C R D R D R!", "M C1 R1 D1 R2 D2 S", "counter data was damaged 3" },
+	/* The same where no end tells that nothing else is missing: the first image could be. */
+	{ HERE, "M C Rh D R D E", "M C1 D1 D2 S", "of which no more is known 3" },
+	{ HERE, "M C R D R Dc", "M C1 D1 S", "of which no more is known 6" },
+	{ HERE, "M C R D R D R!", "M C1 D1 D2 S", "of which no more is known 9" },
 	/* Nobody knows whether tables stand before or behind. */
 	{ HERE, "M Ah D R D R!", "M D1 D2 S", "of which no more is known 6" },
 	{ HERE, "M A R D D R D!", "M A1 D1 D2 D3 S", "of which no more is known 6" },
@@ -263,6 +264,45 @@ START_TEST(evaluated_without_an_end)
 }
 END_TEST
 
+/* Merged, images stand before their tables, whatever the order was; no table goes to another file's image. */
+START_TEST(merged_in_one_order)
+{
+	static const struct {
+		struct here here;
+		const char *sketches[2];
+		const char *wanted; /* NULL: refused */
+	} rows[] = {
+		{ HERE, { "M R D E", "M D R E" }, "M D1 R1 D1 R1" },
+		{ HERE, { "M D R R D E", "M R D R D E" }, "M D1 R1 D2 R2 D1 R1 D2 R2" },
+		{ HERE, { "M D T R D R T E", "M T R D E" }, "M D1 T1 R1 D2 R2 T2 D1 T1 R1" },
+		{ HERE, { "M D S E", "M S D S E" }, "M D1 S S D1 S" },
+		{ HERE, { "M D R E", "M D D R R E" }, NULL },
+		{ HERE, { "M R R D D E", "M D R E" }, NULL },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		char first[100], second[100];
+		const char *parts[] = { first, second };
+		int code;
+
+		snprintf(first, sizeof first, "%s/first", folder);
+		snprintf(second, sizeof second, "%s/second", folder);
+		write_sketch(rows[i].sketches[0], plain_meta, 0);
+		ck_assert_int_eq(rename(path, first), 0);
+		write_sketch(rows[i].sketches[1], plain_meta, 0);
+		ck_assert_int_eq(rename(path, second), 0);
+		code = opk_merge(ctx, parts, COUNT(parts), NULL, path);
+		ck_row(&rows[i], code == (rows[i].wanted ? OPK_OK : OPK_EINPUT), "code %d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], code || !strcmp(sketch_of(ctx), rows[i].wanted), "got %s", sketch_of(ctx));
+		unlink(first);
+		unlink(second);
+		opk_ctx_free(ctx);
+		tidy();
+	}
+}
+END_TEST
+
 /* Found at any byte, the original stays, and what is lost is named with its place. */
 START_TEST(findings_have_places)
 {
@@ -350,6 +390,7 @@ int main(void)
 	tcase_add_test(tests, recovers_groups);
 	tcase_add_test(tests, rows_that_cant_be_made_up);
 	tcase_add_test(tests, evaluated_without_an_end);
+	tcase_add_test(tests, merged_in_one_order);
 	tcase_add_test(tests, findings_have_places);
 	tcase_add_test(tests, original_stays);
 	tcase_add_test(tests, without_memory);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "eval_aggregate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,49 @@ struct aggregates {
 	uint64_t groups; /* printed so far */
 };
 
+/* `earlier`: samples that begin before sampling did. */
+static void note_left_out(const struct eval_input *input, uint64_t earlier)
+{
+	uint64_t incomplete = opk_evaluation_incomplete_samples(input->evaluation);
+
+	if (incomplete)
+		app_note("%s: %ju sample%s begun but not completed; left out", input->path, (uintmax_t)incomplete,
+		         incomplete == 1 ? " was" : "s were");
+	if (earlier)
+		app_note("%s: %ju sample%s at an earlier event; left out (--first-sample keep)", input->path,
+		         (uintmax_t)earlier, earlier == 1 ? " begins" : "s begin");
+}
+
+/* One group of everything is not what was asked for. */
+static void note_undivided(const struct eval_input *input, const struct opk_aggregate *groups, const char *key)
+{
+	const struct opk_range *range = &opk_aggregate_get(groups, 0)->range;
+
+	if (opk_aggregate_count(groups) != 1)
+		return;
+	if ((!strcmp(key, "nvtx") && !*range->nvtx) || (!strcmp(key, "rank") && range->rank < 0)
+	    || (!strcmp(key, "kernel") && !*range->kernel))
+		app_note("%s: no %s is recorded of its ranges: they are one group", input->path, key);
+}
+
+static void note_nan(const struct eval_input *input, const struct opk_aggregate *groups)
+{
+	size_t columns = opk_evaluation_column_count(input->evaluation), count = 0, first = 0;
+
+	for (size_t i = columns; i-- > 0;) {
+		bool any = false;
+
+		for (size_t j = 0; j < opk_aggregate_count(groups); j++)
+			any = any || !isnan(opk_aggregate_get(groups, j)->columns[i].mean)
+			      || !isnan(opk_aggregate_get(groups, j)->columns[i].min);
+		count += !any;
+		first = any ? first : i;
+	}
+	if (count && opk_aggregate_count(groups))
+		app_note("%s: %zu of %zu metrics are nan in every group, such as %s",
+		         input->path, count, columns, opk_evaluation_column(input->evaluation, first));
+}
+
 static int compute(struct aggregates *a, size_t index, const struct opk_aggregate_options *options)
 {
 	const struct eval_input *input = &a->inputs[index];
@@ -31,10 +75,10 @@ static int compute(struct aggregates *a, size_t index, const struct opk_aggregat
 	code = opk_aggregate_new(&a->items[index], a->app->ctx, input->evaluation, input->file, options);
 	if (code)
 		return app_fail_while(a->app, code, "can't aggregate %s", input->path);
-	if (opk_aggregate_left_out(a->items[index]))
-		app_note("%s: %ju samples begin at an earlier event and are left out (--first-sample "
-		         "keep)",
-		         input->path, (uintmax_t)opk_aggregate_left_out(a->items[index]));
+	note_left_out(input, opk_aggregate_left_out(a->items[index]));
+	if (opk_aggregate_count(a->items[index]))
+		note_undivided(input, a->items[index], options->key);
+	note_nan(input, a->items[index]);
 	for (size_t i = 0; i < opk_aggregate_count(a->items[index]); i++)
 		eval_shape_find(&a->shape, &opk_aggregate_get(a->items[index], i)->range, 1);
 	a->shape.inflated |= input->inflated != NULL;
@@ -155,8 +199,8 @@ int eval_aggregate(struct app *app, const struct eval_input *inputs, size_t coun
 	app_progress_end();
 	if (!code)
 		code = print(&a);
-	if (!code && rows->filtered && !a.groups)
-		app_note("no row meets --where: there are no groups");
+	if (!code && !a.groups)
+		app_note(rows->filtered ? "no row meets --where: there are no groups" : "there are no groups");
 	for (size_t i = 0; i < count; i++)
 		opk_aggregate_free(a.items[i]);
 	free(a.items);

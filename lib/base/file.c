@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -104,24 +106,39 @@ static int create_temporary(char *path)
 	return fd;
 }
 
-/* Temporary names, for the handler of a signal. A child that has the list, too, is not their owner. */
-static const char *volatile unfinished[64];
+/*
+ * The unfinished files, for the handler of a signal, which takes no lock: each change is one store. A child that has the
+ * list, too, is not their owner.
+ */
+static struct opk_newfile *volatile unfinished;
+static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t owner;
 
-static void replace_unfinished(const char *old, const char *new)
+static void remember(struct opk_newfile *file)
 {
-	for (size_t i = 0; i < sizeof unfinished / sizeof *unfinished; i++)
-		if (unfinished[i] == old) {
-			unfinished[i] = new;
-			return;
-		}
+	pthread_mutex_lock(&unfinished_lock);
+	owner = getpid();
+	file->next = unfinished;
+	unfinished = file;
+	pthread_mutex_unlock(&unfinished_lock);
+}
+
+static void forget(struct opk_newfile *file)
+{
+	struct opk_newfile *volatile *at = &unfinished;
+
+	pthread_mutex_lock(&unfinished_lock);
+	while (*at && *at != file)
+		at = (struct opk_newfile *volatile *)&(*at)->next;
+	if (*at)
+		*at = file->next;
+	pthread_mutex_unlock(&unfinished_lock);
 }
 
 void opk_discard_unfinished(void)
 {
-	for (size_t i = 0; owner == getpid() && i < sizeof unfinished / sizeof *unfinished; i++)
-		if (unfinished[i])
-			unlink(unfinished[i]);
+	for (struct opk_newfile *file = unfinished; owner == getpid() && file; file = file->next)
+		unlink(file->temporary);
 }
 
 /* Behind a long name's beginning there is no room for more than the file system takes. */
@@ -173,8 +190,7 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 		opk_newfile_discard(file);
 		return code;
 	}
-	owner = getpid();
-	replace_unfinished(NULL, file->temporary);
+	remember(file);
 	return OPK_OK;
 }
 
@@ -201,7 +217,7 @@ int opk_newfile_write(struct opk_newfile *file, struct opk_ctx *ctx, const void 
 static void forget_temporary(struct opk_newfile *file)
 {
 	if (file->temporary)
-		replace_unfinished(file->temporary, NULL);
+		forget(file);
 	free(opk_take(file->temporary));
 }
 
@@ -220,8 +236,14 @@ static bool exchange(const struct opk_newfile *file)
 	return !renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE);
 #else
 	(void)file;
+	errno = ENOSYS;
 	return false;
 #endif
+}
+
+static bool cant_exchange(int error)
+{
+	return error == ENOSYS || error == EINVAL || error == ENOTSUP;
 }
 
 /* What was there is under the temporary name then, if that can be had. */
@@ -238,29 +260,29 @@ static bool place(struct opk_newfile *file)
 		file->placed = NEWFILE_EXCHANGED;
 		return true;
 	}
+	if (exists && !cant_exchange(errno))
+		return false;
 	if (rename(file->temporary, file->path))
 		return false;
 	file->placed = exists ? NEWFILE_PUT_OVER : NEWFILE_ADDED;
 	return true;
 }
 
+/* What can't be taken back stays, and what it had replaced stays under the temporary name. */
 static void take_back(struct opk_newfile *file)
 {
-	if (file->placed == NEWFILE_EXCHANGED)
-		exchange(file);
+	if (file->placed == NEWFILE_EXCHANGED && !exchange(file))
+		forget_temporary(file);
 	else if (file->placed == NEWFILE_ADDED)
 		unlink(file->path);
 	file->placed = NEWFILE_UNPLACED;
 }
 
-int opk_newfiles_commit(struct opk_newfile *const *files, size_t count, struct opk_ctx *ctx)
+static int place_all(struct opk_newfile *const *files, size_t count, struct opk_ctx *ctx)
 {
 	size_t done = 0;
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < count; i++)
-		if (fsync(files[i]->fd))
-			code = opk_fail_errno(ctx, OPK_EFAILED, "can't write", files[i]->path);
 	while (!code && done < count)
 		if (place(files[done]))
 			done++;
@@ -271,6 +293,24 @@ int opk_newfiles_commit(struct opk_newfile *const *files, size_t count, struct o
 	/* What was replaced goes. */
 	for (size_t i = 0; !code && i < count; i++)
 		opk_newfile_discard(files[i]);
+	return code;
+}
+
+/* A signal waits: halfway there, temporary names are those of older files. */
+int opk_newfiles_commit(struct opk_newfile *const *files, size_t count, struct opk_ctx *ctx)
+{
+	sigset_t all, before;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++)
+		if (fsync(files[i]->fd))
+			code = opk_fail_errno(ctx, OPK_EFAILED, "can't write", files[i]->path);
+	if (code)
+		return code;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	code = place_all(files, count, ctx);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return code;
 }
 

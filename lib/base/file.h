@@ -5,8 +5,9 @@
 
 #include "base/ctx.h"
 
-/* A file under a temporary name beside its final one. */
+/* A file under a temporary name beside its final one. It stays where it is in memory until it is discarded. */
 struct opk_newfile {
+	struct opk_newfile *next; /* of the unfinished ones */
 	char *path;
 	char *temporary;
 	int fd;

@@ -436,6 +436,9 @@ int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
 		opk_aggregate_free(a);
 		return code;
 	}
+	/* Of many files only the statistics stay. */
+	opk_column_file_clear(&a->values);
+	free(opk_take(a->evaluated));
 	*out = a;
 	return OPK_OK;
 }

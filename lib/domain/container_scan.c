@@ -15,6 +15,7 @@
 
 enum {
 	WINDOW = 1 << 16,
+	MIN_WINDOW = 1 << 8, /* often the next header is near */
 	/* Bytes may be read so often for sections that turn out to be damaged: of honest damage hardly once. */
 	MAX_VAIN = 16,
 };
@@ -69,10 +70,11 @@ static int find_header(uint64_t *out, struct walk *w)
 {
 	uint8_t bytes[WINDOW];
 	uint64_t at = w->at;
+	size_t window = MIN_WINDOW;
 
 	while (at + OPK_SECTION_HEADER_SIZE <= w->file->size) {
 		uint64_t left = w->file->size - at;
-		size_t size = left < sizeof bytes ? (size_t)left : sizeof bytes;
+		size_t size = left < window ? (size_t)left : window;
 		size_t ends = size - OPK_SECTION_HEADER_SIZE + 1;
 		struct opk_section section;
 		int code = read_at(w, bytes, size, at);
@@ -85,6 +87,7 @@ static int find_header(uint64_t *out, struct walk *w)
 				return OPK_OK;
 			}
 		at += ends;
+		window = window < WINDOW ? 2 * window : WINDOW;
 	}
 	*out = w->file->size;
 	return OPK_OK;
@@ -195,8 +198,11 @@ static int keep(struct walk *w, struct opk_section *section, uint64_t end)
 		return code;
 	}
 	if (!opk_grow(&file->sections, &file->section_capacity, file->section_count,
-	              sizeof *file->sections))
+	              sizeof *file->sections)
+	    || !opk_grow(&w->scan->places, &w->scan->places_capacity, file->section_count,
+	                 sizeof *w->scan->places))
 		return opk_nomem(w->ctx, "sections");
+	w->scan->places[file->section_count] = w->scan->findings.count;
 	file->sections[file->section_count++] = *section;
 	code = note(w, section, end, NULL, false);
 	if (!code)
@@ -379,18 +385,14 @@ void opk_scan_clear(struct opk_scan *scan)
 {
 	opk_file_free(scan->file);
 	free(scan->breaks);
+	free(scan->places);
 	opk_findings_clear(&scan->findings);
 	*scan = (struct opk_scan){ 0 };
 }
 
 struct opk_finding *opk_scan_finding(struct opk_scan *scan, size_t section)
 {
-	uint64_t byte = scan->file->sections[section].offset - OPK_SECTION_HEADER_SIZE;
-	size_t i = section;
-
-	while (scan->findings.items[i].byte != byte)
-		i++;
-	return &scan->findings.items[i];
+	return &scan->findings.items[scan->places[section]];
 }
 
 void opk_view_clear(struct opk_file *view)

@@ -12,6 +12,8 @@ struct opk_scan {
 	struct opk_findings findings;
 	bool *breaks; /* of each finding: it hides, or there follows, nobody knows what */
 	size_t breaks_capacity;
+	size_t *places; /* the finding of each section of `file` */
+	size_t places_capacity;
 	bool moved; /* each section is sound, and yet they are not those that the end section counted */
 };
 

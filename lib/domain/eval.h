@@ -24,6 +24,7 @@ struct opk_eval_job {
 	int64_t gpu_time_shift;
 	const char *const *metrics;
 	size_t metric_count;
+	bool names_known; /* the metrics are known to be the chip's */
 	bool plain; /* CUPTI's call alone, though PerfWorks may be faster */
 };
 

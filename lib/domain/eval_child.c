@@ -381,7 +381,7 @@ int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	if (!code)
 		code = w.job->file ? evaluate_file(&w) : evaluate_bare(&w);
 	/* Names are checked also where there was no row to refuse them. */
-	if (!code && !w.counts.stored)
+	if (!code && !w.counts.stored && !w.job->names_known)
 		code = check_metrics(&w);
 	if (!code)
 		code = put(&w, &w.counts, sizeof w.counts);

@@ -33,6 +33,17 @@ struct many {
 
 /* ---- in the child ----------------------------------------------------------------------- */
 
+/* What one file was evaluated by needs no check in the next. */
+static bool has_same_names(const struct opk_eval_job *one, const struct opk_eval_job *other)
+{
+	bool same = !strcmp(one->chip, other->chip) && one->profiler == other->profiler
+	            && one->metric_count == other->metric_count;
+
+	for (size_t i = 0; same && i < one->metric_count; i++)
+		same = !strcmp(one->metrics[i], other->metrics[i]);
+	return same;
+}
+
 static int evaluate_share(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	struct share *share = data;
@@ -41,7 +52,11 @@ static int evaluate_share(struct opk_ctx *ctx, void *data, struct opk_child *chi
 
 	child->whole = share->size;
 	for (size_t i = 0; !code && i < share->count; i++) {
-		code = opk_eval_in_child(ctx, &share->tasks[i].job, child);
+		struct opk_eval_job *job = &share->tasks[i].job;
+
+		opk_child_progress(child, 0, 0);
+		job->names_known = i && has_same_names(job, &share->tasks[i - 1].job);
+		code = opk_eval_in_child(ctx, job, child);
 		ends[i] = (uint64_t)ftello(child->spool);
 		child->before += opk_images_size(share->tasks[i].job.file);
 	}

@@ -79,7 +79,10 @@ static size_t rows_of_table(const struct opk_file *file, size_t section, unsigne
 	                      : opk_times_count(file->sections[section].plain_size);
 }
 
-/* In each turn an image and one table of every kind that the file has, the image at the same place of it. */
+/*
+ * In each turn an image and one table of every kind that the file has. Of a file that was cut off nobody knows what is
+ * missing, unless the image has the same place in each.
+ */
 struct turns {
 	unsigned all, seen;
 	int place, image_place; /* of the next section, and of the image in the first turn */
@@ -97,7 +100,7 @@ static bool take_section(struct turns *turns, const struct opk_file *file, size_
 	if (kind == IMAGE) {
 		turns->image = i;
 		turns->image_place = turns->image_place < 0 ? turns->place : turns->image_place;
-		return turns->place++ == turns->image_place;
+		return turns->place++ == turns->image_place || file->complete;
 	}
 	turns->place++;
 	rows = rows_of_table(file, i, kind);

@@ -78,10 +78,10 @@ static int write_sections(struct opk_writer *writer, const struct opk_meta *meta
 		code = add_optional(writer, OPK_SECTION_AVAILABILITY, options->availability,
 		                    options->availability_size);
 	if (!code)
+		code = opk_writer_add(writer, OPK_SECTION_DATA, image, size);
+	if (!code)
 		code = add_optional(writer, OPK_SECTION_RANGES, options->ranges,
 		                    options->ranges_size);
-	if (!code)
-		code = opk_writer_add(writer, OPK_SECTION_DATA, image, size);
 	return code ? code : opk_writer_finish(writer);
 }
 

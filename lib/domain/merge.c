@@ -140,26 +140,78 @@ static bool is_image(uint32_t type)
 	       || type == OPK_SECTION_AVAILABILITY;
 }
 
-static bool is_recorded(uint32_t type)
+static unsigned kind_of(uint32_t type)
 {
-	return type == OPK_SECTION_DATA || type == OPK_SECTION_RANGES || type == OPK_SECTION_TIMES
-	       || type == OPK_SECTION_STATS;
+	return type == OPK_SECTION_DATA     ? 1
+	       : type == OPK_SECTION_RANGES ? 2
+	       : type == OPK_SECTION_TIMES  ? 4
+	                                    : 0;
 }
 
-static int copy_sections(struct opk_ctx *ctx, struct opk_writer *writer, const struct opk_file *file,
-                         bool (*wanted)(uint32_t type))
+static unsigned kinds_in(const struct opk_file *file)
+{
+	unsigned kinds = 0;
+
+	for (size_t i = 0; i < file->section_count; i++)
+		kinds |= kind_of(file->sections[i].type);
+	return kinds;
+}
+
+/* An image has one table of each kind beside it, whatever the side. */
+static bool takes_turns(const struct opk_file *file)
+{
+	unsigned all = kinds_in(file), seen = 0;
+
+	for (size_t i = 0; i < file->section_count; i++) {
+		unsigned kind = kind_of(file->sections[i].type);
+
+		if (seen & kind)
+			return false;
+		seen |= kind;
+		if (seen == all)
+			seen = 0;
+	}
+	return !seen;
+}
+
+static int copy_section(struct opk_ctx *ctx, struct opk_writer *writer, const struct opk_file *file, size_t i)
+{
+	opk_autofree void *data = NULL;
+	size_t size;
+	int code = opk_file_read(&data, &size, ctx, file, i);
+
+	return code ? code : opk_writer_add(writer, file->sections[i].type, data, size);
+}
+
+static int copy_kinds(struct opk_ctx *ctx, struct opk_writer *writer, const struct opk_file *file, size_t first,
+                      size_t end, unsigned kinds)
 {
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < file->section_count; i++) {
-		opk_autofree void *data = NULL;
-		size_t size;
+	for (size_t i = first; !code && i < end; i++)
+		if (kind_of(file->sections[i].type) & kinds)
+			code = copy_section(ctx, writer, file, i);
+	return code;
+}
 
-		if (!wanted(file->sections[i].type))
+/* Turn by turn, each image before its tables: where all stand on one side, it is plain whose they are. */
+static int copy_turns(struct opk_ctx *ctx, struct opk_writer *writer, const struct opk_file *file)
+{
+	unsigned all = kinds_in(file), seen = 0;
+	size_t first = 0;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < file->section_count; i++) {
+		if (file->sections[i].type == OPK_SECTION_STATS)
+			code = copy_section(ctx, writer, file, i);
+		seen |= kind_of(file->sections[i].type);
+		if (code || !seen || seen != all)
 			continue;
-		code = opk_file_read(&data, &size, ctx, file, i);
+		code = copy_kinds(ctx, writer, file, first, i + 1, kind_of(OPK_SECTION_DATA));
 		if (!code)
-			code = opk_writer_add(writer, file->sections[i].type, data, size);
+			code = copy_kinds(ctx, writer, file, first, i + 1, ~kind_of(OPK_SECTION_DATA));
+		first = i + 1;
+		seen = 0;
 	}
 	return code;
 }
@@ -171,8 +223,22 @@ static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char
 
 	if (code)
 		return code;
-	code = copy_sections(m->ctx, writer, file, is_recorded);
+	if (!takes_turns(file))
+		code = opk_fail(m->ctx, OPK_EINPUT, "%s: its tables don't stand beside their images, and could "
+		                "be taken for another file's; 'offpeak split' puts them there", path);
+	if (!code)
+		code = copy_turns(m->ctx, writer, file);
 	opk_file_free(file);
+	return code;
+}
+
+static int copy_images(struct opk_ctx *ctx, struct opk_writer *writer, const struct opk_file *file)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < file->section_count; i++)
+		if (is_image(file->sections[i].type))
+			code = copy_section(ctx, writer, file, i);
 	return code;
 }
 
@@ -184,7 +250,7 @@ int opk_merger_put_head(struct opk_merger *m, struct opk_writer *writer, const c
 	if (join)
 		meta.join = join;
 	code = opk_writer_add_meta(writer, &meta);
-	return code ? code : copy_sections(m->ctx, writer, m->first, is_image);
+	return code ? code : copy_images(m->ctx, writer, m->first);
 }
 
 static int check_all(struct opk_merger *m, const char *const *paths, size_t count)

@@ -10,8 +10,7 @@
 
 enum {
 	TARGET_BYTES = 256 << 20, /* of one image: sources are read again for the next */
-	MAX_TARGET_SLOTS = 4096,
-	PIECE = 1000, /* rows of a range table; kernels' names have kilobytes */
+	MAX_TARGET_SLOTS = 1000, /* its rows are one table: kernels' names have kilobytes */
 };
 
 size_t opk_recombine_slots(const struct opk_surveyed *image)
@@ -227,16 +226,4 @@ int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, FILE *sp
 	*size = (size_t)stored;
 	*image = opk_take(data);
 	return OPK_OK;
-}
-
-int opk_recombine_put_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count)
-{
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < count; i += PIECE) {
-		size_t left = count - i;
-
-		code = opk_writer_add_ranges(writer, ranges + i, left < PIECE ? left : PIECE);
-	}
-	return code;
 }

@@ -38,8 +38,6 @@ size_t opk_recombine_slots(const struct opk_surveyed *image);
 /* Makes all images in a child; the spool has them, or what `use` puts there. */
 int opk_recombine(FILE **spool, struct opk_ctx *ctx, const struct opk_recombination *recombination,
                   const struct opk_image_options *options);
-/* A range table of any length: in pieces that a reader takes. */
-int opk_recombine_put_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count);
 
 /* The next image in the spool; free(). */
 int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, FILE *spool);

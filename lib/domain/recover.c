@@ -244,6 +244,12 @@ static int choose_table(struct recovery *r, const struct opk_recovered *table, b
 	                                          : "nobody knows which image it describes");
 }
 
+/* Nobody writes tables before their images any more: without an end that fits, the first image may be missing. */
+static bool is_order_certain(const struct recovery *r)
+{
+	return !r->before || r->scan.file->complete;
+}
+
 static int choose_parts(struct recovery *r)
 {
 	bool clear = opk_recover_pairs(&r->before, r->parts, r->part_count, r->broken)
@@ -252,7 +258,8 @@ static int choose_parts(struct recovery *r)
 
 	if (code)
 		return code;
-	clear = clear && (!r->counted || opk_recover_fits(r->parts, r->part_count, r->before));
+	clear = clear && (!r->counted || opk_recover_fits(r->parts, r->part_count, r->before))
+	        && is_order_certain(r);
 	r->grouped = r->grouped || *r->meta->join;
 	for (size_t i = 0; i < r->part_count; i++) {
 		if (!clear)

@@ -304,7 +304,7 @@ static int add_ranges(struct opk_split *split, struct opk_ctx *ctx, struct opk_w
 		return opk_nomem(ctx, "a range table");
 	for (size_t i = 0; i < count; i++)
 		ranges[i] = *opk_survey_range(&split->survey, moves ? moves[i].row : first + i);
-	return opk_recombine_put_ranges(writer, ranges, count);
+	return opk_writer_add_ranges(writer, ranges, count);
 }
 
 static int add_whole(struct opk_split *split, struct opk_ctx *ctx,

@@ -165,7 +165,7 @@ static int write_all(struct sum *s, struct opk_writer *writer, FILE *spool)
 			code = opk_writer_add(writer, OPK_SECTION_DATA, image, size);
 		/* Right behind the image that they describe. */
 		if (!code)
-			code = opk_recombine_put_ranges(writer, ranges, slots);
+			code = opk_writer_add_ranges(writer, ranges, slots);
 		ranges += slots;
 	}
 	for (size_t i = 0; !code && i < s->file_count; i++)

@@ -2,6 +2,7 @@
 /* Is a container sound? Every section by itself, then what they say of each other, then its values. */
 #include <string.h>
 
+#include "adapters/nv/nv.h"
 #include "base/buf.h"
 #include "base/options.h"
 #include "domain/columns.h"
@@ -261,9 +262,11 @@ static int check_whole(struct verification *v, struct opk_file *file)
 		code = check_config_hash(v, meta);
 	if (!code)
 		code = check_rows(v, file, meta);
-	if (!code && v->options->deep && !v->blamed && opk_file_find(file, OPK_SECTION_DATA) >= 0)
-		code = evaluate(v, file);
-	return code;
+	if (code || !v->options->deep || v->blamed || opk_file_find(file, OPK_SECTION_DATA) < 0)
+		return code;
+	/* Here once, for the children of this file and of others. */
+	opk_nv_load(v->ctx);
+	return evaluate(v, file);
 }
 
 static bool has_problem(const struct verification *v)
