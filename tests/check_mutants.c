@@ -11,7 +11,12 @@
 
 #include "testing.h"
 
+/* Sanitized builds take three times as long for each. */
+#ifdef __SANITIZE_ADDRESS__
+static size_t file_mutants = 200, image_mutants = 200;
+#else
 static size_t file_mutants = 500, image_mutants = 500;
+#endif
 enum {
 	HOSTILE_FILES = 100,
 	WORKED_ON = 100,
