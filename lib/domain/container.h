@@ -103,6 +103,13 @@ void opk_decoder_clear(struct opk_decoder *decoder);
 
 /* The first section of a type, or -1. */
 long opk_file_find(const struct opk_file *file, uint32_t type);
+/* Images, and the tables that stand beside them: a bit each; 0 of all other types. */
+enum { OPK_KIND_IMAGE = 1, OPK_KIND_RANGES = 2, OPK_KIND_TIMES = 4 };
+unsigned opk_section_kind(uint32_t type);
+/* Those that a file has. */
+unsigned opk_file_kinds(const struct opk_file *file);
+/* Decodes a section and adds it, stored as this writer stores it. */
+int opk_writer_copy(struct opk_writer *writer, const struct opk_file *file, size_t i);
 /* Adds "FILE: section N (TYPE)" to the cause chain. */
 int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *file, size_t i);
 

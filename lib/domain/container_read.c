@@ -313,6 +313,23 @@ long opk_file_find(const struct opk_file *file, uint32_t type)
 	return -1;
 }
 
+unsigned opk_section_kind(uint32_t type)
+{
+	return type == OPK_SECTION_DATA     ? OPK_KIND_IMAGE
+	       : type == OPK_SECTION_RANGES ? OPK_KIND_RANGES
+	       : type == OPK_SECTION_TIMES  ? OPK_KIND_TIMES
+	                                    : 0;
+}
+
+unsigned opk_file_kinds(const struct opk_file *file)
+{
+	unsigned kinds = 0;
+
+	for (size_t i = 0; i < file->section_count; i++)
+		kinds |= opk_section_kind(file->sections[i].type);
+	return kinds;
+}
+
 int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *file, size_t i)
 {
 	char type[5];

@@ -308,6 +308,15 @@ int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, s
 	                                        : write_deflated(writer, &section, data, size);
 }
 
+int opk_writer_copy(struct opk_writer *writer, const struct opk_file *file, size_t i)
+{
+	opk_autofree void *data = NULL;
+	size_t size;
+	int code = opk_file_read(&data, &size, writer->ctx, file, i);
+
+	return code ? code : opk_writer_add(writer, file->sections[i].type, data, size);
+}
+
 static int add_buf(struct opk_writer *writer, uint32_t type, const struct opk_buf *buf,
                    const char *what)
 {

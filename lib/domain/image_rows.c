@@ -63,19 +63,9 @@ uint64_t opk_tables_tell(struct opk_row *row, struct opk_range *room, const stru
 
 /* ---- whose they are --------------------------------------------------------------------- */
 
-enum { IMAGE = 1, RANGES = 2, TIMES = 4 };
-
-static unsigned kind_of(const struct opk_section *section)
-{
-	return section->type == OPK_SECTION_DATA     ? IMAGE
-	       : section->type == OPK_SECTION_RANGES ? RANGES
-	       : section->type == OPK_SECTION_TIMES  ? TIMES
-	                                             : 0;
-}
-
 static size_t rows_of_table(const struct opk_file *file, size_t section, unsigned kind)
 {
-	return kind == RANGES ? opk_file_range_count(file, section)
+	return kind == OPK_KIND_RANGES ? opk_file_range_count(file, section)
 	                      : opk_times_count(file->sections[section].plain_size);
 }
 
@@ -91,13 +81,13 @@ struct turns {
 
 static bool take_section(struct turns *turns, const struct opk_file *file, size_t i, unsigned kind)
 {
-	bool other_table = turns->seen & ~IMAGE;
+	bool other_table = turns->seen & ~OPK_KIND_IMAGE;
 	size_t rows;
 
 	if (turns->seen & kind)
 		return false;
 	turns->seen |= kind;
-	if (kind == IMAGE) {
+	if (kind == OPK_KIND_IMAGE) {
 		turns->image = i;
 		turns->image_place = turns->image_place < 0 ? turns->place : turns->image_place;
 		return turns->place++ == turns->image_place || file->complete;
@@ -124,7 +114,7 @@ static bool take_turns(struct opk_image_rows *out, const struct opk_file *file, 
 	struct turns turns = { .all = all, .image_place = -1 };
 
 	for (size_t i = 0; i < file->section_count; i++) {
-		unsigned kind = kind_of(&file->sections[i]);
+		unsigned kind = opk_section_kind(file->sections[i].type);
 
 		if (kind && !take_section(&turns, file, i, kind))
 			return false;
@@ -134,7 +124,7 @@ static bool take_turns(struct opk_image_rows *out, const struct opk_file *file, 
 	if (file->complete)
 		return !turns.seen;
 	/* What was cut off may be the last image's. */
-	if (turns.seen & IMAGE)
+	if (turns.seen & OPK_KIND_IMAGE)
 		end_turn(&turns, out);
 	out[turns.image].open = true;
 	return true;
@@ -159,14 +149,12 @@ int opk_image_rows_find(struct opk_image_rows **out, struct opk_ctx *ctx, const 
                         const struct opk_filter *filter)
 {
 	opk_autofree struct opk_image_rows *rows = opk_alloc_array(file->section_count + 1, sizeof *rows);
-	unsigned all = 0;
+	unsigned all = opk_file_kinds(file);
 	bool known;
 
 	if (!rows)
 		return opk_nomem(ctx, "an evaluation");
-	for (size_t i = 0; i < file->section_count; i++)
-		all |= kind_of(&file->sections[i]);
-	known = all > IMAGE && all & IMAGE && take_turns(rows, file, all);
+	known = all > OPK_KIND_IMAGE && all & OPK_KIND_IMAGE && take_turns(rows, file, all);
 	for (size_t i = 0; i < file->section_count; i++) {
 		if (!known)
 			rows[i] = (struct opk_image_rows){ 0 };

@@ -140,30 +140,13 @@ static bool is_image(uint32_t type)
 	       || type == OPK_SECTION_AVAILABILITY;
 }
 
-static unsigned kind_of(uint32_t type)
-{
-	return type == OPK_SECTION_DATA     ? 1
-	       : type == OPK_SECTION_RANGES ? 2
-	       : type == OPK_SECTION_TIMES  ? 4
-	                                    : 0;
-}
-
-static unsigned kinds_in(const struct opk_file *file)
-{
-	unsigned kinds = 0;
-
-	for (size_t i = 0; i < file->section_count; i++)
-		kinds |= kind_of(file->sections[i].type);
-	return kinds;
-}
-
 /* An image has one table of each kind beside it, whatever the side. */
 static bool takes_turns(const struct opk_file *file)
 {
-	unsigned all = kinds_in(file), seen = 0;
+	unsigned all = opk_file_kinds(file), seen = 0;
 
 	for (size_t i = 0; i < file->section_count; i++) {
-		unsigned kind = kind_of(file->sections[i].type);
+		unsigned kind = opk_section_kind(file->sections[i].type);
 
 		if (seen & kind)
 			return false;
@@ -174,42 +157,33 @@ static bool takes_turns(const struct opk_file *file)
 	return !seen;
 }
 
-static int copy_section(struct opk_ctx *ctx, struct opk_writer *writer, const struct opk_file *file, size_t i)
-{
-	opk_autofree void *data = NULL;
-	size_t size;
-	int code = opk_file_read(&data, &size, ctx, file, i);
-
-	return code ? code : opk_writer_add(writer, file->sections[i].type, data, size);
-}
-
-static int copy_kinds(struct opk_ctx *ctx, struct opk_writer *writer, const struct opk_file *file, size_t first,
-                      size_t end, unsigned kinds)
+static int copy_kinds(struct opk_writer *writer, const struct opk_file *file, size_t first, size_t end,
+                      unsigned kinds)
 {
 	int code = OPK_OK;
 
 	for (size_t i = first; !code && i < end; i++)
-		if (kind_of(file->sections[i].type) & kinds)
-			code = copy_section(ctx, writer, file, i);
+		if (opk_section_kind(file->sections[i].type) & kinds)
+			code = opk_writer_copy(writer, file, i);
 	return code;
 }
 
 /* Turn by turn, each image before its tables: where all stand on one side, it is plain whose they are. */
-static int copy_turns(struct opk_ctx *ctx, struct opk_writer *writer, const struct opk_file *file)
+static int copy_turns(struct opk_writer *writer, const struct opk_file *file)
 {
-	unsigned all = kinds_in(file), seen = 0;
+	unsigned all = opk_file_kinds(file), seen = 0;
 	size_t first = 0;
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < file->section_count; i++) {
 		if (file->sections[i].type == OPK_SECTION_STATS)
-			code = copy_section(ctx, writer, file, i);
-		seen |= kind_of(file->sections[i].type);
+			code = opk_writer_copy(writer, file, i);
+		seen |= opk_section_kind(file->sections[i].type);
 		if (code || !seen || seen != all)
 			continue;
-		code = copy_kinds(ctx, writer, file, first, i + 1, kind_of(OPK_SECTION_DATA));
+		code = copy_kinds(writer, file, first, i + 1, OPK_KIND_IMAGE);
 		if (!code)
-			code = copy_kinds(ctx, writer, file, first, i + 1, ~kind_of(OPK_SECTION_DATA));
+			code = copy_kinds(writer, file, first, i + 1, OPK_KIND_RANGES | OPK_KIND_TIMES);
 		first = i + 1;
 		seen = 0;
 	}
@@ -227,18 +201,18 @@ static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char
 		code = opk_fail(m->ctx, OPK_EINPUT, "%s: its tables don't stand beside their images, and could "
 		                "be taken for another file's; 'offpeak split' puts them there", path);
 	if (!code)
-		code = copy_turns(m->ctx, writer, file);
+		code = copy_turns(writer, file);
 	opk_file_free(file);
 	return code;
 }
 
-static int copy_images(struct opk_ctx *ctx, struct opk_writer *writer, const struct opk_file *file)
+static int copy_images(struct opk_writer *writer, const struct opk_file *file)
 {
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < file->section_count; i++)
 		if (is_image(file->sections[i].type))
-			code = copy_section(ctx, writer, file, i);
+			code = opk_writer_copy(writer, file, i);
 	return code;
 }
 
@@ -250,7 +224,7 @@ int opk_merger_put_head(struct opk_merger *m, struct opk_writer *writer, const c
 	if (join)
 		meta.join = join;
 	code = opk_writer_add_meta(writer, &meta);
-	return code ? code : copy_images(m->ctx, writer, m->first);
+	return code ? code : copy_images(writer, m->first);
 }
 
 static int check_all(struct opk_merger *m, const char *const *paths, size_t count)

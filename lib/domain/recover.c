@@ -333,14 +333,10 @@ static int write_made_up(struct recovery *r, size_t count)
 /* `rows` are to be made up, beside an image. */
 static int copy_section(struct recovery *r, size_t section, size_t rows)
 {
-	opk_autofree void *data = NULL;
-	size_t size;
-	int code = opk_file_read(&data, &size, r->ctx, r->scan.file, section);
+	int code = rows && r->before ? write_made_up(r, rows) : OPK_OK;
 
-	if (!code && rows && r->before)
-		code = write_made_up(r, rows);
 	if (!code)
-		code = opk_writer_add(r->writer, r->scan.file->sections[section].type, data, size);
+		code = opk_writer_copy(r->writer, r->scan.file, section);
 	if (!code && rows && !r->before)
 		code = write_made_up(r, rows);
 	return code;

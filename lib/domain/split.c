@@ -278,17 +278,9 @@ static int begin_part(struct opk_split *split, struct opk_ctx *ctx, size_t index
 	struct part *part = &split->parts[index];
 	int code = opk_writer_new(&part->writer, ctx, path);
 
-	for (size_t i = 0; !code && i < split->file->section_count; i++) {
-		opk_autofree void *data = NULL;
-		size_t size;
-
-		if (!goes_into(split->file->sections[i].type, !index))
-			continue;
-		code = opk_file_read(&data, &size, ctx, split->file, i);
-		if (!code)
-			code = opk_writer_add(part->writer, split->file->sections[i].type, data,
-			                      size);
-	}
+	for (size_t i = 0; !code && i < split->file->section_count; i++)
+		if (goes_into(split->file->sections[i].type, !index))
+			code = opk_writer_copy(part->writer, split->file, i);
 	return code;
 }
 
@@ -311,12 +303,8 @@ static int add_whole(struct opk_split *split, struct opk_ctx *ctx,
                      const struct opk_surveyed *image)
 {
 	struct opk_writer *writer = split->parts[split->part_of[image->first]].writer;
-	opk_autofree void *data = NULL;
-	size_t size;
-	int code = opk_file_read(&data, &size, ctx, split->file, image->section);
+	int code = opk_writer_copy(writer, split->file, image->section);
 
-	if (!code)
-		code = opk_writer_add(writer, OPK_SECTION_DATA, data, size);
 	if (!code && image->times)
 		code = opk_writer_add_times(writer, image->times, image->facts.rows);
 	return code ? code : add_ranges(split, ctx, writer, NULL, image->first, image->facts.rows);

@@ -133,20 +133,13 @@ static int plan(struct sum *s)
 
 /* ---- the file --------------------------------------------------------------------------- */
 
-static int copy_counts(struct sum *s, struct opk_writer *writer, const struct opk_file *file)
+static int copy_counts(struct opk_writer *writer, const struct opk_file *file)
 {
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < file->section_count; i++) {
-		opk_autofree void *data = NULL;
-		size_t size;
-
-		if (file->sections[i].type != OPK_SECTION_STATS)
-			continue;
-		code = opk_file_read(&data, &size, s->ctx, file, i);
-		if (!code)
-			code = opk_writer_add(writer, OPK_SECTION_STATS, data, size);
-	}
+	for (size_t i = 0; !code && i < file->section_count; i++)
+		if (file->sections[i].type == OPK_SECTION_STATS)
+			code = opk_writer_copy(writer, file, i);
 	return code;
 }
 
@@ -169,7 +162,7 @@ static int write_all(struct sum *s, struct opk_writer *writer, FILE *spool)
 		ranges += slots;
 	}
 	for (size_t i = 0; !code && i < s->file_count; i++)
-		code = copy_counts(s, writer, s->files[i]);
+		code = copy_counts(writer, s->files[i]);
 	return code ? code : opk_writer_finish(writer);
 }
 
