@@ -9,7 +9,7 @@
 
 #include "adapters/nv/nv.h"
 #include "base/mem.h"
-#include "domain/plan.h"
+#include "plan/plan.h"
 
 enum { SAMPLE = 1000 };
 

@@ -16,9 +16,9 @@
 #include <time.h>
 
 #include "adapters/nv/nv.h"
-#include "domain/container.h"
-#include "domain/meta.h"
-#include "domain/xor_filter.h"
+#include "container/container.h"
+#include "container/meta.h"
+#include "container/xor_filter.h"
 
 static struct opk_ctx *ctx;
 

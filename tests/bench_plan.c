@@ -9,8 +9,8 @@
 
 #include "adapters/nv/nv.h"
 #include "base/strlist.h"
-#include "domain/catalog.h"
-#include "domain/plan.h"
+#include "chip/catalog.h"
+#include "plan/plan.h"
 
 enum { SETS = 6, LEAST = 50, MOST = 300, CHUNK = 25 };
 

@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "adapters/nv/nv.h"
-#include "domain/container.h"
-#include "domain/meta.h"
+#include "container/container.h"
+#include "container/meta.h"
 
 enum { MOST = 8, REPEATS = 60 };
 

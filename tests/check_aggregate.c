@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "allocation.h"
-#include "domain/column_file.h"
-#include "domain/columns.h"
-#include "domain/statistics.h"
+#include "images/column_file.h"
+#include "eval/columns.h"
+#include "images/statistics.h"
 #include "recordings.h"
 
 /* ---- statistics ------------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
 /* The program's own ranges: their stacks, NVTX's calls onto them, and the filter over them. */
 #include <pthread.h>
 
-#include "collect/nvtx_abi.h"
-#include "collect/nvtx_filter.h"
-#include "collect/user_ranges.h"
+#include "collect/ranges/nvtx_abi.h"
+#include "collect/ranges/nvtx_filter.h"
+#include "collect/ranges/user_ranges.h"
 #include "testing.h"
 
 /* ---- stacks ----------------------------------------------------------------------------- */

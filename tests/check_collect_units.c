@@ -3,11 +3,11 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-#include "collect/kernels.h"
-#include "collect/metric_names.h"
-#include "collect/names.h"
-#include "collect/settings.h"
-#include "collect/turns.h"
+#include "collect/ranges/kernels.h"
+#include "collect/shared/metric_names.h"
+#include "collect/shared/file_names.h"
+#include "collect/shared/settings.h"
+#include "collect/ranges/turns.h"
 #include "testing.h"
 
 /* ---- turns ------------------------------------------------------------------------------ */

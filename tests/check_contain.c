@@ -10,10 +10,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "domain/contain.h"
-#include "domain/container.h"
-#include "domain/spool.h"
-#include "domain/survey.h"
+#include "child/contain.h"
+#include "container/container.h"
+#include "child/spool.h"
+#include "images/survey.h"
 #include "folder.h"
 
 /* Whether children are confined: where lines are counted they write the counts. */

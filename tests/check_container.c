@@ -2,7 +2,7 @@
 /* .opk files: what was written comes back; and the filter of counter data. */
 #include "allocation.h"
 #include "containers.h"
-#include "domain/xor_filter.h"
+#include "container/xor_filter.h"
 #include "random.h"
 
 static void noise(uint8_t *to, size_t size)

@@ -4,8 +4,8 @@
 
 #include "adapters/nv/nv.h"
 #include "allocation.h"
-#include "domain/legacy.h"
-#include "domain/suggest.h"
+#include "chip/legacy.h"
+#include "chip/suggest.h"
 #include "fake_nv.h"
 #include "folder.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Chips, catalogs and plans, where NVIDIA's libraries refuse and fail on demand. */
-#include "domain/plan.h"
-#include "domain/set.h"
+#include "plan/plan.h"
+#include "set/set.h"
 #include "base/buf.h"
 #include "fake_nv.h"
 #include "testing.h"

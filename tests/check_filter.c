@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What rows tell besides values, and filters over it. */
-#include "domain/filter.h"
+#include "eval/filter.h"
 
 #include "allocation.h"
 #include "fake_nv.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Formulas: their form, their values down to NaN and -0, their units, and the shipped ones. */
-#include "domain/formula.h"
+#include "formula/formula.h"
 
 #include <locale.h>
 #include <math.h>

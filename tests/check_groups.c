@@ -3,7 +3,7 @@
 #include "adapters/nv/nv.h"
 #include "allocation.h"
 #include "base/buf.h"
-#include "domain/groups.h"
+#include "plan/groups.h"
 #include "fake_nv.h"
 #include "folder.h"
 #include "real.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Hostile and damaged .opk files: no damage goes unnoticed. */
 #include "containers.h"
-#include "domain/container.h"
+#include "container/container.h"
 
 START_TEST(hostile_file_headers)
 {

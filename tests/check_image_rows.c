@@ -3,8 +3,8 @@
 #include <fcntl.h>
 
 #include "allocation.h"
-#include "domain/container.h"
-#include "domain/image_rows.h"
+#include "container/container.h"
+#include "eval/image_rows.h"
 #include "fake_nv.h"
 #include "folder.h"
 

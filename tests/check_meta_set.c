@@ -2,7 +2,7 @@
 /* What metadata says of a set beyond its metrics: labels, derived metrics, columns, headings. */
 #include "allocation.h"
 #include "containers.h"
-#include "domain/meta_names.h"
+#include "container/meta_names.h"
 
 #define HEAD "{\"chip\":\"GH100\",\"profiler\":\"range\",\"metrics\":[\"a.b\",\"c.d\",\"e.f\"],"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names, globs and regular expressions: what they match, and that none takes for ever. */
-#include "domain/pattern.h"
+#include "set/pattern.h"
 
 #include <time.h>
 

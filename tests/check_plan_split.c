@@ -2,7 +2,7 @@
 /* Sets divided into plans of a few passes each. */
 #include "allocation.h"
 #include "base/buf.h"
-#include "domain/set.h"
+#include "set/set.h"
 #include "fake_nv.h"
 #include "folder.h"
 #include "testing.h"

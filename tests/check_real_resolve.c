@@ -2,7 +2,7 @@
 /* The good sets of tests/files on chips of NVIDIA's own library. */
 #include <dirent.h>
 
-#include "domain/plan.h"
+#include "plan/plan.h"
 #include "golden.h"
 #include "metric_sets.h"
 #include "real.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What sets mean on a chip of the fake library, which has few metrics. */
 #include "allocation.h"
-#include "domain/plan.h"
+#include "plan/plan.h"
 #include "fake_nv.h"
 #include "folder.h"
 #include "metric_sets.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The real libraries over real recordings: the same bits and the same errors whoever evaluates, and however many. */
 #include "containers.h"
-#include "domain/container.h"
+#include "container/container.h"
 
 /* What golden_paths.sh has not: several images, groups of metrics. */
 static const char *const recordings[] = {

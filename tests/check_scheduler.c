@@ -2,7 +2,7 @@
 /* PerfWorks' scheduler of raw counters: over the fake, and with NVIDIA's own libraries. */
 #include "adapters/nv/nv.h"
 #include "allocation.h"
-#include "domain/plan.h"
+#include "plan/plan.h"
 #include "fake_nv.h"
 #include "real.h"
 

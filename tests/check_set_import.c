@@ -6,7 +6,7 @@
 #include "adapters/yaml/yaml_tree.h"
 #include "allocation.h"
 #include "base/buf.h"
-#include "domain/yaml_text.h"
+#include "nsight/yaml_text.h"
 #include "folder.h"
 #include "metric_sets.h"
 

@@ -2,7 +2,7 @@
 /* Every shipped metric set on every chip that it claims. */
 #include <strings.h>
 
-#include "domain/chip.h"
+#include "chip/chip.h"
 #include "folder.h"
 
 enum { MAX_SETS = 100 };

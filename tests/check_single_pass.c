@@ -2,8 +2,8 @@
 /* Single-pass sets: over the fake, and with NVIDIA's own libraries. */
 #include "adapters/nv/nv.h"
 #include "allocation.h"
-#include "domain/data_file.h"
-#include "domain/plan.h"
+#include "chip/data_file.h"
+#include "plan/plan.h"
 #include "fake_nv.h"
 #include "folder.h"
 #include "real.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Packing of what is mostly zero, and images that build on others. */
 #include "containers.h"
-#include "domain/container.h"
-#include "domain/sparse.h"
+#include "container/container.h"
+#include "container/sparse.h"
 #include "random.h"
 
 enum { MOST = 1000, GUARD = 0xaa };

@@ -2,10 +2,10 @@
 /* Plans of metrics that CUPTI refuses beside each other: over the fake, and with NVIDIA's own libraries. */
 #include "adapters/nv/nv.h"
 #include "allocation.h"
-#include "domain/counters.h"
-#include "domain/groups.h"
-#include "domain/plan.h"
-#include "domain/schedule.h"
+#include "schedule/counters.h"
+#include "plan/groups.h"
+#include "plan/plan.h"
+#include "schedule/schedule.h"
 #include "fake_nv.h"
 #include "real.h"
 

@@ -43,7 +43,7 @@ def rows(*arguments):
 
 def architectures():
     """Each chip's, as the tool has them."""
-    facts = (TOP / "lib/domain/chip_facts.c").read_text()
+    facts = (TOP / "lib/chip/chip_facts.c").read_text()
     return dict(re.findall(r'^\t\{ "(\w+)", "(\w+)"', facts, re.M))
 
 

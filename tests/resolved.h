@@ -4,7 +4,7 @@
 #define OPK_RESOLVED_TEXT_H
 
 #include "base/buf.h"
-#include "domain/resolve.h"
+#include "resolve/resolve.h"
 #include "testing.h"
 
 static inline void add_list(struct opk_buf *out, const char *name, const struct opk_strlist *list)

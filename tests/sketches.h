@@ -17,7 +17,7 @@
 #define OPK_SKETCHES_H
 
 #include "containers.h"
-#include "domain/container_scan.h"
+#include "container/container_scan.h"
 
 enum { SKETCH_ROWS = 3 }; /* of each table, and ranges of each of the fake's images */
 

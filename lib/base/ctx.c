@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "config.h"
 
 const char *opk_version(void)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/options.h"
+#include "base/option_struct.h"
 
 enum { FLUSH_AT = 1 << 16 };
 

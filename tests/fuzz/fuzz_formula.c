@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "domain/formula.h"
+#include "formula/formula.h"
 #include "fuzz.h"
 
 static void use(struct opk_ctx *ctx, const struct opk_formula *formula)

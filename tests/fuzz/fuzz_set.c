@@ -6,9 +6,9 @@
 #undef ck_assert_ptr_nonnull
 #define ck_assert_ptr_nonnull(pointer) ((pointer) ? (void)0 : abort())
 #include "../fake_nv.c"
-#include "domain/meta.h"
-#include "domain/plan_meta.h"
-#include "domain/set_find.h"
+#include "container/meta.h"
+#include "plan/plan_meta.h"
+#include "set/set_find.h"
 #include "fuzz.h"
 #include "no_child.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "domain/expression.h"
+#include "set/expression.h"
 
 int __wrap_opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const char *expression,
                                 const struct opk_names *names);

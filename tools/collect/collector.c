@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/clocks.h"
-#include "collect/facts.h"
-#include "collect/recording.h"
+#include "collect/shared/clocks.h"
+#include "collect/recording/machine_facts.h"
+#include "collect/recording/recording.h"
 
 static const double flush_interval_s = 1;
 

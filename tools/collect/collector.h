@@ -8,11 +8,11 @@
 
 #include <pthread.h>
 
-#include "collect/kernels.h"
-#include "collect/launch.h"
-#include "collect/nvtx_filter.h"
-#include "collect/session.h"
-#include "collect/sampler.h"
+#include "collect/ranges/kernels.h"
+#include "collect/ranges/launch.h"
+#include "collect/ranges/nvtx_filter.h"
+#include "collect/profilers/session.h"
+#include "collect/profilers/sampler.h"
 
 enum { MAX_CONTEXTS = 64, MAX_DEVICES = 64 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collect/collector.h"
-#include "collect/turns.h"
+#include "collect/ranges/turns.h"
 
 /* The range that is under way; there is one profiler, so there is one. Under the lock. */
 static struct {

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "child/confine.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Landlock's calls have no wrappers, and its header may be older than the kernel: linux/landlock.h. */
+enum {
+	CREATE_RULESET = 444,
+	ADD_RULE = 445,
+	RESTRICT_SELF = 446,
+	ASK_VERSION = 1,
+	RULE_OF_PATH = 1,
+};
+
+struct ruleset {
+	uint64_t files;
+	uint64_t net;    /* since version 4 */
+	uint64_t scopes; /* since version 6 */
+};
+
+struct path_rule {
+	uint64_t allowed;
+	int32_t fd;
+} __attribute__((packed));
+
+enum {
+	FILES_EXECUTE = 1 << 0,
+	FILES_WRITE = 1 << 1,
+	FILES_MAKE_AND_REMOVE = 0x1ff << 4,
+	FILES_REFER = 1 << 13,    /* since version 2 */
+	FILES_TRUNCATE = 1 << 14, /* since version 3 */
+	NET_TCP = 3,
+	SCOPES_SOCKETS_AND_SIGNALS = 3,
+};
+
+/* A kernel refuses what it does not know, so that it has to be asked first. */
+static struct ruleset ruleset_of(long version)
+{
+	struct ruleset rules = { .files = FILES_EXECUTE | FILES_WRITE | FILES_MAKE_AND_REMOVE };
+
+	if (version >= 2)
+		rules.files |= FILES_REFER;
+	if (version >= 3)
+		rules.files |= FILES_TRUNCATE;
+	if (version >= 4)
+		rules.net = NET_TCP;
+	if (version >= 6)
+		rules.scopes = SCOPES_SOCKETS_AND_SIGNALS;
+	return rules;
+}
+
+static size_t size_of(long version)
+{
+	if (version >= 6)
+		return sizeof(struct ruleset);
+	return version >= 4 ? offsetof(struct ruleset, scopes) : offsetof(struct ruleset, net);
+}
+
+/* CUPTI may ask a driver, if there is one, and drivers are asked through their devices. */
+static void allow_devices(long ruleset)
+{
+	glob_t devices;
+
+	if (glob("/dev/nvidia*", 0, NULL, &devices))
+		return;
+	for (size_t i = 0; i < devices.gl_pathc; i++) {
+		struct path_rule rule = { .allowed = FILES_WRITE,
+			                  .fd = open(devices.gl_pathv[i], O_PATH | O_CLOEXEC) };
+
+		if (rule.fd < 0)
+			continue;
+		syscall(ADD_RULE, ruleset, RULE_OF_PATH, &rule, 0);
+		close(rule.fd);
+	}
+	globfree(&devices);
+}
+
+void opk_confine(void)
+{
+	long version = syscall(CREATE_RULESET, NULL, (size_t)0, ASK_VERSION);
+	struct ruleset rules = ruleset_of(version);
+	long fd;
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	/* Counts of lines are files. */
+#ifndef OPK_COVERAGE
+	/* All that it handles is refused, but for the exceptions. */
+	fd = version > 0 ? syscall(CREATE_RULESET, &rules, size_of(version), 0) : -1;
+	if (fd < 0)
+		return;
+	allow_devices(fd);
+	syscall(RESTRICT_SELF, fd, 0);
+	close((int)fd);
+#else
+	(void)fd, (void)rules, (void)size_of, (void)allow_devices;
+#endif
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "child/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const char *folder(const struct opk_ctx *ctx)
+{
+	return ctx->env.tmpdir ? ctx->env.tmpdir : P_tmpdir;
+}
+
+int opk_spool_fail(struct opk_ctx *ctx)
+{
+	bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+
+	return opk_fail(ctx, OPK_EFAILED, "%s: can't write a temporary file: %s%s", folder(ctx), strerror(errno),
+	                errno == EMFILE ? "; raise 'ulimit -n', or merge the files first"
+	                : full          ? "; let TMPDIR name a folder with more room"
+	                                : "; let TMPDIR name another folder");
+}
+
+/* Where the file system can't make one without a name, it has one for a moment. */
+static int open_named(const struct opk_ctx *ctx)
+{
+	opk_autofree char *path = opk_printf("%s/offpeak.XXXXXX", folder(ctx));
+	int fd;
+
+	if (!path) {
+		errno = ENOMEM;
+		return -1;
+	}
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+int opk_spool_new(FILE **out, struct opk_ctx *ctx)
+{
+	int fd = -1;
+
+#ifdef O_TMPFILE
+	fd = open(folder(ctx), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+#endif
+	if (fd < 0)
+		fd = open_named(ctx);
+	if (fd < 0)
+		return opk_spool_fail(ctx);
+	*out = fdopen(fd, "w+");
+	if (*out)
+		return OPK_OK;
+	close(fd);
+	return opk_spool_fail(ctx);
+}
+
+int opk_spool_put(struct opk_ctx *ctx, FILE *spool, const void *data, size_t size)
+{
+	return !size || fwrite(data, size, 1, spool) == 1 ? OPK_OK : opk_spool_fail(ctx);
+}

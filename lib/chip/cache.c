@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A file is a line that names the form, a CRC-32 of the rest, whom it is of, and what is kept. It appears by
+ * its last name all at once, so that runs side by side see a whole one or none.
+ */
+#include "chip/cache.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "adapters/nv/nv.h"
+#include "adapters/deflate/deflate.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "config.h"
+
+static const char magic[] = "offpeak cache 1\n";
+
+/* Goes up whenever what is kept means something else. */
+enum { FORM = 2 };
+
+enum { CRC_AT = sizeof magic - 1, BODY_AT = CRC_AT + 4 };
+
+char *opk_cache_whom(const struct opk_ctx *ctx, const char *format, ...)
+{
+	opk_autofree char *identity = ctx->cache_dir ? opk_nv_identity(ctx) : NULL;
+	char text[2048];
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	/* What we make of NVIDIA's words changes, too. */
+	return identity && length >= 0 && (size_t)length < sizeof text
+	               ? opk_printf("%soffpeak " PACKAGE_VERSION " form %d\n%s", identity, FORM, text)
+	               : NULL;
+}
+
+static char *path_of(const struct opk_ctx *ctx, const char *kind, const char *whom)
+{
+	uint64_t hash = opk_hash(OPK_HASH_BEGIN, whom, strlen(whom));
+
+	return opk_printf("%s/%016jx.%s", ctx->cache_dir, (uintmax_t)hash, kind);
+}
+
+/* Where in a file the kept bytes begin; 0 where it is not sound, or of somebody else. */
+static size_t find_kept(const uint8_t *data, size_t size, const char *whom)
+{
+	size_t length = strlen(whom) + 1;
+	uint32_t crc;
+
+	if (size < BODY_AT + length || memcmp(data, magic, CRC_AT))
+		return 0;
+	memcpy(&crc, data + CRC_AT, sizeof crc);
+	if (crc != opk_crc32(0, data + BODY_AT, size - BODY_AT)
+	    || memcmp(data + BODY_AT, whom, length))
+		return 0;
+	return BODY_AT + length;
+}
+
+void *opk_cache_load(size_t *size, const struct opk_ctx *ctx, const char *kind, const char *whom)
+{
+	opk_autofree char *path = whom ? path_of(ctx, kind, whom) : NULL;
+	/* A context of its own: that there is no file is no failure. */
+	struct opk_ctx quiet = { 0 };
+	opk_autofree void *data = NULL;
+	size_t all = 0, from;
+
+	if (!path || opk_read_file(&data, &all, &quiet, path)) {
+		opk_clear_errors(&quiet);
+		return NULL;
+	}
+	from = find_kept(data, all, whom);
+	if (!from)
+		return NULL;
+	*size = all - from;
+	/* opk_read_file() puts a NUL behind what it read. */
+	memmove(data, (uint8_t *)data + from, *size + 1);
+	return opk_take(data);
+}
+
+/* The folder and those above it. */
+static bool make_folders(const char *folder)
+{
+	opk_autofree char *path = opk_strdup(folder);
+
+	for (char *slash = path ? strchr(path + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0777) && errno != EEXIST)
+			return false;
+		*slash = '/';
+	}
+	return path && (!mkdir(path, 0777) || errno == EEXIST);
+}
+
+bool opk_cache_takes(const struct opk_ctx *ctx, const char *whom)
+{
+	return whom && make_folders(ctx->cache_dir) && !access(ctx->cache_dir, W_OK | X_OK);
+}
+
+static void write_file(const char *path, const struct opk_buf *bytes)
+{
+	struct opk_newfile file = { .fd = -1 };
+	struct opk_ctx quiet = { 0 };
+
+	if (!opk_newfile_create(&file, &quiet, path)
+	    && !opk_newfile_write(&file, &quiet, bytes->data, bytes->size))
+		opk_newfile_commit(&file, &quiet);
+	opk_newfile_discard(&file);
+	opk_clear_errors(&quiet);
+}
+
+void opk_cache_store(const struct opk_ctx *ctx, const char *kind, const char *whom,
+                     const void *data, size_t size)
+{
+	opk_autofree char *path = whom ? path_of(ctx, kind, whom) : NULL;
+	opk_autobuf struct opk_buf bytes = { 0 };
+	uint32_t crc;
+
+	if (!path || !opk_cache_takes(ctx, whom))
+		return;
+	opk_buf_add(&bytes, magic, CRC_AT);
+	opk_buf_add_u32(&bytes, 0);
+	opk_buf_add(&bytes, whom, strlen(whom) + 1);
+	opk_buf_add(&bytes, data, size);
+	if (bytes.failed)
+		return;
+	crc = opk_crc32(0, bytes.data + BODY_AT, bytes.size - BODY_AT);
+	memcpy(bytes.data + CRC_AT, &crc, sizeof crc);
+	write_file(path, &bytes);
+}

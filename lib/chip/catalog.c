@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "base/nearest.h"
+#include "chip/catalog.h"
+#include "chip/catalog_cache.h"
+#include "chip/chip.h"
+
+static const char *const type_names[] = { "counter", "ratio", "throughput" };
+
+/* What makes a base metric a full name, in short; docs/metric-sets.md has them all. */
+static const char *const endings[] = {
+	[OPK_COUNTER] = ".sum, .avg, .min or .max, and behind it possibly .per_second, "
+	                ".per_cycle_active, .pct_of_peak_sustained_elapsed and the like",
+	[OPK_RATIO] = ".ratio, .pct or .max_rate",
+	[OPK_THROUGHPUT] = ".sum, .avg, .min or .max, and behind it "
+	                   ".pct_of_peak_sustained_elapsed or the like",
+};
+
+static const char *const plainest_suffixes[] = {
+	[OPK_COUNTER] = ".sum",
+	[OPK_RATIO] = ".ratio",
+	[OPK_THROUGHPUT] = ".avg.pct_of_peak_sustained_elapsed",
+};
+
+enum { TYPE_COUNT = sizeof type_names / sizeof *type_names };
+
+const char *opk_method_name(enum opk_method method)
+{
+	static const char *const names[] = { "", "hardware", "sass", "both" };
+
+	return names[method];
+}
+
+const char *opk_scope_name(enum opk_scope scope)
+{
+	static const char *const names[] = { NULL, "context", "device" };
+
+	return names[scope];
+}
+
+const char *opk_refusal_name(int passes)
+{
+	return passes < 0 ? opk_nv_status_name(-passes) : "";
+}
+
+const char *opk_metric_type_name(enum opk_metric_type type)
+{
+	return type_names[type];
+}
+
+bool opk_metric_type_parse(enum opk_metric_type *out, const char *name)
+{
+	for (size_t i = 0; i < TYPE_COUNT; i++) {
+		if (strcmp(name, type_names[i]))
+			continue;
+		*out = (enum opk_metric_type)i;
+		return true;
+	}
+	return false;
+}
+
+const char *opk_plainest_suffix(enum opk_metric_type type)
+{
+	return plainest_suffixes[type];
+}
+
+static bool is_undescribed(const struct opk_metric *metric)
+{
+	return !*metric->hw_unit && !*metric->dim_unit && !*metric->description;
+}
+
+/* The array stays where it is; its text does not. */
+static bool make_metrics(struct opk_catalog *catalog)
+{
+	const struct opk_table *table = &catalog->table;
+
+	if (!catalog->metrics)
+		catalog->metrics = opk_alloc_array(table->base_count + 1, sizeof *catalog->metrics);
+	for (size_t i = 0; catalog->metrics && i < table->base_count; i++) {
+		const struct opk_base_record *base = &table->bases[i];
+
+		catalog->metrics[i] = (struct opk_metric){
+			.name = opk_table_get(table, base->name),
+			.type = (enum opk_metric_type)base->type,
+			.hw_unit = opk_table_get(table, base->hw_unit),
+			.dim_unit = opk_table_get(table, base->dim_unit),
+			.description = opk_table_get(table, base->description),
+			.scope = (enum opk_scope)base->scope,
+		};
+	}
+	return catalog->metrics != NULL;
+}
+
+static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip,
+                enum opk_profiler profiler)
+{
+	int code = OPK_OK;
+
+	catalog->profiler = profiler;
+	catalog->complete = opk_cache_read(&catalog->table, ctx, chip, profiler);
+	if (catalog->complete)
+		catalog->chip = opk_chip_upper(chip);
+	else
+		code = opk_catalog_fill_bases(catalog, ctx, chip);
+	if (!code && (!catalog->chip || !make_metrics(catalog)))
+		code = opk_nomem(ctx, "metrics");
+	return code;
+}
+
+int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
+                    enum opk_profiler profiler)
+{
+	struct opk_catalog *catalog = opk_alloc(sizeof *catalog);
+	int code = catalog ? fill(catalog, ctx, chip, profiler) : opk_nomem(ctx, "a catalog");
+
+	if (code) {
+		opk_catalog_free(catalog);
+		return opk_add(ctx, code, "no metric catalog of %s", chip);
+	}
+	*out = catalog;
+	return OPK_OK;
+}
+
+static void forget_subs(struct opk_table *table)
+{
+	table->sub_count = 0;
+	for (size_t i = 0; i < table->base_count; i++)
+		table->bases[i].first = table->bases[i].count = 0;
+}
+
+int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx)
+{
+	int code;
+
+	if (catalog->complete)
+		return OPK_OK;
+	code = opk_catalog_fill_subs(catalog, ctx);
+	if (!code && catalog->table.base_count && !catalog->table.sub_count)
+		code = opk_fail(ctx, OPK_ENVIDIA, "this libcupti lists none, nor has it properties "
+		                                  "for those that others list");
+	if (code)
+		forget_subs(&catalog->table);
+	/* The text has moved. */
+	make_metrics(catalog);
+	if (code)
+		return opk_add(ctx, code, "no submetrics of %s", catalog->chip);
+	catalog->complete = true;
+	opk_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
+	return OPK_OK;
+}
+
+void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx)
+{
+	if (catalog->complete || !opk_cache_takes_catalog(ctx, catalog->chip, catalog->profiler))
+		return;
+	if (opk_catalog_complete(catalog, ctx))
+		opk_clear_errors(ctx);
+}
+
+void opk_catalog_free(struct opk_catalog *catalog)
+{
+	if (!catalog)
+		return;
+	opk_nv_host_free(catalog->host);
+	opk_table_clear(&catalog->table);
+	free(catalog->metrics);
+	free(catalog->chip);
+	free(catalog);
+}
+
+const char *opk_catalog_chip(const struct opk_catalog *catalog)
+{
+	return catalog->chip;
+}
+
+size_t opk_catalog_count(const struct opk_catalog *catalog)
+{
+	return catalog->table.base_count;
+}
+
+const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size_t i)
+{
+	return &catalog->metrics[i];
+}
+
+static const struct opk_base_record *record_of(const struct opk_catalog *catalog,
+                                               const struct opk_metric *metric)
+{
+	return &catalog->table.bases[metric - catalog->metrics];
+}
+
+size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
+                                   const struct opk_metric *metric)
+{
+	return record_of(catalog, metric)->count;
+}
+
+struct opk_submetric opk_catalog_submetric(const struct opk_catalog *catalog,
+                                           const struct opk_metric *metric, size_t i)
+{
+	const struct opk_table *table = &catalog->table;
+	const struct opk_sub_record *sub = &table->subs[record_of(catalog, metric)->first + i];
+
+	return (struct opk_submetric){
+		.suffix = opk_table_get(table, sub->suffix),
+		.dim_unit = opk_table_get(table, sub->dim_unit),
+		.passes = sub->passes,
+		.method = (enum opk_method)sub->method,
+	};
+}
+
+bool opk_catalog_find_submetric(size_t *out, const struct opk_catalog *catalog,
+                                const struct opk_metric *metric, const char *suffix)
+{
+	size_t count = opk_catalog_submetric_count(catalog, metric);
+
+	for (*out = 0; *out < count; ++*out)
+		if (!strcmp(opk_catalog_submetric(catalog, metric, *out).suffix, suffix))
+			return true;
+	return false;
+}
+
+/*
+ * "dram__bytes.sum" -> "dram__bytes". Names of single-pass sets have dots of their own before the
+ * double underscore: "CTC.TriageCompute.ctc__rx_bytes.sum".
+ */
+size_t opk_base_length(const char *name)
+{
+	const char *unit_end = strstr(name, "__");
+	const char *dot = strchr(unit_end ? unit_end : name, '.');
+
+	return dot ? (size_t)(dot - name) : strlen(name);
+}
+
+struct base_name {
+	const char *text;
+	size_t length;
+};
+
+static int compare_name(const void *key, const void *metric)
+{
+	const struct base_name *base = key;
+	const char *name = ((const struct opk_metric *)metric)->name;
+	int order = strncmp(base->text, name, base->length);
+
+	return order ? order : -(name[base->length] != '\0');
+}
+
+const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name)
+{
+	const struct base_name base = { name, opk_base_length(name) };
+
+	return bsearch(&base, catalog->metrics, catalog->table.base_count, sizeof *catalog->metrics,
+	               compare_name);
+}
+
+const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, const char *name)
+{
+	opk_autofree char *base = opk_strndup(name, opk_base_length(name));
+	struct opk_nearest nearest = { .name = base };
+	const struct opk_metric *best = NULL;
+
+	for (size_t i = 0; base && i < catalog->table.base_count; i++) {
+		opk_nearest_try(&nearest, catalog->metrics[i].name);
+		if (nearest.best == catalog->metrics[i].name)
+			best = &catalog->metrics[i];
+	}
+	return best;
+}
+
+bool opk_catalog_has_full(const struct opk_catalog *catalog, const struct opk_ctx *ctx,
+                          const char *name)
+{
+	const struct opk_metric *base = opk_catalog_find(catalog, name);
+	/* A context of its own: asking must not disturb the caller's cause chain. */
+	struct opk_ctx quiet = { .nv = ctx->nv };
+	struct opk_metric properties;
+	size_t submetric;
+	int code;
+
+	if (!base || !strcmp(base->name, name))
+		return false;
+	if (catalog->complete)
+		return is_undescribed(base)
+		       || opk_catalog_find_submetric(&submetric, catalog, base,
+		                                     name + strlen(base->name));
+	/* Properties are found for full names only where they are right. */
+	code = opk_nv_properties(&properties, &quiet, catalog->host, name);
+	opk_clear_errors(&quiet);
+	return !code || is_undescribed(base);
+}
+
+int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog *catalog,
+                        const char *name, const char *place)
+{
+	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	const char *colon = *place ? ": " : "";
+
+	if (metric && !strcmp(metric->name, name))
+		return opk_add(ctx, code, "%s%s%s needs a %s, for example %s%s", place, colon, name,
+		               metric->type == OPK_RATIO ? "submetric" : "rollup", name,
+		               metric->type == OPK_COUNTER ? ".sum"
+		               : metric->type == OPK_RATIO ? ".pct"
+		                                           : ".avg.pct_of_peak_sustained_elapsed");
+	if (metric)
+		return opk_add(ctx, code, "%s%s%s has no rollup or submetric '%s'; a %s takes %s", place,
+		               colon, metric->name, name + strlen(metric->name) + 1,
+		               type_names[metric->type], endings[metric->type]);
+	metric = opk_catalog_nearest(catalog, name);
+	return opk_add(ctx, code, "%s%s%s has no metric '%s'%s%s%s%s", place, colon, catalog->chip,
+	               name, catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "", metric ? ", did you mean " : "", metric ? metric->name : "",
+	               metric ? "?" : "");
+}
+
+void opk_catalog_tell(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_place *place,
+                      const struct opk_catalog *catalog, const char *name)
+{
+	struct opk_ctx quiet = { .nv = ctx->nv };
+
+	/* The nearest name takes a while. */
+	if (!opk_problems_full(problems))
+		opk_catalog_explain(&quiet, OPK_EINPUT, catalog, name, "");
+	problems->no_memory |= !opk_problems_full(problems) && !opk_error_count(&quiet);
+	opk_problems_add(problems, place, "%s", opk_error_count(&quiet) ? opk_error_message(&quiet, 0) : "");
+	opk_clear_errors(&quiet);
+}

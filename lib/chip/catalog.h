@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef OPK_CATALOG_H
+#define OPK_CATALOG_H
+
+#include "adapters/nv/nv.h"
+#include "base/problems.h"
+#include "chip/catalog_table.h"
+
+struct opk_catalog {
+	char *chip;
+	enum opk_profiler profiler;
+	struct opk_table table;
+	struct opk_metric *metrics; /* the base records, in order, with their text */
+	bool complete;              /* the submetrics are there */
+	struct opk_nv_host *host;   /* NULL where the table came from the cache */
+};
+
+/* From NVIDIA's libraries: the base metrics, then their submetrics. */
+int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip);
+int opk_catalog_fill_subs(struct opk_catalog *catalog, struct opk_ctx *ctx);
+
+/* What makes a metric's plainest full name: opk_catalog_plainest(). */
+const char *opk_plainest_suffix(enum opk_metric_type type);
+/* How much of a name is the base metric's. */
+size_t opk_base_length(const char *name);
+/* Which submetric has this suffix; false where none. */
+bool opk_catalog_find_submetric(size_t *out, const struct opk_catalog *catalog,
+                                const struct opk_metric *metric, const char *suffix);
+/* Whether `name` is a full metric name of the chip: base metric, and a rollup or submetric it has. */
+bool opk_catalog_has_full(const struct opk_catalog *catalog, const struct opk_ctx *ctx,
+                          const char *name);
+/* Adds to the cause chain why `name` is no full metric name of the chip; `place` may be "". */
+int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog *catalog,
+                        const char *name, const char *place);
+/* The same as a problem at a place in a file. */
+void opk_catalog_tell(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_place *place,
+                      const struct opk_catalog *catalog, const char *name);
+
+#endif

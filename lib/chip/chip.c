@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "chip/chip.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "adapters/nv/nv.h"
+#include "base/nearest.h"
+
+/* A power of two; no chip has that many metrics. */
+enum { MAX_STRIDE = 1 << 16 };
+
+struct opk_chips {
+	struct opk_strlist names;
+	struct opk_chip *chips;
+};
+
+static int fill(struct opk_chips *chips, struct opk_ctx *ctx)
+{
+	int code = opk_nv_chips(&chips->names, ctx);
+
+	if (code)
+		return code;
+	chips->chips = opk_alloc_array(chips->names.count, sizeof *chips->chips);
+	if (!chips->chips)
+		return opk_nomem(ctx, "chips");
+	for (size_t i = 0; i < chips->names.count; i++) {
+		struct opk_chip *chip = &chips->chips[i];
+
+		chip->name = chips->names.items[i];
+		code = opk_nv_host_supported(&chip->range, ctx, chip->name, OPK_PROFILER_RANGE);
+		if (!code)
+			code = opk_nv_host_supported(&chip->pm_sampling, ctx, chip->name,
+			                             OPK_PROFILER_PM);
+		if (code)
+			return opk_add(ctx, code, "while asking for the profilers of %s", chip->name);
+	}
+	return OPK_OK;
+}
+
+int opk_chips_new(struct opk_chips **out, struct opk_ctx *ctx)
+{
+	struct opk_chips *chips = opk_alloc(sizeof *chips);
+	int code = chips ? fill(chips, ctx) : opk_nomem(ctx, "chips");
+
+	if (code) {
+		opk_chips_free(chips);
+		return code;
+	}
+	*out = chips;
+	return OPK_OK;
+}
+
+void opk_chips_free(struct opk_chips *chips)
+{
+	if (!chips)
+		return;
+	opk_strlist_clear(&chips->names);
+	free(chips->chips);
+	free(chips);
+}
+
+size_t opk_chips_count(const struct opk_chips *chips)
+{
+	return chips->names.count;
+}
+
+const struct opk_chip *opk_chips_get(const struct opk_chips *chips, size_t i)
+{
+	return &chips->chips[i];
+}
+
+const struct opk_chip *opk_chips_find(const struct opk_chips *chips, const char *name)
+{
+	for (size_t i = 0; i < chips->names.count; i++)
+		if (!strcasecmp(chips->chips[i].name, name))
+			return &chips->chips[i];
+	return NULL;
+}
+
+/* Without their properties, for which CUPTI 13.1 takes seconds a chip. */
+int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                          enum opk_profiler profiler)
+{
+	opk_autostrlist struct opk_strlist names = { 0 };
+	struct opk_nv_host *host;
+	int code = opk_nv_host_new(&host, ctx, chip->name, profiler, NULL);
+
+	if (!code) {
+		code = opk_nv_all_base_metrics(&names, ctx, host);
+		opk_nv_host_free(host);
+	}
+	if (code)
+		return opk_add(ctx, code, "no number of metrics of %s", chip->name);
+	*out = names.count;
+	return OPK_OK;
+}
+
+int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                              enum opk_profiler profiler)
+{
+	int code = opk_nv_metrics_per_pass(out, ctx, chip->name, profiler);
+
+	return code ? opk_add(ctx, code, "no number of metrics per pass of %s", chip->name) : OPK_OK;
+}
+
+char *opk_chip_upper(const char *name)
+{
+	char *copy = opk_strdup(name);
+
+	for (char *c = copy; c && *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	return copy;
+}
+
+/* How much of a name is its unit's: "lts" of "lts__t_sectors". */
+static size_t unit_length(const char *name)
+{
+	const char *end = strstr(name, "__");
+
+	return end ? (size_t)(end - name) : strlen(name);
+}
+
+static bool same_unit(const char *a, const char *b)
+{
+	size_t length = unit_length(a);
+
+	return length == unit_length(b) && !strncmp(a, b, length);
+}
+
+struct scopes {
+	bool told, device; /* any of those asked about */
+};
+
+static int ask_scope(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_host *host,
+                     const char *name)
+{
+	struct opk_metric metric;
+	int code = opk_nv_properties(&metric, ctx, host, name);
+
+	/* 12.x lists some that it has no properties of. */
+	if (code == OPK_EUSAGE) {
+		opk_clear_errors(ctx);
+		return OPK_OK;
+	}
+	if (code)
+		return code;
+	scopes->told |= metric.scope != OPK_SCOPE_UNKNOWN;
+	scopes->device |= metric.scope == OPK_SCOPE_DEVICE;
+	return OPK_OK;
+}
+
+/*
+ * Most units' metrics have one scope, so one of each is asked about first; then others at strides that halve,
+ * for metrics of a kind lie together. With 13.1 the first of the device is among the first 12 of 3,000, or
+ * 250 where only some of a unit are (GB20B).
+ */
+static int find_device_level(struct scopes *scopes, struct opk_ctx *ctx,
+                             struct opk_nv_host *host, const struct opk_strlist *names)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && !scopes->device && i < names->count; i++)
+		if (!i || !same_unit(names->items[i - 1], names->items[i]))
+			code = ask_scope(scopes, ctx, host, names->items[i]);
+	if (!code && !scopes->told)
+		return opk_fail(ctx, OPK_ENVIDIA,
+		                "this libcupti does not tell scopes; CUPTI 13.1 and later do");
+	for (size_t stride = MAX_STRIDE; stride; stride /= 2)
+		for (size_t i = stride; !code && !scopes->device && i < names->count;
+		     i += 2 * stride)
+			code = ask_scope(scopes, ctx, host, names->items[i]);
+	return code;
+}
+
+int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                          enum opk_profiler profiler)
+{
+	opk_autostrlist struct opk_strlist names = { 0 };
+	struct scopes scopes = { 0 };
+	struct opk_nv_host *host;
+	int code = opk_nv_host_new(&host, ctx, chip->name, profiler, NULL);
+
+	if (code)
+		return code;
+	code = opk_nv_all_base_metrics(&names, ctx, host);
+	opk_strlist_sort(&names);
+	if (!code)
+		code = find_device_level(&scopes, ctx, host, &names);
+	opk_nv_host_free(host);
+	if (code)
+		return opk_add(ctx, code, "no metrics' scopes of %s", chip->name);
+	*out = scopes.device;
+	return OPK_OK;
+}
+
+/* Whether a product is spelt so, or ends so: "t4" is the Tesla-T4. */
+static bool is_product(const char *product, const char *name)
+{
+	size_t length = strlen(product), part = strlen(name);
+
+	return part && part <= length && !strcasecmp(product + length - part, name)
+	       && (part == length || product[length - part - 1] == '-');
+}
+
+/* The chip in a product of that name; NULL: none is known. */
+static const char *chip_of_product(const struct opk_strlist *chips, const char *name)
+{
+	for (size_t i = 0; i < chips->count; i++) {
+		const struct opk_chip chip = { .name = chips->items[i] };
+		struct opk_chip_facts facts = opk_chip_get_facts(&chip);
+
+		for (size_t j = 0; j < facts.product_count; j++)
+			if (is_product(facts.products[j], name))
+				return chips->items[i];
+	}
+	return NULL;
+}
+
+int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
+{
+	opk_autostrlist struct opk_strlist names = { 0 };
+	struct opk_nearest nearest = { .name = name };
+	const char *product_chip;
+	int code = opk_nv_chips(&names, ctx);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < names.count; i++) {
+		if (strcasecmp(names.items[i], name)) {
+			opk_nearest_try(&nearest, names.items[i]);
+			continue;
+		}
+		*out = opk_strdup(names.items[i]);
+		return *out ? OPK_OK : opk_nomem(ctx, "a chip name");
+	}
+	product_chip = chip_of_product(&names, name);
+	if (product_chip)
+		nearest.best = product_chip;
+	return opk_fail(ctx, OPK_EUSAGE, "unknown chip '%s'%s%s%s; 'offpeak chips' lists them", name,
+	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
+	                nearest.best ? "?" : "");
+}
+
+int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx, const struct opk_chips *chips,
+                      const char *name)
+{
+	opk_autofree char *known = NULL;
+	int code = opk_chip_resolve(&known, ctx, name);
+
+	if (!code)
+		*out = opk_chips_find(chips, known);
+	return code;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What no call of NVIDIA's tells without a GPU: a chip's architecture, its compute capability and products
+ * that have it. Only what is sure: the rest is absent, and stays so until NVIDIA tells.
+ */
+#include <string.h>
+
+#include "chip/chip.h"
+
+enum { MAX_PRODUCTS = 4 };
+
+/*
+ * In the order of cuptiProfilerHostGetSupportedChips. Products are examples, and spelt without blanks, for
+ * lists in CSV have blanks between.
+ */
+static const struct facts {
+	const char *chip, *architecture, *compute_capability;
+	const char *products[MAX_PRODUCTS];
+} facts[] = {
+	{ "GV100", "Volta", "7.0", { "Tesla-V100", "TITAN-V" } },
+	{ "GV11B", "Volta", "7.2", { "Jetson-AGX-Xavier", "Jetson-Xavier-NX" } },
+	{ "TU102", "Turing", "7.5", { "RTX-2080-Ti", "TITAN-RTX", "Quadro-RTX-6000" } },
+	{ "TU104", "Turing", "7.5", { "Tesla-T4", "RTX-2080" } },
+	{ "TU106", "Turing", "7.5", { "RTX-2070", "RTX-2060" } },
+	{ "TU116", "Turing", "7.5", { "GTX-1660-Ti", "GTX-1660" } },
+	{ "TU117", "Turing", "7.5", { "GTX-1650" } },
+	{ "GA100", "Ampere", "8.0", { "A100", "A30" } },
+	{ "GA102", "Ampere", "8.6", { "RTX-3090", "RTX-3080", "A40", "A10" } },
+	{ "GA103", "Ampere", "8.6", { "RTX-3080-Ti-Laptop" } },
+	{ "GA104", "Ampere", "8.6", { "RTX-3070", "RTX-A4000" } },
+	{ "GA106", "Ampere", "8.6", { "RTX-3060", "RTX-A2000" } },
+	{ "GA107", "Ampere", "8.6", { "A16", "A2" } },
+	{ "GA10B", "Ampere", "8.7", { "Jetson-AGX-Orin", "Jetson-Orin-NX", "Jetson-Orin-Nano" } },
+	{ "GH100", "Hopper", "9.0", { "H100", "H200", "GH200", "H20" } },
+	{ "AD102", "Ada", "8.9", { "RTX-4090", "RTX-6000-Ada", "L40", "L40S" } },
+	{ "AD103", "Ada", "8.9", { "RTX-4080" } },
+	{ "AD104", "Ada", "8.9", { "RTX-4070-Ti", "RTX-4070", "L4" } },
+	{ "AD106", "Ada", "8.9", { "RTX-4060-Ti" } },
+	{ "AD107", "Ada", "8.9", { "RTX-4060" } },
+	{ "GB100", "Blackwell", "10.0", { "B200", "GB200" } },
+	{ "GB102", "Blackwell", "", { 0 } },
+	{ "GB110", "Blackwell", "10.3", { "B300", "GB300" } },
+	/* CUDA 12.8 and 12.9 called it 10.1. */
+	{ "GB10B", "Blackwell", "11.0", { "Jetson-T5000" } },
+	{ "GB202", "Blackwell", "12.0", { "RTX-5090", "RTX-PRO-6000-Blackwell" } },
+	{ "GB203", "Blackwell", "12.0", { "RTX-5080", "RTX-5070-Ti", "RTX-PRO-4500-Blackwell" } },
+	{ "GB205", "Blackwell", "12.0", { "RTX-5070" } },
+	{ "GB206", "Blackwell", "12.0", { "RTX-5060-Ti", "RTX-5060" } },
+	{ "GB207", "Blackwell", "12.0", { "RTX-5050" } },
+	{ "GB20B", "Blackwell", "12.1", { "GB10", "DGX-Spark" } },
+};
+
+enum { FACT_COUNT = sizeof facts / sizeof *facts };
+
+const char *opk_chip_known(size_t i)
+{
+	return i < FACT_COUNT ? facts[i].chip : NULL;
+}
+
+const char *opk_chip_architecture(const char *chip)
+{
+	const struct opk_chip known = { .name = chip };
+
+	return opk_chip_get_facts(&known).architecture;
+}
+
+struct opk_chip_facts opk_chip_known_facts(size_t i)
+{
+	struct opk_chip_facts out = { .architecture = "", .compute_capability = "" };
+
+	if (i >= FACT_COUNT)
+		return out;
+	out.architecture = facts[i].architecture;
+	out.compute_capability = facts[i].compute_capability;
+	out.products = facts[i].products;
+	while (out.product_count < MAX_PRODUCTS && out.products[out.product_count])
+		out.product_count++;
+	return out;
+}
+
+struct opk_chip_facts opk_chip_get_facts(const struct opk_chip *chip)
+{
+	size_t i = 0;
+
+	while (i < FACT_COUNT && strcmp(facts[i].chip, chip->name))
+		i++;
+	return opk_chip_known_facts(i);
+}

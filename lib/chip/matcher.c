@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which metrics to list. */
+#include <fnmatch.h>
+#include <regex.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/ctx.h"
+#include "base/mem.h"
+#include "base/option_struct.h"
+
+struct opk_matcher {
+	struct opk_metric_filter filter; /* strings borrowed from the caller */
+	regex_t grep;
+};
+
+int opk_matcher_new(struct opk_matcher **out, struct opk_ctx *ctx,
+                    const struct opk_metric_filter *given)
+{
+	OPK_OPTIONS(opk_metric_filter, filter, given);
+	struct opk_matcher *matcher = opk_alloc(sizeof *matcher);
+	int status;
+
+	if (!matcher)
+		return opk_nomem(ctx, "a filter");
+	matcher->filter = filter;
+	status = filter.grep
+	                 ? regcomp(&matcher->grep, filter.grep, REG_EXTENDED | REG_ICASE | REG_NOSUB)
+	                 : 0;
+	if (status) {
+		char reason[128];
+
+		regerror(status, &matcher->grep, reason, sizeof reason);
+		free(matcher);
+		return opk_fail(ctx, OPK_EUSAGE, "regular expression '%s': %s", filter.grep, reason);
+	}
+	*out = matcher;
+	return OPK_OK;
+}
+
+void opk_matcher_free(struct opk_matcher *matcher)
+{
+	if (!matcher)
+		return;
+	if (matcher->filter.grep)
+		regfree(&matcher->grep);
+	free(matcher);
+}
+
+static bool match_globs(const struct opk_metric_filter *filter, const char *name)
+{
+	for (size_t i = 0; i < filter->glob_count; i++)
+		if (!fnmatch(filter->globs[i], name, 0))
+			return true;
+	return filter->glob_count == 0;
+}
+
+static bool match_grep(const struct opk_matcher *matcher, const char *name,
+                       const char *description)
+{
+	return !matcher->filter.grep || !regexec(&matcher->grep, name, 0, NULL, 0)
+	       || !regexec(&matcher->grep, description, 0, NULL, 0);
+}
+
+static bool match_kind(const struct opk_metric_filter *filter, const struct opk_metric *metric)
+{
+	return (!filter->has_type || metric->type == filter->type)
+	       && (!filter->unit || !strcasecmp(metric->hw_unit, filter->unit));
+}
+
+bool opk_matcher_match(const struct opk_matcher *matcher, const struct opk_metric *metric)
+{
+	const struct opk_metric_filter *filter = &matcher->filter;
+
+	return match_kind(filter, metric) && match_globs(filter, metric->name)
+	       && match_grep(matcher, metric->name, metric->description);
+}
+
+bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_metric *metric,
+                            const char *full)
+{
+	const struct opk_metric_filter *filter = &matcher->filter;
+
+	return match_kind(filter, metric)
+	       && (match_globs(filter, metric->name) || match_globs(filter, full))
+	       && match_grep(matcher, full, metric->description);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Metric names that begin with a text. */
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "chip/catalog_cache.h"
+#include "chip/chip.h"
+
+struct opk_names {
+	struct opk_strlist list;
+};
+
+static bool begins(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+/* "dram__bytes.s" asks for the full names of dram__bytes. */
+static bool asks_for_full(const char *prefix, const char *base)
+{
+	return begins(prefix, base) && prefix[strlen(base)] == '.';
+}
+
+static bool add_base(struct opk_strlist *list, const char *prefix, const char *base)
+{
+	return !begins(base, prefix) || opk_strlist_add(list, base);
+}
+
+static bool add_full(struct opk_strlist *list, const char *prefix, const char *base,
+                     const char *suffix)
+{
+	opk_autofree char *full = opk_printf("%s%s", base, suffix);
+
+	return full && (!begins(full, prefix) || opk_strlist_take(list, opk_take(full)));
+}
+
+static bool take_from_table(struct opk_strlist *list, const struct opk_table *table,
+                            const char *prefix)
+{
+	for (size_t i = 0; i < table->base_count; i++) {
+		const struct opk_base_record *base = &table->bases[i];
+		const char *name = opk_table_get(table, base->name);
+
+		if (!add_base(list, prefix, name))
+			return false;
+		for (size_t j = 0; asks_for_full(prefix, name) && j < base->count; j++)
+			if (!add_full(list, prefix, name,
+			              opk_table_get(table, table->subs[base->first + j].suffix)))
+				return false;
+	}
+	return true;
+}
+
+static int ask_full(struct opk_strlist *list, struct opk_ctx *ctx, struct opk_nv_host *host,
+                    enum opk_metric_type type, const char *prefix, const char *base)
+{
+	const char *const *suffixes;
+	size_t count = 0;
+	int code = opk_nv_submetrics(&suffixes, &count, ctx, host, type, base);
+
+	/* 12.x has the call and knows no metric by it. */
+	if (code == OPK_EUSAGE) {
+		opk_clear_errors(ctx);
+		return OPK_OK;
+	}
+	for (size_t i = 0; !code && i < count; i++)
+		if (!add_full(list, prefix, base, suffixes[i]))
+			code = opk_nomem(ctx, "metric names");
+	return code;
+}
+
+static int ask_type(struct opk_strlist *list, struct opk_ctx *ctx, struct opk_nv_host *host,
+                    enum opk_metric_type type, const char *prefix)
+{
+	opk_autostrlist struct opk_strlist bases = { 0 };
+	int code = opk_nv_base_metrics(&bases, ctx, host, type);
+
+	for (size_t i = 0; !code && i < bases.count; i++) {
+		if (!add_base(list, prefix, bases.items[i]))
+			code = opk_nomem(ctx, "metric names");
+		else if (asks_for_full(prefix, bases.items[i]))
+			code = ask_full(list, ctx, host, type, prefix, bases.items[i]);
+	}
+	return code;
+}
+
+static int ask(struct opk_strlist *list, struct opk_ctx *ctx, const char *name,
+               enum opk_profiler profiler, const char *prefix)
+{
+	opk_autofree char *chip = NULL;
+	struct opk_nv_host *host;
+	int code = opk_chip_resolve(&chip, ctx, name);
+
+	if (!code)
+		code = opk_nv_host_new(&host, ctx, chip, profiler, NULL);
+	if (code)
+		return code;
+	for (int type = OPK_COUNTER; !code && type <= OPK_THROUGHPUT; type++)
+		code = ask_type(list, ctx, host, (enum opk_metric_type)type, prefix);
+	opk_nv_host_free(host);
+	return code;
+}
+
+static int fill(struct opk_strlist *list, struct opk_ctx *ctx, const char *chip,
+                enum opk_profiler profiler, const char *prefix)
+{
+	opk_autotable struct opk_table table = { 0 };
+
+	if (!opk_cache_read(&table, ctx, chip, profiler))
+		return ask(list, ctx, chip, profiler, prefix);
+	return take_from_table(list, &table, prefix) ? OPK_OK : opk_nomem(ctx, "metric names");
+}
+
+int opk_names_new(struct opk_names **out, struct opk_ctx *ctx, const char *chip,
+                  enum opk_profiler profiler, const char *prefix)
+{
+	struct opk_names *names = opk_alloc(sizeof *names);
+	int code = names ? fill(&names->list, ctx, chip, profiler, prefix)
+	                 : opk_nomem(ctx, "metric names");
+
+	if (code) {
+		opk_names_free(names);
+		return opk_add(ctx, code, "no metric names of %s", chip);
+	}
+	opk_strlist_sort(&names->list);
+	*out = names;
+	return OPK_OK;
+}
+
+void opk_names_free(struct opk_names *names)
+{
+	if (!names)
+		return;
+	opk_strlist_clear(&names->list);
+	free(names);
+}
+
+size_t opk_names_count(const struct opk_names *names)
+{
+	return names->list.count;
+}
+
+const char *opk_names_get(const struct opk_names *names, size_t i)
+{
+	return names->list.items[i];
+}

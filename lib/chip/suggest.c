@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "chip/suggest.h"
+
+#include <string.h>
+
+#include "base/nearest.h"
+
+enum {
+	MAX_NAME = 256,
+	MAX_WORDS = 40,
+	/* Costs, in thousandths of a name that is wholly another one. */
+	COST_OTHER = 1000,
+	COST_UNIT = 100, /* another hardware unit */
+	COST_LIMIT = 600,
+};
+
+/* A name cut into its words: "dram", "bytes", "read". */
+struct words {
+	char text[MAX_NAME];
+	const char *word[MAX_WORDS];
+	size_t count;
+};
+
+static void cut(struct words *out, const char *name)
+{
+	char *rest = out->text;
+
+	out->count = 0;
+	snprintf(out->text, sizeof out->text, "%s", name);
+	for (char *word; out->count < MAX_WORDS && (word = strsep(&rest, "_. "));)
+		if (*word)
+			out->word[out->count++] = word;
+}
+
+/* How like two words are, 0 to 10: one misspelt or cut short counts less than the same one. */
+static unsigned likeness(const char *a, const char *b)
+{
+	size_t length = strlen(a);
+
+	if (!strcasecmp(a, b))
+		return 10;
+	if (length >= 4 && opk_edit_distance(a, b, length / 4) <= length / 4)
+		return 8;
+	return length >= 3 && !strncasecmp(a, b, length) ? 7 : 0;
+}
+
+static unsigned cost_of_words(const char *a, const char *b)
+{
+	struct words first, second;
+	unsigned shared = 0;
+
+	cut(&first, a);
+	cut(&second, b);
+	for (size_t i = 0; i < first.count; i++) {
+		unsigned best = 0;
+
+		for (size_t j = 0; best < 10 && j < second.count; j++)
+			if (likeness(first.word[i], second.word[j]) > best)
+				best = likeness(first.word[i], second.word[j]);
+		shared += best;
+	}
+	if (!first.count || !second.count)
+		return COST_OTHER;
+	/* Words that come twice may be found more often than there are. */
+	shared = 2 * shared * (COST_OTHER / 10) / (unsigned)(first.count + second.count);
+	return shared < COST_OTHER ? COST_OTHER - shared : 0;
+}
+
+static unsigned cost_of_letters(const char *a, const char *b)
+{
+	size_t length = strlen(a), limit = length / 3 + 1;
+	size_t distance = opk_edit_distance(a, b, limit);
+
+	return distance > limit ? COST_OTHER : (unsigned)(distance * COST_OTHER / (length + 1));
+}
+
+static bool same_unit(const char *a, const char *b)
+{
+	const char *end_a = strstr(a, "__"), *end_b = strstr(b, "__");
+
+	/* Endings and legacy names have none. */
+	if (!end_a && !end_b)
+		return true;
+	return end_a && end_b && end_a - a == end_b - b && !strncmp(a, b, (size_t)(end_a - a));
+}
+
+void opk_suggestions_try(struct opk_suggestions *suggestions, const char *candidate)
+{
+	unsigned letters = cost_of_letters(suggestions->name, candidate);
+	unsigned words = cost_of_words(suggestions->name, candidate);
+	unsigned cost = (letters < words ? letters : words)
+	                + (same_unit(suggestions->name, candidate) ? 0 : COST_UNIT);
+	size_t i;
+
+	if (cost > COST_LIMIT)
+		return;
+	if (suggestions->count < OPK_MAX_SUGGESTIONS)
+		suggestions->count++;
+	else if (suggestions->best[OPK_MAX_SUGGESTIONS - 1].cost <= cost)
+		return;
+	/* Of two that cost the same the first one stays first. */
+	for (i = suggestions->count - 1; i && suggestions->best[i - 1].cost > cost; i--)
+		suggestions->best[i] = suggestions->best[i - 1];
+	suggestions->best[i].name = candidate;
+	suggestions->best[i].cost = cost;
+}
+
+/* Full names of a metric that has not the one asked for; of a bare one, the plainest. */
+static bool suggest_endings(struct opk_strlist *out, const struct opk_catalog *catalog,
+                            const struct opk_metric *metric, const char *ending, size_t max)
+{
+	struct opk_suggestions suggestions = { .name = ending };
+	size_t plainest = opk_catalog_plainest(catalog, metric);
+	bool ok = true;
+
+	if (!*ending && opk_catalog_submetric_count(catalog, metric))
+		return opk_strlist_take(
+			out, opk_printf("%s%s", metric->name,
+		                        opk_catalog_submetric(catalog, metric, plainest).suffix));
+	for (size_t i = 0; i < opk_catalog_submetric_count(catalog, metric); i++)
+		opk_suggestions_try(&suggestions,
+		                    opk_catalog_submetric(catalog, metric, i).suffix);
+	for (size_t i = 0; ok && i < suggestions.count && i < max; i++)
+		ok = opk_strlist_take(
+			out, opk_printf("%s%s", metric->name, suggestions.best[i].name));
+	return ok;
+}
+
+bool opk_catalog_suggest(struct opk_strlist *out, const struct opk_catalog *catalog,
+                         const char *name, size_t max)
+{
+	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	const char *ending = name + opk_base_length(name);
+	opk_autofree char *base = opk_strndup(name, (size_t)(ending - name));
+	struct opk_suggestions suggestions = { .name = base };
+	bool ok = base != NULL;
+
+	if (metric)
+		return suggest_endings(out, catalog, metric, ending, max);
+	for (size_t i = 0; ok && i < opk_catalog_count(catalog); i++)
+		opk_suggestions_try(&suggestions, opk_catalog_get(catalog, i)->name);
+	for (size_t i = 0; ok && i < suggestions.count && i < max; i++) {
+		const char *near = suggestions.best[i].name;
+		const struct opk_metric *other = opk_catalog_find(catalog, near);
+		size_t submetric;
+		bool full = other && opk_catalog_find_submetric(&submetric, catalog, other, ending);
+
+		ok = opk_strlist_take(out, opk_printf("%s%s", near, full ? ending : ""));
+	}
+	return ok;
+}

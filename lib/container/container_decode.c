@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A section's payload to the bytes it was made of: CRC, inflate, unpack. */
+#include <string.h>
+
+#include "adapters/deflate/deflate.h"
+#include "base/file.h"
+#include "container/container.h"
+#include "container/sparse.h"
+#include "container/xor_filter.h"
+
+/* Room for `size` bytes, whatever is in them, and a NUL behind. */
+static uint8_t *make_room(struct opk_buf *buf, uint64_t size)
+{
+	if (size >= SIZE_MAX)
+		return NULL;
+	if (size >= buf->capacity) {
+		opk_buf_clear(buf);
+		buf->data = opk_realloc(NULL, (size_t)size + 1);
+		buf->capacity = buf->data ? (size_t)size + 1 : 0;
+	}
+	if (!buf->data)
+		return NULL;
+	buf->size = (size_t)size;
+	buf->data[size] = '\0';
+	return buf->data;
+}
+
+/* The payload as it is stored, once its CRC is right. */
+static int read_stored(struct opk_buf *stored, struct opk_ctx *ctx, const struct opk_file *file,
+                       const struct opk_section *section)
+{
+	uint8_t *bytes = make_room(stored, section->stored_size);
+
+	if (!bytes)
+		return opk_nomem(ctx, "a section");
+	if (!opk_pread_all(file->fd, bytes, stored->size, section->offset))
+		return opk_fail_errno(ctx, OPK_EINPUT, "can't read", file->path);
+	if (!opk_same_crc(section->crc, opk_crc32(0, bytes, stored->size)))
+		return opk_fail(ctx, OPK_EINPUT, "damaged: its CRC-32 differs from the one stored");
+	return OPK_OK;
+}
+
+/* Block by block: each is the difference to the one before it, the first one to the base's. */
+static int unpack(struct opk_buf *plain, struct opk_ctx *ctx, const struct opk_section *section,
+                  const struct opk_buf *packed, const struct opk_buf *base)
+{
+	struct opk_reader reader = { .data = packed->data, .left = packed->size };
+	size_t block = (size_t)opk_section_block(section);
+	bool sound = true;
+
+	for (size_t at = 0; sound && at < plain->size; at += block) {
+		uint8_t *to = plain->data + at;
+		size_t size = plain->size - at < block ? plain->size - at : block;
+
+		if (at)
+			memcpy(to, to - block, size);
+		else if (section->flags & OPK_SECTION_BASED)
+			memcpy(to, base->data, size);
+		else
+			memset(to, 0, size);
+		sound = opk_sparse_unpack(&reader, to, size);
+	}
+	if (!sound || reader.left)
+		return opk_fail(ctx, OPK_EINPUT, "packed data is damaged");
+	return OPK_OK;
+}
+
+/* In front there may be the base's checksum, by which it was found. */
+static int inflate_to(struct opk_buf *to, uint64_t size, struct opk_ctx *ctx,
+                      const struct opk_section *section, const struct opk_buf *stored)
+{
+	size_t front = section->flags & OPK_SECTION_BASED ? OPK_BASE_CRC_SIZE : 0;
+
+	if (!make_room(to, size))
+		return opk_nomem(ctx, "a section");
+	return opk_inflate(to->data, to->size, ctx, stored->data + front, stored->size - front);
+}
+
+static int decode(struct opk_decoder *decoder, struct opk_buf *plain, struct opk_ctx *ctx,
+                  const struct opk_section *section)
+{
+	int code;
+
+	if (section->flags & OPK_SECTION_SPARSE) {
+		code = inflate_to(&decoder->packed, section->packed_size, ctx, section, &decoder->stored);
+		if (code)
+			return code;
+		if (!make_room(plain, section->plain_size))
+			return opk_nomem(ctx, "a section");
+		return unpack(plain, ctx, section, &decoder->packed, &decoder->base);
+	}
+	if (section->flags & OPK_SECTION_DEFLATED) {
+		code = inflate_to(plain, section->plain_size, ctx, section, &decoder->stored);
+		if (code)
+			return code;
+	} else {
+		if (!make_room(plain, section->plain_size))
+			return opk_nomem(ctx, "a section");
+		memcpy(plain->data, decoder->stored.data, plain->size);
+	}
+	if (section->flags & OPK_SECTION_XORED)
+		opk_xor_decode(plain->data, plain->size, section->stride);
+	return OPK_OK;
+}
+
+static int read_and_decode(struct opk_decoder *decoder, struct opk_buf *plain, struct opk_ctx *ctx,
+                           const struct opk_file *file, size_t i)
+{
+	const struct opk_section *section = &file->sections[i];
+	int code;
+
+	if (section->flags & ~OPK_SECTION_KNOWN)
+		code = opk_fail(ctx, OPK_EINPUT, "stored in a way that a later offpeak knows");
+	else
+		code = read_stored(&decoder->stored, ctx, file, section);
+	if (!code)
+		code = decode(decoder, plain, ctx, section);
+	return code ? opk_file_add_place(ctx, code, file, i) : OPK_OK;
+}
+
+/* Many sections in a row have the same base. */
+static int need_base(struct opk_decoder *decoder, struct opk_ctx *ctx, const struct opk_file *file,
+                     size_t i)
+{
+	size_t base = file->sections[i].base;
+	int code;
+
+	if (decoder->base.size && decoder->base_section == base)
+		return OPK_OK;
+	decoder->base.size = 0;
+	code = read_and_decode(decoder, &decoder->base, ctx, file, base);
+	if (code) {
+		decoder->base.size = 0;
+		return opk_add(ctx, code, "%s: section %zu builds on it", file->path, i + 1);
+	}
+	decoder->base_section = base;
+	return OPK_OK;
+}
+
+int opk_file_decode(const void **data, size_t *size, struct opk_ctx *ctx,
+                    const struct opk_file *file, size_t i, struct opk_decoder *decoder)
+{
+	int code = OPK_OK;
+
+	if (file->sections[i].flags & OPK_SECTION_BASED)
+		code = need_base(decoder, ctx, file, i);
+	if (!code)
+		code = read_and_decode(decoder, &decoder->plain, ctx, file, i);
+	if (code)
+		return code;
+	*data = decoder->plain.data;
+	*size = decoder->plain.size;
+	return OPK_OK;
+}
+
+void opk_decoder_clear(struct opk_decoder *decoder)
+{
+	opk_buf_clear(&decoder->stored);
+	opk_buf_clear(&decoder->packed);
+	opk_buf_clear(&decoder->plain);
+	opk_buf_clear(&decoder->base);
+}
+
+int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct opk_file *file,
+                  size_t i)
+{
+	struct opk_decoder decoder = { 0 };
+	const void *plain;
+	int code = opk_file_decode(&plain, size, ctx, file, i, &decoder);
+
+	if (!code)
+		*data = opk_take(decoder.plain.data);
+	opk_decoder_clear(&decoder);
+	return code;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A container however damaged: every section that is whole, wherever it is found, and what lies between. */
+#ifndef OPK_CONTAINER_SCAN_H
+#define OPK_CONTAINER_SCAN_H
+
+#include "container/container.h"
+#include "container/findings.h"
+
+struct opk_scan {
+	struct opk_file *file; /* with the sound sections alone; complete: the end section fits what is there */
+	/* All sections in order, and all stretches of bytes that are none. */
+	struct opk_findings findings;
+	bool *breaks; /* of each finding: it hides, or there follows, nobody knows what */
+	size_t breaks_capacity;
+	size_t *places; /* the finding of each section of `file` */
+	size_t places_capacity;
+	bool moved; /* each section is sound, and yet they are not those that the end section counted */
+};
+
+/*
+ * Reads the whole file. OPK_EINPUT where it is no container, or one of a later version; damage is in the
+ * findings.
+ */
+int opk_scan_file(struct opk_scan *scan, struct opk_ctx *ctx, const char *path);
+void opk_scan_clear(struct opk_scan *scan);
+/* The finding of a section of `scan->file`. */
+struct opk_finding *opk_scan_finding(struct opk_scan *scan, size_t section);
+
+/*
+ * The file with one section alone, whose table is read as if there were no other. It borrows all but what it reads,
+ * and that goes with opk_view_clear().
+ */
+static inline struct opk_file opk_view(const struct opk_file *file, size_t section)
+{
+	return (struct opk_file){ .path = file->path, .fd = file->fd, .size = file->size,
+		                  .sections = &file->sections[section], .section_count = 1 };
+}
+void opk_view_clear(struct opk_file *view);
+
+/* Decodes a section and reads it as what it is: OPK_EINPUT, and the innermost cause says why not. verify.c */
+int opk_section_check(struct opk_ctx *ctx, const struct opk_file *file, size_t i);
+
+#endif

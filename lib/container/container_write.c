@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Writes .opk files. */
+
+#include "adapters/deflate/deflate.h"
+#include "base/file.h"
+#include "container/container.h"
+#include "container/meta.h"
+#include "container/sparse.h"
+#include "container/xor_filter.h"
+
+enum {
+	/* A damaged base takes with it what builds on it: no more than so many sections. */
+	MAX_BASED = 15,
+	/* Images of groups come in turns, each group's of another size. */
+	MAX_BASES = 32,
+	MAX_BASE_BYTES = 64 << 20,
+};
+
+/* An image that others of its size build on. */
+struct base {
+	struct opk_buf image;
+	uint32_t crc; /* of its section's payload */
+	uint32_t section;
+	unsigned based;
+};
+
+struct opk_writer {
+	struct opk_ctx *ctx;
+	struct opk_newfile file;
+	bool live; /* beside a running program: speed before size */
+	uint32_t count;
+	uint32_t headers_crc;
+	uint32_t crc; /* of the last payload */
+	struct base bases[MAX_BASES];
+};
+
+static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *path, bool live)
+{
+	opk_autobuf struct opk_buf header = { 0 };
+	struct opk_writer *writer = opk_alloc(sizeof *writer);
+	int code;
+
+	if (!writer)
+		return opk_nomem(ctx, "a writer");
+	writer->ctx = ctx;
+	writer->live = live;
+	opk_buf_add(&header, OPK_MAGIC, OPK_MAGIC_SIZE);
+	opk_buf_add_u32(&header, OPK_FORMAT_VERSION);
+	opk_buf_add_u32(&header, 0);
+	if (header.failed) {
+		free(writer);
+		return opk_nomem(ctx, "a writer");
+	}
+	writer->headers_crc = opk_crc32(0, header.data, header.size);
+	code = live ? opk_newfile_create_live(&writer->file, ctx, path)
+	            : opk_newfile_create(&writer->file, ctx, path);
+	if (!code)
+		code = opk_newfile_write(&writer->file, ctx, header.data, header.size);
+	if (code) {
+		opk_writer_free(writer);
+		return code;
+	}
+	*out = writer;
+	return OPK_OK;
+}
+
+int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path)
+{
+	return new_writer(out, ctx, path, false);
+}
+
+int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path)
+{
+	return new_writer(out, ctx, path, true);
+}
+
+void opk_writer_free(struct opk_writer *writer)
+{
+	if (!writer)
+		return;
+	opk_newfile_discard(&writer->file);
+	for (size_t i = 0; i < MAX_BASES; i++)
+		opk_buf_clear(&writer->bases[i].image);
+	free(writer);
+}
+
+static int write_section(struct opk_writer *writer, const struct opk_section *section,
+                         const void *payload)
+{
+	opk_autobuf struct opk_buf header = { 0 };
+	static const uint8_t zeros[8];
+	int code;
+
+	opk_buf_add_u32(&header, section->type);
+	opk_buf_add_u32(&header, section->flags);
+	opk_buf_add_u64(&header, section->stored_size);
+	opk_buf_add_u64(&header, section->plain_size);
+	opk_buf_add_u32(&header, section->stride);
+	writer->crc = opk_crc32(0, payload, (size_t)section->stored_size);
+	opk_buf_add_u32(&header, writer->crc);
+	opk_buf_add_u32(&header, section->packed_size);
+	if (!header.failed)
+		opk_buf_add_u32(&header, opk_crc32(0, header.data, header.size));
+	if (header.failed)
+		return opk_nomem(writer->ctx, "a section");
+	if (section->type != OPK_SECTION_END) {
+		writer->headers_crc =
+			opk_crc32(writer->headers_crc, header.data, OPK_SECTION_SUMMED);
+		writer->count++;
+	}
+	code = opk_newfile_write(&writer->file, writer->ctx, header.data, header.size);
+	if (!code)
+		code = opk_newfile_write(&writer->file, writer->ctx, payload,
+		                         (size_t)section->stored_size);
+	if (!code)
+		code = opk_newfile_write(&writer->file, writer->ctx, zeros,
+		                         opk_padding(section->stored_size));
+	return code;
+}
+
+static int write_deflated(struct opk_writer *writer, struct opk_section *section, const void *data,
+                          size_t size)
+{
+	opk_autofree void *packed = NULL;
+	size_t packed_size;
+	int code = opk_deflate(&packed, &packed_size, writer->ctx, data, size, writer->live);
+
+	if (code)
+		return code;
+	if (packed_size >= size)
+		return write_section(writer, section, data);
+	section->flags |= OPK_SECTION_DEFLATED;
+	section->stored_size = packed_size;
+	return write_section(writer, section, packed);
+}
+
+/* Takes over what is shorter. */
+static bool take_if_shorter(struct opk_buf *out, struct opk_buf *other)
+{
+	out->failed |= other->failed;
+	if (out->failed || other->size >= out->size)
+		return false;
+	opk_buf_clear(out);
+	*out = *other;
+	*other = (struct opk_buf){ 0 };
+	return true;
+}
+
+/* The first block is the difference to the base's where that is shorter, each other one that to the one before. */
+static void pack_blocks(struct opk_buf *out, struct opk_section *section, const struct base *base,
+                        const uint8_t *data, size_t size)
+{
+	size_t block = (size_t)opk_section_block(section);
+	opk_autobuf struct opk_buf based = { 0 };
+
+	opk_sparse_pack(out, data, NULL, block);
+	if (base) {
+		opk_sparse_pack(&based, data, base->image.data, block);
+		if (take_if_shorter(out, &based))
+			section->flags |= OPK_SECTION_BASED;
+	}
+	for (size_t at = block; at < size; at += block)
+		opk_sparse_pack(out, data + at, data + at - block,
+		                size - at < block ? size - at : block);
+}
+
+/* Range by range, or the whole image on its base: images that are much the same are shorter so. */
+static void pack(struct opk_buf *out, struct opk_section *section, const struct base *base,
+                 const void *data, size_t size)
+{
+	opk_autobuf struct opk_buf whole = { 0 };
+
+	pack_blocks(out, section, base, data, size);
+	if (!base || !section->stride)
+		return;
+	opk_sparse_pack(&whole, data, base->image.data, size);
+	if (!take_if_shorter(out, &whole))
+		return;
+	section->flags = OPK_SECTION_BASED;
+	section->stride = 0;
+}
+
+/* Of this size, near enough, and not yet built on by too many. */
+static struct base *find_base(struct opk_writer *writer, size_t size)
+{
+	for (size_t i = 0; i < MAX_BASES; i++) {
+		struct base *base = &writer->bases[i];
+
+		if (base->image.size == size && base->based < MAX_BASED
+		    && writer->count - base->section <= OPK_BASE_DISTANCE)
+			return base;
+	}
+	return NULL;
+}
+
+/*
+ * The one of this size, or else the oldest. So a base is the last section of its size that is not based, and no other
+ * that happens to have the same checksum stands between it and what builds on it.
+ */
+static struct base *find_victim(struct opk_writer *writer, size_t size)
+{
+	struct base *oldest = writer->bases;
+
+	for (size_t i = 0; i < MAX_BASES; i++) {
+		if (writer->bases[i].image.size == size)
+			return &writer->bases[i];
+		if (writer->bases[i].section < oldest->section)
+			oldest = &writer->bases[i];
+	}
+	return oldest;
+}
+
+/* Memory beside a running program is not ours to take. */
+static bool has_room(struct opk_writer *writer, size_t size)
+{
+	size_t total = size;
+
+	for (size_t i = 0; i < MAX_BASES; i++)
+		total += writer->bases[i].image.size;
+	if (total <= MAX_BASE_BYTES)
+		return true;
+	for (size_t i = 0; i < MAX_BASES; i++)
+		opk_buf_clear(&writer->bases[i].image);
+	return size <= MAX_BASE_BYTES;
+}
+
+/* What follows may build on it. */
+static int keep_base(struct opk_writer *writer, const void *data, size_t size)
+{
+	struct base *base = find_victim(writer, size);
+
+	base->image.size = 0;
+	if (!has_room(writer, size))
+		return OPK_OK;
+	opk_buf_add(&base->image, data, size);
+	base->crc = writer->crc;
+	base->section = writer->count - 1;
+	base->based = 0;
+	return base->image.failed ? opk_nomem(writer->ctx, "a writer") : OPK_OK;
+}
+
+/* *done is false where packing does not help. */
+static int write_packed(bool *done, struct opk_writer *writer, struct opk_section section,
+                        const struct base *base, const void *data, size_t size)
+{
+	opk_autobuf struct opk_buf packed = { 0 }, payload = { 0 };
+	opk_autofree void *deflated = NULL;
+	size_t deflated_size = 0;
+	int code;
+
+	pack(&packed, &section, base, data, size);
+	if (packed.failed)
+		return opk_nomem(writer->ctx, "a section");
+	if (packed.size > UINT32_MAX)
+		return OPK_OK;
+	code = opk_deflate(&deflated, &deflated_size, writer->ctx, packed.data, packed.size,
+	                   writer->live);
+	if (section.flags & OPK_SECTION_BASED)
+		opk_buf_add_u32(&payload, base->crc);
+	opk_buf_add(&payload, code ? NULL : deflated, code ? 0 : deflated_size);
+	if (code || payload.failed)
+		return code ? code : opk_nomem(writer->ctx, "a section");
+	/* What is as good as empty no reader would believe. */
+	section.flags |= OPK_SECTION_SPARSE | OPK_SECTION_DEFLATED;
+	if (payload.size >= size || size / opk_section_max_ratio(section.flags) >= payload.size)
+		return OPK_OK;
+	*done = true;
+	section.stored_size = payload.size;
+	section.packed_size = (uint32_t)packed.size;
+	return write_section(writer, &section, payload.data);
+}
+
+static int write_data(struct opk_writer *writer, const struct opk_section *plain, const void *data,
+                      size_t size)
+{
+	struct opk_section section = *plain;
+	struct base *base = find_base(writer, size);
+	size_t stride = opk_xor_find_stride(data, size);
+	bool done = false;
+	int code = OPK_OK;
+
+	if (stride && stride <= UINT32_MAX) {
+		section.stride = (uint32_t)stride;
+		section.flags |= OPK_SECTION_XORED;
+	}
+	if (base) {
+		code = write_packed(&done, writer, section, base, data, size);
+		base->based++;
+	}
+	if (code || done)
+		return code;
+	code = write_packed(&done, writer, section, NULL, data, size);
+	if (!code && !done) {
+		section = *plain;
+		code = write_deflated(writer, &section, data, size);
+	}
+	return code ? code : keep_base(writer, data, size);
+}
+
+int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size)
+{
+	struct opk_section section = { .type = type, .stored_size = size, .plain_size = size };
+
+	if (size > OPK_MAX_PLAIN)
+		return opk_fail(writer->ctx, OPK_EUSAGE, "a section of %zu bytes: at most %ju are written", size,
+		                (uintmax_t)OPK_MAX_PLAIN);
+	return type == OPK_SECTION_DATA && size ? write_data(writer, &section, data, size)
+	                                        : write_deflated(writer, &section, data, size);
+}
+
+int opk_writer_copy(struct opk_writer *writer, const struct opk_file *file, size_t i)
+{
+	opk_autofree void *data = NULL;
+	size_t size;
+	int code = opk_file_read(&data, &size, writer->ctx, file, i);
+
+	return code ? code : opk_writer_add(writer, file->sections[i].type, data, size);
+}
+
+static int add_buf(struct opk_writer *writer, uint32_t type, const struct opk_buf *buf,
+                   const char *what)
+{
+	return buf->failed ? opk_nomem(writer->ctx, what)
+	                   : opk_writer_add(writer, type, buf->data, buf->size);
+}
+
+/* What a reader would refuse is not written. */
+static int add_text(struct opk_writer *writer, uint32_t type, const struct opk_buf *text,
+                    const char *what)
+{
+	if (text->size > OPK_MAX_JSON)
+		return opk_fail(writer->ctx, OPK_EUSAGE, "%s of more than %d bytes", what,
+		                OPK_MAX_JSON);
+	return add_buf(writer, type, text, what);
+}
+
+int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+	int code = opk_meta_check(writer->ctx, meta);
+
+	if (code)
+		return code;
+	opk_meta_to_json(&text, meta);
+	return add_text(writer, OPK_SECTION_META, &text, "metadata");
+}
+
+int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+
+	opk_ranges_to_json(&text, ranges, count);
+	return add_text(writer, OPK_SECTION_RANGES, &text, "a range table");
+}
+
+int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count)
+{
+	opk_autobuf struct opk_buf payload = { 0 };
+
+	opk_times_encode(&payload, times, count);
+	return add_buf(writer, OPK_SECTION_TIMES, &payload, "times of samples");
+}
+
+int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+
+	if (stats->drop_count > OPK_MAX_DROPS)
+		return opk_fail(writer->ctx, OPK_EUSAGE, "more than %d reasons", OPK_MAX_DROPS);
+	opk_stats_to_json(&text, stats);
+	return add_text(writer, OPK_SECTION_STATS, &text, "counts");
+}
+
+static int write_end(struct opk_writer *writer)
+{
+	struct opk_section section = { .type = OPK_SECTION_END, .stored_size = OPK_END_SIZE,
+		                       .plain_size = OPK_END_SIZE };
+	opk_autobuf struct opk_buf payload = { 0 };
+
+	opk_buf_add_u32(&payload, writer->count);
+	opk_buf_add_u32(&payload, writer->headers_crc);
+	if (payload.failed)
+		return opk_nomem(writer->ctx, "the end section");
+	return write_section(writer, &section, payload.data);
+}
+
+int opk_writer_finish(struct opk_writer *writer)
+{
+	int code = write_end(writer);
+
+	return code ? code : opk_newfile_commit(&writer->file, writer->ctx);
+}
+
+int opk_writers_finish(struct opk_writer *const *writers, size_t count)
+{
+	opk_autofree struct opk_newfile **files = NULL;
+	int code = OPK_OK;
+
+	if (!count)
+		return OPK_OK;
+	files = opk_alloc_array(count, sizeof *files);
+	if (!files)
+		return opk_nomem(writers[0]->ctx, "files");
+	for (size_t i = 0; !code && i < count; i++) {
+		files[i] = &writers[i]->file;
+		code = write_end(writers[i]);
+	}
+	return code ? code : opk_newfiles_commit(files, count, writers[0]->ctx);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One recording of several. */
+#include <string.h>
+
+#include "base/option_struct.h"
+#include "container/container.h"
+#include "container/merge.h"
+#include "container/merge_meta.h"
+#include "container/meta.h"
+
+/* What an image's rows are described by, in the first part that has any. */
+struct tables {
+	const char *path; /* NULL: none so far */
+	bool ranges, times;
+	int64_t shift;
+};
+
+struct opk_merger {
+	struct opk_ctx *ctx;
+	const char *join; /* overrides the first file's; or NULL */
+	struct opk_file *first;
+	const struct opk_meta *meta; /* the first's */
+	struct opk_common_meta common; /* of all files */
+	struct tables tables;
+};
+
+static bool same_names(const char *const *a, size_t a_count, const char *const *b, size_t b_count)
+{
+	bool same = a_count == b_count;
+
+	for (size_t i = 0; same && i < a_count; i++)
+		same = !strcmp(a[i], b[i]);
+	return same;
+}
+
+static bool same_groups(const struct opk_meta *a, const struct opk_meta *b)
+{
+	bool same = a->group_count == b->group_count;
+
+	for (size_t i = 0; same && i < a->group_count; i++) {
+		const struct opk_group *x = &a->groups[i], *y = &b->groups[i];
+
+		same = x->metric_count == y->metric_count
+		       && !memcmp(x->metrics, y->metrics, x->metric_count * sizeof *x->metrics);
+	}
+	return same;
+}
+
+/* What the rows of the merged file are read by must be true of every part. */
+static int check_meta(struct opk_merger *m, const char *path, const struct opk_meta *meta)
+{
+	const struct opk_meta *first = m->meta;
+	const char *first_path = m->first->path;
+
+	if (strcmp(meta->chip, first->chip) || meta->profiler != first->profiler)
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: of %s, profiler %s; %s is of %s, profiler %s",
+		                path, meta->chip, opk_profiler_name(meta->profiler), first_path,
+		                first->chip, opk_profiler_name(first->profiler));
+	if (!same_names(meta->metrics, meta->metric_count, first->metrics, first->metric_count))
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its metrics differ from those of %s", path,
+		                first_path);
+	if (!same_groups(meta, first))
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its groups of metrics differ from those of %s",
+		                path, first_path);
+	if (!opk_meta_same_set(meta, first))
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: version, labels, derived metrics or columns of "
+		                "its set differ from those of %s", path, first_path);
+	if (!m->join && strcmp(meta->join, first->join))
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its ranges are joined by '%s', those of %s by "
+		                "'%s'", path, meta->join, first_path, first->join);
+	return OPK_OK;
+}
+
+/* Rows are counted over all images: a gap in a table would shift what stands behind it. */
+static int check_tables(struct opk_merger *m, const struct opk_file *file, const char *path,
+                        const struct opk_meta *meta)
+{
+	struct tables has = {
+		.path = path,
+		.ranges = opk_file_find(file, OPK_SECTION_RANGES) >= 0,
+		.times = opk_file_find(file, OPK_SECTION_TIMES) >= 0,
+		.shift = meta->gpu_time_shift,
+	};
+	const struct tables *first = &m->tables;
+
+	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
+		return OPK_OK;
+	if (!first->path)
+		m->tables = has;
+	if (has.ranges != first->ranges || has.times != first->times)
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: only one of it and %s has %s", path,
+		                first->path, has.ranges != first->ranges ? "a range table"
+		                                                         : "times of samples");
+	if (!has.ranges && !has.times && has.shift != first->shift)
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its clock differs from that of %s, and no "
+		                "host times are recorded", path, first->path);
+	return OPK_OK;
+}
+
+static int open_part(struct opk_file **out, const struct opk_meta **meta, struct opk_ctx *ctx,
+                     const char *path)
+{
+	struct opk_file *file;
+	int code = opk_file_open(&file, ctx, path);
+
+	if (code)
+		return code;
+	code = opk_file_meta(meta, ctx, file);
+	if (!code && !file->complete)
+		code = opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing", path);
+	if (code) {
+		opk_file_free(file);
+		return code;
+	}
+	*out = file;
+	return OPK_OK;
+}
+
+/* All parts are looked at before the first is copied; one at a time, since there may be many. */
+static int check_part(struct opk_merger *m, const char *path)
+{
+	const struct opk_meta *meta;
+	struct opk_file *file;
+	int code = open_part(&file, &meta, m->ctx, path);
+
+	if (code)
+		return code;
+	code = check_meta(m, path, meta);
+	if (!code)
+		code = check_tables(m, file, path, meta);
+	if (!code)
+		code = opk_common_meta_add(&m->common, m->ctx, meta);
+	opk_file_free(file);
+	return code;
+}
+
+static bool is_image(uint32_t type)
+{
+	return type == OPK_SECTION_CONFIG || type == OPK_SECTION_PREFIX
+	       || type == OPK_SECTION_AVAILABILITY;
+}
+
+/* An image has one table of each kind beside it, whatever the side. */
+static bool takes_turns(const struct opk_file *file)
+{
+	unsigned all = opk_file_kinds(file), seen = 0;
+
+	for (size_t i = 0; i < file->section_count; i++) {
+		unsigned kind = opk_section_kind(file->sections[i].type);
+
+		if (seen & kind)
+			return false;
+		seen |= kind;
+		if (seen == all)
+			seen = 0;
+	}
+	return !seen;
+}
+
+static int copy_kinds(struct opk_writer *writer, const struct opk_file *file, size_t first, size_t end,
+                      unsigned kinds)
+{
+	int code = OPK_OK;
+
+	for (size_t i = first; !code && i < end; i++)
+		if (opk_section_kind(file->sections[i].type) & kinds)
+			code = opk_writer_copy(writer, file, i);
+	return code;
+}
+
+/* Turn by turn, each image before its tables: where all stand on one side, it is plain whose they are. */
+static int copy_turns(struct opk_writer *writer, const struct opk_file *file)
+{
+	unsigned all = opk_file_kinds(file), seen = 0;
+	size_t first = 0;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < file->section_count; i++) {
+		if (file->sections[i].type == OPK_SECTION_STATS)
+			code = opk_writer_copy(writer, file, i);
+		seen |= opk_section_kind(file->sections[i].type);
+		if (code || !seen || seen != all)
+			continue;
+		code = copy_kinds(writer, file, first, i + 1, OPK_KIND_IMAGE);
+		if (!code)
+			code = copy_kinds(writer, file, first, i + 1, OPK_KIND_RANGES | OPK_KIND_TIMES);
+		first = i + 1;
+		seen = 0;
+	}
+	return code;
+}
+
+static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char *path)
+{
+	struct opk_file *file;
+	int code = opk_file_open(&file, m->ctx, path);
+
+	if (code)
+		return code;
+	if (!takes_turns(file))
+		code = opk_fail(m->ctx, OPK_EINPUT, "%s: its tables don't stand beside their images, and could "
+		                "be taken for another file's; 'offpeak split' puts them there", path);
+	if (!code)
+		code = copy_turns(writer, file);
+	opk_file_free(file);
+	return code;
+}
+
+static int copy_images(struct opk_writer *writer, const struct opk_file *file)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < file->section_count; i++)
+		if (is_image(file->sections[i].type))
+			code = opk_writer_copy(writer, file, i);
+	return code;
+}
+
+int opk_merger_put_head(struct opk_merger *m, struct opk_writer *writer, const char *join)
+{
+	struct opk_meta meta = m->common.meta;
+	int code;
+
+	if (join)
+		meta.join = join;
+	code = opk_writer_add_meta(writer, &meta);
+	return code ? code : copy_images(writer, m->first);
+}
+
+static int check_all(struct opk_merger *m, const char *const *paths, size_t count)
+{
+	int code = open_part(&m->first, &m->meta, m->ctx, paths[0]);
+
+	if (code)
+		return code;
+	code = opk_common_meta_begin(&m->common, m->ctx, m->meta);
+	for (size_t i = 0; !code && i < count; i++)
+		code = check_part(m, paths[i]);
+	return code;
+}
+
+int opk_merger_new(struct opk_merger **out, struct opk_ctx *ctx, const char *const *paths,
+                   size_t count, const char *join)
+{
+	struct opk_merger *m;
+	int code;
+
+	if (!count)
+		return opk_fail(ctx, OPK_EUSAGE, "nothing to merge");
+	m = opk_alloc(sizeof *m);
+	if (!m)
+		return opk_nomem(ctx, "metadata");
+	m->ctx = ctx;
+	m->join = join;
+	code = check_all(m, paths, count);
+	if (code) {
+		opk_merger_free(m);
+		return code;
+	}
+	*out = m;
+	return OPK_OK;
+}
+
+void opk_merger_free(struct opk_merger *m)
+{
+	if (!m)
+		return;
+	opk_common_meta_clear(&m->common);
+	opk_file_free(m->first);
+	free(m);
+}
+
+const struct opk_meta *opk_merger_meta(const struct opk_merger *m)
+{
+	return m->meta;
+}
+
+static int write_all(struct opk_merger *m, struct opk_writer *writer, const char *const *paths,
+                     size_t count)
+{
+	int code = opk_merger_put_head(m, writer, m->join);
+
+	for (size_t i = 0; !code && i < count; i++)
+		code = copy_part(m, writer, paths[i]);
+	return code ? code : opk_writer_finish(writer);
+}
+
+int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
+              const struct opk_merge_options *given, const char *path)
+{
+	OPK_OPTIONS(opk_merge_options, options, given);
+	opk_auto(opk_merger) struct opk_merger *m = NULL;
+	struct opk_writer *writer;
+	int code = opk_merger_new(&m, ctx, paths, count, options.join);
+
+	if (!code)
+		code = opk_writer_new(&writer, ctx, path);
+	if (code)
+		return code;
+	code = write_all(m, writer, paths, count);
+	opk_writer_free(writer);
+	return code;
+}

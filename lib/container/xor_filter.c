@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "container/xor_filter.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+	WINDOW = 32,       /* bytes that must repeat */
+	TABLE_BITS = 14,   /* of windows remembered */
+	DISTANCES = 64,    /* candidates counted */
+	FINALISTS = 6,     /* candidates measured on the whole data */
+	SAMPLE_MASK = 63,  /* one window in so many is looked at */
+	MIN_STRIDE = 64,
+};
+
+struct candidate {
+	size_t distance;
+	size_t hits;
+};
+
+static uint64_t load64(const uint8_t *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof value);
+	return value;
+}
+
+static uint64_t hash(const uint8_t *at)
+{
+	uint64_t h = 0;
+
+	for (int i = 0; i < WINDOW; i += 8)
+		h = (h ^ load64(at + i)) * 0x9e3779b97f4a7c15u;
+	return h ^ h >> 29;
+}
+
+/* Runs of one word (zeros mostly) repeat everywhere and tell nothing. */
+static bool is_flat(const uint8_t *at)
+{
+	uint64_t first = load64(at);
+
+	return load64(at + 8) == first && load64(at + 16) == first && load64(at + 24) == first;
+}
+
+/* Counts a distance; the least-hit candidate makes room for a new one. */
+static void count(struct candidate *candidates, size_t distance)
+{
+	struct candidate *least = candidates;
+
+	for (int i = 0; i < DISTANCES; i++) {
+		if (candidates[i].distance == distance) {
+			candidates[i].hits++;
+			return;
+		}
+		if (candidates[i].hits < least->hits)
+			least = &candidates[i];
+	}
+	if (least->hits)
+		least->hits--;
+	else
+		*least = (struct candidate){ distance, 1 };
+}
+
+static void collect(struct candidate *candidates, const uint8_t *data, size_t size)
+{
+	/* Where each sampled window was seen last, plus one. */
+	size_t last[1 << TABLE_BITS] = { 0 };
+
+	for (size_t i = 0; i + WINDOW <= size; i++) {
+		uint64_t h;
+		size_t *seen;
+
+		if (is_flat(data + i))
+			continue;
+		h = hash(data + i);
+		if (h & SAMPLE_MASK)
+			continue;
+		seen = &last[h >> (64 - TABLE_BITS)];
+		if (*seen && i + 1 - *seen >= MIN_STRIDE
+		    && !memcmp(data + i, data + *seen - 1, WINDOW))
+			count(candidates, i + 1 - *seen);
+		*seen = i + 1;
+	}
+}
+
+/* Words that become zero, less those that were zero and no longer are. */
+static long gain(const uint8_t *data, size_t size, size_t stride)
+{
+	long gained = 0;
+
+	for (size_t i = stride; i + 8 <= size; i += 8) {
+		uint64_t word = load64(data + i), before = load64(data + i - stride);
+
+		gained += word && word == before;
+		gained -= !word && before;
+	}
+	return gained;
+}
+
+static struct candidate *most_hit(struct candidate *candidates)
+{
+	struct candidate *best = candidates;
+
+	for (int i = 1; i < DISTANCES; i++)
+		if (candidates[i].hits > best->hits)
+			best = &candidates[i];
+	return best;
+}
+
+size_t opk_xor_find_stride(const void *data, size_t size)
+{
+	struct candidate candidates[DISTANCES] = { 0 };
+	size_t best_stride = 0;
+	long best_gain = 0;
+
+	collect(candidates, data, size);
+	for (int i = 0; i < FINALISTS; i++) {
+		struct candidate *next = most_hit(candidates);
+		long gained;
+
+		if (!next->hits)
+			break;
+		gained = gain(data, size, next->distance);
+		if (gained > best_gain) {
+			best_gain = gained;
+			best_stride = next->distance;
+		}
+		next->hits = 0;
+	}
+	return best_stride;
+}
+
+void opk_xor_decode(void *data, size_t size, size_t stride)
+{
+	uint8_t *bytes = data;
+
+	for (size_t i = stride; i < size; i++)
+		bytes[i] ^= bytes[i - stride];
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which columns a recording has, and what they are computed of. */
+#include "eval/columns.h"
+
+#include <string.h>
+
+#include "base/nearest.h"
+#include "container/meta_names.h"
+
+/* Columns in the making, where the recording's set says more than its metrics. */
+struct maker {
+	struct opk_columns *columns;
+	struct opk_ctx *ctx;
+	const struct opk_meta *meta;
+	struct opk_meta_names names;
+	size_t *positions;   /* of the set's metrics among those to evaluate, from 1; 0: not there */
+	const char **labels; /* of the set's metrics, or NULL */
+	bool *needed;        /* derived ones */
+};
+
+static int fail_nomem(struct opk_ctx *ctx)
+{
+	return opk_nomem(ctx, "columns");
+}
+
+/* ---- metrics ---------------------------------------------------------------------------- */
+
+static size_t add_metric(struct opk_columns *columns, const char *name)
+{
+	columns->owned[columns->metric_count] = name;
+	return columns->derived_count + columns->metric_count++;
+}
+
+/* The value of one of the set's metrics, which is evaluated from now on. */
+static size_t value_of_metric(struct maker *m, size_t metric)
+{
+	if (!m->positions[metric]) {
+		add_metric(m->columns, m->meta->metrics[metric]);
+		m->positions[metric] = m->columns->metric_count;
+	}
+	return m->columns->derived_count + m->positions[metric] - 1;
+}
+
+/* ---- formulas --------------------------------------------------------------------------- */
+
+static int find_operand(struct maker *m, size_t index, size_t name)
+{
+	struct opk_derivation *derivation = &m->columns->derived[index];
+	const char *text = opk_formula_name(derivation->formula, name);
+	const struct opk_meta_name *found = opk_meta_names_find(&m->names, text);
+
+	if (!found || (found->derived && found->index >= index))
+		return opk_fail(m->ctx, OPK_EINPUT,
+		                "derived metric '%s', byte %zu of its formula: '%s' is no metric, label "
+		                "or earlier derived metric of the recording",
+		                m->meta->derived[index].name,
+		                opk_formula_name_offset(derivation->formula, name), text);
+	if (found->derived)
+		m->needed[found->index] = true;
+	derivation->operands[name] =
+		found->derived ? found->index : value_of_metric(m, found->index);
+	return OPK_OK;
+}
+
+static int parse(struct maker *m, size_t index)
+{
+	const struct opk_meta_derived *derived = &m->meta->derived[index];
+	struct opk_derivation *derivation = &m->columns->derived[index];
+	size_t offset = 0, count;
+	int code = opk_formula_parse(&derivation->formula, m->ctx, derived->formula, &offset);
+
+	if (code)
+		return opk_add(m->ctx, code, "derived metric '%s', byte %zu of its formula",
+		               derived->name, offset);
+	count = opk_formula_name_count(derivation->formula);
+	derivation->operands = opk_alloc_array(count + 1, sizeof *derivation->operands);
+	if (!derivation->operands)
+		return fail_nomem(m->ctx);
+	if (*derived->unit && !(derivation->unit = opk_strdup(derived->unit)))
+		return fail_nomem(m->ctx);
+	for (size_t i = 0; !code && i < count; i++)
+		code = find_operand(m, index, i);
+	return code;
+}
+
+/* From the last one on, since each needs none but earlier ones. */
+static int parse_needed(struct maker *m)
+{
+	int code = OPK_OK;
+
+	for (size_t i = m->meta->derived_count; !code && i-- > 0;)
+		if (m->needed[i])
+			code = parse(m, i);
+	return code;
+}
+
+/* ---- columns ---------------------------------------------------------------------------- */
+
+static bool add_column(struct opk_columns *columns, const char *name, size_t source)
+{
+	columns->sources[columns->names.count] = source;
+	return opk_strlist_add(&columns->names, name);
+}
+
+static bool add_shown_metric(struct maker *m, size_t metric)
+{
+	const char *label = m->labels[metric];
+
+	return add_column(m->columns, label ? label : m->meta->metrics[metric],
+	                  value_of_metric(m, metric));
+}
+
+static int show_listed(struct maker *m)
+{
+	for (size_t i = 0; i < m->meta->column_count; i++) {
+		const struct opk_meta_name *found =
+			opk_meta_names_find(&m->names, m->meta->columns[i]);
+
+		if (found->derived ? !add_column(m->columns, found->name, found->index)
+		                   : !add_shown_metric(m, found->index))
+			return fail_nomem(m->ctx);
+	}
+	return OPK_OK;
+}
+
+static int show_all(struct maker *m)
+{
+	const struct opk_meta *meta = m->meta;
+	opk_autofree bool *hidden = opk_alloc_array(meta->metric_count, sizeof *hidden);
+	bool ok = hidden;
+
+	for (size_t i = 0; ok && i < meta->hidden_count; i++)
+		hidden[opk_meta_names_find(&m->names, meta->hidden[i])->index] = true;
+	for (size_t i = 0; ok && i < meta->metric_count; i++)
+		ok = hidden[i] || add_shown_metric(m, i);
+	for (size_t i = 0; ok && i < meta->derived_count; i++)
+		ok = add_column(m->columns, meta->derived[i].name, i);
+	return ok ? OPK_OK : fail_nomem(m->ctx);
+}
+
+/* Full metric names have a double underscore: what has none is meant for a label or a derived one. */
+static int explain(const struct maker *m, const char *name)
+{
+	struct opk_nearest nearest = { .name = name };
+
+	for (size_t i = 0; i < m->names.count; i++)
+		opk_nearest_try(&nearest, m->names.items[i].name);
+	return opk_fail(m->ctx, OPK_EUSAGE,
+	                "'%s' is no metric, label or derived metric of the recording%s%s%s", name,
+	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
+	                nearest.best ? "?" : "");
+}
+
+/* Columns are called as they were asked for, and a metric that is asked for twice is there twice. */
+static int show_wanted(struct maker *m, const char *name)
+{
+	const struct opk_meta_name *found = opk_meta_names_find(&m->names, name);
+	const char *metric = found && !found->derived ? m->meta->metrics[found->index] : name;
+	size_t source;
+
+	if (!found && !strstr(name, "__"))
+		return explain(m, name);
+	if (found && found->derived) {
+		m->needed[found->index] = true;
+		source = found->index;
+	} else {
+		source = add_metric(m->columns, metric);
+		if (found && !m->positions[found->index])
+			m->positions[found->index] = m->columns->metric_count;
+	}
+	return add_column(m->columns, name, source) ? OPK_OK : fail_nomem(m->ctx);
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
+
+/* A recording that shows all it has evaluates its metrics in their order. */
+static int make_all(struct maker *m)
+{
+	int code = m->meta->column_count ? show_listed(m) : show_all(m);
+
+	memset(m->needed, true, m->meta->derived_count * sizeof *m->needed);
+	if (!code)
+		code = parse_needed(m);
+	return code == OPK_EINPUT
+	               ? opk_add(m->ctx, code, "not all can be computed; --metrics evaluates some")
+	               : code;
+}
+
+static int make(struct maker *m, const char *const *wanted, size_t wanted_count)
+{
+	struct opk_columns *columns = m->columns;
+	int code = OPK_OK;
+
+	for (size_t i = 0; i < m->meta->label_count; i++) {
+		const struct opk_meta_label *label = &m->meta->labels[i];
+
+		m->labels[opk_meta_names_find(&m->names, label->metric)->index] = label->name;
+	}
+	columns->metrics = columns->owned;
+	if (!wanted) {
+		columns->metrics = m->meta->metrics;
+		columns->metric_count = m->meta->metric_count;
+		for (size_t i = 0; i < m->meta->metric_count; i++)
+			m->positions[i] = i + 1;
+		return make_all(m);
+	}
+	for (size_t i = 0; !code && i < wanted_count; i++)
+		code = show_wanted(m, wanted[i]);
+	return code ? code : parse_needed(m);
+}
+
+/* Room for all that is wanted, and all that the recording has. */
+static int allocate(struct opk_columns *columns, struct opk_ctx *ctx, size_t metrics, size_t derived)
+{
+	size_t all = metrics + derived;
+
+	columns->owned = opk_alloc_array(all + 1, sizeof *columns->owned);
+	columns->sources = opk_alloc_array(all + 1, sizeof *columns->sources);
+	columns->headings = opk_alloc_array(all + 1, sizeof *columns->headings);
+	columns->derived = opk_alloc_array(derived + 1, sizeof *columns->derived);
+	columns->values = opk_alloc_array(all + 1, sizeof *columns->values);
+	columns->numbers = opk_alloc_array(all + 1, sizeof *columns->numbers);
+	columns->derived_count = derived;
+	return columns->owned && columns->sources && columns->headings && columns->derived && columns->values
+	                       && columns->numbers
+	               ? OPK_OK
+	               : fail_nomem(ctx);
+}
+
+static int make_derived(struct opk_columns *columns, struct opk_ctx *ctx,
+                        const struct opk_meta *meta, const char *const *wanted,
+                        size_t wanted_count)
+{
+	opk_autofree size_t *positions = opk_alloc_array(meta->metric_count, sizeof *positions);
+	opk_autofree const char **labels = opk_alloc_array(meta->metric_count, sizeof *labels);
+	opk_autofree bool *needed = opk_alloc_array(meta->derived_count + 1, sizeof *needed);
+	struct maker m = { .columns = columns, .ctx = ctx, .meta = meta, .positions = positions,
+		           .labels = labels, .needed = needed };
+	int code = positions && labels && needed ? OPK_OK : fail_nomem(ctx);
+
+	if (!code)
+		code = opk_meta_names_init(&m.names, ctx, meta);
+	if (!code)
+		code = make(&m, wanted, wanted_count);
+	opk_meta_names_clear(&m.names);
+	return code;
+}
+
+/* A column a metric. */
+static int make_plain(struct opk_columns *columns, struct opk_ctx *ctx, const char *const *metrics,
+                      size_t count)
+{
+	columns->metrics = metrics;
+	columns->metric_count = count;
+	for (size_t i = 0; i < count; i++)
+		if (!add_column(columns, metrics[i], i))
+			return fail_nomem(ctx);
+	return OPK_OK;
+}
+
+static bool says_more(const struct opk_meta *meta)
+{
+	return meta
+	       && (meta->label_count || meta->hidden_count || meta->derived_count
+	           || meta->column_count);
+}
+
+int opk_columns_init(struct opk_columns *columns, struct opk_ctx *ctx, const struct opk_meta *meta,
+                     const char *const *wanted, size_t wanted_count)
+{
+	bool more = says_more(meta);
+	int code;
+
+	*columns = (struct opk_columns){ .meta = meta };
+	code = allocate(columns, ctx, wanted_count + (meta ? meta->metric_count : 0),
+	                more ? meta->derived_count : 0);
+	if (!code && more)
+		code = make_derived(columns, ctx, meta, wanted, wanted_count);
+	else if (!code)
+		code = make_plain(columns, ctx, wanted ? wanted : meta->metrics,
+		                  wanted ? wanted_count : meta->metric_count);
+	if (!code && meta)
+		code = opk_columns_find_headings(columns, ctx, meta);
+	if (code)
+		opk_columns_clear(columns);
+	return code;
+}
+
+void opk_columns_clear(struct opk_columns *columns)
+{
+	for (size_t i = 0; columns->derived && i < columns->derived_count; i++) {
+		opk_formula_free(columns->derived[i].formula);
+		free(columns->derived[i].operands);
+		free(columns->derived[i].unit);
+	}
+	free(columns->owned);
+	opk_strlist_clear(&columns->names);
+	free(columns->sources);
+	free(columns->headings);
+	free(columns->derived);
+	free(columns->values);
+	free(columns->numbers);
+	*columns = (struct opk_columns){ 0 };
+}

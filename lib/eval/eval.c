@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Evaluation as its users see it: a child computes, rows are read from its spool. */
+#include "eval/eval.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "base/option_struct.h"
+#include "eval/columns.h"
+#include "plan/plan_meta.h"
+#include "container/container.h"
+#include "eval/eval_parts.h"
+#include "eval/eval_spool.h"
+#include "eval/filter.h"
+#include "eval/measured.h"
+
+struct opk_evaluation {
+	struct opk_spools spools;
+	const struct opk_filter *filter; /* NULL: every row is wanted */
+	struct opk_columns columns;
+	/* Of a set that was asked for: `columns` borrows from these. */
+	struct opk_resolved resolved;
+	struct opk_plan_meta set_lists;
+	struct opk_meta set_meta;
+	struct opk_strlist metrics;
+	struct opk_strlist units;
+	struct opk_tables tables; /* of the file, which outlives the evaluation */
+	struct opk_range sample; /* what times tell of one besides */
+	struct opk_measured groups;
+	bool *measured;
+	struct opk_row row;
+	double *values;
+};
+
+/* The set on the recording's chip, with what it derives, instead of what the recording says. */
+static int use_set(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const char *chip,
+                   enum opk_profiler profiler, const struct opk_set *set)
+{
+	struct opk_resolved *resolved = &evaluation->resolved;
+	struct opk_meta meta = { 0 };
+	int code = opk_set_resolve(resolved, ctx, set, chip, profiler);
+
+	if (!code)
+		code = opk_resolved_to_meta(&meta, &evaluation->set_lists, ctx, resolved);
+	if (code)
+		return code;
+	meta.metrics = opk_strlist_items(&resolved->metrics);
+	meta.metric_count = resolved->metrics.count;
+	evaluation->set_meta = meta;
+	return opk_columns_init(&evaluation->columns, ctx, &evaluation->set_meta, NULL, 0);
+}
+
+static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                          const struct opk_eval_job *job, const struct opk_eval_options *options)
+{
+	const char *chip = job->meta ? job->meta->chip : options->chip;
+
+	if (options->set && chip)
+		return use_set(evaluation, ctx, chip,
+		               job->meta ? job->meta->profiler : options->profiler, options->set);
+	return opk_columns_init(&evaluation->columns, ctx, job->meta, options->metrics,
+	                        options->metric_count);
+}
+
+static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                    const struct opk_eval_job *job)
+{
+	for (size_t i = 0; i < job->metric_count; i++)
+		if (!opk_strlist_add(&evaluation->metrics, job->metrics[i]))
+			return opk_nomem(ctx, "an evaluation");
+	evaluation->values = opk_alloc_array(job->metric_count, sizeof *evaluation->values);
+	evaluation->measured = opk_alloc_array(job->metric_count, sizeof *evaluation->measured);
+	if (!evaluation->values || !evaluation->measured)
+		return opk_nomem(ctx, "an evaluation");
+	return opk_measured_init(&evaluation->groups, ctx, job->meta, job->metrics,
+	                         job->metric_count);
+}
+
+/* Everything but the values. The job borrows from the evaluation. */
+static int begin(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
+                 const struct opk_eval_options *options)
+{
+	struct opk_evaluation *evaluation = *out = opk_alloc(sizeof *evaluation);
+	int code = evaluation ? choose_columns(evaluation, ctx, job, options)
+	                      : opk_nomem(ctx, "an evaluation");
+
+	if (code)
+		return code;
+	evaluation->filter = options->filter;
+	job->plain = options->cupti_only;
+	job->filter = options->filter;
+	job->metrics = evaluation->columns.metrics;
+	job->metric_count = evaluation->columns.metric_count;
+	return allocate(evaluation, ctx, job);
+}
+
+/* The values, by children of its own. */
+static int run(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+               const struct opk_eval_job *job, const struct opk_eval_options *options)
+{
+	struct opk_contain_options contain = {
+		.timeout_s = options->timeout_s,
+		.progress = options->progress,
+		.progress_data = options->progress_data,
+	};
+	struct opk_eval_parts parts = { 0 };
+	int code = opk_eval_parts_init(&parts, ctx, job, options->workers);
+
+	contain.memory = 4 * parts.largest;
+	/* Here once, for all of them. */
+	if (parts.count > 1)
+		opk_nv_load(ctx);
+	if (!code)
+		code = opk_spools_init(&evaluation->spools, ctx, parts.count);
+	if (!code)
+		code = opk_contain_all(evaluation->spools.files, ctx, opk_eval_in_child,
+		                       parts.pointers, parts.count, &contain);
+	opk_eval_parts_clear(&parts);
+	return code;
+}
+
+static int finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
+{
+	int code = opk_spools_begin(&evaluation->spools, ctx, &evaluation->units,
+	                            evaluation->metrics.count);
+
+	if (!code)
+		code = opk_filter_check(evaluation->filter, ctx, opk_evaluation_profiler(evaluation));
+	return code ? code : opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
+}
+
+/* Whole, with data, every checksum right: only then does a byte go on. Images are checked where they are decoded. */
+static int check_file(struct opk_ctx *ctx, const struct opk_file *file, const struct opk_meta *meta,
+                      bool allow_incomplete)
+{
+	int code = OPK_OK;
+
+	if (!file->complete && !allow_incomplete)
+		return opk_fail(ctx, OPK_EINPUT,
+		                "%s: cut off: its end section is missing%s", file->path,
+		                opk_file_find(file, OPK_SECTION_DATA) < 0
+		                        ? ", and no counter data is whole"
+		                        : "; --allow-incomplete evaluates what is whole");
+	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
+		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data; %s", file->path,
+		                !file->complete ? "it was cut off before any was whole"
+		                : strcmp(meta->kind, "set")
+		                        ? "nothing that was to be recorded happened"
+		                        : "it was built, not yet recorded");
+	for (size_t i = 0; !code && i < file->section_count; i++)
+		if (file->sections[i].type != OPK_SECTION_DATA)
+			code = opk_file_verify(ctx, file, i);
+	return code;
+}
+
+static int check_groups(struct opk_ctx *ctx, const struct opk_eval_job *job)
+{
+	for (size_t i = 0; i < job->tables.range_count; i++)
+		if (job->tables.ranges[i].group > job->meta->group_count)
+			return opk_fail(ctx, OPK_EINPUT, "range %zu is of group %u, and there are %zu", i,
+			                job->tables.ranges[i].group, job->meta->group_count);
+	return OPK_OK;
+}
+
+/* Of a file that was cut off, the last image may lack its rows. */
+static bool fits(const struct opk_file *file, size_t count, uint64_t rows)
+{
+	return !count || (file->complete ? count == rows : count <= rows);
+}
+
+/* A row too many or too few, and launches or times would stand beside other ranges' values. */
+static int check_tables(const struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                        const struct opk_file *file)
+{
+	const struct opk_tables *tables = &evaluation->tables;
+	uint64_t rows = evaluation->spools.total_rows;
+
+	if (!fits(file, tables->range_count, rows))
+		return opk_fail(ctx, OPK_EINPUT, "%s: the range table has %zu rows for %ju ranges",
+		                file->path, tables->range_count, (uintmax_t)rows);
+	if (!fits(file, tables->time_count, rows))
+		return opk_fail(ctx, OPK_EINPUT, "%s: there are times of %zu samples, and %ju samples",
+		                file->path, tables->time_count, (uintmax_t)rows);
+	return OPK_OK;
+}
+
+/* Sections may be missing anywhere in a file without an end, and rows would stand beside other ranges' values. */
+static int check_places(struct opk_ctx *ctx, const struct opk_eval_job *job)
+{
+	long image = opk_file_find(job->file, OPK_SECTION_DATA);
+
+	if (job->file->complete || job->rows[image].known
+	    || !(job->tables.range_count || job->tables.time_count))
+		return OPK_OK;
+	return opk_fail(ctx, OPK_EINPUT, "cut off, and which rows are of which image can't be told; 'offpeak "
+	                "recover' keeps what can");
+}
+
+/* What the tables tell before an image is decoded. */
+static int use_tables(struct opk_eval_job *job, struct opk_image_rows **rows, struct opk_ctx *ctx,
+                      struct opk_file *file, const struct opk_filter *filter)
+{
+	int code = opk_tables_read(&job->tables, ctx, file);
+
+	if (!code)
+		code = check_groups(ctx, job);
+	if (!code)
+		code = opk_image_rows_find(rows, ctx, file, &job->tables, job->profiler, filter);
+	job->rows = *rows;
+	return code ? code : check_places(ctx, job);
+}
+
+int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
+                        const struct opk_eval_options *options)
+{
+	struct opk_eval_job *job = &task->job;
+	const struct opk_meta *meta;
+	int code = opk_file_meta(&meta, ctx, file);
+
+	if (!code)
+		code = check_file(ctx, file, meta, options->allow_incomplete);
+	if (!code)
+		code = opk_filter_check(options->filter, ctx, meta->profiler);
+	if (code)
+		return code;
+	*job = (struct opk_eval_job){
+		.file = file,
+		.meta = meta,
+		.end = file->section_count,
+		.chip = meta->chip,
+		.has_profiler = true,
+		.profiler = meta->profiler,
+		.gpu_time_shift = meta->gpu_time_shift,
+	};
+	code = use_tables(job, &task->rows, ctx, file, options->filter);
+	if (!code)
+		code = begin(&task->evaluation, ctx, job, options);
+	return code ? opk_add(ctx, code, "can't evaluate %s", file->path) : OPK_OK;
+}
+
+int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, FILE *spool)
+{
+	struct opk_spools *spools = &task->evaluation->spools;
+	int code = opk_spools_init(spools, ctx, 1);
+
+	if (code)
+		fclose(spool);
+	else
+		spools->files[0] = spool;
+	return code;
+}
+
+int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_task *task)
+{
+	struct opk_evaluation *evaluation = task->evaluation;
+	int code = finish(evaluation, ctx);
+
+	if (code)
+		return opk_add(ctx, code, "can't evaluate %s", task->job.file->path);
+	evaluation->tables = task->job.tables;
+	code = check_tables(evaluation, ctx, task->job.file);
+	if (!code)
+		*out = opk_take(task->evaluation);
+	return code;
+}
+
+void opk_eval_task_clear(struct opk_eval_task *task)
+{
+	opk_evaluation_free(task->evaluation);
+	free(task->rows);
+	*task = (struct opk_eval_task){ 0 };
+}
+
+int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const struct opk_eval_options *given)
+{
+	OPK_OPTIONS(opk_eval_options, options, given);
+	struct opk_eval_task task = { 0 };
+	int code = opk_eval_task_begin(&task, ctx, file, &options);
+
+	if (!code) {
+		code = run(task.evaluation, ctx, &task.job, &options);
+		/* The recording named them, not the caller. */
+		if (code == OPK_EUSAGE && !options.metrics)
+			code = opk_add(ctx, OPK_EFAILED,
+			               "it was made with CUPTI %u, whose metrics this library lacks; "
+			               "--metrics evaluates some",
+			               task.job.meta->cupti_version);
+		code = code ? opk_add(ctx, code, "can't evaluate %s", file->path)
+		            : opk_eval_task_finish(out, ctx, &task);
+	}
+	opk_eval_task_clear(&task);
+	return code;
+}
+
+/* What every counter data image begins with; all else about it is NVIDIA's secret. */
+static bool looks_like_image(const void *image, size_t size)
+{
+	static const char magic[] = "LOPDATA";
+
+	return size > 64 && !memcmp(image, magic, sizeof magic);
+}
+
+int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image,
+                   size_t size, const struct opk_eval_options *given)
+{
+	OPK_OPTIONS(opk_eval_options, options, given);
+	struct opk_eval_job job = {
+		.image = image,
+		.image_size = size,
+		.chip = options.chip,
+		.has_profiler = options.has_profiler,
+		.profiler = options.profiler,
+		.gpu_time_shift = options.gpu_time_shift,
+	};
+	struct opk_evaluation *evaluation = NULL;
+	int code;
+
+	if (!options.metrics || !options.metric_count)
+		return opk_fail(ctx, OPK_EUSAGE, "a bare image does not tell its metrics: name them");
+	if (size >= OPK_MAGIC_SIZE && !memcmp(image, OPK_MAGIC, OPK_MAGIC_SIZE))
+		return opk_fail(ctx, OPK_EINPUT, "this is an .opk file, not a bare image");
+	if (!looks_like_image(image, size))
+		return opk_fail(ctx, OPK_EINPUT, "not a counter data image");
+	code = begin(&evaluation, ctx, &job, &options);
+	if (!code)
+		code = run(evaluation, ctx, &job, &options);
+	if (!code)
+		code = finish(evaluation, ctx);
+	if (!code)
+		*out = opk_take(evaluation);
+	opk_evaluation_free(evaluation);
+	return code;
+}
+
+void opk_evaluation_free(struct opk_evaluation *evaluation)
+{
+	if (!evaluation)
+		return;
+	opk_spools_clear(&evaluation->spools);
+	opk_columns_clear(&evaluation->columns);
+	opk_plan_meta_clear(&evaluation->set_lists);
+	opk_resolved_clear(&evaluation->resolved);
+	opk_strlist_clear(&evaluation->metrics);
+	opk_strlist_clear(&evaluation->units);
+	free(evaluation->values);
+	free(evaluation->measured);
+	opk_measured_clear(&evaluation->groups);
+	free(evaluation);
+}
+
+const char *opk_evaluation_chip(const struct opk_evaluation *evaluation)
+{
+	return evaluation->spools.header.chip;
+}
+
+enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluation)
+{
+	return (enum opk_profiler)evaluation->spools.header.profiler;
+}
+
+size_t opk_evaluation_metric_count(const struct opk_evaluation *evaluation)
+{
+	return evaluation->metrics.count;
+}
+
+const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_t i)
+{
+	return evaluation->metrics.items[i];
+}
+
+const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i)
+{
+	return evaluation->units.items[i];
+}
+
+size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation)
+{
+	return evaluation->columns.names.count;
+}
+
+const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i)
+{
+	return evaluation->columns.names.items[i];
+}
+
+const struct opk_meta_heading *opk_evaluation_column_heading(const struct opk_evaluation *evaluation, size_t i)
+{
+	return evaluation->columns.headings[i];
+}
+
+const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i)
+{
+	const struct opk_columns *columns = &evaluation->columns;
+	size_t source = columns->sources[i];
+
+	if (source >= columns->derived_count)
+		return evaluation->units.items[source - columns->derived_count];
+	return columns->derived[source].unit ? columns->derived[source].unit : "";
+}
+
+void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
+                            const double *metrics)
+{
+	opk_columns_compute(columns, &evaluation->columns, metrics);
+}
+
+void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
+                          const uint64_t *metrics)
+{
+	opk_columns_least(columns, &evaluation->columns, metrics);
+}
+
+const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation)
+{
+	return &evaluation->groups;
+}
+
+const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation)
+{
+	return &evaluation->columns;
+}
+
+uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation)
+{
+	return evaluation->spools.total_rows;
+}
+
+uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation)
+{
+	return evaluation->spools.incomplete_samples;
+}
+
+/* NaN is a measured value, too, unless the metric is one that the set does not tell a group of. */
+static void apply_group(struct opk_evaluation *evaluation, uint32_t group)
+{
+	size_t count = evaluation->metrics.count;
+
+	memcpy(evaluation->measured, opk_measured_by(&evaluation->groups, group), count);
+	for (size_t i = 0; group && i < count; i++)
+		if (evaluation->groups.positions[i] == OPK_NOT_IN_SET && isnan(evaluation->values[i]))
+			evaluation->measured[i] = false;
+}
+
+static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
+                    struct opk_evaluation *evaluation)
+{
+	struct opk_row *current = &evaluation->row;
+	struct opk_spool_row stored;
+	const char *name;
+	uint64_t number;
+	int code;
+
+	*row = NULL;
+	if (opk_spools_ended(&evaluation->spools))
+		return OPK_OK;
+	code = opk_spools_next(&stored, &number, &name, evaluation->values, ctx, &evaluation->spools,
+	                       evaluation->metrics.count);
+	if (code)
+		return code;
+	*current = (struct opk_row){
+		.index = number,
+		.name = name,
+		.start_ns = stored.start_ns,
+		.end_ns = stored.end_ns,
+		.spans_earlier = stored.spans_earlier,
+		.values = evaluation->values,
+		.measured = evaluation->measured,
+	};
+	opk_tables_tell(current, &evaluation->sample, &evaluation->tables);
+	apply_group(evaluation, current->range ? current->range->group : 0);
+	*row = current;
+	return OPK_OK;
+}
+
+int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
+                        struct opk_evaluation *evaluation)
+{
+	int code;
+
+	do {
+		code = read_row(row, ctx, evaluation);
+	} while (!code && *row && evaluation->filter
+	         && !opk_filter_accepts(evaluation->filter, opk_evaluation_profiler(evaluation), *row));
+	return code;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The part of evaluation that meets NVIDIA's code, in a process of its own. */
+#include <string.h>
+#include <strings.h>
+
+#include "adapters/nv/nv.h"
+#include "chip/catalog.h"
+#include "chip/chip.h"
+#include "container/container.h"
+#include "eval/eval.h"
+#include "eval/eval_values.h"
+#include "eval/filter.h"
+#include "eval/measured.h"
+#include "child/spool.h"
+
+struct work {
+	struct opk_ctx *ctx;
+	const struct opk_eval_job *job;
+	struct opk_child *child;
+	char *chip;
+	enum opk_profiler profiler;
+	struct opk_nv_evaluator *evaluator; /* PerfWorks'; NULL: not to be had */
+	bool prepared;
+	struct opk_values by;
+	double *values;
+	struct opk_measured measured;
+	uint64_t done, total; /* bytes of images */
+	bool row_known;       /* else children before this one have who knows how many */
+	uint64_t row;         /* the next one's number, over all images of the file */
+	uint64_t dropped;     /* rows since the last one that was stored */
+	struct opk_spool_trailer counts;
+};
+
+static int put(struct work *w, const void *data, size_t size)
+{
+	return opk_spool_put(w->ctx, w->child->spool, data, size);
+}
+
+/* The unit of each metric, "" where the library can't tell. */
+static int collect_units(struct work *w, struct opk_buf *units)
+{
+	for (size_t i = 0; i < w->job->metric_count; i++) {
+		char *unit = NULL;
+
+		if (w->evaluator)
+			opk_nv_unit(&unit, w->ctx, w->evaluator, w->job->metrics[i]);
+		if (unit)
+			opk_buf_add_text(units, unit);
+		opk_buf_add(units, "", 1);
+		free(unit);
+	}
+	opk_clear_errors(w->ctx);
+	return units->failed ? opk_nomem(w->ctx, "units") : OPK_OK;
+}
+
+static int put_header(struct work *w)
+{
+	struct opk_spool_header header = { .profiler = (int32_t)w->profiler };
+	opk_autobuf struct opk_buf units = { 0 };
+	int code = collect_units(w, &units);
+
+	if (code)
+		return code;
+	snprintf(header.chip, sizeof header.chip, "%s", w->chip);
+	header.unit_size = (uint32_t)units.size;
+	code = put(w, &header, sizeof header);
+	return code ? code : put(w, units.data, units.size);
+}
+
+/* The chip that the caller or the recording names, or the image; if both are known, they agree. */
+static int find_chip(struct work *w, const void *image, size_t size)
+{
+	const char *given = w->job->chip, *stated = NULL;
+	int code = image ? opk_nv_image_chip(&stated, w->ctx, image, size) : OPK_OK;
+
+	if (code && !given)
+		return code == OPK_EFAILED
+		               ? opk_add(w->ctx, OPK_EINPUT,
+		                         "the image does not tell its chip; name it with --chip")
+		               : code;
+	code = opk_chip_resolve(&w->chip, w->ctx, given ? given : stated);
+	if (code == OPK_EUSAGE && (!given || w->job->file))
+		return opk_add(w->ctx, OPK_EINPUT, "the %s names no chip that this library knows",
+		               given ? "recording" : "image");
+	if (!code && stated && strcasecmp(w->chip, stated))
+		return opk_fail(w->ctx, OPK_EINPUT, "the image was made on %s, not on %s", stated,
+		                w->chip);
+	return code;
+}
+
+static int find_profiler(struct work *w, const void *image)
+{
+	int code = OPK_OK;
+
+	if (image)
+		code = opk_nv_image_profiler(&w->profiler, w->ctx, image);
+	else
+		w->profiler = w->job->profiler;
+	if (code && !w->job->has_profiler)
+		return code;
+	if (!code && w->job->has_profiler && w->job->profiler != w->profiler)
+		return opk_fail(w->ctx, OPK_EINPUT, "the image is of profiler %s, not %s",
+		                opk_profiler_name(w->profiler),
+		                opk_profiler_name(w->job->profiler));
+	if (w->job->has_profiler)
+		w->profiler = w->job->profiler;
+	return OPK_OK;
+}
+
+/* Chip, profiler and evaluators, once the first image is at hand; where none is wanted, by the file's word. */
+static int prepare(struct work *w, const void *image, size_t size)
+{
+	int code = find_chip(w, image, size);
+
+	if (!code)
+		code = find_profiler(w, image);
+	if (!code)
+		code = opk_filter_check(w->job->filter, w->ctx, w->profiler);
+	if (code)
+		return code;
+	opk_nv_evaluator_new(&w->evaluator, w->ctx, w->chip);
+	opk_clear_errors(w->ctx);
+	code = opk_values_init(&w->by, w->ctx, w->chip, w->profiler, w->job->metrics,
+	                       w->job->metric_count, w->job->plain ? NULL : w->evaluator);
+	w->prepared = !code;
+	return code ? code : put_header(w);
+}
+
+static int put_row(struct work *w, struct opk_spool_row *row, const char *name)
+{
+	int code;
+
+	row->dropped = w->dropped;
+	w->dropped = 0;
+	w->counts.stored++;
+	code = put(w, row, sizeof *row);
+	if (!code)
+		code = put(w, name, row->name_size);
+	if (!code)
+		code = put(w, w->values, w->job->metric_count * sizeof *w->values);
+	return code;
+}
+
+static int describe_range(struct work *w, struct opk_spool_row *row, char **name,
+                          const void *image, size_t size, size_t index)
+{
+	int code = opk_nv_range_name(name, w->ctx, image, size, index);
+
+	if (code)
+		return code;
+	row->name_size = (uint32_t)strnlen(*name, OPK_MAX_RANGE_NAME);
+	return OPK_OK;
+}
+
+static int describe_sample(struct work *w, struct opk_spool_row *row, const void *image,
+                           size_t index)
+{
+	int code = opk_nv_sample_time(&row->start_ns, &row->end_ns, w->ctx, image, index);
+
+	/* A sampling session's first sample has no start of its own: it begins at an earlier event. */
+	row->spans_earlier = row->start_ns == 0;
+	if (row->start_ns)
+		row->start_ns += (uint64_t)w->job->gpu_time_shift;
+	row->end_ns += (uint64_t)w->job->gpu_time_shift;
+	return code;
+}
+
+/* OPK_EUSAGE and which of the names it is, where CUPTI refuses the list as a whole. */
+static int check_metrics(struct work *w)
+{
+	struct opk_catalog *catalog = NULL;
+	int code = opk_catalog_new(&catalog, w->ctx, w->chip, w->profiler);
+
+	if (code)
+		return code;
+	opk_clear_errors(w->ctx);
+	/* Backwards, since the chain is read from its outer end. */
+	for (size_t i = w->job->metric_count; i-- > 0;)
+		if (!opk_catalog_has_full(catalog, w->ctx, w->job->metrics[i]))
+			code = opk_catalog_explain(w->ctx, OPK_EUSAGE, catalog,
+			                           w->job->metrics[i], "");
+	opk_catalog_free(catalog);
+	return code ? opk_add(w->ctx, code, "these metrics can't be evaluated on %s, profiler %s",
+	                      w->chip, opk_profiler_name(w->profiler))
+	            : OPK_OK;
+}
+
+/* Whether the parent is sure to leave the row out. `image`: what the image tells of it, or NULL before it was asked. */
+static bool is_unwanted(const struct work *w, const struct opk_spool_row *image, const char *name)
+{
+	const struct opk_eval_job *job = w->job;
+	bool has_tables = job->tables.range_count || job->tables.time_count;
+	struct opk_row row = { .index = w->row, .name = name ? name : "" };
+	struct opk_range room;
+	uint64_t untold;
+
+	if (!job->filter || (!w->row_known && has_tables))
+		return false;
+	if (image) {
+		row.start_ns = image->start_ns;
+		row.end_ns = image->end_ns;
+		row.spans_earlier = image->spans_earlier;
+	}
+	untold = opk_tables_tell(&row, &room, &job->tables);
+	if (image)
+		untold = 0;
+	if (!w->row_known)
+		untold |= UINT64_C(1) << OPK_FACT_SAMPLE;
+	return !opk_filter_may_accept(job->filter, w->profiler, &row, untold);
+}
+
+static int describe_row(struct work *w, struct opk_spool_row *row, char **name, const void *image,
+                        size_t size, size_t index)
+{
+	return w->profiler == OPK_PROFILER_PM ? describe_sample(w, row, image, index)
+	                                      : describe_range(w, row, name, image, size, index);
+}
+
+static int evaluate_row(struct work *w, const void *image, size_t size, size_t index)
+{
+	struct opk_spool_row row = { 0 };
+	opk_autofree char *name = NULL;
+	bool unwanted = is_unwanted(w, NULL, NULL);
+	int code = unwanted ? OPK_OK : describe_row(w, &row, &name, image, size, index);
+
+	if (!code && (unwanted || is_unwanted(w, &row, name))) {
+		w->dropped++;
+		return OPK_OK;
+	}
+	if (!code)
+		code = opk_values_of_range(w->values, &w->by, w->ctx, index);
+	if (code == OPK_EUSAGE && check_metrics(w))
+		return OPK_EUSAGE;
+	if (code)
+		return opk_add(w->ctx, opk_blame_image(code), "while evaluating range %zu", index);
+	return put_row(w, &row, name);
+}
+
+/* An image is of one config, and so are all its ranges. Those of a cut-off file may be unknown. */
+static int find_group(const bool **wanted, struct work *w, size_t count)
+{
+	const struct opk_eval_job *job = w->job;
+	uint32_t group = 0;
+
+	for (size_t i = 0; i < count && w->row + i < job->tables.range_count; i++) {
+		uint32_t found = job->tables.ranges[w->row + i].group;
+
+		if (i && found != group)
+			return opk_fail(w->ctx, OPK_EINPUT, "its ranges are of groups %u and %u: the "
+			                "range table is of another image", group, found);
+		group = found;
+	}
+	*wanted = opk_measured_by(&w->measured, group);
+	return OPK_OK;
+}
+
+/* As the parent checks all of them together: here no row of another image can make up for it. */
+static int check_rows(struct work *w, const struct opk_image_rows *rows, size_t count)
+{
+	if (!rows->known || rows->count == count || (rows->open && rows->count < count))
+		return OPK_OK;
+	if (w->job->tables.range_count)
+		return opk_fail(w->ctx, OPK_EINPUT, "the range table has %zu rows for %zu ranges", rows->count,
+		                count);
+	return opk_fail(w->ctx, OPK_EINPUT, "there are times of %zu samples, and %zu samples", rows->count,
+	                count);
+}
+
+/* `rows`: what tables tell of it. */
+static int evaluate_image(struct work *w, const void *image, size_t size,
+                          const struct opk_image_rows *rows)
+{
+	struct opk_nv_image_info info;
+	const bool *wanted = NULL;
+	int code = w->prepared ? OPK_OK : prepare(w, image, size);
+
+	if (!code)
+		code = opk_blame_image(opk_nv_image_info(&info, w->ctx, image, size));
+	if (code)
+		return code;
+	/* A range takes more than a word: larger numbers come from damage. */
+	if (info.completed > size / 8 || info.completed > info.slots)
+		return opk_fail(w->ctx, OPK_EINPUT, "the image claims %zu ranges in %zu slots and %zu bytes",
+		                info.completed, info.slots, size);
+	/* Samples may have been cut short; a range with missing passes was cut off. */
+	if (w->profiler == OPK_PROFILER_RANGE && info.completed < info.populated)
+		return opk_fail(w->ctx, OPK_EINPUT,
+		                "only %zu of %zu ranges are whole: the image was cut off, or passes "
+		                "are missing",
+		                info.completed, info.populated);
+	code = check_rows(w, rows, info.completed);
+	if (code)
+		return code;
+	if (w->profiler == OPK_PROFILER_PM && info.populated > info.completed)
+		w->counts.incomplete_samples += info.populated - info.completed;
+	code = find_group(&wanted, w, info.completed);
+	if (!code)
+		code = opk_values_of_image(&w->by, w->ctx, image, size, wanted);
+	for (size_t i = 0; !code && i < info.completed; i++, w->row++, w->counts.rows++) {
+		opk_child_progress(w->child, w->done + size * i / info.completed, w->total);
+		code = evaluate_row(w, image, size, i);
+	}
+	w->done += size;
+	return code;
+}
+
+static int decode_and_evaluate(struct work *w, struct opk_decoder *decoder, size_t i)
+{
+	const struct opk_file *file = w->job->file;
+	const void *image;
+	size_t size;
+	int code = opk_file_decode(&image, &size, w->ctx, file, i, decoder);
+
+	if (code)
+		return code;
+	code = evaluate_image(w, image, size, &w->job->rows[i]);
+	/* A missing library is not the section's fault. */
+	return code == OPK_EINPUT ? opk_file_add_place(w->ctx, code, file, i) : code;
+}
+
+static void drop_image(struct work *w, const struct opk_image_rows *rows)
+{
+	w->row += rows->count;
+	w->dropped += rows->count;
+	w->counts.rows += rows->count;
+}
+
+static int evaluate_file(struct work *w)
+{
+	const struct opk_eval_job *job = w->job;
+	struct opk_decoder decoder = { 0 };
+	int code = OPK_OK;
+
+	w->row_known = !job->first;
+	for (size_t i = job->first; i < job->end; i++)
+		if (job->file->sections[i].type == OPK_SECTION_DATA && !job->rows[i].unwanted)
+			w->total += job->file->sections[i].plain_size;
+	for (size_t i = job->first; !code && i < job->end; i++) {
+		if (job->file->sections[i].type != OPK_SECTION_DATA)
+			continue;
+		if (job->rows[i].known) {
+			w->row_known = true;
+			w->row = job->rows[i].first;
+		}
+		if (job->rows[i].unwanted)
+			drop_image(w, &job->rows[i]);
+		else
+			code = decode_and_evaluate(w, &decoder, i);
+	}
+	opk_decoder_clear(&decoder);
+	if (!code && !w->prepared)
+		code = prepare(w, NULL, 0);
+	return code;
+}
+
+static int evaluate_bare(struct work *w)
+{
+	void *image = opk_child_guarded_copy(w->job->image, w->job->image_size);
+
+	w->total = w->job->image_size;
+	w->row_known = true;
+	return image ? evaluate_image(w, image, w->job->image_size, &(struct opk_image_rows){ 0 })
+	             : opk_nomem(w->ctx, "an image");
+}
+
+static int allocate(struct work *w)
+{
+	size_t count = w->job->metric_count;
+
+	w->values = opk_alloc_array(count, sizeof *w->values);
+	if (!w->values)
+		return opk_nomem(w->ctx, "values");
+	return opk_measured_init(&w->measured, w->ctx, w->job->meta, w->job->metrics, count);
+}
+
+int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	struct work w = { .ctx = ctx, .job = data, .child = child };
+	int code = allocate(&w);
+
+	if (!code)
+		code = w.job->file ? evaluate_file(&w) : evaluate_bare(&w);
+	/* Names are checked also where there was no row to refuse them. */
+	if (!code && !w.counts.stored && !w.job->names_known)
+		code = check_metrics(&w);
+	if (!code)
+		code = put(&w, &w.counts, sizeof w.counts);
+	opk_values_clear(&w.by);
+	opk_nv_evaluator_free(w.evaluator);
+	opk_measured_clear(&w.measured);
+	free(w.values);
+	free(w.chip);
+	return code;
+}

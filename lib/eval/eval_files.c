@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Many recordings, such as of the ranks of a job: neighbours share a child, which is dear to begin. */
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "base/option_struct.h"
+#include "container/container.h"
+#include "eval/eval_parts.h"
+#include "child/spool.h"
+#include "child/workers.h"
+
+/* What one child evaluates, and what it writes behind all of it: where in the spool each file's rows end. */
+struct share {
+	struct opk_eval_task *tasks;
+	size_t count;
+	uint64_t size; /* bytes of images */
+};
+
+/* Of a larger file several children may have a part. */
+static const uint64_t small_file = 32 << 20;
+
+struct many {
+	struct opk_ctx *ctx;
+	const struct opk_eval_options *options;
+	struct opk_file *const *files;
+	struct opk_eval_task *tasks; /* one a file */
+	size_t count;
+	struct share *shares;
+	void **pointers; /* to them */
+	FILE **spools;   /* one a share */
+	size_t share_count;
+};
+
+/* ---- in the child ----------------------------------------------------------------------- */
+
+/* What one file was evaluated by needs no check in the next. */
+static bool has_same_names(const struct opk_eval_job *one, const struct opk_eval_job *other)
+{
+	bool same = !strcmp(one->chip, other->chip) && one->profiler == other->profiler
+	            && one->metric_count == other->metric_count;
+
+	for (size_t i = 0; same && i < one->metric_count; i++)
+		same = !strcmp(one->metrics[i], other->metrics[i]);
+	return same;
+}
+
+static int evaluate_share(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	struct share *share = data;
+	opk_autofree uint64_t *ends = opk_alloc_array(share->count, sizeof *ends);
+	int code = ends ? OPK_OK : opk_nomem(ctx, "an evaluation");
+
+	child->whole = share->size;
+	for (size_t i = 0; !code && i < share->count; i++) {
+		struct opk_eval_job *job = &share->tasks[i].job;
+
+		opk_child_progress(child, 0, 0);
+		job->names_known = i && has_same_names(job, &share->tasks[i - 1].job);
+		code = opk_eval_in_child(ctx, job, child);
+		ends[i] = (uint64_t)ftello(child->spool);
+		child->before += opk_images_size(share->tasks[i].job.file);
+	}
+	return code ? code : opk_spool_put(ctx, child->spool, ends, share->count * sizeof *ends);
+}
+
+/* ---- in the parent ---------------------------------------------------------------------- */
+
+/* A spool of its own for a piece of this one, from where it stands. */
+static int copy(FILE **out, struct opk_ctx *ctx, FILE *from, uint64_t size)
+{
+	opk_autofclose FILE *to = NULL;
+	char piece[1 << 16];
+	int code = opk_spool_new(&to, ctx);
+
+	while (!code && size) {
+		size_t wanted = size < sizeof piece ? (size_t)size : sizeof piece;
+
+		code = fread(piece, 1, wanted, from) == wanted ? opk_spool_put(ctx, to, piece, wanted) : OPK_EFAILED;
+		size -= wanted;
+	}
+	if (!code && fflush(to))
+		code = opk_spool_fail(ctx);
+	if (code)
+		return code;
+	rewind(to);
+	*out = opk_take(to);
+	return OPK_OK;
+}
+
+/* A child that ran wild may say anything: ends that go back end the reading. */
+static int divide_spool(struct many *m, struct share *share, FILE *spool)
+{
+	opk_autofree uint64_t *ends = opk_alloc_array(share->count, sizeof *ends);
+	uint64_t at = 0;
+	int code = ends ? OPK_OK : opk_nomem(m->ctx, "an evaluation");
+
+	if (!code && (fseeko(spool, -(off_t)(share->count * sizeof *ends), SEEK_END)
+	              || fread(ends, sizeof *ends, share->count, spool) != share->count))
+		code = OPK_EFAILED;
+	rewind(spool);
+	for (size_t i = 0; !code && i < share->count; i++) {
+		FILE *own;
+
+		code = ends[i] < at ? OPK_EFAILED : copy(&own, m->ctx, spool, ends[i] - at);
+		if (!code)
+			code = opk_eval_task_take(&share->tasks[i], m->ctx, own);
+		at = ends[i];
+	}
+	return code;
+}
+
+static int allocate_shares(struct many *m, size_t count)
+{
+	m->shares = opk_alloc_array(count, sizeof *m->shares);
+	m->pointers = opk_alloc_array(count, sizeof *m->pointers);
+	m->spools = opk_alloc_array(count, sizeof *m->spools);
+	return m->shares && m->pointers && m->spools ? OPK_OK : opk_nomem(m->ctx, "an evaluation");
+}
+
+/* As many as there are cores, each with its part of the bytes. */
+static int make_shares(struct many *m, uint64_t *largest)
+{
+	size_t most = m->options->workers ? m->options->workers : opk_core_count();
+	uint64_t total = 0, done = 0;
+	int code;
+
+	most = most < OPK_MAX_WORKERS ? most : OPK_MAX_WORKERS;
+	most = most < m->count ? most : m->count;
+	code = allocate_shares(m, most);
+	for (size_t i = 0; i < m->count; i++)
+		total += opk_images_size(m->files[i]);
+	for (size_t i = 0; !code && i < m->count; i++) {
+		uint64_t size = opk_images_size(m->files[i]);
+
+		if (done >= total / most * m->share_count && m->share_count < most) {
+			m->pointers[m->share_count] = &m->shares[m->share_count];
+			m->shares[m->share_count++].tasks = &m->tasks[i];
+		}
+		m->shares[m->share_count - 1].count++;
+		m->shares[m->share_count - 1].size += size;
+		done += size;
+		*largest = size > *largest ? size : *largest;
+	}
+	return code;
+}
+
+static int run_shares(struct many *m)
+{
+	struct opk_contain_options contain = {
+		.timeout_s = m->options->timeout_s,
+		.progress = m->options->progress,
+		.progress_data = m->options->progress_data,
+	};
+	uint64_t largest = 0;
+	int code = make_shares(m, &largest);
+
+	contain.memory = 4 * largest;
+	if (!code)
+		code = opk_contain_all(m->spools, m->ctx, evaluate_share, m->pointers, m->share_count,
+		                       &contain);
+	for (size_t i = 0; !code && i < m->share_count; i++)
+		code = divide_spool(m, &m->shares[i], m->spools[i]);
+	return code;
+}
+
+static void clear(struct many *m)
+{
+	for (size_t i = 0; m->tasks && i < m->count; i++)
+		opk_eval_task_clear(&m->tasks[i]);
+	for (size_t i = 0; m->spools && i < m->share_count; i++)
+		if (m->spools[i])
+			fclose(m->spools[i]);
+	free(m->tasks);
+	free(m->shares);
+	free(m->pointers);
+	free(m->spools);
+}
+
+static int evaluate_together(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *const *files,
+                             size_t count, const struct opk_eval_options *options)
+{
+	struct many m = { .ctx = ctx, .options = options, .files = files, .count = count };
+	int code = OPK_OK;
+
+	m.tasks = opk_alloc_array(count, sizeof *m.tasks);
+	if (!m.tasks)
+		return opk_nomem(ctx, "an evaluation");
+	for (size_t i = 0; !code && i < count; i++)
+		code = opk_eval_task_begin(&m.tasks[i], ctx, files[i], options);
+	if (!code)
+		code = run_shares(&m);
+	for (size_t i = 0; !code && i < count; i++)
+		code = opk_eval_task_finish(&out[i], ctx, &m.tasks[i]);
+	clear(&m);
+	return code;
+}
+
+static void forget(struct opk_evaluation **out, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		opk_evaluation_free(opk_take(out[i]));
+}
+
+/* Where they fail together, halves tell which one it was: alone in its child it says what is wrong. */
+static int evaluate_some(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *const *files,
+                         size_t count, const struct opk_eval_options *options)
+{
+	size_t half = count / 2;
+	int code;
+
+	if (count == 1)
+		return opk_eval_file(out, ctx, *files, options);
+	code = evaluate_together(out, ctx, files, count, options);
+	if (!code)
+		return OPK_OK;
+	forget(out, count);
+	if (code == OPK_ENOMEM)
+		return code;
+	code = evaluate_some(out, ctx, files, half, options);
+	return code ? code : evaluate_some(out + half, ctx, files + half, count - half, options);
+}
+
+/* Of one large file, or of the small ones up to the next large one. */
+static size_t count_next(struct opk_file *const *files, size_t count)
+{
+	size_t next = 0;
+
+	while (next < count && opk_images_size(files[next]) < small_file)
+		next++;
+	return next ? next : 1;
+}
+
+int opk_eval_files(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *const *files,
+                   size_t count, const struct opk_eval_options *given)
+{
+	OPK_OPTIONS(opk_eval_options, options, given);
+	int code = OPK_OK;
+
+	memset(out, 0, count * sizeof *out);
+	/* Here once, for all children. Where they are missing, the first one says so. */
+	if (count > 1)
+		opk_nv_load(ctx);
+	for (size_t at = 0, next; !code && at < count; at += next) {
+		next = count_next(files + at, count - at);
+		code = evaluate_some(out + at, ctx, files + at, next, &options);
+	}
+	if (code)
+		forget(out, count);
+	return code;
+}

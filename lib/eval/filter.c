@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which rows are wanted: patterns over what they tell. */
+#include "eval/filter.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/glob.h"
+#include "base/mem.h"
+#include "base/nearest.h"
+
+struct condition {
+	char *name;
+	const char *pattern; /* in the same memory */
+	bool inverted;
+	/* By profiler. */
+	bool known[2];
+	enum opk_fact facts[2];
+};
+
+struct opk_filter {
+	struct condition *conditions;
+	size_t count;
+};
+
+/* What rows before they are joined can tell. A range is called by its name, whatever its number. */
+static bool find(enum opk_fact *out, const char *name, enum opk_profiler profiler)
+{
+	if (!strcmp(name, "range"))
+		name = "name";
+	return opk_fact_find(out, name, profiler) && *out < OPK_FACT_LAUNCHES;
+}
+
+static int explain_name(struct opk_ctx *ctx, const char *name)
+{
+	struct opk_nearest nearest = { .name = name };
+
+	if (strstr(name, "__") || strchr(name, '.'))
+		return opk_fail(ctx, OPK_EUSAGE, "%s is a metric, and values can't be asked for: rows are chosen "
+		                "before they are evaluated, by what is known of them, such as kernel, range "
+		                "and device", name);
+	for (enum opk_fact fact = 0; fact < OPK_FACT_LAUNCHES; fact++)
+		for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++)
+			if (opk_fact_column(fact, profiler))
+				opk_nearest_try(&nearest, opk_fact_column(fact, profiler)->name);
+	return opk_fail(ctx, OPK_EUSAGE, "rows have no '%s' to ask for%s%s%s", name,
+	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
+	                nearest.best ? "?" : "; kernel, range and device, for example, but no values");
+}
+
+/* The condition's name and pattern are cut out of its text. */
+static int parse(struct condition *condition, struct opk_ctx *ctx)
+{
+	char *equals = strchr(condition->name, '=');
+
+	if (!equals || equals[1] == '=')
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "a condition is NAME=PATTERN or NAME!=PATTERN, such as kernel=*gemm* or "
+		                "device=0");
+	condition->pattern = equals + 1;
+	condition->inverted = equals > condition->name && equals[-1] == '!';
+	equals[-condition->inverted] = '\0';
+	if (!opk_glob_sound(condition->pattern))
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "'[' begins a set of characters, which ']' does not end here; [[] is the "
+		                "character itself");
+	for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++)
+		condition->known[profiler] =
+			find(&condition->facts[profiler], condition->name, profiler);
+	return condition->known[0] || condition->known[1] ? OPK_OK
+	                                                  : explain_name(ctx, condition->name);
+}
+
+static int parse_all(struct opk_filter *filter, struct opk_ctx *ctx, const char *const *conditions,
+                     size_t count)
+{
+	int code = OPK_OK;
+
+	filter->conditions = opk_alloc_array(count + 1, sizeof *filter->conditions);
+	if (!filter->conditions)
+		return opk_nomem(ctx, "conditions");
+	for (; !code && filter->count < count; filter->count++) {
+		struct condition *condition = &filter->conditions[filter->count];
+
+		condition->name = opk_strdup(conditions[filter->count]);
+		code = condition->name ? parse(condition, ctx) : opk_nomem(ctx, "conditions");
+		if (code == OPK_EUSAGE)
+			opk_add(ctx, code, "can't filter by '%s'", conditions[filter->count]);
+	}
+	return code;
+}
+
+int opk_filter_new(struct opk_filter **out, struct opk_ctx *ctx, const char *const *conditions,
+                   size_t count)
+{
+	struct opk_filter *filter = opk_alloc(sizeof *filter);
+	int code = filter ? parse_all(filter, ctx, conditions, count) : opk_nomem(ctx, "conditions");
+
+	if (code) {
+		opk_filter_free(filter);
+		return code;
+	}
+	*out = filter;
+	return OPK_OK;
+}
+
+void opk_filter_free(struct opk_filter *filter)
+{
+	if (!filter)
+		return;
+	for (size_t i = 0; filter->conditions && i < filter->count; i++)
+		free(filter->conditions[i].name);
+	free(filter->conditions);
+	free(filter);
+}
+
+int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
+                     enum opk_profiler profiler)
+{
+	for (size_t i = 0; filter && i < filter->count; i++)
+		if (!filter->conditions[i].known[profiler])
+			return opk_fail(ctx, OPK_EUSAGE, "can't filter by %s: %s",
+			                filter->conditions[i].name,
+			                profiler == OPK_PROFILER_PM
+			                        ? "PM samples only have sample, start_ns, end_ns, "
+			                          "spans_earlier and device"
+			                        : "that is of PM samples, and these are ranges");
+	return OPK_OK;
+}
+
+/* As CSV has it; unknown is "". `number` has room for 64 bits. */
+static const char *text_of(const union opk_cell *cell, enum opk_cell_type type, char number[24])
+{
+	if (type == OPK_CELL_STRING)
+		return cell->string ? cell->string : "";
+	if (type == OPK_CELL_BOOL)
+		return cell->boolean ? "yes" : "no";
+	if (type == OPK_CELL_OPTIONAL && !cell->optional.known)
+		return "";
+	snprintf(number, 24, "%" PRIu64, type == OPK_CELL_UINT ? cell->uint : cell->optional.uint);
+	return number;
+}
+
+bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler profiler,
+                           const struct opk_row *row, uint64_t untold)
+{
+	for (size_t i = 0; i < filter->count; i++) {
+		const struct condition *condition = &filter->conditions[i];
+		enum opk_fact fact = condition->facts[profiler];
+		struct opk_fact_text text;
+		union opk_cell cell;
+		char number[24];
+
+		if (untold >> fact & 1)
+			continue;
+		cell = opk_fact_get(&text, fact, row, NULL);
+		if (opk_glob_match(condition->pattern,
+		                   text_of(&cell, opk_fact_column(fact, profiler)->type, number))
+		    == condition->inverted)
+			return false;
+	}
+	return true;
+}
+
+bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profiler,
+                        const struct opk_row *row)
+{
+	return opk_filter_may_accept(filter, profiler, row, 0);
+}

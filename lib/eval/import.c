@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A bare counter data image becomes a recording, once it has shown that it evaluates. */
+#include "adapters/nv/nv.h"
+#include "base/json_read.h"
+#include "base/option_struct.h"
+#include "config.h"
+#include "container/container.h"
+#include "eval/eval.h"
+#include "container/meta.h"
+#include "child/spool.h"
+
+/* In the child: how many passes does the config image have? Damaged ones crash. */
+static int count_passes(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	const struct opk_import_options *options = data;
+	void *config = opk_child_guarded_copy(options->config, options->config_size);
+	size_t passes = 0;
+	int code = config ? opk_nv_passes(&passes, ctx, config, options->config_size)
+	                  : opk_nomem(ctx, "a config image");
+
+	return code ? code : opk_spool_put(ctx, child->spool, &passes, sizeof passes);
+}
+
+static int passes_of(size_t *out, struct opk_ctx *ctx, const struct opk_import_options *options)
+{
+	opk_autofclose FILE *spool = NULL;
+	int code;
+
+	*out = options->passes;
+	if (!options->config)
+		return OPK_OK;
+	code = opk_contain(&spool, ctx, count_passes, (void *)options, NULL);
+	if (code)
+		return opk_add(ctx, code == OPK_ENOMEM ? code : OPK_EINPUT, "the config image can't be used");
+	if (fread(out, sizeof *out, 1, spool) != 1 || !*out)
+		return opk_fail(ctx, OPK_EINPUT, "the config image has no passes");
+	return OPK_OK;
+}
+
+static int check_ranges(struct opk_ctx *ctx, const struct opk_import_options *options,
+                        const struct opk_evaluation *evaluation)
+{
+	uint64_t rows = opk_evaluation_row_count(evaluation);
+	struct opk_json *root;
+	bool is_array;
+	size_t count;
+	int code;
+
+	if (!options->ranges)
+		return OPK_OK;
+	code = opk_json_parse(&root, ctx, options->ranges, options->ranges_size);
+	if (code)
+		return opk_add(ctx, code, "the range table can't be used");
+	is_array = root->type == OPK_JSON_ARRAY;
+	count = root->count;
+	opk_json_free(root);
+	if (!is_array)
+		return opk_fail(ctx, OPK_EINPUT, "the range table is no JSON array");
+	return count == rows ? OPK_OK
+	                     : opk_fail(ctx, OPK_EINPUT, "the range table has %zu rows for %ju ranges",
+	                                count, (uintmax_t)rows);
+}
+
+static int add_optional(struct opk_writer *writer, uint32_t type, const void *data, size_t size)
+{
+	return data ? opk_writer_add(writer, type, data, size) : OPK_OK;
+}
+
+static int write_sections(struct opk_writer *writer, const struct opk_meta *meta,
+                          const void *image, size_t size, const struct opk_import_options *options)
+{
+	int code = opk_writer_add_meta(writer, meta);
+
+	if (!code)
+		code = add_optional(writer, OPK_SECTION_CONFIG, options->config,
+		                    options->config_size);
+	if (!code)
+		code = add_optional(writer, OPK_SECTION_AVAILABILITY, options->availability,
+		                    options->availability_size);
+	if (!code)
+		code = opk_writer_add(writer, OPK_SECTION_DATA, image, size);
+	if (!code)
+		code = add_optional(writer, OPK_SECTION_RANGES, options->ranges,
+		                    options->ranges_size);
+	return code ? code : opk_writer_finish(writer);
+}
+
+static int write_recording(struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
+                           const void *image, size_t size,
+                           const struct opk_import_options *options, const char *path)
+{
+	struct opk_nvidia_info info;
+	char hash[15] = "";
+	struct opk_meta meta = {
+		.kind = "recording",
+		.generator = "offpeak " PACKAGE_VERSION,
+		.chip = opk_evaluation_chip(evaluation),
+		.profiler = opk_evaluation_profiler(evaluation),
+		.set_name = options->set_name,
+		.metrics = options->eval->metrics,
+		.metric_count = options->eval->metric_count,
+		.keep_instances = !options->no_instances,
+		.config_hash = hash,
+		.source = options->source,
+		.has_gpu_time_shift = options->eval->has_gpu_time_shift,
+		.gpu_time_shift = options->eval->gpu_time_shift,
+	};
+	struct opk_writer *writer;
+	int code = passes_of(&meta.passes, ctx, options);
+
+	if (!code)
+		code = opk_nvidia_info(&info, ctx);
+	if (!code)
+		code = opk_writer_new(&writer, ctx, path);
+	if (code)
+		return code;
+	meta.cupti_version = info.cupti_version;
+	if (options->config)
+		opk_config_hash(hash, options->config, options->config_size);
+	code = write_sections(writer, &meta, image, size, options);
+	opk_writer_free(writer);
+	return code;
+}
+
+int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
+               const struct opk_import_options *given, const char *path)
+{
+	OPK_OPTIONS(opk_import_options, options, given);
+	OPK_OPTIONS(opk_eval_options, eval, options.eval);
+	struct opk_evaluation *evaluation;
+	int code;
+
+	eval.size = sizeof eval;
+	options.eval = &eval;
+	code = opk_eval_image(&evaluation, ctx, image, size, &eval);
+	if (code)
+		return code;
+	code = check_ranges(ctx, &options, evaluation);
+	if (!code)
+		code = write_recording(ctx, evaluation, image, size, &options, path);
+	opk_evaluation_free(evaluation);
+	return code;
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Statistics over ranges: totals of their summed counters, and what their own values are. */
+#include <math.h>
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "base/option_struct.h"
+#include "images/column_file.h"
+#include "eval/columns.h"
+#include "eval/eval.h"
+#include "eval/measured.h"
+#include "child/spool.h"
+#include "images/statistics.h"
+#include "images/sums.h"
+
+struct opk_aggregate {
+	struct opk_evaluation *evaluation;
+	size_t metric_count, column_count;
+	size_t row_count;
+	bool *left_out; /* one a row: by the filter, or because it spans earlier samples */
+	uint64_t left_out_count; /* of the latter */
+	struct opk_column_file values; /* of the rows that are not left out */
+	struct opk_survey survey;
+	struct opk_sums sums;
+	struct opk_measured measured;
+	double *evaluated; /* metrics of each sum, image by image and slot by slot */
+	/* Metrics of each group. */
+	double *totals;
+	uint64_t *counts;
+	bool *found;
+	int *metric_degrees, *column_degrees;
+	struct opk_aggregated *rows;
+	struct opk_statistics *statistics;
+};
+
+static int fail_nomem(struct opk_ctx *ctx)
+{
+	return opk_nomem(ctx, "statistics");
+}
+
+/* ---- the ranges' own values ------------------------------------------------------------- */
+
+/* Room for one row: how often each metric is measured, once or not at all, and what follows for its columns. */
+struct row {
+	uint64_t *measured, *least;
+	double *values;
+	bool *present;
+};
+
+static int read_row(struct opk_aggregate *a, struct opk_ctx *ctx, const struct opk_row *row, struct row *room)
+{
+	if (row->index >= a->row_count)
+		return opk_fail(ctx, OPK_EFAILED, "more rows than were told");
+	opk_evaluation_compute(room->values, a->evaluation, row->values);
+	for (size_t i = 0; i < a->metric_count; i++)
+		room->measured[i] = row->measured[i];
+	opk_evaluation_least(room->least, a->evaluation, room->measured);
+	for (size_t i = 0; i < a->column_count; i++)
+		room->present[i] = room->least[i] > 0;
+	a->left_out[row->index] = false;
+	return opk_column_file_add(&a->values, ctx, room->values, room->present);
+}
+
+static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_first)
+{
+	opk_autofree uint64_t *measured = opk_alloc_array(a->metric_count + 1, sizeof *measured);
+	opk_autofree uint64_t *least = opk_alloc_array(a->column_count + 1, sizeof *least);
+	opk_autofree double *values = opk_alloc_array(a->column_count + 1, sizeof *values);
+	opk_autofree bool *present = opk_alloc_array(a->column_count + 1, sizeof *present);
+	struct row room = { measured, least, values, present };
+	const struct opk_row *row;
+	int code = OPK_OK;
+
+	a->left_out = opk_alloc_array(a->row_count + 1, sizeof *a->left_out);
+	if (!measured || !least || !values || !present || !a->left_out)
+		return fail_nomem(ctx);
+	/* Those that the filter refuses don't come. */
+	memset(a->left_out, true, a->row_count);
+	code = opk_column_file_init(&a->values, ctx, a->column_count);
+	while (!code && !(code = opk_evaluation_next(&row, ctx, a->evaluation)) && row) {
+		if (row->spans_earlier && !keep_first)
+			a->left_out_count++;
+		else
+			code = read_row(a, ctx, row, &room);
+	}
+	return code;
+}
+
+/* ---- totals ----------------------------------------------------------------------------- */
+
+/* In the child: the metrics of each range of an image. */
+static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *child, size_t target,
+                          const void *image, size_t size)
+{
+	struct opk_aggregate *a = data;
+	const struct opk_columns *columns = opk_evaluation_columns(a->evaluation);
+	opk_autofree const char **names = opk_alloc_array(a->metric_count + 1, sizeof *names);
+	opk_autofree double *values = opk_alloc_array(a->metric_count + 1, sizeof *values);
+	struct opk_nv_host *host = NULL;
+	size_t count = 0;
+	int code = names && values ? OPK_OK : fail_nomem(ctx);
+	uint32_t group = a->sums.sums[a->sums.sum_of[a->sums.targets[target].moves->row]].metrics_group;
+	const bool *wanted = opk_measured_by(&a->measured, group);
+
+	for (size_t i = 0; !code && i < a->metric_count; i++)
+		if (wanted[i])
+			names[count++] = columns->metrics[i];
+	/* A host object keeps to the GPU of the first image that it sees. */
+	if (!code)
+		code = opk_nv_host_new(&host, ctx, opk_evaluation_chip(a->evaluation),
+		                       opk_evaluation_profiler(a->evaluation), NULL);
+	for (size_t i = 0; !code && i < a->sums.targets[target].slots; i++) {
+		opk_child_progress(child, i, a->sums.targets[target].slots);
+		if (count)
+			code = opk_nv_evaluate(values, ctx, host, image, size, i, names, count);
+		if (!code)
+			code = opk_spool_put(ctx, child->spool, values, count * sizeof *values);
+	}
+	opk_nv_host_free(host);
+	return code;
+}
+
+/* Metrics that the group lacks were not evaluated. */
+static int read_sum(struct opk_aggregate *a, struct opk_ctx *ctx, FILE *spool, size_t place)
+{
+	const struct opk_summed *sum = &a->sums.sums[a->sums.order[place]];
+	const bool *wanted = opk_measured_by(&a->measured, sum->metrics_group);
+	double *values = a->evaluated + place * a->metric_count;
+
+	for (size_t i = 0; i < a->metric_count; i++) {
+		values[i] = (double)NAN;
+		if (wanted[i] && fread(&values[i], sizeof values[i], 1, spool) != 1)
+			return opk_fail(ctx, OPK_EINPUT, "the sums of these ranges can't be evaluated");
+	}
+	return OPK_OK;
+}
+
+static int evaluate_sums(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
+                         const struct opk_image_options *options)
+{
+	const struct opk_columns *columns = opk_evaluation_columns(a->evaluation);
+	opk_autofclose FILE *spool = NULL;
+	const struct opk_meta *meta;
+	int code = opk_file_meta(&meta, ctx, file);
+
+	if (!code)
+		code = opk_measured_init(&a->measured, ctx, meta, columns->metrics, a->metric_count);
+	if (!code)
+		code = opk_recombine(&spool, ctx, &(struct opk_recombination){
+			.survey = &a->survey,
+			.targets = a->sums.targets,
+			.target_count = a->sums.target_count,
+			.use = evaluate_image,
+			.data = a,
+		}, options);
+	if (code)
+		return code;
+	a->evaluated = opk_alloc_array(a->sums.count * a->metric_count + 1, sizeof *a->evaluated);
+	if (!a->evaluated)
+		return fail_nomem(ctx);
+	for (size_t i = 0; !code && i < a->sums.count; i++)
+		code = read_sum(a, ctx, spool, i);
+	return code;
+}
+
+/* NaN is a measured value, too, unless nobody tells that the metric is one of the group's. */
+static bool has_metric(const struct opk_aggregate *a, const bool *wanted, uint32_t group,
+                       size_t metric, double value)
+{
+	return wanted[metric]
+	       && !(group && a->measured.positions[metric] == OPK_NOT_IN_SET && isnan(value));
+}
+
+/* What adds up does so over groups of metrics; of the rest only one group can tell. */
+static void add_sum(struct opk_aggregate *a, size_t place)
+{
+	size_t index = a->sums.order[place];
+	const struct opk_summed *sum = &a->sums.sums[index];
+	const bool *wanted = opk_measured_by(&a->measured, sum->metrics_group);
+	const double *values = a->evaluated + place * a->metric_count;
+
+	for (size_t i = 0; i < a->metric_count; i++) {
+		size_t at = sum->group * a->metric_count + i;
+
+		if (!has_metric(a, wanted, sum->metrics_group, i, values[i]))
+			continue;
+		if (!a->found[at])
+			a->totals[at] = values[i];
+		else
+			a->totals[at] = a->metric_degrees[i] == 1 ? a->totals[at] + values[i]
+			                                          : (double)NAN;
+		a->found[at] = true;
+		a->counts[at] += a->sums.parts.groups[index].ranges;
+	}
+}
+
+static int add_sums(struct opk_aggregate *a, struct opk_ctx *ctx)
+{
+	size_t cells = a->sums.groups.count * a->metric_count + 1;
+
+	a->totals = opk_alloc_array(cells, sizeof *a->totals);
+	a->counts = opk_alloc_array(cells, sizeof *a->counts);
+	a->found = opk_alloc_array(cells, sizeof *a->found);
+	if (!a->totals || !a->counts || !a->found)
+		return fail_nomem(ctx);
+	for (size_t i = 0; i < cells; i++)
+		a->totals[i] = (double)NAN;
+	for (size_t i = 0; i < a->sums.count; i++)
+		add_sum(a, i);
+	return OPK_OK;
+}
+
+/* ---- columns ---------------------------------------------------------------------------- */
+
+/* Room for one group's columns, computed in each way. */
+struct columns {
+	double *means_of_metrics, *of_totals, *of_means;
+	uint64_t *rest_of_counts, *least, *least_rest;
+};
+
+static void fill_totals(struct opk_aggregate *a, struct columns *c, size_t group)
+{
+	const double *totals = a->totals + group * a->metric_count;
+	const uint64_t *counts = a->counts + group * a->metric_count;
+
+	for (size_t i = 0; i < a->metric_count; i++) {
+		c->means_of_metrics[i] =
+			a->metric_degrees[i] == 1 ? totals[i] / (double)counts[i] : totals[i];
+		if (a->metric_degrees[i] == OPK_NO_DEGREE)
+			c->means_of_metrics[i] = (double)NAN;
+		c->rest_of_counts[i] = UINT64_MAX - 1 - counts[i];
+	}
+	opk_evaluation_compute(c->of_totals, a->evaluation, totals);
+	opk_evaluation_compute(c->of_means, a->evaluation, c->means_of_metrics);
+	opk_evaluation_least(c->least, a->evaluation, counts);
+	opk_evaluation_least(c->least_rest, a->evaluation, c->rest_of_counts);
+}
+
+static void fill_column(const struct opk_aggregate *a, const struct columns *c, size_t group,
+                        size_t column)
+{
+	struct opk_statistics *out = &a->statistics[group * a->column_count + column];
+	bool constant = c->least[column] == UINT64_MAX;
+	/* Totals of different numbers of ranges don't go together, but means do. */
+	bool equal = constant || c->least[column] == UINT64_MAX - 1 - c->least_rest[column];
+	int degree = a->column_degrees[column];
+
+	out->count = constant ? a->rows[group].range.count : c->least[column];
+	out->sum = degree == 1 && equal ? c->of_totals[column] : (double)NAN;
+	if (degree == 1 && equal)
+		out->mean = out->sum / (double)out->count;
+	else
+		out->mean = degree == 0 && equal ? c->of_totals[column] : c->of_means[column];
+}
+
+static int compute_totals(struct opk_aggregate *a, struct opk_ctx *ctx)
+{
+	size_t metrics = a->metric_count + 1, columns = a->column_count + 1;
+	opk_autofree double *values = opk_alloc_array(metrics + 2 * columns, sizeof *values);
+	opk_autofree uint64_t *numbers = opk_alloc_array(metrics + 2 * columns, sizeof *numbers);
+	struct columns c;
+
+	if (!values || !numbers)
+		return fail_nomem(ctx);
+	c = (struct columns){
+		.means_of_metrics = values,
+		.of_totals = values + metrics,
+		.of_means = values + metrics + columns,
+		.rest_of_counts = numbers,
+		.least = numbers + metrics,
+		.least_rest = numbers + metrics + columns,
+	};
+	for (size_t i = 0; i < a->sums.groups.count; i++) {
+		fill_totals(a, &c, i);
+		for (size_t j = 0; j < a->column_count; j++)
+			fill_column(a, &c, i, j);
+	}
+	return OPK_OK;
+}
+
+/* Rows of each group one behind the other, numbered without those left out; group i's begin at starts[i]. */
+static void sort_rows(const struct opk_aggregate *a, size_t *sorted, size_t *starts)
+{
+	size_t groups = a->sums.groups.count, at = 0, number = 0;
+
+	for (size_t i = 0; i < groups; i++) {
+		starts[i] = at;
+		at += a->sums.groups.groups[i].rows;
+	}
+	for (size_t i = 0; i < a->row_count; i++)
+		if (!a->left_out[i])
+			sorted[starts[a->sums.group_of[i]]++] = number++;
+	for (size_t i = 0; i < groups; i++)
+		starts[i] -= a->sums.groups.groups[i].rows;
+}
+
+/* One column at a time: all of them may be more than there is memory. */
+struct order {
+	size_t *sorted, *starts;
+	double *values, *of_group;
+	bool *present;
+};
+
+static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct order *o, size_t column)
+{
+	int code = opk_column_file_read(o->values, o->present, &a->values, ctx, column);
+
+	for (size_t i = 0; !code && i < a->sums.groups.count; i++) {
+		const size_t *rows = o->sorted + o->starts[i];
+		size_t count = 0;
+
+		for (size_t j = 0; j < a->sums.groups.groups[i].rows; j++)
+			if (o->present[rows[j]])
+				o->of_group[count++] = o->values[rows[j]];
+		opk_statistics_order(&a->statistics[i * a->column_count + column], o->of_group, count);
+	}
+	return code;
+}
+
+static int compute_order(struct opk_aggregate *a, struct opk_ctx *ctx)
+{
+	size_t rows = a->values.row_count + 1;
+	opk_autofree size_t *sorted = opk_alloc_array(rows, sizeof *sorted);
+	opk_autofree size_t *starts = opk_alloc_array(a->sums.groups.count + 1, sizeof *starts);
+	opk_autofree double *values = opk_alloc_array(rows, sizeof *values);
+	opk_autofree double *of_group = opk_alloc_array(rows, sizeof *of_group);
+	opk_autofree bool *present = opk_alloc_array(rows, sizeof *present);
+	struct order order = { sorted, starts, values, of_group, present };
+	int code = sorted && starts && values && of_group && present ? OPK_OK : fail_nomem(ctx);
+
+	if (!code)
+		sort_rows(a, sorted, starts);
+	for (size_t i = 0; !code && i < a->column_count; i++)
+		code = order_column(a, ctx, &order, i);
+	return code;
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
+
+static int make_rows(struct opk_aggregate *a, struct opk_ctx *ctx)
+{
+	size_t groups = a->sums.groups.count;
+
+	a->rows = opk_alloc_array(groups + 1, sizeof *a->rows);
+	a->statistics = opk_alloc_array(groups * a->column_count + 1, sizeof *a->statistics);
+	if (!a->rows || !a->statistics)
+		return fail_nomem(ctx);
+	for (size_t i = 0; i < groups; i++) {
+		const struct opk_grouped *group = &a->sums.groups.groups[i];
+
+		a->rows[i] = (struct opk_aggregated){
+			.name = group->many_names ? "" : group->name,
+			.range = group->range,
+			.many_streams = group->many_streams,
+			.columns = a->statistics + i * a->column_count,
+		};
+		a->rows[i].range.count = group->ranges;
+		a->rows[i].range.duration_ns =
+			group->duration_count == group->rows ? group->durations : 0;
+	}
+	return OPK_OK;
+}
+
+static int find_degrees(struct opk_aggregate *a, struct opk_ctx *ctx)
+{
+	const struct opk_columns *columns = opk_evaluation_columns(a->evaluation);
+
+	a->metric_degrees = opk_alloc_array(a->metric_count + 1, sizeof *a->metric_degrees);
+	a->column_degrees = opk_alloc_array(a->column_count + 1, sizeof *a->column_degrees);
+	if (!a->metric_degrees || !a->column_degrees)
+		return fail_nomem(ctx);
+	for (size_t i = 0; i < a->metric_count; i++)
+		a->metric_degrees[i] = opk_metric_degree(columns->metrics[i]);
+	return opk_columns_degrees(a->column_degrees, ctx, columns);
+}
+
+/* Of samples nothing is known but whose they are. */
+static int find_key(unsigned *key, struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
+                    const char *text)
+{
+	int code = text ? opk_key_parse(key, ctx, text)
+	                : opk_fail(ctx, OPK_EUSAGE, "statistics of which ranges? A key is needed");
+
+	if (!code && opk_evaluation_profiler(evaluation) == OPK_PROFILER_PM
+	    && *key & ~(OPK_KEY_DEVICE | OPK_KEY_RANK))
+		return opk_fail(ctx, OPK_EUSAGE, "samples have no %s: device, rank, or both", text);
+	return code;
+}
+
+static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
+                     const struct opk_aggregate_options *options)
+{
+	struct opk_image_options image;
+	unsigned key;
+	int code = find_key(&key, ctx, a->evaluation, options->key);
+
+	opk_copy_options(&image, sizeof image, options->image);
+	if (!code)
+		code = read_rows(a, ctx, options->keep_first_sample);
+	if (!code)
+		code = opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count, &image);
+	if (!code && a->survey.row_count != a->row_count)
+		code = opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
+		                a->survey.row_count, a->row_count);
+	if (!code)
+		code = opk_sums_init(&a->sums, ctx, &a->survey, key, a->left_out);
+	if (!code)
+		code = find_degrees(a, ctx);
+	if (!code)
+		code = evaluate_sums(a, ctx, file, &image);
+	if (!code)
+		code = add_sums(a, ctx);
+	if (!code)
+		code = make_rows(a, ctx);
+	if (!code)
+		code = compute_totals(a, ctx);
+	return code ? code : compute_order(a, ctx);
+}
+
+int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
+                      struct opk_evaluation *evaluation, struct opk_file *file,
+                      const struct opk_aggregate_options *given)
+{
+	OPK_OPTIONS(opk_aggregate_options, options, given);
+	struct opk_aggregate *a = opk_alloc(sizeof *a);
+	int code;
+
+	if (!a)
+		return fail_nomem(ctx);
+	a->evaluation = evaluation;
+	a->metric_count = opk_evaluation_metric_count(evaluation);
+	a->column_count = opk_evaluation_column_count(evaluation);
+	a->row_count = opk_evaluation_row_count(evaluation);
+	code = aggregate(a, ctx, file, &options);
+	if (code) {
+		opk_aggregate_free(a);
+		return code;
+	}
+	/* Of many files only the statistics stay. */
+	opk_column_file_clear(&a->values);
+	free(opk_take(a->evaluated));
+	*out = a;
+	return OPK_OK;
+}
+
+void opk_aggregate_free(struct opk_aggregate *a)
+{
+	if (!a)
+		return;
+	opk_sums_clear(&a->sums);
+	opk_survey_clear(&a->survey);
+	opk_measured_clear(&a->measured);
+	opk_column_file_clear(&a->values);
+	free(a->left_out);
+	free(a->evaluated);
+	free(a->totals);
+	free(a->counts);
+	free(a->found);
+	free(a->metric_degrees);
+	free(a->column_degrees);
+	free(a->rows);
+	free(a->statistics);
+	free(a);
+}
+
+size_t opk_aggregate_count(const struct opk_aggregate *a)
+{
+	return a->sums.groups.count;
+}
+
+const struct opk_aggregated *opk_aggregate_get(const struct opk_aggregate *a, size_t i)
+{
+	return &a->rows[i];
+}
+
+uint64_t opk_aggregate_left_out(const struct opk_aggregate *a)
+{
+	return a->left_out_count;
+}

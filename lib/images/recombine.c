@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "images/recombine.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "adapters/nv/nv.h"
+#include "container/container.h"
+#include "child/spool.h"
+
+enum {
+	TARGET_BYTES = 256 << 20, /* of one image: sources are read again for the next */
+	MAX_TARGET_SLOTS = 1000, /* its rows are one table: kernels' names have kilobytes */
+};
+
+size_t opk_recombine_slots(const struct opk_surveyed *image)
+{
+	uint64_t size = image->facts.slot_size ? image->facts.slot_size : 1;
+	uint64_t slots = TARGET_BYTES / size;
+
+	return slots > MAX_TARGET_SLOTS ? MAX_TARGET_SLOTS : slots ? (size_t)slots : 1;
+}
+
+/* ---- the child -------------------------------------------------------------------------- */
+
+struct work {
+	struct opk_ctx *ctx;
+	struct opk_child *child;
+	const struct opk_recombination *job;
+	/* The image that was read last. */
+	const struct opk_surveyed *source;
+	void *image;
+	size_t image_size;
+	uint64_t done, total; /* moves */
+};
+
+static int read_source(struct work *w, size_t row)
+{
+	const struct opk_surveyed *source = opk_survey_image(w->job->survey, row);
+	int code;
+
+	if (source == w->source)
+		return OPK_OK;
+	free(w->image);
+	w->image = NULL;
+	w->source = NULL;
+	code = opk_file_read(&w->image, &w->image_size, w->ctx, source->file, source->section);
+	if (!code)
+		w->source = source;
+	return code;
+}
+
+static int put_image(struct work *w, const void *image, size_t size)
+{
+	uint64_t stored = size;
+
+	int code = opk_spool_put(w->ctx, w->child->spool, &stored, sizeof stored);
+
+	return code ? code : opk_spool_put(w->ctx, w->child->spool, image, size);
+}
+
+static int finish(struct work *w, size_t target, const void *image, size_t size)
+{
+	const struct opk_recombination *job = w->job;
+
+	return job->use ? job->use(w->ctx, job->data, w->child, target, image, size)
+	                : put_image(w, image, size);
+}
+
+static bool is_sampled(const struct work *w)
+{
+	return w->source->facts.profiler == OPK_PROFILER_PM;
+}
+
+/* Slots in order; a name that is there already would give another one's slot. */
+static int name_slots(struct work *w, struct opk_nv_combiner *combiner,
+                      const struct opk_target *target)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < target->slots && !is_sampled(w); i++) {
+		char number[24];
+		const char *name = target->names ? target->names[i] : number;
+		size_t slot = i;
+
+		snprintf(number, sizeof number, "%zu", i);
+		code = opk_blame_image(opk_nv_combiner_range(&slot, w->ctx, combiner, name));
+		if (!code && slot != i)
+			code = opk_fail(w->ctx, OPK_EINPUT, "two ranges of one image are called '%s'",
+			                name);
+	}
+	return code;
+}
+
+static int add_moves(struct work *w, struct opk_nv_combiner *combiner,
+                     const struct opk_target *target)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < target->move_count; i++) {
+		const struct opk_move *move = &target->moves[i];
+
+		opk_child_progress(w->child, w->done++, w->total);
+		code = read_source(w, move->row);
+		if (!code)
+			code = opk_blame_image(opk_nv_combiner_sum(w->ctx, combiner, move->slot,
+			                                           w->image,
+			                                           move->row - w->source->first));
+	}
+	return code;
+}
+
+/* Ranges of which nobody says that they are whole would be no rows. */
+static int check_image(struct work *w, const struct opk_target *target, const void *image,
+                       size_t size)
+{
+	struct opk_nv_image_info info;
+	int code = is_sampled(w) ? OPK_OK : opk_nv_image_info(&info, w->ctx, image, size);
+
+	if (!code && !is_sampled(w) && info.completed != target->slots)
+		return opk_fail(w->ctx, OPK_EINPUT, "PerfWorks' combiner made %zu ranges of %zu",
+		                info.completed, target->slots);
+	return opk_blame_image(code);
+}
+
+static size_t longest_name(const struct opk_target *target)
+{
+	size_t longest = 23;
+
+	for (size_t i = 0; target->names && i < target->slots; i++)
+		if (strlen(target->names[i]) > longest)
+			longest = strlen(target->names[i]);
+	return longest;
+}
+
+static int make_image(struct work *w, size_t index)
+{
+	const struct opk_target *target = &w->job->targets[index];
+	struct opk_nv_combiner *combiner;
+	opk_autofree void *image = NULL;
+	size_t size;
+	int code = opk_nv_image_like(&image, &size, w->ctx, w->image, w->image_size, target->slots,
+	                             longest_name(target) + 1);
+
+	if (!code)
+		code = opk_nv_combiner_new(&combiner, w->ctx, image);
+	if (code)
+		return opk_blame_image(code);
+	code = name_slots(w, combiner, target);
+	if (!code)
+		code = add_moves(w, combiner, target);
+	opk_nv_combiner_free(combiner);
+	if (!code)
+		code = check_image(w, target, image, size);
+	return code ? code : finish(w, index, image, size);
+}
+
+static int trim_image(struct work *w, size_t index)
+{
+	size_t size = w->image_size;
+	int code = opk_blame_image(opk_nv_trim_samples(&size, w->ctx, w->image));
+
+	/* It is not what was read any more. */
+	w->source = NULL;
+	if (!code && size > w->image_size)
+		return opk_fail(w->ctx, OPK_EINPUT, "PerfWorks made the image larger");
+	return code ? code : finish(w, index, w->image, size);
+}
+
+static int make_target(struct work *w, size_t index)
+{
+	const struct opk_target *target = &w->job->targets[index];
+	const struct opk_surveyed *source = opk_survey_image(w->job->survey, target->moves->row);
+	int code = read_source(w, target->moves->row);
+
+	if (!code)
+		code = target->trim ? trim_image(w, index) : make_image(w, index);
+	if (code == OPK_EFAILED || code == OPK_EINPUT)
+		opk_file_add_place(w->ctx, code, source->file, source->section);
+	return code;
+}
+
+static int recombine_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	struct work w = { .ctx = ctx, .child = child, .job = data };
+	int code = OPK_OK;
+
+	for (size_t i = 0; i < w.job->target_count; i++)
+		w.total += w.job->targets[i].move_count;
+	for (size_t i = 0; !code && i < w.job->target_count; i++)
+		code = make_target(&w, i);
+	free(w.image);
+	return code;
+}
+
+/* ---- the parent ------------------------------------------------------------------------- */
+
+int opk_recombine(FILE **spool, struct opk_ctx *ctx, const struct opk_recombination *recombination,
+                  const struct opk_image_options *options)
+{
+	struct opk_contain_options contain = opk_survey_contain(recombination->survey, options);
+
+	contain.memory += 4 * (uint64_t)TARGET_BYTES;
+	return opk_contain(spool, ctx, recombine_in_child, (void *)recombination, &contain);
+}
+
+static int damaged(struct opk_ctx *ctx)
+{
+	return opk_fail(ctx, OPK_EINPUT, "the images that were made are damaged, as their source must be");
+}
+
+int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, FILE *spool)
+{
+	opk_autofree void *data = NULL;
+	uint64_t stored;
+	struct stat info;
+
+	if (fread(&stored, sizeof stored, 1, spool) != 1 || fstat(fileno(spool), &info)
+	    || !stored || stored > (uint64_t)info.st_size)
+		return damaged(ctx);
+	data = opk_realloc(NULL, (size_t)stored);
+	if (!data)
+		return opk_nomem(ctx, "a counter data image");
+	if (fread(data, (size_t)stored, 1, spool) != 1)
+		return damaged(ctx);
+	*size = (size_t)stored;
+	*image = opk_take(data);
+	return OPK_OK;
+}

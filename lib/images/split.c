@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A recording as several. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/option_struct.h"
+#include "container/container.h"
+#include "eval/grouping.h"
+#include "images/recombine.h"
+
+enum { MAX_PARTS = 500 }; /* each is an open file until all are written */
+
+struct part {
+	struct opk_piece described;
+	struct opk_grouping common; /* of all its ranges: one group */
+	struct opk_writer *writer;
+};
+
+struct opk_split {
+	struct opk_file *file;
+	struct opk_image_options options;
+	struct opk_survey survey;
+	size_t *part_of; /* one a row */
+	struct part *parts;
+	size_t part_count, part_capacity;
+	/* Images to be made, image by image of the source, and of each image part by part. */
+	struct opk_target *targets;
+	size_t target_count, target_capacity;
+	struct opk_move *moves; /* one a row */
+	const char **names;     /* one a row */
+};
+
+/* ---- which range goes where ------------------------------------------------------------- */
+
+/* Of "64" 64, of anything else 0. */
+static uint64_t parse_number(const char *text)
+{
+	char *end;
+	unsigned long long number;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && !errno ? number : 0;
+}
+
+static int assign_by_key(struct opk_split *split, struct opk_ctx *ctx, const char *by)
+{
+	opk_autogrouping struct opk_grouping grouping = { 0 };
+	int code = opk_key_parse(&grouping.key, ctx, by);
+
+	if (code)
+		return opk_add(ctx, code, "--by takes that, or segment, or a number of ranges");
+	for (size_t i = 0; !code && i < split->survey.row_count; i++)
+		code = opk_grouping_add(&split->part_of[i], &grouping, ctx,
+		                        opk_survey_name(&split->survey, i),
+		                        opk_survey_range(&split->survey, i));
+	return code;
+}
+
+/* Images without a whole range are no part. */
+static void assign_by_image(struct opk_split *split)
+{
+	size_t part = 0;
+
+	for (size_t i = 0; i < split->survey.image_count; i++) {
+		const struct opk_surveyed *image = &split->survey.images[i];
+
+		for (size_t j = 0; j < image->facts.rows; j++)
+			split->part_of[image->first + j] = part;
+		part += image->facts.rows > 0;
+	}
+}
+
+static int assign(struct opk_split *split, struct opk_ctx *ctx, const char *by)
+{
+	uint64_t number = parse_number(by);
+
+	split->part_of = opk_alloc_array(split->survey.row_count + 1, sizeof *split->part_of);
+	if (!split->part_of)
+		return opk_nomem(ctx, "parts");
+	for (size_t i = 0; number && i < split->survey.row_count; i++)
+		split->part_of[i] = i / number;
+	if (number)
+		return OPK_OK;
+	if (strcmp(by, "segment"))
+		return assign_by_key(split, ctx, by);
+	assign_by_image(split);
+	return OPK_OK;
+}
+
+/* ---- what the parts are ----------------------------------------------------------------- */
+
+static int describe(struct opk_split *split, struct opk_ctx *ctx)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < split->survey.row_count; i++) {
+		size_t index = split->part_of[i], group;
+
+		if (index >= MAX_PARTS)
+			return opk_fail(ctx, OPK_EUSAGE, "%s: more than %d parts", split->file->path,
+			                MAX_PARTS);
+		if (index == split->part_count
+		    && !opk_append(&split->parts, &split->part_capacity, &split->part_count,
+		                   sizeof *split->parts))
+			return opk_nomem(ctx, "parts");
+		code = opk_grouping_add(&group, &split->parts[index].common, ctx,
+		                        opk_survey_name(&split->survey, i),
+		                        opk_survey_range(&split->survey, i));
+	}
+	for (size_t i = 0; !code && i < split->part_count; i++) {
+		const struct opk_grouped *common = split->parts[i].common.groups;
+
+		split->parts[i].described = (struct opk_piece){
+			.name = common->many_names ? "" : common->name,
+			.range = common->range,
+			.many_streams = common->many_streams,
+			.rows = common->rows,
+		};
+		split->parts[i].described.range.duration_ns = 0;
+	}
+	return code;
+}
+
+/* ---- which images are to be made -------------------------------------------------------- */
+
+/* The rows of one part in one image, behind those that were placed before. */
+static void place_rows(struct opk_split *split, const struct opk_surveyed *image, size_t part,
+                       struct opk_target *target, size_t at)
+{
+	*target = (struct opk_target){
+		.moves = split->moves + at,
+		.names = split->names + at,
+	};
+	for (size_t i = image->first; i < image->first + image->facts.rows; i++) {
+		if (split->part_of[i] != part)
+			continue;
+		split->moves[at] = (struct opk_move){ i, target->slots++ };
+		split->names[at++] = split->survey.names.items[i];
+	}
+	target->move_count = target->slots;
+}
+
+static int divide(struct opk_split *split, struct opk_ctx *ctx, const struct opk_surveyed *image,
+                  const size_t *counts)
+{
+	size_t at = image->first;
+
+	if (image->facts.profiler == OPK_PROFILER_PM) {
+		opk_fail(ctx, OPK_EUSAGE, "samples of one image can't be divided; 'segment' keeps "
+		         "images whole");
+		return opk_file_add_place(ctx, OPK_EUSAGE, split->file, image->section);
+	}
+	for (size_t i = 0; i < split->part_count; i++) {
+		struct opk_target *target;
+
+		if (!counts[i])
+			continue;
+		target = opk_append(&split->targets, &split->target_capacity, &split->target_count,
+		                    sizeof *split->targets);
+		if (!target)
+			return opk_nomem(ctx, "images");
+		place_rows(split, image, i, target, at);
+		at += target->slots;
+	}
+	return OPK_OK;
+}
+
+static void count_rows(size_t *counts, const struct opk_split *split,
+                       const struct opk_surveyed *image)
+{
+	memset(counts, 0, split->part_count * sizeof *counts);
+	for (size_t i = 0; i < image->facts.rows; i++)
+		counts[split->part_of[image->first + i]]++;
+}
+
+static bool is_whole(const size_t *counts, const struct opk_split *split,
+                     const struct opk_surveyed *image)
+{
+	return counts[split->part_of[image->first]] == image->facts.rows;
+}
+
+static int plan_images(struct opk_split *split, struct opk_ctx *ctx)
+{
+	opk_autofree size_t *counts = opk_alloc_array(split->part_count + 1, sizeof *counts);
+	int code = OPK_OK;
+
+	split->moves = opk_alloc_array(split->survey.row_count + 1, sizeof *split->moves);
+	split->names = opk_alloc_array(split->survey.row_count + 1, sizeof *split->names);
+	if (!counts || !split->moves || !split->names)
+		return opk_nomem(ctx, "parts");
+	for (size_t i = 0; !code && i < split->survey.image_count; i++) {
+		const struct opk_surveyed *image = &split->survey.images[i];
+
+		if (!image->facts.rows)
+			continue;
+		count_rows(counts, split, image);
+		if (!is_whole(counts, split, image))
+			code = divide(split, ctx, image, counts);
+	}
+	return code;
+}
+
+int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file, const char *by,
+                  const struct opk_image_options *given)
+{
+	struct opk_split *split = opk_alloc(sizeof *split);
+	int code;
+
+	if (!split)
+		return opk_nomem(ctx, "parts");
+	opk_copy_options(&split->options, sizeof split->options, given);
+	split->file = file;
+	code = opk_survey_make(&split->survey, ctx, &file, 1, &split->options);
+	if (!code && !split->survey.row_count)
+		code = opk_fail(ctx, OPK_EINPUT, "%s: no range or sample is whole", file->path);
+	if (!code)
+		code = assign(split, ctx, by);
+	if (!code)
+		code = describe(split, ctx);
+	if (!code)
+		code = plan_images(split, ctx);
+	if (code) {
+		opk_split_free(split);
+		return code;
+	}
+	*out = split;
+	return OPK_OK;
+}
+
+void opk_split_free(struct opk_split *split)
+{
+	if (!split)
+		return;
+	for (size_t i = 0; i < split->part_count; i++) {
+		opk_grouping_clear(&split->parts[i].common);
+		opk_writer_free(split->parts[i].writer);
+	}
+	free(split->parts);
+	free(split->part_of);
+	free(split->targets);
+	free(split->moves);
+	free(split->names);
+	opk_survey_clear(&split->survey);
+	free(split);
+}
+
+size_t opk_split_count(const struct opk_split *split)
+{
+	return split->part_count;
+}
+
+const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i)
+{
+	return &split->parts[i].described;
+}
+
+/* ---- the files -------------------------------------------------------------------------- */
+
+/* What each part has, and the first one besides. */
+static bool goes_into(uint32_t type, bool first)
+{
+	switch (type) {
+	case OPK_SECTION_META:
+	case OPK_SECTION_CONFIG:
+	case OPK_SECTION_PREFIX:
+	case OPK_SECTION_AVAILABILITY:
+		return true;
+	case OPK_SECTION_STATS:
+		return first;
+	default:
+		return false;
+	}
+}
+
+static int begin_part(struct opk_split *split, struct opk_ctx *ctx, size_t index, const char *path)
+{
+	struct part *part = &split->parts[index];
+	int code = opk_writer_new(&part->writer, ctx, path);
+
+	for (size_t i = 0; !code && i < split->file->section_count; i++)
+		if (goes_into(split->file->sections[i].type, !index))
+			code = opk_writer_copy(part->writer, split->file, i);
+	return code;
+}
+
+/* Right behind the image that they describe: of moves, or of neighbours from `first` on. */
+static int add_ranges(struct opk_split *split, struct opk_ctx *ctx, struct opk_writer *writer,
+                      const struct opk_move *moves, size_t first, size_t count)
+{
+	opk_autofree struct opk_range *ranges = opk_alloc_array(count, sizeof *ranges);
+
+	if (!opk_survey_image(&split->survey, moves ? moves->row : first)->ranges)
+		return OPK_OK;
+	if (!ranges)
+		return opk_nomem(ctx, "a range table");
+	for (size_t i = 0; i < count; i++)
+		ranges[i] = *opk_survey_range(&split->survey, moves ? moves[i].row : first + i);
+	return opk_writer_add_ranges(writer, ranges, count);
+}
+
+static int add_whole(struct opk_split *split, struct opk_ctx *ctx,
+                     const struct opk_surveyed *image)
+{
+	struct opk_writer *writer = split->parts[split->part_of[image->first]].writer;
+	int code = opk_writer_copy(writer, split->file, image->section);
+
+	if (!code && image->times)
+		code = opk_writer_add_times(writer, image->times, image->facts.rows);
+	return code ? code : add_ranges(split, ctx, writer, NULL, image->first, image->facts.rows);
+}
+
+static int add_made(struct opk_split *split, struct opk_ctx *ctx, const struct opk_target *target,
+                    FILE *spool)
+{
+	struct opk_writer *writer = split->parts[split->part_of[target->moves->row]].writer;
+	opk_autofree void *data = NULL;
+	size_t size;
+	int code = opk_recombine_next(&data, &size, ctx, spool);
+
+	if (!code)
+		code = opk_writer_add(writer, OPK_SECTION_DATA, data, size);
+	return code ? code : add_ranges(split, ctx, writer, target->moves, 0, target->move_count);
+}
+
+/* Targets are in the order of the images that they come from. */
+static int add_images(struct opk_split *split, struct opk_ctx *ctx, FILE *spool)
+{
+	size_t next = 0;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < split->survey.image_count; i++) {
+		const struct opk_surveyed *image = &split->survey.images[i];
+		size_t end = image->first + image->facts.rows, before = next;
+
+		while (!code && next < split->target_count
+		       && split->targets[next].moves->row < end)
+			code = add_made(split, ctx, &split->targets[next++], spool);
+		if (!code && next == before && image->facts.rows)
+			code = add_whole(split, ctx, image);
+	}
+	return code;
+}
+
+static int write_parts(struct opk_split *split, struct opk_ctx *ctx, const char *const *paths)
+{
+	opk_autofclose FILE *spool = NULL;
+	int code = OPK_OK;
+
+	if (split->target_count)
+		code = opk_recombine(&spool, ctx, &(struct opk_recombination){
+			.survey = &split->survey,
+			.targets = split->targets,
+			.target_count = split->target_count,
+		}, &split->options);
+	for (size_t i = 0; !code && i < split->part_count; i++)
+		code = begin_part(split, ctx, i, paths[i]);
+	return code ? code : add_images(split, ctx, spool);
+}
+
+/* Without the last ones the first are no whole. */
+static int finish_parts(struct opk_split *split, struct opk_ctx *ctx)
+{
+	opk_autofree struct opk_writer **writers = opk_alloc_array(split->part_count, sizeof *writers);
+
+	if (!writers)
+		return opk_nomem(ctx, "parts");
+	for (size_t i = 0; i < split->part_count; i++)
+		writers[i] = split->parts[i].writer;
+	return opk_writers_finish(writers, split->part_count);
+}
+
+int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths)
+{
+	int code = write_parts(split, ctx, paths);
+
+	if (!code)
+		code = finish_parts(split, ctx);
+	for (size_t i = 0; i < split->part_count; i++) {
+		opk_writer_free(split->parts[i].writer);
+		split->parts[i].writer = NULL;
+	}
+	return code ? opk_add(ctx, code, "can't split %s", split->file->path) : OPK_OK;
+}

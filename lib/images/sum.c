@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One recording of several, of sums of their ranges. */
+#include <string.h>
+
+#include "base/option_struct.h"
+#include "container/container.h"
+#include "container/merge.h"
+#include "images/sums.h"
+
+struct sum {
+	struct opk_ctx *ctx;
+	unsigned key;
+	struct opk_image_options image;
+	struct opk_file **files;
+	size_t file_count;
+	struct opk_merger *merger;
+	const struct opk_meta *meta;
+	struct opk_survey survey;
+	struct opk_sums sums;
+	struct opk_range *ranges; /* one a sum, in their order */
+};
+
+static int open_files(struct sum *s, const char *const *paths, size_t count)
+{
+	int code = OPK_OK;
+
+	s->files = opk_alloc_array(count, sizeof *s->files);
+	if (!s->files)
+		return opk_nomem(s->ctx, "files");
+	while (!code && s->file_count < count) {
+		code = opk_file_open(&s->files[s->file_count], s->ctx, paths[s->file_count]);
+		s->file_count += !code;
+	}
+	return code;
+}
+
+/* ---- recordings in groups --------------------------------------------------------------- */
+
+/* Whose mean would be taken of sums, where rows are joined: so no metric may be in two of them. */
+static int check_disjoint(struct sum *s, bool *taken, const struct opk_summed *sum)
+{
+	const struct opk_meta *meta = s->meta;
+	const struct opk_group *group =
+		sum->metrics_group ? &meta->groups[sum->metrics_group - 1] : NULL;
+
+	for (size_t i = 0; i < (group ? group->metric_count : meta->metric_count); i++) {
+		size_t metric = group ? group->metrics[i] : i;
+
+		if (taken[metric])
+			return opk_fail(s->ctx, OPK_EUSAGE, "ranges with '%s': %s is in several groups of "
+			                "metrics, and their sums don't go together; eval --aggregate "
+			                "tells them", s->sums.groups.groups[sum->group].name,
+			                meta->metrics[metric]);
+		taken[metric] = true;
+	}
+	return OPK_OK;
+}
+
+static int check_equal(struct sum *s, const struct opk_summed *a, const struct opk_summed *b)
+{
+	const struct opk_grouped *parts = s->sums.parts.groups;
+	uint64_t first = parts[a - s->sums.sums].ranges, other = parts[b - s->sums.sums].ranges;
+
+	if (first == other)
+		return OPK_OK;
+	return opk_fail(s->ctx, OPK_EUSAGE, "ranges with '%s': %ju have metrics of group %u, and %ju those of "
+	                "group %u: their sums don't go together; eval --aggregate tells each metric "
+	                "by itself", s->sums.groups.groups[a->group].name, (uintmax_t)first,
+	                a->metrics_group, (uintmax_t)other, b->metrics_group);
+}
+
+/* A row of such a recording is joined of one sum of each group. */
+static int check_groups(struct sum *s)
+{
+	size_t groups = s->sums.groups.count, metrics = s->meta->metric_count;
+	opk_autofree const struct opk_summed **firsts = opk_alloc_array(groups + 1, sizeof *firsts);
+	opk_autofree bool *taken = opk_alloc_array(groups * metrics + 1, sizeof *taken);
+	int code = firsts && taken ? OPK_OK : opk_nomem(s->ctx, "sums");
+
+	for (size_t i = 0; !code && i < s->sums.count; i++) {
+		const struct opk_summed *sum = &s->sums.sums[i];
+
+		if (!firsts[sum->group])
+			firsts[sum->group] = sum;
+		code = check_equal(s, firsts[sum->group], sum);
+		if (!code)
+			code = check_disjoint(s, taken + sum->group * metrics, sum);
+	}
+	return code;
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+/* Joined rows go by their names: these are the groups' own, or those of the slots, which are numbers. */
+static const char *name_of(const struct sum *s, const struct opk_grouped *group)
+{
+	bool joined = *s->meta->join;
+
+	if (group->many_names || (joined && (s->key & ~(OPK_KEY_DEVICE | OPK_KEY_RANK)) != OPK_KEY_NAME))
+		return "";
+	return group->name;
+}
+
+static int make_ranges(struct sum *s)
+{
+	s->ranges = opk_alloc_array(s->sums.count + 1, sizeof *s->ranges);
+	if (!s->ranges)
+		return opk_nomem(s->ctx, "a range table");
+	for (size_t i = 0; i < s->sums.count; i++) {
+		const struct opk_summed *sum = &s->sums.sums[s->sums.order[i]];
+		const struct opk_grouped *group = &s->sums.groups.groups[sum->group];
+		const struct opk_grouped *part = &s->sums.parts.groups[s->sums.order[i]];
+
+		s->ranges[i] = group->range;
+		s->ranges[i].name = name_of(s, group);
+		s->ranges[i].group = sum->metrics_group;
+		s->ranges[i].count = part->ranges;
+		s->ranges[i].duration_ns = part->duration_count == part->rows ? part->durations : 0;
+	}
+	return OPK_OK;
+}
+
+static int plan(struct sum *s)
+{
+	int code = opk_survey_make(&s->survey, s->ctx, s->files, s->file_count, &s->image);
+
+	if (!code)
+		code = opk_sums_init(&s->sums, s->ctx, &s->survey, s->key, NULL);
+	if (!code && *s->meta->join)
+		code = check_groups(s);
+	return code ? code : make_ranges(s);
+}
+
+/* ---- the file --------------------------------------------------------------------------- */
+
+static int copy_counts(struct opk_writer *writer, const struct opk_file *file)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < file->section_count; i++)
+		if (file->sections[i].type == OPK_SECTION_STATS)
+			code = opk_writer_copy(writer, file, i);
+	return code;
+}
+
+static int write_all(struct sum *s, struct opk_writer *writer, FILE *spool)
+{
+	int code = opk_merger_put_head(s->merger, writer, *s->meta->join ? "name" : NULL);
+	const struct opk_range *ranges = s->ranges;
+
+	for (size_t i = 0; !code && i < s->sums.target_count; i++) {
+		size_t slots = s->sums.targets[i].slots;
+		opk_autofree void *image = NULL;
+		size_t size;
+
+		code = opk_recombine_next(&image, &size, s->ctx, spool);
+		if (!code)
+			code = opk_writer_add(writer, OPK_SECTION_DATA, image, size);
+		/* Right behind the image that they describe. */
+		if (!code)
+			code = opk_writer_add_ranges(writer, ranges, slots);
+		ranges += slots;
+	}
+	for (size_t i = 0; !code && i < s->file_count; i++)
+		code = copy_counts(writer, s->files[i]);
+	return code ? code : opk_writer_finish(writer);
+}
+
+static int sum(struct sum *s, const char *const *paths, size_t count, const char *path)
+{
+	opk_autofclose FILE *spool = NULL;
+	struct opk_writer *writer;
+	int code = opk_merger_new(&s->merger, s->ctx, paths, count, NULL);
+
+	if (code)
+		return code;
+	s->meta = opk_merger_meta(s->merger);
+	if (s->meta->profiler == OPK_PROFILER_PM)
+		return opk_fail(s->ctx, OPK_EUSAGE, "samples can't be summed to one of a recording; "
+		                "eval --aggregate device tells their sums");
+	code = open_files(s, paths, count);
+	if (!code)
+		code = plan(s);
+	if (!code)
+		code = opk_recombine(&spool, s->ctx, &(struct opk_recombination){
+			.survey = &s->survey,
+			.targets = s->sums.targets,
+			.target_count = s->sums.target_count,
+		}, &s->image);
+	if (!code)
+		code = opk_writer_new(&writer, s->ctx, path);
+	if (code)
+		return code;
+	code = write_all(s, writer, spool);
+	opk_writer_free(writer);
+	return code;
+}
+
+int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
+            const struct opk_sum_options *given, const char *path)
+{
+	OPK_OPTIONS(opk_sum_options, options, given);
+	struct sum s = { .ctx = ctx };
+	int code;
+
+	opk_copy_options(&s.image, sizeof s.image, options.image);
+	if (!options.key)
+		return opk_fail(ctx, OPK_EUSAGE, "sums of which ranges? A key is needed");
+	code = opk_key_parse(&s.key, ctx, options.key);
+	if (!code)
+		code = sum(&s, paths, count, path);
+	free(s.ranges);
+	opk_sums_clear(&s.sums);
+	opk_survey_clear(&s.survey);
+	for (size_t i = 0; i < s.file_count; i++)
+		opk_file_free(s.files[i]);
+	free(s.files);
+	opk_merger_free(s.merger);
+	return code;
+}

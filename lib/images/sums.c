@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "images/sums.h"
+
+#include <string.h>
+
+#include "container/container.h"
+
+/* ---- groups of ranges ------------------------------------------------------------------- */
+
+static int fail_layout(const struct opk_sums *sums, struct opk_ctx *ctx, size_t a, size_t b)
+{
+	const struct opk_surveyed *first = opk_survey_image(sums->survey, a);
+	const struct opk_surveyed *other = opk_survey_image(sums->survey, b);
+
+	opk_fail(ctx, OPK_EUSAGE, "range '%s' of %s: section %zu, and range '%s' of %s: section %zu",
+	         opk_survey_name(sums->survey, a), first->file->path, first->section + 1,
+	         opk_survey_name(sums->survey, b), other->file->path, other->section + 1);
+	return opk_add(ctx, OPK_EUSAGE, "ranges of different GPUs, or of other counters or instances, can't "
+	               "be summed: split or evaluate them apart, or put into the key what tells them "
+	               "apart, such as rank");
+}
+
+static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row)
+{
+	const struct opk_surveyed *image = opk_survey_image(sums->survey, row);
+	const struct opk_range *range = opk_survey_range(sums->survey, row);
+	const char *name = opk_survey_name(sums->survey, row);
+	struct opk_summed *sum;
+	int code = opk_grouping_add(&sums->group_of[row], &sums->groups, ctx, name, range);
+
+	if (!code)
+		code = opk_grouping_add(&sums->sum_of[row], &sums->parts, ctx, name, range);
+	if (code)
+		return code;
+	sum = &sums->sums[sums->sum_of[row]];
+	if (sums->sum_of[row] == sums->count) {
+		sums->count++;
+		*sum = (struct opk_summed){
+			.group = sums->group_of[row],
+			.metrics_group = range ? range->group : 0,
+			.first = row,
+			.layout = image->facts.layout,
+		};
+	}
+	return sum->layout == image->facts.layout ? OPK_OK : fail_layout(sums, ctx, sum->first, row);
+}
+
+/* ---- images ----------------------------------------------------------------------------- */
+
+static bool go_together(const struct opk_summed *a, const struct opk_summed *b)
+{
+	return a->layout == b->layout && a->metrics_group == b->metrics_group;
+}
+
+/* Sums of one layout and the same metrics one behind the other, each kind where its first one is. */
+static int put_in_order(struct opk_sums *sums, struct opk_ctx *ctx)
+{
+	opk_autofree bool *placed = opk_alloc_array(sums->count + 1, sizeof *placed);
+	size_t count = 0;
+
+	if (!placed)
+		return opk_nomem(ctx, "sums");
+	for (size_t i = 0; i < sums->count; i++) {
+		if (placed[i])
+			continue;
+		for (size_t j = i; j < sums->count; j++) {
+			if (placed[j] || !go_together(&sums->sums[i], &sums->sums[j]))
+				continue;
+			placed[j] = true;
+			sums->order[count] = j;
+			sums->sums[j].place = count++;
+		}
+	}
+	return OPK_OK;
+}
+
+/* As many as one image takes. */
+static bool fits(const struct opk_sums *sums, const struct opk_target *target, size_t place)
+{
+	const struct opk_summed *first = &sums->sums[sums->order[place - target->slots]];
+	const struct opk_summed *next = &sums->sums[sums->order[place]];
+
+	return go_together(first, next)
+	       && target->slots < opk_recombine_slots(opk_survey_image(sums->survey, first->first));
+}
+
+static int make_targets(struct opk_sums *sums, struct opk_ctx *ctx)
+{
+	for (size_t i = 0; i < sums->count; i++) {
+		struct opk_summed *sum = &sums->sums[sums->order[i]];
+		struct opk_target *target =
+			sums->target_count ? &sums->targets[sums->target_count - 1] : NULL;
+		char number[24];
+
+		snprintf(number, sizeof number, "%zu", sum->group);
+		if (!opk_strlist_add(&sums->numbers, number))
+			return opk_nomem(ctx, "sums");
+		if (!target || !fits(sums, target, i))
+			target = &sums->targets[sums->target_count++];
+		sum->target = (size_t)(target - sums->targets);
+		sum->slot = target->slots++;
+	}
+	/* Names are borrowed once their list has stopped growing. */
+	for (size_t i = 0, first = 0; i < sums->target_count; first += sums->targets[i++].slots)
+		sums->targets[i].names = opk_strlist_items(&sums->numbers) + first;
+	return OPK_OK;
+}
+
+/* Rows come in order, and so do those of each target. */
+static void make_moves(struct opk_sums *sums)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < sums->survey->row_count; i++)
+		if (sums->sum_of[i] != SIZE_MAX)
+			sums->targets[sums->sums[sums->sum_of[i]].target].move_count++;
+	for (size_t i = 0; i < sums->target_count; i++) {
+		sums->targets[i].moves = sums->moves + at;
+		at += sums->targets[i].move_count;
+		sums->targets[i].move_count = 0;
+	}
+	for (size_t i = 0; i < sums->survey->row_count; i++) {
+		const struct opk_summed *sum;
+		struct opk_target *target;
+
+		if (sums->sum_of[i] == SIZE_MAX)
+			continue;
+		sum = &sums->sums[sums->sum_of[i]];
+		target = &sums->targets[sum->target];
+		sums->moves[(size_t)(target->moves - sums->moves) + target->move_count++] =
+			(struct opk_move){ i, sum->slot };
+	}
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
+
+static int allocate(struct opk_sums *sums, struct opk_ctx *ctx)
+{
+	size_t rows = sums->survey->row_count + 1;
+
+	sums->sums = opk_alloc_array(rows, sizeof *sums->sums);
+	sums->group_of = opk_alloc_array(rows, sizeof *sums->group_of);
+	sums->sum_of = opk_alloc_array(rows, sizeof *sums->sum_of);
+	sums->order = opk_alloc_array(rows, sizeof *sums->order);
+	sums->targets = opk_alloc_array(rows, sizeof *sums->targets);
+	sums->moves = opk_alloc_array(rows, sizeof *sums->moves);
+	return sums->sums && sums->group_of && sums->sum_of && sums->order && sums->targets
+	                       && sums->moves
+	               ? OPK_OK
+	               : opk_nomem(ctx, "sums");
+}
+
+int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_survey *survey,
+                  unsigned key, const bool *left_out)
+{
+	int code;
+
+	*out = (struct opk_sums){
+		.survey = survey,
+		.groups.key = key | OPK_KEY_DEVICE,
+		.parts.key = key | OPK_KEY_DEVICE | OPK_KEY_GROUP,
+	};
+	code = allocate(out, ctx);
+	for (size_t i = 0; !code && i < survey->row_count; i++) {
+		out->group_of[i] = out->sum_of[i] = SIZE_MAX;
+		if (!left_out || !left_out[i])
+			code = add_row(out, ctx, i);
+	}
+	if (!code)
+		code = put_in_order(out, ctx);
+	if (!code)
+		code = make_targets(out, ctx);
+	if (!code)
+		make_moves(out);
+	return code;
+}
+
+void opk_sums_clear(struct opk_sums *sums)
+{
+	opk_grouping_clear(&sums->groups);
+	opk_grouping_clear(&sums->parts);
+	free(sums->sums);
+	free(sums->group_of);
+	free(sums->sum_of);
+	free(sums->order);
+	opk_strlist_clear(&sums->numbers);
+	free(sums->targets);
+	free(sums->moves);
+	*sums = (struct opk_sums){ 0 };
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the counter data images of recordings are: how many ranges, under which names, and which can be summed. */
+#ifndef OPK_SURVEY_H
+#define OPK_SURVEY_H
+
+#include "base/strlist.h"
+#include "child/contain.h"
+
+struct opk_surveyed {
+	struct opk_file *file;
+	size_t section;
+	bool skipped; /* none of its rows is wanted: nothing is known of it but their number */
+	size_t first; /* number of its first range or sample over all images of all files */
+	const struct opk_range *ranges; /* of its rows; NULL: the file has no range table */
+	const struct opk_time *times;   /* of its samples, or NULL */
+	struct opk_range sample;        /* what times tell of each besides */
+	/* Of the child that looked at it; native layout in its spool. */
+	struct opk_surveyed_facts {
+		uint64_t rows;      /* ranges, or samples that are whole */
+		uint64_t slots;
+		uint64_t slot_size; /* bytes that a range takes in a copy */
+		uint64_t layout;    /* a number for the counters and the GPU: where it is equal, ranges can be summed */
+		int32_t profiler;
+		int32_t reserved;
+	} facts;
+};
+
+struct opk_survey {
+	struct opk_surveyed *images;
+	size_t image_count;
+	size_t row_count;
+	struct opk_strlist names; /* one a row, as the images have them; "" for samples */
+};
+
+/*
+ * Verifies every checksum of the files, which have to be complete and have counter data, then asks NVIDIA's code
+ * about all their images, in a child, and puts the files' tables beside what they describe. The files outlive the
+ * result.
+ */
+int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
+                    size_t file_count, const struct opk_image_options *options);
+/*
+ * The same of one file of which some rows are left out, one a row: images are not read where the file's tables tell that
+ * they have no others.
+ */
+int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
+                         const bool *left_out, size_t count, const struct opk_image_options *options);
+void opk_survey_clear(struct opk_survey *survey);
+#define opk_autosurvey __attribute__((cleanup(opk_survey_clear)))
+
+/* The image that a row is in. */
+const struct opk_surveyed *opk_survey_image(const struct opk_survey *survey, size_t row);
+/* What is known of a row, or NULL; and its name, which the range table may know better than the image. */
+const struct opk_range *opk_survey_range(const struct opk_survey *survey, size_t row);
+const char *opk_survey_name(const struct opk_survey *survey, size_t row);
+
+/* How a child over these images is contained. */
+struct opk_contain_options opk_survey_contain(const struct opk_survey *survey,
+                                              const struct opk_image_options *options);
+
+#endif

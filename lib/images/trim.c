@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A recording whose images have no free slots. */
+#include "base/option_struct.h"
+#include "container/container.h"
+#include "images/recombine.h"
+
+struct trim {
+	struct opk_ctx *ctx;
+	struct opk_file *file;
+	struct opk_survey survey;
+	struct opk_target *targets; /* those of some images, in their order */
+	size_t target_count;
+	struct opk_move *moves; /* one a row: all stay where they are */
+	bool *trimmed;          /* one an image */
+};
+
+static bool has_free_slots(const struct opk_surveyed *image)
+{
+	return image->facts.rows && image->facts.rows < image->facts.slots;
+}
+
+static int allocate(struct trim *t)
+{
+	t->targets = opk_alloc_array(t->survey.image_count, sizeof *t->targets);
+	t->moves = opk_alloc_array(t->survey.row_count + 1, sizeof *t->moves);
+	t->trimmed = opk_alloc_array(t->survey.image_count, sizeof *t->trimmed);
+	return t->targets && t->moves && t->trimmed ? OPK_OK : opk_nomem(t->ctx, "images");
+}
+
+static int plan(struct trim *t)
+{
+	int code = allocate(t);
+
+	for (size_t i = 0; !code && i < t->survey.image_count; i++) {
+		const struct opk_surveyed *image = &t->survey.images[i];
+		bool samples = image->facts.profiler == OPK_PROFILER_PM;
+
+		for (size_t j = 0; j < image->facts.rows; j++)
+			t->moves[image->first + j] = (struct opk_move){ image->first + j, j };
+		t->trimmed[i] = has_free_slots(image);
+		if (!t->trimmed[i])
+			continue;
+		t->targets[t->target_count++] = (struct opk_target){
+			.moves = t->moves + image->first,
+			.move_count = samples ? 1 : image->facts.rows,
+			.slots = image->facts.rows,
+			.names = opk_strlist_items(&t->survey.names) + image->first,
+			.trim = samples,
+		};
+	}
+	return code;
+}
+
+static int copy(struct trim *t, struct opk_writer *writer, size_t section, FILE *spool)
+{
+	const struct opk_section *given = &t->file->sections[section];
+	opk_autofree void *data = NULL;
+	size_t size = 0;
+	int code = OPK_OK;
+
+	if (spool)
+		code = opk_recombine_next(&data, &size, t->ctx, spool);
+	if (code)
+		return code;
+	/* What is not smaller is no gain. */
+	if (!data || size >= given->plain_size) {
+		free(opk_take(data));
+		code = opk_file_read(&data, &size, t->ctx, t->file, section);
+	}
+	return code ? code : opk_writer_add(writer, given->type, data, size);
+}
+
+static int write_all(struct trim *t, struct opk_writer *writer, FILE *spool)
+{
+	size_t image = 0;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < t->file->section_count; i++) {
+		bool made = t->file->sections[i].type == OPK_SECTION_DATA && t->trimmed[image++];
+
+		code = copy(t, writer, i, made ? spool : NULL);
+	}
+	return code ? code : opk_writer_finish(writer);
+}
+
+static int trim(struct trim *t, const struct opk_image_options *options, const char *path)
+{
+	opk_autofclose FILE *spool = NULL;
+	struct opk_writer *writer;
+	int code = opk_survey_make(&t->survey, t->ctx, &t->file, 1, options);
+
+	if (!code)
+		code = plan(t);
+	if (!code && t->target_count)
+		code = opk_recombine(&spool, t->ctx, &(struct opk_recombination){
+			.survey = &t->survey,
+			.targets = t->targets,
+			.target_count = t->target_count,
+		}, options);
+	if (!code)
+		code = opk_writer_new(&writer, t->ctx, path);
+	if (code)
+		return code;
+	code = write_all(t, writer, spool);
+	opk_writer_free(writer);
+	return code;
+}
+
+int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const struct opk_image_options *given,
+             const char *path)
+{
+	OPK_OPTIONS(opk_image_options, options, given);
+	struct trim t = { .ctx = ctx, .file = file };
+	int code = trim(&t, &options, path);
+
+	free(t.targets);
+	free(t.moves);
+	free(t.trimmed);
+	opk_survey_clear(&t.survey);
+	return code ? opk_add(ctx, code, "can't trim %s", file->path) : OPK_OK;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From a plan to what travels: prefix, set.opk. */
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "base/option_struct.h"
+#include "config.h"
+#include "container/container.h"
+#include "plan/groups.h"
+#include "container/meta.h"
+#include "plan/plan_meta.h"
+
+/* What the metrics depend on, in their order. */
+static int counters_of_metrics(struct opk_strlist *raw, struct opk_ctx *ctx,
+                               const struct opk_plan *plan)
+{
+	struct opk_nv_evaluator *evaluator = NULL;
+	int code = opk_nv_evaluator_new(&evaluator, ctx, plan->chip);
+
+	for (size_t i = 0; !code && i < plan->metrics.count; i++)
+		code = opk_nv_raw_counters(raw, ctx, evaluator, plan->metrics.items[i]);
+	opk_nv_evaluator_free(evaluator);
+	return code;
+}
+
+/* What the config image collects: PerfWorks' evaluator does not know PM-sampling metrics. */
+static int counters_of_config(struct opk_strlist *raw, struct opk_ctx *ctx,
+                              const struct opk_plan *plan)
+{
+	int code = OPK_OK;
+
+	for (size_t pass = 0; !code && pass < plan->passes; pass++)
+		code = opk_nv_config_counters(raw, ctx, plan->config, plan->config_size, pass);
+	return code;
+}
+
+int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
+                   bool keep_instances)
+{
+	opk_autostrlist struct opk_strlist raw = { 0 };
+	int code = plan->profiler == OPK_PROFILER_PM ? counters_of_config(&raw, ctx, plan)
+	                                             : counters_of_metrics(&raw, ctx, plan);
+
+	if (!code)
+		code = opk_nv_prefix(out, size, ctx, plan->chip, opk_strlist_items(&raw), raw.count,
+		                     keep_instances);
+	return code ? opk_add(ctx, code, "no counter-data prefix for set %s on %s", plan->set_name,
+	                      plan->chip)
+	            : OPK_OK;
+}
+
+/* ".max" and ".min" as a whole part of a metric's name. */
+static bool has_extreme(const char *metric)
+{
+	for (const char *part = strchr(metric, '.'); part; part = strchr(part + 1, '.'))
+		if ((!strncmp(part, ".min", 4) || !strncmp(part, ".max", 4))
+		    && (!part[4] || part[4] == '.'))
+			return true;
+	return false;
+}
+
+bool opk_build_keeps_instances(const struct opk_plan *plan, const struct opk_build_options *given)
+{
+	OPK_OPTIONS(opk_build_options, options, given);
+
+	if (options.no_instances || options.keep_instances || plan->profiler != OPK_PROFILER_PM)
+		return !options.no_instances;
+	/* Sampling fills images fast, and only these two need each instance's value. */
+	for (size_t i = 0; i < plan->metrics.count; i++)
+		if (has_extreme(plan->metrics.items[i]))
+			return true;
+	return false;
+}
+
+/* Config image and prefix, of the whole set or of a group. */
+static int write_images(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
+                        bool keep_instances)
+{
+	opk_autofree void *prefix = NULL;
+	size_t size;
+	int code = opk_prefix_new(&prefix, &size, ctx, plan, keep_instances);
+
+	if (!code)
+		code = opk_writer_add(writer, OPK_SECTION_CONFIG, plan->config, plan->config_size);
+	return code ? code : opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, size);
+}
+
+/* The group as a plan of its own; what it borrows belongs to the two. */
+static int write_group(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
+                       const struct opk_packed_group *group, bool keep_instances)
+{
+	opk_autofree char **names = opk_alloc_array(group->metric_count, sizeof *names);
+	struct opk_plan part = *plan;
+
+	if (!names)
+		return opk_nomem(ctx, "a group of metrics");
+	for (size_t i = 0; i < group->metric_count; i++)
+		names[i] = plan->metrics.items[group->metrics[i]];
+	part.metrics = (struct opk_strlist){ .items = names, .count = group->metric_count };
+	part.config = group->config;
+	part.config_size = group->config_size;
+	part.passes = 1;
+	return write_images(writer, ctx, &part, keep_instances);
+}
+
+/* After the last one comes the config image that has a pass for each. */
+static int write_groups(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
+                        const struct opk_groups *groups, bool keep_instances)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < groups->count; i++)
+		code = write_group(writer, ctx, plan, &groups->items[i], keep_instances);
+	if (!code && groups->count)
+		code = opk_writer_add(writer, OPK_SECTION_CONFIG, groups->config,
+		                      groups->config_size);
+	return code;
+}
+
+static int write_sections(struct opk_writer *writer, struct opk_ctx *ctx,
+                          const struct opk_plan *plan, const struct opk_groups *groups,
+                          const struct opk_meta *meta, const struct opk_build_options *options)
+{
+	int code = opk_writer_add_meta(writer, meta);
+
+	if (!code)
+		code = write_images(writer, ctx, plan, meta->keep_instances);
+	if (!code)
+		code = write_groups(writer, ctx, plan, groups, meta->keep_instances);
+	if (!code && options->availability)
+		code = opk_writer_add(writer, OPK_SECTION_AVAILABILITY, options->availability,
+		                      options->availability_size);
+	return code;
+}
+
+static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
+                     const struct opk_groups *groups, const struct opk_build_options *options)
+{
+	opk_autofree struct opk_group *listed = opk_alloc_array(groups->count + 1, sizeof *listed);
+	struct opk_nvidia_info info;
+	char hash[15];
+	struct opk_meta meta = {
+		.kind = "set",
+		.generator = "offpeak " PACKAGE_VERSION,
+		.chip = plan->chip,
+		.profiler = plan->profiler,
+		.set_name = plan->set_name,
+		.set_description = plan->set_description,
+		.metrics = opk_strlist_items(&plan->metrics),
+		.metric_count = plan->metrics.count,
+		.passes = plan->passes,
+		.keep_instances = opk_build_keeps_instances(plan, options),
+		.config_hash = hash,
+		.groups = listed,
+		.group_count = groups->count,
+	};
+	opk_autoplanmeta struct opk_plan_meta lists = { 0 };
+	int code = opk_nvidia_info(&info, ctx);
+
+	if (!code)
+		code = opk_plan_to_meta(&meta, &lists, ctx, plan);
+	if (code)
+		return code;
+	if (!listed)
+		return opk_nomem(ctx, "groups of metrics");
+	meta.cupti_version = info.cupti_version;
+	opk_config_hash(hash, plan->config, plan->config_size);
+	for (size_t i = 0; i < groups->count; i++)
+		listed[i] = (struct opk_group){ groups->items[i].metrics,
+			                        groups->items[i].metric_count };
+	return write_sections(writer, ctx, plan, groups, &meta, options);
+}
+
+int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
+                    const struct opk_build_options *given, const char *path)
+{
+	OPK_OPTIONS(opk_build_options, options, given);
+	opk_autogroups struct opk_groups groups = { 0 };
+	struct opk_writer *writer;
+	int code = opk_writer_new(&writer, ctx, path);
+
+	if (code)
+		return code;
+	options.size = sizeof options;
+	/* What has one pass needs no groups: PM sampling always, other sets if they are small. */
+	if (plan->passes > 1 && !options.no_groups)
+		code = opk_groups_pack(&groups, ctx, plan, options.availability,
+		                       options.availability_size);
+	if (!code)
+		code = write_set(writer, ctx, plan, &groups, &options);
+	if (code)
+		opk_writer_free(writer);
+	else
+		*out = writer;
+	return code;
+}
+
+int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
+              const struct opk_build_options *options, const char *path)
+{
+	struct opk_writer *writer;
+	int code = opk_build_begin(&writer, ctx, plan, options, path);
+
+	if (code)
+		return code;
+	code = opk_writer_finish(writer);
+	opk_writer_free(writer);
+	return code;
+}

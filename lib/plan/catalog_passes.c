@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pass counts of many full names. Names that depend on the same raw counters take the same passes, and of
+ * most of these sets PerfWorks' scheduler says in 0.02 ms that one pass is enough. CUPTI is asked about the
+ * others, on a host object each, over all cores. CUPTI also refuses some that PerfWorks would schedule, by
+ * the domains that count them: so it is asked about one set of each combination of domains, too, and about
+ * all of a combination where it refuses that one. PerfWorks knows no PM-sampling metrics; of those the name
+ * tells which take the same passes.
+ */
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "base/option_struct.h"
+#include "chip/catalog.h"
+#include "chip/catalog_cache.h"
+#include "plan/plan.h"
+#include "child/workers.h"
+
+struct set {
+	uint32_t key;     /* its raw counters, or what its names share, as text; ascending over all sets */
+	uint32_t domains; /* of those, as text; 0: not known */
+	size_t name;      /* one that depends on them */
+	bool fits;        /* one pass, as PerfWorks says */
+	uint32_t method;
+	int32_t passes;
+};
+
+struct counting {
+	struct opk_ctx *ctx;
+	struct opk_catalog *catalog;
+	const struct opk_full_name *names;
+	size_t count;
+	const struct opk_pass_options *options;
+	struct opk_nv_evaluator *evaluator; /* NULL: names tell the sets */
+	struct opk_nv_scheduler *scheduler; /* NULL: CUPTI is asked about all sets */
+	struct opk_table text;
+	struct set *sets;
+	size_t set_count, set_capacity;
+	size_t *set_of; /* one a name */
+	size_t *asked;  /* sets that CUPTI is asked about now */
+	size_t asked_count;
+};
+
+static struct opk_sub_record *record_of(const struct counting *c, size_t name)
+{
+	const struct opk_metric *metric = c->names[name].metric;
+	const struct opk_table *table = &c->catalog->table;
+
+	return &table->subs[table->bases[metric - c->catalog->metrics].first
+	                    + c->names[name].submetric];
+}
+
+static char *full_name(const struct counting *c, size_t name)
+{
+	return opk_printf("%s%s", c->names[name].metric->name,
+	                  opk_table_get(&c->catalog->table, record_of(c, name)->suffix));
+}
+
+/* Sorted and joined by blanks. */
+static int join(uint32_t *out, struct counting *c, struct opk_strlist *list)
+{
+	opk_autobuf struct opk_buf joined = { 0 };
+
+	opk_strlist_sort(list);
+	for (size_t i = 0; i < list->count; i++)
+		opk_buf_add_printf(&joined, "%s ", list->items[i]);
+	opk_buf_add(&joined, "", 1);
+	return !joined.failed && opk_table_text(out, &c->text, (char *)joined.data)
+	               ? OPK_OK
+	               : opk_nomem(c->ctx, "pass counts");
+}
+
+static uint32_t method_of(const struct opk_strlist *domains)
+{
+	size_t sass = 0;
+
+	for (size_t i = 0; i < domains->count; i++)
+		sass += !strcmp(domains->items[i], "gpu_sass");
+	return !domains->count          ? OPK_METHOD_UNKNOWN
+	       : !sass                  ? OPK_METHOD_HARDWARE
+	       : sass == domains->count ? OPK_METHOD_SASS
+	                                : OPK_METHOD_BOTH;
+}
+
+static int look_at(struct set *set, struct counting *c, const struct opk_strlist *counters)
+{
+	opk_autostrlist struct opk_strlist domains = { 0 };
+	int code = opk_nv_scheduler_fits(&set->fits, c->ctx, c->scheduler,
+	                                 opk_strlist_items(counters), counters->count);
+
+	if (code)
+		return code;
+	for (size_t i = 0; !code && i < counters->count; i++)
+		code = opk_nv_counter_domains(&domains, c->ctx, c->scheduler, counters->items[i]);
+	/* Some counters that metrics depend on are in no domain of the chip; CUPTI will refuse those. */
+	if (code == OPK_EUSAGE) {
+		opk_clear_errors(c->ctx);
+		set->fits = false;
+		return OPK_OK;
+	}
+	if (!code)
+		code = join(&set->domains, c, &domains);
+	set->method = method_of(&domains);
+	return code;
+}
+
+static int compare_key(const void *key, const void *set)
+{
+	uint32_t a = *(const uint32_t *)key, b = ((const struct set *)set)->key;
+
+	return (a > b) - (a < b);
+}
+
+static int find_set(size_t *out, struct counting *c, uint32_t key,
+                    const struct opk_strlist *counters, size_t name)
+{
+	struct set *found = c->set_count ? bsearch(&key, c->sets, c->set_count, sizeof *c->sets,
+	                                           compare_key)
+	                                 : NULL;
+
+	if (found) {
+		*out = (size_t)(found - c->sets);
+		return OPK_OK;
+	}
+	if (!opk_grow(&c->sets, &c->set_capacity, c->set_count, sizeof *c->sets))
+		return opk_nomem(c->ctx, "pass counts");
+	*out = c->set_count;
+	c->sets[c->set_count++] = (struct set){ .key = key, .name = name };
+	return c->scheduler && counters->count ? look_at(&c->sets[*out], c, counters) : OPK_OK;
+}
+
+/* Its raw counters; none where PerfWorks does not know the name. */
+static int counters_of(struct opk_strlist *out, struct counting *c, const char *name)
+{
+	int code = c->evaluator ? opk_nv_raw_counters(out, c->ctx, c->evaluator, name) : OPK_EUSAGE;
+
+	if (code != OPK_EUSAGE)
+		return code;
+	opk_clear_errors(c->ctx);
+	opk_strlist_clear(out);
+	return OPK_OK;
+}
+
+/*
+ * PM-sampling names take the same passes where they differ in the rollup, in a constant factor (the peak's, or
+ * 100), or by time, which comes with each sample: so do all names of all 28 chips of 13.0, and check_real_catalog
+ * looks at some of the library at hand.
+ */
+static const char *without_rollup(const char *suffix)
+{
+	static const char *const rollups[] = { ".sum", ".avg", ".min", ".max" };
+
+	for (size_t i = 0; i < sizeof rollups / sizeof *rollups; i++)
+		if (!strncmp(suffix, rollups[i], 4) && (!suffix[4] || suffix[4] == '.'))
+			return suffix + 4;
+	return suffix;
+}
+
+static const char *likeness(const char *suffix)
+{
+	static const struct {
+		const char *suffix, *like;
+	} alike[] = {
+		{ ".per_second", "" },
+		{ ".peak_sustained_active.per_second", ".peak_sustained_active" },
+		{ ".peak_sustained_elapsed.per_second", ".peak_sustained_elapsed" },
+		{ ".pct_of_peak_sustained_active", ".per_cycle_active" },
+		{ ".pct_of_peak_sustained_elapsed", ".per_cycle_elapsed" },
+		{ ".pct", ".ratio" },
+	};
+	const char *rest = without_rollup(suffix);
+
+	for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
+		if (!strcmp(rest, alike[i].suffix))
+			return alike[i].like;
+	return rest;
+}
+
+/* What a name shares with those of its set; those of the range profiler here are sets by themselves. */
+static int shared_name(uint32_t *out, struct counting *c, size_t name)
+{
+	const char *suffix = opk_table_get(&c->catalog->table, record_of(c, name)->suffix);
+	bool pm = c->catalog->profiler == OPK_PROFILER_PM;
+	opk_autofree char *shared = opk_printf("%s%s", c->names[name].metric->name,
+	                                       pm ? likeness(suffix) : suffix);
+
+	return shared && opk_table_text(out, &c->text, shared) ? OPK_OK
+	                                                       : opk_nomem(c->ctx, "pass counts");
+}
+
+static int assign(struct counting *c, size_t name)
+{
+	opk_autofree char *full = full_name(c, name);
+	opk_autostrlist struct opk_strlist counters = { 0 };
+	uint32_t key = 0;
+	int code = full ? counters_of(&counters, c, full) : opk_nomem(c->ctx, "pass counts");
+
+	if (!code)
+		code = counters.count ? join(&key, c, &counters) : shared_name(&key, c, name);
+	return code ? code : find_set(&c->set_of[name], c, key, &counters, name);
+}
+
+/* ---- what CUPTI says */
+
+static int ask_cupti(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
+{
+	const struct counting *c = data;
+	opk_autofree char *name = full_name(c, c->sets[c->asked[i]].name);
+
+	return name ? opk_plan_alone(result, NULL, NULL, ctx, c->catalog, name)
+	            : opk_nomem(ctx, "a metric's name");
+}
+
+static int ask(struct counting *c)
+{
+	opk_autofree int32_t *results = opk_alloc_array(c->asked_count + 1, sizeof *results);
+	struct opk_workers workers = {
+		.job = ask_cupti,
+		.data = c,
+		.processes = c->options->processes,
+		.progress = c->options->progress,
+		.progress_data = c->options->progress_data,
+	};
+	int code = results ? opk_workers_run(results, c->ctx, &workers, c->asked_count)
+	                   : opk_nomem(c->ctx, "pass counts");
+
+	for (size_t i = 0; !code && i < c->asked_count; i++)
+		c->sets[c->asked[i]].passes = results[i];
+	return code;
+}
+
+/* The first set with these domains that fits one pass; it stands for the others. */
+static struct set *example_of(const struct counting *c, const struct set *set)
+{
+	struct set *example = c->sets;
+
+	while (!example->fits || example->domains != set->domains)
+		example++;
+	return example;
+}
+
+static int ask_first(struct counting *c)
+{
+	c->asked_count = 0;
+	for (size_t i = 0; i < c->set_count; i++) {
+		struct set *set = &c->sets[i];
+
+		if (!set->fits || example_of(c, set) == set)
+			c->asked[c->asked_count++] = i;
+	}
+	return ask(c);
+}
+
+static int ask_again(struct counting *c)
+{
+	c->asked_count = 0;
+	for (size_t i = 0; i < c->set_count; i++) {
+		struct set *set = &c->sets[i];
+
+		if (set->passes || !set->fits)
+			continue;
+		if (example_of(c, set)->passes == 1)
+			set->passes = 1;
+		else
+			c->asked[c->asked_count++] = i;
+	}
+	return ask(c);
+}
+
+static void keep(const struct counting *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct set *set = &c->sets[c->set_of[i]];
+		struct opk_sub_record *record = record_of(c, i);
+
+		record->passes = set->passes;
+		record->method = set->method;
+	}
+}
+
+/* Only the range profiler's metrics are known to PerfWorks, and its scheduler came with 12.9. */
+static int open_perfworks(struct counting *c)
+{
+	int code;
+
+	if (c->catalog->profiler != OPK_PROFILER_RANGE)
+		return OPK_OK;
+	code = opk_nv_evaluator_new(&c->evaluator, c->ctx, c->catalog->chip);
+	if (!code)
+		code = opk_nv_scheduler_new(&c->scheduler, c->ctx, c->catalog->chip, NULL);
+	if (code != OPK_ENVIDIA)
+		return code;
+	opk_clear_errors(c->ctx);
+	return OPK_OK;
+}
+
+static int count(struct counting *c)
+{
+	int code = OPK_OK;
+
+	c->set_of = opk_alloc_array(c->count + 1, sizeof *c->set_of);
+	if (!c->set_of || !opk_table_init(&c->text, 0))
+		return opk_nomem(c->ctx, "pass counts");
+	code = open_perfworks(c);
+	for (size_t i = 0; !code && i < c->count; i++)
+		code = assign(c, i);
+	if (code)
+		return code;
+	c->asked = opk_alloc_array(c->set_count + 1, sizeof *c->asked);
+	if (!c->asked)
+		return opk_nomem(c->ctx, "pass counts");
+	code = ask_first(c);
+	if (!code)
+		code = ask_again(c);
+	if (!code)
+		keep(c);
+	return code;
+}
+
+/* Those that were not counted before. A name that a metric does not have is none. */
+static size_t find_unknown(struct opk_full_name *out, struct opk_catalog *catalog,
+                           const struct opk_full_name *names, size_t name_count)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < name_count; i++)
+		if (names[i].submetric < opk_catalog_submetric_count(catalog, names[i].metric)
+		    && !opk_catalog_submetric(catalog, names[i].metric, names[i].submetric).passes)
+			out[found++] = names[i];
+	return found;
+}
+
+int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
+                             const struct opk_full_name *names, size_t name_count,
+                             const struct opk_pass_options *given)
+{
+	OPK_OPTIONS(opk_pass_options, options, given);
+	opk_autofree struct opk_full_name *unknown = opk_alloc_array(name_count + 1, sizeof *unknown);
+	struct counting c = { .ctx = ctx, .catalog = catalog, .names = unknown, .options = &options };
+	int code;
+
+	if (!unknown)
+		return opk_nomem(ctx, "pass counts");
+	c.count = find_unknown(unknown, catalog, names, name_count);
+	code = c.count ? count(&c) : OPK_OK;
+	opk_nv_scheduler_free(c.scheduler);
+	opk_nv_evaluator_free(c.evaluator);
+	opk_table_clear(&c.text);
+	free(c.sets);
+	free(c.set_of);
+	free(c.asked);
+	if (code)
+		return opk_add(ctx, code, "passes of the metrics of %s can't be counted", catalog->chip);
+	if (c.count)
+		opk_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
+	return OPK_OK;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One metric with all that is known of it; data/legacy_names.tsv is legacy.c's. */
+#include "plan/describe.h"
+
+#include <string.h>
+
+#include "chip/legacy.h"
+#include "chip/suggest.h"
+
+/* The arrays of `shown` and their text are owned beside it. */
+struct description {
+	struct opk_description shown;
+	char *name;
+	char *text; /* cut into pieces */
+	const char **chips, **domains;
+	struct opk_raw_counter *counters;
+	struct opk_constituent *constituents;
+	struct opk_single_pass_sets *sets; /* NULL: not known */
+	const char **single_pass;
+};
+
+size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric)
+{
+	size_t found;
+
+	return opk_catalog_find_submetric(&found, catalog, metric, opk_plainest_suffix(metric->type))
+	               ? found
+	               : 0;
+}
+
+/* ---- which one */
+
+/* "dram_bytes" for "dram__bytes". */
+static bool differs_in_underscores(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		while (*a == '_')
+			a++;
+		while (*b == '_')
+			b++;
+		if (*a != *b)
+			return false;
+		if (!*a)
+			return true;
+	}
+}
+
+static int fail_unknown(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *name)
+{
+	opk_autostrlist struct opk_strlist near = { 0 };
+	opk_autobuf struct opk_buf list = { 0 };
+	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	int code = OPK_OK;
+
+	if (!opk_catalog_suggest(&near, catalog, name, OPK_MAX_SUGGESTIONS))
+		return opk_nomem(ctx, "names");
+	/* nvprof's names have no double underscore; neither have today's where it was mistyped. */
+	if (!strstr(name, "__") && !(near.count && differs_in_underscores(near.items[0], name)))
+		code = opk_legacy_suggest(&near, ctx, name);
+	if (code)
+		return code;
+	for (size_t i = 0; i < near.count && i < OPK_MAX_SUGGESTIONS; i++)
+		opk_buf_add_printf(&list, "%s%s", i ? ", " : "; the nearest: ", near.items[i]);
+	opk_buf_add(&list, "", 1);
+	if (list.failed)
+		return opk_nomem(ctx, "names");
+	if (metric)
+		return opk_fail(ctx, OPK_EUSAGE, "%s has no rollup or submetric '%s'%s",
+		                metric->name, name + strlen(metric->name), (char *)list.data);
+	return opk_fail(ctx, OPK_EUSAGE, "%s has no metric '%s'%s%s", catalog->chip, name,
+	                catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "",
+	                (char *)list.data);
+}
+
+static int find(struct opk_full_name *out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
+                const char *name)
+{
+	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	const char *suffix = metric ? name + strlen(metric->name) : NULL;
+	size_t submetric = 0;
+
+	if (metric && !*suffix)
+		submetric = opk_catalog_plainest(catalog, metric);
+	else if (!metric || !opk_catalog_find_submetric(&submetric, catalog, metric, suffix))
+		return fail_unknown(ctx, catalog, name);
+	*out = (struct opk_full_name){ metric, submetric };
+	return OPK_OK;
+}
+
+/* ---- the text in pieces */
+
+static size_t count_of(const char *text, char which)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += *text == which;
+	return count;
+}
+
+static bool take_constituent(struct description *d, char *rest)
+{
+	const char *type = strsep(&rest, "\t");
+	struct opk_constituent *to = &d->constituents[d->shown.constituent_count];
+
+	if (!rest || !opk_metric_type_parse(&to->type, type))
+		return false;
+	to->name = rest;
+	d->shown.constituent_count++;
+	return true;
+}
+
+static bool take_line(struct description *d, char *line, size_t *domains)
+{
+	const char *what = strsep(&line, "\t");
+
+	if (!line)
+		return false;
+	if (!strcmp(what, "chip")) {
+		d->chips[d->shown.chip_count++] = line;
+	} else if (!strcmp(what, "counter")) {
+		struct opk_raw_counter *counter = &d->counters[d->shown.counter_count++];
+
+		counter->name = strsep(&line, "\t");
+		counter->domains = &d->domains[*domains];
+		for (; line; counter->domain_count++)
+			d->domains[(*domains)++] = strsep(&line, "\t");
+	} else {
+		return !strcmp(what, "constituent") && take_constituent(d, line);
+	}
+	return true;
+}
+
+/* False where the text is none of ours, or memory is out: it is asked for, then. */
+static bool cut(struct description *d)
+{
+	size_t lines = count_of(d->text, '\n') + 1, domains = 0;
+	char *rest = d->text;
+
+	d->chips = opk_alloc_array(lines, sizeof *d->chips);
+	d->domains = opk_alloc_array(count_of(d->text, '\t') + 1, sizeof *d->domains);
+	d->counters = opk_alloc_array(lines, sizeof *d->counters);
+	d->constituents = opk_alloc_array(lines, sizeof *d->constituents);
+	if (!d->chips || !d->domains || !d->counters || !d->constituents)
+		return false;
+	for (char *line; (line = strsep(&rest, "\n"));)
+		if (*line && !take_line(d, line, &domains))
+			return false;
+	d->shown.chips = d->chips;
+	d->shown.counters = d->counters;
+	d->shown.constituents = d->constituents;
+	return true;
+}
+
+static void forget(struct description *d)
+{
+	free(opk_take(d->text));
+	free(opk_take(d->chips));
+	free(opk_take(d->domains));
+	free(opk_take(d->counters));
+	free(opk_take(d->constituents));
+	d->shown.chip_count = d->shown.counter_count = d->shown.constituent_count = 0;
+}
+
+/* ---- all of it */
+
+static int ask(struct description *d, struct opk_ctx *ctx, const struct opk_catalog *catalog)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+	bool complete;
+	int code = opk_describe_ask(&text, &complete, ctx, catalog, d->shown.of.metric, d->name);
+
+	opk_buf_add(&text, "", 1);
+	if (!code && text.failed)
+		code = opk_nomem(ctx, "a description");
+	if (code)
+		return code;
+	if (complete)
+		opk_describe_cache(ctx, catalog, d->name, (char *)text.data);
+	d->text = (char *)opk_take(text.data);
+	return cut(d) ? OPK_OK : opk_nomem(ctx, "a description");
+}
+
+static int count_passes(struct opk_ctx *ctx, struct opk_catalog *catalog,
+                        const struct opk_metric *metric)
+{
+	size_t count = opk_catalog_submetric_count(catalog, metric);
+	opk_autofree struct opk_full_name *names = opk_alloc_array(count + 1, sizeof *names);
+
+	for (size_t i = 0; names && i < count; i++)
+		names[i] = (struct opk_full_name){ metric, i };
+	return names ? opk_catalog_count_passes(catalog, ctx, names, count, NULL)
+	             : opk_nomem(ctx, "submetrics");
+}
+
+static bool is_in(const struct opk_single_pass_set *set, const char *base)
+{
+	size_t length = strlen(base);
+
+	for (size_t i = 0; i < set->metric_count; i++)
+		if (opk_base_length(set->metrics[i]) == length
+		    && !strncmp(set->metrics[i], base, length))
+			return true;
+	return false;
+}
+
+/* Those of this profiler's that have the metric; where the library is missing, none. */
+static int find_sets(struct description *d, struct opk_ctx *ctx, const struct opk_catalog *catalog)
+{
+	int code = opk_single_pass_sets_new(&d->sets, ctx, catalog->chip);
+
+	if (code == OPK_ENVIDIA) {
+		opk_clear_errors(ctx);
+		return OPK_OK;
+	}
+	if (code)
+		return code;
+	d->single_pass = opk_alloc_array(opk_single_pass_sets_count(d->sets) + 1,
+	                                 sizeof *d->single_pass);
+	if (!d->single_pass)
+		return opk_nomem(ctx, "a description");
+	for (size_t i = 0; i < opk_single_pass_sets_count(d->sets); i++) {
+		const struct opk_single_pass_set *set = opk_single_pass_sets_get(d->sets, i);
+
+		if (set->profiler == catalog->profiler && is_in(set, d->shown.of.metric->name))
+			d->single_pass[d->shown.single_pass_count++] = set->name;
+	}
+	d->shown.single_pass = d->single_pass;
+	return OPK_OK;
+}
+
+static int fill(struct description *d, struct opk_ctx *ctx, struct opk_catalog *catalog,
+                const char *name)
+{
+	struct opk_full_name *of = &d->shown.of;
+	int code = find(of, ctx, catalog, name);
+
+	if (!code)
+		code = count_passes(ctx, catalog, of->metric);
+	if (code)
+		return code;
+	d->name = opk_printf("%s%s", of->metric->name,
+	                     opk_catalog_submetric_count(catalog, of->metric)
+	                             ? opk_catalog_submetric(catalog, of->metric, of->submetric).suffix
+	                             : "");
+	d->shown.name = d->name;
+	code = d->name ? find_sets(d, ctx, catalog) : opk_nomem(ctx, "a description");
+	if (code)
+		return code;
+	d->text = opk_describe_cached(ctx, catalog, d->name);
+	if (d->text && cut(d))
+		return OPK_OK;
+	forget(d);
+	return ask(d, ctx, catalog);
+}
+
+int opk_description_new(struct opk_description **out, struct opk_ctx *ctx,
+                        struct opk_catalog *catalog, const char *name)
+{
+	struct description *d = opk_alloc(sizeof *d);
+	int code = d ? fill(d, ctx, catalog, name) : opk_nomem(ctx, "a description");
+
+	if (code) {
+		opk_description_free(d ? &d->shown : NULL);
+		return code;
+	}
+	*out = &d->shown;
+	return OPK_OK;
+}
+
+void opk_description_free(struct opk_description *description)
+{
+	/* `shown` comes first. */
+	struct description *d = (struct description *)description;
+
+	if (!d)
+		return;
+	forget(d);
+	opk_single_pass_sets_free(d->sets);
+	free(d->single_pass);
+	free(d->name);
+	free(d);
+}

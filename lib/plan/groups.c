@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Packs the metrics of a plan into as few groups of one pass as is reasonable: as PerfWorks' scheduler tells
+ * what fits a pass, and what CUPTI does not agree to goes first-fit, where planning a candidate group tells
+ * whether it fits.
+ */
+#include "plan/groups.h"
+
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "child/contain.h"
+#include "schedule/counters.h"
+#include "schedule/packing.h"
+#include "child/spool.h"
+
+/* A candidate takes two milliseconds. Behind so many, only the newest group is tried. */
+enum { MAX_CANDIDATES = 2000 };
+
+/* Bytes that a child may say a config image has. */
+enum { MAX_CONFIG = 1 << 28 };
+
+struct pack {
+	struct opk_ctx *ctx;
+	const struct opk_plan *plan;
+	struct opk_groups *groups;
+	const char **names;  /* of a candidate */
+	size_t *members;     /* of a candidate */
+	bool *placed;        /* one a metric */
+	size_t candidates;   /* tried so far */
+};
+
+static void free_group(struct opk_packed_group *group)
+{
+	free(group->metrics);
+	free(group->config);
+}
+
+/* Takes the first `count` of p->members over into *group where they fit one pass. */
+static int try_members(bool *fits, struct pack *p, struct opk_packed_group *group, size_t count)
+{
+	opk_autofree void *config = NULL;
+	size_t *members, passes, size;
+	int code;
+
+	for (size_t i = 0; i < count; i++)
+		p->names[i] = p->plan->metrics.items[p->members[i]];
+	p->candidates++;
+	code = opk_plan_try(&passes, &config, &size, p->ctx, p->plan, p->names, count);
+	*fits = !code && passes == 1;
+	if (!*fits)
+		return code;
+	members = opk_realloc_array(group->metrics, count, sizeof *members);
+	if (!members)
+		return opk_nomem(p->ctx, "groups of metrics");
+	memcpy(members, p->members, count * sizeof *members);
+	free(group->config);
+	*group = (struct opk_packed_group){ members, count, opk_take(config), size };
+	for (size_t i = 0; i < count; i++)
+		p->placed[members[i]] = true;
+	return OPK_OK;
+}
+
+/* A group of its own, if they fit one pass. */
+static int try_new(bool *fits, struct pack *p, size_t count)
+{
+	struct opk_groups *groups = p->groups;
+	int code;
+
+	if (!opk_grow(&groups->items, &groups->capacity, groups->count, sizeof *groups->items))
+		return opk_nomem(p->ctx, "groups of metrics");
+	groups->items[groups->count] = (struct opk_packed_group){ 0 };
+	code = try_members(fits, p, &groups->items[groups->count], count);
+	groups->count += !code && *fits;
+	return code;
+}
+
+/* The members of a group with one more, in the order of the set. */
+static size_t with(struct pack *p, const struct opk_packed_group *group, size_t metric)
+{
+	size_t before = 0;
+
+	while (before < group->metric_count && group->metrics[before] < metric)
+		before++;
+	memcpy(p->members, group->metrics, before * sizeof *p->members);
+	p->members[before] = metric;
+	memcpy(p->members + before + 1, group->metrics + before,
+	       (group->metric_count - before) * sizeof *p->members);
+	return group->metric_count + 1;
+}
+
+/* ---- PerfWorks' scheduler tells at once what might fit */
+
+struct packing_metrics {
+	struct opk_counters counters;
+	struct opk_nv_scheduler *scheduler;
+	size_t *metrics; /* those that fit a pass alone: the items */
+	size_t count;
+};
+
+/* An opk_packing_fits; items are metrics by their place in that list. */
+static int fit_together(bool *out, struct opk_ctx *ctx, void *data, const size_t *items, size_t count)
+{
+	const struct packing_metrics *m = data;
+	size_t all = m->counters.names.count, used = 0;
+	opk_autofree const char **names = opk_alloc_array(all + 1, sizeof *names);
+	opk_autofree bool *seen = opk_alloc_array(all + 1, sizeof *seen);
+
+	if (!names || !seen)
+		return opk_nomem(ctx, "groups of metrics");
+	for (size_t i = 0; i < count; i++) {
+		size_t metric = m->metrics[items[i]];
+
+		for (size_t j = m->counters.first[metric]; j < m->counters.first[metric + 1]; j++) {
+			size_t counter = m->counters.needs[j];
+
+			if (!seen[counter])
+				names[used++] = m->counters.names.items[counter];
+			seen[counter] = true;
+		}
+	}
+	return opk_nv_scheduler_fits(out, ctx, m->scheduler, names, used);
+}
+
+static int find_items(struct packing_metrics *m, struct pack *p)
+{
+	size_t count = p->plan->metrics.count;
+	int code = opk_nv_scheduler_new(&m->scheduler, p->ctx, p->plan->chip, p->plan->availability);
+
+	if (!code)
+		code = opk_counters_of(&m->counters, p->ctx, p->plan->chip, &p->plan->metrics);
+	m->metrics = opk_alloc_array(count + 1, sizeof *m->metrics);
+	if (!code && !m->metrics)
+		code = opk_nomem(p->ctx, "groups of metrics");
+	for (size_t i = 0; !code && i < count; i++) {
+		bool fits;
+
+		/* The last one that was added, or the next. */
+		m->metrics[m->count] = i;
+		code = fit_together(&fits, p->ctx, m, &m->count, 1);
+		m->count += !code && fits;
+	}
+	return code;
+}
+
+/* Bins of metrics as groups, where CUPTI agrees. */
+static int take_bins(struct pack *p, const struct packing_metrics *m, const struct opk_bins *bins)
+{
+	int code = OPK_OK;
+
+	for (size_t bin = 0; !code && bin < bins->count; bin++) {
+		size_t count = 0;
+		bool fits;
+
+		for (size_t i = 0; i < m->count; i++)
+			if (bins->bin_of[i] == bin)
+				p->members[count++] = m->metrics[i];
+		code = try_new(&fits, p, count);
+	}
+	return code;
+}
+
+static int begin_with_bins(struct pack *p)
+{
+	struct packing_metrics m = { 0 };
+	struct opk_packing packing = { 0 };
+	struct opk_bins bins = { 0 };
+	int code = find_items(&m, p);
+
+	if (!code)
+		code = opk_packing_init(&packing, p->ctx, m.count, fit_together, &m);
+	if (!code)
+		code = opk_packing_try(&bins, p->ctx, &packing, 0);
+	if (!code)
+		code = take_bins(p, &m, &bins);
+	opk_bins_clear(&bins);
+	opk_packing_clear(&packing);
+	opk_counters_clear(&m.counters);
+	opk_nv_scheduler_free(m.scheduler);
+	free(m.metrics);
+	/* Without the scheduler all go first-fit. */
+	if (code != OPK_ENVIDIA)
+		return code;
+	opk_clear_errors(p->ctx);
+	return OPK_OK;
+}
+
+/* The first group that takes it, else a new one. */
+static int place(struct pack *p, size_t metric)
+{
+	size_t count = p->groups->count;
+	size_t first = p->candidates < MAX_CANDIDATES || !count ? 0 : count - 1;
+	bool alone, fits = false;
+	int code;
+
+	p->members[0] = metric;
+	code = try_new(&alone, p, 1);
+	if (code || !alone)
+		return code;
+	for (size_t i = first; !code && !fits && i < count; i++) {
+		struct opk_packed_group *group = &p->groups->items[i];
+
+		code = try_members(&fits, p, group, with(p, group, metric));
+	}
+	if (fits)
+		free_group(&p->groups->items[--p->groups->count]);
+	return code;
+}
+
+/* CUPTI opens a new pass for what another call adds. */
+static int add_groups(struct pack *p, struct opk_nv_host *host)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < p->groups->count; i++) {
+		const struct opk_packed_group *group = &p->groups->items[i];
+
+		for (size_t j = 0; j < group->metric_count; j++)
+			p->names[j] = p->plan->metrics.items[group->metrics[j]];
+		code = opk_nv_add_metrics(p->ctx, host, p->names, group->metric_count);
+	}
+	return code;
+}
+
+static int schedule_by_cupti(size_t *passes, struct pack *p)
+{
+	const struct opk_plan *plan = p->plan;
+	struct opk_nv_host *host = NULL;
+	int code = opk_nv_host_new(&host, p->ctx, plan->chip, plan->profiler, plan->availability);
+
+	if (!code)
+		code = add_groups(p, host);
+	if (!code)
+		code = opk_plan_image(passes, &p->groups->config, &p->groups->config_size, p->ctx,
+		                      host);
+	opk_nv_host_free(host);
+	return code;
+}
+
+static int add_passes(struct pack *p, struct opk_nv_evaluator *evaluator,
+                      struct opk_nv_scheduler *scheduler)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < p->groups->count; i++) {
+		const struct opk_packed_group *group = &p->groups->items[i];
+		opk_autostrlist struct opk_strlist raw = { 0 };
+
+		for (size_t j = 0; !code && j < group->metric_count; j++)
+			code = opk_nv_raw_counters(&raw, p->ctx, evaluator,
+			                           p->plan->metrics.items[group->metrics[j]]);
+		if (!code)
+			code = opk_nv_scheduler_add_pass(p->ctx, scheduler, opk_strlist_items(&raw),
+			                                 raw.count);
+	}
+	return code;
+}
+
+/* The same where CUPTI refuses the groups beside each other. */
+static int schedule_by_perfworks(size_t *passes, struct pack *p)
+{
+	struct opk_nv_evaluator *evaluator = NULL;
+	struct opk_nv_scheduler *scheduler = NULL;
+	int code = opk_nv_evaluator_new(&evaluator, p->ctx, p->plan->chip);
+
+	if (!code)
+		code = opk_nv_scheduler_new(&scheduler, p->ctx, p->plan->chip,
+		                            p->plan->availability);
+	if (!code)
+		code = add_passes(p, evaluator, scheduler);
+	if (!code)
+		code = opk_nv_scheduler_image(&p->groups->config, &p->groups->config_size, passes,
+		                              p->ctx, scheduler);
+	opk_nv_evaluator_free(evaluator);
+	opk_nv_scheduler_free(scheduler);
+	return code ? code : opk_nv_passes(passes, p->ctx, p->groups->config, p->groups->config_size);
+}
+
+static int schedule(struct pack *p)
+{
+	struct opk_groups *groups = p->groups;
+	size_t passes = 0;
+	int code = p->plan->apart ? schedule_by_perfworks(&passes, p) : schedule_by_cupti(&passes, p);
+
+	if (!code && passes != groups->count)
+		code = opk_fail(p->ctx, OPK_EFAILED, "CUPTI takes %zu pass%s for %zu groups; "
+		                "--no-groups builds without them", passes, passes == 1 ? "" : "es",
+		                groups->count);
+	return code;
+}
+
+static int pack(struct opk_groups *groups, struct opk_ctx *ctx, const struct opk_plan *plan)
+{
+	size_t count = plan->metrics.count;
+	opk_autofree const char **names = opk_alloc_array(count, sizeof *names);
+	opk_autofree size_t *members = opk_alloc_array(count, sizeof *members);
+	opk_autofree bool *placed = opk_alloc_array(count, sizeof *placed);
+	struct pack p = { ctx, plan, groups, names, members, placed, 0 };
+	int code = names && members && placed ? begin_with_bins(&p)
+	                                      : opk_nomem(ctx, "groups of metrics");
+
+	for (size_t i = 0; !code && i < count; i++)
+		if (!placed[i])
+			code = place(&p, i);
+	return code || !groups->count ? code : schedule(&p);
+}
+
+/* ---- with an availability image, in a child: nothing can be checked of one */
+
+struct contained_pack {
+	const struct opk_plan *plan;
+	const void *availability;
+	size_t availability_size;
+};
+
+static bool put(FILE *spool, const void *data, size_t size)
+{
+	return fwrite(data, size, 1, spool) == 1;
+}
+
+static bool put_array(FILE *spool, const void *data, size_t count, size_t element)
+{
+	return put(spool, &count, sizeof count) && put(spool, data, count * element);
+}
+
+static bool put_groups(FILE *spool, const struct opk_groups *groups)
+{
+	bool good = put(spool, &groups->count, sizeof groups->count);
+
+	for (size_t i = 0; good && i < groups->count; i++) {
+		const struct opk_packed_group *group = &groups->items[i];
+
+		good = put_array(spool, group->metrics, group->metric_count, sizeof *group->metrics)
+		       && put_array(spool, group->config, group->config_size, 1);
+	}
+	return good && (!groups->count || put_array(spool, groups->config, groups->config_size, 1));
+}
+
+static int pack_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	const struct contained_pack *job = data;
+	struct opk_plan plan = *job->plan;
+	opk_autogroups struct opk_groups groups = { 0 };
+	int code;
+
+	plan.availability = opk_child_guarded_copy(job->availability, job->availability_size);
+	if (!plan.availability)
+		return opk_nomem(ctx, "a counter-availability image");
+	code = pack(&groups, ctx, &plan);
+	if (code)
+		return code;
+	return put_groups(child->spool, &groups)
+	               ? OPK_OK
+	               : opk_spool_fail(ctx);
+}
+
+/* `count` elements, of which there are between one and `most`. */
+static void *get_array(FILE *spool, size_t *count, size_t element, size_t most)
+{
+	void *data;
+
+	if (fread(count, sizeof *count, 1, spool) != 1 || !*count || *count > most)
+		return NULL;
+	data = opk_alloc_array(*count, element);
+	if (data && fread(data, element, *count, spool) == *count)
+		return data;
+	free(data);
+	return NULL;
+}
+
+static bool get_group(struct opk_packed_group *group, FILE *spool, size_t metrics)
+{
+	bool good;
+
+	group->metrics = get_array(spool, &group->metric_count, sizeof *group->metrics, metrics);
+	if (!group->metrics)
+		return false;
+	group->config = get_array(spool, &group->config_size, 1, MAX_CONFIG);
+	good = group->config != NULL;
+	for (size_t i = 0; i < group->metric_count; i++)
+		good &= group->metrics[i] < metrics;
+	return good;
+}
+
+static bool get_groups(struct opk_groups *groups, FILE *spool, size_t count, size_t metrics)
+{
+	while (groups->count < count)
+		if (!get_group(&groups->items[groups->count++], spool, metrics))
+			return false;
+	if (count)
+		groups->config = get_array(spool, &groups->config_size, 1, MAX_CONFIG);
+	return !count || groups->config;
+}
+
+static int read_contained(struct opk_groups *groups, struct opk_ctx *ctx, FILE *spool,
+                          size_t metrics)
+{
+	size_t count;
+
+	if (fread(&count, sizeof count, 1, spool) != 1 || count > metrics)
+		return opk_fail(ctx, OPK_EINPUT, "no groups of metrics came of it");
+	groups->items = opk_alloc_array(count + 1, sizeof *groups->items);
+	if (!groups->items)
+		return opk_nomem(ctx, "groups of metrics");
+	return get_groups(groups, spool, count, metrics)
+	               ? OPK_OK
+	               : opk_fail(ctx, OPK_EINPUT, "no groups of metrics came of it");
+}
+
+int opk_groups_pack(struct opk_groups *out, struct opk_ctx *ctx, const struct opk_plan *plan,
+                    const void *availability, size_t availability_size)
+{
+	struct contained_pack job = { plan, availability, availability_size };
+	struct opk_contain_options contain = { .timeout_s = 600 };
+	opk_autogroups struct opk_groups groups = { 0 };
+	opk_autofclose FILE *spool = NULL;
+	int code;
+
+	if (!availability)
+		code = pack(&groups, ctx, plan);
+	else if (!(code = opk_contain(&spool, ctx, pack_in_child, &job, &contain)))
+		code = read_contained(&groups, ctx, spool, plan->metrics.count);
+	if (code)
+		return opk_add(ctx, code, "set %s can't be packed into groups of one pass",
+		               plan->set_name);
+	*out = groups;
+	groups = (struct opk_groups){ 0 };
+	return OPK_OK;
+}
+
+void opk_groups_clear(struct opk_groups *groups)
+{
+	for (size_t i = 0; i < groups->count; i++)
+		free_group(&groups->items[i]);
+	free(groups->items);
+	free(groups->config);
+	*groups = (struct opk_groups){ 0 };
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Why metrics did not get into the one pass of a plan. */
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "plan/plan.h"
+
+/* The text and arrays of `shown` are owned beside it. */
+struct leftover {
+	struct opk_left_out shown;
+	char *metric;
+	struct opk_strlist domains;
+};
+
+struct opk_leftovers {
+	size_t count;
+	struct leftover *all;
+};
+
+/* All that is needed for one metric. */
+struct trying {
+	struct opk_ctx *ctx;
+	const struct opk_plan *plan;
+	const char **names;       /* the kept ones, and room for one more */
+	struct opk_strlist kept;  /* their raw counters, sorted */
+	struct opk_nv_scheduler *scheduler; /* NULL: domains can't be told */
+};
+
+/* Of a config image, the raw counters of its first pass, and those of later ones alone. */
+static int split_counters(struct opk_strlist *first, struct opk_strlist *later, struct opk_ctx *ctx,
+                          const void *config, size_t size, size_t passes)
+{
+	opk_autostrlist struct opk_strlist others = { 0 };
+	int code = opk_nv_config_counters(first, ctx, config, size, 0);
+
+	opk_strlist_sort(first);
+	for (size_t i = 1; !code && i < passes; i++)
+		code = opk_nv_config_counters(&others, ctx, config, size, i);
+	for (size_t i = 0; !code && i < others.count; i++)
+		if (!opk_strlist_contains_sorted(first, others.items[i])
+		    && !opk_strlist_add(later, others.items[i]))
+			code = opk_nomem(ctx, "raw counters");
+	return code;
+}
+
+/* The domains of the counters that the kept metrics lack, or else of all. */
+static int add_domains(struct opk_strlist *out, const struct trying *t,
+                       const struct opk_strlist *counters)
+{
+	size_t own = 0;
+	int code = OPK_OK;
+
+	for (size_t i = 0; i < counters->count; i++)
+		own += !opk_strlist_contains_sorted(&t->kept, counters->items[i]);
+	for (size_t i = 0; !code && i < counters->count; i++) {
+		if (own && opk_strlist_contains_sorted(&t->kept, counters->items[i]))
+			continue;
+		code = opk_nv_counter_domains(out, t->ctx, t->scheduler, counters->items[i]);
+		/* Some of GB20x's are in no domain. */
+		if (code == OPK_EUSAGE) {
+			opk_clear_errors(t->ctx);
+			code = OPK_OK;
+		}
+	}
+	return code;
+}
+
+static int try_one(struct leftover *leftover, const struct trying *t, const char *metric)
+{
+	size_t count = t->plan->metrics.count, passes, size;
+	opk_autofree void *config = NULL;
+	opk_autostrlist struct opk_strlist first = { 0 }, later = { 0 };
+	int code;
+
+	leftover->metric = opk_strdup(metric);
+	if (!leftover->metric)
+		return opk_nomem(t->ctx, "metrics");
+	leftover->shown.metric = leftover->metric;
+	t->names[count] = metric;
+	code = opk_plan_try(&passes, &config, &size, t->ctx, t->plan, t->names, count + 1);
+	if (code)
+		return code;
+	leftover->shown.would_fit = passes == 1;
+	if (passes == 1 || !t->scheduler)
+		return OPK_OK;
+	code = split_counters(&first, &later, t->ctx, config, size, passes);
+	if (!code)
+		code = add_domains(&leftover->domains, t, &later);
+	leftover->shown.full_domains = opk_strlist_items(&leftover->domains);
+	leftover->shown.full_domain_count = leftover->domains.count;
+	return code;
+}
+
+/* Without PerfWorks' scheduler the rest can still be told. */
+static int open_scheduler(struct trying *t)
+{
+	int code = opk_nv_scheduler_new(&t->scheduler, t->ctx, t->plan->chip, NULL);
+
+	if (code == OPK_ENVIDIA) {
+		opk_log(t->ctx, "full domains are left out: %s", opk_error_message(t->ctx, 0));
+		opk_clear_errors(t->ctx);
+		return OPK_OK;
+	}
+	return code ? code
+	            : opk_nv_config_counters(&t->kept, t->ctx, t->plan->config,
+	                                     t->plan->config_size, 0);
+}
+
+static int fill(struct opk_leftovers *leftovers, struct trying *t)
+{
+	int code = open_scheduler(t);
+
+	opk_strlist_sort(&t->kept);
+	for (size_t i = 0; i < t->plan->metrics.count; i++)
+		t->names[i] = t->plan->metrics.items[i];
+	for (; !code && leftovers->count < t->plan->left_out.count; leftovers->count++)
+		code = try_one(&leftovers->all[leftovers->count], t,
+		               t->plan->left_out.items[leftovers->count]);
+	return code;
+}
+
+int opk_leftovers_new(struct opk_leftovers **out, struct opk_ctx *ctx, const struct opk_plan *plan)
+{
+	struct opk_leftovers *leftovers = opk_alloc(sizeof *leftovers);
+	opk_autofree const char **names = opk_alloc_array(plan->metrics.count + 1, sizeof *names);
+	struct trying t = { .ctx = ctx, .plan = plan, .names = names };
+	int code;
+
+	if (leftovers)
+		leftovers->all = opk_alloc_array(plan->left_out.count + 1, sizeof *leftovers->all);
+	code = leftovers && leftovers->all && names ? fill(leftovers, &t)
+	                                            : opk_nomem(ctx, "metrics");
+	opk_nv_scheduler_free(t.scheduler);
+	opk_strlist_clear(&t.kept);
+	if (code) {
+		opk_leftovers_free(leftovers);
+		return opk_add(ctx, code, "metrics that were left out can't be explained");
+	}
+	*out = leftovers;
+	return OPK_OK;
+}
+
+void opk_leftovers_free(struct opk_leftovers *leftovers)
+{
+	if (!leftovers)
+		return;
+	for (size_t i = 0; leftovers->all && i < leftovers->count; i++) {
+		free(leftovers->all[i].metric);
+		opk_strlist_clear(&leftovers->all[i].domains);
+	}
+	free(leftovers->all);
+	free(leftovers);
+}
+
+size_t opk_leftovers_count(const struct opk_leftovers *leftovers)
+{
+	return leftovers->count;
+}
+
+const struct opk_left_out *opk_leftovers_get(const struct opk_leftovers *leftovers, size_t i)
+{
+	return &leftovers->all[i].shown;
+}

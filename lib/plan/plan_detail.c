@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What each pass of a plan is for: raw counters per pass against raw counters per metric, and domains. */
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "schedule/parts.h"
+#include "plan/plan.h"
+#include "plan/plan_search.h"
+#include "plan/savings.h"
+#include "schedule/schedule.h"
+
+struct opk_plan_detail {
+	size_t passes, metrics;
+	size_t lower_bound;
+	size_t *counted; /* raw counters, one a pass */
+	bool *serves;    /* [pass * metrics + metric] */
+	bool *splits;    /* one a metric */
+	size_t *saves;   /* one a metric */
+	struct opk_counters counters;
+	struct opk_parts parts;
+	struct opk_plan_domains *domains; /* one a part */
+	size_t *fill;                     /* [pass * parts + part] */
+};
+
+/* ---- passes */
+
+static int load_pass(struct opk_plan_detail *detail, struct opk_ctx *ctx,
+                     const struct opk_plan *plan, size_t pass)
+{
+	const struct opk_counters *counters = &detail->counters;
+	opk_autostrlist struct opk_strlist here = { 0 };
+	int code = opk_nv_config_counters(&here, ctx, plan->config, plan->config_size, pass);
+
+	opk_strlist_sort(&here);
+	detail->counted[pass] = here.count;
+	for (size_t metric = 0; !code && metric < detail->metrics; metric++)
+		for (size_t i = counters->first[metric]; i < counters->first[metric + 1]; i++)
+			if (opk_strlist_contains_sorted(&here,
+			                                counters->names.items[counters->needs[i]]))
+				detail->serves[pass * detail->metrics + metric] = true;
+	return code;
+}
+
+/* One pass serves all. PerfWorks' evaluator does not know PM-sampling metrics anyway. */
+static int load_single(struct opk_plan_detail *detail, struct opk_ctx *ctx,
+                       const struct opk_plan *plan)
+{
+	opk_autostrlist struct opk_strlist here = { 0 };
+	int code = opk_nv_config_counters(&here, ctx, plan->config, plan->config_size, 0);
+
+	detail->counted[0] = here.count;
+	memset(detail->serves, true, detail->metrics * sizeof *detail->serves);
+	detail->lower_bound = 1;
+	return code;
+}
+
+/* ---- domains */
+
+static int describe_part(struct opk_plan_detail *detail, struct opk_ctx *ctx,
+                         const struct opk_schedule *schedule, size_t at)
+{
+	struct opk_part *part = &detail->parts.all[at];
+	struct opk_plan_domains *domains = &detail->domains[at];
+	size_t parts = detail->parts.count;
+	int code = opk_part_pack(part, ctx, detail->splits);
+
+	if (code)
+		return code;
+	*domains = (struct opk_plan_domains){
+		.names = opk_strlist_items(&part->domains),
+		.name_count = part->domains.count,
+		.counters = part->count,
+		.bound = part->bound,
+		.software = part->software,
+	};
+	for (size_t i = 0; i < part->count; i++)
+		if (schedule->pass_of[part->members[i]] < detail->passes)
+			detail->fill[schedule->pass_of[part->members[i]] * parts + at]++;
+	for (size_t pass = 0; pass < detail->passes; pass++) {
+		size_t fill = detail->fill[pass * parts + at];
+
+		domains->passes += fill > 0;
+		domains->fullest = fill > domains->fullest ? fill : domains->fullest;
+	}
+	return OPK_OK;
+}
+
+static int describe_parts(struct opk_plan_detail *detail, struct opk_ctx *ctx,
+                          const struct opk_schedule *schedule)
+{
+	size_t parts = detail->parts.count, first;
+	opk_autofree size_t *bounds = opk_alloc_array(parts + 1, sizeof *bounds);
+	int code = OPK_OK;
+
+	detail->domains = opk_alloc_array(parts + 1, sizeof *detail->domains);
+	detail->fill = opk_alloc_array(parts * detail->passes + 1, sizeof *detail->fill);
+	if (!bounds || !detail->domains || !detail->fill)
+		return opk_nomem(ctx, "a plan");
+	for (size_t i = 0; !code && i < parts; i++) {
+		code = describe_part(detail, ctx, schedule, i);
+		bounds[i] = detail->parts.all[i].bound;
+	}
+	detail->lower_bound = opk_parts_passes(&first, &detail->parts, bounds);
+	/* A counter that no part has a pass of its own for. */
+	if (detail->lower_bound > detail->passes)
+		detail->lower_bound = detail->passes;
+	return code;
+}
+
+static int find_domains(struct opk_plan_detail *detail, struct opk_ctx *ctx,
+                        const struct opk_plan *plan, struct opk_nv_scheduler *scheduler)
+{
+	struct opk_schedule schedule = { 0 };
+	int code = opk_parts_split(&detail->parts, ctx, &detail->counters, scheduler);
+
+	if (!code)
+		code = opk_schedule_read(&schedule, ctx, &detail->counters, plan->config,
+		                         plan->config_size, plan->passes);
+	if (!code)
+		code = describe_parts(detail, ctx, &schedule);
+	if (!code)
+		code = opk_savings_find(detail->saves, ctx, &detail->counters, &detail->parts,
+		                        &schedule);
+	for (size_t i = 0; !code && i < detail->metrics; i++)
+		detail->splits[i] = detail->splits[i]
+		                    && opk_schedule_splits(&schedule, &detail->counters, i);
+	opk_schedule_clear(&schedule);
+	return code;
+}
+
+/* Without the domains, each metric is planned alone. */
+static int bound_by_metrics(struct opk_plan_detail *detail, struct opk_ctx *ctx,
+                            const struct opk_plan *plan)
+{
+	int code = OPK_OK;
+
+	memset(detail->splits, false, detail->metrics * sizeof *detail->splits);
+	opk_parts_clear(&detail->parts);
+	for (size_t i = 0; !code && i < detail->metrics; i++) {
+		const char *name = plan->metrics.items[i];
+		size_t alone = 0;
+
+		code = opk_plan_try(&alone, NULL, NULL, ctx, plan, &name, 1);
+		if (alone > detail->lower_bound)
+			detail->lower_bound = alone;
+	}
+	return code;
+}
+
+/* ---- all of it */
+
+static int fill(struct opk_plan_detail *detail, struct opk_ctx *ctx, const struct opk_plan *plan)
+{
+	struct opk_nv_scheduler *scheduler = NULL;
+	int code;
+
+	if (detail->passes == 1)
+		return load_single(detail, ctx, plan);
+	code = opk_counters_of(&detail->counters, ctx, plan->chip, &plan->metrics);
+	for (size_t pass = 0; !code && pass < detail->passes; pass++)
+		code = load_pass(detail, ctx, plan, pass);
+	if (code)
+		return code;
+	for (size_t i = 0; i < detail->metrics; i++)
+		detail->splits[i] = opk_is_ratio(plan->metrics.items[i]);
+	code = opk_nv_scheduler_new(&scheduler, ctx, plan->chip, NULL);
+	if (!code)
+		code = find_domains(detail, ctx, plan, scheduler);
+	opk_nv_scheduler_free(scheduler);
+	if (code != OPK_ENVIDIA && code != OPK_EUSAGE)
+		return code;
+	opk_clear_errors(ctx);
+	return bound_by_metrics(detail, ctx, plan);
+}
+
+int opk_plan_detail_new(struct opk_plan_detail **out, struct opk_ctx *ctx,
+                        const struct opk_plan *plan)
+{
+	struct opk_plan_detail *detail = opk_alloc(sizeof *detail);
+	size_t metrics = plan->metrics.count;
+	int code;
+
+	if (!detail)
+		return opk_nomem(ctx, "a plan");
+	detail->passes = plan->passes;
+	detail->metrics = metrics;
+	detail->counted = opk_alloc_array(plan->passes, sizeof *detail->counted);
+	detail->serves = opk_alloc_array(plan->passes * metrics, sizeof *detail->serves);
+	detail->splits = opk_alloc_array(metrics + 1, sizeof *detail->splits);
+	detail->saves = opk_alloc_array(metrics + 1, sizeof *detail->saves);
+	code = detail->counted && detail->serves && detail->splits && detail->saves
+	               ? fill(detail, ctx, plan)
+	               : opk_nomem(ctx, "a plan");
+	if (code) {
+		opk_plan_detail_free(detail);
+		return code;
+	}
+	*out = detail;
+	return OPK_OK;
+}
+
+void opk_plan_detail_free(struct opk_plan_detail *detail)
+{
+	if (!detail)
+		return;
+	opk_parts_clear(&detail->parts);
+	opk_counters_clear(&detail->counters);
+	free(detail->counted);
+	free(detail->serves);
+	free(detail->splits);
+	free(detail->saves);
+	free(detail->domains);
+	free(detail->fill);
+	free(detail);
+}
+
+size_t opk_plan_detail_lower_bound(const struct opk_plan_detail *detail)
+{
+	return detail->lower_bound;
+}
+
+size_t opk_plan_detail_counters(const struct opk_plan_detail *detail, size_t pass)
+{
+	return detail->counted[pass];
+}
+
+bool opk_plan_detail_serves(const struct opk_plan_detail *detail, size_t pass, size_t metric)
+{
+	return detail->serves[pass * detail->metrics + metric];
+}
+
+size_t opk_plan_detail_domain_count(const struct opk_plan_detail *detail)
+{
+	return detail->parts.count;
+}
+
+const struct opk_plan_domains *opk_plan_detail_domain(const struct opk_plan_detail *detail, size_t i)
+{
+	return &detail->domains[i];
+}
+
+size_t opk_plan_detail_fill(const struct opk_plan_detail *detail, size_t pass, size_t domain)
+{
+	return detail->fill[pass * detail->parts.count + domain];
+}
+
+bool opk_plan_detail_splits(const struct opk_plan_detail *detail, size_t metric)
+{
+	return detail->splits[metric];
+}
+
+size_t opk_plan_detail_saves(const struct opk_plan_detail *detail, size_t metric)
+{
+	return detail->saves[metric];
+}
+
+int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan)
+{
+	if (plan->profiler != OPK_PROFILER_PM)
+		return opk_fail(ctx, OPK_EUSAGE, "only PM sampling takes samples");
+	return opk_nv_sample_size(out, ctx, plan->config, plan->config_size);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Why a set is refused: metrics that the chip lacks or can't count, and passes that are too many. */
+#include "base/buf.h"
+#include "base/problems.h"
+#include "chip/catalog.h"
+#include "plan/plan.h"
+#include "schedule/refused.h"
+#include "set/set.h"
+
+/*
+ * Takes the metrics in order, keeps those that fit into so many passes, and names the others, free(). Without a
+ * limit, those that are refused beside the kept ones.
+ */
+static int take_in_order(char **others, size_t *left_out, struct opk_ctx *ctx,
+                         const struct opk_plan *plan, size_t limit)
+{
+	opk_autofree const char **kept = opk_alloc_array(plan->metrics.count, sizeof *kept);
+	opk_autobuf struct opk_buf names = { 0 };
+	size_t count = 0, passes = 0;
+
+	*left_out = 0;
+	if (!kept)
+		return opk_nomem(ctx, "a plan");
+	for (size_t i = 0; i < plan->metrics.count; i++) {
+		const char *metric = kept[count] = plan->metrics.items[i];
+		int code = opk_plan_try(&passes, NULL, NULL, ctx, plan, kept, count + 1);
+
+		if (code && (limit || code == OPK_ENOMEM))
+			return code;
+		if (!code && (!limit || passes <= limit))
+			count++;
+		else
+			opk_buf_add_printf(&names, "%s%s", (*left_out)++ ? ", " : "", metric);
+	}
+	opk_buf_add(&names, "", 1);
+	if (names.failed)
+		return opk_nomem(ctx, "a plan");
+	*others = (char *)opk_take(names.data);
+	return OPK_OK;
+}
+
+/* None is refused by itself. */
+static int explain_together(struct opk_ctx *ctx, const struct opk_plan *plan, int code,
+                            const char *cause)
+{
+	opk_autofree char *others = NULL;
+	size_t refused;
+	int failed = take_in_order(&others, &refused, ctx, plan, 0);
+
+	if (failed)
+		return failed;
+	opk_fail(ctx, code, "%s", cause);
+	opk_add(ctx, code, "taken in order, %zu of %zu metrics are refused beside those before: %s",
+	        refused, plan->metrics.count, others);
+	return opk_add(ctx, code, "%s refuses the metrics of set %s together, not one by one: make "
+	               "them two sets", plan->chip, plan->set_name);
+}
+
+/* Why a set was refused, metric by metric. */
+struct refusal {
+	const struct opk_plan *plan;
+	struct opk_catalog *catalog;
+	struct opk_problems problems;
+	const char **listed; /* names that the catalog has, and which metrics they are */
+	size_t *metrics, count;
+	int worst; /* OPK_OK: no name is wrong */
+	bool ended;
+};
+
+static void tell_wrong_names(struct refusal *refusal, struct opk_ctx *ctx)
+{
+	const struct opk_resolved *resolved = &refusal->plan->resolved;
+
+	for (size_t i = 0; i < resolved->metrics.count; i++) {
+		const char *name = resolved->metrics.items[i];
+
+		if (opk_catalog_has_full(refusal->catalog, ctx, name)) {
+			refusal->metrics[refusal->count] = i;
+			refusal->listed[refusal->count++] = name;
+		} else {
+			opk_catalog_tell(ctx, &refusal->problems, &resolved->marks[i], refusal->catalog, name);
+			if (refusal->worst != OPK_EINPUT)
+				refusal->worst = resolved->marks[i].source ? OPK_EINPUT : OPK_EUSAGE;
+		}
+	}
+}
+
+static bool tell_refused(void *data, size_t i, const char *reason)
+{
+	struct refusal *refusal = data;
+
+	opk_tell_refused(&refusal->problems, &refusal->plan->resolved.marks[refusal->metrics[i]], refusal->plan,
+	                 refusal->listed[i], reason);
+	refusal->ended = opk_problems_full(&refusal->problems);
+	return !refusal->ended;
+}
+
+/* The title over what is wrong with metrics. */
+static int sum_up(struct opk_ctx *ctx, const struct opk_set *set, struct refusal *refusal, int code)
+{
+	const struct opk_plan *plan = refusal->plan;
+	bool claimed = opk_set_claims(set, plan->chip);
+
+	/* A wrong name is worse than a metric that can't be scheduled. */
+	code = refusal->worst ? refusal->worst : code;
+	opk_problems_push(ctx, &refusal->problems, code);
+	/* The set is right and the chip is not. */
+	return opk_add(ctx, claimed ? code : OPK_EUSAGE,
+	               "set %s: %s%zu of %zu metrics don't work on %s, profiler %s%s%s", plan->set_name,
+	               refusal->ended ? "at least " : "", refusal->problems.count + refusal->problems.untold,
+	               plan->resolved.metrics.count, plan->chip, opk_profiler_name(plan->profiler),
+	               claimed ? "" : "; it is made for other chips, such as ",
+	               claimed ? "" : opk_set_example(set));
+}
+
+static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct refusal *refusal, int code)
+{
+	/* What NVIDIA said of the whole set is the innermost cause. */
+	opk_autofree char *cause = opk_strdup(ctx->error_count ? ctx->errors[0] : "no reason was given");
+	struct opk_refused refused = { .ctx = ctx, .plan = refusal->plan, .names = refusal->listed,
+		                       .tell = tell_refused, .data = refusal };
+	int found = OPK_OK;
+
+	tell_wrong_names(refusal, ctx);
+	refusal->ended = refusal->count && opk_problems_full(&refusal->problems);
+	if (!refusal->ended)
+		found = opk_find_refused(&refused, refusal->count);
+	if (!found && (!cause || refusal->problems.no_memory))
+		found = opk_nomem(ctx, "a plan");
+	if (found)
+		return found;
+	if (!refusal->problems.count)
+		return explain_together(ctx, refusal->plan, code, cause);
+	opk_fail(ctx, code, "%s", cause);
+	return sum_up(ctx, set, refusal, code);
+}
+
+int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
+                             const struct opk_set *set, int code)
+{
+	size_t count = plan->resolved.metrics.count;
+	opk_autofree const char **listed = opk_alloc_array(count, sizeof *listed);
+	opk_autofree size_t *metrics = opk_alloc_array(count, sizeof *metrics);
+	struct refusal refusal = { .plan = plan, .listed = listed, .metrics = metrics };
+
+	if (!listed || !metrics)
+		return opk_nomem(ctx, "a plan");
+	if (opk_catalog_new(&refusal.catalog, ctx, plan->chip, plan->profiler))
+		return code;
+	code = explain_each(ctx, set, &refusal, code);
+	opk_catalog_free(refusal.catalog);
+	opk_problems_clear(&refusal.problems);
+	return code;
+}
+
+int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan)
+{
+	opk_autofree char *others = NULL;
+	size_t limit = plan->limit, left_out;
+	int code = take_in_order(&others, &left_out, ctx, plan, limit);
+
+	if (code)
+		return code;
+	opk_fail(ctx, OPK_EFAILED, "taken in order, %zu of %zu metrics fit into %zu pass%s; not: %s",
+	         plan->metrics.count - left_out, plan->metrics.count, limit,
+	         limit == 1 ? "" : "es", others);
+	return opk_add(ctx, OPK_EFAILED, "set %s needs %zu passes on %s; %s", plan->set_name,
+	               plan->passes, plan->chip,
+	               plan->profiler == OPK_PROFILER_PM
+	                       ? "PM sampling has one: --single-pass keeps what fits, build --split makes "
+	                         "several files"
+	                       : "allow more, take fewer metrics, or make several files with build --split");
+}

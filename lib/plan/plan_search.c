@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "plan/plan_search.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "adapters/nv/nv.h"
+#include "schedule/parts.h"
+#include "schedule/schedule.h"
+#include "child/workers.h"
+
+/* Shuffles at a time, and all there are by default: fewer where each takes long. */
+enum { BIG = 100, FEW_OF_BIG = 4, FEW = 16 };
+
+struct searching {
+	struct opk_ctx *ctx;
+	struct opk_plan *plan;
+	const struct opk_plan_options *options;
+	struct opk_counters counters;
+	struct opk_nv_scheduler *scheduler;
+	struct opk_parts parts;
+	bool *ratios; /* one a metric */
+	bool *whole;  /* one a part */
+	size_t *counts; /* room for one a part */
+	/* Of the shuffles that are tried now. */
+	struct opk_part *part;
+	uint64_t seed;
+};
+
+/* Ratios alone have these submetrics. */
+bool opk_is_ratio(const char *metric)
+{
+	const char *dot = strrchr(metric, '.');
+
+	return dot && (!strcmp(dot, ".ratio") || !strcmp(dot, ".pct") || !strcmp(dot, ".max_rate"));
+}
+
+/* ---- shuffles */
+
+/* Even numbers are of loose items, odd ones of whole. */
+static struct opk_items *items_of(const struct searching *s, size_t i)
+{
+	return i % 2 ? &s->part->whole : &s->part->loose;
+}
+
+static int shuffle(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
+{
+	const struct searching *s = data;
+	struct opk_bins bins = { 0 };
+	int code = opk_packing_try(&bins, ctx, &items_of(s, i)->packing, s->seed + i / 2);
+
+	*result = (int32_t)bins.count;
+	opk_bins_clear(&bins);
+	return code;
+}
+
+/* Keeps the best of these shuffles; the first one of equals. */
+static int keep_best(struct searching *s, const int32_t *results, size_t count)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		struct opk_items *items = items_of(s, i);
+		struct opk_bins bins = { 0 };
+
+		if ((size_t)results[i] >= items->bins.count)
+			continue;
+		code = opk_packing_try(&bins, s->ctx, &items->packing, s->seed + i / 2);
+		if (code)
+			break;
+		opk_bins_clear(&items->bins);
+		items->bins = bins;
+	}
+	return code;
+}
+
+static int try_shuffles(struct searching *s, struct opk_part *part, size_t count)
+{
+	opk_autofree int32_t *results = opk_alloc_array(count, sizeof *results);
+	struct opk_workers workers = { .job = shuffle, .data = s };
+	int code;
+
+	s->part = part;
+	if (!results)
+		return opk_nomem(s->ctx, "a plan");
+	code = opk_workers_run(results, s->ctx, &workers, count);
+	if (!code)
+		code = keep_best(s, results, count);
+	s->seed += (count + 1) / 2;
+	return code;
+}
+
+static size_t fewest(const struct opk_part *part)
+{
+	return part->loose.bins.count < part->whole.bins.count ? part->loose.bins.count
+	                                                       : part->whole.bins.count;
+}
+
+/* The passes that the best bins so far come to. */
+static size_t passes_now(const struct searching *s)
+{
+	size_t first;
+
+	for (size_t i = 0; i < s->parts.count; i++)
+		s->counts[i] = fewest(&s->parts.all[i]);
+	return opk_parts_passes(&first, &s->parts, s->counts);
+}
+
+/* Of the hardware's parts, or the software's, the longest, unless one of them is known to need as much. */
+static struct opk_part *improvable(const struct searching *s, bool software)
+{
+	struct opk_part *longest = NULL;
+	size_t bound = 0;
+
+	for (size_t i = 0; i < s->parts.count; i++) {
+		struct opk_part *part = &s->parts.all[i];
+
+		if (part->software != software)
+			continue;
+		bound = part->bound > bound ? part->bound : bound;
+		if (!longest || fewest(part) > fewest(longest))
+			longest = part;
+	}
+	return longest && fewest(longest) > bound ? longest : NULL;
+}
+
+/* The part that makes the plan long; NULL: the plan is as short as can be told. */
+static struct opk_part *worst_part(const struct searching *s)
+{
+	struct opk_part *part = improvable(s, false);
+
+	return part ? part : improvable(s, true);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static int improve(struct searching *s)
+{
+	double begun = now(), effort = s->options->effort;
+	struct opk_part *part;
+	int code = OPK_OK;
+
+	s->seed = 1;
+	while (!code && (part = worst_part(s))) {
+		if (effort > 0 ? now() - begun >= effort : s->seed > 1)
+			break;
+		code = try_shuffles(s, part, part->count > BIG ? FEW_OF_BIG : FEW);
+		if (s->options->progress && effort > 0)
+			s->options->progress(s->options->progress_data,
+			                     (uint64_t)((now() - begun) * 1000),
+			                     (uint64_t)(effort * 1000));
+	}
+	return code;
+}
+
+/* ---- the plan */
+
+/* Ratios stay whole where that costs no pass. */
+static void choose_kinds(struct searching *s)
+{
+	size_t passes = passes_now(s), first;
+
+	for (size_t i = 0; i < s->parts.count; i++)
+		s->counts[i] = fewest(&s->parts.all[i]);
+	for (size_t i = 0; i < s->parts.count; i++) {
+		s->counts[i] = s->parts.all[i].whole.bins.count;
+		s->whole[i] = opk_parts_passes(&first, &s->parts, s->counts) <= passes;
+		if (!s->whole[i])
+			s->counts[i] = fewest(&s->parts.all[i]);
+	}
+}
+
+static int add_passes(const struct searching *s, struct opk_nv_scheduler *scheduler,
+                      const struct opk_schedule *schedule)
+{
+	const struct opk_strlist *counters = &s->counters.names;
+	opk_autofree const char **names = opk_alloc_array(counters->count + 1, sizeof *names);
+	int code = names ? OPK_OK : opk_nomem(s->ctx, "a plan");
+
+	for (size_t pass = 0; !code && pass < schedule->passes; pass++) {
+		size_t count = 0;
+
+		for (size_t i = 0; i < counters->count; i++)
+			if (schedule->pass_of[i] == pass)
+				names[count++] = counters->items[i];
+		code = opk_nv_scheduler_add_pass(s->ctx, scheduler, names, count);
+	}
+	return code;
+}
+
+static int make_image(void **config, size_t *size, size_t *passes, const struct searching *s,
+                      const struct opk_schedule *schedule)
+{
+	struct opk_nv_scheduler *scheduler;
+	int code = opk_nv_scheduler_new(&scheduler, s->ctx, s->plan->chip, s->plan->availability);
+
+	if (code)
+		return code;
+	code = add_passes(s, scheduler, schedule);
+	if (!code)
+		code = opk_nv_scheduler_image(config, size, passes, s->ctx, scheduler);
+	opk_nv_scheduler_free(scheduler);
+	/* CUPTI's own word counts. */
+	if (!code)
+		code = opk_nv_passes(passes, s->ctx, *config, *size);
+	return code;
+}
+
+static size_t count_split(const struct searching *s, const struct opk_schedule *schedule)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->counters.metric_count; i++)
+		count += s->ratios[i] && opk_schedule_splits(schedule, &s->counters, i);
+	return count;
+}
+
+static bool is_better(const struct searching *s, size_t passes, const struct opk_schedule *ours,
+                      const struct opk_schedule *theirs)
+{
+	return passes < s->plan->passes
+	       || (passes == s->plan->passes && count_split(s, ours) < count_split(s, theirs));
+}
+
+static int replace(struct searching *s, const struct opk_schedule *ours)
+{
+	struct opk_plan *plan = s->plan;
+	opk_autofree void *config = NULL;
+	struct opk_schedule theirs;
+	size_t size, passes;
+	int code = opk_schedule_read(&theirs, s->ctx, &s->counters, plan->config,
+	                             plan->config_size, plan->passes);
+
+	if (code)
+		return code;
+	if (is_better(s, ours->passes, ours, &theirs)) {
+		code = make_image(&config, &size, &passes, s, ours);
+		if (!code && is_better(s, passes, ours, &theirs)) {
+			free(plan->config);
+			plan->config = opk_take(config);
+			plan->config_size = size;
+			plan->passes = passes;
+		}
+	}
+	opk_schedule_clear(&theirs);
+	return code;
+}
+
+static int prepare(struct searching *s)
+{
+	const struct opk_plan *plan = s->plan;
+	int code = opk_nv_scheduler_new(&s->scheduler, s->ctx, plan->chip, plan->availability);
+
+	if (!code)
+		code = opk_counters_of(&s->counters, s->ctx, plan->chip, &plan->metrics);
+	if (!code)
+		code = opk_parts_split(&s->parts, s->ctx, &s->counters, s->scheduler);
+	s->ratios = opk_alloc_array(plan->metrics.count + 1, sizeof *s->ratios);
+	s->whole = opk_alloc_array(s->parts.count + 1, sizeof *s->whole);
+	s->counts = opk_alloc_array(s->parts.count + 1, sizeof *s->counts);
+	if (!code && (!s->ratios || !s->whole || !s->counts))
+		code = opk_nomem(s->ctx, "a plan");
+	for (size_t i = 0; !code && i < plan->metrics.count; i++)
+		s->ratios[i] = opk_is_ratio(plan->metrics.items[i]);
+	for (size_t i = 0; !code && i < s->parts.count; i++)
+		code = opk_part_pack(&s->parts.all[i], s->ctx, s->ratios);
+	return code;
+}
+
+static int search(struct searching *s)
+{
+	struct opk_schedule schedule = { 0 };
+	int code = prepare(s);
+
+	if (!code)
+		code = improve(s);
+	if (code)
+		return code;
+	choose_kinds(s);
+	code = opk_schedule_compose(&schedule, s->ctx, &s->counters, &s->parts, s->whole, s->ratios);
+	if (!code)
+		code = replace(s, &schedule);
+	opk_schedule_clear(&schedule);
+	return code;
+}
+
+int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_plan_options *options)
+{
+	struct searching s = { .ctx = ctx, .plan = plan, .options = options };
+	int code = OPK_OK;
+
+	if (plan->profiler == OPK_PROFILER_RANGE && plan->passes > 1)
+		code = search(&s);
+	opk_parts_clear(&s.parts);
+	opk_counters_clear(&s.counters);
+	opk_nv_scheduler_free(s.scheduler);
+	free(s.ratios);
+	free(s.whole);
+	free(s.counts);
+	/* CUPTI's plan stands where a library, or what it knows of a counter, is missing. */
+	if (code == OPK_ENVIDIA || code == OPK_EUSAGE) {
+		if (options->effort > 0)
+			opk_log(ctx, "no shorter plan is looked for: %s",
+			        opk_error_message(ctx, 0));
+		opk_clear_errors(ctx);
+		return OPK_OK;
+	}
+	return code ? opk_add(ctx, code, "no shorter plan of set %s on %s", plan->set_name,
+	                      plan->chip)
+	            : OPK_OK;
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A set divided into plans of a few passes each. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/index.h"
+#include "base/option_struct.h"
+#include "schedule/filling.h"
+#include "plan/plan.h"
+#include "schedule/schedule.h"
+#include "set/set.h"
+
+/* So many metrics are tried one by one. */
+enum { FEW = 8 };
+
+struct opk_plan_split {
+	struct opk_plan **plans;
+	size_t count, capacity;
+	struct opk_strlist lost; /* columns of the whole set that no plan has */
+};
+
+struct splitting {
+	struct opk_ctx *ctx;
+	const struct opk_set *set;
+	struct opk_plan_options options;
+	size_t limit, count; /* of passes, and of metrics */
+	struct opk_plan *whole;
+	struct opk_filling filling;
+	bool estimates; /* the filling is one */
+	/* By number, those that are in no plan yet, and what is tried now. */
+	size_t *left, *chosen, *sorted;
+	size_t left_count, chosen_count;
+};
+
+OPK_DEFINE_AUTO(opk_plan_split)
+
+void opk_plan_split_free(struct opk_plan_split *split)
+{
+	if (!split)
+		return;
+	for (size_t i = 0; i < split->count; i++)
+		opk_plan_free(split->plans[i]);
+	free(split->plans);
+	opk_strlist_clear(&split->lost);
+	free(split);
+}
+
+size_t opk_plan_split_count(const struct opk_plan_split *split)
+{
+	return split->count;
+}
+
+const struct opk_plan *opk_plan_split_get(const struct opk_plan_split *split, size_t i)
+{
+	return split->plans[i];
+}
+
+size_t opk_plan_split_lost_count(const struct opk_plan_split *split)
+{
+	return split->lost.count;
+}
+
+const char *opk_plan_split_lost(const struct opk_plan_split *split, size_t i)
+{
+	return split->lost.items[i];
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const size_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* ---- plans of some metrics */
+
+/* NULL where they need more passes than are allowed. */
+static int plan_some(struct opk_plan **out, struct splitting *s, const size_t *metrics, size_t count)
+{
+	opk_auto(opk_plan) struct opk_plan *plan = NULL;
+	opk_autostrlist struct opk_strlist names = { 0 };
+	int code = OPK_OK;
+
+	/* In the set's own order. */
+	memcpy(s->sorted, metrics, count * sizeof *metrics);
+	qsort(s->sorted, count, sizeof *s->sorted, compare_numbers);
+	for (size_t i = 0; !code && i < count; i++)
+		if (!opk_strlist_add(&names, s->whole->metrics.items[s->sorted[i]]))
+			code = opk_nomem(s->ctx, "a plan");
+	if (!code)
+		code = opk_plan_some(&plan, s->ctx, s->whole, s->set, &s->options, &names);
+	*out = !code && plan->passes <= s->limit ? opk_take(plan) : NULL;
+	return code;
+}
+
+/* Names the metrics that no plan has room for. */
+static int check_each(struct splitting *s)
+{
+	opk_autobuf struct opk_buf names = { 0 };
+	size_t refused = 0;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < s->count; i++) {
+		struct opk_plan *plan = NULL;
+
+		code = plan_some(&plan, s, &i, 1);
+		if (!code && !plan)
+			opk_buf_add_printf(&names, "%s%s", refused++ ? ", " : "",
+			                   s->whole->metrics.items[i]);
+		opk_plan_free(plan);
+	}
+	if (code || !refused)
+		return code;
+	opk_buf_add(&names, "", 1);
+	if (names.failed)
+		return opk_nomem(s->ctx, "a plan");
+	return opk_fail(s->ctx, OPK_EFAILED, "%zu of the metrics of set %s need%s more than %zu pass%s "
+	                "by %s on %s: %s", refused, s->set->name, refused == 1 ? "s" : "", s->limit,
+	                s->limit == 1 ? "" : "es", refused == 1 ? "itself" : "themselves",
+	                s->whole->chip, (char *)names.data);
+}
+
+/* ---- one plan after another */
+
+/* Those of the ones left, in order, that seem to fit one plan; without an estimate all. */
+static int choose(struct splitting *s)
+{
+	int code = OPK_OK;
+
+	s->chosen_count = 0;
+	if (s->estimates)
+		opk_filling_restart(&s->filling);
+	for (size_t i = 0; !code && i < s->left_count; i++) {
+		bool fits = true;
+
+		if (s->estimates)
+			code = opk_filling_add(&fits, s->ctx, &s->filling, s->left[i]);
+		if (fits)
+			s->chosen[s->chosen_count++] = s->left[i];
+	}
+	/* Its counters may share passes in ways that first fit does not find. */
+	if (!s->chosen_count)
+		s->chosen[s->chosen_count++] = s->left[0];
+	return code;
+}
+
+/* The plan of the chosen ones, or of the longest prefix that fits. */
+static int plan_chosen(struct opk_plan **out, struct splitting *s)
+{
+	size_t fits = 0, too_many = s->chosen_count + 1, middle = s->chosen_count;
+	int code = OPK_OK;
+
+	*out = NULL;
+	while (!code && too_many - fits > 1) {
+		struct opk_plan *plan = NULL;
+
+		code = plan_some(&plan, s, s->chosen, middle);
+		if (plan) {
+			opk_plan_free(*out);
+			*out = plan;
+			fits = middle;
+		} else {
+			too_many = middle;
+		}
+		middle = fits + (too_many - fits) / 2;
+	}
+	s->chosen_count = fits;
+	return code;
+}
+
+/* Each of the others that still fits. */
+static int add_others(struct opk_plan **plan, struct splitting *s)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < s->left_count; i++) {
+		struct opk_plan *longer = NULL;
+		bool has = false;
+
+		for (size_t j = 0; !has && j < s->chosen_count; j++)
+			has = s->chosen[j] == s->left[i];
+		if (has)
+			continue;
+		s->chosen[s->chosen_count] = s->left[i];
+		code = plan_some(&longer, s, s->chosen, s->chosen_count + 1);
+		if (!longer)
+			continue;
+		opk_plan_free(*plan);
+		*plan = longer;
+		s->chosen_count++;
+	}
+	return code;
+}
+
+static void take_chosen(struct splitting *s)
+{
+	size_t count = 0;
+
+	qsort(s->chosen, s->chosen_count, sizeof *s->chosen, compare_numbers);
+	for (size_t i = 0; i < s->left_count; i++)
+		if (!bsearch(&s->left[i], s->chosen, s->chosen_count, sizeof *s->chosen,
+		             compare_numbers))
+			s->left[count++] = s->left[i];
+	s->left_count = count;
+}
+
+static int add_plan(struct opk_plan_split *split, struct splitting *s)
+{
+	struct opk_plan *plan = NULL;
+	int code = choose(s);
+
+	if (!code)
+		code = plan_chosen(&plan, s);
+	if (!code && !plan)
+		code = opk_fail(s->ctx, OPK_EFAILED, "%s does not fit a plan of its own",
+		                s->whole->metrics.items[s->left[0]]);
+	/* Where there are many, the estimate has to do. */
+	if (!code && (!s->estimates || s->left_count - s->chosen_count <= FEW))
+		code = add_others(&plan, s);
+	if (!code)
+		code = opk_plan_resolve(plan, s->ctx, s->set);
+	if (!code && !opk_grow(&split->plans, &split->capacity, split->count, sizeof plan))
+		code = opk_nomem(s->ctx, "a plan");
+	if (code) {
+		opk_plan_free(plan);
+		return code;
+	}
+	split->plans[split->count++] = plan;
+	take_chosen(s);
+	return OPK_OK;
+}
+
+/* ---- orders */
+
+struct ranked {
+	size_t metric, first, last;
+};
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	if (x->last != y->last)
+		return x->last < y->last ? -1 : 1;
+	return (x->metric > y->metric) - (x->metric < y->metric);
+}
+
+/* Those with like passes in the plan of the whole set come together. */
+static int rank_by_passes(struct ranked *ranked, struct splitting *s)
+{
+	const struct opk_counters *counters = &s->filling.counters;
+	struct opk_schedule schedule;
+	int code = opk_schedule_read(&schedule, s->ctx, counters, s->whole->config,
+	                             s->whole->config_size, s->whole->passes);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < s->count; i++) {
+		ranked[i].first = SIZE_MAX;
+		for (size_t j = counters->first[i]; j < counters->first[i + 1]; j++) {
+			size_t pass = schedule.pass_of[counters->needs[j]];
+
+			if (opk_is_trace(counters->names.items[counters->needs[j]]))
+				continue;
+			ranked[i].first = pass < ranked[i].first ? pass : ranked[i].first;
+			ranked[i].last = pass > ranked[i].last ? pass : ranked[i].last;
+		}
+	}
+	opk_schedule_clear(&schedule);
+	return OPK_OK;
+}
+
+/* Those that need most counters come first. */
+static int rank_by_need(struct ranked *ranked, struct splitting *s)
+{
+	const size_t *first = s->filling.counters.first;
+
+	for (size_t i = 0; i < s->count; i++)
+		ranked[i].first = SIZE_MAX - (first[i + 1] - first[i]);
+	return OPK_OK;
+}
+
+typedef int rank_fn(struct ranked *ranked, struct splitting *s);
+
+/* In the set's own order without `rank`. */
+static int order(struct splitting *s, rank_fn *rank)
+{
+	opk_autofree struct ranked *ranked = opk_alloc_array(s->count + 1, sizeof *ranked);
+	int code = ranked ? OPK_OK : opk_nomem(s->ctx, "a plan");
+
+	for (size_t i = 0; !code && i < s->count; i++)
+		ranked[i].metric = i;
+	if (!code && rank)
+		code = rank(ranked, s);
+	if (code)
+		return code;
+	qsort(ranked, s->count, sizeof *ranked, compare_ranks);
+	for (size_t i = 0; i < s->count; i++)
+		s->left[i] = ranked[i].metric;
+	s->left_count = s->count;
+	return OPK_OK;
+}
+
+static int split_by_order(struct opk_plan_split **out, struct splitting *s, rank_fn *rank)
+{
+	opk_auto(opk_plan_split) struct opk_plan_split *split = opk_alloc(sizeof *split);
+	int code = split ? order(s, rank) : opk_nomem(s->ctx, "a plan");
+
+	while (!code && s->left_count)
+		code = add_plan(split, s);
+	*out = code ? NULL : opk_take(split);
+	return code;
+}
+
+/* ---- all of it */
+
+/* All in one. */
+static int take_whole(struct opk_plan_split **out, struct splitting *s)
+{
+	*out = opk_alloc(sizeof **out);
+	if (!*out || !opk_grow(&(*out)->plans, &(*out)->capacity, 0, sizeof s->whole))
+		return opk_nomem(s->ctx, "a plan");
+	(*out)->plans[(*out)->count++] = opk_take(s->whole);
+	return OPK_OK;
+}
+
+/* Formulas over metrics that are in several plans now. */
+static int find_lost(struct opk_plan_split *split, struct splitting *s)
+{
+	const struct opk_strlist *columns = &s->whole->resolved.columns;
+	opk_autoindex struct opk_index kept = { 0 };
+	bool ok = true;
+
+	for (size_t i = 0; i < split->count; i++) {
+		const struct opk_strlist *some = &split->plans[i]->resolved.columns;
+
+		for (size_t j = 0; ok && j < some->count; j++)
+			ok = opk_index_add(&kept, some->items[j], j, NULL);
+	}
+	for (size_t i = 0; ok && i < columns->count; i++)
+		ok = opk_index_find(NULL, &kept, columns->items[i])
+		     || opk_strlist_add(&split->lost, columns->items[i]);
+	return ok ? OPK_OK : opk_nomem(s->ctx, "a plan");
+}
+
+/* PerfWorks knows range metrics. */
+static int begin_estimates(struct splitting *s)
+{
+	int code;
+
+	if (s->whole->profiler != OPK_PROFILER_RANGE)
+		return OPK_OK;
+	code = opk_filling_init(&s->filling, s->ctx, s->whole->chip, &s->whole->metrics, s->limit);
+	s->estimates = !code;
+	if (code != OPK_ENVIDIA && code != OPK_EUSAGE)
+		return code;
+	opk_clear_errors(s->ctx);
+	return OPK_OK;
+}
+
+/* As few as the passes of the whole set, well divided, would make. */
+static bool is_shortest(const struct opk_plan_split *split, const struct splitting *s)
+{
+	return (split->count - 1) * s->limit < s->whole->passes;
+}
+
+static int split_metrics(struct opk_plan_split **out, struct splitting *s)
+{
+	static rank_fn *const ranks[] = { rank_by_need, rank_by_passes };
+	int code = check_each(s);
+
+	if (!code)
+		code = begin_estimates(s);
+	if (!code)
+		code = split_by_order(out, s, NULL);
+	/* The set's own order stands where no other is better, or could be. */
+	for (size_t i = 0; !code && s->estimates && !is_shortest(*out, s) && i < 2; i++) {
+		struct opk_plan_split *other, *worse;
+
+		code = split_by_order(&other, s, ranks[i]);
+		if (code)
+			break;
+		worse = other->count < (*out)->count ? *out : other;
+		*out = worse == other ? *out : other;
+		opk_plan_split_free(worse);
+	}
+	return code;
+}
+
+static int prepare(struct splitting *s)
+{
+	int code;
+
+	s->limit = s->options.max_passes;
+	if (s->options.single_pass || !s->limit)
+		return opk_fail(s->ctx, OPK_EUSAGE, "a set is split into plans of a number of passes, "
+		                "not cut to one");
+	code = opk_plan_unlimited(&s->whole, s->ctx, s->set, &s->options);
+	if (code)
+		return code;
+	s->count = s->whole->metrics.count;
+	s->left = opk_alloc_array(s->count + 1, sizeof *s->left);
+	s->chosen = opk_alloc_array(s->count + 1, sizeof *s->chosen);
+	s->sorted = opk_alloc_array(s->count + 1, sizeof *s->sorted);
+	return s->left && s->chosen && s->sorted ? OPK_OK : opk_nomem(s->ctx, "a plan");
+}
+
+int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const struct opk_set *set,
+                       const struct opk_plan_options *given)
+{
+	OPK_OPTIONS(opk_plan_options, options, given);
+	opk_auto(opk_plan_split) struct opk_plan_split *split = NULL;
+	struct splitting s = { .ctx = ctx, .set = set, .options = options };
+	int code = prepare(&s);
+
+	if (!code && s.whole->profiler == OPK_PROFILER_PM)
+		s.limit = 1;
+	if (!code)
+		code = s.whole->passes <= s.limit ? take_whole(&split, &s) : split_metrics(&split, &s);
+	if (!code && s.whole)
+		code = find_lost(split, &s);
+	opk_plan_free(s.whole);
+	opk_filling_clear(&s.filling);
+	free(s.left);
+	free(s.chosen);
+	free(s.sorted);
+	if (!code)
+		*out = opk_take(split);
+	return code;
+}

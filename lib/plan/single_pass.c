@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Metrics that fit one pass together: from the cache, or asked for and kept there. */
+#include "plan/single_pass.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "adapters/deflate/deflate.h"
+#include "chip/cache.h"
+#include "chip/chip.h"
+#include "chip/data_file.h"
+#include "set/set.h"
+
+static const char kind[] = "single-pass";
+
+static const char *const origins[] = { "cupti", "emulated", "offpeak" };
+
+struct opk_single_pass_sets {
+	char *text; /* cut into pieces */
+	struct opk_single_pass_set *sets;
+	size_t count;
+	const char **metrics, **left_out; /* of all sets */
+};
+
+const char *opk_single_pass_origin_name(enum opk_single_pass_origin origin)
+{
+	return origins[origin];
+}
+
+/* ---- the text in pieces */
+
+static bool parse_origin(enum opk_single_pass_origin *out, const char *name)
+{
+	for (size_t i = 0; name && i < sizeof origins / sizeof *origins; i++) {
+		if (strcmp(name, origins[i]))
+			continue;
+		*out = (enum opk_single_pass_origin)i;
+		return true;
+	}
+	return false;
+}
+
+static bool take_set(struct opk_single_pass_sets *sets, char *rest, size_t metrics, size_t left_out)
+{
+	struct opk_single_pass_set *set = &sets->sets[sets->count++];
+	const char *profiler;
+
+	set->name = strsep(&rest, "\t");
+	profiler = strsep(&rest, "\t");
+	set->metrics = sets->metrics + metrics;
+	set->left_out = sets->left_out + left_out;
+	return profiler && opk_profiler_parse(&set->profiler, profiler)
+	       && parse_origin(&set->origin, rest);
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t count = 1;
+
+	for (; *text; text++)
+		count += *text == '\n';
+	return count;
+}
+
+/* False where the text is none of ours, or memory is out: it is asked for, then. */
+static bool cut(struct opk_single_pass_sets *sets)
+{
+	size_t lines = count_lines(sets->text), metrics = 0, left_out = 0;
+	char *rest = sets->text;
+
+	sets->sets = opk_alloc_array(lines, sizeof *sets->sets);
+	sets->metrics = opk_alloc_array(lines, sizeof *sets->metrics);
+	sets->left_out = opk_alloc_array(lines, sizeof *sets->left_out);
+	if (!sets->sets || !sets->metrics || !sets->left_out)
+		return false;
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		const char *what = strsep(&line, "\t");
+		struct opk_single_pass_set *set = &sets->sets[sets->count ? sets->count - 1 : 0];
+
+		if (!line && !*what)
+			continue;
+		if (line && !strcmp(what, "set")) {
+			if (!take_set(sets, line, metrics, left_out))
+				return false;
+		} else if (line && sets->count && !strcmp(what, "metric")) {
+			sets->metrics[metrics++] = line;
+			set->metric_count++;
+		} else if (line && sets->count && !strcmp(what, "left_out")) {
+			sets->left_out[left_out++] = line;
+			set->left_out_count++;
+		} else {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void forget(struct opk_single_pass_sets *sets)
+{
+	free(opk_take(sets->text));
+	free(opk_take(sets->sets));
+	free(opk_take(sets->metrics));
+	free(opk_take(sets->left_out));
+	sets->count = 0;
+}
+
+/* ---- all of it */
+
+/* Asks, and keeps the answer under the name `whom`, which may be NULL. */
+static int ask(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const char *chip,
+               char *wanted, const char *path, const char *whom)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+	int code = opk_single_pass_ask(&text, ctx, chip, wanted, path);
+
+	opk_buf_add(&text, "", 1);
+	if (!code && text.failed)
+		code = opk_nomem(ctx, "single-pass sets");
+	if (code)
+		return code;
+	opk_cache_store(ctx, kind, whom, text.data, text.size - 1);
+	sets->text = (char *)opk_take(text.data);
+	return cut(sets) ? OPK_OK : opk_nomem(ctx, "single-pass sets");
+}
+
+static int fill(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const char *chip)
+{
+	opk_autofree char *name = opk_chip_upper(chip), *whom = NULL;
+	opk_autofree char *path = NULL, *wanted = NULL;
+	size_t size;
+	int code = name ? opk_data_file(&wanted, &path, ctx, "single_pass.tsv")
+	                : opk_nomem(ctx, "single-pass sets");
+
+	if (!code && !wanted && !(wanted = opk_strdup("")))
+		code = opk_nomem(ctx, "single-pass sets");
+	if (code)
+		return code;
+	whom = opk_cache_whom(ctx, "single-pass %08x %s\n",
+	                      opk_crc32(0, wanted, strlen(wanted)), name);
+	sets->text = opk_cache_load(&size, ctx, kind, whom);
+	if (sets->text && cut(sets))
+		return OPK_OK;
+	forget(sets);
+	return ask(sets, ctx, chip, wanted, path, whom);
+}
+
+int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *ctx,
+                             const char *chip)
+{
+	struct opk_single_pass_sets *sets = opk_alloc(sizeof *sets);
+	int code = sets ? fill(sets, ctx, chip) : opk_nomem(ctx, "single-pass sets");
+
+	if (code) {
+		opk_single_pass_sets_free(sets);
+		return opk_add(ctx, code, "no single-pass sets of %s", chip);
+	}
+	*out = sets;
+	return OPK_OK;
+}
+
+void opk_single_pass_sets_free(struct opk_single_pass_sets *sets)
+{
+	if (!sets)
+		return;
+	forget(sets);
+	free(sets);
+}
+
+size_t opk_single_pass_sets_count(const struct opk_single_pass_sets *sets)
+{
+	return sets->count;
+}
+
+const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_single_pass_sets *sets,
+                                                           size_t i)
+{
+	return &sets->sets[i];
+}
+
+const struct opk_single_pass_set *opk_single_pass_sets_find(const struct opk_single_pass_sets *sets,
+                                                            const char *name)
+{
+	for (size_t i = 0; i < sets->count; i++)
+		if (!strcasecmp(sets->sets[i].name, name))
+			return &sets->sets[i];
+	return NULL;
+}
+
+int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
+                             const struct opk_single_pass_set *single)
+{
+	opk_auto(opk_set) struct opk_set *set = opk_set_create(single->name, "");
+	bool ok = set != NULL;
+
+	for (size_t i = 0; ok && i < single->metric_count; i++)
+		ok = opk_set_add_name(set, single->metrics[i]);
+	if (!ok || !opk_set_complete(set))
+		return opk_nomem(ctx, "a metric set");
+	set->has_profiler = true;
+	set->profiler = single->profiler;
+	*out = opk_take(set);
+	return OPK_OK;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Is a container sound? Every section by itself, then what they say of each other, then its values. */
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "base/buf.h"
+#include "base/option_struct.h"
+#include "eval/columns.h"
+#include "container/container_scan.h"
+#include "container/meta.h"
+
+struct verification {
+	struct opk_ctx *ctx;
+	const struct opk_verify_options *options;
+	struct opk_scan scan;
+	bool blamed; /* anything beyond what the scan found */
+};
+
+static int blame(struct verification *v, size_t section, const char *problem)
+{
+	v->blamed = true;
+	return opk_finding_blame(opk_scan_finding(&v->scan, section), v->ctx, problem);
+}
+
+/* What a failed call said is the section's problem, unless it failed for another reason. */
+static int blame_input(struct verification *v, size_t section, int code)
+{
+	return code == OPK_EINPUT ? blame(v, section, opk_error_message(v->ctx, 0)) : code;
+}
+
+/* ---- each section by itself */
+
+static int check_formulas(struct opk_ctx *ctx, const struct opk_meta *meta)
+{
+	struct opk_columns columns;
+	int code = opk_columns_init(&columns, ctx, meta, NULL, 0);
+
+	if (!code)
+		opk_columns_clear(&columns);
+	return code;
+}
+
+static int check_table(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
+{
+	struct opk_file view = opk_view(file, i);
+	const struct opk_range *ranges;
+	const struct opk_stats *stats;
+	const struct opk_time *times;
+	const struct opk_meta *meta;
+	int code = OPK_OK;
+	size_t count;
+
+	switch (file->sections[i].type) {
+	case OPK_SECTION_META:
+		code = opk_file_meta(&meta, ctx, &view);
+		code = code ? code : check_formulas(ctx, meta);
+		break;
+	case OPK_SECTION_RANGES:
+		code = opk_file_ranges(&ranges, &count, ctx, &view);
+		break;
+	case OPK_SECTION_TIMES:
+		code = opk_file_times(&times, &count, ctx, &view);
+		break;
+	case OPK_SECTION_STATS:
+		code = opk_file_stats(&stats, ctx, &view);
+		break;
+	default:
+		break;
+	}
+	opk_view_clear(&view);
+	return code;
+}
+
+static bool is_known(uint32_t type)
+{
+	static const uint32_t known[] = {
+		OPK_SECTION_META, OPK_SECTION_CONFIG, OPK_SECTION_PREFIX, OPK_SECTION_AVAILABILITY,
+		OPK_SECTION_DATA, OPK_SECTION_RANGES, OPK_SECTION_TIMES,  OPK_SECTION_STATS,
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (type == known[i])
+			return true;
+	return false;
+}
+
+int opk_section_check(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
+{
+	opk_autofree void *data = NULL;
+	size_t size;
+	int code;
+
+	/* Readers skip what a later version added. */
+	if (!is_known(file->sections[i].type))
+		return OPK_OK;
+	code = opk_file_read(&data, &size, ctx, file, i);
+	return code ? code : check_table(ctx, file, i);
+}
+
+/* ---- what they say of each other */
+
+static size_t count_of(const struct opk_file *file, uint32_t type)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < file->section_count; i++)
+		count += file->sections[i].type == type;
+	return count;
+}
+
+static int blame_first(struct verification *v, uint32_t type, const char *format, size_t a, size_t b)
+{
+	long section = opk_file_find(v->scan.file, type);
+	char problem[128];
+
+	snprintf(problem, sizeof problem, format, a, b);
+	return section < 0 ? OPK_OK : blame(v, (size_t)section, problem);
+}
+
+/* One of the whole set, and one of each group; config images, too, of all groups with a pass each. */
+static int check_images(struct verification *v, const struct opk_meta *meta)
+{
+	const struct opk_file *file = v->scan.file;
+	size_t groups = meta->group_count;
+	size_t configs = count_of(file, OPK_SECTION_CONFIG);
+	size_t prefixes = count_of(file, OPK_SECTION_PREFIX);
+	int code = OPK_OK;
+
+	if (configs > 1 && configs != groups + 1 && configs != groups + 2)
+		code = blame_first(v, OPK_SECTION_CONFIG, "%zu config images for %zu groups", configs,
+		                   groups);
+	if (!code && prefixes > 1 && prefixes != groups + 1)
+		code = blame_first(v, OPK_SECTION_PREFIX, "%zu prefixes for %zu groups", prefixes,
+		                   groups);
+	if (!code && count_of(file, OPK_SECTION_AVAILABILITY) > 1)
+		code = blame_first(v, OPK_SECTION_AVAILABILITY, "more than one of it", 0, 0);
+	return code;
+}
+
+static int check_config_hash(struct verification *v, const struct opk_meta *meta)
+{
+	long section = opk_file_find(v->scan.file, OPK_SECTION_CONFIG);
+	opk_autofree void *config = NULL;
+	char hash[15];
+	size_t size;
+	int code;
+
+	if (section < 0 || !*meta->config_hash)
+		return OPK_OK;
+	code = opk_file_read(&config, &size, v->ctx, v->scan.file, (size_t)section);
+	if (code)
+		return code;
+	opk_config_hash(hash, config, size);
+	return strcmp(hash, meta->config_hash)
+	               ? blame(v, (size_t)section, "the metadata tells of another config image")
+	               : OPK_OK;
+}
+
+/* Of a cut-off file one of the two may be shorter. */
+static int check_rows(struct verification *v, struct opk_file *file, const struct opk_meta *meta)
+{
+	const struct opk_range *ranges;
+	const struct opk_time *times;
+	size_t range_count, time_count;
+	int code = opk_file_ranges(&ranges, &range_count, v->ctx, file);
+
+	if (!code)
+		code = opk_file_times(&times, &time_count, v->ctx, file);
+	if (code)
+		return code;
+	for (size_t i = 0; i < range_count; i++)
+		if (ranges[i].group > meta->group_count)
+			return blame_first(v, OPK_SECTION_RANGES,
+			                   "a range is of group %zu, and there are %zu",
+			                   ranges[i].group, meta->group_count);
+	if (file->complete && range_count && time_count && range_count != time_count)
+		return blame_first(v, OPK_SECTION_RANGES, "%zu rows, and there are times of %zu samples",
+		                   range_count, time_count);
+	return OPK_OK;
+}
+
+static int check_meta_place(struct verification *v)
+{
+	const struct opk_file *file = v->scan.file;
+	long first = opk_file_find(file, OPK_SECTION_META);
+	struct opk_finding none = { .type = OPK_SECTION_META, .byte = OPK_FILE_HEADER_SIZE };
+	int code = OPK_OK;
+
+	if (first < 0) {
+		v->blamed = true;
+		return opk_findings_add(&v->scan.findings, v->ctx, none, "there is no sound metadata section");
+	}
+	if (first > 0)
+		code = blame(v, (size_t)first, "the metadata is not the first section");
+	for (size_t i = (size_t)first + 1; !code && i < file->section_count; i++)
+		if (file->sections[i].type == OPK_SECTION_META)
+			code = blame(v, i, "there is other metadata before it");
+	return code;
+}
+
+/* ---- its values */
+
+static int read_rows(struct opk_ctx *ctx, struct opk_evaluation *evaluation)
+{
+	const struct opk_row *row;
+	int code;
+
+	do {
+		code = opk_evaluation_next(&row, ctx, evaluation);
+	} while (!code && row);
+	return code;
+}
+
+/* The chain but for its outer end, which names the file. A crash tells of no section. */
+static int blame_evaluation(struct verification *v)
+{
+	long section = opk_file_find(v->scan.file, OPK_SECTION_DATA);
+	opk_autobuf struct opk_buf text = { 0 };
+	size_t count = opk_error_count(v->ctx);
+
+	for (size_t i = 0; i < count && (!i || i + 1 < count); i++)
+		opk_buf_add_printf(&text, "%s%s", i ? "; " : "", opk_error_message(v->ctx, i));
+	opk_buf_add(&text, "", 1);
+	if (text.failed)
+		return opk_nomem(v->ctx, "findings");
+	if (count_of(v->scan.file, OPK_SECTION_DATA) == 1)
+		return blame(v, (size_t)section, (const char *)text.data);
+	return opk_findings_add(&v->scan.findings, v->ctx,
+	                        (struct opk_finding){ .type = OPK_SECTION_DATA },
+	                        (const char *)text.data);
+}
+
+static int evaluate(struct verification *v, struct opk_file *file)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation;
+	int code;
+
+	options.allow_incomplete = true;
+	options.timeout_s = v->options->timeout_s;
+	options.progress = v->options->progress;
+	options.progress_data = v->options->progress_data;
+	code = opk_eval_file(&evaluation, v->ctx, file, &options);
+	if (!code) {
+		code = read_rows(v->ctx, evaluation);
+		opk_evaluation_free(evaluation);
+	}
+	return code == OPK_EINPUT ? blame_evaluation(v) : code;
+}
+
+/* ---- all together */
+
+/* As others read it, who take no damage. */
+static int check_whole(struct verification *v, struct opk_file *file)
+{
+	const struct opk_meta *meta;
+	int code = opk_file_meta(&meta, v->ctx, file);
+
+	if (!code && file->complete)
+		code = check_images(v, meta);
+	if (!code)
+		code = check_config_hash(v, meta);
+	if (!code)
+		code = check_rows(v, file, meta);
+	if (code || !v->options->deep || v->blamed || opk_file_find(file, OPK_SECTION_DATA) < 0)
+		return code;
+	/* Here once, for the children of this file and of others. */
+	opk_nv_load(v->ctx);
+	return evaluate(v, file);
+}
+
+static bool has_problem(const struct verification *v)
+{
+	for (size_t i = 0; i < v->scan.findings.count; i++)
+		if (v->scan.findings.items[i].problem)
+			return true;
+	return false;
+}
+
+/* Every section is sound, but for one that was cut off: then the plain reader has to take the file. */
+static int check_together(struct verification *v, const char *path)
+{
+	struct opk_file *file;
+	int code = opk_file_open(&file, v->ctx, path);
+
+	if (code == OPK_EINPUT && has_problem(v))
+		return OPK_OK;
+	if (code == OPK_EINPUT)
+		return opk_findings_add(&v->scan.findings, v->ctx, (struct opk_finding){ 0 },
+		                        opk_error_message(v->ctx, 0));
+	if (code)
+		return code;
+	if (file->section_count == v->scan.file->section_count)
+		code = check_whole(v, file);
+	opk_file_free(file);
+	return code;
+}
+
+static int check(struct verification *v, const char *path)
+{
+	int code = check_meta_place(v);
+
+	for (size_t i = 0; !code && i < v->scan.file->section_count; i++) {
+		code = opk_section_check(v->ctx, v->scan.file, i);
+		if (code)
+			code = blame_input(v, i, code);
+	}
+	return code || v->blamed ? code : check_together(v, path);
+}
+
+int opk_verify(struct opk_findings **out, struct opk_ctx *ctx, const char *path,
+               const struct opk_verify_options *given)
+{
+	OPK_OPTIONS(opk_verify_options, options, given);
+	struct verification v = { .ctx = ctx, .options = &options };
+	struct opk_findings *findings = opk_alloc(sizeof *findings);
+	int code = findings ? opk_scan_file(&v.scan, ctx, path) : opk_nomem(ctx, "findings");
+
+	if (!code) {
+		code = check(&v, path);
+		*findings = v.scan.findings;
+		v.scan.findings = (struct opk_findings){ 0 };
+		opk_scan_clear(&v.scan);
+	}
+	if (code) {
+		opk_findings_free(findings);
+		return code;
+	}
+	*out = findings;
+	return OPK_OK;
+}

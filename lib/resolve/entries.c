@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "resolve/entries.h"
+
+#include <string.h>
+
+static void merge(struct opk_entry *old, struct opk_problems *problems, const struct opk_entry *entry)
+{
+	old->optional &= entry->optional;
+	if (!entry->label || (entry->item && entry->item->wrong))
+		return;
+	if (old->label && strcmp(old->label->text, entry->label->text))
+		opk_problems_add(problems, &entry->label->place,
+		                 "%.200s has the name '%.100s' already: a metric has one", entry->name,
+		                 old->label->text);
+	else
+		old->label = entry->label;
+}
+
+void opk_entries_add(struct opk_entries *entries, struct opk_problems *problems, const struct opk_entry *entry)
+{
+	struct opk_entry *old = opk_entries_find(entries, entry->name), *added;
+
+	if (old) {
+		merge(old, problems, entry);
+		return;
+	}
+	added = opk_append(&entries->items, &entries->capacity, &entries->count, sizeof *added);
+	if (added) {
+		*added = *entry;
+		added->name = opk_strdup(entry->name);
+	}
+	if (added && !added->name)
+		entries->count--;
+	if (!added || !added->name
+	    || !opk_index_add(&entries->names, added->name, entries->count - 1, NULL))
+		problems->no_memory = true;
+}
+
+static void index_again(struct opk_entries *entries, struct opk_problems *problems)
+{
+	opk_index_clear(&entries->names);
+	for (size_t i = 0; i < entries->count; i++)
+		if (!opk_index_add(&entries->names, entries->items[i].name, i, NULL))
+			problems->no_memory = true;
+}
+
+void opk_entries_drop(struct opk_entries *entries, struct opk_problems *problems, const bool *marked)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < entries->count; i++) {
+		if (marked[i])
+			free(entries->items[i].name);
+		else
+			entries->items[kept++] = entries->items[i];
+	}
+	entries->count = kept;
+	index_again(entries, problems);
+}
+
+struct opk_entry *opk_entries_find(const struct opk_entries *entries, const char *name)
+{
+	size_t i;
+
+	return opk_index_find(&i, &entries->names, name) ? &entries->items[i] : NULL;
+}
+
+void opk_entries_clear(struct opk_entries *entries)
+{
+	for (size_t i = 0; i < entries->count; i++)
+		free(entries->items[i].name);
+	free(entries->items);
+	opk_index_clear(&entries->names);
+	*entries = (struct opk_entries){ 0 };
+}

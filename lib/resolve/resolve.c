@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "resolve/resolver.h"
+
+#include <string.h>
+
+#include "chip/chip.h"
+
+/* ---- what the steps share */
+
+bool opk_resolver_need_catalog(struct opk_resolver *r)
+{
+	if (r->catalog)
+		return true;
+	if (r->code)
+		return false;
+	r->code = opk_catalog_new(&r->catalog, r->ctx, r->chip, r->profiler);
+	if (!r->code)
+		r->code = opk_catalog_complete(r->catalog, r->ctx);
+	return !r->code;
+}
+
+void opk_resolver_explain(struct opk_resolver *r, const char *name, const struct opk_place *place)
+{
+	if (opk_resolver_need_catalog(r))
+		opk_catalog_tell(r->ctx, &r->problems, place, r->catalog, name);
+}
+
+void opk_resolver_leave_out(struct opk_resolver *r, const char *name)
+{
+	if (!opk_strlist_contains(&r->out->left_out, name) && !opk_strlist_add(&r->out->left_out, name))
+		r->problems.no_memory = true;
+}
+
+void opk_resolver_add_metric(struct opk_resolver *r, const char *name, const char *label,
+                             const struct opk_place *place)
+{
+	struct opk_resolved *out = r->out;
+	size_t capacity = out->metrics.capacity;
+
+	if (!opk_strlist_add(&out->metrics, name) || !opk_strlist_add(&out->labels, label)
+	    || !opk_strlist_take(&out->places, opk_place_text(place))) {
+		r->problems.no_memory = true;
+		return;
+	}
+	if (out->metrics.capacity != capacity) {
+		struct opk_place *grown = opk_realloc_array(out->marks, out->metrics.capacity,
+		                                             sizeof *grown);
+
+		if (!grown) {
+			r->problems.no_memory = true;
+			return;
+		}
+		out->marks = grown;
+	}
+	out->marks[out->metrics.count - 1] = *place;
+}
+
+/* ---- steps */
+
+/* What no list names comes last, unless a list took it away. */
+static void add_unlisted(struct opk_resolver *r)
+{
+	for (size_t i = 0; i < r->symbols.derived_count; i++) {
+		const struct opk_derived_symbol *derived = &r->symbols.derived[i];
+		const struct opk_entry entry = { .name = derived->name.text, .derived = (long)i,
+			                         .place = derived->name.place };
+
+		if (!derived->legacy && !r->suppressed[i] && !opk_entries_find(r->list, entry.name))
+			opk_entries_add(r->list, &r->problems, &entry);
+	}
+}
+
+static void make_list(struct opk_resolver *r)
+{
+	size_t count = r->symbols.set_count;
+
+	r->lists = opk_alloc_array(count, sizeof *r->lists);
+	r->suppressed = opk_alloc_array(r->symbols.derived_count + 1, sizeof *r->suppressed);
+	r->states = opk_alloc_array(r->symbols.derived_count + 1, sizeof *r->states);
+	if (!r->lists || !r->suppressed || !r->states) {
+		r->problems.no_memory = true;
+		return;
+	}
+	for (size_t i = 0; i < count && !r->code && !r->problems.no_memory; i++)
+		opk_resolve_list(r, i);
+	r->list = &r->lists[count - 1];
+}
+
+/* Where the catalog is open anyway, all wrong names are found at once; else planning finds them. */
+static void check_names(struct opk_resolver *r)
+{
+	for (size_t i = 0; r->catalog && i < r->list->count; i++) {
+		const struct opk_entry *entry = &r->list->items[i];
+
+		/* What can't be a full name was told. */
+		if (entry->derived == OPK_NOT_DERIVED && strstr(entry->name, "__")
+		    && !opk_catalog_has_full(r->catalog, r->ctx, entry->name))
+			opk_resolver_explain(r, entry->name, &entry->place);
+	}
+}
+
+/* Who has one error shall know of the others, too. */
+static void check(struct opk_resolver *r)
+{
+	if (r->check || r->problems.count)
+		opk_resolver_need_catalog(r);
+	if (!r->code)
+		check_names(r);
+	if (!r->code && (r->check || r->problems.count)) {
+		opk_resolve_units(r);
+		opk_resolve_refused(r);
+	}
+}
+
+static const char *column_of(const struct opk_entry *entry)
+{
+	return entry->label ? entry->label->text : entry->name;
+}
+
+/* A heading goes on as long as its group's entries follow each other. */
+static void add_heading(struct opk_resolver *r, const struct opk_set_item *group, bool goes_on, size_t column)
+{
+	struct opk_resolved *out = r->out;
+	struct opk_heading *heading;
+
+	if (!group)
+		return;
+	if (goes_on) {
+		out->headings[out->heading_count - 1].count++;
+		return;
+	}
+	heading = opk_append(&out->headings, &out->heading_capacity, &out->heading_count, sizeof *heading);
+	if (!heading) {
+		r->problems.no_memory = true;
+		return;
+	}
+	heading->first = column;
+	heading->count = 1;
+	heading->title = opk_symbols_substitute(&r->symbols, &r->problems, &group->what);
+	heading->text = group->prose.text ? opk_symbols_substitute(&r->symbols, &r->problems, &group->prose)
+	                                  : opk_strdup("");
+	r->problems.no_memory |= !group->prose.text && !heading->text;
+}
+
+static void fill_columns(struct opk_resolver *r)
+{
+	const struct opk_set_item *group = NULL;
+
+	for (size_t i = 0; i < r->list->count && !r->problems.no_memory; i++) {
+		const struct opk_entry *entry = &r->list->items[i];
+
+		if (!opk_strlist_add(&r->out->columns, column_of(entry)))
+			r->problems.no_memory = true;
+		if (entry->derived == OPK_NOT_DERIVED)
+			opk_resolver_add_metric(r, entry->name, entry->label ? entry->label->text : "",
+			                        &entry->place);
+		add_heading(r, entry->group, entry->group == group, i);
+		group = entry->group;
+		/* Those that no list names have no item. */
+		r->out->listed += entry->item != NULL;
+	}
+	r->out->shown = r->out->metrics.count;
+}
+
+static void keep_sources(struct opk_resolver *r)
+{
+	r->out->sources = opk_alloc_array(r->symbols.set_count, sizeof *r->out->sources);
+	r->problems.no_memory |= !r->out->sources;
+	for (size_t i = 0; r->out->sources && i < r->symbols.set_count; i++)
+		if (r->symbols.sets[i]->source)
+			r->out->sources[r->out->source_count++] = opk_source_use(r->symbols.sets[i]->source);
+}
+
+static bool stopped(const struct opk_resolver *r)
+{
+	return r->code || r->problems.no_memory || r->problems.count;
+}
+
+static void fill_out(struct opk_resolver *r)
+{
+	struct opk_place nowhere = { 0 };
+
+	keep_sources(r);
+	fill_columns(r);
+	opk_resolve_derived(r);
+	if (r->problems.count && !r->code && !r->problems.no_memory)
+		check(r);
+	else if (!r->out->metrics.count && !stopped(r))
+		opk_problems_add(&r->problems, &nowhere, "set %s has no metric on %s", r->set->name, r->chip);
+}
+
+static void fill(struct opk_resolver *r)
+{
+	opk_symbols_init(&r->symbols, r->ctx, &r->problems, r->set);
+	r->lost = r->symbols.broken;
+	/* A parameter's value may have made errors that the file has not. */
+	if (!r->problems.no_memory && opk_set_check(&r->symbols, r->ctx, &r->problems, false) && !r->symbols.unfit)
+		make_list(r);
+	if (!r->code && !r->problems.no_memory && r->list) {
+		add_unlisted(r);
+		opk_resolve_optional(r);
+		opk_resolve_missing(r);
+	}
+	if (!r->code && !r->problems.no_memory && r->list)
+		check(r);
+	if (!stopped(r) && !r->check)
+		fill_out(r);
+}
+
+/* Wrong is the user's word where the names came from the command line, or the chip is not the set's. */
+static int code_of(const struct opk_resolver *r, bool claimed)
+{
+	for (size_t i = 0; i < r->symbols.set_count && claimed; i++)
+		if (r->symbols.sets[i]->source)
+			return OPK_EINPUT;
+	return OPK_EUSAGE;
+}
+
+static int finish(struct opk_resolver *r)
+{
+	opk_autofree char *title = opk_printf("set %s on %s", r->set->name, r->chip);
+	bool claimed = opk_set_claims(r->set, r->chip);
+	int code;
+
+	opk_problems_drop(&r->problems, &r->set->told);
+	/* What is known to be wrong is so without a library, too. */
+	if (r->code && (!r->problems.count || r->code == OPK_ENOMEM))
+		return r->code;
+	r->out->version = r->set->version;
+	r->out->profiler = r->profiler;
+	if (!stopped(r) && !r->check)
+		r->out->hash = opk_resolved_hash(r->out, r->ctx, r->set->name);
+	r->problems.no_memory |= !title || (!stopped(r) && !r->check && !r->out->hash);
+	code = opk_problems_fail(r->ctx, &r->problems, code_of(r, claimed), title);
+	if (code && code != OPK_ENOMEM && !claimed)
+		opk_add(r->ctx, code, "set %s is made for other chips, such as %s", r->set->name,
+		        opk_set_example(r->set));
+	return code;
+}
+
+static void clear(struct opk_resolver *r)
+{
+	for (size_t i = 0; r->lists && i < r->symbols.set_count; i++)
+		opk_entries_clear(&r->lists[i]);
+	for (size_t i = 0; r->states && i < r->symbols.derived_count; i++)
+		free(r->states[i].unit);
+	free(r->lists);
+	free(r->states);
+	free(r->suppressed);
+	opk_index_clear(&r->labels);
+	opk_strlist_clear(&r->lost_labels);
+	opk_catalog_free(r->catalog);
+	opk_problems_clear(&r->problems);
+	opk_symbols_clear(&r->symbols);
+}
+
+int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set, const char *chip,
+                    enum opk_profiler profiler)
+{
+	opk_autoresolved struct opk_resolved resolved = { 0 };
+	struct opk_resolver r = { .ctx = ctx, .set = set, .chip = chip, .profiler = profiler, .out = &resolved,
+	                          .seconds = OPK_EXPRESSION_SECONDS };
+	int code;
+
+	if (set->told.count)
+		return opk_fail(ctx, OPK_EINPUT, "set %s was read with errors", set->name);
+	fill(&r);
+	code = finish(&r);
+	clear(&r);
+	if (code)
+		return code;
+	*out = resolved;
+	resolved = (struct opk_resolved){ 0 };
+	return OPK_OK;
+}
+
+int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *chip, enum opk_profiler profiler)
+{
+	opk_autoresolved struct opk_resolved resolved = { 0 };
+	struct opk_resolver r = { .ctx = ctx, .set = set, .chip = chip, .profiler = profiler, .out = &resolved,
+		                  .seconds = OPK_EXPRESSION_SECONDS, .check = true };
+	int code;
+
+	fill(&r);
+	code = finish(&r);
+	clear(&r);
+	return code;
+}
+
+int opk_set_check_on(struct opk_ctx *ctx, const struct opk_set *set, const char *chip)
+{
+	opk_autofree char *name = NULL;
+	int code = opk_chip_resolve(&name, ctx, chip);
+
+	return code ? code : opk_set_judge(ctx, set, name, set->profiler);
+}
+
+void opk_resolved_clear(struct opk_resolved *resolved)
+{
+	opk_strlist_clear(&resolved->metrics);
+	opk_strlist_clear(&resolved->places);
+	opk_strlist_clear(&resolved->labels);
+	opk_strlist_clear(&resolved->columns);
+	opk_strlist_clear(&resolved->left_out);
+	for (size_t i = 0; i < resolved->derived_count; i++) {
+		free(resolved->derived[i].name);
+		free(resolved->derived[i].formula);
+		free(resolved->derived[i].unit);
+		free(resolved->derived[i].description);
+	}
+	free(resolved->derived);
+	for (size_t i = 0; i < resolved->heading_count; i++) {
+		free(resolved->headings[i].title);
+		free(resolved->headings[i].text);
+	}
+	free(resolved->headings);
+	for (size_t i = 0; i < resolved->source_count; i++)
+		opk_source_free(resolved->sources[i]);
+	free(resolved->sources);
+	free(resolved->marks);
+	free(resolved->hash);
+	*resolved = (struct opk_resolved){ 0 };
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a set means on a chip: full metric names, derived metrics, columns. */
+#ifndef OPK_RESOLVE_H
+#define OPK_RESOLVE_H
+
+#include "base/strlist.h"
+#include "set/set.h"
+
+/* A formula over full metric names, labels, derived metrics before it, and numbers. */
+struct opk_derived {
+	char *name, *formula;
+	char *unit; /* "": it is not known; "unitless": there is none */
+	char *description;
+};
+
+/* A heading over some columns that follow each other. */
+struct opk_heading {
+	char *title, *text;
+	size_t first, count;
+};
+
+struct opk_resolved {
+	/* Parallel; a label is "" where there is none. Those that only formulas want come last. */
+	struct opk_strlist metrics, places, labels;
+	size_t shown; /* the first so many metrics are asked for */
+	/* Metric names, labels or derived names, in the order of the set. */
+	struct opk_strlist columns;
+	size_t listed; /* so many of them have their place from a list of metrics */
+	struct opk_derived *derived;
+	size_t derived_count, derived_capacity;
+	struct opk_heading *headings;
+	size_t heading_count, heading_capacity;
+	/* Optional ones that the chip lacks or CUPTI refuses, and what is computed from them. */
+	struct opk_strlist left_out;
+	char *hash; /* "crc32:xxxxxxxx" of all of the above but the places, with name and version */
+	unsigned version;
+	enum opk_profiler profiler;
+	/* Where the metrics stand, parallel to them, and what these places are in. */
+	struct opk_place *marks;
+	struct opk_source **sources;
+	size_t source_count;
+};
+
+/*
+ * `chip` is spelt as the library spells it. A plain list of full names needs no catalog, and no NVIDIA library.
+ * OPK_EINPUT, or OPK_EUSAGE for a chip that the set does not claim and for names from the command line: the
+ * chain has every error, with its line.
+ */
+int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set, const char *chip,
+                    enum opk_profiler profiler);
+/* What is wrong with the set there, even if it was read with errors; nothing is told that reading it told. */
+int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *chip, enum opk_profiler profiler);
+/* Keeps these of the metrics, what is computed from them alone, and their columns; `name` is the set's. */
+int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const char *name,
+                      const struct opk_strlist *metrics);
+void opk_resolved_clear(struct opk_resolved *resolved);
+#define opk_autoresolved __attribute__((cleanup(opk_resolved_clear)))
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Derived metrics on a chip: their units, their formulas with numbers for constants, and what they are over. */
+#include <string.h>
+
+#include "formula/formula.h"
+#include "resolve/resolver.h"
+#include "formula/units.h"
+
+/* ---- units */
+
+static const char *unit_of_metric(struct opk_resolver *r, const char *name)
+{
+	const struct opk_metric *metric = opk_resolver_need_catalog(r) ? opk_catalog_find(r->catalog, name) : NULL;
+	size_t i;
+
+	/* 12.x describes some metrics with nothing. */
+	if (!metric || !opk_catalog_find_submetric(&i, r->catalog, metric, name + strlen(metric->name))
+	    || (!*metric->hw_unit && !*metric->dim_unit && !*metric->description))
+		return NULL;
+	return opk_catalog_submetric(r->catalog, metric, i).dim_unit;
+}
+
+static const char *unit_of(struct opk_resolver *r, const char *name)
+{
+	const struct opk_symbols *symbols = &r->symbols;
+	size_t at;
+
+	if (opk_index_find(&at, &symbols->names, name))
+		return r->states[at].unit;
+	if (opk_index_find(&at, &symbols->constants, name))
+		return symbols->constant[at]->unit.text;
+	if (opk_index_find(&at, &r->labels, name))
+		name = r->list->items[at].name;
+	return unit_of_metric(r, name);
+}
+
+/* What the set says of the unit against what the formula says. */
+static void compare_units(struct opk_resolver *r, struct opk_derived_state *state, const struct opk_word *declared)
+{
+	struct opk_unit said, computed;
+
+	if (!declared->text || !opk_unit_try(&said, declared->text))
+		return;
+	if (state->unit && opk_unit_try(&computed, state->unit) && !opk_unit_equal(&said, &computed))
+		opk_problems_add(&r->problems, &declared->place,
+		                 "on %s the formula gives %s, not %s", r->chip,
+		                 *state->unit ? state->unit : "a number without unit",
+		                 *declared->text ? declared->text : "a number without unit");
+	free(state->unit);
+	state->unit = opk_unit_text(&said);
+	r->problems.no_memory |= !state->unit;
+}
+
+static void find_unit(struct opk_resolver *r, size_t i)
+{
+	const struct opk_derived_symbol *derived = &r->symbols.derived[i];
+	size_t count = opk_formula_name_count(derived->parsed), offset = 0;
+	opk_autofree const char **units = opk_alloc_array(count + 1, sizeof *units);
+	struct opk_place place;
+	int code = OPK_ENOMEM;
+
+	for (size_t j = 0; units && j < count; j++)
+		units[j] = unit_of(r, opk_formula_name(derived->parsed, j));
+	free(opk_take(r->states[i].unit));
+	if (units)
+		code = opk_formula_unit(&r->states[i].unit, r->ctx, derived->parsed, units, &offset);
+	if (code == OPK_EINPUT) {
+		place = opk_symbols_place(&r->symbols, derived, offset);
+		opk_problems_add(&r->problems, &place, "on %s %s", r->chip,
+		                 opk_error_message(r->ctx, opk_error_count(r->ctx) - 1));
+	}
+	r->problems.no_memory |= code == OPK_ENOMEM;
+	compare_units(r, &r->states[i], &derived->unit);
+}
+
+/* ---- formulas */
+
+/* A number in a formula for a constant, or for what is not there. */
+struct value_text {
+	struct opk_resolver *r;
+	char text[64];
+};
+
+/* The shortest text that is this very number, with a point in every locale. */
+static void write_number(char text[64], double value)
+{
+	int digits = 15;
+
+	do
+		snprintf(text, 64, value < 0 ? "(%.*g)" : "%.*g", digits, value);
+	while (strtod(text + (value < 0), NULL) != value && digits++ < 17);
+	for (char *c = text; *c; c++)
+		*c = *c == ',' ? '.' : *c;
+}
+
+/* The short name of a metric that is not for this chip stands for a number. */
+static bool is_else(const struct opk_resolver *r, const char *name, size_t *at)
+{
+	return opk_index_find(at, &r->symbols.labels, name) && !opk_index_find(NULL, &r->labels, name);
+}
+
+/* NULL: the name stays. */
+static const char *value_of(void *data, const char *name)
+{
+	struct value_text *value = data;
+	size_t at;
+
+	if (opk_index_find(&at, &value->r->symbols.constants, name))
+		write_number(value->text, *opk_resolver_value(value->r, value->r->symbols.constant[at]));
+	else if (is_else(value->r, name, &at))
+		write_number(value->text, value->r->symbols.label[at]->otherwise);
+	else
+		return NULL;
+	return value->text;
+}
+
+/* ---- the result */
+
+/* Metrics that only formulas name join the others. */
+static void add_hidden(struct opk_resolver *r, struct opk_index *hidden, const struct opk_derived_symbol *derived)
+{
+	for (size_t i = 0; i < opk_formula_name_count(derived->parsed); i++) {
+		const char *name = opk_formula_name(derived->parsed, i);
+		size_t known = i, wanted = r->out->metrics.count;
+		struct opk_place place;
+
+		if (!strstr(name, "__") || opk_entries_find(r->list, name))
+			continue;
+		if (!opk_index_add(hidden, name, wanted, &known))
+			r->problems.no_memory = true;
+		if (known != wanted)
+			continue;
+		place = opk_symbols_place(&r->symbols, derived, opk_formula_name_offset(derived->parsed, i));
+		opk_resolver_add_metric(r, name, "", &place);
+	}
+}
+
+static void add_derived(struct opk_resolver *r, size_t i)
+{
+	const struct opk_derived_symbol *from = &r->symbols.derived[i];
+	const char *unit = r->states[i].unit; /* "": it is known to be none */
+	struct value_text value = { .r = r };
+	struct opk_derived *derived = opk_append(&r->out->derived, &r->out->derived_capacity,
+	                                         &r->out->derived_count, sizeof *derived);
+
+	if (!derived) {
+		r->problems.no_memory = true;
+		return;
+	}
+	derived->name = opk_strdup(from->name.text);
+	derived->formula = opk_formula_text(from->parsed, from->formula, value_of, &value);
+	derived->unit = opk_strdup(unit && !*unit ? "unitless" : unit ? unit : "");
+	derived->description = from->description.text
+	                               ? opk_symbols_substitute(&r->symbols, &r->problems, &from->description)
+	                               : opk_strdup("");
+	if (!derived->name || !derived->formula || !derived->unit || !derived->description)
+		r->problems.no_memory = true;
+}
+
+void opk_resolve_units(struct opk_resolver *r)
+{
+	for (size_t i = 0; i < r->symbols.ordered && !r->code && !r->problems.no_memory; i++) {
+		size_t derived = r->symbols.order[i];
+
+		if (r->states[derived].needed && r->symbols.derived[derived].parsed)
+			find_unit(r, derived);
+	}
+}
+
+void opk_resolve_derived(struct opk_resolver *r)
+{
+	opk_autoindex struct opk_index hidden = { 0 };
+
+	for (size_t i = 0; i < r->symbols.ordered && !r->code && !r->problems.no_memory; i++) {
+		size_t derived = r->symbols.order[i];
+
+		if (!r->states[derived].needed)
+			continue;
+		find_unit(r, derived);
+		add_hidden(r, &hidden, &r->symbols.derived[derived]);
+		add_derived(r, derived);
+	}
+}

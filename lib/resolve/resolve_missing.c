@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which derived metrics are needed on a chip, and which can't be computed there. */
+#include <string.h>
+#include <strings.h>
+
+#include "chip/chip.h"
+#include "formula/formula.h"
+#include "chip/legacy.h"
+#include "resolve/resolver.h"
+
+static const struct opk_formula *formula_of(const struct opk_resolver *r, size_t derived)
+{
+	return r->symbols.derived[derived].parsed;
+}
+
+/* ---- what is needed */
+
+static void find_labels(struct opk_resolver *r, bool tell)
+{
+	opk_index_clear(&r->labels);
+	for (size_t i = 0; i < r->list->count; i++) {
+		const struct opk_entry *entry = &r->list->items[i];
+		size_t first = i;
+
+		if (!entry->label)
+			continue;
+		if (!opk_index_add(&r->labels, entry->label->text, i, &first))
+			r->problems.no_memory = true;
+		else if (first != i && tell)
+			opk_problems_add(&r->problems, &entry->label->place,
+			                 "on %s '%.100s' is also the name of %.200s", r->chip,
+			                 entry->label->text, r->list->items[first].name);
+	}
+}
+
+/* "..._op_{op}.sum" of nvprof's names becomes a sum. */
+static void expand_legacy(struct opk_resolver *r)
+{
+	struct opk_symbols *symbols = &r->symbols;
+
+	for (size_t i = 0; i < symbols->derived_count; i++) {
+		struct opk_derived_symbol *derived = &symbols->derived[i];
+		char *formula = NULL;
+
+		if (derived->parsed || !derived->legacy || !opk_resolver_need_catalog(r))
+			continue;
+		r->code = opk_legacy_expand(&formula, r->ctx, r->catalog, derived->formula);
+		if (r->code)
+			return;
+		free(derived->formula);
+		derived->formula = formula;
+		opk_symbols_parse(symbols, r->ctx, &r->problems, derived);
+	}
+}
+
+static void need_names(struct opk_resolver *r, size_t derived)
+{
+	const struct opk_formula *formula = formula_of(r, derived);
+	size_t used;
+
+	for (size_t i = 0; formula && i < opk_formula_name_count(formula); i++)
+		if (opk_index_find(&used, &r->symbols.names, opk_formula_name(formula, i)))
+			r->states[used].needed = true;
+}
+
+static void find_needed(struct opk_resolver *r)
+{
+	for (size_t i = 0; i < r->symbols.derived_count; i++)
+		r->states[i].needed = false;
+	for (size_t i = 0; i < r->list->count; i++)
+		if (r->list->items[i].derived != OPK_NOT_DERIVED)
+			r->states[r->list->items[i].derived].needed = true;
+	for (size_t i = r->symbols.ordered; i-- > 0;)
+		if (r->states[r->symbols.order[i]].needed)
+			need_names(r, r->symbols.order[i]);
+}
+
+/* ---- what is missing */
+
+const double *opk_resolver_value(const struct opk_resolver *r, const struct opk_constant *constant)
+{
+	const double *value = constant->has_default ? &constant->value : NULL;
+
+	for (size_t i = 0; i < constant->where.count; i++) {
+		const char *word = constant->where.items[i].text;
+
+		if (!strcasecmp(word, r->chip))
+			return &constant->values[i];
+		if (!strcasecmp(word, opk_chip_architecture(r->chip)))
+			value = &constant->values[i];
+	}
+	return value;
+}
+
+static enum opk_lack lack_of_metric(struct opk_resolver *r, const char *name)
+{
+	if (opk_entries_find(r->list, name))
+		return OPK_LACKS_NOTHING;
+	if (opk_strlist_contains(&r->out->left_out, name))
+		return OPK_LACKS_OPTIONAL;
+	if (!opk_resolver_need_catalog(r) || opk_catalog_has_full(r->catalog, r->ctx, name))
+		return OPK_LACKS_NOTHING;
+	return OPK_LACKS_NEEDED;
+}
+
+static enum opk_lack lack_of(struct opk_resolver *r, const char *name)
+{
+	const struct opk_symbols *symbols = &r->symbols;
+	size_t at;
+
+	if (opk_index_find(&at, &symbols->constants, name))
+		return symbols->constant[at]->wrong || opk_resolver_value(r, symbols->constant[at])
+		               ? OPK_LACKS_NOTHING
+		               : OPK_LACKS_NEEDED;
+	if (opk_index_find(&at, &symbols->labels, name))
+		return opk_index_find(NULL, &r->labels, name) || opk_strlist_contains(&r->lost_labels, name)
+		                       || symbols->label[at]->has_else
+		               ? OPK_LACKS_NOTHING
+		               : OPK_LACKS_OPTIONAL;
+	/* What is no name at all was told. */
+	return strstr(name, "__") ? lack_of_metric(r, name) : OPK_LACKS_NOTHING;
+}
+
+static void judge(struct opk_resolver *r, size_t derived)
+{
+	const struct opk_formula *formula = formula_of(r, derived);
+	enum opk_lack *lack = &r->states[derived].lack;
+	size_t used;
+
+	for (size_t i = 0; formula && i < opk_formula_name_count(formula) && !r->code; i++) {
+		const char *name = opk_formula_name(formula, i);
+		enum opk_lack found = opk_index_find(&used, &r->symbols.names, name) ? r->states[used].lack
+		                                                                     : lack_of(r, name);
+
+		if (*lack == OPK_LACKS_NOTHING || found == OPK_LACKS_OPTIONAL)
+			*lack = found;
+	}
+}
+
+static void tell_missing_name(struct opk_resolver *r, const struct opk_derived_symbol *derived, size_t i)
+{
+	const char *name = opk_formula_name(derived->parsed, i);
+	struct opk_place place = opk_symbols_place(&r->symbols, derived, opk_formula_name_offset(derived->parsed, i));
+
+	if (strstr(name, "__"))
+		opk_resolver_explain(r, name, &place);
+	else
+		opk_problems_add(&r->problems, &place,
+		                 "constant %.100s has no value for %s: give it one, or a default", name,
+		                 r->chip);
+}
+
+/* What the formula itself lacks; what others lack that it uses is told of them. */
+static void tell_missing(struct opk_resolver *r, size_t derived)
+{
+	const struct opk_formula *formula = formula_of(r, derived);
+	size_t used;
+
+	for (size_t i = 0; formula && i < opk_formula_name_count(formula); i++) {
+		const char *name = opk_formula_name(formula, i);
+
+		if (opk_index_find(&used, &r->symbols.names, name))
+			r->states[used].blamed |= r->states[used].lack == OPK_LACKS_NEEDED;
+		else if (lack_of(r, name) == OPK_LACKS_NEEDED)
+			tell_missing_name(r, &r->symbols.derived[derived], i);
+	}
+}
+
+/* Who is blamed comes after what it uses. */
+static void tell_blamed(struct opk_resolver *r)
+{
+	for (size_t i = r->symbols.ordered; i-- > 0;)
+		if (r->states[r->symbols.order[i]].blamed)
+			tell_missing(r, r->symbols.order[i]);
+}
+
+/* Returns whether it leaves the list. */
+static bool leaves(struct opk_resolver *r, const struct opk_entry *entry, struct opk_derived_state *state)
+{
+	bool out = state->lack == OPK_LACKS_OPTIONAL || entry->optional;
+
+	if (out)
+		opk_resolver_leave_out(r, entry->name);
+	else
+		state->blamed = true;
+	return out;
+}
+
+/* Whom the chip can't give what they need. */
+static void drop(struct opk_resolver *r)
+{
+	opk_autofree bool *marked = opk_alloc_array(r->list->count + 1, sizeof *marked);
+	size_t dropped = 0;
+
+	for (size_t i = 0; marked && i < r->list->count; i++) {
+		const struct opk_entry *entry = &r->list->items[i];
+
+		if (entry->derived == OPK_NOT_DERIVED
+		    || r->states[entry->derived].lack == OPK_LACKS_NOTHING)
+			continue;
+		marked[i] = leaves(r, entry, &r->states[entry->derived]);
+		dropped += marked[i];
+	}
+	r->problems.no_memory |= !marked;
+	if (marked && dropped)
+		opk_entries_drop(r->list, &r->problems, marked);
+	tell_blamed(r);
+}
+
+void opk_resolve_missing(struct opk_resolver *r)
+{
+	find_labels(r, true);
+	expand_legacy(r);
+	find_needed(r);
+	for (size_t i = 0; i < r->symbols.ordered && !r->code && !r->problems.no_memory; i++)
+		if (r->states[r->symbols.order[i]].needed)
+			judge(r, r->symbols.order[i]);
+	if (r->code || r->problems.no_memory)
+		return;
+	drop(r);
+	/* The entries have moved. */
+	find_labels(r, false);
+	find_needed(r);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A resolution at work: resolve.c and its neighbours alone. */
+#ifndef OPK_RESOLVER_H
+#define OPK_RESOLVER_H
+
+#include "chip/catalog.h"
+#include "resolve/entries.h"
+#include "resolve/resolve.h"
+#include "set/symbols.h"
+
+/* What a derived metric can't have on the chip. */
+enum opk_lack {
+	OPK_LACKS_NOTHING,
+	OPK_LACKS_OPTIONAL, /* what the set itself does without there: it is left out, too */
+	OPK_LACKS_NEEDED,
+};
+
+struct opk_derived_state {
+	bool needed; /* shown, or used by one that is */
+	enum opk_lack lack;
+	bool blamed; /* what it lacks is a problem */
+	char *unit; /* NULL: not known */
+};
+
+struct opk_resolver {
+	struct opk_ctx *ctx;
+	const struct opk_set *set;
+	const char *chip;
+	enum opk_profiler profiler;
+	struct opk_problems problems;
+	struct opk_symbols symbols;
+	struct opk_catalog *catalog;      /* NULL before it is needed */
+	int code;                         /* of what is no problem of the set's */
+	bool full;                        /* that there are too many metrics was told */
+	bool lost;                        /* an entry whose error was told is in no list */
+	struct opk_strlist lost_labels;   /* of such entries */
+	bool check;                       /* for the errors alone, all of them */
+	double seconds;                   /* that are left for expressions; that none are was told */
+	struct opk_entries *lists, *list; /* one a set of the symbols, and the last */
+	bool *suppressed;                 /* one a derived metric: shown only where a list says so */
+	struct opk_derived_state *states; /* one a derived metric */
+	struct opk_index labels;          /* to the last list's entries */
+	struct opk_resolved *out;
+};
+
+/* Opens the chip's catalog, with all full names; false, with `code`, where it can't. */
+bool opk_resolver_need_catalog(struct opk_resolver *r);
+/* Tells the problem that the chip has no such metric. */
+void opk_resolver_explain(struct opk_resolver *r, const char *name, const struct opk_place *place);
+void opk_resolver_leave_out(struct opk_resolver *r, const char *name);
+void opk_resolver_add_metric(struct opk_resolver *r, const char *name, const char *label,
+                             const struct opk_place *place);
+/* The constant's value on the chip; NULL where it has none. */
+const double *opk_resolver_value(const struct opk_resolver *r, const struct opk_constant *constant);
+
+/* resolve_items.c: the list of the n-th set of symbols; those before it are there. */
+void opk_resolve_list(struct opk_resolver *r, size_t n);
+/* resolve_optional.c: whether CUPTI plans these; optional metrics that it refuses leave the list. */
+bool opk_resolver_plans(struct opk_resolver *r, const char *const *names, size_t count);
+void opk_resolve_optional(struct opk_resolver *r);
+/* resolve_missing.c: finds what is needed; derived metrics that can't be computed leave the list. */
+void opk_resolve_missing(struct opk_resolver *r);
+/* resolve_derived.c: derived metrics, and the metrics that only they want. */
+void opk_resolve_derived(struct opk_resolver *r);
+/* Their units alone, of those whose formulas are sound. */
+void opk_resolve_units(struct opk_resolver *r);
+/* resolve_refused.c: those that CUPTI refuses are a problem each. */
+void opk_resolve_refused(struct opk_resolver *r);
+/* resolve_hash.c; NULL when out of memory. */
+char *opk_resolved_hash(const struct opk_resolved *resolved, struct opk_ctx *ctx, const char *name);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "schedule/counters.h"
+
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+
+bool opk_is_trace(const char *counter)
+{
+	return !strcmp(counter, "0x0000000000000000");
+}
+
+size_t opk_counters_find(const struct opk_counters *counters, const char *name)
+{
+	size_t i = 0;
+
+	while (i < counters->names.count && strcmp(counters->names.items[i], name) != 0)
+		i++;
+	return i;
+}
+
+static int add_metric(struct opk_counters *c, struct opk_ctx *ctx, size_t *capacity,
+                      const struct opk_strlist *raw)
+{
+	for (size_t i = 0; i < raw->count; i++) {
+		size_t at = opk_counters_find(c, raw->items[i]);
+		size_t used = c->first[c->metric_count];
+
+		if ((at == c->names.count && !opk_strlist_add(&c->names, raw->items[i]))
+		    || !opk_grow(&c->needs, capacity, used, sizeof *c->needs))
+			return opk_nomem(ctx, "raw counters");
+		c->needs[used] = at;
+		c->first[c->metric_count]++;
+	}
+	return OPK_OK;
+}
+
+int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *chip,
+                    const struct opk_strlist *metrics)
+{
+	struct opk_nv_evaluator *evaluator = NULL;
+	size_t capacity = 0;
+	int code = opk_nv_evaluator_new(&evaluator, ctx, chip);
+
+	*out = (struct opk_counters){ 0 };
+	out->first = opk_alloc_array(metrics->count + 1, sizeof *out->first);
+	if (!code && !out->first)
+		code = opk_nomem(ctx, "raw counters");
+	while (!code && out->metric_count < metrics->count) {
+		opk_autostrlist struct opk_strlist raw = { 0 };
+
+		code = opk_nv_raw_counters(&raw, ctx, evaluator,
+		                           metrics->items[out->metric_count]);
+		/* The end of one is the beginning of the next. */
+		out->metric_count++;
+		out->first[out->metric_count] = out->first[out->metric_count - 1];
+		if (!code)
+			code = add_metric(out, ctx, &capacity, &raw);
+	}
+	opk_nv_evaluator_free(evaluator);
+	if (code)
+		opk_counters_clear(out);
+	return code;
+}
+
+void opk_counters_clear(struct opk_counters *counters)
+{
+	opk_strlist_clear(&counters->names);
+	free(opk_take(counters->first));
+	free(opk_take(counters->needs));
+	counters->metric_count = 0;
+}

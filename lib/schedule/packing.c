@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "schedule/packing.h"
+
+#include "base/mem.h"
+
+enum { UNKNOWN, FITS, CLASHES };
+
+/* Beyond so many items only some pairs are tried: enough to tell who clashes much. */
+enum { ALL_PAIRS = 40, PARTNERS = 20 };
+
+/* ---- what is known of two items */
+
+static uint8_t *pair(const struct opk_packing *packing, size_t a, size_t b)
+{
+	return &packing->pairs[a * packing->count + b];
+}
+
+static int try_pair(bool *clash, struct opk_packing *packing, struct opk_ctx *ctx, size_t a, size_t b)
+{
+	const size_t items[] = { a, b };
+	bool fits;
+	int code = OPK_OK;
+
+	if (*pair(packing, a, b) == UNKNOWN) {
+		code = packing->fits(&fits, ctx, packing->data, items, 2);
+		if (code)
+			return code;
+		*pair(packing, a, b) = *pair(packing, b, a) = fits ? FITS : CLASHES;
+	}
+	*clash = *pair(packing, a, b) == CLASHES;
+	return OPK_OK;
+}
+
+/* Against every step-th other one. */
+static int count_clashes(struct opk_packing *packing, struct opk_ctx *ctx, size_t item, size_t step)
+{
+	int code = OPK_OK;
+
+	for (size_t other = item % step; !code && other < packing->count; other += step) {
+		bool clash = false;
+
+		if (other != item)
+			code = try_pair(&clash, packing, ctx, item, other);
+		packing->clashes[item] += clash;
+	}
+	return code;
+}
+
+int opk_packing_init(struct opk_packing *out, struct opk_ctx *ctx, size_t count,
+                     opk_packing_fits *fits, void *data)
+{
+	size_t step = count > ALL_PAIRS ? count / PARTNERS : 1;
+	int code = OPK_OK;
+
+	*out = (struct opk_packing){ .count = count, .fits = fits, .data = data };
+	out->pairs = opk_alloc_array(count * count + 1, sizeof *out->pairs);
+	out->clashes = opk_alloc_array(count + 1, sizeof *out->clashes);
+	if (!out->pairs || !out->clashes)
+		code = opk_nomem(ctx, "a packing");
+	for (size_t i = 0; !code && i < count; i++)
+		code = count_clashes(out, ctx, i, step);
+	if (code)
+		opk_packing_clear(out);
+	return code;
+}
+
+void opk_packing_clear(struct opk_packing *packing)
+{
+	free(opk_take(packing->pairs));
+	free(opk_take(packing->clashes));
+}
+
+/* ---- order */
+
+struct ranked {
+	size_t item;
+	double rank;
+};
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	return x->rank != y->rank ? (x->rank < y->rank) - (x->rank > y->rank)
+	                          : (x->item > y->item) - (x->item < y->item);
+}
+
+/* SplitMix64: the same numbers everywhere. */
+static double next_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15U;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+static struct ranked *make_order(const struct opk_packing *packing, uint64_t seed)
+{
+	struct ranked *order = opk_alloc_array(packing->count + 1, sizeof *order);
+	uint64_t state = seed;
+
+	for (size_t i = 0; order && i < packing->count; i++) {
+		order[i] = (struct ranked){ i, packing->clashes[i] };
+		/* A fifth more or less, and some where nothing clashes. */
+		if (seed)
+			order[i].rank = order[i].rank * (0.6 + 0.8 * next_random(&state))
+			                + next_random(&state);
+	}
+	if (order)
+		qsort(order, packing->count, sizeof *order, compare_ranks);
+	return order;
+}
+
+/* ---- first fit */
+
+/* The bins while they are filled: items of bin b are those from b * count on. */
+struct filling {
+	struct opk_ctx *ctx;
+	struct opk_packing *packing;
+	size_t *items;
+	size_t *sizes;
+	size_t bins;
+};
+
+static bool make_filling(struct filling *f)
+{
+	f->items = opk_alloc_array(f->packing->count * f->packing->count + 1, sizeof *f->items);
+	f->sizes = opk_alloc_array(f->packing->count + 1, sizeof *f->sizes);
+	return f->items && f->sizes;
+}
+
+static void clear_filling(struct filling *f)
+{
+	free(f->items);
+	free(f->sizes);
+}
+
+static int fits_bin(bool *out, const struct filling *f, size_t bin, size_t item)
+{
+	size_t *items = &f->items[bin * f->packing->count];
+
+	*out = false;
+	for (size_t i = 0; i < f->sizes[bin]; i++)
+		if (*pair(f->packing, item, items[i]) == CLASHES)
+			return OPK_OK;
+	items[f->sizes[bin]] = item;
+	return f->packing->fits(out, f->ctx, f->packing->data, items, f->sizes[bin] + 1);
+}
+
+static int place(size_t *out, struct filling *f, size_t item)
+{
+	bool fits = false;
+	size_t bin;
+	int code = OPK_OK;
+
+	for (bin = 0; bin < f->bins; bin++) {
+		code = fits_bin(&fits, f, bin, item);
+		if (code)
+			return code;
+		if (fits)
+			break;
+	}
+	f->bins += !fits;
+	f->items[bin * f->packing->count + f->sizes[bin]++] = item;
+	*out = bin;
+	return code;
+}
+
+int opk_packing_try(struct opk_bins *out, struct opk_ctx *ctx, struct opk_packing *packing,
+                    uint64_t seed)
+{
+	opk_autofree struct ranked *order = make_order(packing, seed);
+	opk_autofree size_t *bin_of = opk_alloc_array(packing->count + 1, sizeof *bin_of);
+	struct filling f = { .ctx = ctx, .packing = packing };
+	int code = make_filling(&f) && order && bin_of ? OPK_OK : opk_nomem(ctx, "a packing");
+
+	for (size_t i = 0; !code && i < packing->count; i++)
+		code = place(&bin_of[order[i].item], &f, order[i].item);
+	clear_filling(&f);
+	if (code)
+		return code;
+	*out = (struct opk_bins){ .count = f.bins, .bin_of = opk_take(bin_of) };
+	return OPK_OK;
+}
+
+void opk_bins_clear(struct opk_bins *bins)
+{
+	free(opk_take(bins->bin_of));
+	bins->count = 0;
+}
+
+/* ---- how few there could be */
+
+/* Items that clash each with each, taken greedily. */
+static int find_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing)
+{
+	opk_autofree struct ranked *order = make_order(packing, 0);
+	opk_autofree size_t *clique = opk_alloc_array(packing->count + 1, sizeof *clique);
+	size_t size = 0;
+
+	if (!order || !clique)
+		return opk_nomem(ctx, "a packing");
+	for (size_t i = 0; i < packing->count; i++) {
+		bool clashes = true;
+
+		for (size_t j = 0; clashes && j < size; j++) {
+			int code = try_pair(&clashes, packing, ctx, order[i].item, clique[j]);
+
+			if (code)
+				return code;
+		}
+		if (clashes)
+			clique[size++] = order[i].item;
+	}
+	*out = size;
+	return OPK_OK;
+}
+
+/* Puts every item into every bin that still takes it. */
+static int overfill(struct filling *f, const struct opk_bins *bins, size_t *taken)
+{
+	for (size_t i = 0; i < f->packing->count; i++)
+		f->items[bins->bin_of[i] * f->packing->count + f->sizes[bins->bin_of[i]]++] = i;
+	f->bins = bins->count;
+	for (size_t bin = 0; bin < f->bins; bin++) {
+		for (size_t i = 0; i < f->packing->count; i++) {
+			bool fits = false;
+			int code = bins->bin_of[i] == bin ? OPK_OK : fits_bin(&fits, f, bin, i);
+
+			if (code)
+				return code;
+			f->sizes[bin] += fits;
+			taken[i] += fits || bins->bin_of[i] == bin;
+		}
+	}
+	return OPK_OK;
+}
+
+/* How many items want room, and how many of these the fullest bin has. */
+static size_t bound_by_size(const struct filling *f, const size_t *taken)
+{
+	size_t wanting = 0, most = 1;
+
+	for (size_t i = 0; i < f->packing->count; i++)
+		wanting += taken[i] < f->bins;
+	for (size_t bin = 0; bin < f->bins; bin++) {
+		size_t here = 0;
+
+		for (size_t i = 0; i < f->sizes[bin]; i++)
+			here += taken[f->items[bin * f->packing->count + i]] < f->bins;
+		most = here > most ? here : most;
+	}
+	return (wanting + most - 1) / most;
+}
+
+int opk_packing_bound(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing,
+                      const struct opk_bins *bins)
+{
+	opk_autofree size_t *taken = opk_alloc_array(packing->count + 1, sizeof *taken);
+	struct filling f = { .ctx = ctx, .packing = packing };
+	size_t clique = 1, by_size = 1;
+	int code = make_filling(&f) && taken ? OPK_OK : opk_nomem(ctx, "a packing");
+
+	if (!code && bins->count > 1)
+		code = overfill(&f, bins, taken);
+	if (!code && bins->count > 1)
+		by_size = bound_by_size(&f, taken);
+	clear_filling(&f);
+	if (!code)
+		code = find_clique(&clique, ctx, packing);
+	if (code)
+		return code;
+	*out = clique > by_size ? clique : by_size;
+	return OPK_OK;
+}

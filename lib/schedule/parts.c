@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "schedule/parts.h"
+
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+
+/* ---- who shares domains */
+
+/* Sets of domains that grow together: each knows one nearer to its set's first. */
+struct forest {
+	struct opk_strlist names;
+	size_t *parent;
+	size_t capacity;
+};
+
+static size_t root_of(const struct forest *forest, size_t i)
+{
+	while (forest->parent[i] != i)
+		i = forest->parent[i];
+	return i;
+}
+
+static bool find_domain(size_t *out, struct forest *forest, const char *name)
+{
+	for (*out = 0; *out < forest->names.count; ++*out)
+		if (!strcmp(forest->names.items[*out], name))
+			return true;
+	if (!opk_grow(&forest->parent, &forest->capacity, *out, sizeof *forest->parent)
+	    || !opk_strlist_add(&forest->names, name))
+		return false;
+	forest->parent[*out] = *out;
+	return true;
+}
+
+/* The set of the counter's domains, which are one from now on. */
+static int join_domains(size_t *out, struct forest *forest, struct opk_ctx *ctx,
+                        const struct opk_strlist *domains)
+{
+	for (size_t i = 0; i < domains->count; i++) {
+		size_t domain;
+
+		if (!find_domain(&domain, forest, domains->items[i]))
+			return opk_nomem(ctx, "counter domains");
+		domain = root_of(forest, domain);
+		if (i)
+			forest->parent[domain] = *out;
+		else
+			*out = domain;
+	}
+	return OPK_OK;
+}
+
+static struct opk_part *part_of(struct opk_parts *parts, size_t *part_of_root, size_t root)
+{
+	if (part_of_root[root] == SIZE_MAX)
+		part_of_root[root] = parts->count++;
+	return &parts->all[part_of_root[root]];
+}
+
+static int fill_parts(struct opk_parts *parts, struct opk_ctx *ctx, const struct forest *forest,
+                      const size_t *domain_of, const struct opk_counters *counters,
+                      struct opk_nv_scheduler *scheduler)
+{
+	opk_autofree size_t *part_of_root =
+		opk_alloc_array(forest->names.count + 1, sizeof *part_of_root);
+
+	parts->all = opk_alloc_array(forest->names.count + 1, sizeof *parts->all);
+	if (!parts->all || !part_of_root)
+		return opk_nomem(ctx, "counter domains");
+	memset(part_of_root, 0xff, forest->names.count * sizeof *part_of_root);
+	for (size_t i = 0; i < counters->names.count; i++) {
+		struct opk_part *part = part_of(parts, part_of_root,
+		                                root_of(forest, domain_of[i]));
+
+		if (!part->members)
+			part->members = opk_alloc_array(counters->names.count,
+			                                sizeof *part->members);
+		if (!part->members)
+			return opk_nomem(ctx, "counter domains");
+		part->counters = counters;
+		part->scheduler = scheduler;
+		part->members[part->count++] = i;
+	}
+	for (size_t i = 0; i < forest->names.count; i++) {
+		struct opk_part *part = part_of(parts, part_of_root, root_of(forest, i));
+
+		if (!opk_strlist_add(&part->domains, forest->names.items[i]))
+			return opk_nomem(ctx, "counter domains");
+		part->software |= !strcmp(forest->names.items[i], "gpu_sass");
+		part->has_trace_only |= !strcmp(forest->names.items[i], "trace");
+	}
+	return OPK_OK;
+}
+
+size_t opk_parts_passes(size_t *first, const struct opk_parts *parts, const size_t *counts)
+{
+	size_t hardware = 0, software = 0, trace = 0;
+
+	for (size_t i = 0; i < parts->count; i++) {
+		size_t *most = parts->all[i].software         ? &software
+		               : parts->all[i].has_trace_only ? &trace
+		                                              : &hardware;
+
+		*most = counts[i] > *most ? counts[i] : *most;
+	}
+	/* The trace goes with either. */
+	if (hardware && trace > hardware)
+		hardware = trace;
+	*first = hardware;
+	return hardware + software > trace ? hardware + software : trace;
+}
+
+int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk_counters *counters,
+                    struct opk_nv_scheduler *scheduler)
+{
+	opk_autofree size_t *domain_of =
+		opk_alloc_array(counters->names.count + 1, sizeof *domain_of);
+	struct forest forest = { 0 };
+	int code = domain_of ? OPK_OK : opk_nomem(ctx, "counter domains");
+
+	*out = (struct opk_parts){ 0 };
+	for (size_t i = 0; !code && i < counters->names.count; i++) {
+		opk_autostrlist struct opk_strlist domains = { 0 };
+
+		code = opk_nv_counter_places(&domains, ctx, scheduler, counters->names.items[i]);
+		if (!code)
+			code = join_domains(&domain_of[i], &forest, ctx, &domains);
+	}
+	if (!code)
+		code = fill_parts(out, ctx, &forest, domain_of, counters, scheduler);
+	opk_strlist_clear(&forest.names);
+	free(forest.parent);
+	if (code)
+		opk_parts_clear(out);
+	return code;
+}
+
+/* ---- items */
+
+static int ask(bool *out, struct opk_ctx *ctx, const struct opk_part *part,
+               const struct opk_items *items, const size_t *chosen, size_t count)
+{
+	opk_autofree const char **names = opk_alloc_array(part->count + 1, sizeof *names);
+	size_t used = 0;
+
+	if (!names)
+		return opk_nomem(ctx, "raw counters");
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = items->first[chosen[i]]; j < items->first[chosen[i] + 1]; j++)
+			names[used++] = part->counters->names.items[items->members[j]];
+	return opk_nv_scheduler_fits(out, ctx, part->scheduler, names, used);
+}
+
+static int fits_loose(bool *out, struct opk_ctx *ctx, void *data, const size_t *items, size_t count)
+{
+	const struct opk_part *part = data;
+
+	return ask(out, ctx, part, &part->loose, items, count);
+}
+
+static int fits_whole(bool *out, struct opk_ctx *ctx, void *data, const size_t *items, size_t count)
+{
+	const struct opk_part *part = data;
+
+	return ask(out, ctx, part, &part->whole, items, count);
+}
+
+/* Items of counters that have the same number in item_of, one a member. */
+static bool make_items(struct opk_items *items, const struct opk_part *part, const size_t *item_of)
+{
+	items->first = opk_alloc_array(part->count + 1, sizeof *items->first);
+	items->members = opk_alloc_array(part->count + 1, sizeof *items->members);
+	if (!items->first || !items->members)
+		return false;
+	for (size_t i = 0; i < part->count; i++) {
+		size_t used = items->first[items->count];
+
+		if (item_of[i] != i)
+			continue;
+		for (size_t j = i; j < part->count; j++)
+			if (item_of[j] == i)
+				items->members[used++] = part->members[j];
+		items->first[++items->count] = used;
+	}
+	return true;
+}
+
+/* The members of the part that a metric needs, by their places in it; the trace is no matter. */
+static size_t needed(size_t *places, const struct opk_part *part, size_t metric)
+{
+	const struct opk_counters *counters = part->counters;
+	size_t count = 0;
+
+	for (size_t i = counters->first[metric]; i < counters->first[metric + 1]; i++)
+		for (size_t j = 0; j < part->count; j++)
+			if (part->members[j] == counters->needs[i]
+			    && !opk_is_trace(counters->names.items[counters->needs[i]]))
+				places[count++] = j;
+	return count;
+}
+
+/* Puts a ratio's counters, with what already goes with them, into one item where a pass has room for it. */
+static int join_ratio(size_t *item_of, struct opk_ctx *ctx, const struct opk_part *part,
+                      const size_t *places, size_t count)
+{
+	opk_autofree const char **names = opk_alloc_array(part->count + 1, sizeof *names);
+	opk_autofree bool *joins = opk_alloc_array(part->count + 1, sizeof *joins);
+	size_t used = 0, first = SIZE_MAX;
+	bool fits;
+	int code;
+
+	if (!names || !joins)
+		return opk_nomem(ctx, "raw counters");
+	for (size_t i = 0; i < count; i++)
+		joins[item_of[places[i]]] = true;
+	for (size_t i = 0; i < part->count; i++) {
+		if (!joins[item_of[i]])
+			continue;
+		first = i < first ? i : first;
+		names[used++] = part->counters->names.items[part->members[i]];
+	}
+	code = opk_nv_scheduler_fits(&fits, ctx, part->scheduler, names, used);
+	/* An item's number is its first member's place, so that `first` is among those that join. */
+	for (size_t i = 0; !code && fits && i < part->count; i++)
+		if (joins[item_of[i]])
+			item_of[i] = first;
+	return code;
+}
+
+static int join_ratios(size_t *item_of, struct opk_ctx *ctx, const struct opk_part *part,
+                       const bool *ratios)
+{
+	opk_autofree size_t *places = opk_alloc_array(part->counters->names.count + 1,
+	                                              sizeof *places);
+	int code = places ? OPK_OK : opk_nomem(ctx, "raw counters");
+
+	for (size_t i = 0; !code && i < part->counters->metric_count; i++) {
+		size_t count = ratios[i] ? needed(places, part, i) : 0;
+
+		if (count > 1)
+			code = join_ratio(item_of, ctx, part, places, count);
+	}
+	return code;
+}
+
+int opk_part_pack(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios)
+{
+	opk_autofree size_t *item_of = opk_alloc_array(part->count + 1, sizeof *item_of);
+	int code = OPK_OK;
+
+	for (size_t i = 0; item_of && i < part->count; i++)
+		item_of[i] = i;
+	if (!item_of || !make_items(&part->loose, part, item_of))
+		return opk_nomem(ctx, "raw counters");
+	code = opk_packing_init(&part->loose.packing, ctx, part->loose.count, fits_loose, part);
+	if (!code)
+		code = opk_packing_try(&part->loose.bins, ctx, &part->loose.packing, 0);
+	if (!code)
+		code = join_ratios(item_of, ctx, part, ratios);
+	if (!code && !make_items(&part->whole, part, item_of))
+		code = opk_nomem(ctx, "raw counters");
+	if (!code)
+		code = opk_packing_init(&part->whole.packing, ctx, part->whole.count, fits_whole,
+		                        part);
+	if (!code)
+		code = opk_packing_try(&part->whole.bins, ctx, &part->whole.packing, 0);
+	if (!code)
+		code = opk_packing_bound(&part->bound, ctx, &part->loose.packing,
+		                         &part->loose.bins);
+	return code;
+}
+
+static void clear_items(struct opk_items *items)
+{
+	free(items->first);
+	free(items->members);
+	opk_packing_clear(&items->packing);
+	opk_bins_clear(&items->bins);
+}
+
+void opk_parts_clear(struct opk_parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		opk_strlist_clear(&parts->all[i].domains);
+		free(parts->all[i].members);
+		clear_items(&parts->all[i].loose);
+		clear_items(&parts->all[i].whole);
+	}
+	free(opk_take(parts->all));
+	parts->count = 0;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "schedule/schedule.h"
+
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "schedule/parts.h"
+
+static int make(struct opk_schedule *out, struct opk_ctx *ctx, const struct opk_counters *counters,
+                size_t passes)
+{
+	*out = (struct opk_schedule){ .passes = passes };
+	out->pass_of = opk_alloc_array(counters->names.count + 1, sizeof *out->pass_of);
+	if (!out->pass_of)
+		return opk_nomem(ctx, "a plan");
+	memset(out->pass_of, 0xff, counters->names.count * sizeof *out->pass_of);
+	return OPK_OK;
+}
+
+int opk_schedule_read(struct opk_schedule *out, struct opk_ctx *ctx,
+                      const struct opk_counters *counters, const void *config, size_t size,
+                      size_t passes)
+{
+	int code = make(out, ctx, counters, passes);
+
+	for (size_t pass = passes; !code && pass-- > 0;) {
+		opk_autostrlist struct opk_strlist here = { 0 };
+
+		code = opk_nv_config_counters(&here, ctx, config, size, pass);
+		for (size_t i = 0; i < here.count; i++) {
+			size_t at = opk_counters_find(counters, here.items[i]);
+
+			if (at < counters->names.count)
+				out->pass_of[at] = pass;
+		}
+	}
+	if (code)
+		opk_schedule_clear(out);
+	return code;
+}
+
+void opk_schedule_clear(struct opk_schedule *schedule)
+{
+	free(opk_take(schedule->pass_of));
+	schedule->passes = 0;
+}
+
+bool opk_schedule_splits(const struct opk_schedule *schedule, const struct opk_counters *counters,
+                         size_t metric)
+{
+	size_t pass = SIZE_MAX;
+
+	for (size_t i = counters->first[metric]; i < counters->first[metric + 1]; i++) {
+		size_t counter = counters->needs[i], here = schedule->pass_of[counter];
+
+		if (opk_is_trace(counters->names.items[counter]))
+			continue;
+		if (pass != SIZE_MAX && here != pass)
+			return true;
+		pass = here;
+	}
+	return false;
+}
+
+/* ---- parts beside each other */
+
+struct composing {
+	struct opk_schedule *out;
+	const struct opk_counters *counters;
+	const bool *ratios;
+	size_t *bin_of;  /* of the part's counters, one a counter; SIZE_MAX: another part's */
+	size_t *shared;  /* [bin * passes + pass]: ratios with a counter in both */
+	bool *bin_placed, *pass_taken;
+	size_t from, to; /* the passes that are the part's to choose from */
+};
+
+static const struct opk_items *items_of(const struct opk_part *part, bool whole)
+{
+	return whole ? &part->whole : &part->loose;
+}
+
+static void find_bins(struct composing *c, const struct opk_items *items)
+{
+	memset(c->bin_of, 0xff, c->counters->names.count * sizeof *c->bin_of);
+	for (size_t i = 0; i < items->count; i++)
+		for (size_t j = items->first[i]; j < items->first[i + 1]; j++)
+			c->bin_of[items->members[j]] = items->bins.bin_of[i];
+}
+
+/* Every counter of the ratio that is in this part, with every one that has its pass already. */
+static void count_ratio(struct composing *c, size_t metric)
+{
+	const size_t *needs = c->counters->needs;
+
+	for (size_t i = c->counters->first[metric]; i < c->counters->first[metric + 1]; i++)
+		for (size_t j = c->counters->first[metric]; j < c->counters->first[metric + 1]; j++)
+			if (c->bin_of[needs[i]] != SIZE_MAX && c->bin_of[needs[j]] == SIZE_MAX
+			    && c->out->pass_of[needs[j]] != SIZE_MAX)
+				c->shared[c->bin_of[needs[i]] * c->out->passes
+				          + c->out->pass_of[needs[j]]]++;
+}
+
+/* The bin and the pass that have most in common, of those left; the first ones where nothing has. */
+static void best_match(const struct composing *c, size_t bins, size_t *bin, size_t *pass)
+{
+	size_t best = 0;
+	bool found = false;
+
+	for (size_t b = 0; b < bins; b++)
+		for (size_t p = c->from; p < c->to; p++) {
+			if (c->bin_placed[b] || c->pass_taken[p]
+			    || (found && c->shared[b * c->out->passes + p] <= best))
+				continue;
+			found = true;
+			best = c->shared[b * c->out->passes + p];
+			*bin = b;
+			*pass = p;
+		}
+}
+
+static void place_part(struct composing *c, const struct opk_items *items)
+{
+	size_t passes = c->out->passes;
+
+	find_bins(c, items);
+	memset(c->shared, 0, passes * passes * sizeof *c->shared);
+	memset(c->bin_placed, 0, passes * sizeof *c->bin_placed);
+	memset(c->pass_taken, 0, passes * sizeof *c->pass_taken);
+	for (size_t i = 0; i < c->counters->metric_count; i++)
+		if (c->ratios[i])
+			count_ratio(c, i);
+	for (size_t n = 0; n < items->bins.count; n++) {
+		size_t bin = 0, pass = 0;
+
+		best_match(c, items->bins.count, &bin, &pass);
+		c->bin_placed[bin] = c->pass_taken[pass] = true;
+		for (size_t i = 0; i < c->counters->names.count; i++)
+			if (c->bin_of[i] == bin)
+				c->out->pass_of[i] = pass;
+	}
+}
+
+/* Of one with the most bins first: it has no choice. */
+static void place_parts(struct composing *c, const struct opk_parts *parts, const bool *whole,
+                        size_t software)
+{
+	for (size_t bins = c->out->passes; bins > 0; bins--)
+		for (size_t i = 0; i < parts->count; i++) {
+			const struct opk_part *part = &parts->all[i];
+			const struct opk_items *items = items_of(part, whole[i]);
+
+			if (items->bins.count != bins)
+				continue;
+			c->from = part->software ? software : 0;
+			c->to = part->software || !software ? c->out->passes : software;
+			place_part(c, items);
+		}
+}
+
+static size_t count_passes(size_t *software, const struct opk_parts *parts, const bool *whole,
+                           size_t *counts)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		counts[i] = items_of(&parts->all[i], whole[i])->bins.count;
+	return opk_parts_passes(software, parts, counts);
+}
+
+int opk_schedule_compose(struct opk_schedule *out, struct opk_ctx *ctx,
+                         const struct opk_counters *counters, const struct opk_parts *parts,
+                         const bool *whole, const bool *ratios)
+{
+	opk_autofree size_t *counts = opk_alloc_array(parts->count + 1, sizeof *counts);
+	size_t software = 0, passes = counts ? count_passes(&software, parts, whole, counts) : 0;
+	opk_autofree size_t *bin_of = opk_alloc_array(counters->names.count + 1, sizeof *bin_of);
+	opk_autofree size_t *shared = opk_alloc_array(passes * passes + 1, sizeof *shared);
+	opk_autofree bool *flags = opk_alloc_array(2 * passes + 1, sizeof *flags);
+	struct composing c = {
+		.out = out, .counters = counters, .ratios = ratios, .bin_of = bin_of,
+		.shared = shared, .bin_placed = flags, .pass_taken = flags + passes,
+	};
+	int code = make(out, ctx, counters, passes);
+
+	if (!code && (!counts || !bin_of || !shared || !flags))
+		code = opk_nomem(ctx, "a plan");
+	if (!code)
+		place_parts(&c, parts, whole, software);
+	if (code)
+		opk_schedule_clear(out);
+	return code;
+}

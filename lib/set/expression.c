@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "set/expression.h"
+
+#include <regex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/ascii.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "child/contain.h"
+#include "child/spool.h"
+
+struct work {
+	const char *expression; /* of a whole name */
+	const struct opk_names *names;
+};
+
+/* ---- in the child */
+
+static void die(int number)
+{
+	(void)number;
+	raise(SIGABRT);
+}
+
+static void lower(int resource, uint64_t wanted)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit) || limit.rlim_cur <= wanted)
+		return;
+	limit.rlim_cur = wanted;
+	setrlimit(resource, &limit);
+}
+
+#ifndef __SANITIZE_ADDRESS__
+/* What counts for RLIMIT_DATA and is there already. */
+static uint64_t data_bytes(void)
+{
+	opk_autofclose FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	if (!file || fscanf(file, "%*u %*u %*u %*u %*u %llu", &pages) != 1)
+		return 0;
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+#endif
+
+/* Too long is as bad as a crash, and is told in the same way; without memory glibc says so itself. */
+static void limit(double seconds)
+{
+	signal(SIGABRT, SIG_DFL);
+	signal(SIGXCPU, die);
+	lower(RLIMIT_CPU, 1 + (uint64_t)seconds);
+#ifndef __SANITIZE_ADDRESS__
+	lower(RLIMIT_DATA, data_bytes() + ((uint64_t)OPK_EXPRESSION_MEGABYTES << 20));
+#endif
+}
+
+static int compile(regex_t *out, struct opk_ctx *ctx, const char *expression)
+{
+	int status = regcomp(out, expression, REG_EXTENDED | REG_NOSUB);
+	char reason[128];
+
+	if (!status)
+		return OPK_OK;
+	regerror(status, out, reason, sizeof reason);
+	return opk_fail(ctx, status == REG_ESPACE ? OPK_EINPUT : OPK_EUSAGE, "%s", reason);
+}
+
+static int find(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	struct work *work = data;
+	regex_t regex;
+	const char *name;
+	int code, status = REG_NOMATCH;
+
+	limit(*work->names->seconds);
+	code = compile(&regex, ctx, work->expression);
+	if (code)
+		return code;
+	for (size_t i = 0; status != REG_ESPACE && (name = work->names->next(work->names->data)); i++) {
+		status = regexec(&regex, name, 0, NULL, 0);
+		if (!status)
+			fwrite(&i, sizeof i, 1, child->spool);
+	}
+	regfree(&regex);
+	if (ferror(child->spool))
+		return opk_spool_fail(ctx);
+	return status == REG_ESPACE ? OPK_EINPUT : OPK_OK;
+}
+
+/* ---- in the parent */
+
+static int read_numbers(size_t **out, size_t *count, struct opk_ctx *ctx, FILE *spool)
+{
+	opk_autofree size_t *numbers = NULL;
+	size_t capacity = 0, number;
+
+	*count = 0;
+	while (fread(&number, sizeof number, 1, spool)) {
+		if (!opk_grow(&numbers, &capacity, *count, sizeof *numbers))
+			return opk_nomem(ctx, "names");
+		numbers[(*count)++] = number;
+	}
+	if (ferror(spool))
+		return opk_fail(ctx, OPK_EFAILED, "can't read a temporary file");
+	*out = opk_take(numbers);
+	return OPK_OK;
+}
+
+/* Of all children that have ended, as the one that matched has, less what the system took to make and end them. */
+static double seconds_of_children(void)
+{
+	struct rusage usage = { 0 };
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec * 1e-6;
+}
+
+int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const char *expression,
+                         const struct opk_names *names)
+{
+	opk_autofree char *whole = opk_printf("^(%s)$", expression);
+	opk_autofclose FILE *spool = NULL;
+	struct work work = { whole, names };
+	double before = seconds_of_children();
+	int code = OPK_EINPUT;
+
+	if (!whole)
+		return opk_nomem(ctx, "a regular expression");
+	if (*names->seconds > 0)
+		code = opk_contain(&spool, ctx, find, &work, NULL);
+	*names->seconds -= seconds_of_children() - before;
+	if (code != OPK_EINPUT)
+		return code ? code : read_numbers(out, count, ctx, spool);
+	*names->seconds = 0;
+	return opk_fail(ctx, code, "with this the expressions of a set take more than %d seconds on a chip, or "
+	                "more than %d MB", OPK_EXPRESSION_SECONDS, OPK_EXPRESSION_MEGABYTES);
+}
+
+/* ---- without names */
+
+/* Anchors, classes and whatever repeats more than any one character are not: glibc copies nodes for them. */
+static bool is_plain(const char *expression)
+{
+	for (const char *c = expression; *c; c++)
+		if (*c == '\\' ? *++c != '.' : *c == '*' ? c == expression || c[-1] != '.'
+		                                       : !opk_in_name(*c) && !strchr(".|()?", *c))
+			return false;
+	return true;
+}
+
+static const char *no_name(void *data)
+{
+	(void)data;
+	return NULL;
+}
+
+int opk_expression_check(struct opk_ctx *ctx, const char *expression, double *seconds)
+{
+	opk_autofree char *whole = opk_printf("^(%s)$", expression);
+	opk_autofree size_t *none = NULL;
+	size_t count;
+	regex_t regex;
+	int code;
+
+	if (!whole)
+		return opk_nomem(ctx, "a regular expression");
+	if (!is_plain(expression))
+		return opk_expression_match(&none, &count, ctx, expression,
+		                            &(struct opk_names){ .next = no_name, .seconds = seconds });
+	code = compile(&regex, ctx, whole);
+	if (!code)
+		regfree(&regex);
+	return code;
+}

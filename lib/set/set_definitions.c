@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a set defines by name: parameters, constants, derived metrics. */
+#include <string.h>
+
+#include "set/set_read.h"
+#include "chip/where.h"
+
+/* Calls `take` with each key, if it can be a name, and its value. */
+static void each(struct opk_set_reader *r, const struct opk_yaml *map, const char *what,
+                 void (*take)(struct opk_set_reader *r, const struct opk_word *name,
+                              const struct opk_yaml *value))
+{
+	r->set->broken |= map->kind != OPK_YAML_MAP;
+	if (map->kind != OPK_YAML_MAP && map->kind != OPK_YAML_BAD) {
+		opk_problems_add(r->problems, &map->place, "a map is needed here, from the name of each %s",
+		                 what);
+		return;
+	}
+	for (size_t i = 0; map->kind == OPK_YAML_MAP && i + 1 < map->count; i += 2) {
+		struct opk_word name = { map->items[i].text, map->items[i].place };
+
+		/* A bad name defines nothing, but its value is looked at. */
+		if (map->items[i].kind == OPK_YAML_SCALAR) {
+			opk_set_check_name(r, &name, what);
+			take(r, &name, &map->items[i + 1]);
+		}
+	}
+}
+
+static void take_name(struct opk_set_reader *r, struct opk_word *out, const struct opk_word *name)
+{
+	out->place = name->place;
+	out->text = opk_strdup(name->text);
+	r->problems->no_memory |= !out->text;
+}
+
+/* "" is a unit: a number without one. */
+static void read_unit(struct opk_set_reader *r, struct opk_word *out, const struct opk_yaml *value)
+{
+	char nothing[] = "";
+
+	if (value->kind == OPK_YAML_SCALAR && !*value->text)
+		take_name(r, out, &(struct opk_word){ nothing, value->place });
+	else
+		opk_set_read_word(r, out, value);
+}
+
+/* ---- parameters */
+
+static void take_parameter(struct opk_set_reader *r, const struct opk_word *name,
+                           const struct opk_yaml *value)
+{
+	struct opk_parameter *parameter =
+		opk_append(&r->set->parameters.items, &r->set->parameters.capacity,
+	                   &r->set->parameters.count, sizeof *parameter);
+	const char *text = value->kind == OPK_YAML_SCALAR ? value->text : NULL;
+
+	if (!parameter) {
+		r->problems->no_memory = true;
+		return;
+	}
+	if (value->kind != OPK_YAML_SCALAR && value->kind != OPK_YAML_BAD)
+		opk_problems_add(r->problems, &value->place, "plain text is needed here, the default of %.100s",
+		                 name->text);
+	if (text && strlen(text) > OPK_MAX_PARAMETER) {
+		opk_problems_add(r->problems, &value->place, "a parameter has at most %d characters",
+		                 OPK_MAX_PARAMETER);
+		text = NULL;
+	}
+	take_name(r, &parameter->name, name);
+	parameter->value = text ? opk_strdup(text) : NULL;
+	r->problems->no_memory |= text && !parameter->value;
+}
+
+void opk_set_read_parameters(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	each(r, value, "parameter", take_parameter);
+}
+
+/* ---- constants */
+
+static struct opk_constant *new_constant(struct opk_set_reader *r, const struct opk_word *name)
+{
+	struct opk_constant *constant =
+		opk_append(&r->set->constants.items, &r->set->constants.capacity, &r->set->constants.count,
+	                   sizeof *constant);
+
+	r->problems->no_memory |= !constant;
+	if (constant)
+		take_name(r, &constant->name, name);
+	return constant;
+}
+
+static void add_value(struct opk_set_reader *r, struct opk_constant *constant, const struct opk_yaml *key,
+                      double value)
+{
+	const struct opk_word *first = opk_where_find(&constant->where, constant->where.count, key->text);
+	const char *near = opk_where_nearest(key->text, false);
+
+	if (first) {
+		opk_problems_add(r->problems, &key->place, "duplicate key '%.100s', first as %.100s on line %zu",
+		                 key->text, first->text, first->place.line);
+		return;
+	}
+	if (!opk_where_known(r->ctx, &r->problems->no_memory, key->text, false)) {
+		opk_problems_add(r->problems, &key->place,
+		                 "'%.100s' is no chip or architecture, nor unit or default" OPK_DID_YOU_MEAN,
+		                 key->text, OPK_NEAR(near));
+		constant->wrong = true;
+		return;
+	}
+	if (!opk_words_add(&constant->where, key->text, &key->place)
+	    || !opk_grow(&constant->values, &constant->value_capacity, constant->where.count - 1,
+	                 sizeof *constant->values))
+		r->problems->no_memory = true;
+	else
+		constant->values[constant->where.count - 1] = value;
+}
+
+static void read_constant_key(struct opk_set_reader *r, struct opk_constant *constant,
+                              const struct opk_yaml *key, const struct opk_yaml *value)
+{
+	double number = 0;
+
+	if (!strcmp(key->text, "unit")) {
+		read_unit(r, &constant->unit, value);
+		return;
+	}
+	opk_set_read_number(r, &number, value);
+	if (!strcmp(key->text, "default")) {
+		constant->has_default = true;
+		constant->value = number;
+	} else {
+		add_value(r, constant, key, number);
+	}
+}
+
+static void take_constant(struct opk_set_reader *r, const struct opk_word *name,
+                          const struct opk_yaml *value)
+{
+	struct opk_constant *constant = new_constant(r, name);
+
+	if (!constant)
+		return;
+	if (value->kind != OPK_YAML_MAP) {
+		constant->has_default = true;
+		opk_set_read_number(r, &constant->value, value);
+		return;
+	}
+	for (size_t i = 0; i + 1 < value->count; i += 2)
+		if (value->items[i].kind == OPK_YAML_SCALAR)
+			read_constant_key(r, constant, &value->items[i], &value->items[i + 1]);
+	if (constant->wrong || constant->has_default || constant->where.count)
+		return;
+	opk_problems_add(r->problems, &value->place,
+	                 "constant %.100s has no value: give a default, or one for a chip or architecture", name->text);
+	constant->wrong = true;
+}
+
+void opk_set_read_constants(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	each(r, value, "constant", take_constant);
+}
+
+/* ---- derived metrics */
+
+static void read_formula(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_formula_text *derived = object;
+
+	opk_set_read_word(r, &derived->formula, value);
+}
+
+static void read_derived_unit(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_formula_text *derived = object;
+
+	read_unit(r, &derived->unit, value);
+}
+
+static void read_description(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_formula_text *derived = object;
+
+	opk_set_read_word(r, &derived->description, value);
+}
+
+static const struct opk_set_field fields[] = {
+	{ "formula", read_formula },
+	{ "unit", read_derived_unit },
+	{ "description", read_description },
+};
+
+static void take_derived(struct opk_set_reader *r, const struct opk_word *name,
+                         const struct opk_yaml *value)
+{
+	struct opk_formula_text *derived =
+		opk_append(&r->set->derived.items, &r->set->derived.capacity, &r->set->derived.count,
+	                   sizeof *derived);
+
+	if (!derived) {
+		r->problems->no_memory = true;
+		return;
+	}
+	take_name(r, &derived->name, name);
+	if (value->kind == OPK_YAML_SCALAR && *value->text)
+		read_formula(r, derived, value);
+	else if (!(opk_set_read_map(r, derived, value, fields, 3, "a formula is needed here, or a map with one")
+	           & 1))
+		opk_problems_add(r->problems, &value->place, "the key 'formula' is missing");
+}
+
+void opk_set_read_derived(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	each(r, value, "derived metric", take_derived);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Lists of metrics as a set's file has them, and the changes to them. */
+#include <string.h>
+
+#include "set/set_read.h"
+
+/* ---- an entry that is a map */
+
+static void read_what(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_set_item *item = object;
+
+	opk_set_read_word(r, &item->what, value);
+}
+
+static void read_any(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_set_item *item = object;
+
+	item->kind = OPK_SET_ITEM_ANY;
+	opk_set_read_words(r, &item->any, value, "metric", "metrics");
+	if (!item->any.count)
+		return;
+	item->what.place = item->any.items[0].place;
+	item->what.text = opk_strdup(item->any.items[0].text);
+	r->problems->no_memory |= !item->what.text;
+}
+
+static void read_as(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_set_item *item = object;
+
+	opk_set_read_word(r, &item->as, value);
+	if (item->as.text)
+		opk_set_check_name(r, &item->as, "metric");
+}
+
+static void read_optional(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_set_item *item = object;
+
+	item->wrong |= !opk_set_read_bool(r, &item->optional, value);
+}
+
+static void read_else(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_set_item *item = object;
+
+	item->has_else = opk_set_read_number(r, &item->otherwise, value);
+}
+
+static void read_only(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_set_item *item = object;
+
+	item->wrong |= !opk_set_read_where(r, &item->only, value);
+}
+
+static void read_except(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_set_item *item = object;
+
+	item->wrong |= !opk_set_read_where(r, &item->except, value);
+}
+
+static void read_group(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_set_item *item = object;
+
+	item->kind = OPK_SET_ITEM_GROUP;
+	opk_set_read_word(r, &item->what, value);
+}
+
+static void read_prose(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_set_item *item = object;
+
+	opk_set_read_word(r, &item->prose, value);
+}
+
+/* ---- lists */
+
+static void read_group_items(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_set_item *item = object;
+	bool inside = r->in_group;
+
+	r->in_group = true;
+	opk_set_read_items(r, &item->items, value);
+	r->in_group = inside;
+}
+
+static const struct opk_set_field metric_fields[] = {
+	{ "metric", read_what },       { "as", read_as },         { "only", read_only },
+	{ "optional", read_optional }, { "except", read_except }, { "else", read_else },
+};
+static const struct opk_set_field any_fields[] = {
+	{ "any", read_any },           { "as", read_as },         { "only", read_only },
+	{ "optional", read_optional }, { "except", read_except }, { "else", read_else },
+};
+static const struct opk_set_field group_fields[] = {
+	{ "group", read_group },
+	{ "text", read_prose },
+	{ "metrics", read_group_items },
+};
+
+enum { GROUP_METRICS = 2 };
+
+static bool has_key(const struct opk_yaml *map, const char *name)
+{
+	for (size_t i = 0; i + 1 < map->count; i += 2)
+		if (map->items[i].kind == OPK_YAML_SCALAR && !strcmp(map->items[i].text, name))
+			return true;
+	return false;
+}
+
+static void read_group_map(struct opk_set_reader *r, struct opk_set_item *item, const struct opk_yaml *value)
+{
+	unsigned seen;
+
+	if (r->in_group)
+		opk_problems_add(r->problems, &value->place, "a group can't be in a group");
+	seen = opk_set_read_map(r, item, value, group_fields, 3, "");
+	if (!(seen & 1U << GROUP_METRICS))
+		opk_problems_add(r->problems, &value->place,
+		                 "the group's list is missing: it goes under the key 'metrics'");
+}
+
+static void read_kind(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	if (has_key(value, "group"))
+		read_group_map(r, object, value);
+	else
+		opk_set_read_map(r, object, value, has_key(value, "any") ? any_fields : metric_fields, 6, "");
+}
+
+static void read_map(struct opk_set_reader *r, struct opk_set_item *item, const struct opk_yaml *value)
+{
+	bool metric = has_key(value, "metric"), any = has_key(value, "any");
+	bool group = has_key(value, "group");
+
+	if (metric + any + group == 1) {
+		read_kind(r, item, value);
+		if (item->has_else && !item->as.text)
+			opk_problems_add(r->problems, &value->place,
+			                 "'else' is what formulas take for a short name: the entry needs 'as', too");
+		return;
+	}
+	opk_problems_add(r->problems, &value->place, "%s of the keys metric, any and group is needed here",
+	                 metric || any || group ? "only one" : "one");
+	/* It may define a name. */
+	item->wrong = true;
+	opk_set_read_quietly(r, item, value, read_kind);
+}
+
+/* What a file names twice, it names once too often; what depends on chips may stand there twice. */
+static void check_twice(struct opk_set_reader *r, struct opk_set_item *item)
+{
+	const struct opk_word *word = &item->what;
+	size_t first;
+
+	if (item->kind != OPK_SET_ITEM_METRIC || item->only.count || item->except.count || strstr(word->text, "${"))
+		return;
+	if (!opk_words_add(&r->metrics, "", &word->place)
+	    || !opk_index_add(&r->seen, word->text, r->metrics.count - 1, &first)) {
+		r->problems->no_memory = true;
+		return;
+	}
+	if (first != r->metrics.count - 1) {
+		opk_autofree char *place = opk_place_text(&r->metrics.items[first].place);
+
+		opk_problems_add(r->problems, &word->place, "metric %.200s is listed twice, first at %s",
+		                 word->text, place ? place : "");
+		item->wrong = true;
+	}
+}
+
+static void read_item(struct opk_set_reader *r, struct opk_set_items *out, const struct opk_yaml *value)
+{
+	struct opk_set_item *item;
+
+	/* An alias may have stood for anything. */
+	r->set->broken |= value->kind == OPK_YAML_BAD;
+	if (value->kind == OPK_YAML_BAD)
+		return;
+	if (value->kind == OPK_YAML_LIST || (value->kind == OPK_YAML_SCALAR && !*value->text)) {
+		opk_problems_add(r->problems, &value->place,
+		                 "one of the metrics is needed here: a name, a pattern, or a map with the "
+		                 "key metric, any or group");
+		return;
+	}
+	item = opk_set_items_add(out);
+	if (!item) {
+		r->problems->no_memory = true;
+		return;
+	}
+	if (value->kind == OPK_YAML_SCALAR)
+		opk_set_read_word(r, &item->what, value);
+	else
+		read_map(r, item, value);
+	if (item->what.text && !r->in_change)
+		check_twice(r, item);
+}
+
+void opk_set_read_items(struct opk_set_reader *r, struct opk_set_items *out, const struct opk_yaml *value)
+{
+	size_t count;
+	const struct opk_yaml *items = opk_set_check_list(r, &count, value, "metrics");
+
+	r->set->broken |= !count;
+	for (size_t i = 0; i < count; i++)
+		read_item(r, out, &items[i]);
+}
+
+/* ---- changes */
+
+static void read_for(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_change *change = object;
+
+	/* On which chips the list is another one is not clear. */
+	r->set->unfit |= !opk_set_read_where(r, &change->where, value);
+}
+
+static void read_add(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_change *change = object;
+
+	r->in_change = true;
+	opk_set_read_items(r, &change->add, value);
+	r->in_change = false;
+}
+
+static void read_remove(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_change *change = object;
+
+	opk_set_read_words(r, &change->remove, value, "metric", "metrics");
+}
+
+static const struct opk_set_field change_fields[] = {
+	{ "for", read_for },
+	{ "add", read_add },
+	{ "remove", read_remove },
+};
+
+static void read_change(struct opk_set_reader *r, const struct opk_yaml *value)
+{
+	struct opk_change *change = opk_append(&r->set->changes.items, &r->set->changes.capacity,
+	                                       &r->set->changes.count, sizeof *change);
+	unsigned seen;
+
+	if (!change) {
+		r->problems->no_memory = true;
+		return;
+	}
+	change->place = value->place;
+	seen = opk_set_read_map(r, change, value, change_fields, 3,
+	                        "a map with for, and add or remove, is needed here");
+	if (!(seen & 1))
+		opk_problems_add(r->problems, &value->place,
+		                 "for which chips, architectures or profilers: the key 'for' is missing");
+	r->set->unfit |= !change->where.count;
+	if (!(seen & 6))
+		opk_problems_add(r->problems, &value->place, "the change has neither 'add' nor 'remove'");
+}
+
+void opk_set_read_changes(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	r->set->unfit |= value->kind != OPK_YAML_LIST || !value->count;
+	if (value->kind == OPK_YAML_BAD)
+		return;
+	if (value->kind != OPK_YAML_LIST || !value->count)
+		opk_problems_add(r->problems, &value->place, "a list of changes is needed here");
+	else
+		for (size_t i = 0; i < value->count; i++)
+			read_change(r, &value->items[i]);
+}

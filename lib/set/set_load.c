@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Files of metric sets, and those that they include. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "set/symbols.h"
+#include "set/set_find.h"
+#include "set/set_read.h"
+
+enum { MAX_DEPTH = 16, MAX_FILES = 100 };
+
+/* A file that was begun. */
+struct file {
+	dev_t device;
+	ino_t inode;
+	char *path;
+	struct opk_set *set; /* NULL: it is still being read, or can't be */
+	struct opk_source *source;
+	bool open;
+};
+
+/* One call of opk_set_load(), through all files. */
+struct loading {
+	struct opk_ctx *ctx;
+	struct opk_problems problems;
+	struct {
+		struct file *items;
+		size_t count, capacity;
+	} files;
+	size_t depth;
+};
+
+static void clear(struct loading *l)
+{
+	opk_problems_clear(&l->problems);
+	for (size_t i = 0; i < l->files.count; i++) {
+		free(l->files.items[i].path);
+		opk_set_free(l->files.items[i].set);
+		opk_source_free(l->files.items[i].source);
+	}
+	free(l->files.items);
+}
+
+static int load_file(struct opk_set **out, struct loading *l, const char *path);
+
+/* ---- including */
+
+/* "a.yaml includes b.yaml includes a.yaml" */
+static void tell_cycle(struct loading *l, const struct opk_word *word, const struct file *begin)
+{
+	opk_autofree char *chain = opk_strdup(begin->path);
+
+	for (const struct file *file = begin + 1; chain && file < l->files.items + l->files.count; file++) {
+		char *longer = file->open ? opk_printf("%s includes %s", chain, file->path) : NULL;
+
+		if (!file->open)
+			continue;
+		free(chain);
+		chain = longer;
+	}
+	if (chain)
+		opk_problems_add(&l->problems, &word->place, "sets include each other: %s includes %s", chain,
+		                 begin->path);
+	else
+		l->problems.no_memory = true;
+}
+
+static struct file *find_file(struct loading *l, const char *path)
+{
+	struct stat status;
+
+	for (size_t i = 0; !stat(path, &status) && i < l->files.count; i++)
+		if (l->files.items[i].inode == status.st_ino && l->files.items[i].device == status.st_dev)
+			return &l->files.items[i];
+	return NULL;
+}
+
+/* Paths are relative to the file that names them. */
+static int find_path(char **out, struct loading *l, const struct opk_set *set, const char *word)
+{
+	const char *slash = strrchr(set->path, '/');
+
+	if (!opk_set_is_path(word))
+		return opk_set_shipped_path(out, l->ctx, word);
+	word += 2 * !strncmp(word, "./", 2);
+	*out = *word == '/' || !slash ? opk_strdup(word)
+	                              : opk_printf("%.*s/%s", (int)(slash - set->path), set->path, word);
+	return *out ? OPK_OK : opk_nomem(l->ctx, "a metric set");
+}
+
+static void tell_cause(struct loading *l, const struct opk_word *word)
+{
+	size_t count = opk_error_count(l->ctx);
+
+	opk_problems_add(&l->problems, &word->place, "%s",
+	                 count ? opk_error_message(l->ctx, count - 1) : "out of memory");
+}
+
+static int load_included(struct opk_set **out, struct loading *l, const struct opk_set *set,
+                         const struct opk_word *word)
+{
+	opk_autofree char *path = NULL;
+	struct file *file;
+	int code = find_path(&path, l, set, word->text);
+
+	if (code) {
+		tell_cause(l, word);
+		return code;
+	}
+	file = find_file(l, path);
+	if (file && file->open)
+		tell_cycle(l, word, file);
+	if (file) {
+		*out = opk_set_use(file->set);
+		return OPK_OK;
+	}
+	if (l->depth == MAX_DEPTH || l->files.count == MAX_FILES) {
+		opk_problems_add(&l->problems, &word->place, l->depth == MAX_DEPTH
+		                         ? "sets include each other more than %d levels deep"
+		                         : "more than %d sets are included",
+		                 l->depth == MAX_DEPTH ? MAX_DEPTH : MAX_FILES);
+		return OPK_OK;
+	}
+	code = load_file(out, l, path);
+	if (code)
+		tell_cause(l, word);
+	return code;
+}
+
+/* An including set is for the profiler of those that it includes. */
+static void check_profiler(struct loading *l, struct opk_set *set, const struct opk_set *from,
+                           const struct opk_word *word)
+{
+	if (!from->has_profiler)
+		return;
+	if (set->has_profiler && set->profiler != from->profiler) {
+		set->unfit = true;
+		opk_problems_add(&l->problems, &word->place,
+		                 "set %.100s is for profiler %s, this one for %s: build them apart", from->name,
+		                 opk_profiler_name(from->profiler), opk_profiler_name(set->profiler));
+	}
+	if (!set->has_profiler)
+		set->profiler = from->profiler;
+	set->has_profiler = true;
+}
+
+static void include(struct loading *l, struct opk_set *set, const struct opk_word *word)
+{
+	struct opk_set *from = NULL, **slot;
+
+	if (load_included(&from, l, set, word) == OPK_ENOMEM)
+		l->problems.no_memory = true;
+	if (!from) {
+		set->broken = true;
+		return;
+	}
+	check_profiler(l, set, from, word);
+	slot = opk_append(&set->includes, &set->include_capacity, &set->include_count, sizeof *slot);
+	if (slot) {
+		*slot = from;
+	} else {
+		l->problems.no_memory = true;
+		opk_set_free(from);
+	}
+}
+
+/* ---- one file */
+
+static struct opk_source *read_source(struct loading *l, struct stat *status, const char *path, int *code)
+{
+	opk_autofree void *text = NULL;
+	struct opk_source *source;
+	size_t size;
+
+	*code = opk_read_file(&text, &size, l->ctx, path);
+	if (!*code && (size > OPK_MAX_SET_FILE || stat(path, status)))
+		*code = opk_fail(l->ctx, OPK_EINPUT, "%s: a metric set has at most %d bytes", path,
+		                 OPK_MAX_SET_FILE);
+	if (*code)
+		return NULL;
+	source = opk_source_new(path, text, size);
+	if (!source)
+		*code = opk_nomem(l->ctx, "a metric set");
+	return source;
+}
+
+/* What is wrong with it is told; the set comes nevertheless. */
+static int read_set(struct loading *l, struct opk_set *set)
+{
+	struct opk_set_reader reader = { .ctx = l->ctx, .problems = &l->problems, .set = set };
+	struct opk_yaml *root = NULL;
+	int code = opk_yaml_parse(&root, l->ctx, &l->problems, set->source);
+
+	if (code) {
+		set->broken = set->unfit = true;
+		return code == OPK_ENOMEM ? code : OPK_OK;
+	}
+	opk_set_read(&reader, root);
+	opk_yaml_free(root);
+	for (size_t i = 0; i < reader.includes.count && !l->problems.no_memory; i++)
+		include(l, set, &reader.includes.items[i]);
+	opk_set_reader_clear(&reader);
+	return OPK_OK;
+}
+
+static struct file *open_file(struct loading *l, const char *path, int *code)
+{
+	struct stat status = { 0 };
+	struct opk_source *source = read_source(l, &status, path, code);
+	struct file *file = source ? opk_append(&l->files.items, &l->files.capacity, &l->files.count,
+	                                        sizeof *file)
+	                           : NULL;
+
+	if (!file) {
+		opk_source_free(source);
+		*code = *code ? *code : opk_nomem(l->ctx, "a metric set");
+		return NULL;
+	}
+	*file = (struct file){ status.st_dev, status.st_ino, opk_strdup(path), NULL, source, true };
+	if (!file->path)
+		*code = opk_nomem(l->ctx, "a metric set");
+	return file;
+}
+
+static int load_file(struct opk_set **out, struct loading *l, const char *path)
+{
+	opk_auto(opk_set) struct opk_set *set = opk_set_create("", path);
+	size_t place = l->files.count;
+	struct file *file;
+	int code = OPK_OK;
+
+	if (!set)
+		return opk_nomem(l->ctx, "a metric set");
+	file = open_file(l, path, &code);
+	if (code)
+		return code;
+	set->source = opk_source_use(file->source);
+	set->device = file->device;
+	set->inode = file->inode;
+	l->depth++;
+	code = read_set(l, set);
+	l->depth--;
+	/* The files may have moved. */
+	l->files.items[place].open = false;
+	if (code)
+		return code;
+	if (!opk_set_complete(set))
+		return opk_nomem(l->ctx, "a metric set");
+	l->files.items[place].set = opk_set_use(set);
+	*out = opk_take(set);
+	return OPK_OK;
+}
+
+/* The set as a whole, once all of it is there. */
+static void check(struct loading *l, struct opk_set *set)
+{
+	opk_autosymbols struct opk_symbols symbols = { 0 };
+
+	opk_symbols_init(&symbols, l->ctx, &l->problems, set);
+	if (!l->problems.no_memory)
+		set->unfit |= !opk_set_check(&symbols, l->ctx, &l->problems, true) || symbols.unfit;
+}
+
+/* Whether there is more to be said of a set with these errors: on chips, or of those that it claims. */
+static bool is_of_use(const struct loading *l, const struct opk_set *set)
+{
+	return l->problems.count && !l->problems.untold && (!set->unfit || set->claiming_count);
+}
+
+int opk_set_load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *path)
+{
+	struct loading l = { .ctx = ctx };
+	opk_auto(opk_set) struct opk_set *set = NULL;
+	int code = load_file(&set, &l, path);
+
+	if (!code && !l.problems.no_memory)
+		check(&l, set);
+	if (!code && is_of_use(&l, set))
+		l.problems.no_memory |= !opk_problems_list(&set->told, &l.problems);
+	if (!code)
+		code = opk_problems_fail(ctx, &l.problems, OPK_EINPUT, path);
+	clear(&l);
+	*out = !code || (code == OPK_EINPUT && set && set->told.count) ? opk_take(set) : NULL;
+	return code;
+}
+
+int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path)
+{
+	opk_auto(opk_set) struct opk_set *set = NULL;
+	int code = opk_set_load_partly(&set, ctx, path);
+
+	if (!code)
+		*out = opk_take(set);
+	return code;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The YAML form of a metric set, docs/metric-sets.md: the keys of the file, and what values have in common. */
+#include <string.h>
+
+#include "base/ascii.h"
+#include "base/nearest.h"
+#include "base/decimal.h"
+#include "formula/formula.h"
+#include "set/set_read.h"
+#include "chip/where.h"
+
+void opk_set_reader_clear(struct opk_set_reader *r)
+{
+	opk_words_clear(&r->includes);
+	opk_words_clear(&r->metrics);
+	opk_index_clear(&r->seen);
+}
+
+/* ---- values */
+
+static bool copy_word(struct opk_set_reader *r, struct opk_word *out, const struct opk_yaml *value)
+{
+	free(out->text);
+	out->text = opk_strdup(value->text);
+	out->place = value->place;
+	r->problems->no_memory |= !out->text;
+	return out->text != NULL;
+}
+
+void opk_set_read_word(struct opk_set_reader *r, struct opk_word *out, const struct opk_yaml *value)
+{
+	if (value->kind == OPK_YAML_SCALAR && *value->text)
+		copy_word(r, out, value);
+	else if (value->kind != OPK_YAML_BAD)
+		opk_problems_add(r->problems, &value->place, "text is needed here");
+}
+
+const struct opk_yaml *opk_set_check_list(struct opk_set_reader *r, size_t *count, const struct opk_yaml *value,
+                                          const char *many)
+{
+	*count = 0;
+	if (value->kind == OPK_YAML_BAD)
+		return NULL;
+	if (value->kind == OPK_YAML_LIST && value->count && value->count <= OPK_MAX_METRICS) {
+		*count = value->count;
+		return value->items;
+	}
+	if (value->kind == OPK_YAML_LIST && value->count)
+		opk_problems_add(r->problems, &value->place, "more than %d %s", OPK_MAX_METRICS, many);
+	else
+		opk_problems_add(r->problems, &value->place, "a list of %s is needed here", many);
+	/* Meant as a list of one. */
+	*count = value->kind == OPK_YAML_SCALAR && *value->text;
+	return value;
+}
+
+void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out, const struct opk_yaml *value,
+                        const char *one, const char *many)
+{
+	opk_autoindex struct opk_index seen = { 0 };
+	size_t count;
+	const struct opk_yaml *items = opk_set_check_list(r, &count, value, many);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct opk_yaml *item = &items[i];
+		size_t first = i;
+
+		if (item->kind == OPK_YAML_BAD)
+			continue;
+		if (item->kind != OPK_YAML_SCALAR || !*item->text)
+			opk_problems_add(r->problems, &item->place,
+			                 "one of the %s is needed here, as plain text", many);
+		else if (!opk_index_add(&seen, item->text, i, &first)
+		         || (first == i && !opk_words_add(out, item->text, &item->place)))
+			r->problems->no_memory = true;
+		else if (first < i)
+			opk_problems_add(r->problems, &item->place, "%s %.100s is listed twice", one,
+			                 item->text);
+	}
+}
+
+/* What is the same in any case: those of the very same letters were told. */
+static void check_cases(struct opk_set_reader *r, const struct opk_words *words, const char *one)
+{
+	for (size_t i = 1; i < words->count; i++)
+		if (opk_where_find(words, i, words->items[i].text))
+			opk_problems_add(r->problems, &words->items[i].place, "%s %.100s is listed twice", one,
+			                 words->items[i].text);
+}
+
+/* Takes the word that was probably meant instead; false where there is none. */
+static bool correct(struct opk_set_reader *r, struct opk_word *word)
+{
+	const char *near = opk_where_nearest(word->text, true);
+
+	if (opk_where_known(r->ctx, &r->problems->no_memory, word->text, true))
+		return true;
+	opk_problems_add(r->problems, &word->place, "'%.100s' is no chip, architecture or profiler" OPK_DID_YOU_MEAN,
+	                 word->text, OPK_NEAR(near));
+	if (!near)
+		return false;
+	free(word->text);
+	word->text = opk_strdup(near);
+	r->problems->no_memory |= !word->text;
+	return word->text != NULL;
+}
+
+bool opk_set_read_where(struct opk_set_reader *r, struct opk_words *out, const struct opk_yaml *value)
+{
+	bool sure;
+
+	opk_set_read_words(r, out, value, "the word", "chips, architectures or profilers");
+	check_cases(r, out, "the word");
+	sure = out->count != 0;
+	for (size_t i = 0; i < out->count && !r->problems->no_memory; i++)
+		sure &= correct(r, &out->items[i]);
+	return sure;
+}
+
+bool opk_set_read_bool(struct opk_set_reader *r, bool *out, const struct opk_yaml *value)
+{
+	bool text = value->kind == OPK_YAML_SCALAR;
+
+	*out = text && !strcmp(value->text, "true");
+	if (*out || (text && !strcmp(value->text, "false")))
+		return true;
+	if (value->kind != OPK_YAML_BAD)
+		opk_problems_add(r->problems, &value->place, "true or false is needed here");
+	return false;
+}
+
+/* Hexadecimal numbers, infinity and the like are no numbers of the language. */
+static enum opk_decimal read_decimal(double *out, const char *text)
+{
+	size_t length = 0;
+	enum opk_decimal outcome = text[strspn(text, "+-.0123456789eE")]
+	                                  ? OPK_DECIMAL_NONE
+	                                  : opk_decimal_read(out, &length, text);
+
+	return outcome == OPK_DECIMAL_GOOD && text[length] ? OPK_DECIMAL_NONE : outcome;
+}
+
+bool opk_set_read_number(struct opk_set_reader *r, double *out, const struct opk_yaml *value)
+{
+	enum opk_decimal outcome = OPK_DECIMAL_NONE;
+
+	*out = 0;
+	if (value->kind == OPK_YAML_SCALAR)
+		outcome = read_decimal(out, value->text);
+	r->problems->no_memory |= outcome == OPK_DECIMAL_NOMEM;
+	if (outcome == OPK_DECIMAL_GOOD)
+		return true;
+	if (value->kind != OPK_YAML_BAD)
+		opk_problems_add(r->problems, &value->place, "a number is needed here, such as 2.5 or 1e9%s",
+		                 outcome == OPK_DECIMAL_LARGE   ? "; this one is too large"
+		                 : outcome == OPK_DECIMAL_SMALL ? "; a double would have this one as 0"
+		                                               : "");
+	return false;
+}
+
+bool opk_set_check_name(struct opk_set_reader *r, const struct opk_word *name, const char *what)
+{
+	const char *text = name->text;
+
+	if (opk_formula_is_function(text))
+		opk_problems_add(r->problems, &name->place, "%s is a function of formulas: take another name",
+		                 text);
+	else if (!opk_set_is_name(text))
+		opk_problems_add(r->problems, &name->place,
+		                 "'%.100s' can't be the name of a %s: take letters, digits and single "
+		                 "underscores, a letter first", text, what);
+	else
+		return true;
+	return false;
+}
+
+/* ---- maps */
+
+/* What a key that is none was probably meant to be. */
+struct meant {
+	size_t field; /* the number of fields: nothing */
+	bool sure;
+};
+
+static bool find_field(size_t *out, const char *key, const struct opk_set_field *fields, size_t count)
+{
+	for (*out = 0; *out < count; ++*out)
+		if (!strcmp(fields[*out].name, key))
+			return true;
+	return false;
+}
+
+static struct meant tell_unknown(struct opk_set_reader *r, const struct opk_yaml *key,
+                                 const struct opk_set_field *fields, size_t count)
+{
+	struct opk_nearest nearest = { .name = key->text };
+	struct meant meant = { .field = count };
+
+	for (size_t i = 0; i < count; i++) {
+		opk_nearest_try(&nearest, fields[i].name);
+		if (nearest.best == fields[i].name)
+			meant.field = i;
+	}
+	meant.sure = nearest.best && 3 * nearest.distance <= strlen(key->text);
+	/* {formula: max(a, b)} is two keys to YAML. */
+	opk_problems_add(r->problems, &key->place, "unknown key '%.100s'" OPK_DID_YOU_MEAN "%s", key->text,
+	                 OPK_NEAR(nearest.best),
+	                 strpbrk(key->text, " ()") ? "; text with commas goes in quotes" : "");
+	return meant;
+}
+
+static bool has_key(const struct opk_yaml *map, const char *name)
+{
+	for (size_t i = 0; i + 1 < map->count; i += 2)
+		if (map->items[i].kind == OPK_YAML_SCALAR && !strcmp(map->items[i].text, name))
+			return true;
+	return false;
+}
+
+void opk_set_read_quietly(struct opk_set_reader *r, void *object, const struct opk_yaml *value,
+                          void (*read)(struct opk_set_reader *r, void *object, const struct opk_yaml *value))
+{
+	opk_autoproblems struct opk_problems quiet = { 0 };
+	struct opk_problems *problems = r->problems;
+
+	r->problems = &quiet;
+	read(r, object, value);
+	r->problems = problems;
+	r->problems->no_memory |= quiet.no_memory;
+}
+
+/* Reads on as if the key were what was meant; errors there are told only where that is hardly in doubt. */
+static void read_meant(struct opk_set_reader *r, void *object, const struct opk_yaml *value,
+                       const struct opk_set_field *field, bool sure)
+{
+	if (sure)
+		field->read(r, object, value);
+	else
+		opk_set_read_quietly(r, object, value, field->read);
+}
+
+unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct opk_yaml *map,
+                          const struct opk_set_field *fields, size_t count, const char *what)
+{
+	unsigned seen = 0;
+
+	if (map->kind != OPK_YAML_MAP) {
+		if (map->kind != OPK_YAML_BAD)
+			opk_problems_add(r->problems, &map->place, "%s", what);
+		return ~0U;
+	}
+	for (size_t i = 0; i + 1 < map->count; i += 2) {
+		const struct opk_yaml *key = &map->items[i], *value = &map->items[i + 1];
+		struct meant meant;
+		size_t field;
+
+		/* Whatever this key was: it may have been one that is missing. */
+		if (key->kind == OPK_YAML_BAD) {
+			seen = ~0U;
+			continue;
+		}
+		if (find_field(&field, key->text, fields, count)) {
+			fields[field].read(r, object, value);
+			seen |= 1U << field;
+			continue;
+		}
+		meant = tell_unknown(r, key, fields, count);
+		if (meant.field == count)
+			continue;
+		seen |= 1U << meant.field;
+		if (!has_key(map, fields[meant.field].name))
+			read_meant(r, object, value, &fields[meant.field], meant.sure);
+	}
+	return seen;
+}
+
+/* ---- the keys of the file */
+
+static void replace(struct opk_set_reader *r, char **field, const struct opk_yaml *value)
+{
+	struct opk_word word = { 0 };
+
+	opk_set_read_word(r, &word, value);
+	if (!word.text)
+		return;
+	free(*field);
+	*field = word.text;
+}
+
+static void read_name(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	replace(r, &r->set->name, value);
+}
+
+static void read_description(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	replace(r, &r->set->description, value);
+}
+
+static void read_version(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	bool text = value->kind == OPK_YAML_SCALAR;
+	unsigned long version = 0;
+
+	(void)object;
+	if (text && !value->text[opk_span(value->text, opk_is_digit)] && strlen(value->text) < 10)
+		version = strtoul(value->text, NULL, 10);
+	if (!version && value->kind != OPK_YAML_BAD)
+		opk_problems_add(r->problems, &value->place, "a version is a whole number from 1 on");
+	r->set->version = version ? (unsigned)version : 1;
+}
+
+static void read_profiler(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	r->set->has_profiler = true;
+	if (value->kind == OPK_YAML_SCALAR && opk_profiler_parse(&r->set->profiler, value->text))
+		return;
+	/* Each profiler has its own metrics. */
+	r->set->unfit = true;
+	if (value->kind != OPK_YAML_BAD)
+		opk_problems_add(r->problems, &value->place, "profiler must be range or pm");
+}
+
+static void read_chips(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	opk_set_read_words(r, &r->set->chips, value, "chip", "chips");
+	check_cases(r, &r->set->chips, "chip");
+	r->set->unfit |= !r->set->chips.count;
+}
+
+static void read_includes(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	opk_set_read_words(r, &r->includes, value, "set", "sets");
+}
+
+static void read_metrics(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	opk_set_read_items(r, &r->set->items, value);
+}
+
+enum { NAME, INCLUDE, DERIVED, METRICS };
+
+static const struct opk_set_field fields[] = {
+	[NAME] = { "name", read_name },
+	[INCLUDE] = { "include", read_includes },
+	[DERIVED] = { "derived", opk_set_read_derived },
+	[METRICS] = { "metrics", read_metrics },
+	{ "version", read_version },
+	{ "description", read_description },
+	{ "profiler", read_profiler },
+	{ "chips", read_chips },
+	{ "parameters", opk_set_read_parameters },
+	{ "constants", opk_set_read_constants },
+	{ "changes", opk_set_read_changes },
+};
+
+enum { FIELD_COUNT = sizeof fields / sizeof *fields };
+
+void opk_set_read(struct opk_set_reader *r, const struct opk_yaml *root)
+{
+	unsigned seen = opk_set_read_map(r, NULL, root, fields, FIELD_COUNT,
+	                                 "a metric set is a map with name, description and metrics");
+
+	if (!(seen & 1U << NAME))
+		opk_problems_add(r->problems, &root->place, "the key 'name' is missing");
+	if (!(seen & (1U << METRICS | 1U << INCLUDE | 1U << DERIVED)))
+		opk_problems_add(r->problems, &root->place,
+		                 "the key 'metrics' is missing; 'include' or 'derived' would do, too");
+}

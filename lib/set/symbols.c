@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "set/symbols.h"
+
+#include <string.h>
+
+#include "formula/formula.h"
+#include "chip/legacy.h"
+#include "set/pattern.h"
+
+/* ---- the sets */
+
+/* A set comes after what it includes; one that is there needs no second look. */
+static bool collect_sets(struct opk_symbols *symbols, const struct opk_set *set)
+{
+	const struct opk_set **slot;
+
+	for (size_t i = 0; i < symbols->set_count; i++)
+		if (symbols->sets[i] == set || (set->inode && symbols->sets[i]->inode == set->inode
+		                              && symbols->sets[i]->device == set->device))
+			return true;
+	for (size_t i = 0; i < set->include_count; i++)
+		if (!collect_sets(symbols, set->includes[i]))
+			return false;
+	slot = opk_append(&symbols->sets, &symbols->set_capacity, &symbols->set_count, sizeof *slot);
+	if (slot)
+		*slot = set;
+	symbols->broken |= set->broken;
+	symbols->unfit |= set->unfit;
+	return slot != NULL;
+}
+
+/* ---- definitions */
+
+static void tell_twice(struct opk_problems *problems, const struct opk_word *name, const char *what,
+                       const struct opk_word *first)
+{
+	opk_autofree char *place = opk_place_text(&first->place);
+
+	opk_problems_add(problems, &name->place, "%s '%.100s' is defined a second time, first at %s", what,
+	                 name->text, place && *place ? place : "another set");
+}
+
+/* Where the name was defined before, other than as a parameter; NULL where it was not. */
+static const struct opk_word *defined(const struct opk_symbols *symbols, const char *name)
+{
+	size_t i;
+
+	if (opk_index_find(&i, &symbols->constants, name))
+		return &symbols->constant[i]->name;
+	if (opk_index_find(&i, &symbols->names, name))
+		return &symbols->derived[i].name;
+	return opk_index_find(&i, &symbols->labels, name) ? &symbols->label[i]->as : NULL;
+}
+
+static void add_parameters(struct opk_symbols *symbols, struct opk_problems *problems, const struct opk_set *set)
+{
+	for (size_t i = 0; i < set->parameters.count; i++) {
+		const struct opk_parameter *parameter = &set->parameters.items[i];
+		const char **slot = opk_append(&symbols->values, &symbols->value_capacity, &symbols->value_count,
+		                               sizeof *slot);
+		size_t known = 0;
+
+		if (!slot || !opk_index_add(&symbols->parameters, parameter->name.text, symbols->value_count - 1,
+		                            &known)) {
+			problems->no_memory = true;
+			return;
+		}
+		*slot = parameter->value;
+		/* Which one was first does not matter much, and is not kept. */
+		if (known != symbols->value_count - 1)
+			opk_problems_add(problems, &parameter->name.place,
+			                 "parameter '%.100s' is one of an included set already",
+			                 parameter->name.text);
+	}
+}
+
+static void give_values(struct opk_symbols *symbols, const struct opk_set *set)
+{
+	size_t at;
+
+	for (size_t i = 0; i < set->given.count; i++)
+		if (opk_index_find(&at, &symbols->parameters, set->given.items[i].name.text))
+			symbols->values[at] = set->given.items[i].value;
+}
+
+static void add_constants(struct opk_symbols *symbols, struct opk_problems *problems, const struct opk_set *set)
+{
+	for (size_t i = 0; i < set->constants.count; i++) {
+		const struct opk_constant *constant = &set->constants.items[i], **slot;
+		const struct opk_word *first = defined(symbols, constant->name.text);
+
+		if (first) {
+			tell_twice(problems, &constant->name, "constant", first);
+			continue;
+		}
+		slot = opk_append(&symbols->constant, &symbols->constant_capacity, &symbols->constant_count,
+		                  sizeof *slot);
+		if (slot)
+			*slot = constant;
+		if (!slot || !opk_index_add(&symbols->constants, constant->name.text,
+		                            symbols->constant_count - 1, NULL))
+			problems->no_memory = true;
+	}
+}
+
+static struct opk_derived_symbol *add_name(struct opk_symbols *symbols, struct opk_problems *problems,
+                                          const struct opk_word *name)
+{
+	struct opk_derived_symbol *derived = opk_append(&symbols->derived, &symbols->derived_capacity,
+	                                               &symbols->derived_count, sizeof *derived);
+
+	if (!derived || !opk_index_add(&symbols->names, name->text, symbols->derived_count - 1, NULL)) {
+		problems->no_memory = true;
+		return NULL;
+	}
+	derived->name = *name;
+	return derived;
+}
+
+static void add_derived(struct opk_symbols *symbols, struct opk_problems *problems, const struct opk_set *set)
+{
+	for (size_t i = 0; i < set->derived.count; i++) {
+		const struct opk_formula_text *text = &set->derived.items[i];
+		const struct opk_word *first = defined(symbols, text->name.text);
+		struct opk_derived_symbol *derived;
+
+		if (first) {
+			tell_twice(problems, &text->name, "derived metric", first);
+			continue;
+		}
+		derived = add_name(symbols, problems, &text->name);
+		if (!derived)
+			return;
+		derived->written = text->formula;
+		derived->unit = text->unit;
+		derived->description = text->description;
+		derived->set = set;
+	}
+}
+
+/* ---- names in the lists */
+
+/* Several metrics may have the same label, on different chips. */
+static void add_label(struct opk_symbols *symbols, struct opk_problems *problems, const struct opk_set_item *item)
+{
+	const struct opk_word *label = &item->as;
+	const struct opk_set_item **slot;
+	size_t known;
+
+	if (opk_index_find(&known, &symbols->labels, label->text)) {
+		if (item->has_else)
+			symbols->label[known] = item;
+		return;
+	}
+	if (defined(symbols, label->text)) {
+		tell_twice(problems, label, "the name", defined(symbols, label->text));
+		return;
+	}
+	slot = opk_append(&symbols->label, &symbols->label_capacity, &symbols->label_count, sizeof *slot);
+	if (slot)
+		*slot = item;
+	if (!slot || !opk_index_add(&symbols->labels, label->text, symbols->label_count - 1, NULL))
+		problems->no_memory = true;
+}
+
+/* The name as it stands once parameters are put in; NULL where that fails, which is told elsewhere. */
+static char *final_text(const struct opk_symbols *symbols, struct opk_problems *problems,
+                        const struct opk_word *word)
+{
+	opk_autoproblems struct opk_problems quiet = { 0 };
+	char *text = opk_symbols_substitute(symbols, &quiet, word);
+
+	problems->no_memory |= quiet.no_memory;
+	return text;
+}
+
+static char *formula_of(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_word *word,
+                        const char *name)
+{
+	char *formula = NULL;
+	int code = opk_legacy_formula(&formula, ctx, name);
+
+	if (code == OPK_ENOMEM)
+		problems->no_memory = true;
+	else if (code)
+		opk_problems_add(problems, &word->place, "%s", opk_error_message(ctx, 0));
+	return formula;
+}
+
+/* Another list may have it under the same name. */
+static bool is_same_legacy(const struct opk_symbols *symbols, const char *name, const char *legacy)
+{
+	size_t i;
+
+	return opk_index_find(&i, &symbols->names, name) && symbols->derived[i].legacy
+	       && !strcmp(symbols->derived[i].legacy, legacy);
+}
+
+/* A word without a unit is one of nvprof's names, unless it is defined here. */
+static void add_legacy(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
+                       const struct opk_set *set, const struct opk_set_item *item)
+{
+	opk_autofree char *text = final_text(symbols, problems, &item->what);
+	const struct opk_word name = { item->as.text ? item->as.text : text, item->what.place };
+	opk_autofree char *formula = NULL;
+	struct opk_derived_symbol *derived;
+
+	if (!text || strstr(text, "__") || opk_pattern_kind(text) != OPK_PATTERN_NAME
+	    || opk_index_find(NULL, &symbols->names, text))
+		return;
+	formula = formula_of(ctx, problems, &item->what, text);
+	if (!formula || !*formula || is_same_legacy(symbols, name.text, text))
+		return;
+	if (defined(symbols, name.text)) {
+		tell_twice(problems, &item->as, "the name", defined(symbols, name.text));
+		return;
+	}
+	derived = add_name(symbols, problems, &name);
+	if (!derived)
+		return;
+	derived->formula = opk_take(formula);
+	derived->legacy = opk_take(text);
+	derived->set = set;
+}
+
+/* Whether the entry is a derived metric: `as` is then no label. */
+static bool is_derived(const struct opk_symbols *symbols, const struct opk_set_item *item)
+{
+	const struct opk_word *word = item->as.text ? &item->as : &item->what;
+
+	return item->kind == OPK_SET_ITEM_METRIC && word->text && opk_index_find(NULL, &symbols->names, word->text)
+	       && !(item->what.text && strstr(item->what.text, "__"));
+}
+
+static void add_items(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
+                      const struct opk_set *set, const struct opk_set_items *items)
+{
+	for (size_t i = 0; i < items->count; i++) {
+		const struct opk_set_item *item = &items->items[i];
+
+		if (item->kind == OPK_SET_ITEM_GROUP)
+			add_items(symbols, ctx, problems, set, &item->items);
+		else if (item->what.text && item->kind == OPK_SET_ITEM_METRIC)
+			add_legacy(symbols, ctx, problems, set, item);
+		if (item->as.text && !is_derived(symbols, item))
+			add_label(symbols, problems, item);
+	}
+}
+
+void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
+                    const struct opk_set *set)
+{
+	*symbols = (struct opk_symbols){ 0 };
+	if (!collect_sets(symbols, set))
+		problems->no_memory = true;
+	for (size_t i = 0; i < symbols->set_count; i++) {
+		add_parameters(symbols, problems, symbols->sets[i]);
+		add_constants(symbols, problems, symbols->sets[i]);
+		add_derived(symbols, problems, symbols->sets[i]);
+	}
+	/* The outer one's word is the last. */
+	for (size_t i = 0; i < symbols->set_count; i++)
+		give_values(symbols, symbols->sets[i]);
+	for (size_t i = 0; i < symbols->set_count; i++) {
+		add_items(symbols, ctx, problems, symbols->sets[i], &symbols->sets[i]->items);
+		for (size_t j = 0; j < symbols->sets[i]->changes.count; j++)
+			add_items(symbols, ctx, problems, symbols->sets[i], &symbols->sets[i]->changes.items[j].add);
+	}
+	if (!problems->no_memory)
+		opk_symbols_check_formulas(symbols, ctx, problems);
+}
+
+void opk_symbols_clear(struct opk_symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->derived_count; i++) {
+		free(symbols->derived[i].formula);
+		free(symbols->derived[i].legacy);
+		opk_formula_free(symbols->derived[i].parsed);
+	}
+	free(symbols->derived);
+	free(symbols->sets);
+	free(symbols->values);
+	free(symbols->constant);
+	free(symbols->label);
+	free(symbols->order);
+	opk_index_clear(&symbols->parameters);
+	opk_index_clear(&symbols->constants);
+	opk_index_clear(&symbols->labels);
+	opk_index_clear(&symbols->names);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The names that a set and those that it includes define, and the formulas over them. */
+#ifndef OPK_SYMBOLS_H
+#define OPK_SYMBOLS_H
+
+#include "base/index.h"
+#include "base/problems.h"
+#include "set/set.h"
+
+struct opk_formula;
+
+/* A derived metric, possibly one that a name of nvprof's stands for. */
+struct opk_derived_symbol {
+	struct opk_word name;    /* borrowed, as `unit` and `description` */
+	struct opk_word written; /* the formula in the set's file; no text: from data/legacy_names.tsv */
+	char *formula;           /* with the parameters' values */
+	struct opk_formula *parsed; /* NULL: it is none */
+	struct opk_word unit, description;
+	const struct opk_set *set;
+	char *legacy; /* the name of nvprof's, possibly its own; else NULL */
+};
+
+struct opk_symbols {
+	/* Each set once, and before those that include it. */
+	const struct opk_set **sets;
+	size_t set_count, set_capacity;
+	bool broken; /* a set could not be read whole: what is not known may be defined there */
+	bool unfit;  /* as a set's */
+	struct opk_index parameters; /* name -> `values` */
+	const char **values;
+	size_t value_count, value_capacity;
+	struct opk_index constants; /* name -> `constant` */
+	const struct opk_constant **constant;
+	size_t constant_count, constant_capacity;
+	struct opk_index labels; /* short names of metrics, -> `label` */
+	const struct opk_set_item **label; /* of several entries with the name one that has `else` */
+	size_t label_count, label_capacity;
+	struct opk_index names; /* of derived metrics, -> `derived` */
+	struct opk_derived_symbol *derived;
+	size_t derived_count, derived_capacity;
+	size_t *order; /* of the derived metrics, so that each comes after those that it uses */
+	size_t ordered;
+};
+
+/* What is wrong with the definitions is told; only without memory is it incomplete. */
+void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
+                    const struct opk_set *set);
+void opk_symbols_clear(struct opk_symbols *symbols);
+#define opk_autosymbols __attribute__((cleanup(opk_symbols_clear)))
+
+/* Of symbol_formulas.c: parses all formulas, knows their names and orders them. */
+void opk_symbols_check_formulas(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems);
+/* Fills `parsed` from `formula`, or tells why not. */
+void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
+                     struct opk_derived_symbol *derived);
+/* Where in the set's file a byte of the formula came from. */
+struct opk_place opk_symbols_place(const struct opk_symbols *symbols, const struct opk_derived_symbol *derived,
+                                 size_t offset);
+
+/* The text with parameters' values in the places of ${name}; free(). NULL: a problem is told. */
+char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_problems *problems,
+                             const struct opk_word *word);
+/* The same in a formula: what is more than a part of a name or number stands in parentheses. */
+char *opk_symbols_substitute_formula(const struct opk_symbols *symbols, struct opk_problems *problems,
+                                     const struct opk_word *word);
+/* Which byte of the formula as it is written became that byte of the result. */
+size_t opk_symbols_written_at(const struct opk_symbols *symbols, const char *written, size_t offset);
+
+/*
+ * Of set_check.c: entries and changes, as far as they can be judged without a chip. Regular expressions are compiled
+ * if wished; else who matches them finds what is wrong with them. False where there is too much to be tried on a chip.
+ */
+bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
+                   bool compile);
+
+#endif

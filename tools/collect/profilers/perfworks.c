@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/profilers/perfworks.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* NVIDIA's parameter structs, as far as they are needed. */
+struct record_size_params {
+	size_t size;
+	void *priv;
+	const uint8_t *config;
+	size_t config_size;
+	size_t sample_size; /* out */
+};
+
+struct image_options {
+	size_t size;
+	const uint8_t *prefix;
+	size_t prefix_size;
+	uint32_t max_samples;
+	uint32_t append_mode; /* 0: linear */
+};
+
+struct image_size_params {
+	size_t size;
+	void *priv;
+	size_t device;
+	const struct image_options *options;
+	size_t image_size; /* out */
+};
+
+struct image_init_params {
+	size_t size;
+	void *priv;
+	size_t device;
+	const struct image_options *options;
+	uint8_t *image;
+	size_t image_size;
+};
+
+struct trim_params {
+	size_t size;
+	void *priv;
+	uint8_t *image;
+	size_t image_size;
+	size_t trimmed_size; /* out */
+};
+
+#define SYMBOLS(X)                                                                                 \
+	X(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize, record_size_params)               \
+	X(NVPW_GPU_PeriodicSampler_CounterDataImage_CalculateSize, image_size_params)              \
+	X(NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize, image_init_params)                 \
+	X(NVPW_PeriodicSampler_CounterData_TrimInPlace, trim_params)
+
+struct perfworks {
+	void *library;
+#define X(symbol, params) int (*symbol)(struct params *);
+	SYMBOLS(X)
+#undef X
+};
+
+/* 0 for success, as NVIDIA's functions say it; -1 where the symbol is missing. */
+#define CALL(perfworks, symbol, params)                                                            \
+	((perfworks) && (perfworks)->symbol ? (perfworks)->symbol(params) : -1)
+
+static void *open_library(const char *cupti_path)
+{
+	static const char name[] = "libnvperf_host.so";
+	const char *slash = strrchr(cupti_path, '/');
+	char path[4096];
+	void *library = NULL;
+
+	if (slash) {
+		snprintf(path, sizeof path, "%.*s%s", (int)(slash - cupti_path) + 1, cupti_path,
+		         name);
+		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	}
+	return library ? library : dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
+
+struct perfworks *perfworks_new(const char *cupti_path)
+{
+	struct perfworks *perfworks = calloc(1, sizeof *perfworks);
+
+	if (!perfworks)
+		return NULL;
+	perfworks->library = open_library(cupti_path);
+	if (!perfworks->library) {
+		free(perfworks);
+		return NULL;
+	}
+#define X(symbol, params) *(void **)&perfworks->symbol = dlsym(perfworks->library, #symbol);
+	SYMBOLS(X)
+#undef X
+	return perfworks;
+}
+
+/* The library stays: NVIDIA's code does not expect to be unloaded. */
+void perfworks_free(struct perfworks *perfworks)
+{
+	free(perfworks);
+}
+
+size_t perfworks_record_bytes(const struct perfworks *perfworks, const struct image_set *images)
+{
+	struct record_size_params params = {
+		.size = sizeof params,
+		.config = images->config,
+		.config_size = images->config_size,
+	};
+
+	return CALL(perfworks, NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize, &params)
+	               ? 0
+	               : params.sample_size;
+}
+
+static struct image_options options_of(const struct image_set *images, uint32_t samples)
+{
+	return (struct image_options){
+		.size = sizeof(struct image_options),
+		.prefix = images->prefix,
+		.prefix_size = images->prefix_size,
+		.max_samples = samples,
+	};
+}
+
+size_t perfworks_image_size(const struct perfworks *perfworks, const struct image_set *images,
+                            uint32_t samples, size_t device)
+{
+	struct image_options options = options_of(images, samples);
+	struct image_size_params params = {
+		.size = sizeof params,
+		.device = device,
+		.options = &options,
+	};
+
+	return CALL(perfworks, NVPW_GPU_PeriodicSampler_CounterDataImage_CalculateSize, &params)
+	               ? 0
+	               : params.image_size;
+}
+
+bool perfworks_image_init(const struct perfworks *perfworks, const struct image_set *images,
+                          uint32_t samples, size_t device, uint8_t *image, size_t size)
+{
+	struct image_options options = options_of(images, samples);
+	struct image_init_params params = {
+		.size = sizeof params,
+		.device = device,
+		.options = &options,
+		.image = image,
+		.image_size = size,
+	};
+
+	return !CALL(perfworks, NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize, &params);
+}
+
+size_t perfworks_trim(const struct perfworks *perfworks, uint8_t *image, size_t size)
+{
+	struct trim_params params = {
+		.size = sizeof params,
+		.image = image,
+		.image_size = size,
+	};
+
+	if (CALL(perfworks, NVPW_PeriodicSampler_CounterData_TrimInPlace, &params)
+	    || params.trimmed_size > size)
+		return size;
+	return params.trimmed_size;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* NVIDIA's two range-profiling interfaces behind one: cuptiRangeProfiler* and the legacy cuptiProfiler*. */
+#ifndef OPK_COLLECT_PROFILER_H
+#define OPK_COLLECT_PROFILER_H
+
+#include "collect/shared/set_file.h"
+#include "collect/shared/target.h"
+
+struct profiler_config {
+	const void *config;
+	size_t config_size;
+	size_t pass; /* of the config image, where replay does not take them all */
+	uint8_t *image; /* receives the ranges */
+	size_t image_size;
+	uint32_t slots;
+	bool push;          /* ranges are pushed and popped; else each launch is one */
+	bool kernel_replay; /* the GPU repeats launches for each pass; else there is one */
+};
+
+#define ANY_PASS SIZE_MAX
+
+/* One context under a profiler. */
+struct profiler {
+	const struct profiler_ops *ops;
+	const struct target *target;
+	CUcontext context;
+	struct profiler_config config;
+	size_t next_pass; /* that configure() will collect, whatever config.pass says; or ANY_PASS */
+	CUpti_RangeProfiler_Object *object; /* range profiler */
+	uint8_t *scratch;                   /* legacy */
+	bool in_session;                    /* legacy */
+};
+
+/*
+ * In the order of their calls; each tells its failure on stderr. The context is current, or `context`
+ * names it. configure() to decode() repeat, start() and stop() may repeat in between.
+ */
+struct profiler_ops {
+	const char *name; /* META's `backend` */
+	/* Images take the passes of one config image in turn, as next_pass below says. */
+	bool takes_turns;
+	bool (*enable)(struct profiler *profiler);
+	bool (*configure)(struct profiler *profiler); /* with profiler->config */
+	bool (*start)(struct profiler *profiler);
+	bool (*push)(struct profiler *profiler, const char *name);
+	bool (*pop)(struct profiler *profiler);
+	bool (*stop)(struct profiler *profiler);
+	bool (*decode)(struct profiler *profiler); /* the image holds its ranges now */
+	void (*disable)(struct profiler *profiler);
+};
+
+extern const struct profiler_ops range_profiler, legacy_profiler;
+
+/* The one that this libcupti has, the range profiler first; NULL with a message where none. */
+const struct profiler_ops *profiler_choose(const struct target *target, bool legacy);
+/* How many ranges an image holds; `expected` where this libcupti can't tell. */
+size_t profiler_count(const struct profiler *profiler, size_t expected);
+
+#endif

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/profilers/sampler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/shared/clocks.h"
+#include "collect/profilers/perfworks.h"
+#include "collect/shared/threads.h"
+
+/*
+ * One call decodes all that the hardware's buffer holds, and drops without a word what the image has no
+ * slot for. So the image has a slot for all that the buffer can hold, and the buffer is no larger.
+ *
+ * When the hardware's buffer overflows, its content is lost and CUPTI can't be brought to sample again. So
+ * sampling pauses when the buffer must be almost full, until it is decoded: a gap that is counted.
+ */
+enum {
+	DEFAULT_INTERVAL_NS = 10000,
+	IMAGE_BYTES = 192 << 20,
+	MAX_SLOTS = 500000,
+	MIN_SLOTS = 256,
+	MIN_BUFFER = 16 << 20,
+	MAX_BUFFER_MB = 4095, /* CUPTI 13.0 takes larger numbers for 4 GB */
+	RECORD_BYTES = 16384, /* of a sample, where nobody tells */
+	POLL_US = 2000,
+	DRAIN_S = 10, /* without a new sample: CUPTI does not come to the end */
+	DECODE_BYTES_PER_US = 500, /* on the machine of docs/gpu-results.md */
+};
+
+#define PARAMS(call, sampler)                                                                      \
+	{                                                                                          \
+		.structSize = CUpti_PmSampling_##call##_Params_STRUCT_SIZE,                        \
+		.pPmSamplingObject = (sampler)->object,                                            \
+	}
+
+struct sampler {
+	const struct target *target;
+	const struct settings *settings;
+	const struct image_set *images;
+	const struct opk_meta *meta;
+	struct segments *segments;
+	struct perfworks *perfworks;
+	CUpti_PmSampling_Object *object;
+	int device;
+	bool instances; /* CUPTI's own images: they have all instances */
+	uint8_t *image;
+	size_t image_size;
+	uint32_t slots;
+	uint64_t interval_ns, buffer_bytes;
+	uint64_t buffer_samples;  /* that surely fit into the hardware's buffer */
+	uint64_t decoded;         /* samples since `started` */
+	uint64_t expected;        /* samples from `started` to the stop */
+	struct timespec started, handed_on;
+	uint64_t last_end; /* of the sample handed on last */
+	struct sampler_counts counts;
+	pthread_t thread;
+	bool ending; /* set by the program's thread, read by ours */
+	bool sampling; /* between start and stop */
+	bool overflowed, broken; /* nothing more can be had */
+};
+
+static size_t own_image_size(struct sampler *sampler, uint32_t slots)
+{
+	CUpti_PmSampling_GetCounterDataSize_Params params = PARAMS(GetCounterDataSize, sampler);
+
+	params.pMetricNames = (const char **)sampler->meta->metrics;
+	params.numMetrics = sampler->meta->metric_count;
+	params.maxSamples = slots;
+	return TARGET_CALL(sampler->target, cuptiPmSamplingGetCounterDataSize, &params)
+	               ? params.counterDataSize
+	               : 0;
+}
+
+static size_t size_of_image(struct sampler *sampler, uint32_t slots)
+{
+	return sampler->instances ? own_image_size(sampler, slots)
+	                          : perfworks_image_size(sampler->perfworks, sampler->images,
+	                                                 slots, (size_t)sampler->device);
+}
+
+static bool init_image(struct sampler *sampler)
+{
+	CUpti_PmSampling_CounterDataImage_Initialize_Params params =
+		PARAMS(CounterDataImage_Initialize, sampler);
+
+	params.counterDataSize = sampler->image_size;
+	params.pCounterData = sampler->image;
+	return sampler->instances
+	               ? TARGET_CALL(sampler->target, cuptiPmSamplingCounterDataImageInitialize,
+	                             &params)
+	               : perfworks_image_init(sampler->perfworks, sampler->images, sampler->slots,
+	                                      (size_t)sampler->device, sampler->image,
+	                                      sampler->image_size);
+}
+
+static uint32_t slots_for(struct sampler *sampler)
+{
+	size_t one = size_of_image(sampler, 1), two = one ? size_of_image(sampler, 2) : 0;
+	size_t slots = two > one ? IMAGE_BYTES / (two - one) : 0;
+
+	return slots < MIN_SLOTS ? MIN_SLOTS : slots > MAX_SLOTS ? MAX_SLOTS : (uint32_t)slots;
+}
+
+static bool new_image(struct sampler *sampler)
+{
+	free(sampler->image);
+	sampler->slots = slots_for(sampler);
+	sampler->image_size = size_of_image(sampler, sampler->slots);
+	sampler->image = sampler->image_size ? calloc(1, sampler->image_size) : NULL;
+	return sampler->image && init_image(sampler);
+}
+
+/* Without instances where the set was built so; CUPTI's own images have all of them. */
+static bool make_image(struct sampler *sampler)
+{
+	sampler->instances = sampler->meta->keep_instances;
+	if (new_image(sampler))
+		return true;
+	if (sampler->instances)
+		return false;
+	fprintf(stderr, "offpeak-collect: note: libnvperf_host makes no images without instances "
+	                "here: the recording will be large\n");
+	sampler->instances = true;
+	return new_image(sampler);
+}
+
+/*
+ * Half a second of records where decoding keeps up, as much as the hardware takes where it does not; never
+ * more than the image has slots for.
+ */
+static uint64_t choose_buffer(const struct sampler *sampler, size_t record)
+{
+	uint64_t most = (uint64_t)MAX_BUFFER_MB << 20, wanted;
+
+	wanted = record * 1000 > DECODE_BYTES_PER_US * sampler->interval_ns
+	                 ? most
+	                 : record * (500000000 / sampler->interval_ns + 1);
+	if (sampler->settings->buffer_bytes)
+		wanted = sampler->settings->buffer_bytes;
+	if (wanted > record * sampler->slots * 9 / 10)
+		wanted = record * sampler->slots * 9 / 10;
+	return wanted < MIN_BUFFER ? MIN_BUFFER : wanted > most ? most : wanted;
+}
+
+static bool enable(struct sampler *sampler)
+{
+	CUpti_PmSampling_Enable_Params params = {
+		.structSize = CUpti_PmSampling_Enable_Params_STRUCT_SIZE,
+		.deviceIndex = (size_t)sampler->device,
+	};
+
+	if (!sampler->target->cuptiPmSamplingEnable) {
+		fprintf(stderr, "offpeak-collect: %s has no PM sampling\n",
+		        sampler->target->cupti_path);
+		return false;
+	}
+	if (!TARGET_CALL(sampler->target, cuptiPmSamplingEnable, &params))
+		return false;
+	sampler->object = params.pPmSamplingObject;
+	return true;
+}
+
+/* Turing and GA100 count the interval in clocks of SYSCLK: about the SM's clock. */
+static bool set_config(struct sampler *sampler)
+{
+	CUpti_PmSampling_SetConfig_Params params = PARAMS(SetConfig, sampler);
+	int khz = 0;
+
+	params.configSize = sampler->images->config_size;
+	params.pConfig = sampler->images->config;
+	params.hardwareBufferSize = sampler->buffer_bytes;
+	params.samplingInterval = sampler->interval_ns;
+	params.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
+	if (!sampler->target->cuptiPmSamplingSetConfig(&params))
+		return true;
+	sampler->target->cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
+	                                      sampler->device);
+	params.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
+	params.samplingInterval = sampler->interval_ns * (uint64_t)khz / 1000000;
+	return TARGET_CALL(sampler->target, cuptiPmSamplingSetConfig, &params);
+}
+
+static bool start(struct sampler *sampler)
+{
+	CUpti_PmSampling_Start_Params params = PARAMS(Start, sampler);
+
+	sampler->started = clock_now();
+	sampler->decoded = 0;
+	sampler->sampling = TARGET_CALL(sampler->target, cuptiPmSamplingStart, &params);
+	return sampler->sampling;
+}
+
+/* Samples that the hardware must have made since it was started. */
+static uint64_t made(const struct sampler *sampler)
+{
+	return (uint64_t)(clock_seconds_since(&sampler->started) * 1e9 / (double)sampler->interval_ns);
+}
+
+/* Not while another thread decodes: samples that it has not reached yet would be gone. */
+static bool stop(struct sampler *sampler)
+{
+	CUpti_PmSampling_Stop_Params params = PARAMS(Stop, sampler);
+
+	if (!sampler->sampling)
+		return true;
+	sampler->expected = made(sampler);
+	sampler->sampling = false;
+	return TARGET_CALL(sampler->target, cuptiPmSamplingStop, &params);
+}
+
+static struct opk_time time_of(struct sampler *sampler, size_t index)
+{
+	CUpti_PmSampling_CounterData_GetSampleInfo_Params params =
+		PARAMS(CounterData_GetSampleInfo, sampler);
+
+	params.pCounterDataImage = sampler->image;
+	params.counterDataImageSize = sampler->image_size;
+	params.sampleIndex = index;
+	if (sampler->target->cuptiPmSamplingCounterDataGetSampleInfo(&params))
+		return (struct opk_time){ .device = sampler->device };
+	return (struct opk_time){ params.startTimestamp, params.endTimestamp, sampler->device };
+}
+
+/* Samples follow one another without a gap; a gap is samples that are lost. */
+static void count_gap(struct sampler *sampler, const struct opk_time *time)
+{
+	if (sampler->last_end && time->start > sampler->last_end + sampler->interval_ns / 2)
+		sampler->counts.lost +=
+			(time->start - sampler->last_end + sampler->interval_ns / 2)
+			/ sampler->interval_ns;
+	sampler->last_end = time->end;
+}
+
+static struct opk_time *read_times(struct sampler *sampler, size_t count)
+{
+	struct opk_time *times = calloc(count, sizeof *times);
+
+	for (size_t i = 0; times && i < count; i++) {
+		times[i] = time_of(sampler, i);
+		count_gap(sampler, &times[i]);
+	}
+	return times;
+}
+
+/* Copies what the image holds to the writer, and empties it. */
+static void hand_on(struct sampler *sampler, size_t completed)
+{
+	struct opk_time *times = read_times(sampler, completed);
+	size_t size = perfworks_trim(sampler->perfworks, sampler->image, sampler->image_size);
+	uint8_t *copy = times ? malloc(size) : NULL;
+
+	if (copy) {
+		memcpy(copy, sampler->image, size);
+		segments_add_samples(sampler->segments, copy, size, times, completed);
+		sampler->counts.samples += completed;
+	} else {
+		free(times);
+		sampler->counts.lost += completed;
+	}
+	sampler->decoded += completed;
+	clock_gettime(CLOCK_MONOTONIC, &sampler->handed_on);
+	/* Samples that can't be taken out of it would be handed on again. */
+	sampler->broken |= !init_image(sampler);
+}
+
+/*
+ * A sample that is still incomplete would be torn in two: it waits, unless room is short. Returns the number
+ * of samples that stay.
+ */
+static size_t hand_on_if_due(struct sampler *sampler, bool last)
+{
+	CUpti_PmSampling_GetCounterDataInfo_Params info = {
+		.structSize = CUpti_PmSampling_GetCounterDataInfo_Params_STRUCT_SIZE,
+		.pCounterDataImage = sampler->image,
+		.counterDataImageSize = sampler->image_size,
+	};
+	size_t completed;
+	bool whole, due;
+
+	sampler->broken |= !TARGET_CALL(sampler->target, cuptiPmSamplingGetCounterDataInfo, &info);
+	if (sampler->broken)
+		return 0;
+	completed = info.numCompletedSamples;
+	whole = completed == info.numPopulatedSamples;
+	due = completed >= sampler->slots / 4 || clock_seconds_since(&sampler->handed_on) > 0.75;
+	if (!completed || !(last || (whole && due) || completed > sampler->slots / 3))
+		return completed;
+	hand_on(sampler, completed);
+	return 0;
+}
+
+/* False when nothing is left, or nothing more can be had. */
+static bool decode(struct sampler *sampler)
+{
+	CUpti_PmSampling_DecodeData_Params params = PARAMS(DecodeData, sampler);
+	CUptiResult status;
+
+	params.pCounterDataImage = sampler->image;
+	params.counterDataImageSize = sampler->image_size;
+	target_begin();
+	status = sampler->target->cuptiPmSamplingDecodeData(&params);
+	if (status == CUPTI_ERROR_OUT_OF_MEMORY || (!status && params.overflow)) {
+		sampler->overflowed = true;
+		return false;
+	}
+	if (!target_check(sampler->target, "cuptiPmSamplingDecodeData", status)) {
+		sampler->broken = true;
+		return false;
+	}
+	if (params.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL)
+		hand_on_if_due(sampler, true);
+	return params.decodeStopReason != CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
+}
+
+/* With those that wait in the image. */
+static bool enough(const struct sampler *sampler, size_t waiting)
+{
+	return sampler->settings->max_samples
+	       && sampler->counts.samples + waiting >= sampler->settings->max_samples;
+}
+
+/* Decodes all that the hardware wrote before it was stopped. */
+static void drain(struct sampler *sampler)
+{
+	uint64_t before = 0, now;
+	struct timespec progress = clock_now();
+
+	while (decode(sampler) && clock_seconds_since(&progress) < DRAIN_S) {
+		now = hand_on_if_due(sampler, false);
+		now += sampler->decoded;
+		if (now != before)
+			progress = clock_now();
+		before = now;
+	}
+	hand_on_if_due(sampler, true);
+}
+
+static void pause_before_overflow(struct sampler *sampler, size_t waiting)
+{
+	if (made(sampler) < sampler->decoded + waiting + sampler->buffer_samples)
+		return;
+	sampler->broken |= !stop(sampler);
+	if (!sampler->broken)
+		drain(sampler);
+	if (!sampler->broken && !sampler->overflowed)
+		sampler->broken = !start(sampler);
+}
+
+static bool working(const struct sampler *sampler)
+{
+	return !__atomic_load_n(&sampler->ending, __ATOMIC_ACQUIRE) && !sampler->overflowed
+	       && !sampler->broken && !enough(sampler, 0);
+}
+
+static void *run(void *data)
+{
+	struct sampler *sampler = data;
+
+	while (working(sampler)) {
+		size_t waiting;
+
+		usleep(POLL_US);
+		decode(sampler);
+		waiting = hand_on_if_due(sampler, false);
+		if (enough(sampler, waiting))
+			hand_on_if_due(sampler, true);
+		pause_before_overflow(sampler, waiting);
+	}
+	return NULL;
+}
+
+/* Samples before the end that never came: an overflow, or a failure. A tenth of a second may be doubtful. */
+static void count_rest(struct sampler *sampler)
+{
+	uint64_t expected = sampler->overflowed || sampler->broken ? made(sampler)
+	                                                           : sampler->expected;
+	uint64_t doubtful = expected / 100 + 100000000 / sampler->interval_ns;
+	uint64_t missing = expected > sampler->decoded ? expected - sampler->decoded : 0;
+
+	if (missing > doubtful)
+		sampler->counts.never_came += missing;
+}
+
+static void free_sampler(struct sampler *sampler)
+{
+	CUpti_PmSampling_Disable_Params params = PARAMS(Disable, sampler);
+
+	if (sampler->object)
+		TARGET_CALL(sampler->target, cuptiPmSamplingDisable, &params);
+	perfworks_free(sampler->perfworks);
+	free(sampler->image);
+	free(sampler);
+}
+
+struct sampler *sampler_new(const struct target *target, const struct settings *settings,
+                            const struct collect_set *set, struct segments *segments, int device)
+{
+	struct sampler *sampler = calloc(1, sizeof *sampler);
+
+	if (!sampler)
+		return NULL;
+	sampler->target = target;
+	sampler->settings = settings;
+	sampler->images = &set->images[0];
+	sampler->meta = set->meta;
+	sampler->segments = segments;
+	sampler->device = device;
+	sampler->perfworks = perfworks_new(target->cupti_path);
+	sampler->interval_ns =
+		settings->interval_ns ? settings->interval_ns : DEFAULT_INTERVAL_NS;
+	clock_gettime(CLOCK_MONOTONIC, &sampler->handed_on);
+	if (enable(sampler) && make_image(sampler)) {
+		size_t record = perfworks_record_bytes(sampler->perfworks, sampler->images);
+
+		record = record ? record : RECORD_BYTES;
+		sampler->buffer_bytes = choose_buffer(sampler, record);
+		sampler->buffer_samples = sampler->buffer_bytes / record * 19 / 20;
+		if (set_config(sampler) && start(sampler)
+		    && thread_start(&sampler->thread, run, sampler))
+			return sampler;
+	}
+	free_sampler(sampler);
+	return NULL;
+}
+
+struct sampler_counts sampler_close(struct sampler *sampler)
+{
+	struct sampler_counts counts;
+
+	__atomic_store_n(&sampler->ending, true, __ATOMIC_RELEASE);
+	pthread_join(sampler->thread, NULL);
+	stop(sampler);
+	if (!sampler->broken && !sampler->overflowed && !enough(sampler, 0))
+		drain(sampler);
+	if (!enough(sampler, 0))
+		count_rest(sampler);
+	counts = sampler->counts;
+	free_sampler(sampler);
+	return counts;
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/profilers/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/shared/clocks.h"
+#include "collect/profilers/images.h"
+#include "collect/ranges/turns.h"
+
+/*
+ * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 52 ms, more the
+ * more counters there are, whatever the number of slots. More slots in a later SetConfig are accepted and
+ * then lose ranges without a word, so the number stays.
+ */
+enum {
+	MAX_SLOTS = 64,
+	MAX_IMAGE = 8 << 20,        /* bytes an image aims at */
+	MAX_TURN_SLOTS = 128,
+	MAX_TURN_IMAGE = 24 << 20,
+};
+
+/* An initialised image, copied for each segment. */
+struct blank {
+	uint8_t *image;
+	size_t size;
+};
+
+struct session {
+	const struct session_shared *shared;
+	struct profiler profiler;
+	struct blank blank;
+	struct rotation rotation;
+	uint8_t *image;
+	size_t image_size;
+	struct opk_range *rows; /* one a used slot */
+	uint32_t slots, used;
+	size_t group;       /* of the present image, or of the next */
+	bool turns;         /* images are of several groups */
+	bool in_order;      /* which are passes of one config image */
+	bool configured;    /* there is a present image */
+	bool open;          /* a range is under way */
+	bool running;       /* between start and stop */
+	bool push;          /* ranges are pushed and popped; else the profiler makes them of launches */
+	bool selective;     /* running during launches that are recorded, only */
+	bool broken;
+	struct timespec first; /* when the first range of this image began */
+	uint64_t recorded, dropped;
+};
+
+static bool rotates(const struct session *session)
+{
+	return session->rotation.groups > 0;
+}
+
+/* How many ranges the present image takes. */
+static uint32_t room_of(const struct session *session)
+{
+	return rotates(session) ? rotation_batch(&session->rotation, session->slots)
+	                        : session->slots;
+}
+
+static bool fail(struct session *session)
+{
+	session->broken = true;
+	return false;
+}
+
+/* With turns each image is another group's; else it is a copy of the first. */
+static uint8_t *new_image(struct session *session)
+{
+	const struct session_shared *shared = session->shared;
+	const struct image_set *images = &shared->set->images[session->group];
+	struct blank *blank = &session->blank;
+	uint8_t *image;
+
+	if (session->turns)
+		return image_new(shared->target, images, session->slots, &session->image_size);
+	if (!blank->image)
+		blank->image = image_new(shared->target, images, session->slots, &blank->size);
+	image = blank->image ? malloc(blank->size) : NULL;
+	if (image)
+		memcpy(image, blank->image, blank->size);
+	session->image_size = blank->size;
+	return image;
+}
+
+static bool resume(struct session *session)
+{
+	session->running = session->profiler.ops->start(&session->profiler);
+	return session->running || fail(session);
+}
+
+static bool pause(struct session *session)
+{
+	session->running = false;
+	return session->profiler.ops->stop(&session->profiler) || fail(session);
+}
+
+/*
+ * A profiler goes through the passes of its config image in order, and gives no whole ranges with another
+ * image. Out of order there is a new one, which takes 0.2 s.
+ */
+static bool follow(struct session *session)
+{
+	struct profiler *profiler = &session->profiler;
+
+	if (!session->in_order || profiler->next_pass == ANY_PASS
+	    || profiler->next_pass == session->group - 1)
+		return true;
+	profiler->ops->disable(profiler);
+	return profiler->ops->enable(profiler);
+}
+
+static bool configure(struct session *session)
+{
+	const struct collect_set *set = session->shared->set;
+	const struct image_set *images = &set->images[session->group];
+
+	session->profiler.config = (struct profiler_config){
+		.config = session->in_order ? set->turns_config : images->config,
+		.config_size = session->in_order ? set->turns_config_size : images->config_size,
+		.pass = session->in_order ? session->group - 1 : 0,
+		.image = session->image,
+		.image_size = session->image_size,
+		.slots = session->slots,
+		.push = session->push,
+		.kernel_replay = session->shared->settings->mode == MODE_KERNEL_REPLAY,
+	};
+	session->configured = follow(session)
+	                      && session->profiler.ops->configure(&session->profiler);
+	return session->configured;
+}
+
+/* A fresh image for the present group. */
+static bool start(struct session *session)
+{
+	if (rotates(session))
+		session->group = rotation_group(&session->rotation) + 1;
+	session->image = new_image(session);
+	session->rows = calloc(session->slots, sizeof *session->rows);
+	if (!session->image || !session->rows)
+		return fail(session);
+	session->used = 0;
+	if (!configure(session))
+		return fail(session);
+	return session->selective || resume(session);
+}
+
+/* As many as fit an image of each group that the session may have. */
+static uint32_t choose_slots(const struct session *session)
+{
+	const struct collect_set *set = session->shared->set;
+	size_t last = session->turns ? set->image_count - 1 : session->group;
+	size_t bytes = rotates(session) ? MAX_TURN_IMAGE : MAX_IMAGE;
+	uint32_t slots = rotates(session) ? MAX_TURN_SLOTS : MAX_SLOTS;
+
+	for (size_t i = session->group; i <= last; i++)
+		slots = image_ranges(session->shared->target, &set->images[i], bytes, slots);
+	return slots;
+}
+
+static bool prepare(struct session *session)
+{
+	session->slots = choose_slots(session);
+	return session->profiler.ops->enable(&session->profiler) && start(session);
+}
+
+static void free_images(struct session *session)
+{
+	free(session->blank.image);
+	free(session->image);
+	segments_free_ranges(session->rows, session->used);
+	session->blank.image = NULL;
+	session->image = NULL;
+	session->rows = NULL;
+	session->used = 0;
+}
+
+struct session *session_new(const struct session_shared *shared, CUcontext context)
+{
+	const struct settings *settings = shared->settings;
+	struct session *session = calloc(1, sizeof *session);
+
+	if (!session)
+		return NULL;
+	session->shared = shared;
+	session->profiler = (struct profiler){
+		.ops = shared->ops,
+		.target = shared->target,
+		.context = context,
+	};
+	session->group = settings->group;
+	if (settings->turns != TURNS_NONE && shared->set->image_count > 1) {
+		session->group = 1;
+		session->turns = true;
+		session->in_order = shared->ops->takes_turns;
+	}
+	if (settings->turns == TURNS_ROTATE)
+		session->rotation.groups = shared->set->image_count - 1;
+	session->push = settings_push(settings);
+	/* The profiler makes a range of whatever is launched: it runs for what is wanted. */
+	session->selective = !session->push && settings_filter(settings);
+	if (prepare(session))
+		return session;
+	free_images(session);
+	free(session);
+	return NULL;
+}
+
+/* Fewer ranges than rows: the later ones were dropped. */
+static void drop_rows(struct session *session, size_t found)
+{
+	session->dropped += session->used - found;
+	for (size_t i = found; i < session->used; i++)
+		segments_clear_range(&session->rows[i]);
+}
+
+/* More of them, where launches came by a call that we don't see: nobody knows which is which. */
+static void anonymous_rows(struct session *session, size_t found)
+{
+	struct opk_range known = session->rows[0];
+
+	segments_free_ranges(session->rows, session->used);
+	session->rows = calloc(found, sizeof *session->rows);
+	if (!session->rows)
+		fail(session);
+	for (size_t i = 0; session->rows && i < found; i++)
+		session->rows[i] = (struct opk_range){
+			.device = known.device,
+			.context = known.context,
+			.process = known.process,
+			.rank = known.rank,
+			.group = known.group,
+		};
+}
+
+static void match_rows(struct session *session)
+{
+	size_t found = profiler_count(&session->profiler, session->used);
+
+	if (found < session->used)
+		drop_rows(session, found);
+	else if (found > session->used)
+		anonymous_rows(session, found);
+	session->used = (uint32_t)found;
+}
+
+static void decode(struct session *session)
+{
+	if (session->running && !pause(session))
+		return;
+	if (!session->profiler.ops->decode(&session->profiler)) {
+		fail(session);
+		return;
+	}
+	session->configured = false;
+	if (session->used)
+		match_rows(session);
+}
+
+/* Gives the image and its rows to the writer, or up. */
+static void hand_on(struct session *session)
+{
+	if (!session->broken && session->used) {
+		session->recorded += session->used;
+		segments_add(session->shared->segments, session->image,
+		             session->profiler.config.image_size, session->rows, session->used);
+	} else {
+		session->dropped += session->used;
+		free(session->image);
+		segments_free_ranges(session->rows, session->used);
+	}
+	session->image = NULL;
+	session->rows = NULL;
+	session->used = 0;
+}
+
+static void finish_image(struct session *session)
+{
+	bool cut = session->used < room_of(session);
+
+	decode(session);
+	hand_on(session);
+	if (rotates(session))
+		rotation_next(&session->rotation, cut);
+}
+
+void session_flush(struct session *session)
+{
+	if (session->broken || session->open || !session->used)
+		return;
+	finish_image(session);
+	/* Where groups are selected, the next range will tell its own. */
+	if (!session->broken && (rotates(session) || !session->turns))
+		start(session);
+}
+
+void session_select(struct session *session, size_t group)
+{
+	if (session->open || session->group == group)
+		return;
+	session_suspend(session);
+	session->group = group;
+}
+
+void session_suspend(struct session *session)
+{
+	if (!session->broken && !session->open && session->configured)
+		finish_image(session);
+}
+
+/* Room for another range: the next image, and with rotation the next group. */
+static bool make_room(struct session *session)
+{
+	if (session->used >= room_of(session))
+		session_suspend(session);
+	return !session->broken && (session->configured || start(session));
+}
+
+static bool push(struct session *session)
+{
+	char name[16];
+
+	snprintf(name, sizeof name, "%ju", (uintmax_t)(session->recorded + session->used));
+	return session->profiler.ops->push(&session->profiler, name) || fail(session);
+}
+
+bool session_begin(struct session *session, const struct opk_range *row)
+{
+	if (session->open)
+		return false;
+	if (session->broken || !make_room(session)) {
+		session->dropped++;
+		return false;
+	}
+	if (!session->used)
+		session->first = clock_now();
+	session->rows[session->used] = *row;
+	session->rows[session->used].group = (uint32_t)session->group;
+	if (session->push ? !push(session) : session->selective && !resume(session))
+		return false;
+	session->used++;
+	session->open = true;
+	return true;
+}
+
+bool session_begin_graph(struct session *session, const struct opk_range *row)
+{
+	if (session->push)
+		return session_begin(session, row);
+	session_suspend(session);
+	return false;
+}
+
+void session_end(struct session *session)
+{
+	struct opk_range *row;
+
+	if (!session->open)
+		return;
+	session->open = false;
+	if (session->push && !session->profiler.ops->pop(&session->profiler))
+		fail(session);
+	if (session->selective)
+		pause(session);
+	row = &session->rows[session->used - 1];
+	row->end_ns = clock_host_ns();
+	if (session->shared->settings->mode == MODE_USER_RANGE)
+		row->duration_ns = row->end_ns - row->start_ns;
+}
+
+void session_cancel(struct session *session)
+{
+	session_end(session);
+	/* A range that was pushed is there all the same, and empty. */
+	if (!session->push && session->used)
+		segments_clear_range(&session->rows[--session->used]);
+}
+
+void session_close(struct session *session)
+{
+	/* The program ends inside a range, and the range with it. */
+	session_end(session);
+	session_suspend(session);
+	session->dropped += session->used;
+	session->broken = true;
+	session->profiler.ops->disable(&session->profiler);
+	/* The session itself stays: an open range may still name it. */
+	free_images(session);
+}
+
+double session_age(const struct session *session)
+{
+	return session->used ? clock_seconds_since(&session->first) : 0;
+}
+
+uint64_t session_recorded(const struct session *session)
+{
+	return session->recorded;
+}
+
+uint64_t session_dropped(const struct session *session)
+{
+	return session->dropped;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One context under a profiler: images that fill with ranges, are decoded and handed on. */
+#ifndef OPK_SESSION_H
+#define OPK_SESSION_H
+
+#include "collect/ranges/launch.h"
+#include "collect/profilers/profiler.h"
+#include "collect/recording/segments.h"
+#include "collect/shared/settings.h"
+
+struct session;
+
+/* What all sessions of a process share. */
+struct session_shared {
+	const struct target *target;
+	const struct settings *settings;
+	const struct collect_set *set;
+	const struct profiler_ops *ops;
+	struct segments *segments;
+};
+
+/* Of the current context. NULL with a message on stderr where it can't be profiled. */
+struct session *session_new(const struct session_shared *shared, CUcontext context);
+/*
+ * Begins a range; false where it is not recorded. `row` is what is known of it: with true its name and
+ * nvtx are handed over (NULL or malloc'ed); other strings must outlive the session.
+ */
+bool session_begin(struct session *session, const struct opk_range *row);
+/*
+ * The same around a graph's launch. The profiler makes no ranges of graphs, and breaks them where it is
+ * to replay their kernels: unless ranges are pushed, they run unrecorded.
+ */
+bool session_begin_graph(struct session *session, const struct opk_range *row);
+void session_end(struct session *session);
+/* The same where the launch failed: the profiler makes no range of it. */
+void session_cancel(struct session *session);
+/* Which group the next ranges are recorded with; ends the present image where it has another one. */
+void session_select(struct session *session, size_t group);
+/* Decodes what the current image holds and hands it on; nothing while a range is open. */
+void session_flush(struct session *session);
+/* Hands on what there is and leaves the GPU alone until the next range begins. */
+void session_suspend(struct session *session);
+/* The last flush, and the end of profiling in this context. */
+void session_close(struct session *session);
+/* Seconds since the first range that was not yet handed on; 0 where there is none. */
+double session_age(const struct session *session);
+uint64_t session_recorded(const struct session *session);
+uint64_t session_dropped(const struct session *session);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* NVTX's calls, as the program makes them, onto the thread's stack of ranges. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/ranges/nvtx_abi.h"
+#include "collect/ranges/user_ranges.h"
+
+/* What programs hold as nvtxDomainHandle_t and nvtxStringHandle_t is the name itself, as UTF-8. */
+
+/* Wide characters beyond ASCII as UTF-8. */
+static size_t put_utf8(char *out, uint32_t c)
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = (char)(0xc0 | c >> 6);
+		out[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		out[0] = (char)(0xe0 | c >> 12);
+		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | (c >> 18 & 7));
+	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+static char *from_wide(const wchar_t *text)
+{
+	char *name = malloc(4 * wcslen(text) + 1);
+	size_t size = 0;
+
+	if (!name)
+		return NULL;
+	for (; *text; text++)
+		size += put_utf8(name + size, (uint32_t)*text);
+	name[size] = '\0';
+	return name;
+}
+
+static const char *text_of(const char *name)
+{
+	return name ? name : "";
+}
+
+static int push_wide(const char *domain, const wchar_t *message)
+{
+	char *name = message ? from_wide(message) : NULL;
+	int level = user_range_push(domain, text_of(name));
+
+	free(name);
+	return level;
+}
+
+static int push_event(const char *domain, const struct nvtx_attributes *event)
+{
+	if (!event || !event->message.ascii)
+		return user_range_push(domain, "");
+	if (event->message_type == NVTX_MESSAGE_WIDE)
+		return push_wide(domain, event->message.wide);
+	if (event->message_type == NVTX_MESSAGE_REGISTERED)
+		return user_range_push(domain, text_of(event->message.registered));
+	return user_range_push(domain, event->message.ascii);
+}
+
+static int range_push_ex(const struct nvtx_attributes *event)
+{
+	return push_event("", event);
+}
+
+static int range_push_a(const char *message)
+{
+	return user_range_push("", text_of(message));
+}
+
+static int range_push_w(const wchar_t *message)
+{
+	return push_wide("", message);
+}
+
+static int range_pop(void)
+{
+	return user_range_pop("");
+}
+
+static int domain_push_ex(const char *domain, const struct nvtx_attributes *event)
+{
+	return push_event(text_of(domain), event);
+}
+
+static int domain_pop(const char *domain)
+{
+	return user_range_pop(text_of(domain));
+}
+
+static char *domain_create_a(const char *text)
+{
+	return strdup(text ? text : "");
+}
+
+static char *domain_create_w(const wchar_t *text)
+{
+	return from_wide(text ? text : L"");
+}
+
+/* Ranges of the domain may still be open, and hold copies of its name. */
+static void domain_destroy(char *domain)
+{
+	free(domain);
+}
+
+/* Registered strings live as long as the process: NVTX has no call that ends them. */
+static char *register_a(const char *domain, const char *text)
+{
+	(void)domain;
+	return strdup(text ? text : "");
+}
+
+static char *register_w(const char *domain, const wchar_t *text)
+{
+	(void)domain;
+	return from_wide(text ? text : L"");
+}
+
+struct entry {
+	unsigned id;
+	nvtx_function function;
+};
+
+#define ENTRY(id, function) { id, (nvtx_function)function }
+
+static const struct entry core[] = {
+	ENTRY(NVTX_CORE_RANGE_PUSH_EX, range_push_ex),
+	ENTRY(NVTX_CORE_RANGE_PUSH_A, range_push_a),
+	ENTRY(NVTX_CORE_RANGE_PUSH_W, range_push_w),
+	ENTRY(NVTX_CORE_RANGE_POP, range_pop),
+	{ 0, NULL },
+};
+
+static const struct entry core2[] = {
+	ENTRY(NVTX_CORE2_RANGE_PUSH_EX, domain_push_ex),
+	ENTRY(NVTX_CORE2_RANGE_POP, domain_pop),
+	ENTRY(NVTX_CORE2_REGISTER_STRING_A, register_a),
+	ENTRY(NVTX_CORE2_REGISTER_STRING_W, register_w),
+	ENTRY(NVTX_CORE2_DOMAIN_CREATE_A, domain_create_a),
+	ENTRY(NVTX_CORE2_DOMAIN_CREATE_W, domain_create_w),
+	ENTRY(NVTX_CORE2_DOMAIN_DESTROY, domain_destroy),
+	{ 0, NULL },
+};
+
+static void fill(const struct nvtx_callbacks *callbacks, int module, const struct entry *entries)
+{
+	nvtx_function **table = NULL;
+	unsigned size = 0;
+
+	if (!callbacks->get_module_table(module, &table, &size) || !table)
+		return;
+	for (; entries->function; entries++)
+		if (entries->id < size && table[entries->id])
+			*table[entries->id] = entries->function;
+}
+
+__attribute__((visibility("default"))) int InitializeInjectionNvtx2(nvtx_get_table *get_table)
+{
+	const struct nvtx_callbacks *callbacks = get_table(NVTX_TABLE_CALLBACKS);
+
+	if (!callbacks || callbacks->size < sizeof *callbacks)
+		return 0;
+	fill(callbacks, NVTX_MODULE_CORE, core);
+	fill(callbacks, NVTX_MODULE_CORE2, core2);
+	return 1;
+}

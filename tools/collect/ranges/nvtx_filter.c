@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/ranges/nvtx_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PARTS = 32 };
+
+struct part {
+	char *name;
+	bool any; /* "*": zero or more ranges */
+};
+
+struct nvtx_filter {
+	struct nvtx_filter *next;
+	char *domain;
+	bool outermost, innermost; /* the first or last part is */
+	struct part parts[MAX_PARTS];
+	size_t count;
+};
+
+/* Copies up to one of `ends` or the line's end, without the escapes; *at is behind what was read. */
+static char *take_word(const char **at, const char *ends)
+{
+	char *word = malloc(strlen(*at) + 1);
+	size_t size = 0;
+
+	if (!word)
+		return NULL;
+	while (**at && **at != '\n' && !strchr(ends, **at)) {
+		if (**at == '\\' && (*at)[1])
+			++*at;
+		word[size++] = *(*at)++;
+	}
+	word[size] = '\0';
+	return word;
+}
+
+static bool has_domain(const char *line)
+{
+	for (; *line && *line != '\n' && *line != '/'; line++) {
+		if (*line == '@')
+			return true;
+		if (*line == '\\' && line[1])
+			line++;
+	}
+	return false;
+}
+
+static bool add_part(struct nvtx_filter *filter, char *name, bool escaped)
+{
+	/* "a/b/" has nothing behind its last '/'. */
+	if (name && !*name) {
+		free(name);
+		return filter->count > 0;
+	}
+	if (!name || filter->count == MAX_PARTS) {
+		free(name);
+		return false;
+	}
+	filter->parts[filter->count++] =
+		(struct part){ .name = name, .any = !strcmp(name, "*") && !escaped };
+	return true;
+}
+
+static bool parse_line(struct nvtx_filter *filter, const char **at)
+{
+	bool good = true;
+
+	filter->domain = has_domain(*at) ? take_word(at, "@") : strdup("");
+	if (**at == '@')
+		++*at;
+	if (**at == '[') {
+		filter->outermost = true;
+		++*at;
+	}
+	while (good && **at && **at != '\n' && **at != ']') {
+		bool escaped = **at == '\\';
+
+		good = add_part(filter, take_word(at, "/]"), escaped);
+		if (**at == '/')
+			++*at;
+	}
+	if (**at == ']') {
+		filter->innermost = true;
+		++*at;
+	}
+	return good && filter->domain && filter->count && (!**at || **at == '\n');
+}
+
+struct nvtx_filter *nvtx_filter_new(const char *lines)
+{
+	struct nvtx_filter *filter = calloc(1, sizeof *filter);
+	bool good;
+
+	if (!filter)
+		return NULL;
+	good = parse_line(filter, &lines);
+	if (good && *lines == '\n' && lines[1]) {
+		filter->next = nvtx_filter_new(lines + 1);
+		good = filter->next != NULL;
+	}
+	if (good)
+		return filter;
+	nvtx_filter_free(filter);
+	return NULL;
+}
+
+void nvtx_filter_free(struct nvtx_filter *filter)
+{
+	struct nvtx_filter *next;
+
+	for (; filter; filter = next) {
+		next = filter->next;
+		for (size_t i = 0; i < filter->count; i++)
+			free(filter->parts[i].name);
+		free(filter->domain);
+		free(filter);
+	}
+}
+
+/* Whether the parts from `part` on match the names from `name` on. */
+static bool match_from(const struct nvtx_filter *filter, size_t part, const char *const *names,
+                       size_t name, size_t count)
+{
+	if (part == filter->count)
+		return !filter->innermost || name == count;
+	if (filter->parts[part].any) {
+		for (size_t skip = name; skip <= count; skip++)
+			if (match_from(filter, part + 1, names, skip, count))
+				return true;
+		return false;
+	}
+	return name < count && !strcmp(filter->parts[part].name, names[name])
+	       && match_from(filter, part + 1, names, name + 1, count);
+}
+
+static bool match_one(const struct nvtx_filter *filter, const struct user_range *ranges,
+                      size_t range_count)
+{
+	const char *names[USER_RANGE_DEPTH];
+	size_t count = 0;
+
+	for (size_t i = 0; i < range_count && count < USER_RANGE_DEPTH; i++)
+		if (!strcmp(ranges[i].domain, filter->domain))
+			names[count++] = ranges[i].name;
+	for (size_t first = 0; first <= (filter->outermost ? 0 : count); first++)
+		if (match_from(filter, 0, names, first, count))
+			return true;
+	return false;
+}
+
+bool nvtx_filter_match(const struct nvtx_filter *filter, const struct user_range *ranges,
+                       size_t count)
+{
+	for (; filter; filter = filter->next)
+		if (match_one(filter, ranges, count))
+			return true;
+	return false;
+}

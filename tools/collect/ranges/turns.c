@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/ranges/turns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BATCH = 8, SKIPS = 8, MAX_NAMES = 4096 };
+
+struct repetition {
+	char *name;
+	size_t seen;
+};
+
+size_t rotation_group(const struct rotation *rotation)
+{
+	return rotation->turn % rotation->groups;
+}
+
+/* Without any pattern that a program could share. */
+static uint32_t scatter(size_t turn)
+{
+	uint32_t hash = (uint32_t)turn * 0x9e3779b1U;
+
+	hash = (hash ^ hash >> 15) * 0x85ebca77U;
+	return hash ^ hash >> 13;
+}
+
+uint32_t rotation_batch(const struct rotation *rotation, uint32_t room)
+{
+	if (rotation->turn < rotation->groups)
+		return room < FIRST_BATCH ? room : FIRST_BATCH;
+	return room - scatter(rotation->turn) % (room / 4 + 1);
+}
+
+void rotation_next(struct rotation *rotation, bool cut)
+{
+	bool skip = cut && rotation->turn >= rotation->groups
+	            && scatter(rotation->turn) % SKIPS == 0;
+
+	rotation->turn += skip ? 2 : 1;
+}
+
+static struct repetition *find(struct repetitions *repetitions, const char *name)
+{
+	struct repetition *grown;
+	char *copy;
+
+	for (size_t i = 0; i < repetitions->count; i++)
+		if (!strcmp(repetitions->names[i].name, name))
+			return &repetitions->names[i];
+	if (repetitions->count == MAX_NAMES)
+		return NULL;
+	grown = realloc(repetitions->names, (repetitions->count + 1) * sizeof *grown);
+	copy = grown ? strdup(name) : NULL;
+	if (grown)
+		repetitions->names = grown;
+	if (!copy)
+		return NULL;
+	grown[repetitions->count] = (struct repetition){ .name = copy };
+	return &grown[repetitions->count++];
+}
+
+struct turn repetitions_next(struct repetitions *repetitions, const char *name, size_t groups,
+                             size_t levels)
+{
+	struct repetition *repetition = find(repetitions, name);
+	size_t turn = repetition ? repetition->seen++ : 0;
+
+	return (struct turn){ .group = turn % groups, .level = turn / groups % levels + 1 };
+}
+
+void repetitions_clear(struct repetitions *repetitions)
+{
+	for (size_t i = 0; i < repetitions->count; i++)
+		free(repetitions->names[i].name);
+	free(repetitions->names);
+	*repetitions = (struct repetitions){ 0 };
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/shared/set_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int fail(int code, const char *what)
+{
+	fprintf(stderr, "offpeak-collect: %s\n", what);
+	return code;
+}
+
+/* Where it happened, and why. */
+static int tell_error(const struct opk_ctx *ctx, int code)
+{
+	size_t count = opk_error_count(ctx);
+
+	fprintf(stderr, "offpeak-collect: %s%s%s\n", opk_error_message(ctx, count - 1),
+	        count > 1 ? ": " : "", count > 1 ? opk_error_message(ctx, 0) : "");
+	return code;
+}
+
+/* The n-th section of a type, decoded. */
+static int read_section(const struct collect_set *set, uint32_t type, size_t n, void **data,
+                        size_t *size)
+{
+	for (size_t i = 0; i < opk_file_section_count(set->file); i++)
+		if (opk_file_section(set->file, i)->type == type && !n--)
+			return opk_file_read(data, size, set->ctx, set->file, i);
+	return OPK_EINPUT;
+}
+
+/* One for the set, one a group, and the one of all groups. */
+static bool is_old(const struct collect_set *set)
+{
+	size_t configs = 0;
+
+	for (size_t i = 0; i < opk_file_section_count(set->file); i++)
+		configs += opk_file_section(set->file, i)->type == OPK_SECTION_CONFIG;
+	return set->meta->group_count && configs == set->meta->group_count + 1;
+}
+
+static int read_images(struct collect_set *set)
+{
+	int code = OPK_OK;
+
+	set->image_count = set->meta->group_count + 1;
+	set->images = calloc(set->image_count, sizeof *set->images);
+	if (!set->images)
+		return OPK_ENOMEM;
+	for (size_t i = 0; !code && i < set->image_count; i++) {
+		struct image_set *images = &set->images[i];
+
+		code = read_section(set, OPK_SECTION_CONFIG, i, &images->config,
+		                    &images->config_size);
+		if (!code)
+			code = read_section(set, OPK_SECTION_PREFIX, i, &images->prefix,
+			                    &images->prefix_size);
+	}
+	if (!code && set->image_count > 1)
+		code = read_section(set, OPK_SECTION_CONFIG, set->image_count, &set->turns_config,
+		                    &set->turns_config_size);
+	return code;
+}
+
+int collect_set_open(struct collect_set *set, const char *path)
+{
+	int code;
+
+	*set = (struct collect_set){ 0 };
+	if (opk_ctx_new(&set->ctx, NULL))
+		return fail(OPK_EFAILED, "out of memory");
+	code = opk_file_open(&set->file, set->ctx, path);
+	if (!code)
+		code = opk_file_meta(&set->meta, set->ctx, set->file);
+	for (size_t i = 0; !code && i < opk_file_section_count(set->file); i++)
+		code = opk_file_verify(set->ctx, set->file, i);
+	if (code)
+		return tell_error(set->ctx, code);
+	if (opk_file_complete(set->file) && !is_old(set))
+		return OPK_OK;
+	fprintf(stderr, "offpeak-collect: %s is %s: build it again\n", path,
+	        opk_file_complete(set->file) ? "an older offpeak's" : "cut off");
+	return OPK_EINPUT;
+}
+
+int collect_set_load(struct collect_set *set, const char *path)
+{
+	int code = collect_set_open(set, path);
+
+	if (code)
+		return code;
+	code = read_images(set);
+	if (code && opk_error_count(set->ctx))
+		return tell_error(set->ctx, code);
+	return code ? fail(code,
+	                   "the set has no config image or no counter-data prefix: it was not made "
+	                   "by 'offpeak build'")
+	            : OPK_OK;
+}
+
+void collect_set_clear(struct collect_set *set)
+{
+	for (size_t i = 0; set->images && i < set->image_count; i++) {
+		free(set->images[i].config);
+		free(set->images[i].prefix);
+	}
+	free(set->images);
+	free(set->turns_config);
+	opk_file_free(set->file);
+	opk_ctx_free(set->ctx);
+}

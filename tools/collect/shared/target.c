@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/shared/target.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "collect/shared/clocks.h"
+
+/* cuda.h renames some entry points to their newer versions: the symbol is what the macro gives. */
+#define SYMBOL_TEXT(symbol) SYMBOL_TEXT_(symbol)
+#define SYMBOL_TEXT_(symbol) #symbol
+
+/* What a user can do about a status; the names are CUPTI's. */
+static const struct {
+	CUptiResult status;
+	const char *advice;
+} advices[] = {
+	{ CUPTI_ERROR_INSUFFICIENT_PRIVILEGES,
+	  "run as root or with CAP_SYS_ADMIN, or load the driver with "
+	  "NVreg_RestrictProfilingToAdminUsers=0" },
+	{ CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
+	  "profiling is switched off for this vGPU: the host's administrator can enable it" },
+	{ CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, "this vGPU can't be profiled" },
+	{ CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
+	  "another profiler or debugger is attached to the program" },
+	{ CUPTI_ERROR_HARDWARE_BUSY,
+	  "another profiler uses the GPU's counters (Nsight, DCGM, or a second offpeak-collect)" },
+	{ CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED, "this GPU has the range profiler only" },
+	{ CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED,
+	  "the GPU is in confidential-computing mode" },
+	{ CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, "a mining processor can't be profiled" },
+	{ CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED,
+	  "CUPTI can't profile this MIG instance: use the whole GPU" },
+	{ CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, "switch SLI off" },
+	{ CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, "WSL can't be profiled with this driver" },
+	{ CUPTI_ERROR_NOT_SUPPORTED, "is the program a client of MPS? It can't be profiled there" },
+};
+
+static const char *bind(void *library, void **slot, const char *symbol)
+{
+	*slot = dlsym(library, symbol);
+	return *slot ? NULL : symbol;
+}
+
+static const char *find_path(const void *symbol)
+{
+	Dl_info info;
+
+	return dladdr(symbol, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
+const char *target_open(struct target *target, const char *cupti)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	void *library = driver ? dlopen(cupti, RTLD_NOW | RTLD_LOCAL) : NULL;
+	const char *missing = NULL;
+
+	if (!driver || !library)
+		return dlerror();
+#define X(symbol)                                                                                  \
+	if (!missing)                                                                              \
+		missing = bind(library, (void **)&target->symbol, #symbol);
+	TARGET_CUPTI(X)
+#undef X
+#define X(symbol)                                                                                  \
+	if (!missing)                                                                              \
+		missing = bind(driver, (void **)&target->symbol, SYMBOL_TEXT(symbol));
+	TARGET_DRIVER(X)
+#undef X
+#define X(symbol) bind(library, (void **)&target->symbol, #symbol);
+	TARGET_CUPTI_OPTIONAL(X)
+#undef X
+#define X(symbol) bind(driver, (void **)&target->symbol, SYMBOL_TEXT(symbol));
+	TARGET_DRIVER_OPTIONAL(X)
+#undef X
+	if (!missing)
+		target->cupti_path = find_path((const void *)target->cuptiGetVersion);
+	return missing;
+}
+
+static __thread struct timespec begun;
+
+void target_begin(void)
+{
+	begun = clock_now();
+}
+
+static void tell_time(const struct target *target, const char *call)
+{
+	static const double long_ms = 50;
+	double milliseconds;
+
+	if (!target->verbose || !begun.tv_sec)
+		return;
+	milliseconds = clock_seconds_since(&begun) * 1e3;
+	if (milliseconds >= long_ms)
+		fprintf(stderr, "offpeak-collect: %s took %d ms\n", call, (int)milliseconds);
+}
+
+bool target_check(const struct target *target, const char *call, CUptiResult status)
+{
+	const char *name = NULL, *advice = NULL;
+
+	tell_time(target, call);
+	if (!status)
+		return true;
+	if (target->cuptiGetResultString(status, &name) || !name)
+		name = "unknown status";
+	for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
+		if (advices[i].status == status)
+			advice = advices[i].advice;
+	fprintf(stderr, "offpeak-collect: %s: %s (%d)%s%s\n", call, name, status,
+	        advice ? ": " : "", advice ? advice : "");
+	return false;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "plan/plan_svg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MARGIN = 16,
+	HEADING = 56, /* above the columns' numbers */
+	NUMBERS = 24,
+	CELL_WIDTH = 40,
+	CELL_HEIGHT = 28,
+	GAP = 3,
+	LETTER = 7, /* at most, of the small text */
+	BOUND = 96, /* the lower bound's column */
+	LEAST_WIDTH = 600,
+	HEADING_LETTER = 10,
+};
+
+struct picture {
+	FILE *file;
+	const struct opk_plan *plan;
+	const struct opk_plan_detail *detail;
+	size_t rows, passes, label_width;
+};
+
+/* Light and dark by the reader's own setting; bars are see-through, so that numbers stay readable on them. */
+static const char style[] =
+	"<style>\n"
+	"svg { background: #fff; color: #1f2328; font: 12px sans-serif }\n"
+	"text { fill: currentColor }\n"
+	".heading { font-size: 16px; font-weight: bold }\n"
+	".quiet { opacity: .75 }\n"
+	".number { text-anchor: middle }\n"
+	".label { text-anchor: end }\n"
+	".cell { fill: none; stroke: currentColor; stroke-opacity: .3 }\n"
+	".bar { fill: #2f7ed8; fill-opacity: .45 }\n"
+	".software { fill: #d8872f }\n"
+	".pass:hover .cell { stroke-opacity: 1 }\n"
+	"@media (prefers-color-scheme: dark) { svg { background: #0d1117; color: #e6edf3 } }\n"
+	"</style>\n";
+
+/* ---- text */
+
+static void put_text(FILE *file, const char *text)
+{
+	for (; *text; text++)
+		switch (*text) {
+		case '&': fputs("&amp;", file); break;
+		case '<': fputs("&lt;", file); break;
+		case '>': fputs("&gt;", file); break;
+		case '"': fputs("&quot;", file); break;
+		/* XML has no way to write the other control characters. */
+		default: fputc((unsigned char)*text < ' ' ? ' ' : *text, file);
+		}
+}
+
+/* What stands beside a row; `whole`: all names that it has. */
+static size_t put_label(FILE *file, const struct picture *p, size_t row, bool whole)
+{
+	const struct opk_plan_domains *domains;
+	size_t length = 0;
+
+	if (row >= opk_plan_detail_domain_count(p->detail)) {
+		if (file)
+			fputs("counters", file);
+		return sizeof "counters" - 1;
+	}
+	domains = opk_plan_detail_domain(p->detail, row);
+	for (size_t i = 0; i < (whole ? domains->name_count : 1); i++) {
+		char name[128];
+		int used = snprintf(name, sizeof name, "%s%s", i ? ", " : "", domains->names[i]);
+
+		if (file)
+			put_text(file, name);
+		length += used > 0 ? (size_t)used : 0;
+	}
+	if (!whole && domains->name_count > 1) {
+		char more[32];
+		int used = snprintf(more, sizeof more, " + %zu", domains->name_count - 1);
+
+		if (file)
+			fputs(more, file);
+		length += used > 0 ? (size_t)used : 0;
+	}
+	return length;
+}
+
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* ---- where things are */
+
+static size_t column_x(const struct picture *p, size_t pass)
+{
+	return MARGIN + p->label_width + pass * (CELL_WIDTH + GAP);
+}
+
+static size_t row_y(size_t row)
+{
+	return MARGIN + HEADING + NUMBERS + row * (CELL_HEIGHT + GAP);
+}
+
+static void measure(struct picture *p)
+{
+	p->passes = opk_plan_passes(p->plan);
+	p->rows = opk_plan_detail_domain_count(p->detail);
+	p->rows += p->rows == 0;
+	for (size_t row = 0; row < p->rows; row++) {
+		size_t width = LETTER * put_label(NULL, p, row, false) + MARGIN;
+
+		p->label_width = width > p->label_width ? width : p->label_width;
+	}
+}
+
+/* ---- the parts of it */
+
+static void put_heading(const struct picture *p)
+{
+	size_t bound = opk_plan_detail_lower_bound(p->detail);
+
+	fprintf(p->file, "<text class=\"heading\" x=\"%d\" y=\"%d\">%zu pass%s: ", MARGIN, MARGIN + 14,
+	        p->passes, p->passes == 1 ? "" : "es");
+	put_text(p->file, opk_plan_set_name(p->plan));
+	fputs(" on ", p->file);
+	put_text(p->file, opk_plan_chip(p->plan));
+	fprintf(p->file, "</text>\n<text class=\"quiet\" x=\"%d\" y=\"%d\">%zu metric%s, profiler %s, "
+	        "lower bound %zu; counters of each pass by their domains</text>\n", MARGIN,
+	        MARGIN + 36, opk_plan_metric_count(p->plan), plural(opk_plan_metric_count(p->plan)),
+	        opk_profiler_name(opk_plan_profiler(p->plan)), bound);
+	fprintf(p->file, "<text class=\"quiet\" x=\"%zu\" y=\"%zu\">at least</text>\n",
+	        column_x(p, p->passes) + GAP, row_y(0) - 8);
+}
+
+static void put_row_label(const struct picture *p, size_t row)
+{
+	size_t y = row_y(row) + CELL_HEIGHT / 2 + 4;
+	size_t bound = opk_plan_detail_lower_bound(p->detail);
+
+	if (row < opk_plan_detail_domain_count(p->detail))
+		bound = opk_plan_detail_domain(p->detail, row)->bound;
+	fprintf(p->file, "<g><title>");
+	put_label(p->file, p, row, true);
+	fprintf(p->file, "</title><text class=\"label\" x=\"%zu\" y=\"%zu\">",
+	        column_x(p, 0) - 2 * GAP, y);
+	put_label(p->file, p, row, false);
+	fprintf(p->file, "</text></g>\n<text class=\"quiet\" x=\"%zu\" y=\"%zu\">%zu pass%s</text>\n",
+	        column_x(p, p->passes) + GAP, y, bound, bound == 1 ? "" : "es");
+}
+
+/* A bar from the cell's floor: its height is the share of the fullest pass. */
+static void put_cell(const struct picture *p, size_t pass, size_t row)
+{
+	size_t fill = opk_plan_detail_counters(p->detail, pass), fullest = fill, height;
+	size_t x = column_x(p, pass), y = row_y(row);
+	bool software = false;
+
+	if (row < opk_plan_detail_domain_count(p->detail)) {
+		fill = opk_plan_detail_fill(p->detail, pass, row);
+		fullest = opk_plan_detail_domain(p->detail, row)->fullest;
+		software = opk_plan_detail_domain(p->detail, row)->software;
+	} else {
+		for (size_t i = 0; i < p->passes; i++)
+			if (opk_plan_detail_counters(p->detail, i) > fullest)
+				fullest = opk_plan_detail_counters(p->detail, i);
+	}
+	height = fullest ? (fill * CELL_HEIGHT + fullest - 1) / fullest : 0;
+	if (fill)
+		fprintf(p->file, "<rect class=\"bar%s\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%zu\"/>\n",
+		        software ? " software" : "", x, y + CELL_HEIGHT - height, CELL_WIDTH, height);
+	fprintf(p->file, "<rect class=\"cell\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%d\"/>\n", x, y,
+	        CELL_WIDTH, CELL_HEIGHT);
+	if (fill)
+		fprintf(p->file, "<text class=\"number\" x=\"%zu\" y=\"%zu\">%zu</text>\n",
+		        x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 4, fill);
+}
+
+static void put_pass(const struct picture *p, size_t pass)
+{
+	size_t counters = opk_plan_detail_counters(p->detail, pass);
+
+	fprintf(p->file, "<g class=\"pass\"><title>pass %zu: %zu counter%s", pass + 1, counters,
+	        plural(counters));
+	for (size_t i = 0; i < opk_plan_metric_count(p->plan); i++)
+		if (opk_plan_detail_serves(p->detail, pass, i)) {
+			fputc('\n', p->file);
+			put_text(p->file, opk_plan_metric(p->plan, i));
+		}
+	fprintf(p->file, "</title>\n<text class=\"number quiet\" x=\"%zu\" y=\"%zu\">%zu</text>\n",
+	        column_x(p, pass) + CELL_WIDTH / 2, row_y(0) - 8, pass + 1);
+	for (size_t row = 0; row < p->rows; row++)
+		put_cell(p, pass, row);
+	fputs("</g>\n", p->file);
+}
+
+static void put_picture(struct picture *p)
+{
+	size_t width, heading, height;
+
+	measure(p);
+	width = column_x(p, p->passes) + BOUND;
+	heading = HEADING_LETTER * (strlen(opk_plan_set_name(p->plan)) + 20) + 2 * MARGIN;
+	width = width > heading ? width : heading;
+	width = width > LEAST_WIDTH ? width : LEAST_WIDTH;
+	height = row_y(p->rows) + MARGIN;
+	fprintf(p->file, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
+	        "viewBox=\"0 0 %zu %zu\" role=\"img\">\n%s", width, height, width, height, style);
+	put_heading(p);
+	for (size_t row = 0; row < p->rows; row++)
+		put_row_label(p, row);
+	for (size_t pass = 0; pass < p->passes; pass++)
+		put_pass(p, pass);
+	fputs("</svg>\n", p->file);
+}
+
+int plan_svg(struct opk_outfile **out, struct app *app, const struct opk_plan *plan,
+             const struct opk_plan_detail *detail, const char *path)
+{
+	struct picture p = { .plan = plan, .detail = detail };
+	char *text = NULL;
+	size_t size = 0;
+	bool good;
+	int code;
+
+	p.file = open_memstream(&text, &size);
+	if (!p.file)
+		return app_error(app, OPK_EFAILED, "out of memory");
+	put_picture(&p);
+	good = !ferror(p.file);
+	good = !fclose(p.file) && good;
+	code = good ? opk_outfile_new(out, app->ctx, path) : OPK_OK;
+	if (good && !code)
+		code = opk_outfile_write(*out, text, size);
+	free(text);
+	if (!good)
+		return app_error(app, OPK_EFAILED, "out of memory");
+	return code ? app_fail(app, code) : OPK_OK;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "commands.h"
+#include "repair/findings_rows.h"
+
+/* -o names the recording here, not this table. */
+static int report(struct app *app, const char *from, const struct opk_findings *findings)
+{
+	size_t lost = findings_problems(findings);
+	const char *to = app->output;
+	int code;
+
+	app->output = NULL;
+	code = findings_begin(app);
+	if (!code)
+		code = findings_print(app, from, findings, "kept");
+	code = app_end_output(app, code);
+	if (code)
+		return code;
+	if (!lost)
+		app_note("%s: whole; %s is a copy", from, to);
+	else
+		app_note("%s: what is whole of it is in %s; lost or left out:", from, to);
+	findings_explain(findings);
+	return OPK_OK;
+}
+
+static int run(struct app *app, void *data)
+{
+	struct opk_findings *findings;
+	int code;
+
+	(void)data;
+	if (app->argument_count != 1 || !app->output)
+		return app_error(app, OPK_EUSAGE, "recover: TORN.opk and -o OUT.opk are needed");
+	code = opk_recover(&findings, app->ctx, app->arguments[0], app->output);
+	if (code)
+		return app_fail(app, code);
+	code = report(app, app->arguments[0], findings);
+	opk_findings_free(findings);
+	return code;
+}
+
+const struct command recover_command = {
+	.name = "recover",
+	.synopsis = "TORN.opk -o OUT.opk",
+	.summary = "make a complete recording of what is whole in a damaged or cut-off one",
+	.details = "Keeps every section whose header and checksum are right, wherever it is found, as long as\n"
+	           "its rows are: no launch or time comes to stand beside another range's values. Images whose\n"
+	           "rows are lost keep their ranges, without launches, where NVIDIA's libraries can count them.\n"
+	           "The table tells of each section whether it was kept; info shows the losses among the drops\n"
+	           "of OUT.opk. TORN.opk stays as it is.",
+	.max_arguments = 1,
+	.arguments = ARGUMENTS_ARE_FILES,
+	.run = run,
+};

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "commands.h"
+#include "repair/findings_rows.h"
+
+struct verify_args {
+	bool deep;
+	uint64_t timeout;
+};
+
+static const struct option_spec specs[] = {
+	{ "deep", 0, NULL, "evaluate every range, too", OPTION_FLAG,
+	  offsetof(struct verify_args, deep) },
+	{ "timeout", 0, "SECONDS", "give up after so long without progress (30)", OPTION_NUMBER,
+	  offsetof(struct verify_args, timeout) },
+	{ 0 },
+};
+
+/* What became of one file: its findings, or why it has none. */
+struct verdict {
+	struct opk_findings *findings;
+	char *refused;
+};
+
+static int verify(struct app *app, const struct verify_args *args, const char *path,
+                  struct verdict *verdict)
+{
+	struct opk_verify_options options = OPK_INIT(options);
+	int code;
+
+	options.deep = args->deep;
+	options.timeout_s = args->timeout < UINT32_MAX ? (unsigned)args->timeout : UINT32_MAX;
+	options.progress = app_progress;
+	code = opk_verify(&verdict->findings, app->ctx, path, &options);
+	app_progress_end();
+	if (code != OPK_EINPUT)
+		return code ? app_fail(app, code) : OPK_OK;
+	if (asprintf(&verdict->refused, "%s", opk_error_message(app->ctx, 0)) < 0)
+		return app_error(app, OPK_EFAILED, "out of memory");
+	return OPK_OK;
+}
+
+static int print(struct app *app, const struct verdict *verdicts)
+{
+	int code = findings_begin(app);
+
+	for (size_t i = 0; !code && i < app->argument_count; i++) {
+		if (verdicts[i].findings)
+			code = findings_print(app, app->arguments[i], verdicts[i].findings, "ok");
+		else
+			code = opk_out_row(app->out, (union opk_cell[]){
+				{ .string = app->arguments[i] },
+				{ .optional = { 0, false } },
+				{ .string = "" },
+				{ .uint = 0 },
+				{ .uint = 0 },
+				{ .string = verdicts[i].refused },
+			});
+	}
+	return app_end_output(app, code);
+}
+
+/* What is wrong with one file, on stderr; the exit code for it. */
+static int judge(struct app *app, const char *path, const struct verdict *verdict)
+{
+	size_t problems = verdict->findings ? findings_problems(verdict->findings) : 0;
+
+	if (verdict->refused) {
+		app_print_cause("offpeak: ", verdict->refused);
+		return OPK_EINPUT;
+	}
+	if (!problems)
+		return OPK_OK;
+	app_error(app, OPK_EINPUT, "%s: %zu problem%s; 'offpeak recover' keeps what is whole of a recording",
+	          path, problems, problems == 1 ? "" : "s");
+	findings_explain(verdict->findings);
+	return OPK_EINPUT;
+}
+
+static int run(struct app *app, void *data)
+{
+	const struct verify_args *args = data;
+	struct verdict *verdicts = calloc(app->argument_count + 1, sizeof *verdicts);
+	int code = OPK_OK;
+
+	if (!app->argument_count || !verdicts) {
+		free(verdicts);
+		return app_error(app, OPK_EUSAGE, "verify: FILE.opk... is needed");
+	}
+	for (size_t i = 0; !code && i < app->argument_count; i++)
+		code = verify(app, args, app->arguments[i], &verdicts[i]);
+	if (!code)
+		code = print(app, verdicts);
+	for (size_t i = 0; i < app->argument_count; i++) {
+		if (code == OPK_OK || code == OPK_EINPUT)
+			code |= judge(app, app->arguments[i], &verdicts[i]);
+		opk_findings_free(verdicts[i].findings);
+		free(verdicts[i].refused);
+	}
+	free(verdicts);
+	return code;
+}
+
+const struct command verify_command = {
+	.name = "verify",
+	.synopsis = "FILE.opk... [--deep]",
+	.summary = "check containers: checksums, sections, tables and what they say of each other",
+	.details = "A row for each section, with its place in the file and ok or what is wrong; others for\n"
+	           "bytes that are no section. Behind damage it goes on at the next section header. --deep\n"
+	           "evaluates every range besides, in a child process, and needs NVIDIA's libraries; all else\n"
+	           "needs none. The exit code is 4 where anything is wrong.",
+	.options = specs,
+	.args_size = sizeof(struct verify_args),
+	.max_arguments = ANY_NUMBER,
+	.arguments = ARGUMENTS_ARE_FILES,
+	.run = run,
+};
