@@ -41,7 +41,10 @@ enum opk_status {
 };
 
 /* `struct opk_xxx_options o = OPK_INIT(o);` zeroes an option struct and sets its size. */
-#define OPK_INIT(var) { .size = sizeof(var) }
+#define OPK_INIT(var)                                                                              \
+	{                                                                                          \
+		.size = sizeof(var)                                                                \
+	}
 
 /* The library's version, "0.1.0". */
 const char *opk_version(void);
@@ -55,14 +58,16 @@ struct opk_env {
 	const char *offpeak_cuda; /* OFFPEAK_CUDA: folder of the CUDA toolkit or of its libraries */
 	const char *cuda_home;    /* CUDA_HOME */
 	const char *cuda_path;    /* CUDA_PATH */
-	const char *virtual_env;  /* VIRTUAL_ENV: a Python environment that may hold NVIDIA's wheels */
-	const char *home;         /* HOME: for wheels installed with pip --user */
-	const char *sets;         /* OFFPEAK_SETS: folder of metric sets, searched first */
+	const char
+		*virtual_env; /* VIRTUAL_ENV: a Python environment that may hold NVIDIA's wheels */
+	const char *home;     /* HOME: for wheels installed with pip --user */
+	const char *sets;     /* OFFPEAK_SETS: folder of metric sets, searched first */
 	/* For tools; the library itself does not look at them. */
 	const char *cache;    /* XDG_CACHE_HOME */
 	const char *pager;    /* PAGER */
 	const char *no_color; /* NO_COLOR */
-	const char *tmpdir;   /* TMPDIR: folder of temporary files, which the library does look at; else /tmp */
+	const char *
+		tmpdir; /* TMPDIR: folder of temporary files, which the library does look at; else /tmp */
 };
 
 /* Fills *env with pointers into the process environment. */
@@ -77,7 +82,8 @@ struct opk_ctx_options {
 	const char *data_dir;      /* shipped data (sets/...); NULL: the installed one */
 	opk_log_fn *log;           /* notes about unusual but harmless things */
 	void *log_data;
-	const char *cache_dir; /* what NVIDIA's libraries said of chips is kept here; NULL: nowhere */
+	const char
+		*cache_dir; /* what NVIDIA's libraries said of chips is kept here; NULL: nowhere */
 };
 
 /* Cheap: NVIDIA's libraries are opened when a function first needs them. */
@@ -153,8 +159,8 @@ const struct opk_chip *opk_chips_get(const struct opk_chips *chips, size_t i);
 /* By name, in any case; NULL where unknown. */
 const struct opk_chip *opk_chips_find(const struct opk_chips *chips, const char *name);
 /* The same; OPK_EUSAGE with a suggestion where it is unknown. */
-int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx, const struct opk_chips *chips,
-                      const char *name);
+int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
+                      const struct opk_chips *chips, const char *name);
 /* What NVIDIA's libraries don't tell without a GPU; "" and no products where it is not known. */
 struct opk_chip_facts {
 	const char *architecture;       /* "Hopper" */
@@ -168,14 +174,16 @@ int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chi
                           enum opk_profiler profiler);
 /*
  * How many metrics that the hardware counts fit one pass at most, of a profiler that the chip has
- * (cuptiProfilerHostGetMaxNumHardwareMetricsPerPass); few sets get near. OPK_ENVIDIA: libcupti can't tell.
+ * (cuptiProfilerHostGetMaxNumHardwareMetricsPerPass); few sets get near. OPK_ENVIDIA: libcupti
+ * can't tell.
  */
 int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                               enum opk_profiler profiler);
 
 /*
- * Whether any metric of a profiler that the chip has counts the whole device: enum opk_scope. Asks about few
- * metrics where it can, for CUPTI 13.1 takes a millisecond for each. OPK_ENVIDIA: libcupti can't tell.
+ * Whether any metric of a profiler that the chip has counts the whole device: enum opk_scope. Asks
+ * about few metrics where it can, for CUPTI 13.1 takes a millisecond for each. OPK_ENVIDIA:
+ * libcupti can't tell.
  */
 int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                           enum opk_profiler profiler);
@@ -185,8 +193,8 @@ const char *opk_metric_type_name(enum opk_metric_type type);
 bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
 
 /*
- * Whose work a metric counts: that of one CUDA context, or whatever the device does (PCIe, NVLink, all of
- * PM sampling). Unknown before CUPTI 13.1.
+ * Whose work a metric counts: that of one CUDA context, or whatever the device does (PCIe, NVLink,
+ * all of PM sampling). Unknown before CUPTI 13.1.
  */
 enum opk_scope { OPK_SCOPE_UNKNOWN, OPK_SCOPE_CONTEXT, OPK_SCOPE_DEVICE };
 /* "context", "device"; NULL where unknown. */
@@ -211,13 +219,14 @@ struct opk_submetric {
 	const char *suffix;   /* ".sum.per_second" */
 	const char *dim_unit; /* of this very submetric: "byte/second", "percent" */
 	int passes;           /* 0: not counted; negative: CUPTI refuses it with this status */
-	enum opk_method method; /* known with the passes, but for PM sampling and before CUPTI 12.9 */
+	enum opk_method
+		method; /* known with the passes, but for PM sampling and before CUPTI 12.9 */
 };
 
 /*
- * All base metrics of one chip and profiler with their properties
- * (cuptiProfilerHostGetBaseMetrics, cuptiProfilerHostGetMetricProperties), sorted by name. With a
- * cache folder in the context's options it comes from there where it can, without NVIDIA's libraries.
+ * All base metrics of one chip and profiler with their properties (cuptiProfilerHostGetBaseMetrics,
+ * cuptiProfilerHostGetMetricProperties), sorted by name. With a cache folder in the context's
+ * options it comes from there where it can, without NVIDIA's libraries.
  */
 struct opk_catalog;
 int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
@@ -229,8 +238,9 @@ const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size
 /*
  * Asks for the submetrics of all metrics, where they did not come from the cache
  * (cuptiProfilerHostGetSubMetrics; 0.1 s for the 150,179 full names of GH100), and fills the cache.
- * Metrics stay where they are, and their text moves: it is borrowed anew. CUPTI 12.x lists none: there they are
- * those of 13.0 that it has properties for (cuptiProfilerHostGetMetricProperties). OPK_ENVIDIA: it has none.
+ * Metrics stay where they are, and their text moves: it is borrowed anew. CUPTI 12.x lists none:
+ * there they are those of 13.0 that it has properties for (cuptiProfilerHostGetMetricProperties).
+ * OPK_ENVIDIA: it has none.
  */
 int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
 /* For the next query's sake: the same where there is a cache to fill, else nothing. It can't fail. */
@@ -255,10 +265,10 @@ struct opk_pass_options {
 };
 
 /*
- * How many passes each of the names takes alone, where it is not known: as many as CUPTI plans for it, or
- * the status with which it refuses (cuptiProfilerHostConfigAddMetrics, cuptiProfilerHostGetNumOfPasses;
- * for most NVPW_RawCounterConfig_AreRawCountersSchedulable tells). The catalog must be complete; it
- * keeps the counts, and so does the cache.
+ * How many passes each of the names takes alone, where it is not known: as many as CUPTI plans for
+ * it, or the status with which it refuses (cuptiProfilerHostConfigAddMetrics,
+ * cuptiProfilerHostGetNumOfPasses; for most NVPW_RawCounterConfig_AreRawCountersSchedulable tells).
+ * The catalog must be complete; it keeps the counts, and so does the cache.
  */
 int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
                              const struct opk_full_name *names, size_t count,
@@ -277,9 +287,9 @@ const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, 
 size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric);
 
 /*
- * The metric names that begin with a text, in order, for completion: base names or, behind one with a dot,
- * its full names ("dram__bytes.s"), which CUPTI 12.x does not list. From the cache where it can, else from
- * NVIDIA's libraries without the properties, for which CUPTI 13.1 takes seconds.
+ * The metric names that begin with a text, in order, for completion: base names or, behind one with
+ * a dot, its full names ("dram__bytes.s"), which CUPTI 12.x does not list. From the cache where it
+ * can, else from NVIDIA's libraries without the properties, for which CUPTI 13.1 takes seconds.
  */
 struct opk_names;
 int opk_names_new(struct opk_names **out, struct opk_ctx *ctx, const char *chip,
@@ -296,11 +306,11 @@ struct opk_raw_counter {
 };
 
 /*
- * A throughput is the highest of these. Of a ratio NVIDIA tells no parts: these are the counters whose raw counters
- * are all among the ratio's.
+ * A throughput is the highest of these. Of a ratio NVIDIA tells no parts: these are the counters
+ * whose raw counters are all among the ratio's.
  */
 struct opk_constituent {
-	const char *name; /* a base metric */
+	const char *name;          /* a base metric */
 	enum opk_metric_type type; /* a counter, or a throughput that has constituents itself */
 };
 
@@ -314,15 +324,17 @@ struct opk_description {
 	size_t counter_count;
 	const struct opk_constituent *constituents; /* none of a counter */
 	size_t constituent_count;
-	const char *const *single_pass; /* this profiler's sets of one pass that have the base metric */
+	const char *const
+		*single_pass; /* this profiler's sets of one pass that have the base metric */
 	size_t single_pass_count;
 };
 
 /*
  * Describes a full metric name, or the plainest of a base name, and counts the passes of all
- * submetrics of the base metric (opk_catalog_count_passes()). The catalog must be complete and outlive
- * the result. What a missing libnvperf_host could have told is left out, and logged; the rest is kept
- * in the cache. OPK_EUSAGE: there is no such metric, and the message has the nearest names.
+ * submetrics of the base metric (opk_catalog_count_passes()). The catalog must be complete and
+ * outlive the result. What a missing libnvperf_host could have told is left out, and logged; the
+ * rest is kept in the cache. OPK_EUSAGE: there is no such metric, and the message has the nearest
+ * names.
  */
 int opk_description_new(struct opk_description **out, struct opk_ctx *ctx,
                         struct opk_catalog *catalog, const char *name);
@@ -345,14 +357,16 @@ struct opk_single_pass_set {
 	enum opk_single_pass_origin origin;
 	const char *const *metrics; /* full names; of a base metric its plainest */
 	size_t metric_count;
-	const char *const *left_out; /* those of the set's that did not fit beside the ones before them */
+	const char *const
+		*left_out; /* those of the set's that did not fit beside the ones before them */
 	size_t left_out_count;
 };
 
 /*
- * The single-pass sets of a chip, for PM sampling first: CUPTI's own, or else those that metric names tell of, or
- * else one of offpeak's; and one of offpeak's for the range profiler. Each is packed metric by metric until
- * nothing more fits, and what was kept was planned as a whole. Comes from the cache where it can.
+ * The single-pass sets of a chip, for PM sampling first: CUPTI's own, or else those that metric
+ * names tell of, or else one of offpeak's; and one of offpeak's for the range profiler. Each is
+ * packed metric by metric until nothing more fits, and what was kept was planned as a whole. Comes
+ * from the cache where it can.
  */
 struct opk_single_pass_sets;
 int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *ctx,
@@ -371,8 +385,9 @@ int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
 /* A metric name in a legacy name's formula. */
 struct opk_legacy_term {
 	const char *name;
-	bool exists;         /* the chip has it */
-	const char *nearest; /* the name of the chip's that is most like it; NULL: it exists, or none is */
+	bool exists; /* the chip has it */
+	const char *
+		nearest; /* the name of the chip's that is most like it; NULL: it exists, or none is */
 };
 
 /* A metric or event of nvprof, and what became of it: data/legacy_names.tsv. */
@@ -387,8 +402,8 @@ struct opk_legacy {
 };
 
 /* OPK_OK and NULL where nvprof had no such name. The catalog must be complete. */
-int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx,
-                   const struct opk_catalog *catalog, const char *name);
+int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
+                   const char *name);
 void opk_legacy_free(struct opk_legacy *legacy);
 
 /* Which metrics to list. All conditions must hold; any one of the globs suffices. */
@@ -417,9 +432,9 @@ bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_
 /* Metrics, named or described, and what is computed from them; docs/metric-sets.md has the YAML form. */
 struct opk_set;
 /*
- * From a YAML file. OPK_EINPUT: the chain has every error in it and in those that it includes, from the outer end
- * in order. Each is "FILE:LINE:COLUMN: ..." and, behind two blanks, the line and a caret below the column;
- * several have "FILE: N errors" before them.
+ * From a YAML file. OPK_EINPUT: the chain has every error in it and in those that it includes, from
+ * the outer end in order. Each is "FILE:LINE:COLUMN: ..." and, behind two blanks, the line and a
+ * caret below the column; several have "FILE: N errors" before them.
  */
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path);
 /*
@@ -428,9 +443,10 @@ int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path);
  */
 int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
 /*
- * The same, for a check: where files have errors (OPK_EINPUT, and the chain has them as opk_set_load()'s), *out is
- * nevertheless the set, as far as it could be read. Only opk_set_check_claims() and opk_set_check_on() take it, and
- * tell neither the same errors again nor what follows from them. NULL: there is nothing more to be said.
+ * The same, for a check: where files have errors (OPK_EINPUT, and the chain has them as
+ * opk_set_load()'s), *out is nevertheless the set, as far as it could be read. Only
+ * opk_set_check_claims() and opk_set_check_on() take it, and tell neither the same errors again nor
+ * what follows from them. NULL: there is nothing more to be said.
  */
 int opk_set_find_partly(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
 /* From metric names with commas between, whatever they look like. */
@@ -440,10 +456,11 @@ int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set
                  size_t count);
 void opk_set_free(struct opk_set *set);
 /*
- * Gives a parameter of the set, or of one that it includes, another value than its default, from then on.
- * OPK_EUSAGE, with a suggestion: there is none of this name.
+ * Gives a parameter of the set, or of one that it includes, another value than its default, from
+ * then on. OPK_EUSAGE, with a suggestion: there is none of this name.
  */
-int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name, const char *value);
+int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name,
+                      const char *value);
 const char *opk_set_name(const struct opk_set *set);
 const char *opk_set_description(const struct opk_set *set);
 uint32_t opk_set_version(const struct opk_set *set);
@@ -455,8 +472,8 @@ enum opk_profiler opk_set_profiler(const struct opk_set *set);
 size_t opk_set_metric_count(const struct opk_set *set);
 const char *opk_set_metric(const struct opk_set *set, size_t i);
 /*
- * The chips and architectures that the set claims to support. A count of 0 means every chip of its profiler, or
- * those that the sets claim which it includes.
+ * The chips and architectures that the set claims to support. A count of 0 means every chip of its
+ * profiler, or those that the sets claim which it includes.
  */
 size_t opk_set_chip_count(const struct opk_set *set);
 const char *opk_set_chip(const struct opk_set *set, size_t i);
@@ -464,11 +481,12 @@ const char *opk_set_chip(const struct opk_set *set, size_t i);
 const char *opk_set_chip_place(const struct opk_set *set, size_t i);
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
 /* OPK_EINPUT with each name that is no chip of NVIDIA's library, nor an architecture, or lacks the set's profiler. */
-int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set, const struct opk_chips *chips);
+int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set,
+                         const struct opk_chips *chips);
 /*
- * OPK_EINPUT with everything that is wrong with the set on one chip, in any case: metrics, patterns and constants that
- * it lacks, units, and metrics that CUPTI refuses by themselves. OPK_EUSAGE of a chip that the set does not claim.
- * Whether the metrics go together only a plan tells.
+ * OPK_EINPUT with everything that is wrong with the set on one chip, in any case: metrics, patterns
+ * and constants that it lacks, units, and metrics that CUPTI refuses by themselves. OPK_EUSAGE of a
+ * chip that the set does not claim. Whether the metrics go together only a plan tells.
  */
 int opk_set_check_on(struct opk_ctx *ctx, const struct opk_set *set, const char *chip);
 /* "FILE:LINE:COLUMN" of the i-th metric; "" for metrics from the command line. */
@@ -491,13 +509,14 @@ struct opk_imported_set {
 	enum opk_profiler profiler;
 	size_t metric_count;
 	size_t left_out_count; /* what was asked for and is in none of the sets; the first one's text tells why */
-	const char *yaml;      /* in the form of docs/metric-sets.md */
+	const char *yaml; /* in the form of docs/metric-sets.md */
 };
 
 /*
- * From a section file of Nsight Compute, or a list of names as ncu --metrics takes it, with lines, commas and #
- * comments. The first set is the one with most metrics. A file with metrics of both profilers makes several, and so
- * does one with several passes of PM sampling, or with metrics that count the whole device beside others. Opens no library of NVIDIA's. Errors carry file:line:column
+ * From a section file of Nsight Compute, or a list of names as ncu --metrics takes it, with lines,
+ * commas and # comments. The first set is the one with most metrics. A file with metrics of both
+ * profilers makes several, and so does one with several passes of PM sampling, or with metrics that
+ * count the whole device beside others. Opens no library of NVIDIA's. Errors carry file:line:column
  * (OPK_EINPUT); OPK_EFAILED: no metric of the hardware's is in the file.
  */
 struct opk_set_import;
@@ -525,8 +544,9 @@ struct opk_plan_options {
 	/* Keep the longest prefix of the set's metrics that fits one pass, and leave out the others. */
 	bool single_pass;
 	/*
-	 * How long to look for a plan of fewer passes than CUPTI's own order of counters takes, in seconds; 0: a
-	 * while that is the same everywhere; negative: not at all. Ends early where the lower bound is reached.
+	 * How long to look for a plan of fewer passes than CUPTI's own order of counters takes, in
+	 * seconds; 0: a while that is the same everywhere; negative: not at all. Ends early where
+	 * the lower bound is reached.
 	 */
 	double effort;
 	/* From time to time, in milliseconds, while it takes long. */
@@ -557,22 +577,25 @@ size_t opk_plan_column_count(const struct opk_plan *plan);
 const char *opk_plan_column(const struct opk_plan *plan, size_t i);
 /* What evaluation will show of a set that says more than its metrics, or what it needs for that. */
 struct opk_plan_column {
-	const char *name;    /* of a metric, or its short name, or of a derived metric */
-	const char *metric;  /* that the short name stands for; else "" */
-	const char *formula; /* of a derived metric, with constants and parameters put in; else "" */
-	const char *unit;    /* as "byte/second"; "" where it is not known */
-	const char *group;   /* the heading over it; else "" */
-	bool shown;          /* false: only formulas need it */
+	const char *name;   /* of a metric, or its short name, or of a derived metric */
+	const char *metric; /* that the short name stands for; else "" */
+	const char
+		*formula;  /* of a derived metric, with constants and parameters put in; else "" */
+	const char *unit;  /* as "byte/second"; "" where it is not known */
+	const char *group; /* the heading over it; else "" */
+	bool shown;        /* false: only formulas need it */
 };
 /*
- * The columns in the set's order, and behind them derived metrics and metrics that are not shown. None of a plain list
- * of metrics. Units are those of cuptiProfilerHostGetMetricProperties.
+ * The columns in the set's order, and behind them derived metrics and metrics that are not shown.
+ * None of a plain list of metrics. Units are those of cuptiProfilerHostGetMetricProperties.
  */
 struct opk_plan_columns;
-int opk_plan_columns_new(struct opk_plan_columns **out, struct opk_ctx *ctx, const struct opk_plan *plan);
+int opk_plan_columns_new(struct opk_plan_columns **out, struct opk_ctx *ctx,
+                         const struct opk_plan *plan);
 void opk_plan_columns_free(struct opk_plan_columns *columns);
 size_t opk_plan_columns_count(const struct opk_plan_columns *columns);
-const struct opk_plan_column *opk_plan_columns_get(const struct opk_plan_columns *columns, size_t i); /* of the plan */
+const struct opk_plan_column *opk_plan_columns_get(const struct opk_plan_columns *columns,
+                                                   size_t i); /* of the plan */
 /* The set's optional metrics that the chip lacks or CUPTI refuses, and what would be computed from them. */
 size_t opk_plan_missing_count(const struct opk_plan *plan);
 const char *opk_plan_missing(const struct opk_plan *plan, size_t i);
@@ -586,9 +609,10 @@ const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
 int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan);
 
 /*
- * A set's metrics divided into plans of at most options->max_passes passes each (PM sampling: one), as few as are
- * found, each metric in one of them. PerfWorks tells which metrics go together, as far as it knows them, and each
- * plan is opk_plan_new()'s. Metrics that need more passes by themselves fail the whole, and the message names them.
+ * A set's metrics divided into plans of at most options->max_passes passes each (PM sampling: one),
+ * as few as are found, each metric in one of them. PerfWorks tells which metrics go together, as
+ * far as it knows them, and each plan is opk_plan_new()'s. Metrics that need more passes by
+ * themselves fail the whole, and the message names them.
  */
 struct opk_plan_split;
 int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const struct opk_set *set,
@@ -601,8 +625,9 @@ size_t opk_plan_split_lost_count(const struct opk_plan_split *split);
 const char *opk_plan_split_lost(const struct opk_plan_split *split, size_t i);
 
 /*
- * Counter domains that counters may choose between, and that are therefore scheduled together. `bound` passes are
- * the fewest they can take, unless a pass had room for more of their counters than the fullest one that was found.
+ * Counter domains that counters may choose between, and that are therefore scheduled together.
+ * `bound` passes are the fewest they can take, unless a pass had room for more of their counters
+ * than the fullest one that was found.
  */
 struct opk_plan_domains {
 	const char *const *names; /* NVIDIA's: "gpu_lts" */
@@ -616,8 +641,9 @@ struct opk_plan_domains {
 
 /*
  * What each pass of a plan is for (NVPW_Config_GetRawCounters, the metrics' raw dependencies,
- * NVPW_RawCounterConfig_GetRawCounterProperties), and a lower bound of the number of passes. Before CUPTI 12.9
- * no domains are known, and the bound is what the hungriest single metric needs. Needs libnvperf_host.
+ * NVPW_RawCounterConfig_GetRawCounterProperties), and a lower bound of the number of passes. Before
+ * CUPTI 12.9 no domains are known, and the bound is what the hungriest single metric needs. Needs
+ * libnvperf_host.
  */
 struct opk_plan_detail;
 int opk_plan_detail_new(struct opk_plan_detail **out, struct opk_ctx *ctx,
@@ -627,7 +653,8 @@ size_t opk_plan_detail_lower_bound(const struct opk_plan_detail *detail);
 size_t opk_plan_detail_counters(const struct opk_plan_detail *detail, size_t pass);
 bool opk_plan_detail_serves(const struct opk_plan_detail *detail, size_t pass, size_t metric);
 size_t opk_plan_detail_domain_count(const struct opk_plan_detail *detail);
-const struct opk_plan_domains *opk_plan_detail_domain(const struct opk_plan_detail *detail, size_t i);
+const struct opk_plan_domains *opk_plan_detail_domain(const struct opk_plan_detail *detail,
+                                                      size_t i);
 /* Counters of these domains in a pass. */
 size_t opk_plan_detail_fill(const struct opk_plan_detail *detail, size_t pass, size_t domain);
 /* Whether a metric is a ratio whose counters are in different passes, and so of different runs. */
@@ -645,8 +672,8 @@ struct opk_left_out {
 };
 
 /*
- * All metrics that were left out, in order, each planned beside the kept ones. A domain is full where one of the
- * metric's raw counters went into a later pass (NVPW_Config_GetRawCounters,
+ * All metrics that were left out, in order, each planned beside the kept ones. A domain is full
+ * where one of the metric's raw counters went into a later pass (NVPW_Config_GetRawCounters,
  * NVPW_RawCounterConfig_GetRawCounterProperties).
  */
 struct opk_leftovers;
@@ -673,9 +700,9 @@ enum opk_section_type {
 	OPK_SECTION_AVAILABILITY = 0x4c495641, /* "AVIL": counter-availability image */
 	OPK_SECTION_DATA = 0x41544144,         /* "DATA": counter data image, any number */
 	OPK_SECTION_RANGES = 0x53474e52,       /* "RNGS": range table, JSON */
-	OPK_SECTION_TIMES = 0x454d4954,        /* "TIME": host times of the samples of the last image */
-	OPK_SECTION_STATS = 0x54415453,        /* "STAT": what the collector counted, JSON */
-	OPK_SECTION_END = 0x20444e45,          /* "END ": closes a complete file */
+	OPK_SECTION_TIMES = 0x454d4954, /* "TIME": host times of the samples of the last image */
+	OPK_SECTION_STATS = 0x54415453, /* "STAT": what the collector counted, JSON */
+	OPK_SECTION_END = 0x20444e45,   /* "END ": closes a complete file */
 };
 
 struct opk_section {
@@ -740,8 +767,9 @@ struct opk_meta_label {
 /* What is computed of others' values after collection. */
 struct opk_meta_derived {
 	const char *name;
-	const char *formula; /* over metrics, labels and derived ones before it; only evaluation reads it */
-	const char *unit;    /* as in "byte/second"; "": it is not known; "unitless": there is none */
+	const char *
+		formula; /* over metrics, labels and derived ones before it; only evaluation reads it */
+	const char *unit; /* as in "byte/second"; "": it is not known; "unitless": there is none */
 	const char *description;
 };
 
@@ -772,19 +800,19 @@ struct opk_meta {
 	 * launch), "user" (the program's own ranges), "sampling", "mixed" (merged).
 	 */
 	const char *mode;
-	int64_t gpu_time_shift;  /* ns: host time = GPU time + shift; PM sampling */
+	int64_t gpu_time_shift; /* ns: host time = GPU time + shift; PM sampling */
 	bool has_gpu_time_shift;
 	/*
-	 * The set in pieces of one pass. Group n's config image and prefix are the n-th ones of the file,
-	 * counted from 1; number 0 is the whole set's. A metric that needs several passes by itself is in
-	 * no group.
+	 * The set in pieces of one pass. Group n's config image and prefix are the n-th ones of the
+	 * file, counted from 1; number 0 is the whole set's. A metric that needs several passes by
+	 * itself is in no group.
 	 */
 	const struct opk_group *groups;
 	size_t group_count;
 	/*
-	 * Ranges of different groups that make one row together: those of the same "kernel" and launch
-	 * shape (rotation), "launch" index (application replay), or "name" (repeated user ranges); "":
-	 * every range has all metrics.
+	 * Ranges of different groups that make one row together: those of the same "kernel" and
+	 * launch shape (rotation), "launch" index (application replay), or "name" (repeated user
+	 * ranges); "": every range has all metrics.
 	 */
 	const char *join;
 	const char *backend; /* "range-profiler", "legacy", "pm-sampling" or "mixed" */
@@ -803,8 +831,8 @@ struct opk_meta {
 	const struct opk_meta_derived *derived;
 	size_t derived_count;
 	/*
-	 * Metrics, by name or label, and derived ones in the order in which they are shown; none: all metrics
-	 * that are not hidden, then all derived ones.
+	 * Metrics, by name or label, and derived ones in the order in which they are shown; none:
+	 * all metrics that are not hidden, then all derived ones.
 	 */
 	const char *const *columns;
 	size_t column_count;
@@ -828,15 +856,15 @@ struct opk_range {
 	uint32_t shared_bytes;     /* dynamic shared memory of a block */
 	uint64_t launch;           /* index among all launches of the process, from 1 */
 	const char *symbol;        /* of the kernel, mangled; `kernel` is for people */
-	const char *nvtx;          /* ranges that the thread was in, outermost first, with '/' between */
-	uint64_t stream;           /* the driver's id of it; 0 is the default stream */
-	uint64_t duration_ns;      /* host time between push and pop of a user range */
-	uint32_t registers;        /* of a thread */
-	uint32_t context;          /* index in its process, from 1 */
-	uint32_t process;          /* pid */
-	uint32_t group;            /* whose counters it has, from 1; 0: the whole set's */
-	int32_t rank;              /* of an MPI or torchrun job; -1 where unknown */
-	uint64_t count;            /* ranges that were summed to this one: opk_sum(); 0: it is one */
+	const char *nvtx;     /* ranges that the thread was in, outermost first, with '/' between */
+	uint64_t stream;      /* the driver's id of it; 0 is the default stream */
+	uint64_t duration_ns; /* host time between push and pop of a user range */
+	uint32_t registers;   /* of a thread */
+	uint32_t context;     /* index in its process, from 1 */
+	uint32_t process;     /* pid */
+	uint32_t group;       /* whose counters it has, from 1; 0: the whole set's */
+	int32_t rank;         /* of an MPI or torchrun job; -1 where unknown */
+	uint64_t count;       /* ranges that were summed to this one: opk_sum(); 0: it is one */
 };
 /* *count is 0 where the file has no range table. */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
@@ -882,8 +910,7 @@ int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char
 int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size);
 int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
 /* A piece of the range table; pieces add up in the order of the images. */
-int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges,
-                          size_t count);
+int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count);
 /* Times of the samples in the counter data image that was added last, all of one device. */
 int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count);
 int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats);
@@ -906,7 +933,8 @@ void opk_outfile_free(struct opk_outfile *outfile);
 /* Whether two names are of one file, which is there: the same device and inode. */
 bool opk_is_same_file(const char *one, const char *other);
 /*
- * Removes what this process has under temporary names: for the handler of a signal that ends it, since it is safe there.
+ * Removes what this process has under temporary names: for the handler of a signal that ends it,
+ * since it is safe there.
  */
 void opk_discard_unfinished(void);
 /* Reads a whole file; followed by a NUL that *size does not count; free(). */
@@ -914,8 +942,8 @@ int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *pa
 
 /*
  * One recording of several, their ranges in order; chip, profiler and metrics must agree. Images
- * and prefix are those of the first, and so is what metadata say, but for what is not true of all: docs/format.md tells.
- * Needs no NVIDIA library.
+ * and prefix are those of the first, and so is what metadata say, but for what is not true of all:
+ * docs/format.md tells. Needs no NVIDIA library.
  */
 struct opk_merge_options {
 	size_t size;
@@ -946,26 +974,29 @@ struct opk_verify_options {
 	void *progress_data;
 };
 /*
- * All sections of a container, and what is wrong: headers, checksums, encodings, tables that can't be read,
- * do not agree with each other or with the metadata. Behind damage it goes on at the next section header. OPK_OK
- * also where problems were found; OPK_EINPUT where this is no container at all.
+ * All sections of a container, and what is wrong: headers, checksums, encodings, tables that can't
+ * be read, do not agree with each other or with the metadata. Behind damage it goes on at the next
+ * section header. OPK_OK also where problems were found; OPK_EINPUT where this is no container at
+ * all.
  */
 int opk_verify(struct opk_findings **out, struct opk_ctx *ctx, const char *path,
                const struct opk_verify_options *options);
 
 /*
- * What is whole of a damaged or cut-off recording becomes a complete one at `to`, which is not `from`: images with
- * their rows, in order. No row comes to stand beside another image's: an image whose rows are lost gets rows that tell
- * nothing where its ranges can be counted (NVPW: cuptiPmSamplingGetCounterDataInfo), or is left out. What was left
- * out is among the drops of opk_file_stats(), too. *out, unless NULL, has all sections of `from`; what was not kept
- * has a problem. OPK_EINPUT: nothing can be evaluated in it any more.
+ * What is whole of a damaged or cut-off recording becomes a complete one at `to`, which is not
+ * `from`: images with their rows, in order. No row comes to stand beside another image's: an image
+ * whose rows are lost gets rows that tell nothing where its ranges can be counted (NVPW:
+ * cuptiPmSamplingGetCounterDataInfo), or is left out. What was left out is among the drops of
+ * opk_file_stats(), too. *out, unless NULL, has all sections of `from`; what was not kept has a
+ * problem. OPK_EINPUT: nothing can be evaluated in it any more.
  */
 int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from, const char *to);
 
 struct opk_build_options {
 	size_t size;
 	bool no_instances;
-	const void *availability; /* what the plan was made with; stored beside the images; optional */
+	const void
+		*availability; /* what the plan was made with; stored beside the images; optional */
 	size_t availability_size;
 	bool no_groups;      /* for collectors that always replay */
 	bool keep_instances; /* PM sampling: keep them though no metric is a minimum or maximum */
@@ -977,14 +1008,14 @@ struct opk_build_options {
 int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
               const struct opk_build_options *options, const char *path);
 /*
- * The same under a temporary name, for files that appear together or not at all: opk_writer_finish() puts it in
- * place, and opk_writer_free() alone leaves nothing.
+ * The same under a temporary name, for files that appear together or not at all:
+ * opk_writer_finish() puts it in place, and opk_writer_free() alone leaves nothing.
  */
 int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
                     const struct opk_build_options *options, const char *path);
 /*
- * Whether the prefixes will have instances: by default those of range sets, and those of PM-sampling
- * sets with a minimum or maximum, which need them.
+ * Whether the prefixes will have instances: by default those of range sets, and those of
+ * PM-sampling sets with a minimum or maximum, which need them.
  */
 bool opk_build_keeps_instances(const struct opk_plan *plan,
                                const struct opk_build_options *options);
@@ -997,10 +1028,12 @@ struct opk_row {
 	const char *name; /* range name, nested levels joined by '/'; "" for samples */
 	/* Of a sample: host time where recorded or shifted, else GPU time. */
 	uint64_t start_ns, end_ns;
-	bool spans_earlier;        /* first sample of a session: begins at an earlier event */
-	const double *values;      /* one a metric; NaN: CUPTI could not compute it */
-	const struct opk_range *range; /* its row of the range table, or a sample's device; or NULL */
-	const bool *measured; /* one a metric; false: not in the range's group, and the value is NaN */
+	bool spans_earlier;   /* first sample of a session: begins at an earlier event */
+	const double *values; /* one a metric; NaN: CUPTI could not compute it */
+	const struct opk_range
+		*range; /* its row of the range table, or a sample's device; or NULL */
+	const bool
+		*measured; /* one a metric; false: not in the range's group, and the value is NaN */
 };
 
 struct opk_filter;
@@ -1010,11 +1043,11 @@ struct opk_eval_options {
 	const char *const *metrics;
 	size_t metric_count;
 	/*
-	 * Instead of metrics: all that the set shows on the recording's chip, derived metrics, too. Of a bare image
-	 * without `chip`, where no set can be resolved, `metrics` counts.
+	 * Instead of metrics: all that the set shows on the recording's chip, derived metrics, too.
+	 * Of a bare image without `chip`, where no set can be resolved, `metrics` counts.
 	 */
 	const struct opk_set *set;
-	const char *chip; /* bare images: NULL reads it from the image */
+	const char *chip;  /* bare images: NULL reads it from the image */
 	bool has_profiler; /* bare images: false reads it from the image */
 	enum opk_profiler profiler;
 	bool has_gpu_time_shift; /* bare images */
@@ -1026,14 +1059,15 @@ struct opk_eval_options {
 	/* Child processes that divide the images among them; 0: as many as cores and bytes make worthwhile. */
 	size_t workers;
 	bool cupti_only; /* not by PerfWorks' evaluator, which gives the same bits in less time */
-	const struct opk_filter *filter; /* rows that it refuses are left out; outlives the evaluation */
+	const struct opk_filter
+		*filter; /* rows that it refuses are left out; outlives the evaluation */
 };
 
 /*
- * Which rows are wanted: those that meet all conditions, each "NAME=PATTERN" or "NAME!=PATTERN". The name is that of
- * a fact's column (see opk_fact), or "range", which is the range's name; the pattern is a shell glob over the whole
- * text of it as CSV has it, "" where it is unknown. Rows are judged before they are joined. OPK_EUSAGE: no condition,
- * or of nothing that rows tell.
+ * Which rows are wanted: those that meet all conditions, each "NAME=PATTERN" or "NAME!=PATTERN".
+ * The name is that of a fact's column (see opk_fact), or "range", which is the range's name; the
+ * pattern is a shell glob over the whole text of it as CSV has it, "" where it is unknown. Rows are
+ * judged before they are joined. OPK_EUSAGE: no condition, or of nothing that rows tell.
  */
 int opk_filter_new(struct opk_filter **out, struct opk_ctx *ctx, const char *const *conditions,
                    size_t count);
@@ -1043,28 +1077,29 @@ bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profi
                         const struct opk_row *row);
 
 /*
- * Evaluates counter data (NVPW_MetricsEvaluator_EvaluateToGpuValues where it can be had for ranges, else
- * cuptiProfilerHostEvaluateToGpuValues) in child processes, because NVIDIA's code crashes, hangs or runs wild
- * on damaged images: such an end is OPK_EINPUT here. All rows are computed before the first can be read, and they and
- * errors are the same however many children there are. Children are forked and not replaced by
- * exec: call this, and opk_plan_new() with an availability image, while no other thread of the
- * process holds locks, best before there are any.
- * From an .opk file every checksum is verified before a byte reaches NVIDIA's code; a bare image can't be
- * verified. With a filter only rows that it takes are evaluated, and images of which the file's tables tell that they
- * have none are not even read.
+ * Evaluates counter data (NVPW_MetricsEvaluator_EvaluateToGpuValues where it can be had for ranges,
+ * else cuptiProfilerHostEvaluateToGpuValues) in child processes, because NVIDIA's code crashes,
+ * hangs or runs wild on damaged images: such an end is OPK_EINPUT here. All rows are computed
+ * before the first can be read, and they and errors are the same however many children there are.
+ * Children are forked and not replaced by exec: call this, and opk_plan_new() with an availability
+ * image, while no other thread of the process holds locks, best before there are any. From an .opk
+ * file every checksum is verified before a byte reaches NVIDIA's code; a bare image can't be
+ * verified. With a filter only rows that it takes are evaluated, and images of which the file's
+ * tables tell that they have none are not even read.
  */
 struct opk_evaluation;
 /* `file` must outlive the evaluation. */
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *options);
 /*
- * The same for each of many files, such as of the ranks of a job, in less time: NVIDIA's libraries are loaded once, into
- * this process (110 MB), and small files share children. All or none; the error is that of the first file that has one.
+ * The same for each of many files, such as of the ranks of a job, in less time: NVIDIA's libraries
+ * are loaded once, into this process (110 MB), and small files share children. All or none; the
+ * error is that of the first file that has one.
  */
 int opk_eval_files(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *const *files,
                    size_t count, const struct opk_eval_options *options);
-int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image,
-                   size_t size, const struct opk_eval_options *options);
+int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image, size_t size,
+                   const struct opk_eval_options *options);
 void opk_evaluation_free(struct opk_evaluation *evaluation);
 const char *opk_evaluation_chip(const struct opk_evaluation *evaluation);
 enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluation);
@@ -1072,18 +1107,20 @@ size_t opk_evaluation_metric_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_t i);
 const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i);
 /*
- * What there is to show: the metrics, under their labels where the recording has any and nobody asked for
- * others, without hidden ones, and derived metrics. Metrics that these need are evaluated, asked for or not.
+ * What there is to show: the metrics, under their labels where the recording has any and nobody
+ * asked for others, without hidden ones, and derived metrics. Metrics that these need are
+ * evaluated, asked for or not.
  */
 size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i);
 /* Of a derived metric the one declared, or what follows from its formula; "" where it is not known. */
 const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i);
 /*
- * The heading that the set has over a column, with `first` and `count` of the set's columns, whatever is shown here; NULL:
- * none. Borrowed: the recording or the set has to stay open.
+ * The heading that the set has over a column, with `first` and `count` of the set's columns,
+ * whatever is shown here; NULL: none. Borrowed: the recording or the set has to stay open.
  */
-const struct opk_meta_heading *opk_evaluation_column_heading(const struct opk_evaluation *evaluation, size_t i);
+const struct opk_meta_heading *opk_evaluation_column_heading(
+	const struct opk_evaluation *evaluation, size_t i);
 /* Fills a value a column from those of a row or a joined row, one a metric. */
 void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
                             const double *metrics);
@@ -1111,18 +1148,20 @@ struct opk_joined_row {
 	 * which is the mean of those known.
 	 */
 	struct opk_range range;
-	bool many_streams;      /* `range.stream` can't say that it is unknown */
-	uint64_t ranges;        /* joined in this row */
-	uint64_t ranges_min;    /* behind the value that has the fewest; metrics of no group don't count */
-	const double *values;   /* one a metric: the mean over the ranges that have it */
-	const uint64_t *counts; /* one a metric: so many ranges have it; 0, and NaN, where none has */
+	bool many_streams; /* `range.stream` can't say that it is unknown */
+	uint64_t ranges;   /* joined in this row */
+	uint64_t
+		ranges_min; /* behind the value that has the fewest; metrics of no group don't count */
+	const double *values; /* one a metric: the mean over the ranges that have it */
+	const uint64_t
+		*counts; /* one a metric: so many ranges have it; 0, and NaN, where none has */
 };
 struct opk_join;
 /*
  * Reads all rows of an evaluation, of which none was read before and which must outlive the result;
  * rows come in the order in which the first range of each appeared. `how` is "kernel", "launch" or
- * "name"; NULL: as recorded. OPK_EUSAGE where the recording says nothing, OPK_EINPUT where it has no
- * range table.
+ * "name"; NULL: as recorded. OPK_EUSAGE where the recording says nothing, OPK_EINPUT where it has
+ * no range table.
  */
 int opk_join_new(struct opk_join **out, struct opk_ctx *ctx, struct opk_evaluation *evaluation,
                  const char *how);
@@ -1154,7 +1193,8 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 
 /*
  * What follows makes new counter data images of ranges of others, by PerfWorks' combiner
- * (NVPW_CounterDataCombiner_*): in a child process, once every checksum was verified, as evaluation does.
+ * (NVPW_CounterDataCombiner_*): in a child process, once every checksum was verified, as evaluation
+ * does.
  */
 struct opk_image_options {
 	size_t size;
@@ -1164,22 +1204,25 @@ struct opk_image_options {
 };
 
 /*
- * A copy of a recording in which each counter data image has as many slots as ranges or samples; values are the same
- * bit for bit, and all else is as it was. An image that would not be smaller stays.
+ * A copy of a recording in which each counter data image has as many slots as ranges or samples;
+ * values are the same bit for bit, and all else is as it was. An image that would not be smaller
+ * stays.
  */
 int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const struct opk_image_options *options,
              const char *path);
 
 /*
- * One recording of several, as opk_merge(), in which the ranges that share a key are one: the sum of their counters,
- * of which metrics are evaluated. The range has what all have in common, their number as `count`, and the sum of
- * their durations. Ranges of different devices are never summed. OPK_EUSAGE where those of one key were counted on
- * GPUs of different layout; for samples; and for recordings in groups of metrics, where the groups of a key have
- * different numbers of ranges, whose sums would not go together.
+ * One recording of several, as opk_merge(), in which the ranges that share a key are one: the sum
+ * of their counters, of which metrics are evaluated. The range has what all have in common, their
+ * number as `count`, and the sum of their durations. Ranges of different devices are never summed.
+ * OPK_EUSAGE where those of one key were counted on GPUs of different layout; for samples; and for
+ * recordings in groups of metrics, where the groups of a key have different numbers of ranges,
+ * whose sums would not go together.
  */
 struct opk_sum_options {
 	size_t size;
-	const char *key; /* of name, kernel, shape, nvtx, device and rank one word or several, "kernel,rank" */
+	const char *
+		key; /* of name, kernel, shape, nvtx, device and rank one word or several, "kernel,rank" */
 	const struct opk_image_options *image;
 };
 int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
@@ -1189,8 +1232,9 @@ int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
 struct opk_statistics {
 	uint64_t count; /* ranges that have it */
 	/*
-	 * Of the ranges' counters, summed before they are evaluated: the total, where there is one; and the total over
-	 * the count, or the ratio, percentage or rate of all ranges together, which is no mean of ratios.
+	 * Of the ranges' counters, summed before they are evaluated: the total, where there is one;
+	 * and the total over the count, or the ratio, percentage or rate of all ranges together,
+	 * which is no mean of ratios.
 	 */
 	double sum, mean;
 	/* Of the ranges' own values; percentiles between two of them are interpolated. */
@@ -1199,9 +1243,9 @@ struct opk_statistics {
 
 /* Ranges that share a key, see opk_sum(). */
 struct opk_aggregated {
-	const char *name;       /* "" where they have different ones */
-	struct opk_range range; /* what they have in common; `count` of them */
-	bool many_streams;      /* `range.stream` can't say that it is unknown */
+	const char *name;                     /* "" where they have different ones */
+	struct opk_range range;               /* what they have in common; `count` of them */
+	bool many_streams;                    /* `range.stream` can't say that it is unknown */
 	const struct opk_statistics *columns; /* one a column of the evaluation */
 };
 
@@ -1212,11 +1256,13 @@ struct opk_aggregate_options {
 	const struct opk_image_options *image;
 };
 /*
- * Statistics of an evaluation of `file`, of which no row was read before; both must outlive the result. Of rows
- * that the evaluation's filter refuses nothing is in them. Groups are in the order in which the first range of each appeared. In a recording with groups of metrics, each metric is
- * over the ranges that have it; where several groups have one that does not add up, its mean is NaN. Derived
- * metrics are computed of totals, or of means where the metrics in them have different counts. What opk_sum() refuses
- * to add up is refused here, too, but samples and groups of different numbers of ranges are not.
+ * Statistics of an evaluation of `file`, of which no row was read before; both must outlive the
+ * result. Of rows that the evaluation's filter refuses nothing is in them. Groups are in the order
+ * in which the first range of each appeared. In a recording with groups of metrics, each metric is
+ * over the ranges that have it; where several groups have one that does not add up, its mean is
+ * NaN. Derived metrics are computed of totals, or of means where the metrics in them have different
+ * counts. What opk_sum() refuses to add up is refused here, too, but samples and groups of
+ * different numbers of ranges are not.
  */
 struct opk_aggregate;
 int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
@@ -1237,20 +1283,21 @@ struct opk_piece {
 };
 
 /*
- * A recording as several: what each will have. `by` is a key, of name, kernel, shape, nvtx, device and rank one word
- * or several with ',' between; or "segment": one a counter data image; or a number: so many ranges each, in order.
- * `file` must outlive the result. Images of samples stay whole, for the combiner can't divide them: where samples of
- * one image would go into several parts, that is OPK_EUSAGE, as are more than 500 parts.
+ * A recording as several: what each will have. `by` is a key, of name, kernel, shape, nvtx, device
+ * and rank one word or several with ',' between; or "segment": one a counter data image; or a
+ * number: so many ranges each, in order. `file` must outlive the result. Images of samples stay
+ * whole, for the combiner can't divide them: where samples of one image would go into several
+ * parts, that is OPK_EUSAGE, as are more than 500 parts.
  */
 struct opk_split;
-int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file, const char *by,
-                  const struct opk_image_options *options);
+int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const char *by, const struct opk_image_options *options);
 void opk_split_free(struct opk_split *split);
 size_t opk_split_count(const struct opk_split *split);
 const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i);
 /*
- * Writes one recording a part, which together are the whole; all of them or none. What the collector counted goes
- * into the first, so that it is there once when they are merged again.
+ * Writes one recording a part, which together are the whole; all of them or none. What the
+ * collector counted goes into the first, so that it is there once when they are merged again.
  */
 int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths);
 
@@ -1318,8 +1365,8 @@ int opk_out_table(struct opk_out *out, const char *name, const struct opk_column
                   size_t count);
 int opk_out_row(struct opk_out *out, const union opk_cell *cells);
 /*
- * Headings, which only tables for people have: over `count` columns of this table from `first` on; and over the rows that
- * come next, with prose below it, until another one comes, or none ("").
+ * Headings, which only tables for people have: over `count` columns of this table from `first` on;
+ * and over the rows that come next, with prose below it, until another one comes, or none ("").
  */
 int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t count);
 int opk_out_heading(struct opk_out *out, const char *title, const char *text);
@@ -1374,8 +1421,8 @@ union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
 /* ---- databases -------------------------------------------------------------------------- */
 
 /*
- * Evaluations as a SQLite database, docs/formats.md: written under a temporary name, in one transaction. OPK_EFAILED
- * where the library was built without SQLite.
+ * Evaluations as a SQLite database, docs/formats.md: written under a temporary name, in one
+ * transaction. OPK_EFAILED where the library was built without SQLite.
  */
 struct opk_database_options {
 	size_t size;
@@ -1400,13 +1447,13 @@ struct opk_database_run {
 	const bool *inflated; /* one a column of the evaluation; NULL: none is */
 };
 /*
- * Borrows nothing. Types and descriptions of metrics come from cuptiProfilerHostGetMetricProperties where there is
- * such. OPK_EUSAGE: ranges after samples, or samples after ranges.
+ * Borrows nothing. Types and descriptions of metrics come from cuptiProfilerHostGetMetricProperties
+ * where there is such. OPK_EUSAGE: ranges after samples, or samples after ranges.
  */
 int opk_database_add_run(struct opk_database *database, const struct opk_database_run *run);
 /*
- * A row of that evaluation, as of opk_fact_get(). `values` has one a column of the evaluation; `launches`, of how many
- * ranges each is, too, or is NULL.
+ * A row of that evaluation, as of opk_fact_get(). `values` has one a column of the evaluation;
+ * `launches`, of how many ranges each is, too, or is NULL.
  */
 int opk_database_add_row(struct opk_database *database, const struct opk_row *row,
                          const struct opk_joined_row *joined, const double *values,

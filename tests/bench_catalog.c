@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What offpeak's pass counts save: all full names of a chip, and as baseline a fresh host object for each
- * name, on a sample of them. Prints seconds; tests/bench.sh makes ratios of them.
+ * What offpeak's pass counts save: all full names of a chip, and as baseline a fresh host object
+ * for each name, on a sample of them. Prints seconds; tests/bench.sh makes ratios of them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,9 +53,9 @@ static struct opk_full_name *all_names(const struct opk_catalog *catalog, size_t
 /* A fresh host object; refusals take their time, too. */
 static void plan_alone(const struct opk_catalog *catalog, const struct opk_full_name *name)
 {
-	opk_autofree char *full = opk_printf(
-		"%s%s", name->metric->name,
-		opk_catalog_submetric(catalog, name->metric, name->submetric).suffix);
+	opk_autofree char *full =
+		opk_printf("%s%s", name->metric->name,
+	                   opk_catalog_submetric(catalog, name->metric, name->submetric).suffix);
 	struct opk_nv_host *host;
 	size_t passes;
 

@@ -69,7 +69,8 @@ static void vary(uint8_t *image, const uint8_t *original, size_t size)
 	}
 }
 
-static void make(const char *from, const char *bytes, const char *opk, const char *images, bool varied)
+static void make(const char *from, const char *bytes, const char *opk, const char *images,
+                 bool varied)
 {
 	struct opk_file *file = open_opk(from);
 	uint64_t left = strtoull(bytes, NULL, 10);
@@ -99,7 +100,8 @@ static void make(const char *from, const char *bytes, const char *opk, const cha
 			if (varied)
 				vary(data.data, original, size);
 			must(opk_writer_add(writer, OPK_SECTION_DATA, data.data, size));
-			if (fwrite(&size, sizeof size, 1, bare) != 1 || fwrite(data.data, size, 1, bare) != 1)
+			if (fwrite(&size, sizeof size, 1, bare) != 1
+			    || fwrite(data.data, size, 1, bare) != 1)
 				exit(1);
 			done = left <= size;
 			left -= done ? 0 : size;

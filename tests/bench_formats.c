@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_formats RECORDING VALUES: how fast so many values are written in each format. The rows are the recording's,
- * again and again; evaluating them is not in the times.
+ * bench_formats RECORDING VALUES: how fast so many values are written in each format. The rows are
+ * the recording's, again and again; evaluating them is not in the times.
  */
 #include <stdio.h>
 #include <stdlib.h>

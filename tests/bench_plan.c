@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Random sets of metrics, planned in CUPTI's order and by offpeak: bench_plan SECONDS [FOLDER]
- * Prints a row a set and the sums; writes each set's names into the folder, for Nsight Compute to count.
+ * Prints a row a set and the sums; writes each set's names into the folder, for Nsight Compute to
+ * count.
  */
 #include <stdio.h>
 #include <string.h>
@@ -47,14 +48,15 @@ static int fail(struct opk_ctx *ctx, const char *what)
 static char *random_name(const struct opk_catalog *catalog)
 {
 	for (;;) {
-		const struct opk_metric *metric =
-			opk_catalog_get(catalog, random_below(opk_catalog_count(catalog)));
+		const struct opk_metric *metric = opk_catalog_get(catalog,
+		                                                  random_below(opk_catalog_count(
+									  catalog)));
 		size_t count = opk_catalog_submetric_count(catalog, metric);
 
 		if (count && !strchr(metric->name, '.'))
-			return opk_printf("%s%s", metric->name,
-			                  opk_catalog_submetric(catalog, metric,
-			                                        random_below(count)).suffix);
+			return opk_printf(
+				"%s%s", metric->name,
+				opk_catalog_submetric(catalog, metric, random_below(count)).suffix);
 	}
 }
 
@@ -77,8 +79,8 @@ static void drop_from(struct opk_strlist *names, size_t first)
 }
 
 /* CUPTI refuses some names, and some only beside others: those are passed over. */
-static void make_set(struct opk_strlist *names, struct opk_ctx *ctx, const struct opk_catalog *catalog,
-                     const char *chip)
+static void make_set(struct opk_strlist *names, struct opk_ctx *ctx,
+                     const struct opk_catalog *catalog, const char *chip)
 {
 	size_t wanted = LEAST + random_below(MOST - LEAST + 1);
 
@@ -110,8 +112,7 @@ static int plan_set(struct opk_plan **plan, struct opk_ctx *ctx, const char *chi
 	int code;
 
 	for (size_t i = 0; i < names->count; i++) {
-		char *longer = opk_printf("%s%s%s", i ? joined : "", i ? "," : "",
-		                          names->items[i]);
+		char *longer = opk_printf("%s%s%s", i ? joined : "", i ? "," : "", names->items[i]);
 
 		free(joined);
 		joined = longer;
@@ -217,7 +218,8 @@ int main(int argc, char **argv)
 	if (opk_ctx_new(&ctx, &options))
 		return 1;
 	printf("| set | metrics | CUPTI's order | default | %g s | lower bound | ms | ms | ms |\n"
-	       "|---|---|---|---|---|---|---|---|---|\n", effort);
+	       "|---|---|---|---|---|---|---|---|---|\n",
+	       effort);
 	for (size_t i = 0; !failed && i < sizeof chips / sizeof *chips; i++)
 		failed = bench_chip(&totals, ctx, chips[i], effort, argc > 2 ? argv[2] : NULL);
 	printf("| all | | %zu | %zu (%.3f) | %zu (%.3f) | %zu | | | |\n", totals.cupti, totals.fast,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What several submetrics of one counter cost in one call, and which of them are others' quotients bit for bit.
+ * What several submetrics of one counter cost in one call, and which of them are others' quotients
+ * bit for bit.
  *   bench_submetrics FILE.opk...
- * Over the first image of each recording and all base counters in it that evaluate: nanoseconds of the processor that a
- * list takes a range, beside what its members take one by one; then how many values each identity holds of.
+ * Over the first image of each recording and all base counters in it that evaluate: nanoseconds of
+ * the processor that a list takes a range, beside what its members take one by one; then how many
+ * values each identity holds of.
  */
 #include <math.h>
 #include <stdio.h>
@@ -41,8 +43,10 @@ struct subject {
 static bool evaluate(double *out, const struct subject *s, struct opk_nv_requests *requests,
                      const char *const *names, size_t count, size_t range)
 {
-	int code = requests ? opk_nv_request_values(out, ctx, s->evaluator, requests, s->image, s->size, range)
-	                    : opk_nv_evaluate(out, ctx, s->host, s->image, s->size, range, names, count);
+	int code = requests ? opk_nv_request_values(out, ctx, s->evaluator, requests, s->image,
+	                                            s->size, range)
+	                    : opk_nv_evaluate(out, ctx, s->host, s->image, s->size, range, names,
+	                                      count);
 
 	if (code)
 		opk_clear_errors(ctx);
@@ -82,7 +86,8 @@ static const struct list {
 	{ "sum avg", { ".sum", ".avg" } },
 	{ "sum avg max min", { ".sum", ".avg", ".max", ".min" } },
 	{ "sum, per_second", { ".sum", ".sum.per_second" } },
-	{ "sum, per_second, pct", { ".sum", ".sum.per_second", ".sum.pct_of_peak_sustained_elapsed" } },
+	{ "sum, per_second, pct",
+	  { ".sum", ".sum.per_second", ".sum.pct_of_peak_sustained_elapsed" } },
 	{ "pct elapsed, pct active",
 	  { ".sum.pct_of_peak_sustained_elapsed", ".sum.pct_of_peak_sustained_active" } },
 };
@@ -120,19 +125,61 @@ static void measure(const struct subject *s, const char *base)
 
 enum { SUM, AVG, PER_SECOND, PCT, PEAK, TIME, OPERANDS };
 static const char *const operands[OPERANDS] = {
-	".sum", ".avg", ".sum.per_second", ".sum.pct_of_peak_sustained_elapsed", ".sum.peak_sustained_elapsed",
+	".sum",
+	".avg",
+	".sum.per_second",
+	".sum.pct_of_peak_sustained_elapsed",
+	".sum.peak_sustained_elapsed",
 };
 
-static double avg(const double v[], double n) { return v[SUM] / n; }
-static double avg_inverse(const double v[], double n) { return v[SUM] * (1 / n); }
-static double rate_1(const double v[], double n) { (void)n; return v[SUM] / (v[TIME] * 1e-9); }
-static double rate_2(const double v[], double n) { (void)n; return v[SUM] / (v[TIME] / 1e9); }
-static double rate_3(const double v[], double n) { (void)n; return v[SUM] * 1e9 / v[TIME]; }
-static double rate_4(const double v[], double n) { (void)n; return v[SUM] / v[TIME] * 1e9; }
-static double pct_1(const double v[], double n) { (void)n; return v[SUM] / v[PEAK] * 100; }
-static double pct_2(const double v[], double n) { (void)n; return v[SUM] * 100 / v[PEAK]; }
-static double pct_3(const double v[], double n) { (void)n; return v[SUM] * (100 / v[PEAK]); }
-static double pct_4(const double v[], double n) { (void)n; return v[SUM] / (v[PEAK] / 100); }
+static double avg(const double v[], double n)
+{
+	return v[SUM] / n;
+}
+static double avg_inverse(const double v[], double n)
+{
+	return v[SUM] * (1 / n);
+}
+static double rate_1(const double v[], double n)
+{
+	(void)n;
+	return v[SUM] / (v[TIME] * 1e-9);
+}
+static double rate_2(const double v[], double n)
+{
+	(void)n;
+	return v[SUM] / (v[TIME] / 1e9);
+}
+static double rate_3(const double v[], double n)
+{
+	(void)n;
+	return v[SUM] * 1e9 / v[TIME];
+}
+static double rate_4(const double v[], double n)
+{
+	(void)n;
+	return v[SUM] / v[TIME] * 1e9;
+}
+static double pct_1(const double v[], double n)
+{
+	(void)n;
+	return v[SUM] / v[PEAK] * 100;
+}
+static double pct_2(const double v[], double n)
+{
+	(void)n;
+	return v[SUM] * 100 / v[PEAK];
+}
+static double pct_3(const double v[], double n)
+{
+	(void)n;
+	return v[SUM] * (100 / v[PEAK]);
+}
+static double pct_4(const double v[], double n)
+{
+	(void)n;
+	return v[SUM] / (v[PEAK] / 100);
+}
 
 static struct identity {
 	const char *what;
@@ -182,10 +229,13 @@ static void check(const struct subject *s, const char *base)
 		}
 		n = round(v[SUM] / v[AVG]);
 		for (size_t i = 0; i < sizeof identities / sizeof *identities; i++) {
-			bool apt = identities[i].of == AVG ? v[SUM] > 0 : identities[i].of != PER_SECOND || !isnan(v[TIME]);
+			bool apt = identities[i].of == AVG
+			                   ? v[SUM] > 0
+			                   : identities[i].of != PER_SECOND || !isnan(v[TIME]);
 
 			if (apt)
-				compare(&identities[i], identities[i].compute(v, n), v[identities[i].of]);
+				compare(&identities[i], identities[i].compute(v, n),
+				        v[identities[i].of]);
 		}
 	}
 }
@@ -205,7 +255,8 @@ static void each_counter(const struct subject *s)
 
 		snprintf(name, sizeof name, "%s.sum", counters.items[i]);
 		/* What was not collected is nan or refused. */
-		if (!strcmp(last, counters.items[i]) || !evaluate(&value, s, NULL, &full, 1, 0) || isnan(value))
+		if (!strcmp(last, counters.items[i]) || !evaluate(&value, s, NULL, &full, 1, 0)
+		    || isnan(value))
 			continue;
 		last = counters.items[i];
 		measure(s, last);
@@ -242,18 +293,20 @@ static void print(void)
 {
 	static const char *const evaluators[] = { "CUPTI", "PerfWorks" };
 
-	printf("%-26s %-10s %8s %12s %12s %6s\n", "list", "evaluator", "counters", "together ns", "one by one", "ratio");
+	printf("%-26s %-10s %8s %12s %12s %6s\n", "list", "evaluator", "counters", "together ns",
+	       "one by one", "ratio");
 	for (size_t i = 0; i < LISTS * 2; i++) {
 		const struct costs *c = &costs[i / 2][i % 2];
 		double n = (double)c->counters;
 
-		printf("%-26s %-10s %8zu %12.0f %12.0f %6.2f\n", lists[i / 2].what, evaluators[i % 2], c->counters,
-		       c->together / n, c->apart / n, c->together / c->apart);
+		printf("%-26s %-10s %8zu %12.0f %12.0f %6.2f\n", lists[i / 2].what,
+		       evaluators[i % 2], c->counters, c->together / n, c->apart / n,
+		       c->together / c->apart);
 	}
 	printf("\n%-32s %8s %8s %8s\n", "identity", "same", "differs", "one nan");
 	for (size_t i = 0; i < sizeof identities / sizeof *identities; i++)
-		printf("%-32s %8zu %8zu %8zu\n", identities[i].what, identities[i].same, identities[i].different,
-		       identities[i].nan_differs);
+		printf("%-32s %8zu %8zu %8zu\n", identities[i].what, identities[i].same,
+		       identities[i].different, identities[i].nan_differs);
 }
 
 int main(int argc, char **argv)

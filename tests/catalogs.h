@@ -45,7 +45,8 @@ static inline void check_same(const struct opk_catalog *a, const struct opk_cata
 {
 	ck_assert_uint_eq(opk_catalog_count(a), opk_catalog_count(b));
 	for (size_t i = 0; i < opk_catalog_count(a); i++) {
-		const struct opk_metric *one = opk_catalog_get(a, i), *other = opk_catalog_get(b, i);
+		const struct opk_metric *one = opk_catalog_get(a, i),
+					*other = opk_catalog_get(b, i);
 
 		ck_assert_str_eq(one->name, other->name);
 		ck_assert_msg(one->type == other->type, "%s: a %s", one->name,

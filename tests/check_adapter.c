@@ -27,11 +27,31 @@ static int do_set_metrics(struct opk_ctx *ctx)
 }
 
 static operation *const operations[] = {
-	do_per_pass,  do_sets,      do_set_metrics,
-	do_chips,      do_supported, do_host,       do_base,         do_properties, do_add,
-	do_config,     do_evaluate,  do_passes,     do_range_name,   do_info,       do_raw_counters,
-	do_unit,       do_prefix,    do_old_prefix, do_config_counters, do_image_chip,
-	do_sample_time, do_image_profiler, do_constituents, do_image_like, do_combine,
+	do_per_pass,
+	do_sets,
+	do_set_metrics,
+	do_chips,
+	do_supported,
+	do_host,
+	do_base,
+	do_properties,
+	do_add,
+	do_config,
+	do_evaluate,
+	do_passes,
+	do_range_name,
+	do_info,
+	do_raw_counters,
+	do_unit,
+	do_prefix,
+	do_old_prefix,
+	do_config_counters,
+	do_image_chip,
+	do_sample_time,
+	do_image_profiler,
+	do_constituents,
+	do_image_like,
+	do_combine,
 	do_trim_samples,
 };
 
@@ -120,12 +140,10 @@ static const struct failing {
 	  OPK_EFAILED, "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_raw_counters, CALL(NVPW_CUDA_MetricsEvaluator_Initialize), 0, 14, OPK_EFAILED,
 	  "NVPA_STATUS_UNSUPPORTED_GPU (14)" },
-	{ HERE, do_raw_counters,
-	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 8, OPK_EUSAGE,
-	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
-	{ HERE, do_raw_counters,
-	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 2, OPK_EFAILED,
-	  "NVPA_STATUS_INTERNAL_ERROR (2)" },
+	{ HERE, do_raw_counters, CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest),
+	  0, 8, OPK_EUSAGE, "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_raw_counters, CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest),
+	  0, 2, OPK_EFAILED, "NVPA_STATUS_INTERNAL_ERROR (2)" },
 	{ HERE, do_raw_counters, CALL(NVPW_MetricsEvaluator_GetMetricRawDependencies), 0, 1,
 	  OPK_EFAILED, "NVPA_STATUS_ERROR (1)" },
 	{ HERE, do_raw_counters, CALL(NVPW_MetricsEvaluator_GetMetricRawDependencies), 2, 2,
@@ -138,9 +156,8 @@ static const struct failing {
 	  "NVPA_STATUS_ERROR (1)" },
 	{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_DimUnitToString), 2, 7, OPK_EFAILED,
 	  "NVPA_STATUS_NOT_IMPLEMENTED (7)" },
-	{ HERE, do_constituents,
-	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 8, OPK_EUSAGE,
-	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
+	{ HERE, do_constituents, CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest),
+	  0, 8, OPK_EUSAGE, "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_constituents, CALL(NVPW_MetricsEvaluator_GetThroughputMetricProperties), 0, 1,
 	  OPK_EFAILED, "NVPA_STATUS_ERROR (1)" },
 	{ HERE, do_constituents, CALL(NVPW_MetricsEvaluator_GetMetricNames), 0, 1, OPK_EFAILED,
@@ -205,8 +222,8 @@ START_TEST(each_call_fails)
 	ck_row(row, told(ctx, row->symbol), "%s", errors_of(ctx));
 	ck_row(row, told(ctx, row->status_text), "%s", errors_of(ctx));
 	ck_row(row, !fake.hosts && !fake.evaluators && !fake.builders && !fake.combiners,
-	       "%d hosts, %d evaluators, %d builders, %d combiners left", fake.hosts, fake.evaluators,
-	       fake.builders, fake.combiners);
+	       "%d hosts, %d evaluators, %d builders, %d combiners left", fake.hosts,
+	       fake.evaluators, fake.builders, fake.combiners);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -391,7 +408,9 @@ START_TEST(prefix_by_either_call)
 		struct here here;
 		bool old, instances;
 	} rows[] = {
-		{ HERE, false, true }, { HERE, false, false }, { HERE, true, true },
+		{ HERE, false, true },
+		{ HERE, false, false },
+		{ HERE, true, true },
 		{ HERE, true, false },
 	};
 	static const char *const names[] = { "raw_a", "raw_b", "raw_shared" };
@@ -406,14 +425,16 @@ START_TEST(prefix_by_either_call)
 		if (rows[i].old)
 			table.NVPW_CounterDataBuilder_AddRawCounters = NULL;
 		ctx = fake_ctx_of(&table);
-		ck_ok(ctx, opk_nv_prefix(&prefix, &size, ctx, "FA100", names, 3,
-		                         rows[i].instances));
+		ck_ok(ctx,
+		      opk_nv_prefix(&prefix, &size, ctx, "FA100", names, 3, rows[i].instances));
 		ck_row(&rows[i], size == FAKE_PREFIX_SIZE && !memcmp(prefix, "pppp", 4), "%zu",
 		       size);
 		ck_row(&rows[i], fake.prefix_counters == 3, "%zu", fake.prefix_counters);
 		ck_row(&rows[i], fake.prefix_keeps_instances == rows[i].instances, "instances");
-		ck_row(&rows[i], fake.calls[FAKE_NVPW_CounterDataBuilder_AddMetrics] == rows[i].old
-		       && fake.calls[FAKE_NVPW_CounterDataBuilder_AddRawCounters] == !rows[i].old,
+		ck_row(&rows[i],
+		       fake.calls[FAKE_NVPW_CounterDataBuilder_AddMetrics] == rows[i].old
+		               && fake.calls[FAKE_NVPW_CounterDataBuilder_AddRawCounters]
+		                          == !rows[i].old,
 		       "the wrong call");
 		opk_ctx_free(ctx);
 	}

@@ -28,8 +28,9 @@ static void check_statistics(const struct opk_aggregated *row, const struct opk_
 		const struct opk_statistics *got = &row->columns[i];
 		const double values[] = { got->sum, got->mean, got->min, got->max,
 			                  got->p50, got->p90,  got->p99 };
-		const double wants[] = { wanted[i].sum, wanted[i].mean, wanted[i].min, wanted[i].max,
-			                 wanted[i].p50, wanted[i].p90,  wanted[i].p99 };
+		const double wants[] = { wanted[i].sum, wanted[i].mean, wanted[i].min,
+			                 wanted[i].max, wanted[i].p50,  wanted[i].p90,
+			                 wanted[i].p99 };
 
 		ck_assert_uint_eq(got->count, wanted[i].count);
 		for (size_t j = 0; j < COUNT(values); j++)
@@ -334,7 +335,14 @@ START_TEST(percentiles)
 		{ HERE, { 3, 1 }, 2, 1, 3, 2, 2.8, 2.98 },
 		{ HERE, { 5, 1, 3, 2, 4 }, 5, 1, 5, 3, 4.6, 4.96 },
 		{ HERE, { 1, NAN, 2 }, 3, NAN, NAN, NAN, NAN, NAN },
-		{ HERE, { INFINITY, INFINITY, INFINITY }, 3, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY },
+		{ HERE,
+		  { INFINITY, INFINITY, INFINITY },
+		  3,
+		  INFINITY,
+		  INFINITY,
+		  INFINITY,
+		  INFINITY,
+		  INFINITY },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -344,12 +352,14 @@ START_TEST(percentiles)
 		memcpy(values, rows[i].values, sizeof values);
 		opk_statistics_order(&got, values, rows[i].count);
 		if (isnan(rows[i].min)) {
-			ck_row(&rows[i], isnan(got.min) && isnan(got.max) && isnan(got.p50)
-			       && isnan(got.p90) && isnan(got.p99), "not nan");
+			ck_row(&rows[i],
+			       isnan(got.min) && isnan(got.max) && isnan(got.p50) && isnan(got.p90)
+			               && isnan(got.p99),
+			       "not nan");
 			continue;
 		}
-		ck_row(&rows[i], got.min == rows[i].min && got.max == rows[i].max, "%g to %g", got.min,
-		       got.max);
+		ck_row(&rows[i], got.min == rows[i].min && got.max == rows[i].max, "%g to %g",
+		       got.min, got.max);
 		ck_row(&rows[i], got.p50 == rows[i].p50, "p50 %.17g", got.p50);
 		ck_row(&rows[i], got.p90 == rows[i].p90 || fabs(got.p90 - rows[i].p90) < 1e-12,
 		       "p90 %.17g", got.p90);

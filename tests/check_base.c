@@ -127,8 +127,8 @@ END_TEST
 
 START_TEST(buf_contents)
 {
-	static const uint8_t wanted[] = { 'a', 'b', 0x04, 0x03, 0x02, 0x01, 0x08, 0x07, 0x06,
-		                          0x05, 0x04, 0x03, 0x02, 0x01, 'x', '=', '7' };
+	static const uint8_t wanted[] = { 'a',  'b',  0x04, 0x03, 0x02, 0x01, 0x08, 0x07, 0x06,
+		                          0x05, 0x04, 0x03, 0x02, 0x01, 'x',  '=',  '7' };
 	opk_autobuf struct opk_buf buf = { 0 };
 
 	opk_buf_add(&buf, NULL, 0);
@@ -214,8 +214,9 @@ START_TEST(reader_failure_sticks)
 		size_t size, ask;
 		bool fails;
 	} rows[] = {
-		{ HERE, 0, 0, false },        { HERE, 0, 1, true },  { HERE, 7, 7, false },
-		{ HERE, 7, 8, true },         { HERE, 12, 13, true }, { HERE, 16, 12, false },
+		{ HERE, 0, 0, false },        { HERE, 0, 1, true },
+		{ HERE, 7, 7, false },        { HERE, 7, 8, true },
+		{ HERE, 12, 13, true },       { HERE, 16, 12, false },
 		{ HERE, 16, SIZE_MAX, true }, { HERE, 16, SIZE_MAX - 15, true },
 	};
 	static const uint8_t bytes[16] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
@@ -396,8 +397,12 @@ END_TEST
 
 START_TEST(ctx_without_memory)
 {
-	struct opk_env env = { .cuda_home = "a", .cuda_path = "b", .home = "c", .sets = "d",
-		               .offpeak_cuda = "e", .virtual_env = "f" };
+	struct opk_env env = { .cuda_home = "a",
+		               .cuda_path = "b",
+		               .home = "c",
+		               .sets = "d",
+		               .offpeak_cuda = "e",
+		               .virtual_env = "f" };
 	struct opk_ctx_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = NULL;
 

@@ -194,9 +194,10 @@ START_TEST(fake_catalog)
 	ck_ok(ctx, count_all(catalog, ctx));
 	check_fake_passes(catalog, true);
 	/* A submetric that a metric does not have is nobody's. */
-	ck_ok(ctx, opk_catalog_count_passes(catalog, ctx,
-	                                    &(struct opk_full_name){ opk_catalog_get(catalog, 0), 1 },
-	                                    1, NULL));
+	ck_ok(ctx,
+	      opk_catalog_count_passes(catalog, ctx,
+	                               &(struct opk_full_name){ opk_catalog_get(catalog, 0), 1 }, 1,
+	                               NULL));
 	check_fake_passes(catalog, true);
 	ck_assert_str_eq(opk_refusal_name(sub_of(catalog, "fake__listed.sum").passes),
 	                 "CUPTI_ERROR_UNKNOWN");
@@ -225,9 +226,9 @@ START_TEST(passes_without_perfworks)
 		if (i < COUNT(missing))
 			*fake_slot(&table, missing[i]) = NULL;
 		ctx = fake_ctx_of(&table);
-		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100",
-		                           i < COUNT(missing) ? OPK_PROFILER_RANGE
-		                                              : OPK_PROFILER_PM));
+		ck_ok(ctx,
+		      opk_catalog_new(&catalog, ctx, "FA100",
+		                      i < COUNT(missing) ? OPK_PROFILER_RANGE : OPK_PROFILER_PM));
 		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
 		ck_ok(ctx, count_all(catalog, ctx));
 		check_fake_passes(catalog, false);

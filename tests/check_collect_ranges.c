@@ -32,7 +32,7 @@ static const struct {
 	{ HERE, { "+a", "+d@b", "+e@c" }, 2, 3, "a/d@b/e@c" },
 	/* What tells names apart is escaped inside them. */
 	{ HERE, { "+a/b" }, 0, 1, "a\\/b" },
-	{ HERE, { "+a\\" , "+b" }, 1, 2, "a\\\\/b" },
+	{ HERE, { "+a\\", "+b" }, 1, 2, "a\\\\/b" },
 	{ HERE, { "+/@b" }, 0, 1, "\\/@b" },
 	/* Domains end in any order. */
 	{ HERE, { "+d@a", "+e@b", "-d@" }, 0, 1, "e@b" },
@@ -183,7 +183,8 @@ START_TEST(listeners)
 	user_ranges_listen(NULL);
 	do_word("+unheard");
 	empty_stack();
-	ck_assert_str_eq(heard, "+2:before/a +3:before/a/d@b -2:before/a/d@b -1:before/d@b -1:d@b ");
+	ck_assert_str_eq(heard,
+	                 "+2:before/a +3:before/a/d@b -2:before/a/d@b -1:before/d@b -1:d@b ");
 }
 END_TEST
 
@@ -308,7 +309,9 @@ START_TEST(nvtx_default_domain)
 {
 	initialize(TABLE_SIZE);
 	ck_assert_int_eq(CALL(core, NVTX_CORE_RANGE_PUSH_A, int, const char *)("ascii"), 0);
-	ck_assert_int_eq(CALL(core, NVTX_CORE_RANGE_PUSH_W, int, const wchar_t *)(L"w\u00e9\u20ac\U0001f600"), 1);
+	ck_assert_int_eq(CALL(core, NVTX_CORE_RANGE_PUSH_W, int,
+	                      const wchar_t *)(L"w\u00e9\u20ac\U0001f600"),
+	                 1);
 	ck_assert_str_eq(user_range_path(), "ascii/w\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
 	ck_assert_int_eq(push_event(NULL, NVTX_MESSAGE_ASCII, "event"), 2);
 	ck_assert_int_eq(push_event(NULL, NVTX_MESSAGE_WIDE, L"wide"), 3);
@@ -331,7 +334,8 @@ START_TEST(nvtx_domains)
 	initialize(TABLE_SIZE);
 	a = CALL(core2, NVTX_CORE2_DOMAIN_CREATE_A, char *, const char *)("lib");
 	w = CALL(core2, NVTX_CORE2_DOMAIN_CREATE_W, char *, const wchar_t *)(L"\u00e9");
-	string = CALL(core2, NVTX_CORE2_REGISTER_STRING_A, char *, const char *, const char *)(a, "reg");
+	string = CALL(core2, NVTX_CORE2_REGISTER_STRING_A, char *, const char *,
+	              const char *)(a, "reg");
 	wide_string = CALL(core2, NVTX_CORE2_REGISTER_STRING_W, char *, const char *,
 	                   const wchar_t *)(a, L"wreg");
 	push_event(a, NVTX_MESSAGE_REGISTERED, string);
@@ -439,8 +443,8 @@ static const struct {
 /* The first rows that are no filter. */
 static bool is_none(const char *filter)
 {
-	static const char *const none[] = { "", "/", "[", "]", "[]", "d@", "a]b", "a]]", "\na",
-		                            "a\n\nb", "a\n]" };
+	static const char *const none[] = { "",    "/",   "[",   "]",      "[]",  "d@",
+		                            "a]b", "a]]", "\na", "a\n\nb", "a\n]" };
 
 	for (size_t i = 0; i < COUNT(none); i++)
 		if (!strcmp(none[i], filter))

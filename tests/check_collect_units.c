@@ -57,8 +57,9 @@ static void check_rhythm(size_t groups, uint32_t room, size_t period)
 			seen[rotation_group(&turns)][launch % period] = true;
 	for (size_t group = 0; group < groups; group++)
 		for (size_t k = 0; k < period; k++)
-			ck_assert_msg(seen[group][k], "launch %zu of %zu, group %zu of %zu, room %u", k,
-			              period, group, groups, room);
+			ck_assert_msg(seen[group][k],
+			              "launch %zu of %zu, group %zu of %zu, room %u", k, period,
+			              group, groups, room);
 }
 
 /* A program that repeats itself shows each group each of its launches in time. */
@@ -203,12 +204,14 @@ START_TEST(names)
 		bool good_pattern = name_pattern(pattern, sizeof pattern, name_rows[i].format);
 
 		ck_row(&name_rows[i], good == (name_rows[i].expanded != NULL), "%d", good);
-		ck_row(&name_rows[i], good_pattern == (name_rows[i].pattern != NULL), "%d", good_pattern);
+		ck_row(&name_rows[i], good_pattern == (name_rows[i].pattern != NULL), "%d",
+		       good_pattern);
 		if (good)
-			ck_row(&name_rows[i], !strcmp(expanded, fill_in(name_rows[i].expanded)), "%s",
-			       expanded);
+			ck_row(&name_rows[i], !strcmp(expanded, fill_in(name_rows[i].expanded)),
+			       "%s", expanded);
 		if (good_pattern)
-			ck_row(&name_rows[i], !strcmp(pattern, name_rows[i].pattern), "%s", pattern);
+			ck_row(&name_rows[i], !strcmp(pattern, name_rows[i].pattern), "%s",
+			       pattern);
 		ck_row(&name_rows[i], name_varies(name_rows[i].format) == name_rows[i].varies, "%s",
 		       name_rows[i].varies ? "does not vary" : "varies");
 	}
@@ -217,7 +220,8 @@ END_TEST
 
 START_TEST(names_without_room)
 {
-	static const char *const formats[] = { "12345678", "%q{EIGHT}", "1234%q{FOUR}", "%%%%%%%%%%%%%%%%" };
+	static const char *const formats[] = { "12345678", "%q{EIGHT}", "1234%q{FOUR}",
+		                               "%%%%%%%%%%%%%%%%" };
 	char out[9];
 
 	setenv("EIGHT", "12345678", 1);
@@ -225,8 +229,8 @@ START_TEST(names_without_room)
 	for (size_t i = 0; i < COUNT(formats); i++)
 		for (size_t room = 0; room <= sizeof out; room++) {
 			memset(out, 'x', sizeof out);
-			ck_assert_msg(name_expand(out, room, formats[i]) == (room == sizeof out), "%s in %zu",
-			              formats[i], room);
+			ck_assert_msg(name_expand(out, room, formats[i]) == (room == sizeof out),
+			              "%s in %zu", formats[i], room);
 			/* Nothing behind the room. */
 			ck_assert(room == sizeof out || out[room] == 'x');
 		}
@@ -314,10 +318,12 @@ START_TEST(kernels_wanted)
 
 		if (kernel_rows[i].demangled && !can_demangle())
 			continue;
-		ck_assert_int_eq(regcomp(&regex, kernel_rows[i].filter, REG_EXTENDED | REG_NOSUB), 0);
+		ck_assert_int_eq(regcomp(&regex, kernel_rows[i].filter, REG_EXTENDED | REG_NOSUB),
+		                 0);
 		kernels = kernels_new(&regex);
 		ck_row(&kernel_rows[i],
-		       kernels_find(kernels, kernel_rows[i].symbol)->wanted == kernel_rows[i].wanted,
+		       kernels_find(kernels, kernel_rows[i].symbol)->wanted
+		               == kernel_rows[i].wanted,
 		       "%s", kernel_rows[i].symbol);
 		kernels_free(kernels);
 		regfree(&regex);
@@ -355,7 +361,8 @@ START_TEST(metric_names)
 	for (size_t i = 0; i < COUNT(metric_rows); i++) {
 		const char *metric = metrics[i] = metric_rows[i].metric;
 
-		ck_row(&metric_rows[i], metric_is_inflated(metric) == metric_rows[i].inflated, "%s", metric);
+		ck_row(&metric_rows[i], metric_is_inflated(metric) == metric_rows[i].inflated, "%s",
+		       metric);
 	}
 	found = inflated_metrics(&count, &meta);
 	for (size_t i = 0; i < COUNT(metric_rows); i++)
@@ -446,7 +453,8 @@ START_TEST(settings_by_number)
 		ck_assert_ptr_null(settings_read(&settings));
 		memcpy(&value, (char *)&settings + setting_rows[i].offset, sizeof value);
 		ck_row(&setting_rows[i], value == 8589934597, "%ju", (uintmax_t)value);
-		ck_row(&setting_rows[i], settings_filter(&settings) == setting_rows[i].filters, "filter");
+		ck_row(&setting_rows[i], settings_filter(&settings) == setting_rows[i].filters,
+		       "filter");
 	}
 }
 END_TEST
@@ -496,11 +504,15 @@ START_TEST(pushing)
 	for (int mode = MODE_KERNEL_REPLAY; mode <= MODE_SAMPLING; mode++)
 		for (int bits = 0; bits < 4; bits++) {
 			struct settings settings = {
-				.mode = (enum collect_mode)mode, .skip = bits & 1, .tight = bits & 2,
+				.mode = (enum collect_mode)mode,
+				.skip = bits & 1,
+				.tight = bits & 2,
 			};
-			bool wanted = mode == MODE_USER_RANGE || (mode == MODE_LAUNCH_RANGE && bits == 1);
+			bool wanted = mode == MODE_USER_RANGE
+			              || (mode == MODE_LAUNCH_RANGE && bits == 1);
 
-			ck_assert_msg(settings_push(&settings) == wanted, "mode %d, %d", mode, bits);
+			ck_assert_msg(settings_push(&settings) == wanted, "mode %d, %d", mode,
+			              bits);
 		}
 }
 END_TEST

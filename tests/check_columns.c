@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Columns of recordings whose set says more than metrics, over the fake: an image has three ranges, and
- * the n-th metric that CUPTI is asked for has the value 100 * range + n + 0.5 in it.
+ * Columns of recordings whose set says more than metrics, over the fake: an image has three ranges,
+ * and the n-th metric that CUPTI is asked for has the value 100 * range + n + 0.5 in it.
  */
 #include "eval/columns.h"
 
@@ -19,18 +19,24 @@ static const char *const names[METRICS] = { "fake__a.sum", "fake__b.sum", "fake_
 static const struct opk_meta_label labels[] = { { "fake__b.sum", "b" }, { "fake__c.sum", "c" } };
 static const char *const hidden[] = { "fake__c.sum" };
 static const struct opk_meta_derived derived[] = {
-	{ "twice", "2 * b", "byte", "" },
-	{ "sum", "twice + fake__a.sum + c", "", "" },
-	{ "ratio", "sum / b", "", "" },
-	{ "one", "1", "", "" },
+	{ "twice", "2 * b", "byte", "" }, { "sum", "twice + fake__a.sum + c", "", "" },
+	{ "ratio", "sum / b", "", "" },   { "one", "1", "", "" },
 	{ "all", "c + b", "", "" },
 };
 static const char *const listed[] = { "ratio", "fake__b.sum", "fake__a.sum", "twice", "one" };
 
 static const struct opk_meta base = {
-	.chip = "FA100", .metrics = names, .metric_count = METRICS, .labels = labels,
-	.label_count = 2, .hidden = hidden, .hidden_count = 1, .derived = derived,
-	.derived_count = 5, .columns = listed, .column_count = 5,
+	.chip = "FA100",
+	.metrics = names,
+	.metric_count = METRICS,
+	.labels = labels,
+	.label_count = 2,
+	.hidden = hidden,
+	.hidden_count = 1,
+	.derived = derived,
+	.derived_count = 5,
+	.columns = listed,
+	.column_count = 5,
 };
 
 static const char *path_of(void)
@@ -118,21 +124,31 @@ START_TEST(shown_by_itself)
 {
 	static const struct column wanted[] = {
 		{ "ratio", "unitless", (2 * B + A + C) / B },
-		{ "b", "bytes", B }, { "fake__a.sum", "bytes", A },
-		{ "twice", "byte", 2 * B }, { "one", "", 1 },
+		{ "b", "bytes", B },
+		{ "fake__a.sum", "bytes", A },
+		{ "twice", "byte", 2 * B },
+		{ "one", "", 1 },
 	};
 	static const struct column all[] = {
-		{ "fake__a.sum", "bytes", A }, { "b", "bytes", B }, { "fake__ratio.pct", "bytes", R },
-		{ "twice", "byte", 2 * B }, { "sum", "byte", 2 * B + A + C },
-		{ "ratio", "unitless", (2 * B + A + C) / B }, { "one", "", 1 },
+		{ "fake__a.sum", "bytes", A },
+		{ "b", "bytes", B },
+		{ "fake__ratio.pct", "bytes", R },
+		{ "twice", "byte", 2 * B },
+		{ "sum", "byte", 2 * B + A + C },
+		{ "ratio", "unitless", (2 * B + A + C) / B },
+		{ "one", "", 1 },
 		{ "all", "byte", C + B },
 	};
 	static const struct column plain[] = {
-		{ "fake__a.sum", "bytes", A }, { "fake__b.sum", "bytes", B },
-		{ "fake__ratio.pct", "bytes", R }, { "fake__c.sum", "bytes", C },
+		{ "fake__a.sum", "bytes", A },
+		{ "fake__b.sum", "bytes", B },
+		{ "fake__ratio.pct", "bytes", R },
+		{ "fake__c.sum", "bytes", C },
 	};
 	static const struct column labelled[] = {
-		{ "fake__a.sum", "bytes", A }, { "b", "bytes", B }, { "fake__ratio.pct", "bytes", R },
+		{ "fake__a.sum", "bytes", A },
+		{ "b", "bytes", B },
+		{ "fake__ratio.pct", "bytes", R },
 		{ "c", "bytes", C },
 	};
 	struct opk_ctx *ctx = fake_ctx();
@@ -155,11 +171,16 @@ END_TEST
 /* The order of what is asked for is that of the evaluation, so the fake's values differ. */
 START_TEST(asked_for)
 {
-	static const char *const labels_and_all[] = { "c", "fake__b.sum", "b", "one", "c",
-		                                      "fake__throughput.avg.pct_of_peak_sustained_elapsed" };
+	static const char *const labels_and_all[] = {
+		"c",   "fake__b.sum", "b",
+		"one", "c",           "fake__throughput.avg.pct_of_peak_sustained_elapsed"
+	};
 	static const struct column of_labels[] = {
-		{ "c", "bytes", 100.5 }, { "fake__b.sum", "bytes", 101.5 }, { "b", "bytes", 102.5 },
-		{ "one", "", 1 }, { "c", "bytes", 103.5 },
+		{ "c", "bytes", 100.5 },
+		{ "fake__b.sum", "bytes", 101.5 },
+		{ "b", "bytes", 102.5 },
+		{ "one", "", 1 },
+		{ "c", "bytes", 103.5 },
 		{ "fake__throughput.avg.pct_of_peak_sustained_elapsed", "bytes", 104.5 },
 	};
 	/* Of "sum" first "fake__a.sum" and "c", then "b" of "twice". */
@@ -169,7 +190,8 @@ START_TEST(asked_for)
 	};
 	static const char *const mixed[] = { "sum", "b" };
 	static const struct column of_mixed[] = {
-		{ "sum", "byte", 2 * 100.5 + 101.5 + 102.5 }, { "b", "bytes", 100.5 },
+		{ "sum", "byte", 2 * 100.5 + 101.5 + 102.5 },
+		{ "b", "bytes", 100.5 },
 	};
 	struct opk_ctx *ctx = fake_ctx();
 
@@ -184,7 +206,8 @@ END_TEST
 
 START_TEST(headings_over_columns)
 {
-	static const struct opk_meta_heading headings[] = { { "One", "", 0, 2 }, { "Two", "prose", 3, 1 } };
+	static const struct opk_meta_heading headings[] = { { "One", "", 0, 2 },
+		                                            { "Two", "prose", 3, 1 } };
 	static const struct {
 		struct here here;
 		bool listed; /* the set's columns: ratio, b, a, twice, one; or a, b, ratio.pct, twice... */
@@ -192,7 +215,10 @@ START_TEST(headings_over_columns)
 		const char *told; /* of each column the first letter of its heading */
 	} rows[] = {
 		{ HERE, true, { NULL }, "OO-T-" },
-		{ HERE, true, { "twice", "b", "fake__b.sum", "sum", "fake__c.sum", "ratio" }, "TOO--O" },
+		{ HERE,
+		  true,
+		  { "twice", "b", "fake__b.sum", "sum", "fake__c.sum", "ratio" },
+		  "TOO--O" },
 		{ HERE, false, { NULL }, "OO-T----" },
 		{ HERE, false, { "fake__b.sum", "b", "fake__ratio.pct", "twice" }, "OO-T" },
 	};
@@ -209,7 +235,8 @@ START_TEST(headings_over_columns)
 		meta.headings = headings;
 		meta.heading_count = 2;
 		meta.column_count = rows[i].listed ? 5 : 0;
-		ck_ok(ctx, opk_columns_init(&columns, ctx, &meta, count ? rows[i].wanted : NULL, count));
+		ck_ok(ctx,
+		      opk_columns_init(&columns, ctx, &meta, count ? rows[i].wanted : NULL, count));
 		for (size_t j = 0; j < columns.names.count; j++)
 			told[j] = columns.headings[j] ? *columns.headings[j]->title : '-';
 		ck_row(&rows[i], !strcmp(told, rows[i].told), "%s", told);
@@ -226,8 +253,9 @@ START_TEST(names_of_nothing)
 		const char *name;
 		const char *told;
 	} rows[] = {
-		{ HERE, "rati", "'rati' is no metric, label or derived metric of the recording, did you "
-		                "mean ratio?" },
+		{ HERE, "rati",
+		  "'rati' is no metric, label or derived metric of the recording, did you "
+		  "mean ratio?" },
 		{ HERE, "xyzzy", "'xyzzy' is no metric, label or derived metric of the recording" },
 		{ HERE, "fake__q.sum", "fake__q" },
 	};
@@ -258,8 +286,9 @@ START_TEST(bad_formulas)
 	} rows[] = {
 		{ HERE, "1 +", "1", "derived metric 'first', byte 3 of its formula" },
 		{ HERE, "1 +", "1", "a number, a name or '(' is needed here, not the end" },
-		{ HERE, "1", "b * fake__q.sum", "derived metric 'second', byte 4 of its formula: "
-		                                "'fake__q.sum' is no metric" },
+		{ HERE, "1", "b * fake__q.sum",
+		  "derived metric 'second', byte 4 of its formula: "
+		  "'fake__q.sum' is no metric" },
 		{ HERE, "second", "1", "'second' is no metric, label or earlier derived metric" },
 		{ HERE, "first", "1", "'first' is no metric, label or earlier derived metric" },
 		{ HERE, "second", "first", "'second' is no metric" },
@@ -320,15 +349,17 @@ END_TEST
 /* ---- joined ----------------------------------------------------------------------------- */
 
 #define RANGE(kernel_, group_)                                                                     \
-	{ .name = "n", .kernel = kernel_, .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },           \
-	  .block = { 32, 1, 1 }, .group = group_, .rank = -1 }
+	{                                                                                          \
+		.name = "n", .kernel = kernel_, .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },     \
+		.block = { 32, 1, 1 }, .group = group_, .rank = -1                                 \
+	}
 
 /* Group 1 has a and c, group 2 has b, twice; the ratio is in none. */
 static const size_t first[] = { 0, 3 }, second[] = { 1 };
 static const struct opk_group groups[] = { { first, 2 }, { second, 1 } };
 static const struct opk_range rotated[] = {
-	RANGE("x", 1), RANGE("y", 1), RANGE("z", 1), RANGE("x", 2), RANGE("y", 2), RANGE("z", 2),
-	RANGE("x", 2), RANGE("x", 2), RANGE("z", 2),
+	RANGE("x", 1), RANGE("y", 1), RANGE("z", 1), RANGE("x", 2), RANGE("y", 2),
+	RANGE("z", 2), RANGE("x", 2), RANGE("x", 2), RANGE("z", 2),
 };
 
 START_TEST(of_joined_rows)
@@ -437,8 +468,8 @@ START_TEST(without_memory)
 			if (!code)
 				code = opk_columns_find_units(&columns, ctx, &units);
 			failed = allocation_failed();
-			ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d: %s",
-			              n, code, errors_of(ctx));
+			ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK),
+			              "allocation %ld: %d: %s", n, code, errors_of(ctx));
 			opk_columns_clear(&columns);
 		}
 		ck_assert_int_gt(n, 20);

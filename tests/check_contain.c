@@ -99,9 +99,9 @@ static const struct deed {
 	int (*run)(void);
 	bool refused;
 } deeds[] = {
-	{ HERE, reads, false },        { HERE, allocates, false }, { HERE, writes, true },
-	{ HERE, creates, true },       { HERE, makes_folder, true }, { HERE, links, true },
-	{ HERE, renames, true },       { HERE, removes, true },    { HERE, shortens, true },
+	{ HERE, reads, false },  { HERE, allocates, false },   { HERE, writes, true },
+	{ HERE, creates, true }, { HERE, makes_folder, true }, { HERE, links, true },
+	{ HERE, renames, true }, { HERE, removes, true },      { HERE, shortens, true },
 	{ HERE, runs, true },
 };
 
@@ -122,7 +122,8 @@ START_TEST(confined)
 	int result;
 
 	if (deed->refused && !has_landlock()) {
-		printf("skipped: what the kernel would refuse, line %d: no Landlock here\n", deed->here.line);
+		printf("skipped: what the kernel would refuse, line %d: no Landlock here\n",
+		       deed->here.line);
 		return;
 	}
 	ctx = new_ctx();
@@ -132,7 +133,8 @@ START_TEST(confined)
 	ck_ok(ctx, opk_contain(&spool, ctx, do_deed, (void *)deed, NULL));
 	ck_assert_uint_eq(fread(&result, sizeof result, 1, spool), 1);
 	fclose(spool);
-	ck_row(deed, deed->refused ? result == EACCES || result == EXDEV : !result, "errno %d", result);
+	ck_row(deed, deed->refused ? result == EACCES || result == EXDEV : !result, "errno %d",
+	       result);
 	ck_assert_uint_eq(entries(false), 1);
 	opk_ctx_free(ctx);
 }
@@ -227,10 +229,13 @@ END_TEST
 /* Images are held one at a time. */
 START_TEST(memory_of_the_largest)
 {
-	struct opk_section sections[] = { { .plain_size = 1000 }, { .plain_size = 5000 }, { .plain_size = 3000 } };
+	struct opk_section sections[] = { { .plain_size = 1000 },
+		                          { .plain_size = 5000 },
+		                          { .plain_size = 3000 } };
 	struct opk_file file = { .sections = sections, .section_count = COUNT(sections) };
-	struct opk_surveyed images[] = { { .file = &file, .section = 0 }, { .file = &file, .section = 1 },
-	                                 { .file = &file, .section = 2 } };
+	struct opk_surveyed images[] = { { .file = &file, .section = 0 },
+		                         { .file = &file, .section = 1 },
+		                         { .file = &file, .section = 2 } };
 	struct opk_survey survey = { .images = images, .image_count = COUNT(images) };
 	struct opk_image_options options = OPK_INIT(options);
 
@@ -340,8 +345,10 @@ START_TEST(spool_fails_with_reason)
 	struct opk_ctx *ctx = ctx_with_tmpdir(in_folder("none"));
 
 	ck_code(ctx, opk_contain(NULL, ctx, does_nothing, NULL, NULL), OPK_EFAILED);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "/none: can't write a temporary file: No such file or directory; "
-	                                             "let TMPDIR name another folder"));
+	ck_assert_ptr_nonnull(
+		strstr(errors_of(ctx),
+	               "/none: can't write a temporary file: No such file or directory; "
+	               "let TMPDIR name another folder"));
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -362,8 +369,9 @@ START_TEST(full_spool)
 	signal(SIGXFSZ, SIG_IGN);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
 	ck_code(ctx, opk_contain(NULL, ctx, writes_much, NULL, NULL), OPK_EFAILED);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx), ": can't write a temporary file: File too large; "
-	                                             "let TMPDIR name a folder with more room"));
+	ck_assert_ptr_nonnull(strstr(errors_of(ctx),
+	                             ": can't write a temporary file: File too large; "
+	                             "let TMPDIR name a folder with more room"));
 	opk_ctx_free(ctx);
 }
 END_TEST

@@ -49,9 +49,9 @@ START_TEST(stride_is_found)
 		struct here here;
 		size_t size, stride, changed;
 	} rows[] = {
-		{ HERE, 100000, 64, 0 },      { HERE, 100000, 1000, 0 },
-		{ HERE, 100000, 1000, 20 },   { HERE, 100000, 4097, 50 },
-		{ HERE, 100000, 333, 3 },     { HERE, 1 << 20, 65536, 100 },
+		{ HERE, 100000, 64, 0 },       { HERE, 100000, 1000, 0 },
+		{ HERE, 100000, 1000, 20 },    { HERE, 100000, 4097, 50 },
+		{ HERE, 100000, 333, 3 },      { HERE, 1 << 20, 65536, 100 },
 		{ HERE, 1 << 20, 77777, 100 }, { HERE, 300001, 100003, 10 },
 	};
 
@@ -302,8 +302,10 @@ START_TEST(unknown_flags_are_refused_on_read)
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(flags); i++) {
-		struct opk_section section = { .type = OPK_SECTION_CONFIG, .flags = flags[i],
-			                       .stored_size = 3, .plain_size = UINT64_MAX,
+		struct opk_section section = { .type = OPK_SECTION_CONFIG,
+			                       .flags = flags[i],
+			                       .stored_size = 3,
+			                       .plain_size = UINT64_MAX,
 			                       .crc = opk_crc32(0, "abc", 3) };
 		void *data = NULL;
 		struct opk_file *file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Databases of evaluations, over the fake and read back with SQLite itself. An image has three ranges, and the
- * n-th metric that CUPTI is asked for has the value 100 * range + n + 0.5 in it.
+ * Databases of evaluations, over the fake and read back with SQLite itself. An image has three
+ * ranges, and the n-th metric that CUPTI is asked for has the value 100 * range + n + 0.5 in it.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -20,23 +20,56 @@ static const char *const names[METRICS] = { "fake__a.sum", "fake__b.sum", "fake_
 static const struct opk_meta_label labels[] = { { "fake__b.sum", "b" } };
 static const struct opk_meta_derived derived[] = { { "twice", "2 * b", "byte", "two of them" } };
 static const struct opk_property facts[] = {
-	{ "hostname", "node1" }, { "device.0.name", "H100" }, { "device.0.multiprocessors", "132" },
-	{ "device.0.compute_capability_major", "9" }, { "device.0.compute_capability_minor", "0" },
-	{ "device.12.name", "other" }, { "device.x", "none" },
-	{ "device.0x.name", "wrong" }, { "device.00.name", "wrong" },
+	{ "hostname", "node1" },
+	{ "device.0.name", "H100" },
+	{ "device.0.multiprocessors", "132" },
+	{ "device.0.compute_capability_major", "9" },
+	{ "device.0.compute_capability_minor", "0" },
+	{ "device.12.name", "other" },
+	{ "device.x", "none" },
+	{ "device.0x.name", "wrong" },
+	{ "device.00.name", "wrong" },
 };
 static const struct opk_meta base = {
-	.kind = "recording", .chip = "FA100", .metrics = names, .metric_count = METRICS, .labels = labels,
-	.label_count = 1, .derived = derived, .derived_count = 1, .run = facts,
-	.run_count = COUNT(facts), .set_name = "some set", .passes = 3, .mode = "kernel",
+	.kind = "recording",
+	.chip = "FA100",
+	.metrics = names,
+	.metric_count = METRICS,
+	.labels = labels,
+	.label_count = 1,
+	.derived = derived,
+	.derived_count = 1,
+	.run = facts,
+	.run_count = COUNT(facts),
+	.set_name = "some set",
+	.passes = 3,
+	.mode = "kernel",
 };
 static const struct opk_range ranges[RANGES] = {
-	{ .name = "first", .kernel = "k<a, \"b\">(int)", .symbol = "_Zk", .grid = { 4, 2, 1 },
-	  .block = { 32, 1, 1 }, .device = 1, .launch = 7, .nvtx = "step", .rank = 0 },
-	{ .name = "it's", .kernel = "", .symbol = "", .device = -1, .nvtx = "", .rank = -1,
+	{ .name = "first",
+	  .kernel = "k<a, \"b\">(int)",
+	  .symbol = "_Zk",
+	  .grid = { 4, 2, 1 },
+	  .block = { 32, 1, 1 },
+	  .device = 1,
+	  .launch = 7,
+	  .nvtx = "step",
+	  .rank = 0 },
+	{ .name = "it's",
+	  .kernel = "",
+	  .symbol = "",
+	  .device = -1,
+	  .nvtx = "",
+	  .rank = -1,
 	  .duration_ns = UINT64_MAX },
-	{ .name = "last", .kernel = "k2", .symbol = "", .device = 0, .nvtx = "", .rank = -1,
-	  .start_ns = INT64_MAX, .stream = 3 },
+	{ .name = "last",
+	  .kernel = "k2",
+	  .symbol = "",
+	  .device = 0,
+	  .nvtx = "",
+	  .rank = -1,
+	  .start_ns = INT64_MAX,
+	  .stream = 3 },
 };
 
 /* ---- writing ---------------------------------------------------------------------------- */
@@ -101,7 +134,8 @@ struct wanted {
 	const bool *inflated;
 };
 
-static int write_database(const struct source *source, const char *path, const struct wanted *wanted)
+static int write_database(const struct source *source, const char *path,
+                          const struct wanted *wanted)
 {
 	struct opk_database_options options = OPK_INIT(options);
 	struct opk_database_run run = OPK_INIT(run);
@@ -145,8 +179,8 @@ static char *ask(const char *path, const char *sql)
 	sqlite3_stmt *statement;
 	size_t used = 0;
 
-	ck_assert_msg(sqlite3_prepare_v2(sqlite, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
-	              sqlite3_errmsg(sqlite));
+	ck_assert_msg(sqlite3_prepare_v2(sqlite, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s",
+	              sql, sqlite3_errmsg(sqlite));
 	*text = '\0';
 	while (sqlite3_step(statement) == SQLITE_ROW)
 		for (int i = 0; i < sqlite3_column_count(statement); i++) {
@@ -154,13 +188,15 @@ static char *ask(const char *path, const char *sql)
 			int type = sqlite3_column_type(statement, i);
 
 			if (type == SQLITE_FLOAT)
-				used += (size_t)snprintf(text + used, sizeof text - used, "%s%.17g", before,
+				used += (size_t)snprintf(text + used, sizeof text - used, "%s%.17g",
+				                         before,
 				                         sqlite3_column_double(statement, i));
 			else
-				used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", before,
-				                         type == SQLITE_NULL
-				                                 ? "-"
-				                                 : (const char *)sqlite3_column_text(statement, i));
+				used += (size_t)snprintf(
+					text + used, sizeof text - used, "%s%s", before,
+					type == SQLITE_NULL
+						? "-"
+						: (const char *)sqlite3_column_text(statement, i));
 			ck_assert_uint_lt(used, sizeof text);
 		}
 	sqlite3_finalize(statement);
@@ -209,12 +245,15 @@ START_TEST(all_tables)
 		{ HERE, "SELECT * FROM range_values WHERE range_id = 2",
 		  "2|1|100.5|-\n2|2|101.5|-\n2|3|102.5|-\n2|4|203|-" },
 		{ HERE, "SELECT count(*) FROM samples", "0" },
-		{ HERE, "SELECT * FROM \"values\" WHERE range_id = 3 AND metric_id = 1", "3|-|1|200.5" },
-		{ HERE, "SELECT name, kernel, file, \"fake__a.sum\", b, twice FROM wide ORDER BY range",
+		{ HERE, "SELECT * FROM \"values\" WHERE range_id = 3 AND metric_id = 1",
+		  "3|-|1|200.5" },
+		{ HERE,
+		  "SELECT name, kernel, file, \"fake__a.sum\", b, twice FROM wide ORDER BY range",
 		  "first|k<a, \"b\">(int)|t.opk|0.5|1.5|3\nit's|-|t.opk|100.5|101.5|203\n"
 		  "last|k2|t.opk|200.5|201.5|403" },
-		{ HERE, "SELECT name, device, metric, unit, value, launches, inflated FROM long "
-		        "WHERE range = 0 ORDER BY value",
+		{ HERE,
+		  "SELECT name, device, metric, unit, value, launches, inflated FROM long "
+		  "WHERE range = 0 ORDER BY value",
 		  "first|1|fake__a.sum|bytes/second|0.5|-|0\nfirst|1|b|bytes/second|1.5|-|1\n"
 		  "first|1|fake__ratio.pct|bytes/second|2.5|-|0\nfirst|1|twice|byte|3|-|0" },
 	};
@@ -241,12 +280,14 @@ START_TEST(samples)
 	meta.profiler = OPK_PROFILER_PM;
 	open_source(&source, &meta);
 	ck_ok(source.ctx, write_database(&source, path_of(), &wanted));
-	ck_assert_str_eq(ask(path_of(), "SELECT id, run_id, sample, end_ns > start_ns, device FROM samples"),
+	ck_assert_str_eq(ask(path_of(),
+	                     "SELECT id, run_id, sample, end_ns > start_ns, device FROM samples"),
 	                 "1|1|0|1|-\n2|1|1|1|-\n3|1|2|1|-");
 	ck_assert_str_eq(ask(path_of(), "SELECT * FROM sample_values WHERE sample_id = 3"),
 	                 "3|1|200.5\n3|2|201.5\n3|3|202.5\n3|4|403");
 	ck_assert_str_eq(ask(path_of(), "SELECT sample, b FROM wide"), "0|1.5\n1|101.5\n2|201.5");
-	ck_assert_str_eq(ask(path_of(), "SELECT sample, unit, value FROM long WHERE metric = 'twice'"),
+	ck_assert_str_eq(ask(path_of(),
+	                     "SELECT sample, unit, value FROM long WHERE metric = 'twice'"),
 	                 "0|byte|3\n1|byte|203\n2|byte|403");
 	ck_assert_str_eq(ask(path_of(), "SELECT count(*) FROM ranges"), "0");
 	close_source(&source);
@@ -263,12 +304,15 @@ START_TEST(chosen_columns)
 
 	open_source(&source, &base);
 	ck_ok(source.ctx, write_database(&source, path_of(), &wanted));
-	ck_assert_str_eq(ask(path_of(), "SELECT * FROM wide"),
-	                 "3|t.opk|k<a, \"b\">(int)|first|0.5\n203|t.opk|-|it's|100.5\n403|t.opk|k2|last|200.5");
+	ck_assert_str_eq(
+		ask(path_of(), "SELECT * FROM wide"),
+		"3|t.opk|k<a, \"b\">(int)|first|0.5\n203|t.opk|-|it's|100.5\n403|t.opk|k2|last|200.5");
 	ck_assert_str_eq(ask(path_of(), "SELECT group_concat(name) FROM pragma_table_info('wide')"),
 	                 "twice,file,kernel,name,fake__a.sum");
-	ck_assert_str_eq(ask(path_of(), "SELECT id, name FROM metrics ORDER BY id"), "1|twice\n2|fake__a.sum");
-	ck_assert_str_eq(ask(path_of(), "SELECT count(*), min(metric_id), max(metric_id) FROM range_values"),
+	ck_assert_str_eq(ask(path_of(), "SELECT id, name FROM metrics ORDER BY id"),
+	                 "1|twice\n2|fake__a.sum");
+	ck_assert_str_eq(ask(path_of(),
+	                     "SELECT count(*), min(metric_id), max(metric_id) FROM range_values"),
 	                 "6|1|2");
 	close_source(&source);
 }
@@ -283,7 +327,8 @@ START_TEST(columns_are_facts)
 
 	open_source(&source, &base);
 	ck_ok(source.ctx, write_database(&source, path_of(), &wanted));
-	for (enum opk_profiler profiler = OPK_PROFILER_RANGE; profiler <= OPK_PROFILER_PM; profiler++) {
+	for (enum opk_profiler profiler = OPK_PROFILER_RANGE; profiler <= OPK_PROFILER_PM;
+	     profiler++) {
 		char sql[200], list[500] = "id,run_id";
 
 		snprintf(sql, sizeof sql, "SELECT group_concat(name) FROM pragma_table_info('%s')",
@@ -304,9 +349,19 @@ END_TEST
 /* Every bit but the sign of 0 and what a NaN carries. */
 START_TEST(values_bit_for_bit)
 {
-	static const double odd[] = { 5e-324, 2.2250738585072011e-308, 1e300, (double)INFINITY,
-		                      -(double)INFINITY, 9007199254740993.0, 0x1p63, 0x1.8p62, -0x1p63, -1,
-		                      0.1, 1.0 / 3, 12345678901234567890.0 };
+	static const double odd[] = { 5e-324,
+		                      2.2250738585072011e-308,
+		                      1e300,
+		                      (double)INFINITY,
+		                      -(double)INFINITY,
+		                      9007199254740993.0,
+		                      0x1p63,
+		                      0x1.8p62,
+		                      -0x1p63,
+		                      -1,
+		                      0.1,
+		                      1.0 / 3,
+		                      12345678901234567890.0 };
 	struct opk_database_run run = OPK_INIT(run);
 	struct opk_database *database;
 	uint64_t state = 88172645463325252u;
@@ -338,8 +393,9 @@ START_TEST(values_bit_for_bit)
 	ck_ok(source.ctx, opk_database_finish(database));
 	opk_database_free(database);
 	sqlite = open_database(path_of());
-	ck_assert_int_eq(sqlite3_prepare_v2(sqlite, "SELECT \"fake__a.sum\" FROM wide", -1, &statement,
-	                                    NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_prepare_v2(sqlite, "SELECT \"fake__a.sum\" FROM wide", -1,
+	                                    &statement, NULL),
+	                 SQLITE_OK);
 	for (size_t i = 0; i < COUNT(wanted); i++) {
 		double got;
 
@@ -348,8 +404,8 @@ START_TEST(values_bit_for_bit)
 		if (isnan(wanted[i]))
 			ck_assert_int_eq(sqlite3_column_type(statement, 0), SQLITE_NULL);
 		else
-			ck_assert_msg(!memcmp(&got, &wanted[i], sizeof got), "%.17g is %.17g", wanted[i],
-			              got);
+			ck_assert_msg(!memcmp(&got, &wanted[i], sizeof got), "%.17g is %.17g",
+			              wanted[i], got);
 	}
 	sqlite3_finalize(statement);
 	sqlite3_close(sqlite);
@@ -360,7 +416,8 @@ END_TEST
 /* Of several runs: metrics are shared where all is the same, and told apart where not. */
 START_TEST(several_runs)
 {
-	static const struct opk_meta_derived other[] = { { "twice", "b + b", "byte", "two of them" } };
+	static const struct opk_meta_derived other[] = { { "twice", "b + b", "byte",
+		                                           "two of them" } };
 	struct opk_database_run run = OPK_INIT(run);
 	struct opk_database *database;
 	struct source sources[2];
@@ -380,7 +437,8 @@ START_TEST(several_runs)
 	}
 	ck_ok(sources[0].ctx, opk_database_finish(database));
 	opk_database_free(database);
-	ck_assert_str_eq(ask(path_of(), "SELECT id, file, complete FROM runs"), "1|first|1\n2|second|0");
+	ck_assert_str_eq(ask(path_of(), "SELECT id, file, complete FROM runs"),
+	                 "1|first|1\n2|second|0");
 	ck_assert_str_eq(ask(path_of(), "SELECT id, name, formula FROM metrics WHERE id > 3"),
 	                 "4|twice|2 * b\n5|twice|b + b");
 	ck_assert_str_eq(ask(path_of(), "SELECT file, range, twice FROM wide WHERE range = 1"),
@@ -443,8 +501,8 @@ START_TEST(text_becomes_utf8)
 		ck_ok(source.ctx, opk_database_add_row(database, &row, NULL, values, NULL));
 		ck_ok(source.ctx, opk_database_finish(database));
 		opk_database_free(database);
-		ck_row(&rows[i], !strcmp(ask(path_of(), "SELECT name FROM ranges"), rows[i].wanted), "%s",
-		       ask(path_of(), "SELECT name FROM ranges"));
+		ck_row(&rows[i], !strcmp(ask(path_of(), "SELECT name FROM ranges"), rows[i].wanted),
+		       "%s", ask(path_of(), "SELECT name FROM ranges"));
 	}
 	close_source(&source);
 }
@@ -515,7 +573,8 @@ START_TEST(another_program_beside)
 		put_file(rows[i].name, "left", rows[i].size);
 		code = write_database(&source, path_of(), &wanted);
 		ck_row(&rows[i], code == rows[i].code, "%d: %s", code, errors_of(source.ctx));
-		ck_row(&rows[i], !code || told(source.ctx, rows[i].name), "%s", errors_of(source.ctx));
+		ck_row(&rows[i], !code || told(source.ctx, rows[i].name), "%s",
+		       errors_of(source.ctx));
 		ck_row(&rows[i], !code == !access(path_of(), F_OK), "there or not");
 		close_source(&source);
 		entries(true);

@@ -14,8 +14,8 @@
 START_TEST(suggests)
 {
 	static const char *const candidates[] = {
-		"dram__bytes", "dram__bytes_read", "dram__bytes_write", "lts__t_bytes",
-		"sm__inst_executed", "smsp__inst_executed", "sm__warps_active", "dram__sectors",
+		"dram__bytes",       "dram__bytes_read",    "dram__bytes_write", "lts__t_bytes",
+		"sm__inst_executed", "smsp__inst_executed", "sm__warps_active",  "dram__sectors",
 	};
 	static const struct {
 		struct here here;
@@ -109,8 +109,9 @@ START_TEST(unknown_names)
 	} rows[] = {
 		{ HERE, "fake__aa", "FA100 has no metric 'fake__aa'; the nearest: fake__a" },
 		{ HERE, "fake__aa.sum", "the nearest: fake__a.sum" },
-		{ HERE, "fake__a.summ", "fake__a has no rollup or submetric '.summ'; the nearest: "
-		                        "fake__a.sum" },
+		{ HERE, "fake__a.summ",
+		  "fake__a has no rollup or submetric '.summ'; the nearest: "
+		  "fake__a.sum" },
 		{ HERE, "nothing__like_that", "no metric 'nothing__like_that'" },
 		{ HERE, "achieved_ocupancy", "the nearest: achieved_occupancy" },
 	};
@@ -188,10 +189,10 @@ static const struct asked {
 	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_MetricsEvaluator_GetMetricRawDependencies), 8,
 	  OPK_EFAILED, 0, 0 },
 	/* The chip does not count it; any other failure is one. */
-	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 8,
-	  OPK_OK, 2, 0 },
-	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 18,
-	  OPK_OK, 2, 0 },
+	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 8, OPK_OK,
+	  2, 0 },
+	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 18, OPK_OK,
+	  2, 0 },
 	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 2,
 	  OPK_EFAILED, 0, 0 },
 	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_RawCounterConfig_RawCounterDomainToString), 8,
@@ -320,13 +321,12 @@ static void put_legacy(struct opk_ctx *ctx, const char *text, size_t size)
 
 START_TEST(legacy)
 {
-	static const char text[] =
-		"kind\tlegacy\tperfworks\n"
-		"metric\tone\t(fake__a.sum + fake__a.sum) / fake__bb.sum\n"
-		"event\tone\tfake__b.sum\n"
-		"event\tnone\t\n"
-		"metric\tbare\tfake__a * 32\n"
-		"metric\tmany\tfake__{op}.sum * 32";
+	static const char text[] = "kind\tlegacy\tperfworks\n"
+				   "metric\tone\t(fake__a.sum + fake__a.sum) / fake__bb.sum\n"
+				   "event\tone\tfake__b.sum\n"
+				   "event\tnone\t\n"
+				   "metric\tbare\tfake__a * 32\n"
+				   "metric\tmany\tfake__{op}.sum * 32";
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	struct opk_legacy *l;

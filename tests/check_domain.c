@@ -33,8 +33,8 @@ START_TEST(chips_and_profilers)
 	ck_assert_int_eq(fake.hosts, 0);
 	/* Any other failure while asking is a failure. */
 	fake.status[FAKE_cuptiProfilerHostInitialize] = 8;
-	fake.from[FAKE_cuptiProfilerHostInitialize] =
-		fake.calls[FAKE_cuptiProfilerHostInitialize] + 3;
+	fake.from[FAKE_cuptiProfilerHostInitialize] = fake.calls[FAKE_cuptiProfilerHostInitialize]
+	                                              + 3;
 	ck_code(ctx, opk_chips_new(&chips, ctx), OPK_EFAILED);
 	ck_assert_msg(told(ctx, "profilers of FB100"), "%s", errors_of(ctx));
 	opk_ctx_free(ctx);
@@ -58,11 +58,12 @@ static const struct number {
 	{ HERE, opk_chip_metric_count, "FA100", OPK_PROFILER_PM,
 	  CALL(cuptiProfilerHostGetBaseMetrics), 0, OPK_OK, 6, NULL },
 	{ HERE, opk_chip_metric_count, "FA100", OPK_PROFILER_RANGE,
-	  CALL(cuptiProfilerHostGetBaseMetrics), 7, OPK_EFAILED, 0, "no number of metrics of FA100" },
+	  CALL(cuptiProfilerHostGetBaseMetrics), 7, OPK_EFAILED, 0,
+	  "no number of metrics of FA100" },
 	{ HERE, opk_chip_metric_count, "FA100", OPK_PROFILER_RANGE,
 	  CALL(cuptiProfilerHostInitialize), 999, OPK_EFAILED, 0, "no number of metrics of FA100" },
-	{ HERE, opk_chip_metric_count, "FB100", OPK_PROFILER_PM,
-	  CALL(cuptiProfilerHostInitialize), 0, OPK_EFAILED, 0, "no number of metrics of FB100" },
+	{ HERE, opk_chip_metric_count, "FB100", OPK_PROFILER_PM, CALL(cuptiProfilerHostInitialize),
+	  0, OPK_EFAILED, 0, "no number of metrics of FB100" },
 	{ HERE, opk_chip_metrics_per_pass, "FA100", OPK_PROFILER_RANGE,
 	  CALL(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass), 0, OPK_OK, 4, NULL },
 	{ HERE, opk_chip_metrics_per_pass, "FA100", OPK_PROFILER_PM,
@@ -190,57 +191,144 @@ static const struct plan_row {
 	const char *metrics;
 	enum opk_profiler profiler;
 	size_t max_passes;
-	int together; /* status of several at once */
+	int together;  /* status of several at once */
 	size_t passes; /* 0: refused */
 	int wanted;
 	const char *told[5];
 	const char *not_told;
 } plan_rows[] = {
 	{ HERE, "fake__a.sum,fake__b.sum", OPK_PROFILER_RANGE, 0, 0, 1, OPK_OK, { NULL }, NULL },
-	{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", OPK_PROFILER_RANGE, 0, 0, 2, OPK_OK,
-	  { NULL }, NULL },
-	{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", OPK_PROFILER_RANGE, 2, 0, 2, OPK_OK,
-	  { NULL }, NULL },
+	{ HERE,
+	  "fake__a.sum,fake__b.sum,fake__c.sum",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  0,
+	  2,
+	  OPK_OK,
+	  { NULL },
+	  NULL },
+	{ HERE,
+	  "fake__a.sum,fake__b.sum,fake__c.sum",
+	  OPK_PROFILER_RANGE,
+	  2,
+	  0,
+	  2,
+	  OPK_OK,
+	  { NULL },
+	  NULL },
 	{ HERE, "fake__a.sum,fake__b.sum", OPK_PROFILER_PM, 0, 0, 1, OPK_OK, { NULL }, NULL },
 	/* Unknown, with a suggestion. */
-	{ HERE, "fake__b.sum,fake__aa.sum", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE,
+	{ HERE,
+	  "fake__b.sum,fake__aa.sum",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  0,
+	  0,
+	  OPK_EUSAGE,
 	  { "FA100 has no metric 'fake__aa.sum', did you mean fake__a?",
-	    "1 of 2 metrics don't work on FA100, profiler range" }, "fake__b.sum" },
-	{ HERE, "dram__bytes.sum", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE,
-	  { "FA100 has no metric 'dram__bytes.sum'" }, "did you mean" },
+	    "1 of 2 metrics don't work on FA100, profiler range" },
+	  "fake__b.sum" },
+	{ HERE,
+	  "dram__bytes.sum",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  0,
+	  0,
+	  OPK_EUSAGE,
+	  { "FA100 has no metric 'dram__bytes.sum'" },
+	  "did you mean" },
 	/* A bare base name, and a rollup that there is not. */
-	{ HERE, "fake__a,fake__ratio,fake__throughput", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE,
+	{ HERE,
+	  "fake__a,fake__ratio,fake__throughput",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  0,
+	  0,
+	  OPK_EUSAGE,
 	  { "fake__a needs a rollup, for example fake__a.sum",
 	    "fake__ratio needs a submetric, for example fake__ratio.pct",
-	    "fake__throughput needs a rollup", "3 of 3 metrics" }, NULL },
-	{ HERE, "fake__a.sum,fake__b.wrong", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE,
-	  { "fake__b has no rollup or submetric 'wrong'" }, "fake__a" },
+	    "fake__throughput needs a rollup", "3 of 3 metrics" },
+	  NULL },
+	{ HERE,
+	  "fake__a.sum,fake__b.wrong",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  0,
+	  0,
+	  OPK_EUSAGE,
+	  { "fake__b has no rollup or submetric 'wrong'" },
+	  "fake__a" },
 	/* Listed, yet not schedulable. */
-	{ HERE, "fake__a.sum,fake__listed.sum", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EFAILED,
+	{ HERE,
+	  "fake__a.sum,fake__listed.sum",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  0,
+	  0,
+	  OPK_EFAILED,
 	  { "fake__listed.sum is listed for FA100 but can't be scheduled", "1 of 2 metrics" },
 	  "fake__a.sum" },
 	/* Each of several. */
-	{ HERE, "fake__listed.sum,fake__a.sum,fake__bb.sum,nothing__like_it.sum",
-	  OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE,
+	{ HERE,
+	  "fake__listed.sum,fake__a.sum,fake__bb.sum,nothing__like_it.sum",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  0,
+	  0,
+	  OPK_EUSAGE,
 	  { "fake__listed.sum is listed", "no metric 'fake__bb.sum', did you mean fake__b?",
-	    "no metric 'nothing__like_it.sum'", "3 of 4 metrics" }, "fake__a.sum" },
-	{ HERE, "x__1.sum,x__2.sum,x__3.sum,x__4.sum,x__5.sum,x__6.sum,x__7.sum,x__8.sum,x__9.sum,"
-	  "x__10.sum,x__11.sum,x__12.sum", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE,
-	  { "'x__1.sum'", "'x__11.sum'", "'x__12.sum'", "12 of 12 metrics" }, NULL },
+	    "no metric 'nothing__like_it.sum'", "3 of 4 metrics" },
+	  "fake__a.sum" },
+	{ HERE,
+	  "x__1.sum,x__2.sum,x__3.sum,x__4.sum,x__5.sum,x__6.sum,x__7.sum,x__8.sum,x__9.sum,"
+	  "x__10.sum,x__11.sum,x__12.sum",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  0,
+	  0,
+	  OPK_EUSAGE,
+	  { "'x__1.sum'", "'x__11.sum'", "'x__12.sum'", "12 of 12 metrics" },
+	  NULL },
 	/* Together only. */
-	{ HERE, "fake__a.sum,fake__b.sum", OPK_PROFILER_RANGE, 0, 999, 0, OPK_EFAILED,
-	  { "FA100 refuses the metrics of set custom together, not one by one" }, NULL },
+	{ HERE,
+	  "fake__a.sum,fake__b.sum",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  999,
+	  0,
+	  OPK_EFAILED,
+	  { "FA100 refuses the metrics of set custom together, not one by one" },
+	  NULL },
 	/* Too many passes. */
-	{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", OPK_PROFILER_PM, 0, 0, 0, OPK_EFAILED,
+	{ HERE,
+	  "fake__a.sum,fake__b.sum,fake__c.sum",
+	  OPK_PROFILER_PM,
+	  0,
+	  0,
+	  0,
+	  OPK_EFAILED,
 	  { "2 of 3 metrics fit into 1 pass; not: fake__c.sum", "needs 2 passes on FA100",
 	    "PM sampling has one: --single-pass keeps what fits, build --split makes several files" },
 	  "fake__a.sum" },
-	{ HERE, "fake__ratio.pct,fake__a.sum,fake__b.sum,fake__c.sum", OPK_PROFILER_PM, 5, 0, 0,
-	  OPK_EFAILED, { "2 of 4 metrics fit into 1 pass; not: fake__ratio.pct, fake__c.sum" },
+	{ HERE,
+	  "fake__ratio.pct,fake__a.sum,fake__b.sum,fake__c.sum",
+	  OPK_PROFILER_PM,
+	  5,
+	  0,
+	  0,
+	  OPK_EFAILED,
+	  { "2 of 4 metrics fit into 1 pass; not: fake__ratio.pct, fake__c.sum" },
 	  NULL },
-	{ HERE, "fake__a.sum,fake__ratio.pct,fake__b.sum,fake__c.sum", OPK_PROFILER_RANGE, 2, 0, 0,
-	  OPK_EFAILED, { "2 of 4 metrics fit into 2 passes; not: fake__b.sum, fake__c.sum",
-	    "needs 3 passes on FA100; allow more, take fewer metrics, or make several files" }, "PM sampling" },
+	{ HERE,
+	  "fake__a.sum,fake__ratio.pct,fake__b.sum,fake__c.sum",
+	  OPK_PROFILER_RANGE,
+	  2,
+	  0,
+	  0,
+	  OPK_EFAILED,
+	  { "2 of 4 metrics fit into 2 passes; not: fake__b.sum, fake__c.sum",
+	    "needs 3 passes on FA100; allow more, take fewer metrics, or make several files" },
+	  "PM sampling" },
 };
 
 static int plan_of(struct opk_plan **plan, struct opk_ctx *ctx, const char *metrics,
@@ -310,8 +398,8 @@ START_TEST(plan_alone)
 		ck_ok(ctx, opk_catalog_new(&list, ctx, "FA100", OPK_PROFILER_RANGE));
 		fake.status[rows[i].fails] = 8;
 		code = opk_plan_alone(&passes, NULL, NULL, ctx, list, rows[i].metric);
-		ck_row(&rows[i], code == rows[i].code && passes == rows[i].passes, "%d, %d passes: %s", code, passes,
-		       errors_of(ctx));
+		ck_row(&rows[i], code == rows[i].code && passes == rows[i].passes,
+		       "%d, %d passes: %s", code, passes, errors_of(ctx));
 		opk_catalog_free(list);
 		ck_row(&rows[i], !fake.hosts, "%d host objects left", fake.hosts);
 		opk_ctx_free(ctx);
@@ -329,10 +417,12 @@ START_TEST(many_wrong_metrics)
 		const char *title;
 		size_t messages;
 	} rows[] = {
-		{ HERE, "", "x__%d.sum", "set custom: 9000 of 9000 metrics don't work on FA100, profiler range",
+		{ HERE, "", "x__%d.sum",
+		  "set custom: 9000 of 9000 metrics don't work on FA100, profiler range", 102 },
+		{ HERE, "fake__a.sum", "x__%d.sum",
+		  "set custom: at least 9000 of 9001 metrics don't work", 102 },
+		{ HERE, "fake__listed.sum,x__a.sum", "fake__a.x%d", "at least 9001 of 9002 metrics",
 		  102 },
-		{ HERE, "fake__a.sum", "x__%d.sum", "set custom: at least 9000 of 9001 metrics don't work", 102 },
-		{ HERE, "fake__listed.sum,x__a.sum", "fake__a.x%d", "at least 9001 of 9002 metrics", 102 },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -349,11 +439,13 @@ START_TEST(many_wrong_metrics)
 		opk_buf_add(&names, "", 1);
 		options.chip = "FA100";
 		ck_code(ctx, plan_of(&made, ctx, (char *)names.data, &options), OPK_EUSAGE);
-		ck_row(&rows[i], strstr(opk_error_message(ctx, opk_error_count(ctx) - 1), rows[i].title), "%s",
-		       opk_error_message(ctx, opk_error_count(ctx) - 1));
-		ck_row(&rows[i], opk_error_count(ctx) == rows[i].messages, "%zu", opk_error_count(ctx));
-		ck_row(&rows[i], fake.calls[FAKE_cuptiProfilerHostInitialize] < 10, "%u host objects",
-		       fake.calls[FAKE_cuptiProfilerHostInitialize]);
+		ck_row(&rows[i],
+		       strstr(opk_error_message(ctx, opk_error_count(ctx) - 1), rows[i].title),
+		       "%s", opk_error_message(ctx, opk_error_count(ctx) - 1));
+		ck_row(&rows[i], opk_error_count(ctx) == rows[i].messages, "%zu",
+		       opk_error_count(ctx));
+		ck_row(&rows[i], fake.calls[FAKE_cuptiProfilerHostInitialize] < 10,
+		       "%u host objects", fake.calls[FAKE_cuptiProfilerHostInitialize]);
 		opk_ctx_free(ctx);
 	}
 }
@@ -400,10 +492,8 @@ START_TEST(plan_with_availability)
 		enum fake_deed deed;
 		int wanted;
 	} rows[] = {
-		{ HERE, FAKE_RETURNS, OPK_OK },
-		{ HERE, FAKE_SEGFAULTS, OPK_EINPUT },
-		{ HERE, FAKE_ABORTS, OPK_EINPUT },
-		{ HERE, FAKE_EXITS, OPK_EINPUT },
+		{ HERE, FAKE_RETURNS, OPK_OK },         { HERE, FAKE_SEGFAULTS, OPK_EINPUT },
+		{ HERE, FAKE_ABORTS, OPK_EINPUT },      { HERE, FAKE_EXITS, OPK_EINPUT },
 		{ HERE, FAKE_EXITS_HAPPY, OPK_EINPUT },
 	};
 
@@ -452,8 +542,8 @@ START_TEST(plan_detail)
 	ck_assert(!opk_plan_detail_serves(detail, 1, 0));
 	opk_plan_detail_free(detail);
 	fake.status[FAKE_NVPW_Config_GetRawCounters] = 8;
-	fake.from[FAKE_NVPW_Config_GetRawCounters] =
-		fake.calls[FAKE_NVPW_Config_GetRawCounters] + 3;
+	fake.from[FAKE_NVPW_Config_GetRawCounters] = fake.calls[FAKE_NVPW_Config_GetRawCounters]
+	                                             + 3;
 	ck_code(ctx, opk_plan_detail_new(&detail, ctx, made), OPK_EFAILED);
 	ck_assert_msg(told(ctx, "NVPW_Config_GetRawCounters"), "%s", errors_of(ctx));
 	opk_plan_free(made);

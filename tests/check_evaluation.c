@@ -64,16 +64,41 @@ static const struct eval_failure {
 	const char *told[2];
 	bool cupti_only;
 } eval_failures[] = {
-	{ HERE, CALL(cuptiProfilerHostEvaluateToGpuValues), 3, 9, OPK_EINPUT,
-	  { "CUPTI_ERROR_HARDWARE (9)", "while evaluating range 2" }, true },
-	{ HERE, CALL(NVPW_MetricsEvaluator_EvaluateToGpuValues), 3, 1, OPK_EINPUT,
-	  { "NVPA_STATUS_ERROR (1)", "while evaluating range 2" }, false },
-	{ HERE, CALL(cuptiProfilerHostGetRangeName), 2, 1, OPK_EINPUT,
-	  { "CUPTI_ERROR_INVALID_PARAMETER (1)", "while evaluating range 1" }, false },
-	{ HERE, CALL(cuptiPmSamplingGetCounterDataInfo), 0, 1, OPK_EFAILED,
-	  { "CUPTI_ERROR_INVALID_PARAMETER (1)", NULL }, false },
-	{ HERE, CALL(NVPW_CounterData_GetChipName), 0, 8, OPK_EFAILED,
-	  { "NVPA_STATUS_INVALID_ARGUMENT (8)", "the image does not tell its chip" }, false },
+	{ HERE,
+	  CALL(cuptiProfilerHostEvaluateToGpuValues),
+	  3,
+	  9,
+	  OPK_EINPUT,
+	  { "CUPTI_ERROR_HARDWARE (9)", "while evaluating range 2" },
+	  true },
+	{ HERE,
+	  CALL(NVPW_MetricsEvaluator_EvaluateToGpuValues),
+	  3,
+	  1,
+	  OPK_EINPUT,
+	  { "NVPA_STATUS_ERROR (1)", "while evaluating range 2" },
+	  false },
+	{ HERE,
+	  CALL(cuptiProfilerHostGetRangeName),
+	  2,
+	  1,
+	  OPK_EINPUT,
+	  { "CUPTI_ERROR_INVALID_PARAMETER (1)", "while evaluating range 1" },
+	  false },
+	{ HERE,
+	  CALL(cuptiPmSamplingGetCounterDataInfo),
+	  0,
+	  1,
+	  OPK_EFAILED,
+	  { "CUPTI_ERROR_INVALID_PARAMETER (1)", NULL },
+	  false },
+	{ HERE,
+	  CALL(NVPW_CounterData_GetChipName),
+	  0,
+	  8,
+	  OPK_EFAILED,
+	  { "NVPA_STATUS_INVALID_ARGUMENT (8)", "the image does not tell its chip" },
+	  false },
 	{ HERE, CALL(cuptiProfilerHostGetSupportedChips), 0, 8, OPK_EFAILED, { NULL }, false },
 	{ HERE, CALL(cuptiProfilerHostInitialize), 0, 8, OPK_EFAILED, { NULL }, true },
 };
@@ -220,8 +245,9 @@ START_TEST(values_without_a_number)
 		fake.evaluate_at = 0;
 		ck_ok(ctx, evaluate(&evaluation, ctx, &options));
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
-		ck_row(&rows[i], isnan(rows[i].value) ? isnan(row->values[0])
-		                                      : row->values[0] == rows[i].value,
+		ck_row(&rows[i],
+		       isnan(rows[i].value) ? isnan(row->values[0])
+		                            : row->values[0] == rows[i].value,
 		       "%g became %g", rows[i].value, row->values[0]);
 		opk_evaluation_free(evaluation);
 		ck_ok(ctx, evaluate(&evaluation, ctx, &options));
@@ -239,11 +265,8 @@ START_TEST(long_names)
 		size_t length, wanted;
 	} rows[] = {
 		{ HERE, 0, 12 }, /* "outer/range0" */
-		{ HERE, 1, 1 },
-		{ HERE, 4095, 4095 },
-		{ HERE, 65535, 65535 },
-		{ HERE, 65536, 65536 },
-		{ HERE, 100000, 65536 }, /* cut */
+		{ HERE, 1, 1 },         { HERE, 4095, 4095 },    { HERE, 65535, 65535 },
+		{ HERE, 65536, 65536 }, { HERE, 100000, 65536 }, /* cut */
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -329,7 +352,8 @@ END_TEST
 START_TEST(evaluation_without_units)
 {
 	static const enum fake_call missing[] = {
-		FAKE_NVPW_MetricsEvaluator_GetMetricDimUnits, FAKE_NVPW_InitializeHost,
+		FAKE_NVPW_MetricsEvaluator_GetMetricDimUnits,
+		FAKE_NVPW_InitializeHost,
 	};
 
 	for (size_t i = 0; i < COUNT(missing); i++) {
@@ -405,8 +429,9 @@ START_TEST(evaluation_arguments)
 	options.metric_count = 1;
 	ck_code(ctx, opk_eval_image(&evaluation, ctx, fake_image(), 64, &options), OPK_EINPUT);
 	ck_code(ctx, opk_eval_image(&evaluation, ctx, "LOPDATe", 8, &options), OPK_EINPUT);
-	ck_code(ctx, opk_eval_image(&evaluation, ctx, (const char *)fake_image() + 8, 1000,
-	                            &options), OPK_EINPUT);
+	ck_code(ctx,
+	        opk_eval_image(&evaluation, ctx, (const char *)fake_image() + 8, 1000, &options),
+	        OPK_EINPUT);
 	options.chip = "FX100";
 	ck_code(ctx, evaluate(&evaluation, ctx, &options), OPK_EUSAGE);
 	ck_assert_msg(told(ctx, "unknown chip 'FX100'"), "%s", errors_of(ctx));

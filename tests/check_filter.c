@@ -7,12 +7,23 @@
 #include "folder.h"
 
 static const struct opk_range launched = {
-	.name = "r", .kernel = "gemm<float, 4>(const float *, int [2])", .symbol = "_Z4gemm",
-	.grid = { 32, 2, 1 }, .block = { 16, 16, 1 }, .device = 1, .launch = 9, .shared_bytes = 0,
-	.nvtx = "step/forward", .rank = 0, .stream = 0, .duration_ns = 5010, .start_ns = UINT64_MAX,
+	.name = "r",
+	.kernel = "gemm<float, 4>(const float *, int [2])",
+	.symbol = "_Z4gemm",
+	.grid = { 32, 2, 1 },
+	.block = { 16, 16, 1 },
+	.device = 1,
+	.launch = 9,
+	.shared_bytes = 0,
+	.nvtx = "step/forward",
+	.rank = 0,
+	.stream = 0,
+	.duration_ns = 5010,
+	.start_ns = UINT64_MAX,
 };
-static const struct opk_range unknown = { .name = "", .kernel = "", .symbol = "", .nvtx = "",
-	                                  .device = -1, .rank = -1 };
+static const struct opk_range unknown = {
+	.name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1
+};
 
 /* ---- facts ------------------------------------------------------------------------------ */
 
@@ -142,7 +153,8 @@ START_TEST(wrong_conditions)
 		{ HERE, "!=x", "rows have no ''" },
 		{ HERE, "kernal=x", "rows have no 'kernal' to ask for, did you mean kernel?" },
 		{ HERE, "device =0", "did you mean device?" },
-		{ HERE, "dram__bytes.sum=0", "dram__bytes.sum is a metric, and values can't be asked for" },
+		{ HERE, "dram__bytes.sum=0",
+		  "dram__bytes.sum is a metric, and values can't be asked for" },
 		{ HERE, "xyzzy=0", "kernel, range and device, for example, but no values" },
 		{ HERE, "launches=1", "did you mean launch" },
 		{ HERE, "kernel=operator[]", "[[] is the character itself" },
@@ -186,7 +198,8 @@ START_TEST(conditions_of_the_other_profiler)
 
 			ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].text, 1));
 			ck_row(&rows[i],
-			       opk_filter_check(filter, ctx, profiler) == (wanted ? OPK_EUSAGE : OPK_OK),
+			       opk_filter_check(filter, ctx, profiler)
+			               == (wanted ? OPK_EUSAGE : OPK_OK),
 			       "profiler %d", (int)profiler);
 			ck_row(&rows[i], !wanted || told(ctx, wanted), "%s", errors_of(ctx));
 			opk_filter_free(filter);
@@ -227,8 +240,11 @@ static void write_recording(struct opk_ctx *ctx, const char *join)
 		{ .name = "b", .kernel = "x", .symbol = "", .nvtx = "", .rank = 1 },
 		{ .name = "c", .kernel = "y", .symbol = "", .nvtx = "", .rank = 0 },
 	};
-	struct opk_meta meta = { .kind = "recording", .chip = "FA100", .metrics = names,
-		                 .metric_count = 1, .join = join };
+	struct opk_meta meta = { .kind = "recording",
+		                 .chip = "FA100",
+		                 .metrics = names,
+		                 .metric_count = 1,
+		                 .join = join };
 	struct opk_writer *writer;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder("t.opk")));
@@ -281,8 +297,8 @@ START_TEST(rows_of_an_evaluation)
 			ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 			if (!row)
 				break;
-			snprintf(got + used, sizeof got - used, "%zu %s %g, ", row->index, row->name,
-			         row->values[0]);
+			snprintf(got + used, sizeof got - used, "%zu %s %g, ", row->index,
+			         row->name, row->values[0]);
 		}
 		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "%s", got);
 		opk_evaluation_free(evaluation);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The shipped sets have what Nsight Compute asks with --set full: tests/files/full-metrics.tsv, one metric a line
- * with the chips that have it. Range metrics are in `full`, those that CUPTI refuses beside others in sets of
- * links, and those of PM sampling in some set of one pass.
+ * The shipped sets have what Nsight Compute asks with --set full: tests/files/full-metrics.tsv, one
+ * metric a line with the chips that have it. Range metrics are in `full`, those that CUPTI refuses
+ * beside others in sets of links, and those of PM sampling in some set of one pass.
  */
 #include "base/file.h"
 #include "base/index.h"
@@ -78,7 +78,8 @@ static bool is_asked(const struct asked *asked, const struct offer *offer)
 	while (rest) {
 		const char *word = strsep(&rest, " ");
 
-		if (!strcmp(word, "all") || opk_where_matches(word, offer->chip->name, offer->profiler))
+		if (!strcmp(word, "all")
+		    || opk_where_matches(word, offer->chip->name, offer->profiler))
 			return true;
 	}
 	return false;
@@ -195,8 +196,8 @@ static bool could_be_had(const struct offer *offer, const char *metric)
 
 static bool is_missing(const struct offer *offer, const char *metric)
 {
-	return !opk_index_find(NULL, &offer->metrics, metric) && opk_catalog_has_full(offer->catalog, ctx, metric)
-	       && could_be_had(offer, metric);
+	return !opk_index_find(NULL, &offer->metrics, metric)
+	       && opk_catalog_has_full(offer->catalog, ctx, metric) && could_be_had(offer, metric);
 }
 
 /* How many the sets lack; each is told. */
@@ -211,11 +212,12 @@ static size_t compare(const struct offer *offer)
 		if (!is_missing(offer, lines[i].metric))
 			continue;
 		missing++;
-		fprintf(stderr, "%s, %s: no set has %s\n", offer->chip->name, opk_profiler_name(offer->profiler),
-		        lines[i].metric);
+		fprintf(stderr, "%s, %s: no set has %s\n", offer->chip->name,
+		        opk_profiler_name(offer->profiler), lines[i].metric);
 	}
 	/* The file has something to say of every chip. */
-	ck_assert_uint_ge(asked, offer->profiler == OPK_PROFILER_PM ? FEWEST_SAMPLED : FEWEST_ASKED);
+	ck_assert_uint_ge(asked,
+	                  offer->profiler == OPK_PROFILER_PM ? FEWEST_SAMPLED : FEWEST_ASKED);
 	return missing;
 }
 
@@ -268,7 +270,8 @@ END_TEST
 /* A metric that no set has is missed. */
 START_TEST(what_is_missing)
 {
-	struct offer offer = { .chip = opk_chips_find(chips, "GH100"), .profiler = OPK_PROFILER_RANGE };
+	struct offer offer = { .chip = opk_chips_find(chips, "GH100"),
+		               .profiler = OPK_PROFILER_RANGE };
 
 	ck_ok(ctx, opk_catalog_new(&offer.catalog, ctx, "GH100", OPK_PROFILER_RANGE));
 	ck_assert(is_missing(&offer, "lts__t_sectors.sum"));

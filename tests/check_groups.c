@@ -10,9 +10,8 @@
 
 /* ---- over the fake: a pass has room for four, of which a, b and c take two each, the ratio six */
 
-static const char all_names[] =
-	"fake__a.sum,fake__ratio.pct,fake__b.sum,fake__c.sum,"
-	"fake__throughput.avg.pct_of_peak_sustained_elapsed";
+static const char all_names[] = "fake__a.sum,fake__ratio.pct,fake__b.sum,fake__c.sum,"
+				"fake__throughput.avg.pct_of_peak_sustained_elapsed";
 
 static struct opk_plan *plan_of(struct opk_ctx *ctx, const char *chip, const char *names)
 {
@@ -114,7 +113,8 @@ END_TEST
 START_TEST(calls_fail)
 {
 	static const enum fake_call calls[] = {
-		FAKE_cuptiProfilerHostInitialize, FAKE_cuptiProfilerHostGetConfigImage,
+		FAKE_cuptiProfilerHostInitialize,
+		FAKE_cuptiProfilerHostGetConfigImage,
 		FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable,
 		FAKE_NVPW_CUDA_MetricsEvaluator_Initialize,
 		FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies,
@@ -392,7 +392,8 @@ START_TEST(built_groups)
 		ck_ok(ctx, opk_file_open(&file, ctx, in_folder("set.opk")));
 		ck_ok(ctx, opk_file_meta(&meta, ctx, file));
 		ck_assert_uint_eq(meta->group_count, wanted);
-		ck_assert_uint_eq(count_sections(file, OPK_SECTION_CONFIG), no_groups ? 1 : wanted + 2);
+		ck_assert_uint_eq(count_sections(file, OPK_SECTION_CONFIG),
+		                  no_groups ? 1 : wanted + 2);
 		ck_assert_uint_eq(count_sections(file, OPK_SECTION_PREFIX), wanted + 1);
 		ck_assert(meta->keep_instances);
 		opk_file_free(file);

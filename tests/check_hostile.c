@@ -58,13 +58,18 @@ static const struct hostile {
 	{ HERE, SPARSE, 0, 16, 16, 16, "a section's packing is out of range" },
 	{ HERE, BASED, 0, 0, 16, 16, "a section's packing is out of range" },
 	{ HERE, BASED | DEFLATED, 0, 0, 16, 16, "a section's packing is out of range" },
-	{ HERE, SPARSE | DEFLATED, 0, 16 * 1032 + 1, 16, 16, "a section's packing is out of range" },
-	{ HERE, SPARSE | DEFLATED, 0, 1, 16, 16 * 4 * 1032 + 1, "a section claims an impossible length" },
+	{ HERE, SPARSE | DEFLATED, 0, 16 * 1032 + 1, 16, 16,
+	  "a section's packing is out of range" },
+	{ HERE, SPARSE | DEFLATED, 0, 1, 16, 16 * 4 * 1032 + 1,
+	  "a section claims an impossible length" },
 	{ HERE, SPARSE | DEFLATED, 0, 1, 0, 1, "a section claims an impossible length" },
 	{ HERE, SPARSE | DEFLATED | XORED, 16, 1, 16, 16, "a section's filter is out of range" },
-	{ HERE, SPARSE | DEFLATED | BASED, 0, 1, 16, 16, "a section builds on one that is not there" },
-	{ HERE, SPARSE | DEFLATED | BASED, 0, 1, 16, 16 << 20, "a section builds on one that is not there" },
-	{ HERE, SPARSE | DEFLATED | BASED, 0, 1, 16, (16 << 20) + 1, "a section claims an impossible length" },
+	{ HERE, SPARSE | DEFLATED | BASED, 0, 1, 16, 16,
+	  "a section builds on one that is not there" },
+	{ HERE, SPARSE | DEFLATED | BASED, 0, 1, 16, 16 << 20,
+	  "a section builds on one that is not there" },
+	{ HERE, SPARSE | DEFLATED | BASED, 0, 1, 16, (16 << 20) + 1,
+	  "a section claims an impossible length" },
 	{ HERE, 0, 0, 0, 16, 15, "a section's two lengths disagree" },
 	{ HERE, 0, 0, 0, 16, 17, "a section's two lengths disagree" },
 	{ HERE, 0, 0, 0, 16, UINT64_MAX, "a section's two lengths disagree" },
@@ -96,9 +101,11 @@ START_TEST(hostile_sections)
 
 	for (size_t i = 0; i < COUNT(hostile); i++) {
 		const struct hostile *row = &hostile[i];
-		struct opk_section section = { .type = OPK_SECTION_DATA, .flags = row->flags,
+		struct opk_section section = { .type = OPK_SECTION_DATA,
+			                       .flags = row->flags,
 			                       .stored_size = row->stored,
-			                       .plain_size = row->plain, .stride = row->stride };
+			                       .plain_size = row->plain,
+			                       .stride = row->stride };
 		struct opk_file *file = NULL;
 		struct image image;
 		int code;
@@ -129,23 +136,36 @@ START_TEST(huge_sections)
 		struct opk_section section;
 		const char *wanted; /* NULL: sound */
 	} rows[] = {
-		{ HERE, { .flags = OPK_SECTION_DEFLATED, .stored_size = (uint64_t)8 << 20,
-		          .plain_size = (uint64_t)4 << 30 }, NULL },
-		{ HERE, { .flags = OPK_SECTION_DEFLATED, .stored_size = (uint64_t)8 << 20,
-		          .plain_size = ((uint64_t)4 << 30) + 1 }, "a section of more than 4 GiB" },
-		{ HERE, { .flags = OPK_SECTION_DEFLATED, .stored_size = (uint64_t)1 << 40,
-		          .plain_size = (uint64_t)1 << 50 }, "a section of more than 4 GiB" },
-		{ HERE, { .stored_size = (uint64_t)5 << 30, .plain_size = (uint64_t)5 << 30 },
+		{ HERE,
+		  { .flags = OPK_SECTION_DEFLATED,
+		    .stored_size = (uint64_t)8 << 20,
+		    .plain_size = (uint64_t)4 << 30 },
+		  NULL },
+		{ HERE,
+		  { .flags = OPK_SECTION_DEFLATED,
+		    .stored_size = (uint64_t)8 << 20,
+		    .plain_size = ((uint64_t)4 << 30) + 1 },
 		  "a section of more than 4 GiB" },
-		{ HERE, { .flags = OPK_SECTION_DEFLATED, .stored_size = 1 << 20, .plain_size = (uint64_t)4 << 30 },
+		{ HERE,
+		  { .flags = OPK_SECTION_DEFLATED,
+		    .stored_size = (uint64_t)1 << 40,
+		    .plain_size = (uint64_t)1 << 50 },
+		  "a section of more than 4 GiB" },
+		{ HERE,
+		  { .stored_size = (uint64_t)5 << 30, .plain_size = (uint64_t)5 << 30 },
+		  "a section of more than 4 GiB" },
+		{ HERE,
+		  { .flags = OPK_SECTION_DEFLATED,
+		    .stored_size = 1 << 20,
+		    .plain_size = (uint64_t)4 << 30 },
 		  "a section claims an impossible length" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *flaw = opk_section_flaw(&rows[i].section);
 
-		ck_row(&rows[i], rows[i].wanted ? flaw && !strcmp(flaw, rows[i].wanted) : !flaw, "%s",
-		       flaw ? flaw : "sound");
+		ck_row(&rows[i], rows[i].wanted ? flaw && !strcmp(flaw, rows[i].wanted) : !flaw,
+		       "%s", flaw ? flaw : "sound");
 	}
 }
 END_TEST
@@ -171,7 +191,8 @@ START_TEST(hostile_end_sections)
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_section end = { .type = OPK_SECTION_END, .flags = rows[i].flags,
+		struct opk_section end = { .type = OPK_SECTION_END,
+			                   .flags = rows[i].flags,
 			                   .stored_size = rows[i].stored,
 			                   .plain_size = rows[i].stored,
 			                   .stride = rows[i].flags & XORED };
@@ -223,9 +244,11 @@ START_TEST(hostile_payloads)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		uint32_t crc = opk_crc32(0, rows[i].bytes, rows[i].size) ^ rows[i].crc_change;
-		struct opk_section section = { .type = OPK_SECTION_CONFIG, .flags = DEFLATED,
+		struct opk_section section = { .type = OPK_SECTION_CONFIG,
+			                       .flags = DEFLATED,
 			                       .stored_size = rows[i].size,
-			                       .plain_size = rows[i].plain, .crc = crc };
+			                       .plain_size = rows[i].plain,
+			                       .crc = crc };
 		opk_autofree void *data = NULL;
 		struct opk_file *file;
 		struct image image;

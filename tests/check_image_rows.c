@@ -16,14 +16,20 @@ static const char *path_of(void)
 }
 
 /*
- * "D" is an image, which has three ranges or samples, "R3" a table of so many ranges, "T3" one of times, "S" something
- * else. Row number n is of kernel k<n mod 10>, device n / 3, and named by the image where n is even.
+ * "D" is an image, which has three ranges or samples, "R3" a table of so many ranges, "T3" one of
+ * times, "S" something else. Row number n is of kernel k<n mod 10>, device n / 3, and named by the
+ * image where n is even.
  */
 static void write_sections(struct opk_ctx *ctx, const char *sections, bool complete)
 {
-	static const char *const kernels[] = { "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8", "k9" };
-	struct opk_meta meta = { .kind = "recording", .chip = "FA100", .metrics = names, .metric_count = 2,
-		                 .profiler = fake.image_is_pm ? OPK_PROFILER_PM : OPK_PROFILER_RANGE };
+	static const char *const kernels[] = { "k0", "k1", "k2", "k3", "k4",
+		                               "k5", "k6", "k7", "k8", "k9" };
+	struct opk_meta meta = { .kind = "recording",
+		                 .chip = "FA100",
+		                 .metrics = names,
+		                 .metric_count = 2,
+		                 .profiler = fake.image_is_pm ? OPK_PROFILER_PM
+		                                              : OPK_PROFILER_RANGE };
 	static const struct opk_stats stats = { .launches = 6 };
 	struct opk_range ranges[9];
 	struct opk_time times[9];
@@ -36,17 +42,22 @@ static void write_sections(struct opk_ctx *ctx, const char *sections, bool compl
 		size_t count = (size_t)(at[1] - '0');
 
 		if (*at == 'D')
-			ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
+			ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(),
+			                          FAKE_IMAGE_SIZE));
 		if (*at == 'S')
 			ck_ok(ctx, opk_writer_add_stats(writer, &stats));
 		for (size_t i = 0; *at == 'R' && i < count; i++, row++)
-			ranges[i] = (struct opk_range){ .name = row % 2 ? "odd" : "", .kernel = kernels[row % 10],
-				                        .symbol = "", .nvtx = "", .rank = -1,
+			ranges[i] = (struct opk_range){ .name = row % 2 ? "odd" : "",
+				                        .kernel = kernels[row % 10],
+				                        .symbol = "",
+				                        .nvtx = "",
+				                        .rank = -1,
 				                        .device = (int32_t)(row / 3) };
 		if (*at == 'R')
 			ck_ok(ctx, opk_writer_add_ranges(writer, ranges, count));
 		for (size_t i = 0; *at == 'T' && i < count; i++, time++)
-			times[i] = (struct opk_time){ 100 * time, 100 * time + 100, (int64_t)(time / 3) };
+			times[i] = (struct opk_time){ 100 * time, 100 * time + 100,
+				                      (int64_t)(time / 3) };
 		if (*at == 'T')
 			ck_ok(ctx, opk_writer_add_times(writer, times, count));
 	}
@@ -63,7 +74,8 @@ START_TEST(turns)
 		struct here here;
 		const char *sections;
 		bool complete;
-		const char *wanted; /* of each image: its first row and how many; - not known; + there may be more */
+		const char *
+			wanted; /* of each image: its first row and how many; - not known; + there may be more */
 	} rows[] = {
 		{ HERE, "D", true, "-" },
 		{ HERE, "DR3", true, "0:3 " },
@@ -101,7 +113,8 @@ START_TEST(turns)
 		write_sections(ctx, rows[i].sections, rows[i].complete);
 		ck_ok(ctx, opk_file_open(&file, ctx, path_of()));
 		ck_ok(ctx, opk_tables_read(&tables, ctx, file));
-		ck_ok(ctx, opk_image_rows_find(&found, ctx, file, &tables, OPK_PROFILER_RANGE, NULL));
+		ck_ok(ctx,
+		      opk_image_rows_find(&found, ctx, file, &tables, OPK_PROFILER_RANGE, NULL));
 		for (size_t j = 0; j < file->section_count; j++) {
 			size_t used = strlen(got);
 
@@ -109,8 +122,8 @@ START_TEST(turns)
 				continue;
 			ck_row(&rows[i], !found[j].unwanted, "unwanted without a filter");
 			if (found[j].known)
-				snprintf(got + used, sizeof got - used, "%zu:%zu%s ", found[j].first,
-				         found[j].count, found[j].open ? "+" : "");
+				snprintf(got + used, sizeof got - used, "%zu:%zu%s ",
+				         found[j].first, found[j].count, found[j].open ? "+" : "");
 			else
 				snprintf(got + used, sizeof got - used, "-");
 		}
@@ -138,8 +151,8 @@ static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct 
 }
 
 /* The rows that `judge`, which may be NULL, takes, one a line. */
-static void list_rows(char *out, size_t size, struct opk_ctx *ctx, struct opk_evaluation *evaluation,
-                      const struct opk_filter *judge)
+static void list_rows(char *out, size_t size, struct opk_ctx *ctx,
+                      struct opk_evaluation *evaluation, const struct opk_filter *judge)
 {
 	const struct opk_row *row;
 
@@ -152,9 +165,10 @@ static void list_rows(char *out, size_t size, struct opk_ctx *ctx, struct opk_ev
 			return;
 		if (judge && !opk_filter_accepts(judge, opk_evaluation_profiler(evaluation), row))
 			continue;
-		snprintf(out + used, size - used, "%zu %s %s %ju %ju %d %.17g %.17g\n", row->index, row->name,
-		         row->range ? row->range->kernel : "none", (uintmax_t)row->start_ns,
-		         (uintmax_t)row->end_ns, row->spans_earlier, row->values[0], row->values[1]);
+		snprintf(out + used, size - used, "%zu %s %s %ju %ju %d %.17g %.17g\n", row->index,
+		         row->name, row->range ? row->range->kernel : "none",
+		         (uintmax_t)row->start_ns, (uintmax_t)row->end_ns, row->spans_earlier,
+		         row->values[0], row->values[1]);
 	}
 }
 
@@ -187,10 +201,10 @@ START_TEST(same_rows)
 		{ HERE, true, "R3DR3D", false },
 	};
 	static const char *const conditions[2][9] = {
-		{ "kernel=k4", "kernel!=k4", "device=1", "range=odd", "range=outer/range1", "name!=*",
-		  "kernel=", "kernel=no", "device!=0" },
-		{ "sample=4", "sample!=4", "device=1", "spans_earlier=yes", "start_ns=300", "end_ns=*0",
-		  "device=", "sample=99", "spans_earlier=no" },
+		{ "kernel=k4", "kernel!=k4", "device=1", "range=odd", "range=outer/range1",
+		  "name!=*", "kernel=", "kernel=no", "device!=0" },
+		{ "sample=4", "sample!=4", "device=1", "spans_earlier=yes", "start_ns=300",
+		  "end_ns=*0", "device=", "sample=99", "spans_earlier=no" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
@@ -206,8 +220,9 @@ START_TEST(same_rows)
 			list_all(wanted, sizeof wanted, ctx, NULL, filter, 1);
 			for (size_t workers = 1; workers < 4; workers += 2) {
 				list_all(got, sizeof got, ctx, filter, NULL, workers);
-				ck_row(&rows[i], !strcmp(got, wanted), "%s, %zu workers:\n%sinstead of\n%s",
-				       text, workers, got, wanted);
+				ck_row(&rows[i], !strcmp(got, wanted),
+				       "%s, %zu workers:\n%sinstead of\n%s", text, workers, got,
+				       wanted);
 			}
 			opk_filter_free(filter);
 			opk_ctx_free(ctx);
@@ -223,10 +238,14 @@ START_TEST(no_needless_values)
 		const char *sections, *condition;
 		bool harmless;
 	} rows[] = {
-		{ HERE, "DR3DR3", "kernel=k3", true },  { HERE, "DR3DR3", "kernel=k4", false },
-		{ HERE, "DR3DR3", "kernel=no", true },  { HERE, "DDR6", "kernel=k3", true },
-		{ HERE, "DDR6", "kernel=k4", false },   { HERE, "DD", "range=outer/range2", true },
-		{ HERE, "DD", "range=outer/range1", false },  { HERE, "DR3", "range=odd", false },
+		{ HERE, "DR3DR3", "kernel=k3", true },
+		{ HERE, "DR3DR3", "kernel=k4", false },
+		{ HERE, "DR3DR3", "kernel=no", true },
+		{ HERE, "DDR6", "kernel=k3", true },
+		{ HERE, "DDR6", "kernel=k4", false },
+		{ HERE, "DD", "range=outer/range2", true },
+		{ HERE, "DD", "range=outer/range1", false },
+		{ HERE, "DR3", "range=odd", false },
 		{ HERE, "DR3", "range=outer/range2", true },
 	};
 
@@ -242,8 +261,8 @@ START_TEST(no_needless_values)
 		fake.evaluate_deed = FAKE_SEGFAULTS;
 		ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].condition, 1));
 		code = evaluate(&evaluation, &file, ctx, filter, 1);
-		ck_row(&rows[i], code == (rows[i].harmless ? OPK_OK : OPK_EINPUT), "%s: %s", rows[i].condition,
-		       errors_of(ctx));
+		ck_row(&rows[i], code == (rows[i].harmless ? OPK_OK : OPK_EINPUT), "%s: %s",
+		       rows[i].condition, errors_of(ctx));
 		opk_evaluation_free(evaluation);
 		opk_file_free(file);
 		opk_filter_free(filter);
@@ -281,10 +300,14 @@ START_TEST(no_needless_images)
 		const char *sections, *condition;
 		bool harmless;
 	} rows[] = {
-		{ HERE, "DR3DR3", "kernel=k1", true },   { HERE, "DR3DR3", "kernel=k4", false },
-		{ HERE, "R3DR3D", "device=0", true },    { HERE, "R3DR3D", "device=1", false },
-		{ HERE, "DR3DR3", "kernel=no", true },   { HERE, "DR3DR3", "range=odd", false },
-		{ HERE, "DDR6", "kernel=k1", false },    { HERE, "DD", "range=no", false },
+		{ HERE, "DR3DR3", "kernel=k1", true },
+		{ HERE, "DR3DR3", "kernel=k4", false },
+		{ HERE, "R3DR3D", "device=0", true },
+		{ HERE, "R3DR3D", "device=1", false },
+		{ HERE, "DR3DR3", "kernel=no", true },
+		{ HERE, "DR3DR3", "range=odd", false },
+		{ HERE, "DDR6", "kernel=k1", false },
+		{ HERE, "DD", "range=no", false },
 		/* A name that only the image tells. */
 		{ HERE, "DR3DR3", "range=no", false },
 	};
@@ -300,8 +323,8 @@ START_TEST(no_needless_images)
 		damage_image(ctx, 1);
 		ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].condition, 1));
 		code = evaluate(&evaluation, &file, ctx, filter, 1);
-		ck_row(&rows[i], code == (rows[i].harmless ? OPK_OK : OPK_EINPUT), "%s: %s", rows[i].condition,
-		       errors_of(ctx));
+		ck_row(&rows[i], code == (rows[i].harmless ? OPK_OK : OPK_EINPUT), "%s: %s",
+		       rows[i].condition, errors_of(ctx));
 		ck_row(&rows[i], !evaluation || opk_evaluation_row_count(evaluation) == 6, "rows");
 		opk_evaluation_free(evaluation);
 		opk_file_free(file);
@@ -384,7 +407,8 @@ START_TEST(tables_of_other_images)
 		fake.image_is_pm = strchr(sections[i], 'T') != NULL;
 		write_sections(ctx, sections[i], true);
 		ck_code(ctx, evaluate(&evaluation, &file, ctx, NULL, 0), OPK_EINPUT);
-		ck_assert_msg(told(ctx, fake.image_is_pm ? "times of 2 samples, and 3 samples" : " rows for 3 ranges"),
+		ck_assert_msg(told(ctx, fake.image_is_pm ? "times of 2 samples, and 3 samples"
+		                                         : " rows for 3 ranges"),
 		              "%s", errors_of(ctx));
 		opk_file_free(file);
 		opk_ctx_free(ctx);
@@ -408,7 +432,8 @@ START_TEST(out_of_memory)
 		fail_allocation(n++);
 		code = opk_tables_read(&tables, ctx, file);
 		if (!code)
-			code = opk_image_rows_find(&found, ctx, file, &tables, OPK_PROFILER_RANGE, NULL);
+			code = opk_image_rows_find(&found, ctx, file, &tables, OPK_PROFILER_RANGE,
+			                           NULL);
 		if (!allocation_failed())
 			n = 0;
 		ck_assert(code == (n ? OPK_ENOMEM : OPK_OK));

@@ -12,7 +12,8 @@ struct wanted {
 	double values[METRICS];
 };
 
-static void check_rows(struct opk_ctx *ctx, const char *name, const struct wanted *wanted, size_t count)
+static void check_rows(struct opk_ctx *ctx, const char *name, const struct wanted *wanted,
+                       size_t count)
 {
 	struct opk_evaluation *evaluation;
 	struct opk_file *file = open_file(ctx, name);
@@ -36,7 +37,7 @@ static void check_rows(struct opk_ctx *ctx, const char *name, const struct wante
 }
 
 static const struct wanted all_rows[] = {
-	{ "r0", 0, { 0.5, 1.5, 2.5 } }, { "r1", 0, { 100.5, 101.5, 102.5 } },
+	{ "r0", 0, { 0.5, 1.5, 2.5 } },       { "r1", 0, { 100.5, 101.5, 102.5 } },
 	{ "r2", 0, { 200.5, 201.5, 202.5 } }, { "r3", 0, { 0.5, 1.5, 2.5 } },
 	{ "r4", 0, { 100.5, 101.5, 102.5 } }, { "r5", 0, { 200.5, 201.5, 202.5 } },
 };
@@ -113,7 +114,8 @@ END_TEST
 
 static int split(struct opk_ctx *ctx, const char *by, size_t *count)
 {
-	char *paths[] = { strdup(in_folder("o1")), strdup(in_folder("o2")), strdup(in_folder("o3")) };
+	char *paths[] = { strdup(in_folder("o1")), strdup(in_folder("o2")),
+		          strdup(in_folder("o3")) };
 	struct opk_file *file = open_file(ctx, "in.opk");
 	struct opk_split *parts = NULL;
 	int code = opk_split_new(&parts, ctx, file, by, NULL);
@@ -230,7 +232,8 @@ START_TEST(summed_by_kernel)
 	static const struct recording recording = { .ranges = plain };
 	/* x: ranges 0 and 2 of both images. */
 	static const struct wanted wanted[] = {
-		{ NULL, 4, { 402, 406, 410 } }, { NULL, 2, { 201, 203, 205 } },
+		{ NULL, 4, { 402, 406, 410 } },
+		{ NULL, 2, { 201, 203, 205 } },
 	};
 	struct opk_ctx *ctx = fake_ctx();
 	const struct opk_range *ranges;
@@ -256,13 +259,17 @@ END_TEST
 START_TEST(summed_names)
 {
 	static const struct opk_range ranges[] = {
-		RANGE("a", "", 0), RANGE("b", "", 0), RANGE("a", "", 0),
-		RANGE("b", "", 0), RANGE("b", "", 0), { .name = "a", .kernel = "", .symbol = "", .nvtx = "",
-		                                         .rank = -1, .count = 5 },
+		RANGE("a", "", 0),
+		RANGE("b", "", 0),
+		RANGE("a", "", 0),
+		RANGE("b", "", 0),
+		RANGE("b", "", 0),
+		{ .name = "a", .kernel = "", .symbol = "", .nvtx = "", .rank = -1, .count = 5 },
 	};
 	static const struct recording recording = { .ranges = ranges };
 	static const struct wanted wanted[] = {
-		{ "a", 7, { 401.5, 404.5, 407.5 } }, { "b", 3, { 201.5, 204.5, 207.5 } },
+		{ "a", 7, { 401.5, 404.5, 407.5 } },
+		{ "b", 3, { 201.5, 204.5, 207.5 } },
 	};
 	struct opk_ctx *ctx = fake_ctx();
 	const struct opk_range *summed;
@@ -286,8 +293,10 @@ START_TEST(summed_groups)
 {
 	static const struct recording recording = { .ranges = rotated, .join = "kernel" };
 	static const struct wanted wanted[] = {
-		{ NULL, 2, { 201, NAN, NAN } }, { NULL, 1, { 100.5, NAN, NAN } },
-		{ NULL, 1, { NAN, 0.5, 1.5 } }, { NULL, 2, { NAN, 301, 303 } },
+		{ NULL, 2, { 201, NAN, NAN } },
+		{ NULL, 1, { 100.5, NAN, NAN } },
+		{ NULL, 1, { NAN, 0.5, 1.5 } },
+		{ NULL, 2, { NAN, 301, 303 } },
 	};
 	static const char *const kernels[] = { "x", "y", "y", "x" };
 	struct opk_ctx *ctx = fake_ctx();
@@ -324,14 +333,25 @@ START_TEST(not_summed)
 		const char *wanted;
 	} rows[] = {
 		{ HERE, { .ranges = plain }, "kernel,shape", OPK_OK, NULL },
-		{ HERE, { .ranges = plain, .gpus = { 0, 1 } }, "kernel", OPK_EUSAGE, "can't be summed" },
+		{ HERE,
+		  { .ranges = plain, .gpus = { 0, 1 } },
+		  "kernel",
+		  OPK_EUSAGE,
+		  "can't be summed" },
 		{ HERE, { .ranges = plain, .gpus = { 0, 1 } }, "name", OPK_OK, NULL },
 		{ HERE, { .ranges = plain, .gpus = { 1, 1 } }, "kernel", OPK_OK, NULL },
-		{ HERE, { .ranges = uneven, .join = "kernel" }, "kernel", OPK_EUSAGE,
+		{ HERE,
+		  { .ranges = uneven, .join = "kernel" },
+		  "kernel",
+		  OPK_EUSAGE,
 		  "2 have metrics of group 1, and 1 those of group 2" },
 		{ HERE, { .ranges = uneven, .join = "kernel" }, "device", OPK_OK, NULL },
 		{ HERE, { .ranges = plain }, "", OPK_EUSAGE, "is nothing that ranges share" },
-		{ HERE, { .ranges = plain }, "kernel,,rank", OPK_EUSAGE, "is nothing that ranges share" },
+		{ HERE,
+		  { .ranges = plain },
+		  "kernel,,rank",
+		  OPK_EUSAGE,
+		  "is nothing that ranges share" },
 		{ HERE, { .ranges = plain }, "launch", OPK_EUSAGE, "'launch' is nothing" },
 		{ HERE, { .samples = true }, "device", OPK_EUSAGE, "samples can't be summed" },
 	};
@@ -344,7 +364,8 @@ START_TEST(not_summed)
 		put("in.opk", &rows[i].recording);
 		code = sum(ctx, rows[i].key);
 		ck_row(&rows[i], code == rows[i].code, "code %d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], !rows[i].wanted || told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+		ck_row(&rows[i], !rows[i].wanted || told(ctx, rows[i].wanted), "%s",
+		       errors_of(ctx));
 		ck_row(&rows[i], entries(false) == (code ? 1 : 2), "files are left");
 		entries(true);
 		opk_ctx_free(ctx);
@@ -403,7 +424,8 @@ END_TEST
 
 START_TEST(crashes_are_errors)
 {
-	static const enum fake_deed deeds[] = { FAKE_SEGFAULTS, FAKE_ABORTS, FAKE_EXITS, FAKE_EXITS_HAPPY };
+	static const enum fake_deed deeds[] = { FAKE_SEGFAULTS, FAKE_ABORTS, FAKE_EXITS,
+		                                FAKE_EXITS_HAPPY };
 	static const struct recording recording = { .ranges = plain };
 
 	for (size_t i = 0; i < COUNT(deeds); i++) {
@@ -434,7 +456,8 @@ START_TEST(many_files_that_crash)
 		files[i] = open_file(ctx, "in.opk");
 	fake.evaluate_deed = FAKE_SEGFAULTS;
 	ck_code(ctx, opk_eval_files(evaluations, ctx, files, COUNT(files), NULL), OPK_EINPUT);
-	ck_assert_msg(told(ctx, "crashed on these bytes") && told(ctx, "in.opk"), "%s", errors_of(ctx));
+	ck_assert_msg(told(ctx, "crashed on these bytes") && told(ctx, "in.opk"), "%s",
+	              errors_of(ctx));
 	for (size_t i = 0; i < COUNT(files); i++) {
 		ck_assert_ptr_null(evaluations[i]);
 		opk_file_free(files[i]);

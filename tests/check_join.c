@@ -35,8 +35,12 @@ struct recording {
 
 static void write_recording(struct opk_ctx *ctx, const struct recording *recording)
 {
-	struct opk_meta meta = { .chip = "FA100", .profiler = recording->profiler, .metrics = names,
-		                 .metric_count = METRICS, .groups = groups, .group_count = 2,
+	struct opk_meta meta = { .chip = "FA100",
+		                 .profiler = recording->profiler,
+		                 .metrics = names,
+		                 .metric_count = METRICS,
+		                 .groups = groups,
+		                 .group_count = 2,
 		                 .join = recording->join };
 	struct opk_writer *writer;
 
@@ -50,8 +54,8 @@ static void write_recording(struct opk_ctx *ctx, const struct recording *recordi
 			                                 recording->range_count));
 	}
 	if (recording->range_count && !recording->incomplete)
-		ck_ok(ctx, opk_writer_add_ranges(writer, recording->ranges,
-		                                 recording->range_count));
+		ck_ok(ctx,
+		      opk_writer_add_ranges(writer, recording->ranges, recording->range_count));
 	if (recording->time_count) {
 		struct opk_time times[20];
 
@@ -77,8 +81,11 @@ static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct 
 }
 
 #define RANGE(kernel_, launch_, group_)                                                            \
-	{ .name = "n" kernel_, .kernel = kernel_, .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },   \
-	  .block = { 32, 1, 1 }, .launch = launch_, .group = group_, .rank = -1 }
+	{                                                                                          \
+		.name = "n" kernel_, .kernel = kernel_, .symbol = "", .nvtx = "",                  \
+		.grid = { 2, 1, 1 }, .block = { 32, 1, 1 }, .launch = launch_, .group = group_,    \
+		.rank = -1                                                                         \
+	}
 
 /* The same three kernels twice: first with the metrics of group 1, then with that of group 2. */
 static const struct opk_range rotated[] = {
@@ -90,7 +97,9 @@ static const struct opk_range rotated[] = {
 
 START_TEST(values_of_the_group)
 {
-	static const struct recording recording = { "", OPK_PROFILER_RANGE, rotated, 6, 0, 2, false };
+	static const struct recording recording = {
+		"", OPK_PROFILER_RANGE, rotated, 6, 0, 2, false
+	};
 	static const bool measured[2][METRICS] = { { 1, 0, 0, 1 }, { 0, 1, 0, 0 } };
 	static const double values[2][METRICS] = { { 0.5, NAN, NAN, 1.5 }, { NAN, 0.5, NAN, NAN } };
 	struct opk_ctx *ctx = fake_ctx();
@@ -106,7 +115,8 @@ START_TEST(values_of_the_group)
 			double wanted = values[i / 3][j] + (double)(i % 3 * 100);
 
 			ck_assert_int_eq(row->measured[j], measured[i / 3][j]);
-			ck_assert_msg(isnan(wanted) ? isnan(row->values[j]) : row->values[j] == wanted,
+			ck_assert_msg(isnan(wanted) ? isnan(row->values[j])
+			                            : row->values[j] == wanted,
 			              "row %zu, metric %zu: %g", i, j, row->values[j]);
 		}
 	}
@@ -120,9 +130,12 @@ END_TEST
 START_TEST(metrics_by_name)
 {
 	static const char *const asked[] = {
-		"fake__throughput.avg.pct_of_peak_sustained_elapsed", "fake__b.sum",
+		"fake__throughput.avg.pct_of_peak_sustained_elapsed",
+		"fake__b.sum",
 	};
-	static const struct recording recording = { "", OPK_PROFILER_RANGE, rotated, 6, 0, 2, false };
+	static const struct recording recording = {
+		"", OPK_PROFILER_RANGE, rotated, 6, 0, 2, false
+	};
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	const struct opk_row *row;
@@ -147,10 +160,14 @@ END_TEST
 START_TEST(tables_that_do_not_fit)
 {
 	static const struct opk_range mixed[] = {
-		RANGE("x", 1, 1), RANGE("y", 2, 1), RANGE("x", 3, 2),
+		RANGE("x", 1, 1),
+		RANGE("y", 2, 1),
+		RANGE("x", 3, 2),
 	};
 	static const struct opk_range beyond[] = {
-		RANGE("x", 1, 3), RANGE("y", 2, 3), RANGE("x", 3, 3),
+		RANGE("x", 1, 3),
+		RANGE("y", 2, 3),
+		RANGE("x", 3, 3),
 	};
 	static const struct {
 		struct here here;
@@ -160,16 +177,25 @@ START_TEST(tables_that_do_not_fit)
 		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 3, 0, 1, false }, NULL },
 		{ HERE, { "", OPK_PROFILER_RANGE, NULL, 0, 0, 1, false }, NULL },
 		{ HERE, { "", OPK_PROFILER_RANGE, mixed, 3, 0, 1, false }, "of groups 1 and 2" },
-		{ HERE, { "", OPK_PROFILER_RANGE, beyond, 3, 0, 1, false },
+		{ HERE,
+		  { "", OPK_PROFILER_RANGE, beyond, 3, 0, 1, false },
 		  "range 0 is of group 3, and there are 2" },
-		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 2, 0, 1, false }, "2 rows for 3 ranges" },
+		{ HERE,
+		  { "", OPK_PROFILER_RANGE, rotated, 2, 0, 1, false },
+		  "2 rows for 3 ranges" },
 		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 2, 0, 1, true }, NULL },
 		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 6, 0, 1, true }, "6 rows for 3 ranges" },
 		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 3, 3, 1, false }, NULL },
-		{ HERE, { "", OPK_PROFILER_RANGE, NULL, 0, 4, 1, false }, "times of 4 samples, and 3" },
-		{ HERE, { "", OPK_PROFILER_RANGE, NULL, 0, 2, 1, false }, "times of 2 samples, and 3" },
+		{ HERE,
+		  { "", OPK_PROFILER_RANGE, NULL, 0, 4, 1, false },
+		  "times of 4 samples, and 3" },
+		{ HERE,
+		  { "", OPK_PROFILER_RANGE, NULL, 0, 2, 1, false },
+		  "times of 2 samples, and 3" },
 		{ HERE, { "", OPK_PROFILER_RANGE, NULL, 0, 2, 1, true }, NULL },
-		{ HERE, { "", OPK_PROFILER_RANGE, NULL, 0, 4, 1, true }, "times of 4 samples, and 3" },
+		{ HERE,
+		  { "", OPK_PROFILER_RANGE, NULL, 0, 4, 1, true },
+		  "times of 4 samples, and 3" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -180,8 +206,8 @@ START_TEST(tables_that_do_not_fit)
 
 		write_recording(ctx, &rows[i].recording);
 		code = evaluate(&evaluation, &file, ctx, NULL, 0);
-		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d: %s", code,
-		       errors_of(ctx));
+		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d: %s",
+		       code, errors_of(ctx));
 		ck_row(&rows[i], !code || told(ctx, rows[i].wanted), "%s", errors_of(ctx));
 		ck_row(&rows[i], !code == !!evaluation, "out parameter");
 		opk_evaluation_free(evaluation);
@@ -230,7 +256,8 @@ static void check_joined(const struct opk_joined_row *row, const double *values,
 {
 	for (size_t i = 0; i < METRICS; i++) {
 		ck_assert_uint_eq(row->counts[i], counts[i]);
-		ck_assert_msg(isnan(values[i]) ? isnan(row->values[i]) : row->values[i] == values[i],
+		ck_assert_msg(isnan(values[i]) ? isnan(row->values[i])
+		                               : row->values[i] == values[i],
 		              "metric %zu: %g", i, row->values[i]);
 	}
 }
@@ -241,7 +268,8 @@ START_TEST(by_kernel)
 		                                    false };
 	/* x has ranges 0 and 2 of the first image, 1 and 2 of the second. */
 	static const double values[2][METRICS] = {
-		{ 100.5, 150.5, NAN, 101.5 }, { 100.5, 0.5, NAN, 101.5 },
+		{ 100.5, 150.5, NAN, 101.5 },
+		{ 100.5, 0.5, NAN, 101.5 },
 	};
 	static const uint64_t counts[2][METRICS] = { { 2, 2, 0, 2 }, { 1, 1, 0, 1 } };
 	struct opk_ctx *ctx = fake_ctx();
@@ -277,7 +305,8 @@ START_TEST(incomplete_rows)
 {
 	static const struct recording recording = { "kernel", OPK_PROFILER_RANGE, rotated, 3, 0, 1,
 		                                    false };
-	static const double values[2][METRICS] = { { NAN, NAN, NAN, 101.5 }, { 100.5, NAN, NAN, 101.5 } };
+	static const double values[2][METRICS] = { { NAN, NAN, NAN, 101.5 },
+		                                   { 100.5, NAN, NAN, 101.5 } };
 	static const uint64_t counts[2][METRICS] = { { 2, 0, 0, 2 }, { 1, 0, 0, 1 } };
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
@@ -308,27 +337,130 @@ static const struct key_row {
 	{ HERE, RANGE("x", 1, 1), true, true, true },
 	{ HERE, RANGE("x", 2, 1), true, false, true },
 	{ HERE, RANGE("y", 1, 1), false, false, false },
-	{ HERE, { .name = "nx", .kernel = "y", .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },
-	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1 }, false, false, true },
-	{ HERE, { .name = "m", .kernel = "x", .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },
-	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1 }, true, true, false },
-	{ HERE, { .name = "nx", .kernel = "x", .symbol = "s", .nvtx = "", .grid = { 2, 1, 1 },
-	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1 }, false, false, true },
-	{ HERE, { .name = "nx", .kernel = "x", .symbol = "", .nvtx = "", .grid = { 2, 2, 1 },
-	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1 }, false, false, true },
-	{ HERE, { .name = "nx", .kernel = "x", .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },
-	          .block = { 64, 1, 1 }, .launch = 1, .group = 1, .rank = -1 }, false, false, true },
-	{ HERE, { .name = "nx", .kernel = "x", .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },
-	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1, .shared_bytes = 8 },
-	  false, true, true },
-	{ HERE, { .name = "nx", .kernel = "x", .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },
-	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1, .device = 1 },
-	  false, false, false },
-	{ HERE, { .name = "nx", .kernel = "x", .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },
-	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = 0 }, true, false, false },
-	{ HERE, { .name = "nx", .kernel = "x", .symbol = "", .nvtx = "a", .grid = { 2, 1, 1 },
-	          .block = { 32, 1, 1 }, .launch = 1, .group = 1, .rank = -1, .stream = 5,
-	          .registers = 9, .context = 2, .process = 3, .duration_ns = 4 }, true, true, true },
+	{ HERE,
+	  { .name = "nx",
+	    .kernel = "y",
+	    .symbol = "",
+	    .nvtx = "",
+	    .grid = { 2, 1, 1 },
+	    .block = { 32, 1, 1 },
+	    .launch = 1,
+	    .group = 1,
+	    .rank = -1 },
+	  false,
+	  false,
+	  true },
+	{ HERE,
+	  { .name = "m",
+	    .kernel = "x",
+	    .symbol = "",
+	    .nvtx = "",
+	    .grid = { 2, 1, 1 },
+	    .block = { 32, 1, 1 },
+	    .launch = 1,
+	    .group = 1,
+	    .rank = -1 },
+	  true,
+	  true,
+	  false },
+	{ HERE,
+	  { .name = "nx",
+	    .kernel = "x",
+	    .symbol = "s",
+	    .nvtx = "",
+	    .grid = { 2, 1, 1 },
+	    .block = { 32, 1, 1 },
+	    .launch = 1,
+	    .group = 1,
+	    .rank = -1 },
+	  false,
+	  false,
+	  true },
+	{ HERE,
+	  { .name = "nx",
+	    .kernel = "x",
+	    .symbol = "",
+	    .nvtx = "",
+	    .grid = { 2, 2, 1 },
+	    .block = { 32, 1, 1 },
+	    .launch = 1,
+	    .group = 1,
+	    .rank = -1 },
+	  false,
+	  false,
+	  true },
+	{ HERE,
+	  { .name = "nx",
+	    .kernel = "x",
+	    .symbol = "",
+	    .nvtx = "",
+	    .grid = { 2, 1, 1 },
+	    .block = { 64, 1, 1 },
+	    .launch = 1,
+	    .group = 1,
+	    .rank = -1 },
+	  false,
+	  false,
+	  true },
+	{ HERE,
+	  { .name = "nx",
+	    .kernel = "x",
+	    .symbol = "",
+	    .nvtx = "",
+	    .grid = { 2, 1, 1 },
+	    .block = { 32, 1, 1 },
+	    .launch = 1,
+	    .group = 1,
+	    .rank = -1,
+	    .shared_bytes = 8 },
+	  false,
+	  true,
+	  true },
+	{ HERE,
+	  { .name = "nx",
+	    .kernel = "x",
+	    .symbol = "",
+	    .nvtx = "",
+	    .grid = { 2, 1, 1 },
+	    .block = { 32, 1, 1 },
+	    .launch = 1,
+	    .group = 1,
+	    .rank = -1,
+	    .device = 1 },
+	  false,
+	  false,
+	  false },
+	{ HERE,
+	  { .name = "nx",
+	    .kernel = "x",
+	    .symbol = "",
+	    .nvtx = "",
+	    .grid = { 2, 1, 1 },
+	    .block = { 32, 1, 1 },
+	    .launch = 1,
+	    .group = 1,
+	    .rank = 0 },
+	  true,
+	  false,
+	  false },
+	{ HERE,
+	  { .name = "nx",
+	    .kernel = "x",
+	    .symbol = "",
+	    .nvtx = "a",
+	    .grid = { 2, 1, 1 },
+	    .block = { 32, 1, 1 },
+	    .launch = 1,
+	    .group = 1,
+	    .rank = -1,
+	    .stream = 5,
+	    .registers = 9,
+	    .context = 2,
+	    .process = 3,
+	    .duration_ns = 4 },
+	  true,
+	  true,
+	  true },
 };
 
 START_TEST(keys)
@@ -361,15 +493,47 @@ END_TEST
 START_TEST(common_facts)
 {
 	static const struct opk_range ranges[RANGES] = {
-		{ .name = "n", .kernel = "x", .symbol = "s", .nvtx = "a/b", .launch = 1, .stream = 4,
-		  .duration_ns = 100, .registers = 32, .context = 1, .process = 7, .rank = 0,
-		  .start_ns = 1, .end_ns = 2, .group = 1 },
-		{ .name = "n", .kernel = "x", .symbol = "s", .nvtx = "a/b", .launch = 1, .stream = 4,
-		  .duration_ns = 201, .registers = 32, .context = 1, .process = 8, .rank = 0,
-		  .start_ns = 1, .end_ns = 3, .group = 1 },
-		{ .name = "n", .kernel = "x", .symbol = "s", .nvtx = "a/c", .launch = 2, .stream = 0,
-		  .registers = 32, .context = 2, .process = 7, .rank = 1, .start_ns = 2,
-		  .end_ns = 2, .group = 1 },
+		{ .name = "n",
+		  .kernel = "x",
+		  .symbol = "s",
+		  .nvtx = "a/b",
+		  .launch = 1,
+		  .stream = 4,
+		  .duration_ns = 100,
+		  .registers = 32,
+		  .context = 1,
+		  .process = 7,
+		  .rank = 0,
+		  .start_ns = 1,
+		  .end_ns = 2,
+		  .group = 1 },
+		{ .name = "n",
+		  .kernel = "x",
+		  .symbol = "s",
+		  .nvtx = "a/b",
+		  .launch = 1,
+		  .stream = 4,
+		  .duration_ns = 201,
+		  .registers = 32,
+		  .context = 1,
+		  .process = 8,
+		  .rank = 0,
+		  .start_ns = 1,
+		  .end_ns = 3,
+		  .group = 1 },
+		{ .name = "n",
+		  .kernel = "x",
+		  .symbol = "s",
+		  .nvtx = "a/c",
+		  .launch = 2,
+		  .stream = 0,
+		  .registers = 32,
+		  .context = 2,
+		  .process = 7,
+		  .rank = 1,
+		  .start_ns = 2,
+		  .end_ns = 2,
+		  .group = 1 },
 	};
 	static const struct recording recording = { "kernel", OPK_PROFILER_RANGE, ranges, 3, 0, 1,
 		                                    false };
@@ -401,8 +565,9 @@ START_TEST(many_rows)
 {
 	enum { IMAGES = 200 };
 	static struct opk_range ranges[IMAGES * RANGES];
-	static const struct recording recording = { "launch", OPK_PROFILER_RANGE, ranges,
-		                                    IMAGES * RANGES, 0, IMAGES, false };
+	static const struct recording recording = {
+		"launch", OPK_PROFILER_RANGE, ranges, IMAGES * RANGES, 0, IMAGES, false
+	};
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	struct opk_file *file;
@@ -410,8 +575,9 @@ START_TEST(many_rows)
 	size_t half = IMAGES * RANGES / 2;
 
 	for (size_t i = 0; i < IMAGES * RANGES; i++)
-		ranges[i] = (struct opk_range){ .kernel = "x", .launch = 1 + i % half, .rank = -1,
-			                        .group = i < half ? 1 : 2 };
+		ranges[i] = (struct opk_range){
+			.kernel = "x", .launch = 1 + i % half, .rank = -1, .group = i < half ? 1 : 2
+		};
 	ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, NULL));
 	ck_assert_uint_eq(opk_join_count(joined), half);
 	for (size_t i = 0; i < half; i++) {
@@ -438,13 +604,25 @@ START_TEST(refused_joins)
 		int code;
 		const char *wanted;
 	} rows[] = {
-		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 3, 0, 1, false }, NULL, OPK_EUSAGE,
+		{ HERE,
+		  { "", OPK_PROFILER_RANGE, rotated, 3, 0, 1, false },
+		  NULL,
+		  OPK_EUSAGE,
 		  "'' is no way to join" },
-		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 3, 0, 1, false }, "stream", OPK_EUSAGE,
+		{ HERE,
+		  { "", OPK_PROFILER_RANGE, rotated, 3, 0, 1, false },
+		  "stream",
+		  OPK_EUSAGE,
 		  "'stream' is no way to join" },
-		{ HERE, { "kernel", OPK_PROFILER_RANGE, NULL, 0, 0, 1, false }, NULL, OPK_EINPUT,
+		{ HERE,
+		  { "kernel", OPK_PROFILER_RANGE, NULL, 0, 0, 1, false },
+		  NULL,
+		  OPK_EINPUT,
 		  "can't be joined without a range table" },
-		{ HERE, { "kernel", OPK_PROFILER_PM, rotated, 3, 0, 1, false }, NULL, OPK_EUSAGE,
+		{ HERE,
+		  { "kernel", OPK_PROFILER_PM, rotated, 3, 0, 1, false },
+		  NULL,
+		  OPK_EUSAGE,
 		  "only ranges of a recording" },
 	};
 

@@ -418,7 +418,11 @@ START_TEST(json_written_from_any_bytes)
 	} rows[] = {
 		{ HERE, "plain", "\"plain\"" },
 		{ HERE, "\xc3\xa4", "\"\xc3\xa4\"" },
-		{ HERE, "a\xff" "b", "\"a\xef\xbf\xbd" "b\"" },
+		{ HERE,
+		  "a\xff"
+		  "b",
+		  "\"a\xef\xbf\xbd"
+		  "b\"" },
 		{ HERE, "\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },
 		{ HERE, "\t\"", "\"\\u0009\\\"\"" },
 	};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory runs out at any moment of any family of functions: each is run with its n-th allocation failing, once or from
- * there on, in this process or in a child. It ends with OPK_ENOMEM, or as well as ever where it can do without,
- * gives back what it has, and leaves no file behind.
+ * Memory runs out at any moment of any family of functions: each is run with its n-th allocation
+ * failing, once or from there on, in this process or in a child. It ends with OPK_ENOMEM, or as
+ * well as ever where it can do without, gives back what it has, and leaves no file behind.
  */
 #include <sys/mman.h>
 
@@ -16,7 +16,7 @@ static struct counter {
 	long made, failed;
 	long fails_at; /* negative: never */
 	bool for_good;
-} *counter;
+} * counter;
 
 static void *counting(void *old, size_t size)
 {
@@ -38,16 +38,29 @@ static void arm(long fails_at, bool for_good)
 
 /* ---- what the families work on, in the folder */
 
-static const char *const names[] = { "fake__a.sum", "fake__b.sum", "fake__ratio.pct", "fake__c.sum" };
+static const char *const names[] = { "fake__a.sum", "fake__b.sum", "fake__ratio.pct",
+	                             "fake__c.sum" };
 static const size_t first[] = { 0, 3 }, second[] = { 1 };
 static const struct opk_group groups[] = { { first, 2 }, { second, 1 } };
 static const struct opk_meta_derived derived[] = { { "both", "fake__a.sum + label", "", "" } };
 static const struct opk_meta_label labels[] = { { "fake__c.sum", "label" } };
 static const struct opk_property run_facts[] = { { "hostname", "node" } };
 static const struct opk_meta recorded = {
-	.kind = "recording", .chip = "FA100", .metrics = names, .metric_count = 4, .groups = groups,
-	.group_count = 2, .join = "kernel", .derived = derived, .derived_count = 1, .labels = labels,
-	.label_count = 1, .run = run_facts, .run_count = 1, .inflated = names, .inflated_count = 1,
+	.kind = "recording",
+	.chip = "FA100",
+	.metrics = names,
+	.metric_count = 4,
+	.groups = groups,
+	.group_count = 2,
+	.join = "kernel",
+	.derived = derived,
+	.derived_count = 1,
+	.labels = labels,
+	.label_count = 1,
+	.run = run_facts,
+	.run_count = 1,
+	.inflated = names,
+	.inflated_count = 1,
 };
 
 /* The same three kernels twice, with the metrics of one group and of the other. */
@@ -56,8 +69,11 @@ static void add_ranges(struct opk_ctx *ctx, struct opk_writer *writer, uint32_t 
 	struct opk_range ranges[3];
 
 	for (uint32_t i = 0; i < 3; i++)
-		ranges[i] = (struct opk_range){ .kernel = i % 2 ? "x" : "y", .launch = 3 * group + i,
-			                        .group = group, .rank = -1, .nvtx = "step" };
+		ranges[i] = (struct opk_range){ .kernel = i % 2 ? "x" : "y",
+			                        .launch = 3 * group + i,
+			                        .group = group,
+			                        .rank = -1,
+			                        .nvtx = "step" };
 	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 3));
 }
 
@@ -104,11 +120,13 @@ static const char set_text[] =
 	"- /fake__throughput.avg.*/\n"
 	"changes:\n- {for: [FA100], remove: [fake__b.sum]}\n";
 static const char including_text[] = "name: u\ninclude: [./set.yaml]\nmetrics: [fake__b.sum]\n";
-static const char wrong_text[] = "name: w\nmetrics: [fake__a.sun, {metric: fake__b.sum, ass: x}]\nderived: {d: 1 +}\n";
+static const char wrong_text[] =
+	"name: w\nmetrics: [fake__a.sun, {metric: fake__b.sum, ass: x}]\nderived: {d: 1 +}\n";
 static const char section_text[] =
 	"Identifier: \"S\"\nDisplayName: \"Name\"\nMetrics {\n  Metrics {\n    Label: \"L\"\n"
 	"    Name: \"dram__bytes.sum\"\n  }\n  Metrics {\n    Label: \"M\"\n    Name: \"launch__grid_size\"\n  }\n}\n";
-static const char legacy_text[] = "metric\tone\tfake__a.sum / fake__no.sum\nevent\tone\tfake__b.sum\n";
+static const char legacy_text[] =
+	"metric\tone\tfake__a.sum / fake__no.sum\nevent\tone\tfake__b.sum\n";
 static const char wanted_text[] = "range\tfake__c.sum\nrange\tfake__b.sum\npm\tfake__a.sum\n";
 
 static void fill_folder(void)
@@ -249,7 +267,8 @@ static int single_pass(struct opk_ctx *ctx)
 	if (!code)
 		code = opk_set_from_single_pass(&set, ctx, opk_single_pass_sets_get(sets, 0));
 	if (!code)
-		code = opk_single_pass_set_yaml(&yaml, ctx, opk_single_pass_sets_get(sets, 0), "FA100");
+		code = opk_single_pass_set_yaml(&yaml, ctx, opk_single_pass_sets_get(sets, 0),
+		                                "FA100");
 	free(yaml);
 	opk_set_free(set);
 	opk_single_pass_sets_free(sets);
@@ -440,7 +459,8 @@ static int evaluated(struct opk_ctx *ctx, const char *name, const struct opk_eva
 	if (!code)
 		code = opk_eval_file(&evaluation, ctx, file, options);
 	if (!code)
-		code = join ? opk_join_new(&joined, ctx, evaluation, NULL) : read_rows(ctx, evaluation);
+		code = join ? opk_join_new(&joined, ctx, evaluation, NULL)
+		            : read_rows(ctx, evaluation);
 	opk_join_free(joined);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
@@ -477,7 +497,9 @@ static int evaluate_set(struct opk_ctx *ctx)
 }
 
 static const struct opk_eval_options image_options = {
-	.size = sizeof image_options, .metrics = names, .metric_count = 4,
+	.size = sizeof image_options,
+	.metrics = names,
+	.metric_count = 4,
 };
 
 static int evaluate_many(struct opk_ctx *ctx)
@@ -566,7 +588,8 @@ static int swallow(void *data, const void *bytes, size_t size)
 
 static int rows_out(struct opk_ctx *ctx, enum opk_format format)
 {
-	static const struct opk_column columns[] = { { "name", OPK_CELL_STRING }, { "n", OPK_CELL_UINT } };
+	static const struct opk_column columns[] = { { "name", OPK_CELL_STRING },
+		                                     { "n", OPK_CELL_UINT } };
 	struct opk_out_options options = OPK_INIT(options);
 	struct opk_out *out = NULL;
 	int code;
@@ -577,7 +600,8 @@ static int rows_out(struct opk_ctx *ctx, enum opk_format format)
 	if (!code)
 		code = opk_out_table(out, "rows", columns, 2);
 	for (uint64_t i = 0; !code && i < 3; i++)
-		code = opk_out_row(out, (union opk_cell[]){ { .string = "a, \"b\"" }, { .uint = i } });
+		code = opk_out_row(out,
+		                   (union opk_cell[]){ { .string = "a, \"b\"" }, { .uint = i } });
 	if (!code)
 		code = opk_out_finish(out);
 	opk_out_free(out);
@@ -650,7 +674,7 @@ static const struct family {
 	struct here here;
 	const char *name;
 	family_fn *run;
-	bool caches;   /* with a cache folder, whose failure nobody notices */
+	bool caches;         /* with a cache folder, whose failure nobody notices */
 	bool can_do_without; /* what is for people only: carets below errors, units of values */
 } families[] = {
 	{ HERE, "contexts", contexts, false, false },
@@ -739,12 +763,14 @@ static long run_once(const struct family *family, long n, bool for_good)
 	arm(n, for_good);
 	code = family->run(ctx);
 	opk_set_realloc(NULL);
-	ck_row(family, counter->failed ? code == OPK_ENOMEM || (!code && family->can_do_without) : !code,
+	ck_row(family,
+	       counter->failed ? code == OPK_ENOMEM || (!code && family->can_do_without) : !code,
 	       "%s: allocation %ld%s: %d: %s", family->name, n, for_good ? " and all after it" : "",
 	       code, errors_of(ctx));
 	if (!code)
 		unlink(in_folder("out"));
-	ck_row(family, files_left() == INPUTS, "%s: allocation %ld: files are left", family->name, n);
+	ck_row(family, files_left() == INPUTS, "%s: allocation %ld: files are left", family->name,
+	       n);
 	ck_row(family, !fake.hosts && !fake.evaluators && !fake.builders && !fake.schedulers,
 	       "%s: allocation %ld: objects of NVIDIA's are left", family->name, n);
 	opk_ctx_free(ctx);
@@ -782,7 +808,8 @@ int main(void)
 	Suite *suite = suite_create("memory");
 	TCase *tests = tcase_create("memory");
 
-	counter = mmap(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	counter = mmap(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+	               -1, 0);
 	if (counter == MAP_FAILED)
 		return 99;
 	tcase_add_checked_fixture(tests, fill_folder, empty_folder);

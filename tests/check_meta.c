@@ -74,9 +74,18 @@ static void write_ranges(struct opk_ctx *ctx, const struct opk_range *ranges, si
 }
 
 static const struct opk_meta small_meta = {
-	.kind = "", .generator = "", .chip = "A", .set_name = "", .set_description = "",
-	.metrics = metric_names, .metric_count = 1, .config_hash = "", .source = "",
-	.mode = "", .join = "", .backend = "",
+	.kind = "",
+	.generator = "",
+	.chip = "A",
+	.set_name = "",
+	.set_description = "",
+	.metrics = metric_names,
+	.metric_count = 1,
+	.config_hash = "",
+	.source = "",
+	.mode = "",
+	.join = "",
+	.backend = "",
 };
 
 START_TEST(meta_round_trip)
@@ -165,9 +174,8 @@ START_TEST(bad_metadata)
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree char *text = rows[i].text == name_512
-		                                  ? opk_printf(name_512, 0)
-		                                  : opk_strdup(rows[i].text);
+		opk_autofree char *text = rows[i].text == name_512 ? opk_printf(name_512, 0)
+		                                                   : opk_strdup(rows[i].text);
 		struct opk_file *file = file_with(ctx, OPK_SECTION_META, text);
 		const struct opk_meta *meta = NULL;
 		int code = opk_file_meta(&meta, ctx, file);
@@ -328,9 +336,11 @@ START_TEST(config_hash)
 }
 END_TEST
 
-#define UNKNOWN                                                                                     \
-	.name = "", .kernel = "", .symbol = "", .nvtx = ""
-#define NOTHING_KNOWN { UNKNOWN, .device = -1, .rank = -1 }
+#define UNKNOWN .name = "", .kernel = "", .symbol = "", .nvtx = ""
+#define NOTHING_KNOWN                                                                              \
+	{                                                                                          \
+		UNKNOWN, .device = -1, .rank = -1                                                  \
+	}
 
 static void check_range(const struct here *here, const struct opk_range *got,
                         const struct opk_range *wanted)
@@ -374,26 +384,44 @@ START_TEST(range_rows)
 		  "{\"name\":\"a/b\",\"kernel\":\"k<int>\",\"grid\":[1,2,3],\"block\":[4,5,6],"
 		  "\"device\":2,\"start_ns\":7,\"end_ns\":18446744073709551615,"
 		  "\"shared_bytes\":16,\"launch\":3,\"symbol\":\"_Zk\",\"rank\":0}",
-		  { .name = "a/b", .kernel = "k<int>", .symbol = "_Zk", .nvtx = "",
-		    .grid = { 1, 2, 3 }, .block = { 4, 5, 6 }, .device = 2, .start_ns = 7,
-		    .end_ns = UINT64_MAX, .shared_bytes = 16, .launch = 3 } },
+		  { .name = "a/b",
+		    .kernel = "k<int>",
+		    .symbol = "_Zk",
+		    .nvtx = "",
+		    .grid = { 1, 2, 3 },
+		    .block = { 4, 5, 6 },
+		    .device = 2,
+		    .start_ns = 7,
+		    .end_ns = UINT64_MAX,
+		    .shared_bytes = 16,
+		    .launch = 3 } },
 		{ HERE,
 		  "{\"nvtx\":\"step/gemm\",\"stream\":18446744073709551615,\"duration_ns\":5,"
 		  "\"registers\":255,\"context\":2,\"process\":4294967295,\"group\":9,\"rank\":7,"
 		  "\"count\":12}",
-		  { .name = "", .kernel = "", .symbol = "", .nvtx = "step/gemm", .device = -1,
-		    .stream = UINT64_MAX, .duration_ns = 5, .registers = 255, .context = 2,
-		    .process = UINT32_MAX, .group = 9, .rank = 7, .count = 12 } },
+		  { .name = "",
+		    .kernel = "",
+		    .symbol = "",
+		    .nvtx = "step/gemm",
+		    .device = -1,
+		    .stream = UINT64_MAX,
+		    .duration_ns = 5,
+		    .registers = 255,
+		    .context = 2,
+		    .process = UINT32_MAX,
+		    .group = 9,
+		    .rank = 7,
+		    .count = 12 } },
 		{ HERE,
 		  "{\"nvtx\":1,\"stream\":null,\"duration_ns\":\"5\",\"registers\":[],\"rank\":{}}",
 		  NOTHING_KNOWN },
 		{ HERE, "{\"name\":1,\"kernel\":[]}", NOTHING_KNOWN },
 		{ HERE, "{\"grid\":[1,2],\"block\":[1,2,3,4]}", NOTHING_KNOWN },
 		{ HERE, "{\"grid\":[1,2,\"3\"],\"block\":5}", NOTHING_KNOWN },
-		{ HERE, "{\"grid\":[4294967295,1,1]}",
+		{ HERE,
+		  "{\"grid\":[4294967295,1,1]}",
 		  { UNKNOWN, .grid = { UINT32_MAX, 1, 1 }, .device = -1, .rank = -1 } },
-		{ HERE, "{\"device\":2147483647}",
-		  { UNKNOWN, .device = INT32_MAX, .rank = -1 } },
+		{ HERE, "{\"device\":2147483647}", { UNKNOWN, .device = INT32_MAX, .rank = -1 } },
 		{ HERE, "{\"end_ns\":\"8\"}", NOTHING_KNOWN },
 	};
 	struct opk_ctx *ctx = new_ctx();
@@ -426,8 +454,10 @@ START_TEST(range_tables)
 		{ HERE, "\"r\"", "the range table is no array" },
 		{ HERE, "", "JSON, byte 0" },
 		{ HERE, "[{}", "an array needs" },
-		{ HERE, "[{},{\"device\":-5}]", "row 2 of the range table: member device is out of range" },
-		{ HERE, "[{\"device\":2147483648}]", "row 1 of the range table: member device is out of range" },
+		{ HERE, "[{},{\"device\":-5}]",
+		  "row 2 of the range table: member device is out of range" },
+		{ HERE, "[{\"device\":2147483648}]",
+		  "row 1 of the range table: member device is out of range" },
 		{ HERE, "[{\"rank\":2147483648}]", "member rank is out of range" },
 		{ HERE, "[{\"count\":-3}]", "member count is out of range" },
 		{ HERE, "[{\"count\":1.5}]", "member count is out of range" },
@@ -465,10 +495,25 @@ END_TEST
 START_TEST(range_round_trip)
 {
 	static const struct opk_range ranges[] = {
-		{ .name = "n", .kernel = "k", .symbol = "s", .nvtx = "a/b", .grid = { 1, 2, 3 },
-		  .block = { 4, 5, 6 }, .device = 0, .start_ns = 7, .end_ns = 8, .shared_bytes = 9,
-		  .launch = 10, .stream = 11, .duration_ns = 12, .registers = 13, .context = 14,
-		  .process = 15, .group = 16, .rank = 0, .count = 17 },
+		{ .name = "n",
+		  .kernel = "k",
+		  .symbol = "s",
+		  .nvtx = "a/b",
+		  .grid = { 1, 2, 3 },
+		  .block = { 4, 5, 6 },
+		  .device = 0,
+		  .start_ns = 7,
+		  .end_ns = 8,
+		  .shared_bytes = 9,
+		  .launch = 10,
+		  .stream = 11,
+		  .duration_ns = 12,
+		  .registers = 13,
+		  .context = 14,
+		  .process = 15,
+		  .group = 16,
+		  .rank = 0,
+		  .count = 17 },
 		{ .name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1 },
 	};
 	static const struct here here = HERE;

@@ -26,12 +26,13 @@ START_TEST(read_as_written)
 	const struct opk_meta *meta;
 	struct opk_file *file;
 
-	ck_ok(ctx, read_meta(ctx, &file, &meta,
-	                     "\"version\":3,\"set_hash\":\"crc32:0\",\"labels\":{\"c.d\":\"_x.1\"},"
-	                     "\"hidden\":[\"e.f\"],\"derived\":[{\"name\":\"d\",\"formula\":\"?!\","
-	                     "\"future\":[]},{\"description\":\"D\",\"unit\":\"U\",\"formula\":\"1\","
-	                     "\"name\":\"d2\"}],\"columns\":[\"d2\",\"_x.1\",\"a.b\"],"
-	                     "\"headings\":[{\"title\":\"\",\"first\":2,\"count\":1}]"));
+	ck_ok(ctx,
+	      read_meta(ctx, &file, &meta,
+	                "\"version\":3,\"set_hash\":\"crc32:0\",\"labels\":{\"c.d\":\"_x.1\"},"
+	                "\"hidden\":[\"e.f\"],\"derived\":[{\"name\":\"d\",\"formula\":\"?!\","
+	                "\"future\":[]},{\"description\":\"D\",\"unit\":\"U\",\"formula\":\"1\","
+	                "\"name\":\"d2\"}],\"columns\":[\"d2\",\"_x.1\",\"a.b\"],"
+	                "\"headings\":[{\"title\":\"\",\"first\":2,\"count\":1}]"));
 	ck_assert_uint_eq(meta->set_version, 3);
 	ck_assert_str_eq(meta->set_hash, "crc32:0");
 	ck_assert_uint_eq(meta->label_count, 1);
@@ -92,19 +93,23 @@ static const struct bad {
 	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":\"1\",\"unit\":[]}]", "object of texts" },
 	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":\"1\",\"description\":{}}]", "of texts" },
 	{ HERE, "\"derived\":[{\"formula\":\"1\"}]", "derived metric 1 has no usable name" },
-	{ HERE, "\"derived\":[{\"name\":\"a b\",\"formula\":\"1\"}]", "metric 1 has no usable name" },
+	{ HERE, "\"derived\":[{\"name\":\"a b\",\"formula\":\"1\"}]",
+	  "metric 1 has no usable name" },
 	{ HERE, "\"derived\":[{\"name\":\"d\"}]", "derived metric 'd' has no formula" },
 	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":\"\"}]", "'d' has no formula" },
 	{ HERE, "\"derived\":[{\"name\":\"c.d\",\"formula\":\"1\"}]", "'c.d' is the name of two" },
-	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":\"1\"},{\"name\":\"d\",\"formula\":\"2\"}]",
+	{ HERE,
+	  "\"derived\":[{\"name\":\"d\",\"formula\":\"1\"},{\"name\":\"d\",\"formula\":\"2\"}]",
 	  "'d' is the name of two" },
 	{ HERE, "\"labels\":{\"a.b\":\"d\"},\"derived\":[{\"name\":\"d\",\"formula\":\"1\"}]",
 	  "'d' is the name of two" },
 	{ HERE, "\"columns\":\"a.b\"", "member columns is of the wrong type" },
 	{ HERE, "\"columns\":[null]", "columns 1 is no text" },
 	{ HERE, "\"columns\":[\"a.b\",\"x\"]", "column 'x' is no metric, label or derived" },
-	{ HERE, "\"columns\":[\"a.b\",\"c.d\",\"a.b\"]", "column 'a.b' is hidden, or stands there" },
-	{ HERE, "\"labels\":{\"a.b\":\"x\"},\"columns\":[\"a.b\",\"x\"]", "column 'x' is hidden, or" },
+	{ HERE, "\"columns\":[\"a.b\",\"c.d\",\"a.b\"]",
+	  "column 'a.b' is hidden, or stands there" },
+	{ HERE, "\"labels\":{\"a.b\":\"x\"},\"columns\":[\"a.b\",\"x\"]",
+	  "column 'x' is hidden, or" },
 	{ HERE, "\"hidden\":[\"a.b\"],\"columns\":[\"a.b\"]", "column 'a.b' is hidden, or" },
 	{ HERE, "\"headings\":{}", "member headings is of the wrong type" },
 	{ HERE, "\"headings\":[\"x\"]", "heading 1 is no title, text, first and count" },
@@ -112,8 +117,10 @@ static const struct bad {
 	{ HERE, "\"headings\":[{\"text\":1,\"first\":0,\"count\":1}]", "heading 1 is no title" },
 	{ HERE, "\"headings\":[{\"title\":\"t\",\"count\":1}]", "heading 1 is no title" },
 	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":0,\"count\":-1}]", "is no title" },
-	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":4,\"count\":0}]", "not over the 3 columns" },
-	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":1,\"count\":3}]", "not over the 3 columns" },
+	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":4,\"count\":0}]",
+	  "not over the 3 columns" },
+	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":1,\"count\":3}]",
+	  "not over the 3 columns" },
 	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":1,\"count\":18446744073709551615}]",
 	  "not over the 3 columns" },
 	{ HERE, "\"hidden\":[\"a.b\"],\"headings\":[{\"title\":\"t\",\"first\":0,\"count\":3}]",
@@ -147,10 +154,12 @@ START_TEST(too_much)
 		size_t count;
 		const char *wanted;
 	} rows[] = {
-		{ HERE, "derived", "{\"name\":\"d%zu\",\"formula\":\"1\"}", 10001, "more than 10000" },
+		{ HERE, "derived", "{\"name\":\"d%zu\",\"formula\":\"1\"}", 10001,
+		  "more than 10000" },
 		{ HERE, "derived", "{\"name\":\"d%zu\",\"formula\":\"1%01100d\"}", 1000,
 		  "formulas of more than 1048576 bytes" },
-		{ HERE, "headings", "{\"title\":\"\",\"first\":0,\"count\":0}", 10001, "more than 10000" },
+		{ HERE, "headings", "{\"title\":\"\",\"first\":0,\"count\":0}", 10001,
+		  "more than 10000" },
 		{ HERE, "columns", "\"a.b\"", 100000, "stands there twice" },
 	};
 	struct opk_ctx *ctx = new_ctx();
@@ -219,8 +228,9 @@ END_TEST
 /* Without a set's members the metadata is what it was before there were any. */
 START_TEST(nothing_to_say)
 {
-	static const struct opk_meta plain = { .chip = "A", .metrics = metric_names,
-		                               .metric_count = 1, .set_hash = "" };
+	static const struct opk_meta plain = {
+		.chip = "A", .metrics = metric_names, .metric_count = 1, .set_hash = ""
+	};
 	opk_autobuf struct opk_buf buf = { 0 };
 
 	opk_meta_to_json(&buf, &plain);

@@ -2,8 +2,9 @@
 /*
  * Damage: recordings and bare images with bytes changed, moved and missing. Nothing may crash or
  * hang the caller; what is refused is refused as bad input, and as nothing else; and a damaged .opk
- * file may never evaluate to another value than the sound one, nor what is recovered of it. OFFPEAK_TEST_SEED sets the
- * seed, which a failure tells; OFFPEAK_TEST_FILES and OFFPEAK_TEST_IMAGES how many there are (make mutants).
+ * file may never evaluate to another value than the sound one, nor what is recovered of it.
+ * OFFPEAK_TEST_SEED sets the seed, which a failure tells; OFFPEAK_TEST_FILES and
+ * OFFPEAK_TEST_IMAGES how many there are (make mutants).
  */
 #include <math.h>
 #include <stdint.h>
@@ -89,10 +90,14 @@ static size_t some_place(const struct bytes *bytes)
 	size_t at = header_count ? headers[below(header_count)] + below(HEADER_SIZE) : SIZE_MAX;
 
 	switch (below(4)) {
-	case 0: return below(near);
-	case 1: return bytes->size - 1 - below(near);
-	case 2: return at < bytes->size ? at : below(bytes->size);
-	default: return below(bytes->size);
+	case 0:
+		return below(near);
+	case 1:
+		return bytes->size - 1 - below(near);
+	case 2:
+		return at < bytes->size ? at : below(bytes->size);
+	default:
+		return below(bytes->size);
 	}
 }
 
@@ -248,8 +253,7 @@ static void collect(struct values *values, struct opk_ctx *ctx, struct opk_evalu
 
 static bool same_values(const struct values *a, const struct values *b)
 {
-	return a->count == b->count
-	       && !memcmp(a->items, b->items, a->count * sizeof *a->items);
+	return a->count == b->count && !memcmp(a->items, b->items, a->count * sizeof *a->items);
 }
 
 /* Opens and evaluates the scratch file; fills `values` on OPK_OK. */
@@ -322,8 +326,7 @@ static void tell(const char *kind, const struct tally *tally)
 /* ---- damaged .opk files */
 
 static void check_file_mutant(struct tally *tally, struct opk_ctx *ctx, const char *name,
-                              const struct bytes *sound, const struct values *wanted,
-                              size_t number)
+                              const struct bytes *sound, const struct values *wanted, size_t number)
 {
 	static struct values got;
 	struct bytes mutant = copy_of(sound);
@@ -511,8 +514,8 @@ static void load_image(struct recorded_image *recorded, struct opk_ctx *ctx, con
 	ck_ok(ctx, opk_file_meta(&recorded->meta, ctx, recorded->file));
 	for (size_t i = 0; i < opk_file_section_count(recorded->file); i++)
 		if (opk_file_section(recorded->file, i)->type == OPK_SECTION_DATA)
-			ck_ok(ctx, opk_file_read(&data, &recorded->image.size, ctx,
-			                         recorded->file, i));
+			ck_ok(ctx,
+			      opk_file_read(&data, &recorded->image.size, ctx, recorded->file, i));
 	ck_assert_ptr_nonnull(data);
 	recorded->image.data = data;
 }

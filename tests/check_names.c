@@ -15,7 +15,8 @@ static const struct {
 	{ HERE, "fake__a.", "fake__a.sum " },
 	{ HERE, "fake__a.s", "fake__a.sum " },
 	{ HERE, "fake__a.sum", "fake__a.sum " },
-	{ HERE, "fake__throughput.avg.pct_", "fake__throughput.avg.pct_of_peak_sustained_elapsed " },
+	{ HERE, "fake__throughput.avg.pct_",
+	  "fake__throughput.avg.pct_of_peak_sustained_elapsed " },
 	{ HERE, "fake__ratio.", "fake__ratio.pct fake__ratio.ratio " },
 	{ HERE, "fake__a.sum.", "" },
 	{ HERE, "fake__a.x", "" },
@@ -52,8 +53,7 @@ static void check_rows(struct opk_ctx *ctx)
 	struct opk_names *names;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		ck_ok(ctx, opk_names_new(&names, ctx, "fa100", OPK_PROFILER_RANGE,
-		                         rows[i].prefix));
+		ck_ok(ctx, opk_names_new(&names, ctx, "fa100", OPK_PROFILER_RANGE, rows[i].prefix));
 		ck_row(&rows[i], !strcmp(joined(names), rows[i].wanted), "%s", joined(names));
 		opk_names_free(names);
 	}

@@ -41,10 +41,40 @@ static void compare_around(double number)
 START_TEST(special_numbers)
 {
 	static const double numbers[] = {
-		0, 1, 0.1, 0.5, 1.0 / 3, 2.0 / 3, 1e-4, 1e-5, 9.9999e-5, 1e15, 1e16, 1e17, 1e18, 1e22, 1e23,
-		5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 0x1p52, 0x1p53, 0x1p54, 0x1p63, 0x1p64,
-		4503599627370495.5, 9007199254740993.0, 99999999999999999.0, 0.99999999999999989,
-		9.9999999999999982, 123456.75, 0.000123, 1000000000000000.125, 0.3, 2.5, 100,
+		0,
+		1,
+		0.1,
+		0.5,
+		1.0 / 3,
+		2.0 / 3,
+		1e-4,
+		1e-5,
+		9.9999e-5,
+		1e15,
+		1e16,
+		1e17,
+		1e18,
+		1e22,
+		1e23,
+		5e-324,
+		2.2250738585072014e-308,
+		1.7976931348623157e308,
+		0x1p52,
+		0x1p53,
+		0x1p54,
+		0x1p63,
+		0x1p64,
+		4503599627370495.5,
+		9007199254740993.0,
+		99999999999999999.0,
+		0.99999999999999989,
+		9.9999999999999982,
+		123456.75,
+		0.000123,
+		1000000000000000.125,
+		0.3,
+		2.5,
+		100,
 	};
 
 	for (size_t i = 0; i < COUNT(numbers); i++)
@@ -122,7 +152,9 @@ START_TEST(whole_numbers)
 	char got[OPK_NUMBER_SIZE], wanted[OPK_NUMBER_SIZE];
 
 	for (int i = 0; i < RANDOM; i++) {
-		uint64_t number = i < 1000 ? (uint64_t)i : i == 1000 ? UINT64_MAX : next() >> (i % 64);
+		uint64_t number = i < 1000    ? (uint64_t)i
+		                  : i == 1000 ? UINT64_MAX
+		                              : next() >> (i % 64);
 		size_t length = opk_format_u64(got, number);
 
 		snprintf(wanted, sizeof wanted, "%" PRIu64, number);

@@ -181,15 +181,16 @@ START_TEST(csv_quoting)
 		const char *items[] = { rows[i].text };
 		opk_autofree char *wanted = opk_printf("c\n%s\n", rows[i].wanted);
 		opk_autofree char *as_name = opk_printf("%s\n1\n", rows[i].wanted);
-		opk_autofree char *string =
-			one_cell(OPK_CSV, (struct opk_column){ "c", OPK_CELL_STRING },
-		                 (union opk_cell){ .string = rows[i].text }, 0);
-		opk_autofree char *list =
-			one_cell(OPK_CSV, (struct opk_column){ "c", OPK_CELL_LIST },
-		                 (union opk_cell){ .list = { items, 1 } }, 0);
-		opk_autofree char *name =
-			one_cell(OPK_CSV, (struct opk_column){ rows[i].text, OPK_CELL_UINT },
-		                 (union opk_cell){ .uint = 1 }, 0);
+		opk_autofree char *string = one_cell(OPK_CSV,
+		                                     (struct opk_column){ "c", OPK_CELL_STRING },
+		                                     (union opk_cell){ .string = rows[i].text }, 0);
+		opk_autofree char *list = one_cell(OPK_CSV,
+		                                   (struct opk_column){ "c", OPK_CELL_LIST },
+		                                   (union opk_cell){ .list = { items, 1 } }, 0);
+		opk_autofree char *name = one_cell(OPK_CSV,
+		                                   (struct opk_column){ rows[i].text,
+		                                                        OPK_CELL_UINT },
+		                                   (union opk_cell){ .uint = 1 }, 0);
 
 		ck_row(&rows[i], !strcmp(string, wanted), "got %s", string);
 		ck_row(&rows[i], !strcmp(list, wanted), "got %s", list);
@@ -286,7 +287,8 @@ START_TEST(optional_numbers)
 		{ HERE, OPK_NDJSON, "{\"a\":0,\"b\":7}\n", "{\"a\":null,\"b\":7}\n" },
 		{ HERE, OPK_TABLE, "a  b\n0  7\n", "a  b\n   7\n" },
 	};
-	static const struct opk_column two[] = { { "a", OPK_CELL_OPTIONAL }, { "b", OPK_CELL_UINT } };
+	static const struct opk_column two[] = { { "a", OPK_CELL_OPTIONAL },
+		                                 { "b", OPK_CELL_UINT } };
 
 	for (size_t i = 0; i < COUNT(rows); i++)
 		for (int known = 0; known < 2; known++) {
@@ -298,8 +300,8 @@ START_TEST(optional_numbers)
 			ck_ok(w.ctx, opk_out_table(w.out, "t", two, 2));
 			ck_ok(w.ctx, opk_out_row(w.out, row));
 			text = end(&w);
-			ck_row(&rows[i], !strcmp(text, known ? rows[i].known : rows[i].unknown), "%s",
-			       text);
+			ck_row(&rows[i], !strcmp(text, known ? rows[i].known : rows[i].unknown),
+			       "%s", text);
 		}
 }
 END_TEST
@@ -326,8 +328,10 @@ START_TEST(optional_booleans)
 		begin(&w, rows[i].format, 0);
 		ck_ok(w.ctx, opk_out_table(w.out, "t", two, 2));
 		for (unsigned value = 0; value < 3; value++)
-			ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){
-				{ .optional = { value, value < 2 } }, { .uint = 7 } }));
+			ck_ok(w.ctx,
+			      opk_out_row(w.out,
+			                  (union opk_cell[]){ { .optional = { value, value < 2 } },
+			                                      { .uint = 7 } }));
 		text = end(&w);
 		ck_row(&rows[i], !strcmp(text, rows[i].wanted), "%s", text);
 	}
@@ -347,7 +351,9 @@ START_TEST(numbers_or_words)
 	};
 	static const struct opk_column column = { "a", OPK_CELL_EITHER };
 	static const union opk_cell values[] = {
-		{ .either = { NULL, 0 } }, { .either = { "none,never", 3 } }, { .either = { "", 3 } },
+		{ .either = { NULL, 0 } },
+		{ .either = { "none,never", 3 } },
+		{ .either = { "", 3 } },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -394,9 +400,9 @@ START_TEST(json_is_json)
 	static const char *const texts[] = { "\x01\x1f\x7f", "\\\"/\b\f\n\r\t", "\xe2\x82\xac" };
 
 	for (size_t i = 0; i < COUNT(texts); i++) {
-		opk_autofree char *got =
-			one_cell(OPK_JSON, (struct opk_column){ texts[i], OPK_CELL_STRING },
-		                 (union opk_cell){ .string = texts[i] }, 0);
+		opk_autofree char *got = one_cell(OPK_JSON,
+		                                  (struct opk_column){ texts[i], OPK_CELL_STRING },
+		                                  (union opk_cell){ .string = texts[i] }, 0);
 		struct opk_ctx *ctx = new_ctx();
 		struct opk_json *root = NULL;
 

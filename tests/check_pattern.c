@@ -7,7 +7,12 @@
 #include "testing.h"
 
 static const char *const names[] = {
-	"dram__bytes.sum", "dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_sectors.avg", "dram", "a)(b",
+	"dram__bytes.sum",
+	"dram__bytes_read.sum",
+	"dram__bytes_write.sum",
+	"lts__t_sectors.avg",
+	"dram",
+	"a)(b",
 };
 
 struct walk {
@@ -114,9 +119,16 @@ START_TEST(alone)
 		double none = 0, seconds = OPK_EXPRESSION_SECONDS;
 		struct opk_pattern pattern;
 
-		ck_row(&rows[i], opk_pattern_init(&pattern, &problems, rows[i].text, &place), "no pattern");
-		ck_row(&rows[i], opk_pattern_check(ctx, &problems, &pattern, &place, &none) == rows[i].without, "no time");
-		ck_row(&rows[i], opk_pattern_check(ctx, &problems, &pattern, &place, &seconds) == rows[i].with, "time");
+		ck_row(&rows[i], opk_pattern_init(&pattern, &problems, rows[i].text, &place),
+		       "no pattern");
+		ck_row(&rows[i],
+		       opk_pattern_check(ctx, &problems, &pattern, &place, &none)
+		               == rows[i].without,
+		       "no time");
+		ck_row(&rows[i],
+		       opk_pattern_check(ctx, &problems, &pattern, &place, &seconds)
+		               == rows[i].with,
+		       "time");
 	}
 	opk_ctx_free(ctx);
 }
@@ -153,8 +165,10 @@ START_TEST(beginnings)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_pattern pattern;
 
-		ck_row(&rows[i], opk_pattern_init(&pattern, &problems, rows[i].text, &nowhere), "no pattern");
-		ck_row(&rows[i], opk_pattern_may_match(&pattern, rows[i].beginning) == rows[i].may, "wrong");
+		ck_row(&rows[i], opk_pattern_init(&pattern, &problems, rows[i].text, &nowhere),
+		       "no pattern");
+		ck_row(&rows[i], opk_pattern_may_match(&pattern, rows[i].beginning) == rows[i].may,
+		       "wrong");
 	}
 }
 END_TEST
@@ -173,12 +187,14 @@ START_TEST(no_pattern_takes_for_ever)
 		double seconds = 1.5;
 		time_t before = time(NULL);
 
-		ck_assert_ptr_nonnull(strstr(selected(ctx, rows[i], SIZE_MAX / COUNT(names), &seconds),
-		                             "with this the expressions of a set take more than 5 seconds"));
+		ck_assert_ptr_nonnull(
+			strstr(selected(ctx, rows[i], SIZE_MAX / COUNT(names), &seconds),
+		               "with this the expressions of a set take more than 5 seconds"));
 		ck_assert(seconds == 0);
 		/* A machine may have others to serve, but thirty seconds are the most. */
 		ck_assert_int_lt(time(NULL) - before, 35);
-		ck_assert_ptr_nonnull(strstr(selected(ctx, "/dram/", 1, &seconds), "more than 5 seconds"));
+		ck_assert_ptr_nonnull(
+			strstr(selected(ctx, "/dram/", 1, &seconds), "more than 5 seconds"));
 	}
 	opk_ctx_free(ctx);
 }
@@ -190,7 +206,8 @@ START_TEST(no_pattern_takes_all_memory)
 	struct opk_ctx *ctx = new_ctx();
 	double seconds = OPK_EXPRESSION_SECONDS;
 
-	ck_assert_ptr_nonnull(strstr(selected(ctx, "/(((a{1,99}){1,99}){1,99}){1,99}/", 1, &seconds), "256 MB"));
+	ck_assert_ptr_nonnull(
+		strstr(selected(ctx, "/(((a{1,99}){1,99}){1,99}){1,99}/", 1, &seconds), "256 MB"));
 	opk_ctx_free(ctx);
 }
 END_TEST

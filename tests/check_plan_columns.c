@@ -6,7 +6,8 @@
 #include "folder.h"
 #include "metric_sets.h"
 
-static int plan_text(struct opk_plan **plan, struct opk_ctx *ctx, const char *text, bool single_pass)
+static int plan_text(struct opk_plan **plan, struct opk_ctx *ctx, const char *text,
+                     bool single_pass)
 {
 	struct opk_plan_options options = OPK_INIT(options);
 	struct opk_set *set = NULL;
@@ -29,7 +30,8 @@ static char *describe(const struct opk_plan_columns *columns)
 	for (size_t i = 0; i < opk_plan_columns_count(columns); i++) {
 		const struct opk_plan_column *column = opk_plan_columns_get(columns, i);
 
-		opk_buf_add_printf(&out, "%s%s [%s]", column->shown ? "" : "hidden ", column->name, column->unit);
+		opk_buf_add_printf(&out, "%s%s [%s]", column->shown ? "" : "hidden ", column->name,
+		                   column->unit);
 		opk_buf_add_printf(&out, *column->group ? " under %s" : "", column->group);
 		opk_buf_add_printf(&out, *column->metric ? " is %s" : "", column->metric);
 		opk_buf_add_printf(&out, *column->formula ? " = %s\n" : "\n", column->formula);
@@ -60,8 +62,9 @@ START_TEST(columns_of_plans)
 		{ HERE, "name: t\nconstants: {c: 3}\nderived: {d: fake__a.sum * c}\n", false,
 		  "d [] = fake__a.sum * 3\nhidden fake__a.sum [bytes]\n" },
 		/* Not shown: a formula that another one uses. */
-		{ HERE, much, false, "e [byte] under g = d + fake__b.sum\nx [bytes] under g is fake__a.sum\n"
-		                     "fake__ratio.pct [bytes]\nhidden d [] = x * 2\nhidden fake__b.sum [bytes]\n" },
+		{ HERE, much, false,
+		  "e [byte] under g = d + fake__b.sum\nx [bytes] under g is fake__a.sum\n"
+		  "fake__ratio.pct [bytes]\nhidden d [] = x * 2\nhidden fake__b.sum [bytes]\n" },
 		/* What one pass leaves of it. */
 		{ HERE, much, true, "x [bytes] under g is fake__a.sum\nhidden d [] = x * 2\n" },
 	};
@@ -91,7 +94,8 @@ START_TEST(units_that_fail)
 	struct opk_plan_columns *columns = NULL;
 	struct opk_plan *plan = NULL;
 
-	ck_ok(ctx, plan_text(&plan, ctx, "name: t\nmetrics: [{metric: fake__a.sum, as: a}]\n", false));
+	ck_ok(ctx,
+	      plan_text(&plan, ctx, "name: t\nmetrics: [{metric: fake__a.sum, as: a}]\n", false));
 	fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = NV_CUPTI_INVALID_METRIC_NAME;
 	ck_ok(ctx, opk_plan_columns_new(&columns, ctx, plan));
 	ck_assert_str_eq(opk_plan_columns_get(columns, 0)->unit, "");
@@ -121,8 +125,8 @@ START_TEST(without_memory)
 		fail_allocation(n);
 		code = opk_plan_columns_new(&columns, ctx, plan);
 		failed = allocation_failed();
-		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d: %s", n, code,
-		              errors_of(ctx));
+		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d: %s", n,
+		              code, errors_of(ctx));
 		opk_plan_columns_free(columns);
 	}
 	ck_assert_int_gt(n, 8);

@@ -38,8 +38,10 @@ START_TEST(longest_prefix)
 		{ HERE, "fake__a.sum,fake__b.sum", 2, 0 },
 		{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", 2, 1 },
 		{ HERE, "fake__a.sum,fake__ratio.pct,fake__c.sum", 1, 2 },
-		{ HERE, "fake__a.sum,fake__throughput.avg.pct_of_peak_sustained_elapsed,fake__b.sum,"
-		        "fake__c.sum", 2, 2 },
+		{ HERE,
+		  "fake__a.sum,fake__throughput.avg.pct_of_peak_sustained_elapsed,fake__b.sum,"
+		  "fake__c.sum",
+		  2, 2 },
 	};
 
 	for (size_t i = 0; i < 2 * COUNT(rows); i++) {
@@ -82,7 +84,8 @@ START_TEST(explains)
 
 	ck_ok(ctx, make_plan(&plan, ctx,
 	                     "fake__a.sum,fake__throughput.avg.pct_of_peak_sustained_elapsed,"
-	                     "fake__ratio.pct,fake__c.sum", NULL));
+	                     "fake__ratio.pct,fake__c.sum",
+	                     NULL));
 	ck_assert_uint_eq(opk_plan_metric_count(plan), 2);
 	ck_ok(ctx, opk_leftovers_new(&leftovers, ctx, plan));
 	ck_assert_uint_eq(opk_leftovers_count(leftovers), 2);
@@ -163,7 +166,8 @@ START_TEST(plan_calls_fail)
 		int code = OPK_OK;
 
 		if (rows[i].explaining)
-			ck_ok(ctx, make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL));
+			ck_ok(ctx,
+			      make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL));
 		fake.status[rows[i].call] = rows[i].status;
 		fake.from[rows[i].call] = rows[i].from;
 		code = rows[i].explaining

@@ -49,8 +49,10 @@ START_TEST(splits)
 		const char *names;
 		size_t max_passes, plans, metrics;
 	} rows[] = {
-		{ HERE, "fake__a.sum", 1, 1, 1 },  { HERE, some, 1, 2, 3 },
-		{ HERE, some, 2, 1, 3 },           { HERE, some, 100, 1, 3 },
+		{ HERE, "fake__a.sum", 1, 1, 1 },
+		{ HERE, some, 1, 2, 3 },
+		{ HERE, some, 2, 1, 3 },
+		{ HERE, some, 100, 1, 3 },
 		{ HERE, "fake__ratio.pct", 2, 1, 1 },
 	};
 
@@ -106,11 +108,13 @@ START_TEST(columns_of_splits)
 		{ HERE, "profiler: pm\nmetrics: [fake__a.sum, fake__b.sum, fake__c.sum]",
 		  "fake__a.sum fake__b.sum | fake__c.sum | lost: " },
 		/* What needs two passes can't be sampled, and need not be. */
-		{ HERE, "profiler: pm\nmetrics: [fake__a.sum, fake__b.sum, {metric: fake__ratio.pct, optional: true}, "
-		        "{metric: fake__c.sum, as: c}]",
+		{ HERE,
+		  "profiler: pm\nmetrics: [fake__a.sum, fake__b.sum, {metric: fake__ratio.pct, optional: true}, "
+		  "{metric: fake__c.sum, as: c}]",
 		  "fake__a.sum fake__b.sum | c | lost: " },
-		{ HERE, "derived: {d: fake__a.sum + fake__b.sum, e: fake__a.sum + c, f: e / 2}\n"
-		        "metrics: [f, d, {metric: fake__c.sum, as: c}]",
+		{ HERE,
+		  "derived: {d: fake__a.sum + fake__b.sum, e: fake__a.sum + c, f: e / 2}\n"
+		  "metrics: [f, d, {metric: fake__c.sum, as: c}]",
 		  "f c e | fake__b.sum | lost: d " },
 	};
 	struct opk_ctx *ctx = fake_ctx();

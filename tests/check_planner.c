@@ -88,8 +88,8 @@ START_TEST(bounds)
 		struct here here;
 		size_t count, clashing, bins, bound;
 	} rows[] = {
-		{ HERE, 0, 0, 0, 1 }, { HERE, 1, 0, 1, 1 }, { HERE, 4, 0, 1, 1 },
-		{ HERE, 5, 0, 2, 2 }, { HERE, 9, 0, 3, 3 }, { HERE, 3, 3, 3, 3 },
+		{ HERE, 0, 0, 0, 1 },  { HERE, 1, 0, 1, 1 }, { HERE, 4, 0, 1, 1 },
+		{ HERE, 5, 0, 2, 2 },  { HERE, 9, 0, 3, 3 }, { HERE, 3, 3, 3, 3 },
 		{ HERE, 12, 5, 5, 5 },
 	};
 
@@ -162,8 +162,8 @@ START_TEST(shortens)
 		double effort;
 		size_t passes;
 	} rows[] = {
-		{ HERE, 0, 0, 2 }, { HERE, 1, 0, 2 }, { HERE, 5, 0, 2 }, { HERE, 5, 0.1, 2 },
-		{ HERE, 5, -1, 7 },
+		{ HERE, 0, 0, 2 },   { HERE, 1, 0, 2 },  { HERE, 5, 0, 2 },
+		{ HERE, 5, 0.1, 2 }, { HERE, 5, -1, 7 },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -185,7 +185,8 @@ END_TEST
 START_TEST(without_planner)
 {
 	static const enum fake_call calls[] = {
-		FAKE_NVPW_CUDA_RawCounterConfig_Create, FAKE_NVPW_RawCounterConfig_AddRawCounters,
+		FAKE_NVPW_CUDA_RawCounterConfig_Create,
+		FAKE_NVPW_RawCounterConfig_AddRawCounters,
 		FAKE_NVPW_Config_GetRawCounters,
 	};
 
@@ -325,9 +326,9 @@ START_TEST(real_images_are_the_same)
 		theirs = opk_plan_config(plan, &size);
 		ck_ok(ctx, opk_counters_of(&counters, ctx, "GH100", &plan->metrics));
 		ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "GH100", NULL));
-		ck_ok(ctx, opk_nv_scheduler_add_pass(ctx, scheduler,
-		                                     opk_strlist_items(&counters.names),
-		                                     counters.names.count));
+		ck_ok(ctx,
+		      opk_nv_scheduler_add_pass(ctx, scheduler, opk_strlist_items(&counters.names),
+		                                counters.names.count));
 		ck_ok(ctx, opk_nv_scheduler_image(&ours, &ours_size, &passes, ctx, scheduler));
 		ck_assert_uint_eq(passes, opk_plan_passes(plan));
 		ck_assert_uint_eq(ours_size, size);
@@ -366,8 +367,9 @@ START_TEST(real_plans_are_complete)
 		ck_assert_msg(opk_plan_passes(ours) <= opk_plan_passes(theirs), "%s: %zu, %zu",
 		              chips[i], opk_plan_passes(ours), opk_plan_passes(theirs));
 		ck_ok(ctx, opk_counters_of(&counters, ctx, chips[i], &ours->metrics));
-		ck_ok(ctx, opk_schedule_read(&schedule, ctx, &counters, opk_plan_config(ours, &size),
-		                             ours->config_size, ours->passes));
+		ck_ok(ctx,
+		      opk_schedule_read(&schedule, ctx, &counters, opk_plan_config(ours, &size),
+		                        ours->config_size, ours->passes));
 		for (size_t j = 0; j < counters.names.count; j++)
 			ck_assert_msg(schedule.pass_of[j] < ours->passes, "%s: %s", chips[i],
 			              counters.names.items[j]);

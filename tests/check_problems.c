@@ -11,8 +11,10 @@
 /* A line of 200 characters, numbered by tens. */
 #define TEN(digit) digit "........."
 #define LONG                                                                                       \
-	TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9") \
-	TEN("a") TEN("b") TEN("c") TEN("d") TEN("e") TEN("f") TEN("g") TEN("h") TEN("i") TEN("j")
+	TEN("0")                                                                                   \
+	TEN("1")                                                                                   \
+	TEN("2") TEN("3") TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9") TEN("a") TEN("b")  \
+		TEN("c") TEN("d") TEN("e") TEN("f") TEN("g") TEN("h") TEN("i") TEN("j")
 
 START_TEST(shown_lines)
 {
@@ -28,8 +30,15 @@ START_TEST(shown_lines)
 		{ HERE, "a\nbc\n", 2, 2, "bc", 1 },
 		{ HERE, "a\r\nbc\r\nd", 2, 2, "bc", 1 },
 		{ HERE, "a\rbc\rd", 2, 2, "bc", 1 },
-		{ HERE, "a\xc2\x85" "bc", 2, 1, "bc", 0 },
-		{ HERE, "a\xe2\x80\xa8" "bc\xe2\x80\xa9" "d", 3, 1, "d", 0 },
+		{ HERE,
+		  "a\xc2\x85"
+		  "bc",
+		  2, 1, "bc", 0 },
+		{ HERE,
+		  "a\xe2\x80\xa8"
+		  "bc\xe2\x80\xa9"
+		  "d",
+		  3, 1, "d", 0 },
 		/* Behind the end of the line, and of the file. */
 		{ HERE, "ab", 1, 3, "ab", 2 },
 		{ HERE, "ab", 1, 99, "ab", 2 },
@@ -37,31 +46,48 @@ START_TEST(shown_lines)
 		{ HERE, "", 1, 1, "", 0 },
 		{ HERE, "ab\n", 3, 1, NULL, 0 },
 		/* Columns are characters. */
-		{ HERE, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x", 1, 4, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x", 3 },
-		{ HERE, "\xef\xbb\xbf" "ab", 1, 2, "ab", 1 },
+		{ HERE, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x", 1, 4,
+		  "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x", 3 },
+		{ HERE,
+		  "\xef\xbb\xbf"
+		  "ab",
+		  1, 2, "ab", 1 },
 		{ HERE, "a\xff\xc3x", 1, 4, "a??x", 3 },
 		/* No terminal shall obey them. */
 		{ HERE, "a\x1b[2Jb", 1, 6, "a?[2Jb", 5 },
-		{ HERE, "a\x7f" "b", 1, 3, "a?b", 2 },
+		{ HERE,
+		  "a\x7f"
+		  "b",
+		  1, 3, "a?b", 2 },
 		{ HERE, "\ta", 1, 2, "        a", 8 },
 		{ HERE, "ab\tc\td", 1, 6, "ab      c       d", 16 },
 		{ HERE, "ab\tc", 1, 3, "ab      c", 2 },
-		{ HERE, "\xff\xfe" "a\0", 1, 1, NULL, 0 },
-		{ HERE, "\xfe\xff\0" "a", 1, 1, NULL, 0 },
+		{ HERE,
+		  "\xff\xfe"
+		  "a\0",
+		  1, 1, NULL, 0 },
+		{ HERE,
+		  "\xfe\xff\0"
+		  "a",
+		  1, 1, NULL, 0 },
 		/* Of long lines the part around the place. */
 		{ HERE, LONG, 1, 1,
-		  TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9")
-		  TEN("a") TEN("b") "...", 0 },
+		  TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6") TEN("7") TEN("8")
+		          TEN("9") TEN("a") TEN("b") "...",
+		  0 },
 		{ HERE, LONG, 1, 101,
-		  "..." TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9") TEN("a") TEN("b") TEN("c")
-		  TEN("d") TEN("e") TEN("f") "...", 63 },
-		{ HERE, LONG, 1, 201, "..." TEN("e") TEN("f") TEN("g") TEN("h") TEN("i") TEN("j"), 63 },
+		  "..." TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9") TEN("a") TEN("b")
+		          TEN("c") TEN("d") TEN("e") TEN("f") "...",
+		  63 },
+		{ HERE, LONG, 1, 201, "..." TEN("e") TEN("f") TEN("g") TEN("h") TEN("i") TEN("j"),
+		  63 },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		size_t size = strlen(rows[i].text);
-		opk_auto(opk_source) struct opk_source *source =
-			opk_source_new("t", rows[i].text, size < 3 ? size : size);
+		opk_auto(opk_source) struct opk_source *source = opk_source_new("t", rows[i].text,
+		                                                                size < 3 ? size
+		                                                                         : size);
 		struct opk_place place = { source, rows[i].line, rows[i].column };
 		opk_autofree char *line = NULL;
 		opk_autofree char *caret = NULL;
@@ -71,8 +97,8 @@ START_TEST(shown_lines)
 		if (!shown)
 			continue;
 		ck_row(&rows[i], !strcmp(line, rows[i].shown), "got %s", line);
-		ck_row(&rows[i], strlen(caret) == rows[i].caret + 1 && caret[rows[i].caret] == '^', "got %s",
-		       caret);
+		ck_row(&rows[i], strlen(caret) == rows[i].caret + 1 && caret[rows[i].caret] == '^',
+		       "got %s", caret);
 	}
 }
 END_TEST
@@ -84,19 +110,28 @@ START_TEST(places_of_bytes)
 		const char *text;
 		size_t byte, line, column;
 	} rows[] = {
-		{ HERE, "abc", 0, 1, 1 },           { HERE, "abc", 2, 1, 3 },
-		{ HERE, "abc", 9, 1, 4 },           { HERE, "a\nb\nc", 4, 3, 1 },
-		{ HERE, "a\r\nb", 3, 2, 1 },        { HERE, "\xc3\xa9" "b", 2, 1, 2 },
-		{ HERE, "\xef\xbb\xbf" "ab", 4, 1, 2 },
+		{ HERE, "abc", 0, 1, 1 },
+		{ HERE, "abc", 2, 1, 3 },
+		{ HERE, "abc", 9, 1, 4 },
+		{ HERE, "a\nb\nc", 4, 3, 1 },
+		{ HERE, "a\r\nb", 3, 2, 1 },
+		{ HERE,
+		  "\xc3\xa9"
+		  "b",
+		  2, 1, 2 },
+		{ HERE,
+		  "\xef\xbb\xbf"
+		  "ab",
+		  4, 1, 2 },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_auto(opk_source) struct opk_source *source =
-			opk_source_new("t", rows[i].text, strlen(rows[i].text));
+		opk_auto(opk_source) struct opk_source
+			*source = opk_source_new("t", rows[i].text, strlen(rows[i].text));
 		struct opk_place place = opk_place_of_byte(source, rows[i].byte);
 
-		ck_row(&rows[i], place.line == rows[i].line && place.column == rows[i].column, "%zu:%zu",
-		       place.line, place.column);
+		ck_row(&rows[i], place.line == rows[i].line && place.column == rows[i].column,
+		       "%zu:%zu", place.line, place.column);
 	}
 }
 END_TEST
@@ -127,12 +162,13 @@ START_TEST(places_within)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_auto(opk_source) struct opk_source *source =
-			opk_source_new("t", rows[i].file, strlen(rows[i].file));
+		opk_auto(opk_source) struct opk_source
+			*source = opk_source_new("t", rows[i].file, strlen(rows[i].file));
 		struct opk_place at = { source, rows[i].line, rows[i].column };
 		struct opk_place place = opk_place_within(&at, rows[i].text, rows[i].offset);
 
-		ck_row(&rows[i], place.line == rows[i].wanted_line && place.column == rows[i].wanted_column,
+		ck_row(&rows[i],
+		       place.line == rows[i].wanted_line && place.column == rows[i].wanted_column,
 		       "%zu:%zu", place.line, place.column);
 	}
 }
@@ -150,7 +186,8 @@ static const char *chain(const struct opk_ctx *ctx)
 	return text;
 }
 
-static void add(struct opk_problems *problems, const struct opk_source *source, size_t line, size_t column)
+static void add(struct opk_problems *problems, const struct opk_source *source, size_t line,
+                size_t column)
 {
 	struct opk_place place = { source, line, column };
 
@@ -174,9 +211,10 @@ START_TEST(chains)
 	add(&problems, a, 1, 3);
 	add(&problems, NULL, 0, 0);
 	ck_code(ctx, opk_problems_fail(ctx, &problems, OPK_EUSAGE, "title"), OPK_EUSAGE);
-	ck_assert_str_eq(chain(ctx), "title: 6 errors\na:1:3: wrong\n  one\n    ^\na:2:1: wrong\n  two\n  ^\n"
-	                             "a:2:2: wrong\n  two\n   ^\nb:1:1: wrong\n  three\n  ^\n"
-	                             "b:1:5: wrong\n  three\n      ^\nwrong\n");
+	ck_assert_str_eq(chain(ctx),
+	                 "title: 6 errors\na:1:3: wrong\n  one\n    ^\na:2:1: wrong\n  two\n  ^\n"
+	                 "a:2:2: wrong\n  two\n   ^\nb:1:1: wrong\n  three\n  ^\n"
+	                 "b:1:5: wrong\n  three\n      ^\nwrong\n");
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -235,25 +273,40 @@ START_TEST(globs)
 		const char *pattern, *text;
 		bool wanted;
 	} rows[] = {
-		{ HERE, "abc", "abc", true },        { HERE, "abc", "abcd", false },
-		{ HERE, "abc", "ab", false },        { HERE, "", "", true },
-		{ HERE, "*", "", true },             { HERE, "*", "abc", true },
-		{ HERE, "?", "", false },            { HERE, "a?c", "abc", true },
-		{ HERE, "a*c", "ac", true },         { HERE, "a*c", "abcbc", true },
-		{ HERE, "a*c", "abcb", false },      { HERE, "*a*b*", "xxaxxbxx", true },
-		{ HERE, "*a*b*", "xxbxxaxx", false }, { HERE, "**", "a", true },
-		{ HERE, "[abc]", "b", true },        { HERE, "[abc]", "d", false },
-		{ HERE, "[a-c]x", "bx", true },      { HERE, "[a-c]", "d", false },
-		{ HERE, "[!a-c]", "d", true },       { HERE, "[^a-c]", "b", false },
-		{ HERE, "[]]", "]", true },          { HERE, "[!]]", "a", true },
-		{ HERE, "[a-]", "-", true },         { HERE, "[-a]", "-", true },
-		{ HERE, "*[0-9]", "lts0", true },    { HERE, "*[0-9]", "lts0x", false },
+		{ HERE, "abc", "abc", true },
+		{ HERE, "abc", "abcd", false },
+		{ HERE, "abc", "ab", false },
+		{ HERE, "", "", true },
+		{ HERE, "*", "", true },
+		{ HERE, "*", "abc", true },
+		{ HERE, "?", "", false },
+		{ HERE, "a?c", "abc", true },
+		{ HERE, "a*c", "ac", true },
+		{ HERE, "a*c", "abcbc", true },
+		{ HERE, "a*c", "abcb", false },
+		{ HERE, "*a*b*", "xxaxxbxx", true },
+		{ HERE, "*a*b*", "xxbxxaxx", false },
+		{ HERE, "**", "a", true },
+		{ HERE, "[abc]", "b", true },
+		{ HERE, "[abc]", "d", false },
+		{ HERE, "[a-c]x", "bx", true },
+		{ HERE, "[a-c]", "d", false },
+		{ HERE, "[!a-c]", "d", true },
+		{ HERE, "[^a-c]", "b", false },
+		{ HERE, "[]]", "]", true },
+		{ HERE, "[!]]", "a", true },
+		{ HERE, "[a-]", "-", true },
+		{ HERE, "[-a]", "-", true },
+		{ HERE, "*[0-9]", "lts0", true },
+		{ HERE, "*[0-9]", "lts0x", false },
 		{ HERE, "dram__bytes*.sum", "dram__bytes_read.sum", true },
 		{ HERE, "dram__bytes*.sum", "dram__bytes.sum.per_second", false },
-		{ HERE, ".*", ".a", true },          { HERE, "*", ".a", true },
+		{ HERE, ".*", ".a", true },
+		{ HERE, "*", ".a", true },
 		/* Would take an hour by trying. */
 		{ HERE, "a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b",
-		  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false },
+		  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		  false },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {

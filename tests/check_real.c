@@ -14,14 +14,10 @@ START_TEST(chips)
 		const char *name, *wanted; /* NULL: unknown */
 		bool range, pm;
 	} rows[] = {
-		{ HERE, "GH100", "GH100", true, true },
-		{ HERE, "gh100", "GH100", true, true },
-		{ HERE, "Gh100", "GH100", true, true },
-		{ HERE, "gv100", "GV100", true, false },
-		{ HERE, "GV11b", "GV11B", false, false },
-		{ HERE, "TU102", "TU102", true, true },
-		{ HERE, "GH10", NULL, false, false },
-		{ HERE, "GH100 ", NULL, false, false },
+		{ HERE, "GH100", "GH100", true, true },   { HERE, "gh100", "GH100", true, true },
+		{ HERE, "Gh100", "GH100", true, true },   { HERE, "gv100", "GV100", true, false },
+		{ HERE, "GV11b", "GV11B", false, false }, { HERE, "TU102", "TU102", true, true },
+		{ HERE, "GH10", NULL, false, false },     { HERE, "GH100 ", NULL, false, false },
 		{ HERE, "", NULL, false, false },
 	};
 	struct opk_ctx *ctx = new_ctx();
@@ -98,9 +94,9 @@ START_TEST(catalogs)
 		for (size_t m = 0; m < opk_catalog_count(catalog); m++)
 			counts[opk_catalog_get(catalog, m)->type]++;
 		for (size_t type = 0; type < 3; type++)
-			ck_row(&rows[i], version == CUPTI_13_0
-			                         ? counts[type] == rows[i].counts[type]
-			                         : counts[OPK_COUNTER] > 0,
+			ck_row(&rows[i],
+			       version == CUPTI_13_0 ? counts[type] == rows[i].counts[type]
+			                             : counts[OPK_COUNTER] > 0,
 			       "type %zu: %zu", type, counts[type]);
 		/* Before 13.0 metrics of single-pass sets have no properties. */
 		check_sorted(catalog, version >= 130000);
@@ -168,8 +164,8 @@ START_TEST(nearest_metrics)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct opk_metric *metric = opk_catalog_nearest(catalog, rows[i].name);
 
-		ck_row(&rows[i], rows[i].wanted ? metric && !strcmp(metric->name, rows[i].wanted)
-		                                : !metric,
+		ck_row(&rows[i],
+		       rows[i].wanted ? metric && !strcmp(metric->name, rows[i].wanted) : !metric,
 		       "%s", metric ? metric->name : "none");
 	}
 	opk_catalog_free(catalog);
@@ -197,7 +193,7 @@ START_TEST(matchers)
 		const char *globs[2];
 		size_t glob_count;
 		const char *unit, *grep;
-		int type; /* -1: any */
+		int type;      /* -1: any */
 		size_t wanted; /* on 13.0 */
 	} rows[] = {
 		{ HERE, { NULL }, 0, NULL, NULL, -1, 3650 },

@@ -42,7 +42,8 @@ static void check_alone(struct opk_ctx *ctx, const struct opk_catalog *catalog,
 	              opk_profiler_name(catalog->profiler), full, passes, alone);
 }
 
-static struct opk_catalog *complete(struct opk_ctx *ctx, const char *chip, enum opk_profiler profiler)
+static struct opk_catalog *complete(struct opk_ctx *ctx, const char *chip,
+                                    enum opk_profiler profiler)
 {
 	struct opk_catalog *catalog = NULL;
 
@@ -104,7 +105,9 @@ START_TEST(real_pm_passes)
 		opk_autofree struct opk_full_name *names = all_names(catalog, &count);
 
 		for (size_t n = 0; n < count; n++)
-			if ((names[n].metric - opk_catalog_get(catalog, 0)) % (40 * 400 / ENOUGH(400)) == 0)
+			if ((names[n].metric - opk_catalog_get(catalog, 0))
+			            % (40 * 400 / ENOUGH(400))
+			    == 0)
 				names[found++] = names[n];
 		check_all(ctx, catalog, names, found);
 		opk_catalog_free(catalog);
@@ -194,7 +197,8 @@ START_TEST(real_units)
 			ck_ok(ctx, opk_nv_properties(&said, ctx, catalog->host, full));
 			ck_assert_msg(!strcmp(said.dim_unit,
 			                      opk_catalog_submetric(catalog, names[n].metric,
-			                                            names[n].submetric).dim_unit),
+			                                            names[n].submetric)
+			                              .dim_unit),
 			              "%s: %s", full, said.dim_unit);
 			ck_assert_msg(said.scope == names[n].metric->scope, "%s: scope %d", full,
 			              said.scope);

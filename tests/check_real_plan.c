@@ -99,9 +99,10 @@ START_TEST(plan_of_recordings)
 		ck_row(&rows[i], !strcmp(opk_plan_chip(plan), "GH100"), "%s", opk_plan_chip(plan));
 		ck_ok(ctx, opk_file_open(&file, ctx, rows[i].path));
 		recorded = section_of(&recorded_size, ctx, file, OPK_SECTION_CONFIG);
-		ck_row(&rows[i], !known || !rows[i].same
-		       || (recorded && recorded_size == size
-		           && !memcmp(recorded, config, size)),
+		ck_row(&rows[i],
+		       !known || !rows[i].same
+		               || (recorded && recorded_size == size
+		                   && !memcmp(recorded, config, size)),
 		       "another config image: %zu and %zu bytes", size, recorded_size);
 		free(recorded);
 		opk_file_free(file);
@@ -176,27 +177,65 @@ static const struct refusal {
 	int wanted;
 	const char *told[3];
 } refusals[] = {
-	{ HERE, "GH100", "dram__bytes.sum,dram__byts.sum", OPK_PROFILER_RANGE, 0, OPK_EUSAGE,
+	{ HERE,
+	  "GH100",
+	  "dram__bytes.sum,dram__byts.sum",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  OPK_EUSAGE,
 	  { "no metric 'dram__byts.sum', did you mean dram__bytes?", "1 of 2 metrics" } },
-	{ HERE, "GH100", "dram__bytes", OPK_PROFILER_RANGE, 0, OPK_EUSAGE,
+	{ HERE,
+	  "GH100",
+	  "dram__bytes",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  OPK_EUSAGE,
 	  { "dram__bytes needs a rollup, for example dram__bytes.sum" } },
-	{ HERE, "GH100", "dram__bytes.nosuch", OPK_PROFILER_RANGE, 0, OPK_EUSAGE,
+	{ HERE,
+	  "GH100",
+	  "dram__bytes.nosuch",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  OPK_EUSAGE,
 	  { "dram__bytes has no rollup or submetric 'nosuch'" } },
-	{ HERE, "GH100", "lts__t_sector_hit_rate", OPK_PROFILER_RANGE, 0, OPK_EUSAGE,
+	{ HERE,
+	  "GH100",
+	  "lts__t_sector_hit_rate",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  OPK_EUSAGE,
 	  { "needs a submetric, for example lts__t_sector_hit_rate.pct" } },
-	{ HERE, "GH100",
+	{ HERE,
+	  "GH100",
 	  "dram__bytes.sum,CTC.TriageCompute.ctc__throughput.avg.pct_of_peak_sustained_elapsed",
-	  OPK_PROFILER_RANGE, 0, OPK_EFAILED,
+	  OPK_PROFILER_RANGE,
+	  0,
+	  OPK_EFAILED,
 	  { "CTC.TriageCompute.ctc__throughput.avg.pct_of_peak_sustained_elapsed is listed for "
-	    "GH100 but can't be scheduled", "1 of 2 metrics" } },
-	{ HERE, "GH10", "dram__bytes.sum", OPK_PROFILER_RANGE, 0, OPK_EUSAGE,
+	    "GH100 but can't be scheduled",
+	    "1 of 2 metrics" } },
+	{ HERE,
+	  "GH10",
+	  "dram__bytes.sum",
+	  OPK_PROFILER_RANGE,
+	  0,
+	  OPK_EUSAGE,
 	  { "unknown chip 'GH10', did you mean GH100?" } },
-	{ HERE, "GV100", "dram__bytes.sum", OPK_PROFILER_PM, 0, OPK_EFAILED,
+	{ HERE,
+	  "GV100",
+	  "dram__bytes.sum",
+	  OPK_PROFILER_PM,
+	  0,
+	  OPK_EFAILED,
 	  { "CUPTI_ERROR_NOT_SUPPORTED (27)", "GV100" } },
-	{ HERE, "GH100",
+	{ HERE,
+	  "GH100",
 	  "sm__warps_active.avg.pct_of_peak_sustained_active,lts__t_sector_hit_rate.pct,"
 	  "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,dram__bytes.sum",
-	  OPK_PROFILER_RANGE, 1, OPK_EFAILED, { "fit into 1 pass; not: ", "passes on GH100" } },
+	  OPK_PROFILER_RANGE,
+	  1,
+	  OPK_EFAILED,
+	  { "fit into 1 pass; not: ", "passes on GH100" } },
 };
 
 START_TEST(refused_plans)
@@ -239,12 +278,14 @@ START_TEST(refused_pm_plan)
 	options.chip = "GH100";
 	options.has_profiler = true;
 	options.profiler = OPK_PROFILER_PM;
-	ck_code(ctx, plan_names(&plan, ctx,
-	                        "sm__inst_executed_pipe_cbu.sum,"
-	                        "sm__inst_executed_pipe_lsu_mem_shared_cmd_read.sum,"
-	                        "l1tex__t_sectors_lookup_miss.sum,l1tex__data_bank_writes.sum,"
-	                        "l1tex__texin_requests.sum,lts__t_bytes.sum,"
-	                        "sm__warps_launched_shader_ps.sum", &options),
+	ck_code(ctx,
+	        plan_names(&plan, ctx,
+	                   "sm__inst_executed_pipe_cbu.sum,"
+	                   "sm__inst_executed_pipe_lsu_mem_shared_cmd_read.sum,"
+	                   "l1tex__t_sectors_lookup_miss.sum,l1tex__data_bank_writes.sum,"
+	                   "l1tex__texin_requests.sum,lts__t_bytes.sum,"
+	                   "sm__warps_launched_shader_ps.sum",
+	                   &options),
 	        OPK_EFAILED);
 	ck_assert_msg(told(ctx, "PM sampling has one"), "%s", errors_of(ctx));
 	others = strstr(errors_of(ctx), "; not: ");

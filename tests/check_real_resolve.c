@@ -32,7 +32,8 @@ static struct opk_set *load(struct opk_ctx *ctx, const char *file)
 	return set;
 }
 
-static void add_resolved(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_set *set, const char *chip)
+static void add_resolved(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_set *set,
+                         const char *chip)
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 
@@ -96,8 +97,8 @@ START_TEST(planned_sets)
 		options.effort = -1;
 		code = opk_plan_new(&plan, ctx, set, &options);
 		ck_row(&rows[i], code == OPK_OK, "%s", errors_of(ctx));
-		ck_row(&rows[i], opk_plan_metric_count(plan) == plan->resolved.metrics.count, "%zu metrics",
-		       opk_plan_metric_count(plan));
+		ck_row(&rows[i], opk_plan_metric_count(plan) == plan->resolved.metrics.count,
+		       "%zu metrics", opk_plan_metric_count(plan));
 		opk_plan_free(plan);
 		opk_set_free(set);
 	}

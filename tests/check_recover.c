@@ -4,8 +4,9 @@
 #include "fake_nv.h"
 #include "sketches.h"
 
-#define META(more)                                                                                 \
-	"{\"kind\":\"recording\",\"chip\":\"FA100\",\"profiler\":\"range\",\"metrics\":[\"fake__a.sum\"]" more "}"
+#define META(more)                                                                                             \
+	"{\"kind\":\"recording\",\"chip\":\"FA100\",\"profiler\":\"range\",\"metrics\":[\"fake__a.sum\"]" more \
+	"}"
 static const char plain_meta[] = META("");
 
 static char torn[80];
@@ -56,7 +57,8 @@ static const struct recovery_row {
 	{ HERE, "M A Dx R D R S E", "M A1 D2 R2 S S", "images that were damaged 1" },
 	{ HERE, "M A D R D R Dx R E", "M A1 D1 R1 D2 R2 S", "images that were damaged 1" },
 	{ HERE, "M A D T Dx T D T E", "M A1 D1 T1 D3 T3 S", "counter data was damaged 3" },
-	{ HERE, "M A D R Dh R D R E", "M A1 D1 R1 D3 R3 S", "stretches of the file that were damaged 1" },
+	{ HERE, "M A D R Dh R D R E", "M A1 D1 R1 D3 R3 S",
+	  "stretches of the file that were damaged 1" },
 	{ HERE, "M A D R Di R D R E", "M A1 D1 R1 D3 R3 S", "images that were damaged 1" },
 	{ HERE, "M A D R Dr R D R E", "M A1 D1 R1 D3 R3 S", "images that were damaged 1" },
 	/* Damaged rows: their image keeps its ranges, and has none of another's. */
@@ -66,8 +68,10 @@ static const struct recovery_row {
 	{ HERE, "M A D T D Tx D T E", "M A1 D1 T1 D3 T3 S", "whose rows were damaged 1" },
 	{ HERE, "M A D Rx E", "M A1 D1 S", "other sections that were damaged 1" },
 	/* Rows and the image behind them in one stretch. */
-	{ HERE, "M A D Rh Dh R D R E", "M A1 D1 R0 D3 R3 S", "stretches of the file that were damaged 1" },
-	{ HERE, "M A D Rr Dh R D R E", "M A1 D1 R0 D3 R3 S", "stretches of the file that were damaged 1" },
+	{ HERE, "M A D Rh Dh R D R E", "M A1 D1 R0 D3 R3 S",
+	  "stretches of the file that were damaged 1" },
+	{ HERE, "M A D Rr Dh R D R E", "M A1 D1 R0 D3 R3 S",
+	  "stretches of the file that were damaged 1" },
 	{ HERE, "M A D Rho Dr R D R E", "M A1 D1 D3 S", "of which no more is known 6" },
 	/* Tables before their images, as import writes them. */
 	{ HERE, "M C R D R D E", "M C1 R1 D1 R2 D2", NULL },
@@ -139,8 +143,7 @@ static bool is_dropped(struct opk_ctx *ctx, const char *told)
 		if (strrchr(words, ' '))
 			*strrchr(words, ' ') = '\0';
 		found = found
-		        || (strstr(text, words)
-		            && !strcmp(strrchr(text, ' '), strrchr(told, ' ')));
+		        || (strstr(text, words) && !strcmp(strrchr(text, ' '), strrchr(told, ' ')));
 		free(words);
 	}
 	opk_file_free(file);
@@ -154,7 +157,8 @@ START_TEST(recovers)
 	struct opk_findings *findings = NULL;
 	int code = recover(&findings, ctx, row->sketch, plain_meta, 0);
 
-	ck_row(row, code == (row->wanted ? OPK_OK : OPK_EINPUT), "code %d: %s", code, errors_of(ctx));
+	ck_row(row, code == (row->wanted ? OPK_OK : OPK_EINPUT), "code %d: %s", code,
+	       errors_of(ctx));
 	ck_row(row, !findings == !!code, "findings after code %d", code);
 	if (row->wanted) {
 		ck_row(row, !strcmp(sketch_of(ctx), row->wanted), "got %s", sketch_of(ctx));
@@ -237,9 +241,15 @@ START_TEST(evaluated_without_an_end)
 		const char *sketch;
 		size_t rows; /* 0: refused */
 	} rows[] = {
-		{ HERE, "M A D R D R!", 6 },     { HERE, "M A D R D!", 6 },      { HERE, "M A D!", 3 },
-		{ HERE, "M C R D R D!", 6 },     { HERE, "M C R D R!", 0 },      { HERE, "M A D D!", 6 },
-		{ HERE, "M A D R D Ro D R!", 0 }, { HERE, "M A D R Do R D R!", 0 }, { HERE, "M A D R D Rl!", 0 },
+		{ HERE, "M A D R D R!", 6 },
+		{ HERE, "M A D R D!", 6 },
+		{ HERE, "M A D!", 3 },
+		{ HERE, "M C R D R D!", 6 },
+		{ HERE, "M C R D R!", 0 },
+		{ HERE, "M A D D!", 6 },
+		{ HERE, "M A D R D Ro D R!", 0 },
+		{ HERE, "M A D R Do R D R!", 0 },
+		{ HERE, "M A D R D Rl!", 0 },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -253,9 +263,10 @@ START_TEST(evaluated_without_an_end)
 		write_sketch(rows[i].sketch, plain_meta, 0);
 		file = open_file(ctx);
 		code = opk_eval_file(&evaluation, ctx, file, &options);
-		ck_row(&rows[i], code == (rows[i].rows ? OPK_OK : OPK_EINPUT), "code %d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], code || opk_evaluation_row_count(evaluation) == rows[i].rows, "%ju rows",
-		       (uintmax_t)opk_evaluation_row_count(evaluation));
+		ck_row(&rows[i], code == (rows[i].rows ? OPK_OK : OPK_EINPUT), "code %d: %s", code,
+		       errors_of(ctx));
+		ck_row(&rows[i], code || opk_evaluation_row_count(evaluation) == rows[i].rows,
+		       "%ju rows", (uintmax_t)opk_evaluation_row_count(evaluation));
 		opk_evaluation_free(evaluation);
 		opk_file_free(file);
 		opk_ctx_free(ctx);
@@ -293,8 +304,10 @@ START_TEST(merged_in_one_order)
 		write_sketch(rows[i].sketches[1], plain_meta, 0);
 		ck_assert_int_eq(rename(path, second), 0);
 		code = opk_merge(ctx, parts, COUNT(parts), NULL, path);
-		ck_row(&rows[i], code == (rows[i].wanted ? OPK_OK : OPK_EINPUT), "code %d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], code || !strcmp(sketch_of(ctx), rows[i].wanted), "got %s", sketch_of(ctx));
+		ck_row(&rows[i], code == (rows[i].wanted ? OPK_OK : OPK_EINPUT), "code %d: %s",
+		       code, errors_of(ctx));
+		ck_row(&rows[i], code || !strcmp(sketch_of(ctx), rows[i].wanted), "got %s",
+		       sketch_of(ctx));
 		unlink(first);
 		unlink(second);
 		opk_ctx_free(ctx);
@@ -372,7 +385,8 @@ START_TEST(without_memory)
 			opk_findings_free(findings);
 			break;
 		}
-		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code, errors_of(ctx));
+		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
+		              errors_of(ctx));
 		ck_assert_uint_eq(entries(false), 1);
 	}
 	ck_assert_int_gt(n, 50);

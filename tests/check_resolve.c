@@ -28,7 +28,8 @@ static const char *errors(const struct opk_ctx *ctx)
 		if (!strncmp(line, folder, strlen(folder)))
 			line += strlen(folder) + 1;
 		for (; (path = strstr(line, folder)); line = path + strlen(folder))
-			used += (size_t)sprintf(text + used, "%.*sFOLDER", (int)(path - line), line);
+			used += (size_t)sprintf(text + used, "%.*sFOLDER", (int)(path - line),
+			                        line);
 		used += (size_t)sprintf(text + used, "%s\n", line);
 	}
 	text[used] = '\0';
@@ -36,7 +37,8 @@ static const char *errors(const struct opk_ctx *ctx)
 }
 
 /* A set resolved, as text: free(). Of one that can't be, the errors. */
-static char *resolve(struct opk_ctx *ctx, const struct opk_set *set, const char *chip, enum opk_profiler profiler)
+static char *resolve(struct opk_ctx *ctx, const struct opk_set *set, const char *chip,
+                     enum opk_profiler profiler)
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 	opk_autobuf struct opk_buf out = { 0 };
@@ -82,20 +84,24 @@ START_TEST(names_and_patterns)
 		{ HERE, "metrics: ['*.pct', fake__a.sum]", "fake__ratio.pct\nfake__a.sum\n" },
 		{ HERE, "metrics: [fake__c.sum, fake__*.sum]",
 		  "fake__c.sum\nfake__a.sum\nfake__b.sum\nfake__listed.sum\n" },
-		{ HERE, "metrics: ['fake__[!a]*.sum']", "fake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
+		{ HERE, "metrics: ['fake__[!a]*.sum']",
+		  "fake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
 		{ HERE, "metrics: [/fake__(b|c)\\.sum/]", "fake__b.sum\nfake__c.sum\n" },
 		/* However they begin. */
 		{ HERE, "metrics: [/fake__a?b?\\.sum/]", "fake__a.sum\nfake__b.sum\n" },
-		{ HERE, "metrics: ['/fake__ax*\\.sum|fake__c\\.sum/']", "fake__a.sum\nfake__c.sum\n" },
+		{ HERE, "metrics: ['/fake__ax*\\.sum|fake__c\\.sum/']",
+		  "fake__a.sum\nfake__c.sum\n" },
 		{ HERE, "metrics: ['/fake__bx{0,1}\\.sum/']", "fake__b.sum\n" },
 		{ HERE, "metrics: [/fa+ke__b\\.sum/]", "fake__b.sum\n" },
 		{ HERE, "metrics: ['/[f]ake__b\\.sum/']", "fake__b.sum\n" },
 		{ HERE, "metrics: ['/(no|fake)__(a|c)\\.sum/']", "fake__a.sum\nfake__c.sum\n" },
 		/* Of whole names. */
-		{ HERE, "metrics: [/a\\.sum/]", "t.yaml:2:11: FA100 has no metric that matches /a\\.sum/\n"
-		                              "  metrics: [/a\\.sum/]\n            ^\n" },
-		{ HERE, "metrics: [fake__d*]", "t.yaml:2:11: FA100 has no metric that matches fake__d*\n"
-		                              "  metrics: [fake__d*]\n            ^\n" },
+		{ HERE, "metrics: [/a\\.sum/]",
+		  "t.yaml:2:11: FA100 has no metric that matches /a\\.sum/\n"
+		  "  metrics: [/a\\.sum/]\n            ^\n" },
+		{ HERE, "metrics: [fake__d*]",
+		  "t.yaml:2:11: FA100 has no metric that matches fake__d*\n"
+		  "  metrics: [fake__d*]\n            ^\n" },
 		{ HERE, "metrics: [fake__a.sum, {metric: fake__d*, optional: true}]",
 		  "fake__a.sum\nleft out fake__d*\n" },
 		/* Where the catalog is open all names are looked at. */
@@ -128,24 +134,30 @@ START_TEST(options_of_metrics)
 		  "fake__a.sum\nleft out no__such.sum\n" },
 		{ HERE, "metrics: [fake__a.sum, {metric: fake__listed.sum, as: l, optional: true}]",
 		  "fake__a.sum\nleft out l\n" },
-		{ HERE, "derived: {d: fake__listed.sum / 2, e: d + 1}\n"
-		        "metrics: [fake__a.sum, {metric: e, optional: true}]",
+		{ HERE,
+		  "derived: {d: fake__listed.sum / 2, e: d + 1}\n"
+		  "metrics: [fake__a.sum, {metric: e, optional: true}]",
 		  "fake__a.sum\nleft out fake__listed.sum e d\n" },
 		{ HERE, "metrics: [{metric: 'fake__*.sum', optional: true}]",
 		  "fake__a.sum\nfake__b.sum\nfake__c.sum\nleft out fake__listed.sum\n" },
 		{ HERE, "metrics: [{metric: fake__a.sum, optional: false}]", "fake__a.sum\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [FB100]}]", "fake__a.sum\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [FB100]}]",
+		  "fake__a.sum\n" },
 		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [fb100, fa100]}]",
 		  "fake__a.sum\nfake__b.sum\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [pm, Hopper]}]", "fake__a.sum\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [pm, Hopper]}]",
+		  "fake__a.sum\n" },
 		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [range]}]",
 		  "fake__a.sum\nfake__b.sum\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, except: [FA100]}]", "fake__a.sum\n" },
+		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, except: [FA100]}]",
+		  "fake__a.sum\n" },
 		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, except: [FB100, pm]}]",
 		  "fake__a.sum\nfake__b.sum\n" },
 		/* The same metric under two names, one for each chip. */
-		{ HERE, "metrics:\n- {metric: fake__a.sum, as: x, only: [FA100]}\n"
-		        "- {metric: fake__b.sum, as: x, except: [FA100]}", "fake__a.sum as x\ncolumns x\n" },
+		{ HERE,
+		  "metrics:\n- {metric: fake__a.sum, as: x, only: [FA100]}\n"
+		  "- {metric: fake__b.sum, as: x, except: [FA100]}",
+		  "fake__a.sum as x\ncolumns x\n" },
 		{ HERE, "metrics:\n- {metric: fake__a.sum, as: x}\n- {metric: fake__b.sum, as: x}",
 		  "t.yaml:4:29: on FA100 'x' is also the name of fake__a.sum\n"
 		  "  - {metric: fake__b.sum, as: x}\n                              ^\n" },
@@ -155,14 +167,16 @@ START_TEST(options_of_metrics)
 		  "fake__b.sum as x\ncolumns x\n" },
 		{ HERE, "metrics: [fake__b.sum, {any: [fake__listed.sum, fake__b.sum], as: x}]",
 		  "fake__b.sum as x\ncolumns x\n" },
-		{ HERE, "metrics: [fake__a.sum, {any: [no__such.sum, no__other.sum], optional: true}]",
+		{ HERE,
+		  "metrics: [fake__a.sum, {any: [no__such.sum, no__other.sum], optional: true}]",
 		  "fake__a.sum\nleft out no__such.sum\n" },
 		{ HERE, "metrics: [fake__a.sum, {any: [fake__listed.sum], optional: true}]",
 		  "fake__a.sum\nleft out fake__listed.sum\n" },
 		{ HERE, "metrics: [{any: [no__such.sum, no__other.sum]}]",
 		  "t.yaml:2:18: FA100 has none of these 2 metrics\n"
 		  "  metrics: [{any: [no__such.sum, no__other.sum]}]\n                   ^\n" },
-		{ HERE, "metrics: [{metric: fake__a.sum, only: [FB100]}]", "set t has no metric on FA100\n" },
+		{ HERE, "metrics: [{metric: fake__a.sum, only: [FB100]}]",
+		  "set t has no metric on FA100\n" },
 		/* Asked for twice: once is optional, once it is not. */
 		{ HERE, "metrics: [{metric: 'fake__*.sum', optional: true}, fake__listed.sum]",
 		  "fake__a.sum\nfake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
@@ -175,16 +189,20 @@ END_TEST
 START_TEST(groups)
 {
 	static const struct row rows[] = {
-		{ HERE, "metrics:\n- fake__a.sum\n- group: G\n  text: prose\n  metrics: [fake__c.sum, fake__b.sum]\n"
-		        "- fake__ratio.pct",
+		{ HERE,
+		  "metrics:\n- fake__a.sum\n- group: G\n  text: prose\n  metrics: [fake__c.sum, fake__b.sum]\n"
+		  "- fake__ratio.pct",
 		  "fake__a.sum\nfake__c.sum\nfake__b.sum\nfake__ratio.pct\nheading G: prose: 2 from 1\n" },
-		{ HERE, "metrics:\n- group: G\n  metrics: [fake__a.sum]\n- group: H\n  metrics: [fake__b.sum]",
+		{ HERE,
+		  "metrics:\n- group: G\n  metrics: [fake__a.sum]\n- group: H\n  metrics: [fake__b.sum]",
 		  "fake__a.sum\nfake__b.sum\nheading G: : 1 from 0\nheading H: : 1 from 1\n" },
 		/* A metric that is there already stays where it was; a heading over nothing is none. */
-		{ HERE, "metrics:\n- fake__?.sum\n- group: G\n  metrics: ['*b.sum']\n", "fake__a.sum\nfake__b.sum\n"
-		                                                                      "fake__c.sum\n" },
-		{ HERE, "metrics:\n- group: G\n  metrics: [fake__a.sum, fake__b.sum, fake__c.sum]\n"
-		        "changes:\n- for: [FA100]\n  remove: [fake__b.sum]\n",
+		{ HERE, "metrics:\n- fake__?.sum\n- group: G\n  metrics: ['*b.sum']\n",
+		  "fake__a.sum\nfake__b.sum\n"
+		  "fake__c.sum\n" },
+		{ HERE,
+		  "metrics:\n- group: G\n  metrics: [fake__a.sum, fake__b.sum, fake__c.sum]\n"
+		  "changes:\n- for: [FA100]\n  remove: [fake__b.sum]\n",
 		  "fake__a.sum\nfake__c.sum\nheading G: : 2 from 0\n" },
 	};
 
@@ -195,25 +213,31 @@ END_TEST
 START_TEST(changes)
 {
 	static const struct row rows[] = {
-		{ HERE, "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], add: [fake__b.sum]}\n"
-		        "- {for: [FB100], add: [fake__c.sum]}",
+		{ HERE,
+		  "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], add: [fake__b.sum]}\n"
+		  "- {for: [FB100], add: [fake__c.sum]}",
 		  "fake__a.sum\nfake__b.sum\n" },
-		{ HERE, "metrics: [fake__?.sum]\nchanges:\n- {for: [range], remove: ['*b.sum', /.*a.sum/]}",
+		{ HERE,
+		  "metrics: [fake__?.sum]\nchanges:\n- {for: [range], remove: ['*b.sum', /.*a.sum/]}",
 		  "fake__c.sum\n" },
 		/* Whatever the order of the keys, what is removed goes first. */
-		{ HERE, "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], add: [fake__b.sum], remove: ['*.sum']}",
+		{ HERE,
+		  "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], add: [fake__b.sum], remove: ['*.sum']}",
 		  "fake__b.sum\n" },
-		{ HERE, "metrics: [{metric: fake__a.sum, as: x}, fake__b.sum]\n"
-		        "changes:\n- {for: [FA100], remove: [x]}",
+		{ HERE,
+		  "metrics: [{metric: fake__a.sum, as: x}, fake__b.sum]\n"
+		  "changes:\n- {for: [FA100], remove: [x]}",
 		  "fake__b.sum\n" },
 		{ HERE, "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], remove: [fake__b.sum]}",
 		  "t.yaml:4:27: on FA100 the set has no fake__b.sum that could be removed, did you mean "
 		  "fake__a.sum?\n  - {for: [FA100], remove: [fake__b.sum]}\n                            ^\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]\n"
-		        "changes:\n- {for: [FA100], remove: [no__such.sum]}",
+		{ HERE,
+		  "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]\n"
+		  "changes:\n- {for: [FA100], remove: [no__such.sum]}",
 		  "fake__a.sum\nleft out no__such.sum\n" },
-		{ HERE, "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], remove: [fake__a.sum]}\n"
-		        "- {for: [range], add: [fake__a.sum, fake__c.sum]}",
+		{ HERE,
+		  "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], remove: [fake__a.sum]}\n"
+		  "- {for: [range], add: [fake__a.sum, fake__c.sum]}",
 		  "fake__a.sum\nfake__c.sum\n" },
 	};
 
@@ -226,18 +250,22 @@ END_TEST
 START_TEST(parameters)
 {
 	static const struct row rows[] = {
-		{ HERE, "parameters: {x: a, y: sum}\nmetrics: ['fake__${x}.${y}']", "fake__a.sum\n" },
+		{ HERE, "parameters: {x: a, y: sum}\nmetrics: ['fake__${x}.${y}']",
+		  "fake__a.sum\n" },
 		{ HERE, "parameters: {x: '*'}\nmetrics: ['fake__${x}.sum']\n",
 		  "fake__a.sum\nfake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
-		{ HERE, "parameters: {x: '[ab]'}\nmetrics: ['/fake__${x}\\.sum/']\n", "fake__a.sum\nfake__b.sum\n" },
+		{ HERE, "parameters: {x: '[ab]'}\nmetrics: ['/fake__${x}\\.sum/']\n",
+		  "fake__a.sum\nfake__b.sum\n" },
 		/* A value is not looked through again. */
-		{ HERE, "parameters: {x: '${y}', y: b}\nmetrics:\n- group: '${x}: ${y}'\n  text: '$ {x} $'\n"
-		        "  metrics: ['fake__${y}.sum']",
+		{ HERE,
+		  "parameters: {x: '${y}', y: b}\nmetrics:\n- group: '${x}: ${y}'\n  text: '$ {x} $'\n"
+		  "  metrics: ['fake__${y}.sum']",
 		  "fake__b.sum\nheading ${y}: b: $ {x} $: 1 from 0\n" },
 		{ HERE, "parameters: {x: a, n: 2}\nderived: {d: 'fake__${x}.sum * ${n}'}",
 		  "hidden fake__a.sum\nd = fake__a.sum * 2\ncolumns d\n" },
 		/* In a formula a value is one operand, or a part of a name. */
-		{ HERE, "parameters: {x: 2 + 3, n: -1e9}\nderived: {d: 'fake__a.sum * ${x} - ${n} / ${x}'}\n",
+		{ HERE,
+		  "parameters: {x: 2 + 3, n: -1e9}\nderived: {d: 'fake__a.sum * ${x} - ${n} / ${x}'}\n",
 		  "hidden fake__a.sum\nd = fake__a.sum * (2 + 3) - (-1e9) / (2 + 3)\ncolumns d\n" },
 		{ HERE, "parameters: {x: achieved_occupancy}\nmetrics: ['${x}', fake__a.sum]",
 		  "t.yaml:3:11: FA100 has no metric 'sm__warps_active.avg.pct_of_peak_sustained_active'\n"
@@ -291,7 +319,8 @@ START_TEST(derived)
 		/* Used before it is defined. */
 		{ HERE, "derived: {d: e * 2, e: fake__a.sum}",
 		  "hidden fake__a.sum\ne = fake__a.sum [byte]\nd = e * 2\ncolumns d e\n" },
-		{ HERE, "derived: {d: {formula: fake__a.sum / fake__b.sum, unit: '', description: prose}}",
+		{ HERE,
+		  "derived: {d: {formula: fake__a.sum / fake__b.sum, unit: '', description: prose}}",
 		  "hidden fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum / fake__b.sum [unitless] (prose)\ncolumns d\n" },
 		{ HERE, "derived: {d: {formula: 2 * fake__a.sum, unit: flop}}",
 		  "hidden fake__a.sum\nd = 2 * fake__a.sum [flop]\ncolumns d\n" },
@@ -301,7 +330,8 @@ START_TEST(derived)
 		  "t.yaml:2:43: on FA100 the formula gives byte, not second\n"
 		  "  derived: {d: {formula: fake__a.sum, unit: second}}\n"
 		  "                                            ^\n" },
-		{ HERE, "constants: {c: {unit: second, default: 1}}\nderived: {d: 2 * (fake__a.sum + c)}",
+		{ HERE,
+		  "constants: {c: {unit: second, default: 1}}\nderived: {d: 2 * (fake__a.sum + c)}",
 		  "t.yaml:3:31: on FA100 byte and second can't be added\n"
 		  "  derived: {d: 2 * (fake__a.sum + c)}\n                                ^\n" },
 		{ HERE, "derived: {d: no__such.sum}",
@@ -323,39 +353,50 @@ END_TEST
 START_TEST(derived_without)
 {
 	static const struct row rows[] = {
-		{ HERE, "metrics: [fake__a.sum, {metric: no__such.sum, as: x, optional: true}]\n"
-		        "derived: {d: x * 2, e: d + 1, f: fake__a.sum}",
+		{ HERE,
+		  "metrics: [fake__a.sum, {metric: no__such.sum, as: x, optional: true}]\n"
+		  "derived: {d: x * 2, e: d + 1, f: fake__a.sum}",
 		  "fake__a.sum\nf = fake__a.sum [byte]\ncolumns fake__a.sum f\nleft out no__such.sum d e\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]\n"
-		        "derived: {d: no__such.sum * 2}",
+		{ HERE,
+		  "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]\n"
+		  "derived: {d: no__such.sum * 2}",
 		  "fake__a.sum\nleft out no__such.sum d\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, as: x, only: [FB100]}]\nderived: {d: x * 2}",
+		{ HERE,
+		  "metrics: [fake__a.sum, {metric: fake__b.sum, as: x, only: [FB100]}]\nderived: {d: x * 2}",
 		  "fake__a.sum\nleft out d\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: d, optional: true}]\nderived: {d: no__such.sum * 2}",
+		{ HERE,
+		  "metrics: [fake__a.sum, {metric: d, optional: true}]\nderived: {d: no__such.sum * 2}",
 		  "fake__a.sum\nleft out d\n" },
 		/* A number instead. */
-		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, as: x, only: [FB100], else: 0}]\n"
-		        "derived: {d: {formula: fake__a.sum + x, unit: byte}, e: x - 1}",
+		{ HERE,
+		  "metrics: [fake__a.sum, {metric: fake__b.sum, as: x, only: [FB100], else: 0}]\n"
+		  "derived: {d: {formula: fake__a.sum + x, unit: byte}, e: x - 1}",
 		  "fake__a.sum\nd = fake__a.sum + 0 [byte]\ne = 0 - 1\ncolumns fake__a.sum d e\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: no__such.sum, as: x, optional: true, else: -2.5e3}]\n"
-		        "derived: {d: x * 2}",
+		{ HERE,
+		  "metrics: [fake__a.sum, {metric: no__such.sum, as: x, optional: true, else: -2.5e3}]\n"
+		  "derived: {d: x * 2}",
 		  "fake__a.sum\nd = (-2500) * 2\ncolumns fake__a.sum d\nleft out no__such.sum\n" },
-		{ HERE, "metrics: [{any: [no__such.sum], as: x, optional: true, else: 1}, fake__b.sum]\n"
-		        "derived: {d: x * fake__b.sum}",
+		{ HERE,
+		  "metrics: [{any: [no__such.sum], as: x, optional: true, else: 1}, fake__b.sum]\n"
+		  "derived: {d: x * fake__b.sum}",
 		  "fake__b.sum\nd = 1 * fake__b.sum\ncolumns fake__b.sum d\nleft out x\n" },
-		{ HERE, "metrics:\n- {metric: fake__b.sum, as: x, only: [FB100], else: 7}\n"
-		        "- {metric: fake__a.sum, as: x, only: [FA100]}\nderived: {d: x * 2}",
+		{ HERE,
+		  "metrics:\n- {metric: fake__b.sum, as: x, only: [FB100], else: 7}\n"
+		  "- {metric: fake__a.sum, as: x, only: [FA100]}\nderived: {d: x * 2}",
 		  "fake__a.sum as x\nd = x * 2\ncolumns x d\n" },
 		{ HERE, "metrics: [{metric: fake__a.sum, as: x, else: 7}]\nderived: {d: x * 2}",
 		  "fake__a.sum as x\nd = x * 2\ncolumns x d\n" },
 		/* Listed for another chip: neither here nor at the end, but of use to others. */
-		{ HERE, "metrics: [fake__a.sum, {metric: d, only: [FB100]}]\nderived: {d: fake__b.sum * 2, e: d + 1}",
+		{ HERE,
+		  "metrics: [fake__a.sum, {metric: d, only: [FB100]}]\nderived: {d: fake__b.sum * 2, e: d + 1}",
 		  "fake__a.sum\nhidden fake__b.sum\nd = fake__b.sum * 2\ne = d + 1\ncolumns fake__a.sum e\n" },
-		{ HERE, "metrics: [fake__a.sum]\nderived: {d: fake__b.sum * 2}\n"
-		        "changes: [{for: [FA100], remove: [d]}]",
+		{ HERE,
+		  "metrics: [fake__a.sum]\nderived: {d: fake__b.sum * 2}\n"
+		  "changes: [{for: [FA100], remove: [d]}]",
 		  "fake__a.sum\n" },
-		{ HERE, "metrics: [fake__a.sum, d]\nderived: {d: fake__b.sum * 2}\n"
-		        "changes: [{for: [FA100], remove: [d]}, {for: [FA100], add: [d]}]",
+		{ HERE,
+		  "metrics: [fake__a.sum, d]\nderived: {d: fake__b.sum * 2}\n"
+		  "changes: [{for: [FA100], remove: [d]}, {for: [FA100], add: [d]}]",
 		  "fake__a.sum\nhidden fake__b.sum\nd = fake__b.sum * 2\ncolumns fake__a.sum d\n" },
 	};
 
@@ -366,7 +407,8 @@ END_TEST
 START_TEST(constants)
 {
 	static const struct row rows[] = {
-		{ HERE, "constants: {c: 2.5, e: 1e300, n: -3}\nderived: {d: fake__a.sum * c - n / e + 1e3}",
+		{ HERE,
+		  "constants: {c: 2.5, e: 1e300, n: -3}\nderived: {d: fake__a.sum * c - n / e + 1e3}",
 		  "hidden fake__a.sum\nd = fake__a.sum * 2.5 - (-3) / 1e+300 + 1e3\ncolumns d\n" },
 		{ HERE, "constants: {c: {default: 1, FA100: 0.1}}\nderived: {d: fake__a.sum * c}",
 		  "hidden fake__a.sum\nd = fake__a.sum * 0.1\ncolumns d\n" },
@@ -377,7 +419,8 @@ START_TEST(constants)
 		  "  derived: {d: fake__a.sum * c}\n                             ^\n" },
 		/* Nobody misses it. */
 		{ HERE, "constants: {c: {Hopper: 2}}\nmetrics: [fake__a.sum]", "fake__a.sum\n" },
-		{ HERE, "constants: {c: {unit: byte/second, default: 2}}\nderived: {d: fake__a.sum / c}",
+		{ HERE,
+		  "constants: {c: {unit: byte/second, default: 2}}\nderived: {d: fake__a.sum / c}",
 		  "hidden fake__a.sum\nd = fake__a.sum / 2 [second]\ncolumns d\n" },
 	};
 
@@ -401,11 +444,13 @@ START_TEST(all_errors)
 		  "  derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\n"
 		  "                                             ^\n" },
 		/* Who does without one of them is no reason to tell. */
-		{ HERE, "derived: {d: no__x.sum, e: d + x}\n"
-		        "metrics: [fake__a.sum, {metric: d, optional: true}, {metric: no__y.sum, as: x, optional: true}]",
+		{ HERE,
+		  "derived: {d: no__x.sum, e: d + x}\n"
+		  "metrics: [fake__a.sum, {metric: d, optional: true}, {metric: no__y.sum, as: x, optional: true}]",
 		  "fake__a.sum\nleft out no__y.sum d e\n" },
 		/* Units beside names beside what CUPTI refuses, though a plain list would not be looked at. */
-		{ HERE, "derived: {d: {formula: fake__b.sum, unit: second}}\nmetrics: [no__x.sum, fake__a.sum]",
+		{ HERE,
+		  "derived: {d: {formula: fake__b.sum, unit: second}}\nmetrics: [no__x.sum, fake__a.sum]",
 		  "set t on FA100: 2 errors\n"
 		  "t.yaml:2:43: on FA100 the formula gives byte, not second\n"
 		  "  derived: {d: {formula: fake__b.sum, unit: second}}\n"
@@ -430,7 +475,8 @@ END_TEST
 START_TEST(errors_without_a_library)
 {
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_set *set = load_text(ctx, "name: t\nparameters: {x: a}\nmetrics: ['fake__${x}.sum', no__x.sum]\n");
+	struct opk_set *set = load_text(
+		ctx, "name: t\nparameters: {x: a}\nmetrics: ['fake__${x}.sum', no__x.sum]\n");
 	opk_autofree char *got = NULL;
 
 	ck_ok(ctx, opk_set_parameter(set, ctx, "x", "a b"));
@@ -458,10 +504,12 @@ START_TEST(a_set_with_errors)
 	options.chip = "FA100";
 	ck_code(ctx, opk_plan_new(&plan, ctx, set, &options), OPK_EINPUT);
 	ck_assert_str_eq(cause(ctx), "set t was read with errors");
-	ck_code(ctx, opk_set_join(&joined, ctx, (const struct opk_set *const *)&set, 1), OPK_EINPUT);
+	ck_code(ctx, opk_set_join(&joined, ctx, (const struct opk_set *const *)&set, 1),
+	        OPK_EINPUT);
 	ck_code(ctx, opk_set_check_on(ctx, set, "fa100"), OPK_EINPUT);
-	ck_assert_str_eq(errors(ctx), "t.yaml:3:24: FA100 has no metric 'fake__bb.sum', did you mean fake__b?\n"
-	                              "  metrics: [fake__a.sum, fake__bb.sum]\n                         ^\n");
+	ck_assert_str_eq(errors(ctx),
+	                 "t.yaml:3:24: FA100 has no metric 'fake__bb.sum', did you mean fake__b?\n"
+	                 "  metrics: [fake__a.sum, fake__bb.sum]\n                         ^\n");
 	ck_code(ctx, opk_set_check_on(ctx, set, "FA10"), OPK_EUSAGE);
 	opk_set_free(opk_take(set));
 	/* Of malformed text nothing is left. */
@@ -504,34 +552,47 @@ static void check_included(const struct included *row, struct opk_ctx *ctx)
 START_TEST(included_sets)
 {
 	static const struct included rows[] = {
-		{ HERE, { { "a.yaml", "name: a\ninclude: [./b.yaml]\nmetrics: [fake__a.sum, fake__b.sum]" },
-		          { "b.yaml", "name: b\nmetrics: [fake__c.sum, fake__b.sum]" } },
+		{ HERE,
+		  { { "a.yaml",
+		      "name: a\ninclude: [./b.yaml]\nmetrics: [fake__a.sum, fake__b.sum]" },
+		    { "b.yaml", "name: b\nmetrics: [fake__c.sum, fake__b.sum]" } },
 		  "fake__c.sum\nfake__b.sum\nfake__a.sum\n" },
-		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml, c.yaml]" },
-		          { "b.yaml", "name: b\ninclude: [c.yaml]\nchanges: [{for: [FA100], remove: [fake__c.sum]}]" },
-		          { "c.yaml", "name: c\nmetrics: [fake__c.sum, fake__b.sum]" } },
+		{ HERE,
+		  { { "a.yaml", "name: a\ninclude: [b.yaml, c.yaml]" },
+		    { "b.yaml",
+		      "name: b\ninclude: [c.yaml]\nchanges: [{for: [FA100], remove: [fake__c.sum]}]" },
+		    { "c.yaml", "name: c\nmetrics: [fake__c.sum, fake__b.sum]" } },
 		  "fake__b.sum\nfake__c.sum\n" },
 		/* What an included set defines can be used, and shown where one wants it. */
-		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml]\nderived: {e: d / x * c}\n"
-		                      "metrics: ['fake__${p}.sum', d, fake__c.sum]" },
-		          { "b.yaml", "name: b\nparameters: {p: b}\nconstants: {c: 7}\nderived: {d: x + 1}\n"
-		                      "metrics: [{metric: fake__a.sum, as: x}]" } },
+		{ HERE,
+		  { { "a.yaml", "name: a\ninclude: [b.yaml]\nderived: {e: d / x * c}\n"
+		                "metrics: ['fake__${p}.sum', d, fake__c.sum]" },
+		    { "b.yaml",
+		      "name: b\nparameters: {p: b}\nconstants: {c: 7}\nderived: {d: x + 1}\n"
+		      "metrics: [{metric: fake__a.sum, as: x}]" } },
 		  "fake__a.sum as x\nfake__b.sum\nfake__c.sum\nd = x + 1 [byte]\ne = d / x * 7\n"
 		  "columns x fake__b.sum d fake__c.sum e\n" },
-		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml]\nmetrics: [{metric: fake__a.sum, as: x}]" },
-		          { "b.yaml", "name: b\nmetrics: [fake__a.sum]" } },
+		{ HERE,
+		  { { "a.yaml",
+		      "name: a\ninclude: [b.yaml]\nmetrics: [{metric: fake__a.sum, as: x}]" },
+		    { "b.yaml", "name: b\nmetrics: [fake__a.sum]" } },
 		  "fake__a.sum as x\ncolumns x\n" },
-		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml]\nmetrics: [{metric: fake__a.sum, as: x}]" },
-		          { "b.yaml", "name: b\nmetrics: [{metric: fake__a.sum, as: y}]" } },
+		{ HERE,
+		  { { "a.yaml",
+		      "name: a\ninclude: [b.yaml]\nmetrics: [{metric: fake__a.sum, as: x}]" },
+		    { "b.yaml", "name: b\nmetrics: [{metric: fake__a.sum, as: y}]" } },
 		  "a.yaml:3:37: fake__a.sum has the name 'y' already: a metric has one\n"
 		  "  metrics: [{metric: fake__a.sum, as: x}]\n                                      ^\n" },
-		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml]\nprofiler: pm" },
-		          { "b.yaml", "name: b\nprofiler: range\nmetrics: [fake__a.sum]" } },
+		{ HERE,
+		  { { "a.yaml", "name: a\ninclude: [b.yaml]\nprofiler: pm" },
+		    { "b.yaml", "name: b\nprofiler: range\nmetrics: [fake__a.sum]" } },
 		  "a.yaml:2:11: set b is for profiler range, this one for pm: build them apart\n"
 		  "  include: [b.yaml]\n            ^\n" },
-		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml]\nderived: {d: 1}\nconstants: {c: 1}\n"
-		                      "parameters: {p: 1}\nmetrics: [{metric: fake__b.sum, as: d}]" },
-		          { "b.yaml", "name: b\nderived: {c: fake__a.sum}\nconstants: {d: 1}\nparameters: {p: 2}" } },
+		{ HERE,
+		  { { "a.yaml", "name: a\ninclude: [b.yaml]\nderived: {d: 1}\nconstants: {c: 1}\n"
+		                "parameters: {p: 1}\nmetrics: [{metric: fake__b.sum, as: d}]" },
+		    { "b.yaml",
+		      "name: b\nderived: {c: fake__a.sum}\nconstants: {d: 1}\nparameters: {p: 2}" } },
 		  "a.yaml: 4 errors\n"
 		  "a.yaml:3:11: derived metric 'd' is defined a second time, first at FOLDER/b.yaml:3:13\n"
 		  "  derived: {d: 1}\n            ^\n"
@@ -553,15 +614,20 @@ END_TEST
 START_TEST(sets_that_can_not_be_included)
 {
 	static const struct included rows[] = {
-		{ HERE, { { "a.yaml", "name: a\ninclude: [a.yaml]" } },
+		{ HERE,
+		  { { "a.yaml", "name: a\ninclude: [a.yaml]" } },
 		  "a.yaml:2:11: sets include each other: FOLDER/a.yaml includes FOLDER/a.yaml\n"
 		  "  include: [a.yaml]\n            ^\n" },
-		{ HERE, { { "a.yaml", "name: a\ninclude: [b.yaml]" }, { "b.yaml", "name: b\ninclude: [c.yaml]" },
-		          { "c.yaml", "name: c\ninclude: [b.yaml]" } },
+		{ HERE,
+		  { { "a.yaml", "name: a\ninclude: [b.yaml]" },
+		    { "b.yaml", "name: b\ninclude: [c.yaml]" },
+		    { "c.yaml", "name: c\ninclude: [b.yaml]" } },
 		  "c.yaml:2:11: sets include each other: FOLDER/b.yaml includes FOLDER/c.yaml includes "
 		  "FOLDER/b.yaml\n  include: [b.yaml]\n            ^\n" },
-		{ HERE, { { "a.yaml", "name: a\ninclude: [none.yaml, memroy, b.yaml, b.yaml]\nmetrics: [q]" },
-		          { "b.yaml", "name: b\nmetric: [fake__a.sum]" } },
+		{ HERE,
+		  { { "a.yaml",
+		      "name: a\ninclude: [none.yaml, memroy, b.yaml, b.yaml]\nmetrics: [q]" },
+		    { "b.yaml", "name: b\nmetric: [fake__a.sum]" } },
 		  "a.yaml: 4 errors\n"
 		  "a.yaml:2:11: FOLDER/none.yaml: can't open: No such file or directory\n"
 		  "  include: [none.yaml, memroy, b.yaml, b.yaml]\n            ^\n"
@@ -589,7 +655,8 @@ static int load_chain(struct opk_set **set, struct opk_ctx *ctx, int length)
 
 		snprintf(name, sizeof name, "%d.yaml", i);
 		snprintf(text, sizeof text,
-		         i < length ? "name: n\ninclude: [%d.yaml]\n" : "name: n\nmetrics: [fake__a.sum]\n",
+		         i < length ? "name: n\ninclude: [%d.yaml]\n"
+		                    : "name: n\nmetrics: [fake__a.sum]\n",
 		         i + 1);
 		put_file(name, text, strlen(text));
 	}
@@ -607,8 +674,9 @@ START_TEST(deep_includes)
 	ck_assert_str_eq(got, "fake__a.sum\n");
 	opk_set_free(set);
 	ck_code(ctx, load_chain(&set, ctx, 17), OPK_EINPUT);
-	ck_assert_str_eq(errors(ctx), "16.yaml:2:11: sets include each other more than 16 levels deep\n"
-	                              "  include: [17.yaml]\n            ^\n");
+	ck_assert_str_eq(errors(ctx),
+	                 "16.yaml:2:11: sets include each other more than 16 levels deep\n"
+	                 "  include: [17.yaml]\n            ^\n");
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -627,7 +695,8 @@ START_TEST(many_ways_to_a_set)
 			snprintf(name, sizeof name, "%d-%d.yaml", level, i);
 			snprintf(text, sizeof text,
 			         level < 15 ? "name: n\ninclude: [%d-0.yaml, %d-1.yaml]\n"
-			                    : "name: n\nmetrics: [fake__a.sum]\n", level + 1, level + 1);
+			                    : "name: n\nmetrics: [fake__a.sum]\n",
+			         level + 1, level + 1);
 			put_file(name, text, strlen(text));
 		}
 	}
@@ -656,7 +725,8 @@ START_TEST(too_many_files)
 	}
 	put_file("n.yaml", text.data, text.size);
 	ck_code(ctx, opk_set_load(&set, ctx, in_folder("n.yaml")), OPK_EINPUT);
-	ck_assert_ptr_nonnull(strstr(errors(ctx), "n.yaml:102:3: more than 100 sets are included\n"));
+	ck_assert_ptr_nonnull(
+		strstr(errors(ctx), "n.yaml:102:3: more than 100 sets are included\n"));
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -668,9 +738,12 @@ START_TEST(claims_of_including_sets)
 		const char *chips, *chip;
 		bool wanted;
 	} rows[] = {
-		{ HERE, "", "GH100", true },                 { HERE, "", "GA100", true },
-		{ HERE, "", "GB202", false },                { HERE, "chips: [GB202]", "GB202", true },
-		{ HERE, "chips: [GB202]", "GH100", false },  { HERE, "chips: [blackwell]", "GB100", true },
+		{ HERE, "", "GH100", true },
+		{ HERE, "", "GA100", true },
+		{ HERE, "", "GB202", false },
+		{ HERE, "chips: [GB202]", "GB202", true },
+		{ HERE, "chips: [GB202]", "GH100", false },
+		{ HERE, "chips: [blackwell]", "GB100", true },
 		{ HERE, "chips: [Blackwell]", "GH100", false },
 	};
 	struct opk_ctx *ctx = fake_ctx();
@@ -678,10 +751,12 @@ START_TEST(claims_of_including_sets)
 	put_file("b.yaml", "name: b\nchips: [Hopper, GA100]\nmetrics: [fake__a.sum]\n", 53);
 	put_file("c.yaml", "name: c\nmetrics: [fake__a.sum]\n", 31);
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree char *text = opk_printf("name: a\ninclude: [b.yaml, c.yaml]\n%s\n", rows[i].chips);
+		opk_autofree char *text = opk_printf("name: a\ninclude: [b.yaml, c.yaml]\n%s\n",
+		                                     rows[i].chips);
 		struct opk_set *set = load_text(ctx, text);
 
-		ck_row(&rows[i], opk_set_claims(set, rows[i].chip) == rows[i].wanted, "%s", rows[i].chip);
+		ck_row(&rows[i], opk_set_claims(set, rows[i].chip) == rows[i].wanted, "%s",
+		       rows[i].chip);
 		opk_set_free(set);
 	}
 	opk_ctx_free(ctx);
@@ -713,29 +788,47 @@ START_TEST(hashes)
 		const char *text;
 		bool same;
 	} rows[] = {
-		{ HERE, "name: t\nparameters: {p: a}\nconstants: {c: 2}\n"
-		        "derived: {d: c * x + 1, e: fake__c.sum / d}\n"
-		        "metrics: [{metric: 'fake__${p}.sum', as: x}, {group: g, metrics: [fake__b.sum]}]\n", true },
+		{ HERE,
+		  "name: t\nparameters: {p: a}\nconstants: {c: 2}\n"
+		  "derived: {d: c * x + 1, e: fake__c.sum / d}\n"
+		  "metrics: [{metric: 'fake__${p}.sum', as: x}, {group: g, metrics: [fake__b.sum]}]\n",
+		  true },
 		/* Another order of keys, another style, comments, what is nowhere used, prose about the set. */
-		{ HERE, "# A comment.\nmetrics:\n  - as: x\n    metric: \"fake__${p}.sum\"\n"
-		        "  - metrics: [fake__b.sum]\n    group: g\n"
-		        "constants: {unused: 3, c: {default: 2.0}}\ndescription: prose\n"
-		        "derived:\n  e: >\n    fake__c.sum\n    / d\n  d: {formula: c*x+1}\n"
-		        "version: 1\nparameters: {p: a}\nname: t\n", true },
-		{ HERE, "name: t\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
-		        "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n", true },
-		{ HERE, "name: t\nderived: {d: 3 * x + 1, e: fake__c.sum / d}\n"
-		        "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n", false },
-		{ HERE, "name: u\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
-		        "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n", false },
-		{ HERE, "name: t\nversion: 2\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
-		        "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n", false },
-		{ HERE, "name: t\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
-		        "metrics: [{metric: fake__a.sum, as: x}, fake__b.sum]\n", false },
-		{ HERE, "name: t\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
-		        "metrics: [{metric: fake__b.sum, as: x}, {group: g, metrics: [fake__a.sum]}]\n", false },
-		{ HERE, "name: t\nderived: {d: 2 * x + 1, f: fake__c.sum / d}\n"
-		        "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n", false },
+		{ HERE,
+		  "# A comment.\nmetrics:\n  - as: x\n    metric: \"fake__${p}.sum\"\n"
+		  "  - metrics: [fake__b.sum]\n    group: g\n"
+		  "constants: {unused: 3, c: {default: 2.0}}\ndescription: prose\n"
+		  "derived:\n  e: >\n    fake__c.sum\n    / d\n  d: {formula: c*x+1}\n"
+		  "version: 1\nparameters: {p: a}\nname: t\n",
+		  true },
+		{ HERE,
+		  "name: t\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
+		  "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n",
+		  true },
+		{ HERE,
+		  "name: t\nderived: {d: 3 * x + 1, e: fake__c.sum / d}\n"
+		  "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n",
+		  false },
+		{ HERE,
+		  "name: u\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
+		  "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n",
+		  false },
+		{ HERE,
+		  "name: t\nversion: 2\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
+		  "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n",
+		  false },
+		{ HERE,
+		  "name: t\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
+		  "metrics: [{metric: fake__a.sum, as: x}, fake__b.sum]\n",
+		  false },
+		{ HERE,
+		  "name: t\nderived: {d: 2 * x + 1, e: fake__c.sum / d}\n"
+		  "metrics: [{metric: fake__b.sum, as: x}, {group: g, metrics: [fake__a.sum]}]\n",
+		  false },
+		{ HERE,
+		  "name: t\nderived: {d: 2 * x + 1, f: fake__c.sum / d}\n"
+		  "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n",
+		  false },
 	};
 	struct opk_ctx *ctx = fake_ctx();
 	opk_autofree char *wanted = hash_of(ctx, hashed, OPK_PROFILER_RANGE);
@@ -759,8 +852,10 @@ START_TEST(hashes_of_formulas)
 		bool same;
 	} rows[] = {
 		{ HERE, "constants: {c: -5}\nderived: {d: x - c}", "derived: {d: x - -5}", true },
-		{ HERE, "constants: {c: 0.1}\nderived: {d: x * c}", "derived: {d: (x) * 1e-1}", true },
-		{ HERE, "parameters: {p: 1 + x}\nderived: {d: '${p}'}", "derived: {d: ((1)+x)}", true },
+		{ HERE, "constants: {c: 0.1}\nderived: {d: x * c}", "derived: {d: (x) * 1e-1}",
+		  true },
+		{ HERE, "parameters: {p: 1 + x}\nderived: {d: '${p}'}", "derived: {d: ((1)+x)}",
+		  true },
 		{ HERE, "derived: {d: x - (1 - 2)}", "derived: {d: x - 1 - 2}", false },
 		{ HERE, "derived: {d: x - 5}", "derived: {d: x - -5}", false },
 		{ HERE, "derived: {d: x + 5}", "derived: {d: 5 + x}", false },
@@ -793,12 +888,14 @@ START_TEST(names_from_the_command_line)
 		const char *names, *wanted;
 		int code;
 	} rows[] = {
-		{ HERE, "fake__b.sum,fake__a.sum,fake__b.sum", "fake__b.sum\nfake__a.sum\n", OPK_OK },
+		{ HERE, "fake__b.sum,fake__a.sum,fake__b.sum", "fake__b.sum\nfake__a.sum\n",
+		  OPK_OK },
 		{ HERE, "fake__?.sum", "fake__a.sum\nfake__b.sum\nfake__c.sum\n", OPK_OK },
 		{ HERE, "fake__d*", "FA100 has no metric that matches fake__d*\n", OPK_EUSAGE },
 		{ HERE, "fake__a.sum,acheived_occupancy",
 		  "'acheived_occupancy' is no full metric name such as dram__bytes.sum, no derived metric of this "
-		  "set and no name of nvprof's, did you mean achieved_occupancy?\n", OPK_EUSAGE },
+		  "set and no name of nvprof's, did you mean achieved_occupancy?\n",
+		  OPK_EUSAGE },
 		{ HERE, "fake__[a.sum", "'fake__[a.sum': the bracket is not closed\n", OPK_EUSAGE },
 	};
 	struct opk_ctx *ctx = fake_ctx();
@@ -815,8 +912,8 @@ START_TEST(names_from_the_command_line)
 		if (!code)
 			describe_resolved(&out, &resolved);
 		opk_buf_add(&out, "", 1);
-		ck_row(&rows[i], !strcmp(code ? errors(ctx) : (char *)out.data, rows[i].wanted), "got:\n%s",
-		       code ? errors(ctx) : (char *)out.data);
+		ck_row(&rows[i], !strcmp(code ? errors(ctx) : (char *)out.data, rows[i].wanted),
+		       "got:\n%s", code ? errors(ctx) : (char *)out.data);
 		opk_set_free(set);
 	}
 	opk_ctx_free(ctx);
@@ -880,8 +977,10 @@ static bool resolve_without(struct opk_ctx *ctx, const struct opk_set *set, long
 	code = opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE);
 	failed = allocation_failed();
 	if (code) {
-		ck_assert_msg(failed && code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code, errors(ctx));
-		ck_assert_msg(strstr(errors(ctx), "out of memory") != NULL, "allocation %ld: %s", n, errors(ctx));
+		ck_assert_msg(failed && code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
+		              errors(ctx));
+		ck_assert_msg(strstr(errors(ctx), "out of memory") != NULL, "allocation %ld: %s", n,
+		              errors(ctx));
 		return failed;
 	}
 	describe_resolved(&out, &resolved);
@@ -921,8 +1020,8 @@ START_TEST(loading_without_memory)
 		fail_allocation(n);
 		code = opk_set_load(&set, ctx, in_folder("i.yaml"));
 		failed = allocation_failed();
-		ck_assert_msg(code == OPK_OK || (failed && code == OPK_ENOMEM), "allocation %ld: %d: %s", n, code,
-		              errors(ctx));
+		ck_assert_msg(code == OPK_OK || (failed && code == OPK_ENOMEM),
+		              "allocation %ld: %d: %s", n, code, errors(ctx));
 		if (code)
 			continue;
 		got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
@@ -957,8 +1056,8 @@ static char *check_without(struct opk_ctx *ctx, long n, bool *failed)
 	}
 	*failed = allocation_failed();
 	/* Of errors that are told, words may be lost with the memory. */
-	ck_assert_msg(code == OPK_EINPUT || (code == OPK_ENOMEM && *failed), "allocation %ld: %d: %s", n, code,
-	              errors(ctx));
+	ck_assert_msg(code == OPK_EINPUT || (code == OPK_ENOMEM && *failed),
+	              "allocation %ld: %d: %s", n, code, errors(ctx));
 	if (*failed)
 		return NULL;
 	ck_assert_int_gt(asprintf(&all, "%s%s", text, errors(ctx)), 0);
@@ -1012,14 +1111,17 @@ END_TEST
 START_TEST(a_library_without_full_names)
 {
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_set *set = load_text(ctx, "name: t\nmetrics: [{any: [no__such.sum, fake__b.sum]}, '*.pct']\n"
-	                                     "derived: {d: {formula: fake__a.sum * 2, unit: flop}}\n");
+	struct opk_set *set =
+		load_text(ctx, "name: t\nmetrics: [{any: [no__such.sum, fake__b.sum]}, '*.pct']\n"
+	                       "derived: {d: {formula: fake__a.sum * 2, unit: flop}}\n");
 	opk_autofree char *got = NULL;
 
 	fake.status[FAKE_cuptiProfilerHostGetSubMetrics] = NV_CUPTI_INVALID_METRIC_NAME;
 	got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
-	ck_assert_str_eq(got, "fake__b.sum\nfake__ratio.pct\nhidden fake__a.sum\nd = fake__a.sum * 2 [flop]\n"
-	                      "columns fake__b.sum fake__ratio.pct d\n");
+	ck_assert_str_eq(
+		got,
+		"fake__b.sum\nfake__ratio.pct\nhidden fake__a.sum\nd = fake__a.sum * 2 [flop]\n"
+		"columns fake__b.sum fake__ratio.pct d\n");
 	opk_set_free(set);
 	opk_ctx_free(ctx);
 }
@@ -1029,7 +1131,8 @@ END_TEST
 START_TEST(plain_sets_open_no_catalog)
 {
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_set *set = load_text(ctx, "name: t\nmetrics: [fake__a.sum, {metric: fake__b.sum, as: b}]\n");
+	struct opk_set *set =
+		load_text(ctx, "name: t\nmetrics: [fake__a.sum, {metric: fake__b.sum, as: b}]\n");
 	opk_autofree char *got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
 
 	ck_assert_str_eq(got, "fake__a.sum\nfake__b.sum as b\ncolumns fake__a.sum b\n");

@@ -12,7 +12,9 @@ struct manner {
 	size_t workers;
 	bool cupti_only;
 };
-static const struct manner manners[] = { { 1, true }, { 2, true }, { 1, false }, { 2, false }, { 7, false } };
+static const struct manner manners[] = {
+	{ 1, true }, { 2, true }, { 1, false }, { 2, false }, { 7, false }
+};
 
 static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                     const struct manner *manner, const char *const *metrics, size_t count)
@@ -38,7 +40,8 @@ static void collect(struct opk_buf *out, struct opk_ctx *ctx, struct opk_file *f
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 		if (!row)
 			break;
-		opk_buf_add(out, row->values, opk_evaluation_metric_count(evaluation) * sizeof(double));
+		opk_buf_add(out, row->values,
+		            opk_evaluation_metric_count(evaluation) * sizeof(double));
 		opk_buf_add_text(out, row->name);
 		opk_buf_add_u64(out, row->start_ns);
 		opk_buf_add_u64(out, row->end_ns);
@@ -50,7 +53,8 @@ START_TEST(same_bits_in_any_manner)
 {
 	struct opk_ctx *ctx = new_ctx();
 	opk_autobuf struct opk_buf wanted = { 0 };
-	opk_autofree char *name = opk_printf(TEST_DATA_DIR "/recordings/gh100-%s.opk", recordings[_i]);
+	opk_autofree char *name = opk_printf(TEST_DATA_DIR "/recordings/gh100-%s.opk",
+	                                     recordings[_i]);
 	struct opk_file *file;
 
 	ck_ok(ctx, opk_file_open(&file, ctx, name));
@@ -72,7 +76,8 @@ END_TEST
 
 /* In this recording's image a byte where it tells the device's units: 528 SMSPs become 464. */
 enum { UNITS = 552 };
-static const char *const peaks[] = { "sm__inst_executed.sum.peak_sustained", "sm__inst_executed.sum" };
+static const char *const peaks[] = { "sm__inst_executed.sum.peak_sustained",
+	                             "sm__inst_executed.sum" };
 
 static void write_devices(struct opk_ctx *ctx)
 {
@@ -174,7 +179,8 @@ START_TEST(same_error_in_any_manner)
 			int code = evaluate(&evaluation, ctx, file, &manners[i], NULL, 0);
 
 			ck_row(&rows[d], code == OPK_EINPUT && !evaluation, "code %d", code);
-			ck_row(&rows[d], strstr(errors_of(ctx), rows[d].wanted), "%s", errors_of(ctx));
+			ck_row(&rows[d], strstr(errors_of(ctx), rows[d].wanted), "%s",
+			       errors_of(ctx));
 		}
 		opk_file_free(file);
 	}
@@ -193,7 +199,8 @@ static void gather(struct opk_buf *out, struct opk_ctx *ctx, struct opk_evaluati
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 		if (!row)
 			return;
-		opk_buf_add(out, row->values, opk_evaluation_metric_count(evaluation) * sizeof(double));
+		opk_buf_add(out, row->values,
+		            opk_evaluation_metric_count(evaluation) * sizeof(double));
 		opk_buf_add_text(out, row->name);
 	}
 }
@@ -250,7 +257,9 @@ START_TEST(one_of_many_is_damaged)
 
 		for (size_t i = 0; i < MANY; i++)
 			ck_ok(ctx, opk_file_open(&files[i], ctx,
-			                         i == damaged ? path : TEST_DATA_DIR "/recordings/gh100-simple.opk"));
+			                         i == damaged ? path
+			                                      : TEST_DATA_DIR
+			                                 "/recordings/gh100-simple.opk"));
 		ck_code(ctx, opk_eval_files(evaluations, ctx, files, MANY, NULL), OPK_EINPUT);
 		ck_assert_ptr_nonnull(strstr(errors_of(ctx), path));
 		ck_assert_ptr_nonnull(strstr(errors_of(ctx), "section 7 (DATA)"));

@@ -16,13 +16,15 @@ static void describe(struct opk_buf *out, const struct opk_field *field)
 	for (size_t i = 0; i < field->count; i++) {
 		const struct opk_field *item = &field->fields[i];
 
-		opk_buf_add_printf(out, "%s%s@%zu:%zu", i ? " " : "", item->name, item->place.line, item->place.column);
+		opk_buf_add_printf(out, "%s%s@%zu:%zu", i ? " " : "", item->name, item->place.line,
+		                   item->place.column);
 		if (item->kind == OPK_FIELD_MESSAGE) {
 			opk_buf_add_text(out, "{");
 			describe(out, item);
 			opk_buf_add_text(out, "}");
 		} else {
-			opk_buf_add_printf(out, item->kind == OPK_FIELD_STRING ? "\"%s\"" : "=%s", item->text);
+			opk_buf_add_printf(out, item->kind == OPK_FIELD_STRING ? "\"%s\"" : "=%s",
+			                   item->text);
 		}
 	}
 }
@@ -55,7 +57,8 @@ static const struct row {
 	{ HERE, "a: '' b: \"'\" c: '\"'", "a@1:4\"\" b@1:10\"'\" c@1:17\"\"\"" },
 	{ HERE, "a: '\\a\\b\\f\\n\\r\\t\\v\\?\\\\\\'\\\"'", "a@1:4\"\a\b\f\n\r\t\v?\\'\"\"" },
 	{ HERE, "a: '\\101\\1012\\x41\\X4a\\u0041\\U00000041'", "a@1:4\"AA2AJAA\"" },
-	{ HERE, "a: '\\303\\251\\u20ac\\U0001f600'", "a@1:4\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"" },
+	{ HERE, "a: '\\303\\251\\u20ac\\U0001f600'",
+	  "a@1:4\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"" },
 	{ HERE, "a: '\xc3\xa9'", "a@1:4\"\xc3\xa9\"" },
 	{ HERE, "a: 0 b: 0x1F c: 1.5 d: .5 e: 2. f: 1e9 g: -2E-3 h: 1.5f i: 1e+3F",
 	  "a@1:4=0 b@1:9=0x1F c@1:17=1.5 d@1:24=.5 e@1:30=2. f@1:36=1e9 g@1:43=-2E-3 h@1:52=1.5f "
@@ -120,7 +123,8 @@ static const struct row bad_trees[] = {
 	{ HERE, "a: 0x", "t:1:4: '0x' is neither a number nor a name; text has quotes" },
 	{ HERE, "a: 1e", "t:1:4: '1e' is neither a number nor a name; text has quotes" },
 	{ HERE, "a: .", "t:1:4: '.' is neither a number nor a name; text has quotes" },
-	{ HERE, "a: dram__bytes.sum", "t:1:4: 'dram__bytes.sum' is neither a number nor a name; text has quotes" },
+	{ HERE, "a: dram__bytes.sum",
+	  "t:1:4: 'dram__bytes.sum' is neither a number nor a name; text has quotes" },
 	{ HERE, "[a.b]: 1", "t:1:1: an extension's name is not understood here" },
 };
 
@@ -174,7 +178,8 @@ END_TEST
 
 START_TEST(text_without_memory)
 {
-	static const char text[] = "a: 'long enough to grow' 'and more' b { c: [1, 2] d: -1e3 } # ok";
+	static const char text[] =
+		"a: 'long enough to grow' 'and more' b { c: [1, 2] d: -1e3 } # ok";
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_field *root = NULL;
 	int code;
@@ -208,14 +213,19 @@ START_TEST(names)
 		int is;
 	} rows[] = {
 		{ HERE, "dram__bytes.sum", "dram__bytes.sum", OPK_PROFILER_RANGE, HARDWARE },
-		{ HERE, "pcie__read_bytes.sum", "pcie__read_bytes.sum", OPK_PROFILER_RANGE, HARDWARE | DEVICE },
-		{ HERE, "PCI.Triage.pcie__x.avg", "PCI.Triage.pcie__x.avg", OPK_PROFILER_PM, HARDWARE | DEVICE },
+		{ HERE, "pcie__read_bytes.sum", "pcie__read_bytes.sum", OPK_PROFILER_RANGE,
+		  HARDWARE | DEVICE },
+		{ HERE, "PCI.Triage.pcie__x.avg", "PCI.Triage.pcie__x.avg", OPK_PROFILER_PM,
+		  HARDWARE | DEVICE },
 		{ HERE, "pcie_x__y.sum", "pcie_x__y.sum", OPK_PROFILER_RANGE, HARDWARE },
 		{ HERE, "pmsampling:a__b.sum", "a__b.sum", OPK_PROFILER_PM, HARDWARE },
-		{ HERE, "SM_A.Triage.sm__x.avg", "SM_A.Triage.sm__x.avg", OPK_PROFILER_PM, HARDWARE },
+		{ HERE, "SM_A.Triage.sm__x.avg", "SM_A.Triage.sm__x.avg", OPK_PROFILER_PM,
+		  HARDWARE },
 		{ HERE, "TriageA.l1tex__x.pct", "TriageA.l1tex__x.pct", OPK_PROFILER_PM, HARDWARE },
-		{ HERE, "breakdown:a__b.avg.pct", "a__b.avg.pct", OPK_PROFILER_RANGE, HARDWARE | BREAKDOWN },
-		{ HERE, "pmsampling:breakdown:a__b.avg", "a__b.avg", OPK_PROFILER_PM, HARDWARE | BREAKDOWN },
+		{ HERE, "breakdown:a__b.avg.pct", "a__b.avg.pct", OPK_PROFILER_RANGE,
+		  HARDWARE | BREAKDOWN },
+		{ HERE, "pmsampling:breakdown:a__b.avg", "a__b.avg", OPK_PROFILER_PM,
+		  HARDWARE | BREAKDOWN },
 		{ HERE, "regex:inst", "inst", OPK_PROFILER_RANGE, HARDWARE | PATTERN },
 		{ HERE, "pmsampling:regex:inst", "inst", OPK_PROFILER_PM, HARDWARE | PATTERN },
 		{ HERE, "group:memory__chart", "group:memory__chart", OPK_PROFILER_RANGE, 0 },
@@ -244,7 +254,8 @@ START_TEST(chips_by_capability)
 		unsigned least, most;
 		const char *wanted; /* "later" where chips to come are there */
 	} rows[] = {
-		{ HERE, OPK_CC_NONE, OPK_CC_OPEN, "Volta Turing Ampere Hopper Ada Blackwell later" },
+		{ HERE, OPK_CC_NONE, OPK_CC_OPEN,
+		  "Volta Turing Ampere Hopper Ada Blackwell later" },
 		{ HERE, 75, 75, "Turing" },
 		{ HERE, 80, 80, "GA100" },
 		{ HERE, 75, 86, "Turing GA100 GA102 GA103 GA104 GA106 GA107" },
@@ -296,12 +307,15 @@ START_TEST(formulas)
 		{ HERE, ".5 * a__b.sum - 5. * .25e3", "0.5 * a__b.sum - 5 * 0.25e3", NULL },
 		{ HERE, "+a__b.sum - +2.e-1", "a__b.sum - 2e-1", NULL },
 		{ HERE, "a__b.sum * .", NULL, "uses '.'" },
-		{ HERE, "a__b.sum / 1.5.2", NULL, "an operator or the end is needed here, not '0'" },
+		{ HERE, "a__b.sum / 1.5.2", NULL,
+		  "an operator or the end is needed here, not '0'" },
 		{ HERE, "1e999", NULL, "this number is too large" },
 		/* What is no formula: above all, two operands don't become one. */
 		{ HERE, "2 3", NULL, "an operator or the end is needed here, not '3'" },
-		{ HERE, "a__b.sum a__c.sum", NULL, "an operator or the end is needed here, not 'a'" },
-		{ HERE, "a__b.sum derived__one.sum", NULL, "an operator or the end is needed here, not 'o'" },
+		{ HERE, "a__b.sum a__c.sum", NULL,
+		  "an operator or the end is needed here, not 'a'" },
+		{ HERE, "a__b.sum derived__one.sum", NULL,
+		  "an operator or the end is needed here, not 'o'" },
 		{ HERE, "a__b.sum .5", NULL, "an operator or the end is needed here, not '0'" },
 		{ HERE, "a__b.sum simplify(a__c.sum)", NULL,
 		  "no such function; there are min, max, if, abs and sqrt, and a product needs a '*'" },
@@ -318,15 +332,19 @@ START_TEST(formulas)
 		struct opk_definitions all = { 0 };
 		const struct opk_definition *it;
 
-		ck_ok(ctx, opk_definitions_add(&all, ctx, "derived__it", rows[i].expression, opk_chips_all()));
-		ck_ok(ctx, opk_definitions_add(&all, ctx, "derived__one.sum", "1", opk_chips_all()));
+		ck_ok(ctx, opk_definitions_add(&all, ctx, "derived__it", rows[i].expression,
+		                               opk_chips_all()));
+		ck_ok(ctx,
+		      opk_definitions_add(&all, ctx, "derived__one.sum", "1", opk_chips_all()));
 		ck_ok(ctx, opk_definitions_add(&all, ctx, "derived__old.sum", "1", 1));
 		ck_ok(ctx, opk_definitions_resolve(&all, ctx));
 		it = &all.items[0];
 		ck_row(&rows[i], !it->formula == !rows[i].formula, "got %s", it->formula);
-		ck_row(&rows[i], !it->formula || !strcmp(it->formula, rows[i].formula), "got %s", it->formula);
+		ck_row(&rows[i], !it->formula || !strcmp(it->formula, rows[i].formula), "got %s",
+		       it->formula);
 		ck_row(&rows[i], !it->problem == !rows[i].problem, "got %s", it->problem);
-		ck_row(&rows[i], !it->problem || !strcmp(it->problem, rows[i].problem), "got %s", it->problem);
+		ck_row(&rows[i], !it->problem || !strcmp(it->problem, rows[i].problem), "got %s",
+		       it->problem);
 		opk_definitions_clear(&all);
 	}
 	opk_ctx_free(ctx);

@@ -111,7 +111,9 @@ END_TEST
 /* ---- STAT ------------------------------------------------------------------------------- */
 
 static const struct opk_drop drops[] = {
-	{ "no memory", 3 }, { "too deep", UINT64_MAX }, { "", 1 },
+	{ "no memory", 3 },
+	{ "too deep", UINT64_MAX },
+	{ "", 1 },
 };
 
 START_TEST(stats_round_trip)
@@ -172,7 +174,8 @@ START_TEST(hostile_stats)
 		const char *wanted; /* NULL: read as nothing */
 	} rows[] = {
 		{ HERE, "{}", NULL },
-		{ HERE, "{\"launches\":-1,\"ranges\":\"2\",\"depth\":4294967296,\"drops\":{}}", NULL },
+		{ HERE, "{\"launches\":-1,\"ranges\":\"2\",\"depth\":4294967296,\"drops\":{}}",
+		  NULL },
 		{ HERE, "[]", "the counts are no object" },
 		{ HERE, "7", "the counts are no object" },
 		{ HERE, "{", "JSON, byte" },
@@ -196,8 +199,11 @@ START_TEST(hostile_stats)
 		       errors_of(ctx));
 		ck_row(&rows[i], !code || strstr(errors_of(ctx), "section 1 (STAT)"), "%s",
 		       errors_of(ctx));
-		ck_row(&rows[i], code || (!stats->launches && !stats->ranges && !stats->depth
-		                          && !stats->drop_count), "counts of nothing");
+		ck_row(&rows[i],
+		       code
+		               || (!stats->launches && !stats->ranges && !stats->depth
+		                   && !stats->drop_count),
+		       "counts of nothing");
 		opk_file_free(file);
 	}
 	opk_ctx_free(ctx);

@@ -20,7 +20,8 @@ static void list_files(struct opk_strlist *out, const char *beginning)
 
 	ck_assert_ptr_nonnull(dir);
 	for (struct dirent *entry; (entry = readdir(dir));)
-		if (!strncmp(entry->d_name, beginning, strlen(beginning)) && strstr(entry->d_name, ".yaml"))
+		if (!strncmp(entry->d_name, beginning, strlen(beginning))
+		    && strstr(entry->d_name, ".yaml"))
 			ck_assert(opk_strlist_add(out, entry->d_name));
 	closedir(dir);
 	opk_strlist_sort(out);
@@ -116,8 +117,8 @@ static const struct good {
 
 static void check_good(const struct good *row, const struct opk_set *set, const char *path)
 {
-	const char *profiler =
-		opk_set_has_profiler(set) ? opk_profiler_name(opk_set_profiler(set)) : "(none)";
+	const char *profiler = opk_set_has_profiler(set) ? opk_profiler_name(opk_set_profiler(set))
+	                                                 : "(none)";
 	char place[600];
 
 	snprintf(place, sizeof place, "%s:%s", path, row->last_place);
@@ -288,7 +289,8 @@ START_TEST(bounds)
 		  "lines.yaml:504:24: more than 500 patterns" },
 		{ HERE, "metrics: [a__b.sum]\nparameters:", "  p#: 1", 10000,
 		  "lines.yaml:10004:3: more than 10000 keys" },
-		{ HERE, "derived:", "  d#: a__b.sum", 10000, "lines.yaml:10003:3: more than 10000 keys" },
+		{ HERE, "derived:", "  d#: a__b.sum", 10000,
+		  "lines.yaml:10003:3: more than 10000 keys" },
 	};
 	struct opk_ctx *ctx = new_ctx();
 

@@ -27,11 +27,62 @@ static int parse(struct opk_yaml **out, struct opk_ctx *ctx, const void *text, s
 START_TEST(yaml_comes_back)
 {
 	static const char *const texts[] = {
-		"", "a", "A b", " a", "a ", "a: b", "a #b", "#", "- a", "-", "---", "...", "?", "!x", "&x", "*x",
-		"%x", "@x", "`", "|", ">", ">-", "'", "\"", "it's \"so\"", "[a]", "{a}", "a, b", "null", "~",
-		"yes", "No", "12", "0x1F", "1e9", "1.5", "2 * a__b.sum", "(a + b) / c", "-1", "<<", "a\nb",
-		"a\tb", "\x01\x7f", "\\", "\\n", "\xc2\x85", "\xe2\x80\xa8", "\xef\xbb\xbf", "\xc3\xa9\xe2\x82\xac",
-		"\xf0\x9f\x98\x80", "\xc2\xa0", "/a__b\\.[a-z]+/", "a  b", "a\r\nb", "  ", "\xef\xbf\xbe",
+		"",
+		"a",
+		"A b",
+		" a",
+		"a ",
+		"a: b",
+		"a #b",
+		"#",
+		"- a",
+		"-",
+		"---",
+		"...",
+		"?",
+		"!x",
+		"&x",
+		"*x",
+		"%x",
+		"@x",
+		"`",
+		"|",
+		">",
+		">-",
+		"'",
+		"\"",
+		"it's \"so\"",
+		"[a]",
+		"{a}",
+		"a, b",
+		"null",
+		"~",
+		"yes",
+		"No",
+		"12",
+		"0x1F",
+		"1e9",
+		"1.5",
+		"2 * a__b.sum",
+		"(a + b) / c",
+		"-1",
+		"<<",
+		"a\nb",
+		"a\tb",
+		"\x01\x7f",
+		"\\",
+		"\\n",
+		"\xc2\x85",
+		"\xe2\x80\xa8",
+		"\xef\xbb\xbf",
+		"\xc3\xa9\xe2\x82\xac",
+		"\xf0\x9f\x98\x80",
+		"\xc2\xa0",
+		"/a__b\\.[a-z]+/",
+		"a  b",
+		"a\r\nb",
+		"  ",
+		"\xef\xbf\xbe",
 		"a very long text which is folded, for it has more than a hundred characters: it goes on, # and on, "
 		"and 'on', - until it finds an end.",
 		"a very long text which can't be folded, for it has  two blanks, and more than a hundred characters "
@@ -76,8 +127,10 @@ START_TEST(yaml_of_other_bytes)
 {
 	opk_autobuf struct opk_buf buf = { 0 };
 
-	opk_yaml_put_text(&buf, "a\xff\xc3" "b");
-	opk_yaml_put_comment(&buf, "a\xff\n\xe2\x80\xa9" "b");
+	opk_yaml_put_text(&buf, "a\xff\xc3"
+	                        "b");
+	opk_yaml_put_comment(&buf, "a\xff\n\xe2\x80\xa9"
+	                           "b");
 	opk_buf_add(&buf, "", 1);
 	ck_assert_str_eq((char *)buf.data, "\"a\\ufffd\\ufffdb\"# a   b");
 }
@@ -97,7 +150,8 @@ static const struct bad {
 	{ HERE, "bad-deep.section", "3:131: nested deeper than 32 levels" },
 	{ HERE, "bad-escape.section", "2:16: unknown escape in a string" },
 	{ HERE, "bad-extension.section", "3:1: an extension's name is not understood here" },
-	{ HERE, "bad-identifier.section", "1:1: a section has an Identifier, which this one lacks" },
+	{ HERE, "bad-identifier.section",
+	  "1:1: a section has an Identifier, which this one lacks" },
 	{ HERE, "bad-list-control.txt", "2:18: this is no metric name" },
 	{ HERE, "bad-list-name.txt", "2:24: 'dram__bytes;sum' is no metric name" },
 	{ HERE, "bad-list-prefix.txt", "2:1: a name is needed behind the prefix" },
@@ -105,7 +159,8 @@ static const struct bad {
 	{ HERE, "bad-metric.section", "3:17: 'sm__cycles active.avg' is no metric name" },
 	{ HERE, "bad-name.section", "3:1: a field's name is needed here, not ':'" },
 	{ HERE, "bad-nul.section", "2:19: a NUL character in a string" },
-	{ HERE, "bad-number.section", "3:8: '12abc' is neither a number nor a name; text has quotes" },
+	{ HERE, "bad-number.section",
+	  "3:8: '12abc' is neither a number nor a name; text has quotes" },
 	{ HERE, "bad-open.section", "3:8: '{' is never closed" },
 	{ HERE, "bad-regex.section",
 	  "4:17: regular expression /dram__[bytes/: Unmatched [, [^, [:, [., or [=" },
@@ -146,7 +201,8 @@ static const struct good {
 };
 
 /* Golden files are made by tests/files/sections/make.sh, and looked at before they are kept. */
-static void check_golden(const struct good *row, const struct opk_imported_set *set, const char *file)
+static void check_golden(const struct good *row, const struct opk_imported_set *set,
+                         const char *file)
 {
 	struct opk_ctx *ctx = new_ctx();
 	opk_autofree void *text = NULL;
@@ -156,8 +212,8 @@ static void check_golden(const struct good *row, const struct opk_imported_set *
 
 	snprintf(path, sizeof path, SECTIONS "%s", file);
 	ck_ok(ctx, opk_read_file(&text, &size, ctx, path));
-	ck_row(row, size == strlen(set->yaml) && !memcmp(text, set->yaml, size), "%s is not\n%s", file,
-	       set->yaml);
+	ck_row(row, size == strlen(set->yaml) && !memcmp(text, set->yaml, size), "%s is not\n%s",
+	       file, set->yaml);
 	ck_row(row, opk_set_load(&read, ctx, path) == OPK_OK, "%s", errors_of(ctx));
 	ck_row(row, !strcmp(opk_set_name(read), set->name), "named %s", opk_set_name(read));
 	ck_row(row, opk_set_profiler(read) == set->profiler, "profiler %d", opk_set_profiler(read));
@@ -183,7 +239,8 @@ START_TEST(good_files)
 			ck_row(&good[i], count < opk_set_import_count(import), "%zu sets", count);
 			check_golden(&good[i], opk_set_import_get(import, count), name);
 		}
-		ck_row(&good[i], count == opk_set_import_count(import), "more than %zu sets", count);
+		ck_row(&good[i], count == opk_set_import_count(import), "more than %zu sets",
+		       count);
 		ck_row(&good[i], opk_set_import_get(import, 0)->left_out_count == good[i].left_out,
 		       "%zu left out", opk_set_import_get(import, 0)->left_out_count);
 		opk_set_import_free(import);
@@ -218,8 +275,8 @@ START_TEST(files_are_listed_and_explained)
 		snprintf(path, sizeof path, SECTIONS "%s", entry->d_name);
 		file = fopen(path, "r");
 		ck_assert_ptr_nonnull(file);
-		ck_assert_msg(entry->d_name[0] == '.' || fgetc(file) == '#', "%s begins with no comment",
-		              entry->d_name);
+		ck_assert_msg(entry->d_name[0] == '.' || fgetc(file) == '#',
+		              "%s begins with no comment", entry->d_name);
 		fclose(file);
 	}
 	closedir(dir);
@@ -241,8 +298,8 @@ START_TEST(import_without_memory)
 			fail_allocation(n);
 			code = opk_set_import_new(&import, ctx, files[i]);
 			failed = allocation_failed();
-			ck_assert_msg(!failed || (code == OPK_ENOMEM && !import), "%s, allocation %ld: %d",
-			              files[i], n, code);
+			ck_assert_msg(!failed || (code == OPK_ENOMEM && !import),
+			              "%s, allocation %ld: %d", files[i], n, code);
 			opk_set_import_free(import);
 			if (!failed)
 				break;
@@ -252,7 +309,8 @@ START_TEST(import_without_memory)
 END_TEST
 
 /* What a text, put into a file, is refused for. */
-static const char *refusal(struct opk_ctx *ctx, const char *file, const struct opk_buf *text, int wanted)
+static const char *refusal(struct opk_ctx *ctx, const char *file, const struct opk_buf *text,
+                           int wanted)
 {
 	struct opk_set_import *import = NULL;
 	const char *colon;
@@ -266,7 +324,8 @@ static const char *refusal(struct opk_ctx *ctx, const char *file, const struct o
 
 START_TEST(limits_of_files)
 {
-	opk_autobuf struct opk_buf many = { 0 }, often = { 0 }, large = { 0 }, none = { 0 }, defined = { 0 };
+	opk_autobuf struct opk_buf many = { 0 }, often = { 0 }, large = { 0 }, none = { 0 },
+				   defined = { 0 };
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < 10001; i++)
@@ -274,7 +333,8 @@ START_TEST(limits_of_files)
 	ck_assert_str_eq(refusal(ctx, "x", &many, OPK_EINPUT), ": more than 10000 metrics");
 	for (size_t i = 0; i < 50001; i++)
 		opk_buf_add_text(&often, "a__b.sum,");
-	ck_assert_str_eq(refusal(ctx, "x", &often, OPK_EINPUT), ": names metrics more than 50000 times");
+	ck_assert_str_eq(refusal(ctx, "x", &often, OPK_EINPUT),
+	                 ": names metrics more than 50000 times");
 	while (large.size <= 8 << 20)
 		opk_buf_add_text(&large, "a__b.sum\n");
 	ck_assert_str_eq(refusal(ctx, "x", &large, OPK_EINPUT), ": more than 8388608 bytes");
@@ -285,7 +345,8 @@ START_TEST(limits_of_files)
 	for (size_t i = 0; i < 1001; i++)
 		opk_buf_add_text(&defined, "MetricDefinitions { Name: 'x' Expression: '1' }");
 	opk_buf_add_text(&defined, "}");
-	ck_assert_str_eq(refusal(ctx, "x", &defined, OPK_EINPUT), "more than 1000 definitions of metrics");
+	ck_assert_str_eq(refusal(ctx, "x", &defined, OPK_EINPUT),
+	                 "more than 1000 definitions of metrics");
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -321,23 +382,35 @@ START_TEST(lists)
 		const char *text, *wanted;
 		bool bad;
 	} rows[] = {
-		{ HERE, "\xef\xbb\xbf" "dram__bytes.sum\n", "  - dram__bytes.sum\n", false },
-		{ HERE, "\xef\xbb\xbf" "dram__bytes;sum\n", "x.txt:1:1: 'dram__bytes;sum' is no metric name", true },
+		{ HERE,
+		  "\xef\xbb\xbf"
+		  "dram__bytes.sum\n",
+		  "  - dram__bytes.sum\n", false },
+		{ HERE,
+		  "\xef\xbb\xbf"
+		  "dram__bytes;sum\n",
+		  "x.txt:1:1: 'dram__bytes;sum' is no metric name", true },
 		/* Lists of Nsight Compute's own are left out, as in sections. */
 		{ HERE, "a__b.sum\ngroup:foo\n",
-		  "# lists of metrics that Nsight Compute has built in:\n#     group:foo\n", false },
-		{ HERE, "a__b.sum\ngroup:smsp__pcsamp_warp\n", "#     group:smsp__pcsamp_warp\n", false },
+		  "# lists of metrics that Nsight Compute has built in:\n#     group:foo\n",
+		  false },
+		{ HERE, "a__b.sum\ngroup:smsp__pcsamp_warp\n", "#     group:smsp__pcsamp_warp\n",
+		  false },
 		{ HERE, "regex:^a|b$", "  - '/.*(^a|b$).*/'\n", false },
 		{ HERE, "regex:^(a|b)$", "  - '/^(a|b)$/'\n", false },
 		{ HERE, "regex:[)]|x", "  - '/.*([)]|x).*/'\n", false },
 		/* What the set could not have. */
-		{ HERE, "a__b.sum\nregex:dram__(", "x.txt:2:1: regular expression /dram__(/: Unmatched ( or \\(", true },
-		{ HERE, "regex:)(|", "x.txt:1:1: regular expression /)(|/: a ')' closes nothing", true },
-		{ HERE, "regex:(a)\\1", "x.txt:1:1: back-references are not allowed in regular expressions", true },
+		{ HERE, "a__b.sum\nregex:dram__(",
+		  "x.txt:2:1: regular expression /dram__(/: Unmatched ( or \\(", true },
+		{ HERE, "regex:)(|", "x.txt:1:1: regular expression /)(|/: a ')' closes nothing",
+		  true },
+		{ HERE, "regex:(a)\\1",
+		  "x.txt:1:1: back-references are not allowed in regular expressions", true },
 		{ HERE, "regex:a$", "  - '/.*(a$).*/'\n", false },
 		{ HERE, "regex:${x}", "x.txt:1:1: '${' stands for a parameter in sets", true },
 		{ HERE, "a__b.sum\n a:b", "x.txt:2:2: 'a:b' is no metric name", true },
-		{ HERE, "# \xe2\x80\xa8 \xc3\xa9\nb__c.sum # \xc3\xa9\n, a:b", "x.txt:4:3: 'a:b' is no metric name", true },
+		{ HERE, "# \xe2\x80\xa8 \xc3\xa9\nb__c.sum # \xc3\xa9\n, a:b",
+		  "x.txt:4:3: 'a:b' is no metric name", true },
 	};
 	struct opk_ctx *ctx = new_ctx();
 
@@ -348,7 +421,8 @@ START_TEST(lists)
 
 		put_file("x.txt", rows[i].text, strlen(rows[i].text));
 		code = opk_set_import_new(&import, ctx, in_folder("x.txt"));
-		ck_row(&rows[i], code == (rows[i].bad ? OPK_EINPUT : OPK_OK), "%d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], code == (rows[i].bad ? OPK_EINPUT : OPK_OK), "%d: %s", code,
+		       errors_of(ctx));
 		got = code ? strstr(cause(ctx), "x.txt:") : opk_set_import_get(import, 0)->yaml;
 		ck_row(&rows[i], strstr(got, rows[i].wanted), "got %s", got);
 		opk_set_import_free(import);
@@ -366,7 +440,9 @@ START_TEST(many_passes)
 
 	opk_buf_add_text(&text, "Identifier: 'x'");
 	for (size_t i = 0; i < 400; i++)
-		opk_buf_add_printf(&text, "Metrics { Name: 'pmsampling:a__%zu.sum' Groups: 'g%zu' }", i, i);
+		opk_buf_add_printf(&text,
+		                   "Metrics { Name: 'pmsampling:a__%zu.sum' Groups: 'g%zu' }", i,
+		                   i);
 	put_file("x.section", text.data, text.size);
 	ck_ok(ctx, opk_set_import_new(&import, ctx, in_folder("x.section")));
 	ck_assert_uint_eq(opk_set_import_count(import), 16);

@@ -151,7 +151,8 @@ static bool is_supported(const struct opk_set *set, const char *word)
 	for (size_t i = 0; i < opk_chips_count(chips); i++) {
 		const struct opk_chip *chip = opk_chips_get(chips, i);
 
-		if ((!strcasecmp(word, chip->name) || !strcasecmp(word, opk_chip_architecture(chip->name)))
+		if ((!strcasecmp(word, chip->name)
+		     || !strcasecmp(word, opk_chip_architecture(chip->name)))
 		    && opk_set_supports(set, chip))
 			return true;
 	}
@@ -169,7 +170,8 @@ START_TEST(chips_are_known)
 			const char *name = opk_set_chip(set, c);
 
 			ck_assert_msg(is_supported(set, name),
-			              "%s: no chip %s, or not with its profiler", opk_set_name(set), name);
+			              "%s: no chip %s, or not with its profiler", opk_set_name(set),
+			              name);
 			for (size_t d = 0; d < c; d++)
 				ck_assert_msg(strcasecmp(name, opk_set_chip(set, d)),
 				              "%s lists %s twice", opk_set_name(set), name);

@@ -19,8 +19,7 @@ static const char *text_of(const struct opk_single_pass_sets *sets)
 		const struct opk_single_pass_set *set = opk_single_pass_sets_get(sets, i);
 
 		fprintf(file, "%s%s %s %s:", i ? "; " : "", set->name,
-		        opk_profiler_name(set->profiler),
-		        opk_single_pass_origin_name(set->origin));
+		        opk_profiler_name(set->profiler), opk_single_pass_origin_name(set->origin));
 		for (size_t j = 0; j < set->metric_count; j++)
 			fprintf(file, " %s", set->metrics[j]);
 		fprintf(file, " -");
@@ -79,9 +78,9 @@ START_TEST(of_cupti)
 {
 	struct opk_ctx *ctx = ctx_with(wanted);
 
-	check_sets(ctx, "fa100",
-	           "Triage pm cupti: fake__a.sum fake__c.sum - fake__listed.sum fake__b.sum; "
-	           OUR_RANGE_SET);
+	check_sets(
+		ctx, "fa100",
+		"Triage pm cupti: fake__a.sum fake__c.sum - fake__listed.sum fake__b.sum; " OUR_RANGE_SET);
 	free_ctx(ctx);
 }
 END_TEST
@@ -107,8 +106,7 @@ START_TEST(of_names)
 	fake.no_sets = fake.named_sets = true;
 	check_sets(ctx, "FA100",
 	           "Triage pm emulated: U.Triage.fake__x.sum - Triage.fake__y.sum; "
-	           "Other pm emulated: - U.Other.fake__z.sum; "
-	           OUR_RANGE_SET);
+	           "Other pm emulated: - U.Other.fake__z.sum; " OUR_RANGE_SET);
 	free_ctx(ctx);
 }
 END_TEST
@@ -319,7 +317,8 @@ static void replan(struct opk_ctx *ctx, const char *chip, const struct opk_singl
 	ck_assert_msg(passes == 1, "%s %s: %zu passes", chip, set->name, passes);
 	for (size_t i = 0; i < set->left_out_count; i += 5) {
 		names[set->metric_count] = set->left_out[i];
-		if (!opk_plan_by_cupti(&passes, NULL, NULL, ctx, &plan, names, set->metric_count + 1))
+		if (!opk_plan_by_cupti(&passes, NULL, NULL, ctx, &plan, names,
+		                       set->metric_count + 1))
 			ck_assert_msg(passes > 1, "%s %s: %s would fit", chip, set->name,
 			              set->left_out[i]);
 		opk_clear_errors(ctx);
@@ -429,13 +428,13 @@ START_TEST(real_list_of_ours)
 	rest = text;
 	for (char *line; version_of(ctx) == CUPTI_13_0 && (line = strsep(&rest, "\n"));) {
 		enum opk_profiler profiler = !strncmp(line, "pm\t", 3) ? OPK_PROFILER_PM
-		                                                      : OPK_PROFILER_RANGE;
+		                                                       : OPK_PROFILER_RANGE;
 		const char *name = strchr(line, '\t');
 
 		if (!name)
 			continue;
-		ck_assert_msg(is_known(ctx, &hosts, profiler, name + 1) || strstr(line, later), "%s",
-		              line);
+		ck_assert_msg(is_known(ctx, &hosts, profiler, name + 1) || strstr(line, later),
+		              "%s", line);
 		ck_assert_msg(!opk_strlist_contains(&seen, line), "%s: twice", line);
 		opk_strlist_add(&seen, line);
 	}

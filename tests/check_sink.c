@@ -49,8 +49,8 @@ static int write_much(struct opk_out *out)
 START_TEST(much_output_comes_in_pieces)
 {
 	/* Ten digits a row; the header of a table is padded to its column's width. */
-	static const size_t wanted[FORMATS] = { 30001 * 11, 2 + 30000 * 11,
-		                                30000 * 17 + 29999 + 3, 30000 * 17 };
+	static const size_t wanted[FORMATS] = { 30001 * 11, 2 + 30000 * 11, 30000 * 17 + 29999 + 3,
+		                                30000 * 17 };
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < FORMATS; i++) {
@@ -170,8 +170,8 @@ START_TEST(output_without_memory)
 			code = write_all_kinds(ctx, (enum opk_format)(i / 2), i % 2);
 			if (!allocation_failed())
 				break;
-			ck_assert_msg(code == OPK_ENOMEM, "format %zu, allocation %ld: %d",
-			              i / 2, n, code);
+			ck_assert_msg(code == OPK_ENOMEM, "format %zu, allocation %ld: %d", i / 2,
+			              n, code);
 		}
 		ck_ok(ctx, code);
 		ck_assert_int_gt(n, 2);

@@ -57,16 +57,20 @@ START_TEST(packed_forms)
 		{ HERE, "", 0, "", 0 },
 		{ HERE, "\0", 1, "\1\0", 2 },
 		{ HERE, "a", 1, "\0\1\1\1a", 5 },
-		{ HERE, "\0\0\0\0\0\0\0b\0c", 10, "\0\1\3\x80" "b\2c", 7 },
+		{ HERE, "\0\0\0\0\0\0\0b\0c", 10,
+		  "\0\1\3\x80"
+		  "b\2c",
+		  7 },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		opk_autobuf struct opk_buf packed = { 0 };
 
 		opk_sparse_pack(&packed, rows[i].plain, NULL, rows[i].size);
-		ck_row(&rows[i], packed.size == rows[i].packed_size
-		                         && !memcmp(packed.size ? packed.data : (void *)"",
-		                                    rows[i].packed, packed.size),
+		ck_row(&rows[i],
+		       packed.size == rows[i].packed_size
+		               && !memcmp(packed.size ? packed.data : (void *)"", rows[i].packed,
+		                          packed.size),
 		       "%zu bytes", packed.size);
 	}
 }
@@ -79,18 +83,19 @@ START_TEST(damage_is_refused)
 		const char *packed;
 		size_t packed_size, size;
 	} rows[] = {
-		{ HERE, "", 0, 1 },                     /* nothing */
-		{ HERE, "\0", 1, 1 },                   /* one count */
-		{ HERE, "\0\0", 2, 1 },                 /* no progress */
-		{ HERE, "\2\0", 2, 64 },                /* more groups than there are */
+		{ HERE, "", 0, 1 },      /* nothing */
+		{ HERE, "\0", 1, 1 },    /* one count */
+		{ HERE, "\0\0", 2, 1 },  /* no progress */
+		{ HERE, "\2\0", 2, 64 }, /* more groups than there are */
 		{ HERE, "\0\2\0\0", 4, 64 },
 		{ HERE, "\1\1\0", 3, 64 },
-		{ HERE, "\0\1", 2, 64 },                /* the group is missing */
+		{ HERE, "\0\1", 2, 64 }, /* the group is missing */
 		{ HERE, "\0\1\1", 3, 64 },
-		{ HERE, "\0\1\1\3a", 5, 64 },           /* a byte is missing */
-		{ HERE, "\0\1\1\2a", 5, 1 },            /* behind the end */
+		{ HERE, "\0\1\1\3a", 5, 64 }, /* a byte is missing */
+		{ HERE, "\0\1\1\2a", 5, 1 },  /* behind the end */
 		{ HERE, "\0\1\2\1a", 5, 8 },
-		{ HERE, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 11, 64 }, /* too long a count */
+		{ HERE, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 11,
+		  64 }, /* too long a count */
 		{ HERE, "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\1", 10, 64 },
 	};
 

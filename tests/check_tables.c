@@ -58,8 +58,10 @@ END_TEST
 
 /* ---- headings --------------------------------------------------------------------------- */
 
-static const struct opk_column plain[] = { { "name", OPK_CELL_STRING }, { "a", OPK_CELL_UINT },
-	                                   { "b", OPK_CELL_UINT },      { "c", OPK_CELL_UINT } };
+static const struct opk_column plain[] = { { "name", OPK_CELL_STRING },
+	                                   { "a", OPK_CELL_UINT },
+	                                   { "b", OPK_CELL_UINT },
+	                                   { "c", OPK_CELL_UINT } };
 
 static char *with_spans(enum opk_format format, size_t width)
 {
@@ -70,7 +72,9 @@ static char *with_spans(enum opk_format format, size_t width)
 	ck_ok(w.ctx, opk_out_span(w.out, "One", 1, 2));
 	ck_ok(w.ctx, opk_out_span(w.out, "Nothing", 2, 9));
 	ck_ok(w.ctx, opk_out_span(w.out, "Three\033", 3, 1));
-	ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .string = "x" }, { .uint = 1 }, { .uint = 22 },
+	ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .string = "x" },
+	                                                    { .uint = 1 },
+	                                                    { .uint = 22 },
 	                                                    { .uint = 3 } }));
 	return end(&w);
 }
@@ -110,7 +114,8 @@ static char *with_headings(enum opk_format format, size_t width)
 	ck_ok(w.ctx, opk_out_table(w.out, "t", plain, 2));
 	ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .string = "x" }, { .uint = 1 } }));
 	ck_ok(w.ctx, opk_out_heading(w.out, "One\n", "Prose that is longer than a line."));
-	ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .string = "long" }, { .uint = 200 } }));
+	ck_ok(w.ctx,
+	      opk_out_row(w.out, (union opk_cell[]){ { .string = "long" }, { .uint = 200 } }));
 	ck_ok(w.ctx, opk_out_heading(w.out, "Two", ""));
 	ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .string = "y" }, { .uint = 3 } }));
 	ck_ok(w.ctx, opk_out_heading(w.out, "", ""));
@@ -133,8 +138,9 @@ START_TEST(headings_over_rows)
 		  "name    a\nx       1\n\nOne?\n  Prose that is\n  longer than a\n  line.\nlong  200\n\nTwo\n"
 		  "y       3\n\nz       4\n" },
 		{ HERE, OPK_CSV, 0, "name,a\nx,1\nlong,200\ny,3\nz,4\n" },
-		{ HERE, OPK_NDJSON, 0, "{\"name\":\"x\",\"a\":1}\n{\"name\":\"long\",\"a\":200}\n"
-		                       "{\"name\":\"y\",\"a\":3}\n{\"name\":\"z\",\"a\":4}\n" },
+		{ HERE, OPK_NDJSON, 0,
+		  "{\"name\":\"x\",\"a\":1}\n{\"name\":\"long\",\"a\":200}\n"
+		  "{\"name\":\"y\",\"a\":3}\n{\"name\":\"z\",\"a\":4}\n" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {

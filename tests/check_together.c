@@ -75,8 +75,8 @@ START_TEST(plans)
 		ck_ok(ctx, make_plan(&plan, ctx, "FA100", rows[i].names, 0, rows[i].availability));
 		ck_row(&rows[i], opk_plan_passes(plan) == rows[i].passes, "%zu passes",
 		       opk_plan_passes(plan));
-		ck_row(&rows[i], rows[i].told ? strstr(logged, rows[i].told) != NULL : !*logged, "%s",
-		       logged);
+		ck_row(&rows[i], rows[i].told ? strstr(logged, rows[i].told) != NULL : !*logged,
+		       "%s", logged);
 		ck_assert_uint_eq(opk_error_count(ctx), 0);
 		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
 		opk_plan_free(plan);
@@ -95,19 +95,39 @@ START_TEST(refuses)
 		int status;
 		const char *told[3];
 	} rows[] = {
-		{ HERE, mixed, FAKE_NVPW_RawCounterConfig_AddRawCounters, 0,
-		  { "NOT_SUPPORTED (27)", "1 of 3 metrics are refused beside those before: fake__b.sum",
+		{ HERE,
+		  mixed,
+		  FAKE_NVPW_RawCounterConfig_AddRawCounters,
+		  0,
+		  { "NOT_SUPPORTED (27)",
+		    "1 of 3 metrics are refused beside those before: fake__b.sum",
 		    "FA100 refuses the metrics of set custom together, not one by one" } },
-		{ HERE, mixed, FAKE_NVPW_RawCounterConfig_AddRawCounters, 18,
+		{ HERE,
+		  mixed,
+		  FAKE_NVPW_RawCounterConfig_AddRawCounters,
+		  18,
 		  { "NOT_SUPPORTED (27)", "refused beside those before: fake__b.sum" } },
-		{ HERE, mixed, FAKE_NVPW_RawCounterConfig_GenerateConfigImage, 1,
+		{ HERE,
+		  mixed,
+		  FAKE_NVPW_RawCounterConfig_GenerateConfigImage,
+		  1,
 		  { "NOT_SUPPORTED (27)", "refused beside those before: fake__b.sum" } },
-		{ HERE, mixed, FAKE_NVPW_RawCounterConfig_GetRawCounterProperties, 1,
+		{ HERE,
+		  mixed,
+		  FAKE_NVPW_RawCounterConfig_GetRawCounterProperties,
+		  1,
 		  { "NOT_SUPPORTED (27)", "refused beside those before: fake__b.sum" } },
-		{ HERE, mixed, FAKE_NVPW_CUDA_MetricsEvaluator_Initialize, 1,
+		{ HERE,
+		  mixed,
+		  FAKE_NVPW_CUDA_MetricsEvaluator_Initialize,
+		  1,
 		  { "NOT_SUPPORTED (27)", "refused beside those before: fake__b.sum" } },
-		{ HERE, "fake__a.sum,fake__b.sum,fake__listed.sum", 0, 0,
-		  { "fake__listed.sum is listed for FA100 but can't be scheduled", "1 of 3 metrics" } },
+		{ HERE,
+		  "fake__a.sum,fake__b.sum,fake__listed.sum",
+		  0,
+		  0,
+		  { "fake__listed.sum is listed for FA100 but can't be scheduled",
+		    "1 of 3 metrics" } },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -187,19 +207,25 @@ END_TEST
 
 /* ---- NVIDIA's own libraries */
 
-#define OTHERS "sm__inst_executed.sum,lts__t_sectors_op_read.sum,lts__t_sectors_op_write.sum,"             \
-	       "lts__t_sectors_op_atom.sum,lts__t_sectors_op_red.sum,lts__t_sector_hit_rate.pct,"          \
-	       "l1tex__t_sector_hit_rate.pct,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,"         \
-	       "gpu__time_duration.sum"
+#define OTHERS                                                                                     \
+	"sm__inst_executed.sum,lts__t_sectors_op_read.sum,lts__t_sectors_op_write.sum,"            \
+	"lts__t_sectors_op_atom.sum,lts__t_sectors_op_red.sum,lts__t_sector_hit_rate.pct,"         \
+	"l1tex__t_sector_hit_rate.pct,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,"        \
+	"gpu__time_duration.sum"
 
 static const struct real_row {
 	struct here here;
 	const char *chip, *device, *all;
 } real_rows[] = {
-#define ROW(chip, device) { HERE, chip, device, OTHERS "," device }
-	ROW("TU102", "pcie__read_bytes.sum,pcie__write_bytes.sum,nvltx__bytes.sum,nvlrx__bytes.sum"),
+#define ROW(chip, device)                                                                          \
+	{                                                                                          \
+		HERE, chip, device, OTHERS "," device                                              \
+	}
+	ROW("TU102",
+	    "pcie__read_bytes.sum,pcie__write_bytes.sum,nvltx__bytes.sum,nvlrx__bytes.sum"),
 	ROW("GA10B", "mcc__dram_throughput_op_read.avg.pct_of_peak_sustained_elapsed"),
-	ROW("GH100", "pcie__read_bytes.sum,nvlrx__bytes.sum,nvltx__bytes.sum.per_second,ctc__rx_bytes.sum"),
+	ROW("GH100",
+	    "pcie__read_bytes.sum,nvlrx__bytes.sum,nvltx__bytes.sum.per_second,ctc__rx_bytes.sum"),
 	ROW("GB100", "pcie__throughput.avg.pct_of_peak_sustained_elapsed,ctc__tx_bytes.sum"),
 	ROW("GB202", "pcie__read_bytes.sum"),
 #undef ROW

@@ -4,8 +4,9 @@
 #include "fake_nv.h"
 #include "sketches.h"
 
-#define META(more)                                                                                 \
-	"{\"kind\":\"recording\",\"chip\":\"FA100\",\"profiler\":\"range\",\"metrics\":[\"fake__a.sum\"]" more "}"
+#define META(more)                                                                                             \
+	"{\"kind\":\"recording\",\"chip\":\"FA100\",\"profiler\":\"range\",\"metrics\":[\"fake__a.sum\"]" more \
+	"}"
 static const char plain_meta[] = META("");
 static const char joined[] = META(",\"join\":\"kernel\",\"groups\":[[0],[0]]");
 static const char bad_formula[] = META(",\"derived\":[{\"name\":\"x\",\"formula\":\"1 +\"}]");
@@ -41,7 +42,8 @@ static const struct verify_row {
 	{ HERE, "M U D E", plain_meta, 0, "" },
 	{ HERE, "M E", plain_meta, 0, "" },
 	/* Damage. */
-	{ HERE, "M A D R Dx R E", plain_meta, 0, "5 D damaged: its CRC-32 differs from the one stored" },
+	{ HERE, "M A D R Dx R E", plain_meta, 0,
+	  "5 D damaged: its CRC-32 differs from the one stored" },
 	{ HERE, "M A D R D Rx Ex", plain_meta, 0,
 	  "6 R damaged: its CRC-32 differs from the one stored; "
 	  "7 E damaged: its CRC-32 differs from the one stored" },
@@ -62,7 +64,8 @@ static const struct verify_row {
 	/* Sound, and yet not right. */
 	{ HERE, "M D E", "{}", 0, "1 M the metadata names no usable chip" },
 	{ HERE, "M D E", "[", 0, "1 M JSON, byte 1: a value is needed here" },
-	{ HERE, "M D E", bad_formula, 0, "1 M a number, a name or '(' is needed here, not the end" },
+	{ HERE, "M D E", bad_formula, 0,
+	  "1 M a number, a name or '(' is needed here, not the end" },
 	{ HERE, "A M D E", plain_meta, 0, "2 M the metadata is not the first section" },
 	{ HERE, "M D M E", plain_meta, 0, "3 M there is other metadata before it" },
 	{ HERE, "A D E", plain_meta, 0, "0 M there is no sound metadata section" },
@@ -90,8 +93,10 @@ START_TEST(verifies)
 
 	write_sketch(row->sketch, row->meta, row->group);
 	ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
-	ck_row(row, !strncmp(problems_of(findings), row->wanted, strlen(row->wanted)) &&
-	       !*row->wanted == !*problems_of(findings), "got %s", problems_of(findings));
+	ck_row(row,
+	       !strncmp(problems_of(findings), row->wanted, strlen(row->wanted))
+	               && !*row->wanted == !*problems_of(findings),
+	       "got %s", problems_of(findings));
 	opk_findings_free(findings);
 	opk_ctx_free(ctx);
 }
@@ -107,7 +112,8 @@ START_TEST(tables_are_read)
 	} rows[] = {
 		{ HERE, OPK_SECTION_RANGES, "{}", "2 R the range table is no array" },
 		{ HERE, OPK_SECTION_RANGES, "[", "2 R JSON" },
-		{ HERE, OPK_SECTION_TIMES, "123", "2 T the times of the samples are no whole entries" },
+		{ HERE, OPK_SECTION_TIMES, "123",
+		  "2 T the times of the samples are no whole entries" },
 		{ HERE, OPK_SECTION_STATS, "[]", "2 S the counts are no object" },
 		{ HERE, OPK_SECTION_STATS, "{}", "" },
 	};
@@ -123,8 +129,10 @@ START_TEST(tables_are_read)
 		put_end(&image);
 		write_image(&image);
 		ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
-		ck_row(&rows[i], !strncmp(problems_of(findings), rows[i].wanted, strlen(rows[i].wanted)) &&
-		       !*rows[i].wanted == !*problems_of(findings), "got %s", problems_of(findings));
+		ck_row(&rows[i],
+		       !strncmp(problems_of(findings), rows[i].wanted, strlen(rows[i].wanted))
+		               && !*rows[i].wanted == !*problems_of(findings),
+		       "got %s", problems_of(findings));
 		opk_findings_free(findings);
 		opk_ctx_free(ctx);
 	}
@@ -141,11 +149,14 @@ static const struct deep_row {
 } deep_rows[] = {
 	{ HERE, "M A D R D R S E", FAKE_RETURNS, 0, OPK_OK, NULL },
 	{ HERE, "M A D E", FAKE_SEGFAULTS, 1, OPK_OK, "3 D NVIDIA's code crashed on these bytes" },
-	{ HERE, "M A D R D R E", FAKE_SEGFAULTS, 1, OPK_OK, "0 D NVIDIA's code crashed on these bytes" },
-	{ HERE, "M A D R D R!", FAKE_RETURNS, 0, OPK_OK, "0 - cut off: its end section is missing" },
+	{ HERE, "M A D R D R E", FAKE_SEGFAULTS, 1, OPK_OK,
+	  "0 D NVIDIA's code crashed on these bytes" },
+	{ HERE, "M A D R D R!", FAKE_RETURNS, 0, OPK_OK,
+	  "0 - cut off: its end section is missing" },
 	{ HERE, "M A D R D R!", FAKE_SEGFAULTS, 1, OPK_OK,
 	  "0 - cut off: its end section is missing; 0 D NVIDIA's code crashed" },
-	{ HERE, "M A D R D Rc", FAKE_RETURNS, 0, OPK_OK, "6 R cut off: the file ends inside of it" },
+	{ HERE, "M A D R D Rc", FAKE_RETURNS, 0, OPK_OK,
+	  "6 R cut off: the file ends inside of it" },
 	/* As many rows as ranges. */
 	{ HERE, "M A D R R E", FAKE_RETURNS, 0, OPK_OK, "3 D " },
 	/* Damage that is known of is not evaluated. */
@@ -168,8 +179,10 @@ START_TEST(verifies_deeply)
 	write_sketch(row->sketch, plain_meta, 0);
 	code = opk_verify(&findings, ctx, path, &options);
 	ck_row(row, code == row->code, "code %d: %s", code, errors_of(ctx));
-	ck_row(row, row->wanted ? strncmp(problems_of(findings), row->wanted, strlen(row->wanted)) == 0
-	                        : !*problems_of(findings), "got %s", problems_of(findings));
+	ck_row(row,
+	       row->wanted ? strncmp(problems_of(findings), row->wanted, strlen(row->wanted)) == 0
+	                   : !*problems_of(findings),
+	       "got %s", problems_of(findings));
 	opk_findings_free(findings);
 	opk_ctx_free(ctx);
 }
@@ -226,8 +239,9 @@ START_TEST(every_byte_is_found)
 		for (size_t i = 0; i < opk_findings_count(findings); i++) {
 			const struct opk_finding *finding = opk_findings_get(findings, i);
 
-			found = found || (finding->problem && finding->byte <= at
-			                  && at < finding->byte + finding->size);
+			found = found
+			        || (finding->problem && finding->byte <= at
+			            && at < finding->byte + finding->size);
 		}
 		ck_assert_msg(found, "byte %zu: %s", at, problems_of(findings));
 		opk_findings_free(findings);
@@ -253,7 +267,8 @@ START_TEST(without_memory)
 			opk_findings_free(findings);
 			break;
 		}
-		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code, errors_of(ctx));
+		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
+		              errors_of(ctx));
 	}
 	ck_assert_int_gt(n, 20);
 	opk_ctx_free(ctx);

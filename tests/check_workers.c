@@ -18,7 +18,7 @@ static long forks_until_failure = -1;
 
 pid_t fork(void)
 {
-	pid_t (*real)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
+	pid_t (*real)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
 
 	if (forks_until_failure >= 0 && forks_until_failure-- == 0) {
 		errno = EAGAIN;
@@ -87,9 +87,9 @@ START_TEST(results_in_order)
 		struct here here;
 		size_t count, processes;
 	} rows[] = {
-		{ HERE, 0, 0 }, { HERE, 0, 1 },     { HERE, 1, 0 },     { HERE, 1, 1 },
-		{ HERE, 1, 8 }, { HERE, 7, 0 },     { HERE, 7, 1 },     { HERE, 7, 3 },
-		{ HERE, 7, 7 }, { HERE, 10000, 0 }, { HERE, 10000, 1 }, { HERE, 10000, 5 },
+		{ HERE, 0, 0 },      { HERE, 0, 1 },     { HERE, 1, 0 },     { HERE, 1, 1 },
+		{ HERE, 1, 8 },      { HERE, 7, 0 },     { HERE, 7, 1 },     { HERE, 7, 3 },
+		{ HERE, 7, 7 },      { HERE, 10000, 0 }, { HERE, 10000, 1 }, { HERE, 10000, 5 },
 		{ HERE, 10000, 64 },
 	};
 
@@ -338,8 +338,10 @@ static int allocating_job(int32_t *result, struct opk_ctx *ctx, void *data, size
 START_TEST(no_memory)
 {
 	static const char *const chains[] = {
-		"out of memory for child processes", "out of memory for a job",
-		"out of memory for a job", "out of memory for a job",
+		"out of memory for child processes",
+		"out of memory for a job",
+		"out of memory for a job",
+		"out of memory for a job",
 	};
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_workers workers = { .job = allocating_job, .processes = 1 };
@@ -404,8 +406,9 @@ START_TEST(progress)
 {
 	struct opk_ctx *ctx = new_ctx();
 	struct seen seen = { .pid = getpid() };
-	struct opk_workers workers = { .job = slow_job, .processes = 2, .progress = see,
-		                       .progress_data = &seen };
+	struct opk_workers workers = {
+		.job = slow_job, .processes = 2, .progress = see, .progress_data = &seen
+	};
 	int32_t results[100];
 	double began = now();
 

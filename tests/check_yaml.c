@@ -87,11 +87,14 @@ static const struct bad {
 	{ HERE, "[{a: 1, \"a\": 3}]", "t:1:9: duplicate key 'a', first on line 1|",
 	  "[@1:1 {@1:2 a@1:3 1@1:6 ?@1:9 3@1:14}]" },
 	{ HERE, "{[a]: 1}", "t:1:2: a key must be plain text|", "{@1:1 ?@1:2 a@1:3 1@1:7}" },
-	{ HERE, "{{a: 1}: 1}", "t:1:2: a key must be plain text|", "{@1:1 ?@1:2 a@1:3 1@1:6 1@1:10}" },
+	{ HERE, "{{a: 1}: 1}", "t:1:2: a key must be plain text|",
+	  "{@1:1 ?@1:2 a@1:3 1@1:6 1@1:10}" },
 	{ HERE, "a\n---\nb", "t:2:1: one document a file, please|", "a@1:1" },
 	{ HERE, "&a b", "t:1:1: anchors are not allowed here|", "b@1:1" },
 	{ HERE, "{&a b: c}", "t:1:2: anchors are not allowed here|", "{@1:1 b@1:2 c@1:8}" },
-	{ HERE, "*a", "t:1:1: aliases are not allowed here; a pattern that begins with '*' goes in quotes|", "?@1:1" },
+	{ HERE, "*a",
+	  "t:1:1: aliases are not allowed here; a pattern that begins with '*' goes in quotes|",
+	  "?@1:1" },
 	{ HERE, "[&a b, *a, \"\\0\"]",
 	  "t: 3 errors|t:1:2: anchors are not allowed here|t:1:8: aliases are not allowed here; a pattern that begins with '*' goes in quotes|"
 	  "t:1:12: a NUL character in text|",
@@ -100,9 +103,12 @@ static const struct bad {
 	  "t: 3 errors|t:1:1: anchors are not allowed here|t:2:4: anchors are not allowed here|"
 	  "t:2:8: aliases are not allowed here; a pattern that begins with '*' goes in quotes|",
 	  "{@1:1 b@2:1 [@2:4 ?@2:8]}" },
-	{ HERE, "[*a, b: c: d]", "t: 2 errors|t:1:2: aliases are not allowed here; a pattern that begins with '*' goes in quotes|"
-	                         "t:1:10: did not find expected ',' or ']'|", NULL },
-	{ HERE, "[a", "t:2:1: did not find expected ',' or ']', while parsing a flow sequence that begins on line 1|",
+	{ HERE, "[*a, b: c: d]",
+	  "t: 2 errors|t:1:2: aliases are not allowed here; a pattern that begins with '*' goes in quotes|"
+	  "t:1:10: did not find expected ',' or ']'|",
+	  NULL },
+	{ HERE, "[a",
+	  "t:2:1: did not find expected ',' or ']', while parsing a flow sequence that begins on line 1|",
 	  NULL },
 	{ HERE, "%YAML 9.9\n---\na", "t:1:1: found incompatible YAML document|", NULL },
 	{ HERE, "!x!y z", "t:1:1: found undefined tag handle|", NULL },
@@ -193,7 +199,8 @@ START_TEST(trees_without_memory)
 	for (long n = 0;; n++) {
 		opk_autoproblems struct opk_problems problems = { 0 };
 		opk_auto(opk_source) struct opk_source *source = opk_source_new("t", every_kind,
-		                                                                sizeof every_kind - 1);
+		                                                                sizeof every_kind
+		                                                                        - 1);
 		struct opk_yaml *root = NULL;
 		bool failed;
 
@@ -201,7 +208,8 @@ START_TEST(trees_without_memory)
 		code = opk_yaml_parse(&root, ctx, &problems, source);
 		failed = allocation_failed();
 		ck_assert_msg(!code == !!root, "allocation %ld: %d", n, code);
-		ck_assert_msg(!failed || code == OPK_ENOMEM || problems.no_memory, "allocation %ld: %d", n, code);
+		ck_assert_msg(!failed || code == OPK_ENOMEM || problems.no_memory,
+		              "allocation %ld: %d", n, code);
 		ck_assert_msg(failed || problems.count == 4, "%zu problems", problems.count);
 		opk_yaml_free(root);
 		if (!failed)

@@ -6,8 +6,9 @@
  *     collect_files rows FILE                a line a range: KEY=VALUE with tabs between
  *     collect_files samples FILE             a line a PM-sampling image
  *
- * The config image of group n has 100+n bytes and its prefix 200+n, so that logs and images tell which one
- * was used; one more config image has a pass for each group. A fake image keeps the size of its prefix.
+ * The config image of group n has 100+n bytes and its prefix 200+n, so that logs and images tell
+ * which one was used; one more config image has a pass for each group. A fake image keeps the size
+ * of its prefix.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -100,13 +101,24 @@ static void write_config(struct opk_writer *writer, size_t size, unsigned passes
 static void write_set(const struct wanted *wanted, const char *path)
 {
 	struct opk_meta meta = {
-		.kind = wanted->kind, .generator = "collect_files", .chip = wanted->chip,
+		.kind = wanted->kind,
+		.generator = "collect_files",
+		.chip = wanted->chip,
 		.profiler = strcmp(wanted->profiler, "pm") ? OPK_PROFILER_RANGE : OPK_PROFILER_PM,
-		.set_name = "", .set_description = "", .config_hash = "", .source = "", .mode = "",
-		.join = "", .backend = "", .metrics = wanted->names,
-		.metric_count = wanted->name_count, .passes = wanted->passes,
-		.keep_instances = wanted->instances, .cupti_version = 130001,
-		.groups = wanted->group_list, .group_count = wanted->groups,
+		.set_name = "",
+		.set_description = "",
+		.config_hash = "",
+		.source = "",
+		.mode = "",
+		.join = "",
+		.backend = "",
+		.metrics = wanted->names,
+		.metric_count = wanted->name_count,
+		.passes = wanted->passes,
+		.keep_instances = wanted->instances,
+		.cupti_version = 130001,
+		.groups = wanted->group_list,
+		.group_count = wanted->groups,
 	};
 	struct opk_writer *writer;
 	char prefix[PREFIX_SIZE + MAX_GROUPS];
@@ -129,7 +141,11 @@ static int make_set(const char *path, char **keys)
 {
 	char metrics[] = "sm__inst_executed.sum,sm__warps_active.sum,dram__bytes.sum";
 	struct wanted wanted = {
-		.chip = "GH100", .profiler = "range", .kind = "set", .metrics = metrics, .passes = 1,
+		.chip = "GH100",
+		.profiler = "range",
+		.kind = "set",
+		.metrics = metrics,
+		.passes = 1,
 	};
 
 	for (; *keys; keys++) {

@@ -83,7 +83,9 @@ static inline void put_raw(struct image *image, const struct opk_section *sectio
 
 static inline void put(struct image *image, uint32_t type, const void *payload, size_t size)
 {
-	struct opk_section section = { .type = type, .stored_size = size, .plain_size = size,
+	struct opk_section section = { .type = type,
+		                       .stored_size = size,
+		                       .plain_size = size,
 		                       .crc = opk_crc32(0, payload, size) };
 
 	put_raw(image, &section, 0, payload, size);
@@ -173,7 +175,9 @@ static const struct opk_group full_groups[] = {
 	{ (const size_t[]){ 0, 1 }, 2 },
 };
 static const struct opk_property full_run[] = {
-	{ "hostname", "node \"7\"" }, { "env.RANK", "" }, { "device.0.name", "\xc3\xa9" },
+	{ "hostname", "node \"7\"" },
+	{ "env.RANK", "" },
+	{ "device.0.name", "\xc3\xa9" },
 };
 static const struct opk_meta_label full_labels[] = { { "UNIT.Set.a__b.avg", "ab" } };
 static const struct opk_meta_derived full_derived[] = {
@@ -182,20 +186,46 @@ static const struct opk_meta_derived full_derived[] = {
 };
 static const char *const full_columns[] = { "twice", "ab", "half" };
 static const struct opk_meta_heading full_headings[] = {
-	{ "All \xc3\xa9", "of them", 0, 3 }, { "None", "", 3, 0 },
+	{ "All \xc3\xa9", "of them", 0, 3 },
+	{ "None", "", 3, 0 },
 };
 static const struct opk_meta full_meta = {
-	.kind = "recording", .generator = "offpeak 0", .chip = "GH100",
-	.profiler = OPK_PROFILER_PM, .set_name = "a \"name\"",
+	.kind = "recording",
+	.generator = "offpeak 0",
+	.chip = "GH100",
+	.profiler = OPK_PROFILER_PM,
+	.set_name = "a \"name\"",
 	.set_description = "tab\there \xc3\xa9",
-	.metrics = metric_names, .metric_count = 2, .passes = 3, .keep_instances = true,
-	.config_hash = "crc32:00000001", .cupti_version = 130001, .source = "old.img",
-	.mode = "launch", .gpu_time_shift = -794764, .has_gpu_time_shift = true,
-	.groups = full_groups, .group_count = 2, .join = "kernel", .backend = "legacy",
-	.inflated = metric_names + 1, .inflated_count = 1, .run = full_run, .run_count = 3,
-	.set_version = 2, .set_hash = "crc32:00000002", .labels = full_labels, .label_count = 1,
-	.hidden = metric_names, .hidden_count = 1, .derived = full_derived, .derived_count = 2,
-	.columns = full_columns, .column_count = 3, .headings = full_headings, .heading_count = 2,
+	.metrics = metric_names,
+	.metric_count = 2,
+	.passes = 3,
+	.keep_instances = true,
+	.config_hash = "crc32:00000001",
+	.cupti_version = 130001,
+	.source = "old.img",
+	.mode = "launch",
+	.gpu_time_shift = -794764,
+	.has_gpu_time_shift = true,
+	.groups = full_groups,
+	.group_count = 2,
+	.join = "kernel",
+	.backend = "legacy",
+	.inflated = metric_names + 1,
+	.inflated_count = 1,
+	.run = full_run,
+	.run_count = 3,
+	.set_version = 2,
+	.set_hash = "crc32:00000002",
+	.labels = full_labels,
+	.label_count = 1,
+	.hidden = metric_names,
+	.hidden_count = 1,
+	.derived = full_derived,
+	.derived_count = 2,
+	.columns = full_columns,
+	.column_count = 3,
+	.headings = full_headings,
+	.heading_count = 2,
 };
 
 #endif

@@ -121,8 +121,8 @@ static int do_cuptiProfilerHostInitialize(struct nv_HostInitialize *params)
 	if (params->pCounterAvailabilityImage)
 		do_deed(fake.availability_deed);
 	params->pHostObject = calloc(1, sizeof(struct fake_host));
-	fake.hosts_of_sets += params->structSize > offsetof(struct nv_HostInitialize,
-	                                                    pSinglePassMetricSetName)
+	fake.hosts_of_sets += params->structSize
+	                              > offsetof(struct nv_HostInitialize, pSinglePassMetricSetName)
 	                      && params->pSinglePassMetricSetName;
 	fake.hosts++;
 	return 0;
@@ -361,7 +361,8 @@ static int do_cuptiProfilerHostEvaluateToGpuValues(struct nv_HostEvaluateToGpuVa
 	for (size_t i = 0; i < params->numMetrics; i++)
 		if (!find_full(params->ppMetricNames[i]))
 			return NV_CUPTI_INVALID_METRIC_NAME;
-	make_values(params->pMetricValues, params->numMetrics, params->pCounterDataImage, params->rangeIndex);
+	make_values(params->pMetricValues, params->numMetrics, params->pCounterDataImage,
+	            params->rangeIndex);
 	return 0;
 }
 
@@ -507,7 +508,9 @@ static int do_NVPW_MetricsEvaluator_GetMetricDimUnits(struct nv_EvaluatorDimUnit
 static int do_NVPW_MetricsEvaluator_DimUnitToString(struct nv_EvaluatorDimUnitToString *params)
 {
 	static const char *const names[][2] = {
-		{ "byte", "bytes" }, { "second", "seconds" }, { "cycle", "cycles" },
+		{ "byte", "bytes" },
+		{ "second", "seconds" },
+		{ "cycle", "cycles" },
 	};
 
 	if (params->dimUnit >= 3)
@@ -559,8 +562,7 @@ static int do_NVPW_CounterData_GetChipName(struct nv_DataGetChipName *params)
 	return 0;
 }
 
-static int do_NVPW_PeriodicSampler_CounterData_GetSampleTime(
-	struct nv_SamplerGetSampleTime *params)
+static int do_NVPW_PeriodicSampler_CounterData_GetSampleTime(struct nv_SamplerGetSampleTime *params)
 {
 	if (!fake.image_is_pm)
 		return NVPA_INVALID_ARGUMENT;
@@ -636,7 +638,8 @@ static int do_NVPW_CounterDataCombiner_CreateRange(struct nv_CombinerCreateRange
 		slot++;
 	if (slot == copy->slots)
 		return 1;
-	snprintf(copy->sums[slot].name, sizeof copy->sums[slot].name, "%s", params->ppDescriptions[0]);
+	snprintf(copy->sums[slot].name, sizeof copy->sums[slot].name, "%s",
+	         params->ppDescriptions[0]);
 	copy->used += slot == copy->used;
 	params->rangeIndexDst = slot;
 	return 0;
@@ -756,7 +759,8 @@ static int do_NVPW_RawCounterConfig_GetRawCounterProperties(
 	const char *name = params->pRawCounterName;
 	bool many = !strcmp(name, "raw_c");
 
-	if (!fake.scheduler_open || (!find_raw(name) && strcmp(name, "raw_shared") && strcmp(name, "raw_x"))
+	if (!fake.scheduler_open
+	    || (!find_raw(name) && strcmp(name, "raw_shared") && strcmp(name, "raw_x"))
 	    || params->numSupportedDomains < 2 || params->numSupportedCdgDomains < 1)
 		return NVPA_INVALID_ARGUMENT;
 	params->pSupportedDomains[0] = !strcmp(name, "raw_t")   ? GPU_SASS

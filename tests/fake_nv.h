@@ -13,7 +13,7 @@ enum fake_call {
 #define X(symbol, params, last, feature) FAKE_##symbol,
 	NV_CUPTI_SYMBOLS(X) NV_NVPERF_SYMBOLS(X)
 #undef X
-	FAKE_SYMBOL_COUNT,
+		FAKE_SYMBOL_COUNT,
 	/* The scheduler's, which come last, are failed and missed by check_scheduler.c. */
 	FAKE_CALL_COUNT = FAKE_NVPW_CUDA_RawCounterConfig_Create
 };
@@ -40,7 +40,7 @@ struct fake_nv {
 	unsigned calls[FAKE_SYMBOL_COUNT];
 	/* Struct sizes that the two calls accept, and those that they were given. */
 	size_t initialize_size, properties_size; /* 13.0's; the larger properties tell scopes */
-	bool lists_no_submetrics; /* nor properties of base names: 12.x */
+	bool lists_no_submetrics;                /* nor properties of base names: 12.x */
 	size_t sizes[FAKE_MAX_SIZES];
 	size_t size_count;
 	const char *device_metric; /* is of the device, where scopes are told */
@@ -50,16 +50,16 @@ struct fake_nv {
 	const char *link;
 	/* CUPTI's single-pass sets: "Triage", and one that has no metrics; and names that tell of sets. */
 	bool no_sets, named_sets;
-	size_t name_beyond;     /* so far is a name outside the buffer */
-	unsigned hosts_of_sets; /* made for a single-pass set */
-	bool calls_share_passes;      /* later ConfigAddMetrics need none of their own */
+	size_t name_beyond;      /* so far is a name outside the buffer */
+	unsigned hosts_of_sets;  /* made for a single-pass set */
+	bool calls_share_passes; /* later ConfigAddMetrics need none of their own */
 	/* What HostInitialize does with a counter-availability image. */
 	enum fake_deed availability_deed;
 	/* Objects that were made and not given back. */
 	int hosts, evaluators, builders, schedulers, combiners;
-	unsigned needless_passes; /* of CUPTI's plans */
+	unsigned needless_passes;          /* of CUPTI's plans */
 	unsigned added_cost, added_passes; /* of an image in the making */
-	bool scheduler_open; /* a pass group of all domains was begun */
+	bool scheduler_open;               /* a pass group of all domains was begun */
 	/* The unit of every metric. */
 	struct nv_DimUnitFactor factors[FAKE_MAX_FACTORS];
 	size_t factor_count;
@@ -76,7 +76,7 @@ struct fake_nv {
 	enum fake_deed evaluate_deed;
 	size_t evaluate_at;
 	enum fake_deed sum_deed; /* what the combiner does with a range */
-	double nan_or_inf; /* value of the first metric in range evaluate_at, if not 0 */
+	double nan_or_inf;       /* value of the first metric in range evaluate_at, if not 0 */
 };
 
 extern struct fake_nv fake;
@@ -92,8 +92,8 @@ struct opk_ctx *fake_ctx_of(const struct nv_table *table);
 /* fake_reset(), and a context over all symbols. */
 struct opk_ctx *fake_ctx(void);
 /*
- * A counter data image that only the fake understands: 8-byte aligned, of FAKE_IMAGE_SIZE. Images can be summed where
- * they have the same byte at FAKE_GPU_AT.
+ * A counter data image that only the fake understands: 8-byte aligned, of FAKE_IMAGE_SIZE. Images
+ * can be summed where they have the same byte at FAKE_GPU_AT.
  */
 enum { FAKE_IMAGE_SIZE = 4096, FAKE_GPU_AT = 16 };
 const void *fake_image(void);

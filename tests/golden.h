@@ -38,7 +38,8 @@ static inline void ck_golden(const char *name, const void *data, size_t size)
 		fwrite(data, 1, size, file);
 		fclose(file);
 	}
-	ck_assert_msg(!line, "tests/golden/%s is another text from line %zu on: see %s.new", name, line, name);
+	ck_assert_msg(!line, "tests/golden/%s is another text from line %zu on: see %s.new", name,
+	              line, name);
 }
 
 #endif

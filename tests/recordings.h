@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Recordings of two images of the fake's, in the scratch folder: an image has three whole ranges in eight slots; the
- * n-th metric that CUPTI is asked for has the value 100 * range + n + 0.5 in it, and in a sum that of all its ranges.
+ * Recordings of two images of the fake's, in the scratch folder: an image has three whole ranges in
+ * eight slots; the n-th metric that CUPTI is asked for has the value 100 * range + n + 0.5 in it,
+ * and in a sum that of all its ranges.
  */
 #ifndef OPK_RECORDINGS_H
 #define OPK_RECORDINGS_H
@@ -16,8 +17,10 @@ static const size_t first[] = { 0 }, second[] = { 1, 2 };
 static const struct opk_group groups[] = { { first, 1 }, { second, 2 } };
 
 #define RANGE(name_, kernel_, group_)                                                              \
-	{ .name = name_, .kernel = kernel_, .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },         \
-	  .block = { 32, 1, 1 }, .group = group_, .rank = -1, .duration_ns = 10 }
+	{                                                                                          \
+		.name = name_, .kernel = kernel_, .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },   \
+		.block = { 32, 1, 1 }, .group = group_, .rank = -1, .duration_ns = 10              \
+	}
 
 static const struct opk_range plain[] = {
 	RANGE("r0", "x", 0), RANGE("r1", "y", 0), RANGE("r2", "x", 0),
@@ -46,10 +49,15 @@ struct recording {
 static inline void put(const char *name, const struct recording *recording)
 {
 	static const struct opk_stats stats = { .launches = 6, .ranges = 6 };
-	struct opk_meta meta = { .kind = "recording", .chip = "FA100", .metrics = names, .metric_count = METRICS,
-		                 .groups = groups, .group_count = recording->join ? 2 : 0,
+	struct opk_meta meta = { .kind = "recording",
+		                 .chip = "FA100",
+		                 .metrics = names,
+		                 .metric_count = METRICS,
+		                 .groups = groups,
+		                 .group_count = recording->join ? 2 : 0,
 		                 .join = recording->join ? recording->join : "",
-		                 .profiler = recording->samples ? OPK_PROFILER_PM : OPK_PROFILER_RANGE };
+		                 .profiler = recording->samples ? OPK_PROFILER_PM
+		                                                : OPK_PROFILER_RANGE };
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer;
 
@@ -57,7 +65,8 @@ static inline void put(const char *name, const struct recording *recording)
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_CONFIG, "config", 6));
 	for (size_t i = 0; i < 2; i++) {
-		const struct opk_time times[RANGES] = { { 1, 2, (int64_t)i }, { 2, 3, (int64_t)i },
+		const struct opk_time times[RANGES] = { { 1, 2, (int64_t)i },
+			                                { 2, 3, (int64_t)i },
 			                                { 3, 4, (int64_t)i } };
 		char image[FAKE_IMAGE_SIZE];
 
@@ -67,8 +76,9 @@ static inline void put(const char *name, const struct recording *recording)
 		if (recording->samples)
 			ck_ok(ctx, opk_writer_add_times(writer, times, RANGES));
 		if (recording->shifted)
-			ck_ok(ctx, opk_writer_add_ranges(writer, recording->ranges + i * (RANGES + 1),
-			                                 RANGES + 1 - 2 * i));
+			ck_ok(ctx,
+			      opk_writer_add_ranges(writer, recording->ranges + i * (RANGES + 1),
+			                            RANGES + 1 - 2 * i));
 	}
 	if (recording->ranges && !recording->shifted)
 		ck_ok(ctx, opk_writer_add_ranges(writer, recording->ranges, 2 * RANGES));

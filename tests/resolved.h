@@ -34,22 +34,24 @@ static inline void describe_resolved(struct opk_buf *out, const struct opk_resol
 	ck_assert_uint_eq(resolved->places.count, resolved->metrics.count);
 	for (size_t i = 0; i < resolved->metrics.count; i++)
 		opk_buf_add_printf(out, "%s%s%s%s\n", i < resolved->shown ? "" : "hidden ",
-		                   resolved->metrics.items[i], *resolved->labels.items[i] ? " as " : "",
+		                   resolved->metrics.items[i],
+		                   *resolved->labels.items[i] ? " as " : "",
 		                   resolved->labels.items[i]);
 	for (size_t i = 0; i < resolved->derived_count; i++) {
 		const struct opk_derived *derived = &resolved->derived[i];
 
 		opk_buf_add_printf(out, "%s = %s", derived->name, derived->formula);
 		opk_buf_add_printf(out, *derived->unit ? " [%s]" : "", derived->unit);
-		opk_buf_add_printf(out, *derived->description ? " (%s)\n" : "\n", derived->description);
+		opk_buf_add_printf(out, *derived->description ? " (%s)\n" : "\n",
+		                   derived->description);
 	}
 	if (!plain_columns(resolved))
 		add_list(out, "columns", &resolved->columns);
 	for (size_t i = 0; i < resolved->heading_count; i++) {
 		const struct opk_heading *heading = &resolved->headings[i];
 
-		opk_buf_add_printf(out, "heading %s: %s: %zu from %zu\n", heading->title, heading->text,
-		                   heading->count, heading->first);
+		opk_buf_add_printf(out, "heading %s: %s: %zu from %zu\n", heading->title,
+		                   heading->text, heading->count, heading->first);
 	}
 	add_list(out, "left out", &resolved->left_out);
 }

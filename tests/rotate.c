@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rotate HOW IN.opk OUT.opk NUMBER...: makes recordings that only a GPU could make otherwise, out of
- * one that has a single image. CUPTI evaluates an image for any subset of its metrics, so the same
- * image passes for one of each group.
+ * rotate HOW IN.opk OUT.opk NUMBER...: makes recordings that only a GPU could make otherwise, out
+ * of one that has a single image. CUPTI evaluates an image for any subset of its metrics, so the
+ * same image passes for one of each group.
  *
  * HOW is kernel, launch or name: what to join by. The metrics but the last are dealt out to two
- * groups in turn, and the image is written once for each NUMBER, as one of that group. Each time the
- * ranges get other facts. HOW times: samples, of which there are NUMBER, get times of their own.
+ * groups in turn, and the image is written once for each NUMBER, as one of that group. Each time
+ * the ranges get other facts. HOW times: samples, of which there are NUMBER, get times of their
+ * own.
  */
 #include <stdio.h>
 #include <stdlib.h>

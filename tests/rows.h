@@ -11,14 +11,20 @@
 enum { FORMATS = 4 };
 
 static const struct opk_column columns[] = {
-	{ "name", OPK_CELL_STRING }, { "n", OPK_CELL_UINT },      { "value", OPK_CELL_DOUBLE },
+	{ "name", OPK_CELL_STRING }, { "n", OPK_CELL_UINT },     { "value", OPK_CELL_DOUBLE },
 	{ "ok", OPK_CELL_BOOL },     { "units", OPK_CELL_LIST },
 };
 static const char *const units[] = { "sm", "l2" };
 static const union opk_cell cells[][COUNT(columns)] = {
-	{ { .string = "a,\"b\"" }, { .uint = UINT64_MAX }, { .number = 0.5 }, { .boolean = true },
+	{ { .string = "a,\"b\"" },
+	  { .uint = UINT64_MAX },
+	  { .number = 0.5 },
+	  { .boolean = true },
 	  { .list = { units, 2 } } },
-	{ { .string = NULL }, { .uint = 0 }, { .number = (double)NAN }, { .boolean = false },
+	{ { .string = NULL },
+	  { .uint = 0 },
+	  { .number = (double)NAN },
+	  { .boolean = false },
 	  { .list = { NULL, 0 } } },
 };
 
@@ -56,7 +62,7 @@ static inline char *end(struct writing *w)
 }
 
 static inline char *one_cell(enum opk_format format, struct opk_column column, union opk_cell cell,
-                      size_t width)
+                             size_t width)
 {
 	struct writing w;
 

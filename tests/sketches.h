@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Damaged recordings from sketches: "M D R Dx R S E" is metadata, an image with its rows, another one whose payload
- * is damaged, and so on. Behind a section's letter stands what happened to it:
+ * Damaged recordings from sketches: "M D R Dx R S E" is metadata, an image with its rows, another
+ * one whose payload is damaged, and so on. Behind a section's letter stands what happened to it:
  *
  *   x  a byte of the payload changed    h  a byte of the header changed
  *   i  bytes came into the payload      r  bytes of the payload are gone
@@ -10,8 +10,9 @@
  *   !  the file ends behind it          b  the payload is wrong under a right checksum
  *   l  a table has a row more
  *
- * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts, U of an unknown type,
- * E end; F is the file header, before all. Each D, R and T carries its number.
+ * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts,
+ * U of an unknown type, E end; F is the file header, before all. Each D, R and T carries its
+ * number.
  */
 #ifndef OPK_SKETCHES_H
 #define OPK_SKETCHES_H
@@ -57,17 +58,28 @@ static inline void put_numbered(struct image *image, char letter, unsigned numbe
 	bool wrong = how == 'b';
 
 	for (unsigned i = 0; i < rows; i++) {
-		ranges[i] = (struct opk_range){ .launch = number, .group = group, .device = -1,
-			                        .rank = -1 };
+		ranges[i] = (struct opk_range){
+			.launch = number, .group = group, .device = -1, .rank = -1
+		};
 		times[i] = (struct opk_time){ 100 * number + i, 100 * number + i + 1, number };
 	}
 	switch (letter) {
-	case 'M': opk_buf_add_text(&payload, meta); break;
-	case 'R': opk_ranges_to_json(&payload, ranges, rows); break;
-	case 'T': opk_times_encode(&payload, times, rows); break;
-	case 'S': opk_buf_add_text(&payload, "{\"launches\":7}"); break;
+	case 'M':
+		opk_buf_add_text(&payload, meta);
+		break;
+	case 'R':
+		opk_ranges_to_json(&payload, ranges, rows);
+		break;
+	case 'T':
+		opk_times_encode(&payload, times, rows);
+		break;
+	case 'S':
+		opk_buf_add_text(&payload, "{\"launches\":7}");
+		break;
 	/* With padding behind it. */
-	default: opk_buf_add_printf(&payload, "LOPDATA%1c%c%050u.", 1, (char)number, number); break;
+	default:
+		opk_buf_add_printf(&payload, "LOPDATA%1c%c%050u.", 1, (char)number, number);
+		break;
 	}
 	while (letter == 'R' && payload.size % 8 != 4)
 		opk_buf_add_text(&payload, " ");
@@ -98,16 +110,34 @@ static inline void insert_bytes(struct opk_buf *buf, size_t at, size_t size)
 static inline bool hurt(struct opk_buf *buf, size_t start, char how)
 {
 	switch (how) {
-	case 'x': buf->data[start + 41] ^= 1; break;
-	case 'h': buf->data[start + 9] ^= 0x55; break;
-	case 'i': insert_bytes(buf, start + 44, 5); break;
-	case 'r': remove_bytes(buf, start + 44, 5); break;
-	case 'o': remove_bytes(buf, start, buf->size - start); break;
-	case 'p': buf->data[buf->size - 1] ^= 1; break;
-	case 'c': buf->size = start + 45; return false;
-	case 'k': buf->size = start + 20; return false;
-	case '!': return false;
-	default: ck_abort_msg("no damage '%c'", how);
+	case 'x':
+		buf->data[start + 41] ^= 1;
+		break;
+	case 'h':
+		buf->data[start + 9] ^= 0x55;
+		break;
+	case 'i':
+		insert_bytes(buf, start + 44, 5);
+		break;
+	case 'r':
+		remove_bytes(buf, start + 44, 5);
+		break;
+	case 'o':
+		remove_bytes(buf, start, buf->size - start);
+		break;
+	case 'p':
+		buf->data[buf->size - 1] ^= 1;
+		break;
+	case 'c':
+		buf->size = start + 45;
+		return false;
+	case 'k':
+		buf->size = start + 20;
+		return false;
+	case '!':
+		return false;
+	default:
+		ck_abort_msg("no damage '%c'", how);
 	}
 	return true;
 }
@@ -130,7 +160,8 @@ static inline void write_sketch(const char *sketch, const char *meta, unsigned g
 
 		if (letter == ' ')
 			continue;
-		put_numbered(&image, letter, ++numbers[(unsigned char)letter], meta, group, sketch[1]);
+		put_numbered(&image, letter, ++numbers[(unsigned char)letter], meta, group,
+		             sketch[1]);
 		sketch += sketch[1] == 'b' || sketch[1] == 'l';
 		while (more && sketch[1] && sketch[1] != ' ')
 			more = hurt(&image.buf, start, *++sketch);
@@ -176,7 +207,8 @@ static inline const char *sketch_of(struct opk_ctx *ctx)
 	for (size_t i = 0; i < opk_file_section_count(file); i++) {
 		char letter = sketch_letter(opk_file_section(file, i)->type);
 
-		used += (size_t)snprintf(text + used, sizeof text - used, "%s%c", i ? " " : "", letter);
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%c", i ? " " : "",
+		                         letter);
 		if (!strchr("MS", letter))
 			used += (size_t)snprintf(text + used, sizeof text - used, "%u",
 			                         number_in(ctx, file, i));

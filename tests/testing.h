@@ -24,7 +24,10 @@
 struct here {
 	int line;
 };
-#define HERE { __LINE__ }
+#define HERE                                                                                       \
+	{                                                                                          \
+		__LINE__                                                                           \
+	}
 
 /* Fails with the row's line. */
 #define ck_row(row, condition, ...)                                                                \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * values csv|json|ndjson FILE: what a table has, wide or long and in whatever format, as lines FILE,ROW,METRIC,BITS in
- * its order. ROW is the range's name, or a sample's start and end; BITS are the double's 64, or nan. Names of metrics
- * have a double underscore, and no others.
+ * values csv|json|ndjson FILE: what a table has, wide or long and in whatever format, as lines
+ * FILE,ROW,METRIC,BITS in its order. ROW is the range's name, or a sample's start and end; BITS are
+ * the double's 64, or nan. Names of metrics have a double underscore, and no others.
  */
 #include <math.h>
 #include <stdio.h>
@@ -46,9 +46,11 @@ static void put_value(const struct row *row, const char *metric, const char *tex
 	memcpy(&bits, &value, sizeof bits);
 	/* A golden file has nothing but the name, and calls it range. */
 	if (*start)
-		printf("%s,%s-%s,%s,", find(row, "file", "file"), start, find(row, "end_ns", "end"), metric);
+		printf("%s,%s-%s,%s,", find(row, "file", "file"), start, find(row, "end_ns", "end"),
+		       metric);
 	else
-		printf("%s,%s,%s,", find(row, "file", "file"), *name ? name : find(row, "range", "range"), metric);
+		printf("%s,%s,%s,", find(row, "file", "file"),
+		       *name ? name : find(row, "range", "range"), metric);
 	if (isnan(value))
 		puts("nan");
 	else

@@ -59,8 +59,9 @@ static size_t arguments_before(const struct completion *c, const char **first)
 }
 
 /*
- * The placeholder of the n-th argument in "--chip CHIP SET... -o OUT.opk": what follows an option is the
- * option's, dots repeat, and '|' begins another way to call the command. "" where there is none.
+ * The placeholder of the n-th argument in "--chip CHIP SET... -o OUT.opk": what follows an option
+ * is the option's, dots repeat, and '|' begins another way to call the command. "" where there is
+ * none.
  */
 static void find_placeholder(char out[MAX_PLACEHOLDER], const char *synopsis, size_t n)
 {
@@ -246,8 +247,8 @@ static const struct {
 	const char *placeholder;
 	void (*offer)(const struct completion *c);
 } kinds[] = {
-	{ "CHIP", offer_chips },  { "METRIC", offer_metric }, { "GLOB", offer_metric },
-	{ "A,B", offer_list },    { "SET", offer_sets },
+	{ "CHIP", offer_chips }, { "METRIC", offer_metric }, { "GLOB", offer_metric },
+	{ "A,B", offer_list },   { "SET", offer_sets },
 };
 
 /* Whether a file may stand there, too. */

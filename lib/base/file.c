@@ -84,12 +84,13 @@ bool opk_is_same_file(const char *one, const char *other)
 }
 
 /*
- * As mkstemp() makes the name, and with the mode that files have here: asking for the umask is to change it, and another
- * thread may be making a file just now.
+ * As mkstemp() makes the name, and with the mode that files have here: asking for the umask is to
+ * change it, and another thread may be making a file just now.
  */
 static int create_temporary(char *path)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 	char *end = path + strlen(path) - TEMPORARY_LETTERS;
 	uint8_t random[TEMPORARY_LETTERS];
 	int fd = -1;
@@ -107,8 +108,8 @@ static int create_temporary(char *path)
 }
 
 /*
- * The unfinished files, for the handler of a signal, which takes no lock: each change is one store. A child that has the
- * list, too, is not their owner.
+ * The unfinished files, for the handler of a signal, which takes no lock: each change is one store.
+ * A child that has the list, too, is not their owner.
  */
 static struct opk_newfile *volatile unfinished;
 static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -21,8 +21,8 @@ int opk_newfile_write(struct opk_newfile *file, struct opk_ctx *ctx, const void 
 /* fsync, rename; the temporary name is gone afterwards. */
 int opk_newfile_commit(struct opk_newfile *file, struct opk_ctx *ctx);
 /*
- * All of them or none: where one can't be put in place, the files that the others have replaced are there again.
- * On a file system that can't exchange two names, new ones stay where older ones were.
+ * All of them or none: where one can't be put in place, the files that the others have replaced are
+ * there again. On a file system that can't exchange two names, new ones stay where older ones were.
  */
 int opk_newfiles_commit(struct opk_newfile *const *files, size_t count, struct opk_ctx *ctx);
 /* Removes what was not committed; safe to call twice. */

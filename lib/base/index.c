@@ -24,7 +24,8 @@ static struct opk_index_slot *find(const struct opk_index *index, const char *ke
 
 static bool grow(struct opk_index *index)
 {
-	struct opk_index grown = { .count = index->count ? index->count * 2 : 64, .used = index->used };
+	struct opk_index grown = { .count = index->count ? index->count * 2 : 64,
+		                   .used = index->used };
 
 	grown.slots = opk_alloc_array(grown.count, sizeof *grown.slots);
 	if (!grown.slots)

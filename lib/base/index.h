@@ -9,7 +9,7 @@ struct opk_index {
 	struct opk_index_slot {
 		const char *key; /* NULL: free */
 		size_t value;
-	} *slots;
+	} * slots;
 	size_t count, used;
 };
 

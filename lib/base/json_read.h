@@ -5,7 +5,14 @@
 
 #include "base/ctx.h"
 
-enum opk_json_type { OPK_JSON_NULL, OPK_JSON_BOOL, OPK_JSON_NUMBER, OPK_JSON_STRING, OPK_JSON_ARRAY, OPK_JSON_OBJECT };
+enum opk_json_type {
+	OPK_JSON_NULL,
+	OPK_JSON_BOOL,
+	OPK_JSON_NUMBER,
+	OPK_JSON_STRING,
+	OPK_JSON_ARRAY,
+	OPK_JSON_OBJECT
+};
 
 struct opk_json {
 	enum opk_json_type type;

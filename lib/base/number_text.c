@@ -42,9 +42,25 @@ size_t opk_format_u64(char out[OPK_NUMBER_SIZE], uint64_t number)
 static wide power_of_ten(int n)
 {
 	static const uint64_t powers[] = {
-		1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u,
-		10000000000u, 100000000000u, 1000000000000u, 10000000000000u, 100000000000000u,
-		1000000000000000u, 10000000000000000u, 100000000000000000u, 1000000000000000000u,
+		1u,
+		10u,
+		100u,
+		1000u,
+		10000u,
+		100000u,
+		1000000u,
+		10000000u,
+		100000000u,
+		1000000000u,
+		10000000000u,
+		100000000000u,
+		1000000000000u,
+		10000000000000u,
+		100000000000000u,
+		1000000000000000u,
+		10000000000000000u,
+		100000000000000000u,
+		1000000000000000000u,
 		10000000000000000000u,
 	};
 
@@ -84,9 +100,9 @@ static size_t put_decimals(char *out, uint64_t digits, int decimals)
 }
 
 /*
- * What "%.17g" writes without an exponent, 0.0001 to 10^17, and is no integer. It is a mantissa of 53 bits over a
- * power of two, and times 10^21 < 2^70, for more decimals are not tried, it fits 128 bits: so all of this is exact.
- * 0 where it is none such.
+ * What "%.17g" writes without an exponent, 0.0001 to 10^17, and is no integer. It is a mantissa of
+ * 53 bits over a power of two, and times 10^21 < 2^70, for more decimals are not tried, it fits 128
+ * bits: so all of this is exact. 0 where it is none such.
  */
 static size_t put_fraction(char *out, double number)
 {

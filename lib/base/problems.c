@@ -4,12 +4,14 @@
 #include <stdarg.h>
 #include <string.h>
 
-static bool was_told(const struct opk_problems *problems, const struct opk_place *place, const char *message)
+static bool was_told(const struct opk_problems *problems, const struct opk_place *place,
+                     const char *message)
 {
 	for (size_t i = 0; i < problems->count; i++) {
 		const struct opk_place *other = &problems->items[i].place;
 
-		if (other->source == place->source && other->line == place->line && other->column == place->column
+		if (other->source == place->source && other->line == place->line
+		    && other->column == place->column
 		    && !strcmp(problems->items[i].message, message))
 			return true;
 	}
@@ -21,7 +23,8 @@ bool opk_problems_full(const struct opk_problems *problems)
 	return problems->count >= OPK_MAX_PROBLEMS;
 }
 
-void opk_problems_add(struct opk_problems *problems, const struct opk_place *place, const char *format, ...)
+void opk_problems_add(struct opk_problems *problems, const struct opk_place *place,
+                      const char *format, ...)
 {
 	opk_autofree char *message = NULL;
 	va_list args;
@@ -37,10 +40,12 @@ void opk_problems_add(struct opk_problems *problems, const struct opk_place *pla
 	if (message && was_told(problems, place, message))
 		return;
 	if (!message
-	    || !opk_grow(&problems->items, &problems->capacity, problems->count, sizeof *problems->items))
+	    || !opk_grow(&problems->items, &problems->capacity, problems->count,
+	                 sizeof *problems->items))
 		problems->no_memory = true;
 	else
-		problems->items[problems->count++] = (struct opk_problem){ *place, opk_take(message) };
+		problems->items[problems->count++] = (struct opk_problem){ *place,
+			                                                   opk_take(message) };
 }
 
 /* Files come in the order in which they first have one. */
@@ -100,7 +105,8 @@ void opk_problems_push(struct opk_ctx *ctx, struct opk_problems *problems, int c
 		push(ctx, code, &problems->items[i]);
 }
 
-int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int code, const char *title)
+int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int code,
+                      const char *title)
 {
 	if (problems->no_memory)
 		return opk_nomem(ctx, "a metric set");
@@ -111,7 +117,8 @@ int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int co
 	if (problems->untold)
 		return opk_add(ctx, code, "%s: %zu errors, the first %zu of them:", title,
 		               problems->count + problems->untold, problems->count);
-	return problems->count > 1 ? opk_add(ctx, code, "%s: %zu errors", title, problems->count) : code;
+	return problems->count > 1 ? opk_add(ctx, code, "%s: %zu errors", title, problems->count)
+	                           : code;
 }
 
 bool opk_problems_list(struct opk_strlist *out, const struct opk_problems *problems)

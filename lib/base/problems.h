@@ -19,23 +19,25 @@ struct opk_problem {
 struct opk_problems {
 	struct opk_problem *items;
 	size_t count, capacity;
-	size_t untold;   /* beyond those that are kept */
+	size_t untold; /* beyond those that are kept */
 	bool no_memory;
 };
 
 /* What was told of a place is not told again. */
-void opk_problems_add(struct opk_problems *problems, const struct opk_place *place, const char *format,
-                      ...) OPK_PRINTF(3, 4);
+void opk_problems_add(struct opk_problems *problems, const struct opk_place *place,
+                      const char *format, ...) OPK_PRINTF(3, 4);
 /* Whether one more is counted and not kept: its words need not be looked for. */
 bool opk_problems_full(const struct opk_problems *problems);
 /* ", did you mean NAME?", or "" where `near` is NULL: for the end of a message. */
 #define OPK_DID_YOU_MEAN "%s%s%s"
 #define OPK_NEAR(near) (near) ? ", did you mean " : "", (near) ? (near) : "", (near) ? "?" : ""
 /*
- * Makes them the cause chain, from its outer end in the order of file and place, and returns `code`, OPK_ENOMEM
- * or, where there are none, OPK_OK. Of several the outermost message is "TITLE: N errors".
+ * Makes them the cause chain, from its outer end in the order of file and place, and returns
+ * `code`, OPK_ENOMEM or, where there are none, OPK_OK. Of several the outermost message is "TITLE:
+ * N errors".
  */
-int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int code, const char *title);
+int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int code,
+                      const char *title);
 /* Adds them to the cause chain, without a title. */
 void opk_problems_push(struct opk_ctx *ctx, struct opk_problems *problems, int code);
 /* Each as "PLACE: MESSAGE", in no order; false when out of memory. */

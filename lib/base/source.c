@@ -43,8 +43,9 @@ void opk_source_free(struct opk_source *source)
 
 char *opk_place_text(const struct opk_place *place)
 {
-	return place->source ? opk_printf("%s:%zu:%zu", place->source->name, place->line, place->column)
-	                     : opk_strdup("");
+	return place->source
+	               ? opk_printf("%s:%zu:%zu", place->source->name, place->line, place->column)
+	               : opk_strdup("");
 }
 
 /* How many bytes of a line's end stand here. */
@@ -59,7 +60,9 @@ static size_t break_length(const char *text, size_t size)
 		return 1;
 	if (size > 1 && !memcmp(text, "\xc2\x85", 2))
 		return 2;
-	return size > 2 && (!memcmp(text, "\xe2\x80\xa8", 3) || !memcmp(text, "\xe2\x80\xa9", 3)) ? 3 : 0;
+	return size > 2 && (!memcmp(text, "\xe2\x80\xa8", 3) || !memcmp(text, "\xe2\x80\xa9", 3))
+	               ? 3
+	               : 0;
 }
 
 /* What is no character counts as one a byte. */
@@ -101,7 +104,8 @@ struct opk_place opk_place_of_byte(const struct opk_source *source, size_t byte)
 /* libyaml reads that, too. */
 static bool is_utf16(const struct opk_source *source)
 {
-	return source->size >= 2 && (!memcmp(source->text, "\xff\xfe", 2) || !memcmp(source->text, "\xfe\xff", 2));
+	return source->size >= 2
+	       && (!memcmp(source->text, "\xff\xfe", 2) || !memcmp(source->text, "\xfe\xff", 2));
 }
 
 /* The line without its end; false where there are not so many. */
@@ -180,8 +184,8 @@ static size_t show(struct opk_buf *out, const char *text, size_t length, size_t 
 		opk_buf_add(out, blanks, TAB - column % TAB);
 		return TAB - column % TAB;
 	}
-	if (opk_utf8_length((const unsigned char *)text, length) != length || (unsigned char)*text < ' '
-	    || *text == 0x7f)
+	if (opk_utf8_length((const unsigned char *)text, length) != length
+	    || (unsigned char)*text < ' ' || *text == 0x7f)
 		opk_buf_add(out, "?", 1);
 	else
 		opk_buf_add(out, text, length);
@@ -198,7 +202,8 @@ static size_t count_chars(const char *text, size_t size)
 }
 
 /* The characters from `first` on; returns where the caret belongs. */
-static size_t show_part(struct opk_buf *out, const char *text, size_t size, size_t first, size_t wanted)
+static size_t show_part(struct opk_buf *out, const char *text, size_t size, size_t first,
+                        size_t wanted)
 {
 	size_t column = first ? 3 : 0, caret = 0, i = 0;
 

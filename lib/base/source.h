@@ -20,8 +20,8 @@ void opk_source_free(struct opk_source *source);
 OPK_DEFINE_AUTO(opk_source)
 
 /*
- * A character in a source, borrowed; no source: nowhere. Lines and columns are counted from 1, and columns in
- * characters. Lines end as YAML has it: also with U+0085, U+2028 and U+2029.
+ * A character in a source, borrowed; no source: nowhere. Lines and columns are counted from 1, and
+ * columns in characters. Lines end as YAML has it: also with U+0085, U+2028 and U+2029.
  */
 struct opk_place {
 	const struct opk_source *source;
@@ -35,13 +35,14 @@ struct opk_place opk_place_of_byte(const struct opk_source *source, size_t byte)
 /* On from the byte *at, whose place it is, to a later one. */
 void opk_place_move(struct opk_place *place, size_t *at, size_t byte);
 /*
- * The place of a byte of text that stands at `place`, there possibly in quotes, or over several lines; `place`
- * itself where that can't be told.
+ * The place of a byte of text that stands at `place`, there possibly in quotes, or over several
+ * lines; `place` itself where that can't be told.
  */
 struct opk_place opk_place_within(const struct opk_place *place, const char *text, size_t offset);
 /*
- * The line of a place, or of a long one the part around it, without tabs or control characters, and a caret
- * below the place; each free(). False, and NULL, where there is nothing to show or memory is out.
+ * The line of a place, or of a long one the part around it, without tabs or control characters, and
+ * a caret below the place; each free(). False, and NULL, where there is nothing to show or memory
+ * is out.
  */
 bool opk_place_show(char **line, char **caret, const struct opk_place *place);
 

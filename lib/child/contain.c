@@ -379,15 +379,18 @@ static int judge(struct opk_ctx *ctx, const struct watched *child, unsigned time
 		                "NVIDIA's code ran wild on these bytes and was stopped; they are "
 		                "damaged");
 	if (WIFSIGNALED(status) && !opk_crash_name(WTERMSIG(status)))
-		return opk_fail(ctx, OPK_EFAILED, "the child that evaluates was ended from outside (%s)",
+		return opk_fail(ctx, OPK_EFAILED,
+		                "the child that evaluates was ended from outside (%s)",
 		                strsignal(WTERMSIG(status)));
 	if (WIFSIGNALED(status))
-		return opk_fail(ctx, OPK_EINPUT,
-		                "NVIDIA's code crashed on these bytes (signal %d, %s); they are damaged",
-		                WTERMSIG(status), strsignal(WTERMSIG(status)));
-	return opk_fail(ctx, OPK_EINPUT,
-	                "NVIDIA's code ended the process on these bytes (exit %d); they are damaged",
-	                WEXITSTATUS(status));
+		return opk_fail(
+			ctx, OPK_EINPUT,
+			"NVIDIA's code crashed on these bytes (signal %d, %s); they are damaged",
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return opk_fail(
+		ctx, OPK_EINPUT,
+		"NVIDIA's code ended the process on these bytes (exit %d); they are damaged",
+		WEXITSTATUS(status));
 }
 
 static int judge_all(const struct crew *crew, struct opk_ctx *ctx)
@@ -412,7 +415,8 @@ static int start(struct watched *child, struct opk_ctx *ctx, opk_contained_fn *w
 		return OPK_EFAILED;
 	if (pipe2(ends, O_CLOEXEC))
 		return opk_fail(ctx, OPK_EFAILED, "no pipe: %s%s", strerror(errno),
-		                errno == EMFILE ? "; raise 'ulimit -n', or merge the files first" : "");
+		                errno == EMFILE ? "; raise 'ulimit -n', or merge the files first"
+		                                : "");
 	child->fd = ends[0];
 	task.child = (struct opk_child){ .spool = child->spool, .reports = ends[1] };
 	task.read_end = ends[0];

@@ -28,10 +28,10 @@ void opk_child_progress(struct opk_child *child, uint64_t done, uint64_t total);
 void *opk_child_guarded_copy(const void *data, size_t size);
 
 /*
- * Forks a child that does `work` and ends, without exit handlers: they, and what stdio has buffered,
- * are the parent's. It ends with its parent, makes no core file, maps at most `memory` bytes beyond
- * what NVIDIA's libraries take, and writes nothing on the terminal. Returns -1 with errno set when
- * there is no child; otherwise the caller has to wait for it.
+ * Forks a child that does `work` and ends, without exit handlers: they, and what stdio has
+ * buffered, are the parent's. It ends with its parent, makes no core file, maps at most `memory`
+ * bytes beyond what NVIDIA's libraries take, and writes nothing on the terminal. Returns -1 with
+ * errno set when there is no child; otherwise the caller has to wait for it.
  */
 pid_t opk_child_start(void (*work)(void *data), void *data, uint64_t memory);
 
@@ -57,8 +57,9 @@ int opk_contain(FILE **spool, struct opk_ctx *ctx, opk_contained_fn *work, void 
                 const struct opk_contain_options *options);
 
 /*
- * The same in `count` children side by side, each with its own data and spool. Of several that fail the first one's
- * code and cause chain become the caller's, whatever came first in time; those after it are stopped.
+ * The same in `count` children side by side, each with its own data and spool. Of several that fail
+ * the first one's code and cause chain become the caller's, whatever came first in time; those
+ * after it are stopped.
  */
 int opk_contain_all(FILE **spools, struct opk_ctx *ctx, opk_contained_fn *work, void *const *data,
                     size_t count, const struct opk_contain_options *options);

@@ -16,7 +16,8 @@ int opk_spool_fail(struct opk_ctx *ctx)
 {
 	bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
 
-	return opk_fail(ctx, OPK_EFAILED, "%s: can't write a temporary file: %s%s", folder(ctx), strerror(errno),
+	return opk_fail(ctx, OPK_EFAILED, "%s: can't write a temporary file: %s%s", folder(ctx),
+	                strerror(errno),
 	                errno == EMFILE ? "; raise 'ulimit -n', or merge the files first"
 	                : full          ? "; let TMPDIR name a folder with more room"
 	                                : "; let TMPDIR name another folder");

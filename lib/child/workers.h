@@ -6,14 +6,15 @@
 #include "base/ctx.h"
 
 /*
- * Job `i`: its result is a number. Runs in a child process, which does many of them; what it changes
- * in memory is lost to the caller and to other children. A code, with its causes on `ctx`, ends all.
+ * Job `i`: its result is a number. Runs in a child process, which does many of them; what it
+ * changes in memory is lost to the caller and to other children. A code, with its causes on `ctx`,
+ * ends all.
  */
 typedef int opk_worker_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t i);
 
 struct opk_workers {
 	opk_worker_job *job;
-	void *data; /* of the jobs */
+	void *data;       /* of the jobs */
 	size_t processes; /* 0: one a core that this process may use */
 	/* In the caller's process, at most ten times a second; short work may never call it. */
 	void (*progress)(void *data, size_t done, size_t count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file is a line that names the form, a CRC-32 of the rest, whom it is of, and what is kept. It appears by
- * its last name all at once, so that runs side by side see a whole one or none.
+ * A file is a line that names the form, a CRC-32 of the rest, whom it is of, and what is kept. It
+ * appears by its last name all at once, so that runs side by side see a whole one or none.
  */
 #include "chip/cache.h"
 
@@ -37,7 +37,8 @@ char *opk_cache_whom(const struct opk_ctx *ctx, const char *format, ...)
 	va_end(args);
 	/* What we make of NVIDIA's words changes, too. */
 	return identity && length >= 0 && (size_t)length < sizeof text
-	               ? opk_printf("%soffpeak " PACKAGE_VERSION " form %d\n%s", identity, FORM, text)
+	               ? opk_printf("%soffpeak " PACKAGE_VERSION " form %d\n%s", identity, FORM,
+	                            text)
 	               : NULL;
 }
 
@@ -89,7 +90,8 @@ static bool make_folders(const char *folder)
 {
 	opk_autofree char *path = opk_strdup(folder);
 
-	for (char *slash = path ? strchr(path + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
+	for (char *slash = path ? strchr(path + 1, '/') : NULL; slash;
+	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(path, 0777) && errno != EEXIST)
 			return false;

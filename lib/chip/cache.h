@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What NVIDIA's libraries said, in the user's cache folder: one file for each thing and pair of libraries. It is
- * only ever a shortcut: what can't be read is as if it were not there, and what can't be written is left.
+ * What NVIDIA's libraries said, in the user's cache folder: one file for each thing and pair of
+ * libraries. It is only ever a shortcut: what can't be read is as if it were not there, and what
+ * can't be written is left.
  */
 #ifndef OPK_CACHE_H
 #define OPK_CACHE_H
@@ -11,8 +12,8 @@
 /* Names the thing and the libraries that told of it; free(). NULL where nothing is to be cached. */
 char *opk_cache_whom(const struct opk_ctx *ctx, const char *format, ...) OPK_PRINTF(2, 3);
 /*
- * What was stored for `whom`, which may be NULL; free(). A NUL follows it. NULL where there is nothing. `kind`
- * ends the file's name.
+ * What was stored for `whom`, which may be NULL; free(). A NUL follows it. NULL where there is
+ * nothing. `kind` ends the file's name.
  */
 void *opk_cache_load(size_t *size, const struct opk_ctx *ctx, const char *kind, const char *whom);
 /* Whether opk_cache_store() has a folder to write to, which may be made for it. */

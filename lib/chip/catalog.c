@@ -11,10 +11,10 @@ static const char *const type_names[] = { "counter", "ratio", "throughput" };
 /* What makes a base metric a full name, in short; docs/metric-sets.md has them all. */
 static const char *const endings[] = {
 	[OPK_COUNTER] = ".sum, .avg, .min or .max, and behind it possibly .per_second, "
-	                ".per_cycle_active, .pct_of_peak_sustained_elapsed and the like",
+			".per_cycle_active, .pct_of_peak_sustained_elapsed and the like",
 	[OPK_RATIO] = ".ratio, .pct or .max_rate",
 	[OPK_THROUGHPUT] = ".sum, .avg, .min or .max, and behind it "
-	                   ".pct_of_peak_sustained_elapsed or the like",
+			   ".pct_of_peak_sustained_elapsed or the like",
 };
 
 static const char *const plainest_suffixes[] = {
@@ -137,8 +137,9 @@ int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx)
 		return OPK_OK;
 	code = opk_catalog_fill_subs(catalog, ctx);
 	if (!code && catalog->table.base_count && !catalog->table.sub_count)
-		code = opk_fail(ctx, OPK_ENVIDIA, "this libcupti lists none, nor has it properties "
-		                                  "for those that others list");
+		code = opk_fail(ctx, OPK_ENVIDIA,
+		                "this libcupti lists none, nor has it properties "
+		                "for those that others list");
 	if (code)
 		forget_subs(&catalog->table);
 	/* The text has moved. */
@@ -304,17 +305,19 @@ int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog 
 		               : metric->type == OPK_RATIO ? ".pct"
 		                                           : ".avg.pct_of_peak_sustained_elapsed");
 	if (metric)
-		return opk_add(ctx, code, "%s%s%s has no rollup or submetric '%s'; a %s takes %s", place,
-		               colon, metric->name, name + strlen(metric->name) + 1,
+		return opk_add(ctx, code, "%s%s%s has no rollup or submetric '%s'; a %s takes %s",
+		               place, colon, metric->name, name + strlen(metric->name) + 1,
 		               type_names[metric->type], endings[metric->type]);
 	metric = opk_catalog_nearest(catalog, name);
 	return opk_add(ctx, code, "%s%s%s has no metric '%s'%s%s%s%s", place, colon, catalog->chip,
-	               name, catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "", metric ? ", did you mean " : "", metric ? metric->name : "",
+	               name, catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "",
+	               metric ? ", did you mean " : "", metric ? metric->name : "",
 	               metric ? "?" : "");
 }
 
-void opk_catalog_tell(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_place *place,
-                      const struct opk_catalog *catalog, const char *name)
+void opk_catalog_tell(struct opk_ctx *ctx, struct opk_problems *problems,
+                      const struct opk_place *place, const struct opk_catalog *catalog,
+                      const char *name)
 {
 	struct opk_ctx quiet = { .nv = ctx->nv };
 
@@ -322,6 +325,7 @@ void opk_catalog_tell(struct opk_ctx *ctx, struct opk_problems *problems, const 
 	if (!opk_problems_full(problems))
 		opk_catalog_explain(&quiet, OPK_EINPUT, catalog, name, "");
 	problems->no_memory |= !opk_problems_full(problems) && !opk_error_count(&quiet);
-	opk_problems_add(problems, place, "%s", opk_error_count(&quiet) ? opk_error_message(&quiet, 0) : "");
+	opk_problems_add(problems, place, "%s",
+	                 opk_error_count(&quiet) ? opk_error_message(&quiet, 0) : "");
 	opk_clear_errors(&quiet);
 }

@@ -33,7 +33,8 @@ bool opk_catalog_has_full(const struct opk_catalog *catalog, const struct opk_ct
 int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog *catalog,
                         const char *name, const char *place);
 /* The same as a problem at a place in a file. */
-void opk_catalog_tell(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_place *place,
-                      const struct opk_catalog *catalog, const char *name);
+void opk_catalog_tell(struct opk_ctx *ctx, struct opk_problems *problems,
+                      const struct opk_place *place, const struct opk_catalog *catalog,
+                      const char *name);
 
 #endif

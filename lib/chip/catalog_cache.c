@@ -23,7 +23,8 @@ bool opk_cache_read(struct opk_table *table, const struct opk_ctx *ctx, const ch
 	return data && opk_table_read(table, data, size);
 }
 
-bool opk_cache_takes_catalog(const struct opk_ctx *ctx, const char *chip, enum opk_profiler profiler)
+bool opk_cache_takes_catalog(const struct opk_ctx *ctx, const char *chip,
+                             enum opk_profiler profiler)
 {
 	opk_autofree char *whom = whom_of(ctx, chip, profiler);
 

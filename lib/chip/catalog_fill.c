@@ -6,8 +6,9 @@
 #include "chip/chip.h"
 
 /*
- * 12.x has properties for full names alone; the plainest of a metric, which tells its type, has the same as its
- * base name: checked for all metrics of all chips of 13.0, and by check_real_catalog for some.
+ * 12.x has properties for full names alone; the plainest of a metric, which tells its type, has the
+ * same as its base name: checked for all metrics of all chips of 13.0, and by check_real_catalog
+ * for some.
  */
 static int ask(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                const char *name)
@@ -15,24 +16,26 @@ static int ask(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_host *
 	int code = opk_nv_properties(out, ctx, host, name);
 
 	for (int type = OPK_COUNTER; code == OPK_EUSAGE && type <= OPK_THROUGHPUT; type++) {
-		opk_autofree char *full =
-			opk_printf("%s%s", name, opk_plainest_suffix((enum opk_metric_type)type));
+		opk_autofree char *full = opk_printf("%s%s", name,
+		                                     opk_plainest_suffix(
+							     (enum opk_metric_type)type));
 
 		opk_clear_errors(ctx);
 		code = full ? opk_nv_properties(out, ctx, host, full) : opk_nomem(ctx, "metrics");
 	}
 	if (code == OPK_EUSAGE) {
 		opk_clear_errors(ctx);
-		*out = (struct opk_metric){ .type = OPK_COUNTER, .hw_unit = "", .dim_unit = "",
-			                    .description = "" };
+		*out = (struct opk_metric){
+			.type = OPK_COUNTER, .hw_unit = "", .dim_unit = "", .description = ""
+		};
 		code = OPK_OK;
 	}
 	out->name = name;
 	return code;
 }
 
-static int fill_base(struct opk_base_record *base, struct opk_ctx *ctx,
-                     struct opk_catalog *catalog, const char *name)
+static int fill_base(struct opk_base_record *base, struct opk_ctx *ctx, struct opk_catalog *catalog,
+                     const char *name)
 {
 	struct opk_table *table = &catalog->table;
 	struct opk_metric metric;
@@ -70,9 +73,9 @@ int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, con
 }
 
 /*
- * The unit of a full name follows from the base metric's hardware unit, its own unit, its type and the suffix:
- * checked for all names of all chips of 13.0, and by check_catalog for some of the library at hand. So each
- * combination is asked for once, which saves nine in ten of 150,000 calls.
+ * The unit of a full name follows from the base metric's hardware unit, its own unit, its type and
+ * the suffix: checked for all names of all chips of 13.0, and by check_catalog for some of the
+ * library at hand. So each combination is asked for once, which saves nine in ten of 150,000 calls.
  */
 struct unit_key {
 	uint32_t hw_unit, dim_unit, type, suffix;
@@ -168,8 +171,8 @@ static int fill_sub(struct opk_base_record *base, struct opk_ctx *ctx, struct op
 }
 
 /*
- * 12.x lists no submetrics, but has properties for full names. 13.0 lists the same for every metric of a type,
- * on all chips and for both profilers: these, in this order, NULL behind the last.
+ * 12.x lists no submetrics, but has properties for full names. 13.0 lists the same for every metric
+ * of a type, on all chips and for both profilers: these, in this order, NULL behind the last.
  */
 static const char *const rollups[] = { ".avg", ".max", ".min", ".sum", NULL };
 static const char *const no_rollup[] = { "", NULL };

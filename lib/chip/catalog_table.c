@@ -48,8 +48,8 @@ static bool grow_slots(struct opk_table *table)
 		return false;
 	for (size_t i = 0; i < table->slot_count; i++)
 		if (table->slots[i])
-			*find_slot(table, slots, count, opk_table_get(table, table->slots[i])) =
-				table->slots[i];
+			*find_slot(table, slots, count,
+			           opk_table_get(table, table->slots[i])) = table->slots[i];
 	free(table->slots);
 	table->slots = slots;
 	table->slot_count = count;
@@ -125,7 +125,8 @@ static bool is_sorted(const struct opk_table *table)
 {
 	for (size_t i = 1; i < table->base_count; i++)
 		if (strcmp(opk_table_get(table, table->bases[i - 1].name),
-		           opk_table_get(table, table->bases[i].name)) >= 0)
+		           opk_table_get(table, table->bases[i].name))
+		    >= 0)
 			return false;
 	return true;
 }
@@ -143,7 +144,8 @@ static bool is_sound(const struct opk_table *table)
 			return false;
 	}
 	for (size_t i = 0; i < table->sub_count; i++)
-		if (!is_text(table, table->subs[i].suffix) || !is_text(table, table->subs[i].dim_unit)
+		if (!is_text(table, table->subs[i].suffix)
+		    || !is_text(table, table->subs[i].dim_unit)
 		    || table->subs[i].passes < -MAX_STATUS
 		    || table->subs[i].method > OPK_METHOD_BOTH)
 			return false;

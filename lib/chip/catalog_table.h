@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A catalogue as flat records over one pool of text: filled from NVIDIA's libraries, and the same in the
- * cache's files. Text is named by its offset in the pool; offset 0 is "".
+ * A catalogue as flat records over one pool of text: filled from NVIDIA's libraries, and the same
+ * in the cache's files. Text is named by its offset in the pool; offset 0 is "".
  */
 #ifndef OPK_CATALOG_TABLE_H
 #define OPK_CATALOG_TABLE_H

@@ -34,7 +34,8 @@ static int fill(struct opk_chips *chips, struct opk_ctx *ctx)
 			code = opk_nv_host_supported(&chip->pm_sampling, ctx, chip->name,
 			                             OPK_PROFILER_PM);
 		if (code)
-			return opk_add(ctx, code, "while asking for the profilers of %s", chip->name);
+			return opk_add(ctx, code, "while asking for the profilers of %s",
+			               chip->name);
 	}
 	return OPK_OK;
 }
@@ -102,7 +103,8 @@ int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk
 {
 	int code = opk_nv_metrics_per_pass(out, ctx, chip->name, profiler);
 
-	return code ? opk_add(ctx, code, "no number of metrics per pass of %s", chip->name) : OPK_OK;
+	return code ? opk_add(ctx, code, "no number of metrics per pass of %s", chip->name)
+	            : OPK_OK;
 }
 
 char *opk_chip_upper(const char *name)
@@ -152,12 +154,12 @@ static int ask_scope(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_h
 }
 
 /*
- * Most units' metrics have one scope, so one of each is asked about first; then others at strides that halve,
- * for metrics of a kind lie together. With 13.1 the first of the device is among the first 12 of 3,000, or
- * 250 where only some of a unit are (GB20B).
+ * Most units' metrics have one scope, so one of each is asked about first; then others at strides
+ * that halve, for metrics of a kind lie together. With 13.1 the first of the device is among the
+ * first 12 of 3,000, or 250 where only some of a unit are (GB20B).
  */
-static int find_device_level(struct scopes *scopes, struct opk_ctx *ctx,
-                             struct opk_nv_host *host, const struct opk_strlist *names)
+static int find_device_level(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_host *host,
+                             const struct opk_strlist *names)
 {
 	int code = OPK_OK;
 
@@ -238,13 +240,13 @@ int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
 	product_chip = chip_of_product(&names, name);
 	if (product_chip)
 		nearest.best = product_chip;
-	return opk_fail(ctx, OPK_EUSAGE, "unknown chip '%s'%s%s%s; 'offpeak chips' lists them", name,
-	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
-	                nearest.best ? "?" : "");
+	return opk_fail(ctx, OPK_EUSAGE, "unknown chip '%s'%s%s%s; 'offpeak chips' lists them",
+	                name, nearest.best ? ", did you mean " : "",
+	                nearest.best ? nearest.best : "", nearest.best ? "?" : "");
 }
 
-int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx, const struct opk_chips *chips,
-                      const char *name)
+int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
+                      const struct opk_chips *chips, const char *name)
 {
 	opk_autofree char *known = NULL;
 	int code = opk_chip_resolve(&known, ctx, name);

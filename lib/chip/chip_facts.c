@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What no call of NVIDIA's tells without a GPU: a chip's architecture, its compute capability and products
- * that have it. Only what is sure: the rest is absent, and stays so until NVIDIA tells.
+ * What no call of NVIDIA's tells without a GPU: a chip's architecture, its compute capability and
+ * products that have it. Only what is sure: the rest is absent, and stays so until NVIDIA tells.
  */
 #include <string.h>
 
@@ -10,8 +10,8 @@
 enum { MAX_PRODUCTS = 4 };
 
 /*
- * In the order of cuptiProfilerHostGetSupportedChips. Products are examples, and spelt without blanks, for
- * lists in CSV have blanks between.
+ * In the order of cuptiProfilerHostGetSupportedChips. Products are examples, and spelt without
+ * blanks, for lists in CSV have blanks between.
  */
 static const struct facts {
 	const char *chip, *architecture, *compute_capability;

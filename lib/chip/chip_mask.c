@@ -62,7 +62,8 @@ bool opk_chip_mask_names(struct opk_strlist *out, opk_chip_mask mask)
 
 		if (!(mask & bit(i)))
 			continue;
-		if (!opk_strlist_add(out, whole ? opk_chip_known_facts(i).architecture : opk_chip_known(i)))
+		if (!opk_strlist_add(out, whole ? opk_chip_known_facts(i).architecture
+		                                : opk_chip_known(i)))
 			return false;
 		mask &= ~(whole ? family : bit(i));
 	}

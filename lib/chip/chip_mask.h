@@ -12,8 +12,8 @@ enum { OPK_CHIP_MASK_LATER = 63 };
 
 opk_chip_mask opk_chips_all(void);
 /*
- * Compute capabilities as in sm_90 or CC_100, both ends included. Chips to come are there where there is no
- * upper end. A chip whose capability is not known goes with the one before it.
+ * Compute capabilities as in sm_90 or CC_100, both ends included. Chips to come are there where
+ * there is no upper end. A chip whose capability is not known goes with the one before it.
  */
 enum { OPK_CC_NONE = 0, OPK_CC_OPEN = 100000 };
 opk_chip_mask opk_chips_between(unsigned least, unsigned most);

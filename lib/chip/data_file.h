@@ -5,8 +5,8 @@
 #include "base/ctx.h"
 
 /*
- * A shipped text file of the data folder, and its path for messages; free() both. NULL text where none is
- * installed.
+ * A shipped text file of the data folder, and its path for messages; free() both. NULL text where
+ * none is installed.
  */
 int opk_data_file(char **text, char **path, struct opk_ctx *ctx, const char *name);
 

@@ -41,9 +41,10 @@ static int each_entry(struct opk_ctx *ctx, char *text, const char *path,
 		if (!*entry.kind || line_number == 1)
 			continue;
 		if (!entry.formula || !*entry.name)
-			return opk_fail(ctx, OPK_EINPUT,
-			                "%s:%zu: not a kind, a name and a formula with tabs between",
-			                path, line_number);
+			return opk_fail(
+				ctx, OPK_EINPUT,
+				"%s:%zu: not a kind, a name and a formula with tabs between", path,
+				line_number);
 		take(data, &entry);
 	}
 	return OPK_OK;
@@ -93,7 +94,8 @@ static int match(const char **found, struct legacy *l, struct opk_ctx *ctx,
                  const struct opk_catalog *catalog, const char *term)
 {
 	opk_autofree char *pattern = opk_strdup(term);
-	char *open = pattern ? strchr(pattern, '{') : NULL, *close = open ? strchr(open, '}') : NULL;
+	char *open = pattern ? strchr(pattern, '{') : NULL,
+	     *close = open ? strchr(open, '}') : NULL;
 	char full[1024];
 
 	if (!pattern)
@@ -204,8 +206,8 @@ static int fill(struct legacy *l, struct opk_ctx *ctx, const struct opk_catalog 
 	return code || !l->shown.kind ? code : find_terms(l, ctx, catalog);
 }
 
-int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx,
-                   const struct opk_catalog *catalog, const char *name)
+int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
+                   const char *name)
 {
 	struct legacy *l = opk_alloc(sizeof *l);
 	int code;
@@ -266,7 +268,8 @@ static bool find_several(struct several *out, const char *formula, const char *t
 }
 
 /* Whether the chip has a metric for the word in each term. */
-static bool all_exist(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *formula, const char *word)
+static bool all_exist(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *formula,
+                      const char *word)
 {
 	struct several term;
 
@@ -282,8 +285,9 @@ static bool all_exist(const struct opk_catalog *catalog, struct opk_ctx *ctx, co
 }
 
 /* What stands in the place of {op} in the names of the chip: "ld", "st". */
-static bool find_words(struct opk_strlist *words, struct opk_ctx *ctx, const struct opk_catalog *catalog,
-                       const char *formula, const struct several *term)
+static bool find_words(struct opk_strlist *words, struct opk_ctx *ctx,
+                       const struct opk_catalog *catalog, const char *formula,
+                       const struct several *term)
 {
 	for (size_t i = 0; i < opk_catalog_count(catalog); i++) {
 		const char *name = opk_catalog_get(catalog, i)->name;
@@ -293,14 +297,16 @@ static bool find_words(struct opk_strlist *words, struct opk_ctx *ctx, const str
 			continue;
 		name += term->before_size;
 		word = opk_strndup(name, strcspn(name, "_."));
-		if (!word || (*word && !opk_strlist_contains(words, word)
-		              && all_exist(catalog, ctx, formula, word) && !opk_strlist_add(words, word)))
+		if (!word
+		    || (*word && !opk_strlist_contains(words, word)
+		        && all_exist(catalog, ctx, formula, word) && !opk_strlist_add(words, word)))
 			return false;
 	}
 	return words->count || opk_strlist_add(words, "op");
 }
 
-static void add_sum(struct opk_buf *out, const struct several *term, const struct opk_strlist *words)
+static void add_sum(struct opk_buf *out, const struct several *term,
+                    const struct opk_strlist *words)
 {
 	for (size_t i = 0; i < words->count; i++) {
 		opk_buf_add_text(out, i ? " + " : "(");

@@ -24,15 +24,16 @@ int opk_matcher_new(struct opk_matcher **out, struct opk_ctx *ctx,
 	if (!matcher)
 		return opk_nomem(ctx, "a filter");
 	matcher->filter = filter;
-	status = filter.grep
-	                 ? regcomp(&matcher->grep, filter.grep, REG_EXTENDED | REG_ICASE | REG_NOSUB)
-	                 : 0;
+	status = filter.grep ? regcomp(&matcher->grep, filter.grep,
+	                               REG_EXTENDED | REG_ICASE | REG_NOSUB)
+	                     : 0;
 	if (status) {
 		char reason[128];
 
 		regerror(status, &matcher->grep, reason, sizeof reason);
 		free(matcher);
-		return opk_fail(ctx, OPK_EUSAGE, "regular expression '%s': %s", filter.grep, reason);
+		return opk_fail(ctx, OPK_EUSAGE, "regular expression '%s': %s", filter.grep,
+		                reason);
 	}
 	*out = matcher;
 	return OPK_OK;
@@ -55,8 +56,7 @@ static bool match_globs(const struct opk_metric_filter *filter, const char *name
 	return filter->glob_count == 0;
 }
 
-static bool match_grep(const struct opk_matcher *matcher, const char *name,
-                       const char *description)
+static bool match_grep(const struct opk_matcher *matcher, const char *name, const char *description)
 {
 	return !matcher->filter.grep || !regexec(&matcher->grep, name, 0, NULL, 0)
 	       || !regexec(&matcher->grep, description, 0, NULL, 0);

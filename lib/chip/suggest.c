@@ -118,11 +118,10 @@ static bool suggest_endings(struct opk_strlist *out, const struct opk_catalog *c
 			out, opk_printf("%s%s", metric->name,
 		                        opk_catalog_submetric(catalog, metric, plainest).suffix));
 	for (size_t i = 0; i < opk_catalog_submetric_count(catalog, metric); i++)
-		opk_suggestions_try(&suggestions,
-		                    opk_catalog_submetric(catalog, metric, i).suffix);
+		opk_suggestions_try(&suggestions, opk_catalog_submetric(catalog, metric, i).suffix);
 	for (size_t i = 0; ok && i < suggestions.count && i < max; i++)
-		ok = opk_strlist_take(
-			out, opk_printf("%s%s", metric->name, suggestions.best[i].name));
+		ok = opk_strlist_take(out,
+		                      opk_printf("%s%s", metric->name, suggestions.best[i].name));
 	return ok;
 }
 

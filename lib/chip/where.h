@@ -12,7 +12,8 @@ bool opk_where_known(struct opk_ctx *ctx, bool *no_memory, const char *word, boo
 const char *opk_where_nearest(const char *word, bool profilers);
 
 /* The first among so many of the words that is this one, in any case; NULL: none is. */
-const struct opk_word *opk_where_find(const struct opk_words *words, size_t count, const char *word);
+const struct opk_word *opk_where_find(const struct opk_words *words, size_t count,
+                                      const char *word);
 
 /* Whether the word is the chip's name, its architecture or the profiler. */
 bool opk_where_matches(const char *word, const char *chip, enum opk_profiler profiler);

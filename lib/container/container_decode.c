@@ -82,7 +82,8 @@ static int decode(struct opk_decoder *decoder, struct opk_buf *plain, struct opk
 	int code;
 
 	if (section->flags & OPK_SECTION_SPARSE) {
-		code = inflate_to(&decoder->packed, section->packed_size, ctx, section, &decoder->stored);
+		code = inflate_to(&decoder->packed, section->packed_size, ctx, section,
+		                  &decoder->stored);
 		if (code)
 			return code;
 		if (!make_room(plain, section->plain_size))

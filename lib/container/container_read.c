@@ -65,12 +65,14 @@ static int read_file_header(struct walk *w)
 	if (code)
 		return code;
 	if (memcmp(opk_read_bytes(&reader, OPK_MAGIC_SIZE), OPK_MAGIC, OPK_MAGIC_SIZE))
-		return damaged(w, "not an .opk file; 'eval --raw' and 'import --raw' take bare counter data images");
+		return damaged(
+			w,
+			"not an .opk file; 'eval --raw' and 'import --raw' take bare counter data images");
 	version = opk_read_u32(&reader);
 	if (version != OPK_FORMAT_VERSION)
 		return opk_fail(w->ctx, OPK_EINPUT,
-		                "%s: format version %u, this offpeak knows version %d", w->file->path,
-		                version, OPK_FORMAT_VERSION);
+		                "%s: format version %u, this offpeak knows version %d",
+		                w->file->path, version, OPK_FORMAT_VERSION);
 	if (opk_read_u32(&reader))
 		return damaged(w, "the file header is damaged");
 	w->headers_crc = opk_crc32(0, bytes, sizeof bytes);
@@ -87,7 +89,8 @@ const char *opk_section_flaw(const struct opk_section *section)
 		return NULL; /* a filter of a later version: can't be decoded, can be skipped */
 	if (!(section->flags & OPK_SECTION_DEFLATED) && section->plain_size != section->stored_size)
 		return "a section's two lengths disagree";
-	if (__builtin_mul_overflow(section->stored_size, opk_section_max_ratio(section->flags), &most)
+	if (__builtin_mul_overflow(section->stored_size, opk_section_max_ratio(section->flags),
+	                           &most)
 	    || section->plain_size > most)
 		return "a section claims an impossible length";
 	if (section->plain_size > OPK_MAX_PLAIN)

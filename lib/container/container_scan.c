@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads containers that opk_file_open() would refuse. Behind damage it looks for the next section header,
- * which has a checksum of its own, at every byte: what was inserted or lost may have moved the rest.
+ * Reads containers that opk_file_open() would refuse. Behind damage it looks for the next section
+ * header, which has a checksum of its own, at every byte: what was inserted or lost may have moved
+ * the rest.
  */
 #include "container/container_scan.h"
 
@@ -46,7 +47,8 @@ static bool parse_header(struct opk_section *section, const uint8_t *bytes, uint
 	section->packed_size = opk_read_u32(&reader);
 	crc = opk_read_u32(&reader);
 	section->offset = at + OPK_SECTION_HEADER_SIZE;
-	return opk_same_crc(crc, opk_crc32(0, bytes, OPK_SECTION_SUMMED)) && !opk_section_flaw(section);
+	return opk_same_crc(crc, opk_crc32(0, bytes, OPK_SECTION_SUMMED))
+	       && !opk_section_flaw(section);
 }
 
 static int read_at(struct walk *w, void *to, size_t size, uint64_t at)
@@ -138,8 +140,8 @@ static bool stands_header_at(struct walk *w, uint64_t at)
 }
 
 /*
- * The header is sound and its payload is not. Where another header stands right behind, only bytes were changed.
- * Else some are missing or too many, and what follows is to be looked for.
+ * The header is sound and its payload is not. Where another header stands right behind, only bytes
+ * were changed. Else some are missing or too many, and what follows is to be looked for.
  */
 static int lose_section(struct walk *w, const struct opk_section *section, uint64_t end, bool cut)
 {
@@ -261,7 +263,8 @@ static int take_section(struct walk *w, struct opk_section *section, const uint8
 
 	if (section->type != OPK_SECTION_END)
 		w->headers_crc = opk_crc32(w->headers_crc, header, OPK_SECTION_SUMMED);
-	if (section->stored_size > left || opk_padding(section->stored_size) > left - section->stored_size)
+	if (section->stored_size > left
+	    || opk_padding(section->stored_size) > left - section->stored_size)
 		return lose_section(w, section, w->file->size, true);
 	code = check_payload(&sound, w, section);
 	if (code)
@@ -270,7 +273,8 @@ static int take_section(struct walk *w, struct opk_section *section, const uint8
 		w->vain += section->stored_size;
 		return lose_section(w, section, stop, false);
 	}
-	return section->type == OPK_SECTION_END ? take_end(w, section, stop) : keep(w, section, stop);
+	return section->type == OPK_SECTION_END ? take_end(w, section, stop)
+	                                        : keep(w, section, stop);
 }
 
 static int take_next(struct walk *w)
@@ -280,8 +284,8 @@ static int take_next(struct walk *w)
 	int code;
 
 	if (w->file->size - w->at < sizeof bytes) {
-		code = note(w, NULL, w->file->size, "cut off: the file ends inside a section header",
-		            true);
+		code = note(w, NULL, w->file->size,
+		            "cut off: the file ends inside a section header", true);
 		w->at = w->file->size;
 		return code;
 	}
@@ -296,7 +300,8 @@ static int take_next(struct walk *w)
 /* Sections made to lie over each other would take a time that grows with the square of their number. */
 static int give_up(struct walk *w)
 {
-	int code = note(w, NULL, w->file->size, "damaged: too many sections claim what others do", true);
+	int code = note(w, NULL, w->file->size, "damaged: too many sections claim what others do",
+	                true);
 
 	w->at = w->file->size;
 	w->gaps = true;
@@ -311,13 +316,15 @@ static int read_file_header(struct walk *w)
 	int code;
 
 	if (w->file->size < sizeof bytes)
-		return opk_fail(w->ctx, OPK_EINPUT, "%s: too short for an .opk file", w->file->path);
+		return opk_fail(w->ctx, OPK_EINPUT, "%s: too short for an .opk file",
+		                w->file->path);
 	code = read_at(w, bytes, sizeof bytes, 0);
 	if (code)
 		return code;
 	sound = !memcmp(opk_read_bytes(&reader, OPK_MAGIC_SIZE), OPK_MAGIC, OPK_MAGIC_SIZE);
 	if (sound && opk_read_u32(&reader) != OPK_FORMAT_VERSION)
-		return opk_fail(w->ctx, OPK_EINPUT, "%s: another format version than this offpeak knows",
+		return opk_fail(w->ctx, OPK_EINPUT,
+		                "%s: another format version than this offpeak knows",
 		                w->file->path);
 	sound = sound && !opk_read_u32(&reader);
 	w->headers_crc = opk_crc32(0, bytes, sizeof bytes);
@@ -339,10 +346,11 @@ static int walk(struct walk *w)
 		return code;
 	/* Without a single section it could be anything. */
 	if (!w->found && w->gaps)
-		return opk_fail(w->ctx, OPK_EINPUT, "%s: not an .opk file: there is no section in it",
-		                w->file->path);
+		return opk_fail(w->ctx, OPK_EINPUT,
+		                "%s: not an .opk file: there is no section in it", w->file->path);
 	w->at = w->file->size;
-	return w->ended ? OPK_OK : note(w, NULL, w->at, "cut off: its end section is missing", true);
+	return w->ended ? OPK_OK
+	                : note(w, NULL, w->at, "cut off: its end section is missing", true);
 }
 
 static int open_file(struct opk_file **out, struct opk_ctx *ctx, const char *path)

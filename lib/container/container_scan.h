@@ -7,7 +7,8 @@
 #include "container/findings.h"
 
 struct opk_scan {
-	struct opk_file *file; /* with the sound sections alone; complete: the end section fits what is there */
+	struct opk_file *
+		file; /* with the sound sections alone; complete: the end section fits what is there */
 	/* All sections in order, and all stretches of bytes that are none. */
 	struct opk_findings findings;
 	bool *breaks; /* of each finding: it hides, or there follows, nobody knows what */
@@ -18,8 +19,8 @@ struct opk_scan {
 };
 
 /*
- * Reads the whole file. OPK_EINPUT where it is no container, or one of a later version; damage is in the
- * findings.
+ * Reads the whole file. OPK_EINPUT where it is no container, or one of a later version; damage is
+ * in the findings.
  */
 int opk_scan_file(struct opk_scan *scan, struct opk_ctx *ctx, const char *path);
 void opk_scan_clear(struct opk_scan *scan);
@@ -27,13 +28,16 @@ void opk_scan_clear(struct opk_scan *scan);
 struct opk_finding *opk_scan_finding(struct opk_scan *scan, size_t section);
 
 /*
- * The file with one section alone, whose table is read as if there were no other. It borrows all but what it reads,
- * and that goes with opk_view_clear().
+ * The file with one section alone, whose table is read as if there were no other. It borrows all
+ * but what it reads, and that goes with opk_view_clear().
  */
 static inline struct opk_file opk_view(const struct opk_file *file, size_t section)
 {
-	return (struct opk_file){ .path = file->path, .fd = file->fd, .size = file->size,
-		                  .sections = &file->sections[section], .section_count = 1 };
+	return (struct opk_file){ .path = file->path,
+		                  .fd = file->fd,
+		                  .size = file->size,
+		                  .sections = &file->sections[section],
+		                  .section_count = 1 };
 }
 void opk_view_clear(struct opk_file *view);
 

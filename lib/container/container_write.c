@@ -104,8 +104,8 @@ static int write_section(struct opk_writer *writer, const struct opk_section *se
 	if (header.failed)
 		return opk_nomem(writer->ctx, "a section");
 	if (section->type != OPK_SECTION_END) {
-		writer->headers_crc =
-			opk_crc32(writer->headers_crc, header.data, OPK_SECTION_SUMMED);
+		writer->headers_crc = opk_crc32(writer->headers_crc, header.data,
+		                                OPK_SECTION_SUMMED);
 		writer->count++;
 	}
 	code = opk_newfile_write(&writer->file, writer->ctx, header.data, header.size);
@@ -194,8 +194,9 @@ static struct base *find_base(struct opk_writer *writer, size_t size)
 }
 
 /*
- * The one of this size, or else the oldest. So a base is the last section of its size that is not based, and no other
- * that happens to have the same checksum stands between it and what builds on it.
+ * The one of this size, or else the oldest. So a base is the last section of its size that is not
+ * based, and no other that happens to have the same checksum stands between it and what builds on
+ * it.
  */
 static struct base *find_victim(struct opk_writer *writer, size_t size)
 {
@@ -302,7 +303,8 @@ int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, s
 	struct opk_section section = { .type = type, .stored_size = size, .plain_size = size };
 
 	if (size > OPK_MAX_PLAIN)
-		return opk_fail(writer->ctx, OPK_EUSAGE, "a section of %zu bytes: at most %ju are written", size,
+		return opk_fail(writer->ctx, OPK_EUSAGE,
+		                "a section of %zu bytes: at most %ju are written", size,
 		                (uintmax_t)OPK_MAX_PLAIN);
 	return type == OPK_SECTION_DATA && size ? write_data(writer, &section, data, size)
 	                                        : write_deflated(writer, &section, data, size);
@@ -373,7 +375,8 @@ int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stat
 
 static int write_end(struct opk_writer *writer)
 {
-	struct opk_section section = { .type = OPK_SECTION_END, .stored_size = OPK_END_SIZE,
+	struct opk_section section = { .type = OPK_SECTION_END,
+		                       .stored_size = OPK_END_SIZE,
 		                       .plain_size = OPK_END_SIZE };
 	opk_autobuf struct opk_buf payload = { 0 };
 

@@ -19,7 +19,7 @@ struct opk_merger {
 	struct opk_ctx *ctx;
 	const char *join; /* overrides the first file's; or NULL */
 	struct opk_file *first;
-	const struct opk_meta *meta; /* the first's */
+	const struct opk_meta *meta;   /* the first's */
 	struct opk_common_meta common; /* of all files */
 	struct tables tables;
 };
@@ -53,21 +53,27 @@ static int check_meta(struct opk_merger *m, const char *path, const struct opk_m
 	const char *first_path = m->first->path;
 
 	if (strcmp(meta->chip, first->chip) || meta->profiler != first->profiler)
-		return opk_fail(m->ctx, OPK_EUSAGE, "%s: of %s, profiler %s; %s is of %s, profiler %s",
-		                path, meta->chip, opk_profiler_name(meta->profiler), first_path,
+		return opk_fail(m->ctx, OPK_EUSAGE,
+		                "%s: of %s, profiler %s; %s is of %s, profiler %s", path,
+		                meta->chip, opk_profiler_name(meta->profiler), first_path,
 		                first->chip, opk_profiler_name(first->profiler));
 	if (!same_names(meta->metrics, meta->metric_count, first->metrics, first->metric_count))
 		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its metrics differ from those of %s", path,
 		                first_path);
 	if (!same_groups(meta, first))
-		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its groups of metrics differ from those of %s",
-		                path, first_path);
+		return opk_fail(m->ctx, OPK_EUSAGE,
+		                "%s: its groups of metrics differ from those of %s", path,
+		                first_path);
 	if (!opk_meta_same_set(meta, first))
-		return opk_fail(m->ctx, OPK_EUSAGE, "%s: version, labels, derived metrics or columns of "
-		                "its set differ from those of %s", path, first_path);
+		return opk_fail(m->ctx, OPK_EUSAGE,
+		                "%s: version, labels, derived metrics or columns of "
+		                "its set differ from those of %s",
+		                path, first_path);
 	if (!m->join && strcmp(meta->join, first->join))
-		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its ranges are joined by '%s', those of %s by "
-		                "'%s'", path, meta->join, first_path, first->join);
+		return opk_fail(m->ctx, OPK_EUSAGE,
+		                "%s: its ranges are joined by '%s', those of %s by "
+		                "'%s'",
+		                path, meta->join, first_path, first->join);
 	return OPK_OK;
 }
 
@@ -89,11 +95,13 @@ static int check_tables(struct opk_merger *m, const struct opk_file *file, const
 		m->tables = has;
 	if (has.ranges != first->ranges || has.times != first->times)
 		return opk_fail(m->ctx, OPK_EUSAGE, "%s: only one of it and %s has %s", path,
-		                first->path, has.ranges != first->ranges ? "a range table"
-		                                                         : "times of samples");
+		                first->path,
+		                has.ranges != first->ranges ? "a range table" : "times of samples");
 	if (!has.ranges && !has.times && has.shift != first->shift)
-		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its clock differs from that of %s, and no "
-		                "host times are recorded", path, first->path);
+		return opk_fail(m->ctx, OPK_EUSAGE,
+		                "%s: its clock differs from that of %s, and no "
+		                "host times are recorded",
+		                path, first->path);
 	return OPK_OK;
 }
 
@@ -157,8 +165,8 @@ static bool takes_turns(const struct opk_file *file)
 	return !seen;
 }
 
-static int copy_kinds(struct opk_writer *writer, const struct opk_file *file, size_t first, size_t end,
-                      unsigned kinds)
+static int copy_kinds(struct opk_writer *writer, const struct opk_file *file, size_t first,
+                      size_t end, unsigned kinds)
 {
 	int code = OPK_OK;
 
@@ -183,7 +191,8 @@ static int copy_turns(struct opk_writer *writer, const struct opk_file *file)
 			continue;
 		code = copy_kinds(writer, file, first, i + 1, OPK_KIND_IMAGE);
 		if (!code)
-			code = copy_kinds(writer, file, first, i + 1, OPK_KIND_RANGES | OPK_KIND_TIMES);
+			code = copy_kinds(writer, file, first, i + 1,
+			                  OPK_KIND_RANGES | OPK_KIND_TIMES);
 		first = i + 1;
 		seen = 0;
 	}
@@ -198,8 +207,10 @@ static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char
 	if (code)
 		return code;
 	if (!takes_turns(file))
-		code = opk_fail(m->ctx, OPK_EINPUT, "%s: its tables don't stand beside their images, and could "
-		                "be taken for another file's; 'offpeak split' puts them there", path);
+		code = opk_fail(m->ctx, OPK_EINPUT,
+		                "%s: its tables don't stand beside their images, and could "
+		                "be taken for another file's; 'offpeak split' puts them there",
+		                path);
 	if (!code)
 		code = copy_turns(writer, file);
 	opk_file_free(file);

@@ -16,7 +16,8 @@ static bool allocate(struct opk_common_meta *common, const struct opk_meta *firs
 	return true;
 }
 
-int opk_common_meta_begin(struct opk_common_meta *common, struct opk_ctx *ctx, const struct opk_meta *first)
+int opk_common_meta_begin(struct opk_common_meta *common, struct opk_ctx *ctx,
+                          const struct opk_meta *first)
 {
 	*common = (struct opk_common_meta){ .meta = *first };
 	if (!allocate(common, first)) {
@@ -55,7 +56,8 @@ static void add_inflated(struct opk_common_meta *common, const struct opk_meta *
 }
 
 /* A fact of one host or process would be told of the others' ranges. */
-static int keep_common_facts(struct opk_common_meta *common, struct opk_ctx *ctx, const struct opk_meta *meta)
+static int keep_common_facts(struct opk_common_meta *common, struct opk_ctx *ctx,
+                             const struct opk_meta *meta)
 {
 	opk_autoindex struct opk_index facts = { 0 };
 	size_t kept = 0, at;
@@ -76,7 +78,8 @@ static const char *common_text(const char *so_far, const char *one, const char *
 	return strcmp(so_far, one) ? otherwise : so_far;
 }
 
-int opk_common_meta_add(struct opk_common_meta *common, struct opk_ctx *ctx, const struct opk_meta *meta)
+int opk_common_meta_add(struct opk_common_meta *common, struct opk_ctx *ctx,
+                        const struct opk_meta *meta)
 {
 	struct opk_meta *all = &common->meta;
 

@@ -15,9 +15,11 @@ struct opk_common_meta {
 	struct opk_property *run; /* what all say */
 };
 
-int opk_common_meta_begin(struct opk_common_meta *common, struct opk_ctx *ctx, const struct opk_meta *first);
+int opk_common_meta_begin(struct opk_common_meta *common, struct opk_ctx *ctx,
+                          const struct opk_meta *first);
 /* Another's, of the same metrics. */
-int opk_common_meta_add(struct opk_common_meta *common, struct opk_ctx *ctx, const struct opk_meta *meta);
+int opk_common_meta_add(struct opk_common_meta *common, struct opk_ctx *ctx,
+                        const struct opk_meta *meta);
 void opk_common_meta_clear(struct opk_common_meta *common);
 
 #endif

@@ -61,7 +61,8 @@ int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta)
 		return opk_fail(ctx, OPK_EUSAGE, "the metadata has no usable list of metrics");
 	for (size_t i = 0; i < meta->metric_count; i++)
 		if (!is_metric_name(meta->metrics[i]))
-			return opk_fail(ctx, OPK_EUSAGE, "'%s' is no metric name", meta->metrics[i]);
+			return opk_fail(ctx, OPK_EUSAGE, "'%s' is no metric name",
+			                meta->metrics[i]);
 	if (!is_join(meta->join ? meta->join : ""))
 		return opk_fail(ctx, OPK_EUSAGE, "'%s' is no way to join ranges", meta->join);
 	return opk_meta_check_lists(ctx, meta);
@@ -138,8 +139,7 @@ static void fill_scalars(struct opk_meta *meta, const struct opk_json *root)
 	meta->passes = (size_t)passes;
 	meta->cupti_version = version <= UINT32_MAX ? (uint32_t)version : 0;
 	meta->keep_instances = !instances || instances->boolean;
-	meta->has_gpu_time_shift =
-		opk_json_i64(&meta->gpu_time_shift, root, "gpu_time_shift_ns");
+	meta->has_gpu_time_shift = opk_json_i64(&meta->gpu_time_shift, root, "gpu_time_shift_ns");
 }
 
 static int fill(struct opk_meta_storage *storage, struct opk_ctx *ctx)
@@ -155,7 +155,8 @@ static int fill(struct opk_meta_storage *storage, struct opk_ctx *ctx)
 		return opk_fail(ctx, OPK_EINPUT, "the metadata names no known profiler");
 	if ((opk_json_member(root, "join") && !opk_json_get(root, "join", OPK_JSON_STRING))
 	    || !is_join(meta->join))
-		return opk_fail(ctx, OPK_EINPUT, "metadata: ranges are joined in a way not known here");
+		return opk_fail(ctx, OPK_EINPUT,
+		                "metadata: ranges are joined in a way not known here");
 	code = read_metrics(storage, ctx);
 	return code ? code : opk_meta_read_lists(&storage->lists, meta, ctx, root);
 }

@@ -36,8 +36,8 @@ int opk_meta_read_lists(struct opk_meta_lists *lists, struct opk_meta *meta, str
                         const struct opk_json *root);
 void opk_meta_lists_clear(struct opk_meta_lists *lists);
 /* An absent member is an empty list; one of another type is refused. */
-int opk_meta_find_list(const struct opk_json **out, struct opk_ctx *ctx, const struct opk_json *root,
-                       const char *key, enum opk_json_type type);
+int opk_meta_find_list(const struct opk_json **out, struct opk_ctx *ctx,
+                       const struct opk_json *root, const char *key, enum opk_json_type type);
 
 /* What the set says beyond its metrics: meta_set.c. Formulas are not looked at. */
 int opk_meta_check_set(struct opk_ctx *ctx, const struct opk_meta *meta);

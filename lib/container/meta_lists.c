@@ -28,8 +28,9 @@ static int check_groups(struct opk_ctx *ctx, const struct opk_meta *meta)
 			return opk_fail(ctx, OPK_EUSAGE, "group %zu is empty or too large", i + 1);
 		for (size_t j = 0; j < group->metric_count; j++)
 			if (group->metrics[j] >= meta->metric_count)
-				return opk_fail(ctx, OPK_EUSAGE, "group %zu has a metric %zu of %zu",
-				                i + 1, group->metrics[j], meta->metric_count);
+				return opk_fail(ctx, OPK_EUSAGE,
+				                "group %zu has a metric %zu of %zu", i + 1,
+				                group->metrics[j], meta->metric_count);
 	}
 	return OPK_OK;
 }
@@ -102,8 +103,8 @@ void opk_meta_put_lists(struct opk_json_writer *json, const struct opk_meta *met
 	opk_meta_put_set(json, meta);
 }
 
-int opk_meta_find_list(const struct opk_json **out, struct opk_ctx *ctx, const struct opk_json *root,
-                       const char *key, enum opk_json_type type)
+int opk_meta_find_list(const struct opk_json **out, struct opk_ctx *ctx,
+                       const struct opk_json *root, const char *key, enum opk_json_type type)
 {
 	static const struct opk_json empty = { .type = OPK_JSON_NULL };
 	const struct opk_json *found = opk_json_member(root, key);
@@ -138,8 +139,10 @@ static int read_group(size_t *indices, const struct opk_meta *meta, struct opk_c
 		uint64_t index;
 
 		if (!opk_json_to_u64(&index, &group->children[i]) || index >= meta->metric_count)
-			return opk_fail(ctx, OPK_EINPUT, "metadata: a group has a metric that is none "
-			                "of the %zu", meta->metric_count);
+			return opk_fail(ctx, OPK_EINPUT,
+			                "metadata: a group has a metric that is none "
+			                "of the %zu",
+			                meta->metric_count);
 		indices[i] = (size_t)index;
 	}
 	return OPK_OK;
@@ -220,8 +223,8 @@ static int read_run(struct opk_meta_lists *lists, struct opk_meta *meta, struct 
 		const struct opk_json *value = &list->children[i];
 
 		if (value->type != OPK_JSON_STRING || !*value->key)
-			return opk_fail(ctx, OPK_EINPUT, "metadata: fact %zu about the run is no text",
-			                i + 1);
+			return opk_fail(ctx, OPK_EINPUT,
+			                "metadata: fact %zu about the run is no text", i + 1);
 		lists->run[i] = (struct opk_property){ value->key, value->text };
 	}
 	meta->run = lists->run;

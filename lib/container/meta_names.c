@@ -23,7 +23,8 @@ static int compare_name(const void *name, const void *item)
 	return strcmp(name, ((const struct opk_meta_name *)item)->name);
 }
 
-const struct opk_meta_name *opk_meta_names_find(const struct opk_meta_names *names, const char *name)
+const struct opk_meta_name *opk_meta_names_find(const struct opk_meta_names *names,
+                                                const char *name)
 {
 	if (!names->count)
 		return NULL;
@@ -37,7 +38,8 @@ static void add(struct opk_meta_names *names, const char *name, bool derived, bo
 }
 
 /* The metrics are sorted already, and so can be found. */
-static int add_labels(struct opk_meta_names *names, struct opk_ctx *ctx, const struct opk_meta *meta)
+static int add_labels(struct opk_meta_names *names, struct opk_ctx *ctx,
+                      const struct opk_meta *meta)
 {
 	struct opk_meta_names metrics = *names;
 
@@ -46,8 +48,10 @@ static int add_labels(struct opk_meta_names *names, struct opk_ctx *ctx, const s
 		const struct opk_meta_name *metric = opk_meta_names_find(&metrics, label->metric);
 
 		if (!metric)
-			return opk_fail(ctx, OPK_EINPUT, "label '%s' is of '%s', which is no metric of "
-			                "the set", label->name, label->metric);
+			return opk_fail(ctx, OPK_EINPUT,
+			                "label '%s' is of '%s', which is no metric of "
+			                "the set",
+			                label->name, label->metric);
 		add(names, label->name, false, true, metric->index);
 	}
 	return OPK_OK;
@@ -59,8 +63,10 @@ static int find_doubles(const struct opk_meta_names *names, struct opk_ctx *ctx)
 		const struct opk_meta_name *name = &names->items[i];
 
 		if ((name->derived || name->label) && !strcmp(name[-1].name, name->name))
-			return opk_fail(ctx, OPK_EINPUT, "'%s' is the name of two: metrics, labels or "
-			                "derived metrics", name->name);
+			return opk_fail(ctx, OPK_EINPUT,
+			                "'%s' is the name of two: metrics, labels or "
+			                "derived metrics",
+			                name->name);
 	}
 	return OPK_OK;
 }

@@ -18,8 +18,8 @@ struct opk_meta_names {
 };
 
 /*
- * Borrows from `meta`, whose labels name metrics of its own. OPK_EINPUT where a label or derived one has
- * another's name, or a label's metric is none.
+ * Borrows from `meta`, whose labels name metrics of its own. OPK_EINPUT where a label or derived
+ * one has another's name, or a label's metric is none.
  */
 int opk_meta_names_init(struct opk_meta_names *names, struct opk_ctx *ctx,
                         const struct opk_meta *meta);

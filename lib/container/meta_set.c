@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The members of the metadata that a set says beyond its metrics: version, labels, hidden metrics, derived
- * ones, columns, headings. Formulas are text here: the collector knows nothing of them.
+ * The members of the metadata that a set says beyond its metrics: version, labels, hidden metrics,
+ * derived ones, columns, headings. Formulas are text here: the collector knows nothing of them.
  */
 #include <string.h>
 
@@ -60,7 +60,8 @@ static int check_texts(struct opk_ctx *ctx, const struct opk_meta *meta)
 		const struct opk_meta_derived *derived = &meta->derived[i];
 
 		if (!is_name(derived->name))
-			return opk_fail(ctx, OPK_EINPUT, "derived metric %zu has no usable name", i + 1);
+			return opk_fail(ctx, OPK_EINPUT, "derived metric %zu has no usable name",
+			                i + 1);
 		if (!derived->formula || !*derived->formula)
 			return opk_fail(ctx, OPK_EINPUT, "derived metric '%s' has no formula",
 			                derived->name);
@@ -102,7 +103,8 @@ static int check_columns(bool *taken, struct opk_ctx *ctx, const struct opk_meta
 			                meta->columns[i]);
 		at = found->index + (found->derived ? meta->metric_count : 0);
 		if (taken[at])
-			return opk_fail(ctx, OPK_EINPUT, "column '%s' is hidden, or stands there twice",
+			return opk_fail(ctx, OPK_EINPUT,
+			                "column '%s' is hidden, or stands there twice",
 			                meta->columns[i]);
 		taken[at] = true;
 	}
@@ -130,8 +132,8 @@ static int check_headings(struct opk_ctx *ctx, const struct opk_meta *meta)
 static int check_names(struct opk_ctx *ctx, const struct opk_meta *meta,
                        const struct opk_meta_names *names)
 {
-	opk_autofree bool *taken =
-		opk_alloc_array(meta->metric_count + meta->derived_count, sizeof *taken);
+	opk_autofree bool *taken = opk_alloc_array(meta->metric_count + meta->derived_count,
+	                                           sizeof *taken);
 	int code = taken ? check_labels(ctx, meta, names) : opk_nomem(ctx, "metadata");
 
 	if (!code)

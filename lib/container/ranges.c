@@ -79,7 +79,8 @@ struct reader {
 	const char *bad; /* the member that can't be */
 };
 
-static uint64_t read_number(struct reader *reader, const struct opk_json *number, const char *key, uint64_t most)
+static uint64_t read_number(struct reader *reader, const struct opk_json *number, const char *key,
+                            uint64_t most)
 {
 	uint64_t value;
 
@@ -140,7 +141,8 @@ static const char *keep(struct opk_range_storage *storage, const char *text)
 }
 
 /* The member that can't be, or NULL. */
-static const char *read_row(struct opk_range *range, struct opk_range_storage *storage, const struct opk_json *row)
+static const char *read_row(struct opk_range *range, struct opk_range_storage *storage,
+                            const struct opk_json *row)
 {
 	struct reader reader = { .row = row };
 
@@ -179,7 +181,8 @@ static int add_rows(struct opk_range_storage *storage, struct opk_ctx *ctx,
 		*range = (struct opk_range){ 0 };
 		bad = read_row(range, storage, &root->children[i]);
 		if (bad)
-			return opk_fail(ctx, OPK_EINPUT, "row %zu of the range table: member %s is out of range",
+			return opk_fail(ctx, OPK_EINPUT,
+			                "row %zu of the range table: member %s is out of range",
 			                i + 1, bad);
 	}
 	return storage->failed ? opk_nomem(ctx, "a range table") : OPK_OK;
@@ -194,8 +197,9 @@ static int load_section(struct opk_range_storage *storage, struct opk_ctx *ctx,
 	if (code)
 		return code;
 	storage->rows[section] = root->count;
-	code = root->type == OPK_JSON_ARRAY ? add_rows(storage, ctx, root)
-	                                    : opk_fail(ctx, OPK_EINPUT, "the range table is no array");
+	code = root->type == OPK_JSON_ARRAY
+	               ? add_rows(storage, ctx, root)
+	               : opk_fail(ctx, OPK_EINPUT, "the range table is no array");
 	if (code == OPK_EINPUT)
 		opk_file_add_place(ctx, code, file, section);
 	opk_json_free(root);

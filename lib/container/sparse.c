@@ -186,7 +186,8 @@ bool opk_sparse_unpack(struct opk_reader *packed, void *to, size_t size)
 		    || others > groups - at - zeros || !(zeros + others))
 			return false;
 		at += zeros;
-		if (others && !apply_groups(packed, (uint8_t *)to + at * GROUP, size - at * GROUP, others))
+		if (others
+		    && !apply_groups(packed, (uint8_t *)to + at * GROUP, size - at * GROUP, others))
 			return false;
 		at += others;
 	}

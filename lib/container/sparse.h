@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bytes that are mostly zero, packed: docs/format.md. Ranges of a counter data image, each XORed with the one
- * before it, leave one byte in twenty; packed so, deflate has a tenth of the work.
+ * Bytes that are mostly zero, packed: docs/format.md. Ranges of a counter data image, each XORed
+ * with the one before it, leave one byte in twenty; packed so, deflate has a tenth of the work.
  */
 #ifndef OPK_SPARSE_H
 #define OPK_SPARSE_H

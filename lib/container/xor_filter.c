@@ -5,11 +5,11 @@
 #include <string.h>
 
 enum {
-	WINDOW = 32,       /* bytes that must repeat */
-	TABLE_BITS = 14,   /* of windows remembered */
-	DISTANCES = 64,    /* candidates counted */
-	FINALISTS = 6,     /* candidates measured on the whole data */
-	SAMPLE_MASK = 63,  /* one window in so many is looked at */
+	WINDOW = 32,      /* bytes that must repeat */
+	TABLE_BITS = 14,  /* of windows remembered */
+	DISTANCES = 64,   /* candidates counted */
+	FINALISTS = 6,    /* candidates measured on the whole data */
+	SAMPLE_MASK = 63, /* one window in so many is looked at */
 	MIN_STRIDE = 64,
 };
 

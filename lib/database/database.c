@@ -22,10 +22,11 @@ static int check_beside(struct opk_ctx *ctx, const char *path)
 		if (!beside)
 			return opk_nomem(ctx, "a database");
 		if (!stat(beside, &info) && info.st_size)
-			return opk_fail(ctx, OPK_EFAILED,
-			                "%s: there is %s beside it: a program is writing the database, or "
-			                "was cut off; end it, or remove both",
-			                path, beside);
+			return opk_fail(
+				ctx, OPK_EFAILED,
+				"%s: there is %s beside it: a program is writing the database, or "
+				"was cut off; end it, or remove both",
+				path, beside);
 	}
 	return OPK_OK;
 }
@@ -215,8 +216,8 @@ static int add_value(struct opk_database *database, size_t metric, double value,
                      const uint64_t *launches)
 {
 	bool pm = database->profiler == OPK_PROFILER_PM;
-	struct opk_statement *into =
-		database->into[pm ? OPK_INTO_SAMPLE_VALUES : OPK_INTO_RANGE_VALUES];
+	struct opk_statement
+		*into = database->into[pm ? OPK_INTO_SAMPLE_VALUES : OPK_INTO_RANGE_VALUES];
 
 	opk_statement_u64(into, database->row);
 	opk_statement_u64(into, metric);

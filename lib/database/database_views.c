@@ -77,9 +77,10 @@ static void put_metric(struct view *view, const char *name)
 	const char *comma = "";
 
 	next_column(view);
-	put(view, is_pm(view->database)
-	                  ? "(SELECT value FROM sample_values WHERE sample_id = r.id AND metric_id IN ("
-	                  : "(SELECT value FROM range_values WHERE range_id = r.id AND metric_id IN (");
+	put(view,
+	    is_pm(view->database)
+	            ? "(SELECT value FROM sample_values WHERE sample_id = r.id AND metric_id IN ("
+	            : "(SELECT value FROM range_values WHERE range_id = r.id AND metric_id IN (");
 	for (size_t i = 0; i < names->count; i++)
 		if (!strcmp(names->items[i], name)) {
 			opk_buf_add_printf(&view->text, "%s%zu", comma, i + 1);
@@ -120,9 +121,9 @@ static void put_all(struct view *view)
 static int create(struct view *view)
 {
 	opk_buf_add(&view->text, "", 1);
-	return view->text.failed ? opk_nomem(view->database->ctx, "a database")
-	                         : opk_sqlite_run(view->database->sqlite,
-	                                          (const char *)view->text.data);
+	return view->text.failed
+	               ? opk_nomem(view->database->ctx, "a database")
+	               : opk_sqlite_run(view->database->sqlite, (const char *)view->text.data);
 }
 
 static int add_wide(struct opk_database *database)
@@ -137,7 +138,8 @@ static int add_wide(struct opk_database *database)
 		put_all(&view);
 	put_from(&view);
 	if (view.columns > MOST_COLUMNS)
-		opk_log(database->ctx, "%s: the view wide is left out: it would have more than %d columns",
+		opk_log(database->ctx,
+		        "%s: the view wide is left out: it would have more than %d columns",
 		        database->file.path, MOST_COLUMNS);
 	else
 		code = create(&view);
@@ -153,7 +155,8 @@ static int add_long(struct opk_database *database)
 	put(&view, "CREATE VIEW long AS SELECT");
 	put_facts(&view, false);
 	put(&view, ",\n\tm.name AS metric,\n\tm.unit,\n\tv.value,\n\t");
-	put(&view, is_pm(database) ? "k.inflated,\n\tk.position" : "v.launches,\n\tk.inflated,\n\tk.position");
+	put(&view, is_pm(database) ? "k.inflated,\n\tk.position"
+	                           : "v.launches,\n\tk.inflated,\n\tk.position");
 	put_from(&view);
 	put(&view, is_pm(database) ? "\nJOIN sample_values v ON v.sample_id = r.id"
 	                           : "\nJOIN range_values v ON v.range_id = r.id");

@@ -13,7 +13,7 @@ struct maker {
 	struct opk_ctx *ctx;
 	const struct opk_meta *meta;
 	struct opk_meta_names names;
-	size_t *positions;   /* of the set's metrics among those to evaluate, from 1; 0: not there */
+	size_t *positions; /* of the set's metrics among those to evaluate, from 1; 0: not there */
 	const char **labels; /* of the set's metrics, or NULL */
 	bool *needed;        /* derived ones */
 };
@@ -50,15 +50,16 @@ static int find_operand(struct maker *m, size_t index, size_t name)
 	const struct opk_meta_name *found = opk_meta_names_find(&m->names, text);
 
 	if (!found || (found->derived && found->index >= index))
-		return opk_fail(m->ctx, OPK_EINPUT,
-		                "derived metric '%s', byte %zu of its formula: '%s' is no metric, label "
-		                "or earlier derived metric of the recording",
-		                m->meta->derived[index].name,
-		                opk_formula_name_offset(derivation->formula, name), text);
+		return opk_fail(
+			m->ctx, OPK_EINPUT,
+			"derived metric '%s', byte %zu of its formula: '%s' is no metric, label "
+			"or earlier derived metric of the recording",
+			m->meta->derived[index].name,
+			opk_formula_name_offset(derivation->formula, name), text);
 	if (found->derived)
 		m->needed[found->index] = true;
-	derivation->operands[name] =
-		found->derived ? found->index : value_of_metric(m, found->index);
+	derivation->operands[name] = found->derived ? found->index
+	                                            : value_of_metric(m, found->index);
 	return OPK_OK;
 }
 
@@ -113,8 +114,8 @@ static bool add_shown_metric(struct maker *m, size_t metric)
 static int show_listed(struct maker *m)
 {
 	for (size_t i = 0; i < m->meta->column_count; i++) {
-		const struct opk_meta_name *found =
-			opk_meta_names_find(&m->names, m->meta->columns[i]);
+		const struct opk_meta_name *found = opk_meta_names_find(&m->names,
+		                                                        m->meta->columns[i]);
 
 		if (found->derived ? !add_column(m->columns, found->name, found->index)
 		                   : !add_shown_metric(m, found->index))
@@ -210,7 +211,8 @@ static int make(struct maker *m, const char *const *wanted, size_t wanted_count)
 }
 
 /* Room for all that is wanted, and all that the recording has. */
-static int allocate(struct opk_columns *columns, struct opk_ctx *ctx, size_t metrics, size_t derived)
+static int allocate(struct opk_columns *columns, struct opk_ctx *ctx, size_t metrics,
+                    size_t derived)
 {
 	size_t all = metrics + derived;
 
@@ -221,21 +223,24 @@ static int allocate(struct opk_columns *columns, struct opk_ctx *ctx, size_t met
 	columns->values = opk_alloc_array(all + 1, sizeof *columns->values);
 	columns->numbers = opk_alloc_array(all + 1, sizeof *columns->numbers);
 	columns->derived_count = derived;
-	return columns->owned && columns->sources && columns->headings && columns->derived && columns->values
-	                       && columns->numbers
+	return columns->owned && columns->sources && columns->headings && columns->derived
+	                       && columns->values && columns->numbers
 	               ? OPK_OK
 	               : fail_nomem(ctx);
 }
 
 static int make_derived(struct opk_columns *columns, struct opk_ctx *ctx,
-                        const struct opk_meta *meta, const char *const *wanted,
-                        size_t wanted_count)
+                        const struct opk_meta *meta, const char *const *wanted, size_t wanted_count)
 {
 	opk_autofree size_t *positions = opk_alloc_array(meta->metric_count, sizeof *positions);
 	opk_autofree const char **labels = opk_alloc_array(meta->metric_count, sizeof *labels);
 	opk_autofree bool *needed = opk_alloc_array(meta->derived_count + 1, sizeof *needed);
-	struct maker m = { .columns = columns, .ctx = ctx, .meta = meta, .positions = positions,
-		           .labels = labels, .needed = needed };
+	struct maker m = { .columns = columns,
+		           .ctx = ctx,
+		           .meta = meta,
+		           .positions = positions,
+		           .labels = labels,
+		           .needed = needed };
 	int code = positions && labels && needed ? OPK_OK : fail_nomem(ctx);
 
 	if (!code)

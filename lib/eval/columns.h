@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an evaluation shows, and which metrics it takes: columns are metrics, under their names or labels,
- * and what is derived from metrics.
+ * What an evaluation shows, and which metrics it takes: columns are metrics, under their names or
+ * labels, and what is derived from metrics.
  */
 #ifndef OPK_COLUMNS_H
 #define OPK_COLUMNS_H
@@ -18,12 +18,14 @@ struct opk_derivation {
 
 struct opk_columns {
 	const struct opk_meta *meta; /* NULL: a bare image's */
-	const char *const *metrics; /* to evaluate: `owned`, or those of the caller or the recording */
+	const char *const
+		*metrics; /* to evaluate: `owned`, or those of the caller or the recording */
 	const char **owned;
 	size_t metric_count;
 	struct opk_strlist names; /* of the columns */
 	size_t *sources;          /* of each column: which value it shows */
-	const struct opk_meta_heading **headings; /* over each column, or NULL; borrowed from the metadata */
+	const struct opk_meta_heading *
+		*headings; /* over each column, or NULL; borrowed from the metadata */
 	struct opk_derivation *derived;
 	size_t derived_count;
 	double *values;
@@ -31,14 +33,15 @@ struct opk_columns {
 };
 
 /*
- * `meta` is NULL for a bare image. Without `wanted` all is shown that a recording shows by itself. Wanted
- * are metrics, labels and derived ones. OPK_EINPUT where a formula that is needed can't be computed,
- * OPK_EUSAGE where a wanted name is nothing's. Borrows from both.
+ * `meta` is NULL for a bare image. Without `wanted` all is shown that a recording shows by itself.
+ * Wanted are metrics, labels and derived ones. OPK_EINPUT where a formula that is needed can't be
+ * computed, OPK_EUSAGE where a wanted name is nothing's. Borrows from both.
  */
 int opk_columns_init(struct opk_columns *columns, struct opk_ctx *ctx, const struct opk_meta *meta,
                      const char *const *wanted, size_t wanted_count);
 /* Fills `headings`; the metadata has been checked. Of opk_columns_init(). */
-int opk_columns_find_headings(struct opk_columns *columns, struct opk_ctx *ctx, const struct opk_meta *meta);
+int opk_columns_find_headings(struct opk_columns *columns, struct opk_ctx *ctx,
+                              const struct opk_meta *meta);
 void opk_columns_clear(struct opk_columns *columns);
 /* Computes the units that nobody declared from those of the metrics; of these "" is not known. */
 int opk_columns_find_units(struct opk_columns *columns, struct opk_ctx *ctx,
@@ -48,8 +51,9 @@ void opk_columns_compute(double *out, const struct opk_columns *columns, const d
 /* The least of the metrics behind each column; UINT64_MAX where there are none. */
 void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const uint64_t *metrics);
 /*
- * Of each column whether its values can be added up over ranges: 1; or whether that of several ranges is a ratio of
- * their sums, or whatever does not grow with their number: 0; or OPK_NO_DEGREE. Metrics tell by their names.
+ * Of each column whether its values can be added up over ranges: 1; or whether that of several
+ * ranges is a ratio of their sums, or whatever does not grow with their number: 0; or
+ * OPK_NO_DEGREE. Metrics tell by their names.
  */
 int opk_columns_degrees(int *out, struct opk_ctx *ctx, const struct opk_columns *columns);
 /* The same of one metric, by its full name. */

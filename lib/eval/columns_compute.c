@@ -31,8 +31,8 @@ void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const u
 		const struct opk_derivation *derivation = &columns->derived[i];
 
 		numbers[i] = UINT64_MAX;
-		for (size_t j = 0; derivation->formula
-		                   && j < opk_formula_name_count(derivation->formula); j++)
+		for (size_t j = 0;
+		     derivation->formula && j < opk_formula_name_count(derivation->formula); j++)
 			if (numbers[derivation->operands[j]] < numbers[i])
 				numbers[i] = numbers[derivation->operands[j]];
 	}

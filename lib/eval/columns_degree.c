@@ -30,12 +30,14 @@ static bool is_moment(const char *base, size_t length)
 }
 
 /*
- * A counter's sum, average, least and greatest over the unit's instances add up, and what they could have been at
- * most does. Rates, percentages, ratios and throughputs are something of something, and don't.
+ * A counter's sum, average, least and greatest over the unit's instances add up, and what they
+ * could have been at most does. Rates, percentages, ratios and throughputs are something of
+ * something, and don't.
  */
 int opk_metric_degree(const char *metric)
 {
-	static const char *const adding[] = { "", ".peak_sustained_active", ".peak_sustained_elapsed" };
+	static const char *const adding[] = { "", ".peak_sustained_active",
+		                              ".peak_sustained_elapsed" };
 	const char *unit = strstr(metric, "__"), *rollup, *rest;
 	size_t length;
 
@@ -72,7 +74,8 @@ static int find_derived(int *degrees, struct opk_ctx *ctx, const struct opk_colu
 int opk_columns_degrees(int *out, struct opk_ctx *ctx, const struct opk_columns *columns)
 {
 	size_t derived = columns->derived_count;
-	opk_autofree int *degrees = opk_alloc_array(derived + columns->metric_count + 1, sizeof *degrees);
+	opk_autofree int *degrees = opk_alloc_array(derived + columns->metric_count + 1,
+	                                            sizeof *degrees);
 	int code = OPK_OK;
 
 	if (!degrees)

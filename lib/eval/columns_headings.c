@@ -16,7 +16,8 @@ static bool list_shown(struct opk_strlist *out, const struct opk_meta *meta)
 	for (size_t i = 0; ok && i < meta->hidden_count; i++)
 		ok = opk_index_add(&hidden, meta->hidden[i], i, NULL);
 	for (size_t i = 0; ok && i < meta->metric_count; i++)
-		ok = opk_index_find(NULL, &hidden, meta->metrics[i]) || opk_strlist_add(out, meta->metrics[i]);
+		ok = opk_index_find(NULL, &hidden, meta->metrics[i])
+		     || opk_strlist_add(out, meta->metrics[i]);
 	for (size_t i = 0; ok && i < meta->derived_count; i++)
 		ok = opk_strlist_add(out, meta->derived[i].name);
 	return ok;
@@ -40,7 +41,8 @@ static bool add_other_names(struct opk_index *index, const struct opk_meta *meta
 }
 
 /* Headings come in order; what lies under one already is under no other. */
-static bool index_headings(struct opk_index *index, const struct opk_strlist *shown, const struct opk_meta *meta)
+static bool index_headings(struct opk_index *index, const struct opk_strlist *shown,
+                           const struct opk_meta *meta)
 {
 	size_t next = 0;
 	bool ok = true;
@@ -55,7 +57,8 @@ static bool index_headings(struct opk_index *index, const struct opk_strlist *sh
 	return ok && add_other_names(index, meta);
 }
 
-int opk_columns_find_headings(struct opk_columns *columns, struct opk_ctx *ctx, const struct opk_meta *meta)
+int opk_columns_find_headings(struct opk_columns *columns, struct opk_ctx *ctx,
+                              const struct opk_meta *meta)
 {
 	opk_autostrlist struct opk_strlist shown = { 0 };
 	opk_autoindex struct opk_index index = { 0 };

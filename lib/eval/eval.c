@@ -26,7 +26,7 @@ struct opk_evaluation {
 	struct opk_strlist metrics;
 	struct opk_strlist units;
 	struct opk_tables tables; /* of the file, which outlives the evaluation */
-	struct opk_range sample; /* what times tell of one besides */
+	struct opk_range sample;  /* what times tell of one besides */
 	struct opk_measured groups;
 	bool *measured;
 	struct opk_row row;
@@ -126,7 +126,8 @@ static int finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 	                            evaluation->metrics.count);
 
 	if (!code)
-		code = opk_filter_check(evaluation->filter, ctx, opk_evaluation_profiler(evaluation));
+		code = opk_filter_check(evaluation->filter, ctx,
+		                        opk_evaluation_profiler(evaluation));
 	return code ? code : opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
 }
 
@@ -137,8 +138,8 @@ static int check_file(struct opk_ctx *ctx, const struct opk_file *file, const st
 	int code = OPK_OK;
 
 	if (!file->complete && !allow_incomplete)
-		return opk_fail(ctx, OPK_EINPUT,
-		                "%s: cut off: its end section is missing%s", file->path,
+		return opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing%s",
+		                file->path,
 		                opk_file_find(file, OPK_SECTION_DATA) < 0
 		                        ? ", and no counter data is whole"
 		                        : "; --allow-incomplete evaluates what is whole");
@@ -158,7 +159,8 @@ static int check_groups(struct opk_ctx *ctx, const struct opk_eval_job *job)
 {
 	for (size_t i = 0; i < job->tables.range_count; i++)
 		if (job->tables.ranges[i].group > job->meta->group_count)
-			return opk_fail(ctx, OPK_EINPUT, "range %zu is of group %u, and there are %zu", i,
+			return opk_fail(ctx, OPK_EINPUT,
+			                "range %zu is of group %u, and there are %zu", i,
 			                job->tables.ranges[i].group, job->meta->group_count);
 	return OPK_OK;
 }
@@ -180,8 +182,9 @@ static int check_tables(const struct opk_evaluation *evaluation, struct opk_ctx 
 		return opk_fail(ctx, OPK_EINPUT, "%s: the range table has %zu rows for %ju ranges",
 		                file->path, tables->range_count, (uintmax_t)rows);
 	if (!fits(file, tables->time_count, rows))
-		return opk_fail(ctx, OPK_EINPUT, "%s: there are times of %zu samples, and %ju samples",
-		                file->path, tables->time_count, (uintmax_t)rows);
+		return opk_fail(ctx, OPK_EINPUT,
+		                "%s: there are times of %zu samples, and %ju samples", file->path,
+		                tables->time_count, (uintmax_t)rows);
 	return OPK_OK;
 }
 
@@ -193,7 +196,8 @@ static int check_places(struct opk_ctx *ctx, const struct opk_eval_job *job)
 	if (job->file->complete || job->rows[image].known
 	    || !(job->tables.range_count || job->tables.time_count))
 		return OPK_OK;
-	return opk_fail(ctx, OPK_EINPUT, "cut off, and which rows are of which image can't be told; 'offpeak "
+	return opk_fail(ctx, OPK_EINPUT,
+	                "cut off, and which rows are of which image can't be told; 'offpeak "
 	                "recover' keeps what can");
 }
 
@@ -251,7 +255,8 @@ int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, FILE *sp
 	return code;
 }
 
-int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_task *task)
+int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx,
+                         struct opk_eval_task *task)
 {
 	struct opk_evaluation *evaluation = task->evaluation;
 	int code = finish(evaluation, ctx);
@@ -283,10 +288,11 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 		code = run(task.evaluation, ctx, &task.job, &options);
 		/* The recording named them, not the caller. */
 		if (code == OPK_EUSAGE && !options.metrics)
-			code = opk_add(ctx, OPK_EFAILED,
-			               "it was made with CUPTI %u, whose metrics this library lacks; "
-			               "--metrics evaluates some",
-			               task.job.meta->cupti_version);
+			code = opk_add(
+				ctx, OPK_EFAILED,
+				"it was made with CUPTI %u, whose metrics this library lacks; "
+				"--metrics evaluates some",
+				task.job.meta->cupti_version);
 		code = code ? opk_add(ctx, code, "can't evaluate %s", file->path)
 		            : opk_eval_task_finish(out, ctx, &task);
 	}
@@ -302,8 +308,8 @@ static bool looks_like_image(const void *image, size_t size)
 	return size > 64 && !memcmp(image, magic, sizeof magic);
 }
 
-int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image,
-                   size_t size, const struct opk_eval_options *given)
+int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image, size_t size,
+                   const struct opk_eval_options *given)
 {
 	OPK_OPTIONS(opk_eval_options, options, given);
 	struct opk_eval_job job = {
@@ -318,7 +324,8 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 	int code;
 
 	if (!options.metrics || !options.metric_count)
-		return opk_fail(ctx, OPK_EUSAGE, "a bare image does not tell its metrics: name them");
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "a bare image does not tell its metrics: name them");
 	if (size >= OPK_MAGIC_SIZE && !memcmp(image, OPK_MAGIC, OPK_MAGIC_SIZE))
 		return opk_fail(ctx, OPK_EINPUT, "this is an .opk file, not a bare image");
 	if (!looks_like_image(image, size))
@@ -385,7 +392,8 @@ const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_
 	return evaluation->columns.names.items[i];
 }
 
-const struct opk_meta_heading *opk_evaluation_column_heading(const struct opk_evaluation *evaluation, size_t i)
+const struct opk_meta_heading *opk_evaluation_column_heading(
+	const struct opk_evaluation *evaluation, size_t i)
 {
 	return evaluation->columns.headings[i];
 }
@@ -439,7 +447,8 @@ static void apply_group(struct opk_evaluation *evaluation, uint32_t group)
 
 	memcpy(evaluation->measured, opk_measured_by(&evaluation->groups, group), count);
 	for (size_t i = 0; group && i < count; i++)
-		if (evaluation->groups.positions[i] == OPK_NOT_IN_SET && isnan(evaluation->values[i]))
+		if (evaluation->groups.positions[i] == OPK_NOT_IN_SET
+		    && isnan(evaluation->values[i]))
 			evaluation->measured[i] = false;
 }
 
@@ -455,8 +464,8 @@ static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
 	*row = NULL;
 	if (opk_spools_ended(&evaluation->spools))
 		return OPK_OK;
-	code = opk_spools_next(&stored, &number, &name, evaluation->values, ctx, &evaluation->spools,
-	                       evaluation->metrics.count);
+	code = opk_spools_next(&stored, &number, &name, evaluation->values, ctx,
+	                       &evaluation->spools, evaluation->metrics.count);
 	if (code)
 		return code;
 	*current = (struct opk_row){
@@ -482,6 +491,7 @@ int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
 	do {
 		code = read_row(row, ctx, evaluation);
 	} while (!code && *row && evaluation->filter
-	         && !opk_filter_accepts(evaluation->filter, opk_evaluation_profiler(evaluation), *row));
+	         && !opk_filter_accepts(evaluation->filter, opk_evaluation_profiler(evaluation),
+	                                *row));
 	return code;
 }

@@ -13,7 +13,8 @@ struct opk_eval_job {
 	const struct opk_meta *meta; /* of the file */
 	struct opk_tables tables;
 	const struct opk_image_rows *rows; /* one a section of the file */
-	const struct opk_filter *filter; /* rows that it is sure to refuse need not be evaluated; or NULL */
+	const struct opk_filter
+		*filter; /* rows that it is sure to refuse need not be evaluated; or NULL */
 	/* The file's images from section `first` on, before section `end`. */
 	size_t first, end;
 	const void *image;
@@ -25,7 +26,7 @@ struct opk_eval_job {
 	const char *const *metrics;
 	size_t metric_count;
 	bool names_known; /* the metrics are known to be the chip's */
-	bool plain; /* CUPTI's call alone, though PerfWorks may be faster */
+	bool plain;       /* CUPTI's call alone, though PerfWorks may be faster */
 };
 
 /*
@@ -68,7 +69,8 @@ int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct 
                         const struct opk_eval_options *options);
 /* Takes over what one child wrote of the job, also on failure. */
 int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, FILE *spool);
-int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_task *task);
+int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx,
+                         struct opk_eval_task *task);
 void opk_eval_task_clear(struct opk_eval_task *task);
 
 /* An opk_contained_fn over a struct opk_eval_job. */

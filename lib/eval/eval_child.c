@@ -141,8 +141,8 @@ static int put_row(struct work *w, struct opk_spool_row *row, const char *name)
 	return code;
 }
 
-static int describe_range(struct work *w, struct opk_spool_row *row, char **name,
-                          const void *image, size_t size, size_t index)
+static int describe_range(struct work *w, struct opk_spool_row *row, char **name, const void *image,
+                          size_t size, size_t index)
 {
 	int code = opk_nv_range_name(name, w->ctx, image, size, index);
 
@@ -177,8 +177,8 @@ static int check_metrics(struct work *w)
 	/* Backwards, since the chain is read from its outer end. */
 	for (size_t i = w->job->metric_count; i-- > 0;)
 		if (!opk_catalog_has_full(catalog, w->ctx, w->job->metrics[i]))
-			code = opk_catalog_explain(w->ctx, OPK_EUSAGE, catalog,
-			                           w->job->metrics[i], "");
+			code = opk_catalog_explain(w->ctx, OPK_EUSAGE, catalog, w->job->metrics[i],
+			                           "");
 	opk_catalog_free(catalog);
 	return code ? opk_add(w->ctx, code, "these metrics can't be evaluated on %s, profiler %s",
 	                      w->chip, opk_profiler_name(w->profiler))
@@ -246,8 +246,10 @@ static int find_group(const bool **wanted, struct work *w, size_t count)
 		uint32_t found = job->tables.ranges[w->row + i].group;
 
 		if (i && found != group)
-			return opk_fail(w->ctx, OPK_EINPUT, "its ranges are of groups %u and %u: the "
-			                "range table is of another image", group, found);
+			return opk_fail(w->ctx, OPK_EINPUT,
+			                "its ranges are of groups %u and %u: the "
+			                "range table is of another image",
+			                group, found);
 		group = found;
 	}
 	*wanted = opk_measured_by(&w->measured, group);
@@ -260,10 +262,10 @@ static int check_rows(struct work *w, const struct opk_image_rows *rows, size_t 
 	if (!rows->known || rows->count == count || (rows->open && rows->count < count))
 		return OPK_OK;
 	if (w->job->tables.range_count)
-		return opk_fail(w->ctx, OPK_EINPUT, "the range table has %zu rows for %zu ranges", rows->count,
-		                count);
-	return opk_fail(w->ctx, OPK_EINPUT, "there are times of %zu samples, and %zu samples", rows->count,
-	                count);
+		return opk_fail(w->ctx, OPK_EINPUT, "the range table has %zu rows for %zu ranges",
+		                rows->count, count);
+	return opk_fail(w->ctx, OPK_EINPUT, "there are times of %zu samples, and %zu samples",
+	                rows->count, count);
 }
 
 /* `rows`: what tables tell of it. */
@@ -280,14 +282,16 @@ static int evaluate_image(struct work *w, const void *image, size_t size,
 		return code;
 	/* A range takes more than a word: larger numbers come from damage. */
 	if (info.completed > size / 8 || info.completed > info.slots)
-		return opk_fail(w->ctx, OPK_EINPUT, "the image claims %zu ranges in %zu slots and %zu bytes",
+		return opk_fail(w->ctx, OPK_EINPUT,
+		                "the image claims %zu ranges in %zu slots and %zu bytes",
 		                info.completed, info.slots, size);
 	/* Samples may have been cut short; a range with missing passes was cut off. */
 	if (w->profiler == OPK_PROFILER_RANGE && info.completed < info.populated)
-		return opk_fail(w->ctx, OPK_EINPUT,
-		                "only %zu of %zu ranges are whole: the image was cut off, or passes "
-		                "are missing",
-		                info.completed, info.populated);
+		return opk_fail(
+			w->ctx, OPK_EINPUT,
+			"only %zu of %zu ranges are whole: the image was cut off, or passes "
+			"are missing",
+			info.completed, info.populated);
 	code = check_rows(w, rows, info.completed);
 	if (code)
 		return code;

@@ -75,7 +75,9 @@ static int copy(FILE **out, struct opk_ctx *ctx, FILE *from, uint64_t size)
 	while (!code && size) {
 		size_t wanted = size < sizeof piece ? (size_t)size : sizeof piece;
 
-		code = fread(piece, 1, wanted, from) == wanted ? opk_spool_put(ctx, to, piece, wanted) : OPK_EFAILED;
+		code = fread(piece, 1, wanted, from) == wanted
+		               ? opk_spool_put(ctx, to, piece, wanted)
+		               : OPK_EFAILED;
 		size -= wanted;
 	}
 	if (!code && fflush(to))
@@ -94,8 +96,9 @@ static int divide_spool(struct many *m, struct share *share, FILE *spool)
 	uint64_t at = 0;
 	int code = ends ? OPK_OK : opk_nomem(m->ctx, "an evaluation");
 
-	if (!code && (fseeko(spool, -(off_t)(share->count * sizeof *ends), SEEK_END)
-	              || fread(ends, sizeof *ends, share->count, spool) != share->count))
+	if (!code
+	    && (fseeko(spool, -(off_t)(share->count * sizeof *ends), SEEK_END)
+	        || fread(ends, sizeof *ends, share->count, spool) != share->count))
 		code = OPK_EFAILED;
 	rewind(spool);
 	for (size_t i = 0; !code && i < share->count; i++) {
@@ -156,8 +159,8 @@ static int run_shares(struct many *m)
 
 	contain.memory = 4 * largest;
 	if (!code)
-		code = opk_contain_all(m->spools, m->ctx, evaluate_share, m->pointers, m->share_count,
-		                       &contain);
+		code = opk_contain_all(m->spools, m->ctx, evaluate_share, m->pointers,
+		                       m->share_count, &contain);
 	for (size_t i = 0; !code && i < m->share_count; i++)
 		code = divide_spool(m, &m->shares[i], m->spools[i]);
 	return code;
@@ -176,8 +179,9 @@ static void clear(struct many *m)
 	free(m->spools);
 }
 
-static int evaluate_together(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *const *files,
-                             size_t count, const struct opk_eval_options *options)
+static int evaluate_together(struct opk_evaluation **out, struct opk_ctx *ctx,
+                             struct opk_file *const *files, size_t count,
+                             const struct opk_eval_options *options)
 {
 	struct many m = { .ctx = ctx, .options = options, .files = files, .count = count };
 	int code = OPK_OK;
@@ -202,8 +206,9 @@ static void forget(struct opk_evaluation **out, size_t count)
 }
 
 /* Where they fail together, halves tell which one it was: alone in its child it says what is wrong. */
-static int evaluate_some(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *const *files,
-                         size_t count, const struct opk_eval_options *options)
+static int evaluate_some(struct opk_evaluation **out, struct opk_ctx *ctx,
+                         struct opk_file *const *files, size_t count,
+                         const struct opk_eval_options *options)
 {
 	size_t half = count / 2;
 	int code;

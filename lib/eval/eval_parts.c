@@ -5,8 +5,8 @@
 #include "child/workers.h"
 
 /*
- * What images cost, as bytes that take as long to unpack and to evaluate. A child takes some milliseconds to begin, in
- * which another does so much.
+ * What images cost, as bytes that take as long to unpack and to evaluate. A child takes some
+ * milliseconds to begin, in which another does so much.
  */
 static const uint64_t image_cost = 64 << 10, worthwhile = 16 << 20;
 

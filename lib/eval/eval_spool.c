@@ -31,7 +31,8 @@ void opk_spools_clear(struct opk_spools *spools)
 
 static int damaged_spool(struct opk_ctx *ctx)
 {
-	return opk_fail(ctx, OPK_EINPUT, "the evaluation's result is damaged, as its input must be");
+	return opk_fail(ctx, OPK_EINPUT,
+	                "the evaluation's result is damaged, as its input must be");
 }
 
 static int get(struct opk_ctx *ctx, FILE *file, void *to, size_t size)
@@ -142,8 +143,8 @@ static int read_name(struct opk_spools *spools, struct opk_ctx *ctx, uint32_t si
 }
 
 /* A row's number, as far as what the child dropped is to be believed. */
-static int count_row(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_spool_row *row,
-                     uint64_t *number)
+static int count_row(struct opk_spools *spools, struct opk_ctx *ctx,
+                     const struct opk_spool_row *row, uint64_t *number)
 {
 	if (row->dropped >= spools->next_end - spools->next)
 		return damaged_spool(ctx);

@@ -125,8 +125,8 @@ static int evaluate(struct opk_values *values, struct opk_ctx *ctx, size_t index
 		return opk_nv_request_values(values->values, ctx, values->evaluator,
 		                             values->requests, values->image, values->image_size,
 		                             index);
-	return opk_nv_evaluate(values->values, ctx, values->host, values->image,
-	                       values->image_size, index, values->names, values->name_count);
+	return opk_nv_evaluate(values->values, ctx, values->host, values->image, values->image_size,
+	                       index, values->names, values->name_count);
 }
 
 int opk_values_of_range(double *out, struct opk_values *values, struct opk_ctx *ctx, size_t index)

@@ -36,16 +36,20 @@ static int explain_name(struct opk_ctx *ctx, const char *name)
 	struct opk_nearest nearest = { .name = name };
 
 	if (strstr(name, "__") || strchr(name, '.'))
-		return opk_fail(ctx, OPK_EUSAGE, "%s is a metric, and values can't be asked for: rows are chosen "
-		                "before they are evaluated, by what is known of them, such as kernel, range "
-		                "and device", name);
+		return opk_fail(
+			ctx, OPK_EUSAGE,
+			"%s is a metric, and values can't be asked for: rows are chosen "
+			"before they are evaluated, by what is known of them, such as kernel, range "
+			"and device",
+			name);
 	for (enum opk_fact fact = 0; fact < OPK_FACT_LAUNCHES; fact++)
 		for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++)
 			if (opk_fact_column(fact, profiler))
 				opk_nearest_try(&nearest, opk_fact_column(fact, profiler)->name);
 	return opk_fail(ctx, OPK_EUSAGE, "rows have no '%s' to ask for%s%s%s", name,
 	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
-	                nearest.best ? "?" : "; kernel, range and device, for example, but no values");
+	                nearest.best ? "?"
+	                             : "; kernel, range and device, for example, but no values");
 }
 
 /* The condition's name and pattern are cut out of its text. */
@@ -54,19 +58,21 @@ static int parse(struct condition *condition, struct opk_ctx *ctx)
 	char *equals = strchr(condition->name, '=');
 
 	if (!equals || equals[1] == '=')
-		return opk_fail(ctx, OPK_EUSAGE,
-		                "a condition is NAME=PATTERN or NAME!=PATTERN, such as kernel=*gemm* or "
-		                "device=0");
+		return opk_fail(
+			ctx, OPK_EUSAGE,
+			"a condition is NAME=PATTERN or NAME!=PATTERN, such as kernel=*gemm* or "
+			"device=0");
 	condition->pattern = equals + 1;
 	condition->inverted = equals > condition->name && equals[-1] == '!';
 	equals[-condition->inverted] = '\0';
 	if (!opk_glob_sound(condition->pattern))
-		return opk_fail(ctx, OPK_EUSAGE,
-		                "'[' begins a set of characters, which ']' does not end here; [[] is the "
-		                "character itself");
+		return opk_fail(
+			ctx, OPK_EUSAGE,
+			"'[' begins a set of characters, which ']' does not end here; [[] is the "
+			"character itself");
 	for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++)
-		condition->known[profiler] =
-			find(&condition->facts[profiler], condition->name, profiler);
+		condition->known[profiler] = find(&condition->facts[profiler], condition->name,
+		                                  profiler);
 	return condition->known[0] || condition->known[1] ? OPK_OK
 	                                                  : explain_name(ctx, condition->name);
 }
@@ -94,7 +100,8 @@ int opk_filter_new(struct opk_filter **out, struct opk_ctx *ctx, const char *con
                    size_t count)
 {
 	struct opk_filter *filter = opk_alloc(sizeof *filter);
-	int code = filter ? parse_all(filter, ctx, conditions, count) : opk_nomem(ctx, "conditions");
+	int code = filter ? parse_all(filter, ctx, conditions, count)
+	                  : opk_nomem(ctx, "conditions");
 
 	if (code) {
 		opk_filter_free(filter);

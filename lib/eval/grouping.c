@@ -14,8 +14,12 @@ static const struct {
 	const char *word;
 	unsigned parts;
 } words[] = {
-	{ "name", OPK_KEY_NAME },     { "kernel", OPK_KEY_KERNEL }, { "shape", OPK_KEY_SHAPE | OPK_KEY_SHARED },
-	{ "nvtx", OPK_KEY_NVTX },     { "device", OPK_KEY_DEVICE }, { "rank", OPK_KEY_RANK },
+	{ "name", OPK_KEY_NAME },
+	{ "kernel", OPK_KEY_KERNEL },
+	{ "shape", OPK_KEY_SHAPE | OPK_KEY_SHARED },
+	{ "nvtx", OPK_KEY_NVTX },
+	{ "device", OPK_KEY_DEVICE },
+	{ "rank", OPK_KEY_RANK },
 };
 enum { WORDS = sizeof words / sizeof *words };
 
@@ -36,9 +40,11 @@ int opk_key_parse(unsigned *out, struct opk_ctx *ctx, const char *text)
 		unsigned part = find_word(word, length);
 
 		if (!part)
-			return opk_fail(ctx, OPK_EUSAGE, "'%.*s' is nothing that ranges share: use name, "
+			return opk_fail(ctx, OPK_EUSAGE,
+			                "'%.*s' is nothing that ranges share: use name, "
 			                "kernel, shape, nvtx, device or rank, or several with ',' "
-			                "between", (int)length, word);
+			                "between",
+			                (int)length, word);
 		parts |= part;
 		word += length;
 		if (!*word)
@@ -218,7 +224,12 @@ int opk_grouping_add(size_t *out, struct opk_grouping *grouping, struct opk_ctx 
                      const char *name, const struct opk_range *given)
 {
 	static const struct opk_range unknown = {
-		.name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1,
+		.name = "",
+		.kernel = "",
+		.symbol = "",
+		.nvtx = "",
+		.device = -1,
+		.rank = -1,
 	};
 	const struct opk_range *range = given ? given : &unknown;
 	uint64_t hash = hash_range(grouping->key, name, range);

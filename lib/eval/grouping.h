@@ -26,7 +26,7 @@ struct opk_grouped {
 	bool many_names;
 	bool many_streams; /* `range.stream` can't say that it is unknown */
 	uint64_t rows;
-	uint64_t ranges; /* behind the rows: more, where some are sums */
+	uint64_t ranges;                    /* behind the rows: more, where some are sums */
 	uint64_t durations, duration_count; /* the sum of those known, and their number */
 	uint64_t hash;
 };
@@ -37,7 +37,7 @@ struct opk_grouping {
 	struct opk_grouped *groups;
 	size_t count;
 	size_t capacity;
-	size_t *slots; /* open addressing: index of a group + 1, or 0 */
+	size_t *slots;     /* open addressing: index of a group + 1, or 0 */
 	size_t slot_count; /* a power of two */
 };
 

@@ -39,7 +39,10 @@ static void tell_time(struct opk_row *row, struct opk_range *room, const struct 
 	row->start_ns = time->start;
 	row->end_ns = time->end;
 	*room = (struct opk_range){
-		.name = "", .kernel = "", .symbol = "", .nvtx = "",
+		.name = "",
+		.kernel = "",
+		.symbol = "",
+		.nvtx = "",
 		.device = (int32_t)time->device,
 		.rank = -1,
 	};
@@ -47,7 +50,8 @@ static void tell_time(struct opk_row *row, struct opk_range *room, const struct 
 		row->range = room;
 }
 
-uint64_t opk_tables_tell(struct opk_row *row, struct opk_range *room, const struct opk_tables *tables)
+uint64_t opk_tables_tell(struct opk_row *row, struct opk_range *room,
+                         const struct opk_tables *tables)
 {
 	const uint64_t times = FACT(OPK_FACT_SAMPLE_START) | FACT(OPK_FACT_SAMPLE_END);
 	uint64_t untold = FACT(OPK_FACT_NAME) | times;
@@ -66,12 +70,12 @@ uint64_t opk_tables_tell(struct opk_row *row, struct opk_range *room, const stru
 static size_t rows_of_table(const struct opk_file *file, size_t section, unsigned kind)
 {
 	return kind == OPK_KIND_RANGES ? opk_file_range_count(file, section)
-	                      : opk_times_count(file->sections[section].plain_size);
+	                               : opk_times_count(file->sections[section].plain_size);
 }
 
 /*
- * In each turn an image and one table of every kind that the file has. Of a file that was cut off nobody knows what is
- * missing, unless the image has the same place in each.
+ * In each turn an image and one table of every kind that the file has. Of a file that was cut off
+ * nobody knows what is missing, unless the image has the same place in each.
  */
 struct turns {
 	unsigned all, seen;
@@ -102,7 +106,9 @@ static bool take_section(struct turns *turns, const struct opk_file *file, size_
 
 static void end_turn(struct turns *turns, struct opk_image_rows *out)
 {
-	out[turns->image] = (struct opk_image_rows){ .first = turns->row, .count = turns->rows, .known = true };
+	out[turns->image] = (struct opk_image_rows){ .first = turns->row,
+		                                     .count = turns->rows,
+		                                     .known = true };
 	turns->row += turns->rows;
 	turns->rows = 0;
 	turns->seen = 0;
@@ -144,11 +150,12 @@ static bool is_wanted(const struct opk_image_rows *rows, const struct opk_tables
 	return false;
 }
 
-int opk_image_rows_find(struct opk_image_rows **out, struct opk_ctx *ctx, const struct opk_file *file,
-                        const struct opk_tables *tables, enum opk_profiler profiler,
-                        const struct opk_filter *filter)
+int opk_image_rows_find(struct opk_image_rows **out, struct opk_ctx *ctx,
+                        const struct opk_file *file, const struct opk_tables *tables,
+                        enum opk_profiler profiler, const struct opk_filter *filter)
 {
-	opk_autofree struct opk_image_rows *rows = opk_alloc_array(file->section_count + 1, sizeof *rows);
+	opk_autofree struct opk_image_rows *rows = opk_alloc_array(file->section_count + 1,
+	                                                           sizeof *rows);
 	unsigned all = opk_file_kinds(file);
 	bool known;
 

@@ -15,10 +15,11 @@ struct opk_tables {
 int opk_tables_read(struct opk_tables *tables, struct opk_ctx *ctx, struct opk_file *file);
 
 /*
- * Puts what the tables tell of the row of this index into it, in place of what the image does; `room` is for what it
- * points to. Returns the facts that only the image tells, 1 << fact each.
+ * Puts what the tables tell of the row of this index into it, in place of what the image does;
+ * `room` is for what it points to. Returns the facts that only the image tells, 1 << fact each.
  */
-uint64_t opk_tables_tell(struct opk_row *row, struct opk_range *room, const struct opk_tables *tables);
+uint64_t opk_tables_tell(struct opk_row *row, struct opk_range *room,
+                         const struct opk_tables *tables);
 
 struct opk_image_rows {
 	size_t first, count; /* of the rows of the file */
@@ -27,12 +28,12 @@ struct opk_image_rows {
 	bool unwanted;       /* the filter takes none of them */
 };
 /*
- * One a section, of use for images; free(). Rows are known where images and tables take turns, as in recordings as
- * they are collected, imported and merged: then each table is of its neighbour. The tables have been read; without a
- * filter, which may be NULL, no image is unwanted.
+ * One a section, of use for images; free(). Rows are known where images and tables take turns, as
+ * in recordings as they are collected, imported and merged: then each table is of its neighbour.
+ * The tables have been read; without a filter, which may be NULL, no image is unwanted.
  */
-int opk_image_rows_find(struct opk_image_rows **out, struct opk_ctx *ctx, const struct opk_file *file,
-                        const struct opk_tables *tables, enum opk_profiler profiler,
-                        const struct opk_filter *filter);
+int opk_image_rows_find(struct opk_image_rows **out, struct opk_ctx *ctx,
+                        const struct opk_file *file, const struct opk_tables *tables,
+                        enum opk_profiler profiler, const struct opk_filter *filter);
 
 #endif

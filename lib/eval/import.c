@@ -31,7 +31,8 @@ static int passes_of(size_t *out, struct opk_ctx *ctx, const struct opk_import_o
 		return OPK_OK;
 	code = opk_contain(&spool, ctx, count_passes, (void *)options, NULL);
 	if (code)
-		return opk_add(ctx, code == OPK_ENOMEM ? code : OPK_EINPUT, "the config image can't be used");
+		return opk_add(ctx, code == OPK_ENOMEM ? code : OPK_EINPUT,
+		               "the config image can't be used");
 	if (fread(out, sizeof *out, 1, spool) != 1 || !*out)
 		return opk_fail(ctx, OPK_EINPUT, "the config image has no passes");
 	return OPK_OK;
@@ -56,9 +57,10 @@ static int check_ranges(struct opk_ctx *ctx, const struct opk_import_options *op
 	opk_json_free(root);
 	if (!is_array)
 		return opk_fail(ctx, OPK_EINPUT, "the range table is no JSON array");
-	return count == rows ? OPK_OK
-	                     : opk_fail(ctx, OPK_EINPUT, "the range table has %zu rows for %ju ranges",
-	                                count, (uintmax_t)rows);
+	return count == rows
+	               ? OPK_OK
+	               : opk_fail(ctx, OPK_EINPUT, "the range table has %zu rows for %ju ranges",
+	                          count, (uintmax_t)rows);
 }
 
 static int add_optional(struct opk_writer *writer, uint32_t type, const void *data, size_t size)
@@ -66,8 +68,8 @@ static int add_optional(struct opk_writer *writer, uint32_t type, const void *da
 	return data ? opk_writer_add(writer, type, data, size) : OPK_OK;
 }
 
-static int write_sections(struct opk_writer *writer, const struct opk_meta *meta,
-                          const void *image, size_t size, const struct opk_import_options *options)
+static int write_sections(struct opk_writer *writer, const struct opk_meta *meta, const void *image,
+                          size_t size, const struct opk_import_options *options)
 {
 	int code = opk_writer_add_meta(writer, meta);
 
@@ -86,8 +88,8 @@ static int write_sections(struct opk_writer *writer, const struct opk_meta *meta
 }
 
 static int write_recording(struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
-                           const void *image, size_t size,
-                           const struct opk_import_options *options, const char *path)
+                           const void *image, size_t size, const struct opk_import_options *options,
+                           const char *path)
 {
 	struct opk_nvidia_info info;
 	char hash[15] = "";

@@ -91,11 +91,11 @@ static void finish_row(struct joined *joined, const struct opk_join *join,
 		.values = joined->values,
 		.counts = joined->counts,
 	};
-	row->range.duration_ns =
-		group->duration_count ? (uint64_t)((double)group->durations
-		                                           / (double)group->duration_count
-		                                   + 0.5)
-		                      : 0;
+	row->range.duration_ns = group->duration_count
+	                                 ? (uint64_t)((double)group->durations
+	                                                      / (double)group->duration_count
+	                                              + 0.5)
+	                                 : 0;
 }
 
 static int join_rows(struct opk_join *join, struct opk_ctx *ctx, struct opk_evaluation *evaluation)
@@ -129,7 +129,8 @@ static int find_key(unsigned *key, struct opk_ctx *ctx, struct opk_evaluation *e
 		unsigned key;
 	} joins[] = {
 		{ "kernel", OPK_KEY_KERNEL | OPK_KEY_SHAPE | OPK_KEY_SHARED | OPK_KEY_DEVICE },
-		{ "launch", OPK_KEY_KERNEL | OPK_KEY_SHAPE | OPK_KEY_LAUNCH | OPK_KEY_DEVICE | OPK_KEY_RANK },
+		{ "launch",
+		  OPK_KEY_KERNEL | OPK_KEY_SHAPE | OPK_KEY_LAUNCH | OPK_KEY_DEVICE | OPK_KEY_RANK },
 		{ "name", OPK_KEY_NAME | OPK_KEY_DEVICE | OPK_KEY_RANK },
 	};
 	const struct opk_meta *meta = opk_evaluation_groups(evaluation)->meta;

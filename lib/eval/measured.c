@@ -26,8 +26,7 @@ static void find_grouped(struct opk_measured *measured)
 	for (size_t i = 0; i < measured->count; i++) {
 		size_t position = measured->positions[i];
 
-		measured->grouped[i] =
-			position != OPK_NOT_IN_SET && measured->in_group[position];
+		measured->grouped[i] = position != OPK_NOT_IN_SET && measured->in_group[position];
 	}
 }
 

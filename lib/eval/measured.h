@@ -25,7 +25,8 @@ void opk_measured_clear(struct opk_measured *measured);
 
 /*
  * One a metric, valid until the next call; group 0 is the whole set, and the others must exist.
- * Metrics that are not in the set may be computed from what was collected for others: they are true.
+ * Metrics that are not in the set may be computed from what was collected for others: they are
+ * true.
  */
 const bool *opk_measured_by(struct opk_measured *measured, uint32_t group);
 

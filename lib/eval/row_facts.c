@@ -89,7 +89,7 @@ static union opk_cell optional(uint64_t value, bool known)
 
 /* Of the launch. No shared memory and the default stream are 0, and known where one kernel was launched. */
 static union opk_cell get_of_launch(struct opk_fact_text *text, enum opk_fact fact,
-                               const struct opk_range *range, bool many_streams)
+                                    const struct opk_range *range, bool many_streams)
 {
 	bool launched = *range->kernel && range->count < 2;
 
@@ -132,8 +132,9 @@ static union opk_cell get_of_launch(struct opk_fact_text *text, enum opk_fact fa
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
                             const struct opk_row *row, const struct opk_joined_row *joined)
 {
-	static const struct opk_range unknown = { .name = "", .kernel = "", .symbol = "", .nvtx = "",
-		                                  .device = -1, .rank = -1 };
+	static const struct opk_range unknown = {
+		.name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1
+	};
 
 	switch (fact) {
 	case OPK_FACT_SAMPLE:
@@ -153,6 +154,6 @@ union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
 		return number(joined ? joined->ranges_min : 1);
 	default:
 		return get_of_launch(text, fact, row->range ? row->range : &unknown,
-		                joined && joined->many_streams);
+		                     joined && joined->many_streams);
 	}
 }

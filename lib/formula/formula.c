@@ -47,19 +47,32 @@ static double combine(enum opk_formula_op op, double a, double b)
 	if (isnan(a) || isnan(b))
 		return (double)NAN;
 	switch (op) {
-	case OPK_OP_ADD: return a + b;
-	case OPK_OP_SUBTRACT: return a - b;
-	case OPK_OP_MULTIPLY: return a * b;
-	case OPK_OP_DIVIDE: return a / b;
-	case OPK_OP_LESS: return a < b;
-	case OPK_OP_LESS_EQUAL: return a <= b;
-	case OPK_OP_GREATER: return a > b;
-	case OPK_OP_GREATER_EQUAL: return a >= b;
-	case OPK_OP_EQUAL: return a == b;
-	case OPK_OP_NOT_EQUAL: return a != b;
-	case OPK_OP_MIN: return lesser(a, b);
-	case OPK_OP_MAX: return greater(a, b);
-	default: return (double)NAN;
+	case OPK_OP_ADD:
+		return a + b;
+	case OPK_OP_SUBTRACT:
+		return a - b;
+	case OPK_OP_MULTIPLY:
+		return a * b;
+	case OPK_OP_DIVIDE:
+		return a / b;
+	case OPK_OP_LESS:
+		return a < b;
+	case OPK_OP_LESS_EQUAL:
+		return a <= b;
+	case OPK_OP_GREATER:
+		return a > b;
+	case OPK_OP_GREATER_EQUAL:
+		return a >= b;
+	case OPK_OP_EQUAL:
+		return a == b;
+	case OPK_OP_NOT_EQUAL:
+		return a != b;
+	case OPK_OP_MIN:
+		return lesser(a, b);
+	case OPK_OP_MAX:
+		return greater(a, b);
+	default:
+		return (double)NAN;
 	}
 }
 
@@ -72,13 +85,20 @@ static double apply(const struct opk_formula_step *step, const double *operands,
                     const double *values)
 {
 	switch (step->op) {
-	case OPK_OP_NUMBER: return step->number;
-	case OPK_OP_NAME: return values[step->name];
-	case OPK_OP_NEGATE: return -operands[0];
-	case OPK_OP_ABS: return fabs(operands[0]);
-	case OPK_OP_SQRT: return sqrt(operands[0]);
-	case OPK_OP_IF: return choose(operands);
-	default: return combine(step->op, operands[0], operands[1]);
+	case OPK_OP_NUMBER:
+		return step->number;
+	case OPK_OP_NAME:
+		return values[step->name];
+	case OPK_OP_NEGATE:
+		return -operands[0];
+	case OPK_OP_ABS:
+		return fabs(operands[0]);
+	case OPK_OP_SQRT:
+		return sqrt(operands[0]);
+	case OPK_OP_IF:
+		return choose(operands);
+	default:
+		return combine(step->op, operands[0], operands[1]);
 	}
 }
 

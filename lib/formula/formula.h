@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Formulas over named values: + - * / unary -, parentheses, numbers (1, 2.5, 1e9), comparisons
- * (< <= > >= == !=, giving 1 or 0), min(a, b, ...), max(a, b, ...), if(condition, a, b), abs(x), sqrt(x).
- * A name is letters, digits, '_' and '.', and does not begin with a digit or '.'.
+ * Formulas over named values: + - * / unary -, parentheses, numbers (1, 2.5, 1e9), comparisons (<
+ * <= > >= == !=, giving 1 or 0), min(a, b, ...), max(a, b, ...), if(condition, a, b), abs(x),
+ * sqrt(x). A name is letters, digits, '_' and '.', and does not begin with a digit or '.'.
  */
 #ifndef OPK_FORMULA_H
 #define OPK_FORMULA_H
@@ -11,15 +11,15 @@
 #include "base/ctx.h"
 
 enum {
-	OPK_MAX_FORMULA = 65535, /* bytes */
+	OPK_MAX_FORMULA = 65535,     /* bytes */
 	OPK_MAX_FORMULA_DEPTH = 199, /* parentheses, functions and signs in each other */
 	OPK_MAX_FORMULA_NAMES = 1000,
 };
 
 struct opk_formula;
 /*
- * OPK_EINPUT says what is wanted and what stands there instead, and *offset is that byte of the text.
- * `offset` may be NULL.
+ * OPK_EINPUT says what is wanted and what stands there instead, and *offset is that byte of the
+ * text. `offset` may be NULL.
  */
 int opk_formula_parse(struct opk_formula **out, struct opk_ctx *ctx, const char *text,
                       size_t *offset);
@@ -33,8 +33,8 @@ const char *opk_formula_name(const struct opk_formula *formula, size_t i);
 size_t opk_formula_name_offset(const struct opk_formula *formula, size_t i);
 
 /*
- * The text that was parsed, on one line, with `replace`'s texts for the names that it does not give NULL for; free().
- * NULL when out of memory.
+ * The text that was parsed, on one line, with `replace`'s texts for the names that it does not give
+ * NULL for; free(). NULL when out of memory.
  */
 char *opk_formula_text(const struct opk_formula *formula, const char *text,
                        const char *replace(void *data, const char *name), void *data);
@@ -42,25 +42,26 @@ char *opk_formula_text(const struct opk_formula *formula, const char *text,
 void opk_formula_add_code(struct opk_buf *out, const struct opk_formula *formula);
 
 /*
- * The value for one value a name. NaN goes through everything, comparisons, min() and max() too; of if()
- * only the condition and the branch that it takes count. What has no value is NaN: 0 / 0, sqrt(-1),
- * inf - inf; another x / 0 is infinite.
+ * The value for one value a name. NaN goes through everything, comparisons, min() and max() too; of
+ * if() only the condition and the branch that it takes count. What has no value is NaN: 0 / 0,
+ * sqrt(-1), inf - inf; another x / 0 is infinite.
  */
 double opk_formula_value(const struct opk_formula *formula, const double *values);
 
 /*
- * The unit of the result from the units of the names, as formula/units.h reads them; NULL, or what is no
- * unit: not known. *out is free()d, and NULL where the result's is not known. Numbers have units that
- * nobody tells ("* 32" may make bytes of sectors), so a product with one is not known; sums, comparisons,
- * min(), max() and if() want equal units where both are known. OPK_EINPUT says which are not, and
- * *offset (which may be NULL) where.
+ * The unit of the result from the units of the names, as formula/units.h reads them; NULL, or what
+ * is no unit: not known. *out is free()d, and NULL where the result's is not known. Numbers have
+ * units that nobody tells ("* 32" may make bytes of sectors), so a product with one is not known;
+ * sums, comparisons, min(), max() and if() want equal units where both are known. OPK_EINPUT says
+ * which are not, and *offset (which may be NULL) where.
  */
 int opk_formula_unit(char **out, struct opk_ctx *ctx, const struct opk_formula *formula,
                      const char *const *units, size_t *offset);
 
 /*
- * How the result grows where the names' values do: of degree 1 it is twice as much when values of degree 1 are, of
- * degree 0 it stays, as a ratio of such values does. OPK_NO_DEGREE: neither that nor any other, as of "a + 1".
+ * How the result grows where the names' values do: of degree 1 it is twice as much when values of
+ * degree 1 are, of degree 0 it stays, as a ratio of such values does. OPK_NO_DEGREE: neither that
+ * nor any other, as of "a + 1".
  */
 enum { OPK_NO_DEGREE = 1 << 20 };
 int opk_formula_degree(int *out, struct opk_ctx *ctx, const struct opk_formula *formula,

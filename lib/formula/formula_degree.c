@@ -31,7 +31,7 @@ static int compare(int a, int b)
 static int root(int a)
 {
 	return a == ANY_DEGREE || (a != OPK_NO_DEGREE && a % 2 == 0) ? a == ANY_DEGREE ? a : a / 2
-	                                                            : OPK_NO_DEGREE;
+	                                                             : OPK_NO_DEGREE;
 }
 
 /* A condition that depends on the scale takes one branch here and the other there. */
@@ -44,19 +44,28 @@ static int choose(const int *operands)
 static int apply(const struct opk_formula_step *step, const int *operands, const int *degrees)
 {
 	switch (step->op) {
-	case OPK_OP_NUMBER: return step->number == 0 ? ANY_DEGREE : 0;
-	case OPK_OP_NAME: return degrees[step->name];
+	case OPK_OP_NUMBER:
+		return step->number == 0 ? ANY_DEGREE : 0;
+	case OPK_OP_NAME:
+		return degrees[step->name];
 	case OPK_OP_NEGATE:
-	case OPK_OP_ABS: return operands[0];
-	case OPK_OP_SQRT: return root(operands[0]);
+	case OPK_OP_ABS:
+		return operands[0];
+	case OPK_OP_SQRT:
+		return root(operands[0]);
 	case OPK_OP_ADD:
 	case OPK_OP_SUBTRACT:
 	case OPK_OP_MIN:
-	case OPK_OP_MAX: return agree(operands[0], operands[1]);
-	case OPK_OP_MULTIPLY: return product(operands[0], operands[1], 1);
-	case OPK_OP_DIVIDE: return product(operands[0], operands[1], -1);
-	case OPK_OP_IF: return choose(operands);
-	default: return compare(operands[0], operands[1]);
+	case OPK_OP_MAX:
+		return agree(operands[0], operands[1]);
+	case OPK_OP_MULTIPLY:
+		return product(operands[0], operands[1], 1);
+	case OPK_OP_DIVIDE:
+		return product(operands[0], operands[1], -1);
+	case OPK_OP_IF:
+		return choose(operands);
+	default:
+		return compare(operands[0], operands[1]);
 	}
 }
 

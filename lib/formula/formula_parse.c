@@ -142,10 +142,14 @@ static bool add_number(struct parser *p, size_t at)
 	size_t length;
 
 	switch (opk_decimal_read(&step.number, &length, p->text + at)) {
-	case OPK_DECIMAL_GOOD: return add_step(p, &step);
-	case OPK_DECIMAL_NOMEM: return nomem(p);
-	case OPK_DECIMAL_SMALL: return wrong(p, at, "this number is too small: a double would have it as 0");
-	default: return wrong(p, at, "this number is too large");
+	case OPK_DECIMAL_GOOD:
+		return add_step(p, &step);
+	case OPK_DECIMAL_NOMEM:
+		return nomem(p);
+	case OPK_DECIMAL_SMALL:
+		return wrong(p, at, "this number is too small: a double would have it as 0");
+	default:
+		return wrong(p, at, "this number is too large");
 	}
 }
 

@@ -12,11 +12,15 @@ struct value {
 static const char *verb_of(enum opk_formula_op op)
 {
 	switch (op) {
-	case OPK_OP_ADD: return "added";
-	case OPK_OP_SUBTRACT: return "subtracted";
+	case OPK_OP_ADD:
+		return "added";
+	case OPK_OP_SUBTRACT:
+		return "subtracted";
 	case OPK_OP_MULTIPLY:
-	case OPK_OP_DIVIDE: return NULL;
-	default: return "compared";
+	case OPK_OP_DIVIDE:
+		return NULL;
+	default:
+		return "compared";
 	}
 }
 
@@ -73,8 +77,7 @@ static int apply(struct value *operands, struct opk_ctx *ctx, const struct opk_f
 		*result = (struct value){ .known = false };
 		return OPK_OK;
 	case OPK_OP_NAME:
-		result->known = units[step->name]
-		                && opk_unit_try(&result->unit, units[step->name]);
+		result->known = units[step->name] && opk_unit_try(&result->unit, units[step->name]);
 		return OPK_OK;
 	case OPK_OP_NEGATE:
 	case OPK_OP_ABS:

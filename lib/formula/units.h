@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Units as products of powers. They are written "byte/second", "byte*warp/second", "l2_sector/byte/second",
- * "byte^2", "1/second"; "" and "unitless" are without dimension. NVIDIA's two spellings are read, too: plurals
- * (PerfWorks: "bytes/second") and names without a sign between (CUPTI: "bytegpc_cycle/l2_sectorsecond").
- * Percent is a unit of its own.
+ * Units as products of powers. They are written "byte/second", "byte*warp/second",
+ * "l2_sector/byte/second", "byte^2", "1/second"; "" and "unitless" are without dimension. NVIDIA's
+ * two spellings are read, too: plurals (PerfWorks: "bytes/second") and names without a sign between
+ * (CUPTI: "bytegpc_cycle/l2_sectorsecond"). Percent is a unit of its own.
  */
 #ifndef OPK_UNITS_H
 #define OPK_UNITS_H

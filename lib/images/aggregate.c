@@ -17,7 +17,7 @@ struct opk_aggregate {
 	struct opk_evaluation *evaluation;
 	size_t metric_count, column_count;
 	size_t row_count;
-	bool *left_out; /* one a row: by the filter, or because it spans earlier samples */
+	bool *left_out;          /* one a row: by the filter, or because it spans earlier samples */
 	uint64_t left_out_count; /* of the latter */
 	struct opk_column_file values; /* of the rows that are not left out */
 	struct opk_survey survey;
@@ -47,7 +47,8 @@ struct row {
 	bool *present;
 };
 
-static int read_row(struct opk_aggregate *a, struct opk_ctx *ctx, const struct opk_row *row, struct row *room)
+static int read_row(struct opk_aggregate *a, struct opk_ctx *ctx, const struct opk_row *row,
+                    struct row *room)
 {
 	if (row->index >= a->row_count)
 		return opk_fail(ctx, OPK_EFAILED, "more rows than were told");
@@ -99,7 +100,8 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 	struct opk_nv_host *host = NULL;
 	size_t count = 0;
 	int code = names && values ? OPK_OK : fail_nomem(ctx);
-	uint32_t group = a->sums.sums[a->sums.sum_of[a->sums.targets[target].moves->row]].metrics_group;
+	uint32_t group = a->sums.sums[a->sums.sum_of[a->sums.targets[target].moves->row]]
+	                         .metrics_group;
 	const bool *wanted = opk_measured_by(&a->measured, group);
 
 	for (size_t i = 0; !code && i < a->metric_count; i++)
@@ -130,7 +132,8 @@ static int read_sum(struct opk_aggregate *a, struct opk_ctx *ctx, FILE *spool, s
 	for (size_t i = 0; i < a->metric_count; i++) {
 		values[i] = (double)NAN;
 		if (wanted[i] && fread(&values[i], sizeof values[i], 1, spool) != 1)
-			return opk_fail(ctx, OPK_EINPUT, "the sums of these ranges can't be evaluated");
+			return opk_fail(ctx, OPK_EINPUT,
+			                "the sums of these ranges can't be evaluated");
 	}
 	return OPK_OK;
 }
@@ -144,15 +147,18 @@ static int evaluate_sums(struct opk_aggregate *a, struct opk_ctx *ctx, struct op
 	int code = opk_file_meta(&meta, ctx, file);
 
 	if (!code)
-		code = opk_measured_init(&a->measured, ctx, meta, columns->metrics, a->metric_count);
+		code = opk_measured_init(&a->measured, ctx, meta, columns->metrics,
+		                         a->metric_count);
 	if (!code)
-		code = opk_recombine(&spool, ctx, &(struct opk_recombination){
-			.survey = &a->survey,
-			.targets = a->sums.targets,
-			.target_count = a->sums.target_count,
-			.use = evaluate_image,
-			.data = a,
-		}, options);
+		code = opk_recombine(&spool, ctx,
+		                     &(struct opk_recombination){
+					     .survey = &a->survey,
+					     .targets = a->sums.targets,
+					     .target_count = a->sums.target_count,
+					     .use = evaluate_image,
+					     .data = a,
+				     },
+		                     options);
 	if (code)
 		return code;
 	a->evaluated = opk_alloc_array(a->sums.count * a->metric_count + 1, sizeof *a->evaluated);
@@ -224,8 +230,8 @@ static void fill_totals(struct opk_aggregate *a, struct columns *c, size_t group
 	const uint64_t *counts = a->counts + group * a->metric_count;
 
 	for (size_t i = 0; i < a->metric_count; i++) {
-		c->means_of_metrics[i] =
-			a->metric_degrees[i] == 1 ? totals[i] / (double)counts[i] : totals[i];
+		c->means_of_metrics[i] = a->metric_degrees[i] == 1 ? totals[i] / (double)counts[i]
+		                                                   : totals[i];
 		if (a->metric_degrees[i] == OPK_NO_DEGREE)
 			c->means_of_metrics[i] = (double)NAN;
 		c->rest_of_counts[i] = UINT64_MAX - 1 - counts[i];
@@ -301,7 +307,8 @@ struct order {
 	bool *present;
 };
 
-static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct order *o, size_t column)
+static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct order *o,
+                        size_t column)
 {
 	int code = opk_column_file_read(o->values, o->present, &a->values, ctx, column);
 
@@ -312,7 +319,8 @@ static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct ord
 		for (size_t j = 0; j < a->sums.groups.groups[i].rows; j++)
 			if (o->present[rows[j]])
 				o->of_group[count++] = o->values[rows[j]];
-		opk_statistics_order(&a->statistics[i * a->column_count + column], o->of_group, count);
+		opk_statistics_order(&a->statistics[i * a->column_count + column], o->of_group,
+		                     count);
 	}
 	return code;
 }
@@ -355,8 +363,9 @@ static int make_rows(struct opk_aggregate *a, struct opk_ctx *ctx)
 			.columns = a->statistics + i * a->column_count,
 		};
 		a->rows[i].range.count = group->ranges;
-		a->rows[i].range.duration_ns =
-			group->duration_count == group->rows ? group->durations : 0;
+		a->rows[i].range.duration_ns = group->duration_count == group->rows
+		                                       ? group->durations
+		                                       : 0;
 	}
 	return OPK_OK;
 }
@@ -398,7 +407,8 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 	if (!code)
 		code = read_rows(a, ctx, options->keep_first_sample);
 	if (!code)
-		code = opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count, &image);
+		code = opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count,
+		                            &image);
 	if (!code && a->survey.row_count != a->row_count)
 		code = opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
 		                a->survey.row_count, a->row_count);

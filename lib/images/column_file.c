@@ -59,7 +59,8 @@ int opk_column_file_add(struct opk_column_file *file, struct opk_ctx *ctx, const
 		uint8_t *column = column_of(file, i);
 
 		memcpy(column + at * sizeof *values, &values[i], sizeof *values);
-		memcpy(column + file->block_rows * sizeof *values + at, &present[i], sizeof *present);
+		memcpy(column + file->block_rows * sizeof *values + at, &present[i],
+		       sizeof *present);
 	}
 	file->row_count++;
 	return OPK_OK;

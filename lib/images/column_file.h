@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values that come row by row and are wanted column by column, in little memory: blocks of rows, each by columns, in a
- * temporary file where there is more than one.
+ * Values that come row by row and are wanted column by column, in little memory: blocks of rows,
+ * each by columns, in a temporary file where there is more than one.
  */
 #ifndef OPK_COLUMN_FILE_H
 #define OPK_COLUMN_FILE_H

@@ -10,7 +10,7 @@
 
 enum {
 	TARGET_BYTES = 256 << 20, /* of one image: sources are read again for the next */
-	MAX_TARGET_SLOTS = 1000, /* its rows are one table: kernels' names have kilobytes */
+	MAX_TARGET_SLOTS = 1000,  /* its rows are one table: kernels' names have kilobytes */
 };
 
 size_t opk_recombine_slots(const struct opk_surveyed *image)
@@ -86,8 +86,8 @@ static int name_slots(struct work *w, struct opk_nv_combiner *combiner,
 		snprintf(number, sizeof number, "%zu", i);
 		code = opk_blame_image(opk_nv_combiner_range(&slot, w->ctx, combiner, name));
 		if (!code && slot != i)
-			code = opk_fail(w->ctx, OPK_EINPUT, "two ranges of one image are called '%s'",
-			                name);
+			code = opk_fail(w->ctx, OPK_EINPUT,
+			                "two ranges of one image are called '%s'", name);
 	}
 	return code;
 }
@@ -206,7 +206,8 @@ int opk_recombine(FILE **spool, struct opk_ctx *ctx, const struct opk_recombinat
 
 static int damaged(struct opk_ctx *ctx)
 {
-	return opk_fail(ctx, OPK_EINPUT, "the images that were made are damaged, as their source must be");
+	return opk_fail(ctx, OPK_EINPUT,
+	                "the images that were made are damaged, as their source must be");
 }
 
 int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, FILE *spool)
@@ -215,8 +216,8 @@ int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, FILE *sp
 	uint64_t stored;
 	struct stat info;
 
-	if (fread(&stored, sizeof stored, 1, spool) != 1 || fstat(fileno(spool), &info)
-	    || !stored || stored > (uint64_t)info.st_size)
+	if (fread(&stored, sizeof stored, 1, spool) != 1 || fstat(fileno(spool), &info) || !stored
+	    || stored > (uint64_t)info.st_size)
 		return damaged(ctx);
 	data = opk_realloc(NULL, (size_t)stored);
 	if (!data)

@@ -13,7 +13,8 @@ struct opk_move {
 
 /* An image to be made. */
 struct opk_target {
-	const struct opk_move *moves; /* in the order of their rows; the first one's image tells the layout */
+	const struct opk_move
+		*moves; /* in the order of their rows; the first one's image tells the layout */
 	size_t move_count;
 	size_t slots;
 	/* Of the slots, each once; NULL: "0", "1" and so on, as CUPTI names automatic ranges. */

@@ -98,8 +98,8 @@ static int describe(struct opk_split *split, struct opk_ctx *ctx)
 		size_t index = split->part_of[i], group;
 
 		if (index >= MAX_PARTS)
-			return opk_fail(ctx, OPK_EUSAGE, "%s: more than %d parts", split->file->path,
-			                MAX_PARTS);
+			return opk_fail(ctx, OPK_EUSAGE, "%s: more than %d parts",
+			                split->file->path, MAX_PARTS);
 		if (index == split->part_count
 		    && !opk_append(&split->parts, &split->part_capacity, &split->part_count,
 		                   sizeof *split->parts))
@@ -147,7 +147,8 @@ static int divide(struct opk_split *split, struct opk_ctx *ctx, const struct opk
 	size_t at = image->first;
 
 	if (image->facts.profiler == OPK_PROFILER_PM) {
-		opk_fail(ctx, OPK_EUSAGE, "samples of one image can't be divided; 'segment' keeps "
+		opk_fail(ctx, OPK_EUSAGE,
+		         "samples of one image can't be divided; 'segment' keeps "
 		         "images whole");
 		return opk_file_add_place(ctx, OPK_EUSAGE, split->file, image->section);
 	}
@@ -201,8 +202,8 @@ static int plan_images(struct opk_split *split, struct opk_ctx *ctx)
 	return code;
 }
 
-int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file, const char *by,
-                  const struct opk_image_options *given)
+int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const char *by, const struct opk_image_options *given)
 {
 	struct opk_split *split = opk_alloc(sizeof *split);
 	int code;
@@ -299,8 +300,7 @@ static int add_ranges(struct opk_split *split, struct opk_ctx *ctx, struct opk_w
 	return opk_writer_add_ranges(writer, ranges, count);
 }
 
-static int add_whole(struct opk_split *split, struct opk_ctx *ctx,
-                     const struct opk_surveyed *image)
+static int add_whole(struct opk_split *split, struct opk_ctx *ctx, const struct opk_surveyed *image)
 {
 	struct opk_writer *writer = split->parts[split->part_of[image->first]].writer;
 	int code = opk_writer_copy(writer, split->file, image->section);
@@ -333,8 +333,7 @@ static int add_images(struct opk_split *split, struct opk_ctx *ctx, FILE *spool)
 		const struct opk_surveyed *image = &split->survey.images[i];
 		size_t end = image->first + image->facts.rows, before = next;
 
-		while (!code && next < split->target_count
-		       && split->targets[next].moves->row < end)
+		while (!code && next < split->target_count && split->targets[next].moves->row < end)
 			code = add_made(split, ctx, &split->targets[next++], spool);
 		if (!code && next == before && image->facts.rows)
 			code = add_whole(split, ctx, image);
@@ -348,11 +347,13 @@ static int write_parts(struct opk_split *split, struct opk_ctx *ctx, const char 
 	int code = OPK_OK;
 
 	if (split->target_count)
-		code = opk_recombine(&spool, ctx, &(struct opk_recombination){
-			.survey = &split->survey,
-			.targets = split->targets,
-			.target_count = split->target_count,
-		}, &split->options);
+		code = opk_recombine(&spool, ctx,
+		                     &(struct opk_recombination){
+					     .survey = &split->survey,
+					     .targets = split->targets,
+					     .target_count = split->target_count,
+				     },
+		                     &split->options);
 	for (size_t i = 0; !code && i < split->part_count; i++)
 		code = begin_part(split, ctx, i, paths[i]);
 	return code ? code : add_images(split, ctx, spool);
@@ -361,7 +362,8 @@ static int write_parts(struct opk_split *split, struct opk_ctx *ctx, const char 
 /* Without the last ones the first are no whole. */
 static int finish_parts(struct opk_split *split, struct opk_ctx *ctx)
 {
-	opk_autofree struct opk_writer **writers = opk_alloc_array(split->part_count, sizeof *writers);
+	opk_autofree struct opk_writer **writers = opk_alloc_array(split->part_count,
+	                                                           sizeof *writers);
 
 	if (!writers)
 		return opk_nomem(ctx, "parts");

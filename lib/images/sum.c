@@ -40,17 +40,19 @@ static int open_files(struct sum *s, const char *const *paths, size_t count)
 static int check_disjoint(struct sum *s, bool *taken, const struct opk_summed *sum)
 {
 	const struct opk_meta *meta = s->meta;
-	const struct opk_group *group =
-		sum->metrics_group ? &meta->groups[sum->metrics_group - 1] : NULL;
+	const struct opk_group *group = sum->metrics_group ? &meta->groups[sum->metrics_group - 1]
+	                                                   : NULL;
 
 	for (size_t i = 0; i < (group ? group->metric_count : meta->metric_count); i++) {
 		size_t metric = group ? group->metrics[i] : i;
 
 		if (taken[metric])
-			return opk_fail(s->ctx, OPK_EUSAGE, "ranges with '%s': %s is in several groups of "
-			                "metrics, and their sums don't go together; eval --aggregate "
-			                "tells them", s->sums.groups.groups[sum->group].name,
-			                meta->metrics[metric]);
+			return opk_fail(
+				s->ctx, OPK_EUSAGE,
+				"ranges with '%s': %s is in several groups of "
+				"metrics, and their sums don't go together; eval --aggregate "
+				"tells them",
+				s->sums.groups.groups[sum->group].name, meta->metrics[metric]);
 		taken[metric] = true;
 	}
 	return OPK_OK;
@@ -63,10 +65,13 @@ static int check_equal(struct sum *s, const struct opk_summed *a, const struct o
 
 	if (first == other)
 		return OPK_OK;
-	return opk_fail(s->ctx, OPK_EUSAGE, "ranges with '%s': %ju have metrics of group %u, and %ju those of "
-	                "group %u: their sums don't go together; eval --aggregate tells each metric "
-	                "by itself", s->sums.groups.groups[a->group].name, (uintmax_t)first,
-	                a->metrics_group, (uintmax_t)other, b->metrics_group);
+	return opk_fail(
+		s->ctx, OPK_EUSAGE,
+		"ranges with '%s': %ju have metrics of group %u, and %ju those of "
+		"group %u: their sums don't go together; eval --aggregate tells each metric "
+		"by itself",
+		s->sums.groups.groups[a->group].name, (uintmax_t)first, a->metrics_group,
+		(uintmax_t)other, b->metrics_group);
 }
 
 /* A row of such a recording is joined of one sum of each group. */
@@ -96,7 +101,8 @@ static const char *name_of(const struct sum *s, const struct opk_grouped *group)
 {
 	bool joined = *s->meta->join;
 
-	if (group->many_names || (joined && (s->key & ~(OPK_KEY_DEVICE | OPK_KEY_RANK)) != OPK_KEY_NAME))
+	if (group->many_names
+	    || (joined && (s->key & ~(OPK_KEY_DEVICE | OPK_KEY_RANK)) != OPK_KEY_NAME))
 		return "";
 	return group->name;
 }
@@ -176,17 +182,20 @@ static int sum(struct sum *s, const char *const *paths, size_t count, const char
 		return code;
 	s->meta = opk_merger_meta(s->merger);
 	if (s->meta->profiler == OPK_PROFILER_PM)
-		return opk_fail(s->ctx, OPK_EUSAGE, "samples can't be summed to one of a recording; "
+		return opk_fail(s->ctx, OPK_EUSAGE,
+		                "samples can't be summed to one of a recording; "
 		                "eval --aggregate device tells their sums");
 	code = open_files(s, paths, count);
 	if (!code)
 		code = plan(s);
 	if (!code)
-		code = opk_recombine(&spool, s->ctx, &(struct opk_recombination){
-			.survey = &s->survey,
-			.targets = s->sums.targets,
-			.target_count = s->sums.target_count,
-		}, &s->image);
+		code = opk_recombine(&spool, s->ctx,
+		                     &(struct opk_recombination){
+					     .survey = &s->survey,
+					     .targets = s->sums.targets,
+					     .target_count = s->sums.target_count,
+				     },
+		                     &s->image);
 	if (!code)
 		code = opk_writer_new(&writer, s->ctx, path);
 	if (code)

@@ -12,12 +12,15 @@ static int fail_layout(const struct opk_sums *sums, struct opk_ctx *ctx, size_t 
 	const struct opk_surveyed *first = opk_survey_image(sums->survey, a);
 	const struct opk_surveyed *other = opk_survey_image(sums->survey, b);
 
-	opk_fail(ctx, OPK_EUSAGE, "range '%s' of %s: section %zu, and range '%s' of %s: section %zu",
+	opk_fail(ctx, OPK_EUSAGE,
+	         "range '%s' of %s: section %zu, and range '%s' of %s: section %zu",
 	         opk_survey_name(sums->survey, a), first->file->path, first->section + 1,
 	         opk_survey_name(sums->survey, b), other->file->path, other->section + 1);
-	return opk_add(ctx, OPK_EUSAGE, "ranges of different GPUs, or of other counters or instances, can't "
-	               "be summed: split or evaluate them apart, or put into the key what tells them "
-	               "apart, such as rank");
+	return opk_add(
+		ctx, OPK_EUSAGE,
+		"ranges of different GPUs, or of other counters or instances, can't "
+		"be summed: split or evaluate them apart, or put into the key what tells them "
+		"apart, such as rank");
 }
 
 static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row)
@@ -42,7 +45,8 @@ static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row)
 			.layout = image->facts.layout,
 		};
 	}
-	return sum->layout == image->facts.layout ? OPK_OK : fail_layout(sums, ctx, sum->first, row);
+	return sum->layout == image->facts.layout ? OPK_OK
+	                                          : fail_layout(sums, ctx, sum->first, row);
 }
 
 /* ---- images ----------------------------------------------------------------------------- */
@@ -88,8 +92,9 @@ static int make_targets(struct opk_sums *sums, struct opk_ctx *ctx)
 {
 	for (size_t i = 0; i < sums->count; i++) {
 		struct opk_summed *sum = &sums->sums[sums->order[i]];
-		struct opk_target *target =
-			sums->target_count ? &sums->targets[sums->target_count - 1] : NULL;
+		struct opk_target *target = sums->target_count
+		                                    ? &sums->targets[sums->target_count - 1]
+		                                    : NULL;
 		char number[24];
 
 		snprintf(number, sizeof number, "%zu", sum->group);

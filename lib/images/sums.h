@@ -22,9 +22,9 @@ struct opk_sums {
 	struct opk_grouping parts;  /* the same by metrics besides: one a sum */
 	struct opk_summed *sums;
 	size_t count;
-	size_t *group_of; /* one a row; SIZE_MAX: left out */
-	size_t *sum_of;   /* the same */
-	size_t *order;    /* the sums, image by image and slot by slot */
+	size_t *group_of;           /* one a row; SIZE_MAX: left out */
+	size_t *sum_of;             /* the same */
+	size_t *order;              /* the sums, image by image and slot by slot */
 	struct opk_strlist numbers; /* of their groups, in that order: the names of the slots */
 	struct opk_target *targets;
 	size_t target_count;
@@ -32,8 +32,9 @@ struct opk_sums {
 };
 
 /*
- * `key` is one of opk_key_parse(); `left_out`, which may be NULL, has one a row. Borrows the survey. OPK_EUSAGE where
- * ranges of one group can't be summed, for they were counted on GPUs of different layout, or other counters.
+ * `key` is one of opk_key_parse(); `left_out`, which may be NULL, has one a row. Borrows the
+ * survey. OPK_EUSAGE where ranges of one group can't be summed, for they were counted on GPUs of
+ * different layout, or other counters.
  */
 int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_survey *survey,
                   unsigned key, const bool *left_out);

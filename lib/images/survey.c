@@ -86,7 +86,8 @@ static int look_at(struct work *w, const void *image, size_t size, const struct 
 		return opk_blame_image(code);
 	/* What is copied would be whole, and nobody would miss the rest. Samples may have been cut short. */
 	if (meta->profiler == OPK_PROFILER_RANGE && info.completed < info.populated)
-		return opk_fail(w->ctx, OPK_EINPUT, "only %zu of %zu ranges are whole: passes are missing",
+		return opk_fail(w->ctx, OPK_EINPUT,
+		                "only %zu of %zu ranges are whole: passes are missing",
 		                info.completed, info.populated);
 	facts.rows = info.completed;
 	facts.slots = info.slots;
@@ -179,14 +180,16 @@ static int read_image(struct opk_survey *survey, struct opk_ctx *ctx, FILE *spoo
 static int check_file(struct opk_ctx *ctx, const struct opk_file *file)
 {
 	if (!file->complete)
-		return opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing", file->path);
+		return opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing",
+		                file->path);
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data", file->path);
 	return OPK_OK;
 }
 
 /* All but the images that are skipped. */
-static int verify_file(struct opk_ctx *ctx, const struct opk_file *file, const struct opk_survey *survey)
+static int verify_file(struct opk_ctx *ctx, const struct opk_file *file,
+                       const struct opk_survey *survey)
 {
 	int code = OPK_OK;
 
@@ -212,8 +215,9 @@ static int list_images(struct opk_survey *survey, struct opk_ctx *ctx, struct op
 	survey->images = grown;
 	for (size_t i = 0; i < file->section_count; i++)
 		if (file->sections[i].type == OPK_SECTION_DATA)
-			survey->images[survey->image_count++] =
-				(struct opk_surveyed){ .file = file, .section = i };
+			survey->images[survey->image_count++] = (struct opk_surveyed){
+				.file = file, .section = i
+			};
 	return OPK_OK;
 }
 
@@ -262,8 +266,10 @@ static int check_group(struct opk_ctx *ctx, const struct opk_surveyed *image,
 		uint32_t group = image->ranges[i].group;
 
 		if (group > meta->group_count || group != image->ranges[0].group) {
-			opk_fail(ctx, OPK_EINPUT, "its ranges are of groups %u and %u, and there are "
-			         "%zu groups", image->ranges[0].group, group, meta->group_count);
+			opk_fail(ctx, OPK_EINPUT,
+			         "its ranges are of groups %u and %u, and there are "
+			         "%zu groups",
+			         image->ranges[0].group, group, meta->group_count);
 			return opk_file_add_place(ctx, OPK_EINPUT, image->file, image->section);
 		}
 	}
@@ -294,8 +300,9 @@ static int read_tables(struct file_tables *tables, struct opk_ctx *ctx, struct o
 		return opk_fail(ctx, OPK_EINPUT, "%s: the range table has %zu rows for %zu ranges",
 		                file->path, ranges, tables->count);
 	if (times && times != tables->count)
-		return opk_fail(ctx, OPK_EINPUT, "%s: there are times of %zu samples, and %zu samples",
-		                file->path, times, tables->count);
+		return opk_fail(ctx, OPK_EINPUT,
+		                "%s: there are times of %zu samples, and %zu samples", file->path,
+		                times, tables->count);
 	tables->ranges = ranges ? tables->ranges : NULL;
 	tables->times = times ? tables->times : NULL;
 	return opk_image_rows_find(&tables->known, ctx, file, &(struct opk_tables){ 0 },
@@ -326,7 +333,11 @@ static int link_image(struct opk_surveyed *image, struct opk_ctx *ctx,
 	if (tables->times) {
 		image->times = tables->times + at;
 		image->sample = (struct opk_range){
-			.name = "", .kernel = "", .symbol = "", .nvtx = "", .rank = -1,
+			.name = "",
+			.kernel = "",
+			.symbol = "",
+			.nvtx = "",
+			.rank = -1,
 			.device = (int32_t)image->times->device,
 		};
 	}
@@ -395,7 +406,8 @@ static bool all_left_out(const struct opk_image_rows *rows, const bool *left_out
 }
 
 int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
-                         const bool *left_out, size_t count, const struct opk_image_options *options)
+                         const bool *left_out, size_t count,
+                         const struct opk_image_options *options)
 {
 	opk_autofree struct opk_image_rows *rows = NULL;
 	const struct opk_meta *meta;

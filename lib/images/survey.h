@@ -16,10 +16,11 @@ struct opk_surveyed {
 	struct opk_range sample;        /* what times tell of each besides */
 	/* Of the child that looked at it; native layout in its spool. */
 	struct opk_surveyed_facts {
-		uint64_t rows;      /* ranges, or samples that are whole */
+		uint64_t rows; /* ranges, or samples that are whole */
 		uint64_t slots;
 		uint64_t slot_size; /* bytes that a range takes in a copy */
-		uint64_t layout;    /* a number for the counters and the GPU: where it is equal, ranges can be summed */
+		uint64_t
+			layout; /* a number for the counters and the GPU: where it is equal, ranges can be summed */
 		int32_t profiler;
 		int32_t reserved;
 	} facts;
@@ -33,18 +34,19 @@ struct opk_survey {
 };
 
 /*
- * Verifies every checksum of the files, which have to be complete and have counter data, then asks NVIDIA's code
- * about all their images, in a child, and puts the files' tables beside what they describe. The files outlive the
- * result.
+ * Verifies every checksum of the files, which have to be complete and have counter data, then asks
+ * NVIDIA's code about all their images, in a child, and puts the files' tables beside what they
+ * describe. The files outlive the result.
  */
 int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
                     size_t file_count, const struct opk_image_options *options);
 /*
- * The same of one file of which some rows are left out, one a row: images are not read where the file's tables tell that
- * they have no others.
+ * The same of one file of which some rows are left out, one a row: images are not read where the
+ * file's tables tell that they have no others.
  */
 int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
-                         const bool *left_out, size_t count, const struct opk_image_options *options);
+                         const bool *left_out, size_t count,
+                         const struct opk_image_options *options);
 void opk_survey_clear(struct opk_survey *survey);
 #define opk_autosurvey __attribute__((cleanup(opk_survey_clear)))
 

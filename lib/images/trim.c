@@ -92,11 +92,13 @@ static int trim(struct trim *t, const struct opk_image_options *options, const c
 	if (!code)
 		code = plan(t);
 	if (!code && t->target_count)
-		code = opk_recombine(&spool, t->ctx, &(struct opk_recombination){
-			.survey = &t->survey,
-			.targets = t->targets,
-			.target_count = t->target_count,
-		}, options);
+		code = opk_recombine(&spool, t->ctx,
+		                     &(struct opk_recombination){
+					     .survey = &t->survey,
+					     .targets = t->targets,
+					     .target_count = t->target_count,
+				     },
+		                     options);
 	if (!code)
 		code = opk_writer_new(&writer, t->ctx, path);
 	if (code)

@@ -12,9 +12,9 @@ enum { MAX_NAME = 1024 };
 struct list {
 	struct opk_drafts *drafts;
 	const struct opk_source *source;
-	const char *text; /* of the source */
+	const char *text;       /* of the source */
 	size_t size, at, start; /* start: of the line */
-	char *comment;          /* of lines that have nothing else, for the metric that comes next */
+	char *comment; /* of lines that have nothing else, for the metric that comes next */
 	struct opk_place place; /* of the byte `placed`, not beyond `at` */
 	size_t placed;
 };
@@ -133,12 +133,16 @@ static char *stem(const char *source)
 {
 	const char *dot = strrchr(source, '.');
 
-	return dot && dot != source ? opk_strndup(source, (size_t)(dot - source)) : opk_strdup(source);
+	return dot && dot != source ? opk_strndup(source, (size_t)(dot - source))
+	                            : opk_strdup(source);
 }
 
 int opk_list_import(struct opk_drafts *drafts, const struct opk_source *source)
 {
-	struct list list = { .drafts = drafts, .source = source, .text = source->text, .size = source->size,
+	struct list list = { .drafts = drafts,
+		             .source = source,
+		             .text = source->text,
+		             .size = source->size,
 		             .place = { source, 1, 1 } };
 	int code = OPK_OK;
 

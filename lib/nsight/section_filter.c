@@ -18,14 +18,15 @@ static int read_arch(unsigned *out, struct opk_ctx *ctx, const struct opk_field 
 		return OPK_OK;
 	digits = field->text + (strncmp(field->text, "CC_", 3) ? 0 : 3);
 	if (!*digits || strlen(digits) > 4 || digits[opk_span(digits, opk_is_digit)])
-		return opk_fail_at(ctx, &field->place, "%s is an architecture like CC_90, not %s", name,
-		                   field->text);
+		return opk_fail_at(ctx, &field->place, "%s is an architecture like CC_90, not %s",
+		                   name, field->text);
 	*out = (unsigned)strtoul(digits, NULL, 10);
 	return OPK_OK;
 }
 
 /* One filter without its items. */
-static int read_bounds(struct opk_section_filter *out, struct opk_ctx *ctx, const struct opk_field *filter)
+static int read_bounds(struct opk_section_filter *out, struct opk_ctx *ctx,
+                       const struct opk_field *filter)
 {
 	unsigned least = OPK_CC_NONE, most = OPK_CC_OPEN;
 	int code = read_arch(&least, ctx, filter, "MinArch");
@@ -39,7 +40,8 @@ static int read_bounds(struct opk_section_filter *out, struct opk_ctx *ctx, cons
 	return OPK_OK;
 }
 
-static int read_filter(struct opk_section_filter *out, struct opk_ctx *ctx, const struct opk_field *filter)
+static int read_filter(struct opk_section_filter *out, struct opk_ctx *ctx,
+                       const struct opk_field *filter)
 {
 	opk_chip_mask any = 0;
 	bool has_items = false;
@@ -62,7 +64,8 @@ static int read_filter(struct opk_section_filter *out, struct opk_ctx *ctx, cons
 	return code;
 }
 
-int opk_section_filter(struct opk_section_filter *out, struct opk_ctx *ctx, const struct opk_field *message)
+int opk_section_filter(struct opk_section_filter *out, struct opk_ctx *ctx,
+                       const struct opk_field *message)
 {
 	int code = OPK_OK;
 

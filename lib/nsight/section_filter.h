@@ -12,9 +12,9 @@ struct opk_section_filter {
 };
 
 /*
- * What the message's own filters say: MinArch and MaxArch, or any of several Items of them. Conditions that are not
- * of chips (how it is collected, which platform) let all pass. OPK_EINPUT, with the place: an architecture that is
- * not like CC_90.
+ * What the message's own filters say: MinArch and MaxArch, or any of several Items of them.
+ * Conditions that are not of chips (how it is collected, which platform) let all pass. OPK_EINPUT,
+ * with the place: an architecture that is not like CC_90.
  */
 int opk_section_filter(struct opk_section_filter *out, struct opk_ctx *ctx,
                        const struct opk_field *message);

@@ -19,7 +19,8 @@ struct reader {
 	int code; /* of what ended the reading; OPK_EINPUT: the definition has its problem */
 };
 
-static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx, struct opk_definition *item);
+static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx,
+                       struct opk_definition *item);
 
 /* It can't be had, and why. */
 static void refuse(struct reader *r, const char *format, const char *text, size_t length)
@@ -74,7 +75,8 @@ static void put_name(struct reader *r, const char *word, size_t length)
 	if (r->code)
 		return;
 	if (found && found->busy)
-		refuse(r, found == r->of ? "needs itself" : "needs %s, which needs it", word, length);
+		refuse(r, found == r->of ? "needs itself" : "needs %s, which needs it", word,
+		       length);
 	else if (found && found->formula)
 		put_operand(r, found->short_name, strlen(found->short_name));
 	else if (!found && is_metric(name))
@@ -118,7 +120,8 @@ static size_t digits(const char *at, size_t behind)
 /* Formulas want digits on both sides of a point: ".5" and "5." become 0.5 and 5. */
 static void read_number(struct reader *r)
 {
-	size_t whole = opk_span(r->at, opk_is_digit), part = r->at[whole] == '.' ? digits(r->at + whole, 1) : 0;
+	size_t whole = opk_span(r->at, opk_is_digit),
+	       part = r->at[whole] == '.' ? digits(r->at + whole, 1) : 0;
 	const char *behind = r->at + whole + part + (whole && !part && r->at[whole] == '.');
 	bool exponent = (*behind | 32) == 'e';
 	size_t power = exponent ? digits(behind, 1 + (behind[1] == '+' || behind[1] == '-')) : 0;
@@ -182,7 +185,8 @@ static void check_formula(struct reader *r)
 	opk_clear_errors(r->ctx);
 }
 
-static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx, struct opk_definition *item)
+static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx,
+                       struct opk_definition *item)
 {
 	struct reader r = { .ctx = ctx, .all = all, .of = item };
 
@@ -230,10 +234,12 @@ int opk_definitions_add(struct opk_definitions *all, struct opk_ctx *ctx, const 
                         const char *expression, opk_chip_mask chips)
 {
 	if (all->count >= MAX_DEFINITIONS)
-		return opk_fail(ctx, OPK_EINPUT, "more than %d definitions of metrics", MAX_DEFINITIONS);
+		return opk_fail(ctx, OPK_EINPUT, "more than %d definitions of metrics",
+		                MAX_DEFINITIONS);
 	if (!opk_grow(&all->items, &all->capacity, all->count, sizeof *all->items))
 		return opk_nomem(ctx, "a formula");
-	all->items[all->count++] = (struct opk_definition){ .name = name, .expression = expression,
+	all->items[all->count++] = (struct opk_definition){ .name = name,
+		                                            .expression = expression,
 		                                            .chips = chips };
 	return OPK_OK;
 }
@@ -246,7 +252,8 @@ static bool index_names(struct opk_definitions *all)
 		size_t first = i;
 
 		item->short_name = short_name(all, item->name);
-		if (!item->short_name || !opk_index_add(&all->short_names, item->short_name, i, NULL)
+		if (!item->short_name
+		    || !opk_index_add(&all->short_names, item->short_name, i, NULL)
 		    || !opk_index_add(&all->names, item->name, i, &first))
 			return false;
 		if (first == i)

@@ -14,7 +14,8 @@ struct opk_definition {
 	char *short_name, *formula; /* NULL: it can't be had */
 	char *problem;              /* why, where it can't */
 	bool busy;                  /* while it is looked at: who needs it now needs itself */
-	struct opk_definition *same; /* the next of this name, for other chips; NULL: there is none */
+	struct opk_definition
+		*same; /* the next of this name, for other chips; NULL: there is none */
 };
 
 struct opk_definitions {
@@ -26,8 +27,8 @@ struct opk_definitions {
 int opk_definitions_add(struct opk_definitions *all, struct opk_ctx *ctx, const char *name,
                         const char *expression, opk_chip_mask chips);
 /*
- * Finds short names and formulas. A formula can be had if it has numbers, + - * /, parentheses, simplify(), metrics of
- * the hardware's and definitions that can be had themselves.
+ * Finds short names and formulas. A formula can be had if it has numbers, + - * /, parentheses,
+ * simplify(), metrics of the hardware's and definitions that can be had themselves.
  */
 int opk_definitions_resolve(struct opk_definitions *all, struct opk_ctx *ctx);
 /* The first definition of that name; NULL: there is none. */

@@ -32,8 +32,8 @@ struct request {
 	const struct scope *scope;
 };
 
-static int enter_scope(struct scope *out, const struct importer *im, const struct opk_field *message,
-                       const struct scope *around)
+static int enter_scope(struct scope *out, const struct importer *im,
+                       const struct opk_field *message, const struct scope *around)
 {
 	struct opk_section_filter own;
 	int code = opk_section_filter(&own, im->drafts->ctx, message);
@@ -54,7 +54,8 @@ static int leave_out(struct importer *im, const struct request *request, const c
 static int put(struct importer *im, size_t which, const struct request *request, const char *name,
                opk_chip_mask chips)
 {
-	const struct opk_field *factor = opk_field_find(request->message, "Multiplier", OPK_FIELD_WORD);
+	const struct opk_field *factor = opk_field_find(request->message, "Multiplier",
+	                                                OPK_FIELD_WORD);
 	bool has_label = request->label && *request->label && !strchr(request->label, '{');
 	opk_autofree char *label = NULL;
 
@@ -64,8 +65,10 @@ static int put(struct importer *im, size_t which, const struct request *request,
 	if (has_label && !label)
 		return opk_nomem(im->drafts->ctx, "a metric set");
 	return opk_drafts_put(im->drafts, which, request->scope->title, request->scope->text,
-	                      &(struct opk_draft_metric){ .name = (char *)name, .label = label,
-	                                                  .chips = chips, .optional = true });
+	                      &(struct opk_draft_metric){ .name = (char *)name,
+	                                                  .label = label,
+	                                                  .chips = chips,
+	                                                  .optional = true });
 }
 
 /* PM sampling: a set for each of a chip's passes. */
@@ -83,11 +86,12 @@ static int put_sampled(struct importer *im, const struct request *request, const
 	}
 	if (im->passes.failed)
 		return opk_nomem(im->drafts->ctx, "a metric set");
-	return !code && left ? leave_out(im, request, "in a pass of PM sampling beyond the 16th") : code;
+	return !code && left ? leave_out(im, request, "in a pass of PM sampling beyond the 16th")
+	                     : code;
 }
 
-static int put_metric(struct importer *im, const struct request *request, const struct opk_asked *asked,
-                      const char *name)
+static int put_metric(struct importer *im, const struct request *request,
+                      const struct opk_asked *asked, const char *name)
 {
 	return asked->profiler == OPK_PROFILER_PM
 	               ? put_sampled(im, request, name)
@@ -137,8 +141,9 @@ static int ask(struct importer *im, const struct request *request)
 	if (request->scope->filter.old_driver)
 		return leave_out(im, request, "for old drivers only");
 	if (!request->chips)
-		return leave_out(im, request, request->covered ? "others stand for it on all of its chips"
-		                                               : "for chips that are not known here");
+		return leave_out(im, request,
+		                 request->covered ? "others stand for it on all of its chips"
+		                                  : "for chips that are not known here");
 	code = opk_drafts_leave_out_parts(im->drafts, &asked, request->name);
 	return code ? code : put_metric(im, request, &asked, name);
 }
@@ -150,7 +155,8 @@ static bool is_option(const struct opk_field *field)
 }
 
 /* The chips on which the metric's options stand for it. */
-static int chips_of_options(opk_chip_mask *out, const struct importer *im, const struct opk_field *metric)
+static int chips_of_options(opk_chip_mask *out, const struct importer *im,
+                            const struct opk_field *metric)
 {
 	int code = OPK_OK;
 
@@ -168,7 +174,8 @@ static int chips_of_options(opk_chip_mask *out, const struct importer *im, const
 }
 
 /* The first option whose filter a chip passes is the chip's. */
-static int ask_options(struct importer *im, const struct opk_field *metric, const struct request *around)
+static int ask_options(struct importer *im, const struct opk_field *metric,
+                       const struct request *around)
 {
 	opk_chip_mask left = around->scope->filter.chips;
 	int code = OPK_OK;
@@ -196,9 +203,11 @@ static int ask_options(struct importer *im, const struct opk_field *metric, cons
 }
 
 /* A metric for its own chips less those of its options, and the options. */
-static int ask_metric(struct importer *im, const struct opk_field *metric, const struct scope *scope)
+static int ask_metric(struct importer *im, const struct opk_field *metric,
+                      const struct scope *scope)
 {
-	struct request request = { .message = metric, .name = opk_field_string(metric, "Name"),
+	struct request request = { .message = metric,
+		                   .name = opk_field_string(metric, "Name"),
 		                   .label = opk_field_string(metric, "Label"),
 		                   .group = opk_field_string(metric, "Groups") };
 	opk_chip_mask others;
@@ -218,15 +227,16 @@ static int ask_metric(struct importer *im, const struct opk_field *metric, const
 }
 
 /* Each base name with each suffix. */
-static int ask_table(struct importer *im, const struct opk_field *bases, const struct opk_field *suffixes,
-                     const struct scope *scope)
+static int ask_table(struct importer *im, const struct opk_field *bases,
+                     const struct opk_field *suffixes, const struct scope *scope)
 {
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < bases->count * suffixes->count; i++) {
 		const struct opk_field *base = &bases->fields[i / suffixes->count];
 		const struct opk_field *suffix = &suffixes->fields[i % suffixes->count];
-		const char *stem = opk_field_string(base, "Name"), *end = opk_field_string(suffix, "Name");
+		const char *stem = opk_field_string(base, "Name"),
+			   *end = opk_field_string(suffix, "Name");
 		opk_autofree char *name = NULL;
 		struct scope own;
 
@@ -237,9 +247,11 @@ static int ask_table(struct importer *im, const struct opk_field *bases, const s
 			return opk_nomem(im->drafts->ctx, "a section");
 		code = enter_scope(&own, im, base, scope);
 		if (!code)
-			code = ask(im, &(struct request){ .message = base, .name = name,
+			code = ask(im, &(struct request){ .message = base,
+			                                  .name = name,
 			                                  .label = opk_field_string(base, "Label"),
-			                                  .chips = own.filter.chips, .scope = &own });
+			                                  .chips = own.filter.chips,
+			                                  .scope = &own });
 	}
 	return code;
 }
@@ -278,8 +290,8 @@ static void take_heading(struct scope *scope, const struct opk_field *message)
 }
 
 /* Any message inside the section: a metric, a table of names, or something with such in it. */
-static int enter(struct importer *im, const struct opk_field *message, const struct opk_field *parent,
-                 const struct scope *around)
+static int enter(struct importer *im, const struct opk_field *message,
+                 const struct opk_field *parent, const struct scope *around)
 {
 	const struct opk_field *bases = opk_field_find(message, "BaseNames", OPK_FIELD_MESSAGE);
 	const struct opk_field *suffixes = opk_field_find(message, "Suffixes", OPK_FIELD_MESSAGE);
@@ -295,20 +307,22 @@ static int enter(struct importer *im, const struct opk_field *message, const str
 	if (bases && suffixes)
 		return ask_table(im, bases, suffixes, &scope);
 	if (!strcmp(parent->name, "Items") && !has_messages(message))
-		return opk_drafts_leave_out(im->drafts,
-		                            "charts and tables whose metrics Nsight Compute has built in",
-		                            message->name, opk_field_string(message, "Label"));
+		return opk_drafts_leave_out(
+			im->drafts, "charts and tables whose metrics Nsight Compute has built in",
+			message->name, opk_field_string(message, "Label"));
 	return walk(im, message, &scope);
 }
 
 static int walk(struct importer *im, const struct opk_field *message, const struct scope *scope)
 {
 	/* What has names that are none of metrics, or was looked at before. */
-	static const char *const others[] = { "Filter", "Group", "Sets", "MetricDefinitions", NULL };
+	static const char *const others[] = { "Filter", "Group", "Sets", "MetricDefinitions",
+		                              NULL };
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < message->count; i++)
-		if (message->fields[i].kind == OPK_FIELD_MESSAGE && !is_named(&message->fields[i], others))
+		if (message->fields[i].kind == OPK_FIELD_MESSAGE
+		    && !is_named(&message->fields[i], others))
 			code = enter(im, &message->fields[i], message, scope);
 	return code;
 }
@@ -347,7 +361,8 @@ static int take_formula(struct importer *im, const struct opk_definition *item)
 	if (opk_draft_find(draft, item->short_name))
 		return OPK_OK;
 	return opk_drafts_put(im->drafts, OPK_DRAFT_RANGE, "", "",
-	                      &(struct opk_draft_metric){ .name = item->short_name, .chips = item->chips,
+	                      &(struct opk_draft_metric){ .name = item->short_name,
+	                                                  .chips = item->chips,
 	                                                  .optional = true });
 }
 
@@ -367,7 +382,8 @@ static int take_definitions(struct importer *im)
 		why = opk_printf("%s; %s", item->expression, item->problem);
 		if (!why)
 			return opk_nomem(im->drafts->ctx, "a formula");
-		code = opk_drafts_leave_out(im->drafts, "formulas that can't be had here", item->name, why);
+		code = opk_drafts_leave_out(im->drafts, "formulas that can't be had here",
+		                            item->name, why);
 	}
 	return code;
 }

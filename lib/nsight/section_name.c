@@ -7,7 +7,8 @@
 static const struct {
 	const char *prefix, *reason;
 } families[] = {
-	{ "launch__", "of the launch or its occupancy as calculated; recordings have grid, block and registers" },
+	{ "launch__",
+	  "of the launch or its occupancy as calculated; recordings have grid, block and registers" },
 	{ "device__", "attributes of the device" },
 	{ "derived__", "derived by Nsight Compute itself" },
 	{ "smsp__pcsamp_", "states of warps, sampled at instructions" },
@@ -64,7 +65,8 @@ static bool counts_device(const char *name)
 	while (unit && unit > name && unit[-1] != '.')
 		unit--;
 	for (size_t i = 0; base && i < sizeof units / sizeof *units; i++)
-		if ((size_t)(base - unit) == strlen(units[i]) && !strncmp(unit, units[i], strlen(units[i])))
+		if ((size_t)(base - unit) == strlen(units[i])
+		    && !strncmp(unit, units[i], strlen(units[i])))
 			return true;
 	return false;
 }
@@ -88,7 +90,8 @@ struct opk_asked opk_asked_name(const char *text)
 	if (!strncmp(asked.name, "group:", 6)) {
 		asked.group = true;
 		asked.reason = reason_against(asked.name + 6);
-		asked.reason = asked.reason && strstr(asked.name, "__pcsamp_") ? asked.reason : built_in;
+		asked.reason = asked.reason && strstr(asked.name, "__pcsamp_") ? asked.reason
+		                                                               : built_in;
 		return asked;
 	}
 	if (has_set(asked.name))

@@ -65,8 +65,10 @@ int opk_scan_name(struct opk_scan *s, char **out)
 	if (c == '[')
 		return opk_fail_at(s->ctx, &s->place, "an extension's name is not understood here");
 	if (!opk_is_letter(c))
-		return c > ' ' && c < 0x7f ? opk_fail_at(s->ctx, &s->place, "a field's name is needed here, not '%c'", c)
-		                           : opk_fail_at(s->ctx, &s->place, "a field's name is needed here");
+		return c > ' ' && c < 0x7f
+		               ? opk_fail_at(s->ctx, &s->place,
+		                             "a field's name is needed here, not '%c'", c)
+		               : opk_fail_at(s->ctx, &s->place, "a field's name is needed here");
 	while (opk_in_name(opk_scan_peek(s)))
 		opk_scan_next(s);
 	return copy_from(s, out, start);
@@ -123,7 +125,8 @@ int opk_scan_word(struct opk_scan *s, char **out, const char *name)
 	word = *out + (**out == '-');
 	if (is_number(word) || (opk_is_letter(*word) && !strpbrk(word, ".+-")))
 		return OPK_OK;
-	return opk_fail_at(s->ctx, &place, "'%s' is neither a number nor a name; text has quotes", *out);
+	return opk_fail_at(s->ctx, &place, "'%s' is neither a number nor a name; text has quotes",
+	                   *out);
 }
 
 static bool add_code_point(struct opk_buf *out, unsigned long code)
@@ -140,7 +143,8 @@ static bool add_code_point(struct opk_buf *out, unsigned long code)
 }
 
 /* Up to `most` digits of a base; false where there are fewer than `least`. */
-static bool read_digits(struct opk_scan *s, unsigned long *out, unsigned base, size_t least, size_t most)
+static bool read_digits(struct opk_scan *s, unsigned long *out, unsigned base, size_t least,
+                        size_t most)
 {
 	size_t count = 0;
 
@@ -170,17 +174,19 @@ static int scan_escape(struct opk_scan *s, struct opk_buf *out)
 	}
 	if (is_one_of(c, "xXuU"))
 		opk_scan_next(s);
-	good = c == 'u'                 ? read_digits(s, &code, 16, 4, 4)
-	       : c == 'U'               ? read_digits(s, &code, 16, 8, 8)
-	       : is_one_of(c, "xX")     ? read_digits(s, &code, 16, 1, 2)
-	                                : read_digits(s, &code, 8, 1, 3) && code < 0x100;
+	good = c == 'u'             ? read_digits(s, &code, 16, 4, 4)
+	       : c == 'U'           ? read_digits(s, &code, 16, 8, 8)
+	       : is_one_of(c, "xX") ? read_digits(s, &code, 16, 1, 2)
+	                            : read_digits(s, &code, 8, 1, 3) && code < 0x100;
 	byte = (char)code;
 	if (good && code && (c | 32) == 'u')
 		good = code < 0x110000 && add_code_point(out, code);
 	else if (good && code)
 		opk_buf_add(out, &byte, 1);
-	return good && code ? OPK_OK : opk_fail_at(s->ctx, &s->place, good ? "a NUL character in a string"
-	                                                     : "unknown escape in a string");
+	return good && code ? OPK_OK
+	                    : opk_fail_at(s->ctx, &s->place,
+	                                  good ? "a NUL character in a string"
+	                                       : "unknown escape in a string");
 }
 
 /* Bytes may be escaped one by one, so the string is looked at when it is whole. */
@@ -208,7 +214,8 @@ int opk_scan_string(struct opk_scan *s, struct opk_buf *out)
 		char c = opk_scan_peek(s);
 
 		if (opk_scan_at_end(s) || c == '\n') {
-			return opk_fail_at(s->ctx, &place, "a string that is not closed on its line");
+			return opk_fail_at(s->ctx, &place,
+			                   "a string that is not closed on its line");
 		}
 		if (!c)
 			return opk_fail_at(s->ctx, &s->place, "a NUL character in a string");

@@ -16,8 +16,8 @@ struct bracket {
 	char open, close;
 };
 
-static int parse_fields(struct opk_scan *s, struct opk_field *message, const struct bracket *bracket,
-                        int depth);
+static int parse_fields(struct opk_scan *s, struct opk_field *message,
+                        const struct bracket *bracket, int depth);
 
 static struct opk_field *add_field(struct opk_scan *s, struct opk_field *message, const char *name)
 {
@@ -116,7 +116,8 @@ static int parse_list(struct opk_scan *s, struct opk_field *message, const char 
 		opk_scan_skip(s);
 	} while (!code && opk_scan_accept(s, ','));
 	if (!code && !opk_scan_accept(s, ']'))
-		return opk_fail_at(s->ctx, &s->place, "',' or ']' is needed here, in the list of %s", name);
+		return opk_fail_at(s->ctx, &s->place,
+		                   "',' or ']' is needed here, in the list of %s", name);
 	return code;
 }
 
@@ -143,8 +144,8 @@ static int parse_field(struct opk_scan *s, struct opk_field *message, int depth)
 }
 
 /* Up to the bracket that closes the message, or the end of the file. */
-static int parse_fields(struct opk_scan *s, struct opk_field *message, const struct bracket *bracket,
-                        int depth)
+static int parse_fields(struct opk_scan *s, struct opk_field *message,
+                        const struct bracket *bracket, int depth)
 {
 	int code = OPK_OK;
 
@@ -154,8 +155,9 @@ static int parse_fields(struct opk_scan *s, struct opk_field *message, const str
 		if (bracket && opk_scan_accept(s, bracket->close))
 			return OPK_OK;
 		if ((c == '}' || c == '>') && bracket)
-			return opk_fail_at(s->ctx, &s->place, "'%c' does not close the '%c' of line %zu", c, bracket->open,
-			                     bracket->place.line);
+			return opk_fail_at(s->ctx, &s->place,
+			                   "'%c' does not close the '%c' of line %zu", c,
+			                   bracket->open, bracket->place.line);
 		if (c == '}' || c == '>')
 			return opk_fail_at(s->ctx, &s->place, "'%c' closes nothing", c);
 		code = parse_field(s, message, depth);
@@ -167,8 +169,9 @@ static int parse_fields(struct opk_scan *s, struct opk_field *message, const str
 
 int opk_section_parse(struct opk_field **out, struct opk_ctx *ctx, const struct opk_source *source)
 {
-	struct opk_scan s = { .ctx = ctx, .text = source->text, .size = source->size,
-		              .place = { source, 1, 1 } };
+	struct opk_scan s = {
+		.ctx = ctx, .text = source->text, .size = source->size, .place = { source, 1, 1 }
+	};
 	struct opk_field *root = opk_alloc(sizeof *root);
 	int code;
 

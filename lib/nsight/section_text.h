@@ -15,16 +15,17 @@ enum opk_field_kind {
 struct opk_field {
 	char *name; /* "" of the whole file */
 	enum opk_field_kind kind;
-	char *text;          /* of a string without quotes and escapes, of a word as written; else NULL */
-	struct opk_place place; /* where the value begins; of a message its name */
+	char *text; /* of a string without quotes and escapes, of a word as written; else NULL */
+	struct opk_place place;   /* where the value begins; of a message its name */
 	struct opk_field *fields; /* of a message, in order; a list is as many fields of one name */
 	size_t count;
 	size_t capacity;
 };
 
 /*
- * OPK_EINPUT: errors carry their place. Without a schema every field is welcome that is well-formed; nesting
- * beyond 32 levels and more than 200,000 fields are refused, and so are texts that are not UTF-8.
+ * OPK_EINPUT: errors carry their place. Without a schema every field is welcome that is
+ * well-formed; nesting beyond 32 levels and more than 200,000 fields are refused, and so are texts
+ * that are not UTF-8.
  */
 int opk_section_parse(struct opk_field **out, struct opk_ctx *ctx, const struct opk_source *source);
 void opk_section_free(struct opk_field *root);

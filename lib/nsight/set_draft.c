@@ -31,7 +31,8 @@ bool opk_draft_enter(struct opk_draft *draft, const char *title, const char *tex
 	if (!opk_grow(&draft->groups, &draft->group_capacity, draft->group_count, sizeof *group))
 		return false;
 	group = &draft->groups[draft->group_count++];
-	*group = (struct opk_draft_group){ .title = copy_prose(title), .text = copy_prose(text),
+	*group = (struct opk_draft_group){ .title = copy_prose(title),
+		                           .text = copy_prose(text),
 		                           .first = draft->metric_count };
 	if (group->title && group->text)
 		return true;
@@ -85,10 +86,12 @@ bool opk_draft_add_formula(struct opk_draft *draft, const char *name, const char
 {
 	struct opk_draft_formula *added;
 
-	if (!opk_grow(&draft->formulas, &draft->formula_capacity, draft->formula_count, sizeof *added))
+	if (!opk_grow(&draft->formulas, &draft->formula_capacity, draft->formula_count,
+	              sizeof *added))
 		return false;
 	added = &draft->formulas[draft->formula_count];
-	*added = (struct opk_draft_formula){ .name = opk_strdup(name), .formula = opk_strdup(formula) };
+	*added = (struct opk_draft_formula){ .name = opk_strdup(name),
+		                             .formula = opk_strdup(formula) };
 	if (added->name && added->formula) {
 		draft->formula_count++;
 		return true;
@@ -105,7 +108,8 @@ static struct opk_draft_reason *reason_of(struct opk_draft *draft, const char *t
 	for (size_t i = 0; i < draft->reason_count; i++)
 		if (!strcmp(draft->reasons[i].reason, text))
 			return &draft->reasons[i];
-	if (!opk_grow(&draft->reasons, &draft->reason_capacity, draft->reason_count, sizeof *reason))
+	if (!opk_grow(&draft->reasons, &draft->reason_capacity, draft->reason_count,
+	              sizeof *reason))
 		return NULL;
 	reason = &draft->reasons[draft->reason_count];
 	*reason = (struct opk_draft_reason){ .reason = opk_strdup(text) };

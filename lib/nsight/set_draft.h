@@ -8,8 +8,8 @@
 #include "chip/chip_mask.h"
 
 struct opk_draft_metric {
-	char *name;    /* a full name, /a regular expression/, or the name of a formula of this set */
-	char *label;   /* what it is called where it comes from: its short name where it can be; NULL: nothing */
+	char *name; /* a full name, /a regular expression/, or the name of a formula of this set */
+	char *label; /* what it is called where it comes from: its short name where it can be; NULL: nothing */
 	char *comment; /* of the line before; NULL: none */
 	opk_chip_mask chips;
 	bool optional;
@@ -33,7 +33,7 @@ struct opk_draft_reason {
 };
 
 struct opk_draft {
-	char *name, *description; /* "": none */
+	char *name, *description;    /* "": none */
 	struct opk_strlist comments; /* the file's first lines */
 	enum opk_profiler profiler;
 	struct opk_strlist chips; /* claims; none: all chips */

@@ -71,7 +71,8 @@ static size_t first_character(const char *text, size_t size)
 static bool is_section(const char *path, const char *text, size_t size)
 {
 	static const char *const prefixes[] = { "pmsampling", "breakdown", "regex", "group" };
-	const char *dot = strrchr(path, '.'), *word = text + first_character(text, size), *end = word;
+	const char *dot = strrchr(path, '.'), *word = text + first_character(text, size),
+		   *end = word;
 	size_t length;
 
 	if (dot && !strcmp(dot, ".section"))
@@ -104,20 +105,22 @@ static char *suffix_of(size_t which, bool first)
 		return opk_strdup("");
 	if (which < OPK_DRAFT_PM)
 		return opk_strdup(which == OPK_DRAFT_RANGE ? "-range" : "-device");
-	return which == OPK_DRAFT_PM ? opk_strdup("-pm") : opk_printf("-pm%zu", which - OPK_DRAFT_PM + 1);
+	return which == OPK_DRAFT_PM ? opk_strdup("-pm")
+	                             : opk_printf("-pm%zu", which - OPK_DRAFT_PM + 1);
 }
 
 static bool add_comments(struct opk_draft *draft, const struct opk_drafts *drafts)
 {
 	bool titled = drafts->title && *drafts->title;
 
-	if (!opk_strlist_take(&draft->comments,
-	                      opk_printf("%s%sFrom %s by offpeak sets --import.",
-	                                 titled ? drafts->title : "", titled ? ". " : "", drafts->source)))
+	if (!opk_strlist_take(&draft->comments, opk_printf("%s%sFrom %s by offpeak sets --import.",
+	                                                   titled ? drafts->title : "",
+	                                                   titled ? ". " : "", drafts->source)))
 		return false;
 	return !drafts->optional
-	       || opk_strlist_add(&draft->comments, "Metrics are optional, as they are in Nsight Compute: "
-	                                            "what a chip does not have is left out there.");
+	       || opk_strlist_add(&draft->comments,
+	                          "Metrics are optional, as they are in Nsight Compute: "
+	                          "what a chip does not have is left out there.");
 }
 
 /* The chips that any of the metrics is for. */
@@ -140,7 +143,8 @@ static bool add_names(struct opk_draft *draft, const struct opk_drafts *drafts, 
 	return draft->name && draft->description;
 }
 
-static int write_set(struct opk_set_import *import, struct opk_drafts *drafts, size_t which, bool first)
+static int write_set(struct opk_set_import *import, struct opk_drafts *drafts, size_t which,
+                     bool first)
 {
 	struct opk_imported_set *set = &import->sets[import->count++];
 	struct opk_draft *draft = &drafts->drafts[which];
@@ -158,7 +162,8 @@ static int write_set(struct opk_set_import *import, struct opk_drafts *drafts, s
 	set->metric_count = draft->metric_count;
 	set->left_out_count = opk_draft_left_out_count(draft);
 	set->yaml = buf.failed ? NULL : (const char *)opk_take(buf.data);
-	return set->name && set->suffix && set->yaml ? OPK_OK : opk_nomem(drafts->ctx, "a metric set");
+	return set->name && set->suffix && set->yaml ? OPK_OK
+	                                             : opk_nomem(drafts->ctx, "a metric set");
 }
 
 /* What was left out is told by the first set. */
@@ -177,8 +182,8 @@ static int write_sets(struct opk_set_import *import, struct opk_drafts *drafts)
 
 	if (!drafts->drafts[first].metric_count)
 		return opk_fail(drafts->ctx, OPK_EFAILED,
-		                "%s: there is no metric of the hardware's in it (%zu others)", drafts->path,
-		                opk_draft_left_out_count(&drafts->left));
+		                "%s: there is no metric of the hardware's in it (%zu others)",
+		                drafts->path, opk_draft_left_out_count(&drafts->left));
 	give_reasons(&drafts->drafts[first], &drafts->left);
 	code = write_set(import, drafts, first, true);
 	for (size_t i = 0; !code && i < OPK_DRAFTS; i++)
@@ -197,13 +202,15 @@ static int import_file(struct opk_set_import *import, struct opk_drafts *drafts)
 	if (code)
 		return code;
 	if (size > MAX_FILE)
-		return opk_fail(drafts->ctx, OPK_EINPUT, "%s: more than %d bytes", drafts->path, MAX_FILE);
+		return opk_fail(drafts->ctx, OPK_EINPUT, "%s: more than %d bytes", drafts->path,
+		                MAX_FILE);
 	mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 	source = opk_source_new(drafts->path, (char *)text + mark, size - mark);
 	if (!source)
 		return opk_nomem(drafts->ctx, "a section");
-	code = is_section(drafts->path, source->text, source->size) ? opk_section_import(drafts, source)
-	                                                            : opk_list_import(drafts, source);
+	code = is_section(drafts->path, source->text, source->size)
+	               ? opk_section_import(drafts, source)
+	               : opk_list_import(drafts, source);
 	return code ? code : write_sets(import, drafts);
 }
 
@@ -284,12 +291,14 @@ int opk_single_pass_set_yaml(char **out, struct opk_ctx *ctx, const struct opk_s
 	            && opk_strlist_add(&draft.chips, upper);
 
 	good = good
-	       && opk_strlist_take(&draft.comments,
-	                           opk_printf("A single-pass set of %s (%s), by offpeak sets --single-pass.",
-	                                      upper, opk_single_pass_origin_name(set->origin)));
+	       && opk_strlist_take(
+		       &draft.comments,
+		       opk_printf("A single-pass set of %s (%s), by offpeak sets --single-pass.",
+	                          upper, opk_single_pass_origin_name(set->origin)));
 	for (size_t i = 0; good && i < set->metric_count; i++)
-		good = opk_draft_add(&draft, &(struct opk_draft_metric){ .name = (char *)set->metrics[i],
-		                                                               .chips = opk_chips_all() });
+		good = opk_draft_add(&draft,
+		                     &(struct opk_draft_metric){ .name = (char *)set->metrics[i],
+		                                                 .chips = opk_chips_all() });
 	for (size_t i = 0; good && i < set->left_out_count; i++)
 		good = opk_draft_leave_out(&draft, "what does not fit beside the metrics above",
 		                           set->left_out[i]);

@@ -10,8 +10,8 @@
 struct opk_ctx;
 
 /*
- * What counts the whole device, CUPTI refuses beside other metrics. PM sampling has one pass a set: a chip's second
- * pass goes into the second set, and so on.
+ * What counts the whole device, CUPTI refuses beside other metrics. PM sampling has one pass a set:
+ * a chip's second pass goes into the second set, and so on.
  */
 enum {
 	OPK_DRAFT_RANGE,
@@ -43,13 +43,15 @@ int opk_drafts_put(struct opk_drafts *drafts, size_t which, const char *title, c
 int opk_drafts_leave_out(struct opk_drafts *drafts, const char *reason, const char *name,
                          const char *label);
 /*
- * What the set has for what was asked for as `text` at that place, free(): the name itself, an expression, or for a base
- * metric another one for its first submetrics. OPK_EINPUT, at the place: no set could have it.
+ * What the set has for what was asked for as `text` at that place, free(): the name itself, an
+ * expression, or for a base metric another one for its first submetrics. OPK_EINPUT, at the place:
+ * no set could have it.
  */
-int opk_drafts_name(char **out, struct opk_drafts *drafts, const struct opk_asked *asked, const char *text,
-                    const struct opk_place *place);
+int opk_drafts_name(char **out, struct opk_drafts *drafts, const struct opk_asked *asked,
+                    const char *text, const struct opk_place *place);
 /* A throughput's parts, where these were asked for. */
-int opk_drafts_leave_out_parts(struct opk_drafts *drafts, const struct opk_asked *asked, const char *text);
+int opk_drafts_leave_out_parts(struct opk_drafts *drafts, const struct opk_asked *asked,
+                               const char *text);
 
 int opk_section_import(struct opk_drafts *drafts, const struct opk_source *source);
 int opk_list_import(struct opk_drafts *drafts, const struct opk_source *source);

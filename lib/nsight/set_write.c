@@ -19,7 +19,8 @@ static void put_line(struct opk_buf *out, size_t indent, const char *comment)
 /* What formulas can have as a name, and is none of the language's own. */
 static bool is_name(const char *text)
 {
-	return strlen(text) <= LONGEST_SHORT_NAME && opk_set_is_name(text) && !opk_formula_is_function(text);
+	return strlen(text) <= LONGEST_SHORT_NAME && opk_set_is_name(text)
+	       && !opk_formula_is_function(text);
 }
 
 /* What stands in the set, and what of it stands there twice. */
@@ -29,7 +30,8 @@ struct names {
 
 static void add_name(struct names *names, struct opk_buf *out, const char *name)
 {
-	struct opk_index *to = opk_index_find(NULL, &names->known, name) ? &names->again : &names->known;
+	struct opk_index *to = opk_index_find(NULL, &names->known, name) ? &names->again
+	                                                                 : &names->known;
 
 	out->failed |= !opk_index_add(to, name, 0, NULL);
 }
@@ -138,7 +140,8 @@ static void put_reasons(struct opk_buf *out, const struct opk_draft *draft)
 		if (line)
 			put_line(out, 0, line);
 		for (size_t k = 0; k < draft->reasons[i].names.count; k++) {
-			opk_autofree char *name = opk_printf("    %s", draft->reasons[i].names.items[k]);
+			opk_autofree char *name = opk_printf("    %s",
+			                                     draft->reasons[i].names.items[k]);
 
 			out->failed |= !name;
 			if (name)

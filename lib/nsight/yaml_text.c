@@ -51,7 +51,7 @@ static bool all_printable(const char *text)
 static bool is_reserved(const char *text)
 {
 	static const char *const words[] = { "null", "true", "false", "yes", "no",
-	                                     "on",   "off",  "y",     "n" };
+		                             "on",   "off",  "y",     "n" };
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (!strcasecmp(words[i], text))

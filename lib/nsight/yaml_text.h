@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pieces of YAML as a person would write them. libyaml's emitter can't write comments, so this stands here;
- * what is written is read back to the same text.
+ * Pieces of YAML as a person would write them. libyaml's emitter can't write comments, so this
+ * stands here; what is written is read back to the same text.
  */
 #ifndef OPK_YAML_TEXT_H
 #define OPK_YAML_TEXT_H

@@ -182,7 +182,8 @@ int opk_out_row(struct opk_out *out, const union opk_cell *cells)
 
 int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t count)
 {
-	if (out->ops->span && count && first < out->column_count && count <= out->column_count - first)
+	if (out->ops->span && count && first < out->column_count
+	    && count <= out->column_count - first)
 		out->ops->span(out, title, first, count);
 	return flush(out, FLUSH_AT);
 }

@@ -39,15 +39,15 @@ struct opk_out {
 	size_t width;
 	bool bold;
 	struct opk_buf buf; /* goes to the sink when it is large enough, and at the end */
-	bool stopped; /* the sink refused a piece: there is no going on */
+	bool stopped;       /* the sink refused a piece: there is no going on */
 	bool has_record;
 	bool in_table;
 	const char *table;
 	const struct opk_column *columns;
 	size_t column_count;
-	size_t row_count;            /* of this table */
-	struct opk_json_writer json; /* JSON and NDJSON */
-	struct opk_strlist texts;    /* tables: the cells so far */
+	size_t row_count;                        /* of this table */
+	struct opk_json_writer json;             /* JSON and NDJSON */
+	struct opk_strlist texts;                /* tables: the cells so far */
 	struct opk_out_headings spans, headings; /* tables: those so far */
 };
 

@@ -4,7 +4,10 @@
 
 #include "output/out.h"
 
-enum { GAP = 2, PROSE = 100 }; /* columns between columns; of prose, where the terminal does not say */
+enum {
+	GAP = 2,
+	PROSE = 100
+}; /* columns between columns; of prose, where the terminal does not say */
 
 static const char ellipsis[] = "...";
 
@@ -122,9 +125,11 @@ static char *one_line(const char *text)
 	return copy.failed ? NULL : (char *)opk_take(copy.data);
 }
 
-static void add_heading(struct opk_out *out, struct opk_out_headings *to, const struct opk_out_heading *heading)
+static void add_heading(struct opk_out *out, struct opk_out_headings *to,
+                        const struct opk_out_heading *heading)
 {
-	struct opk_out_heading *added = opk_append(&to->items, &to->capacity, &to->count, sizeof *added);
+	struct opk_out_heading *added = opk_append(&to->items, &to->capacity, &to->count,
+	                                           sizeof *added);
 
 	if (!added) {
 		out->buf.failed = true;

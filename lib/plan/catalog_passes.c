@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pass counts of many full names. Names that depend on the same raw counters take the same passes, and of
- * most of these sets PerfWorks' scheduler says in 0.02 ms that one pass is enough. CUPTI is asked about the
- * others, on a host object each, over all cores. CUPTI also refuses some that PerfWorks would schedule, by
- * the domains that count them: so it is asked about one set of each combination of domains, too, and about
- * all of a combination where it refuses that one. PerfWorks knows no PM-sampling metrics; of those the name
- * tells which take the same passes.
+ * Pass counts of many full names. Names that depend on the same raw counters take the same passes,
+ * and of most of these sets PerfWorks' scheduler says in 0.02 ms that one pass is enough. CUPTI is
+ * asked about the others, on a host object each, over all cores. CUPTI also refuses some that
+ * PerfWorks would schedule, by the domains that count them: so it is asked about one set of each
+ * combination of domains, too, and about all of a combination where it refuses that one. PerfWorks
+ * knows no PM-sampling metrics; of those the name tells which take the same passes.
  */
 #include <string.h>
 
@@ -17,7 +17,8 @@
 #include "child/workers.h"
 
 struct set {
-	uint32_t key;     /* its raw counters, or what its names share, as text; ascending over all sets */
+	uint32_t
+		key; /* its raw counters, or what its names share, as text; ascending over all sets */
 	uint32_t domains; /* of those, as text; 0: not known */
 	size_t name;      /* one that depends on them */
 	bool fits;        /* one pass, as PerfWorks says */
@@ -142,9 +143,9 @@ static int counters_of(struct opk_strlist *out, struct counting *c, const char *
 }
 
 /*
- * PM-sampling names take the same passes where they differ in the rollup, in a constant factor (the peak's, or
- * 100), or by time, which comes with each sample: so do all names of all 28 chips of 13.0, and check_real_catalog
- * looks at some of the library at hand.
+ * PM-sampling names take the same passes where they differ in the rollup, in a constant factor (the
+ * peak's, or 100), or by time, which comes with each sample: so do all names of all 28 chips of
+ * 13.0, and check_real_catalog looks at some of the library at hand.
  */
 static const char *without_rollup(const char *suffix)
 {
@@ -335,8 +336,11 @@ int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
                              const struct opk_pass_options *given)
 {
 	OPK_OPTIONS(opk_pass_options, options, given);
-	opk_autofree struct opk_full_name *unknown = opk_alloc_array(name_count + 1, sizeof *unknown);
-	struct counting c = { .ctx = ctx, .catalog = catalog, .names = unknown, .options = &options };
+	opk_autofree struct opk_full_name *unknown = opk_alloc_array(name_count + 1,
+	                                                             sizeof *unknown);
+	struct counting c = {
+		.ctx = ctx, .catalog = catalog, .names = unknown, .options = &options
+	};
 	int code;
 
 	if (!unknown)
@@ -350,7 +354,8 @@ int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
 	free(c.set_of);
 	free(c.asked);
 	if (code)
-		return opk_add(ctx, code, "passes of the metrics of %s can't be counted", catalog->chip);
+		return opk_add(ctx, code, "passes of the metrics of %s can't be counted",
+		               catalog->chip);
 	if (c.count)
 		opk_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
 	return OPK_OK;

@@ -23,7 +23,8 @@ size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_
 {
 	size_t found;
 
-	return opk_catalog_find_submetric(&found, catalog, metric, opk_plainest_suffix(metric->type))
+	return opk_catalog_find_submetric(&found, catalog, metric,
+	                                  opk_plainest_suffix(metric->type))
 	               ? found
 	               : 0;
 }
@@ -241,7 +242,8 @@ static int fill(struct description *d, struct opk_ctx *ctx, struct opk_catalog *
 		return code;
 	d->name = opk_printf("%s%s", of->metric->name,
 	                     opk_catalog_submetric_count(catalog, of->metric)
-	                             ? opk_catalog_submetric(catalog, of->metric, of->submetric).suffix
+	                             ? opk_catalog_submetric(catalog, of->metric, of->submetric)
+	                                       .suffix
 	                             : "");
 	d->shown.name = d->name;
 	code = d->name ? find_sets(d, ctx, catalog) : opk_nomem(ctx, "a description");

@@ -174,11 +174,10 @@ static int ask_ratio(struct opk_strlist *out, struct asking *a, struct opk_nv_ev
 static int ask_constituents(struct asking *a, struct opk_nv_evaluator *evaluator)
 {
 	opk_autostrlist struct opk_strlist counters = { 0 }, throughputs = { 0 };
-	int code = evaluator && a->metric->type == OPK_RATIO
-	                   ? ask_ratio(&counters, a, evaluator)
+	int code = evaluator && a->metric->type == OPK_RATIO ? ask_ratio(&counters, a, evaluator)
 	           : evaluator ? opk_nv_constituents(&counters, &throughputs, a->ctx, evaluator,
-	                                           a->full)
-	                     : OPK_OK;
+	                                             a->full)
+	                       : OPK_OK;
 
 	if (code)
 		return go_on(a, allow_unknown(a->ctx, code), "constituents");
@@ -192,8 +191,12 @@ int opk_describe_ask(struct opk_buf *text, bool *complete, struct opk_ctx *ctx,
                      const char *full)
 {
 	struct asking a = {
-		.ctx = ctx, .catalog = catalog, .metric = metric, .full = full,
-		.text = text, .complete = true,
+		.ctx = ctx,
+		.catalog = catalog,
+		.metric = metric,
+		.full = full,
+		.text = text,
+		.complete = true,
 	};
 	struct opk_nv_evaluator *evaluator = NULL;
 	int code = ask_chips(&a);

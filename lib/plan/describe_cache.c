@@ -7,8 +7,7 @@
 
 static const char kind[] = "description";
 
-static char *whom_of(const struct opk_ctx *ctx, const struct opk_catalog *catalog,
-                     const char *full)
+static char *whom_of(const struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *full)
 {
 	return opk_cache_whom(ctx, "%s %s %s\n", catalog->chip,
 	                      opk_profiler_name(catalog->profiler), full);

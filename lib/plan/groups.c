@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packs the metrics of a plan into as few groups of one pass as is reasonable: as PerfWorks' scheduler tells
- * what fits a pass, and what CUPTI does not agree to goes first-fit, where planning a candidate group tells
- * whether it fits.
+ * Packs the metrics of a plan into as few groups of one pass as is reasonable: as PerfWorks'
+ * scheduler tells what fits a pass, and what CUPTI does not agree to goes first-fit, where planning
+ * a candidate group tells whether it fits.
  */
 #include "plan/groups.h"
 
@@ -24,10 +24,10 @@ struct pack {
 	struct opk_ctx *ctx;
 	const struct opk_plan *plan;
 	struct opk_groups *groups;
-	const char **names;  /* of a candidate */
-	size_t *members;     /* of a candidate */
-	bool *placed;        /* one a metric */
-	size_t candidates;   /* tried so far */
+	const char **names; /* of a candidate */
+	size_t *members;    /* of a candidate */
+	bool *placed;       /* one a metric */
+	size_t candidates;  /* tried so far */
 };
 
 static void free_group(struct opk_packed_group *group)
@@ -99,7 +99,8 @@ struct packing_metrics {
 };
 
 /* An opk_packing_fits; items are metrics by their place in that list. */
-static int fit_together(bool *out, struct opk_ctx *ctx, void *data, const size_t *items, size_t count)
+static int fit_together(bool *out, struct opk_ctx *ctx, void *data, const size_t *items,
+                        size_t count)
 {
 	const struct packing_metrics *m = data;
 	size_t all = m->counters.names.count, used = 0;
@@ -125,7 +126,8 @@ static int fit_together(bool *out, struct opk_ctx *ctx, void *data, const size_t
 static int find_items(struct packing_metrics *m, struct pack *p)
 {
 	size_t count = p->plan->metrics.count;
-	int code = opk_nv_scheduler_new(&m->scheduler, p->ctx, p->plan->chip, p->plan->availability);
+	int code = opk_nv_scheduler_new(&m->scheduler, p->ctx, p->plan->chip,
+	                                p->plan->availability);
 
 	if (!code)
 		code = opk_counters_of(&m->counters, p->ctx, p->plan->chip, &p->plan->metrics);
@@ -273,19 +275,22 @@ static int schedule_by_perfworks(size_t *passes, struct pack *p)
 		                              p->ctx, scheduler);
 	opk_nv_evaluator_free(evaluator);
 	opk_nv_scheduler_free(scheduler);
-	return code ? code : opk_nv_passes(passes, p->ctx, p->groups->config, p->groups->config_size);
+	return code ? code
+	            : opk_nv_passes(passes, p->ctx, p->groups->config, p->groups->config_size);
 }
 
 static int schedule(struct pack *p)
 {
 	struct opk_groups *groups = p->groups;
 	size_t passes = 0;
-	int code = p->plan->apart ? schedule_by_perfworks(&passes, p) : schedule_by_cupti(&passes, p);
+	int code = p->plan->apart ? schedule_by_perfworks(&passes, p)
+	                          : schedule_by_cupti(&passes, p);
 
 	if (!code && passes != groups->count)
-		code = opk_fail(p->ctx, OPK_EFAILED, "CUPTI takes %zu pass%s for %zu groups; "
-		                "--no-groups builds without them", passes, passes == 1 ? "" : "es",
-		                groups->count);
+		code = opk_fail(p->ctx, OPK_EFAILED,
+		                "CUPTI takes %zu pass%s for %zu groups; "
+		                "--no-groups builds without them",
+		                passes, passes == 1 ? "" : "es", groups->count);
 	return code;
 }
 
@@ -349,9 +354,7 @@ static int pack_in_child(struct opk_ctx *ctx, void *data, struct opk_child *chil
 	code = pack(&groups, ctx, &plan);
 	if (code)
 		return code;
-	return put_groups(child->spool, &groups)
-	               ? OPK_OK
-	               : opk_spool_fail(ctx);
+	return put_groups(child->spool, &groups) ? OPK_OK : opk_spool_fail(ctx);
 }
 
 /* `count` elements, of which there are between one and `most`. */

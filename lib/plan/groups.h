@@ -23,7 +23,8 @@ struct opk_groups {
 
 /*
  * Each metric is in one group, or in none where it needs several passes by itself. Takes one or two
- * milliseconds a metric and a group. `availability` is the image that the plan was made with, or NULL.
+ * milliseconds a metric and a group. `availability` is the image that the plan was made with, or
+ * NULL.
  */
 int opk_groups_pack(struct opk_groups *out, struct opk_ctx *ctx, const struct opk_plan *plan,
                     const void *availability, size_t availability_size);

@@ -21,8 +21,8 @@ struct opk_leftovers {
 struct trying {
 	struct opk_ctx *ctx;
 	const struct opk_plan *plan;
-	const char **names;       /* the kept ones, and room for one more */
-	struct opk_strlist kept;  /* their raw counters, sorted */
+	const char **names;                 /* the kept ones, and room for one more */
+	struct opk_strlist kept;            /* their raw counters, sorted */
 	struct opk_nv_scheduler *scheduler; /* NULL: domains can't be told */
 };
 

@@ -44,8 +44,8 @@ int opk_plan_by_cupti(size_t *passes, void **config, size_t *size, struct opk_ct
 }
 
 static int try_metrics(size_t *apart, size_t *passes, void **config, size_t *size,
-                       struct opk_ctx *ctx, const struct opk_plan *plan,
-                       const char *const *metrics, size_t count)
+                       struct opk_ctx *ctx, const struct opk_plan *plan, const char *const *metrics,
+                       size_t count)
 {
 	/* A context of its own: what counts is why CUPTI refused them. */
 	struct opk_ctx quiet = { .nv = ctx->nv };
@@ -160,8 +160,8 @@ static int schedule_in_child(struct opk_ctx *ctx, void *data, struct opk_child *
 	struct opk_plan *plan = job->plan;
 	int code;
 
-	plan->availability =
-		opk_child_guarded_copy(job->options->availability, job->options->availability_size);
+	plan->availability = opk_child_guarded_copy(job->options->availability,
+	                                            job->options->availability_size);
 	if (!plan->availability)
 		return opk_nomem(ctx, "a counter-availability image");
 	code = schedule(plan, ctx, job->set, job->options);
@@ -195,8 +195,8 @@ static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, FILE *spoo
 	return opk_plan_keep(plan, ctx, metrics);
 }
 
-static int schedule_contained(struct opk_plan *plan, struct opk_ctx *ctx,
-                              const struct opk_set *set, const struct opk_plan_options *options)
+static int schedule_contained(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
+                              const struct opk_plan_options *options)
 {
 	struct contained_plan job = { plan, set, options };
 	opk_autofclose FILE *spool = NULL;
@@ -235,9 +235,11 @@ static int make(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set
 	if (!opk_set_claims(set, plan->chip))
 		opk_log(ctx, "set %s does not claim to support %s", plan->set_name, plan->chip);
 	if (plan->apart)
-		opk_log(ctx, "set %s: CUPTI alone refuses %zu of the metrics, of links, buses or memory "
+		opk_log(ctx,
+		        "set %s: CUPTI alone refuses %zu of the metrics, of links, buses or memory "
 		        "controllers, beside the others; a GPU without the link records neither, "
-		        "as --availability would tell", plan->set_name, plan->apart);
+		        "as --availability would tell",
+		        plan->set_name, plan->apart);
 	*out = opk_take(plan);
 	return OPK_OK;
 }
@@ -276,7 +278,8 @@ int opk_plan_resolve(struct opk_plan *plan, struct opk_ctx *ctx, const struct op
 {
 	int code = opk_set_resolve(&plan->resolved, ctx, set, plan->chip, plan->profiler);
 
-	return code ? code : opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics);
+	return code ? code
+	            : opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics);
 }
 
 int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,

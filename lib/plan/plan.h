@@ -16,7 +16,7 @@ struct opk_plan {
 	char *set_description;
 	struct opk_resolved resolved; /* the set on this chip */
 	struct opk_strlist metrics;   /* in the order in which they are scheduled */
-	struct opk_strlist left_out; /* of the set's metrics, those behind `metrics` */
+	struct opk_strlist left_out;  /* of the set's metrics, those behind `metrics` */
 	void *config;
 	size_t config_size;
 	size_t passes;
@@ -37,15 +37,15 @@ int opk_plan_make(struct opk_plan *plan, struct opk_ctx *ctx);
 int opk_plan_by_cupti(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
                       const struct opk_plan *plan, const char *const *metrics, size_t count);
 /*
- * The same of range metrics that CUPTI refuses together, but not the `apart` ones and the others by themselves:
- * by PerfWorks. Another failure than OPK_ENOMEM only says that they are not such ones.
+ * The same of range metrics that CUPTI refuses together, but not the `apart` ones and the others by
+ * themselves: by PerfWorks. Another failure than OPK_ENOMEM only says that they are not such ones.
  */
 int opk_plan_together(size_t *apart, size_t *passes, void **config, size_t *size,
-                      struct opk_ctx *ctx, const struct opk_plan *plan,
-                      const char *const *metrics, size_t count);
+                      struct opk_ctx *ctx, const struct opk_plan *plan, const char *const *metrics,
+                      size_t count);
 /*
- * The same of one metric. CUPTI may refuse it, which is no failure: *passes is the negative status, then, and
- * there is no image.
+ * The same of one metric. CUPTI may refuse it, which is no failure: *passes is the negative status,
+ * then, and there is no image.
  */
 int opk_plan_alone(int *passes, void **config, size_t *size, struct opk_ctx *ctx,
                    const struct opk_catalog *catalog, const char *metric);
@@ -58,8 +58,8 @@ int opk_plan_unlimited(struct opk_plan **out, struct opk_ctx *ctx, const struct 
                        const struct opk_plan_options *options);
 
 /*
- * The same of some of the metrics of a plan of the whole set. Cheap to try: only opk_plan_resolve() adds what the
- * set computes from these metrics alone.
+ * The same of some of the metrics of a plan of the whole set. Cheap to try: only opk_plan_resolve()
+ * adds what the set computes from these metrics alone.
  */
 int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_plan *whole,
                   const struct opk_set *set, const struct opk_plan_options *options,

@@ -11,7 +11,8 @@ struct opk_plan_columns {
 };
 
 /* Of the i-th metric of the resolved set; "" where the library has none. */
-static int find_units(struct opk_plan_columns *columns, struct opk_ctx *ctx, const struct opk_plan *plan)
+static int find_units(struct opk_plan_columns *columns, struct opk_ctx *ctx,
+                      const struct opk_plan *plan)
 {
 	struct opk_nv_host *host = NULL;
 	int code = opk_nv_host_new(&host, ctx, plan->chip, plan->profiler, NULL);
@@ -46,15 +47,18 @@ static bool index_names(struct names *names)
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < set->metrics.count; i++)
-		ok = opk_index_add(&names->index, *set->labels.items[i] ? set->labels.items[i] : set->metrics.items[i],
+		ok = opk_index_add(&names->index,
+		                   *set->labels.items[i] ? set->labels.items[i]
+		                                         : set->metrics.items[i],
 		                   i, NULL);
 	for (size_t i = 0; ok && i < set->derived_count; i++)
-		ok = opk_index_add(&names->index, set->derived[i].name, set->metrics.count + i, NULL);
+		ok = opk_index_add(&names->index, set->derived[i].name, set->metrics.count + i,
+		                   NULL);
 	return ok;
 }
 
-static struct opk_plan_column column_of(const struct opk_plan_columns *columns, const struct opk_resolved *set,
-                                        size_t name)
+static struct opk_plan_column column_of(const struct opk_plan_columns *columns,
+                                        const struct opk_resolved *set, size_t name)
 {
 	struct opk_plan_column column = { .metric = "", .formula = "", .group = "" };
 
@@ -111,7 +115,8 @@ static bool says_more(const struct opk_resolved *set)
 
 	for (size_t i = 0; i < set->labels.count; i++)
 		labels |= *set->labels.items[i];
-	return labels || set->derived_count || set->heading_count || set->shown < set->metrics.count;
+	return labels || set->derived_count || set->heading_count
+	       || set->shown < set->metrics.count;
 }
 
 static int fill(struct opk_plan_columns *columns, struct opk_ctx *ctx, const struct opk_plan *plan)
@@ -135,7 +140,8 @@ static int fill(struct opk_plan_columns *columns, struct opk_ctx *ctx, const str
 	return code;
 }
 
-int opk_plan_columns_new(struct opk_plan_columns **out, struct opk_ctx *ctx, const struct opk_plan *plan)
+int opk_plan_columns_new(struct opk_plan_columns **out, struct opk_ctx *ctx,
+                         const struct opk_plan *plan)
 {
 	struct opk_plan_columns *columns = opk_alloc(sizeof *columns);
 	int code = columns ? OPK_OK : opk_nomem(ctx, "columns");

@@ -234,7 +234,8 @@ size_t opk_plan_detail_domain_count(const struct opk_plan_detail *detail)
 	return detail->parts.count;
 }
 
-const struct opk_plan_domains *opk_plan_detail_domain(const struct opk_plan_detail *detail, size_t i)
+const struct opk_plan_domains *opk_plan_detail_domain(const struct opk_plan_detail *detail,
+                                                      size_t i)
 {
 	return &detail->domains[i];
 }

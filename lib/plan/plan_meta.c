@@ -3,20 +3,25 @@
 
 #include <string.h>
 
-static void put_labels(struct opk_meta *meta, struct opk_meta_label *labels, const struct opk_resolved *set)
+static void put_labels(struct opk_meta *meta, struct opk_meta_label *labels,
+                       const struct opk_resolved *set)
 {
 	for (size_t i = 0; i < set->metrics.count; i++)
 		if (*set->labels.items[i])
-			labels[meta->label_count++] = (struct opk_meta_label){ set->metrics.items[i],
-				                                               set->labels.items[i] };
+			labels[meta->label_count++] = (struct opk_meta_label){
+				set->metrics.items[i], set->labels.items[i]
+			};
 	meta->labels = labels;
 }
 
-static void put_derived(struct opk_meta *meta, struct opk_meta_derived *derived, const struct opk_resolved *set)
+static void put_derived(struct opk_meta *meta, struct opk_meta_derived *derived,
+                        const struct opk_resolved *set)
 {
 	for (size_t i = 0; i < set->derived_count; i++)
-		derived[i] = (struct opk_meta_derived){ set->derived[i].name, set->derived[i].formula,
-			                                set->derived[i].unit, set->derived[i].description };
+		derived[i] = (struct opk_meta_derived){ set->derived[i].name,
+			                                set->derived[i].formula,
+			                                set->derived[i].unit,
+			                                set->derived[i].description };
 	meta->derived = derived;
 	meta->derived_count = set->derived_count;
 }
@@ -25,8 +30,10 @@ static void put_headings(struct opk_meta *meta, struct opk_meta_heading *heading
                          const struct opk_resolved *set)
 {
 	for (size_t i = 0; i < set->heading_count; i++)
-		headings[i] = (struct opk_meta_heading){ set->headings[i].title, set->headings[i].text,
-			                                 set->headings[i].first, set->headings[i].count };
+		headings[i] = (struct opk_meta_heading){ set->headings[i].title,
+			                                 set->headings[i].text,
+			                                 set->headings[i].first,
+			                                 set->headings[i].count };
 	meta->headings = headings;
 	meta->heading_count = set->heading_count;
 }

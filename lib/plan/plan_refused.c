@@ -8,8 +8,8 @@
 #include "set/set.h"
 
 /*
- * Takes the metrics in order, keeps those that fit into so many passes, and names the others, free(). Without a
- * limit, those that are refused beside the kept ones.
+ * Takes the metrics in order, keeps those that fit into so many passes, and names the others,
+ * free(). Without a limit, those that are refused beside the kept ones.
  */
 static int take_in_order(char **others, size_t *left_out, struct opk_ctx *ctx,
                          const struct opk_plan *plan, size_t limit)
@@ -52,8 +52,10 @@ static int explain_together(struct opk_ctx *ctx, const struct opk_plan *plan, in
 	opk_fail(ctx, code, "%s", cause);
 	opk_add(ctx, code, "taken in order, %zu of %zu metrics are refused beside those before: %s",
 	        refused, plan->metrics.count, others);
-	return opk_add(ctx, code, "%s refuses the metrics of set %s together, not one by one: make "
-	               "them two sets", plan->chip, plan->set_name);
+	return opk_add(ctx, code,
+	               "%s refuses the metrics of set %s together, not one by one: make "
+	               "them two sets",
+	               plan->chip, plan->set_name);
 }
 
 /* Why a set was refused, metric by metric. */
@@ -78,9 +80,11 @@ static void tell_wrong_names(struct refusal *refusal, struct opk_ctx *ctx)
 			refusal->metrics[refusal->count] = i;
 			refusal->listed[refusal->count++] = name;
 		} else {
-			opk_catalog_tell(ctx, &refusal->problems, &resolved->marks[i], refusal->catalog, name);
+			opk_catalog_tell(ctx, &refusal->problems, &resolved->marks[i],
+			                 refusal->catalog, name);
 			if (refusal->worst != OPK_EINPUT)
-				refusal->worst = resolved->marks[i].source ? OPK_EINPUT : OPK_EUSAGE;
+				refusal->worst = resolved->marks[i].source ? OPK_EINPUT
+				                                           : OPK_EUSAGE;
 		}
 	}
 }
@@ -89,8 +93,8 @@ static bool tell_refused(void *data, size_t i, const char *reason)
 {
 	struct refusal *refusal = data;
 
-	opk_tell_refused(&refusal->problems, &refusal->plan->resolved.marks[refusal->metrics[i]], refusal->plan,
-	                 refusal->listed[i], reason);
+	opk_tell_refused(&refusal->problems, &refusal->plan->resolved.marks[refusal->metrics[i]],
+	                 refusal->plan, refusal->listed[i], reason);
 	refusal->ended = opk_problems_full(&refusal->problems);
 	return !refusal->ended;
 }
@@ -106,19 +110,25 @@ static int sum_up(struct opk_ctx *ctx, const struct opk_set *set, struct refusal
 	opk_problems_push(ctx, &refusal->problems, code);
 	/* The set is right and the chip is not. */
 	return opk_add(ctx, claimed ? code : OPK_EUSAGE,
-	               "set %s: %s%zu of %zu metrics don't work on %s, profiler %s%s%s", plan->set_name,
-	               refusal->ended ? "at least " : "", refusal->problems.count + refusal->problems.untold,
+	               "set %s: %s%zu of %zu metrics don't work on %s, profiler %s%s%s",
+	               plan->set_name, refusal->ended ? "at least " : "",
+	               refusal->problems.count + refusal->problems.untold,
 	               plan->resolved.metrics.count, plan->chip, opk_profiler_name(plan->profiler),
 	               claimed ? "" : "; it is made for other chips, such as ",
 	               claimed ? "" : opk_set_example(set));
 }
 
-static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct refusal *refusal, int code)
+static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct refusal *refusal,
+                        int code)
 {
 	/* What NVIDIA said of the whole set is the innermost cause. */
-	opk_autofree char *cause = opk_strdup(ctx->error_count ? ctx->errors[0] : "no reason was given");
-	struct opk_refused refused = { .ctx = ctx, .plan = refusal->plan, .names = refusal->listed,
-		                       .tell = tell_refused, .data = refusal };
+	opk_autofree char *cause = opk_strdup(ctx->error_count ? ctx->errors[0]
+	                                                       : "no reason was given");
+	struct opk_refused refused = { .ctx = ctx,
+		                       .plan = refusal->plan,
+		                       .names = refusal->listed,
+		                       .tell = tell_refused,
+		                       .data = refusal };
 	int found = OPK_OK;
 
 	tell_wrong_names(refusal, ctx);
@@ -161,13 +171,15 @@ int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan)
 
 	if (code)
 		return code;
-	opk_fail(ctx, OPK_EFAILED, "taken in order, %zu of %zu metrics fit into %zu pass%s; not: %s",
-	         plan->metrics.count - left_out, plan->metrics.count, limit,
-	         limit == 1 ? "" : "es", others);
-	return opk_add(ctx, OPK_EFAILED, "set %s needs %zu passes on %s; %s", plan->set_name,
-	               plan->passes, plan->chip,
-	               plan->profiler == OPK_PROFILER_PM
-	                       ? "PM sampling has one: --single-pass keeps what fits, build --split makes "
-	                         "several files"
-	                       : "allow more, take fewer metrics, or make several files with build --split");
+	opk_fail(ctx, OPK_EFAILED,
+	         "taken in order, %zu of %zu metrics fit into %zu pass%s; not: %s",
+	         plan->metrics.count - left_out, plan->metrics.count, limit, limit == 1 ? "" : "es",
+	         others);
+	return opk_add(
+		ctx, OPK_EFAILED, "set %s needs %zu passes on %s; %s", plan->set_name, plan->passes,
+		plan->chip,
+		plan->profiler == OPK_PROFILER_PM
+			? "PM sampling has one: --single-pass keeps what fits, build --split makes "
+			  "several files"
+			: "allow more, take fewer metrics, or make several files with build --split");
 }

@@ -19,8 +19,8 @@ struct searching {
 	struct opk_counters counters;
 	struct opk_nv_scheduler *scheduler;
 	struct opk_parts parts;
-	bool *ratios; /* one a metric */
-	bool *whole;  /* one a part */
+	bool *ratios;   /* one a metric */
+	bool *whole;    /* one a part */
 	size_t *counts; /* room for one a part */
 	/* Of the shuffles that are tried now. */
 	struct opk_part *part;
@@ -234,8 +234,8 @@ static int replace(struct searching *s, const struct opk_schedule *ours)
 	opk_autofree void *config = NULL;
 	struct opk_schedule theirs;
 	size_t size, passes;
-	int code = opk_schedule_read(&theirs, s->ctx, &s->counters, plan->config,
-	                             plan->config_size, plan->passes);
+	int code = opk_schedule_read(&theirs, s->ctx, &s->counters, plan->config, plan->config_size,
+	                             plan->passes);
 
 	if (code)
 		return code;
@@ -283,14 +283,16 @@ static int search(struct searching *s)
 	if (code)
 		return code;
 	choose_kinds(s);
-	code = opk_schedule_compose(&schedule, s->ctx, &s->counters, &s->parts, s->whole, s->ratios);
+	code = opk_schedule_compose(&schedule, s->ctx, &s->counters, &s->parts, s->whole,
+	                            s->ratios);
 	if (!code)
 		code = replace(s, &schedule);
 	opk_schedule_clear(&schedule);
 	return code;
 }
 
-int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_plan_options *options)
+int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
+                    const struct opk_plan_options *options)
 {
 	struct searching s = { .ctx = ctx, .plan = plan, .options = options };
 	int code = OPK_OK;

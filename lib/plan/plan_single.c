@@ -30,7 +30,8 @@ int opk_plan_shorten(struct opk_plan *plan, struct opk_ctx *ctx)
 		}
 	}
 	if (!code && !fits)
-		return opk_fail(ctx, OPK_EFAILED, "%s needs %zu passes by itself and is the first: take it out",
+		return opk_fail(ctx, OPK_EFAILED,
+		                "%s needs %zu passes by itself and is the first: take it out",
 		                metrics[0], passes);
 	if (!code)
 		code = opk_plan_keep(plan, ctx, fits);

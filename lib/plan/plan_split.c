@@ -75,7 +75,8 @@ static int compare_numbers(const void *a, const void *b)
 /* ---- plans of some metrics */
 
 /* NULL where they need more passes than are allowed. */
-static int plan_some(struct opk_plan **out, struct splitting *s, const size_t *metrics, size_t count)
+static int plan_some(struct opk_plan **out, struct splitting *s, const size_t *metrics,
+                     size_t count)
 {
 	opk_auto(opk_plan) struct opk_plan *plan = NULL;
 	opk_autostrlist struct opk_strlist names = { 0 };
@@ -114,8 +115,10 @@ static int check_each(struct splitting *s)
 	opk_buf_add(&names, "", 1);
 	if (names.failed)
 		return opk_nomem(s->ctx, "a plan");
-	return opk_fail(s->ctx, OPK_EFAILED, "%zu of the metrics of set %s need%s more than %zu pass%s "
-	                "by %s on %s: %s", refused, s->set->name, refused == 1 ? "s" : "", s->limit,
+	return opk_fail(s->ctx, OPK_EFAILED,
+	                "%zu of the metrics of set %s need%s more than %zu pass%s "
+	                "by %s on %s: %s",
+	                refused, s->set->name, refused == 1 ? "s" : "", s->limit,
 	                s->limit == 1 ? "" : "es", refused == 1 ? "itself" : "themselves",
 	                s->whole->chip, (char *)names.data);
 }
@@ -395,7 +398,8 @@ static int prepare(struct splitting *s)
 
 	s->limit = s->options.max_passes;
 	if (s->options.single_pass || !s->limit)
-		return opk_fail(s->ctx, OPK_EUSAGE, "a set is split into plans of a number of passes, "
+		return opk_fail(s->ctx, OPK_EUSAGE,
+		                "a set is split into plans of a number of passes, "
 		                "not cut to one");
 	code = opk_plan_unlimited(&s->whole, s->ctx, s->set, &s->options);
 	if (code)
@@ -418,7 +422,8 @@ int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const s
 	if (!code && s.whole->profiler == OPK_PROFILER_PM)
 		s.limit = 1;
 	if (!code)
-		code = s.whole->passes <= s.limit ? take_whole(&split, &s) : split_metrics(&split, &s);
+		code = s.whole->passes <= s.limit ? take_whole(&split, &s)
+		                                  : split_metrics(&split, &s);
 	if (!code && s.whole)
 		code = find_lost(split, &s);
 	opk_plan_free(s.whole);

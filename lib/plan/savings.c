@@ -13,9 +13,9 @@ struct saving {
 	const struct opk_counters *counters;
 	const struct opk_parts *parts;
 	const struct opk_schedule *schedule;
-	size_t *needed;    /* by so many metrics, one a counter */
-	size_t *pass_of;   /* a copy to move counters in; SIZE_MAX: taken out */
-	size_t *counts;    /* passes, one a part */
+	size_t *needed;  /* by so many metrics, one a counter */
+	size_t *pass_of; /* a copy to move counters in; SIZE_MAX: taken out */
+	size_t *counts;  /* passes, one a part */
 	const char **names;
 };
 
@@ -97,8 +97,7 @@ static bool take_out(struct saving *s, size_t metric)
 {
 	bool any = false;
 
-	memcpy(s->pass_of, s->schedule->pass_of,
-	       s->counters->names.count * sizeof *s->pass_of);
+	memcpy(s->pass_of, s->schedule->pass_of, s->counters->names.count * sizeof *s->pass_of);
 	for (size_t i = s->counters->first[metric]; i < s->counters->first[metric + 1]; i++)
 		if (s->needed[s->counters->needs[i]] == 1) {
 			s->pass_of[s->counters->needs[i]] = SIZE_MAX;

@@ -135,8 +135,8 @@ static int fill(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const ch
 		code = opk_nomem(ctx, "single-pass sets");
 	if (code)
 		return code;
-	whom = opk_cache_whom(ctx, "single-pass %08x %s\n",
-	                      opk_crc32(0, wanted, strlen(wanted)), name);
+	whom = opk_cache_whom(ctx, "single-pass %08x %s\n", opk_crc32(0, wanted, strlen(wanted)),
+	                      name);
 	sets->text = opk_cache_load(&size, ctx, kind, whom);
 	if (sets->text && cut(sets))
 		return OPK_OK;

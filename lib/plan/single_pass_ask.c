@@ -102,14 +102,14 @@ static int take_name(bool *taken, struct packing *p, struct opk_nv_host *host, c
 		opk_clear_errors(p->ctx);
 		return OPK_OK;
 	}
-	return code                                  ? code
+	return code                               ? code
 	       : opk_strlist_add(&p->names, name) ? OPK_OK
 	                                          : opk_nomem(p->ctx, "a single-pass set");
 }
 
 /*
- * A base metric by its plainest full name: the types' are tried, as CUPTI 12.x does not know the type of a bare
- * base name. What the chip lacks is skipped.
+ * A base metric by its plainest full name: the types' are tried, as CUPTI 12.x does not know the
+ * type of a bare base name. What the chip lacks is skipped.
  */
 static int add_name(struct packing *p, struct opk_nv_host *host, const char *name)
 {
@@ -119,8 +119,9 @@ static int add_name(struct packing *p, struct opk_nv_host *host, const char *nam
 	if (opk_base_length(name) < strlen(name))
 		return take_name(&taken, p, host, name);
 	for (int type = OPK_COUNTER; !code && !taken && type <= OPK_THROUGHPUT; type++) {
-		opk_autofree char *full =
-			opk_printf("%s%s", name, opk_plainest_suffix((enum opk_metric_type)type));
+		opk_autofree char *full = opk_printf("%s%s", name,
+		                                     opk_plainest_suffix(
+							     (enum opk_metric_type)type));
 
 		code = full ? take_name(&taken, p, host, full)
 		            : opk_nomem(p->ctx, "a single-pass set");
@@ -173,14 +174,15 @@ static int ask_cupti(struct packing *p)
 /* SET of "UNIT.SET.metric" and "SET.metric"; 0 where the name has none. */
 static size_t find_set(const char **set, const char *name)
 {
-	const char *end = strrchr(name, '.'), *dot = end ? memrchr(name, '.', (size_t)(end - name))
-	                                                 : NULL;
+	const char *end = strrchr(name, '.'),
+		   *dot = end ? memrchr(name, '.', (size_t)(end - name)) : NULL;
 
 	*set = dot ? dot + 1 : name;
 	return end ? (size_t)(end - *set) : 0;
 }
 
-static int collect_sets(struct opk_strlist *sets, struct opk_ctx *ctx, const struct opk_strlist *all)
+static int collect_sets(struct opk_strlist *sets, struct opk_ctx *ctx,
+                        const struct opk_strlist *all)
 {
 	for (size_t i = 0; i < all->count; i++) {
 		const char *set;
@@ -250,8 +252,8 @@ static int read_wanted(struct opk_strlist lists[2], struct opk_ctx *ctx, char *t
 			continue;
 		if (!line || !*line || !opk_profiler_parse(&profiler, profiler_name))
 			return opk_fail(ctx, OPK_EINPUT,
-			                "%s:%zu: not a profiler and a metric with a tab between", path,
-			                number);
+			                "%s:%zu: not a profiler and a metric with a tab between",
+			                path, number);
 		if (!opk_strlist_add(&lists[profiler], line))
 			return opk_nomem(ctx, "single-pass sets");
 	}
@@ -288,7 +290,10 @@ int opk_single_pass_ask(struct opk_buf *text, struct opk_ctx *ctx, const char *c
 		code = read_wanted(lists, ctx, wanted, path);
 	for (size_t i = 0; !code && i < 2; i++) {
 		struct packing p = {
-			.ctx = ctx, .chip = name, .profiler = profilers[i], .text = text,
+			.ctx = ctx,
+			.chip = name,
+			.profiler = profilers[i],
+			.text = text,
 		};
 
 		code = ask_profiler(&p, &lists[profilers[i]]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A complete recording of what is whole in a damaged one. Sections are read and written anew, none is copied
- * as it lies there: what one may build on could be lost.
+ * A complete recording of what is whole in a damaged one. Sections are read and written anew, none
+ * is copied as it lies there: what one may build on could be lost.
  */
 #include "repair/recover.h"
 
@@ -12,7 +12,14 @@
 
 /* Why something is missing, as the drops of the new file tell it. */
 enum loss {
-	LOST_END, LOST_STRETCHES, LOST_PLACES, LOST_IMAGES, LOST_ROWLESS, LOST_ROWS, LOST_LAUNCHES, LOST_OTHERS,
+	LOST_END,
+	LOST_STRETCHES,
+	LOST_PLACES,
+	LOST_IMAGES,
+	LOST_ROWLESS,
+	LOST_ROWS,
+	LOST_LAUNCHES,
+	LOST_OTHERS,
 	LOSSES,
 };
 static const char *const loss_texts[LOSSES] = {
@@ -32,8 +39,8 @@ struct recovery {
 	const struct opk_meta *meta;
 	struct opk_recovered *parts;
 	size_t part_count;
-	bool broken; /* something is missing before the first part */
-	bool before; /* tables stand before their images */
+	bool broken;  /* something is missing before the first part */
+	bool before;  /* tables stand before their images */
 	bool counted; /* ranges of images are known */
 	bool grouped; /* ranges have a group's metrics only: without its row none can be evaluated */
 	unsigned needed; /* tables that images in the new file have */
@@ -81,9 +88,11 @@ static int find_meta(struct recovery *r)
 	int code;
 
 	if (first < 0 || !is_kept(r, (size_t)first))
-		return opk_fail(r->ctx, OPK_EINPUT,
-		                "%s: its metadata is lost, and with it which metrics were counted; 'offpeak "
-		                "extract' finds images that are whole", file->path);
+		return opk_fail(
+			r->ctx, OPK_EINPUT,
+			"%s: its metadata is lost, and with it which metrics were counted; 'offpeak "
+			"extract' finds images that are whole",
+			file->path);
 	for (size_t i = (size_t)first + 1; i < file->section_count; i++) {
 		if (file->sections[i].type != OPK_SECTION_META)
 			continue;
@@ -119,7 +128,8 @@ static int add_part(struct recovery *r, const struct opk_finding *finding, size_
 
 	if (!table_of(finding->type) && finding->type != OPK_SECTION_DATA)
 		return OPK_OK;
-	*part = (struct opk_recovered){ .table = table_of(finding->type), .section = section,
+	*part = (struct opk_recovered){ .table = table_of(finding->type),
+		                        .section = section,
 		                        .sound = !finding->problem };
 	r->part_count++;
 	return part->table && part->sound ? count_rows(r, part) : OPK_OK;
@@ -178,7 +188,9 @@ static bool is_whole(const struct recovery *r)
 	bool whole = r->scan.file->complete;
 
 	for (size_t i = 0; i < r->scan.findings.count; i++)
-		whole = whole && !(r->scan.findings.items[i].section && r->scan.findings.items[i].problem);
+		whole = whole
+		        && !(r->scan.findings.items[i].section
+		             && r->scan.findings.items[i].problem);
 	return whole;
 }
 
@@ -192,8 +204,9 @@ static int choose_numbered(struct recovery *r)
 		const struct opk_finding *finding = &r->scan.findings.items[i];
 
 		if (r->scan.breaks[i]
-		    || (finding->problem && (finding->type == OPK_SECTION_CONFIG
-		                             || finding->type == OPK_SECTION_PREFIX)))
+		    || (finding->problem
+		        && (finding->type == OPK_SECTION_CONFIG
+		            || finding->type == OPK_SECTION_PREFIX)))
 			sound_until = r->scan.moved ? 0 : i;
 	}
 	for (size_t i = 0; i < file->section_count; i++) {
@@ -240,8 +253,9 @@ static int choose_table(struct recovery *r, const struct opk_recovered *table, b
 	if (table->tables)
 		return OPK_OK;
 	r->losses[clear ? LOST_ROWS : LOST_LAUNCHES] += table->rows;
-	return leave_out(r, table->section, clear ? "the image that it describes is lost"
-	                                          : "nobody knows which image it describes");
+	return leave_out(r, table->section,
+	                 clear ? "the image that it describes is lost"
+	                       : "nobody knows which image it describes");
 }
 
 /* Nobody writes tables before their images any more: without an end that fits, the first image may be missing. */
@@ -283,13 +297,13 @@ static int follow_images(struct recovery *r)
 	int code = OPK_OK;
 
 	for (size_t step = 0; !code && step < r->part_count; step++) {
-		struct opk_recovered *part =
-			&r->parts[r->before ? r->part_count - 1 - step : step];
+		struct opk_recovered *part = &r->parts[r->before ? r->part_count - 1 - step : step];
 
 		if (!part->table)
 			kept = part->sound && is_kept(r, part->section);
 		else if (part->tables && !kept)
-			code = leave_out(r, part->section, "the image that it describes is left out");
+			code = leave_out(r, part->section,
+			                 "the image that it describes is left out");
 	}
 	return code;
 }
@@ -371,10 +385,12 @@ static int write_stats(struct recovery *r)
 
 	for (int i = 0; i < LOSSES; i++)
 		if (r->losses[i])
-			drops[stats.drop_count++] = (struct opk_drop){ loss_texts[i], r->losses[i] };
+			drops[stats.drop_count++] = (struct opk_drop){ loss_texts[i],
+				                                       r->losses[i] };
 	if (!stats.drop_count)
 		return OPK_OK;
-	for (size_t i = 0; opk_file_find(r->scan.file, OPK_SECTION_STATS) < 0 && i < r->part_count; i++)
+	for (size_t i = 0; opk_file_find(r->scan.file, OPK_SECTION_STATS) < 0 && i < r->part_count;
+	     i++)
 		if (r->parts[i].table && r->parts[i].tables && is_kept(r, r->parts[i].section))
 			stats.ranges += r->parts[i].rows;
 	return opk_writer_add_stats(r->writer, &stats);
@@ -413,7 +429,8 @@ int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from
 	int code = findings ? OPK_OK : opk_nomem(ctx, "findings");
 
 	if (!code && opk_is_same_file(from, to))
-		code = opk_fail(ctx, OPK_EUSAGE, "%s: is the damaged file itself, which is to stay", to);
+		code = opk_fail(ctx, OPK_EUSAGE, "%s: is the damaged file itself, which is to stay",
+		                to);
 	if (!code)
 		code = opk_scan_file(&r.scan, ctx, from);
 	if (!code) {

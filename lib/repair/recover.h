@@ -13,7 +13,7 @@ enum { OPK_TABLE_RANGES = 1, OPK_TABLE_TIMES = 2 };
 struct opk_recovered {
 	unsigned table; /* which one it is; 0: an image */
 	bool sound;
-	bool breaks;   /* nobody knows what is missing behind it */
+	bool breaks;    /* nobody knows what is missing behind it */
 	size_t section; /* of the scan's file, where it is sound */
 	/* Of an image: the sound tables that it has. Of a table: whether it has found its image. */
 	unsigned tables;
@@ -27,9 +27,9 @@ int opk_recover_count(bool *counted, struct opk_ctx *ctx, const struct opk_file 
                       struct opk_recovered *parts, size_t count);
 
 /*
- * Finds out whether tables stand behind their images, as collected, or before them, as imported, and gives each image
- * its own. `broken` tells that something is missing before the first. False where the order can't be told: then no
- * table is to be believed.
+ * Finds out whether tables stand behind their images, as collected, or before them, as imported,
+ * and gives each image its own. `broken` tells that something is missing before the first. False
+ * where the order can't be told: then no table is to be believed.
  */
 bool opk_recover_pairs(bool *before, struct opk_recovered *parts, size_t count, bool broken);
 /* Whether each image that has tables has as many ranges as those have rows; both are known. */

@@ -61,7 +61,8 @@ static uint64_t largest_image(const struct counting *counting)
 	for (size_t i = 0; i < counting->count; i++) {
 		const struct opk_recovered *part = &counting->parts[i];
 
-		if (is_sound_image(part) && counting->file->sections[part->section].plain_size > largest)
+		if (is_sound_image(part)
+		    && counting->file->sections[part->section].plain_size > largest)
 			largest = counting->file->sections[part->section].plain_size;
 	}
 	return largest;
@@ -79,7 +80,8 @@ int opk_recover_count(bool *counted, struct opk_ctx *ctx, const struct opk_file 
 	if (code)
 		return code == OPK_ENOMEM ? code : OPK_OK;
 	for (size_t i = 0; i < count; i++)
-		if (is_sound_image(&parts[i]) && fread(&parts[i].ranges, sizeof parts[i].ranges, 1, spool) != 1)
+		if (is_sound_image(&parts[i])
+		    && fread(&parts[i].ranges, sizeof parts[i].ranges, 1, spool) != 1)
 			*counted = false;
 	return OPK_OK;
 }

@@ -7,8 +7,8 @@ struct pass {
 	size_t count;
 	bool broken; /* before the first part */
 	bool backwards;
-	unsigned kinds;   /* all tables that the file has */
-	unsigned seen;    /* tables that the image at hand has, damaged or not */
+	unsigned kinds; /* all tables that the file has */
+	unsigned seen;  /* tables that the image at hand has, damaged or not */
 	struct opk_recovered *image;
 	bool excused; /* a table without image stands behind a loss */
 	bool regular;
@@ -95,7 +95,8 @@ bool opk_recover_fits(const struct opk_recovered *parts, size_t count, bool befo
 
 		if (!part->table)
 			image = part;
-		else if (part->tables && image && image->ranges != OPK_UNCOUNTED && part->rows != image->ranges)
+		else if (part->tables && image && image->ranges != OPK_UNCOUNTED
+		         && part->rows != image->ranges)
 			return false;
 	}
 	return true;

@@ -108,7 +108,8 @@ static size_t count_of(const struct opk_file *file, uint32_t type)
 	return count;
 }
 
-static int blame_first(struct verification *v, uint32_t type, const char *format, size_t a, size_t b)
+static int blame_first(struct verification *v, uint32_t type, const char *format, size_t a,
+                       size_t b)
 {
 	long section = opk_file_find(v->scan.file, type);
 	char problem[128];
@@ -127,8 +128,8 @@ static int check_images(struct verification *v, const struct opk_meta *meta)
 	int code = OPK_OK;
 
 	if (configs > 1 && configs != groups + 1 && configs != groups + 2)
-		code = blame_first(v, OPK_SECTION_CONFIG, "%zu config images for %zu groups", configs,
-		                   groups);
+		code = blame_first(v, OPK_SECTION_CONFIG, "%zu config images for %zu groups",
+		                   configs, groups);
 	if (!code && prefixes > 1 && prefixes != groups + 1)
 		code = blame_first(v, OPK_SECTION_PREFIX, "%zu prefixes for %zu groups", prefixes,
 		                   groups);
@@ -174,8 +175,9 @@ static int check_rows(struct verification *v, struct opk_file *file, const struc
 			                   "a range is of group %zu, and there are %zu",
 			                   ranges[i].group, meta->group_count);
 	if (file->complete && range_count && time_count && range_count != time_count)
-		return blame_first(v, OPK_SECTION_RANGES, "%zu rows, and there are times of %zu samples",
-		                   range_count, time_count);
+		return blame_first(v, OPK_SECTION_RANGES,
+		                   "%zu rows, and there are times of %zu samples", range_count,
+		                   time_count);
 	return OPK_OK;
 }
 
@@ -188,7 +190,8 @@ static int check_meta_place(struct verification *v)
 
 	if (first < 0) {
 		v->blamed = true;
-		return opk_findings_add(&v->scan.findings, v->ctx, none, "there is no sound metadata section");
+		return opk_findings_add(&v->scan.findings, v->ctx, none,
+		                        "there is no sound metadata section");
 	}
 	if (first > 0)
 		code = blame(v, (size_t)first, "the metadata is not the first section");

@@ -3,20 +3,22 @@
 
 #include <string.h>
 
-static void merge(struct opk_entry *old, struct opk_problems *problems, const struct opk_entry *entry)
+static void merge(struct opk_entry *old, struct opk_problems *problems,
+                  const struct opk_entry *entry)
 {
 	old->optional &= entry->optional;
 	if (!entry->label || (entry->item && entry->item->wrong))
 		return;
 	if (old->label && strcmp(old->label->text, entry->label->text))
 		opk_problems_add(problems, &entry->label->place,
-		                 "%.200s has the name '%.100s' already: a metric has one", entry->name,
-		                 old->label->text);
+		                 "%.200s has the name '%.100s' already: a metric has one",
+		                 entry->name, old->label->text);
 	else
 		old->label = entry->label;
 }
 
-void opk_entries_add(struct opk_entries *entries, struct opk_problems *problems, const struct opk_entry *entry)
+void opk_entries_add(struct opk_entries *entries, struct opk_problems *problems,
+                     const struct opk_entry *entry)
 {
 	struct opk_entry *old = opk_entries_find(entries, entry->name), *added;
 
@@ -44,7 +46,8 @@ static void index_again(struct opk_entries *entries, struct opk_problems *proble
 			problems->no_memory = true;
 }
 
-void opk_entries_drop(struct opk_entries *entries, struct opk_problems *problems, const bool *marked)
+void opk_entries_drop(struct opk_entries *entries, struct opk_problems *problems,
+                      const bool *marked)
 {
 	size_t kept = 0;
 

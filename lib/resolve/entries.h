@@ -16,7 +16,7 @@ struct opk_entry {
 	struct opk_place place;
 	const struct opk_set_item *item;
 	const struct opk_set_item *group; /* NULL: in none */
-	long derived;                 /* which one of the scope's, or OPK_NOT_DERIVED */
+	long derived;                     /* which one of the scope's, or OPK_NOT_DERIVED */
 	bool optional;
 };
 
@@ -27,12 +27,14 @@ struct opk_entries {
 };
 
 /*
- * Adds a copy, unless the name is there: then it takes the label, if it has none. A second label is a problem, and
- * an entry is optional only if all are that name it.
+ * Adds a copy, unless the name is there: then it takes the label, if it has none. A second label is
+ * a problem, and an entry is optional only if all are that name it.
  */
-void opk_entries_add(struct opk_entries *entries, struct opk_problems *problems, const struct opk_entry *entry);
+void opk_entries_add(struct opk_entries *entries, struct opk_problems *problems,
+                     const struct opk_entry *entry);
 /* Removes those that are marked, one flag an entry. */
-void opk_entries_drop(struct opk_entries *entries, struct opk_problems *problems, const bool *marked);
+void opk_entries_drop(struct opk_entries *entries, struct opk_problems *problems,
+                      const bool *marked);
 /* NULL where there is none. */
 struct opk_entry *opk_entries_find(const struct opk_entries *entries, const char *name);
 void opk_entries_clear(struct opk_entries *entries);

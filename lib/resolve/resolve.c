@@ -27,7 +27,8 @@ void opk_resolver_explain(struct opk_resolver *r, const char *name, const struct
 
 void opk_resolver_leave_out(struct opk_resolver *r, const char *name)
 {
-	if (!opk_strlist_contains(&r->out->left_out, name) && !opk_strlist_add(&r->out->left_out, name))
+	if (!opk_strlist_contains(&r->out->left_out, name)
+	    && !opk_strlist_add(&r->out->left_out, name))
 		r->problems.no_memory = true;
 }
 
@@ -44,7 +45,7 @@ void opk_resolver_add_metric(struct opk_resolver *r, const char *name, const cha
 	}
 	if (out->metrics.capacity != capacity) {
 		struct opk_place *grown = opk_realloc_array(out->marks, out->metrics.capacity,
-		                                             sizeof *grown);
+		                                            sizeof *grown);
 
 		if (!grown) {
 			r->problems.no_memory = true;
@@ -62,7 +63,8 @@ static void add_unlisted(struct opk_resolver *r)
 {
 	for (size_t i = 0; i < r->symbols.derived_count; i++) {
 		const struct opk_derived_symbol *derived = &r->symbols.derived[i];
-		const struct opk_entry entry = { .name = derived->name.text, .derived = (long)i,
+		const struct opk_entry entry = { .name = derived->name.text,
+			                         .derived = (long)i,
 			                         .place = derived->name.place };
 
 		if (!derived->legacy && !r->suppressed[i] && !opk_entries_find(r->list, entry.name))
@@ -118,7 +120,8 @@ static const char *column_of(const struct opk_entry *entry)
 }
 
 /* A heading goes on as long as its group's entries follow each other. */
-static void add_heading(struct opk_resolver *r, const struct opk_set_item *group, bool goes_on, size_t column)
+static void add_heading(struct opk_resolver *r, const struct opk_set_item *group, bool goes_on,
+                        size_t column)
 {
 	struct opk_resolved *out = r->out;
 	struct opk_heading *heading;
@@ -129,7 +132,8 @@ static void add_heading(struct opk_resolver *r, const struct opk_set_item *group
 		out->headings[out->heading_count - 1].count++;
 		return;
 	}
-	heading = opk_append(&out->headings, &out->heading_capacity, &out->heading_count, sizeof *heading);
+	heading = opk_append(&out->headings, &out->heading_capacity, &out->heading_count,
+	                     sizeof *heading);
 	if (!heading) {
 		r->problems.no_memory = true;
 		return;
@@ -137,8 +141,9 @@ static void add_heading(struct opk_resolver *r, const struct opk_set_item *group
 	heading->first = column;
 	heading->count = 1;
 	heading->title = opk_symbols_substitute(&r->symbols, &r->problems, &group->what);
-	heading->text = group->prose.text ? opk_symbols_substitute(&r->symbols, &r->problems, &group->prose)
-	                                  : opk_strdup("");
+	heading->text = group->prose.text
+	                        ? opk_symbols_substitute(&r->symbols, &r->problems, &group->prose)
+	                        : opk_strdup("");
 	r->problems.no_memory |= !group->prose.text && !heading->text;
 }
 
@@ -152,7 +157,8 @@ static void fill_columns(struct opk_resolver *r)
 		if (!opk_strlist_add(&r->out->columns, column_of(entry)))
 			r->problems.no_memory = true;
 		if (entry->derived == OPK_NOT_DERIVED)
-			opk_resolver_add_metric(r, entry->name, entry->label ? entry->label->text : "",
+			opk_resolver_add_metric(r, entry->name,
+			                        entry->label ? entry->label->text : "",
 			                        &entry->place);
 		add_heading(r, entry->group, entry->group == group, i);
 		group = entry->group;
@@ -168,7 +174,8 @@ static void keep_sources(struct opk_resolver *r)
 	r->problems.no_memory |= !r->out->sources;
 	for (size_t i = 0; r->out->sources && i < r->symbols.set_count; i++)
 		if (r->symbols.sets[i]->source)
-			r->out->sources[r->out->source_count++] = opk_source_use(r->symbols.sets[i]->source);
+			r->out->sources[r->out->source_count++] = opk_source_use(
+				r->symbols.sets[i]->source);
 }
 
 static bool stopped(const struct opk_resolver *r)
@@ -186,7 +193,8 @@ static void fill_out(struct opk_resolver *r)
 	if (r->problems.count && !r->code && !r->problems.no_memory)
 		check(r);
 	else if (!r->out->metrics.count && !stopped(r))
-		opk_problems_add(&r->problems, &nowhere, "set %s has no metric on %s", r->set->name, r->chip);
+		opk_problems_add(&r->problems, &nowhere, "set %s has no metric on %s", r->set->name,
+		                 r->chip);
 }
 
 static void fill(struct opk_resolver *r)
@@ -194,7 +202,8 @@ static void fill(struct opk_resolver *r)
 	opk_symbols_init(&r->symbols, r->ctx, &r->problems, r->set);
 	r->lost = r->symbols.broken;
 	/* A parameter's value may have made errors that the file has not. */
-	if (!r->problems.no_memory && opk_set_check(&r->symbols, r->ctx, &r->problems, false) && !r->symbols.unfit)
+	if (!r->problems.no_memory && opk_set_check(&r->symbols, r->ctx, &r->problems, false)
+	    && !r->symbols.unfit)
 		make_list(r);
 	if (!r->code && !r->problems.no_memory && r->list) {
 		add_unlisted(r);
@@ -254,12 +263,16 @@ static void clear(struct opk_resolver *r)
 	opk_symbols_clear(&r->symbols);
 }
 
-int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set, const char *chip,
-                    enum opk_profiler profiler)
+int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set,
+                    const char *chip, enum opk_profiler profiler)
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
-	struct opk_resolver r = { .ctx = ctx, .set = set, .chip = chip, .profiler = profiler, .out = &resolved,
-	                          .seconds = OPK_EXPRESSION_SECONDS };
+	struct opk_resolver r = { .ctx = ctx,
+		                  .set = set,
+		                  .chip = chip,
+		                  .profiler = profiler,
+		                  .out = &resolved,
+		                  .seconds = OPK_EXPRESSION_SECONDS };
 	int code;
 
 	if (set->told.count)
@@ -274,11 +287,17 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
 	return OPK_OK;
 }
 
-int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *chip, enum opk_profiler profiler)
+int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *chip,
+                  enum opk_profiler profiler)
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
-	struct opk_resolver r = { .ctx = ctx, .set = set, .chip = chip, .profiler = profiler, .out = &resolved,
-		                  .seconds = OPK_EXPRESSION_SECONDS, .check = true };
+	struct opk_resolver r = { .ctx = ctx,
+		                  .set = set,
+		                  .chip = chip,
+		                  .profiler = profiler,
+		                  .out = &resolved,
+		                  .seconds = OPK_EXPRESSION_SECONDS,
+		                  .check = true };
 	int code;
 
 	fill(&r);

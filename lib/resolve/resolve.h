@@ -42,14 +42,15 @@ struct opk_resolved {
 };
 
 /*
- * `chip` is spelt as the library spells it. A plain list of full names needs no catalog, and no NVIDIA library.
- * OPK_EINPUT, or OPK_EUSAGE for a chip that the set does not claim and for names from the command line: the
- * chain has every error, with its line.
+ * `chip` is spelt as the library spells it. A plain list of full names needs no catalog, and no
+ * NVIDIA library. OPK_EINPUT, or OPK_EUSAGE for a chip that the set does not claim and for names
+ * from the command line: the chain has every error, with its line.
  */
-int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set, const char *chip,
-                    enum opk_profiler profiler);
+int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set,
+                    const char *chip, enum opk_profiler profiler);
 /* What is wrong with the set there, even if it was read with errors; nothing is told that reading it told. */
-int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *chip, enum opk_profiler profiler);
+int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *chip,
+                  enum opk_profiler profiler);
 /* Keeps these of the metrics, what is computed from them alone, and their columns; `name` is the set's. */
 int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const char *name,
                       const struct opk_strlist *metrics);

@@ -10,11 +10,14 @@
 
 static const char *unit_of_metric(struct opk_resolver *r, const char *name)
 {
-	const struct opk_metric *metric = opk_resolver_need_catalog(r) ? opk_catalog_find(r->catalog, name) : NULL;
+	const struct opk_metric *metric = opk_resolver_need_catalog(r)
+	                                          ? opk_catalog_find(r->catalog, name)
+	                                          : NULL;
 	size_t i;
 
 	/* 12.x describes some metrics with nothing. */
-	if (!metric || !opk_catalog_find_submetric(&i, r->catalog, metric, name + strlen(metric->name))
+	if (!metric
+	    || !opk_catalog_find_submetric(&i, r->catalog, metric, name + strlen(metric->name))
 	    || (!*metric->hw_unit && !*metric->dim_unit && !*metric->description))
 		return NULL;
 	return opk_catalog_submetric(r->catalog, metric, i).dim_unit;
@@ -35,13 +38,15 @@ static const char *unit_of(struct opk_resolver *r, const char *name)
 }
 
 /* What the set says of the unit against what the formula says. */
-static void compare_units(struct opk_resolver *r, struct opk_derived_state *state, const struct opk_word *declared)
+static void compare_units(struct opk_resolver *r, struct opk_derived_state *state,
+                          const struct opk_word *declared)
 {
 	struct opk_unit said, computed;
 
 	if (!declared->text || !opk_unit_try(&said, declared->text))
 		return;
-	if (state->unit && opk_unit_try(&computed, state->unit) && !opk_unit_equal(&said, &computed))
+	if (state->unit && opk_unit_try(&computed, state->unit)
+	    && !opk_unit_equal(&said, &computed))
 		opk_problems_add(&r->problems, &declared->place,
 		                 "on %s the formula gives %s, not %s", r->chip,
 		                 *state->unit ? state->unit : "a number without unit",
@@ -63,7 +68,8 @@ static void find_unit(struct opk_resolver *r, size_t i)
 		units[j] = unit_of(r, opk_formula_name(derived->parsed, j));
 	free(opk_take(r->states[i].unit));
 	if (units)
-		code = opk_formula_unit(&r->states[i].unit, r->ctx, derived->parsed, units, &offset);
+		code = opk_formula_unit(&r->states[i].unit, r->ctx, derived->parsed, units,
+		                        &offset);
 	if (code == OPK_EINPUT) {
 		place = opk_symbols_place(&r->symbols, derived, offset);
 		opk_problems_add(&r->problems, &place, "on %s %s", r->chip,
@@ -96,7 +102,8 @@ static void write_number(char text[64], double value)
 /* The short name of a metric that is not for this chip stands for a number. */
 static bool is_else(const struct opk_resolver *r, const char *name, size_t *at)
 {
-	return opk_index_find(at, &r->symbols.labels, name) && !opk_index_find(NULL, &r->labels, name);
+	return opk_index_find(at, &r->symbols.labels, name)
+	       && !opk_index_find(NULL, &r->labels, name);
 }
 
 /* NULL: the name stays. */
@@ -106,7 +113,8 @@ static const char *value_of(void *data, const char *name)
 	size_t at;
 
 	if (opk_index_find(&at, &value->r->symbols.constants, name))
-		write_number(value->text, *opk_resolver_value(value->r, value->r->symbols.constant[at]));
+		write_number(value->text,
+		             *opk_resolver_value(value->r, value->r->symbols.constant[at]));
 	else if (is_else(value->r, name, &at))
 		write_number(value->text, value->r->symbols.label[at]->otherwise);
 	else
@@ -117,7 +125,8 @@ static const char *value_of(void *data, const char *name)
 /* ---- the result */
 
 /* Metrics that only formulas name join the others. */
-static void add_hidden(struct opk_resolver *r, struct opk_index *hidden, const struct opk_derived_symbol *derived)
+static void add_hidden(struct opk_resolver *r, struct opk_index *hidden,
+                       const struct opk_derived_symbol *derived)
 {
 	for (size_t i = 0; i < opk_formula_name_count(derived->parsed); i++) {
 		const char *name = opk_formula_name(derived->parsed, i);
@@ -130,7 +139,8 @@ static void add_hidden(struct opk_resolver *r, struct opk_index *hidden, const s
 			r->problems.no_memory = true;
 		if (known != wanted)
 			continue;
-		place = opk_symbols_place(&r->symbols, derived, opk_formula_name_offset(derived->parsed, i));
+		place = opk_symbols_place(&r->symbols, derived,
+		                          opk_formula_name_offset(derived->parsed, i));
 		opk_resolver_add_metric(r, name, "", &place);
 	}
 }
@@ -151,7 +161,8 @@ static void add_derived(struct opk_resolver *r, size_t i)
 	derived->formula = opk_formula_text(from->parsed, from->formula, value_of, &value);
 	derived->unit = opk_strdup(unit && !*unit ? "unitless" : unit ? unit : "");
 	derived->description = from->description.text
-	                               ? opk_symbols_substitute(&r->symbols, &r->problems, &from->description)
+	                               ? opk_symbols_substitute(&r->symbols, &r->problems,
+	                                                        &from->description)
 	                               : opk_strdup("");
 	if (!derived->name || !derived->formula || !derived->unit || !derived->description)
 		r->problems.no_memory = true;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A number for what a set means on a chip. It is the same however the file is written, and in whatever order
- * derived metrics are defined; it is another one for another profiler, metric, formula, constant or parameter. The few
- * versions of a set that somebody has 32 bits tell apart, in the form that recordings have always had it in; nothing
- * is looked up by it, and nobody is to be kept from forging it.
+ * A number for what a set means on a chip. It is the same however the file is written, and in
+ * whatever order derived metrics are defined; it is another one for another profiler, metric,
+ * formula, constant or parameter. The few versions of a set that somebody has 32 bits tell apart,
+ * in the form that recordings have always had it in; nothing is looked up by it, and nobody is to
+ * be kept from forging it.
  */
 #include <string.h>
 
@@ -19,7 +20,8 @@ static void add_line(struct opk_buf *out, const char *kind, const char *text)
 	opk_buf_add_printf(out, " %zu %s\n", strlen(text), text);
 }
 
-static void add_list(struct opk_buf *out, const char *kind, const struct opk_strlist *list, size_t from, size_t to)
+static void add_list(struct opk_buf *out, const char *kind, const struct opk_strlist *list,
+                     size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
 		add_line(out, kind, list->items[i]);
@@ -43,7 +45,8 @@ static int compare_derived(const void *a, const void *b)
 	return strcmp(((const struct opk_derived *)a)->name, ((const struct opk_derived *)b)->name);
 }
 
-static bool add_derived(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_resolved *resolved)
+static bool add_derived(struct opk_buf *out, struct opk_ctx *ctx,
+                        const struct opk_resolved *resolved)
 {
 	size_t size = resolved->derived_count * sizeof *resolved->derived;
 	opk_autofree struct opk_derived *sorted = opk_alloc(size + 1);

@@ -15,15 +15,16 @@ struct expansion {
 };
 
 /* Adds it, if there is room; that there is none is told once. */
-static void add_entry(struct opk_resolver *r, struct opk_entries *list, const struct opk_entry *entry)
+static void add_entry(struct opk_resolver *r, struct opk_entries *list,
+                      const struct opk_entry *entry)
 {
 	if (list->count < MAX_NAMES || opk_entries_find(list, entry->name)) {
 		opk_entries_add(list, &r->problems, entry);
 		return;
 	}
 	if (!r->full)
-		opk_problems_add(&r->problems, &entry->place, "with this there are more than %d metrics",
-		                 MAX_NAMES);
+		opk_problems_add(&r->problems, &entry->place,
+		                 "with this there are more than %d metrics", MAX_NAMES);
 	r->full = true;
 }
 
@@ -54,8 +55,9 @@ static void lose(struct opk_resolver *r, const struct opk_set_item *item)
 /* ---- patterns */
 
 /* What matches; false, with a problem told, where that can't be found. */
-static bool select_names(struct opk_resolver *r, struct opk_selection *out, const struct opk_pattern *pattern,
-                         const struct opk_place *place, const char *next(void *data), void *data)
+static bool select_names(struct opk_resolver *r, struct opk_selection *out,
+                         const struct opk_pattern *pattern, const struct opk_place *place,
+                         const char *next(void *data), void *data)
 {
 	const struct opk_names names = { next, data, &r->seconds };
 
@@ -76,37 +78,43 @@ static const char *next_full_name(void *data)
 {
 	struct full_names *names = data;
 
-	for (; names->metric < opk_catalog_count(names->catalog); names->metric++, names->submetric = 0) {
+	for (; names->metric < opk_catalog_count(names->catalog);
+	     names->metric++, names->submetric = 0) {
 		const struct opk_metric *metric = opk_catalog_get(names->catalog, names->metric);
 
 		if (!opk_pattern_may_match(names->pattern, metric->name))
 			continue;
 		while (names->submetric < opk_catalog_submetric_count(names->catalog, metric)) {
-			struct opk_submetric submetric =
-				opk_catalog_submetric(names->catalog, metric, names->submetric++);
+			struct opk_submetric submetric = opk_catalog_submetric(names->catalog,
+			                                                       metric,
+			                                                       names->submetric++);
 
-			if (snprintf(names->text, MAX_LENGTH, "%s%s", metric->name, submetric.suffix) < MAX_LENGTH)
+			if (snprintf(names->text, MAX_LENGTH, "%s%s", metric->name,
+			             submetric.suffix)
+			    < MAX_LENGTH)
 				return names->text;
 		}
 	}
 	return NULL;
 }
 
-static void add_matches(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item,
-                        const struct opk_pattern *pattern, const struct opk_selection *selection)
+static void add_matches(struct opk_resolver *r, const struct expansion *e,
+                        const struct opk_set_item *item, const struct opk_pattern *pattern,
+                        const struct opk_selection *selection)
 {
 	struct full_names names = { .catalog = r->catalog, .pattern = pattern };
 	const char *name;
 
-	for (size_t i = 0, found = 0; found < selection->count && !r->full && (name = next_full_name(&names)); i++)
+	for (size_t i = 0, found = 0;
+	     found < selection->count && !r->full && (name = next_full_name(&names)); i++)
 		if (i == selection->numbers[found]) {
 			add(r, e, item, name, OPK_NOT_DERIVED);
 			found++;
 		}
 }
 
-static void expand_pattern(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item,
-                           const struct opk_pattern *pattern)
+static void expand_pattern(struct opk_resolver *r, const struct expansion *e,
+                           const struct opk_set_item *item, const struct opk_pattern *pattern)
 {
 	opk_autoselection struct opk_selection selection = { 0 };
 	struct full_names names = { .pattern = pattern };
@@ -122,8 +130,9 @@ static void expand_pattern(struct opk_resolver *r, const struct expansion *e, co
 		opk_resolver_leave_out(r, pattern->text);
 	} else {
 		lose(r, item);
-		opk_problems_add(&r->problems, &item->what.place, "%s has no metric that matches %.200s%s", r->chip,
-		                 pattern->text, r->profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
+		opk_problems_add(&r->problems, &item->what.place,
+		                 "%s has no metric that matches %.200s%s", r->chip, pattern->text,
+		                 r->profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
 	}
 }
 
@@ -134,8 +143,8 @@ static bool chip_has(struct opk_resolver *r, const char *name)
 	return opk_catalog_has_full(r->catalog, r->ctx, name);
 }
 
-static void expand_name(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item,
-                        const char *name)
+static void expand_name(struct opk_resolver *r, const struct expansion *e,
+                        const struct opk_set_item *item, const char *name)
 {
 	size_t derived;
 
@@ -154,9 +163,11 @@ static void expand_name(struct opk_resolver *r, const struct expansion *e, const
 static char *find_candidate(struct opk_resolver *r, const struct opk_set_item *item)
 {
 	for (size_t i = 0; i < item->any.count && !r->code; i++) {
-		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &r->problems, &item->any.items[i]);
+		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &r->problems,
+		                                                 &item->any.items[i]);
 
-		if (name && chip_has(r, name) && opk_resolver_plans(r, (const char *const *)&name, 1))
+		if (name && chip_has(r, name)
+		    && opk_resolver_plans(r, (const char *const *)&name, 1))
 			return opk_take(name);
 	}
 	return NULL;
@@ -166,7 +177,8 @@ static char *find_candidate(struct opk_resolver *r, const struct opk_set_item *i
 static bool may_all_be_metrics(struct opk_resolver *r, const struct opk_set_item *item)
 {
 	for (size_t i = 0; i < item->any.count; i++) {
-		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &r->problems, &item->any.items[i]);
+		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &r->problems,
+		                                                 &item->any.items[i]);
 
 		if (!name || !strstr(name, "__") || opk_pattern_kind(name) != OPK_PATTERN_NAME)
 			return false;
@@ -174,7 +186,8 @@ static bool may_all_be_metrics(struct opk_resolver *r, const struct opk_set_item
 	return item->any.count;
 }
 
-static void expand_any(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item)
+static void expand_any(struct opk_resolver *r, const struct expansion *e,
+                       const struct opk_set_item *item)
 {
 	opk_autofree char *name = opk_resolver_need_catalog(r) ? find_candidate(r, item) : NULL;
 
@@ -188,8 +201,9 @@ static void expand_any(struct opk_resolver *r, const struct expansion *e, const 
 	}
 	lose(r, item);
 	if (!r->code && !item->wrong && may_all_be_metrics(r, item))
-		opk_problems_add(&r->problems, &item->what.place, "%s has none of these %zu metrics%s", r->chip,
-		                 item->any.count, r->profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
+		opk_problems_add(&r->problems, &item->what.place,
+		                 "%s has none of these %zu metrics%s", r->chip, item->any.count,
+		                 r->profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
 }
 
 /* ---- entries */
@@ -209,7 +223,8 @@ static void pass_over(struct opk_resolver *r, const char *name)
 		r->suppressed[derived] = true;
 }
 
-static void expand_metric(struct opk_resolver *r, const struct expansion *e, const struct opk_set_item *item)
+static void expand_metric(struct opk_resolver *r, const struct expansion *e,
+                          const struct opk_set_item *item)
 {
 	opk_autofree char *text = opk_symbols_substitute(&r->symbols, &r->problems, &item->what);
 	struct opk_pattern pattern;
@@ -224,7 +239,8 @@ static void expand_metric(struct opk_resolver *r, const struct expansion *e, con
 		expand_pattern(r, e, item, &pattern);
 }
 
-static void expand(struct opk_resolver *r, const struct expansion *e, const struct opk_set_items *items)
+static void expand(struct opk_resolver *r, const struct expansion *e,
+                   const struct opk_set_items *items)
 {
 	for (size_t i = 0; i < items->count && !r->code && !r->problems.no_memory; i++) {
 		const struct opk_set_item *item = &items->items[i];
@@ -256,7 +272,9 @@ static const char *next_listed_name(void *data)
 
 	if (i < count)
 		return names->list->items[i].name;
-	return i - count < names->r->symbols.derived_count ? names->r->symbols.derived[i - count].name.text : NULL;
+	return i - count < names->r->symbols.derived_count
+	               ? names->r->symbols.derived[i - count].name.text
+	               : NULL;
 }
 
 /* An entry's short name is one of its names, too. */
@@ -265,7 +283,8 @@ static size_t mark_label(const struct opk_entries *list, const char *text, bool 
 	size_t count = 0;
 
 	for (size_t i = 0; i < list->count; i++)
-		if (!marked[i] && list->items[i].label && !strcmp(list->items[i].label->text, text)) {
+		if (!marked[i] && list->items[i].label
+		    && !strcmp(list->items[i].label->text, text)) {
 			marked[i] = true;
 			count++;
 		}
@@ -273,8 +292,8 @@ static size_t mark_label(const struct opk_entries *list, const char *text, bool 
 }
 
 /* Drops what is selected; derived metrics that no list has named yet are kept from being shown. */
-static size_t drop(struct opk_resolver *r, struct opk_entries *list, const struct opk_pattern *pattern,
-                   const struct opk_selection *selection)
+static size_t drop(struct opk_resolver *r, struct opk_entries *list,
+                   const struct opk_pattern *pattern, const struct opk_selection *selection)
 {
 	opk_autofree bool *marked = opk_alloc_array(list->count + 1, sizeof *marked);
 	size_t count = selection->count;
@@ -295,8 +314,8 @@ static size_t drop(struct opk_resolver *r, struct opk_entries *list, const struc
 	return count;
 }
 
-static void tell_nothing(struct opk_resolver *r, const struct opk_entries *list, const struct opk_word *word,
-                         const char *text)
+static void tell_nothing(struct opk_resolver *r, const struct opk_entries *list,
+                         const struct opk_word *word, const char *text)
 {
 	struct opk_nearest nearest = { .name = text };
 
@@ -305,11 +324,13 @@ static void tell_nothing(struct opk_resolver *r, const struct opk_entries *list,
 		return;
 	for (size_t i = 0; i < list->count && !opk_problems_full(&r->problems); i++)
 		opk_nearest_try(&nearest, list->items[i].name);
-	opk_problems_add(&r->problems, &word->place, "on %s the set has no %.200s that could be removed"
-	                 OPK_DID_YOU_MEAN, r->chip, text, OPK_NEAR(nearest.best));
+	opk_problems_add(&r->problems, &word->place,
+	                 "on %s the set has no %.200s that could be removed" OPK_DID_YOU_MEAN,
+	                 r->chip, text, OPK_NEAR(nearest.best));
 }
 
-static void remove_one(struct opk_resolver *r, struct opk_entries *list, const struct opk_word *word)
+static void remove_one(struct opk_resolver *r, struct opk_entries *list,
+                       const struct opk_word *word)
 {
 	opk_autofree char *text = opk_symbols_substitute(&r->symbols, &r->problems, word);
 	opk_autoselection struct opk_selection selection = { 0 };
@@ -323,7 +344,8 @@ static void remove_one(struct opk_resolver *r, struct opk_entries *list, const s
 		tell_nothing(r, list, word, text);
 }
 
-static void change(struct opk_resolver *r, struct opk_entries *list, const struct opk_change *change)
+static void change(struct opk_resolver *r, struct opk_entries *list,
+                   const struct opk_change *change)
 {
 	if (!opk_where_any(&change->where, r->chip, r->profiler))
 		return;
@@ -338,8 +360,9 @@ static const struct opk_entries *list_of(const struct opk_resolver *r, const str
 {
 	size_t i = 0;
 
-	while (r->symbols.sets[i] != set && !(set->inode && r->symbols.sets[i]->inode == set->inode
-	                                    && r->symbols.sets[i]->device == set->device))
+	while (r->symbols.sets[i] != set
+	       && !(set->inode && r->symbols.sets[i]->inode == set->inode
+	            && r->symbols.sets[i]->device == set->device))
 		i++;
 	return &r->lists[i];
 }

@@ -113,7 +113,8 @@ static enum opk_lack lack_of(struct opk_resolver *r, const char *name)
 		               ? OPK_LACKS_NOTHING
 		               : OPK_LACKS_NEEDED;
 	if (opk_index_find(&at, &symbols->labels, name))
-		return opk_index_find(NULL, &r->labels, name) || opk_strlist_contains(&r->lost_labels, name)
+		return opk_index_find(NULL, &r->labels, name)
+		                       || opk_strlist_contains(&r->lost_labels, name)
 		                       || symbols->label[at]->has_else
 		               ? OPK_LACKS_NOTHING
 		               : OPK_LACKS_OPTIONAL;
@@ -129,25 +130,28 @@ static void judge(struct opk_resolver *r, size_t derived)
 
 	for (size_t i = 0; formula && i < opk_formula_name_count(formula) && !r->code; i++) {
 		const char *name = opk_formula_name(formula, i);
-		enum opk_lack found = opk_index_find(&used, &r->symbols.names, name) ? r->states[used].lack
-		                                                                     : lack_of(r, name);
+		enum opk_lack found = opk_index_find(&used, &r->symbols.names, name)
+		                              ? r->states[used].lack
+		                              : lack_of(r, name);
 
 		if (*lack == OPK_LACKS_NOTHING || found == OPK_LACKS_OPTIONAL)
 			*lack = found;
 	}
 }
 
-static void tell_missing_name(struct opk_resolver *r, const struct opk_derived_symbol *derived, size_t i)
+static void tell_missing_name(struct opk_resolver *r, const struct opk_derived_symbol *derived,
+                              size_t i)
 {
 	const char *name = opk_formula_name(derived->parsed, i);
-	struct opk_place place = opk_symbols_place(&r->symbols, derived, opk_formula_name_offset(derived->parsed, i));
+	struct opk_place place = opk_symbols_place(&r->symbols, derived,
+	                                           opk_formula_name_offset(derived->parsed, i));
 
 	if (strstr(name, "__"))
 		opk_resolver_explain(r, name, &place);
 	else
 		opk_problems_add(&r->problems, &place,
-		                 "constant %.100s has no value for %s: give it one, or a default", name,
-		                 r->chip);
+		                 "constant %.100s has no value for %s: give it one, or a default",
+		                 name, r->chip);
 }
 
 /* What the formula itself lacks; what others lack that it uses is told of them. */
@@ -175,7 +179,8 @@ static void tell_blamed(struct opk_resolver *r)
 }
 
 /* Returns whether it leaves the list. */
-static bool leaves(struct opk_resolver *r, const struct opk_entry *entry, struct opk_derived_state *state)
+static bool leaves(struct opk_resolver *r, const struct opk_entry *entry,
+                   struct opk_derived_state *state)
 {
 	bool out = state->lack == OPK_LACKS_OPTIONAL || entry->optional;
 

@@ -15,8 +15,9 @@ bool opk_resolver_plans(struct opk_resolver *r, const char *const *names, size_t
 	int code = opk_plan_try(&passes, NULL, NULL, &quiet, &plan, names, count);
 
 	if (code && code != OPK_EUSAGE && code != OPK_EFAILED)
-		r->code = opk_fail(r->ctx, code, "%s", opk_error_count(&quiet) ? opk_error_message(&quiet, 0)
-		                                                               : "out of memory");
+		r->code = opk_fail(r->ctx, code, "%s",
+		                   opk_error_count(&quiet) ? opk_error_message(&quiet, 0)
+		                                           : "out of memory");
 	opk_clear_errors(&quiet);
 	return !code;
 }
@@ -67,7 +68,8 @@ static void add_name(struct opk_resolver *r, struct trial *trial, const char *na
 		r->problems.no_memory = true;
 }
 
-static void add_operands(struct opk_resolver *r, struct trial *trial, size_t derived, bool *optional)
+static void add_operands(struct opk_resolver *r, struct trial *trial, size_t derived,
+                         bool *optional)
 {
 	const struct opk_formula *formula = r->symbols.derived[derived].parsed;
 	size_t used;
@@ -78,14 +80,16 @@ static void add_operands(struct opk_resolver *r, struct trial *trial, size_t der
 		if (opk_index_find(&used, &r->symbols.names, name))
 			optional[used] = true;
 		else if (strstr(name, "__") && !opk_entries_find(r->list, name)
-		         && opk_resolver_need_catalog(r) && opk_catalog_has_full(r->catalog, r->ctx, name))
+		         && opk_resolver_need_catalog(r)
+		         && opk_catalog_has_full(r->catalog, r->ctx, name))
 			add_name(r, trial, name);
 	}
 }
 
 static void add_all_operands(struct opk_resolver *r, struct trial *trial)
 {
-	opk_autofree bool *optional = opk_alloc_array(r->symbols.derived_count + 1, sizeof *optional);
+	opk_autofree bool *optional = opk_alloc_array(r->symbols.derived_count + 1,
+	                                              sizeof *optional);
 
 	r->problems.no_memory |= !optional;
 	for (size_t i = 0; optional && i < r->list->count; i++)
@@ -102,7 +106,11 @@ static void try(struct opk_resolver *r, const struct trial *trial, size_t entrie
 	opk_autofree bool *refused = opk_alloc_array(trial->count + 1, sizeof *refused);
 	struct opk_plan plan = { .chip = (char *)(uintptr_t)r->chip, .profiler = r->profiler };
 	/* PM sampling has one pass, so what needs two can't be sampled. */
-	struct opk_refused find = { .ctx = r->ctx, .plan = &plan, .names = trial->names, .tell = mark, .data = refused,
+	struct opk_refused find = { .ctx = r->ctx,
+		                    .plan = &plan,
+		                    .names = trial->names,
+		                    .tell = mark,
+		                    .data = refused,
 		                    .max_passes = r->profiler == OPK_PROFILER_PM };
 
 	r->problems.no_memory |= !refused;

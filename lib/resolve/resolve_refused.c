@@ -38,7 +38,8 @@ static void want_names(struct wanted *w, const struct opk_derived_symbol *derive
 {
 	for (size_t i = 0; i < opk_formula_name_count(derived->parsed); i++) {
 		struct opk_place place = opk_symbols_place(&w->r->symbols, derived,
-		                                           opk_formula_name_offset(derived->parsed, i));
+		                                           opk_formula_name_offset(derived->parsed,
+		                                                                   i));
 
 		want(w, opk_formula_name(derived->parsed, i), &place);
 	}
@@ -54,7 +55,9 @@ static bool tell(void *data, size_t i, const char *reason)
 
 void opk_resolve_refused(struct opk_resolver *r)
 {
-	struct wanted w = { .r = r, .plan = { .chip = (char *)(uintptr_t)r->chip, .profiler = r->profiler } };
+	struct wanted w = {
+		.r = r, .plan = { .chip = (char *)(uintptr_t)r->chip, .profiler = r->profiler }
+	};
 	struct opk_refused refused = { .ctx = r->ctx, .plan = &w.plan, .tell = tell, .data = &w };
 
 	for (size_t i = 0; i < r->list->count; i++)

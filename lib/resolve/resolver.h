@@ -19,7 +19,7 @@ struct opk_derived_state {
 	bool needed; /* shown, or used by one that is */
 	enum opk_lack lack;
 	bool blamed; /* what it lacks is a problem */
-	char *unit; /* NULL: not known */
+	char *unit;  /* NULL: not known */
 };
 
 struct opk_resolver {
@@ -29,15 +29,15 @@ struct opk_resolver {
 	enum opk_profiler profiler;
 	struct opk_problems problems;
 	struct opk_symbols symbols;
-	struct opk_catalog *catalog;      /* NULL before it is needed */
-	int code;                         /* of what is no problem of the set's */
-	bool full;                        /* that there are too many metrics was told */
-	bool lost;                        /* an entry whose error was told is in no list */
-	struct opk_strlist lost_labels;   /* of such entries */
-	bool check;                       /* for the errors alone, all of them */
-	double seconds;                   /* that are left for expressions; that none are was told */
+	struct opk_catalog *catalog;    /* NULL before it is needed */
+	int code;                       /* of what is no problem of the set's */
+	bool full;                      /* that there are too many metrics was told */
+	bool lost;                      /* an entry whose error was told is in no list */
+	struct opk_strlist lost_labels; /* of such entries */
+	bool check;                     /* for the errors alone, all of them */
+	double seconds;                 /* that are left for expressions; that none are was told */
 	struct opk_entries *lists, *list; /* one a set of the symbols, and the last */
-	bool *suppressed;                 /* one a derived metric: shown only where a list says so */
+	bool *suppressed; /* one a derived metric: shown only where a list says so */
 	struct opk_derived_state *states; /* one a derived metric */
 	struct opk_index labels;          /* to the last list's entries */
 	struct opk_resolved *out;

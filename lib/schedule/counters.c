@@ -49,8 +49,7 @@ int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *c
 	while (!code && out->metric_count < metrics->count) {
 		opk_autostrlist struct opk_strlist raw = { 0 };
 
-		code = opk_nv_raw_counters(&raw, ctx, evaluator,
-		                           metrics->items[out->metric_count]);
+		code = opk_nv_raw_counters(&raw, ctx, evaluator, metrics->items[out->metric_count]);
 		/* The end of one is the beginning of the next. */
 		out->metric_count++;
 		out->first[out->metric_count] = out->first[out->metric_count - 1];

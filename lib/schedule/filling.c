@@ -39,8 +39,9 @@ int opk_filling_init(struct opk_filling *out, struct opk_ctx *ctx, const char *c
 	out->of_software = opk_alloc_array(out->passes + 1, sizeof *out->of_software);
 	out->placed = opk_alloc_array(counters + 1, sizeof *out->placed);
 	out->added = opk_alloc_array(2 * counters + 1, sizeof *out->added);
-	if (!code && (!out->names || !out->sizes || !out->software || !out->of_software
-	              || !out->placed || !out->added))
+	if (!code
+	    && (!out->names || !out->sizes || !out->software || !out->of_software || !out->placed
+	        || !out->added))
 		code = opk_nomem(ctx, "raw counters");
 	if (!code)
 		code = find_software(out, ctx);

@@ -16,13 +16,13 @@ struct opk_filling {
 	const char **names; /* of pass i: from i * counters.names.count on */
 	size_t *sizes;
 	bool *of_software; /* one a pass that has any */
-	bool *placed; /* one a counter */
-	size_t *added; /* room for a metric's */
+	bool *placed;      /* one a counter */
+	size_t *added;     /* room for a metric's */
 };
 
 /*
- * Of range metrics by full name, and so many passes. OPK_ENVIDIA without PerfWorks' planner, OPK_EUSAGE where it does
- * not know a counter.
+ * Of range metrics by full name, and so many passes. OPK_ENVIDIA without PerfWorks' planner,
+ * OPK_EUSAGE where it does not know a counter.
  */
 int opk_filling_init(struct opk_filling *out, struct opk_ctx *ctx, const char *chip,
                      const struct opk_strlist *metrics, size_t passes);

@@ -15,7 +15,8 @@ static uint8_t *pair(const struct opk_packing *packing, size_t a, size_t b)
 	return &packing->pairs[a * packing->count + b];
 }
 
-static int try_pair(bool *clash, struct opk_packing *packing, struct opk_ctx *ctx, size_t a, size_t b)
+static int try_pair(bool *clash, struct opk_packing *packing, struct opk_ctx *ctx, size_t a,
+                    size_t b)
 {
 	const size_t items[] = { a, b };
 	bool fits;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Items into as few bins as can be found, where only a question tells what fits a bin together. What fits stays
- * fit when an item is taken out.
+ * Items into as few bins as can be found, where only a question tells what fits a bin together.
+ * What fits stays fit when an item is taken out.
  */
 #ifndef OPK_PACKING_H
 #define OPK_PACKING_H
@@ -32,17 +32,17 @@ int opk_packing_init(struct opk_packing *out, struct opk_ctx *ctx, size_t count,
 void opk_packing_clear(struct opk_packing *packing);
 
 /*
- * First fit, the items that clash most first; another `seed` than 0 shuffles that order. The same seed gives the
- * same bins.
+ * First fit, the items that clash most first; another `seed` than 0 shuffles that order. The same
+ * seed gives the same bins.
  */
 int opk_packing_try(struct opk_bins *out, struct opk_ctx *ctx, struct opk_packing *packing,
                     uint64_t seed);
 void opk_bins_clear(struct opk_bins *bins);
 
 /*
- * No packing has fewer bins, unless a bin can hold more items than the fullest of `bins` with all that still
- * fits it: items that fit every bin aside, there are so many to a bin; and items that clash each with each want
- * a bin each.
+ * No packing has fewer bins, unless a bin can hold more items than the fullest of `bins` with all
+ * that still fits it: items that fit every bin aside, there are so many to a bin; and items that
+ * clash each with each want a bin each.
  */
 int opk_packing_bound(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing,
                       const struct opk_bins *bins);

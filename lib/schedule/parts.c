@@ -62,16 +62,15 @@ static int fill_parts(struct opk_parts *parts, struct opk_ctx *ctx, const struct
                       const size_t *domain_of, const struct opk_counters *counters,
                       struct opk_nv_scheduler *scheduler)
 {
-	opk_autofree size_t *part_of_root =
-		opk_alloc_array(forest->names.count + 1, sizeof *part_of_root);
+	opk_autofree size_t *part_of_root = opk_alloc_array(forest->names.count + 1,
+	                                                    sizeof *part_of_root);
 
 	parts->all = opk_alloc_array(forest->names.count + 1, sizeof *parts->all);
 	if (!parts->all || !part_of_root)
 		return opk_nomem(ctx, "counter domains");
 	memset(part_of_root, 0xff, forest->names.count * sizeof *part_of_root);
 	for (size_t i = 0; i < counters->names.count; i++) {
-		struct opk_part *part = part_of(parts, part_of_root,
-		                                root_of(forest, domain_of[i]));
+		struct opk_part *part = part_of(parts, part_of_root, root_of(forest, domain_of[i]));
 
 		if (!part->members)
 			part->members = opk_alloc_array(counters->names.count,
@@ -114,8 +113,8 @@ size_t opk_parts_passes(size_t *first, const struct opk_parts *parts, const size
 int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk_counters *counters,
                     struct opk_nv_scheduler *scheduler)
 {
-	opk_autofree size_t *domain_of =
-		opk_alloc_array(counters->names.count + 1, sizeof *domain_of);
+	opk_autofree size_t *domain_of = opk_alloc_array(counters->names.count + 1,
+	                                                 sizeof *domain_of);
 	struct forest forest = { 0 };
 	int code = domain_of ? OPK_OK : opk_nomem(ctx, "counter domains");
 

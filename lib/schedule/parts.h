@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Raw counters by where they are counted: those of different parts share no counter domain, so that each part
- * is packed into passes by itself.
+ * Raw counters by where they are counted: those of different parts share no counter domain, so that
+ * each part is packed into passes by itself.
  */
 #ifndef OPK_PARTS_H
 #define OPK_PARTS_H
@@ -41,8 +41,8 @@ struct opk_parts {
 };
 
 /*
- * Passes of a plan where part i takes counts[i]: those of the hardware, whose parts stand beside each other, and
- * behind them those of software. `first` is the first one of software.
+ * Passes of a plan where part i takes counts[i]: those of the hardware, whose parts stand beside
+ * each other, and behind them those of software. `first` is the first one of software.
  */
 size_t opk_parts_passes(size_t *first, const struct opk_parts *parts, const size_t *counts);
 

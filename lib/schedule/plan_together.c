@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counters of links, buses and memory controllers are the device's, the others a context's. CUPTI refuses them
- * beside each other, in one call and in several (27). PerfWorks does not, and neither does the GPU.
+ * Counters of links, buses and memory controllers are the device's, the others a context's. CUPTI
+ * refuses them beside each other, in one call and in several (27). PerfWorks does not, and neither
+ * does the GPU.
  */
 #include <string.h>
 
@@ -67,7 +68,8 @@ static bool needs_device(const struct together *t, size_t metric)
 /* Whether CUPTI plans those of the device, or the others; `used` of them. */
 static int try_apart(size_t *used, const struct together *t, bool device)
 {
-	opk_autofree const char **names = opk_alloc_array(t->counters.metric_count + 1, sizeof *names);
+	opk_autofree const char **names = opk_alloc_array(t->counters.metric_count + 1,
+	                                                  sizeof *names);
 	size_t passes;
 
 	*used = 0;
@@ -101,8 +103,8 @@ static int compose(size_t *passes, void **config, size_t *size, const struct tog
 }
 
 int opk_plan_together(size_t *apart, size_t *passes, void **config, size_t *size,
-                      struct opk_ctx *ctx, const struct opk_plan *plan,
-                      const char *const *metrics, size_t count)
+                      struct opk_ctx *ctx, const struct opk_plan *plan, const char *const *metrics,
+                      size_t count)
 {
 	struct together t = { .ctx = ctx, .plan = plan, .metrics = metrics };
 	size_t others;

@@ -3,7 +3,7 @@
 
 struct search {
 	const struct opk_refused *what;
-	int code;   /* of what is no refusal */
+	int code; /* of what is no refusal */
 	bool ended;
 };
 
@@ -12,7 +12,8 @@ static bool is_refused(struct search *s, size_t from, size_t to)
 {
 	struct opk_ctx quiet = { .nv = s->what->ctx->nv };
 	size_t passes, most = s->what->max_passes;
-	int code = opk_plan_try(&passes, NULL, NULL, &quiet, s->what->plan, s->what->names + from, to - from);
+	int code = opk_plan_try(&passes, NULL, NULL, &quiet, s->what->plan, s->what->names + from,
+	                        to - from);
 	const char *reason;
 
 	if (!code && most && passes > most)
@@ -46,9 +47,10 @@ int opk_find_refused(const struct opk_refused *refused, size_t count)
 	return s.code;
 }
 
-void opk_tell_refused(struct opk_problems *problems, const struct opk_place *place, const struct opk_plan *plan,
-                      const char *name, const char *reason)
+void opk_tell_refused(struct opk_problems *problems, const struct opk_place *place,
+                      const struct opk_plan *plan, const char *name, const char *reason)
 {
-	opk_problems_add(problems, place, "%s is listed for %s but can't be scheduled on it, profiler %s (%s)", name,
+	opk_problems_add(problems, place,
+	                 "%s is listed for %s but can't be scheduled on it, profiler %s (%s)", name,
 	                 plan->chip, opk_profiler_name(plan->profiler), reason);
 }

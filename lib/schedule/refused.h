@@ -20,7 +20,7 @@ struct opk_refused {
 int opk_find_refused(const struct opk_refused *refused, size_t count);
 
 /* Adds the problem that a metric is listed, but refused. */
-void opk_tell_refused(struct opk_problems *problems, const struct opk_place *place, const struct opk_plan *plan,
-                      const char *name, const char *reason);
+void opk_tell_refused(struct opk_problems *problems, const struct opk_place *place,
+                      const struct opk_plan *plan, const char *name, const char *reason);
 
 #endif

@@ -68,8 +68,8 @@ struct composing {
 	struct opk_schedule *out;
 	const struct opk_counters *counters;
 	const bool *ratios;
-	size_t *bin_of;  /* of the part's counters, one a counter; SIZE_MAX: another part's */
-	size_t *shared;  /* [bin * passes + pass]: ratios with a counter in both */
+	size_t *bin_of; /* of the part's counters, one a counter; SIZE_MAX: another part's */
+	size_t *shared; /* [bin * passes + pass]: ratios with a counter in both */
 	bool *bin_placed, *pass_taken;
 	size_t from, to; /* the passes that are the part's to choose from */
 };
@@ -175,8 +175,13 @@ int opk_schedule_compose(struct opk_schedule *out, struct opk_ctx *ctx,
 	opk_autofree size_t *shared = opk_alloc_array(passes * passes + 1, sizeof *shared);
 	opk_autofree bool *flags = opk_alloc_array(2 * passes + 1, sizeof *flags);
 	struct composing c = {
-		.out = out, .counters = counters, .ratios = ratios, .bin_of = bin_of,
-		.shared = shared, .bin_placed = flags, .pass_taken = flags + passes,
+		.out = out,
+		.counters = counters,
+		.ratios = ratios,
+		.bin_of = bin_of,
+		.shared = shared,
+		.bin_placed = flags,
+		.pass_taken = flags + passes,
 	};
 	int code = make(out, ctx, counters, passes);
 

@@ -17,8 +17,8 @@ int opk_schedule_read(struct opk_schedule *out, struct opk_ctx *ctx,
                       const struct opk_counters *counters, const void *config, size_t size,
                       size_t passes);
 /*
- * The bins of each part as passes, so that the counters of as many ratios as can be come together. `whole`, one
- * a part, tells which kind of its items is taken.
+ * The bins of each part as passes, so that the counters of as many ratios as can be come together.
+ * `whole`, one a part, tells which kind of its items is taken.
  */
 int opk_schedule_compose(struct opk_schedule *out, struct opk_ctx *ctx,
                          const struct opk_counters *counters, const struct opk_parts *parts,

@@ -82,7 +82,8 @@ static int find(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	code = compile(&regex, ctx, work->expression);
 	if (code)
 		return code;
-	for (size_t i = 0; status != REG_ESPACE && (name = work->names->next(work->names->data)); i++) {
+	for (size_t i = 0; status != REG_ESPACE && (name = work->names->next(work->names->data));
+	     i++) {
 		status = regexec(&regex, name, 0, NULL, 0);
 		if (!status)
 			fwrite(&i, sizeof i, 1, child->spool);
@@ -138,8 +139,11 @@ int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const
 	if (code != OPK_EINPUT)
 		return code ? code : read_numbers(out, count, ctx, spool);
 	*names->seconds = 0;
-	return opk_fail(ctx, code, "with this the expressions of a set take more than %d seconds on a chip, or "
-	                "more than %d MB", OPK_EXPRESSION_SECONDS, OPK_EXPRESSION_MEGABYTES);
+	return opk_fail(
+		ctx, code,
+		"with this the expressions of a set take more than %d seconds on a chip, or "
+		"more than %d MB",
+		OPK_EXPRESSION_SECONDS, OPK_EXPRESSION_MEGABYTES);
 }
 
 /* ---- without names */
@@ -148,8 +152,9 @@ int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const
 static bool is_plain(const char *expression)
 {
 	for (const char *c = expression; *c; c++)
-		if (*c == '\\' ? *++c != '.' : *c == '*' ? c == expression || c[-1] != '.'
-		                                       : !opk_in_name(*c) && !strchr(".|()?", *c))
+		if (*c == '\\'  ? *++c != '.'
+		    : *c == '*' ? c == expression || c[-1] != '.'
+		                : !opk_in_name(*c) && !strchr(".|()?", *c))
 			return false;
 	return true;
 }
@@ -172,7 +177,8 @@ int opk_expression_check(struct opk_ctx *ctx, const char *expression, double *se
 		return opk_nomem(ctx, "a regular expression");
 	if (!is_plain(expression))
 		return opk_expression_match(&none, &count, ctx, expression,
-		                            &(struct opk_names){ .next = no_name, .seconds = seconds });
+		                            &(struct opk_names){ .next = no_name,
+		                                                 .seconds = seconds });
 	code = compile(&regex, ctx, whole);
 	if (!code)
 		regfree(&regex);

@@ -6,8 +6,8 @@
 #include "base/ctx.h"
 
 /*
- * What all expressions of a set may take together on a chip, on a processor, and each in memory. One that is nothing
- * special takes 0.2 s and 2 MB over all names of GH100.
+ * What all expressions of a set may take together on a chip, on a processor, and each in memory.
+ * One that is nothing special takes 0.2 s and 2 MB over all names of GH100.
  */
 enum { OPK_EXPRESSION_SECONDS = 5, OPK_EXPRESSION_MEGABYTES = 256 };
 
@@ -19,10 +19,10 @@ struct opk_names {
 };
 
 /*
- * Which of the names the POSIX extended expression matches as a whole: their numbers from 0 on, ascending; free(). A
- * child process finds them (child/contain.h), for nothing bounds what glibc takes to compile or to match. Its time on
- * a processor goes off the seconds. OPK_EUSAGE: what is wrong with the expression; OPK_EINPUT: no time or
- * memory is left.
+ * Which of the names the POSIX extended expression matches as a whole: their numbers from 0 on,
+ * ascending; free(). A child process finds them (child/contain.h), for nothing bounds what glibc
+ * takes to compile or to match. Its time on a processor goes off the seconds. OPK_EUSAGE: what is
+ * wrong with the expression; OPK_EINPUT: no time or memory is left.
  */
 int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const char *expression,
                          const struct opk_names *names);

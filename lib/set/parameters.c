@@ -31,7 +31,8 @@ static bool next_piece(struct piece *out, const char *text)
 	return true;
 }
 
-static const char *value_of(const struct opk_symbols *symbols, const struct piece *piece, bool *known)
+static const char *value_of(const struct opk_symbols *symbols, const struct piece *piece,
+                            bool *known)
 {
 	char name[MAX_NAME + 1];
 	size_t i;
@@ -45,10 +46,11 @@ static const char *value_of(const struct opk_symbols *symbols, const struct piec
 	return *known ? symbols->values[i] : NULL;
 }
 
-static void tell_at(struct opk_problems *problems, const struct opk_word *word, const char *at, const char *what,
-                    const char *value)
+static void tell_at(struct opk_problems *problems, const struct opk_word *word, const char *at,
+                    const char *what, const char *value)
 {
-	struct opk_place place = opk_place_within(&word->place, word->text, (size_t)(at - word->text));
+	struct opk_place place = opk_place_within(&word->place, word->text,
+	                                          (size_t)(at - word->text));
 
 	opk_problems_add(problems, &place, "%s%.100s", what, value);
 }
@@ -57,7 +59,8 @@ static void tell_unknown(const struct opk_symbols *symbols, struct opk_problems 
                          const struct opk_word *word, const char *at, const struct piece *piece)
 {
 	opk_autofree char *name = opk_strndup(piece->name, piece->name_size);
-	struct opk_place place = opk_place_within(&word->place, word->text, (size_t)(at - word->text));
+	struct opk_place place = opk_place_within(&word->place, word->text,
+	                                          (size_t)(at - word->text));
 	struct opk_nearest nearest = { .name = name };
 
 	if (!name) {
@@ -68,7 +71,8 @@ static void tell_unknown(const struct opk_symbols *symbols, struct opk_problems 
 		if (symbols->parameters.slots[i].key)
 			opk_nearest_try(&nearest, symbols->parameters.slots[i].key);
 	if (!symbols->broken)
-		opk_problems_add(problems, &place, "there is no parameter '%.100s'" OPK_DID_YOU_MEAN, name,
+		opk_problems_add(problems, &place,
+		                 "there is no parameter '%.100s'" OPK_DID_YOU_MEAN, name,
 		                 OPK_NEAR(nearest.best));
 }
 
@@ -112,7 +116,8 @@ static char *substitute(const struct opk_symbols *symbols, struct opk_problems *
 		if (piece.name && !value)
 			return NULL;
 		if (formula && value && !is_whole(value)) {
-			tell_at(problems, word, at, "a value in a formula has parentheses in pairs, not ", value);
+			tell_at(problems, word, at,
+			        "a value in a formula has parentheses in pairs, not ", value);
 			return NULL;
 		}
 		if (formula && value && is_operand(value))
@@ -123,8 +128,8 @@ static char *substitute(const struct opk_symbols *symbols, struct opk_problems *
 	opk_buf_add(&out, "", 1);
 	problems->no_memory |= out.failed;
 	if (!out.failed && out.size > MAX_TEXT) {
-		opk_problems_add(problems, &word->place, "with its parameters this has more than %d characters",
-		                 MAX_TEXT);
+		opk_problems_add(problems, &word->place,
+		                 "with its parameters this has more than %d characters", MAX_TEXT);
 		return NULL;
 	}
 	return out.failed ? NULL : (char *)opk_take(out.data);
@@ -136,8 +141,8 @@ char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_probl
 	return substitute(symbols, problems, word, false);
 }
 
-char *opk_symbols_substitute_formula(const struct opk_symbols *symbols, struct opk_problems *problems,
-                                     const struct opk_word *word)
+char *opk_symbols_substitute_formula(const struct opk_symbols *symbols,
+                                     struct opk_problems *problems, const struct opk_word *word)
 {
 	return substitute(symbols, problems, word, true);
 }
@@ -163,8 +168,8 @@ size_t opk_symbols_written_at(const struct opk_symbols *symbols, const char *wri
 
 static int give(struct opk_set *set, struct opk_ctx *ctx, const char *name, const char *value)
 {
-	struct opk_parameter *given = opk_append(&set->given.items, &set->given.capacity, &set->given.count,
-	                                         sizeof *given);
+	struct opk_parameter *given = opk_append(&set->given.items, &set->given.capacity,
+	                                         &set->given.count, sizeof *given);
 
 	if (given) {
 		given->name.text = opk_strdup(name);
@@ -191,12 +196,13 @@ int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name
 	if (quiet.no_memory)
 		return opk_nomem(ctx, "a parameter");
 	if (strlen(value) > MAX_VALUE)
-		return opk_fail(ctx, OPK_EUSAGE, "parameter %s: a value has at most %d characters", name, MAX_VALUE);
+		return opk_fail(ctx, OPK_EUSAGE, "parameter %s: a value has at most %d characters",
+		                name, MAX_VALUE);
 	if (opk_index_find(NULL, &symbols.parameters, name))
 		return give(set, ctx, name, value);
 	for (size_t i = 0; i < symbols.parameters.count; i++)
 		if (symbols.parameters.slots[i].key)
 			opk_nearest_try(&nearest, symbols.parameters.slots[i].key);
-	return opk_fail(ctx, OPK_EUSAGE, "set %s has no parameter '%s'" OPK_DID_YOU_MEAN, set->name, name,
-	                OPK_NEAR(nearest.best));
+	return opk_fail(ctx, OPK_EUSAGE, "set %s has no parameter '%s'" OPK_DID_YOU_MEAN, set->name,
+	                name, OPK_NEAR(nearest.best));
 }

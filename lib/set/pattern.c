@@ -84,20 +84,24 @@ static bool has_back_reference(const char *regex)
 }
 
 /* Its form; whether POSIX takes it for an expression is found where it is compiled. */
-static bool check_regex(struct opk_problems *problems, const char *text, const struct opk_place *place)
+static bool check_regex(struct opk_problems *problems, const char *text,
+                        const struct opk_place *place)
 {
 	size_t length = strlen(text);
 	opk_autofree char *inner = length > 2 ? opk_strndup(text + 1, length - 2) : NULL;
 
 	if (length < 3 || text[length - 1] != '/')
-		opk_problems_add(problems, place, "a regular expression stands between two slashes: "
-		                                  "/dram__bytes_(read|write)\\.sum/");
+		opk_problems_add(problems, place,
+		                 "a regular expression stands between two slashes: "
+		                 "/dram__bytes_(read|write)\\.sum/");
 	else if (!inner)
 		problems->no_memory = true;
 	else if (has_back_reference(inner))
-		opk_problems_add(problems, place, "back-references are not allowed in regular expressions");
+		opk_problems_add(problems, place,
+		                 "back-references are not allowed in regular expressions");
 	else if (closes_too_much(inner))
-		opk_problems_add(problems, place, "regular expression /%.200s/: a ')' closes nothing", inner);
+		opk_problems_add(problems, place,
+		                 "regular expression /%.200s/: a ')' closes nothing", inner);
 	else
 		return true;
 	return false;
@@ -135,7 +139,8 @@ bool opk_pattern_init(struct opk_pattern *out, struct opk_problems *problems, co
 	if (strlen(text) <= MAX_PATTERN)
 		return out->kind == OPK_PATTERN_REGEX ? check_regex(problems, text, place)
 		                                      : check_glob(out, problems, place);
-	opk_problems_add(problems, place, "a name or pattern has at most %d characters", MAX_PATTERN);
+	opk_problems_add(problems, place, "a name or pattern has at most %d characters",
+	                 MAX_PATTERN);
 	return false;
 }
 
@@ -164,14 +169,15 @@ static int select_plain(struct opk_selection *out, const struct opk_pattern *pat
 }
 
 /* Without names it is checked alone. */
-static int select_regex(struct opk_selection *out, struct opk_ctx *ctx, struct opk_problems *problems,
-                        const struct opk_pattern *pattern, const struct opk_place *place,
-                        const struct opk_names *names)
+static int select_regex(struct opk_selection *out, struct opk_ctx *ctx,
+                        struct opk_problems *problems, const struct opk_pattern *pattern,
+                        const struct opk_place *place, const struct opk_names *names)
 {
 	opk_autofree char *inner = opk_strndup(pattern->text + 1, strlen(pattern->text) - 2);
-	int code = !inner        ? OPK_ENOMEM
-	           : names->next ? opk_expression_match(&out->numbers, &out->count, ctx, inner, names)
-	                         : opk_expression_check(ctx, inner, names->seconds);
+	int code = !inner ? OPK_ENOMEM
+	           : names->next
+	                   ? opk_expression_match(&out->numbers, &out->count, ctx, inner, names)
+	                   : opk_expression_check(ctx, inner, names->seconds);
 
 	if (code && code != OPK_ENOMEM)
 		opk_problems_add(problems, place, "regular expression /%.200s/: %s", inner,
@@ -181,9 +187,9 @@ static int select_regex(struct opk_selection *out, struct opk_ctx *ctx, struct o
 	return code;
 }
 
-int opk_pattern_select(struct opk_selection *out, struct opk_ctx *ctx, struct opk_problems *problems,
-                       const struct opk_pattern *pattern, const struct opk_place *place,
-                       const struct opk_names *names)
+int opk_pattern_select(struct opk_selection *out, struct opk_ctx *ctx,
+                       struct opk_problems *problems, const struct opk_pattern *pattern,
+                       const struct opk_place *place, const struct opk_names *names)
 {
 	int code;
 
@@ -201,8 +207,9 @@ void opk_selection_clear(struct opk_selection *selection)
 	*selection = (struct opk_selection){ 0 };
 }
 
-int opk_pattern_check(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_pattern *pattern,
-                      const struct opk_place *place, double *seconds)
+int opk_pattern_check(struct opk_ctx *ctx, struct opk_problems *problems,
+                      const struct opk_pattern *pattern, const struct opk_place *place,
+                      double *seconds)
 {
 	opk_autoselection struct opk_selection none = { 0 };
 

@@ -19,7 +19,7 @@ enum opk_pattern_kind opk_pattern_kind(const char *text);
 struct opk_pattern {
 	enum opk_pattern_kind kind;
 	const char *text; /* borrowed */
-	size_t literal;   /* so many characters each match begins with; a regular expression's stand behind the slash */
+	size_t literal; /* so many characters each match begins with; a regular expression's stand behind the slash */
 };
 
 /* False, and a problem, where the text at that place has not the form of one. */
@@ -33,17 +33,18 @@ struct opk_selection {
 };
 
 /*
- * Those that match as a whole. A code means that a problem is told: OPK_EUSAGE, this is no expression; OPK_EINPUT,
- * expressions have no time or memory left.
+ * Those that match as a whole. A code means that a problem is told: OPK_EUSAGE, this is no
+ * expression; OPK_EINPUT, expressions have no time or memory left.
  */
-int opk_pattern_select(struct opk_selection *out, struct opk_ctx *ctx, struct opk_problems *problems,
-                       const struct opk_pattern *pattern, const struct opk_place *place,
-                       const struct opk_names *names);
+int opk_pattern_select(struct opk_selection *out, struct opk_ctx *ctx,
+                       struct opk_problems *problems, const struct opk_pattern *pattern,
+                       const struct opk_place *place, const struct opk_names *names);
 void opk_selection_clear(struct opk_selection *selection);
 #define opk_autoselection __attribute__((cleanup(opk_selection_clear)))
 /* The same without names: whether it can match at all. */
-int opk_pattern_check(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_pattern *pattern,
-                      const struct opk_place *place, double *seconds);
+int opk_pattern_check(struct opk_ctx *ctx, struct opk_problems *problems,
+                      const struct opk_pattern *pattern, const struct opk_place *place,
+                      double *seconds);
 /* Whether a name that begins so may match. */
 bool opk_pattern_may_match(const struct opk_pattern *pattern, const char *beginning);
 

@@ -2,7 +2,6 @@
 /* Metric sets as objects; set_yaml.c reads them, set_find.c finds them. */
 #include "set/set.h"
 
-
 struct opk_set *opk_set_create(const char *name, const char *path)
 {
 	opk_auto(opk_set) struct opk_set *set = opk_alloc(sizeof *set);
@@ -46,10 +45,11 @@ static int join(struct opk_set *to, struct opk_ctx *ctx, struct opk_set *from)
 	if (from->told.count)
 		return opk_fail(ctx, OPK_EINPUT, "set %s was read with errors", from->name);
 	if (from->has_profiler && to->has_profiler && from->profiler != to->profiler)
-		return opk_fail(ctx, OPK_EUSAGE,
-		                "set %s is for profiler %s, a set before it for %s: build them apart",
-		                from->name, opk_profiler_name(from->profiler),
-		                opk_profiler_name(to->profiler));
+		return opk_fail(
+			ctx, OPK_EUSAGE,
+			"set %s is for profiler %s, a set before it for %s: build them apart",
+			from->name, opk_profiler_name(from->profiler),
+			opk_profiler_name(to->profiler));
 	if (from->has_profiler) {
 		to->has_profiler = true;
 		to->profiler = from->profiler;
@@ -69,7 +69,8 @@ static bool copy_claims(struct opk_set *to, const struct opk_set *from)
 	to->version = from->version;
 	to->joined = from->joined;
 	for (size_t i = 0; i < from->chips.count; i++)
-		if (!opk_words_add(&to->chips, from->chips.items[i].text, &from->chips.items[i].place))
+		if (!opk_words_add(&to->chips, from->chips.items[i].text,
+		                   &from->chips.items[i].place))
 			return false;
 	return to->description != NULL;
 }

@@ -30,13 +30,14 @@ enum opk_set_item_kind { OPK_SET_ITEM_METRIC, OPK_SET_ITEM_ANY, OPK_SET_ITEM_GRO
 /* An entry of a list of metrics. */
 struct opk_set_item {
 	enum opk_set_item_kind kind;
-	struct opk_word what; /* a name, a glob or a /regex/; the first of `any`; a group's heading */
+	struct opk_word
+		what; /* a name, a glob or a /regex/; the first of `any`; a group's heading */
 	struct opk_words any;
 	struct opk_word as;
 	bool optional;
 	bool has_else;
 	double otherwise; /* for formulas, where no metric of the chip has the short name */
-	bool wrong; /* what is wrong with it was told: what it leads to on a chip is not */
+	bool wrong;       /* what is wrong with it was told: what it leads to on a chip is not */
 	struct opk_words only, except; /* chips, architectures, profilers */
 	struct opk_word prose;         /* of a group, as its items */
 	struct opk_set_items items;
@@ -52,10 +53,10 @@ struct opk_change {
 struct opk_constant {
 	struct opk_word name, unit;
 	bool has_default;
-	bool wrong;               /* as of an entry */
-	double value;             /* the default */
-	struct opk_words where;   /* chips and architectures that have another one */
-	double *values;           /* one for each of them */
+	bool wrong;             /* as of an entry */
+	double value;           /* the default */
+	struct opk_words where; /* chips and architectures that have another one */
+	double *values;         /* one for each of them */
 	size_t value_capacity;
 };
 

@@ -19,7 +19,8 @@ struct checker {
 	double seconds; /* that are left for expressions */
 };
 
-static void check_pattern(struct checker *c, const struct opk_pattern *pattern, const struct opk_place *place)
+static void check_pattern(struct checker *c, const struct opk_pattern *pattern,
+                          const struct opk_place *place)
 {
 	if (pattern->kind == OPK_PATTERN_NAME || c->patterns > OPK_MAX_PATTERNS)
 		return;
@@ -37,9 +38,11 @@ static void tell_underscore(struct checker *c, const struct opk_word *word, cons
 {
 	const char *underscore = strchr(name, '_');
 
-	opk_problems_add(c->problems, &word->place,
-	                 "'%.200s' is no full metric name: two underscores stand behind the unit, did you mean "
-	                 "%.*s_%.200s?", name, (int)(underscore - name), name, underscore);
+	opk_problems_add(
+		c->problems, &word->place,
+		"'%.200s' is no full metric name: two underscores stand behind the unit, did you mean "
+		"%.*s_%.200s?",
+		name, (int)(underscore - name), name, underscore);
 }
 
 /* Says what a name without "__" might have been. */
@@ -63,9 +66,11 @@ static void tell_unknown(struct checker *c, const struct opk_word *word, const c
 		opk_clear_errors(c->ctx);
 	c->problems->no_memory |= code == OPK_ENOMEM;
 	best = derived.count ? derived.best[0].name : near.count ? near.items[0] : NULL;
-	opk_problems_add(c->problems, &word->place,
-	                 "'%.200s' is no full metric name such as dram__bytes.sum, no derived metric of this "
-	                 "set and no name of nvprof's" OPK_DID_YOU_MEAN, name, OPK_NEAR(best));
+	opk_problems_add(
+		c->problems, &word->place,
+		"'%.200s' is no full metric name such as dram__bytes.sum, no derived metric of this "
+		"set and no name of nvprof's" OPK_DID_YOU_MEAN,
+		name, OPK_NEAR(best));
 }
 
 static void check_word(struct checker *c, const struct opk_set_item *item, const char *name)
@@ -76,12 +81,15 @@ static void check_word(struct checker *c, const struct opk_set_item *item, const
 	int code;
 
 	/* Of nvprof's names possibly under another. */
-	if (item->as.text && opk_index_find(&at, names, item->as.text) && c->symbols->derived[at].legacy)
+	if (item->as.text && opk_index_find(&at, names, item->as.text)
+	    && c->symbols->derived[at].legacy)
 		return;
 	if (opk_index_find(&at, names, name)) {
 		if (item->as.text)
-			opk_problems_add(c->problems, &item->as.place,
-			                 "%.100s is derived under this name already: it takes no other", name);
+			opk_problems_add(
+				c->problems, &item->as.place,
+				"%.100s is derived under this name already: it takes no other",
+				name);
 		return;
 	}
 	/* What could not be read may define it, if it can be a name. */
@@ -158,10 +166,13 @@ static void check_change(struct checker *c, const struct opk_change *change)
 	}
 }
 
-bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
-                   bool compile)
+bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx,
+                   struct opk_problems *problems, bool compile)
 {
-	struct checker c = { .symbols = symbols, .ctx = ctx, .problems = problems, .compile = compile,
+	struct checker c = { .symbols = symbols,
+		             .ctx = ctx,
+		             .problems = problems,
+		             .compile = compile,
 		             .seconds = OPK_EXPRESSION_SECONDS };
 
 	for (size_t i = 0; i < symbols->set_count; i++) {
@@ -172,8 +183,8 @@ bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struc
 			check_change(&c, &set->changes.items[j]);
 		if (set->changes.count <= MAX_CHANGES)
 			continue;
-		opk_problems_add(problems, &set->changes.items[MAX_CHANGES].place, "more than %d changes",
-		                 MAX_CHANGES);
+		opk_problems_add(problems, &set->changes.items[MAX_CHANGES].place,
+		                 "more than %d changes", MAX_CHANGES);
 		c.too_much = true;
 	}
 	return !c.too_much;

@@ -33,7 +33,8 @@ const char *opk_set_example(const struct opk_set *set)
 
 static bool has_profiler(const struct opk_set *set, const struct opk_chip *chip)
 {
-	return set->has_profiler && set->profiler == OPK_PROFILER_PM ? chip->pm_sampling : chip->range;
+	return set->has_profiler && set->profiler == OPK_PROFILER_PM ? chip->pm_sampling
+	                                                             : chip->range;
 }
 
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip)
@@ -52,12 +53,13 @@ static void tell_unknown(struct opk_problems *problems, const struct opk_word *w
 		opk_nearest_try(&nearest, opk_chips_get(chips, i)->name);
 		opk_nearest_try(&nearest, opk_chip_architecture(opk_chips_get(chips, i)->name));
 	}
-	opk_problems_add(problems, &word->place, "unknown chip '%.100s'" OPK_DID_YOU_MEAN
-	                 "; 'offpeak chips' lists them", word->text, OPK_NEAR(nearest.best));
+	opk_problems_add(problems, &word->place,
+	                 "unknown chip '%.100s'" OPK_DID_YOU_MEAN "; 'offpeak chips' lists them",
+	                 word->text, OPK_NEAR(nearest.best));
 }
 
-static void check(struct opk_problems *problems, const struct opk_set *set, const struct opk_word *word,
-                  const struct opk_chips *chips)
+static void check(struct opk_problems *problems, const struct opk_set *set,
+                  const struct opk_word *word, const struct opk_chips *chips)
 {
 	bool known = false, supported = false;
 
@@ -76,7 +78,8 @@ static void check(struct opk_problems *problems, const struct opk_set *set, cons
 		                 opk_profiler_name(set->profiler));
 }
 
-int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set, const struct opk_chips *chips)
+int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set,
+                         const struct opk_chips *chips)
 {
 	opk_autoproblems struct opk_problems problems = { 0 };
 

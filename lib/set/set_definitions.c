@@ -12,8 +12,8 @@ static void each(struct opk_set_reader *r, const struct opk_yaml *map, const cha
 {
 	r->set->broken |= map->kind != OPK_YAML_MAP;
 	if (map->kind != OPK_YAML_MAP && map->kind != OPK_YAML_BAD) {
-		opk_problems_add(r->problems, &map->place, "a map is needed here, from the name of each %s",
-		                 what);
+		opk_problems_add(r->problems, &map->place,
+		                 "a map is needed here, from the name of each %s", what);
 		return;
 	}
 	for (size_t i = 0; map->kind == OPK_YAML_MAP && i + 1 < map->count; i += 2) {
@@ -50,9 +50,9 @@ static void read_unit(struct opk_set_reader *r, struct opk_word *out, const stru
 static void take_parameter(struct opk_set_reader *r, const struct opk_word *name,
                            const struct opk_yaml *value)
 {
-	struct opk_parameter *parameter =
-		opk_append(&r->set->parameters.items, &r->set->parameters.capacity,
-	                   &r->set->parameters.count, sizeof *parameter);
+	struct opk_parameter *parameter = opk_append(&r->set->parameters.items,
+	                                             &r->set->parameters.capacity,
+	                                             &r->set->parameters.count, sizeof *parameter);
 	const char *text = value->kind == OPK_YAML_SCALAR ? value->text : NULL;
 
 	if (!parameter) {
@@ -60,11 +60,11 @@ static void take_parameter(struct opk_set_reader *r, const struct opk_word *name
 		return;
 	}
 	if (value->kind != OPK_YAML_SCALAR && value->kind != OPK_YAML_BAD)
-		opk_problems_add(r->problems, &value->place, "plain text is needed here, the default of %.100s",
-		                 name->text);
+		opk_problems_add(r->problems, &value->place,
+		                 "plain text is needed here, the default of %.100s", name->text);
 	if (text && strlen(text) > OPK_MAX_PARAMETER) {
-		opk_problems_add(r->problems, &value->place, "a parameter has at most %d characters",
-		                 OPK_MAX_PARAMETER);
+		opk_problems_add(r->problems, &value->place,
+		                 "a parameter has at most %d characters", OPK_MAX_PARAMETER);
 		text = NULL;
 	}
 	take_name(r, &parameter->name, name);
@@ -82,9 +82,9 @@ void opk_set_read_parameters(struct opk_set_reader *r, void *object, const struc
 
 static struct opk_constant *new_constant(struct opk_set_reader *r, const struct opk_word *name)
 {
-	struct opk_constant *constant =
-		opk_append(&r->set->constants.items, &r->set->constants.capacity, &r->set->constants.count,
-	                   sizeof *constant);
+	struct opk_constant *constant = opk_append(&r->set->constants.items,
+	                                           &r->set->constants.capacity,
+	                                           &r->set->constants.count, sizeof *constant);
 
 	r->problems->no_memory |= !constant;
 	if (constant)
@@ -92,21 +92,24 @@ static struct opk_constant *new_constant(struct opk_set_reader *r, const struct 
 	return constant;
 }
 
-static void add_value(struct opk_set_reader *r, struct opk_constant *constant, const struct opk_yaml *key,
-                      double value)
+static void add_value(struct opk_set_reader *r, struct opk_constant *constant,
+                      const struct opk_yaml *key, double value)
 {
-	const struct opk_word *first = opk_where_find(&constant->where, constant->where.count, key->text);
+	const struct opk_word *first = opk_where_find(&constant->where, constant->where.count,
+	                                              key->text);
 	const char *near = opk_where_nearest(key->text, false);
 
 	if (first) {
-		opk_problems_add(r->problems, &key->place, "duplicate key '%.100s', first as %.100s on line %zu",
-		                 key->text, first->text, first->place.line);
+		opk_problems_add(r->problems, &key->place,
+		                 "duplicate key '%.100s', first as %.100s on line %zu", key->text,
+		                 first->text, first->place.line);
 		return;
 	}
 	if (!opk_where_known(r->ctx, &r->problems->no_memory, key->text, false)) {
-		opk_problems_add(r->problems, &key->place,
-		                 "'%.100s' is no chip or architecture, nor unit or default" OPK_DID_YOU_MEAN,
-		                 key->text, OPK_NEAR(near));
+		opk_problems_add(
+			r->problems, &key->place,
+			"'%.100s' is no chip or architecture, nor unit or default" OPK_DID_YOU_MEAN,
+			key->text, OPK_NEAR(near));
 		constant->wrong = true;
 		return;
 	}
@@ -153,8 +156,10 @@ static void take_constant(struct opk_set_reader *r, const struct opk_word *name,
 			read_constant_key(r, constant, &value->items[i], &value->items[i + 1]);
 	if (constant->wrong || constant->has_default || constant->where.count)
 		return;
-	opk_problems_add(r->problems, &value->place,
-	                 "constant %.100s has no value: give a default, or one for a chip or architecture", name->text);
+	opk_problems_add(
+		r->problems, &value->place,
+		"constant %.100s has no value: give a default, or one for a chip or architecture",
+		name->text);
 	constant->wrong = true;
 }
 
@@ -196,9 +201,9 @@ static const struct opk_set_field fields[] = {
 static void take_derived(struct opk_set_reader *r, const struct opk_word *name,
                          const struct opk_yaml *value)
 {
-	struct opk_formula_text *derived =
-		opk_append(&r->set->derived.items, &r->set->derived.capacity, &r->set->derived.count,
-	                   sizeof *derived);
+	struct opk_formula_text *derived = opk_append(&r->set->derived.items,
+	                                              &r->set->derived.capacity,
+	                                              &r->set->derived.count, sizeof *derived);
 
 	if (!derived) {
 		r->problems->no_memory = true;
@@ -207,7 +212,8 @@ static void take_derived(struct opk_set_reader *r, const struct opk_word *name,
 	take_name(r, &derived->name, name);
 	if (value->kind == OPK_YAML_SCALAR && *value->text)
 		read_formula(r, derived, value);
-	else if (!(opk_set_read_map(r, derived, value, fields, 3, "a formula is needed here, or a map with one")
+	else if (!(opk_set_read_map(r, derived, value, fields, 3,
+	                            "a formula is needed here, or a map with one")
 	           & 1))
 		opk_problems_add(r->problems, &value->place, "the key 'formula' is missing");
 }

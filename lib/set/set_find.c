@@ -18,8 +18,8 @@ static bool folders(struct opk_strlist *out, const struct opk_ctx *ctx)
 {
 	if (ctx->env.sets && !opk_strlist_add(out, ctx->env.sets))
 		return false;
-	return opk_strlist_take(out, opk_printf("%s/sets",
-	                                        ctx->data_dir ? ctx->data_dir : OPK_DATADIR));
+	return opk_strlist_take(out,
+	                        opk_printf("%s/sets", ctx->data_dir ? ctx->data_dir : OPK_DATADIR));
 }
 
 static bool is_yaml(const char *name)
@@ -50,7 +50,8 @@ static bool list_folder(struct opk_strlist *out, const char *folder)
 /* The ending does not count, so that "l1" comes before "l1-more". */
 static int compare_names(const void *a, const void *b)
 {
-	const char *first = strrchr(*(char *const *)a, '/'), *second = strrchr(*(char *const *)b, '/');
+	const char *first = strrchr(*(char *const *)a, '/'),
+		   *second = strrchr(*(char *const *)b, '/');
 	size_t first_length = (size_t)(strrchr(first, '.') - first);
 	size_t second_length = (size_t)(strrchr(second, '.') - second);
 	size_t shorter = first_length < second_length ? first_length : second_length;

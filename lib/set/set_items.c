@@ -114,7 +114,8 @@ static bool has_key(const struct opk_yaml *map, const char *name)
 	return false;
 }
 
-static void read_group_map(struct opk_set_reader *r, struct opk_set_item *item, const struct opk_yaml *value)
+static void read_group_map(struct opk_set_reader *r, struct opk_set_item *item,
+                           const struct opk_yaml *value)
 {
 	unsigned seen;
 
@@ -131,10 +132,12 @@ static void read_kind(struct opk_set_reader *r, void *object, const struct opk_y
 	if (has_key(value, "group"))
 		read_group_map(r, object, value);
 	else
-		opk_set_read_map(r, object, value, has_key(value, "any") ? any_fields : metric_fields, 6, "");
+		opk_set_read_map(r, object, value,
+		                 has_key(value, "any") ? any_fields : metric_fields, 6, "");
 }
 
-static void read_map(struct opk_set_reader *r, struct opk_set_item *item, const struct opk_yaml *value)
+static void read_map(struct opk_set_reader *r, struct opk_set_item *item,
+                     const struct opk_yaml *value)
 {
 	bool metric = has_key(value, "metric"), any = has_key(value, "any");
 	bool group = has_key(value, "group");
@@ -142,11 +145,13 @@ static void read_map(struct opk_set_reader *r, struct opk_set_item *item, const 
 	if (metric + any + group == 1) {
 		read_kind(r, item, value);
 		if (item->has_else && !item->as.text)
-			opk_problems_add(r->problems, &value->place,
-			                 "'else' is what formulas take for a short name: the entry needs 'as', too");
+			opk_problems_add(
+				r->problems, &value->place,
+				"'else' is what formulas take for a short name: the entry needs 'as', too");
 		return;
 	}
-	opk_problems_add(r->problems, &value->place, "%s of the keys metric, any and group is needed here",
+	opk_problems_add(r->problems, &value->place,
+	                 "%s of the keys metric, any and group is needed here",
 	                 metric || any || group ? "only one" : "one");
 	/* It may define a name. */
 	item->wrong = true;
@@ -159,7 +164,8 @@ static void check_twice(struct opk_set_reader *r, struct opk_set_item *item)
 	const struct opk_word *word = &item->what;
 	size_t first;
 
-	if (item->kind != OPK_SET_ITEM_METRIC || item->only.count || item->except.count || strstr(word->text, "${"))
+	if (item->kind != OPK_SET_ITEM_METRIC || item->only.count || item->except.count
+	    || strstr(word->text, "${"))
 		return;
 	if (!opk_words_add(&r->metrics, "", &word->place)
 	    || !opk_index_add(&r->seen, word->text, r->metrics.count - 1, &first)) {
@@ -169,13 +175,15 @@ static void check_twice(struct opk_set_reader *r, struct opk_set_item *item)
 	if (first != r->metrics.count - 1) {
 		opk_autofree char *place = opk_place_text(&r->metrics.items[first].place);
 
-		opk_problems_add(r->problems, &word->place, "metric %.200s is listed twice, first at %s",
-		                 word->text, place ? place : "");
+		opk_problems_add(r->problems, &word->place,
+		                 "metric %.200s is listed twice, first at %s", word->text,
+		                 place ? place : "");
 		item->wrong = true;
 	}
 }
 
-static void read_item(struct opk_set_reader *r, struct opk_set_items *out, const struct opk_yaml *value)
+static void read_item(struct opk_set_reader *r, struct opk_set_items *out,
+                      const struct opk_yaml *value)
 {
 	struct opk_set_item *item;
 
@@ -184,9 +192,10 @@ static void read_item(struct opk_set_reader *r, struct opk_set_items *out, const
 	if (value->kind == OPK_YAML_BAD)
 		return;
 	if (value->kind == OPK_YAML_LIST || (value->kind == OPK_YAML_SCALAR && !*value->text)) {
-		opk_problems_add(r->problems, &value->place,
-		                 "one of the metrics is needed here: a name, a pattern, or a map with the "
-		                 "key metric, any or group");
+		opk_problems_add(
+			r->problems, &value->place,
+			"one of the metrics is needed here: a name, a pattern, or a map with the "
+			"key metric, any or group");
 		return;
 	}
 	item = opk_set_items_add(out);
@@ -202,7 +211,8 @@ static void read_item(struct opk_set_reader *r, struct opk_set_items *out, const
 		check_twice(r, item);
 }
 
-void opk_set_read_items(struct opk_set_reader *r, struct opk_set_items *out, const struct opk_yaml *value)
+void opk_set_read_items(struct opk_set_reader *r, struct opk_set_items *out,
+                        const struct opk_yaml *value)
 {
 	size_t count;
 	const struct opk_yaml *items = opk_set_check_list(r, &count, value, "metrics");
@@ -258,11 +268,13 @@ static void read_change(struct opk_set_reader *r, const struct opk_yaml *value)
 	seen = opk_set_read_map(r, change, value, change_fields, 3,
 	                        "a map with for, and add or remove, is needed here");
 	if (!(seen & 1))
-		opk_problems_add(r->problems, &value->place,
-		                 "for which chips, architectures or profilers: the key 'for' is missing");
+		opk_problems_add(
+			r->problems, &value->place,
+			"for which chips, architectures or profilers: the key 'for' is missing");
 	r->set->unfit |= !change->where.count;
 	if (!(seen & 6))
-		opk_problems_add(r->problems, &value->place, "the change has neither 'add' nor 'remove'");
+		opk_problems_add(r->problems, &value->place,
+		                 "the change has neither 'add' nor 'remove'");
 }
 
 void opk_set_read_changes(struct opk_set_reader *r, void *object, const struct opk_yaml *value)

@@ -50,7 +50,8 @@ static void tell_cycle(struct loading *l, const struct opk_word *word, const str
 {
 	opk_autofree char *chain = opk_strdup(begin->path);
 
-	for (const struct file *file = begin + 1; chain && file < l->files.items + l->files.count; file++) {
+	for (const struct file *file = begin + 1; chain && file < l->files.items + l->files.count;
+	     file++) {
 		char *longer = file->open ? opk_printf("%s includes %s", chain, file->path) : NULL;
 
 		if (!file->open)
@@ -59,8 +60,8 @@ static void tell_cycle(struct loading *l, const struct opk_word *word, const str
 		chain = longer;
 	}
 	if (chain)
-		opk_problems_add(&l->problems, &word->place, "sets include each other: %s includes %s", chain,
-		                 begin->path);
+		opk_problems_add(&l->problems, &word->place,
+		                 "sets include each other: %s includes %s", chain, begin->path);
 	else
 		l->problems.no_memory = true;
 }
@@ -70,7 +71,8 @@ static struct file *find_file(struct loading *l, const char *path)
 	struct stat status;
 
 	for (size_t i = 0; !stat(path, &status) && i < l->files.count; i++)
-		if (l->files.items[i].inode == status.st_ino && l->files.items[i].device == status.st_dev)
+		if (l->files.items[i].inode == status.st_ino
+		    && l->files.items[i].device == status.st_dev)
 			return &l->files.items[i];
 	return NULL;
 }
@@ -83,8 +85,9 @@ static int find_path(char **out, struct loading *l, const struct opk_set *set, c
 	if (!opk_set_is_path(word))
 		return opk_set_shipped_path(out, l->ctx, word);
 	word += 2 * !strncmp(word, "./", 2);
-	*out = *word == '/' || !slash ? opk_strdup(word)
-	                              : opk_printf("%.*s/%s", (int)(slash - set->path), set->path, word);
+	*out = *word == '/' || !slash
+	               ? opk_strdup(word)
+	               : opk_printf("%.*s/%s", (int)(slash - set->path), set->path, word);
 	return *out ? OPK_OK : opk_nomem(l->ctx, "a metric set");
 }
 
@@ -115,7 +118,8 @@ static int load_included(struct opk_set **out, struct loading *l, const struct o
 		return OPK_OK;
 	}
 	if (l->depth == MAX_DEPTH || l->files.count == MAX_FILES) {
-		opk_problems_add(&l->problems, &word->place, l->depth == MAX_DEPTH
+		opk_problems_add(&l->problems, &word->place,
+		                 l->depth == MAX_DEPTH
 		                         ? "sets include each other more than %d levels deep"
 		                         : "more than %d sets are included",
 		                 l->depth == MAX_DEPTH ? MAX_DEPTH : MAX_FILES);
@@ -136,8 +140,9 @@ static void check_profiler(struct loading *l, struct opk_set *set, const struct 
 	if (set->has_profiler && set->profiler != from->profiler) {
 		set->unfit = true;
 		opk_problems_add(&l->problems, &word->place,
-		                 "set %.100s is for profiler %s, this one for %s: build them apart", from->name,
-		                 opk_profiler_name(from->profiler), opk_profiler_name(set->profiler));
+		                 "set %.100s is for profiler %s, this one for %s: build them apart",
+		                 from->name, opk_profiler_name(from->profiler),
+		                 opk_profiler_name(set->profiler));
 	}
 	if (!set->has_profiler)
 		set->profiler = from->profiler;
@@ -155,7 +160,8 @@ static void include(struct loading *l, struct opk_set *set, const struct opk_wor
 		return;
 	}
 	check_profiler(l, set, from, word);
-	slot = opk_append(&set->includes, &set->include_capacity, &set->include_count, sizeof *slot);
+	slot = opk_append(&set->includes, &set->include_capacity, &set->include_count,
+	                  sizeof *slot);
 	if (slot) {
 		*slot = from;
 	} else {
@@ -166,7 +172,8 @@ static void include(struct loading *l, struct opk_set *set, const struct opk_wor
 
 /* ---- one file */
 
-static struct opk_source *read_source(struct loading *l, struct stat *status, const char *path, int *code)
+static struct opk_source *read_source(struct loading *l, struct stat *status, const char *path,
+                                      int *code)
 {
 	opk_autofree void *text = NULL;
 	struct opk_source *source;
@@ -207,8 +214,8 @@ static struct file *open_file(struct loading *l, const char *path, int *code)
 {
 	struct stat status = { 0 };
 	struct opk_source *source = read_source(l, &status, path, code);
-	struct file *file = source ? opk_append(&l->files.items, &l->files.capacity, &l->files.count,
-	                                        sizeof *file)
+	struct file *file = source ? opk_append(&l->files.items, &l->files.capacity,
+	                                        &l->files.count, sizeof *file)
 	                           : NULL;
 
 	if (!file) {

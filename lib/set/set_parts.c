@@ -14,7 +14,8 @@ bool opk_set_is_name(const char *text)
 
 bool opk_words_add(struct opk_words *words, const char *text, const struct opk_place *place)
 {
-	struct opk_word *word = opk_append(&words->items, &words->capacity, &words->count, sizeof *word);
+	struct opk_word *word = opk_append(&words->items, &words->capacity, &words->count,
+	                                   sizeof *word);
 
 	if (!word)
 		return false;
@@ -140,7 +141,8 @@ static bool list_one(struct opk_set *set, struct opk_index *seen, const char *te
 	return opk_strlist_take(&set->places, place) && opk_strlist_add(&set->metrics, text);
 }
 
-static bool list_items(struct opk_set *set, struct opk_index *seen, const struct opk_set_items *items)
+static bool list_items(struct opk_set *set, struct opk_index *seen,
+                       const struct opk_set_items *items)
 {
 	bool ok = true;
 
@@ -150,7 +152,8 @@ static bool list_items(struct opk_set *set, struct opk_index *seen, const struct
 		if (item->kind == OPK_SET_ITEM_GROUP)
 			ok = list_items(set, seen, &item->items);
 		else if (item->what.text)
-			ok = list_one(set, seen, item->what.text, opk_place_text(&item->what.place));
+			ok = list_one(set, seen, item->what.text,
+			              opk_place_text(&item->what.place));
 	}
 	return ok;
 }
@@ -162,7 +165,8 @@ static bool add_claiming(struct opk_set *set, const struct opk_set *other)
 	for (size_t i = 0; i < set->claiming_count; i++)
 		if (set->claiming[i] == other)
 			return true;
-	slot = opk_append(&set->claiming, &set->claiming_capacity, &set->claiming_count, sizeof *slot);
+	slot = opk_append(&set->claiming, &set->claiming_capacity, &set->claiming_count,
+	                  sizeof *slot);
 	if (slot)
 		*slot = other;
 	return slot != NULL;
@@ -194,6 +198,7 @@ bool opk_set_complete(struct opk_set *set)
 	}
 	ok = ok && list_items(set, &seen, &set->items);
 	for (size_t i = 0; ok && i < set->chips.count; i++)
-		ok = opk_strlist_take(&set->chip_places, opk_place_text(&set->chips.items[i].place));
+		ok = opk_strlist_take(&set->chip_places,
+		                      opk_place_text(&set->chips.items[i].place));
 	return ok;
 }

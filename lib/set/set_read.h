@@ -14,7 +14,7 @@ struct opk_set_reader {
 	struct opk_problems *problems;
 	struct opk_set *set;
 	struct opk_words includes; /* as the file names them */
-	struct opk_index seen;     /* metrics that stand under no condition, to items of `metrics` */
+	struct opk_index seen; /* metrics that stand under no condition, to items of `metrics` */
 	struct opk_words metrics;
 	bool in_group, in_change;
 };
@@ -28,29 +28,33 @@ struct opk_set_field {
 };
 
 /*
- * Reads a map, key by key, and a misspelt key as what it was probably meant to be. Bit i of the result: the i-th
- * field is there, or was meant. What is no map is a problem, "WHAT is needed here".
+ * Reads a map, key by key, and a misspelt key as what it was probably meant to be. Bit i of the
+ * result: the i-th field is there, or was meant. What is no map is a problem, "WHAT is needed
+ * here".
  */
 unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct opk_yaml *map,
                           const struct opk_set_field *fields, size_t count, const char *what);
 
 /* Reads what can be read, and tells no problem. */
 void opk_set_read_quietly(struct opk_set_reader *r, void *object, const struct opk_yaml *value,
-                          void (*read)(struct opk_set_reader *r, void *object, const struct opk_yaml *value));
+                          void (*read)(struct opk_set_reader *r, void *object,
+                                       const struct opk_yaml *value));
 
 /* Text that is not empty. */
-void opk_set_read_word(struct opk_set_reader *r, struct opk_word *out, const struct opk_yaml *value);
+void opk_set_read_word(struct opk_set_reader *r, struct opk_word *out,
+                       const struct opk_yaml *value);
 /* A list of at least one, each text and there once. */
-void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out, const struct opk_yaml *value,
-                        const char *one, const char *many);
+void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out,
+                        const struct opk_yaml *value, const char *one, const char *many);
 /*
- * The items of a list; what is none is a problem, and text as good as a list of it alone. With a count of 0, what is
- * returned means nothing.
+ * The items of a list; what is none is a problem, and text as good as a list of it alone. With a
+ * count of 0, what is returned means nothing.
  */
-const struct opk_yaml *opk_set_check_list(struct opk_set_reader *r, size_t *count, const struct opk_yaml *value,
-                                          const char *many);
+const struct opk_yaml *opk_set_check_list(struct opk_set_reader *r, size_t *count,
+                                          const struct opk_yaml *value, const char *many);
 /* Chips, architectures and profilers; each must be known. False where it is not clear which they are. */
-bool opk_set_read_where(struct opk_set_reader *r, struct opk_words *out, const struct opk_yaml *value);
+bool opk_set_read_where(struct opk_set_reader *r, struct opk_words *out,
+                        const struct opk_yaml *value);
 /* False where it is neither. */
 bool opk_set_read_bool(struct opk_set_reader *r, bool *out, const struct opk_yaml *value);
 bool opk_set_read_number(struct opk_set_reader *r, double *out, const struct opk_yaml *value);
@@ -58,7 +62,8 @@ bool opk_set_read_number(struct opk_set_reader *r, double *out, const struct opk
 bool opk_set_check_name(struct opk_set_reader *r, const struct opk_word *name, const char *what);
 
 /* The keys of a set: `metrics` and the `add` of a change, and those for formulas. */
-void opk_set_read_items(struct opk_set_reader *r, struct opk_set_items *out, const struct opk_yaml *value);
+void opk_set_read_items(struct opk_set_reader *r, struct opk_set_items *out,
+                        const struct opk_yaml *value);
 void opk_set_read_changes(struct opk_set_reader *r, void *object, const struct opk_yaml *value);
 void opk_set_read_parameters(struct opk_set_reader *r, void *object, const struct opk_yaml *value);
 void opk_set_read_constants(struct opk_set_reader *r, void *object, const struct opk_yaml *value);

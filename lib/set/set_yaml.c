@@ -35,8 +35,8 @@ void opk_set_read_word(struct opk_set_reader *r, struct opk_word *out, const str
 		opk_problems_add(r->problems, &value->place, "text is needed here");
 }
 
-const struct opk_yaml *opk_set_check_list(struct opk_set_reader *r, size_t *count, const struct opk_yaml *value,
-                                          const char *many)
+const struct opk_yaml *opk_set_check_list(struct opk_set_reader *r, size_t *count,
+                                          const struct opk_yaml *value, const char *many)
 {
 	*count = 0;
 	if (value->kind == OPK_YAML_BAD)
@@ -46,7 +46,8 @@ const struct opk_yaml *opk_set_check_list(struct opk_set_reader *r, size_t *coun
 		return value->items;
 	}
 	if (value->kind == OPK_YAML_LIST && value->count)
-		opk_problems_add(r->problems, &value->place, "more than %d %s", OPK_MAX_METRICS, many);
+		opk_problems_add(r->problems, &value->place, "more than %d %s", OPK_MAX_METRICS,
+		                 many);
 	else
 		opk_problems_add(r->problems, &value->place, "a list of %s is needed here", many);
 	/* Meant as a list of one. */
@@ -54,8 +55,8 @@ const struct opk_yaml *opk_set_check_list(struct opk_set_reader *r, size_t *coun
 	return value;
 }
 
-void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out, const struct opk_yaml *value,
-                        const char *one, const char *many)
+void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out,
+                        const struct opk_yaml *value, const char *one, const char *many)
 {
 	opk_autoindex struct opk_index seen = { 0 };
 	size_t count;
@@ -74,8 +75,8 @@ void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out, const s
 		         || (first == i && !opk_words_add(out, item->text, &item->place)))
 			r->problems->no_memory = true;
 		else if (first < i)
-			opk_problems_add(r->problems, &item->place, "%s %.100s is listed twice", one,
-			                 item->text);
+			opk_problems_add(r->problems, &item->place, "%s %.100s is listed twice",
+			                 one, item->text);
 	}
 }
 
@@ -84,8 +85,8 @@ static void check_cases(struct opk_set_reader *r, const struct opk_words *words,
 {
 	for (size_t i = 1; i < words->count; i++)
 		if (opk_where_find(words, i, words->items[i].text))
-			opk_problems_add(r->problems, &words->items[i].place, "%s %.100s is listed twice", one,
-			                 words->items[i].text);
+			opk_problems_add(r->problems, &words->items[i].place,
+			                 "%s %.100s is listed twice", one, words->items[i].text);
 }
 
 /* Takes the word that was probably meant instead; false where there is none. */
@@ -95,7 +96,8 @@ static bool correct(struct opk_set_reader *r, struct opk_word *word)
 
 	if (opk_where_known(r->ctx, &r->problems->no_memory, word->text, true))
 		return true;
-	opk_problems_add(r->problems, &word->place, "'%.100s' is no chip, architecture or profiler" OPK_DID_YOU_MEAN,
+	opk_problems_add(r->problems, &word->place,
+	                 "'%.100s' is no chip, architecture or profiler" OPK_DID_YOU_MEAN,
 	                 word->text, OPK_NEAR(near));
 	if (!near)
 		return false;
@@ -105,7 +107,8 @@ static bool correct(struct opk_set_reader *r, struct opk_word *word)
 	return word->text != NULL;
 }
 
-bool opk_set_read_where(struct opk_set_reader *r, struct opk_words *out, const struct opk_yaml *value)
+bool opk_set_read_where(struct opk_set_reader *r, struct opk_words *out,
+                        const struct opk_yaml *value)
 {
 	bool sure;
 
@@ -134,8 +137,8 @@ static enum opk_decimal read_decimal(double *out, const char *text)
 {
 	size_t length = 0;
 	enum opk_decimal outcome = text[strspn(text, "+-.0123456789eE")]
-	                                  ? OPK_DECIMAL_NONE
-	                                  : opk_decimal_read(out, &length, text);
+	                                   ? OPK_DECIMAL_NONE
+	                                   : opk_decimal_read(out, &length, text);
 
 	return outcome == OPK_DECIMAL_GOOD && text[length] ? OPK_DECIMAL_NONE : outcome;
 }
@@ -151,10 +154,12 @@ bool opk_set_read_number(struct opk_set_reader *r, double *out, const struct opk
 	if (outcome == OPK_DECIMAL_GOOD)
 		return true;
 	if (value->kind != OPK_YAML_BAD)
-		opk_problems_add(r->problems, &value->place, "a number is needed here, such as 2.5 or 1e9%s",
-		                 outcome == OPK_DECIMAL_LARGE   ? "; this one is too large"
-		                 : outcome == OPK_DECIMAL_SMALL ? "; a double would have this one as 0"
-		                                               : "");
+		opk_problems_add(r->problems, &value->place,
+		                 "a number is needed here, such as 2.5 or 1e9%s",
+		                 outcome == OPK_DECIMAL_LARGE ? "; this one is too large"
+		                 : outcome == OPK_DECIMAL_SMALL
+		                         ? "; a double would have this one as 0"
+		                         : "");
 	return false;
 }
 
@@ -163,12 +168,14 @@ bool opk_set_check_name(struct opk_set_reader *r, const struct opk_word *name, c
 	const char *text = name->text;
 
 	if (opk_formula_is_function(text))
-		opk_problems_add(r->problems, &name->place, "%s is a function of formulas: take another name",
-		                 text);
-	else if (!opk_set_is_name(text))
 		opk_problems_add(r->problems, &name->place,
-		                 "'%.100s' can't be the name of a %s: take letters, digits and single "
-		                 "underscores, a letter first", text, what);
+		                 "%s is a function of formulas: take another name", text);
+	else if (!opk_set_is_name(text))
+		opk_problems_add(
+			r->problems, &name->place,
+			"'%.100s' can't be the name of a %s: take letters, digits and single "
+			"underscores, a letter first",
+			text, what);
 	else
 		return true;
 	return false;
@@ -182,7 +189,8 @@ struct meant {
 	bool sure;
 };
 
-static bool find_field(size_t *out, const char *key, const struct opk_set_field *fields, size_t count)
+static bool find_field(size_t *out, const char *key, const struct opk_set_field *fields,
+                       size_t count)
 {
 	for (*out = 0; *out < count; ++*out)
 		if (!strcmp(fields[*out].name, key))
@@ -203,8 +211,8 @@ static struct meant tell_unknown(struct opk_set_reader *r, const struct opk_yaml
 	}
 	meant.sure = nearest.best && 3 * nearest.distance <= strlen(key->text);
 	/* {formula: max(a, b)} is two keys to YAML. */
-	opk_problems_add(r->problems, &key->place, "unknown key '%.100s'" OPK_DID_YOU_MEAN "%s", key->text,
-	                 OPK_NEAR(nearest.best),
+	opk_problems_add(r->problems, &key->place, "unknown key '%.100s'" OPK_DID_YOU_MEAN "%s",
+	                 key->text, OPK_NEAR(nearest.best),
 	                 strpbrk(key->text, " ()") ? "; text with commas goes in quotes" : "");
 	return meant;
 }
@@ -218,7 +226,8 @@ static bool has_key(const struct opk_yaml *map, const char *name)
 }
 
 void opk_set_read_quietly(struct opk_set_reader *r, void *object, const struct opk_yaml *value,
-                          void (*read)(struct opk_set_reader *r, void *object, const struct opk_yaml *value))
+                          void (*read)(struct opk_set_reader *r, void *object,
+                                       const struct opk_yaml *value))
 {
 	opk_autoproblems struct opk_problems quiet = { 0 };
 	struct opk_problems *problems = r->problems;
@@ -308,7 +317,8 @@ static void read_version(struct opk_set_reader *r, void *object, const struct op
 	if (text && !value->text[opk_span(value->text, opk_is_digit)] && strlen(value->text) < 10)
 		version = strtoul(value->text, NULL, 10);
 	if (!version && value->kind != OPK_YAML_BAD)
-		opk_problems_add(r->problems, &value->place, "a version is a whole number from 1 on");
+		opk_problems_add(r->problems, &value->place,
+		                 "a version is a whole number from 1 on");
 	r->set->version = version ? (unsigned)version : 1;
 }
 
@@ -364,12 +374,14 @@ enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
 void opk_set_read(struct opk_set_reader *r, const struct opk_yaml *root)
 {
-	unsigned seen = opk_set_read_map(r, NULL, root, fields, FIELD_COUNT,
-	                                 "a metric set is a map with name, description and metrics");
+	unsigned seen =
+		opk_set_read_map(r, NULL, root, fields, FIELD_COUNT,
+	                         "a metric set is a map with name, description and metrics");
 
 	if (!(seen & 1U << NAME))
 		opk_problems_add(r->problems, &root->place, "the key 'name' is missing");
 	if (!(seen & (1U << METRICS | 1U << INCLUDE | 1U << DERIVED)))
-		opk_problems_add(r->problems, &root->place,
-		                 "the key 'metrics' is missing; 'include' or 'derived' would do, too");
+		opk_problems_add(
+			r->problems, &root->place,
+			"the key 'metrics' is missing; 'include' or 'derived' would do, too");
 }

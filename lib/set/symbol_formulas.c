@@ -7,8 +7,8 @@
 #include "set/symbols.h"
 #include "formula/units.h"
 
-struct opk_place opk_symbols_place(const struct opk_symbols *symbols, const struct opk_derived_symbol *derived,
-                                 size_t offset)
+struct opk_place opk_symbols_place(const struct opk_symbols *symbols,
+                                   const struct opk_derived_symbol *derived, size_t offset)
 {
 	const struct opk_word *written = &derived->written;
 
@@ -18,8 +18,8 @@ struct opk_place opk_symbols_place(const struct opk_symbols *symbols, const stru
 	                        opk_symbols_written_at(symbols, written->text, offset));
 }
 
-void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
-                     struct opk_derived_symbol *derived)
+void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_ctx *ctx,
+                       struct opk_problems *problems, struct opk_derived_symbol *derived)
 {
 	size_t offset = 0;
 	int code = opk_formula_parse(&derived->parsed, ctx, derived->formula, &offset);
@@ -31,7 +31,8 @@ void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_ctx *ctx, s
 	if (code == OPK_ENOMEM)
 		problems->no_memory = true;
 	else
-		opk_problems_add(problems, &place, "%s", opk_error_message(ctx, opk_error_count(ctx) - 1));
+		opk_problems_add(problems, &place, "%s",
+		                 opk_error_message(ctx, opk_error_count(ctx) - 1));
 }
 
 /* ---- names */
@@ -50,13 +51,15 @@ static bool is_known(const struct opk_symbols *symbols, const char *name)
 	       || opk_index_find(NULL, &symbols->labels, name);
 }
 
-static void check_unit(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_word *unit)
+static void check_unit(struct opk_ctx *ctx, struct opk_problems *problems,
+                       const struct opk_word *unit)
 {
 	struct opk_unit parsed;
 
 	if (!unit->text || !opk_unit_parse(&parsed, ctx, unit->text))
 		return;
-	opk_problems_add(problems, &unit->place, "%s", opk_error_message(ctx, opk_error_count(ctx) - 1));
+	opk_problems_add(problems, &unit->place, "%s",
+	                 opk_error_message(ctx, opk_error_count(ctx) - 1));
 }
 
 static void check_names(const struct opk_symbols *symbols, struct opk_problems *problems,
@@ -74,10 +77,12 @@ static void check_names(const struct opk_symbols *symbols, struct opk_problems *
 			try_all(&nearest, &symbols->constants);
 			try_all(&nearest, &symbols->labels);
 		}
-		place = opk_symbols_place(symbols, derived, opk_formula_name_offset(derived->parsed, i));
-		opk_problems_add(problems, &place,
-		                 "'%.100s' is no metric's full name, nor named or defined in this set"
-		                 OPK_DID_YOU_MEAN, name, OPK_NEAR(nearest.best));
+		place = opk_symbols_place(symbols, derived,
+		                          opk_formula_name_offset(derived->parsed, i));
+		opk_problems_add(
+			problems, &place,
+			"'%.100s' is no metric's full name, nor named or defined in this set" OPK_DID_YOU_MEAN,
+			name, OPK_NEAR(nearest.best));
 	}
 }
 
@@ -129,7 +134,8 @@ static void step(struct walk *w)
 	size_t next;
 
 	while (formula && last->name < opk_formula_name_count(formula)) {
-		if (!opk_index_find(&next, &w->symbols->names, opk_formula_name(formula, last->name++))
+		if (!opk_index_find(&next, &w->symbols->names,
+		                    opk_formula_name(formula, last->name++))
 		    || w->states[next] == DONE)
 			continue;
 		if (w->states[next] == BEGUN) {
@@ -150,7 +156,9 @@ static void order(struct opk_symbols *symbols, struct opk_problems *problems)
 	size_t count = symbols->derived_count;
 	opk_autofree enum state *states = opk_alloc_array(count + 1, sizeof *states);
 	opk_autofree struct step *steps = opk_alloc_array(count + 1, sizeof *steps);
-	struct walk walk = { .symbols = symbols, .problems = problems, .states = states, .steps = steps };
+	struct walk walk = {
+		.symbols = symbols, .problems = problems, .states = states, .steps = steps
+	};
 
 	symbols->order = opk_alloc_array(count + 1, sizeof *symbols->order);
 	if (!states || !steps || !symbols->order) {
@@ -167,7 +175,8 @@ static void order(struct opk_symbols *symbols, struct opk_problems *problems)
 	}
 }
 
-void opk_symbols_check_formulas(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems)
+void opk_symbols_check_formulas(struct opk_symbols *symbols, struct opk_ctx *ctx,
+                                struct opk_problems *problems)
 {
 	for (size_t i = 0; i < symbols->constant_count; i++)
 		check_unit(ctx, problems, &symbols->constant[i]->unit);
@@ -176,7 +185,8 @@ void opk_symbols_check_formulas(struct opk_symbols *symbols, struct opk_ctx *ctx
 
 		check_unit(ctx, problems, &derived->unit);
 		if (derived->written.text)
-			derived->formula = opk_symbols_substitute_formula(symbols, problems, &derived->written);
+			derived->formula = opk_symbols_substitute_formula(symbols, problems,
+			                                                  &derived->written);
 		/* What stands for several metrics depends on the chip. */
 		if (derived->formula && !(derived->legacy && strchr(derived->formula, '{')))
 			opk_symbols_parse(symbols, ctx, problems, derived);

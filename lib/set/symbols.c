@@ -15,13 +15,15 @@ static bool collect_sets(struct opk_symbols *symbols, const struct opk_set *set)
 	const struct opk_set **slot;
 
 	for (size_t i = 0; i < symbols->set_count; i++)
-		if (symbols->sets[i] == set || (set->inode && symbols->sets[i]->inode == set->inode
-		                              && symbols->sets[i]->device == set->device))
+		if (symbols->sets[i] == set
+		    || (set->inode && symbols->sets[i]->inode == set->inode
+		        && symbols->sets[i]->device == set->device))
 			return true;
 	for (size_t i = 0; i < set->include_count; i++)
 		if (!collect_sets(symbols, set->includes[i]))
 			return false;
-	slot = opk_append(&symbols->sets, &symbols->set_capacity, &symbols->set_count, sizeof *slot);
+	slot = opk_append(&symbols->sets, &symbols->set_capacity, &symbols->set_count,
+	                  sizeof *slot);
 	if (slot)
 		*slot = set;
 	symbols->broken |= set->broken;
@@ -36,8 +38,9 @@ static void tell_twice(struct opk_problems *problems, const struct opk_word *nam
 {
 	opk_autofree char *place = opk_place_text(&first->place);
 
-	opk_problems_add(problems, &name->place, "%s '%.100s' is defined a second time, first at %s", what,
-	                 name->text, place && *place ? place : "another set");
+	opk_problems_add(problems, &name->place,
+	                 "%s '%.100s' is defined a second time, first at %s", what, name->text,
+	                 place && *place ? place : "another set");
 }
 
 /* Where the name was defined before, other than as a parameter; NULL where it was not. */
@@ -52,16 +55,18 @@ static const struct opk_word *defined(const struct opk_symbols *symbols, const c
 	return opk_index_find(&i, &symbols->labels, name) ? &symbols->label[i]->as : NULL;
 }
 
-static void add_parameters(struct opk_symbols *symbols, struct opk_problems *problems, const struct opk_set *set)
+static void add_parameters(struct opk_symbols *symbols, struct opk_problems *problems,
+                           const struct opk_set *set)
 {
 	for (size_t i = 0; i < set->parameters.count; i++) {
 		const struct opk_parameter *parameter = &set->parameters.items[i];
-		const char **slot = opk_append(&symbols->values, &symbols->value_capacity, &symbols->value_count,
-		                               sizeof *slot);
+		const char **slot = opk_append(&symbols->values, &symbols->value_capacity,
+		                               &symbols->value_count, sizeof *slot);
 		size_t known = 0;
 
-		if (!slot || !opk_index_add(&symbols->parameters, parameter->name.text, symbols->value_count - 1,
-		                            &known)) {
+		if (!slot
+		    || !opk_index_add(&symbols->parameters, parameter->name.text,
+		                      symbols->value_count - 1, &known)) {
 			problems->no_memory = true;
 			return;
 		}
@@ -83,7 +88,8 @@ static void give_values(struct opk_symbols *symbols, const struct opk_set *set)
 			symbols->values[at] = set->given.items[i].value;
 }
 
-static void add_constants(struct opk_symbols *symbols, struct opk_problems *problems, const struct opk_set *set)
+static void add_constants(struct opk_symbols *symbols, struct opk_problems *problems,
+                          const struct opk_set *set)
 {
 	for (size_t i = 0; i < set->constants.count; i++) {
 		const struct opk_constant *constant = &set->constants.items[i], **slot;
@@ -93,23 +99,27 @@ static void add_constants(struct opk_symbols *symbols, struct opk_problems *prob
 			tell_twice(problems, &constant->name, "constant", first);
 			continue;
 		}
-		slot = opk_append(&symbols->constant, &symbols->constant_capacity, &symbols->constant_count,
-		                  sizeof *slot);
+		slot = opk_append(&symbols->constant, &symbols->constant_capacity,
+		                  &symbols->constant_count, sizeof *slot);
 		if (slot)
 			*slot = constant;
-		if (!slot || !opk_index_add(&symbols->constants, constant->name.text,
-		                            symbols->constant_count - 1, NULL))
+		if (!slot
+		    || !opk_index_add(&symbols->constants, constant->name.text,
+		                      symbols->constant_count - 1, NULL))
 			problems->no_memory = true;
 	}
 }
 
-static struct opk_derived_symbol *add_name(struct opk_symbols *symbols, struct opk_problems *problems,
-                                          const struct opk_word *name)
+static struct opk_derived_symbol *add_name(struct opk_symbols *symbols,
+                                           struct opk_problems *problems,
+                                           const struct opk_word *name)
 {
-	struct opk_derived_symbol *derived = opk_append(&symbols->derived, &symbols->derived_capacity,
-	                                               &symbols->derived_count, sizeof *derived);
+	struct opk_derived_symbol *derived = opk_append(&symbols->derived,
+	                                                &symbols->derived_capacity,
+	                                                &symbols->derived_count, sizeof *derived);
 
-	if (!derived || !opk_index_add(&symbols->names, name->text, symbols->derived_count - 1, NULL)) {
+	if (!derived
+	    || !opk_index_add(&symbols->names, name->text, symbols->derived_count - 1, NULL)) {
 		problems->no_memory = true;
 		return NULL;
 	}
@@ -117,7 +127,8 @@ static struct opk_derived_symbol *add_name(struct opk_symbols *symbols, struct o
 	return derived;
 }
 
-static void add_derived(struct opk_symbols *symbols, struct opk_problems *problems, const struct opk_set *set)
+static void add_derived(struct opk_symbols *symbols, struct opk_problems *problems,
+                        const struct opk_set *set)
 {
 	for (size_t i = 0; i < set->derived.count; i++) {
 		const struct opk_formula_text *text = &set->derived.items[i];
@@ -141,7 +152,8 @@ static void add_derived(struct opk_symbols *symbols, struct opk_problems *proble
 /* ---- names in the lists */
 
 /* Several metrics may have the same label, on different chips. */
-static void add_label(struct opk_symbols *symbols, struct opk_problems *problems, const struct opk_set_item *item)
+static void add_label(struct opk_symbols *symbols, struct opk_problems *problems,
+                      const struct opk_set_item *item)
 {
 	const struct opk_word *label = &item->as;
 	const struct opk_set_item **slot;
@@ -156,7 +168,8 @@ static void add_label(struct opk_symbols *symbols, struct opk_problems *problems
 		tell_twice(problems, label, "the name", defined(symbols, label->text));
 		return;
 	}
-	slot = opk_append(&symbols->label, &symbols->label_capacity, &symbols->label_count, sizeof *slot);
+	slot = opk_append(&symbols->label, &symbols->label_capacity, &symbols->label_count,
+	                  sizeof *slot);
 	if (slot)
 		*slot = item;
 	if (!slot || !opk_index_add(&symbols->labels, label->text, symbols->label_count - 1, NULL))
@@ -174,8 +187,8 @@ static char *final_text(const struct opk_symbols *symbols, struct opk_problems *
 	return text;
 }
 
-static char *formula_of(struct opk_ctx *ctx, struct opk_problems *problems, const struct opk_word *word,
-                        const char *name)
+static char *formula_of(struct opk_ctx *ctx, struct opk_problems *problems,
+                        const struct opk_word *word, const char *name)
 {
 	char *formula = NULL;
 	int code = opk_legacy_formula(&formula, ctx, name);
@@ -197,8 +210,9 @@ static bool is_same_legacy(const struct opk_symbols *symbols, const char *name, 
 }
 
 /* A word without a unit is one of nvprof's names, unless it is defined here. */
-static void add_legacy(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
-                       const struct opk_set *set, const struct opk_set_item *item)
+static void add_legacy(struct opk_symbols *symbols, struct opk_ctx *ctx,
+                       struct opk_problems *problems, const struct opk_set *set,
+                       const struct opk_set_item *item)
 {
 	opk_autofree char *text = final_text(symbols, problems, &item->what);
 	const struct opk_word name = { item->as.text ? item->as.text : text, item->what.place };
@@ -228,12 +242,14 @@ static bool is_derived(const struct opk_symbols *symbols, const struct opk_set_i
 {
 	const struct opk_word *word = item->as.text ? &item->as : &item->what;
 
-	return item->kind == OPK_SET_ITEM_METRIC && word->text && opk_index_find(NULL, &symbols->names, word->text)
+	return item->kind == OPK_SET_ITEM_METRIC && word->text
+	       && opk_index_find(NULL, &symbols->names, word->text)
 	       && !(item->what.text && strstr(item->what.text, "__"));
 }
 
-static void add_items(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
-                      const struct opk_set *set, const struct opk_set_items *items)
+static void add_items(struct opk_symbols *symbols, struct opk_ctx *ctx,
+                      struct opk_problems *problems, const struct opk_set *set,
+                      const struct opk_set_items *items)
 {
 	for (size_t i = 0; i < items->count; i++) {
 		const struct opk_set_item *item = &items->items[i];
@@ -247,8 +263,8 @@ static void add_items(struct opk_symbols *symbols, struct opk_ctx *ctx, struct o
 	}
 }
 
-void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
-                    const struct opk_set *set)
+void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
+                      struct opk_problems *problems, const struct opk_set *set)
 {
 	*symbols = (struct opk_symbols){ 0 };
 	if (!collect_sets(symbols, set))
@@ -264,7 +280,8 @@ void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx, struct o
 	for (size_t i = 0; i < symbols->set_count; i++) {
 		add_items(symbols, ctx, problems, symbols->sets[i], &symbols->sets[i]->items);
 		for (size_t j = 0; j < symbols->sets[i]->changes.count; j++)
-			add_items(symbols, ctx, problems, symbols->sets[i], &symbols->sets[i]->changes.items[j].add);
+			add_items(symbols, ctx, problems, symbols->sets[i],
+			          &symbols->sets[i]->changes.items[j].add);
 	}
 	if (!problems->no_memory)
 		opk_symbols_check_formulas(symbols, ctx, problems);

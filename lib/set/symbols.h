@@ -11,9 +11,10 @@ struct opk_formula;
 
 /* A derived metric, possibly one that a name of nvprof's stands for. */
 struct opk_derived_symbol {
-	struct opk_word name;    /* borrowed, as `unit` and `description` */
-	struct opk_word written; /* the formula in the set's file; no text: from data/legacy_names.tsv */
-	char *formula;           /* with the parameters' values */
+	struct opk_word name; /* borrowed, as `unit` and `description` */
+	struct opk_word
+		written; /* the formula in the set's file; no text: from data/legacy_names.tsv */
+	char *formula;   /* with the parameters' values */
 	struct opk_formula *parsed; /* NULL: it is none */
 	struct opk_word unit, description;
 	const struct opk_set *set;
@@ -33,7 +34,8 @@ struct opk_symbols {
 	const struct opk_constant **constant;
 	size_t constant_count, constant_capacity;
 	struct opk_index labels; /* short names of metrics, -> `label` */
-	const struct opk_set_item **label; /* of several entries with the name one that has `else` */
+	const struct opk_set_item *
+		*label; /* of several entries with the name one that has `else` */
 	size_t label_count, label_capacity;
 	struct opk_index names; /* of derived metrics, -> `derived` */
 	struct opk_derived_symbol *derived;
@@ -43,34 +45,37 @@ struct opk_symbols {
 };
 
 /* What is wrong with the definitions is told; only without memory is it incomplete. */
-void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
-                    const struct opk_set *set);
+void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
+                      struct opk_problems *problems, const struct opk_set *set);
 void opk_symbols_clear(struct opk_symbols *symbols);
 #define opk_autosymbols __attribute__((cleanup(opk_symbols_clear)))
 
 /* Of symbol_formulas.c: parses all formulas, knows their names and orders them. */
-void opk_symbols_check_formulas(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems);
+void opk_symbols_check_formulas(struct opk_symbols *symbols, struct opk_ctx *ctx,
+                                struct opk_problems *problems);
 /* Fills `parsed` from `formula`, or tells why not. */
-void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
-                     struct opk_derived_symbol *derived);
+void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_ctx *ctx,
+                       struct opk_problems *problems, struct opk_derived_symbol *derived);
 /* Where in the set's file a byte of the formula came from. */
-struct opk_place opk_symbols_place(const struct opk_symbols *symbols, const struct opk_derived_symbol *derived,
-                                 size_t offset);
+struct opk_place opk_symbols_place(const struct opk_symbols *symbols,
+                                   const struct opk_derived_symbol *derived, size_t offset);
 
 /* The text with parameters' values in the places of ${name}; free(). NULL: a problem is told. */
 char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_problems *problems,
                              const struct opk_word *word);
 /* The same in a formula: what is more than a part of a name or number stands in parentheses. */
-char *opk_symbols_substitute_formula(const struct opk_symbols *symbols, struct opk_problems *problems,
-                                     const struct opk_word *word);
+char *opk_symbols_substitute_formula(const struct opk_symbols *symbols,
+                                     struct opk_problems *problems, const struct opk_word *word);
 /* Which byte of the formula as it is written became that byte of the result. */
-size_t opk_symbols_written_at(const struct opk_symbols *symbols, const char *written, size_t offset);
+size_t opk_symbols_written_at(const struct opk_symbols *symbols, const char *written,
+                              size_t offset);
 
 /*
- * Of set_check.c: entries and changes, as far as they can be judged without a chip. Regular expressions are compiled
- * if wished; else who matches them finds what is wrong with them. False where there is too much to be tried on a chip.
+ * Of set_check.c: entries and changes, as far as they can be judged without a chip. Regular
+ * expressions are compiled if wished; else who matches them finds what is wrong with them. False
+ * where there is too much to be tried on a chip.
  */
-bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
-                   bool compile);
+bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx,
+                   struct opk_problems *problems, bool compile);
 
 #endif

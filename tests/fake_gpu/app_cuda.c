@@ -206,9 +206,10 @@ static int load_kernel(CUfunction *out, const char *name, bool library)
 	char ptx[512];
 	int status;
 
-	snprintf(ptx, sizeof ptx,
-	         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry %s()\n{\nret;\n}\n",
-	         name);
+	snprintf(
+		ptx, sizeof ptx,
+		".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry %s()\n{\nret;\n}\n",
+		name);
 	if (!library) {
 		status = cuda.cuModuleLoadData(&module, ptx);
 		return status ? status : (int)cuda.cuModuleGetFunction(out, module, name);

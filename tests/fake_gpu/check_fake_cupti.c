@@ -522,8 +522,8 @@ static void begin_legacy(CUpti_ProfilerRange range, CUpti_ProfilerReplayMode rep
 	               .maxLaunchesPerPass = 4),
 	          CUPTI_SUCCESS);
 	ck_status(CALL(cuptiProfilerSetConfig, Profiler_SetConfig, .pConfig = some_bytes,
-	               .configSize = sizeof some_bytes, .minNestingLevel = 1,
-	               .numNestingLevels = 1, .targetNestingLevel = 1),
+	               .configSize = sizeof some_bytes, .minNestingLevel = 1, .numNestingLevels = 1,
+	               .targetNestingLevel = 1),
 	          CUPTI_SUCCESS);
 }
 

@@ -186,9 +186,9 @@ START_TEST(test_child_of_a_user_has_no_cuda)
 	fake_context();
 	if (!fork())
 		_exit(api.cuInit(0) == CUDA_ERROR_NOT_INITIALIZED
-		              && api.cuCtxGetCurrent(&context) == CUDA_ERROR_NOT_INITIALIZED
-		      ? 0
-		      : 1);
+		                      && api.cuCtxGetCurrent(&context) == CUDA_ERROR_NOT_INITIALIZED
+		              ? 0
+		              : 1);
 	wait(&status);
 	ck_assert_int_eq(status, 0);
 }
@@ -276,8 +276,12 @@ END_TEST
 static void launch_each_way(CUfunction kernel)
 {
 	CUlaunchConfig config = {
-		.gridDimX = 2, .gridDimY = 1, .gridDimZ = 1,
-		.blockDimX = 64, .blockDimY = 1, .blockDimZ = 1,
+		.gridDimX = 2,
+		.gridDimY = 1,
+		.gridDimZ = 1,
+		.blockDimX = 64,
+		.blockDimY = 1,
+		.blockDimZ = 1,
 	};
 	CUstream stream;
 	CUgraph graph;
@@ -395,7 +399,8 @@ START_TEST(test_failures_on_demand)
 	CUfunction kernel;
 	int count;
 
-	setenv("FAKE_GPU_FAIL", "cuLaunchKernel:999:2,cuDeviceGetCount:2:2+,cuCtxSynchronize:77", 1);
+	setenv("FAKE_GPU_FAIL", "cuLaunchKernel:999:2,cuDeviceGetCount:2:2+,cuCtxSynchronize:77",
+	       1);
 	fake_load();
 	fake_context();
 	kernel = fake_kernel();

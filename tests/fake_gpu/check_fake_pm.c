@@ -39,8 +39,8 @@ static int set_config(uint64_t interval, CUpti_PmSampling_TriggerMode trigger, s
 {
 	return CALL(cuptiPmSamplingSetConfig, PmSampling_SetConfig, .pPmSamplingObject = t.object,
 	            .configSize = sizeof some_bytes, .pConfig = some_bytes,
-	            .hardwareBufferSize = samples * FAKE_RECORD_BYTES,
-	            .samplingInterval = interval, .triggerMode = trigger);
+	            .hardwareBufferSize = samples * FAKE_RECORD_BYTES, .samplingInterval = interval,
+	            .triggerMode = trigger);
 }
 
 #define TIMER CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL
@@ -231,16 +231,17 @@ START_TEST(test_perfworks_images)
 	__typeof__(NVPW_GPU_PeriodicSampler_CounterDataImage_CalculateSize) *size;
 	__typeof__(NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize) *initialize;
 	__typeof__(NVPW_PeriodicSampler_CounterData_TrimInPlace) *trim;
-	struct fake_image_options options = { sizeof options, some_bytes, sizeof some_bytes, 20, 0 };
+	struct fake_image_options options = { sizeof options, some_bytes, sizeof some_bytes, 20,
+		                              0 };
 	struct fake_image_size_params sized = { .size = sizeof sized, .options = &options };
 	struct fake_image_init_params init = { .size = sizeof init, .options = &options };
 	struct fake_trim_params trimmed = { .size = sizeof trimmed };
 
 	ck_assert_msg(library != NULL, "%s", dlerror());
-	size = (__typeof__(size))fake_symbol(
-		library, "NVPW_GPU_PeriodicSampler_CounterDataImage_CalculateSize");
-	initialize = (__typeof__(initialize))fake_symbol(
-		library, "NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize");
+	size = (__typeof__(size))
+		fake_symbol(library, "NVPW_GPU_PeriodicSampler_CounterDataImage_CalculateSize");
+	initialize = (__typeof__(initialize))
+		fake_symbol(library, "NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize");
 	trim = (__typeof__(trim))fake_symbol(library,
 	                                     "NVPW_PeriodicSampler_CounterData_TrimInPlace");
 	setenv("FAKE_GPU_PM_SAMPLES", "5", 1);

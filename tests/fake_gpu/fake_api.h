@@ -118,7 +118,8 @@
 	X(cuptiPmSamplingCounterDataImageInitialize,                                               \
 	  CUpti_PmSampling_CounterDataImage_Initialize_Params)                                     \
 	X(cuptiPmSamplingGetCounterDataInfo, CUpti_PmSampling_GetCounterDataInfo_Params)           \
-	X(cuptiPmSamplingCounterDataGetSampleInfo, CUpti_PmSampling_CounterData_GetSampleInfo_Params)
+	X(cuptiPmSamplingCounterDataGetSampleInfo,                                                 \
+	  CUpti_PmSampling_CounterData_GetSampleInfo_Params)
 
 /* Each test runs in a process of its own, so each loads the libraries anew. */
 static struct {
@@ -168,8 +169,8 @@ static inline void fake_load(void)
 
 /* A call with the struct of that type; members follow. */
 #define CALL(symbol, type, ...)                                                                    \
-	api.symbol(&(CUpti_##type##_Params){                                                       \
-		.structSize = CUpti_##type##_Params_STRUCT_SIZE, ##__VA_ARGS__ })
+	api.symbol(&(CUpti_##type##_Params){ .structSize = CUpti_##type##_Params_STRUCT_SIZE,      \
+	                                     ##__VA_ARGS__ })
 
 /* The driver is up, a context is current, and a kernel is at hand. */
 static inline CUcontext fake_context(void)

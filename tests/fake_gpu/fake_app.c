@@ -105,10 +105,18 @@ static int word_join(const char *const *fields)
 }
 
 static const struct word process_words[] = {
-	{ "sleep", word_sleep }, { "exit", word_exit },     { "_exit", word_quick_exit },
-	{ "abort", word_abort }, { "kill9", word_kill9 },   { "signal", word_signal },
-	{ "crash", word_crash }, { "out", word_out },       { "err", word_err },
-	{ "env", word_env },     { "cat", word_cat },       { "join", word_join },
+	{ "sleep", word_sleep },
+	{ "exit", word_exit },
+	{ "_exit", word_quick_exit },
+	{ "abort", word_abort },
+	{ "kill9", word_kill9 },
+	{ "signal", word_signal },
+	{ "crash", word_crash },
+	{ "out", word_out },
+	{ "err", word_err },
+	{ "env", word_env },
+	{ "cat", word_cat },
+	{ "join", word_join },
 	{ 0 },
 };
 

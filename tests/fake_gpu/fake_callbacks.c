@@ -102,7 +102,10 @@ CUptiResult cuptiEnableDomain(uint32_t on, CUpti_SubscriberHandle who, CUpti_Cal
 	                 valid_domain(domain) ? domains[domain] : "?");
 }
 
-#define NAME(status) { status, #status }
+#define NAME(status)                                                                               \
+	{                                                                                          \
+		status, #status                                                                    \
+	}
 static const struct {
 	CUptiResult status;
 	const char *name;

@@ -65,8 +65,7 @@ static int create(CUcontext *context, CUdevice device)
 	return *context ? push(*context) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuCtxCreate(CUcontext *context, CUctxCreateParams *params, unsigned flags,
-                     CUdevice device)
+CUresult cuCtxCreate(CUcontext *context, CUctxCreateParams *params, unsigned flags, CUdevice device)
 {
 	(void)params;
 	(void)flags;

@@ -18,7 +18,7 @@ static const struct fake_hooks *hooks;
 int driver_ready(void)
 {
 	return initialized_by && initialized_by == getpid() ? CUDA_SUCCESS
-	                                                     : CUDA_ERROR_NOT_INITIALIZED;
+	                                                    : CUDA_ERROR_NOT_INITIALIZED;
 }
 
 void driver_emit(int domain, uint32_t id, const void *data)
@@ -224,8 +224,7 @@ static int find_symbol(void **function, const char *symbol)
 CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult *status)
 {
-	CUresult result =
-		FAKE_CALL(CUresult, find_symbol(function, symbol), "%s", symbol);
+	CUresult result = FAKE_CALL(CUresult, find_symbol(function, symbol), "%s", symbol);
 
 	(void)version;
 	(void)flags;

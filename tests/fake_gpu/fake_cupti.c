@@ -31,9 +31,9 @@ static const struct fake_driver *driver;
 
 static void load_driver(void)
 {
-	static const struct fake_hooks hooks = {
-		.emit = callbacks_emit, .ran = ran, .destroyed = destroyed
-	};
+	static const struct fake_hooks hooks = { .emit = callbacks_emit,
+		                                 .ran = ran,
+		                                 .destroyed = destroyed };
 	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	__typeof__(fake_cuda_exchange) *exchange = NULL;
 
@@ -132,8 +132,8 @@ static int range_availability(CUpti_Profiler_GetCounterAvailability_Params *para
 	                    cupti_driver()->device_of(context));
 }
 
-CUptiResult
-cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailability_Params *params)
+CUptiResult cuptiProfilerGetCounterAvailability(
+	CUpti_Profiler_GetCounterAvailability_Params *params)
 {
 	return CUPTI_CALL(CUpti_Profiler_GetCounterAvailability_Params, params,
 	                  range_availability(params), "%s",
@@ -151,8 +151,8 @@ static int pm_availability(CUpti_PmSampling_GetCounterAvailability_Params *param
 	                    (unsigned)params->deviceIndex);
 }
 
-CUptiResult
-cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params *params)
+CUptiResult cuptiPmSamplingGetCounterAvailability(
+	CUpti_PmSampling_GetCounterAvailability_Params *params)
 {
 	return CUPTI_CALL(CUpti_PmSampling_GetCounterAvailability_Params, params,
 	                  pm_availability(params), "%s",

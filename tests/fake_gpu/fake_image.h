@@ -38,7 +38,7 @@ struct fake_range_record {
 	uint32_t passes;   /* that have been decoded */
 	uint32_t depth;
 	uint32_t pass; /* the last one */
-	char path[]; /* names joined by FAKE_RANGE_SEPARATOR, ended by 0 */
+	char path[];   /* names joined by FAKE_RANGE_SEPARATOR, ended by 0 */
 };
 
 /* GPU time, which is not the host's. */

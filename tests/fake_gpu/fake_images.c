@@ -98,8 +98,8 @@ static int initialize(const CUpti_Profiler_CounterDataImage_Initialize_Params *p
 	return CUPTI_SUCCESS;
 }
 
-CUptiResult
-cuptiProfilerCounterDataImageInitialize(CUpti_Profiler_CounterDataImage_Initialize_Params *params)
+CUptiResult cuptiProfilerCounterDataImageInitialize(
+	CUpti_Profiler_CounterDataImage_Initialize_Params *params)
 {
 	return CUPTI_CALL(CUpti_Profiler_CounterDataImage_Initialize_Params, params,
 	                  initialize(params), "%u",
@@ -110,8 +110,7 @@ enum { SCRATCH_SIZE = 4096 };
 
 static int scratch_size(CUpti_Profiler_CounterDataImage_CalculateScratchBufferSize_Params *params)
 {
-	if (!image_open(params->pCounterDataImage, params->counterDataImageSize,
-	                FAKE_IMAGE_RANGES))
+	if (!image_open(params->pCounterDataImage, params->counterDataImageSize, FAKE_IMAGE_RANGES))
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	params->counterDataScratchBufferSize = SCRATCH_SIZE;
 	return CUPTI_SUCCESS;
@@ -120,12 +119,12 @@ static int scratch_size(CUpti_Profiler_CounterDataImage_CalculateScratchBufferSi
 CUptiResult cuptiProfilerCounterDataImageCalculateScratchBufferSize(
 	CUpti_Profiler_CounterDataImage_CalculateScratchBufferSize_Params *params)
 {
-	return CUPTI_CALL(CUpti_Profiler_CounterDataImage_CalculateScratchBufferSize_Params,
-	                  params, scratch_size(params), "%s", "");
+	return CUPTI_CALL(CUpti_Profiler_CounterDataImage_CalculateScratchBufferSize_Params, params,
+	                  scratch_size(params), "%s", "");
 }
 
-static int
-initialize_scratch(const CUpti_Profiler_CounterDataImage_InitializeScratchBuffer_Params *params)
+static int initialize_scratch(
+	const CUpti_Profiler_CounterDataImage_InitializeScratchBuffer_Params *params)
 {
 	if (!image_open(params->pCounterDataImage, params->counterDataImageSize, FAKE_IMAGE_RANGES)
 	    || !params->pCounterDataScratchBuffer

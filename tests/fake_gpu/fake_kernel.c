@@ -280,8 +280,7 @@ static CUresult run_config(const char *call, CUpti_CallbackId id,
 	});
 }
 
-static CUresult run_graph(const char *call, CUpti_CallbackId id,
-                          const cuGraphLaunch_params *params)
+static CUresult run_graph(const char *call, CUpti_CallbackId id, const cuGraphLaunch_params *params)
 {
 	return run(&(struct launch){
 		.call = call,
@@ -302,7 +301,7 @@ static CUresult run_graph(const char *call, CUpti_CallbackId id,
 	                unsigned by, unsigned bz, unsigned shared, CUstream stream,                \
 	                void **arguments, void **extra)                                            \
 	{                                                                                          \
-		cuLaunchKernel_params params = { f,  gx, gy,     gz,     bx,        by,            \
+		cuLaunchKernel_params params = { f,  gx,     gy,     gz,        bx,   by,          \
 			                         bz, shared, stream, arguments, extra };           \
 		return run_kernel(#symbol, CUPTI_DRIVER_TRACE_CBID_##symbol, &params);             \
 	}
@@ -317,8 +316,8 @@ LAUNCH_KERNEL(cuLaunchKernel_ptsz)
 	                unsigned by, unsigned bz, unsigned shared, CUstream stream,                \
 	                void **arguments)                                                          \
 	{                                                                                          \
-		cuLaunchCooperativeKernel_params params = { f,  gx, gy,     gz,     bx,  by,       \
-			                                    bz, shared, stream, arguments };       \
+		cuLaunchCooperativeKernel_params params = { f,  gx, gy,     gz,     bx,            \
+			                                    by, bz, shared, stream, arguments };   \
 		return run_kernel(#symbol, CUPTI_DRIVER_TRACE_CBID_##symbol, &params);             \
 	}
 LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel)

@@ -38,8 +38,7 @@ int NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize(struct fake_record_siz
 
 static size_t image_size(const struct fake_image_options *options)
 {
-	return sizeof(struct fake_image)
-	       + options->max_samples * sizeof(struct fake_sample_record);
+	return sizeof(struct fake_image) + options->max_samples * sizeof(struct fake_sample_record);
 }
 
 static bool valid(const struct fake_image_options *options)

@@ -14,12 +14,12 @@ enum { CLOCK_SHIFT_NS = 794764 };
 struct CUpti_PmSampling_Object {
 	size_t device;
 	bool configured, started;
-	bool fresh; /* started, and not decoded since */
+	bool fresh;        /* started, and not decoded since */
 	uint64_t interval; /* ns */
 	size_t buffer;     /* samples that the hardware buffer holds */
 	bool keep_latest;
-	uint64_t next;      /* when the next sample begins, host time */
-	uint64_t stopped;   /* when, and nothing after it is sampled */
+	uint64_t next;    /* when the next sample begins, host time */
+	uint64_t stopped; /* when, and nothing after it is sampled */
 	uint64_t decodes;
 	uint64_t total;
 };
@@ -100,7 +100,8 @@ static int set_config(const CUpti_PmSampling_SetConfig_Params *params)
 	if (!params->pConfig || !params->configSize || !params->samplingInterval
 	    || params->hardwareBufferSize < FAKE_RECORD_BYTES)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (passes_of_config(params->pConfig, params->configSize) != 1 || (timer && !timer_supported(object->device)))
+	if (passes_of_config(params->pConfig, params->configSize) != 1
+	    || (timer && !timer_supported(object->device)))
 		return CUPTI_ERROR_NOT_SUPPORTED;
 	object->interval = timer ? params->samplingInterval
 	                         : params->samplingInterval * 1000 / SYSCLK_MHZ + 1;
@@ -266,8 +267,9 @@ CUptiResult cuptiPmSamplingCounterDataImageInitialize(
 
 static int data_info(CUpti_PmSampling_GetCounterDataInfo_Params *params)
 {
-	const struct fake_image *image = image_open(
-		params->pCounterDataImage, params->counterDataImageSize, FAKE_IMAGE_SAMPLES);
+	const struct fake_image *image = image_open(params->pCounterDataImage,
+	                                            params->counterDataImageSize,
+	                                            FAKE_IMAGE_SAMPLES);
 
 	if (!image)
 		return CUPTI_ERROR_INVALID_PARAMETER;

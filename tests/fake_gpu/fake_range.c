@@ -71,8 +71,8 @@ static int set_config(const CUpti_RangeProfiler_SetConfig_Params *params)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	session_read_config(&config, params->pConfig, params->configSize);
 	return session_configure(of(params->pRangeProfilerObject), &config,
-	                         image_open(params->pCounterDataImage,
-	                                    params->counterDataImageSize, FAKE_IMAGE_RANGES));
+	                         image_open(params->pCounterDataImage, params->counterDataImageSize,
+	                                    FAKE_IMAGE_RANGES));
 }
 
 static const char *range_name(CUpti_ProfilerRange range)
@@ -92,8 +92,8 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params *pa
 	return CALL_ON_SESSION(CUpti_RangeProfiler_SetConfig_Params, params, set_config(params),
 	                       "%s %s config=%zu ranges=%zu levels=%u+%u pass=%zu level=%u",
 	                       range_name(params->range), replay_name(params->replayMode),
-	                       params->configSize, params->maxRangesPerPass, params->minNestingLevel,
-	                       params->numNestingLevels, params->passIndex,
+	                       params->configSize, params->maxRangesPerPass,
+	                       params->minNestingLevel, params->numNestingLevels, params->passIndex,
 	                       params->targetNestingLevel);
 }
 
@@ -160,8 +160,8 @@ static int counter_data_info(CUpti_RangeProfiler_GetCounterDataInfo_Params *para
 	return image ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
-CUptiResult
-cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params *params)
+CUptiResult cuptiRangeProfilerGetCounterDataInfo(
+	CUpti_RangeProfiler_GetCounterDataInfo_Params *params)
 {
 	return CUPTI_CALL(CUpti_RangeProfiler_GetCounterDataInfo_Params, params,
 	                  counter_data_info(params), "%zu", params->numTotalRanges);

@@ -218,8 +218,8 @@ static struct pending_range *add_pending(struct session *session, const char *pa
 
 /*
  * A range of this path begins: the same name at the same place is the same range. False: it is one
- * more than maxRangesPerPass. Beyond the first config's number ranges get lost without a word, and so
- * do all those of another config image.
+ * more than maxRangesPerPass. Beyond the first config's number ranges get lost without a word, and
+ * so do all those of another config image.
  */
 static bool begin_range(struct session *session, const char *path)
 {
@@ -246,8 +246,7 @@ int session_push(struct session *session, const char *name)
 	if (length)
 		session->path[length++] = FAKE_RANGE_SEPARATOR;
 	strcpy(session->path + length, name);
-	if (session->depth + 1 == session->config.level
-	    && !begin_range(session, session->path)) {
+	if (session->depth + 1 == session->config.level && !begin_range(session, session->path)) {
 		session->path[length ? length - 1 : 0] = '\0';
 		return CUPTI_ERROR_INVALID_OPERATION;
 	}

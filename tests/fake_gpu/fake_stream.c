@@ -79,9 +79,9 @@ static int create_stream(CUstream *out)
 	while (stream < streams + MAX_STREAMS && stream->alive)
 		stream++;
 	if (stream < streams + MAX_STREAMS) {
-		*stream = (struct CUstream_st){
-			.alive = true, .id = ++last_stream_id, .context = context_current()
-		};
+		*stream = (struct CUstream_st){ .alive = true,
+			                        .id = ++last_stream_id,
+			                        .context = context_current() };
 		*out = stream;
 	}
 	pthread_mutex_unlock(&lock);
@@ -115,8 +115,7 @@ CUresult cuStreamSynchronize(CUstream stream)
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id)
 {
 	*id = stream_id(stream);
-	return DRIVER_CALL(*id ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE, "%u",
-	                   stream_id(stream));
+	return DRIVER_CALL(*id ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE, "%u", stream_id(stream));
 }
 
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
@@ -187,7 +186,8 @@ static int begin_capture(CUstream stream, CUstreamCaptureMode mode)
 }
 
 /* What a subscriber hears before and after a call. */
-static void emit(CUpti_CallbackId id, const char *call, CUpti_ApiCallbackSite site, CUresult *result)
+static void emit(CUpti_CallbackId id, const char *call, CUpti_ApiCallbackSite site,
+                 CUresult *result)
 {
 	driver_emit(CUPTI_CB_DOMAIN_DRIVER_API, id,
 	            &(CUpti_CallbackData){ .callbackSite = site,

@@ -26,10 +26,10 @@ static void CUPTIAPI callback(void *data, CUpti_CallbackDomain domain, CUpti_Cal
 /* What the driver and the profiler say in the middle of cuInit. */
 static void tell_state(void *driver, void *cupti)
 {
-	__typeof__(cuDeviceGetCount) *get_count =
-		(__typeof__(get_count))dlsym(driver, "cuDeviceGetCount");
-	__typeof__(cuptiProfilerInitialize) *initialize =
-		(__typeof__(initialize))dlsym(cupti, "cuptiProfilerInitialize");
+	__typeof__(cuDeviceGetCount) *get_count = (__typeof__(get_count))dlsym(driver,
+	                                                                       "cuDeviceGetCount");
+	__typeof__(cuptiProfilerInitialize) *initialize = (__typeof__(initialize))
+		dlsym(cupti, "cuptiProfilerInitialize");
 	CUpti_Profiler_Initialize_Params params = {
 		.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE,
 	};

@@ -8,7 +8,8 @@
 
 static void check(struct opk_ctx *ctx, const struct opk_imported_set *set)
 {
-	opk_auto(opk_source) struct opk_source *source = opk_source_new("set", set->yaml, strlen(set->yaml));
+	opk_auto(opk_source) struct opk_source *source = opk_source_new("set", set->yaml,
+	                                                                strlen(set->yaml));
 	opk_autoproblems struct opk_problems problems = { 0 };
 	struct opk_yaml *root;
 

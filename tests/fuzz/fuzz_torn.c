@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes as a damaged .opk file: verified, recovered. What comes out is complete and sound, and recovering it once more
- * changes nothing.
+ * Any bytes as a damaged .opk file: verified, recovered. What comes out is complete and sound, and
+ * recovering it once more changes nothing.
  */
 #include <string.h>
 

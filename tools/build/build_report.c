@@ -26,9 +26,8 @@ static int count_groups(struct app *app, size_t *groups, size_t *ungrouped, cons
 }
 
 static const struct opk_column common[] = {
-	{ "file", OPK_CELL_STRING },     { "chip", OPK_CELL_STRING },
-	{ "profiler", OPK_CELL_STRING }, { "set", OPK_CELL_STRING },
-	{ "metrics", OPK_CELL_UINT },    { "passes", OPK_CELL_UINT },
+	{ "file", OPK_CELL_STRING }, { "chip", OPK_CELL_STRING },  { "profiler", OPK_CELL_STRING },
+	{ "set", OPK_CELL_STRING },  { "metrics", OPK_CELL_UINT }, { "passes", OPK_CELL_UINT },
 	{ "groups", OPK_CELL_UINT },
 };
 enum { COMMON = sizeof common / sizeof *common };

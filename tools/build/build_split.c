@@ -14,8 +14,9 @@ struct split_files {
 };
 
 /* Under temporary names. */
-static int begin_files(struct app *app, struct split_files *files, const struct opk_plan_split *split,
-                       const struct opk_build_options *options, const char *output)
+static int begin_files(struct app *app, struct split_files *files,
+                       const struct opk_plan_split *split, const struct opk_build_options *options,
+                       const char *output)
 {
 	size_t count = opk_plan_split_count(split);
 	int code = OPK_OK;
@@ -64,8 +65,8 @@ static void note_lost(const struct opk_plan_split *split)
 
 	note_missing(opk_plan_split_get(split, 0));
 	if (count)
-		app_note("%zu column%s of the set can't be computed of one file alone, such as %s", count,
-		         count == 1 ? "" : "s", opk_plan_split_lost(split, 0));
+		app_note("%zu column%s of the set can't be computed of one file alone, such as %s",
+		         count, count == 1 ? "" : "s", opk_plan_split_lost(split, 0));
 }
 
 int build_split(struct app *app, const struct opk_set *set, const struct opk_plan_options *how,

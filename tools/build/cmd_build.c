@@ -18,14 +18,16 @@ static const struct option_spec specs[] = {
 	PLAN_OPTIONS(struct build_args, plan),
 	{ "availability", 0, "FILE", "counter-availability image of the target GPU", OPTION_INPUT,
 	  offsetof(struct build_args, availability) },
-	{ "no-instances", 0, NULL, "counter data without instances: 90 times smaller, min and max nan",
-	  OPTION_FLAG, offsetof(struct build_args, no_instances) },
-	{ "instances", 0, NULL, "PM sampling: keep instances though no metric needs them", OPTION_FLAG,
-	  offsetof(struct build_args, instances) },
+	{ "no-instances", 0, NULL,
+	  "counter data without instances: 90 times smaller, min and max nan", OPTION_FLAG,
+	  offsetof(struct build_args, no_instances) },
+	{ "instances", 0, NULL, "PM sampling: keep instances though no metric needs them",
+	  OPTION_FLAG, offsetof(struct build_args, instances) },
 	{ "no-groups", 0, NULL, "without groups of one pass: only replay can collect such a set",
 	  OPTION_FLAG, offsetof(struct build_args, no_groups) },
-	{ "split", 0, NULL, "write OUT-1.opk, OUT-2.opk and so on, each of at most --max-passes passes",
-	  OPTION_FLAG, offsetof(struct build_args, split) },
+	{ "split", 0, NULL,
+	  "write OUT-1.opk, OUT-2.opk and so on, each of at most --max-passes passes", OPTION_FLAG,
+	  offsetof(struct build_args, split) },
 	{ "raw-config", 0, "FILE", "also write the bare config image", OPTION_OUTPUT,
 	  offsetof(struct build_args, raw_config) },
 	{ "raw-prefix", 0, "FILE", "also write the bare counter-data prefix", OPTION_OUTPUT,
@@ -38,8 +40,8 @@ struct raw_files {
 	struct opk_outfile *config, *prefix;
 };
 
-static int begin_raw(struct app *app, struct opk_outfile **file, const char *path,
-                     const void *data, size_t size)
+static int begin_raw(struct app *app, struct opk_outfile **file, const char *path, const void *data,
+                     size_t size)
 {
 	int code = opk_outfile_new(file, app->ctx, path);
 
@@ -105,7 +107,8 @@ static int build_one(struct app *app, const struct build_args *args, const struc
 	note_missing(plan);
 	code = write_files(app, args, plan, options, output);
 	code = code ? app_fail(app, code)
-	            : build_report(app, plan, output, opk_plan_passes(plan) > 1 && !args->no_groups);
+	            : build_report(app, plan, output,
+	                           opk_plan_passes(plan) > 1 && !args->no_groups);
 	opk_plan_free(plan);
 	return code;
 }
@@ -147,7 +150,8 @@ static int check_split(struct app *app, const struct build_args *args)
 	if (args->plan.single_pass)
 		return app_error(app, OPK_EUSAGE, "build: --split or --single-pass, not both");
 	if (args->raw_config || args->raw_prefix)
-		return app_error(app, OPK_EUSAGE, "build: --raw-config and --raw-prefix are of one "
+		return app_error(app, OPK_EUSAGE,
+		                 "build: --raw-config and --raw-prefix are of one "
 		                 "plan, --split makes several");
 	return OPK_OK;
 }
@@ -186,23 +190,24 @@ const struct command build_command = {
 	.name = "build",
 	.synopsis = "--chip CHIP SET... -o OUT.opk",
 	.summary = "build the images that a GPU machine needs to collect a metric set",
-	.details = "Writes config image and counter-data prefix into OUT.opk and prints the number of\n"
-	           "passes. SET is a shipped set's name, a YAML file, or metric names with commas\n"
-	           "between. PM sampling has a single pass: a set that needs more is refused, with the\n"
-	           "metrics that don't fit. Its counter data is without instances, and 90 times smaller,\n"
-	           "unless a metric is a minimum or maximum (.min, .max) or --instances is given;\n"
-	           "sample_bytes is what the hardware writes for each sample.\n"
-	           "\n"
-	           "A set of several passes is also packed into groups of one pass each, so that it can\n"
-	           "be collected without replay, a group a launch. ungrouped is the number of metrics\n"
-	           "that need several passes by themselves. --single-pass builds for the metrics, from\n"
-	           "the first on, that fit one pass; left_out is the number of the others, and plan\n"
-	           "tells which they are.\n"
-	           "\n"
-	           "--split divides the metrics into as few files as are found of at most --max-passes\n"
-	           "passes each (PM sampling: one, always), OUT-1.opk, OUT-2.opk and so on, and prints a row a\n"
-	           "file. Metrics that need more passes by themselves are refused, and nothing is written.\n"
-	           "--effort holds for each plan that is tried.",
+	.details =
+		"Writes config image and counter-data prefix into OUT.opk and prints the number of\n"
+		"passes. SET is a shipped set's name, a YAML file, or metric names with commas\n"
+		"between. PM sampling has a single pass: a set that needs more is refused, with the\n"
+		"metrics that don't fit. Its counter data is without instances, and 90 times smaller,\n"
+		"unless a metric is a minimum or maximum (.min, .max) or --instances is given;\n"
+		"sample_bytes is what the hardware writes for each sample.\n"
+		"\n"
+		"A set of several passes is also packed into groups of one pass each, so that it can\n"
+		"be collected without replay, a group a launch. ungrouped is the number of metrics\n"
+		"that need several passes by themselves. --single-pass builds for the metrics, from\n"
+		"the first on, that fit one pass; left_out is the number of the others, and plan\n"
+		"tells which they are.\n"
+		"\n"
+		"--split divides the metrics into as few files as are found of at most --max-passes\n"
+		"passes each (PM sampling: one, always), OUT-1.opk, OUT-2.opk and so on, and prints a row a\n"
+		"file. Metrics that need more passes by themselves are refused, and nothing is written.\n"
+		"--effort holds for each plan that is tried.",
 	.options = specs,
 	.args_size = sizeof(struct build_args),
 	.max_arguments = ANY_NUMBER,

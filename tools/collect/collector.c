@@ -17,8 +17,9 @@ struct collector collector = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP }
 
 static const char *const drop_reasons[DROPS] = {
 	[DROP_PROFILER] = "the profiler refused or dropped them",
-	[DROP_OVERFLOW] = "samples came faster than they could be decoded, and sampling paused; a longer "
-	                  "--interval or fewer metrics help",
+	[DROP_OVERFLOW] =
+		"samples came faster than they could be decoded, and sampling paused; a longer "
+		"--interval or fewer metrics help",
 	[DROP_OTHER_RANGE] = "a range of another thread was open",
 	[DROP_NO_CONTEXT] = "the thread had no CUDA context yet",
 	[DROP_GRAPH] = "they are graphs: --push records them, in one pass or by rotation",
@@ -123,9 +124,9 @@ static bool begin_device(CUcontext context, int device)
 	if (!right_chip(device) || !initialize())
 		return false;
 	if (!collector.shared.segments)
-		collector.shared.segments =
-			recording_begin(&collector.target, &collector.settings, &collector.set,
-		                        collector.shared.ops, context, device);
+		collector.shared.segments = recording_begin(&collector.target, &collector.settings,
+		                                            &collector.set, collector.shared.ops,
+		                                            context, device);
 	return collector.shared.segments != NULL;
 }
 
@@ -134,9 +135,8 @@ static void begin_sampling(int device)
 	if (device >= MAX_DEVICES || collector.sampled[device])
 		return;
 	collector.sampled[device] = true;
-	collector.samplers[device] =
-		sampler_new(&collector.target, &collector.settings, &collector.set,
-	                    collector.shared.segments, device);
+	collector.samplers[device] = sampler_new(&collector.target, &collector.settings,
+	                                         &collector.set, collector.shared.segments, device);
 }
 
 /* Makes a context current; where that fails nothing is to be popped, or it would be the program's own. */
@@ -165,8 +165,8 @@ static CUdevice device_of(CUcontext context)
 }
 
 /*
- * Exit handlers run last come, first served. NVIDIA's libraries register theirs when they are loaded, some
- * with the first session: the recording must end before they do.
+ * Exit handlers run last come, first served. NVIDIA's libraries register theirs when they are
+ * loaded, some with the first session: the recording must end before they do.
  */
 static void end_before_nvidia(void)
 {
@@ -376,8 +376,8 @@ static void end_recording(void)
 
 	for (size_t i = 0; i < DROPS; i++)
 		if (collector.drops[i])
-			drops[stats.drop_count++] =
-				(struct opk_drop){ drop_reasons[i], collector.drops[i] };
+			drops[stats.drop_count++] = (struct opk_drop){ drop_reasons[i],
+				                                       collector.drops[i] };
 	if (collector.shared.segments)
 		segments_finish(collector.shared.segments, &stats);
 	tell(&stats);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of collection in a process: its contexts and their sessions, its devices and their samplers,
- * filters, and counts. One lock is over all of it and over the profiler.
+ * The state of collection in a process: its contexts and their sessions, its devices and their
+ * samplers, filters, and counts. One lock is over all of it and over the profiler.
  */
 #ifndef OPK_COLLECTOR_H
 #define OPK_COLLECTOR_H
@@ -25,8 +25,17 @@ struct collector_context {
 
 /* Ranges that are missing, by reason. */
 enum drop {
-	DROP_PROFILER, DROP_OVERFLOW, DROP_OTHER_RANGE, DROP_NO_CONTEXT, DROP_NESTED, DROP_CAPTURE,
-	DROP_CUT, DROP_GRAPH, DROP_ENDED, DROP_CONTEXTS, DROPS
+	DROP_PROFILER,
+	DROP_OVERFLOW,
+	DROP_OTHER_RANGE,
+	DROP_NO_CONTEXT,
+	DROP_NESTED,
+	DROP_CAPTURE,
+	DROP_CUT,
+	DROP_GRAPH,
+	DROP_ENDED,
+	DROP_CONTEXTS,
+	DROPS
 };
 
 struct collector {
@@ -41,14 +50,14 @@ struct collector {
 	size_t context_count; /* ever seen */
 	struct sampler *samplers[MAX_DEVICES];
 	bool sampled[MAX_DEVICES]; /* begun, or tried in vain */
-	uint64_t launches; /* all */
-	uint64_t matches;  /* those that the name filters let through */
+	uint64_t launches;         /* all */
+	uint64_t matches;          /* those that the name filters let through */
 	uint64_t recorded;
 	uint64_t samples;
 	uint64_t drops[DROPS];
 	unsigned captures; /* streams that are being captured into graphs */
-	uint32_t depth; /* deepest level of user ranges */
-	bool initialized; /* CUPTI's profiler */
+	uint32_t depth;    /* deepest level of user ranges */
+	bool initialized;  /* CUPTI's profiler */
 	int rank;
 	pid_t pid;
 	bool ended;
@@ -59,9 +68,9 @@ extern struct collector collector;
 /* Reads settings and set, and opens NVIDIA's libraries; false with a message on stderr. */
 bool collector_init(void);
 /*
- * Takes the lock; false, without it, when collection has ended, and in a fork, which shares the state
- * but not the GPU, and where a thread that was not forked may hold it for ever. Also false where this
- * thread has it: a signal that arrives during a launch may end the program.
+ * Takes the lock; false, without it, when collection has ended, and in a fork, which shares the
+ * state but not the GPU, and where a thread that was not forked may hold it for ever. Also false
+ * where this thread has it: a signal that arrives during a launch may end the program.
  */
 bool collector_lock(void);
 void collector_unlock(void);
@@ -81,14 +90,14 @@ bool collector_flush(void);
 void collector_finish(void);
 
 /*
- * Around a launch: true where it is recorded, and then the lock is held until collector_end_launch():
- * one range at a time.
+ * Around a launch: true where it is recorded, and then the lock is held until
+ * collector_end_launch(): one range at a time.
  */
 bool collector_begin_launch(const struct launch *launch);
 void collector_end_launch(bool launched);
 /*
- * While a stream is captured into a graph the profiler must not be touched, nor run: its calls fail, and then
- * crash. Nothing is recorded in between.
+ * While a stream is captured into a graph the profiler must not be touched, nor run: its calls
+ * fail, and then crash. Nothing is recorded in between.
  */
 void collector_begin_capture(void);
 void collector_end_capture(void);

@@ -12,7 +12,8 @@ static bool wanted_by_number(void)
 	const struct settings *settings = &collector.settings;
 	uint64_t match = collector.matches++;
 
-	if (match < settings->skip || (settings->every && (match - settings->skip) % settings->every))
+	if (match < settings->skip
+	    || (settings->every && (match - settings->skip) % settings->every))
 		return false;
 	if (settings->count && match - settings->skip >= settings->count)
 		return false;
@@ -36,8 +37,7 @@ static bool begin_session(struct session *session, const struct opk_range *row, 
 {
 	bool begun_here = graph ? session_begin_graph(session, row) : session_begin(session, row);
 
-	collector.drops[DROP_GRAPH] +=
-		graph && !begun_here && !settings_push(&collector.settings);
+	collector.drops[DROP_GRAPH] += graph && !begun_here && !settings_push(&collector.settings);
 	return begun_here;
 }
 

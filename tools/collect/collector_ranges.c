@@ -91,9 +91,9 @@ static void pushed_locked(size_t depth)
 	if (level == 1 || !turn.level)
 		begin_turn();
 	if (level != turn.level) {
-		collector.drops[DROP_NESTED] +=
-			level > turn.level && collector.settings.turns == TURNS_NONE
-			&& !collector.settings.application;
+		collector.drops[DROP_NESTED] += level > turn.level
+		                                && collector.settings.turns == TURNS_NONE
+		                                && !collector.settings.application;
 		return;
 	}
 	if (collector.captures)

@@ -30,12 +30,9 @@ static void launch_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 }
 
 static const CUpti_CallbackId context_calls[] = {
-	CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRetain,
-	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate,
-	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v2,
-	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v3,
-	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v4,
-	0,
+	CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRetain, CUPTI_DRIVER_TRACE_CBID_cuCtxCreate,
+	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v2,           CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v3,
+	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v4,           0,
 };
 
 static const CUpti_CallbackId capture_calls[] = {
@@ -144,8 +141,8 @@ static bool take_waiting(CUcontext context)
 }
 
 /*
- * Preparing takes a quarter of a second: it is done beside the program, which only waits for it when it
- * launches its first kernel.
+ * Preparing takes a quarter of a second: it is done beside the program, which only waits for it
+ * when it launches its first kernel.
  */
 static void *prepare(void *context)
 {

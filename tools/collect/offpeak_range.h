@@ -6,8 +6,8 @@
  *     ...launches...
  *     offpeak_range_pop();
  *
- * Ranges nest; each thread has its own. Without the collector both calls do nothing. Nothing needs to
- * be linked but, on systems older than glibc 2.34, libdl. Any number of files may include this.
+ * Ranges nest; each thread has its own. Without the collector both calls do nothing. Nothing needs
+ * to be linked but, on systems older than glibc 2.34, libdl. Any number of files may include this.
  */
 #ifndef OFFPEAK_RANGE_H
 #define OFFPEAK_RANGE_H

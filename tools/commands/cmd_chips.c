@@ -24,9 +24,12 @@ static const struct opk_column names[NAMES] = {
 };
 
 static const struct opk_column details[DETAILS] = {
-	{ "architecture", OPK_CELL_STRING },       { "compute_capability", OPK_CELL_STRING },
-	{ "products", OPK_CELL_LIST },             { "metrics_per_pass", OPK_CELL_OPTIONAL },
-	{ "pm_metrics_per_pass", OPK_CELL_OPTIONAL }, { "device_level", OPK_CELL_OPTIONAL_BOOL },
+	{ "architecture", OPK_CELL_STRING },
+	{ "compute_capability", OPK_CELL_STRING },
+	{ "products", OPK_CELL_LIST },
+	{ "metrics_per_pass", OPK_CELL_OPTIONAL },
+	{ "pm_metrics_per_pass", OPK_CELL_OPTIONAL },
+	{ "device_level", OPK_CELL_OPTIONAL_BOOL },
 };
 
 static const struct opk_column counts[COUNTS] = {
@@ -163,14 +166,15 @@ const struct command chips_command = {
 	.name = "chips",
 	.synopsis = "[OPTIONS]",
 	.summary = "list the chips that the NVIDIA library knows",
-	.details = "For each chip: whether the range profiler and whether PM sampling knows it.\n\n"
-	           "--details adds what is known of the chip itself, with products that have it as\n"
-	           "examples, spelt without blanks, and how many metrics that the hardware counts fit\n"
-	           "one pass at most, of the range profiler and of PM sampling. device_level is whether\n"
-	           "the range profiler has metrics that count the whole device, not one program: those of\n"
-	           "PCIe, NVLink and the like, as 'offpeak metrics' shows in column scope; CUPTI 13.1 and\n"
-	           "later tell. PM sampling counts the whole device always. --metrics-count adds the\n"
-	           "numbers of base metrics of both. What is not known is left empty.",
+	.details =
+		"For each chip: whether the range profiler and whether PM sampling knows it.\n\n"
+		"--details adds what is known of the chip itself, with products that have it as\n"
+		"examples, spelt without blanks, and how many metrics that the hardware counts fit\n"
+		"one pass at most, of the range profiler and of PM sampling. device_level is whether\n"
+		"the range profiler has metrics that count the whole device, not one program: those of\n"
+		"PCIe, NVLink and the like, as 'offpeak metrics' shows in column scope; CUPTI 13.1 and\n"
+		"later tell. PM sampling counts the whole device always. --metrics-count adds the\n"
+		"numbers of base metrics of both. What is not known is left empty.",
 	.options = specs,
 	.args_size = sizeof(struct chips_args),
 	.run = run,

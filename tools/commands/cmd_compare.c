@@ -31,7 +31,7 @@ struct unit {
 
 /* A base metric that at least one of the chips has. */
 struct found {
-	const struct opk_metric *shown;           /* the first of them that the filters let through */
+	const struct opk_metric *shown;         /* the first of them that the filters let through */
 	const struct opk_metric *of[MAX_CHIPS]; /* NULL where the chip lacks it */
 };
 
@@ -175,9 +175,8 @@ static size_t add_chips(struct opk_column *columns, size_t count, enum opk_cell_
                         const struct comparison *comparison)
 {
 	for (size_t i = 0; i < comparison->chips; i++)
-		columns[count++] = (struct opk_column){
-			opk_catalog_chip(comparison->catalogs[i]), type
-		};
+		columns[count++] = (struct opk_column){ opk_catalog_chip(comparison->catalogs[i]),
+			                                type };
 	return count;
 }
 
@@ -193,12 +192,14 @@ static int print_record(const struct comparison *comparison)
 
 	for (size_t i = 0; i < comparison->chips; i++)
 		chips[i] = opk_catalog_chip(comparison->catalogs[i]);
-	return opk_out_record(comparison->app->out, columns, (union opk_cell[]){
-		{ .string = opk_profiler_name(comparison->profiler) },
-		{ .list = { chips, comparison->chips } },
-		{ .uint = comparison->common },
-		{ .uint = comparison->found_count - comparison->common },
-	}, 4);
+	return opk_out_record(comparison->app->out, columns,
+	                      (union opk_cell[]){
+				      { .string = opk_profiler_name(comparison->profiler) },
+				      { .list = { chips, comparison->chips } },
+				      { .uint = comparison->common },
+				      { .uint = comparison->found_count - comparison->common },
+			      },
+	                      4);
 }
 
 /* Columns are read until the next table begins: they are the caller's. */
@@ -305,11 +306,12 @@ const struct command compare_command = {
 	.name = "compare",
 	.synopsis = "CHIP CHIP... [OPTIONS]",
 	.summary = "tell which metrics some chips have and others lack",
-	.details = "Two tables over base metrics: how many each chip has of each hardware unit, and the\n"
-	           "metrics that only some of the chips have, with --all every one. At least two chips,\n"
-	           "at most thirty. in_all counts the metrics that all of the chips have, in_some the\n"
-	           "others. A metric that is of another unit on another chip is shown with the first\n"
-	           "chip's.",
+	.details =
+		"Two tables over base metrics: how many each chip has of each hardware unit, and the\n"
+		"metrics that only some of the chips have, with --all every one. At least two chips,\n"
+		"at most thirty. in_all counts the metrics that all of the chips have, in_some the\n"
+		"others. A metric that is of another unit on another chip is shown with the first\n"
+		"chip's.",
 	.options = specs,
 	.args_size = sizeof(struct compare_args),
 	.max_arguments = ANY_NUMBER,

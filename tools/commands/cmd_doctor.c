@@ -15,11 +15,11 @@ static int print_features(struct app *app)
 
 	for (size_t i = 0; !code && (feature = opk_feature(app->ctx, i)); i++)
 		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .string = feature->name },
-			{ .boolean = feature->available },
-			{ .string = feature->missing },
-			{ .string = feature->description },
-		});
+						     { .string = feature->name },
+						     { .boolean = feature->available },
+						     { .string = feature->missing },
+						     { .string = feature->description },
+					     });
 	return code;
 }
 
@@ -42,12 +42,15 @@ static int print(struct app *app, const struct opk_nvidia_info *info)
 		{ "libnvperf_host", OPK_CELL_STRING },
 		{ "cupti_version", OPK_CELL_UINT },
 	};
-	int code = opk_out_record(app->out, columns, (union opk_cell[]){
-		{ .string = opk_version() },
-		{ .string = info->cupti_path ? info->cupti_path : "not found" },
-		{ .string = info->nvperf_host_path ? info->nvperf_host_path : "not found" },
-		{ .uint = info->cupti_version },
-	}, 4);
+	int code = opk_out_record(
+		app->out, columns,
+		(union opk_cell[]){
+			{ .string = opk_version() },
+			{ .string = info->cupti_path ? info->cupti_path : "not found" },
+			{ .string = info->nvperf_host_path ? info->nvperf_host_path : "not found" },
+			{ .uint = info->cupti_version },
+		},
+		4);
 
 	if (!code)
 		code = print_features(app);
@@ -73,7 +76,8 @@ const struct command doctor_command = {
 	.name = "doctor",
 	.synopsis = "[--format FORMAT]",
 	.summary = "show which NVIDIA libraries were found where, and what works with them",
-	.details = "Features whose symbol is missing are listed with it. The last table tells every\n"
-	           "file that was tried, in order. Exit code 3 where libcupti is missing.",
+	.details =
+		"Features whose symbol is missing are listed with it. The last table tells every\n"
+		"file that was tried, in order. Exit code 3 where libcupti is missing.",
 	.run = run,
 };

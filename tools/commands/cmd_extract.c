@@ -12,14 +12,19 @@ struct extract_args {
 };
 
 #define KIND_OPTION(i, option, text)                                                               \
-	{ option, 0, "FILE", text, OPTION_TEXT, offsetof(struct extract_args, files[i]) }
+	{                                                                                          \
+		option, 0, "FILE", text, OPTION_TEXT, offsetof(struct extract_args, files[i])      \
+	}
 static const struct option_spec specs[] = {
 	KIND_OPTION(0, "config", "the config image goes to this file"),
 	KIND_OPTION(1, "prefix", "the counter-data prefix goes to this file"),
 	KIND_OPTION(2, "availability", "the counter-availability image goes to this file"),
-	KIND_OPTION(3, "data", "the counter data image goes to this file; several to FILE-1, FILE-2 and so on"),
-	{ "group", 0, "N", "config image and prefix of this group, from 1, instead of the whole set",
-	  OPTION_NUMBER, offsetof(struct extract_args, group) },
+	KIND_OPTION(
+		3, "data",
+		"the counter data image goes to this file; several to FILE-1, FILE-2 and so on"),
+	{ "group", 0, "N",
+	  "config image and prefix of this group, from 1, instead of the whole set", OPTION_NUMBER,
+	  offsetof(struct extract_args, group) },
 	{ "image", 0, "N", "this counter data image alone, from 1", OPTION_NUMBER,
 	  offsetof(struct extract_args, image) },
 	{ 0 },
@@ -62,11 +67,13 @@ static size_t count_of(const struct opk_file *file, uint32_t type)
 }
 
 /* All go to names that begin with that of -o; else to the file of their kind's option. */
-static char *path_of(const struct app *app, const struct extract_args *args, const struct item *item,
-                     bool several)
+static char *path_of(const struct app *app, const struct extract_args *args,
+                     const struct item *item, bool several)
 {
 	size_t kind = (size_t)(item->kind - kinds);
-	size_t number = kind == DATA ? (several ? item->number : 0) : app->output ? item->number : 0;
+	size_t number = kind == DATA  ? (several ? item->number : 0)
+	                : app->output ? item->number
+	                              : 0;
 	char *name, *path;
 
 	if (args->files[kind])
@@ -99,8 +106,8 @@ static int miss(struct app *app, const struct extract_args *args, size_t kind)
 	if (number && kinds[kind].type != OPK_SECTION_AVAILABILITY)
 		snprintf(which, sizeof which, kind == DATA ? " number %ju" : " of group %ju",
 		         (uintmax_t)number);
-	return app_error(app, OPK_EINPUT, "%s: no %s%s in it", app->arguments[0], kinds[kind].content,
-	                 which);
+	return app_error(app, OPK_EINPUT, "%s: no %s%s in it", app->arguments[0],
+	                 kinds[kind].content, which);
 }
 
 static int choose(struct app *app, const struct extract_args *args, struct items *items,
@@ -204,11 +211,12 @@ static int report(struct app *app, const struct items *items, const struct opk_f
 		const struct item *item = &items->items[i];
 
 		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .string = item->path },
-			{ .string = item->kind->content },
-			{ .uint = item->number },
-			{ .uint = opk_file_section(file, item->section)->plain_size },
-		});
+						     { .string = item->path },
+						     { .string = item->kind->content },
+						     { .uint = item->number },
+						     { .uint = opk_file_section(file, item->section)
+		                                                       ->plain_size },
+					     });
 	}
 	return app_end_output(app, code);
 }
@@ -246,9 +254,10 @@ static int run(struct app *app, void *data)
 	int code;
 
 	if (!is_usage(app, args))
-		return app_error(app, OPK_EUSAGE,
-		                 "extract: one FILE.opk is needed, and --config, --prefix, --availability "
-		                 "or --data FILE; or -o PREFIX alone for everything");
+		return app_error(
+			app, OPK_EUSAGE,
+			"extract: one FILE.opk is needed, and --config, --prefix, --availability "
+			"or --data FILE; or -o PREFIX alone for everything");
 	code = opk_file_open(&file, app->ctx, app->arguments[0]);
 	if (code)
 		return app_fail(app, code);
@@ -266,13 +275,15 @@ static int run(struct app *app, void *data)
 
 const struct command extract_command = {
 	.name = "extract",
-	.synopsis = "FILE.opk [--config FILE] [--prefix FILE] [--availability FILE] [--data FILE] | FILE.opk -o PREFIX",
+	.synopsis =
+		"FILE.opk [--config FILE] [--prefix FILE] [--availability FILE] [--data FILE] | FILE.opk -o PREFIX",
 	.summary = "write the bare images of a container into files, for other CUPTI programs",
-	.details = "Config image and counter-data prefix are those of the whole set, or of one group of one\n"
-	           "pass with --group; one more than there are groups is the config image of all groups with\n"
-	           "a pass each. -o PREFIX writes everything: PREFIX.config, PREFIX-1.config of group 1,\n"
-	           "PREFIX.prefix, PREFIX.availability, PREFIX.data or, of several, PREFIX-1.data. Checksums\n"
-	           "are verified before anything is written. Needs no NVIDIA library.",
+	.details =
+		"Config image and counter-data prefix are those of the whole set, or of one group of one\n"
+		"pass with --group; one more than there are groups is the config image of all groups with\n"
+		"a pass each. -o PREFIX writes everything: PREFIX.config, PREFIX-1.config of group 1,\n"
+		"PREFIX.prefix, PREFIX.availability, PREFIX.data or, of several, PREFIX-1.data. Checksums\n"
+		"are verified before anything is written. Needs no NVIDIA library.",
 	.options = specs,
 	.args_size = sizeof(struct extract_args),
 	.max_arguments = 1,

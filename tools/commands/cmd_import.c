@@ -89,9 +89,10 @@ const struct command import_command = {
 	.name = "import",
 	.synopsis = "--raw IMAGE --metrics A,B [OPTIONS] -o OUT.opk",
 	.summary = "make a recording of a bare counter data image",
-	.details = "The image, from any CUPTI program, is evaluated once in a child process, to see that\n"
-	           "it can be; then it goes into OUT.opk with its metric list, compressed and\n"
-	           "checksummed, and evaluates with no further arguments.",
+	.details =
+		"The image, from any CUPTI program, is evaluated once in a child process, to see that\n"
+		"it can be; then it goes into OUT.opk with its metric list, compressed and\n"
+		"checksummed, and evaluates with no further arguments.",
 	.options = specs,
 	.args_size = sizeof(struct import_args),
 	.run = run,

@@ -11,10 +11,11 @@ struct merge_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "join", 0, "kernel|launch|name|none", "what ranges of one row share",
-	  OPTION_TEXT, offsetof(struct merge_args, join) },
-	{ "sum", 0, "KEY", "one range of those that share it: name, kernel, shape, nvtx, device, rank",
-	  OPTION_TEXT, offsetof(struct merge_args, sum) },
+	{ "join", 0, "kernel|launch|name|none", "what ranges of one row share", OPTION_TEXT,
+	  offsetof(struct merge_args, join) },
+	{ "sum", 0, "KEY",
+	  "one range of those that share it: name, kernel, shape, nvtx, device, rank", OPTION_TEXT,
+	  offsetof(struct merge_args, sum) },
 	IMAGE_OPTIONS(struct merge_args, image),
 	{ 0 },
 };
@@ -46,8 +47,8 @@ static int run(struct app *app, void *data)
 	if (args->sum)
 		return sum(app, args);
 	options.join = args->join && !strcmp(args->join, "none") ? "" : args->join;
-	code = opk_merge(app->ctx, (const char *const *)app->arguments, app->argument_count, &options,
-	                 app->output);
+	code = opk_merge(app->ctx, (const char *const *)app->arguments, app->argument_count,
+	                 &options, app->output);
 	return code ? app_fail(app, code) : OPK_OK;
 }
 
@@ -55,22 +56,23 @@ const struct command merge_command = {
 	.name = "merge",
 	.synopsis = "-o OUT.opk FILE.opk...",
 	.summary = "make one recording of several: the ranges of all files, in order",
-	.details = "For the processes of one run, or several runs of a program with a group of the\n"
-	           "metrics each. Chip, profiler, metrics and groups must be the same; the config\n"
-	           "images and the rest of the metadata are those of the first file, but for what is\n"
-	           "not true of all: facts about the runs that differ are left out. --join launch\n"
-	           "makes one row of the launches that have the same index in several runs. Needs no\n"
-	           "NVIDIA library.\n"
-	           "\n"
-	           "--sum makes one range of those that share a key: name, kernel, shape (grid, block,\n"
-	           "shared memory), nvtx, device or rank, or several with ',' between; ranges of different\n"
-	           "devices stay apart in any case. Their counters are summed by PerfWorks' combiner, in a\n"
-	           "child process, and metrics are evaluated of the sums: ratios are ratios of sums, and\n"
-	           "max is that of one unit over all ranges. A range keeps what all have in common, the\n"
-	           "sum of their durations, and their number as count. Refused where counters can't be\n"
-	           "added: of GPUs of different layout, of images with and without instances, and, in a\n"
-	           "recording with groups of metrics, where the groups of a key have different numbers of\n"
-	           "ranges. Sums of PM samples are told by eval alone.",
+	.details =
+		"For the processes of one run, or several runs of a program with a group of the\n"
+		"metrics each. Chip, profiler, metrics and groups must be the same; the config\n"
+		"images and the rest of the metadata are those of the first file, but for what is\n"
+		"not true of all: facts about the runs that differ are left out. --join launch\n"
+		"makes one row of the launches that have the same index in several runs. Needs no\n"
+		"NVIDIA library.\n"
+		"\n"
+		"--sum makes one range of those that share a key: name, kernel, shape (grid, block,\n"
+		"shared memory), nvtx, device or rank, or several with ',' between; ranges of different\n"
+		"devices stay apart in any case. Their counters are summed by PerfWorks' combiner, in a\n"
+		"child process, and metrics are evaluated of the sums: ratios are ratios of sums, and\n"
+		"max is that of one unit over all ranges. A range keeps what all have in common, the\n"
+		"sum of their durations, and their number as count. Refused where counters can't be\n"
+		"added: of GPUs of different layout, of images with and without instances, and, in a\n"
+		"recording with groups of metrics, where the groups of a key have different numbers of\n"
+		"ranges. Sums of PM samples are told by eval alone.",
 	.options = specs,
 	.args_size = sizeof(struct merge_args),
 	.max_arguments = ANY_NUMBER,

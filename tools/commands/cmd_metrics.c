@@ -63,8 +63,8 @@ static int add(struct listing *listing, const struct opk_metric *metric, size_t 
 {
 	if (listing->count == listing->room) {
 		size_t room = listing->room ? listing->room * 2 : 1024;
-		struct opk_full_name *grown =
-			realloc(listing->names, room * sizeof *listing->names);
+		struct opk_full_name *grown = realloc(listing->names,
+		                                      room * sizeof *listing->names);
 
 		if (!grown)
 			return app_error(listing->app, OPK_EFAILED, "out of memory");
@@ -178,15 +178,15 @@ static int print(struct listing *listing)
 	int code;
 
 	choose_columns(listing);
-	code = opk_out_table(listing->app->out, "metrics", listing->columns,
-	                     listing->column_count);
+	code = opk_out_table(listing->app->out, "metrics", listing->columns, listing->column_count);
 	for (size_t i = 0; !code && i < listing->count; i++)
 		code = print_row(listing, i);
 	if (!code && !listing->count)
-		app_note(listing->args->submetrics
-		                 ? "no metric matches"
-		                 : "no metric matches; globs go over base names such as dram__bytes, "
-		                   "without rollup or submetric: --submetrics lists those, too");
+		app_note(
+			listing->args->submetrics
+				? "no metric matches"
+				: "no metric matches; globs go over base names such as dram__bytes, "
+				  "without rollup or submetric: --submetrics lists those, too");
 	return app_end_output(listing->app, code);
 }
 
@@ -254,7 +254,8 @@ static int run(struct app *app, void *data)
 	enum opk_profiler profiler = OPK_PROFILER_RANGE;
 
 	if (app->argument_count < 1)
-		return app_error(app, OPK_EUSAGE, "metrics: which chip? 'offpeak chips' lists them");
+		return app_error(app, OPK_EUSAGE,
+		                 "metrics: which chip? 'offpeak chips' lists them");
 	if (args->profiler && !opk_profiler_parse(&profiler, args->profiler))
 		return app_error(app, OPK_EUSAGE, "--profiler %s: use range or pm", args->profiler);
 	filter.has_type = args->type != NULL;
@@ -272,18 +273,19 @@ const struct command metrics_command = {
 	.name = "metrics",
 	.synopsis = "CHIP [GLOB...] [OPTIONS]",
 	.summary = "list a chip's metrics with their properties",
-	.details = "Without --submetrics these are the base metrics. A full metric name, as sets and\n"
-	           "images want it, adds a rollup (.sum, .avg, .min, .max) and possibly a submetric\n"
-	           "(.per_second) to a counter, and a submetric to a ratio. GLOB is a shell pattern\n"
-	           "over the base name, with --submetrics over the full one, too, as in 'dram__*' or\n"
-	           "'*.pct'; quote it. Conditions combine.\n\n"
-	           "--passes plans each name alone: a number, or unschedulable with CUPTI's status; a\n"
-	           "base metric by its plainest full name (.sum, .ratio or, of a throughput,\n"
-	           ".avg.pct_of_peak_sustained_elapsed). The method is hardware, sass (code that CUPTI\n"
-	           "patches into kernels) or both. The scope, which CUPTI 13.1 and later tell, is context\n"
-	           "(the work of one program) or device (all that the device does, as for PCIe, NVLink\n"
-	           "and all of PM sampling); tables have it where it is known. What was found out is kept\n"
-	           "in ~/.cache/offpeak.",
+	.details =
+		"Without --submetrics these are the base metrics. A full metric name, as sets and\n"
+		"images want it, adds a rollup (.sum, .avg, .min, .max) and possibly a submetric\n"
+		"(.per_second) to a counter, and a submetric to a ratio. GLOB is a shell pattern\n"
+		"over the base name, with --submetrics over the full one, too, as in 'dram__*' or\n"
+		"'*.pct'; quote it. Conditions combine.\n\n"
+		"--passes plans each name alone: a number, or unschedulable with CUPTI's status; a\n"
+		"base metric by its plainest full name (.sum, .ratio or, of a throughput,\n"
+		".avg.pct_of_peak_sustained_elapsed). The method is hardware, sass (code that CUPTI\n"
+		"patches into kernels) or both. The scope, which CUPTI 13.1 and later tell, is context\n"
+		"(the work of one program) or device (all that the device does, as for PCIe, NVLink\n"
+		"and all of PM sampling); tables have it where it is known. What was found out is kept\n"
+		"in ~/.cache/offpeak.",
 	.options = specs,
 	.args_size = sizeof(struct metrics_args),
 	.max_arguments = ANY_NUMBER,

@@ -23,8 +23,8 @@ static const struct option_spec specs[] = {
 /* What of the parts is shown beside their files. */
 enum { FIXED = 4, COLUMNS = FIXED + OPK_FACT_COUNT };
 
-static int print_part(struct app *app, struct range_facts *facts,
-                      const struct opk_piece *part, const char *path)
+static int print_part(struct app *app, struct range_facts *facts, const struct opk_piece *part,
+                      const char *path)
 {
 	union opk_cell cells[COLUMNS];
 	struct opk_file *file;
@@ -45,8 +45,10 @@ static int report(struct app *app, const struct opk_split *split, const char *by
                   char *const *paths)
 {
 	struct opk_column columns[COLUMNS] = {
-		{ "file", OPK_CELL_STRING }, { "size", OPK_CELL_UINT },
-		{ "rows", OPK_CELL_UINT },   { "name", OPK_CELL_STRING },
+		{ "file", OPK_CELL_STRING },
+		{ "size", OPK_CELL_UINT },
+		{ "rows", OPK_CELL_UINT },
+		{ "name", OPK_CELL_STRING },
 	};
 	struct range_facts facts = { 0 };
 	size_t count = opk_split_count(split);
@@ -118,7 +120,8 @@ static int run(struct app *app, void *data)
 	int code;
 
 	if (!app->output || !app->argument_count || !args->by)
-		return app_error(app, OPK_EUSAGE, "split: FILE.opk, --by and -o OUT.opk are needed");
+		return app_error(app, OPK_EUSAGE,
+		                 "split: FILE.opk, --by and -o OUT.opk are needed");
 	code = opk_file_open(&file, app->ctx, app->arguments[0]);
 	if (code)
 		return app_fail(app, code);
@@ -137,17 +140,18 @@ const struct command split_command = {
 	.name = "split",
 	.synopsis = "FILE.opk --by KEY -o OUT.opk",
 	.summary = "make several recordings of one",
-	.details = "OUT-1.opk, OUT-2.opk and so on get the ranges that share a key: name, kernel, shape\n"
-	           "(grid, block, shared memory), nvtx, device or rank, or several with ',' between. By\n"
-	           "segment, each part is one counter data image; by a number, each has so many ranges,\n"
-	           "in order. Each is a whole recording, of at most 500; all are written or none. Files of\n"
-	           "these names are replaced; a note tells of higher numbers from before. Values\n"
-	           "are the same bit for bit. What the collector counted goes into the first, so that\n"
-	           "merge has it once.\n"
-	           "\n"
-	           "Images of PM samples stay whole, for PerfWorks can't divide them: by device where each\n"
-	           "image is of one, by rank, or by segment. Checksums are verified first, and NVIDIA's\n"
-	           "code runs in a child process. Prints a table of the parts.",
+	.details =
+		"OUT-1.opk, OUT-2.opk and so on get the ranges that share a key: name, kernel, shape\n"
+		"(grid, block, shared memory), nvtx, device or rank, or several with ',' between. By\n"
+		"segment, each part is one counter data image; by a number, each has so many ranges,\n"
+		"in order. Each is a whole recording, of at most 500; all are written or none. Files of\n"
+		"these names are replaced; a note tells of higher numbers from before. Values\n"
+		"are the same bit for bit. What the collector counted goes into the first, so that\n"
+		"merge has it once.\n"
+		"\n"
+		"Images of PM samples stay whole, for PerfWorks can't divide them: by device where each\n"
+		"image is of one, by rank, or by segment. Checksums are verified first, and NVIDIA's\n"
+		"code runs in a child process. Prints a table of the parts.",
 	.options = specs,
 	.args_size = sizeof(struct split_args),
 	.max_arguments = 1,

@@ -14,8 +14,10 @@ static const struct option_spec specs[] = {
 };
 
 static const struct opk_column columns[] = {
-	{ "file", OPK_CELL_STRING },  { "size", OPK_CELL_UINT },
-	{ "images", OPK_CELL_UINT },  { "image_bytes", OPK_CELL_UINT },
+	{ "file", OPK_CELL_STRING },
+	{ "size", OPK_CELL_UINT },
+	{ "images", OPK_CELL_UINT },
+	{ "image_bytes", OPK_CELL_UINT },
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -80,13 +82,14 @@ const struct command trim_command = {
 	.name = "trim",
 	.synopsis = "FILE.opk -o OUT.opk",
 	.summary = "copy a recording without its images' free slots",
-	.details = "A counter data image is made for so many ranges, and often has fewer: the copy's images\n"
-	           "have as many slots as ranges or whole samples. Values are the same bit for bit, and\n"
-	           "all that is not counter data stays as it was. An image that would not be smaller stays,\n"
-	           "too; PM samples that were begun but not completed keep their slots.\n"
-	           "\n"
-	           "Prints both files, with their sizes and those of their images when unpacked. The\n"
-	           "recording's checksums are verified first, and NVIDIA's code runs in a child process.",
+	.details =
+		"A counter data image is made for so many ranges, and often has fewer: the copy's images\n"
+		"have as many slots as ranges or whole samples. Values are the same bit for bit, and\n"
+		"all that is not counter data stays as it was. An image that would not be smaller stays,\n"
+		"too; PM samples that were begun but not completed keep their slots.\n"
+		"\n"
+		"Prints both files, with their sizes and those of their images when unpacked. The\n"
+		"recording's checksums are verified first, and NVIDIA's code runs in a child process.",
 	.options = specs,
 	.args_size = sizeof(struct trim_args),
 	.max_arguments = 1,

@@ -260,7 +260,8 @@ char *app_numbered(const char *name, size_t number)
 		return strdup(name);
 	if (!dot || dot == file)
 		dot = file + strlen(file);
-	return asprintf(&path, "%.*s-%zu%s", (int)(dot - name), name, number, dot) < 0 ? NULL : path;
+	return asprintf(&path, "%.*s-%zu%s", (int)(dot - name), name, number, dot) < 0 ? NULL
+	                                                                               : path;
 }
 
 int app_read(struct app *app, void **data, size_t *size, const char *path)

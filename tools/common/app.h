@@ -26,7 +26,7 @@ struct option_list {
 /* One option: parsed into the member at `offset` of the command's own struct. */
 struct option_spec {
 	const char *name;
-	char letter; /* 0: none */
+	char letter;          /* 0: none */
 	const char *argument; /* "FILE"; with '|' between, all that it may be: "range|pm" */
 	const char *help;
 	enum option_kind kind;
@@ -55,7 +55,7 @@ struct app {
 	char *data_dir;
 	struct opk_env env;
 	FILE *gathered; /* a table for the pager */
-	char *text; /* of it */
+	char *text;     /* of it */
 	size_t text_size;
 };
 
@@ -64,12 +64,12 @@ enum { ANY_NUMBER = 1 << 20 };
 /* A subcommand. This table entry feeds dispatch, --help, man page and completion. */
 struct command {
 	const char *name;
-	const char *synopsis; /* behind "offpeak NAME" */
-	const char *summary;  /* one line */
-	const char *details;  /* paragraphs for --help and man page */
+	const char *synopsis;              /* behind "offpeak NAME" */
+	const char *summary;               /* one line */
+	const char *details;               /* paragraphs for --help and man page */
 	const struct option_spec *options; /* ended by a NULL name */
 	size_t args_size;                  /* of the struct that options are parsed into */
-	size_t max_arguments; /* behind the options; ANY_NUMBER: no limit */
+	size_t max_arguments;              /* behind the options; ANY_NUMBER: no limit */
 	enum { ARGUMENTS_ARE_NAMES, ARGUMENTS_ARE_FILES, ARGUMENTS_ARE_SETS } arguments;
 	bool numbers_output; /* several files are called after -o: the command itself tells files_write() which */
 	int (*run)(struct app *app, void *args);
@@ -108,8 +108,9 @@ enum { APP_SET_NAME = 256 };
 const char *app_set_name(char *out, const char *path);
 
 /*
- * The row writer over stdout or -o FILE; `fallback` is the format where none was asked for. A table for a
- * terminal is gathered, and shown through the pager when it ends: what goes to stderr comes before it.
+ * The row writer over stdout or -o FILE; `fallback` is the format where none was asked for. A table
+ * for a terminal is gathered, and shown through the pager when it ends: what goes to stderr comes
+ * before it.
  */
 int app_begin_output(struct app *app, enum opk_format fallback);
 /* Table on a terminal, CSV elsewhere. */

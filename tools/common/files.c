@@ -62,8 +62,10 @@ int files_write(struct app *app, const char *path)
 {
 	for (size_t i = 0; i < app->inputs.count; i++)
 		if (opk_is_same_file(path, app->inputs.paths[i]))
-			return app_error(app, OPK_EUSAGE, "%s: is the file that is read, and would be replaced; "
-			                 "write to another name", path);
+			return app_error(app, OPK_EUSAGE,
+			                 "%s: is the file that is read, and would be replaced; "
+			                 "write to another name",
+			                 path);
 	for (size_t i = 0; i < app->outputs.count; i++)
 		if (is_same_name(path, app->outputs.paths[i]))
 			return app_error(app, OPK_EUSAGE, "%s: named for two files", path);
@@ -76,7 +78,9 @@ void files_note_older(const char *output, size_t count)
 	struct stat info;
 
 	if (next && !stat(next, &info))
-		app_note("%s is there from before, and belongs to no part of these; so may higher numbers", next);
+		app_note(
+			"%s is there from before, and belongs to no part of these; so may higher numbers",
+			next);
 	free(next);
 }
 

@@ -10,8 +10,8 @@ int files_read(struct app *app, const char *path);
 /* For a SET: a name of the data folder's, or of metrics, is none. */
 int files_read_set(struct app *app, const char *text);
 /*
- * Told before anything is written: OPK_EUSAGE where that is one of the inputs, by any of its names, or goes where
- * another output goes.
+ * Told before anything is written: OPK_EUSAGE where that is one of the inputs, by any of its names,
+ * or goes where another output goes.
  */
 int files_write(struct app *app, const char *path);
 /* Of "out-1.opk" to "out-3.opk", newly written: a note where there is an older "out-4.opk". */

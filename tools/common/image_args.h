@@ -11,8 +11,10 @@ struct image_args {
 
 /* `member` is the struct image_args inside the command's own struct. */
 #define IMAGE_OPTIONS(type, member)                                                                \
-	{ "timeout", 0, "SECONDS", "give up after so long without progress (30)", OPTION_NUMBER,   \
-	  offsetof(type, member.timeout) }
+	{                                                                                          \
+		"timeout", 0, "SECONDS", "give up after so long without progress (30)",            \
+			OPTION_NUMBER, offsetof(type, member.timeout)                              \
+	}
 
 /* `what` is counted on a terminal, as "copying range"; it outlives the result. */
 struct opk_image_options image_options(const struct image_args *args, const char *what);

@@ -12,8 +12,8 @@
 enum { MAX_OPTIONS = 40, FIRST_CODE = 256, LEFT_WIDTH = 28 };
 
 const struct option_spec common_options[] = {
-	{ "format", 0, "table|csv|json|ndjson", "how the result is written",
-	  OPTION_TEXT, offsetof(struct app, format_name) },
+	{ "format", 0, "table|csv|json|ndjson", "how the result is written", OPTION_TEXT,
+	  offsetof(struct app, format_name) },
 	{ "output", 'o', "FILE", "where the result goes, whole or not at all; else to stdout",
 	  OPTION_OUTPUT, offsetof(struct app, output) },
 	{ "cuda", 0, "DIR", "look for NVIDIA's libraries in this folder only", OPTION_TEXT,
@@ -91,7 +91,8 @@ static int index_of(const struct parser *parser, int found)
 static int store_again(const struct option_spec *spec, struct option_list *list, const char *text)
 {
 	if (list->count == MAX_REPEATS)
-		return app_error(NULL, OPK_EUSAGE, "--%s more than %d times", spec->name, MAX_REPEATS);
+		return app_error(NULL, OPK_EUSAGE, "--%s more than %d times", spec->name,
+		                 MAX_REPEATS);
 	list->items[list->count++] = text;
 	return OPK_OK;
 }
@@ -119,7 +120,8 @@ static int store(const struct option_spec *spec, void *target, const char *text)
 		return OPK_OK;
 	case OPTION_OUTPUT:
 		if (!*text)
-			return app_error(NULL, OPK_EUSAGE, "--%s: the name of a file is needed", spec->name);
+			return app_error(NULL, OPK_EUSAGE, "--%s: the name of a file is needed",
+			                 spec->name);
 		/* fall through */
 	case OPTION_TEXT:
 	case OPTION_INPUT:
@@ -178,10 +180,12 @@ static int list_files(struct app *app, const struct command *command, const stru
 
 	for (int i = 0; !code && i < parser->count; i++)
 		if (parser->seen[i] && parser->specs[i]->kind == OPTION_INPUT)
-			code = (strcmp(parser->specs[i]->argument, "SET") ? files_read : files_read_set)(
-				app, *text_of(parser, i));
+			code = (strcmp(parser->specs[i]->argument, "SET")
+			                ? files_read
+			                : files_read_set)(app, *text_of(parser, i));
 	for (int i = 0; !code && i < parser->count; i++) {
-		const char *path = parser->specs[i]->kind == OPTION_OUTPUT ? *text_of(parser, i) : NULL;
+		const char *path = parser->specs[i]->kind == OPTION_OUTPUT ? *text_of(parser, i)
+		                                                           : NULL;
 
 		if (path && (path != app->output || !command->numbers_output))
 			code = files_write(app, path);
@@ -239,8 +243,9 @@ static void print_options(const struct command *command, const struct option_spe
 		if (app_has_own(command, specs))
 			continue;
 		snprintf(left, sizeof left, "%c%c%c --%s%s%s", specs->letter ? '-' : ' ',
-		         specs->letter ? specs->letter : ' ', specs->letter ? ',' : ' ', specs->name,
-		         specs->argument ? " " : "", specs->argument ? specs->argument : "");
+		         specs->letter ? specs->letter : ' ', specs->letter ? ',' : ' ',
+		         specs->name, specs->argument ? " " : "",
+		         specs->argument ? specs->argument : "");
 		printf("  %-*s", LEFT_WIDTH, left);
 		/* What is longer has a line of its own. */
 		if (strlen(left) > LEFT_WIDTH)

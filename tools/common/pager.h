@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Shows a text through a shell command; NULL or "" stand for less. False where there is no such program:
- * nothing was shown then.
+ * Shows a text through a shell command; NULL or "" stand for less. False where there is no such
+ * program: nothing was shown then.
  */
 bool pager_show(const char *command, const char *text, size_t size);
 

@@ -51,14 +51,18 @@ int give_parameters(struct app *app, const struct option_list *params, struct op
 
 	for (size_t i = 0; !code && i < params->count; i++) {
 		const char *sign = strchr(params->items[i], '=');
-		char *name = sign ? strndup(params->items[i], (size_t)(sign - params->items[i])) : NULL;
+		char *name = sign ? strndup(params->items[i], (size_t)(sign - params->items[i]))
+		                  : NULL;
 
 		if (!sign || sign == params->items[i])
-			code = app_error(app, OPK_EUSAGE, "--param %s: NAME=VALUE is needed", params->items[i]);
+			code = app_error(app, OPK_EUSAGE, "--param %s: NAME=VALUE is needed",
+			                 params->items[i]);
 		else if (!name)
 			code = app_error(app, OPK_EFAILED, "out of memory");
 		else if (is_given(params, i))
-			code = app_error(app, OPK_EUSAGE, "--param %s: the parameter has a value already", params->items[i]);
+			code = app_error(app, OPK_EUSAGE,
+			                 "--param %s: the parameter has a value already",
+			                 params->items[i]);
 		else if (opk_set_parameter(set, app->ctx, name, sign + 1))
 			code = app_fail(app, OPK_EUSAGE);
 		free(name);
@@ -85,7 +89,8 @@ void note_missing(const struct opk_plan *plan)
 static const char prefix[] = "single-pass:";
 
 /* One of the sets of 'sets --single-pass CHIP'. */
-static int find_single_pass(struct app *app, struct opk_set **out, const char *chip, const char *name)
+static int find_single_pass(struct app *app, struct opk_set **out, const char *chip,
+                            const char *name)
 {
 	const struct opk_single_pass_set *single;
 	struct opk_single_pass_sets *sets;
@@ -98,7 +103,8 @@ static int find_single_pass(struct app *app, struct opk_set **out, const char *c
 	code = single ? code ? app_fail(app, code) : OPK_OK
 	              : app_error(app, OPK_EUSAGE,
 	                          "%s has no single-pass set '%s'; 'offpeak sets --single-pass %s' "
-	                          "lists them", chip, name, chip);
+	                          "lists them",
+	                          chip, name, chip);
 	opk_single_pass_sets_free(sets);
 	return code;
 }
@@ -121,7 +127,8 @@ int plan_sets(struct app *app, const struct plan_args *args, struct opk_set **ou
 
 	if (!app->argument_count)
 		return app_error(app, OPK_EUSAGE,
-		                 "%s: which set? 'offpeak sets' lists the shipped ones", app->command);
+		                 "%s: which set? 'offpeak sets' lists the shipped ones",
+		                 app->command);
 	sets = calloc(app->argument_count, sizeof *sets);
 	if (!sets)
 		return app_error(app, OPK_EFAILED, "out of memory");

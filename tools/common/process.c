@@ -15,7 +15,7 @@ static void end(int number)
 }
 
 /* Whoever started this may have chosen to ignore it. */
-static void catch(int number)
+static void catch (int number)
 {
 	struct sigaction action;
 
@@ -29,7 +29,7 @@ void process_prepare(void)
 	struct rlimit files;
 
 	for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
-		catch(ending[i]);
+		catch (ending[i]);
 	signal(SIGXFSZ, SIG_IGN);
 	if (getrlimit(RLIMIT_NOFILE, &files))
 		return;

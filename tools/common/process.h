@@ -4,8 +4,8 @@
 #define COMMON_PROCESS_H
 
 /*
- * A signal that ends the process leaves no file under a temporary name; a file that grows too large is an error like a
- * full disk; and as many files may be open as the system lets.
+ * A signal that ends the process leaves no file under a temporary name; a file that grows too large
+ * is an error like a full disk; and as many files may be open as the system lets.
  */
 void process_prepare(void);
 

@@ -58,8 +58,8 @@ static int take_time_shift(struct app *app, const char *text, struct opk_eval_op
 	return OPK_OK;
 }
 
-int raw_eval_options(struct app *app, const struct raw_args *args,
-                     struct opk_eval_options *options, struct raw_metrics *metrics)
+int raw_eval_options(struct app *app, const struct raw_args *args, struct opk_eval_options *options,
+                     struct raw_metrics *metrics)
 {
 	*options = (struct opk_eval_options)OPK_INIT(*options);
 	options->chip = args->chip;

@@ -4,13 +4,20 @@
 #include <string.h>
 
 static const struct opk_column headers_of[GROUP_KINDS] = {
-	[GROUP_NUMBER] = { "group", OPK_CELL_UINT },     [GROUP_NAME] = { "name", OPK_CELL_STRING },
-	[GROUP_FILE] = { "file", OPK_CELL_STRING },      [GROUP_METRIC] = { "metric", OPK_CELL_STRING },
-	[GROUP_UNIT] = { "unit", OPK_CELL_STRING },      [GROUP_COUNT] = { "count", OPK_CELL_UINT },
-	[GROUP_SUM] = { "sum", OPK_CELL_DOUBLE },        [GROUP_MEAN] = { "mean", OPK_CELL_DOUBLE },
-	[GROUP_MIN] = { "min", OPK_CELL_DOUBLE },        [GROUP_MAX] = { "max", OPK_CELL_DOUBLE },
-	[GROUP_P50] = { "p50", OPK_CELL_DOUBLE },        [GROUP_P90] = { "p90", OPK_CELL_DOUBLE },
-	[GROUP_P99] = { "p99", OPK_CELL_DOUBLE },        [GROUP_INFLATED] = { "inflated", OPK_CELL_BOOL },
+	[GROUP_NUMBER] = { "group", OPK_CELL_UINT },
+	[GROUP_NAME] = { "name", OPK_CELL_STRING },
+	[GROUP_FILE] = { "file", OPK_CELL_STRING },
+	[GROUP_METRIC] = { "metric", OPK_CELL_STRING },
+	[GROUP_UNIT] = { "unit", OPK_CELL_STRING },
+	[GROUP_COUNT] = { "count", OPK_CELL_UINT },
+	[GROUP_SUM] = { "sum", OPK_CELL_DOUBLE },
+	[GROUP_MEAN] = { "mean", OPK_CELL_DOUBLE },
+	[GROUP_MIN] = { "min", OPK_CELL_DOUBLE },
+	[GROUP_MAX] = { "max", OPK_CELL_DOUBLE },
+	[GROUP_P50] = { "p50", OPK_CELL_DOUBLE },
+	[GROUP_P90] = { "p90", OPK_CELL_DOUBLE },
+	[GROUP_P99] = { "p99", OPK_CELL_DOUBLE },
+	[GROUP_INFLATED] = { "inflated", OPK_CELL_BOOL },
 };
 
 /* Each metric has a count of its own. */
@@ -19,7 +26,8 @@ static bool is_of_groups(enum opk_fact fact)
 	return fact >= OPK_FACT_KERNEL && fact <= OPK_FACT_DURATION && fact != OPK_FACT_SUMMED;
 }
 
-bool aggregate_column_find(struct aggregate_column *column, struct opk_column *header, const char *name)
+bool aggregate_column_find(struct aggregate_column *column, struct opk_column *header,
+                           const char *name)
 {
 	struct aggregate_column found = { GROUP_FACT, OPK_FACT_COUNT };
 	struct opk_column its_header = { 0 };
@@ -30,7 +38,8 @@ bool aggregate_column_find(struct aggregate_column *column, struct opk_column *h
 			its_header = headers_of[kind];
 		}
 	if (found.kind == GROUP_FACT) {
-		if (!opk_fact_find(&found.fact, name, OPK_PROFILER_RANGE) || !is_of_groups(found.fact))
+		if (!opk_fact_find(&found.fact, name, OPK_PROFILER_RANGE)
+		    || !is_of_groups(found.fact))
 			return false;
 		its_header = *opk_fact_column(found.fact, OPK_PROFILER_RANGE);
 	}
@@ -82,8 +91,8 @@ static bool has_kind(const struct lists *lists, enum aggregate_kind first, enum 
 static void add_chosen(struct lists *lists, const struct eval_choice *choice)
 {
 	for (size_t i = 0; i < choice->count; i++)
-		if (aggregate_column_find(&lists->columns[lists->count], &lists->headers[lists->count],
-		                          choice->names[i]))
+		if (aggregate_column_find(&lists->columns[lists->count],
+		                          &lists->headers[lists->count], choice->names[i]))
 			lists->count++;
 	for (enum aggregate_kind kind = GROUP_METRIC; kind <= GROUP_UNIT; kind++)
 		if (!has_kind(lists, kind, kind))
@@ -93,7 +102,8 @@ static void add_chosen(struct lists *lists, const struct eval_choice *choice)
 }
 
 size_t aggregate_columns_list(struct aggregate_column columns[AGGREGATE_COLUMNS],
-                              struct opk_column headers[AGGREGATE_COLUMNS], const struct eval_shape *shape)
+                              struct opk_column headers[AGGREGATE_COLUMNS],
+                              const struct eval_shape *shape)
 {
 	struct lists lists = { columns, headers, 0 };
 

@@ -6,10 +6,20 @@
 #include "eval/eval_columns.h"
 
 enum aggregate_kind {
-	GROUP_NUMBER, GROUP_NAME, GROUP_FILE,
+	GROUP_NUMBER,
+	GROUP_NAME,
+	GROUP_FILE,
 	GROUP_FACT, /* `fact`, in common */
-	GROUP_METRIC, GROUP_UNIT,
-	GROUP_COUNT, GROUP_SUM, GROUP_MEAN, GROUP_MIN, GROUP_MAX, GROUP_P50, GROUP_P90, GROUP_P99,
+	GROUP_METRIC,
+	GROUP_UNIT,
+	GROUP_COUNT,
+	GROUP_SUM,
+	GROUP_MEAN,
+	GROUP_MIN,
+	GROUP_MAX,
+	GROUP_P50,
+	GROUP_P90,
+	GROUP_P99,
 	GROUP_INFLATED,
 	GROUP_KINDS
 };
@@ -22,14 +32,17 @@ struct aggregate_column {
 enum { AGGREGATE_COLUMNS = GROUP_KINDS + OPK_FACT_COUNT };
 
 /* By name; `column` and `header` may be NULL. */
-bool aggregate_column_find(struct aggregate_column *column, struct opk_column *header, const char *name);
+bool aggregate_column_find(struct aggregate_column *column, struct opk_column *header,
+                           const char *name);
 /* All their names; returns how many. */
 size_t aggregate_columns_fixed(const char *out[AGGREGATE_COLUMNS]);
 /*
- * Fills both with the columns chosen, or else those of which there is something to show; returns their number. A choice
- * of metrics alone leaves those that tell of groups out, one without statistics has them all.
+ * Fills both with the columns chosen, or else those of which there is something to show; returns
+ * their number. A choice of metrics alone leaves those that tell of groups out, one without
+ * statistics has them all.
  */
 size_t aggregate_columns_list(struct aggregate_column columns[AGGREGATE_COLUMNS],
-                              struct opk_column headers[AGGREGATE_COLUMNS], const struct eval_shape *shape);
+                              struct opk_column headers[AGGREGATE_COLUMNS],
+                              const struct eval_shape *shape);
 
 #endif

@@ -23,24 +23,29 @@ static const struct option_spec specs[] = {
 	  OPTION_TEXT, offsetof(struct eval_args, format) },
 	{ "layout", 0, "wide|long", "wide (default): a column a metric; long: a row a value",
 	  OPTION_TEXT, offsetof(struct eval_args, layout) },
-	{ "first-sample", 0, "keep|mark|drop", "PM sampling: what becomes of the first; default keep",
-	  OPTION_TEXT, offsetof(struct eval_args, first_sample) },
-	{ "join", 0, "recorded|none", "recorded (default): one row of ranges that belong together; or none",
-	  OPTION_TEXT, offsetof(struct eval_args, join) },
+	{ "first-sample", 0, "keep|mark|drop",
+	  "PM sampling: what becomes of the first; default keep", OPTION_TEXT,
+	  offsetof(struct eval_args, first_sample) },
+	{ "join", 0, "recorded|none",
+	  "recorded (default): one row of ranges that belong together; or none", OPTION_TEXT,
+	  offsetof(struct eval_args, join) },
 	{ "launch-columns", 0, "basic|all", "basic (default), or all that is known of each launch",
 	  OPTION_TEXT, offsetof(struct eval_args, launch_columns) },
 	{ "columns", 0, "A,B", "only these columns and metrics, in this order", OPTION_TEXT,
 	  offsetof(struct eval_args, columns) },
-	{ "where", 0, "NAME=GLOB", "only rows like this: kernel=*gemm*, device=0, range=step/*; may be repeated",
+	{ "where", 0, "NAME=GLOB",
+	  "only rows like this: kernel=*gemm*, device=0, range=step/*; may be repeated",
 	  OPTION_LIST, offsetof(struct eval_args, where) },
-	{ "aggregate", 0, "KEY", "statistics of ranges that share it: name, kernel, device and others",
-	  OPTION_TEXT, offsetof(struct eval_args, aggregate) },
+	{ "aggregate", 0, "KEY",
+	  "statistics of ranges that share it: name, kernel, device and others", OPTION_TEXT,
+	  offsetof(struct eval_args, aggregate) },
 	{ "allow-incomplete", 0, NULL, "evaluate what a cut-off recording still holds", OPTION_FLAG,
 	  offsetof(struct eval_args, allow_incomplete) },
-	{ "workers", 0, "N", "processes that divide the images; default: as is worthwhile", OPTION_NUMBER,
-	  offsetof(struct eval_args, workers) },
-	{ "evaluator", 0, "auto|cupti", "auto (default): the faster one; or CUPTI's call. The bits are the same",
-	  OPTION_TEXT, offsetof(struct eval_args, evaluator) },
+	{ "workers", 0, "N", "processes that divide the images; default: as is worthwhile",
+	  OPTION_NUMBER, offsetof(struct eval_args, workers) },
+	{ "evaluator", 0, "auto|cupti",
+	  "auto (default): the faster one; or CUPTI's call. The bits are the same", OPTION_TEXT,
+	  offsetof(struct eval_args, evaluator) },
 	RAW_OPTIONS(struct eval_args, raw),
 	{ 0 },
 };
@@ -68,8 +73,9 @@ static int check_shape(struct app *app, const struct eval_args *args, struct eva
 		code = choose(single, app, "--join", args->join, joins);
 	if (!code && args->columns)
 		code = eval_choice_parse(&rows->shape.choice, app, args->columns);
-	return code ? code : choose(&rows->shape.all_facts, app, "--launch-columns",
-	                            args->launch_columns, columns);
+	return code ? code
+	            : choose(&rows->shape.all_facts, app, "--launch-columns", args->launch_columns,
+	                     columns);
 }
 
 /* Nobody wants a text in an x.db. */
@@ -94,33 +100,40 @@ static int choose_format(struct app *app, const struct eval_args *args, struct e
 	if (rows->to_database)
 		rows->shape.long_layout = false;
 	if (rows->to_database && !app->output)
-		return app_error(app, OPK_EUSAGE, "--format sqlite: a database needs a file: -o FILE.db");
+		return app_error(app, OPK_EUSAGE,
+		                 "--format sqlite: a database needs a file: -o FILE.db");
 	if (rows->to_database || !args->format)
 		return OPK_OK;
 	app->format_name = args->format;
 	if (!opk_format_parse(&app->format, args->format))
-		return app_error(app, OPK_EUSAGE, "--format %s: use table, csv, json, ndjson or sqlite",
+		return app_error(app, OPK_EUSAGE,
+		                 "--format %s: use table, csv, json, ndjson or sqlite",
 		                 args->format);
 	return OPK_OK;
 }
 
 /* A row a group and metric needs no rows of ranges, and no bare image has groups. */
-static int check_aggregate(struct app *app, const struct eval_args *args, const struct eval_rows *rows,
-                           bool single)
+static int check_aggregate(struct app *app, const struct eval_args *args,
+                           const struct eval_rows *rows, bool single)
 {
 	if (!args->aggregate)
 		return OPK_OK;
 	if (args->raw.image)
-		return app_error(app, OPK_EUSAGE, "eval: --aggregate takes recordings; 'import' makes "
+		return app_error(app, OPK_EUSAGE,
+		                 "eval: --aggregate takes recordings; 'import' makes "
 		                 "one of a bare image");
 	if (single || (args->layout && strcmp(args->layout, "long")) || args->allow_incomplete)
-		return app_error(app, OPK_EUSAGE, "eval: --aggregate has one row a group and metric, of "
+		return app_error(app, OPK_EUSAGE,
+		                 "eval: --aggregate has one row a group and metric, of "
 		                 "whole recordings: no --layout wide, --join none or "
 		                 "--allow-incomplete");
 	if (rows->to_database)
-		return app_error(app, OPK_EUSAGE, "eval: --aggregate writes table, csv, json or ndjson, no database");
+		return app_error(
+			app, OPK_EUSAGE,
+			"eval: --aggregate writes table, csv, json or ndjson, no database");
 	if (args->first_sample && !strcmp(args->first_sample, "mark"))
-		return app_error(app, OPK_EUSAGE, "eval: --aggregate with --first-sample keep or drop");
+		return app_error(app, OPK_EUSAGE,
+		                 "eval: --aggregate with --first-sample keep or drop");
 	return OPK_OK;
 }
 
@@ -134,12 +147,14 @@ static int check_args(struct app *app, const struct eval_args *args, struct eval
 		while (how < 3 && strcmp(args->first_sample, hows[how]))
 			how++;
 		if (how == 3)
-			return app_error(app, OPK_EUSAGE, "--first-sample %s: use keep, mark or drop",
+			return app_error(app, OPK_EUSAGE,
+			                 "--first-sample %s: use keep, mark or drop",
 			                 args->first_sample);
 		rows->shape.first_sample = (enum first_sample)how;
 	}
 	if (!args->raw.image && !app->argument_count)
-		return app_error(app, OPK_EUSAGE, "eval: which recording? FILE.opk, or --raw IMAGE");
+		return app_error(app, OPK_EUSAGE,
+		                 "eval: which recording? FILE.opk, or --raw IMAGE");
 	if (args->raw.image && app->argument_count)
 		return app_error(app, OPK_EUSAGE, "eval: --raw IMAGE or FILE.opk, not both");
 	if (!args->raw.image && (args->raw.chip || args->raw.profiler || args->raw.time_shift))
@@ -237,7 +252,8 @@ static int choose_metrics(struct app *app, const struct eval_input *input,
 	eval_known_clear(&known);
 	if (code)
 		return code;
-	options->metric_count = eval_choice_values(rows->shape.choice.values, &rows->shape, meta->profiler);
+	options->metric_count = eval_choice_values(rows->shape.choice.values, &rows->shape,
+	                                           meta->profiler);
 	options->metrics = options->metric_count ? rows->shape.choice.values : NULL;
 	return OPK_OK;
 }
@@ -278,7 +294,8 @@ static int evaluate(struct app *app, struct eval_input *inputs, size_t count,
 	int code = OPK_OK;
 
 	for (size_t at = 0, end; !code && at < count; at = end) {
-		for (end = at + 1; end < count && profiler_of(&inputs[end]) == profiler_of(&inputs[at]); end++)
+		for (end = at + 1;
+		     end < count && profiler_of(&inputs[end]) == profiler_of(&inputs[at]); end++)
 			;
 		code = evaluate_alike(app, inputs + at, end - at, rows, options);
 	}
@@ -300,12 +317,15 @@ static int open_inputs(struct app *app, struct eval_input *inputs, size_t count)
 }
 
 /* What the set has for another profiler alone is not in the table, nor is an error told. */
-static void note_profiler(const struct eval_input *input, const struct opk_meta *meta, const struct opk_set *set)
+static void note_profiler(const struct eval_input *input, const struct opk_meta *meta,
+                          const struct opk_set *set)
 {
 	if (set && opk_set_has_profiler(set) && opk_set_profiler(set) != meta->profiler)
-		app_note("%s: of profiler %s, and set %s is for %s: evaluated is what it has for %s", input->path,
-		         opk_profiler_name(meta->profiler), opk_set_name(set),
-		         opk_profiler_name(opk_set_profiler(set)), opk_profiler_name(meta->profiler));
+		app_note(
+			"%s: of profiler %s, and set %s is for %s: evaluated is what it has for %s",
+			input->path, opk_profiler_name(meta->profiler), opk_set_name(set),
+			opk_profiler_name(opk_set_profiler(set)),
+			opk_profiler_name(meta->profiler));
 }
 
 /* What it has besides values, and what is to be said of it. */
@@ -333,8 +353,9 @@ static int look_at(struct app *app, struct eval_input *input, struct eval_rows *
 	return find_inflated(app, input, rows, meta);
 }
 
-static int eval_recordings(struct app *app, struct eval_input *inputs, size_t count, struct eval_rows *rows,
-                           const struct opk_eval_options *options, bool single)
+static int eval_recordings(struct app *app, struct eval_input *inputs, size_t count,
+                           struct eval_rows *rows, const struct opk_eval_options *options,
+                           bool single)
 {
 	int code = open_inputs(app, inputs, count);
 
@@ -437,63 +458,64 @@ const struct command eval_command = {
 	.name = "eval",
 	.synopsis = "FILE.opk... | --raw IMAGE --metrics A,B",
 	.summary = "evaluate recordings into CSV or a database, on a machine without a GPU",
-	.details = "Ranges: range,name, then kernel, grid, block and device where recorded, and nvtx,\n"
-	           "rank and duration_ns; then the metrics. --launch-columns all adds launch,\n"
-	           "shared_bytes, registers, stream, context, process and start_ns. PM sampling:\n"
-	           "sample,start_ns,end_ns, device where there are several, then the metrics; only\n"
-	           "completed samples. The first sample of a recording begins at an earlier event, so its times\n"
-	           "and values span more than an interval: --first-sample mark adds the column\n"
-	           "spans_earlier, drop leaves it out.\n"
-	           "\n"
-	           "Where a recording has groups of metrics, each range has those of one group, and\n"
-	           "those that belong together make one row: launches of the same kernel and shape,\n"
-	           "the same launch of several runs, or ranges of the same name. A value is the mean of\n"
-	           "the ranges that have it. launches is their number: in a wide table that of the\n"
-	           "row, beside launches_min, that of the value that has the fewest; 0 shows an\n"
-	           "incomplete row, metrics of no group apart. --join none prints each range by itself.\n"
-	           "\n"
-	           "Some ways to collect count idle time around short kernels into some metrics: a\n"
-	           "note names them, and a long table has the column inflated.\n"
-	           "\n"
-	           "A recording may show more than its metrics: short names instead of theirs, and\n"
-	           "derived metrics, computed of each row's values. --metrics takes any of these names\n"
-	           "and those of metrics that are not shown. A long table has derived metrics' units\n"
-	           "as declared, or else as they follow from the formula.\n"
-	           "\n"
-	           "Where the set has groups, a table for people (--format table) has their headings over\n"
-	           "the columns; a long one has them between the rows, and their prose once.\n"
-	           "\n"
-	           "--columns takes the names of columns, metrics, and all else that is known of a row, such\n"
-	           "as symbol, stream or file; no other metrics are evaluated. In a long table metrics are\n"
-	           "rows, and metric, unit and value follow where they are not named. --where NAME=GLOB\n"
-	           "leaves in the rows whose text in that column matches as a whole (* ? [a-z] [!a]),\n"
-	           "--where NAME!=GLOB those where it does not; all of several must hold. range is the\n"
-	           "range's name. What is not known only matches an empty pattern or *. Rows are judged\n"
-	           "before they are joined, and only those wanted are evaluated: images without any are\n"
-	           "not read, so that damage there goes unnoticed. Values of metrics can't be asked for.\n"
-	           "\n"
-	           "--format sqlite writes a database, as does -o FILE.db, FILE.sqlite or FILE.sqlite3\n"
-	           "without --format: tables runs, devices, metrics, ranges, samples and values, and the\n"
-	           "views wide and long, whatever --layout says. nan is NULL there. docs/formats.md has\n"
-	           "the tables, and how Parquet is made of it.\n"
-	           "\n"
-	           "--aggregate has a row a metric and group of ranges that share a key: name, kernel,\n"
-	           "shape (grid, block, shared memory), nvtx, device or rank, or several with ',' between;\n"
-	           "ranges of different devices stay apart. Counters are summed before metrics are\n"
-	           "evaluated, by PerfWorks' combiner: mean is the ratio, percentage or rate of all ranges\n"
-	           "together, and of what adds up the sum over the count. What does not add up has no sum\n"
-	           "(nan). min, max and percentiles are of the ranges' own values, interpolated between two\n"
-	           "of them. Derived metrics are computed of sums, or of means where groups of metrics have\n"
-	           "different counts. PM samples aggregate by device, without the first one; --first-sample\n"
-	           "keep keeps it. --where tells which ranges there are groups of, --columns which metrics\n"
-	           "have rows and what these tell: metric and unit follow where they are not named, and all\n"
-	           "statistics where none is. It writes no database.\n"
-	           "\n"
-	           "Values are base units with 17 digits; nan is what CUPTI could not compute. A\n"
-	           "recording's checksums are verified first. NVIDIA's code sees images in child processes\n"
-	           "alone: on damaged bytes it may crash, which is exit code 4 here. Large recordings\n"
-	           "have as many as there are cores. With --raw the chip and the profiler are read from\n"
-	           "the image.",
+	.details =
+		"Ranges: range,name, then kernel, grid, block and device where recorded, and nvtx,\n"
+		"rank and duration_ns; then the metrics. --launch-columns all adds launch,\n"
+		"shared_bytes, registers, stream, context, process and start_ns. PM sampling:\n"
+		"sample,start_ns,end_ns, device where there are several, then the metrics; only\n"
+		"completed samples. The first sample of a recording begins at an earlier event, so its times\n"
+		"and values span more than an interval: --first-sample mark adds the column\n"
+		"spans_earlier, drop leaves it out.\n"
+		"\n"
+		"Where a recording has groups of metrics, each range has those of one group, and\n"
+		"those that belong together make one row: launches of the same kernel and shape,\n"
+		"the same launch of several runs, or ranges of the same name. A value is the mean of\n"
+		"the ranges that have it. launches is their number: in a wide table that of the\n"
+		"row, beside launches_min, that of the value that has the fewest; 0 shows an\n"
+		"incomplete row, metrics of no group apart. --join none prints each range by itself.\n"
+		"\n"
+		"Some ways to collect count idle time around short kernels into some metrics: a\n"
+		"note names them, and a long table has the column inflated.\n"
+		"\n"
+		"A recording may show more than its metrics: short names instead of theirs, and\n"
+		"derived metrics, computed of each row's values. --metrics takes any of these names\n"
+		"and those of metrics that are not shown. A long table has derived metrics' units\n"
+		"as declared, or else as they follow from the formula.\n"
+		"\n"
+		"Where the set has groups, a table for people (--format table) has their headings over\n"
+		"the columns; a long one has them between the rows, and their prose once.\n"
+		"\n"
+		"--columns takes the names of columns, metrics, and all else that is known of a row, such\n"
+		"as symbol, stream or file; no other metrics are evaluated. In a long table metrics are\n"
+		"rows, and metric, unit and value follow where they are not named. --where NAME=GLOB\n"
+		"leaves in the rows whose text in that column matches as a whole (* ? [a-z] [!a]),\n"
+		"--where NAME!=GLOB those where it does not; all of several must hold. range is the\n"
+		"range's name. What is not known only matches an empty pattern or *. Rows are judged\n"
+		"before they are joined, and only those wanted are evaluated: images without any are\n"
+		"not read, so that damage there goes unnoticed. Values of metrics can't be asked for.\n"
+		"\n"
+		"--format sqlite writes a database, as does -o FILE.db, FILE.sqlite or FILE.sqlite3\n"
+		"without --format: tables runs, devices, metrics, ranges, samples and values, and the\n"
+		"views wide and long, whatever --layout says. nan is NULL there. docs/formats.md has\n"
+		"the tables, and how Parquet is made of it.\n"
+		"\n"
+		"--aggregate has a row a metric and group of ranges that share a key: name, kernel,\n"
+		"shape (grid, block, shared memory), nvtx, device or rank, or several with ',' between;\n"
+		"ranges of different devices stay apart. Counters are summed before metrics are\n"
+		"evaluated, by PerfWorks' combiner: mean is the ratio, percentage or rate of all ranges\n"
+		"together, and of what adds up the sum over the count. What does not add up has no sum\n"
+		"(nan). min, max and percentiles are of the ranges' own values, interpolated between two\n"
+		"of them. Derived metrics are computed of sums, or of means where groups of metrics have\n"
+		"different counts. PM samples aggregate by device, without the first one; --first-sample\n"
+		"keep keeps it. --where tells which ranges there are groups of, --columns which metrics\n"
+		"have rows and what these tell: metric and unit follow where they are not named, and all\n"
+		"statistics where none is. It writes no database.\n"
+		"\n"
+		"Values are base units with 17 digits; nan is what CUPTI could not compute. A\n"
+		"recording's checksums are verified first. NVIDIA's code sees images in child processes\n"
+		"alone: on damaged bytes it may crash, which is exit code 4 here. Large recordings\n"
+		"have as many as there are cores. With --raw the chip and the profiler are read from\n"
+		"the image.",
 	.options = specs,
 	.args_size = sizeof(struct eval_args),
 	.max_arguments = ANY_NUMBER,

@@ -28,15 +28,16 @@ static void note_left_out(const struct eval_input *input, uint64_t earlier)
 	uint64_t incomplete = opk_evaluation_incomplete_samples(input->evaluation);
 
 	if (incomplete)
-		app_note("%s: %ju sample%s begun but not completed; left out", input->path, (uintmax_t)incomplete,
-		         incomplete == 1 ? " was" : "s were");
+		app_note("%s: %ju sample%s begun but not completed; left out", input->path,
+		         (uintmax_t)incomplete, incomplete == 1 ? " was" : "s were");
 	if (earlier)
-		app_note("%s: %ju sample%s at an earlier event; left out (--first-sample keep)", input->path,
-		         (uintmax_t)earlier, earlier == 1 ? " begins" : "s begin");
+		app_note("%s: %ju sample%s at an earlier event; left out (--first-sample keep)",
+		         input->path, (uintmax_t)earlier, earlier == 1 ? " begins" : "s begin");
 }
 
 /* One group of everything is not what was asked for. */
-static void note_undivided(const struct eval_input *input, const struct opk_aggregate *groups, const char *key)
+static void note_undivided(const struct eval_input *input, const struct opk_aggregate *groups,
+                           const char *key)
 {
 	const struct opk_range *range = &opk_aggregate_get(groups, 0)->range;
 
@@ -44,7 +45,8 @@ static void note_undivided(const struct eval_input *input, const struct opk_aggr
 		return;
 	if ((!strcmp(key, "nvtx") && !*range->nvtx) || (!strcmp(key, "rank") && range->rank < 0)
 	    || (!strcmp(key, "kernel") && !*range->kernel))
-		app_note("%s: no %s is recorded of its ranges: they are one group", input->path, key);
+		app_note("%s: no %s is recorded of its ranges: they are one group", input->path,
+		         key);
 }
 
 static void note_nan(const struct eval_input *input, const struct opk_aggregate *groups)
@@ -61,8 +63,8 @@ static void note_nan(const struct eval_input *input, const struct opk_aggregate 
 		first = any ? first : i;
 	}
 	if (count && opk_aggregate_count(groups))
-		app_note("%s: %zu of %zu metrics are nan in every group, such as %s",
-		         input->path, count, columns, opk_evaluation_column(input->evaluation, first));
+		app_note("%s: %zu of %zu metrics are nan in every group, such as %s", input->path,
+		         count, columns, opk_evaluation_column(input->evaluation, first));
 }
 
 static int compute(struct aggregates *a, size_t index, const struct opk_aggregate_options *options)
@@ -72,7 +74,8 @@ static int compute(struct aggregates *a, size_t index, const struct opk_aggregat
 
 	if (code)
 		return code;
-	code = opk_aggregate_new(&a->items[index], a->app->ctx, input->evaluation, input->file, options);
+	code = opk_aggregate_new(&a->items[index], a->app->ctx, input->evaluation, input->file,
+	                         options);
 	if (code)
 		return app_fail_while(a->app, code, "can't aggregate %s", input->path);
 	note_left_out(input, opk_aggregate_left_out(a->items[index]));
@@ -104,8 +107,8 @@ static union opk_cell cell_of_fact(struct opk_fact_text *text, enum opk_fact fac
 }
 
 /* Of one metric. */
-static union opk_cell cell_of_value(enum aggregate_kind kind, const struct eval_input *input, size_t column,
-                                    const struct opk_statistics *statistics)
+static union opk_cell cell_of_value(enum aggregate_kind kind, const struct eval_input *input,
+                                    size_t column, const struct opk_statistics *statistics)
 {
 	const double numbers[GROUP_KINDS] = {
 		[GROUP_SUM] = statistics->sum, [GROUP_MEAN] = statistics->mean,
@@ -116,9 +119,11 @@ static union opk_cell cell_of_value(enum aggregate_kind kind, const struct eval_
 
 	switch (kind) {
 	case GROUP_METRIC:
-		return (union opk_cell){ .string = opk_evaluation_column(input->evaluation, column) };
+		return (union opk_cell){ .string = opk_evaluation_column(input->evaluation,
+			                                                 column) };
 	case GROUP_UNIT:
-		return (union opk_cell){ .string = opk_evaluation_column_unit(input->evaluation, column) };
+		return (union opk_cell){ .string = opk_evaluation_column_unit(input->evaluation,
+			                                                      column) };
 	case GROUP_COUNT:
 		return (union opk_cell){ .uint = statistics->count };
 	case GROUP_INFLATED:
@@ -128,8 +133,8 @@ static union opk_cell cell_of_value(enum aggregate_kind kind, const struct eval_
 	}
 }
 
-static void fill(struct aggregates *a, const struct eval_input *input, const struct opk_aggregated *group,
-                 size_t column)
+static void fill(struct aggregates *a, const struct eval_input *input,
+                 const struct opk_aggregated *group, size_t column)
 {
 	for (size_t i = 0; i < a->column_count; i++) {
 		const struct aggregate_column *of = &a->columns[i];
@@ -176,12 +181,17 @@ static int print(struct aggregates *a)
 	return app_end_output(a->app, code);
 }
 
-int eval_aggregate(struct app *app, const struct eval_input *inputs, size_t count, const struct eval_rows *rows,
-                   const char *key, bool keep_first_sample, unsigned timeout_s)
+int eval_aggregate(struct app *app, const struct eval_input *inputs, size_t count,
+                   const struct eval_rows *rows, const char *key, bool keep_first_sample,
+                   unsigned timeout_s)
 {
-	struct aggregates a = { .app = app, .inputs = inputs, .count = count,
-		                .shape = { .aggregated = true, .choice = rows->shape.choice,
-		                           .all_facts = rows->shape.all_facts, .file_count = count } };
+	struct aggregates a = { .app = app,
+		                .inputs = inputs,
+		                .count = count,
+		                .shape = { .aggregated = true,
+		                           .choice = rows->shape.choice,
+		                           .all_facts = rows->shape.all_facts,
+		                           .file_count = count } };
 	struct image_args image_args = { .timeout = timeout_s };
 	struct opk_image_options image = image_options(&image_args, "summing range");
 	struct opk_aggregate_options options = OPK_INIT(options);
@@ -200,7 +210,8 @@ int eval_aggregate(struct app *app, const struct eval_input *inputs, size_t coun
 	if (!code)
 		code = print(&a);
 	if (!code && !a.groups)
-		app_note(rows->filtered ? "no row meets --where: there are no groups" : "there are no groups");
+		app_note(rows->filtered ? "no row meets --where: there are no groups"
+		                        : "there are no groups");
 	for (size_t i = 0; i < count; i++)
 		opk_aggregate_free(a.items[i]);
 	free(a.items);

@@ -37,7 +37,8 @@ int eval_choice_parse(struct eval_choice *choice, struct app *app, const char *l
 		const char *name = strsep(&rest, ",");
 
 		if (!*name)
-			return app_error(app, OPK_EUSAGE, "--columns '%s': a name is missing", list);
+			return app_error(app, OPK_EUSAGE, "--columns '%s': a name is missing",
+			                 list);
 		if (contains(choice->names, choice->count, name))
 			return app_error(app, OPK_EUSAGE, "--columns: %s is there twice", name);
 		choice->names[choice->count++] = name;
@@ -125,10 +126,11 @@ int eval_choice_check(struct app *app, const struct eval_shape *shape, enum opk_
 		bool value = contains(known->names, known->count, name);
 
 		if (fixed && value)
-			return app_error(app, OPK_EUSAGE,
-			                 "--columns: in %s %s is a value and a column of every table: "
-			                 "without --columns both can be had%s", path, name,
-			                 shape->aggregated ? "" : " with --layout long");
+			return app_error(
+				app, OPK_EUSAGE,
+				"--columns: in %s %s is a value and a column of every table: "
+				"without --columns both can be had%s",
+				path, name, shape->aggregated ? "" : " with --layout long");
 		if (!fixed && !value && !(known->more && strstr(name, "__")))
 			return fail_unknown(app, shape, profiler, known, name, path);
 	}
@@ -142,7 +144,8 @@ int eval_choice_check_all(struct app *app, const struct eval_shape *shape,
 	int code = eval_known_of_evaluation(&known, app, evaluation);
 
 	if (!code)
-		code = eval_choice_check(app, shape, opk_evaluation_profiler(evaluation), &known, path);
+		code = eval_choice_check(app, shape, opk_evaluation_profiler(evaluation), &known,
+		                         path);
 	eval_known_clear(&known);
 	return code;
 }

@@ -31,8 +31,8 @@ int eval_choice_check_all(struct app *app, const struct eval_shape *shape,
 size_t eval_choice_values(const char **out, const struct eval_shape *shape,
                           enum opk_profiler profiler);
 /*
- * Which of the evaluation's columns they are, in the order chosen; all of them where none is named. `out` has room
- * for those and for these.
+ * Which of the evaluation's columns they are, in the order chosen; all of them where none is named.
+ * `out` has room for those and for these.
  */
 size_t eval_choice_pick(size_t *out, const struct eval_shape *shape,
                         const struct opk_evaluation *evaluation);

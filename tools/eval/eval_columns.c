@@ -91,7 +91,8 @@ bool eval_column_find(struct eval_column *column, struct opk_column *header,
 	if (shape->aggregated)
 		return aggregate_column_find(NULL, header, name);
 	/* In a long table launches are those of a value. */
-	for (enum eval_column_kind kind = COLUMN_METRIC; shape->long_layout && kind < COLUMN_KINDS; kind++)
+	for (enum eval_column_kind kind = COLUMN_METRIC; shape->long_layout && kind < COLUMN_KINDS;
+	     kind++)
 		if (!strcmp(name, long_columns[kind].name)) {
 			found.kind = kind;
 			its_header = long_columns[kind];
@@ -122,7 +123,8 @@ size_t eval_columns_fixed(const char *out[EVAL_FIXED_COLUMNS], const struct eval
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++)
 		if (opk_fact_column(fact, profiler))
 			out[count++] = opk_fact_column(fact, profiler)->name;
-	for (enum eval_column_kind kind = COLUMN_METRIC; shape->long_layout && kind < COLUMN_KINDS; kind++)
+	for (enum eval_column_kind kind = COLUMN_METRIC; shape->long_layout && kind < COLUMN_KINDS;
+	     kind++)
 		out[count++] = long_columns[kind].name;
 	return count;
 }
@@ -193,8 +195,8 @@ static void add_chosen(struct lists *lists, const struct eval_shape *shape)
 		else if (!shape->long_layout)
 			add_value(lists, shape, name);
 	}
-	for (enum eval_column_kind kind = COLUMN_METRIC; shape->long_layout && kind <= COLUMN_NUMBER;
-	     kind++)
+	for (enum eval_column_kind kind = COLUMN_METRIC;
+	     shape->long_layout && kind <= COLUMN_NUMBER; kind++)
 		if (!has_kind(lists, kind))
 			add(lists, kind, 0, long_columns[kind]);
 }

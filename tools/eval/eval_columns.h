@@ -44,9 +44,9 @@ struct eval_shape {
 	/* Found in the inputs. */
 	enum opk_profiler profiler;
 	bool facts[OPK_FACT_COUNT]; /* some range has something there */
-	bool joined;                  /* any input is */
-	bool inflated;                /* any column of any input is */
-	char **names;                 /* of the values */
+	bool joined;                /* any input is */
+	bool inflated;              /* any column of any input is */
+	char **names;               /* of the values */
 	size_t value_count;
 };
 
@@ -54,8 +54,7 @@ struct eval_shape {
 void eval_shape_find(struct eval_shape *shape, const struct opk_range *ranges, size_t count);
 /* A column that tables may have whatever is evaluated, by name; `column` and `header` may be NULL. */
 bool eval_column_find(struct eval_column *column, struct opk_column *header,
-                      const struct eval_shape *shape, enum opk_profiler profiler,
-                      const char *name);
+                      const struct eval_shape *shape, enum opk_profiler profiler, const char *name);
 /* All their names; returns how many. */
 enum { EVAL_FIXED_COLUMNS = OPK_FACT_COUNT + 20 };
 size_t eval_columns_fixed(const char *out[EVAL_FIXED_COLUMNS], const struct eval_shape *shape,

@@ -50,10 +50,11 @@ static int check_names(const struct eval_rows *rows, struct app *app)
 		for (size_t j = 0; rows->columns[i].kind == COLUMN_VALUE && j < i; j++)
 			if (rows->columns[j].kind != COLUMN_VALUE
 			    && !strcmp(rows->headers[i].name, rows->headers[j].name))
-				return app_error(app, OPK_EUSAGE,
-				                 "column %s: the table has one of that name already: "
-				                 "use --layout long, or --metrics",
-				                 rows->headers[i].name);
+				return app_error(
+					app, OPK_EUSAGE,
+					"column %s: the table has one of that name already: "
+					"use --layout long, or --metrics",
+					rows->headers[i].name);
 	return OPK_OK;
 }
 
@@ -62,11 +63,14 @@ static const struct opk_meta_heading *heading_of(const struct eval_rows *rows,
 {
 	const struct eval_column *column = &rows->columns[at];
 
-	return column->kind == COLUMN_VALUE ? opk_evaluation_column_heading(evaluation, column->index) : NULL;
+	return column->kind == COLUMN_VALUE
+	               ? opk_evaluation_column_heading(evaluation, column->index)
+	               : NULL;
 }
 
 /* Headings of the set over its columns, as far as these are side by side. */
-static int put_spans(const struct eval_rows *rows, struct app *app, const struct opk_evaluation *evaluation)
+static int put_spans(const struct eval_rows *rows, struct app *app,
+                     const struct opk_evaluation *evaluation)
 {
 	int code = OPK_OK;
 
@@ -82,7 +86,8 @@ static int put_spans(const struct eval_rows *rows, struct app *app, const struct
 	return code;
 }
 
-static int begin_table(struct eval_rows *rows, struct app *app, const struct opk_evaluation *evaluation)
+static int begin_table(struct eval_rows *rows, struct app *app,
+                       const struct opk_evaluation *evaluation)
 {
 	bool pm = rows->shape.profiler == OPK_PROFILER_PM;
 	int code = check_names(rows, app);
@@ -133,8 +138,8 @@ static int check_fit(const struct eval_rows *rows, struct app *app, const struct
 	bool same = opk_evaluation_column_count(evaluation) == shape->value_count;
 
 	if (opk_evaluation_profiler(evaluation) != shape->profiler)
-		return app_error(app, OPK_EUSAGE, "%s: ranges and PM samples don't go into one table",
-		                 input->path);
+		return app_error(app, OPK_EUSAGE,
+		                 "%s: ranges and PM samples don't go into one table", input->path);
 	for (size_t i = 0; same && i < shape->value_count; i++)
 		same = !strcmp(shape->names[i], opk_evaluation_column(evaluation, i));
 	if (!same && is_wide(rows))
@@ -192,7 +197,7 @@ static void fill(struct eval_rows *rows, const struct eval_input *input,
 
 		if (column->kind == COLUMN_FACT)
 			*cell = opk_fact_get(&rows->texts[at], (enum opk_fact)column->index,
-			                      &shown->row, shown->joined);
+			                     &shown->row, shown->joined);
 		else if (column->kind == COLUMN_FILE)
 			cell->string = input->path;
 		else if (column->kind == COLUMN_VALUE)
@@ -208,8 +213,8 @@ static void count_launches(struct eval_rows *rows, const struct eval_input *inpu
 	size_t columns = opk_evaluation_column_count(input->evaluation);
 
 	for (size_t i = 0; i < metrics; i++)
-		rows->launches_of_metrics[i] =
-			shown->joined ? shown->joined->counts[i] : shown->row.measured[i];
+		rows->launches_of_metrics[i] = shown->joined ? shown->joined->counts[i]
+		                                             : shown->row.measured[i];
 	opk_evaluation_least(rows->launches_of, input->evaluation, rows->launches_of_metrics);
 	for (size_t i = 0; i < columns; i++)
 		if (rows->launches_of[i] == UINT64_MAX)
@@ -217,7 +222,8 @@ static void count_launches(struct eval_rows *rows, const struct eval_input *inpu
 }
 
 /* A heading between the rows, where the group changes; its prose once. */
-static int put_heading(struct eval_rows *rows, struct app *app, const struct opk_meta_heading *heading)
+static int put_heading(struct eval_rows *rows, struct app *app,
+                       const struct opk_meta_heading *heading)
 {
 	bool same = heading == rows->heading;
 
@@ -236,7 +242,9 @@ static int print_long(struct eval_rows *rows, struct app *app, const struct eval
 	if (rows->shape.joined)
 		count_launches(rows, input, shown);
 	for (size_t i = 0; !code && i < rows->picked_count; i++) {
-		code = put_heading(rows, app, opk_evaluation_column_heading(input->evaluation, rows->picked[i]));
+		code = put_heading(rows, app,
+		                   opk_evaluation_column_heading(input->evaluation,
+		                                                 rows->picked[i]));
 		if (code)
 			break;
 		fill_long(rows, input, rows->picked[i]);
@@ -255,21 +263,25 @@ static int add_to_database(struct eval_rows *rows, const struct eval_input *inpu
 }
 
 /* Of what is nan: whether the row has all metrics behind it. */
-static void watch_metrics(struct eval_rows *rows, const struct opk_evaluation *evaluation, const double *metrics)
+static void watch_metrics(struct eval_rows *rows, const struct opk_evaluation *evaluation,
+                          const double *metrics)
 {
 	for (size_t i = 0; i < opk_evaluation_metric_count(evaluation); i++)
 		rows->launches_of_metrics[i] = !isnan(metrics[i]);
 	opk_evaluation_least(rows->launches_of, evaluation, rows->launches_of_metrics);
-	for (size_t i = 0; i < rows->shape.value_count && i < opk_evaluation_column_count(evaluation); i++)
+	for (size_t i = 0;
+	     i < rows->shape.value_count && i < opk_evaluation_column_count(evaluation); i++)
 		rows->measured[i] |= rows->launches_of[i] > 0;
 }
 
-static void watch_values(struct eval_rows *rows, const struct opk_evaluation *evaluation, const double *metrics)
+static void watch_values(struct eval_rows *rows, const struct opk_evaluation *evaluation,
+                         const double *metrics)
 {
 	bool in_doubt = false;
 
 	rows->row_count++;
-	for (size_t i = 0; i < rows->shape.value_count && i < opk_evaluation_column_count(evaluation); i++) {
+	for (size_t i = 0;
+	     i < rows->shape.value_count && i < opk_evaluation_column_count(evaluation); i++) {
 		rows->computed[i] |= !isnan(rows->values[i]);
 		in_doubt |= !rows->computed[i] && !rows->measured[i];
 	}
@@ -289,14 +301,15 @@ static void note_nan(const struct eval_rows *rows, bool measured, const char *wh
 		first = first ? first : rows->shape.names[i];
 	}
 	if (count && rows->row_count && !rows->shape.long_layout)
-		app_note("%zu of %zu metrics are nan in every row, such as %s: %s", count, rows->shape.value_count, first,
-		         why);
+		app_note("%zu of %zu metrics are nan in every row, such as %s: %s", count,
+		         rows->shape.value_count, first, why);
 }
 
 static void note_missing(const struct eval_rows *rows)
 {
 	note_nan(rows, false, "what they need was not collected");
-	note_nan(rows, true, "what they need is there, and their formulas have no value, as 0 / 0 has none");
+	note_nan(rows, true,
+	         "what they need is there, and their formulas have no value, as 0 / 0 has none");
 }
 
 static void note_samples(const struct eval_rows *rows, const char *path,
@@ -332,11 +345,14 @@ static int print_joined(struct eval_rows *rows, struct app *app, const struct ev
 	for (size_t i = 0; !code && i < opk_join_count(input->join); i++) {
 		const struct opk_joined_row *joined = opk_join_get(input->join, i);
 
-		code = print_row(rows, app, input, &(struct shown_row){
-			.row = { .index = i, .name = joined->name, .values = joined->values,
-			         .range = &joined->range },
-			.joined = joined,
-		});
+		code = print_row(rows, app, input,
+		                 &(struct shown_row){
+					 .row = { .index = i,
+		                                  .name = joined->name,
+		                                  .values = joined->values,
+		                                  .range = &joined->range },
+					 .joined = joined,
+				 });
 	}
 	if (opk_join_left_out(input->join))
 		app_note("%s: cut off: %ju ranges are left out, for nothing tells of what they are",
@@ -430,7 +446,8 @@ int eval_rows_print(struct eval_rows *rows, struct app *app, const struct eval_i
 	if (rows->database)
 		code = add_run(rows, app, input);
 	if (!code)
-		code = input->join ? print_joined(rows, app, input) : print_single(rows, app, input);
+		code = input->join ? print_joined(rows, app, input)
+		                   : print_single(rows, app, input);
 	if (code)
 		return app_fail(app, code);
 	app_progress_end();

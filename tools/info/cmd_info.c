@@ -29,9 +29,14 @@ static const char *type_text(uint32_t type)
 static const char *encoding_text(const struct opk_section *section)
 {
 	static const char *const texts[16] = {
-		"plain", "deflate", "xor", "xor+deflate",
-		[5] = "sparse+deflate", [7] = "xor+sparse+deflate",
-		[13] = "base+sparse+deflate", [15] = "base+xor+sparse+deflate",
+		"plain",
+		"deflate",
+		"xor",
+		"xor+deflate",
+		[5] = "sparse+deflate",
+		[7] = "xor+sparse+deflate",
+		[13] = "base+sparse+deflate",
+		[15] = "base+xor+sparse+deflate",
 	};
 	const char *text = section->flags < 16 ? texts[section->flags] : NULL;
 
@@ -50,8 +55,8 @@ static struct totals sum(struct app *app, const struct opk_file *file)
 {
 	struct totals totals = { 0 };
 
-	totals.damaged_section =
-		calloc(opk_file_section_count(file) + 1, sizeof *totals.damaged_section);
+	totals.damaged_section = calloc(opk_file_section_count(file) + 1,
+	                                sizeof *totals.damaged_section);
 	for (size_t i = 0; totals.damaged_section && i < opk_file_section_count(file); i++) {
 		const struct opk_section *section = opk_file_section(file, i);
 
@@ -74,47 +79,51 @@ static int print_summary(struct app *app, const char *path, struct opk_file *fil
 		{ "chip", OPK_CELL_STRING },          { "profiler", OPK_CELL_STRING },
 		{ "set", OPK_CELL_STRING },           { "passes", OPK_CELL_UINT },
 		{ "keep_instances", OPK_CELL_BOOL },  { "config_hash", OPK_CELL_STRING },
-		{ "mode", OPK_CELL_STRING },
-		{ "images", OPK_CELL_UINT },          { "recorded_ranges", OPK_CELL_UINT },
-		{ "plain_size", OPK_CELL_UINT },      { "metrics", OPK_CELL_LIST },
-		{ "groups", OPK_CELL_UINT },          { "join", OPK_CELL_STRING },
-		{ "backend", OPK_CELL_STRING },       { "inflated", OPK_CELL_LIST },
+		{ "mode", OPK_CELL_STRING },          { "images", OPK_CELL_UINT },
+		{ "recorded_ranges", OPK_CELL_UINT }, { "plain_size", OPK_CELL_UINT },
+		{ "metrics", OPK_CELL_LIST },         { "groups", OPK_CELL_UINT },
+		{ "join", OPK_CELL_STRING },          { "backend", OPK_CELL_STRING },
+		{ "inflated", OPK_CELL_LIST },
 	};
 
-	return opk_out_record(app->out, columns, (union opk_cell[]){
-		{ .string = path },
-		{ .uint = opk_file_size(file) },
-		{ .string = totals->damaged ? "damaged"
-		            : opk_file_complete(file) ? "ok" : "cut off: the end section is missing" },
-		{ .boolean = opk_file_complete(file) },
-		{ .string = meta->kind },
-		{ .string = meta->generator },
-		{ .uint = meta->cupti_version },
-		{ .string = meta->source },
-		{ .string = meta->chip },
-		{ .string = opk_profiler_name(meta->profiler) },
-		{ .string = meta->set_name },
-		{ .uint = meta->passes },
-		{ .boolean = meta->keep_instances },
-		{ .string = meta->config_hash },
-		{ .string = meta->mode },
-		{ .uint = totals->images },
-		{ .uint = ranges },
-		{ .uint = totals->plain },
-		{ .list = { meta->metrics, meta->metric_count } },
-		{ .uint = meta->group_count },
-		{ .string = meta->join },
-		{ .string = meta->backend },
-		{ .list = { meta->inflated, meta->inflated_count } },
-	}, sizeof columns / sizeof *columns);
+	return opk_out_record(app->out, columns,
+	                      (union opk_cell[]){
+				      { .string = path },
+				      { .uint = opk_file_size(file) },
+				      { .string = totals->damaged ? "damaged"
+	                                          : opk_file_complete(file)
+	                                                  ? "ok"
+	                                                  : "cut off: the end section is missing" },
+				      { .boolean = opk_file_complete(file) },
+				      { .string = meta->kind },
+				      { .string = meta->generator },
+				      { .uint = meta->cupti_version },
+				      { .string = meta->source },
+				      { .string = meta->chip },
+				      { .string = opk_profiler_name(meta->profiler) },
+				      { .string = meta->set_name },
+				      { .uint = meta->passes },
+				      { .boolean = meta->keep_instances },
+				      { .string = meta->config_hash },
+				      { .string = meta->mode },
+				      { .uint = totals->images },
+				      { .uint = ranges },
+				      { .uint = totals->plain },
+				      { .list = { meta->metrics, meta->metric_count } },
+				      { .uint = meta->group_count },
+				      { .string = meta->join },
+				      { .string = meta->backend },
+				      { .list = { meta->inflated, meta->inflated_count } },
+			      },
+	                      sizeof columns / sizeof *columns);
 }
 
 static int print_sections(struct app *app, const struct opk_file *file, const bool *damaged)
 {
 	static const struct opk_column columns[] = {
-		{ "type", OPK_CELL_STRING },   { "content", OPK_CELL_STRING },
-		{ "stored", OPK_CELL_UINT },   { "plain", OPK_CELL_UINT },
-		{ "encoding", OPK_CELL_STRING }, { "stride", OPK_CELL_UINT },
+		{ "type", OPK_CELL_STRING },      { "content", OPK_CELL_STRING },
+		{ "stored", OPK_CELL_UINT },      { "plain", OPK_CELL_UINT },
+		{ "encoding", OPK_CELL_STRING },  { "stride", OPK_CELL_UINT },
 		{ "integrity", OPK_CELL_STRING },
 	};
 	int code = opk_out_table(app->out, "sections", columns, sizeof columns / sizeof *columns);
@@ -125,14 +134,14 @@ static int print_sections(struct app *app, const struct opk_file *file, const bo
 
 		opk_section_type_name(type, section->type);
 		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .string = type },
-			{ .string = type_text(section->type) },
-			{ .uint = section->stored_size },
-			{ .uint = section->plain_size },
-			{ .string = encoding_text(section) },
-			{ .uint = section->stride },
-			{ .string = damaged[i] ? "damaged" : "ok" },
-		});
+						     { .string = type },
+						     { .string = type_text(section->type) },
+						     { .uint = section->stored_size },
+						     { .uint = section->plain_size },
+						     { .string = encoding_text(section) },
+						     { .uint = section->stride },
+						     { .string = damaged[i] ? "damaged" : "ok" },
+					     });
 	}
 	return code;
 }
@@ -150,9 +159,9 @@ static int print_run(struct app *app, const struct opk_meta *meta)
 		code = opk_out_table(app->out, "run", columns, 2);
 	for (size_t i = 0; !code && i < meta->run_count; i++)
 		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .string = meta->run[i].name },
-			{ .string = meta->run[i].value },
-		});
+						     { .string = meta->run[i].name },
+						     { .string = meta->run[i].value },
+					     });
 	return code;
 }
 
@@ -168,9 +177,9 @@ static int print_drops(struct app *app, const struct opk_stats *stats)
 		code = opk_out_table(app->out, "drops", columns, 2);
 	for (size_t i = 0; !code && i < stats->drop_count; i++)
 		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .string = stats->drops[i].reason },
-			{ .uint = stats->drops[i].count },
-		});
+						     { .string = stats->drops[i].reason },
+						     { .uint = stats->drops[i].count },
+					     });
 	return code;
 }
 
@@ -189,10 +198,10 @@ static int print_stats(struct app *app, const struct opk_stats *stats)
 	code = opk_out_table(app->out, "stats", columns, 3);
 	if (!code)
 		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .uint = stats->launches },
-			{ .uint = stats->ranges },
-			{ .uint = stats->depth },
-		});
+						     { .uint = stats->launches },
+						     { .uint = stats->ranges },
+						     { .uint = stats->depth },
+					     });
 	return code ? code : print_drops(app, stats);
 }
 
@@ -225,13 +234,16 @@ static int print(struct app *app, const char *path, struct opk_file *file,
 		code = print_stats(app, stats);
 	code = app_end_output(app, code);
 	if (!code && totals->damaged)
-		return app_error(app, OPK_EINPUT,
-		                 "%s: damaged: a section's CRC-32 differs; 'offpeak recover' keeps what is whole",
-		                 path);
+		return app_error(
+			app, OPK_EINPUT,
+			"%s: damaged: a section's CRC-32 differs; 'offpeak recover' keeps what is whole",
+			path);
 	if (!code && !opk_file_complete(file))
-		return app_error(app, OPK_EINPUT,
-		                 "%s: cut off after %zu whole sections; the end section is missing; 'offpeak "
-		                 "recover' keeps what is whole", path, opk_file_section_count(file));
+		return app_error(
+			app, OPK_EINPUT,
+			"%s: cut off after %zu whole sections; the end section is missing; 'offpeak "
+			"recover' keeps what is whole",
+			path, opk_file_section_count(file));
 	return code;
 }
 
@@ -259,12 +271,13 @@ const struct command info_command = {
 	.name = "info",
 	.synopsis = "FILE.opk [--format FORMAT]",
 	.summary = "show what a container holds: sections, sizes, chip, metrics, integrity",
-	.details = "Needs no NVIDIA library. Every section's checksum is verified; a damaged or cut-off\n"
-	           "file is shown as far as it can be read, and the exit code is 4. CSV gives\n"
-	           "field,value rows. Where the set says more than its metrics, tables follow: set_facts,\n"
-	           "its version, hash, columns and hidden metrics; labels; derived metrics; headings. Where\n"
-	           "the collector noted them: run, facts about machine and environment; stats, what it\n"
-	           "counted; drops, what is missing and why.",
+	.details =
+		"Needs no NVIDIA library. Every section's checksum is verified; a damaged or cut-off\n"
+		"file is shown as far as it can be read, and the exit code is 4. CSV gives\n"
+		"field,value rows. Where the set says more than its metrics, tables follow: set_facts,\n"
+		"its version, hash, columns and hidden metrics; labels; derived metrics; headings. Where\n"
+		"the collector noted them: run, facts about machine and environment; stats, what it\n"
+		"counted; drops, what is missing and why.",
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run,

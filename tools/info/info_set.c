@@ -22,12 +22,14 @@ static int print_set(struct app *app, const struct opk_meta *meta)
 	if (!says_more(meta))
 		return OPK_OK;
 	code = opk_out_table(app->out, "set_facts", columns, COUNT(columns));
-	return code ? code : opk_out_row(app->out, (union opk_cell[]){
-		{ .uint = meta->set_version },
-		{ .string = meta->set_hash },
-		{ .list = { meta->columns, meta->column_count } },
-		{ .list = { meta->hidden, meta->hidden_count } },
-	});
+	return code ? code
+	            : opk_out_row(app->out,
+	                          (union opk_cell[]){
+					  { .uint = meta->set_version },
+					  { .string = meta->set_hash },
+					  { .list = { meta->columns, meta->column_count } },
+					  { .list = { meta->hidden, meta->hidden_count } },
+				  });
 }
 
 static int print_labels(struct app *app, const struct opk_meta *meta)
@@ -42,9 +44,9 @@ static int print_labels(struct app *app, const struct opk_meta *meta)
 		code = opk_out_table(app->out, "labels", columns, COUNT(columns));
 	for (size_t i = 0; !code && i < meta->label_count; i++)
 		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .string = meta->labels[i].name },
-			{ .string = meta->labels[i].metric },
-		});
+						     { .string = meta->labels[i].name },
+						     { .string = meta->labels[i].metric },
+					     });
 	return code;
 }
 
@@ -62,11 +64,11 @@ static int print_derived(struct app *app, const struct opk_meta *meta)
 		code = opk_out_table(app->out, "derived", columns, COUNT(columns));
 	for (size_t i = 0; !code && i < meta->derived_count; i++)
 		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .string = meta->derived[i].name },
-			{ .string = meta->derived[i].unit },
-			{ .string = meta->derived[i].formula },
-			{ .string = meta->derived[i].description },
-		});
+						     { .string = meta->derived[i].name },
+						     { .string = meta->derived[i].unit },
+						     { .string = meta->derived[i].formula },
+						     { .string = meta->derived[i].description },
+					     });
 	return code;
 }
 
@@ -84,11 +86,11 @@ static int print_headings(struct app *app, const struct opk_meta *meta)
 		code = opk_out_table(app->out, "headings", columns, COUNT(columns));
 	for (size_t i = 0; !code && i < meta->heading_count; i++)
 		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .string = meta->headings[i].title },
-			{ .uint = meta->headings[i].first },
-			{ .uint = meta->headings[i].count },
-			{ .string = meta->headings[i].text },
-		});
+						     { .string = meta->headings[i].title },
+						     { .uint = meta->headings[i].first },
+						     { .uint = meta->headings[i].count },
+						     { .string = meta->headings[i].text },
+					     });
 	return code;
 }
 

@@ -27,8 +27,10 @@ static char **fill_of(const struct opk_plan_detail *detail, size_t pass, size_t 
 	for (size_t i = 0; list && i < opk_plan_detail_domain_count(detail); i++) {
 		size_t fill = opk_plan_detail_fill(detail, pass, i);
 
-		if (fill && asprintf(&list[*count], "%s:%zu",
-		                     opk_plan_detail_domain(detail, i)->names[0], fill) > 0)
+		if (fill
+		    && asprintf(&list[*count], "%s:%zu",
+		                opk_plan_detail_domain(detail, i)->names[0], fill)
+		               > 0)
 			++*count;
 	}
 	return list;
@@ -47,11 +49,11 @@ static int print_pass(struct app *app, const struct opk_plan *plan,
 	if (!fill)
 		return app_error(app, OPK_EFAILED, "out of memory");
 	code = opk_out_row(app->out, (union opk_cell[]){
-		{ .uint = pass + 1 },
-		{ .uint = opk_plan_detail_counters(detail, pass) },
-		{ .list = { (const char *const *)fill, domains } },
-		{ .list = { names, count } },
-	});
+					     { .uint = pass + 1 },
+					     { .uint = opk_plan_detail_counters(detail, pass) },
+					     { .list = { (const char *const *)fill, domains } },
+					     { .list = { names, count } },
+				     });
 	for (size_t i = 0; i < domains; i++)
 		free(fill[i]);
 	free(fill);
@@ -61,8 +63,8 @@ static int print_pass(struct app *app, const struct opk_plan *plan,
 static int print_domains(struct app *app, const struct opk_plan_detail *detail)
 {
 	static const struct opk_column columns[] = {
-		{ "domains", OPK_CELL_LIST },  { "counters", OPK_CELL_UINT },
-		{ "passes", OPK_CELL_UINT },   { "lower_bound", OPK_CELL_UINT },
+		{ "domains", OPK_CELL_LIST }, { "counters", OPK_CELL_UINT },
+		{ "passes", OPK_CELL_UINT },  { "lower_bound", OPK_CELL_UINT },
 		{ "fullest", OPK_CELL_UINT },
 	};
 	int code = opk_out_table(app->out, "domains", columns, 5);
@@ -70,13 +72,14 @@ static int print_domains(struct app *app, const struct opk_plan_detail *detail)
 	for (size_t i = 0; !code && i < opk_plan_detail_domain_count(detail); i++) {
 		const struct opk_plan_domains *domains = opk_plan_detail_domain(detail, i);
 
-		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .list = { domains->names, domains->name_count } },
-			{ .uint = domains->counters },
-			{ .uint = domains->passes },
-			{ .uint = domains->bound },
-			{ .uint = domains->fullest },
-		});
+		code = opk_out_row(app->out,
+		                   (union opk_cell[]){
+					   { .list = { domains->names, domains->name_count } },
+					   { .uint = domains->counters },
+					   { .uint = domains->passes },
+					   { .uint = domains->bound },
+					   { .uint = domains->fullest },
+				   });
 	}
 	return code;
 }
@@ -94,11 +97,12 @@ static int print_notable(struct app *app, const struct opk_plan *plan,
 
 	for (size_t i = 0; !code && i < opk_plan_metric_count(plan); i++)
 		if (opk_plan_detail_saves(detail, i) || opk_plan_detail_splits(detail, i))
-			code = opk_out_row(app->out, (union opk_cell[]){
-				{ .string = opk_plan_metric(plan, i) },
-				{ .uint = opk_plan_detail_saves(detail, i) },
-				{ .boolean = opk_plan_detail_splits(detail, i) },
-			});
+			code = opk_out_row(app->out,
+			                   (union opk_cell[]){
+						   { .string = opk_plan_metric(plan, i) },
+						   { .uint = opk_plan_detail_saves(detail, i) },
+						   { .boolean = opk_plan_detail_splits(detail, i) },
+					   });
 	return code;
 }
 
@@ -116,13 +120,13 @@ static int print_columns(struct app *app, const struct opk_plan_columns *shown)
 		const struct opk_plan_column *column = opk_plan_columns_get(shown, i);
 
 		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .string = column->name },
-			{ .boolean = column->shown },
-			{ .string = column->unit },
-			{ .string = column->group },
-			{ .string = column->metric },
-			{ .string = column->formula },
-		});
+						     { .string = column->name },
+						     { .boolean = column->shown },
+						     { .string = column->unit },
+						     { .string = column->group },
+						     { .string = column->metric },
+						     { .string = column->formula },
+					     });
 	}
 	return code;
 }
@@ -140,10 +144,11 @@ static int print_left_out(struct app *app, const struct opk_leftovers *leftovers
 		const struct opk_left_out *one = opk_leftovers_get(leftovers, i);
 
 		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .string = one->metric },
-			{ .boolean = one->would_fit },
-			{ .list = { one->full_domains, one->full_domain_count } },
-		});
+						     { .string = one->metric },
+						     { .boolean = one->would_fit },
+						     { .list = { one->full_domains,
+		                                                 one->full_domain_count } },
+					     });
 	}
 	return code;
 }
@@ -159,9 +164,9 @@ struct report {
 static int print(struct app *app, const struct report *report)
 {
 	static const struct opk_column record[] = {
-		{ "chip", OPK_CELL_STRING },   { "profiler", OPK_CELL_STRING },
-		{ "set", OPK_CELL_STRING },    { "metrics", OPK_CELL_LIST },
-		{ "passes", OPK_CELL_UINT },   { "lower_bound", OPK_CELL_UINT },
+		{ "chip", OPK_CELL_STRING },       { "profiler", OPK_CELL_STRING },
+		{ "set", OPK_CELL_STRING },        { "metrics", OPK_CELL_LIST },
+		{ "passes", OPK_CELL_UINT },       { "lower_bound", OPK_CELL_UINT },
 		{ "sample_bytes", OPK_CELL_UINT },
 	};
 	static const struct opk_column columns[] = {
@@ -181,15 +186,17 @@ static int print(struct app *app, const struct report *report)
 		return app_error(app, OPK_EFAILED, "out of memory");
 	for (size_t i = 0; i < count; i++)
 		names[i] = opk_plan_metric(plan, i);
-	code = opk_out_record(app->out, record, (union opk_cell[]){
-		{ .string = opk_plan_chip(plan) },
-		{ .string = opk_profiler_name(opk_plan_profiler(plan)) },
-		{ .string = opk_plan_set_name(plan) },
-		{ .list = { names, count } },
-		{ .uint = opk_plan_passes(plan) },
-		{ .uint = opk_plan_detail_lower_bound(detail) },
-		{ .uint = sample_bytes },
-	}, sampling ? 7 : 6);
+	code = opk_out_record(app->out, record,
+	                      (union opk_cell[]){
+				      { .string = opk_plan_chip(plan) },
+				      { .string = opk_profiler_name(opk_plan_profiler(plan)) },
+				      { .string = opk_plan_set_name(plan) },
+				      { .list = { names, count } },
+				      { .uint = opk_plan_passes(plan) },
+				      { .uint = opk_plan_detail_lower_bound(detail) },
+				      { .uint = sample_bytes },
+			      },
+	                      sampling ? 7 : 6);
 	if (!code)
 		code = opk_out_table(app->out, "plan", columns, 4);
 	for (size_t pass = 0; !code && pass < opk_plan_passes(plan); pass++)
@@ -210,7 +217,8 @@ static int print(struct app *app, const struct report *report)
 static int show(struct app *app, const struct plan_command_args *args, const struct report *report)
 {
 	struct opk_outfile *picture = NULL;
-	int code = args->svg ? plan_svg(&picture, app, report->plan, report->detail, args->svg) : OPK_OK;
+	int code = args->svg ? plan_svg(&picture, app, report->plan, report->detail, args->svg)
+	                     : OPK_OK;
 
 	if (!code)
 		code = app_begin_output(app, app_default_format(app));
@@ -264,27 +272,28 @@ const struct command plan_command = {
 	.name = "plan",
 	.synopsis = "--chip CHIP SET...",
 	.summary = "tell how many passes a metric set takes, and what each is for",
-	.details = "SET is a shipped set's name, a YAML file, or metric names with commas between.\n"
-	           "Several sets are planned as one. Fewer passes than CUPTI's own order takes are looked\n"
-	           "for, a moment by default, --effort SECONDS for longer. lower_bound is reached where it\n"
-	           "equals passes: no plan is shorter, unless a pass had room for more counters of a domain\n"
-	           "than the fullest that was found. domains tells how many counters of which domains a\n"
-	           "pass has (of several that counters may choose between, the first is named), and below\n"
-	           "how many passes they need by themselves. notable are metrics without which the plan\n"
-	           "would be shorter (saves), and ratios whose counters are in different passes, and so of\n"
-	           "different runs of the kernel (split). sample_bytes, of PM sampling, is\n"
-	           "what the hardware writes for each sample.\n"
-	           "\n"
-	           "columns, of a set that is more than a list of metrics, tells what evaluation will show:\n"
-	           "metrics, short names of metrics, formulas; and below, not shown, what only formulas need.\n"
-	           "\n"
-	           "--single-pass takes the metrics as a list by priority and keeps as many, from the\n"
-	           "first on, as fit one pass. left_out has the others: whether one would fit beside the\n"
-	           "kept ones, and else the domains where its raw counters find no room.\n"
-	           "\n"
-	           "--svg draws a column a pass and a row for each group of domains that are scheduled\n"
-	           "together, filled as far as the pass is beside the fullest one; a pass shows its\n"
-	           "metrics when the mouse is over it.",
+	.details =
+		"SET is a shipped set's name, a YAML file, or metric names with commas between.\n"
+		"Several sets are planned as one. Fewer passes than CUPTI's own order takes are looked\n"
+		"for, a moment by default, --effort SECONDS for longer. lower_bound is reached where it\n"
+		"equals passes: no plan is shorter, unless a pass had room for more counters of a domain\n"
+		"than the fullest that was found. domains tells how many counters of which domains a\n"
+		"pass has (of several that counters may choose between, the first is named), and below\n"
+		"how many passes they need by themselves. notable are metrics without which the plan\n"
+		"would be shorter (saves), and ratios whose counters are in different passes, and so of\n"
+		"different runs of the kernel (split). sample_bytes, of PM sampling, is\n"
+		"what the hardware writes for each sample.\n"
+		"\n"
+		"columns, of a set that is more than a list of metrics, tells what evaluation will show:\n"
+		"metrics, short names of metrics, formulas; and below, not shown, what only formulas need.\n"
+		"\n"
+		"--single-pass takes the metrics as a list by priority and keeps as many, from the\n"
+		"first on, as fit one pass. left_out has the others: whether one would fit beside the\n"
+		"kept ones, and else the domains where its raw counters find no room.\n"
+		"\n"
+		"--svg draws a column a pass and a row for each group of domains that are scheduled\n"
+		"together, filled as far as the pass is beside the fullest one; a pass shows its\n"
+		"metrics when the mouse is over it.",
 	.options = specs,
 	.args_size = sizeof(struct plan_command_args),
 	.max_arguments = ANY_NUMBER,

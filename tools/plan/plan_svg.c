@@ -46,12 +46,21 @@ static void put_text(FILE *file, const char *text)
 {
 	for (; *text; text++)
 		switch (*text) {
-		case '&': fputs("&amp;", file); break;
-		case '<': fputs("&lt;", file); break;
-		case '>': fputs("&gt;", file); break;
-		case '"': fputs("&quot;", file); break;
+		case '&':
+			fputs("&amp;", file);
+			break;
+		case '<':
+			fputs("&lt;", file);
+			break;
+		case '>':
+			fputs("&gt;", file);
+			break;
+		case '"':
+			fputs("&quot;", file);
+			break;
 		/* XML has no way to write the other control characters. */
-		default: fputc((unsigned char)*text < ' ' ? ' ' : *text, file);
+		default:
+			fputc((unsigned char)*text < ' ' ? ' ' : *text, file);
 		}
 }
 
@@ -121,14 +130,16 @@ static void put_heading(const struct picture *p)
 {
 	size_t bound = opk_plan_detail_lower_bound(p->detail);
 
-	fprintf(p->file, "<text class=\"heading\" x=\"%d\" y=\"%d\">%zu pass%s: ", MARGIN, MARGIN + 14,
-	        p->passes, p->passes == 1 ? "" : "es");
+	fprintf(p->file, "<text class=\"heading\" x=\"%d\" y=\"%d\">%zu pass%s: ", MARGIN,
+	        MARGIN + 14, p->passes, p->passes == 1 ? "" : "es");
 	put_text(p->file, opk_plan_set_name(p->plan));
 	fputs(" on ", p->file);
 	put_text(p->file, opk_plan_chip(p->plan));
-	fprintf(p->file, "</text>\n<text class=\"quiet\" x=\"%d\" y=\"%d\">%zu metric%s, profiler %s, "
-	        "lower bound %zu; counters of each pass by their domains</text>\n", MARGIN,
-	        MARGIN + 36, opk_plan_metric_count(p->plan), plural(opk_plan_metric_count(p->plan)),
+	fprintf(p->file,
+	        "</text>\n<text class=\"quiet\" x=\"%d\" y=\"%d\">%zu metric%s, profiler %s, "
+	        "lower bound %zu; counters of each pass by their domains</text>\n",
+	        MARGIN, MARGIN + 36, opk_plan_metric_count(p->plan),
+	        plural(opk_plan_metric_count(p->plan)),
 	        opk_profiler_name(opk_plan_profiler(p->plan)), bound);
 	fprintf(p->file, "<text class=\"quiet\" x=\"%zu\" y=\"%zu\">at least</text>\n",
 	        column_x(p, p->passes) + GAP, row_y(0) - 8);
@@ -146,7 +157,8 @@ static void put_row_label(const struct picture *p, size_t row)
 	fprintf(p->file, "</title><text class=\"label\" x=\"%zu\" y=\"%zu\">",
 	        column_x(p, 0) - 2 * GAP, y);
 	put_label(p->file, p, row, false);
-	fprintf(p->file, "</text></g>\n<text class=\"quiet\" x=\"%zu\" y=\"%zu\">%zu pass%s</text>\n",
+	fprintf(p->file,
+	        "</text></g>\n<text class=\"quiet\" x=\"%zu\" y=\"%zu\">%zu pass%s</text>\n",
 	        column_x(p, p->passes) + GAP, y, bound, bound == 1 ? "" : "es");
 }
 
@@ -168,10 +180,12 @@ static void put_cell(const struct picture *p, size_t pass, size_t row)
 	}
 	height = fullest ? (fill * CELL_HEIGHT + fullest - 1) / fullest : 0;
 	if (fill)
-		fprintf(p->file, "<rect class=\"bar%s\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%zu\"/>\n",
-		        software ? " software" : "", x, y + CELL_HEIGHT - height, CELL_WIDTH, height);
-	fprintf(p->file, "<rect class=\"cell\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%d\"/>\n", x, y,
-	        CELL_WIDTH, CELL_HEIGHT);
+		fprintf(p->file,
+		        "<rect class=\"bar%s\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%zu\"/>\n",
+		        software ? " software" : "", x, y + CELL_HEIGHT - height, CELL_WIDTH,
+		        height);
+	fprintf(p->file, "<rect class=\"cell\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%d\"/>\n",
+	        x, y, CELL_WIDTH, CELL_HEIGHT);
 	if (fill)
 		fprintf(p->file, "<text class=\"number\" x=\"%zu\" y=\"%zu\">%zu</text>\n",
 		        x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 4, fill);
@@ -205,9 +219,11 @@ static void put_picture(struct picture *p)
 	width = width > heading ? width : heading;
 	width = width > LEAST_WIDTH ? width : LEAST_WIDTH;
 	height = row_y(p->rows) + MARGIN;
-	fprintf(p->file, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	fprintf(p->file,
+	        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
-	        "viewBox=\"0 0 %zu %zu\" role=\"img\">\n%s", width, height, width, height, style);
+	        "viewBox=\"0 0 %zu %zu\" role=\"img\">\n%s",
+	        width, height, width, height, style);
 	put_heading(p);
 	for (size_t row = 0; row < p->rows; row++)
 		put_row_label(p, row);

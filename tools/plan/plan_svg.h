@@ -6,8 +6,8 @@
 #include "common/app.h"
 
 /*
- * A column a pass, a row for each group of counter domains, or one for all where no domains are known. Under a
- * temporary name until opk_outfile_finish(); reports failures.
+ * A column a pass, a row for each group of counter domains, or one for all where no domains are
+ * known. Under a temporary name until opk_outfile_finish(); reports failures.
  */
 int plan_svg(struct opk_outfile **out, struct app *app, const struct opk_plan *plan,
              const struct opk_plan_detail *detail, const char *path);

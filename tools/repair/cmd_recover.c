@@ -44,11 +44,12 @@ const struct command recover_command = {
 	.name = "recover",
 	.synopsis = "TORN.opk -o OUT.opk",
 	.summary = "make a complete recording of what is whole in a damaged or cut-off one",
-	.details = "Keeps every section whose header and checksum are right, wherever it is found, as long as\n"
-	           "its rows are: no launch or time comes to stand beside another range's values. Images whose\n"
-	           "rows are lost keep their ranges, without launches, where NVIDIA's libraries can count them.\n"
-	           "The table tells of each section whether it was kept; info shows the losses among the drops\n"
-	           "of OUT.opk. TORN.opk stays as it is.",
+	.details =
+		"Keeps every section whose header and checksum are right, wherever it is found, as long as\n"
+		"its rows are: no launch or time comes to stand beside another range's values. Images whose\n"
+		"rows are lost keep their ranges, without launches, where NVIDIA's libraries can count them.\n"
+		"The table tells of each section whether it was kept; info shows the losses among the drops\n"
+		"of OUT.opk. TORN.opk stays as it is.",
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run,

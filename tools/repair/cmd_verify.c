@@ -51,13 +51,13 @@ static int print(struct app *app, const struct verdict *verdicts)
 			code = findings_print(app, app->arguments[i], verdicts[i].findings, "ok");
 		else
 			code = opk_out_row(app->out, (union opk_cell[]){
-				{ .string = app->arguments[i] },
-				{ .optional = { 0, false } },
-				{ .string = "" },
-				{ .uint = 0 },
-				{ .uint = 0 },
-				{ .string = verdicts[i].refused },
-			});
+							     { .string = app->arguments[i] },
+							     { .optional = { 0, false } },
+							     { .string = "" },
+							     { .uint = 0 },
+							     { .uint = 0 },
+							     { .string = verdicts[i].refused },
+						     });
 	}
 	return app_end_output(app, code);
 }
@@ -73,8 +73,9 @@ static int judge(struct app *app, const char *path, const struct verdict *verdic
 	}
 	if (!problems)
 		return OPK_OK;
-	app_error(app, OPK_EINPUT, "%s: %zu problem%s; 'offpeak recover' keeps what is whole of a recording",
-	          path, problems, problems == 1 ? "" : "s");
+	app_error(app, OPK_EINPUT,
+	          "%s: %zu problem%s; 'offpeak recover' keeps what is whole of a recording", path,
+	          problems, problems == 1 ? "" : "s");
 	findings_explain(verdict->findings);
 	return OPK_EINPUT;
 }
@@ -107,10 +108,11 @@ const struct command verify_command = {
 	.name = "verify",
 	.synopsis = "FILE.opk... [--deep]",
 	.summary = "check containers: checksums, sections, tables and what they say of each other",
-	.details = "A row for each section, with its place in the file and ok or what is wrong; others for\n"
-	           "bytes that are no section. Behind damage it goes on at the next section header. --deep\n"
-	           "evaluates every range besides, in a child process, and needs NVIDIA's libraries; all else\n"
-	           "needs none. The exit code is 4 where anything is wrong.",
+	.details =
+		"A row for each section, with its place in the file and ok or what is wrong; others for\n"
+		"bytes that are no section. Behind damage it goes on at the next section header. --deep\n"
+		"evaluates every range besides, in a child process, and needs NVIDIA's libraries; all else\n"
+		"needs none. The exit code is 4 where anything is wrong.",
 	.options = specs,
 	.args_size = sizeof(struct verify_args),
 	.max_arguments = ANY_NUMBER,

@@ -6,14 +6,15 @@
 int findings_begin(struct app *app)
 {
 	static const struct opk_column columns[] = {
-		{ "file", OPK_CELL_STRING },   { "section", OPK_CELL_OPTIONAL },
-		{ "type", OPK_CELL_STRING },   { "byte", OPK_CELL_UINT },
-		{ "size", OPK_CELL_UINT },     { "status", OPK_CELL_STRING },
+		{ "file", OPK_CELL_STRING }, { "section", OPK_CELL_OPTIONAL },
+		{ "type", OPK_CELL_STRING }, { "byte", OPK_CELL_UINT },
+		{ "size", OPK_CELL_UINT },   { "status", OPK_CELL_STRING },
 	};
 	int code = app_begin_output(app, app_default_format(app));
 
-	return code ? code : opk_out_table(app->out, "findings", columns,
-	                                   sizeof columns / sizeof *columns);
+	return code ? code
+	            : opk_out_table(app->out, "findings", columns,
+	                            sizeof columns / sizeof *columns);
 }
 
 /* "" of what is no section. */
@@ -35,13 +36,15 @@ int findings_print(struct app *app, const char *path, const struct opk_findings 
 
 		type_name(type, finding);
 		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .string = path },
-			{ .optional = { finding->section, finding->section != 0 } },
-			{ .string = type },
-			{ .uint = finding->byte },
-			{ .uint = finding->size },
-			{ .string = finding->problem ? finding->problem : sound },
-		});
+						     { .string = path },
+						     { .optional = { finding->section,
+		                                                     finding->section != 0 } },
+						     { .string = type },
+						     { .uint = finding->byte },
+						     { .uint = finding->size },
+						     { .string = finding->problem ? finding->problem
+		                                                                  : sound },
+					     });
 	}
 	return code;
 }
@@ -68,8 +71,9 @@ void findings_explain(const struct opk_findings *findings)
 			continue;
 		type_name(type, finding);
 		if (finding->section)
-			snprintf(place, sizeof place, "  section %zu (%s) at byte %ju: ",
-			         finding->section, type, (uintmax_t)finding->byte);
+			snprintf(place, sizeof place,
+			         "  section %zu (%s) at byte %ju: ", finding->section, type,
+			         (uintmax_t)finding->byte);
 		else
 			snprintf(place, sizeof place, "  byte %ju: ", (uintmax_t)finding->byte);
 		app_print_cause(place, finding->problem);

@@ -17,15 +17,16 @@ struct sets_args {
 static const struct option_spec specs[] = {
 	{ "check", 0, "SET", "check this set: its form, and its metrics on the chips it claims",
 	  OPTION_INPUT, offsetof(struct sets_args, check) },
-	{ "chip", 0, "CHIP", "check it on this chip instead; several have commas between", OPTION_LIST,
-	  offsetof(struct sets_args, chips) },
+	{ "chip", 0, "CHIP", "check it on this chip instead; several have commas between",
+	  OPTION_LIST, offsetof(struct sets_args, chips) },
 	PARAM_OPTION(struct sets_args, params),
 	{ "single-pass", 0, "CHIP", "list this chip's sets of one pass, or the metrics of one",
 	  OPTION_TEXT, offsetof(struct sets_args, single_pass) },
 	{ "yaml", 0, NULL, "with --single-pass CHIP SET: as a metric set", OPTION_FLAG,
 	  offsetof(struct sets_args, yaml) },
-	{ "import", 0, "FILE", "make a metric set of a section file of Nsight Compute or a list of names",
-	  OPTION_INPUT, offsetof(struct sets_args, import) },
+	{ "import", 0, "FILE",
+	  "make a metric set of a section file of Nsight Compute or a list of names", OPTION_INPUT,
+	  offsetof(struct sets_args, import) },
 	{ 0 },
 };
 
@@ -37,19 +38,20 @@ static int print_set(struct app *app, const char *path)
 
 	if (code == OPK_EINPUT) {
 		/* One bad file is no reason to hide the others. */
-		app_note("left out: %s", opk_error_message(app->ctx, opk_error_count(app->ctx) - 1));
+		app_note("left out: %s",
+		         opk_error_message(app->ctx, opk_error_count(app->ctx) - 1));
 		return OPK_OK;
 	}
 	if (code)
 		return code;
 	code = opk_out_row(app->out, (union opk_cell[]){
-		{ .string = app_set_name(name, path) },
-		{ .string = opk_profiler_name(opk_set_profiler(set)) },
-		{ .uint = opk_set_metric_count(set) },
-		{ .string = opk_set_description(set) },
-		{ .string = path },
-		{ .uint = opk_set_version(set) },
-	});
+					     { .string = app_set_name(name, path) },
+					     { .string = opk_profiler_name(opk_set_profiler(set)) },
+					     { .uint = opk_set_metric_count(set) },
+					     { .string = opk_set_description(set) },
+					     { .string = path },
+					     { .uint = opk_set_version(set) },
+				     });
 	opk_set_free(set);
 	return code;
 }
@@ -57,9 +59,9 @@ static int print_set(struct app *app, const char *path)
 static int list(struct app *app)
 {
 	static const struct opk_column columns[] = {
-		{ "set", OPK_CELL_STRING },         { "profiler", OPK_CELL_STRING },
-		{ "metrics", OPK_CELL_UINT },       { "description", OPK_CELL_STRING },
-		{ "path", OPK_CELL_STRING },        { "version", OPK_CELL_UINT },
+		{ "set", OPK_CELL_STRING },   { "profiler", OPK_CELL_STRING },
+		{ "metrics", OPK_CELL_UINT }, { "description", OPK_CELL_STRING },
+		{ "path", OPK_CELL_STRING },  { "version", OPK_CELL_UINT },
 	};
 	struct opk_set_list *list;
 	int code = opk_set_list_new(&list, app->ctx);
@@ -91,13 +93,14 @@ static int list_single_pass(struct app *app, const struct opk_single_pass_sets *
 	for (size_t i = 0; !code && i < opk_single_pass_sets_count(sets); i++) {
 		const struct opk_single_pass_set *set = opk_single_pass_sets_get(sets, i);
 
-		code = opk_out_row(app->out, (union opk_cell[]){
-			{ .string = set->name },
-			{ .string = opk_profiler_name(set->profiler) },
-			{ .string = opk_single_pass_origin_name(set->origin) },
-			{ .uint = set->metric_count },
-			{ .uint = set->left_out_count },
-		});
+		code = opk_out_row(app->out,
+		                   (union opk_cell[]){
+					   { .string = set->name },
+					   { .string = opk_profiler_name(set->profiler) },
+					   { .string = opk_single_pass_origin_name(set->origin) },
+					   { .uint = set->metric_count },
+					   { .uint = set->left_out_count },
+				   });
 	}
 	return code;
 }
@@ -113,21 +116,22 @@ static int print_metric(struct app *app, const struct opk_catalog *catalog, cons
 		if (!strcmp(sub.suffix, name + strlen(metric->name)))
 			unit = sub.dim_unit;
 	}
-	return opk_out_row(app->out, (union opk_cell[]){
-		{ .string = name },
-		{ .string = metric ? opk_metric_type_name(metric->type) : NULL },
-		{ .string = metric ? metric->hw_unit : NULL },
-		{ .string = unit },
-		{ .string = metric ? metric->description : NULL },
-	});
+	return opk_out_row(app->out,
+	                   (union opk_cell[]){
+				   { .string = name },
+				   { .string = metric ? opk_metric_type_name(metric->type) : NULL },
+				   { .string = metric ? metric->hw_unit : NULL },
+				   { .string = unit },
+				   { .string = metric ? metric->description : NULL },
+			   });
 }
 
 static int print_metrics(struct app *app, const struct opk_catalog *catalog,
                          const struct opk_single_pass_set *set)
 {
 	static const struct opk_column columns[] = {
-		{ "metric", OPK_CELL_STRING },  { "type", OPK_CELL_STRING },
-		{ "hw_unit", OPK_CELL_STRING }, { "dim_unit", OPK_CELL_STRING },
+		{ "metric", OPK_CELL_STRING },      { "type", OPK_CELL_STRING },
+		{ "hw_unit", OPK_CELL_STRING },     { "dim_unit", OPK_CELL_STRING },
 		{ "description", OPK_CELL_STRING },
 	};
 	int code = opk_out_table(app->out, "metrics", columns, 5);
@@ -138,7 +142,8 @@ static int print_metrics(struct app *app, const struct opk_catalog *catalog,
 }
 
 /* The metrics of one set, with what the catalog says of them. */
-static int show_single_pass(struct app *app, const struct opk_single_pass_set *set, const char *chip)
+static int show_single_pass(struct app *app, const struct opk_single_pass_set *set,
+                            const char *chip)
 {
 	struct opk_catalog *catalog;
 	int code = opk_catalog_new(&catalog, app->ctx, chip, set->profiler);
@@ -172,7 +177,8 @@ static int single_pass(struct app *app, const char *chip, const char *name, bool
 	else if (name)
 		code = app_error(app, OPK_EUSAGE,
 		                 "%s has no single-pass set '%s'; 'offpeak sets --single-pass %s' "
-		                 "lists them", chip, name, chip);
+		                 "lists them",
+		                 chip, name, chip);
 	else
 		code = app_begin_output(app, app_default_format(app));
 	if (!code && !name)
@@ -205,16 +211,20 @@ static int show(struct app *app, const char *spec)
 static int check_usage(struct app *app, const struct sets_args *args)
 {
 	if (!!args->check + !!args->single_pass + !!args->import > 1)
-		return app_error(app, OPK_EUSAGE, "sets: one of --check, --single-pass and --import");
+		return app_error(app, OPK_EUSAGE,
+		                 "sets: one of --check, --single-pass and --import");
 	if (!args->check && (args->chips.count || args->params.count))
 		return app_error(app, OPK_EUSAGE, "sets: --chip and --param go with --check SET");
 	if (args->yaml && !(args->single_pass && app->argument_count))
 		return app_error(app, OPK_EUSAGE, "sets: --yaml goes with --single-pass CHIP SET");
 	if (app->argument_count && args->import)
-		return app_error(app, OPK_EUSAGE, "sets: --import takes one FILE: '%s' is surplus", app->arguments[0]);
+		return app_error(app, OPK_EUSAGE, "sets: --import takes one FILE: '%s' is surplus",
+		                 app->arguments[0]);
 	if (app->argument_count && args->check && !args->chips.count)
-		return app_error(app, OPK_EUSAGE, "sets: --check takes one SET, and '%s' is one more; chips come "
-		                                  "behind --chip", app->arguments[0]);
+		return app_error(app, OPK_EUSAGE,
+		                 "sets: --check takes one SET, and '%s' is one more; chips come "
+		                 "behind --chip",
+		                 app->arguments[0]);
 	if (app->argument_count > 1 && !args->check)
 		return app_error(app, OPK_EUSAGE, "sets: surplus argument '%s'", app->arguments[1]);
 	return OPK_OK;
@@ -243,36 +253,39 @@ static int run(struct app *app, void *data)
 		return sets_import(app, args->import);
 	if (!args->check)
 		return app->argument_count ? show(app, app->arguments[0]) : list(app);
-	return take_chips(app, &args->chips) ? OPK_EUSAGE
-	                                     : sets_check(app, args->check, &args->chips, &args->params);
+	return take_chips(app, &args->chips)
+	               ? OPK_EUSAGE
+	               : sets_check(app, args->check, &args->chips, &args->params);
 }
 
 const struct command sets_command = {
 	.name = "sets",
-	.synopsis = "[SET | --check SET [--chip CHIP...] | --single-pass CHIP [SET] | --import FILE]",
+	.synopsis =
+		"[SET | --check SET [--chip CHIP...] | --single-pass CHIP [SET] | --import FILE]",
 	.summary = "list the shipped metric sets, or check one",
-	.details = "With SET, what it lists.\n"
-	           "\n"
-	           "--check tells every error of a set's file with its line, and plans the set on every chip\n"
-	           "that it claims, or on those that are named: it prints passes, metrics and how many\n"
-	           "optional ones were left out; status is ok, or what is wrong. Of a file with errors what\n"
-	           "could be read is checked on the chips, too, and nothing is printed. metrics of the list\n"
-	           "counts entries, and a pattern is one. Sets are looked for in OFFPEAK_SETS and beside the\n"
-	           "program; docs/metric-sets.md describes their form.\n"
-	           "\n"
-	           "--single-pass lists metrics of a chip that fit one pass together, as CUPTI says by\n"
-	           "origin: cupti, its own sets (13.2 and later); emulated, the sets that names like\n"
-	           "SM_A.TriageCompute.sm__x speak of, packed metric by metric; offpeak, a selection of\n"
-	           "ours where NVIDIA has none, and for the range profiler. Each was planned as a whole.\n"
-	           "left_out are metrics of the set that found no room. With SET, its metrics; plan and\n"
-	           "build take it as single-pass:SET, and --yaml writes it as a metric set.\n"
-	           "\n"
-	           "--import makes a metric set, as YAML, of a .section file of Nsight Compute or of metric\n"
-	           "names as ncu takes them, with lines, commas and # comments. What no hardware\n"
-	           "counter tells is left out, and the last lines say why. A file with metrics of both\n"
-	           "profilers, for several passes of PM sampling, or of links and buses beside others makes\n"
-	           "several sets: with -o FILE.yaml they become FILE.yaml, FILE-pm.yaml, FILE-device.yaml and\n"
-	           "so on; else the largest is shown.",
+	.details =
+		"With SET, what it lists.\n"
+		"\n"
+		"--check tells every error of a set's file with its line, and plans the set on every chip\n"
+		"that it claims, or on those that are named: it prints passes, metrics and how many\n"
+		"optional ones were left out; status is ok, or what is wrong. Of a file with errors what\n"
+		"could be read is checked on the chips, too, and nothing is printed. metrics of the list\n"
+		"counts entries, and a pattern is one. Sets are looked for in OFFPEAK_SETS and beside the\n"
+		"program; docs/metric-sets.md describes their form.\n"
+		"\n"
+		"--single-pass lists metrics of a chip that fit one pass together, as CUPTI says by\n"
+		"origin: cupti, its own sets (13.2 and later); emulated, the sets that names like\n"
+		"SM_A.TriageCompute.sm__x speak of, packed metric by metric; offpeak, a selection of\n"
+		"ours where NVIDIA has none, and for the range profiler. Each was planned as a whole.\n"
+		"left_out are metrics of the set that found no room. With SET, its metrics; plan and\n"
+		"build take it as single-pass:SET, and --yaml writes it as a metric set.\n"
+		"\n"
+		"--import makes a metric set, as YAML, of a .section file of Nsight Compute or of metric\n"
+		"names as ncu takes them, with lines, commas and # comments. What no hardware\n"
+		"counter tells is left out, and the last lines say why. A file with metrics of both\n"
+		"profilers, for several passes of PM sampling, or of links and buses beside others makes\n"
+		"several sets: with -o FILE.yaml they become FILE.yaml, FILE-pm.yaml, FILE-device.yaml and\n"
+		"so on; else the largest is shown.",
 	.options = specs,
 	.args_size = sizeof(struct sets_args),
 	.max_arguments = ANY_NUMBER,

@@ -44,7 +44,8 @@ static bool was_told(struct check *check, const char *message, const char *chip)
 	char *key = without_chip(message, chip), **grown;
 	bool known = key && is_known(check, key);
 
-	grown = key && !known ? realloc(check->told, (check->told_count + 1) * sizeof *grown) : NULL;
+	grown = key && !known ? realloc(check->told, (check->told_count + 1) * sizeof *grown)
+	                      : NULL;
 	if (!grown) {
 		free(key);
 		return known;
@@ -97,26 +98,27 @@ static void report(struct check *check, const char *chip)
 /* ---- rows */
 
 static const struct opk_column columns[] = {
-	{ "chip", OPK_CELL_STRING },       { "passes", OPK_CELL_OPTIONAL },
-	{ "metrics", OPK_CELL_OPTIONAL },  { "left_out", OPK_CELL_OPTIONAL },
+	{ "chip", OPK_CELL_STRING },      { "passes", OPK_CELL_OPTIONAL },
+	{ "metrics", OPK_CELL_OPTIONAL }, { "left_out", OPK_CELL_OPTIONAL },
 	{ "status", OPK_CELL_STRING },
 };
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static int put_row(struct check *check, const char *chip, const struct opk_plan *plan, const char *status)
+static int put_row(struct check *check, const char *chip, const struct opk_plan *plan,
+                   const char *status)
 {
 	size_t passes = plan ? opk_plan_passes(plan) : 0;
 	size_t metrics = plan ? opk_plan_metric_count(plan) : 0;
 	size_t left_out = plan ? opk_plan_missing_count(plan) : 0;
 
 	return opk_out_row(check->app->out, (union opk_cell[COLUMNS]){
-		{ .string = chip },
-		{ .optional = { passes, plan != NULL } },
-		{ .optional = { metrics, plan != NULL } },
-		{ .optional = { left_out, plan != NULL } },
-		{ .string = status },
-	});
+						    { .string = chip },
+						    { .optional = { passes, plan != NULL } },
+						    { .optional = { metrics, plan != NULL } },
+						    { .optional = { left_out, plan != NULL } },
+						    { .string = status },
+					    });
 }
 
 static int judge_on(struct check *check, const struct opk_chip *chip)
@@ -176,7 +178,8 @@ static int check_all(struct check *check)
 
 	for (size_t i = 0; !code && i < opk_chips_count(check->chips); i++)
 		if (opk_set_supports(check->set, opk_chips_get(check->chips, i)))
-			code = (check->partly ? judge_on : plan_on)(check, opk_chips_get(check->chips, i));
+			code = (check->partly ? judge_on : plan_on)(check,
+			                                            opk_chips_get(check->chips, i));
 	return code;
 }
 
@@ -248,7 +251,8 @@ static void judge(struct check *check, char **names)
 		app_fail(check->app, OPK_EINPUT);
 }
 
-static int check_set(struct app *app, const struct opk_set *set, bool partly, const struct option_list *wanted)
+static int check_set(struct app *app, const struct opk_set *set, bool partly,
+                     const struct option_list *wanted)
 {
 	struct check check = { .app = app, .set = set, .partly = partly };
 	char **names = split(wanted);

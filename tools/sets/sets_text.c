@@ -62,7 +62,8 @@ static int write_others(struct app *app, const struct opk_set_import *import)
 		const struct opk_imported_set *set = opk_set_import_get(import, i);
 		char *path = beside(app->output, set->suffix);
 
-		code = path ? write_file(app, path, set->yaml) : app_error(app, OPK_EFAILED, "out of memory");
+		code = path ? write_file(app, path, set->yaml)
+		            : app_error(app, OPK_EFAILED, "out of memory");
 		if (!code)
 			app_note("%s has %zu more, for profiler %s", path, set->metric_count,
 			         opk_profiler_name(set->profiler));
@@ -76,13 +77,16 @@ static void tell(const struct app *app, const struct opk_set_import *import)
 	const struct opk_imported_set *first = opk_set_import_get(import, 0);
 
 	if (first->left_out_count)
-		app_note("%zu imported for profiler %s, %zu left out: the last lines tell which and why",
-		         first->metric_count, opk_profiler_name(first->profiler), first->left_out_count);
+		app_note(
+			"%zu imported for profiler %s, %zu left out: the last lines tell which and why",
+			first->metric_count, opk_profiler_name(first->profiler),
+			first->left_out_count);
 	for (size_t i = 1; !app->output && i < opk_set_import_count(import); i++) {
 		const struct opk_imported_set *set = opk_set_import_get(import, i);
 
-		app_note("%zu more, for profiler %s, are a set of their own: -o FILE.yaml writes FILE%s.yaml, too",
-		         set->metric_count, opk_profiler_name(set->profiler), set->suffix);
+		app_note(
+			"%zu more, for profiler %s, are a set of their own: -o FILE.yaml writes FILE%s.yaml, too",
+			set->metric_count, opk_profiler_name(set->profiler), set->suffix);
 	}
 }
 

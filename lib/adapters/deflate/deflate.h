@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CRC-32 and the zlib format (RFC 1950). zlib deflates, so that the same input gives the same bytes everywhere; libdeflate
- * inflates and sums where it is there, three times as fast, and else zlib.
+ * CRC-32 and the zlib format (RFC 1950). zlib deflates, so that the same input gives the same bytes
+ * everywhere; libdeflate inflates and sums where it is there, three times as fast, and else zlib.
  */
 #ifndef OPK_DEFLATE_H
 #define OPK_DEFLATE_H

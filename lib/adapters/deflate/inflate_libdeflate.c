@@ -16,7 +16,8 @@ int opk_inflate(void *out, size_t plain_size, struct opk_ctx *ctx, const void *d
 
 	if (!decompressor)
 		return opk_nomem(ctx, "decompression");
-	result = libdeflate_zlib_decompress_ex(decompressor, data, size, out, plain_size, &used, NULL);
+	result = libdeflate_zlib_decompress_ex(decompressor, data, size, out, plain_size, &used,
+	                                       NULL);
 	libdeflate_free_decompressor(decompressor);
 	if (result == LIBDEFLATE_SUCCESS && used == size)
 		return OPK_OK;

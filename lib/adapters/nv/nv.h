@@ -12,8 +12,9 @@
 #include "base/strlist.h"
 
 /*
- * What tells NVIDIA's libraries from other ones without opening them: paths, sizes, times of change; free().
- * NULL where there are none in a folder that is searched (those of the loader's own path don't count).
+ * What tells NVIDIA's libraries from other ones without opening them: paths, sizes, times of
+ * change; free(). NULL where there are none in a folder that is searched (those of the loader's own
+ * path don't count).
  */
 char *opk_nv_identity(const struct opk_ctx *ctx);
 
@@ -41,8 +42,8 @@ struct opk_nv_host;
 int opk_nv_host_new(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
                     enum opk_profiler profiler, const void *availability);
 /*
- * For PM sampling with one of CUPTI's single-pass sets: a library that lists sets (13.2 on) knows some of their
- * metrics only so. An earlier one ignores the set.
+ * For PM sampling with one of CUPTI's single-pass sets: a library that lists sets (13.2 on) knows
+ * some of their metrics only so. An earlier one ignores the set.
  */
 int opk_nv_host_new_for_set(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
                             const char *set);
@@ -55,11 +56,11 @@ int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
 int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                         enum opk_metric_type type);
 /* The same of all types. */
-int opk_nv_all_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx,
-                            struct opk_nv_host *host);
+int opk_nv_all_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host);
 /*
- * cuptiProfilerHostGetSubMetrics of a base metric: what may stand behind it (".sum.per_second"), borrowed
- * from the host object until the next call. OPK_EUSAGE: the library has none under this name.
+ * cuptiProfilerHostGetSubMetrics of a base metric: what may stand behind it (".sum.per_second"),
+ * borrowed from the host object until the next call. OPK_EUSAGE: the library has none under this
+ * name.
  */
 int opk_nv_submetrics(const char *const **out, size_t *count, struct opk_ctx *ctx,
                       struct opk_nv_host *host, enum opk_metric_type type, const char *name);
@@ -72,7 +73,8 @@ int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv
 
 /*
  * cuptiProfilerHostConfigAddMetrics. OPK_EUSAGE: a name is unknown; OPK_EFAILED: not schedulable;
- * OPK_ENOMEM, as anywhere, says nothing of the metrics. After a failure the host object is poisoned: free it.
+ * OPK_ENOMEM, as anywhere, says nothing of the metrics. After a failure the host object is
+ * poisoned: free it.
  */
 int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char *const *names,
                        size_t count);
@@ -89,8 +91,8 @@ int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const v
 int opk_nv_sample_size(size_t *out, struct opk_ctx *ctx, const void *config, size_t size);
 
 /*
- * PerfWorks' view of a chip's metrics: NVPW_CUDA_MetricsEvaluator_Initialize. What it is asked about is
- * OPK_EUSAGE where it knows no metric by the name.
+ * PerfWorks' view of a chip's metrics: NVPW_CUDA_MetricsEvaluator_Initialize. What it is asked
+ * about is OPK_EUSAGE where it knows no metric by the name.
  */
 struct opk_nv_evaluator;
 int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip);
@@ -110,8 +112,8 @@ int opk_nv_constituents(struct opk_strlist *counters, struct opk_strlist *throug
                         struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
                         const char *metric);
 /*
- * Values of ranges, the same bits as opk_nv_evaluate() gives; names are converted once. Not for PM samples:
- * OPK_EFAILED. The device is that of the last opk_nv_set_device(), and there must be one.
+ * Values of ranges, the same bits as opk_nv_evaluate() gives; names are converted once. Not for PM
+ * samples: OPK_EFAILED. The device is that of the last opk_nv_set_device(), and there must be one.
  * NVPW_MetricsEvaluator_SetDeviceAttributes, NVPW_MetricsEvaluator_EvaluateToGpuValues
  */
 struct opk_nv_requests;
@@ -153,24 +155,23 @@ int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_schedule
 int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
                            struct opk_nv_scheduler *scheduler, const char *counter);
 /*
- * The single domains where the counter may take room: its own, and both of each pair; appended, each once.
- * OPK_EFAILED as above. NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains
+ * The single domains where the counter may take room: its own, and both of each pair; appended,
+ * each once. OPK_EFAILED as above. NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains
  */
 int opk_nv_counter_places(struct opk_strlist *out, struct opk_ctx *ctx,
                           struct opk_nv_scheduler *scheduler, const char *counter);
 /*
- * Adds a pass of these counters, or several where they don't fit one; no question can be asked any more.
- * NVPW_RawCounterConfig_AddRawCounters, NVPW_RawCounterConfig_EndPassGroup
+ * Adds a pass of these counters, or several where they don't fit one; no question can be asked any
+ * more. NVPW_RawCounterConfig_AddRawCounters, NVPW_RawCounterConfig_EndPassGroup
  */
 int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                               const char *const *counters, size_t count);
 /*
- * Ends with the config image of what was added, free(); it is what CUPTI's own calls give for the same counters
- * in the same passes. NVPW_RawCounterConfig_GenerateConfigImage
+ * Ends with the config image of what was added, free(); it is what CUPTI's own calls give for the
+ * same counters in the same passes. NVPW_RawCounterConfig_GenerateConfigImage
  */
 int opk_nv_scheduler_image(void **out, size_t *size, size_t *passes, struct opk_ctx *ctx,
                            struct opk_nv_scheduler *scheduler);
-
 
 /* NVPW_CounterData_GetChipName; borrowed from the library. */
 int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, size_t size);
@@ -192,42 +193,44 @@ int opk_nv_range_name(char **out, struct opk_ctx *ctx, const void *image, size_t
 int opk_nv_sample_time(uint64_t *start, uint64_t *end, struct opk_ctx *ctx, const void *image,
                        size_t index);
 /*
- * An image of the same counters and the same GPU as another one, with `slots` slots that are all free, and room for
- * range names of `name_size` bytes, each with its NUL; free(). What it says before its first slot is the GPU's and
- * the counters' alone: it is the same for two images whose ranges can be summed. With no slot it is all there is (4 us).
+ * An image of the same counters and the same GPU as another one, with `slots` slots that are all
+ * free, and room for range names of `name_size` bytes, each with its NUL; free(). What it says
+ * before its first slot is the GPU's and the counters' alone: it is the same for two images whose
+ * ranges can be summed. With no slot it is all there is (4 us).
  * NVPW_CounterData_ExtractCounterDataPrefix, NVPW_CounterData_InitializeCounterDataImageCopy
  */
 int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
                       size_t size, size_t slots, size_t name_size);
 /*
- * PerfWorks' combiner over such an image, which is borrowed: NVPW_CounterDataCombiner_Create. A combiner over
- * an image of other counters, or of instances where the other has none, crashes.
+ * PerfWorks' combiner over such an image, which is borrowed: NVPW_CounterDataCombiner_Create. A
+ * combiner over an image of other counters, or of instances where the other has none, crashes.
  */
 struct opk_nv_combiner;
 int opk_nv_combiner_new(struct opk_nv_combiner **out, struct opk_ctx *ctx, void *image);
 void opk_nv_combiner_free(struct opk_nv_combiner *combiner);
 /*
- * The slot of the range of this name; the same one, if the name is known. Slots are taken in order. Samples have
- * no names, and their slots are there. NVPW_CounterDataCombiner_CreateRange
+ * The slot of the range of this name; the same one, if the name is known. Slots are taken in order.
+ * Samples have no names, and their slots are there. NVPW_CounterDataCombiner_CreateRange
  */
 int opk_nv_combiner_range(size_t *slot, struct opk_ctx *ctx, struct opk_nv_combiner *combiner,
                           const char *name);
 /*
- * Adds a range or sample of another image to what is in the slot; to a free slot, it is copied bit for bit
- * (NVPW_CounterDataCombiner_CopyIntoRange is not implemented for ranges).
+ * Adds a range or sample of another image to what is in the slot; to a free slot, it is copied bit
+ * for bit (NVPW_CounterDataCombiner_CopyIntoRange is not implemented for ranges).
  * NVPW_CounterDataCombiner_SumIntoRange
  */
 int opk_nv_combiner_sum(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
                         const void *image, size_t index);
 /*
- * Cuts off the slots behind the last sample, in place: *size becomes less. Not for images of ranges.
- * NVPW_PeriodicSampler_CounterData_TrimInPlace
+ * Cuts off the slots behind the last sample, in place: *size becomes less. Not for images of
+ * ranges. NVPW_PeriodicSampler_CounterData_TrimInPlace
  */
 int opk_nv_trim_samples(size_t *size, struct opk_ctx *ctx, void *image);
 
 /*
- * cuptiProfilerHostEvaluateToGpuValues: `count` values of one range or sample. CUPTI keeps the peaks of the device
- * whose image it evaluated first: one of another device needs a host object of its own.
+ * cuptiProfilerHostEvaluateToGpuValues: `count` values of one range or sample. CUPTI keeps the
+ * peaks of the device whose image it evaluated first: one of another device needs a host object of
+ * its own.
  */
 int opk_nv_evaluate(double *values, struct opk_ctx *ctx, struct opk_nv_host *host,
                     const void *image, size_t size, size_t index, const char *const *names,

@@ -25,7 +25,8 @@ static int extract_prefix(void **out, size_t *size, struct opk_nv *nv, struct op
 			                    status);
 		/* It is a part of the image. */
 		if (params.counterDataPrefixSize > image_size)
-			return opk_fail(ctx, OPK_EFAILED, "the image's prefix is larger than the image");
+			return opk_fail(ctx, OPK_EFAILED,
+			                "the image's prefix is larger than the image");
 		if (!prefix && !(prefix = opk_alloc(params.counterDataPrefixSize)))
 			return opk_nomem(ctx, "a counter-data prefix");
 		params.pCounterDataPrefix = prefix;

@@ -66,8 +66,8 @@ void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator)
 int nv_convert_metric(struct nv_MetricEvalRequest *out, struct opk_ctx *ctx,
                       struct opk_nv_evaluator *evaluator, const char *metric)
 {
-	struct nv_EvaluatorConvertName params =
-		NV_PARAMS(EvaluatorConvertName, metricEvalRequestStructSize);
+	struct nv_EvaluatorConvertName params = NV_PARAMS(EvaluatorConvertName,
+	                                                  metricEvalRequestStructSize);
 	int status;
 
 	params.pMetricsEvaluator = evaluator->object;
@@ -86,8 +86,8 @@ int nv_convert_metric(struct nv_MetricEvalRequest *out, struct opk_ctx *ctx,
 int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
                         struct opk_nv_evaluator *evaluator, const char *metric)
 {
-	struct nv_EvaluatorRawDependencies params =
-		NV_PARAMS(EvaluatorRawDependencies, numOptionalRawDependencies);
+	struct nv_EvaluatorRawDependencies params = NV_PARAMS(EvaluatorRawDependencies,
+	                                                      numOptionalRawDependencies);
 	struct nv_MetricEvalRequest request = { 0 };
 	opk_autofree const char **names = NULL;
 	int code = nv_convert_metric(&request, ctx, evaluator, metric);
@@ -104,7 +104,8 @@ int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
 	for (int round = 0; round < 2; round++) {
 		params.ppRawDependencies = names;
 		params.numOptionalRawDependencies = 0;
-		status = evaluator->nv->call.NVPW_MetricsEvaluator_GetMetricRawDependencies(&params);
+		status = evaluator->nv->call.NVPW_MetricsEvaluator_GetMetricRawDependencies(
+			&params);
 		if (status)
 			return nv_fail_nvpa(ctx, "NVPW_MetricsEvaluator_GetMetricRawDependencies",
 			                    status);
@@ -118,11 +119,11 @@ int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
 }
 
 /* One factor of a unit: "bytes", or "second" where it divides. */
-static int add_factor(struct opk_buf *buf, struct opk_ctx *ctx,
-                      struct opk_nv_evaluator *evaluator, const struct nv_DimUnitFactor *factor)
+static int add_factor(struct opk_buf *buf, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
+                      const struct nv_DimUnitFactor *factor)
 {
-	struct nv_EvaluatorDimUnitToString params =
-		NV_PARAMS(EvaluatorDimUnitToString, pPluralName);
+	struct nv_EvaluatorDimUnitToString params = NV_PARAMS(EvaluatorDimUnitToString,
+	                                                      pPluralName);
 	int power = factor->exponent < 0 ? -factor->exponent : factor->exponent;
 	int status;
 
@@ -218,18 +219,17 @@ static int add_names(struct opk_strlist *out, struct opk_ctx *ctx,
 			return opk_fail(ctx, OPK_EFAILED, "constituent %zu of %zu metrics",
 			                indices[i], params.numMetrics);
 		if (!opk_strlist_add(out, params.pMetricNames
-		                          + params.pMetricNameBeginIndices[indices[i]]))
+		                                  + params.pMetricNameBeginIndices[indices[i]]))
 			return opk_nomem(ctx, "constituents");
 	}
 	return OPK_OK;
 }
 
 int opk_nv_constituents(struct opk_strlist *counters, struct opk_strlist *throughputs,
-                        struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
-                        const char *metric)
+                        struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator, const char *metric)
 {
-	struct nv_EvaluatorThroughput params =
-		NV_PARAMS(EvaluatorThroughput, pSubThroughputIndices);
+	struct nv_EvaluatorThroughput params = NV_PARAMS(EvaluatorThroughput,
+	                                                 pSubThroughputIndices);
 	struct nv_MetricEvalRequest request = { 0 };
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_CONSTITUENTS);

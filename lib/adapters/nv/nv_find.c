@@ -13,8 +13,14 @@ static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcup
 
 /* Below a toolkit's root, below a Python site-packages folder, or the folder itself. */
 static const char *const below[] = {
-	"lib64", "lib", "extras/CUPTI/lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib",
-	"nvidia/cu13/lib", "nvidia/cuda_cupti/lib", ".",
+	"lib64",
+	"lib",
+	"extras/CUPTI/lib64",
+	"targets/x86_64-linux/lib",
+	"targets/sbsa-linux/lib",
+	"nvidia/cu13/lib",
+	"nvidia/cuda_cupti/lib",
+	".",
 };
 
 static bool add_folder(struct opk_strlist *out, const char *folder)
@@ -30,8 +36,9 @@ static bool add_root(struct opk_strlist *out, const char *root)
 	if (!root)
 		return true;
 	for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
-		opk_autofree char *folder = strcmp(below[i], ".") ? opk_printf("%s/%s", root, below[i])
-		                                                  : opk_strdup(root);
+		opk_autofree char *folder = strcmp(below[i], ".")
+		                                    ? opk_printf("%s/%s", root, below[i])
+		                                    : opk_strdup(root);
 
 		if (!folder || !add_folder(out, folder))
 			return false;
@@ -47,8 +54,8 @@ static int newest_first(const void *a, const void *b)
 /* Wheels install below lib/pythonX.Y of a prefix. */
 static bool add_wheels_of(struct opk_strlist *out, const char *prefix, const char *package)
 {
-	opk_autofree char *pattern =
-		opk_printf("%s/lib/python3*/*-packages/nvidia/%s/lib", prefix, package);
+	opk_autofree char *pattern = opk_printf("%s/lib/python3*/*-packages/nvidia/%s/lib", prefix,
+	                                        package);
 	glob_t found;
 	bool ok = true;
 

@@ -68,7 +68,8 @@ static int initialize(struct opk_nv *nv, void **object, const char *chip,
 		NV_END(struct nv_HostInitialize, pHostObject),
 	};
 	struct nv_HostInitialize params = {
-		.profilerType = profiler == OPK_PROFILER_PM ? NV_PROFILER_PM_SAMPLING : NV_PROFILER_RANGE,
+		.profilerType = profiler == OPK_PROFILER_PM ? NV_PROFILER_PM_SAMPLING
+		                                            : NV_PROFILER_RANGE,
 		.pChipName = chip,
 		.pCounterAvailabilityImage = availability,
 		.pSinglePassMetricSetName = set,
@@ -166,8 +167,7 @@ int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk
 	return OPK_OK;
 }
 
-int opk_nv_all_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx,
-                            struct opk_nv_host *host)
+int opk_nv_all_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host)
 {
 	int code = OPK_OK;
 
@@ -306,7 +306,8 @@ int opk_nv_evaluate(double *values, struct opk_ctx *ctx, struct opk_nv_host *hos
                     const void *image, size_t size, size_t index, const char *const *names,
                     size_t count)
 {
-	struct nv_HostEvaluateToGpuValues params = NV_PARAMS(HostEvaluateToGpuValues, pMetricValues);
+	struct nv_HostEvaluateToGpuValues params = NV_PARAMS(HostEvaluateToGpuValues,
+	                                                     pMetricValues);
 	int status;
 
 	params.pHostObject = host->object;

@@ -25,7 +25,8 @@ int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, 
 int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const void *image,
                       size_t size)
 {
-	struct nv_PmGetCounterDataInfo params = NV_PARAMS(PmGetCounterDataInfo, numCompletedSamples);
+	struct nv_PmGetCounterDataInfo params = NV_PARAMS(PmGetCounterDataInfo,
+	                                                  numCompletedSamples);
 	struct opk_nv *nv;
 	int code = nv_get(&nv, ctx);
 	int status;
@@ -81,8 +82,7 @@ int opk_nv_sample_time(uint64_t *start, uint64_t *end, struct opk_ctx *ctx, cons
 	return OPK_OK;
 }
 
-int opk_nv_range_name(char **out, struct opk_ctx *ctx, const void *image, size_t size,
-                      size_t index)
+int opk_nv_range_name(char **out, struct opk_ctx *ctx, const void *image, size_t size, size_t index)
 {
 	struct nv_HostGetRangeName params = NV_PARAMS(HostGetRangeName, pRangeName);
 	struct opk_nv *nv;

@@ -13,7 +13,8 @@ int opk_nv_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const char *chip,
 
 	if (code)
 		return code;
-	params.profilerType = profiler == OPK_PROFILER_PM ? NV_PROFILER_PM_SAMPLING : NV_PROFILER_RANGE;
+	params.profilerType = profiler == OPK_PROFILER_PM ? NV_PROFILER_PM_SAMPLING
+	                                                  : NV_PROFILER_RANGE;
 	params.pChipName = chip;
 	status = nv->call.cuptiProfilerHostGetMaxNumHardwareMetricsPerPass(&params);
 	if (status)

@@ -28,7 +28,7 @@ static const struct symbol symbols[] = {
 #undef X
 #define X(symbol, params, last, feature)                                                           \
 	{ "libnvperf_host", #symbol, offsetof(struct nv_table, symbol), NV_FEATURE_##feature },
-	NV_NVPERF_SYMBOLS(X)
+		NV_NVPERF_SYMBOLS(X)
 #undef X
 };
 
@@ -235,10 +235,11 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
 		feature = NV_FEATURE_HOST;
 	/* libcupti can do nothing without it. */
 	if (ctx->nv->cupti && !ctx->nv->nvperf && ctx->nv->features[NV_FEATURE_HOST].available)
-		return opk_fail(ctx, OPK_ENVIDIA,
-		                "libnvperf_host.so not found beside %s, which can do nothing without it "
-		                "(NVPW_InitializeHost, ...): they come as a pair",
-		                ctx->nv->cupti_path);
+		return opk_fail(
+			ctx, OPK_ENVIDIA,
+			"libnvperf_host.so not found beside %s, which can do nothing without it "
+			"(NVPW_InitializeHost, ...): they come as a pair",
+			ctx->nv->cupti_path);
 	if (!ctx->nv->features[feature].available)
 		return fail_missing(ctx, ctx->nv, &ctx->nv->features[feature]);
 	if (feature != NV_FEATURE_HOST) {

@@ -7,10 +7,10 @@
 static int add_raw_counters(struct opk_nv *nv, struct opk_ctx *ctx, void *builder,
                             const char *const *names, size_t count, bool keep_instances)
 {
-	struct nv_BuilderAddRawCounters params =
-		NV_PARAMS(BuilderAddRawCounters, pRawCounterRequests);
-	opk_autofree struct nv_RawCounterRequest *requests =
-		opk_alloc_array(count, sizeof *requests);
+	struct nv_BuilderAddRawCounters params = NV_PARAMS(BuilderAddRawCounters,
+	                                                   pRawCounterRequests);
+	opk_autofree struct nv_RawCounterRequest *requests = opk_alloc_array(count,
+	                                                                     sizeof *requests);
 	int status;
 
 	if (!requests)
@@ -24,7 +24,8 @@ static int add_raw_counters(struct opk_nv *nv, struct opk_ctx *ctx, void *builde
 	params.numRawCounterRequests = count;
 	params.pRawCounterRequests = requests;
 	status = nv->call.NVPW_CounterDataBuilder_AddRawCounters(&params);
-	return status ? nv_fail_nvpa(ctx, "NVPW_CounterDataBuilder_AddRawCounters", status) : OPK_OK;
+	return status ? nv_fail_nvpa(ctx, "NVPW_CounterDataBuilder_AddRawCounters", status)
+	              : OPK_OK;
 }
 
 /* The call before it. */
@@ -32,8 +33,8 @@ static int add_raw_metrics(struct opk_nv *nv, struct opk_ctx *ctx, void *builder
                            const char *const *names, size_t count, bool keep_instances)
 {
 	struct nv_BuilderAddMetrics params = NV_PARAMS(BuilderAddMetrics, numMetricRequests);
-	opk_autofree struct nv_RawMetricRequest *requests =
-		opk_alloc_array(count, sizeof *requests);
+	opk_autofree struct nv_RawMetricRequest *requests = opk_alloc_array(count,
+	                                                                    sizeof *requests);
 	int status;
 
 	if (!requests)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * PerfWorks' scheduler of raw counters: what fits one pass, where a counter is counted, and config images of
- * passes that the caller composes.
+ * PerfWorks' scheduler of raw counters: what fits one pass, where a counter is counted, and config
+ * images of passes that the caller composes.
  */
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
@@ -23,8 +23,9 @@ static int find_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 	params.pRawCounterConfig = scheduler->object;
 	/* First for the number, then for the domains. */
 	for (int round = 0; round < 2; round++) {
-		int status = scheduler->nv->call.NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains(
-			&params);
+		int status = scheduler->nv->call
+		                     .NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains(
+					     &params);
 
 		if (status)
 			return nv_fail_nvpa(
@@ -173,8 +174,9 @@ static int add_domain(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_n
 }
 
 /*
- * The one status is of a name that PerfWorks does not know, the other one of a counter in no domain of the
- * open pass group, which has all of the chip's: GB202 has 34 such among those that its metrics need.
+ * The one status is of a name that PerfWorks does not know, the other one of a counter in no domain
+ * of the open pass group, which has all of the chip's: GB202 has 34 such among those that its
+ * metrics need.
  */
 static bool is_uncounted(int status)
 {
@@ -189,8 +191,8 @@ struct domains {
 static int domains_of(struct domains *out, struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                       const char *counter)
 {
-	struct nv_SchedulerGetProperties params =
-		NV_PARAMS(SchedulerGetProperties, pSupportedCdgDomains);
+	struct nv_SchedulerGetProperties params = NV_PARAMS(SchedulerGetProperties,
+	                                                    pSupportedCdgDomains);
 	int status;
 
 	params.pRawCounterConfig = scheduler->object;
@@ -235,12 +237,12 @@ static int add_members(struct opk_strlist *out, struct opk_ctx *ctx,
 	params.domain = pair;
 	params.numMemberDomains = MAX_DOMAINS;
 	params.pMemberDomains = members;
-	status = scheduler->nv->call
-	                 .NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains(&params);
+	status = scheduler->nv->call.NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains(
+		&params);
 	if (status)
-		return nv_fail_nvpa(
-			ctx, "NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains",
-			status);
+		return nv_fail_nvpa(ctx,
+		                    "NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains",
+		                    status);
 	for (size_t i = 0; !code && i < params.numMemberDomains && i < MAX_DOMAINS; i++)
 		code = add_domain(out, ctx, scheduler->nv, members[i]);
 	return code;
@@ -267,8 +269,8 @@ int opk_nv_counter_places(struct opk_strlist *out, struct opk_ctx *ctx,
 int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                               const char *const *counters, size_t count)
 {
-	struct nv_SchedulerAddRawCounters params =
-		NV_PARAMS(SchedulerAddRawCounters, pRawCounterRequests);
+	struct nv_SchedulerAddRawCounters params = NV_PARAMS(SchedulerAddRawCounters,
+	                                                     pRawCounterRequests);
 	opk_autofree struct nv_RawCounterRequest *requests = make_requests(counters, count);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_PLANNER), status;

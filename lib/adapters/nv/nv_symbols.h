@@ -21,8 +21,8 @@
 	X(cuptiProfilerHostGetConfigImageSize, HostGetConfigImageSize, configImageSize, HOST)      \
 	X(cuptiProfilerHostGetConfigImage, HostGetConfigImage, pConfigImage, HOST)                 \
 	X(cuptiProfilerHostGetNumOfPasses, HostGetNumOfPasses, numOfPasses, HOST)                  \
-	X(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass, HostGetMaxPerPass,                     \
-	  maxMetricsPerPass, METRICS_PER_PASS)                                                     \
+	X(cuptiProfilerHostGetMaxNumHardwareMetricsPerPass, HostGetMaxPerPass, maxMetricsPerPass,  \
+	  METRICS_PER_PASS)                                                                        \
 	X(cuptiProfilerHostGetSinglePassSets, HostSinglePassSets, ppSinglePassSets,                \
 	  SINGLE_PASS_SETS)                                                                        \
 	X(cuptiProfilerHostGetMetricsInSinglePassSet, HostMetricsInSet, pMetricsBuffer,            \
@@ -104,13 +104,15 @@
 	X(PLAN_DETAIL, "plan-detail", "which pass serves which metric")                            \
 	X(VALUES, "values", "faster evaluation of ranges")                                         \
 	X(IMAGE_CHIP, "image-chip", "the chip of a bare counter data image")                       \
-	X(SAMPLE_TIMES, "sample-times", "start and end of PM samples; telling PM from range images") \
+	X(SAMPLE_TIMES, "sample-times",                                                            \
+	  "start and end of PM samples; telling PM from range images")                             \
 	X(SAMPLE_SIZE, "sample-size", "hardware record bytes per PM sample")                       \
 	X(COMBINE, "combine", "new counter data images out of ranges of others, and their sums")   \
 	X(TRIM_SAMPLES, "trim-samples", "images of PM samples without their free slots")           \
 	X(SCHEDULER, "scheduler", "pass counts of many metrics at once")                           \
-	X(PLANNER, "planner", "fewer passes than CUPTI's own order of metrics takes")               \
+	X(PLANNER, "planner", "fewer passes than CUPTI's own order of metrics takes")              \
 	X(METRICS_PER_PASS, "metrics-per-pass", "how many metrics fit one pass")                   \
-	X(SINGLE_PASS_SETS, "single-pass-sets", "single-pass sets as CUPTI lists them (13.2 and later)")
+	X(SINGLE_PASS_SETS, "single-pass-sets",                                                    \
+	  "single-pass sets as CUPTI lists them (13.2 and later)")
 
 #endif

@@ -23,7 +23,7 @@ enum nv_feature {
 #define X(id, name, description) NV_FEATURE_##id,
 	NV_FEATURES(X)
 #undef X
-	NV_FEATURE_COUNT
+		NV_FEATURE_COUNT
 };
 
 struct opk_nv {
@@ -78,6 +78,9 @@ enum {
 };
 
 /* Zeroed parameters of the size that all releases know. */
-#define NV_PARAMS(type, last) { .structSize = NV_END(struct nv_##type, last) }
+#define NV_PARAMS(type, last)                                                                      \
+	{                                                                                          \
+		.structSize = NV_END(struct nv_##type, last)                                       \
+	}
 
 #endif

@@ -141,8 +141,9 @@ void opk_statement_text(struct opk_statement *statement, const char *text)
 			return;
 		}
 	}
-	note(statement, repaired ? sqlite3_bind_text(statement->handle, at, repaired, -1, free)
-	                         : sqlite3_bind_text(statement->handle, at, text, -1, SQLITE_STATIC));
+	note(statement,
+	     repaired ? sqlite3_bind_text(statement->handle, at, repaired, -1, free)
+	              : sqlite3_bind_text(statement->handle, at, text, -1, SQLITE_STATIC));
 }
 
 void opk_statement_u64(struct opk_statement *statement, uint64_t number)

@@ -20,8 +20,8 @@ void opk_sqlite_free(struct opk_sqlite *sqlite);
 /* "INSERT ... VALUES (?, ?)"; lives as long as the database. */
 int opk_statement_new(struct opk_statement **out, struct opk_sqlite *sqlite, const char *sql);
 /*
- * The statement's parameters in order. Text is borrowed until it runs, NULL is NULL, and what is no UTF-8 becomes
- * U+FFFD. SQLite has no NaN: it becomes NULL. Numbers beyond 2^63 become REAL.
+ * The statement's parameters in order. Text is borrowed until it runs, NULL is NULL, and what is no
+ * UTF-8 becomes U+FFFD. SQLite has no NaN: it becomes NULL. Numbers beyond 2^63 become REAL.
  */
 void opk_statement_text(struct opk_statement *statement, const char *text);
 void opk_statement_u64(struct opk_statement *statement, uint64_t number);

@@ -5,10 +5,11 @@
 int opk_sqlite_new(struct opk_sqlite **out, struct opk_ctx *ctx, const char *path)
 {
 	*out = NULL;
-	return opk_fail(ctx, OPK_EFAILED,
-	                "%s: built without SQLite, so no database can be written; with libsqlite3-dev "
-	                "installed, configure and build again",
-	                path);
+	return opk_fail(
+		ctx, OPK_EFAILED,
+		"%s: built without SQLite, so no database can be written; with libsqlite3-dev "
+		"installed, configure and build again",
+		path);
 }
 
 /* Nothing comes here, for there is no database. */

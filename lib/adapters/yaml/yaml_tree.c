@@ -60,7 +60,8 @@ static int fail_to_parse(struct builder *b)
 	/* At the end of the file it helps to know what is still open. */
 	if (parser->context && parser->context_mark.line < parser->problem_mark.line)
 		opk_problems_add(b->problems, &place, "%s, %s that begins on line %zu%s", problem,
-		                 parser->context, parser->context_mark.line + 1, advice_on(problem));
+		                 parser->context, parser->context_mark.line + 1,
+		                 advice_on(problem));
 	else
 		opk_problems_add(b->problems, &place, "%s%s", problem, advice_on(problem));
 	return OPK_EINPUT;
@@ -109,7 +110,8 @@ static int check_twice(struct builder *b, struct opk_index *keys, struct opk_yam
 
 	if (!opk_index_find(&first, keys, key->text))
 		return opk_index_add(keys, key->text, key->place.line, NULL) ? OPK_OK : nomem(b);
-	opk_problems_add(b->problems, &key->place, "duplicate key '%.100s', first on line %zu", key->text, first);
+	opk_problems_add(b->problems, &key->place, "duplicate key '%.100s', first on line %zu",
+	                 key->text, first);
 	key->kind = OPK_YAML_BAD;
 	return OPK_OK;
 }
@@ -165,7 +167,9 @@ static int build_scalar(struct builder *b, struct opk_yaml *out)
 static void tell_alias(struct builder *b, size_t line)
 {
 	if (line != b->alias_line)
-		tell_here(b, "aliases are not allowed here; a pattern that begins with '*' goes in quotes");
+		tell_here(
+			b,
+			"aliases are not allowed here; a pattern that begins with '*' goes in quotes");
 	b->alias_line = line;
 }
 

@@ -15,16 +15,17 @@ enum opk_yaml_kind {
 struct opk_yaml {
 	enum opk_yaml_kind kind;
 	struct opk_place place;
-	char *text;          /* of a scalar */
+	char *text;             /* of a scalar */
 	struct opk_yaml *items; /* of a list; of a map: key, value, key, value... */
 	size_t count;
 	size_t capacity;
 };
 
 /*
- * Parses one document. Anchors, aliases, duplicate keys, keys that are not plain text, NUL characters and
- * further documents are problems, and a tree comes nevertheless. OPK_EINPUT, with a problem told, where none can: for
- * malformed text, nesting beyond 16 levels, or more than 10,000 keys in a map. OPK_ENOMEM is told in ctx.
+ * Parses one document. Anchors, aliases, duplicate keys, keys that are not plain text, NUL
+ * characters and further documents are problems, and a tree comes nevertheless. OPK_EINPUT, with a
+ * problem told, where none can: for malformed text, nesting beyond 16 levels, or more than 10,000
+ * keys in a map. OPK_ENOMEM is told in ctx.
  */
 int opk_yaml_parse(struct opk_yaml **out, struct opk_ctx *ctx, struct opk_problems *problems,
                    const struct opk_source *source);

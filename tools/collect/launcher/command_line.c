@@ -14,8 +14,23 @@
 
 /* Options without a letter. */
 enum {
-	RANGE = 1000, REPLAY, LEVEL, SKIP, EVERY, COUNT, MAX_RANGES, DEVICE, NVTX_INCLUDE, INTERVAL,
-	MAX_SAMPLES, BUFFER, BACKEND, CUPTI, MERGE, PUSH, BEST_EFFORT,
+	RANGE = 1000,
+	REPLAY,
+	LEVEL,
+	SKIP,
+	EVERY,
+	COUNT,
+	MAX_RANGES,
+	DEVICE,
+	NVTX_INCLUDE,
+	INTERVAL,
+	MAX_SAMPLES,
+	BUFFER,
+	BACKEND,
+	CUPTI,
+	MERGE,
+	PUSH,
+	BEST_EFFORT,
 };
 
 static const struct option options[] = {
@@ -301,11 +316,11 @@ static int take(struct request *request, int option)
 static void clear_settings(void)
 {
 	static const char *const variables[] = {
-		SETTING_KERNEL, SETTING_NVTX_INCLUDE, SETTING_SKIP, SETTING_EVERY, SETTING_COUNT,
-		SETTING_MAX_RANGES, SETTING_LEVEL, SETTING_MAX_SAMPLES, SETTING_DEVICE,
-		SETTING_INTERVAL, SETTING_BUFFER, SETTING_CUPTI, SETTING_LEGACY, SETTING_VERBOSE,
-		SETTING_GROUP, SETTING_TIGHT, SETTING_PUSH,
-		SETTING_APPLICATION,
+		SETTING_KERNEL, SETTING_NVTX_INCLUDE, SETTING_SKIP,   SETTING_EVERY,
+		SETTING_COUNT,  SETTING_MAX_RANGES,   SETTING_LEVEL,  SETTING_MAX_SAMPLES,
+		SETTING_DEVICE, SETTING_INTERVAL,     SETTING_BUFFER, SETTING_CUPTI,
+		SETTING_LEGACY, SETTING_VERBOSE,      SETTING_GROUP,  SETTING_TIGHT,
+		SETTING_PUSH,   SETTING_APPLICATION,
 	};
 
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
@@ -320,9 +335,10 @@ int options_read(struct request *request, int argc, char **argv)
 	clear_settings();
 	while (!code && (found = getopt_long(argc, argv, "+:c:o:k:vh", options, NULL)) != -1) {
 		if (found == '?' || found == ':')
-			return launcher_fail(OPK_EUSAGE,
-			                     "unknown option or missing value: %s; --help lists them",
-			                     argv[optind - 1]);
+			return launcher_fail(
+				OPK_EUSAGE,
+				"unknown option or missing value: %s; --help lists them",
+				argv[optind - 1]);
 		code = take(request, found);
 	}
 	if (!code && (!request->set || !request->output || optind >= argc))

@@ -47,7 +47,8 @@ static int set_library(const struct strategy *strategy)
 	char library[PATH_MAX];
 
 	if (!find_library(library))
-		return launcher_fail(OPK_EFAILED, "liboffpeak-inject.so is not beside this program");
+		return launcher_fail(OPK_EFAILED,
+		                     "liboffpeak-inject.so is not beside this program");
 	setenv("CUDA_INJECTION64_PATH", library, 1);
 	/* Samples have no ranges. */
 	if (strategy->mode != MODE_SAMPLING) {
@@ -100,9 +101,10 @@ static int set_paths(const struct request *request)
 	int code;
 
 	if (!name_expand(name, sizeof name, request->output))
-		return launcher_fail(OPK_EUSAGE,
-		                     "-o %s: of the %%-items only %%h, %%p, %%q{NAME} and %%%% are known",
-		                     request->output);
+		return launcher_fail(
+			OPK_EUSAGE,
+			"-o %s: of the %%-items only %%h, %%p, %%q{NAME} and %%%% are known",
+			request->output);
 	if (!realpath(request->set, set))
 		return launcher_fail(OPK_EINPUT, "%s: %s", request->set, strerror(errno));
 	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - request->output) + 1 : 1,
@@ -169,7 +171,9 @@ static int end_like(int status)
 static struct {
 	int number;
 	void (*inherited)(int);
-} signals[] = { { .number = SIGINT }, { .number = SIGQUIT }, { .number = SIGTERM }, { .number = SIGHUP } };
+} signals[] = {
+	{ .number = SIGINT }, { .number = SIGQUIT }, { .number = SIGTERM }, { .number = SIGHUP }
+};
 
 static void pass_on(int number)
 {
@@ -232,10 +236,12 @@ static void set_number(const char *variable, size_t number)
 static void tell_nothing(void)
 {
 	if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
-		launcher_fail(0, "nothing was recorded: the program did nothing on a GPU, or what was "
-		                 "said above");
+		launcher_fail(0,
+		              "nothing was recorded: the program did nothing on a GPU, or what was "
+		              "said above");
 	else
-		launcher_fail(0, "nothing was recorded: there is no NVIDIA driver here: %s", dlerror());
+		launcher_fail(0, "nothing was recorded: there is no NVIDIA driver here: %s",
+		              dlerror());
 }
 
 /* Where there is one for all processes. */
@@ -290,11 +296,13 @@ static int run_all(const struct request *request, const struct strategy *strateg
 		globfree(&parts);
 	}
 	if (done < runs)
-		launcher_fail(0, "the program failed in run %zu of %zu: the others are left out", done, runs);
+		launcher_fail(0, "the program failed in run %zu of %zu: the others are left out",
+		              done, runs);
 	if (kept.gl_pathc)
 		parts_merge(&kept, file_name(name),
-		            strategy->grouped ? strategy->mode == MODE_USER_RANGE ? "name" : "launch"
-		                              : NULL,
+		            strategy->grouped
+		                    ? strategy->mode == MODE_USER_RANGE ? "name" : "launch"
+		                    : NULL,
 		            request->verbose);
 	else
 		tell_nothing();
@@ -312,7 +320,8 @@ int main(int argc, char **argv)
 	if (!code)
 		code = strategy_choose(&strategy, &request);
 	if (!code && (request.merge || strategy.application) && name_varies(request.output))
-		code = launcher_fail(OPK_EUSAGE, "-o %s: one file can't have a name for each process",
+		code = launcher_fail(OPK_EUSAGE,
+		                     "-o %s: one file can't have a name for each process",
 		                     request.output);
 	if (code == OPK_EUSAGE)
 		return code;

@@ -36,9 +36,9 @@ static void check(const char *path, bool verbose)
 	if (opk_file_open(&file, ctx, path))
 		launcher_fail(0, "%s", opk_error_message(ctx, 0));
 	else if (!opk_file_complete(file))
-		launcher_fail(0,
-		              "%s: cut off; its %zu whole sections evaluate with --allow-incomplete",
-		              path, opk_file_section_count(file));
+		launcher_fail(
+			0, "%s: cut off; its %zu whole sections evaluate with --allow-incomplete",
+			path, opk_file_section_count(file));
 	else if (verbose)
 		launcher_fail(0, "%s: %" PRIu64 " bytes", path, opk_file_size(file));
 	opk_file_free(file);
@@ -107,7 +107,8 @@ int parts_merge(const glob_t *parts, const char *output, const char *join, bool 
 	if (opk_ctx_new(&ctx, NULL))
 		return launcher_fail(OPK_EFAILED, "out of memory");
 	options.join = join;
-	code = opk_merge(ctx, (const char *const *)parts->gl_pathv, parts->gl_pathc, &options, output);
+	code = opk_merge(ctx, (const char *const *)parts->gl_pathv, parts->gl_pathc, &options,
+	                 output);
 	if (code)
 		launcher_fail(code, "%s; the processes' own files stay: %s...",
 		              opk_error_message(ctx, opk_error_count(ctx) - 1), parts->gl_pathv[0]);

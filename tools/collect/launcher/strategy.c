@@ -10,9 +10,17 @@
 #include "collect/shared/set_file.h"
 
 /* How a set is replayed; the words of --replay. */
-enum replay { REPLAY_AUTO, REPLAY_KERNEL, REPLAY_NONE, REPLAY_ROTATE, REPLAY_USER, REPLAY_APPLICATION };
+enum replay {
+	REPLAY_AUTO,
+	REPLAY_KERNEL,
+	REPLAY_NONE,
+	REPLAY_ROTATE,
+	REPLAY_USER,
+	REPLAY_APPLICATION
+};
 
-static const char *const replay_names[] = { "auto", "kernel", "none", "rotate", "user", "application" };
+static const char *const replay_names[] = { "auto",   "kernel", "none",
+	                                    "rotate", "user",   "application" };
 
 static int find_replay(enum replay *out, const char *name)
 {
@@ -51,14 +59,16 @@ static int take_turns(struct strategy *strategy, const struct opk_meta *meta)
 	if (meta->passes == 1)
 		return OPK_OK;
 	if (!meta->group_count)
-		return launcher_fail(OPK_EUSAGE, "the set needs %zu passes and has no one-pass groups: "
-		                                 "build it without --no-groups, or use --replay kernel",
+		return launcher_fail(OPK_EUSAGE,
+		                     "the set needs %zu passes and has no one-pass groups: "
+		                     "build it without --no-groups, or use --replay kernel",
 		                     meta->passes);
 	if (grouped < meta->metric_count)
-		launcher_fail(OPK_OK,
-		              "note: %zu of %zu metrics need several passes by themselves; they will be "
-		              "nan, --replay kernel collects them",
-		              meta->metric_count - grouped, meta->metric_count);
+		launcher_fail(
+			OPK_OK,
+			"note: %zu of %zu metrics need several passes by themselves; they will be "
+			"nan, --replay kernel collects them",
+			meta->metric_count - grouped, meta->metric_count);
 	strategy->groups = meta->group_count;
 	strategy->grouped = true;
 	return OPK_OK;
@@ -68,7 +78,8 @@ static int need_one_pass(const struct opk_meta *meta, const char *others)
 {
 	if (meta->passes == 1)
 		return OPK_OK;
-	return launcher_fail(OPK_EUSAGE, "the set needs %zu passes: use --replay %s, or build smaller sets",
+	return launcher_fail(OPK_EUSAGE,
+	                     "the set needs %zu passes: use --replay %s, or build smaller sets",
 	                     meta->passes, others);
 }
 
@@ -93,7 +104,8 @@ static int choose_for_launches(struct strategy *strategy, enum replay replay,
 		strategy->application = true;
 		return take_turns(strategy, meta);
 	default:
-		return launcher_fail(OPK_EUSAGE, "--replay user repeats user ranges: add --range user");
+		return launcher_fail(OPK_EUSAGE,
+		                     "--replay user repeats user ranges: add --range user");
 	}
 }
 
@@ -104,8 +116,9 @@ static int choose_for_ranges(struct strategy *strategy, enum replay replay,
 	switch (replay) {
 	case REPLAY_AUTO:
 	case REPLAY_NONE:
-		return need_one_pass(meta, "user (the program repeats its ranges) or application (it "
-		                           "is run several times)");
+		return need_one_pass(meta,
+		                     "user (the program repeats its ranges) or application (it "
+		                     "is run several times)");
 	case REPLAY_USER:
 		strategy->turns = TURNS_REPEAT;
 		return take_turns(strategy, meta);
@@ -113,8 +126,9 @@ static int choose_for_ranges(struct strategy *strategy, enum replay replay,
 		strategy->application = true;
 		return take_turns(strategy, meta);
 	default:
-		return launcher_fail(OPK_EUSAGE, "--replay %s is for launches: use none, user or "
-		                                 "application with --range user",
+		return launcher_fail(OPK_EUSAGE,
+		                     "--replay %s is for launches: use none, user or "
+		                     "application with --range user",
 		                     replay_names[replay]);
 	}
 }
@@ -123,9 +137,10 @@ static int choose_for_sampling(struct strategy *strategy, const struct request *
 {
 	strategy->mode = MODE_SAMPLING;
 	if (strcmp(request->range, "auto") || strcmp(request->replay, "auto"))
-		return launcher_fail(OPK_EUSAGE,
-		                     "a PM-sampling set is collected over time: --range and --replay "
-		                     "are for sets of the range profiler");
+		return launcher_fail(
+			OPK_EUSAGE,
+			"a PM-sampling set is collected over time: --range and --replay "
+			"are for sets of the range profiler");
 	return OPK_OK;
 }
 
@@ -138,8 +153,10 @@ static int choose_launches(struct strategy *strategy, const struct request *requ
 		return code;
 	strategy->tight = false;
 	if (strategy->mode == MODE_KERNEL_REPLAY)
-		return launcher_fail(OPK_EUSAGE, "--push has one pass, the set needs %zu: add --replay "
-		                                 "rotate or application", meta->passes);
+		return launcher_fail(OPK_EUSAGE,
+		                     "--push has one pass, the set needs %zu: add --replay "
+		                     "rotate or application",
+		                     meta->passes);
 	return OPK_OK;
 }
 
@@ -166,18 +183,20 @@ static int check_options(const struct request *request, const struct opk_meta *m
 	bool ranges = !samples && !strcmp(request->range, "user");
 
 	for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
-		bool useful = samples ? uses[i].samples
-		                      : ranges ? uses[i].ranges : uses[i].launches;
+		bool useful = samples  ? uses[i].samples
+		              : ranges ? uses[i].ranges
+		                       : uses[i].launches;
 
 		if (!useful && getenv(uses[i].variable))
 			return launcher_fail(OPK_EUSAGE, "%s does nothing for %s", uses[i].option,
-			                     samples ? "a PM-sampling set"
-			                             : ranges ? "--range user"
-			                                      : "launches of a range-profiler set");
+			                     samples  ? "a PM-sampling set"
+			                     : ranges ? "--range user"
+			                              : "launches of a range-profiler set");
 	}
 	if (request->has_level && !strcmp(request->replay, "user"))
-		return launcher_fail(OPK_EUSAGE, "--level does nothing with --replay user: its turns "
-		                                 "take every level");
+		return launcher_fail(OPK_EUSAGE,
+		                     "--level does nothing with --replay user: its turns "
+		                     "take every level");
 	return OPK_OK;
 }
 
@@ -203,8 +222,9 @@ static int choose(struct strategy *strategy, const struct request *request,
 
 static bool filters(void)
 {
-	static const char *const variables[] = { SETTING_KERNEL, SETTING_NVTX_INCLUDE, SETTING_SKIP,
-		                                 SETTING_EVERY, SETTING_COUNT, SETTING_MAX_RANGES };
+	static const char *const variables[] = { SETTING_KERNEL, SETTING_NVTX_INCLUDE,
+		                                 SETTING_SKIP,   SETTING_EVERY,
+		                                 SETTING_COUNT,  SETTING_MAX_RANGES };
 
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
 		if (getenv(variables[i]))
@@ -219,11 +239,11 @@ static void tell(const struct strategy *strategy, const struct request *request,
 
 	if (strategy->mode == MODE_LAUNCH_RANGE && inflated && !strategy->tight
 	    && (request->push || filters()))
-		launcher_fail(OPK_OK,
-		              "note: with %s, %zu of %zu metrics count idle time around short kernels; "
-		              "the recording marks them, and --replay auto alone avoids it",
-		              request->push ? "--push" : "a filter", inflated,
-		              meta->metric_count);
+		launcher_fail(
+			OPK_OK,
+			"note: with %s, %zu of %zu metrics count idle time around short kernels; "
+			"the recording marks them, and --replay auto alone avoids it",
+			request->push ? "--push" : "a filter", inflated, meta->metric_count);
 	if (request->verbose)
 		launcher_fail(OPK_OK, "mode %s, %zu pass%s, %zu turn%s%s",
 		              settings_mode_name(strategy->mode), meta->passes,
@@ -281,9 +301,10 @@ int strategy_permission(void)
 {
 	if (!admin_only() || is_admin())
 		return OPK_OK;
-	return launcher_fail(OPK_EFAILED,
-	                     "no permission to read GPU counters (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "
-	                     "35): run as root or with CAP_SYS_ADMIN, or load the driver with "
-	                     "NVreg_RestrictProfilingToAdminUsers=0; --best-effort runs the program "
-	                     "unrecorded");
+	return launcher_fail(
+		OPK_EFAILED,
+		"no permission to read GPU counters (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "
+		"35): run as root or with CAP_SYS_ADMIN, or load the driver with "
+		"NVreg_RestrictProfilingToAdminUsers=0; --best-effort runs the program "
+		"unrecorded");
 }

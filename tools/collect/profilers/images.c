@@ -52,7 +52,8 @@ uint8_t *image_new(const struct target *target, const struct image_set *set, uin
 		.pOptions = &options,
 		.counterDataImageSize = image_size(target, set, ranges),
 	};
-	uint8_t *image = params.counterDataImageSize ? calloc(1, params.counterDataImageSize) : NULL;
+	uint8_t *image = params.counterDataImageSize ? calloc(1, params.counterDataImageSize)
+	                                             : NULL;
 
 	params.pCounterDataImage = image;
 	*size = params.counterDataImageSize;

@@ -9,7 +9,7 @@
 struct profiler_config {
 	const void *config;
 	size_t config_size;
-	size_t pass; /* of the config image, where replay does not take them all */
+	size_t pass;    /* of the config image, where replay does not take them all */
 	uint8_t *image; /* receives the ranges */
 	size_t image_size;
 	uint32_t slots;
@@ -32,8 +32,8 @@ struct profiler {
 };
 
 /*
- * In the order of their calls; each tells its failure on stderr. The context is current, or `context`
- * names it. configure() to decode() repeat, start() and stop() may repeat in between.
+ * In the order of their calls; each tells its failure on stderr. The context is current, or
+ * `context` names it. configure() to decode() repeat, start() and stop() may repeat in between.
  */
 struct profiler_ops {
 	const char *name; /* META's `backend` */

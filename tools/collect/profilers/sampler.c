@@ -11,11 +11,13 @@
 #include "collect/shared/threads.h"
 
 /*
- * One call decodes all that the hardware's buffer holds, and drops without a word what the image has no
- * slot for. So the image has a slot for all that the buffer can hold, and the buffer is no larger.
+ * One call decodes all that the hardware's buffer holds, and drops without a word what the image
+ * has no slot for. So the image has a slot for all that the buffer can hold, and the buffer is no
+ * larger.
  *
- * When the hardware's buffer overflows, its content is lost and CUPTI can't be brought to sample again. So
- * sampling pauses when the buffer must be almost full, until it is decoded: a gap that is counted.
+ * When the hardware's buffer overflows, its content is lost and CUPTI can't be brought to sample
+ * again. So sampling pauses when the buffer must be almost full, until it is decoded: a gap that is
+ * counted.
  */
 enum {
 	DEFAULT_INTERVAL_NS = 10000,
@@ -26,7 +28,7 @@ enum {
 	MAX_BUFFER_MB = 4095, /* CUPTI 13.0 takes larger numbers for 4 GB */
 	RECORD_BYTES = 16384, /* of a sample, where nobody tells */
 	POLL_US = 2000,
-	DRAIN_S = 10, /* without a new sample: CUPTI does not come to the end */
+	DRAIN_S = 10,              /* without a new sample: CUPTI does not come to the end */
 	DECODE_BYTES_PER_US = 500, /* on the machine of docs/gpu-results.md */
 };
 
@@ -50,15 +52,15 @@ struct sampler {
 	size_t image_size;
 	uint32_t slots;
 	uint64_t interval_ns, buffer_bytes;
-	uint64_t buffer_samples;  /* that surely fit into the hardware's buffer */
-	uint64_t decoded;         /* samples since `started` */
-	uint64_t expected;        /* samples from `started` to the stop */
+	uint64_t buffer_samples; /* that surely fit into the hardware's buffer */
+	uint64_t decoded;        /* samples since `started` */
+	uint64_t expected;       /* samples from `started` to the stop */
 	struct timespec started, handed_on;
 	uint64_t last_end; /* of the sample handed on last */
 	struct sampler_counts counts;
 	pthread_t thread;
-	bool ending; /* set by the program's thread, read by ours */
-	bool sampling; /* between start and stop */
+	bool ending;             /* set by the program's thread, read by ours */
+	bool sampling;           /* between start and stop */
 	bool overflowed, broken; /* nothing more can be had */
 };
 
@@ -77,8 +79,8 @@ static size_t own_image_size(struct sampler *sampler, uint32_t slots)
 static size_t size_of_image(struct sampler *sampler, uint32_t slots)
 {
 	return sampler->instances ? own_image_size(sampler, slots)
-	                          : perfworks_image_size(sampler->perfworks, sampler->images,
-	                                                 slots, (size_t)sampler->device);
+	                          : perfworks_image_size(sampler->perfworks, sampler->images, slots,
+	                                                 (size_t)sampler->device);
 }
 
 static bool init_image(struct sampler *sampler)
@@ -88,12 +90,11 @@ static bool init_image(struct sampler *sampler)
 
 	params.counterDataSize = sampler->image_size;
 	params.pCounterData = sampler->image;
-	return sampler->instances
-	               ? TARGET_CALL(sampler->target, cuptiPmSamplingCounterDataImageInitialize,
-	                             &params)
-	               : perfworks_image_init(sampler->perfworks, sampler->images, sampler->slots,
-	                                      (size_t)sampler->device, sampler->image,
-	                                      sampler->image_size);
+	return sampler->instances ? TARGET_CALL(sampler->target,
+	                                        cuptiPmSamplingCounterDataImageInitialize, &params)
+	                          : perfworks_image_init(sampler->perfworks, sampler->images,
+	                                                 sampler->slots, (size_t)sampler->device,
+	                                                 sampler->image, sampler->image_size);
 }
 
 static uint32_t slots_for(struct sampler *sampler)
@@ -128,8 +129,8 @@ static bool make_image(struct sampler *sampler)
 }
 
 /*
- * Half a second of records where decoding keeps up, as much as the hardware takes where it does not; never
- * more than the image has slots for.
+ * Half a second of records where decoding keeps up, as much as the hardware takes where it does
+ * not; never more than the image has slots for.
  */
 static uint64_t choose_buffer(const struct sampler *sampler, size_t record)
 {
@@ -196,7 +197,8 @@ static bool start(struct sampler *sampler)
 /* Samples that the hardware must have made since it was started. */
 static uint64_t made(const struct sampler *sampler)
 {
-	return (uint64_t)(clock_seconds_since(&sampler->started) * 1e9 / (double)sampler->interval_ns);
+	return (uint64_t)(clock_seconds_since(&sampler->started) * 1e9
+	                  / (double)sampler->interval_ns);
 }
 
 /* Not while another thread decodes: samples that it has not reached yet would be gone. */
@@ -213,8 +215,8 @@ static bool stop(struct sampler *sampler)
 
 static struct opk_time time_of(struct sampler *sampler, size_t index)
 {
-	CUpti_PmSampling_CounterData_GetSampleInfo_Params params =
-		PARAMS(CounterData_GetSampleInfo, sampler);
+	CUpti_PmSampling_CounterData_GetSampleInfo_Params params = PARAMS(CounterData_GetSampleInfo,
+	                                                                  sampler);
 
 	params.pCounterDataImage = sampler->image;
 	params.counterDataImageSize = sampler->image_size;
@@ -228,9 +230,8 @@ static struct opk_time time_of(struct sampler *sampler, size_t index)
 static void count_gap(struct sampler *sampler, const struct opk_time *time)
 {
 	if (sampler->last_end && time->start > sampler->last_end + sampler->interval_ns / 2)
-		sampler->counts.lost +=
-			(time->start - sampler->last_end + sampler->interval_ns / 2)
-			/ sampler->interval_ns;
+		sampler->counts.lost += (time->start - sampler->last_end + sampler->interval_ns / 2)
+		                        / sampler->interval_ns;
 	sampler->last_end = time->end;
 }
 
@@ -267,8 +268,8 @@ static void hand_on(struct sampler *sampler, size_t completed)
 }
 
 /*
- * A sample that is still incomplete would be torn in two: it waits, unless room is short. Returns the number
- * of samples that stay.
+ * A sample that is still incomplete would be torn in two: it waits, unless room is short. Returns
+ * the number of samples that stay.
  */
 static size_t hand_on_if_due(struct sampler *sampler, bool last)
 {
@@ -409,8 +410,7 @@ struct sampler *sampler_new(const struct target *target, const struct settings *
 	sampler->segments = segments;
 	sampler->device = device;
 	sampler->perfworks = perfworks_new(target->cupti_path);
-	sampler->interval_ns =
-		settings->interval_ns ? settings->interval_ns : DEFAULT_INTERVAL_NS;
+	sampler->interval_ns = settings->interval_ns ? settings->interval_ns : DEFAULT_INTERVAL_NS;
 	clock_gettime(CLOCK_MONOTONIC, &sampler->handed_on);
 	if (enable(sampler) && make_image(sampler)) {
 		size_t record = perfworks_record_bytes(sampler->perfworks, sampler->images);

@@ -16,7 +16,7 @@ struct sampler *sampler_new(const struct target *target, const struct settings *
 
 struct sampler_counts {
 	uint64_t samples;
-	uint64_t lost;       /* samples in pauses to empty the hardware's buffer, as far as times tell */
+	uint64_t lost; /* samples in pauses to empty the hardware's buffer, as far as times tell */
 	uint64_t never_came; /* samples after an overflow or a failure */
 };
 

@@ -10,13 +10,13 @@
 #include "collect/ranges/turns.h"
 
 /*
- * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 52 ms, more the
- * more counters there are, whatever the number of slots. More slots in a later SetConfig are accepted and
- * then lose ranges without a word, so the number stays.
+ * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 52 ms,
+ * more the more counters there are, whatever the number of slots. More slots in a later SetConfig
+ * are accepted and then lose ranges without a word, so the number stays.
  */
 enum {
 	MAX_SLOTS = 64,
-	MAX_IMAGE = 8 << 20,        /* bytes an image aims at */
+	MAX_IMAGE = 8 << 20, /* bytes an image aims at */
 	MAX_TURN_SLOTS = 128,
 	MAX_TURN_IMAGE = 24 << 20,
 };
@@ -36,14 +36,14 @@ struct session {
 	size_t image_size;
 	struct opk_range *rows; /* one a used slot */
 	uint32_t slots, used;
-	size_t group;       /* of the present image, or of the next */
-	bool turns;         /* images are of several groups */
-	bool in_order;      /* which are passes of one config image */
-	bool configured;    /* there is a present image */
-	bool open;          /* a range is under way */
-	bool running;       /* between start and stop */
-	bool push;          /* ranges are pushed and popped; else the profiler makes them of launches */
-	bool selective;     /* running during launches that are recorded, only */
+	size_t group;    /* of the present image, or of the next */
+	bool turns;      /* images are of several groups */
+	bool in_order;   /* which are passes of one config image */
+	bool configured; /* there is a present image */
+	bool open;       /* a range is under way */
+	bool running;    /* between start and stop */
+	bool push;      /* ranges are pushed and popped; else the profiler makes them of launches */
+	bool selective; /* running during launches that are recorded, only */
 	bool broken;
 	struct timespec first; /* when the first range of this image began */
 	uint64_t recorded, dropped;
@@ -99,8 +99,8 @@ static bool pause(struct session *session)
 }
 
 /*
- * A profiler goes through the passes of its config image in order, and gives no whole ranges with another
- * image. Out of order there is a new one, which takes 0.2 s.
+ * A profiler goes through the passes of its config image in order, and gives no whole ranges with
+ * another image. Out of order there is a new one, which takes 0.2 s.
  */
 static bool follow(struct session *session)
 {

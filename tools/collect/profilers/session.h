@@ -22,13 +22,13 @@ struct session_shared {
 /* Of the current context. NULL with a message on stderr where it can't be profiled. */
 struct session *session_new(const struct session_shared *shared, CUcontext context);
 /*
- * Begins a range; false where it is not recorded. `row` is what is known of it: with true its name and
- * nvtx are handed over (NULL or malloc'ed); other strings must outlive the session.
+ * Begins a range; false where it is not recorded. `row` is what is known of it: with true its name
+ * and nvtx are handed over (NULL or malloc'ed); other strings must outlive the session.
  */
 bool session_begin(struct session *session, const struct opk_range *row);
 /*
- * The same around a graph's launch. The profiler makes no ranges of graphs, and breaks them where it is
- * to replay their kernels: unless ranges are pushed, they run unrecorded.
+ * The same around a graph's launch. The profiler makes no ranges of graphs, and breaks them where
+ * it is to replay their kernels: unless ranges are pushed, they run unrecorded.
  */
 bool session_begin_graph(struct session *session, const struct opk_range *row);
 void session_end(struct session *session);

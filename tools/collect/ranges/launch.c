@@ -47,7 +47,8 @@ static void from_config(struct launch *launch, const cuLaunchKernelEx_params *pa
 
 bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_CallbackData *data)
 {
-	*launch = (struct launch){ .symbol = data->symbolName ? data->symbolName : "", .context = data->context };
+	*launch = (struct launch){ .symbol = data->symbolName ? data->symbolName : "",
+		                   .context = data->context };
 	launch->per_thread = call == CALL(cuLaunchKernel_ptsz)
 	                     || call == CALL(cuLaunchCooperativeKernel_ptsz)
 	                     || call == CALL(cuLaunchKernelEx_ptsz)

@@ -11,7 +11,7 @@ struct launch {
 	uint32_t shared_bytes; /* dynamic */
 	CUcontext context;
 	CUstream stream;
-	bool per_thread; /* stream 0 is the thread's own default stream */
+	bool per_thread;     /* stream 0 is the thread's own default stream */
 	CUfunction function; /* NULL: a graph, of any number of kernels */
 };
 

@@ -135,7 +135,10 @@ struct entry {
 	nvtx_function function;
 };
 
-#define ENTRY(id, function) { id, (nvtx_function)function }
+#define ENTRY(id, function)                                                                        \
+	{                                                                                          \
+		id, (nvtx_function)function                                                        \
+	}
 
 static const struct entry core[] = {
 	ENTRY(NVTX_CORE_RANGE_PUSH_EX, range_push_ex),

@@ -58,8 +58,8 @@ static bool add_part(struct nvtx_filter *filter, char *name, bool escaped)
 		free(name);
 		return false;
 	}
-	filter->parts[filter->count++] =
-		(struct part){ .name = name, .any = !strcmp(name, "*") && !escaped };
+	filter->parts[filter->count++] = (struct part){ .name = name,
+		                                        .any = !strcmp(name, "*") && !escaped };
 	return true;
 }
 

@@ -7,7 +7,8 @@
  *     RANGE/...RANGE]            the last one is the innermost of its domain
  *     RANGE/ * /RANGE            (without the blanks) any number of ranges between
  *
- * Without DOMAIN@ ranges of the default domain are meant. A '\' makes the next character a plain one.
+ * Without DOMAIN@ ranges of the default domain are meant. A '\' makes the next character a plain
+ * one.
  */
 #ifndef OPK_NVTX_FILTER_H
 #define OPK_NVTX_FILTER_H

@@ -21,8 +21,8 @@ int user_range_pop(const char *domain);
 /* The calling thread's ranges, outermost first. */
 const struct user_range *user_ranges(size_t *count);
 /*
- * Their names with '/' between, "DOMAIN@" before those of a domain, '/' and '\' inside a name after a
- * '\'; "" where there are none.
+ * Their names with '/' between, "DOMAIN@" before those of a domain, '/' and '\' inside a name after
+ * a '\'; "" where there are none.
  */
 const char *user_range_path(void);
 

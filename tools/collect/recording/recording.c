@@ -43,8 +43,8 @@ static void explain(const struct target *target, int device)
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (*reasons[i].level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED
 		    || *reasons[i].level == CUPTI_PROFILER_CONFIGURATION_DISABLED)
-			fprintf(stderr, "offpeak-collect: device %d can't be profiled: %s\n", device,
-			        reasons[i].what);
+			fprintf(stderr, "offpeak-collect: device %d can't be profiled: %s\n",
+			        device, reasons[i].what);
 }
 
 static void *range_availability(const struct target *target, CUcontext context, size_t *size)
@@ -103,7 +103,8 @@ static bool part_path(char *path, size_t size, const struct settings *settings)
 
 	if (name_expand(name, sizeof name, settings->output))
 		return snprintf(path, size, "%s.%s-%d" PART_ENDING, name, settings->launcher,
-		                (int)getpid()) < (int)size;
+		                (int)getpid())
+		       < (int)size;
 	fprintf(stderr, "offpeak-collect: %s: no usable name of a recording\n", settings->output);
 	return false;
 }

@@ -148,15 +148,16 @@ static void add(struct segments *segments, const struct segment *segment)
 void segments_add(struct segments *segments, void *image, size_t size, struct opk_range *ranges,
                   size_t range_count)
 {
-	add(segments, &(struct segment){ .image = image, .image_size = size, .ranges = ranges,
-	                                 .count = range_count });
+	add(segments,
+	    &(struct segment){
+		    .image = image, .image_size = size, .ranges = ranges, .count = range_count });
 }
 
 void segments_add_samples(struct segments *segments, void *image, size_t size,
                           struct opk_time *times, size_t count)
 {
-	add(segments, &(struct segment){ .image = image, .image_size = size, .times = times,
-	                                 .count = count });
+	add(segments, &(struct segment){
+			      .image = image, .image_size = size, .times = times, .count = count });
 }
 
 bool segments_finish(struct segments *segments, const struct opk_stats *stats)

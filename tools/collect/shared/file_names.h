@@ -10,9 +10,9 @@
 #define PART_ENDING ".part"
 
 /*
- * Writes `format` with its items replaced, as in Nsight Compute: %h host name, %p process id, %q{NAME}
- * environment variable ("" where unset), %% a percent sign. False for any other item, or where the
- * room is short.
+ * Writes `format` with its items replaced, as in Nsight Compute: %h host name, %p process id,
+ * %q{NAME} environment variable ("" where unset), %% a percent sign. False for any other item, or
+ * where the room is short.
  */
 bool name_expand(char *out, size_t size, const char *format);
 /* Whether there is an item that may differ from process to process. */

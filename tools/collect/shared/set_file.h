@@ -22,8 +22,8 @@ struct collect_set {
 };
 
 /*
- * Opens the set and checks that it is whole, byte by byte; its images stay in the file. OPK_OK, or the
- * reason on stderr. collect_set_clear() in either case.
+ * Opens the set and checks that it is whole, byte by byte; its images stay in the file. OPK_OK, or
+ * the reason on stderr. collect_set_clear() in either case.
  */
 int collect_set_open(struct collect_set *set, const char *path);
 /* The same with the images, decoded. */

@@ -29,19 +29,19 @@ struct settings {
 	const char *command; /* the program and its arguments, as one line */
 	enum collect_mode mode;
 	enum collect_turns turns;
-	uint64_t group;  /* TURNS_NONE: the images to collect with; 0: the whole set's */
+	uint64_t group;   /* TURNS_NONE: the images to collect with; 0: the whole set's */
 	bool application; /* other runs of the program record other groups and levels */
-	uint64_t level;  /* nesting level of user ranges to record, from 1 */
+	uint64_t level;   /* nesting level of user ranges to record, from 1 */
 	bool has_kernel;
 	regex_t kernel;
-	const char *nvtx_include; /* filters of nvtx_filter.h, one a line; NULL: none */
+	const char *nvtx_include;    /* filters of nvtx_filter.h, one a line; NULL: none */
 	uint64_t skip, count, every; /* of launches that match; count 0: all; every 0: each */
 	uint64_t max_ranges;         /* 0: no limit */
 	int device;                  /* -1: all */
 	uint64_t interval_ns, max_samples, buffer_bytes; /* sampling; 0: the default */
-	bool push;                   /* launches: ranges are pushed in any case */
-	bool tight;                  /* launches: no idle time in their ranges, even with a filter */
-	bool legacy;                 /* the backend of drivers without the range profiler */
+	bool push;   /* launches: ranges are pushed in any case */
+	bool tight;  /* launches: no idle time in their ranges, even with a filter */
+	bool legacy; /* the backend of drivers without the range profiler */
 	bool verbose;
 };
 
@@ -76,9 +76,9 @@ struct settings {
 /* Whether some launches are left out. */
 bool settings_filter(const struct settings *settings);
 /*
- * Whether ranges are pushed and popped. Without a filter the profiler makes a range of each launch, tightly
- * around the kernel; with one it would have to start and stop around those that are wanted, which
- * takes it 9 to 18 ms.
+ * Whether ranges are pushed and popped. Without a filter the profiler makes a range of each launch,
+ * tightly around the kernel; with one it would have to start and stop around those that are wanted,
+ * which takes it 9 to 18 ms.
  */
 bool settings_push(const struct settings *settings);
 /* What META and the environment call a mode: "kernel", "launch", "user", "sampling". */

@@ -77,8 +77,7 @@
 	X(cuStreamIsCapturing)
 
 /* Newer than the oldest driver that the rest works with, under the names of these headers. */
-#define TARGET_DRIVER_OPTIONAL(X)                                                                  \
-	X(cuKernelGetFunction)
+#define TARGET_DRIVER_OPTIONAL(X) X(cuKernelGetFunction)
 
 struct target {
 #define X(symbol) __typeof__(symbol) *symbol;
