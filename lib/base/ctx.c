@@ -97,13 +97,41 @@ void opk_ctx_free(struct opk_ctx *ctx)
 	free(ctx);
 }
 
+static void free_chain(char **errors, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(errors[i]);
+	free(errors);
+}
+
 void opk_clear_errors(struct opk_ctx *ctx)
 {
-	for (size_t i = 0; i < ctx->error_count; i++)
-		free(ctx->errors[i]);
-	free(ctx->errors);
+	free_chain(ctx->errors, ctx->error_count);
 	ctx->errors = NULL;
 	ctx->error_count = 0;
+}
+
+void opk_errors_mark(struct opk_errors_mark *mark, struct opk_ctx *ctx)
+{
+	*mark = (struct opk_errors_mark){ ctx->errors, ctx->error_count, ctx->log };
+	ctx->errors = NULL;
+	ctx->error_count = 0;
+	ctx->log = NULL;
+}
+
+void opk_errors_rewind(struct opk_ctx *ctx, struct opk_errors_mark *mark)
+{
+	opk_clear_errors(ctx);
+	ctx->errors = mark->errors;
+	ctx->error_count = mark->error_count;
+	ctx->log = mark->log;
+}
+
+int opk_errors_keep(struct opk_ctx *ctx, struct opk_errors_mark *mark, int code)
+{
+	free_chain(mark->errors, mark->error_count);
+	ctx->log = mark->log;
+	return code;
 }
 
 /* Out of memory, the chain stays shorter than it might be; the code still tells. */

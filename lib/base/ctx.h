@@ -30,6 +30,23 @@ int opk_nomem(struct opk_ctx *ctx, const char *what);
 /* A failed system call: its errno in words. */
 int opk_fail_errno(struct opk_ctx *ctx, int code, const char *what, const char *path);
 void opk_clear_errors(struct opk_ctx *ctx);
+
+/*
+ * What is only tried may fail without a word: from a mark on, the cause chain begins empty and
+ * nothing is logged. Each mark ends with one of the other two.
+ */
+struct opk_errors_mark {
+	char **errors;
+	size_t error_count;
+	opk_log_fn *log;
+};
+
+void opk_errors_mark(struct opk_errors_mark *mark, struct opk_ctx *ctx);
+/* The chain is again what it was at the mark. */
+void opk_errors_rewind(struct opk_ctx *ctx, struct opk_errors_mark *mark);
+/* The chain since the mark counts, and the one before it is gone. Returns `code`. */
+int opk_errors_keep(struct opk_ctx *ctx, struct opk_errors_mark *mark, int code);
+
 void opk_log(struct opk_ctx *ctx, const char *format, ...) OPK_PRINTF(2, 3);
 
 #endif

@@ -25,7 +25,7 @@ enum { FORM = 2 };
 
 enum { CRC_AT = sizeof magic - 1, BODY_AT = CRC_AT + 4 };
 
-char *opk_cache_whom(const struct opk_ctx *ctx, const char *format, ...)
+char *opk_cache_whom(struct opk_ctx *ctx, const char *format, ...)
 {
 	opk_autofree char *identity = ctx->cache_dir ? opk_nv_identity(ctx) : NULL;
 	char text[2048];
@@ -42,7 +42,7 @@ char *opk_cache_whom(const struct opk_ctx *ctx, const char *format, ...)
 	               : NULL;
 }
 
-static char *path_of(const struct opk_ctx *ctx, const char *kind, const char *whom)
+static char *path_of(struct opk_ctx *ctx, const char *kind, const char *whom)
 {
 	uint64_t hash = opk_hash(OPK_HASH_BEGIN, whom, strlen(whom));
 
@@ -64,18 +64,20 @@ static size_t find_kept(const uint8_t *data, size_t size, const char *whom)
 	return BODY_AT + length;
 }
 
-void *opk_cache_load(size_t *size, const struct opk_ctx *ctx, const char *kind, const char *whom)
+void *opk_cache_load(size_t *size, struct opk_ctx *ctx, const char *kind, const char *whom)
 {
 	opk_autofree char *path = whom ? path_of(ctx, kind, whom) : NULL;
-	/* A context of its own: that there is no file is no failure. */
-	struct opk_ctx quiet = { 0 };
+	struct opk_errors_mark mark;
 	opk_autofree void *data = NULL;
 	size_t all = 0, from;
 
-	if (!path || opk_read_file(&data, &all, &quiet, path)) {
-		opk_clear_errors(&quiet);
+	/* That there is no file is no failure. */
+	opk_errors_mark(&mark, ctx);
+	if (path)
+		opk_read_file(&data, &all, ctx, path);
+	opk_errors_rewind(ctx, &mark);
+	if (!data)
 		return NULL;
-	}
 	from = find_kept(data, all, whom);
 	if (!from)
 		return NULL;
@@ -100,25 +102,26 @@ static bool make_folders(const char *folder)
 	return path && (!mkdir(path, 0777) || errno == EEXIST);
 }
 
-bool opk_cache_takes(const struct opk_ctx *ctx, const char *whom)
+bool opk_cache_takes(struct opk_ctx *ctx, const char *whom)
 {
 	return whom && make_folders(ctx->cache_dir) && !access(ctx->cache_dir, W_OK | X_OK);
 }
 
-static void write_file(const char *path, const struct opk_buf *bytes)
+static void write_file(struct opk_ctx *ctx, const char *path, const struct opk_buf *bytes)
 {
 	struct opk_newfile file = { .fd = -1 };
-	struct opk_ctx quiet = { 0 };
+	struct opk_errors_mark mark;
 
-	if (!opk_newfile_create(&file, &quiet, path)
-	    && !opk_newfile_write(&file, &quiet, bytes->data, bytes->size))
-		opk_newfile_commit(&file, &quiet);
+	opk_errors_mark(&mark, ctx);
+	if (!opk_newfile_create(&file, ctx, path)
+	    && !opk_newfile_write(&file, ctx, bytes->data, bytes->size))
+		opk_newfile_commit(&file, ctx);
 	opk_newfile_discard(&file);
-	opk_clear_errors(&quiet);
+	opk_errors_rewind(ctx, &mark);
 }
 
-void opk_cache_store(const struct opk_ctx *ctx, const char *kind, const char *whom,
-                     const void *data, size_t size)
+void opk_cache_store(struct opk_ctx *ctx, const char *kind, const char *whom, const void *data,
+                     size_t size)
 {
 	opk_autofree char *path = whom ? path_of(ctx, kind, whom) : NULL;
 	opk_autobuf struct opk_buf bytes = { 0 };
@@ -134,5 +137,5 @@ void opk_cache_store(const struct opk_ctx *ctx, const char *kind, const char *wh
 		return;
 	crc = opk_crc32(0, bytes.data + BODY_AT, bytes.size - BODY_AT);
 	memcpy(bytes.data + CRC_AT, &crc, sizeof crc);
-	write_file(path, &bytes);
+	write_file(ctx, path, &bytes);
 }

@@ -10,15 +10,15 @@
 #include "base/ctx.h"
 
 /* Names the thing and the libraries that told of it; free(). NULL where nothing is to be cached. */
-char *opk_cache_whom(const struct opk_ctx *ctx, const char *format, ...) OPK_PRINTF(2, 3);
+char *opk_cache_whom(struct opk_ctx *ctx, const char *format, ...) OPK_PRINTF(2, 3);
 /*
  * What was stored for `whom`, which may be NULL; free(). A NUL follows it. NULL where there is
  * nothing. `kind` ends the file's name.
  */
-void *opk_cache_load(size_t *size, const struct opk_ctx *ctx, const char *kind, const char *whom);
+void *opk_cache_load(size_t *size, struct opk_ctx *ctx, const char *kind, const char *whom);
 /* Whether opk_cache_store() has a folder to write to, which may be made for it. */
-bool opk_cache_takes(const struct opk_ctx *ctx, const char *whom);
-void opk_cache_store(const struct opk_ctx *ctx, const char *kind, const char *whom,
-                     const void *data, size_t size);
+bool opk_cache_takes(struct opk_ctx *ctx, const char *whom);
+void opk_cache_store(struct opk_ctx *ctx, const char *kind, const char *whom, const void *data,
+                     size_t size);
 
 #endif

@@ -270,12 +270,10 @@ const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, 
 	return best;
 }
 
-bool opk_catalog_has_full(const struct opk_catalog *catalog, const struct opk_ctx *ctx,
-                          const char *name)
+bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *name)
 {
 	const struct opk_metric *base = opk_catalog_find(catalog, name);
-	/* A context of its own: asking must not disturb the caller's cause chain. */
-	struct opk_ctx quiet = { .nv = ctx->nv };
+	struct opk_errors_mark mark;
 	struct opk_metric properties;
 	size_t submetric;
 	int code;
@@ -287,8 +285,9 @@ bool opk_catalog_has_full(const struct opk_catalog *catalog, const struct opk_ct
 		       || opk_catalog_find_submetric(&submetric, catalog, base,
 		                                     name + strlen(base->name));
 	/* Properties are found for full names only where they are right. */
-	code = opk_nv_properties(&properties, &quiet, catalog->host, name);
-	opk_clear_errors(&quiet);
+	opk_errors_mark(&mark, ctx);
+	code = opk_nv_properties(&properties, ctx, catalog->host, name);
+	opk_errors_rewind(ctx, &mark);
 	return !code || is_undescribed(base);
 }
 
@@ -319,13 +318,14 @@ void opk_catalog_tell(struct opk_ctx *ctx, struct opk_problems *problems,
                       const struct opk_place *place, const struct opk_catalog *catalog,
                       const char *name)
 {
-	struct opk_ctx quiet = { .nv = ctx->nv };
+	struct opk_errors_mark mark;
 
+	opk_errors_mark(&mark, ctx);
 	/* The nearest name takes a while. */
 	if (!opk_problems_full(problems))
-		opk_catalog_explain(&quiet, OPK_EINPUT, catalog, name, "");
-	problems->no_memory |= !opk_problems_full(problems) && !opk_error_count(&quiet);
+		opk_catalog_explain(ctx, OPK_EINPUT, catalog, name, "");
+	problems->no_memory |= !opk_problems_full(problems) && !opk_error_count(ctx);
 	opk_problems_add(problems, place, "%s",
-	                 opk_error_count(&quiet) ? opk_error_message(&quiet, 0) : "");
-	opk_clear_errors(&quiet);
+	                 opk_error_count(ctx) ? opk_error_message(ctx, 0) : "");
+	opk_errors_rewind(ctx, &mark);
 }

@@ -27,8 +27,7 @@ size_t opk_base_length(const char *name);
 bool opk_catalog_find_submetric(size_t *out, const struct opk_catalog *catalog,
                                 const struct opk_metric *metric, const char *suffix);
 /* Whether `name` is a full metric name of the chip: base metric, and a rollup or submetric it has. */
-bool opk_catalog_has_full(const struct opk_catalog *catalog, const struct opk_ctx *ctx,
-                          const char *name);
+bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *name);
 /* Adds to the cause chain why `name` is no full metric name of the chip; `place` may be "". */
 int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog *catalog,
                         const char *name, const char *place);

@@ -6,14 +6,14 @@
 
 static const char kind[] = "catalog";
 
-static char *whom_of(const struct opk_ctx *ctx, const char *chip, enum opk_profiler profiler)
+static char *whom_of(struct opk_ctx *ctx, const char *chip, enum opk_profiler profiler)
 {
 	opk_autofree char *name = ctx->cache_dir ? opk_chip_upper(chip) : NULL;
 
 	return name ? opk_cache_whom(ctx, "%s %s\n", name, opk_profiler_name(profiler)) : NULL;
 }
 
-bool opk_cache_read(struct opk_table *table, const struct opk_ctx *ctx, const char *chip,
+bool opk_cache_read(struct opk_table *table, struct opk_ctx *ctx, const char *chip,
                     enum opk_profiler profiler)
 {
 	opk_autofree char *whom = whom_of(ctx, chip, profiler);
@@ -23,15 +23,14 @@ bool opk_cache_read(struct opk_table *table, const struct opk_ctx *ctx, const ch
 	return data && opk_table_read(table, data, size);
 }
 
-bool opk_cache_takes_catalog(const struct opk_ctx *ctx, const char *chip,
-                             enum opk_profiler profiler)
+bool opk_cache_takes_catalog(struct opk_ctx *ctx, const char *chip, enum opk_profiler profiler)
 {
 	opk_autofree char *whom = whom_of(ctx, chip, profiler);
 
 	return opk_cache_takes(ctx, whom);
 }
 
-void opk_cache_write(const struct opk_ctx *ctx, const struct opk_table *table, const char *chip,
+void opk_cache_write(struct opk_ctx *ctx, const struct opk_table *table, const char *chip,
                      enum opk_profiler profiler)
 {
 	opk_autofree char *whom = whom_of(ctx, chip, profiler);

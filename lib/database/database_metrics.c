@@ -27,15 +27,16 @@ static void describe_derived(struct metric *metric, const struct opk_meta_derive
 /* What CUPTI has no properties for stays undescribed: its values are none the worse. */
 static void describe_full(struct metric *metric, struct opk_ctx *ctx, struct opk_nv_host *host)
 {
-	struct opk_ctx quiet = { .nv = ctx->nv };
+	struct opk_errors_mark mark;
 	struct opk_metric properties;
 
-	if (host && !opk_nv_properties(&properties, &quiet, host, metric->metric)) {
+	opk_errors_mark(&mark, ctx);
+	if (host && !opk_nv_properties(&properties, ctx, host, metric->metric)) {
 		metric->type = opk_metric_type_name(properties.type);
 		metric->hw_unit = known(properties.hw_unit);
 		metric->description = known(properties.description);
 	}
-	opk_clear_errors(&quiet);
+	opk_errors_rewind(ctx, &mark);
 }
 
 static struct metric describe(const struct opk_evaluation *evaluation, size_t column,

@@ -18,8 +18,7 @@ int opk_describe_ask(struct opk_buf *text, bool *complete, struct opk_ctx *ctx,
                      const char *full);
 
 /* The text of a cached description, free(); NULL where there is none. */
-char *opk_describe_cached(const struct opk_ctx *ctx, const struct opk_catalog *catalog,
-                          const char *full);
+char *opk_describe_cached(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *full);
 void opk_describe_cache(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *full,
                         const char *text);
 

@@ -7,14 +7,13 @@
 
 static const char kind[] = "description";
 
-static char *whom_of(const struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *full)
+static char *whom_of(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *full)
 {
 	return opk_cache_whom(ctx, "%s %s %s\n", catalog->chip,
 	                      opk_profiler_name(catalog->profiler), full);
 }
 
-char *opk_describe_cached(const struct opk_ctx *ctx, const struct opk_catalog *catalog,
-                          const char *full)
+char *opk_describe_cached(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *full)
 {
 	opk_autofree char *whom = whom_of(ctx, catalog, full);
 	size_t size;

@@ -47,15 +47,16 @@ static int try_metrics(size_t *apart, size_t *passes, void **config, size_t *siz
                        struct opk_ctx *ctx, const struct opk_plan *plan, const char *const *metrics,
                        size_t count)
 {
-	/* A context of its own: what counts is why CUPTI refused them. */
-	struct opk_ctx quiet = { .nv = ctx->nv };
+	struct opk_errors_mark mark;
 	int code = opk_plan_by_cupti(passes, config, size, ctx, plan, metrics, count), composed;
 
 	*apart = 0;
 	if (code != OPK_EFAILED || count < 2 || plan->profiler != OPK_PROFILER_RANGE)
 		return code;
-	composed = opk_plan_together(apart, passes, config, size, &quiet, plan, metrics, count);
-	opk_clear_errors(&quiet);
+	/* What counts is why CUPTI refused them. */
+	opk_errors_mark(&mark, ctx);
+	composed = opk_plan_together(apart, passes, config, size, ctx, plan, metrics, count);
+	opk_errors_rewind(ctx, &mark);
 	if (composed)
 		return composed == OPK_ENOMEM ? opk_nomem(ctx, "a plan") : code;
 	opk_clear_errors(ctx);

@@ -8,17 +8,17 @@
 
 bool opk_resolver_plans(struct opk_resolver *r, const char *const *names, size_t count)
 {
-	/* A context of its own: trying must not disturb the chain. */
-	struct opk_ctx quiet = { .nv = r->ctx->nv };
+	struct opk_errors_mark mark;
 	struct opk_plan plan = { .chip = (char *)(uintptr_t)r->chip, .profiler = r->profiler };
 	size_t passes;
-	int code = opk_plan_try(&passes, NULL, NULL, &quiet, &plan, names, count);
+	int code;
 
+	opk_errors_mark(&mark, r->ctx);
+	code = opk_plan_try(&passes, NULL, NULL, r->ctx, &plan, names, count);
 	if (code && code != OPK_EUSAGE && code != OPK_EFAILED)
-		r->code = opk_fail(r->ctx, code, "%s",
-		                   opk_error_count(&quiet) ? opk_error_message(&quiet, 0)
-		                                           : "out of memory");
-	opk_clear_errors(&quiet);
+		r->code = opk_errors_keep(r->ctx, &mark, code);
+	else
+		opk_errors_rewind(r->ctx, &mark);
 	return !code;
 }
 

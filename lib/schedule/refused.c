@@ -7,24 +7,27 @@ struct search {
 	bool ended;
 };
 
-/* In a context of its own: trying must not disturb the chain. */
 static bool is_refused(struct search *s, size_t from, size_t to)
 {
-	struct opk_ctx quiet = { .nv = s->what->ctx->nv };
+	struct opk_ctx *ctx = s->what->ctx;
 	size_t passes, most = s->what->max_passes;
-	int code = opk_plan_try(&passes, NULL, NULL, &quiet, s->what->plan, s->what->names + from,
-	                        to - from);
-	const char *reason;
+	struct opk_errors_mark mark;
+	int code;
 
+	opk_errors_mark(&mark, ctx);
+	code = opk_plan_try(&passes, NULL, NULL, ctx, s->what->plan, s->what->names + from,
+	                    to - from);
 	if (!code && most && passes > most)
-		code = opk_fail(&quiet, OPK_EFAILED, "it needs %zu passes", passes);
-	reason = opk_error_count(&quiet) ? opk_error_message(&quiet, 0) : "out of memory";
-
-	if (code && code != OPK_EUSAGE && code != OPK_EFAILED)
-		s->code = opk_fail(s->what->ctx, code, "%s", reason);
-	else if (code && to - from == 1)
-		s->ended = !s->what->tell(s->what->data, from, reason);
-	opk_clear_errors(&quiet);
+		code = opk_fail(ctx, OPK_EFAILED, "it needs %zu passes", passes);
+	if (code && code != OPK_EUSAGE && code != OPK_EFAILED) {
+		s->code = opk_errors_keep(ctx, &mark, code);
+		return true;
+	}
+	if (code && to - from == 1)
+		s->ended = !s->what->tell(s->what->data, from,
+		                          opk_error_count(ctx) ? opk_error_message(ctx, 0)
+		                                               : "out of memory");
+	opk_errors_rewind(ctx, &mark);
 	return code;
 }
 

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# With --cuda one folder's libraries are opened and no others, whatever the cache has already.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+unset OFFPEAK_CUDA OFFPEAK_SETS
+cd "$tmp" || exit 99
+works doctor
+folder=$(sed -n 's|^libcupti,\(.*\)/[^/]*$|\1|p' out)
+mkdir mine
+for file in "$folder"/libcupti.so* "$folder"/libnvperf*.so*; do
+	ln -s "$file" mine/
+done
+cat >reads.yaml <<'END'
+name: reads
+metrics:
+  - any: [dram__bytes_op_read.sum, dram__bytes_read.sum]
+    as: read
+END
+
+# opens ARGUMENTS...: the command works, and the loader says what it opened; nothing from elsewhere.
+opens() {
+	LD_DEBUG=files LD_DEBUG_OUTPUT=$tmp/loaded "$OFFPEAK" "$@" >out 2>err </dev/null
+	same "exit code of offpeak $*" $? 0
+	cat loaded.* >all
+	rm -f loaded.*
+	same "offpeak $*: libraries from another folder" \
+		"$(sed -n 's/.*file=\([^ ]*lib\(cupti\|nvperf_host\)\.so[^ ]*\) .*/\1/p' all |
+			sort -u | grep -v "^$tmp/mine/")" ''
+	same "offpeak $*: libcupti from the folder" "$(grep -c "file=$tmp/mine/libcupti" all |
+		sed 's/^[1-9].*/some/')" some
+}
+
+section 'a cold cache, then a warm one'
+for cache in cold warm; do
+	opens plan --chip GH100 ./reads.yaml --cuda "$tmp/mine"
+	opens sets --check ./reads.yaml --chip GH100 --cuda "$tmp/mine"
+	opens eval "$simple" --set smsp__inst_executed.sum --cuda "$tmp/mine"
+	opens eval "$simple" --set ./reads.yaml --cuda "$tmp/mine"
+done
+finish
