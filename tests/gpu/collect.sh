@@ -6,7 +6,8 @@
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
 # Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched capture
-# torch values by_application planner links ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector alone.
+# torch values by_application planner links ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
+# alone, or takes its two files from the folder COLLECTOR.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
@@ -17,10 +18,18 @@ cd "$work" || exit 1
 
 heading() { printf '\n== %s\n' "$*"; }
 
-mkdir build && cd build || exit 1
-("$top/configure" -q --enable-collector=only --enable-werror && make -s -j8) >"$out/build.log" 2>&1 ||
-	{ tail -30 "$out/build.log"; exit 1; }
-cd ..
+build() {
+	mkdir build && cd build || exit 1
+	("$top/configure" -q --enable-collector=only --enable-werror && make -s -j8) >"$out/build.log" 2>&1 ||
+		{ tail -30 "$out/build.log"; exit 1; }
+	cd ..
+}
+
+if [ -n "${COLLECTOR:-}" ]; then
+	mkdir -p build/tools && cp "$COLLECTOR/offpeak-collect" "$COLLECTOR/liboffpeak-inject.so" build/tools || exit 1
+else
+	build
+fi
 collect="timeout 250 $work/build/tools/offpeak-collect"
 for program in many workload steps graphs links; do
 	nvcc -O2 -arch=native -I"$top/tools/collect" -o $program "$top/tests/gpu/$program.cu" -ldl -lpthread || exit 1
