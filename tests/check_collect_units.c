@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 #include "collect/ranges/kernels.h"
-#include "collect/shared/metric_names.h"
 #include "collect/shared/file_names.h"
+#include "collect/shared/set_file.h"
 #include "collect/shared/settings.h"
 #include "collect/ranges/turns.h"
 #include "testing.h"

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "collect/shared/clocks.h"
-#include "collect/recording/machine_facts.h"
 #include "collect/recording/recording.h"
 
 static const double flush_interval_s = 1;
@@ -56,7 +55,7 @@ bool collector_init(void)
 			return complain("--nvtx-include: not of the form [DOMAIN@]RANGE/RANGE/");
 	}
 	collector.kernels = kernels_new(settings->has_kernel ? &settings->kernel : NULL);
-	collector.rank = facts_rank();
+	collector.rank = recording_rank();
 	collector.pid = getpid();
 	collector.shared = (struct session_shared){
 		.target = &collector.target,
@@ -73,7 +72,7 @@ bool collector_init(void)
 static bool initialize(void)
 {
 	if (!collector.initialized)
-		collector.initialized = recording_initialize(&collector.target);
+		collector.initialized = profiler_initialize(&collector.target);
 	return collector.initialized;
 }
 
@@ -121,12 +120,23 @@ static bool right_chip(int device)
 /* The first device begins the recording; the others share it. */
 static bool begin_device(CUcontext context, int device)
 {
+	bool sampling = collector.settings.mode == MODE_SAMPLING;
+	uint8_t *availability;
+	size_t size;
+
 	if (!right_chip(device) || !initialize())
 		return false;
-	if (!collector.shared.segments)
+	if (collector.shared.segments)
+		return true;
+	availability = profiler_availability(&collector.target, sampling ? NULL : context, device,
+	                                     &size);
+	if (availability)
 		collector.shared.segments = recording_begin(&collector.target, &collector.settings,
-		                                            &collector.set, collector.shared.ops,
-		                                            context, device);
+		                                            &collector.set,
+		                                            sampling ? "pm-sampling"
+		                                                     : collector.shared.ops->name,
+		                                            availability, size);
+	free(availability);
 	return collector.shared.segments != NULL;
 }
 

@@ -10,7 +10,7 @@
 
 #include "collect/ranges/kernels.h"
 #include "collect/ranges/launch.h"
-#include "collect/ranges/nvtx_filter.h"
+#include "collect/ranges/user_ranges.h"
 #include "collect/profilers/session.h"
 #include "collect/profilers/sampler.h"
 

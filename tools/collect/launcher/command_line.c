@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/ranges/nvtx_filter.h"
+#include "collect/shared/nvtx_filter.h"
 #include "collect/shared/settings.h"
 
 /* Options without a letter. */

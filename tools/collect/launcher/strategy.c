@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/shared/metric_names.h"
 #include "collect/shared/set_file.h"
 
 /* How a set is replayed; the words of --replay. */

@@ -53,6 +53,23 @@ extern const struct profiler_ops range_profiler, legacy_profiler;
 
 /* The one that this libcupti has, the range profiler first; NULL with a message where none. */
 const struct profiler_ops *profiler_choose(const struct target *target, bool legacy);
+/* Readies CUPTI's profiler, when the driver is up; 60 to 100 ms. False with a message on stderr. */
+bool profiler_initialize(const struct target *target);
+/*
+ * The counter-availability image of a context, or with NULL that of the device for PM sampling;
+ * free(). Must come before the first session: while one is active the call for the image fails, and
+ * after one it crashes. Without access to the counters it fails where all else seems to work, so it
+ * is the permission check, too. NULL with a message on stderr.
+ */
+uint8_t *profiler_availability(const struct target *target, CUcontext context, int device,
+                               size_t *size);
+
+/* As many ranges as an image of about that size holds, from 1 to `most`. */
+uint32_t image_ranges(const struct target *target, const struct image_set *set, size_t bytes,
+                      uint32_t most);
+/* An empty counter data image: free(). NULL with a message on stderr. */
+uint8_t *image_new(const struct target *target, const struct image_set *set, uint32_t ranges,
+                   size_t *size);
 /* How many ranges an image holds; `expected` where this libcupti can't tell. */
 size_t profiler_count(const struct profiler *profiler, size_t expected);
 

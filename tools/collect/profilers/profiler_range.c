@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "collect/profilers/profiler.h"
 
-#include <stdio.h>
-
 /* A parameter struct of this interface, filled as far as all of them are alike. */
 #define PARAMS(call, profiler)                                                                     \
 	{                                                                                          \
@@ -104,29 +102,3 @@ const struct profiler_ops range_profiler = {
 	.decode = decode,
 	.disable = disable,
 };
-
-const struct profiler_ops *profiler_choose(const struct target *target, bool legacy)
-{
-	if (target->cuptiRangeProfilerEnable && !legacy)
-		return &range_profiler;
-	if (target->cuptiProfilerBeginSession)
-		return &legacy_profiler;
-	fprintf(stderr, "offpeak-collect: %s has no %s profiler\n", target->cupti_path,
-	        legacy ? "legacy" : "range");
-	return NULL;
-}
-
-size_t profiler_count(const struct profiler *profiler, size_t expected)
-{
-	CUpti_RangeProfiler_GetCounterDataInfo_Params params = {
-		.structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE,
-		.pCounterDataImage = profiler->config.image,
-		.counterDataImageSize = profiler->config.image_size,
-	};
-
-	if (!profiler->target->cuptiRangeProfilerGetCounterDataInfo)
-		return expected;
-	return TARGET_CALL(profiler->target, cuptiRangeProfilerGetCounterDataInfo, &params)
-	               ? params.numTotalRanges
-	               : 0;
-}

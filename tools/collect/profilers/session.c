@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "collect/shared/clocks.h"
-#include "collect/profilers/images.h"
 #include "collect/ranges/turns.h"
 
 /*

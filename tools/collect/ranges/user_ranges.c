@@ -96,7 +96,6 @@ static struct user_range *add(const char *domain, const char *name)
 	}
 	stack->count++;
 	extend_path(range);
-	range->path_size = stack->path_size;
 	return range;
 }
 
@@ -117,10 +116,8 @@ static void rebuild_path(void)
 
 	stack->path_size = 0;
 	stack->path[0] = '\0';
-	for (stack->count = 1; stack->count <= count; stack->count++) {
+	for (stack->count = 1; stack->count <= count; stack->count++)
 		extend_path(&stack->ranges[stack->count - 1]);
-		stack->ranges[stack->count - 1].path_size = stack->path_size;
-	}
 	stack->count = count;
 }
 

@@ -3,15 +3,7 @@
 #ifndef OPK_USER_RANGES_H
 #define OPK_USER_RANGES_H
 
-#include <stddef.h>
-
-enum { USER_RANGE_DEPTH = 64 };
-
-struct user_range {
-	char *domain; /* "": the default one */
-	char *name;
-	size_t path_size; /* bytes of the thread's path up to this range */
-};
+#include "collect/shared/nvtx_filter.h"
 
 /* What NVTX returns: the level of the range, from 0; negative where memory is out. */
 int user_range_push(const char *domain, const char *name);

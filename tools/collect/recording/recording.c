@@ -1,89 +1,178 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "collect/recording/recording.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "collect/recording/machine_facts.h"
-#include "collect/shared/metric_names.h"
 #include "collect/shared/file_names.h"
 
-bool recording_initialize(const struct target *target)
+enum { MAX_FACTS = 256 };
+
+/* What META's `run` says of machine, command and environment. */
+struct facts {
+	struct opk_property items[MAX_FACTS];
+	size_t count;
+};
+
+/* The environment that changes what runs where. */
+static const char *const variables[] = {
+	"CUDA_VISIBLE_DEVICES",
+	"CUDA_DEVICE_ORDER",
+	"CUDA_LAUNCH_BLOCKING",
+	"CUDA_MODULE_LOADING",
+	"CUDA_MPS_PIPE_DIRECTORY",
+	"NVIDIA_TF32_OVERRIDE",
+	"OMP_NUM_THREADS",
+	"WORLD_SIZE",
+	"RANK",
+	"LOCAL_RANK",
+	"OMPI_COMM_WORLD_RANK",
+	"PMI_RANK",
+	"PMIX_RANK",
+	"SLURM_JOB_ID",
+	"SLURM_PROCID",
+};
+
+static const char *const rank_variables[] = {
+	"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID",
+};
+
+static const struct {
+	const char *name;
+	CUdevice_attribute attribute;
+} attributes[] = {
+	{ "multiprocessors", CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT },
+	{ "max_sm_clock_khz", CU_DEVICE_ATTRIBUTE_CLOCK_RATE },
+	{ "max_memory_clock_khz", CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE },
+	{ "compute_capability_major", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR },
+	{ "compute_capability_minor", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR },
+};
+
+__attribute__((format(printf, 3, 4))) static void add(struct facts *facts, const char *name,
+                                                      const char *format, ...)
 {
-	CUpti_Profiler_Initialize_Params params = {
-		.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE,
-	};
+	struct opk_property *item = &facts->items[facts->count];
+	char *value;
+	va_list args;
+	int size;
 
-	return TARGET_CALL(target, cuptiProfilerInitialize, &params);
-}
-
-/* After a failure: why the device can't be profiled, where CUPTI knows. */
-static void explain(const struct target *target, int device)
-{
-	CUpti_Profiler_DeviceSupported_Params params = {
-		.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE,
-		.cuDevice = device,
-	};
-	const struct {
-		const CUpti_Profiler_Support_Level *level;
-		const char *what;
-	} reasons[] = {
-		{ &params.architecture, "its architecture is too old" },
-		{ &params.sli, "SLI is on" },
-		{ &params.vGpu, "this vGPU does not allow it" },
-		{ &params.confidentialCompute, "confidential computing is on" },
-		{ &params.cmp, "it is a mining processor" },
-		{ &params.wsl, "WSL does not allow it" },
-	};
-
-	if (target->cuptiProfilerDeviceSupported(&params)
-	    || params.isSupported != CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED)
+	va_start(args, format);
+	size = facts->count < MAX_FACTS ? vasprintf(&value, format, args) : -1;
+	va_end(args);
+	if (size < 0)
 		return;
-	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-		if (*reasons[i].level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED
-		    || *reasons[i].level == CUPTI_PROFILER_CONFIGURATION_DISABLED)
-			fprintf(stderr, "offpeak-collect: device %d can't be profiled: %s\n",
-			        device, reasons[i].what);
+	item->name = strdup(name);
+	item->value = value;
+	if (item->name)
+		facts->count++;
+	else
+		free(value);
 }
 
-static void *range_availability(const struct target *target, CUcontext context, size_t *size)
+/* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  ...": the first word of numbers. */
+static void add_driver(struct facts *facts)
 {
-	CUpti_Profiler_GetCounterAvailability_Params params = {
-		.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
-		.ctx = context,
-	};
-	void *image;
+	FILE *file = fopen("/proc/driver/nvidia/version", "r");
+	char line[512] = "", *rest = line, *word;
 
-	if (!TARGET_CALL(target, cuptiProfilerGetCounterAvailability, &params))
-		return NULL;
-	image = calloc(1, params.counterAvailabilityImageSize);
-	params.pCounterAvailabilityImage = image;
-	*size = params.counterAvailabilityImageSize;
-	if (image && TARGET_CALL(target, cuptiProfilerGetCounterAvailability, &params))
-		return image;
-	free(image);
-	return NULL;
+	if (file) {
+		if (!fgets(line, sizeof line, file))
+			*line = '\0';
+		fclose(file);
+	}
+	while ((word = strsep(&rest, " ")) != NULL)
+		if (*word && word[strspn(word, "0123456789.")] == '\0') {
+			add(facts, "driver", "%s", word);
+			return;
+		}
 }
 
-static void *sampling_availability(const struct target *target, int device, size_t *size)
+static void add_device(struct facts *facts, const struct target *target, int device)
 {
-	CUpti_PmSampling_GetCounterAvailability_Params params = {
-		.structSize = CUpti_PmSampling_GetCounterAvailability_Params_STRUCT_SIZE,
-		.deviceIndex = (size_t)device,
-	};
-	void *image;
+	char key[64], text[128] = "";
+	int value;
 
-	if (!target->cuptiPmSamplingGetCounterAvailability
-	    || !TARGET_CALL(target, cuptiPmSamplingGetCounterAvailability, &params))
-		return NULL;
-	image = calloc(1, params.counterAvailabilityImageSize);
-	params.pCounterAvailabilityImage = image;
-	*size = params.counterAvailabilityImageSize;
-	if (image && TARGET_CALL(target, cuptiPmSamplingGetCounterAvailability, &params))
-		return image;
-	free(image);
-	return NULL;
+	if (target->cuDeviceGetName(text, sizeof text, device))
+		return;
+	snprintf(key, sizeof key, "device.%d.name", device);
+	add(facts, key, "%s", text);
+	snprintf(key, sizeof key, "device.%d.mig", device);
+	add(facts, key, "%s", strstr(text, " MIG ") ? "yes" : "no");
+	if (!target->cuDeviceGetPCIBusId(text, sizeof text, device)) {
+		snprintf(key, sizeof key, "device.%d.pci", device);
+		add(facts, key, "%s", text);
+	}
+	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+		if (target->cuDeviceGetAttribute(&value, attributes[i].attribute, device))
+			continue;
+		snprintf(key, sizeof key, "device.%d.%s", device, attributes[i].name);
+		add(facts, key, "%d", value);
+	}
+}
+
+static void add_machine(struct facts *facts, const struct target *target)
+{
+	char host[256] = "", started[32];
+	time_t now = time(NULL);
+	struct tm utc;
+	int version = 0;
+
+	gethostname(host, sizeof host - 1);
+	add(facts, "hostname", "%s", host);
+	strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	add(facts, "started", "%s", started);
+	add(facts, "process", "%d", (int)getpid());
+	add_driver(facts);
+	if (!target->cuDriverGetVersion(&version))
+		add(facts, "cuda_version", "%d", version);
+	add(facts, "cupti", "%s", target->cupti_path);
+}
+
+static void facts_collect(struct facts *facts, const struct target *target,
+                          const struct settings *settings)
+{
+	enum { MAX_DEVICES = 16 };
+	int devices = 0;
+
+	*facts = (struct facts){ 0 };
+	add_machine(facts, target);
+	if (settings->command)
+		add(facts, "command", "%s", settings->command);
+	if (!target->cuDeviceGetCount(&devices))
+		for (int device = 0; device < devices && device < MAX_DEVICES; device++)
+			add_device(facts, target, device);
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+		const char *value = getenv(variables[i]);
+		char key[64];
+
+		if (!value)
+			continue;
+		snprintf(key, sizeof key, "env.%s", variables[i]);
+		add(facts, key, "%s", value);
+	}
+}
+
+static void facts_clear(struct facts *facts)
+{
+	for (size_t i = 0; i < facts->count; i++) {
+		free((char *)facts->items[i].name);
+		free((char *)facts->items[i].value);
+	}
+}
+
+int recording_rank(void)
+{
+	for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++) {
+		const char *value = getenv(rank_variables[i]);
+
+		if (value && *value)
+			return atoi(value);
+	}
+	return -1;
 }
 
 static const char *join_of(const struct settings *settings)
@@ -109,9 +198,9 @@ static bool part_path(char *path, size_t size, const struct settings *settings)
 	return false;
 }
 
-static struct segments *begin_file(const struct target *target, const struct settings *settings,
-                                   const struct collect_set *set, const struct profiler_ops *ops,
-                                   const void *availability, size_t availability_size)
+struct segments *recording_begin(const struct target *target, const struct settings *settings,
+                                 const struct collect_set *set, const char *backend,
+                                 const void *availability, size_t availability_size)
 {
 	struct opk_meta meta = *set->meta;
 	struct segments *segments = NULL;
@@ -129,7 +218,7 @@ static struct segments *begin_file(const struct target *target, const struct set
 	meta.cupti_version = version;
 	meta.mode = settings_mode_name(settings->mode);
 	meta.join = join_of(settings);
-	meta.backend = settings->mode == MODE_SAMPLING ? "pm-sampling" : ops->name;
+	meta.backend = backend;
 	meta.run = facts.items;
 	meta.run_count = facts.count;
 	if (settings->mode == MODE_LAUNCH_RANGE && settings_push(settings))
@@ -137,24 +226,5 @@ static struct segments *begin_file(const struct target *target, const struct set
 	segments_new(&segments, path, &meta, availability, availability_size);
 	free((void *)meta.inflated);
 	facts_clear(&facts);
-	return segments;
-}
-
-struct segments *recording_begin(const struct target *target, const struct settings *settings,
-                                 const struct collect_set *set, const struct profiler_ops *ops,
-                                 CUcontext context, int device)
-{
-	struct segments *segments = NULL;
-	void *availability = NULL;
-	size_t size = 0;
-
-	availability = settings->mode == MODE_SAMPLING
-	                       ? sampling_availability(target, device, &size)
-	                       : range_availability(target, context, &size);
-	if (!availability)
-		explain(target, device);
-	else
-		segments = begin_file(target, settings, set, ops, availability, size);
-	free(availability);
 	return segments;
 }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int fail(int code, const char *what)
 {
@@ -109,4 +110,26 @@ void collect_set_clear(struct collect_set *set)
 	free(set->turns_config);
 	opk_file_free(set->file);
 	opk_ctx_free(set->ctx);
+}
+
+bool metric_is_inflated(const char *metric)
+{
+	static const char *const marks[] = { "_elapsed", "per_second", "__time_", "in_region",
+		                             "in_frame" };
+
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (strstr(metric, marks[i]))
+			return true;
+	return false;
+}
+
+const char **inflated_metrics(size_t *count, const struct opk_meta *meta)
+{
+	const char **names = calloc(meta->metric_count, sizeof *names);
+
+	*count = 0;
+	for (size_t i = 0; names && i < meta->metric_count; i++)
+		if (metric_is_inflated(meta->metrics[i]))
+			names[(*count)++] = meta->metrics[i];
+	return names;
 }

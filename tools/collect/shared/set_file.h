@@ -30,4 +30,13 @@ int collect_set_open(struct collect_set *set, const char *path);
 int collect_set_load(struct collect_set *set, const char *path);
 void collect_set_clear(struct collect_set *set);
 
+/*
+ * A range that is pushed around a launch holds some microseconds of idle time, which count into
+ * elapsed cycles and times, and so into what is divided by them. Counts and what is counted in
+ * active cycles are right.
+ */
+bool metric_is_inflated(const char *metric);
+/* The names of such metrics among those of a set, borrowed from it; free() the list. */
+const char **inflated_metrics(size_t *count, const struct opk_meta *meta);
+
 #endif

@@ -14,8 +14,15 @@
 #define OPK_NVTX_FILTER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "collect/ranges/user_ranges.h"
+enum { USER_RANGE_DEPTH = 64 };
+
+/* A range that the program pushed and did not pop yet. */
+struct user_range {
+	char *domain; /* "": the default one */
+	char *name;
+};
 
 struct nvtx_filter;
 

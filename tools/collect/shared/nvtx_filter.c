@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "collect/ranges/nvtx_filter.h"
+#include "collect/shared/nvtx_filter.h"
 
 #include <stdlib.h>
 #include <string.h>

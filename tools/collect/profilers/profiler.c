@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What both range profilers have in common, and PM sampling with them in part. */
+#include "collect/profilers/profiler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const struct profiler_ops *profiler_choose(const struct target *target, bool legacy)
+{
+	if (target->cuptiRangeProfilerEnable && !legacy)
+		return &range_profiler;
+	if (target->cuptiProfilerBeginSession)
+		return &legacy_profiler;
+	fprintf(stderr, "offpeak-collect: %s has no %s profiler\n", target->cupti_path,
+	        legacy ? "legacy" : "range");
+	return NULL;
+}
+
+bool profiler_initialize(const struct target *target)
+{
+	CUpti_Profiler_Initialize_Params params = {
+		.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE,
+	};
+
+	return TARGET_CALL(target, cuptiProfilerInitialize, &params);
+}
+
+/* After a failure: why the device can't be profiled, where CUPTI knows. */
+static void explain(const struct target *target, int device)
+{
+	CUpti_Profiler_DeviceSupported_Params params = {
+		.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE,
+		.cuDevice = device,
+	};
+	const struct {
+		const CUpti_Profiler_Support_Level *level;
+		const char *what;
+	} reasons[] = {
+		{ &params.architecture, "its architecture is too old" },
+		{ &params.sli, "SLI is on" },
+		{ &params.vGpu, "this vGPU does not allow it" },
+		{ &params.confidentialCompute, "confidential computing is on" },
+		{ &params.cmp, "it is a mining processor" },
+		{ &params.wsl, "WSL does not allow it" },
+	};
+
+	if (target->cuptiProfilerDeviceSupported(&params)
+	    || params.isSupported != CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED)
+		return;
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+		if (*reasons[i].level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED
+		    || *reasons[i].level == CUPTI_PROFILER_CONFIGURATION_DISABLED)
+			fprintf(stderr, "offpeak-collect: device %d can't be profiled: %s\n",
+			        device, reasons[i].what);
+}
+
+/* Asks for the image; *size is its size, which must be known where `image` is not NULL. */
+static bool ask_availability(const struct target *target, CUcontext context, int device,
+                             uint8_t *image, size_t *size)
+{
+	CUpti_Profiler_GetCounterAvailability_Params ranges = {
+		.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
+		.ctx = context,
+		.counterAvailabilityImageSize = *size,
+		.pCounterAvailabilityImage = image,
+	};
+	CUpti_PmSampling_GetCounterAvailability_Params samples = {
+		.structSize = CUpti_PmSampling_GetCounterAvailability_Params_STRUCT_SIZE,
+		.deviceIndex = (size_t)device,
+		.counterAvailabilityImageSize = *size,
+		.pCounterAvailabilityImage = image,
+	};
+	bool good;
+
+	if (context)
+		good = TARGET_CALL(target, cuptiProfilerGetCounterAvailability, &ranges);
+	else
+		good = target->cuptiPmSamplingGetCounterAvailability
+		       && TARGET_CALL(target, cuptiPmSamplingGetCounterAvailability, &samples);
+	*size = context ? ranges.counterAvailabilityImageSize
+	                : samples.counterAvailabilityImageSize;
+	return good;
+}
+
+uint8_t *profiler_availability(const struct target *target, CUcontext context, int device,
+                               size_t *size)
+{
+	uint8_t *image = NULL;
+
+	*size = 0;
+	if (ask_availability(target, context, device, NULL, size)) {
+		image = calloc(1, *size);
+		if (image && ask_availability(target, context, device, image, size))
+			return image;
+	}
+	free(image);
+	explain(target, device);
+	return NULL;
+}
+
+/* Range names are numbers. */
+enum { MAX_RANGE_NAME = 16 };
+
+static CUpti_Profiler_CounterDataImageOptions options_of(const struct image_set *set,
+                                                         uint32_t ranges)
+{
+	return (CUpti_Profiler_CounterDataImageOptions){
+		.structSize = CUpti_Profiler_CounterDataImageOptions_STRUCT_SIZE,
+		.pCounterDataPrefix = set->prefix,
+		.counterDataPrefixSize = set->prefix_size,
+		.maxNumRanges = ranges,
+		.maxNumRangeTreeNodes = ranges,
+		.maxRangeNameLength = MAX_RANGE_NAME,
+	};
+}
+
+static size_t image_size(const struct target *target, const struct image_set *set, uint32_t ranges)
+{
+	CUpti_Profiler_CounterDataImageOptions options = options_of(set, ranges);
+	CUpti_Profiler_CounterDataImage_CalculateSize_Params params = {
+		.structSize = CUpti_Profiler_CounterDataImage_CalculateSize_Params_STRUCT_SIZE,
+		.sizeofCounterDataImageOptions = CUpti_Profiler_CounterDataImageOptions_STRUCT_SIZE,
+		.pOptions = &options,
+	};
+
+	return TARGET_CALL(target, cuptiProfilerCounterDataImageCalculateSize, &params)
+	               ? params.counterDataImageSize
+	               : 0;
+}
+
+uint32_t image_ranges(const struct target *target, const struct image_set *set, size_t bytes,
+                      uint32_t most)
+{
+	size_t one = image_size(target, set, 1), two = one ? image_size(target, set, 2) : 0;
+	size_t ranges = two > one ? bytes / (two - one) : 1;
+
+	return ranges < 1 ? 1 : ranges > most ? most : (uint32_t)ranges;
+}
+
+uint8_t *image_new(const struct target *target, const struct image_set *set, uint32_t ranges,
+                   size_t *size)
+{
+	CUpti_Profiler_CounterDataImageOptions options = options_of(set, ranges);
+	CUpti_Profiler_CounterDataImage_Initialize_Params params = {
+		.structSize = CUpti_Profiler_CounterDataImage_Initialize_Params_STRUCT_SIZE,
+		.sizeofCounterDataImageOptions = CUpti_Profiler_CounterDataImageOptions_STRUCT_SIZE,
+		.pOptions = &options,
+		.counterDataImageSize = image_size(target, set, ranges),
+	};
+	uint8_t *image = params.counterDataImageSize ? calloc(1, params.counterDataImageSize)
+	                                             : NULL;
+
+	params.pCounterDataImage = image;
+	*size = params.counterDataImageSize;
+	if (image && TARGET_CALL(target, cuptiProfilerCounterDataImageInitialize, &params))
+		return image;
+	free(image);
+	return NULL;
+}
+
+size_t profiler_count(const struct profiler *profiler, size_t expected)
+{
+	CUpti_RangeProfiler_GetCounterDataInfo_Params params = {
+		.structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE,
+		.pCounterDataImage = profiler->config.image,
+		.counterDataImageSize = profiler->config.image_size,
+	};
+
+	if (!profiler->target->cuptiRangeProfilerGetCounterDataInfo)
+		return expected;
+	return TARGET_CALL(profiler->target, cuptiRangeProfilerGetCounterDataInfo, &params)
+	               ? params.numTotalRanges
+	               : 0;
+}
