@@ -94,16 +94,6 @@ void opk_ctx_free(struct opk_ctx *ctx);
 size_t opk_error_count(const struct opk_ctx *ctx);
 const char *opk_error_message(const struct opk_ctx *ctx, size_t i);
 
-/*
- * Replaces malloc and realloc for the whole process, for failure injection: `hook` behaves like
- * realloc(), its result is released with free(). NULL restores the default.
- */
-typedef void *opk_realloc_fn(void *old, size_t size);
-void opk_set_realloc(opk_realloc_fn *hook);
-
-/* The candidate most like a misspelt name, without regard to case; NULL where none is near. */
-const char *opk_nearest_of(const char *name, const char *const *candidates, size_t count);
-
 /* ---- NVIDIA's libraries ----------------------------------------------------------------- */
 
 /* What was found of NVIDIA's libraries; strings are borrowed from the context. */
@@ -920,25 +910,10 @@ int opk_writers_finish(struct opk_writer *const *writers, size_t count);
 void opk_writer_free(struct opk_writer *writer);
 
 /*
- * Any other file, written the same way. opk_outfile_write() is an opk_sink_fn; its failure is
- * told by opk_outfile_finish(). opk_outfile_free() without finish leaves nothing behind.
- */
-struct opk_outfile;
-int opk_outfile_new(struct opk_outfile **out, struct opk_ctx *ctx, const char *path);
-int opk_outfile_write(void *outfile, const void *bytes, size_t size);
-int opk_outfile_finish(struct opk_outfile *outfile);
-/* As opk_writers_finish(). */
-int opk_outfiles_finish(struct opk_outfile *const *outfiles, size_t count);
-void opk_outfile_free(struct opk_outfile *outfile);
-/* Whether two names are of one file, which is there: the same device and inode. */
-bool opk_is_same_file(const char *one, const char *other);
-/*
  * Removes what this process has under temporary names: for the handler of a signal that ends it,
  * since it is safe there.
  */
 void opk_discard_unfinished(void);
-/* Reads a whole file; followed by a NUL that *size does not count; free(). */
-int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path);
 
 /*
  * One recording of several, their ranges in order; chip, profiler and metrics must agree. Images

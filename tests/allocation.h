@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "offpeak.h"
+#include "base/mem.h"
 
 static long until_failure;
 

@@ -34,17 +34,17 @@ static void check_content(const char *name, const char *wanted)
 START_TEST(file_replaced_at_once)
 {
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_outfile *file;
+	struct opk_newfile file;
 
 	write_old("f");
-	ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder("f")));
-	ck_ok(ctx, opk_outfile_write(file, "ne", 2));
-	ck_ok(ctx, opk_outfile_write(file, "w", 1));
-	ck_ok(ctx, opk_outfile_write(file, "", 0));
+	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
+	ck_ok(ctx, opk_newfile_write(&file, "ne", 2));
+	ck_ok(ctx, opk_newfile_write(&file, "w", 1));
+	ck_ok(ctx, opk_newfile_write(&file, "", 0));
 	check_content("f", "old");
-	ck_ok(ctx, opk_outfile_finish(file));
+	ck_ok(ctx, opk_newfile_commit(&file));
 	check_content("f", "new");
-	opk_outfile_free(file);
+	opk_newfile_discard(&file);
 	check_content("f", "new");
 	ck_assert_uint_eq(entries(false), 1);
 	opk_ctx_free(ctx);
@@ -54,17 +54,17 @@ END_TEST
 START_TEST(unfinished_file_leaves_nothing)
 {
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_outfile *file;
+	struct opk_newfile file;
 
-	ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder("f")));
-	ck_ok(ctx, opk_outfile_write(file, "lost", 4));
+	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
+	ck_ok(ctx, opk_newfile_write(&file, "lost", 4));
 	ck_assert_uint_eq(entries(false), 1);
-	opk_outfile_free(file);
+	opk_newfile_discard(&file);
 	ck_assert_uint_eq(entries(false), 0);
-	opk_outfile_free(NULL);
+	opk_newfile_discard(&file);
 	write_old("f");
-	ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder("f")));
-	opk_outfile_free(file);
+	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
+	opk_newfile_discard(&file);
 	check_content("f", "old");
 	ck_assert_uint_eq(entries(false), 1);
 	opk_ctx_free(ctx);
@@ -76,22 +76,22 @@ START_TEST(unfinished_files_can_be_discarded)
 {
 	enum { MANY = 200 };
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_outfile *files[MANY];
+	struct opk_newfile files[MANY];
 
 	for (size_t i = 0; i < MANY; i++) {
 		char name[8];
 
 		snprintf(name, sizeof name, "f%zu", i);
-		ck_ok(ctx, opk_outfile_new(&files[i], ctx, in_folder(name)));
+		ck_ok(ctx, opk_newfile_create(&files[i], ctx, in_folder(name)));
 	}
-	ck_ok(ctx, opk_outfile_finish(files[MANY - 1]));
-	opk_outfile_free(files[MANY / 2]);
+	ck_ok(ctx, opk_newfile_commit(&files[MANY - 1]));
+	opk_newfile_discard(&files[MANY / 2]);
 	ck_assert_uint_eq(entries(false), MANY - 1);
 	opk_discard_unfinished();
 	ck_assert_uint_eq(entries(false), 1);
 	for (size_t i = 0; i < MANY; i++)
 		if (i != MANY / 2)
-			opk_outfile_free(files[i]);
+			opk_newfile_discard(&files[i]);
 	ck_assert_uint_eq(entries(false), 1);
 	opk_ctx_free(ctx);
 }
@@ -100,13 +100,13 @@ END_TEST
 START_TEST(file_mode_obeys_umask)
 {
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_outfile *file;
+	struct opk_newfile file;
 	struct stat info;
 
 	umask(027);
-	ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder("f")));
-	ck_ok(ctx, opk_outfile_finish(file));
-	opk_outfile_free(file);
+	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
+	ck_ok(ctx, opk_newfile_commit(&file));
+	opk_newfile_discard(&file);
 	ck_assert_int_eq(stat(in_folder("f"), &info), 0);
 	ck_assert_int_eq(info.st_mode & 0777, 0640);
 	opk_ctx_free(ctx);
@@ -125,15 +125,15 @@ START_TEST(older_mode_stays)
 {
 	static const mode_t modes[] = { 0600, 0640, 0666, 0444 };
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_outfile *file;
+	struct opk_newfile file;
 
 	umask(022);
 	write_old("f");
 	for (size_t i = 0; i < COUNT(modes); i++) {
 		ck_assert_int_eq(chmod(in_folder("f"), modes[i]), 0);
-		ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder("f")));
-		ck_ok(ctx, opk_outfile_finish(file));
-		opk_outfile_free(file);
+		ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
+		ck_ok(ctx, opk_newfile_commit(&file));
+		opk_newfile_discard(&file);
 		ck_assert_int_eq(mode_of("f"), modes[i]);
 	}
 	opk_ctx_free(ctx);
@@ -144,21 +144,21 @@ END_TEST
 START_TEST(long_names)
 {
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_outfile *file;
+	struct opk_newfile file;
 	char name[257];
 
 	for (size_t length = 246; length <= 255; length++) {
 		memset(name, 'x', length);
 		name[length] = '\0';
-		ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder(name)));
-		ck_ok(ctx, opk_outfile_finish(file));
-		opk_outfile_free(file);
+		ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder(name)));
+		ck_ok(ctx, opk_newfile_commit(&file));
+		opk_newfile_discard(&file);
 		ck_assert_int_eq(unlink(in_folder(name)), 0);
 	}
 	ck_assert_uint_eq(entries(false), 0);
 	memset(name, 'x', 256);
 	name[256] = '\0';
-	ck_code(ctx, opk_outfile_new(&file, ctx, in_folder(name)), OPK_EFAILED);
+	ck_code(ctx, opk_newfile_create(&file, ctx, in_folder(name)), OPK_EFAILED);
 	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "can't create: File name too long"));
 	ck_assert_uint_eq(entries(false), 0);
 	opk_ctx_free(ctx);
@@ -169,26 +169,30 @@ END_TEST
 START_TEST(all_or_none)
 {
 	static const char *const names[] = { "a", "b", "c" };
-	struct opk_outfile *files[3];
+	struct opk_newfile files[3];
 	struct opk_ctx *ctx = new_ctx();
 
 	for (int failing = 1; failing >= 0; failing--) {
 		write_old("a");
 		for (size_t i = 0; i < COUNT(files); i++) {
-			ck_ok(ctx, opk_outfile_new(&files[i], ctx, in_folder(names[i])));
-			ck_ok(ctx, opk_outfile_write(files[i], "new", 3));
+			ck_ok(ctx, opk_newfile_create(&files[i], ctx, in_folder(names[i])));
+			ck_ok(ctx, opk_newfile_write(&files[i], "new", 3));
 		}
 		if (failing)
 			ck_assert_int_eq(mkdir(in_folder("c"), 0700), 0);
-		ck_code(ctx, opk_outfiles_finish(files, 3), failing ? OPK_EFAILED : OPK_OK);
+		ck_code(ctx,
+		        opk_newfiles_commit((struct opk_newfile *const[]){ &files[0], &files[1],
+		                                                           &files[2] },
+		                            3),
+		        failing ? OPK_EFAILED : OPK_OK);
 		for (size_t i = 0; i < COUNT(files); i++)
-			opk_outfile_free(files[i]);
+			opk_newfile_discard(&files[i]);
 		check_content("a", failing ? "old" : "new");
 		ck_assert_uint_eq(entries(false), failing ? 2 : 3);
 		if (failing)
 			ck_assert_int_eq(rmdir(in_folder("c")), 0);
 	}
-	ck_ok(ctx, opk_outfiles_finish(NULL, 0));
+	ck_ok(ctx, opk_newfiles_commit(NULL, 0));
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -206,16 +210,16 @@ START_TEST(odd_targets_are_refused)
 		{ HERE, "missing/f", "can't create: No such file or directory" },
 	};
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_outfile *file = NULL;
+	struct opk_newfile file;
 	struct stat info;
 
 	ck_assert_int_eq(mkfifo(in_folder("pipe"), 0600), 0);
 	ck_assert_int_eq(symlink("/dev/null", in_folder("link")), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *path = rows[i].path[0] == '/' ? rows[i].path : in_folder(rows[i].path);
-		int code = opk_outfile_new(&file, ctx, path);
+		int code = opk_newfile_create(&file, ctx, path);
 
-		ck_row(&rows[i], code == OPK_EFAILED && !file, "code %d", code);
+		ck_row(&rows[i], code == OPK_EFAILED && file.fd < 0, "code %d", code);
 		ck_row(&rows[i], strstr(errors_of(ctx), rows[i].wanted), "%s", errors_of(ctx));
 		ck_row(&rows[i], entries(false) == 2, "%zu entries", entries(false));
 	}
@@ -225,48 +229,48 @@ START_TEST(odd_targets_are_refused)
 }
 END_TEST
 
-/* A full disk shows in some write; the first failure is told by finish, and nothing is replaced. */
-START_TEST(failed_write_is_told_by_finish)
+/* A full disk shows in some write; the first failure fails the commit, and nothing is replaced. */
+START_TEST(failed_write_fails_the_commit)
 {
 	static const char much[10000];
 	struct rlimit usual, small = { .rlim_cur = 8192 };
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_outfile *file;
+	struct opk_newfile file;
 
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &usual), 0);
 	small.rlim_max = usual.rlim_max;
 	signal(SIGXFSZ, SIG_IGN);
 	write_old("f");
-	ck_ok(ctx, opk_outfile_new(&file, ctx, in_folder("f")));
+	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-	ck_code(ctx, opk_outfile_write(file, much, sizeof much), OPK_EFAILED);
+	ck_code(ctx, opk_newfile_write(&file, much, sizeof much), OPK_EFAILED);
 	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "/f: can't write: File too large"));
-	ck_code(ctx, opk_outfile_write(file, "", 0), OPK_EFAILED);
-	ck_code(ctx, opk_outfile_finish(file), OPK_EFAILED);
+	ck_code(ctx, opk_newfile_write(&file, "", 0), OPK_EFAILED);
+	ck_code(ctx, opk_newfile_commit(&file), OPK_EFAILED);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &usual), 0);
-	opk_outfile_free(file);
+	opk_newfile_discard(&file);
 	check_content("f", "old");
 	ck_assert_uint_eq(entries(false), 1);
 	opk_ctx_free(ctx);
 }
 END_TEST
 
-START_TEST(outfile_without_memory)
+START_TEST(newfile_without_memory)
 {
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_outfile *file = NULL;
+	struct opk_newfile file;
 	int code;
 
 	for (long n = 0;; n++) {
 		fail_allocation(n);
-		code = opk_outfile_new(&file, ctx, in_folder("f"));
+		code = opk_newfile_create(&file, ctx, in_folder("f"));
 		if (!allocation_failed())
 			break;
 		ck_assert_int_eq(code, OPK_ENOMEM);
 		ck_assert_uint_eq(entries(false), 0);
 	}
 	ck_assert_int_eq(code, OPK_OK);
-	opk_outfile_free(file);
+	opk_newfile_discard(&file);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -321,8 +325,8 @@ int main(void)
 	tcase_add_test(tests, long_names);
 	tcase_add_test(tests, all_or_none);
 	tcase_add_test(tests, odd_targets_are_refused);
-	tcase_add_test(tests, failed_write_is_told_by_finish);
-	tcase_add_test(tests, outfile_without_memory);
+	tcase_add_test(tests, failed_write_fails_the_commit);
+	tcase_add_test(tests, newfile_without_memory);
 	tcase_add_test(tests, whole_files);
 	tcase_add_test(tests, pipe_is_no_file);
 	suite_add_tcase(suite, tests);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Hostile and damaged .opk files: no damage goes unnoticed. */
+#include "base/file.h"
 #include "containers.h"
 #include "container/container.h"
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "allocation.h"
+#include "base/file.h"
 #include "recordings.h"
 
 /* What a row should be. */

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "adapters/nv/nv.h"
+#include "base/file.h"
 #include "fake_nv.h"
 #include "folder.h"
 
@@ -620,18 +621,17 @@ static int output(struct opk_ctx *ctx)
 
 static int files(struct opk_ctx *ctx)
 {
-	struct opk_outfile *out = NULL;
+	opk_autonewfile struct opk_newfile out = { 0 };
 	void *data = NULL;
 	size_t size;
 	int code = opk_read_file(&data, &size, ctx, in_folder("run.opk"));
 
 	if (!code)
-		code = opk_outfile_new(&out, ctx, in_folder("out"));
+		code = opk_newfile_create(&out, ctx, in_folder("out"));
 	if (!code)
-		code = opk_outfile_write(out, data, size);
+		code = opk_newfile_write(&out, data, size);
 	if (!code)
-		code = opk_outfile_finish(out);
-	opk_outfile_free(out);
+		code = opk_newfile_commit(&out);
 	free(data);
 	return code;
 }

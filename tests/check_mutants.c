@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "testing.h"
 
 /* Sanitized builds take three times as long for each. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Damaged recordings: what is whole comes out, and no row beside another image's. */
 #include "allocation.h"
+#include "base/file.h"
 #include "fake_nv.h"
 #include "sketches.h"
 

@@ -6,6 +6,7 @@
 #include "adapters/yaml/yaml_tree.h"
 #include "allocation.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "nsight/yaml_text.h"
 #include "folder.h"
 #include "metric_sets.h"

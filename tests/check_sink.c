@@ -110,20 +110,20 @@ START_TEST(full_disk_is_told)
 	char path[] = "/tmp/check_output.XXXXXX";
 	struct rlimit usual, small = { .rlim_cur = 4096 };
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_outfile *file;
+	struct opk_newfile file;
 	struct opk_out *out;
 
 	close(mkstemp(path));
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &usual), 0);
 	small.rlim_max = usual.rlim_max;
 	signal(SIGXFSZ, SIG_IGN);
-	ck_ok(ctx, opk_outfile_new(&file, ctx, path));
+	ck_ok(ctx, opk_newfile_create(&file, ctx, path));
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-	out = new_out(ctx, OPK_CSV, opk_outfile_write, file);
+	out = new_out(ctx, OPK_CSV, opk_newfile_write, &file);
 	ck_code(ctx, write_much(out), OPK_EFAILED);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &usual), 0);
 	opk_out_free(out);
-	opk_outfile_free(file);
+	opk_newfile_discard(&file);
 	unlink(path);
 	ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 0), path));
 	ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 0), "File too large"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What verification finds, and where. */
 #include "allocation.h"
+#include "base/file.h"
 #include "fake_nv.h"
 #include "sketches.h"
 

@@ -3,6 +3,7 @@
 #ifndef OPK_GOLDEN_H
 #define OPK_GOLDEN_H
 
+#include "base/file.h"
 #include "testing.h"
 
 /* The number of the line where the texts part; 0: they don't. */

@@ -169,7 +169,7 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 	struct stat info;
 	bool replaces = !stat(path, &info);
 
-	*file = (struct opk_newfile){ .fd = -1 };
+	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1 };
 	if (!replaces && errno == ENAMETOOLONG)
 		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
 	if (replaces && !S_ISREG(info.st_mode))
@@ -197,7 +197,7 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 
 int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
 {
-	*file = (struct opk_newfile){ .fd = -1, .path = opk_strdup(path) };
+	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1, .path = opk_strdup(path) };
 	if (!file->path)
 		return opk_nomem(ctx, "a file name");
 	file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -208,11 +208,13 @@ int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const
 	return OPK_EFAILED;
 }
 
-int opk_newfile_write(struct opk_newfile *file, struct opk_ctx *ctx, const void *data, size_t size)
+int opk_newfile_write(void *newfile, const void *data, size_t size)
 {
-	if (!opk_write_all(file->fd, data, size))
-		return opk_fail_errno(ctx, OPK_EFAILED, "can't write", file->path);
-	return OPK_OK;
+	struct opk_newfile *file = newfile;
+
+	if (!file->code && !opk_write_all(file->fd, data, size))
+		file->code = opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
+	return file->code;
 }
 
 static void forget_temporary(struct opk_newfile *file)
@@ -222,10 +224,22 @@ static void forget_temporary(struct opk_newfile *file)
 	free(opk_take(file->temporary));
 }
 
-int opk_newfile_commit(struct opk_newfile *file, struct opk_ctx *ctx)
+/* On the disk, and whole. */
+static int sync_file(const struct opk_newfile *file)
 {
-	if (fsync(file->fd) || (file->temporary && rename(file->temporary, file->path)))
-		return opk_fail_errno(ctx, OPK_EFAILED, "can't write", file->path);
+	if (file->code || !fsync(file->fd))
+		return file->code;
+	return opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
+}
+
+int opk_newfile_commit(struct opk_newfile *file)
+{
+	int code = sync_file(file);
+
+	if (code)
+		return code;
+	if (file->temporary && rename(file->temporary, file->path))
+		return opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
 	forget_temporary(file);
 	opk_newfile_discard(file);
 	return OPK_OK;
@@ -279,7 +293,7 @@ static void take_back(struct opk_newfile *file)
 	file->placed = NEWFILE_UNPLACED;
 }
 
-static int place_all(struct opk_newfile *const *files, size_t count, struct opk_ctx *ctx)
+static int place_all(struct opk_newfile *const *files, size_t count)
 {
 	size_t done = 0;
 	int code = OPK_OK;
@@ -288,7 +302,8 @@ static int place_all(struct opk_newfile *const *files, size_t count, struct opk_
 		if (place(files[done]))
 			done++;
 		else
-			code = opk_fail_errno(ctx, OPK_EFAILED, "can't write", files[done]->path);
+			code = opk_fail_errno(files[done]->ctx, OPK_EFAILED, "can't write",
+			                      files[done]->path);
 	while (code && done > 0)
 		take_back(files[--done]);
 	/* What was replaced goes. */
@@ -298,19 +313,18 @@ static int place_all(struct opk_newfile *const *files, size_t count, struct opk_
 }
 
 /* A signal waits: halfway there, temporary names are those of older files. */
-int opk_newfiles_commit(struct opk_newfile *const *files, size_t count, struct opk_ctx *ctx)
+int opk_newfiles_commit(struct opk_newfile *const *files, size_t count)
 {
 	sigset_t all, before;
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < count; i++)
-		if (fsync(files[i]->fd))
-			code = opk_fail_errno(ctx, OPK_EFAILED, "can't write", files[i]->path);
+		code = sync_file(files[i]);
 	if (code)
 		return code;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	code = place_all(files, count, ctx);
+	code = place_all(files, count);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return code;
 }
@@ -326,67 +340,4 @@ void opk_newfile_discard(struct opk_newfile *file)
 		unlink(file->temporary);
 	forget_temporary(file);
 	free(opk_take(file->path));
-}
-
-struct opk_outfile {
-	struct opk_ctx *ctx;
-	struct opk_newfile file;
-	int code; /* of the first write that failed */
-};
-
-int opk_outfile_new(struct opk_outfile **out, struct opk_ctx *ctx, const char *path)
-{
-	struct opk_outfile *outfile = opk_alloc(sizeof *outfile);
-	int code;
-
-	if (!outfile)
-		return opk_nomem(ctx, "a file");
-	outfile->ctx = ctx;
-	code = opk_newfile_create(&outfile->file, ctx, path);
-	if (code) {
-		free(outfile);
-		return code;
-	}
-	*out = outfile;
-	return OPK_OK;
-}
-
-int opk_outfile_write(void *data, const void *bytes, size_t size)
-{
-	struct opk_outfile *outfile = data;
-
-	if (!outfile->code)
-		outfile->code = opk_newfile_write(&outfile->file, outfile->ctx, bytes, size);
-	return outfile->code;
-}
-
-int opk_outfiles_finish(struct opk_outfile *const *outfiles, size_t count)
-{
-	opk_autofree struct opk_newfile **files = NULL;
-	int code = OPK_OK;
-
-	if (!count)
-		return OPK_OK;
-	files = opk_alloc_array(count, sizeof *files);
-	if (!files)
-		return opk_nomem(outfiles[0]->ctx, "files");
-	for (size_t i = 0; i < count; i++) {
-		files[i] = &outfiles[i]->file;
-		if (!code)
-			code = outfiles[i]->code;
-	}
-	return code ? code : opk_newfiles_commit(files, count, outfiles[0]->ctx);
-}
-
-int opk_outfile_finish(struct opk_outfile *outfile)
-{
-	return outfile->code ? outfile->code : opk_newfile_commit(&outfile->file, outfile->ctx);
-}
-
-void opk_outfile_free(struct opk_outfile *outfile)
-{
-	if (!outfile)
-		return;
-	opk_newfile_discard(&outfile->file);
-	free(outfile);
 }

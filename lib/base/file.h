@@ -5,31 +5,43 @@
 
 #include "base/ctx.h"
 
-/* A file under a temporary name beside its final one. It stays where it is in memory until it is discarded. */
+/*
+ * A file under a temporary name beside its final one. It stays where it is in memory until it is
+ * committed or discarded.
+ */
 struct opk_newfile {
 	struct opk_newfile *next; /* of the unfinished ones */
+	struct opk_ctx *ctx;
 	char *path;
 	char *temporary;
 	int fd;
+	int code; /* of the first write that failed: no later one, and no commit, succeeds */
 	enum { NEWFILE_UNPLACED, NEWFILE_ADDED, NEWFILE_EXCHANGED, NEWFILE_PUT_OVER } placed;
 };
 
 int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
 /* Under its final name from the start: what was written stays, whatever happens next. */
 int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
-int opk_newfile_write(struct opk_newfile *file, struct opk_ctx *ctx, const void *data, size_t size);
+/* An opk_sink_fn. */
+int opk_newfile_write(void *newfile, const void *data, size_t size);
 /* fsync, rename; the temporary name is gone afterwards. */
-int opk_newfile_commit(struct opk_newfile *file, struct opk_ctx *ctx);
+int opk_newfile_commit(struct opk_newfile *file);
 /*
  * All of them or none: where one can't be put in place, the files that the others have replaced are
  * there again. On a file system that can't exchange two names, new ones stay where older ones were.
  */
-int opk_newfiles_commit(struct opk_newfile *const *files, size_t count, struct opk_ctx *ctx);
-/* Removes what was not committed; safe to call twice. */
+int opk_newfiles_commit(struct opk_newfile *const *files, size_t count);
+/* Removes what was not committed; safe to call twice, and for one that is all zero. */
 void opk_newfile_discard(struct opk_newfile *file);
+#define opk_autonewfile __attribute__((cleanup(opk_newfile_discard)))
 
 /* All of `size` bytes at `offset`, or false with errno set (0 at the end of the file). */
 bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset);
 bool opk_write_all(int fd, const void *data, size_t size);
+
+/* Whether two names are of one file, which is there: the same device and inode. */
+bool opk_is_same_file(const char *one, const char *other);
+/* Reads a whole file; followed by a NUL that *size does not count; free(). */
+int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path);
 
 #endif

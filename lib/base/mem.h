@@ -24,6 +24,13 @@ bool opk_grow(void *array, size_t *capacity, size_t count, size_t element_size);
 /* The same, and the new element, zeroed and counted; NULL when out of memory. */
 void *opk_append(void *array, size_t *capacity, size_t *count, size_t element_size);
 
+/*
+ * Replaces malloc and realloc for the whole process, for failure injection: `hook` behaves like
+ * realloc(), its result is released with free(). NULL restores the default.
+ */
+typedef void *opk_realloc_fn(void *old, size_t size);
+void opk_set_realloc(opk_realloc_fn *hook);
+
 static inline void opk_cleanup_free(void *pointer)
 {
 	free(*(void **)pointer);

@@ -109,14 +109,13 @@ bool opk_cache_takes(struct opk_ctx *ctx, const char *whom)
 
 static void write_file(struct opk_ctx *ctx, const char *path, const struct opk_buf *bytes)
 {
-	struct opk_newfile file = { .fd = -1 };
+	opk_autonewfile struct opk_newfile file = { 0 };
 	struct opk_errors_mark mark;
 
 	opk_errors_mark(&mark, ctx);
 	if (!opk_newfile_create(&file, ctx, path)
-	    && !opk_newfile_write(&file, ctx, bytes->data, bytes->size))
-		opk_newfile_commit(&file, ctx);
-	opk_newfile_discard(&file);
+	    && !opk_newfile_write(&file, bytes->data, bytes->size))
+		opk_newfile_commit(&file);
 	opk_errors_rewind(ctx, &mark);
 }
 

@@ -55,7 +55,7 @@ static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *
 	code = live ? opk_newfile_create_live(&writer->file, ctx, path)
 	            : opk_newfile_create(&writer->file, ctx, path);
 	if (!code)
-		code = opk_newfile_write(&writer->file, ctx, header.data, header.size);
+		code = opk_newfile_write(&writer->file, header.data, header.size);
 	if (code) {
 		opk_writer_free(writer);
 		return code;
@@ -108,13 +108,11 @@ static int write_section(struct opk_writer *writer, const struct opk_section *se
 		                                OPK_SECTION_SUMMED);
 		writer->count++;
 	}
-	code = opk_newfile_write(&writer->file, writer->ctx, header.data, header.size);
+	code = opk_newfile_write(&writer->file, header.data, header.size);
 	if (!code)
-		code = opk_newfile_write(&writer->file, writer->ctx, payload,
-		                         (size_t)section->stored_size);
+		code = opk_newfile_write(&writer->file, payload, (size_t)section->stored_size);
 	if (!code)
-		code = opk_newfile_write(&writer->file, writer->ctx, zeros,
-		                         opk_padding(section->stored_size));
+		code = opk_newfile_write(&writer->file, zeros, opk_padding(section->stored_size));
 	return code;
 }
 
@@ -391,7 +389,7 @@ int opk_writer_finish(struct opk_writer *writer)
 {
 	int code = write_end(writer);
 
-	return code ? code : opk_newfile_commit(&writer->file, writer->ctx);
+	return code ? code : opk_newfile_commit(&writer->file);
 }
 
 int opk_writers_finish(struct opk_writer *const *writers, size_t count)
@@ -408,5 +406,5 @@ int opk_writers_finish(struct opk_writer *const *writers, size_t count)
 		files[i] = &writers[i]->file;
 		code = write_end(writers[i]);
 	}
-	return code ? code : opk_newfiles_commit(files, count, writers[0]->ctx);
+	return code ? code : opk_newfiles_commit(files, count);
 }

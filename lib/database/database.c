@@ -81,7 +81,7 @@ int opk_database_finish(struct opk_database *database)
 		code = opk_sqlite_finish(database->sqlite);
 	if (!code)
 		code = check_beside(database->ctx, database->file.path);
-	return code ? code : opk_newfile_commit(&database->file, database->ctx);
+	return code ? code : opk_newfile_commit(&database->file);
 }
 
 void opk_database_free(struct opk_database *database)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
-#include "base/ctx.h"
+#include "base/file.h"
 #include "chip/chip.h"
 #include "set/expression.h"
 

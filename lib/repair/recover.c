@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/file.h"
 #include "container/container_scan.h"
 #include "container/meta.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "set/symbols.h"
 #include "set/set_find.h"
 #include "set/set_read.h"

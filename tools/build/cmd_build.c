@@ -37,15 +37,15 @@ static const struct option_spec specs[] = {
 
 /* The bare images, written under temporary names until the container is in place. */
 struct raw_files {
-	struct opk_outfile *config, *prefix;
+	struct opk_newfile config, prefix;
 };
 
-static int begin_raw(struct app *app, struct opk_outfile **file, const char *path, const void *data,
+static int begin_raw(struct app *app, struct opk_newfile *file, const char *path, const void *data,
                      size_t size)
 {
-	int code = opk_outfile_new(file, app->ctx, path);
+	int code = opk_newfile_create(file, app->ctx, path);
 
-	return code ? code : opk_outfile_write(*file, data, size);
+	return code ? code : opk_newfile_write(file, data, size);
 }
 
 static int begin_raw_files(struct app *app, struct raw_files *files, const struct opk_plan *plan,
@@ -69,14 +69,14 @@ static int begin_raw_files(struct app *app, struct raw_files *files, const struc
 
 static int finish_raw_files(struct raw_files *files)
 {
-	struct opk_outfile *all[2];
+	struct opk_newfile *all[2];
 	size_t count = 0;
 
-	if (files->config)
-		all[count++] = files->config;
-	if (files->prefix)
-		all[count++] = files->prefix;
-	return opk_outfiles_finish(all, count);
+	if (files->config.path)
+		all[count++] = &files->config;
+	if (files->prefix.path)
+		all[count++] = &files->prefix;
+	return opk_newfiles_commit(all, count);
 }
 
 /* All files or none, as far as can be seen before the first is renamed. */
@@ -90,8 +90,8 @@ static int write_files(struct app *app, const struct build_args *args, const str
 		code = opk_build(app->ctx, plan, options, output);
 	if (!code)
 		code = finish_raw_files(&files);
-	opk_outfile_free(files.config);
-	opk_outfile_free(files.prefix);
+	opk_newfile_discard(&files.config);
+	opk_newfile_discard(&files.prefix);
 	return code;
 }
 

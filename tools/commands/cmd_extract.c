@@ -49,7 +49,7 @@ struct item {
 	const struct kind *kind;
 	size_t section, number;
 	char *path;
-	struct opk_outfile *out;
+	struct opk_newfile out;
 };
 
 struct items {
@@ -121,7 +121,7 @@ static int choose(struct app *app, const struct extract_args *args, struct items
 
 		if (opk_file_section(file, i)->type != kinds[kind].type)
 			continue;
-		*item = (struct item){ &kinds[kind], i, number++, NULL, NULL };
+		*item = (struct item){ &kinds[kind], i, number++, NULL, { 0 } };
 		if (!is_wanted(app, args, kind, item->number))
 			continue;
 		item->path = path_of(app, args, item, several);
@@ -170,9 +170,9 @@ static int write_item(struct app *app, const struct opk_file *file, struct item 
 
 	if (code)
 		return app_fail(app, code);
-	code = opk_outfile_new(&item->out, app->ctx, item->path);
+	code = opk_newfile_create(&item->out, app->ctx, item->path);
 	if (!code)
-		code = opk_outfile_write(item->out, data, size);
+		code = opk_newfile_write(&item->out, data, size);
 	free(data);
 	return code ? app_fail(app, code) : OPK_OK;
 }
@@ -180,14 +180,14 @@ static int write_item(struct app *app, const struct opk_file *file, struct item 
 /* All or none. */
 static int finish_items(struct app *app, const struct items *items)
 {
-	struct opk_outfile **files = calloc(items->count, sizeof *files);
+	struct opk_newfile **files = calloc(items->count, sizeof *files);
 	int code;
 
 	if (!files)
 		return app_error(app, OPK_EFAILED, "out of memory");
 	for (size_t i = 0; i < items->count; i++)
-		files[i] = items->items[i].out;
-	code = opk_outfiles_finish(files, items->count);
+		files[i] = &items->items[i].out;
+	code = opk_newfiles_commit(files, items->count);
 	free(files);
 	return code ? app_fail(app, code) : OPK_OK;
 }
@@ -265,7 +265,7 @@ static int run(struct app *app, void *data)
 		app_note("%s: cut off: its end section is missing", app->arguments[0]);
 	code = extract(app, args, &items, file);
 	for (size_t i = 0; i < items.count; i++) {
-		opk_outfile_free(items.items[i].out);
+		opk_newfile_discard(&items.items[i].out);
 		free(items.items[i].path);
 	}
 	free(items.items);

@@ -148,7 +148,7 @@ void app_close(struct app *app)
 		fclose(app->gathered);
 	free(app->text);
 	opk_out_free(app->out);
-	opk_outfile_free(app->outfile);
+	opk_newfile_discard(&app->file);
 	opk_ctx_free(app->ctx);
 	free(app->data_dir);
 	files_clear(&app->inputs);
@@ -219,7 +219,7 @@ int app_begin_output(struct app *app, enum opk_format fallback)
 	options.format = app->format_name ? app->format : fallback;
 	options.width = terminal_width(app);
 	if (app->output)
-		code = opk_outfile_new(&app->outfile, app->ctx, app->output);
+		code = opk_newfile_create(&app->file, app->ctx, app->output);
 	if (options.width && options.format == OPK_TABLE) {
 		options.bold = !app->env.no_color || !*app->env.no_color;
 		/* As git has it, "cat" is none. */
@@ -228,8 +228,8 @@ int app_begin_output(struct app *app, enum opk_format fallback)
 	}
 	if (!code)
 		code = opk_out_new(&app->out, app->ctx, &options,
-		                   app->outfile ? opk_outfile_write : write_stdout,
-		                   app->outfile ? (void *)app->outfile : app);
+		                   app->file.path ? opk_newfile_write : write_stdout,
+		                   app->file.path ? (void *)&app->file : app);
 	return code ? app_fail(app, code) : OPK_OK;
 }
 
@@ -237,8 +237,8 @@ int app_end_output(struct app *app, int code)
 {
 	if (!code)
 		code = opk_out_finish(app->out);
-	if (!code && app->outfile)
-		code = opk_outfile_finish(app->outfile);
+	if (!code && app->file.path)
+		code = opk_newfile_commit(&app->file);
 	if (code)
 		return app_fail(app, code);
 	code = show(app);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "offpeak.h"
+#include "base/file.h"
 
 enum option_kind {
 	OPTION_FLAG,   /* bool */
@@ -51,7 +51,7 @@ struct app {
 	bool help;
 	struct opk_ctx *ctx;
 	struct opk_out *out;
-	struct opk_outfile *outfile;
+	struct opk_newfile file; /* where -o names one */
 	char *data_dir;
 	struct opk_env env;
 	FILE *gathered; /* a table for the pager */

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
+
 static int add(struct app_files *files, const char *path)
 {
 	char **grown = realloc(files->paths, (files->count + 1) * sizeof *grown);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
+
 static bool contains(const char *const *names, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)

@@ -216,7 +216,7 @@ static int print(struct app *app, const struct report *report)
 /* The rows, and the picture where one is wanted: it is in place when they are printed. */
 static int show(struct app *app, const struct plan_command_args *args, const struct report *report)
 {
-	struct opk_outfile *picture = NULL;
+	opk_autonewfile struct opk_newfile picture = { 0 };
 	int code = args->svg ? plan_svg(&picture, app, report->plan, report->detail, args->svg)
 	                     : OPK_OK;
 
@@ -224,9 +224,8 @@ static int show(struct app *app, const struct plan_command_args *args, const str
 		code = app_begin_output(app, app_default_format(app));
 	if (!code)
 		code = print(app, report);
-	if (!code && picture && (code = opk_outfile_finish(picture)))
+	if (!code && args->svg && (code = opk_newfile_commit(&picture)))
 		code = app_fail(app, code);
-	opk_outfile_free(picture);
 	return code;
 }
 

@@ -232,7 +232,7 @@ static void put_picture(struct picture *p)
 	fputs("</svg>\n", p->file);
 }
 
-int plan_svg(struct opk_outfile **out, struct app *app, const struct opk_plan *plan,
+int plan_svg(struct opk_newfile *out, struct app *app, const struct opk_plan *plan,
              const struct opk_plan_detail *detail, const char *path)
 {
 	struct picture p = { .plan = plan, .detail = detail };
@@ -247,9 +247,9 @@ int plan_svg(struct opk_outfile **out, struct app *app, const struct opk_plan *p
 	put_picture(&p);
 	good = !ferror(p.file);
 	good = !fclose(p.file) && good;
-	code = good ? opk_outfile_new(out, app->ctx, path) : OPK_OK;
+	code = good ? opk_newfile_create(out, app->ctx, path) : OPK_OK;
 	if (good && !code)
-		code = opk_outfile_write(*out, text, size);
+		code = opk_newfile_write(out, text, size);
 	free(text);
 	if (!good)
 		return app_error(app, OPK_EFAILED, "out of memory");

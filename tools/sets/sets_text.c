@@ -9,14 +9,13 @@
 
 static int write_file(struct app *app, const char *path, const char *text)
 {
-	struct opk_outfile *file = NULL;
-	int code = opk_outfile_new(&file, app->ctx, path);
+	opk_autonewfile struct opk_newfile file = { 0 };
+	int code = opk_newfile_create(&file, app->ctx, path);
 
 	if (!code)
-		code = opk_outfile_write(file, text, strlen(text));
+		code = opk_newfile_write(&file, text, strlen(text));
 	if (!code)
-		code = opk_outfile_finish(file);
-	opk_outfile_free(file);
+		code = opk_newfile_commit(&file);
 	return code ? app_fail(app, code) : OPK_OK;
 }
 
