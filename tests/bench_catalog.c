@@ -9,7 +9,7 @@
 
 #include "adapters/nv/nv.h"
 #include "base/mem.h"
-#include "plan/plan.h"
+#include "schedule/try.h"
 
 enum { SAMPLE = 1000 };
 
@@ -57,11 +57,11 @@ static void plan_alone(const struct opk_catalog *catalog, const struct opk_full_
 		opk_printf("%s%s", name->metric->name,
 	                   opk_catalog_submetric(catalog, name->metric, name->submetric).suffix);
 	struct opk_nv_host *host;
-	size_t passes;
+	opk_autoresult struct opk_schedule_result made = { 0 };
 
 	must(opk_nv_host_new(&host, ctx, opk_catalog_chip(catalog), OPK_PROFILER_RANGE, NULL));
 	if (!opk_nv_add_metrics(ctx, host, (const char *const *)&full, 1))
-		must(opk_plan_image(&passes, NULL, NULL, ctx, host));
+		must(opk_schedule_image(&made, ctx, host));
 	opk_nv_host_free(host);
 }
 

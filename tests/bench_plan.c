@@ -63,13 +63,12 @@ static char *random_name(const struct opk_catalog *catalog)
 /* Whether CUPTI plans these together, by itself. */
 static bool plans(struct opk_ctx *ctx, const char *chip, const struct opk_strlist *names)
 {
-	struct opk_plan plan = { .chip = (char *)chip, .profiler = OPK_PROFILER_RANGE };
-	size_t passes;
-	int code = opk_plan_by_cupti(&passes, NULL, NULL, ctx, &plan, opk_strlist_items(names),
-	                             names->count);
+	const struct opk_target target = { chip, OPK_PROFILER_RANGE, NULL };
+	opk_autoresult struct opk_schedule_result result = { 0 };
+	int code = opk_schedule_try(&result, ctx, &target, opk_strlist_items(names), names->count);
 
 	opk_clear_errors(ctx);
-	return !code;
+	return !code && !result.apart;
 }
 
 static void drop_from(struct opk_strlist *names, size_t first)

@@ -385,19 +385,22 @@ START_TEST(plan_alone)
 		{ HERE, "fake__ratio.pct", FAKE_CALL_COUNT, OPK_OK, 2 },
 		{ HERE, "fake__listed.sum", FAKE_CALL_COUNT, OPK_OK, -999 },
 		{ HERE, "fake__gone.sum", FAKE_CALL_COUNT, OPK_OK, -NV_CUPTI_INVALID_METRIC_NAME },
-		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostInitialize, OPK_EFAILED, 77 },
-		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostGetConfigImage, OPK_EFAILED, 77 },
-		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostGetNumOfPasses, OPK_EFAILED, 77 },
+		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostInitialize, OPK_EFAILED, 0 },
+		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostGetConfigImage, OPK_EFAILED, 0 },
+		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostGetNumOfPasses, OPK_EFAILED, 0 },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_catalog *list;
-		int code, passes = 77;
+		const struct opk_target target = { "FA100", OPK_PROFILER_RANGE, NULL };
+		opk_autoresult struct opk_schedule_result result = { .passes = 77 };
+		int code, passes;
 
 		ck_ok(ctx, opk_catalog_new(&list, ctx, "FA100", OPK_PROFILER_RANGE));
 		fake.status[rows[i].fails] = 8;
-		code = opk_plan_alone(&passes, NULL, NULL, ctx, list, rows[i].metric);
+		code = opk_schedule_alone(&result, ctx, &target, rows[i].metric);
+		passes = result.refused ? -result.refused : (int)result.passes;
 		ck_row(&rows[i], code == rows[i].code && passes == rows[i].passes,
 		       "%d, %d passes: %s", code, passes, errors_of(ctx));
 		opk_catalog_free(list);

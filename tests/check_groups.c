@@ -205,8 +205,7 @@ static void check_group(struct opk_ctx *ctx, const struct opk_plan *plan,
                         const struct opk_packed_group *group, bool *seen)
 {
 	const char *names[1000];
-	opk_autofree void *config = NULL;
-	size_t passes, size;
+	opk_autoresult struct opk_schedule_result result = { 0 };
 
 	for (size_t i = 0; i < group->metric_count; i++) {
 		size_t metric = group->metrics[i];
@@ -217,10 +216,10 @@ static void check_group(struct opk_ctx *ctx, const struct opk_plan *plan,
 		seen[metric] = true;
 		names[i] = opk_plan_metric(plan, metric);
 	}
-	ck_ok(ctx, opk_plan_try(&passes, &config, &size, ctx, plan, names, group->metric_count));
-	ck_assert_uint_eq(passes, 1);
-	ck_assert_uint_eq(size, group->config_size);
-	ck_assert_mem_eq(config, group->config, size);
+	ck_ok(ctx, opk_schedule_try(&result, ctx, &plan->target, names, group->metric_count));
+	ck_assert_uint_eq(result.passes, 1);
+	ck_assert_uint_eq(result.size, group->config_size);
+	ck_assert_mem_eq(result.config, group->config, result.size);
 }
 
 /* The groups' config image has all that the metrics of a group need in the pass of that group. */
@@ -258,13 +257,13 @@ static size_t check_groups(struct opk_ctx *ctx, const struct opk_plan *plan,
 	check_passes(ctx, plan, groups);
 	for (size_t i = 0; i < count; i++) {
 		const char *name = opk_plan_metric(plan, i);
-		size_t passes;
+		opk_autoresult struct opk_schedule_result alone = { 0 };
 
 		if (seen[i])
 			continue;
 		ungrouped++;
-		ck_ok(ctx, opk_plan_try(&passes, NULL, NULL, ctx, plan, &name, 1));
-		ck_assert_msg(passes > 1, "%s fits a pass and is in no group", name);
+		ck_ok(ctx, opk_schedule_try(&alone, ctx, &plan->target, &name, 1));
+		ck_assert_msg(alone.passes > 1, "%s fits a pass and is in no group", name);
 	}
 	return ungrouped;
 }
@@ -326,8 +325,8 @@ START_TEST(real_together)
 		ck_ok(ctx, opk_groups_pack(&groups, ctx, plan, NULL, 0));
 		ck_assert_uint_gt(groups.count, 1);
 		check_groups(ctx, plan, &groups);
-		ck_assert_uint_eq(plan->apart, 2 * i);
-		plan->apart = 2;
+		ck_assert_uint_eq(plan->schedule.apart, 2 * i);
+		plan->schedule.apart = 2;
 		ck_ok(ctx, opk_groups_pack(&again, ctx, plan, NULL, 0));
 		ck_assert_uint_eq(again.config_size, groups.config_size);
 		ck_assert_mem_eq(again.config, groups.config, groups.config_size);

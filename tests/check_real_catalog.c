@@ -3,7 +3,7 @@
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 #include "catalogs.h"
-#include "plan/plan.h"
+#include "schedule/try.h"
 #include "real.h"
 
 static char *full_of(const struct opk_catalog *catalog, const struct opk_full_name *name)
@@ -16,7 +16,7 @@ static char *full_of(const struct opk_catalog *catalog, const struct opk_full_na
 static int plan_alone(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *name)
 {
 	struct opk_nv_host *host;
-	size_t passes = 0;
+	opk_autoresult struct opk_schedule_result made = { 0 };
 	int result;
 
 	ck_ok(ctx, opk_nv_host_new(&host, ctx, catalog->chip, catalog->profiler, NULL));
@@ -24,8 +24,8 @@ static int plan_alone(struct opk_ctx *ctx, const struct opk_catalog *catalog, co
 		result = -opk_nv_host_status(host);
 		opk_clear_errors(ctx);
 	} else {
-		ck_ok(ctx, opk_plan_image(&passes, NULL, NULL, ctx, host));
-		result = (int)passes;
+		ck_ok(ctx, opk_schedule_image(&made, ctx, host));
+		result = (int)made.passes;
 	}
 	opk_nv_host_free(host);
 	return result;

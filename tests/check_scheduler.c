@@ -310,13 +310,14 @@ START_TEST(real_agreement)
 	for (size_t i = 0; i < COUNT(agreed); i++) {
 		opk_autostrlist struct opk_strlist raw = { 0 };
 		bool yes, known = version_of(ctx) == CUPTI_13_0;
-		size_t passes;
+		opk_autoresult struct opk_schedule_result result = { 0 };
 
 		ck_ok(ctx, opk_nv_raw_counters(&raw, ctx, evaluator, agreed[i].metric));
 		ck_ok(ctx, opk_nv_scheduler_fits(&yes, ctx, scheduler, opk_strlist_items(&raw),
 		                                 raw.count));
-		ck_ok(ctx, opk_plan_try(&passes, NULL, NULL, ctx, plan, &agreed[i].metric, 1));
-		ck_row(&agreed[i], yes == (passes == 1), "fits: %d, %zu passes", yes, passes);
+		ck_ok(ctx, opk_schedule_try(&result, ctx, &plan->target, &agreed[i].metric, 1));
+		ck_row(&agreed[i], yes == (result.passes == 1), "fits: %d, %zu passes", yes,
+		       result.passes);
 		ck_row(&agreed[i], !known || yes == agreed[i].wanted, "fits: %d", yes);
 	}
 	opk_nv_evaluator_free(evaluator);

@@ -3,7 +3,7 @@
 #include "adapters/nv/nv.h"
 #include "allocation.h"
 #include "chip/data_file.h"
-#include "plan/plan.h"
+#include "schedule/try.h"
 #include "fake_nv.h"
 #include "folder.h"
 #include "real.h"
@@ -307,20 +307,23 @@ END_TEST
 /* Each set is planned again, by itself: one pass, and every metric that is left out makes it more. */
 static void replan(struct opk_ctx *ctx, const char *chip, const struct opk_single_pass_set *set)
 {
-	struct opk_plan plan = { .chip = (char *)chip, .profiler = set->profiler };
+	const struct opk_target target = { chip, set->profiler, NULL };
 	opk_autofree const char **names = calloc(set->metric_count + 1, sizeof *names);
-	size_t passes = 0;
+	struct opk_schedule_result result;
 
 	memcpy(names, set->metrics, set->metric_count * sizeof *names);
 	ck_assert_msg(set->metric_count >= 20, "%s %s: %zu", chip, set->name, set->metric_count);
-	ck_ok(ctx, opk_plan_by_cupti(&passes, NULL, NULL, ctx, &plan, names, set->metric_count));
-	ck_assert_msg(passes == 1, "%s %s: %zu passes", chip, set->name, passes);
+	ck_ok(ctx, opk_schedule_try(&result, ctx, &target, names, set->metric_count));
+	ck_assert_msg(result.passes == 1 && !result.apart, "%s %s: %zu passes", chip, set->name,
+	              result.passes);
+	opk_schedule_result_clear(&result);
 	for (size_t i = 0; i < set->left_out_count; i += 5) {
 		names[set->metric_count] = set->left_out[i];
-		if (!opk_plan_by_cupti(&passes, NULL, NULL, ctx, &plan, names,
-		                       set->metric_count + 1))
-			ck_assert_msg(passes > 1, "%s %s: %s would fit", chip, set->name,
-			              set->left_out[i]);
+		if (!opk_schedule_try(&result, ctx, &target, names, set->metric_count + 1)) {
+			ck_assert_msg(result.passes > 1 || result.apart, "%s %s: %s would fit",
+			              chip, set->name, set->left_out[i]);
+			opk_schedule_result_clear(&result);
+		}
 		opk_clear_errors(ctx);
 	}
 }

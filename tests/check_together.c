@@ -238,10 +238,10 @@ static void check_complete(struct opk_ctx *ctx, const struct real_row *row, stru
 	struct opk_counters counters;
 
 	ck_ok(ctx, opk_counters_of(&counters, ctx, row->chip, &plan->metrics));
-	ck_ok(ctx, opk_schedule_read(&schedule, ctx, &counters, plan->config, plan->config_size,
-	                             plan->passes));
+	ck_ok(ctx, opk_schedule_read(&schedule, ctx, &counters, &plan->schedule));
 	for (size_t i = 0; i < counters.names.count; i++)
-		ck_row(row, schedule.pass_of[i] < plan->passes, "%s", counters.names.items[i]);
+		ck_row(row, schedule.pass_of[i] < plan->schedule.passes, "%s",
+		       counters.names.items[i]);
 	opk_schedule_clear(&schedule);
 	opk_counters_clear(&counters);
 }
@@ -266,12 +266,13 @@ START_TEST(real_plans)
 	ck_ok(ctx, make_plan(&all, ctx, row->chip, row->all, -1, NULL));
 	ck_row(row, strstr(logged, "CUPTI alone refuses"), "%s", logged);
 	ck_ok(ctx, make_plan(&ours, ctx, row->chip, row->all, 0, NULL));
-	most = others->passes > device->passes ? others->passes : device->passes;
-	ck_row(row, all->passes == most, "%zu, not %zu", all->passes, most);
-	ck_row(row, ours->passes <= most, "%zu, not %zu", ours->passes, most);
+	most = others->schedule.passes > device->schedule.passes ? others->schedule.passes
+	                                                         : device->schedule.passes;
+	ck_row(row, all->schedule.passes == most, "%zu, not %zu", all->schedule.passes, most);
+	ck_row(row, ours->schedule.passes <= most, "%zu, not %zu", ours->schedule.passes, most);
 	/* By CUPTI's own word. */
-	ck_ok(ctx, opk_nv_passes(&passes, ctx, ours->config, ours->config_size));
-	ck_row(row, passes == ours->passes, "%zu", passes);
+	ck_ok(ctx, opk_nv_passes(&passes, ctx, ours->schedule.config, ours->schedule.size));
+	ck_row(row, passes == ours->schedule.passes, "%zu", passes);
 	check_complete(ctx, row, all);
 	check_complete(ctx, row, ours);
 	ck_ok(ctx, opk_prefix_new(&prefix, &size, ctx, ours, true));

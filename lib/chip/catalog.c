@@ -222,6 +222,16 @@ bool opk_catalog_find_submetric(size_t *out, const struct opk_catalog *catalog,
 	return false;
 }
 
+size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric)
+{
+	size_t found;
+
+	return opk_catalog_find_submetric(&found, catalog, metric,
+	                                  opk_plainest_suffix(metric->type))
+	               ? found
+	               : 0;
+}
+
 /*
  * "dram__bytes.sum" -> "dram__bytes". Names of single-pass sets have dots of their own before the
  * double underscore: "CTC.TriageCompute.ctc__rx_bytes.sum".

@@ -15,7 +15,7 @@ static int counters_of_metrics(struct opk_strlist *raw, struct opk_ctx *ctx,
                                const struct opk_plan *plan)
 {
 	struct opk_nv_evaluator *evaluator = NULL;
-	int code = opk_nv_evaluator_new(&evaluator, ctx, plan->chip);
+	int code = opk_nv_evaluator_new(&evaluator, ctx, plan->target.chip);
 
 	for (size_t i = 0; !code && i < plan->metrics.count; i++)
 		code = opk_nv_raw_counters(raw, ctx, evaluator, plan->metrics.items[i]);
@@ -29,8 +29,9 @@ static int counters_of_config(struct opk_strlist *raw, struct opk_ctx *ctx,
 {
 	int code = OPK_OK;
 
-	for (size_t pass = 0; !code && pass < plan->passes; pass++)
-		code = opk_nv_config_counters(raw, ctx, plan->config, plan->config_size, pass);
+	for (size_t pass = 0; !code && pass < plan->schedule.passes; pass++)
+		code = opk_nv_config_counters(raw, ctx, plan->schedule.config, plan->schedule.size,
+		                              pass);
 	return code;
 }
 
@@ -38,14 +39,14 @@ int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct o
                    bool keep_instances)
 {
 	opk_autostrlist struct opk_strlist raw = { 0 };
-	int code = plan->profiler == OPK_PROFILER_PM ? counters_of_config(&raw, ctx, plan)
-	                                             : counters_of_metrics(&raw, ctx, plan);
+	int code = plan->target.profiler == OPK_PROFILER_PM ? counters_of_config(&raw, ctx, plan)
+	                                                    : counters_of_metrics(&raw, ctx, plan);
 
 	if (!code)
-		code = opk_nv_prefix(out, size, ctx, plan->chip, opk_strlist_items(&raw), raw.count,
-		                     keep_instances);
+		code = opk_nv_prefix(out, size, ctx, plan->target.chip, opk_strlist_items(&raw),
+		                     raw.count, keep_instances);
 	return code ? opk_add(ctx, code, "no counter-data prefix for set %s on %s", plan->set_name,
-	                      plan->chip)
+	                      plan->target.chip)
 	            : OPK_OK;
 }
 
@@ -63,7 +64,8 @@ bool opk_build_keeps_instances(const struct opk_plan *plan, const struct opk_bui
 {
 	OPK_OPTIONS(opk_build_options, options, given);
 
-	if (options.no_instances || options.keep_instances || plan->profiler != OPK_PROFILER_PM)
+	if (options.no_instances || options.keep_instances
+	    || plan->target.profiler != OPK_PROFILER_PM)
 		return !options.no_instances;
 	/* Sampling fills images fast, and only these two need each instance's value. */
 	for (size_t i = 0; i < plan->metrics.count; i++)
@@ -81,7 +83,8 @@ static int write_images(struct opk_writer *writer, struct opk_ctx *ctx, const st
 	int code = opk_prefix_new(&prefix, &size, ctx, plan, keep_instances);
 
 	if (!code)
-		code = opk_writer_add(writer, OPK_SECTION_CONFIG, plan->config, plan->config_size);
+		code = opk_writer_add(writer, OPK_SECTION_CONFIG, plan->schedule.config,
+		                      plan->schedule.size);
 	return code ? code : opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, size);
 }
 
@@ -97,9 +100,9 @@ static int write_group(struct opk_writer *writer, struct opk_ctx *ctx, const str
 	for (size_t i = 0; i < group->metric_count; i++)
 		names[i] = plan->metrics.items[group->metrics[i]];
 	part.metrics = (struct opk_strlist){ .items = names, .count = group->metric_count };
-	part.config = group->config;
-	part.config_size = group->config_size;
-	part.passes = 1;
+	part.schedule = (struct opk_schedule_result){ .passes = 1,
+		                                      .config = group->config,
+		                                      .size = group->config_size };
 	return write_images(writer, ctx, &part, keep_instances);
 }
 
@@ -142,13 +145,13 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 	struct opk_meta meta = {
 		.kind = "set",
 		.generator = "offpeak " PACKAGE_VERSION,
-		.chip = plan->chip,
-		.profiler = plan->profiler,
+		.chip = plan->target.chip,
+		.profiler = plan->target.profiler,
 		.set_name = plan->set_name,
 		.set_description = plan->set_description,
 		.metrics = opk_strlist_items(&plan->metrics),
 		.metric_count = plan->metrics.count,
-		.passes = plan->passes,
+		.passes = plan->schedule.passes,
 		.keep_instances = opk_build_keeps_instances(plan, options),
 		.config_hash = hash,
 		.groups = listed,
@@ -164,7 +167,7 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 	if (!listed)
 		return opk_nomem(ctx, "groups of metrics");
 	meta.cupti_version = info.cupti_version;
-	opk_config_hash(hash, plan->config, plan->config_size);
+	opk_config_hash(hash, plan->schedule.config, plan->schedule.size);
 	for (size_t i = 0; i < groups->count; i++)
 		listed[i] = (struct opk_group){ groups->items[i].metrics,
 			                        groups->items[i].metric_count };
@@ -183,7 +186,7 @@ int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct o
 		return code;
 	options.size = sizeof options;
 	/* What has one pass needs no groups: PM sampling always, other sets if they are small. */
-	if (plan->passes > 1 && !options.no_groups)
+	if (plan->schedule.passes > 1 && !options.no_groups)
 		code = opk_groups_pack(&groups, ctx, plan, options.availability,
 		                       options.availability_size);
 	if (!code)

@@ -13,7 +13,7 @@
 #include "base/option_struct.h"
 #include "chip/catalog.h"
 #include "chip/catalog_cache.h"
-#include "plan/plan.h"
+#include "schedule/try.h"
 #include "child/workers.h"
 
 struct set {
@@ -206,10 +206,14 @@ static int assign(struct counting *c, size_t name)
 static int ask_cupti(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
 	const struct counting *c = data;
+	const struct opk_target target = { c->catalog->chip, c->catalog->profiler, NULL };
 	opk_autofree char *name = full_name(c, c->sets[c->asked[i]].name);
+	opk_autoresult struct opk_schedule_result alone = { 0 };
+	int code = name ? opk_schedule_alone(&alone, ctx, &target, name)
+	                : opk_nomem(ctx, "a metric's name");
 
-	return name ? opk_plan_alone(result, NULL, NULL, ctx, c->catalog, name)
-	            : opk_nomem(ctx, "a metric's name");
+	*result = alone.refused ? -alone.refused : (int32_t)alone.passes;
+	return code;
 }
 
 static int ask(struct counting *c)

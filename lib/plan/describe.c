@@ -19,16 +19,6 @@ struct description {
 	const char **single_pass;
 };
 
-size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric)
-{
-	size_t found;
-
-	return opk_catalog_find_submetric(&found, catalog, metric,
-	                                  opk_plainest_suffix(metric->type))
-	               ? found
-	               : 0;
-}
-
 /* ---- which one */
 
 /* "dram_bytes" for "dram__bytes". */

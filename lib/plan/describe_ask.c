@@ -4,7 +4,7 @@
 
 #include "schedule/counters.h"
 #include "plan/describe.h"
-#include "plan/plan.h"
+#include "schedule/try.h"
 
 struct asking {
 	struct opk_ctx *ctx;
@@ -72,13 +72,12 @@ static int allow_unknown(struct opk_ctx *ctx, int code)
 /* From the config image of the metric alone; none where it is refused, as its number of passes tells. */
 static int counters_of_config(struct opk_strlist *out, struct asking *a)
 {
-	opk_autofree void *config = NULL;
-	size_t size;
-	int passes = 0;
-	int code = opk_plan_alone(&passes, &config, &size, a->ctx, a->catalog, a->full);
+	const struct opk_target target = { a->catalog->chip, a->catalog->profiler, NULL };
+	opk_autoresult struct opk_schedule_result alone = { 0 };
+	int code = opk_schedule_alone(&alone, a->ctx, &target, a->full);
 
-	for (int i = 0; !code && i < passes; i++)
-		code = opk_nv_config_counters(out, a->ctx, config, size, (size_t)i);
+	for (size_t i = 0; !code && i < alone.passes; i++)
+		code = opk_nv_config_counters(out, a->ctx, alone.config, alone.size, i);
 	return go_on(a, code, "raw counters");
 }
 

@@ -39,15 +39,15 @@ static void free_group(struct opk_packed_group *group)
 /* Takes the first `count` of p->members over into *group where they fit one pass. */
 static int try_members(bool *fits, struct pack *p, struct opk_packed_group *group, size_t count)
 {
-	opk_autofree void *config = NULL;
-	size_t *members, passes, size;
+	opk_autoresult struct opk_schedule_result result = { 0 };
+	size_t *members;
 	int code;
 
 	for (size_t i = 0; i < count; i++)
 		p->names[i] = p->plan->metrics.items[p->members[i]];
 	p->candidates++;
-	code = opk_plan_try(&passes, &config, &size, p->ctx, p->plan, p->names, count);
-	*fits = !code && passes == 1;
+	code = opk_schedule_try(&result, p->ctx, &p->plan->target, p->names, count);
+	*fits = !code && result.passes == 1;
 	if (!*fits)
 		return code;
 	members = opk_realloc_array(group->metrics, count, sizeof *members);
@@ -55,7 +55,7 @@ static int try_members(bool *fits, struct pack *p, struct opk_packed_group *grou
 		return opk_nomem(p->ctx, "groups of metrics");
 	memcpy(members, p->members, count * sizeof *members);
 	free(group->config);
-	*group = (struct opk_packed_group){ members, count, opk_take(config), size };
+	*group = (struct opk_packed_group){ members, count, opk_take(result.config), result.size };
 	for (size_t i = 0; i < count; i++)
 		p->placed[members[i]] = true;
 	return OPK_OK;
@@ -126,11 +126,12 @@ static int fit_together(bool *out, struct opk_ctx *ctx, void *data, const size_t
 static int find_items(struct packing_metrics *m, struct pack *p)
 {
 	size_t count = p->plan->metrics.count;
-	int code = opk_nv_scheduler_new(&m->scheduler, p->ctx, p->plan->chip,
-	                                p->plan->availability);
+	int code = opk_nv_scheduler_new(&m->scheduler, p->ctx, p->plan->target.chip,
+	                                p->plan->target.availability);
 
 	if (!code)
-		code = opk_counters_of(&m->counters, p->ctx, p->plan->chip, &p->plan->metrics);
+		code = opk_counters_of(&m->counters, p->ctx, p->plan->target.chip,
+		                       &p->plan->metrics);
 	m->metrics = opk_alloc_array(count + 1, sizeof *m->metrics);
 	if (!code && !m->metrics)
 		code = opk_nomem(p->ctx, "groups of metrics");
@@ -224,17 +225,17 @@ static int add_groups(struct pack *p, struct opk_nv_host *host)
 	return code;
 }
 
-static int schedule_by_cupti(size_t *passes, struct pack *p)
+static int schedule_by_cupti(struct opk_schedule_result *out, struct pack *p)
 {
-	const struct opk_plan *plan = p->plan;
+	const struct opk_target *target = &p->plan->target;
 	struct opk_nv_host *host = NULL;
-	int code = opk_nv_host_new(&host, p->ctx, plan->chip, plan->profiler, plan->availability);
+	int code = opk_nv_host_new(&host, p->ctx, target->chip, target->profiler,
+	                           target->availability);
 
 	if (!code)
 		code = add_groups(p, host);
 	if (!code)
-		code = opk_plan_image(passes, &p->groups->config, &p->groups->config_size, p->ctx,
-		                      host);
+		code = opk_schedule_image(out, p->ctx, host);
 	opk_nv_host_free(host);
 	return code;
 }
@@ -259,39 +260,42 @@ static int add_passes(struct pack *p, struct opk_nv_evaluator *evaluator,
 }
 
 /* The same where CUPTI refuses the groups beside each other. */
-static int schedule_by_perfworks(size_t *passes, struct pack *p)
+static int schedule_by_perfworks(struct opk_schedule_result *out, struct pack *p)
 {
+	const struct opk_target *target = &p->plan->target;
 	struct opk_nv_evaluator *evaluator = NULL;
 	struct opk_nv_scheduler *scheduler = NULL;
-	int code = opk_nv_evaluator_new(&evaluator, p->ctx, p->plan->chip);
+	int code = opk_nv_evaluator_new(&evaluator, p->ctx, target->chip);
 
 	if (!code)
-		code = opk_nv_scheduler_new(&scheduler, p->ctx, p->plan->chip,
-		                            p->plan->availability);
+		code = opk_nv_scheduler_new(&scheduler, p->ctx, target->chip, target->availability);
 	if (!code)
 		code = add_passes(p, evaluator, scheduler);
 	if (!code)
-		code = opk_nv_scheduler_image(&p->groups->config, &p->groups->config_size, passes,
-		                              p->ctx, scheduler);
+		code = opk_nv_scheduler_image(&out->config, &out->size, &out->passes, p->ctx,
+		                              scheduler);
 	opk_nv_evaluator_free(evaluator);
 	opk_nv_scheduler_free(scheduler);
-	return code ? code
-	            : opk_nv_passes(passes, p->ctx, p->groups->config, p->groups->config_size);
+	return code ? code : opk_nv_passes(&out->passes, p->ctx, out->config, out->size);
 }
 
 static int schedule(struct pack *p)
 {
 	struct opk_groups *groups = p->groups;
-	size_t passes = 0;
-	int code = p->plan->apart ? schedule_by_perfworks(&passes, p)
-	                          : schedule_by_cupti(&passes, p);
+	opk_autoresult struct opk_schedule_result result = { 0 };
+	int code = p->plan->schedule.apart ? schedule_by_perfworks(&result, p)
+	                                   : schedule_by_cupti(&result, p);
 
-	if (!code && passes != groups->count)
-		code = opk_fail(p->ctx, OPK_EFAILED,
+	if (code)
+		return code;
+	if (result.passes != groups->count)
+		return opk_fail(p->ctx, OPK_EFAILED,
 		                "CUPTI takes %zu pass%s for %zu groups; "
 		                "--no-groups builds without them",
-		                passes, passes == 1 ? "" : "es", groups->count);
-	return code;
+		                result.passes, result.passes == 1 ? "" : "es", groups->count);
+	groups->config = opk_take(result.config);
+	groups->config_size = result.size;
+	return OPK_OK;
 }
 
 static int pack(struct opk_groups *groups, struct opk_ctx *ctx, const struct opk_plan *plan)
@@ -348,8 +352,9 @@ static int pack_in_child(struct opk_ctx *ctx, void *data, struct opk_child *chil
 	opk_autogroups struct opk_groups groups = { 0 };
 	int code;
 
-	plan.availability = opk_child_guarded_copy(job->availability, job->availability_size);
-	if (!plan.availability)
+	plan.target.availability = opk_child_guarded_copy(job->availability,
+	                                                  job->availability_size);
+	if (!plan.target.availability)
 		return opk_nomem(ctx, "a counter-availability image");
 	code = pack(&groups, ctx, &plan);
 	if (code)

@@ -26,16 +26,16 @@ struct trying {
 	struct opk_nv_scheduler *scheduler; /* NULL: domains can't be told */
 };
 
-/* Of a config image, the raw counters of its first pass, and those of later ones alone. */
+/* The raw counters of a plan's first pass, and those of later ones alone. */
 static int split_counters(struct opk_strlist *first, struct opk_strlist *later, struct opk_ctx *ctx,
-                          const void *config, size_t size, size_t passes)
+                          const struct opk_schedule_result *plan)
 {
 	opk_autostrlist struct opk_strlist others = { 0 };
-	int code = opk_nv_config_counters(first, ctx, config, size, 0);
+	int code = opk_nv_config_counters(first, ctx, plan->config, plan->size, 0);
 
 	opk_strlist_sort(first);
-	for (size_t i = 1; !code && i < passes; i++)
-		code = opk_nv_config_counters(&others, ctx, config, size, i);
+	for (size_t i = 1; !code && i < plan->passes; i++)
+		code = opk_nv_config_counters(&others, ctx, plan->config, plan->size, i);
 	for (size_t i = 0; !code && i < others.count; i++)
 		if (!opk_strlist_contains_sorted(first, others.items[i])
 		    && !opk_strlist_add(later, others.items[i]))
@@ -67,8 +67,8 @@ static int add_domains(struct opk_strlist *out, const struct trying *t,
 
 static int try_one(struct leftover *leftover, const struct trying *t, const char *metric)
 {
-	size_t count = t->plan->metrics.count, passes, size;
-	opk_autofree void *config = NULL;
+	size_t count = t->plan->metrics.count;
+	opk_autoresult struct opk_schedule_result result = { 0 };
 	opk_autostrlist struct opk_strlist first = { 0 }, later = { 0 };
 	int code;
 
@@ -77,13 +77,13 @@ static int try_one(struct leftover *leftover, const struct trying *t, const char
 		return opk_nomem(t->ctx, "metrics");
 	leftover->shown.metric = leftover->metric;
 	t->names[count] = metric;
-	code = opk_plan_try(&passes, &config, &size, t->ctx, t->plan, t->names, count + 1);
+	code = opk_schedule_try(&result, t->ctx, &t->plan->target, t->names, count + 1);
 	if (code)
 		return code;
-	leftover->shown.would_fit = passes == 1;
-	if (passes == 1 || !t->scheduler)
+	leftover->shown.would_fit = result.passes == 1;
+	if (result.passes == 1 || !t->scheduler)
 		return OPK_OK;
-	code = split_counters(&first, &later, t->ctx, config, size, passes);
+	code = split_counters(&first, &later, t->ctx, &result);
 	if (!code)
 		code = add_domains(&leftover->domains, t, &later);
 	leftover->shown.full_domains = opk_strlist_items(&leftover->domains);
@@ -94,7 +94,7 @@ static int try_one(struct leftover *leftover, const struct trying *t, const char
 /* Without PerfWorks' scheduler the rest can still be told. */
 static int open_scheduler(struct trying *t)
 {
-	int code = opk_nv_scheduler_new(&t->scheduler, t->ctx, t->plan->chip, NULL);
+	int code = opk_nv_scheduler_new(&t->scheduler, t->ctx, t->plan->target.chip, NULL);
 
 	if (code == OPK_ENVIDIA) {
 		opk_log(t->ctx, "full domains are left out: %s", opk_error_message(t->ctx, 0));
@@ -102,8 +102,8 @@ static int open_scheduler(struct trying *t)
 		return OPK_OK;
 	}
 	return code ? code
-	            : opk_nv_config_counters(&t->kept, t->ctx, t->plan->config,
-	                                     t->plan->config_size, 0);
+	            : opk_nv_config_counters(&t->kept, t->ctx, t->plan->schedule.config,
+	                                     t->plan->schedule.size, 0);
 }
 
 static int fill(struct opk_leftovers *leftovers, struct trying *t)

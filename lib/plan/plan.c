@@ -6,115 +6,78 @@
 
 #include "adapters/nv/nv.h"
 #include "base/option_struct.h"
-#include "chip/catalog.h"
 #include "chip/chip.h"
 #include "child/contain.h"
 #include "plan/plan_search.h"
 #include "set/set.h"
 #include "child/spool.h"
 
-int opk_plan_image(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
-                   struct opk_nv_host *host)
+/* Schedules all of its metrics. */
+static int try_all(struct opk_plan *plan, struct opk_ctx *ctx)
 {
-	opk_autofree void *image = NULL;
-	size_t image_size = 0;
-	int code = opk_nv_config_image(&image, &image_size, ctx, host);
+	opk_schedule_result_clear(&plan->schedule);
+	return opk_schedule_try(&plan->schedule, ctx, &plan->target,
+	                        opk_strlist_items(&plan->metrics), plan->metrics.count);
+}
 
-	if (!code)
-		code = opk_nv_passes(passes, ctx, image, image_size);
-	if (code || !config)
-		return code;
-	*config = opk_take(image);
-	*size = image_size;
+/* Keeps `count` metrics and leaves the others out. */
+static int keep_prefix(struct opk_plan *plan, struct opk_ctx *ctx, size_t count)
+{
+	for (size_t i = count; i < plan->metrics.count; i++)
+		if (!opk_strlist_add(&plan->left_out, plan->metrics.items[i]))
+			return opk_nomem(ctx, "a plan");
+	while (plan->metrics.count > count)
+		free(plan->metrics.items[--plan->metrics.count]);
 	return OPK_OK;
 }
 
-int opk_plan_by_cupti(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
-                      const struct opk_plan *plan, const char *const *metrics, size_t count)
+/* Keeps the longest prefix of the metrics that fits one pass, where all of them don't. */
+static int shorten(struct opk_plan *plan, struct opk_ctx *ctx)
 {
-	struct opk_nv_host *host = NULL;
-	int code = opk_nv_host_new(&host, ctx, plan->chip, plan->profiler, plan->availability);
+	const char *const *metrics = opk_strlist_items(&plan->metrics);
+	size_t fits = 0, too_many = plan->metrics.count, passes = plan->schedule.passes;
+	int code;
 
-	if (!code)
-		code = opk_nv_add_metrics(ctx, host, metrics, count);
-	if (!code)
-		code = opk_plan_image(passes, config, size, ctx, host);
-	opk_nv_host_free(host);
-	return code;
-}
+	while (too_many - fits > 1) {
+		size_t middle = fits + (too_many - fits) / 2;
+		opk_autoresult struct opk_schedule_result result = { 0 };
 
-static int try_metrics(size_t *apart, size_t *passes, void **config, size_t *size,
-                       struct opk_ctx *ctx, const struct opk_plan *plan, const char *const *metrics,
-                       size_t count)
-{
-	struct opk_errors_mark mark;
-	int code = opk_plan_by_cupti(passes, config, size, ctx, plan, metrics, count), composed;
-
-	*apart = 0;
-	if (code != OPK_EFAILED || count < 2 || plan->profiler != OPK_PROFILER_RANGE)
-		return code;
-	/* What counts is why CUPTI refused them. */
-	opk_errors_mark(&mark, ctx);
-	composed = opk_plan_together(apart, passes, config, size, ctx, plan, metrics, count);
-	opk_errors_rewind(ctx, &mark);
-	if (composed)
-		return composed == OPK_ENOMEM ? opk_nomem(ctx, "a plan") : code;
-	opk_clear_errors(ctx);
-	return OPK_OK;
-}
-
-int opk_plan_try(size_t *passes, void **config, size_t *size, struct opk_ctx *ctx,
-                 const struct opk_plan *plan, const char *const *metrics, size_t count)
-{
-	size_t apart;
-
-	return try_metrics(&apart, passes, config, size, ctx, plan, metrics, count);
-}
-
-int opk_plan_make(struct opk_plan *plan, struct opk_ctx *ctx)
-{
-	return try_metrics(&plan->apart, &plan->passes, &plan->config, &plan->config_size, ctx,
-	                   plan, opk_strlist_items(&plan->metrics), plan->metrics.count);
-}
-
-int opk_plan_alone(int *passes, void **config, size_t *size, struct opk_ctx *ctx,
-                   const struct opk_catalog *catalog, const char *metric)
-{
-	struct opk_nv_host *host;
-	size_t count = 0;
-	int code = opk_nv_host_new(&host, ctx, catalog->chip, catalog->profiler, NULL), status = 0;
-
-	if (code)
-		return code;
-	code = opk_nv_add_metrics(ctx, host, &metric, 1);
-	if (code == OPK_EUSAGE || code == OPK_EFAILED) {
-		opk_clear_errors(ctx);
-		status = opk_nv_host_status(host);
-		code = OPK_OK;
-	} else if (!code) {
-		code = opk_plan_image(&count, config, size, ctx, host);
+		code = opk_schedule_try(&result, ctx, &plan->target, metrics, middle);
+		if (code)
+			return code;
+		if (result.passes == 1) {
+			fits = middle;
+		} else {
+			too_many = middle;
+			passes = result.passes;
+		}
 	}
-	opk_nv_host_free(host);
-	if (!code)
-		*passes = status ? -status : (int)count;
-	return code;
+	if (!fits)
+		return opk_fail(ctx, OPK_EFAILED,
+		                "%s needs %zu passes by itself and is the first: take it out",
+		                metrics[0], passes);
+	code = keep_prefix(plan, ctx, fits);
+	return code ? code : try_all(plan, ctx);
 }
 
 static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
                    const struct opk_plan_options *options)
 {
+	char *chip = NULL;
 	int code;
 
-	plan->profiler = options->has_profiler ? options->profiler
-	                 : set->has_profiler   ? set->profiler
-	                                       : OPK_PROFILER_RANGE;
+	plan->target.profiler = options->has_profiler ? options->profiler
+	                        : set->has_profiler   ? set->profiler
+	                                              : OPK_PROFILER_RANGE;
 	plan->set_name = opk_strdup(set->name);
 	plan->set_description = opk_strdup(set->description);
 	if (!plan->set_name || !plan->set_description)
 		return opk_nomem(ctx, "a plan");
-	code = opk_chip_resolve(&plan->chip, ctx, options->chip);
+	code = opk_chip_resolve(&chip, ctx, options->chip);
+	plan->target.chip = chip;
 	if (!code)
-		code = opk_set_resolve(&plan->resolved, ctx, set, plan->chip, plan->profiler);
+		code = opk_set_resolve(&plan->resolved, ctx, set, plan->target.chip,
+		                       plan->target.profiler);
 	for (size_t i = 0; !code && i < plan->resolved.metrics.count; i++)
 		if (!opk_strlist_add(&plan->metrics, plan->resolved.metrics.items[i]))
 			code = opk_nomem(ctx, "a plan");
@@ -124,26 +87,27 @@ static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_
 /* A config image names its chip; with another chip's availability image it is another one's. */
 static int check_chip(struct opk_ctx *ctx, const struct opk_plan *plan)
 {
-	if (!plan->availability
-	    || memmem(plan->config, plan->config_size, plan->chip, strlen(plan->chip)))
+	if (!plan->target.availability
+	    || memmem(plan->schedule.config, plan->schedule.size, plan->target.chip,
+	              strlen(plan->target.chip)))
 		return OPK_OK;
-	return opk_fail(ctx, OPK_EINPUT, "it is of another chip than %s", plan->chip);
+	return opk_fail(ctx, OPK_EINPUT, "it is of another chip than %s", plan->target.chip);
 }
 
 static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
                     const struct opk_plan_options *options)
 {
-	int code = opk_plan_make(plan, ctx);
+	int code = try_all(plan, ctx);
 
 	if (code == OPK_EUSAGE || code == OPK_EFAILED)
 		return opk_plan_explain_refusal(ctx, plan, set, code);
 	if (!code)
 		code = check_chip(ctx, plan);
-	if (!code && options->single_pass && plan->passes > 1)
-		code = opk_plan_shorten(plan, ctx);
+	if (!code && options->single_pass && plan->schedule.passes > 1)
+		code = shorten(plan, ctx);
 	if (!code && options->effort >= 0)
 		code = opk_plan_search(plan, ctx, options);
-	if (!code && plan->limit && plan->passes > plan->limit)
+	if (!code && plan->limit && plan->schedule.passes > plan->limit)
 		return opk_plan_explain_passes(ctx, plan);
 	return code;
 }
@@ -161,18 +125,18 @@ static int schedule_in_child(struct opk_ctx *ctx, void *data, struct opk_child *
 	struct opk_plan *plan = job->plan;
 	int code;
 
-	plan->availability = opk_child_guarded_copy(job->options->availability,
-	                                            job->options->availability_size);
-	if (!plan->availability)
+	plan->target.availability = opk_child_guarded_copy(job->options->availability,
+	                                                   job->options->availability_size);
+	if (!plan->target.availability)
 		return opk_nomem(ctx, "a counter-availability image");
 	code = schedule(plan, ctx, job->set, job->options);
 	if (code)
 		return code;
-	if (fwrite(&plan->passes, sizeof plan->passes, 1, child->spool) != 1
-	    || fwrite(&plan->apart, sizeof plan->apart, 1, child->spool) != 1
+	if (fwrite(&plan->schedule.passes, sizeof plan->schedule.passes, 1, child->spool) != 1
+	    || fwrite(&plan->schedule.apart, sizeof plan->schedule.apart, 1, child->spool) != 1
 	    || fwrite(&plan->metrics.count, sizeof plan->metrics.count, 1, child->spool) != 1
-	    || fwrite(&plan->config_size, sizeof plan->config_size, 1, child->spool) != 1
-	    || fwrite(plan->config, plan->config_size, 1, child->spool) != 1)
+	    || fwrite(&plan->schedule.size, sizeof plan->schedule.size, 1, child->spool) != 1
+	    || fwrite(plan->schedule.config, plan->schedule.size, 1, child->spool) != 1)
 		return opk_spool_fail(ctx);
 	return OPK_OK;
 }
@@ -182,18 +146,18 @@ static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, FILE *spoo
 	enum { MAX_CONFIG = 1 << 28 };
 	size_t metrics;
 
-	if (fread(&plan->passes, sizeof plan->passes, 1, spool) != 1
-	    || fread(&plan->apart, sizeof plan->apart, 1, spool) != 1
+	if (fread(&plan->schedule.passes, sizeof plan->schedule.passes, 1, spool) != 1
+	    || fread(&plan->schedule.apart, sizeof plan->schedule.apart, 1, spool) != 1
 	    || fread(&metrics, sizeof metrics, 1, spool) != 1 || metrics > plan->metrics.count
-	    || fread(&plan->config_size, sizeof plan->config_size, 1, spool) != 1
-	    || !plan->config_size || plan->config_size > MAX_CONFIG)
+	    || fread(&plan->schedule.size, sizeof plan->schedule.size, 1, spool) != 1
+	    || !plan->schedule.size || plan->schedule.size > MAX_CONFIG)
 		return opk_fail(ctx, OPK_EINPUT, "no config image came of it");
-	plan->config = opk_alloc(plan->config_size);
-	if (!plan->config)
+	plan->schedule.config = opk_alloc(plan->schedule.size);
+	if (!plan->schedule.config)
 		return opk_nomem(ctx, "a config image");
-	if (fread(plan->config, plan->config_size, 1, spool) != 1)
+	if (fread(plan->schedule.config, plan->schedule.size, 1, spool) != 1)
 		return opk_fail(ctx, OPK_EINPUT, "no config image came of it");
-	return opk_plan_keep(plan, ctx, metrics);
+	return keep_prefix(plan, ctx, metrics);
 }
 
 static int schedule_contained(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
@@ -227,20 +191,21 @@ static int make(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set
 	if (code)
 		return code;
 	if (limited)
-		plan->limit = plan->profiler == OPK_PROFILER_PM ? 1 : options->max_passes;
+		plan->limit = plan->target.profiler == OPK_PROFILER_PM ? 1 : options->max_passes;
 	code = schedule_anywhere(plan, ctx, set, options);
 	if (!code && plan->left_out.count)
 		code = opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics);
 	if (code)
 		return code;
-	if (!opk_set_claims(set, plan->chip))
-		opk_log(ctx, "set %s does not claim to support %s", plan->set_name, plan->chip);
-	if (plan->apart)
+	if (!opk_set_claims(set, plan->target.chip))
+		opk_log(ctx, "set %s does not claim to support %s", plan->set_name,
+		        plan->target.chip);
+	if (plan->schedule.apart)
 		opk_log(ctx,
 		        "set %s: CUPTI alone refuses %zu of the metrics, of links, buses or memory "
 		        "controllers, beside the others; a GPU without the link records neither, "
 		        "as --availability would tell",
-		        plan->set_name, plan->apart);
+		        plan->set_name, plan->schedule.apart);
 	*out = opk_take(plan);
 	return OPK_OK;
 }
@@ -260,11 +225,11 @@ int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_p
 
 	if (!plan)
 		return opk_nomem(ctx, "a plan");
-	plan->profiler = whole->profiler;
-	plan->chip = opk_strdup(whole->chip);
+	plan->target.profiler = whole->target.profiler;
+	plan->target.chip = opk_strdup(whole->target.chip);
 	plan->set_name = opk_strdup(whole->set_name);
 	plan->set_description = opk_strdup(whole->set_description);
-	if (!plan->chip || !plan->set_name || !plan->set_description)
+	if (!plan->target.chip || !plan->set_name || !plan->set_description)
 		return opk_nomem(ctx, "a plan");
 	for (size_t i = 0; i < metrics->count; i++)
 		if (!opk_strlist_add(&plan->metrics, metrics->items[i]))
@@ -277,7 +242,8 @@ int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_p
 
 int opk_plan_resolve(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set)
 {
-	int code = opk_set_resolve(&plan->resolved, ctx, set, plan->chip, plan->profiler);
+	int code = opk_set_resolve(&plan->resolved, ctx, set, plan->target.chip,
+	                           plan->target.profiler);
 
 	return code ? code
 	            : opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics);
@@ -295,24 +261,24 @@ void opk_plan_free(struct opk_plan *plan)
 {
 	if (!plan)
 		return;
-	free(plan->chip);
+	free((char *)plan->target.chip);
 	free(plan->set_name);
 	free(plan->set_description);
 	opk_resolved_clear(&plan->resolved);
 	opk_strlist_clear(&plan->metrics);
 	opk_strlist_clear(&plan->left_out);
-	free(plan->config);
+	opk_schedule_result_clear(&plan->schedule);
 	free(plan);
 }
 
 const char *opk_plan_chip(const struct opk_plan *plan)
 {
-	return plan->chip;
+	return plan->target.chip;
 }
 
 enum opk_profiler opk_plan_profiler(const struct opk_plan *plan)
 {
-	return plan->profiler;
+	return plan->target.profiler;
 }
 
 const char *opk_plan_set_name(const struct opk_plan *plan)
@@ -322,7 +288,7 @@ const char *opk_plan_set_name(const struct opk_plan *plan)
 
 size_t opk_plan_passes(const struct opk_plan *plan)
 {
-	return plan->passes;
+	return plan->schedule.passes;
 }
 
 size_t opk_plan_metric_count(const struct opk_plan *plan)
@@ -372,6 +338,6 @@ size_t opk_plan_left_out_count(const struct opk_plan *plan)
 
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size)
 {
-	*size = plan->config_size;
-	return plan->config;
+	*size = plan->schedule.size;
+	return plan->schedule.config;
 }

@@ -15,7 +15,7 @@ static int find_units(struct opk_plan_columns *columns, struct opk_ctx *ctx,
                       const struct opk_plan *plan)
 {
 	struct opk_nv_host *host = NULL;
-	int code = opk_nv_host_new(&host, ctx, plan->chip, plan->profiler, NULL);
+	int code = opk_nv_host_new(&host, ctx, plan->target.chip, plan->target.profiler, NULL);
 
 	for (size_t i = 0; !code && i < plan->resolved.metrics.count; i++) {
 		struct opk_metric properties = { .dim_unit = "" };

@@ -29,7 +29,8 @@ static int load_pass(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 {
 	const struct opk_counters *counters = &detail->counters;
 	opk_autostrlist struct opk_strlist here = { 0 };
-	int code = opk_nv_config_counters(&here, ctx, plan->config, plan->config_size, pass);
+	int code = opk_nv_config_counters(&here, ctx, plan->schedule.config, plan->schedule.size,
+	                                  pass);
 
 	opk_strlist_sort(&here);
 	detail->counted[pass] = here.count;
@@ -46,7 +47,8 @@ static int load_single(struct opk_plan_detail *detail, struct opk_ctx *ctx,
                        const struct opk_plan *plan)
 {
 	opk_autostrlist struct opk_strlist here = { 0 };
-	int code = opk_nv_config_counters(&here, ctx, plan->config, plan->config_size, 0);
+	int code = opk_nv_config_counters(&here, ctx, plan->schedule.config, plan->schedule.size,
+	                                  0);
 
 	detail->counted[0] = here.count;
 	memset(detail->serves, true, detail->metrics * sizeof *detail->serves);
@@ -114,8 +116,7 @@ static int find_domains(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 	int code = opk_parts_split(&detail->parts, ctx, &detail->counters, scheduler);
 
 	if (!code)
-		code = opk_schedule_read(&schedule, ctx, &detail->counters, plan->config,
-		                         plan->config_size, plan->passes);
+		code = opk_schedule_read(&schedule, ctx, &detail->counters, &plan->schedule);
 	if (!code)
 		code = describe_parts(detail, ctx, &schedule);
 	if (!code)
@@ -138,11 +139,11 @@ static int bound_by_metrics(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 	opk_parts_clear(&detail->parts);
 	for (size_t i = 0; !code && i < detail->metrics; i++) {
 		const char *name = plan->metrics.items[i];
-		size_t alone = 0;
+		opk_autoresult struct opk_schedule_result alone = { 0 };
 
-		code = opk_plan_try(&alone, NULL, NULL, ctx, plan, &name, 1);
-		if (alone > detail->lower_bound)
-			detail->lower_bound = alone;
+		code = opk_schedule_try(&alone, ctx, &plan->target, &name, 1);
+		if (alone.passes > detail->lower_bound)
+			detail->lower_bound = alone.passes;
 	}
 	return code;
 }
@@ -156,14 +157,14 @@ static int fill(struct opk_plan_detail *detail, struct opk_ctx *ctx, const struc
 
 	if (detail->passes == 1)
 		return load_single(detail, ctx, plan);
-	code = opk_counters_of(&detail->counters, ctx, plan->chip, &plan->metrics);
+	code = opk_counters_of(&detail->counters, ctx, plan->target.chip, &plan->metrics);
 	for (size_t pass = 0; !code && pass < detail->passes; pass++)
 		code = load_pass(detail, ctx, plan, pass);
 	if (code)
 		return code;
 	for (size_t i = 0; i < detail->metrics; i++)
 		detail->splits[i] = opk_is_ratio(plan->metrics.items[i]);
-	code = opk_nv_scheduler_new(&scheduler, ctx, plan->chip, NULL);
+	code = opk_nv_scheduler_new(&scheduler, ctx, plan->target.chip, NULL);
 	if (!code)
 		code = find_domains(detail, ctx, plan, scheduler);
 	opk_nv_scheduler_free(scheduler);
@@ -182,10 +183,10 @@ int opk_plan_detail_new(struct opk_plan_detail **out, struct opk_ctx *ctx,
 
 	if (!detail)
 		return opk_nomem(ctx, "a plan");
-	detail->passes = plan->passes;
+	detail->passes = plan->schedule.passes;
 	detail->metrics = metrics;
-	detail->counted = opk_alloc_array(plan->passes, sizeof *detail->counted);
-	detail->serves = opk_alloc_array(plan->passes * metrics, sizeof *detail->serves);
+	detail->counted = opk_alloc_array(plan->schedule.passes, sizeof *detail->counted);
+	detail->serves = opk_alloc_array(plan->schedule.passes * metrics, sizeof *detail->serves);
 	detail->splits = opk_alloc_array(metrics + 1, sizeof *detail->splits);
 	detail->saves = opk_alloc_array(metrics + 1, sizeof *detail->saves);
 	code = detail->counted && detail->serves && detail->splits && detail->saves
@@ -257,7 +258,7 @@ size_t opk_plan_detail_saves(const struct opk_plan_detail *detail, size_t metric
 
 int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan)
 {
-	if (plan->profiler != OPK_PROFILER_PM)
+	if (plan->target.profiler != OPK_PROFILER_PM)
 		return opk_fail(ctx, OPK_EUSAGE, "only PM sampling takes samples");
-	return opk_nv_sample_size(out, ctx, plan->config, plan->config_size);
+	return opk_nv_sample_size(out, ctx, plan->schedule.config, plan->schedule.size);
 }

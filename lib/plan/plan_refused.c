@@ -4,7 +4,6 @@
 #include "base/problems.h"
 #include "chip/catalog.h"
 #include "plan/plan.h"
-#include "schedule/refused.h"
 #include "set/set.h"
 
 /*
@@ -16,18 +15,19 @@ static int take_in_order(char **others, size_t *left_out, struct opk_ctx *ctx,
 {
 	opk_autofree const char **kept = opk_alloc_array(plan->metrics.count, sizeof *kept);
 	opk_autobuf struct opk_buf names = { 0 };
-	size_t count = 0, passes = 0;
+	size_t count = 0;
 
 	*left_out = 0;
 	if (!kept)
 		return opk_nomem(ctx, "a plan");
 	for (size_t i = 0; i < plan->metrics.count; i++) {
 		const char *metric = kept[count] = plan->metrics.items[i];
-		int code = opk_plan_try(&passes, NULL, NULL, ctx, plan, kept, count + 1);
+		opk_autoresult struct opk_schedule_result result = { 0 };
+		int code = opk_schedule_try(&result, ctx, &plan->target, kept, count + 1);
 
 		if (code && (limit || code == OPK_ENOMEM))
 			return code;
-		if (!code && (!limit || passes <= limit))
+		if (!code && (!limit || result.passes <= limit))
 			count++;
 		else
 			opk_buf_add_printf(&names, "%s%s", (*left_out)++ ? ", " : "", metric);
@@ -55,7 +55,7 @@ static int explain_together(struct opk_ctx *ctx, const struct opk_plan *plan, in
 	return opk_add(ctx, code,
 	               "%s refuses the metrics of set %s together, not one by one: make "
 	               "them two sets",
-	               plan->chip, plan->set_name);
+	               plan->target.chip, plan->set_name);
 }
 
 /* Why a set was refused, metric by metric. */
@@ -89,12 +89,12 @@ static void tell_wrong_names(struct refusal *refusal, struct opk_ctx *ctx)
 	}
 }
 
-static bool tell_refused(void *data, size_t i, const char *reason)
+static bool report_refused(void *data, size_t i, const char *reason)
 {
 	struct refusal *refusal = data;
 
-	opk_tell_refused(&refusal->problems, &refusal->plan->resolved.marks[refusal->metrics[i]],
-	                 refusal->plan, refusal->listed[i], reason);
+	opk_refused_problem(&refusal->problems, &refusal->plan->resolved.marks[refusal->metrics[i]],
+	                    &refusal->plan->target, refusal->listed[i], reason);
 	refusal->ended = opk_problems_full(&refusal->problems);
 	return !refusal->ended;
 }
@@ -103,7 +103,7 @@ static bool tell_refused(void *data, size_t i, const char *reason)
 static int sum_up(struct opk_ctx *ctx, const struct opk_set *set, struct refusal *refusal, int code)
 {
 	const struct opk_plan *plan = refusal->plan;
-	bool claimed = opk_set_claims(set, plan->chip);
+	bool claimed = opk_set_claims(set, plan->target.chip);
 
 	/* A wrong name is worse than a metric that can't be scheduled. */
 	code = refusal->worst ? refusal->worst : code;
@@ -113,7 +113,8 @@ static int sum_up(struct opk_ctx *ctx, const struct opk_set *set, struct refusal
 	               "set %s: %s%zu of %zu metrics don't work on %s, profiler %s%s%s",
 	               plan->set_name, refusal->ended ? "at least " : "",
 	               refusal->problems.count + refusal->problems.untold,
-	               plan->resolved.metrics.count, plan->chip, opk_profiler_name(plan->profiler),
+	               plan->resolved.metrics.count, plan->target.chip,
+	               opk_profiler_name(plan->target.profiler),
 	               claimed ? "" : "; it is made for other chips, such as ",
 	               claimed ? "" : opk_set_example(set));
 }
@@ -124,17 +125,17 @@ static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct r
 	/* What NVIDIA said of the whole set is the innermost cause. */
 	opk_autofree char *cause = opk_strdup(ctx->error_count ? ctx->errors[0]
 	                                                       : "no reason was given");
-	struct opk_refused refused = { .ctx = ctx,
-		                       .plan = refusal->plan,
+	struct opk_refused refused = { .target = &refusal->plan->target,
 		                       .names = refusal->listed,
-		                       .tell = tell_refused,
+		                       .report = report_refused,
 		                       .data = refusal };
 	int found = OPK_OK;
 
 	tell_wrong_names(refusal, ctx);
 	refusal->ended = refusal->count && opk_problems_full(&refusal->problems);
+	refused.count = refusal->count;
 	if (!refusal->ended)
-		found = opk_find_refused(&refused, refusal->count);
+		found = opk_find_refused(ctx, &refused);
 	if (!found && (!cause || refusal->problems.no_memory))
 		found = opk_nomem(ctx, "a plan");
 	if (found)
@@ -155,7 +156,7 @@ int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 
 	if (!listed || !metrics)
 		return opk_nomem(ctx, "a plan");
-	if (opk_catalog_new(&refusal.catalog, ctx, plan->chip, plan->profiler))
+	if (opk_catalog_new(&refusal.catalog, ctx, plan->target.chip, plan->target.profiler))
 		return code;
 	code = explain_each(ctx, set, &refusal, code);
 	opk_catalog_free(refusal.catalog);
@@ -176,9 +177,9 @@ int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan)
 	         plan->metrics.count - left_out, plan->metrics.count, limit, limit == 1 ? "" : "es",
 	         others);
 	return opk_add(
-		ctx, OPK_EFAILED, "set %s needs %zu passes on %s; %s", plan->set_name, plan->passes,
-		plan->chip,
-		plan->profiler == OPK_PROFILER_PM
+		ctx, OPK_EFAILED, "set %s needs %zu passes on %s; %s", plan->set_name,
+		plan->schedule.passes, plan->target.chip,
+		plan->target.profiler == OPK_PROFILER_PM
 			? "PM sampling has one: --single-pass keeps what fits, build --split makes "
 			  "several files"
 			: "allow more, take fewer metrics, or make several files with build --split");

@@ -194,21 +194,23 @@ static int add_passes(const struct searching *s, struct opk_nv_scheduler *schedu
 	return code;
 }
 
-static int make_image(void **config, size_t *size, size_t *passes, const struct searching *s,
+static int make_image(struct opk_schedule_result *out, const struct searching *s,
                       const struct opk_schedule *schedule)
 {
 	struct opk_nv_scheduler *scheduler;
-	int code = opk_nv_scheduler_new(&scheduler, s->ctx, s->plan->chip, s->plan->availability);
+	int code = opk_nv_scheduler_new(&scheduler, s->ctx, s->plan->target.chip,
+	                                s->plan->target.availability);
 
 	if (code)
 		return code;
 	code = add_passes(s, scheduler, schedule);
 	if (!code)
-		code = opk_nv_scheduler_image(config, size, passes, s->ctx, scheduler);
+		code = opk_nv_scheduler_image(&out->config, &out->size, &out->passes, s->ctx,
+		                              scheduler);
 	opk_nv_scheduler_free(scheduler);
 	/* CUPTI's own word counts. */
 	if (!code)
-		code = opk_nv_passes(passes, s->ctx, *config, *size);
+		code = opk_nv_passes(&out->passes, s->ctx, out->config, out->size);
 	return code;
 }
 
@@ -224,28 +226,28 @@ static size_t count_split(const struct searching *s, const struct opk_schedule *
 static bool is_better(const struct searching *s, size_t passes, const struct opk_schedule *ours,
                       const struct opk_schedule *theirs)
 {
-	return passes < s->plan->passes
-	       || (passes == s->plan->passes && count_split(s, ours) < count_split(s, theirs));
+	return passes < s->plan->schedule.passes
+	       || (passes == s->plan->schedule.passes
+	           && count_split(s, ours) < count_split(s, theirs));
 }
 
 static int replace(struct searching *s, const struct opk_schedule *ours)
 {
 	struct opk_plan *plan = s->plan;
-	opk_autofree void *config = NULL;
+	opk_autoresult struct opk_schedule_result made = { 0 };
 	struct opk_schedule theirs;
-	size_t size, passes;
-	int code = opk_schedule_read(&theirs, s->ctx, &s->counters, plan->config, plan->config_size,
-	                             plan->passes);
+	int code = opk_schedule_read(&theirs, s->ctx, &s->counters, &plan->schedule);
 
 	if (code)
 		return code;
 	if (is_better(s, ours->passes, ours, &theirs)) {
-		code = make_image(&config, &size, &passes, s, ours);
-		if (!code && is_better(s, passes, ours, &theirs)) {
-			free(plan->config);
-			plan->config = opk_take(config);
-			plan->config_size = size;
-			plan->passes = passes;
+		code = make_image(&made, s, ours);
+		if (!code && is_better(s, made.passes, ours, &theirs)) {
+			struct opk_schedule_result old = plan->schedule;
+
+			made.apart = old.apart;
+			plan->schedule = made;
+			made = old;
 		}
 	}
 	opk_schedule_clear(&theirs);
@@ -255,10 +257,11 @@ static int replace(struct searching *s, const struct opk_schedule *ours)
 static int prepare(struct searching *s)
 {
 	const struct opk_plan *plan = s->plan;
-	int code = opk_nv_scheduler_new(&s->scheduler, s->ctx, plan->chip, plan->availability);
+	int code = opk_nv_scheduler_new(&s->scheduler, s->ctx, plan->target.chip,
+	                                plan->target.availability);
 
 	if (!code)
-		code = opk_counters_of(&s->counters, s->ctx, plan->chip, &plan->metrics);
+		code = opk_counters_of(&s->counters, s->ctx, plan->target.chip, &plan->metrics);
 	if (!code)
 		code = opk_parts_split(&s->parts, s->ctx, &s->counters, s->scheduler);
 	s->ratios = opk_alloc_array(plan->metrics.count + 1, sizeof *s->ratios);
@@ -297,7 +300,7 @@ int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
 	struct searching s = { .ctx = ctx, .plan = plan, .options = options };
 	int code = OPK_OK;
 
-	if (plan->profiler == OPK_PROFILER_RANGE && plan->passes > 1)
+	if (plan->target.profiler == OPK_PROFILER_RANGE && plan->schedule.passes > 1)
 		code = search(&s);
 	opk_parts_clear(&s.parts);
 	opk_counters_clear(&s.counters);
@@ -314,6 +317,6 @@ int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
 		return OPK_OK;
 	}
 	return code ? opk_add(ctx, code, "no shorter plan of set %s on %s", plan->set_name,
-	                      plan->chip)
+	                      plan->target.chip)
 	            : OPK_OK;
 }

@@ -90,7 +90,7 @@ static int plan_some(struct opk_plan **out, struct splitting *s, const size_t *m
 			code = opk_nomem(s->ctx, "a plan");
 	if (!code)
 		code = opk_plan_some(&plan, s->ctx, s->whole, s->set, &s->options, &names);
-	*out = !code && plan->passes <= s->limit ? opk_take(plan) : NULL;
+	*out = !code && plan->schedule.passes <= s->limit ? opk_take(plan) : NULL;
 	return code;
 }
 
@@ -120,7 +120,7 @@ static int check_each(struct splitting *s)
 	                "by %s on %s: %s",
 	                refused, s->set->name, refused == 1 ? "s" : "", s->limit,
 	                s->limit == 1 ? "" : "es", refused == 1 ? "itself" : "themselves",
-	                s->whole->chip, (char *)names.data);
+	                s->whole->target.chip, (char *)names.data);
 }
 
 /* ---- one plan after another */
@@ -255,8 +255,7 @@ static int rank_by_passes(struct ranked *ranked, struct splitting *s)
 {
 	const struct opk_counters *counters = &s->filling.counters;
 	struct opk_schedule schedule;
-	int code = opk_schedule_read(&schedule, s->ctx, counters, s->whole->config,
-	                             s->whole->config_size, s->whole->passes);
+	int code = opk_schedule_read(&schedule, s->ctx, counters, &s->whole->schedule);
 
 	if (code)
 		return code;
@@ -353,9 +352,10 @@ static int begin_estimates(struct splitting *s)
 {
 	int code;
 
-	if (s->whole->profiler != OPK_PROFILER_RANGE)
+	if (s->whole->target.profiler != OPK_PROFILER_RANGE)
 		return OPK_OK;
-	code = opk_filling_init(&s->filling, s->ctx, s->whole->chip, &s->whole->metrics, s->limit);
+	code = opk_filling_init(&s->filling, s->ctx, s->whole->target.chip, &s->whole->metrics,
+	                        s->limit);
 	s->estimates = !code;
 	if (code != OPK_ENVIDIA && code != OPK_EUSAGE)
 		return code;
@@ -366,7 +366,7 @@ static int begin_estimates(struct splitting *s)
 /* As few as the passes of the whole set, well divided, would make. */
 static bool is_shortest(const struct opk_plan_split *split, const struct splitting *s)
 {
-	return (split->count - 1) * s->limit < s->whole->passes;
+	return (split->count - 1) * s->limit < s->whole->schedule.passes;
 }
 
 static int split_metrics(struct opk_plan_split **out, struct splitting *s)
@@ -419,11 +419,11 @@ int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const s
 	struct splitting s = { .ctx = ctx, .set = set, .options = options };
 	int code = prepare(&s);
 
-	if (!code && s.whole->profiler == OPK_PROFILER_PM)
+	if (!code && s.whole->target.profiler == OPK_PROFILER_PM)
 		s.limit = 1;
 	if (!code)
-		code = s.whole->passes <= s.limit ? take_whole(&split, &s)
-		                                  : split_metrics(&split, &s);
+		code = s.whole->schedule.passes <= s.limit ? take_whole(&split, &s)
+		                                           : split_metrics(&split, &s);
 	if (!code && s.whole)
 		code = find_lost(split, &s);
 	opk_plan_free(s.whole);

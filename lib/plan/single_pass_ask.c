@@ -5,8 +5,8 @@
 #include "adapters/nv/nv.h"
 #include "chip/catalog.h"
 #include "chip/chip.h"
-#include "plan/plan.h"
 #include "plan/single_pass.h"
+#include "schedule/try.h"
 
 /* A set in the making. */
 struct packing {
@@ -33,21 +33,21 @@ static int open_host(struct opk_nv_host **out, const struct packing *p)
 static int fits(bool *out, const struct packing *p, size_t count)
 {
 	struct opk_nv_host *host;
-	size_t passes = 0;
+	opk_autoresult struct opk_schedule_result result = { 0 };
 	int code = open_host(&host, p);
 
 	if (code)
 		return code;
 	code = opk_nv_add_metrics(p->ctx, host, p->kept, count);
 	if (!code) {
-		code = opk_plan_image(&passes, NULL, NULL, p->ctx, host);
+		code = opk_schedule_image(&result, p->ctx, host);
 	} else if (code != OPK_ENOMEM) {
 		/* What is listed need not be schedulable. */
 		opk_clear_errors(p->ctx);
 		code = OPK_OK;
 	}
 	opk_nv_host_free(host);
-	*out = passes == 1;
+	*out = result.passes == 1;
 	return code;
 }
 

@@ -13,7 +13,7 @@ bool opk_resolver_need_catalog(struct opk_resolver *r)
 		return true;
 	if (r->code)
 		return false;
-	r->code = opk_catalog_new(&r->catalog, r->ctx, r->chip, r->profiler);
+	r->code = opk_catalog_new(&r->catalog, r->ctx, r->target.chip, r->target.profiler);
 	if (!r->code)
 		r->code = opk_catalog_complete(r->catalog, r->ctx);
 	return !r->code;
@@ -194,7 +194,7 @@ static void fill_out(struct opk_resolver *r)
 		check(r);
 	else if (!r->out->metrics.count && !stopped(r))
 		opk_problems_add(&r->problems, &nowhere, "set %s has no metric on %s", r->set->name,
-		                 r->chip);
+		                 r->target.chip);
 }
 
 static void fill(struct opk_resolver *r)
@@ -227,8 +227,8 @@ static int code_of(const struct opk_resolver *r, bool claimed)
 
 static int finish(struct opk_resolver *r)
 {
-	opk_autofree char *title = opk_printf("set %s on %s", r->set->name, r->chip);
-	bool claimed = opk_set_claims(r->set, r->chip);
+	opk_autofree char *title = opk_printf("set %s on %s", r->set->name, r->target.chip);
+	bool claimed = opk_set_claims(r->set, r->target.chip);
 	int code;
 
 	opk_problems_drop(&r->problems, &r->set->told);
@@ -236,7 +236,7 @@ static int finish(struct opk_resolver *r)
 	if (r->code && (!r->problems.count || r->code == OPK_ENOMEM))
 		return r->code;
 	r->out->version = r->set->version;
-	r->out->profiler = r->profiler;
+	r->out->profiler = r->target.profiler;
 	if (!stopped(r) && !r->check)
 		r->out->hash = opk_resolved_hash(r->out, r->ctx, r->set->name);
 	r->problems.no_memory |= !title || (!stopped(r) && !r->check && !r->out->hash);
@@ -269,8 +269,7 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 	struct opk_resolver r = { .ctx = ctx,
 		                  .set = set,
-		                  .chip = chip,
-		                  .profiler = profiler,
+		                  .target = { chip, profiler, NULL },
 		                  .out = &resolved,
 		                  .seconds = OPK_EXPRESSION_SECONDS };
 	int code;
@@ -293,8 +292,7 @@ int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *ch
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 	struct opk_resolver r = { .ctx = ctx,
 		                  .set = set,
-		                  .chip = chip,
-		                  .profiler = profiler,
+		                  .target = { chip, profiler, NULL },
 		                  .out = &resolved,
 		                  .seconds = OPK_EXPRESSION_SECONDS,
 		                  .check = true };

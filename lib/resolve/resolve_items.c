@@ -131,8 +131,9 @@ static void expand_pattern(struct opk_resolver *r, const struct expansion *e,
 	} else {
 		lose(r, item);
 		opk_problems_add(&r->problems, &item->what.place,
-		                 "%s has no metric that matches %.200s%s", r->chip, pattern->text,
-		                 r->profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
+		                 "%s has no metric that matches %.200s%s", r->target.chip,
+		                 pattern->text,
+		                 r->target.profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
 	}
 }
 
@@ -166,8 +167,7 @@ static char *find_candidate(struct opk_resolver *r, const struct opk_set_item *i
 		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &r->problems,
 		                                                 &item->any.items[i]);
 
-		if (name && chip_has(r, name)
-		    && opk_resolver_plans(r, (const char *const *)&name, 1))
+		if (name && chip_has(r, name) && opk_resolver_plans(r, name))
 			return opk_take(name);
 	}
 	return NULL;
@@ -202,16 +202,17 @@ static void expand_any(struct opk_resolver *r, const struct expansion *e,
 	lose(r, item);
 	if (!r->code && !item->wrong && may_all_be_metrics(r, item))
 		opk_problems_add(&r->problems, &item->what.place,
-		                 "%s has none of these %zu metrics%s", r->chip, item->any.count,
-		                 r->profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
+		                 "%s has none of these %zu metrics%s", r->target.chip,
+		                 item->any.count,
+		                 r->target.profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
 }
 
 /* ---- entries */
 
 static bool applies(const struct opk_resolver *r, const struct opk_set_item *item)
 {
-	return (!item->only.count || opk_where_any(&item->only, r->chip, r->profiler))
-	       && !opk_where_any(&item->except, r->chip, r->profiler);
+	return (!item->only.count || opk_where_any(&item->only, r->target.chip, r->target.profiler))
+	       && !opk_where_any(&item->except, r->target.chip, r->target.profiler);
 }
 
 /* A derived metric that is listed for other chips is not for this one. */
@@ -326,7 +327,7 @@ static void tell_nothing(struct opk_resolver *r, const struct opk_entries *list,
 		opk_nearest_try(&nearest, list->items[i].name);
 	opk_problems_add(&r->problems, &word->place,
 	                 "on %s the set has no %.200s that could be removed" OPK_DID_YOU_MEAN,
-	                 r->chip, text, OPK_NEAR(nearest.best));
+	                 r->target.chip, text, OPK_NEAR(nearest.best));
 }
 
 static void remove_one(struct opk_resolver *r, struct opk_entries *list,
@@ -347,7 +348,7 @@ static void remove_one(struct opk_resolver *r, struct opk_entries *list,
 static void change(struct opk_resolver *r, struct opk_entries *list,
                    const struct opk_change *change)
 {
-	if (!opk_where_any(&change->where, r->chip, r->profiler))
+	if (!opk_where_any(&change->where, r->target.chip, r->target.profiler))
 		return;
 	for (size_t i = 0; i < change->remove.count && !r->problems.no_memory; i++)
 		remove_one(r, list, &change->remove.items[i]);

@@ -28,8 +28,9 @@ static void find_labels(struct opk_resolver *r, bool tell)
 			r->problems.no_memory = true;
 		else if (first != i && tell)
 			opk_problems_add(&r->problems, &entry->label->place,
-			                 "on %s '%.100s' is also the name of %.200s", r->chip,
-			                 entry->label->text, r->list->items[first].name);
+			                 "on %s '%.100s' is also the name of %.200s",
+			                 r->target.chip, entry->label->text,
+			                 r->list->items[first].name);
 	}
 }
 
@@ -84,9 +85,9 @@ const double *opk_resolver_value(const struct opk_resolver *r, const struct opk_
 	for (size_t i = 0; i < constant->where.count; i++) {
 		const char *word = constant->where.items[i].text;
 
-		if (!strcasecmp(word, r->chip))
+		if (!strcasecmp(word, r->target.chip))
 			return &constant->values[i];
-		if (!strcasecmp(word, opk_chip_architecture(r->chip)))
+		if (!strcasecmp(word, opk_chip_architecture(r->target.chip)))
 			value = &constant->values[i];
 	}
 	return value;
@@ -151,7 +152,7 @@ static void tell_missing_name(struct opk_resolver *r, const struct opk_derived_s
 	else
 		opk_problems_add(&r->problems, &place,
 		                 "constant %.100s has no value for %s: give it one, or a default",
-		                 name, r->chip);
+		                 name, r->target.chip);
 }
 
 /* What the formula itself lacks; what others lack that it uses is told of them. */

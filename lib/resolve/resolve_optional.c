@@ -3,18 +3,16 @@
 #include <string.h>
 
 #include "formula/formula.h"
-#include "schedule/refused.h"
 #include "resolve/resolver.h"
 
-bool opk_resolver_plans(struct opk_resolver *r, const char *const *names, size_t count)
+bool opk_resolver_plans(struct opk_resolver *r, const char *name)
 {
+	opk_autoresult struct opk_schedule_result result = { 0 };
 	struct opk_errors_mark mark;
-	struct opk_plan plan = { .chip = (char *)(uintptr_t)r->chip, .profiler = r->profiler };
-	size_t passes;
 	int code;
 
 	opk_errors_mark(&mark, r->ctx);
-	code = opk_plan_try(&passes, NULL, NULL, r->ctx, &plan, names, count);
+	code = opk_schedule_try(&result, r->ctx, &r->target, &name, 1);
 	if (code && code != OPK_EUSAGE && code != OPK_EFAILED)
 		r->code = opk_errors_keep(r->ctx, &mark, code);
 	else
@@ -104,18 +102,17 @@ static void add_all_operands(struct opk_resolver *r, struct trial *trial)
 static void try(struct opk_resolver *r, const struct trial *trial, size_t entries)
 {
 	opk_autofree bool *refused = opk_alloc_array(trial->count + 1, sizeof *refused);
-	struct opk_plan plan = { .chip = (char *)(uintptr_t)r->chip, .profiler = r->profiler };
 	/* PM sampling has one pass, so what needs two can't be sampled. */
-	struct opk_refused find = { .ctx = r->ctx,
-		                    .plan = &plan,
+	struct opk_refused find = { .target = &r->target,
 		                    .names = trial->names,
-		                    .tell = mark,
-		                    .data = refused,
-		                    .max_passes = r->profiler == OPK_PROFILER_PM };
+		                    .count = trial->count,
+		                    .max_passes = r->target.profiler == OPK_PROFILER_PM,
+		                    .report = mark,
+		                    .data = refused };
 
 	r->problems.no_memory |= !refused;
 	if (refused)
-		r->code = opk_find_refused(&find, trial->count);
+		r->code = opk_find_refused(r->ctx, &find);
 	if (!refused || r->code)
 		return;
 	/* Derived metrics that need what is left out are left out, too: resolve_missing.c. */

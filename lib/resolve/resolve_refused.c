@@ -3,13 +3,11 @@
 #include <string.h>
 
 #include "formula/formula.h"
-#include "schedule/refused.h"
 #include "resolve/resolver.h"
 
 /* What the set wants of the chip, each once, and where it says so. */
 struct wanted {
 	struct opk_resolver *r;
-	struct opk_plan plan; /* chip and profiler alone */
 	struct opk_index seen;
 	const char **names;
 	struct opk_place *places;
@@ -45,20 +43,18 @@ static void want_names(struct wanted *w, const struct opk_derived_symbol *derive
 	}
 }
 
-static bool tell(void *data, size_t i, const char *reason)
+static bool report(void *data, size_t i, const char *reason)
 {
 	struct wanted *w = data;
 
-	opk_tell_refused(&w->r->problems, &w->places[i], &w->plan, w->names[i], reason);
+	opk_refused_problem(&w->r->problems, &w->places[i], &w->r->target, w->names[i], reason);
 	return !opk_problems_full(&w->r->problems);
 }
 
 void opk_resolve_refused(struct opk_resolver *r)
 {
-	struct wanted w = {
-		.r = r, .plan = { .chip = (char *)(uintptr_t)r->chip, .profiler = r->profiler }
-	};
-	struct opk_refused refused = { .ctx = r->ctx, .plan = &w.plan, .tell = tell, .data = &w };
+	struct wanted w = { .r = r };
+	struct opk_refused refused = { .target = &r->target, .report = report, .data = &w };
 
 	for (size_t i = 0; i < r->list->count; i++)
 		if (r->list->items[i].derived == OPK_NOT_DERIVED)
@@ -67,8 +63,9 @@ void opk_resolve_refused(struct opk_resolver *r)
 		if (r->states[i].needed && r->symbols.derived[i].parsed)
 			want_names(&w, &r->symbols.derived[i]);
 	refused.names = w.names;
+	refused.count = w.count;
 	if (!r->problems.no_memory && !opk_problems_full(&r->problems))
-		r->code = opk_find_refused(&refused, w.count);
+		r->code = opk_find_refused(r->ctx, &refused);
 	opk_index_clear(&w.seen);
 	free(w.names);
 	free(w.places);

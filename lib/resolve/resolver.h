@@ -6,6 +6,7 @@
 #include "chip/catalog.h"
 #include "resolve/entries.h"
 #include "resolve/resolve.h"
+#include "schedule/try.h"
 #include "set/symbols.h"
 
 /* What a derived metric can't have on the chip. */
@@ -25,8 +26,7 @@ struct opk_derived_state {
 struct opk_resolver {
 	struct opk_ctx *ctx;
 	const struct opk_set *set;
-	const char *chip;
-	enum opk_profiler profiler;
+	struct opk_target target;
 	struct opk_problems problems;
 	struct opk_symbols symbols;
 	struct opk_catalog *catalog;    /* NULL before it is needed */
@@ -55,8 +55,8 @@ const double *opk_resolver_value(const struct opk_resolver *r, const struct opk_
 
 /* resolve_items.c: the list of the n-th set of symbols; those before it are there. */
 void opk_resolve_list(struct opk_resolver *r, size_t n);
-/* resolve_optional.c: whether CUPTI plans these; optional metrics that it refuses leave the list. */
-bool opk_resolver_plans(struct opk_resolver *r, const char *const *names, size_t count);
+/* resolve_optional.c: whether CUPTI plans this one; optional metrics that it refuses leave the list. */
+bool opk_resolver_plans(struct opk_resolver *r, const char *name);
 void opk_resolve_optional(struct opk_resolver *r);
 /* resolve_missing.c: finds what is needed; derived metrics that can't be computed leave the list. */
 void opk_resolve_missing(struct opk_resolver *r);

@@ -18,15 +18,14 @@ static int make(struct opk_schedule *out, struct opk_ctx *ctx, const struct opk_
 }
 
 int opk_schedule_read(struct opk_schedule *out, struct opk_ctx *ctx,
-                      const struct opk_counters *counters, const void *config, size_t size,
-                      size_t passes)
+                      const struct opk_counters *counters, const struct opk_schedule_result *plan)
 {
-	int code = make(out, ctx, counters, passes);
+	int code = make(out, ctx, counters, plan->passes);
 
-	for (size_t pass = passes; !code && pass-- > 0;) {
+	for (size_t pass = plan->passes; !code && pass-- > 0;) {
 		opk_autostrlist struct opk_strlist here = { 0 };
 
-		code = opk_nv_config_counters(&here, ctx, config, size, pass);
+		code = opk_nv_config_counters(&here, ctx, plan->config, plan->size, pass);
 		for (size_t i = 0; i < here.count; i++) {
 			size_t at = opk_counters_find(counters, here.items[i]);
 

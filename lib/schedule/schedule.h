@@ -4,6 +4,7 @@
 #define OPK_SCHEDULE_H
 
 #include "schedule/counters.h"
+#include "schedule/try.h"
 
 struct opk_parts;
 
@@ -14,8 +15,7 @@ struct opk_schedule {
 
 /* What a config image does. */
 int opk_schedule_read(struct opk_schedule *out, struct opk_ctx *ctx,
-                      const struct opk_counters *counters, const void *config, size_t size,
-                      size_t passes);
+                      const struct opk_counters *counters, const struct opk_schedule_result *plan);
 /*
  * The bins of each part as passes, so that the counters of as many ratios as can be come together.
  * `whole`, one a part, tells which kind of its items is taken.
