@@ -378,12 +378,14 @@ END_TEST
 
 /* ---- settings --------------------------------------------------------------------------- */
 
+#define VARIABLE(id) "OFFPEAK_COLLECT_" #id
+
 static void set_needed(void)
 {
 	clearenv();
-	setenv(SETTING_SET, "/set.opk", 1);
-	setenv(SETTING_OUTPUT, "/run.opk", 1);
-	setenv(SETTING_LAUNCHER, "42", 1);
+	setenv(VARIABLE(SET), "/set.opk", 1);
+	setenv(VARIABLE(OUTPUT), "/run.opk", 1);
+	setenv(VARIABLE(LAUNCHER), "42", 1);
 }
 
 START_TEST(settings_by_default)
@@ -402,15 +404,15 @@ START_TEST(settings_by_default)
 	ck_assert_int_eq(settings.turns, TURNS_NONE);
 	ck_assert_int_eq(settings.device, -1);
 	ck_assert_uint_eq(settings.level, 1);
-	ck_assert(!settings.has_kernel && !settings.legacy && !settings.verbose);
+	ck_assert(!settings.kernel && !settings.backend && !settings.verbose);
 	ck_assert(!(settings.group | settings.skip | settings.count | settings.every
-	            | settings.max_ranges | settings.interval_ns | settings.max_samples
-	            | settings.buffer_bytes));
+	            | settings.max_ranges | settings.max_samples | settings.buffer_bytes));
+	ck_assert_uint_eq(settings.interval_ns, 10000);
 	ck_assert(!settings_filter(&settings));
 }
 END_TEST
 
-static const char *const needed[] = { SETTING_SET, SETTING_OUTPUT, SETTING_LAUNCHER };
+static const char *const needed[] = { VARIABLE(SET), VARIABLE(OUTPUT), VARIABLE(LAUNCHER) };
 
 START_TEST(settings_that_are_needed)
 {
@@ -427,19 +429,20 @@ END_TEST
 /* Variables, and the field that each is for. */
 static const struct {
 	struct here here;
-	const char *variable;
+	const char *variable, *text;
 	size_t offset;
 	bool filters;
 } setting_rows[] = {
-	{ HERE, SETTING_GROUP, offsetof(struct settings, group), false },
-	{ HERE, SETTING_LEVEL, offsetof(struct settings, level), false },
-	{ HERE, SETTING_SKIP, offsetof(struct settings, skip), true },
-	{ HERE, SETTING_COUNT, offsetof(struct settings, count), true },
-	{ HERE, SETTING_EVERY, offsetof(struct settings, every), true },
-	{ HERE, SETTING_MAX_RANGES, offsetof(struct settings, max_ranges), true },
-	{ HERE, SETTING_INTERVAL, offsetof(struct settings, interval_ns), false },
-	{ HERE, SETTING_MAX_SAMPLES, offsetof(struct settings, max_samples), false },
-	{ HERE, SETTING_BUFFER, offsetof(struct settings, buffer_bytes), false },
+	{ HERE, VARIABLE(GROUP), "8589934597", offsetof(struct settings, group), false },
+	{ HERE, VARIABLE(LEVEL), "8589934597", offsetof(struct settings, level), false },
+	{ HERE, VARIABLE(SKIP), "8589934597", offsetof(struct settings, skip), true },
+	{ HERE, VARIABLE(COUNT), "8589934597", offsetof(struct settings, count), true },
+	{ HERE, VARIABLE(EVERY), "8589934597", offsetof(struct settings, every), true },
+	{ HERE, VARIABLE(MAX_RANGES), "8589934597", offsetof(struct settings, max_ranges), true },
+	{ HERE, VARIABLE(INTERVAL), "8589934597ns", offsetof(struct settings, interval_ns), false },
+	{ HERE, VARIABLE(MAX_SAMPLES), "8589934597", offsetof(struct settings, max_samples),
+	  false },
+	{ HERE, VARIABLE(BUFFER), "8589934597", offsetof(struct settings, buffer_bytes), false },
 };
 
 START_TEST(settings_by_number)
@@ -449,7 +452,7 @@ START_TEST(settings_by_number)
 		uint64_t value;
 
 		set_needed();
-		setenv(setting_rows[i].variable, "8589934597", 1);
+		setenv(setting_rows[i].variable, setting_rows[i].text, 1);
 		ck_assert_ptr_null(settings_read(&settings));
 		memcpy(&value, (char *)&settings + setting_rows[i].offset, sizeof value);
 		ck_row(&setting_rows[i], value == 8589934597, "%ju", (uintmax_t)value);
@@ -466,35 +469,38 @@ START_TEST(settings_by_name)
 	for (int mode = MODE_KERNEL_REPLAY; mode <= MODE_SAMPLING; mode++)
 		for (int turns = TURNS_NONE; turns <= TURNS_REPEAT; turns++) {
 			set_needed();
-			setenv(SETTING_MODE, settings_mode_name((enum collect_mode)mode), 1);
-			setenv(SETTING_TURNS, settings_turns_name((enum collect_turns)turns), 1);
+			setenv(VARIABLE(MODE), settings_word(SETTING_MODE, (unsigned)mode), 1);
+			setenv(VARIABLE(TURNS), settings_word(SETTING_TURNS, (unsigned)turns), 1);
 			ck_assert_ptr_null(settings_read(&settings));
 			ck_assert_int_eq(settings.mode, mode);
 			ck_assert_int_eq(settings.turns, turns);
 		}
 	set_needed();
-	setenv(SETTING_DEVICE, "3", 1);
-	setenv(SETTING_KERNEL, "^v.*d$", 1);
-	setenv(SETTING_CUPTI, "/x/libcupti.so.12", 1);
-	setenv(SETTING_LEGACY, "1", 1);
-	setenv(SETTING_VERBOSE, "1", 1);
-	setenv(SETTING_TIGHT, "1", 1);
+	setenv(VARIABLE(DEVICE), "3", 1);
+	setenv(VARIABLE(KERNEL), "^v.*d$", 1);
+	setenv(VARIABLE(CUPTI), "/x/libcupti.so.12", 1);
+	setenv(VARIABLE(BACKEND), "legacy", 1);
+	setenv(VARIABLE(VERBOSE), "1", 1);
+	setenv(VARIABLE(TIGHT), "1", 1);
 	ck_assert_ptr_null(settings_read(&settings));
 	ck_assert_int_eq(settings.device, 3);
-	ck_assert(settings.has_kernel && settings.legacy && settings.verbose && settings.tight);
+	ck_assert(settings.kernel && settings.backend == BACKEND_LEGACY && settings.verbose
+	          && settings.tight);
 	ck_assert_str_eq(settings.cupti_path, "/x/libcupti.so.12");
-	ck_assert_int_eq(regexec(&settings.kernel, "vadd", 0, NULL, 0), 0);
+	ck_assert_int_eq(regexec(settings.kernel, "vadd", 0, NULL, 0), 0);
 	ck_assert(settings_filter(&settings));
-	regfree(&settings.kernel);
-	setenv(SETTING_KERNEL, "(", 1);
-	ck_assert_str_eq(settings_read(&settings), "the kernel filter is no regular expression");
-	setenv(SETTING_KERNEL, "", 1);
+	regfree(settings.kernel);
+	free(settings.kernel);
+	setenv(VARIABLE(KERNEL), "(", 1);
+	ck_assert_str_eq(settings_read(&settings), "--kernel '(' is not a regular expression");
+	setenv(VARIABLE(KERNEL), "", 1);
 	ck_assert_ptr_null(settings_read(&settings));
-	ck_assert(!settings.has_kernel && !settings_filter(&settings));
-	setenv(SETTING_NVTX_INCLUDE, "a", 1);
+	ck_assert(!settings.kernel && !settings_filter(&settings));
+	setenv(VARIABLE(NVTX_INCLUDE), "a", 1);
 	ck_assert_ptr_null(settings_read(&settings));
-	ck_assert_str_eq(settings.nvtx_include, "a");
+	ck_assert_ptr_nonnull(settings.nvtx_include);
 	ck_assert(settings_filter(&settings));
+	nvtx_filter_free(settings.nvtx_include);
 }
 END_TEST
 

@@ -206,7 +206,7 @@ refused "'10' is not a time such as" --interval 10
 refused "'0us' is not a time such as" --interval 0us
 refused "'99999999999s' is not a time such as" --interval 99999999999s
 refused "'5Q' is not a size such as 512M or 2G$" --buffer 5Q
-refused "--kernel '\(' is no regular expression$" --kernel '('
+refused "--kernel '\(' is not a regular expression$" --kernel '('
 refused "--nvtx-include '/' is not of the form" --nvtx-include /
 refused "is not of the form" --nvtx-include 'a
 b'

@@ -49,12 +49,7 @@ bool collector_init(void)
 		return false;
 	if (settings->group >= collector.set.image_count)
 		return complain("the set has no such group");
-	if (settings->nvtx_include) {
-		collector.nvtx_include = nvtx_filter_new(settings->nvtx_include);
-		if (!collector.nvtx_include)
-			return complain("--nvtx-include: not of the form [DOMAIN@]RANGE/RANGE/");
-	}
-	collector.kernels = kernels_new(settings->has_kernel ? &settings->kernel : NULL);
+	collector.kernels = kernels_new(settings->kernel);
 	collector.rank = recording_rank();
 	collector.pid = getpid();
 	collector.shared = (struct session_shared){
@@ -63,7 +58,8 @@ bool collector_init(void)
 		.set = &collector.set,
 		.ops = settings->mode == MODE_SAMPLING
 		               ? NULL
-		               : profiler_choose(&collector.target, settings->legacy),
+		               : profiler_choose(&collector.target,
+		                                 settings->backend == BACKEND_LEGACY),
 	};
 	return collector.kernels && (collector.shared.ops || settings->mode == MODE_SAMPLING);
 }

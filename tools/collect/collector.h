@@ -45,7 +45,6 @@ struct collector {
 	struct collect_set set;
 	struct session_shared shared;
 	struct kernels *kernels;
-	struct nvtx_filter *nvtx_include;
 	struct collector_context contexts[MAX_CONTEXTS];
 	size_t context_count; /* ever seen */
 	struct sampler *samplers[MAX_DEVICES];

@@ -25,10 +25,10 @@ static bool wanted_by_ranges(void)
 	const struct user_range *ranges;
 	size_t count;
 
-	if (!collector.nvtx_include)
+	if (!collector.settings.nvtx_include)
 		return true;
 	ranges = user_ranges(&count);
-	return nvtx_filter_match(collector.nvtx_include, ranges, count);
+	return nvtx_filter_match(collector.settings.nvtx_include, ranges, count);
 }
 
 static uint64_t begun; /* for --max-ranges */

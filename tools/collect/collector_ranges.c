@@ -25,11 +25,11 @@ static size_t level_of(size_t depth)
 	const struct user_range *ranges;
 	size_t count;
 
-	if (!collector.nvtx_include)
+	if (!collector.settings.nvtx_include)
 		return depth;
 	ranges = user_ranges(&count);
 	for (size_t first = 1; first <= depth; first++)
-		if (nvtx_filter_match(collector.nvtx_include, ranges, first))
+		if (nvtx_filter_match(collector.settings.nvtx_include, ranges, first))
 			return depth - first + 1;
 	return 0;
 }

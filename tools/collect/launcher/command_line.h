@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The launcher's command line. */
-#ifndef OPK_COLLECT_OPTIONS_H
-#define OPK_COLLECT_OPTIONS_H
+#ifndef OPK_COMMAND_LINE_H
+#define OPK_COMMAND_LINE_H
 
-#include <stdbool.h>
+#include "collect/shared/settings.h"
 
-struct request {
-	const char *set, *output;
-	const char *range, *replay; /* as written; "auto" by default */
-	char **program;             /* and its arguments; ended by NULL */
-	bool has_level;
-	bool push, merge, best_effort, verbose;
-};
-
-/* OPK_OK or OPK_EUSAGE, told on stderr. --help and --version end the process. */
-int options_read(struct request *request, int argc, char **argv);
+/*
+ * OPK_OK or OPK_EUSAGE, with a message on stderr; *program and its arguments end with NULL. --help
+ * and --version end the process.
+ */
+int command_line_read(struct settings *settings, char ***program, int argc, char **argv);
 /* Says on stderr what is wrong, and returns the code. */
 __attribute__((format(printf, 2, 3))) int launcher_fail(int code, const char *format, ...);
 

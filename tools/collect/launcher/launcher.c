@@ -42,7 +42,7 @@ static bool find_library(char path[PATH_MAX])
 	return false;
 }
 
-static int set_library(const struct strategy *strategy)
+static int set_library(const struct settings *settings)
 {
 	char library[PATH_MAX];
 
@@ -51,7 +51,7 @@ static int set_library(const struct strategy *strategy)
 		                     "liboffpeak-inject.so is not beside this program");
 	setenv("CUDA_INJECTION64_PATH", library, 1);
 	/* Samples have no ranges. */
-	if (strategy->mode != MODE_SAMPLING) {
+	if (settings->mode != MODE_SAMPLING) {
 		setenv("NVTX_INJECTION64_PATH", library, 1);
 		setenv(SETTING_LIBRARY, library, 1);
 	}
@@ -73,7 +73,7 @@ static bool as_pattern(char pattern[2 * PATH_MAX], const char *folder)
 }
 
 /* What is there now is replaced when the program has ended, and must not be what is needed before. */
-static int check_output(const struct request *request, const char *name)
+static int check_output(const struct settings *settings, const char *name)
 {
 	struct stat output, set;
 
@@ -82,46 +82,47 @@ static int check_output(const struct request *request, const char *name)
 	if (S_ISDIR(output.st_mode))
 		return launcher_fail(OPK_EFAILED, "%s is a folder", name);
 	/* The processes' own names are others. */
-	if (name_varies(request->output))
+	if (name_varies(settings->output))
 		return OPK_OK;
 	if (!S_ISREG(output.st_mode))
 		return launcher_fail(OPK_EFAILED, "%s: exists and is not a regular file",
-		                     request->output);
-	if (!stat(request->set, &set) && set.st_dev == output.st_dev && set.st_ino == output.st_ino)
-		return launcher_fail(OPK_EUSAGE, "-o %s is the set itself", request->output);
+		                     settings->output);
+	if (!stat(settings->set_path, &set) && set.st_dev == output.st_dev
+	    && set.st_ino == output.st_ino)
+		return launcher_fail(OPK_EUSAGE, "-o %s is the set itself", settings->output);
 	return OPK_OK;
 }
 
 /* The program may change its folder: it gets whole paths. */
-static int set_paths(const struct request *request)
+static int set_paths(struct settings *settings)
 {
 	char set[PATH_MAX], folder[PATH_MAX], name[PATH_MAX], whole[PATH_MAX], *output;
 	char pattern[2 * PATH_MAX];
-	const char *slash = strrchr(request->output, '/');
+	const char *slash = strrchr(settings->output, '/');
 	int code;
 
-	if (!name_expand(name, sizeof name, request->output))
+	if (!name_expand(name, sizeof name, settings->output))
 		return launcher_fail(
 			OPK_EUSAGE,
 			"-o %s: of the %%-items only %%h, %%p, %%q{NAME} and %%%% are known",
-			request->output);
-	if (!realpath(request->set, set))
-		return launcher_fail(OPK_EINPUT, "%s: %s", request->set, strerror(errno));
-	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - request->output) + 1 : 1,
-	         slash ? request->output : ".");
+			settings->output);
+	if (!realpath(settings->set_path, set))
+		return launcher_fail(OPK_EINPUT, "%s: %s", settings->set_path, strerror(errno));
+	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - settings->output) + 1 : 1,
+	         slash ? settings->output : ".");
 	if (!name_expand(pattern, sizeof pattern, folder) || !realpath(pattern, whole)
 	    || access(whole, W_OK))
-		return launcher_fail(OPK_EFAILED, "%s: can't write there: %s", request->output,
+		return launcher_fail(OPK_EFAILED, "%s: can't write there: %s", settings->output,
 		                     strerror(errno));
-	code = check_output(request, name);
+	code = check_output(settings, name);
 	if (code)
 		return code;
 	if (!as_pattern(pattern, whole)
-	    || asprintf(&output, "%s/%s", pattern, slash ? slash + 1 : request->output) < 0)
+	    || asprintf(&output, "%s/%s", pattern, slash ? slash + 1 : settings->output) < 0)
 		return launcher_fail(OPK_EFAILED, "out of memory");
-	setenv(SETTING_SET, set, 1);
-	setenv(SETTING_OUTPUT, output, 1);
-	free(output);
+	settings_export(SETTING_SET, set);
+	settings_export(SETTING_OUTPUT, output);
+	settings->output = output;
 	return OPK_OK;
 }
 
@@ -134,25 +135,31 @@ static void set_command(char **program)
 	for (; *program && size < sizeof line - 1; program++)
 		size += (size_t)snprintf(line + size, sizeof line - size, "%s%s", size ? " " : "",
 		                         *program);
-	setenv(SETTING_COMMAND, line, 1);
+	settings_export(SETTING_COMMAND, line);
 }
 
-static int set_environment(const struct request *request, const struct strategy *strategy)
+static void set_number(enum setting_id id, size_t number)
 {
-	char launcher[32];
-	int code = set_paths(request);
+	char text[32];
+
+	snprintf(text, sizeof text, "%zu", number);
+	settings_export(id, text);
+}
+
+static int set_environment(struct settings *settings, char **program)
+{
+	int code = set_paths(settings);
 
 	if (!code)
-		code = set_library(strategy);
-	snprintf(launcher, sizeof launcher, "%d", (int)getpid());
-	setenv(SETTING_LAUNCHER, launcher, 1);
-	setenv(SETTING_MODE, settings_mode_name(strategy->mode), 1);
-	if (strategy->tight)
-		setenv(SETTING_TIGHT, "1", 1);
-	if (strategy->application)
-		setenv(SETTING_APPLICATION, "1", 1);
-	setenv(SETTING_TURNS, settings_turns_name(strategy->turns), 1);
-	set_command(request->program);
+		code = set_library(settings);
+	set_number(SETTING_LAUNCHER, (size_t)getpid());
+	settings_export(SETTING_MODE, settings_word(SETTING_MODE, settings->mode));
+	settings_export(SETTING_TURNS, settings_word(SETTING_TURNS, settings->turns));
+	if (settings->tight)
+		settings_export(SETTING_TIGHT, "1");
+	if (settings->application)
+		settings_export(SETTING_APPLICATION, "1");
+	set_command(program);
 	return code;
 }
 
@@ -225,14 +232,6 @@ static int run(char **program)
 	return status;
 }
 
-static void set_number(const char *variable, size_t number)
-{
-	char text[32];
-
-	snprintf(text, sizeof text, "%zu", number);
-	setenv(variable, text, 1);
-}
-
 static void tell_nothing(void)
 {
 	if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
@@ -244,54 +243,51 @@ static void tell_nothing(void)
 		              dlerror());
 }
 
-/* Where there is one for all processes. */
-static const char *file_name(char name[PATH_MAX])
+static void merge(const glob_t *parts, const struct settings *settings, const char *join)
 {
-	return name_expand(name, PATH_MAX, getenv(SETTING_OUTPUT)) ? name : "";
+	char name[PATH_MAX];
+
+	if (name_expand(name, sizeof name, settings->output))
+		parts_merge(parts, name, join, settings->verbose);
 }
 
-static int run_once(const struct request *request)
+static int run_once(const struct settings *settings, char **program)
 {
-	const char *output = getenv(SETTING_OUTPUT);
-	char name[PATH_MAX];
-	int status = run(request->program);
+	int status = run(program);
 	glob_t parts;
 
-	parts_find(&parts, output);
+	parts_find(&parts, settings->output);
 	if (!parts.gl_pathc)
 		tell_nothing();
-	else if (request->merge)
-		parts_merge(&parts, file_name(name), NULL, request->verbose);
+	else if (settings->merge)
+		merge(&parts, settings, NULL);
 	else
-		parts_rename(&parts, request->verbose);
+		parts_rename(&parts, settings->verbose);
 	globfree(&parts);
 	return status;
 }
 
 /* Once for each level of user ranges and each group; the first run tells how many levels there are. */
-static int run_all(const struct request *request, const struct strategy *strategy)
+static int run_all(const struct settings *settings, char **program, size_t groups)
 {
-	const char *output = getenv(SETTING_OUTPUT);
-	bool by_level = strategy->mode == MODE_USER_RANGE && !request->has_level;
-	size_t levels = 1, runs = strategy->groups, done = 0;
-	char name[PATH_MAX];
+	bool by_level = settings->mode == MODE_USER_RANGE && !settings->given[SETTING_LEVEL];
+	size_t each = groups ? groups : 1, runs = each, done = 0;
+	const char *join = settings->mode == MODE_USER_RANGE ? "name" : "launch";
 	glob_t kept = { 0 };
 	int status = 0;
 
 	for (size_t i = 0; !status && i < runs; i++, done++) {
 		glob_t parts;
 
-		set_number(SETTING_GROUP, strategy->grouped ? i % strategy->groups + 1 : 0);
+		set_number(SETTING_GROUP, groups ? i % groups + 1 : 0);
 		if (by_level)
-			set_number(SETTING_LEVEL, i / strategy->groups + 1);
-		if (request->verbose)
+			set_number(SETTING_LEVEL, i / each + 1);
+		if (settings->verbose)
 			launcher_fail(0, "run %zu of %zu", i + 1, runs);
-		status = run(request->program);
-		parts_find(&parts, output);
-		if (!i && by_level) {
-			levels = parts_depth(&parts);
-			runs = strategy->groups * levels;
-		}
+		status = run(program);
+		parts_find(&parts, settings->output);
+		if (!i && by_level)
+			runs = each * parts_depth(&parts);
 		parts_keep(&kept, &parts, (unsigned)i + 1);
 		globfree(&parts);
 	}
@@ -299,11 +295,7 @@ static int run_all(const struct request *request, const struct strategy *strateg
 		launcher_fail(0, "the program failed in run %zu of %zu: the others are left out",
 		              done, runs);
 	if (kept.gl_pathc)
-		parts_merge(&kept, file_name(name),
-		            strategy->grouped
-		                    ? strategy->mode == MODE_USER_RANGE ? "name" : "launch"
-		                    : NULL,
-		            request->verbose);
+		merge(&kept, settings, groups ? join : NULL);
 	else
 		tell_nothing();
 	globfree(&kept);
@@ -312,29 +304,31 @@ static int run_all(const struct request *request, const struct strategy *strateg
 
 int main(int argc, char **argv)
 {
-	struct strategy strategy;
-	struct request request;
-	int code = options_read(&request, argc, argv);
-	int refused;
+	static struct settings settings;
+	char **program;
+	size_t groups;
+	int code = command_line_read(&settings, &program, argc, argv);
 
 	if (!code)
-		code = strategy_choose(&strategy, &request);
-	if (!code && (request.merge || strategy.application) && name_varies(request.output))
+		code = strategy_choose(&settings, &groups);
+	if (!code && (settings.merge || settings.application) && name_varies(settings.output))
 		code = launcher_fail(OPK_EUSAGE,
 		                     "-o %s: one file can't have a name for each process",
-		                     request.output);
+		                     settings.output);
 	if (code == OPK_EUSAGE)
 		return code;
-	refused = code ? code : strategy_permission();
-	if (!refused)
-		refused = set_environment(&request, &strategy);
-	if (refused && refused != OPK_EUSAGE && request.best_effort) {
+	if (!code)
+		code = strategy_permission();
+	if (!code)
+		code = set_environment(&settings, program);
+	if (code && code != OPK_EUSAGE && settings.best_effort) {
 		launcher_fail(0, "the program runs all the same, unrecorded");
 		unsetenv("CUDA_INJECTION64_PATH");
 		unsetenv("NVTX_INJECTION64_PATH");
-		return end_like(run(request.program));
+		return end_like(run(program));
 	}
-	if (refused)
-		return refused;
-	return end_like(strategy.application ? run_all(&request, &strategy) : run_once(&request));
+	if (code)
+		return code;
+	return end_like(settings.application ? run_all(&settings, program, groups)
+	                                     : run_once(&settings, program));
 }

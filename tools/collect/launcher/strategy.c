@@ -8,30 +8,6 @@
 
 #include "collect/shared/set_file.h"
 
-/* How a set is replayed; the words of --replay. */
-enum replay {
-	REPLAY_AUTO,
-	REPLAY_KERNEL,
-	REPLAY_NONE,
-	REPLAY_ROTATE,
-	REPLAY_USER,
-	REPLAY_APPLICATION
-};
-
-static const char *const replay_names[] = { "auto",   "kernel", "none",
-	                                    "rotate", "user",   "application" };
-
-static int find_replay(enum replay *out, const char *name)
-{
-	for (size_t i = 0; i < sizeof replay_names / sizeof *replay_names; i++)
-		if (!strcmp(replay_names[i], name)) {
-			*out = (enum replay)i;
-			return OPK_OK;
-		}
-	return launcher_fail(OPK_EUSAGE,
-	                     "--replay is auto, kernel, none, rotate, user or application");
-}
-
 static size_t count_inflated(const struct opk_meta *meta)
 {
 	size_t count;
@@ -50,11 +26,10 @@ static size_t count_grouped(const struct opk_meta *meta)
 }
 
 /* One pass a turn: the whole set where that is enough, else its groups. */
-static int take_turns(struct strategy *strategy, const struct opk_meta *meta)
+static int take_turns(size_t *groups, const struct opk_meta *meta)
 {
 	size_t grouped = count_grouped(meta);
 
-	strategy->groups = 1;
 	if (meta->passes == 1)
 		return OPK_OK;
 	if (!meta->group_count)
@@ -68,8 +43,7 @@ static int take_turns(struct strategy *strategy, const struct opk_meta *meta)
 			"note: %zu of %zu metrics need several passes by themselves; they will be "
 			"nan, --replay kernel collects them",
 			meta->metric_count - grouped, meta->metric_count);
-	strategy->groups = meta->group_count;
-	strategy->grouped = true;
+	*groups = meta->group_count;
 	return OPK_OK;
 }
 
@@ -82,60 +56,83 @@ static int need_one_pass(const struct opk_meta *meta, const char *others)
 	                     meta->passes, others);
 }
 
-static int choose_for_launches(struct strategy *strategy, enum replay replay,
+static int choose_for_launches(struct settings *settings, size_t *groups,
                                const struct opk_meta *meta)
 {
-	strategy->mode = MODE_LAUNCH_RANGE;
-	switch (replay) {
+	settings->mode = MODE_LAUNCH_RANGE;
+	switch (settings->replay) {
 	case REPLAY_AUTO:
 	case REPLAY_KERNEL:
 		/* One pass needs no replay. */
-		if (meta->passes != 1)
-			strategy->mode = MODE_KERNEL_REPLAY;
-		strategy->tight = count_inflated(meta) > 0;
-		return OPK_OK;
+		settings->tight = !settings->push && count_inflated(meta) > 0;
+		if (meta->passes == 1)
+			return OPK_OK;
+		settings->mode = MODE_KERNEL_REPLAY;
+		if (!settings->push)
+			return OPK_OK;
+		return launcher_fail(OPK_EUSAGE,
+		                     "--push has one pass, the set needs %zu: add --replay "
+		                     "rotate or application",
+		                     meta->passes);
 	case REPLAY_NONE:
 		return need_one_pass(meta, "kernel, rotate or application");
 	case REPLAY_ROTATE:
-		strategy->turns = meta->passes == 1 ? TURNS_NONE : TURNS_ROTATE;
-		return take_turns(strategy, meta);
+		settings->turns = meta->passes == 1 ? TURNS_NONE : TURNS_ROTATE;
+		return take_turns(groups, meta);
 	case REPLAY_APPLICATION:
-		strategy->application = true;
-		return take_turns(strategy, meta);
+		settings->application = true;
+		return take_turns(groups, meta);
 	default:
 		return launcher_fail(OPK_EUSAGE,
 		                     "--replay user repeats user ranges: add --range user");
 	}
 }
 
-static int choose_for_ranges(struct strategy *strategy, enum replay replay,
-                             const struct opk_meta *meta)
+static int choose_for_ranges(struct settings *settings, size_t *groups, const struct opk_meta *meta)
 {
-	strategy->mode = MODE_USER_RANGE;
-	switch (replay) {
+	settings->mode = MODE_USER_RANGE;
+	switch (settings->replay) {
 	case REPLAY_AUTO:
 	case REPLAY_NONE:
 		return need_one_pass(meta,
 		                     "user (the program repeats its ranges) or application (it "
 		                     "is run several times)");
 	case REPLAY_USER:
-		strategy->turns = TURNS_REPEAT;
-		return take_turns(strategy, meta);
+		settings->turns = TURNS_REPEAT;
+		return take_turns(groups, meta);
 	case REPLAY_APPLICATION:
-		strategy->application = true;
-		return take_turns(strategy, meta);
+		settings->application = true;
+		return take_turns(groups, meta);
 	default:
 		return launcher_fail(OPK_EUSAGE,
 		                     "--replay %s is for launches: use none, user or "
 		                     "application with --range user",
-		                     replay_names[replay]);
+		                     settings_word(SETTING_REPLAY, settings->replay));
 	}
 }
 
-static int choose_for_sampling(struct strategy *strategy, const struct request *request)
+/* Options that would do nothing are mistakes. */
+static int check_options(const struct settings *settings, const struct opk_meta *meta)
 {
-	strategy->mode = MODE_SAMPLING;
-	if (strcmp(request->range, "auto") || strcmp(request->replay, "auto"))
+	bool samples = meta->profiler == OPK_PROFILER_PM;
+	bool ranges = !samples && settings->range == RANGE_USER;
+	unsigned use = samples ? FOR_SAMPLES : ranges ? FOR_RANGES : FOR_LAUNCHES;
+
+	for (size_t i = 0; i < SETTINGS_TOTAL; i++) {
+		unsigned uses = settings_table[i].uses & FOR_ANY;
+
+		if (settings->given[i] && uses && !(uses & use))
+			return launcher_fail(OPK_EUSAGE, "--%s does nothing for %s",
+			                     settings_table[i].name,
+			                     samples  ? "a PM-sampling set"
+			                     : ranges ? "--range user"
+			                              : "launches of a range-profiler set");
+	}
+	if (settings->given[SETTING_LEVEL] && settings->replay == REPLAY_USER)
+		return launcher_fail(OPK_EUSAGE,
+		                     "--level does nothing with --replay user: its turns "
+		                     "take every level");
+	if (samples && (settings->range != RANGE_AUTO || settings->replay != REPLAY_AUTO))
 		return launcher_fail(
 			OPK_EUSAGE,
 			"a PM-sampling set is collected over time: --range and --replay "
@@ -143,127 +140,51 @@ static int choose_for_sampling(struct strategy *strategy, const struct request *
 	return OPK_OK;
 }
 
-static int choose_launches(struct strategy *strategy, const struct request *request,
-                           enum replay replay, const struct opk_meta *meta)
+static int choose(struct settings *settings, size_t *groups, const struct opk_meta *meta)
 {
-	int code = choose_for_launches(strategy, replay, meta);
+	int code = check_options(settings, meta);
 
-	if (!request->push || code)
-		return code;
-	strategy->tight = false;
-	if (strategy->mode == MODE_KERNEL_REPLAY)
-		return launcher_fail(OPK_EUSAGE,
-		                     "--push has one pass, the set needs %zu: add --replay "
-		                     "rotate or application",
-		                     meta->passes);
-	return OPK_OK;
-}
-
-/* Options that would do nothing are mistakes. */
-static int check_options(const struct request *request, const struct opk_meta *meta)
-{
-	static const struct {
-		const char *variable, *option;
-		bool launches, ranges, samples; /* what it is for */
-	} uses[] = {
-		{ SETTING_KERNEL, "--kernel", true, false, false },
-		{ SETTING_SKIP, "--skip", true, false, false },
-		{ SETTING_EVERY, "--every", true, false, false },
-		{ SETTING_COUNT, "--count", true, false, false },
-		{ SETTING_PUSH, "--push", true, false, false },
-		{ SETTING_LEVEL, "--level", false, true, false },
-		{ SETTING_NVTX_INCLUDE, "--nvtx-include", true, true, false },
-		{ SETTING_MAX_RANGES, "--max-ranges", true, true, false },
-		{ SETTING_INTERVAL, "--interval", false, false, true },
-		{ SETTING_MAX_SAMPLES, "--max-samples", false, false, true },
-		{ SETTING_BUFFER, "--buffer", false, false, true },
-	};
-	bool samples = meta->profiler == OPK_PROFILER_PM;
-	bool ranges = !samples && !strcmp(request->range, "user");
-
-	for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
-		bool useful = samples  ? uses[i].samples
-		              : ranges ? uses[i].ranges
-		                       : uses[i].launches;
-
-		if (!useful && getenv(uses[i].variable))
-			return launcher_fail(OPK_EUSAGE, "%s does nothing for %s", uses[i].option,
-			                     samples  ? "a PM-sampling set"
-			                     : ranges ? "--range user"
-			                              : "launches of a range-profiler set");
-	}
-	if (request->has_level && !strcmp(request->replay, "user"))
-		return launcher_fail(OPK_EUSAGE,
-		                     "--level does nothing with --replay user: its turns "
-		                     "take every level");
-	return OPK_OK;
-}
-
-static int choose(struct strategy *strategy, const struct request *request,
-                  const struct opk_meta *meta)
-{
-	enum replay replay = REPLAY_AUTO;
-	int code = find_replay(&replay, request->replay);
-
-	*strategy = (struct strategy){ .groups = 1 };
-	if (!code)
-		code = check_options(request, meta);
 	if (code)
 		return code;
-	if (meta->profiler == OPK_PROFILER_PM)
-		return choose_for_sampling(strategy, request);
-	if (!strcmp(request->range, "auto"))
-		return choose_launches(strategy, request, replay, meta);
-	if (!strcmp(request->range, "user"))
-		return choose_for_ranges(strategy, replay, meta);
-	return launcher_fail(OPK_EUSAGE, "--range is auto or user");
+	if (settings->range == RANGE_USER)
+		return choose_for_ranges(settings, groups, meta);
+	if (meta->profiler != OPK_PROFILER_PM)
+		return choose_for_launches(settings, groups, meta);
+	settings->mode = MODE_SAMPLING;
+	return OPK_OK;
 }
 
-static bool filters(void)
+static void tell(const struct settings *settings, size_t groups, const struct opk_meta *meta)
 {
-	static const char *const variables[] = { SETTING_KERNEL, SETTING_NVTX_INCLUDE,
-		                                 SETTING_SKIP,   SETTING_EVERY,
-		                                 SETTING_COUNT,  SETTING_MAX_RANGES };
+	size_t inflated = count_inflated(meta), turns = groups ? groups : 1;
 
-	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-		if (getenv(variables[i]))
-			return true;
-	return false;
-}
-
-static void tell(const struct strategy *strategy, const struct request *request,
-                 const struct opk_meta *meta)
-{
-	size_t inflated = count_inflated(meta);
-
-	if (strategy->mode == MODE_LAUNCH_RANGE && inflated && !strategy->tight
-	    && (request->push || filters()))
+	if (settings->mode == MODE_LAUNCH_RANGE && inflated && settings_push(settings))
 		launcher_fail(
 			OPK_OK,
 			"note: with %s, %zu of %zu metrics count idle time around short kernels; "
 			"the recording marks them, and --replay auto alone avoids it",
-			request->push ? "--push" : "a filter", inflated, meta->metric_count);
-	if (request->verbose)
+			settings->push ? "--push" : "a filter", inflated, meta->metric_count);
+	if (settings->verbose)
 		launcher_fail(OPK_OK, "mode %s, %zu pass%s, %zu turn%s%s",
-		              settings_mode_name(strategy->mode), meta->passes,
-		              meta->passes == 1 ? "" : "es", strategy->groups,
-		              strategy->groups == 1 ? "" : "s",
-		              strategy->application ? ", each a run of the program" : "");
+		              settings_word(SETTING_MODE, settings->mode), meta->passes,
+		              meta->passes == 1 ? "" : "es", turns, turns == 1 ? "" : "s",
+		              settings->application ? ", each a run of the program" : "");
 }
 
-int strategy_choose(struct strategy *strategy, const struct request *request)
+int strategy_choose(struct settings *settings, size_t *groups)
 {
 	struct collect_set set;
-	int code = collect_set_open(&set, request->set);
+	int code = collect_set_open(&set, settings->set_path);
 
+	*groups = 0;
 	if (!code && strcmp(set.meta->kind, "set"))
 		code = launcher_fail(OPK_EINPUT,
 		                     "%s is a recording: -c takes what 'offpeak build' makes",
-		                     request->set);
+		                     settings->set_path);
 	if (!code)
-		code = choose(strategy, request, set.meta);
+		code = choose(settings, groups, set.meta);
 	if (!code)
-		tell(strategy, request, set.meta);
+		tell(settings, *groups, set.meta);
 	collect_set_clear(&set);
 	return code;
 }

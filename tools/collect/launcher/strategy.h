@@ -4,22 +4,13 @@
 #define OPK_STRATEGY_H
 
 #include "collect/launcher/command_line.h"
-#include "collect/shared/settings.h"
-
-struct strategy {
-	enum collect_mode mode;
-	enum collect_turns turns;
-	bool application; /* the program runs once for each group, and level of user ranges */
-	size_t groups;    /* that it runs for, at least 1 */
-	bool tight;       /* see struct settings */
-	bool grouped;     /* the groups are the set's; else there is one, the whole set */
-};
 
 /*
- * The fastest way that is sound for the set's metrics, or the one that was asked for. Checks every
- * checksum of the set. OPK_OK or an exit code, told on stderr.
+ * The fastest way that is sound for the set's metrics, or the one that was asked for, into the
+ * settings; *groups of the set take turns, or 0: the whole set is collected. Checks every checksum
+ * of the set. OPK_OK or an exit code, with a message on stderr.
  */
-int strategy_choose(struct strategy *strategy, const struct request *request);
+int strategy_choose(struct settings *settings, size_t *groups);
 /* Whether this user may read GPU counters, as far as the driver tells; the remedies on stderr. */
 int strategy_permission(void);
 

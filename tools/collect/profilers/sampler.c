@@ -20,7 +20,6 @@
  * counted.
  */
 enum {
-	DEFAULT_INTERVAL_NS = 10000,
 	IMAGE_BYTES = 192 << 20,
 	MAX_SLOTS = 500000,
 	MIN_SLOTS = 256,
@@ -410,7 +409,7 @@ struct sampler *sampler_new(const struct target *target, const struct settings *
 	sampler->segments = segments;
 	sampler->device = device;
 	sampler->perfworks = perfworks_new(target->cupti_path);
-	sampler->interval_ns = settings->interval_ns ? settings->interval_ns : DEFAULT_INTERVAL_NS;
+	sampler->interval_ns = settings->interval_ns;
 	clock_gettime(CLOCK_MONOTONIC, &sampler->handed_on);
 	if (enable(sampler) && make_image(sampler)) {
 		size_t record = perfworks_record_bytes(sampler->perfworks, sampler->images);

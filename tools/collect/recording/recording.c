@@ -132,16 +132,19 @@ static void add_machine(struct facts *facts, const struct target *target)
 	add(facts, "cupti", "%s", target->cupti_path);
 }
 
-static void facts_collect(struct facts *facts, const struct target *target,
-                          const struct settings *settings)
+static void facts_collect(struct facts *facts, const struct target *target)
 {
 	enum { MAX_DEVICES = 16 };
 	int devices = 0;
 
 	*facts = (struct facts){ 0 };
 	add_machine(facts, target);
-	if (settings->command)
-		add(facts, "command", "%s", settings->command);
+	for (size_t i = 0; i < SETTINGS_TOTAL; i++) {
+		const char *value = getenv(settings_table[i].variable);
+
+		if (value && settings_table[i].uses & RECORDED)
+			add(facts, settings_table[i].name, "%s", value);
+	}
 	if (!target->cuDeviceGetCount(&devices))
 		for (int device = 0; device < devices && device < MAX_DEVICES; device++)
 			add_device(facts, target, device);
@@ -212,11 +215,11 @@ struct segments *recording_begin(const struct target *target, const struct setti
 		return NULL;
 	snprintf(generator, sizeof generator, "offpeak-collect %s", opk_version());
 	target->cuptiGetVersion(&version);
-	facts_collect(&facts, target, settings);
+	facts_collect(&facts, target);
 	meta.kind = "recording";
 	meta.generator = generator;
 	meta.cupti_version = version;
-	meta.mode = settings_mode_name(settings->mode);
+	meta.mode = settings_word(SETTING_MODE, settings->mode);
 	meta.join = join_of(settings);
 	meta.backend = backend;
 	meta.run = facts.items;

@@ -1,31 +1,244 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "collect/shared/settings.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const mode_names[] = { "kernel", "launch", "user", "sampling" };
-static const char *const turns_names[] = { "none", "rotate", "repeat" };
-
-static const struct {
-	const char *variable;
-	size_t offset;
-} numbers[] = {
-	{ SETTING_GROUP, offsetof(struct settings, group) },
-	{ SETTING_LEVEL, offsetof(struct settings, level) },
-	{ SETTING_SKIP, offsetof(struct settings, skip) },
-	{ SETTING_COUNT, offsetof(struct settings, count) },
-	{ SETTING_EVERY, offsetof(struct settings, every) },
-	{ SETTING_MAX_RANGES, offsetof(struct settings, max_ranges) },
-	{ SETTING_INTERVAL, offsetof(struct settings, interval_ns) },
-	{ SETTING_MAX_SAMPLES, offsetof(struct settings, max_samples) },
-	{ SETTING_BUFFER, offsetof(struct settings, buffer_bytes) },
+struct setting_form {
+	const char *what; /* "is not WHAT"; with words all of them */
+	bool (*read)(void *out, const char *text);
+	const char *const *words; /* ended by NULL: the value is the number of one of them */
 };
+
+static bool read_text(void *out, const char *text)
+{
+	*(const char **)out = text;
+	return true;
+}
+
+static bool read_flag(void *out, const char *text)
+{
+	*(bool *)out = text != NULL;
+	return true;
+}
+
+struct unit {
+	const char *suffix;
+	uint64_t factor;
+};
+
+/* A number and one of the units, which end with a factor of 0; false for anything else. */
+static bool read_number(uint64_t *out, const char *text, const struct unit *units)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (errno || end == text || *text == '-')
+		return false;
+	for (; units->factor; units++)
+		if (!strcmp(end, units->suffix) && number <= UINT64_MAX / units->factor) {
+			*out = number * units->factor;
+			return true;
+		}
+	return false;
+}
+
+static bool read_count(void *out, const char *text)
+{
+	return read_number(out, text, (const struct unit[]){ { "", 1 }, { 0 } });
+}
+
+static bool read_positive(void *out, const char *text)
+{
+	return read_count(out, text) && *(uint64_t *)out;
+}
+
+static bool read_time(void *out, const char *text)
+{
+	static const struct unit units[] = {
+		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 }, { 0 }
+	};
+
+	return read_number(out, text, units) && *(uint64_t *)out;
+}
+
+static bool read_size(void *out, const char *text)
+{
+	static const struct unit units[] = {
+		{ "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 }, { 0 }
+	};
+
+	return read_number(out, text, units) && *(uint64_t *)out;
+}
+
+static bool read_device(void *out, const char *text)
+{
+	bool all = !strcmp(text, "all");
+	uint64_t number = 0;
+
+	if (!all && (!read_count(&number, text) || number > INT32_MAX))
+		return false;
+	*(int *)out = all ? -1 : (int)number;
+	return true;
+}
+
+/* An empty one filters nothing. */
+static bool read_regex(void *out, const char *text)
+{
+	regex_t **regex = out;
+
+	if (*regex)
+		regfree(*regex);
+	free(*regex);
+	*regex = NULL;
+	if (!*text)
+		return true;
+	*regex = calloc(1, sizeof **regex);
+	if (*regex && !regcomp(*regex, text, REG_EXTENDED | REG_NOSUB))
+		return true;
+	free(*regex);
+	*regex = NULL;
+	return false;
+}
+
+static bool read_filter(void *out, const char *text)
+{
+	struct nvtx_filter **filter = out;
+
+	nvtx_filter_free(*filter);
+	*filter = nvtx_filter_new(text);
+	return *filter != NULL;
+}
+
+#define FORM(name, what, read) static const struct setting_form form_##name = { what, read, NULL };
+FORM(text, "a text", read_text)
+FORM(flag, "a flag", read_flag)
+FORM(count, "a number", read_count)
+FORM(positive, "a number from 1", read_positive)
+FORM(time, "a time such as 10us, 500ns, 1ms", read_time)
+FORM(size, "a size such as 512M or 2G", read_size)
+FORM(device, "a device's number, or all", read_device)
+FORM(regex, "a regular expression", read_regex)
+FORM(filter, "of the form [DOMAIN@]RANGE/RANGE/", read_filter)
+
+#define WORDS(name, what, ...)                                                                     \
+	static const struct setting_form form_##name = {                                           \
+		what, NULL, (const char *const[]){ __VA_ARGS__, NULL }                             \
+	};
+WORDS(range, "auto or user", "auto", "user")
+WORDS(replay, "auto, kernel, none, rotate, user or application", "auto", "kernel", "none", "rotate",
+      "user", "application")
+WORDS(backend, "range or legacy", "range", "legacy")
+WORDS(mode, "a mode", "kernel", "launch", "user", "sampling")
+WORDS(turns, "turns", "none", "rotate", "repeat")
+
+const struct setting settings_table[] = {
+#define X(id, field, form, ...)                                                                    \
+	[SETTING_##id] = { "OFFPEAK_COLLECT_" #id, &form_##form, offsetof(struct settings, field), \
+		           __VA_ARGS__ },
+	SETTINGS(X)
+#undef X
+};
+
+static bool read_word(unsigned *out, const char *const *words, const char *text)
+{
+	for (unsigned i = 0; words[i]; i++)
+		if (!strcmp(words[i], text)) {
+			*out = i;
+			return true;
+		}
+	return false;
+}
+
+static bool set(struct settings *settings, enum setting_id id, const char *text)
+{
+	const struct setting *row = &settings_table[id];
+	void *out = (char *)settings + row->offset;
+
+	return row->form->words ? read_word(out, row->form->words, text)
+	                        : row->form->read(out, text);
+}
+
+static const char *problem_with(const struct setting *row, const char *text)
+{
+	static char problem[512];
+
+	if (row->form->words)
+		snprintf(problem, sizeof problem, "--%s is %s", row->name, row->form->what);
+	else
+		snprintf(problem, sizeof problem, "--%s '%s' is not %s", row->name, text,
+		         row->form->what);
+	return problem;
+}
+
+static void set_defaults(struct settings *settings)
+{
+	*settings = (struct settings){ 0 };
+	for (size_t i = 0; i < SETTINGS_TOTAL; i++)
+		if (settings_table[i].fallback)
+			set(settings, (enum setting_id)i, settings_table[i].fallback);
+}
+
+void settings_begin(struct settings *settings)
+{
+	set_defaults(settings);
+	for (size_t i = 0; i < SETTINGS_TOTAL; i++)
+		unsetenv(settings_table[i].variable);
+}
+
+const char *settings_take(struct settings *settings, enum setting_id id, const char *text)
+{
+	const struct setting *row = &settings_table[id];
+	bool adds = row->form == &form_filter;
+	const char *before = adds ? getenv(row->variable) : NULL;
+	char *lines;
+
+	if ((adds && strchr(text, '\n')) || !set(settings, id, text))
+		return problem_with(row, text);
+	settings->given[id] = true;
+	if (!before) {
+		settings_export(id, text);
+		return NULL;
+	}
+	if (asprintf(&lines, "%s\n%s", before, text) < 0)
+		return "out of memory";
+	settings_export(id, lines);
+	free(lines);
+	return NULL;
+}
+
+void settings_export(enum setting_id id, const char *text)
+{
+	setenv(settings_table[id].variable, text, 1);
+}
+
+const char *settings_read(struct settings *settings)
+{
+	set_defaults(settings);
+	for (size_t i = 0; i < SETTINGS_TOTAL; i++) {
+		const char *text = getenv(settings_table[i].variable);
+
+		if (text && !set(settings, (enum setting_id)i, text))
+			return problem_with(&settings_table[i], text);
+	}
+	if (!settings->set_path || !settings->output || !settings->launcher)
+		return "not started by offpeak-collect";
+	return NULL;
+}
+
+const char *settings_word(enum setting_id id, unsigned value)
+{
+	return settings_table[id].form->words[value];
+}
 
 bool settings_filter(const struct settings *settings)
 {
-	return settings->has_kernel || settings->skip || settings->count || settings->every
+	return settings->kernel || settings->skip || settings->count || settings->every
 	       || settings->max_ranges || settings->nvtx_include;
 }
 
@@ -34,67 +247,4 @@ bool settings_push(const struct settings *settings)
 	return settings->mode == MODE_USER_RANGE
 	       || (settings->mode == MODE_LAUNCH_RANGE
 	           && (settings->push || (settings_filter(settings) && !settings->tight)));
-}
-
-const char *settings_mode_name(enum collect_mode mode)
-{
-	return mode_names[mode];
-}
-
-const char *settings_turns_name(enum collect_turns turns)
-{
-	return turns_names[turns];
-}
-
-static int find_name(const char *const *names, int count, const char *variable)
-{
-	const char *text = getenv(variable);
-
-	for (int i = 0; text && i < count; i++)
-		if (!strcmp(names[i], text))
-			return i;
-	return 0;
-}
-
-static void read_numbers(struct settings *settings)
-{
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-		const char *text = getenv(numbers[i].variable);
-		uint64_t value = text ? strtoull(text, NULL, 10) : 0;
-
-		memcpy((char *)settings + numbers[i].offset, &value, sizeof value);
-	}
-}
-
-const char *settings_read(struct settings *settings)
-{
-	const char *kernel = getenv(SETTING_KERNEL), *device = getenv(SETTING_DEVICE);
-
-	*settings = (struct settings){
-		.set_path = getenv(SETTING_SET),
-		.output = getenv(SETTING_OUTPUT),
-		.launcher = getenv(SETTING_LAUNCHER),
-		.cupti_path = getenv(SETTING_CUPTI),
-		.command = getenv(SETTING_COMMAND),
-		.nvtx_include = getenv(SETTING_NVTX_INCLUDE),
-		.mode = (enum collect_mode)find_name(mode_names, 4, SETTING_MODE),
-		.turns = (enum collect_turns)find_name(turns_names, 3, SETTING_TURNS),
-		.device = device ? atoi(device) : -1,
-		.application = getenv(SETTING_APPLICATION) != NULL,
-		.push = getenv(SETTING_PUSH) != NULL,
-		.tight = getenv(SETTING_TIGHT) != NULL,
-		.legacy = getenv(SETTING_LEGACY) != NULL,
-		.verbose = getenv(SETTING_VERBOSE) != NULL,
-	};
-	read_numbers(settings);
-	if (!settings->set_path || !settings->output || !settings->launcher)
-		return "not started by offpeak-collect";
-	if (!settings->cupti_path)
-		settings->cupti_path = "libcupti.so";
-	if (!settings->level)
-		settings->level = 1;
-	settings->has_kernel = kernel && *kernel;
-	if (settings->has_kernel && regcomp(&settings->kernel, kernel, REG_EXTENDED | REG_NOSUB))
-		return "the kernel filter is no regular expression";
-	return NULL;
 }

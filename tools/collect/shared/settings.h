@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the launcher tells the injection library, through the environment. */
+/*
+ * The settings of a run: one table from which come the command line, its help, the environment that
+ * hands them from launcher to library, and the checks of what goes with what.
+ */
 #ifndef OPK_SETTINGS_H
 #define OPK_SETTINGS_H
 
 #include <regex.h>
 
+#include "collect/shared/nvtx_filter.h"
 #include "offpeak.h"
 
 enum collect_mode {
@@ -21,58 +25,152 @@ enum collect_turns {
 	TURNS_REPEAT, /* repetitions of an outermost user range */
 };
 
-struct settings {
-	const char *set_path;
-	const char *output; /* with the %-items of parts.h still in it */
-	const char *launcher;
-	const char *cupti_path;
-	const char *command; /* the program and its arguments, as one line */
-	enum collect_mode mode;
-	enum collect_turns turns;
-	uint64_t group;   /* TURNS_NONE: the images to collect with; 0: the whole set's */
-	bool application; /* other runs of the program record other groups and levels */
-	uint64_t level;   /* nesting level of user ranges to record, from 1 */
-	bool has_kernel;
-	regex_t kernel;
-	const char *nvtx_include;    /* filters of nvtx_filter.h, one a line; NULL: none */
-	uint64_t skip, count, every; /* of launches that match; count 0: all; every 0: each */
-	uint64_t max_ranges;         /* 0: no limit */
-	int device;                  /* -1: all */
-	uint64_t interval_ns, max_samples, buffer_bytes; /* sampling; 0: the default */
-	bool push;   /* launches: ranges are pushed in any case */
-	bool tight;  /* launches: no idle time in their ranges, even with a filter */
-	bool legacy; /* the backend of drivers without the range profiler */
-	bool verbose;
+enum collect_range { RANGE_AUTO, RANGE_USER };
+
+enum collect_replay {
+	REPLAY_AUTO,
+	REPLAY_KERNEL,
+	REPLAY_NONE,
+	REPLAY_ROTATE,
+	REPLAY_USER,
+	REPLAY_APPLICATION,
 };
 
-/* Names of the environment variables; the launcher sets them, the library reads them. */
-#define SETTING_SET "OFFPEAK_COLLECT_SET"
-#define SETTING_OUTPUT "OFFPEAK_COLLECT_OUTPUT"
-#define SETTING_LAUNCHER "OFFPEAK_COLLECT_LAUNCHER"
-#define SETTING_CUPTI "OFFPEAK_COLLECT_CUPTI"
-#define SETTING_COMMAND "OFFPEAK_COLLECT_COMMAND"
-#define SETTING_MODE "OFFPEAK_COLLECT_MODE"
-#define SETTING_TURNS "OFFPEAK_COLLECT_TURNS"
-#define SETTING_APPLICATION "OFFPEAK_COLLECT_APPLICATION"
-#define SETTING_GROUP "OFFPEAK_COLLECT_GROUP"
-#define SETTING_LEVEL "OFFPEAK_COLLECT_LEVEL"
-#define SETTING_KERNEL "OFFPEAK_COLLECT_KERNEL"
-#define SETTING_NVTX_INCLUDE "OFFPEAK_COLLECT_NVTX_INCLUDE"
-#define SETTING_SKIP "OFFPEAK_COLLECT_SKIP"
-#define SETTING_COUNT "OFFPEAK_COLLECT_COUNT"
-#define SETTING_EVERY "OFFPEAK_COLLECT_EVERY"
-#define SETTING_MAX_RANGES "OFFPEAK_COLLECT_MAX_RANGES"
-#define SETTING_DEVICE "OFFPEAK_COLLECT_DEVICE"
-#define SETTING_INTERVAL "OFFPEAK_COLLECT_INTERVAL"
-#define SETTING_MAX_SAMPLES "OFFPEAK_COLLECT_MAX_SAMPLES"
-#define SETTING_BUFFER "OFFPEAK_COLLECT_BUFFER"
-#define SETTING_PUSH "OFFPEAK_COLLECT_PUSH"
-#define SETTING_TIGHT "OFFPEAK_COLLECT_TIGHT"
-#define SETTING_LEGACY "OFFPEAK_COLLECT_LEGACY"
-#define SETTING_VERBOSE "OFFPEAK_COLLECT_VERBOSE"
-/* Of programs that mark ranges with offpeak_range.h: the library that takes them. */
+enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY };
+
+/* How values are written, and the type of what they are read into. */
+typedef const char *setting_text;
+typedef bool setting_flag;
+typedef uint64_t setting_count, setting_positive, setting_time, setting_size;
+typedef int setting_device; /* -1: all */
+typedef regex_t *setting_regex;
+typedef struct nvtx_filter *setting_filter; /* several add up, one a line */
+typedef enum collect_mode setting_mode;
+typedef enum collect_turns setting_turns;
+typedef enum collect_range setting_range;
+typedef enum collect_replay setting_replay;
+typedef enum collect_backend setting_backend;
+
+/* What a setting is for: without any of the first three for everything. */
+enum {
+	FOR_LAUNCHES = 1,
+	FOR_RANGES = 2, /* the program's own */
+	FOR_SAMPLES = 4,
+	FOR_ANY = FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES,
+	RECORDED = 8, /* in META's `run`, under its name */
+};
+
+/*
+ * X(ID, field, form, default, what it is for, letter, name, argument, help): the variable is
+ * OFFPEAK_COLLECT_ID. Without a default the field is 0. Without help it is no option: the launcher
+ * decides. An option without an argument is a flag; one with "" takes the words that its help
+ * begins lines with, before a tab.
+ */
+#define SETTINGS(X)                                                                                \
+	X(SET, set_path, text, NULL, 0, 'c', "config", "FILE",                                     \
+	  "what 'offpeak build' made for this GPU's chip")                                         \
+	X(OUTPUT, output, text, NULL, 0, 'o', "output", "FILE",                                    \
+	  "the recording, one a process; %h is the host, %p the process id,\n"                     \
+	  "%q{NAME} an environment variable. Processes that would share a\n"                       \
+	  "name get their ids behind it")                                                          \
+	X(MERGE, merge, flag, NULL, 0, 0, "merge", NULL, "one file for all processes")             \
+	X(RANGE, range, range, NULL, 0, 0, "range", "",                                            \
+	  "auto\teach kernel launch (default)\n"                                                   \
+	  "user\tNVTX push/pop ranges, or those of offpeak_range.h")                               \
+	X(REPLAY, replay, replay, NULL, 0, 0, "replay", "",                                        \
+	  "auto\tnone where one pass is enough, else kernel (default)\n"                           \
+	  "kernel\tthe GPU repeats each launch: any number of passes, slow\n"                      \
+	  "none\tone pass, fast. With a filter, idle time around a short kernel counts\n"          \
+	  "into elapsed cycles and times; the recording marks such metrics, and\n"                 \
+	  "auto does without it, at 10 to 20 ms a launch\n"                                        \
+	  "rotate\tlaunches take one-pass groups of the metrics in turn; 'offpeak eval'\n"         \
+	  "joins those of the same kernel and shape\n"                                             \
+	  "user\tthe same with the repetitions of an outermost user range\n"                       \
+	  "application\tthe program runs once for each group, and level of user ranges")           \
+	X(PUSH, push, flag, NULL, FOR_LAUNCHES, 0, "push", NULL,                                   \
+	  "push a range around each launch, which records graphs, too; idle time\n"                \
+	  "around a short kernel counts into elapsed cycles and times")                            \
+	X(LEVEL, level, positive, "1", FOR_RANGES, 0, "level", "N",                                \
+	  "of nested user ranges record those at level N (default 1)")                             \
+	X(KERNEL, kernel, regex, NULL, FOR_LAUNCHES, 'k', "kernel", "REGEX",                       \
+	  "kernels whose name or symbol matches")                                                  \
+	X(NVTX_INCLUDE, nvtx_include, filter, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "nvtx-include",  \
+	  "R",                                                                                     \
+	  "launches and ranges in the NVTX ranges [DOMAIN@]A/B/: B right inside\n"                 \
+	  "A; '*' any number of ranges, '[' outermost, ']' innermost; may repeat")                 \
+	X(SKIP, skip, count, NULL, FOR_LAUNCHES, 0, "skip", "N",                                   \
+	  "leave out the first N launches of those")                                               \
+	X(EVERY, every, positive, NULL, FOR_LAUNCHES, 0, "every", "N", "then take one in N")       \
+	X(COUNT, count, count, NULL, FOR_LAUNCHES, 0, "count", "N",                                \
+	  "look at N launches behind those left out, and at no later one")                         \
+	X(MAX_RANGES, max_ranges, count, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "max-ranges", "N",    \
+	  "no more than N")                                                                        \
+	X(DEVICE, device, device, "all", 0, 0, "device", "N|all", "on that device")                \
+	X(INTERVAL, interval_ns, time, "10us", FOR_SAMPLES, 0, "interval", "TIME",                 \
+	  "between samples: 10us (default), 500ns, 1ms")                                           \
+	X(MAX_SAMPLES, max_samples, count, NULL, FOR_SAMPLES, 0, "max-samples", "N",               \
+	  "stop after about N samples")                                                            \
+	X(BUFFER, buffer_bytes, size, NULL, FOR_SAMPLES, 0, "buffer", "SIZE",                      \
+	  "the hardware's buffer: 512M, 2G")                                                       \
+	X(BACKEND, backend, backend, NULL, 0, 0, "backend", "NAME",                                \
+	  "range (default) or legacy: CUPTI's older interface")                                    \
+	X(CUPTI, cupti_path, text, "libcupti.so", 0, 0, "cupti", "FILE", "this libcupti")          \
+	X(BEST_EFFORT, best_effort, flag, NULL, 0, 0, "best-effort", NULL,                         \
+	  "run the program even where nothing can be recorded")                                    \
+	X(VERBOSE, verbose, flag, NULL, 0, 'v', "verbose", NULL, "tell on stderr what was done")   \
+	/* Process id of the launcher. */                                                          \
+	X(LAUNCHER, launcher, text, NULL, 0, 0, "launcher", NULL, NULL)                            \
+	/* The program and its arguments, as one line. */                                          \
+	X(COMMAND, command, text, NULL, RECORDED, 0, "command", NULL, NULL)                        \
+	X(MODE, mode, mode, NULL, 0, 0, "mode", NULL, NULL)                                        \
+	X(TURNS, turns, turns, NULL, 0, 0, "turns", NULL, NULL)                                    \
+	/* Without turns: the images to collect with; 0: the whole set's. */                       \
+	X(GROUP, group, count, NULL, 0, 0, "group", NULL, NULL)                                    \
+	/* Other runs of the program record other groups and levels. */                            \
+	X(APPLICATION, application, flag, NULL, 0, 0, "application", NULL, NULL)                   \
+	/* Launches: no idle time in their ranges, even with a filter. */                          \
+	X(TIGHT, tight, flag, NULL, 0, 0, "tight", NULL, NULL)
+
+enum setting_id {
+#define X(id, ...) SETTING_##id,
+	SETTINGS(X)
+#undef X
+		SETTINGS_TOTAL
+};
+
+struct settings {
+#define X(id, field, form, ...) setting_##form field;
+	SETTINGS(X)
+#undef X
+	bool given[SETTINGS_TOTAL];
+};
+
+struct setting {
+	const char *variable;
+	const struct setting_form *form;
+	size_t offset; /* in struct settings */
+	const char *fallback;
+	unsigned uses;
+	char letter; /* 0: none */
+	const char *name, *argument, *help;
+};
+
+extern const struct setting settings_table[SETTINGS_TOTAL];
+
+/* For programs that mark ranges with offpeak_range.h: the library that takes them. */
 #define SETTING_LIBRARY "OFFPEAK_COLLECT_LIBRARY"
 
+/* The values by default; takes what an outer offpeak-collect, or a careless shell, left from the environment. */
+void settings_begin(struct settings *settings);
+/* From the command line, and on to the library. NULL on success, else what is wrong. */
+const char *settings_take(struct settings *settings, enum setting_id id, const char *text);
+/* To the library alone. */
+void settings_export(enum setting_id id, const char *text);
+/* In the library, from the environment. NULL on success, else what is wrong. */
+const char *settings_read(struct settings *settings);
+
+/* How a value of an enum above is written, as in META's `mode`. */
+const char *settings_word(enum setting_id id, unsigned value);
 /* Whether some launches are left out. */
 bool settings_filter(const struct settings *settings);
 /*
@@ -81,11 +179,5 @@ bool settings_filter(const struct settings *settings);
  * which takes it 9 to 18 ms.
  */
 bool settings_push(const struct settings *settings);
-/* What META and the environment call a mode: "kernel", "launch", "user", "sampling". */
-const char *settings_mode_name(enum collect_mode mode);
-/* The value of SETTING_TURNS: "none", "rotate", "repeat". */
-const char *settings_turns_name(enum collect_turns turns);
-/* NULL on success, else what is wrong. */
-const char *settings_read(struct settings *settings);
 
 #endif
