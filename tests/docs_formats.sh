@@ -1,50 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# docs/formats.md and README's table of formats hold: their examples run and give what they show, and the tables of a
-# database are those that the document has.
+# docs/formats.md and the guide's table of formats hold: their examples run and print what the pages show, and the
+# tables of a database are those that the page has.
 . "${SOURCE:?}/tests/tap.sh"
+. "$SOURCE/tests/documents.sh"
 
 have_cupti || skip_all 'no libcupti'
-unset OFFPEAK_SETS
 document=$SOURCE/docs/formats.md
 query=$BUILD/tests/query
-cd "$tmp" || exit 99
-mkdir bin
-ln -s "$OFFPEAK" bin/offpeak
-ln -s "$SOURCE/data" data
-PATH=$tmp/bin:$PATH
+enter_copy
 
-# possible COMMAND: whether this build and this machine can run it.
-possible() {
-	case $1 in
-	*sqlite3\ *) [ -x "$query" ] && command -v sqlite3 >/dev/null ;;
-	*.db*) [ -x "$query" ] ;;
-	esac
-}
+section 'examples of docs/formats.md'
+shows_all "$document" 6
 
-section 'examples of the document'
-# Each command to N.command, and what it prints to N.wanted.
-awk '
-/^    \$ / { n++; print substr($0, 7) > n ".command"; printf "" > n ".wanted"; inside = 1; next }
-inside && /^    / { print substr($0, 5) > n ".wanted"; next }
-{ inside = 0 }' "$document"
-same 'commands' "$([ "$(ls ./*.command | wc -l)" -ge 6 ] && echo enough)" enough
-for n in $(ls ./*.command | tr -dc '0-9\n' | sort -n); do
-	command=$(cat "$n.command")
-	if ! possible "$command"; then
-		skip "$command"
-		continue
-	fi
-	last=$command
-	same "$command: exit code" "$(sh -c "$command" >got 2>err; echo $?)" 0
-	equal got "$n.wanted"
-	same "$command: stderr" "$(cat err)" ''
-done
-
-section 'examples of README'
+section 'examples of the table in docs/guide.md'
 cp "$simple" run.opk
 cp "$recordings/gh100-nested.opk" run2.opk
-sed -n '/^| format |/,/^$/p' "$SOURCE/README.md" | sed -n 's/.*`\(offpeak [^`]*\)` |$/\1/p' >commands
+sed -n '/^| format |/,/^$/p' "$SOURCE/docs/guide.md" | sed -n 's/.*`\(offpeak [^`]*\)` |$/\1/p' >commands
 same 'rows of the table with an example' "$(wc -l <commands | tr -d ' ')" 5
 while read -r command; do
 	if possible "$command"; then
@@ -57,12 +29,6 @@ works eval run.opk
 equal run.csv out
 cp run.json out
 json 'len(j) == 5'
-sed -n 's/^    \$ \(sqlite3 .*\)/\1/p' "$SOURCE/README.md" >commands
-while read -r command; do
-	possible "$command" || continue
-	sh -c "$command" >got 2>err </dev/null
-	same "$command: rows" "$(wc -l <got | tr -d ' ')" 9
-done <commands
 
 section 'what --columns and --where take'
 # Names in the table of the document, and those that the tool knows.

@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# README.md, docs/guide.md and docs/explore.md hold: their commands run and print what the pages show. The map,
+# docs/ARCHITECTURE.md, names every folder and no file that is not there; links lead somewhere.
+. "${SOURCE:?}/tests/tap.sh"
+. "$SOURCE/tests/documents.sh"
+
+enter_copy
+
+section 'lengths'
+same 'README.md has at most 160 lines' "$(($(wc -l <"$SOURCE/README.md") <= 160))" 1
+same 'docs/ARCHITECTURE.md has at most 150 lines' "$(($(wc -l <"$SOURCE/docs/ARCHITECTURE.md") <= 150))" 1
+
+section 'the map'
+map=$SOURCE/docs/ARCHITECTURE.md
+grep -o '`[A-Za-z0-9_./-]*`' "$map" | tr -d '`' | sort -u >words
+while read -r word; do
+	case $word in
+	*/* | *.c | *.h | *.sh | *.md | *.yaml | *.py) [ -e "$SOURCE/${word%/}" ] || echo "$word" ;;
+	esac
+done <words >missing
+same 'files of the map that are not there' "$(cat missing)" ''
+(cd "$SOURCE" && find lib tools -mindepth 1 -type d ! -path "*/.*") | sort >folders
+while read -r folder; do
+	grep -q "^| .*\`$folder/\`.* |" "$map" || echo "$folder"
+done <folders >missing
+same 'folders without a row in the map' "$(cat missing)" ''
+
+section 'links'
+for page in "$SOURCE"/README.md "$SOURCE"/docs/*.md "$SOURCE"/data/recordings/README.md; do
+	# A link is [text](FILE), [text](FILE#HEADING) or [text](#HEADING).
+	grep -o '](\([^)]*\))' "$page" | tr -d '()]' | grep -v '^http' | while read -r link; do
+		file=${link%%#*}
+		target=${page%/*}/$file
+		[ -n "$file" ] || target=$page
+		if [ ! -e "$target" ]; then
+			echo "${page##*/}: $link"
+		elif [ "$link" != "$file" ] && ! sed -n 's/^##* //p' "$target" | tr 'A-Z ' 'a-z-' |
+			tr -cd 'a-z0-9_\n-' | grep -qx -e "${link#*#}"; then
+			echo "${page##*/}: $link"
+		fi
+	done
+done >missing
+same 'links that lead nowhere' "$(cat missing)" ''
+for page in "$SOURCE"/docs/*.md; do
+	grep -q "docs/${page##*/}" "$SOURCE/Makefile.am" || echo "${page##*/}"
+done >missing
+same 'pages that are not installed' "$(cat missing)" ''
+
+if ! have_cupti; then
+	skip 'no libcupti: the commands are not run'
+	finish
+fi
+
+section 'README.md'
+sets_of "$SOURCE/README.md"
+shows_all "$SOURCE/README.md" 9
+
+section 'docs/guide.md'
+sets_of "$SOURCE/docs/guide.md"
+shows_all "$SOURCE/docs/guide.md" 30
+
+section 'docs/explore.md'
+if possible 'offpeak chips'; then
+	sh "$SOURCE/docs/explore.sh" "$OFFPEAK" >explore.md 2>&1
+	equal explore.md "$SOURCE/docs/explore.md"
+else
+	skip 'docs/explore.md is of another version of CUPTI'
+fi
+finish

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What the tests of pages share, after tap.sh: a copy of the source tree to run a page's commands in,
+# and the comparison of what they print with what the page shows.
+# shellcheck shell=sh
+
+# The pages show what this version of CUPTI knows of chips and metrics.
+pages_cupti=130001
+
+# enter_copy: $tmp becomes the current folder, as a copy of a built tree. `offpeak` and build/tools/offpeak
+# print tables, as on a terminal; eval prints CSV everywhere, and so does everything in a pipe.
+enter_copy() {
+	mkdir -p "$tmp/build/tools" && cd "$tmp" || exit 99
+	for tap_folder in data docs tests; do
+		ln -s "$SOURCE/$tap_folder" "$tap_folder"
+	done
+	cat >build/tools/offpeak <<-'END'
+		#!/bin/sh
+		[ "$1" = eval ] || [ -p /dev/stdout ] || case " $* " in
+		*' --format '*) ;;
+		*) exec "$OFFPEAK" "$@" --format table ;;
+		esac
+		exec "$OFFPEAK" "$@"
+	END
+	chmod +x build/tools/offpeak
+	PATH=$tmp/build/tools:$PATH
+	export OFFPEAK PATH
+	unset OFFPEAK_SETS
+}
+
+# commands_of PAGE FOLDER: each command after "    $ " to FOLDER/N.command, with the lines that continue
+# it, and what the page shows of its output to FOLDER/N.wanted. After "    gpu$ " a machine with a GPU
+# is needed: these are left out.
+commands_of() {
+	mkdir -p "$2"
+	awk -v folder="$2" '
+	function more(text) { return text ~ /\\$/ }
+	/^    \$ / {
+		close(command); close(wanted)
+		command = folder "/" ++n ".command"; wanted = folder "/" n ".wanted"
+		print substr($0, 7) > command
+		printf "" > wanted
+		inside = more($0) ? "command" : "output"; blank = ""
+		next
+	}
+	/^    gpu\$ / { inside = ""; next }
+	inside == "command" { print substr($0, 5) > command; if (!more($0)) inside = "output"; next }
+	inside == "output" && /^    / { printf "%s%s\n", blank, substr($0, 5) > wanted; blank = ""; next }
+	inside == "output" && /^$/ { blank = blank "\n"; next }
+	{ inside = "" }' "$1"
+}
+
+# like GOT WANTED: the lines are the same, but for blanks at their ends. "..." in WANTED stands for any
+# lines, and at the end of a line for the rest of it.
+like() {
+	awk '
+	{ sub(/[ \t]+$/, "") }
+	NR == FNR { got[++n] = $0; next }
+	{ wanted[++m] = $0 }
+	function same(line, pattern) {
+		if (pattern !~ /\.\.\.$/)
+			return line == pattern
+		return index(line, substr(pattern, 1, length(pattern) - 3)) == 1
+	}
+	END {
+		i = j = 1
+		while (j <= n) {
+			if (i <= m && wanted[i] == "...") { star = i++; from = j }
+			else if (i <= m && same(got[j], wanted[i])) { i++; j++ }
+			else if (star) { i = star + 1; j = ++from }
+			else exit 1
+		}
+		while (wanted[i] == "...")
+			i++
+		exit i <= m
+	}' "$1" "$2"
+}
+
+# possible COMMAND: whether this build and this machine can run it.
+possible() {
+	case $1 in
+	*sqlite3\ *) [ -x "$BUILD/tests/query" ] && command -v sqlite3 >/dev/null ;;
+	*.db*) [ -x "$BUILD/tests/query" ] ;;
+	*offpeak\ chips* | *offpeak\ metrics* | *offpeak\ describe* | *offpeak\ compare* | *offpeak\ sets* | \
+		*offpeak\ plan* | *offpeak\ build* | *offpeak\ doctor*)
+		"$OFFPEAK" doctor --format csv 2>/dev/null | grep -q "^cupti_version,$pages_cupti\$"
+		;;
+	esac
+}
+
+# shows FOLDER/N: that command ends well and prints what the page shows, on stdout and stderr together;
+# it fails where the page shows an error.
+shows() {
+	tap_command=$(cat "$1.command")
+	if ! possible "$tap_command"; then
+		skip "$tap_command"
+		return
+	fi
+	tap_code=0
+	sh -c "$tap_command" >"$1.got" 2>&1 </dev/null || tap_code=1
+	tap_wanted=$(grep -c '^offpeak: [^n]' "$1.wanted")
+	same "$tap_command: exit code" "$tap_code" "$((tap_wanted > 0))"
+	if [ ! -s "$1.wanted" ] || like "$1.got" "$1.wanted"; then
+		ok
+	else
+		fail "$tap_command" "$(diff "$1.wanted" "$1.got" | head -n 20 | cut -c 1-200)"
+	fi
+}
+
+# shows_all PAGE LEAST: all commands of a page, in their order; there are so many at least.
+shows_all() {
+	tap_folder=$tmp/shown.${1##*/}
+	commands_of "$1" "$tap_folder"
+	tap_number=$(ls "$tap_folder" | grep -c command)
+	same "$1: commands" "$((tap_number >= $2))" 1
+	tap_n=0
+	while [ $((tap_n += 1)) -le "$tap_number" ]; do
+		shows "$tap_folder/$tap_n"
+	done
+}
+
+# sets_of PAGE: each set that the page shows, as NAME.yaml in the current folder.
+sets_of() {
+	awk '
+	/^```yaml$/ { inside = 1; text = ""; next }
+	/^```$/ { if (inside) print text > (name ".yaml"); inside = 0; next }
+	inside { text = text (text == "" ? "" : "\n") $0; if (/^name: /) name = $2 }' "$1"
+}
