@@ -28,6 +28,17 @@ struct opk_place {
 	size_t line, column;
 };
 
+/* Text and where it stands. */
+struct opk_word {
+	char *text; /* NULL: there is none */
+	struct opk_place place;
+};
+
+struct opk_words {
+	struct opk_word *items;
+	size_t count, capacity;
+};
+
 /* "FILE:LINE:COLUMN"; "" of nowhere; free(). */
 char *opk_place_text(const struct opk_place *place);
 /* The place of a byte. */

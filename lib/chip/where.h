@@ -4,7 +4,7 @@
 #define OPK_WHERE_H
 
 #include "base/ctx.h"
-#include "set/set.h"
+#include "base/source.h"
 
 /* Opens NVIDIA's libraries for a word that is none of ours: they may know newer chips. */
 bool opk_where_known(struct opk_ctx *ctx, bool *no_memory, const char *word, bool profilers);

@@ -9,17 +9,6 @@
 #include "base/source.h"
 #include "base/strlist.h"
 
-/* Text of a set and where it stands. */
-struct opk_word {
-	char *text; /* NULL: there is none */
-	struct opk_place place;
-};
-
-struct opk_words {
-	struct opk_word *items;
-	size_t count, capacity;
-};
-
 struct opk_set_items {
 	struct opk_set_item *items;
 	size_t count, capacity;
