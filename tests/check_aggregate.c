@@ -204,7 +204,7 @@ START_TEST(columns_of_many_rows)
 		ck_ok(ctx, opk_column_file_init(&file, ctx, 3));
 		add_rows(&file, ctx, rows[i]);
 		ck_assert_uint_eq(file.row_count, rows[i]);
-		ck_assert_int_eq(file.file != NULL, rows[i] > 8192);
+		ck_assert_int_eq(file.fd >= 0, rows[i] > 8192);
 		check_columns(&file, ctx, rows[i]);
 		opk_column_file_clear(&file);
 		opk_ctx_free(ctx);

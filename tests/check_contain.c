@@ -12,7 +12,6 @@
 
 #include "child/contain.h"
 #include "container/container.h"
-#include "child/spool.h"
 #include "images/survey.h"
 #include "folder.h"
 
@@ -111,14 +110,15 @@ static int do_deed(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	int result = deed->run();
 
 	(void)ctx;
-	return fwrite(&result, sizeof result, 1, child->spool) == 1 ? OPK_OK : OPK_EFAILED;
+	opk_put(child, &result, sizeof result);
+	return OPK_OK;
 }
 
 START_TEST(confined)
 {
 	const struct deed *deed = &deeds[_i];
 	struct opk_ctx *ctx;
-	FILE *spool;
+	struct opk_result found;
 	int result;
 
 	if (deed->refused && !has_landlock()) {
@@ -130,9 +130,10 @@ START_TEST(confined)
 	put_file("inside", "sound", 5);
 	snprintf(inside, sizeof inside, "%s", in_folder("inside"));
 	snprintf(made, sizeof made, "%s", in_folder("made"));
-	ck_ok(ctx, opk_contain(&spool, ctx, do_deed, (void *)deed, NULL));
-	ck_assert_uint_eq(fread(&result, sizeof result, 1, spool), 1);
-	fclose(spool);
+	ck_ok(ctx, opk_contain(&found, ctx, do_deed, (void *)deed, NULL));
+	opk_get(&found, &result, sizeof result);
+	ck_ok(ctx, opk_result_check(&found, ctx));
+	opk_result_clear(&found);
 	ck_row(deed, deed->refused ? result == EACCES || result == EXDEV : !result, "errno %d",
 	       result);
 	ck_assert_uint_eq(entries(false), 1);
@@ -152,10 +153,10 @@ static int tell_limits(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	getrlimit(RLIMIT_CORE, &limits[0]);
 	getrlimit(RLIMIT_AS, &limits[1]);
 	prctl(PR_GET_PDEATHSIG, &death);
-	fwrite(limits, sizeof limits, 1, child->spool);
-	fwrite(&death, sizeof death, 1, child->spool);
+	opk_put(child, limits, sizeof limits);
+	opk_put(child, &death, sizeof death);
 	death = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
-	fwrite(&death, sizeof death, 1, child->spool);
+	opk_put(child, &death, sizeof death);
 	return OPK_OK;
 }
 
@@ -182,12 +183,13 @@ START_TEST(limited)
 	struct opk_ctx *ctx = new_ctx();
 	struct rlimit limits[2];
 	int death[2];
-	FILE *spool;
+	struct opk_result found;
 
-	ck_ok(ctx, opk_contain(&spool, ctx, tell_limits, NULL, &options));
-	ck_assert_uint_eq(fread(limits, sizeof limits, 1, spool), 1);
-	ck_assert_uint_eq(fread(death, sizeof death, 1, spool), 1);
-	fclose(spool);
+	ck_ok(ctx, opk_contain(&found, ctx, tell_limits, NULL, &options));
+	opk_get(&found, limits, sizeof limits);
+	opk_get(&found, death, sizeof death);
+	ck_ok(ctx, opk_result_check(&found, ctx));
+	opk_result_clear(&found);
 	ck_assert_uint_eq(limits[0].rlim_max, 0);
 	check_space(&limits[1], asked[_i]);
 	ck_assert_int_eq(death[0], SIGKILL);
@@ -207,7 +209,8 @@ static int takes_much(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	(void)data;
 	refused = !memory;
 	free(memory);
-	return fwrite(&refused, sizeof refused, 1, child->spool) == 1 ? OPK_OK : OPK_EFAILED;
+	opk_put(child, &refused, sizeof refused);
+	return OPK_OK;
 }
 
 START_TEST(allocation_beyond_the_limit)
@@ -215,12 +218,13 @@ START_TEST(allocation_beyond_the_limit)
 	struct opk_contain_options options = { .memory = 1 << 20 };
 	struct opk_ctx *ctx = new_ctx();
 	bool refused = false;
-	FILE *spool;
+	struct opk_result found;
 
-	ck_ok(ctx, opk_contain(&spool, ctx, takes_much, NULL, &options));
-	ck_assert_uint_eq(fread(&refused, sizeof refused, 1, spool), 1);
+	ck_ok(ctx, opk_contain(&found, ctx, takes_much, NULL, &options));
+	opk_get(&found, &refused, sizeof refused);
+	ck_ok(ctx, opk_result_check(&found, ctx));
 	ck_assert(refused);
-	fclose(spool);
+	opk_result_clear(&found);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -313,29 +317,34 @@ static struct opk_ctx *ctx_with_tmpdir(const char *tmpdir)
 	return ctx;
 }
 
-static int does_nothing(struct opk_ctx *ctx, void *data, struct opk_child *child)
+/* Where its result lies. */
+static int names_spool(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
+	char link[64], name[1024];
+	ssize_t length;
+
 	(void)ctx;
 	(void)data;
-	(void)child;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fileno(child->spool));
+	length = readlink(link, name, sizeof name);
+	opk_put_bytes(child, name, length > 0 ? (size_t)length : 0);
 	return OPK_OK;
 }
 
 START_TEST(spool_lies_where_told)
 {
 	struct opk_ctx *ctx = ctx_with_tmpdir(folder);
-	char link[64], name[1024];
-	FILE *spool;
-	ssize_t length;
+	struct opk_result found;
+	char *name;
 
-	ck_ok(ctx, opk_contain(&spool, ctx, does_nothing, NULL, NULL));
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fileno(spool));
-	length = readlink(link, name, sizeof name - 1);
-	name[length > 0 ? length : 0] = '\0';
+	ck_ok(ctx, opk_contain(&found, ctx, names_spool, NULL, NULL));
+	name = opk_get_bytes(NULL, &found, 1024);
+	ck_ok(ctx, opk_result_check(&found, ctx));
 	ck_assert_msg(!strncmp(name, folder, strlen(folder)), "%s", name);
+	free(name);
 	/* Under no name. */
 	ck_assert_uint_eq(entries(false), 0);
-	fclose(spool);
+	opk_result_clear(&found);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -344,7 +353,7 @@ START_TEST(spool_fails_with_reason)
 {
 	struct opk_ctx *ctx = ctx_with_tmpdir(in_folder("none"));
 
-	ck_code(ctx, opk_contain(NULL, ctx, does_nothing, NULL, NULL), OPK_EFAILED);
+	ck_code(ctx, opk_contain(NULL, ctx, names_spool, NULL, NULL), OPK_EFAILED);
 	ck_assert_ptr_nonnull(
 		strstr(errors_of(ctx),
 	               "/none: can't write a temporary file: No such file or directory; "
@@ -357,8 +366,10 @@ static int writes_much(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	static const char zeros[1 << 20];
 
+	(void)ctx;
 	(void)data;
-	return opk_spool_put(ctx, child->spool, zeros, sizeof zeros);
+	opk_put(child, zeros, sizeof zeros);
+	return OPK_OK;
 }
 
 START_TEST(full_spool)
@@ -372,6 +383,130 @@ START_TEST(full_spool)
 	ck_assert_ptr_nonnull(strstr(errors_of(ctx),
 	                             ": can't write a temporary file: File too large; "
 	                             "let TMPDIR name a folder with more room"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- results */
+
+static const char long_text[40000];
+
+static int puts_all(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	(void)ctx;
+	(void)data;
+	opk_put_number(child, 7);
+	opk_put_bytes(child, "text", 4);
+	opk_put_bytes(child, NULL, 0);
+	opk_put_bytes(child, long_text, sizeof long_text);
+	opk_put_number(child, UINT64_MAX);
+	return OPK_OK;
+}
+
+START_TEST(result_as_put)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_strlist texts = { 0 };
+	struct opk_result result, part;
+	void *bytes;
+	size_t size;
+
+	ck_ok(ctx, opk_contain(&result, ctx, puts_all, NULL, NULL));
+	/* Parts are read on their own, also after the whole is gone. */
+	part = opk_result_part(&result, result.end - 8, 8);
+	ck_assert_uint_eq(opk_get_number(&result, 7), 7);
+	opk_get_text(&texts, &result, 4);
+	opk_get_text(&texts, &result, 0);
+	ck_assert_str_eq(texts.items[0], "text");
+	ck_assert_str_eq(texts.items[1], "");
+	bytes = opk_get_bytes(&size, &result, sizeof long_text);
+	ck_assert_uint_eq(size, sizeof long_text);
+	ck_assert_int_eq(memcmp(bytes, long_text, size), 0);
+	ck_assert_uint_eq(opk_get_number(&result, UINT64_MAX), UINT64_MAX);
+	ck_ok(ctx, opk_result_check(&result, ctx));
+	opk_result_clear(&result);
+	ck_assert_uint_eq(opk_get_number(&part, UINT64_MAX), UINT64_MAX);
+	ck_ok(ctx, opk_result_check(&part, ctx));
+	opk_result_clear(&part);
+	opk_strlist_clear(&texts);
+	free(bytes);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static void read_too_large_number(struct opk_result *result)
+{
+	ck_assert_uint_eq(opk_get_number(result, 6), 0);
+}
+
+static void read_too_long_text(struct opk_result *result)
+{
+	opk_get_number(result, 7);
+	ck_assert_ptr_null(opk_get_bytes(NULL, result, 3));
+}
+
+static void read_number_as_size(struct opk_result *result)
+{
+	struct opk_result whole = *result;
+
+	*result = opk_result_part(&whole, result->end - 8, 8);
+	opk_result_clear(&whole);
+	ck_assert_ptr_null(opk_get_bytes(NULL, result, UINT64_MAX));
+}
+
+static void read_past_the_end(struct opk_result *result)
+{
+	char all[41000];
+
+	opk_get(result, all, sizeof all);
+	ck_assert_int_eq(all[0], 0);
+}
+
+static void read_part_past_the_end(struct opk_result *result)
+{
+	struct opk_result whole = *result;
+
+	*result = opk_result_part(&whole, result->end - 8, 9);
+	opk_result_clear(&whole);
+}
+
+static void read_part_before_the_start(struct opk_result *result)
+{
+	struct opk_result whole = *result;
+
+	opk_get_number(&whole, 7);
+	*result = opk_result_part(&whole, 0, 8);
+	opk_result_clear(&whole);
+}
+
+static void find_nonsense(struct opk_result *result)
+{
+	opk_result_expect(result, true);
+	ck_assert_int_eq(result->code, OPK_OK);
+	opk_result_expect(result, false);
+}
+
+static void (*const misreadings[])(struct opk_result *result) = {
+	read_too_large_number,  read_too_long_text,         read_number_as_size, read_past_the_end,
+	read_part_past_the_end, read_part_before_the_start, find_nonsense,
+};
+
+/* One failure, which sticks. */
+START_TEST(result_is_not_believed)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_strlist texts = { 0 };
+	struct opk_result result;
+
+	ck_ok(ctx, opk_contain(&result, ctx, puts_all, NULL, NULL));
+	misreadings[_i](&result);
+	ck_assert_uint_eq(opk_get_number(&result, UINT64_MAX), 0);
+	opk_get_text(&texts, &result, UINT64_MAX);
+	ck_assert_uint_eq(texts.count, 0);
+	ck_code(ctx, opk_result_check(&result, ctx), OPK_EINPUT);
+	ck_assert_str_eq(errors_of(ctx),
+	                 "what a child process found is damaged, as its input must be");
+	opk_result_clear(&result);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -427,6 +562,8 @@ int main(void)
 	tcase_add_test(tests, spool_lies_where_told);
 	tcase_add_test(tests, spool_fails_with_reason);
 	tcase_add_test(tests, full_spool);
+	tcase_add_test(tests, result_as_put);
+	tcase_add_loop_test(tests, result_is_not_believed, 0, COUNT(misreadings));
 	tcase_add_test(tests, silent);
 	tcase_set_timeout(tests, 60);
 	suite_add_tcase(suite, tests);

@@ -230,9 +230,10 @@ START_TEST(job_fails_at_length)
 	int32_t results[10];
 
 	ck_code(ctx, opk_workers_run(results, ctx, &workers, 10), OPK_EINPUT);
-	ck_assert_uint_eq(opk_error_count(ctx), 8);
-	ck_assert_uint_eq(strlen(opk_error_message(ctx, 0)), 1023);
-	ck_assert_str_eq(opk_error_message(ctx, 7), "outermost");
+	ck_assert_uint_eq(opk_error_count(ctx), 22);
+	ck_assert_str_eq(opk_error_message(ctx, 0), "innermost");
+	ck_assert_uint_eq(strlen(opk_error_message(ctx, 1)), 1024);
+	ck_assert_str_eq(opk_error_message(ctx, 21), "outermost");
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -322,11 +323,14 @@ START_TEST(absurd_counts)
 }
 END_TEST
 
+/* In the job that `data` names there is no memory. */
 static int allocating_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
-	opk_autofree int32_t *copy = opk_alloc(sizeof *copy);
+	opk_autofree int32_t *copy = NULL;
 
-	(void)data;
+	if (data && i == *(const size_t *)data)
+		fail_allocation(0);
+	copy = opk_alloc(sizeof *copy);
 	if (!copy)
 		return opk_nomem(ctx, "a job");
 	*copy = expected(i);
@@ -334,31 +338,28 @@ static int allocating_job(int32_t *result, struct opk_ctx *ctx, void *data, size
 	return OPK_OK;
 }
 
-/* One allocation here, three in jobs. The hook's count goes on in the child. */
+/* Three allocations here before there is a child. */
 START_TEST(no_memory)
 {
-	static const char *const chains[] = {
-		"out of memory for child processes",
-		"out of memory for a job",
-		"out of memory for a job",
-		"out of memory for a job",
-	};
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_workers workers = { .job = allocating_job, .processes = 1 };
 	int32_t results[3] = { -1, -1, -1 };
 
-	for (size_t n = 0; n < COUNT(chains); n++) {
+	for (size_t n = 0; n < 6; n++) {
+		size_t at = n - 3;
 		int code;
 
-		fail_allocation((long)n);
+		workers.data = n < 3 ? NULL : &at;
+		fail_allocation(n < 3 ? (long)n : 1000);
 		code = opk_workers_run(results, ctx, &workers, 3);
-		ck_assert(allocation_failed() == (n == 0));
+		ck_assert(allocation_failed() == (n < 3));
 		ck_assert_int_eq(code, OPK_ENOMEM);
-		ck_assert_str_eq(errors_of(ctx), chains[n]);
+		ck_assert_str_eq(errors_of(ctx), n < 3 ? "out of memory for child processes"
+		                                       : "out of memory for a job");
 		ck_assert_int_eq(results[0], -1);
 		check_no_child();
 	}
-	fail_allocation(COUNT(chains));
+	workers.data = NULL;
 	ck_ok(ctx, opk_workers_run(results, ctx, &workers, 3));
 	ck_assert(!allocation_failed());
 	ck_assert_int_eq(results[2], expected(2));

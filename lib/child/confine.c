@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Landlock and limits for a child. */
 #include "child/confine.h"
 
 #include <fcntl.h>
 #include <glob.h>
+#include <signal.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+
+#include "base/mem.h"
 
 /* Landlock's calls have no wrappers, and its header may be older than the kernel: linux/landlock.h. */
 enum {
@@ -81,7 +84,7 @@ static void allow_devices(long ruleset)
 	globfree(&devices);
 }
 
-void opk_confine(void)
+static void confine(void)
 {
 	long version = syscall(CREATE_RULESET, NULL, (size_t)0, ASK_VERSION);
 	struct ruleset rules = ruleset_of(version);
@@ -100,4 +103,60 @@ void opk_confine(void)
 #else
 	(void)fd, (void)rules, (void)size_of, (void)allow_devices;
 #endif
+}
+
+/* ---- limits */
+
+#ifndef __SANITIZE_ADDRESS__
+/* What NVIDIA's libraries may map for themselves. */
+static const uint64_t base_memory = (uint64_t)8 << 30;
+
+/* What this process has mapped already, which the limit counts too. */
+static uint64_t mapped_bytes(void)
+{
+	opk_autofclose FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	if (!file || fscanf(file, "%llu", &pages) != 1)
+		return 0;
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+#endif
+
+/* A sanitizer maps terabytes and reports on stderr: neither may be cut off. */
+static void limit(uint64_t memory)
+{
+	struct rlimit none = { 0, 0 };
+
+	setrlimit(RLIMIT_CORE, &none);
+#ifndef __SANITIZE_ADDRESS__
+	uint64_t most = mapped_bytes() + base_memory + memory;
+	struct rlimit space = { most, most };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setrlimit(RLIMIT_AS, &space);
+	if (null >= 0) {
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+	}
+#else
+	(void)memory;
+#endif
+}
+
+pid_t opk_child_start(void (*work)(void *data), void *data, uint64_t memory)
+{
+	pid_t parent = getpid();
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	/* Nothing else would end a child that hangs after its parent was killed. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == parent) {
+		limit(memory);
+		confine();
+		work(data);
+	}
+	_exit(0);
 }

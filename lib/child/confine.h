@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* A process of its own for code that meets foreign bytes, with limits on what it can do. */
 #ifndef OPK_CONFINE_H
 #define OPK_CONFINE_H
 
+#include <stdint.h>
+#include <sys/types.h>
+
 /*
- * Takes away for good, from this process and those that it may start, what code has no business
- * with that only reads bytes: opening files for writing, making, changing and removing them,
- * running programs, signals to others, TCP connections, new privileges. What is open stays open.
- * Where the kernel is older (Landlock: 5.13), some of it remains possible.
+ * Forks a child that does `work` and ends, without exit handlers: they, and what stdio has
+ * buffered, are the parent's. It ends with its parent, makes no core file, maps at most `memory`
+ * bytes beyond what NVIDIA's libraries take, and writes nothing on the terminal. What code has no
+ * business with that only reads bytes is refused: opening files for writing, making, changing and
+ * removing them, running programs, signals to others, TCP connections, new privileges. What is open
+ * stays open; where the kernel is older (Landlock: 5.13), some of it remains possible. Returns -1
+ * with errno set when there is no child; otherwise the caller has to wait for it.
  */
-void opk_confine(void);
+pid_t opk_child_start(void (*work)(void *data), void *data, uint64_t memory);
 
 #endif

@@ -39,25 +39,13 @@ static int open_named(const struct opk_ctx *ctx)
 	return fd;
 }
 
-int opk_spool_new(FILE **out, struct opk_ctx *ctx)
+int opk_spool_new(int *fd, struct opk_ctx *ctx)
 {
-	int fd = -1;
-
+	*fd = -1;
 #ifdef O_TMPFILE
-	fd = open(folder(ctx), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	*fd = open(folder(ctx), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 #endif
-	if (fd < 0)
-		fd = open_named(ctx);
-	if (fd < 0)
-		return opk_spool_fail(ctx);
-	*out = fdopen(fd, "w+");
-	if (*out)
-		return OPK_OK;
-	close(fd);
-	return opk_spool_fail(ctx);
-}
-
-int opk_spool_put(struct opk_ctx *ctx, FILE *spool, const void *data, size_t size)
-{
-	return !size || fwrite(data, size, 1, spool) == 1 ? OPK_OK : opk_spool_fail(ctx);
+	if (*fd < 0)
+		*fd = open_named(ctx);
+	return *fd < 0 ? opk_spool_fail(ctx) : OPK_OK;
 }

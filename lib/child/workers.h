@@ -23,8 +23,8 @@ struct opk_workers {
 
 /*
  * Fills results[0] to results[count - 1], or leaves them alone and returns a code. A failed job's
- * code and cause chain (the outer eight, 1 KiB each) become the caller's; a child that crashes or
- * ends by itself is OPK_EFAILED. No child is left in either case.
+ * code and cause chain become the caller's; a child that crashes or ends by itself is OPK_EFAILED.
+ * No child is left in either case.
  */
 int opk_workers_run(int32_t *results, struct opk_ctx *ctx, const struct opk_workers *workers,
                     size_t count);

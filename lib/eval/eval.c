@@ -114,7 +114,7 @@ static int run(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	if (!code)
 		code = opk_spools_init(&evaluation->spools, ctx, parts.count);
 	if (!code)
-		code = opk_contain_all(evaluation->spools.files, ctx, opk_eval_in_child,
+		code = opk_contain_all(evaluation->spools.results, ctx, opk_eval_in_child,
 		                       parts.pointers, parts.count, &contain);
 	opk_eval_parts_clear(&parts);
 	return code;
@@ -243,16 +243,16 @@ int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct 
 	return code ? opk_add(ctx, code, "can't evaluate %s", file->path) : OPK_OK;
 }
 
-int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, FILE *spool)
+int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_result *result)
 {
 	struct opk_spools *spools = &task->evaluation->spools;
 	int code = opk_spools_init(spools, ctx, 1);
 
 	if (code)
-		fclose(spool);
-	else
-		spools->files[0] = spool;
-	return code;
+		return code;
+	*spools->results = *result;
+	*result = (struct opk_result){ 0 };
+	return OPK_OK;
 }
 
 int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx,

@@ -29,20 +29,15 @@ struct opk_eval_job {
 	bool plain;       /* CUPTI's call alone, though PerfWorks may be faster */
 };
 
-/*
- * The spool: a header, `unit_size` bytes of NUL-ended units, rows, each followed by its name and
- * its values, and a trailer. Native layout, since it never leaves the machine.
- */
+/* The result: a header, a unit for each metric, rows, each with its name and its values, a trailer. */
 struct opk_spool_header {
 	char chip[32];
 	int32_t profiler;
-	uint32_t unit_size;
 };
 struct opk_spool_row {
 	uint64_t dropped; /* rows before it that the filter refused */
 	uint64_t start_ns, end_ns;
 	uint32_t spans_earlier;
-	uint32_t name_size;
 };
 struct opk_spool_trailer {
 	uint64_t rows; /* with those that the filter refused */
@@ -50,7 +45,7 @@ struct opk_spool_trailer {
 	uint64_t incomplete_samples;
 };
 
-enum { OPK_MAX_RANGE_NAME = 1 << 16, OPK_MAX_WORKERS = 1024 };
+enum { OPK_MAX_RANGE_NAME = 1 << 16, OPK_MAX_UNIT = 1 << 16, OPK_MAX_WORKERS = 1024 };
 
 /* Which metrics are in which group; the metadata in it is NULL for a bare image. */
 const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation);
@@ -67,8 +62,8 @@ struct opk_eval_task {
 };
 int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
                         const struct opk_eval_options *options);
-/* Takes over what one child wrote of the job, also on failure. */
-int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, FILE *spool);
+/* Takes over what one child found: *result is empty then. */
+int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_result *result);
 int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx,
                          struct opk_eval_task *task);
 void opk_eval_task_clear(struct opk_eval_task *task);

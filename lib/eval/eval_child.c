@@ -11,7 +11,6 @@
 #include "eval/eval_values.h"
 #include "eval/filter.h"
 #include "eval/measured.h"
-#include "child/spool.h"
 
 struct work {
 	struct opk_ctx *ctx;
@@ -31,40 +30,22 @@ struct work {
 	struct opk_spool_trailer counts;
 };
 
-static int put(struct work *w, const void *data, size_t size)
+/* And the unit of each metric, "" where the library can't tell. */
+static void put_header(struct work *w)
 {
-	return opk_spool_put(w->ctx, w->child->spool, data, size);
-}
+	struct opk_spool_header header = { .profiler = (int32_t)w->profiler };
 
-/* The unit of each metric, "" where the library can't tell. */
-static int collect_units(struct work *w, struct opk_buf *units)
-{
+	snprintf(header.chip, sizeof header.chip, "%s", w->chip);
+	opk_put(w->child, &header, sizeof header);
 	for (size_t i = 0; i < w->job->metric_count; i++) {
 		char *unit = NULL;
 
 		if (w->evaluator)
 			opk_nv_unit(&unit, w->ctx, w->evaluator, w->job->metrics[i]);
-		if (unit)
-			opk_buf_add_text(units, unit);
-		opk_buf_add(units, "", 1);
+		opk_put_bytes(w->child, unit, unit ? strlen(unit) : 0);
 		free(unit);
 	}
 	opk_clear_errors(w->ctx);
-	return units->failed ? opk_nomem(w->ctx, "units") : OPK_OK;
-}
-
-static int put_header(struct work *w)
-{
-	struct opk_spool_header header = { .profiler = (int32_t)w->profiler };
-	opk_autobuf struct opk_buf units = { 0 };
-	int code = collect_units(w, &units);
-
-	if (code)
-		return code;
-	snprintf(header.chip, sizeof header.chip, "%s", w->chip);
-	header.unit_size = (uint32_t)units.size;
-	code = put(w, &header, sizeof header);
-	return code ? code : put(w, units.data, units.size);
 }
 
 /* The chip that the caller or the recording names, or the image; if both are known, they agree. */
@@ -123,33 +104,19 @@ static int prepare(struct work *w, const void *image, size_t size)
 	code = opk_values_init(&w->by, w->ctx, w->chip, w->profiler, w->job->metrics,
 	                       w->job->metric_count, w->job->plain ? NULL : w->evaluator);
 	w->prepared = !code;
-	return code ? code : put_header(w);
-}
-
-static int put_row(struct work *w, struct opk_spool_row *row, const char *name)
-{
-	int code;
-
-	row->dropped = w->dropped;
-	w->dropped = 0;
-	w->counts.stored++;
-	code = put(w, row, sizeof *row);
 	if (!code)
-		code = put(w, name, row->name_size);
-	if (!code)
-		code = put(w, w->values, w->job->metric_count * sizeof *w->values);
+		put_header(w);
 	return code;
 }
 
-static int describe_range(struct work *w, struct opk_spool_row *row, char **name, const void *image,
-                          size_t size, size_t index)
+static void put_row(struct work *w, struct opk_spool_row *row, const char *name)
 {
-	int code = opk_nv_range_name(name, w->ctx, image, size, index);
-
-	if (code)
-		return code;
-	row->name_size = (uint32_t)strnlen(*name, OPK_MAX_RANGE_NAME);
-	return OPK_OK;
+	row->dropped = w->dropped;
+	w->dropped = 0;
+	w->counts.stored++;
+	opk_put(w->child, row, sizeof *row);
+	opk_put_bytes(w->child, name, name ? strnlen(name, OPK_MAX_RANGE_NAME) : 0);
+	opk_put(w->child, w->values, w->job->metric_count * sizeof *w->values);
 }
 
 static int describe_sample(struct work *w, struct opk_spool_row *row, const void *image,
@@ -213,7 +180,7 @@ static int describe_row(struct work *w, struct opk_spool_row *row, char **name, 
                         size_t size, size_t index)
 {
 	return w->profiler == OPK_PROFILER_PM ? describe_sample(w, row, image, index)
-	                                      : describe_range(w, row, name, image, size, index);
+	                                      : opk_nv_range_name(name, w->ctx, image, size, index);
 }
 
 static int evaluate_row(struct work *w, const void *image, size_t size, size_t index)
@@ -233,7 +200,8 @@ static int evaluate_row(struct work *w, const void *image, size_t size, size_t i
 		return OPK_EUSAGE;
 	if (code)
 		return opk_add(w->ctx, opk_blame_image(code), "while evaluating range %zu", index);
-	return put_row(w, &row, name);
+	put_row(w, &row, name);
+	return OPK_OK;
 }
 
 /* An image is of one config, and so are all its ranges. Those of a cut-off file may be unknown. */
@@ -388,7 +356,7 @@ int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	if (!code && !w.counts.stored && !w.job->names_known)
 		code = check_metrics(&w);
 	if (!code)
-		code = put(&w, &w.counts, sizeof w.counts);
+		opk_put(child, &w.counts, sizeof w.counts);
 	opk_values_clear(&w.by);
 	opk_nv_evaluator_free(w.evaluator);
 	opk_measured_clear(&w.measured);

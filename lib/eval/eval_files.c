@@ -6,10 +6,9 @@
 #include "base/option_struct.h"
 #include "container/container.h"
 #include "eval/eval_parts.h"
-#include "child/spool.h"
 #include "child/workers.h"
 
-/* What one child evaluates, and what it writes behind all of it: where in the spool each file's rows end. */
+/* What one child evaluates. After all of it, its result says where each file's part ends. */
 struct share {
 	struct opk_eval_task *tasks;
 	size_t count;
@@ -26,8 +25,8 @@ struct many {
 	struct opk_eval_task *tasks; /* one a file */
 	size_t count;
 	struct share *shares;
-	void **pointers; /* to them */
-	FILE **spools;   /* one a share */
+	void **pointers;            /* to them */
+	struct opk_result *results; /* one a share */
 	size_t share_count;
 };
 
@@ -60,54 +59,31 @@ static int evaluate_share(struct opk_ctx *ctx, void *data, struct opk_child *chi
 		ends[i] = (uint64_t)ftello(child->spool);
 		child->before += opk_images_size(share->tasks[i].job.file);
 	}
-	return code ? code : opk_spool_put(ctx, child->spool, ends, share->count * sizeof *ends);
+	if (!code)
+		opk_put(child, ends, share->count * sizeof *ends);
+	return code;
 }
 
 /* ---- in the parent ---------------------------------------------------------------------- */
 
-/* A spool of its own for a piece of this one, from where it stands. */
-static int copy(FILE **out, struct opk_ctx *ctx, FILE *from, uint64_t size)
-{
-	opk_autofclose FILE *to = NULL;
-	char piece[1 << 16];
-	int code = opk_spool_new(&to, ctx);
-
-	while (!code && size) {
-		size_t wanted = size < sizeof piece ? (size_t)size : sizeof piece;
-
-		code = fread(piece, 1, wanted, from) == wanted
-		               ? opk_spool_put(ctx, to, piece, wanted)
-		               : OPK_EFAILED;
-		size -= wanted;
-	}
-	if (!code && fflush(to))
-		code = opk_spool_fail(ctx);
-	if (code)
-		return code;
-	rewind(to);
-	*out = opk_take(to);
-	return OPK_OK;
-}
-
 /* A child that ran wild may say anything: ends that go back end the reading. */
-static int divide_spool(struct many *m, struct share *share, FILE *spool)
+static int divide(struct many *m, const struct share *share, struct opk_result *result)
 {
-	opk_autofree uint64_t *ends = opk_alloc_array(share->count, sizeof *ends);
-	uint64_t at = 0;
-	int code = ends ? OPK_OK : opk_nomem(m->ctx, "an evaluation");
+	uint64_t table = share->count * sizeof(uint64_t);
+	opk_autosent struct opk_result ends = opk_result_part(result, result->end - table, table);
+	int code = OPK_OK;
 
-	if (!code
-	    && (fseeko(spool, -(off_t)(share->count * sizeof *ends), SEEK_END)
-	        || fread(ends, sizeof *ends, share->count, spool) != share->count))
-		code = OPK_EFAILED;
-	rewind(spool);
 	for (size_t i = 0; !code && i < share->count; i++) {
-		FILE *own;
+		uint64_t at = opk_get_number(&ends, result->end - table);
+		opk_autosent struct opk_result part = opk_result_part(result, result->at,
+		                                                      at - result->at);
 
-		code = ends[i] < at ? OPK_EFAILED : copy(&own, m->ctx, spool, ends[i] - at);
+		code = opk_result_check(&ends, m->ctx);
 		if (!code)
-			code = opk_eval_task_take(&share->tasks[i], m->ctx, own);
-		at = ends[i];
+			code = opk_result_check(&part, m->ctx);
+		if (!code)
+			code = opk_eval_task_take(&share->tasks[i], m->ctx, &part);
+		result->at = at;
 	}
 	return code;
 }
@@ -116,8 +92,8 @@ static int allocate_shares(struct many *m, size_t count)
 {
 	m->shares = opk_alloc_array(count, sizeof *m->shares);
 	m->pointers = opk_alloc_array(count, sizeof *m->pointers);
-	m->spools = opk_alloc_array(count, sizeof *m->spools);
-	return m->shares && m->pointers && m->spools ? OPK_OK : opk_nomem(m->ctx, "an evaluation");
+	m->results = opk_alloc_array(count, sizeof *m->results);
+	return m->shares && m->pointers && m->results ? OPK_OK : opk_nomem(m->ctx, "an evaluation");
 }
 
 /* As many as there are cores, each with its part of the bytes. */
@@ -159,10 +135,10 @@ static int run_shares(struct many *m)
 
 	contain.memory = 4 * largest;
 	if (!code)
-		code = opk_contain_all(m->spools, m->ctx, evaluate_share, m->pointers,
+		code = opk_contain_all(m->results, m->ctx, evaluate_share, m->pointers,
 		                       m->share_count, &contain);
 	for (size_t i = 0; !code && i < m->share_count; i++)
-		code = divide_spool(m, &m->shares[i], m->spools[i]);
+		code = divide(m, &m->shares[i], &m->results[i]);
 	return code;
 }
 
@@ -170,13 +146,12 @@ static void clear(struct many *m)
 {
 	for (size_t i = 0; m->tasks && i < m->count; i++)
 		opk_eval_task_clear(&m->tasks[i]);
-	for (size_t i = 0; m->spools && i < m->share_count; i++)
-		if (m->spools[i])
-			fclose(m->spools[i]);
+	for (size_t i = 0; m->results && i < m->share_count; i++)
+		opk_result_clear(&m->results[i]);
 	free(m->tasks);
 	free(m->shares);
 	free(m->pointers);
-	free(m->spools);
+	free(m->results);
 }
 
 static int evaluate_together(struct opk_evaluation **out, struct opk_ctx *ctx,

@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/mem.h"
 
 int opk_spools_init(struct opk_spools *spools, struct opk_ctx *ctx, size_t count)
 {
 	*spools = (struct opk_spools){
-		.files = opk_alloc_array(count, sizeof *spools->files),
+		.results = opk_alloc_array(count, sizeof *spools->results),
 		.trailers = opk_alloc_array(count, sizeof *spools->trailers),
 		.count = count,
 	};
-	if (spools->files && spools->trailers)
+	if (spools->results && spools->trailers)
 		return OPK_OK;
 	spools->count = 0;
 	return opk_nomem(ctx, "an evaluation");
@@ -21,60 +21,28 @@ int opk_spools_init(struct opk_spools *spools, struct opk_ctx *ctx, size_t count
 void opk_spools_clear(struct opk_spools *spools)
 {
 	for (size_t i = 0; i < spools->count; i++)
-		if (spools->files[i])
-			fclose(spools->files[i]);
-	free(spools->files);
+		opk_result_clear(&spools->results[i]);
+	free(spools->results);
 	free(spools->trailers);
 	free(spools->name);
 	*spools = (struct opk_spools){ 0 };
 }
 
-static int damaged_spool(struct opk_ctx *ctx)
-{
-	return opk_fail(ctx, OPK_EINPUT,
-	                "the evaluation's result is damaged, as its input must be");
-}
-
-static int get(struct opk_ctx *ctx, FILE *file, void *to, size_t size)
-{
-	return !size || fread(to, size, 1, file) == 1 ? OPK_OK : damaged_spool(ctx);
-}
-
-static int read_trailer(struct opk_spools *spools, struct opk_ctx *ctx, size_t i)
+static void read_trailer(struct opk_spools *spools, size_t i)
 {
 	struct opk_spool_trailer *trailer = &spools->trailers[i];
-	FILE *file = spools->files[i];
-	int code;
+	struct opk_result *result = &spools->results[i];
+	opk_autosent struct opk_result last = opk_result_part(result, result->end - sizeof *trailer,
+	                                                      sizeof *trailer);
 
-	if (fseek(file, -(long)sizeof *trailer, SEEK_END))
-		return damaged_spool(ctx);
-	code = get(ctx, file, trailer, sizeof *trailer);
-	if (code)
-		return code;
-	rewind(file);
+	opk_get(&last, trailer, sizeof *trailer);
+	opk_result_expect(&last,
+	                  trailer->stored <= trailer->rows
+	                          && !__builtin_add_overflow(spools->total_rows, trailer->rows,
+	                                                     &spools->total_rows));
+	if (last.code)
+		result->code = last.code;
 	spools->incomplete_samples += trailer->incomplete_samples;
-	if (trailer->stored > trailer->rows
-	    || __builtin_add_overflow(spools->total_rows, trailer->rows, &spools->total_rows))
-		return damaged_spool(ctx);
-	return OPK_OK;
-}
-
-static int read_units(struct opk_ctx *ctx, FILE *file, size_t size, struct opk_strlist *units,
-                      size_t metric_count)
-{
-	opk_autofree char *text = opk_alloc(size + 1);
-	struct opk_reader reader = { .data = (uint8_t *)text, .left = size };
-	int code = text ? get(ctx, file, text, size) : opk_nomem(ctx, "units");
-
-	for (size_t i = 0; !code && i < metric_count; i++) {
-		const char *unit = (const char *)reader.data;
-
-		if (!opk_read_bytes(&reader, strnlen(unit, reader.left) + 1))
-			return damaged_spool(ctx);
-		if (!opk_strlist_add(units, unit))
-			return opk_nomem(ctx, "units");
-	}
-	return code;
 }
 
 /* Children evaluate parts of the same thing, and say the same of it. */
@@ -82,27 +50,25 @@ static int read_header(struct opk_spools *spools, struct opk_ctx *ctx, size_t i,
                        struct opk_strlist *units, size_t metric_count)
 {
 	opk_autostrlist struct opk_strlist others = { 0 };
+	struct opk_result *result = &spools->results[i];
 	struct opk_spool_header header;
-	int code = read_trailer(spools, ctx, i);
 
-	if (!code)
-		code = get(ctx, spools->files[i], &header, sizeof header);
-	if (code)
-		return code;
+	read_trailer(spools, i);
+	opk_get(result, &header, sizeof header);
 	header.chip[sizeof header.chip - 1] = '\0';
-	if (header.profiler != OPK_PROFILER_RANGE && header.profiler != OPK_PROFILER_PM)
-		return damaged_spool(ctx);
 	if (!i)
 		spools->header = header;
-	else if (strcmp(header.chip, spools->header.chip)
-	         || header.profiler != spools->header.profiler)
-		return damaged_spool(ctx);
-	return read_units(ctx, spools->files[i], header.unit_size, i ? &others : units,
-	                  metric_count);
+	opk_result_expect(result, (header.profiler == OPK_PROFILER_RANGE
+	                           || header.profiler == OPK_PROFILER_PM)
+	                                  && header.profiler == spools->header.profiler
+	                                  && !strcmp(header.chip, spools->header.chip));
+	for (size_t k = 0; k < metric_count && !result->code; k++)
+		opk_get_text(i ? &others : units, result, OPK_MAX_UNIT);
+	return opk_result_check(result, ctx);
 }
 
 /* The first one from `at` on that has rows. */
-static void begin_file(struct opk_spools *spools, size_t at)
+static void begin_result(struct opk_spools *spools, size_t at)
 {
 	spools->left = 0;
 	for (spools->at = at; spools->at < spools->count; spools->at++) {
@@ -122,54 +88,28 @@ int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_
 	for (size_t i = 0; !code && i < spools->count; i++)
 		code = read_header(spools, ctx, i, units, metric_count);
 	if (!code)
-		begin_file(spools, 0);
+		begin_result(spools, 0);
 	return code;
-}
-
-static int read_name(struct opk_spools *spools, struct opk_ctx *ctx, uint32_t size)
-{
-	char *name;
-	int code;
-
-	if (size > OPK_MAX_RANGE_NAME)
-		return damaged_spool(ctx);
-	name = opk_realloc(spools->name, (size_t)size + 1);
-	if (!name)
-		return opk_nomem(ctx, "a range name");
-	spools->name = name;
-	code = get(ctx, spools->files[spools->at], name, size);
-	name[size] = '\0';
-	return code;
-}
-
-/* A row's number, as far as what the child dropped is to be believed. */
-static int count_row(struct opk_spools *spools, struct opk_ctx *ctx,
-                     const struct opk_spool_row *row, uint64_t *number)
-{
-	if (row->dropped >= spools->next_end - spools->next)
-		return damaged_spool(ctx);
-	*number = spools->next + row->dropped;
-	spools->next = *number + 1;
-	return OPK_OK;
 }
 
 int opk_spools_next(struct opk_spool_row *row, uint64_t *number, const char **name, double *values,
                     struct opk_ctx *ctx, struct opk_spools *spools, size_t metric_count)
 {
-	FILE *file = spools->files[spools->at];
-	int code = get(ctx, file, row, sizeof *row);
+	struct opk_result *result = &spools->results[spools->at];
+	int code;
 
-	if (!code)
-		code = count_row(spools, ctx, row, number);
-	if (!code)
-		code = read_name(spools, ctx, row->name_size);
-	if (!code)
-		code = get(ctx, file, values, metric_count * sizeof *values);
+	opk_get(result, row, sizeof *row);
+	opk_result_expect(result, row->dropped < spools->next_end - spools->next);
+	free(spools->name);
+	*name = spools->name = opk_get_bytes(NULL, result, OPK_MAX_RANGE_NAME);
+	opk_get(result, values, metric_count * sizeof *values);
+	code = opk_result_check(result, ctx);
 	if (code)
 		return code;
-	*name = spools->name;
+	*number = spools->next + row->dropped;
+	spools->next = *number + 1;
 	if (!--spools->left)
-		begin_file(spools, spools->at + 1);
+		begin_result(spools, spools->at + 1);
 	return OPK_OK;
 }
 

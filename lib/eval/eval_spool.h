@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The spools of the children that evaluated, read as one: eval_child.c writes them. */
+/* The results of the children that evaluated, read as one: eval_child.c writes them. */
 #ifndef OPK_EVAL_SPOOL_H
 #define OPK_EVAL_SPOOL_H
 
 #include "eval/eval.h"
 
 struct opk_spools {
-	FILE **files; /* in the order of their rows */
+	struct opk_result *results; /* in the order of their rows */
 	struct opk_spool_trailer *trailers;
 	size_t count;
-	size_t at;         /* the file being read */
+	size_t at;         /* the result being read */
 	uint64_t left;     /* of its stored rows */
-	uint64_t next;     /* number of the row behind the one that was read, over all files */
-	uint64_t next_end; /* number of the first row of the next file */
-	struct opk_spool_header header; /* of the first file that has one */
+	uint64_t next;     /* number of the row after the one that was read, over all results */
+	uint64_t next_end; /* number of the first row of the next result */
+	struct opk_spool_header header; /* the first one's */
 	uint64_t total_rows;
 	uint64_t incomplete_samples;
 	char *name;
 };
 
-/* Room for `count` files, to be filled in. */
+/* Room for `count` results, to be filled in. */
 int opk_spools_init(struct opk_spools *spools, struct opk_ctx *ctx, size_t count);
 void opk_spools_clear(struct opk_spools *spools);
 /* Reads headers and trailers; appends the unit of each metric. */

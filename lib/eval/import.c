@@ -7,7 +7,6 @@
 #include "container/container.h"
 #include "eval/eval.h"
 #include "container/meta.h"
-#include "child/spool.h"
 
 /* In the child: how many passes does the config image have? Damaged ones crash. */
 static int count_passes(struct opk_ctx *ctx, void *data, struct opk_child *child)
@@ -18,24 +17,25 @@ static int count_passes(struct opk_ctx *ctx, void *data, struct opk_child *child
 	int code = config ? opk_nv_passes(&passes, ctx, config, options->config_size)
 	                  : opk_nomem(ctx, "a config image");
 
-	return code ? code : opk_spool_put(ctx, child->spool, &passes, sizeof passes);
+	opk_put_number(child, passes);
+	return code;
 }
 
 static int passes_of(size_t *out, struct opk_ctx *ctx, const struct opk_import_options *options)
 {
-	opk_autofclose FILE *spool = NULL;
+	opk_autosent struct opk_result result = { 0 };
 	int code;
 
 	*out = options->passes;
 	if (!options->config)
 		return OPK_OK;
-	code = opk_contain(&spool, ctx, count_passes, (void *)options, NULL);
+	code = opk_contain(&result, ctx, count_passes, (void *)options, NULL);
 	if (code)
 		return opk_add(ctx, code == OPK_ENOMEM ? code : OPK_EINPUT,
 		               "the config image can't be used");
-	if (fread(out, sizeof *out, 1, spool) != 1 || !*out)
-		return opk_fail(ctx, OPK_EINPUT, "the config image has no passes");
-	return OPK_OK;
+	*out = opk_get_number(&result, SIZE_MAX);
+	opk_result_expect(&result, *out > 0);
+	return opk_result_check(&result, ctx);
 }
 
 static int check_ranges(struct opk_ctx *ctx, const struct opk_import_options *options,

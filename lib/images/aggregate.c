@@ -9,7 +9,6 @@
 #include "eval/columns.h"
 #include "eval/eval.h"
 #include "eval/measured.h"
-#include "child/spool.h"
 #include "images/statistics.h"
 #include "images/sums.h"
 
@@ -116,14 +115,15 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 		if (count)
 			code = opk_nv_evaluate(values, ctx, host, image, size, i, names, count);
 		if (!code)
-			code = opk_spool_put(ctx, child->spool, values, count * sizeof *values);
+			opk_put(child, values, count * sizeof *values);
 	}
 	opk_nv_host_free(host);
 	return code;
 }
 
 /* Metrics that the group lacks were not evaluated. */
-static int read_sum(struct opk_aggregate *a, struct opk_ctx *ctx, FILE *spool, size_t place)
+static int read_sum(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_result *result,
+                    size_t place)
 {
 	const struct opk_summed *sum = &a->sums.sums[a->sums.order[place]];
 	const bool *wanted = opk_measured_by(&a->measured, sum->metrics_group);
@@ -131,18 +131,17 @@ static int read_sum(struct opk_aggregate *a, struct opk_ctx *ctx, FILE *spool, s
 
 	for (size_t i = 0; i < a->metric_count; i++) {
 		values[i] = (double)NAN;
-		if (wanted[i] && fread(&values[i], sizeof values[i], 1, spool) != 1)
-			return opk_fail(ctx, OPK_EINPUT,
-			                "the sums of these ranges can't be evaluated");
+		if (wanted[i])
+			opk_get(result, &values[i], sizeof values[i]);
 	}
-	return OPK_OK;
+	return opk_result_check(result, ctx);
 }
 
 static int evaluate_sums(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
                          const struct opk_image_options *options)
 {
 	const struct opk_columns *columns = opk_evaluation_columns(a->evaluation);
-	opk_autofclose FILE *spool = NULL;
+	opk_autosent struct opk_result result = { 0 };
 	const struct opk_meta *meta;
 	int code = opk_file_meta(&meta, ctx, file);
 
@@ -150,7 +149,7 @@ static int evaluate_sums(struct opk_aggregate *a, struct opk_ctx *ctx, struct op
 		code = opk_measured_init(&a->measured, ctx, meta, columns->metrics,
 		                         a->metric_count);
 	if (!code)
-		code = opk_recombine(&spool, ctx,
+		code = opk_recombine(&result, ctx,
 		                     &(struct opk_recombination){
 					     .survey = &a->survey,
 					     .targets = a->sums.targets,
@@ -165,7 +164,7 @@ static int evaluate_sums(struct opk_aggregate *a, struct opk_ctx *ctx, struct op
 	if (!a->evaluated)
 		return fail_nomem(ctx);
 	for (size_t i = 0; !code && i < a->sums.count; i++)
-		code = read_sum(a, ctx, spool, i);
+		code = read_sum(a, ctx, &result, i);
 	return code;
 }
 

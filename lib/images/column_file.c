@@ -2,8 +2,8 @@
 #include "images/column_file.h"
 
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "child/spool.h"
 
@@ -24,6 +24,7 @@ int opk_column_file_init(struct opk_column_file *file, struct opk_ctx *ctx, size
 		.columns = columns,
 		.block_rows = rows,
 		.block = opk_alloc_array(columns + 1, rows * CELL),
+		.fd = -1,
 	};
 	return file->block ? OPK_OK : opk_nomem(ctx, "statistics");
 }
@@ -40,9 +41,11 @@ static size_t block_size(const struct opk_column_file *file)
 
 static int put_block(struct opk_column_file *file, struct opk_ctx *ctx)
 {
-	int code = file->file ? OPK_OK : opk_spool_new(&file->file, ctx);
+	int code = file->fd >= 0 ? OPK_OK : opk_spool_new(&file->fd, ctx);
 
-	return code ? code : opk_spool_put(ctx, file->file, file->block, block_size(file));
+	if (!code && !opk_write_all(file->fd, file->block, block_size(file)))
+		code = opk_spool_fail(ctx);
+	return code;
 }
 
 int opk_column_file_add(struct opk_column_file *file, struct opk_ctx *ctx, const double *values,
@@ -83,13 +86,11 @@ int opk_column_file_read(double *values, bool *present, struct opk_column_file *
 
 	if (!part)
 		return opk_nomem(ctx, "statistics");
-	if (file->file && fflush(file->file))
-		return opk_spool_fail(ctx);
 	/* The last block stays in memory, full or not. */
 	for (; file->row_count - at > file->block_rows; at += file->block_rows) {
-		off_t from = (off_t)(at / file->block_rows * block_size(file) + column * size);
+		uint64_t from = at / file->block_rows * block_size(file) + column * size;
 
-		if (pread(fileno(file->file), part, size, from) != (ssize_t)size)
+		if (!opk_pread_all(file->fd, part, size, from))
 			return opk_fail(ctx, OPK_EFAILED, "can't read a temporary file");
 		take_part(values + at, present + at, file, part, file->block_rows);
 	}
@@ -99,8 +100,8 @@ int opk_column_file_read(double *values, bool *present, struct opk_column_file *
 
 void opk_column_file_clear(struct opk_column_file *file)
 {
-	if (file->file)
-		fclose(file->file);
+	if (file->block && file->fd >= 0)
+		close(file->fd);
 	free(file->block);
 	*file = (struct opk_column_file){ 0 };
 }

@@ -6,15 +6,13 @@
 #ifndef OPK_COLUMN_FILE_H
 #define OPK_COLUMN_FILE_H
 
-#include <stdio.h>
-
 #include "base/ctx.h"
 
 struct opk_column_file {
 	size_t columns, row_count;
 	size_t block_rows;
 	uint8_t *block; /* the last one: of each column values, then whether they are there */
-	FILE *file;     /* those before it; NULL: none */
+	int fd;         /* a file of those before it; -1: there are none */
 };
 
 int opk_column_file_init(struct opk_column_file *file, struct opk_ctx *ctx, size_t columns);

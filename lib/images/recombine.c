@@ -2,11 +2,9 @@
 #include "images/recombine.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "adapters/nv/nv.h"
 #include "container/container.h"
-#include "child/spool.h"
 
 enum {
 	TARGET_BYTES = 256 << 20, /* of one image: sources are read again for the next */
@@ -50,21 +48,14 @@ static int read_source(struct work *w, size_t row)
 	return code;
 }
 
-static int put_image(struct work *w, const void *image, size_t size)
-{
-	uint64_t stored = size;
-
-	int code = opk_spool_put(w->ctx, w->child->spool, &stored, sizeof stored);
-
-	return code ? code : opk_spool_put(w->ctx, w->child->spool, image, size);
-}
-
 static int finish(struct work *w, size_t target, const void *image, size_t size)
 {
 	const struct opk_recombination *job = w->job;
 
-	return job->use ? job->use(w->ctx, job->data, w->child, target, image, size)
-	                : put_image(w, image, size);
+	if (job->use)
+		return job->use(w->ctx, job->data, w->child, target, image, size);
+	opk_put_bytes(w->child, image, size);
+	return OPK_OK;
 }
 
 static bool is_sampled(const struct work *w)
@@ -195,36 +186,18 @@ static int recombine_in_child(struct opk_ctx *ctx, void *data, struct opk_child 
 
 /* ---- the parent ------------------------------------------------------------------------- */
 
-int opk_recombine(FILE **spool, struct opk_ctx *ctx, const struct opk_recombination *recombination,
+int opk_recombine(struct opk_result *result, struct opk_ctx *ctx,
+                  const struct opk_recombination *recombination,
                   const struct opk_image_options *options)
 {
 	struct opk_contain_options contain = opk_survey_contain(recombination->survey, options);
 
 	contain.memory += 4 * (uint64_t)TARGET_BYTES;
-	return opk_contain(spool, ctx, recombine_in_child, (void *)recombination, &contain);
+	return opk_contain(result, ctx, recombine_in_child, (void *)recombination, &contain);
 }
 
-static int damaged(struct opk_ctx *ctx)
+int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, struct opk_result *result)
 {
-	return opk_fail(ctx, OPK_EINPUT,
-	                "the images that were made are damaged, as their source must be");
-}
-
-int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, FILE *spool)
-{
-	opk_autofree void *data = NULL;
-	uint64_t stored;
-	struct stat info;
-
-	if (fread(&stored, sizeof stored, 1, spool) != 1 || fstat(fileno(spool), &info) || !stored
-	    || stored > (uint64_t)info.st_size)
-		return damaged(ctx);
-	data = opk_realloc(NULL, (size_t)stored);
-	if (!data)
-		return opk_nomem(ctx, "a counter data image");
-	if (fread(data, (size_t)stored, 1, spool) != 1)
-		return damaged(ctx);
-	*size = (size_t)stored;
-	*image = opk_take(data);
-	return OPK_OK;
+	*image = opk_get_bytes(size, result, SIZE_MAX);
+	return opk_result_check(result, ctx);
 }

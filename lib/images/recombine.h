@@ -27,7 +27,7 @@ struct opk_recombination {
 	const struct opk_survey *survey;
 	const struct opk_target *targets;
 	size_t target_count;
-	/* In the child, with each image once it is made; NULL: they go to the spool. */
+	/* In the child, with each image once it is made; NULL: they are the result. */
 	int (*use)(struct opk_ctx *ctx, void *data, struct opk_child *child, size_t target,
 	           const void *image, size_t size);
 	void *data;
@@ -36,11 +36,12 @@ struct opk_recombination {
 /* So many bytes of slots go into one image, and one slot at least. */
 size_t opk_recombine_slots(const struct opk_surveyed *image);
 
-/* Makes all images in a child; the spool has them, or what `use` puts there. */
-int opk_recombine(FILE **spool, struct opk_ctx *ctx, const struct opk_recombination *recombination,
+/* Makes all images in a child; the result is them, or what `use` puts there. */
+int opk_recombine(struct opk_result *result, struct opk_ctx *ctx,
+                  const struct opk_recombination *recombination,
                   const struct opk_image_options *options);
 
-/* The next image in the spool; free(). */
-int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, FILE *spool);
+/* The next image of the result; free(). */
+int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, struct opk_result *result);
 
 #endif

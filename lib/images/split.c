@@ -311,12 +311,12 @@ static int add_whole(struct opk_split *split, struct opk_ctx *ctx, const struct 
 }
 
 static int add_made(struct opk_split *split, struct opk_ctx *ctx, const struct opk_target *target,
-                    FILE *spool)
+                    struct opk_result *result)
 {
 	struct opk_writer *writer = split->parts[split->part_of[target->moves->row]].writer;
 	opk_autofree void *data = NULL;
 	size_t size;
-	int code = opk_recombine_next(&data, &size, ctx, spool);
+	int code = opk_recombine_next(&data, &size, ctx, result);
 
 	if (!code)
 		code = opk_writer_add(writer, OPK_SECTION_DATA, data, size);
@@ -324,7 +324,7 @@ static int add_made(struct opk_split *split, struct opk_ctx *ctx, const struct o
 }
 
 /* Targets are in the order of the images that they come from. */
-static int add_images(struct opk_split *split, struct opk_ctx *ctx, FILE *spool)
+static int add_images(struct opk_split *split, struct opk_ctx *ctx, struct opk_result *result)
 {
 	size_t next = 0;
 	int code = OPK_OK;
@@ -334,7 +334,7 @@ static int add_images(struct opk_split *split, struct opk_ctx *ctx, FILE *spool)
 		size_t end = image->first + image->facts.rows, before = next;
 
 		while (!code && next < split->target_count && split->targets[next].moves->row < end)
-			code = add_made(split, ctx, &split->targets[next++], spool);
+			code = add_made(split, ctx, &split->targets[next++], result);
 		if (!code && next == before && image->facts.rows)
 			code = add_whole(split, ctx, image);
 	}
@@ -343,11 +343,11 @@ static int add_images(struct opk_split *split, struct opk_ctx *ctx, FILE *spool)
 
 static int write_parts(struct opk_split *split, struct opk_ctx *ctx, const char *const *paths)
 {
-	opk_autofclose FILE *spool = NULL;
+	opk_autosent struct opk_result result = { 0 };
 	int code = OPK_OK;
 
 	if (split->target_count)
-		code = opk_recombine(&spool, ctx,
+		code = opk_recombine(&result, ctx,
 		                     &(struct opk_recombination){
 					     .survey = &split->survey,
 					     .targets = split->targets,
@@ -356,7 +356,7 @@ static int write_parts(struct opk_split *split, struct opk_ctx *ctx, const char 
 		                     &split->options);
 	for (size_t i = 0; !code && i < split->part_count; i++)
 		code = begin_part(split, ctx, i, paths[i]);
-	return code ? code : add_images(split, ctx, spool);
+	return code ? code : add_images(split, ctx, &result);
 }
 
 /* Without the last ones the first are no whole. */

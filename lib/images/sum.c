@@ -149,7 +149,7 @@ static int copy_counts(struct opk_writer *writer, const struct opk_file *file)
 	return code;
 }
 
-static int write_all(struct sum *s, struct opk_writer *writer, FILE *spool)
+static int write_all(struct sum *s, struct opk_writer *writer, struct opk_result *result)
 {
 	int code = opk_merger_put_head(s->merger, writer, *s->meta->join ? "name" : NULL);
 	const struct opk_range *ranges = s->ranges;
@@ -159,7 +159,7 @@ static int write_all(struct sum *s, struct opk_writer *writer, FILE *spool)
 		opk_autofree void *image = NULL;
 		size_t size;
 
-		code = opk_recombine_next(&image, &size, s->ctx, spool);
+		code = opk_recombine_next(&image, &size, s->ctx, result);
 		if (!code)
 			code = opk_writer_add(writer, OPK_SECTION_DATA, image, size);
 		/* Right behind the image that they describe. */
@@ -174,7 +174,7 @@ static int write_all(struct sum *s, struct opk_writer *writer, FILE *spool)
 
 static int sum(struct sum *s, const char *const *paths, size_t count, const char *path)
 {
-	opk_autofclose FILE *spool = NULL;
+	opk_autosent struct opk_result result = { 0 };
 	struct opk_writer *writer;
 	int code = opk_merger_new(&s->merger, s->ctx, paths, count, NULL);
 
@@ -189,7 +189,7 @@ static int sum(struct sum *s, const char *const *paths, size_t count, const char
 	if (!code)
 		code = plan(s);
 	if (!code)
-		code = opk_recombine(&spool, s->ctx,
+		code = opk_recombine(&result, s->ctx,
 		                     &(struct opk_recombination){
 					     .survey = &s->survey,
 					     .targets = s->sums.targets,
@@ -200,7 +200,7 @@ static int sum(struct sum *s, const char *const *paths, size_t count, const char
 		code = opk_writer_new(&writer, s->ctx, path);
 	if (code)
 		return code;
-	code = write_all(s, writer, spool);
+	code = write_all(s, writer, &result);
 	opk_writer_free(writer);
 	return code;
 }

@@ -8,7 +8,6 @@
 #include "container/container.h"
 #include "eval/eval.h"
 #include "eval/image_rows.h"
-#include "child/spool.h"
 
 /* ---- the child -------------------------------------------------------------------------- */
 
@@ -17,11 +16,6 @@ struct work {
 	struct opk_child *child;
 	const struct opk_survey *survey;
 };
-
-static int put(struct work *w, const void *data, size_t size)
-{
-	return opk_spool_put(w->ctx, w->child->spool, data, size);
-}
 
 /* An empty image of the kind tells all: it holds the counters' table and the GPU's attributes. */
 static int find_layout(struct work *w, struct opk_surveyed_facts *facts, const void *image,
@@ -55,21 +49,15 @@ static int find_profiler(struct work *w, struct opk_surveyed_facts *facts, const
 
 static int put_names(struct work *w, const void *image, size_t size, uint64_t count)
 {
-	int code = OPK_OK;
-
-	for (uint64_t i = 0; !code && i < count; i++) {
+	for (uint64_t i = 0; i < count; i++) {
 		opk_autofree char *name = NULL;
-		uint32_t length;
+		int code = opk_nv_range_name(&name, w->ctx, image, size, i);
 
-		code = opk_blame_image(opk_nv_range_name(&name, w->ctx, image, size, i));
 		if (code)
-			break;
-		length = (uint32_t)strnlen(name, OPK_MAX_RANGE_NAME);
-		code = put(w, &length, sizeof length);
-		if (!code)
-			code = put(w, name, length);
+			return opk_blame_image(code);
+		opk_put_bytes(w->child, name, strnlen(name, OPK_MAX_RANGE_NAME));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int look_at(struct work *w, const void *image, size_t size, const struct opk_meta *meta)
@@ -91,10 +79,9 @@ static int look_at(struct work *w, const void *image, size_t size, const struct 
 		                info.completed, info.populated);
 	facts.rows = info.completed;
 	facts.slots = info.slots;
-	code = put(w, &facts, sizeof facts);
-	if (!code && meta->profiler == OPK_PROFILER_RANGE)
-		code = put_names(w, image, size, facts.rows);
-	return code;
+	opk_put(w->child, &facts, sizeof facts);
+	return meta->profiler == OPK_PROFILER_RANGE ? put_names(w, image, size, facts.rows)
+	                                            : OPK_OK;
 }
 
 static int survey_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
@@ -124,57 +111,27 @@ static int survey_in_child(struct opk_ctx *ctx, void *data, struct opk_child *ch
 
 /* ---- the parent ------------------------------------------------------------------------- */
 
-static int damaged(struct opk_ctx *ctx)
-{
-	return opk_fail(ctx, OPK_EINPUT, "what a counter data image says of itself makes no sense");
-}
-
-static int get(FILE *spool, struct opk_ctx *ctx, void *to, size_t size)
-{
-	return !size || fread(to, size, 1, spool) == 1 ? OPK_OK : damaged(ctx);
-}
-
-static int read_name(struct opk_survey *survey, struct opk_ctx *ctx, FILE *spool)
-{
-	opk_autofree char *name = NULL;
-	uint32_t length;
-	int code = get(spool, ctx, &length, sizeof length);
-
-	if (code || length > OPK_MAX_RANGE_NAME)
-		return code ? code : damaged(ctx);
-	name = opk_alloc(length + 1);
-	if (!name)
-		return opk_nomem(ctx, "range names");
-	code = get(spool, ctx, name, length);
-	if (code)
-		return code;
-	return opk_strlist_take(&survey->names, opk_take(name)) ? OPK_OK
-	                                                        : opk_nomem(ctx, "range names");
-}
-
 /* A child that ran wild may say anything: a row has a byte at least. */
-static int read_image(struct opk_survey *survey, struct opk_ctx *ctx, FILE *spool,
+static int read_image(struct opk_survey *survey, struct opk_ctx *ctx, struct opk_result *result,
                       struct opk_surveyed *surveyed)
 {
-	const struct opk_section *section = &surveyed->file->sections[surveyed->section];
+	uint64_t size = surveyed->file->sections[surveyed->section].plain_size;
 	struct opk_surveyed_facts *facts = &surveyed->facts;
-	int code = surveyed->skipped ? OPK_OK : get(spool, ctx, facts, sizeof *facts);
 
-	if (code)
-		return code;
-	if (!surveyed->skipped
-	    && (facts->slots > section->plain_size || facts->rows > facts->slots
-	        || facts->slot_size > section->plain_size + (1 << 20)))
-		return damaged(ctx);
+	if (!surveyed->skipped) {
+		opk_get(result, facts, sizeof *facts);
+		opk_result_expect(result, facts->slots <= size && facts->rows <= facts->slots
+		                                  && facts->slot_size <= size + (1 << 20));
+	}
 	surveyed->first = survey->row_count;
 	survey->row_count += facts->rows;
-	for (uint64_t i = 0; !code && i < facts->rows; i++) {
+	for (uint64_t i = 0; !result->code && i < facts->rows; i++) {
 		if (facts->profiler == OPK_PROFILER_RANGE && !surveyed->skipped)
-			code = read_name(survey, ctx, spool);
+			opk_get_text(&survey->names, result, OPK_MAX_RANGE_NAME);
 		else if (!opk_strlist_add(&survey->names, ""))
-			code = opk_nomem(ctx, "rows");
+			return opk_nomem(ctx, "rows");
 	}
-	return code;
+	return opk_result_check(result, ctx);
 }
 
 static int check_file(struct opk_ctx *ctx, const struct opk_file *file)
@@ -245,15 +202,15 @@ static int ask(struct opk_survey *survey, struct opk_ctx *ctx,
                const struct opk_image_options *options)
 {
 	struct opk_contain_options contain = opk_survey_contain(survey, options);
-	opk_autofclose FILE *spool = NULL;
+	opk_autosent struct opk_result result = { 0 };
 	int code;
 
 	/* Here once, for this child and those that work on the images after it. */
 	opk_nv_load(ctx);
-	code = opk_contain(&spool, ctx, survey_in_child, survey, &contain);
+	code = opk_contain(&result, ctx, survey_in_child, survey, &contain);
 
 	for (size_t i = 0; !code && i < survey->image_count; i++)
-		code = read_image(survey, ctx, spool, &survey->images[i]);
+		code = read_image(survey, ctx, &result, &survey->images[i]);
 	return code;
 }
 

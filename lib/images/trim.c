@@ -51,15 +51,16 @@ static int plan(struct trim *t)
 	return code;
 }
 
-static int copy(struct trim *t, struct opk_writer *writer, size_t section, FILE *spool)
+static int copy(struct trim *t, struct opk_writer *writer, size_t section,
+                struct opk_result *result)
 {
 	const struct opk_section *given = &t->file->sections[section];
 	opk_autofree void *data = NULL;
 	size_t size = 0;
 	int code = OPK_OK;
 
-	if (spool)
-		code = opk_recombine_next(&data, &size, t->ctx, spool);
+	if (result)
+		code = opk_recombine_next(&data, &size, t->ctx, result);
 	if (code)
 		return code;
 	/* What is not smaller is no gain. */
@@ -70,7 +71,7 @@ static int copy(struct trim *t, struct opk_writer *writer, size_t section, FILE 
 	return code ? code : opk_writer_add(writer, given->type, data, size);
 }
 
-static int write_all(struct trim *t, struct opk_writer *writer, FILE *spool)
+static int write_all(struct trim *t, struct opk_writer *writer, struct opk_result *result)
 {
 	size_t image = 0;
 	int code = OPK_OK;
@@ -78,21 +79,21 @@ static int write_all(struct trim *t, struct opk_writer *writer, FILE *spool)
 	for (size_t i = 0; !code && i < t->file->section_count; i++) {
 		bool made = t->file->sections[i].type == OPK_SECTION_DATA && t->trimmed[image++];
 
-		code = copy(t, writer, i, made ? spool : NULL);
+		code = copy(t, writer, i, made ? result : NULL);
 	}
 	return code ? code : opk_writer_finish(writer);
 }
 
 static int trim(struct trim *t, const struct opk_image_options *options, const char *path)
 {
-	opk_autofclose FILE *spool = NULL;
+	opk_autosent struct opk_result result = { 0 };
 	struct opk_writer *writer;
 	int code = opk_survey_make(&t->survey, t->ctx, &t->file, 1, options);
 
 	if (!code)
 		code = plan(t);
 	if (!code && t->target_count)
-		code = opk_recombine(&spool, t->ctx,
+		code = opk_recombine(&result, t->ctx,
 		                     &(struct opk_recombination){
 					     .survey = &t->survey,
 					     .targets = t->targets,
@@ -103,7 +104,7 @@ static int trim(struct trim *t, const struct opk_image_options *options, const c
 		code = opk_writer_new(&writer, t->ctx, path);
 	if (code)
 		return code;
-	code = write_all(t, writer, spool);
+	code = write_all(t, writer, &result);
 	opk_writer_free(writer);
 	return code;
 }

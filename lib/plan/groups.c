@@ -12,13 +12,9 @@
 #include "child/contain.h"
 #include "schedule/counters.h"
 #include "schedule/packing.h"
-#include "child/spool.h"
 
 /* A candidate takes two milliseconds. Behind so many, only the newest group is tried. */
 enum { MAX_CANDIDATES = 2000 };
-
-/* Bytes that a child may say a config image has. */
-enum { MAX_CONFIG = 1 << 28 };
 
 struct pack {
 	struct opk_ctx *ctx;
@@ -322,27 +318,16 @@ struct contained_pack {
 	size_t availability_size;
 };
 
-static bool put(FILE *spool, const void *data, size_t size)
+static void put_groups(struct opk_child *child, const struct opk_groups *groups)
 {
-	return fwrite(data, size, 1, spool) == 1;
-}
-
-static bool put_array(FILE *spool, const void *data, size_t count, size_t element)
-{
-	return put(spool, &count, sizeof count) && put(spool, data, count * element);
-}
-
-static bool put_groups(FILE *spool, const struct opk_groups *groups)
-{
-	bool good = put(spool, &groups->count, sizeof groups->count);
-
-	for (size_t i = 0; good && i < groups->count; i++) {
+	opk_put_number(child, groups->count);
+	for (size_t i = 0; i < groups->count; i++) {
 		const struct opk_packed_group *group = &groups->items[i];
 
-		good = put_array(spool, group->metrics, group->metric_count, sizeof *group->metrics)
-		       && put_array(spool, group->config, group->config_size, 1);
+		opk_put_bytes(child, group->metrics, group->metric_count * sizeof *group->metrics);
+		opk_put_bytes(child, group->config, group->config_size);
 	}
-	return good && (!groups->count || put_array(spool, groups->config, groups->config_size, 1));
+	opk_put_bytes(child, groups->config, groups->config_size);
 }
 
 static int pack_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
@@ -357,62 +342,36 @@ static int pack_in_child(struct opk_ctx *ctx, void *data, struct opk_child *chil
 	if (!plan.target.availability)
 		return opk_nomem(ctx, "a counter-availability image");
 	code = pack(&groups, ctx, &plan);
-	if (code)
-		return code;
-	return put_groups(child->spool, &groups) ? OPK_OK : opk_spool_fail(ctx);
+	if (!code)
+		put_groups(child, &groups);
+	return code;
 }
 
-/* `count` elements, of which there are between one and `most`. */
-static void *get_array(FILE *spool, size_t *count, size_t element, size_t most)
+static void get_group(struct opk_packed_group *group, struct opk_result *result, size_t metrics)
 {
-	void *data;
+	size_t size;
 
-	if (fread(count, sizeof *count, 1, spool) != 1 || !*count || *count > most)
-		return NULL;
-	data = opk_alloc_array(*count, element);
-	if (data && fread(data, element, *count, spool) == *count)
-		return data;
-	free(data);
-	return NULL;
-}
-
-static bool get_group(struct opk_packed_group *group, FILE *spool, size_t metrics)
-{
-	bool good;
-
-	group->metrics = get_array(spool, &group->metric_count, sizeof *group->metrics, metrics);
-	if (!group->metrics)
-		return false;
-	group->config = get_array(spool, &group->config_size, 1, MAX_CONFIG);
-	good = group->config != NULL;
+	group->metrics = opk_get_bytes(&size, result, metrics * sizeof *group->metrics);
+	group->metric_count = size / sizeof *group->metrics;
+	group->config = opk_get_bytes(&group->config_size, result, OPK_MAX_CONFIG);
+	opk_result_expect(result, group->metric_count && group->config_size);
 	for (size_t i = 0; i < group->metric_count; i++)
-		good &= group->metrics[i] < metrics;
-	return good;
+		opk_result_expect(result, group->metrics[i] < metrics);
 }
 
-static bool get_groups(struct opk_groups *groups, FILE *spool, size_t count, size_t metrics)
-{
-	while (groups->count < count)
-		if (!get_group(&groups->items[groups->count++], spool, metrics))
-			return false;
-	if (count)
-		groups->config = get_array(spool, &groups->config_size, 1, MAX_CONFIG);
-	return !count || groups->config;
-}
-
-static int read_contained(struct opk_groups *groups, struct opk_ctx *ctx, FILE *spool,
+static int read_contained(struct opk_groups *groups, struct opk_ctx *ctx, struct opk_result *result,
                           size_t metrics)
 {
-	size_t count;
+	size_t count = opk_get_number(result, metrics);
 
-	if (fread(&count, sizeof count, 1, spool) != 1 || count > metrics)
-		return opk_fail(ctx, OPK_EINPUT, "no groups of metrics came of it");
 	groups->items = opk_alloc_array(count + 1, sizeof *groups->items);
 	if (!groups->items)
 		return opk_nomem(ctx, "groups of metrics");
-	return get_groups(groups, spool, count, metrics)
-	               ? OPK_OK
-	               : opk_fail(ctx, OPK_EINPUT, "no groups of metrics came of it");
+	while (groups->count < count && !result->code)
+		get_group(&groups->items[groups->count++], result, metrics);
+	groups->config = opk_get_bytes(&groups->config_size, result, OPK_MAX_CONFIG);
+	opk_result_expect(result, !count || groups->config_size);
+	return opk_result_check(result, ctx);
 }
 
 int opk_groups_pack(struct opk_groups *out, struct opk_ctx *ctx, const struct opk_plan *plan,
@@ -421,13 +380,13 @@ int opk_groups_pack(struct opk_groups *out, struct opk_ctx *ctx, const struct op
 	struct contained_pack job = { plan, availability, availability_size };
 	struct opk_contain_options contain = { .timeout_s = 600 };
 	opk_autogroups struct opk_groups groups = { 0 };
-	opk_autofclose FILE *spool = NULL;
+	opk_autosent struct opk_result result = { 0 };
 	int code;
 
 	if (!availability)
 		code = pack(&groups, ctx, plan);
-	else if (!(code = opk_contain(&spool, ctx, pack_in_child, &job, &contain)))
-		code = read_contained(&groups, ctx, spool, plan->metrics.count);
+	else if (!(code = opk_contain(&result, ctx, pack_in_child, &job, &contain)))
+		code = read_contained(&groups, ctx, &result, plan->metrics.count);
 	if (code)
 		return opk_add(ctx, code, "set %s can't be packed into groups of one pass",
 		               plan->set_name);

@@ -10,7 +10,6 @@
 #include "child/contain.h"
 #include "plan/plan_search.h"
 #include "set/set.h"
-#include "child/spool.h"
 
 /* Schedules all of its metrics. */
 static int try_all(struct opk_plan *plan, struct opk_ctx *ctx)
@@ -132,43 +131,36 @@ static int schedule_in_child(struct opk_ctx *ctx, void *data, struct opk_child *
 	code = schedule(plan, ctx, job->set, job->options);
 	if (code)
 		return code;
-	if (fwrite(&plan->schedule.passes, sizeof plan->schedule.passes, 1, child->spool) != 1
-	    || fwrite(&plan->schedule.apart, sizeof plan->schedule.apart, 1, child->spool) != 1
-	    || fwrite(&plan->metrics.count, sizeof plan->metrics.count, 1, child->spool) != 1
-	    || fwrite(&plan->schedule.size, sizeof plan->schedule.size, 1, child->spool) != 1
-	    || fwrite(plan->schedule.config, plan->schedule.size, 1, child->spool) != 1)
-		return opk_spool_fail(ctx);
+	opk_put_number(child, plan->schedule.passes);
+	opk_put_number(child, plan->schedule.apart);
+	opk_put_number(child, plan->metrics.count);
+	opk_put_bytes(child, plan->schedule.config, plan->schedule.size);
 	return OPK_OK;
 }
 
-static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, FILE *spool)
+static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, struct opk_result *result)
 {
-	enum { MAX_CONFIG = 1 << 28 };
 	size_t metrics;
+	int code;
 
-	if (fread(&plan->schedule.passes, sizeof plan->schedule.passes, 1, spool) != 1
-	    || fread(&plan->schedule.apart, sizeof plan->schedule.apart, 1, spool) != 1
-	    || fread(&metrics, sizeof metrics, 1, spool) != 1 || metrics > plan->metrics.count
-	    || fread(&plan->schedule.size, sizeof plan->schedule.size, 1, spool) != 1
-	    || !plan->schedule.size || plan->schedule.size > MAX_CONFIG)
-		return opk_fail(ctx, OPK_EINPUT, "no config image came of it");
-	plan->schedule.config = opk_alloc(plan->schedule.size);
-	if (!plan->schedule.config)
-		return opk_nomem(ctx, "a config image");
-	if (fread(plan->schedule.config, plan->schedule.size, 1, spool) != 1)
-		return opk_fail(ctx, OPK_EINPUT, "no config image came of it");
-	return keep_prefix(plan, ctx, metrics);
+	plan->schedule.passes = opk_get_number(result, SIZE_MAX);
+	plan->schedule.apart = opk_get_number(result, SIZE_MAX);
+	metrics = opk_get_number(result, plan->metrics.count);
+	plan->schedule.config = opk_get_bytes(&plan->schedule.size, result, OPK_MAX_CONFIG);
+	opk_result_expect(result, plan->schedule.size > 0);
+	code = opk_result_check(result, ctx);
+	return code ? code : keep_prefix(plan, ctx, metrics);
 }
 
 static int schedule_contained(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
                               const struct opk_plan_options *options)
 {
 	struct contained_plan job = { plan, set, options };
-	opk_autofclose FILE *spool = NULL;
-	int code = opk_contain(&spool, ctx, schedule_in_child, &job, NULL);
+	opk_autosent struct opk_result result = { 0 };
+	int code = opk_contain(&result, ctx, schedule_in_child, &job, NULL);
 
 	if (!code)
-		code = read_contained(plan, ctx, spool);
+		code = read_contained(plan, ctx, &result);
 	/* Other failures are the set's. */
 	return code == OPK_EINPUT
 	               ? opk_add(ctx, code, "the counter-availability image can't be used")

@@ -7,6 +7,9 @@
 #include "resolve/resolve.h"
 #include "schedule/try.h"
 
+/* Bytes that a child may say a config image has. */
+enum { OPK_MAX_CONFIG = 1 << 28 };
+
 struct opk_plan {
 	struct opk_target target; /* owns its chip; the availability image is in the child alone */
 	char *set_name;

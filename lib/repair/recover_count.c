@@ -4,7 +4,6 @@
 #include "child/contain.h"
 #include "container/container.h"
 #include "repair/recover.h"
-#include "child/spool.h"
 
 struct counting {
 	const struct opk_file *file;
@@ -48,7 +47,7 @@ static int count_in_child(struct opk_ctx *ctx, void *data, struct opk_child *chi
 		if (!code)
 			code = count_ranges(&count, ctx, image, size);
 		if (!code)
-			code = opk_spool_put(ctx, child->spool, &count, sizeof count);
+			opk_put_number(child, count);
 	}
 	opk_decoder_clear(&decoder);
 	return code;
@@ -73,15 +72,15 @@ int opk_recover_count(bool *counted, struct opk_ctx *ctx, const struct opk_file 
 {
 	struct counting counting = { file, parts, count };
 	struct opk_contain_options options = { .memory = 4 * largest_image(&counting) };
-	opk_autofclose FILE *spool = NULL;
-	int code = opk_contain(&spool, ctx, count_in_child, &counting, &options);
+	opk_autosent struct opk_result result = { 0 };
+	int code = opk_contain(&result, ctx, count_in_child, &counting, &options);
 
-	*counted = !code;
+	*counted = false;
 	if (code)
 		return code == OPK_ENOMEM ? code : OPK_OK;
 	for (size_t i = 0; i < count; i++)
-		if (is_sound_image(&parts[i])
-		    && fread(&parts[i].ranges, sizeof parts[i].ranges, 1, spool) != 1)
-			*counted = false;
+		if (is_sound_image(&parts[i]))
+			parts[i].ranges = opk_get_number(&result, SIZE_MAX);
+	*counted = !result.code;
 	return OPK_OK;
 }

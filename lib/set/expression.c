@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "child/contain.h"
-#include "child/spool.h"
 
 struct work {
 	const char *expression; /* of a whole name */
@@ -86,31 +85,27 @@ static int find(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	     i++) {
 		status = regexec(&regex, name, 0, NULL, 0);
 		if (!status)
-			fwrite(&i, sizeof i, 1, child->spool);
+			opk_put_number(child, i);
 	}
 	regfree(&regex);
-	if (ferror(child->spool))
-		return opk_spool_fail(ctx);
 	return status == REG_ESPACE ? OPK_EINPUT : OPK_OK;
 }
 
 /* ---- in the parent */
 
-static int read_numbers(size_t **out, size_t *count, struct opk_ctx *ctx, FILE *spool)
+static int read_numbers(size_t **out, size_t *count, struct opk_ctx *ctx, struct opk_result *result)
 {
 	opk_autofree size_t *numbers = NULL;
-	size_t capacity = 0, number;
+	size_t capacity = 0;
 
 	*count = 0;
-	while (fread(&number, sizeof number, 1, spool)) {
+	while (result->at < result->end && !result->code) {
 		if (!opk_grow(&numbers, &capacity, *count, sizeof *numbers))
 			return opk_nomem(ctx, "names");
-		numbers[(*count)++] = number;
+		numbers[(*count)++] = opk_get_number(result, SIZE_MAX);
 	}
-	if (ferror(spool))
-		return opk_fail(ctx, OPK_EFAILED, "can't read a temporary file");
 	*out = opk_take(numbers);
-	return OPK_OK;
+	return opk_result_check(result, ctx);
 }
 
 /* Of all children that have ended, as the one that matched has, less what the system took to make and end them. */
@@ -126,7 +121,7 @@ int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const
                          const struct opk_names *names)
 {
 	opk_autofree char *whole = opk_printf("^(%s)$", expression);
-	opk_autofclose FILE *spool = NULL;
+	opk_autosent struct opk_result result = { 0 };
 	struct work work = { whole, names };
 	double before = seconds_of_children();
 	int code = OPK_EINPUT;
@@ -134,10 +129,10 @@ int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const
 	if (!whole)
 		return opk_nomem(ctx, "a regular expression");
 	if (*names->seconds > 0)
-		code = opk_contain(&spool, ctx, find, &work, NULL);
+		code = opk_contain(&result, ctx, find, &work, NULL);
 	*names->seconds -= seconds_of_children() - before;
 	if (code != OPK_EINPUT)
-		return code ? code : read_numbers(out, count, ctx, spool);
+		return code ? code : read_numbers(out, count, ctx, &result);
 	*names->seconds = 0;
 	return opk_fail(
 		ctx, code,
