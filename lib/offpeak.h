@@ -467,8 +467,6 @@ const char *opk_set_metric(const struct opk_set *set, size_t i);
  */
 size_t opk_set_chip_count(const struct opk_set *set);
 const char *opk_set_chip(const struct opk_set *set, size_t i);
-/* "FILE:LINE:COLUMN" of the i-th chip. */
-const char *opk_set_chip_place(const struct opk_set *set, size_t i);
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
 /* OPK_EINPUT with each name that is no chip of NVIDIA's library, nor an architecture, or lacks the set's profiler. */
 int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set,
@@ -559,9 +557,6 @@ const char *opk_plan_set_name(const struct opk_plan *plan);
 size_t opk_plan_passes(const struct opk_plan *plan);
 size_t opk_plan_metric_count(const struct opk_plan *plan);
 const char *opk_plan_metric(const struct opk_plan *plan, size_t i);
-/* The set's version, and the hash of what it means on this chip: "crc32:89abcdef". */
-uint32_t opk_plan_set_version(const struct opk_plan *plan);
-const char *opk_plan_set_hash(const struct opk_plan *plan);
 /* What evaluation will show, in the set's order: metrics by name or short name, and derived metrics. */
 size_t opk_plan_column_count(const struct opk_plan *plan);
 const char *opk_plan_column(const struct opk_plan *plan, size_t i);

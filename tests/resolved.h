@@ -31,14 +31,13 @@ static inline bool plain_columns(const struct opk_resolved *resolved)
 static inline void describe_resolved(struct opk_buf *out, const struct opk_resolved *resolved)
 {
 	ck_assert_uint_eq(resolved->labels.count, resolved->metrics.count);
-	ck_assert_uint_eq(resolved->places.count, resolved->metrics.count);
 	for (size_t i = 0; i < resolved->metrics.count; i++)
 		opk_buf_add_printf(out, "%s%s%s%s\n", i < resolved->shown ? "" : "hidden ",
 		                   resolved->metrics.items[i],
 		                   *resolved->labels.items[i] ? " as " : "",
 		                   resolved->labels.items[i]);
 	for (size_t i = 0; i < resolved->derived_count; i++) {
-		const struct opk_derived *derived = &resolved->derived[i];
+		const struct opk_meta_derived *derived = &resolved->derived[i];
 
 		opk_buf_add_printf(out, "%s = %s", derived->name, derived->formula);
 		opk_buf_add_printf(out, *derived->unit ? " [%s]" : "", derived->unit);
@@ -48,7 +47,7 @@ static inline void describe_resolved(struct opk_buf *out, const struct opk_resol
 	if (!plain_columns(resolved))
 		add_list(out, "columns", &resolved->columns);
 	for (size_t i = 0; i < resolved->heading_count; i++) {
-		const struct opk_heading *heading = &resolved->headings[i];
+		const struct opk_meta_heading *heading = &resolved->headings[i];
 
 		opk_buf_add_printf(out, "heading %s: %s: %zu from %zu\n", heading->title,
 		                   heading->text, heading->count, heading->first);

@@ -8,7 +8,7 @@
 #include "adapters/nv/nv.h"
 #include "base/option_struct.h"
 #include "eval/columns.h"
-#include "plan/plan_meta.h"
+#include "resolve/resolve.h"
 #include "container/container.h"
 #include "eval/eval_parts.h"
 #include "eval/eval_spool.h"
@@ -21,7 +21,7 @@ struct opk_evaluation {
 	struct opk_columns columns;
 	/* Of a set that was asked for: `columns` borrows from these. */
 	struct opk_resolved resolved;
-	struct opk_plan_meta set_lists;
+	struct opk_meta_label *set_labels;
 	struct opk_meta set_meta;
 	struct opk_strlist metrics;
 	struct opk_strlist units;
@@ -42,7 +42,7 @@ static int use_set(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const
 	int code = opk_set_resolve(resolved, ctx, set, chip, profiler);
 
 	if (!code)
-		code = opk_resolved_to_meta(&meta, &evaluation->set_lists, ctx, resolved);
+		code = opk_resolved_to_meta(&meta, &evaluation->set_labels, ctx, resolved);
 	if (code)
 		return code;
 	meta.metrics = opk_strlist_items(&resolved->metrics);
@@ -347,7 +347,7 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 		return;
 	opk_spools_clear(&evaluation->spools);
 	opk_columns_clear(&evaluation->columns);
-	opk_plan_meta_clear(&evaluation->set_lists);
+	free(evaluation->set_labels);
 	opk_resolved_clear(&evaluation->resolved);
 	opk_strlist_clear(&evaluation->metrics);
 	opk_strlist_clear(&evaluation->units);

@@ -8,7 +8,6 @@
 #include "container/container.h"
 #include "plan/groups.h"
 #include "container/meta.h"
-#include "plan/plan_meta.h"
 
 /* What the metrics depend on, in their order. */
 static int counters_of_metrics(struct opk_strlist *raw, struct opk_ctx *ctx,
@@ -72,6 +71,29 @@ bool opk_build_keeps_instances(const struct opk_plan *plan, const struct opk_bui
 		if (has_extreme(plan->metrics.items[i]))
 			return true;
 	return false;
+}
+
+/* The metrics as they are scheduled are the columns, unless the set says otherwise. */
+static bool needs_columns(const struct opk_plan *plan)
+{
+	const struct opk_resolved *set = &plan->resolved;
+
+	if (set->derived_count || set->heading_count || set->columns.count != plan->metrics.count)
+		return true;
+	for (size_t i = 0; i < plan->metrics.count; i++)
+		if (strcmp(set->columns.items[i], plan->metrics.items[i]))
+			return true;
+	return false;
+}
+
+int opk_plan_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, struct opk_ctx *ctx,
+                     const struct opk_plan *plan)
+{
+	int code = opk_resolved_to_meta(meta, labels, ctx, &plan->resolved);
+
+	if (!code && !needs_columns(plan))
+		meta->column_count = 0;
+	return code;
 }
 
 /* Config image and prefix, of the whole set or of a group. */
@@ -157,11 +179,11 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 		.groups = listed,
 		.group_count = groups->count,
 	};
-	opk_autoplanmeta struct opk_plan_meta lists = { 0 };
+	opk_autofree struct opk_meta_label *labels = NULL;
 	int code = opk_nvidia_info(&info, ctx);
 
 	if (!code)
-		code = opk_plan_to_meta(&meta, &lists, ctx, plan);
+		code = opk_plan_to_meta(&meta, &labels, ctx, plan);
 	if (code)
 		return code;
 	if (!listed)

@@ -293,16 +293,6 @@ const char *opk_plan_metric(const struct opk_plan *plan, size_t i)
 	return plan->metrics.items[i];
 }
 
-uint32_t opk_plan_set_version(const struct opk_plan *plan)
-{
-	return plan->resolved.version;
-}
-
-const char *opk_plan_set_hash(const struct opk_plan *plan)
-{
-	return plan->resolved.hash;
-}
-
 size_t opk_plan_column_count(const struct opk_plan *plan)
 {
 	return plan->resolved.columns.count;

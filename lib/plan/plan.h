@@ -36,6 +36,10 @@ int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_p
                   const struct opk_strlist *metrics);
 int opk_plan_resolve(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set);
 
+/* build.c: opk_resolved_to_meta() for the set; no columns where they are simply the metrics. */
+int opk_plan_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, struct opk_ctx *ctx,
+                     const struct opk_plan *plan);
+
 /* plan_refused.c: why CUPTI refused all of them, with `code`, and why they take more passes than are allowed. */
 int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
                              const struct opk_set *set, int code);

@@ -63,7 +63,7 @@ static struct opk_plan_column column_of(const struct opk_plan_columns *columns,
 	struct opk_plan_column column = { .metric = "", .formula = "", .group = "" };
 
 	if (name >= set->metrics.count) {
-		const struct opk_derived *derived = &set->derived[name - set->metrics.count];
+		const struct opk_meta_derived *derived = &set->derived[name - set->metrics.count];
 
 		column.name = derived->name;
 		column.formula = derived->formula;

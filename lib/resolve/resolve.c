@@ -38,8 +38,7 @@ void opk_resolver_add_metric(struct opk_resolver *r, const char *name, const cha
 	struct opk_resolved *out = r->out;
 	size_t capacity = out->metrics.capacity;
 
-	if (!opk_strlist_add(&out->metrics, name) || !opk_strlist_add(&out->labels, label)
-	    || !opk_strlist_take(&out->places, opk_place_text(place))) {
+	if (!opk_strlist_add(&out->metrics, name) || !opk_strlist_add(&out->labels, label)) {
 		r->problems.no_memory = true;
 		return;
 	}
@@ -124,7 +123,7 @@ static void add_heading(struct opk_resolver *r, const struct opk_set_item *group
                         size_t column)
 {
 	struct opk_resolved *out = r->out;
-	struct opk_heading *heading;
+	struct opk_meta_heading *heading;
 
 	if (!group)
 		return;
@@ -312,24 +311,56 @@ int opk_set_check_on(struct opk_ctx *ctx, const struct opk_set *set, const char 
 	return code ? code : opk_set_judge(ctx, set, name, set->profiler);
 }
 
+int opk_resolved_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, struct opk_ctx *ctx,
+                         const struct opk_resolved *resolved)
+{
+	*labels = opk_alloc_array(resolved->metrics.count + 1, sizeof **labels);
+	if (!*labels)
+		return opk_nomem(ctx, "metadata");
+	for (size_t i = 0; i < resolved->metrics.count; i++)
+		if (*resolved->labels.items[i])
+			(*labels)[meta->label_count++] = (struct opk_meta_label){
+				resolved->metrics.items[i], resolved->labels.items[i]
+			};
+	meta->labels = *labels;
+	meta->set_version = resolved->version;
+	meta->set_hash = resolved->hash;
+	meta->derived = resolved->derived;
+	meta->derived_count = resolved->derived_count;
+	meta->headings = resolved->headings;
+	meta->heading_count = resolved->heading_count;
+	meta->hidden = opk_strlist_items(&resolved->metrics) + resolved->shown;
+	meta->hidden_count = resolved->metrics.count - resolved->shown;
+	meta->columns = opk_strlist_items(&resolved->columns);
+	meta->column_count = resolved->columns.count;
+	return OPK_OK;
+}
+
+void opk_derived_clear(struct opk_meta_derived *derived)
+{
+	free((char *)derived->name);
+	free((char *)derived->formula);
+	free((char *)derived->unit);
+	free((char *)derived->description);
+}
+
+void opk_heading_clear(struct opk_meta_heading *heading)
+{
+	free((char *)heading->title);
+	free((char *)heading->text);
+}
+
 void opk_resolved_clear(struct opk_resolved *resolved)
 {
 	opk_strlist_clear(&resolved->metrics);
-	opk_strlist_clear(&resolved->places);
 	opk_strlist_clear(&resolved->labels);
 	opk_strlist_clear(&resolved->columns);
 	opk_strlist_clear(&resolved->left_out);
-	for (size_t i = 0; i < resolved->derived_count; i++) {
-		free(resolved->derived[i].name);
-		free(resolved->derived[i].formula);
-		free(resolved->derived[i].unit);
-		free(resolved->derived[i].description);
-	}
+	for (size_t i = 0; i < resolved->derived_count; i++)
+		opk_derived_clear(&resolved->derived[i]);
 	free(resolved->derived);
-	for (size_t i = 0; i < resolved->heading_count; i++) {
-		free(resolved->headings[i].title);
-		free(resolved->headings[i].text);
-	}
+	for (size_t i = 0; i < resolved->heading_count; i++)
+		opk_heading_clear(&resolved->headings[i]);
 	free(resolved->headings);
 	for (size_t i = 0; i < resolved->source_count; i++)
 		opk_source_free(resolved->sources[i]);

@@ -6,33 +6,20 @@
 #include "base/strlist.h"
 #include "set/set.h"
 
-/* A formula over full metric names, labels, derived metrics before it, and numbers. */
-struct opk_derived {
-	char *name, *formula;
-	char *unit; /* "": it is not known; "unitless": there is none */
-	char *description;
-};
-
-/* A heading over some columns that follow each other. */
-struct opk_heading {
-	char *title, *text;
-	size_t first, count;
-};
-
 struct opk_resolved {
 	/* Parallel; a label is "" where there is none. Those that only formulas want come last. */
-	struct opk_strlist metrics, places, labels;
+	struct opk_strlist metrics, labels;
 	size_t shown; /* the first so many metrics are asked for */
 	/* Metric names, labels or derived names, in the order of the set. */
 	struct opk_strlist columns;
 	size_t listed; /* so many of them have their place from a list of metrics */
-	struct opk_derived *derived;
+	struct opk_meta_derived *derived; /* owned, as the headings; over full metric names */
 	size_t derived_count, derived_capacity;
-	struct opk_heading *headings;
+	struct opk_meta_heading *headings;
 	size_t heading_count, heading_capacity;
 	/* Optional ones that the chip lacks or CUPTI refuses, and what is computed from them. */
 	struct opk_strlist left_out;
-	char *hash; /* "crc32:xxxxxxxx" of all of the above but the places, with name and version */
+	char *hash; /* "crc32:xxxxxxxx" of all of the above, with name and version */
 	unsigned version;
 	enum opk_profiler profiler;
 	/* Where the metrics stand, parallel to them, and what these places are in. */
@@ -54,6 +41,14 @@ int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *ch
 /* Keeps these of the metrics, what is computed from them alone, and their columns; `name` is the set's. */
 int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const char *name,
                       const struct opk_strlist *metrics);
+/*
+ * What it says beyond its metrics' names, for the metadata: borrowed, but for the labels, which are
+ * free()d.
+ */
+int opk_resolved_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, struct opk_ctx *ctx,
+                         const struct opk_resolved *resolved);
+void opk_derived_clear(struct opk_meta_derived *derived);
+void opk_heading_clear(struct opk_meta_heading *heading);
 void opk_resolved_clear(struct opk_resolved *resolved);
 #define opk_autoresolved __attribute__((cleanup(opk_resolved_clear)))
 

@@ -150,8 +150,8 @@ static void add_derived(struct opk_resolver *r, size_t i)
 	const struct opk_derived_symbol *from = &r->symbols.derived[i];
 	const char *unit = r->states[i].unit; /* "": it is known to be none */
 	struct value_text value = { .r = r };
-	struct opk_derived *derived = opk_append(&r->out->derived, &r->out->derived_capacity,
-	                                         &r->out->derived_count, sizeof *derived);
+	struct opk_meta_derived *derived = opk_append(&r->out->derived, &r->out->derived_capacity,
+	                                              &r->out->derived_count, sizeof *derived);
 
 	if (!derived) {
 		r->problems.no_memory = true;

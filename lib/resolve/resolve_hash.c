@@ -42,14 +42,15 @@ static bool add_formula(struct opk_buf *out, struct opk_ctx *ctx, const char *te
 
 static int compare_derived(const void *a, const void *b)
 {
-	return strcmp(((const struct opk_derived *)a)->name, ((const struct opk_derived *)b)->name);
+	return strcmp(((const struct opk_meta_derived *)a)->name,
+	              ((const struct opk_meta_derived *)b)->name);
 }
 
 static bool add_derived(struct opk_buf *out, struct opk_ctx *ctx,
                         const struct opk_resolved *resolved)
 {
 	size_t size = resolved->derived_count * sizeof *resolved->derived;
-	opk_autofree struct opk_derived *sorted = opk_alloc(size + 1);
+	opk_autofree struct opk_meta_derived *sorted = opk_alloc(size + 1);
 
 	if (!sorted)
 		return false;
@@ -91,7 +92,7 @@ char *opk_resolved_hash(const struct opk_resolved *resolved, struct opk_ctx *ctx
 	add_list(&out, "label", &resolved->labels, 0, resolved->shown);
 	add_list(&out, "column", &resolved->columns, 0, resolved->listed);
 	for (size_t i = 0; i < resolved->heading_count; i++) {
-		const struct opk_heading *heading = &resolved->headings[i];
+		const struct opk_meta_heading *heading = &resolved->headings[i];
 
 		add_line(&out, "heading", heading->title);
 		add_line(&out, "text", heading->text);

@@ -31,7 +31,6 @@ static void keep_metrics(struct kept *kept, struct opk_resolved *resolved)
 	for (size_t i = 0; i < resolved->metrics.count; i++) {
 		if (!opk_index_find(NULL, &kept->metrics, resolved->metrics.items[i])) {
 			free(resolved->metrics.items[i]);
-			free(resolved->places.items[i]);
 			free(resolved->labels.items[i]);
 			continue;
 		}
@@ -39,12 +38,11 @@ static void keep_metrics(struct kept *kept, struct opk_resolved *resolved)
 		if (*resolved->labels.items[i])
 			add(kept, &kept->names, resolved->labels.items[i]);
 		drop_item(&resolved->metrics, i, count);
-		drop_item(&resolved->places, i, count);
 		drop_item(&resolved->labels, i, count);
 		resolved->marks[count++] = resolved->marks[i];
 		shown += i < resolved->shown;
 	}
-	resolved->metrics.count = resolved->places.count = resolved->labels.count = count;
+	resolved->metrics.count = resolved->labels.count = count;
 	resolved->shown = shown;
 }
 
@@ -67,7 +65,7 @@ static int keep_derived(struct kept *kept, struct opk_ctx *ctx, struct opk_resol
 	int code = OPK_OK;
 
 	for (size_t i = 0; i < resolved->derived_count; i++) {
-		struct opk_derived *derived = &resolved->derived[i];
+		struct opk_meta_derived *derived = &resolved->derived[i];
 		bool keeps = true;
 
 		if (!code)
@@ -77,10 +75,7 @@ static int keep_derived(struct kept *kept, struct opk_ctx *ctx, struct opk_resol
 			resolved->derived[count++] = *derived;
 			continue;
 		}
-		free(derived->name);
-		free(derived->formula);
-		free(derived->unit);
-		free(derived->description);
+		opk_derived_clear(derived);
 	}
 	resolved->derived_count = count;
 	return code;
@@ -90,7 +85,7 @@ static int keep_derived(struct kept *kept, struct opk_ctx *ctx, struct opk_resol
 static void shrink_headings(struct opk_resolved *resolved, size_t column)
 {
 	for (size_t i = 0; i < resolved->heading_count; i++) {
-		struct opk_heading *heading = &resolved->headings[i];
+		struct opk_meta_heading *heading = &resolved->headings[i];
 
 		if (column < heading->first)
 			heading->first--;
@@ -104,12 +99,10 @@ static void drop_headings(struct opk_resolved *resolved)
 	size_t count = 0;
 
 	for (size_t i = 0; i < resolved->heading_count; i++) {
-		if (resolved->headings[i].count) {
+		if (resolved->headings[i].count)
 			resolved->headings[count++] = resolved->headings[i];
-			continue;
-		}
-		free(resolved->headings[i].title);
-		free(resolved->headings[i].text);
+		else
+			opk_heading_clear(&resolved->headings[i]);
 	}
 	resolved->heading_count = count;
 }
@@ -153,7 +146,6 @@ static void show_unused(struct kept *kept, struct opk_resolved *resolved)
 			continue;
 		kept->no_memory |= !opk_strlist_add(&resolved->columns, name);
 		move_item(&resolved->metrics, i, to);
-		move_item(&resolved->places, i, to);
 		move_item(&resolved->labels, i, to);
 		memmove(resolved->marks + to + 1, resolved->marks + to, (i - to) * sizeof mark);
 		resolved->marks[to] = mark;

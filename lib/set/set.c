@@ -153,8 +153,3 @@ const char *opk_set_chip(const struct opk_set *set, size_t i)
 {
 	return set->chips.items[i].text;
 }
-
-const char *opk_set_chip_place(const struct opk_set *set, size_t i)
-{
-	return set->chip_places.items[i];
-}

@@ -105,7 +105,6 @@ struct opk_set {
 	size_t claiming_count, claiming_capacity;
 	/* The entries of all lists of metrics as they are written, each once, and their places. */
 	struct opk_strlist metrics, places;
-	struct opk_strlist chip_places;
 };
 
 /* An empty set of that name. */

@@ -120,7 +120,6 @@ void opk_set_free(struct opk_set *set)
 	clear_parameters(set->given.items, set->given.count);
 	opk_strlist_clear(&set->metrics);
 	opk_strlist_clear(&set->places);
-	opk_strlist_clear(&set->chip_places);
 	opk_strlist_clear(&set->told);
 	/* The places of all of these were in it. */
 	opk_source_free(set->source);
@@ -196,9 +195,5 @@ bool opk_set_complete(struct opk_set *set)
 			ok = list_one(set, &seen, from->metrics.items[j],
 			              opk_strdup(from->places.items[j]));
 	}
-	ok = ok && list_items(set, &seen, &set->items);
-	for (size_t i = 0; ok && i < set->chips.count; i++)
-		ok = opk_strlist_take(&set->chip_places,
-		                      opk_place_text(&set->chips.items[i].place));
-	return ok;
+	return ok && list_items(set, &seen, &set->items);
 }

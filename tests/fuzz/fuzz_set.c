@@ -7,7 +7,7 @@
 #define ck_assert_ptr_nonnull(pointer) ((pointer) ? (void)0 : abort())
 #include "../fake_nv.c"
 #include "container/meta.h"
-#include "plan/plan_meta.h"
+#include "plan/plan.h"
 #include "set/set_find.h"
 #include "fuzz.h"
 #include "no_child.h"
@@ -15,7 +15,7 @@
 /* What a set became can be written, or was too much to be. */
 static void check_meta(struct opk_ctx *ctx, const struct opk_resolved *resolved)
 {
-	opk_autoplanmeta struct opk_plan_meta lists = { 0 };
+	opk_autofree struct opk_meta_label *labels = NULL;
 	struct opk_plan plan = { .resolved = *resolved, .metrics = resolved->metrics };
 	struct opk_meta meta = {
 		.kind = "set",
@@ -25,7 +25,7 @@ static void check_meta(struct opk_ctx *ctx, const struct opk_resolved *resolved)
 		.passes = 1,
 	};
 
-	if (opk_plan_to_meta(&meta, &lists, ctx, &plan) || opk_meta_check(ctx, &meta)) {
+	if (opk_plan_to_meta(&meta, &labels, ctx, &plan) || opk_meta_check(ctx, &meta)) {
 		fprintf(stderr, "%s\n", opk_error_message(ctx, 0));
 		abort();
 	}
