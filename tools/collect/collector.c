@@ -98,10 +98,7 @@ void collector_unlock(void)
 static bool right_chip(int device)
 {
 	const char *chip = collector.set.meta->chip;
-	CUpti_Device_GetChipName_Params params = {
-		.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
-		.deviceIndex = (size_t)device,
-	};
+	TARGET_PARAMS(params, Device_GetChipName, .deviceIndex = (size_t)device);
 
 	if (collector.target.cuptiDeviceGetChipName(&params) || !params.pChipName
 	    || !strcmp(params.pChipName, chip))
@@ -253,17 +250,18 @@ struct opk_range collector_row(CUcontext context)
 
 static void close_session(struct collector_context *entry)
 {
+	struct session_counts counts;
 	bool entered;
 
 	if (!entry->session)
 		return;
 	entered = enter(entry->context);
 	collector_end_ranges_of(entry->session);
-	session_close(entry->session);
+	counts = session_close(entry->session);
 	if (entered)
 		leave();
-	collector.recorded += session_recorded(entry->session);
-	collector.drops[DROP_PROFILER] += session_dropped(entry->session);
+	collector.recorded += counts.recorded;
+	collector.drops[DROP_PROFILER] += counts.dropped;
 	entry->session = NULL;
 }
 

@@ -33,12 +33,17 @@ static bool wanted_by_ranges(void)
 
 static uint64_t begun; /* for --max-ranges */
 
+/*
+ * The profiler makes no ranges of graphs, and breaks them where it is to replay their kernels:
+ * unless ranges are pushed, they run unrecorded.
+ */
 static bool begin_session(struct session *session, const struct opk_range *row, bool graph)
 {
-	bool begun_here = graph ? session_begin_graph(session, row) : session_begin(session, row);
-
-	collector.drops[DROP_GRAPH] += graph && !begun_here && !settings_push(&collector.settings);
-	return begun_here;
+	if (!graph || settings_push(&collector.settings))
+		return session_begin(session, row);
+	session_suspend(session);
+	collector.drops[DROP_GRAPH]++;
+	return false;
 }
 
 static bool record(const struct launch *launch, const struct kernel *kernel, uint64_t index)

@@ -18,9 +18,7 @@ const struct profiler_ops *profiler_choose(const struct target *target, bool leg
 
 bool profiler_initialize(const struct target *target)
 {
-	CUpti_Profiler_Initialize_Params params = {
-		.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE,
-	};
+	TARGET_PARAMS(params, Profiler_Initialize);
 
 	return TARGET_CALL(target, cuptiProfilerInitialize, &params);
 }
@@ -28,10 +26,7 @@ bool profiler_initialize(const struct target *target)
 /* After a failure: why the device can't be profiled, where CUPTI knows. */
 static void explain(const struct target *target, int device)
 {
-	CUpti_Profiler_DeviceSupported_Params params = {
-		.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE,
-		.cuDevice = device,
-	};
+	TARGET_PARAMS(params, Profiler_DeviceSupported, .cuDevice = device);
 	const struct {
 		const CUpti_Profiler_Support_Level *level;
 		const char *what;
@@ -58,18 +53,10 @@ static void explain(const struct target *target, int device)
 static bool ask_availability(const struct target *target, CUcontext context, int device,
                              uint8_t *image, size_t *size)
 {
-	CUpti_Profiler_GetCounterAvailability_Params ranges = {
-		.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
-		.ctx = context,
-		.counterAvailabilityImageSize = *size,
-		.pCounterAvailabilityImage = image,
-	};
-	CUpti_PmSampling_GetCounterAvailability_Params samples = {
-		.structSize = CUpti_PmSampling_GetCounterAvailability_Params_STRUCT_SIZE,
-		.deviceIndex = (size_t)device,
-		.counterAvailabilityImageSize = *size,
-		.pCounterAvailabilityImage = image,
-	};
+	TARGET_PARAMS(ranges, Profiler_GetCounterAvailability, .ctx = context,
+	              .counterAvailabilityImageSize = *size, .pCounterAvailabilityImage = image);
+	TARGET_PARAMS(samples, PmSampling_GetCounterAvailability, .deviceIndex = (size_t)device,
+	              .counterAvailabilityImageSize = *size, .pCounterAvailabilityImage = image);
 	bool good;
 
 	if (context)
@@ -117,11 +104,8 @@ static CUpti_Profiler_CounterDataImageOptions options_of(const struct image_set 
 static size_t image_size(const struct target *target, const struct image_set *set, uint32_t ranges)
 {
 	CUpti_Profiler_CounterDataImageOptions options = options_of(set, ranges);
-	CUpti_Profiler_CounterDataImage_CalculateSize_Params params = {
-		.structSize = CUpti_Profiler_CounterDataImage_CalculateSize_Params_STRUCT_SIZE,
-		.sizeofCounterDataImageOptions = CUpti_Profiler_CounterDataImageOptions_STRUCT_SIZE,
-		.pOptions = &options,
-	};
+	TARGET_PARAMS(params, Profiler_CounterDataImage_CalculateSize,
+	              .sizeofCounterDataImageOptions = options.structSize, .pOptions = &options);
 
 	return TARGET_CALL(target, cuptiProfilerCounterDataImageCalculateSize, &params)
 	               ? params.counterDataImageSize
@@ -141,12 +125,9 @@ uint8_t *image_new(const struct target *target, const struct image_set *set, uin
                    size_t *size)
 {
 	CUpti_Profiler_CounterDataImageOptions options = options_of(set, ranges);
-	CUpti_Profiler_CounterDataImage_Initialize_Params params = {
-		.structSize = CUpti_Profiler_CounterDataImage_Initialize_Params_STRUCT_SIZE,
-		.sizeofCounterDataImageOptions = CUpti_Profiler_CounterDataImageOptions_STRUCT_SIZE,
-		.pOptions = &options,
-		.counterDataImageSize = image_size(target, set, ranges),
-	};
+	TARGET_PARAMS(params, Profiler_CounterDataImage_Initialize,
+	              .sizeofCounterDataImageOptions = options.structSize, .pOptions = &options,
+	              .counterDataImageSize = image_size(target, set, ranges));
 	uint8_t *image = params.counterDataImageSize ? calloc(1, params.counterDataImageSize)
 	                                             : NULL;
 
@@ -160,11 +141,9 @@ uint8_t *image_new(const struct target *target, const struct image_set *set, uin
 
 size_t profiler_count(const struct profiler *profiler, size_t expected)
 {
-	CUpti_RangeProfiler_GetCounterDataInfo_Params params = {
-		.structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE,
-		.pCounterDataImage = profiler->config.image,
-		.counterDataImageSize = profiler->config.image_size,
-	};
+	TARGET_PARAMS(params, RangeProfiler_GetCounterDataInfo,
+	              .pCounterDataImage = profiler->config.image,
+	              .counterDataImageSize = profiler->config.image_size);
 
 	if (!profiler->target->cuptiRangeProfilerGetCounterDataInfo)
 		return expected;

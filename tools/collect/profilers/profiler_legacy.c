@@ -4,11 +4,12 @@
 
 #include "collect/profilers/profiler.h"
 
-#define PARAMS(call, profiler)                                                                     \
-	{                                                                                          \
-		.structSize = CUpti_Profiler_##call##_Params_STRUCT_SIZE,                          \
-		.ctx = (profiler)->context,                                                        \
-	}
+/* A call whose struct holds the context, and these members. */
+#define CALL(profiler, call, ...)                                                                  \
+	TARGET_CALL((profiler)->target, cuptiProfiler##call,                                       \
+	            &(CUpti_Profiler_##call##_Params)TARGET_STRUCT(Profiler_##call,                \
+	                                                           .ctx = (profiler)->context,     \
+	                                                           ##__VA_ARGS__))
 
 static bool enable(struct profiler *profiler)
 {
@@ -16,21 +17,16 @@ static bool enable(struct profiler *profiler)
 	return true;
 }
 
-/* The scratch buffer that the interface wants beside an image. */
+/* The scratch buffer that the interface wants beside an image; 0 where there is none. */
 static size_t new_scratch(struct profiler *profiler)
 {
-	CUpti_Profiler_CounterDataImage_CalculateScratchBufferSize_Params size = {
-		.structSize =
-			CUpti_Profiler_CounterDataImage_CalculateScratchBufferSize_Params_STRUCT_SIZE,
-		.counterDataImageSize = profiler->config.image_size,
-		.pCounterDataImage = profiler->config.image,
-	};
-	CUpti_Profiler_CounterDataImage_InitializeScratchBuffer_Params params = {
-		.structSize =
-			CUpti_Profiler_CounterDataImage_InitializeScratchBuffer_Params_STRUCT_SIZE,
-		.counterDataImageSize = profiler->config.image_size,
-		.pCounterDataImage = profiler->config.image,
-	};
+	const struct profiler_config *config = &profiler->config;
+	TARGET_PARAMS(size, Profiler_CounterDataImage_CalculateScratchBufferSize,
+	              .counterDataImageSize = config->image_size,
+	              .pCounterDataImage = config->image);
+	TARGET_PARAMS(params, Profiler_CounterDataImage_InitializeScratchBuffer,
+	              .counterDataImageSize = config->image_size,
+	              .pCounterDataImage = config->image);
 
 	if (!TARGET_CALL(profiler->target, cuptiProfilerCounterDataImageCalculateScratchBufferSize,
 	                 &size))
@@ -39,102 +35,83 @@ static size_t new_scratch(struct profiler *profiler)
 	profiler->scratch = calloc(1, size.counterDataScratchBufferSize);
 	params.counterDataScratchBufferSize = size.counterDataScratchBufferSize;
 	params.pCounterDataScratchBuffer = profiler->scratch;
-	if (!profiler->scratch
-	    || !TARGET_CALL(profiler->target, cuptiProfilerCounterDataImageInitializeScratchBuffer,
-	                    &params))
-		return 0;
-	return params.counterDataScratchBufferSize;
+	return profiler->scratch
+	                       && TARGET_CALL(profiler->target,
+	                                      cuptiProfilerCounterDataImageInitializeScratchBuffer,
+	                                      &params)
+	               ? params.counterDataScratchBufferSize
+	               : 0;
 }
 
 static bool begin_session(struct profiler *profiler)
 {
 	const struct profiler_config *config = &profiler->config;
-	CUpti_Profiler_BeginSession_Params params = PARAMS(BeginSession, profiler);
+	size_t scratch = new_scratch(profiler);
 
-	params.counterDataScratchBufferSize = new_scratch(profiler);
-	params.pCounterDataScratchBuffer = profiler->scratch;
-	params.counterDataImageSize = config->image_size;
-	params.pCounterDataImage = config->image;
-	params.range = config->push ? CUPTI_UserRange : CUPTI_AutoRange;
-	params.replayMode = config->kernel_replay ? CUPTI_KernelReplay : CUPTI_UserReplay;
-	params.maxRangesPerPass = config->slots;
-	params.maxLaunchesPerPass = config->slots;
-	profiler->in_session = params.counterDataScratchBufferSize
-	                       && TARGET_CALL(profiler->target, cuptiProfilerBeginSession, &params);
+	profiler->in_session = scratch
+	                       && CALL(profiler, BeginSession,
+	                               .counterDataScratchBufferSize = scratch,
+	                               .pCounterDataScratchBuffer = profiler->scratch,
+	                               .counterDataImageSize = config->image_size,
+	                               .pCounterDataImage = config->image,
+	                               .range = config->push ? CUPTI_UserRange : CUPTI_AutoRange,
+	                               .replayMode = config->kernel_replay ? CUPTI_KernelReplay
+	                                                                   : CUPTI_UserReplay,
+	                               .maxRangesPerPass = config->slots,
+	                               .maxLaunchesPerPass = config->slots);
 	return profiler->in_session;
 }
 
 static bool configure(struct profiler *profiler)
 {
-	CUpti_Profiler_SetConfig_Params params = PARAMS(SetConfig, profiler);
-	CUpti_Profiler_BeginPass_Params pass = PARAMS(BeginPass, profiler);
-
-	params.pConfig = profiler->config.config;
-	params.configSize = profiler->config.config_size;
-	params.minNestingLevel = 1;
-	params.numNestingLevels = 1;
-	params.targetNestingLevel = 1;
 	return begin_session(profiler)
-	       && TARGET_CALL(profiler->target, cuptiProfilerSetConfig, &params)
-	       && (profiler->config.kernel_replay
-	           || TARGET_CALL(profiler->target, cuptiProfilerBeginPass, &pass));
+	       && CALL(profiler, SetConfig, .pConfig = profiler->config.config,
+	               .configSize = profiler->config.config_size, .minNestingLevel = 1,
+	               .numNestingLevels = 1, .targetNestingLevel = 1)
+	       && (profiler->config.kernel_replay || CALL(profiler, BeginPass));
 }
 
 static bool start(struct profiler *profiler)
 {
-	CUpti_Profiler_EnableProfiling_Params params = PARAMS(EnableProfiling, profiler);
-
-	return TARGET_CALL(profiler->target, cuptiProfilerEnableProfiling, &params);
+	return CALL(profiler, EnableProfiling);
 }
 
 static bool push(struct profiler *profiler, const char *name)
 {
-	CUpti_Profiler_PushRange_Params params = PARAMS(PushRange, profiler);
-
-	params.pRangeName = name;
-	return TARGET_CALL(profiler->target, cuptiProfilerPushRange, &params);
+	return CALL(profiler, PushRange, .pRangeName = name);
 }
 
 static bool pop(struct profiler *profiler)
 {
-	CUpti_Profiler_PopRange_Params params = PARAMS(PopRange, profiler);
-
-	return TARGET_CALL(profiler->target, cuptiProfilerPopRange, &params);
+	return CALL(profiler, PopRange);
 }
 
 static bool stop(struct profiler *profiler)
 {
-	CUpti_Profiler_DisableProfiling_Params params = PARAMS(DisableProfiling, profiler);
+	return CALL(profiler, DisableProfiling);
+}
 
-	return TARGET_CALL(profiler->target, cuptiProfilerDisableProfiling, &params);
+static bool end_session(struct profiler *profiler)
+{
+	bool good = CALL(profiler, UnsetConfig);
+
+	profiler->in_session = false;
+	return CALL(profiler, EndSession) && good;
 }
 
 static bool decode(struct profiler *profiler)
 {
-	CUpti_Profiler_EndPass_Params pass = PARAMS(EndPass, profiler);
-	CUpti_Profiler_FlushCounterData_Params flush = PARAMS(FlushCounterData, profiler);
-	CUpti_Profiler_UnsetConfig_Params unset = PARAMS(UnsetConfig, profiler);
-	CUpti_Profiler_EndSession_Params end = PARAMS(EndSession, profiler);
-	bool good = profiler->config.kernel_replay
-	            || TARGET_CALL(profiler->target, cuptiProfilerEndPass, &pass);
+	bool good = (profiler->config.kernel_replay || CALL(profiler, EndPass))
+	            && CALL(profiler, FlushCounterData);
 
-	good = good && TARGET_CALL(profiler->target, cuptiProfilerFlushCounterData, &flush);
-	profiler->in_session = false;
-	good = TARGET_CALL(profiler->target, cuptiProfilerUnsetConfig, &unset) && good;
-	return TARGET_CALL(profiler->target, cuptiProfilerEndSession, &end) && good;
+	return end_session(profiler) && good;
 }
 
 /* A session that broke still has our buffers, and must be ended before they go. */
 static void disable(struct profiler *profiler)
 {
-	CUpti_Profiler_UnsetConfig_Params unset = PARAMS(UnsetConfig, profiler);
-	CUpti_Profiler_EndSession_Params end = PARAMS(EndSession, profiler);
-
-	if (profiler->in_session) {
-		profiler->target->cuptiProfilerUnsetConfig(&unset);
-		profiler->target->cuptiProfilerEndSession(&end);
-	}
-	profiler->in_session = false;
+	if (profiler->in_session)
+		end_session(profiler);
 	free(profiler->scratch);
 	profiler->scratch = NULL;
 }

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* cuptiRangeProfiler*. */
 #include "collect/profilers/profiler.h"
 
-/* A parameter struct of this interface, filled as far as all of them are alike. */
-#define PARAMS(call, profiler)                                                                     \
-	{                                                                                          \
-		.structSize = CUpti_RangeProfiler_##call##_Params_STRUCT_SIZE,                     \
-		.pRangeProfilerObject = (profiler)->object,                                        \
-	}
+/* A call whose struct holds the object, and these members. */
+#define CALL(profiler, call, ...)                                                                  \
+	TARGET_CALL((profiler)->target, cuptiRangeProfiler##call,                                  \
+	            &(CUpti_RangeProfiler_##call##_Params)                                         \
+	                    TARGET_STRUCT(RangeProfiler_##call,                                    \
+	                                  .pRangeProfilerObject = (profiler)->object,              \
+	                                  ##__VA_ARGS__))
 
 static bool enable(struct profiler *profiler)
 {
-	CUpti_RangeProfiler_Enable_Params params = {
-		.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE,
-		.ctx = profiler->context,
-	};
+	TARGET_PARAMS(params, RangeProfiler_Enable, .ctx = profiler->context);
 
 	if (!TARGET_CALL(profiler->target, cuptiRangeProfilerEnable, &params))
 		return false;
@@ -25,47 +24,34 @@ static bool enable(struct profiler *profiler)
 static bool configure(struct profiler *profiler)
 {
 	const struct profiler_config *config = &profiler->config;
-	CUpti_RangeProfiler_SetConfig_Params params = PARAMS(SetConfig, profiler);
 
-	params.configSize = config->config_size;
-	params.pConfig = config->config;
-	params.counterDataImageSize = config->image_size;
-	params.pCounterDataImage = config->image;
-	params.range = config->push ? CUPTI_UserRange : CUPTI_AutoRange;
-	params.replayMode = config->kernel_replay ? CUPTI_KernelReplay : CUPTI_UserReplay;
-	params.maxRangesPerPass = config->slots;
-	params.numNestingLevels = 1;
-	params.minNestingLevel = 1;
-	params.passIndex = config->pass;
-	params.targetNestingLevel = 1;
-	return TARGET_CALL(profiler->target, cuptiRangeProfilerSetConfig, &params);
+	return CALL(profiler, SetConfig, .pConfig = config->config,
+	            .configSize = config->config_size, .pCounterDataImage = config->image,
+	            .counterDataImageSize = config->image_size,
+	            .range = config->push ? CUPTI_UserRange : CUPTI_AutoRange,
+	            .replayMode = config->kernel_replay ? CUPTI_KernelReplay : CUPTI_UserReplay,
+	            .maxRangesPerPass = config->slots, .passIndex = config->pass,
+	            .numNestingLevels = 1, .minNestingLevel = 1, .targetNestingLevel = 1);
 }
 
 static bool start(struct profiler *profiler)
 {
-	CUpti_RangeProfiler_Start_Params params = PARAMS(Start, profiler);
-
-	return TARGET_CALL(profiler->target, cuptiRangeProfilerStart, &params);
+	return CALL(profiler, Start);
 }
 
 static bool push(struct profiler *profiler, const char *name)
 {
-	CUpti_RangeProfiler_PushRange_Params params = PARAMS(PushRange, profiler);
-
-	params.pRangeName = name;
-	return TARGET_CALL(profiler->target, cuptiRangeProfilerPushRange, &params);
+	return CALL(profiler, PushRange, .pRangeName = name);
 }
 
 static bool pop(struct profiler *profiler)
 {
-	CUpti_RangeProfiler_PopRange_Params params = PARAMS(PopRange, profiler);
-
-	return TARGET_CALL(profiler->target, cuptiRangeProfilerPopRange, &params);
+	return CALL(profiler, PopRange);
 }
 
 static bool stop(struct profiler *profiler)
 {
-	CUpti_RangeProfiler_Stop_Params params = PARAMS(Stop, profiler);
+	TARGET_PARAMS(params, RangeProfiler_Stop, .pRangeProfilerObject = profiler->object);
 
 	if (!TARGET_CALL(profiler->target, cuptiRangeProfilerStop, &params))
 		return false;
@@ -75,19 +61,14 @@ static bool stop(struct profiler *profiler)
 
 static bool decode(struct profiler *profiler)
 {
-	CUpti_RangeProfiler_DecodeData_Params params = PARAMS(DecodeData, profiler);
-
-	return TARGET_CALL(profiler->target, cuptiRangeProfilerDecodeData, &params);
+	return CALL(profiler, DecodeData);
 }
 
 static void disable(struct profiler *profiler)
 {
-	CUpti_RangeProfiler_Disable_Params params = PARAMS(Disable, profiler);
-
-	if (!profiler->object)
-		return;
+	if (profiler->object)
+		CALL(profiler, Disable);
 	profiler->object = NULL;
-	TARGET_CALL(profiler->target, cuptiRangeProfilerDisable, &params);
 }
 
 const struct profiler_ops range_profiler = {

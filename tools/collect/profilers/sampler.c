@@ -31,12 +31,6 @@ enum {
 	DECODE_BYTES_PER_US = 500, /* on the machine of docs/gpu-results.md */
 };
 
-#define PARAMS(call, sampler)                                                                      \
-	{                                                                                          \
-		.structSize = CUpti_PmSampling_##call##_Params_STRUCT_SIZE,                        \
-		.pPmSamplingObject = (sampler)->object,                                            \
-	}
-
 struct sampler {
 	const struct target *target;
 	const struct settings *settings;
@@ -65,11 +59,10 @@ struct sampler {
 
 static size_t own_image_size(struct sampler *sampler, uint32_t slots)
 {
-	CUpti_PmSampling_GetCounterDataSize_Params params = PARAMS(GetCounterDataSize, sampler);
+	TARGET_PARAMS(params, PmSampling_GetCounterDataSize, .pPmSamplingObject = sampler->object,
+	              .pMetricNames = (const char **)sampler->meta->metrics,
+	              .numMetrics = sampler->meta->metric_count, .maxSamples = slots);
 
-	params.pMetricNames = (const char **)sampler->meta->metrics;
-	params.numMetrics = sampler->meta->metric_count;
-	params.maxSamples = slots;
 	return TARGET_CALL(sampler->target, cuptiPmSamplingGetCounterDataSize, &params)
 	               ? params.counterDataSize
 	               : 0;
@@ -84,11 +77,10 @@ static size_t size_of_image(struct sampler *sampler, uint32_t slots)
 
 static bool init_image(struct sampler *sampler)
 {
-	CUpti_PmSampling_CounterDataImage_Initialize_Params params =
-		PARAMS(CounterDataImage_Initialize, sampler);
+	TARGET_PARAMS(params, PmSampling_CounterDataImage_Initialize,
+	              .pPmSamplingObject = sampler->object, .counterDataSize = sampler->image_size,
+	              .pCounterData = sampler->image);
 
-	params.counterDataSize = sampler->image_size;
-	params.pCounterData = sampler->image;
 	return sampler->instances ? TARGET_CALL(sampler->target,
 	                                        cuptiPmSamplingCounterDataImageInitialize, &params)
 	                          : perfworks_image_init(sampler->perfworks, sampler->images,
@@ -147,10 +139,7 @@ static uint64_t choose_buffer(const struct sampler *sampler, size_t record)
 
 static bool enable(struct sampler *sampler)
 {
-	CUpti_PmSampling_Enable_Params params = {
-		.structSize = CUpti_PmSampling_Enable_Params_STRUCT_SIZE,
-		.deviceIndex = (size_t)sampler->device,
-	};
+	TARGET_PARAMS(params, PmSampling_Enable, .deviceIndex = (size_t)sampler->device);
 
 	if (!sampler->target->cuptiPmSamplingEnable) {
 		fprintf(stderr, "offpeak-collect: %s has no PM sampling\n",
@@ -166,14 +155,14 @@ static bool enable(struct sampler *sampler)
 /* Turing and GA100 count the interval in clocks of SYSCLK: about the SM's clock. */
 static bool set_config(struct sampler *sampler)
 {
-	CUpti_PmSampling_SetConfig_Params params = PARAMS(SetConfig, sampler);
+	TARGET_PARAMS(params, PmSampling_SetConfig, .pPmSamplingObject = sampler->object,
+	              .configSize = sampler->images->config_size,
+	              .pConfig = sampler->images->config,
+	              .hardwareBufferSize = sampler->buffer_bytes,
+	              .samplingInterval = sampler->interval_ns,
+	              .triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL);
 	int khz = 0;
 
-	params.configSize = sampler->images->config_size;
-	params.pConfig = sampler->images->config;
-	params.hardwareBufferSize = sampler->buffer_bytes;
-	params.samplingInterval = sampler->interval_ns;
-	params.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
 	if (!sampler->target->cuptiPmSamplingSetConfig(&params))
 		return true;
 	sampler->target->cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
@@ -185,7 +174,7 @@ static bool set_config(struct sampler *sampler)
 
 static bool start(struct sampler *sampler)
 {
-	CUpti_PmSampling_Start_Params params = PARAMS(Start, sampler);
+	TARGET_PARAMS(params, PmSampling_Start, .pPmSamplingObject = sampler->object);
 
 	sampler->started = clock_now();
 	sampler->decoded = 0;
@@ -203,7 +192,7 @@ static uint64_t made(const struct sampler *sampler)
 /* Not while another thread decodes: samples that it has not reached yet would be gone. */
 static bool stop(struct sampler *sampler)
 {
-	CUpti_PmSampling_Stop_Params params = PARAMS(Stop, sampler);
+	TARGET_PARAMS(params, PmSampling_Stop, .pPmSamplingObject = sampler->object);
 
 	if (!sampler->sampling)
 		return true;
@@ -214,12 +203,10 @@ static bool stop(struct sampler *sampler)
 
 static struct opk_time time_of(struct sampler *sampler, size_t index)
 {
-	CUpti_PmSampling_CounterData_GetSampleInfo_Params params = PARAMS(CounterData_GetSampleInfo,
-	                                                                  sampler);
+	TARGET_PARAMS(params, PmSampling_CounterData_GetSampleInfo,
+	              .pPmSamplingObject = sampler->object, .pCounterDataImage = sampler->image,
+	              .counterDataImageSize = sampler->image_size, .sampleIndex = index);
 
-	params.pCounterDataImage = sampler->image;
-	params.counterDataImageSize = sampler->image_size;
-	params.sampleIndex = index;
 	if (sampler->target->cuptiPmSamplingCounterDataGetSampleInfo(&params))
 		return (struct opk_time){ .device = sampler->device };
 	return (struct opk_time){ params.startTimestamp, params.endTimestamp, sampler->device };
@@ -272,11 +259,8 @@ static void hand_on(struct sampler *sampler, size_t completed)
  */
 static size_t hand_on_if_due(struct sampler *sampler, bool last)
 {
-	CUpti_PmSampling_GetCounterDataInfo_Params info = {
-		.structSize = CUpti_PmSampling_GetCounterDataInfo_Params_STRUCT_SIZE,
-		.pCounterDataImage = sampler->image,
-		.counterDataImageSize = sampler->image_size,
-	};
+	TARGET_PARAMS(info, PmSampling_GetCounterDataInfo, .pCounterDataImage = sampler->image,
+	              .counterDataImageSize = sampler->image_size);
 	size_t completed;
 	bool whole, due;
 
@@ -295,11 +279,11 @@ static size_t hand_on_if_due(struct sampler *sampler, bool last)
 /* False when nothing is left, or nothing more can be had. */
 static bool decode(struct sampler *sampler)
 {
-	CUpti_PmSampling_DecodeData_Params params = PARAMS(DecodeData, sampler);
+	TARGET_PARAMS(params, PmSampling_DecodeData, .pPmSamplingObject = sampler->object,
+	              .pCounterDataImage = sampler->image,
+	              .counterDataImageSize = sampler->image_size);
 	CUptiResult status;
 
-	params.pCounterDataImage = sampler->image;
-	params.counterDataImageSize = sampler->image_size;
 	target_begin();
 	status = sampler->target->cuptiPmSamplingDecodeData(&params);
 	if (status == CUPTI_ERROR_OUT_OF_MEMORY || (!status && params.overflow)) {
@@ -386,7 +370,7 @@ static void count_rest(struct sampler *sampler)
 
 static void free_sampler(struct sampler *sampler)
 {
-	CUpti_PmSampling_Disable_Params params = PARAMS(Disable, sampler);
+	TARGET_PARAMS(params, PmSampling_Disable, .pPmSamplingObject = sampler->object);
 
 	if (sampler->object)
 		TARGET_CALL(sampler->target, cuptiPmSamplingDisable, &params);

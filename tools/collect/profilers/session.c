@@ -45,7 +45,7 @@ struct session {
 	bool selective; /* running during launches that are recorded, only */
 	bool broken;
 	struct timespec first; /* when the first range of this image began */
-	uint64_t recorded, dropped;
+	struct session_counts counts;
 };
 
 static bool rotates(const struct session *session)
@@ -211,7 +211,7 @@ struct session *session_new(const struct session_shared *shared, CUcontext conte
 /* Fewer ranges than rows: the later ones were dropped. */
 static void drop_rows(struct session *session, size_t found)
 {
-	session->dropped += session->used - found;
+	session->counts.dropped += session->used - found;
 	for (size_t i = found; i < session->used; i++)
 		segments_clear_range(&session->rows[i]);
 }
@@ -263,11 +263,11 @@ static void decode(struct session *session)
 static void hand_on(struct session *session)
 {
 	if (!session->broken && session->used) {
-		session->recorded += session->used;
+		session->counts.recorded += session->used;
 		segments_add(session->shared->segments, session->image,
 		             session->profiler.config.image_size, session->rows, session->used);
 	} else {
-		session->dropped += session->used;
+		session->counts.dropped += session->used;
 		free(session->image);
 		segments_free_ranges(session->rows, session->used);
 	}
@@ -322,7 +322,7 @@ static bool push(struct session *session)
 {
 	char name[16];
 
-	snprintf(name, sizeof name, "%ju", (uintmax_t)(session->recorded + session->used));
+	snprintf(name, sizeof name, "%ju", (uintmax_t)(session->counts.recorded + session->used));
 	return session->profiler.ops->push(&session->profiler, name) || fail(session);
 }
 
@@ -331,7 +331,7 @@ bool session_begin(struct session *session, const struct opk_range *row)
 	if (session->open)
 		return false;
 	if (session->broken || !make_room(session)) {
-		session->dropped++;
+		session->counts.dropped++;
 		return false;
 	}
 	if (!session->used)
@@ -343,14 +343,6 @@ bool session_begin(struct session *session, const struct opk_range *row)
 	session->used++;
 	session->open = true;
 	return true;
-}
-
-bool session_begin_graph(struct session *session, const struct opk_range *row)
-{
-	if (session->push)
-		return session_begin(session, row);
-	session_suspend(session);
-	return false;
 }
 
 void session_end(struct session *session)
@@ -378,29 +370,20 @@ void session_cancel(struct session *session)
 		segments_clear_range(&session->rows[--session->used]);
 }
 
-void session_close(struct session *session)
+struct session_counts session_close(struct session *session)
 {
 	/* The program ends inside a range, and the range with it. */
 	session_end(session);
 	session_suspend(session);
-	session->dropped += session->used;
+	session->counts.dropped += session->used;
 	session->broken = true;
 	session->profiler.ops->disable(&session->profiler);
 	/* The session itself stays: an open range may still name it. */
 	free_images(session);
+	return session->counts;
 }
 
 double session_age(const struct session *session)
 {
 	return session->used ? clock_seconds_since(&session->first) : 0;
-}
-
-uint64_t session_recorded(const struct session *session)
-{
-	return session->recorded;
-}
-
-uint64_t session_dropped(const struct session *session)
-{
-	return session->dropped;
 }

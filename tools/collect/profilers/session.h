@@ -3,7 +3,6 @@
 #ifndef OPK_SESSION_H
 #define OPK_SESSION_H
 
-#include "collect/ranges/launch.h"
 #include "collect/profilers/profiler.h"
 #include "collect/recording/segments.h"
 #include "collect/shared/settings.h"
@@ -26,11 +25,6 @@ struct session *session_new(const struct session_shared *shared, CUcontext conte
  * and nvtx are handed over (NULL or malloc'ed); other strings must outlive the session.
  */
 bool session_begin(struct session *session, const struct opk_range *row);
-/*
- * The same around a graph's launch. The profiler makes no ranges of graphs, and breaks them where
- * it is to replay their kernels: unless ranges are pushed, they run unrecorded.
- */
-bool session_begin_graph(struct session *session, const struct opk_range *row);
 void session_end(struct session *session);
 /* The same where the launch failed: the profiler makes no range of it. */
 void session_cancel(struct session *session);
@@ -40,11 +34,14 @@ void session_select(struct session *session, size_t group);
 void session_flush(struct session *session);
 /* Hands on what there is and leaves the GPU alone until the next range begins. */
 void session_suspend(struct session *session);
+
+struct session_counts {
+	uint64_t recorded, dropped;
+};
+
 /* The last flush, and the end of profiling in this context. */
-void session_close(struct session *session);
+struct session_counts session_close(struct session *session);
 /* Seconds since the first range that was not yet handed on; 0 where there is none. */
 double session_age(const struct session *session);
-uint64_t session_recorded(const struct session *session);
-uint64_t session_dropped(const struct session *session);
 
 #endif

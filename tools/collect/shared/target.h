@@ -98,7 +98,15 @@ bool target_check(const struct target *target, const char *call, CUptiResult sta
 /* The present moment, for target_check() to tell how long a call took. */
 void target_begin(void);
 /* target_check() of a call, named by itself. */
-#define TARGET_CALL(target, call, params)                                                          \
-	(target_begin(), target_check(target, #call, (target)->call(params)))
+#define TARGET_CALL(target, call, ...)                                                             \
+	(target_begin(), target_check(target, #call, (target)->call(__VA_ARGS__)))
+
+/* One of CUPTI's parameter structs, with its size and these members; declared as `name`. */
+#define TARGET_STRUCT(type, ...)                                                                   \
+	{                                                                                          \
+		.structSize = CUpti_##type##_Params_STRUCT_SIZE, ##__VA_ARGS__                     \
+	}
+#define TARGET_PARAMS(name, type, ...)                                                             \
+	CUpti_##type##_Params name = TARGET_STRUCT(type, ##__VA_ARGS__)
 
 #endif
