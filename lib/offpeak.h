@@ -90,9 +90,34 @@ struct opk_ctx_options {
 int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *options);
 void opk_ctx_free(struct opk_ctx *ctx);
 
-/* The cause chain of the last failure: 0 is the innermost cause, count - 1 the outermost message. */
+/*
+ * The cause chain of the last failure, as lines to print: 0 is the innermost, count - 1 the
+ * outermost message. A cause with a place in a text file has that line and a caret below it.
+ */
 size_t opk_error_count(const struct opk_ctx *ctx);
 const char *opk_error_message(const struct opk_ctx *ctx, size_t i);
+
+enum opk_cause_kind {
+	OPK_CAUSE_ERROR, /* what is wrong */
+	OPK_CAUSE_WHILE, /* what was being done, or how many errors there are: over those before it */
+};
+
+/* The same chain as data; all of it is the context's, until its next call. */
+struct opk_cause {
+	int code; /* enum opk_status */
+	enum opk_cause_kind kind;
+	const char *file;    /* the text file that is wrong; NULL: the cause has no place */
+	size_t line, column; /* from 1, columns in characters */
+	const char *text;    /* without the place */
+	const char *
+		general; /* text with '*' for the chip: causes of several chips that say the same */
+	const char *message;         /* "FILE:LINE:COLUMN: TEXT", or text */
+	const char *excerpt, *caret; /* the line and what marks the column, indented; NULL: none */
+};
+
+size_t opk_error_cause_count(const struct opk_ctx *ctx);
+/* 0 is the innermost; NULL past the end. */
+const struct opk_cause *opk_error_cause(const struct opk_ctx *ctx, size_t i);
 
 /* ---- NVIDIA's libraries ----------------------------------------------------------------- */
 

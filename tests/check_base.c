@@ -319,6 +319,138 @@ START_TEST(causes_in_order)
 }
 END_TEST
 
+START_TEST(causes_as_data)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	ck_assert_uint_eq(opk_error_cause_count(ctx), 0);
+	ck_assert_ptr_null(opk_error_cause(ctx, 0));
+	ck_assert_str_eq(opk_innermost(ctx), "out of memory");
+	ck_assert_str_eq(opk_outermost(ctx), "out of memory");
+	opk_fail(ctx, OPK_EINPUT, "inner");
+	opk_add(ctx, OPK_EFAILED, "outer");
+	ck_assert_str_eq(opk_innermost(ctx), "inner");
+	ck_assert_str_eq(opk_outermost(ctx), "outer");
+	ck_assert_uint_eq(opk_error_cause_count(ctx), 2);
+	ck_assert_int_eq(opk_error_cause(ctx, 0)->code, OPK_EINPUT);
+	ck_assert_int_eq(opk_error_cause(ctx, 0)->kind, OPK_CAUSE_ERROR);
+	ck_assert_int_eq(opk_error_cause(ctx, 1)->code, OPK_EFAILED);
+	ck_assert_int_eq(opk_error_cause(ctx, 1)->kind, OPK_CAUSE_WHILE);
+	ck_assert_str_eq(opk_error_cause(ctx, 1)->text, "outer");
+	ck_assert_str_eq(opk_error_cause(ctx, 1)->general, "outer");
+	ck_assert_str_eq(opk_error_cause(ctx, 1)->message, "outer");
+	ck_assert_ptr_null(opk_error_cause(ctx, 1)->file);
+	ck_assert_ptr_null(opk_error_cause(ctx, 1)->excerpt);
+	ck_assert_ptr_null(opk_error_cause(ctx, 2));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- chains between processes */
+
+/* A chain of three, the second with all that a cause can have. */
+static struct opk_ctx *ctx_with_chain(void)
+{
+	struct opk_ctx *ctx = new_ctx();
+	char *message = strdup("f:3:4: FA100 is wrong");
+
+	opk_fail(ctx, OPK_ENVIDIA, "inner");
+	opk_add_cause(ctx, (struct opk_cause){ .code = OPK_EINPUT,
+	                                       .kind = OPK_CAUSE_ERROR,
+	                                       .file = strdup("f"),
+	                                       .line = 3,
+	                                       .column = 4,
+	                                       .text = message + 7,
+	                                       .general = strdup("* is wrong"),
+	                                       .message = message,
+	                                       .excerpt = strdup("  abcde"),
+	                                       .caret = strdup("     ^") });
+	opk_add(ctx, OPK_EFAILED, "outer");
+	return ctx;
+}
+
+static bool put_and_get(struct opk_ctx *to, const struct opk_ctx *from)
+{
+	opk_autobuf struct opk_buf bytes = { 0 };
+
+	opk_errors_put(&bytes, from);
+	return opk_errors_get(to, &(struct opk_reader){ bytes.data, bytes.size, false });
+}
+
+START_TEST(chains_travel)
+{
+	struct opk_ctx *from = ctx_with_chain(), *to = new_ctx();
+	const struct opk_cause *cause;
+
+	ck_assert(put_and_get(to, from));
+	ck_assert_uint_eq(opk_error_cause_count(to), 3);
+	ck_assert_uint_eq(opk_error_count(to), 5);
+	for (size_t i = 0; i < 5; i++)
+		ck_assert_str_eq(opk_error_message(to, i), opk_error_message(from, i));
+	ck_assert_ptr_null(opk_error_message(to, 5));
+	cause = opk_error_cause(to, 1);
+	ck_assert_int_eq(cause->code, OPK_EINPUT);
+	ck_assert_int_eq(cause->kind, OPK_CAUSE_ERROR);
+	ck_assert_uint_eq(cause->line, 3);
+	ck_assert_uint_eq(cause->column, 4);
+	ck_assert_str_eq(cause->file, "f");
+	ck_assert_str_eq(cause->text, "FA100 is wrong");
+	ck_assert_str_eq(cause->general, "* is wrong");
+	ck_assert_str_eq(cause->caret, "     ^");
+	ck_assert_int_eq(opk_error_cause(to, 2)->kind, OPK_CAUSE_WHILE);
+	opk_ctx_free(from);
+	opk_ctx_free(to);
+}
+END_TEST
+
+/* The outer causes matter most, and the first bytes of a long one. */
+START_TEST(long_chains_are_cut)
+{
+	struct opk_ctx *from = ctx_with_chain(), *to = new_ctx();
+
+	for (int i = 0; i < OPK_MAX_CAUSES; i++)
+		opk_add(from, OPK_EFAILED, "%d%05000d", i, 1);
+	ck_assert(put_and_get(to, from));
+	ck_assert_uint_eq(opk_error_count(to), OPK_MAX_CAUSES);
+	ck_assert_uint_eq(strlen(opk_error_message(to, 0)), OPK_MAX_CAUSE);
+	ck_assert_str_eq(opk_error_message(to, 999) + OPK_MAX_CAUSE - 5, "00000");
+	ck_assert(!strncmp(opk_error_message(to, 999), "9990000", 7));
+	opk_ctx_free(from);
+	opk_ctx_free(to);
+}
+END_TEST
+
+/* Cut off anywhere it is refused; with any byte changed it is refused or a chain that can be shown. */
+START_TEST(damaged_chains)
+{
+	struct opk_ctx *from = ctx_with_chain();
+	opk_autobuf struct opk_buf bytes = { 0 };
+
+	opk_errors_put(&bytes, from);
+	for (size_t size = 0; size < bytes.size; size++) {
+		struct opk_ctx *to = new_ctx();
+		struct opk_reader in = { bytes.data, size, false };
+
+		ck_assert(!opk_errors_get(to, &in));
+		opk_ctx_free(to);
+	}
+	for (size_t at = 0; at < bytes.size * 256; at++) {
+		struct opk_ctx *to = new_ctx();
+		uint8_t kept = bytes.data[at / 256];
+
+		bytes.data[at / 256] = (uint8_t)at;
+		opk_errors_get(to, &(struct opk_reader){ bytes.data, bytes.size, false });
+		for (size_t i = 0; i < opk_error_count(to); i++)
+			ck_assert_ptr_nonnull(opk_error_message(to, i));
+		for (size_t i = 0; i < opk_error_cause_count(to); i++)
+			ck_assert(opk_error_cause(to, i)->text && opk_error_cause(to, i)->general);
+		bytes.data[at / 256] = kept;
+		opk_ctx_free(to);
+	}
+	opk_ctx_free(from);
+}
+END_TEST
+
 START_TEST(fail_begins_anew)
 {
 	struct opk_ctx *ctx = new_ctx();
@@ -439,6 +571,10 @@ static void add_memory_tests(TCase *tests)
 static void add_ctx_tests(TCase *tests)
 {
 	tcase_add_test(tests, causes_in_order);
+	tcase_add_test(tests, causes_as_data);
+	tcase_add_test(tests, chains_travel);
+	tcase_add_test(tests, long_chains_are_cut);
+	tcase_add_test(tests, damaged_chains);
 	tcase_add_test(tests, fail_begins_anew);
 	tcase_add_test(tests, options_are_copied);
 	tcase_add_test(tests, log_reaches_the_callback);

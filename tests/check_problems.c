@@ -13,8 +13,10 @@
 #define LONG                                                                                       \
 	TEN("0")                                                                                   \
 	TEN("1")                                                                                   \
-	TEN("2") TEN("3") TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9") TEN("a") TEN("b")  \
-		TEN("c") TEN("d") TEN("e") TEN("f") TEN("g") TEN("h") TEN("i") TEN("j")
+	TEN("2")                                                                                   \
+	TEN("3")                                                                                   \
+	TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9") TEN("a") TEN("b") TEN("c") TEN("d")  \
+		TEN("e") TEN("f") TEN("g") TEN("h") TEN("i") TEN("j")
 
 START_TEST(shown_lines)
 {
@@ -186,7 +188,7 @@ static const char *chain(const struct opk_ctx *ctx)
 	return text;
 }
 
-static void add(struct opk_problems *problems, const struct opk_source *source, size_t line,
+static void add(struct opk_problems *problems, struct opk_source *source, size_t line,
                 size_t column)
 {
 	struct opk_place place = { source, line, column };
@@ -216,6 +218,52 @@ START_TEST(chains)
 	                 "a:2:2: wrong\n  two\n   ^\nb:1:1: wrong\n  three\n  ^\n"
 	                 "b:1:5: wrong\n  three\n      ^\nwrong\n");
 	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The chip is in the text, and not in what errors of several chips are compared by. */
+START_TEST(problems_of_a_chip)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_auto(opk_source) struct opk_source *source = opk_source_new("a", "one\ntwo", 7);
+	opk_autoproblems struct opk_problems problems = { .chip = "FA100" };
+	const struct opk_cause *cause;
+
+	opk_problems_add(&problems, &(struct opk_place){ source, 1, 2 },
+	                 OPK_THE_CHIP " isn't " OPK_THE_CHIP);
+	add(&problems, source, 2, 1);
+	ck_code(ctx, opk_problems_fail(ctx, &problems, OPK_EINPUT, "on " OPK_THE_CHIP), OPK_EINPUT);
+	ck_assert_str_eq(chain(ctx), "on FA100: 2 errors\na:1:2: FA100 isn't FA100\n  one\n   ^\n"
+	                             "a:2:1: wrong\n  two\n  ^\n");
+	ck_assert_uint_eq(opk_error_cause_count(ctx), 3);
+	ck_assert_str_eq(opk_error_cause(ctx, 0)->general, "wrong");
+	cause = opk_error_cause(ctx, 1);
+	ck_assert_str_eq(cause->file, "a");
+	ck_assert_uint_eq(cause->line, 1);
+	ck_assert_uint_eq(cause->column, 2);
+	ck_assert_str_eq(cause->text, "FA100 isn't FA100");
+	ck_assert_str_eq(cause->general, "* isn't *");
+	ck_assert_str_eq(cause->message, "a:1:2: FA100 isn't FA100");
+	ck_assert_int_eq(cause->kind, OPK_CAUSE_ERROR);
+	ck_assert_str_eq(opk_error_cause(ctx, 2)->general, "on *: 2 errors");
+	ck_assert_int_eq(opk_error_cause(ctx, 2)->kind, OPK_CAUSE_WHILE);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(known_problems_are_dropped)
+{
+	opk_auto(opk_source) struct opk_source *source = opk_source_new("a", "one\ntwo", 7);
+	opk_autoproblems struct opk_problems problems = { 0 }, known = { 0 };
+
+	add(&known, source, 1, 1);
+	add(&problems, source, 1, 1);
+	add(&problems, source, 1, 2);
+	add(&problems, NULL, 1, 1);
+	opk_problems_drop(&problems, &known);
+	ck_assert_uint_eq(problems.count, 2);
+	ck_assert_uint_eq(problems.items[0].place.column, 2);
+	ck_assert_ptr_null(problems.items[1].place.source);
 }
 END_TEST
 
@@ -354,6 +402,8 @@ int main(void)
 	tcase_add_test(tests, places_of_bytes);
 	tcase_add_test(tests, places_within);
 	tcase_add_test(tests, chains);
+	tcase_add_test(tests, problems_of_a_chip);
+	tcase_add_test(tests, known_problems_are_dropped);
 	tcase_add_test(tests, many_problems);
 	tcase_add_test(tests, told_twice);
 	tcase_add_test(tests, problems_without_memory);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/ctx.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/option_struct.h"
@@ -95,101 +93,6 @@ void opk_ctx_free(struct opk_ctx *ctx)
 	free((char *)ctx->data_dir);
 	free((char *)ctx->cache_dir);
 	free(ctx);
-}
-
-static void free_chain(char **errors, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free(errors[i]);
-	free(errors);
-}
-
-void opk_clear_errors(struct opk_ctx *ctx)
-{
-	free_chain(ctx->errors, ctx->error_count);
-	ctx->errors = NULL;
-	ctx->error_count = 0;
-}
-
-void opk_errors_mark(struct opk_errors_mark *mark, struct opk_ctx *ctx)
-{
-	*mark = (struct opk_errors_mark){ ctx->errors, ctx->error_count, ctx->log };
-	ctx->errors = NULL;
-	ctx->error_count = 0;
-	ctx->log = NULL;
-}
-
-void opk_errors_rewind(struct opk_ctx *ctx, struct opk_errors_mark *mark)
-{
-	opk_clear_errors(ctx);
-	ctx->errors = mark->errors;
-	ctx->error_count = mark->error_count;
-	ctx->log = mark->log;
-}
-
-int opk_errors_keep(struct opk_ctx *ctx, struct opk_errors_mark *mark, int code)
-{
-	free_chain(mark->errors, mark->error_count);
-	ctx->log = mark->log;
-	return code;
-}
-
-/* Out of memory, the chain stays shorter than it might be; the code still tells. */
-static void push(struct opk_ctx *ctx, const char *format, va_list args)
-{
-	char *message = NULL;
-	char **grown;
-
-	if (vasprintf(&message, format, args) < 0)
-		return;
-	grown = realloc(ctx->errors, (ctx->error_count + 1) * sizeof *grown);
-	if (!grown) {
-		free(message);
-		return;
-	}
-	ctx->errors = grown;
-	ctx->errors[ctx->error_count++] = message;
-}
-
-int opk_fail(struct opk_ctx *ctx, int code, const char *format, ...)
-{
-	va_list args;
-
-	opk_clear_errors(ctx);
-	va_start(args, format);
-	push(ctx, format, args);
-	va_end(args);
-	return code;
-}
-
-int opk_add(struct opk_ctx *ctx, int code, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	push(ctx, format, args);
-	va_end(args);
-	return code;
-}
-
-int opk_nomem(struct opk_ctx *ctx, const char *what)
-{
-	return opk_fail(ctx, OPK_ENOMEM, "out of memory for %s", what);
-}
-
-int opk_fail_errno(struct opk_ctx *ctx, int code, const char *what, const char *path)
-{
-	return opk_fail(ctx, code, "%s: %s: %s", path, what, strerror(errno));
-}
-
-size_t opk_error_count(const struct opk_ctx *ctx)
-{
-	return ctx->error_count;
-}
-
-const char *opk_error_message(const struct opk_ctx *ctx, size_t i)
-{
-	return i < ctx->error_count ? ctx->errors[i] : NULL;
 }
 
 void opk_log(struct opk_ctx *ctx, const char *format, ...)

@@ -4,15 +4,22 @@
 #include <stdarg.h>
 #include <string.h>
 
-static bool was_told(const struct opk_problems *problems, const struct opk_place *place,
-                     const char *message)
+#include "base/buf.h"
+
+static void clear(struct opk_problem *problem)
+{
+	opk_source_free(problem->place.source);
+	free(problem->text);
+}
+
+static bool has(const struct opk_problems *problems, const struct opk_place *place,
+                const char *text)
 {
 	for (size_t i = 0; i < problems->count; i++) {
 		const struct opk_place *other = &problems->items[i].place;
 
 		if (other->source == place->source && other->line == place->line
-		    && other->column == place->column
-		    && !strcmp(problems->items[i].message, message))
+		    && other->column == place->column && !strcmp(problems->items[i].text, text))
 			return true;
 	}
 	return false;
@@ -26,26 +33,27 @@ bool opk_problems_full(const struct opk_problems *problems)
 void opk_problems_add(struct opk_problems *problems, const struct opk_place *place,
                       const char *format, ...)
 {
-	opk_autofree char *message = NULL;
+	opk_autofree char *text = NULL;
 	va_list args;
 
 	if (opk_problems_full(problems)) {
-		problems->untold++;
+		problems->unlisted++;
 		return;
 	}
 	va_start(args, format);
-	if (vasprintf(&message, format, args) < 0)
-		message = NULL;
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
-	if (message && was_told(problems, place, message))
+	if (text && has(problems, place, text))
 		return;
-	if (!message
+	if (!text
 	    || !opk_grow(&problems->items, &problems->capacity, problems->count,
-	                 sizeof *problems->items))
+	                 sizeof *problems->items)) {
 		problems->no_memory = true;
-	else
-		problems->items[problems->count++] = (struct opk_problem){ *place,
-			                                                   opk_take(message) };
+		return;
+	}
+	problems->items[problems->count++] = (struct opk_problem){ *place, opk_take(text) };
+	opk_source_use(place->source);
 }
 
 /* Files come in the order in which they first have one. */
@@ -70,77 +78,88 @@ static void sort(struct opk_problems *problems)
 	}
 }
 
-/* The chain is read from its outer end, so the caret comes first. */
-void opk_add_excerpt(struct opk_ctx *ctx, int code, const struct opk_place *place)
+/* The text with `chip` in the place of each OPK_THE_CHIP; NULL where it has none, or without memory. */
+static char *put_chip(const char *text, const char *chip)
 {
-	opk_autofree char *line = NULL;
-	opk_autofree char *caret = NULL;
+	opk_autobuf struct opk_buf out = { 0 };
+	size_t length = strcspn(text, OPK_THE_CHIP);
 
-	if (!opk_place_show(&line, &caret, place))
+	if (!chip || !text[length])
+		return NULL;
+	for (; *text; length = strcspn(text, OPK_THE_CHIP)) {
+		opk_buf_add(&out, text, length);
+		if (text[length])
+			opk_buf_add_text(&out, chip);
+		text += length + !!text[length];
+	}
+	opk_buf_add(&out, "", 1);
+	return out.failed ? NULL : (char *)opk_take(out.data);
+}
+
+/* A problem as a cause; without memory it is lost, as others that are added. */
+static void push(struct opk_ctx *ctx, int code, enum opk_cause_kind kind, const char *chip,
+                 const struct opk_problem *problem)
+{
+	const struct opk_place *place = &problem->place;
+	opk_autofree char *where = opk_place_text(place), *text = put_chip(problem->text, chip);
+	struct opk_cause cause = { code, kind, .line = place->line, .column = place->column };
+	opk_autofree char *excerpt = NULL, *caret = NULL;
+
+	if (!where)
 		return;
-	opk_add(ctx, code, "  %s", caret);
-	opk_add(ctx, code, "  %s", line);
-}
-
-/* "PLACE: MESSAGE"; NULL when out of memory. */
-static char *text_of(const struct opk_problem *problem)
-{
-	opk_autofree char *where = opk_place_text(&problem->place);
-
-	return where ? opk_printf("%s%s%s", where, *where ? ": " : "", problem->message) : NULL;
-}
-
-static void push(struct opk_ctx *ctx, int code, const struct opk_problem *problem)
-{
-	opk_autofree char *text = text_of(problem);
-
-	opk_add_excerpt(ctx, code, &problem->place);
-	opk_add(ctx, code, "%s", text ? text : problem->message);
+	cause.message = opk_printf("%s%s%s", where, *where ? ": " : "",
+	                           text ? text : problem->text);
+	cause.text = cause.message + strlen(where) + 2 * !!*where;
+	cause.general = text ? put_chip(problem->text, "*") : NULL;
+	cause.file = place->source ? opk_strdup(place->source->name) : NULL;
+	if (opk_place_show(&excerpt, &caret, place)) {
+		cause.excerpt = opk_printf("  %s", excerpt);
+		cause.caret = cause.excerpt ? opk_printf("  %s", caret) : NULL;
+	}
+	opk_add_cause(ctx, cause);
 }
 
 void opk_problems_push(struct opk_ctx *ctx, struct opk_problems *problems, int code)
 {
 	sort(problems);
 	for (size_t i = problems->count; i-- > 0;)
-		push(ctx, code, &problems->items[i]);
+		push(ctx, code, OPK_CAUSE_ERROR, problems->chip, &problems->items[i]);
 }
 
 int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int code,
                       const char *title)
 {
+	size_t count = problems->count + problems->unlisted;
+	opk_autofree char *text = NULL;
+
 	if (problems->no_memory)
 		return opk_nomem(ctx, "a metric set");
-	if (!problems->count)
+	if (!count)
 		return OPK_OK;
 	opk_clear_errors(ctx);
 	opk_problems_push(ctx, problems, code);
-	if (problems->untold)
-		return opk_add(ctx, code, "%s: %zu errors, the first %zu of them:", title,
-		               problems->count + problems->untold, problems->count);
-	return problems->count > 1 ? opk_add(ctx, code, "%s: %zu errors", title, problems->count)
-	                           : code;
+	if (count == 1)
+		return code;
+	text = problems->unlisted ? opk_printf("%s: %zu errors, the first %zu of them:", title,
+	                                       count, problems->count)
+	                          : opk_printf("%s: %zu errors", title, count);
+	if (text)
+		push(ctx, code, OPK_CAUSE_WHILE, problems->chip,
+		     &(struct opk_problem){ .text = text });
+	return code;
 }
 
-bool opk_problems_list(struct opk_strlist *out, const struct opk_problems *problems)
-{
-	for (size_t i = 0; i < problems->count; i++)
-		if (!opk_strlist_take(out, text_of(&problems->items[i])))
-			return false;
-	return true;
-}
-
-void opk_problems_drop(struct opk_problems *problems, const struct opk_strlist *told)
+void opk_problems_drop(struct opk_problems *problems, const struct opk_problems *known)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < problems->count; i++) {
-		opk_autofree char *text = text_of(&problems->items[i]);
+		struct opk_problem *problem = &problems->items[i];
 
-		problems->no_memory |= !text;
-		if (text && opk_strlist_contains(told, text))
-			free(problems->items[i].message);
+		if (has(known, &problem->place, problem->text))
+			clear(problem);
 		else
-			problems->items[kept++] = problems->items[i];
+			problems->items[kept++] = *problem;
 	}
 	problems->count = kept;
 }
@@ -148,7 +167,7 @@ void opk_problems_drop(struct opk_problems *problems, const struct opk_strlist *
 void opk_problems_clear(struct opk_problems *problems)
 {
 	for (size_t i = 0; i < problems->count; i++)
-		free(problems->items[i].message);
+		clear(&problems->items[i]);
 	free(problems->items);
 	*problems = (struct opk_problems){ 0 };
 }

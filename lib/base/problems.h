@@ -11,19 +11,22 @@
 enum { OPK_MAX_PROBLEMS = 100 };
 
 struct opk_problem {
-	struct opk_place place;
-	char *message;
+	struct opk_place place; /* its source is kept */
+	char *text;
 };
 
-/* The sources must outlive it. */
+/* Stands for the chip in a text, so that errors of several chips can be compared. */
+#define OPK_THE_CHIP "\1"
+
 struct opk_problems {
 	struct opk_problem *items;
 	size_t count, capacity;
-	size_t untold; /* beyond those that are kept */
+	size_t unlisted;  /* beyond those that are kept */
+	const char *chip; /* borrowed: what OPK_THE_CHIP stands for; NULL: nothing */
 	bool no_memory;
 };
 
-/* What was told of a place is not told again. */
+/* The same text at the same place is kept once. */
 void opk_problems_add(struct opk_problems *problems, const struct opk_place *place,
                       const char *format, ...) OPK_PRINTF(3, 4);
 /* Whether one more is counted and not kept: its words need not be looked for. */
@@ -40,12 +43,8 @@ int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int co
                       const char *title);
 /* Adds them to the cause chain, without a title. */
 void opk_problems_push(struct opk_ctx *ctx, struct opk_problems *problems, int code);
-/* Each as "PLACE: MESSAGE", in no order; false when out of memory. */
-bool opk_problems_list(struct opk_strlist *out, const struct opk_problems *problems);
-/* Drops those that such a list has. */
-void opk_problems_drop(struct opk_problems *problems, const struct opk_strlist *told);
-/* Adds the line of a place and its caret to the cause chain, for the message that is added next. */
-void opk_add_excerpt(struct opk_ctx *ctx, int code, const struct opk_place *place);
+/* Drops those that are known. */
+void opk_problems_drop(struct opk_problems *problems, const struct opk_problems *known);
 void opk_problems_clear(struct opk_problems *problems);
 #define opk_autoproblems __attribute__((cleanup(opk_problems_clear)))
 

@@ -92,7 +92,7 @@ void opk_place_move(struct opk_place *place, size_t *at, size_t byte)
 	}
 }
 
-struct opk_place opk_place_of_byte(const struct opk_source *source, size_t byte)
+struct opk_place opk_place_of_byte(struct opk_source *source, size_t byte)
 {
 	struct opk_place place = { source, 1, 1 };
 	size_t at = mark_length(source);
@@ -157,7 +157,7 @@ static bool is_blank(char c)
 
 struct opk_place opk_place_within(const struct opk_place *place, const char *text, size_t offset)
 {
-	const struct opk_source *source = place->source;
+	struct opk_source *source = place->source;
 	size_t at = source ? find_text(place) : 0;
 
 	/* Folding lines changes nothing but blanks. */

@@ -24,7 +24,7 @@ OPK_DEFINE_AUTO(opk_source)
  * columns in characters. Lines end as YAML has it: also with U+0085, U+2028 and U+2029.
  */
 struct opk_place {
-	const struct opk_source *source;
+	struct opk_source *source;
 	size_t line, column;
 };
 
@@ -42,7 +42,7 @@ struct opk_words {
 /* "FILE:LINE:COLUMN"; "" of nowhere; free(). */
 char *opk_place_text(const struct opk_place *place);
 /* The place of a byte. */
-struct opk_place opk_place_of_byte(const struct opk_source *source, size_t byte);
+struct opk_place opk_place_of_byte(struct opk_source *source, size_t byte);
 /* On from the byte *at, whose place it is, to a later one. */
 void opk_place_move(struct opk_place *place, size_t *at, size_t byte);
 /*

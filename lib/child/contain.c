@@ -114,7 +114,7 @@ static bool understand(struct watched *child)
 			continue;
 		}
 		if (report.kind != REPORT_DONE || report.code < OPK_OK || report.code > OPK_ENOMEM
-		    || report.length > OPK_MAX_CAUSES_SIZE) {
+		    || report.length > OPK_MAX_CHAIN_SIZE) {
 			child->end = WILD;
 			return false;
 		}
@@ -264,13 +264,8 @@ static int take_causes(struct opk_ctx *ctx, const struct watched *child)
 {
 	struct opk_reader causes = { .data = child->heard.data, .left = child->heard.size };
 
-	while (child->code && causes.left) {
-		const char *text = (const char *)causes.data;
-
-		if (!opk_read_bytes(&causes, strnlen(text, causes.left) + 1))
-			break;
-		opk_add(ctx, child->code, "%s", text);
-	}
+	if (causes.left)
+		opk_errors_get(ctx, &causes);
 	return child->code;
 }
 

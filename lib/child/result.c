@@ -11,13 +11,9 @@
 #include "child/spool.h"
 
 enum {
-	MAX_CAUSES = 1000,
-	MAX_CAUSE = 1024,
 	REPORT_MS = 50,
 	BUFFER = 16 << 10,
 };
-
-_Static_assert(MAX_CAUSES *(MAX_CAUSE + 1) <= OPK_MAX_CAUSES_SIZE, "");
 
 int64_t opk_now_ms(void)
 {
@@ -46,17 +42,15 @@ void opk_child_progress(struct opk_child *child, uint64_t done, uint64_t total)
 
 void opk_child_end(struct opk_child *child, int code)
 {
-	const struct opk_ctx *ctx = child->ctx;
 	struct opk_report done = { .kind = REPORT_DONE, .code = code };
-	size_t first = ctx->error_count > MAX_CAUSES ? ctx->error_count - MAX_CAUSES : 0;
 	opk_autobuf struct opk_buf causes = { 0 };
 
-	/* Innermost first; of too many the outer ones matter. Without memory they are lost, not the error. */
-	for (size_t i = first; code && i < ctx->error_count; i++)
-		opk_buf_add_printf(&causes, "%.*s%c", MAX_CAUSE, ctx->errors[i], '\0');
-	done.length = (uint32_t)causes.size;
+	if (code)
+		opk_errors_put(&causes, child->ctx);
+	/* Without memory the causes are lost, not the error. */
+	done.length = causes.failed ? 0 : (uint32_t)causes.size;
 	opk_write_all(child->reports, &done, sizeof done);
-	opk_write_all(child->reports, causes.data, causes.size);
+	opk_write_all(child->reports, causes.data, done.length);
 	_exit(0);
 }
 

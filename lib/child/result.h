@@ -20,14 +20,13 @@ struct opk_child {
 	uint64_t before, whole;
 };
 
-/* What goes through the pipe. After REPORT_DONE come `length` bytes: causes, each with its NUL. */
+/* What goes through the pipe. After REPORT_DONE come `length` bytes of opk_errors_put(). */
 struct opk_report {
 	enum { REPORT_PROGRESS = 1, REPORT_DONE } kind;
 	int code;
 	uint32_t length;
 	uint64_t progress, total;
 };
-enum { OPK_MAX_CAUSES_SIZE = 1 << 20 };
 
 /* Reports that the work goes on, now and then; long silence ends the child. */
 void opk_child_progress(struct opk_child *child, uint64_t done, uint64_t total);

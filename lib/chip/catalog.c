@@ -301,41 +301,35 @@ bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx
 	return !code || is_undescribed(base);
 }
 
-int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog *catalog,
-                        const char *name, const char *place)
+char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, const char *name)
 {
 	const struct opk_metric *metric = opk_catalog_find(catalog, name);
-	const char *colon = *place ? ": " : "";
 
 	if (metric && !strcmp(metric->name, name))
-		return opk_add(ctx, code, "%s%s%s needs a %s, for example %s%s", place, colon, name,
-		               metric->type == OPK_RATIO ? "submetric" : "rollup", name,
-		               metric->type == OPK_COUNTER ? ".sum"
-		               : metric->type == OPK_RATIO ? ".pct"
-		                                           : ".avg.pct_of_peak_sustained_elapsed");
+		return opk_printf("%s needs a %s, for example %s%s", name,
+		                  metric->type == OPK_RATIO ? "submetric" : "rollup", name,
+		                  metric->type == OPK_COUNTER ? ".sum"
+		                  : metric->type == OPK_RATIO
+		                          ? ".pct"
+		                          : ".avg.pct_of_peak_sustained_elapsed");
 	if (metric)
-		return opk_add(ctx, code, "%s%s%s has no rollup or submetric '%s'; a %s takes %s",
-		               place, colon, metric->name, name + strlen(metric->name) + 1,
-		               type_names[metric->type], endings[metric->type]);
+		return opk_printf("%s has no rollup or submetric '%s'; a %s takes %s", metric->name,
+		                  name + strlen(metric->name) + 1, type_names[metric->type],
+		                  endings[metric->type]);
 	metric = opk_catalog_nearest(catalog, name);
-	return opk_add(ctx, code, "%s%s%s has no metric '%s'%s%s%s%s", place, colon, catalog->chip,
-	               name, catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "",
-	               metric ? ", did you mean " : "", metric ? metric->name : "",
-	               metric ? "?" : "");
+	return opk_printf("%s has no metric '%s'%s" OPK_DID_YOU_MEAN, chip, name,
+	                  catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "",
+	                  OPK_NEAR(metric ? metric->name : NULL));
 }
 
-void opk_catalog_tell(struct opk_ctx *ctx, struct opk_problems *problems,
-                      const struct opk_place *place, const struct opk_catalog *catalog,
-                      const char *name)
+void opk_catalog_tell(struct opk_problems *problems, const struct opk_place *place,
+                      const struct opk_catalog *catalog, const char *name)
 {
-	struct opk_errors_mark mark;
+	opk_autofree char *text = NULL;
 
-	opk_errors_mark(&mark, ctx);
 	/* The nearest name takes a while. */
 	if (!opk_problems_full(problems))
-		opk_catalog_explain(ctx, OPK_EINPUT, catalog, name, "");
-	problems->no_memory |= !opk_problems_full(problems) && !opk_error_count(ctx);
-	opk_problems_add(problems, place, "%s",
-	                 opk_error_count(ctx) ? opk_error_message(ctx, 0) : "");
-	opk_errors_rewind(ctx, &mark);
+		text = opk_catalog_explain(catalog, OPK_THE_CHIP, name);
+	problems->no_memory |= !opk_problems_full(problems) && !text;
+	opk_problems_add(problems, place, "%s", text ? text : "");
 }

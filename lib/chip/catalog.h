@@ -28,12 +28,10 @@ bool opk_catalog_find_submetric(size_t *out, const struct opk_catalog *catalog,
                                 const struct opk_metric *metric, const char *suffix);
 /* Whether `name` is a full metric name of the chip: base metric, and a rollup or submetric it has. */
 bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *name);
-/* Adds to the cause chain why `name` is no full metric name of the chip; `place` may be "". */
-int opk_catalog_explain(struct opk_ctx *ctx, int code, const struct opk_catalog *catalog,
-                        const char *name, const char *place);
-/* The same as a problem at a place in a file. */
-void opk_catalog_tell(struct opk_ctx *ctx, struct opk_problems *problems,
-                      const struct opk_place *place, const struct opk_catalog *catalog,
-                      const char *name);
+/* Why `name` is not a full metric name of the catalog's chip, which the text calls `chip`; free(). */
+char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, const char *name);
+/* Adds that as a problem. */
+void opk_catalog_tell(struct opk_problems *problems, const struct opk_place *place,
+                      const struct opk_catalog *catalog, const char *name);
 
 #endif

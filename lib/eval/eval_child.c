@@ -142,10 +142,16 @@ static int check_metrics(struct work *w)
 		return code;
 	opk_clear_errors(w->ctx);
 	/* Backwards, since the chain is read from its outer end. */
-	for (size_t i = w->job->metric_count; i-- > 0;)
-		if (!opk_catalog_has_full(catalog, w->ctx, w->job->metrics[i]))
-			code = opk_catalog_explain(w->ctx, OPK_EUSAGE, catalog, w->job->metrics[i],
-			                           "");
+	for (size_t i = w->job->metric_count; i-- > 0;) {
+		const char *name = w->job->metrics[i];
+		struct opk_cause cause = { .code = OPK_EUSAGE, .kind = OPK_CAUSE_ERROR };
+
+		if (opk_catalog_has_full(catalog, w->ctx, name))
+			continue;
+		code = OPK_EUSAGE;
+		cause.text = cause.message = opk_catalog_explain(catalog, w->chip, name);
+		opk_add_cause(w->ctx, cause);
+	}
 	opk_catalog_free(catalog);
 	return code ? opk_add(w->ctx, code, "these metrics can't be evaluated on %s, profiler %s",
 	                      w->chip, opk_profiler_name(w->profiler))

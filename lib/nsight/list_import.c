@@ -11,7 +11,7 @@ enum { MAX_NAME = 1024 };
 
 struct list {
 	struct opk_drafts *drafts;
-	const struct opk_source *source;
+	struct opk_source *source;
 	const char *text;       /* of the source */
 	size_t size, at, start; /* start: of the line */
 	char *comment; /* of lines that have nothing else, for the metric that comes next */
@@ -137,7 +137,7 @@ static char *stem(const char *source)
 	                            : opk_strdup(source);
 }
 
-int opk_list_import(struct opk_drafts *drafts, const struct opk_source *source)
+int opk_list_import(struct opk_drafts *drafts, struct opk_source *source)
 {
 	struct list list = { .drafts = drafts,
 		             .source = source,

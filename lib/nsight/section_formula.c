@@ -180,7 +180,7 @@ static void check_formula(struct reader *r)
 	r->code = opk_formula_parse(&formula, r->ctx, (const char *)r->out.data, NULL);
 	if (r->code != OPK_EINPUT)
 		return;
-	reason = opk_error_message(r->ctx, opk_error_count(r->ctx) - 1);
+	reason = opk_outermost(r->ctx);
 	refuse(r, "%s", reason, strlen(reason));
 	opk_clear_errors(r->ctx);
 }

@@ -422,7 +422,7 @@ static int import_tree(struct importer *im, const struct opk_field *root)
 	return code ? code : take_definitions(im);
 }
 
-int opk_section_import(struct opk_drafts *drafts, const struct opk_source *source)
+int opk_section_import(struct opk_drafts *drafts, struct opk_source *source)
 {
 	struct importer im = { .drafts = drafts };
 	struct opk_field *root = NULL;

@@ -167,7 +167,7 @@ static int parse_fields(struct opk_scan *s, struct opk_field *message,
 	return code;
 }
 
-int opk_section_parse(struct opk_field **out, struct opk_ctx *ctx, const struct opk_source *source)
+int opk_section_parse(struct opk_field **out, struct opk_ctx *ctx, struct opk_source *source)
 {
 	struct opk_scan s = {
 		.ctx = ctx, .text = source->text, .size = source->size, .place = { source, 1, 1 }

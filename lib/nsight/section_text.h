@@ -27,7 +27,7 @@ struct opk_field {
  * well-formed; nesting beyond 32 levels and more than 200,000 fields are refused, and so are texts
  * that are not UTF-8.
  */
-int opk_section_parse(struct opk_field **out, struct opk_ctx *ctx, const struct opk_source *source);
+int opk_section_parse(struct opk_field **out, struct opk_ctx *ctx, struct opk_source *source);
 void opk_section_free(struct opk_field *root);
 
 /* The last field of that name and kind, as protobuf has it; NULL where there is none. */

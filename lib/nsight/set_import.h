@@ -53,7 +53,7 @@ int opk_drafts_name(char **out, struct opk_drafts *drafts, const struct opk_aske
 int opk_drafts_leave_out_parts(struct opk_drafts *drafts, const struct opk_asked *asked,
                                const char *text);
 
-int opk_section_import(struct opk_drafts *drafts, const struct opk_source *source);
-int opk_list_import(struct opk_drafts *drafts, const struct opk_source *source);
+int opk_section_import(struct opk_drafts *drafts, struct opk_source *source);
+int opk_list_import(struct opk_drafts *drafts, struct opk_source *source);
 
 #endif

@@ -55,7 +55,7 @@ static int go_on(struct asking *a, int code, const char *without)
 	if (code != OPK_ENVIDIA)
 		return code;
 	a->complete = false;
-	opk_log(a->ctx, "%s are left out: %s", without, opk_error_message(a->ctx, 0));
+	opk_log(a->ctx, "%s are left out: %s", without, opk_innermost(a->ctx));
 	opk_clear_errors(a->ctx);
 	return OPK_OK;
 }

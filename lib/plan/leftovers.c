@@ -97,7 +97,7 @@ static int open_scheduler(struct trying *t)
 	int code = opk_nv_scheduler_new(&t->scheduler, t->ctx, t->plan->target.chip, NULL);
 
 	if (code == OPK_ENVIDIA) {
-		opk_log(t->ctx, "full domains are left out: %s", opk_error_message(t->ctx, 0));
+		opk_log(t->ctx, "full domains are left out: %s", opk_innermost(t->ctx));
 		opk_clear_errors(t->ctx);
 		return OPK_OK;
 	}

@@ -80,8 +80,8 @@ static void tell_wrong_names(struct refusal *refusal, struct opk_ctx *ctx)
 			refusal->metrics[refusal->count] = i;
 			refusal->listed[refusal->count++] = name;
 		} else {
-			opk_catalog_tell(ctx, &refusal->problems, &resolved->marks[i],
-			                 refusal->catalog, name);
+			opk_catalog_tell(&refusal->problems, &resolved->marks[i], refusal->catalog,
+			                 name);
 			if (refusal->worst != OPK_EINPUT)
 				refusal->worst = resolved->marks[i].source ? OPK_EINPUT
 				                                           : OPK_EUSAGE;
@@ -112,7 +112,7 @@ static int sum_up(struct opk_ctx *ctx, const struct opk_set *set, struct refusal
 	return opk_add(ctx, claimed ? code : OPK_EUSAGE,
 	               "set %s: %s%zu of %zu metrics don't work on %s, profiler %s%s%s",
 	               plan->set_name, refusal->ended ? "at least " : "",
-	               refusal->problems.count + refusal->problems.untold,
+	               refusal->problems.count + refusal->problems.unlisted,
 	               plan->resolved.metrics.count, plan->target.chip,
 	               opk_profiler_name(plan->target.profiler),
 	               claimed ? "" : "; it is made for other chips, such as ",
@@ -123,8 +123,8 @@ static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct r
                         int code)
 {
 	/* What NVIDIA said of the whole set is the innermost cause. */
-	opk_autofree char *cause = opk_strdup(ctx->error_count ? ctx->errors[0]
-	                                                       : "no reason was given");
+	opk_autofree char *cause = opk_strdup(opk_error_count(ctx) ? opk_innermost(ctx)
+	                                                           : "no reason was given");
 	struct opk_refused refused = { .target = &refusal->plan->target,
 		                       .names = refusal->listed,
 		                       .report = report_refused,
@@ -152,7 +152,10 @@ int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 	size_t count = plan->resolved.metrics.count;
 	opk_autofree const char **listed = opk_alloc_array(count, sizeof *listed);
 	opk_autofree size_t *metrics = opk_alloc_array(count, sizeof *metrics);
-	struct refusal refusal = { .plan = plan, .listed = listed, .metrics = metrics };
+	struct refusal refusal = { .plan = plan,
+		                   .problems = { .chip = plan->target.chip },
+		                   .listed = listed,
+		                   .metrics = metrics };
 
 	if (!listed || !metrics)
 		return opk_nomem(ctx, "a plan");

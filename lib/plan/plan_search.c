@@ -311,8 +311,7 @@ int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
 	/* CUPTI's plan stands where a library, or what it knows of a counter, is missing. */
 	if (code == OPK_ENVIDIA || code == OPK_EUSAGE) {
 		if (options->effort > 0)
-			opk_log(ctx, "no shorter plan is looked for: %s",
-			        opk_error_message(ctx, 0));
+			opk_log(ctx, "no shorter plan is looked for: %s", opk_innermost(ctx));
 		opk_clear_errors(ctx);
 		return OPK_OK;
 	}

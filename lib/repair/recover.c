@@ -75,7 +75,7 @@ static int check_sections(struct recovery *r)
 		int code = opk_section_check(r->ctx, r->scan.file, i);
 
 		if (code == OPK_EINPUT)
-			code = leave_out(r, i, opk_error_message(r->ctx, 0));
+			code = leave_out(r, i, opk_innermost(r->ctx));
 		if (code)
 			return code;
 	}

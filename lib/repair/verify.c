@@ -25,7 +25,7 @@ static int blame(struct verification *v, size_t section, const char *problem)
 /* What a failed call said is the section's problem, unless it failed for another reason. */
 static int blame_input(struct verification *v, size_t section, int code)
 {
-	return code == OPK_EINPUT ? blame(v, section, opk_error_message(v->ctx, 0)) : code;
+	return code == OPK_EINPUT ? blame(v, section, opk_innermost(v->ctx)) : code;
 }
 
 /* ---- each section by itself */
@@ -290,7 +290,7 @@ static int check_together(struct verification *v, const char *path)
 		return OPK_OK;
 	if (code == OPK_EINPUT)
 		return opk_findings_add(&v->scan.findings, v->ctx, (struct opk_finding){ 0 },
-		                        opk_error_message(v->ctx, 0));
+		                        opk_innermost(v->ctx));
 	if (code)
 		return code;
 	if (file->section_count == v->scan.file->section_count)

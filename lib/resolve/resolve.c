@@ -22,7 +22,7 @@ bool opk_resolver_need_catalog(struct opk_resolver *r)
 void opk_resolver_explain(struct opk_resolver *r, const char *name, const struct opk_place *place)
 {
 	if (opk_resolver_need_catalog(r))
-		opk_catalog_tell(r->ctx, &r->problems, place, r->catalog, name);
+		opk_catalog_tell(&r->problems, place, r->catalog, name);
 }
 
 void opk_resolver_leave_out(struct opk_resolver *r, const char *name)
@@ -192,8 +192,8 @@ static void fill_out(struct opk_resolver *r)
 	if (r->problems.count && !r->code && !r->problems.no_memory)
 		check(r);
 	else if (!r->out->metrics.count && !stopped(r))
-		opk_problems_add(&r->problems, &nowhere, "set %s has no metric on %s", r->set->name,
-		                 r->target.chip);
+		opk_problems_add(&r->problems, &nowhere, "set %s has no metric on " OPK_THE_CHIP,
+		                 r->set->name);
 }
 
 static void fill(struct opk_resolver *r)
@@ -226,7 +226,7 @@ static int code_of(const struct opk_resolver *r, bool claimed)
 
 static int finish(struct opk_resolver *r)
 {
-	opk_autofree char *title = opk_printf("set %s on %s", r->set->name, r->target.chip);
+	opk_autofree char *title = opk_printf("set %s on " OPK_THE_CHIP, r->set->name);
 	bool claimed = opk_set_claims(r->set, r->target.chip);
 	int code;
 
@@ -269,6 +269,7 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
 	struct opk_resolver r = { .ctx = ctx,
 		                  .set = set,
 		                  .target = { chip, profiler, NULL },
+		                  .problems = { .chip = chip },
 		                  .out = &resolved,
 		                  .seconds = OPK_EXPRESSION_SECONDS };
 	int code;
@@ -292,6 +293,7 @@ int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *ch
 	struct opk_resolver r = { .ctx = ctx,
 		                  .set = set,
 		                  .target = { chip, profiler, NULL },
+		                  .problems = { .chip = chip },
 		                  .out = &resolved,
 		                  .seconds = OPK_EXPRESSION_SECONDS,
 		                  .check = true };

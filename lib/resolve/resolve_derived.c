@@ -48,7 +48,7 @@ static void compare_units(struct opk_resolver *r, struct opk_derived_state *stat
 	if (state->unit && opk_unit_try(&computed, state->unit)
 	    && !opk_unit_equal(&said, &computed))
 		opk_problems_add(&r->problems, &declared->place,
-		                 "on %s the formula gives %s, not %s", r->target.chip,
+		                 "on " OPK_THE_CHIP " the formula gives %s, not %s",
 		                 *state->unit ? state->unit : "a number without unit",
 		                 *declared->text ? declared->text : "a number without unit");
 	free(state->unit);
@@ -72,8 +72,8 @@ static void find_unit(struct opk_resolver *r, size_t i)
 		                        &offset);
 	if (code == OPK_EINPUT) {
 		place = opk_symbols_place(&r->symbols, derived, offset);
-		opk_problems_add(&r->problems, &place, "on %s %s", r->target.chip,
-		                 opk_error_message(r->ctx, opk_error_count(r->ctx) - 1));
+		opk_problems_add(&r->problems, &place, "on " OPK_THE_CHIP " %s",
+		                 opk_outermost(r->ctx));
 	}
 	r->problems.no_memory |= code == OPK_ENOMEM;
 	compare_units(r, &r->states[i], &derived->unit);

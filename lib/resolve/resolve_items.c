@@ -131,8 +131,7 @@ static void expand_pattern(struct opk_resolver *r, const struct expansion *e,
 	} else {
 		lose(r, item);
 		opk_problems_add(&r->problems, &item->what.place,
-		                 "%s has no metric that matches %.200s%s", r->target.chip,
-		                 pattern->text,
+		                 OPK_THE_CHIP " has no metric that matches %.200s%s", pattern->text,
 		                 r->target.profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
 	}
 }
@@ -202,8 +201,7 @@ static void expand_any(struct opk_resolver *r, const struct expansion *e,
 	lose(r, item);
 	if (!r->code && !item->wrong && may_all_be_metrics(r, item))
 		opk_problems_add(&r->problems, &item->what.place,
-		                 "%s has none of these %zu metrics%s", r->target.chip,
-		                 item->any.count,
+		                 OPK_THE_CHIP " has none of these %zu metrics%s", item->any.count,
 		                 r->target.profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
 }
 
@@ -326,8 +324,9 @@ static void tell_nothing(struct opk_resolver *r, const struct opk_entries *list,
 	for (size_t i = 0; i < list->count && !opk_problems_full(&r->problems); i++)
 		opk_nearest_try(&nearest, list->items[i].name);
 	opk_problems_add(&r->problems, &word->place,
-	                 "on %s the set has no %.200s that could be removed" OPK_DID_YOU_MEAN,
-	                 r->target.chip, text, OPK_NEAR(nearest.best));
+	                 "on " OPK_THE_CHIP
+	                 " the set has no %.200s that could be removed" OPK_DID_YOU_MEAN,
+	                 text, OPK_NEAR(nearest.best));
 }
 
 static void remove_one(struct opk_resolver *r, struct opk_entries *list,

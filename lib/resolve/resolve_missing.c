@@ -28,9 +28,8 @@ static void find_labels(struct opk_resolver *r, bool tell)
 			r->problems.no_memory = true;
 		else if (first != i && tell)
 			opk_problems_add(&r->problems, &entry->label->place,
-			                 "on %s '%.100s' is also the name of %.200s",
-			                 r->target.chip, entry->label->text,
-			                 r->list->items[first].name);
+			                 "on " OPK_THE_CHIP " '%.100s' is also the name of %.200s",
+			                 entry->label->text, r->list->items[first].name);
 	}
 }
 
@@ -151,8 +150,9 @@ static void tell_missing_name(struct opk_resolver *r, const struct opk_derived_s
 		opk_resolver_explain(r, name, &place);
 	else
 		opk_problems_add(&r->problems, &place,
-		                 "constant %.100s has no value for %s: give it one, or a default",
-		                 name, r->target.chip);
+		                 "constant %.100s has no value for " OPK_THE_CHIP
+		                 ": give it one, or a default",
+		                 name);
 }
 
 /* What the formula itself lacks; what others lack that it uses is told of them. */

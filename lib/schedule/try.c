@@ -225,9 +225,7 @@ static bool is_refused(struct search *s, size_t from, size_t to)
 		return true;
 	}
 	if (code && to - from == 1)
-		s->ended = !s->what->report(s->what->data, from,
-		                            opk_error_count(s->ctx) ? opk_error_message(s->ctx, 0)
-		                                                    : "out of memory");
+		s->ended = !s->what->report(s->what->data, from, opk_innermost(s->ctx));
 	opk_errors_rewind(s->ctx, &mark);
 	return code;
 }
@@ -255,6 +253,7 @@ void opk_refused_problem(struct opk_problems *problems, const struct opk_place *
                          const struct opk_target *target, const char *name, const char *reason)
 {
 	opk_problems_add(problems, place,
-	                 "%s is listed for %s but can't be scheduled on it, profiler %s (%s)", name,
-	                 target->chip, opk_profiler_name(target->profiler), reason);
+	                 "%s is listed for " OPK_THE_CHIP
+	                 " but can't be scheduled on it, profiler %s (%s)",
+	                 name, opk_profiler_name(target->profiler), reason);
 }

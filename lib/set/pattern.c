@@ -181,7 +181,7 @@ static int select_regex(struct opk_selection *out, struct opk_ctx *ctx,
 
 	if (code && code != OPK_ENOMEM)
 		opk_problems_add(problems, place, "regular expression /%.200s/: %s", inner,
-		                 opk_error_message(ctx, opk_error_count(ctx) - 1));
+		                 opk_outermost(ctx));
 	if (code)
 		opk_clear_errors(ctx);
 	return code;

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "base/ctx.h"
-#include "base/source.h"
+#include "base/problems.h"
 #include "base/strlist.h"
 
 struct opk_set_items {
@@ -72,9 +72,9 @@ struct opk_set {
 	enum opk_profiler profiler;
 	bool joined; /* of sets that have nothing to do with each other: it claims every chip */
 	/* Only sets that were read with errors have these: they can be checked, but not planned. */
-	struct opk_strlist told; /* the errors */
-	bool broken;             /* what it includes, or defines, could not all be read */
-	bool unfit;              /* so little is sure that nothing can be said of it on a chip */
+	struct opk_problems told; /* the errors */
+	bool broken;              /* what it includes, or defines, could not all be read */
+	bool unfit;               /* so little is sure that nothing can be said of it on a chip */
 	struct opk_words chips;
 	struct opk_set **includes;
 	size_t include_count, include_capacity;

@@ -94,10 +94,7 @@ static int find_path(char **out, struct loading *l, const struct opk_set *set, c
 
 static void tell_cause(struct loading *l, const struct opk_word *word)
 {
-	size_t count = opk_error_count(l->ctx);
-
-	opk_problems_add(&l->problems, &word->place, "%s",
-	                 count ? opk_error_message(l->ctx, count - 1) : "out of memory");
+	opk_problems_add(&l->problems, &word->place, "%s", opk_outermost(l->ctx));
 }
 
 static int load_included(struct opk_set **out, struct loading *l, const struct opk_set *set,
@@ -272,7 +269,7 @@ static void check(struct loading *l, struct opk_set *set)
 /* Whether there is more to be said of a set with these errors: on chips, or of those that it claims. */
 static bool is_of_use(const struct loading *l, const struct opk_set *set)
 {
-	return l->problems.count && !l->problems.untold && (!set->unfit || set->claiming_count);
+	return l->problems.count && !l->problems.unlisted && (!set->unfit || set->claiming_count);
 }
 
 int opk_set_load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *path)
@@ -281,14 +278,18 @@ int opk_set_load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *p
 	opk_auto(opk_set) struct opk_set *set = NULL;
 	int code = load_file(&set, &l, path);
 
+	*out = NULL;
 	if (!code && !l.problems.no_memory)
 		check(&l, set);
-	if (!code && is_of_use(&l, set))
-		l.problems.no_memory |= !opk_problems_list(&set->told, &l.problems);
-	if (!code)
+	if (!code) {
 		code = opk_problems_fail(ctx, &l.problems, OPK_EINPUT, path);
+		if (code == OPK_EINPUT && is_of_use(&l, set)) {
+			set->told = l.problems;
+			l.problems = (struct opk_problems){ 0 };
+		}
+		*out = !code || set->told.count ? opk_take(set) : NULL;
+	}
 	clear(&l);
-	*out = !code || (code == OPK_EINPUT && set && set->told.count) ? opk_take(set) : NULL;
 	return code;
 }
 

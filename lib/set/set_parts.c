@@ -120,7 +120,7 @@ void opk_set_free(struct opk_set *set)
 	clear_parameters(set->given.items, set->given.count);
 	opk_strlist_clear(&set->metrics);
 	opk_strlist_clear(&set->places);
-	opk_strlist_clear(&set->told);
+	opk_problems_clear(&set->told);
 	/* The places of all of these were in it. */
 	opk_source_free(set->source);
 	free(set);

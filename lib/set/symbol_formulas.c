@@ -31,8 +31,7 @@ void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_ctx *ctx,
 	if (code == OPK_ENOMEM)
 		problems->no_memory = true;
 	else
-		opk_problems_add(problems, &place, "%s",
-		                 opk_error_message(ctx, opk_error_count(ctx) - 1));
+		opk_problems_add(problems, &place, "%s", opk_outermost(ctx));
 }
 
 /* ---- names */
@@ -58,8 +57,7 @@ static void check_unit(struct opk_ctx *ctx, struct opk_problems *problems,
 
 	if (!unit->text || !opk_unit_parse(&parsed, ctx, unit->text))
 		return;
-	opk_problems_add(problems, &unit->place, "%s",
-	                 opk_error_message(ctx, opk_error_count(ctx) - 1));
+	opk_problems_add(problems, &unit->place, "%s", opk_outermost(ctx));
 }
 
 static void check_names(const struct opk_symbols *symbols, struct opk_problems *problems,

@@ -196,7 +196,7 @@ static char *formula_of(struct opk_ctx *ctx, struct opk_problems *problems,
 	if (code == OPK_ENOMEM)
 		problems->no_memory = true;
 	else if (code)
-		opk_problems_add(problems, &word->place, "%s", opk_error_message(ctx, 0));
+		opk_problems_add(problems, &word->place, "%s", opk_innermost(ctx));
 	return formula;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ctx.h"
+#include "base/mem.h"
 #include "common/plan_args.h"
 
 /* One check of several chips. */
@@ -12,86 +14,79 @@ struct check {
 	const struct opk_set *set;
 	bool partly; /* its files have errors: it can't be planned, and there are no rows */
 	const struct opk_chips *chips;
-	char **told; /* messages, with '*' for the chip */
-	size_t told_count;
+	struct shown {
+		char *file, *general; /* as struct opk_cause has them */
+		size_t line, column;
+	} * shown; /* errors of chips before */
+	size_t shown_count, shown_capacity;
 	int worst;
 };
 
 /* ---- errors, each for the first chip that has it */
 
-static char *without_chip(const char *message, const char *chip)
+static void forget(struct shown *shown)
 {
-	char *copy = strdup(message);
-
-	for (char *at = copy; at && (at = strstr(at, chip)); at++) {
-		*at = '*';
-		memmove(at + 1, at + strlen(chip), strlen(at + strlen(chip)) + 1);
-	}
-	return copy;
+	free(shown->file);
+	free(shown->general);
 }
 
-static bool is_known(const struct check *check, const char *key)
+static bool is_same(const struct shown *shown, const struct opk_cause *cause)
 {
-	for (size_t i = 0; i < check->told_count; i++)
-		if (!strcmp(check->told[i], key))
+	return shown->line == cause->line && shown->column == cause->column
+	       && !strcmp(shown->general, cause->general)
+	       && !strcmp(shown->file, cause->file ? cause->file : "");
+}
+
+/* Whether the error was shown for a chip before; from now on it was. */
+static bool was_shown(struct check *check, const struct opk_cause *cause)
+{
+	struct shown *added;
+
+	for (size_t i = 0; i < check->shown_count; i++)
+		if (is_same(&check->shown[i], cause))
 			return true;
+	added = opk_append(&check->shown, &check->shown_capacity, &check->shown_count,
+	                   sizeof *added);
+	if (!added)
+		return false;
+	added->file = opk_strdup(cause->file ? cause->file : "");
+	added->general = opk_strdup(cause->general);
+	added->line = cause->line;
+	added->column = cause->column;
+	if (!added->file || !added->general)
+		forget(&check->shown[--check->shown_count]);
 	return false;
 }
 
-/* Whether the message was told of another chip; from now on it was. */
-static bool was_told(struct check *check, const char *message, const char *chip)
-{
-	char *key = without_chip(message, chip), **grown;
-	bool known = key && is_known(check, key);
-
-	grown = key && !known ? realloc(check->told, (check->told_count + 1) * sizeof *grown)
-	                      : NULL;
-	if (!grown) {
-		free(key);
-		return known;
-	}
-	check->told = grown;
-	check->told[check->told_count++] = key;
-	return false;
-}
-
-/* A line and its caret go with the message before them. */
-static bool is_excerpt(const char *message)
-{
-	return *message == ' ';
-}
-
-/* Of several errors the outermost message is a title. */
-static bool has_title(const struct opk_ctx *ctx)
-{
-	size_t count = opk_error_count(ctx);
-
-	return count > 1 && !is_excerpt(opk_error_message(ctx, count - 2));
-}
-
-/* The title over the errors that no chip before had: in the matrix each chip that has any, else those with new ones. */
-static void report(struct check *check, const char *chip)
+/*
+ * The errors that no chip before had, below the outermost message. In the matrix each chip that has
+ * errors shows that message, else those with new ones.
+ */
+static void report(struct check *check)
 {
 	const struct opk_ctx *ctx = check->app->ctx;
-	size_t last = opk_error_count(ctx) - 1, errors = last + !has_title(ctx);
-	bool skip = false, begun = !check->partly;
+	size_t count = opk_error_cause_count(ctx);
+	const struct opk_cause *last = count ? opk_error_cause(ctx, count - 1) : NULL;
+	bool begun = last && !check->partly;
 
-	if (!opk_error_count(ctx))
-		return;
 	if (begun)
-		app_print_cause("offpeak: ", opk_error_message(ctx, last));
-	for (size_t i = errors; i-- > 0;) {
-		const char *message = opk_error_message(ctx, i);
+		app_print_cause("offpeak: ", last->message);
+	if (count > 1 && last->kind == OPK_CAUSE_WHILE)
+		count--;
+	while (count-- > 0) {
+		const struct opk_cause *cause = opk_error_cause(ctx, count);
 
-		if (!is_excerpt(message))
-			skip = was_told(check, message, chip);
-		if (skip || (i == last && begun))
+		if (was_shown(check, cause))
 			continue;
 		if (!begun)
-			app_print_cause("offpeak: ", opk_error_message(ctx, last));
+			app_print_cause("offpeak: ", last->message);
 		begun = true;
-		if (i != last)
-			app_print_cause("  ", message);
+		if (cause != last)
+			app_print_cause("  ", cause->message);
+		if (cause->excerpt)
+			app_print_cause("  ", cause->excerpt);
+		if (cause->caret)
+			app_print_cause("  ", cause->caret);
 	}
 }
 
@@ -126,7 +121,7 @@ static int judge_on(struct check *check, const struct opk_chip *chip)
 	int code = opk_set_check_on(check->app->ctx, check->set, chip->name);
 
 	if (code == OPK_EINPUT || code == OPK_EUSAGE)
-		report(check, chip->name);
+		report(check);
 	else if (code)
 		return code;
 	return OPK_OK;
@@ -137,6 +132,7 @@ static int plan_on(struct check *check, const struct opk_chip *chip)
 	struct opk_plan_options options = OPK_INIT(options);
 	struct opk_plan *plan = NULL;
 	struct opk_ctx *ctx = check->app->ctx;
+	size_t lines;
 	int code;
 
 	options.chip = chip->name;
@@ -146,11 +142,11 @@ static int plan_on(struct check *check, const struct opk_chip *chip)
 		opk_plan_free(plan);
 		return code;
 	}
-	report(check, chip->name);
+	report(check);
 	check->worst = code == OPK_ENVIDIA ? code : OPK_EINPUT;
+	lines = opk_error_count(ctx);
 	return put_row(check, chip->name, NULL,
-	               opk_error_count(ctx) ? opk_error_message(ctx, opk_error_count(ctx) - 1)
-	                                    : "out of memory");
+	               lines ? opk_error_message(ctx, lines - 1) : "out of memory");
 }
 
 static bool has_profiler(const struct opk_set *set, const struct opk_chip *chip)
@@ -271,9 +267,9 @@ static int check_set(struct app *app, const struct opk_set *set, bool partly,
 		judge(&check, names);
 	else if (!code)
 		code = print_chips(&check, names);
-	for (size_t i = 0; i < check.told_count; i++)
-		free(check.told[i]);
-	free(check.told);
+	for (size_t i = 0; i < check.shown_count; i++)
+		forget(&check.shown[i]);
+	free(check.shown);
 	free(names);
 	opk_chips_free(chips);
 	return partly ? OPK_EINPUT : code;

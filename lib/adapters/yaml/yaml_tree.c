@@ -12,7 +12,7 @@ enum { MAX_DEPTH = 16, MAX_KEYS = 10000 };
 struct builder {
 	struct opk_ctx *ctx;
 	struct opk_problems *problems;
-	const struct opk_source *source;
+	struct opk_source *source;
 	yaml_parser_t parser;
 	yaml_event_t event;
 	size_t alias_line; /* of the last alias that was told */
@@ -224,7 +224,7 @@ static int build_document(struct builder *b, struct opk_yaml *root)
 }
 
 int opk_yaml_parse(struct opk_yaml **out, struct opk_ctx *ctx, struct opk_problems *problems,
-                   const struct opk_source *source)
+                   struct opk_source *source)
 {
 	struct builder b = { .ctx = ctx, .problems = problems, .source = source };
 	struct opk_yaml *root = opk_alloc(sizeof *root);

@@ -28,7 +28,7 @@ struct opk_yaml {
  * keys in a map. OPK_ENOMEM is told in ctx.
  */
 int opk_yaml_parse(struct opk_yaml **out, struct opk_ctx *ctx, struct opk_problems *problems,
-                   const struct opk_source *source);
+                   struct opk_source *source);
 void opk_yaml_free(struct opk_yaml *root);
 
 #endif
