@@ -15,7 +15,6 @@
 #include <nvperf_host.h>
 #include <nvperf_target.h>
 
-#include "adapters/nv/nv_status.h"
 #include "adapters/nv/nv_table.h"
 
 /*

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Statuses by name; abi.c compares them with NVIDIA's headers. */
-#include "adapters/nv/nv_status.h"
 #include "adapters/nv/nv_table.h"
 #include "testing.h"
 
@@ -81,12 +80,12 @@ START_TEST(failure_messages)
 		int status;
 		const char *wanted;
 	} rows[] = {
-		{ HERE, nv_fail_cupti, 8, "f: CUPTI_ERROR_OUT_OF_MEMORY (8)" },
-		{ HERE, nv_fail_cupti, 27,
+		{ HERE, nv_check_cupti, 8, "f: CUPTI_ERROR_OUT_OF_MEMORY (8)" },
+		{ HERE, nv_check_cupti, 27,
 		  "f: CUPTI_ERROR_NOT_SUPPORTED (27); this chip or profiler does not offer it" },
-		{ HERE, nv_fail_cupti, 12345, "f: unknown status (12345)" },
-		{ HERE, nv_fail_nvpa, 8, "f: NVPA_STATUS_INVALID_ARGUMENT (8)" },
-		{ HERE, nv_fail_nvpa, 12345, "f: unknown status (12345)" },
+		{ HERE, nv_check_cupti, 12345, "f: unknown status (12345)" },
+		{ HERE, nv_check_nvpw, 8, "f: NVPA_STATUS_INVALID_ARGUMENT (8)" },
+		{ HERE, nv_check_nvpw, 12345, "f: unknown status (12345)" },
 	};
 	struct opk_ctx *ctx = new_ctx();
 

@@ -189,7 +189,7 @@ lib/domain/x.c #include "common/app.h"
 lib/domain/x.c #include "adapters/nv/nv_abi.h"
 lib/domain/x.c #include "adapters/nv/nv_table.h"
 lib/domain/x.c #include "adapters/nv/nv_symbols.h"
-lib/domain/x.c #include "adapters/nv/nv_status.h"
+lib/domain/x.c #include "adapters/nv/nv_table.h"
 lib/domain/x.c # include <dlfcn.h>
 lib/domain/x.c #include <cupti.h>
 lib/domain/x.c /* about */ void x(void) { NVPW_InitializeHost(0); }

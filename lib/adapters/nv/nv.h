@@ -48,6 +48,7 @@ int opk_nv_host_new(struct opk_nv_host **out, struct opk_ctx *ctx, const char *c
 int opk_nv_host_new_for_set(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
                             const char *set);
 void opk_nv_host_free(struct opk_nv_host *host);
+OPK_DEFINE_AUTO(opk_nv_host)
 /* Whether the chip has the profiler at all. */
 int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
                           enum opk_profiler profiler);
@@ -97,6 +98,7 @@ int opk_nv_sample_size(size_t *out, struct opk_ctx *ctx, const void *config, siz
 struct opk_nv_evaluator;
 int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip);
 void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator);
+OPK_DEFINE_AUTO(opk_nv_evaluator)
 /* Raw counters that a full metric name needs; appends, each once. */
 int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
                         struct opk_nv_evaluator *evaluator, const char *metric);
@@ -139,6 +141,7 @@ struct opk_nv_scheduler;
 int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char *chip,
                          const void *availability);
 void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler);
+OPK_DEFINE_AUTO(opk_nv_scheduler)
 /*
  * Whether the counters, each named once, fit one pass together; the scheduler stays as it was.
  * One that the chip lacks does not fit, and is no error; none at all do.

@@ -11,18 +11,17 @@ struct opk_nv_combiner {
 static int extract_prefix(void **out, size_t *size, struct opk_nv *nv, struct opk_ctx *ctx,
                           const void *image, size_t image_size)
 {
-	struct nv_DataExtractPrefix params = NV_PARAMS(DataExtractPrefix, counterDataPrefixSize);
+	struct nv_DataExtractPrefix params = NV_PARAMS(DataExtractPrefix, counterDataPrefixSize,
+	                                               .pCounterDataSrc = image,
+	                                               .counterDataSrcSize = image_size);
 	opk_autofree void *prefix = NULL;
+	int code;
 
-	params.pCounterDataSrc = image;
-	params.counterDataSrcSize = image_size;
 	/* First for the size, then for the prefix. */
 	for (int round = 0; round < 2; round++) {
-		int status = nv->call.NVPW_CounterData_ExtractCounterDataPrefix(&params);
-
-		if (status)
-			return nv_fail_nvpa(ctx, "NVPW_CounterData_ExtractCounterDataPrefix",
-			                    status);
+		code = NV_NVPW(nv, ctx, NVPW_CounterData_ExtractCounterDataPrefix, &params);
+		if (code)
+			return code;
 		/* It is a part of the image. */
 		if (params.counterDataPrefixSize > image_size)
 			return opk_fail(ctx, OPK_EFAILED,
@@ -39,21 +38,19 @@ static int extract_prefix(void **out, size_t *size, struct opk_nv *nv, struct op
 static int copy_size(size_t *out, struct opk_nv *nv, struct opk_ctx *ctx,
                      const struct nv_DataCopyInitialize *copy)
 {
-	struct nv_DataCopySize params = NV_PARAMS(DataCopySize, copyDataImageCounterSize);
-	int status;
+	struct nv_DataCopySize params =
+		NV_PARAMS(DataCopySize, copyDataImageCounterSize,
+	                  .pCounterDataPrefix = copy->pCounterDataPrefix,
+	                  .counterDataPrefixSize = copy->counterDataPrefixSize,
+	                  .maxNumRanges = copy->maxNumRanges,
+	                  .maxNumRangeTreeNodes = copy->maxNumRangeTreeNodes,
+	                  .maxRangeNameLength = copy->maxRangeNameLength,
+	                  .pCounterDataSrc = copy->pCounterDataSrc);
+	int code = NV_NVPW(nv, ctx, NVPW_CounterData_CalculateCounterDataImageCopySize, &params);
 
-	params.pCounterDataPrefix = copy->pCounterDataPrefix;
-	params.counterDataPrefixSize = copy->counterDataPrefixSize;
-	params.maxNumRanges = copy->maxNumRanges;
-	params.maxNumRangeTreeNodes = copy->maxNumRangeTreeNodes;
-	params.maxRangeNameLength = copy->maxRangeNameLength;
-	params.pCounterDataSrc = copy->pCounterDataSrc;
-	status = nv->call.NVPW_CounterData_CalculateCounterDataImageCopySize(&params);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_CounterData_CalculateCounterDataImageCopySize",
-		                    status);
-	*out = params.copyDataImageCounterSize;
-	return OPK_OK;
+	if (!code)
+		*out = params.copyDataImageCounterSize;
+	return code;
 }
 
 int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
@@ -63,7 +60,6 @@ int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const v
 	opk_autofree void *prefix = NULL, *copy = NULL;
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_COMBINE);
-	int status;
 
 	if (!code)
 		code = extract_prefix(&prefix, &params.counterDataPrefixSize, nv, ctx, image, size);
@@ -84,35 +80,30 @@ int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const v
 	if (!copy)
 		return opk_nomem(ctx, "a counter data image");
 	params.pCounterDataDst = copy;
-	status = nv->call.NVPW_CounterData_InitializeCounterDataImageCopy(&params);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_CounterData_InitializeCounterDataImageCopy", status);
-	*out = opk_take(copy);
-	return OPK_OK;
+	code = NV_NVPW(nv, ctx, NVPW_CounterData_InitializeCounterDataImageCopy, &params);
+	if (!code)
+		*out = opk_take(copy);
+	return code;
 }
 
 int opk_nv_combiner_new(struct opk_nv_combiner **out, struct opk_ctx *ctx, void *image)
 {
-	struct nv_CombinerCreate params = NV_PARAMS(CombinerCreate, pCounterDataCombiner);
-	struct opk_nv_combiner *combiner;
+	struct nv_CombinerCreate params = NV_PARAMS(CombinerCreate, pCounterDataCombiner,
+	                                            .pCounterDataDst = image);
+	opk_autofree struct opk_nv_combiner *combiner = opk_alloc(sizeof *combiner);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_COMBINE);
-	int status;
 
 	if (code)
 		return code;
-	combiner = opk_alloc(sizeof *combiner);
 	if (!combiner)
 		return opk_nomem(ctx, "a combiner");
-	params.pCounterDataDst = image;
-	status = nv->call.NVPW_CounterDataCombiner_Create(&params);
-	if (status) {
-		free(combiner);
-		return nv_fail_nvpa(ctx, "NVPW_CounterDataCombiner_Create", status);
-	}
+	code = NV_NVPW(nv, ctx, NVPW_CounterDataCombiner_Create, &params);
+	if (code)
+		return code;
 	combiner->nv = nv;
 	combiner->object = params.pCounterDataCombiner;
-	*out = combiner;
+	*out = opk_take(combiner);
 	return OPK_OK;
 }
 
@@ -130,47 +121,40 @@ void opk_nv_combiner_free(struct opk_nv_combiner *combiner)
 int opk_nv_combiner_range(size_t *slot, struct opk_ctx *ctx, struct opk_nv_combiner *combiner,
                           const char *name)
 {
-	struct nv_CombinerCreateRange params = NV_PARAMS(CombinerCreateRange, rangeIndexDst);
-	int status;
+	struct nv_CombinerCreateRange params = NV_PARAMS(CombinerCreateRange, rangeIndexDst,
+	                                                 .pCounterDataCombiner = combiner->object,
+	                                                 .numDescriptions = 1,
+	                                                 .ppDescriptions = &name);
+	int code = NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_CreateRange, &params);
 
-	params.pCounterDataCombiner = combiner->object;
-	params.numDescriptions = 1;
-	params.ppDescriptions = &name;
-	status = combiner->nv->call.NVPW_CounterDataCombiner_CreateRange(&params);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_CounterDataCombiner_CreateRange", status);
-	*slot = params.rangeIndexDst;
-	return OPK_OK;
+	if (!code)
+		*slot = params.rangeIndexDst;
+	return code;
 }
 
 int opk_nv_combiner_sum(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
                         const void *image, size_t index)
 {
-	struct nv_CombinerSumIntoRange params = NV_PARAMS(CombinerSumIntoRange, rangeIndexSrc);
-	int status;
+	struct nv_CombinerSumIntoRange params = NV_PARAMS(CombinerSumIntoRange, rangeIndexSrc,
+	                                                  .pCounterDataCombiner = combiner->object,
+	                                                  .rangeIndexDst = slot,
+	                                                  .pCounterDataSrc = image,
+	                                                  .rangeIndexSrc = index);
 
-	params.pCounterDataCombiner = combiner->object;
-	params.rangeIndexDst = slot;
-	params.pCounterDataSrc = image;
-	params.rangeIndexSrc = index;
-	status = combiner->nv->call.NVPW_CounterDataCombiner_SumIntoRange(&params);
-	return status ? nv_fail_nvpa(ctx, "NVPW_CounterDataCombiner_SumIntoRange", status) : OPK_OK;
+	return NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_SumIntoRange, &params);
 }
 
 int opk_nv_trim_samples(size_t *size, struct opk_ctx *ctx, void *image)
 {
-	struct nv_SamplerTrim params = NV_PARAMS(SamplerTrim, counterDataImageTrimmedSize);
+	struct nv_SamplerTrim params = NV_PARAMS(SamplerTrim, counterDataImageTrimmedSize,
+	                                         .pCounterDataImage = image,
+	                                         .counterDataImageSize = *size);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_TRIM_SAMPLES);
-	int status;
 
-	if (code)
-		return code;
-	params.pCounterDataImage = image;
-	params.counterDataImageSize = *size;
-	status = nv->call.NVPW_PeriodicSampler_CounterData_TrimInPlace(&params);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_PeriodicSampler_CounterData_TrimInPlace", status);
-	*size = params.counterDataImageTrimmedSize;
-	return OPK_OK;
+	if (!code)
+		code = NV_NVPW(nv, ctx, NVPW_PeriodicSampler_CounterData_TrimInPlace, &params);
+	if (!code)
+		*size = params.counterDataImageTrimmedSize;
+	return code;
 }

@@ -1,53 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PerfWorks' metrics evaluator: raw counters, units and constituents of full metric names. */
-
-#include "adapters/nv/nv_evaluator.h"
-
+/* PerfWorks' metrics evaluator: raw counters, units, constituents and values of full metric names. */
 #include "adapters/nv/nv.h"
+#include "adapters/nv/nv_table.h"
 #include "base/buf.h"
+
+struct opk_nv_evaluator {
+	struct opk_nv *nv;
+	uint8_t *scratch;
+	void *object;
+};
 
 static int create(struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx, const char *chip)
 {
-	struct nv_EvaluatorScratchSize ask = NV_PARAMS(EvaluatorScratchSize, scratchBufferSize);
-	struct nv_EvaluatorInitialize make = NV_PARAMS(EvaluatorInitialize, pMetricsEvaluator);
-	int status;
+	struct nv_EvaluatorScratchSize ask = NV_PARAMS(EvaluatorScratchSize, scratchBufferSize,
+	                                               .pChipName = chip);
+	struct nv_EvaluatorInitialize make = NV_PARAMS(EvaluatorInitialize, pMetricsEvaluator,
+	                                               .pChipName = chip);
+	int code = NV_NVPW(evaluator->nv, ctx,
+	                   NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize, &ask);
 
-	ask.pChipName = make.pChipName = chip;
-	status = evaluator->nv->call.NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize(&ask);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize",
-		                    status);
+	if (code)
+		return code;
 	evaluator->scratch = opk_alloc(ask.scratchBufferSize);
 	if (!evaluator->scratch)
 		return opk_nomem(ctx, "a metrics evaluator");
 	make.pScratchBuffer = evaluator->scratch;
 	make.scratchBufferSize = ask.scratchBufferSize;
-	status = evaluator->nv->call.NVPW_CUDA_MetricsEvaluator_Initialize(&make);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_CUDA_MetricsEvaluator_Initialize", status);
-	evaluator->object = make.pMetricsEvaluator;
-	return OPK_OK;
+	code = NV_NVPW(evaluator->nv, ctx, NVPW_CUDA_MetricsEvaluator_Initialize, &make);
+	if (!code)
+		evaluator->object = make.pMetricsEvaluator;
+	return code;
 }
 
 int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip)
 {
-	struct opk_nv_evaluator *evaluator;
-	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_PREFIX);
+	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = opk_alloc(
+		sizeof *evaluator);
+	int code;
 
-	if (code)
-		return code;
-	evaluator = opk_alloc(sizeof *evaluator);
 	if (!evaluator)
 		return opk_nomem(ctx, "a metrics evaluator");
-	evaluator->nv = nv;
-	code = create(evaluator, ctx, chip);
-	if (code) {
-		opk_nv_evaluator_free(evaluator);
-		return code;
-	}
-	*out = evaluator;
-	return OPK_OK;
+	code = nv_need(&evaluator->nv, ctx, NV_FEATURE_PREFIX);
+	if (!code)
+		code = create(evaluator, ctx, chip);
+	if (!code)
+		*out = opk_take(evaluator);
+	return code;
 }
 
 void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator)
@@ -63,22 +61,21 @@ void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator)
 	free(evaluator);
 }
 
-int nv_convert_metric(struct nv_MetricEvalRequest *out, struct opk_ctx *ctx,
-                      struct opk_nv_evaluator *evaluator, const char *metric)
+/* OPK_EUSAGE: there is no such metric. */
+static int convert(struct nv_MetricEvalRequest *out, struct opk_ctx *ctx,
+                   struct opk_nv_evaluator *evaluator, const char *metric)
 {
-	struct nv_EvaluatorConvertName params = NV_PARAMS(EvaluatorConvertName,
-	                                                  metricEvalRequestStructSize);
-	int status;
-
-	params.pMetricsEvaluator = evaluator->object;
-	params.pMetricName = metric;
-	params.pMetricEvalRequest = out;
-	params.metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric);
-	status = evaluator->nv->call.NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(
+	struct nv_EvaluatorConvertName params = NV_PARAMS(
+		EvaluatorConvertName, metricEvalRequestStructSize,
+		.pMetricsEvaluator = evaluator->object, .pMetricName = metric,
+		.pMetricEvalRequest = out,
+		.metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric));
+	int status = evaluator->nv->call.NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(
 		&params);
+
 	if (!status)
 		return OPK_OK;
-	nv_fail_nvpa(ctx, "NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest", status);
+	nv_check_nvpw(ctx, "NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest", status);
 	return opk_add(ctx, status == NV_NVPA_INVALID_ARGUMENT ? OPK_EUSAGE : OPK_EFAILED,
 	               "metric %s", metric);
 }
@@ -86,29 +83,26 @@ int nv_convert_metric(struct nv_MetricEvalRequest *out, struct opk_ctx *ctx,
 int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
                         struct opk_nv_evaluator *evaluator, const char *metric)
 {
-	struct nv_EvaluatorRawDependencies params = NV_PARAMS(EvaluatorRawDependencies,
-	                                                      numOptionalRawDependencies);
 	struct nv_MetricEvalRequest request = { 0 };
+	struct nv_EvaluatorRawDependencies params = NV_PARAMS(
+		EvaluatorRawDependencies, numOptionalRawDependencies,
+		.pMetricsEvaluator = evaluator->object, .pMetricEvalRequests = &request,
+		.numMetricEvalRequests = 1,
+		.metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric),
+		.metricEvalRequestStrideSize = sizeof request);
 	opk_autofree const char **names = NULL;
-	int code = nv_convert_metric(&request, ctx, evaluator, metric);
-	int status;
+	int code = convert(&request, ctx, evaluator, metric);
 
 	if (code)
 		return code;
-	params.pMetricsEvaluator = evaluator->object;
-	params.pMetricEvalRequests = &request;
-	params.numMetricEvalRequests = 1;
-	params.metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric);
-	params.metricEvalRequestStrideSize = sizeof request;
 	/* First for the number, then for the names. */
 	for (int round = 0; round < 2; round++) {
 		params.ppRawDependencies = names;
 		params.numOptionalRawDependencies = 0;
-		status = evaluator->nv->call.NVPW_MetricsEvaluator_GetMetricRawDependencies(
-			&params);
-		if (status)
-			return nv_fail_nvpa(ctx, "NVPW_MetricsEvaluator_GetMetricRawDependencies",
-			                    status);
+		code = NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_GetMetricRawDependencies,
+		               &params);
+		if (code)
+			return code;
 		if (!names && !(names = opk_alloc_array(params.numRawDependencies, sizeof *names)))
 			return opk_nomem(ctx, "raw counters");
 	}
@@ -122,16 +116,14 @@ int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
 static int add_factor(struct opk_buf *buf, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
                       const struct nv_DimUnitFactor *factor)
 {
-	struct nv_EvaluatorDimUnitToString params = NV_PARAMS(EvaluatorDimUnitToString,
-	                                                      pPluralName);
+	struct nv_EvaluatorDimUnitToString params =
+		NV_PARAMS(EvaluatorDimUnitToString, pPluralName,
+	                  .pMetricsEvaluator = evaluator->object, .dimUnit = factor->dimUnit);
 	int power = factor->exponent < 0 ? -factor->exponent : factor->exponent;
-	int status;
+	int code = NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_DimUnitToString, &params);
 
-	params.pMetricsEvaluator = evaluator->object;
-	params.dimUnit = factor->dimUnit;
-	status = evaluator->nv->call.NVPW_MetricsEvaluator_DimUnitToString(&params);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_MetricsEvaluator_DimUnitToString", status);
+	if (code)
+		return code;
 	opk_buf_add_text(buf, factor->exponent < 0 ? params.pSingularName : params.pPluralName);
 	if (power > 1)
 		opk_buf_add_printf(buf, "^%d", power);
@@ -174,10 +166,9 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 	opk_autobuf struct opk_buf buf = { 0 };
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_UNITS);
-	int status;
 
 	if (!code)
-		code = nv_convert_metric(&request, ctx, evaluator, metric);
+		code = convert(&request, ctx, evaluator, metric);
 	if (code)
 		return code;
 	params.pMetricsEvaluator = evaluator->object;
@@ -186,17 +177,16 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 	params.dimUnitFactorStructSize = NV_END(struct nv_DimUnitFactor, exponent);
 	for (int round = 0; round < 2; round++) {
 		params.pDimUnits = factors;
-		status = nv->call.NVPW_MetricsEvaluator_GetMetricDimUnits(&params);
-		if (status)
-			return nv_fail_nvpa(ctx, "NVPW_MetricsEvaluator_GetMetricDimUnits", status);
+		code = NV_NVPW(nv, ctx, NVPW_MetricsEvaluator_GetMetricDimUnits, &params);
+		if (code)
+			return code;
 		if (!factors && !(factors = opk_alloc_array(params.numDimUnits, sizeof *factors)))
 			return opk_nomem(ctx, "a unit");
 	}
 	code = compose_unit(&buf, ctx, evaluator, factors, params.numDimUnits);
-	if (code)
-		return code;
-	*out = (char *)opk_take(buf.data);
-	return OPK_OK;
+	if (!code)
+		*out = (char *)opk_take(buf.data);
+	return code;
 }
 
 /* The base metrics of a type that stand at these places of PerfWorks' list. */
@@ -204,16 +194,16 @@ static int add_names(struct opk_strlist *out, struct opk_ctx *ctx,
                      struct opk_nv_evaluator *evaluator, enum opk_metric_type type,
                      const size_t *indices, size_t count)
 {
-	struct nv_EvaluatorMetricNames params = NV_PARAMS(EvaluatorMetricNames, numMetrics);
-	int status;
+	struct nv_EvaluatorMetricNames params = NV_PARAMS(EvaluatorMetricNames, numMetrics,
+	                                                  .pMetricsEvaluator = evaluator->object,
+	                                                  .metricType = (uint8_t)type);
+	int code;
 
 	if (!count)
 		return OPK_OK;
-	params.pMetricsEvaluator = evaluator->object;
-	params.metricType = (uint8_t)type;
-	status = evaluator->nv->call.NVPW_MetricsEvaluator_GetMetricNames(&params);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_MetricsEvaluator_GetMetricNames", status);
+	code = NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_GetMetricNames, &params);
+	if (code)
+		return code;
 	for (size_t i = 0; i < count; i++) {
 		if (indices[i] >= params.numMetrics)
 			return opk_fail(ctx, OPK_EFAILED, "constituent %zu of %zu metrics",
@@ -233,23 +223,77 @@ int opk_nv_constituents(struct opk_strlist *counters, struct opk_strlist *throug
 	struct nv_MetricEvalRequest request = { 0 };
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_CONSTITUENTS);
-	int status;
 
 	if (!code)
-		code = nv_convert_metric(&request, ctx, evaluator, metric);
+		code = convert(&request, ctx, evaluator, metric);
 	/* NVPW_MetricType has the order of enum opk_metric_type. */
 	if (code || request.metricType != OPK_THROUGHPUT)
 		return code;
 	params.pMetricsEvaluator = evaluator->object;
 	params.throughputMetricIndex = request.metricIndex;
-	status = nv->call.NVPW_MetricsEvaluator_GetThroughputMetricProperties(&params);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_MetricsEvaluator_GetThroughputMetricProperties",
-		                    status);
+	code = NV_NVPW(nv, ctx, NVPW_MetricsEvaluator_GetThroughputMetricProperties, &params);
+	if (code)
+		return code;
 	code = add_names(counters, ctx, evaluator, OPK_COUNTER, params.pCounterIndices,
 	                 params.numCounters);
 	if (!code)
 		code = add_names(throughputs, ctx, evaluator, OPK_THROUGHPUT,
 		                 params.pSubThroughputIndices, params.numSubThroughputs);
 	return code;
+}
+
+/* ---- values */
+
+struct opk_nv_requests {
+	size_t count;
+	struct nv_MetricEvalRequest requests[];
+};
+
+int opk_nv_requests_new(struct opk_nv_requests **out, struct opk_ctx *ctx,
+                        struct opk_nv_evaluator *evaluator, const char *const *metrics,
+                        size_t count)
+{
+	opk_autofree struct opk_nv_requests *requests = NULL;
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_VALUES);
+
+	if (code)
+		return code;
+	requests = opk_alloc(sizeof *requests + count * sizeof *requests->requests);
+	if (!requests)
+		return opk_nomem(ctx, "metrics");
+	requests->count = count;
+	for (size_t i = 0; !code && i < count; i++)
+		code = convert(&requests->requests[i], ctx, evaluator, metrics[i]);
+	if (!code)
+		*out = opk_take(requests);
+	return code;
+}
+
+int opk_nv_set_device(struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator, const void *image,
+                      size_t size)
+{
+	struct nv_EvaluatorSetDevice params = NV_PARAMS(EvaluatorSetDevice, counterDataImageSize,
+	                                                .pMetricsEvaluator = evaluator->object,
+	                                                .pCounterDataImage = image,
+	                                                .counterDataImageSize = size);
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_VALUES);
+
+	return code ? code : NV_NVPW(nv, ctx, NVPW_MetricsEvaluator_SetDeviceAttributes, &params);
+}
+
+int opk_nv_request_values(double *values, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
+                          const struct opk_nv_requests *requests, const void *image, size_t size,
+                          size_t index)
+{
+	struct nv_EvaluatorValues params = NV_PARAMS(
+		EvaluatorValues, pMetricValues, .pMetricsEvaluator = evaluator->object,
+		.pMetricEvalRequests = requests->requests, .numMetricEvalRequests = requests->count,
+		.metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric),
+		.metricEvalRequestStrideSize = sizeof *requests->requests,
+		.pCounterDataImage = image, .counterDataImageSize = size, .rangeIndex = index,
+		.isolated = 1, .pMetricValues = values);
+
+	return NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_EvaluateToGpuValues, &params);
 }

@@ -108,6 +108,13 @@ bool nv_find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx)
 	       && add_wheels(out, "/usr") && add_loader_path(out);
 }
 
+char *nv_sibling(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? opk_printf("%.*s/%s", (int)(slash - path), path, name) : opk_strdup(name);
+}
+
 static char *identity_of(const char *name)
 {
 	/* Relative names mean other files elsewhere. */

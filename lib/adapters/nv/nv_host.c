@@ -10,22 +10,41 @@ struct opk_nv_host {
 	int status; /* with which metrics were refused */
 };
 
+static int profiler_type(enum opk_profiler profiler)
+{
+	return profiler == OPK_PROFILER_PM ? NV_PROFILER_PM_SAMPLING : NV_PROFILER_RANGE;
+}
+
 int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx)
 {
 	struct nv_HostGetSupportedChips params = NV_PARAMS(HostGetSupportedChips, ppChipNames);
 	struct opk_nv *nv;
 	int code = nv_get(&nv, ctx);
-	int status;
 
+	if (!code)
+		code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetSupportedChips, &params);
 	if (code)
 		return code;
-	status = nv->call.cuptiProfilerHostGetSupportedChips(&params);
-	if (status)
-		return nv_fail_cupti(ctx, "cuptiProfilerHostGetSupportedChips", status);
 	for (size_t i = 0; i < params.numChips; i++)
 		if (!opk_strlist_add(out, params.ppChipNames[i]))
 			return opk_nomem(ctx, "chip names");
 	return OPK_OK;
+}
+
+int opk_nv_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const char *chip,
+                            enum opk_profiler profiler)
+{
+	struct nv_HostGetMaxPerPass params = NV_PARAMS(HostGetMaxPerPass, maxMetricsPerPass,
+	                                               .profilerType = profiler_type(profiler),
+	                                               .pChipName = chip);
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_METRICS_PER_PASS);
+
+	if (!code)
+		code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetMaxNumHardwareMetricsPerPass, &params);
+	if (!code)
+		*out = params.maxMetricsPerPass;
+	return code;
 }
 
 /*
@@ -68,8 +87,7 @@ static int initialize(struct opk_nv *nv, void **object, const char *chip,
 		NV_END(struct nv_HostInitialize, pHostObject),
 	};
 	struct nv_HostInitialize params = {
-		.profilerType = profiler == OPK_PROFILER_PM ? NV_PROFILER_PM_SAMPLING
-		                                            : NV_PROFILER_RANGE,
+		.profilerType = profiler_type(profiler),
 		.pChipName = chip,
 		.pCounterAvailabilityImage = availability,
 		.pSinglePassMetricSetName = set,
@@ -82,9 +100,9 @@ static int initialize(struct opk_nv *nv, void **object, const char *chip,
 
 static void deinitialize(struct opk_nv *nv, void *object)
 {
-	struct nv_HostDeinitialize params = NV_PARAMS(HostDeinitialize, pHostObject);
+	struct nv_HostDeinitialize params = NV_PARAMS(HostDeinitialize, pHostObject,
+	                                              .pHostObject = object);
 
-	params.pHostObject = object;
 	nv->call.cuptiProfilerHostDeinitialize(&params);
 }
 
@@ -103,7 +121,7 @@ int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
 	if (*out)
 		deinitialize(nv, object);
 	if (status && status != NV_CUPTI_NOT_SUPPORTED && status != NV_CUPTI_INVALID_CHIP_NAME)
-		return nv_fail_cupti(ctx, "cuptiProfilerHostInitialize", status);
+		return nv_check_cupti(ctx, "cuptiProfilerHostInitialize", status);
 	return OPK_OK;
 }
 
@@ -122,7 +140,7 @@ static int make(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
 	host->nv = nv;
 	status = initialize(nv, &host->object, chip, profiler, availability, set);
 	if (status) {
-		nv_fail_cupti(ctx, "cuptiProfilerHostInitialize", status);
+		nv_check_cupti(ctx, "cuptiProfilerHostInitialize", status);
 		return opk_add(ctx, status == NV_CUPTI_INVALID_CHIP_NAME ? OPK_EUSAGE : OPK_EFAILED,
 		               "chip %s, profiler %s", chip, opk_profiler_name(profiler));
 	}
@@ -153,14 +171,13 @@ void opk_nv_host_free(struct opk_nv_host *host)
 int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                         enum opk_metric_type type)
 {
-	struct nv_HostGetBaseMetrics params = NV_PARAMS(HostGetBaseMetrics, numMetrics);
-	int status;
+	struct nv_HostGetBaseMetrics params = NV_PARAMS(HostGetBaseMetrics, numMetrics,
+	                                                .pHostObject = host->object,
+	                                                .metricType = (int)type);
+	int code = NV_CUPTI(host->nv, ctx, cuptiProfilerHostGetBaseMetrics, &params);
 
-	params.pHostObject = host->object;
-	params.metricType = (int)type;
-	status = host->nv->call.cuptiProfilerHostGetBaseMetrics(&params);
-	if (status)
-		return nv_fail_cupti(ctx, "cuptiProfilerHostGetBaseMetrics", status);
+	if (code)
+		return code;
 	for (size_t i = 0; i < params.numMetrics; i++)
 		if (!opk_strlist_add(out, params.ppMetricNames[i]))
 			return opk_nomem(ctx, "metric names");
@@ -179,19 +196,14 @@ int opk_nv_all_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct
 int opk_nv_submetrics(const char *const **out, size_t *count, struct opk_ctx *ctx,
                       struct opk_nv_host *host, enum opk_metric_type type, const char *name)
 {
-	struct nv_HostGetSubMetrics params = NV_PARAMS(HostGetSubMetrics, ppSubMetrics);
-	int status;
+	struct nv_HostGetSubMetrics params = NV_PARAMS(HostGetSubMetrics, ppSubMetrics,
+	                                               .pHostObject = host->object,
+	                                               .metricType = (int)type,
+	                                               .pMetricName = name);
+	int code = NV_CUPTI(host->nv, ctx, cuptiProfilerHostGetSubMetrics, &params);
 
-	params.pHostObject = host->object;
-	params.metricType = (int)type;
-	params.pMetricName = name;
-	status = host->nv->call.cuptiProfilerHostGetSubMetrics(&params);
-	if (status) {
-		nv_fail_cupti(ctx, "cuptiProfilerHostGetSubMetrics", status);
-		return opk_add(ctx,
-		               status == NV_CUPTI_INVALID_METRIC_NAME ? OPK_EUSAGE : OPK_EFAILED,
-		               "metric %s", name);
-	}
+	if (code)
+		return opk_add(ctx, code, "metric %s", name);
 	*out = params.ppSubMetrics;
 	*count = params.numOfSubmetrics;
 	return OPK_OK;
@@ -215,15 +227,12 @@ int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv
 	struct nv_HostGetMetricProperties params = { .pHostObject = host->object,
 		                                     .pMetricName = name,
 		                                     .metricCollectionScope = -1 };
-	int status = try_sizes(host->nv, &params, &host->nv->properties_size, sizes, 2,
-	                       call_properties);
+	int code = nv_check_cupti(ctx, "cuptiProfilerHostGetMetricProperties",
+	                          try_sizes(host->nv, &params, &host->nv->properties_size, sizes, 2,
+	                                    call_properties));
 
-	if (status) {
-		nv_fail_cupti(ctx, "cuptiProfilerHostGetMetricProperties", status);
-		return opk_add(ctx,
-		               status == NV_CUPTI_INVALID_METRIC_NAME ? OPK_EUSAGE : OPK_EFAILED,
-		               "metric %s", name);
-	}
+	if (code)
+		return opk_add(ctx, code, "metric %s", name);
 	*out = (struct opk_metric){
 		.name = name,
 		.type = (enum opk_metric_type)params.metricType,
@@ -238,20 +247,15 @@ int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv
 int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char *const *names,
                        size_t count)
 {
-	struct nv_HostConfigAddMetrics params = NV_PARAMS(HostConfigAddMetrics, numMetrics);
-	int status;
+	struct nv_HostConfigAddMetrics params = NV_PARAMS(HostConfigAddMetrics, numMetrics,
+	                                                  .pHostObject = host->object,
+	                                                  .ppMetricNames = (const char **)names,
+	                                                  .numMetrics = count);
+	int code;
 
-	params.pHostObject = host->object;
-	params.ppMetricNames = (const char **)names;
-	params.numMetrics = count;
-	status = host->nv->call.cuptiProfilerHostConfigAddMetrics(&params);
-	if (!status)
-		return OPK_OK;
-	host->status = status;
-	nv_fail_cupti(ctx, "cuptiProfilerHostConfigAddMetrics", status);
-	return status == NV_CUPTI_INVALID_METRIC_NAME ? OPK_EUSAGE
-	       : status == NV_CUPTI_OUT_OF_MEMORY     ? OPK_ENOMEM
-	                                              : OPK_EFAILED;
+	host->status = host->nv->call.cuptiProfilerHostConfigAddMetrics(&params);
+	code = nv_check_cupti(ctx, "cuptiProfilerHostConfigAddMetrics", host->status);
+	return host->status == NV_CUPTI_OUT_OF_MEMORY ? OPK_ENOMEM : code;
 }
 
 int opk_nv_host_status(const struct opk_nv_host *host)
@@ -261,24 +265,23 @@ int opk_nv_host_status(const struct opk_nv_host *host)
 
 int opk_nv_config_image(void **out, size_t *size, struct opk_ctx *ctx, struct opk_nv_host *host)
 {
-	struct nv_HostGetConfigImageSize ask = NV_PARAMS(HostGetConfigImageSize, configImageSize);
-	struct nv_HostGetConfigImage get = NV_PARAMS(HostGetConfigImage, pConfigImage);
+	struct nv_HostGetConfigImageSize ask = NV_PARAMS(HostGetConfigImageSize, configImageSize,
+	                                                 .pHostObject = host->object);
+	struct nv_HostGetConfigImage get = NV_PARAMS(HostGetConfigImage, pConfigImage,
+	                                             .pHostObject = host->object);
 	opk_autofree void *image = NULL;
-	int status;
+	int code = NV_CUPTI(host->nv, ctx, cuptiProfilerHostGetConfigImageSize, &ask);
 
-	ask.pHostObject = host->object;
-	status = host->nv->call.cuptiProfilerHostGetConfigImageSize(&ask);
-	if (status)
-		return nv_fail_cupti(ctx, "cuptiProfilerHostGetConfigImageSize", status);
+	if (code)
+		return code;
 	image = opk_alloc(ask.configImageSize);
 	if (!image)
 		return opk_nomem(ctx, "a config image");
-	get.pHostObject = host->object;
 	get.configImageSize = ask.configImageSize;
 	get.pConfigImage = image;
-	status = host->nv->call.cuptiProfilerHostGetConfigImage(&get);
-	if (status)
-		return nv_fail_cupti(ctx, "cuptiProfilerHostGetConfigImage", status);
+	code = NV_CUPTI(host->nv, ctx, cuptiProfilerHostGetConfigImage, &get);
+	if (code)
+		return code;
 	*size = ask.configImageSize;
 	*out = opk_take(image);
 	return OPK_OK;
@@ -286,40 +289,31 @@ int opk_nv_config_image(void **out, size_t *size, struct opk_ctx *ctx, struct op
 
 int opk_nv_passes(size_t *out, struct opk_ctx *ctx, const void *config, size_t size)
 {
-	struct nv_HostGetNumOfPasses params = NV_PARAMS(HostGetNumOfPasses, numOfPasses);
+	struct nv_HostGetNumOfPasses params = NV_PARAMS(HostGetNumOfPasses, numOfPasses,
+	                                                .configImageSize = size,
+	                                                .pConfigImage = (uint8_t *)config);
 	struct opk_nv *nv;
 	int code = nv_get(&nv, ctx);
-	int status;
 
-	if (code)
-		return code;
-	params.configImageSize = size;
-	params.pConfigImage = (uint8_t *)config;
-	status = nv->call.cuptiProfilerHostGetNumOfPasses(&params);
-	if (status)
-		return nv_fail_cupti(ctx, "cuptiProfilerHostGetNumOfPasses", status);
-	*out = params.numOfPasses;
-	return OPK_OK;
+	if (!code)
+		code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetNumOfPasses, &params);
+	if (!code)
+		*out = params.numOfPasses;
+	return code;
 }
 
 int opk_nv_evaluate(double *values, struct opk_ctx *ctx, struct opk_nv_host *host,
                     const void *image, size_t size, size_t index, const char *const *names,
                     size_t count)
 {
-	struct nv_HostEvaluateToGpuValues params = NV_PARAMS(HostEvaluateToGpuValues,
-	                                                     pMetricValues);
-	int status;
+	struct nv_HostEvaluateToGpuValues params = NV_PARAMS(HostEvaluateToGpuValues, pMetricValues,
+	                                                     .pHostObject = host->object,
+	                                                     .pCounterDataImage = image,
+	                                                     .counterDataImageSize = size,
+	                                                     .rangeIndex = index,
+	                                                     .ppMetricNames = (const char **)names,
+	                                                     .numMetrics = count,
+	                                                     .pMetricValues = values);
 
-	params.pHostObject = host->object;
-	params.pCounterDataImage = image;
-	params.counterDataImageSize = size;
-	params.rangeIndex = index;
-	params.ppMetricNames = (const char **)names;
-	params.numMetrics = count;
-	params.pMetricValues = values;
-	status = host->nv->call.cuptiProfilerHostEvaluateToGpuValues(&params);
-	if (!status)
-		return OPK_OK;
-	nv_fail_cupti(ctx, "cuptiProfilerHostEvaluateToGpuValues", status);
-	return status == NV_CUPTI_INVALID_METRIC_NAME ? OPK_EUSAGE : OPK_EFAILED;
+	return NV_CUPTI(host->nv, ctx, cuptiProfilerHostEvaluateToGpuValues, &params);
 }

@@ -107,13 +107,6 @@ static void bind(struct opk_nv *nv)
 		nv->call.cuptiGetVersion(&nv->version);
 }
 
-char *nv_sibling(const char *path, const char *name)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? opk_printf("%.*s/%s", (int)(slash - path), path, name) : opk_strdup(name);
-}
-
 /* libnvperf_host first, from the same folder, so that libcupti uses that very one. */
 static int open_pair(struct opk_nv *nv, const char *cupti_path)
 {
@@ -204,15 +197,11 @@ int nv_get(struct opk_nv **out, struct opk_ctx *ctx)
 static int initialize_nvperf(struct opk_nv *nv, struct opk_ctx *ctx)
 {
 	struct nv_InitializeHost params = NV_PARAMS(InitializeHost, pPriv);
-	int status;
 
 	if (nv->nvperf_ready || !nv->call.NVPW_InitializeHost)
 		return OPK_OK;
-	status = nv->call.NVPW_InitializeHost(&params);
-	if (status) {
-		nv_fail_nvpa(ctx, "NVPW_InitializeHost", status);
+	if (NV_NVPW(nv, ctx, NVPW_InitializeHost, &params))
 		return opk_add(ctx, OPK_ENVIDIA, "libnvperf_host can't be used");
-	}
 	nv->nvperf_ready = true;
 	return OPK_OK;
 }

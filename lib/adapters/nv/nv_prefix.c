@@ -11,7 +11,6 @@ static int add_raw_counters(struct opk_nv *nv, struct opk_ctx *ctx, void *builde
 	                                                   pRawCounterRequests);
 	opk_autofree struct nv_RawCounterRequest *requests = opk_alloc_array(count,
 	                                                                     sizeof *requests);
-	int status;
 
 	if (!requests)
 		return opk_nomem(ctx, "raw counters");
@@ -23,9 +22,7 @@ static int add_raw_counters(struct opk_nv *nv, struct opk_ctx *ctx, void *builde
 	params.rawCounterRequestStructSize = NV_END(struct nv_RawCounterRequest, keepInstances);
 	params.numRawCounterRequests = count;
 	params.pRawCounterRequests = requests;
-	status = nv->call.NVPW_CounterDataBuilder_AddRawCounters(&params);
-	return status ? nv_fail_nvpa(ctx, "NVPW_CounterDataBuilder_AddRawCounters", status)
-	              : OPK_OK;
+	return NV_NVPW(nv, ctx, NVPW_CounterDataBuilder_AddRawCounters, &params);
 }
 
 /* The call before it. */
@@ -35,7 +32,6 @@ static int add_raw_metrics(struct opk_nv *nv, struct opk_ctx *ctx, void *builder
 	struct nv_BuilderAddMetrics params = NV_PARAMS(BuilderAddMetrics, numMetricRequests);
 	opk_autofree struct nv_RawMetricRequest *requests = opk_alloc_array(count,
 	                                                                    sizeof *requests);
-	int status;
 
 	if (!requests)
 		return opk_nomem(ctx, "raw metrics");
@@ -48,25 +44,23 @@ static int add_raw_metrics(struct opk_nv *nv, struct opk_ctx *ctx, void *builder
 	params.pCounterDataBuilder = builder;
 	params.pRawMetricRequests = requests;
 	params.numMetricRequests = count;
-	status = nv->call.NVPW_CounterDataBuilder_AddMetrics(&params);
-	return status ? nv_fail_nvpa(ctx, "NVPW_CounterDataBuilder_AddMetrics", status) : OPK_OK;
+	return NV_NVPW(nv, ctx, NVPW_CounterDataBuilder_AddMetrics, &params);
 }
 
 static int get_prefix(void **out, size_t *size, struct opk_nv *nv, struct opk_ctx *ctx,
                       void *builder)
 {
-	struct nv_BuilderGetPrefix params = NV_PARAMS(BuilderGetPrefix, bytesCopied);
+	struct nv_BuilderGetPrefix params = NV_PARAMS(BuilderGetPrefix, bytesCopied,
+	                                              .pCounterDataBuilder = builder);
 	opk_autofree void *prefix = NULL;
-	int status;
+	int code;
 
-	params.pCounterDataBuilder = builder;
 	for (int round = 0; round < 2; round++) {
 		params.pBuffer = prefix;
 		params.bytesAllocated = prefix ? params.bytesCopied : 0;
-		status = nv->call.NVPW_CounterDataBuilder_GetCounterDataPrefix(&params);
-		if (status)
-			return nv_fail_nvpa(ctx, "NVPW_CounterDataBuilder_GetCounterDataPrefix",
-			                    status);
+		code = NV_NVPW(nv, ctx, NVPW_CounterDataBuilder_GetCounterDataPrefix, &params);
+		if (code)
+			return code;
 		if (!prefix && !(prefix = opk_alloc(params.bytesCopied)))
 			return opk_nomem(ctx, "a counter-data prefix");
 	}
@@ -91,14 +85,13 @@ int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chi
 	struct nv_BuilderDestroy destroy = NV_PARAMS(BuilderDestroy, pCounterDataBuilder);
 	struct opk_nv *nv;
 	int code = need_builder(&nv, ctx);
-	int status;
 
 	if (code)
 		return code;
 	create.pChipName = chip;
-	status = nv->call.NVPW_CUDA_CounterDataBuilder_Create(&create);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_CUDA_CounterDataBuilder_Create", status);
+	code = NV_NVPW(nv, ctx, NVPW_CUDA_CounterDataBuilder_Create, &create);
+	if (code)
+		return code;
 	if (nv->call.NVPW_CounterDataBuilder_AddRawCounters)
 		code = add_raw_counters(nv, ctx, create.pCounterDataBuilder, raw_counters, count,
 		                        keep_instances);
@@ -115,22 +108,20 @@ int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chi
 int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const void *config,
                            size_t size, size_t pass)
 {
-	struct nv_ConfigGetRawCounters params = NV_PARAMS(ConfigGetRawCounters, numRawCounters);
+	struct nv_ConfigGetRawCounters params = NV_PARAMS(ConfigGetRawCounters, numRawCounters,
+	                                                  .pConfig = config, .configSize = size,
+	                                                  .passIndex = pass);
 	opk_autofree const char **names = NULL;
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_PLAN_DETAIL);
-	int status;
 
 	if (code)
 		return code;
-	params.pConfig = config;
-	params.configSize = size;
-	params.passIndex = pass;
 	for (int round = 0; round < 2; round++) {
 		params.ppRawCounterNames = names;
-		status = nv->call.NVPW_Config_GetRawCounters(&params);
-		if (status)
-			return nv_fail_nvpa(ctx, "NVPW_Config_GetRawCounters", status);
+		code = NV_NVPW(nv, ctx, NVPW_Config_GetRawCounters, &params);
+		if (code)
+			return code;
 		if (!names && !(names = opk_alloc_array(params.numRawCounters, sizeof *names)))
 			return opk_nomem(ctx, "raw counters");
 	}
@@ -142,19 +133,15 @@ int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const v
 
 int opk_nv_sample_size(size_t *out, struct opk_ctx *ctx, const void *config, size_t size)
 {
-	struct nv_SamplerEstimatedSize params = NV_PARAMS(SamplerEstimatedSize, sampleSize);
+	struct nv_SamplerEstimatedSize params = NV_PARAMS(SamplerEstimatedSize, sampleSize,
+	                                                  .pConfig = config, .configSize = size);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_SAMPLE_SIZE);
-	int status;
 
-	if (code)
-		return code;
-	params.pConfig = config;
-	params.configSize = size;
-	status = nv->call.NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize(&params);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize",
-		                    status);
-	*out = params.sampleSize;
-	return OPK_OK;
+	if (!code)
+		code = NV_NVPW(nv, ctx, NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize,
+		               &params);
+	if (!code)
+		*out = params.sampleSize;
+	return code;
 }

@@ -18,19 +18,16 @@ enum { MAX_DOMAINS = 64 };
 
 static int find_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
-	struct nv_SchedulerGetDomains params = NV_PARAMS(SchedulerGetDomains, pAvailableDomains);
+	struct nv_SchedulerGetDomains params = NV_PARAMS(SchedulerGetDomains, pAvailableDomains,
+	                                                 .pRawCounterConfig = scheduler->object);
+	int code;
 
-	params.pRawCounterConfig = scheduler->object;
 	/* First for the number, then for the domains. */
 	for (int round = 0; round < 2; round++) {
-		int status = scheduler->nv->call
-		                     .NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains(
-					     &params);
-
-		if (status)
-			return nv_fail_nvpa(
-				ctx, "NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains",
-				status);
+		code = NV_NVPW(scheduler->nv, ctx,
+		               NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains, &params);
+		if (code)
+			return code;
 		if (!scheduler->domains)
 			scheduler->domains = opk_alloc_array(params.numAvailableDomains,
 			                                     sizeof *scheduler->domains);
@@ -45,40 +42,35 @@ static int find_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 /* Only counters of domains in an open pass group can be asked about, or added: so all are in one. */
 static int open_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
-	struct nv_SchedulerBeginPassGroup params = NV_PARAMS(SchedulerBeginPassGroup, pDomains);
-	int status;
+	struct nv_SchedulerBeginPassGroup params = NV_PARAMS(SchedulerBeginPassGroup, pDomains,
+	                                                     .pRawCounterConfig = scheduler->object,
+	                                                     .pDomains = scheduler->domains,
+	                                                     .numDomains = scheduler->domain_count);
 
-	params.pRawCounterConfig = scheduler->object;
-	params.pDomains = scheduler->domains;
-	params.numDomains = scheduler->domain_count;
-	status = scheduler->nv->call.NVPW_RawCounterConfig_BeginPassGroup(&params);
-	return status ? nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_BeginPassGroup", status) : OPK_OK;
+	return NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_BeginPassGroup, &params);
 }
 
 static int close_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
-	struct nv_SchedulerEndPassGroup params = NV_PARAMS(SchedulerEndPassGroup, pDomains);
-	int status;
+	struct nv_SchedulerEndPassGroup params = NV_PARAMS(SchedulerEndPassGroup, pDomains,
+	                                                   .pRawCounterConfig = scheduler->object,
+	                                                   .pDomains = scheduler->domains,
+	                                                   .numDomains = scheduler->domain_count);
 
-	params.pRawCounterConfig = scheduler->object;
-	params.pDomains = scheduler->domains;
-	params.numDomains = scheduler->domain_count;
-	status = scheduler->nv->call.NVPW_RawCounterConfig_EndPassGroup(&params);
-	return status ? nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_EndPassGroup", status) : OPK_OK;
+	return NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_EndPassGroup, &params);
 }
 
 static int create(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx, const char *chip,
                   const void *availability)
 {
-	struct nv_SchedulerCreate params = NV_PARAMS(SchedulerCreate, pRawCounterConfig);
-	int status, code;
+	struct nv_SchedulerCreate params = NV_PARAMS(SchedulerCreate, pRawCounterConfig,
+	                                             .pChipName = chip,
+	                                             .pCounterAvailabilityImage = availability,
+	                                             .activityKind = NV_ACTIVITY_KIND_PROFILER);
+	int code = NV_NVPW(scheduler->nv, ctx, NVPW_CUDA_RawCounterConfig_Create, &params);
 
-	params.pChipName = chip;
-	params.pCounterAvailabilityImage = availability;
-	params.activityKind = NV_ACTIVITY_KIND_PROFILER;
-	status = scheduler->nv->call.NVPW_CUDA_RawCounterConfig_Create(&params);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_CUDA_RawCounterConfig_Create", status);
+	if (code)
+		return code;
 	scheduler->object = params.pRawCounterConfig;
 	code = find_domains(scheduler, ctx);
 	return code ? code : open_pass(scheduler, ctx);
@@ -87,23 +79,18 @@ static int create(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx, const
 int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char *chip,
                          const void *availability)
 {
-	struct opk_nv_scheduler *scheduler;
-	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_SCHEDULER);
+	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = opk_alloc(
+		sizeof *scheduler);
+	int code;
 
-	if (code)
-		return code;
-	scheduler = opk_alloc(sizeof *scheduler);
 	if (!scheduler)
 		return opk_nomem(ctx, "a raw counter scheduler");
-	scheduler->nv = nv;
-	code = create(scheduler, ctx, chip, availability);
-	if (code) {
-		opk_nv_scheduler_free(scheduler);
-		return code;
-	}
-	*out = scheduler;
-	return OPK_OK;
+	code = nv_need(&scheduler->nv, ctx, NV_FEATURE_SCHEDULER);
+	if (!code)
+		code = create(scheduler, ctx, chip, availability);
+	if (!code)
+		*out = opk_take(scheduler);
+	return code;
 }
 
 void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler)
@@ -136,7 +123,7 @@ int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_schedule
 {
 	struct nv_SchedulerAreSchedulable params = NV_PARAMS(SchedulerAreSchedulable, schedulable);
 	opk_autofree struct nv_RawCounterRequest *requests = make_requests(counters, count);
-	int status;
+	int code;
 
 	if (!requests)
 		return opk_nomem(ctx, "raw counters");
@@ -150,23 +137,22 @@ int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_schedule
 	params.numRawCounterRequests = count;
 	params.pRawCounterRequests = requests;
 	params.disallowAddingExtraPasses = 1;
-	status = scheduler->nv->call.NVPW_RawCounterConfig_AreRawCountersSchedulable(&params);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_AreRawCountersSchedulable", status);
-	*out = params.schedulable;
-	return OPK_OK;
+	code = NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_AreRawCountersSchedulable,
+	               &params);
+	if (!code)
+		*out = params.schedulable;
+	return code;
 }
 
 static int add_domain(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv *nv,
                       uint32_t domain)
 {
-	struct nv_SchedulerDomainToString params = NV_PARAMS(SchedulerDomainToString, pDomainName);
-	int status;
+	struct nv_SchedulerDomainToString params = NV_PARAMS(SchedulerDomainToString, pDomainName,
+	                                                     .domain = domain);
+	int code = NV_NVPW(nv, ctx, NVPW_RawCounterConfig_RawCounterDomainToString, &params);
 
-	params.domain = domain;
-	status = nv->call.NVPW_RawCounterConfig_RawCounterDomainToString(&params);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_RawCounterDomainToString", status);
+	if (code)
+		return code;
 	if (opk_strlist_contains(out, params.pDomainName)
 	    || opk_strlist_add(out, params.pDomainName))
 		return OPK_OK;
@@ -192,17 +178,17 @@ static int domains_of(struct domains *out, struct opk_ctx *ctx, struct opk_nv_sc
                       const char *counter)
 {
 	struct nv_SchedulerGetProperties params = NV_PARAMS(SchedulerGetProperties,
-	                                                    pSupportedCdgDomains);
+	                                                    pSupportedCdgDomains,
+	                                                    .pRawCounterConfig = scheduler->object,
+	                                                    .pRawCounterName = counter);
 	int status;
 
-	params.pRawCounterConfig = scheduler->object;
-	params.pRawCounterName = counter;
 	params.numSupportedDomains = params.numSupportedCdgDomains = MAX_DOMAINS;
 	params.pSupportedDomains = out->single;
 	params.pSupportedCdgDomains = out->pairs;
 	status = scheduler->nv->call.NVPW_RawCounterConfig_GetRawCounterProperties(&params);
 	if (status) {
-		nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_GetRawCounterProperties", status);
+		nv_check_nvpw(ctx, "NVPW_RawCounterConfig_GetRawCounterProperties", status);
 		return opk_add(ctx, is_uncounted(status) ? OPK_EUSAGE : OPK_EFAILED,
 		               "raw counter %s", counter);
 	}
@@ -231,18 +217,16 @@ static int add_members(struct opk_strlist *out, struct opk_ctx *ctx,
 {
 	struct nv_SchedulerGetMembers params = NV_PARAMS(SchedulerGetMembers, pMemberDomains);
 	uint32_t members[MAX_DOMAINS];
-	int status, code = OPK_OK;
+	int code;
 
 	params.pRawCounterConfig = scheduler->object;
 	params.domain = pair;
 	params.numMemberDomains = MAX_DOMAINS;
 	params.pMemberDomains = members;
-	status = scheduler->nv->call.NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains(
-		&params);
-	if (status)
-		return nv_fail_nvpa(ctx,
-		                    "NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains",
-		                    status);
+	code = NV_NVPW(scheduler->nv, ctx,
+	               NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains, &params);
+	if (code)
+		return code;
 	for (size_t i = 0; !code && i < params.numMemberDomains && i < MAX_DOMAINS; i++)
 		code = add_domain(out, ctx, scheduler->nv, members[i]);
 	return code;
@@ -273,7 +257,7 @@ int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *sche
 	                                                     pRawCounterRequests);
 	opk_autofree struct nv_RawCounterRequest *requests = make_requests(counters, count);
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_PLANNER), status;
+	int code = nv_need(&nv, ctx, NV_FEATURE_PLANNER);
 
 	if (code)
 		return code;
@@ -283,41 +267,37 @@ int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *sche
 	params.rawCounterRequestStructSize = NV_END(struct nv_RawCounterRequest, keepInstances);
 	params.numRawCounterRequests = count;
 	params.pRawCounterRequests = requests;
-	status = nv->call.NVPW_RawCounterConfig_AddRawCounters(&params);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_AddRawCounters", status);
+	code = NV_NVPW(nv, ctx, NVPW_RawCounterConfig_AddRawCounters, &params);
+	if (code)
+		return code;
 	code = close_pass(scheduler, ctx);
 	return code ? code : open_pass(scheduler, ctx);
 }
 
 static int count_passes(size_t *out, struct opk_ctx *ctx, const struct opk_nv_scheduler *scheduler)
 {
-	struct nv_SchedulerGetNumPasses params = NV_PARAMS(SchedulerGetNumPasses, numPasses);
-	int status;
+	struct nv_SchedulerGetNumPasses params = NV_PARAMS(SchedulerGetNumPasses, numPasses,
+	                                                   .pRawCounterConfig = scheduler->object);
+	int code = NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_GetNumPasses, &params);
 
-	params.pRawCounterConfig = scheduler->object;
-	status = scheduler->nv->call.NVPW_RawCounterConfig_GetNumPasses(&params);
-	if (status)
-		return nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_GetNumPasses", status);
-	*out = params.numPasses;
-	return OPK_OK;
+	if (!code)
+		*out = params.numPasses;
+	return code;
 }
 
 static int generate(struct opk_ctx *ctx, const struct opk_nv_scheduler *scheduler)
 {
-	struct nv_SchedulerGenerate params = NV_PARAMS(SchedulerGenerate, pRawCounterConfig);
-	int status;
+	struct nv_SchedulerGenerate params = NV_PARAMS(SchedulerGenerate, pRawCounterConfig,
+	                                               .pRawCounterConfig = scheduler->object);
 
-	params.pRawCounterConfig = scheduler->object;
-	status = scheduler->nv->call.NVPW_RawCounterConfig_GenerateConfigImage(&params);
-	return status ? nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_GenerateConfigImage", status)
-	              : OPK_OK;
+	return NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_GenerateConfigImage, &params);
 }
 
 int opk_nv_scheduler_image(void **out, size_t *size, size_t *passes, struct opk_ctx *ctx,
                            struct opk_nv_scheduler *scheduler)
 {
-	struct nv_SchedulerGetImage params = NV_PARAMS(SchedulerGetImage, bytesCopied);
+	struct nv_SchedulerGetImage params = NV_PARAMS(SchedulerGetImage, bytesCopied,
+	                                               .pRawCounterConfig = scheduler->object);
 	opk_autofree void *image = NULL;
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_PLANNER);
@@ -328,13 +308,11 @@ int opk_nv_scheduler_image(void **out, size_t *size, size_t *passes, struct opk_
 		code = count_passes(passes, ctx, scheduler);
 	if (!code)
 		code = generate(ctx, scheduler);
-	params.pRawCounterConfig = scheduler->object;
 	/* First for the size, then for the image. */
 	for (int round = 0; !code && round < 2; round++) {
-		int status = nv->call.NVPW_RawCounterConfig_GetConfigImage(&params);
-
-		if (status)
-			return nv_fail_nvpa(ctx, "NVPW_RawCounterConfig_GetConfigImage", status);
+		code = NV_NVPW(nv, ctx, NVPW_RawCounterConfig_GetConfigImage, &params);
+		if (code)
+			return code;
 		if (!image && !(image = opk_alloc(params.bytesCopied)))
 			return opk_nomem(ctx, "a config image");
 		params.pBuffer = image;

@@ -7,18 +7,17 @@
 
 int opk_nv_single_pass_sets(struct opk_strlist *out, struct opk_ctx *ctx, const char *chip)
 {
-	struct nv_HostSinglePassSets params = NV_PARAMS(HostSinglePassSets, ppSinglePassSets);
+	struct nv_HostSinglePassSets params = NV_PARAMS(HostSinglePassSets, ppSinglePassSets,
+	                                                .pChipName = chip);
 	opk_autofree const char **names = NULL;
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_SINGLE_PASS_SETS);
 
-	params.pChipName = chip;
 	/* First for the number, then for the names. */
 	for (int round = 0; !code && round < 2; round++) {
-		int status = nv->call.cuptiProfilerHostGetSinglePassSets(&params);
-
-		if (status)
-			return nv_fail_cupti(ctx, "cuptiProfilerHostGetSinglePassSets", status);
+		code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetSinglePassSets, &params);
+		if (code)
+			return code;
 		if (!params.numOfSinglePassSets)
 			return OPK_OK;
 		if (!names) {
@@ -55,32 +54,28 @@ static int add_names(struct opk_strlist *out, struct opk_ctx *ctx,
 int opk_nv_single_pass_metrics(struct opk_strlist *out, struct opk_ctx *ctx, const char *chip,
                                const char *set)
 {
-	struct nv_HostMetricsInSet params = NV_PARAMS(HostMetricsInSet, pMetricsBuffer);
+	struct nv_HostMetricsInSet params = NV_PARAMS(HostMetricsInSet, pMetricsBuffer,
+	                                              .pChipName = chip, .pSinglePassSetName = set);
 	opk_autofree size_t *places = NULL;
 	opk_autofree uint8_t *text = NULL;
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_SINGLE_PASS_SETS);
-	int status;
 
 	if (code)
 		return code;
-	params.pChipName = chip;
-	params.pSinglePassSetName = set;
-	status = nv->call.cuptiProfilerHostGetMetricsInSinglePassSet(&params);
-	if (!status && !params.numOfMetricsInSinglePassSet)
+	code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetMetricsInSinglePassSet, &params);
+	if (!code && !params.numOfMetricsInSinglePassSet)
 		return OPK_OK;
-	if (!status) {
+	if (!code) {
 		places = opk_alloc_array(params.numOfMetricsInSinglePassSet, sizeof *places);
 		text = opk_alloc(params.metricsBufferSize + 1);
 		if (!places || !text)
 			return opk_nomem(ctx, "single-pass sets");
 		params.pMetricsIndicesBuffer = places;
 		params.pMetricsBuffer = text;
-		status = nv->call.cuptiProfilerHostGetMetricsInSinglePassSet(&params);
+		code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetMetricsInSinglePassSet, &params);
 	}
-	if (status) {
-		nv_fail_cupti(ctx, "cuptiProfilerHostGetMetricsInSinglePassSet", status);
-		return opk_add(ctx, OPK_EFAILED, "single-pass set %s of %s", set, chip);
-	}
+	if (code)
+		return opk_add(ctx, code, "single-pass set %s of %s", set, chip);
 	return add_names(out, ctx, &params);
 }

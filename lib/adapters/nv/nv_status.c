@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "adapters/nv/nv_status.h"
+/* CUptiResult and NVPA_Status by number and name, with advice where a user can act. */
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 
@@ -120,21 +120,24 @@ const char *nv_nvpa_status(int status)
 	return name_of(nv_nvpa_statuses, status);
 }
 
-static int fail(struct opk_ctx *ctx, const struct nv_status *table, const char *function,
-                int status)
+static int check(struct opk_ctx *ctx, const struct nv_status *table, const char *function,
+                 int status, int code)
 {
 	const char *advice = advice_of(table, status);
 
-	return opk_fail(ctx, OPK_EFAILED, "%s: %s (%d)%s%s", function, name_of(table, status),
-	                status, advice ? "; " : "", advice ? advice : "");
+	if (status == NV_SUCCESS)
+		return OPK_OK;
+	return opk_fail(ctx, code, "%s: %s (%d)%s%s", function, name_of(table, status), status,
+	                advice ? "; " : "", advice ? advice : "");
 }
 
-int nv_fail_cupti(struct opk_ctx *ctx, const char *function, int status)
+int nv_check_cupti(struct opk_ctx *ctx, const char *function, int status)
 {
-	return fail(ctx, nv_cupti_statuses, function, status);
+	return check(ctx, nv_cupti_statuses, function, status,
+	             status == NV_CUPTI_INVALID_METRIC_NAME ? OPK_EUSAGE : OPK_EFAILED);
 }
 
-int nv_fail_nvpa(struct opk_ctx *ctx, const char *function, int status)
+int nv_check_nvpw(struct opk_ctx *ctx, const char *function, int status)
 {
-	return fail(ctx, nv_nvpa_statuses, function, status);
+	return check(ctx, nv_nvpa_statuses, function, status, OPK_EFAILED);
 }

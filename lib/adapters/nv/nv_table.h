@@ -55,15 +55,29 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature);
 
 /* A file in the same folder as another one; free(). */
 char *nv_sibling(const char *path, const char *name);
-/* Files that may be the library, best first, after the search order of DESIGN: nv_find.c. */
+/* Files that may be the library, best first, after the search order of DESIGN. */
 bool nv_find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx);
 
-/* "CUPTI_ERROR_INVALID_PARAMETER (1)" into a buffer that the next call reuses; nv_status.c. */
+/* One of NVIDIA's status codes: tables that a NULL name ends. */
+struct nv_status {
+	int number;
+	const char *name;
+	const char *advice; /* NULL: there is none */
+};
+extern const struct nv_status nv_cupti_statuses[];
+extern const struct nv_status nv_nvpa_statuses[];
 const char *nv_cupti_status(int status);
 const char *nv_nvpa_status(int status);
-/* Starts a cause chain: "cuptiX failed: NAME (number)", with advice where there is any. */
-int nv_fail_cupti(struct opk_ctx *ctx, const char *function, int status);
-int nv_fail_nvpa(struct opk_ctx *ctx, const char *function, int status);
+/*
+ * OPK_OK, or a code and a cause chain: "cuptiX: NAME (number)", with advice where there is any.
+ * OPK_EUSAGE: CUPTI knows no such metric; OPK_EFAILED: all else.
+ */
+int nv_check_cupti(struct opk_ctx *ctx, const char *function, int status);
+int nv_check_nvpw(struct opk_ctx *ctx, const char *function, int status);
+
+/* Calls an entry point and checks its status. */
+#define NV_CUPTI(nv, ctx, symbol, params) nv_check_cupti(ctx, #symbol, (nv)->call.symbol(params))
+#define NV_NVPW(nv, ctx, symbol, params) nv_check_nvpw(ctx, #symbol, (nv)->call.symbol(params))
 
 enum {
 	NV_SUCCESS = 0,
@@ -77,10 +91,10 @@ enum {
 	NV_NVPA_INVALID_CONTEXT_STATE = 18,
 };
 
-/* Zeroed parameters of the size that all releases know. */
-#define NV_PARAMS(type, last)                                                                      \
+/* Parameters of the size that all releases know, zeroed but for the given ones. */
+#define NV_PARAMS(type, last, ...)                                                                 \
 	{                                                                                          \
-		.structSize = NV_END(struct nv_##type, last)                                       \
+		.structSize = NV_END(struct nv_##type, last), __VA_ARGS__                          \
 	}
 
 #endif
