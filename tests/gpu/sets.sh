@@ -38,5 +38,14 @@ done
 build pm $sm,$pm,lts__t_sectors.sum --profiler pm
 build pm-light $sm,$pm,pcie__write_bytes.sum --profiler pm
 build pm-instances $sm,$pm,lts__t_sectors.sum --profiler pm --instances
+contract() { # PASSES METRICS [OPTION...]: the bare images that tests/gpu/contract.sh wants; 0 passes: for PM sampling
+	passes=$1 metrics=$2
+	shift 2
+	"$offpeak" build --chip "$chip" "$@" "$metrics" -o "$folder/contract.opk" \
+		--raw-config "$folder/config.$passes" --raw-prefix "$folder/prefix.$passes" >/dev/null
+}
+contract 0 sm__cycles_active.avg --profiler pm
+contract 1 sm__cycles_elapsed.max
+contract 2 smsp__inst_executed.sum,dram__bytes.sum,l1tex__t_sectors.sum,lts__t_sectors.sum,sm__inst_executed_pipe_fp64.sum,sm__inst_executed_pipe_fma.sum,sm__inst_executed_pipe_alu.sum,smsp__warps_active.avg
 chip=GA100
 build other-chip sm__cycles_elapsed.max

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* For the fake's own tests: its libraries loaded as programs load them, and a test table's rows. */
-#ifndef FAKE_API_H
-#define FAKE_API_H
+/*
+ * The contract between the fake GPU and a real one: tests that hold on both. They need no library,
+ * so that they can be built wherever gcc and CUDA's headers are.
+ */
+#ifndef CONTRACT_H
+#define CONTRACT_H
 
-#include <check.h>
 #include <cuda.h>
 #include <cupti.h>
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
-#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-#define FAKE_DRIVER_SYMBOLS(X)                                                                     \
+#define DRIVER_SYMBOLS(X)                                                                          \
 	X(cuInit)                                                                                  \
 	X(cuDeviceGetCount)                                                                        \
 	X(cuDeviceGetName)                                                                         \
@@ -58,7 +62,7 @@
 	X(cuLaunchCooperativeKernel)                                                               \
 	X(cuGraphLaunch)
 
-#define FAKE_CUPTI_SYMBOLS(X)                                                                      \
+#define CUPTI_SYMBOLS(X)                                                                           \
 	X(cuptiSubscribe)                                                                          \
 	X(cuptiUnsubscribe)                                                                        \
 	X(cuptiEnableCallback)                                                                     \
@@ -71,7 +75,7 @@
 	X(cuptiGetTimestamp)
 
 /* Those with a parameter struct, and its name. */
-#define FAKE_CUPTI_CALLS(X)                                                                        \
+#define CUPTI_CALLS(X)                                                                             \
 	X(cuptiDeviceGetChipName, CUpti_Device_GetChipName_Params)                                 \
 	X(cuptiProfilerInitialize, CUpti_Profiler_Initialize_Params)                               \
 	X(cuptiProfilerDeInitialize, CUpti_Profiler_DeInitialize_Params)                           \
@@ -121,50 +125,50 @@
 	X(cuptiPmSamplingCounterDataGetSampleInfo,                                                 \
 	  CUpti_PmSampling_CounterData_GetSampleInfo_Params)
 
-/* Each test runs in a process of its own, so each loads the libraries anew. */
-static struct {
+/* Each test runs in a process of its own, and loads the libraries with load(). */
+extern struct contract_api {
 #define X(symbol) __typeof__(symbol) *symbol;
-	FAKE_DRIVER_SYMBOLS(X)
-	FAKE_CUPTI_SYMBOLS(X)
+	DRIVER_SYMBOLS(X)
+	CUPTI_SYMBOLS(X)
 #undef X
 #define X(symbol, params) __typeof__(symbol) *symbol;
-	FAKE_CUPTI_CALLS(X)
+	CUPTI_CALLS(X)
 #undef X
+	void *perfworks; /* the library; NULL where there is none */
 } api;
 
-static inline void *fake_symbol(void *library, const char *symbol)
-{
-	void *function = dlsym(library, symbol);
+struct contract_test {
+	const char *name;
+	void (*run)(void);
+};
 
-	ck_assert_msg(function != NULL, "no %s", symbol);
-	return function;
-}
+/* Ended by a row without a name. */
+extern const struct contract_test driver_tests[], range_tests[], sample_tests[];
 
-#define FAKE_TEXT(symbol) FAKE_TEXT_(symbol)
-#define FAKE_TEXT_(symbol) #symbol
-
-static inline void fake_load(void)
-{
-	void *driver = dlopen(FAKE_DRIVER, RTLD_NOW | RTLD_LOCAL);
-	void *cupti = dlopen(FAKE_CUPTI, RTLD_NOW | RTLD_LOCAL);
-
-	ck_assert_msg(driver && cupti, "%s", dlerror());
-#define X(symbol) api.symbol = (__typeof__(api.symbol))fake_symbol(driver, FAKE_TEXT(symbol));
-	FAKE_DRIVER_SYMBOLS(X)
-#undef X
-#define X(symbol) api.symbol = (__typeof__(api.symbol))fake_symbol(cupti, #symbol);
-	FAKE_CUPTI_SYMBOLS(X)
-#undef X
-#define X(symbol, params) api.symbol = (__typeof__(api.symbol))fake_symbol(cupti, #symbol);
-	FAKE_CUPTI_CALLS(X)
-#undef X
-}
-
-#define ck_status(call, wanted)                                                                    \
+#define EXPECT(condition, ...)                                                                     \
 	do {                                                                                       \
-		int ck_status_ = (int)(call);                                                      \
-		ck_assert_msg(ck_status_ == (int)(wanted), "%s: %d, not %d", #call, ck_status_,    \
-		              (int)(wanted));                                                      \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);                            \
+			fprintf(stderr, __VA_ARGS__);                                              \
+			fputc('\n', stderr);                                                       \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
+#define EXPECT_NUMBER(value, wanted)                                                               \
+	do {                                                                                       \
+		long long value_ = (long long)(value), wanted_ = (long long)(wanted);              \
+		EXPECT(value_ == wanted_, "%s is %lld, not %lld", #value, value_, wanted_);        \
+	} while (0)
+#define EXPECT_TEXT(value, wanted)                                                                 \
+	do {                                                                                       \
+		const char *value_ = (value), *wanted_ = (wanted);                                 \
+		EXPECT(!strcmp(value_, wanted_), "'%s', not '%s'", value_, wanted_);               \
+	} while (0)
+/* A call's status. */
+#define EXPECT_STATUS(call, wanted)                                                                \
+	do {                                                                                       \
+		int status_ = (int)(call);                                                         \
+		EXPECT(status_ == (int)(wanted), "%s: %d, not %d", #call, status_, (int)(wanted)); \
 	} while (0)
 
 /* A call with the struct of that type; members follow. */
@@ -172,44 +176,22 @@ static inline void fake_load(void)
 	api.symbol(&(CUpti_##type##_Params){ .structSize = CUpti_##type##_Params_STRUCT_SIZE,      \
 	                                     ##__VA_ARGS__ })
 
-/* The driver is up, a context is current, and a kernel is at hand. */
-static inline CUcontext fake_context(void)
-{
-	CUcontext context = NULL;
+void load(void);
+/* The driver is up, and a context is current. */
+CUcontext make_context(void);
+CUfunction make_kernel(void);
+CUresult launch_kernel(CUfunction function, CUstream stream);
 
-	ck_status(api.cuInit(0), 0);
-	ck_status(api.cuCtxCreate(&context, NULL, 0, 0), 0);
-	return context;
-}
+/* A file's bytes; the fake takes any. */
+struct bytes {
+	uint8_t *data;
+	size_t size;
+};
 
-static inline CUfunction fake_kernel(void)
-{
-	CUfunction function = NULL;
-	CUmodule module;
-
-	ck_status(api.cuModuleLoadData(&module, ".visible .entry kernel() { ret; }"), 0);
-	ck_status(api.cuModuleGetFunction(&function, module, "kernel"), 0);
-	return function;
-}
-
-static inline CUresult fake_launch(CUfunction function, CUstream stream)
-{
-	return api.cuLaunchKernel(function, 2, 3, 4, 32, 2, 1, 100, stream, NULL, NULL);
-}
-
-/* What the command line of a libcheck program does. */
-static inline int fake_run(TCase *tests, const char *name)
-{
-	Suite *suite = suite_create(name);
-	SRunner *runner;
-	int failed;
-
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+/* Config image and counter-data prefix of a set that needs so many passes, 1 or 2; 0: for PM sampling. */
+struct bytes config_of(unsigned passes);
+struct bytes prefix_of(unsigned passes);
+/* The one metric of the PM set. */
+#define PM_METRIC "sm__cycles_active.avg"
 
 #endif
