@@ -82,7 +82,8 @@ possible() {
 	*.db*) [ -x "$BUILD/tests/query" ] ;;
 	*offpeak\ chips* | *offpeak\ metrics* | *offpeak\ describe* | *offpeak\ compare* | *offpeak\ sets* | \
 		*offpeak\ plan* | *offpeak\ build* | *offpeak\ doctor*)
-		"$OFFPEAK" doctor --format csv 2>/dev/null | grep -q "^cupti_version,$pages_cupti\$"
+		: "${tap_cupti:=$("$OFFPEAK" doctor --format csv 2>/dev/null | sed -n 's/^cupti_version,//p')}"
+		[ "$tap_cupti" = "$pages_cupti" ]
 		;;
 	esac
 }
