@@ -179,7 +179,7 @@ static void check_space(const struct rlimit *space, uint64_t asked)
 START_TEST(limited)
 {
 	static const uint64_t asked[] = { 0, (uint64_t)100 << 30 };
-	struct opk_contain_options options = { .memory = asked[_i] };
+	struct opk_contain_options options = { .limits.memory = asked[_i] };
 	struct opk_ctx *ctx = new_ctx();
 	struct rlimit limits[2];
 	int death[2];
@@ -215,7 +215,7 @@ static int takes_much(struct opk_ctx *ctx, void *data, struct opk_child *child)
 
 START_TEST(allocation_beyond_the_limit)
 {
-	struct opk_contain_options options = { .memory = 1 << 20 };
+	struct opk_contain_options options = { .limits.memory = 1 << 20 };
 	struct opk_ctx *ctx = new_ctx();
 	bool refused = false;
 	struct opk_result found;
@@ -243,7 +243,7 @@ START_TEST(memory_of_the_largest)
 	struct opk_survey survey = { .images = images, .image_count = COUNT(images) };
 	struct opk_image_options options = OPK_INIT(options);
 
-	ck_assert_uint_eq(opk_survey_contain(&survey, &options).memory, 4 * 5000);
+	ck_assert_uint_eq(opk_survey_contain(&survey, &options).limits.memory, 4 * 5000);
 }
 END_TEST
 

@@ -64,8 +64,9 @@ START_TEST(known_and_unknown)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const char *got = rows[i].nvpa ? nv_nvpa_status(rows[i].number)
-		                               : nv_cupti_status(rows[i].number);
+		const char *got = nv_status_name(rows[i].nvpa ? nv_nvpa_statuses
+		                                              : nv_cupti_statuses,
+		                                 rows[i].number);
 
 		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got %s", got);
 	}

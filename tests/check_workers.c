@@ -338,23 +338,23 @@ static int allocating_job(int32_t *result, struct opk_ctx *ctx, void *data, size
 	return OPK_OK;
 }
 
-/* Three allocations here before there is a child. */
+/* Two allocations here before there is a child. */
 START_TEST(no_memory)
 {
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_workers workers = { .job = allocating_job, .processes = 1 };
 	int32_t results[3] = { -1, -1, -1 };
 
-	for (size_t n = 0; n < 6; n++) {
-		size_t at = n - 3;
+	for (size_t n = 0; n < 5; n++) {
+		size_t at = n - 2;
 		int code;
 
-		workers.data = n < 3 ? NULL : &at;
-		fail_allocation(n < 3 ? (long)n : 1000);
+		workers.data = n < 2 ? NULL : &at;
+		fail_allocation(n < 2 ? (long)n : 1000);
 		code = opk_workers_run(results, ctx, &workers, 3);
-		ck_assert(allocation_failed() == (n < 3));
+		ck_assert(allocation_failed() == (n < 2));
 		ck_assert_int_eq(code, OPK_ENOMEM);
-		ck_assert_str_eq(errors_of(ctx), n < 3 ? "out of memory for child processes"
+		ck_assert_str_eq(errors_of(ctx), n < 2 ? "out of memory for child processes"
 		                                       : "out of memory for a job");
 		ck_assert_int_eq(results[0], -1);
 		check_no_child();

@@ -111,40 +111,57 @@ static void confine(void)
 /* What NVIDIA's libraries may map for themselves. */
 static const uint64_t base_memory = (uint64_t)8 << 30;
 
-/* What this process has mapped already, which the limit counts too. */
-static uint64_t mapped_bytes(void)
+/* What this process has mapped already, and what of it is data: limits count that, too. */
+static void measure(uint64_t *mapped, uint64_t *data)
 {
 	opk_autofclose FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long long pages = 0;
+	unsigned long long pages[2] = { 0, 0 };
 
-	if (!file || fscanf(file, "%llu", &pages) != 1)
-		return 0;
-	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (file && fscanf(file, "%llu %*u %*u %*u %*u %llu", &pages[0], &pages[1]) != 2)
+		pages[0] = pages[1] = 0;
+	*mapped = (uint64_t)pages[0] * (uint64_t)sysconf(_SC_PAGESIZE);
+	*data = (uint64_t)pages[1] * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 #endif
 
+static void lower(int resource, uint64_t wanted)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit) || limit.rlim_cur <= wanted)
+		return;
+	limit.rlim_cur = wanted;
+	setrlimit(resource, &limit);
+}
+
 /* A sanitizer maps terabytes and reports on stderr: neither may be cut off. */
-static void limit(uint64_t memory)
+static void limit(const struct opk_limits *limits)
 {
 	struct rlimit none = { 0, 0 };
 
 	setrlimit(RLIMIT_CORE, &none);
+	signal(SIGXCPU, SIG_DFL);
+	if (limits->seconds)
+		lower(RLIMIT_CPU, limits->seconds);
 #ifndef __SANITIZE_ADDRESS__
-	uint64_t most = mapped_bytes() + base_memory + memory;
+	uint64_t mapped, data;
+
+	measure(&mapped, &data);
+	uint64_t most = mapped + base_memory + limits->memory;
 	struct rlimit space = { most, most };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	setrlimit(RLIMIT_AS, &space);
+	if (limits->data)
+		lower(RLIMIT_DATA, data + limits->data);
 	if (null >= 0) {
 		dup2(null, STDOUT_FILENO);
 		dup2(null, STDERR_FILENO);
 	}
-#else
-	(void)memory;
 #endif
 }
 
-pid_t opk_child_start(void (*work)(void *data), void *data, uint64_t memory)
+pid_t opk_child_start(void (*work)(void *data), void *data, const struct opk_limits *limits)
 {
 	pid_t parent = getpid();
 	pid_t pid = fork();
@@ -154,7 +171,7 @@ pid_t opk_child_start(void (*work)(void *data), void *data, uint64_t memory)
 	/* Nothing else would end a child that hangs after its parent was killed. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() == parent) {
-		limit(memory);
+		limit(limits);
 		confine();
 		work(data);
 	}

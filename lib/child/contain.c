@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
-#include "child/confine.h"
-#include "child/spool.h"
 
 enum {
 	DEFAULT_TIMEOUT_S = 30,
@@ -57,8 +55,7 @@ struct watched {
 
 struct crew {
 	struct watched *children;
-	size_t count;
-	opk_contained_fn *work;
+	const struct opk_contained *jobs; /* one a child */
 	unsigned timeout_s;
 	int64_t looked; /* when it was last looked after, ms */
 	const struct opk_contain_options *options;
@@ -85,7 +82,7 @@ static void run(void *data)
 	opk_clear_errors(ctx);
 	if (task->spool >= 0 && !(child->spool = fdopen(task->spool, "w")))
 		opk_child_end(child, opk_spool_fail(ctx));
-	code = task->crew->work(ctx, task->data, child);
+	code = task->crew->jobs->work(ctx, task->data, child);
 	if (!code && child->spool && fflush(child->spool))
 		code = opk_spool_fail(ctx);
 	opk_child_end(child, code);
@@ -178,10 +175,10 @@ static void end_and_dismiss(struct crew *crew, size_t i)
 	end(crew, i, 1);
 	if (failed->end == REPORTED && !failed->code)
 		return;
-	for (size_t j = first; j < crew->count; j++)
+	for (size_t j = first; j < crew->jobs->count; j++)
 		if (crew->children[j].pid)
 			crew->children[j].end = DISMISSED;
-	end(crew, first, crew->count - first);
+	end(crew, first, crew->jobs->count - first);
 }
 
 /* ---- watching */
@@ -190,7 +187,7 @@ static void tell_progress(const struct crew *crew)
 {
 	uint64_t done = 0, total = 0;
 
-	for (size_t i = 0; i < crew->count; i++) {
+	for (size_t i = 0; i < crew->jobs->count; i++) {
 		done += crew->children[i].done;
 		total += crew->children[i].total;
 	}
@@ -213,16 +210,16 @@ static bool watch(struct crew *crew, struct pollfd *ready)
 	nfds_t live = 0;
 	int64_t passed;
 
-	for (size_t i = 0; i < crew->count; i++) {
+	for (size_t i = 0; i < crew->jobs->count; i++) {
 		ready[i] = (struct pollfd){ .fd = crew->children[i].fd, .events = POLLIN };
 		live += ready[i].fd >= 0;
 	}
 	if (!live)
 		return false;
-	if (poll(ready, crew->count, TICK_MS) < 0)
+	if (poll(ready, crew->jobs->count, TICK_MS) < 0)
 		return true;
 	passed = awake_ms(crew);
-	for (size_t i = 0; i < crew->count; i++) {
+	for (size_t i = 0; i < crew->jobs->count; i++) {
 		struct watched *child = &crew->children[i];
 
 		if (child->fd < 0)
@@ -251,7 +248,7 @@ static const char *crash_name(int signal_number)
 	} crashes[] = {
 		{ SIGSEGV, "SIGSEGV" }, { SIGBUS, "SIGBUS" },   { SIGILL, "SIGILL" },
 		{ SIGFPE, "SIGFPE" },   { SIGABRT, "SIGABRT" }, { SIGTRAP, "SIGTRAP" },
-		{ SIGSYS, "SIGSYS" },
+		{ SIGSYS, "SIGSYS" },   { SIGXCPU, "SIGXCPU" },
 	};
 
 	for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
@@ -333,43 +330,46 @@ static int start(struct watched *child, struct opk_ctx *ctx, const struct crew *
 	child->fd = task.read_end = ends[0];
 	task.child.reports = ends[1];
 	task.spool = child->spool;
-	child->pid = opk_child_start(run, &task, crew->options->memory);
+	child->pid = opk_child_start(run, &task, &crew->options->limits);
 	close(ends[1]);
 	return child->pid < 0 ? opk_fail(ctx, OPK_EFAILED, "no child process: %s", strerror(errno))
 	                      : OPK_OK;
 }
 
-static int run_crew(struct crew *crew, struct opk_ctx *ctx, void *const *data, bool spooled)
+static int run_crew(struct crew *crew, struct opk_ctx *ctx, bool spooled)
 {
-	opk_autofree struct pollfd *ready = opk_alloc_array(crew->count, sizeof *ready);
+	opk_autofree struct pollfd *ready = opk_alloc_array(crew->jobs->count, sizeof *ready);
+	uint8_t *data = crew->jobs->data;
 	int code = ready ? OPK_OK : opk_nomem(ctx, "child processes");
 
 	crew->looked = opk_now_ms();
-	for (size_t i = 0; !code && i < crew->count; i++) {
+	for (size_t i = 0; !code && i < crew->jobs->count; i++, data += crew->jobs->size) {
 		struct watched *child = &crew->children[i];
 
 		code = spooled ? opk_spool_new(&child->spool, ctx) : OPK_OK;
 		if (!code)
-			code = start(child, ctx, crew, data[i]);
+			code = start(child, ctx, crew, data);
 	}
 	while (!code && watch(crew, ready))
 		;
 	/* If one could not be started, the others are not waited for. */
-	end(crew, 0, crew->count);
+	end(crew, 0, crew->jobs->count);
 	if (code)
 		return code;
 	opk_clear_errors(ctx);
-	for (size_t i = 0; !code && i < crew->count; i++)
+	for (size_t i = 0; !code && i < crew->jobs->count; i++)
 		code = judge(ctx, &crew->children[i], crew);
 	return code;
 }
 
-int opk_contain_all(struct opk_result *results, struct opk_ctx *ctx, opk_contained_fn *work,
-                    void *const *data, size_t count, const struct opk_contain_options *options)
+int opk_contain_all(struct opk_result *results, struct opk_ctx *ctx,
+                    const struct opk_contained *contained,
+                    const struct opk_contain_options *options)
 {
 	static const struct opk_contain_options defaults;
+	size_t count = contained->count;
 	opk_autofree struct watched *children = opk_alloc_array(count, sizeof *children);
-	struct crew crew = { children, count, work, .options = options ? options : &defaults };
+	struct crew crew = { children, contained, .options = options ? options : &defaults };
 	unsigned wanted = crew.options->timeout_s ? crew.options->timeout_s : DEFAULT_TIMEOUT_S;
 	int code;
 
@@ -380,7 +380,7 @@ int opk_contain_all(struct opk_result *results, struct opk_ctx *ctx, opk_contain
 		children[i].fd = children[i].spool = -1;
 	if (results)
 		memset(results, 0, count * sizeof *results);
-	code = run_crew(&crew, ctx, data, results != NULL);
+	code = run_crew(&crew, ctx, results != NULL);
 	for (size_t i = 0; i < count; i++) {
 		opk_buf_clear(&children[i].heard);
 		if (!code && results)
@@ -398,5 +398,7 @@ int opk_contain(struct opk_result *result, struct opk_ctx *ctx, opk_contained_fn
 {
 	opk_autosent struct opk_result own = { 0 };
 
-	return opk_contain_all(result ? result : &own, ctx, work, &data, 1, options);
+	return opk_contain_all(result ? result : &own, ctx,
+	                       &(struct opk_contained){ .work = work, .data = data, .count = 1 },
+	                       options);
 }

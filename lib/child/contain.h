@@ -3,6 +3,7 @@
 #ifndef OPK_CONTAIN_H
 #define OPK_CONTAIN_H
 
+#include "child/confine.h"
 #include "child/result.h"
 
 /*
@@ -16,7 +17,7 @@ typedef int opk_contained_fn(struct opk_ctx *ctx, void *data, struct opk_child *
 
 struct opk_contain_options {
 	unsigned timeout_s; /* without progress; 0: 30 */
-	uint64_t memory;    /* bytes beyond what NVIDIA's libraries take */
+	struct opk_limits limits;
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	void *progress_data;
 	/* No foreign bytes: it may be silent as long as it likes, and a crash is no fault of an input. */
@@ -32,13 +33,21 @@ struct opk_contain_options {
 int opk_contain(struct opk_result *result, struct opk_ctx *ctx, opk_contained_fn *work, void *data,
                 const struct opk_contain_options *options);
 
+/* Work for several children. */
+struct opk_contained {
+	opk_contained_fn *work;
+	void *data;  /* an array with an element for each */
+	size_t size; /* of an element; 0: all have the same */
+	size_t count;
+};
+
 /*
- * The same in `count` children side by side, each with its own data and result; `results` may be
- * NULL. If several fail, the first one's code and cause chain become the caller's, whatever came
+ * The same in children side by side, each with its own result; `results` may be NULL. If several fail, the first one's code and cause chain become the caller's, whatever came
  * first in time; those after it are stopped. Of trusted ones the first in time stops all others.
  */
-int opk_contain_all(struct opk_result *results, struct opk_ctx *ctx, opk_contained_fn *work,
-                    void *const *data, size_t count, const struct opk_contain_options *options);
+int opk_contain_all(struct opk_result *results, struct opk_ctx *ctx,
+                    const struct opk_contained *contained,
+                    const struct opk_contain_options *options);
 
 /* What fails on an image alone is the image's fault. */
 static inline int opk_blame_image(int code)

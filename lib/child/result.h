@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a child sends its parent: reports while it works, and its result, through a spool. */
+/* What a child sends its parent: reports while it works, and its result, through a temporary file. */
 #ifndef OPK_RESULT_H
 #define OPK_RESULT_H
 
@@ -7,6 +7,11 @@
 
 #include "base/ctx.h"
 #include "base/strlist.h"
+
+/* A file without a name in the folder that TMPDIR names, else in /tmp; it goes when it is closed. */
+int opk_spool_new(int *fd, struct opk_ctx *ctx);
+/* Reports errno: in which folder it can't be written, why, and what helps. */
+int opk_spool_fail(struct opk_ctx *ctx);
 
 /* ---- the child's side */
 

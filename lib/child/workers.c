@@ -98,21 +98,16 @@ int opk_workers_run(int32_t *results, struct opk_ctx *ctx, const struct opk_work
 		.progress = workers->progress ? tell_progress : NULL,
 		.progress_data = &work,
 	};
-	opk_autofree void **data = NULL;
+	struct opk_contained jobs = { do_jobs, &work, .count = processes };
 	int code;
 
 	opk_clear_errors(ctx);
 	if (!count)
 		return OPK_OK;
-	data = opk_alloc_array(processes, sizeof *data);
-	if (!data)
-		return opk_nomem(ctx, "child processes");
 	work.board = map_board(&size, count);
 	if (!work.board)
 		return opk_nomem(ctx, "results of child processes");
-	for (size_t i = 0; i < processes; i++)
-		data[i] = &work;
-	code = opk_contain_all(NULL, ctx, do_jobs, data, processes, &options);
+	code = opk_contain_all(NULL, ctx, &jobs, &options);
 	if (!code)
 		memcpy(results, work.board->results, count * sizeof *results);
 	munmap(work.board, size);

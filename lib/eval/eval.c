@@ -107,15 +107,17 @@ static int run(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	struct opk_eval_parts parts = { 0 };
 	int code = opk_eval_parts_init(&parts, ctx, job, options->workers);
 
-	contain.memory = 4 * parts.largest;
+	contain.limits.memory = 4 * parts.largest;
 	/* Here once, for all of them. */
 	if (parts.count > 1)
 		opk_nv_load(ctx);
 	if (!code)
 		code = opk_spools_init(&evaluation->spools, ctx, parts.count);
 	if (!code)
-		code = opk_contain_all(evaluation->spools.results, ctx, opk_eval_in_child,
-		                       parts.pointers, parts.count, &contain);
+		code = opk_contain_all(evaluation->spools.results, ctx,
+		                       &(struct opk_contained){ opk_eval_in_child, parts.jobs,
+		                                                sizeof *parts.jobs, parts.count },
+		                       &contain);
 	opk_eval_parts_clear(&parts);
 	return code;
 }

@@ -25,7 +25,6 @@ struct many {
 	struct opk_eval_task *tasks; /* one a file */
 	size_t count;
 	struct share *shares;
-	void **pointers;            /* to them */
 	struct opk_result *results; /* one a share */
 	size_t share_count;
 };
@@ -91,9 +90,8 @@ static int divide(struct many *m, const struct share *share, struct opk_result *
 static int allocate_shares(struct many *m, size_t count)
 {
 	m->shares = opk_alloc_array(count, sizeof *m->shares);
-	m->pointers = opk_alloc_array(count, sizeof *m->pointers);
 	m->results = opk_alloc_array(count, sizeof *m->results);
-	return m->shares && m->pointers && m->results ? OPK_OK : opk_nomem(m->ctx, "an evaluation");
+	return m->shares && m->results ? OPK_OK : opk_nomem(m->ctx, "an evaluation");
 }
 
 /* As many as there are cores, each with its part of the bytes. */
@@ -111,10 +109,8 @@ static int make_shares(struct many *m, uint64_t *largest)
 	for (size_t i = 0; !code && i < m->count; i++) {
 		uint64_t size = opk_images_size(m->files[i]);
 
-		if (done >= total / most * m->share_count && m->share_count < most) {
-			m->pointers[m->share_count] = &m->shares[m->share_count];
+		if (done >= total / most * m->share_count && m->share_count < most)
 			m->shares[m->share_count++].tasks = &m->tasks[i];
-		}
 		m->shares[m->share_count - 1].count++;
 		m->shares[m->share_count - 1].size += size;
 		done += size;
@@ -133,10 +129,12 @@ static int run_shares(struct many *m)
 	uint64_t largest = 0;
 	int code = make_shares(m, &largest);
 
-	contain.memory = 4 * largest;
+	contain.limits.memory = 4 * largest;
 	if (!code)
-		code = opk_contain_all(m->results, m->ctx, evaluate_share, m->pointers,
-		                       m->share_count, &contain);
+		code = opk_contain_all(m->results, m->ctx,
+		                       &(struct opk_contained){ evaluate_share, m->shares,
+		                                                sizeof *m->shares, m->share_count },
+		                       &contain);
 	for (size_t i = 0; !code && i < m->share_count; i++)
 		code = divide(m, &m->shares[i], &m->results[i]);
 	return code;
@@ -150,7 +148,6 @@ static void clear(struct many *m)
 		opk_result_clear(&m->results[i]);
 	free(m->tasks);
 	free(m->shares);
-	free(m->pointers);
 	free(m->results);
 }
 

@@ -89,15 +89,10 @@ int opk_eval_parts_init(struct opk_eval_parts *parts, struct opk_ctx *ctx,
 	if (file)
 		parts->count = count_parts(job, total, images, workers);
 	parts->jobs = opk_alloc_array(parts->count, sizeof *parts->jobs);
-	parts->pointers = opk_alloc_array(parts->count, sizeof *parts->pointers);
-	if (!parts->jobs || !parts->pointers) {
-		opk_eval_parts_clear(parts);
+	if (!parts->jobs)
 		return opk_nomem(ctx, "an evaluation");
-	}
-	for (size_t i = 0; i < parts->count; i++) {
+	for (size_t i = 0; i < parts->count; i++)
 		parts->jobs[i] = *job;
-		parts->pointers[i] = &parts->jobs[i];
-	}
 	if (file)
 		divide(parts, job, total);
 	return OPK_OK;
@@ -106,7 +101,6 @@ int opk_eval_parts_init(struct opk_eval_parts *parts, struct opk_ctx *ctx,
 void opk_eval_parts_clear(struct opk_eval_parts *parts)
 {
 	free(parts->jobs);
-	free(parts->pointers);
 	*parts = (struct opk_eval_parts){ 0 };
 }
 

@@ -7,7 +7,6 @@
 
 struct opk_eval_parts {
 	struct opk_eval_job *jobs; /* neighbouring images, in the order of the file */
-	void **pointers;           /* to them */
 	size_t count;
 	uint64_t largest; /* bytes of the largest image */
 };

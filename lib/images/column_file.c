@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "child/spool.h"
+#include "child/result.h"
 
 enum {
 	CELL = sizeof(double) + sizeof(bool),

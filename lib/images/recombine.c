@@ -192,7 +192,7 @@ int opk_recombine(struct opk_result *result, struct opk_ctx *ctx,
 {
 	struct opk_contain_options contain = opk_survey_contain(recombination->survey, options);
 
-	contain.memory += 4 * (uint64_t)TARGET_BYTES;
+	contain.limits.memory += 4 * (uint64_t)TARGET_BYTES;
 	return opk_contain(result, ctx, recombine_in_child, (void *)recombination, &contain);
 }
 

@@ -192,8 +192,8 @@ struct opk_contain_options opk_survey_contain(const struct opk_survey *survey,
 		const struct opk_surveyed *surveyed = &survey->images[i];
 		uint64_t memory = 4 * surveyed->file->sections[surveyed->section].plain_size;
 
-		if (!surveyed->skipped && memory > contain.memory)
-			contain.memory = memory;
+		if (!surveyed->skipped && memory > contain.limits.memory)
+			contain.limits.memory = memory;
 	}
 	return contain;
 }

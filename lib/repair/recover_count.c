@@ -71,7 +71,7 @@ int opk_recover_count(bool *counted, struct opk_ctx *ctx, const struct opk_file 
                       struct opk_recovered *parts, size_t count)
 {
 	struct counting counting = { file, parts, count };
-	struct opk_contain_options options = { .memory = 4 * largest_image(&counting) };
+	struct opk_contain_options options = { .limits.memory = 4 * largest_image(&counting) };
 	opk_autosent struct opk_result result = { 0 };
 	int code = opk_contain(&result, ctx, count_in_child, &counting, &options);
 

@@ -2,13 +2,10 @@
 #include "set/expression.h"
 
 #include <regex.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/ascii.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "child/contain.h"
 
@@ -18,46 +15,6 @@ struct work {
 };
 
 /* ---- in the child */
-
-static void die(int number)
-{
-	(void)number;
-	raise(SIGABRT);
-}
-
-static void lower(int resource, uint64_t wanted)
-{
-	struct rlimit limit;
-
-	if (getrlimit(resource, &limit) || limit.rlim_cur <= wanted)
-		return;
-	limit.rlim_cur = wanted;
-	setrlimit(resource, &limit);
-}
-
-#ifndef __SANITIZE_ADDRESS__
-/* What counts for RLIMIT_DATA and is there already. */
-static uint64_t data_bytes(void)
-{
-	opk_autofclose FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long long pages = 0;
-
-	if (!file || fscanf(file, "%*u %*u %*u %*u %*u %llu", &pages) != 1)
-		return 0;
-	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-#endif
-
-/* Too long is as bad as a crash, and is told in the same way; without memory glibc says so itself. */
-static void limit(double seconds)
-{
-	signal(SIGABRT, SIG_DFL);
-	signal(SIGXCPU, die);
-	lower(RLIMIT_CPU, 1 + (uint64_t)seconds);
-#ifndef __SANITIZE_ADDRESS__
-	lower(RLIMIT_DATA, data_bytes() + ((uint64_t)OPK_EXPRESSION_MEGABYTES << 20));
-#endif
-}
 
 static int compile(regex_t *out, struct opk_ctx *ctx, const char *expression)
 {
@@ -77,7 +34,6 @@ static int find(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	const char *name;
 	int code, status = REG_NOMATCH;
 
-	limit(*work->names->seconds);
 	code = compile(&regex, ctx, work->expression);
 	if (code)
 		return code;
@@ -123,13 +79,18 @@ int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const
 	opk_autofree char *whole = opk_printf("^(%s)$", expression);
 	opk_autosent struct opk_result result = { 0 };
 	struct work work = { whole, names };
+	/* Too long is as bad as a crash; without memory glibc says so itself. */
+	struct opk_contain_options options = {
+		.limits = { .data = (uint64_t)OPK_EXPRESSION_MEGABYTES << 20,
+		            .seconds = *names->seconds > 0 ? 1 + (unsigned)*names->seconds : 0 },
+	};
 	double before = seconds_of_children();
 	int code = OPK_EINPUT;
 
 	if (!whole)
 		return opk_nomem(ctx, "a regular expression");
 	if (*names->seconds > 0)
-		code = opk_contain(&result, ctx, find, &work, NULL);
+		code = opk_contain(&result, ctx, find, &work, &options);
 	*names->seconds -= seconds_of_children() - before;
 	if (code != OPK_EINPUT)
 		return code ? code : read_numbers(out, count, ctx, &result);

@@ -19,7 +19,7 @@ int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx)
 {
 	struct nv_HostGetSupportedChips params = NV_PARAMS(HostGetSupportedChips, ppChipNames);
 	struct opk_nv *nv;
-	int code = nv_get(&nv, ctx);
+	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
 	if (!code)
 		code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetSupportedChips, &params);
@@ -111,7 +111,7 @@ int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
 {
 	struct opk_nv *nv;
 	void *object = NULL;
-	int code = nv_get(&nv, ctx);
+	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 	int status;
 
 	if (code)
@@ -130,7 +130,7 @@ static int make(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
 {
 	opk_autofree struct opk_nv_host *host = opk_alloc(sizeof *host);
 	struct opk_nv *nv;
-	int code = nv_get(&nv, ctx);
+	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 	int status;
 
 	if (code)
@@ -293,7 +293,7 @@ int opk_nv_passes(size_t *out, struct opk_ctx *ctx, const void *config, size_t s
 	                                                .configImageSize = size,
 	                                                .pConfigImage = (uint8_t *)config);
 	struct opk_nv *nv;
-	int code = nv_get(&nv, ctx);
+	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
 	if (!code)
 		code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetNumOfPasses, &params);

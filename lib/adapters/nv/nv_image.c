@@ -26,7 +26,7 @@ int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const 
 	                                                  .pCounterDataImage = image,
 	                                                  .counterDataImageSize = size);
 	struct opk_nv *nv;
-	int code = nv_get(&nv, ctx);
+	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
 	if (!code)
 		code = NV_CUPTI(nv, ctx, cuptiPmSamplingGetCounterDataInfo, &params);
@@ -76,7 +76,7 @@ int opk_nv_range_name(char **out, struct opk_ctx *ctx, const void *image, size_t
 	                                              .counterDataImageSize = size,
 	                                              .rangeIndex = index, .delimiter = "/");
 	struct opk_nv *nv;
-	int code = nv_get(&nv, ctx);
+	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
 	if (!code)
 		code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetRangeName, &params);

@@ -189,11 +189,6 @@ static int fail_missing(struct opk_ctx *ctx, const struct opk_nv *nv,
 	                feature->missing, feature->name, feature->description);
 }
 
-int nv_get(struct opk_nv **out, struct opk_ctx *ctx)
-{
-	return nv_need(out, ctx, NV_FEATURE_HOST);
-}
-
 static int initialize_nvperf(struct opk_nv *nv, struct opk_ctx *ctx)
 {
 	struct nv_InitializeHost params = NV_PARAMS(InitializeHost, pPriv);
@@ -243,7 +238,7 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
 int opk_nvidia_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 {
 	struct opk_nv *nv;
-	int code = nv_get(&nv, ctx);
+	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
 	*info = (struct opk_nvidia_info){ 0 };
 	if (ctx->nv)

@@ -3,22 +3,6 @@
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 
-static const char *name_of(const struct nv_status *table, int number)
-{
-	for (; table->name; table++)
-		if (table->number == number)
-			return table->name;
-	return "unknown status";
-}
-
-static const char *advice_of(const struct nv_status *table, int number)
-{
-	for (; table->name; table++)
-		if (table->number == number)
-			return table->advice;
-	return NULL;
-}
-
 const struct nv_status nv_cupti_statuses[] = {
 	{ 0, "CUPTI_SUCCESS", NULL },
 	{ 1, "CUPTI_ERROR_INVALID_PARAMETER", NULL },
@@ -105,30 +89,35 @@ const struct nv_status nv_nvpa_statuses[] = {
 	{ 0, NULL, NULL },
 };
 
-const char *nv_cupti_status(int status)
+/* Its row, or the last one, which has no name. */
+static const struct nv_status *row_of(const struct nv_status *row, int number)
 {
-	return name_of(nv_cupti_statuses, status);
+	while (row->name && row->number != number)
+		row++;
+	return row;
+}
+
+const char *nv_status_name(const struct nv_status *table, int number)
+{
+	const char *name = row_of(table, number)->name;
+
+	return name ? name : "unknown status";
 }
 
 const char *opk_nv_status_name(int cupti_status)
 {
-	return nv_cupti_status(cupti_status);
-}
-
-const char *nv_nvpa_status(int status)
-{
-	return name_of(nv_nvpa_statuses, status);
+	return nv_status_name(nv_cupti_statuses, cupti_status);
 }
 
 static int check(struct opk_ctx *ctx, const struct nv_status *table, const char *function,
                  int status, int code)
 {
-	const char *advice = advice_of(table, status);
+	const char *advice = row_of(table, status)->advice;
 
 	if (status == NV_SUCCESS)
 		return OPK_OK;
-	return opk_fail(ctx, code, "%s: %s (%d)%s%s", function, name_of(table, status), status,
-	                advice ? "; " : "", advice ? advice : "");
+	return opk_fail(ctx, code, "%s: %s (%d)%s%s", function, nv_status_name(table, status),
+	                status, advice ? "; " : "", advice ? advice : "");
 }
 
 int nv_check_cupti(struct opk_ctx *ctx, const char *function, int status)

@@ -48,9 +48,7 @@ void nv_free(struct opk_nv *nv);
 /* Which features the bound symbols give. */
 void nv_set_features(struct opk_nv *nv);
 
-/* Finds and opens the libraries on first use: nv_load.c. */
-int nv_get(struct opk_nv **out, struct opk_ctx *ctx);
-/* The same, and OPK_ENVIDIA with the missing symbol unless the feature is there. */
+/* Finds and opens the libraries on first use; OPK_ENVIDIA with the missing symbol unless the feature is there. */
 int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature);
 
 /* A file in the same folder as another one; free(). */
@@ -66,8 +64,8 @@ struct nv_status {
 };
 extern const struct nv_status nv_cupti_statuses[];
 extern const struct nv_status nv_nvpa_statuses[];
-const char *nv_cupti_status(int status);
-const char *nv_nvpa_status(int status);
+/* "unknown status" where the table has none of this number. */
+const char *nv_status_name(const struct nv_status *table, int number);
 /*
  * OPK_OK, or a code and a cause chain: "cuptiX: NAME (number)", with advice where there is any.
  * OPK_EUSAGE: CUPTI knows no such metric; OPK_EFAILED: all else.
