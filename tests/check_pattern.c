@@ -45,7 +45,7 @@ static const char *selected(struct opk_ctx *ctx, const char *text, size_t times,
 	for (size_t i = 0; i < selection.count; i++)
 		sprintf(out + strlen(out), "%zu ", selection.numbers[i]);
 	if (code)
-		snprintf(out, sizeof out, "%s", problems.items[0].message);
+		snprintf(out, sizeof out, "%s", problems.items[0].text);
 	return out;
 }
 
