@@ -246,12 +246,13 @@ static void compare_all(enum opk_profiler profiler)
 	for (size_t i = 0; i < opk_chips_count(chips); i++) {
 		const struct opk_chip *chip = opk_chips_get(chips, i);
 
-		if (!(profiler == OPK_PROFILER_PM ? chip->pm_sampling : chip->range))
+		if (!(profiler == OPK_PROFILER_PM ? chip->pm_sampling : chip->range)
+		    || !is_sampled(chip->name))
 			continue;
 		compared++;
 		missing += missing_on(chip, profiler);
 	}
-	ck_assert_uint_gt(compared, 20);
+	ck_assert_uint_ge(compared, is_long() ? 21 : 5);
 	ck_assert_msg(!missing, "%zu metrics are in no set, see above", missing);
 }
 

@@ -13,13 +13,10 @@
 #include "base/file.h"
 #include "testing.h"
 
-/* Sanitized builds take three times as long for each. */
-#ifdef __SANITIZE_ADDRESS__
-static size_t file_mutants = 200, image_mutants = 200;
-#else
-static size_t file_mutants = 500, image_mutants = 500;
-#endif
+static size_t file_mutants, image_mutants;
 enum {
+	USUAL = 200,
+	USUAL_LONG = 500,
 	HOSTILE_FILES = 100,
 	WORKED_ON = 100,
 	SLICES = 10, /* each kind runs as so many tests */
@@ -781,12 +778,13 @@ int main(void)
 	Suite *suite = suite_create("mutants");
 	TCase *tests = tcase_create("mutants");
 	const char *given = getenv("OFFPEAK_TEST_SEED");
+	size_t usual = is_long() ? USUAL_LONG : USUAL;
 
 	if (!have_cupti())
 		return 77;
 	seed = given ? strtoull(given, NULL, 0) : 20240607;
-	file_mutants = from_environment("OFFPEAK_TEST_FILES", file_mutants);
-	image_mutants = from_environment("OFFPEAK_TEST_IMAGES", image_mutants);
+	file_mutants = from_environment("OFFPEAK_TEST_FILES", usual);
+	image_mutants = from_environment("OFFPEAK_TEST_IMAGES", usual);
 	tcase_add_loop_test(tests, damaged_files, 0, SLICES);
 	tcase_add_loop_test(tests, recovered_files, 0, SLICES);
 	/* The packed one where there is time. */

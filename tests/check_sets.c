@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every shipped metric set on every chip that it claims. */
+/* Every shipped metric set on the chips that it claims: make check-long takes each of them. */
 #include <strings.h>
 
 #include "chip/chip.h"
@@ -98,13 +98,15 @@ START_TEST(plan_everywhere)
 			if (!opk_set_supports(set, chip))
 				continue;
 			supported++;
+			if (!is_sampled(chip->name))
+				continue;
 			planned++;
 			failed += !plans(set, chip);
 		}
 		ck_assert_msg(supported || version != CUPTI_13_0, "%s supports no chip",
 		              opk_set_name(set));
 	}
-	ck_assert_uint_gt(planned, 100);
+	ck_assert_uint_gt(planned, is_long() ? 400 : 100);
 	ck_assert_msg(!failed, "%zu of %zu plans failed, see above", failed, planned);
 }
 END_TEST

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Plans of fewer passes than CUPTI's order takes: offpeak plan and build with --effort.
 . "${SOURCE:?}/tests/tap.sh"
+# shellcheck disable=SC2086 # several sets in one variable
 
 have_cupti || skip_all 'no libcupti'
 unset OFFPEAK_SETS
@@ -14,7 +15,13 @@ passes() {
 
 section 'never longer than CUPTI plans'
 shorter=0
-for sets in 'compute l2' 'l1 l2 memory' 'speed-of-light instruction-mix'; do
+# In make check-long there are more, and larger ones.
+large='instruction-mix l2' more=
+if is_long; then
+	large='compute l2 l1' more='compute+l2 speed-of-light+instruction-mix'
+fi
+for sets in instruction-mix+l2 l1+l2+memory $more; do
+	sets=$(echo "$sets" | tr + ' ')
 	for chip in GH100 AD102; do
 		# shellcheck disable=SC2086
 		run 0 plan --chip $chip $sets --effort 0 --format json
@@ -29,9 +36,9 @@ for sets in 'compute l2' 'l1 l2 memory' 'speed-of-light instruction-mix'; do
 	done
 done
 pass 'some plan is shorter' test "$shorter" -gt 0
-run 0 plan --chip GH100 compute l2 l1 --effort 1 --format json
+run 0 plan --chip GH100 $large --effort 1 --format json
 longer=$(passes)
-works plan --chip gh100 compute l2 l1 --format json
+works plan --chip gh100 $large --format json
 keep plan.json
 ours=$(passes)
 pass 'more effort, no more passes' test "$longer" -le "$ours"
@@ -47,7 +54,7 @@ works plan --chip GH100 compute --effort 0.1 --format json
 works plan --chip GH100 compute --effort 1e-3 --format json
 
 section 'the report'
-last='offpeak plan --chip gh100 compute l2 l1 --format json'
+last="offpeak plan --chip gh100 $large --format json"
 cp plan.json out
 json 'j["chip"] == "GH100" and j["profiler"] == "range" and len(j["metrics"]) == len(set(j["metrics"]))'
 json 'list(j) == ["chip", "profiler", "set", "metrics", "passes", "lower_bound", "plan", "domains", "notable"]'
@@ -127,23 +134,23 @@ notes 'CUPTI alone refuses 2 of' plan --chip GH100 ./links.yaml --format json
 json 'j["metrics"] == ["lts__t_sectors_op_read.sum", "pcie__read_bytes.sum", "ctc__rx_bytes.sum"]'
 
 section 'build'
-works build --chip GH100 compute l2 l1 -o one.opk --raw-config one.config --format json
+works build --chip GH100 $large -o one.opk --raw-config one.config --format json
 same 'build and plan' "$(passes)" "$ours"
 works info one.opk --format json
 same 'info and plan' "$(passes)" "$ours"
-works build --chip GH100 compute l2 l1 -o two.opk --raw-config two.config --format json
+works build --chip GH100 $large -o two.opk --raw-config two.config --format json
 equal one.config two.config
 equal one.opk two.opk
 # Without a search it is CUPTI's own image, which says what it said before.
-works plan --chip GH100 compute l2 l1 --effort 0 --format json
+works plan --chip GH100 $large --effort 0 --format json
 theirs=$(passes)
-works build --chip GH100 compute l2 l1 --effort 0 -o cupti.opk --raw-config cupti.config --format json
+works build --chip GH100 $large --effort 0 -o cupti.opk --raw-config cupti.config --format json
 same 'build and plan without a search' "$(passes)" "$theirs"
 pass 'passes' test "$ours" -lt "$theirs"
 pass 'another image' sh -c '! cmp -s one.config cupti.config'
-works build --chip GH100 compute l2 l1 --max-passes "$ours" -o three.opk --format json
-refuses 1 "needs $theirs passes on GH100" build --chip GH100 compute l2 l1 --max-passes "$ours" --effort 0 -o no.opk
-refuses 1 "needs $ours passes on GH100" build --chip GH100 compute l2 l1 --max-passes $((ours - 1)) -o no.opk
+works build --chip GH100 $large --max-passes "$ours" -o three.opk --format json
+refuses 1 "needs $theirs passes on GH100" build --chip GH100 $large --max-passes "$ours" --effort 0 -o no.opk
+refuses 1 "needs $ours passes on GH100" build --chip GH100 $large --max-passes $((ours - 1)) -o no.opk
 pass 'nothing was written' test ! -e no.opk
 
 section 'PM sampling has one pass whatever the effort'
@@ -175,10 +182,10 @@ PYTHON
 
 section 'the picture'
 fresh
-works plan --chip GH100 compute l2 l1 --svg dir/plan.svg --format json
+works plan --chip GH100 $large --svg dir/plan.svg --format json
 files_are 'plan.svg '
 svg dir/plan.svg 'len(passes) == j["passes"]'
-svg dir/plan.svg 'texts[0] == "%d passes: compute+l2+l1 on GH100" % j["passes"]'
+svg dir/plan.svg "texts[0] == '%d passes: $(echo "$large" | tr ' ' +) on GH100' % j['passes']"
 svg dir/plan.svg 'all(len(of_class(p, "cell")) == len(j["domains"]) for p in passes)'
 svg dir/plan.svg '[p.find(ns + "title").text.split("\n")[1:] for p in passes] == [p["metrics"] for p in j["plan"]]'
 svg dir/plan.svg '[len(of_class(p, "bar")) for p in passes] == [len(p["domains"]) for p in j["plan"]]'

@@ -39,6 +39,11 @@ skip() {
 	printf 'skipped: %s\n' "$1"
 }
 
+# Whether this is make check-long: all of what is otherwise sampled.
+is_long() {
+	[ -n "${OFFPEAK_LONG:-}" ]
+}
+
 section() {
 	printf '== %s\n' "$1"
 }

@@ -13,12 +13,28 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* How many of so many like cases are enough where a memory checker makes each slower. */
-#ifdef __SANITIZE_ADDRESS__
-#define ENOUGH(count) (((count) + 4) / 5)
-#else
-#define ENOUGH(count) (count)
-#endif
+/* Whether this is make check-long: all of what is otherwise sampled. */
+static inline bool is_long(void)
+{
+	return getenv("OFFPEAK_LONG") != NULL;
+}
+
+/* How many of so many like cases are enough, but for make check-long. */
+static inline size_t enough(size_t count)
+{
+	return is_long() ? count : (count + 4) / 5;
+}
+
+/* Whether what holds for each chip is tested for this one: one of most architectures. */
+static inline bool is_sampled(const char *chip)
+{
+	static const char *const names[] = { "TU102", "GA100", "AD102", "GH100", "GB202" };
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (is_long() || !strcmp(chip, names[i]))
+			return true;
+	return false;
+}
 
 /* A row of a test table begins with HERE: its line is told when it fails. */
 struct here {
