@@ -10,7 +10,7 @@
 #include "chip/catalog.h"
 #include "chip/chip.h"
 #include "resolve/resolve.h"
-#include "chip/where.h"
+#include "set/where.h"
 #include "folder.h"
 #include "metric_sets.h"
 #include "real.h"

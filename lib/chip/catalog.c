@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* A chip's metrics: from the cache, or asked for and kept there; names among them. */
+#include "chip/catalog.h"
+
 #include <string.h>
 
 #include "base/nearest.h"
-#include "chip/catalog.h"
-#include "chip/catalog_cache.h"
+#include "chip/cache.h"
 #include "chip/chip.h"
 
 static const char *const type_names[] = { "counter", "ratio", "throughput" };
@@ -15,12 +17,6 @@ static const char *const endings[] = {
 	[OPK_RATIO] = ".ratio, .pct or .max_rate",
 	[OPK_THROUGHPUT] = ".sum, .avg, .min or .max, and behind it "
 			   ".pct_of_peak_sustained_elapsed or the like",
-};
-
-static const char *const plainest_suffixes[] = {
-	[OPK_COUNTER] = ".sum",
-	[OPK_RATIO] = ".ratio",
-	[OPK_THROUGHPUT] = ".avg.pct_of_peak_sustained_elapsed",
 };
 
 enum { TYPE_COUNT = sizeof type_names / sizeof *type_names };
@@ -60,15 +56,53 @@ bool opk_metric_type_parse(enum opk_metric_type *out, const char *name)
 	return false;
 }
 
-const char *opk_plainest_suffix(enum opk_metric_type type)
-{
-	return plainest_suffixes[type];
-}
-
 static bool is_undescribed(const struct opk_metric *metric)
 {
 	return !*metric->hw_unit && !*metric->dim_unit && !*metric->description;
 }
+
+/* ---- in the cache folder */
+
+static const char cache_kind[] = "catalog";
+
+static char *whom_of(struct opk_ctx *ctx, const char *chip, enum opk_profiler profiler)
+{
+	opk_autofree char *name = ctx->cache_dir ? opk_chip_upper(chip) : NULL;
+
+	return name ? opk_cache_whom(ctx, "%s %s\n", name, opk_profiler_name(profiler)) : NULL;
+}
+
+bool opk_catalog_cache_read(struct opk_table *table, struct opk_ctx *ctx, const char *chip,
+                            enum opk_profiler profiler)
+{
+	opk_autofree char *whom = whom_of(ctx, chip, profiler);
+	size_t size = 0;
+	opk_autofree void *data = opk_cache_load(&size, ctx, cache_kind, whom);
+
+	return data && opk_table_read(table, data, size);
+}
+
+static bool takes_catalog(struct opk_ctx *ctx, const char *chip, enum opk_profiler profiler)
+{
+	opk_autofree char *whom = whom_of(ctx, chip, profiler);
+
+	return opk_cache_takes(ctx, whom);
+}
+
+void opk_catalog_cache_write(struct opk_ctx *ctx, const struct opk_table *table, const char *chip,
+                             enum opk_profiler profiler)
+{
+	opk_autofree char *whom = whom_of(ctx, chip, profiler);
+	opk_autobuf struct opk_buf bytes = { 0 };
+
+	if (!whom)
+		return;
+	opk_table_write(&bytes, table);
+	if (!bytes.failed)
+		opk_cache_store(ctx, cache_kind, whom, bytes.data, bytes.size);
+}
+
+/* ---- all of it */
 
 /* The array stays where it is; its text does not. */
 static bool make_metrics(struct opk_catalog *catalog)
@@ -98,7 +132,7 @@ static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *ch
 	int code = OPK_OK;
 
 	catalog->profiler = profiler;
-	catalog->complete = opk_cache_read(&catalog->table, ctx, chip, profiler);
+	catalog->complete = opk_catalog_cache_read(&catalog->table, ctx, chip, profiler);
 	if (catalog->complete)
 		catalog->chip = opk_chip_upper(chip);
 	else
@@ -147,13 +181,13 @@ int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx)
 	if (code)
 		return opk_add(ctx, code, "no submetrics of %s", catalog->chip);
 	catalog->complete = true;
-	opk_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
+	opk_catalog_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
 	return OPK_OK;
 }
 
 void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx)
 {
-	if (catalog->complete || !opk_cache_takes_catalog(ctx, catalog->chip, catalog->profiler))
+	if (catalog->complete || !takes_catalog(ctx, catalog->chip, catalog->profiler))
 		return;
 	if (opk_catalog_complete(catalog, ctx))
 		opk_clear_errors(ctx);

@@ -15,6 +15,12 @@ struct opk_catalog {
 	struct opk_nv_host *host;   /* NULL where the table came from the cache */
 };
 
+/* The table in the cache folder; false where it is not there. */
+bool opk_catalog_cache_read(struct opk_table *table, struct opk_ctx *ctx, const char *chip,
+                            enum opk_profiler profiler);
+void opk_catalog_cache_write(struct opk_ctx *ctx, const struct opk_table *table, const char *chip,
+                             enum opk_profiler profiler);
+
 /* From NVIDIA's libraries: the base metrics, then their submetrics. */
 int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip);
 int opk_catalog_fill_subs(struct opk_catalog *catalog, struct opk_ctx *ctx);

@@ -5,6 +5,17 @@
 #include "chip/catalog.h"
 #include "chip/chip.h"
 
+static const char *const plainest_suffixes[] = {
+	[OPK_COUNTER] = ".sum",
+	[OPK_RATIO] = ".ratio",
+	[OPK_THROUGHPUT] = ".avg.pct_of_peak_sustained_elapsed",
+};
+
+const char *opk_plainest_suffix(enum opk_metric_type type)
+{
+	return plainest_suffixes[type];
+}
+
 /*
  * 12.x has properties for full names alone; the plainest of a metric, which tells its type, has the
  * same as its base name: checked for all metrics of all chips of 13.0, and by check_real_catalog

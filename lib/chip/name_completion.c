@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
-#include "chip/catalog_cache.h"
+#include "chip/catalog.h"
 #include "chip/chip.h"
 
 struct opk_names {
@@ -106,7 +106,7 @@ static int fill(struct opk_strlist *list, struct opk_ctx *ctx, const char *chip,
 {
 	opk_autotable struct opk_table table = { 0 };
 
-	if (!opk_cache_read(&table, ctx, chip, profiler))
+	if (!opk_catalog_cache_read(&table, ctx, chip, profiler))
 		return ask(list, ctx, chip, profiler, prefix);
 	return take_from_table(list, &table, prefix) ? OPK_OK : opk_nomem(ctx, "metric names");
 }

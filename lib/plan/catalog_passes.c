@@ -12,7 +12,6 @@
 #include "adapters/nv/nv.h"
 #include "base/option_struct.h"
 #include "chip/catalog.h"
-#include "chip/catalog_cache.h"
 #include "schedule/try.h"
 #include "child/workers.h"
 
@@ -361,6 +360,6 @@ int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
 		return opk_add(ctx, code, "passes of the metrics of %s can't be counted",
 		               catalog->chip);
 	if (c.count)
-		opk_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
+		opk_catalog_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
 	return OPK_OK;
 }

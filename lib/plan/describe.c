@@ -1,11 +1,255 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One metric with all that is known of it; data/legacy_names.tsv is legacy.c's. */
-#include "plan/describe.h"
-
+/*
+ * One metric with all that is known of it. As text, that is lines of "chip NAME", "counter NAME
+ * DOMAIN..." and "constituent TYPE NAME" with tabs between; it is the same in the cache.
+ */
 #include <string.h>
 
+#include "chip/cache.h"
 #include "chip/legacy.h"
 #include "chip/suggest.h"
+#include "schedule/counters.h"
+#include "schedule/try.h"
+
+/* ---- the text in the cache */
+
+static const char kind[] = "description";
+
+static char *whom_of(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *full)
+{
+	return opk_cache_whom(ctx, "%s %s %s\n", catalog->chip,
+	                      opk_profiler_name(catalog->profiler), full);
+}
+
+static char *load_cached(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *full)
+{
+	opk_autofree char *whom = whom_of(ctx, catalog, full);
+	size_t size;
+
+	return opk_cache_load(&size, ctx, kind, whom);
+}
+
+static void store_cached(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *full,
+                         const char *text)
+{
+	opk_autofree char *whom = whom_of(ctx, catalog, full);
+
+	opk_cache_store(ctx, kind, whom, text, strlen(text));
+}
+
+/* ---- the text from NVIDIA's libraries */
+
+struct asking {
+	struct opk_ctx *ctx;
+	const struct opk_catalog *catalog;
+	const struct opk_metric *metric;
+	const char *full;
+	struct opk_buf *text;
+	bool complete;
+};
+
+/* ---- other chips */
+
+static int ask_chip(struct asking *a, const char *chip)
+{
+	opk_autostrlist struct opk_strlist names = { 0 };
+	struct opk_nv_host *host;
+	bool has = false;
+	int code = opk_nv_host_supported(&has, a->ctx, chip, a->catalog->profiler);
+
+	if (code || !has)
+		return code;
+	code = opk_nv_host_new(&host, a->ctx, chip, a->catalog->profiler, NULL);
+	if (code)
+		return code;
+	code = opk_nv_all_base_metrics(&names, a->ctx, host);
+	if (!code && opk_strlist_contains(&names, a->metric->name))
+		opk_buf_add_printf(a->text, "chip\t%s\n", chip);
+	opk_nv_host_free(host);
+	return code;
+}
+
+static int ask_chips(struct asking *a)
+{
+	opk_autostrlist struct opk_strlist chips = { 0 };
+	int code = opk_nv_chips(&chips, a->ctx);
+
+	for (size_t i = 0; !code && i < chips.count; i++)
+		if (strcmp(chips.items[i], a->catalog->chip))
+			code = ask_chip(a, chips.items[i]);
+	return code;
+}
+
+/* ---- raw counters */
+
+/* Of a library that is not there the rest is told, and a log says what is left out. */
+static int go_on(struct asking *a, int code, const char *without)
+{
+	if (code != OPK_ENVIDIA)
+		return code;
+	a->complete = false;
+	opk_log(a->ctx, "%s are left out: %s", without, opk_innermost(a->ctx));
+	opk_clear_errors(a->ctx);
+	return OPK_OK;
+}
+
+/* A name that PerfWorks does not know may well be one of CUPTI's own. */
+static int allow_unknown(struct opk_ctx *ctx, int code)
+{
+	if (code != OPK_EUSAGE)
+		return code;
+	opk_clear_errors(ctx);
+	return OPK_OK;
+}
+
+/* From the config image of the metric alone; none where it is refused, as its number of passes tells. */
+static int counters_of_config(struct opk_strlist *out, struct asking *a)
+{
+	const struct opk_target target = { a->catalog->chip, a->catalog->profiler, NULL };
+	opk_autoresult struct opk_schedule_result alone = { 0 };
+	int code = opk_schedule_alone(&alone, a->ctx, &target, a->full);
+
+	for (size_t i = 0; !code && i < alone.passes; i++)
+		code = opk_nv_config_counters(out, a->ctx, alone.config, alone.size, i);
+	return go_on(a, code, "raw counters");
+}
+
+static int add_counter(struct asking *a, struct opk_nv_scheduler *scheduler, const char *counter)
+{
+	opk_autostrlist struct opk_strlist domains = { 0 };
+	int code = scheduler ? opk_nv_counter_domains(&domains, a->ctx, scheduler, counter)
+	                     : OPK_OK;
+
+	opk_buf_add_printf(a->text, "counter\t%s", counter);
+	for (size_t i = 0; i < domains.count; i++)
+		opk_buf_add_printf(a->text, "\t%s", domains.items[i]);
+	opk_buf_add_text(a->text, "\n");
+	return allow_unknown(a->ctx, code);
+}
+
+static int add_counters(struct asking *a, const struct opk_strlist *counters)
+{
+	struct opk_nv_scheduler *scheduler = NULL;
+	int code = opk_nv_scheduler_new(&scheduler, a->ctx, a->catalog->chip, NULL);
+
+	code = go_on(a, code, "domains of raw counters");
+	for (size_t i = 0; !code && i < counters->count; i++)
+		code = add_counter(a, scheduler, counters->items[i]);
+	opk_nv_scheduler_free(scheduler);
+	return code;
+}
+
+static int ask_counters(struct asking *a, struct opk_nv_evaluator *evaluator)
+{
+	opk_autostrlist struct opk_strlist counters = { 0 };
+	int code = evaluator ? opk_nv_raw_counters(&counters, a->ctx, evaluator, a->full)
+	                     : OPK_EUSAGE;
+
+	if (code == OPK_EUSAGE) {
+		opk_clear_errors(a->ctx);
+		opk_strlist_clear(&counters);
+		code = counters_of_config(&counters, a);
+	}
+	return code || !counters.count ? code : add_counters(a, &counters);
+}
+
+/* ---- constituents */
+
+static void add_constituents(struct opk_buf *text, enum opk_metric_type type,
+                             const struct opk_strlist *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		opk_buf_add_printf(text, "constituent\t%s\t%s\n", opk_metric_type_name(type),
+		                   names->items[i]);
+}
+
+static bool are_among(const struct opk_strlist *counters, const struct opk_strlist *sorted)
+{
+	size_t own = 0;
+
+	for (size_t i = 0; i < counters->count; i++) {
+		if (!opk_strlist_contains_sorted(sorted, counters->items[i]))
+			return false;
+		own += !opk_is_trace(counters->items[i]);
+	}
+	return own > 0;
+}
+
+/* NVIDIA does not tell what a ratio divides; the counters over its raw counters are good guesses. */
+static int ask_ratio(struct opk_strlist *out, struct asking *a, struct opk_nv_evaluator *evaluator)
+{
+	opk_autostrlist struct opk_strlist wanted = { 0 };
+	int code = opk_nv_raw_counters(&wanted, a->ctx, evaluator, a->full);
+
+	opk_strlist_sort(&wanted);
+	for (size_t i = 0; !code && i < a->catalog->table.base_count; i++) {
+		const struct opk_metric *metric = &a->catalog->metrics[i];
+		opk_autofree char *full = opk_printf("%s%s", metric->name,
+		                                     opk_plainest_suffix(metric->type));
+		opk_autostrlist struct opk_strlist counters = { 0 };
+
+		if (metric->type != OPK_COUNTER)
+			continue;
+		code = full ? opk_nv_raw_counters(&counters, a->ctx, evaluator, full)
+		            : opk_nomem(a->ctx, "a metric's name");
+		if (code == OPK_EUSAGE) {
+			opk_clear_errors(a->ctx);
+			code = OPK_OK;
+		} else if (!code && are_among(&counters, &wanted)
+		           && !opk_strlist_add(out, metric->name)) {
+			code = opk_nomem(a->ctx, "constituents");
+		}
+	}
+	return code;
+}
+
+static int ask_constituents(struct asking *a, struct opk_nv_evaluator *evaluator)
+{
+	opk_autostrlist struct opk_strlist counters = { 0 }, throughputs = { 0 };
+	int code = evaluator && a->metric->type == OPK_RATIO ? ask_ratio(&counters, a, evaluator)
+	           : evaluator ? opk_nv_constituents(&counters, &throughputs, a->ctx, evaluator,
+	                                             a->full)
+	                       : OPK_OK;
+
+	if (code)
+		return go_on(a, allow_unknown(a->ctx, code), "constituents");
+	add_constituents(a->text, OPK_COUNTER, &counters);
+	add_constituents(a->text, OPK_THROUGHPUT, &throughputs);
+	return OPK_OK;
+}
+
+/* *complete: whether all of the libraries could be asked; `full` is a full name of the metric. */
+static int ask_libraries(struct opk_buf *text, bool *complete, struct opk_ctx *ctx,
+                         const struct opk_catalog *catalog, const struct opk_metric *metric,
+                         const char *full)
+{
+	struct asking a = {
+		.ctx = ctx,
+		.catalog = catalog,
+		.metric = metric,
+		.full = full,
+		.text = text,
+		.complete = true,
+	};
+	struct opk_nv_evaluator *evaluator = NULL;
+	int code = ask_chips(&a);
+
+	/* Only the range profiler's metrics are known to PerfWorks. */
+	if (!code && catalog->profiler == OPK_PROFILER_RANGE)
+		code = go_on(&a, opk_nv_evaluator_new(&evaluator, ctx, catalog->chip),
+		             "raw counters");
+	if (!code)
+		code = ask_counters(&a, evaluator);
+	if (!code)
+		code = ask_constituents(&a, evaluator);
+	opk_nv_evaluator_free(evaluator);
+	if (!code && text->failed)
+		code = opk_nomem(ctx, "a description");
+	*complete = a.complete;
+	return code;
+}
+
+/* ---- the description */
 
 /* The arrays of `shown` and their text are owned beside it. */
 struct description {
@@ -159,7 +403,7 @@ static int ask(struct description *d, struct opk_ctx *ctx, const struct opk_cata
 {
 	opk_autobuf struct opk_buf text = { 0 };
 	bool complete;
-	int code = opk_describe_ask(&text, &complete, ctx, catalog, d->shown.of.metric, d->name);
+	int code = ask_libraries(&text, &complete, ctx, catalog, d->shown.of.metric, d->name);
 
 	opk_buf_add(&text, "", 1);
 	if (!code && text.failed)
@@ -167,7 +411,7 @@ static int ask(struct description *d, struct opk_ctx *ctx, const struct opk_cata
 	if (code)
 		return code;
 	if (complete)
-		opk_describe_cache(ctx, catalog, d->name, (char *)text.data);
+		store_cached(ctx, catalog, d->name, (char *)text.data);
 	d->text = (char *)opk_take(text.data);
 	return cut(d) ? OPK_OK : opk_nomem(ctx, "a description");
 }
@@ -239,7 +483,7 @@ static int fill(struct description *d, struct opk_ctx *ctx, struct opk_catalog *
 	code = d->name ? find_sets(d, ctx, catalog) : opk_nomem(ctx, "a description");
 	if (code)
 		return code;
-	d->text = opk_describe_cached(ctx, catalog, d->name);
+	d->text = load_cached(ctx, catalog, d->name);
 	if (d->text && cut(d))
 		return OPK_OK;
 	forget(d);

@@ -8,7 +8,6 @@
 #include "base/option_struct.h"
 #include "chip/chip.h"
 #include "child/contain.h"
-#include "plan/plan_search.h"
 #include "set/set.h"
 
 /* Schedules all of its metrics. */

@@ -36,6 +36,18 @@ int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_p
                   const struct opk_strlist *metrics);
 int opk_plan_resolve(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set);
 
+/* ---- plan_search.c */
+
+/*
+ * Replaces the plan's image and passes where fewer passes are enough, or as many keep more ratios
+ * whole. Leaves the plan as it is where PerfWorks' planner is missing, and for PM sampling.
+ */
+int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
+                    const struct opk_plan_options *options);
+
+/* Whether a full metric name is a ratio's. */
+bool opk_is_ratio(const char *metric);
+
 /* build.c: opk_resolved_to_meta() for the set; no columns where they are simply the metrics. */
 int opk_plan_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, struct opk_ctx *ctx,
                      const struct opk_plan *plan);

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "plan/plan_search.h"
+/*
+ * A plan of fewer passes than CUPTI's. CUPTI takes the metrics in order and each raw counter into
+ * the first pass with room; here counters that clash with many others go first, and the parts of
+ * the GPU that share no counter domain are packed apart. What comes of it is a config image as
+ * CUPTI would make it.
+ */
+#include "plan/plan.h"
 
 #include <string.h>
 #include <time.h>

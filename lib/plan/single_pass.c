@@ -1,15 +1,325 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metrics that fit one pass together: from the cache, or asked for and kept there. */
-#include "plan/single_pass.h"
-
+/*
+ * Metrics that fit one pass together: from the cache, or asked for and kept there. As text, a line
+ * "set NAME PROFILER ORIGIN" and after it lines of "metric NAME" and "left_out NAME", with tabs
+ * between; it is the same in the cache.
+ */
 #include <string.h>
 #include <strings.h>
 
 #include "adapters/deflate/deflate.h"
+#include "adapters/nv/nv.h"
 #include "chip/cache.h"
+#include "chip/catalog.h"
 #include "chip/chip.h"
 #include "chip/data_file.h"
+#include "schedule/try.h"
 #include "set/set.h"
+
+/* ---- which metrics might make a set of one pass, and which of them CUPTI plans in one */
+
+/* A set in the making. */
+struct packing {
+	struct opk_ctx *ctx;
+	const char *chip;
+	const char *set;
+	enum opk_profiler profiler;
+	enum opk_single_pass_origin origin;
+	struct opk_strlist names; /* full ones */
+	const char **kept;
+	size_t kept_count;
+	struct opk_buf *text;
+};
+
+static int open_host(struct opk_nv_host **out, const struct packing *p)
+{
+	return p->origin == OPK_SINGLE_PASS_CUPTI
+	               ? opk_nv_host_new_for_set(out, p->ctx, p->chip, p->set)
+	               : opk_nv_host_new(out, p->ctx, p->chip, p->profiler, NULL);
+}
+
+/* ---- packing */
+
+static int fits(bool *out, const struct packing *p, size_t count)
+{
+	struct opk_nv_host *host;
+	opk_autoresult struct opk_schedule_result result = { 0 };
+	int code = open_host(&host, p);
+
+	if (code)
+		return code;
+	code = opk_nv_add_metrics(p->ctx, host, p->kept, count);
+	if (!code) {
+		code = opk_schedule_image(&result, p->ctx, host);
+	} else if (code != OPK_ENOMEM) {
+		/* What is listed need not be schedulable. */
+		opk_clear_errors(p->ctx);
+		code = OPK_OK;
+	}
+	opk_nv_host_free(host);
+	*out = result.passes == 1;
+	return code;
+}
+
+/* Adds those that fit beside what is kept, in order: all at once, or else half by half. */
+static int pack(struct packing *p, size_t first, size_t count)
+{
+	const char *const *names = opk_strlist_items(&p->names);
+	bool good;
+	int code;
+
+	memcpy(p->kept + p->kept_count, names + first, count * sizeof *names);
+	code = fits(&good, p, p->kept_count + count);
+	if (!code && good)
+		p->kept_count += count;
+	else if (!code && count > 1) {
+		code = pack(p, first, count / 2);
+		if (!code)
+			code = pack(p, first + count / 2, count - count / 2);
+	} else if (!code) {
+		opk_buf_add_printf(p->text, "left_out\t%s\n", names[first]);
+	}
+	return code;
+}
+
+static int pack_set(struct packing *p)
+{
+	int code;
+
+	if (!p->names.count)
+		return OPK_OK;
+	opk_buf_add_printf(p->text, "set\t%s\t%s\t%s\n", p->set, opk_profiler_name(p->profiler),
+	                   opk_single_pass_origin_name(p->origin));
+	p->kept_count = 0;
+	p->kept = opk_alloc_array(p->names.count, sizeof *p->kept);
+	code = p->kept ? pack(p, 0, p->names.count) : opk_nomem(p->ctx, "a single-pass set");
+	for (size_t i = 0; !code && i < p->kept_count; i++)
+		opk_buf_add_printf(p->text, "metric\t%s\n", p->kept[i]);
+	free(opk_take(p->kept));
+	return code;
+}
+
+/* ---- which metrics */
+
+/* Takes the name where the chip has it. */
+static int take_name(bool *taken, struct packing *p, struct opk_nv_host *host, const char *name)
+{
+	struct opk_metric metric;
+	int code = opk_nv_properties(&metric, p->ctx, host, name);
+
+	*taken = !code;
+	if (code == OPK_EUSAGE) {
+		opk_clear_errors(p->ctx);
+		return OPK_OK;
+	}
+	return code                               ? code
+	       : opk_strlist_add(&p->names, name) ? OPK_OK
+	                                          : opk_nomem(p->ctx, "a single-pass set");
+}
+
+/*
+ * A base metric by its plainest full name: the types' are tried, as CUPTI 12.x does not know the
+ * type of a bare base name. What the chip lacks is skipped.
+ */
+static int add_name(struct packing *p, struct opk_nv_host *host, const char *name)
+{
+	bool taken = false;
+	int code = OPK_OK;
+
+	if (opk_base_length(name) < strlen(name))
+		return take_name(&taken, p, host, name);
+	for (int type = OPK_COUNTER; !code && !taken && type <= OPK_THROUGHPUT; type++) {
+		opk_autofree char *full = opk_printf("%s%s", name,
+		                                     opk_plainest_suffix(
+							     (enum opk_metric_type)type));
+
+		code = full ? take_name(&taken, p, host, full)
+		            : opk_nomem(p->ctx, "a single-pass set");
+	}
+	return code;
+}
+
+/* A set of these names that the chip has. */
+static int make_set(struct packing *p, const struct opk_strlist *names)
+{
+	struct opk_nv_host *host;
+	int code;
+
+	/* CUPTI lists a set of GH100's that has no metrics. */
+	if (!names->count)
+		return OPK_OK;
+	code = open_host(&host, p);
+	if (code)
+		return code;
+	for (size_t i = 0; !code && i < names->count; i++)
+		code = add_name(p, host, names->items[i]);
+	opk_nv_host_free(host);
+	if (!code)
+		code = pack_set(p);
+	opk_strlist_clear(&p->names);
+	return code ? opk_add(p->ctx, code, "single-pass set %s of %s", p->set, p->chip) : OPK_OK;
+}
+
+static int ask_cupti(struct packing *p)
+{
+	opk_autostrlist struct opk_strlist sets = { 0 };
+	int code = opk_nv_single_pass_sets(&sets, p->ctx, p->chip);
+
+	p->origin = OPK_SINGLE_PASS_CUPTI;
+	if (code == OPK_ENVIDIA) {
+		opk_clear_errors(p->ctx);
+		return OPK_OK;
+	}
+	for (size_t i = 0; !code && i < sets.count; i++) {
+		opk_autostrlist struct opk_strlist names = { 0 };
+
+		p->set = sets.items[i];
+		code = opk_nv_single_pass_metrics(&names, p->ctx, p->chip, p->set);
+		if (!code)
+			code = make_set(p, &names);
+	}
+	return code;
+}
+
+/* SET of "UNIT.SET.metric" and "SET.metric"; 0 where the name has none. */
+static size_t find_set(const char **set, const char *name)
+{
+	const char *end = strrchr(name, '.'),
+		   *dot = end ? memrchr(name, '.', (size_t)(end - name)) : NULL;
+
+	*set = dot ? dot + 1 : name;
+	return end ? (size_t)(end - *set) : 0;
+}
+
+static int collect_sets(struct opk_strlist *sets, struct opk_ctx *ctx,
+                        const struct opk_strlist *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const char *set;
+		size_t length = find_set(&set, all->items[i]);
+		opk_autofree char *name = opk_strndup(set, length);
+
+		if (!name)
+			return opk_nomem(ctx, "single-pass sets");
+		if (length && !opk_strlist_contains(sets, name) && !opk_strlist_add(sets, name))
+			return opk_nomem(ctx, "single-pass sets");
+	}
+	return OPK_OK;
+}
+
+static int ask_names(struct packing *p)
+{
+	opk_autostrlist struct opk_strlist all = { 0 }, sets = { 0 };
+	struct opk_nv_host *host;
+	int code;
+
+	p->origin = OPK_SINGLE_PASS_EMULATED;
+	code = open_host(&host, p);
+	if (code)
+		return code;
+	code = opk_nv_all_base_metrics(&all, p->ctx, host);
+	opk_nv_host_free(host);
+	if (!code)
+		code = collect_sets(&sets, p->ctx, &all);
+	for (size_t i = 0; !code && i < sets.count; i++) {
+		opk_autostrlist struct opk_strlist names = { 0 };
+		const char *set;
+
+		p->set = sets.items[i];
+		for (size_t j = 0; !code && j < all.count; j++)
+			if (find_set(&set, all.items[j]) == strlen(p->set)
+			    && !strncmp(set, p->set, strlen(p->set))
+			    && !opk_strlist_add(&names, all.items[j]))
+				code = opk_nomem(p->ctx, "single-pass sets");
+		if (!code)
+			code = make_set(p, &names);
+	}
+	return code;
+}
+
+/* The lines of `wanted` for this profiler: "pm" and a full name, with a tab between. */
+static int ask_offpeak(struct packing *p, const struct opk_strlist *wanted)
+{
+	opk_autofree char *name = opk_printf("offpeak-%s", opk_profiler_name(p->profiler));
+
+	p->origin = OPK_SINGLE_PASS_OFFPEAK;
+	p->set = name;
+	return name ? make_set(p, wanted) : opk_nomem(p->ctx, "single-pass sets");
+}
+
+/* One list a profiler. */
+static int read_wanted(struct opk_strlist lists[2], struct opk_ctx *ctx, char *text,
+                       const char *path)
+{
+	size_t number = 0;
+
+	for (char *line; (line = strsep(&text, "\n"));) {
+		const char *profiler_name = strsep(&line, "\t");
+		enum opk_profiler profiler;
+
+		number++;
+		if (!*profiler_name || *profiler_name == '#')
+			continue;
+		if (!line || !*line || !opk_profiler_parse(&profiler, profiler_name))
+			return opk_fail(ctx, OPK_EINPUT,
+			                "%s:%zu: not a profiler and a metric with a tab between",
+			                path, number);
+		if (!opk_strlist_add(&lists[profiler], line))
+			return opk_nomem(ctx, "single-pass sets");
+	}
+	return OPK_OK;
+}
+
+static int ask_profiler(struct packing *p, const struct opk_strlist *wanted)
+{
+	size_t before = p->text->size;
+	bool has;
+	int code = opk_nv_host_supported(&has, p->ctx, p->chip, p->profiler);
+
+	if (code || !has)
+		return code;
+	/* NVIDIA's sets are for PM sampling. */
+	if (p->profiler == OPK_PROFILER_PM)
+		code = ask_cupti(p);
+	if (!code && p->profiler == OPK_PROFILER_PM && p->text->size == before)
+		code = ask_names(p);
+	if (!code && p->text->size == before)
+		code = ask_offpeak(p, wanted);
+	return code;
+}
+
+/*
+ * Asks NVIDIA's libraries. `wanted` is data/single_pass.tsv, possibly empty, and cut into pieces
+ * here; `path` is where it came from.
+ */
+static int ask_all(struct opk_buf *text, struct opk_ctx *ctx, const char *chip, char *wanted,
+                   const char *path)
+{
+	static const enum opk_profiler profilers[] = { OPK_PROFILER_PM, OPK_PROFILER_RANGE };
+	opk_autofree char *name = NULL;
+	struct opk_strlist lists[2] = { 0 };
+	int code = opk_chip_resolve(&name, ctx, chip);
+
+	if (!code)
+		code = read_wanted(lists, ctx, wanted, path);
+	for (size_t i = 0; !code && i < 2; i++) {
+		struct packing p = {
+			.ctx = ctx,
+			.chip = name,
+			.profiler = profilers[i],
+			.text = text,
+		};
+
+		code = ask_profiler(&p, &lists[profilers[i]]);
+	}
+	opk_strlist_clear(&lists[0]);
+	opk_strlist_clear(&lists[1]);
+	if (!code && text->failed)
+		code = opk_nomem(ctx, "single-pass sets");
+	return code;
+}
+
+/* ---- the text */
 
 static const char kind[] = "single-pass";
 
@@ -111,7 +421,7 @@ static int ask(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const cha
                char *wanted, const char *path, const char *whom)
 {
 	opk_autobuf struct opk_buf text = { 0 };
-	int code = opk_single_pass_ask(&text, ctx, chip, wanted, path);
+	int code = ask_all(&text, ctx, chip, wanted, path);
 
 	opk_buf_add(&text, "", 1);
 	if (!code && text.failed)

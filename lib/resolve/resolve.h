@@ -47,8 +47,6 @@ int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const 
  */
 int opk_resolved_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, struct opk_ctx *ctx,
                          const struct opk_resolved *resolved);
-void opk_derived_clear(struct opk_meta_derived *derived);
-void opk_heading_clear(struct opk_meta_heading *heading);
 void opk_resolved_clear(struct opk_resolved *resolved);
 #define opk_autoresolved __attribute__((cleanup(opk_resolved_clear)))
 

@@ -4,7 +4,7 @@
 
 #include "base/nearest.h"
 #include "resolve/resolver.h"
-#include "chip/where.h"
+#include "set/where.h"
 
 enum { MAX_NAMES = 10000, MAX_LENGTH = 1024 };
 

@@ -1,9 +1,149 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metrics that the chip's catalog lists, and CUPTI refuses: told beside a set's other errors. */
+/*
+ * Metrics that the chip's catalog lists, and CUPTI refuses: optional ones are planned beforehand and
+ * left out, the others are reported beside a set's other errors.
+ */
 #include <string.h>
 
 #include "formula/formula.h"
 #include "resolve/resolver.h"
+
+/* ---- optional ones */
+
+bool opk_resolver_plans(struct opk_resolver *r, const char *name)
+{
+	opk_autoresult struct opk_schedule_result result = { 0 };
+	struct opk_errors_mark mark;
+	int code;
+
+	opk_errors_mark(&mark, r->ctx);
+	code = opk_schedule_try(&result, r->ctx, &r->target, &name, 1);
+	if (code && code != OPK_EUSAGE && code != OPK_EFAILED)
+		r->code = opk_errors_keep(r->ctx, &mark, code);
+	else
+		opk_errors_rewind(r->ctx, &mark);
+	return !code;
+}
+
+static bool mark(void *data, size_t i, const char *reason)
+{
+	bool *refused = data;
+
+	(void)reason;
+	refused[i] = true;
+	return true;
+}
+
+static bool may_be_left_out(const struct opk_entry *entry)
+{
+	return entry->derived == OPK_NOT_DERIVED && entry->optional;
+}
+
+/* Those that are refused leave the list. */
+static void drop_refused(struct opk_resolver *r, const bool *refused)
+{
+	opk_autofree bool *marked = opk_alloc_array(r->list->count + 1, sizeof *marked);
+	size_t at = 0;
+
+	for (size_t i = 0; marked && i < r->list->count; i++) {
+		const struct opk_entry *entry = &r->list->items[i];
+
+		marked[i] = may_be_left_out(entry) && refused[at++];
+		if (marked[i])
+			opk_resolver_leave_out(r, entry->label ? entry->label->text : entry->name);
+	}
+	r->problems.no_memory |= !marked;
+	if (marked)
+		opk_entries_drop(r->list, &r->problems, marked);
+}
+
+/* What is tried: optional entries, and what only formulas of optional ones need. */
+struct trial {
+	const char **names;
+	size_t count, capacity;
+};
+
+static void add_name(struct opk_resolver *r, struct trial *trial, const char *name)
+{
+	if (opk_grow(&trial->names, &trial->capacity, trial->count, sizeof *trial->names))
+		trial->names[trial->count++] = name;
+	else
+		r->problems.no_memory = true;
+}
+
+static void add_operands(struct opk_resolver *r, struct trial *trial, size_t derived,
+                         bool *optional)
+{
+	const struct opk_formula *formula = r->symbols.derived[derived].parsed;
+	size_t used;
+
+	for (size_t i = 0; formula && i < opk_formula_name_count(formula); i++) {
+		const char *name = opk_formula_name(formula, i);
+
+		if (opk_index_find(&used, &r->symbols.names, name))
+			optional[used] = true;
+		else if (strstr(name, "__") && !opk_entries_find(r->list, name)
+		         && opk_resolver_need_catalog(r)
+		         && opk_catalog_has_full(r->catalog, r->ctx, name))
+			add_name(r, trial, name);
+	}
+}
+
+static void add_all_operands(struct opk_resolver *r, struct trial *trial)
+{
+	opk_autofree bool *optional = opk_alloc_array(r->symbols.derived_count + 1,
+	                                              sizeof *optional);
+
+	r->problems.no_memory |= !optional;
+	for (size_t i = 0; optional && i < r->list->count; i++)
+		if (r->list->items[i].derived != OPK_NOT_DERIVED && r->list->items[i].optional)
+			optional[r->list->items[i].derived] = true;
+	/* Who uses another comes after it. */
+	for (size_t i = r->symbols.ordered; optional && i-- > 0;)
+		if (optional[r->symbols.order[i]])
+			add_operands(r, trial, r->symbols.order[i], optional);
+}
+
+static void try(struct opk_resolver *r, const struct trial *trial, size_t entries)
+{
+	opk_autofree bool *refused = opk_alloc_array(trial->count + 1, sizeof *refused);
+	/* PM sampling has one pass, so what needs two can't be sampled. */
+	struct opk_refused find = { .target = &r->target,
+		                    .names = trial->names,
+		                    .count = trial->count,
+		                    .max_passes = r->target.profiler == OPK_PROFILER_PM,
+		                    .report = mark,
+		                    .data = refused };
+
+	r->problems.no_memory |= !refused;
+	if (refused)
+		r->code = opk_find_refused(r->ctx, &find);
+	if (!refused || r->code)
+		return;
+	/* Derived metrics that need what is left out are left out, too: resolve_missing.c. */
+	for (size_t i = entries; i < trial->count; i++)
+		if (refused[i])
+			opk_resolver_leave_out(r, trial->names[i]);
+	if (memchr(refused, true, entries))
+		drop_refused(r, refused);
+}
+
+void opk_resolve_optional(struct opk_resolver *r)
+{
+	struct trial trial = { 0 };
+	size_t entries;
+
+	for (size_t i = 0; i < r->list->count; i++)
+		if (may_be_left_out(&r->list->items[i]))
+			add_name(r, &trial, r->list->items[i].name);
+	entries = trial.count;
+	add_all_operands(r, &trial);
+	if (trial.count && !r->code && !r->problems.no_memory)
+		try(r, &trial, entries);
+	free(trial.names);
+}
+
+/* ---- the others */
 
 /* What the set wants of the chip, each once, and where it says so. */
 struct wanted {

@@ -4,10 +4,46 @@
 #define OPK_RESOLVER_H
 
 #include "chip/catalog.h"
-#include "resolve/entries.h"
+#include "base/index.h"
 #include "resolve/resolve.h"
 #include "schedule/try.h"
+#include "set/pattern.h"
 #include "set/symbols.h"
+
+/* ---- a set's list of metrics in the making: each metric once, in order */
+
+enum { OPK_NOT_DERIVED = -1 };
+
+struct opk_entry {
+	char *name;
+	const struct opk_word *label; /* NULL: none */
+	struct opk_place place;
+	const struct opk_set_item *item;
+	const struct opk_set_item *group; /* NULL: in none */
+	long derived;                     /* which one of the scope's, or OPK_NOT_DERIVED */
+	bool optional;
+};
+
+struct opk_entries {
+	struct opk_entry *items;
+	size_t count, capacity;
+	struct opk_index names; /* to the items */
+};
+
+/*
+ * Adds a copy, unless the name is there: then it takes the label, if it has none. A second label is
+ * a problem, and an entry is optional only if all are that name it.
+ */
+void opk_entries_add(struct opk_entries *entries, struct opk_problems *problems,
+                     const struct opk_entry *entry);
+/* Removes those that are marked, one flag an entry. */
+void opk_entries_drop(struct opk_entries *entries, struct opk_problems *problems,
+                      const bool *marked);
+/* NULL where there is none. */
+struct opk_entry *opk_entries_find(const struct opk_entries *entries, const char *name);
+void opk_entries_clear(struct opk_entries *entries);
+
+/* ---- the resolution */
 
 /* What a derived metric can't have on the chip. */
 enum opk_lack {
@@ -66,7 +102,7 @@ void opk_resolve_derived(struct opk_resolver *r);
 void opk_resolve_units(struct opk_resolver *r);
 /* resolve_refused.c: those that CUPTI refuses are a problem each. */
 void opk_resolve_refused(struct opk_resolver *r);
-/* resolve_hash.c; NULL when out of memory. */
+/* resolved.c; NULL when out of memory. */
 char *opk_resolved_hash(const struct opk_resolved *resolved, struct opk_ctx *ctx, const char *name);
 
 #endif

@@ -2,8 +2,9 @@
 /* What a set defines by name: parameters, constants, derived metrics. */
 #include <string.h>
 
+#include "base/ascii.h"
 #include "set/set_read.h"
-#include "chip/where.h"
+#include "set/where.h"
 
 /* Calls `take` with each key, if it can be a name, and its value. */
 static void each(struct opk_set_reader *r, const struct opk_yaml *map, const char *what,
@@ -72,7 +73,7 @@ static void take_parameter(struct opk_set_reader *r, const struct opk_word *name
 	r->problems->no_memory |= text && !parameter->value;
 }
 
-void opk_set_read_parameters(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+static void read_parameters(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
 	(void)object;
 	each(r, value, "parameter", take_parameter);
@@ -163,7 +164,7 @@ static void take_constant(struct opk_set_reader *r, const struct opk_word *name,
 	constant->wrong = true;
 }
 
-void opk_set_read_constants(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+static void read_constants(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
 	(void)object;
 	each(r, value, "constant", take_constant);
@@ -218,8 +219,112 @@ static void take_derived(struct opk_set_reader *r, const struct opk_word *name,
 		opk_problems_add(r->problems, &value->place, "the key 'formula' is missing");
 }
 
-void opk_set_read_derived(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+static void read_derived(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
 	(void)object;
 	each(r, value, "derived metric", take_derived);
+}
+
+/* ---- the keys of the file */
+
+static void replace(struct opk_set_reader *r, char **field, const struct opk_yaml *value)
+{
+	struct opk_word word = { 0 };
+
+	opk_set_read_word(r, &word, value);
+	if (!word.text)
+		return;
+	free(*field);
+	*field = word.text;
+}
+
+static void read_name(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	replace(r, &r->set->name, value);
+}
+
+static void read_set_description(struct opk_set_reader *r, void *object,
+                                 const struct opk_yaml *value)
+{
+	(void)object;
+	replace(r, &r->set->description, value);
+}
+
+static void read_version(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	bool text = value->kind == OPK_YAML_SCALAR;
+	unsigned long version = 0;
+
+	(void)object;
+	if (text && !value->text[opk_span(value->text, opk_is_digit)] && strlen(value->text) < 10)
+		version = strtoul(value->text, NULL, 10);
+	if (!version && value->kind != OPK_YAML_BAD)
+		opk_problems_add(r->problems, &value->place,
+		                 "a version is a whole number from 1 on");
+	r->set->version = version ? (unsigned)version : 1;
+}
+
+static void read_profiler(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	r->set->has_profiler = true;
+	if (value->kind == OPK_YAML_SCALAR && opk_profiler_parse(&r->set->profiler, value->text))
+		return;
+	/* Each profiler has its own metrics. */
+	r->set->unfit = true;
+	if (value->kind != OPK_YAML_BAD)
+		opk_problems_add(r->problems, &value->place, "profiler must be range or pm");
+}
+
+static void read_chips(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	opk_set_read_words(r, &r->set->chips, value, "chip", "chips");
+	opk_set_check_cases(r, &r->set->chips, "chip");
+	r->set->unfit |= !r->set->chips.count;
+}
+
+static void read_includes(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	opk_set_read_words(r, &r->includes, value, "set", "sets");
+}
+
+static void read_metrics(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	(void)object;
+	opk_set_read_items(r, &r->set->items, value);
+}
+
+enum { NAME, INCLUDE, DERIVED, METRICS };
+
+static const struct opk_set_field file_fields[] = {
+	[NAME] = { "name", read_name },
+	[INCLUDE] = { "include", read_includes },
+	[DERIVED] = { "derived", read_derived },
+	[METRICS] = { "metrics", read_metrics },
+	{ "version", read_version },
+	{ "description", read_set_description },
+	{ "profiler", read_profiler },
+	{ "chips", read_chips },
+	{ "parameters", read_parameters },
+	{ "constants", read_constants },
+	{ "changes", opk_set_read_changes },
+};
+
+enum { FIELD_COUNT = sizeof file_fields / sizeof *file_fields };
+
+void opk_set_read(struct opk_set_reader *r, const struct opk_yaml *root)
+{
+	unsigned seen =
+		opk_set_read_map(r, NULL, root, file_fields, FIELD_COUNT,
+	                         "a metric set is a map with name, description and metrics");
+
+	if (!(seen & 1U << NAME))
+		opk_problems_add(r->problems, &root->place, "the key 'name' is missing");
+	if (!(seen & (1U << METRICS | 1U << INCLUDE | 1U << DERIVED)))
+		opk_problems_add(
+			r->problems, &root->place,
+			"the key 'metrics' is missing; 'include' or 'derived' would do, too");
 }

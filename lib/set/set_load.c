@@ -1,12 +1,193 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files of metric sets, and those that they include. */
+/* Where sets come from: shipped folders, paths, comma-separated names; their files, and those that they include. */
+#include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
-#include "set/symbols.h"
-#include "set/set_find.h"
+#include "base/nearest.h"
+#include "config.h"
+#include "set/set.h"
 #include "set/set_read.h"
+#include "set/symbols.h"
+
+struct opk_set_list {
+	struct opk_strlist paths;
+};
+
+/* OFFPEAK_SETS, the tool's data folder, the installed one. */
+static bool folders(struct opk_strlist *out, const struct opk_ctx *ctx)
+{
+	if (ctx->env.sets && !opk_strlist_add(out, ctx->env.sets))
+		return false;
+	return opk_strlist_take(out,
+	                        opk_printf("%s/sets", ctx->data_dir ? ctx->data_dir : OPK_DATADIR));
+}
+
+static bool is_yaml(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
+}
+
+static bool is_path(const char *text)
+{
+	return strchr(text, '/') || is_yaml(text);
+}
+
+static bool list_folder(struct opk_strlist *out, const char *folder)
+{
+	DIR *dir = opendir(folder);
+	bool ok = true;
+
+	for (struct dirent *entry; dir && ok && (entry = readdir(dir));)
+		if (is_yaml(entry->d_name) && entry->d_name[0] != '.')
+			ok = opk_strlist_take(out, opk_printf("%s/%s", folder, entry->d_name));
+	if (dir)
+		closedir(dir);
+	return ok;
+}
+
+/* The ending does not count, so that "l1" comes before "l1-more". */
+static int compare_names(const void *a, const void *b)
+{
+	const char *first = strrchr(*(char *const *)a, '/'),
+		   *second = strrchr(*(char *const *)b, '/');
+	size_t first_length = (size_t)(strrchr(first, '.') - first);
+	size_t second_length = (size_t)(strrchr(second, '.') - second);
+	size_t shorter = first_length < second_length ? first_length : second_length;
+	int order = strncmp(first, second, shorter);
+
+	return order ? order : (first_length > second_length) - (first_length < second_length);
+}
+
+static bool is_listed(const struct opk_strlist *paths, char *path)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (!compare_names(&paths->items[i], &path))
+			return true;
+	return false;
+}
+
+/* A folder's sets by name, without those that a folder before it shadows. */
+static bool add_folder(struct opk_strlist *paths, const char *folder)
+{
+	opk_autostrlist struct opk_strlist found = { 0 };
+	bool ok = list_folder(&found, folder);
+
+	if (ok && found.count)
+		qsort(found.items, found.count, sizeof *found.items, compare_names);
+	for (size_t i = 0; ok && i < found.count; i++)
+		if (!is_listed(paths, found.items[i]))
+			ok = opk_strlist_add(paths, found.items[i]);
+	return ok;
+}
+
+int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx)
+{
+	opk_autostrlist struct opk_strlist where = { 0 };
+	struct opk_set_list *list = opk_alloc(sizeof *list);
+	bool ok = list && folders(&where, ctx);
+
+	for (size_t i = 0; ok && i < where.count; i++)
+		ok = add_folder(&list->paths, where.items[i]);
+	if (!ok) {
+		opk_set_list_free(list);
+		return opk_nomem(ctx, "metric sets");
+	}
+	*out = list;
+	return OPK_OK;
+}
+
+void opk_set_list_free(struct opk_set_list *list)
+{
+	if (!list)
+		return;
+	opk_strlist_clear(&list->paths);
+	free(list);
+}
+
+size_t opk_set_list_count(const struct opk_set_list *list)
+{
+	return list->paths.count;
+}
+
+const char *opk_set_list_path(const struct opk_set_list *list, size_t i)
+{
+	return list->paths.items[i];
+}
+
+int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
+{
+	opk_auto(opk_set) struct opk_set *set = opk_set_create("custom", "");
+	opk_autofree char *names = opk_strdup(spec);
+	char *rest = names;
+	bool ok = set && names;
+
+	for (char *name; ok && (name = strsep(&rest, ","));)
+		if (*name)
+			ok = opk_set_add_name(set, name);
+	if (!ok || !opk_set_complete(set))
+		return opk_nomem(ctx, "a metric set");
+	if (!set->metrics.count)
+		return opk_fail(ctx, OPK_EUSAGE, "'%s' names no metric", spec);
+	*out = opk_take(set);
+	return OPK_OK;
+}
+
+/* "…/memory.yaml" -> "memory" */
+static char *stem(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	return opk_strndup(name, (size_t)(strrchr(name, '.') - name));
+}
+
+static int no_such_set(struct opk_ctx *ctx, const char *name)
+{
+	opk_autostrlist struct opk_strlist stems = { 0 };
+	struct opk_nearest nearest = { .name = name };
+	struct opk_set_list *list;
+	int code = opk_set_list_new(&list, ctx);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < list->paths.count; i++)
+		if (opk_strlist_take(&stems, stem(list->paths.items[i])))
+			opk_nearest_try(&nearest, stems.items[stems.count - 1]);
+	opk_set_list_free(list);
+	return opk_fail(ctx, OPK_EUSAGE,
+	                "no metric set '%s'%s%s%s; 'offpeak sets' lists the shipped ones, "
+	                "a path or metric names with commas work too",
+	                name, nearest.best ? ", did you mean " : "",
+	                nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+}
+
+/* The path of the set that is found by this name. */
+static int shipped_path(char **out, struct opk_ctx *ctx, const char *name)
+{
+	opk_autostrlist struct opk_strlist where = { 0 };
+
+	if (!folders(&where, ctx))
+		return opk_nomem(ctx, "metric sets");
+	for (size_t i = 0; i < 2 * where.count; i++) {
+		opk_autofree char *path = opk_printf("%s/%s.%s", where.items[i / 2], name,
+		                                     i % 2 ? "yml" : "yaml");
+
+		if (!path)
+			return opk_nomem(ctx, "metric sets");
+		if (access(path, F_OK))
+			continue;
+		*out = opk_take(path);
+		return OPK_OK;
+	}
+	return no_such_set(ctx, name);
+}
+
+/* ---- files */
 
 enum { MAX_DEPTH = 16, MAX_FILES = 100 };
 
@@ -83,8 +264,8 @@ static int find_path(char **out, struct loading *l, const struct opk_set *set, c
 {
 	const char *slash = strrchr(set->path, '/');
 
-	if (!opk_set_is_path(word))
-		return opk_set_shipped_path(out, l->ctx, word);
+	if (!is_path(word))
+		return shipped_path(out, l->ctx, word);
 	word += 2 * !strncmp(word, "./", 2);
 	*out = *word == '/' || !slash
 	               ? opk_strdup(word)
@@ -272,7 +453,7 @@ static bool is_of_use(const struct loading *l, const struct opk_set *set)
 	return l->problems.count && !l->problems.unlisted && (!set->unfit || set->claiming_count);
 }
 
-int opk_set_load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *path)
+static int load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *path)
 {
 	struct loading l = { .ctx = ctx };
 	opk_auto(opk_set) struct opk_set *set = NULL;
@@ -296,7 +477,32 @@ int opk_set_load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *p
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
-	int code = opk_set_load_partly(&set, ctx, path);
+	int code = load_partly(&set, ctx, path);
+
+	if (!code)
+		*out = opk_take(set);
+	return code;
+}
+
+int opk_set_find_partly(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
+{
+	opk_autofree char *path = NULL;
+	int code;
+
+	*out = NULL;
+	if (is_path(spec))
+		return load_partly(out, ctx, spec);
+	/* Metric names have a double underscore, sets don't. */
+	if (strchr(spec, ',') || strstr(spec, "__"))
+		return opk_set_from_names(out, ctx, spec);
+	code = shipped_path(&path, ctx, spec);
+	return code ? code : load_partly(out, ctx, path);
+}
+
+int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
+{
+	opk_auto(opk_set) struct opk_set *set = NULL;
+	int code = opk_set_find_partly(&set, ctx, spec);
 
 	if (!code)
 		*out = opk_take(set);

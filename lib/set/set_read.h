@@ -46,6 +46,8 @@ void opk_set_read_word(struct opk_set_reader *r, struct opk_word *out,
 /* A list of at least one, each text and there once. */
 void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out,
                         const struct opk_yaml *value, const char *one, const char *many);
+/* Reports words that are the same in another case; those of the very same letters were reported. */
+void opk_set_check_cases(struct opk_set_reader *r, const struct opk_words *words, const char *one);
 /*
  * The items of a list; what is none is a problem, and text as good as a list of it alone. With a
  * count of 0, what is returned means nothing.
@@ -65,11 +67,8 @@ bool opk_set_check_name(struct opk_set_reader *r, const struct opk_word *name, c
 void opk_set_read_items(struct opk_set_reader *r, struct opk_set_items *out,
                         const struct opk_yaml *value);
 void opk_set_read_changes(struct opk_set_reader *r, void *object, const struct opk_yaml *value);
-void opk_set_read_parameters(struct opk_set_reader *r, void *object, const struct opk_yaml *value);
-void opk_set_read_constants(struct opk_set_reader *r, void *object, const struct opk_yaml *value);
-void opk_set_read_derived(struct opk_set_reader *r, void *object, const struct opk_yaml *value);
 
-/* All of it. */
+/* All of it: set_definitions.c. */
 void opk_set_read(struct opk_set_reader *r, const struct opk_yaml *root);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/decimal.h"
 #include "formula/formula.h"
 #include "set/set_read.h"
-#include "chip/where.h"
+#include "set/where.h"
 
 void opk_set_reader_clear(struct opk_set_reader *r)
 {
@@ -80,8 +80,7 @@ void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out,
 	}
 }
 
-/* What is the same in any case: those of the very same letters were told. */
-static void check_cases(struct opk_set_reader *r, const struct opk_words *words, const char *one)
+void opk_set_check_cases(struct opk_set_reader *r, const struct opk_words *words, const char *one)
 {
 	for (size_t i = 1; i < words->count; i++)
 		if (opk_where_find(words, i, words->items[i].text))
@@ -113,7 +112,7 @@ bool opk_set_read_where(struct opk_set_reader *r, struct opk_words *out,
 	bool sure;
 
 	opk_set_read_words(r, out, value, "the word", "chips, architectures or profilers");
-	check_cases(r, out, "the word");
+	opk_set_check_cases(r, out, "the word");
 	sure = out->count != 0;
 	for (size_t i = 0; i < out->count && !r->problems->no_memory; i++)
 		sure &= correct(r, &out->items[i]);
@@ -281,107 +280,4 @@ unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct o
 			read_meant(r, object, value, &fields[meant.field], meant.sure);
 	}
 	return seen;
-}
-
-/* ---- the keys of the file */
-
-static void replace(struct opk_set_reader *r, char **field, const struct opk_yaml *value)
-{
-	struct opk_word word = { 0 };
-
-	opk_set_read_word(r, &word, value);
-	if (!word.text)
-		return;
-	free(*field);
-	*field = word.text;
-}
-
-static void read_name(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
-{
-	(void)object;
-	replace(r, &r->set->name, value);
-}
-
-static void read_description(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
-{
-	(void)object;
-	replace(r, &r->set->description, value);
-}
-
-static void read_version(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
-{
-	bool text = value->kind == OPK_YAML_SCALAR;
-	unsigned long version = 0;
-
-	(void)object;
-	if (text && !value->text[opk_span(value->text, opk_is_digit)] && strlen(value->text) < 10)
-		version = strtoul(value->text, NULL, 10);
-	if (!version && value->kind != OPK_YAML_BAD)
-		opk_problems_add(r->problems, &value->place,
-		                 "a version is a whole number from 1 on");
-	r->set->version = version ? (unsigned)version : 1;
-}
-
-static void read_profiler(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
-{
-	(void)object;
-	r->set->has_profiler = true;
-	if (value->kind == OPK_YAML_SCALAR && opk_profiler_parse(&r->set->profiler, value->text))
-		return;
-	/* Each profiler has its own metrics. */
-	r->set->unfit = true;
-	if (value->kind != OPK_YAML_BAD)
-		opk_problems_add(r->problems, &value->place, "profiler must be range or pm");
-}
-
-static void read_chips(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
-{
-	(void)object;
-	opk_set_read_words(r, &r->set->chips, value, "chip", "chips");
-	check_cases(r, &r->set->chips, "chip");
-	r->set->unfit |= !r->set->chips.count;
-}
-
-static void read_includes(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
-{
-	(void)object;
-	opk_set_read_words(r, &r->includes, value, "set", "sets");
-}
-
-static void read_metrics(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
-{
-	(void)object;
-	opk_set_read_items(r, &r->set->items, value);
-}
-
-enum { NAME, INCLUDE, DERIVED, METRICS };
-
-static const struct opk_set_field fields[] = {
-	[NAME] = { "name", read_name },
-	[INCLUDE] = { "include", read_includes },
-	[DERIVED] = { "derived", opk_set_read_derived },
-	[METRICS] = { "metrics", read_metrics },
-	{ "version", read_version },
-	{ "description", read_description },
-	{ "profiler", read_profiler },
-	{ "chips", read_chips },
-	{ "parameters", opk_set_read_parameters },
-	{ "constants", opk_set_read_constants },
-	{ "changes", opk_set_read_changes },
-};
-
-enum { FIELD_COUNT = sizeof fields / sizeof *fields };
-
-void opk_set_read(struct opk_set_reader *r, const struct opk_yaml *root)
-{
-	unsigned seen =
-		opk_set_read_map(r, NULL, root, fields, FIELD_COUNT,
-	                         "a metric set is a map with name, description and metrics");
-
-	if (!(seen & 1U << NAME))
-		opk_problems_add(r->problems, &root->place, "the key 'name' is missing");
-	if (!(seen & (1U << METRICS | 1U << INCLUDE | 1U << DERIVED)))
-		opk_problems_add(
-			r->problems, &root->place,
-			"the key 'metrics' is missing; 'include' or 'derived' would do, too");
 }

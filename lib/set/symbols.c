@@ -7,6 +7,8 @@
 #include "chip/legacy.h"
 #include "set/pattern.h"
 
+enum { MAX_VALUE = 256 };
+
 /* ---- the sets */
 
 /* A set comes after what it includes; one that is there needs no second look. */
@@ -304,4 +306,45 @@ void opk_symbols_clear(struct opk_symbols *symbols)
 	opk_index_clear(&symbols->constants);
 	opk_index_clear(&symbols->labels);
 	opk_index_clear(&symbols->names);
+}
+
+/* ---- values from outside */
+
+static int give(struct opk_set *set, struct opk_ctx *ctx, const char *name, const char *value)
+{
+	struct opk_parameter *given = opk_append(&set->given.items, &set->given.capacity,
+	                                         &set->given.count, sizeof *given);
+
+	if (given) {
+		given->name.text = opk_strdup(name);
+		given->value = opk_strdup(value);
+	}
+	if (given && given->name.text && given->value)
+		return OPK_OK;
+	if (given) {
+		free(given->name.text);
+		free(given->value);
+		set->given.count--;
+	}
+	return opk_nomem(ctx, "a parameter");
+}
+
+int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name, const char *value)
+{
+	opk_autoproblems struct opk_problems quiet = { 0 };
+	opk_autosymbols struct opk_symbols symbols = { 0 };
+	struct opk_nearest nearest = { .name = name };
+
+	opk_symbols_init(&symbols, ctx, &quiet, set);
+	opk_clear_errors(ctx);
+	if (quiet.no_memory)
+		return opk_nomem(ctx, "a parameter");
+	if (strlen(value) > MAX_VALUE)
+		return opk_fail(ctx, OPK_EUSAGE, "parameter %s: a value has at most %d characters",
+		                name, MAX_VALUE);
+	if (opk_index_find(NULL, &symbols.parameters, name))
+		return give(set, ctx, name, value);
+	opk_symbols_try_all(&nearest, &symbols.parameters);
+	return opk_fail(ctx, OPK_EUSAGE, "set %s has no parameter '%s'" OPK_DID_YOU_MEAN, set->name,
+	                name, OPK_NEAR(nearest.best));
 }

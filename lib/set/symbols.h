@@ -4,6 +4,7 @@
 #define OPK_SYMBOLS_H
 
 #include "base/index.h"
+#include "base/nearest.h"
 #include "base/problems.h"
 #include "set/set.h"
 
@@ -50,7 +51,7 @@ void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
 void opk_symbols_clear(struct opk_symbols *symbols);
 #define opk_autosymbols __attribute__((cleanup(opk_symbols_clear)))
 
-/* Of symbol_formulas.c: parses all formulas, knows their names and orders them. */
+/* symbol_formulas.c: parses all formulas, knows their names and orders them. */
 void opk_symbols_check_formulas(struct opk_symbols *symbols, struct opk_ctx *ctx,
                                 struct opk_problems *problems);
 /* Fills `parsed` from `formula`, or tells why not. */
@@ -60,18 +61,13 @@ void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_ctx *ctx,
 struct opk_place opk_symbols_place(const struct opk_symbols *symbols,
                                    const struct opk_derived_symbol *derived, size_t offset);
 
+/* Tries all names of an index. */
+void opk_symbols_try_all(struct opk_nearest *nearest, const struct opk_index *index);
 /* The text with parameters' values in the places of ${name}; free(). NULL: a problem is told. */
 char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_problems *problems,
                              const struct opk_word *word);
-/* The same in a formula: what is more than a part of a name or number stands in parentheses. */
-char *opk_symbols_substitute_formula(const struct opk_symbols *symbols,
-                                     struct opk_problems *problems, const struct opk_word *word);
-/* Which byte of the formula as it is written became that byte of the result. */
-size_t opk_symbols_written_at(const struct opk_symbols *symbols, const char *written,
-                              size_t offset);
-
 /*
- * Of set_check.c: entries and changes, as far as they can be judged without a chip. Regular
+ * set_check.c: entries and changes, as far as they can be judged without a chip. Regular
  * expressions are compiled if wished; else who matches them finds what is wrong with them. False
  * where there is too much to be tried on a chip.
  */

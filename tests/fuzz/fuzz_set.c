@@ -8,7 +8,6 @@
 #include "../fake_nv.c"
 #include "container/meta.h"
 #include "plan/plan.h"
-#include "set/set_find.h"
 #include "fuzz.h"
 #include "no_child.h"
 
@@ -66,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = fuzz_file(path, data, size), code;
 
 	ctx->log = ignore;
-	code = opk_set_load_partly(&set, ctx, path);
+	code = opk_set_find_partly(&set, ctx, path);
 	if (set) {
 		opk_set_judge(ctx, set, "FA100", OPK_PROFILER_RANGE);
 		opk_set_judge(ctx, set, "FA100", OPK_PROFILER_PM);

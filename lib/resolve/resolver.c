@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "resolve/entries.h"
+/* What all steps of a resolution share: its list in the making, the catalog. */
+#include "resolve/resolver.h"
 
 #include <string.h>
 
@@ -75,4 +76,54 @@ void opk_entries_clear(struct opk_entries *entries)
 	free(entries->items);
 	opk_index_clear(&entries->names);
 	*entries = (struct opk_entries){ 0 };
+}
+
+/* ---- what the steps share */
+
+bool opk_resolver_need_catalog(struct opk_resolver *r)
+{
+	if (r->catalog)
+		return true;
+	if (r->code)
+		return false;
+	r->code = opk_catalog_new(&r->catalog, r->ctx, r->target.chip, r->target.profiler);
+	if (!r->code)
+		r->code = opk_catalog_complete(r->catalog, r->ctx);
+	return !r->code;
+}
+
+void opk_resolver_explain(struct opk_resolver *r, const char *name, const struct opk_place *place)
+{
+	if (opk_resolver_need_catalog(r))
+		opk_catalog_tell(&r->problems, place, r->catalog, name);
+}
+
+void opk_resolver_leave_out(struct opk_resolver *r, const char *name)
+{
+	if (!opk_strlist_contains(&r->out->left_out, name)
+	    && !opk_strlist_add(&r->out->left_out, name))
+		r->problems.no_memory = true;
+}
+
+void opk_resolver_add_metric(struct opk_resolver *r, const char *name, const char *label,
+                             const struct opk_place *place)
+{
+	struct opk_resolved *out = r->out;
+	size_t capacity = out->metrics.capacity;
+
+	if (!opk_strlist_add(&out->metrics, name) || !opk_strlist_add(&out->labels, label)) {
+		r->problems.no_memory = true;
+		return;
+	}
+	if (out->metrics.capacity != capacity) {
+		struct opk_place *grown = opk_realloc_array(out->marks, out->metrics.capacity,
+		                                            sizeof *grown);
+
+		if (!grown) {
+			r->problems.no_memory = true;
+			return;
+		}
+		out->marks = grown;
+	}
+	out->marks[out->metrics.count - 1] = *place;
 }

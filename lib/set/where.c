@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "chip/where.h"
+#include "set/where.h"
 
 #include <strings.h>
 
