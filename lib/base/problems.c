@@ -149,6 +149,22 @@ int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int co
 	return code;
 }
 
+int opk_fail_at(struct opk_ctx *ctx, const struct opk_place *place, const char *format, ...)
+{
+	opk_autofree char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	if (!text)
+		return opk_nomem(ctx, "an error");
+	opk_clear_errors(ctx);
+	push(ctx, OPK_EINPUT, OPK_CAUSE_ERROR, NULL, &(struct opk_problem){ *place, text });
+	return OPK_EINPUT;
+}
+
 void opk_problems_drop(struct opk_problems *problems, const struct opk_problems *known)
 {
 	size_t kept = 0;

@@ -43,6 +43,9 @@ int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int co
                       const char *title);
 /* Adds them to the cause chain, without a title. */
 void opk_problems_push(struct opk_ctx *ctx, struct opk_problems *problems, int code);
+/* One error, which ends the reading of a file: OPK_EINPUT. */
+int opk_fail_at(struct opk_ctx *ctx, const struct opk_place *place, const char *format, ...)
+	OPK_PRINTF(3, 4);
 /* Drops those that are known. */
 void opk_problems_drop(struct opk_problems *problems, const struct opk_problems *known);
 void opk_problems_clear(struct opk_problems *problems);

@@ -1,25 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a section file asks for: metrics wherever a chart, table or list names one, and formulas. */
+#include "nsight/section_import.h"
+
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/ctx.h"
-#include "nsight/section_fail.h"
-#include "nsight/section_filter.h"
+#include "base/problems.h"
 #include "nsight/section_formula.h"
-#include "nsight/section_name.h"
-#include "nsight/section_passes.h"
 #include "nsight/section_text.h"
-#include "nsight/set_import.h"
+
+enum { PASS_CHIPS = 64, MAX_PASS_GROUPS = 1000 };
+
+/* PM sampling: metrics of one group are of one pass. */
+struct pass_group {
+	const char *name;   /* borrowed */
+	opk_chip_mask seen; /* chips on which it has its pass */
+	uint8_t pass[PASS_CHIPS];
+};
 
 struct importer {
 	struct opk_drafts *drafts;
 	struct opk_definitions definitions;
-	struct opk_pass_groups passes;
+	struct pass_group *groups;
+	size_t group_count, group_capacity;
+	uint8_t passes[PASS_CHIPS]; /* so far, of each chip */
+};
+
+/* Which chips a part of a section is for. */
+struct filter {
+	opk_chip_mask chips;
+	bool old_driver; /* only for drivers up to a version */
 };
 
 /* What holds for all that is inside a message. */
 struct scope {
-	struct opk_section_filter filter;
+	struct filter filter;
 	const char *title, *text; /* the heading */
 };
 
@@ -32,27 +48,147 @@ struct request {
 	const struct scope *scope;
 };
 
-static int enter_scope(struct scope *out, const struct importer *im,
-                       const struct opk_field *message, const struct scope *around)
+static bool is_message(const struct opk_field *field, const char *name)
 {
-	struct opk_section_filter own;
-	int code = opk_section_filter(&own, im->drafts->ctx, message);
-
-	if (code)
-		return code;
-	*out = *around;
-	out->filter.chips &= own.chips;
-	out->filter.old_driver |= own.old_driver;
-	return OPK_OK;
+	return field->kind == OPK_FIELD_MESSAGE && !strcmp(field->name, name);
 }
 
-static int leave_out(struct importer *im, const struct request *request, const char *reason)
+static void fail_without_memory(struct importer *im)
 {
-	return opk_drafts_leave_out(im->drafts, reason, request->name, request->label);
+	im->drafts->code = opk_nomem(im->drafts->ctx, "a section");
 }
 
-static int put(struct importer *im, size_t which, const struct request *request, const char *name,
-               opk_chip_mask chips)
+/* ---- filters */
+
+/* "CC_90" or "90"; `otherwise` where the field is absent. */
+static unsigned read_arch(struct importer *im, const struct opk_field *filter, const char *name,
+                          unsigned otherwise)
+{
+	const struct opk_field *field = opk_field_find(filter, name, OPK_FIELD_WORD);
+	const char *digits;
+
+	if (!field || im->drafts->code)
+		return otherwise;
+	digits = field->text + (strncmp(field->text, "CC_", 3) ? 0 : 3);
+	if (*digits && strlen(digits) <= 4 && !digits[opk_span(digits, opk_is_digit)])
+		return (unsigned)strtoul(digits, NULL, 10);
+	im->drafts->code = opk_fail_at(im->drafts->ctx, &field->place,
+	                               "%s is an architecture like CC_90, not %s", name,
+	                               field->text);
+	return otherwise;
+}
+
+/* One filter without its items. */
+static struct filter read_bounds(struct importer *im, const struct opk_field *filter)
+{
+	unsigned least = read_arch(im, filter, "MinArch", OPK_CC_NONE);
+	unsigned most = read_arch(im, filter, "MaxArch", OPK_CC_OPEN);
+
+	return (struct filter){ opk_chips_between(least, most),
+		                opk_field_find(filter, "MaxKmd", OPK_FIELD_WORD) != NULL };
+}
+
+/* MinArch and MaxArch, and any of several Items of them. */
+static struct filter read_filter(struct importer *im, const struct opk_field *filter)
+{
+	struct filter out = read_bounds(im, filter);
+	bool has_items = false;
+	opk_chip_mask any = 0;
+
+	for (size_t i = 0; i < filter->count; i++) {
+		struct filter one;
+
+		if (!is_message(&filter->fields[i], "Items"))
+			continue;
+		one = read_bounds(im, &filter->fields[i]);
+		has_items = true;
+		any |= one.old_driver ? 0 : one.chips;
+	}
+	if (has_items)
+		out.chips &= any;
+	return out;
+}
+
+/*
+ * What the message's own filters say. Conditions that are not about chips (how it is collected,
+ * which platform) let all pass.
+ */
+static struct filter filter_of(struct importer *im, const struct opk_field *message)
+{
+	struct filter out = { .chips = opk_chips_all() };
+
+	for (size_t i = 0; i < message->count; i++) {
+		struct filter one;
+
+		if (!is_message(&message->fields[i], "Filter"))
+			continue;
+		one = read_filter(im, &message->fields[i]);
+		out.chips &= one.chips;
+		out.old_driver |= one.old_driver;
+	}
+	return out;
+}
+
+static struct scope scope_of(struct importer *im, const struct opk_field *message,
+                             const struct scope *around)
+{
+	struct filter own = filter_of(im, message);
+	struct scope scope = *around;
+
+	scope.filter.chips &= own.chips;
+	scope.filter.old_driver |= own.old_driver;
+	return scope;
+}
+
+/* ---- passes of PM sampling */
+
+/* The group of that name; NULL where there are too many. */
+static struct pass_group *find_group(struct importer *im, const char *name)
+{
+	struct pass_group *added;
+
+	for (size_t i = 0; i < im->group_count; i++)
+		if (!strcmp(im->groups[i].name, name))
+			return &im->groups[i];
+	if (im->group_count >= MAX_PASS_GROUPS)
+		return NULL;
+	added = opk_append(&im->groups, &im->group_capacity, &im->group_count, sizeof *added);
+	if (added)
+		added->name = name;
+	else
+		fail_without_memory(im);
+	return added;
+}
+
+/* A chip's groups are its passes, in order: those of the chips on which the group is this one. */
+static opk_chip_mask chips_of_pass(struct importer *im, struct pass_group *group,
+                                   opk_chip_mask chips, size_t pass)
+{
+	opk_chip_mask out = 0;
+
+	for (size_t i = 0; i < PASS_CHIPS; i++) {
+		opk_chip_mask chip = chips & (opk_chip_mask)1 << i;
+
+		if (chip & ~group->seen) {
+			group->pass[i] = im->passes[i];
+			im->passes[i] += im->passes[i] < UINT8_MAX;
+		}
+		group->seen |= chip;
+		if (chip && group->pass[i] == pass)
+			out |= chip;
+	}
+	return out;
+}
+
+/* ---- metrics */
+
+static void leave_out(struct importer *im, const struct request *request, const char *reason)
+{
+	opk_drafts_leave_out(im->drafts, reason, request->name, request->label);
+}
+
+static void put(struct importer *im, size_t which, const struct request *request, const char *name,
+                opk_chip_mask chips)
 {
 	const struct opk_field *factor = opk_field_find(request->message, "Multiplier",
 	                                                OPK_FIELD_WORD);
@@ -62,177 +198,155 @@ static int put(struct importer *im, size_t which, const struct request *request,
 	if (has_label)
 		label = factor ? opk_printf("%s: this times %s", request->label, factor->text)
 		               : opk_strdup(request->label);
-	if (has_label && !label)
-		return opk_nomem(im->drafts->ctx, "a metric set");
-	return opk_drafts_put(im->drafts, which, request->scope->title, request->scope->text,
-	                      &(struct opk_draft_metric){ .name = (char *)name,
-	                                                  .label = label,
-	                                                  .chips = chips,
-	                                                  .optional = true });
+	if (has_label && !label) {
+		fail_without_memory(im);
+		return;
+	}
+	opk_drafts_put(im->drafts, which, request->scope->title, request->scope->text,
+	               &(struct opk_draft_metric){ .name = (char *)name,
+	                                           .label = label,
+	                                           .chips = chips,
+	                                           .optional = true });
 }
 
 /* PM sampling: a set for each of a chip's passes. */
-static int put_sampled(struct importer *im, const struct request *request, const char *name)
+static void put_sampled(struct importer *im, const struct request *request, const char *name)
 {
+	struct pass_group *group = find_group(im, request->group ? request->group : "");
 	opk_chip_mask left = request->chips;
-	int code = OPK_OK;
 
-	for (size_t pass = 0; !code && left && pass < OPK_DRAFT_PASSES; pass++) {
-		opk_chip_mask now = opk_pass_chips(&im->passes, request->group, left, pass);
+	for (size_t pass = 0; group && left && pass < OPK_DRAFT_PASSES; pass++) {
+		opk_chip_mask now = chips_of_pass(im, group, left, pass);
 
 		if (now)
-			code = put(im, OPK_DRAFT_PM + pass, request, name, now);
+			put(im, OPK_DRAFT_PM + pass, request, name, now);
 		left &= ~now;
 	}
-	if (im->passes.failed)
-		return opk_nomem(im->drafts->ctx, "a metric set");
-	return !code && left ? leave_out(im, request, "in a pass of PM sampling beyond the 16th")
-	                     : code;
+	if (left)
+		leave_out(im, request, "in a pass of PM sampling beyond the 16th");
 }
 
-static int put_metric(struct importer *im, const struct request *request,
-                      const struct opk_asked *asked, const char *name)
+/* A name that the section defines; false where it does not. */
+static bool put_defined(struct importer *im, const struct request *request)
 {
-	return asked->profiler == OPK_PROFILER_PM
-	               ? put_sampled(im, request, name)
-	               : put(im, asked->device ? OPK_DRAFT_DEVICE : OPK_DRAFT_RANGE, request, name,
-	                     request->chips);
-}
+	const struct opk_definition *first = opk_definitions_find(&im->definitions, request->name);
 
-/* A name that the section defines; `*found` where it does. */
-static int put_defined(struct importer *im, const struct request *request, bool *found)
-{
-	const struct opk_definition *item = opk_definitions_find(&im->definitions, request->name);
-	int code = OPK_OK;
-
-	*found = item;
-	for (; !code && item; item = item->same)
+	for (const struct opk_definition *item = first; item; item = item->same)
 		if (item->formula && (item->chips & request->chips))
-			code = put(im, OPK_DRAFT_RANGE, request, item->short_name,
-			           item->chips & request->chips);
-	return code;
+			put(im, OPK_DRAFT_RANGE, request, item->short_name,
+			    item->chips & request->chips);
+	return first;
 }
 
-static int ask(struct importer *im, const struct request *request)
+/* Why the metric is not in the set; NULL: it is. */
+static const char *reason_against(const struct request *request, const struct opk_asked *asked)
+{
+	if (opk_field_find(request->message, "UserMetricExpr", OPK_FIELD_STRING))
+		return "defined by a script in the section";
+	if (!asked->pattern && !opk_asked_has_rollup(asked->name))
+		return "without a rollup: metrics of Nsight Compute's own";
+	if (request->scope->filter.old_driver)
+		return "for old drivers only";
+	if (request->chips)
+		return NULL;
+	return request->covered ? "others stand for it on all of its chips"
+	                        : "for chips that are not known here";
+}
+
+static void ask(struct importer *im, const struct request *request)
 {
 	struct opk_asked asked = opk_asked_name(request->name);
 	opk_autofree char *name = NULL;
-	bool defined = false;
-	int code;
+	const char *reason;
 
-	/* A placeholder in a table. */
-	if (!*request->name)
-		return OPK_OK;
-	code = opk_drafts_count(im->drafts);
-	if (!code)
-		code = put_defined(im, request, &defined);
-	if (code || defined)
-		return code;
-	if (asked.reason)
-		return leave_out(im, request, asked.reason);
-	code = opk_drafts_name(&name, im->drafts, &asked, request->name,
+	/* No name is a placeholder in a table. */
+	if (!*request->name || !opk_drafts_count(im->drafts) || put_defined(im, request))
+		return;
+	if (asked.reason) {
+		leave_out(im, request, asked.reason);
+		return;
+	}
+	name = opk_drafts_name(im->drafts, &asked, request->name,
 	                       &opk_field_find(request->message, "Name", OPK_FIELD_STRING)->place);
-	if (code)
-		return code;
-	if (opk_field_find(request->message, "UserMetricExpr", OPK_FIELD_STRING))
-		return leave_out(im, request, "defined by a script in the section");
-	if (!asked.pattern && !opk_asked_has_rollup(asked.name))
-		return leave_out(im, request, "without a rollup: metrics of Nsight Compute's own");
-	if (request->scope->filter.old_driver)
-		return leave_out(im, request, "for old drivers only");
-	if (!request->chips)
-		return leave_out(im, request,
-		                 request->covered ? "others stand for it on all of its chips"
-		                                  : "for chips that are not known here");
-	code = opk_drafts_leave_out_parts(im->drafts, &asked, request->name);
-	return code ? code : put_metric(im, request, &asked, name);
+	if (!name)
+		return;
+	reason = reason_against(request, &asked);
+	if (reason) {
+		leave_out(im, request, reason);
+		return;
+	}
+	opk_drafts_leave_out_parts(im->drafts, &asked, request->name);
+	if (asked.profiler == OPK_PROFILER_PM)
+		put_sampled(im, request, name);
+	else
+		put(im, asked.device ? OPK_DRAFT_DEVICE : OPK_DRAFT_RANGE, request, name,
+		    request->chips);
 }
 
 static bool is_option(const struct opk_field *field)
 {
-	return field->kind == OPK_FIELD_MESSAGE && !strcmp(field->name, "Options")
-	       && opk_field_string(field, "Name");
+	return is_message(field, "Options") && opk_field_string(field, "Name");
 }
 
 /* The chips on which the metric's options stand for it. */
-static int chips_of_options(opk_chip_mask *out, const struct importer *im,
-                            const struct opk_field *metric)
+static opk_chip_mask chips_of_options(struct importer *im, const struct opk_field *metric)
 {
-	int code = OPK_OK;
+	opk_chip_mask chips = 0;
 
-	*out = 0;
-	for (size_t i = 0; !code && i < metric->count; i++) {
-		struct opk_section_filter filter;
-
-		if (!is_option(&metric->fields[i]))
-			continue;
-		code = opk_section_filter(&filter, im->drafts->ctx, &metric->fields[i]);
-		if (!code)
-			*out |= filter.chips;
-	}
-	return code;
+	for (size_t i = 0; i < metric->count; i++)
+		if (is_option(&metric->fields[i]))
+			chips |= filter_of(im, &metric->fields[i]).chips;
+	return chips;
 }
 
 /* The first option whose filter a chip passes is the chip's. */
-static int ask_options(struct importer *im, const struct opk_field *metric,
-                       const struct request *around)
+static void ask_options(struct importer *im, const struct opk_field *metric,
+                        const struct request *around)
 {
-	opk_chip_mask left = around->scope->filter.chips;
-	int code = OPK_OK;
+	opk_chip_mask all = around->scope->filter.chips, left = all;
 
-	for (size_t i = 0; !code && i < metric->count; i++) {
+	for (size_t i = 0; i < metric->count; i++) {
 		const struct opk_field *field = &metric->fields[i];
 		const char *label = opk_field_string(field, "Label");
 		struct request option = *around;
-		struct opk_section_filter filter;
+		opk_chip_mask chips;
 
 		if (!is_option(field))
 			continue;
-		code = opk_section_filter(&filter, im->drafts->ctx, field);
-		if (code)
-			break;
+		chips = filter_of(im, field).chips;
 		option.message = field;
 		option.name = opk_field_string(field, "Name");
 		option.label = label ? label : around->label;
-		option.chips = left & filter.chips;
-		option.covered = (around->scope->filter.chips & filter.chips) != option.chips;
-		left &= ~filter.chips;
-		code = ask(im, &option);
+		option.chips = left & chips;
+		option.covered = (all & chips) != option.chips;
+		left &= ~chips;
+		ask(im, &option);
 	}
-	return code;
 }
 
 /* A metric for its own chips less those of its options, and the options. */
-static int ask_metric(struct importer *im, const struct opk_field *metric,
-                      const struct scope *scope)
+static void ask_metric(struct importer *im, const struct opk_field *metric,
+                       const struct scope *scope)
 {
+	struct scope own = scope_of(im, metric, scope);
 	struct request request = { .message = metric,
 		                   .name = opk_field_string(metric, "Name"),
 		                   .label = opk_field_string(metric, "Label"),
-		                   .group = opk_field_string(metric, "Groups") };
-	opk_chip_mask others;
-	struct scope own;
-	int code = enter_scope(&own, im, metric, scope);
+		                   .group = opk_field_string(metric, "Groups"),
+		                   .scope = &own };
 
-	if (!code)
-		code = chips_of_options(&others, im, metric);
-	if (code)
-		return code;
-	request.scope = &own;
-	request.chips = own.filter.chips & ~others;
+	request.chips = own.filter.chips & ~chips_of_options(im, metric);
 	request.covered = request.chips != own.filter.chips;
-	code = ask(im, &request);
+	ask(im, &request);
 	request.scope = scope;
-	return code ? code : ask_options(im, metric, &request);
+	ask_options(im, metric, &request);
 }
 
 /* Each base name with each suffix. */
-static int ask_table(struct importer *im, const struct opk_field *bases,
-                     const struct opk_field *suffixes, const struct scope *scope)
+static void ask_table(struct importer *im, const struct opk_field *bases,
+                      const struct opk_field *suffixes, const struct scope *scope)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < bases->count * suffixes->count; i++) {
+	for (size_t i = 0; !im->drafts->code && i < bases->count * suffixes->count; i++) {
 		const struct opk_field *base = &bases->fields[i / suffixes->count];
 		const struct opk_field *suffix = &suffixes->fields[i % suffixes->count];
 		const char *stem = opk_field_string(base, "Name"),
@@ -242,19 +356,20 @@ static int ask_table(struct importer *im, const struct opk_field *bases,
 
 		if (!stem || !*stem || !end)
 			continue;
+		own = scope_of(im, base, scope);
 		name = opk_printf("%s%s", stem, end);
-		if (!name)
-			return opk_nomem(im->drafts->ctx, "a section");
-		code = enter_scope(&own, im, base, scope);
-		if (!code)
-			code = ask(im, &(struct request){ .message = base,
-			                                  .name = name,
-			                                  .label = opk_field_string(base, "Label"),
-			                                  .chips = own.filter.chips,
-			                                  .scope = &own });
+		if (name)
+			ask(im, &(struct request){ .message = base,
+			                           .name = name,
+			                           .label = opk_field_string(base, "Label"),
+			                           .chips = own.filter.chips,
+			                           .scope = &own });
+		else
+			fail_without_memory(im);
 	}
-	return code;
 }
+
+/* ---- messages */
 
 static bool is_named(const struct opk_field *field, const char *const *names)
 {
@@ -272,7 +387,7 @@ static bool has_messages(const struct opk_field *message)
 	return false;
 }
 
-static int walk(struct importer *im, const struct opk_field *message, const struct scope *scope);
+static void walk(struct importer *im, const struct opk_field *message, const struct scope *scope);
 
 /* What a heading takes from a chart, a table, a row of charts. */
 static void take_heading(struct scope *scope, const struct opk_field *message)
@@ -290,148 +405,141 @@ static void take_heading(struct scope *scope, const struct opk_field *message)
 }
 
 /* Any message inside the section: a metric, a table of names, or something with such in it. */
-static int enter(struct importer *im, const struct opk_field *message,
-                 const struct opk_field *parent, const struct scope *around)
+static void enter(struct importer *im, const struct opk_field *message,
+                  const struct opk_field *parent, const struct scope *around)
 {
 	const struct opk_field *bases = opk_field_find(message, "BaseNames", OPK_FIELD_MESSAGE);
 	const struct opk_field *suffixes = opk_field_find(message, "Suffixes", OPK_FIELD_MESSAGE);
 	struct scope scope;
-	int code;
 
-	if (opk_field_string(message, "Name"))
-		return ask_metric(im, message, around);
-	code = enter_scope(&scope, im, message, around);
-	if (code)
-		return code;
+	if (opk_field_string(message, "Name")) {
+		ask_metric(im, message, around);
+		return;
+	}
+	scope = scope_of(im, message, around);
 	take_heading(&scope, message);
 	if (bases && suffixes)
-		return ask_table(im, bases, suffixes, &scope);
-	if (!strcmp(parent->name, "Items") && !has_messages(message))
-		return opk_drafts_leave_out(
-			im->drafts, "charts and tables whose metrics Nsight Compute has built in",
-			message->name, opk_field_string(message, "Label"));
-	return walk(im, message, &scope);
+		ask_table(im, bases, suffixes, &scope);
+	else if (!strcmp(parent->name, "Items") && !has_messages(message))
+		opk_drafts_leave_out(im->drafts,
+		                     "charts and tables whose metrics Nsight Compute has built in",
+		                     message->name, opk_field_string(message, "Label"));
+	else
+		walk(im, message, &scope);
 }
 
-static int walk(struct importer *im, const struct opk_field *message, const struct scope *scope)
+static void walk(struct importer *im, const struct opk_field *message, const struct scope *scope)
 {
-	/* What has names that are none of metrics, or was looked at before. */
+	/* Their names are not those of metrics, or were looked at before. */
 	static const char *const others[] = { "Filter", "Group", "Sets", "MetricDefinitions",
 		                              NULL };
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < message->count; i++)
+	for (size_t i = 0; !im->drafts->code && i < message->count; i++)
 		if (message->fields[i].kind == OPK_FIELD_MESSAGE
 		    && !is_named(&message->fields[i], others))
-			code = enter(im, &message->fields[i], message, scope);
-	return code;
+			enter(im, &message->fields[i], message, scope);
 }
 
-/* MetricDefinitions, which hold others of their name. */
-static int find_definitions(struct importer *im, const struct opk_field *message)
-{
-	static const char *const definitions[] = { "MetricDefinitions", NULL };
-	int code = OPK_OK;
+/* ---- definitions */
 
-	for (size_t i = 0; !code && i < message->count; i++) {
+/* MetricDefinitions, which hold others of their name. */
+static void find_definitions(struct importer *im, const struct opk_field *message)
+{
+	for (size_t i = 0; !im->drafts->code && i < message->count; i++) {
 		const struct opk_field *field = &message->fields[i];
 		const char *name = opk_field_string(field, "Name");
 		const char *expression = opk_field_string(field, "Expression");
-		struct opk_section_filter filter;
+		opk_chip_mask chips;
 
-		if (field->kind != OPK_FIELD_MESSAGE || !is_named(field, definitions))
+		if (!is_message(field, "MetricDefinitions"))
 			continue;
-		code = opk_section_filter(&filter, im->drafts->ctx, field);
-		if (!code && name)
-			code = opk_definitions_add(&im->definitions, im->drafts->ctx, name,
-			                           expression ? expression : "", filter.chips);
-		if (!code)
-			code = find_definitions(im, field);
+		chips = filter_of(im, field).chips;
+		if (name && !im->drafts->code)
+			im->drafts->code = opk_definitions_add(&im->definitions, im->drafts->ctx,
+			                                       name, expression ? expression : "",
+			                                       chips);
+		find_definitions(im, field);
 	}
-	return code;
 }
 
 /* One that no chart shows has its place at the end, where it is optional, and not required, as without a place. */
-static int take_formula(struct importer *im, const struct opk_definition *item)
+static void take_formula(struct importer *im, const struct opk_definition *item)
 {
 	struct opk_draft *draft = &im->drafts->drafts[OPK_DRAFT_RANGE];
 
-	if (!opk_draft_add_formula(draft, item->short_name, item->formula))
-		return opk_nomem(im->drafts->ctx, "a formula");
-	if (opk_draft_find(draft, item->short_name))
-		return OPK_OK;
-	return opk_drafts_put(im->drafts, OPK_DRAFT_RANGE, "", "",
-	                      &(struct opk_draft_metric){ .name = item->short_name,
-	                                                  .chips = item->chips,
-	                                                  .optional = true });
+	opk_draft_add_formula(draft, item->short_name, item->formula);
+	if (!opk_draft_find(draft, item->short_name))
+		opk_drafts_put(im->drafts, OPK_DRAFT_RANGE, "", "",
+		               &(struct opk_draft_metric){ .name = item->short_name,
+		                                           .chips = item->chips,
+		                                           .optional = true });
 }
 
 /* The formulas of the set, and those that can't be had. */
-static int take_definitions(struct importer *im)
+static void take_definitions(struct importer *im)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < im->definitions.count; i++) {
+	for (size_t i = 0; !im->drafts->code && i < im->definitions.count; i++) {
 		const struct opk_definition *item = &im->definitions.items[i];
 		opk_autofree char *why = NULL;
 
 		if (item->formula) {
-			code = take_formula(im, item);
+			take_formula(im, item);
 			continue;
 		}
 		why = opk_printf("%s; %s", item->expression, item->problem);
-		if (!why)
-			return opk_nomem(im->drafts->ctx, "a formula");
-		code = opk_drafts_leave_out(im->drafts, "formulas that can't be had here",
-		                            item->name, why);
+		if (why)
+			opk_drafts_leave_out(im->drafts, "formulas that can't be had here",
+			                     item->name, why);
+		else
+			fail_without_memory(im);
 	}
-	return code;
 }
 
-static int read_head(struct importer *im, const struct opk_field *root)
+/* ---- the section */
+
+static void read_head(struct importer *im, const struct opk_field *root)
 {
 	const char *name = opk_field_string(root, "Identifier");
 	const char *title = opk_field_string(root, "DisplayName");
 	const char *description = opk_field_string(root, "Description");
+	struct opk_drafts *drafts = im->drafts;
 
-	if (!name || !*name)
-		return opk_fail_at(im->drafts->ctx, &root->place,
-		                   "a section has an Identifier, which this one lacks");
-	im->drafts->optional = true;
-	im->drafts->name = opk_strdup(name);
-	im->drafts->title = opk_strdup(title ? title : "");
-	im->drafts->description = opk_strdup(description ? description : "");
-	return im->drafts->name && im->drafts->title && im->drafts->description
-	               ? OPK_OK
-	               : opk_nomem(im->drafts->ctx, "a section");
+	if (!name || !*name) {
+		drafts->code = opk_fail_at(drafts->ctx, &root->place,
+		                           "a section has an Identifier, which this one lacks");
+		return;
+	}
+	drafts->optional = true;
+	drafts->name = opk_strdup(name);
+	drafts->title = opk_strdup(title ? title : "");
+	drafts->description = opk_strdup(description ? description : "");
+	if (!drafts->name || !drafts->title || !drafts->description)
+		fail_without_memory(im);
 }
 
-static int import_tree(struct importer *im, const struct opk_field *root)
+static void import_tree(struct importer *im, const struct opk_field *root)
 {
 	struct scope scope, all = { .filter.chips = opk_chips_all(), .title = "", .text = "" };
-	int code = read_head(im, root);
+	struct opk_drafts *drafts = im->drafts;
 
-	if (!code)
-		code = find_definitions(im, root);
-	if (!code)
-		code = opk_definitions_resolve(&im->definitions, im->drafts->ctx);
-	if (!code)
-		code = enter_scope(&scope, im, root, &all);
-	if (!code)
-		code = walk(im, root, &scope);
-	return code ? code : take_definitions(im);
+	read_head(im, root);
+	find_definitions(im, root);
+	if (!drafts->code)
+		drafts->code = opk_definitions_resolve(&im->definitions, drafts->ctx);
+	scope = scope_of(im, root, &all);
+	walk(im, root, &scope);
+	take_definitions(im);
 }
 
-int opk_section_import(struct opk_drafts *drafts, struct opk_source *source)
+void opk_section_import(struct opk_drafts *drafts, struct opk_source *source)
 {
 	struct importer im = { .drafts = drafts };
 	struct opk_field *root = NULL;
-	int code = opk_section_parse(&root, drafts->ctx, source);
 
-	if (!code)
-		code = import_tree(&im, root);
+	drafts->code = opk_section_parse(&root, drafts->ctx, source);
+	if (!drafts->code)
+		import_tree(&im, root);
 	opk_definitions_clear(&im.definitions);
-	opk_pass_groups_clear(&im.passes);
+	free(im.groups);
 	opk_section_free(root);
-	return code;
 }

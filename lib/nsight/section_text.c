@@ -1,14 +1,273 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads protobuf's text format: characters, then fields. */
 #include "nsight/section_text.h"
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
-#include "base/mem.h"
-#include "nsight/section_fail.h"
-#include "nsight/section_scan.h"
+#include "base/problems.h"
+#include "base/utf8.h"
 
 enum { MAX_DEPTH = 32, MAX_FIELDS = 200000 };
+
+struct scanner {
+	struct opk_ctx *ctx;
+	const char *text;
+	size_t size, at;
+	struct opk_place place; /* of `at` */
+	size_t fields;          /* how many there are so far */
+	int code;               /* of the first failure, which ends the text */
+};
+
+/* ---- characters */
+
+static void end(struct scanner *s, int code)
+{
+	s->code = code;
+	s->at = s->size;
+}
+
+#define fail(s, place, ...) end(s, opk_fail_at((s)->ctx, place, __VA_ARGS__))
+
+static void end_without_memory(struct scanner *s)
+{
+	end(s, opk_nomem(s->ctx, "a section"));
+}
+
+static bool at_end(const struct scanner *s)
+{
+	return s->at >= s->size;
+}
+
+/* The next character; '\0' at the end. */
+static char peek(const struct scanner *s)
+{
+	return s->at < s->size ? s->text[s->at] : '\0';
+}
+
+static void next(struct scanner *s)
+{
+	char c = peek(s);
+
+	s->at++;
+	s->place.line += c == '\n';
+	/* A character, not a byte, is a column. */
+	s->place.column = c == '\n' ? 1 : s->place.column + ((c & 0xc0) != 0x80);
+}
+
+static bool accept(struct scanner *s, char c)
+{
+	if (at_end(s) || peek(s) != c)
+		return false;
+	next(s);
+	return true;
+}
+
+static bool is_one_of(char c, const char *set)
+{
+	return c && strchr(set, c);
+}
+
+/* Over blanks and comments. */
+static void skip(struct scanner *s)
+{
+	while (is_one_of(peek(s), " \t\r\n\f\v#"))
+		if (peek(s) == '#')
+			while (!at_end(s) && peek(s) != '\n')
+				next(s);
+		else
+			next(s);
+}
+
+/* What was read since `start`; NULL without memory, which ends the text. */
+static char *copy_from(struct scanner *s, size_t start)
+{
+	char *copy = opk_strndup(s->text + start, s->at - start);
+
+	if (!copy)
+		end_without_memory(s);
+	return copy;
+}
+
+/* ---- names and values */
+
+/* The name of a field, free(); NULL: the text has ended. */
+static char *read_name(struct scanner *s)
+{
+	char c = peek(s);
+	size_t start = s->at;
+
+	if (opk_is_letter(c)) {
+		while (opk_in_name(peek(s)))
+			next(s);
+		return copy_from(s, start);
+	}
+	if (c == '[')
+		fail(s, &s->place, "an extension's name is not understood here");
+	else if (c > ' ' && c < 0x7f)
+		fail(s, &s->place, "a field's name is needed here, not '%c'", c);
+	else
+		fail(s, &s->place, "a field's name is needed here");
+	return NULL;
+}
+
+static size_t digits(const char **text)
+{
+	size_t count = opk_span(*text, opk_is_digit);
+
+	*text += count;
+	return count;
+}
+
+/* Without its sign: 12, 0x1f, 1.5, .5, 2e-3, 1.5f. */
+static bool is_number(const char *text)
+{
+	size_t count;
+
+	if (text[0] == '0' && (text[1] | 32) == 'x') {
+		for (text += 2, count = 0; opk_hex_digit(*text) >= 0; text++)
+			count++;
+		return count && !*text;
+	}
+	count = digits(&text);
+	if (*text == '.') {
+		text++;
+		count += digits(&text);
+	}
+	if (count && (*text | 32) == 'e') {
+		text += 1 + is_one_of(text[1], "+-");
+		count = digits(&text);
+	}
+	return count && (!*text || !strcmp(text, "f") || !strcmp(text, "F"));
+}
+
+/* A number or the name of an enum's value, free(); NULL: the text has ended. */
+static char *read_word(struct scanner *s, const char *field)
+{
+	struct opk_place place = s->place;
+	size_t start = s->at;
+	const char *word;
+	char *copy;
+
+	accept(s, '-');
+	if (!opk_in_full_name(peek(s))) {
+		fail(s, &s->place, "a value is needed after %s:", field);
+		return NULL;
+	}
+	/* The sign of an exponent belongs to a number. */
+	while (opk_in_full_name(peek(s))
+	       || (is_one_of(peek(s), "+-") && (s->text[s->at - 1] | 32) == 'e'))
+		next(s);
+	copy = copy_from(s, start);
+	word = copy ? copy + (*copy == '-') : NULL;
+	if (word && !is_number(word) && (!opk_is_letter(*word) || strpbrk(word, ".+-")))
+		fail(s, &place, "'%s' is neither a number nor a name; text has quotes", copy);
+	return copy;
+}
+
+static bool add_code_point(struct opk_buf *out, unsigned long code)
+{
+	char bytes[4];
+	size_t count = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+	static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+
+	for (size_t i = count; i-- > 1; code >>= 6)
+		bytes[i] = (char)(0x80 | (code & 0x3f));
+	bytes[0] = (char)(lead[count] | code);
+	opk_buf_add(out, bytes, count);
+	return opk_utf8_length((unsigned char *)bytes, count) == count;
+}
+
+/* Up to `most` digits of a base; false where there are fewer than `least`. */
+static bool read_digits(struct scanner *s, unsigned long *out, unsigned base, size_t least,
+                        size_t most)
+{
+	size_t count = 0;
+
+	for (*out = 0; count < most; count++) {
+		int digit = opk_hex_digit(peek(s));
+
+		if (digit < 0 || (unsigned)digit >= base)
+			break;
+		*out = *out * base + (unsigned)digit;
+		next(s);
+	}
+	return count >= least;
+}
+
+/* What comes after the backslash. */
+static void read_escape(struct scanner *s, struct opk_buf *out)
+{
+	static const char from[] = "abfnrtv?\\'\"", to[] = "\a\b\f\n\r\t\v?\\'\"";
+	char c = peek(s), byte;
+	unsigned long code = 0;
+	bool good;
+
+	if (is_one_of(c, from)) {
+		next(s);
+		opk_buf_add(out, &to[strchr(from, c) - from], 1);
+		return;
+	}
+	if (is_one_of(c, "xXuU"))
+		next(s);
+	good = c == 'u'             ? read_digits(s, &code, 16, 4, 4)
+	       : c == 'U'           ? read_digits(s, &code, 16, 8, 8)
+	       : is_one_of(c, "xX") ? read_digits(s, &code, 16, 1, 2)
+	                            : read_digits(s, &code, 8, 1, 3) && code < 0x100;
+	byte = (char)code;
+	if (good && code && (c | 32) == 'u')
+		good = code < 0x110000 && add_code_point(out, code);
+	else if (good && code)
+		opk_buf_add(out, &byte, 1);
+	if (!good)
+		fail(s, &s->place, "unknown escape in a string");
+	else if (!code)
+		fail(s, &s->place, "a NUL character in a string");
+}
+
+/* Bytes may be escaped one by one, so the string is looked at when it is whole. */
+static bool is_utf8(const uint8_t *text, size_t size)
+{
+	for (size_t i = 0; i < size;) {
+		size_t length = opk_utf8_length(text + i, size - i);
+
+		if (!length)
+			return false;
+		i += length;
+	}
+	return true;
+}
+
+/* A quoted string, without quotes and escapes, onto the buffer. */
+static void read_string(struct scanner *s, struct opk_buf *out)
+{
+	struct opk_place place = s->place;
+	char quote = peek(s), c;
+	size_t start = out->size;
+
+	next(s);
+	while (!s->code && (c = peek(s)) != quote) {
+		if (at_end(s) || c == '\n') {
+			fail(s, &place, "a string that is not closed on its line");
+		} else if (!c) {
+			fail(s, &s->place, "a NUL character in a string");
+		} else {
+			next(s);
+			if (c == '\\')
+				read_escape(s, out);
+			else
+				opk_buf_add(out, &c, 1);
+		}
+	}
+	if (s->code)
+		return;
+	next(s);
+	if (!out->failed && out->size != start && !is_utf8(out->data + start, out->size - start))
+		fail(s, &place, "this string is not UTF-8");
+}
+
+/* ---- fields */
 
 /* A message that is open: where its bracket stands, and what closes it. */
 struct bracket {
@@ -16,29 +275,24 @@ struct bracket {
 	char open, close;
 };
 
-static int parse_fields(struct opk_scan *s, struct opk_field *message,
-                        const struct bracket *bracket, int depth);
+static void parse_fields(struct scanner *s, struct opk_field *message,
+                         const struct bracket *bracket, int depth);
 
-static struct opk_field *add_field(struct opk_scan *s, struct opk_field *message, const char *name)
+static struct opk_field *add_field(struct scanner *s, struct opk_field *message, const char *name)
 {
 	struct opk_field *field;
 
 	if (++s->fields > MAX_FIELDS) {
-		opk_fail_at(s->ctx, &s->place, "more than %d fields", MAX_FIELDS);
+		fail(s, &s->place, "more than %d fields", MAX_FIELDS);
 		return NULL;
 	}
-	if (!opk_grow(&message->fields, &message->capacity, message->count, sizeof *field)) {
-		opk_nomem(s->ctx, "a section");
-		return NULL;
-	}
-	field = &message->fields[message->count];
-	*field = (struct opk_field){ .name = opk_strdup(name) };
-	if (!field->name) {
-		opk_nomem(s->ctx, "a section");
-		return NULL;
-	}
-	message->count++;
-	return field;
+	field = opk_append(&message->fields, &message->capacity, &message->count, sizeof *field);
+	if (field)
+		field->name = opk_strdup(name);
+	if (field && field->name)
+		return field;
+	end_without_memory(s);
+	return NULL;
 }
 
 static bool opens_message(char c)
@@ -46,147 +300,135 @@ static bool opens_message(char c)
 	return c == '{' || c == '<';
 }
 
-static int parse_message(struct opk_scan *s, struct opk_field *out, struct opk_place name,
-                         int depth)
+static void parse_message(struct scanner *s, struct opk_field *out, struct opk_place name,
+                          int depth)
 {
-	struct bracket bracket = { .place = s->place, .open = opk_scan_peek(s) };
+	struct bracket bracket = { .place = s->place, .open = peek(s) };
 
 	bracket.close = bracket.open == '{' ? '}' : '>';
 	out->kind = OPK_FIELD_MESSAGE;
 	out->place = name;
-	if (depth > MAX_DEPTH)
-		return opk_fail_at(s->ctx, &s->place, "nested deeper than %d levels", MAX_DEPTH);
-	opk_scan_next(s);
-	return parse_fields(s, out, &bracket, depth);
+	if (depth > MAX_DEPTH) {
+		fail(s, &s->place, "nested deeper than %d levels", MAX_DEPTH);
+		return;
+	}
+	next(s);
+	parse_fields(s, out, &bracket, depth);
 }
 
 /* "a" 'b' beside each other are one string. */
-static int parse_strings(struct opk_scan *s, struct opk_field *out)
+static void parse_strings(struct scanner *s, struct opk_field *out)
 {
 	opk_autobuf struct opk_buf buf = { 0 };
-	int code = OPK_OK;
 
 	out->kind = OPK_FIELD_STRING;
-	while (!code && (opk_scan_peek(s) == '"' || opk_scan_peek(s) == '\'')) {
-		code = opk_scan_string(s, &buf);
-		if (!code)
-			opk_scan_skip(s);
+	while (is_one_of(peek(s), "\"'")) {
+		read_string(s, &buf);
+		skip(s);
 	}
 	opk_buf_add(&buf, "", 1);
-	if (buf.failed)
-		return opk_nomem(s->ctx, "a section");
+	if (buf.failed && !s->code)
+		end_without_memory(s);
 	out->text = (char *)opk_take(buf.data);
-	return code;
 }
 
-static int parse_scalar(struct opk_scan *s, struct opk_field *out)
-{
-	char c = opk_scan_peek(s);
-
-	out->place = s->place;
-	if (c == '"' || c == '\'')
-		return parse_strings(s, out);
-	out->kind = OPK_FIELD_WORD;
-	return opk_scan_word(s, &out->text, out->name);
-}
-
-static int parse_value(struct opk_scan *s, struct opk_field *message, const char *name,
-                       struct opk_place place, int depth)
+static void parse_value(struct scanner *s, struct opk_field *message, const char *name,
+                        struct opk_place place, int depth)
 {
 	struct opk_field *field = add_field(s, message, name);
 
 	if (!field)
-		return s->fields > MAX_FIELDS ? OPK_EINPUT : OPK_ENOMEM;
-	return opens_message(opk_scan_peek(s)) ? parse_message(s, field, place, depth + 1)
-	                                       : parse_scalar(s, field);
+		return;
+	if (opens_message(peek(s))) {
+		parse_message(s, field, place, depth + 1);
+		return;
+	}
+	field->place = s->place;
+	if (is_one_of(peek(s), "\"'")) {
+		parse_strings(s, field);
+	} else {
+		field->kind = OPK_FIELD_WORD;
+		field->text = read_word(s, name);
+	}
 }
 
-static int parse_list(struct opk_scan *s, struct opk_field *message, const char *name,
-                      struct opk_place place, int depth)
+static void parse_list(struct scanner *s, struct opk_field *message, const char *name,
+                       struct opk_place place, int depth)
 {
-	int code = OPK_OK;
-
-	opk_scan_next(s);
-	opk_scan_skip(s);
-	if (opk_scan_accept(s, ']'))
-		return OPK_OK;
+	next(s);
+	skip(s);
+	if (accept(s, ']'))
+		return;
 	do {
-		opk_scan_skip(s);
-		code = parse_value(s, message, name, place, depth);
-		opk_scan_skip(s);
-	} while (!code && opk_scan_accept(s, ','));
-	if (!code && !opk_scan_accept(s, ']'))
-		return opk_fail_at(s->ctx, &s->place,
-		                   "',' or ']' is needed here, in the list of %s", name);
-	return code;
+		skip(s);
+		parse_value(s, message, name, place, depth);
+		skip(s);
+	} while (accept(s, ','));
+	if (!s->code && !accept(s, ']'))
+		fail(s, &s->place, "',' or ']' is needed here, in the list of %s", name);
 }
 
-static int parse_field(struct opk_scan *s, struct opk_field *message, int depth)
+static void parse_field(struct scanner *s, struct opk_field *message, int depth)
 {
 	struct opk_place place = s->place;
-	opk_autofree char *name = NULL;
+	opk_autofree char *name = read_name(s);
 	bool colon;
-	int code = opk_scan_name(s, &name);
 
-	if (code)
-		return code;
-	opk_scan_skip(s);
-	colon = opk_scan_accept(s, ':');
-	opk_scan_skip(s);
-	if (!colon && !opens_message(opk_scan_peek(s)) && opk_scan_peek(s) != '[')
-		return opk_fail_at(s->ctx, &s->place, "':' or '{' is needed after %s", name);
-	code = opk_scan_peek(s) == '[' ? parse_list(s, message, name, place, depth)
-	                               : parse_value(s, message, name, place, depth);
-	opk_scan_skip(s);
-	if (!code && !opk_scan_accept(s, ';'))
-		opk_scan_accept(s, ',');
-	return code;
+	if (!name)
+		return;
+	skip(s);
+	colon = accept(s, ':');
+	skip(s);
+	if (peek(s) == '[')
+		parse_list(s, message, name, place, depth);
+	else if (colon || opens_message(peek(s)))
+		parse_value(s, message, name, place, depth);
+	else
+		fail(s, &s->place, "':' or '{' is needed after %s", name);
+	skip(s);
+	if (!accept(s, ';'))
+		accept(s, ',');
 }
 
 /* Up to the bracket that closes the message, or the end of the file. */
-static int parse_fields(struct opk_scan *s, struct opk_field *message,
-                        const struct bracket *bracket, int depth)
+static void parse_fields(struct scanner *s, struct opk_field *message,
+                         const struct bracket *bracket, int depth)
 {
-	int code = OPK_OK;
+	for (skip(s); !at_end(s); skip(s)) {
+		char c = peek(s);
 
-	for (opk_scan_skip(s); !code && !opk_scan_at_end(s); opk_scan_skip(s)) {
-		char c = opk_scan_peek(s);
-
-		if (bracket && opk_scan_accept(s, bracket->close))
-			return OPK_OK;
-		if ((c == '}' || c == '>') && bracket)
-			return opk_fail_at(s->ctx, &s->place,
-			                   "'%c' does not close the '%c' of line %zu", c,
-			                   bracket->open, bracket->place.line);
-		if (c == '}' || c == '>')
-			return opk_fail_at(s->ctx, &s->place, "'%c' closes nothing", c);
-		code = parse_field(s, message, depth);
+		if (bracket && accept(s, bracket->close))
+			return;
+		if (c != '}' && c != '>')
+			parse_field(s, message, depth);
+		else if (bracket)
+			fail(s, &s->place, "'%c' does not close the '%c' of line %zu", c,
+			     bracket->open, bracket->place.line);
+		else
+			fail(s, &s->place, "'%c' closes nothing", c);
 	}
-	if (!code && bracket)
-		return opk_fail_at(s->ctx, &bracket->place, "'%c' is never closed", bracket->open);
-	return code;
+	if (!s->code && bracket)
+		fail(s, &bracket->place, "'%c' is never closed", bracket->open);
 }
 
 int opk_section_parse(struct opk_field **out, struct opk_ctx *ctx, struct opk_source *source)
 {
-	struct opk_scan s = {
+	struct scanner s = {
 		.ctx = ctx, .text = source->text, .size = source->size, .place = { source, 1, 1 }
 	};
 	struct opk_field *root = opk_alloc(sizeof *root);
-	int code;
 
 	if (!root || !(root->name = opk_strdup(""))) {
 		free(root);
 		return opk_nomem(ctx, "a section");
 	}
 	root->place = s.place;
-	code = parse_fields(&s, root, NULL, 0);
-	if (code) {
+	parse_fields(&s, root, NULL, 0);
+	if (s.code)
 		opk_section_free(root);
-		return code;
-	}
-	*out = root;
-	return OPK_OK;
+	else
+		*out = root;
+	return s.code;
 }
 
 static void clear(struct opk_field *field)

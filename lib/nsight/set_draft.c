@@ -1,45 +1,70 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Metric sets in the making: what they take, under which name, and how much of it. */
 #include "nsight/set_draft.h"
 
 #include <string.h>
 
-bool opk_draft_init(struct opk_draft *draft, const char *name, const char *description,
-                    enum opk_profiler profiler)
+#include "base/ascii.h"
+#include "base/ctx.h"
+#include "base/problems.h"
+#include "set/pattern.h"
+
+enum { MAX_ASKED = 50000, MAX_METRICS = 10000 };
+
+/* ---- one set */
+
+/* NULL stays NULL. */
+static char *copy(struct opk_draft *draft, const char *text)
 {
-	*draft = (struct opk_draft){ .profiler = profiler, .claimed = opk_chips_all() };
-	draft->name = opk_strdup(name);
-	draft->description = opk_strdup(description);
-	return draft->name && draft->description && opk_draft_enter(draft, "", "");
+	char *out = text ? opk_strdup(text) : NULL;
+
+	draft->failed |= text && !out;
+	return out;
 }
 
 /* "${" is where a set's own parameters are put in. */
-static char *copy_prose(const char *text)
+static char *copy_prose(struct opk_draft *draft, const char *text)
 {
-	char *prose = opk_strdup(text);
+	char *prose = copy(draft, text);
 
 	for (char *c = prose; c && (c = strstr(c, "${"));)
 		*c = ' ';
 	return prose;
 }
 
-bool opk_draft_enter(struct opk_draft *draft, const char *title, const char *text)
+/* One more element; NULL when out of memory. */
+static void *append(struct opk_draft *draft, void *array, size_t *capacity, size_t *count,
+                    size_t size)
 {
-	struct opk_draft_group *group;
+	void *element = draft->failed ? NULL : opk_append(array, capacity, count, size);
 
-	if (draft->group_count && !strcmp(draft->groups[draft->group_count - 1].title, title))
-		return true;
-	if (!opk_grow(&draft->groups, &draft->group_capacity, draft->group_count, sizeof *group))
-		return false;
-	group = &draft->groups[draft->group_count++];
-	*group = (struct opk_draft_group){ .title = copy_prose(title),
-		                           .text = copy_prose(text),
-		                           .first = draft->metric_count };
-	if (group->title && group->text)
-		return true;
-	free(group->title);
-	free(group->text);
-	draft->group_count--;
-	return false;
+	draft->failed |= !element;
+	return element;
+}
+
+static void add_heading(struct opk_draft *draft, const char *title, const char *text)
+{
+	struct opk_draft_heading *added = append(draft, &draft->headings, &draft->heading_capacity,
+	                                         &draft->heading_count, sizeof *added);
+
+	if (added)
+		*added = (struct opk_draft_heading){ .title = copy_prose(draft, title),
+			                             .text = copy_prose(draft, text),
+			                             .first = draft->metric_count };
+}
+
+void opk_draft_init(struct opk_draft *draft, const char *name, const char *description,
+                    enum opk_profiler profiler)
+{
+	*draft = (struct opk_draft){ .profiler = profiler, .claimed = opk_chips_all() };
+	draft->name = copy(draft, name);
+	draft->description = copy(draft, description);
+	add_heading(draft, "", "");
+}
+
+void opk_draft_comment(struct opk_draft *draft, char *text)
+{
+	draft->failed |= !opk_strlist_take(&draft->comments, text);
 }
 
 struct opk_draft_metric *opk_draft_find(const struct opk_draft *draft, const char *name)
@@ -49,84 +74,55 @@ struct opk_draft_metric *opk_draft_find(const struct opk_draft *draft, const cha
 	return opk_index_find(&i, &draft->names, name) ? &draft->metrics[i] : NULL;
 }
 
-/* NULL stays NULL. */
-static bool copy(char **out, const char *text)
+void opk_draft_add(struct opk_draft *draft, const struct opk_draft_metric *metric)
 {
-	*out = text ? opk_strdup(text) : NULL;
-	return !text || *out;
+	struct opk_draft_metric *added = append(draft, &draft->metrics, &draft->metric_capacity,
+	                                        &draft->metric_count, sizeof *added);
+
+	if (!added)
+		return;
+	*added = *metric;
+	added->name = copy(draft, metric->name);
+	added->label = copy(draft, metric->label);
+	added->comment = copy(draft, metric->comment);
+	draft->headings[draft->heading_count - 1].count++;
+	draft->failed |= !added->name
+	                 || !opk_index_add(&draft->names, added->name, draft->metric_count - 1,
+	                                   NULL);
 }
 
-static void clear_metric(struct opk_draft_metric *metric)
+void opk_draft_add_formula(struct opk_draft *draft, const char *name, const char *formula)
 {
-	free(metric->name);
-	free(metric->label);
-	free(metric->comment);
-}
+	struct opk_draft_formula *added = append(draft, &draft->formulas, &draft->formula_capacity,
+	                                         &draft->formula_count, sizeof *added);
 
-bool opk_draft_add(struct opk_draft *draft, const struct opk_draft_metric *metric)
-{
-	struct opk_draft_metric *added;
-
-	if (!opk_grow(&draft->metrics, &draft->metric_capacity, draft->metric_count, sizeof *added))
-		return false;
-	added = &draft->metrics[draft->metric_count];
-	*added = (struct opk_draft_metric){ .chips = metric->chips, .optional = metric->optional };
-	if (copy(&added->name, metric->name) && copy(&added->label, metric->label)
-	    && copy(&added->comment, metric->comment)
-	    && opk_index_add(&draft->names, added->name, draft->metric_count, NULL)) {
-		draft->metric_count++;
-		draft->groups[draft->group_count - 1].count++;
-		return true;
-	}
-	clear_metric(added);
-	return false;
-}
-
-bool opk_draft_add_formula(struct opk_draft *draft, const char *name, const char *formula)
-{
-	struct opk_draft_formula *added;
-
-	if (!opk_grow(&draft->formulas, &draft->formula_capacity, draft->formula_count,
-	              sizeof *added))
-		return false;
-	added = &draft->formulas[draft->formula_count];
-	*added = (struct opk_draft_formula){ .name = opk_strdup(name),
-		                             .formula = opk_strdup(formula) };
-	if (added->name && added->formula) {
-		draft->formula_count++;
-		return true;
-	}
-	free(added->name);
-	free(added->formula);
-	return false;
+	if (added)
+		*added = (struct opk_draft_formula){ copy(draft, name), copy(draft, formula) };
 }
 
 static struct opk_draft_reason *reason_of(struct opk_draft *draft, const char *text)
 {
-	struct opk_draft_reason *reason;
+	struct opk_draft_reason *added;
 
 	for (size_t i = 0; i < draft->reason_count; i++)
 		if (!strcmp(draft->reasons[i].reason, text))
 			return &draft->reasons[i];
-	if (!opk_grow(&draft->reasons, &draft->reason_capacity, draft->reason_count,
-	              sizeof *reason))
-		return NULL;
-	reason = &draft->reasons[draft->reason_count];
-	*reason = (struct opk_draft_reason){ .reason = opk_strdup(text) };
-	if (!reason->reason)
-		return NULL;
-	draft->reason_count++;
-	return reason;
+	added = append(draft, &draft->reasons, &draft->reason_capacity, &draft->reason_count,
+	               sizeof *added);
+	if (added)
+		added->reason = copy(draft, text);
+	return added;
 }
 
-bool opk_draft_leave_out(struct opk_draft *draft, const char *reason, const char *name)
+void opk_draft_leave_out(struct opk_draft *draft, const char *reason, const char *name)
 {
-	struct opk_draft_reason *under = reason_of(draft, reason);
+	struct opk_draft_reason *under = draft->failed ? NULL : reason_of(draft, reason);
 
-	if (!under || opk_index_find(NULL, &under->known, name))
-		return under;
-	return opk_strlist_add(&under->names, name)
-	       && opk_index_add(&under->known, under->names.items[under->names.count - 1], 0, NULL);
+	if (draft->failed || opk_index_find(NULL, &under->known, name))
+		return;
+	draft->failed |= !opk_strlist_add(&under->names, name)
+	                 || !opk_index_add(&under->known,
+	                                   under->names.items[under->names.count - 1], 0, NULL);
 }
 
 size_t opk_draft_left_out_count(const struct opk_draft *draft)
@@ -140,11 +136,14 @@ size_t opk_draft_left_out_count(const struct opk_draft *draft)
 
 void opk_draft_clear(struct opk_draft *draft)
 {
-	for (size_t i = 0; i < draft->metric_count; i++)
-		clear_metric(&draft->metrics[i]);
-	for (size_t i = 0; i < draft->group_count; i++) {
-		free(draft->groups[i].title);
-		free(draft->groups[i].text);
+	for (size_t i = 0; i < draft->metric_count; i++) {
+		free(draft->metrics[i].name);
+		free(draft->metrics[i].label);
+		free(draft->metrics[i].comment);
+	}
+	for (size_t i = 0; i < draft->heading_count; i++) {
+		free(draft->headings[i].title);
+		free(draft->headings[i].text);
 	}
 	for (size_t i = 0; i < draft->formula_count; i++) {
 		free(draft->formulas[i].name);
@@ -157,7 +156,7 @@ void opk_draft_clear(struct opk_draft *draft)
 	}
 	free(draft->metrics);
 	opk_index_clear(&draft->names);
-	free(draft->groups);
+	free(draft->headings);
 	free(draft->formulas);
 	free(draft->reasons);
 	opk_strlist_clear(&draft->comments);
@@ -165,4 +164,144 @@ void opk_draft_clear(struct opk_draft *draft)
 	free(draft->name);
 	free(draft->description);
 	*draft = (struct opk_draft){ 0 };
+}
+
+/* ---- all sets of a file */
+
+bool opk_drafts_count(struct opk_drafts *drafts)
+{
+	if (!drafts->code && ++drafts->asked > MAX_ASKED)
+		drafts->code = opk_fail(drafts->ctx, OPK_EINPUT,
+		                        "%s: names metrics more than %d times", drafts->path,
+		                        MAX_ASKED);
+	return !drafts->code;
+}
+
+void opk_drafts_put(struct opk_drafts *drafts, size_t which, const char *title, const char *text,
+                    const struct opk_draft_metric *metric)
+{
+	struct opk_draft *draft = &drafts->drafts[which];
+	struct opk_draft_metric *found = opk_draft_find(draft, metric->name);
+
+	if (drafts->code || draft->failed)
+		return;
+	if (found) {
+		found->chips |= metric->chips;
+		return;
+	}
+	if (draft->metric_count >= MAX_METRICS) {
+		drafts->code = opk_fail(drafts->ctx, OPK_EINPUT, "%s: more than %d metrics",
+		                        drafts->path, MAX_METRICS);
+		return;
+	}
+	if (strcmp(draft->headings[draft->heading_count - 1].title, title) != 0)
+		add_heading(draft, title, text);
+	opk_draft_add(draft, metric);
+}
+
+void opk_drafts_leave_out(struct opk_drafts *drafts, const char *reason, const char *name,
+                          const char *label)
+{
+	opk_autofree char *text = label && *label ? opk_printf("%s (%s)", name, label)
+	                                          : opk_strdup(name);
+
+	if (text)
+		opk_draft_leave_out(&drafts->left, reason, text);
+	drafts->left.failed |= !text;
+}
+
+/* ---- names as Nsight Compute has them, in the language of sets */
+
+/* A base metric: each of its first submetrics, as ncu takes it. */
+static char *first_submetrics(const char *name)
+{
+	size_t length = strlen(name);
+	bool throughput = length > 10 && !strcmp(name + length - 10, "throughput");
+
+	return opk_printf(throughput ? "/%s\\.[a-z]+\\.pct_of_peak_sustained_elapsed/"
+	                             : "/%s\\.[a-z_]+/",
+	                  name);
+}
+
+/* Nsight Compute's match a part of the name, ours the whole. */
+static char *whole_expression(const char *expression)
+{
+	size_t length = strlen(expression);
+	/* "^a|b$" begins with a or ends with b. */
+	bool anchored = *expression == '^' && expression[length - 1] == '$'
+	                && !opk_regex_is_choice(expression);
+
+	return opk_printf(anchored ? "/%s/" : "/.*(%s).*/", expression);
+}
+
+static char *text_of(const struct opk_asked *asked)
+{
+	if (asked->pattern)
+		return whole_expression(asked->name);
+	return !strstr(asked->name, "__") || opk_asked_has_rollup(asked->name)
+	               ? opk_strdup(asked->name)
+	               : first_submetrics(asked->name);
+}
+
+/* By itself: ")(" would be sound between parentheses. */
+static void check_expression(struct opk_drafts *drafts, struct opk_problems *problems,
+                             const char *expression, const struct opk_place *place)
+{
+	opk_autofree char *text = opk_printf("/%s/", expression);
+	struct opk_pattern pattern;
+
+	if (!text)
+		problems->no_memory = true;
+	else if (strstr(expression, "${"))
+		opk_problems_add(problems, place, "'${' stands for a parameter in sets");
+	else if (opk_pattern_init(&pattern, problems, text, place))
+		opk_pattern_check(drafts->ctx, problems, &pattern, place, &drafts->seconds);
+}
+
+static void check(struct opk_drafts *drafts, struct opk_problems *problems,
+                  const struct opk_asked *asked, const char *text, const char *wanted,
+                  const struct opk_place *place)
+{
+	struct opk_pattern pattern;
+
+	if (!*asked->name)
+		opk_problems_add(problems, place, "a name is needed behind the prefix");
+	else if (asked->pattern)
+		check_expression(drafts, problems, asked->name, place);
+	else if (asked->name[opk_span(asked->name, opk_in_full_name)])
+		opk_problems_add(problems, place, "'%.200s' is no metric name", text);
+	if (problems->count || problems->no_memory
+	    || !opk_pattern_init(&pattern, problems, wanted, place))
+		return;
+	drafts->patterns += pattern.kind != OPK_PATTERN_NAME;
+	if (drafts->patterns > OPK_MAX_PATTERNS)
+		opk_problems_add(problems, place, "more than %d expressions and base metrics",
+		                 OPK_MAX_PATTERNS);
+}
+
+char *opk_drafts_name(struct opk_drafts *drafts, const struct opk_asked *asked, const char *text,
+                      const struct opk_place *place)
+{
+	opk_autoproblems struct opk_problems problems = { 0 };
+	opk_autofree char *wanted = NULL;
+
+	if (drafts->code)
+		return NULL;
+	wanted = *asked->name ? text_of(asked) : opk_strdup("");
+	if (wanted)
+		check(drafts, &problems, asked, text, wanted, place);
+	drafts->code = wanted ? opk_problems_fail(drafts->ctx, &problems, OPK_EINPUT, "")
+	                      : opk_nomem(drafts->ctx, "a metric set");
+	return drafts->code ? NULL : opk_take(wanted);
+}
+
+void opk_drafts_leave_out_parts(struct opk_drafts *drafts, const struct opk_asked *asked,
+                                const char *text)
+{
+	if (asked->breakdown)
+		opk_drafts_leave_out(
+			drafts,
+			"the parts of a throughput, which is in the set itself; offpeak "
+			"describe lists them",
+			text, NULL);
 }

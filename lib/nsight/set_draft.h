@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A metric set in the making, as it will be written: with comments, conditions and what was left out. */
+/* Metric sets in the making, as they will be written: with comments, conditions and what was left out. */
 #ifndef OPK_SET_DRAFT_H
 #define OPK_SET_DRAFT_H
 
 #include "base/buf.h"
 #include "base/index.h"
+#include "base/source.h"
 #include "chip/chip_mask.h"
+#include "nsight/section_name.h"
 
 struct opk_draft_metric {
-	char *name; /* a full name, /a regular expression/, or the name of a formula of this set */
-	char *label; /* what it is called where it comes from: its short name where it can be; NULL: nothing */
-	char *comment; /* of the line before; NULL: none */
+	char *name;  /* a full name, /a regular expression/, or the name of a formula of this set */
+	char *label; /* its short name, where it can be one; NULL: nothing calls it otherwise */
+	char *comment; /* for the line before; NULL: none */
 	opk_chip_mask chips;
 	bool optional;
 };
 
 /* A heading over some metrics that follow each other. */
-struct opk_draft_group {
+struct opk_draft_heading {
 	char *title, *text; /* "": none */
 	size_t first, count;
 };
@@ -41,30 +43,81 @@ struct opk_draft {
 	struct opk_draft_metric *metrics;
 	size_t metric_count, metric_capacity;
 	struct opk_index names; /* to the metrics */
-	struct opk_draft_group *groups;
-	size_t group_count, group_capacity;
+	struct opk_draft_heading *headings;
+	size_t heading_count, heading_capacity;
 	struct opk_draft_formula *formulas;
 	size_t formula_count, formula_capacity;
 	struct opk_draft_reason *reasons;
 	size_t reason_count, reason_capacity;
+	bool failed; /* out of memory at some point: the contents are useless */
 };
 
-/* All false when out of memory; texts are copied. */
-bool opk_draft_init(struct opk_draft *draft, const char *name, const char *description,
+/* Texts are copied. */
+void opk_draft_init(struct opk_draft *draft, const char *name, const char *description,
                     enum opk_profiler profiler);
-/* Goes on in the last group if that has this title, else in one more: metrics stay in their order. */
-bool opk_draft_enter(struct opk_draft *draft, const char *title, const char *text);
+/* A line of comment at the beginning, which is taken over; NULL: memory is out. */
+void opk_draft_comment(struct opk_draft *draft, char *text);
 /* The metric of that name, wherever it is; NULL: there is none. */
 struct opk_draft_metric *opk_draft_find(const struct opk_draft *draft, const char *name);
-/* One that is not there yet, into the last group. */
-bool opk_draft_add(struct opk_draft *draft, const struct opk_draft_metric *metric);
-bool opk_draft_add_formula(struct opk_draft *draft, const char *name, const char *formula);
+/* A metric that is not there yet, below the last heading. */
+void opk_draft_add(struct opk_draft *draft, const struct opk_draft_metric *metric);
+void opk_draft_add_formula(struct opk_draft *draft, const char *name, const char *formula);
 /* Once for each name and reason. */
-bool opk_draft_leave_out(struct opk_draft *draft, const char *reason, const char *name);
+void opk_draft_leave_out(struct opk_draft *draft, const char *reason, const char *name);
 size_t opk_draft_left_out_count(const struct opk_draft *draft);
 void opk_draft_clear(struct opk_draft *draft);
 
-/* The set as YAML, in the form of docs/metric-sets.md; the buffer's failure tells. */
-void opk_draft_write(struct opk_buf *out, const struct opk_draft *draft);
+/* The set as YAML, free(), in the form of docs/metric-sets.md; NULL: out of memory. */
+char *opk_draft_write(const struct opk_draft *draft);
+
+/* ---- the sets that one file becomes */
+
+/*
+ * What counts the whole device, CUPTI refuses beside other metrics. PM sampling has one pass a set:
+ * a chip's second pass goes into the second set, and so on.
+ */
+enum {
+	OPK_DRAFT_RANGE,
+	OPK_DRAFT_DEVICE,
+	OPK_DRAFT_PM,
+	OPK_DRAFT_PASSES = 16,
+	OPK_DRAFTS = OPK_DRAFT_PM + OPK_DRAFT_PASSES,
+};
+
+struct opk_drafts {
+	struct opk_ctx *ctx;
+	const char *path;   /* of the file, for errors */
+	const char *source; /* its name alone */
+	char *name, *description, *title;
+	bool optional; /* metrics that a chip lacks are left out there */
+	struct opk_draft drafts[OPK_DRAFTS];
+	struct opk_draft left; /* only what was left out, of all sets */
+	size_t asked;          /* metrics so far, with those that come again */
+	size_t patterns;       /* of these */
+	double seconds;        /* that are left for expressions */
+	int code;              /* of the first failure: after it nothing is added */
+};
+
+/* Counts one more metric; false where there are too many. */
+bool opk_drafts_count(struct opk_drafts *drafts);
+/*
+ * Adds a metric below the heading of that title, which is the last or one more: metrics stay in
+ * their order. A metric that is there already is for these chips as well.
+ */
+void opk_drafts_put(struct opk_drafts *drafts, size_t which, const char *title, const char *text,
+                    const struct opk_draft_metric *metric);
+/* "name (label)" under a reason; the label may be NULL. */
+void opk_drafts_leave_out(struct opk_drafts *drafts, const char *reason, const char *name,
+                          const char *label);
+/*
+ * What the set has for what was asked for as `text` at that place, free(): the name itself, an
+ * expression, or for a base metric an expression for its first submetrics. NULL: there was a
+ * failure, or no set could have it.
+ */
+char *opk_drafts_name(struct opk_drafts *drafts, const struct opk_asked *asked, const char *text,
+                      const struct opk_place *place);
+/* A throughput's parts, where these were asked for. */
+void opk_drafts_leave_out_parts(struct opk_drafts *drafts, const struct opk_asked *asked,
+                                const char *text);
 
 #endif

@@ -1,57 +1,179 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metric sets of Nsight Compute's section files and of lists of names. */
-#include "nsight/set_import.h"
-
+/* Metric sets from section files of Nsight Compute, lists of names and single-pass sets. */
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/ctx.h"
 #include "base/file.h"
+#include "base/problems.h"
 #include "chip/chip.h"
+#include "nsight/section_import.h"
 #include "set/expression.h"
 
-enum { MAX_FILE = 8 << 20, MAX_ASKED = 50000, MAX_METRICS = 10000 };
+enum { MAX_FILE = 8 << 20, MAX_NAME = 1024 };
 
 struct opk_set_import {
 	struct opk_imported_set sets[OPK_DRAFTS];
 	size_t count;
 };
 
-int opk_drafts_count(struct opk_drafts *drafts)
+/* ---- a list of names, as ncu --metrics takes it: lines, commas, comments */
+
+struct list {
+	struct opk_drafts *drafts;
+	struct opk_source *source;
+	const char *text;       /* of the source */
+	size_t size, at, start; /* start: of the line */
+	char *comment; /* of lines that have nothing else, for the metric that comes next */
+	struct opk_place place; /* of the byte `placed`, not beyond `at` */
+	size_t placed;
+};
+
+static void fail_in_list(struct list *list, size_t at, const char *what)
 {
-	if (++drafts->asked > MAX_ASKED)
-		return opk_fail(drafts->ctx, OPK_EINPUT, "%s: names metrics more than %d times",
-		                drafts->path, MAX_ASKED);
-	return OPK_OK;
+	struct opk_place place = opk_place_of_byte(list->source, at);
+
+	list->drafts->code = opk_fail_at(list->drafts->ctx, &place, "%s", what);
 }
 
-int opk_drafts_put(struct opk_drafts *drafts, size_t which, const char *title, const char *text,
-                   const struct opk_draft_metric *metric)
+static void fail_without_memory(struct list *list)
 {
-	struct opk_draft *draft = &drafts->drafts[which];
-	struct opk_draft_metric *found = opk_draft_find(draft, metric->name);
+	list->drafts->code = opk_nomem(list->drafts->ctx, "a metric set");
+}
 
-	if (found) {
-		found->chips |= metric->chips;
-		return OPK_OK;
+static bool ends_line(const struct list *list, size_t at)
+{
+	return at >= list->size || list->text[at] == '\n';
+}
+
+/* The comment that begins at a '#', without it and the blanks around; free(). */
+static char *comment_at(const struct list *list, size_t at)
+{
+	size_t end;
+
+	while (!ends_line(list, at) && strchr("# \t", list->text[at]))
+		at++;
+	for (end = at; !ends_line(list, end);)
+		end++;
+	while (end > at && strchr(" \t\r", list->text[end - 1]))
+		end--;
+	return opk_strndup(list->text + at, end - at);
+}
+
+static void put(struct list *list, const char *text, const char *label)
+{
+	struct opk_asked asked = opk_asked_name(text);
+	bool legacy = !asked.group && !strstr(asked.name, "__");
+	size_t which = asked.profiler == OPK_PROFILER_PM ? OPK_DRAFT_PM
+	               : asked.device                    ? OPK_DRAFT_DEVICE
+	                                                 : OPK_DRAFT_RANGE;
+	opk_autofree char *name = NULL;
+
+	if (asked.reason && !legacy) {
+		opk_drafts_leave_out(list->drafts, asked.reason, text, label);
+		return;
 	}
-	if (draft->metric_count >= MAX_METRICS)
-		return opk_fail(drafts->ctx, OPK_EINPUT, "%s: more than %d metrics", drafts->path,
-		                MAX_METRICS);
-	return opk_draft_enter(draft, title, text) && opk_draft_add(draft, metric)
-	               ? OPK_OK
-	               : opk_nomem(drafts->ctx, "a metric set");
+	name = opk_drafts_name(list->drafts, &asked, text, &list->place);
+	if (!name)
+		return;
+	opk_drafts_leave_out_parts(list->drafts, &asked, text);
+	opk_drafts_put(list->drafts, which, "", "",
+	               &(struct opk_draft_metric){ .name = name,
+	                                           .label = (char *)label,
+	                                           .comment = list->comment,
+	                                           .chips = opk_chips_all() });
+	free(opk_take(list->comment));
 }
 
-int opk_drafts_leave_out(struct opk_drafts *drafts, const char *reason, const char *name,
-                         const char *label)
+/* One name, from `list->at` on. */
+static void read_name(struct list *list)
 {
-	opk_autofree char *text = label && *label ? opk_printf("%s (%s)", name, label)
-	                                          : opk_strdup(name);
+	size_t from = list->at, end = from, behind;
+	bool labelled;
+	opk_autofree char *name = NULL, *label = NULL;
 
-	return text && opk_draft_leave_out(&drafts->left, reason, text)
-	               ? OPK_OK
-	               : opk_nomem(drafts->ctx, "a metric set");
+	for (; end < list->size && !strchr(", \t\r\n", list->text[end]); end++)
+		if ((unsigned char)list->text[end] < ' ' || (unsigned char)list->text[end] > '~') {
+			fail_in_list(list, end, "this is no metric name");
+			return;
+		}
+	if (end - from > MAX_NAME) {
+		fail_in_list(list, from, "a metric name is not that long");
+		return;
+	}
+	name = opk_strndup(list->text + from, end - from);
+	for (behind = end; behind < list->size && strchr(", \t", list->text[behind]);)
+		behind++;
+	labelled = behind < list->size && list->text[behind] == '#';
+	label = labelled ? comment_at(list, behind) : NULL;
+	if (!name || (labelled && !label)) {
+		fail_without_memory(list);
+		return;
+	}
+	opk_place_move(&list->place, &list->placed, from);
+	list->at = end;
+	if (opk_drafts_count(list->drafts))
+		put(list, name, label && *label ? label : NULL);
 }
+
+/* A comment is the label of the name before it, which took it already, or stands alone. */
+static void read_comment(struct list *list)
+{
+	bool alone = true;
+
+	for (size_t i = list->start; i < list->at; i++)
+		alone &= strchr(" \t", list->text[i]) != NULL;
+	if (alone) {
+		free(list->comment);
+		list->comment = comment_at(list, list->at);
+		if (!list->comment)
+			fail_without_memory(list);
+	}
+	while (!ends_line(list, list->at))
+		list->at++;
+}
+
+static void read_next(struct list *list)
+{
+	char c = list->text[list->at];
+
+	if (c == '#') {
+		read_comment(list);
+	} else if (!c || !strchr(", \t\r\n", c)) {
+		read_name(list);
+	} else {
+		list->at++;
+		if (c == '\n')
+			list->start = list->at;
+	}
+}
+
+/* "folder/mine.txt" -> "mine" */
+static char *stem(const char *source)
+{
+	const char *dot = strrchr(source, '.');
+
+	return dot && dot != source ? opk_strndup(source, (size_t)(dot - source))
+	                            : opk_strdup(source);
+}
+
+static void import_list(struct opk_drafts *drafts, struct opk_source *source)
+{
+	struct list list = { .drafts = drafts,
+		             .source = source,
+		             .text = source->text,
+		             .size = source->size,
+		             .place = { source, 1, 1 } };
+
+	drafts->name = stem(drafts->source);
+	if (!drafts->name)
+		fail_without_memory(&list);
+	while (!drafts->code && list.at < list.size)
+		read_next(&list);
+	free(list.comment);
+}
+
+/* ---- section or list */
 
 /* The first character that is neither a blank nor in a comment. */
 static size_t first_character(const char *text, size_t size)
@@ -87,6 +209,8 @@ static bool is_section(const char *path, const char *text, size_t size)
 	return length && *end && strchr("{<:", *end);
 }
 
+/* ---- the sets that come of it */
+
 /* The set that what could not be had belongs to: the one with most metrics. */
 static size_t largest(const struct opk_drafts *drafts)
 {
@@ -109,18 +233,17 @@ static char *suffix_of(size_t which, bool first)
 	                             : opk_printf("-pm%zu", which - OPK_DRAFT_PM + 1);
 }
 
-static bool add_comments(struct opk_draft *draft, const struct opk_drafts *drafts)
+static void add_comments(struct opk_draft *draft, const struct opk_drafts *drafts)
 {
 	bool titled = drafts->title && *drafts->title;
 
-	if (!opk_strlist_take(&draft->comments, opk_printf("%s%sFrom %s by offpeak sets --import.",
-	                                                   titled ? drafts->title : "",
-	                                                   titled ? ". " : "", drafts->source)))
-		return false;
-	return !drafts->optional
-	       || opk_strlist_add(&draft->comments,
-	                          "Metrics are optional, as they are in Nsight Compute: "
-	                          "what a chip does not have is left out there.");
+	opk_draft_comment(draft, opk_printf("%s%sFrom %s by offpeak sets --import.",
+	                                    titled ? drafts->title : "", titled ? ". " : "",
+	                                    drafts->source));
+	if (drafts->optional)
+		opk_draft_comment(draft, opk_strdup("Metrics are optional, as they are in Nsight "
+		                                    "Compute: what a chip does not have is left "
+		                                    "out there."));
 }
 
 /* The chips that any of the metrics is for. */
@@ -148,27 +271,23 @@ static int write_set(struct opk_set_import *import, struct opk_drafts *drafts, s
 {
 	struct opk_imported_set *set = &import->sets[import->count++];
 	struct opk_draft *draft = &drafts->drafts[which];
-	opk_autofree char *suffix = suffix_of(which, first);
-	opk_autobuf struct opk_buf buf = { 0 };
 
-	if (!suffix || !add_names(draft, drafts, suffix) || !add_comments(draft, drafts)
-	    || !add_claims(draft))
+	set->suffix = suffix_of(which, first);
+	if (!set->suffix || !add_names(draft, drafts, set->suffix) || !add_claims(draft))
 		return opk_nomem(drafts->ctx, "a metric set");
-	opk_draft_write(&buf, draft);
-	opk_buf_add(&buf, "", 1);
+	add_comments(draft, drafts);
 	set->name = opk_strdup(draft->name);
-	set->suffix = opk_take(suffix);
 	set->profiler = draft->profiler;
 	set->metric_count = draft->metric_count;
 	set->left_out_count = opk_draft_left_out_count(draft);
-	set->yaml = buf.failed ? NULL : (const char *)opk_take(buf.data);
-	return set->name && set->suffix && set->yaml ? OPK_OK
-	                                             : opk_nomem(drafts->ctx, "a metric set");
+	set->yaml = opk_draft_write(draft);
+	return set->name && set->yaml ? OPK_OK : opk_nomem(drafts->ctx, "a metric set");
 }
 
-/* What was left out is told by the first set. */
+/* What was left out is in the first set. */
 static void give_reasons(struct opk_draft *to, struct opk_draft *from)
 {
+	to->failed |= from->failed;
 	to->reasons = opk_take(from->reasons);
 	to->reason_count = from->reason_count;
 	to->reason_capacity = from->reason_capacity;
@@ -180,6 +299,11 @@ static int write_sets(struct opk_set_import *import, struct opk_drafts *drafts)
 	size_t first = largest(drafts);
 	int code;
 
+	if (drafts->left.failed)
+		return opk_nomem(drafts->ctx, "a metric set");
+	for (size_t i = 0; i < OPK_DRAFTS; i++)
+		if (drafts->drafts[i].failed)
+			return opk_nomem(drafts->ctx, "a metric set");
 	if (!drafts->drafts[first].metric_count)
 		return opk_fail(drafts->ctx, OPK_EFAILED,
 		                "%s: there is no metric of the hardware's in it (%zu others)",
@@ -208,25 +332,24 @@ static int import_file(struct opk_set_import *import, struct opk_drafts *drafts)
 	source = opk_source_new(drafts->path, (char *)text + mark, size - mark);
 	if (!source)
 		return opk_nomem(drafts->ctx, "a section");
-	code = is_section(drafts->path, source->text, source->size)
-	               ? opk_section_import(drafts, source)
-	               : opk_list_import(drafts, source);
-	return code ? code : write_sets(import, drafts);
+	if (is_section(drafts->path, source->text, source->size))
+		opk_section_import(drafts, source);
+	else
+		import_list(drafts, source);
+	return drafts->code ? drafts->code : write_sets(import, drafts);
 }
 
-static int init_drafts(struct opk_drafts *drafts, struct opk_ctx *ctx, const char *path)
+static void init_drafts(struct opk_drafts *drafts, struct opk_ctx *ctx, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	bool good = opk_draft_init(&drafts->left, "", "", OPK_PROFILER_RANGE);
 
-	drafts->ctx = ctx;
-	drafts->path = path;
+	*drafts = (struct opk_drafts){ .ctx = ctx, .path = path };
 	drafts->seconds = OPK_EXPRESSION_SECONDS;
 	drafts->source = slash ? slash + 1 : path;
-	for (size_t i = 0; good && i < OPK_DRAFTS; i++)
-		good = opk_draft_init(&drafts->drafts[i], "", "",
-		                      i < OPK_DRAFT_PM ? OPK_PROFILER_RANGE : OPK_PROFILER_PM);
-	return good ? OPK_OK : opk_nomem(ctx, "a metric set");
+	opk_draft_init(&drafts->left, "", "", OPK_PROFILER_RANGE);
+	for (size_t i = 0; i < OPK_DRAFTS; i++)
+		opk_draft_init(&drafts->drafts[i], "", "",
+		               i < OPK_DRAFT_PM ? OPK_PROFILER_RANGE : OPK_PROFILER_PM);
 }
 
 static void clear_drafts(struct opk_drafts *drafts)
@@ -242,21 +365,19 @@ static void clear_drafts(struct opk_drafts *drafts)
 int opk_set_import_new(struct opk_set_import **out, struct opk_ctx *ctx, const char *path)
 {
 	struct opk_set_import *import = opk_alloc(sizeof *import);
-	struct opk_drafts drafts = { 0 };
+	struct opk_drafts drafts;
 	int code;
 
 	if (!import)
 		return opk_nomem(ctx, "a metric set");
-	code = init_drafts(&drafts, ctx, path);
-	if (!code)
-		code = import_file(import, &drafts);
+	init_drafts(&drafts, ctx, path);
+	code = import_file(import, &drafts);
 	clear_drafts(&drafts);
-	if (code) {
+	if (code)
 		opk_set_import_free(import);
-		return code;
-	}
-	*out = import;
-	return OPK_OK;
+	else
+		*out = import;
+	return code;
 }
 
 void opk_set_import_free(struct opk_set_import *import)
@@ -285,29 +406,22 @@ int opk_single_pass_set_yaml(char **out, struct opk_ctx *ctx, const struct opk_s
                              const char *chip)
 {
 	opk_autofree char *upper = opk_chip_upper(chip);
-	opk_autobuf struct opk_buf buf = { 0 };
 	struct opk_draft draft = { 0 };
-	bool good = upper && opk_draft_init(&draft, set->name, "", set->profiler)
-	            && opk_strlist_add(&draft.chips, upper);
 
-	good = good
-	       && opk_strlist_take(
-		       &draft.comments,
-		       opk_printf("A single-pass set of %s (%s), by offpeak sets --single-pass.",
-	                          upper, opk_single_pass_origin_name(set->origin)));
-	for (size_t i = 0; good && i < set->metric_count; i++)
-		good = opk_draft_add(&draft,
-		                     &(struct opk_draft_metric){ .name = (char *)set->metrics[i],
-		                                                 .chips = opk_chips_all() });
-	for (size_t i = 0; good && i < set->left_out_count; i++)
-		good = opk_draft_leave_out(&draft, "what does not fit beside the metrics above",
-		                           set->left_out[i]);
-	if (good)
-		opk_draft_write(&buf, &draft);
-	opk_draft_clear(&draft);
-	opk_buf_add(&buf, "", 1);
-	if (!good || buf.failed)
+	if (!upper)
 		return opk_nomem(ctx, "a metric set");
-	*out = (char *)opk_take(buf.data);
-	return OPK_OK;
+	opk_draft_init(&draft, set->name, "", set->profiler);
+	draft.failed |= !opk_strlist_add(&draft.chips, upper);
+	opk_draft_comment(&draft,
+	                  opk_printf("A single-pass set of %s (%s), by offpeak sets --single-pass.",
+	                             upper, opk_single_pass_origin_name(set->origin)));
+	for (size_t i = 0; i < set->metric_count; i++)
+		opk_draft_add(&draft, &(struct opk_draft_metric){ .name = (char *)set->metrics[i],
+		                                                  .chips = opk_chips_all() });
+	for (size_t i = 0; i < set->left_out_count; i++)
+		opk_draft_leave_out(&draft, "what does not fit beside the metrics above",
+		                    set->left_out[i]);
+	*out = opk_draft_write(&draft);
+	opk_draft_clear(&draft);
+	return *out ? OPK_OK : opk_nomem(ctx, "a metric set");
 }

@@ -99,21 +99,21 @@ static void put_metric(struct opk_buf *out, size_t indent, const struct opk_draf
 	}
 }
 
-static void put_group(struct opk_buf *out, const struct opk_draft *draft, const struct names *names,
-                      const struct opk_draft_group *group)
+static void put_heading(struct opk_buf *out, const struct opk_draft *draft,
+                        const struct names *names, const struct opk_draft_heading *heading)
 {
-	bool titled = *group->title;
+	bool titled = *heading->title;
 
-	if (titled && group->count) {
+	if (titled && heading->count) {
 		opk_buf_add_text(out, "  - group: ");
-		opk_yaml_put_text(out, group->title);
+		opk_yaml_put_text(out, heading->title);
 		opk_buf_add_text(out, "\n");
-		if (*group->text)
-			opk_yaml_put_prose(out, 4, "text", group->text);
+		if (*heading->text)
+			opk_yaml_put_prose(out, 4, "text", heading->text);
 		opk_buf_add_text(out, "    metrics:\n");
 	}
-	for (size_t i = 0; i < group->count; i++)
-		put_metric(out, titled ? 6 : 2, draft, names, &draft->metrics[group->first + i]);
+	for (size_t i = 0; i < heading->count; i++)
+		put_metric(out, titled ? 6 : 2, draft, names, &draft->metrics[heading->first + i]);
 }
 
 static void put_formulas(struct opk_buf *out, const struct opk_draft *draft)
@@ -150,10 +150,14 @@ static void put_reasons(struct opk_buf *out, const struct opk_draft *draft)
 	}
 }
 
-void opk_draft_write(struct opk_buf *out, const struct opk_draft *draft)
+char *opk_draft_write(const struct opk_draft *draft)
 {
+	opk_autobuf struct opk_buf text = { 0 };
+	struct opk_buf *out = &text;
 	struct names names = { 0 };
 
+	if (draft->failed)
+		return NULL;
 	collect_names(&names, out, draft);
 	for (size_t i = 0; i < draft->comments.count; i++)
 		put_line(out, 0, draft->comments.items[i]);
@@ -169,9 +173,11 @@ void opk_draft_write(struct opk_buf *out, const struct opk_draft *draft)
 	put_formulas(out, draft);
 	if (draft->metric_count)
 		opk_buf_add_text(out, "metrics:\n");
-	for (size_t i = 0; i < draft->group_count; i++)
-		put_group(out, draft, &names, &draft->groups[i]);
+	for (size_t i = 0; i < draft->heading_count; i++)
+		put_heading(out, draft, &names, &draft->headings[i]);
 	put_reasons(out, draft);
 	opk_index_clear(&names.known);
 	opk_index_clear(&names.again);
+	opk_buf_add(out, "", 1);
+	return out->failed ? NULL : (char *)opk_take(out->data);
 }
