@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Completion on the shell, from the same table as --help: commands, options, and what stands behind them. */
-#include "complete.h"
-
 #include <ctype.h>
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "commands.h"
+#include "common/files.h"
 
 enum { FIRST_ARGUMENT = 2, MAX_PLACEHOLDER = 32 };
 
@@ -190,9 +187,9 @@ static void offer_sets(const struct completion *c)
 	if (opk_set_list_new(&list, c->app.ctx))
 		return;
 	for (size_t i = 0; i < opk_set_list_count(list); i++) {
-		char name[APP_SET_NAME];
+		char name[SET_NAME_SIZE];
 
-		offer_file(c, app_set_name(name, opk_set_list_path(list, i)));
+		offer_file(c, files_set_name(name, opk_set_list_path(list, i)));
 	}
 	opk_set_list_free(list);
 	offer_yaml(c);

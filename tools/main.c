@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak: dispatch to the subcommands. */
-#include <stdio.h>
-#include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "commands.h"
-#include "common/process.h"
-#include "complete.h"
-#include "manpage.h"
 
 const struct command *const commands[] = {
 	&chips_command,   &compare_command, &describe_command,
@@ -39,21 +36,30 @@ const struct command *find_command(const char *name)
 	return NULL;
 }
 
+static int run_in(struct app *app, const struct command *command, void *args, int argc, char **argv)
+{
+	int code = args ? app_parse(app, command, args, argc, argv) : app_nomem(app);
+
+	if (code)
+		return code;
+	if (app->help) {
+		app_usage(command);
+		return OPK_OK;
+	}
+	code = app_open(app);
+	if (code)
+		return code;
+	code = command->run(app, args);
+	return code && !app->reported ? app_fail(app, code) : code;
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
+	opk_autofree void *args = opk_alloc(command->args_size);
 	struct app app = { .command = command->name };
-	void *args = calloc(1, command->args_size ? command->args_size : 1);
-	int code = args ? app_parse(&app, command, args, argc, argv) : OPK_EFAILED;
+	int code = run_in(&app, command, args, argc, argv);
 
-	if (!code && app.help)
-		app_usage(command);
-	else if (!code) {
-		code = app_open(&app);
-		if (!code)
-			code = command->run(&app, args);
-	}
 	app_close(&app);
-	free(args);
 	return code;
 }
 
@@ -74,7 +80,44 @@ static int manpage(const char *name)
 {
 	if (name && !find_command(name))
 		return app_error(NULL, OPK_EUSAGE, "no command '%s'", name);
-	return print_manpage(name ? find_command(name) : NULL);
+	print_manpage(name ? find_command(name) : NULL);
+	return OPK_OK;
+}
+
+/* ---- signals and limits */
+
+static void end(int number)
+{
+	opk_discard_unfinished();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/* Whoever started this may have chosen to ignore it. */
+static void catch (int number)
+{
+	struct sigaction action;
+
+	if (!sigaction(number, NULL, &action) && action.sa_handler == SIG_DFL)
+		signal(number, end);
+}
+
+/*
+ * A signal that ends the process leaves no file under a temporary name; a file that grows too large
+ * is an error like a full disk; and as many files may be open as the system lets.
+ */
+static void prepare_process(void)
+{
+	static const int ending[] = { SIGHUP, SIGINT, SIGPIPE, SIGTERM };
+	struct rlimit files;
+
+	for (size_t i = 0; i < COUNT(ending); i++)
+		catch (ending[i]);
+	signal(SIGXFSZ, SIG_IGN);
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
 }
 
 int main(int argc, char **argv)
@@ -99,6 +142,6 @@ int main(int argc, char **argv)
 	if (!command)
 		return app_error(NULL, OPK_EUSAGE, "no command '%s'; 'offpeak --help' lists them",
 		                 argv[1]);
-	process_prepare();
+	prepare_process();
 	return run(command, argc - 1, argv + 1);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "manpage.h"
-
-#include <stdio.h>
+/* Man pages, from the same table as --help. */
+#include "commands.h"
 
 /* Text with troff's special characters defused; an empty line begins a paragraph. */
 static void put_text(const char *text)
@@ -91,11 +90,10 @@ static void put_overview(void)
 	      stdout);
 }
 
-int print_manpage(const struct command *command)
+void print_manpage(const struct command *command)
 {
 	if (command)
 		put_command(command);
 	else
 		put_overview();
-	return OPK_OK;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stddef.h>
-
+/* offpeak chips: what there is, and what each offers. */
 #include "commands.h"
 
 struct chips_args {
@@ -15,151 +14,93 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-enum { NAMES = 3, DETAILS = 6, COUNTS = 2, MAX_COLUMNS = NAMES + DETAILS + COUNTS };
-
-static const struct opk_column names[NAMES] = {
-	{ "chip", OPK_CELL_STRING },
-	{ "range", OPK_CELL_BOOL },
-	{ "pm_sampling", OPK_CELL_BOOL },
-};
-
-static const struct opk_column details[DETAILS] = {
-	{ "architecture", OPK_CELL_STRING },
-	{ "compute_capability", OPK_CELL_STRING },
-	{ "products", OPK_CELL_LIST },
-	{ "metrics_per_pass", OPK_CELL_OPTIONAL },
-	{ "pm_metrics_per_pass", OPK_CELL_OPTIONAL },
-	{ "device_level", OPK_CELL_OPTIONAL_BOOL },
-};
-
-static const struct opk_column counts[COUNTS] = {
-	{ "range_metrics", OPK_CELL_OPTIONAL },
-	{ "pm_metrics", OPK_CELL_OPTIONAL },
-};
-
-static size_t add_columns(struct opk_column *out, size_t count, const struct opk_column *columns,
-                          size_t more)
+/* A number of metrics, absent where the chip lacks the profiler, or it can't be had. */
+static int add_number(struct app_fields *fields, const char *name, struct app *app,
+                      const struct opk_chip *chip, enum opk_profiler profiler,
+                      int ask(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                              enum opk_profiler profiler))
 {
-	for (size_t i = 0; i < more; i++)
-		out[count++] = columns[i];
-	return count;
-}
-
-static size_t make_columns(struct opk_column *out, const struct chips_args *args)
-{
-	size_t count = add_columns(out, 0, names, NAMES);
-
-	if (args->details)
-		count = add_columns(out, count, details, DETAILS);
-	if (args->metrics_count)
-		count = add_columns(out, count, counts, COUNTS);
-	return count;
-}
-
-static bool has_profiler(const struct opk_chip *chip, enum opk_profiler profiler)
-{
-	return profiler == OPK_PROFILER_PM ? chip->pm_sampling : chip->range;
-}
-
-/* Absent where the chip lacks the profiler, or libcupti the function. */
-static int fill_per_pass(union opk_cell *cell, struct app *app, const struct opk_chip *chip,
-                         enum opk_profiler profiler)
-{
+	bool has = profiler == OPK_PROFILER_PM ? chip->pm_sampling : chip->range;
 	size_t count = 0;
-	int code;
+	int code = has ? ask(&count, app->ctx, chip, profiler) : OPK_OK;
 
-	cell->optional.known = false;
-	if (!has_profiler(chip, profiler))
-		return OPK_OK;
-	code = opk_chip_metrics_per_pass(&count, app->ctx, chip, profiler);
-	if (code == OPK_ENVIDIA)
-		return OPK_OK;
-	cell->optional.known = true;
-	cell->optional.uint = count;
+	field_add(fields, name, OPK_CELL_OPTIONAL, cell_known(count, has && !code));
 	return code;
 }
 
-/* Absent likewise. Of PM sampling all metrics count the whole device. */
-static int fill_device_level(union opk_cell *cell, struct app *app, const struct opk_chip *chip)
+/* Some versions of libcupti lack the function. */
+static int unless_unknown(int code)
 {
-	bool device = false;
-	int code = OPK_ENVIDIA;
-
-	if (chip->range)
-		code = opk_chip_device_level(&device, app->ctx, chip, OPK_PROFILER_RANGE);
-	cell->optional.known = !code;
-	cell->optional.uint = device;
 	return code == OPK_ENVIDIA ? OPK_OK : code;
 }
 
-static int fill_details(union opk_cell *cells, struct app *app, const struct opk_chip *chip)
+static int add_details(struct app_fields *fields, struct app *app, const struct opk_chip *chip)
 {
 	const struct opk_chip_facts facts = opk_chip_get_facts(chip);
+	bool device = false;
 	int code;
 
-	cells[0].string = facts.architecture;
-	cells[1].string = facts.compute_capability;
-	cells[2].list.items = facts.products;
-	cells[2].list.count = facts.product_count;
-	code = fill_per_pass(&cells[3], app, chip, OPK_PROFILER_RANGE);
+	field_text(fields, "architecture", facts.architecture);
+	field_text(fields, "compute_capability", facts.compute_capability);
+	field_list(fields, "products", facts.products, facts.product_count);
+	code = unless_unknown(add_number(fields, "metrics_per_pass", app, chip, OPK_PROFILER_RANGE,
+	                                 opk_chip_metrics_per_pass));
 	if (!code)
-		code = fill_per_pass(&cells[4], app, chip, OPK_PROFILER_PM);
-	return code ? code : fill_device_level(&cells[5], app, chip);
+		code = unless_unknown(add_number(fields, "pm_metrics_per_pass", app, chip,
+		                                 OPK_PROFILER_PM, opk_chip_metrics_per_pass));
+	if (code)
+		return code;
+	/* Of PM sampling all metrics count the whole device. */
+	code = OPK_ENVIDIA;
+	if (chip->range)
+		code = opk_chip_device_level(&device, app->ctx, chip, OPK_PROFILER_RANGE);
+	field_add(fields, "device_level", OPK_CELL_OPTIONAL_BOOL, cell_known(device, !code));
+	return unless_unknown(code);
 }
 
-static int fill_count(union opk_cell *cell, struct app *app, const struct opk_chip *chip,
-                      enum opk_profiler profiler)
+static int add_counts(struct app_fields *fields, struct app *app, const struct opk_chip *chip)
 {
-	size_t count = 0;
+	int code = add_number(fields, "range_metrics", app, chip, OPK_PROFILER_RANGE,
+	                      opk_chip_metric_count);
+
+	return code ? code
+	            : add_number(fields, "pm_metrics", app, chip, OPK_PROFILER_PM,
+	                         opk_chip_metric_count);
+}
+
+static int describe(struct app_fields *fields, struct app *app, const struct chips_args *args,
+                    const struct opk_chip *chip)
+{
 	int code = OPK_OK;
 
-	cell->optional.known = has_profiler(chip, profiler);
-	if (cell->optional.known)
-		code = opk_chip_metric_count(&count, app->ctx, chip, profiler);
-	cell->optional.uint = count;
+	fields->count = 0;
+	field_text(fields, "chip", chip->name);
+	field_flag(fields, "range", chip->range);
+	field_flag(fields, "pm_sampling", chip->pm_sampling);
+	if (args->details)
+		code = add_details(fields, app, chip);
+	if (!code && args->metrics_count)
+		code = add_counts(fields, app, chip);
 	return code;
-}
-
-static int print_chip(struct app *app, const struct chips_args *args, const struct opk_chip *chip)
-{
-	union opk_cell cells[MAX_COLUMNS] = {
-		{ .string = chip->name },
-		{ .boolean = chip->range },
-		{ .boolean = chip->pm_sampling },
-	};
-	union opk_cell *next = cells + NAMES;
-	int code = OPK_OK;
-
-	if (args->details) {
-		code = fill_details(next, app, chip);
-		next += DETAILS;
-	}
-	if (!code && args->metrics_count) {
-		code = fill_count(&next[0], app, chip, OPK_PROFILER_RANGE);
-		if (!code)
-			code = fill_count(&next[1], app, chip, OPK_PROFILER_PM);
-	}
-	return code ? code : opk_out_row(app->out, cells);
 }
 
 static int run(struct app *app, void *data)
 {
 	const struct chips_args *args = data;
-	struct opk_column columns[MAX_COLUMNS];
-	struct opk_chips *chips;
+	opk_auto(opk_chips) struct opk_chips *chips = NULL;
+	struct app_fields fields = { 0 };
 	int code = opk_chips_new(&chips, app->ctx);
 
-	if (code)
-		return app_fail(app, code);
-	code = app_begin_output(app, app_default_format(app));
-	if (!code) {
-		code = opk_out_table(app->out, "chips", columns, make_columns(columns, args));
-		for (size_t i = 0; !code && i < opk_chips_count(chips); i++)
-			code = print_chip(app, args, opk_chips_get(chips, i));
-		code = app_end_output(app, code);
+	if (!code)
+		code = app_begin_output(app);
+	for (size_t i = 0; !code && i < opk_chips_count(chips); i++) {
+		code = describe(&fields, app, args, opk_chips_get(chips, i));
+		if (!code && !i)
+			code = app_fields_table(app, "chips", &fields);
+		if (!code)
+			code = opk_out_row(app->out, fields.cells);
 	}
-	opk_chips_free(chips);
-	return code;
+	return code ? code : app_end_output(app);
 }
 
 const struct command chips_command = {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stddef.h>
-#include <stdlib.h>
+/* offpeak compare: what some chips count and others do not. */
 #include <string.h>
 
 #include "commands.h"
+#include "common/args.h"
 
-enum { MIN_CHIPS = 2, MAX_CHIPS = 30, NAME_COLUMNS = 2, MAX_COLUMNS = NAME_COLUMNS + MAX_CHIPS };
+enum { MIN_CHIPS = 2, MAX_CHIPS = 30 };
 
 struct compare_args {
-	const char *profiler, *unit, *grep;
+	const char *unit, *grep;
+	unsigned profiler;
 	bool all;
 };
 
 static const struct option_spec specs[] = {
-	{ "profiler", 0, "range|pm", "whose catalogs: range (default) or pm", OPTION_TEXT,
+	{ "profiler", 0, PROFILER_WORDS, "whose catalogs: range (default) or pm", OPTION_WORD,
 	  offsetof(struct compare_args, profiler) },
 	{ "unit", 0, "HWUNIT", "only metrics of this hardware unit", OPTION_TEXT,
 	  offsetof(struct compare_args, unit) },
@@ -38,68 +39,47 @@ struct found {
 struct comparison {
 	struct app *app;
 	const struct compare_args *args;
-	enum opk_profiler profiler;
-	const struct opk_matcher *matcher;
+	struct opk_matcher *matcher;
 	struct opk_catalog *catalogs[MAX_CHIPS];
+	const char *names[MAX_CHIPS]; /* of the chips */
 	size_t chips;
 	struct found *found; /* by name */
-	size_t found_count, common;
+	size_t found_count, found_capacity, common;
 	struct unit *units;
-	size_t unit_count;
+	size_t unit_count, unit_capacity;
 };
 
-static void close_catalogs(struct comparison *comparison)
-{
-	for (size_t i = 0; i < comparison->chips; i++)
-		opk_catalog_free(comparison->catalogs[i]);
-	free(comparison->found);
-	free(comparison->units);
-}
-
 /* A chip named twice would be two columns of one name. */
-static int open_catalog(struct comparison *comparison, const char *chip)
+static int open_catalog(struct comparison *c, const char *chip)
 {
-	struct app *app = comparison->app;
-	struct opk_catalog *catalog;
-	int code = opk_catalog_new(&catalog, app->ctx, chip, comparison->profiler);
+	struct opk_catalog **catalog = &c->catalogs[c->chips];
+	int code = opk_catalog_new(catalog, c->app->ctx, chip, profiler_of_word(c->args->profiler));
 
 	if (code)
-		return app_fail(app, code);
-	for (size_t i = 0; i < comparison->chips; i++) {
-		if (strcmp(opk_catalog_chip(comparison->catalogs[i]), opk_catalog_chip(catalog)))
-			continue;
-		opk_catalog_free(catalog);
-		return app_error(app, OPK_EUSAGE, "compare: %s is named twice", chip);
-	}
-	comparison->catalogs[comparison->chips++] = catalog;
+		return code;
+	c->names[c->chips++] = opk_catalog_chip(*catalog);
+	for (size_t i = 0; i + 1 < c->chips; i++)
+		if (!strcmp(c->names[i], c->names[c->chips - 1]))
+			return app_error(c->app, OPK_EUSAGE, "compare: %s is named twice", chip);
 	return OPK_OK;
-}
-
-/* The chip's next metric, or NULL past its end. */
-static const struct opk_metric *peek(const struct comparison *comparison, const size_t *next,
-                                     size_t chip)
-{
-	const struct opk_catalog *catalog = comparison->catalogs[chip];
-
-	return next[chip] < opk_catalog_count(catalog) ? opk_catalog_get(catalog, next[chip])
-	                                               : NULL;
 }
 
 /*
  * The catalogs are sorted: takes the least name off all that begin with it; false at the end of
  * all of them.
  */
-static bool take_next(struct found *out, const struct comparison *comparison, size_t *next)
+static bool take_next(struct found *out, const struct comparison *c, size_t *next)
 {
 	const char *least = NULL;
 
 	*out = (struct found){ 0 };
-	for (size_t i = 0; i < comparison->chips; i++) {
-		out->of[i] = peek(comparison, next, i);
+	for (size_t i = 0; i < c->chips; i++) {
+		if (next[i] < opk_catalog_count(c->catalogs[i]))
+			out->of[i] = opk_catalog_get(c->catalogs[i], next[i]);
 		if (out->of[i] && (!least || strcmp(out->of[i]->name, least) < 0))
 			least = out->of[i]->name;
 	}
-	for (size_t i = 0; i < comparison->chips; i++) {
+	for (size_t i = 0; i < c->chips; i++) {
 		if (out->of[i] && strcmp(out->of[i]->name, least))
 			out->of[i] = NULL;
 		next[i] += out->of[i] != NULL;
@@ -107,40 +87,45 @@ static bool take_next(struct found *out, const struct comparison *comparison, si
 	return least != NULL;
 }
 
-static bool all_have(const struct comparison *comparison, const struct found *found)
+static bool all_have(const struct comparison *c, const struct found *found)
 {
-	for (size_t i = 0; i < comparison->chips; i++)
+	for (size_t i = 0; i < c->chips; i++)
 		if (!found->of[i])
 			return false;
 	return true;
 }
 
-/* The array has room for as many as all catalogs together hold. */
-static void count_unit(struct comparison *comparison, size_t chip, const char *name)
+static int count_unit(struct comparison *c, size_t chip, const char *name)
 {
-	struct unit *unit = comparison->units, *end = unit + comparison->unit_count;
+	struct unit *unit = c->units, *end = unit + c->unit_count;
 
 	while (unit < end && strcmp(unit->name, name))
 		unit++;
 	if (unit == end) {
-		*unit = (struct unit){ .name = name };
-		comparison->unit_count++;
+		unit = opk_append(&c->units, &c->unit_capacity, &c->unit_count, sizeof *unit);
+		if (!unit)
+			return app_nomem(c->app);
+		unit->name = name;
 	}
 	unit->counts[chip]++;
+	return OPK_OK;
 }
 
 /* A few metrics have another unit or description on another chip: each chip counts for its own. */
-static void match(struct comparison *comparison, struct found *found)
+static int match(struct comparison *c, struct found *found)
 {
-	for (size_t i = 0; i < comparison->chips; i++) {
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < c->chips; i++) {
 		const struct opk_metric *metric = found->of[i];
 
-		if (!metric || !opk_matcher_match(comparison->matcher, metric))
+		if (!metric || !opk_matcher_match(c->matcher, metric))
 			continue;
-		count_unit(comparison, i, metric->hw_unit);
+		code = count_unit(c, i, metric->hw_unit);
 		if (!found->shown)
 			found->shown = metric;
 	}
+	return code;
 }
 
 static int compare_units(const void *a, const void *b)
@@ -148,157 +133,116 @@ static int compare_units(const void *a, const void *b)
 	return strcmp(((const struct unit *)a)->name, ((const struct unit *)b)->name);
 }
 
-static int find(struct comparison *comparison)
+static int find(struct comparison *c)
 {
-	size_t next[MAX_CHIPS] = { 0 }, room = 0;
-	struct found found;
+	size_t next[MAX_CHIPS] = { 0 };
+	struct found found, *kept;
 
-	for (size_t i = 0; i < comparison->chips; i++)
-		room += opk_catalog_count(comparison->catalogs[i]);
-	comparison->found = calloc(room + 1, sizeof *comparison->found);
-	comparison->units = calloc(room + 1, sizeof *comparison->units);
-	if (!comparison->found || !comparison->units)
-		return app_error(comparison->app, OPK_EFAILED, "out of memory");
-	while (take_next(&found, comparison, next)) {
-		match(comparison, &found);
+	while (take_next(&found, c, next)) {
+		int code = match(c, &found);
+
+		if (code)
+			return code;
 		if (!found.shown)
 			continue;
-		comparison->found[comparison->found_count++] = found;
-		comparison->common += all_have(comparison, &found);
+		kept = opk_append(&c->found, &c->found_capacity, &c->found_count, sizeof *kept);
+		if (!kept)
+			return app_nomem(c->app);
+		*kept = found;
+		c->common += all_have(c, &found);
 	}
-	qsort(comparison->units, comparison->unit_count, sizeof *comparison->units, compare_units);
+	if (c->unit_count)
+		qsort(c->units, c->unit_count, sizeof *c->units, compare_units);
 	return OPK_OK;
 }
 
-/* Behind the columns that are there, one for each chip; returns how many there are then. */
-static size_t add_chips(struct opk_column *columns, size_t count, enum opk_cell_type type,
-                        const struct comparison *comparison)
+static void print_record(const struct comparison *c)
 {
-	for (size_t i = 0; i < comparison->chips; i++)
-		columns[count++] = (struct opk_column){ opk_catalog_chip(comparison->catalogs[i]),
-			                                type };
-	return count;
+	struct app_fields fields = { 0 };
+
+	field_text(&fields, "profiler", opk_profiler_name(profiler_of_word(c->args->profiler)));
+	field_list(&fields, "chips", c->names, c->chips);
+	field_number(&fields, "in_all", c->common);
+	field_number(&fields, "in_some", c->found_count - c->common);
+	app_record(c->app, &fields);
 }
 
-static int print_record(const struct comparison *comparison)
+/* Columns are read until the next table begins: `row` is the caller's, here and below. */
+static void print_units(const struct comparison *c, struct app_fields *row)
 {
-	static const struct opk_column columns[] = {
-		{ "profiler", OPK_CELL_STRING },
-		{ "chips", OPK_CELL_LIST },
-		{ "in_all", OPK_CELL_UINT },
-		{ "in_some", OPK_CELL_UINT },
-	};
-	const char *chips[MAX_CHIPS];
-
-	for (size_t i = 0; i < comparison->chips; i++)
-		chips[i] = opk_catalog_chip(comparison->catalogs[i]);
-	return opk_out_record(comparison->app->out, columns,
-	                      (union opk_cell[]){
-				      { .string = opk_profiler_name(comparison->profiler) },
-				      { .list = { chips, comparison->chips } },
-				      { .uint = comparison->common },
-				      { .uint = comparison->found_count - comparison->common },
-			      },
-	                      4);
-}
-
-/* Columns are read until the next table begins: they are the caller's. */
-static int print_units(const struct comparison *comparison, struct opk_column *columns)
-{
-	size_t count = add_chips(columns, 1, OPK_CELL_UINT, comparison);
-	int code;
-
-	columns[0] = (struct opk_column){ "hw_unit", OPK_CELL_STRING };
-	code = opk_out_table(comparison->app->out, "units", columns, count);
-	for (size_t i = 0; !code && i < comparison->unit_count; i++) {
-		union opk_cell cells[MAX_COLUMNS] = { { .string = comparison->units[i].name } };
-
-		for (size_t chip = 0; chip < comparison->chips; chip++)
-			cells[1 + chip].uint = comparison->units[i].counts[chip];
-		code = opk_out_row(comparison->app->out, cells);
+	field_text(row, "hw_unit", NULL);
+	for (size_t chip = 0; chip < c->chips; chip++)
+		field_number(row, c->names[chip], 0);
+	app_fields_table(c->app, "units", row);
+	for (size_t i = 0; i < c->unit_count; i++) {
+		row->cells[0] = cell_text(c->units[i].name);
+		for (size_t chip = 0; chip < c->chips; chip++)
+			row->cells[1 + chip] = cell_number(c->units[i].counts[chip]);
+		opk_out_row(c->app->out, row->cells);
 	}
-	return code;
 }
 
-static int print_metric(const struct comparison *comparison, const struct found *found)
+static void print_metrics(const struct comparison *c, struct app_fields *row)
 {
-	union opk_cell cells[MAX_COLUMNS] = {
-		{ .string = found->shown->name },
-		{ .string = found->shown->hw_unit },
-	};
+	field_text(row, "metric", NULL);
+	field_text(row, "hw_unit", NULL);
+	for (size_t chip = 0; chip < c->chips; chip++)
+		field_flag(row, c->names[chip], false);
+	app_fields_table(c->app, "metrics", row);
+	for (size_t i = 0; i < c->found_count; i++) {
+		const struct found *found = &c->found[i];
 
-	for (size_t i = 0; i < comparison->chips; i++)
-		cells[NAME_COLUMNS + i].boolean = found->of[i] != NULL;
-	return opk_out_row(comparison->app->out, cells);
+		if (!c->args->all && all_have(c, found))
+			continue;
+		row->cells[0] = cell_text(found->shown->name);
+		row->cells[1] = cell_text(found->shown->hw_unit);
+		for (size_t chip = 0; chip < c->chips; chip++)
+			row->cells[2 + chip] = cell_flag(found->of[chip] != NULL);
+		opk_out_row(c->app->out, row->cells);
+	}
 }
 
-static int print_metrics(const struct comparison *comparison, struct opk_column *columns)
+static int compare(struct comparison *c)
 {
-	size_t count = add_chips(columns, NAME_COLUMNS, OPK_CELL_BOOL, comparison);
+	struct opk_metric_filter filter = OPK_INIT(filter);
+	struct app_fields units = { 0 }, metrics = { 0 };
+	struct app *app = c->app;
 	int code;
 
-	columns[0] = (struct opk_column){ "metric", OPK_CELL_STRING };
-	columns[1] = (struct opk_column){ "hw_unit", OPK_CELL_STRING };
-	code = opk_out_table(comparison->app->out, "metrics", columns, count);
-	for (size_t i = 0; !code && i < comparison->found_count; i++)
-		if (comparison->args->all || !all_have(comparison, &comparison->found[i]))
-			code = print_metric(comparison, &comparison->found[i]);
-	return code;
-}
-
-static int print(const struct comparison *comparison)
-{
-	struct opk_column unit_columns[MAX_COLUMNS], metric_columns[MAX_COLUMNS];
-	int code = print_record(comparison);
-
-	if (!code)
-		code = print_units(comparison, unit_columns);
-	if (!code)
-		code = print_metrics(comparison, metric_columns);
-	if (!code && !comparison->found_count)
-		app_note("no metric matches");
-	return app_end_output(comparison->app, code);
-}
-
-static int compare(struct comparison *comparison)
-{
-	struct app *app = comparison->app;
-	int code = OPK_OK;
-
+	filter.unit = c->args->unit;
+	filter.grep = c->args->grep;
+	code = opk_matcher_new(&c->matcher, app->ctx, &filter);
 	for (size_t i = 0; !code && i < app->argument_count; i++)
-		code = open_catalog(comparison, app->arguments[i]);
+		code = open_catalog(c, app->arguments[i]);
 	if (!code)
-		code = find(comparison);
+		code = find(c);
 	if (!code)
-		code = app_begin_output(app, app_default_format(app));
-	if (!code)
-		code = print(comparison);
-	close_catalogs(comparison);
-	return code;
+		code = app_begin_output(app);
+	if (code)
+		return code;
+	print_record(c);
+	print_units(c, &units);
+	print_metrics(c, &metrics);
+	if (!c->found_count)
+		app_note("no metric matches");
+	return app_end_output(app);
 }
 
 static int run(struct app *app, void *data)
 {
-	const struct compare_args *args = data;
-	struct comparison comparison = { .app = app, .args = args };
-	struct opk_metric_filter filter = OPK_INIT(filter);
-	struct opk_matcher *matcher;
+	struct comparison comparison = { .app = app, .args = data };
 	int code;
 
 	if (app->argument_count < MIN_CHIPS || app->argument_count > MAX_CHIPS)
 		return app_error(app, OPK_EUSAGE,
 		                 "compare: name %d to %d chips; 'offpeak chips' lists them",
 		                 MIN_CHIPS, MAX_CHIPS);
-	if (args->profiler && !opk_profiler_parse(&comparison.profiler, args->profiler))
-		return app_error(app, OPK_EUSAGE, "--profiler %s: use range or pm", args->profiler);
-	filter.unit = args->unit;
-	filter.grep = args->grep;
-	code = opk_matcher_new(&matcher, app->ctx, &filter);
-	if (code)
-		return app_fail(app, code);
-	comparison.matcher = matcher;
 	code = compare(&comparison);
-	opk_matcher_free(matcher);
+	for (size_t i = 0; i < comparison.chips; i++)
+		opk_catalog_free(comparison.catalogs[i]);
+	free(comparison.found);
+	free(comparison.units);
+	opk_matcher_free(comparison.matcher);
 	return code;
 }
 

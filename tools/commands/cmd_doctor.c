@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-
+/* offpeak doctor: NVIDIA's libraries, and what works with them. */
 #include "commands.h"
 
-static int print_features(struct app *app)
+static void print_features(struct app *app)
 {
 	static const struct opk_column columns[] = {
 		{ "feature", OPK_CELL_STRING },
@@ -11,64 +11,52 @@ static int print_features(struct app *app)
 		{ "description", OPK_CELL_STRING },
 	};
 	const struct opk_feature *feature;
-	int code = opk_out_table(app->out, "features", columns, 4);
 
-	for (size_t i = 0; !code && (feature = opk_feature(app->ctx, i)); i++)
-		code = opk_out_row(app->out, (union opk_cell[]){
-						     { .string = feature->name },
-						     { .boolean = feature->available },
-						     { .string = feature->missing },
-						     { .string = feature->description },
-					     });
-	return code;
+	app_table(app, "features", columns);
+	for (size_t i = 0; (feature = opk_feature(app->ctx, i)); i++)
+		app_row(app, cell_text(feature->name), cell_flag(feature->available),
+		        cell_text(feature->missing), cell_text(feature->description));
 }
 
-static int print_tried(struct app *app)
+static void print_tried(struct app *app)
 {
 	static const struct opk_column columns[] = { { "tried", OPK_CELL_STRING } };
 	const char *path;
-	int code = opk_out_table(app->out, "tried", columns, 1);
 
-	for (size_t i = 0; !code && (path = opk_nvidia_tried(app->ctx, i)); i++)
-		code = opk_out_row(app->out, (union opk_cell[]){ { .string = path } });
-	return code;
+	app_table(app, "tried", columns);
+	for (size_t i = 0; (path = opk_nvidia_tried(app->ctx, i)); i++)
+		app_row(app, cell_text(path));
 }
 
 static int print(struct app *app, const struct opk_nvidia_info *info)
 {
-	static const struct opk_column columns[] = {
-		{ "offpeak", OPK_CELL_STRING },
-		{ "libcupti", OPK_CELL_STRING },
-		{ "libnvperf_host", OPK_CELL_STRING },
-		{ "cupti_version", OPK_CELL_UINT },
-	};
-	int code = opk_out_record(
-		app->out, columns,
-		(union opk_cell[]){
-			{ .string = opk_version() },
-			{ .string = info->cupti_path ? info->cupti_path : "not found" },
-			{ .string = info->nvperf_host_path ? info->nvperf_host_path : "not found" },
-			{ .uint = info->cupti_version },
-		},
-		4);
+	struct app_fields fields = { 0 };
+	int code = app_begin_output(app);
 
-	if (!code)
-		code = print_features(app);
-	return code ? code : print_tried(app);
+	if (code)
+		return code;
+	field_text(&fields, "offpeak", opk_version());
+	field_text(&fields, "libcupti", info->cupti_path ? info->cupti_path : "not found");
+	field_text(&fields, "libnvperf_host",
+	           info->nvperf_host_path ? info->nvperf_host_path : "not found");
+	field_number(&fields, "cupti_version", info->cupti_version);
+	app_record(app, &fields);
+	print_features(app);
+	print_tried(app);
+	return app_end_output(app);
 }
 
 static int run(struct app *app, void *args)
 {
 	struct opk_nvidia_info info;
-	int found = opk_nvidia_info(&info, app->ctx);
-	int code;
+	int found = opk_nvidia_info(&info, app->ctx), code;
 
 	(void)args;
 	if (found)
 		found = app_fail(app, found);
-	code = app_begin_output(app, app_default_format(app));
-	if (!code)
-		code = app_end_output(app, print(app, &info));
+	code = print(app, &info);
+	if (code)
+		code = app_fail(app, code);
 	return found ? found : code;
 }
 

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stddef.h>
-#include <stdlib.h>
+/* offpeak extract: bare images out of a container. */
 #include <string.h>
 
 #include "commands.h"
 #include "common/files.h"
 
+enum { CONFIG, PREFIX, AVAILABILITY, DATA, KINDS };
+
 struct extract_args {
-	const char *files[4]; /* as `kinds` */
+	const char *files[KINDS];
 	uint64_t group, image;
 };
 
-#define KIND_OPTION(i, option, text)                                                               \
+#define KIND_OPTION(kind, option, text)                                                            \
 	{                                                                                          \
-		option, 0, "FILE", text, OPTION_TEXT, offsetof(struct extract_args, files[i])      \
+		option, 0, "FILE", text, OPTION_TEXT, offsetof(struct extract_args, files[kind])   \
 	}
 static const struct option_spec specs[] = {
-	KIND_OPTION(0, "config", "the config image goes to this file"),
-	KIND_OPTION(1, "prefix", "the counter-data prefix goes to this file"),
-	KIND_OPTION(2, "availability", "the counter-availability image goes to this file"),
+	KIND_OPTION(CONFIG, "config", "the config image goes to this file"),
+	KIND_OPTION(PREFIX, "prefix", "the counter-data prefix goes to this file"),
+	KIND_OPTION(AVAILABILITY, "availability",
+	            "the counter-availability image goes to this file"),
 	KIND_OPTION(
-		3, "data",
+		DATA, "data",
 		"the counter data image goes to this file; several to FILE-1, FILE-2 and so on"),
 	{ "group", 0, "N",
 	  "config image and prefix of this group, from 1, instead of the whole set", OPTION_NUMBER,
@@ -30,29 +32,28 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-enum { DATA = 3 };
-static const struct kind {
+static const struct {
 	uint32_t type;
-	const char *name;    /* an option, and the ending behind a prefix of names */
+	const char *name;    /* an option, and the ending after a prefix of names */
 	const char *content; /* for people */
-	size_t first;        /* number of the first one: the whole set is group 0 */
-} kinds[] = {
-	{ OPK_SECTION_CONFIG, "config", "config image", 0 },
-	{ OPK_SECTION_PREFIX, "prefix", "counter-data prefix", 0 },
-	{ OPK_SECTION_AVAILABILITY, "availability", "counter-availability image", 0 },
-	{ OPK_SECTION_DATA, "data", "counter data image", 1 },
+} kinds[KINDS] = {
+	[CONFIG] = { OPK_SECTION_CONFIG, "config", "config image" },
+	[PREFIX] = { OPK_SECTION_PREFIX, "prefix", "counter-data prefix" },
+	[AVAILABILITY] = { OPK_SECTION_AVAILABILITY, "availability", "counter-availability image" },
+	[DATA] = { OPK_SECTION_DATA, "data", "counter data image" },
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* One image on its way into a file. */
 struct item {
-	const struct kind *kind;
-	size_t section, number;
+	size_t kind, section, number;
 	char *path;
 	struct opk_newfile out;
 };
 
-struct items {
+struct extraction {
+	struct app *app;
+	const struct extract_args *args;
+	struct opk_file *file;
 	struct item *items;
 	size_t count;
 };
@@ -67,133 +68,112 @@ static size_t count_of(const struct opk_file *file, uint32_t type)
 }
 
 /* All go to names that begin with that of -o; else to the file of their kind's option. */
-static char *path_of(const struct app *app, const struct extract_args *args,
-                     const struct item *item, bool several)
+static char *path_of(const struct extraction *x, const struct item *item)
 {
-	size_t kind = (size_t)(item->kind - kinds);
-	size_t number = kind == DATA  ? (several ? item->number : 0)
-	                : app->output ? item->number
-	                              : 0;
-	char *name, *path;
+	const char *output = x->app->output, *given = x->args->files[item->kind];
+	bool several = item->kind == DATA && !x->args->image
+	               && count_of(x->file, OPK_SECTION_DATA) > 1;
+	size_t number = several || (item->kind != DATA && output) ? item->number : 0;
+	opk_autofree char *name = NULL;
 
-	if (args->files[kind])
-		return app_numbered(args->files[kind], number);
-	if (asprintf(&name, "%s.%s", app->output, item->kind->name) < 0)
-		return NULL;
-	path = app_numbered(name, number);
-	free(name);
-	return path;
+	if (given)
+		return files_numbered(given, number);
+	name = opk_printf("%s.%s", output, kinds[item->kind].name);
+	return name ? files_numbered(name, number) : NULL;
 }
 
-static bool is_wanted(const struct app *app, const struct extract_args *args, size_t kind,
-                      size_t number)
+/* The number that was asked for; data count from 1, where 0 means all, and groups from 1, too. */
+static uint64_t wanted_number(const struct extract_args *args, size_t kind)
 {
-	if (app->output)
+	return kind == DATA ? args->image : kind == AVAILABILITY ? 0 : args->group;
+}
+
+static bool is_wanted(const struct extraction *x, const struct item *item)
+{
+	uint64_t number = wanted_number(x->args, item->kind);
+
+	if (x->app->output)
 		return true;
-	if (!args->files[kind])
-		return false;
-	if (kind == DATA)
-		return !args->image || number == args->image;
-	return number == (kinds[kind].type == OPK_SECTION_AVAILABILITY ? 0 : args->group);
+	return x->args->files[item->kind]
+	       && (item->number == number || (item->kind == DATA && !number));
 }
 
 /* What was asked for and is not there. */
-static int miss(struct app *app, const struct extract_args *args, size_t kind)
+static int miss(const struct extraction *x, size_t kind)
 {
-	uint64_t number = kind == DATA ? args->image : args->group;
+	uint64_t number = wanted_number(x->args, kind);
 	char which[32] = "";
 
-	if (number && kinds[kind].type != OPK_SECTION_AVAILABILITY)
+	if (number)
 		snprintf(which, sizeof which, kind == DATA ? " number %ju" : " of group %ju",
 		         (uintmax_t)number);
-	return app_error(app, OPK_EINPUT, "%s: no %s%s in it", app->arguments[0],
+	return app_error(x->app, OPK_EINPUT, "%s: no %s%s in it", x->app->arguments[0],
 	                 kinds[kind].content, which);
 }
 
-static int choose(struct app *app, const struct extract_args *args, struct items *items,
-                  const struct opk_file *file, size_t kind)
+static int choose(struct extraction *x, size_t kind)
 {
-	size_t number = kinds[kind].first, before = items->count;
-	bool several = !args->image && count_of(file, kinds[kind].type) > 1;
+	/* The whole set is group 0. */
+	size_t number = kind == DATA, before = x->count;
 
-	for (size_t i = 0; i < opk_file_section_count(file); i++) {
-		struct item *item = &items->items[items->count];
+	for (size_t i = 0; i < opk_file_section_count(x->file); i++) {
+		struct item *item = &x->items[x->count];
 
-		if (opk_file_section(file, i)->type != kinds[kind].type)
+		if (opk_file_section(x->file, i)->type != kinds[kind].type)
 			continue;
-		*item = (struct item){ &kinds[kind], i, number++, NULL, { 0 } };
-		if (!is_wanted(app, args, kind, item->number))
+		*item = (struct item){ .kind = kind, .section = i, .number = number++ };
+		if (!is_wanted(x, item))
 			continue;
-		item->path = path_of(app, args, item, several);
+		item->path = path_of(x, item);
 		if (!item->path)
-			return app_error(app, OPK_EFAILED, "out of memory");
-		items->count++;
+			return app_nomem(x->app);
+		x->count++;
 	}
-	return args->files[kind] && items->count == before ? miss(app, args, kind) : OPK_OK;
+	return x->args->files[kind] && x->count == before ? miss(x, kind) : OPK_OK;
 }
 
-static int choose_all(struct app *app, const struct extract_args *args, struct items *items,
-                      const struct opk_file *file)
+/* Checksums and names are right before anything is written. */
+static int choose_all(struct extraction *x)
 {
 	int code = OPK_OK;
 
-	items->items = calloc(opk_file_section_count(file) + 1, sizeof *items->items);
-	if (!items->items)
-		return app_error(app, OPK_EFAILED, "out of memory");
+	x->items = opk_alloc_array(opk_file_section_count(x->file) + 1, sizeof *x->items);
+	if (!x->items)
+		return app_nomem(x->app);
 	for (size_t kind = 0; !code && kind < KINDS; kind++)
-		code = choose(app, args, items, file, kind);
-	if (!code && !items->count)
-		code = app_error(app, OPK_EINPUT, "%s: no image in it", app->arguments[0]);
+		code = choose(x, kind);
+	if (!code && !x->count)
+		code = app_error(x->app, OPK_EINPUT, "%s: no image in it", x->app->arguments[0]);
+	for (size_t i = 0; !code && i < x->count; i++) {
+		code = opk_file_verify(x->app->ctx, x->file, x->items[i].section);
+		if (!code)
+			code = files_write(x->app, x->items[i].path);
+	}
 	return code;
 }
 
-/* Before anything is written. */
-static int check(struct app *app, const struct items *items, const struct opk_file *file)
-{
-	for (size_t i = 0; i < items->count; i++) {
-		int code = opk_file_verify(app->ctx, file, items->items[i].section);
-
-		if (code)
-			return app_fail(app, code);
-		code = files_write(app, items->items[i].path);
-		if (code)
-			return code;
-	}
-	return OPK_OK;
-}
-
-static int write_item(struct app *app, const struct opk_file *file, struct item *item)
-{
-	size_t size;
-	void *data;
-	int code = opk_file_read(&data, &size, app->ctx, file, item->section);
-
-	if (code)
-		return app_fail(app, code);
-	code = opk_newfile_create(&item->out, app->ctx, item->path);
-	if (!code)
-		code = opk_newfile_write(&item->out, data, size);
-	free(data);
-	return code ? app_fail(app, code) : OPK_OK;
-}
-
 /* All or none. */
-static int finish_items(struct app *app, const struct items *items)
+static int write_all(struct extraction *x)
 {
-	struct opk_newfile **files = calloc(items->count, sizeof *files);
-	int code;
+	opk_autofree struct opk_newfile **files = opk_alloc_array(x->count, sizeof *files);
+	int code = files ? OPK_OK : app_nomem(x->app);
 
-	if (!files)
-		return app_error(app, OPK_EFAILED, "out of memory");
-	for (size_t i = 0; i < items->count; i++)
-		files[i] = &items->items[i].out;
-	code = opk_newfiles_commit(files, items->count);
-	free(files);
-	return code ? app_fail(app, code) : OPK_OK;
+	for (size_t i = 0; !code && i < x->count; i++) {
+		struct item *item = &x->items[i];
+		opk_autofree void *data = NULL;
+		size_t size;
+
+		files[i] = &item->out;
+		code = opk_file_read(&data, &size, x->app->ctx, x->file, item->section);
+		if (!code)
+			code = opk_newfile_create(&item->out, x->app->ctx, item->path);
+		if (!code)
+			code = opk_newfile_write(&item->out, data, size);
+	}
+	return code ? code : opk_newfiles_commit(files, x->count);
 }
 
-/* -o names the files here, not this table. */
-static int report(struct app *app, const struct items *items, const struct opk_file *file)
+static int extract(struct extraction *x)
 {
 	static const struct opk_column columns[] = {
 		{ "file", OPK_CELL_STRING },
@@ -201,38 +181,23 @@ static int report(struct app *app, const struct items *items, const struct opk_f
 		{ "number", OPK_CELL_UINT },
 		{ "size", OPK_CELL_UINT },
 	};
-	int code;
+	int code = choose_all(x);
 
-	app->output = NULL;
-	code = app_begin_output(app, app_default_format(app));
 	if (!code)
-		code = opk_out_table(app->out, "files", columns, sizeof columns / sizeof *columns);
-	for (size_t i = 0; !code && i < items->count; i++) {
-		const struct item *item = &items->items[i];
+		code = write_all(x);
+	if (!code)
+		code = app_begin_report(x->app);
+	if (code)
+		return code;
+	app_table(x->app, "files", columns);
+	for (size_t i = 0; i < x->count; i++) {
+		const struct item *item = &x->items[i];
 
-		code = opk_out_row(app->out, (union opk_cell[]){
-						     { .string = item->path },
-						     { .string = item->kind->content },
-						     { .uint = item->number },
-						     { .uint = opk_file_section(file, item->section)
-		                                                       ->plain_size },
-					     });
+		app_row(x->app, cell_text(item->path), cell_text(kinds[item->kind].content),
+		        cell_number(item->number),
+		        cell_number(opk_file_section(x->file, item->section)->plain_size));
 	}
-	return app_end_output(app, code);
-}
-
-static int extract(struct app *app, const struct extract_args *args, struct items *items,
-                   const struct opk_file *file)
-{
-	int code = choose_all(app, args, items, file);
-
-	if (!code)
-		code = check(app, items, file);
-	for (size_t i = 0; !code && i < items->count; i++)
-		code = write_item(app, file, &items->items[i]);
-	if (!code)
-		code = finish_items(app, items);
-	return code ? code : report(app, items, file);
+	return app_end_output(x->app);
 }
 
 static bool is_usage(const struct app *app, const struct extract_args *args)
@@ -248,28 +213,27 @@ static bool is_usage(const struct app *app, const struct extract_args *args)
 
 static int run(struct app *app, void *data)
 {
-	const struct extract_args *args = data;
-	struct items items = { 0 };
-	struct opk_file *file;
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	struct extraction x = { .app = app, .args = data };
 	int code;
 
-	if (!is_usage(app, args))
+	if (!is_usage(app, data))
 		return app_error(
 			app, OPK_EUSAGE,
 			"extract: one FILE.opk is needed, and --config, --prefix, --availability "
 			"or --data FILE; or -o PREFIX alone for everything");
 	code = opk_file_open(&file, app->ctx, app->arguments[0]);
 	if (code)
-		return app_fail(app, code);
+		return code;
 	if (!opk_file_complete(file))
 		app_note("%s: cut off: its end section is missing", app->arguments[0]);
-	code = extract(app, args, &items, file);
-	for (size_t i = 0; i < items.count; i++) {
-		opk_newfile_discard(&items.items[i].out);
-		free(items.items[i].path);
+	x.file = file;
+	code = extract(&x);
+	for (size_t i = 0; i < x.count; i++) {
+		opk_newfile_discard(&x.items[i].out);
+		free(x.items[i].path);
 	}
-	free(items.items);
-	opk_file_free(file);
+	free(x.items);
 	return code;
 }
 

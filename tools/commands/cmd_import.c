@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stddef.h>
-#include <stdlib.h>
+/* offpeak import: a recording of a bare image. */
 #include <string.h>
 
 #include "commands.h"
-#include "common/raw_args.h"
+#include "common/args.h"
+#include "common/files.h"
 
 struct import_args {
 	struct raw_args raw;
@@ -27,27 +27,27 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-struct inputs {
-	void *image, *config, *availability, *ranges;
-	size_t image_size;
-};
-
-static int read_inputs(struct app *app, const struct import_args *args, struct inputs *inputs,
-                       struct opk_import_options *options)
+static int import(struct app *app, const struct import_args *args,
+                  struct opk_import_options *options)
 {
-	int code = app_read(app, &inputs->image, &inputs->image_size, args->raw.image);
+	opk_autofree void *image = NULL, *config = NULL, *availability = NULL, *ranges = NULL;
+	size_t size;
+	int code = files_get(app, &image, &size, args->raw.image);
 
 	if (!code)
-		code = app_read(app, &inputs->config, &options->config_size, args->config);
+		code = files_get(app, &config, &options->config_size, args->config);
 	if (!code)
-		code = app_read(app, &inputs->availability, &options->availability_size,
-		                args->availability);
+		code = files_get(app, &availability, &options->availability_size,
+		                 args->availability);
 	if (!code)
-		code = app_read(app, &inputs->ranges, &options->ranges_size, args->ranges);
-	options->config = inputs->config;
-	options->availability = inputs->availability;
-	options->ranges = inputs->ranges;
-	return code;
+		code = files_get(app, &ranges, &options->ranges_size, args->ranges);
+	if (code)
+		return code;
+	options->config = config;
+	options->availability = availability;
+	options->ranges = ranges;
+	code = opk_import(app->ctx, image, size, options, app->output);
+	return code ? opk_add(app->ctx, code, "can't import %s", args->raw.image) : OPK_OK;
 }
 
 static int run(struct app *app, void *data)
@@ -55,7 +55,6 @@ static int run(struct app *app, void *data)
 	const struct import_args *args = data;
 	struct opk_import_options options = OPK_INIT(options);
 	struct opk_eval_options eval;
-	struct inputs inputs = { 0 };
 	struct raw_metrics metrics = { 0 };
 	const char *slash;
 	int code;
@@ -71,16 +70,7 @@ static int run(struct app *app, void *data)
 	options.eval = &eval;
 	code = raw_eval_options(app, &args->raw, &eval, &metrics);
 	if (!code)
-		code = read_inputs(app, args, &inputs, &options);
-	if (!code) {
-		code = opk_import(app->ctx, inputs.image, inputs.image_size, &options, app->output);
-		if (code)
-			code = app_fail_while(app, code, "can't import %s", args->raw.image);
-	}
-	free(inputs.image);
-	free(inputs.config);
-	free(inputs.availability);
-	free(inputs.ranges);
+		code = import(app, args, &options);
 	raw_metrics_free(&metrics);
 	return code;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stddef.h>
+/* offpeak merge: one recording of several, or the sums of their ranges. */
 #include <string.h>
 
 #include "commands.h"
-#include "common/image_args.h"
+#include "common/args.h"
 
 struct merge_args {
 	const char *join, *sum;
-	struct image_args image;
+	uint64_t timeout;
 };
 
 static const struct option_spec specs[] = {
@@ -16,13 +16,13 @@ static const struct option_spec specs[] = {
 	{ "sum", 0, "KEY",
 	  "one range of those that share it: name, kernel, shape, nvtx, device, rank", OPTION_TEXT,
 	  offsetof(struct merge_args, sum) },
-	IMAGE_OPTIONS(struct merge_args, image),
+	TIMEOUT_OPTION(struct merge_args, timeout),
 	{ 0 },
 };
 
 static int sum(struct app *app, const struct merge_args *args)
 {
-	struct opk_image_options image = image_options(&args->image, "summing range");
+	struct opk_image_options image = image_options(args->timeout, "summing range");
 	struct opk_sum_options options = OPK_INIT(options);
 	int code;
 
@@ -33,23 +33,21 @@ static int sum(struct app *app, const struct merge_args *args)
 	code = opk_sum(app->ctx, (const char *const *)app->arguments, app->argument_count, &options,
 	               app->output);
 	app_progress_end();
-	return code ? app_fail(app, code) : OPK_OK;
+	return code;
 }
 
 static int run(struct app *app, void *data)
 {
 	const struct merge_args *args = data;
 	struct opk_merge_options options = OPK_INIT(options);
-	int code;
 
 	if (!app->output || !app->argument_count)
 		return app_error(app, OPK_EUSAGE, "merge: -o OUT.opk and FILE.opk... are needed");
 	if (args->sum)
 		return sum(app, args);
 	options.join = args->join && !strcmp(args->join, "none") ? "" : args->join;
-	code = opk_merge(app->ctx, (const char *const *)app->arguments, app->argument_count,
+	return opk_merge(app->ctx, (const char *const *)app->arguments, app->argument_count,
 	                 &options, app->output);
-	return code ? app_fail(app, code) : OPK_OK;
 }
 
 const struct command merge_command = {

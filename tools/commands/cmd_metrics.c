@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* offpeak metrics: a chip's catalog. */
 #include "commands.h"
+#include "common/args.h"
 
 struct metrics_args {
-	const char *profiler, *type, *unit, *grep;
+	const char *unit, *grep;
+	unsigned profiler, type;
 	bool submetrics, passes, count;
 };
 
 static const struct option_spec specs[] = {
-	{ "profiler", 0, "range|pm", "whose catalog: range (default) or pm", OPTION_TEXT,
+	{ "profiler", 0, PROFILER_WORDS, "whose catalog: range (default) or pm", OPTION_WORD,
 	  offsetof(struct metrics_args, profiler) },
-	{ "type", 0, "counter|ratio|throughput", "only metrics of this type", OPTION_TEXT,
+	{ "type", 0, "counter|ratio|throughput", "only metrics of this type", OPTION_WORD,
 	  offsetof(struct metrics_args, type) },
 	{ "unit", 0, "HWUNIT", "only metrics of this hardware unit", OPTION_TEXT,
 	  offsetof(struct metrics_args, unit) },
@@ -29,61 +27,26 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-/* Those of --passes come between the base metric's and the scope. */
-enum {
-	DESCRIPTION = 4,
-	BASE_COLUMNS,
-	PASS_COLUMNS = 3,
-	MAX_COLUMNS = BASE_COLUMNS + PASS_COLUMNS + 1
-};
-
-static const struct opk_column columns[MAX_COLUMNS] = {
-	{ "metric", OPK_CELL_STRING },      { "type", OPK_CELL_STRING },
-	{ "hw_unit", OPK_CELL_STRING },     { "dim_unit", OPK_CELL_STRING },
-	{ "description", OPK_CELL_STRING }, { "passes", OPK_CELL_EITHER },
-	{ "method", OPK_CELL_STRING },      { "status", OPK_CELL_STRING },
-	{ "scope", OPK_CELL_STRING },
-};
-
 /* The names that match. A base name stands for one of its full names where passes are counted. */
 struct listing {
 	struct app *app;
 	const struct metrics_args *args;
 	struct opk_catalog *catalog;
-	const struct opk_matcher *matcher;
+	struct opk_matcher *matcher;
 	struct opk_full_name *names;
-	size_t count, room;
-	struct opk_column columns[MAX_COLUMNS];
-	size_t column_count;
+	size_t count, capacity;
 	bool scope; /* is a column */
-	bool description_last;
 };
 
 static int add(struct listing *listing, const struct opk_metric *metric, size_t submetric)
 {
-	if (listing->count == listing->room) {
-		size_t room = listing->room ? listing->room * 2 : 1024;
-		struct opk_full_name *grown = realloc(listing->names,
-		                                      room * sizeof *listing->names);
+	struct opk_full_name *name = opk_append(&listing->names, &listing->capacity,
+	                                        &listing->count, sizeof *name);
 
-		if (!grown)
-			return app_error(listing->app, OPK_EFAILED, "out of memory");
-		listing->names = grown;
-		listing->room = room;
-	}
-	listing->names[listing->count++] = (struct opk_full_name){ metric, submetric };
+	if (!name)
+		return app_nomem(listing->app);
+	*name = (struct opk_full_name){ metric, submetric };
 	return OPK_OK;
-}
-
-static void compose(char *out, size_t size, const struct listing *listing, size_t i)
-{
-	const struct opk_full_name *name = &listing->names[i];
-
-	snprintf(out, size, "%s%s", name->metric->name,
-	         listing->args->submetrics
-	                 ? opk_catalog_submetric(listing->catalog, name->metric, name->submetric)
-	                           .suffix
-	                 : "");
 }
 
 static int add_full(struct listing *listing, const struct opk_metric *metric)
@@ -113,160 +76,141 @@ static int find(struct listing *listing)
 		else if (opk_matcher_match(listing->matcher, metric))
 			code = add(listing, metric, opk_catalog_plainest(listing->catalog, metric));
 	}
-	return code;
-}
-
-static int print_row(struct listing *listing, size_t i)
-{
-	const struct opk_metric *metric = listing->names[i].metric;
-	bool complete = opk_catalog_submetric_count(listing->catalog, metric) > 0;
-	struct opk_submetric sub = { .dim_unit = metric->dim_unit };
-	char name[1024];
-	union opk_cell cells[MAX_COLUMNS];
-	size_t count = BASE_COLUMNS;
-
-	if (complete)
-		sub = opk_catalog_submetric(listing->catalog, metric, listing->names[i].submetric);
-	compose(name, sizeof name, listing, i);
-	cells[0].string = name;
-	cells[1].string = opk_metric_type_name(metric->type);
-	cells[2].string = metric->hw_unit;
-	cells[3].string = listing->args->submetrics ? sub.dim_unit : metric->dim_unit;
-	cells[4].string = metric->description;
-	if (listing->args->passes) {
-		cells[count++] = app_passes(sub.passes);
-		cells[count++].string = opk_method_name(sub.method);
-		cells[count++].string = opk_refusal_name(sub.passes);
-	}
-	if (listing->scope)
-		cells[count++].string = opk_scope_name(metric->scope);
-	if (listing->description_last) {
-		union opk_cell description = cells[DESCRIPTION];
-
-		memmove(cells + DESCRIPTION, cells + DESCRIPTION + 1,
-		        (count - DESCRIPTION - 1) * sizeof *cells);
-		cells[count - 1] = description;
-	}
-	return opk_out_row(listing->app->out, cells);
-}
-
-/* Rows for programs always have a scope; an empty column is no use to people. */
-static void choose_columns(struct listing *listing)
-{
+	/* Rows for programs always have a scope; an empty column is no use to people. */
 	listing->scope = !app_shows_table(listing->app);
 	for (size_t i = 0; !listing->scope && i < listing->count; i++)
 		listing->scope = listing->names[i].metric->scope != OPK_SCOPE_UNKNOWN;
-	for (size_t i = 0; i < MAX_COLUMNS; i++) {
-		bool wanted = i < BASE_COLUMNS      ? true
-		              : i < MAX_COLUMNS - 1 ? listing->args->passes
-		                                    : listing->scope;
-
-		if (wanted)
-			listing->columns[listing->column_count++] = columns[i];
-	}
-	/* On a terminal what is long is cut: nothing that was asked for stands behind it. */
-	listing->description_last = app_shows_table(listing->app);
-	if (!listing->description_last)
-		return;
-	memmove(listing->columns + DESCRIPTION, listing->columns + DESCRIPTION + 1,
-	        (listing->column_count - DESCRIPTION - 1) * sizeof *columns);
-	listing->columns[listing->column_count - 1] = columns[DESCRIPTION];
+	return code;
 }
 
-static int print(struct listing *listing)
+/* `full` is the name's text, which has to stay where it is. */
+static void describe(struct app_fields *fields, const struct listing *listing, const char *full,
+                     const struct opk_metric *metric, const struct opk_submetric *sub)
 {
-	int code;
+	/* On a terminal what is long is cut: nothing that was asked for comes after it. */
+	bool description_last = app_shows_table(listing->app);
 
-	choose_columns(listing);
-	code = opk_out_table(listing->app->out, "metrics", listing->columns, listing->column_count);
-	for (size_t i = 0; !code && i < listing->count; i++)
-		code = print_row(listing, i);
-	if (!code && !listing->count)
+	fields->count = 0;
+	field_text(fields, "metric", full);
+	field_text(fields, "type", opk_metric_type_name(metric->type));
+	field_text(fields, "hw_unit", metric->hw_unit);
+	field_text(fields, "dim_unit",
+	           listing->args->submetrics ? sub->dim_unit : metric->dim_unit);
+	if (!description_last)
+		field_text(fields, "description", metric->description);
+	if (listing->args->passes) {
+		field_add(fields, "passes", OPK_CELL_EITHER, cell_passes(sub->passes));
+		field_text(fields, "method", opk_method_name(sub->method));
+		field_text(fields, "status", opk_refusal_name(sub->passes));
+	}
+	if (listing->scope)
+		field_text(fields, "scope", opk_scope_name(metric->scope));
+	if (description_last)
+		field_text(fields, "description", metric->description);
+}
+
+static int print_row(const struct listing *listing, const struct opk_full_name *name)
+{
+	struct opk_submetric sub = { .suffix = "", .dim_unit = name->metric->dim_unit };
+	struct app_fields fields;
+	char full[1024];
+
+	if (opk_catalog_submetric_count(listing->catalog, name->metric))
+		sub = opk_catalog_submetric(listing->catalog, name->metric, name->submetric);
+	snprintf(full, sizeof full, "%s%s", name->metric->name,
+	         listing->args->submetrics ? sub.suffix : "");
+	describe(&fields, listing, full, name->metric, &sub);
+	return opk_out_row(listing->app->out, fields.cells);
+}
+
+static int print(const struct listing *listing)
+{
+	static const struct opk_metric nothing;
+	static const struct opk_submetric no_sub;
+	struct app_fields fields;
+
+	describe(&fields, listing, "", &nothing, &no_sub);
+	app_fields_table(listing->app, "metrics", &fields);
+	for (size_t i = 0; i < listing->count; i++)
+		print_row(listing, &listing->names[i]);
+	if (!listing->count)
 		app_note(
 			listing->args->submetrics
 				? "no metric matches"
 				: "no metric matches; globs go over base names such as dram__bytes, "
 				  "without rollup or submetric: --submetrics lists those, too");
-	return app_end_output(listing->app, code);
+	return app_end_output(listing->app);
 }
 
-static int print_count(struct listing *listing)
+static int print_count(const struct listing *listing)
 {
-	static const struct opk_column column = { "count", OPK_CELL_UINT };
-	int code = opk_out_table(listing->app->out, "count", &column, 1);
+	static const struct opk_column columns[] = { { "count", OPK_CELL_UINT } };
 
-	if (!code)
-		code = opk_out_row(listing->app->out,
-		                   (union opk_cell[]){ { .uint = listing->count } });
-	return app_end_output(listing->app, code);
+	app_table(listing->app, "count", columns);
+	app_row(listing->app, cell_number(listing->count));
+	return app_end_output(listing->app);
 }
 
-static int prepare(struct listing *listing)
+static int count_passes(struct listing *listing)
+{
+	struct opk_pass_options options = OPK_INIT(options);
+	int code;
+
+	options.progress = app_progress;
+	options.progress_data = (void *)"counting passes, set of counters";
+	code = opk_catalog_count_passes(listing->catalog, listing->app->ctx, listing->names,
+	                                listing->count, &options);
+	app_progress_end();
+	return code;
+}
+
+static int list(struct listing *listing, const struct opk_metric_filter *filter)
 {
 	const struct metrics_args *args = listing->args;
-	struct opk_pass_options options = OPK_INIT(options);
 	struct app *app = listing->app;
-	int code = OPK_OK;
+	int code = opk_matcher_new(&listing->matcher, app->ctx, filter);
 
+	if (!code)
+		code = opk_catalog_new(&listing->catalog, app->ctx, app->arguments[0],
+		                       profiler_of_word(args->profiler));
+	if (code)
+		return code;
 	if (args->submetrics || args->passes)
 		code = opk_catalog_complete(listing->catalog, app->ctx);
 	else
 		opk_catalog_keep(listing->catalog, app->ctx);
+	if (!code)
+		code = find(listing);
+	if (!code && args->passes && !args->count)
+		code = count_passes(listing);
+	if (!code)
+		code = app_begin_output(app);
 	if (code)
-		return app_fail(app, code);
-	code = find(listing);
-	if (code || !args->passes || args->count)
 		return code;
-	options.progress = app_progress;
-	options.progress_data = (void *)"counting passes, set of counters";
-	code = opk_catalog_count_passes(listing->catalog, app->ctx, listing->names, listing->count,
-	                                &options);
-	app_progress_end();
-	return code ? app_fail(app, code) : OPK_OK;
-}
-
-static int list(struct app *app, const struct metrics_args *args, enum opk_profiler profiler,
-                const struct opk_metric_filter *filter)
-{
-	struct opk_matcher *matcher;
-	struct listing listing = { .app = app, .args = args };
-	int code = opk_matcher_new(&matcher, app->ctx, filter);
-
-	if (code)
-		return app_fail(app, code);
-	listing.matcher = matcher;
-	code = opk_catalog_new(&listing.catalog, app->ctx, app->arguments[0], profiler);
-	code = code ? app_fail(app, code) : prepare(&listing);
-	if (!code)
-		code = app_begin_output(app, app_default_format(app));
-	if (!code)
-		code = args->count ? print_count(&listing) : print(&listing);
-	free(listing.names);
-	opk_catalog_free(listing.catalog);
-	opk_matcher_free(matcher);
-	return code;
+	return args->count ? print_count(listing) : print(listing);
 }
 
 static int run(struct app *app, void *data)
 {
 	const struct metrics_args *args = data;
+	struct listing listing = { .app = app, .args = args };
 	struct opk_metric_filter filter = OPK_INIT(filter);
-	enum opk_profiler profiler = OPK_PROFILER_RANGE;
+	int code;
 
 	if (app->argument_count < 1)
 		return app_error(app, OPK_EUSAGE,
 		                 "metrics: which chip? 'offpeak chips' lists them");
-	if (args->profiler && !opk_profiler_parse(&profiler, args->profiler))
-		return app_error(app, OPK_EUSAGE, "--profiler %s: use range or pm", args->profiler);
-	filter.has_type = args->type != NULL;
-	if (args->type && !opk_metric_type_parse(&filter.type, args->type))
-		return app_error(app, OPK_EUSAGE, "--type %s: use counter, ratio or throughput",
-		                 args->type);
+	filter.has_type = args->type != 0;
+	filter.type = (enum opk_metric_type)(args->type - (args->type != 0));
 	filter.unit = args->unit;
 	filter.grep = args->grep;
 	filter.globs = (const char *const *)app->arguments + 1;
 	filter.glob_count = app->argument_count - 1;
-	return list(app, args, profiler, &filter);
+	code = list(&listing, &filter);
+	free(listing.names);
+	opk_catalog_free(listing.catalog);
+	opk_matcher_free(listing.matcher);
+	return code;
 }
 
 const struct command metrics_command = {

@@ -1,139 +1,95 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stddef.h>
-#include <stdlib.h>
+/* offpeak split: several recordings of one. */
 #include <string.h>
 
 #include "commands.h"
+#include "common/args.h"
+#include "common/facts.h"
 #include "common/files.h"
-#include "common/image_args.h"
-#include "common/range_facts.h"
 
 struct split_args {
-	struct image_args image;
+	uint64_t timeout;
 	const char *by;
 };
 
 static const struct option_spec specs[] = {
 	{ "by", 0, "KEY", "what the ranges of a part share; or segment; or how many a part gets",
 	  OPTION_TEXT, offsetof(struct split_args, by) },
-	IMAGE_OPTIONS(struct split_args, image),
+	TIMEOUT_OPTION(struct split_args, timeout),
 	{ 0 },
 };
 
-/* What of the parts is shown beside their files. */
-enum { FIXED = 4, COLUMNS = FIXED + OPK_FACT_COUNT };
-
-static int print_part(struct app *app, struct range_facts *facts, const struct opk_piece *part,
-                      const char *path)
+/* A part's file, and what its ranges have in common, as far as any part's have. */
+static int describe(struct app_fields *fields, struct app *app, struct opk_fact_text *texts,
+                    const bool *facts, const struct opk_piece *part, const char *path)
 {
-	union opk_cell cells[COLUMNS];
-	struct opk_file *file;
+	const struct opk_row row = { .name = "", .range = &part->range };
+	const struct opk_joined_row joined = { .many_streams = part->many_streams };
+	opk_auto(opk_file) struct opk_file *file = NULL;
 	int code = opk_file_open(&file, app->ctx, path);
 
 	if (code)
 		return code;
-	cells[0].string = path;
-	cells[1].uint = opk_file_size(file);
-	cells[2].uint = part->rows;
-	cells[3].string = part->name;
-	opk_file_free(file);
-	range_facts_fill(facts, cells + FIXED, &part->range, part->many_streams);
-	return opk_out_row(app->out, cells);
+	fields->count = 0;
+	field_text(fields, "file", path);
+	field_number(fields, "size", opk_file_size(file));
+	field_number(fields, "rows", part->rows);
+	field_text(fields, "name", part->name);
+	for (enum opk_fact fact = OPK_FACT_KERNEL; fact <= OPK_FACT_DURATION; fact++) {
+		const struct opk_column *column = opk_fact_column(fact, OPK_PROFILER_RANGE);
+
+		if (facts[fact])
+			field_add(fields, column->name, column->type,
+			          opk_fact_get(&texts[fact], fact, &row, &joined));
+	}
+	return OPK_OK;
 }
 
 static int report(struct app *app, const struct opk_split *split, const char *by,
-                  char *const *paths)
+                  const struct opk_strlist *paths)
 {
-	struct opk_column columns[COLUMNS] = {
-		{ "file", OPK_CELL_STRING },
-		{ "size", OPK_CELL_UINT },
-		{ "rows", OPK_CELL_UINT },
-		{ "name", OPK_CELL_STRING },
-	};
-	struct range_facts facts = { 0 };
-	size_t count = opk_split_count(split);
-	int code;
+	bool facts[OPK_FACT_COUNT] = { [OPK_FACT_DEVICE] = strstr(by, "device") != NULL };
+	struct opk_fact_text texts[OPK_FACT_COUNT];
+	struct app_fields fields;
+	int code = app_begin_report(app);
 
-	/* -o names the recordings, not this table. */
-	app->output = NULL;
-	code = app_begin_output(app, app_default_format(app));
-	if (code)
-		return code;
-	facts.shape.facts[OPK_FACT_DEVICE] = strstr(by, "device") != NULL;
-	for (size_t i = 0; i < count; i++)
-		range_facts_find(&facts, &opk_split_get(split, i)->range);
-	code = opk_out_table(app->out, "files", columns,
-	                     FIXED + range_facts_columns(&facts, columns + FIXED));
-	for (size_t i = 0; !code && i < count; i++)
-		code = print_part(app, &facts, opk_split_get(split, i), paths[i]);
-	return app_end_output(app, code);
-}
-
-static void free_paths(char **paths, size_t count)
-{
-	for (size_t i = 0; paths && i < count; i++)
-		free(paths[i]);
-	free(paths);
-}
-
-static char **name_parts(const char *output, size_t count)
-{
-	char **paths = calloc(count, sizeof *paths);
-
-	for (size_t i = 0; paths && i < count; i++) {
-		paths[i] = app_numbered(output, i + 1);
-		if (!paths[i]) {
-			free_paths(paths, count);
-			return NULL;
-		}
-	}
-	return paths;
-}
-
-static int write_parts(struct app *app, struct opk_split *split, const char *by)
-{
-	size_t count = opk_split_count(split);
-	char **paths = name_parts(app->output, count);
-	int code = OPK_OK;
-
-	if (!paths)
-		return app_error(app, OPK_EFAILED, "out of memory");
-	for (size_t i = 0; !code && i < count; i++)
-		code = files_write(app, paths[i]);
-	if (!code) {
-		code = opk_split_write(app->ctx, split, (const char *const *)paths);
-		app_progress_end();
+	for (size_t i = 0; i < paths->count; i++)
+		facts_find(facts, &opk_split_get(split, i)->range, 1, false);
+	for (size_t i = 0; !code && i < paths->count; i++) {
+		code = describe(&fields, app, texts, facts, opk_split_get(split, i),
+		                paths->items[i]);
+		if (!code && !i)
+			code = app_fields_table(app, "files", &fields);
 		if (!code)
-			files_note_older(app->output, count);
-		code = code ? app_fail(app, code) : report(app, split, by, paths);
+			code = opk_out_row(app->out, fields.cells);
 	}
-	free_paths(paths, count);
-	return code;
+	return code ? code : app_end_output(app);
 }
 
 static int run(struct app *app, void *data)
 {
 	const struct split_args *args = data;
-	struct opk_image_options options = image_options(&args->image, "copying range");
-	struct opk_split *split;
-	struct opk_file *file;
+	struct opk_image_options options = image_options(args->timeout, "copying range");
+	opk_auto(opk_split) struct opk_split *split = NULL;
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	opk_autostrlist struct opk_strlist paths = { 0 };
 	int code;
 
 	if (!app->output || !app->argument_count || !args->by)
 		return app_error(app, OPK_EUSAGE,
 		                 "split: FILE.opk, --by and -o OUT.opk are needed");
 	code = opk_file_open(&file, app->ctx, app->arguments[0]);
+	if (!code)
+		code = opk_split_new(&split, app->ctx, file, args->by, &options);
+	if (!code)
+		code = files_number(app, &paths, app->output, opk_split_count(split));
+	if (!code)
+		code = opk_split_write(app->ctx, split, opk_strlist_items(&paths));
+	app_progress_end();
 	if (code)
-		return app_fail(app, code);
-	code = opk_split_new(&split, app->ctx, file, args->by, &options);
-	if (code) {
-		opk_file_free(file);
-		return app_fail(app, code);
-	}
-	code = write_parts(app, split, args->by);
-	opk_split_free(split);
-	opk_file_free(file);
-	return code;
+		return code;
+	files_note_older(app->output, paths.count);
+	return report(app, split, args->by, &paths);
 }
 
 const struct command split_command = {

@@ -1,81 +1,71 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stddef.h>
-
+/* offpeak trim: a recording without free slots in its images. */
 #include "commands.h"
-#include "common/image_args.h"
+#include "common/args.h"
 
 struct trim_args {
-	struct image_args image;
+	uint64_t timeout;
 };
 
 static const struct option_spec specs[] = {
-	IMAGE_OPTIONS(struct trim_args, image),
+	TIMEOUT_OPTION(struct trim_args, timeout),
 	{ 0 },
 };
 
-static const struct opk_column columns[] = {
-	{ "file", OPK_CELL_STRING },
-	{ "size", OPK_CELL_UINT },
-	{ "images", OPK_CELL_UINT },
-	{ "image_bytes", OPK_CELL_UINT },
-};
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
 static int print_file(struct app *app, const char *path)
 {
-	union opk_cell cells[COLUMNS] = { { .string = path } };
-	struct opk_file *file;
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	uint64_t images = 0, bytes = 0;
 	int code = opk_file_open(&file, app->ctx, path);
 
 	if (code)
 		return code;
-	cells[1].uint = opk_file_size(file);
 	for (size_t i = 0; i < opk_file_section_count(file); i++) {
 		const struct opk_section *section = opk_file_section(file, i);
 
 		if (section->type != OPK_SECTION_DATA)
 			continue;
-		cells[2].uint++;
-		cells[3].uint += section->plain_size;
+		images++;
+		bytes += section->plain_size;
 	}
-	opk_file_free(file);
-	return opk_out_row(app->out, cells);
+	return app_row(app, cell_text(path), cell_number(opk_file_size(file)), cell_number(images),
+	               cell_number(bytes));
 }
 
 static int report(struct app *app, const char *from, const char *to)
 {
-	int code;
+	static const struct opk_column columns[] = {
+		{ "file", OPK_CELL_STRING },
+		{ "size", OPK_CELL_UINT },
+		{ "images", OPK_CELL_UINT },
+		{ "image_bytes", OPK_CELL_UINT },
+	};
+	int code = app_begin_report(app);
 
-	/* -o names the recording, not this table. */
-	app->output = NULL;
-	code = app_begin_output(app, app_default_format(app));
-	if (code)
-		return code;
-	code = opk_out_table(app->out, "files", columns, COLUMNS);
+	if (!code)
+		code = app_table(app, "files", columns);
 	if (!code)
 		code = print_file(app, from);
 	if (!code)
 		code = print_file(app, to);
-	return app_end_output(app, code);
+	return code ? code : app_end_output(app);
 }
 
 static int run(struct app *app, void *data)
 {
 	const struct trim_args *args = data;
-	struct opk_image_options options = image_options(&args->image, "copying range");
+	struct opk_image_options options = image_options(args->timeout, "copying range");
+	opk_auto(opk_file) struct opk_file *file = NULL;
 	const char *output = app->output;
-	struct opk_file *file;
 	int code;
 
 	if (!output || !app->argument_count)
 		return app_error(app, OPK_EUSAGE, "trim: FILE.opk and -o OUT.opk are needed");
 	code = opk_file_open(&file, app->ctx, app->arguments[0]);
-	if (code)
-		return app_fail(app, code);
-	code = opk_trim(app->ctx, file, &options, output);
-	opk_file_free(file);
+	if (!code)
+		code = opk_trim(app->ctx, file, &options, output);
 	app_progress_end();
-	return code ? app_fail(app, code) : report(app, app->arguments[0], output);
+	return code ? code : report(app, app->arguments[0], output);
 }
 
 const struct command trim_command = {

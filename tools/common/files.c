@@ -1,32 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Names of input and output files, held against each other. */
 #include "common/files.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/file.h"
-
-static int add(struct app_files *files, const char *path)
+static int add(struct app *app, struct opk_strlist *files, const char *path)
 {
-	char **grown = realloc(files->paths, (files->count + 1) * sizeof *grown);
-
-	if (grown)
-		files->paths = grown;
-	if (!grown || !(grown[files->count] = strdup(path)))
-		return app_error(NULL, OPK_EFAILED, "out of memory");
-	files->count++;
-	return OPK_OK;
+	return opk_strlist_add(files, path) ? OPK_OK : app_nomem(app);
 }
 
 int files_read(struct app *app, const char *path)
 {
-	return add(&app->inputs, path);
+	return add(app, &app->inputs, path);
 }
 
 int files_read_set(struct app *app, const char *text)
 {
 	return strpbrk(text, "/.") ? files_read(app, text) : OPK_OK;
+}
+
+int files_get(struct app *app, void **data, size_t *size, const char *path)
+{
+	*data = NULL;
+	*size = 0;
+	return path ? opk_read_file(data, size, app->ctx, path) : OPK_OK;
 }
 
 static const char *name_of(const char *path)
@@ -41,55 +38,67 @@ static char *folder_of(const char *path)
 {
 	size_t length = (size_t)(name_of(path) - path);
 
-	return length ? strndup(path, length) : strdup(".");
+	return length ? opk_strndup(path, length) : opk_strdup(".");
 }
 
 /* Names are replaced, not what they lead to: the same name in the same folder. */
 static bool is_same_name(const char *one, const char *other)
 {
-	char *a, *b;
-	bool same;
+	opk_autofree char *a = folder_of(one), *b = folder_of(other);
 
-	if (strcmp(name_of(one), name_of(other)))
-		return false;
-	a = folder_of(one);
-	b = folder_of(other);
-	same = a && b && opk_is_same_file(a, b);
-	free(a);
-	free(b);
-	return same;
+	return !strcmp(name_of(one), name_of(other)) && a && b && opk_is_same_file(a, b);
 }
 
 int files_write(struct app *app, const char *path)
 {
 	for (size_t i = 0; i < app->inputs.count; i++)
-		if (opk_is_same_file(path, app->inputs.paths[i]))
+		if (opk_is_same_file(path, app->inputs.items[i]))
 			return app_error(app, OPK_EUSAGE,
 			                 "%s: is the file that is read, and would be replaced; "
 			                 "write to another name",
 			                 path);
 	for (size_t i = 0; i < app->outputs.count; i++)
-		if (is_same_name(path, app->outputs.paths[i]))
+		if (is_same_name(path, app->outputs.items[i]))
 			return app_error(app, OPK_EUSAGE, "%s: named for two files", path);
-	return add(&app->outputs, path);
+	return add(app, &app->outputs, path);
 }
 
-void files_note_older(const char *output, size_t count)
+char *files_numbered(const char *name, size_t number)
 {
-	char *next = app_numbered(output, count + 1);
-	struct stat info;
+	const char *file = name_of(name), *dot = strrchr(file, '.');
 
-	if (next && !stat(next, &info))
+	if (!number)
+		return opk_strdup(name);
+	if (!dot || dot == file)
+		dot = file + strlen(file);
+	return opk_printf("%.*s-%zu%s", (int)(dot - name), name, number, dot);
+}
+
+int files_number(struct app *app, struct opk_strlist *paths, const char *name, size_t count)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++)
+		code = opk_strlist_take(paths, files_numbered(name, i + 1))
+		               ? files_write(app, paths->items[i])
+		               : app_nomem(app);
+	return code;
+}
+
+void files_note_older(const char *name, size_t count)
+{
+	opk_autofree char *next = files_numbered(name, count + 1);
+
+	if (next && !access(next, F_OK))
 		app_note(
 			"%s is there from before, and belongs to no part of these; so may higher numbers",
 			next);
-	free(next);
 }
 
-void files_clear(struct app_files *files)
+const char *files_set_name(char out[SET_NAME_SIZE], const char *path)
 {
-	for (size_t i = 0; i < files->count; i++)
-		free(files->paths[i]);
-	free(files->paths);
-	*files = (struct app_files){ 0 };
+	const char *file = name_of(path);
+
+	snprintf(out, SET_NAME_SIZE, "%.*s", (int)(strrchr(file, '.') - file), file);
+	return out;
 }

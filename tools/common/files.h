@@ -5,17 +5,27 @@
 
 #include "common/app.h"
 
-/* The command's input files: arguments, and values of options. Reports failures, as all here do. */
+/* The command's input files: arguments, and values of options. */
 int files_read(struct app *app, const char *path);
-/* For a SET: a name of the data folder's, or of metrics, is none. */
+/* For a SET: the name of a shipped one, or of metrics, is no file. */
 int files_read_set(struct app *app, const char *text);
+/* Contents of a file that the user named, or nothing where path is NULL. */
+int files_get(struct app *app, void **data, size_t *size, const char *path);
 /*
- * Told before anything is written: OPK_EUSAGE where that is one of the inputs, by any of its names,
- * or goes where another output goes.
+ * Called before anything is written: OPK_EUSAGE where that is one of the inputs, by any of its
+ * names, or goes where another output goes.
  */
 int files_write(struct app *app, const char *path);
-/* Of "out-1.opk" to "out-3.opk", newly written: a note where there is an older "out-4.opk". */
-void files_note_older(const char *output, size_t count);
-void files_clear(struct app_files *files);
+
+/* "dir/out.opk" and 2: "dir/out-2.opk"; 0: the name itself. NULL: out of memory; free(). */
+char *files_numbered(const char *name, size_t number);
+/* Adds the names from "out-1.opk" on, each of which will be written. */
+int files_number(struct app *app, struct opk_strlist *paths, const char *name, size_t count);
+/* After "out-1.opk" to "out-3.opk" were written: a note where there is an older "out-4.opk". */
+void files_note_older(const char *name, size_t count);
+
+/* What commands take for a set of opk_set_list_path(): its file's name; `out` has that much room. */
+enum { SET_NAME_SIZE = 256 };
+const char *files_set_name(char out[SET_NAME_SIZE], const char *path);
 
 #endif

@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "common/files.h"
+#include "common/options.h"
 
 enum { MAX_OPTIONS = 40, FIRST_CODE = 256, LEFT_WIDTH = 28 };
 
 const struct option_spec common_options[] = {
-	{ "format", 0, "table|csv|json|ndjson", "how the result is written", OPTION_TEXT,
-	  offsetof(struct app, format_name) },
+	{ "format", 0, "table|csv|json|ndjson", "how the result is written", OPTION_WORD,
+	  offsetof(struct app, format) },
 	{ "output", 'o', "FILE", "where the result goes, whole or not at all; else to stdout",
 	  OPTION_OUTPUT, offsetof(struct app, output) },
 	{ "cuda", 0, "DIR", "look for NVIDIA's libraries in this folder only", OPTION_TEXT,
@@ -110,6 +112,40 @@ static int store_number(const struct option_spec *spec, uint64_t *out, const cha
 	                 least ? " from 1 on" : "");
 }
 
+/* "a|b|c" as "a, b or c". */
+static char *list_words(const char *words)
+{
+	struct opk_buf list = { 0 };
+
+	for (; *words; words++) {
+		const char one[] = { *words, '\0' };
+
+		opk_buf_add_text(&list, *words != '|'            ? one
+		                        : strchr(words + 1, '|') ? ", "
+		                                                 : " or ");
+	}
+	opk_buf_add(&list, "", 1);
+	return (char *)list.data;
+}
+
+static int store_word(const struct option_spec *spec, unsigned *out, const char *text)
+{
+	opk_autofree char *list = NULL;
+	size_t length;
+	unsigned number = 1;
+
+	for (const char *word = spec->argument; *word; word += length + (word[length] == '|')) {
+		length = strcspn(word, "|");
+		if (strlen(text) == length && !strncmp(word, text, length)) {
+			*out = number;
+			return OPK_OK;
+		}
+		number++;
+	}
+	list = list_words(spec->argument);
+	return app_error(NULL, OPK_EUSAGE, "--%s %s: use %s", spec->name, text, list ? list : "");
+}
+
 static int store(const struct option_spec *spec, void *target, const char *text)
 {
 	void *field = (char *)target + spec->offset;
@@ -127,6 +163,8 @@ static int store(const struct option_spec *spec, void *target, const char *text)
 	case OPTION_INPUT:
 		*(const char **)field = text;
 		return OPK_OK;
+	case OPTION_WORD:
+		return store_word(spec, field, text);
 	case OPTION_LIST:
 		return store_again(spec, field, text);
 	default:
@@ -214,9 +252,6 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	}
 	if (app->output && !strcmp(app->output, "-"))
 		app->output = NULL;
-	if (app->format_name && !opk_format_parse(&app->format, app->format_name))
-		return app_error(app, OPK_EUSAGE, "--format %s: use table, csv, json or ndjson",
-		                 app->format_name);
 	app->arguments = argv + optind;
 	app->argument_count = (size_t)(argc - optind);
 	if (app->argument_count > command->max_arguments)

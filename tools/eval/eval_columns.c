@@ -1,59 +1,244 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "eval/eval_columns.h"
-
+/* Which columns a table has, and which were chosen. */
 #include <string.h>
 
-#include "eval/aggregate_columns.h"
+#include "base/nearest.h"
+#include "eval/eval_table.h"
 
-_Static_assert((int)EVAL_FIXED_COLUMNS >= OPK_FACT_COUNT + 1 + (int)COLUMN_KINDS, "room for all");
-_Static_assert((int)EVAL_FIXED_COLUMNS >= (int)AGGREGATE_COLUMNS, "room for all");
-
-/* A long table's columns behind the facts. */
-static const struct opk_column long_columns[COLUMN_KINDS] = {
-	[COLUMN_METRIC] = { "metric", OPK_CELL_STRING },
-	[COLUMN_UNIT] = { "unit", OPK_CELL_STRING },
-	[COLUMN_NUMBER] = { "value", OPK_CELL_DOUBLE },
-	[COLUMN_LAUNCHES] = { "launches", OPK_CELL_UINT },
-	[COLUMN_INFLATED] = { "inflated", OPK_CELL_BOOL },
+/* Columns that are no facts, and the layouts that have them. */
+enum { WIDE = 1 << EVAL_WIDE, LONG = 1 << EVAL_LONG, GROUPS = 1 << EVAL_GROUPS };
+static const struct {
+	struct opk_column header;
+	unsigned layouts;
+} kinds[COLUMN_KINDS] = {
+	[COLUMN_GROUP] = { { "group", OPK_CELL_UINT }, GROUPS },
+	[COLUMN_NAME] = { { "name", OPK_CELL_STRING }, GROUPS },
+	[COLUMN_FILE] = { { "file", OPK_CELL_STRING }, WIDE | LONG | GROUPS },
+	[COLUMN_METRIC] = { { "metric", OPK_CELL_STRING }, LONG | GROUPS },
+	[COLUMN_UNIT] = { { "unit", OPK_CELL_STRING }, LONG | GROUPS },
+	[COLUMN_NUMBER] = { { "value", OPK_CELL_DOUBLE }, LONG },
+	[COLUMN_LAUNCHES] = { { "launches", OPK_CELL_UINT }, LONG },
+	[COLUMN_COUNT] = { { "count", OPK_CELL_UINT }, GROUPS },
+	[COLUMN_SUM] = { { "sum", OPK_CELL_DOUBLE }, GROUPS },
+	[COLUMN_MEAN] = { { "mean", OPK_CELL_DOUBLE }, GROUPS },
+	[COLUMN_MIN] = { { "min", OPK_CELL_DOUBLE }, GROUPS },
+	[COLUMN_MAX] = { { "max", OPK_CELL_DOUBLE }, GROUPS },
+	[COLUMN_P50] = { { "p50", OPK_CELL_DOUBLE }, GROUPS },
+	[COLUMN_P90] = { { "p90", OPK_CELL_DOUBLE }, GROUPS },
+	[COLUMN_P99] = { { "p99", OPK_CELL_DOUBLE }, GROUPS },
+	[COLUMN_INFLATED] = { { "inflated", OPK_CELL_BOOL }, LONG | GROUPS },
 };
 
-/* Shown where some range has something there; true: without asking. */
-static const bool basic[OPK_FACT_COUNT] = {
-	[OPK_FACT_NVTX] = true,
-	[OPK_FACT_RANK] = true,
-	[OPK_FACT_SUMMED] = true,
-	[OPK_FACT_DURATION] = true,
-};
-
-/* Rank 0 is one; of all other numbers 0 is nothing to show. */
-static bool has_something(enum opk_fact fact, const struct opk_row *row)
+static bool has_kind(const struct eval *eval, enum eval_column_kind kind)
 {
-	struct opk_fact_text text;
-	union opk_cell cell = opk_fact_get(&text, fact, row, NULL);
-
-	if (opk_fact_column(fact, OPK_PROFILER_RANGE)->type == OPK_CELL_STRING)
-		return cell.string && *cell.string;
-	return cell.optional.known && (cell.optional.uint || fact == OPK_FACT_RANK);
+	return kinds[kind].layouts & 1u << eval->layout;
 }
 
-void eval_shape_find(struct eval_shape *shape, const struct opk_range *ranges, size_t count)
+/* The header of a fact; NULL where this layout has no such column. */
+static const struct opk_column *fact_header(const struct eval *eval, enum opk_fact fact,
+                                            enum opk_profiler profiler)
 {
-	bool *found = shape->facts;
+	if (eval->layout != EVAL_GROUPS)
+		return opk_fact_column(fact, profiler);
+	/* What ranges have in common; each metric has a count of its own. */
+	if (fact < OPK_FACT_KERNEL || fact > OPK_FACT_DURATION || fact == OPK_FACT_SUMMED)
+		return NULL;
+	return opk_fact_column(fact, OPK_PROFILER_RANGE);
+}
 
-	for (size_t i = 0; i < count; i++) {
-		const struct opk_row row = { .name = "", .range = &ranges[i] };
+/* A column that the layout may have whatever is evaluated, by name. */
+static bool find(struct eval_column *out, struct opk_column *header, const struct eval *eval,
+                 enum opk_profiler profiler, const char *name)
+{
+	enum opk_fact fact;
 
-		found[OPK_FACT_KERNEL] |= *ranges[i].kernel;
-		found[OPK_FACT_DEVICE] |= ranges[i].device > 0;
-		for (enum opk_fact fact = OPK_FACT_LAUNCH; fact <= OPK_FACT_DURATION; fact++)
-			if (!found[fact] && (shape->all_facts || basic[fact]))
-				found[fact] = has_something(fact, &row);
+	/* In a long table launches are those of a value. */
+	for (enum eval_column_kind kind = 0; kind < COLUMN_KINDS; kind++)
+		if (has_kind(eval, kind) && !strcmp(name, kinds[kind].header.name)) {
+			*out = (struct eval_column){ kind, 0 };
+			*header = kinds[kind].header;
+			return true;
+		}
+	if (!opk_fact_find(&fact, name, eval->layout == EVAL_GROUPS ? OPK_PROFILER_RANGE : profiler)
+	    || !fact_header(eval, fact, profiler))
+		return false;
+	*out = (struct eval_column){ COLUMN_FACT, fact };
+	*header = *fact_header(eval, fact, profiler);
+	return true;
+}
+
+/* ---- the choice */
+
+int eval_columns_parse(struct eval *eval, const char *list)
+{
+	const char *rest = list;
+
+	while (rest) {
+		size_t length = strcspn(rest, ",");
+		opk_autofree char *name = opk_strndup(rest, length);
+
+		rest = rest[length] ? rest + length + 1 : NULL;
+		if (!length)
+			return app_error(eval->app, OPK_EUSAGE, "--columns '%s': a name is missing",
+			                 list);
+		if (name && opk_strlist_contains(&eval->chosen, name))
+			return app_error(eval->app, OPK_EUSAGE, "--columns: %s is there twice",
+			                 name);
+		if (!opk_strlist_take(&eval->chosen, opk_take(name)))
+			return app_nomem(eval->app);
 	}
-	found[OPK_FACT_GRID] = found[OPK_FACT_BLOCK] = found[OPK_FACT_KERNEL];
-	found[OPK_FACT_DEVICE] |= found[OPK_FACT_KERNEL];
+	eval->chosen_values = opk_alloc_array(eval->chosen.count, sizeof *eval->chosen_values);
+	return eval->chosen_values ? OPK_OK : app_nomem(eval->app);
 }
 
-static bool shows_fact(const struct eval_shape *shape, enum opk_fact fact)
+/* With all that could have been meant. */
+static int fail_unknown(struct eval *eval, enum opk_profiler profiler,
+                        const struct opk_strlist *values, const char *name, const char *path)
+{
+	struct opk_nearest nearest = { .name = name };
+
+	for (enum eval_column_kind kind = 0; kind < COLUMN_KINDS; kind++)
+		if (has_kind(eval, kind))
+			opk_nearest_try(&nearest, kinds[kind].header.name);
+	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++)
+		if (fact_header(eval, fact, profiler))
+			opk_nearest_try(&nearest, fact_header(eval, fact, profiler)->name);
+	for (size_t i = 0; i < values->count; i++)
+		opk_nearest_try(&nearest, values->items[i]);
+	return app_error(eval->app, OPK_EUSAGE, "--columns: %s has no column '%s'%s%s%s", path,
+	                 name, nearest.best ? ", did you mean " : "",
+	                 nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+}
+
+int eval_columns_check(struct eval *eval, enum opk_profiler profiler,
+                       const struct opk_strlist *values, bool any_metric, const char *path)
+{
+	for (size_t i = 0; i < eval->chosen.count; i++) {
+		const char *name = eval->chosen.items[i];
+		struct eval_column column;
+		struct opk_column header;
+		bool fixed = find(&column, &header, eval, profiler, name);
+		bool value = opk_strlist_contains(values, name);
+
+		if (fixed && value)
+			return app_error(
+				eval->app, OPK_EUSAGE,
+				"--columns: in %s %s is a value and a column of every table: "
+				"without --columns both can be had%s",
+				path, name,
+				eval->layout == EVAL_GROUPS ? "" : " with --layout long");
+		if (!fixed && !value && !(any_metric && strstr(name, "__")))
+			return fail_unknown(eval, profiler, values, name, path);
+	}
+	return OPK_OK;
+}
+
+int eval_columns_check_input(struct eval *eval, const struct eval_input *input)
+{
+	const struct opk_evaluation *evaluation = input->evaluation;
+	opk_autostrlist struct opk_strlist values = { 0 };
+
+	for (size_t i = 0; i < opk_evaluation_column_count(evaluation); i++)
+		if (!opk_strlist_add(&values, opk_evaluation_column(evaluation, i)))
+			return app_nomem(eval->app);
+	return eval_columns_check(eval, opk_evaluation_profiler(evaluation), &values, false,
+	                          input->path);
+}
+
+size_t eval_columns_values(struct eval *eval, enum opk_profiler profiler)
+{
+	struct eval_column column;
+	struct opk_column header;
+	size_t count = 0;
+
+	for (size_t i = 0; i < eval->chosen.count; i++)
+		if (!find(&column, &header, eval, profiler, eval->chosen.items[i]))
+			eval->chosen_values[count++] = eval->chosen.items[i];
+	return count;
+}
+
+int eval_columns_pick(struct eval *eval, const struct opk_evaluation *evaluation)
+{
+	size_t all = opk_evaluation_column_count(evaluation), count = 0;
+
+	free(eval->picked);
+	eval->picked = opk_alloc_array(all + eval->chosen.count + 1, sizeof *eval->picked);
+	if (!eval->picked)
+		return app_nomem(eval->app);
+	for (size_t i = 0; i < eval->chosen.count; i++)
+		for (size_t j = 0; j < all; j++)
+			if (!strcmp(opk_evaluation_column(evaluation, j), eval->chosen.items[i])) {
+				eval->picked[count++] = j;
+				break;
+			}
+	for (size_t i = 0; !count && i < all; i++)
+		eval->picked[i] = i;
+	eval->picked_count = count ? count : all;
+	return OPK_OK;
+}
+
+/* ---- the table's */
+
+static void add(struct eval *eval, enum eval_column_kind kind, size_t index,
+                struct opk_column header)
+{
+	eval->columns[eval->column_count] = (struct eval_column){ kind, index };
+	eval->headers[eval->column_count++] = header;
+}
+
+static void add_kinds(struct eval *eval, enum eval_column_kind first, enum eval_column_kind last)
+{
+	for (enum eval_column_kind kind = first; kind <= last; kind++)
+		if (has_kind(eval, kind))
+			add(eval, kind, 0, kinds[kind].header);
+}
+
+static bool is_listed(const struct eval *eval, enum eval_column_kind first,
+                      enum eval_column_kind last)
+{
+	for (size_t i = 0; i < eval->column_count; i++)
+		if (eval->columns[i].kind >= first && eval->columns[i].kind <= last)
+			return true;
+	return false;
+}
+
+static void add_value(struct eval *eval, size_t i)
+{
+	add(eval, COLUMN_VALUE, i, (struct opk_column){ eval->names.items[i], OPK_CELL_DOUBLE });
+}
+
+static void add_value_named(struct eval *eval, const char *name)
+{
+	for (size_t i = 0; i < eval->names.count; i++)
+		if (!strcmp(eval->names.items[i], name)) {
+			add_value(eval, i);
+			return;
+		}
+}
+
+/*
+ * Except in a wide table, names of values are rows, and what makes a row of them follows where it
+ * is not named: of key groups all statistics, unless some are.
+ */
+static void add_chosen(struct eval *eval)
+{
+	for (size_t i = 0; i < eval->chosen.count; i++) {
+		struct eval_column column;
+		struct opk_column header;
+
+		if (find(&column, &header, eval, eval->profiler, eval->chosen.items[i]))
+			add(eval, column.kind, column.index, header);
+		else if (eval->layout == EVAL_WIDE)
+			add_value_named(eval, eval->chosen.items[i]);
+	}
+	for (enum eval_column_kind kind = COLUMN_METRIC; kind <= COLUMN_NUMBER; kind++)
+		if (!is_listed(eval, kind, kind))
+			add_kinds(eval, kind, kind);
+	if (!is_listed(eval, COLUMN_COUNT, COLUMN_P99))
+		add_kinds(eval, COLUMN_COUNT, COLUMN_P99);
+}
+
+static bool shows_fact(const struct eval *eval, enum opk_fact fact)
 {
 	switch (fact) {
 	case OPK_FACT_SAMPLE:
@@ -63,163 +248,58 @@ static bool shows_fact(const struct eval_shape *shape, enum opk_fact fact)
 	case OPK_FACT_NAME:
 		return true;
 	case OPK_FACT_SPANS_EARLIER:
-		return shape->first_sample == FIRST_MARK;
+		return eval->first_sample == FIRST_MARK;
 	case OPK_FACT_LAUNCHES:
 	case OPK_FACT_LAUNCHES_MIN:
-		return shape->joined && !shape->long_layout;
+		return eval->joined && eval->layout == EVAL_WIDE;
 	default:
-		return shape->facts[fact];
+		return eval->facts[fact];
 	}
 }
 
-static bool shows_long(const struct eval_shape *shape, enum eval_column_kind kind)
-{
-	if (kind == COLUMN_LAUNCHES)
-		return shape->joined;
-	return kind != COLUMN_INFLATED || shape->inflated;
-}
-
-static const struct opk_column file_column = { "file", OPK_CELL_STRING };
-
-bool eval_column_find(struct eval_column *column, struct opk_column *header,
-                      const struct eval_shape *shape, enum opk_profiler profiler, const char *name)
-{
-	struct eval_column found = { COLUMN_FACT, 0 };
-	struct opk_column its_header = file_column;
-	enum opk_fact fact;
-
-	if (shape->aggregated)
-		return aggregate_column_find(NULL, header, name);
-	/* In a long table launches are those of a value. */
-	for (enum eval_column_kind kind = COLUMN_METRIC; shape->long_layout && kind < COLUMN_KINDS;
-	     kind++)
-		if (!strcmp(name, long_columns[kind].name)) {
-			found.kind = kind;
-			its_header = long_columns[kind];
-		}
-	if (!strcmp(name, file_column.name))
-		found.kind = COLUMN_FILE;
-	if (found.kind == COLUMN_FACT) {
-		if (!opk_fact_find(&fact, name, profiler))
-			return false;
-		found.index = fact;
-		its_header = *opk_fact_column(fact, profiler);
-	}
-	if (column)
-		*column = found;
-	if (header)
-		*header = its_header;
-	return true;
-}
-
-size_t eval_columns_fixed(const char *out[EVAL_FIXED_COLUMNS], const struct eval_shape *shape,
-                          enum opk_profiler profiler)
-{
-	size_t count = 0;
-
-	if (shape->aggregated)
-		return aggregate_columns_fixed(out);
-	out[count++] = file_column.name;
-	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++)
-		if (opk_fact_column(fact, profiler))
-			out[count++] = opk_fact_column(fact, profiler)->name;
-	for (enum eval_column_kind kind = COLUMN_METRIC; shape->long_layout && kind < COLUMN_KINDS;
-	     kind++)
-		out[count++] = long_columns[kind].name;
-	return count;
-}
-
-/* The lists in the making. */
-struct lists {
-	struct eval_column *columns;
-	struct opk_column *out;
-	size_t count;
-};
-
-static void add(struct lists *lists, enum eval_column_kind kind, size_t index,
-                struct opk_column column)
-{
-	lists->columns[lists->count] = (struct eval_column){ kind, index };
-	lists->out[lists->count++] = column;
-}
-
-static void add_facts(struct lists *lists, const struct eval_shape *shape)
+static void add_facts(struct eval *eval)
 {
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
-		const struct opk_column *column = opk_fact_column(fact, shape->profiler);
+		const struct opk_column *column = fact_header(eval, fact, eval->profiler);
 
-		if (column && shows_fact(shape, fact))
-			add(lists, COLUMN_FACT, fact, *column);
-		/* Behind what tells rows of a file apart. */
+		if (column && shows_fact(eval, fact))
+			add(eval, COLUMN_FACT, fact, *column);
+		/* After what tells rows of a file apart. */
 		if (column && (fact == OPK_FACT_NAME || fact == OPK_FACT_SAMPLE_END)
-		    && shape->file_count > 1)
-			add(lists, COLUMN_FILE, 0, file_column);
+		    && eval->input_count > 1)
+			add_kinds(eval, COLUMN_FILE, COLUMN_FILE);
 	}
 }
 
-static void add_long(struct lists *lists, const struct eval_shape *shape)
+static void add_all(struct eval *eval)
 {
-	for (enum eval_column_kind kind = COLUMN_METRIC; kind < COLUMN_KINDS; kind++)
-		if (shows_long(shape, kind))
-			add(lists, kind, 0, long_columns[kind]);
+	add_kinds(eval, COLUMN_GROUP, COLUMN_NAME);
+	if (eval->layout == EVAL_GROUPS && eval->input_count > 1)
+		add_kinds(eval, COLUMN_FILE, COLUMN_FILE);
+	add_facts(eval);
+	for (size_t i = 0; eval->layout == EVAL_WIDE && i < eval->names.count; i++)
+		add_value(eval, i);
+	add_kinds(eval, COLUMN_METRIC, COLUMN_NUMBER);
+	if (eval->joined)
+		add_kinds(eval, COLUMN_LAUNCHES, COLUMN_LAUNCHES);
+	add_kinds(eval, COLUMN_COUNT, COLUMN_P99);
+	if (eval->inflated)
+		add_kinds(eval, COLUMN_INFLATED, COLUMN_INFLATED);
 }
 
-static bool has_kind(const struct lists *lists, enum eval_column_kind kind)
+int eval_columns_list(struct eval *eval)
 {
-	for (size_t i = 0; i < lists->count; i++)
-		if (lists->columns[i].kind == kind)
-			return true;
-	return false;
-}
+	size_t most = COLUMN_KINDS + OPK_FACT_COUNT + eval->names.count + eval->chosen.count;
 
-static void add_value(struct lists *lists, const struct eval_shape *shape, const char *name)
-{
-	for (size_t i = 0; i < shape->value_count; i++)
-		if (!strcmp(shape->names[i], name)) {
-			add(lists, COLUMN_VALUE, i,
-			    (struct opk_column){ shape->names[i], OPK_CELL_DOUBLE });
-			return;
-		}
-}
-
-/* Names of values are rows of a long table, and what makes a row of it follows where it is not named. */
-static void add_chosen(struct lists *lists, const struct eval_shape *shape)
-{
-	for (size_t i = 0; i < shape->choice.count; i++) {
-		const char *name = shape->choice.names[i];
-		struct eval_column column;
-		struct opk_column header;
-
-		if (eval_column_find(&column, &header, shape, shape->profiler, name))
-			add(lists, column.kind, column.index, header);
-		else if (!shape->long_layout)
-			add_value(lists, shape, name);
-	}
-	for (enum eval_column_kind kind = COLUMN_METRIC;
-	     shape->long_layout && kind <= COLUMN_NUMBER; kind++)
-		if (!has_kind(lists, kind))
-			add(lists, kind, 0, long_columns[kind]);
-}
-
-size_t eval_columns_most(const struct eval_shape *shape)
-{
-	return EVAL_FIXED_COLUMNS + shape->value_count;
-}
-
-size_t eval_columns_list(struct eval_column *columns, struct opk_column *out,
-                         const struct eval_shape *shape)
-{
-	struct lists lists = { columns, out, 0 };
-
-	if (shape->choice.count) {
-		add_chosen(&lists, shape);
-		return lists.count;
-	}
-	add_facts(&lists, shape);
-	for (size_t i = 0; !shape->long_layout && i < shape->value_count; i++)
-		add(&lists, COLUMN_VALUE, i,
-		    (struct opk_column){ shape->names[i], OPK_CELL_DOUBLE });
-	if (shape->long_layout)
-		add_long(&lists, shape);
-	return lists.count;
+	eval->columns = opk_alloc_array(most, sizeof *eval->columns);
+	eval->headers = opk_alloc_array(most, sizeof *eval->headers);
+	eval->cells = opk_alloc_array(most, sizeof *eval->cells);
+	eval->texts = opk_alloc_array(most, sizeof *eval->texts);
+	if (!eval->columns || !eval->headers || !eval->cells || !eval->texts)
+		return app_nomem(eval->app);
+	if (eval->chosen.count)
+		add_chosen(eval);
+	else
+		add_all(eval);
+	return OPK_OK;
 }

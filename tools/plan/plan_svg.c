@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The drawing: measures, then its parts from top to bottom. */
 #include "plan/plan_svg.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -236,22 +236,18 @@ int plan_svg(struct opk_newfile *out, struct app *app, const struct opk_plan *pl
              const struct opk_plan_detail *detail, const char *path)
 {
 	struct picture p = { .plan = plan, .detail = detail };
-	char *text = NULL;
+	opk_autofree char *text = NULL;
 	size_t size = 0;
 	bool good;
 	int code;
 
 	p.file = open_memstream(&text, &size);
 	if (!p.file)
-		return app_error(app, OPK_EFAILED, "out of memory");
+		return app_nomem(app);
 	put_picture(&p);
 	good = !ferror(p.file);
-	good = !fclose(p.file) && good;
-	code = good ? opk_newfile_create(out, app->ctx, path) : OPK_OK;
-	if (good && !code)
-		code = opk_newfile_write(out, text, size);
-	free(text);
-	if (!good)
-		return app_error(app, OPK_EFAILED, "out of memory");
-	return code ? app_fail(app, code) : OPK_OK;
+	if (fclose(p.file) || !good)
+		return app_nomem(app);
+	code = opk_newfile_create(out, app->ctx, path);
+	return code ? code : opk_newfile_write(out, text, size);
 }

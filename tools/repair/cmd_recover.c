@@ -1,43 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* offpeak recover: what is whole of a torn recording. */
 #include "commands.h"
 #include "repair/findings_rows.h"
 
-/* -o names the recording here, not this table. */
-static int report(struct app *app, const char *from, const struct opk_findings *findings)
+static int run(struct app *app, void *data)
 {
-	size_t lost = findings_problems(findings);
-	const char *to = app->output;
+	opk_auto(opk_findings) struct opk_findings *findings = NULL;
+	const char *from = app->arguments[0], *to = app->output;
 	int code;
 
-	app->output = NULL;
-	code = findings_begin(app);
+	(void)data;
+	if (app->argument_count != 1 || !to)
+		return app_error(app, OPK_EUSAGE, "recover: TORN.opk and -o OUT.opk are needed");
+	code = opk_recover(&findings, app->ctx, from, to);
 	if (!code)
-		code = findings_print(app, from, findings, "kept");
-	code = app_end_output(app, code);
+		code = app_begin_report(app);
 	if (code)
 		return code;
-	if (!lost)
+	findings_table(app);
+	findings_print(app, from, findings, "kept");
+	code = app_end_output(app);
+	if (code)
+		return code;
+	if (!findings_problems(findings))
 		app_note("%s: whole; %s is a copy", from, to);
 	else
 		app_note("%s: what is whole of it is in %s; lost or left out:", from, to);
 	findings_explain(findings);
 	return OPK_OK;
-}
-
-static int run(struct app *app, void *data)
-{
-	struct opk_findings *findings;
-	int code;
-
-	(void)data;
-	if (app->argument_count != 1 || !app->output)
-		return app_error(app, OPK_EUSAGE, "recover: TORN.opk and -o OUT.opk are needed");
-	code = opk_recover(&findings, app->ctx, app->arguments[0], app->output);
-	if (code)
-		return app_fail(app, code);
-	code = report(app, app->arguments[0], findings);
-	opk_findings_free(findings);
-	return code;
 }
 
 const struct command recover_command = {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stddef.h>
-#include <stdlib.h>
-
+/* offpeak verify: what is wrong with containers. */
 #include "commands.h"
+#include "common/args.h"
 #include "repair/findings_rows.h"
 
 struct verify_args {
@@ -13,8 +12,7 @@ struct verify_args {
 static const struct option_spec specs[] = {
 	{ "deep", 0, NULL, "evaluate every range, too", OPTION_FLAG,
 	  offsetof(struct verify_args, deep) },
-	{ "timeout", 0, "SECONDS", "give up after so long without progress (30)", OPTION_NUMBER,
-	  offsetof(struct verify_args, timeout) },
+	TIMEOUT_OPTION(struct verify_args, timeout),
 	{ 0 },
 };
 
@@ -31,35 +29,33 @@ static int verify(struct app *app, const struct verify_args *args, const char *p
 	int code;
 
 	options.deep = args->deep;
-	options.timeout_s = args->timeout < UINT32_MAX ? (unsigned)args->timeout : UINT32_MAX;
+	options.timeout_s = timeout_of(args->timeout);
 	options.progress = app_progress;
 	code = opk_verify(&verdict->findings, app->ctx, path, &options);
 	app_progress_end();
 	if (code != OPK_EINPUT)
-		return code ? app_fail(app, code) : OPK_OK;
-	if (asprintf(&verdict->refused, "%s", opk_error_message(app->ctx, 0)) < 0)
-		return app_error(app, OPK_EFAILED, "out of memory");
-	return OPK_OK;
+		return code;
+	verdict->refused = opk_strdup(opk_error_message(app->ctx, 0));
+	return verdict->refused ? OPK_OK : app_nomem(app);
 }
 
 static int print(struct app *app, const struct verdict *verdicts)
 {
-	int code = findings_begin(app);
+	int code = app_begin_output(app);
 
-	for (size_t i = 0; !code && i < app->argument_count; i++) {
+	if (code)
+		return code;
+	findings_table(app);
+	for (size_t i = 0; i < app->argument_count; i++) {
+		const char *path = app->arguments[i];
+
 		if (verdicts[i].findings)
-			code = findings_print(app, app->arguments[i], verdicts[i].findings, "ok");
+			findings_print(app, path, verdicts[i].findings, "ok");
 		else
-			code = opk_out_row(app->out, (union opk_cell[]){
-							     { .string = app->arguments[i] },
-							     { .optional = { 0, false } },
-							     { .string = "" },
-							     { .uint = 0 },
-							     { .uint = 0 },
-							     { .string = verdicts[i].refused },
-						     });
+			app_row(app, cell_text(path), cell_known(0, false), cell_text(""),
+			        cell_number(0), cell_number(0), cell_text(verdicts[i].refused));
 	}
-	return app_end_output(app, code);
+	return app_end_output(app);
 }
 
 /* What is wrong with one file, on stderr; the exit code for it. */
@@ -67,31 +63,30 @@ static int judge(struct app *app, const char *path, const struct verdict *verdic
 {
 	size_t problems = verdict->findings ? findings_problems(verdict->findings) : 0;
 
-	if (verdict->refused) {
-		app_print_cause("offpeak: ", verdict->refused);
-		return OPK_EINPUT;
-	}
-	if (!problems)
+	if (!verdict->refused && !problems)
 		return OPK_OK;
-	app_error(app, OPK_EINPUT,
-	          "%s: %zu problem%s; 'offpeak recover' keeps what is whole of a recording", path,
-	          problems, problems == 1 ? "" : "s");
+	if (verdict->refused)
+		return app_fail(app, opk_fail(app->ctx, OPK_EINPUT, "%s", verdict->refused));
+	app_fail(app, app_error(app, OPK_EINPUT,
+	                        "%s: %zu problem%s; 'offpeak recover' keeps what is whole of a "
+	                        "recording",
+	                        path, problems, problems == 1 ? "" : "s"));
 	findings_explain(verdict->findings);
 	return OPK_EINPUT;
 }
 
 static int run(struct app *app, void *data)
 {
-	const struct verify_args *args = data;
-	struct verdict *verdicts = calloc(app->argument_count + 1, sizeof *verdicts);
+	opk_autofree struct verdict *verdicts = NULL;
 	int code = OPK_OK;
 
-	if (!app->argument_count || !verdicts) {
-		free(verdicts);
+	if (!app->argument_count)
 		return app_error(app, OPK_EUSAGE, "verify: FILE.opk... is needed");
-	}
+	verdicts = opk_alloc_array(app->argument_count, sizeof *verdicts);
+	if (!verdicts)
+		return app_nomem(app);
 	for (size_t i = 0; !code && i < app->argument_count; i++)
-		code = verify(app, args, app->arguments[i], &verdicts[i]);
+		code = verify(app, data, app->arguments[i], &verdicts[i]);
 	if (!code)
 		code = print(app, verdicts);
 	for (size_t i = 0; i < app->argument_count; i++) {
@@ -100,7 +95,6 @@ static int run(struct app *app, void *data)
 		opk_findings_free(verdicts[i].findings);
 		free(verdicts[i].refused);
 	}
-	free(verdicts);
 	return code;
 }
 

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Findings of verify and recover: one table, and one way to explain them. */
 #include "repair/findings_rows.h"
 
-#include <stdio.h>
-
-int findings_begin(struct app *app)
+void findings_table(struct app *app)
 {
 	static const struct opk_column columns[] = {
 		{ "file", OPK_CELL_STRING }, { "section", OPK_CELL_OPTIONAL },
 		{ "type", OPK_CELL_STRING }, { "byte", OPK_CELL_UINT },
 		{ "size", OPK_CELL_UINT },   { "status", OPK_CELL_STRING },
 	};
-	int code = app_begin_output(app, app_default_format(app));
 
-	return code ? code
-	            : opk_out_table(app->out, "findings", columns,
-	                            sizeof columns / sizeof *columns);
+	app_table(app, "findings", columns);
 }
 
 /* "" of what is no section. */
@@ -25,28 +21,18 @@ static void type_name(char out[5], const struct opk_finding *finding)
 		opk_section_type_name(out, finding->type);
 }
 
-int findings_print(struct app *app, const char *path, const struct opk_findings *findings,
-                   const char *sound)
+void findings_print(struct app *app, const char *path, const struct opk_findings *findings,
+                    const char *sound)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < opk_findings_count(findings); i++) {
+	for (size_t i = 0; i < opk_findings_count(findings); i++) {
 		const struct opk_finding *finding = opk_findings_get(findings, i);
 		char type[5];
 
 		type_name(type, finding);
-		code = opk_out_row(app->out, (union opk_cell[]){
-						     { .string = path },
-						     { .optional = { finding->section,
-		                                                     finding->section != 0 } },
-						     { .string = type },
-						     { .uint = finding->byte },
-						     { .uint = finding->size },
-						     { .string = finding->problem ? finding->problem
-		                                                                  : sound },
-					     });
+		app_row(app, cell_text(path), cell_known(finding->section, finding->section != 0),
+		        cell_text(type), cell_number(finding->byte), cell_number(finding->size),
+		        cell_text(finding->problem ? finding->problem : sound));
 	}
-	return code;
 }
 
 size_t findings_problems(const struct opk_findings *findings)

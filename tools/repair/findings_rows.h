@@ -6,10 +6,10 @@
 #include "common/app.h"
 
 /* Begins the table, with a row a finding: file,section,type,byte,size,status. */
-int findings_begin(struct app *app);
+void findings_table(struct app *app);
 /* `sound` is the status of what has no problem. */
-int findings_print(struct app *app, const char *path, const struct opk_findings *findings,
-                   const char *sound);
+void findings_print(struct app *app, const char *path, const struct opk_findings *findings,
+                    const char *sound);
 size_t findings_problems(const struct opk_findings *findings);
 /* Each problem on stderr, indented, as the causes of a message. */
 void findings_explain(const struct opk_findings *findings);

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "commands.h"
-#include "common/plan_args.h"
+#include "common/args.h"
+#include "common/files.h"
 #include "sets/sets_check.h"
 #include "sets/sets_text.h"
 
@@ -32,7 +33,7 @@ static const struct option_spec specs[] = {
 
 static int print_set(struct app *app, const char *path)
 {
-	char name[APP_SET_NAME];
+	char name[SET_NAME_SIZE];
 	struct opk_set *set;
 	int code = opk_set_load(&set, app->ctx, path);
 
@@ -45,7 +46,7 @@ static int print_set(struct app *app, const char *path)
 	if (code)
 		return code;
 	code = opk_out_row(app->out, (union opk_cell[]){
-					     { .string = app_set_name(name, path) },
+					     { .string = files_set_name(name, path) },
 					     { .string = opk_profiler_name(opk_set_profiler(set)) },
 					     { .uint = opk_set_metric_count(set) },
 					     { .string = opk_set_description(set) },
@@ -67,13 +68,13 @@ static int list(struct app *app)
 	int code = opk_set_list_new(&list, app->ctx);
 
 	if (code)
-		return app_fail(app, code);
-	code = app_begin_output(app, app_default_format(app));
+		return code;
+	code = app_begin_output(app);
 	if (!code) {
 		code = opk_out_table(app->out, "sets", columns, 6);
 		for (size_t i = 0; !code && i < opk_set_list_count(list); i++)
 			code = print_set(app, opk_set_list_path(list, i));
-		code = app_end_output(app, code);
+		code = code ? code : app_end_output(app);
 	}
 	opk_set_list_free(list);
 	return code;
@@ -149,14 +150,17 @@ static int show_single_pass(struct app *app, const struct opk_single_pass_set *s
 	int code = opk_catalog_new(&catalog, app->ctx, chip, set->profiler);
 
 	if (code)
-		return app_fail(app, code);
+		return code;
 	code = opk_catalog_complete(catalog, app->ctx);
 	if (set->left_out_count)
 		app_note("%zu more metrics of %s don't fit beside these", set->left_out_count,
 		         set->name);
-	code = code ? app_fail(app, code) : app_begin_output(app, app_default_format(app));
 	if (!code)
-		code = app_end_output(app, print_metrics(app, catalog, set));
+		code = app_begin_output(app);
+	if (!code)
+		code = print_metrics(app, catalog, set);
+	if (!code)
+		code = app_end_output(app);
 	opk_catalog_free(catalog);
 	return code;
 }
@@ -168,7 +172,7 @@ static int single_pass(struct app *app, const char *chip, const char *name, bool
 	int code = opk_single_pass_sets_new(&sets, app->ctx, chip);
 
 	if (code)
-		return app_fail(app, code);
+		return code;
 	set = name ? opk_single_pass_sets_find(sets, name) : NULL;
 	if (set && yaml)
 		code = sets_write_single_pass(app, set, chip);
@@ -180,9 +184,11 @@ static int single_pass(struct app *app, const char *chip, const char *name, bool
 		                 "lists them",
 		                 chip, name, chip);
 	else
-		code = app_begin_output(app, app_default_format(app));
+		code = app_begin_output(app);
 	if (!code && !name)
-		code = app_end_output(app, list_single_pass(app, sets));
+		code = list_single_pass(app, sets);
+	if (!code && !name)
+		code = app_end_output(app);
 	opk_single_pass_sets_free(sets);
 	return code;
 }
@@ -195,14 +201,14 @@ static int show(struct app *app, const char *spec)
 	int code = opk_set_find(&set, app->ctx, spec);
 
 	if (code)
-		return app_fail(app, code);
-	code = app_begin_output(app, app_default_format(app));
+		return code;
+	code = app_begin_output(app);
 	if (!code) {
 		code = opk_out_table(app->out, "metrics", &column, 1);
 		for (size_t i = 0; !code && i < opk_set_metric_count(set); i++)
 			code = opk_out_row(app->out,
 			                   &(union opk_cell){ .string = opk_set_metric(set, i) });
-		code = app_end_output(app, code);
+		code = code ? code : app_end_output(app);
 	}
 	opk_set_free(set);
 	return code;

@@ -6,7 +6,7 @@
 
 #include "base/ctx.h"
 #include "base/mem.h"
-#include "common/plan_args.h"
+#include "common/args.h"
 
 /* One check of several chips. */
 struct check {
@@ -229,15 +229,19 @@ static int check_chips(struct check *check, char **names)
 static int print_chips(struct check *check, char **names)
 {
 	struct app *app = check->app;
-	int code = app_begin_output(app, app_default_format(app));
+	int code = app_begin_output(app);
 
 	if (code)
 		return code;
 	code = opk_out_table(app->out, "chips", columns, COLUMNS);
 	if (!code)
 		code = check_chips(check, names);
-	code = app_end_output(app, code);
-	return check->worst ? check->worst : code;
+	code = code ? code : app_end_output(app);
+	if (!check->worst)
+		return code;
+	/* The rows say it. */
+	app->reported = true;
+	return check->worst;
 }
 
 /* What is wrong beside what its files' text told. */
@@ -256,7 +260,7 @@ static int check_set(struct app *app, const struct opk_set *set, bool partly,
 	int code;
 
 	if (!names)
-		return app_error(app, OPK_EFAILED, "out of memory");
+		return app_nomem(app);
 	code = opk_chips_new(&chips, app->ctx);
 	check.chips = chips;
 	if (code && partly)

@@ -16,7 +16,7 @@ static int write_file(struct app *app, const char *path, const char *text)
 		code = opk_newfile_write(&file, text, strlen(text));
 	if (!code)
 		code = opk_newfile_commit(&file);
-	return code ? app_fail(app, code) : OPK_OK;
+	return code;
 }
 
 /* Where -o tells, or to stdout. */
@@ -47,7 +47,7 @@ static int check_others(struct app *app, const struct opk_set_import *import)
 	for (size_t i = 1; !code && app->output && i < opk_set_import_count(import); i++) {
 		char *path = beside(app->output, opk_set_import_get(import, i)->suffix);
 
-		code = path ? files_write(app, path) : app_error(app, OPK_EFAILED, "out of memory");
+		code = path ? files_write(app, path) : app_nomem(app);
 		free(path);
 	}
 	return code;
@@ -61,8 +61,7 @@ static int write_others(struct app *app, const struct opk_set_import *import)
 		const struct opk_imported_set *set = opk_set_import_get(import, i);
 		char *path = beside(app->output, set->suffix);
 
-		code = path ? write_file(app, path, set->yaml)
-		            : app_error(app, OPK_EFAILED, "out of memory");
+		code = path ? write_file(app, path, set->yaml) : app_nomem(app);
 		if (!code)
 			app_note("%s has %zu more, for profiler %s", path, set->metric_count,
 			         opk_profiler_name(set->profiler));
@@ -95,7 +94,7 @@ int sets_import(struct app *app, const char *path)
 	int code = opk_set_import_new(&import, app->ctx, path);
 
 	if (code)
-		return app_fail(app, code);
+		return code;
 	code = check_others(app, import);
 	if (!code)
 		code = write_text(app, opk_set_import_get(import, 0)->yaml);
@@ -112,7 +111,7 @@ int sets_write_single_pass(struct app *app, const struct opk_single_pass_set *se
 	char *text = NULL;
 	int code = opk_single_pass_set_yaml(&text, app->ctx, set, chip);
 
-	code = code ? app_fail(app, code) : write_text(app, text);
+	code = code ? code : write_text(app, text);
 	free(text);
 	return code;
 }

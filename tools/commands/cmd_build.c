@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* offpeak build: a set as one container or several. */
+#include "commands.h"
+#include "common/args.h"
+#include "common/files.h"
+
+struct build_args {
+	struct plan_args plan;
+	const char *availability, *raw_config, *raw_prefix;
+	bool no_instances, instances, no_groups, split;
+};
+
+static const struct option_spec specs[] = {
+	PLAN_OPTIONS(struct build_args, plan),
+	{ "availability", 0, "FILE", "counter-availability image of the target GPU", OPTION_INPUT,
+	  offsetof(struct build_args, availability) },
+	{ "no-instances", 0, NULL,
+	  "counter data without instances: 90 times smaller, min and max nan", OPTION_FLAG,
+	  offsetof(struct build_args, no_instances) },
+	{ "instances", 0, NULL, "PM sampling: keep instances though no metric needs them",
+	  OPTION_FLAG, offsetof(struct build_args, instances) },
+	{ "no-groups", 0, NULL, "without groups of one pass: only replay can collect such a set",
+	  OPTION_FLAG, offsetof(struct build_args, no_groups) },
+	{ "split", 0, NULL,
+	  "write OUT-1.opk, OUT-2.opk and so on, each of at most --max-passes passes", OPTION_FLAG,
+	  offsetof(struct build_args, split) },
+	{ "raw-config", 0, "FILE", "also write the bare config image", OPTION_OUTPUT,
+	  offsetof(struct build_args, raw_config) },
+	{ "raw-prefix", 0, "FILE", "also write the bare counter-data prefix", OPTION_OUTPUT,
+	  offsetof(struct build_args, raw_prefix) },
+	{ 0 },
+};
+
+/* ---- the report */
+
+/* How the set was packed: read from what was written. */
+static int count_groups(struct app *app, size_t *groups, size_t *ungrouped, const char *path)
+{
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	const struct opk_meta *meta;
+	int code = opk_file_open(&file, app->ctx, path);
+
+	if (!code)
+		code = opk_file_meta(&meta, app->ctx, file);
+	if (code)
+		return code;
+	*groups = meta->group_count;
+	*ungrouped = meta->metric_count;
+	for (size_t i = 0; i < meta->group_count; i++)
+		*ungrouped -= meta->groups[i].metric_count;
+	return OPK_OK;
+}
+
+static int describe(struct app_fields *fields, size_t *ungrouped, struct app *app,
+                    const struct opk_plan *plan, const char *path)
+{
+	size_t groups;
+	int code = count_groups(app, &groups, ungrouped, path);
+
+	if (code)
+		return code;
+	fields->count = 0;
+	field_text(fields, "file", path);
+	field_text(fields, "chip", opk_plan_chip(plan));
+	field_text(fields, "profiler", opk_profiler_name(opk_plan_profiler(plan)));
+	field_text(fields, "set", opk_plan_set_name(plan));
+	field_number(fields, "metrics", opk_plan_metric_count(plan));
+	field_number(fields, "passes", opk_plan_passes(plan));
+	field_number(fields, "groups", groups);
+	return OPK_OK;
+}
+
+static int report_one(struct app *app, const struct opk_plan *plan, const char *path, bool grouped)
+{
+	size_t ungrouped, sample_bytes, left_out = opk_plan_left_out_count(plan);
+	struct app_fields fields;
+	int code = describe(&fields, &ungrouped, app, plan, path);
+
+	if (!code)
+		code = app_begin_report(app);
+	if (code)
+		return code;
+	/* One of these at most: sampling has a single pass, and so no groups. */
+	if (grouped && ungrouped)
+		field_number(&fields, "ungrouped", ungrouped);
+	else if (plan_sample_bytes(app, plan, &sample_bytes))
+		field_number(&fields, "sample_bytes", sample_bytes);
+	if (left_out)
+		field_number(&fields, "left_out", left_out);
+	app_record(app, &fields);
+	return app_end_output(app);
+}
+
+static int report_split(struct app *app, const struct opk_plan_split *split,
+                        const struct opk_strlist *paths, bool grouped)
+{
+	struct app_fields fields;
+	int code = app_begin_report(app);
+
+	for (size_t i = 0; !code && i < opk_plan_split_count(split); i++) {
+		const struct opk_plan *plan = opk_plan_split_get(split, i);
+		size_t ungrouped, sample_bytes;
+
+		code = describe(&fields, &ungrouped, app, plan, paths->items[i]);
+		if (code)
+			return code;
+		if (plan_sample_bytes(app, plan, &sample_bytes))
+			field_number(&fields, "sample_bytes", sample_bytes);
+		else if (grouped)
+			field_number(&fields, "ungrouped",
+			             opk_plan_passes(plan) > 1 ? ungrouped : 0);
+		if (!i)
+			app_fields_table(app, "files", &fields);
+		code = opk_out_row(app->out, fields.cells);
+	}
+	return code ? code : app_end_output(app);
+}
+
+/* ---- one file */
+
+/* All files or none, as far as can be seen before the first is renamed. */
+static int write_files(struct app *app, const struct build_args *args, const struct opk_plan *plan,
+                       const struct opk_build_options *options, const char *output)
+{
+	opk_autonewfile struct opk_newfile config = { 0 }, prefix = { 0 };
+	struct opk_newfile *files[2];
+	opk_autofree void *data = NULL;
+	size_t size, count = 0;
+	const void *image = opk_plan_config(plan, &size);
+	int code = OPK_OK;
+
+	if (args->raw_config) {
+		files[count++] = &config;
+		code = opk_newfile_create(&config, app->ctx, args->raw_config);
+		if (!code)
+			code = opk_newfile_write(&config, image, size);
+	}
+	if (!code && args->raw_prefix) {
+		files[count++] = &prefix;
+		code = opk_prefix_new(&data, &size, app->ctx, plan,
+		                      opk_build_keeps_instances(plan, options));
+		if (!code)
+			code = opk_newfile_create(&prefix, app->ctx, args->raw_prefix);
+		if (!code)
+			code = opk_newfile_write(&prefix, data, size);
+	}
+	if (!code)
+		code = opk_build(app->ctx, plan, options, output);
+	return code ? code : opk_newfiles_commit(files, count);
+}
+
+static int build_one(struct app *app, const struct build_args *args, const struct opk_set *set,
+                     const struct opk_plan_options *how, const struct opk_build_options *options,
+                     const char *output)
+{
+	opk_auto(opk_plan) struct opk_plan *plan = NULL;
+	int code = files_write(app, output);
+
+	if (!code)
+		code = opk_plan_new(&plan, app->ctx, set, how);
+	if (code)
+		return code;
+	note_missing(plan);
+	code = write_files(app, args, plan, options, output);
+	return code ? code
+	            : report_one(app, plan, output, opk_plan_passes(plan) > 1 && !args->no_groups);
+}
+
+/* ---- several files */
+
+/* What the set would show, and no file can compute; and what the chip has not. */
+static void note_lost(const struct opk_plan_split *split)
+{
+	size_t count = opk_plan_split_lost_count(split);
+
+	note_missing(opk_plan_split_get(split, 0));
+	if (count)
+		app_note("%zu column%s of the set can't be computed of one file alone, such as %s",
+		         count, count == 1 ? "" : "s", opk_plan_split_lost(split, 0));
+}
+
+/* All of them or none: without the last ones the first are no set. */
+static int write_split(struct app *app, const struct opk_plan_split *split,
+                       const struct opk_build_options *options, const struct opk_strlist *paths)
+{
+	opk_autofree struct opk_writer **writers = opk_alloc_array(paths->count, sizeof *writers);
+	int code = writers ? OPK_OK : app_nomem(app);
+
+	for (size_t i = 0; !code && i < paths->count; i++)
+		code = opk_build_begin(&writers[i], app->ctx, opk_plan_split_get(split, i), options,
+		                       paths->items[i]);
+	if (!code)
+		code = opk_writers_finish(writers, paths->count);
+	for (size_t i = 0; writers && i < paths->count; i++)
+		opk_writer_free(writers[i]);
+	return code;
+}
+
+static int build_split(struct app *app, const struct opk_set *set,
+                       const struct opk_plan_options *how, const struct opk_build_options *options,
+                       const char *output)
+{
+	opk_auto(opk_plan_split) struct opk_plan_split *split = NULL;
+	opk_autostrlist struct opk_strlist paths = { 0 };
+	int code = opk_plan_split_new(&split, app->ctx, set, how);
+
+	if (code)
+		return code;
+	note_lost(split);
+	code = files_number(app, &paths, output, opk_plan_split_count(split));
+	if (!code)
+		code = write_split(app, split, options, &paths);
+	if (code)
+		return code;
+	files_note_older(output, paths.count);
+	return report_split(app, split, &paths, !options->no_groups);
+}
+
+/* ---- either */
+
+static int check_args(struct app *app, const struct build_args *args)
+{
+	if (args->instances && args->no_instances)
+		return app_error(app, OPK_EUSAGE, "build: --instances or --no-instances, not both");
+	if (args->split && args->plan.single_pass)
+		return app_error(app, OPK_EUSAGE, "build: --split or --single-pass, not both");
+	if (args->split && (args->raw_config || args->raw_prefix))
+		return app_error(app, OPK_EUSAGE,
+		                 "build: --raw-config and --raw-prefix are of one "
+		                 "plan, --split makes several");
+	if (!app->output)
+		return app_error(app, OPK_EUSAGE, "build: -o FILE.opk is required");
+	return OPK_OK;
+}
+
+/* In how many passes the files may be collected; PM sampling has one. */
+static int limit_passes(struct app *app, const struct opk_set *set, struct opk_plan_options *how)
+{
+	enum opk_profiler profiler = how->has_profiler ? how->profiler : opk_set_profiler(set);
+
+	if (how->max_passes)
+		return OPK_OK;
+	if (profiler != OPK_PROFILER_PM)
+		return app_error(app, OPK_EUSAGE, "build: --split needs --max-passes N");
+	how->max_passes = 1;
+	return OPK_OK;
+}
+
+static int run(struct app *app, void *data)
+{
+	const struct build_args *args = data;
+	struct opk_build_options options = OPK_INIT(options);
+	struct opk_plan_options how;
+	opk_auto(opk_set) struct opk_set *set = NULL;
+	opk_autofree void *availability = NULL;
+	int code = plan_options(app, &args->plan, &how);
+
+	if (!code)
+		code = check_args(app, args);
+	if (!code)
+		code = files_get(app, &availability, &how.availability_size, args->availability);
+	if (!code)
+		code = plan_sets(app, &args->plan, &set);
+	if (!code && args->split)
+		code = limit_passes(app, set, &how);
+	if (code)
+		return code;
+	how.availability = options.availability = availability;
+	options.availability_size = how.availability_size;
+	options.no_instances = args->no_instances;
+	options.keep_instances = args->instances;
+	options.no_groups = args->no_groups;
+	return args->split ? build_split(app, set, &how, &options, app->output)
+	                   : build_one(app, args, set, &how, &options, app->output);
+}
+
+const struct command build_command = {
+	.name = "build",
+	.synopsis = "--chip CHIP SET... -o OUT.opk",
+	.summary = "build the images that a GPU machine needs to collect a metric set",
+	.details =
+		"Writes config image and counter-data prefix into OUT.opk and prints the number of\n"
+		"passes. SET is a shipped set's name, a YAML file, or metric names with commas\n"
+		"between. PM sampling has a single pass: a set that needs more is refused, with the\n"
+		"metrics that don't fit. Its counter data is without instances, and 90 times smaller,\n"
+		"unless a metric is a minimum or maximum (.min, .max) or --instances is given;\n"
+		"sample_bytes is what the hardware writes for each sample.\n"
+		"\n"
+		"A set of several passes is also packed into groups of one pass each, so that it can\n"
+		"be collected without replay, a group a launch. ungrouped is the number of metrics\n"
+		"that need several passes by themselves. --single-pass builds for the metrics, from\n"
+		"the first on, that fit one pass; left_out is the number of the others, and plan\n"
+		"tells which they are.\n"
+		"\n"
+		"--split divides the metrics into as few files as are found of at most --max-passes\n"
+		"passes each (PM sampling: one, always), OUT-1.opk, OUT-2.opk and so on, and prints a row a\n"
+		"file. Metrics that need more passes by themselves are refused, and nothing is written.\n"
+		"--effort holds for each plan that is tried.",
+	.options = specs,
+	.args_size = sizeof(struct build_args),
+	.max_arguments = ANY_NUMBER,
+	.arguments = ARGUMENTS_ARE_SETS,
+	.numbers_output = true,
+	.run = run,
+};

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* offpeak info: what a container holds, and whether it is whole. */
+#include "commands.h"
+
+/* ---- sections */
+
+static const char *type_text(uint32_t type)
+{
+	static const struct {
+		uint32_t type;
+		const char *text;
+	} known[] = {
+		{ OPK_SECTION_META, "metadata" },
+		{ OPK_SECTION_CONFIG, "config image" },
+		{ OPK_SECTION_PREFIX, "counter-data prefix" },
+		{ OPK_SECTION_AVAILABILITY, "counter-availability image" },
+		{ OPK_SECTION_DATA, "counter data image" },
+		{ OPK_SECTION_RANGES, "range table" },
+		{ OPK_SECTION_TIMES, "times of samples" },
+		{ OPK_SECTION_STATS, "counts of the run" },
+	};
+
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (known[i].type == type)
+			return known[i].text;
+	return "unknown, skipped";
+}
+
+static const char *encoding_text(const struct opk_section *section)
+{
+	static const char *const texts[16] = {
+		"plain",
+		"deflate",
+		"xor",
+		"xor+deflate",
+		[5] = "sparse+deflate",
+		[7] = "xor+sparse+deflate",
+		[13] = "base+sparse+deflate",
+		[15] = "base+xor+sparse+deflate",
+	};
+	const char *text = section->flags < 16 ? texts[section->flags] : NULL;
+
+	return text ? text : "unknown";
+}
+
+/* What all sections sum up to. */
+struct totals {
+	uint64_t plain;
+	uint64_t images;
+	bool damaged; /* any section */
+};
+
+static struct totals sum(struct app *app, const struct opk_file *file, bool *damaged)
+{
+	struct totals totals = { 0 };
+
+	for (size_t i = 0; i < opk_file_section_count(file); i++) {
+		const struct opk_section *section = opk_file_section(file, i);
+
+		totals.plain += section->plain_size;
+		totals.images += section->type == OPK_SECTION_DATA;
+		damaged[i] = opk_file_verify(app->ctx, file, i) != OPK_OK;
+		totals.damaged |= damaged[i];
+	}
+	return totals;
+}
+
+static void print_sections(struct app *app, const struct opk_file *file, const bool *damaged)
+{
+	static const struct opk_column columns[] = {
+		{ "type", OPK_CELL_STRING },      { "content", OPK_CELL_STRING },
+		{ "stored", OPK_CELL_UINT },      { "plain", OPK_CELL_UINT },
+		{ "encoding", OPK_CELL_STRING },  { "stride", OPK_CELL_UINT },
+		{ "integrity", OPK_CELL_STRING },
+	};
+
+	app_table(app, "sections", columns);
+	for (size_t i = 0; i < opk_file_section_count(file); i++) {
+		const struct opk_section *section = opk_file_section(file, i);
+		char type[5];
+
+		opk_section_type_name(type, section->type);
+		app_row(app, cell_text(type), cell_text(type_text(section->type)),
+		        cell_number(section->stored_size), cell_number(section->plain_size),
+		        cell_text(encoding_text(section)), cell_number(section->stride),
+		        cell_text(damaged[i] ? "damaged" : "ok"));
+	}
+}
+
+/* ---- metadata */
+
+static void print_summary(struct app *app, const char *path, struct opk_file *file,
+                          const struct opk_meta *meta, const struct totals *totals, size_t ranges)
+{
+	struct app_fields fields = { 0 };
+
+	field_text(&fields, "file", path);
+	field_number(&fields, "size", opk_file_size(file));
+	field_text(&fields, "integrity",
+	           totals->damaged           ? "damaged"
+	           : opk_file_complete(file) ? "ok"
+	                                     : "cut off: the end section is missing");
+	field_flag(&fields, "complete", opk_file_complete(file));
+	field_text(&fields, "kind", meta->kind);
+	field_text(&fields, "generator", meta->generator);
+	field_number(&fields, "cupti_version", meta->cupti_version);
+	field_text(&fields, "source", meta->source);
+	field_text(&fields, "chip", meta->chip);
+	field_text(&fields, "profiler", opk_profiler_name(meta->profiler));
+	field_text(&fields, "set", meta->set_name);
+	field_number(&fields, "passes", meta->passes);
+	field_flag(&fields, "keep_instances", meta->keep_instances);
+	field_text(&fields, "config_hash", meta->config_hash);
+	field_text(&fields, "mode", meta->mode);
+	field_number(&fields, "images", totals->images);
+	field_number(&fields, "recorded_ranges", ranges);
+	field_number(&fields, "plain_size", totals->plain);
+	field_list(&fields, "metrics", meta->metrics, meta->metric_count);
+	field_number(&fields, "groups", meta->group_count);
+	field_text(&fields, "join", meta->join);
+	field_text(&fields, "backend", meta->backend);
+	field_list(&fields, "inflated", meta->inflated, meta->inflated_count);
+	app_record(app, &fields);
+}
+
+/* What the set says beyond its metrics. */
+static void print_set(struct app *app, const struct opk_meta *meta)
+{
+	struct app_fields fields = { 0 };
+
+	if (!meta->set_version && !(meta->set_hash && *meta->set_hash) && !meta->hidden_count
+	    && !meta->column_count)
+		return;
+	field_number(&fields, "version", meta->set_version);
+	field_text(&fields, "hash", meta->set_hash);
+	field_list(&fields, "columns", meta->columns, meta->column_count);
+	field_list(&fields, "hidden", meta->hidden, meta->hidden_count);
+	app_fields_table(app, "set_facts", &fields);
+	opk_out_row(app->out, fields.cells);
+}
+
+static void print_labels(struct app *app, const struct opk_meta *meta)
+{
+	static const struct opk_column columns[] = {
+		{ "label", OPK_CELL_STRING },
+		{ "metric", OPK_CELL_STRING },
+	};
+
+	if (meta->label_count)
+		app_table(app, "labels", columns);
+	for (size_t i = 0; i < meta->label_count; i++)
+		app_row(app, cell_text(meta->labels[i].name), cell_text(meta->labels[i].metric));
+}
+
+static void print_derived(struct app *app, const struct opk_meta *meta)
+{
+	static const struct opk_column columns[] = {
+		{ "name", OPK_CELL_STRING },
+		{ "unit", OPK_CELL_STRING },
+		{ "formula", OPK_CELL_STRING },
+		{ "description", OPK_CELL_STRING },
+	};
+
+	if (meta->derived_count)
+		app_table(app, "derived", columns);
+	for (size_t i = 0; i < meta->derived_count; i++)
+		app_row(app, cell_text(meta->derived[i].name), cell_text(meta->derived[i].unit),
+		        cell_text(meta->derived[i].formula),
+		        cell_text(meta->derived[i].description));
+}
+
+static void print_headings(struct app *app, const struct opk_meta *meta)
+{
+	static const struct opk_column columns[] = {
+		{ "title", OPK_CELL_STRING },
+		{ "first", OPK_CELL_UINT },
+		{ "count", OPK_CELL_UINT },
+		{ "text", OPK_CELL_STRING },
+	};
+
+	if (meta->heading_count)
+		app_table(app, "headings", columns);
+	for (size_t i = 0; i < meta->heading_count; i++)
+		app_row(app, cell_text(meta->headings[i].title),
+		        cell_number(meta->headings[i].first), cell_number(meta->headings[i].count),
+		        cell_text(meta->headings[i].text));
+}
+
+/* Where and how it was run, if the collector noted it. */
+static void print_run(struct app *app, const struct opk_meta *meta)
+{
+	static const struct opk_column columns[] = {
+		{ "name", OPK_CELL_STRING },
+		{ "value", OPK_CELL_STRING },
+	};
+
+	if (meta->run_count)
+		app_table(app, "run", columns);
+	for (size_t i = 0; i < meta->run_count; i++)
+		app_row(app, cell_text(meta->run[i].name), cell_text(meta->run[i].value));
+}
+
+/* What the collector counted; a killed one leaves nothing. */
+static void print_stats(struct app *app, const struct opk_stats *stats)
+{
+	static const struct opk_column columns[] = {
+		{ "launches", OPK_CELL_UINT },
+		{ "ranges", OPK_CELL_UINT },
+		{ "depth", OPK_CELL_UINT },
+	};
+	static const struct opk_column drops[] = {
+		{ "reason", OPK_CELL_STRING },
+		{ "count", OPK_CELL_UINT },
+	};
+
+	if (!stats)
+		return;
+	app_table(app, "stats", columns);
+	app_row(app, cell_number(stats->launches), cell_number(stats->ranges),
+	        cell_number(stats->depth));
+	if (stats->drop_count)
+		app_table(app, "drops", drops);
+	for (size_t i = 0; i < stats->drop_count; i++)
+		app_row(app, cell_text(stats->drops[i].reason), cell_number(stats->drops[i].count));
+}
+
+/* ---- all of it */
+
+static int print(struct app *app, const char *path, struct opk_file *file, bool *damaged,
+                 const struct totals *totals)
+{
+	/* A file may be cut off before its metadata: then there is less to say. */
+	static const struct opk_meta nothing = { .keep_instances = true };
+	const struct opk_range *ranges;
+	const struct opk_meta *meta = &nothing;
+	const struct opk_stats *stats = NULL;
+	size_t range_count = 0;
+	int code = opk_file_meta(&meta, app->ctx, file);
+
+	if (code && !totals->damaged && opk_file_complete(file))
+		return code;
+	opk_file_ranges(&ranges, &range_count, app->ctx, file);
+	opk_file_stats(&stats, app->ctx, file);
+	code = app_begin_output(app);
+	if (code)
+		return code;
+	print_summary(app, path, file, meta, totals, range_count);
+	print_sections(app, file, damaged);
+	print_set(app, meta);
+	print_labels(app, meta);
+	print_derived(app, meta);
+	print_headings(app, meta);
+	print_run(app, meta);
+	print_stats(app, stats);
+	return app_end_output(app);
+}
+
+static int run(struct app *app, void *args)
+{
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	opk_autofree bool *damaged = NULL;
+	struct totals totals;
+	const char *path = app->arguments[0];
+	int code;
+
+	(void)args;
+	if (app->argument_count != 1)
+		return app_error(app, OPK_EUSAGE, "info: one FILE.opk is needed");
+	code = opk_file_open(&file, app->ctx, path);
+	if (code)
+		return code;
+	damaged = opk_alloc_array(opk_file_section_count(file) + 1, sizeof *damaged);
+	if (!damaged)
+		return app_nomem(app);
+	totals = sum(app, file, damaged);
+	code = print(app, path, file, damaged, &totals);
+	if (code)
+		return code;
+	if (totals.damaged)
+		return app_error(
+			app, OPK_EINPUT,
+			"%s: damaged: a section's CRC-32 differs; 'offpeak recover' keeps what is whole",
+			path);
+	if (!opk_file_complete(file))
+		return app_error(
+			app, OPK_EINPUT,
+			"%s: cut off after %zu whole sections; the end section is missing; 'offpeak "
+			"recover' keeps what is whole",
+			path, opk_file_section_count(file));
+	return OPK_OK;
+}
+
+const struct command info_command = {
+	.name = "info",
+	.synopsis = "FILE.opk [--format FORMAT]",
+	.summary = "show what a container holds: sections, sizes, chip, metrics, integrity",
+	.details =
+		"Needs no NVIDIA library. Every section's checksum is verified; a damaged or cut-off\n"
+		"file is shown as far as it can be read, and the exit code is 4. CSV gives\n"
+		"field,value rows. Where the set says more than its metrics, tables follow: set_facts,\n"
+		"its version, hash, columns and hidden metrics; labels; derived metrics; headings. Where\n"
+		"the collector noted them: run, facts about machine and environment; stats, what it\n"
+		"counted; drops, what is missing and why.",
+	.max_arguments = 1,
+	.arguments = ARGUMENTS_ARE_FILES,
+	.run = run,
+};

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Options that several commands share, made into options of the library. */
+#include "common/args.h"
+
+#include <errno.h>
+#include <string.h>
+
+unsigned timeout_of(uint64_t seconds)
+{
+	return seconds > 86400 ? 86400 : (unsigned)seconds;
+}
+
+/* "NAME=" of an earlier one. */
+static bool is_given(const struct option_list *params, size_t i)
+{
+	size_t length = strcspn(params->items[i], "=") + 1;
+
+	for (size_t j = 0; j < i; j++)
+		if (!strncmp(params->items[i], params->items[j], length))
+			return true;
+	return false;
+}
+
+int give_parameters(struct app *app, const struct option_list *params, struct opk_set *set)
+{
+	for (size_t i = 0; i < params->count; i++) {
+		const char *text = params->items[i];
+		opk_autofree char *name = opk_strndup(text, strcspn(text, "="));
+
+		if (!strchr(text, '=') || *text == '=')
+			return app_error(app, OPK_EUSAGE, "--param %s: NAME=VALUE is needed", text);
+		if (!name)
+			return app_nomem(app);
+		if (is_given(params, i))
+			return app_error(app, OPK_EUSAGE,
+			                 "--param %s: the parameter has a value already", text);
+		if (opk_set_parameter(set, app->ctx, name, strchr(text, '=') + 1))
+			return OPK_EUSAGE;
+	}
+	return OPK_OK;
+}
+
+struct opk_image_options image_options(uint64_t timeout, const char *what)
+{
+	struct opk_image_options options = OPK_INIT(options);
+
+	options.timeout_s = timeout_of(timeout);
+	options.progress = app_progress;
+	options.progress_data = (void *)what;
+	return options;
+}
+
+/* ---- plans */
+
+static int parse_effort(struct app *app, double *out, const char *text)
+{
+	char *end;
+
+	if (!text)
+		return OPK_OK;
+	*out = strtod(text, &end);
+	if (end == text || *end || !(*out >= 0 && *out <= 86400))
+		return app_error(app, OPK_EUSAGE, "--effort %s: use seconds, at most a day", text);
+	/* To the library 0 is the default. */
+	*out = *out > 0 ? *out : -1;
+	return OPK_OK;
+}
+
+int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_options *options)
+{
+	*options = (struct opk_plan_options)OPK_INIT(*options);
+	if (!args->chip)
+		return app_error(app, OPK_EUSAGE, "%s: --chip CHIP is required", app->command);
+	options->chip = args->chip;
+	options->max_passes = args->max_passes;
+	options->single_pass = args->single_pass;
+	options->has_profiler = args->profiler != 0;
+	options->profiler = profiler_of_word(args->profiler);
+	options->progress = app_progress;
+	options->progress_data = (char *)"looking for a shorter plan, millisecond";
+	return parse_effort(app, &options->effort, args->effort);
+}
+
+void note_missing(const struct opk_plan *plan)
+{
+	enum { SHOWN = 8 };
+	size_t count = opk_plan_missing_count(plan);
+
+	if (!count)
+		return;
+	fprintf(stderr, "offpeak: note: %s has not all of set %s: left out", opk_plan_chip(plan),
+	        opk_plan_set_name(plan));
+	for (size_t i = 0; i < count && i < SHOWN; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", opk_plan_missing(plan, i));
+	if (count > SHOWN)
+		fprintf(stderr, " and %zu more", count - SHOWN);
+	fputc('\n', stderr);
+}
+
+/* One of the sets of 'sets --single-pass CHIP'. */
+static int find_single_pass(struct app *app, struct opk_set **out, const char *chip,
+                            const char *name)
+{
+	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;
+	const struct opk_single_pass_set *single;
+	int code = opk_single_pass_sets_new(&sets, app->ctx, chip);
+
+	if (code)
+		return code;
+	single = opk_single_pass_sets_find(sets, name);
+	if (single)
+		return opk_set_from_single_pass(out, app->ctx, single);
+	return app_error(
+		app, OPK_EUSAGE,
+		"%s has no single-pass set '%s'; 'offpeak sets --single-pass %s' lists them", chip,
+		name, chip);
+}
+
+static int find_set(struct app *app, struct opk_set **out, const char *chip, const char *spec)
+{
+	static const char prefix[] = "single-pass:";
+
+	if (!strncmp(spec, prefix, sizeof prefix - 1))
+		return find_single_pass(app, out, chip, spec + sizeof prefix - 1);
+	return opk_set_find(out, app->ctx, spec);
+}
+
+int plan_sets(struct app *app, const struct plan_args *args, struct opk_set **out)
+{
+	opk_auto(opk_set) struct opk_set *joined = NULL;
+	opk_autofree struct opk_set **sets = opk_alloc_array(app->argument_count, sizeof *sets);
+	size_t count = 0;
+	int code = OPK_OK;
+
+	if (!app->argument_count)
+		return app_error(app, OPK_EUSAGE,
+		                 "%s: which set? 'offpeak sets' lists the shipped ones",
+		                 app->command);
+	if (!sets)
+		return app_nomem(app);
+	while (!code && count < app->argument_count) {
+		code = find_set(app, &sets[count], args->chip, app->arguments[count]);
+		count += !code;
+	}
+	if (!code)
+		code = opk_set_join(&joined, app->ctx, (const struct opk_set *const *)sets, count);
+	for (size_t i = 0; i < count; i++)
+		opk_set_free(sets[i]);
+	if (!code)
+		code = give_parameters(app, &args->params, joined);
+	if (!code)
+		*out = opk_take(joined);
+	return code;
+}
+
+bool plan_sample_bytes(struct app *app, const struct opk_plan *plan, size_t *out)
+{
+	return opk_plan_profiler(plan) == OPK_PROFILER_PM
+	       && !opk_plan_sample_bytes(out, app->ctx, plan);
+}
+
+/* ---- what is evaluated */
+
+static int take_metrics(struct app *app, struct opk_eval_options *options,
+                        struct raw_metrics *metrics)
+{
+	size_t count = opk_set_metric_count(metrics->set);
+
+	metrics->names = opk_alloc_array(count, sizeof *metrics->names);
+	if (!metrics->names)
+		return app_nomem(app);
+	for (size_t i = 0; i < count; i++)
+		metrics->names[i] = opk_set_metric(metrics->set, i);
+	options->metrics = metrics->names;
+	options->metric_count = count;
+	return OPK_OK;
+}
+
+static int choose_metrics(struct app *app, const struct raw_args *args,
+                          struct opk_eval_options *options, struct raw_metrics *metrics)
+{
+	int code;
+
+	if (args->metrics && args->set)
+		return app_error(app, OPK_EUSAGE, "--metrics or --set, not both");
+	if (args->params.count && !args->set)
+		return app_error(app, OPK_EUSAGE, "--param goes with --set");
+	if (!args->metrics && !args->set)
+		return OPK_OK;
+	code = args->metrics ? opk_set_from_names(&metrics->set, app->ctx, args->metrics)
+	                     : opk_set_find(&metrics->set, app->ctx, args->set);
+	if (!code)
+		code = give_parameters(app, &args->params, metrics->set);
+	if (code)
+		return code;
+	if (args->set) {
+		options->set = metrics->set;
+		/* A recording's own counts more. */
+		if (!args->profiler)
+			options->profiler = opk_set_profiler(metrics->set);
+	}
+	return take_metrics(app, options, metrics);
+}
+
+static int take_time_shift(struct app *app, const char *text, struct opk_eval_options *options)
+{
+	char *end;
+
+	errno = 0;
+	options->gpu_time_shift = strtoll(text, &end, 10);
+	options->has_gpu_time_shift = true;
+	if (end == text || *end || errno)
+		return app_error(app, OPK_EUSAGE, "--time-shift %s: nanoseconds are needed", text);
+	return OPK_OK;
+}
+
+int raw_eval_options(struct app *app, const struct raw_args *args, struct opk_eval_options *options,
+                     struct raw_metrics *metrics)
+{
+	*options = (struct opk_eval_options)OPK_INIT(*options);
+	options->chip = args->chip;
+	options->timeout_s = timeout_of(args->timeout);
+	options->progress = app_progress;
+	options->has_profiler = args->profiler != 0;
+	options->profiler = profiler_of_word(args->profiler);
+	if (args->time_shift && take_time_shift(app, args->time_shift, options))
+		return OPK_EUSAGE;
+	return choose_metrics(app, args, options, metrics);
+}
+
+void raw_metrics_free(struct raw_metrics *metrics)
+{
+	opk_set_free(metrics->set);
+	free(metrics->names);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Options that several commands share: on plans, on what is evaluated, and for new images. */
+#ifndef OPK_ARGS_H
+#define OPK_ARGS_H
+
+#include "common/options.h"
+
+/* In these tables `member` is the struct inside the command's own struct `type`. */
+#define SHARED_OPTION(name, argument, help, kind, type, member)                                    \
+	{                                                                                          \
+		name, 0, argument, help, kind, offsetof(type, member)                              \
+	}
+#define PROFILER_WORDS "range|pm"
+#define TIMEOUT_OPTION(type, member)                                                               \
+	SHARED_OPTION("timeout", "SECONDS", "give up after so long without progress (30)",         \
+	              OPTION_NUMBER, type, member)
+#define PARAM_OPTION(type, member)                                                                 \
+	SHARED_OPTION("param", "NAME=VALUE",                                                       \
+	              "give a parameter of the set this value; may be repeated", OPTION_LIST,      \
+	              type, member)
+
+/* The profiler of an OPTION_WORD; the first one where it is not given. */
+static inline enum opk_profiler profiler_of_word(unsigned word)
+{
+	return word ? (enum opk_profiler)(word - 1) : OPK_PROFILER_RANGE;
+}
+
+/* At most a day. */
+unsigned timeout_of(uint64_t seconds);
+
+/* Gives the set's parameters values. */
+int give_parameters(struct app *app, const struct option_list *params, struct opk_set *set);
+
+/* ---- new images: merge, trim, split */
+
+/* `what` is counted on a terminal, as "copying range"; it outlives the result. */
+struct opk_image_options image_options(uint64_t timeout, const char *what);
+
+/* ---- plans: plan, build */
+
+struct plan_args {
+	const char *chip, *effort;
+	unsigned profiler;
+	uint64_t max_passes;
+	bool single_pass;
+	struct option_list params;
+};
+
+#define PLAN_OPTIONS(type, member)                                                                 \
+	SHARED_OPTION("chip", "CHIP", "for this chip; required", OPTION_TEXT, type, member.chip),  \
+		SHARED_OPTION("profiler", PROFILER_WORDS, "range or pm, instead of the set's own", \
+	                      OPTION_WORD, type, member.profiler),                                 \
+		SHARED_OPTION("max-passes", "N", "refuse a plan with more passes", OPTION_COUNT,   \
+	                      type, member.max_passes),                                            \
+		SHARED_OPTION("single-pass", NULL,                                                 \
+	                      "keep the metrics, from the first on, that fit one pass",            \
+	                      OPTION_FLAG, type, member.single_pass),                              \
+		PARAM_OPTION(type, member.params),                                                 \
+		SHARED_OPTION("effort", "SECONDS",                                                 \
+	                      "look so long for a plan of fewer passes; 0: take CUPTI's own",      \
+	                      OPTION_TEXT, type, member.effort)
+
+/* Fills the plan's options from the arguments. */
+int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_options *options);
+/* The bytes of a PM sample; false for ranges, and where the library has no such function. */
+bool plan_sample_bytes(struct app *app, const struct opk_plan *plan, size_t *out);
+/* The SET arguments as one set, with the parameters that were given. */
+int plan_sets(struct app *app, const struct plan_args *args, struct opk_set **out);
+/* What the plan does without on this chip, as a note. */
+void note_missing(const struct opk_plan *plan);
+
+/* ---- what is evaluated: eval, import */
+
+struct raw_args {
+	const char *image, *metrics, *set, *chip, *time_shift;
+	unsigned profiler;
+	uint64_t timeout;
+	struct option_list params;
+};
+
+#define RAW_OPTIONS(type, member)                                                                  \
+	SHARED_OPTION("raw", "IMAGE", "a bare counter data image", OPTION_INPUT, type,             \
+	              member.image),                                                               \
+		SHARED_OPTION("metrics", "A,B", "the full names of these metrics", OPTION_TEXT,    \
+	                      type, member.metrics),                                               \
+		SHARED_OPTION("set", "SET", "the metrics of this set", OPTION_INPUT, type,         \
+	                      member.set),                                                         \
+		PARAM_OPTION(type, member.params),                                                 \
+		SHARED_OPTION("chip", "CHIP", "chip of the bare image, if it does not tell",       \
+	                      OPTION_TEXT, type, member.chip),                                     \
+		SHARED_OPTION("profiler", PROFILER_WORDS,                                          \
+	                      "range or pm, if the bare image does not tell", OPTION_WORD, type,   \
+	                      member.profiler),                                                    \
+		SHARED_OPTION("time-shift", "NS", "bare PM image: host time less GPU time",        \
+	                      OPTION_TEXT, type, member.time_shift),                               \
+		TIMEOUT_OPTION(type, member.timeout)
+
+/* What the metric list of opk_eval_options is borrowed from. */
+struct raw_metrics {
+	struct opk_set *set;
+	const char **names;
+};
+
+/* Fills the evaluation options from the arguments. */
+int raw_eval_options(struct app *app, const struct raw_args *args, struct opk_eval_options *options,
+                     struct raw_metrics *metrics);
+void raw_metrics_free(struct raw_metrics *metrics);
+
+#endif

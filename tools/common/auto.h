@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* opk_auto(opk_file) struct opk_file *file = NULL; for what commands open. */
+#ifndef OPK_TOOLS_AUTO_H
+#define OPK_TOOLS_AUTO_H
+
+#include "base/mem.h"
+
+OPK_DEFINE_AUTO(opk_aggregate)
+OPK_DEFINE_AUTO(opk_catalog)
+OPK_DEFINE_AUTO(opk_chips)
+OPK_DEFINE_AUTO(opk_description)
+OPK_DEFINE_AUTO(opk_file)
+OPK_DEFINE_AUTO(opk_filter)
+OPK_DEFINE_AUTO(opk_findings)
+OPK_DEFINE_AUTO(opk_leftovers)
+OPK_DEFINE_AUTO(opk_legacy)
+OPK_DEFINE_AUTO(opk_matcher)
+OPK_DEFINE_AUTO(opk_plan)
+OPK_DEFINE_AUTO(opk_plan_columns)
+OPK_DEFINE_AUTO(opk_plan_detail)
+OPK_DEFINE_AUTO(opk_plan_split)
+OPK_DEFINE_AUTO(opk_set)
+OPK_DEFINE_AUTO(opk_set_import)
+OPK_DEFINE_AUTO(opk_set_list)
+OPK_DEFINE_AUTO(opk_single_pass_sets)
+OPK_DEFINE_AUTO(opk_split)
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A subcommand and its options, as a table that feeds dispatch, --help, man page and completion. */
+#ifndef OPK_OPTIONS_TABLE_H
+#define OPK_OPTIONS_TABLE_H
+
+#include "common/app.h"
+
+enum option_kind {
+	OPTION_FLAG,   /* bool */
+	OPTION_TEXT,   /* const char * */
+	OPTION_WORD,   /* unsigned: which of the words between '|' it is, from 1; 0: not given */
+	OPTION_NUMBER, /* uint64_t */
+	OPTION_COUNT,  /* uint64_t, from 1 on */
+	OPTION_LIST,   /* struct option_list: the option may be given again */
+	OPTION_INPUT,  /* const char *: a file that is read, or a SET */
+	OPTION_OUTPUT, /* const char *: a file that is written */
+};
+
+enum { MAX_REPEATS = 64 };
+struct option_list {
+	const char *items[MAX_REPEATS];
+	size_t count;
+};
+
+/* One option: parsed into the member at `offset` of the command's own struct. */
+struct option_spec {
+	const char *name;
+	char letter;          /* 0: none */
+	const char *argument; /* "FILE"; with '|' between, all that it may be: "range|pm" */
+	const char *help;
+	enum option_kind kind;
+	size_t offset;
+};
+
+enum { ANY_NUMBER = 1 << 20 };
+
+struct command {
+	const char *name;
+	const char *synopsis;              /* after "offpeak NAME" */
+	const char *summary;               /* one line */
+	const char *details;               /* paragraphs for --help and man page */
+	const struct option_spec *options; /* ended by a NULL name */
+	size_t args_size;                  /* of the struct that options are parsed into */
+	size_t max_arguments;              /* besides options; ANY_NUMBER: no limit */
+	enum { ARGUMENTS_ARE_NAMES, ARGUMENTS_ARE_FILES, ARGUMENTS_ARE_SETS } arguments;
+	/* Several files are named after -o: the command itself says which to files_write(). */
+	bool numbers_output;
+	/* Returns an exit code; what failed is on the context, or was reported: see app_fail(). */
+	int (*run)(struct app *app, void *args);
+};
+
+/* The option that a word of the command line is, "--name" or its letter; NULL where none. */
+const struct option_spec *app_option(const struct command *command, const char *word);
+
+/* --cuda, --no-cache, --format, -o, --help: for every command that has none of its own so named. */
+extern const struct option_spec common_options[];
+bool app_has_own(const struct command *command, const struct option_spec *common);
+
+/* Parses options into app and args; OPK_EUSAGE was already reported on stderr. */
+int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv);
+void app_usage(const struct command *command);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Rows to stdout, to a file or through a pager. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+
+#include "common/app.h"
+
+/* ---- the pager */
+
+/* What a shell exits with where it can't run a program, or finds none. */
+enum { CANT_RUN = 126, NOT_FOUND = 127 };
+
+/* Whoever named no pager shall not be told that there is none. */
+static const char default_pager[] = "command -v less >/dev/null || exit 127; exec less";
+
+/* NULL or "" stand for less. False where there is no such program: nothing was shown then. */
+static bool page(const char *command, const char *text, size_t size)
+{
+	FILE *pager;
+	int status;
+
+	/* As git does: less ends by itself where all fits, shows bold, and leaves the text on the screen. */
+	setenv("LESS", "FRX", 0);
+	pager = popen(command && *command ? command : default_pager, "w");
+	if (!pager)
+		return false;
+	/* Who leaves the pager early has seen enough, and an interrupt is the pager's to heed. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	fwrite(text, 1, size, pager);
+	status = pclose(pager);
+	return !WIFEXITED(status)
+	       || (WEXITSTATUS(status) != CANT_RUN && WEXITSTATUS(status) != NOT_FOUND);
+}
+
+/* ---- the writer */
+
+static enum opk_format format_of(const struct app *app)
+{
+	if (app->format)
+		return (enum opk_format)(app->format - 1);
+	return !app->output && isatty(STDOUT_FILENO) ? OPK_TABLE : OPK_CSV;
+}
+
+bool app_shows_table(const struct app *app)
+{
+	return format_of(app) == OPK_TABLE;
+}
+
+static size_t terminal_width(const struct app *app)
+{
+	struct winsize size;
+
+	if (app->output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col;
+}
+
+static int write_stdout(void *data, const void *bytes, size_t size)
+{
+	struct app *app = data;
+
+	if (fwrite(bytes, 1, size, app->gathered ? app->gathered : stdout) == size)
+		return 0;
+	return app_error(app, OPK_EFAILED, "stdout: %s", strerror(errno));
+}
+
+int app_begin_output(struct app *app)
+{
+	struct opk_out_options options = OPK_INIT(options);
+	int code = OPK_OK;
+
+	options.format = format_of(app);
+	options.width = terminal_width(app);
+	if (app->output)
+		code = opk_newfile_create(&app->file, app->ctx, app->output);
+	if (code)
+		return code;
+	if (options.width && options.format == OPK_TABLE) {
+		options.bold = !app->env.no_color || !*app->env.no_color;
+		/* As git has it, "cat" is none. */
+		if (!app->env.pager || strcmp(app->env.pager, "cat"))
+			app->gathered = open_memstream(&app->text, &app->text_size);
+	}
+	return opk_out_new(&app->out, app->ctx, &options,
+	                   app->output ? opk_newfile_write : write_stdout,
+	                   app->output ? (void *)&app->file : app);
+}
+
+int app_begin_report(struct app *app)
+{
+	app->output = NULL;
+	return app_begin_output(app);
+}
+
+/* What was gathered, if anything; without a pager it goes to the terminal as it is. */
+static int show(struct app *app)
+{
+	FILE *gathered = opk_take(app->gathered);
+
+	if (gathered && fclose(gathered))
+		return app_error(app, OPK_EFAILED, "stdout: %s", strerror(errno));
+	if (!gathered || page(app->env.pager, app->text, app->text_size))
+		return OPK_OK;
+	return write_stdout(app, app->text, app->text_size);
+}
+
+int app_end_output(struct app *app)
+{
+	int code = opk_out_finish(app->out);
+
+	if (!code && app->output)
+		code = opk_newfile_commit(&app->file);
+	if (!code)
+		code = show(app);
+	if (!code && fflush(stdout))
+		code = app_error(app, OPK_EFAILED, "can't write the output: %s", strerror(errno));
+	return code;
+}
+
+/* ---- cells and fields */
+
+union opk_cell cell_passes(int passes)
+{
+	if (passes > 0)
+		return (union opk_cell){ .either = { NULL, (uint64_t)passes } };
+	return (union opk_cell){ .either = { passes ? "unschedulable" : "", 0 } };
+}
+
+void field_add(struct app_fields *fields, const char *name, enum opk_cell_type type,
+               union opk_cell cell)
+{
+	fields->columns[fields->count] = (struct opk_column){ name, type };
+	fields->cells[fields->count++] = cell;
+}
+
+void field_text(struct app_fields *fields, const char *name, const char *text)
+{
+	field_add(fields, name, OPK_CELL_STRING, cell_text(text));
+}
+
+void field_number(struct app_fields *fields, const char *name, uint64_t number)
+{
+	field_add(fields, name, OPK_CELL_UINT, cell_number(number));
+}
+
+void field_flag(struct app_fields *fields, const char *name, bool flag)
+{
+	field_add(fields, name, OPK_CELL_BOOL, cell_flag(flag));
+}
+
+void field_list(struct app_fields *fields, const char *name, const char *const *items, size_t count)
+{
+	field_add(fields, name, OPK_CELL_LIST, cell_list(items, count));
+}
+
+int app_record(struct app *app, const struct app_fields *fields)
+{
+	return opk_out_record(app->out, fields->columns, fields->cells, fields->count);
+}
+
+int app_fields_table(struct app *app, const char *name, const struct app_fields *fields)
+{
+	return opk_out_table(app->out, name, fields->columns, fields->count);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Recordings and bare images, opened and evaluated; what they have besides values. */
+#include <string.h>
+
+#include "common/facts.h"
+#include "common/files.h"
+#include "eval/eval_table.h"
+
+static int read_image(struct eval *eval, const char *path, const struct opk_eval_options *options)
+{
+	struct eval_input *input = &eval->inputs[0];
+	opk_autofree void *image = NULL;
+	size_t size;
+	int code = files_get(eval->app, &image, &size, path);
+
+	if (code)
+		return code;
+	input->path = path;
+	code = opk_eval_image(&input->evaluation, eval->app->ctx, image, size, options);
+	return code ? opk_add(eval->app->ctx, code, "can't evaluate %s", path) : OPK_OK;
+}
+
+/* ---- evaluation */
+
+static int open_inputs(struct eval *eval)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < eval->input_count; i++) {
+		struct eval_input *input = &eval->inputs[i];
+
+		input->path = eval->app->arguments[i];
+		code = opk_file_open(&input->file, eval->app->ctx, input->path);
+		if (!code)
+			code = opk_file_meta(&input->meta, eval->app->ctx, input->file);
+	}
+	return code;
+}
+
+/* What a recording names, before it is evaluated: any full metric name may be, too. */
+static bool list_values(struct opk_strlist *out, const struct opk_meta *meta)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < meta->metric_count; i++)
+		good = good && opk_strlist_add(out, meta->metrics[i]);
+	for (size_t i = 0; i < meta->label_count; i++)
+		good = good && opk_strlist_add(out, meta->labels[i].name);
+	for (size_t i = 0; i < meta->derived_count; i++)
+		good = good && opk_strlist_add(out, meta->derived[i].name);
+	return good;
+}
+
+/* Where --columns alone says which metrics are wanted, no others are evaluated. */
+static int choose_metrics(struct eval *eval, const struct eval_input *input,
+                          struct opk_eval_options *options)
+{
+	opk_autostrlist struct opk_strlist values = { 0 };
+	int code;
+
+	if (!list_values(&values, input->meta))
+		return app_nomem(eval->app);
+	code = eval_columns_check(eval, input->meta->profiler, &values, true, input->path);
+	if (code)
+		return code;
+	options->metric_count = eval_columns_values(eval, input->meta->profiler);
+	options->metrics = options->metric_count ? eval->chosen_values : NULL;
+	return OPK_OK;
+}
+
+/* Recordings of one profiler, of which the same metrics are wanted. */
+static int evaluate_alike(struct eval *eval, struct eval_input *inputs, size_t count,
+                          const struct opk_eval_options *given)
+{
+	opk_autofree struct opk_evaluation **evaluations = opk_alloc_array(count,
+	                                                                   sizeof *evaluations);
+	opk_autofree struct opk_file **files = opk_alloc_array(count, sizeof *files);
+	struct opk_eval_options options = *given;
+	int code = evaluations && files ? OPK_OK : app_nomem(eval->app);
+
+	for (size_t i = 0; !code && i < count; i++) {
+		files[i] = inputs[i].file;
+		if (eval->chosen.count && !given->metrics)
+			code = choose_metrics(eval, &inputs[i], &options);
+	}
+	if (!code)
+		code = opk_eval_files(evaluations, eval->app->ctx, files, count, &options);
+	for (size_t i = 0; !code && i < count; i++)
+		inputs[i].evaluation = evaluations[i];
+	return code;
+}
+
+static int evaluate(struct eval *eval, const struct opk_eval_options *options)
+{
+	const struct eval_input *inputs = eval->inputs;
+	int code = OPK_OK;
+
+	for (size_t at = 0, end; !code && at < eval->input_count; at = end) {
+		for (end = at + 1; end < eval->input_count
+		                   && inputs[end].meta->profiler == inputs[at].meta->profiler;
+		     end++)
+			;
+		code = evaluate_alike(eval, eval->inputs + at, end - at, options);
+	}
+	return code;
+}
+
+/* ---- what they have besides values */
+
+static bool contains(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* Which of the columns are inflated: those for which the metadata name a metric. */
+static int find_inflated(struct eval *eval, struct eval_input *input)
+{
+	const struct opk_meta *meta = input->meta;
+	size_t count = opk_evaluation_column_count(input->evaluation);
+	size_t metrics = opk_evaluation_metric_count(input->evaluation);
+	opk_autofree uint64_t *sound = NULL, *least = NULL;
+
+	if (!meta->inflated_count)
+		return OPK_OK;
+	sound = opk_alloc_array(metrics + 1, sizeof *sound);
+	least = opk_alloc_array(count + 1, sizeof *least);
+	input->inflated = opk_alloc_array(count + 1, sizeof *input->inflated);
+	if (!sound || !least || !input->inflated)
+		return app_nomem(eval->app);
+	for (size_t i = 0; i < metrics; i++)
+		sound[i] = !contains(meta->inflated, meta->inflated_count,
+		                     opk_evaluation_metric(input->evaluation, i));
+	opk_evaluation_least(least, input->evaluation, sound);
+	for (size_t i = 0; i < count; i++) {
+		input->inflated[i] = !least[i];
+		eval->inflated |= input->inflated[i];
+	}
+	return OPK_OK;
+}
+
+static void note_state(const struct eval_input *input, const struct opk_set *set)
+{
+	const char *own = opk_profiler_name(input->meta->profiler);
+
+	/* What the set has for another profiler alone is not in the table, and is no error. */
+	if (set && opk_set_has_profiler(set) && opk_set_profiler(set) != input->meta->profiler)
+		app_note(
+			"%s: of profiler %s, and set %s is for %s: evaluated is what it has for %s",
+			input->path, own, opk_set_name(set),
+			opk_profiler_name(opk_set_profiler(set)), own);
+	if (!opk_file_complete(input->file))
+		app_note("%s: cut off: these are the ranges of its %zu whole sections", input->path,
+		         opk_file_section_count(input->file));
+}
+
+static int look_at(struct eval *eval, struct eval_input *input, const struct opk_set *set)
+{
+	struct opk_ctx *ctx = eval->app->ctx;
+	const struct opk_range *ranges;
+	const struct opk_time *times;
+	size_t range_count, time_count;
+	int code = opk_file_ranges(&ranges, &range_count, ctx, input->file);
+
+	if (!code)
+		code = opk_file_times(&times, &time_count, ctx, input->file);
+	if (code)
+		return code;
+	/* Several devices are told apart in a column. */
+	for (size_t i = 0; i < time_count; i++)
+		eval->facts[OPK_FACT_DEVICE] |= times[i].device > 0;
+	if (*input->meta->join && !eval->single && eval->layout != EVAL_GROUPS)
+		code = opk_join_new(&input->join, ctx, input->evaluation, NULL);
+	if (code)
+		return code;
+	note_state(input, set);
+	if (input->meta->profiler == OPK_PROFILER_RANGE)
+		facts_find(eval->facts, ranges, range_count, eval->all_facts);
+	eval->joined |= input->join != NULL;
+	return find_inflated(eval, input);
+}
+
+/* ---- all of them */
+
+int eval_inputs_read(struct eval *eval, const char *raw_image,
+                     const struct opk_eval_options *options)
+{
+	int code;
+
+	eval->input_count = raw_image ? 1 : eval->app->argument_count;
+	eval->inputs = opk_alloc_array(eval->input_count, sizeof *eval->inputs);
+	if (!eval->inputs)
+		return app_nomem(eval->app);
+	if (raw_image)
+		return read_image(eval, raw_image, options);
+	code = open_inputs(eval);
+	if (!code)
+		code = evaluate(eval, options);
+	for (size_t i = 0; !code && i < eval->input_count; i++)
+		code = look_at(eval, &eval->inputs[i], options->set);
+	return code;
+}
+
+void eval_inputs_free(struct eval *eval)
+{
+	for (size_t i = 0; eval->inputs && i < eval->input_count; i++) {
+		opk_join_free(eval->inputs[i].join);
+		opk_aggregate_free(eval->inputs[i].aggregate);
+		opk_evaluation_free(eval->inputs[i].evaluation);
+		opk_file_free(eval->inputs[i].file);
+		free(eval->inputs[i].inflated);
+	}
+	free(eval->inputs);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* offpeak eval: what was asked for, the inputs, and the table or database that they become. */
+#ifndef OPK_TOOL_EVAL_H
+#define OPK_TOOL_EVAL_H
+
+#include "common/app.h"
+
+enum eval_layout {
+	EVAL_WIDE,   /* a row a range; of a database, too, which has both layouts */
+	EVAL_LONG,   /* a row a value */
+	EVAL_GROUPS, /* --aggregate: a row a key group and value */
+	EVAL_LAYOUTS
+};
+
+enum first_sample { FIRST_KEEP, FIRST_MARK, FIRST_DROP };
+
+/* What the columns of a table are, in the order in which tables have them. */
+enum eval_column_kind {
+	COLUMN_GROUP,
+	COLUMN_NAME,
+	COLUMN_FILE,
+	COLUMN_FACT, /* `index` is an enum opk_fact; wide and long tables have the file among them */
+	COLUMN_VALUE, /* wide: `index` is that of the evaluation's column */
+	/* The others are about the value that the row is for. */
+	COLUMN_METRIC,
+	COLUMN_UNIT,
+	COLUMN_NUMBER,
+	COLUMN_LAUNCHES,
+	COLUMN_COUNT,
+	COLUMN_SUM,
+	COLUMN_MEAN,
+	COLUMN_MIN,
+	COLUMN_MAX,
+	COLUMN_P50,
+	COLUMN_P90,
+	COLUMN_P99,
+	COLUMN_INFLATED,
+	COLUMN_KINDS
+};
+
+struct eval_column {
+	enum eval_column_kind kind;
+	size_t index;
+};
+
+/* One input and what came of it. */
+struct eval_input {
+	const char *path;
+	struct opk_file *file;       /* NULL: a bare image */
+	const struct opk_meta *meta; /* likewise */
+	struct opk_evaluation *evaluation;
+	struct opk_join *join; /* NULL: each range is a row */
+	struct opk_aggregate *aggregate;
+	bool *inflated; /* one a column; NULL: none is */
+};
+
+struct eval {
+	struct app *app;
+	/* What was asked for. */
+	enum eval_layout layout;
+	enum first_sample first_sample;
+	bool single;                /* no joined rows */
+	bool all_facts;             /* else those that everybody wants */
+	bool filtered;              /* some rows may be left out */
+	bool to_database;           /* instead of a table */
+	struct opk_strlist chosen;  /* columns; none: whatever there is */
+	const char **chosen_values; /* those of them that are values; evaluations borrow them */
+	const char *key;            /* of key groups */
+	/* What the inputs have. */
+	struct eval_input *inputs;
+	size_t input_count;
+	enum opk_profiler profiler;
+	bool facts[OPK_FACT_COUNT]; /* some range has something there */
+	bool joined, inflated;      /* any input is, or any column of any */
+	struct opk_strlist names;   /* of the first input's values */
+	/* The table: what a cell shows, its header, itself, and what it points to. */
+	struct eval_column *columns;
+	struct opk_column *headers;
+	union opk_cell *cells;
+	struct opk_fact_text *texts;
+	size_t column_count;
+	struct opk_database *database;
+	/* Of the row and the input that are being printed: one a value, or one a metric. */
+	double *values;
+	uint64_t *launches_of, *launches_of_metrics;
+	size_t *picked; /* values that there are rows of, in a long table or a database */
+	size_t picked_count;
+	const struct opk_meta_heading *heading; /* over the last row of a long table */
+	/* Of all rows so far. */
+	uint64_t row_count;
+	bool *computed; /* a value that is not nan in every row */
+	bool *measured; /* in some row there is all that it is computed of */
+};
+
+/* ---- eval_inputs.c */
+
+/*
+ * Opens and evaluates all of them, the recordings that are the arguments or one bare image, before
+ * the first row is printed: a bad one leaves no half table.
+ */
+int eval_inputs_read(struct eval *eval, const char *raw_image,
+                     const struct opk_eval_options *options);
+void eval_inputs_free(struct eval *eval);
+
+/* ---- eval_columns.c */
+
+/* --columns: names with commas between. */
+int eval_columns_parse(struct eval *eval, const char *list);
+/* Whether each chosen name is one column's: `values` are those of the input. */
+int eval_columns_check(struct eval *eval, enum opk_profiler profiler,
+                       const struct opk_strlist *values, bool any_metric, const char *path);
+/* The same over what an evaluation has. */
+int eval_columns_check_input(struct eval *eval, const struct eval_input *input);
+/* Fills eval->chosen_values; returns how many there are. */
+size_t eval_columns_values(struct eval *eval, enum opk_profiler profiler);
+/* Sets eval->picked: the chosen ones of the evaluation's columns in their order, or else all. */
+int eval_columns_pick(struct eval *eval, const struct opk_evaluation *evaluation);
+/* Lists the columns of the table, and makes room for its cells. */
+int eval_columns_list(struct eval *eval);
+
+/* ---- eval_rows.c */
+
+/* Fills the cells that are the same for all values of a row. */
+void eval_rows_fill(struct eval *eval, const struct eval_input *input, const struct opk_row *row,
+                    const struct opk_joined_row *joined);
+/* Fills those that are about one value; statistics are of key groups. */
+void eval_rows_fill_value(struct eval *eval, const struct eval_input *input, size_t column,
+                          const struct opk_statistics *statistics);
+/* Prints everything that was read. */
+int eval_rows_print(struct eval *eval);
+
+/* ---- eval_aggregate.c */
+
+/* Computes statistics of all inputs, then prints them. What keys are: opk_aggregate_new(). */
+int eval_aggregate(struct eval *eval, bool keep_first_sample, unsigned timeout_s);
+
+#endif
