@@ -11,9 +11,8 @@ struct opk_nv_combiner {
 static int extract_prefix(void **out, size_t *size, struct opk_nv *nv, struct opk_ctx *ctx,
                           const void *image, size_t image_size)
 {
-	struct nv_DataExtractPrefix params = NV_PARAMS(DataExtractPrefix, counterDataPrefixSize,
-	                                               .pCounterDataSrc = image,
-	                                               .counterDataSrcSize = image_size);
+	NV_PARAMS(params, DataExtractPrefix, .pCounterDataSrc = image,
+	          .counterDataSrcSize = image_size);
 	opk_autofree void *prefix = NULL;
 	int code;
 
@@ -38,14 +37,12 @@ static int extract_prefix(void **out, size_t *size, struct opk_nv *nv, struct op
 static int copy_size(size_t *out, struct opk_nv *nv, struct opk_ctx *ctx,
                      const struct nv_DataCopyInitialize *copy)
 {
-	struct nv_DataCopySize params =
-		NV_PARAMS(DataCopySize, copyDataImageCounterSize,
-	                  .pCounterDataPrefix = copy->pCounterDataPrefix,
-	                  .counterDataPrefixSize = copy->counterDataPrefixSize,
-	                  .maxNumRanges = copy->maxNumRanges,
-	                  .maxNumRangeTreeNodes = copy->maxNumRangeTreeNodes,
-	                  .maxRangeNameLength = copy->maxRangeNameLength,
-	                  .pCounterDataSrc = copy->pCounterDataSrc);
+	NV_PARAMS(params, DataCopySize, .pCounterDataPrefix = copy->pCounterDataPrefix,
+	          .counterDataPrefixSize = copy->counterDataPrefixSize,
+	          .maxNumRanges = copy->maxNumRanges,
+	          .maxNumRangeTreeNodes = copy->maxNumRangeTreeNodes,
+	          .maxRangeNameLength = copy->maxRangeNameLength,
+	          .pCounterDataSrc = copy->pCounterDataSrc);
 	int code = NV_NVPW(nv, ctx, NVPW_CounterData_CalculateCounterDataImageCopySize, &params);
 
 	if (!code)
@@ -56,7 +53,7 @@ static int copy_size(size_t *out, struct opk_nv *nv, struct opk_ctx *ctx,
 int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
                       size_t size, size_t slots, size_t name_size)
 {
-	struct nv_DataCopyInitialize params = NV_PARAMS(DataCopyInitialize, pCounterDataDst);
+	NV_PARAMS(params, DataCopyInitialize);
 	opk_autofree void *prefix = NULL, *copy = NULL;
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_COMBINE);
@@ -88,8 +85,7 @@ int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const v
 
 int opk_nv_combiner_new(struct opk_nv_combiner **out, struct opk_ctx *ctx, void *image)
 {
-	struct nv_CombinerCreate params = NV_PARAMS(CombinerCreate, pCounterDataCombiner,
-	                                            .pCounterDataDst = image);
+	NV_PARAMS(params, CombinerCreate, .pCounterDataDst = image);
 	opk_autofree struct opk_nv_combiner *combiner = opk_alloc(sizeof *combiner);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_COMBINE);
@@ -109,7 +105,7 @@ int opk_nv_combiner_new(struct opk_nv_combiner **out, struct opk_ctx *ctx, void 
 
 void opk_nv_combiner_free(struct opk_nv_combiner *combiner)
 {
-	struct nv_CombinerDestroy params = NV_PARAMS(CombinerDestroy, pCounterDataCombiner);
+	NV_PARAMS(params, CombinerDestroy);
 
 	if (!combiner)
 		return;
@@ -121,10 +117,8 @@ void opk_nv_combiner_free(struct opk_nv_combiner *combiner)
 int opk_nv_combiner_range(size_t *slot, struct opk_ctx *ctx, struct opk_nv_combiner *combiner,
                           const char *name)
 {
-	struct nv_CombinerCreateRange params = NV_PARAMS(CombinerCreateRange, rangeIndexDst,
-	                                                 .pCounterDataCombiner = combiner->object,
-	                                                 .numDescriptions = 1,
-	                                                 .ppDescriptions = &name);
+	NV_PARAMS(params, CombinerCreateRange, .pCounterDataCombiner = combiner->object,
+	          .numDescriptions = 1, .ppDescriptions = &name);
 	int code = NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_CreateRange, &params);
 
 	if (!code)
@@ -135,20 +129,15 @@ int opk_nv_combiner_range(size_t *slot, struct opk_ctx *ctx, struct opk_nv_combi
 int opk_nv_combiner_sum(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
                         const void *image, size_t index)
 {
-	struct nv_CombinerSumIntoRange params = NV_PARAMS(CombinerSumIntoRange, rangeIndexSrc,
-	                                                  .pCounterDataCombiner = combiner->object,
-	                                                  .rangeIndexDst = slot,
-	                                                  .pCounterDataSrc = image,
-	                                                  .rangeIndexSrc = index);
+	NV_PARAMS(params, CombinerSumIntoRange, .pCounterDataCombiner = combiner->object,
+	          .rangeIndexDst = slot, .pCounterDataSrc = image, .rangeIndexSrc = index);
 
 	return NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_SumIntoRange, &params);
 }
 
 int opk_nv_trim_samples(size_t *size, struct opk_ctx *ctx, void *image)
 {
-	struct nv_SamplerTrim params = NV_PARAMS(SamplerTrim, counterDataImageTrimmedSize,
-	                                         .pCounterDataImage = image,
-	                                         .counterDataImageSize = *size);
+	NV_PARAMS(params, SamplerTrim, .pCounterDataImage = image, .counterDataImageSize = *size);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_TRIM_SAMPLES);
 

@@ -12,10 +12,8 @@ struct opk_nv_evaluator {
 
 static int create(struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx, const char *chip)
 {
-	struct nv_EvaluatorScratchSize ask = NV_PARAMS(EvaluatorScratchSize, scratchBufferSize,
-	                                               .pChipName = chip);
-	struct nv_EvaluatorInitialize make = NV_PARAMS(EvaluatorInitialize, pMetricsEvaluator,
-	                                               .pChipName = chip);
+	NV_PARAMS(ask, EvaluatorScratchSize, .pChipName = chip);
+	NV_PARAMS(make, EvaluatorInitialize, .pChipName = chip);
 	int code = NV_NVPW(evaluator->nv, ctx,
 	                   NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize, &ask);
 
@@ -50,7 +48,7 @@ int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, con
 
 void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator)
 {
-	struct nv_EvaluatorDestroy params = NV_PARAMS(EvaluatorDestroy, pMetricsEvaluator);
+	NV_PARAMS(params, EvaluatorDestroy);
 
 	if (!evaluator)
 		return;
@@ -65,11 +63,9 @@ void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator)
 static int convert(struct nv_MetricEvalRequest *out, struct opk_ctx *ctx,
                    struct opk_nv_evaluator *evaluator, const char *metric)
 {
-	struct nv_EvaluatorConvertName params = NV_PARAMS(
-		EvaluatorConvertName, metricEvalRequestStructSize,
-		.pMetricsEvaluator = evaluator->object, .pMetricName = metric,
-		.pMetricEvalRequest = out,
-		.metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric));
+	NV_PARAMS(params, EvaluatorConvertName, .pMetricsEvaluator = evaluator->object,
+	          .pMetricName = metric, .pMetricEvalRequest = out,
+	          .metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric));
 	int status = evaluator->nv->call.NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(
 		&params);
 
@@ -84,12 +80,10 @@ int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
                         struct opk_nv_evaluator *evaluator, const char *metric)
 {
 	struct nv_MetricEvalRequest request = { 0 };
-	struct nv_EvaluatorRawDependencies params = NV_PARAMS(
-		EvaluatorRawDependencies, numOptionalRawDependencies,
-		.pMetricsEvaluator = evaluator->object, .pMetricEvalRequests = &request,
-		.numMetricEvalRequests = 1,
-		.metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric),
-		.metricEvalRequestStrideSize = sizeof request);
+	NV_PARAMS(params, EvaluatorRawDependencies, .pMetricsEvaluator = evaluator->object,
+	          .pMetricEvalRequests = &request, .numMetricEvalRequests = 1,
+	          .metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric),
+	          .metricEvalRequestStrideSize = sizeof request);
 	opk_autofree const char **names = NULL;
 	int code = convert(&request, ctx, evaluator, metric);
 
@@ -116,9 +110,8 @@ int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
 static int add_factor(struct opk_buf *buf, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
                       const struct nv_DimUnitFactor *factor)
 {
-	struct nv_EvaluatorDimUnitToString params =
-		NV_PARAMS(EvaluatorDimUnitToString, pPluralName,
-	                  .pMetricsEvaluator = evaluator->object, .dimUnit = factor->dimUnit);
+	NV_PARAMS(params, EvaluatorDimUnitToString, .pMetricsEvaluator = evaluator->object,
+	          .dimUnit = factor->dimUnit);
 	int power = factor->exponent < 0 ? -factor->exponent : factor->exponent;
 	int code = NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_DimUnitToString, &params);
 
@@ -160,8 +153,11 @@ static int compose_unit(struct opk_buf *buf, struct opk_ctx *ctx,
 int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
                 const char *metric)
 {
-	struct nv_EvaluatorDimUnits params = NV_PARAMS(EvaluatorDimUnits, dimUnitFactorStructSize);
 	struct nv_MetricEvalRequest request = { 0 };
+	NV_PARAMS(params, EvaluatorDimUnits, .pMetricsEvaluator = evaluator->object,
+	          .pMetricEvalRequest = &request,
+	          .metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric),
+	          .dimUnitFactorStructSize = NV_END(struct nv_DimUnitFactor, exponent));
 	opk_autofree struct nv_DimUnitFactor *factors = NULL;
 	opk_autobuf struct opk_buf buf = { 0 };
 	struct opk_nv *nv;
@@ -171,10 +167,6 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 		code = convert(&request, ctx, evaluator, metric);
 	if (code)
 		return code;
-	params.pMetricsEvaluator = evaluator->object;
-	params.pMetricEvalRequest = &request;
-	params.metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric);
-	params.dimUnitFactorStructSize = NV_END(struct nv_DimUnitFactor, exponent);
 	for (int round = 0; round < 2; round++) {
 		params.pDimUnits = factors;
 		code = NV_NVPW(nv, ctx, NVPW_MetricsEvaluator_GetMetricDimUnits, &params);
@@ -194,9 +186,8 @@ static int add_names(struct opk_strlist *out, struct opk_ctx *ctx,
                      struct opk_nv_evaluator *evaluator, enum opk_metric_type type,
                      const size_t *indices, size_t count)
 {
-	struct nv_EvaluatorMetricNames params = NV_PARAMS(EvaluatorMetricNames, numMetrics,
-	                                                  .pMetricsEvaluator = evaluator->object,
-	                                                  .metricType = (uint8_t)type);
+	NV_PARAMS(params, EvaluatorMetricNames, .pMetricsEvaluator = evaluator->object,
+	          .metricType = (uint8_t)type);
 	int code;
 
 	if (!count)
@@ -218,8 +209,7 @@ static int add_names(struct opk_strlist *out, struct opk_ctx *ctx,
 int opk_nv_constituents(struct opk_strlist *counters, struct opk_strlist *throughputs,
                         struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator, const char *metric)
 {
-	struct nv_EvaluatorThroughput params = NV_PARAMS(EvaluatorThroughput,
-	                                                 pSubThroughputIndices);
+	NV_PARAMS(params, EvaluatorThroughput, .pMetricsEvaluator = evaluator->object);
 	struct nv_MetricEvalRequest request = { 0 };
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_CONSTITUENTS);
@@ -229,13 +219,11 @@ int opk_nv_constituents(struct opk_strlist *counters, struct opk_strlist *throug
 	/* NVPW_MetricType has the order of enum opk_metric_type. */
 	if (code || request.metricType != OPK_THROUGHPUT)
 		return code;
-	params.pMetricsEvaluator = evaluator->object;
 	params.throughputMetricIndex = request.metricIndex;
 	code = NV_NVPW(nv, ctx, NVPW_MetricsEvaluator_GetThroughputMetricProperties, &params);
-	if (code)
-		return code;
-	code = add_names(counters, ctx, evaluator, OPK_COUNTER, params.pCounterIndices,
-	                 params.numCounters);
+	if (!code)
+		code = add_names(counters, ctx, evaluator, OPK_COUNTER, params.pCounterIndices,
+		                 params.numCounters);
 	if (!code)
 		code = add_names(throughputs, ctx, evaluator, OPK_THROUGHPUT,
 		                 params.pSubThroughputIndices, params.numSubThroughputs);
@@ -273,10 +261,8 @@ int opk_nv_requests_new(struct opk_nv_requests **out, struct opk_ctx *ctx,
 int opk_nv_set_device(struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator, const void *image,
                       size_t size)
 {
-	struct nv_EvaluatorSetDevice params = NV_PARAMS(EvaluatorSetDevice, counterDataImageSize,
-	                                                .pMetricsEvaluator = evaluator->object,
-	                                                .pCounterDataImage = image,
-	                                                .counterDataImageSize = size);
+	NV_PARAMS(params, EvaluatorSetDevice, .pMetricsEvaluator = evaluator->object,
+	          .pCounterDataImage = image, .counterDataImageSize = size);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_VALUES);
 
@@ -287,13 +273,13 @@ int opk_nv_request_values(double *values, struct opk_ctx *ctx, struct opk_nv_eva
                           const struct opk_nv_requests *requests, const void *image, size_t size,
                           size_t index)
 {
-	struct nv_EvaluatorValues params = NV_PARAMS(
-		EvaluatorValues, pMetricValues, .pMetricsEvaluator = evaluator->object,
-		.pMetricEvalRequests = requests->requests, .numMetricEvalRequests = requests->count,
-		.metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric),
-		.metricEvalRequestStrideSize = sizeof *requests->requests,
-		.pCounterDataImage = image, .counterDataImageSize = size, .rangeIndex = index,
-		.isolated = 1, .pMetricValues = values);
+	NV_PARAMS(params, EvaluatorValues, .pMetricsEvaluator = evaluator->object,
+	          .pMetricEvalRequests = requests->requests,
+	          .numMetricEvalRequests = requests->count,
+	          .metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric),
+	          .metricEvalRequestStrideSize = sizeof *requests->requests,
+	          .pCounterDataImage = image, .counterDataImageSize = size, .rangeIndex = index,
+	          .isolated = 1, .pMetricValues = values);
 
 	return NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_EvaluateToGpuValues, &params);
 }

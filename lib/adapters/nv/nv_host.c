@@ -17,7 +17,7 @@ static int profiler_type(enum opk_profiler profiler)
 
 int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx)
 {
-	struct nv_HostGetSupportedChips params = NV_PARAMS(HostGetSupportedChips, ppChipNames);
+	NV_PARAMS(params, HostGetSupportedChips);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
@@ -34,9 +34,8 @@ int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx)
 int opk_nv_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const char *chip,
                             enum opk_profiler profiler)
 {
-	struct nv_HostGetMaxPerPass params = NV_PARAMS(HostGetMaxPerPass, maxMetricsPerPass,
-	                                               .profilerType = profiler_type(profiler),
-	                                               .pChipName = chip);
+	NV_PARAMS(params, HostGetMaxPerPass, .profilerType = profiler_type(profiler),
+	          .pChipName = chip);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_METRICS_PER_PASS);
 
@@ -100,8 +99,7 @@ static int initialize(struct opk_nv *nv, void **object, const char *chip,
 
 static void deinitialize(struct opk_nv *nv, void *object)
 {
-	struct nv_HostDeinitialize params = NV_PARAMS(HostDeinitialize, pHostObject,
-	                                              .pHostObject = object);
+	NV_PARAMS(params, HostDeinitialize, .pHostObject = object);
 
 	nv->call.cuptiProfilerHostDeinitialize(&params);
 }
@@ -171,9 +169,7 @@ void opk_nv_host_free(struct opk_nv_host *host)
 int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                         enum opk_metric_type type)
 {
-	struct nv_HostGetBaseMetrics params = NV_PARAMS(HostGetBaseMetrics, numMetrics,
-	                                                .pHostObject = host->object,
-	                                                .metricType = (int)type);
+	NV_PARAMS(params, HostGetBaseMetrics, .pHostObject = host->object, .metricType = (int)type);
 	int code = NV_CUPTI(host->nv, ctx, cuptiProfilerHostGetBaseMetrics, &params);
 
 	if (code)
@@ -196,10 +192,8 @@ int opk_nv_all_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct
 int opk_nv_submetrics(const char *const **out, size_t *count, struct opk_ctx *ctx,
                       struct opk_nv_host *host, enum opk_metric_type type, const char *name)
 {
-	struct nv_HostGetSubMetrics params = NV_PARAMS(HostGetSubMetrics, ppSubMetrics,
-	                                               .pHostObject = host->object,
-	                                               .metricType = (int)type,
-	                                               .pMetricName = name);
+	NV_PARAMS(params, HostGetSubMetrics, .pHostObject = host->object, .metricType = (int)type,
+	          .pMetricName = name);
 	int code = NV_CUPTI(host->nv, ctx, cuptiProfilerHostGetSubMetrics, &params);
 
 	if (code)
@@ -247,10 +241,8 @@ int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv
 int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char *const *names,
                        size_t count)
 {
-	struct nv_HostConfigAddMetrics params = NV_PARAMS(HostConfigAddMetrics, numMetrics,
-	                                                  .pHostObject = host->object,
-	                                                  .ppMetricNames = (const char **)names,
-	                                                  .numMetrics = count);
+	NV_PARAMS(params, HostConfigAddMetrics, .pHostObject = host->object,
+	          .ppMetricNames = (const char **)names, .numMetrics = count);
 	int code;
 
 	host->status = host->nv->call.cuptiProfilerHostConfigAddMetrics(&params);
@@ -265,10 +257,8 @@ int opk_nv_host_status(const struct opk_nv_host *host)
 
 int opk_nv_config_image(void **out, size_t *size, struct opk_ctx *ctx, struct opk_nv_host *host)
 {
-	struct nv_HostGetConfigImageSize ask = NV_PARAMS(HostGetConfigImageSize, configImageSize,
-	                                                 .pHostObject = host->object);
-	struct nv_HostGetConfigImage get = NV_PARAMS(HostGetConfigImage, pConfigImage,
-	                                             .pHostObject = host->object);
+	NV_PARAMS(ask, HostGetConfigImageSize, .pHostObject = host->object);
+	NV_PARAMS(get, HostGetConfigImage, .pHostObject = host->object);
 	opk_autofree void *image = NULL;
 	int code = NV_CUPTI(host->nv, ctx, cuptiProfilerHostGetConfigImageSize, &ask);
 
@@ -289,9 +279,8 @@ int opk_nv_config_image(void **out, size_t *size, struct opk_ctx *ctx, struct op
 
 int opk_nv_passes(size_t *out, struct opk_ctx *ctx, const void *config, size_t size)
 {
-	struct nv_HostGetNumOfPasses params = NV_PARAMS(HostGetNumOfPasses, numOfPasses,
-	                                                .configImageSize = size,
-	                                                .pConfigImage = (uint8_t *)config);
+	NV_PARAMS(params, HostGetNumOfPasses, .configImageSize = size,
+	          .pConfigImage = (uint8_t *)config);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
@@ -306,14 +295,10 @@ int opk_nv_evaluate(double *values, struct opk_ctx *ctx, struct opk_nv_host *hos
                     const void *image, size_t size, size_t index, const char *const *names,
                     size_t count)
 {
-	struct nv_HostEvaluateToGpuValues params = NV_PARAMS(HostEvaluateToGpuValues, pMetricValues,
-	                                                     .pHostObject = host->object,
-	                                                     .pCounterDataImage = image,
-	                                                     .counterDataImageSize = size,
-	                                                     .rangeIndex = index,
-	                                                     .ppMetricNames = (const char **)names,
-	                                                     .numMetrics = count,
-	                                                     .pMetricValues = values);
+	NV_PARAMS(params, HostEvaluateToGpuValues, .pHostObject = host->object,
+	          .pCounterDataImage = image, .counterDataImageSize = size, .rangeIndex = index,
+	          .ppMetricNames = (const char **)names, .numMetrics = count,
+	          .pMetricValues = values);
 
 	return NV_CUPTI(host->nv, ctx, cuptiProfilerHostEvaluateToGpuValues, &params);
 }

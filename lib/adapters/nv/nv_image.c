@@ -6,9 +6,8 @@
 
 int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, size_t size)
 {
-	struct nv_DataGetChipName params = NV_PARAMS(DataGetChipName, pChipName,
-	                                             .pCounterDataImage = image,
-	                                             .counterDataImageSize = size);
+	NV_PARAMS(params, DataGetChipName, .pCounterDataImage = image,
+	          .counterDataImageSize = size);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_IMAGE_CHIP);
 
@@ -22,9 +21,8 @@ int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, 
 int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const void *image,
                       size_t size)
 {
-	struct nv_PmGetCounterDataInfo params = NV_PARAMS(PmGetCounterDataInfo, numCompletedSamples,
-	                                                  .pCounterDataImage = image,
-	                                                  .counterDataImageSize = size);
+	NV_PARAMS(params, PmGetCounterDataInfo, .pCounterDataImage = image,
+	          .counterDataImageSize = size);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
@@ -39,8 +37,7 @@ int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const 
 
 int opk_nv_image_profiler(enum opk_profiler *out, struct opk_ctx *ctx, const void *image)
 {
-	struct nv_SamplerGetSampleTime params = NV_PARAMS(SamplerGetSampleTime, timestampEnd,
-	                                                  .pCounterDataImage = image);
+	NV_PARAMS(params, SamplerGetSampleTime, .pCounterDataImage = image);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_SAMPLE_TIMES);
 
@@ -54,9 +51,7 @@ int opk_nv_image_profiler(enum opk_profiler *out, struct opk_ctx *ctx, const voi
 int opk_nv_sample_time(uint64_t *start, uint64_t *end, struct opk_ctx *ctx, const void *image,
                        size_t index)
 {
-	struct nv_SamplerGetSampleTime params = NV_PARAMS(SamplerGetSampleTime, timestampEnd,
-	                                                  .pCounterDataImage = image,
-	                                                  .rangeIndex = index);
+	NV_PARAMS(params, SamplerGetSampleTime, .pCounterDataImage = image, .rangeIndex = index);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_SAMPLE_TIMES);
 
@@ -71,10 +66,8 @@ int opk_nv_sample_time(uint64_t *start, uint64_t *end, struct opk_ctx *ctx, cons
 
 int opk_nv_range_name(char **out, struct opk_ctx *ctx, const void *image, size_t size, size_t index)
 {
-	struct nv_HostGetRangeName params = NV_PARAMS(HostGetRangeName, pRangeName,
-	                                              .pCounterDataImage = image,
-	                                              .counterDataImageSize = size,
-	                                              .rangeIndex = index, .delimiter = "/");
+	NV_PARAMS(params, HostGetRangeName, .pCounterDataImage = image,
+	          .counterDataImageSize = size, .rangeIndex = index, .delimiter = "/");
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 

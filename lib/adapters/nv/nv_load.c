@@ -191,7 +191,7 @@ static int fail_missing(struct opk_ctx *ctx, const struct opk_nv *nv,
 
 static int initialize_nvperf(struct opk_nv *nv, struct opk_ctx *ctx)
 {
-	struct nv_InitializeHost params = NV_PARAMS(InitializeHost, pPriv);
+	NV_PARAMS(params, InitializeHost);
 
 	if (nv->nvperf_ready || !nv->call.NVPW_InitializeHost)
 		return OPK_OK;

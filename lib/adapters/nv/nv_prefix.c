@@ -7,10 +7,11 @@
 static int add_raw_counters(struct opk_nv *nv, struct opk_ctx *ctx, void *builder,
                             const char *const *names, size_t count, bool keep_instances)
 {
-	struct nv_BuilderAddRawCounters params = NV_PARAMS(BuilderAddRawCounters,
-	                                                   pRawCounterRequests);
 	opk_autofree struct nv_RawCounterRequest *requests = opk_alloc_array(count,
 	                                                                     sizeof *requests);
+	NV_PARAMS(params, BuilderAddRawCounters, .pCounterDataBuilder = builder,
+	          .rawCounterRequestStructSize = NV_END(struct nv_RawCounterRequest, keepInstances),
+	          .numRawCounterRequests = count, .pRawCounterRequests = requests);
 
 	if (!requests)
 		return opk_nomem(ctx, "raw counters");
@@ -18,10 +19,6 @@ static int add_raw_counters(struct opk_nv *nv, struct opk_ctx *ctx, void *builde
 		requests[i].pRawCounterName = names[i];
 		requests[i].keepInstances = keep_instances;
 	}
-	params.pCounterDataBuilder = builder;
-	params.rawCounterRequestStructSize = NV_END(struct nv_RawCounterRequest, keepInstances);
-	params.numRawCounterRequests = count;
-	params.pRawCounterRequests = requests;
 	return NV_NVPW(nv, ctx, NVPW_CounterDataBuilder_AddRawCounters, &params);
 }
 
@@ -29,9 +26,10 @@ static int add_raw_counters(struct opk_nv *nv, struct opk_ctx *ctx, void *builde
 static int add_raw_metrics(struct opk_nv *nv, struct opk_ctx *ctx, void *builder,
                            const char *const *names, size_t count, bool keep_instances)
 {
-	struct nv_BuilderAddMetrics params = NV_PARAMS(BuilderAddMetrics, numMetricRequests);
 	opk_autofree struct nv_RawMetricRequest *requests = opk_alloc_array(count,
 	                                                                    sizeof *requests);
+	NV_PARAMS(params, BuilderAddMetrics, .pCounterDataBuilder = builder,
+	          .pRawMetricRequests = requests, .numMetricRequests = count);
 
 	if (!requests)
 		return opk_nomem(ctx, "raw metrics");
@@ -41,17 +39,13 @@ static int add_raw_metrics(struct opk_nv *nv, struct opk_ctx *ctx, void *builder
 		requests[i].isolated = 1;
 		requests[i].keepInstances = keep_instances;
 	}
-	params.pCounterDataBuilder = builder;
-	params.pRawMetricRequests = requests;
-	params.numMetricRequests = count;
 	return NV_NVPW(nv, ctx, NVPW_CounterDataBuilder_AddMetrics, &params);
 }
 
 static int get_prefix(void **out, size_t *size, struct opk_nv *nv, struct opk_ctx *ctx,
                       void *builder)
 {
-	struct nv_BuilderGetPrefix params = NV_PARAMS(BuilderGetPrefix, bytesCopied,
-	                                              .pCounterDataBuilder = builder);
+	NV_PARAMS(params, BuilderGetPrefix, .pCounterDataBuilder = builder);
 	opk_autofree void *prefix = NULL;
 	int code;
 
@@ -81,15 +75,13 @@ static int need_builder(struct opk_nv **nv, struct opk_ctx *ctx)
 int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chip,
                   const char *const *raw_counters, size_t count, bool keep_instances)
 {
-	struct nv_BuilderCreate create = NV_PARAMS(BuilderCreate, pCounterDataBuilder);
-	struct nv_BuilderDestroy destroy = NV_PARAMS(BuilderDestroy, pCounterDataBuilder);
+	NV_PARAMS(create, BuilderCreate, .pChipName = chip);
+	NV_PARAMS(destroy, BuilderDestroy);
 	struct opk_nv *nv;
 	int code = need_builder(&nv, ctx);
 
-	if (code)
-		return code;
-	create.pChipName = chip;
-	code = NV_NVPW(nv, ctx, NVPW_CUDA_CounterDataBuilder_Create, &create);
+	if (!code)
+		code = NV_NVPW(nv, ctx, NVPW_CUDA_CounterDataBuilder_Create, &create);
 	if (code)
 		return code;
 	if (nv->call.NVPW_CounterDataBuilder_AddRawCounters)
@@ -108,9 +100,8 @@ int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chi
 int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const void *config,
                            size_t size, size_t pass)
 {
-	struct nv_ConfigGetRawCounters params = NV_PARAMS(ConfigGetRawCounters, numRawCounters,
-	                                                  .pConfig = config, .configSize = size,
-	                                                  .passIndex = pass);
+	NV_PARAMS(params, ConfigGetRawCounters, .pConfig = config, .configSize = size,
+	          .passIndex = pass);
 	opk_autofree const char **names = NULL;
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_PLAN_DETAIL);
@@ -133,8 +124,7 @@ int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const v
 
 int opk_nv_sample_size(size_t *out, struct opk_ctx *ctx, const void *config, size_t size)
 {
-	struct nv_SamplerEstimatedSize params = NV_PARAMS(SamplerEstimatedSize, sampleSize,
-	                                                  .pConfig = config, .configSize = size);
+	NV_PARAMS(params, SamplerEstimatedSize, .pConfig = config, .configSize = size);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_SAMPLE_SIZE);
 

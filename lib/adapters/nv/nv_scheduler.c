@@ -18,8 +18,7 @@ enum { MAX_DOMAINS = 64 };
 
 static int find_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
-	struct nv_SchedulerGetDomains params = NV_PARAMS(SchedulerGetDomains, pAvailableDomains,
-	                                                 .pRawCounterConfig = scheduler->object);
+	NV_PARAMS(params, SchedulerGetDomains, .pRawCounterConfig = scheduler->object);
 	int code;
 
 	/* First for the number, then for the domains. */
@@ -42,20 +41,16 @@ static int find_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 /* Only counters of domains in an open pass group can be asked about, or added: so all are in one. */
 static int open_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
-	struct nv_SchedulerBeginPassGroup params = NV_PARAMS(SchedulerBeginPassGroup, pDomains,
-	                                                     .pRawCounterConfig = scheduler->object,
-	                                                     .pDomains = scheduler->domains,
-	                                                     .numDomains = scheduler->domain_count);
+	NV_PARAMS(params, SchedulerBeginPassGroup, .pRawCounterConfig = scheduler->object,
+	          .pDomains = scheduler->domains, .numDomains = scheduler->domain_count);
 
 	return NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_BeginPassGroup, &params);
 }
 
 static int close_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
-	struct nv_SchedulerEndPassGroup params = NV_PARAMS(SchedulerEndPassGroup, pDomains,
-	                                                   .pRawCounterConfig = scheduler->object,
-	                                                   .pDomains = scheduler->domains,
-	                                                   .numDomains = scheduler->domain_count);
+	NV_PARAMS(params, SchedulerEndPassGroup, .pRawCounterConfig = scheduler->object,
+	          .pDomains = scheduler->domains, .numDomains = scheduler->domain_count);
 
 	return NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_EndPassGroup, &params);
 }
@@ -63,10 +58,9 @@ static int close_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 static int create(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx, const char *chip,
                   const void *availability)
 {
-	struct nv_SchedulerCreate params = NV_PARAMS(SchedulerCreate, pRawCounterConfig,
-	                                             .pChipName = chip,
-	                                             .pCounterAvailabilityImage = availability,
-	                                             .activityKind = NV_ACTIVITY_KIND_PROFILER);
+	NV_PARAMS(params, SchedulerCreate, .pChipName = chip,
+	          .pCounterAvailabilityImage = availability,
+	          .activityKind = NV_ACTIVITY_KIND_PROFILER);
 	int code = NV_NVPW(scheduler->nv, ctx, NVPW_CUDA_RawCounterConfig_Create, &params);
 
 	if (code)
@@ -95,7 +89,7 @@ int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, con
 
 void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler)
 {
-	struct nv_SchedulerDestroy params = NV_PARAMS(SchedulerDestroy, pRawCounterConfig);
+	NV_PARAMS(params, SchedulerDestroy);
 
 	if (!scheduler)
 		return;
@@ -121,8 +115,11 @@ static struct nv_RawCounterRequest *make_requests(const char *const *counters, s
 int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                           const char *const *counters, size_t count)
 {
-	struct nv_SchedulerAreSchedulable params = NV_PARAMS(SchedulerAreSchedulable, schedulable);
 	opk_autofree struct nv_RawCounterRequest *requests = make_requests(counters, count);
+	NV_PARAMS(params, SchedulerAreSchedulable, .pRawCounterConfig = scheduler->object,
+	          .rawCounterRequestStructSize = NV_END(struct nv_RawCounterRequest, keepInstances),
+	          .numRawCounterRequests = count, .pRawCounterRequests = requests,
+	          .disallowAddingExtraPasses = 1);
 	int code;
 
 	if (!requests)
@@ -132,11 +129,6 @@ int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_schedule
 		*out = true;
 		return OPK_OK;
 	}
-	params.pRawCounterConfig = scheduler->object;
-	params.rawCounterRequestStructSize = NV_END(struct nv_RawCounterRequest, keepInstances);
-	params.numRawCounterRequests = count;
-	params.pRawCounterRequests = requests;
-	params.disallowAddingExtraPasses = 1;
 	code = NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_AreRawCountersSchedulable,
 	               &params);
 	if (!code)
@@ -147,8 +139,7 @@ int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_schedule
 static int add_domain(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv *nv,
                       uint32_t domain)
 {
-	struct nv_SchedulerDomainToString params = NV_PARAMS(SchedulerDomainToString, pDomainName,
-	                                                     .domain = domain);
+	NV_PARAMS(params, SchedulerDomainToString, .domain = domain);
 	int code = NV_NVPW(nv, ctx, NVPW_RawCounterConfig_RawCounterDomainToString, &params);
 
 	if (code)
@@ -177,16 +168,12 @@ struct domains {
 static int domains_of(struct domains *out, struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                       const char *counter)
 {
-	struct nv_SchedulerGetProperties params = NV_PARAMS(SchedulerGetProperties,
-	                                                    pSupportedCdgDomains,
-	                                                    .pRawCounterConfig = scheduler->object,
-	                                                    .pRawCounterName = counter);
-	int status;
+	NV_PARAMS(params, SchedulerGetProperties, .pRawCounterConfig = scheduler->object,
+	          .pRawCounterName = counter, .numSupportedDomains = MAX_DOMAINS,
+	          .numSupportedCdgDomains = MAX_DOMAINS, .pSupportedDomains = out->single,
+	          .pSupportedCdgDomains = out->pairs);
+	int status = scheduler->nv->call.NVPW_RawCounterConfig_GetRawCounterProperties(&params);
 
-	params.numSupportedDomains = params.numSupportedCdgDomains = MAX_DOMAINS;
-	params.pSupportedDomains = out->single;
-	params.pSupportedCdgDomains = out->pairs;
-	status = scheduler->nv->call.NVPW_RawCounterConfig_GetRawCounterProperties(&params);
 	if (status) {
 		nv_check_nvpw(ctx, "NVPW_RawCounterConfig_GetRawCounterProperties", status);
 		return opk_add(ctx, is_uncounted(status) ? OPK_EUSAGE : OPK_EFAILED,
@@ -215,18 +202,12 @@ int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
 static int add_members(struct opk_strlist *out, struct opk_ctx *ctx,
                        struct opk_nv_scheduler *scheduler, uint32_t pair)
 {
-	struct nv_SchedulerGetMembers params = NV_PARAMS(SchedulerGetMembers, pMemberDomains);
 	uint32_t members[MAX_DOMAINS];
-	int code;
+	NV_PARAMS(params, SchedulerGetMembers, .pRawCounterConfig = scheduler->object,
+	          .domain = pair, .numMemberDomains = MAX_DOMAINS, .pMemberDomains = members);
+	int code = NV_NVPW(scheduler->nv, ctx,
+	                   NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains, &params);
 
-	params.pRawCounterConfig = scheduler->object;
-	params.domain = pair;
-	params.numMemberDomains = MAX_DOMAINS;
-	params.pMemberDomains = members;
-	code = NV_NVPW(scheduler->nv, ctx,
-	               NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains, &params);
-	if (code)
-		return code;
 	for (size_t i = 0; !code && i < params.numMemberDomains && i < MAX_DOMAINS; i++)
 		code = add_domain(out, ctx, scheduler->nv, members[i]);
 	return code;
@@ -253,9 +234,10 @@ int opk_nv_counter_places(struct opk_strlist *out, struct opk_ctx *ctx,
 int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                               const char *const *counters, size_t count)
 {
-	struct nv_SchedulerAddRawCounters params = NV_PARAMS(SchedulerAddRawCounters,
-	                                                     pRawCounterRequests);
 	opk_autofree struct nv_RawCounterRequest *requests = make_requests(counters, count);
+	NV_PARAMS(params, SchedulerAddRawCounters, .pRawCounterConfig = scheduler->object,
+	          .rawCounterRequestStructSize = NV_END(struct nv_RawCounterRequest, keepInstances),
+	          .numRawCounterRequests = count, .pRawCounterRequests = requests);
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_PLANNER);
 
@@ -263,21 +245,15 @@ int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *sche
 		return code;
 	if (!requests)
 		return opk_nomem(ctx, "raw counters");
-	params.pRawCounterConfig = scheduler->object;
-	params.rawCounterRequestStructSize = NV_END(struct nv_RawCounterRequest, keepInstances);
-	params.numRawCounterRequests = count;
-	params.pRawCounterRequests = requests;
 	code = NV_NVPW(nv, ctx, NVPW_RawCounterConfig_AddRawCounters, &params);
-	if (code)
-		return code;
-	code = close_pass(scheduler, ctx);
+	if (!code)
+		code = close_pass(scheduler, ctx);
 	return code ? code : open_pass(scheduler, ctx);
 }
 
 static int count_passes(size_t *out, struct opk_ctx *ctx, const struct opk_nv_scheduler *scheduler)
 {
-	struct nv_SchedulerGetNumPasses params = NV_PARAMS(SchedulerGetNumPasses, numPasses,
-	                                                   .pRawCounterConfig = scheduler->object);
+	NV_PARAMS(params, SchedulerGetNumPasses, .pRawCounterConfig = scheduler->object);
 	int code = NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_GetNumPasses, &params);
 
 	if (!code)
@@ -287,8 +263,7 @@ static int count_passes(size_t *out, struct opk_ctx *ctx, const struct opk_nv_sc
 
 static int generate(struct opk_ctx *ctx, const struct opk_nv_scheduler *scheduler)
 {
-	struct nv_SchedulerGenerate params = NV_PARAMS(SchedulerGenerate, pRawCounterConfig,
-	                                               .pRawCounterConfig = scheduler->object);
+	NV_PARAMS(params, SchedulerGenerate, .pRawCounterConfig = scheduler->object);
 
 	return NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_GenerateConfigImage, &params);
 }
@@ -296,8 +271,7 @@ static int generate(struct opk_ctx *ctx, const struct opk_nv_scheduler *schedule
 int opk_nv_scheduler_image(void **out, size_t *size, size_t *passes, struct opk_ctx *ctx,
                            struct opk_nv_scheduler *scheduler)
 {
-	struct nv_SchedulerGetImage params = NV_PARAMS(SchedulerGetImage, bytesCopied,
-	                                               .pRawCounterConfig = scheduler->object);
+	NV_PARAMS(params, SchedulerGetImage, .pRawCounterConfig = scheduler->object);
 	opk_autofree void *image = NULL;
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_PLANNER);

@@ -7,8 +7,7 @@
 
 int opk_nv_single_pass_sets(struct opk_strlist *out, struct opk_ctx *ctx, const char *chip)
 {
-	struct nv_HostSinglePassSets params = NV_PARAMS(HostSinglePassSets, ppSinglePassSets,
-	                                                .pChipName = chip);
+	NV_PARAMS(params, HostSinglePassSets, .pChipName = chip);
 	opk_autofree const char **names = NULL;
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_SINGLE_PASS_SETS);
@@ -54,8 +53,7 @@ static int add_names(struct opk_strlist *out, struct opk_ctx *ctx,
 int opk_nv_single_pass_metrics(struct opk_strlist *out, struct opk_ctx *ctx, const char *chip,
                                const char *set)
 {
-	struct nv_HostMetricsInSet params = NV_PARAMS(HostMetricsInSet, pMetricsBuffer,
-	                                              .pChipName = chip, .pSinglePassSetName = set);
+	NV_PARAMS(params, HostMetricsInSet, .pChipName = chip, .pSinglePassSetName = set);
 	opk_autofree size_t *places = NULL;
 	opk_autofree uint8_t *text = NULL;
 	struct opk_nv *nv;

@@ -89,10 +89,15 @@ enum {
 	NV_NVPA_INVALID_CONTEXT_STATE = 18,
 };
 
-/* Parameters of the size that all releases know, zeroed but for the given ones. */
-#define NV_PARAMS(type, last, ...)                                                                 \
-	{                                                                                          \
-		.structSize = NV_END(struct nv_##type, last), __VA_ARGS__                          \
-	}
+/* The size of a call's parameters that all releases know. */
+enum {
+#define X(symbol, params, last, feature) NV_SIZE_##params = NV_END(struct nv_##params, last),
+	NV_CUPTI_SYMBOLS(X) NV_NVPERF_SYMBOLS(X)
+#undef X
+};
+
+/* Declares the parameters of a call; what is not given is 0. */
+#define NV_PARAMS(name, type, ...)                                                                 \
+	struct nv_##type name = { .structSize = NV_SIZE_##type, ##__VA_ARGS__ }
 
 #endif
