@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "collect/shared/set_file.h"
 
 static size_t count_inflated(const struct opk_meta *meta)
@@ -189,37 +190,24 @@ int strategy_choose(struct settings *settings, size_t *groups)
 	return code;
 }
 
-static bool admin_only(void)
+/* The number after a name in a file of /proc; 0 where there is none. */
+static unsigned long long number_in(const char *path, const char *format)
 {
-	FILE *file = fopen("/proc/driver/nvidia/params", "r");
-	char line[256];
-	int value = 0;
-
-	while (file && fgets(line, sizeof line, file))
-		sscanf(line, "RmProfilingAdminOnly: %d", &value);
-	if (file)
-		fclose(file);
-	return value != 0;
-}
-
-/* CAP_SYS_ADMIN among the effective capabilities. */
-static bool is_admin(void)
-{
-	enum { SYS_ADMIN = 21 };
-	FILE *file = fopen("/proc/self/status", "r");
-	unsigned long long mask = 0;
+	opk_autofclose FILE *file = fopen(path, "r");
+	unsigned long long number = 0;
 	char line[256];
 
 	while (file && fgets(line, sizeof line, file))
-		sscanf(line, "CapEff: %llx", &mask);
-	if (file)
-		fclose(file);
-	return mask >> SYS_ADMIN & 1;
+		sscanf(line, format, &number);
+	return number;
 }
 
 int strategy_permission(void)
 {
-	if (!admin_only() || is_admin())
+	enum { SYS_ADMIN = 21 };
+
+	if (!number_in("/proc/driver/nvidia/params", "RmProfilingAdminOnly: %llu")
+	    || number_in("/proc/self/status", "CapEff: %llx") >> SYS_ADMIN & 1)
 		return OPK_OK;
 	return launcher_fail(
 		OPK_EFAILED,

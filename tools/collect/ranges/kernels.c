@@ -6,20 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1024 };
-
-struct node {
-	struct kernel kernel;
-	struct node *next;
-};
+#include "base/index.h"
 
 /* abi::__cxa_demangle */
 typedef char *demangle_fn(const char *symbol, char *buffer, size_t *length, int *status);
 
 struct kernels {
 	const regex_t *filter;
-	demangle_fn *demangle; /* NULL: symbols stay as they are */
-	struct node *buckets[BUCKETS];
+	demangle_fn *demangle;  /* NULL: symbols stay as they are */
+	struct opk_index index; /* symbols to their numbers in `list` */
+	struct kernel **list;
+	size_t count, capacity;
 };
 
 /* libstdc++ has it; most programs that launch kernels have libstdc++. */
@@ -41,28 +38,27 @@ struct kernels *kernels_new(const regex_t *filter)
 	return kernels;
 }
 
-/* FNV-1a. */
-static uint32_t hash(const char *text)
+static void kernel_free(struct kernel *kernel)
 {
-	uint32_t value = 2166136261u;
-
-	while (*text)
-		value = (value ^ (unsigned char)*text++) * 16777619u;
-	return value;
+	if (!kernel)
+		return;
+	free(kernel->symbol);
+	free(kernel->name);
+	free(kernel);
 }
+OPK_DEFINE_AUTO(kernel)
 
 static bool matches(const regex_t *filter, const char *text)
 {
-	return !regexec(filter, text, 0, NULL, 0);
+	return !filter || !regexec(filter, text, 0, NULL, 0);
 }
 
-static struct node *node_new(const struct kernels *kernels, const char *symbol)
+static struct kernel *kernel_new(const struct kernels *kernels, const char *symbol)
 {
-	struct node *node = calloc(1, sizeof *node);
-	struct kernel *kernel = &node->kernel;
+	opk_auto(kernel) struct kernel *kernel = calloc(1, sizeof *kernel);
 	int status = 0;
 
-	if (!node)
+	if (!kernel)
 		return NULL;
 	kernel->symbol = strdup(symbol);
 	/* It would make "float" of "f", too. */
@@ -70,47 +66,36 @@ static struct node *node_new(const struct kernels *kernels, const char *symbol)
 		kernel->name = kernels->demangle(symbol, NULL, NULL, &status);
 	if (!kernel->name)
 		kernel->name = strdup(symbol);
-	if (!kernel->symbol || !kernel->name) {
-		free(kernel->symbol);
-		free(kernel->name);
-		free(node);
+	if (!kernel->symbol || !kernel->name)
 		return NULL;
-	}
-	kernel->wanted = !kernels->filter || matches(kernels->filter, kernel->symbol)
+	kernel->wanted = matches(kernels->filter, kernel->symbol)
 	                 || matches(kernels->filter, kernel->name);
-	return node;
+	return opk_take(kernel);
 }
 
 const struct kernel *kernels_find(struct kernels *kernels, const char *symbol)
 {
-	struct node **bucket = &kernels->buckets[hash(symbol) % BUCKETS];
-	struct node *node = *bucket;
+	opk_auto(kernel) struct kernel *kernel = NULL;
+	size_t found;
 
-	while (node && strcmp(node->kernel.symbol, symbol))
-		node = node->next;
-	if (!node) {
-		node = node_new(kernels, symbol);
-		if (!node)
-			return NULL;
-		node->next = *bucket;
-		*bucket = node;
-	}
-	return &node->kernel;
+	if (opk_index_find(&found, &kernels->index, symbol))
+		return kernels->list[found];
+	kernel = kernel_new(kernels, symbol);
+	if (!kernel
+	    || !opk_grow(&kernels->list, &kernels->capacity, kernels->count, sizeof *kernels->list)
+	    || !opk_index_add(&kernels->index, kernel->symbol, kernels->count, NULL))
+		return NULL;
+	kernels->list[kernels->count++] = opk_take(kernel);
+	return kernels->list[kernels->count - 1];
 }
 
 void kernels_free(struct kernels *kernels)
 {
 	if (!kernels)
 		return;
-	for (size_t i = 0; i < BUCKETS; i++) {
-		struct node *next;
-
-		for (struct node *node = kernels->buckets[i]; node; node = next) {
-			next = node->next;
-			free(node->kernel.symbol);
-			free(node->kernel.name);
-			free(node);
-		}
-	}
+	for (size_t i = 0; i < kernels->count; i++)
+		kernel_free(kernels->list[i]);
+	opk_index_clear(&kernels->index);
+	free(kernels->list);
 	free(kernels);
 }

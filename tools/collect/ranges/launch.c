@@ -17,31 +17,28 @@ const CUpti_CallbackId launch_calls[] = {
 	0,
 };
 
+/* cuLaunchKernel's parameters and cuLaunchKernelEx' configuration have the same members. */
+#define TAKE_SHAPE(launch, from)                                                                   \
+	do {                                                                                       \
+		(launch)->grid[0] = (from)->gridDimX;                                              \
+		(launch)->grid[1] = (from)->gridDimY;                                              \
+		(launch)->grid[2] = (from)->gridDimZ;                                              \
+		(launch)->block[0] = (from)->blockDimX;                                            \
+		(launch)->block[1] = (from)->blockDimY;                                            \
+		(launch)->block[2] = (from)->blockDimZ;                                            \
+		(launch)->shared_bytes = (from)->sharedMemBytes;                                   \
+		(launch)->stream = (from)->hStream;                                                \
+	} while (0)
+
 static void from_kernel(struct launch *launch, const cuLaunchKernel_params *params)
 {
-	launch->grid[0] = params->gridDimX;
-	launch->grid[1] = params->gridDimY;
-	launch->grid[2] = params->gridDimZ;
-	launch->block[0] = params->blockDimX;
-	launch->block[1] = params->blockDimY;
-	launch->block[2] = params->blockDimZ;
-	launch->shared_bytes = params->sharedMemBytes;
-	launch->stream = params->hStream;
+	TAKE_SHAPE(launch, params);
 	launch->function = params->f;
 }
 
 static void from_config(struct launch *launch, const cuLaunchKernelEx_params *params)
 {
-	const CUlaunchConfig *config = params->config;
-
-	launch->grid[0] = config->gridDimX;
-	launch->grid[1] = config->gridDimY;
-	launch->grid[2] = config->gridDimZ;
-	launch->block[0] = config->blockDimX;
-	launch->block[1] = config->blockDimY;
-	launch->block[2] = config->blockDimZ;
-	launch->shared_bytes = config->sharedMemBytes;
-	launch->stream = config->hStream;
+	TAKE_SHAPE(launch, params->config);
 	launch->function = params->f;
 }
 

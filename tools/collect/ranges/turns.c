@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "collect/ranges/turns.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 enum { FIRST_BATCH = 8, SKIPS = 8, MAX_NAMES = 4096 };
 
@@ -42,22 +43,21 @@ void rotation_next(struct rotation *rotation, bool cut)
 
 static struct repetition *find(struct repetitions *repetitions, const char *name)
 {
-	struct repetition *grown;
+	struct repetition *added;
 	char *copy;
 
 	for (size_t i = 0; i < repetitions->count; i++)
 		if (!strcmp(repetitions->names[i].name, name))
 			return &repetitions->names[i];
-	if (repetitions->count == MAX_NAMES)
-		return NULL;
-	grown = realloc(repetitions->names, (repetitions->count + 1) * sizeof *grown);
-	copy = grown ? strdup(name) : NULL;
-	if (grown)
-		repetitions->names = grown;
-	if (!copy)
-		return NULL;
-	grown[repetitions->count] = (struct repetition){ .name = copy };
-	return &grown[repetitions->count++];
+	copy = repetitions->count < MAX_NAMES ? strdup(name) : NULL;
+	added = copy ? opk_append(&repetitions->names, &repetitions->capacity, &repetitions->count,
+	                          sizeof *added)
+	             : NULL;
+	if (added)
+		added->name = copy;
+	else
+		free(copy);
+	return added;
 }
 
 struct turn repetitions_next(struct repetitions *repetitions, const char *name, size_t groups,

@@ -34,7 +34,7 @@ void rotation_next(struct rotation *rotation, bool cut);
 /* Of outermost user ranges with one name. */
 struct repetitions {
 	struct repetition *names;
-	size_t count;
+	size_t count, capacity;
 };
 
 struct turn {

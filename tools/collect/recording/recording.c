@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "collect/recording/recording.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "collect/shared/file_names.h"
-
-enum { MAX_FACTS = 256 };
 
 /* What META's `run` says of machine, command and environment. */
 struct facts {
-	struct opk_property items[MAX_FACTS];
-	size_t count;
+	struct opk_property *items;
+	size_t count, capacity;
 };
 
 /* The environment that changes what runs where. */
@@ -52,66 +50,62 @@ static const struct {
 	{ "compute_capability_minor", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR },
 };
 
-__attribute__((format(printf, 3, 4))) static void add(struct facts *facts, const char *name,
-                                                      const char *format, ...)
+/* Takes both over. */
+static void add(struct facts *facts, char *name, char *value)
 {
-	struct opk_property *item = &facts->items[facts->count];
-	char *value;
-	va_list args;
-	int size;
+	struct opk_property *item = name && value ? opk_append(&facts->items, &facts->capacity,
+	                                                       &facts->count, sizeof *item)
+	                                          : NULL;
 
-	va_start(args, format);
-	size = facts->count < MAX_FACTS ? vasprintf(&value, format, args) : -1;
-	va_end(args);
-	if (size < 0)
+	if (item) {
+		*item = (struct opk_property){ name, value };
 		return;
-	item->name = strdup(name);
-	item->value = value;
-	if (item->name)
-		facts->count++;
-	else
-		free(value);
+	}
+	free(name);
+	free(value);
+}
+
+static void add_text(struct facts *facts, const char *name, const char *value)
+{
+	add(facts, opk_strdup(name), opk_strdup(value));
+}
+
+static void add_number(struct facts *facts, const char *name, int number)
+{
+	add(facts, opk_strdup(name), opk_printf("%d", number));
 }
 
 /* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  ...": the first word of numbers. */
 static void add_driver(struct facts *facts)
 {
-	FILE *file = fopen("/proc/driver/nvidia/version", "r");
+	opk_autofclose FILE *file = fopen("/proc/driver/nvidia/version", "r");
 	char line[512] = "", *rest = line, *word;
 
-	if (file) {
-		if (!fgets(line, sizeof line, file))
-			*line = '\0';
-		fclose(file);
-	}
+	if (!file || !fgets(line, sizeof line, file))
+		return;
 	while ((word = strsep(&rest, " ")) != NULL)
 		if (*word && word[strspn(word, "0123456789.")] == '\0') {
-			add(facts, "driver", "%s", word);
+			add_text(facts, "driver", word);
 			return;
 		}
 }
 
 static void add_device(struct facts *facts, const struct target *target, int device)
 {
-	char key[64], text[128] = "";
+	char text[128] = "";
 	int value;
 
 	if (target->cuDeviceGetName(text, sizeof text, device))
 		return;
-	snprintf(key, sizeof key, "device.%d.name", device);
-	add(facts, key, "%s", text);
-	snprintf(key, sizeof key, "device.%d.mig", device);
-	add(facts, key, "%s", strstr(text, " MIG ") ? "yes" : "no");
-	if (!target->cuDeviceGetPCIBusId(text, sizeof text, device)) {
-		snprintf(key, sizeof key, "device.%d.pci", device);
-		add(facts, key, "%s", text);
-	}
-	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
-		if (target->cuDeviceGetAttribute(&value, attributes[i].attribute, device))
-			continue;
-		snprintf(key, sizeof key, "device.%d.%s", device, attributes[i].name);
-		add(facts, key, "%d", value);
-	}
+	add(facts, opk_printf("device.%d.name", device), opk_strdup(text));
+	add(facts, opk_printf("device.%d.mig", device),
+	    opk_strdup(strstr(text, " MIG ") ? "yes" : "no"));
+	if (!target->cuDeviceGetPCIBusId(text, sizeof text, device))
+		add(facts, opk_printf("device.%d.pci", device), opk_strdup(text));
+	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+		if (!target->cuDeviceGetAttribute(&value, attributes[i].attribute, device))
+			add(facts, opk_printf("device.%d.%s", device, attributes[i].name),
+			    opk_printf("%d", value));
 }
 
 static void add_machine(struct facts *facts, const struct target *target)
@@ -122,41 +116,33 @@ static void add_machine(struct facts *facts, const struct target *target)
 	int version = 0;
 
 	gethostname(host, sizeof host - 1);
-	add(facts, "hostname", "%s", host);
+	add_text(facts, "hostname", host);
 	strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-	add(facts, "started", "%s", started);
-	add(facts, "process", "%d", (int)getpid());
+	add_text(facts, "started", started);
+	add_number(facts, "process", (int)getpid());
 	add_driver(facts);
 	if (!target->cuDriverGetVersion(&version))
-		add(facts, "cuda_version", "%d", version);
-	add(facts, "cupti", "%s", target->cupti_path);
+		add_number(facts, "cuda_version", version);
+	add_text(facts, "cupti", target->cupti_path);
 }
 
 static void facts_collect(struct facts *facts, const struct target *target)
 {
 	enum { MAX_DEVICES = 16 };
+	const char *value;
 	int devices = 0;
 
-	*facts = (struct facts){ 0 };
 	add_machine(facts, target);
-	for (size_t i = 0; i < SETTINGS_TOTAL; i++) {
-		const char *value = getenv(settings_table[i].variable);
-
-		if (value && settings_table[i].uses & RECORDED)
-			add(facts, settings_table[i].name, "%s", value);
-	}
+	for (size_t i = 0; i < SETTINGS_TOTAL; i++)
+		if (settings_table[i].uses & RECORDED
+		    && (value = getenv(settings_table[i].variable)))
+			add_text(facts, settings_table[i].name, value);
 	if (!target->cuDeviceGetCount(&devices))
 		for (int device = 0; device < devices && device < MAX_DEVICES; device++)
 			add_device(facts, target, device);
-	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-		const char *value = getenv(variables[i]);
-		char key[64];
-
-		if (!value)
-			continue;
-		snprintf(key, sizeof key, "env.%s", variables[i]);
-		add(facts, key, "%s", value);
-	}
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+		if ((value = getenv(variables[i])))
+			add(facts, opk_printf("env.%s", variables[i]), opk_strdup(value));
 }
 
 static void facts_clear(struct facts *facts)
@@ -165,6 +151,7 @@ static void facts_clear(struct facts *facts)
 		free((char *)facts->items[i].name);
 		free((char *)facts->items[i].value);
 	}
+	free(facts->items);
 }
 
 int recording_rank(void)
@@ -209,7 +196,7 @@ struct segments *recording_begin(const struct target *target, const struct setti
 	struct segments *segments = NULL;
 	char generator[64], path[4096];
 	uint32_t version = 0;
-	struct facts facts;
+	struct facts facts = { 0 };
 
 	if (!part_path(path, sizeof path, settings))
 		return NULL;
