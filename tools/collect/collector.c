@@ -52,7 +52,7 @@ bool collector_init(void)
 	collector.kernels = kernels_new(settings->kernel);
 	collector.rank = recording_rank();
 	collector.pid = getpid();
-	collector.shared = (struct session_shared){
+	collector.profiling = (struct profiling){
 		.target = &collector.target,
 		.settings = settings,
 		.set = &collector.set,
@@ -61,7 +61,7 @@ bool collector_init(void)
 		               : profiler_choose(&collector.target,
 		                                 settings->backend == BACKEND_LEGACY),
 	};
-	return collector.kernels && (collector.shared.ops || settings->mode == MODE_SAMPLING);
+	return collector.kernels && (collector.profiling.ops || settings->mode == MODE_SAMPLING);
 }
 
 /* Once; after a failure again. The lock is held. */
@@ -119,18 +119,17 @@ static bool begin_device(CUcontext context, int device)
 
 	if (!right_chip(device) || !initialize())
 		return false;
-	if (collector.shared.segments)
+	if (collector.profiling.segments)
 		return true;
 	availability = profiler_availability(&collector.target, sampling ? NULL : context, device,
 	                                     &size);
 	if (availability)
-		collector.shared.segments = recording_begin(&collector.target, &collector.settings,
-		                                            &collector.set,
-		                                            sampling ? "pm-sampling"
-		                                                     : collector.shared.ops->name,
-		                                            availability, size);
+		collector.profiling.segments =
+			recording_begin(&collector.target, &collector.settings, &collector.set,
+		                        sampling ? "pm-sampling" : collector.profiling.ops->name,
+		                        availability, size);
 	free(availability);
-	return collector.shared.segments != NULL;
+	return collector.profiling.segments != NULL;
 }
 
 static void begin_sampling(int device)
@@ -138,8 +137,7 @@ static void begin_sampling(int device)
 	if (device >= MAX_DEVICES || collector.sampled[device])
 		return;
 	collector.sampled[device] = true;
-	collector.samplers[device] = sampler_new(&collector.target, &collector.settings,
-	                                         &collector.set, collector.shared.segments, device);
+	collector.samplers[device] = sampler_new(&collector.profiling, device);
 }
 
 /* Makes a context current; where that fails nothing is to be popped, or it would be the program's own. */
@@ -191,7 +189,7 @@ static struct session *open_context(struct collector_context *entry)
 	if (settings->mode == MODE_SAMPLING)
 		begin_sampling(entry->device);
 	else
-		session = session_new(&collector.shared, entry->context);
+		session = session_new(&collector.profiling, entry->context);
 	entry->refused = !session && settings->mode != MODE_SAMPLING;
 	leave();
 	end_before_nvidia();
@@ -361,7 +359,7 @@ static void tell(const struct opk_stats *stats)
 	if (collector.settings.verbose)
 		fprintf(stderr, "offpeak-collect: %" PRIu64 " launches, %" PRIu64 " %s recorded\n",
 		        stats->launches, stats->ranges, collector.samples ? "samples" : "ranges");
-	if (!stats->ranges && !stats->drop_count && collector.shared.segments)
+	if (!stats->ranges && !stats->drop_count && collector.profiling.segments)
 		fprintf(stderr, "offpeak-collect: note: the recording is empty: %s\n", why_empty());
 	for (size_t i = 0; i < stats->drop_count; i++)
 		fprintf(stderr, "offpeak-collect: note: %" PRIu64 " are missing: %s\n",
@@ -382,8 +380,8 @@ static void end_recording(void)
 		if (collector.drops[i])
 			drops[stats.drop_count++] = (struct opk_drop){ drop_reasons[i],
 				                                       collector.drops[i] };
-	if (collector.shared.segments)
-		segments_finish(collector.shared.segments, &stats);
+	if (collector.profiling.segments)
+		segments_finish(collector.profiling.segments, &stats);
 	tell(&stats);
 }
 

@@ -43,7 +43,7 @@ struct collector {
 	struct target target;
 	struct settings settings;
 	struct collect_set set;
-	struct session_shared shared;
+	struct profiling profiling;
 	struct kernels *kernels;
 	struct collector_context contexts[MAX_CONTEXTS];
 	size_t context_count; /* ever seen */

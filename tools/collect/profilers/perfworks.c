@@ -54,56 +54,40 @@ struct trim_params {
 	X(NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize, image_init_params)                 \
 	X(NVPW_PeriodicSampler_CounterData_TrimInPlace, trim_params)
 
-struct perfworks {
+/* The same for all devices. */
+static struct {
 	void *library;
 #define X(symbol, params) int (*symbol)(struct params *);
 	SYMBOLS(X)
 #undef X
-};
+} perfworks;
 
-/* 0 for success, as NVIDIA's functions say it; -1 where the symbol is missing. */
-#define CALL(perfworks, symbol, params)                                                            \
-	((perfworks) && (perfworks)->symbol ? (perfworks)->symbol(params) : -1)
+/* Whether the function is there, and succeeds. */
+#define CALL(symbol, ...) (perfworks.symbol && !perfworks.symbol(__VA_ARGS__))
 
-static void *open_library(const char *cupti_path)
+void perfworks_open(const char *cupti_path)
 {
 	static const char name[] = "libnvperf_host.so";
 	const char *slash = strrchr(cupti_path, '/');
 	char path[4096];
-	void *library = NULL;
 
+	if (perfworks.library)
+		return;
 	if (slash) {
 		snprintf(path, sizeof path, "%.*s%s", (int)(slash - cupti_path) + 1, cupti_path,
 		         name);
-		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		perfworks.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	}
-	return library ? library : dlopen(name, RTLD_NOW | RTLD_LOCAL);
-}
-
-struct perfworks *perfworks_new(const char *cupti_path)
-{
-	struct perfworks *perfworks = calloc(1, sizeof *perfworks);
-
-	if (!perfworks)
-		return NULL;
-	perfworks->library = open_library(cupti_path);
-	if (!perfworks->library) {
-		free(perfworks);
-		return NULL;
-	}
-#define X(symbol, params) *(void **)&perfworks->symbol = dlsym(perfworks->library, #symbol);
+	if (!perfworks.library)
+		perfworks.library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (!perfworks.library)
+		return;
+#define X(symbol, params) *(void **)&perfworks.symbol = dlsym(perfworks.library, #symbol);
 	SYMBOLS(X)
 #undef X
-	return perfworks;
 }
 
-/* The library stays: NVIDIA's code does not expect to be unloaded. */
-void perfworks_free(struct perfworks *perfworks)
-{
-	free(perfworks);
-}
-
-size_t perfworks_record_bytes(const struct perfworks *perfworks, const struct image_set *images)
+size_t perfworks_record_bytes(const struct image_set *images)
 {
 	struct record_size_params params = {
 		.size = sizeof params,
@@ -111,9 +95,9 @@ size_t perfworks_record_bytes(const struct perfworks *perfworks, const struct im
 		.config_size = images->config_size,
 	};
 
-	return CALL(perfworks, NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize, &params)
-	               ? 0
-	               : params.sample_size;
+	return CALL(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize, &params)
+	               ? params.sample_size
+	               : 0;
 }
 
 static struct image_options options_of(const struct image_set *images, uint32_t samples)
@@ -126,8 +110,7 @@ static struct image_options options_of(const struct image_set *images, uint32_t 
 	};
 }
 
-size_t perfworks_image_size(const struct perfworks *perfworks, const struct image_set *images,
-                            uint32_t samples, size_t device)
+size_t perfworks_image_size(const struct image_set *images, uint32_t samples, size_t device)
 {
 	struct image_options options = options_of(images, samples);
 	struct image_size_params params = {
@@ -136,27 +119,27 @@ size_t perfworks_image_size(const struct perfworks *perfworks, const struct imag
 		.options = &options,
 	};
 
-	return CALL(perfworks, NVPW_GPU_PeriodicSampler_CounterDataImage_CalculateSize, &params)
-	               ? 0
-	               : params.image_size;
+	return CALL(NVPW_GPU_PeriodicSampler_CounterDataImage_CalculateSize, &params)
+	               ? params.image_size
+	               : 0;
 }
 
-bool perfworks_image_init(const struct perfworks *perfworks, const struct image_set *images,
-                          uint32_t samples, size_t device, uint8_t *image, size_t size)
+bool perfworks_image_init(const struct image_set *images, uint32_t samples, size_t device,
+                          uint8_t *image, size_t size)
 {
 	struct image_options options = options_of(images, samples);
-	struct image_init_params params = {
-		.size = sizeof params,
-		.device = device,
-		.options = &options,
-		.image = image,
-		.image_size = size,
-	};
 
-	return !CALL(perfworks, NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize, &params);
+	return CALL(NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize,
+	            &(struct image_init_params){
+			    .size = sizeof(struct image_init_params),
+			    .device = device,
+			    .options = &options,
+			    .image = image,
+			    .image_size = size,
+		    });
 }
 
-size_t perfworks_trim(const struct perfworks *perfworks, uint8_t *image, size_t size)
+size_t perfworks_trim(uint8_t *image, size_t size)
 {
 	struct trim_params params = {
 		.size = sizeof params,
@@ -164,8 +147,8 @@ size_t perfworks_trim(const struct perfworks *perfworks, uint8_t *image, size_t 
 		.image_size = size,
 	};
 
-	if (CALL(perfworks, NVPW_PeriodicSampler_CounterData_TrimInPlace, &params)
-	    || params.trimmed_size > size)
-		return size;
-	return params.trimmed_size;
+	return CALL(NVPW_PeriodicSampler_CounterData_TrimInPlace, &params)
+	                       && params.trimmed_size <= size
+	               ? params.trimmed_size
+	               : size;
 }

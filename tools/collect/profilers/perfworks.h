@@ -9,19 +9,18 @@
 
 #include "collect/shared/set_file.h"
 
-struct perfworks;
-
-/* Beside that libcupti, which must be initialised, or on the loader's path; NULL where there is none. */
-struct perfworks *perfworks_new(const char *cupti_path);
-void perfworks_free(struct perfworks *perfworks);
+/*
+ * Opens it beside that libcupti, which must be initialised, or on the loader's path. It stays:
+ * NVIDIA's code does not expect to be unloaded. Without it the rest does nothing.
+ */
+void perfworks_open(const char *cupti_path);
 /* Bytes of hardware records a sample; 0 where unknown. */
-size_t perfworks_record_bytes(const struct perfworks *perfworks, const struct image_set *images);
+size_t perfworks_record_bytes(const struct image_set *images);
 /* Bytes of an image for so many samples made from the set's prefix; 0 where that can't be had. */
-size_t perfworks_image_size(const struct perfworks *perfworks, const struct image_set *images,
-                            uint32_t samples, size_t device);
-bool perfworks_image_init(const struct perfworks *perfworks, const struct image_set *images,
-                          uint32_t samples, size_t device, uint8_t *image, size_t size);
-/* Cuts an image behind its last sample; its new size, the old one where it can't be cut. */
-size_t perfworks_trim(const struct perfworks *perfworks, uint8_t *image, size_t size);
+size_t perfworks_image_size(const struct image_set *images, uint32_t samples, size_t device);
+bool perfworks_image_init(const struct image_set *images, uint32_t samples, size_t device,
+                          uint8_t *image, size_t size);
+/* Cuts an image after its last sample; its new size, the old one where it can't be cut. */
+size_t perfworks_trim(uint8_t *image, size_t size);
 
 #endif

@@ -3,7 +3,9 @@
 #ifndef OPK_COLLECT_PROFILER_H
 #define OPK_COLLECT_PROFILER_H
 
+#include "collect/recording/segments.h"
 #include "collect/shared/set_file.h"
+#include "collect/shared/settings.h"
 #include "collect/shared/target.h"
 
 struct profiler_config {
@@ -50,6 +52,15 @@ struct profiler_ops {
 };
 
 extern const struct profiler_ops range_profiler, legacy_profiler;
+
+/* What all sessions and samplers of a process share. */
+struct profiling {
+	const struct target *target;
+	const struct settings *settings;
+	const struct collect_set *set;
+	const struct profiler_ops *ops; /* NULL where it is sampled */
+	struct segments *segments;
+};
 
 /* The one that this libcupti has, the range profiler first; NULL with a message where none. */
 const struct profiler_ops *profiler_choose(const struct target *target, bool legacy);

@@ -32,12 +32,7 @@ enum {
 };
 
 struct sampler {
-	const struct target *target;
-	const struct settings *settings;
-	const struct image_set *images;
-	const struct opk_meta *meta;
-	struct segments *segments;
-	struct perfworks *perfworks;
+	const struct profiling *profiling;
 	CUpti_PmSampling_Object *object;
 	int device;
 	bool instances; /* CUPTI's own images: they have all instances */
@@ -57,22 +52,19 @@ struct sampler {
 	bool overflowed, broken; /* nothing more can be had */
 };
 
-static size_t own_image_size(struct sampler *sampler, uint32_t slots)
-{
-	TARGET_PARAMS(params, PmSampling_GetCounterDataSize, .pPmSamplingObject = sampler->object,
-	              .pMetricNames = (const char **)sampler->meta->metrics,
-	              .numMetrics = sampler->meta->metric_count, .maxSamples = slots);
-
-	return TARGET_CALL(sampler->target, cuptiPmSamplingGetCounterDataSize, &params)
-	               ? params.counterDataSize
-	               : 0;
-}
-
 static size_t size_of_image(struct sampler *sampler, uint32_t slots)
 {
-	return sampler->instances ? own_image_size(sampler, slots)
-	                          : perfworks_image_size(sampler->perfworks, sampler->images, slots,
-	                                                 (size_t)sampler->device);
+	TARGET_PARAMS(params, PmSampling_GetCounterDataSize, .pPmSamplingObject = sampler->object,
+	              .pMetricNames = (const char **)sampler->profiling->set->meta->metrics,
+	              .numMetrics = sampler->profiling->set->meta->metric_count,
+	              .maxSamples = slots);
+
+	if (!sampler->instances)
+		return perfworks_image_size(sampler->profiling->set->images, slots,
+		                            (size_t)sampler->device);
+	return TARGET_CALL(sampler->profiling->target, cuptiPmSamplingGetCounterDataSize, &params)
+	               ? params.counterDataSize
+	               : 0;
 }
 
 static bool init_image(struct sampler *sampler)
@@ -81,11 +73,12 @@ static bool init_image(struct sampler *sampler)
 	              .pPmSamplingObject = sampler->object, .counterDataSize = sampler->image_size,
 	              .pCounterData = sampler->image);
 
-	return sampler->instances ? TARGET_CALL(sampler->target,
-	                                        cuptiPmSamplingCounterDataImageInitialize, &params)
-	                          : perfworks_image_init(sampler->perfworks, sampler->images,
-	                                                 sampler->slots, (size_t)sampler->device,
-	                                                 sampler->image, sampler->image_size);
+	if (!sampler->instances)
+		return perfworks_image_init(sampler->profiling->set->images, sampler->slots,
+		                            (size_t)sampler->device, sampler->image,
+		                            sampler->image_size);
+	return TARGET_CALL(sampler->profiling->target, cuptiPmSamplingCounterDataImageInitialize,
+	                   &params);
 }
 
 static uint32_t slots_for(struct sampler *sampler)
@@ -108,7 +101,7 @@ static bool new_image(struct sampler *sampler)
 /* Without instances where the set was built so; CUPTI's own images have all of them. */
 static bool make_image(struct sampler *sampler)
 {
-	sampler->instances = sampler->meta->keep_instances;
+	sampler->instances = sampler->profiling->set->meta->keep_instances;
 	if (new_image(sampler))
 		return true;
 	if (sampler->instances)
@@ -130,8 +123,8 @@ static uint64_t choose_buffer(const struct sampler *sampler, size_t record)
 	wanted = record * 1000 > DECODE_BYTES_PER_US * sampler->interval_ns
 	                 ? most
 	                 : record * (500000000 / sampler->interval_ns + 1);
-	if (sampler->settings->buffer_bytes)
-		wanted = sampler->settings->buffer_bytes;
+	if (sampler->profiling->settings->buffer_bytes)
+		wanted = sampler->profiling->settings->buffer_bytes;
 	if (wanted > record * sampler->slots * 9 / 10)
 		wanted = record * sampler->slots * 9 / 10;
 	return wanted < MIN_BUFFER ? MIN_BUFFER : wanted > most ? most : wanted;
@@ -141,12 +134,12 @@ static bool enable(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_Enable, .deviceIndex = (size_t)sampler->device);
 
-	if (!sampler->target->cuptiPmSamplingEnable) {
+	if (!sampler->profiling->target->cuptiPmSamplingEnable) {
 		fprintf(stderr, "offpeak-collect: %s has no PM sampling\n",
-		        sampler->target->cupti_path);
+		        sampler->profiling->target->cupti_path);
 		return false;
 	}
-	if (!TARGET_CALL(sampler->target, cuptiPmSamplingEnable, &params))
+	if (!TARGET_CALL(sampler->profiling->target, cuptiPmSamplingEnable, &params))
 		return false;
 	sampler->object = params.pPmSamplingObject;
 	return true;
@@ -156,20 +149,20 @@ static bool enable(struct sampler *sampler)
 static bool set_config(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_SetConfig, .pPmSamplingObject = sampler->object,
-	              .configSize = sampler->images->config_size,
-	              .pConfig = sampler->images->config,
+	              .configSize = sampler->profiling->set->images->config_size,
+	              .pConfig = sampler->profiling->set->images->config,
 	              .hardwareBufferSize = sampler->buffer_bytes,
 	              .samplingInterval = sampler->interval_ns,
 	              .triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL);
 	int khz = 0;
 
-	if (!sampler->target->cuptiPmSamplingSetConfig(&params))
+	if (!sampler->profiling->target->cuptiPmSamplingSetConfig(&params))
 		return true;
-	sampler->target->cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
-	                                      sampler->device);
+	sampler->profiling->target->cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
+	                                                 sampler->device);
 	params.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
 	params.samplingInterval = sampler->interval_ns * (uint64_t)khz / 1000000;
-	return TARGET_CALL(sampler->target, cuptiPmSamplingSetConfig, &params);
+	return TARGET_CALL(sampler->profiling->target, cuptiPmSamplingSetConfig, &params);
 }
 
 static bool start(struct sampler *sampler)
@@ -178,7 +171,7 @@ static bool start(struct sampler *sampler)
 
 	sampler->started = clock_now();
 	sampler->decoded = 0;
-	sampler->sampling = TARGET_CALL(sampler->target, cuptiPmSamplingStart, &params);
+	sampler->sampling = TARGET_CALL(sampler->profiling->target, cuptiPmSamplingStart, &params);
 	return sampler->sampling;
 }
 
@@ -198,7 +191,7 @@ static bool stop(struct sampler *sampler)
 		return true;
 	sampler->expected = made(sampler);
 	sampler->sampling = false;
-	return TARGET_CALL(sampler->target, cuptiPmSamplingStop, &params);
+	return TARGET_CALL(sampler->profiling->target, cuptiPmSamplingStop, &params);
 }
 
 static struct opk_time time_of(struct sampler *sampler, size_t index)
@@ -207,7 +200,7 @@ static struct opk_time time_of(struct sampler *sampler, size_t index)
 	              .pPmSamplingObject = sampler->object, .pCounterDataImage = sampler->image,
 	              .counterDataImageSize = sampler->image_size, .sampleIndex = index);
 
-	if (sampler->target->cuptiPmSamplingCounterDataGetSampleInfo(&params))
+	if (sampler->profiling->target->cuptiPmSamplingCounterDataGetSampleInfo(&params))
 		return (struct opk_time){ .device = sampler->device };
 	return (struct opk_time){ params.startTimestamp, params.endTimestamp, sampler->device };
 }
@@ -236,19 +229,19 @@ static struct opk_time *read_times(struct sampler *sampler, size_t count)
 static void hand_on(struct sampler *sampler, size_t completed)
 {
 	struct opk_time *times = read_times(sampler, completed);
-	size_t size = perfworks_trim(sampler->perfworks, sampler->image, sampler->image_size);
+	size_t size = perfworks_trim(sampler->image, sampler->image_size);
 	uint8_t *copy = times ? malloc(size) : NULL;
 
 	if (copy) {
 		memcpy(copy, sampler->image, size);
-		segments_add_samples(sampler->segments, copy, size, times, completed);
+		segments_add_samples(sampler->profiling->segments, copy, size, times, completed);
 		sampler->counts.samples += completed;
 	} else {
 		free(times);
 		sampler->counts.lost += completed;
 	}
 	sampler->decoded += completed;
-	clock_gettime(CLOCK_MONOTONIC, &sampler->handed_on);
+	sampler->handed_on = clock_now();
 	/* Samples that can't be taken out of it would be handed on again. */
 	sampler->broken |= !init_image(sampler);
 }
@@ -264,7 +257,8 @@ static size_t hand_on_if_due(struct sampler *sampler, bool last)
 	size_t completed;
 	bool whole, due;
 
-	sampler->broken |= !TARGET_CALL(sampler->target, cuptiPmSamplingGetCounterDataInfo, &info);
+	sampler->broken |= !TARGET_CALL(sampler->profiling->target,
+	                                cuptiPmSamplingGetCounterDataInfo, &info);
 	if (sampler->broken)
 		return 0;
 	completed = info.numCompletedSamples;
@@ -285,12 +279,12 @@ static bool decode(struct sampler *sampler)
 	CUptiResult status;
 
 	target_begin();
-	status = sampler->target->cuptiPmSamplingDecodeData(&params);
+	status = sampler->profiling->target->cuptiPmSamplingDecodeData(&params);
 	if (status == CUPTI_ERROR_OUT_OF_MEMORY || (!status && params.overflow)) {
 		sampler->overflowed = true;
 		return false;
 	}
-	if (!target_check(sampler->target, "cuptiPmSamplingDecodeData", status)) {
+	if (!target_check(sampler->profiling->target, "cuptiPmSamplingDecodeData", status)) {
 		sampler->broken = true;
 		return false;
 	}
@@ -302,8 +296,8 @@ static bool decode(struct sampler *sampler)
 /* With those that wait in the image. */
 static bool enough(const struct sampler *sampler, size_t waiting)
 {
-	return sampler->settings->max_samples
-	       && sampler->counts.samples + waiting >= sampler->settings->max_samples;
+	return sampler->profiling->settings->max_samples
+	       && sampler->counts.samples + waiting >= sampler->profiling->settings->max_samples;
 }
 
 /* Decodes all that the hardware wrote before it was stopped. */
@@ -373,30 +367,24 @@ static void free_sampler(struct sampler *sampler)
 	TARGET_PARAMS(params, PmSampling_Disable, .pPmSamplingObject = sampler->object);
 
 	if (sampler->object)
-		TARGET_CALL(sampler->target, cuptiPmSamplingDisable, &params);
-	perfworks_free(sampler->perfworks);
+		TARGET_CALL(sampler->profiling->target, cuptiPmSamplingDisable, &params);
 	free(sampler->image);
 	free(sampler);
 }
 
-struct sampler *sampler_new(const struct target *target, const struct settings *settings,
-                            const struct collect_set *set, struct segments *segments, int device)
+struct sampler *sampler_new(const struct profiling *profiling, int device)
 {
 	struct sampler *sampler = calloc(1, sizeof *sampler);
 
 	if (!sampler)
 		return NULL;
-	sampler->target = target;
-	sampler->settings = settings;
-	sampler->images = &set->images[0];
-	sampler->meta = set->meta;
-	sampler->segments = segments;
+	sampler->profiling = profiling;
 	sampler->device = device;
-	sampler->perfworks = perfworks_new(target->cupti_path);
-	sampler->interval_ns = settings->interval_ns;
-	clock_gettime(CLOCK_MONOTONIC, &sampler->handed_on);
+	perfworks_open(profiling->target->cupti_path);
+	sampler->interval_ns = profiling->settings->interval_ns;
+	sampler->handed_on = clock_now();
 	if (enable(sampler) && make_image(sampler)) {
-		size_t record = perfworks_record_bytes(sampler->perfworks, sampler->images);
+		size_t record = perfworks_record_bytes(profiling->set->images);
 
 		record = record ? record : RECORD_BYTES;
 		sampler->buffer_bytes = choose_buffer(sampler, record);

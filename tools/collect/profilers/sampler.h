@@ -3,16 +3,12 @@
 #ifndef OPK_SAMPLER_H
 #define OPK_SAMPLER_H
 
-#include "collect/recording/segments.h"
-#include "collect/shared/settings.h"
-#include "collect/shared/set_file.h"
-#include "collect/shared/target.h"
+#include "collect/profilers/profiler.h"
 
 struct sampler;
 
 /* Samples from here on; NULL with a message on stderr where that can't be. */
-struct sampler *sampler_new(const struct target *target, const struct settings *settings,
-                            const struct collect_set *set, struct segments *segments, int device);
+struct sampler *sampler_new(const struct profiling *profiling, int device);
 
 struct sampler_counts {
 	uint64_t samples;

@@ -27,7 +27,7 @@ struct blank {
 };
 
 struct session {
-	const struct session_shared *shared;
+	const struct profiling *profiling;
 	struct profiler profiler;
 	struct blank blank;
 	struct rotation rotation;
@@ -69,15 +69,15 @@ static bool fail(struct session *session)
 /* With turns each image is another group's; else it is a copy of the first. */
 static uint8_t *new_image(struct session *session)
 {
-	const struct session_shared *shared = session->shared;
-	const struct image_set *images = &shared->set->images[session->group];
+	const struct profiling *profiling = session->profiling;
+	const struct image_set *images = &profiling->set->images[session->group];
 	struct blank *blank = &session->blank;
 	uint8_t *image;
 
 	if (session->turns)
-		return image_new(shared->target, images, session->slots, &session->image_size);
+		return image_new(profiling->target, images, session->slots, &session->image_size);
 	if (!blank->image)
-		blank->image = image_new(shared->target, images, session->slots, &blank->size);
+		blank->image = image_new(profiling->target, images, session->slots, &blank->size);
 	image = blank->image ? malloc(blank->size) : NULL;
 	if (image)
 		memcpy(image, blank->image, blank->size);
@@ -114,7 +114,7 @@ static bool follow(struct session *session)
 
 static bool configure(struct session *session)
 {
-	const struct collect_set *set = session->shared->set;
+	const struct collect_set *set = session->profiling->set;
 	const struct image_set *images = &set->images[session->group];
 
 	session->profiler.config = (struct profiler_config){
@@ -125,7 +125,7 @@ static bool configure(struct session *session)
 		.image_size = session->image_size,
 		.slots = session->slots,
 		.push = session->push,
-		.kernel_replay = session->shared->settings->mode == MODE_KERNEL_REPLAY,
+		.kernel_replay = session->profiling->settings->mode == MODE_KERNEL_REPLAY,
 	};
 	session->configured = follow(session)
 	                      && session->profiler.ops->configure(&session->profiler);
@@ -150,13 +150,13 @@ static bool start(struct session *session)
 /* As many as fit an image of each group that the session may have. */
 static uint32_t choose_slots(const struct session *session)
 {
-	const struct collect_set *set = session->shared->set;
+	const struct collect_set *set = session->profiling->set;
 	size_t last = session->turns ? set->image_count - 1 : session->group;
 	size_t bytes = rotates(session) ? MAX_TURN_IMAGE : MAX_IMAGE;
 	uint32_t slots = rotates(session) ? MAX_TURN_SLOTS : MAX_SLOTS;
 
 	for (size_t i = session->group; i <= last; i++)
-		slots = image_ranges(session->shared->target, &set->images[i], bytes, slots);
+		slots = image_ranges(session->profiling->target, &set->images[i], bytes, slots);
 	return slots;
 }
 
@@ -177,27 +177,27 @@ static void free_images(struct session *session)
 	session->used = 0;
 }
 
-struct session *session_new(const struct session_shared *shared, CUcontext context)
+struct session *session_new(const struct profiling *profiling, CUcontext context)
 {
-	const struct settings *settings = shared->settings;
+	const struct settings *settings = profiling->settings;
 	struct session *session = calloc(1, sizeof *session);
 
 	if (!session)
 		return NULL;
-	session->shared = shared;
+	session->profiling = profiling;
 	session->profiler = (struct profiler){
-		.ops = shared->ops,
-		.target = shared->target,
+		.ops = profiling->ops,
+		.target = profiling->target,
 		.context = context,
 	};
 	session->group = settings->group;
-	if (settings->turns != TURNS_NONE && shared->set->image_count > 1) {
+	if (settings->turns != TURNS_NONE && profiling->set->image_count > 1) {
 		session->group = 1;
 		session->turns = true;
-		session->in_order = shared->ops->takes_turns;
+		session->in_order = profiling->ops->takes_turns;
 	}
 	if (settings->turns == TURNS_ROTATE)
-		session->rotation.groups = shared->set->image_count - 1;
+		session->rotation.groups = profiling->set->image_count - 1;
 	session->push = settings_push(settings);
 	/* The profiler makes a range of whatever is launched: it runs for what is wanted. */
 	session->selective = !session->push && settings_filter(settings);
@@ -264,7 +264,7 @@ static void hand_on(struct session *session)
 {
 	if (!session->broken && session->used) {
 		session->counts.recorded += session->used;
-		segments_add(session->shared->segments, session->image,
+		segments_add(session->profiling->segments, session->image,
 		             session->profiler.config.image_size, session->rows, session->used);
 	} else {
 		session->counts.dropped += session->used;
@@ -358,7 +358,7 @@ void session_end(struct session *session)
 		pause(session);
 	row = &session->rows[session->used - 1];
 	row->end_ns = clock_host_ns();
-	if (session->shared->settings->mode == MODE_USER_RANGE)
+	if (session->profiling->settings->mode == MODE_USER_RANGE)
 		row->duration_ns = row->end_ns - row->start_ns;
 }
 

@@ -4,22 +4,11 @@
 #define OPK_SESSION_H
 
 #include "collect/profilers/profiler.h"
-#include "collect/recording/segments.h"
-#include "collect/shared/settings.h"
 
 struct session;
 
-/* What all sessions of a process share. */
-struct session_shared {
-	const struct target *target;
-	const struct settings *settings;
-	const struct collect_set *set;
-	const struct profiler_ops *ops;
-	struct segments *segments;
-};
-
 /* Of the current context. NULL with a message on stderr where it can't be profiled. */
-struct session *session_new(const struct session_shared *shared, CUcontext context);
+struct session *session_new(const struct profiling *profiling, CUcontext context);
 /*
  * Begins a range; false where it is not recorded. `row` is what is known of it: with true its name
  * and nvtx are handed over (NULL or malloc'ed); other strings must outlive the session.
