@@ -29,35 +29,6 @@ static void launch_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 	}
 }
 
-static const CUpti_CallbackId context_calls[] = {
-	CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRetain, CUPTI_DRIVER_TRACE_CBID_cuCtxCreate,
-	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v2,           CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v3,
-	CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v4,           0,
-};
-
-static const CUpti_CallbackId capture_calls[] = {
-	CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,
-	CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
-	CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,
-	CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz,
-	CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph,
-	CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz,
-	0,
-};
-
-static const CUpti_CallbackId end_capture_calls[] = {
-	CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
-	CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz,
-	0,
-};
-
-static bool is_one_of(const CUpti_CallbackId *calls, CUpti_CallbackId id)
-{
-	while (*calls && *calls != id)
-		calls++;
-	return *calls != 0;
-}
-
 static void *warm_up(void *data)
 {
 	collector_warm_up();
@@ -65,17 +36,19 @@ static void *warm_up(void *data)
 }
 
 /* CUPTI's profiler and the context are made side by side. */
-static void context_called(const CUpti_CallbackData *call)
+static void context_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
 	static bool begun;
 
+	(void)id;
 	if (call->callbackSite == CUPTI_API_ENTER
 	    && !__atomic_exchange_n(&begun, true, __ATOMIC_RELAXED))
 		thread_detach(warm_up, NULL);
 }
 
-static void capture_called(const CUpti_CallbackData *call)
+static void capture_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
+	(void)id;
 	if (call->callbackSite == CUPTI_API_ENTER)
 		collector_begin_capture();
 	else if (*(const CUresult *)call->functionReturnValue)
@@ -83,26 +56,62 @@ static void capture_called(const CUpti_CallbackData *call)
 }
 
 /* A capture that was spoiled ends as well; one that is not this call's to end goes on. */
-static void end_capture_called(const CUpti_CallbackData *call)
+static void end_capture_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-	CUresult result = *(const CUresult *)call->functionReturnValue;
+	CUresult result = call->callbackSite == CUPTI_API_EXIT
+	                          ? *(const CUresult *)call->functionReturnValue
+	                          : CUDA_ERROR_ILLEGAL_STATE;
 
+	(void)id;
 	if (result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE
 	    && result != CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
 	    && result != CUDA_ERROR_STREAM_CAPTURE_UNMATCHED)
 		collector_end_capture();
 }
 
+#define CALL(name, function, unless)                                                               \
+	{                                                                                          \
+		CUPTI_DRIVER_TRACE_CBID_##name, function, unless                                   \
+	}
+
+/* The driver's calls that matter, but in the mode that the last column names. */
+static const struct {
+	CUpti_CallbackId id;
+	void (*called)(CUpti_CallbackId id, const CUpti_CallbackData *call);
+	int unless;
+} driver_calls[] = {
+	CALL(cuLaunchKernel, launch_called, MODE_USER_RANGE),
+	CALL(cuLaunchKernel_ptsz, launch_called, MODE_USER_RANGE),
+	CALL(cuLaunchKernelEx, launch_called, MODE_USER_RANGE),
+	CALL(cuLaunchKernelEx_ptsz, launch_called, MODE_USER_RANGE),
+	CALL(cuLaunchCooperativeKernel, launch_called, MODE_USER_RANGE),
+	CALL(cuLaunchCooperativeKernel_ptsz, launch_called, MODE_USER_RANGE),
+	CALL(cuGraphLaunch, launch_called, MODE_USER_RANGE),
+	CALL(cuGraphLaunch_ptsz, launch_called, MODE_USER_RANGE),
+	CALL(cuStreamBeginCapture, capture_called, MODE_SAMPLING),
+	CALL(cuStreamBeginCapture_ptsz, capture_called, MODE_SAMPLING),
+	CALL(cuStreamBeginCapture_v2, capture_called, MODE_SAMPLING),
+	CALL(cuStreamBeginCapture_v2_ptsz, capture_called, MODE_SAMPLING),
+	CALL(cuStreamBeginCaptureToGraph, capture_called, MODE_SAMPLING),
+	CALL(cuStreamBeginCaptureToGraph_ptsz, capture_called, MODE_SAMPLING),
+	CALL(cuStreamEndCapture, end_capture_called, MODE_SAMPLING),
+	CALL(cuStreamEndCapture_ptsz, end_capture_called, MODE_SAMPLING),
+	CALL(cuDevicePrimaryCtxRetain, context_called, -1),
+	CALL(cuCtxCreate, context_called, -1),
+	CALL(cuCtxCreate_v2, context_called, -1),
+	CALL(cuCtxCreate_v3, context_called, -1),
+	CALL(cuCtxCreate_v4, context_called, -1),
+};
+
+enum { DRIVER_CALLS = sizeof driver_calls / sizeof *driver_calls };
+
 static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-	if (is_one_of(launch_calls, id))
-		launch_called(id, call);
-	else if (is_one_of(context_calls, id))
-		context_called(call);
-	else if (is_one_of(capture_calls, id))
-		capture_called(call);
-	else if (call->callbackSite == CUPTI_API_EXIT)
-		end_capture_called(call);
+	for (size_t i = 0; i < DRIVER_CALLS; i++)
+		if (driver_calls[i].id == id) {
+			driver_calls[i].called(id, call);
+			return;
+		}
 }
 
 /* Contexts that wait for their preparation; one that is destroyed before waits no longer. */
@@ -189,26 +198,15 @@ static bool enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 	                    collector.target.cuptiEnableCallback(1, subscriber, domain, id));
 }
 
-static bool enable_all(const CUpti_CallbackId *calls)
-{
-	bool good = true;
-
-	for (; good && *calls; calls++)
-		good = enable(CUPTI_CB_DOMAIN_DRIVER_API, *calls);
-	return good;
-}
-
 static bool subscribe(void)
 {
 	CUptiResult status = collector.target.cuptiSubscribe(&subscriber, callback, NULL);
 	bool good = target_check(&collector.target, "cuptiSubscribe", status);
 
-	if (good && collector.settings.mode != MODE_USER_RANGE)
-		good = enable_all(launch_calls);
-	if (good && collector.settings.mode != MODE_SAMPLING)
-		good = enable_all(capture_calls) && enable_all(end_capture_calls);
-	return good && enable_all(context_calls)
-	       && enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+	for (size_t i = 0; good && i < DRIVER_CALLS; i++)
+		if (driver_calls[i].unless != (int)collector.settings.mode)
+			good = enable(CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i].id);
+	return good && enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 	       && enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
 

@@ -5,18 +5,6 @@
 
 #define CALL(name) CUPTI_DRIVER_TRACE_CBID_##name
 
-const CUpti_CallbackId launch_calls[] = {
-	CALL(cuLaunchKernel),
-	CALL(cuLaunchKernel_ptsz),
-	CALL(cuLaunchKernelEx),
-	CALL(cuLaunchKernelEx_ptsz),
-	CALL(cuLaunchCooperativeKernel),
-	CALL(cuLaunchCooperativeKernel_ptsz),
-	CALL(cuGraphLaunch),
-	CALL(cuGraphLaunch_ptsz),
-	0,
-};
-
 /* cuLaunchKernel's parameters and cuLaunchKernelEx' configuration have the same members. */
 #define TAKE_SHAPE(launch, from)                                                                   \
 	do {                                                                                       \

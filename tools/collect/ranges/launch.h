@@ -15,8 +15,6 @@ struct launch {
 	CUfunction function; /* NULL: a graph, of any number of kernels */
 };
 
-/* The driver calls that launch kernels; ended by 0. */
-extern const CUpti_CallbackId launch_calls[];
 /* Fills *launch; false for calls that launch no kernel. */
 bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_CallbackData *data);
 bool launch_is_graph(const struct launch *launch);

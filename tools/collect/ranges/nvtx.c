@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "collect/ranges/nvtx_abi.h"
 #include "collect/ranges/user_ranges.h"
 
@@ -46,59 +47,53 @@ static char *from_wide(const wchar_t *text)
 	return name;
 }
 
-static const char *text_of(const char *name)
+/* NULL is an empty name, and the default domain. */
+static int push(const char *domain, const char *name)
 {
-	return name ? name : "";
+	return user_range_push(domain ? domain : "", name ? name : "");
 }
 
 static int push_wide(const char *domain, const wchar_t *message)
 {
-	char *name = message ? from_wide(message) : NULL;
-	int level = user_range_push(domain, text_of(name));
+	opk_autofree char *name = message ? from_wide(message) : NULL;
 
-	free(name);
-	return level;
-}
-
-static int push_event(const char *domain, const struct nvtx_attributes *event)
-{
-	if (!event || !event->message.ascii)
-		return user_range_push(domain, "");
-	if (event->message_type == NVTX_MESSAGE_WIDE)
-		return push_wide(domain, event->message.wide);
-	if (event->message_type == NVTX_MESSAGE_REGISTERED)
-		return user_range_push(domain, text_of(event->message.registered));
-	return user_range_push(domain, event->message.ascii);
-}
-
-static int range_push_ex(const struct nvtx_attributes *event)
-{
-	return push_event("", event);
-}
-
-static int range_push_a(const char *message)
-{
-	return user_range_push("", text_of(message));
-}
-
-static int range_push_w(const wchar_t *message)
-{
-	return push_wide("", message);
-}
-
-static int range_pop(void)
-{
-	return user_range_pop("");
+	return push(domain, name);
 }
 
 static int domain_push_ex(const char *domain, const struct nvtx_attributes *event)
 {
-	return push_event(text_of(domain), event);
+	if (!event)
+		return push(domain, NULL);
+	if (event->message_type == NVTX_MESSAGE_WIDE)
+		return push_wide(domain, event->message.wide);
+	if (event->message_type == NVTX_MESSAGE_REGISTERED)
+		return push(domain, event->message.registered);
+	return push(domain, event->message.ascii);
+}
+
+static int range_push_ex(const struct nvtx_attributes *event)
+{
+	return domain_push_ex(NULL, event);
+}
+
+static int range_push_a(const char *message)
+{
+	return push(NULL, message);
+}
+
+static int range_push_w(const wchar_t *message)
+{
+	return push_wide(NULL, message);
 }
 
 static int domain_pop(const char *domain)
 {
-	return user_range_pop(text_of(domain));
+	return user_range_pop(domain ? domain : "");
+}
+
+static int range_pop(void)
+{
+	return domain_pop(NULL);
 }
 
 static char *domain_create_a(const char *text)
@@ -121,13 +116,13 @@ static void domain_destroy(char *domain)
 static char *register_a(const char *domain, const char *text)
 {
 	(void)domain;
-	return strdup(text ? text : "");
+	return domain_create_a(text);
 }
 
 static char *register_w(const char *domain, const wchar_t *text)
 {
 	(void)domain;
-	return from_wide(text ? text : L"");
+	return domain_create_w(text);
 }
 
 struct entry {

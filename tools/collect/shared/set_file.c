@@ -5,19 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int fail(int code, const char *what)
-{
-	fprintf(stderr, "offpeak-collect: %s\n", what);
-	return code;
-}
-
 /* Where it happened, and why. */
 static int tell_error(const struct opk_ctx *ctx, int code)
 {
-	size_t count = opk_error_count(ctx);
+	size_t count = ctx ? opk_error_count(ctx) : 0;
 
-	fprintf(stderr, "offpeak-collect: %s%s%s\n", opk_error_message(ctx, count - 1),
-	        count > 1 ? ": " : "", count > 1 ? opk_error_message(ctx, 0) : "");
+	fprintf(stderr, "offpeak-collect: %s%s%s\n",
+	        count ? opk_error_message(ctx, count - 1) : "out of memory", count > 1 ? ": " : "",
+	        count > 1 ? opk_error_message(ctx, 0) : "");
 	return code;
 }
 
@@ -69,9 +64,9 @@ int collect_set_open(struct collect_set *set, const char *path)
 	int code;
 
 	*set = (struct collect_set){ 0 };
-	if (opk_ctx_new(&set->ctx, NULL))
-		return fail(OPK_EFAILED, "out of memory");
-	code = opk_file_open(&set->file, set->ctx, path);
+	code = opk_ctx_new(&set->ctx, NULL);
+	if (!code)
+		code = opk_file_open(&set->file, set->ctx, path);
 	if (!code)
 		code = opk_file_meta(&set->meta, set->ctx, set->file);
 	for (size_t i = 0; !code && i < opk_file_section_count(set->file); i++)
@@ -94,10 +89,11 @@ int collect_set_load(struct collect_set *set, const char *path)
 	code = read_images(set);
 	if (code && opk_error_count(set->ctx))
 		return tell_error(set->ctx, code);
-	return code ? fail(code,
-	                   "the set has no config image or no counter-data prefix: it was not made "
-	                   "by 'offpeak build'")
-	            : OPK_OK;
+	if (code)
+		fputs("offpeak-collect: the set has no config image or no counter-data prefix: "
+		      "it was not made by 'offpeak build'\n",
+		      stderr);
+	return code;
 }
 
 void collect_set_clear(struct collect_set *set)
