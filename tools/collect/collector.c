@@ -74,10 +74,10 @@ static bool initialize(void)
 
 void collector_warm_up(void)
 {
-	if (!collector_lock())
-		return;
-	initialize();
-	collector_unlock();
+	collector_auto bool locked = collector_lock();
+
+	if (locked)
+		initialize();
 }
 
 bool collector_lock(void)
@@ -93,6 +93,12 @@ bool collector_lock(void)
 void collector_unlock(void)
 {
 	pthread_mutex_unlock(&collector.lock);
+}
+
+void collector_leave(const bool *locked)
+{
+	if (*locked)
+		collector_unlock();
 }
 
 static bool right_chip(int device)
@@ -265,16 +271,13 @@ static void close_session(struct collector_context *entry)
 
 void collector_forget(CUcontext context)
 {
-	struct collector_context *entry;
+	collector_auto bool locked = collector_lock();
+	struct collector_context *entry = locked ? find(context) : NULL;
 
-	if (!collector_lock())
+	if (!entry)
 		return;
-	entry = find(context);
-	if (entry) {
-		close_session(entry);
-		entry->context = NULL;
-	}
-	collector_unlock();
+	close_session(entry);
+	entry->context = NULL;
 }
 
 /* Each session, with its context current. The lock is held. */
@@ -298,31 +301,29 @@ static void flush_if_old(struct session *session)
 
 bool collector_flush(void)
 {
-	if (!collector_lock())
-		return false;
-	if (!collector.captures)
+	collector_auto bool locked = collector_lock();
+
+	if (locked && !collector.captures)
 		for_sessions(flush_if_old);
-	collector_unlock();
-	return true;
+	return locked;
 }
 
 void collector_begin_capture(void)
 {
-	if (!collector_lock())
+	collector_auto bool locked = collector_lock();
+
+	if (!locked || collector.captures++)
 		return;
-	if (!collector.captures++) {
-		collector_cut_range();
-		for_sessions(session_suspend);
-	}
-	collector_unlock();
+	collector_cut_range();
+	for_sessions(session_suspend);
 }
 
 void collector_end_capture(void)
 {
-	if (!collector_lock())
-		return;
-	collector.captures -= collector.captures > 0;
-	collector_unlock();
+	collector_auto bool locked = collector_lock();
+
+	if (locked && collector.captures)
+		collector.captures--;
 }
 
 static void close_samplers(void)
@@ -387,12 +388,13 @@ static void end_recording(void)
 
 void collector_finish(void)
 {
-	if (!collector_lock())
+	collector_auto bool locked = collector_lock();
+
+	if (!locked)
 		return;
 	for (size_t i = 0; i < collector.context_count; i++)
 		close_session(&collector.contexts[i]);
 	close_samplers();
 	collector.ended = true;
 	end_recording();
-	collector_unlock();
 }

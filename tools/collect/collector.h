@@ -73,6 +73,9 @@ bool collector_init(void);
  */
 bool collector_lock(void);
 void collector_unlock(void);
+/* For `collector_auto bool locked = collector_lock();`: unlocks at the end of the block. */
+void collector_leave(const bool *locked);
+#define collector_auto __attribute__((cleanup(collector_leave)))
 /* Prepares for a context; NULL where its ranges are not recorded. The lock is held. */
 struct session *collector_session(CUcontext context);
 /* Counts what can't be recorded in a context that can't be profiled. */

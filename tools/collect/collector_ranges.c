@@ -55,6 +55,12 @@ static CUcontext current_context(void)
 	return collector.target.cuCtxGetCurrent(&context) ? NULL : context;
 }
 
+static void end_range(void)
+{
+	session_end(open_range.session);
+	open_range.session = NULL;
+}
+
 static void begin_range(size_t depth)
 {
 	CUcontext context = current_context();
@@ -79,9 +85,10 @@ static void begin_range(size_t depth)
 	open_range.depth = depth;
 }
 
-static void pushed_locked(size_t depth)
+static void pushed(size_t depth)
 {
-	size_t level = level_of(depth);
+	collector_auto bool locked = collector_lock();
+	size_t level = locked ? level_of(depth) : 0;
 
 	if (!level)
 		return;
@@ -104,28 +111,17 @@ static void pushed_locked(size_t depth)
 		begin_range(depth);
 }
 
-static void pushed(size_t depth)
-{
-	if (!collector_lock())
-		return;
-	pushed_locked(depth);
-	collector_unlock();
-}
-
 static void popping(size_t depth)
 {
-	if (!collector_lock())
+	collector_auto bool locked = collector_lock();
+
+	if (!locked || !open_range.session || !pthread_equal(open_range.thread, pthread_self()))
 		return;
-	if (open_range.session && pthread_equal(open_range.thread, pthread_self())) {
-		if (depth == open_range.depth) {
-			session_end(open_range.session);
-			open_range.session = NULL;
-		} else if (depth < open_range.depth) {
-			/* A range of another domain ends below it. */
-			open_range.depth--;
-		}
-	}
-	collector_unlock();
+	/* A range of another domain may end below it. */
+	if (depth < open_range.depth)
+		open_range.depth--;
+	else if (depth == open_range.depth)
+		end_range();
 }
 
 void collector_end_ranges_of(const struct session *session)
@@ -138,8 +134,7 @@ void collector_cut_range(void)
 {
 	if (!open_range.session)
 		return;
-	session_end(open_range.session);
-	open_range.session = NULL;
+	end_range();
 	collector.drops[DROP_CUT]++;
 }
 

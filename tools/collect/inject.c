@@ -155,11 +155,10 @@ static bool take_waiting(CUcontext context)
  */
 static void *prepare(void *context)
 {
-	if (collector_lock()) {
-		if (take_waiting(context))
-			collector_session(context);
-		collector_unlock();
-	}
+	collector_auto bool locked = collector_lock();
+
+	if (locked && take_waiting(context))
+		collector_session(context);
 	return NULL;
 }
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/shared/file_names.h"
+#include "base/mem.h"
 #include "collect/launcher/command_line.h"
-#include "collect/shared/settings.h"
+#include "collect/shared/file_names.h"
 
 void parts_find(glob_t *parts, const char *output)
 {
@@ -25,11 +25,14 @@ void parts_find(glob_t *parts, const char *output)
 		*parts = (glob_t){ 0 };
 }
 
-/* A file without its end is told: its process was killed, or the disk was full. */
+OPK_DEFINE_AUTO(opk_ctx)
+OPK_DEFINE_AUTO(opk_file)
+
+/* Reports a file without its end: its process was killed, or the disk was full. */
 static void check(const char *path, bool verbose)
 {
-	struct opk_file *file = NULL;
-	struct opk_ctx *ctx;
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+	opk_auto(opk_file) struct opk_file *file = NULL;
 
 	if (opk_ctx_new(&ctx, NULL))
 		return;
@@ -41,8 +44,6 @@ static void check(const char *path, bool verbose)
 			path, opk_file_section_count(file));
 	else if (verbose)
 		launcher_fail(0, "%s: %" PRIu64 " bytes", path, opk_file_size(file));
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
 
 /* "run.opk.12-34.part" is of "run.opk": where the ids begin. */
@@ -100,8 +101,8 @@ void parts_rename(const glob_t *parts, bool verbose)
 
 int parts_merge(const glob_t *parts, const char *output, const char *join, bool verbose)
 {
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	struct opk_merge_options options = OPK_INIT(options);
-	struct opk_ctx *ctx;
 	int code;
 
 	if (opk_ctx_new(&ctx, NULL))
@@ -110,31 +111,13 @@ int parts_merge(const glob_t *parts, const char *output, const char *join, bool 
 	code = opk_merge(ctx, (const char *const *)parts->gl_pathv, parts->gl_pathc, &options,
 	                 output);
 	if (code)
-		launcher_fail(code, "%s; the processes' own files stay: %s...",
-		              opk_error_message(ctx, opk_error_count(ctx) - 1), parts->gl_pathv[0]);
-	for (size_t i = 0; !code && i < parts->gl_pathc; i++)
+		return launcher_fail(code, "%s; the processes' own files stay: %s...",
+		                     opk_error_message(ctx, opk_error_count(ctx) - 1),
+		                     parts->gl_pathv[0]);
+	for (size_t i = 0; i < parts->gl_pathc; i++)
 		unlink(parts->gl_pathv[i]);
-	if (!code)
-		check(output, verbose);
-	opk_ctx_free(ctx);
-	return code;
-}
-
-static unsigned depth_of(const char *path)
-{
-	const struct opk_stats *stats = NULL;
-	struct opk_file *file = NULL;
-	struct opk_ctx *ctx;
-	unsigned depth = 1;
-
-	if (opk_ctx_new(&ctx, NULL))
-		return depth;
-	if (!opk_file_open(&file, ctx, path) && !opk_file_stats(&stats, ctx, file) && stats
-	    && stats->depth > depth)
-		depth = stats->depth;
-	opk_file_free(file);
-	opk_ctx_free(ctx);
-	return depth;
+	check(output, verbose);
+	return OPK_OK;
 }
 
 unsigned parts_depth(const glob_t *parts)
@@ -142,9 +125,13 @@ unsigned parts_depth(const glob_t *parts)
 	unsigned deepest = 1;
 
 	for (size_t i = 0; i < parts->gl_pathc; i++) {
-		unsigned depth = depth_of(parts->gl_pathv[i]);
+		opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+		opk_auto(opk_file) struct opk_file *file = NULL;
+		const struct opk_stats *stats = NULL;
 
-		deepest = depth > deepest ? depth : deepest;
+		if (!opk_ctx_new(&ctx, NULL) && !opk_file_open(&file, ctx, parts->gl_pathv[i])
+		    && !opk_file_stats(&stats, ctx, file) && stats && stats->depth > deepest)
+			deepest = stats->depth;
 	}
 	return deepest;
 }
