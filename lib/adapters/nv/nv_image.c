@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What counter data images say about themselves. */
-
+/* Counter data images: what they say of themselves, new ones of ranges of others, sums of ranges. */
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 
@@ -77,4 +76,151 @@ int opk_nv_range_name(char **out, struct opk_ctx *ctx, const void *image, size_t
 		return code;
 	*out = params.pRangeName ? (char *)params.pRangeName : opk_strdup("");
 	return *out ? OPK_OK : opk_nomem(ctx, "a range name");
+}
+
+/* ---- PerfWorks' combiner */
+
+struct opk_nv_combiner {
+	struct opk_nv *nv;
+	void *object;
+};
+
+static int extract_prefix(void **out, size_t *size, struct opk_nv *nv, struct opk_ctx *ctx,
+                          const void *image, size_t image_size)
+{
+	NV_PARAMS(params, DataExtractPrefix, .pCounterDataSrc = image,
+	          .counterDataSrcSize = image_size);
+	opk_autofree void *prefix = NULL;
+	int code;
+
+	/* First for the size, then for the prefix. */
+	for (int round = 0; round < 2; round++) {
+		code = NV_NVPW(nv, ctx, NVPW_CounterData_ExtractCounterDataPrefix, &params);
+		if (code)
+			return code;
+		/* It is a part of the image. */
+		if (params.counterDataPrefixSize > image_size)
+			return opk_fail(ctx, OPK_EFAILED,
+			                "the image's prefix is larger than the image");
+		if (!prefix && !(prefix = opk_alloc(params.counterDataPrefixSize)))
+			return opk_nomem(ctx, "a counter-data prefix");
+		params.pCounterDataPrefix = prefix;
+	}
+	*size = params.counterDataPrefixSize;
+	*out = opk_take(prefix);
+	return OPK_OK;
+}
+
+static int copy_size(size_t *out, struct opk_nv *nv, struct opk_ctx *ctx,
+                     const struct nv_DataCopyInitialize *copy)
+{
+	NV_PARAMS(params, DataCopySize, .pCounterDataPrefix = copy->pCounterDataPrefix,
+	          .counterDataPrefixSize = copy->counterDataPrefixSize,
+	          .maxNumRanges = copy->maxNumRanges,
+	          .maxNumRangeTreeNodes = copy->maxNumRangeTreeNodes,
+	          .maxRangeNameLength = copy->maxRangeNameLength,
+	          .pCounterDataSrc = copy->pCounterDataSrc);
+	int code = NV_NVPW(nv, ctx, NVPW_CounterData_CalculateCounterDataImageCopySize, &params);
+
+	if (!code)
+		*out = params.copyDataImageCounterSize;
+	return code;
+}
+
+int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
+                      size_t size, size_t slots, size_t name_size)
+{
+	NV_PARAMS(params, DataCopyInitialize);
+	opk_autofree void *prefix = NULL, *copy = NULL;
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_COMBINE);
+
+	if (!code)
+		code = extract_prefix(&prefix, &params.counterDataPrefixSize, nv, ctx, image, size);
+	if (code)
+		return code;
+	params.pCounterDataPrefix = prefix;
+	/* Names are of one level here, so that a range is a node. */
+	params.maxNumRanges = params.maxNumRangeTreeNodes = (uint32_t)slots;
+	params.maxRangeNameLength = (uint32_t)name_size;
+	params.pCounterDataSrc = image;
+	code = copy_size(out_size, nv, ctx, &params);
+	if (code)
+		return code;
+	/* Of a damaged image anything is possible. */
+	if (*out_size / (slots + 1) > size + name_size)
+		return opk_fail(ctx, OPK_EFAILED, "the image's head is larger than the image");
+	copy = opk_alloc(*out_size);
+	if (!copy)
+		return opk_nomem(ctx, "a counter data image");
+	params.pCounterDataDst = copy;
+	code = NV_NVPW(nv, ctx, NVPW_CounterData_InitializeCounterDataImageCopy, &params);
+	if (!code)
+		*out = opk_take(copy);
+	return code;
+}
+
+int opk_nv_combiner_new(struct opk_nv_combiner **out, struct opk_ctx *ctx, void *image)
+{
+	NV_PARAMS(params, CombinerCreate, .pCounterDataDst = image);
+	opk_autofree struct opk_nv_combiner *combiner = opk_alloc(sizeof *combiner);
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_COMBINE);
+
+	if (code)
+		return code;
+	if (!combiner)
+		return opk_nomem(ctx, "a combiner");
+	code = NV_NVPW(nv, ctx, NVPW_CounterDataCombiner_Create, &params);
+	if (code)
+		return code;
+	combiner->nv = nv;
+	combiner->object = params.pCounterDataCombiner;
+	*out = opk_take(combiner);
+	return OPK_OK;
+}
+
+void opk_nv_combiner_free(struct opk_nv_combiner *combiner)
+{
+	NV_PARAMS(params, CombinerDestroy);
+
+	if (!combiner)
+		return;
+	params.pCounterDataCombiner = combiner->object;
+	combiner->nv->call.NVPW_CounterDataCombiner_Destroy(&params);
+	free(combiner);
+}
+
+int opk_nv_combiner_range(size_t *slot, struct opk_ctx *ctx, struct opk_nv_combiner *combiner,
+                          const char *name)
+{
+	NV_PARAMS(params, CombinerCreateRange, .pCounterDataCombiner = combiner->object,
+	          .numDescriptions = 1, .ppDescriptions = &name);
+	int code = NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_CreateRange, &params);
+
+	if (!code)
+		*slot = params.rangeIndexDst;
+	return code;
+}
+
+int opk_nv_combiner_sum(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
+                        const void *image, size_t index)
+{
+	NV_PARAMS(params, CombinerSumIntoRange, .pCounterDataCombiner = combiner->object,
+	          .rangeIndexDst = slot, .pCounterDataSrc = image, .rangeIndexSrc = index);
+
+	return NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_SumIntoRange, &params);
+}
+
+int opk_nv_trim_samples(size_t *size, struct opk_ctx *ctx, void *image)
+{
+	NV_PARAMS(params, SamplerTrim, .pCounterDataImage = image, .counterDataImageSize = *size);
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_TRIM_SAMPLES);
+
+	if (!code)
+		code = NV_NVPW(nv, ctx, NVPW_PeriodicSampler_CounterData_TrimInPlace, &params);
+	if (!code)
+		*size = params.counterDataImageTrimmedSize;
+	return code;
 }

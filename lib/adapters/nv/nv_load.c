@@ -1,12 +1,165 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opens NVIDIA's libraries once a context, and binds the function table. */
+/* Finds NVIDIA's libraries, opens them once a context, and binds the function table. */
 #include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 #include "base/buf.h"
+#include "config.h"
+
+/* ---- where they may be: toolkits, Python wheels, the loader's own path */
+
+static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
+
+/* Below a toolkit's root, below a Python site-packages folder, or the folder itself. */
+static const char *const below[] = {
+	"lib64",
+	"lib",
+	"extras/CUPTI/lib64",
+	"targets/x86_64-linux/lib",
+	"targets/sbsa-linux/lib",
+	"nvidia/cu13/lib",
+	"nvidia/cuda_cupti/lib",
+	".",
+};
+
+static bool add_folder(struct opk_strlist *out, const char *folder)
+{
+	for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+		if (!opk_strlist_take(out, opk_printf("%s/%s", folder, names[n])))
+			return false;
+	return true;
+}
+
+static bool add_root(struct opk_strlist *out, const char *root)
+{
+	if (!root)
+		return true;
+	for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+		opk_autofree char *folder = strcmp(below[i], ".")
+		                                    ? opk_printf("%s/%s", root, below[i])
+		                                    : opk_strdup(root);
+
+		if (!folder || !add_folder(out, folder))
+			return false;
+	}
+	return true;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)b, *(char *const *)a);
+}
+
+/* Wheels install below lib/pythonX.Y of a prefix. */
+static bool add_wheels_of(struct opk_strlist *out, const char *prefix, const char *package)
+{
+	opk_autofree char *pattern = opk_printf("%s/lib/python3*/*-packages/nvidia/%s/lib", prefix,
+	                                        package);
+	glob_t found;
+	bool ok = true;
+
+	if (!pattern)
+		return false;
+	if (glob(pattern, GLOB_ONLYDIR, NULL, &found))
+		return true;
+	qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, newest_first);
+	for (size_t i = 0; ok && i < found.gl_pathc; i++)
+		ok = add_folder(out, found.gl_pathv[i]);
+	globfree(&found);
+	return ok;
+}
+
+static bool add_wheels(struct opk_strlist *out, const char *prefix)
+{
+	return !prefix
+	       || (add_wheels_of(out, prefix, "cu13") && add_wheels_of(out, prefix, "cuda_cupti"));
+}
+
+static bool add_user_wheels(struct opk_strlist *out, const char *home)
+{
+	opk_autofree char *prefix = home ? opk_printf("%s/.local", home) : NULL;
+
+	return !home || (prefix && add_wheels(out, prefix));
+}
+
+/* The bare name makes dlopen search as the loader does. */
+static bool add_loader_path(struct opk_strlist *out)
+{
+	for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+		if (!opk_strlist_add(out, names[n]))
+			return false;
+	return true;
+}
+
+/* Files that may be the library, best first, after the search order of DESIGN. */
+static bool find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx)
+{
+	const struct opk_env *env = &ctx->env;
+
+	/* Who names a folder wants that one: what else the machine has would be a surprise. */
+	if (ctx->cuda_dir)
+		return add_root(out, ctx->cuda_dir);
+	if (env->offpeak_cuda)
+		return add_root(out, env->offpeak_cuda);
+	return add_root(out, env->cuda_home) && add_root(out, env->cuda_path)
+	       && add_root(out, *OPK_DEFAULT_CUDA ? OPK_DEFAULT_CUDA : NULL)
+	       && add_root(out, "/usr/local/cuda") && add_wheels(out, env->virtual_env)
+	       && add_user_wheels(out, env->home) && add_wheels(out, "/usr/local")
+	       && add_wheels(out, "/usr") && add_loader_path(out);
+}
+
+/* A file in the same folder as another one; free(). */
+static char *sibling(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? opk_printf("%.*s/%s", (int)(slash - path), path, name) : opk_strdup(name);
+}
+
+static char *identity_of(const char *name)
+{
+	/* Relative names mean other files elsewhere. */
+	char path[PATH_MAX];
+	struct stat info;
+
+	if (!realpath(name, path) || stat(path, &info))
+		return NULL;
+	return opk_printf("%s %jd %jd.%09ld", path, (intmax_t)info.st_size,
+	                  (intmax_t)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+/* Both libraries, as open_pair() opens them. */
+static char *identity_of_pair(const char *path)
+{
+	opk_autofree char *cupti = identity_of(path);
+	opk_autofree char *beside = cupti ? sibling(path, "libnvperf_host.so") : NULL;
+	opk_autofree char *nvperf = beside ? identity_of(beside) : NULL;
+
+	return cupti ? opk_printf("%s\n%s\n", cupti, nvperf ? nvperf : "") : NULL;
+}
+
+char *opk_nv_identity(const struct opk_ctx *ctx)
+{
+	opk_autostrlist struct opk_strlist candidates = { 0 };
+	char *identity = NULL;
+
+	/* The first that is there may be one that can't be opened. */
+	if (ctx->nv && ctx->nv->cupti_path)
+		return identity_of_pair(ctx->nv->cupti_path);
+	if (!find_cupti(&candidates, ctx))
+		return NULL;
+	for (size_t i = 0; i < candidates.count && !identity; i++)
+		if (strchr(candidates.items[i], '/'))
+			identity = identity_of_pair(candidates.items[i]);
+	return identity;
+}
+
+/* ---- the function table */
 
 static const struct opk_feature feature_names[NV_FEATURE_COUNT] = {
 #define X(id, title, text) [NV_FEATURE_##id] = { .name = title, .description = text },
@@ -107,10 +260,12 @@ static void bind(struct opk_nv *nv)
 		nv->call.cuptiGetVersion(&nv->version);
 }
 
+/* ---- opening */
+
 /* libnvperf_host first, from the same folder, so that libcupti uses that very one. */
 static int open_pair(struct opk_nv *nv, const char *cupti_path)
 {
-	opk_autofree char *nvperf_path = nv_sibling(cupti_path, "libnvperf_host.so");
+	opk_autofree char *nvperf_path = sibling(cupti_path, "libnvperf_host.so");
 
 	if (!nvperf_path || !opk_strlist_add(&nv->tried, cupti_path))
 		return OPK_ENOMEM;
@@ -141,7 +296,7 @@ static int load(struct opk_nv *nv, struct opk_ctx *ctx)
 {
 	opk_autostrlist struct opk_strlist candidates = { 0 };
 
-	if (!nv_find_cupti(&candidates, ctx))
+	if (!find_cupti(&candidates, ctx))
 		return OPK_ENOMEM;
 	for (size_t i = 0; i < candidates.count && !nv->cupti; i++)
 		if (open_pair(nv, candidates.items[i]))

@@ -51,11 +51,6 @@ void nv_set_features(struct opk_nv *nv);
 /* Finds and opens the libraries on first use; OPK_ENVIDIA with the missing symbol unless the feature is there. */
 int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature);
 
-/* A file in the same folder as another one; free(). */
-char *nv_sibling(const char *path, const char *name);
-/* Files that may be the library, best first, after the search order of DESIGN. */
-bool nv_find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx);
-
 /* One of NVIDIA's status codes: tables that a NULL name ends. */
 struct nv_status {
 	int number;
