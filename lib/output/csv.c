@@ -19,6 +19,15 @@ static void put_field(struct opk_buf *buf, const char *text)
 	opk_buf_add(buf, "\"", 1);
 }
 
+static void put_text(struct opk_buf *buf, struct opk_buf *text)
+{
+	opk_buf_add(text, "", 1);
+	if (text->failed)
+		buf->failed = true;
+	else
+		put_field(buf, (const char *)text->data);
+}
+
 static void put_cell(struct opk_buf *buf, enum opk_cell_type type, const union opk_cell *cell)
 {
 	opk_autobuf struct opk_buf text = { 0 };
@@ -29,11 +38,7 @@ static void put_cell(struct opk_buf *buf, enum opk_cell_type type, const union o
 		return;
 	}
 	opk_cell_text(&text, type, cell);
-	opk_buf_add(&text, "", 1);
-	if (text.failed)
-		buf->failed = true;
-	else
-		put_field(buf, (const char *)text.data);
+	put_text(buf, &text);
 }
 
 static void put_pair(struct opk_out *out, const char *prefix, const struct opk_column *column,
@@ -42,11 +47,7 @@ static void put_pair(struct opk_out *out, const char *prefix, const struct opk_c
 	opk_autobuf struct opk_buf field = { 0 };
 
 	opk_buf_add_printf(&field, "%s%s", prefix, column->name);
-	opk_buf_add(&field, "", 1);
-	if (field.failed)
-		out->buf.failed = true;
-	else
-		put_field(&out->buf, (const char *)field.data);
+	put_text(&out->buf, &field);
 	opk_buf_add(&out->buf, ",", 1);
 	put_cell(&out->buf, column->type, cell);
 	opk_buf_add(&out->buf, "\n", 1);
@@ -99,15 +100,8 @@ static void row(struct opk_out *out, const union opk_cell *cells)
 	opk_buf_add(&out->buf, "\n", 1);
 }
 
-static void nothing(struct opk_out *out)
-{
-	(void)out;
-}
-
 const struct opk_out_ops opk_out_csv_ops = {
 	.record = record,
 	.begin_table = begin_table,
 	.row = row,
-	.end_table = nothing,
-	.finish = nothing,
 };

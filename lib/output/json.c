@@ -54,8 +54,16 @@ static void record(struct opk_out *out, const struct opk_column *columns,
 	put_cells(out, columns, cells, count);
 }
 
+/* NDJSON; but a record is no stream of rows, and is as in JSON. */
+static bool has_lines(const struct opk_out *out)
+{
+	return out->lines && !out->has_record;
+}
+
 static void begin_table(struct opk_out *out)
 {
+	if (has_lines(out))
+		return;
 	if (out->has_record)
 		opk_json_key(&out->json, out->table);
 	opk_json_begin_array(&out->json);
@@ -63,6 +71,8 @@ static void begin_table(struct opk_out *out)
 
 static void row(struct opk_out *out, const union opk_cell *cells)
 {
+	if (has_lines(out))
+		out->json.comma = false;
 	opk_json_begin_object(&out->json);
 	put_cells(out, out->columns, cells, out->column_count);
 	opk_json_end_object(&out->json);
@@ -73,54 +83,17 @@ static void row(struct opk_out *out, const union opk_cell *cells)
 
 static void end_table(struct opk_out *out)
 {
-	opk_json_end_array(&out->json);
+	if (!has_lines(out))
+		opk_json_end_array(&out->json);
 }
 
 static void finish(struct opk_out *out)
 {
+	if (has_lines(out))
+		return;
 	if (out->has_record)
 		opk_json_end_object(&out->json);
 	opk_buf_add(&out->buf, "\n", 1);
-}
-
-static void nothing(struct opk_out *out)
-{
-	(void)out;
-}
-
-static void line(struct opk_out *out, const union opk_cell *cells)
-{
-	out->json.comma = false;
-	row(out, cells);
-}
-
-/* A record has no stream of rows: as in JSON. */
-static void ndjson_begin(struct opk_out *out)
-{
-	if (out->has_record)
-		begin_table(out);
-}
-
-static void ndjson_row(struct opk_out *out, const union opk_cell *cells)
-{
-	if (out->has_record)
-		row(out, cells);
-	else
-		line(out, cells);
-}
-
-static void ndjson_end(struct opk_out *out)
-{
-	if (out->has_record)
-		end_table(out);
-}
-
-static void ndjson_finish(struct opk_out *out)
-{
-	if (out->has_record)
-		finish(out);
-	else
-		nothing(out);
 }
 
 const struct opk_out_ops opk_out_json_ops = {
@@ -129,11 +102,4 @@ const struct opk_out_ops opk_out_json_ops = {
 	.row = row,
 	.end_table = end_table,
 	.finish = finish,
-};
-const struct opk_out_ops opk_out_ndjson_ops = {
-	.record = record,
-	.begin_table = ndjson_begin,
-	.row = ndjson_row,
-	.end_table = ndjson_end,
-	.finish = ndjson_finish,
 };

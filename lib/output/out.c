@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The writer of rows: which format, which table, and when the sink gets its bytes. */
 #include "output/out.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/option_struct.h"
@@ -11,11 +11,12 @@ enum { FLUSH_AT = 1 << 16 };
 static const struct {
 	const char *name;
 	const struct opk_out_ops *ops;
+	bool lines;
 } formats[] = {
-	[OPK_TABLE] = { "table", &opk_out_table_ops },
-	[OPK_CSV] = { "csv", &opk_out_csv_ops },
-	[OPK_JSON] = { "json", &opk_out_json_ops },
-	[OPK_NDJSON] = { "ndjson", &opk_out_ndjson_ops },
+	[OPK_TABLE] = { "table", &opk_out_table_ops, false },
+	[OPK_CSV] = { "csv", &opk_out_csv_ops, false },
+	[OPK_JSON] = { "json", &opk_out_json_ops, false },
+	[OPK_NDJSON] = { "ndjson", &opk_out_json_ops, true },
 };
 
 bool opk_format_parse(enum opk_format *out, const char *name)
@@ -29,58 +30,6 @@ bool opk_format_parse(enum opk_format *out, const char *name)
 	return false;
 }
 
-static void put_number(struct opk_buf *out, double number)
-{
-	if (isnan(number))
-		opk_buf_add_text(out, "nan");
-	else
-		opk_buf_add_double(out, number);
-}
-
-static void put_list(struct opk_buf *out, const union opk_cell *cell)
-{
-	for (size_t i = 0; i < cell->list.count; i++) {
-		if (i)
-			opk_buf_add(out, " ", 1);
-		opk_buf_add_text(out, cell->list.items[i]);
-	}
-}
-
-void opk_cell_text(struct opk_buf *out, enum opk_cell_type type, const union opk_cell *cell)
-{
-	switch (type) {
-	case OPK_CELL_STRING:
-		opk_buf_add_text(out, cell->string ? cell->string : "");
-		break;
-	case OPK_CELL_UINT:
-		opk_buf_add_number(out, cell->uint);
-		break;
-	case OPK_CELL_DOUBLE:
-		put_number(out, cell->number);
-		break;
-	case OPK_CELL_BOOL:
-		opk_buf_add_text(out, cell->boolean ? "yes" : "no");
-		break;
-	case OPK_CELL_LIST:
-		put_list(out, cell);
-		break;
-	case OPK_CELL_OPTIONAL:
-		if (cell->optional.known)
-			opk_buf_add_number(out, cell->optional.uint);
-		break;
-	case OPK_CELL_EITHER:
-		if (cell->either.word)
-			opk_buf_add_text(out, cell->either.word);
-		else
-			opk_buf_add_number(out, cell->either.uint);
-		break;
-	case OPK_CELL_OPTIONAL_BOOL:
-		if (cell->optional.known)
-			opk_buf_add_text(out, cell->optional.uint ? "yes" : "no");
-		break;
-	}
-}
-
 int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_options *given,
                 opk_sink_fn *sink, void *sink_data)
 {
@@ -91,6 +40,7 @@ int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_
 		return opk_nomem(ctx, "output");
 	new_out->ctx = ctx;
 	new_out->ops = formats[options.format].ops;
+	new_out->lines = formats[options.format].lines;
 	new_out->width = options.width;
 	new_out->bold = options.bold;
 	new_out->sink = sink;
@@ -129,19 +79,20 @@ void opk_out_free(struct opk_out *out)
 
 static int flush(struct opk_out *out, size_t least)
 {
-	size_t size = out->buf.size;
-
-	if (out->buf.failed)
-		return opk_nomem(out->ctx, "output");
-	if (out->stopped)
-		return OPK_EFAILED;
-	if (size < least || !size)
+	if (!out->code && out->buf.failed)
+		out->code = opk_nomem(out->ctx, "output");
+	if (out->code) {
+		out->buf.size = 0;
+		return out->code;
+	}
+	if (out->buf.size < least || !out->buf.size)
 		return OPK_OK;
 	/* A sink of the library's own leaves its cause. */
 	opk_clear_errors(out->ctx);
-	out->stopped = out->sink(out->sink_data, out->buf.data, size) != 0;
+	if (out->sink(out->sink_data, out->buf.data, out->buf.size))
+		out->code = opk_add(out->ctx, OPK_EFAILED, "can't write the output");
 	out->buf.size = 0;
-	return out->stopped ? opk_add(out->ctx, OPK_EFAILED, "can't write the output") : OPK_OK;
+	return out->code;
 }
 
 int opk_out_record(struct opk_out *out, const struct opk_column *columns,
@@ -154,7 +105,7 @@ int opk_out_record(struct opk_out *out, const struct opk_column *columns,
 
 static void end_table(struct opk_out *out)
 {
-	if (out->in_table)
+	if (out->in_table && out->ops->end_table)
 		out->ops->end_table(out);
 	out->in_table = false;
 	clear_table(out);
@@ -198,6 +149,7 @@ int opk_out_heading(struct opk_out *out, const char *title, const char *text)
 int opk_out_finish(struct opk_out *out)
 {
 	end_table(out);
-	out->ops->finish(out);
+	if (out->ops->finish)
+		out->ops->finish(out);
 	return flush(out, 0);
 }

@@ -13,9 +13,9 @@ struct opk_out_ops {
 	               const union opk_cell *cells, size_t count);
 	void (*begin_table)(struct opk_out *out);
 	void (*row)(struct opk_out *out, const union opk_cell *cells);
+	/* NULL where there is nothing to write then, or where headings don't fit. */
 	void (*end_table)(struct opk_out *out);
 	void (*finish)(struct opk_out *out);
-	/* NULL where headings have no place. */
 	void (*span)(struct opk_out *out, const char *title, size_t first, size_t count);
 	void (*heading)(struct opk_out *out, const char *title, const char *text);
 };
@@ -39,7 +39,8 @@ struct opk_out {
 	size_t width;
 	bool bold;
 	struct opk_buf buf; /* goes to the sink when it is large enough, and at the end */
-	bool stopped;       /* the sink refused a piece: there is no going on */
+	int code;           /* of the first failure: nothing is written after it */
+	bool lines;         /* NDJSON */
 	bool has_record;
 	bool in_table;
 	const char *table;
@@ -51,8 +52,7 @@ struct opk_out {
 	struct opk_out_headings spans, headings; /* tables: those so far */
 };
 
-extern const struct opk_out_ops opk_out_table_ops, opk_out_csv_ops, opk_out_json_ops,
-	opk_out_ndjson_ops;
+extern const struct opk_out_ops opk_out_table_ops, opk_out_csv_ops, opk_out_json_ops;
 
 /* The cell as text: numbers as %.17g, NaN as nan, booleans as yes and no, lists with blanks. */
 void opk_cell_text(struct opk_buf *out, enum opk_cell_type type, const union opk_cell *cell);

@@ -4,17 +4,15 @@
 
 #include "output/out.h"
 
-enum {
-	GAP = 2,
-	PROSE = 100
-}; /* columns between columns; of prose, where the terminal does not say */
+/* Columns between columns; width of prose, where the terminal does not say. */
+enum { GAP = 2, PROSE = 100 };
 
 static const char ellipsis[] = "...";
 
 /* A terminal obeys control characters, and a line break would forge a row. */
-static void defuse(struct opk_buf *text, size_t from)
+static void defuse(struct opk_buf *text)
 {
-	for (size_t i = from; i < text->size; i++)
+	for (size_t i = 0; i < text->size; i++)
 		if (text->data[i] < ' ' || text->data[i] == 0x7f)
 			text->data[i] = '?';
 }
@@ -24,7 +22,7 @@ static char *text_of(enum opk_cell_type type, const union opk_cell *cell)
 	opk_autobuf struct opk_buf text = { 0 };
 
 	opk_cell_text(&text, type, cell);
-	defuse(&text, 0);
+	defuse(&text);
 	opk_buf_add(&text, "", 1);
 	return text.failed ? NULL : (char *)opk_take(text.data);
 }
@@ -76,7 +74,7 @@ static void record(struct opk_out *out, const struct opk_column *columns,
 		opk_buf_add_text(&line, columns[i].name);
 		pad(&line, widest + GAP - line.size);
 		opk_cell_text(&line, columns[i].type, &cells[i]);
-		defuse(&line, 0);
+		defuse(&line);
 		put_line(out, &line, false);
 	}
 }
@@ -117,16 +115,11 @@ static void put_row(struct opk_out *out, char **texts, const size_t *widths, boo
 
 static char *one_line(const char *text)
 {
-	opk_autobuf struct opk_buf copy = { 0 };
-
-	opk_buf_add_text(&copy, text);
-	defuse(&copy, 0);
-	opk_buf_add(&copy, "", 1);
-	return copy.failed ? NULL : (char *)opk_take(copy.data);
+	return text_of(OPK_CELL_STRING, &(union opk_cell){ .string = text });
 }
 
-static void add_heading(struct opk_out *out, struct opk_out_headings *to,
-                        const struct opk_out_heading *heading)
+static void add_heading(struct opk_out *out, struct opk_out_headings *to, const char *title,
+                        const char *text, size_t first, size_t count)
 {
 	struct opk_out_heading *added = opk_append(&to->items, &to->capacity, &to->count,
 	                                           sizeof *added);
@@ -135,26 +128,18 @@ static void add_heading(struct opk_out *out, struct opk_out_headings *to,
 		out->buf.failed = true;
 		return;
 	}
-	*added = *heading;
-	added->title = one_line(heading->title);
-	added->text = one_line(heading->text);
+	*added = (struct opk_out_heading){ one_line(title), one_line(text), first, count };
 	out->buf.failed |= !added->title || !added->text;
 }
 
 static void span(struct opk_out *out, const char *title, size_t first, size_t count)
 {
-	char nothing[] = "";
-	const struct opk_out_heading heading = { (char *)(uintptr_t)title, nothing, first, count };
-
-	add_heading(out, &out->spans, &heading);
+	add_heading(out, &out->spans, title, "", first, count);
 }
 
 static void heading(struct opk_out *out, const char *title, const char *text)
 {
-	const struct opk_out_heading heading = { (char *)(uintptr_t)title, (char *)(uintptr_t)text,
-		                                 out->texts.count, 0 };
-
-	add_heading(out, &out->headings, &heading);
+	add_heading(out, &out->headings, title, text, out->texts.count, 0);
 }
 
 /* How wide so many columns are. */
@@ -264,17 +249,11 @@ static void end_table(struct opk_out *out)
 	put_rows(out, widths);
 }
 
-static void finish(struct opk_out *out)
-{
-	(void)out;
-}
-
 const struct opk_out_ops opk_out_table_ops = {
 	.record = record,
 	.begin_table = begin_table,
 	.row = row,
 	.end_table = end_table,
-	.finish = finish,
 	.span = span,
 	.heading = heading,
 };

@@ -33,8 +33,8 @@ static const struct option_spec specs[] = {
 
 static int print_set(struct app *app, const char *path)
 {
+	opk_auto(opk_set) struct opk_set *set = NULL;
 	char name[SET_NAME_SIZE];
-	struct opk_set *set;
 	int code = opk_set_load(&set, app->ctx, path);
 
 	if (code == OPK_EINPUT) {
@@ -45,16 +45,10 @@ static int print_set(struct app *app, const char *path)
 	}
 	if (code)
 		return code;
-	code = opk_out_row(app->out, (union opk_cell[]){
-					     { .string = files_set_name(name, path) },
-					     { .string = opk_profiler_name(opk_set_profiler(set)) },
-					     { .uint = opk_set_metric_count(set) },
-					     { .string = opk_set_description(set) },
-					     { .string = path },
-					     { .uint = opk_set_version(set) },
-				     });
-	opk_set_free(set);
-	return code;
+	return app_row(app, cell_text(files_set_name(name, path)),
+	               cell_text(opk_profiler_name(opk_set_profiler(set))),
+	               cell_number(opk_set_metric_count(set)), cell_text(opk_set_description(set)),
+	               cell_text(path), cell_number(opk_set_version(set)));
 }
 
 static int list(struct app *app)
@@ -64,20 +58,33 @@ static int list(struct app *app)
 		{ "metrics", OPK_CELL_UINT }, { "description", OPK_CELL_STRING },
 		{ "path", OPK_CELL_STRING },  { "version", OPK_CELL_UINT },
 	};
-	struct opk_set_list *list;
+	opk_auto(opk_set_list) struct opk_set_list *list = NULL;
 	int code = opk_set_list_new(&list, app->ctx);
 
+	if (!code)
+		code = app_begin_output(app);
+	if (!code)
+		code = app_table(app, "sets", columns);
+	for (size_t i = 0; !code && i < opk_set_list_count(list); i++)
+		code = print_set(app, opk_set_list_path(list, i));
+	return code ? code : app_end_output(app);
+}
+
+/* What a set lists, as it is written: patterns and derived metrics by their names. */
+static int show(struct app *app, const char *spec)
+{
+	static const struct opk_column columns[] = { { "metric", OPK_CELL_STRING } };
+	opk_auto(opk_set) struct opk_set *set = NULL;
+	int code = opk_set_find(&set, app->ctx, spec);
+
+	if (!code)
+		code = app_begin_output(app);
 	if (code)
 		return code;
-	code = app_begin_output(app);
-	if (!code) {
-		code = opk_out_table(app->out, "sets", columns, 6);
-		for (size_t i = 0; !code && i < opk_set_list_count(list); i++)
-			code = print_set(app, opk_set_list_path(list, i));
-		code = code ? code : app_end_output(app);
-	}
-	opk_set_list_free(list);
-	return code;
+	app_table(app, "metrics", columns);
+	for (size_t i = 0; i < opk_set_metric_count(set); i++)
+		app_row(app, cell_text(opk_set_metric(set, i)));
+	return app_end_output(app);
 }
 
 /* ---- single-pass sets */
@@ -89,129 +96,83 @@ static int list_single_pass(struct app *app, const struct opk_single_pass_sets *
 		{ "origin", OPK_CELL_STRING }, { "metrics", OPK_CELL_UINT },
 		{ "left_out", OPK_CELL_UINT },
 	};
-	int code = opk_out_table(app->out, "sets", columns, 5);
+	int code = app_begin_output(app);
 
-	for (size_t i = 0; !code && i < opk_single_pass_sets_count(sets); i++) {
+	if (code)
+		return code;
+	app_table(app, "sets", columns);
+	for (size_t i = 0; i < opk_single_pass_sets_count(sets); i++) {
 		const struct opk_single_pass_set *set = opk_single_pass_sets_get(sets, i);
 
-		code = opk_out_row(app->out,
-		                   (union opk_cell[]){
-					   { .string = set->name },
-					   { .string = opk_profiler_name(set->profiler) },
-					   { .string = opk_single_pass_origin_name(set->origin) },
-					   { .uint = set->metric_count },
-					   { .uint = set->left_out_count },
-				   });
+		app_row(app, cell_text(set->name), cell_text(opk_profiler_name(set->profiler)),
+		        cell_text(opk_single_pass_origin_name(set->origin)),
+		        cell_number(set->metric_count), cell_number(set->left_out_count));
 	}
-	return code;
+	return app_end_output(app);
 }
 
-static int print_metric(struct app *app, const struct opk_catalog *catalog, const char *name)
+static void print_metric(struct app *app, const struct opk_catalog *catalog, const char *name)
 {
-	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	static const struct opk_metric unknown;
+	const struct opk_metric *found = opk_catalog_find(catalog, name);
+	const struct opk_metric *metric = found ? found : &unknown;
 	const char *unit = NULL;
 
-	for (size_t i = 0; metric && i < opk_catalog_submetric_count(catalog, metric); i++) {
+	for (size_t i = 0; found && i < opk_catalog_submetric_count(catalog, metric); i++) {
 		struct opk_submetric sub = opk_catalog_submetric(catalog, metric, i);
 
 		if (!strcmp(sub.suffix, name + strlen(metric->name)))
 			unit = sub.dim_unit;
 	}
-	return opk_out_row(app->out,
-	                   (union opk_cell[]){
-				   { .string = name },
-				   { .string = metric ? opk_metric_type_name(metric->type) : NULL },
-				   { .string = metric ? metric->hw_unit : NULL },
-				   { .string = unit },
-				   { .string = metric ? metric->description : NULL },
-			   });
-}
-
-static int print_metrics(struct app *app, const struct opk_catalog *catalog,
-                         const struct opk_single_pass_set *set)
-{
-	static const struct opk_column columns[] = {
-		{ "metric", OPK_CELL_STRING },      { "type", OPK_CELL_STRING },
-		{ "hw_unit", OPK_CELL_STRING },     { "dim_unit", OPK_CELL_STRING },
-		{ "description", OPK_CELL_STRING },
-	};
-	int code = opk_out_table(app->out, "metrics", columns, 5);
-
-	for (size_t i = 0; !code && i < set->metric_count; i++)
-		code = print_metric(app, catalog, set->metrics[i]);
-	return code;
+	app_row(app, cell_text(name), cell_text(found ? opk_metric_type_name(metric->type) : NULL),
+	        cell_text(metric->hw_unit), cell_text(unit), cell_text(metric->description));
 }
 
 /* The metrics of one set, with what the catalog says of them. */
 static int show_single_pass(struct app *app, const struct opk_single_pass_set *set,
                             const char *chip)
 {
-	struct opk_catalog *catalog;
+	static const struct opk_column columns[] = {
+		{ "metric", OPK_CELL_STRING },      { "type", OPK_CELL_STRING },
+		{ "hw_unit", OPK_CELL_STRING },     { "dim_unit", OPK_CELL_STRING },
+		{ "description", OPK_CELL_STRING },
+	};
+	opk_auto(opk_catalog) struct opk_catalog *catalog = NULL;
 	int code = opk_catalog_new(&catalog, app->ctx, chip, set->profiler);
 
+	if (!code)
+		code = opk_catalog_complete(catalog, app->ctx);
 	if (code)
 		return code;
-	code = opk_catalog_complete(catalog, app->ctx);
 	if (set->left_out_count)
 		app_note("%zu more metrics of %s don't fit beside these", set->left_out_count,
 		         set->name);
-	if (!code)
-		code = app_begin_output(app);
-	if (!code)
-		code = print_metrics(app, catalog, set);
-	if (!code)
-		code = app_end_output(app);
-	opk_catalog_free(catalog);
-	return code;
+	code = app_begin_output(app);
+	if (code)
+		return code;
+	app_table(app, "metrics", columns);
+	for (size_t i = 0; i < set->metric_count; i++)
+		print_metric(app, catalog, set->metrics[i]);
+	return app_end_output(app);
 }
 
 static int single_pass(struct app *app, const char *chip, const char *name, bool yaml)
 {
+	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;
 	const struct opk_single_pass_set *set;
-	struct opk_single_pass_sets *sets;
 	int code = opk_single_pass_sets_new(&sets, app->ctx, chip);
 
 	if (code)
 		return code;
-	set = name ? opk_single_pass_sets_find(sets, name) : NULL;
-	if (set && yaml)
-		code = sets_write_single_pass(app, set, chip);
-	else if (set)
-		code = show_single_pass(app, set, chip);
-	else if (name)
-		code = app_error(app, OPK_EUSAGE,
+	if (!name)
+		return list_single_pass(app, sets);
+	set = opk_single_pass_sets_find(sets, name);
+	if (!set)
+		return app_error(app, OPK_EUSAGE,
 		                 "%s has no single-pass set '%s'; 'offpeak sets --single-pass %s' "
 		                 "lists them",
 		                 chip, name, chip);
-	else
-		code = app_begin_output(app);
-	if (!code && !name)
-		code = list_single_pass(app, sets);
-	if (!code && !name)
-		code = app_end_output(app);
-	opk_single_pass_sets_free(sets);
-	return code;
-}
-
-/* What a set lists, as it is written: patterns and derived metrics by their names. */
-static int show(struct app *app, const char *spec)
-{
-	static const struct opk_column column = { "metric", OPK_CELL_STRING };
-	struct opk_set *set;
-	int code = opk_set_find(&set, app->ctx, spec);
-
-	if (code)
-		return code;
-	code = app_begin_output(app);
-	if (!code) {
-		code = opk_out_table(app->out, "metrics", &column, 1);
-		for (size_t i = 0; !code && i < opk_set_metric_count(set); i++)
-			code = opk_out_row(app->out,
-			                   &(union opk_cell){ .string = opk_set_metric(set, i) });
-		code = code ? code : app_end_output(app);
-	}
-	opk_set_free(set);
-	return code;
+	return yaml ? sets_write_single_pass(app, set, chip) : show_single_pass(app, set, chip);
 }
 
 static int check_usage(struct app *app, const struct sets_args *args)

@@ -98,22 +98,16 @@ static const struct opk_column columns[] = {
 	{ "status", OPK_CELL_STRING },
 };
 
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
 static int put_row(struct check *check, const char *chip, const struct opk_plan *plan,
                    const char *status)
 {
-	size_t passes = plan ? opk_plan_passes(plan) : 0;
-	size_t metrics = plan ? opk_plan_metric_count(plan) : 0;
-	size_t left_out = plan ? opk_plan_missing_count(plan) : 0;
+	bool known = plan != NULL;
 
-	return opk_out_row(check->app->out, (union opk_cell[COLUMNS]){
-						    { .string = chip },
-						    { .optional = { passes, plan != NULL } },
-						    { .optional = { metrics, plan != NULL } },
-						    { .optional = { left_out, plan != NULL } },
-						    { .string = status },
-					    });
+	return app_row(check->app, cell_text(chip),
+	               cell_known(known ? opk_plan_passes(plan) : 0, known),
+	               cell_known(known ? opk_plan_metric_count(plan) : 0, known),
+	               cell_known(known ? opk_plan_missing_count(plan) : 0, known),
+	               cell_text(status));
 }
 
 static int judge_on(struct check *check, const struct opk_chip *chip)
@@ -130,18 +124,15 @@ static int judge_on(struct check *check, const struct opk_chip *chip)
 static int plan_on(struct check *check, const struct opk_chip *chip)
 {
 	struct opk_plan_options options = OPK_INIT(options);
-	struct opk_plan *plan = NULL;
+	opk_auto(opk_plan) struct opk_plan *plan = NULL;
 	struct opk_ctx *ctx = check->app->ctx;
 	size_t lines;
 	int code;
 
 	options.chip = chip->name;
 	code = opk_plan_new(&plan, ctx, check->set, &options);
-	if (!code) {
-		code = put_row(check, chip->name, plan, "ok");
-		opk_plan_free(plan);
-		return code;
-	}
+	if (!code)
+		return put_row(check, chip->name, plan, "ok");
 	report(check);
 	check->worst = code == OPK_ENVIDIA ? code : OPK_EINPUT;
 	lines = opk_error_count(ctx);
@@ -159,7 +150,7 @@ static int check_named(struct check *check, const char *name)
 	const struct opk_chip *chip;
 
 	if (opk_chips_resolve(&chip, check->app->ctx, check->chips, name))
-		return app_fail(check->app, OPK_EUSAGE);
+		return OPK_EUSAGE;
 	if (check->partly)
 		return has_profiler(check->set, chip) ? judge_on(check, chip) : OPK_OK;
 	if (has_profiler(check->set, chip))
@@ -181,62 +172,51 @@ static int check_all(struct check *check)
 
 /* ---- the command */
 
-/* "GH100,GA100" is two; ends with NULL, and free() takes all of it. */
-static char **split(const struct option_list *chips)
-{
-	size_t size = 0, count = 0;
-	char **names, *text;
-
-	for (size_t i = 0; i < chips->count; i++)
-		size += strlen(chips->items[i]) + 1;
-	/* No name is shorter than a letter and a comma. */
-	names = calloc(1, (size + 2) * sizeof *names + size);
-	text = names ? (char *)(names + size + 2) : NULL;
-	for (size_t i = 0; names && i < chips->count; i++) {
-		char *rest = strcpy(text, chips->items[i]);
-
-		text += strlen(text) + 1;
-		for (char *name; (name = strsep(&rest, ","));)
-			if (*name)
-				names[count++] = name;
-	}
-	return names;
-}
-
-static int check_names(struct app *app, const struct opk_chips *chips, char **names)
+/* "GH100,GA100" is two. Each has to be a chip. */
+static int list_chips(struct app *app, struct opk_strlist *names, const struct opk_chips *chips,
+                      const struct option_list *wanted)
 {
 	const struct opk_chip *chip;
+	int code = OPK_OK;
 
-	for (; *names; names++)
-		if (opk_chips_resolve(&chip, app->ctx, chips, *names))
-			return app_fail(app, OPK_EUSAGE);
-	return OPK_OK;
+	for (size_t i = 0; i < wanted->count; i++) {
+		const char *rest = wanted->items[i];
+
+		for (size_t length; *rest; rest += length + (rest[length] == ',')) {
+			length = strcspn(rest, ",");
+			if (length && !opk_strlist_take(names, opk_strndup(rest, length)))
+				return app_nomem(app);
+		}
+	}
+	for (size_t i = 0; !code && i < names->count; i++)
+		code = opk_chips_resolve(&chip, app->ctx, chips, names->items[i]);
+	return code;
 }
 
-static int check_chips(struct check *check, char **names)
+static int check_chips(struct check *check, const struct opk_strlist *names)
 {
 	int code = OPK_OK;
 
 	if (opk_set_check_claims(check->app->ctx, check->set, check->chips))
 		check->worst = app_fail(check->app, OPK_EINPUT);
-	if (!*names)
+	if (!names->count)
 		code = check_all(check);
-	for (; !code && *names; names++)
-		code = check_named(check, *names);
+	for (size_t i = 0; !code && i < names->count; i++)
+		code = check_named(check, names->items[i]);
 	return code;
 }
 
-static int print_chips(struct check *check, char **names)
+static int print_chips(struct check *check, const struct opk_strlist *names)
 {
 	struct app *app = check->app;
 	int code = app_begin_output(app);
 
-	if (code)
-		return code;
-	code = opk_out_table(app->out, "chips", columns, COLUMNS);
+	if (!code)
+		code = app_table(app, "chips", columns);
 	if (!code)
 		code = check_chips(check, names);
-	code = code ? code : app_end_output(app);
+	if (!code)
+		code = app_end_output(app);
 	if (!check->worst)
 		return code;
 	/* The rows say it. */
@@ -244,55 +224,45 @@ static int print_chips(struct check *check, char **names)
 	return check->worst;
 }
 
-/* What is wrong beside what its files' text told. */
-static void judge(struct check *check, char **names)
+static int check_set(struct check *check, const struct option_list *wanted)
 {
-	if (check_chips(check, names))
-		app_fail(check->app, OPK_EINPUT);
-}
+	opk_auto(opk_chips) struct opk_chips *chips = NULL;
+	opk_autostrlist struct opk_strlist names = { 0 };
+	struct app *app = check->app;
+	int code = opk_chips_new(&chips, app->ctx);
 
-static int check_set(struct app *app, const struct opk_set *set, bool partly,
-                     const struct option_list *wanted)
-{
-	struct check check = { .app = app, .set = set, .partly = partly };
-	char **names = split(wanted);
-	struct opk_chips *chips = NULL;
-	int code;
-
-	if (!names)
-		return app_nomem(app);
-	code = opk_chips_new(&chips, app->ctx);
-	check.chips = chips;
-	if (code && partly)
+	if (code && check->partly) {
 		app_note("without NVIDIA's libraries it was not checked on any chip");
-	else
-		code = code ? app_fail(app, code) : check_names(app, chips, names);
-	if (!code && partly)
-		judge(&check, names);
-	else if (!code)
-		code = print_chips(&check, names);
-	for (size_t i = 0; i < check.shown_count; i++)
-		forget(&check.shown[i]);
-	free(check.shown);
-	free(names);
-	opk_chips_free(chips);
-	return partly ? OPK_EINPUT : code;
+		return OPK_EINPUT;
+	}
+	check->chips = chips;
+	if (!code)
+		code = list_chips(app, &names, chips, wanted);
+	if (!check->partly)
+		return code ? code : print_chips(check, &names);
+	/* What is wrong besides what its files' text showed. */
+	if (code || check_chips(check, &names))
+		app_fail(app, OPK_EINPUT);
+	return OPK_EINPUT;
 }
 
 int sets_check(struct app *app, const char *spec, const struct option_list *chips,
                const struct option_list *params)
 {
-	struct opk_set *set;
+	opk_auto(opk_set) struct opk_set *set = NULL;
+	struct check check = { .app = app };
 	int code = opk_set_find_partly(&set, app->ctx, spec);
-	bool partly = code && set;
 
+	check.partly = code && set;
 	if (code)
 		app_fail(app, code);
 	if (!set)
 		return code;
+	check.set = set;
 	code = give_parameters(app, params, set);
-	if (!code)
-		code = check_set(app, set, partly, chips);
-	opk_set_free(set);
+	code = code ? app_fail(app, code) : check_set(&check, chips);
+	for (size_t i = 0; i < check.shown_count; i++)
+		forget(&check.shown[i]);
+	free(check.shown);
 	return code;
 }

@@ -14,9 +14,7 @@ static int write_file(struct app *app, const char *path, const char *text)
 
 	if (!code)
 		code = opk_newfile_write(&file, text, strlen(text));
-	if (!code)
-		code = opk_newfile_commit(&file);
-	return code;
+	return code ? code : opk_newfile_commit(&file);
 }
 
 /* Where -o tells, or to stdout. */
@@ -29,43 +27,38 @@ static int write_text(struct app *app, const char *text)
 	return OPK_OK;
 }
 
-/* Of the first set's "pm.yaml" the others' "pm-pm2.yaml". */
-static char *beside(const char *path, const char *suffix)
+/* The names of the others, after the first set's: "pm.yaml", "pm-pm2.yaml". */
+static int name_others(struct app *app, struct opk_strlist *paths,
+                       const struct opk_set_import *import)
 {
-	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-	size_t stem = dot && dot > (slash ? slash + 1 : path) ? (size_t)(dot - path) : strlen(path);
-	char *out;
-
-	return asprintf(&out, "%.*s%s%s", (int)stem, path, suffix, path + stem) < 0 ? NULL : out;
-}
-
-/* Before the first is written. */
-static int check_others(struct app *app, const struct opk_set_import *import)
-{
+	const char *first = app->output, *slash = strrchr(first, '/'), *dot = strrchr(first, '.');
+	size_t stem = dot && dot > (slash ? slash + 1 : first) ? (size_t)(dot - first)
+	                                                       : strlen(first);
 	int code = OPK_OK;
 
-	for (size_t i = 1; !code && app->output && i < opk_set_import_count(import); i++) {
-		char *path = beside(app->output, opk_set_import_get(import, i)->suffix);
+	for (size_t i = 1; !code && i < opk_set_import_count(import); i++) {
+		const char *suffix = opk_set_import_get(import, i)->suffix;
 
-		code = path ? files_write(app, path) : app_nomem(app);
-		free(path);
+		if (!opk_strlist_take(paths, opk_printf("%.*s%s%s", (int)stem, first, suffix,
+		                                        first + stem)))
+			return app_nomem(app);
+		code = files_write(app, paths->items[i - 1]);
 	}
 	return code;
 }
 
-static int write_others(struct app *app, const struct opk_set_import *import)
+static int write_others(struct app *app, const struct opk_strlist *paths,
+                        const struct opk_set_import *import)
 {
 	int code = OPK_OK;
 
-	for (size_t i = 1; !code && i < opk_set_import_count(import); i++) {
-		const struct opk_imported_set *set = opk_set_import_get(import, i);
-		char *path = beside(app->output, set->suffix);
+	for (size_t i = 0; !code && i < paths->count; i++) {
+		const struct opk_imported_set *set = opk_set_import_get(import, i + 1);
 
-		code = path ? write_file(app, path, set->yaml) : app_nomem(app);
+		code = write_file(app, paths->items[i], set->yaml);
 		if (!code)
-			app_note("%s has %zu more, for profiler %s", path, set->metric_count,
-			         opk_profiler_name(set->profiler));
-		free(path);
+			app_note("%s has %zu more, for profiler %s", paths->items[i],
+			         set->metric_count, opk_profiler_name(set->profiler));
 	}
 	return code;
 }
@@ -90,28 +83,26 @@ static void tell(const struct app *app, const struct opk_set_import *import)
 
 int sets_import(struct app *app, const char *path)
 {
-	struct opk_set_import *import;
+	opk_auto(opk_set_import) struct opk_set_import *import = NULL;
+	opk_autostrlist struct opk_strlist others = { 0 };
 	int code = opk_set_import_new(&import, app->ctx, path);
 
-	if (code)
-		return code;
-	code = check_others(app, import);
+	/* All are known to be writable before the first is written. */
+	if (!code && app->output)
+		code = name_others(app, &others, import);
 	if (!code)
 		code = write_text(app, opk_set_import_get(import, 0)->yaml);
-	if (!code && app->output)
-		code = write_others(app, import);
+	if (!code)
+		code = write_others(app, &others, import);
 	if (!code)
 		tell(app, import);
-	opk_set_import_free(import);
 	return code;
 }
 
 int sets_write_single_pass(struct app *app, const struct opk_single_pass_set *set, const char *chip)
 {
-	char *text = NULL;
+	opk_autofree char *text = NULL;
 	int code = opk_single_pass_set_yaml(&text, app->ctx, set, chip);
 
-	code = code ? code : write_text(app, text);
-	free(text);
-	return code;
+	return code ? code : write_text(app, text);
 }
