@@ -113,7 +113,7 @@ END_TEST
 
 START_TEST(any_bits)
 {
-	for (int i = 0; i < RANDOM * FACTOR; i++) {
+	for (int i = 0; i < (int)enough(RANDOM) * FACTOR; i++) {
 		uint64_t bits = next();
 		double number;
 
@@ -126,7 +126,7 @@ END_TEST
 /* Such as metrics have: counts, rates, percentages. */
 START_TEST(usual_numbers)
 {
-	for (int i = 0; i < RANDOM; i++) {
+	for (int i = 0; i < (int)enough(RANDOM); i++) {
 		uint64_t a = next() >> (next() % 64), b = (next() >> (next() % 64)) | 1;
 
 		compare((double)a);
@@ -140,9 +140,9 @@ END_TEST
 /* Few digits: many zeros at the end. */
 START_TEST(short_numbers)
 {
-	for (int i = 0; i < RANDOM; i++)
+	for (int i = 0; i < (int)enough(RANDOM); i++)
 		compare((double)(next() % 100000) / 1000.0);
-	for (int i = 0; i < RANDOM; i++)
+	for (int i = 0; i < (int)enough(RANDOM); i++)
 		compare((double)(next() % 100000) / 1e8);
 }
 END_TEST
@@ -151,7 +151,7 @@ START_TEST(whole_numbers)
 {
 	char got[OPK_NUMBER_SIZE], wanted[OPK_NUMBER_SIZE];
 
-	for (int i = 0; i < RANDOM; i++) {
+	for (int i = 0; i < (int)enough(RANDOM); i++) {
 		uint64_t number = i < 1000    ? (uint64_t)i
 		                  : i == 1000 ? UINT64_MAX
 		                              : next() >> (i % 64);

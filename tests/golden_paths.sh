@@ -11,9 +11,9 @@ values=$BUILD/tests/values query=$BUILD/tests/query
 LC_ALL=C
 export LC_ALL
 cd "$tmp" || exit 99
-# Under a memory checker the large recordings, which are slow then, go some of the ways.
-all=yes
-grep -q __asan_init "$OFFPEAK" && all=no
+# The large recordings go all ways in make check-long, and else some.
+all=no
+is_long && all=yes
 
 # ---- recordings worked on; FILE.want has the lines of tests/values for FILE, without its name
 
