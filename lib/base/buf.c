@@ -80,6 +80,12 @@ void opk_buf_add_printf(struct opk_buf *buf, const char *format, ...)
 	buf->size += (size_t)length;
 }
 
+char *opk_buf_take_text(struct opk_buf *buf)
+{
+	opk_buf_add(buf, "", 1);
+	return buf->failed ? NULL : (char *)opk_take(buf->data);
+}
+
 void opk_buf_clear(struct opk_buf *buf)
 {
 	free(buf->data);

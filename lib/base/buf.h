@@ -20,6 +20,8 @@ void opk_buf_add_u64(struct opk_buf *buf, uint64_t value);
 void opk_buf_add_number(struct opk_buf *buf, uint64_t number);
 void opk_buf_add_double(struct opk_buf *buf, double number);
 void opk_buf_add_printf(struct opk_buf *buf, const char *format, ...) OPK_PRINTF(2, 3);
+/* The bytes as a string, which is the caller's; NULL when out of memory. */
+char *opk_buf_take_text(struct opk_buf *buf);
 void opk_buf_clear(struct opk_buf *buf);
 #define opk_autobuf __attribute__((cleanup(opk_buf_clear)))
 

@@ -37,6 +37,8 @@ int opk_fail_errno(struct opk_ctx *ctx, int code, const char *what, const char *
 /* Adds a cause with all that is known of it. Its strings are taken over; text is a part of message. */
 void opk_add_cause(struct opk_ctx *ctx, struct opk_cause cause);
 void opk_clear_errors(struct opk_ctx *ctx);
+/* A failure that is allowed is none: OPK_OK, without its causes. Another code stays. */
+int opk_allow(struct opk_ctx *ctx, int code, int allowed);
 /* The text at an end of the chain, to be quoted in another message; "out of memory" if it is empty. */
 const char *opk_innermost(const struct opk_ctx *ctx);
 const char *opk_outermost(const struct opk_ctx *ctx);

@@ -32,6 +32,14 @@ void opk_clear_errors(struct opk_ctx *ctx)
 	free_chain(&ctx->causes);
 }
 
+int opk_allow(struct opk_ctx *ctx, int code, int allowed)
+{
+	if (code != allowed)
+		return code;
+	opk_clear_errors(ctx);
+	return OPK_OK;
+}
+
 void opk_errors_mark(struct opk_errors_mark *mark, struct opk_ctx *ctx)
 {
 	*mark = (struct opk_errors_mark){ ctx->causes, ctx->log };

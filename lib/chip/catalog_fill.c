@@ -223,10 +223,7 @@ static int fill_expected_sub(struct opk_base_record *base, struct opk_ctx *ctx,
 	int code = suffix ? fill_sub(base, ctx, catalog, NULL, suffix)
 	                  : opk_nomem(ctx, "submetrics");
 
-	if (code != OPK_EUSAGE)
-		return code;
-	opk_clear_errors(ctx);
-	return OPK_OK;
+	return opk_allow(ctx, code, OPK_EUSAGE);
 }
 
 static int fill_expected(struct opk_base_record *base, struct opk_ctx *ctx,

@@ -85,13 +85,11 @@ int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chi
                           enum opk_profiler profiler)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };
-	struct opk_nv_host *host;
+	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
 	int code = opk_nv_host_new(&host, ctx, chip->name, profiler, NULL);
 
-	if (!code) {
+	if (!code)
 		code = opk_nv_all_base_metrics(&names, ctx, host);
-		opk_nv_host_free(host);
-	}
 	if (code)
 		return opk_add(ctx, code, "no number of metrics of %s", chip->name);
 	*out = names.count;
@@ -142,12 +140,8 @@ static int ask_scope(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_h
 	int code = opk_nv_properties(&metric, ctx, host, name);
 
 	/* 12.x lists some that it has no properties of. */
-	if (code == OPK_EUSAGE) {
-		opk_clear_errors(ctx);
-		return OPK_OK;
-	}
 	if (code)
-		return code;
+		return opk_allow(ctx, code, OPK_EUSAGE);
 	scopes->told |= metric.scope != OPK_SCOPE_UNKNOWN;
 	scopes->device |= metric.scope == OPK_SCOPE_DEVICE;
 	return OPK_OK;
@@ -181,7 +175,7 @@ int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip 
 {
 	opk_autostrlist struct opk_strlist names = { 0 };
 	struct scopes scopes = { 0 };
-	struct opk_nv_host *host;
+	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
 	int code = opk_nv_host_new(&host, ctx, chip->name, profiler, NULL);
 
 	if (code)
@@ -190,7 +184,6 @@ int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip 
 	opk_strlist_sort(&names);
 	if (!code)
 		code = find_device_level(&scopes, ctx, host, &names);
-	opk_nv_host_free(host);
 	if (code)
 		return opk_add(ctx, code, "no metrics' scopes of %s", chip->name);
 	*out = scopes.device;

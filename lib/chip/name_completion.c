@@ -58,15 +58,11 @@ static int ask_full(struct opk_strlist *list, struct opk_ctx *ctx, struct opk_nv
 	size_t count = 0;
 	int code = opk_nv_submetrics(&suffixes, &count, ctx, host, type, base);
 
-	/* 12.x has the call and knows no metric by it. */
-	if (code == OPK_EUSAGE) {
-		opk_clear_errors(ctx);
-		return OPK_OK;
-	}
 	for (size_t i = 0; !code && i < count; i++)
 		if (!add_full(list, prefix, base, suffixes[i]))
 			code = opk_nomem(ctx, "metric names");
-	return code;
+	/* 12.x has the call and knows no metric by it. */
+	return opk_allow(ctx, code, OPK_EUSAGE);
 }
 
 static int ask_type(struct opk_strlist *list, struct opk_ctx *ctx, struct opk_nv_host *host,
@@ -88,7 +84,7 @@ static int ask(struct opk_strlist *list, struct opk_ctx *ctx, const char *name,
                enum opk_profiler profiler, const char *prefix)
 {
 	opk_autofree char *chip = NULL;
-	struct opk_nv_host *host;
+	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
 	int code = opk_chip_resolve(&chip, ctx, name);
 
 	if (!code)
@@ -97,7 +93,6 @@ static int ask(struct opk_strlist *list, struct opk_ctx *ctx, const char *name,
 		return code;
 	for (int type = OPK_COUNTER; !code && type <= OPK_THROUGHPUT; type++)
 		code = ask_type(list, ctx, host, (enum opk_metric_type)type, prefix);
-	opk_nv_host_free(host);
 	return code;
 }
 

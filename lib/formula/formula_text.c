@@ -37,8 +37,7 @@ char *opk_formula_text(const struct opk_formula *formula, const char *text,
 	add_piece(&out, text + from, strlen(text + from));
 	if (out.size && out.data[out.size - 1] == ' ')
 		out.size--;
-	opk_buf_add(&out, "", 1);
-	return out.failed ? NULL : (char *)opk_take(out.data);
+	return opk_buf_take_text(&out);
 }
 
 void opk_formula_add_code(struct opk_buf *out, const struct opk_formula *formula)

@@ -351,6 +351,5 @@ char *opk_unit_text(const struct opk_unit *unit)
 
 	put_factors(&buf, unit, false);
 	put_factors(&buf, unit, true);
-	opk_buf_add(&buf, "", 1);
-	return buf.failed ? NULL : (char *)opk_take(buf.data);
+	return opk_buf_take_text(&buf);
 }

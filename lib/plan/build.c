@@ -13,12 +13,11 @@
 static int counters_of_metrics(struct opk_strlist *raw, struct opk_ctx *ctx,
                                const struct opk_plan *plan)
 {
-	struct opk_nv_evaluator *evaluator = NULL;
+	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
 	int code = opk_nv_evaluator_new(&evaluator, ctx, plan->target.chip);
 
 	for (size_t i = 0; !code && i < plan->metrics.count; i++)
 		code = opk_nv_raw_counters(raw, ctx, evaluator, plan->metrics.items[i]);
-	opk_nv_evaluator_free(evaluator);
 	return code;
 }
 

@@ -60,14 +60,14 @@ static char *full_name(const struct counting *c, size_t name)
 static int join(uint32_t *out, struct counting *c, struct opk_strlist *list)
 {
 	opk_autobuf struct opk_buf joined = { 0 };
+	opk_autofree char *text = NULL;
 
 	opk_strlist_sort(list);
 	for (size_t i = 0; i < list->count; i++)
 		opk_buf_add_printf(&joined, "%s ", list->items[i]);
-	opk_buf_add(&joined, "", 1);
-	return !joined.failed && opk_table_text(out, &c->text, (char *)joined.data)
-	               ? OPK_OK
-	               : opk_nomem(c->ctx, "pass counts");
+	text = opk_buf_take_text(&joined);
+	return text && opk_table_text(out, &c->text, text) ? OPK_OK
+	                                                   : opk_nomem(c->ctx, "pass counts");
 }
 
 static uint32_t method_of(const struct opk_strlist *domains)
@@ -93,15 +93,11 @@ static int look_at(struct set *set, struct counting *c, const struct opk_strlist
 	for (size_t i = 0; !code && i < counters->count; i++)
 		code = opk_nv_counter_domains(&domains, c->ctx, c->scheduler, counters->items[i]);
 	/* Some counters that metrics depend on are in no domain of the chip; CUPTI will refuse those. */
-	if (code == OPK_EUSAGE) {
-		opk_clear_errors(c->ctx);
-		set->fits = false;
-		return OPK_OK;
-	}
-	if (!code)
-		code = join(&set->domains, c, &domains);
+	set->fits = set->fits && !code;
+	if (code)
+		return opk_allow(c->ctx, code, OPK_EUSAGE);
 	set->method = method_of(&domains);
-	return code;
+	return join(&set->domains, c, &domains);
 }
 
 static int compare_key(const void *key, const void *set)
@@ -134,11 +130,9 @@ static int counters_of(struct opk_strlist *out, struct counting *c, const char *
 {
 	int code = c->evaluator ? opk_nv_raw_counters(out, c->ctx, c->evaluator, name) : OPK_EUSAGE;
 
-	if (code != OPK_EUSAGE)
-		return code;
-	opk_clear_errors(c->ctx);
-	opk_strlist_clear(out);
-	return OPK_OK;
+	if (code == OPK_EUSAGE)
+		opk_strlist_clear(out);
+	return opk_allow(c->ctx, code, OPK_EUSAGE);
 }
 
 /*
@@ -292,10 +286,7 @@ static int open_perfworks(struct counting *c)
 	code = opk_nv_evaluator_new(&c->evaluator, c->ctx, c->catalog->chip);
 	if (!code)
 		code = opk_nv_scheduler_new(&c->scheduler, c->ctx, c->catalog->chip, NULL);
-	if (code != OPK_ENVIDIA)
-		return code;
-	opk_clear_errors(c->ctx);
-	return OPK_OK;
+	return opk_allow(c->ctx, code, OPK_ENVIDIA);
 }
 
 static int count(struct counting *c)

@@ -53,7 +53,7 @@ struct asking {
 static int ask_chip(struct asking *a, const char *chip)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };
-	struct opk_nv_host *host;
+	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
 	bool has = false;
 	int code = opk_nv_host_supported(&has, a->ctx, chip, a->catalog->profiler);
 
@@ -65,7 +65,6 @@ static int ask_chip(struct asking *a, const char *chip)
 	code = opk_nv_all_base_metrics(&names, a->ctx, host);
 	if (!code && opk_strlist_contains(&names, a->metric->name))
 		opk_buf_add_printf(a->text, "chip\t%s\n", chip);
-	opk_nv_host_free(host);
 	return code;
 }
 
@@ -89,17 +88,7 @@ static int go_on(struct asking *a, int code, const char *without)
 		return code;
 	a->complete = false;
 	opk_log(a->ctx, "%s are left out: %s", without, opk_innermost(a->ctx));
-	opk_clear_errors(a->ctx);
-	return OPK_OK;
-}
-
-/* A name that PerfWorks does not know may well be one of CUPTI's own. */
-static int allow_unknown(struct opk_ctx *ctx, int code)
-{
-	if (code != OPK_EUSAGE)
-		return code;
-	opk_clear_errors(ctx);
-	return OPK_OK;
+	return opk_allow(a->ctx, code, OPK_ENVIDIA);
 }
 
 /* From the config image of the metric alone; none where it is refused, as its number of passes tells. */
@@ -124,18 +113,18 @@ static int add_counter(struct asking *a, struct opk_nv_scheduler *scheduler, con
 	for (size_t i = 0; i < domains.count; i++)
 		opk_buf_add_printf(a->text, "\t%s", domains.items[i]);
 	opk_buf_add_text(a->text, "\n");
-	return allow_unknown(a->ctx, code);
+	/* A name that PerfWorks does not know may well be one of CUPTI's own. */
+	return opk_allow(a->ctx, code, OPK_EUSAGE);
 }
 
 static int add_counters(struct asking *a, const struct opk_strlist *counters)
 {
-	struct opk_nv_scheduler *scheduler = NULL;
+	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
 	int code = opk_nv_scheduler_new(&scheduler, a->ctx, a->catalog->chip, NULL);
 
 	code = go_on(a, code, "domains of raw counters");
 	for (size_t i = 0; !code && i < counters->count; i++)
 		code = add_counter(a, scheduler, counters->items[i]);
-	opk_nv_scheduler_free(scheduler);
 	return code;
 }
 
@@ -212,7 +201,7 @@ static int ask_constituents(struct asking *a, struct opk_nv_evaluator *evaluator
 	                       : OPK_OK;
 
 	if (code)
-		return go_on(a, allow_unknown(a->ctx, code), "constituents");
+		return go_on(a, opk_allow(a->ctx, code, OPK_EUSAGE), "constituents");
 	add_constituents(a->text, OPK_COUNTER, &counters);
 	add_constituents(a->text, OPK_THROUGHPUT, &throughputs);
 	return OPK_OK;
@@ -231,7 +220,7 @@ static int ask_libraries(struct opk_buf *text, bool *complete, struct opk_ctx *c
 		.text = text,
 		.complete = true,
 	};
-	struct opk_nv_evaluator *evaluator = NULL;
+	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
 	int code = ask_chips(&a);
 
 	/* Only the range profiler's metrics are known to PerfWorks. */
@@ -242,7 +231,6 @@ static int ask_libraries(struct opk_buf *text, bool *complete, struct opk_ctx *c
 		code = ask_counters(&a, evaluator);
 	if (!code)
 		code = ask_constituents(&a, evaluator);
-	opk_nv_evaluator_free(evaluator);
 	if (!code && text->failed)
 		code = opk_nomem(ctx, "a description");
 	*complete = a.complete;
@@ -284,6 +272,7 @@ static int fail_unknown(struct opk_ctx *ctx, const struct opk_catalog *catalog, 
 {
 	opk_autostrlist struct opk_strlist near = { 0 };
 	opk_autobuf struct opk_buf list = { 0 };
+	opk_autofree char *nearest = NULL;
 	const struct opk_metric *metric = opk_catalog_find(catalog, name);
 	int code = OPK_OK;
 
@@ -296,15 +285,14 @@ static int fail_unknown(struct opk_ctx *ctx, const struct opk_catalog *catalog, 
 		return code;
 	for (size_t i = 0; i < near.count && i < OPK_MAX_SUGGESTIONS; i++)
 		opk_buf_add_printf(&list, "%s%s", i ? ", " : "; the nearest: ", near.items[i]);
-	opk_buf_add(&list, "", 1);
-	if (list.failed)
+	nearest = opk_buf_take_text(&list);
+	if (!nearest)
 		return opk_nomem(ctx, "names");
 	if (metric)
 		return opk_fail(ctx, OPK_EUSAGE, "%s has no rollup or submetric '%s'%s",
-		                metric->name, name + strlen(metric->name), (char *)list.data);
+		                metric->name, name + strlen(metric->name), nearest);
 	return opk_fail(ctx, OPK_EUSAGE, "%s has no metric '%s'%s%s", catalog->chip, name,
-	                catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "",
-	                (char *)list.data);
+	                catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "", nearest);
 }
 
 static int find(struct opk_full_name *out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
@@ -405,15 +393,12 @@ static int ask(struct description *d, struct opk_ctx *ctx, const struct opk_cata
 	bool complete;
 	int code = ask_libraries(&text, &complete, ctx, catalog, d->shown.of.metric, d->name);
 
-	opk_buf_add(&text, "", 1);
-	if (!code && text.failed)
-		code = opk_nomem(ctx, "a description");
 	if (code)
 		return code;
-	if (complete)
-		store_cached(ctx, catalog, d->name, (char *)text.data);
-	d->text = (char *)opk_take(text.data);
-	return cut(d) ? OPK_OK : opk_nomem(ctx, "a description");
+	d->text = opk_buf_take_text(&text);
+	if (d->text && complete)
+		store_cached(ctx, catalog, d->name, d->text);
+	return d->text && cut(d) ? OPK_OK : opk_nomem(ctx, "a description");
 }
 
 static int count_passes(struct opk_ctx *ctx, struct opk_catalog *catalog,
@@ -444,12 +429,8 @@ static int find_sets(struct description *d, struct opk_ctx *ctx, const struct op
 {
 	int code = opk_single_pass_sets_new(&d->sets, ctx, catalog->chip);
 
-	if (code == OPK_ENVIDIA) {
-		opk_clear_errors(ctx);
-		return OPK_OK;
-	}
 	if (code)
-		return code;
+		return opk_allow(ctx, code, OPK_ENVIDIA);
 	d->single_pass = opk_alloc_array(opk_single_pass_sets_count(d->sets) + 1,
 	                                 sizeof *d->single_pass);
 	if (!d->single_pass)

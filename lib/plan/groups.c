@@ -178,10 +178,7 @@ static int begin_with_bins(struct pack *p)
 	opk_nv_scheduler_free(m.scheduler);
 	free(m.metrics);
 	/* Without the scheduler all go first-fit. */
-	if (code != OPK_ENVIDIA)
-		return code;
-	opk_clear_errors(p->ctx);
-	return OPK_OK;
+	return opk_allow(p->ctx, code, OPK_ENVIDIA);
 }
 
 /* The first group that takes it, else a new one. */
@@ -224,16 +221,13 @@ static int add_groups(struct pack *p, struct opk_nv_host *host)
 static int schedule_by_cupti(struct opk_schedule_result *out, struct pack *p)
 {
 	const struct opk_target *target = &p->plan->target;
-	struct opk_nv_host *host = NULL;
+	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
 	int code = opk_nv_host_new(&host, p->ctx, target->chip, target->profiler,
 	                           target->availability);
 
 	if (!code)
 		code = add_groups(p, host);
-	if (!code)
-		code = opk_schedule_image(out, p->ctx, host);
-	opk_nv_host_free(host);
-	return code;
+	return code ? code : opk_schedule_image(out, p->ctx, host);
 }
 
 static int add_passes(struct pack *p, struct opk_nv_evaluator *evaluator,
@@ -259,8 +253,8 @@ static int add_passes(struct pack *p, struct opk_nv_evaluator *evaluator,
 static int schedule_by_perfworks(struct opk_schedule_result *out, struct pack *p)
 {
 	const struct opk_target *target = &p->plan->target;
-	struct opk_nv_evaluator *evaluator = NULL;
-	struct opk_nv_scheduler *scheduler = NULL;
+	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
+	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
 	int code = opk_nv_evaluator_new(&evaluator, p->ctx, target->chip);
 
 	if (!code)
@@ -270,8 +264,6 @@ static int schedule_by_perfworks(struct opk_schedule_result *out, struct pack *p
 	if (!code)
 		code = opk_nv_scheduler_image(&out->config, &out->size, &out->passes, p->ctx,
 		                              scheduler);
-	opk_nv_evaluator_free(evaluator);
-	opk_nv_scheduler_free(scheduler);
 	return code ? code : opk_nv_passes(&out->passes, p->ctx, out->config, out->size);
 }
 

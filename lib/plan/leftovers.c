@@ -57,10 +57,7 @@ static int add_domains(struct opk_strlist *out, const struct trying *t,
 			continue;
 		code = opk_nv_counter_domains(out, t->ctx, t->scheduler, counters->items[i]);
 		/* Some of GB20x's are in no domain. */
-		if (code == OPK_EUSAGE) {
-			opk_clear_errors(t->ctx);
-			code = OPK_OK;
-		}
+		code = opk_allow(t->ctx, code, OPK_EUSAGE);
 	}
 	return code;
 }
@@ -96,12 +93,9 @@ static int open_scheduler(struct trying *t)
 {
 	int code = opk_nv_scheduler_new(&t->scheduler, t->ctx, t->plan->target.chip, NULL);
 
-	if (code == OPK_ENVIDIA) {
+	if (code == OPK_ENVIDIA)
 		opk_log(t->ctx, "full domains are left out: %s", opk_innermost(t->ctx));
-		opk_clear_errors(t->ctx);
-		return OPK_OK;
-	}
-	return code ? code
+	return code ? opk_allow(t->ctx, code, OPK_ENVIDIA)
 	            : opk_nv_config_counters(&t->kept, t->ctx, t->plan->schedule.config,
 	                                     t->plan->schedule.size, 0);
 }

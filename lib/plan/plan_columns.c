@@ -14,21 +14,17 @@ struct opk_plan_columns {
 static int find_units(struct opk_plan_columns *columns, struct opk_ctx *ctx,
                       const struct opk_plan *plan)
 {
-	struct opk_nv_host *host = NULL;
+	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
 	int code = opk_nv_host_new(&host, ctx, plan->target.chip, plan->target.profiler, NULL);
 
 	for (size_t i = 0; !code && i < plan->resolved.metrics.count; i++) {
 		struct opk_metric properties = { .dim_unit = "" };
 
 		code = opk_nv_properties(&properties, ctx, host, plan->resolved.metrics.items[i]);
-		if (code == OPK_EUSAGE) {
-			opk_clear_errors(ctx);
-			code = OPK_OK;
-		}
+		code = opk_allow(ctx, code, OPK_EUSAGE);
 		if (!code && !opk_strlist_add(&columns->units, properties.dim_unit))
 			code = opk_nomem(ctx, "units");
 	}
-	opk_nv_host_free(host);
 	return code;
 }
 

@@ -313,7 +313,7 @@ static int bound_by_metrics(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 
 static int fill(struct opk_plan_detail *detail, struct opk_ctx *ctx, const struct opk_plan *plan)
 {
-	struct opk_nv_scheduler *scheduler = NULL;
+	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
 	int code;
 
 	if (detail->passes == 1)
@@ -328,7 +328,6 @@ static int fill(struct opk_plan_detail *detail, struct opk_ctx *ctx, const struc
 	code = opk_nv_scheduler_new(&scheduler, ctx, plan->target.chip, NULL);
 	if (!code)
 		code = find_domains(detail, ctx, plan, scheduler);
-	opk_nv_scheduler_free(scheduler);
 	if (code != OPK_ENVIDIA && code != OPK_EUSAGE)
 		return code;
 	opk_clear_errors(ctx);

@@ -32,11 +32,8 @@ static int take_in_order(char **others, size_t *left_out, struct opk_ctx *ctx,
 		else
 			opk_buf_add_printf(&names, "%s%s", (*left_out)++ ? ", " : "", metric);
 	}
-	opk_buf_add(&names, "", 1);
-	if (names.failed)
-		return opk_nomem(ctx, "a plan");
-	*others = (char *)opk_take(names.data);
-	return OPK_OK;
+	*others = opk_buf_take_text(&names);
+	return *others ? OPK_OK : opk_nomem(ctx, "a plan");
 }
 
 /* None is refused by itself. */

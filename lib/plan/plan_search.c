@@ -203,7 +203,7 @@ static int add_passes(const struct searching *s, struct opk_nv_scheduler *schedu
 static int make_image(struct opk_schedule_result *out, const struct searching *s,
                       const struct opk_schedule *schedule)
 {
-	struct opk_nv_scheduler *scheduler;
+	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
 	int code = opk_nv_scheduler_new(&scheduler, s->ctx, s->plan->target.chip,
 	                                s->plan->target.availability);
 
@@ -213,11 +213,8 @@ static int make_image(struct opk_schedule_result *out, const struct searching *s
 	if (!code)
 		code = opk_nv_scheduler_image(&out->config, &out->size, &out->passes, s->ctx,
 		                              scheduler);
-	opk_nv_scheduler_free(scheduler);
 	/* CUPTI's own word counts. */
-	if (!code)
-		code = opk_nv_passes(&out->passes, s->ctx, out->config, out->size);
-	return code;
+	return code ? code : opk_nv_passes(&out->passes, s->ctx, out->config, out->size);
 }
 
 static size_t count_split(const struct searching *s, const struct opk_schedule *schedule)

@@ -98,29 +98,29 @@ static int plan_some(struct opk_plan **out, struct splitting *s, const size_t *m
 static int check_each(struct splitting *s)
 {
 	opk_autobuf struct opk_buf names = { 0 };
+	opk_autofree char *list = NULL;
 	size_t refused = 0;
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < s->count; i++) {
-		struct opk_plan *plan = NULL;
+		opk_auto(opk_plan) struct opk_plan *plan = NULL;
 
 		code = plan_some(&plan, s, &i, 1);
 		if (!code && !plan)
 			opk_buf_add_printf(&names, "%s%s", refused++ ? ", " : "",
 			                   s->whole->metrics.items[i]);
-		opk_plan_free(plan);
 	}
 	if (code || !refused)
 		return code;
-	opk_buf_add(&names, "", 1);
-	if (names.failed)
+	list = opk_buf_take_text(&names);
+	if (!list)
 		return opk_nomem(s->ctx, "a plan");
 	return opk_fail(s->ctx, OPK_EFAILED,
 	                "%zu of the metrics of set %s need%s more than %zu pass%s "
 	                "by %s on %s: %s",
 	                refused, s->set->name, refused == 1 ? "s" : "", s->limit,
 	                s->limit == 1 ? "" : "es", refused == 1 ? "itself" : "themselves",
-	                s->whole->target.chip, (char *)names.data);
+	                s->whole->target.chip, list);
 }
 
 /* ---- one plan after another */
@@ -209,7 +209,7 @@ static void take_chosen(struct splitting *s)
 
 static int add_plan(struct opk_plan_split *split, struct splitting *s)
 {
-	struct opk_plan *plan = NULL;
+	opk_auto(opk_plan) struct opk_plan *plan = NULL;
 	int code = choose(s);
 
 	if (!code)
@@ -224,11 +224,9 @@ static int add_plan(struct opk_plan_split *split, struct splitting *s)
 		code = opk_plan_resolve(plan, s->ctx, s->set);
 	if (!code && !opk_grow(&split->plans, &split->capacity, split->count, sizeof plan))
 		code = opk_nomem(s->ctx, "a plan");
-	if (code) {
-		opk_plan_free(plan);
+	if (code)
 		return code;
-	}
-	split->plans[split->count++] = plan;
+	split->plans[split->count++] = opk_take(plan);
 	take_chosen(s);
 	return OPK_OK;
 }
@@ -357,10 +355,7 @@ static int begin_estimates(struct splitting *s)
 	code = opk_filling_init(&s->filling, s->ctx, s->whole->target.chip, &s->whole->metrics,
 	                        s->limit);
 	s->estimates = !code;
-	if (code != OPK_ENVIDIA && code != OPK_EUSAGE)
-		return code;
-	opk_clear_errors(s->ctx);
-	return OPK_OK;
+	return opk_allow(s->ctx, opk_allow(s->ctx, code, OPK_ENVIDIA), OPK_EUSAGE);
 }
 
 /* As few as the passes of the whole set, well divided, would make. */

@@ -42,7 +42,7 @@ static int open_host(struct opk_nv_host **out, const struct packing *p)
 
 static int fits(bool *out, const struct packing *p, size_t count)
 {
-	struct opk_nv_host *host;
+	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
 	opk_autoresult struct opk_schedule_result result = { 0 };
 	int code = open_host(&host, p);
 
@@ -56,7 +56,6 @@ static int fits(bool *out, const struct packing *p, size_t count)
 		opk_clear_errors(p->ctx);
 		code = OPK_OK;
 	}
-	opk_nv_host_free(host);
 	*out = result.passes == 1;
 	return code;
 }
@@ -108,13 +107,9 @@ static int take_name(bool *taken, struct packing *p, struct opk_nv_host *host, c
 	int code = opk_nv_properties(&metric, p->ctx, host, name);
 
 	*taken = !code;
-	if (code == OPK_EUSAGE) {
-		opk_clear_errors(p->ctx);
-		return OPK_OK;
-	}
-	return code                               ? code
-	       : opk_strlist_add(&p->names, name) ? OPK_OK
-	                                          : opk_nomem(p->ctx, "a single-pass set");
+	if (code)
+		return opk_allow(p->ctx, code, OPK_EUSAGE);
+	return opk_strlist_add(&p->names, name) ? OPK_OK : opk_nomem(p->ctx, "a single-pass set");
 }
 
 /*
@@ -142,7 +137,7 @@ static int add_name(struct packing *p, struct opk_nv_host *host, const char *nam
 /* A set of these names that the chip has. */
 static int make_set(struct packing *p, const struct opk_strlist *names)
 {
-	struct opk_nv_host *host;
+	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
 	int code;
 
 	/* CUPTI lists a set of GH100's that has no metrics. */
@@ -153,7 +148,6 @@ static int make_set(struct packing *p, const struct opk_strlist *names)
 		return code;
 	for (size_t i = 0; !code && i < names->count; i++)
 		code = add_name(p, host, names->items[i]);
-	opk_nv_host_free(host);
 	if (!code)
 		code = pack_set(p);
 	opk_strlist_clear(&p->names);
@@ -166,10 +160,8 @@ static int ask_cupti(struct packing *p)
 	int code = opk_nv_single_pass_sets(&sets, p->ctx, p->chip);
 
 	p->origin = OPK_SINGLE_PASS_CUPTI;
-	if (code == OPK_ENVIDIA) {
-		opk_clear_errors(p->ctx);
-		return OPK_OK;
-	}
+	if (code)
+		return opk_allow(p->ctx, code, OPK_ENVIDIA);
 	for (size_t i = 0; !code && i < sets.count; i++) {
 		opk_autostrlist struct opk_strlist names = { 0 };
 
@@ -210,7 +202,7 @@ static int collect_sets(struct opk_strlist *sets, struct opk_ctx *ctx,
 static int ask_names(struct packing *p)
 {
 	opk_autostrlist struct opk_strlist all = { 0 }, sets = { 0 };
-	struct opk_nv_host *host;
+	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
 	int code;
 
 	p->origin = OPK_SINGLE_PASS_EMULATED;
@@ -218,7 +210,6 @@ static int ask_names(struct packing *p)
 	if (code)
 		return code;
 	code = opk_nv_all_base_metrics(&all, p->ctx, host);
-	opk_nv_host_free(host);
 	if (!code)
 		code = collect_sets(&sets, p->ctx, &all);
 	for (size_t i = 0; !code && i < sets.count; i++) {
@@ -314,8 +305,6 @@ static int ask_all(struct opk_buf *text, struct opk_ctx *ctx, const char *chip, 
 	}
 	opk_strlist_clear(&lists[0]);
 	opk_strlist_clear(&lists[1]);
-	if (!code && text->failed)
-		code = opk_nomem(ctx, "single-pass sets");
 	return code;
 }
 
@@ -423,14 +412,12 @@ static int ask(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const cha
 	opk_autobuf struct opk_buf text = { 0 };
 	int code = ask_all(&text, ctx, chip, wanted, path);
 
-	opk_buf_add(&text, "", 1);
-	if (!code && text.failed)
-		code = opk_nomem(ctx, "single-pass sets");
 	if (code)
 		return code;
-	opk_cache_store(ctx, kind, whom, text.data, text.size - 1);
-	sets->text = (char *)opk_take(text.data);
-	return cut(sets) ? OPK_OK : opk_nomem(ctx, "single-pass sets");
+	sets->text = opk_buf_take_text(&text);
+	if (sets->text)
+		opk_cache_store(ctx, kind, whom, sets->text, strlen(sets->text));
+	return sets->text && cut(sets) ? OPK_OK : opk_nomem(ctx, "single-pass sets");
 }
 
 static int fill(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const char *chip)

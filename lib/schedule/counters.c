@@ -38,7 +38,7 @@ static int add_metric(struct opk_counters *c, struct opk_ctx *ctx, size_t *capac
 int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *chip,
                     const struct opk_strlist *metrics)
 {
-	struct opk_nv_evaluator *evaluator = NULL;
+	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
 	size_t capacity = 0;
 	int code = opk_nv_evaluator_new(&evaluator, ctx, chip);
 
@@ -56,7 +56,6 @@ int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *c
 		if (!code)
 			code = add_metric(out, ctx, &capacity, &raw);
 	}
-	opk_nv_evaluator_free(evaluator);
 	if (code)
 		opk_counters_clear(out);
 	return code;

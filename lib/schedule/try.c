@@ -31,7 +31,7 @@ int opk_schedule_image(struct opk_schedule_result *out, struct opk_ctx *ctx,
 static int try_cupti(struct opk_schedule_result *out, struct opk_ctx *ctx,
                      const struct opk_target *target, const char *const *metrics, size_t count)
 {
-	struct opk_nv_host *host = NULL;
+	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
 	int code = opk_nv_host_new(&host, ctx, target->chip, target->profiler,
 	                           target->availability);
 
@@ -43,7 +43,6 @@ static int try_cupti(struct opk_schedule_result *out, struct opk_ctx *ctx,
 		code = opk_schedule_image(out, ctx, host);
 	else if (code == OPK_EUSAGE || code == OPK_EFAILED)
 		out->refused = opk_nv_host_status(host);
-	opk_nv_host_free(host);
 	return code;
 }
 
@@ -138,9 +137,7 @@ static int compose(struct opk_schedule_result *out, const struct together *t)
 	if (!code)
 		code = opk_nv_scheduler_image(&out->config, &out->size, &out->passes, t->ctx,
 		                              t->scheduler);
-	if (!code)
-		code = opk_nv_passes(&out->passes, t->ctx, out->config, out->size);
-	return code;
+	return code ? code : opk_nv_passes(&out->passes, t->ctx, out->config, out->size);
 }
 
 /*

@@ -111,6 +111,7 @@ static char *substitute(const struct opk_symbols *symbols, struct opk_problems *
 {
 	opk_autobuf struct opk_buf out = { 0 };
 	struct piece piece;
+	char *text;
 
 	for (const char *at = word->text; *at && !out.failed; at += piece.size) {
 		const char *value;
@@ -136,14 +137,14 @@ static char *substitute(const struct opk_symbols *symbols, struct opk_problems *
 		else
 			opk_buf_add(&out, value ? value : at, value ? strlen(value) : piece.size);
 	}
-	opk_buf_add(&out, "", 1);
-	problems->no_memory |= out.failed;
-	if (!out.failed && out.size > MAX_TEXT) {
+	if (!out.failed && out.size >= MAX_TEXT) {
 		opk_problems_add(problems, &word->place,
 		                 "with its parameters this has more than %d characters", MAX_TEXT);
 		return NULL;
 	}
-	return out.failed ? NULL : (char *)opk_take(out.data);
+	text = opk_buf_take_text(&out);
+	problems->no_memory |= !text;
+	return text;
 }
 
 char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_problems *problems,
