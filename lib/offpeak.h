@@ -710,9 +710,9 @@ enum opk_section_type {
 	OPK_SECTION_AVAILABILITY = 0x4c495641, /* "AVIL": counter-availability image */
 	OPK_SECTION_DATA = 0x41544144,         /* "DATA": counter data image, any number */
 	OPK_SECTION_RANGES = 0x53474e52,       /* "RNGS": range table, JSON */
-	OPK_SECTION_TIMES = 0x454d4954, /* "TIME": host times of the samples of the last image */
-	OPK_SECTION_STATS = 0x54415453, /* "STAT": what the collector counted, JSON */
-	OPK_SECTION_END = 0x20444e45,   /* "END ": closes a complete file */
+	OPK_SECTION_TIMES = 0x454d4954,        /* "TIME": host times of the samples of an image */
+	OPK_SECTION_STATS = 0x54415453,        /* "STAT": what the collector counted, JSON */
+	OPK_SECTION_END = 0x20444e45,          /* "END ": closes a complete file */
 };
 
 struct opk_section {
@@ -724,7 +724,9 @@ struct opk_section {
 	uint64_t stored_size; /* bytes in the file */
 	uint64_t plain_size;  /* bytes after decoding */
 	uint32_t packed_size; /* with OPK_SECTION_SPARSE: bytes after inflating, before unpacking */
-	size_t base;          /* with OPK_SECTION_BASED: the section that it is to be read with */
+	uint32_t distance;    /* how many sections before it the one is that it names; 0: none */
+	uint32_t linked_crc;  /* CRC-32 of that one's payload */
+	size_t link; /* its number: of the base with OPK_SECTION_BASED, of the image of a table */
 };
 
 #define OPK_SECTION_DEFLATED 1u
@@ -854,7 +856,7 @@ struct opk_meta {
 int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_file *file);
 
 /*
- * One row of the range table; the i-th row describes the i-th range or sample over all images.
+ * One row of a range table; the i-th row describes the i-th range or sample of an image.
  * Strings are "" and numbers 0 where unknown.
  */
 struct opk_range {
@@ -876,7 +878,7 @@ struct opk_range {
 	int32_t rank;         /* of an MPI or torchrun job; -1 where unknown */
 	uint64_t count;       /* ranges that were summed to this one: opk_sum(); 0: it is one */
 };
-/* *count is 0 where the file has no range table. */
+/* Those of all range tables, in the order of their images; *count is 0 where there is none. */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
                     struct opk_file *file);
 
@@ -885,9 +887,26 @@ struct opk_time {
 	uint64_t start, end;
 	int64_t device; /* its index */
 };
-/* The times of all samples over all images; *count is 0 where the file has none. */
+/* Those of all samples, in the order of their images; *count is 0 where the file has none. */
 int opk_file_times(const struct opk_time **times, size_t *count, struct opk_ctx *ctx,
                    struct opk_file *file);
+
+/* A counter data image of a recording, and what the tables that name it say. */
+struct opk_segment {
+	size_t image;                   /* its section */
+	bool has_ranges, has_times;     /* which tables there are */
+	size_t row_count;               /* of each; 0 without a table */
+	const struct opk_range *ranges; /* NULL where it has none */
+	const struct opk_time *times;   /* NULL where it has none */
+	uint32_t pass; /* whose metrics it has: a group, from 1; 0: the whole set's */
+};
+/*
+ * All segments in the order of their images; they go with the file. OPK_EINPUT where a link is
+ * inconsistent: two tables of a kind for one image, tables of different lengths, a group that is
+ * not there. That an image has as many ranges as its tables have rows is seen when it is evaluated.
+ */
+int opk_file_segments(const struct opk_segment **segments, size_t *count, struct opk_ctx *ctx,
+                      struct opk_file *file);
 
 /* Ranges or samples that are missing, and why. */
 struct opk_drop {
@@ -916,10 +935,13 @@ int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *pat
  * the file when opk_writer_add() returns, and stays there if the process is killed.
  */
 int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
-/* Counter data images are filtered and deflated, other sections deflated where that helps. */
+/*
+ * Counter data images are filtered and deflated, other sections deflated where that helps. A table
+ * (OPK_SECTION_RANGES, OPK_SECTION_TIMES) names the image that was added last: OPK_EUSAGE without one.
+ */
 int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size);
 int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
-/* A piece of the range table; pieces add up in the order of the images. */
+/* The range table of the counter data image that was added last. */
 int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count);
 /* Times of the samples in the counter data image that was added last, all of one device. */
 int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count);

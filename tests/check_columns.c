@@ -51,10 +51,12 @@ static void write_recording(struct opk_ctx *ctx, const struct opk_meta *meta,
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path_of()));
 	ck_ok(ctx, opk_writer_add_meta(writer, meta));
-	for (size_t i = 0; i < images; i++)
+	for (size_t i = 0; i < images; i++) {
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
-	if (count)
-		ck_ok(ctx, opk_writer_add_ranges(writer, ranges, count));
+		if (count)
+			ck_ok(ctx, opk_writer_add_ranges(writer, ranges + i * count / images,
+			                                 count / images));
+	}
 	ck_ok(ctx, opk_writer_finish(writer));
 	opk_writer_free(writer);
 }

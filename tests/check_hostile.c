@@ -13,16 +13,18 @@ START_TEST(hostile_file_headers)
 		const char *wanted;
 	} rows[] = {
 		{ HERE, "", 0, "byte 0: too short for an .opk file" },
-		{ HERE, "\x89OPK\r\n\x1a\n\1\0\0\0\0\0\0", 15, "too short for an .opk file" },
-		{ HERE, "\x89OPK\r\n\x1a\r\1\0\0\0\0\0\0\0", 16, "not an .opk file" },
-		{ HERE, "\x89OPK\n\x1a\n\n\1\0\0\0\0\0\0\0", 16, "not an .opk file" },
-		{ HERE, "\x09OPK\r\n\x1a\n\1\0\0\0\0\0\0\0", 16, "not an .opk file" },
-		{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\0\0\0\0", 16,
-		  "format version 2, this offpeak knows version 1" },
+		{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\0\0\0", 15, "too short for an .opk file" },
+		{ HERE, "\x89OPK\r\n\x1a\r\2\0\0\0\0\0\0\0", 16, "not an .opk file" },
+		{ HERE, "\x89OPK\n\x1a\n\n\2\0\0\0\0\0\0\0", 16, "not an .opk file" },
+		{ HERE, "\x09OPK\r\n\x1a\n\2\0\0\0\0\0\0\0", 16, "not an .opk file" },
+		{ HERE, "\x89OPK\r\n\x1a\n\3\0\0\0\0\0\0\0", 16,
+		  "format version 3, this offpeak knows version 2" },
+		{ HERE, "\x89OPK\r\n\x1a\n\1\0\0\0\0\0\0\0", 16,
+		  "build the set or record again; or let the offpeak that wrote the file" },
 		{ HERE, "\x89OPK\r\n\x1a\n\0\0\0\0\0\0\0\0", 16, "format version 0" },
 		{ HERE, "\x89OPK\r\n\x1a\n\0\0\0\1\0\0\0\0", 16, "format version 16777216" },
-		{ HERE, "\x89OPK\r\n\x1a\n\1\0\0\0\1\0\0\0", 16, "the file header is damaged" },
-		{ HERE, "\x89OPK\r\n\x1a\n\1\0\0\0\0\0\0\1", 16, "the file header is damaged" },
+		{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\1\0\0\0", 16, "the file header is damaged" },
+		{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\0\0\0\1", 16, "the file header is damaged" },
 	};
 	struct opk_ctx *ctx = new_ctx();
 
@@ -65,12 +67,10 @@ static const struct hostile {
 	  "a section claims an impossible length" },
 	{ HERE, SPARSE | DEFLATED, 0, 1, 0, 1, "a section claims an impossible length" },
 	{ HERE, SPARSE | DEFLATED | XORED, 16, 1, 16, 16, "a section's filter is out of range" },
-	{ HERE, SPARSE | DEFLATED | BASED, 0, 1, 16, 16,
-	  "a section builds on one that is not there" },
-	{ HERE, SPARSE | DEFLATED | BASED, 0, 1, 16, 16 << 20,
-	  "a section builds on one that is not there" },
-	{ HERE, SPARSE | DEFLATED | BASED, 0, 1, 16, (16 << 20) + 1,
-	  "a section claims an impossible length" },
+	{ HERE, SPARSE | DEFLATED | BASED, 0, 1, 16, 16, "a section names no base" },
+	{ HERE, SPARSE | DEFLATED | BASED, 0, 1, 16, 16 << 20, "a section names no base" },
+	{ HERE, SPARSE | DEFLATED | BASED, 0, 1, 16, ((uint64_t)4 << 30) + 1,
+	  "a section of more than 4 GiB" },
 	{ HERE, 0, 0, 0, 16, 15, "a section's two lengths disagree" },
 	{ HERE, 0, 0, 0, 16, 17, "a section's two lengths disagree" },
 	{ HERE, 0, 0, 0, 16, UINT64_MAX, "a section's two lengths disagree" },
@@ -82,18 +82,21 @@ static const struct hostile {
 	{ HERE, XORED, 16, 0, 16, 16, "a section's filter is out of range" },
 	{ HERE, XORED, UINT32_MAX, 0, 16, 16, "a section's filter is out of range" },
 	{ HERE, DEFLATED | XORED, 0, 0, 16, 100, "a section's filter is out of range" },
+	/* Filtered and not packed, as version 1 had it. */
+	{ HERE, DEFLATED | XORED, 8, 0, 16, 100, "a section's filter is out of range" },
+	{ HERE, XORED, 8, 0, 16, 16, "a section's filter is out of range" },
 	{ HERE, DEFLATED | XORED, 100, 0, 16, 100, "a section's filter is out of range" },
 	{ HERE, XORED, 1, 0, 0, 0, "a section's filter is out of range" },
-	{ HERE, 0, 0, 0, 15, 15, "the bytes behind a section are not zero" },
-	{ HERE, 0, 0, 0, 17, 17, "the bytes behind a section are not zero" },
+	{ HERE, 0, 0, 0, 15, 15, "the bytes after a section are not zero" },
+	{ HERE, 0, 0, 0, 17, 17, "the bytes after a section are not zero" },
 	{ HERE, 0, 0, 0, 1000, 1000, NULL },
 	{ HERE, 0, 0, 0, UINT64_MAX, UINT64_MAX, NULL },
 	{ HERE, 0, 0, 0, UINT64_MAX - 3, UINT64_MAX - 3, NULL },
 	{ HERE, 0, 0, 0, (uint64_t)1 << 63, (uint64_t)1 << 63, NULL },
 	{ HERE, DEFLATED, 0, 0, UINT64_MAX, 1, NULL },
 	{ HERE, 16, 0, 0, UINT64_MAX, 1, NULL },
-	/* With the end section 64 bytes are left. One more does not fit, and no padding either. */
-	{ HERE, 0, 0, 0, 65, 65, NULL },
+	/* With the end section 72 bytes are left. One more does not fit, and no padding either. */
+	{ HERE, 0, 0, 0, 73, 73, NULL },
 };
 
 START_TEST(hostile_sections)
@@ -123,6 +126,69 @@ START_TEST(hostile_sections)
 		       errors_of(ctx));
 		ck_row(row, code || !opk_file_complete(file), "complete");
 		ck_row(row, code || !opk_file_section_count(file), "a section was believed");
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* An image, four bytes of another type, and a section that names one of them, or none. */
+START_TEST(hostile_links)
+{
+	static const struct {
+		struct here here;
+		uint32_t type, flags, distance, change;
+		const char *wanted; /* NULL: good */
+	} rows[] = {
+		{ HERE, OPK_SECTION_RANGES, 0, 2, 0, NULL },
+		{ HERE, OPK_SECTION_TIMES, 0, 2, 0, NULL },
+		{ HERE, OPK_SECTION_RANGES, 0, 0, 0, "a section's link is out of range" },
+		{ HERE, OPK_SECTION_RANGES, 0, 1, 0, "the image that it describes is not there" },
+		{ HERE, OPK_SECTION_RANGES, 0, 3, 0, "the image that it describes is not there" },
+		{ HERE, OPK_SECTION_RANGES, 0, 2, 1, "the image that it describes is not there" },
+		{ HERE, OPK_SECTION_TIMES, 0, 1000, 0, "the image that it describes is not there" },
+		{ HERE, OPK_SECTION_TIMES, 0, 1001, 0, "a section's link is out of range" },
+		{ HERE, OPK_SECTION_TIMES, 0, UINT32_MAX, 0, "a section's link is out of range" },
+		{ HERE, OPK_SECTION_META, 0, 2, 0, "a section names another one without need" },
+		{ HERE, OPK_SECTION_DATA, 0, 2, 0, "a section names another one without need" },
+		{ HERE, OPK_SECTION_STATS, 0, 2, 0, "a section names another one without need" },
+		{ HERE, OPK_SECTION_DATA, SPARSE | DEFLATED | BASED, 2, 0, NULL },
+		{ HERE, OPK_SECTION_DATA, SPARSE | DEFLATED | BASED, 1, 0,
+		  "it builds on a section that is not there" },
+		{ HERE, OPK_SECTION_DATA, SPARSE | DEFLATED | BASED, 2, 1,
+		  "it builds on a section that is not there" },
+		/* Of a type that a later version knows. */
+		{ HERE, 0x41414141, 0, 2, 0, NULL },
+		{ HERE, 0x41414141, 0, 1, 0, NULL },
+		{ HERE, 0x41414141, 0, 2000, 0, "a section's link is out of range" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_section section = {
+			.type = rows[i].type,
+			.flags = rows[i].flags,
+			.stored_size = 8,
+			.plain_size = 8,
+			.crc = opk_crc32(0, "12345678", 8),
+			.distance = rows[i].distance,
+			.linked_crc = opk_crc32(0, "an image", 8) + rows[i].change,
+		};
+		struct opk_file *file = NULL;
+		struct image image;
+		int code;
+
+		begin_image(&image);
+		put(&image, OPK_SECTION_DATA, "an image", 8);
+		put(&image, OPK_SECTION_CONFIG, "1234", 4);
+		put_raw(&image, &section, 0, "12345678", 8);
+		put_end(&image);
+		write_image(&image);
+		code = opk_file_open(&file, ctx, path);
+		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "%d %s", code,
+		       errors_of(ctx));
+		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "got %s",
+		       errors_of(ctx));
 		opk_file_free(file);
 	}
 	opk_ctx_free(ctx);
@@ -184,7 +250,7 @@ START_TEST(hostile_end_sections)
 		{ HERE, 2, 0, 0, 0, 8, "sections are missing or were moved" },
 		{ HERE, 1, 1, 0, 0, 8, "sections are missing or were moved" },
 		{ HERE, 1, 0, 1, 0, 8, "the end section is damaged" },
-		{ HERE, 1, 0, 0, XORED, 8, "the end section is damaged" },
+		{ HERE, 1, 0, 0, DEFLATED, 8, "the end section is damaged" },
 		{ HERE, 1, 0, 0, 16, 8, "the end section is damaged" },
 		{ HERE, 1, 0, 0, 0, 0, "the end section is damaged" },
 		{ HERE, 1, 0, 0, 0, 16, "the end section is damaged" },
@@ -195,8 +261,7 @@ START_TEST(hostile_end_sections)
 		struct opk_section end = { .type = OPK_SECTION_END,
 			                   .flags = rows[i].flags,
 			                   .stored_size = rows[i].stored,
-			                   .plain_size = rows[i].stored,
-			                   .stride = rows[i].flags & XORED };
+			                   .plain_size = rows[i].stored };
 		uint32_t payload[4] = { rows[i].count };
 		struct image image;
 		bool complete;
@@ -365,8 +430,8 @@ START_TEST(every_bit_flip_is_noticed)
 }
 END_TEST
 
-/* One byte each, padded, behind a header: all sections of this file are equally long. */
-enum { HEAD = 16, SECTION = 48 };
+/* One byte each, padded, after a header: all sections of this file are equally long. */
+enum { HEAD = 16, SECTION = 56 };
 
 static void write_letters(struct opk_ctx *ctx, uint8_t *bytes)
 {
@@ -447,6 +512,7 @@ int main(void)
 
 	tcase_add_test(tests, hostile_file_headers);
 	tcase_add_test(tests, hostile_sections);
+	tcase_add_test(tests, hostile_links);
 	tcase_add_test(tests, huge_sections);
 	tcase_add_test(tests, hostile_end_sections);
 	tcase_add_test(tests, hostile_payloads);

@@ -66,7 +66,7 @@ START_TEST(trimmed)
 	ck_ok(ctx, trim(ctx, "in.opk", "out.opk"));
 	check_rows(ctx, "out.opk", all_rows, COUNT(all_rows));
 	file = open_file(ctx, "out.opk");
-	ck_assert_uint_eq(opk_file_section_count(file), 6);
+	ck_assert_uint_eq(opk_file_section_count(file), 7);
 	for (size_t i = 0; i < opk_file_section_count(file); i++)
 		if (opk_file_section(file, i)->type == OPK_SECTION_DATA)
 			ck_assert_uint_lt(opk_file_section(file, i)->plain_size, FAKE_IMAGE_SIZE);

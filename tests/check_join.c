@@ -33,6 +33,12 @@ struct recording {
 	bool incomplete;
 };
 
+/* Three for each image, and the last one's table has all that are left. */
+static size_t rows_of(const struct recording *recording, size_t count, size_t image)
+{
+	return image + 1 < recording->images ? 3 : count - 3 * image;
+}
+
 static void write_recording(struct opk_ctx *ctx, const struct recording *recording)
 {
 	struct opk_meta meta = { .chip = "FA100",
@@ -43,25 +49,25 @@ static void write_recording(struct opk_ctx *ctx, const struct recording *recordi
 		                 .group_count = 2,
 		                 .join = recording->join };
 	struct opk_writer *writer;
+	struct opk_time times[20];
 
 	ck_ok(ctx, opk_writer_new_live(&writer, ctx, path_of()));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	for (size_t i = 0; i < COUNT(times); i++)
+		times[i] = (struct opk_time){ 7000 + i, 8000 + i, 0 };
 	for (size_t i = 0; i < recording->images; i++) {
-		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
-		/* Cut off behind the second image, whose rows are missing. */
-		if (recording->incomplete && recording->range_count && !i)
-			ck_ok(ctx, opk_writer_add_ranges(writer, recording->ranges,
-			                                 recording->range_count));
-	}
-	if (recording->range_count && !recording->incomplete)
-		ck_ok(ctx,
-		      opk_writer_add_ranges(writer, recording->ranges, recording->range_count));
-	if (recording->time_count) {
-		struct opk_time times[20];
+		size_t done = 3 * i;
 
-		for (size_t i = 0; i < recording->time_count; i++)
-			times[i] = (struct opk_time){ 7000 + i, 8000 + i, 0 };
-		ck_ok(ctx, opk_writer_add_times(writer, times, recording->time_count));
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
+		/* Cut off after the second image, whose rows are missing. */
+		if (recording->range_count > done && !(recording->incomplete && i))
+			ck_ok(ctx,
+			      opk_writer_add_ranges(writer, recording->ranges + done,
+			                            rows_of(recording, recording->range_count, i)));
+		if (recording->time_count > done)
+			ck_ok(ctx,
+			      opk_writer_add_times(writer, times + done,
+			                           rows_of(recording, recording->time_count, i)));
 	}
 	if (!recording->incomplete)
 		ck_ok(ctx, opk_writer_finish(writer));
@@ -169,6 +175,12 @@ START_TEST(tables_that_do_not_fit)
 		RANGE("y", 2, 3),
 		RANGE("x", 3, 3),
 	};
+	static const struct opk_range longer[] = {
+		RANGE("x", 1, 1),
+		RANGE("y", 2, 1),
+		RANGE("x", 3, 1),
+		RANGE("x", 4, 1),
+	};
 	static const struct {
 		struct here here;
 		struct recording recording;
@@ -179,12 +191,12 @@ START_TEST(tables_that_do_not_fit)
 		{ HERE, { "", OPK_PROFILER_RANGE, mixed, 3, 0, 1, false }, "of groups 1 and 2" },
 		{ HERE,
 		  { "", OPK_PROFILER_RANGE, beyond, 3, 0, 1, false },
-		  "range 0 is of group 3, and there are 2" },
+		  "a range is of group 3, and there are 2" },
 		{ HERE,
 		  { "", OPK_PROFILER_RANGE, rotated, 2, 0, 1, false },
 		  "2 rows for 3 ranges" },
-		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 2, 0, 1, true }, NULL },
-		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 6, 0, 1, true }, "6 rows for 3 ranges" },
+		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 2, 0, 1, true }, "2 rows for 3 ranges" },
+		{ HERE, { "", OPK_PROFILER_RANGE, longer, 4, 0, 1, true }, "4 rows for 3 ranges" },
 		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 3, 3, 1, false }, NULL },
 		{ HERE,
 		  { "", OPK_PROFILER_RANGE, NULL, 0, 4, 1, false },
@@ -192,7 +204,9 @@ START_TEST(tables_that_do_not_fit)
 		{ HERE,
 		  { "", OPK_PROFILER_RANGE, NULL, 0, 2, 1, false },
 		  "times of 2 samples, and 3" },
-		{ HERE, { "", OPK_PROFILER_RANGE, NULL, 0, 2, 1, true }, NULL },
+		{ HERE,
+		  { "", OPK_PROFILER_RANGE, NULL, 0, 2, 1, true },
+		  "times of 2 samples, and 3" },
 		{ HERE,
 		  { "", OPK_PROFILER_RANGE, NULL, 0, 4, 1, true },
 		  "times of 4 samples, and 3" },

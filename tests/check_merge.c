@@ -45,12 +45,13 @@ static void write_part(struct opk_ctx *ctx, const struct part *part, uint32_t nu
 	for (uint32_t i = 0; part->images && i < 2; i++) {
 		struct opk_time times[] = { { number, i, 0 }, { i, 7, 0 } };
 		struct opk_range range = { .launch = 10 * number + i, .group = i + 1 };
+		const struct opk_range ranges[] = { range, range };
 
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, &number, 4));
 		if (part->times)
 			ck_ok(ctx, opk_writer_add_times(writer, times, 2));
 		if (part->ranges)
-			ck_ok(ctx, opk_writer_add_ranges(writer, &range, 1));
+			ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 2));
 	}
 	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
 	ck_ok(ctx, opk_writer_finish(writer));
@@ -133,9 +134,9 @@ START_TEST(all_sections_in_order)
 	for (size_t i = 0; i < COUNT(types); i++)
 		ck_assert_uint_eq(opk_file_section(file, i)->type, types[i]);
 	ck_ok(ctx, opk_file_ranges(&ranges, &count, ctx, file));
-	ck_assert_uint_eq(count, 4);
-	for (size_t i = 0; i < 4; i++)
-		ck_assert_uint_eq(ranges[i].launch, launches[i]);
+	ck_assert_uint_eq(count, 8);
+	for (size_t i = 0; i < 8; i++)
+		ck_assert_uint_eq(ranges[i].launch, launches[i / 2]);
 	ck_ok(ctx, opk_file_times(&times, &count, ctx, file));
 	ck_assert_uint_eq(count, 8);
 	ck_assert_uint_eq(times[4].start, 2);

@@ -3,9 +3,14 @@
 #include <inttypes.h>
 
 #include "allocation.h"
+#include "container/recording.h"
 #include "containers.h"
 
 /* ---- TIME ------------------------------------------------------------------------------- */
+
+static const char grouped_meta[] = "{\"chip\":\"GH100\",\"profiler\":\"range\","
+				   "\"metrics\":[\"a__b.sum\",\"c__d.sum\"],"
+				   "\"groups\":[[0],[1]]}";
 
 static const struct opk_time times[] = {
 	{ 1000000000000000007, 1000000000000010007, 0 },
@@ -21,6 +26,7 @@ static void write_times(struct opk_ctx *ctx, size_t first)
 	struct opk_writer *writer;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "first", 5));
 	ck_ok(ctx, opk_writer_add_times(writer, times, first));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
 	ck_ok(ctx, opk_writer_add_times(writer, times + first, COUNT(times) - first));
@@ -66,16 +72,18 @@ START_TEST(times_are_small)
 	for (size_t i = 0; i < MANY; i++)
 		many[i] = (struct opk_time){ 7 + 10000 * i, 7 + 10000 * (i + 1), 0 };
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
 	ck_ok(ctx, opk_writer_add_times(writer, two, 2));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "other", 5));
 	ck_ok(ctx, opk_writer_add_times(writer, many, MANY));
 	ck_ok(ctx, opk_writer_finish(writer));
 	opk_writer_free(writer);
 	file = open_file(ctx);
-	ck_ok(ctx, opk_file_read(&data, &size, ctx, file, 0));
+	ck_ok(ctx, opk_file_read(&data, &size, ctx, file, 1));
 	ck_assert_uint_eq(size, sizeof wanted);
 	ck_assert_mem_eq(data, wanted, sizeof wanted);
-	ck_assert_uint_eq(opk_file_section(file, 1)->plain_size, 8 + 16 * MANY);
-	ck_assert_uint_lt(opk_file_section(file, 1)->stored_size, 16 * MANY / 200);
+	ck_assert_uint_eq(opk_file_section(file, 3)->plain_size, 8 + 16 * MANY);
+	ck_assert_uint_lt(opk_file_section(file, 3)->stored_size, 16 * MANY / 200);
 	free(data);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
@@ -95,12 +103,13 @@ START_TEST(hostile_times)
 		size_t count = 7;
 
 		begin_image(&image);
+		put(&image, OPK_SECTION_DATA, "image", 5);
 		put(&image, OPK_SECTION_TIMES, zeros, sizes[i]);
 		put_end(&image);
 		write_image(&image);
 		file = open_file(ctx);
 		ck_code(ctx, opk_file_times(&got, &count, ctx, file), OPK_EINPUT);
-		ck_assert_ptr_nonnull(strstr(errors_of(ctx), "t.opk: section 1 (TIME)"));
+		ck_assert_ptr_nonnull(strstr(errors_of(ctx), "t.opk: section 2 (TIME)"));
 		ck_assert(!got && count == 7);
 		opk_file_free(file);
 	}
@@ -238,6 +247,121 @@ START_TEST(too_many_reasons)
 }
 END_TEST
 
+/* ---- segments --------------------------------------------------------------------------- */
+
+/* A table so many sections after the image of this payload. */
+static void put_table(struct image *image, uint32_t type, uint32_t distance, const char *named,
+                      const void *payload, size_t size)
+{
+	struct opk_section section = {
+		.type = type,
+		.stored_size = size,
+		.plain_size = size,
+		.crc = opk_crc32(0, payload, size),
+		.distance = distance,
+		.linked_crc = opk_crc32(0, named, strlen(named)),
+	};
+
+	put_raw(image, &section, 0, payload, size);
+}
+
+/* Tables find their images in any order, and rows are in that of the images. */
+START_TEST(order_means_nothing)
+{
+	static const char one[] = "[{\"launch\":1,\"group\":2},{\"launch\":2,\"group\":2}]";
+	static const char two[] = "[{\"launch\":3,\"group\":1}]";
+	struct opk_ctx *ctx = new_ctx();
+	const struct opk_segment *segments;
+	const struct opk_range *ranges;
+	opk_autobuf struct opk_buf moments = { 0 };
+	struct opk_file *file;
+	struct image image;
+	size_t count;
+
+	opk_times_encode(&moments, times, 2);
+	begin_image(&image);
+	put(&image, OPK_SECTION_META, grouped_meta, sizeof grouped_meta - 1);
+	put(&image, OPK_SECTION_DATA, "one", 3);
+	put(&image, OPK_SECTION_DATA, "two", 3);
+	put(&image, OPK_SECTION_DATA, "none", 4);
+	put_table(&image, OPK_SECTION_RANGES, 2, "two", two, sizeof two - 1);
+	put_table(&image, OPK_SECTION_TIMES, 4, "one", moments.data, moments.size);
+	put_table(&image, OPK_SECTION_RANGES, 5, "one", one, sizeof one - 1);
+	put_end(&image);
+	write_image(&image);
+	file = open_file(ctx);
+	ck_ok(ctx, opk_file_segments(&segments, &count, ctx, file));
+	ck_assert_uint_eq(count, 3);
+	ck_assert(segments[0].image == 1 && segments[0].row_count == 2 && segments[0].pass == 2);
+	ck_assert(segments[1].image == 2 && segments[1].row_count == 1 && segments[1].pass == 1);
+	ck_assert(segments[2].image == 3 && segments[2].row_count == 0 && segments[2].pass == 0);
+	ck_assert(segments[0].has_ranges && segments[0].has_times);
+	ck_assert(segments[1].has_ranges && !segments[1].has_times && !segments[1].times);
+	ck_assert(!segments[2].has_ranges && !segments[2].has_times && !segments[2].ranges);
+	ck_assert_uint_eq(segments[0].ranges[1].launch, 2);
+	ck_assert_uint_eq(segments[1].ranges[0].launch, 3);
+	ck_assert_mem_eq(segments[0].times, times, 2 * sizeof *times);
+	ck_ok(ctx, opk_file_ranges(&ranges, &count, ctx, file));
+	ck_assert_uint_eq(count, 3);
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_uint_eq(ranges[i].launch, i + 1);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Two tables of an image, M after it, and what is wrong with them. */
+START_TEST(inconsistent_links)
+{
+	static const struct {
+		struct here here;
+		const char *first, *second;
+		const char *wanted; /* NULL: fine */
+	} rows[] = {
+		{ HERE, "[{},{}]", NULL, NULL },
+		{ HERE, "[]", NULL, "times of 2 samples, and the range table has 0 rows" },
+		{ HERE, "[{}]", NULL, "times of 2 samples, and the range table has 1 rows" },
+		{ HERE, "[{},{}]", "[{},{}]", "section 2 has another such table already" },
+		{ HERE, "[{\"group\":2},{\"group\":2}]", NULL, NULL },
+		{ HERE, "[{\"group\":3},{\"group\":3}]", NULL,
+		  "a range is of group 3, and there are 2" },
+		{ HERE, "[{\"group\":2},{\"group\":1}]", NULL, "its ranges are of groups 2 and 1" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+	opk_autobuf struct opk_buf moments = { 0 };
+
+	opk_times_encode(&moments, times, 2);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct opk_segment *segments;
+		struct opk_file *file;
+		struct image image;
+		size_t count;
+		int code;
+
+		begin_image(&image);
+		put(&image, OPK_SECTION_META, grouped_meta, sizeof grouped_meta - 1);
+		put(&image, OPK_SECTION_DATA, "one", 3);
+		put(&image, OPK_SECTION_RANGES, rows[i].first, strlen(rows[i].first));
+		put(&image, OPK_SECTION_TIMES, moments.data, moments.size);
+		if (rows[i].second)
+			put(&image, OPK_SECTION_RANGES, rows[i].second, strlen(rows[i].second));
+		put_end(&image);
+		write_image(&image);
+		file = open_file(ctx);
+		code = opk_file_segments(&segments, &count, ctx, file);
+		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "%d %s", code,
+		       errors_of(ctx));
+		ck_row(&rows[i],
+		       !code
+		               || (strstr(errors_of(ctx), rows[i].wanted)
+		                   && strstr(errors_of(ctx), "t.opk: section ")),
+		       "got %s", errors_of(ctx));
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* ---- out of memory ---------------------------------------------------------------------- */
 
 static int read_both(struct opk_ctx *ctx)
@@ -263,6 +387,7 @@ START_TEST(without_memory)
 	struct opk_writer *writer;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
 	ck_ok(ctx, opk_writer_add_times(writer, times, COUNT(times)));
 	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
 	ck_ok(ctx, opk_writer_finish(writer));
@@ -295,6 +420,8 @@ int main(void)
 	tcase_add_test(tests, no_sections);
 	tcase_add_test(tests, hostile_stats);
 	tcase_add_test(tests, too_many_reasons);
+	tcase_add_test(tests, order_means_nothing);
+	tcase_add_test(tests, inconsistent_links);
 	tcase_add_test(tests, without_memory);
 	return run_suite(suite);
 }

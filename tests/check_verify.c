@@ -38,7 +38,7 @@ static const struct verify_row {
 	const char *wanted;
 } verify_rows[] = {
 	{ HERE, "M A D R D R S E", plain_meta, 0, "" },
-	{ HERE, "M C P A R D E", plain_meta, 0, "" },
+	{ HERE, "M C P A D R E", plain_meta, 0, "" },
 	{ HERE, "M C P C P C P C A E", joined, 0, "" },
 	{ HERE, "M U D E", plain_meta, 0, "" },
 	{ HERE, "M E", plain_meta, 0, "" },
@@ -50,7 +50,7 @@ static const struct verify_row {
 	  "7 E damaged: its CRC-32 differs from the one stored" },
 	{ HERE, "M Ah D E", plain_meta, 0,
 	  "0 - damaged: no section header, or one whose checksum differs" },
-	{ HERE, "M A Dp E", plain_meta, 0, "0 - the bytes behind a section are not zero" },
+	{ HERE, "M A Dp E", plain_meta, 0, "0 - the bytes after a section are not zero" },
 	{ HERE, "FM D E", plain_meta, 0, "0 - the file header is damaged" },
 	{ HERE, "M D R Do E", plain_meta, 0, "4 E sections are missing or were moved" },
 	{ HERE, "M D R E M", plain_meta, 0, "0 - there is more after the end section" },
@@ -83,7 +83,14 @@ static const struct verify_row {
 	{ HERE, "M D R E", joined, 2, "" },
 	{ HERE, "M D R E", joined, 3, "3 R a range is of group 3, and there are 2" },
 	{ HERE, "M D R T E", plain_meta, 0, "" },
-	{ HERE, "M D R T D R E", plain_meta, 0, "3 R 6 rows, and there are times of 3 samples" },
+	{ HERE, "M D R T D R E", plain_meta, 0, "" },
+	{ HERE, "M D T Rl E", plain_meta, 0,
+	  "3 T times of 3 samples, and the range table has 4 rows" },
+	{ HERE, "M D R R E", plain_meta, 0, "4 R section 2 has another such table already" },
+	{ HERE, "M D T R T E", plain_meta, 0, "5 T section 2 has another such table already" },
+	{ HERE, "M A R D E", plain_meta, 0, "3 R the image that it describes is not there" },
+	{ HERE, "M D Dx R E", plain_meta, 0,
+	  "3 D damaged: its CRC-32 differs from the one stored" },
 };
 
 START_TEST(verifies)
@@ -111,11 +118,11 @@ START_TEST(tables_are_read)
 		uint32_t type;
 		const char *payload, *wanted;
 	} rows[] = {
-		{ HERE, OPK_SECTION_RANGES, "{}", "2 R the range table is no array" },
-		{ HERE, OPK_SECTION_RANGES, "[", "2 R JSON" },
+		{ HERE, OPK_SECTION_RANGES, "{}", "3 R the range table is no array" },
+		{ HERE, OPK_SECTION_RANGES, "[", "3 R JSON" },
 		{ HERE, OPK_SECTION_TIMES, "123",
-		  "2 T the times of the samples are no whole entries" },
-		{ HERE, OPK_SECTION_STATS, "[]", "2 S the counts are no object" },
+		  "3 T the times of the samples are no whole entries" },
+		{ HERE, OPK_SECTION_STATS, "[]", "3 S the counts are no object" },
 		{ HERE, OPK_SECTION_STATS, "{}", "" },
 	};
 
@@ -126,6 +133,7 @@ START_TEST(tables_are_read)
 
 		begin_image(&image);
 		put(&image, OPK_SECTION_META, plain_meta, strlen(plain_meta));
+		put(&image, OPK_SECTION_DATA, "image", 5);
 		put(&image, rows[i].type, rows[i].payload, strlen(rows[i].payload));
 		put_end(&image);
 		write_image(&image);
@@ -159,7 +167,7 @@ static const struct deep_row {
 	{ HERE, "M A D R D Rc", FAKE_RETURNS, 0, OPK_OK,
 	  "6 R cut off: the file ends inside of it" },
 	/* As many rows as ranges. */
-	{ HERE, "M A D R R E", FAKE_RETURNS, 0, OPK_OK, "3 D " },
+	{ HERE, "M A D Rl E", FAKE_RETURNS, 0, OPK_OK, "3 D " },
 	/* Damage that is known of is not evaluated. */
 	{ HERE, "M A Dx R D R E", FAKE_SEGFAULTS, 0, OPK_OK, "3 D damaged: its CRC-32 differs" },
 	{ HERE, "M C E", FAKE_SEGFAULTS, 0, OPK_OK, NULL },
@@ -199,7 +207,7 @@ START_TEST(not_a_container)
 	} rows[] = {
 		{ HERE, "", 0, "too short for an .opk file" },
 		{ HERE, "a text that is long enough to be one", 36, "not an .opk file" },
-		{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\0\0\0\0", 16, "another format version" },
+		{ HERE, "\x89OPK\r\n\x1a\n\1\0\0\0\0\0\0\0", 16, "format version 1" },
 	};
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_findings *findings = NULL;

@@ -81,7 +81,7 @@ printf '\125' | dd of=damaged bs=1 seek=20000 conv=notrunc 2>/dev/null
 cp "$simple" bad_header
 printf '\125' | dd of=bad_header bs=1 seek=24 conv=notrunc 2>/dev/null
 cp "$simple" newer
-printf '\002' | dd of=newer bs=1 seek=8 conv=notrunc 2>/dev/null
+printf '\003' | dd of=newer bs=1 seek=8 conv=notrunc 2>/dev/null
 cp "$simple" longer
 echo more >>longer
 for name in eval info; do
@@ -90,7 +90,7 @@ for name in eval info; do
 	refuses 4 'text: .*not an .opk file' $name text
 	refuses 4 'empty: .*too short' $name empty
 	refuses 4 'short: .*too short' $name short
-	refuses 4 'newer: .*version 2' $name newer
+	refuses 4 'newer: .*version 3' $name newer
 	refuses 4 'bad_header: .*checksum' $name bad_header
 	refuses 4 'longer: ' $name longer
 done
@@ -127,7 +127,7 @@ works info "$simple"
 header_is field,value
 for line in 'integrity,ok' 'complete,yes' 'kind,recording' 'chip,GH100' 'profiler,range' 'set,simple' \
 	'passes,3' 'keep_instances,yes' 'images,1' 'recorded_ranges,5' 'sections\[0\]\.type,META' \
-	'sections\[4\]\.type,DATA' 'sections\[4\]\.integrity,ok' "size,$size"; do
+	'sections\[3\]\.type,DATA' 'sections\[3\]\.integrity,ok' "size,$size"; do
 	out_has "^$line\$"
 done
 keep csv
@@ -136,7 +136,7 @@ equal out csv
 works info "$simple" --format json
 json 'j["chip"] == "GH100" and j["profiler"] == "range" and j["complete"] is True'
 json 'len(j["metrics"]) == 7 and j["passes"] == 3 and j["integrity"] == "ok"'
-json '[s["type"] for s in j["sections"]] == ["META", "CNFG", "AVIL", "RNGS", "DATA"]'
+json '[s["type"] for s in j["sections"]] == ["META", "CNFG", "AVIL", "DATA", "RNGS"]'
 json 'all(s["integrity"] == "ok" and s["plain"] >= s["stored"] for s in j["sections"])'
 works info "$simple" --format ndjson
 lines_are 1

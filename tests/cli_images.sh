@@ -36,7 +36,7 @@ works trim "$simple" -o simple.opk
 header_is file,size,images,image_bytes
 lines_are 3
 out_has "^simple.opk,[0-9]+,1,300[0-9]{3}$"
-out_has ',37008,1,479668$'
+out_has ',35416,1,479668$'
 works trim "$wide" -o wide.opk
 out_has '^wide.opk,[0-9]+,1,7[0-9]{6}$'
 
@@ -47,7 +47,9 @@ for file in "$recordings"/*.opk; do
 	*) is_long || continue ;;
 	esac
 	works trim "$file" -o trimmed.opk --format json
-	json 'j[1]["size"] <= j[0]["size"] and j[1]["image_bytes"] <= j[0]["image_bytes"]'
+	# Images of the same size build on each other, which trimmed ones may not be.
+	json 'j[1]["size"] <= j[0]["size"] or j[0]["images"] in (2, 3)'
+	json 'j[1]["image_bytes"] <= j[0]["image_bytes"]'
 	json 'j[0]["images"] == j[1]["images"]'
 	values_of "$file" --launch-columns all >wanted
 	values_of trimmed.opk --launch-columns all >got

@@ -43,18 +43,20 @@ static inline TCase *add_case(Suite *suite, const char *name)
 }
 
 /* The bytes of each section header that the end section sums up. */
-enum { SUMMED = 36 };
+enum { SUMMED = 44 };
 
 /* Written from the format alone, sharing no code with the library's writer. */
 struct image {
 	struct opk_buf buf;
 	uint32_t crc, count; /* for the end section */
+	/* The last image, which tables name. */
+	uint32_t linked, linked_crc;
 };
 
 static inline void begin_image(struct image *image)
 {
 	*image = (struct image){ 0 };
-	opk_buf_add(&image->buf, "\x89OPK\r\n\x1a\n\1\0\0\0\0\0\0\0", 16);
+	opk_buf_add(&image->buf, "\x89OPK\r\n\x1a\n\2\0\0\0\0\0\0\0", 16);
 	image->crc = opk_crc32(0, image->buf.data, 16);
 }
 
@@ -71,22 +73,34 @@ static inline void put_raw(struct image *image, const struct opk_section *sectio
 	opk_buf_add_u32(&header, section->stride);
 	opk_buf_add_u32(&header, section->crc);
 	opk_buf_add_u32(&header, reserved);
+	opk_buf_add_u32(&header, section->distance);
+	opk_buf_add_u32(&header, section->linked_crc);
 	opk_buf_add_u32(&header, opk_crc32(0, header.data, header.size));
 	opk_buf_add(&image->buf, header.data, header.size);
 	opk_buf_add(&image->buf, payload, size);
 	opk_buf_add(&image->buf, "\0\0\0\0\0\0\0", -size & 7);
 	if (section->type == OPK_SECTION_END)
 		return;
+	if (section->type == OPK_SECTION_DATA) {
+		image->linked = image->count;
+		image->linked_crc = section->crc;
+	}
 	image->crc = opk_crc32(image->crc, header.data, SUMMED);
 	image->count++;
 }
 
+/* A table names the last image; where there is none, one that is not there. */
 static inline void put(struct image *image, uint32_t type, const void *payload, size_t size)
 {
 	struct opk_section section = { .type = type,
 		                       .stored_size = size,
 		                       .plain_size = size,
 		                       .crc = opk_crc32(0, payload, size) };
+
+	if (type == OPK_SECTION_RANGES || type == OPK_SECTION_TIMES) {
+		section.distance = image->count - image->linked;
+		section.linked_crc = image->linked_crc;
+	}
 
 	put_raw(image, &section, 0, payload, size);
 }

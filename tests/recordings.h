@@ -43,7 +43,7 @@ struct recording {
 	const char *join;
 	bool samples;
 	unsigned char gpus[2];
-	bool shifted; /* each image has its own table, and the first one's has a row of the second one's */
+	bool shifted; /* the first image's table has a row of the second one's */
 };
 
 static inline void put(const char *name, const struct recording *recording)
@@ -75,13 +75,12 @@ static inline void put(const char *name, const struct recording *recording)
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image, sizeof image));
 		if (recording->samples)
 			ck_ok(ctx, opk_writer_add_times(writer, times, RANGES));
-		if (recording->shifted)
+		if (recording->ranges)
 			ck_ok(ctx,
-			      opk_writer_add_ranges(writer, recording->ranges + i * (RANGES + 1),
-			                            RANGES + 1 - 2 * i));
+			      opk_writer_add_ranges(
+				      writer, recording->ranges + i * (RANGES + recording->shifted),
+				      RANGES + (i ? -1 : 1) * (size_t)recording->shifted));
 	}
-	if (recording->ranges && !recording->shifted)
-		ck_ok(ctx, opk_writer_add_ranges(writer, recording->ranges, 2 * RANGES));
 	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
 	ck_ok(ctx, opk_writer_finish(writer));
 	opk_writer_free(writer);

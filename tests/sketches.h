@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Damaged recordings from sketches: "M D R Dx R S E" is metadata, an image with its rows, another
- * one whose payload is damaged, and so on. Behind a section's letter stands what happened to it:
+ * one whose payload is damaged, and so on. After a section's letter comes what happened to it:
  *
  *   x  a byte of the payload changed    h  a byte of the header changed
  *   i  bytes came into the payload      r  bytes of the payload are gone
  *   o  all of it is gone                p  a byte of the padding changed
  *   c  the file ends inside the payload k  the file ends inside the header
- *   !  the file ends behind it          b  the payload is wrong under a right checksum
+ *   !  the file ends after it          b  the payload is wrong under a right checksum
  *   l  a table has a row more
  *
  * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts,
@@ -19,6 +19,7 @@
 
 #include "containers.h"
 #include "container/container_scan.h"
+#include "container/recording.h"
 
 enum { SKETCH_ROWS = 3 }; /* of each table, and ranges of each of the fake's images */
 
@@ -111,16 +112,16 @@ static inline bool hurt(struct opk_buf *buf, size_t start, char how)
 {
 	switch (how) {
 	case 'x':
-		buf->data[start + 41] ^= 1;
+		buf->data[start + 49] ^= 1;
 		break;
 	case 'h':
 		buf->data[start + 9] ^= 0x55;
 		break;
 	case 'i':
-		insert_bytes(buf, start + 44, 5);
+		insert_bytes(buf, start + 52, 5);
 		break;
 	case 'r':
-		remove_bytes(buf, start + 44, 5);
+		remove_bytes(buf, start + 52, 5);
 		break;
 	case 'o':
 		remove_bytes(buf, start, buf->size - start);
@@ -129,7 +130,7 @@ static inline bool hurt(struct opk_buf *buf, size_t start, char how)
 		buf->data[buf->size - 1] ^= 1;
 		break;
 	case 'c':
-		buf->size = start + 45;
+		buf->size = start + 53;
 		return false;
 	case 'k':
 		buf->size = start + 20;
@@ -171,28 +172,31 @@ static inline void write_sketch(const char *sketch, const char *meta, unsigned g
 
 static inline unsigned number_in(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
 {
-	struct opk_file view = opk_view(file, i);
 	uint32_t type = file->sections[i].type;
-	const struct opk_range *ranges;
-	const struct opk_time *times;
+	struct opk_range_table ranges = { 0 };
+	struct opk_time_table times = { 0 };
 	unsigned number = 0;
-	size_t count;
+	size_t size;
 
 	if (type == OPK_SECTION_RANGES) {
-		ck_ok(ctx, opk_file_ranges(&ranges, &count, ctx, &view));
-		ck_assert_uint_eq(count, SKETCH_ROWS);
-		number = (unsigned)ranges[0].launch;
+		ck_ok(ctx, opk_range_table_read(&ranges, ctx, file, i));
+		ck_assert_uint_eq(ranges.count, SKETCH_ROWS);
+		number = (unsigned)ranges.rows[0].launch;
 	} else if (type == OPK_SECTION_TIMES) {
-		ck_ok(ctx, opk_file_times(&times, &count, ctx, &view));
-		ck_assert_uint_eq(count, SKETCH_ROWS);
-		number = (unsigned)times[0].device;
+		ck_ok(ctx, opk_time_table_read(&times, ctx, file, i));
+		ck_assert_uint_eq(times.count, SKETCH_ROWS);
+		number = (unsigned)times.rows[0].device;
 	} else if (type != OPK_SECTION_META && type != OPK_SECTION_STATS) {
 		opk_autofree uint8_t *data = NULL;
 
-		ck_ok(ctx, opk_file_read((void **)&data, &count, ctx, file, i));
+		ck_ok(ctx, opk_file_read((void **)&data, &size, ctx, file, i));
 		number = data[8];
 	}
-	opk_view_clear(&view);
+	/* A table has the number of its image. */
+	if (opk_is_table(type))
+		ck_assert_uint_eq(number, number_in(ctx, file, file->sections[i].link));
+	opk_range_table_clear(&ranges);
+	free(times.rows);
 	return number;
 }
 

@@ -6,9 +6,8 @@
 #include "base/file.h"
 #include "container/container.h"
 #include "container/sparse.h"
-#include "container/xor_filter.h"
 
-/* Room for `size` bytes, whatever is in them, and a NUL behind. */
+/* Room for `size` bytes, whatever is in them, and a NUL after them. */
 static uint8_t *make_room(struct opk_buf *buf, uint64_t size)
 {
 	if (size >= SIZE_MAX)
@@ -65,42 +64,33 @@ static int unpack(struct opk_buf *plain, struct opk_ctx *ctx, const struct opk_s
 	return OPK_OK;
 }
 
-/* In front there may be the base's checksum, by which it was found. */
 static int inflate_to(struct opk_buf *to, uint64_t size, struct opk_ctx *ctx,
-                      const struct opk_section *section, const struct opk_buf *stored)
+                      const struct opk_buf *stored)
 {
-	size_t front = section->flags & OPK_SECTION_BASED ? OPK_BASE_CRC_SIZE : 0;
-
 	if (!make_room(to, size))
 		return opk_nomem(ctx, "a section");
-	return opk_inflate(to->data, to->size, ctx, stored->data + front, stored->size - front);
+	return opk_inflate(to->data, to->size, ctx, stored->data, stored->size);
 }
 
 static int decode(struct opk_decoder *decoder, struct opk_buf *plain, struct opk_ctx *ctx,
                   const struct opk_section *section)
 {
+	struct opk_buf *stored = &decoder->stored, *packed = &decoder->packed;
 	int code;
 
 	if (section->flags & OPK_SECTION_SPARSE) {
-		code = inflate_to(&decoder->packed, section->packed_size, ctx, section,
-		                  &decoder->stored);
+		code = inflate_to(packed, section->packed_size, ctx, stored);
 		if (code)
 			return code;
 		if (!make_room(plain, section->plain_size))
 			return opk_nomem(ctx, "a section");
-		return unpack(plain, ctx, section, &decoder->packed, &decoder->base);
+		return unpack(plain, ctx, section, packed, &decoder->base);
 	}
-	if (section->flags & OPK_SECTION_DEFLATED) {
-		code = inflate_to(plain, section->plain_size, ctx, section, &decoder->stored);
-		if (code)
-			return code;
-	} else {
-		if (!make_room(plain, section->plain_size))
-			return opk_nomem(ctx, "a section");
-		memcpy(plain->data, decoder->stored.data, plain->size);
-	}
-	if (section->flags & OPK_SECTION_XORED)
-		opk_xor_decode(plain->data, plain->size, section->stride);
+	if (section->flags & OPK_SECTION_DEFLATED)
+		return inflate_to(plain, section->plain_size, ctx, stored);
+	if (!make_room(plain, section->plain_size))
+		return opk_nomem(ctx, "a section");
+	memcpy(plain->data, stored->data, plain->size);
 	return OPK_OK;
 }
 
@@ -123,7 +113,7 @@ static int read_and_decode(struct opk_decoder *decoder, struct opk_buf *plain, s
 static int need_base(struct opk_decoder *decoder, struct opk_ctx *ctx, const struct opk_file *file,
                      size_t i)
 {
-	size_t base = file->sections[i].base;
+	size_t base = file->sections[i].link;
 	int code;
 
 	if (decoder->base.size && decoder->base_section == base)
@@ -143,7 +133,9 @@ int opk_file_decode(const void **data, size_t *size, struct opk_ctx *ctx,
 {
 	int code = OPK_OK;
 
-	if (file->sections[i].flags & OPK_SECTION_BASED)
+	/* A based section whose flags are all known has a base. */
+	if ((file->sections[i].flags & OPK_SECTION_BASED)
+	    && !(file->sections[i].flags & ~OPK_SECTION_KNOWN))
 		code = need_base(decoder, ctx, file, i);
 	if (!code)
 		code = read_and_decode(decoder, &decoder->plain, ctx, file, i);

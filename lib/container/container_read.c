@@ -1,48 +1,64 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opens .opk files; believes no length before it is checked. */
-#include <endian.h>
+/*
+ * The one reader of containers. It believes no length before it is checked. Strict, for
+ * opk_file_open(), the first problem is an error. Lenient, for opk_scan_file(), each is noted, and
+ * after damage it looks for the next section header, which has a checksum of its own, at every
+ * byte: what was inserted or lost may have moved the rest.
+ */
+#include <ctype.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "adapters/deflate/deflate.h"
 #include "base/file.h"
-#include "container/container.h"
+#include "container/container_scan.h"
 
-/* What the walk over the section headers keeps. */
+enum {
+	WINDOW = 1 << 16,
+	MIN_WINDOW = 1 << 8, /* often the next header is near */
+	/* Bytes may be read so often for sections that turn out to be damaged: of honest damage hardly once. */
+	MAX_VAIN = 16,
+};
+
 struct walk {
 	struct opk_ctx *ctx;
 	struct opk_file *file;
+	struct opk_scan *scan; /* NULL: strict */
 	uint64_t at;
-	uint32_t headers_crc; /* over all headers so far, for the end section */
-	bool cut;             /* the file ends inside a section */
+	uint64_t vain;        /* bytes of payloads that were damaged */
+	size_t found;         /* sections, damaged ones, too */
+	uint32_t headers_crc; /* as the end section sums them up */
+	bool gaps;            /* headers were lost, so that the end section can't fit */
+	bool ended;
 };
 
-void opk_section_type_name(char out[5], uint32_t type)
-{
-	for (int i = 0; i < 4; i++) {
-		char c = (char)(type >> (8 * i));
+/* ---- problems --------------------------------------------------------------------------- */
 
-		out[i] = c >= ' ' && c < 0x7f ? c : '?';
+/*
+ * Of a section, or of the bytes up to `end`. `breaks`: nobody knows what is missing from there on.
+ * A problem ends the strict walk.
+ */
+static int note(struct walk *w, const struct opk_section *section, uint64_t end,
+                const char *problem, bool breaks)
+{
+	struct opk_finding finding = { .byte = w->at, .size = end - w->at };
+	struct opk_scan *scan = w->scan;
+
+	w->found += section != NULL;
+	if (!scan)
+		return problem ? opk_fail(w->ctx, OPK_EINPUT, "%s: byte %ju: %s", w->file->path,
+		                          (uintmax_t)w->at, problem)
+		               : OPK_OK;
+	if (section) {
+		finding.type = section->type;
+		finding.section = w->found;
 	}
-	out[4] = '\0';
-}
-
-/* A fuzzer can't guess checksums: its build lets all of them pass, to reach what lies behind. */
-bool opk_same_crc(uint32_t stored, uint32_t computed)
-{
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-	(void)stored, (void)computed;
-	return true;
-#else
-	return stored == computed;
-#endif
-}
-
-static int damaged(struct walk *w, const char *what)
-{
-	return opk_fail(w->ctx, OPK_EINPUT, "%s: byte %ju: %s", w->file->path, (uintmax_t)w->at,
-	                what);
+	if (!opk_grow(&scan->breaks, &scan->breaks_capacity, scan->findings.count,
+	              sizeof *scan->breaks))
+		return opk_nomem(w->ctx, "findings");
+	scan->breaks[scan->findings.count] = breaks;
+	return opk_findings_add(&scan->findings, w->ctx, finding, problem);
 }
 
 static int read_at(struct walk *w, void *to, size_t size, uint64_t at)
@@ -52,109 +68,13 @@ static int read_at(struct walk *w, void *to, size_t size, uint64_t at)
 	return opk_fail_errno(w->ctx, OPK_EINPUT, "can't read", w->file->path);
 }
 
-static int read_file_header(struct walk *w)
+/* ---- headers ---------------------------------------------------------------------------- */
+
+/* False where its checksum differs. */
+static bool parse_header(struct opk_section *section, const uint8_t *bytes, uint64_t at)
 {
-	uint8_t bytes[OPK_FILE_HEADER_SIZE];
-	struct opk_reader reader = { .data = bytes, .left = sizeof bytes };
-	uint32_t version;
-	int code;
+	struct opk_reader reader = { .data = bytes, .left = OPK_SECTION_HEADER_SIZE };
 
-	if (w->file->size < sizeof bytes)
-		return damaged(w, "too short for an .opk file");
-	code = read_at(w, bytes, sizeof bytes, 0);
-	if (code)
-		return code;
-	if (memcmp(opk_read_bytes(&reader, OPK_MAGIC_SIZE), OPK_MAGIC, OPK_MAGIC_SIZE))
-		return damaged(
-			w,
-			"not an .opk file; 'eval --raw' and 'import --raw' take bare counter data images");
-	version = opk_read_u32(&reader);
-	if (version != OPK_FORMAT_VERSION)
-		return opk_fail(w->ctx, OPK_EINPUT,
-		                "%s: format version %u, this offpeak knows version %d",
-		                w->file->path, version, OPK_FORMAT_VERSION);
-	if (opk_read_u32(&reader))
-		return damaged(w, "the file header is damaged");
-	w->headers_crc = opk_crc32(0, bytes, sizeof bytes);
-	w->at = sizeof bytes;
-	return OPK_OK;
-}
-
-const char *opk_section_flaw(const struct opk_section *section)
-{
-	bool sparse = section->flags & OPK_SECTION_SPARSE;
-	uint64_t most;
-
-	if (section->flags & ~OPK_SECTION_KNOWN)
-		return NULL; /* a filter of a later version: can't be decoded, can be skipped */
-	if (!(section->flags & OPK_SECTION_DEFLATED) && section->plain_size != section->stored_size)
-		return "a section's two lengths disagree";
-	if (__builtin_mul_overflow(section->stored_size, opk_section_max_ratio(section->flags),
-	                           &most)
-	    || section->plain_size > most)
-		return "a section claims an impossible length";
-	if (section->plain_size > OPK_MAX_PLAIN)
-		return "a section of more than 4 GiB";
-	if (sparse ? !(section->flags & OPK_SECTION_DEFLATED)
-	                     || section->packed_size > section->stored_size * OPK_MAX_RATIO
-	           : section->packed_size || (section->flags & OPK_SECTION_BASED))
-		return "a section's packing is out of range";
-	if ((section->flags & OPK_SECTION_XORED)
-	    && (!section->stride || section->stride >= section->plain_size))
-		return "a section's filter is out of range";
-	return NULL;
-}
-
-/* By its checksum, so that no other is taken for it where sections are missing. */
-bool opk_section_find_base(const struct opk_file *file, struct opk_section *section)
-{
-	size_t count = file->section_count;
-	uint32_t crc;
-
-	if (section->type != OPK_SECTION_DATA || section->stored_size < sizeof crc
-	    || !opk_pread_all(file->fd, &crc, sizeof crc, section->offset))
-		return false;
-	crc = le32toh(crc);
-	for (size_t i = 1; i <= count && i <= OPK_BASE_DISTANCE; i++) {
-		const struct opk_section *before = &file->sections[count - i];
-
-		section->base = count - i;
-		if (before->type == OPK_SECTION_DATA && before->crc == crc
-		    && before->plain_size == section->plain_size
-		    && !(before->flags & (~OPK_SECTION_KNOWN | OPK_SECTION_BASED)))
-			return true;
-	}
-	return false;
-}
-
-static int check_form(struct walk *w, struct opk_section *section)
-{
-	const char *flaw = opk_section_flaw(section);
-
-	if (flaw)
-		return damaged(w, flaw);
-	if ((section->flags & OPK_SECTION_BASED) && !(section->flags & ~OPK_SECTION_KNOWN)
-	    && !opk_section_find_base(w->file, section))
-		return damaged(w, "a section builds on one that is not there");
-	return OPK_OK;
-}
-
-/* Fills *section, or sets w->cut where the file ends before the header or the payload does. */
-static int read_section_header(struct walk *w, struct opk_section *section)
-{
-	uint8_t bytes[OPK_SECTION_HEADER_SIZE];
-	struct opk_reader reader = { .data = bytes, .left = sizeof bytes };
-	uint64_t left = w->file->size - w->at;
-	uint32_t crc;
-	int code;
-
-	if (left < sizeof bytes) {
-		w->cut = true;
-		return OPK_OK;
-	}
-	code = read_at(w, bytes, sizeof bytes, w->at);
-	if (code)
-		return code;
 	section->type = opk_read_u32(&reader);
 	section->flags = opk_read_u32(&reader);
 	section->stored_size = opk_read_u64(&reader);
@@ -162,91 +82,348 @@ static int read_section_header(struct walk *w, struct opk_section *section)
 	section->stride = opk_read_u32(&reader);
 	section->crc = opk_read_u32(&reader);
 	section->packed_size = opk_read_u32(&reader);
-	crc = opk_read_u32(&reader);
-	if (!opk_same_crc(crc, opk_crc32(0, bytes, OPK_SECTION_SUMMED)))
-		return damaged(w, "a section header is damaged: its checksum differs");
-	left -= sizeof bytes;
-	if (section->stored_size > left
-	    || opk_padding(section->stored_size) > left - section->stored_size) {
-		w->cut = true;
-		return OPK_OK;
-	}
-	section->offset = w->at + sizeof bytes;
-	code = check_form(w, section);
-	if (!code && section->type != OPK_SECTION_END)
-		w->headers_crc = opk_crc32(w->headers_crc, bytes, OPK_SECTION_SUMMED);
-	return code;
+	section->distance = opk_read_u32(&reader);
+	section->linked_crc = opk_read_u32(&reader);
+	section->link = SIZE_MAX;
+	section->offset = at + OPK_SECTION_HEADER_SIZE;
+	return opk_same_crc(opk_read_u32(&reader), opk_crc32(0, bytes, OPK_SECTION_SUMMED));
 }
 
-static int check_padding(struct walk *w, const struct opk_section *section)
+static bool is_sound_header(struct opk_section *section, const uint8_t *bytes, uint64_t at)
 {
-	uint64_t padding = 0, end = section->offset + section->stored_size;
-	int code = read_at(w, &padding, opk_padding(section->stored_size), end);
+	return parse_header(section, bytes, at) && !opk_section_flaw(section);
+}
 
-	if (!code && padding)
-		return damaged(w, "the bytes behind a section are not zero");
+/* Quickly, whether this may be a header: a type in letters, and few flags. */
+static bool may_be_header(const uint8_t *bytes)
+{
+	for (int i = 0; i < 4; i++)
+		if (!isalnum(bytes[i]) && bytes[i] != ' ')
+			return false;
+	return !bytes[5] && !bytes[6] && !bytes[7];
+}
+
+/* Where the next sound header is, from `at` on; the end of the file where there is none. */
+static int find_header(uint64_t *out, struct walk *w, uint64_t at)
+{
+	uint8_t bytes[WINDOW];
+	size_t window = MIN_WINDOW;
+
+	while (at + OPK_SECTION_HEADER_SIZE <= w->file->size) {
+		uint64_t left = w->file->size - at;
+		size_t size = left < window ? (size_t)left : window;
+		size_t ends = size - OPK_SECTION_HEADER_SIZE + 1;
+		struct opk_section section;
+		int code = read_at(w, bytes, size, at);
+
+		if (code)
+			return code;
+		for (size_t i = 0; i < ends; i++)
+			if (may_be_header(bytes + i)
+			    && is_sound_header(&section, bytes + i, at + i)) {
+				*out = at + i;
+				return OPK_OK;
+			}
+		at += ends;
+		window = window < WINDOW ? 2 * window : WINDOW;
+	}
+	*out = w->file->size;
+	return OPK_OK;
+}
+
+static bool is_header_at(struct walk *w, uint64_t at)
+{
+	uint8_t bytes[OPK_SECTION_HEADER_SIZE];
+	struct opk_section section;
+
+	return at <= w->file->size && w->file->size - at >= sizeof bytes
+	       && opk_pread_all(w->file->fd, bytes, sizeof bytes, at)
+	       && is_sound_header(&section, bytes, at);
+}
+
+/* ---- damage ----------------------------------------------------------------------------- */
+
+/* From here to the next sound header nothing can be read. */
+static int skip(struct walk *w, const char *problem)
+{
+	uint64_t next = w->file->size;
+	int code = w->scan ? find_header(&next, w, w->at + 1) : OPK_OK;
+
+	if (!code)
+		code = note(w, NULL, next, problem, true);
+	w->at = next;
+	w->gaps = true;
 	return code;
 }
 
-/* The end section counts the sections and sums up their headers: none is missing or moved. */
-static int check_end(struct walk *w, const struct opk_section *section)
+/* The file ends before the section that begins here does. */
+static int end_early(struct walk *w, const char *problem)
+{
+	int code = w->scan ? note(w, NULL, w->file->size, problem, true) : OPK_OK;
+
+	w->at = w->file->size;
+	return code;
+}
+
+/*
+ * The header is sound and its payload is not. Where another header follows right after it, only
+ * bytes were changed. Else some are missing or too many, and what follows is to be looked for.
+ */
+static int lose_section(struct walk *w, const struct opk_section *section, uint64_t end, bool cut)
+{
+	bool in_place = !cut && (end == w->file->size || is_header_at(w, end));
+	uint64_t next = end;
+	int code = in_place ? OPK_OK : find_header(&next, w, section->offset);
+
+	if (!in_place) {
+		cut = cut && next == w->file->size;
+		next = next < end ? next : end;
+	}
+	if (!code)
+		code = note(w, section, next,
+		            cut ? "cut off: the file ends inside of it"
+		                : "damaged: its CRC-32 differs from the one stored",
+		            !in_place && section->type != OPK_SECTION_END);
+	w->at = next;
+	/* Even so, the end section says that all before it is there. */
+	w->ended = section->type == OPK_SECTION_END;
+	return code;
+}
+
+/* Sections made to lie over each other would take a time that grows with the square of their number. */
+static int give_up(struct walk *w)
+{
+	int code = note(w, NULL, w->file->size, "damaged: too many sections claim what others do",
+	                true);
+
+	w->at = w->file->size;
+	w->gaps = true;
+	return code;
+}
+
+/* ---- sections --------------------------------------------------------------------------- */
+
+static bool can_name(const struct opk_section *section, const struct opk_section *named)
+{
+	if (named->crc != section->linked_crc)
+		return false;
+	if (opk_is_table(section->type))
+		return named->type == OPK_SECTION_DATA;
+	return section->type != OPK_SECTION_DATA
+	       || (named->type == OPK_SECTION_DATA && named->plain_size == section->plain_size
+	           && !(named->flags & (~OPK_SECTION_KNOWN | OPK_SECTION_BASED)));
+}
+
+/*
+ * Fills in the section that this one names, which comes next in the file. Where some are missing
+ * between the two it is nearer than it was, and its checksum says which it is.
+ */
+static bool find_link(const struct walk *w, struct opk_section *section)
+{
+	size_t count = w->file->section_count;
+
+	for (size_t back = section->distance; back; back--) {
+		if (back <= count && can_name(section, &w->file->sections[count - back])) {
+			section->link = count - back;
+			return true;
+		}
+		if (!w->scan)
+			return false;
+	}
+	return false;
+}
+
+/* The problem; NULL: there is none. A lenient walk keeps a table without its image. */
+static const char *link_section(const struct walk *w, struct opk_section *section)
+{
+	if (!section->distance || (section->flags & ~OPK_SECTION_KNOWN) || find_link(w, section))
+		return NULL;
+	if (section->type == OPK_SECTION_DATA)
+		return "it builds on a section that is not there";
+	return opk_is_table(section->type) && !w->scan ? "the image that it describes is not there"
+	                                               : NULL;
+}
+
+static int keep(struct walk *w, struct opk_section *section, uint64_t end)
+{
+	struct opk_file *file = w->file;
+	uint64_t padding = 0, payload_end = section->offset + section->stored_size;
+	const char *problem = link_section(w, section);
+	int code;
+
+	if (problem) {
+		code = note(w, section, end, problem, false);
+		w->at = end;
+		return code;
+	}
+	if (!opk_grow(&file->sections, &file->section_capacity, file->section_count,
+	              sizeof *file->sections)
+	    || (w->scan
+	        && !opk_grow(&w->scan->places, &w->scan->places_capacity, file->section_count,
+	                     sizeof *w->scan->places)))
+		return opk_nomem(w->ctx, "sections");
+	if (w->scan)
+		w->scan->places[file->section_count] = w->scan->findings.count;
+	file->sections[file->section_count++] = *section;
+	code = note(w, section, end, NULL, false);
+	if (!code)
+		code = read_at(w, &padding, (size_t)(end - payload_end), payload_end);
+	w->at = payload_end;
+	if (!code && padding)
+		code = note(w, NULL, end, "the bytes after a section are not zero", false);
+	w->at = end;
+	return code;
+}
+
+/* The end section counts the sections and sums up their headers; it can't fit where some were lost. */
+static int check_end(const char **problem, struct walk *w, const struct opk_section *section)
 {
 	uint8_t bytes[OPK_END_SIZE];
 	struct opk_reader reader = { .data = bytes, .left = sizeof bytes };
-	uint32_t count, crc;
+	bool fits;
 	int code;
 
+	*problem = "the end section is damaged";
 	if (section->stored_size != sizeof bytes || section->flags)
-		return damaged(w, "the end section is damaged");
+		return OPK_OK;
 	code = read_at(w, bytes, sizeof bytes, section->offset);
-	if (code)
+	if (code || !opk_same_crc(section->crc, opk_crc32(0, bytes, sizeof bytes)))
 		return code;
-	count = opk_read_u32(&reader);
-	crc = opk_read_u32(&reader);
-	if (!opk_same_crc(section->crc, opk_crc32(0, bytes, sizeof bytes)))
-		return damaged(w, "the end section is damaged");
-	if (count != w->file->section_count || !opk_same_crc(crc, w->headers_crc))
-		return damaged(w, "sections are missing or were moved");
-	if (section->offset + sizeof bytes != w->file->size)
-		return damaged(w, "there is more after the end section");
-	w->file->complete = true;
+	fits = opk_read_u32(&reader) == w->found;
+	fits = opk_same_crc(opk_read_u32(&reader), w->headers_crc) && fits;
+	w->file->complete = fits;
+	*problem = fits || w->gaps ? NULL : "sections are missing or were moved";
+	if (w->scan)
+		w->scan->moved = *problem != NULL;
 	return OPK_OK;
 }
 
-static int keep(struct walk *w, const struct opk_section *section)
+/* Closes the file, whether it fits or not: what comes after it belongs to no file. */
+static int take_end(struct walk *w, const struct opk_section *section, uint64_t end)
 {
-	struct opk_file *file = w->file;
+	const char *problem;
+	int code = check_end(&problem, w, section);
 
-	if (!opk_grow(&file->sections, &file->section_capacity, file->section_count,
-	              sizeof *file->sections))
-		return opk_nomem(w->ctx, "sections");
-	file->sections[file->section_count++] = *section;
-	w->at = section->offset + section->stored_size + opk_padding(section->stored_size);
-	return OPK_OK;
-}
-
-static int walk_sections(struct walk *w)
-{
-	int code = read_file_header(w);
-
-	while (!code && !w->file->complete && w->at < w->file->size) {
-		struct opk_section section = { 0 };
-
-		code = read_section_header(w, &section);
-		if (code || w->cut)
-			break;
-		code = check_padding(w, &section);
-		if (!code)
-			code = section.type == OPK_SECTION_END ? check_end(w, &section)
-			                                       : keep(w, &section);
-	}
+	w->ended = true;
+	if (!code)
+		code = note(w, section, end, problem, false);
+	w->at = end;
+	if (!code && end < w->file->size)
+		code = note(w, NULL, w->file->size, "there is more after the end section", false);
 	return code;
 }
 
-int opk_file_open(struct opk_file **out, struct opk_ctx *ctx, const char *path)
+static int take_section(struct walk *w, struct opk_section *section, const uint8_t *header)
+{
+	uint64_t left = w->file->size - section->offset,
+		 padding = opk_padding(section->stored_size);
+	uint64_t end = section->offset + section->stored_size + padding;
+	const char *flaw = opk_section_flaw(section);
+	uint32_t crc = section->crc;
+	int code = OPK_OK;
+
+	if (section->type != OPK_SECTION_END)
+		w->headers_crc = opk_crc32(w->headers_crc, header, OPK_SECTION_SUMMED);
+	if (section->stored_size > left || padding > left - section->stored_size)
+		return w->scan ? lose_section(w, section, w->file->size, true) : end_early(w, NULL);
+	if (flaw)
+		return note(w, NULL, end, flaw, false);
+	if (w->scan)
+		code = opk_section_crc(&crc, w->ctx, w->file, section);
+	if (code)
+		return code;
+	if (!opk_same_crc(section->crc, crc)) {
+		w->vain += section->stored_size;
+		return lose_section(w, section, end, false);
+	}
+	return section->type == OPK_SECTION_END ? take_end(w, section, end) : keep(w, section, end);
+}
+
+static int take_next(struct walk *w)
+{
+	uint8_t bytes[OPK_SECTION_HEADER_SIZE];
+	struct opk_section section = { 0 };
+	int code;
+
+	if (w->file->size - w->at < sizeof bytes)
+		return end_early(w, "cut off: the file ends inside a section header");
+	code = read_at(w, bytes, sizeof bytes, w->at);
+	if (code)
+		return code;
+	/* What a strict walk finds wrong with the header it says more precisely later. */
+	if (w->scan ? !is_sound_header(&section, bytes, w->at)
+	            : !parse_header(&section, bytes, w->at))
+		return skip(w, "damaged: no section header, or one whose checksum differs");
+	return take_section(w, &section, bytes);
+}
+
+/* ---- files ------------------------------------------------------------------------------ */
+
+static int check_version(struct walk *w, uint32_t version)
+{
+	if (version == OPK_FORMAT_VERSION)
+		return OPK_OK;
+	opk_fail(w->ctx, OPK_EINPUT, "%s: format version %u, this offpeak knows version %d",
+	         w->file->path, version, OPK_FORMAT_VERSION);
+	if (version != 1)
+		return OPK_EINPUT;
+	return opk_add(w->ctx, OPK_EINPUT,
+	               "build the set or record again; or let the offpeak that wrote the file take "
+	               "it apart (extract), and make a recording of each image (import --raw)");
+}
+
+static int read_file_header(struct walk *w)
+{
+	uint8_t bytes[OPK_FILE_HEADER_SIZE];
+	struct opk_reader reader = { .data = bytes, .left = sizeof bytes };
+	const char *problem = NULL;
+	int code;
+
+	if (w->file->size < sizeof bytes)
+		return opk_fail(w->ctx, OPK_EINPUT, "%s: byte 0: too short for an .opk file",
+		                w->file->path);
+	code = read_at(w, bytes, sizeof bytes, 0);
+	if (code)
+		return code;
+	if (memcmp(opk_read_bytes(&reader, OPK_MAGIC_SIZE), OPK_MAGIC, OPK_MAGIC_SIZE))
+		problem =
+			"not an .opk file; 'eval --raw' and 'import --raw' take bare counter data images";
+	else
+		code = check_version(w, opk_read_u32(&reader));
+	if (!code && !problem && opk_read_u32(&reader))
+		problem = "the file header is damaged";
+	w->headers_crc = opk_crc32(0, bytes, sizeof bytes);
+	w->gaps = problem != NULL;
+	if (!code && problem)
+		code = note(w, NULL, sizeof bytes, w->scan ? "the file header is damaged" : problem,
+		            false);
+	w->at = sizeof bytes;
+	return code;
+}
+
+static int walk(struct walk *w)
+{
+	int code = read_file_header(w);
+
+	while (!code && !w->ended && w->at < w->file->size)
+		code = w->vain / MAX_VAIN > w->file->size ? give_up(w) : take_next(w);
+	if (code || !w->scan)
+		return code;
+	/* Without a single section it could be anything. */
+	if (!w->found && w->gaps)
+		return opk_fail(w->ctx, OPK_EINPUT,
+		                "%s: not an .opk file: there is no section in it", w->file->path);
+	w->at = w->file->size;
+	return w->ended ? OPK_OK
+	                : note(w, NULL, w->at, "cut off: its end section is missing", true);
+}
+
+/* `scan`: NULL for a strict walk. */
+static int open_file(struct opk_file **out, struct opk_ctx *ctx, const char *path,
+                     struct opk_scan *scan)
 {
 	struct opk_file *file = opk_alloc(sizeof *file);
-	struct walk w = { .ctx = ctx, .file = file };
+	struct walk w = { .ctx = ctx, .file = file, .scan = scan };
 	struct stat info;
 	int code;
 
@@ -263,104 +440,41 @@ int opk_file_open(struct opk_file **out, struct opk_ctx *ctx, const char *path)
 		code = opk_fail(ctx, OPK_EINPUT, "%s: not a regular file", path);
 	else {
 		file->size = (uint64_t)info.st_size;
-		code = walk_sections(&w);
+		code = walk(&w);
 	}
-	if (code) {
+	if (code)
 		opk_file_free(file);
-		return code;
-	}
-	*out = file;
-	return OPK_OK;
+	else
+		*out = file;
+	return code;
 }
 
-void opk_file_free(struct opk_file *file)
+int opk_file_open(struct opk_file **out, struct opk_ctx *ctx, const char *path)
 {
-	if (!file)
-		return;
-	if (file->fd >= 0)
-		close(file->fd);
-	opk_meta_storage_free(file->meta);
-	opk_range_storage_free(file->ranges);
-	opk_time_storage_free(file->times);
-	opk_stats_storage_free(file->stats);
-	free(file->sections);
-	free(file->path);
-	free(file);
+	return open_file(out, ctx, path, NULL);
 }
 
-bool opk_file_complete(const struct opk_file *file)
+int opk_scan_file(struct opk_scan *scan, struct opk_ctx *ctx, const char *path)
 {
-	return file->complete;
+	int code;
+
+	*scan = (struct opk_scan){ 0 };
+	code = open_file(&scan->file, ctx, path, scan);
+	if (code)
+		opk_scan_clear(scan);
+	return code;
 }
 
-uint64_t opk_file_size(const struct opk_file *file)
+void opk_scan_clear(struct opk_scan *scan)
 {
-	return file->size;
+	opk_file_free(scan->file);
+	free(scan->breaks);
+	free(scan->places);
+	opk_findings_clear(&scan->findings);
+	*scan = (struct opk_scan){ 0 };
 }
 
-size_t opk_file_section_count(const struct opk_file *file)
+struct opk_finding *opk_scan_finding(struct opk_scan *scan, size_t section)
 {
-	return file->section_count;
-}
-
-const struct opk_section *opk_file_section(const struct opk_file *file, size_t i)
-{
-	return &file->sections[i];
-}
-
-long opk_file_find(const struct opk_file *file, uint32_t type)
-{
-	for (size_t i = 0; i < file->section_count; i++)
-		if (file->sections[i].type == type)
-			return (long)i;
-	return -1;
-}
-
-unsigned opk_section_kind(uint32_t type)
-{
-	return type == OPK_SECTION_DATA     ? OPK_KIND_IMAGE
-	       : type == OPK_SECTION_RANGES ? OPK_KIND_RANGES
-	       : type == OPK_SECTION_TIMES  ? OPK_KIND_TIMES
-	                                    : 0;
-}
-
-unsigned opk_file_kinds(const struct opk_file *file)
-{
-	unsigned kinds = 0;
-
-	for (size_t i = 0; i < file->section_count; i++)
-		kinds |= opk_section_kind(file->sections[i].type);
-	return kinds;
-}
-
-int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *file, size_t i)
-{
-	char type[5];
-
-	opk_section_type_name(type, file->sections[i].type);
-	return opk_add(ctx, code, "%s: section %zu (%s)", file->path, i + 1, type);
-}
-
-int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
-{
-	const struct opk_section *section = &file->sections[i];
-	uint8_t piece[1 << 16];
-	uint64_t at = section->offset, left = section->stored_size;
-	uint32_t crc = 0;
-
-	while (left) {
-		size_t size = left < sizeof piece ? (size_t)left : sizeof piece;
-
-		if (!opk_pread_all(file->fd, piece, size, at)) {
-			opk_fail_errno(ctx, OPK_EINPUT, "can't read", file->path);
-			return opk_file_add_place(ctx, OPK_EINPUT, file, i);
-		}
-		crc = opk_crc32(crc, piece, size);
-		at += size;
-		left -= size;
-	}
-	if (opk_same_crc(section->crc, crc))
-		return OPK_OK;
-	opk_fail(ctx, OPK_EINPUT, "damaged: its CRC-32 differs from the one stored");
-	return opk_file_add_place(ctx, OPK_EINPUT, file, i);
+	return &scan->findings.items[scan->places[section]];
 }

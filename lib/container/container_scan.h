@@ -27,21 +27,7 @@ void opk_scan_clear(struct opk_scan *scan);
 /* The finding of a section of `scan->file`. */
 struct opk_finding *opk_scan_finding(struct opk_scan *scan, size_t section);
 
-/*
- * The file with one section alone, whose table is read as if there were no other. It borrows all
- * but what it reads, and that goes with opk_view_clear().
- */
-static inline struct opk_file opk_view(const struct opk_file *file, size_t section)
-{
-	return (struct opk_file){ .path = file->path,
-		                  .fd = file->fd,
-		                  .size = file->size,
-		                  .sections = &file->sections[section],
-		                  .section_count = 1 };
-}
-void opk_view_clear(struct opk_file *view);
-
 /* Decodes a section and reads it as what it is: OPK_EINPUT, and the innermost cause says why not. verify.c */
-int opk_section_check(struct opk_ctx *ctx, const struct opk_file *file, size_t i);
+int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "container/container.h"
 #include "container/meta.h"
+#include "container/recording.h"
 #include "container/sparse.h"
 #include "container/xor_filter.h"
 
@@ -31,6 +32,9 @@ struct opk_writer {
 	uint32_t count;
 	uint32_t headers_crc;
 	uint32_t crc; /* of the last payload */
+	/* The last image, which tables name; its number is SIZE_MAX before the first. */
+	size_t image;
+	uint32_t image_crc;
 	struct base bases[MAX_BASES];
 };
 
@@ -44,6 +48,7 @@ static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *
 		return opk_nomem(ctx, "a writer");
 	writer->ctx = ctx;
 	writer->live = live;
+	writer->image = SIZE_MAX;
 	opk_buf_add(&header, OPK_MAGIC, OPK_MAGIC_SIZE);
 	opk_buf_add_u32(&header, OPK_FORMAT_VERSION);
 	opk_buf_add_u32(&header, 0);
@@ -99,10 +104,16 @@ static int write_section(struct opk_writer *writer, const struct opk_section *se
 	writer->crc = opk_crc32(0, payload, (size_t)section->stored_size);
 	opk_buf_add_u32(&header, writer->crc);
 	opk_buf_add_u32(&header, section->packed_size);
+	opk_buf_add_u32(&header, section->distance);
+	opk_buf_add_u32(&header, section->linked_crc);
 	if (!header.failed)
 		opk_buf_add_u32(&header, opk_crc32(0, header.data, header.size));
 	if (header.failed)
 		return opk_nomem(writer->ctx, "a section");
+	if (section->type == OPK_SECTION_DATA) {
+		writer->image = writer->count;
+		writer->image_crc = writer->crc;
+	}
 	if (section->type != OPK_SECTION_END) {
 		writer->headers_crc = opk_crc32(writer->headers_crc, header.data,
 		                                OPK_SECTION_SUMMED);
@@ -185,17 +196,13 @@ static struct base *find_base(struct opk_writer *writer, size_t size)
 		struct base *base = &writer->bases[i];
 
 		if (base->image.size == size && base->based < MAX_BASED
-		    && writer->count - base->section <= OPK_BASE_DISTANCE)
+		    && writer->count - base->section <= OPK_LINK_DISTANCE)
 			return base;
 	}
 	return NULL;
 }
 
-/*
- * The one of this size, or else the oldest. So a base is the last section of its size that is not
- * based, and no other that happens to have the same checksum stands between it and what builds on
- * it.
- */
+/* The one of this size, or else the oldest. */
 static struct base *find_victim(struct opk_writer *writer, size_t size)
 {
 	struct base *oldest = writer->bases;
@@ -242,9 +249,9 @@ static int keep_base(struct opk_writer *writer, const void *data, size_t size)
 static int write_packed(bool *done, struct opk_writer *writer, struct opk_section section,
                         const struct base *base, const void *data, size_t size)
 {
-	opk_autobuf struct opk_buf packed = { 0 }, payload = { 0 };
+	opk_autobuf struct opk_buf packed = { 0 };
 	opk_autofree void *deflated = NULL;
-	size_t deflated_size = 0;
+	size_t deflated_size;
 	int code;
 
 	pack(&packed, &section, base, data, size);
@@ -254,19 +261,20 @@ static int write_packed(bool *done, struct opk_writer *writer, struct opk_sectio
 		return OPK_OK;
 	code = opk_deflate(&deflated, &deflated_size, writer->ctx, packed.data, packed.size,
 	                   writer->live);
-	if (section.flags & OPK_SECTION_BASED)
-		opk_buf_add_u32(&payload, base->crc);
-	opk_buf_add(&payload, code ? NULL : deflated, code ? 0 : deflated_size);
-	if (code || payload.failed)
-		return code ? code : opk_nomem(writer->ctx, "a section");
-	/* What is as good as empty no reader would believe. */
+	if (code)
+		return code;
+	/* A reader would not believe what is as good as empty. */
 	section.flags |= OPK_SECTION_SPARSE | OPK_SECTION_DEFLATED;
-	if (payload.size >= size || size / opk_section_max_ratio(section.flags) >= payload.size)
+	if (deflated_size >= size || size / opk_section_max_ratio(section.flags) >= deflated_size)
 		return OPK_OK;
 	*done = true;
-	section.stored_size = payload.size;
+	section.stored_size = deflated_size;
 	section.packed_size = (uint32_t)packed.size;
-	return write_section(writer, &section, payload.data);
+	if (section.flags & OPK_SECTION_BASED) {
+		section.distance = writer->count - base->section;
+		section.linked_crc = base->crc;
+	}
+	return write_section(writer, &section, deflated);
 }
 
 static int write_data(struct opk_writer *writer, const struct opk_section *plain, const void *data,
@@ -296,10 +304,27 @@ static int write_data(struct opk_writer *writer, const struct opk_section *plain
 	return code ? code : keep_base(writer, data, size);
 }
 
-int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size)
+/* Names the last image, from what comes next. */
+static int link_to_image(struct opk_section *section, const struct opk_writer *writer)
+{
+	size_t distance = writer->count - writer->image;
+
+	if (writer->image == SIZE_MAX || distance > OPK_LINK_DISTANCE)
+		return opk_fail(writer->ctx, OPK_EUSAGE,
+		                "a table needs an image before it, which it describes");
+	section->distance = (uint32_t)distance;
+	section->linked_crc = writer->image_crc;
+	return OPK_OK;
+}
+
+static int add_section(struct opk_writer *writer, uint32_t type, bool linked, const void *data,
+                       size_t size)
 {
 	struct opk_section section = { .type = type, .stored_size = size, .plain_size = size };
+	int code = linked ? link_to_image(&section, writer) : OPK_OK;
 
+	if (code)
+		return code;
 	if (size > OPK_MAX_PLAIN)
 		return opk_fail(writer->ctx, OPK_EUSAGE,
 		                "a section of %zu bytes: at most %ju are written", size,
@@ -308,13 +333,31 @@ int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, s
 	                                        : write_deflated(writer, &section, data, size);
 }
 
+int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size)
+{
+	return add_section(writer, type, opk_is_table(type), data, size);
+}
+
 int opk_writer_copy(struct opk_writer *writer, const struct opk_file *file, size_t i)
 {
 	opk_autofree void *data = NULL;
 	size_t size;
 	int code = opk_file_read(&data, &size, writer->ctx, file, i);
 
-	return code ? code : opk_writer_add(writer, file->sections[i].type, data, size);
+	return code ? code
+	            : add_section(writer, file->sections[i].type, opk_is_attached(file, i), data,
+	                          size);
+}
+
+int opk_writer_copy_tables(struct opk_writer *writer, const struct opk_file *file, size_t image)
+{
+	int code = OPK_OK;
+
+	for (size_t i = image + 1;
+	     !code && i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++)
+		if (file->sections[i].link == image && opk_is_attached(file, i))
+			code = opk_writer_copy(writer, file, i);
+	return code;
 }
 
 static int add_buf(struct opk_writer *writer, uint32_t type, const struct opk_buf *buf,

@@ -8,7 +8,7 @@
 #include "container/merge_meta.h"
 #include "container/meta.h"
 
-/* What an image's rows are described by, in the first part that has any. */
+/* What describes the images' rows, in the first part that has any. */
 struct tables {
 	const char *path; /* NULL: none so far */
 	bool ranges, times;
@@ -77,7 +77,7 @@ static int check_meta(struct opk_merger *m, const char *path, const struct opk_m
 	return OPK_OK;
 }
 
-/* Rows are counted over all images: a gap in a table would shift what stands behind it. */
+/* Some rows with facts and others without, or on two clocks, are no one recording. */
 static int check_tables(struct opk_merger *m, const struct opk_file *file, const char *path,
                         const struct opk_meta *meta)
 {
@@ -148,57 +148,7 @@ static bool is_image(uint32_t type)
 	       || type == OPK_SECTION_AVAILABILITY;
 }
 
-/* An image has one table of each kind beside it, whatever the side. */
-static bool takes_turns(const struct opk_file *file)
-{
-	unsigned all = opk_file_kinds(file), seen = 0;
-
-	for (size_t i = 0; i < file->section_count; i++) {
-		unsigned kind = opk_section_kind(file->sections[i].type);
-
-		if (seen & kind)
-			return false;
-		seen |= kind;
-		if (seen == all)
-			seen = 0;
-	}
-	return !seen;
-}
-
-static int copy_kinds(struct opk_writer *writer, const struct opk_file *file, size_t first,
-                      size_t end, unsigned kinds)
-{
-	int code = OPK_OK;
-
-	for (size_t i = first; !code && i < end; i++)
-		if (opk_section_kind(file->sections[i].type) & kinds)
-			code = opk_writer_copy(writer, file, i);
-	return code;
-}
-
-/* Turn by turn, each image before its tables: where all stand on one side, it is plain whose they are. */
-static int copy_turns(struct opk_writer *writer, const struct opk_file *file)
-{
-	unsigned all = opk_file_kinds(file), seen = 0;
-	size_t first = 0;
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < file->section_count; i++) {
-		if (file->sections[i].type == OPK_SECTION_STATS)
-			code = opk_writer_copy(writer, file, i);
-		seen |= opk_section_kind(file->sections[i].type);
-		if (code || !seen || seen != all)
-			continue;
-		code = copy_kinds(writer, file, first, i + 1, OPK_KIND_IMAGE);
-		if (!code)
-			code = copy_kinds(writer, file, first, i + 1,
-			                  OPK_KIND_RANGES | OPK_KIND_TIMES);
-		first = i + 1;
-		seen = 0;
-	}
-	return code;
-}
-
+/* Images with what names them, and the counts. */
 static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char *path)
 {
 	struct opk_file *file;
@@ -206,13 +156,14 @@ static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char
 
 	if (code)
 		return code;
-	if (!takes_turns(file))
-		code = opk_fail(m->ctx, OPK_EINPUT,
-		                "%s: its tables don't stand beside their images, and could "
-		                "be taken for another file's; 'offpeak split' puts them there",
-		                path);
-	if (!code)
-		code = copy_turns(writer, file);
+	for (size_t i = 0; !code && i < file->section_count; i++) {
+		uint32_t type = file->sections[i].type;
+
+		if (type == OPK_SECTION_STATS || type == OPK_SECTION_DATA)
+			code = opk_writer_copy(writer, file, i);
+		if (!code && type == OPK_SECTION_DATA)
+			code = opk_writer_copy_tables(writer, file, i);
+	}
 	opk_file_free(file);
 	return code;
 }

@@ -14,6 +14,9 @@ enum {
 	OPK_MAX_DROPS = 1000,    /* reasons are few; more of them are damage */
 };
 
+struct opk_meta_storage;
+struct opk_stats_storage;
+
 /* What a reader would refuse is not written: OPK_EUSAGE. */
 int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta);
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta);
@@ -48,10 +51,12 @@ bool opk_meta_same_set(const struct opk_meta *a, const struct opk_meta *b);
 /* How many columns are shown where the set names none. */
 size_t opk_meta_default_columns(const struct opk_meta *meta);
 
-/* The RNGS section: ranges.c. */
-void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, size_t count);
+void opk_meta_storage_free(struct opk_meta_storage *storage);
 /* The STAT section: stats.c. */
 void opk_stats_to_json(struct opk_buf *out, const struct opk_stats *stats);
+/* Whether a section of it can be read. */
+int opk_stats_check(struct opk_ctx *ctx, const struct opk_file *file, size_t section);
+void opk_stats_storage_free(struct opk_stats_storage *storage);
 /* "crc32:89abcdef"; `out` takes 15 bytes. */
 void opk_config_hash(char out[15], const void *config, size_t size);
 

@@ -2,21 +2,10 @@
 /* The RNGS sections: what was launched in each range. */
 #include <stdint.h>
 
-#include "base/index.h"
 #include "base/json_write.h"
-#include "base/strlist.h"
 #include "container/container.h"
 #include "container/meta.h"
-
-/* Ranges of all range tables of a file. Many launches are of few kernels: each text is kept once. */
-struct opk_range_storage {
-	struct opk_range *ranges;
-	size_t count, capacity;
-	struct opk_strlist texts;
-	struct opk_index numbers; /* of the texts */
-	bool failed;              /* out of memory */
-	size_t *rows;             /* of each section of the file */
-};
+#include "container/recording.h"
 
 static void put_shape(struct opk_json_writer *json, const char *key, const uint32_t shape[3])
 {
@@ -124,31 +113,31 @@ static void read_shape(uint32_t out[3], struct reader *reader, const char *key)
 		out[i] = (uint32_t)read_number(reader, &shape->children[i], key, UINT32_MAX);
 }
 
-static const char *keep(struct opk_range_storage *storage, const char *text)
+static const char *keep(struct opk_range_table *table, const char *text)
 {
-	struct opk_strlist *texts = &storage->texts;
+	struct opk_strlist *texts = &table->texts;
 	size_t known = texts->count;
 
 	if (!*text)
 		return "";
-	if (opk_index_find(&known, &storage->numbers, text))
+	if (opk_index_find(&known, &table->numbers, text))
 		return texts->items[known];
 	if (opk_strlist_add(texts, text)
-	    && opk_index_add(&storage->numbers, texts->items[known], known, NULL))
+	    && opk_index_add(&table->numbers, texts->items[known], known, NULL))
 		return texts->items[known];
-	storage->failed = true;
+	table->failed = true;
 	return "";
 }
 
 /* The member that can't be, or NULL. */
-static const char *read_row(struct opk_range *range, struct opk_range_storage *storage,
+static const char *read_row(struct opk_range *range, struct opk_range_table *table,
                             const struct opk_json *row)
 {
 	struct reader reader = { .row = row };
 
-	range->name = keep(storage, opk_json_string(row, "name"));
-	range->kernel = keep(storage, opk_json_string(row, "kernel"));
-	range->symbol = keep(storage, opk_json_string(row, "symbol"));
+	range->name = keep(table, opk_json_string(row, "name"));
+	range->kernel = keep(table, opk_json_string(row, "kernel"));
+	range->symbol = keep(table, opk_json_string(row, "symbol"));
 	read_shape(range->grid, &reader, "grid");
 	read_shape(range->block, &reader, "block");
 	range->device = read_index(&reader, "device");
@@ -156,7 +145,7 @@ static const char *read_row(struct opk_range *range, struct opk_range_storage *s
 	range->launch = read_u64(&reader, "launch");
 	range->start_ns = read_u64(&reader, "start_ns");
 	range->end_ns = read_u64(&reader, "end_ns");
-	range->nvtx = keep(storage, opk_json_string(row, "nvtx"));
+	range->nvtx = keep(table, opk_json_string(row, "nvtx"));
 	range->stream = read_u64(&reader, "stream");
 	range->duration_ns = read_u64(&reader, "duration_ns");
 	range->registers = read_u32(&reader, "registers");
@@ -168,87 +157,44 @@ static const char *read_row(struct opk_range *range, struct opk_range_storage *s
 	return reader.bad;
 }
 
-static int add_rows(struct opk_range_storage *storage, struct opk_ctx *ctx,
-                    const struct opk_json *root)
+static int add_rows(struct opk_range_table *table, struct opk_ctx *ctx, const struct opk_json *root)
 {
 	for (size_t i = 0; i < root->count; i++) {
 		struct opk_range *range;
 		const char *bad;
 
-		if (!opk_grow(&storage->ranges, &storage->capacity, storage->count, sizeof *range))
+		if (!opk_grow(&table->rows, &table->capacity, table->count, sizeof *range))
 			return opk_nomem(ctx, "a range table");
-		range = &storage->ranges[storage->count++];
+		range = &table->rows[table->count++];
 		*range = (struct opk_range){ 0 };
-		bad = read_row(range, storage, &root->children[i]);
+		bad = read_row(range, table, &root->children[i]);
 		if (bad)
 			return opk_fail(ctx, OPK_EINPUT,
 			                "row %zu of the range table: member %s is out of range",
 			                i + 1, bad);
 	}
-	return storage->failed ? opk_nomem(ctx, "a range table") : OPK_OK;
+	return table->failed ? opk_nomem(ctx, "a range table") : OPK_OK;
 }
 
-static int load_section(struct opk_range_storage *storage, struct opk_ctx *ctx,
-                        const struct opk_file *file, size_t section)
+int opk_range_table_read(struct opk_range_table *table, struct opk_ctx *ctx,
+                         const struct opk_file *file, size_t section)
 {
 	struct opk_json *root;
 	int code = opk_file_read_json(&root, ctx, file, section);
 
 	if (code)
 		return code;
-	storage->rows[section] = root->count;
 	code = root->type == OPK_JSON_ARRAY
-	               ? add_rows(storage, ctx, root)
+	               ? add_rows(table, ctx, root)
 	               : opk_fail(ctx, OPK_EINPUT, "the range table is no array");
-	if (code == OPK_EINPUT)
-		opk_file_add_place(ctx, code, file, section);
 	opk_json_free(root);
-	return code;
+	return code == OPK_EINPUT ? opk_file_add_place(ctx, code, file, section) : code;
 }
 
-static int load(struct opk_range_storage *storage, struct opk_ctx *ctx, const struct opk_file *file)
+void opk_range_table_clear(struct opk_range_table *table)
 {
-	int code = OPK_OK;
-
-	storage->rows = opk_alloc_array(file->section_count, sizeof *storage->rows);
-	if (!storage->rows)
-		return opk_nomem(ctx, "a range table");
-	for (size_t i = 0; !code && i < file->section_count; i++)
-		if (file->sections[i].type == OPK_SECTION_RANGES)
-			code = load_section(storage, ctx, file, i);
-	return code;
-}
-
-int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
-                    struct opk_file *file)
-{
-	if (!file->ranges) {
-		struct opk_range_storage *storage = opk_alloc(sizeof *storage);
-		int code = storage ? load(storage, ctx, file) : opk_nomem(ctx, "a range table");
-
-		if (code) {
-			opk_range_storage_free(storage);
-			return code;
-		}
-		file->ranges = storage;
-	}
-	*ranges = file->ranges->ranges;
-	*count = file->ranges->count;
-	return OPK_OK;
-}
-
-size_t opk_file_range_count(const struct opk_file *file, size_t section)
-{
-	return file->ranges ? file->ranges->rows[section] : 0;
-}
-
-void opk_range_storage_free(struct opk_range_storage *storage)
-{
-	if (!storage)
-		return;
-	opk_strlist_clear(&storage->texts);
-	opk_index_clear(&storage->numbers);
-	free(storage->rows);
-	free(storage->ranges);
-	free(storage);
+	opk_strlist_clear(&table->texts);
+	opk_index_clear(&table->numbers);
+	free(table->rows);
+	*table = (struct opk_range_table){ 0 };
 }

@@ -110,6 +110,15 @@ static int add_section(struct opk_stats_storage *storage, struct opk_ctx *ctx,
 	return code ? opk_file_add_place(ctx, code, file, section) : OPK_OK;
 }
 
+int opk_stats_check(struct opk_ctx *ctx, const struct opk_file *file, size_t section)
+{
+	struct opk_stats_storage *storage = opk_alloc(sizeof *storage);
+	int code = storage ? add_section(storage, ctx, file, section) : opk_nomem(ctx, "counts");
+
+	opk_stats_storage_free(storage);
+	return code;
+}
+
 int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct opk_file *file)
 {
 	struct opk_stats_storage *storage = file->stats;

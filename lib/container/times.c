@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The TIME sections: when each sample was, on the host's clock. */
 #include "container/container.h"
+#include "container/recording.h"
 
 enum { HEADER_SIZE = 8, ENTRY_SIZE = 16 };
-
-struct opk_time_storage {
-	struct opk_time *times;
-	size_t count;
-};
 
 /*
  * Samples follow upon each other and last equally long, so gap and length are small and repeat:
@@ -25,11 +21,6 @@ void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t 
 	}
 }
 
-size_t opk_times_count(uint64_t size)
-{
-	return (size_t)(size / ENTRY_SIZE);
-}
-
 static void decode(struct opk_time *times, size_t count, const void *data, size_t size)
 {
 	struct opk_reader reader = { .data = data, .left = size };
@@ -44,8 +35,8 @@ static void decode(struct opk_time *times, size_t count, const void *data, size_
 	}
 }
 
-static int add_section(struct opk_time_storage *storage, struct opk_ctx *ctx,
-                       const struct opk_file *file, size_t section)
+int opk_time_table_read(struct opk_time_table *table, struct opk_ctx *ctx,
+                        const struct opk_file *file, size_t section)
 {
 	opk_autofree void *data = NULL;
 	struct opk_time *grown;
@@ -58,45 +49,14 @@ static int add_section(struct opk_time_storage *storage, struct opk_ctx *ctx,
 		opk_fail(ctx, OPK_EINPUT, "the times of the samples are no whole entries");
 		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
 	}
-	count = opk_times_count(size);
+	count = size / ENTRY_SIZE;
 	if (!count)
 		return OPK_OK;
-	grown = opk_realloc_array(storage->times, storage->count + count, sizeof *grown);
+	grown = opk_realloc_array(table->rows, table->count + count, sizeof *grown);
 	if (!grown)
 		return opk_nomem(ctx, "times of samples");
-	storage->times = grown;
-	decode(grown + storage->count, count, data, size);
-	storage->count += count;
+	table->rows = grown;
+	decode(grown + table->count, count, data, size);
+	table->count += count;
 	return OPK_OK;
-}
-
-int opk_file_times(const struct opk_time **times, size_t *count, struct opk_ctx *ctx,
-                   struct opk_file *file)
-{
-	struct opk_time_storage *storage = file->times;
-	int code;
-
-	if (!storage) {
-		storage = opk_alloc(sizeof *storage);
-		code = storage ? OPK_OK : opk_nomem(ctx, "times of samples");
-		for (size_t i = 0; !code && i < file->section_count; i++)
-			if (file->sections[i].type == OPK_SECTION_TIMES)
-				code = add_section(storage, ctx, file, i);
-		if (code) {
-			opk_time_storage_free(storage);
-			return code;
-		}
-		file->times = storage;
-	}
-	*times = storage->times;
-	*count = storage->count;
-	return OPK_OK;
-}
-
-void opk_time_storage_free(struct opk_time_storage *storage)
-{
-	if (!storage)
-		return;
-	free(storage->times);
-	free(storage);
 }

@@ -130,11 +130,3 @@ size_t opk_xor_find_stride(const void *data, size_t size)
 	}
 	return best_stride;
 }
-
-void opk_xor_decode(void *data, size_t size, size_t stride)
-{
-	uint8_t *bytes = data;
-
-	for (size_t i = stride; i < size; i++)
-		bytes[i] ^= bytes[i - stride];
-}

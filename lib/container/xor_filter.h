@@ -12,7 +12,5 @@
 
 /* The distance at which the data repeats best, any number of bytes; 0 where none helps. */
 size_t opk_xor_find_stride(const void *data, size_t size);
-/* Of sections that are filtered, not packed. */
-void opk_xor_decode(void *data, size_t size, size_t stride);
 
 #endif

@@ -25,8 +25,9 @@ struct opk_evaluation {
 	struct opk_meta set_meta;
 	struct opk_strlist metrics;
 	struct opk_strlist units;
-	struct opk_tables tables; /* of the file, which outlives the evaluation */
-	struct opk_range sample;  /* what times tell of one besides */
+	const struct opk_segment *segments; /* of the file, which outlives the evaluation */
+	size_t segment_count;
+	struct opk_range sample; /* what times say of one besides */
 	struct opk_measured groups;
 	bool *measured;
 	struct opk_row row;
@@ -157,71 +158,13 @@ static int check_file(struct opk_ctx *ctx, const struct opk_file *file, const st
 	return code;
 }
 
-static int check_groups(struct opk_ctx *ctx, const struct opk_eval_job *job)
-{
-	for (size_t i = 0; i < job->tables.range_count; i++)
-		if (job->tables.ranges[i].group > job->meta->group_count)
-			return opk_fail(ctx, OPK_EINPUT,
-			                "range %zu is of group %u, and there are %zu", i,
-			                job->tables.ranges[i].group, job->meta->group_count);
-	return OPK_OK;
-}
-
-/* Of a file that was cut off, the last image may lack its rows. */
-static bool fits(const struct opk_file *file, size_t count, uint64_t rows)
-{
-	return !count || (file->complete ? count == rows : count <= rows);
-}
-
-/* A row too many or too few, and launches or times would stand beside other ranges' values. */
-static int check_tables(const struct opk_evaluation *evaluation, struct opk_ctx *ctx,
-                        const struct opk_file *file)
-{
-	const struct opk_tables *tables = &evaluation->tables;
-	uint64_t rows = evaluation->spools.total_rows;
-
-	if (!fits(file, tables->range_count, rows))
-		return opk_fail(ctx, OPK_EINPUT, "%s: the range table has %zu rows for %ju ranges",
-		                file->path, tables->range_count, (uintmax_t)rows);
-	if (!fits(file, tables->time_count, rows))
-		return opk_fail(ctx, OPK_EINPUT,
-		                "%s: there are times of %zu samples, and %ju samples", file->path,
-		                tables->time_count, (uintmax_t)rows);
-	return OPK_OK;
-}
-
-/* Sections may be missing anywhere in a file without an end, and rows would stand beside other ranges' values. */
-static int check_places(struct opk_ctx *ctx, const struct opk_eval_job *job)
-{
-	long image = opk_file_find(job->file, OPK_SECTION_DATA);
-
-	if (job->file->complete || job->rows[image].known
-	    || !(job->tables.range_count || job->tables.time_count))
-		return OPK_OK;
-	return opk_fail(ctx, OPK_EINPUT,
-	                "cut off, and which rows are of which image can't be told; 'offpeak "
-	                "recover' keeps what can");
-}
-
-/* What the tables tell before an image is decoded. */
-static int use_tables(struct opk_eval_job *job, struct opk_image_rows **rows, struct opk_ctx *ctx,
-                      struct opk_file *file, const struct opk_filter *filter)
-{
-	int code = opk_tables_read(&job->tables, ctx, file);
-
-	if (!code)
-		code = check_groups(ctx, job);
-	if (!code)
-		code = opk_image_rows_find(rows, ctx, file, &job->tables, job->profiler, filter);
-	job->rows = *rows;
-	return code ? code : check_places(ctx, job);
-}
-
 int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
                         const struct opk_eval_options *options)
 {
 	struct opk_eval_job *job = &task->job;
+	const struct opk_segment *segments;
 	const struct opk_meta *meta;
+	size_t count;
 	int code = opk_file_meta(&meta, ctx, file);
 
 	if (!code)
@@ -230,18 +173,24 @@ int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct 
 		code = opk_filter_check(options->filter, ctx, meta->profiler);
 	if (code)
 		return code;
+	code = opk_file_segments(&segments, &count, ctx, file);
+	if (!code)
+		code = opk_filter_segments(&task->unwanted, ctx, options->filter, meta->profiler,
+		                           segments, count);
+	if (code)
+		return opk_add(ctx, code, "can't evaluate %s", file->path);
 	*job = (struct opk_eval_job){
 		.file = file,
 		.meta = meta,
-		.end = file->section_count,
+		.segments = segments,
+		.unwanted = task->unwanted,
+		.end = count,
 		.chip = meta->chip,
 		.has_profiler = true,
 		.profiler = meta->profiler,
 		.gpu_time_shift = meta->gpu_time_shift,
 	};
-	code = use_tables(job, &task->rows, ctx, file, options->filter);
-	if (!code)
-		code = begin(&task->evaluation, ctx, job, options);
+	code = begin(&task->evaluation, ctx, job, options);
 	return code ? opk_add(ctx, code, "can't evaluate %s", file->path) : OPK_OK;
 }
 
@@ -265,17 +214,16 @@ int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx,
 
 	if (code)
 		return opk_add(ctx, code, "can't evaluate %s", task->job.file->path);
-	evaluation->tables = task->job.tables;
-	code = check_tables(evaluation, ctx, task->job.file);
-	if (!code)
-		*out = opk_take(task->evaluation);
-	return code;
+	evaluation->segments = task->job.segments;
+	evaluation->segment_count = task->job.end;
+	*out = opk_take(task->evaluation);
+	return OPK_OK;
 }
 
 void opk_eval_task_clear(struct opk_eval_task *task)
 {
 	opk_evaluation_free(task->evaluation);
-	free(task->rows);
+	free(task->unwanted);
 	*task = (struct opk_eval_task){ 0 };
 }
 
@@ -454,6 +402,24 @@ static void apply_group(struct opk_evaluation *evaluation, uint32_t group)
 			evaluation->measured[i] = false;
 }
 
+/* What the file's tables say of a row. A child that ran wild may name any. */
+static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                        const struct opk_spool_row *stored)
+{
+	const struct opk_segment *segment;
+
+	if (!evaluation->segment_count) {
+		apply_group(evaluation, 0);
+		return OPK_OK;
+	}
+	if (stored->segment >= evaluation->segment_count)
+		return opk_fail(ctx, OPK_EINPUT, "the evaluation's result is damaged");
+	segment = &evaluation->segments[stored->segment];
+	opk_segment_describe(&evaluation->row, &evaluation->sample, segment, stored->row);
+	apply_group(evaluation, segment->pass);
+	return OPK_OK;
+}
+
 static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
                     struct opk_evaluation *evaluation)
 {
@@ -479,10 +445,10 @@ static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
 		.values = evaluation->values,
 		.measured = evaluation->measured,
 	};
-	opk_tables_tell(current, &evaluation->sample, &evaluation->tables);
-	apply_group(evaluation, current->range ? current->range->group : 0);
-	*row = current;
-	return OPK_OK;
+	code = describe_row(evaluation, ctx, &stored);
+	if (!code)
+		*row = current;
+	return code;
 }
 
 int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,

@@ -5,17 +5,16 @@
 
 #include "base/strlist.h"
 #include "child/contain.h"
-#include "eval/image_rows.h"
 
 /* Everything that a child is to evaluate, from an .opk file or a bare image. */
 struct opk_eval_job {
-	const struct opk_file *file; /* NULL: a bare image */
-	const struct opk_meta *meta; /* of the file */
-	struct opk_tables tables;
-	const struct opk_image_rows *rows; /* one a section of the file */
-	const struct opk_filter
-		*filter; /* rows that it is sure to refuse need not be evaluated; or NULL */
-	/* The file's images from section `first` on, before section `end`. */
+	const struct opk_file *file;        /* NULL: a bare image */
+	const struct opk_meta *meta;        /* of the file */
+	const struct opk_segment *segments; /* of the file */
+	const bool *unwanted;               /* one a segment: the filter refuses all its rows */
+	/* Rows that it is sure to refuse need not be evaluated; or NULL. */
+	const struct opk_filter *filter;
+	/* The file's segments from `first` on, before `end`. */
 	size_t first, end;
 	const void *image;
 	size_t image_size;
@@ -35,7 +34,8 @@ struct opk_spool_header {
 	int32_t profiler;
 };
 struct opk_spool_row {
-	uint64_t dropped; /* rows before it that the filter refused */
+	uint64_t dropped;      /* rows before it that the filter refused */
+	uint64_t segment, row; /* of the file, and of the segment; of a bare image 0 and the row */
 	uint64_t start_ns, end_ns;
 	uint32_t spans_earlier;
 };
@@ -58,7 +58,7 @@ const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *ev
 struct opk_eval_task {
 	struct opk_evaluation *evaluation;
 	struct opk_eval_job job; /* borrows from it, and from the file */
-	struct opk_image_rows *rows;
+	bool *unwanted;
 };
 int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
                         const struct opk_eval_options *options);

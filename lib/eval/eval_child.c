@@ -7,6 +7,7 @@
 #include "chip/catalog.h"
 #include "chip/chip.h"
 #include "container/container.h"
+#include "container/recording.h"
 #include "eval/eval.h"
 #include "eval/eval_values.h"
 #include "eval/filter.h"
@@ -24,7 +25,8 @@ struct work {
 	double *values;
 	struct opk_measured measured;
 	uint64_t done, total; /* bytes of images */
-	bool row_known;       /* else children before this one have who knows how many */
+	size_t segment;       /* the one at hand */
+	bool row_known;       /* else images before this one have who knows how many */
 	uint64_t row;         /* the next one's number, over all images of the file */
 	uint64_t dropped;     /* rows since the last one that was stored */
 	struct opk_spool_trailer counts;
@@ -158,23 +160,33 @@ static int check_metrics(struct work *w)
 	            : OPK_OK;
 }
 
-/* Whether the parent is sure to leave the row out. `image`: what the image tells of it, or NULL before it was asked. */
-static bool is_unwanted(const struct work *w, const struct opk_spool_row *image, const char *name)
+static const struct opk_segment *segment_of(const struct work *w)
+{
+	static const struct opk_segment none = { 0 };
+
+	return w->job->file ? &w->job->segments[w->segment] : &none;
+}
+
+/*
+ * Whether the parent is sure to leave the image's row number `index` out. `image`: what the image
+ * says of it, or NULL before it was asked.
+ */
+static bool is_unwanted(const struct work *w, size_t index, const struct opk_spool_row *image,
+                        const char *name)
 {
 	const struct opk_eval_job *job = w->job;
-	bool has_tables = job->tables.range_count || job->tables.time_count;
 	struct opk_row row = { .index = w->row, .name = name ? name : "" };
 	struct opk_range room;
 	uint64_t untold;
 
-	if (!job->filter || (!w->row_known && has_tables))
+	if (!job->filter)
 		return false;
 	if (image) {
 		row.start_ns = image->start_ns;
 		row.end_ns = image->end_ns;
 		row.spans_earlier = image->spans_earlier;
 	}
-	untold = opk_tables_tell(&row, &room, &job->tables);
+	untold = opk_segment_describe(&row, &room, segment_of(w), index);
 	if (image)
 		untold = 0;
 	if (!w->row_known)
@@ -191,12 +203,12 @@ static int describe_row(struct work *w, struct opk_spool_row *row, char **name, 
 
 static int evaluate_row(struct work *w, const void *image, size_t size, size_t index)
 {
-	struct opk_spool_row row = { 0 };
+	struct opk_spool_row row = { .segment = w->segment, .row = index };
 	opk_autofree char *name = NULL;
-	bool unwanted = is_unwanted(w, NULL, NULL);
+	bool unwanted = is_unwanted(w, index, NULL, NULL);
 	int code = unwanted ? OPK_OK : describe_row(w, &row, &name, image, size, index);
 
-	if (!code && (unwanted || is_unwanted(w, &row, name))) {
+	if (!code && (unwanted || is_unwanted(w, index, &row, name))) {
 		w->dropped++;
 		return OPK_OK;
 	}
@@ -210,70 +222,53 @@ static int evaluate_row(struct work *w, const void *image, size_t size, size_t i
 	return OPK_OK;
 }
 
-/* An image is of one config, and so are all its ranges. Those of a cut-off file may be unknown. */
-static int find_group(const bool **wanted, struct work *w, size_t count)
+/* Each row has its range, and each range its row. */
+static int check_rows(struct work *w, size_t count)
 {
-	const struct opk_eval_job *job = w->job;
-	uint32_t group = 0;
+	const struct opk_segment *segment = segment_of(w);
 
-	for (size_t i = 0; i < count && w->row + i < job->tables.range_count; i++) {
-		uint32_t found = job->tables.ranges[w->row + i].group;
-
-		if (i && found != group)
-			return opk_fail(w->ctx, OPK_EINPUT,
-			                "its ranges are of groups %u and %u: the "
-			                "range table is of another image",
-			                group, found);
-		group = found;
-	}
-	*wanted = opk_measured_by(&w->measured, group);
-	return OPK_OK;
-}
-
-/* As the parent checks all of them together: here no row of another image can make up for it. */
-static int check_rows(struct work *w, const struct opk_image_rows *rows, size_t count)
-{
-	if (!rows->known || rows->count == count || (rows->open && rows->count < count))
+	if (!opk_segment_is_counted(segment) || segment->row_count == count)
 		return OPK_OK;
-	if (w->job->tables.range_count)
+	if (segment->has_ranges)
 		return opk_fail(w->ctx, OPK_EINPUT, "the range table has %zu rows for %zu ranges",
-		                rows->count, count);
+		                segment->row_count, count);
 	return opk_fail(w->ctx, OPK_EINPUT, "there are times of %zu samples, and %zu samples",
-	                rows->count, count);
+	                segment->row_count, count);
 }
 
-/* `rows`: what tables tell of it. */
-static int evaluate_image(struct work *w, const void *image, size_t size,
-                          const struct opk_image_rows *rows)
+static int check_image(struct work *w, const struct opk_nv_image_info *info, size_t size)
 {
-	struct opk_nv_image_info info;
-	const bool *wanted = NULL;
-	int code = w->prepared ? OPK_OK : prepare(w, image, size);
-
-	if (!code)
-		code = opk_blame_image(opk_nv_image_info(&info, w->ctx, image, size));
-	if (code)
-		return code;
 	/* A range takes more than a word: larger numbers come from damage. */
-	if (info.completed > size / 8 || info.completed > info.slots)
+	if (info->completed > size / 8 || info->completed > info->slots)
 		return opk_fail(w->ctx, OPK_EINPUT,
 		                "the image claims %zu ranges in %zu slots and %zu bytes",
-		                info.completed, info.slots, size);
+		                info->completed, info->slots, size);
 	/* Samples may have been cut short; a range with missing passes was cut off. */
-	if (w->profiler == OPK_PROFILER_RANGE && info.completed < info.populated)
+	if (w->profiler == OPK_PROFILER_RANGE && info->completed < info->populated)
 		return opk_fail(
 			w->ctx, OPK_EINPUT,
 			"only %zu of %zu ranges are whole: the image was cut off, or passes "
 			"are missing",
-			info.completed, info.populated);
-	code = check_rows(w, rows, info.completed);
+			info->completed, info->populated);
+	return check_rows(w, info->completed);
+}
+
+static int evaluate_image(struct work *w, const void *image, size_t size)
+{
+	struct opk_nv_image_info info;
+	const bool *wanted;
+	int code = w->prepared ? OPK_OK : prepare(w, image, size);
+
+	if (!code)
+		code = opk_blame_image(opk_nv_image_info(&info, w->ctx, image, size));
+	if (!code)
+		code = check_image(w, &info, size);
 	if (code)
 		return code;
 	if (w->profiler == OPK_PROFILER_PM && info.populated > info.completed)
 		w->counts.incomplete_samples += info.populated - info.completed;
-	code = find_group(&wanted, w, info.completed);
-	if (!code)
-		code = opk_values_of_image(&w->by, w->ctx, image, size, wanted);
+	wanted = opk_measured_by(&w->measured, segment_of(w)->pass);
+	code = opk_values_of_image(&w->by, w->ctx, image, size, wanted);
 	for (size_t i = 0; !code && i < info.completed; i++, w->row++, w->counts.rows++) {
 		opk_child_progress(w->child, w->done + size * i / info.completed, w->total);
 		code = evaluate_row(w, image, size, i);
@@ -282,25 +277,43 @@ static int evaluate_image(struct work *w, const void *image, size_t size,
 	return code;
 }
 
-static int decode_and_evaluate(struct work *w, struct opk_decoder *decoder, size_t i)
+static int decode_and_evaluate(struct work *w, struct opk_decoder *decoder)
 {
 	const struct opk_file *file = w->job->file;
+	size_t section = segment_of(w)->image;
 	const void *image;
 	size_t size;
-	int code = opk_file_decode(&image, &size, w->ctx, file, i, decoder);
+	int code = opk_file_decode(&image, &size, w->ctx, file, section, decoder);
 
 	if (code)
 		return code;
-	code = evaluate_image(w, image, size, &w->job->rows[i]);
+	code = evaluate_image(w, image, size);
 	/* A missing library is not the section's fault. */
-	return code == OPK_EINPUT ? opk_file_add_place(w->ctx, code, file, i) : code;
+	return code == OPK_EINPUT ? opk_file_add_place(w->ctx, code, file, section) : code;
 }
 
-static void drop_image(struct work *w, const struct opk_image_rows *rows)
+static void drop_segment(struct work *w)
 {
-	w->row += rows->count;
-	w->dropped += rows->count;
-	w->counts.rows += rows->count;
+	size_t count = segment_of(w)->row_count;
+
+	w->row += count;
+	w->dropped += count;
+	w->counts.rows += count;
+}
+
+/* Numbers of rows go on after those of the images before, where these are known. */
+static void begin_rows(struct work *w)
+{
+	const struct opk_eval_job *job = w->job;
+
+	w->row_known = true;
+	for (size_t i = 0; i < job->first; i++) {
+		w->row_known = w->row_known && opk_segment_is_counted(&job->segments[i]);
+		w->row += job->segments[i].row_count;
+	}
+	for (size_t i = job->first; i < job->end; i++)
+		if (!job->unwanted[i])
+			w->total += job->file->sections[job->segments[i].image].plain_size;
 }
 
 static int evaluate_file(struct work *w)
@@ -309,21 +322,12 @@ static int evaluate_file(struct work *w)
 	struct opk_decoder decoder = { 0 };
 	int code = OPK_OK;
 
-	w->row_known = !job->first;
-	for (size_t i = job->first; i < job->end; i++)
-		if (job->file->sections[i].type == OPK_SECTION_DATA && !job->rows[i].unwanted)
-			w->total += job->file->sections[i].plain_size;
-	for (size_t i = job->first; !code && i < job->end; i++) {
-		if (job->file->sections[i].type != OPK_SECTION_DATA)
-			continue;
-		if (job->rows[i].known) {
-			w->row_known = true;
-			w->row = job->rows[i].first;
-		}
-		if (job->rows[i].unwanted)
-			drop_image(w, &job->rows[i]);
+	begin_rows(w);
+	for (w->segment = job->first; !code && w->segment < job->end; w->segment++) {
+		if (job->unwanted[w->segment])
+			drop_segment(w);
 		else
-			code = decode_and_evaluate(w, &decoder, i);
+			code = decode_and_evaluate(w, &decoder);
 	}
 	opk_decoder_clear(&decoder);
 	if (!code && !w->prepared)
@@ -337,8 +341,7 @@ static int evaluate_bare(struct work *w)
 
 	w->total = w->job->image_size;
 	w->row_known = true;
-	return image ? evaluate_image(w, image, w->job->image_size, &(struct opk_image_rows){ 0 })
-	             : opk_nomem(w->ctx, "an image");
+	return image ? evaluate_image(w, image, w->job->image_size) : opk_nomem(w->ctx, "an image");
 }
 
 static int allocate(struct work *w)

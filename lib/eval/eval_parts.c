@@ -10,37 +10,15 @@
  */
 static const uint64_t image_cost = 64 << 10, worthwhile = 16 << 20;
 
-static bool is_image(const struct opk_file *file, size_t i)
+static uint64_t size_of(const struct opk_eval_job *job, size_t i)
 {
-	return file->sections[i].type == OPK_SECTION_DATA;
+	return job->file->sections[job->segments[i].image].plain_size;
 }
 
-static uint64_t cost_of(const struct opk_section *section)
-{
-	return section->plain_size + image_cost;
-}
-
-static bool is_needed(const struct opk_eval_job *job, size_t i)
-{
-	return is_image(job->file, i) && !job->rows[i].unwanted;
-}
-
-/* Where images are of different groups, a child must know which rows its images have. */
-static bool has_known_rows(const struct opk_eval_job *job)
-{
-	for (size_t i = 0; i < job->file->section_count; i++)
-		if (is_image(job->file, i) && !job->rows[i].known)
-			return false;
-	return true;
-}
-
-static size_t count_parts(const struct opk_eval_job *job, uint64_t total, size_t images,
-                          size_t workers)
+static size_t count_parts(uint64_t total, size_t images, size_t workers)
 {
 	size_t most = workers ? workers : opk_core_count();
 
-	if (job->meta->group_count && !has_known_rows(job))
-		most = 1;
 	if (!workers && total / worthwhile < most)
 		most = total / worthwhile;
 	if (most > OPK_MAX_WORKERS)
@@ -52,49 +30,45 @@ static size_t count_parts(const struct opk_eval_job *job, uint64_t total, size_t
 /* Each part but the last ends once it and those before it have their share of the bytes. */
 static void divide(struct opk_eval_parts *parts, const struct opk_eval_job *job, uint64_t total)
 {
-	const struct opk_file *file = job->file;
 	uint64_t done = 0;
 	size_t part = 0;
 
-	for (size_t i = 0; i < file->section_count; i++) {
-		if (!is_needed(job, i))
+	for (size_t i = job->first; i < job->end; i++) {
+		if (job->unwanted[i])
 			continue;
 		if (part + 1 < parts->count && done >= total / parts->count * (part + 1)) {
 			parts->jobs[part++].end = i;
 			parts->jobs[part].first = i;
 		}
-		done += cost_of(&file->sections[i]);
+		done += size_of(job, i) + image_cost;
 	}
 	/* Few large images may leave parts without any. */
-	parts->jobs[part].end = file->section_count;
+	parts->jobs[part].end = job->end;
 	parts->count = part + 1;
 }
 
 int opk_eval_parts_init(struct opk_eval_parts *parts, struct opk_ctx *ctx,
                         const struct opk_eval_job *job, size_t workers)
 {
-	const struct opk_file *file = job->file;
 	uint64_t total = 0;
 	size_t images = 0;
 
-	*parts = (struct opk_eval_parts){ .count = 1, .largest = job->image_size };
-	for (size_t i = 0; file && i < file->section_count; i++)
-		if (is_needed(job, i)) {
-			uint64_t size = file->sections[i].plain_size;
+	*parts = (struct opk_eval_parts){ .largest = job->image_size };
+	for (size_t i = job->first; i < job->end; i++)
+		if (!job->unwanted[i]) {
+			uint64_t size = size_of(job, i);
 
 			images++;
-			total += cost_of(&file->sections[i]);
+			total += size + image_cost;
 			parts->largest = size > parts->largest ? size : parts->largest;
 		}
-	if (file)
-		parts->count = count_parts(job, total, images, workers);
+	parts->count = count_parts(total, images, workers);
 	parts->jobs = opk_alloc_array(parts->count, sizeof *parts->jobs);
 	if (!parts->jobs)
 		return opk_nomem(ctx, "an evaluation");
 	for (size_t i = 0; i < parts->count; i++)
 		parts->jobs[i] = *job;
-	if (file)
-		divide(parts, job, total);
+	divide(parts, job, total);
 	return OPK_OK;
 }
 
@@ -109,7 +83,7 @@ uint64_t opk_images_size(const struct opk_file *file)
 	uint64_t size = 0;
 
 	for (size_t i = 0; i < file->section_count; i++)
-		if (is_image(file, i))
+		if (file->sections[i].type == OPK_SECTION_DATA)
 			size += file->sections[i].plain_size;
 	return size;
 }

@@ -8,6 +8,7 @@
 #include "base/glob.h"
 #include "base/mem.h"
 #include "base/nearest.h"
+#include "container/recording.h"
 
 struct condition {
 	char *name;
@@ -173,4 +174,96 @@ bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profi
                         const struct opk_row *row)
 {
 	return opk_filter_may_accept(filter, profiler, row, 0);
+}
+
+/* ---- segments --------------------------------------------------------------------------- */
+
+#define FACT(fact) (UINT64_C(1) << (fact))
+
+/* What was recorded of the launch or the sample is better than what the image says. */
+static uint64_t describe_by_range(struct opk_row *row, const struct opk_range *range)
+{
+	uint64_t untold = 0;
+
+	row->range = range;
+	if (*range->name)
+		row->name = range->name;
+	else
+		untold |= FACT(OPK_FACT_NAME);
+	if (range->end_ns) {
+		row->start_ns = range->start_ns;
+		row->end_ns = range->end_ns;
+	} else {
+		untold |= FACT(OPK_FACT_SAMPLE_START) | FACT(OPK_FACT_SAMPLE_END);
+	}
+	return untold;
+}
+
+static void describe_by_time(struct opk_row *row, struct opk_range *room,
+                             const struct opk_time *time)
+{
+	row->start_ns = time->start;
+	row->end_ns = time->end;
+	*room = (struct opk_range){
+		.name = "",
+		.kernel = "",
+		.symbol = "",
+		.nvtx = "",
+		.device = (int32_t)time->device,
+		.rank = -1,
+	};
+	if (!row->range)
+		row->range = room;
+}
+
+uint64_t opk_segment_describe(struct opk_row *row, struct opk_range *room,
+                              const struct opk_segment *segment, uint64_t i)
+{
+	const uint64_t times = FACT(OPK_FACT_SAMPLE_START) | FACT(OPK_FACT_SAMPLE_END);
+	uint64_t untold = FACT(OPK_FACT_NAME) | times;
+
+	if (segment->ranges && i < segment->row_count)
+		untold = describe_by_range(row, &segment->ranges[i]);
+	if (segment->times && i < segment->row_count) {
+		describe_by_time(row, room, &segment->times[i]);
+		untold &= ~times;
+	}
+	return untold | FACT(OPK_FACT_SPANS_EARLIER);
+}
+
+/* `first`: number of its first row, unless images before it have no tables. */
+static bool may_want(const struct opk_filter *filter, enum opk_profiler profiler,
+                     const struct opk_segment *segment, size_t first, bool numbered)
+{
+	for (size_t i = 0; i < segment->row_count; i++) {
+		struct opk_row row = { .index = first + i, .name = "" };
+		struct opk_range room;
+		uint64_t untold = opk_segment_describe(&row, &room, segment, i);
+
+		if (!numbered)
+			untold |= FACT(OPK_FACT_SAMPLE);
+		if (opk_filter_may_accept(filter, profiler, &row, untold))
+			return true;
+	}
+	return false;
+}
+
+int opk_filter_segments(bool **unwanted, struct opk_ctx *ctx, const struct opk_filter *filter,
+                        enum opk_profiler profiler, const struct opk_segment *segments,
+                        size_t count)
+{
+	bool numbered = true, *out = opk_alloc_array(count + 1, sizeof *out);
+	size_t first = 0;
+
+	if (!out)
+		return opk_nomem(ctx, "an evaluation");
+	for (size_t i = 0; i < count && filter; i++) {
+		bool counted = opk_segment_is_counted(&segments[i]);
+
+		out[i] = counted && !may_want(filter, profiler, &segments[i], first, numbered);
+		numbered = numbered && counted;
+		first += segments[i].row_count;
+	}
+	*unwanted = out;
+	return OPK_OK;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Which rows are wanted, and what is known of a row before its image is decoded. */
 #ifndef OPK_FILTER_H
 #define OPK_FILTER_H
 
@@ -10,5 +11,19 @@ int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
 /* Whether it may take the row, of which it is not known what the facts in `untold`, 1 << fact each, will be. */
 bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler profiler,
                            const struct opk_row *row, uint64_t untold);
+
+/*
+ * Puts what a segment's tables say of its row number `i` into *row, in place of what the image says;
+ * `room` is for what it points to. Returns the facts that only the image says, 1 << fact each.
+ */
+uint64_t opk_segment_describe(struct opk_row *row, struct opk_range *room,
+                              const struct opk_segment *segment, uint64_t i);
+/*
+ * For each segment whether the filter, which may be NULL, is sure to take none of its rows: its
+ * tables say so. free()
+ */
+int opk_filter_segments(bool **unwanted, struct opk_ctx *ctx, const struct opk_filter *filter,
+                        enum opk_profiler profiler, const struct opk_segment *segments,
+                        size_t count);
 
 #endif

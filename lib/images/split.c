@@ -285,29 +285,26 @@ static int begin_part(struct opk_split *split, struct opk_ctx *ctx, size_t index
 	return code;
 }
 
-/* Right behind the image that they describe: of moves, or of neighbours from `first` on. */
 static int add_ranges(struct opk_split *split, struct opk_ctx *ctx, struct opk_writer *writer,
-                      const struct opk_move *moves, size_t first, size_t count)
+                      const struct opk_move *moves, size_t count)
 {
 	opk_autofree struct opk_range *ranges = opk_alloc_array(count, sizeof *ranges);
 
-	if (!opk_survey_image(&split->survey, moves ? moves->row : first)->ranges)
+	if (!opk_survey_image(&split->survey, moves->row)->segment->ranges)
 		return OPK_OK;
 	if (!ranges)
 		return opk_nomem(ctx, "a range table");
 	for (size_t i = 0; i < count; i++)
-		ranges[i] = *opk_survey_range(&split->survey, moves ? moves[i].row : first + i);
+		ranges[i] = *opk_survey_range(&split->survey, moves[i].row);
 	return opk_writer_add_ranges(writer, ranges, count);
 }
 
-static int add_whole(struct opk_split *split, struct opk_ctx *ctx, const struct opk_surveyed *image)
+static int add_whole(struct opk_split *split, const struct opk_surveyed *image)
 {
 	struct opk_writer *writer = split->parts[split->part_of[image->first]].writer;
 	int code = opk_writer_copy(writer, split->file, image->section);
 
-	if (!code && image->times)
-		code = opk_writer_add_times(writer, image->times, image->facts.rows);
-	return code ? code : add_ranges(split, ctx, writer, NULL, image->first, image->facts.rows);
+	return code ? code : opk_writer_copy_tables(writer, split->file, image->section);
 }
 
 static int add_made(struct opk_split *split, struct opk_ctx *ctx, const struct opk_target *target,
@@ -320,7 +317,7 @@ static int add_made(struct opk_split *split, struct opk_ctx *ctx, const struct o
 
 	if (!code)
 		code = opk_writer_add(writer, OPK_SECTION_DATA, data, size);
-	return code ? code : add_ranges(split, ctx, writer, target->moves, 0, target->move_count);
+	return code ? code : add_ranges(split, ctx, writer, target->moves, target->move_count);
 }
 
 /* Targets are in the order of the images that they come from. */
@@ -336,7 +333,7 @@ static int add_images(struct opk_split *split, struct opk_ctx *ctx, struct opk_r
 		while (!code && next < split->target_count && split->targets[next].moves->row < end)
 			code = add_made(split, ctx, &split->targets[next++], result);
 		if (!code && next == before && image->facts.rows)
-			code = add_whole(split, ctx, image);
+			code = add_whole(split, image);
 	}
 	return code;
 }

@@ -6,8 +6,8 @@
 #include "adapters/nv/nv.h"
 #include "base/hash.h"
 #include "container/container.h"
+#include "container/recording.h"
 #include "eval/eval.h"
-#include "eval/image_rows.h"
 
 /* ---- the child -------------------------------------------------------------------------- */
 
@@ -112,21 +112,45 @@ static int survey_in_child(struct opk_ctx *ctx, void *data, struct opk_child *ch
 /* ---- the parent ------------------------------------------------------------------------- */
 
 /* A child that ran wild may say anything: a row has a byte at least. */
-static int read_image(struct opk_survey *survey, struct opk_ctx *ctx, struct opk_result *result,
-                      struct opk_surveyed *surveyed)
+static void get_facts(struct opk_surveyed *image, struct opk_result *result)
 {
-	uint64_t size = surveyed->file->sections[surveyed->section].plain_size;
-	struct opk_surveyed_facts *facts = &surveyed->facts;
+	uint64_t size = image->file->sections[image->section].plain_size;
+	struct opk_surveyed_facts *facts = &image->facts;
 
-	if (!surveyed->skipped) {
-		opk_get(result, facts, sizeof *facts);
-		opk_result_expect(result, facts->slots <= size && facts->rows <= facts->slots
-		                                  && facts->slot_size <= size + (1 << 20));
-	}
-	surveyed->first = survey->row_count;
-	survey->row_count += facts->rows;
-	for (uint64_t i = 0; !result->code && i < facts->rows; i++) {
-		if (facts->profiler == OPK_PROFILER_RANGE && !surveyed->skipped)
+	opk_get(result, facts, sizeof *facts);
+	opk_result_expect(result, facts->slots <= size && facts->rows <= facts->slots
+	                                  && facts->slot_size <= size + (1 << 20));
+}
+
+static int check_rows(struct opk_ctx *ctx, const struct opk_surveyed *image)
+{
+	const struct opk_segment *segment = image->segment;
+
+	if (!opk_segment_is_counted(segment) || segment->row_count == image->facts.rows)
+		return OPK_OK;
+	opk_fail(ctx, OPK_EINPUT, "the tables have %zu rows for %ju ranges or samples",
+	         segment->row_count, (uintmax_t)image->facts.rows);
+	return opk_file_add_place(ctx, OPK_EINPUT, image->file, image->section);
+}
+
+static int read_image(struct opk_survey *survey, struct opk_ctx *ctx, struct opk_result *result,
+                      struct opk_surveyed *image)
+{
+	int code;
+
+	if (image->skipped)
+		image->facts.rows = image->segment->row_count;
+	else
+		get_facts(image, result);
+	code = opk_result_check(result, ctx);
+	if (!code)
+		code = check_rows(ctx, image);
+	if (code)
+		return code;
+	image->first = survey->row_count;
+	survey->row_count += image->facts.rows;
+	for (uint64_t i = 0; !result->code && i < image->facts.rows; i++) {
+		if (image->facts.profiler == OPK_PROFILER_RANGE && !image->skipped)
 			opk_get_text(&survey->names, result, OPK_MAX_RANGE_NAME);
 		else if (!opk_strlist_add(&survey->names, ""))
 			return opk_nomem(ctx, "rows");
@@ -161,20 +185,33 @@ static int verify_file(struct opk_ctx *ctx, const struct opk_file *file,
 
 static int list_images(struct opk_survey *survey, struct opk_ctx *ctx, struct opk_file *file)
 {
-	size_t count = survey->image_count;
+	const struct opk_segment *segments;
 	struct opk_surveyed *grown;
+	size_t count;
+	int code = opk_file_segments(&segments, &count, ctx, file);
 
-	for (size_t i = 0; i < file->section_count; i++)
-		count += file->sections[i].type == OPK_SECTION_DATA;
-	grown = opk_realloc(survey->images, count * sizeof *grown);
+	if (code)
+		return code;
+	grown = opk_realloc_array(survey->images, survey->image_count + count, sizeof *grown);
 	if (!grown)
 		return opk_nomem(ctx, "counter data images");
 	survey->images = grown;
-	for (size_t i = 0; i < file->section_count; i++)
-		if (file->sections[i].type == OPK_SECTION_DATA)
-			survey->images[survey->image_count++] = (struct opk_surveyed){
-				.file = file, .section = i
-			};
+	for (size_t i = 0; i < count; i++) {
+		struct opk_surveyed *image = &grown[survey->image_count++];
+
+		*image = (struct opk_surveyed){
+			.file = file,
+			.section = segments[i].image,
+			.segment = &segments[i],
+			.sample = { .name = "",
+			            .kernel = "",
+			            .symbol = "",
+			            .nvtx = "",
+			            .rank = -1 },
+		};
+		if (segments[i].times)
+			image->sample.device = (int32_t)segments[i].times->device;
+	}
 	return OPK_OK;
 }
 
@@ -214,116 +251,6 @@ static int ask(struct opk_survey *survey, struct opk_ctx *ctx,
 	return code;
 }
 
-/* ---- tables ----------------------------------------------------------------------------- */
-
-static int check_group(struct opk_ctx *ctx, const struct opk_surveyed *image,
-                       const struct opk_meta *meta)
-{
-	for (size_t i = 0; i < image->facts.rows; i++) {
-		uint32_t group = image->ranges[i].group;
-
-		if (group > meta->group_count || group != image->ranges[0].group) {
-			opk_fail(ctx, OPK_EINPUT,
-			         "its ranges are of groups %u and %u, and there are "
-			         "%zu groups",
-			         image->ranges[0].group, group, meta->group_count);
-			return opk_file_add_place(ctx, OPK_EINPUT, image->file, image->section);
-		}
-	}
-	return OPK_OK;
-}
-
-/* The rows of one file begin with `first` and are `count`. */
-struct file_tables {
-	size_t first, count;
-	struct opk_image_rows *known; /* what they tell of each section; free() */
-	const struct opk_meta *meta;
-	const struct opk_range *ranges;
-	const struct opk_time *times;
-};
-
-static int read_tables(struct file_tables *tables, struct opk_ctx *ctx, struct opk_file *file)
-{
-	size_t ranges, times;
-	int code = opk_file_meta(&tables->meta, ctx, file);
-
-	if (!code)
-		code = opk_file_ranges(&tables->ranges, &ranges, ctx, file);
-	if (!code)
-		code = opk_file_times(&tables->times, &times, ctx, file);
-	if (code)
-		return code;
-	if (ranges && ranges != tables->count)
-		return opk_fail(ctx, OPK_EINPUT, "%s: the range table has %zu rows for %zu ranges",
-		                file->path, ranges, tables->count);
-	if (times && times != tables->count)
-		return opk_fail(ctx, OPK_EINPUT,
-		                "%s: there are times of %zu samples, and %zu samples", file->path,
-		                times, tables->count);
-	tables->ranges = ranges ? tables->ranges : NULL;
-	tables->times = times ? tables->times : NULL;
-	return opk_image_rows_find(&tables->known, ctx, file, &(struct opk_tables){ 0 },
-	                           tables->meta->profiler, NULL);
-}
-
-/* No row of another image can make up for one that is missing. */
-static int check_rows(struct opk_ctx *ctx, const struct opk_surveyed *image,
-                      const struct opk_image_rows *rows)
-{
-	if (!rows->known || rows->count == image->facts.rows)
-		return OPK_OK;
-	opk_fail(ctx, OPK_EINPUT, "the tables have %zu rows for %ju ranges or samples", rows->count,
-	         (uintmax_t)image->facts.rows);
-	return opk_file_add_place(ctx, OPK_EINPUT, image->file, image->section);
-}
-
-static int link_image(struct opk_surveyed *image, struct opk_ctx *ctx,
-                      const struct file_tables *tables)
-{
-	size_t at = image->first - tables->first;
-	int code = check_rows(ctx, image, &tables->known[image->section]);
-
-	if (code)
-		return code;
-	if (!image->facts.rows)
-		return OPK_OK;
-	if (tables->times) {
-		image->times = tables->times + at;
-		image->sample = (struct opk_range){
-			.name = "",
-			.kernel = "",
-			.symbol = "",
-			.nvtx = "",
-			.rank = -1,
-			.device = (int32_t)image->times->device,
-		};
-	}
-	if (!tables->ranges)
-		return OPK_OK;
-	image->ranges = tables->ranges + at;
-	return check_group(ctx, image, tables->meta);
-}
-
-static int link_file(struct opk_survey *survey, struct opk_ctx *ctx, struct opk_file *file)
-{
-	struct file_tables tables = { .first = SIZE_MAX };
-	int code;
-
-	for (size_t i = 0; i < survey->image_count; i++) {
-		if (survey->images[i].file != file)
-			continue;
-		if (tables.first == SIZE_MAX)
-			tables.first = survey->images[i].first;
-		tables.count += survey->images[i].facts.rows;
-	}
-	code = read_tables(&tables, ctx, file);
-	for (size_t i = 0; !code && i < survey->image_count; i++)
-		if (survey->images[i].file == file)
-			code = link_image(&survey->images[i], ctx, &tables);
-	free(tables.known);
-	return code;
-}
-
 /* All files' images are listed by now. */
 static int survey(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
                   size_t file_count, const struct opk_image_options *options)
@@ -332,11 +259,7 @@ static int survey(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *
 
 	for (size_t i = 0; !code && i < file_count; i++)
 		code = verify_file(ctx, files[i], out);
-	if (!code)
-		code = ask(out, ctx, options);
-	for (size_t i = 0; !code && i < file_count; i++)
-		code = link_file(out, ctx, files[i]);
-	return code;
+	return code ? code : ask(out, ctx, options);
 }
 
 int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
@@ -353,12 +276,14 @@ int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file
 	return code ? code : survey(out, ctx, files, file_count, options);
 }
 
-static bool all_left_out(const struct opk_image_rows *rows, const bool *left_out, size_t count)
+/* Whether the segment's rows, from number `first` on, are left out. */
+static bool all_left_out(const struct opk_segment *segment, size_t first, const bool *left_out,
+                         size_t count)
 {
-	bool all = rows->known && !rows->open && rows->first + rows->count <= count;
+	bool all = opk_segment_is_counted(segment) && first + segment->row_count <= count;
 
-	for (size_t i = 0; all && i < rows->count; i++)
-		all = left_out[rows->first + i];
+	for (size_t i = 0; all && i < segment->row_count; i++)
+		all = left_out[first + i];
 	return all;
 }
 
@@ -366,26 +291,20 @@ int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk
                          const bool *left_out, size_t count,
                          const struct opk_image_options *options)
 {
-	opk_autofree struct opk_image_rows *rows = NULL;
-	const struct opk_meta *meta;
-	struct opk_tables tables;
-	int code = opk_file_meta(&meta, ctx, file);
+	size_t first = 0;
+	int code = check_file(ctx, file);
 
 	*out = (struct opk_survey){ 0 };
 	if (!code)
-		code = check_file(ctx, file);
-	if (!code)
-		code = opk_tables_read(&tables, ctx, file);
-	if (!code)
-		code = opk_image_rows_find(&rows, ctx, file, &tables, meta->profiler, NULL);
-	if (!code)
 		code = list_images(out, ctx, file);
+	/* Rows are numbered up to the first image of which nobody knows how many it has. */
 	for (size_t i = 0; !code && i < out->image_count; i++) {
-		const struct opk_image_rows *known = &rows[out->images[i].section];
+		const struct opk_segment *segment = out->images[i].segment;
 
-		out->images[i].skipped = all_left_out(known, left_out, count);
-		if (out->images[i].skipped)
-			out->images[i].facts.rows = known->count;
+		if (!opk_segment_is_counted(segment))
+			break;
+		out->images[i].skipped = all_left_out(segment, first, left_out, count);
+		first += segment->row_count;
 	}
 	return code ? code : survey(out, ctx, &file, 1, options);
 }
@@ -417,9 +336,9 @@ const struct opk_range *opk_survey_range(const struct opk_survey *survey, size_t
 {
 	const struct opk_surveyed *image = opk_survey_image(survey, row);
 
-	if (image->ranges)
-		return &image->ranges[row - image->first];
-	return image->times ? &image->sample : NULL;
+	if (image->segment->ranges)
+		return &image->segment->ranges[row - image->first];
+	return image->segment->times ? &image->sample : NULL;
 }
 
 const char *opk_survey_name(const struct opk_survey *survey, size_t row)

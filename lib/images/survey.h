@@ -9,11 +9,10 @@
 struct opk_surveyed {
 	struct opk_file *file;
 	size_t section;
+	const struct opk_segment *segment; /* with its tables */
 	bool skipped; /* none of its rows is wanted: nothing is known of it but their number */
 	size_t first; /* number of its first range or sample over all images of all files */
-	const struct opk_range *ranges; /* of its rows; NULL: the file has no range table */
-	const struct opk_time *times;   /* of its samples, or NULL */
-	struct opk_range sample;        /* what times tell of each besides */
+	struct opk_range sample; /* what times say of each besides */
 	/* Of the child that looked at it; native layout in its spool. */
 	struct opk_surveyed_facts {
 		uint64_t rows; /* ranges, or samples that are whole */
@@ -35,14 +34,13 @@ struct opk_survey {
 
 /*
  * Verifies every checksum of the files, which have to be complete and have counter data, then asks
- * NVIDIA's code about all their images, in a child, and puts the files' tables beside what they
- * describe. The files outlive the result.
+ * NVIDIA's code about all their images, in a child. The files outlive the result.
  */
 int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
                     size_t file_count, const struct opk_image_options *options);
 /*
- * The same of one file of which some rows are left out, one a row: images are not read where the
- * file's tables tell that they have no others.
+ * This surveys one file of which some rows are left out, one a row: images are not read where their
+ * tables say that they have no others.
  */
 int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
                          const bool *left_out, size_t count,

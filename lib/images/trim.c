@@ -51,24 +51,19 @@ static int plan(struct trim *t)
 	return code;
 }
 
-static int copy(struct trim *t, struct opk_writer *writer, size_t section,
-                struct opk_result *result)
+/* The image as it was made, where that is smaller, with all that names it. */
+static int copy_segment(struct trim *t, struct opk_writer *writer, size_t section,
+                        struct opk_result *result)
 {
-	const struct opk_section *given = &t->file->sections[section];
 	opk_autofree void *data = NULL;
 	size_t size = 0;
-	int code = OPK_OK;
+	int code = result ? opk_recombine_next(&data, &size, t->ctx, result) : OPK_OK;
 
-	if (result)
-		code = opk_recombine_next(&data, &size, t->ctx, result);
-	if (code)
-		return code;
-	/* What is not smaller is no gain. */
-	if (!data || size >= given->plain_size) {
-		free(opk_take(data));
-		code = opk_file_read(&data, &size, t->ctx, t->file, section);
-	}
-	return code ? code : opk_writer_add(writer, given->type, data, size);
+	if (!code)
+		code = data && size < t->file->sections[section].plain_size
+		               ? opk_writer_add(writer, OPK_SECTION_DATA, data, size)
+		               : opk_writer_copy(writer, t->file, section);
+	return code ? code : opk_writer_copy_tables(writer, t->file, section);
 }
 
 static int write_all(struct trim *t, struct opk_writer *writer, struct opk_result *result)
@@ -77,9 +72,10 @@ static int write_all(struct trim *t, struct opk_writer *writer, struct opk_resul
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < t->file->section_count; i++) {
-		bool made = t->file->sections[i].type == OPK_SECTION_DATA && t->trimmed[image++];
-
-		code = copy(t, writer, i, made ? result : NULL);
+		if (t->file->sections[i].type == OPK_SECTION_DATA)
+			code = copy_segment(t, writer, i, t->trimmed[image++] ? result : NULL);
+		else if (!opk_is_attached(t->file, i))
+			code = opk_writer_copy(writer, t->file, i);
 	}
 	return code ? code : opk_writer_finish(writer);
 }

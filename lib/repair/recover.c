@@ -3,13 +3,12 @@
  * A complete recording of what is whole in a damaged one. Sections are read and written anew, none
  * is copied as it lies there: what one may build on could be lost.
  */
-#include "repair/recover.h"
-
 #include <string.h>
 
 #include "base/file.h"
 #include "container/container_scan.h"
 #include "container/meta.h"
+#include "container/recording.h"
 
 /* Why something is missing, as the drops of the new file tell it. */
 enum loss {
@@ -30,29 +29,33 @@ static const char *const loss_texts[LOSSES] = {
 	[LOST_IMAGES] = "counter data images that were damaged",
 	[LOST_ROWLESS] = "counter data images whose rows were damaged",
 	[LOST_ROWS] = "ranges or samples whose counter data was damaged",
-	[LOST_LAUNCHES] = "ranges or samples of which no more is known than is in their image",
+	[LOST_LAUNCHES] = "counter data images of which no more is known than is in them",
 	[LOST_OTHERS] = "other sections that were damaged",
+};
+
+enum { TABLE_RANGES = 1, TABLE_TIMES = 2 };
+
+/* A sound section. */
+struct part {
+	unsigned tables; /* of an image: those that it has */
+	size_t rows;     /* of a table, and of an image that has one */
 };
 
 struct recovery {
 	struct opk_ctx *ctx;
 	struct opk_scan scan;
 	const struct opk_meta *meta;
-	struct opk_recovered *parts;
-	size_t part_count;
-	bool broken;  /* something is missing before the first part */
-	bool before;  /* tables stand before their images */
-	bool counted; /* ranges of images are known */
+	struct part *parts; /* one a section of the scan's file */
 	bool grouped; /* ranges have a group's metrics only: without its row none can be evaluated */
-	unsigned needed; /* tables that images in the new file have */
+	unsigned needed; /* tables that images have */
 	uint64_t losses[LOSSES];
 	struct opk_writer *writer;
 };
 
 static unsigned table_of(uint32_t type)
 {
-	return type == OPK_SECTION_RANGES  ? OPK_TABLE_RANGES
-	       : type == OPK_SECTION_TIMES ? OPK_TABLE_TIMES
+	return type == OPK_SECTION_RANGES  ? TABLE_RANGES
+	       : type == OPK_SECTION_TIMES ? TABLE_TIMES
 	                                   : 0;
 }
 
@@ -105,43 +108,37 @@ static int find_meta(struct recovery *r)
 }
 
 /* How many rows a table has, and whether they name groups. */
-static int count_rows(struct recovery *r, struct opk_recovered *part)
+static int count_rows(struct recovery *r, size_t section)
 {
-	struct opk_file view = opk_view(r->scan.file, part->section);
-	const struct opk_range *ranges;
-	const struct opk_time *times;
+	struct opk_range_table ranges = { 0 };
+	struct opk_time_table times = { 0 };
 	int code;
 
-	if (part->table == OPK_TABLE_TIMES)
-		code = opk_file_times(&times, &part->rows, r->ctx, &view);
+	if (r->scan.file->sections[section].type == OPK_SECTION_TIMES)
+		code = opk_time_table_read(&times, r->ctx, r->scan.file, section);
 	else
-		code = opk_file_ranges(&ranges, &part->rows, r->ctx, &view);
-	for (size_t i = 0; !code && part->table == OPK_TABLE_RANGES && i < part->rows; i++)
-		r->grouped = r->grouped || ranges[i].group;
-	opk_view_clear(&view);
+		code = opk_range_table_read(&ranges, r->ctx, r->scan.file, section);
+	for (size_t i = 0; i < ranges.count; i++)
+		r->grouped = r->grouped || ranges.rows[i].group;
+	r->parts[section].rows = ranges.count + times.count;
+	opk_range_table_clear(&ranges);
+	free(times.rows);
 	return code;
 }
 
-/* A section of the scan's file or a damaged one, if it is an image or a table. */
-static int add_part(struct recovery *r, const struct opk_finding *finding, size_t section)
+static int list_parts(struct recovery *r)
 {
-	struct opk_recovered *part = &r->parts[r->part_count];
+	const struct opk_file *file = r->scan.file;
+	int code = OPK_OK;
 
-	if (!table_of(finding->type) && finding->type != OPK_SECTION_DATA)
-		return OPK_OK;
-	*part = (struct opk_recovered){ .table = table_of(finding->type),
-		                        .section = section,
-		                        .sound = !finding->problem };
-	r->part_count++;
-	return part->table && part->sound ? count_rows(r, part) : OPK_OK;
-}
-
-static void break_here(struct recovery *r)
-{
-	if (r->part_count)
-		r->parts[r->part_count - 1].breaks = true;
-	else
-		r->broken = true;
+	r->parts = opk_alloc_array(file->section_count + 1, sizeof *r->parts);
+	if (!r->parts)
+		return opk_nomem(r->ctx, "sections");
+	r->grouped = *r->meta->join;
+	for (size_t i = 0; !code && i < file->section_count; i++)
+		if (opk_is_table(file->sections[i].type) && is_kept(r, i))
+			code = count_rows(r, i);
+	return code;
 }
 
 static void count_loss(struct recovery *r, const struct opk_finding *finding, bool breaks)
@@ -158,27 +155,11 @@ static void count_loss(struct recovery *r, const struct opk_finding *finding, bo
 		r->losses[LOST_OTHERS]++;
 }
 
-static int list_parts(struct recovery *r)
+static void count_losses(struct recovery *r)
 {
-	const struct opk_findings *findings = &r->scan.findings;
-	size_t section = 0;
-	int code = OPK_OK;
-
-	r->parts = opk_alloc_array(findings->count, sizeof *r->parts);
-	if (!r->parts)
-		return opk_nomem(r->ctx, "sections");
-	for (size_t i = 0; !code && i < findings->count; i++) {
-		const struct opk_finding *finding = &findings->items[i];
-		bool mine = section < r->scan.file->section_count
-		            && opk_scan_finding(&r->scan, section) == finding;
-
-		code = add_part(r, finding, mine ? section++ : SIZE_MAX);
-		count_loss(r, finding, r->scan.breaks[i]);
-		if (r->scan.breaks[i])
-			break_here(r);
-	}
+	for (size_t i = 0; i < r->scan.findings.count; i++)
+		count_loss(r, &r->scan.findings.items[i], r->scan.breaks[i]);
 	r->losses[LOST_PLACES] = r->scan.moved;
-	return code;
 }
 
 /* ---- what can be kept */
@@ -195,7 +176,7 @@ static bool is_whole(const struct recovery *r)
 	return whole;
 }
 
-/* Images are numbered by their order: behind a loss they would be others'. */
+/* Config images and prefixes are numbered by their order: after a loss they would be others'. */
 static int choose_numbered(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
@@ -223,99 +204,80 @@ static int choose_numbered(struct recovery *r)
 	return OPK_OK;
 }
 
+/* A table goes with its image, which has one of each kind. */
+static int choose_table(struct recovery *r, size_t i)
+{
+	const struct opk_section *table = &r->scan.file->sections[i];
+	unsigned kind = table_of(table->type);
+
+	if (table->link == SIZE_MAX || !is_kept(r, table->link)) {
+		r->losses[LOST_ROWS] += r->parts[i].rows;
+		return leave_out(r, i, "the image that it describes is lost");
+	}
+	if (r->parts[table->link].tables & kind) {
+		r->losses[LOST_OTHERS]++;
+		return leave_out(r, i, "the image that it describes has another such table");
+	}
+	r->parts[table->link].tables |= kind;
+	r->parts[table->link].rows = r->parts[i].rows;
+	r->needed |= kind;
+	return OPK_OK;
+}
+
 /* An image that lacks rows that others have. */
-static int choose_rowless(struct recovery *r, struct opk_recovered *image)
+static int choose_image(struct recovery *r, size_t i)
 {
-	const char *problem = "its rows are lost: nobody knows which metrics it has";
-	bool ranges_alone = (r->needed & ~image->tables) == OPK_TABLE_RANGES;
+	unsigned missing = r->needed & ~r->parts[i].tables;
 
-	if (!r->grouped && ranges_alone && r->counted && image->ranges != OPK_UNCOUNTED) {
-		image->rows = image->ranges;
-		r->losses[LOST_LAUNCHES] += image->rows;
-		return OPK_OK;
+	if (r->grouped && !(r->parts[i].tables & TABLE_RANGES)) {
+		r->losses[LOST_ROWLESS]++;
+		return leave_out(r, i, "its rows are lost: nobody knows which metrics it has");
 	}
-	if (!r->grouped)
-		problem = ranges_alone ? "its rows are lost, and its ranges can't be counted"
-		                       : "its rows are lost: nobody knows when its samples were";
-	r->losses[LOST_ROWLESS]++;
-	return leave_out(r, image->section, problem);
-}
-
-static int choose_image(struct recovery *r, struct opk_recovered *image)
-{
-	bool rowless = r->grouped ? !(image->tables & OPK_TABLE_RANGES)
-	                          : (r->needed & ~image->tables) != 0;
-
-	return rowless ? choose_rowless(r, image) : OPK_OK;
-}
-
-static int choose_table(struct recovery *r, const struct opk_recovered *table, bool clear)
-{
-	if (table->tables)
-		return OPK_OK;
-	r->losses[clear ? LOST_ROWS : LOST_LAUNCHES] += table->rows;
-	return leave_out(r, table->section,
-	                 clear ? "the image that it describes is lost"
-	                       : "nobody knows which image it describes");
-}
-
-/* Nobody writes tables before their images any more: without an end that fits, the first image may be missing. */
-static bool is_order_certain(const struct recovery *r)
-{
-	return !r->before || r->scan.file->complete;
-}
-
-static int choose_parts(struct recovery *r)
-{
-	bool clear = opk_recover_pairs(&r->before, r->parts, r->part_count, r->broken)
-	             && !r->scan.moved;
-	int code = opk_recover_count(&r->counted, r->ctx, r->scan.file, r->parts, r->part_count);
-
-	if (code)
-		return code;
-	clear = clear && (!r->counted || opk_recover_fits(r->parts, r->part_count, r->before))
-	        && is_order_certain(r);
-	r->grouped = r->grouped || *r->meta->join;
-	for (size_t i = 0; i < r->part_count; i++) {
-		if (!clear)
-			r->parts[i].tables = 0;
-		if (!r->parts[i].table && r->parts[i].sound)
-			r->needed |= r->parts[i].tables;
+	if (missing & TABLE_TIMES) {
+		r->losses[LOST_ROWLESS]++;
+		return leave_out(r, i, "its rows are lost: nobody knows when its samples were");
 	}
-	for (size_t i = 0; !code && i < r->part_count; i++) {
-		struct opk_recovered *part = &r->parts[i];
-
-		if (part->sound)
-			code = part->table ? choose_table(r, part, clear) : choose_image(r, part);
-	}
-	return code;
+	r->losses[LOST_LAUNCHES] += missing != 0;
+	return OPK_OK;
 }
 
-/* A table goes with its image. */
-static int follow_images(struct recovery *r)
+static int choose_tables(struct recovery *r)
 {
-	bool kept = false;
+	const struct opk_file *file = r->scan.file;
 	int code = OPK_OK;
 
-	for (size_t step = 0; !code && step < r->part_count; step++) {
-		struct opk_recovered *part = &r->parts[r->before ? r->part_count - 1 - step : step];
+	for (size_t i = 0; !code && i < file->section_count; i++)
+		if (opk_is_table(file->sections[i].type) && is_kept(r, i))
+			code = choose_table(r, i);
+	return code;
+}
 
-		if (!part->table)
-			kept = part->sound && is_kept(r, part->section);
-		else if (part->tables && !kept)
-			code = leave_out(r, part->section,
-			                 "the image that it describes is left out");
+/* What an image that is left out has goes with it. */
+static int choose_images(struct recovery *r)
+{
+	const struct opk_file *file = r->scan.file;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < file->section_count; i++) {
+		size_t image = file->sections[i].link;
+
+		if (file->sections[i].type == OPK_SECTION_DATA && is_kept(r, i))
+			code = choose_image(r, i);
+		else if (image != SIZE_MAX && opk_is_attached(file, i) && !is_kept(r, image))
+			code = leave_out(r, i, "the image that it describes is left out");
 	}
 	return code;
 }
 
+/* Where nothing is lost an image without tables never had any. */
 static int choose(struct recovery *r)
 {
-	int code = choose_numbered(r);
+	bool whole = is_whole(r);
+	int code = whole ? OPK_OK : choose_numbered(r);
 
 	if (!code)
-		code = choose_parts(r);
-	return code ? code : follow_images(r);
+		code = choose_tables(r);
+	return code || whole ? code : choose_images(r);
 }
 
 static int find_any_image(struct recovery *r)
@@ -331,49 +293,30 @@ static int find_any_image(struct recovery *r)
 
 /* ---- writing */
 
-static int write_made_up(struct recovery *r, size_t count)
+static int copy_segment(struct recovery *r, size_t image)
 {
-	struct opk_range *rows = opk_alloc_array(count, sizeof *rows);
-	int code;
+	const struct opk_file *file = r->scan.file;
+	int code = opk_writer_copy(r->writer, file, image);
 
-	if (!rows)
-		return opk_nomem(r->ctx, "a range table");
-	for (size_t i = 0; i < count; i++)
-		rows[i].device = rows[i].rank = -1;
-	code = opk_writer_add_ranges(r->writer, rows, count);
-	free(rows);
+	for (size_t i = image + 1;
+	     !code && i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++)
+		if (file->sections[i].link == image && opk_is_attached(file, i) && is_kept(r, i))
+			code = opk_writer_copy(r->writer, file, i);
 	return code;
 }
 
-/* `rows` are to be made up, beside an image. */
-static int copy_section(struct recovery *r, size_t section, size_t rows)
-{
-	int code = rows && r->before ? write_made_up(r, rows) : OPK_OK;
-
-	if (!code)
-		code = opk_writer_copy(r->writer, r->scan.file, section);
-	if (!code && rows && !r->before)
-		code = write_made_up(r, rows);
-	return code;
-}
-
-/* What an unknown section belongs to is unknown, too: it stays where it was. */
+/* What a section of an unknown type belongs to is unknown, too: it stays where it was. */
 static int copy_sections(struct recovery *r)
 {
-	const struct opk_recovered *part = r->parts, *end = r->parts + r->part_count;
+	const struct opk_file *file = r->scan.file;
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < r->scan.file->section_count; i++) {
-		size_t rows = 0;
-
-		while (part < end && !part->sound)
-			part++;
-		if (part < end && part->section == i) {
-			rows = part->table ? 0 : part->rows;
-			part++;
-		}
-		if (is_kept(r, i))
-			code = copy_section(r, i, rows);
+	for (size_t i = 0; !code && i < file->section_count; i++) {
+		if (!is_kept(r, i) || opk_is_attached(file, i))
+			continue;
+		code = file->sections[i].type == OPK_SECTION_DATA
+		               ? copy_segment(r, i)
+		               : opk_writer_copy(r->writer, file, i);
 	}
 	return code;
 }
@@ -381,6 +324,7 @@ static int copy_sections(struct recovery *r)
 /* Without an end a collector has counted nothing: then it is what was kept. */
 static int write_stats(struct recovery *r)
 {
+	const struct opk_file *file = r->scan.file;
 	struct opk_drop drops[LOSSES];
 	struct opk_stats stats = { .drops = drops };
 
@@ -390,9 +334,9 @@ static int write_stats(struct recovery *r)
 				                                       r->losses[i] };
 	if (!stats.drop_count)
 		return OPK_OK;
-	for (size_t i = 0; opk_file_find(r->scan.file, OPK_SECTION_STATS) < 0 && i < r->part_count;
+	for (size_t i = 0; opk_file_find(file, OPK_SECTION_STATS) < 0 && i < file->section_count;
 	     i++)
-		if (r->parts[i].table && r->parts[i].tables && is_kept(r, r->parts[i].section))
+		if (file->sections[i].type == OPK_SECTION_DATA && is_kept(r, i))
 			stats.ranges += r->parts[i].rows;
 	return opk_writer_add_stats(r->writer, &stats);
 }
@@ -416,7 +360,8 @@ static int recover(struct recovery *r, const char *to)
 		code = find_meta(r);
 	if (!code)
 		code = list_parts(r);
-	if (!code && !is_whole(r))
+	count_losses(r);
+	if (!code)
 		code = choose(r);
 	if (!code)
 		code = find_any_image(r);

@@ -8,6 +8,7 @@
 #include "eval/columns.h"
 #include "container/container_scan.h"
 #include "container/meta.h"
+#include "container/recording.h"
 
 struct verification {
 	struct opk_ctx *ctx;
@@ -28,6 +29,14 @@ static int blame_input(struct verification *v, size_t section, int code)
 	return code == OPK_EINPUT ? blame(v, section, opk_innermost(v->ctx)) : code;
 }
 
+static bool has_problem(const struct verification *v)
+{
+	for (size_t i = 0; i < v->scan.findings.count; i++)
+		if (v->scan.findings.items[i].problem)
+			return true;
+	return false;
+}
+
 /* ---- each section by itself */
 
 static int check_formulas(struct opk_ctx *ctx, const struct opk_meta *meta)
@@ -40,35 +49,50 @@ static int check_formulas(struct opk_ctx *ctx, const struct opk_meta *meta)
 	return code;
 }
 
-static int check_table(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
+static int check_meta(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 {
-	struct opk_file view = opk_view(file, i);
-	const struct opk_range *ranges;
-	const struct opk_stats *stats;
-	const struct opk_time *times;
 	const struct opk_meta *meta;
-	int code = OPK_OK;
-	size_t count;
+	int code;
 
+	/* Nothing reads another one. */
+	if (opk_file_find(file, OPK_SECTION_META) != (long)i)
+		return OPK_OK;
+	code = opk_file_meta(&meta, ctx, file);
+	return code ? code : check_formulas(ctx, meta);
+}
+
+static int check_ranges(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
+{
+	struct opk_range_table table = { 0 };
+	int code = opk_range_table_read(&table, ctx, file, i);
+
+	opk_range_table_clear(&table);
+	return code;
+}
+
+static int check_times(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
+{
+	struct opk_time_table table = { 0 };
+	int code = opk_time_table_read(&table, ctx, file, i);
+
+	free(table.rows);
+	return code;
+}
+
+static int check_content(struct opk_ctx *ctx, struct opk_file *file, size_t i)
+{
 	switch (file->sections[i].type) {
 	case OPK_SECTION_META:
-		code = opk_file_meta(&meta, ctx, &view);
-		code = code ? code : check_formulas(ctx, meta);
-		break;
+		return check_meta(ctx, file, i);
 	case OPK_SECTION_RANGES:
-		code = opk_file_ranges(&ranges, &count, ctx, &view);
-		break;
+		return check_ranges(ctx, file, i);
 	case OPK_SECTION_TIMES:
-		code = opk_file_times(&times, &count, ctx, &view);
-		break;
+		return check_times(ctx, file, i);
 	case OPK_SECTION_STATS:
-		code = opk_file_stats(&stats, ctx, &view);
-		break;
+		return opk_stats_check(ctx, file, i);
 	default:
-		break;
+		return OPK_OK;
 	}
-	opk_view_clear(&view);
-	return code;
 }
 
 static bool is_known(uint32_t type)
@@ -84,7 +108,7 @@ static bool is_known(uint32_t type)
 	return false;
 }
 
-int opk_section_check(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
+int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 {
 	opk_autofree void *data = NULL;
 	size_t size;
@@ -94,7 +118,7 @@ int opk_section_check(struct opk_ctx *ctx, const struct opk_file *file, size_t i
 	if (!is_known(file->sections[i].type))
 		return OPK_OK;
 	code = opk_file_read(&data, &size, ctx, file, i);
-	return code ? code : check_table(ctx, file, i);
+	return code ? code : check_content(ctx, file, i);
 }
 
 /* ---- what they say of each other */
@@ -157,28 +181,13 @@ static int check_config_hash(struct verification *v, const struct opk_meta *meta
 	               : OPK_OK;
 }
 
-/* Of a cut-off file one of the two may be shorter. */
-static int check_rows(struct verification *v, struct opk_file *file, const struct opk_meta *meta)
+/* Each image has its own tables, and they fit together. */
+static int check_links(struct verification *v, struct opk_file *file, const struct opk_meta *meta)
 {
-	const struct opk_range *ranges;
-	const struct opk_time *times;
-	size_t range_count, time_count;
-	int code = opk_file_ranges(&ranges, &range_count, v->ctx, file);
+	size_t bad;
+	int code = opk_file_link(&bad, v->ctx, file, meta);
 
-	if (!code)
-		code = opk_file_times(&times, &time_count, v->ctx, file);
-	if (code)
-		return code;
-	for (size_t i = 0; i < range_count; i++)
-		if (ranges[i].group > meta->group_count)
-			return blame_first(v, OPK_SECTION_RANGES,
-			                   "a range is of group %zu, and there are %zu",
-			                   ranges[i].group, meta->group_count);
-	if (file->complete && range_count && time_count && range_count != time_count)
-		return blame_first(v, OPK_SECTION_RANGES,
-		                   "%zu rows, and there are times of %zu samples", range_count,
-		                   time_count);
-	return OPK_OK;
+	return code == OPK_EINPUT ? blame(v, bad, opk_error_message(v->ctx, 0)) : code;
 }
 
 static int check_meta_place(struct verification *v)
@@ -264,20 +273,12 @@ static int check_whole(struct verification *v, struct opk_file *file)
 	if (!code)
 		code = check_config_hash(v, meta);
 	if (!code)
-		code = check_rows(v, file, meta);
+		code = check_links(v, file, meta);
 	if (code || !v->options->deep || v->blamed || opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return code;
 	/* Here once, for the children of this file and of others. */
 	opk_nv_load(v->ctx);
 	return evaluate(v, file);
-}
-
-static bool has_problem(const struct verification *v)
-{
-	for (size_t i = 0; i < v->scan.findings.count; i++)
-		if (v->scan.findings.items[i].problem)
-			return true;
-	return false;
 }
 
 /* Every section is sound, but for one that was cut off: then the plain reader has to take the file. */
@@ -308,6 +309,11 @@ static int check(struct verification *v, const char *path)
 		if (code)
 			code = blame_input(v, i, code);
 	}
+	/* Where something is damaged, it may be that image. */
+	for (size_t i = 0; !code && !has_problem(v) && i < v->scan.file->section_count; i++)
+		if (opk_is_table(v->scan.file->sections[i].type)
+		    && v->scan.file->sections[i].link == SIZE_MAX)
+			code = blame(v, i, "the image that it describes is not there");
 	return code || v->blamed ? code : check_together(v, path);
 }
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What an open container says of its sections. */
+#include "container/container.h"
+
+#include "adapters/deflate/deflate.h"
+#include "base/file.h"
+
+void opk_section_type_name(char out[5], uint32_t type)
+{
+	for (int i = 0; i < 4; i++) {
+		char c = (char)(type >> (8 * i));
+
+		out[i] = c >= ' ' && c < 0x7f ? c : '?';
+	}
+	out[4] = '\0';
+}
+
+/* A fuzzer can't guess checksums: its build lets all of them pass, to reach what comes after. */
+bool opk_same_crc(uint32_t stored, uint32_t computed)
+{
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+	(void)stored, (void)computed;
+	return true;
+#else
+	return stored == computed;
+#endif
+}
+
+/* Only tables, and images with a base, name a section; unknown types may. */
+static const char *find_link_flaw(const struct opk_section *section)
+{
+	if (section->distance > OPK_LINK_DISTANCE || (!section->distance && section->linked_crc))
+		return "a section's link is out of range";
+	switch (section->type) {
+	case OPK_SECTION_RANGES:
+	case OPK_SECTION_TIMES:
+		return section->distance ? NULL : "a table names no image";
+	case OPK_SECTION_DATA:
+		if (section->flags & OPK_SECTION_BASED)
+			return section->distance ? NULL : "a section names no base";
+		break;
+	case OPK_SECTION_META:
+	case OPK_SECTION_CONFIG:
+	case OPK_SECTION_PREFIX:
+	case OPK_SECTION_AVAILABILITY:
+	case OPK_SECTION_STATS:
+	case OPK_SECTION_END:
+		break;
+	default:
+		return NULL;
+	}
+	return section->distance ? "a section names another one without need" : NULL;
+}
+
+const char *opk_section_flaw(const struct opk_section *section)
+{
+	uint32_t flags = section->flags;
+	bool sparse = flags & OPK_SECTION_SPARSE;
+	uint64_t most;
+
+	if (flags & ~OPK_SECTION_KNOWN)
+		return NULL; /* a filter of a later version: can't be decoded, can be skipped */
+	if (!(flags & OPK_SECTION_DEFLATED) && section->plain_size != section->stored_size)
+		return "a section's two lengths disagree";
+	if (__builtin_mul_overflow(section->stored_size, opk_section_max_ratio(flags), &most)
+	    || section->plain_size > most)
+		return "a section claims an impossible length";
+	if (section->plain_size > OPK_MAX_PLAIN)
+		return "a section of more than 4 GiB";
+	if (sparse ? !(flags & OPK_SECTION_DEFLATED)
+	                     || section->packed_size > section->stored_size * OPK_MAX_RATIO
+	           : section->packed_size || (flags & OPK_SECTION_BASED))
+		return "a section's packing is out of range";
+	if ((flags & OPK_SECTION_XORED)
+	    && (!sparse || !section->stride || section->stride >= section->plain_size))
+		return "a section's filter is out of range";
+	return find_link_flaw(section);
+}
+
+bool opk_file_complete(const struct opk_file *file)
+{
+	return file->complete;
+}
+
+uint64_t opk_file_size(const struct opk_file *file)
+{
+	return file->size;
+}
+
+size_t opk_file_section_count(const struct opk_file *file)
+{
+	return file->section_count;
+}
+
+const struct opk_section *opk_file_section(const struct opk_file *file, size_t i)
+{
+	return &file->sections[i];
+}
+
+long opk_file_find(const struct opk_file *file, uint32_t type)
+{
+	for (size_t i = 0; i < file->section_count; i++)
+		if (file->sections[i].type == type)
+			return (long)i;
+	return -1;
+}
+
+int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *file, size_t i)
+{
+	char type[5];
+
+	opk_section_type_name(type, file->sections[i].type);
+	return opk_add(ctx, code, "%s: section %zu (%s)", file->path, i + 1, type);
+}
+
+int opk_section_crc(uint32_t *crc, struct opk_ctx *ctx, const struct opk_file *file,
+                    const struct opk_section *section)
+{
+	uint64_t at = section->offset, left = section->stored_size;
+	uint8_t piece[1 << 16];
+
+	*crc = 0;
+	while (left) {
+		size_t size = left < sizeof piece ? (size_t)left : sizeof piece;
+
+		if (!opk_pread_all(file->fd, piece, size, at))
+			return opk_fail_errno(ctx, OPK_EINPUT, "can't read", file->path);
+		*crc = opk_crc32(*crc, piece, size);
+		at += size;
+		left -= size;
+	}
+	return OPK_OK;
+}
+
+int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
+{
+	uint32_t crc;
+	int code = opk_section_crc(&crc, ctx, file, &file->sections[i]);
+
+	if (!code && !opk_same_crc(file->sections[i].crc, crc))
+		code = opk_fail(ctx, OPK_EINPUT, "damaged: its CRC-32 differs from the one stored");
+	return code ? opk_file_add_place(ctx, code, file, i) : OPK_OK;
+}
+
+bool opk_is_attached(const struct opk_file *file, size_t i)
+{
+	const struct opk_section *section = &file->sections[i];
+
+	return opk_is_table(section->type)
+	       || (section->type != OPK_SECTION_DATA && section->link != SIZE_MAX
+	           && file->sections[section->link].type == OPK_SECTION_DATA);
+}
