@@ -505,7 +505,7 @@ START_TEST(result_is_not_believed)
 	ck_assert_uint_eq(texts.count, 0);
 	ck_code(ctx, opk_result_check(&result, ctx), OPK_EINPUT);
 	ck_assert_str_eq(errors_of(ctx),
-	                 "what a child process found is damaged, as its input must be");
+	                 "the result of a child process is damaged, as its input must be");
 	opk_result_clear(&result);
 	opk_ctx_free(ctx);
 }

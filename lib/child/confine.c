@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 
-/* Landlock's calls have no wrappers, and its header may be older than the kernel: linux/landlock.h. */
+/* Landlock's calls have no wrappers, and linux/landlock.h may be older than the kernel. */
 enum {
 	CREATE_RULESET = 444,
 	ADD_RULE = 445,
@@ -42,7 +42,7 @@ enum {
 	SCOPES_SOCKETS_AND_SIGNALS = 3,
 };
 
-/* A kernel refuses what it does not know, so that it has to be asked first. */
+/* A kernel refuses rules that it does not know: its version is asked first. */
 static struct ruleset ruleset_of(long version)
 {
 	struct ruleset rules = { .files = FILES_EXECUTE | FILES_WRITE | FILES_MAKE_AND_REMOVE };
@@ -91,7 +91,7 @@ static void confine(void)
 	long fd;
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	/* Counts of lines are files. */
+	/* Where lines are counted, the counts are files that a child writes. */
 #ifndef OPK_COVERAGE
 	/* All that it handles is refused, but for the exceptions. */
 	fd = version > 0 ? syscall(CREATE_RULESET, &rules, size_of(version), 0) : -1;

@@ -13,13 +13,13 @@ struct opk_limits {
 };
 
 /*
- * Forks a child that does `work` and ends, without exit handlers: they, and what stdio has
- * buffered, are the parent's. It ends with its parent, makes no core file, keeps to its limits, and
- * writes nothing on the terminal. What code has no
- * business with that only reads bytes is refused: opening files for writing, making, changing and
- * removing them, running programs, signals to others, TCP connections, new privileges. What is open
- * stays open; where the kernel is older (Landlock: 5.13), some of it remains possible. Returns -1
- * with errno set when there is no child; otherwise the caller has to wait for it.
+ * Forks a child that does `work` and ends without exit handlers: they, and what stdio has buffered,
+ * are the parent's. It ends with its parent, makes no core file, keeps to its limits, and writes
+ * nothing on the terminal. Code that only reads bytes needs no more, so this is refused: opening
+ * files for writing, making, changing and removing them, running programs, signals to others, TCP
+ * connections, new privileges. What is open stays open. Kernels before 5.13, which lack Landlock,
+ * refuse less. Returns -1 with errno set if there is no child; otherwise the caller has to wait for
+ * it.
  */
 pid_t opk_child_start(void (*work)(void *data), void *data, const struct opk_limits *limits);
 

@@ -166,7 +166,7 @@ static void end(struct crew *crew, size_t first, size_t count)
 	}
 }
 
-/* No result of those after one that failed is needed, and among trusted ones of no other. */
+/* If one fails, those after it are not needed; of trusted ones, no other is. */
 static void end_and_dismiss(struct crew *crew, size_t i)
 {
 	struct watched *failed = &crew->children[i];
@@ -266,7 +266,7 @@ static int take_causes(struct opk_ctx *ctx, const struct watched *child)
 	return child->code;
 }
 
-/* How a child ended that has not reported it. */
+/* The error of a child that ended without a report. */
 static int judge_end(struct opk_ctx *ctx, int status, bool trusted)
 {
 	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

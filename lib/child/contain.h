@@ -20,7 +20,7 @@ struct opk_contain_options {
 	struct opk_limits limits;
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	void *progress_data;
-	/* No foreign bytes: it may be silent as long as it likes, and a crash is no fault of an input. */
+	/* No foreign bytes: it may be silent for any time, and a crash is not the input's fault. */
 	bool trusted;
 };
 
@@ -42,8 +42,9 @@ struct opk_contained {
 };
 
 /*
- * The same in children side by side, each with its own result; `results` may be NULL. If several fail, the first one's code and cause chain become the caller's, whatever came
- * first in time; those after it are stopped. Of trusted ones the first in time stops all others.
+ * The same in several children side by side, each with its own result; `results` may be NULL. If
+ * several fail, the code and causes of the first in their order become the caller's, and those
+ * after it are stopped. The first trusted one that fails, at any place, stops all others.
  */
 int opk_contain_all(struct opk_result *results, struct opk_ctx *ctx,
                     const struct opk_contained *contained,

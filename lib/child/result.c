@@ -42,7 +42,7 @@ int opk_spool_fail(struct opk_ctx *ctx)
 	                                : "; let TMPDIR name another folder");
 }
 
-/* Where the file system can't make one without a name, it has one for a moment. */
+/* For file systems that can't make a file without a name: it has one for a moment. */
 static int open_named(const struct opk_ctx *ctx)
 {
 	opk_autofree char *path = opk_printf("%s/offpeak.XXXXXX", folder(ctx));
@@ -266,6 +266,6 @@ int opk_result_check(const struct opk_result *result, struct opk_ctx *ctx)
 		return opk_nomem(ctx, "a child's result");
 	return result->code
 	               ? opk_fail(ctx, OPK_EINPUT,
-	                          "what a child process found is damaged, as its input must be")
+	                          "the result of a child process is damaged, as its input must be")
 	               : OPK_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a child sends its parent: reports while it works, and its result, through a temporary file. */
+/* What a child sends its parent: reports while it works, and a result in a temporary file. */
 #ifndef OPK_RESULT_H
 #define OPK_RESULT_H
 
@@ -8,7 +8,7 @@
 #include "base/ctx.h"
 #include "base/strlist.h"
 
-/* A file without a name in the folder that TMPDIR names, else in /tmp; it goes when it is closed. */
+/* A file without a name in the folder that TMPDIR names, else in /tmp; it is gone once closed. */
 int opk_spool_new(int *fd, struct opk_ctx *ctx);
 /* Reports errno: in which folder it can't be written, why, and what helps. */
 int opk_spool_fail(struct opk_ctx *ctx);
@@ -21,7 +21,7 @@ struct opk_child {
 	FILE *spool;      /* where the result goes; NULL: the parent wants none */
 	int reports;      /* progress and the outcome go to the parent here */
 	int64_t reported; /* when progress was, ms */
-	/* Where it does several works in a row: what those before did, and all of them have to do. */
+	/* For several works in a row: what those before have done, and what all of them have to do. */
 	uint64_t before, whole;
 };
 
@@ -38,7 +38,7 @@ void opk_child_progress(struct opk_child *child, uint64_t done, uint64_t total);
 /* Reports the code, and the context's causes with it, and ends the process. */
 void opk_child_end(struct opk_child *child, int code) __attribute__((noreturn));
 
-/* Appends to the result. Where it can't be written, the child ends, and its parent learns why. */
+/* Appends to the result. If it can't be written, the child ends, and its parent learns why. */
 void opk_put(struct opk_child *child, const void *data, size_t size);
 void opk_put_number(struct opk_child *child, uint64_t number);
 /* With their size in front. */
@@ -47,9 +47,9 @@ void opk_put_bytes(struct opk_child *child, const void *data, size_t size);
 /* ---- the parent's side */
 
 /*
- * A result, or a part of one. A child that met damaged bytes may have written anything: what is read
- * past the end, is larger than it may be, or makes no sense to the caller is a failure that sticks.
- * After it all reads give 0 and NULL.
+ * A result, or a part of one. A child that met damaged bytes may have written anything. A read past
+ * the end, a number that is too large and what makes no sense to the caller are a failure that
+ * sticks: after it all reads give 0 or NULL.
  */
 struct opk_result {
 	struct opk_shared_spool *spool;
@@ -62,7 +62,7 @@ struct opk_result {
 
 /* Takes the file over, also on failure. */
 int opk_result_open(struct opk_result *result, struct opk_ctx *ctx, int fd);
-/* `size` bytes from byte `at` of the same spool on, which must be ahead in this part of it. */
+/* `size` bytes from byte `at` of the file on, not yet read; to be cleared on its own. */
 struct opk_result opk_result_part(const struct opk_result *result, uint64_t at, uint64_t size);
 void opk_result_clear(struct opk_result *result);
 #define opk_autosent __attribute__((cleanup(opk_result_clear)))
@@ -78,7 +78,7 @@ void opk_result_expect(struct opk_result *result, bool sound);
 /* The error, if there was one. */
 int opk_result_check(const struct opk_result *result, struct opk_ctx *ctx);
 
-/* ms that go on while the clock is set. */
+/* Milliseconds of a clock that only goes forward. */
 int64_t opk_now_ms(void);
 
 #endif

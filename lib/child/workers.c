@@ -21,7 +21,7 @@ struct work {
 	const struct opk_workers *workers;
 	size_t count;
 	struct board *board;
-	int64_t told; /* when progress was, ms */
+	int64_t reported; /* when progress was, ms */
 };
 
 /* One by one: jobs may differ in length, and taking one costs next to nothing. */
@@ -50,9 +50,9 @@ static void tell_progress(void *data, uint64_t done, uint64_t total)
 	int64_t now = opk_now_ms();
 
 	(void)total;
-	if (now - work->told < PROGRESS_MS)
+	if (now - work->reported < PROGRESS_MS)
 		return;
-	work->told = now;
+	work->reported = now;
 	work->workers->progress(work->workers->progress_data, done, work->count);
 }
 
@@ -92,7 +92,7 @@ int opk_workers_run(int32_t *results, struct opk_ctx *ctx, const struct opk_work
                     size_t count)
 {
 	size_t processes = process_count(workers->processes, count), size;
-	struct work work = { workers, count, .told = opk_now_ms() };
+	struct work work = { workers, count, .reported = opk_now_ms() };
 	struct opk_contain_options options = {
 		.trusted = true,
 		.progress = workers->progress ? tell_progress : NULL,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Compression by zlib. */
 #include "adapters/deflate/deflate.h"
 
 #include <zlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* CRC-32 and decompression by libdeflate. */
 #include <libdeflate.h>
 
 #include "adapters/deflate/deflate.h"

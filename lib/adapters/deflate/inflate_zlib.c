@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* CRC-32 and decompression by zlib. */
 #include <limits.h>
 #include <zlib.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the domain sees of NVIDIA: host objects, images, evaluators, in offpeak's own terms.
+ * What the library sees of NVIDIA: host objects, images, evaluators, in offpeak's own terms.
  * Each function opens the libraries on first use, and fails with OPK_ENVIDIA where the library or
- * the symbol it stands on is missing. Images must be 8-byte aligned, and trusted or in a child
- * process: the code behind these calls does not check them.
+ * the symbol that it calls is missing. Images must be 8-byte aligned, and trusted or in a child
+ * process: NVIDIA's code does not check them.
  */
 #ifndef OPK_NV_H
 #define OPK_NV_H
@@ -12,16 +12,16 @@
 #include "base/strlist.h"
 
 /*
- * What tells NVIDIA's libraries from other ones without opening them: paths, sizes, times of
- * change; free(). NULL where there are none in a folder that is searched (those of the loader's own
- * path don't count).
+ * What distinguishes NVIDIA's libraries from other versions, without opening them: paths, sizes,
+ * times of change; free(). NULL if there are none in the folders that are searched (those in the
+ * loader's own path don't count).
  */
 char *opk_nv_identity(const struct opk_ctx *ctx);
 
 /* "CUPTI_ERROR_NOT_SUPPORTED" of 27. */
 const char *opk_nv_status_name(int cupti_status);
 
-/* Loads the libraries now, into this process, if they can be had. What needs them tells why not. */
+/* Loads the libraries now, into this process, if there are any. What needs them says why not. */
 void opk_nv_load(struct opk_ctx *ctx);
 
 /* cuptiProfilerHostGetSupportedChips */
@@ -33,7 +33,7 @@ int opk_nv_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const char *chip,
 
 /* Names of the PM-sampling sets that CUPTI knows: cuptiProfilerHostGetSinglePassSets; appended. */
 int opk_nv_single_pass_sets(struct opk_strlist *out, struct opk_ctx *ctx, const char *chip);
-/* Base metrics of one of them, possibly none: cuptiProfilerHostGetMetricsInSinglePassSet; appended. */
+/* Its base metrics, possibly none: cuptiProfilerHostGetMetricsInSinglePassSet; appended. */
 int opk_nv_single_pass_metrics(struct opk_strlist *out, struct opk_ctx *ctx, const char *chip,
                                const char *set);
 
@@ -43,7 +43,7 @@ int opk_nv_host_new(struct opk_nv_host **out, struct opk_ctx *ctx, const char *c
                     enum opk_profiler profiler, const void *availability);
 /*
  * For PM sampling with one of CUPTI's single-pass sets: a library that lists sets (13.2 on) knows
- * some of their metrics only so. An earlier one ignores the set.
+ * some of their metrics only in this way. An earlier one ignores the set.
  */
 int opk_nv_host_new_for_set(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
                             const char *set);
@@ -56,10 +56,10 @@ int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
 /* cuptiProfilerHostGetBaseMetrics; appends. */
 int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                         enum opk_metric_type type);
-/* The same of all types. */
+/* Those of all types. */
 int opk_nv_all_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host);
 /*
- * cuptiProfilerHostGetSubMetrics of a base metric: what may stand behind it (".sum.per_second"),
+ * cuptiProfilerHostGetSubMetrics of a base metric: what may follow it (".sum.per_second"),
  * borrowed from the host object until the next call. OPK_EUSAGE: the library has none under this
  * name.
  */
@@ -92,8 +92,8 @@ int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const v
 int opk_nv_sample_size(size_t *out, struct opk_ctx *ctx, const void *config, size_t size);
 
 /*
- * PerfWorks' view of a chip's metrics: NVPW_CUDA_MetricsEvaluator_Initialize. What it is asked
- * about is OPK_EUSAGE where it knows no metric by the name.
+ * PerfWorks' view of a chip's metrics: NVPW_CUDA_MetricsEvaluator_Initialize. All questions are
+ * OPK_EUSAGE if it knows no metric by the name.
  */
 struct opk_nv_evaluator;
 int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip);
@@ -106,7 +106,7 @@ int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
 int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
                 const char *metric);
 /*
- * What a throughput metric, by a full name, is the highest of: base names of counters and of other
+ * A throughput metric is the highest of several: base names of these counters and of other
  * throughputs; appended. A metric of another type has none.
  * NVPW_MetricsEvaluator_GetThroughputMetricProperties
  */
@@ -164,8 +164,8 @@ int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
 int opk_nv_counter_places(struct opk_strlist *out, struct opk_ctx *ctx,
                           struct opk_nv_scheduler *scheduler, const char *counter);
 /*
- * Adds a pass of these counters, or several where they don't fit one; no question can be asked any
- * more. NVPW_RawCounterConfig_AddRawCounters, NVPW_RawCounterConfig_EndPassGroup
+ * Adds a pass of these counters, or several if they don't fit one. After it no question can be
+ * asked. NVPW_RawCounterConfig_AddRawCounters, NVPW_RawCounterConfig_EndPassGroup
  */
 int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                               const char *const *counters, size_t count);
@@ -181,7 +181,7 @@ int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, 
 
 struct opk_nv_image_info {
 	size_t slots;     /* room for so many ranges or samples */
-	size_t populated; /* begun; for ranges, 13.1 tells one too few */
+	size_t populated; /* begun; for ranges, 13.1 says one too few */
 	size_t completed; /* done: all ranges, or the samples that are whole */
 };
 /* cuptiPmSamplingGetCounterDataInfo, which counts ranges as well as samples. */
@@ -198,8 +198,8 @@ int opk_nv_sample_time(uint64_t *start, uint64_t *end, struct opk_ctx *ctx, cons
 /*
  * An image of the same counters and the same GPU as another one, with `slots` slots that are all
  * free, and room for range names of `name_size` bytes, each with its NUL; free(). What it says
- * before its first slot is the GPU's and the counters' alone: it is the same for two images whose
- * ranges can be summed. With no slot it is all there is (4 us).
+ * before its first slot depends on the GPU and the counters alone: it is the same for two images
+ * whose ranges can be summed. An image without slots is nothing else, and takes 4 us.
  * NVPW_CounterData_ExtractCounterDataPrefix, NVPW_CounterData_InitializeCounterDataImageCopy
  */
 int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
@@ -225,7 +225,7 @@ int opk_nv_combiner_range(size_t *slot, struct opk_ctx *ctx, struct opk_nv_combi
 int opk_nv_combiner_sum(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
                         const void *image, size_t index);
 /*
- * Cuts off the slots behind the last sample, in place: *size becomes less. Not for images of
+ * Cuts off the slots after the last sample, in place: *size becomes less. Not for images of
  * ranges. NVPW_PeriodicSampler_CounterData_TrimInPlace
  */
 int opk_nv_trim_samples(size_t *size, struct opk_ctx *ctx, void *image);

@@ -3,7 +3,7 @@
  * NVIDIA's parameter structs, declared here because their sizes and offsets are the ABI and
  * NVIDIA's own header needs C++. tests/abi.c compares each of them with the installed
  * headers. The size that a call wants is the offset of the last field plus its size, compared
- * exactly; where releases differ, the fields that came later stand last.
+ * exactly; where releases differ, the fields that came later are last.
  */
 #ifndef OPK_NV_ABI_H
 #define OPK_NV_ABI_H
@@ -135,7 +135,7 @@ struct nv_HostSinglePassSets {
 	const char **ppSinglePassSets;
 };
 
-/* Names one behind the other, each with its NUL; where each begins. */
+/* Names one after the other, each with its NUL; where each begins. */
 struct nv_HostMetricsInSet {
 	NV_HEAD;
 	const char *pChipName;
@@ -250,7 +250,7 @@ struct nv_EvaluatorDimUnitToString {
 	const char *pPluralName;
 };
 
-/* Names one behind the other, each with its NUL; where each begins. */
+/* Names one after the other, each with its NUL; where each begins. */
 struct nv_EvaluatorMetricNames {
 	NV_HEAD;
 	void *pMetricsEvaluator;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PerfWorks' metrics evaluator: raw counters, units, constituents and values of full metric names. */
+/* PerfWorks' metrics evaluator: raw counters, units, constituents and values of full names. */
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 #include "base/buf.h"
@@ -181,7 +181,7 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 	return code;
 }
 
-/* The base metrics of a type that stand at these places of PerfWorks' list. */
+/* The base metrics of a type at these places of PerfWorks' list. */
 static int add_names(struct opk_strlist *out, struct opk_ctx *ctx,
                      struct opk_nv_evaluator *evaluator, enum opk_metric_type type,
                      const size_t *indices, size_t count)

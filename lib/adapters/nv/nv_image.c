@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Counter data images: what they say of themselves, new ones of ranges of others, sums of ranges. */
+/* Counter data images: what they say of themselves, and new ones of others' ranges and sums. */
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 
@@ -147,7 +147,7 @@ int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const v
 	code = copy_size(out_size, nv, ctx, &params);
 	if (code)
 		return code;
-	/* Of a damaged image anything is possible. */
+	/* A damaged image may say anything. */
 	if (*out_size / (slots + 1) > size + name_size)
 		return opk_fail(ctx, OPK_EFAILED, "the image's head is larger than the image");
 	copy = opk_alloc(*out_size);

@@ -101,7 +101,7 @@ static bool find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx)
 {
 	const struct opk_env *env = &ctx->env;
 
-	/* Who names a folder wants that one: what else the machine has would be a surprise. */
+	/* A folder that was named is the only one: another library would be a surprise. */
 	if (ctx->cuda_dir)
 		return add_root(out, ctx->cuda_dir);
 	if (env->offpeak_cuda)
@@ -233,7 +233,7 @@ void nv_free(struct opk_nv *nv)
 
 /*
  * From 13.2 on even the host calls, and cuptiGetVersion, look for the driver; without one they
- * return 999 or recurse until the stack is gone. A call that came with 13.2 tells the version.
+ * return 999 or recurse until the stack is gone. A call that came with 13.2 shows the version.
  */
 static bool lacks_driver(const struct opk_nv *nv)
 {

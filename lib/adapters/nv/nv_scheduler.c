@@ -38,7 +38,7 @@ static int find_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* Only counters of domains in an open pass group can be asked about, or added: so all are in one. */
+/* Counters can only be asked about or added if their domains are in an open pass group: all are. */
 static int open_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
 	NV_PARAMS(params, SchedulerBeginPassGroup, .pRawCounterConfig = scheduler->object,

@@ -31,7 +31,7 @@ int opk_nv_single_pass_sets(struct opk_strlist *out, struct opk_ctx *ctx, const 
 	return code;
 }
 
-/* Names one behind the other; a place outside the buffer is the library's mistake. */
+/* Names one after the other; a place outside the buffer is the library's mistake. */
 static int add_names(struct opk_strlist *out, struct opk_ctx *ctx,
                      const struct nv_HostMetricsInSet *params)
 {

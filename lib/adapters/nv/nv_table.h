@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The function table: one typed pointer for each symbol of nv_symbols.h. Everything in this
- * folder calls through it, so a test that fills one in itself stands in for NVIDIA.
+ * folder calls through it, so a test that fills one in takes the place of NVIDIA.
  */
 #ifndef OPK_NV_TABLE_H
 #define OPK_NV_TABLE_H
@@ -48,7 +48,10 @@ void nv_free(struct opk_nv *nv);
 /* Which features the bound symbols give. */
 void nv_set_features(struct opk_nv *nv);
 
-/* Finds and opens the libraries on first use; OPK_ENVIDIA with the missing symbol unless the feature is there. */
+/*
+ * Finds and opens the libraries on first use; OPK_ENVIDIA with the missing symbol if the feature is
+ * not there.
+ */
 int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature);
 
 /* One of NVIDIA's status codes: tables that a NULL name ends. */

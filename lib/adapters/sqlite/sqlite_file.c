@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Databases through SQLite. */
 #include "adapters/sqlite/sqlite_file.h"
 
 #include <sqlite3.h>
@@ -37,7 +38,7 @@ int opk_sqlite_run(struct opk_sqlite *sqlite, const char *sql)
 	return status ? fail(sqlite, status) : OPK_OK;
 }
 
-/* Nobody sees the file before it is whole: it needs neither a journal nor a lock for others. */
+/* Nothing reads the file before it is whole: it needs neither a journal nor a lock for others. */
 static int begin(struct opk_sqlite *sqlite)
 {
 	int status = sqlite3_open_v2(sqlite->path, &sqlite->handle,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* SQLite: a new database that nobody else opens before it is whole, and statements that fill it. */
+/* SQLite: a new database, which nothing opens before it is whole, and statements to fill it. */
 #ifndef OPK_SQLITE_FILE_H
 #define OPK_SQLITE_FILE_H
 
