@@ -82,33 +82,11 @@ static bool parse_hex4(struct parser *p, unsigned *out)
 	return true;
 }
 
-static void add_utf8(struct opk_buf *buf, unsigned code)
-{
-	char bytes[4];
-	size_t count = 0;
-
-	if (code < 0x80) {
-		bytes[count++] = (char)code;
-	} else if (code < 0x800) {
-		bytes[count++] = (char)(0xc0 | code >> 6);
-		bytes[count++] = (char)(0x80 | (code & 0x3f));
-	} else if (code < 0x10000) {
-		bytes[count++] = (char)(0xe0 | code >> 12);
-		bytes[count++] = (char)(0x80 | (code >> 6 & 0x3f));
-		bytes[count++] = (char)(0x80 | (code & 0x3f));
-	} else {
-		bytes[count++] = (char)(0xf0 | code >> 18);
-		bytes[count++] = (char)(0x80 | (code >> 12 & 0x3f));
-		bytes[count++] = (char)(0x80 | (code >> 6 & 0x3f));
-		bytes[count++] = (char)(0x80 | (code & 0x3f));
-	}
-	opk_buf_add(buf, bytes, count);
-}
-
 /* \uXXXX, or two of them that make one character beyond the basic plane. */
 static bool parse_unicode(struct parser *p, struct opk_buf *buf)
 {
 	unsigned code, low;
+	char bytes[4];
 
 	if (!parse_hex4(p, &code))
 		return false;
@@ -126,7 +104,7 @@ static bool parse_unicode(struct parser *p, struct opk_buf *buf)
 			return problem(p, "half a surrogate pair");
 		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
 	}
-	add_utf8(buf, code);
+	opk_buf_add(buf, bytes, opk_utf8_encode(bytes, code));
 	return true;
 }
 
@@ -232,12 +210,9 @@ static struct opk_json *add_child(struct parser *p, struct opk_json *parent)
 		problem(p, "too many values");
 		return NULL;
 	}
-	if (!opk_grow(&parent->children, &parent->capacity, parent->count, sizeof *child)) {
+	child = opk_append(&parent->children, &parent->capacity, &parent->count, sizeof *child);
+	if (!child)
 		nomem(p);
-		return NULL;
-	}
-	child = &parent->children[parent->count++];
-	*child = (struct opk_json){ 0 };
 	return child;
 }
 

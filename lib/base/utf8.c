@@ -27,6 +27,17 @@ size_t opk_utf8_length(const unsigned char *text, size_t size)
 	return length;
 }
 
+size_t opk_utf8_encode(char out[4], unsigned long code)
+{
+	static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	size_t count = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+	for (size_t i = count; i-- > 1; code >>= 6)
+		out[i] = (char)(0x80 | (code & 0x3f));
+	out[0] = (char)(lead[count] | code);
+	return count;
+}
+
 bool opk_utf8_valid(const char *text)
 {
 	size_t left = strlen(text), length = 1;

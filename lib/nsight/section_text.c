@@ -169,12 +169,8 @@ static char *read_word(struct scanner *s, const char *field)
 static bool add_code_point(struct opk_buf *out, unsigned long code)
 {
 	char bytes[4];
-	size_t count = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-	static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	size_t count = opk_utf8_encode(bytes, code);
 
-	for (size_t i = count; i-- > 1; code >>= 6)
-		bytes[i] = (char)(0x80 | (code & 0x3f));
-	bytes[0] = (char)(lead[count] | code);
 	opk_buf_add(out, bytes, count);
 	return opk_utf8_length((unsigned char *)bytes, count) == count;
 }

@@ -15,12 +15,19 @@ struct builder {
 	struct opk_source *source;
 	yaml_parser_t parser;
 	yaml_event_t event;
-	size_t alias_line; /* of the last alias that was told */
+	size_t alias_line; /* of the last alias that was reported */
+	int code;          /* why the tree can't go on */
 };
 
-static int nomem(struct builder *b)
+static void end(struct builder *b, int code)
 {
-	return opk_nomem(b->ctx, "YAML");
+	if (!b->code)
+		b->code = code;
+}
+
+static void end_without_memory(struct builder *b)
+{
+	end(b, opk_nomem(b->ctx, "YAML"));
 }
 
 static struct opk_place place_of(const struct builder *b, yaml_mark_t mark)
@@ -49,7 +56,7 @@ static const char *advice_on(const char *problem)
 }
 
 /* Why libyaml can't go on. Its reader tells a byte, its parser lines and columns. */
-static int fail_to_parse(struct builder *b)
+static void fail_to_parse(struct builder *b)
 {
 	const yaml_parser_t *parser = &b->parser;
 	struct opk_place place = parser->error == YAML_READER_ERROR
@@ -64,163 +71,157 @@ static int fail_to_parse(struct builder *b)
 		                 advice_on(problem));
 	else
 		opk_problems_add(b->problems, &place, "%s%s", problem, advice_on(problem));
-	return OPK_EINPUT;
+	end(b, OPK_EINPUT);
 }
 
-/* Moves on to the next event. */
-static int next(struct builder *b)
+/* Moves on to the next event, and returns its type; YAML_NO_EVENT where there is none. */
+static yaml_event_type_t next(struct builder *b)
 {
 	yaml_event_delete(&b->event);
+	if (b->code)
+		return YAML_NO_EVENT;
 	if (yaml_parser_parse(&b->parser, &b->event))
-		return OPK_OK;
-	return b->parser.error == YAML_MEMORY_ERROR ? nomem(b) : fail_to_parse(b);
+		return b->event.type;
+	if (b->parser.error == YAML_MEMORY_ERROR)
+		end_without_memory(b);
+	else
+		fail_to_parse(b);
+	return YAML_NO_EVENT;
 }
 
-static int fail_here(struct builder *b, const char *what)
+/* The tree goes on. */
+static void report_here(struct builder *b, const char *what)
 {
 	struct opk_place place = place_of(b, b->event.start_mark);
 
 	opk_problems_add(b->problems, &place, "%s", what);
-	return OPK_EINPUT;
 }
 
-/* The same, and the tree goes on. */
-static void tell_here(struct builder *b, const char *what)
+static void fail_here(struct builder *b, const char *what)
 {
-	fail_here(b, what);
+	report_here(b, what);
+	end(b, OPK_EINPUT);
 }
 
-static int build(struct builder *b, struct opk_yaml *out, int depth);
-
-static int add_item(struct builder *b, struct opk_yaml *parent, int depth)
-{
-	struct opk_yaml *item;
-
-	if (!opk_grow(&parent->items, &parent->capacity, parent->count, sizeof *item))
-		return nomem(b);
-	item = &parent->items[parent->count++];
-	*item = (struct opk_yaml){ 0 };
-	return build(b, item, depth + 1);
-}
-
-/* Of two equal keys the first one counts. */
-static int check_twice(struct builder *b, struct opk_index *keys, struct opk_yaml *key)
+/* The first of two equal keys counts. */
+static void check_twice(struct builder *b, struct opk_index *keys, struct opk_yaml *key)
 {
 	size_t first = 0;
 
-	if (!opk_index_find(&first, keys, key->text))
-		return opk_index_add(keys, key->text, key->place.line, NULL) ? OPK_OK : nomem(b);
-	opk_problems_add(b->problems, &key->place, "duplicate key '%.100s', first on line %zu",
-	                 key->text, first);
-	key->kind = OPK_YAML_BAD;
-	return OPK_OK;
+	if (opk_index_find(&first, keys, key->text)) {
+		opk_problems_add(b->problems, &key->place,
+		                 "duplicate key '%.100s', first on line %zu", key->text, first);
+		key->kind = OPK_YAML_BAD;
+	} else if (!opk_index_add(keys, key->text, key->place.line, NULL)) {
+		end_without_memory(b);
+	}
 }
 
-static int check_key(struct builder *b, struct opk_yaml *map, struct opk_index *keys)
+static void check_key(struct builder *b, struct opk_yaml *map, struct opk_index *keys)
 {
 	struct opk_yaml *key = &map->items[map->count - 1];
 
 	if (map->count > 2 * MAX_KEYS) {
 		opk_problems_add(b->problems, &key->place, "more than %d keys", MAX_KEYS);
-		return OPK_EINPUT;
-	}
-	if (key->kind == OPK_YAML_LIST || key->kind == OPK_YAML_MAP) {
+		end(b, OPK_EINPUT);
+	} else if (key->kind == OPK_YAML_LIST || key->kind == OPK_YAML_MAP) {
 		opk_problems_add(b->problems, &key->place, "a key must be plain text");
 		key->kind = OPK_YAML_BAD;
+	} else if (key->kind == OPK_YAML_SCALAR) {
+		check_twice(b, keys, key);
 	}
-	return key->kind == OPK_YAML_SCALAR ? check_twice(b, keys, key) : OPK_OK;
 }
+
+static void build(struct builder *b, struct opk_yaml *out, int depth);
 
 /* The event that opened the list or map is current; the one that closes it is current after. */
-static int build_items(struct builder *b, struct opk_yaml *out, yaml_event_type_t end, int depth)
+static void build_items(struct builder *b, struct opk_yaml *out, yaml_event_type_t end_type,
+                        int depth)
 {
 	opk_autoindex struct opk_index keys = { 0 };
-	int code = next(b);
 
-	while (!code && b->event.type != end) {
-		code = add_item(b, out, depth);
-		if (!code && out->kind == OPK_YAML_MAP && out->count % 2)
-			code = check_key(b, out, &keys);
-		if (!code)
-			code = next(b);
+	while (next(b) != end_type && !b->code) {
+		struct opk_yaml *item = opk_append(&out->items, &out->capacity, &out->count,
+		                                   sizeof *item);
+
+		if (item)
+			build(b, item, depth + 1);
+		else
+			end_without_memory(b);
+		if (!b->code && out->kind == OPK_YAML_MAP && out->count % 2)
+			check_key(b, out, &keys);
 	}
-	return code;
 }
 
-static int build_scalar(struct builder *b, struct opk_yaml *out)
+static void build_scalar(struct builder *b, struct opk_yaml *out)
 {
-	const yaml_event_t *event = &b->event;
+	const char *text = (const char *)b->event.data.scalar.value;
+	size_t length = b->event.data.scalar.length;
 
-	if (event->data.scalar.anchor)
-		tell_here(b, "anchors are not allowed here");
-	if (memchr(event->data.scalar.value, 0, event->data.scalar.length)) {
-		tell_here(b, "a NUL character in text");
+	if (memchr(text, 0, length)) {
+		report_here(b, "a NUL character in text");
 		out->kind = OPK_YAML_BAD;
-		return OPK_OK;
+		return;
 	}
 	out->kind = OPK_YAML_SCALAR;
-	out->text = opk_strndup((const char *)event->data.scalar.value, event->data.scalar.length);
-	return out->text ? OPK_OK : nomem(b);
+	out->text = opk_strndup(text, length);
+	if (!out->text)
+		end_without_memory(b);
 }
 
 /* One a line is enough. */
-static void tell_alias(struct builder *b, size_t line)
+static void report_alias(struct builder *b, size_t line)
 {
 	if (line != b->alias_line)
-		tell_here(
+		report_here(
 			b,
 			"aliases are not allowed here; a pattern that begins with '*' goes in quotes");
 	b->alias_line = line;
 }
 
-static int build(struct builder *b, struct opk_yaml *out, int depth)
+static void build(struct builder *b, struct opk_yaml *out, int depth)
 {
 	const yaml_event_t *event = &b->event;
+	yaml_event_type_t type = event->type;
 
 	out->place = place_of(b, event->start_mark);
-	if (depth > MAX_DEPTH)
-		return fail_here(b, "nested too deeply");
-	switch (event->type) {
-	case YAML_SCALAR_EVENT:
-		return build_scalar(b, out);
-	case YAML_SEQUENCE_START_EVENT:
-		if (event->data.sequence_start.anchor)
-			tell_here(b, "anchors are not allowed here");
+	if (depth > MAX_DEPTH) {
+		fail_here(b, "nested too deeply");
+		return;
+	}
+	if ((type == YAML_SCALAR_EVENT && event->data.scalar.anchor)
+	    || (type == YAML_SEQUENCE_START_EVENT && event->data.sequence_start.anchor)
+	    || (type == YAML_MAPPING_START_EVENT && event->data.mapping_start.anchor))
+		report_here(b, "anchors are not allowed here");
+	if (type == YAML_SCALAR_EVENT) {
+		build_scalar(b, out);
+	} else if (type == YAML_SEQUENCE_START_EVENT) {
 		out->kind = OPK_YAML_LIST;
-		return build_items(b, out, YAML_SEQUENCE_END_EVENT, depth);
-	case YAML_MAPPING_START_EVENT:
-		if (event->data.mapping_start.anchor)
-			tell_here(b, "anchors are not allowed here");
+		build_items(b, out, YAML_SEQUENCE_END_EVENT, depth);
+	} else if (type == YAML_MAPPING_START_EVENT) {
 		out->kind = OPK_YAML_MAP;
-		return build_items(b, out, YAML_MAPPING_END_EVENT, depth);
-	case YAML_ALIAS_EVENT:
-		tell_alias(b, out->place.line);
+		build_items(b, out, YAML_MAPPING_END_EVENT, depth);
+	} else if (type == YAML_ALIAS_EVENT) {
+		report_alias(b, out->place.line);
 		out->kind = OPK_YAML_BAD;
-		return OPK_OK;
-	default:
-		return fail_here(b, "the document is empty");
+	} else {
+		fail_here(b, "the document is empty");
 	}
 }
 
-static int build_document(struct builder *b, struct opk_yaml *root)
+static void build_document(struct builder *b, struct opk_yaml *root)
 {
-	int code = next(b); /* stream start */
-
-	if (!code)
-		code = next(b);
-	if (!code && b->event.type != YAML_DOCUMENT_START_EVENT)
-		return fail_here(b, "the file is empty");
-	if (!code)
-		code = next(b);
-	if (!code)
-		code = build(b, root, 0);
-	if (!code)
-		code = next(b); /* document end */
-	if (!code)
-		code = next(b);
-	if (!code && b->event.type != YAML_STREAM_END_EVENT)
-		tell_here(b, "one document a file, please");
-	return code;
+	next(b); /* stream start */
+	if (next(b) != YAML_DOCUMENT_START_EVENT) {
+		if (!b->code)
+			fail_here(b, "the file is empty");
+		return;
+	}
+	if (next(b) != YAML_NO_EVENT)
+		build(b, root, 0);
+	next(b); /* document end */
+	if (next(b) != YAML_STREAM_END_EVENT && !b->code)
+		report_here(b, "one document a file, please");
 }
 
 int opk_yaml_parse(struct opk_yaml **out, struct opk_ctx *ctx, struct opk_problems *problems,
@@ -228,22 +229,20 @@ int opk_yaml_parse(struct opk_yaml **out, struct opk_ctx *ctx, struct opk_proble
 {
 	struct builder b = { .ctx = ctx, .problems = problems, .source = source };
 	struct opk_yaml *root = opk_alloc(sizeof *root);
-	int code;
 
 	if (!root || !yaml_parser_initialize(&b.parser)) {
 		free(root);
-		return nomem(&b);
+		return opk_nomem(ctx, "YAML");
 	}
 	yaml_parser_set_input_string(&b.parser, (const unsigned char *)source->text, source->size);
-	code = build_document(&b, root);
+	build_document(&b, root);
 	yaml_event_delete(&b.event);
 	yaml_parser_delete(&b.parser);
-	if (code) {
+	if (b.code)
 		opk_yaml_free(root);
-		return code;
-	}
-	*out = root;
-	return OPK_OK;
+	else
+		*out = root;
+	return b.code;
 }
 
 static void clear(struct opk_yaml *node)
