@@ -1,12 +1,196 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Includes point downwards only; a foreign library's names stay in its adapter; the library never
-# prints, exits or reads the environment outside the one documented function.
+# Each folder of lib and tools is a room, and uses only rooms before its own: shown by what files include and, from the
+# objects of the build, by what they call. So no circle of files runs through several rooms. A foreign library's names
+# stay in its adapter; the library never prints, exits or reads the environment outside the one documented function.
 . "${SOURCE:?}/tests/tap.sh"
 
-# Blanks out comments, and with blank_strings=1 the insides of string literals too, line by line.
-strip='
-function strip(line,   out, c, two, i) {
+# In this order; rooms on one line do not use each other.
+rooms='
+lib/base
+lib/adapters/deflate lib/adapters/nv lib/adapters/sqlite lib/adapters/yaml
+lib/child
+lib/container
+lib/formula
+lib/chip
+lib/set
+lib/schedule
+lib/resolve
+lib/plan
+lib/eval
+lib/images
+lib/repair
+lib/nsight
+lib/compare
+lib/picture
+lib/database lib/output
+tools/common
+tools/commands tools/eval tools/plan tools/repair tools/sets
+tools
+tools/collect/shared
+tools/collect/recording
+tools/collect/ranges
+tools/collect/profilers
+tools/collect tools/collect/launcher
+'
+
+# Rooms that use this one room alone, whatever comes before them.
+only='
+lib/output              lib/base
+tools/collect/launcher  tools/collect/shared
+'
+
+# The one header of an adapter that other rooms see.
+doors='lib/adapters/deflate/deflate.h lib/adapters/nv/nv.h lib/adapters/sqlite/sqlite_file.h
+	lib/adapters/yaml/yaml_tree.h'
+
+# Headers and words of foreign things, and who may use them: a pattern for "FILE FUNCTION", then one for the header or
+# word. Of several rules for the same, each must allow it.
+nv='^(lib/adapters/nv|tools/collect)/'
+foreign="
+$nv                                       <(dlfcn|link)[.]h>
+^tools/collect/                           <(cu|nv).*>
+^lib/adapters/yaml/                       <yaml[.]h>
+^lib/adapters/sqlite/                     <sqlite3[.]h>
+^(lib/adapters/deflate|tools/collect)/    <zlib[.]h>
+^lib/adapters/deflate/                    <libdeflate[.]h>
+$nv|^lib/offpeak[.]h                      cupti[A-Z][A-Za-z]*|CUpti[A-Za-z_]*|CUPTI_[A-Z0-9_]+
+$nv                                       NVPW_[A-Za-z0-9_]+|NVPA_[A-Za-z0-9_]+|CU(device|context|result)
+$nv                                       dlopen|dlmopen|dlsym|dlclose|dlerror
+^lib/adapters/yaml/                       yaml_(parser|event|token|node|document|emitter)_[a-z_]+
+^lib/adapters/sqlite/                     sqlite3[a-z0-9_]*|SQLITE_[A-Z0-9_]+
+^lib/adapters/deflate/                    z_stream|z_streamp|(in|de)flate(Init|End|Reset)2?_?|crc32
+^lib/adapters/deflate/                    libdeflate_[a-z0-9_]+
+^tools/                                   stdout|stderr|printf|vprintf|puts|putchar|perror
+^tools/                                   exit|abort|_Exit|quick_exit|atexit
+^(tools|lib/child)/                       _exit
+^tools/collect/|^lib/base/ctx[.]c.opk_env_read\$  getenv|secure_getenv|environ
+"
+
+# What the checks of includes and of calls share: the tables above, and may_use().
+tables='
+function read_tables(   i, j, n, m, lines, names) {
+	n = split(ENVIRON["rooms"], lines, "\n")
+	for (i = 1; i <= n; i++) {
+		m = split(lines[i], names, " ")
+		for (j = 1; j <= m; j++)
+			floor[names[j]] = i
+	}
+	n = split(ENVIRON["only"], names, " ")
+	for (i = 1; i < n; i += 2)
+		only[names[i]] = names[i + 1]
+}
+# "" for a file in none.
+function room_of(file) {
+	sub(/\/[^\/]*$/, "", file)
+	return file in floor ? file : ""
+}
+function house_of(file) {
+	return file ~ /^lib\// ? "lib" : file ~ /^tools\/collect/ ? "collect" : "tools"
+}
+function may_use(room, other) {
+	if (room == other)
+		return 1
+	if (house_of(other "/") != house_of(room "/"))
+		return house_of(room "/") != "lib" && other == "lib/base"
+	return room in only ? only[room] == other : floor[other] < floor[room]
+}'
+
+# Reads names of files, and prints what is wrong in each.
+includes_and_words='
+BEGIN {
+	read_tables()
+	n = split(ENVIRON["doors"], names, " ")
+	for (i = 1; i <= n; i++)
+		door[names[i]] = 1
+	n = split(ENVIRON["foreign"], lines, "\n")
+	for (i = 1; i <= n; i++) {
+		if (split(lines[i], names, " ") != 2)
+			continue
+		allowed[++rules] = names[1]
+		pattern[rules] = "^(" names[2] ")$"
+	}
+}
+{ files[++count] = $0; exists[$0] = 1 }
+END {
+	for (at = 1; at <= count; at++)
+		check(files[at])
+}
+
+function found(what) {
+	print file ":" number ": " what
+}
+
+function check(name,   line, text) {
+	file = name
+	room = room_of(file)
+	number = 1
+	if (room == "" && file != "lib/offpeak.h") {
+		found("belongs to no room")
+		return
+	}
+	comment = 0
+	in_function = "-"
+	for (number = 1; (getline line < file) > 0; number++)
+		check_line(line)
+	close(file)
+}
+
+function check_line(line,   text, header) {
+	text = strip(line)
+	if (text ~ /^[ \t]*#[ \t]*include/) {
+		# With what is between the quotes, which strip() blanks.
+		sub(/^[ \t]*#[ \t]*include[ \t]*/, "", line)
+		header = line
+		sub(/^["<][^">]*[">]/, "", line)
+		check_include(substr(header, 1, length(header) - length(line)))
+		return
+	}
+	gsub(/format\(printf/, "", text)
+	if (text ~ /^[a-z].*[a-z_0-9]\(/) {
+		in_function = text
+		sub(/\(.*/, "", in_function)
+		sub(/.*[^A-Za-z0-9_]/, "", in_function)
+	}
+	while (match(text, /[A-Za-z_][A-Za-z_0-9]*/)) {
+		check_foreign(substr(text, RSTART, RLENGTH))
+		text = substr(text, RSTART + RLENGTH)
+	}
+	if (line ~ /^}/)
+		in_function = "-"
+}
+
+function check_foreign(word,   i) {
+	for (i = 1; i <= rules; i++)
+		if (word ~ pattern[i] && (file " " in_function) !~ allowed[i])
+			found("may not use " word)
+}
+
+function check_include(header,   path, other) {
+	if (file == "lib/offpeak.h" && header !~ /^<std(bool|def|int)[.]h>$/)
+		found("may not include " header)
+	else if (header ~ /^</)
+		check_foreign(header)
+	else if (header == "\"offpeak.h\"" || (header == "\"config.h\"" && house_of(file) == "lib"))
+		return
+	else if (!may_include(substr(header, 2, length(header) - 2)))
+		found("may not include " header)
+}
+
+# The compiler looks in lib first.
+function may_include(header,   path, other) {
+	path = ("lib/" header) in exists ? "lib/" header : "tools/" header
+	if (!(path in exists) || path ~ /[.][.]/)
+		return 0
+	# It names all commands, each of which defines its own.
+	other = path == "tools/commands.h" ? "tools/common" : room_of(path)
+	if (other ~ /^lib\/adapters\// && other != room && !(path in door))
+		return 0
+	return may_use(room, other)
+}
+
+# Blanks out comments and the insides of string literals, line by line.
+function strip(line,   out, c, two, i, quote) {
 	if (!comment && line !~ /["\047\/]/)
 		return line
 	out = ""
@@ -16,202 +200,152 @@ function strip(line,   out, c, two, i) {
 		if (comment) {
 			if (two == "*/") { comment = 0; i++ }
 		} else if (quote != "") {
-			if (c == "\\") { if (!blank_strings) out = out two; i++; continue }
-			if (c == quote) quote = ""
-			if (!blank_strings || quote == "") out = out c
+			if (c == "\\")
+				i++
+			else if (c == quote) {
+				quote = ""
+				out = out c
+			}
 		} else if (two == "/*") {
 			comment = 1; out = out " "; i++
 		} else if (two == "//") {
 			break
 		} else {
-			if (c == "\"" || c == "\047") quote = c
+			if (c == "\"" || c == "\047")
+				quote = c
 			out = out c
 		}
 	}
-	quote = ""
 	return out
 }'
 
-# The layer of a file, from its path below the tree.
-layer_of() {
-	case $1 in
-	tools/collect/*) echo collect ;;
-	tools/*) echo tools ;;
-	lib/output/*) echo output ;;
-	lib/domain/*) echo domain ;;
-	lib/adapters/nv/*) echo nv ;;
-	lib/adapters/sqlite/*) echo sqlite ;;
-	lib/adapters/yaml/*) echo yaml ;;
-	lib/adapters/deflate/*) echo deflate ;;
-	lib/base/*) echo base ;;
-	lib/offpeak.h) echo public ;;
-	*) echo unknown ;;
-	esac
-}
-
-# may_include LAYER HEADER TREE, the header with its quotes or angle brackets.
-may_include() {
-	case $1:$2 in
-	public:'<stdbool.h>' | public:'<stddef.h>' | public:'<stdint.h>') return 0 ;;
-	public:*) return 1 ;;
-	nv:'<dlfcn.h>' | collect:'<dlfcn.h>' | yaml:'<yaml.h>' | sqlite:'<sqlite3.h>') return 0 ;;
-	deflate:'<zlib.h>' | deflate:'<libdeflate.h>' | collect:'<zlib.h>' | collect:'<cu'*) return 0 ;;
-	*:'<dlfcn.h>' | *:'<yaml.h>' | *:'<sqlite3.h>' | *:'<zlib.h>' | *:'<libdeflate.h>' | *:'<cu'* | *:'<nv'*) return 1 ;;
-	*:'<'*) return 0 ;;
-	*'..'*) return 1 ;;
-	*:'"offpeak.h"') return 0 ;;
-	tools:*)
-		[ -f "$3/tools/$(echo "$2" | tr -d '"')" ]
-		return
-		;;
-	collect:'"collect/'*) return 0 ;;
-	collect:*) return 1 ;;
-	*:'"config.h"' | *:'"base/'*) return 0 ;;
-	output:'"output/'* | domain:'"domain/'*) return 0 ;;
-	nv:'"adapters/nv/'* | sqlite:'"adapters/sqlite/'* | yaml:'"adapters/yaml/'* | deflate:'"adapters/deflate/'*) return 0 ;;
-	domain:'"adapters/nv/nv.h"' | domain:'"adapters/yaml/yaml_tree.h"') return 0 ;;
-	domain:'"adapters/deflate/deflate.h"' | domain:'"adapters/sqlite/sqlite_file.h"') return 0 ;;
-	esac
-	return 1
-}
-
-check_includes() {
-	awk "$strip"'
-	{ line = strip($0) }
-	line ~ /^[ \t]*#[ \t]*include/ {
-		sub(/^[ \t]*#[ \t]*include[ \t]*/, "", line)
-		sub(/[ \t]*$/, "", line)
-		print NR, line
-	}' "$1/$2" | while read -r number header; do
-		may_include "$(layer_of "$2")" "$header" "$1" ||
-			echo "$2:$number: $(layer_of "$2") may not include $header"
-	done
-}
-
-# Words that only one layer or file may use; each rule is ALLOWED PATTERN, ALLOWED being a case
-# pattern over "LAYER PATH FUNCTION".
-words='
-nv*|collect*|public*             cupti[A-Z][A-Za-z]*|CUpti[A-Za-z_]*|CUPTI_[A-Z0-9_]+
-nv*|collect*                     NVPW_[A-Za-z0-9_]+|NVPA_[A-Za-z0-9_]+|CU(device|context|result)
-nv*|collect*                     dlopen|dlmopen|dlsym|dlclose|dlerror
-yaml*                            yaml_(parser|event|token|node|document|emitter)_[a-z_]+
-sqlite*                          sqlite3[a-z0-9_]*|SQLITE_[A-Z0-9_]+
-deflate*                         z_stream|z_streamp|(in|de)flate(Init|End|Reset)2?_?|crc32|libdeflate_[a-z0-9_]+
-tools*|collect*                  stdout|stderr|printf|vprintf|puts|putchar|perror
-tools*|collect*                  exit|abort|_Exit|quick_exit|atexit
-tools*|collect*|*lib/domain/contain.c*  _exit
-collect*|*lib/base/ctx.c?opk_env_read   getenv|secure_getenv|environ
-'
-
-# In code, outside comments and strings, each word of the rules as LINE WORD ALLOWED FUNCTION.
-check_words() {
-	layer=$(layer_of "$2")
-	echo "$words" | awk -v blank_strings=1 "$strip"'
-	NR == FNR {
-		if (NF) {
-			allowed[++rules] = $1
-			pattern[rules] = "^(" $2 ")$"
-		}
+# Reads "public SYMBOL", "file SOURCE", then lines of nm -AP, whose objects are named as automake does:
+# FOLDER/[.libs/][PROGRAM-]NAME.o. What tools and the collector call of lib is public or in lib/base.
+calls='
+BEGIN { read_tables() }
+$1 == "public" { public[$2] = 1; next }
+$1 == "file" { exists[$2] = 1; next }
+{
+	file = $1
+	sub(/:$/, "", file)
+	sub(/\.libs\//, "", file)
+	sub(/\/[a-z_]*-/, "/", file)
+	sub(/\.o$/, ".c", file)
+	if (!(file in exists) || room_of(file) == "")
 		next
+	if ($3 == "U")
+		uses[++count] = file " " $2
+	else if ($3 ~ /^[A-Z]$/)
+		defined[house_of(file) " " $2] = file
+}
+END {
+	for (i = 1; i <= count; i++) {
+		split(uses[i], use, " ")
+		house = house_of(use[1])
+		other = defined[house " " use[2]]
+		if (other == "" && !(use[2] in public))
+			other = defined["lib " use[2]]
+		if (other == "")
+			continue
+		calls++
+		if (!may_use(room_of(use[1]), room_of(other)))
+			print use[1] ": may not use " use[2] " of " other
 	}
-	{
-		line = strip($0)
-		gsub(/format\(printf/, "", line)
-		if (line ~ /^[a-z].*[a-z_0-9]\(/) {
-			name = line
-			sub(/\(.*/, "", name)
-			sub(/.*[^A-Za-z0-9_]/, "", name)
-		}
-		if (line ~ /^[ \t]*#[ \t]*include/)
-			next
-		while (match(line, /[A-Za-z_][A-Za-z_0-9]*/)) {
-			word = substr(line, RSTART, RLENGTH)
-			line = substr(line, RSTART + RLENGTH)
-			for (i = 1; i <= rules; i++)
-				if (word ~ pattern[i])
-					print FNR, word, allowed[i], name == "" ? "-" : name
-		}
-		if ($0 ~ /^}/)
-			name = ""
-	}' - "$1/$2" | while read -r number word allowed name; do
-		eval "case '$layer $2 $name' in $allowed) ;; *)
-			echo '$2:$number: $layer may not use $word' ;; esac"
-	done
+	print "calls looked at: " (calls + 0 >= ENVIRON["least"] + 0 ? "enough" : calls + 0)
+}'
+export rooms only doors foreign least
+
+# includes TREE, calls TREE: print each violation once.
+includes() {
+	(cd "$1" && find lib tools -name '*.[ch]' | sort | awk "$tables$includes_and_words")
 }
 
-# layers TREE: prints every violation.
-layers() {
-	(cd "$1" && find lib tools -name '*.[ch]' | sort) | while read -r file; do
-		if [ "$(layer_of "$file")" = unknown ]; then
-			echo "$file: belongs to no layer"
-			continue
-		fi
-		check_includes "$1" "$file"
-		check_words "$1" "$file"
-	done
+symbols() {
+	sed -n 's/^[[:space:]]*\(opk_[a-z0-9_]*\);.*/public \1/p' "$SOURCE/lib/liboffpeak.map"
+	(cd "$SOURCE" && find lib tools -name '*.c' | sed 's/^/file /')
+	(cd "$BUILD" && find lib tools -name '*.o' -exec "${NM:-nm}" -A -P {} +)
 }
 
 section 'this tree'
-layers "$SOURCE" >"$tmp/found"
-same 'violations of the layers' "$(cat "$tmp/found")" ''
+same 'violations of the rooms by includes and words' "$(includes "$SOURCE")" ''
 same 'files looked at' "$([ "$(find "$SOURCE/lib" -name '*.c' | wc -l)" -gt 20 ] && echo enough)" enough
+least=1000
+same 'violations of the rooms by calls' "$(symbols | awk "$tables$calls" | sort -u)" 'calls looked at: enough'
 
-# tree FILE TEXT: a tree with this file alone, and the headers that tools/ may include.
-tree() {
-	rm -rf "$tmp/tree"
-	mkdir -p "$tmp/tree/lib" "$tmp/tree/tools/common" "$tmp/tree/$(dirname "$1")"
-	: >"$tmp/tree/tools/common/app.h"
+# A tree with the headers that the cases below include, and FILE with TEXT: what is found in it.
+for header in lib/base/ctx.h lib/plan/plan.h lib/set/set.h lib/output/out.h lib/adapters/nv/nv.h \
+	lib/adapters/nv/nv_abi.h lib/adapters/deflate/deflate.h lib/adapters/sqlite/sqlite_file.h \
+	lib/adapters/yaml/yaml_tree.h tools/commands.h tools/common/app.h tools/eval/rows.h \
+	tools/collect/collector.h tools/collect/ranges/turns.h tools/collect/shared/settings.h; do
+	mkdir -p "$tmp/tree/${header%/*}"
+	: >"$tmp/tree/$header"
+done
+found_in() {
+	mkdir -p "$tmp/tree/${1%/*}"
 	printf '%s\n' "$2" >"$tmp/tree/$1"
+	includes "$tmp/tree"
+	rm "$tmp/tree/$1"
 }
 
 section 'the checker finds violations'
 while read -r file text; do
 	[ -n "$file" ] || continue
-	tree "$file" "$text"
-	case $(layers "$tmp/tree") in
+	case $(found_in "$file" "$text") in
 	"$file:"*) ok ;;
 	*) fail "not found in $file: $text" ;;
 	esac
 done <<'END'
-tools/x.c #include "base/ctx.h"
-tools/x.c #include "domain/plan.h"
+tools/x.c #include "plan/plan.h"
 tools/x.c #include "adapters/nv/nv.h"
 tools/x.c #include "output/out.h"
 tools/x.c #include "../lib/base/ctx.h"
+tools/x.c #include "collect/collector.h"
+tools/x.c #include "config.h"
 tools/x.c #include <dlfcn.h>
+tools/x.c char *x(void) { return getenv("HOME"); }
 tools/common/x.c #include <zlib.h>
+tools/common/x.c #include "eval/rows.h"
+tools/plan/x.c #include "eval/rows.h"
 tools/x.c int x(void) { return cuptiGetVersion(0); }
-lib/output/x.c #include "domain/set.h"
+tools/elsewhere/x.c int x;
+tools/collect/x.c #include "common/app.h"
+tools/collect/x.c #include "plan/plan.h"
+tools/collect/shared/x.c #include "collect/ranges/turns.h"
+tools/collect/launcher/x.c #include "collect/ranges/turns.h"
+lib/output/x.c #include "set/set.h"
 lib/output/x.c #include "adapters/deflate/deflate.h"
 lib/output/x.c int x(void) { return printf("x"); }
-lib/domain/x.c #include "output/out.h"
-lib/domain/x.c #include "common/app.h"
-lib/domain/x.c #include "adapters/nv/nv_abi.h"
-lib/domain/x.c #include "adapters/nv/nv_table.h"
-lib/domain/x.c #include "adapters/nv/nv_symbols.h"
-lib/domain/x.c #include "adapters/nv/nv_table.h"
-lib/domain/x.c # include <dlfcn.h>
-lib/domain/x.c #include <cupti.h>
-lib/domain/x.c /* about */ void x(void) { NVPW_InitializeHost(0); }
-lib/domain/x.c CUptiResult x(void);
-lib/domain/x.c enum { X = NVPA_STATUS_SUCCESS };
-lib/domain/x.c void *x = "quoted \" string"; void y(void) { dlopen(0, 0); }
-lib/domain/x.c void x(void) { _exit(0); }
+lib/eval/x.c #include "output/out.h"
+lib/eval/x.c #include "common/app.h"
+lib/eval/x.c #include "plan/gone.h"
+lib/eval/x.c #include "adapters/nv/nv_abi.h"
+lib/eval/x.c # include <dlfcn.h>
+lib/eval/x.c #include <cupti.h>
+lib/eval/x.c /* about */ void x(void) { NVPW_InitializeHost(0); }
+lib/eval/x.c CUptiResult x(void);
+lib/eval/x.c enum { X = NVPA_STATUS_SUCCESS };
+lib/eval/x.c void *x = "quoted \" string"; void y(void) { dlopen(0, 0); }
+lib/eval/x.c void x(void) { _exit(0); }
+lib/eval/x.c #include <sqlite3.h>
+lib/eval/x.c #include <libdeflate.h>
+lib/eval/x.c void x(void) { libdeflate_crc32(0, 0, 0); }
+lib/eval/x.c void x(void) { sqlite3_close(0); }
+lib/resolve/x.c #include "plan/plan.h"
+lib/set/x.h #include "plan/plan.h"
+lib/child/x.c #include "set/set.h"
+lib/database/x.c #include "output/out.h"
 lib/adapters/nv/x.c #include "adapters/yaml/yaml_tree.h"
-lib/adapters/nv/x.c #include "domain/plan.h"
+lib/adapters/nv/x.c #include "plan/plan.h"
 lib/adapters/nv/x.c #include <yaml.h>
+lib/adapters/nv/x.c #include <nvperf_host.h>
 lib/adapters/yaml/x.c #include <zlib.h>
 lib/adapters/yaml/x.c #include "adapters/deflate/deflate.h"
 lib/adapters/deflate/x.c #include <yaml.h>
-lib/domain/x.c #include <sqlite3.h>
-lib/domain/x.c #include <libdeflate.h>
-lib/domain/x.c void x(void) { libdeflate_crc32(0, 0, 0); }
-lib/domain/x.c void x(void) { sqlite3_close(0); }
-lib/output/x.c #include "adapters/sqlite/sqlite_file.h"
-lib/adapters/sqlite/x.c #include "domain/plan.h"
 lib/adapters/deflate/x.c void x(void) { dlsym(0, 0); }
+lib/output/x.c #include "adapters/sqlite/sqlite_file.h"
+lib/adapters/sqlite/x.c #include "plan/plan.h"
 lib/base/x.c #include "adapters/deflate/deflate.h"
-lib/base/x.c #include "domain/meta.h"
+lib/base/x.c #include "set/set.h"
 lib/base/x.c #include <yaml.h>
 lib/base/x.c void x(void) { yaml_parser_delete(0); }
 lib/base/x.c void x(void) { fprintf(stderr, "x"); }
@@ -226,26 +360,35 @@ lib/offpeak.h #include "base/ctx.h"
 lib/offpeak.h #include <cupti_result.h>
 lib/offpeak.h void opk_x(NVPA_Status status);
 lib/elsewhere/x.c int x;
+lib/adapters/x.c int x;
+lib/x.h int x;
 END
 
 section 'the checker accepts what is allowed'
 while read -r file text; do
 	[ -n "$file" ] || continue
-	tree "$file" "$text"
-	same "found in $file: $text" "$(layers "$tmp/tree")" ''
+	same "found in $file: $text" "$(found_in "$file" "$text")" ''
 done <<'END'
 tools/x.c #include "common/app.h"
+tools/x.c #include "eval/rows.h"
 tools/x.c #include "offpeak.h"
+tools/x.c #include "base/ctx.h"
 tools/x.c int main(void) { printf("x"); exit(1); }
-lib/output/x.c #include "base/buf.h"
-lib/domain/x.c #include "adapters/nv/nv.h"
-lib/domain/x.c #include "adapters/yaml/yaml_tree.h"
-lib/domain/x.c #include "adapters/deflate/deflate.h"
-lib/domain/x.c #include "domain/plan.h" /* not "output/out.h" */
-lib/domain/x.c // as cuptiGetVersion() says
-lib/domain/x.c const char *x = "cuptiGetVersion and dlopen() // \" printf";
-lib/domain/x.c int x(struct y *y) { return y->cupti_version + snprintf(0, 0, "x"); }
-lib/domain/contain.c void x(void) { _exit(0); }
+tools/plan/x.c #include "commands.h"
+tools/collect/x.c #include "collect/ranges/turns.h"
+tools/collect/x.c #include "base/ctx.h"
+tools/collect/x.c #include <cupti.h>
+tools/collect/launcher/x.c #include "collect/shared/settings.h"
+tools/collect/shared/x.c char *x(void) { return getenv("HOME"); }
+lib/output/x.c #include "base/ctx.h"
+lib/eval/x.c #include "adapters/nv/nv.h"
+lib/eval/x.c #include "adapters/yaml/yaml_tree.h"
+lib/eval/x.c #include "adapters/deflate/deflate.h"
+lib/eval/x.c #include "plan/plan.h" /* not "output/out.h" */
+lib/eval/x.c // as cuptiGetVersion() says
+lib/eval/x.c const char *x = "cuptiGetVersion and dlopen() // \" printf";
+lib/eval/x.c int x(struct y *y) { return y->cupti_version + snprintf(0, 0, "x"); }
+lib/child/x.c void x(void) { _exit(0); }
 lib/adapters/nv/x.c #include <dlfcn.h>
 lib/adapters/nv/x.c void x(void) { cuptiGetVersion(dlsym(0, "x")); }
 lib/adapters/yaml/x.c #include <yaml.h>
@@ -253,9 +396,49 @@ lib/adapters/deflate/x.c #include <zlib.h>
 lib/adapters/deflate/x.c #include <libdeflate.h>
 lib/adapters/sqlite/x.c #include <sqlite3.h>
 lib/adapters/sqlite/x.c sqlite3 *x;
-lib/domain/x.c #include "adapters/sqlite/sqlite_file.h"
+lib/database/x.c #include "adapters/sqlite/sqlite_file.h"
 lib/base/x.c #include "config.h"
 lib/base/ctx.c void opk_env_read(void) { getenv("HOME"); }
 lib/offpeak.h #include <stdint.h> /* see cuptiProfilerHostInitialize */
+END
+
+# Lines as of nm -AP, for a tree with these files and opk_x and opk_a in public.
+section 'calls'
+least=0
+found() {
+	{
+		printf 'public opk_plan_new\n'
+		printf 'file %s\n' lib/base/buf.c lib/set/set.c lib/resolve/resolve.c lib/plan/plan.c tools/main.c \
+			tools/collect/inject.c
+		printf '%s\n' 'lib/plan/.libs/libcore_la-plan.o: opk_plan_new T 0 0' \
+			'lib/plan/.libs/libcore_la-plan.o: opk_plan_try T 0 0' \
+			'lib/set/.libs/libcore_la-set.o: opk_set_find T 0 0' \
+			'lib/base/.libs/libcore_la-buf.o: opk_buf_add T 0 0' "$1.o: $2 U  "
+	} | awk "$tables$calls"
+}
+while read -r object symbol; do
+	[ -n "$object" ] || continue
+	case $(found "$object" "$symbol") in
+	*"may not use $symbol of "*) ok ;;
+	*) fail "not found: $object uses $symbol" ;;
+	esac
+done <<'END'
+lib/resolve/.libs/libcore_la-resolve opk_plan_try
+lib/resolve/libcore_la-resolve opk_plan_new
+lib/base/.libs/libcore_la-buf opk_set_find
+tools/offpeak-main opk_plan_try
+tools/collect/.libs/liboffpeak_inject_la-inject opk_set_find
+END
+while read -r object symbol; do
+	[ -n "$object" ] || continue
+	same "found: $object uses $symbol" "$(found "$object" "$symbol")" 'calls looked at: enough'
+done <<'END'
+lib/plan/.libs/libcore_la-plan opk_set_find
+lib/plan/.libs/libcore_la-plan opk_plan_new
+lib/set/.libs/libcore_la-set opk_buf_add
+tools/offpeak-main opk_plan_new
+tools/offpeak-main opk_buf_add
+tools/collect/.libs/liboffpeak_inject_la-inject opk_plan_new
+tools/collect/.libs/liboffpeak_inject_la-inject opk_buf_add
 END
 finish

@@ -16,7 +16,7 @@ struct eval_args {
 };
 
 /* Words of options; those of --first-sample are an enum first_sample. */
-enum { SQLITE = OPK_NDJSON + 2, LAYOUT_LONG = 2, JOIN_NONE = 2, ALL_COLUMNS = 2, CUPTI_ONLY = 2 };
+enum { SQLITE = OPK_NDJSON + 2, LAYOUT_LONG = 2, JOIN_NONE = 2, ALL_COLUMNS = 2, ONLY_CUPTI = 2 };
 
 static const struct option_spec specs[] = {
 	{ "format", 0, "table|csv|json|ndjson|sqlite",
@@ -149,7 +149,7 @@ static int evaluate(struct eval *eval, const struct eval_args *args,
 	options->allow_incomplete = args->allow_incomplete;
 	options->filter = filter;
 	options->workers = args->workers;
-	options->cupti_only = args->evaluator == CUPTI_ONLY;
+	options->cupti_only = args->evaluator == ONLY_CUPTI;
 	if (!code)
 		code = eval_inputs_read(eval, args->raw.image, options);
 	if (!code)
