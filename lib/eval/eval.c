@@ -10,7 +10,6 @@
 #include "eval/columns.h"
 #include "resolve/resolve.h"
 #include "container/container.h"
-#include "eval/eval_parts.h"
 #include "eval/eval_spool.h"
 #include "eval/filter.h"
 #include "eval/measured.h"
@@ -94,33 +93,6 @@ static int begin(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_ev
 	job->metrics = evaluation->columns.metrics;
 	job->metric_count = evaluation->columns.metric_count;
 	return allocate(evaluation, ctx, job);
-}
-
-/* The values, by children of its own. */
-static int run(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
-               const struct opk_eval_job *job, const struct opk_eval_options *options)
-{
-	struct opk_contain_options contain = {
-		.timeout_s = options->timeout_s,
-		.progress = options->progress,
-		.progress_data = options->progress_data,
-	};
-	struct opk_eval_parts parts = { 0 };
-	int code = opk_eval_parts_init(&parts, ctx, job, options->workers);
-
-	contain.limits.memory = 4 * parts.largest;
-	/* Here once, for all of them. */
-	if (parts.count > 1)
-		opk_nv_load(ctx);
-	if (!code)
-		code = opk_spools_init(&evaluation->spools, ctx, parts.count);
-	if (!code)
-		code = opk_contain_all(evaluation->spools.results, ctx,
-		                       &(struct opk_contained){ opk_eval_in_child, parts.jobs,
-		                                                sizeof *parts.jobs, parts.count },
-		                       &contain);
-	opk_eval_parts_clear(&parts);
-	return code;
 }
 
 static int finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
@@ -235,7 +207,7 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 	int code = opk_eval_task_begin(&task, ctx, file, &options);
 
 	if (!code) {
-		code = run(task.evaluation, ctx, &task.job, &options);
+		code = opk_eval_run(&task.evaluation->spools, ctx, &task.job, &options);
 		/* The recording named them, not the caller. */
 		if (code == OPK_EUSAGE && !options.metrics)
 			code = opk_add(
@@ -282,7 +254,7 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 		return opk_fail(ctx, OPK_EINPUT, "not a counter data image");
 	code = begin(&evaluation, ctx, &job, &options);
 	if (!code)
-		code = run(evaluation, ctx, &job, &options);
+		code = opk_eval_run(&evaluation->spools, ctx, &job, &options);
 	if (!code)
 		code = finish(evaluation, ctx);
 	if (!code)

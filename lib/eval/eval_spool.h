@@ -19,6 +19,10 @@ struct opk_spools {
 	char *name;
 };
 
+/* Has children evaluate the job, and takes their results. */
+int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_eval_job *job,
+                 const struct opk_eval_options *options);
+
 /* Room for `count` results, to be filled in. */
 int opk_spools_init(struct opk_spools *spools, struct opk_ctx *ctx, size_t count);
 void opk_spools_clear(struct opk_spools *spools);

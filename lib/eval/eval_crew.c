@@ -1,12 +1,121 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Many recordings, such as of the ranks of a job: neighbours share a child, which is dear to begin. */
+/*
+ * Which child evaluates what. A recording's images are divided among children. Of many recordings,
+ * such as those of the ranks of a job, neighbours share a child, as its start takes long.
+ */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
 #include "base/option_struct.h"
 #include "container/container.h"
-#include "eval/eval_parts.h"
+#include "eval/eval_spool.h"
 #include "child/workers.h"
+
+/* ---- one recording, or one image */
+
+/*
+ * What images cost, as bytes that take as long to unpack and to evaluate. A child takes some
+ * milliseconds to begin, in which another does so much.
+ */
+static const uint64_t image_cost = 64 << 10, worthwhile = 16 << 20;
+
+static uint64_t size_of(const struct opk_eval_job *job, size_t i)
+{
+	return job->file->sections[job->segments[i].image].plain_size;
+}
+
+/* As many as cores and bytes make worthwhile, or at most as many as were asked for. */
+static size_t count_parts(uint64_t total, size_t images, size_t workers)
+{
+	size_t most = workers ? workers : opk_core_count();
+
+	if (!workers && total / worthwhile < most)
+		most = total / worthwhile;
+	if (most > OPK_MAX_WORKERS)
+		most = OPK_MAX_WORKERS;
+	most = most < images ? most : images;
+	return most ? most : 1;
+}
+
+/* Each part but the last ends once it and those before it have their share of the bytes. */
+static size_t divide_images(struct opk_eval_job *parts, size_t count,
+                            const struct opk_eval_job *job, uint64_t total)
+{
+	uint64_t done = 0;
+	size_t part = 0;
+
+	for (size_t i = 0; i < count; i++)
+		parts[i] = *job;
+	for (size_t i = job->first; i < job->end; i++) {
+		if (job->unwanted[i])
+			continue;
+		if (part + 1 < count && done >= total / count * (part + 1)) {
+			parts[part++].end = i;
+			parts[part].first = i;
+		}
+		done += size_of(job, i) + image_cost;
+	}
+	parts[part].end = job->end;
+	/* Few large images may leave parts without any. */
+	return part + 1;
+}
+
+static struct opk_contain_options contain_options(const struct opk_eval_options *options,
+                                                  uint64_t largest_image)
+{
+	return (struct opk_contain_options){
+		.timeout_s = options->timeout_s,
+		.progress = options->progress,
+		.progress_data = options->progress_data,
+		.limits.memory = 4 * largest_image,
+	};
+}
+
+int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_eval_job *job,
+                 const struct opk_eval_options *options)
+{
+	opk_autofree struct opk_eval_job *parts = NULL;
+	uint64_t total = 0, largest = job->image_size;
+	struct opk_contain_options contain;
+	size_t images = 0, count;
+	int code;
+
+	for (size_t i = job->first; i < job->end; i++) {
+		if (job->unwanted[i])
+			continue;
+		images++;
+		total += size_of(job, i) + image_cost;
+		largest = size_of(job, i) > largest ? size_of(job, i) : largest;
+	}
+	count = count_parts(total, images, options->workers);
+	parts = opk_alloc_array(count, sizeof *parts);
+	if (!parts)
+		return opk_nomem(ctx, "an evaluation");
+	count = divide_images(parts, count, job, total);
+	/* Here once, for all of them. */
+	if (count > 1)
+		opk_nv_load(ctx);
+	code = opk_spools_init(spools, ctx, count);
+	contain = contain_options(options, largest);
+	return code ? code
+	            : opk_contain_all(spools->results, ctx,
+	                              &(struct opk_contained){ opk_eval_in_child, parts,
+	                                                       sizeof *parts, count },
+	                              &contain);
+}
+
+/* ---- many recordings */
+
+/* Plain bytes of all its images. */
+static uint64_t images_size(const struct opk_file *file)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < file->section_count; i++)
+		if (file->sections[i].type == OPK_SECTION_DATA)
+			size += file->sections[i].plain_size;
+	return size;
+}
 
 /* What one child evaluates. After all of it, its result says where each file's part ends. */
 struct share {
@@ -29,9 +138,7 @@ struct many {
 	size_t share_count;
 };
 
-/* ---- in the child ----------------------------------------------------------------------- */
-
-/* What one file was evaluated by needs no check in the next. */
+/* Names that the file before was evaluated by need no check. */
 static bool has_same_names(const struct opk_eval_job *one, const struct opk_eval_job *other)
 {
 	bool same = !strcmp(one->chip, other->chip) && one->profiler == other->profiler
@@ -42,6 +149,7 @@ static bool has_same_names(const struct opk_eval_job *one, const struct opk_eval
 	return same;
 }
 
+/* In the child. */
 static int evaluate_share(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	struct share *share = data;
@@ -56,14 +164,12 @@ static int evaluate_share(struct opk_ctx *ctx, void *data, struct opk_child *chi
 		job->names_known = i && has_same_names(job, &share->tasks[i - 1].job);
 		code = opk_eval_in_child(ctx, job, child);
 		ends[i] = (uint64_t)ftello(child->spool);
-		child->before += opk_images_size(share->tasks[i].job.file);
+		child->before += images_size(share->tasks[i].job.file);
 	}
 	if (!code)
 		opk_put(child, ends, share->count * sizeof *ends);
 	return code;
 }
-
-/* ---- in the parent ---------------------------------------------------------------------- */
 
 /* A child that ran wild may say anything: ends that go back end the reading. */
 static int divide(struct many *m, const struct share *share, struct opk_result *result)
@@ -105,9 +211,9 @@ static int make_shares(struct many *m, uint64_t *largest)
 	most = most < m->count ? most : m->count;
 	code = allocate_shares(m, most);
 	for (size_t i = 0; i < m->count; i++)
-		total += opk_images_size(m->files[i]);
+		total += images_size(m->files[i]);
 	for (size_t i = 0; !code && i < m->count; i++) {
-		uint64_t size = opk_images_size(m->files[i]);
+		uint64_t size = images_size(m->files[i]);
 
 		if (done >= total / most * m->share_count && m->share_count < most)
 			m->shares[m->share_count++].tasks = &m->tasks[i];
@@ -121,15 +227,10 @@ static int make_shares(struct many *m, uint64_t *largest)
 
 static int run_shares(struct many *m)
 {
-	struct opk_contain_options contain = {
-		.timeout_s = m->options->timeout_s,
-		.progress = m->options->progress,
-		.progress_data = m->options->progress_data,
-	};
 	uint64_t largest = 0;
 	int code = make_shares(m, &largest);
+	struct opk_contain_options contain = contain_options(m->options, largest);
 
-	contain.limits.memory = 4 * largest;
 	if (!code)
 		code = opk_contain_all(m->results, m->ctx,
 		                       &(struct opk_contained){ evaluate_share, m->shares,
@@ -202,7 +303,7 @@ static size_t count_next(struct opk_file *const *files, size_t count)
 {
 	size_t next = 0;
 
-	while (next < count && opk_images_size(files[next]) < small_file)
+	while (next < count && images_size(files[next]) < small_file)
 		next++;
 	return next ? next : 1;
 }
