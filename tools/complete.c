@@ -213,14 +213,12 @@ static void offer_commands(const struct completion *c)
 		offer(c, (*command)->name, " ");
 }
 
-static void offer_options(const struct completion *c, const struct option_spec *specs)
+static void offer_options(const struct completion *c)
 {
-	char name[64];
+	for (const struct option_spec *spec = NULL; (spec = app_next_option(c->command, spec));) {
+		char name[64];
 
-	for (; specs && specs->name; specs++) {
-		if (app_has_own(c->command, specs))
-			continue;
-		snprintf(name, sizeof name, "--%s", specs->name);
+		snprintf(name, sizeof name, "--%s", spec->name);
 		offer(c, name, " ");
 	}
 }
@@ -271,8 +269,7 @@ static bool offer_argument(const struct completion *c)
 	if (before && before->argument)
 		return offer_kind(c, before->argument);
 	if (*c->word == '-') {
-		offer_options(c, c->command->options);
-		offer_options(c, common_options);
+		offer_options(c);
 		return false;
 	}
 	find_placeholder(placeholder, c->command->synopsis, arguments_before(c, &first));

@@ -22,21 +22,16 @@ static void put_text(const char *text)
 	putchar('\n');
 }
 
-static void put_options(const struct command *command, const struct option_spec *specs)
+static void put_option(const struct option_spec *spec)
 {
-	for (; specs && specs->name; specs++) {
-		if (app_has_own(command, specs))
-			continue;
-		fputs(".TP\n", stdout);
-		if (specs->letter)
-			printf("\\fB\\-%c\\fR, ", specs->letter);
-		fputs("\\fB\\-\\-", stdout);
-		for (const char *c = specs->name; *c; c++)
-			printf("%s%c", *c == '-' ? "\\" : "", *c);
-		printf("\\fR%s%s\n", specs->argument ? " " : "",
-		       specs->argument ? specs->argument : "");
-		put_text(specs->help);
-	}
+	fputs(".TP\n", stdout);
+	if (spec->letter)
+		printf("\\fB\\-%c\\fR, ", spec->letter);
+	fputs("\\fB\\-\\-", stdout);
+	for (const char *c = spec->name; *c; c++)
+		printf("%s%c", *c == '-' ? "\\" : "", *c);
+	printf("\\fR%s%s\n", spec->argument ? " " : "", spec->argument ? spec->argument : "");
+	put_text(spec->help);
 }
 
 static void put_exit_codes(void)
@@ -56,8 +51,8 @@ static void put_command(const struct command *command)
 	fputs(".SH DESCRIPTION\n", stdout);
 	put_text(command->details);
 	fputs(".SH OPTIONS\n", stdout);
-	put_options(command, command->options);
-	put_options(command, common_options);
+	for (const struct option_spec *spec = NULL; (spec = app_next_option(command, spec));)
+		put_option(spec);
 	put_exit_codes();
 	fputs(".SH SEE ALSO\n\\fBoffpeak\\fR(1)\n", stdout);
 }

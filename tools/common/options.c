@@ -2,9 +2,6 @@
 /* Option tables to getopt_long, and back to help text. */
 #include <errno.h>
 #include <getopt.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -13,7 +10,7 @@
 
 enum { MAX_OPTIONS = 40, FIRST_CODE = 256, LEFT_WIDTH = 28 };
 
-const struct option_spec common_options[] = {
+static const struct option_spec common_options[] = {
 	{ "format", 0, "table|csv|json|ndjson", "how the result is written", OPTION_WORD,
 	  offsetof(struct app, format) },
 	{ "output", 'o', "FILE", "where the result goes, whole or not at all; else to stdout",
@@ -35,48 +32,50 @@ struct parser {
 	int count;
 };
 
-static const struct option_spec *find_option(const struct option_spec *specs, const char *word)
+static bool is_common(const struct option_spec *spec)
 {
-	for (; specs && specs->name; specs++)
-		if (word[1] == '-' ? !strcmp(word + 2, specs->name)
-		                   : specs->letter && word[1] == specs->letter && !word[2])
-			return specs;
-	return NULL;
+	return spec >= common_options && spec < common_options + COUNT(common_options);
 }
 
-bool app_has_own(const struct command *command, const struct option_spec *common)
+static bool has_own(const struct command *command, const struct option_spec *common)
 {
 	for (const struct option_spec *own = command->options; own && own->name; own++)
-		if (own != common && !strcmp(own->name, common->name))
+		if (!strcmp(own->name, common->name))
 			return true;
 	return false;
 }
 
-static void add_options(struct parser *parser, const struct command *command,
-                        const struct option_spec *specs, void *target)
+const struct option_spec *app_next_option(const struct command *command,
+                                          const struct option_spec *spec)
 {
-	for (; specs && specs->name && parser->count < MAX_OPTIONS; specs++) {
-		int i = parser->count;
-		size_t used = strlen(parser->letters);
+	if (spec)
+		spec++;
+	else
+		spec = command->options ? command->options : common_options;
+	if (!spec->name && !is_common(spec))
+		spec = common_options;
+	while (spec->name && is_common(spec) && has_own(command, spec))
+		spec++;
+	return spec->name ? spec : NULL;
+}
 
-		if (app_has_own(command, specs))
-			continue;
-		parser->count++;
+static void add_option(struct parser *parser, const struct option_spec *spec, void *target)
+{
+	int i = parser->count;
+	size_t used = strlen(parser->letters);
 
-		parser->specs[i] = specs;
-		parser->targets[i] = target;
-		parser->longs[i] = (struct option){
-			.name = specs->name,
-			.has_arg = specs->argument ? required_argument : no_argument,
-			.val = FIRST_CODE + i,
-		};
-		if (specs->letter) {
-			parser->letters[used++] = specs->letter;
-			if (specs->argument)
-				parser->letters[used++] = ':';
-			parser->letters[used] = '\0';
-		}
-	}
+	if (parser->count++ == MAX_OPTIONS)
+		abort();
+	parser->specs[i] = spec;
+	parser->targets[i] = target;
+	parser->longs[i] = (struct option){
+		.name = spec->name,
+		.has_arg = spec->argument ? required_argument : no_argument,
+		.val = FIRST_CODE + i,
+	};
+	if (spec->letter)
+		snprintf(parser->letters + used, sizeof parser->letters - used, "%c%s",
+		         spec->letter, spec->argument ? ":" : "");
 }
 
 /* Which option getopt_long found, by its code or its letter; -1: none. */
@@ -172,9 +171,9 @@ static int store(const struct option_spec *spec, void *target, const char *text)
 	}
 }
 
-static const char *const *text_of(const struct parser *parser, int i)
+static const char *text_of(const struct parser *parser, int i)
 {
-	return (const char *const *)((const char *)parser->targets[i] + parser->specs[i]->offset);
+	return *(const char *const *)((const char *)parser->targets[i] + parser->specs[i]->offset);
 }
 
 /* Of two values one would be lost without a word. */
@@ -199,7 +198,8 @@ static int unknown_option(struct app *app, const struct command *command, char *
 	                 command->name);
 }
 
-static int list_arguments(struct app *app, const struct command *command)
+/* Inputs first: each output is held against them. */
+static int list_files(struct app *app, const struct command *command, const struct parser *parser)
 {
 	int code = OPK_OK;
 
@@ -208,21 +208,13 @@ static int list_arguments(struct app *app, const struct command *command)
 			code = files_read(app, app->arguments[i]);
 		else if (command->arguments == ARGUMENTS_ARE_SETS)
 			code = files_read_set(app, app->arguments[i]);
-	return code;
-}
-
-/* Inputs first: each output is held against them. */
-static int list_files(struct app *app, const struct command *command, const struct parser *parser)
-{
-	int code = list_arguments(app, command);
-
 	for (int i = 0; !code && i < parser->count; i++)
 		if (parser->seen[i] && parser->specs[i]->kind == OPTION_INPUT)
 			code = (strcmp(parser->specs[i]->argument, "SET")
 			                ? files_read
-			                : files_read_set)(app, *text_of(parser, i));
+			                : files_read_set)(app, text_of(parser, i));
 	for (int i = 0; !code && i < parser->count; i++) {
-		const char *path = parser->specs[i]->kind == OPTION_OUTPUT ? *text_of(parser, i)
+		const char *path = parser->specs[i]->kind == OPTION_OUTPUT ? text_of(parser, i)
 		                                                           : NULL;
 
 		if (path && (path != app->output || !command->numbers_output))
@@ -236,8 +228,8 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	struct parser parser = { .letters = ":" };
 	int found;
 
-	add_options(&parser, command, command->options, args);
-	add_options(&parser, command, common_options, app);
+	for (const struct option_spec *spec = NULL; (spec = app_next_option(command, spec));)
+		add_option(&parser, spec, is_common(spec) ? app : args);
 	optind = 1;
 	while ((found = getopt_long(argc, argv, parser.letters, parser.longs, NULL)) != -1) {
 		int i = index_of(&parser, found);
@@ -262,37 +254,31 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 
 const struct option_spec *app_option(const struct command *command, const char *word)
 {
-	const struct option_spec *found;
+	const struct option_spec *spec = NULL;
 
 	if (*word != '-')
 		return NULL;
-	found = find_option(command->options, word);
-	return found ? found : find_option(common_options, word);
-}
-
-static void print_options(const struct command *command, const struct option_spec *specs)
-{
-	for (; specs && specs->name; specs++) {
-		char left[64];
-
-		if (app_has_own(command, specs))
-			continue;
-		snprintf(left, sizeof left, "%c%c%c --%s%s%s", specs->letter ? '-' : ' ',
-		         specs->letter ? specs->letter : ' ', specs->letter ? ',' : ' ',
-		         specs->name, specs->argument ? " " : "",
-		         specs->argument ? specs->argument : "");
-		printf("  %-*s", LEFT_WIDTH, left);
-		/* What is longer has a line of its own. */
-		if (strlen(left) > LEFT_WIDTH)
-			printf("\n%*s", LEFT_WIDTH + 2, "");
-		printf(" %s\n", specs->help);
-	}
+	while ((spec = app_next_option(command, spec)))
+		if (word[1] == '-' ? !strcmp(word + 2, spec->name)
+		                   : spec->letter && word[1] == spec->letter && !word[2])
+			break;
+	return spec;
 }
 
 void app_usage(const struct command *command)
 {
 	printf("usage: offpeak %s %s\n\n%s.\n\n%s\n\noptions:\n", command->name, command->synopsis,
 	       command->summary, command->details);
-	print_options(command, command->options);
-	print_options(command, common_options);
+	for (const struct option_spec *spec = NULL; (spec = app_next_option(command, spec));) {
+		char left[64];
+
+		snprintf(left, sizeof left, "%c%c%c --%s%s%s", spec->letter ? '-' : ' ',
+		         spec->letter ? spec->letter : ' ', spec->letter ? ',' : ' ', spec->name,
+		         spec->argument ? " " : "", spec->argument ? spec->argument : "");
+		printf("  %-*s", LEFT_WIDTH, left);
+		/* What is longer has a line of its own. */
+		if (strlen(left) > LEFT_WIDTH)
+			printf("\n%*s", LEFT_WIDTH + 2, "");
+		printf(" %s\n", spec->help);
+	}
 }

@@ -52,9 +52,12 @@ struct command {
 /* The option that a word of the command line is, "--name" or its letter; NULL where none. */
 const struct option_spec *app_option(const struct command *command, const char *word);
 
-/* --cuda, --no-cache, --format, -o, --help: for every command that has none of its own so named. */
-extern const struct option_spec common_options[];
-bool app_has_own(const struct command *command, const struct option_spec *common);
+/*
+ * The option after `spec`, NULL: the first; NULL at the end. Own ones come first, then --format, -o,
+ * --cuda, --no-cache and --help, unless the command has its own of that name.
+ */
+const struct option_spec *app_next_option(const struct command *command,
+                                          const struct option_spec *spec);
 
 /* Parses options into app and args; OPK_EUSAGE was already reported on stderr. */
 int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv);
