@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Evaluations as a SQLite database: the file, its runs and their rows. */
+/* Evaluations as a SQLite database: the file, its runs, their metrics and rows. */
 #include "database/database.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "adapters/nv/nv.h"
+#include "base/buf.h"
 #include "base/option_struct.h"
+#include "eval/columns.h"
+#include "eval/eval.h"
 
 /* ---- the file --------------------------------------------------------------------------- */
 
@@ -100,11 +104,149 @@ void opk_database_free(struct opk_database *database)
 	free(database);
 }
 
+/* ---- metrics, each once for all runs that have the same --------------------------------- */
+
+/* The table's columns after the number; NULL: not known, or not of its kind. */
+enum { NAME, METRIC, TYPE, HW_UNIT, UNIT, DESCRIPTION, FORMULA, METRIC_FIELDS };
+struct metric {
+	const char *fields[METRIC_FIELDS];
+};
+
+static const char *known(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
+/* What CUPTI has no properties for stays undescribed: its values are none the worse. */
+static void describe_full(struct metric *metric, struct opk_ctx *ctx, struct opk_nv_host *host)
+{
+	struct opk_errors_mark mark;
+	struct opk_metric properties;
+
+	opk_errors_mark(&mark, ctx);
+	if (host && !opk_nv_properties(&properties, ctx, host, metric->fields[METRIC])) {
+		metric->fields[TYPE] = opk_metric_type_name(properties.type);
+		metric->fields[HW_UNIT] = known(properties.hw_unit);
+		metric->fields[DESCRIPTION] = known(properties.description);
+	}
+	opk_errors_rewind(ctx, &mark);
+}
+
+static struct metric describe(const struct opk_evaluation *evaluation, size_t column,
+                              struct opk_ctx *ctx, struct opk_nv_host *host)
+{
+	const struct opk_columns *columns = opk_evaluation_columns(evaluation);
+	size_t source = columns->sources[column];
+	struct metric metric = { {
+		[NAME] = columns->names.items[column],
+		[UNIT] = known(opk_evaluation_column_unit(evaluation, column)),
+	} };
+
+	if (source < columns->derived_count) {
+		metric.fields[TYPE] = "derived";
+		metric.fields[DESCRIPTION] = known(columns->meta->derived[source].description);
+		metric.fields[FORMULA] = columns->meta->derived[source].formula;
+		return metric;
+	}
+	metric.fields[METRIC] = opk_evaluation_metric(evaluation, source - columns->derived_count);
+	describe_full(&metric, ctx, host);
+	return metric;
+}
+
+static int insert(struct opk_database *database, const struct metric *metric)
+{
+	struct opk_statement *into = database->into[OPK_INTO_METRICS];
+	size_t count = database->names.count;
+
+	if (!opk_append(&database->last_run, &database->last_run_capacity, &count,
+	                sizeof *database->last_run)
+	    || !opk_strlist_add(&database->names, metric->fields[NAME]))
+		return opk_nomem(database->ctx, "a database");
+	opk_statement_u64(into, database->names.count);
+	for (size_t i = 0; i < METRIC_FIELDS; i++)
+		opk_statement_text(into, metric->fields[i]);
+	return opk_statement_run(into);
+}
+
+/* Its number, from 1, known from an earlier run or new. */
+static int find_or_insert(size_t *out, struct opk_database *database, const struct metric *metric)
+{
+	opk_autobuf struct opk_buf key = { 0 };
+	size_t count = database->names.count;
+
+	for (size_t i = 0; i < METRIC_FIELDS; i++) {
+		opk_buf_add_text(&key, metric->fields[i] ? metric->fields[i] : "");
+		opk_buf_add_text(&key, "\x1f");
+	}
+	opk_buf_add(&key, "", 1);
+	if (key.failed || !opk_strlist_add(&database->keys, (const char *)key.data)
+	    || !opk_index_add(&database->by_key, database->keys.items[database->keys.count - 1],
+	                      count + 1, out))
+		return opk_nomem(database->ctx, "a database");
+	return *out > count ? insert(database, metric) : OPK_OK;
+}
+
+static int add_run_metric(struct opk_database *database, size_t metric, bool inflated)
+{
+	struct opk_statement *into = database->into[OPK_INTO_RUN_METRICS];
+
+	opk_statement_u64(into, database->run);
+	opk_statement_u64(into, metric);
+	opk_statement_u64(into, database->column_count);
+	opk_statement_u64(into, inflated);
+	return opk_statement_run(into);
+}
+
+/* A column that shows what another one does has nothing to add. */
+static int add_column(struct opk_database *database, const struct opk_database_run *run,
+                      size_t column, struct opk_nv_host *host)
+{
+	struct metric metric = describe(run->evaluation, column, database->ctx, host);
+	size_t number;
+	int code = find_or_insert(&number, database, &metric);
+
+	if (code || database->last_run[number - 1] == database->run)
+		return code;
+	database->last_run[number - 1] = database->run;
+	database->columns[database->column_count] = column;
+	database->metrics[database->column_count++] = number;
+	return add_run_metric(database, number, run->inflated && run->inflated[column]);
+}
+
+static int reserve(struct opk_database *database, size_t count)
+{
+	free(database->columns);
+	free(database->metrics);
+	database->column_count = 0;
+	database->columns = opk_alloc_array(count + 1, sizeof *database->columns);
+	database->metrics = opk_alloc_array(count + 1, sizeof *database->metrics);
+	return database->columns && database->metrics ? OPK_OK
+	                                              : opk_nomem(database->ctx, "a database");
+}
+
+static int add_metrics(struct opk_database *database, const struct opk_database_run *run)
+{
+	size_t all = opk_evaluation_column_count(run->evaluation);
+	size_t count = run->columns ? run->column_count : all;
+	struct opk_nv_host *host = NULL;
+	int code = reserve(database, count);
+
+	/* Without it, as where the library is gone, descriptions are missing. */
+	if (!code
+	    && opk_nv_host_new(&host, database->ctx, opk_evaluation_chip(run->evaluation),
+	                       opk_evaluation_profiler(run->evaluation), NULL))
+		opk_clear_errors(database->ctx);
+	for (size_t i = 0; !code && i < count; i++)
+		code = add_column(database, run, run->columns ? run->columns[i] : i, host);
+	opk_nv_host_free(host);
+	return code;
+}
+
 /* ---- runs ------------------------------------------------------------------------------- */
 
 static void put_known(struct opk_statement *into, const char *text)
 {
-	opk_statement_text(into, text && *text ? text : NULL);
+	opk_statement_text(into, known(text));
 }
 
 static void put_number(struct opk_statement *into, uint64_t number)
@@ -170,7 +312,7 @@ int opk_database_add_run(struct opk_database *database, const struct opk_databas
 	code = add_run(database, &run);
 	if (!code && run.meta)
 		code = add_facts(database, run.meta);
-	return code ? code : opk_database_add_metrics(database, &run);
+	return code ? code : add_metrics(database, &run);
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */

@@ -44,8 +44,6 @@ struct opk_database {
 extern const char opk_database_schema[], opk_database_indexes[];
 extern const char *const opk_database_inserts[OPK_TABLES];
 
-/* Rows of the tables metrics and run_metrics for the run, and its columns. */
-int opk_database_add_metrics(struct opk_database *database, const struct opk_database_run *run);
 /* Views, which depend on what there is. */
 int opk_database_add_views(struct opk_database *database);
 
