@@ -25,6 +25,13 @@ static bool has(const struct opk_problems *problems, const struct opk_place *pla
 	return false;
 }
 
+bool opk_problems_stop(struct opk_problems *problems, int code)
+{
+	if (code == OPK_ENOMEM || !problems->code)
+		problems->code = code;
+	return !code;
+}
+
 bool opk_problems_full(const struct opk_problems *problems)
 {
 	return problems->count >= OPK_MAX_PROBLEMS;
@@ -49,7 +56,7 @@ void opk_problems_add(struct opk_problems *problems, const struct opk_place *pla
 	if (!text
 	    || !opk_grow(&problems->items, &problems->capacity, problems->count,
 	                 sizeof *problems->items)) {
-		problems->no_memory = true;
+		problems->code = OPK_ENOMEM;
 		return;
 	}
 	problems->items[problems->count++] = (struct opk_problem){ *place, opk_take(text) };
@@ -132,7 +139,7 @@ int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int co
 	size_t count = problems->count + problems->unlisted;
 	opk_autofree char *text = NULL;
 
-	if (problems->no_memory)
+	if (problems->code == OPK_ENOMEM)
 		return opk_nomem(ctx, "a metric set");
 	if (!count)
 		return OPK_OK;

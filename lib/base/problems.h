@@ -23,12 +23,19 @@ struct opk_problems {
 	size_t count, capacity;
 	size_t unlisted;  /* beyond those that are kept */
 	const char *chip; /* borrowed: what OPK_THE_CHIP stands for; NULL: nothing */
-	bool no_memory;
+	int code;         /* of what is no error in a text: nothing is looked for any more */
 };
 
 /* The same text at the same place is kept once. */
 void opk_problems_add(struct opk_problems *problems, const struct opk_place *place,
                       const char *format, ...) OPK_PRINTF(3, 4);
+/* Keeps the first code that is no error in a text, or that memory ran out; returns !code. */
+bool opk_problems_stop(struct opk_problems *problems, int code);
+/* Returns `got`; false: memory ran out. */
+static inline bool opk_problems_need(struct opk_problems *problems, bool got)
+{
+	return opk_problems_stop(problems, got ? OPK_OK : OPK_ENOMEM);
+}
 /* Whether one more is counted and not kept: its words need not be looked for. */
 bool opk_problems_full(const struct opk_problems *problems);
 /* ", did you mean NAME?", or "" where `near` is NULL: for the end of a message. */

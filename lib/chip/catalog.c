@@ -364,6 +364,6 @@ void opk_catalog_tell(struct opk_problems *problems, const struct opk_place *pla
 	/* The nearest name takes a while. */
 	if (!opk_problems_full(problems))
 		text = opk_catalog_explain(catalog, OPK_THE_CHIP, name);
-	problems->no_memory |= !opk_problems_full(problems) && !text;
+	opk_problems_need(problems, opk_problems_full(problems) || text);
 	opk_problems_add(problems, place, "%s", text ? text : "");
 }

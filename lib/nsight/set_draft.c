@@ -251,7 +251,7 @@ static void check_expression(struct opk_drafts *drafts, struct opk_problems *pro
 	struct opk_pattern pattern;
 
 	if (!text)
-		problems->no_memory = true;
+		problems->code = OPK_ENOMEM;
 	else if (strstr(expression, "${"))
 		opk_problems_add(problems, place, "'${' stands for a parameter in sets");
 	else if (opk_pattern_init(&pattern, problems, text, place))
@@ -270,7 +270,7 @@ static void check(struct opk_drafts *drafts, struct opk_problems *problems,
 		check_expression(drafts, problems, asked->name, place);
 	else if (asked->name[opk_span(asked->name, opk_in_full_name)])
 		opk_problems_add(problems, place, "'%.200s' is no metric name", text);
-	if (problems->count || problems->no_memory
+	if (problems->count || problems->code
 	    || !opk_pattern_init(&pattern, problems, wanted, place))
 		return;
 	drafts->patterns += pattern.kind != OPK_PATTERN_NAME;

@@ -133,7 +133,7 @@ static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct r
 	refused.count = refusal->count;
 	if (!refusal->ended)
 		found = opk_find_refused(ctx, &refused);
-	if (!found && (!cause || refusal->problems.no_memory))
+	if (!found && (!cause || refusal->problems.code))
 		found = opk_nomem(ctx, "a plan");
 	if (found)
 		return found;

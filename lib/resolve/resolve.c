@@ -27,10 +27,10 @@ static void make_list(struct opk_resolver *r)
 	r->suppressed = opk_alloc_array(r->symbols.derived_count + 1, sizeof *r->suppressed);
 	r->states = opk_alloc_array(r->symbols.derived_count + 1, sizeof *r->states);
 	if (!r->lists || !r->suppressed || !r->states) {
-		r->problems.no_memory = true;
+		r->problems.code = OPK_ENOMEM;
 		return;
 	}
-	for (size_t i = 0; i < count && !r->code && !r->problems.no_memory; i++)
+	for (size_t i = 0; i < count && !r->problems.code; i++)
 		opk_resolve_list(r, i);
 	r->list = &r->lists[count - 1];
 }
@@ -53,9 +53,9 @@ static void check(struct opk_resolver *r)
 {
 	if (r->check || r->problems.count)
 		opk_resolver_need_catalog(r);
-	if (!r->code)
+	if (!r->problems.code)
 		check_names(r);
-	if (!r->code && (r->check || r->problems.count)) {
+	if (!r->problems.code && (r->check || r->problems.count)) {
 		opk_resolve_units(r);
 		opk_resolve_refused(r);
 	}
@@ -81,28 +81,26 @@ static void add_heading(struct opk_resolver *r, const struct opk_set_item *group
 	}
 	heading = opk_append(&out->headings, &out->heading_capacity, &out->heading_count,
 	                     sizeof *heading);
-	if (!heading) {
-		r->problems.no_memory = true;
+	if (!opk_problems_need(&r->problems, heading))
 		return;
-	}
 	heading->first = column;
 	heading->count = 1;
 	heading->title = opk_symbols_substitute(&r->symbols, &r->problems, &group->what);
 	heading->text = group->prose.text
 	                        ? opk_symbols_substitute(&r->symbols, &r->problems, &group->prose)
 	                        : opk_strdup("");
-	r->problems.no_memory |= !group->prose.text && !heading->text;
+	opk_problems_need(&r->problems, group->prose.text || heading->text);
 }
 
 static void fill_columns(struct opk_resolver *r)
 {
 	const struct opk_set_item *group = NULL;
 
-	for (size_t i = 0; i < r->list->count && !r->problems.no_memory; i++) {
+	for (size_t i = 0; i < r->list->count && !r->problems.code; i++) {
 		const struct opk_entry *entry = &r->list->items[i];
 
 		if (!opk_strlist_add(&r->out->columns, column_of(entry)))
-			r->problems.no_memory = true;
+			r->problems.code = OPK_ENOMEM;
 		if (entry->derived == OPK_NOT_DERIVED)
 			opk_resolver_add_metric(r, entry->name,
 			                        entry->label ? entry->label->text : "",
@@ -118,7 +116,7 @@ static void fill_columns(struct opk_resolver *r)
 static void keep_sources(struct opk_resolver *r)
 {
 	r->out->sources = opk_alloc_array(r->symbols.set_count, sizeof *r->out->sources);
-	r->problems.no_memory |= !r->out->sources;
+	opk_problems_need(&r->problems, r->out->sources);
 	for (size_t i = 0; r->out->sources && i < r->symbols.set_count; i++)
 		if (r->symbols.sets[i]->source)
 			r->out->sources[r->out->source_count++] = opk_source_use(
@@ -127,7 +125,7 @@ static void keep_sources(struct opk_resolver *r)
 
 static bool stopped(const struct opk_resolver *r)
 {
-	return r->code || r->problems.no_memory || r->problems.count;
+	return r->problems.code || r->problems.count;
 }
 
 static void fill_out(struct opk_resolver *r)
@@ -137,7 +135,7 @@ static void fill_out(struct opk_resolver *r)
 	keep_sources(r);
 	fill_columns(r);
 	opk_resolve_derived(r);
-	if (r->problems.count && !r->code && !r->problems.no_memory)
+	if (r->problems.count && !r->problems.code)
 		check(r);
 	else if (!r->out->metrics.count && !stopped(r))
 		opk_problems_add(&r->problems, &nowhere, "set %s has no metric on " OPK_THE_CHIP,
@@ -149,15 +147,15 @@ static void fill(struct opk_resolver *r)
 	opk_symbols_init(&r->symbols, r->ctx, &r->problems, r->set);
 	r->lost = r->symbols.broken;
 	/* A parameter's value may have made errors that the file has not. */
-	if (!r->problems.no_memory && opk_set_check(&r->symbols, r->ctx, &r->problems, false)
+	if (!r->problems.code && opk_set_check(&r->symbols, r->ctx, &r->problems, false)
 	    && !r->symbols.unfit)
 		make_list(r);
-	if (!r->code && !r->problems.no_memory && r->list) {
+	if (!r->problems.code && r->list) {
 		add_unlisted(r);
 		opk_resolve_optional(r);
 		opk_resolve_missing(r);
 	}
-	if (!r->code && !r->problems.no_memory && r->list)
+	if (!r->problems.code && r->list)
 		check(r);
 	if (!stopped(r) && !r->check)
 		fill_out(r);
@@ -180,13 +178,13 @@ static int finish(struct opk_resolver *r)
 
 	opk_problems_drop(&r->problems, &r->set->told);
 	/* What is known to be wrong is so without a library, too. */
-	if (r->code && (!r->problems.count || r->code == OPK_ENOMEM))
-		return r->code;
+	if (r->problems.code && r->problems.code != OPK_ENOMEM && !r->problems.count)
+		return r->problems.code;
 	r->out->version = r->set->version;
 	r->out->profiler = r->target.profiler;
 	if (!stopped(r) && !r->check)
 		r->out->hash = opk_resolved_hash(r->out, r->ctx, r->set->name);
-	r->problems.no_memory |= !title || (!stopped(r) && !r->check && !r->out->hash);
+	opk_problems_need(&r->problems, title && (stopped(r) || r->check || r->out->hash));
 	code = opk_problems_fail(r->ctx, &r->problems, code_of(r, claimed), title);
 	if (code && code != OPK_ENOMEM && !claimed)
 		opk_add(r->ctx, code, "set %s is made for other chips, such as %s", r->set->name,

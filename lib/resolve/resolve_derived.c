@@ -53,7 +53,7 @@ static void compare_units(struct opk_resolver *r, struct opk_derived_state *stat
 		                 *declared->text ? declared->text : "a number without unit");
 	free(state->unit);
 	state->unit = opk_unit_text(&said);
-	r->problems.no_memory |= !state->unit;
+	opk_problems_need(&r->problems, state->unit);
 }
 
 static void find_unit(struct opk_resolver *r, size_t i)
@@ -75,7 +75,7 @@ static void find_unit(struct opk_resolver *r, size_t i)
 		opk_problems_add(&r->problems, &place, "on " OPK_THE_CHIP " %s",
 		                 opk_outermost(r->ctx));
 	}
-	r->problems.no_memory |= code == OPK_ENOMEM;
+	opk_problems_need(&r->problems, code != OPK_ENOMEM);
 	compare_units(r, &r->states[i], &derived->unit);
 }
 
@@ -136,7 +136,7 @@ static void add_hidden(struct opk_resolver *r, struct opk_index *hidden,
 		if (!strstr(name, "__") || opk_entries_find(r->list, name))
 			continue;
 		if (!opk_index_add(hidden, name, wanted, &known))
-			r->problems.no_memory = true;
+			r->problems.code = OPK_ENOMEM;
 		if (known != wanted)
 			continue;
 		place = opk_symbols_place(&r->symbols, derived,
@@ -153,10 +153,8 @@ static void add_derived(struct opk_resolver *r, size_t i)
 	struct opk_meta_derived *derived = opk_append(&r->out->derived, &r->out->derived_capacity,
 	                                              &r->out->derived_count, sizeof *derived);
 
-	if (!derived) {
-		r->problems.no_memory = true;
+	if (!opk_problems_need(&r->problems, derived))
 		return;
-	}
 	derived->name = opk_strdup(from->name.text);
 	derived->formula = opk_formula_text(from->parsed, from->formula, value_of, &value);
 	derived->unit = opk_strdup(unit && !*unit ? "unitless" : unit ? unit : "");
@@ -165,12 +163,12 @@ static void add_derived(struct opk_resolver *r, size_t i)
 	                                                        &from->description)
 	                               : opk_strdup("");
 	if (!derived->name || !derived->formula || !derived->unit || !derived->description)
-		r->problems.no_memory = true;
+		r->problems.code = OPK_ENOMEM;
 }
 
 void opk_resolve_units(struct opk_resolver *r)
 {
-	for (size_t i = 0; i < r->symbols.ordered && !r->code && !r->problems.no_memory; i++) {
+	for (size_t i = 0; i < r->symbols.ordered && !r->problems.code; i++) {
 		size_t derived = r->symbols.order[i];
 
 		if (r->states[derived].needed && r->symbols.derived[derived].parsed)
@@ -182,7 +180,7 @@ void opk_resolve_derived(struct opk_resolver *r)
 {
 	opk_autoindex struct opk_index hidden = { 0 };
 
-	for (size_t i = 0; i < r->symbols.ordered && !r->code && !r->problems.no_memory; i++) {
+	for (size_t i = 0; i < r->symbols.ordered && !r->problems.code; i++) {
 		size_t derived = r->symbols.order[i];
 
 		if (!r->states[derived].needed)

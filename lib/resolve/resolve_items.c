@@ -49,7 +49,7 @@ static void lose(struct opk_resolver *r, const struct opk_set_item *item)
 {
 	r->lost = true;
 	if (item->as.text && !opk_strlist_add(&r->lost_labels, item->as.text))
-		r->problems.no_memory = true;
+		r->problems.code = OPK_ENOMEM;
 }
 
 /* ---- patterns */
@@ -162,7 +162,7 @@ static void expand_name(struct opk_resolver *r, const struct expansion *e,
 /* The first candidate that the chip has and CUPTI plans; NULL: none, or a failure. free(). */
 static char *find_candidate(struct opk_resolver *r, const struct opk_set_item *item)
 {
-	for (size_t i = 0; i < item->any.count && !r->code; i++) {
+	for (size_t i = 0; i < item->any.count && !r->problems.code; i++) {
 		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &r->problems,
 		                                                 &item->any.items[i]);
 
@@ -199,7 +199,7 @@ static void expand_any(struct opk_resolver *r, const struct expansion *e,
 		return;
 	}
 	lose(r, item);
-	if (!r->code && !item->wrong && may_all_be_metrics(r, item))
+	if (!r->problems.code && !item->wrong && may_all_be_metrics(r, item))
 		opk_problems_add(&r->problems, &item->what.place,
 		                 OPK_THE_CHIP " has none of these %zu metrics%s", item->any.count,
 		                 r->target.profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
@@ -241,7 +241,7 @@ static void expand_metric(struct opk_resolver *r, const struct expansion *e,
 static void expand(struct opk_resolver *r, const struct expansion *e,
                    const struct opk_set_items *items)
 {
-	for (size_t i = 0; i < items->count && !r->code && !r->problems.no_memory; i++) {
+	for (size_t i = 0; i < items->count && !r->problems.code; i++) {
 		const struct opk_set_item *item = &items->items[i];
 
 		if (item->kind == OPK_SET_ITEM_GROUP)
@@ -297,10 +297,8 @@ static size_t drop(struct opk_resolver *r, struct opk_entries *list,
 	opk_autofree bool *marked = opk_alloc_array(list->count + 1, sizeof *marked);
 	size_t count = selection->count;
 
-	if (!marked) {
-		r->problems.no_memory = true;
+	if (!opk_problems_need(&r->problems, marked))
 		return 0;
-	}
 	for (size_t i = 0; i < selection->count; i++)
 		if (selection->numbers[i] < list->count)
 			marked[selection->numbers[i]] = true;
@@ -349,7 +347,7 @@ static void change(struct opk_resolver *r, struct opk_entries *list,
 {
 	if (!opk_where_any(&change->where, r->target.chip, r->target.profiler))
 		return;
-	for (size_t i = 0; i < change->remove.count && !r->problems.no_memory; i++)
+	for (size_t i = 0; i < change->remove.count && !r->problems.code; i++)
 		remove_one(r, list, &change->remove.items[i]);
 	expand(r, &(struct expansion){ list, NULL }, &change->add);
 }
@@ -379,6 +377,6 @@ void opk_resolve_list(struct opk_resolver *r, size_t n)
 			add_entry(r, list, &from->items[j]);
 	}
 	expand(r, &(struct expansion){ list, NULL }, &set->items);
-	for (size_t i = 0; i < set->changes.count && !r->code && !r->problems.no_memory; i++)
+	for (size_t i = 0; i < set->changes.count && !r->problems.code; i++)
 		change(r, list, &set->changes.items[i]);
 }

@@ -25,7 +25,7 @@ static void find_labels(struct opk_resolver *r, bool tell)
 		if (!entry->label)
 			continue;
 		if (!opk_index_add(&r->labels, entry->label->text, i, &first))
-			r->problems.no_memory = true;
+			r->problems.code = OPK_ENOMEM;
 		else if (first != i && tell)
 			opk_problems_add(&r->problems, &entry->label->place,
 			                 "on " OPK_THE_CHIP " '%.100s' is also the name of %.200s",
@@ -44,8 +44,8 @@ static void expand_legacy(struct opk_resolver *r)
 
 		if (derived->parsed || !derived->legacy || !opk_resolver_need_catalog(r))
 			continue;
-		r->code = opk_legacy_expand(&formula, r->ctx, r->catalog, derived->formula);
-		if (r->code)
+		if (!opk_problems_stop(&r->problems, opk_legacy_expand(&formula, r->ctx, r->catalog,
+		                                                       derived->formula)))
 			return;
 		free(derived->formula);
 		derived->formula = formula;
@@ -128,7 +128,8 @@ static void judge(struct opk_resolver *r, size_t derived)
 	enum opk_lack *lack = &r->states[derived].lack;
 	size_t used;
 
-	for (size_t i = 0; formula && i < opk_formula_name_count(formula) && !r->code; i++) {
+	for (size_t i = 0; formula && i < opk_formula_name_count(formula) && !r->problems.code;
+	     i++) {
 		const char *name = opk_formula_name(formula, i);
 		enum opk_lack found = opk_index_find(&used, &r->symbols.names, name)
 		                              ? r->states[used].lack
@@ -207,7 +208,7 @@ static void drop(struct opk_resolver *r)
 		marked[i] = leaves(r, entry, &r->states[entry->derived]);
 		dropped += marked[i];
 	}
-	r->problems.no_memory |= !marked;
+	opk_problems_need(&r->problems, marked);
 	if (marked && dropped)
 		opk_entries_drop(r->list, &r->problems, marked);
 	tell_blamed(r);
@@ -218,10 +219,10 @@ void opk_resolve_missing(struct opk_resolver *r)
 	find_labels(r, true);
 	expand_legacy(r);
 	find_needed(r);
-	for (size_t i = 0; i < r->symbols.ordered && !r->code && !r->problems.no_memory; i++)
+	for (size_t i = 0; i < r->symbols.ordered && !r->problems.code; i++)
 		if (r->states[r->symbols.order[i]].needed)
 			judge(r, r->symbols.order[i]);
-	if (r->code || r->problems.no_memory)
+	if (r->problems.code)
 		return;
 	drop(r);
 	/* The entries have moved. */

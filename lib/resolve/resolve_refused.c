@@ -19,7 +19,7 @@ bool opk_resolver_plans(struct opk_resolver *r, const char *name)
 	opk_errors_mark(&mark, r->ctx);
 	code = opk_schedule_try(&result, r->ctx, &r->target, &name, 1);
 	if (code && code != OPK_EUSAGE && code != OPK_EFAILED)
-		r->code = opk_errors_keep(r->ctx, &mark, code);
+		opk_problems_stop(&r->problems, opk_errors_keep(r->ctx, &mark, code));
 	else
 		opk_errors_rewind(r->ctx, &mark);
 	return !code;
@@ -52,7 +52,7 @@ static void drop_refused(struct opk_resolver *r, const bool *refused)
 		if (marked[i])
 			opk_resolver_leave_out(r, entry->label ? entry->label->text : entry->name);
 	}
-	r->problems.no_memory |= !marked;
+	opk_problems_need(&r->problems, marked);
 	if (marked)
 		opk_entries_drop(r->list, &r->problems, marked);
 }
@@ -68,7 +68,7 @@ static void add_name(struct opk_resolver *r, struct trial *trial, const char *na
 	if (opk_grow(&trial->names, &trial->capacity, trial->count, sizeof *trial->names))
 		trial->names[trial->count++] = name;
 	else
-		r->problems.no_memory = true;
+		r->problems.code = OPK_ENOMEM;
 }
 
 static void add_operands(struct opk_resolver *r, struct trial *trial, size_t derived,
@@ -94,7 +94,7 @@ static void add_all_operands(struct opk_resolver *r, struct trial *trial)
 	opk_autofree bool *optional = opk_alloc_array(r->symbols.derived_count + 1,
 	                                              sizeof *optional);
 
-	r->problems.no_memory |= !optional;
+	opk_problems_need(&r->problems, optional);
 	for (size_t i = 0; optional && i < r->list->count; i++)
 		if (r->list->items[i].derived != OPK_NOT_DERIVED && r->list->items[i].optional)
 			optional[r->list->items[i].derived] = true;
@@ -115,10 +115,10 @@ static void try(struct opk_resolver *r, const struct trial *trial, size_t entrie
 		                    .report = mark,
 		                    .data = refused };
 
-	r->problems.no_memory |= !refused;
+	opk_problems_need(&r->problems, refused);
 	if (refused)
-		r->code = opk_find_refused(r->ctx, &find);
-	if (!refused || r->code)
+		opk_problems_stop(&r->problems, opk_find_refused(r->ctx, &find));
+	if (!refused || r->problems.code)
 		return;
 	/* Derived metrics that need what is left out are left out, too: resolve_missing.c. */
 	for (size_t i = entries; i < trial->count; i++)
@@ -138,7 +138,7 @@ void opk_resolve_optional(struct opk_resolver *r)
 			add_name(r, &trial, r->list->items[i].name);
 	entries = trial.count;
 	add_all_operands(r, &trial);
-	if (trial.count && !r->code && !r->problems.no_memory)
+	if (trial.count && !r->problems.code)
 		try(r, &trial, entries);
 	free(trial.names);
 }
@@ -163,7 +163,7 @@ static void want(struct wanted *w, const char *name, const struct opk_place *pla
 	if (!opk_grow(&w->names, &w->capacity, w->count, sizeof *w->names)
 	    || !opk_grow(&w->places, &w->place_capacity, w->count, sizeof *w->places)
 	    || !opk_index_add(&w->seen, name, w->count, &known)) {
-		w->r->problems.no_memory = true;
+		w->r->problems.code = OPK_ENOMEM;
 		return;
 	}
 	if (known != w->count)
@@ -204,8 +204,8 @@ void opk_resolve_refused(struct opk_resolver *r)
 			want_names(&w, &r->symbols.derived[i]);
 	refused.names = w.names;
 	refused.count = w.count;
-	if (!r->problems.no_memory && !opk_problems_full(&r->problems))
-		r->code = opk_find_refused(r->ctx, &refused);
+	if (!r->problems.code && !opk_problems_full(&r->problems))
+		opk_problems_stop(&r->problems, opk_find_refused(r->ctx, &refused));
 	opk_index_clear(&w.seen);
 	free(w.names);
 	free(w.places);

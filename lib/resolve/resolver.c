@@ -36,7 +36,7 @@ void opk_entries_add(struct opk_entries *entries, struct opk_problems *problems,
 		entries->count--;
 	if (!added || !added->name
 	    || !opk_index_add(&entries->names, added->name, entries->count - 1, NULL))
-		problems->no_memory = true;
+		problems->code = OPK_ENOMEM;
 }
 
 static void index_again(struct opk_entries *entries, struct opk_problems *problems)
@@ -44,7 +44,7 @@ static void index_again(struct opk_entries *entries, struct opk_problems *proble
 	opk_index_clear(&entries->names);
 	for (size_t i = 0; i < entries->count; i++)
 		if (!opk_index_add(&entries->names, entries->items[i].name, i, NULL))
-			problems->no_memory = true;
+			problems->code = OPK_ENOMEM;
 }
 
 void opk_entries_drop(struct opk_entries *entries, struct opk_problems *problems,
@@ -84,12 +84,11 @@ bool opk_resolver_need_catalog(struct opk_resolver *r)
 {
 	if (r->catalog)
 		return true;
-	if (r->code)
-		return false;
-	r->code = opk_catalog_new(&r->catalog, r->ctx, r->target.chip, r->target.profiler);
-	if (!r->code)
-		r->code = opk_catalog_complete(r->catalog, r->ctx);
-	return !r->code;
+	return !r->problems.code
+	       && opk_problems_stop(&r->problems,
+	                            opk_catalog_new(&r->catalog, r->ctx, r->target.chip,
+	                                            r->target.profiler))
+	       && opk_problems_stop(&r->problems, opk_catalog_complete(r->catalog, r->ctx));
 }
 
 void opk_resolver_explain(struct opk_resolver *r, const char *name, const struct opk_place *place)
@@ -102,7 +101,7 @@ void opk_resolver_leave_out(struct opk_resolver *r, const char *name)
 {
 	if (!opk_strlist_contains(&r->out->left_out, name)
 	    && !opk_strlist_add(&r->out->left_out, name))
-		r->problems.no_memory = true;
+		r->problems.code = OPK_ENOMEM;
 }
 
 void opk_resolver_add_metric(struct opk_resolver *r, const char *name, const char *label,
@@ -112,17 +111,15 @@ void opk_resolver_add_metric(struct opk_resolver *r, const char *name, const cha
 	size_t capacity = out->metrics.capacity;
 
 	if (!opk_strlist_add(&out->metrics, name) || !opk_strlist_add(&out->labels, label)) {
-		r->problems.no_memory = true;
+		r->problems.code = OPK_ENOMEM;
 		return;
 	}
 	if (out->metrics.capacity != capacity) {
 		struct opk_place *grown = opk_realloc_array(out->marks, out->metrics.capacity,
 		                                            sizeof *grown);
 
-		if (!grown) {
-			r->problems.no_memory = true;
+		if (!opk_problems_need(&r->problems, grown))
 			return;
-		}
 		out->marks = grown;
 	}
 	out->marks[out->metrics.count - 1] = *place;

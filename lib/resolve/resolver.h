@@ -66,7 +66,6 @@ struct opk_resolver {
 	struct opk_problems problems;
 	struct opk_symbols symbols;
 	struct opk_catalog *catalog;    /* NULL before it is needed */
-	int code;                       /* of what is no problem of the set's */
 	bool full;                      /* that there are too many metrics was told */
 	bool lost;                      /* an entry whose error was told is in no list */
 	struct opk_strlist lost_labels; /* of such entries */

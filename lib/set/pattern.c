@@ -95,7 +95,7 @@ static bool check_regex(struct opk_problems *problems, const char *text,
 		                 "a regular expression stands between two slashes: "
 		                 "/dram__bytes_(read|write)\\.sum/");
 	else if (!inner)
-		problems->no_memory = true;
+		problems->code = OPK_ENOMEM;
 	else if (has_back_reference(inner))
 		opk_problems_add(problems, place,
 		                 "back-references are not allowed in regular expressions");
@@ -197,7 +197,7 @@ int opk_pattern_select(struct opk_selection *out, struct opk_ctx *ctx,
 	code = pattern->kind == OPK_PATTERN_REGEX
 	               ? select_regex(out, ctx, problems, pattern, place, names)
 	               : select_plain(out, pattern, names);
-	problems->no_memory |= code == OPK_ENOMEM;
+	opk_problems_need(problems, code != OPK_ENOMEM);
 	return code;
 }
 

@@ -64,7 +64,7 @@ static void tell_unknown(struct checker *c, const struct opk_word *word, const c
 		code = opk_legacy_suggest(&near, c->ctx, name);
 	if (code)
 		opk_clear_errors(c->ctx);
-	c->problems->no_memory |= code == OPK_ENOMEM;
+	opk_problems_need(c->problems, code != OPK_ENOMEM);
 	best = derived.count ? derived.best[0].name : near.count ? near.items[0] : NULL;
 	opk_problems_add(
 		c->problems, &word->place,
@@ -94,7 +94,7 @@ static void check_word(struct checker *c, const struct opk_set_item *item, const
 	}
 	/* What could not be read may define it, if it can be a name. */
 	code = opk_legacy_formula(&formula, c->ctx, name);
-	c->problems->no_memory |= code == OPK_ENOMEM;
+	opk_problems_need(c->problems, code != OPK_ENOMEM);
 	if (code || (c->symbols->broken && !strchr(name, '.')))
 		return;
 	if (!formula)

@@ -32,7 +32,7 @@ static void take_name(struct opk_set_reader *r, struct opk_word *out, const stru
 {
 	out->place = name->place;
 	out->text = opk_strdup(name->text);
-	r->problems->no_memory |= !out->text;
+	opk_problems_need(r->problems, out->text);
 }
 
 /* "" is a unit: a number without one. */
@@ -56,10 +56,8 @@ static void take_parameter(struct opk_set_reader *r, const struct opk_word *name
 	                                             &r->set->parameters.count, sizeof *parameter);
 	const char *text = value->kind == OPK_YAML_SCALAR ? value->text : NULL;
 
-	if (!parameter) {
-		r->problems->no_memory = true;
+	if (!opk_problems_need(r->problems, parameter))
 		return;
-	}
 	if (value->kind != OPK_YAML_SCALAR && value->kind != OPK_YAML_BAD)
 		opk_problems_add(r->problems, &value->place,
 		                 "plain text is needed here, the default of %.100s", name->text);
@@ -70,7 +68,7 @@ static void take_parameter(struct opk_set_reader *r, const struct opk_word *name
 	}
 	take_name(r, &parameter->name, name);
 	parameter->value = text ? opk_strdup(text) : NULL;
-	r->problems->no_memory |= text && !parameter->value;
+	opk_problems_need(r->problems, !text || parameter->value);
 }
 
 static void read_parameters(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
@@ -87,7 +85,7 @@ static struct opk_constant *new_constant(struct opk_set_reader *r, const struct 
 	                                           &r->set->constants.capacity,
 	                                           &r->set->constants.count, sizeof *constant);
 
-	r->problems->no_memory |= !constant;
+	opk_problems_need(r->problems, constant);
 	if (constant)
 		take_name(r, &constant->name, name);
 	return constant;
@@ -106,7 +104,7 @@ static void add_value(struct opk_set_reader *r, struct opk_constant *constant,
 		                 first->text, first->place.line);
 		return;
 	}
-	if (!opk_where_known(r->ctx, &r->problems->no_memory, key->text, false)) {
+	if (!opk_where_known(r->ctx, r->problems, key->text, false)) {
 		opk_problems_add(
 			r->problems, &key->place,
 			"'%.100s' is no chip or architecture, nor unit or default" OPK_DID_YOU_MEAN,
@@ -117,7 +115,7 @@ static void add_value(struct opk_set_reader *r, struct opk_constant *constant,
 	if (!opk_words_add(&constant->where, key->text, &key->place)
 	    || !opk_grow(&constant->values, &constant->value_capacity, constant->where.count - 1,
 	                 sizeof *constant->values))
-		r->problems->no_memory = true;
+		r->problems->code = OPK_ENOMEM;
 	else
 		constant->values[constant->where.count - 1] = value;
 }
@@ -206,10 +204,8 @@ static void take_derived(struct opk_set_reader *r, const struct opk_word *name,
 	                                              &r->set->derived.capacity,
 	                                              &r->set->derived.count, sizeof *derived);
 
-	if (!derived) {
-		r->problems->no_memory = true;
+	if (!opk_problems_need(r->problems, derived))
 		return;
-	}
 	take_name(r, &derived->name, name);
 	if (value->kind == OPK_YAML_SCALAR && *value->text)
 		read_formula(r, derived, value);

@@ -23,7 +23,7 @@ static void read_any(struct opk_set_reader *r, void *object, const struct opk_ya
 		return;
 	item->what.place = item->any.items[0].place;
 	item->what.text = opk_strdup(item->any.items[0].text);
-	r->problems->no_memory |= !item->what.text;
+	opk_problems_need(r->problems, item->what.text);
 }
 
 static void read_as(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
@@ -169,7 +169,7 @@ static void check_twice(struct opk_set_reader *r, struct opk_set_item *item)
 		return;
 	if (!opk_words_add(&r->metrics, "", &word->place)
 	    || !opk_index_add(&r->seen, word->text, r->metrics.count - 1, &first)) {
-		r->problems->no_memory = true;
+		r->problems->code = OPK_ENOMEM;
 		return;
 	}
 	if (first != r->metrics.count - 1) {
@@ -199,10 +199,8 @@ static void read_item(struct opk_set_reader *r, struct opk_set_items *out,
 		return;
 	}
 	item = opk_set_items_add(out);
-	if (!item) {
-		r->problems->no_memory = true;
+	if (!opk_problems_need(r->problems, item))
 		return;
-	}
 	if (value->kind == OPK_YAML_SCALAR)
 		opk_set_read_word(r, &item->what, value);
 	else
@@ -260,10 +258,8 @@ static void read_change(struct opk_set_reader *r, const struct opk_yaml *value)
 	                                       &r->set->changes.count, sizeof *change);
 	unsigned seen;
 
-	if (!change) {
-		r->problems->no_memory = true;
+	if (!opk_problems_need(r->problems, change))
 		return;
-	}
 	change->place = value->place;
 	seen = opk_set_read_map(r, change, value, change_fields, 3,
 	                        "a map with for, and add or remove, is needed here");

@@ -245,7 +245,7 @@ static void tell_cycle(struct loading *l, const struct opk_word *word, const str
 		opk_problems_add(&l->problems, &word->place,
 		                 "sets include each other: %s includes %s", chain, begin->path);
 	else
-		l->problems.no_memory = true;
+		l->problems.code = OPK_ENOMEM;
 }
 
 static struct file *find_file(struct loading *l, const char *path)
@@ -333,7 +333,7 @@ static void include(struct loading *l, struct opk_set *set, const struct opk_wor
 	struct opk_set *from = NULL, **slot;
 
 	if (load_included(&from, l, set, word) == OPK_ENOMEM)
-		l->problems.no_memory = true;
+		l->problems.code = OPK_ENOMEM;
 	if (!from) {
 		set->broken = true;
 		return;
@@ -344,7 +344,7 @@ static void include(struct loading *l, struct opk_set *set, const struct opk_wor
 	if (slot) {
 		*slot = from;
 	} else {
-		l->problems.no_memory = true;
+		l->problems.code = OPK_ENOMEM;
 		opk_set_free(from);
 	}
 }
@@ -383,7 +383,7 @@ static int read_set(struct loading *l, struct opk_set *set)
 	}
 	opk_set_read(&reader, root);
 	opk_yaml_free(root);
-	for (size_t i = 0; i < reader.includes.count && !l->problems.no_memory; i++)
+	for (size_t i = 0; i < reader.includes.count && !l->problems.code; i++)
 		include(l, set, &reader.includes.items[i]);
 	opk_set_reader_clear(&reader);
 	return OPK_OK;
@@ -443,7 +443,7 @@ static void check(struct loading *l, struct opk_set *set)
 	opk_autosymbols struct opk_symbols symbols = { 0 };
 
 	opk_symbols_init(&symbols, l->ctx, &l->problems, set);
-	if (!l->problems.no_memory)
+	if (!l->problems.code)
 		set->unfit |= !opk_set_check(&symbols, l->ctx, &l->problems, true) || symbols.unfit;
 }
 
@@ -460,7 +460,7 @@ static int load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *pa
 	int code = load_file(&set, &l, path);
 
 	*out = NULL;
-	if (!code && !l.problems.no_memory)
+	if (!code && !l.problems.code)
 		check(&l, set);
 	if (!code) {
 		code = opk_problems_fail(ctx, &l.problems, OPK_EINPUT, path);

@@ -23,7 +23,7 @@ static bool copy_word(struct opk_set_reader *r, struct opk_word *out, const stru
 	free(out->text);
 	out->text = opk_strdup(value->text);
 	out->place = value->place;
-	r->problems->no_memory |= !out->text;
+	opk_problems_need(r->problems, out->text);
 	return out->text != NULL;
 }
 
@@ -73,7 +73,7 @@ void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out,
 			                 "one of the %s is needed here, as plain text", many);
 		else if (!opk_index_add(&seen, item->text, i, &first)
 		         || (first == i && !opk_words_add(out, item->text, &item->place)))
-			r->problems->no_memory = true;
+			r->problems->code = OPK_ENOMEM;
 		else if (first < i)
 			opk_problems_add(r->problems, &item->place, "%s %.100s is listed twice",
 			                 one, item->text);
@@ -93,7 +93,7 @@ static bool correct(struct opk_set_reader *r, struct opk_word *word)
 {
 	const char *near = opk_where_nearest(word->text, true);
 
-	if (opk_where_known(r->ctx, &r->problems->no_memory, word->text, true))
+	if (opk_where_known(r->ctx, r->problems, word->text, true))
 		return true;
 	opk_problems_add(r->problems, &word->place,
 	                 "'%.100s' is no chip, architecture or profiler" OPK_DID_YOU_MEAN,
@@ -102,7 +102,7 @@ static bool correct(struct opk_set_reader *r, struct opk_word *word)
 		return false;
 	free(word->text);
 	word->text = opk_strdup(near);
-	r->problems->no_memory |= !word->text;
+	opk_problems_need(r->problems, word->text);
 	return word->text != NULL;
 }
 
@@ -114,7 +114,7 @@ bool opk_set_read_where(struct opk_set_reader *r, struct opk_words *out,
 	opk_set_read_words(r, out, value, "the word", "chips, architectures or profilers");
 	opk_set_check_cases(r, out, "the word");
 	sure = out->count != 0;
-	for (size_t i = 0; i < out->count && !r->problems->no_memory; i++)
+	for (size_t i = 0; i < out->count && !r->problems->code; i++)
 		sure &= correct(r, &out->items[i]);
 	return sure;
 }
@@ -149,7 +149,7 @@ bool opk_set_read_number(struct opk_set_reader *r, double *out, const struct opk
 	*out = 0;
 	if (value->kind == OPK_YAML_SCALAR)
 		outcome = read_decimal(out, value->text);
-	r->problems->no_memory |= outcome == OPK_DECIMAL_NOMEM;
+	opk_problems_need(r->problems, outcome != OPK_DECIMAL_NOMEM);
 	if (outcome == OPK_DECIMAL_GOOD)
 		return true;
 	if (value->kind != OPK_YAML_BAD)
@@ -234,7 +234,7 @@ void opk_set_read_quietly(struct opk_set_reader *r, void *object, const struct o
 	r->problems = &quiet;
 	read(r, object, value);
 	r->problems = problems;
-	r->problems->no_memory |= quiet.no_memory;
+	opk_problems_stop(r->problems, quiet.code);
 }
 
 /* Reads on as if the key were what was meant; errors there are told only where that is hardly in doubt. */

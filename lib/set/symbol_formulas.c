@@ -75,10 +75,8 @@ static void tell_unknown(const struct opk_symbols *symbols, struct opk_problems 
 	                                          (size_t)(at - word->text));
 	struct opk_nearest nearest = { .name = name };
 
-	if (!name) {
-		problems->no_memory = true;
+	if (!opk_problems_need(problems, name))
 		return;
-	}
 	opk_symbols_try_all(&nearest, &symbols->parameters);
 	if (!symbols->broken)
 		opk_problems_add(problems, &place,
@@ -143,7 +141,7 @@ static char *substitute(const struct opk_symbols *symbols, struct opk_problems *
 		return NULL;
 	}
 	text = opk_buf_take_text(&out);
-	problems->no_memory |= !text;
+	opk_problems_need(problems, text);
 	return text;
 }
 
@@ -195,7 +193,7 @@ void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_ctx *ctx,
 		return;
 	place = opk_symbols_place(symbols, derived, offset);
 	if (code == OPK_ENOMEM)
-		problems->no_memory = true;
+		problems->code = OPK_ENOMEM;
 	else
 		opk_problems_add(problems, &place, "%s", opk_outermost(ctx));
 }
@@ -280,7 +278,7 @@ static void tell_cycle(struct walk *w, size_t begin)
 		                 "derived metrics use each other: %.1000s uses %s", chain,
 		                 all[begin].name.text);
 	else
-		w->problems->no_memory = true;
+		w->problems->code = OPK_ENOMEM;
 }
 
 /* Goes one step: to a metric that the last one uses and that is new, or back. */
@@ -319,7 +317,7 @@ static void order(struct opk_symbols *symbols, struct opk_problems *problems)
 
 	symbols->order = opk_alloc_array(count + 1, sizeof *symbols->order);
 	if (!states || !steps || !symbols->order) {
-		problems->no_memory = true;
+		problems->code = OPK_ENOMEM;
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -349,6 +347,6 @@ void opk_symbols_check_formulas(struct opk_symbols *symbols, struct opk_ctx *ctx
 		if (derived->parsed)
 			check_names(symbols, problems, derived);
 	}
-	if (!problems->no_memory)
+	if (!problems->code)
 		order(symbols, problems);
 }

@@ -69,7 +69,7 @@ static void add_parameters(struct opk_symbols *symbols, struct opk_problems *pro
 		if (!slot
 		    || !opk_index_add(&symbols->parameters, parameter->name.text,
 		                      symbols->value_count - 1, &known)) {
-			problems->no_memory = true;
+			problems->code = OPK_ENOMEM;
 			return;
 		}
 		*slot = parameter->value;
@@ -108,7 +108,7 @@ static void add_constants(struct opk_symbols *symbols, struct opk_problems *prob
 		if (!slot
 		    || !opk_index_add(&symbols->constants, constant->name.text,
 		                      symbols->constant_count - 1, NULL))
-			problems->no_memory = true;
+			problems->code = OPK_ENOMEM;
 	}
 }
 
@@ -122,7 +122,7 @@ static struct opk_derived_symbol *add_name(struct opk_symbols *symbols,
 
 	if (!derived
 	    || !opk_index_add(&symbols->names, name->text, symbols->derived_count - 1, NULL)) {
-		problems->no_memory = true;
+		problems->code = OPK_ENOMEM;
 		return NULL;
 	}
 	derived->name = *name;
@@ -175,7 +175,7 @@ static void add_label(struct opk_symbols *symbols, struct opk_problems *problems
 	if (slot)
 		*slot = item;
 	if (!slot || !opk_index_add(&symbols->labels, label->text, symbols->label_count - 1, NULL))
-		problems->no_memory = true;
+		problems->code = OPK_ENOMEM;
 }
 
 /* The name as it stands once parameters are put in; NULL where that fails, which is told elsewhere. */
@@ -185,7 +185,7 @@ static char *final_text(const struct opk_symbols *symbols, struct opk_problems *
 	opk_autoproblems struct opk_problems quiet = { 0 };
 	char *text = opk_symbols_substitute(symbols, &quiet, word);
 
-	problems->no_memory |= quiet.no_memory;
+	opk_problems_stop(problems, quiet.code);
 	return text;
 }
 
@@ -196,7 +196,7 @@ static char *formula_of(struct opk_ctx *ctx, struct opk_problems *problems,
 	int code = opk_legacy_formula(&formula, ctx, name);
 
 	if (code == OPK_ENOMEM)
-		problems->no_memory = true;
+		problems->code = OPK_ENOMEM;
 	else if (code)
 		opk_problems_add(problems, &word->place, "%s", opk_innermost(ctx));
 	return formula;
@@ -270,7 +270,7 @@ void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
 {
 	*symbols = (struct opk_symbols){ 0 };
 	if (!collect_sets(symbols, set))
-		problems->no_memory = true;
+		problems->code = OPK_ENOMEM;
 	for (size_t i = 0; i < symbols->set_count; i++) {
 		add_parameters(symbols, problems, symbols->sets[i]);
 		add_constants(symbols, problems, symbols->sets[i]);
@@ -285,7 +285,7 @@ void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
 			add_items(symbols, ctx, problems, symbols->sets[i],
 			          &symbols->sets[i]->changes.items[j].add);
 	}
-	if (!problems->no_memory)
+	if (!problems->code)
 		opk_symbols_check_formulas(symbols, ctx, problems);
 }
 
@@ -337,7 +337,7 @@ int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name
 
 	opk_symbols_init(&symbols, ctx, &quiet, set);
 	opk_clear_errors(ctx);
-	if (quiet.no_memory)
+	if (quiet.code)
 		return opk_nomem(ctx, "a parameter");
 	if (strlen(value) > MAX_VALUE)
 		return opk_fail(ctx, OPK_EUSAGE, "parameter %s: a value has at most %d characters",

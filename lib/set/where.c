@@ -13,13 +13,13 @@ static bool is_profiler(const char *word)
 	       || !strcasecmp(word, opk_profiler_name(OPK_PROFILER_PM));
 }
 
-static bool library_knows(struct opk_ctx *ctx, bool *no_memory, const char *word)
+static bool library_knows(struct opk_ctx *ctx, struct opk_problems *problems, const char *word)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };
 	bool known = false;
 	int code = opk_nv_chips(&names, ctx);
 
-	*no_memory |= code == OPK_ENOMEM;
+	opk_problems_need(problems, code != OPK_ENOMEM);
 	if (code)
 		opk_clear_errors(ctx);
 	for (size_t i = 0; i < names.count && !known; i++)
@@ -27,14 +27,15 @@ static bool library_knows(struct opk_ctx *ctx, bool *no_memory, const char *word
 	return known;
 }
 
-bool opk_where_known(struct opk_ctx *ctx, bool *no_memory, const char *word, bool profilers)
+bool opk_where_known(struct opk_ctx *ctx, struct opk_problems *problems, const char *word,
+                     bool profilers)
 {
 	const char *chip;
 
 	for (size_t i = 0; (chip = opk_chip_known(i)); i++)
 		if (!strcasecmp(chip, word) || !strcasecmp(opk_chip_architecture(chip), word))
 			return true;
-	return (profilers && is_profiler(word)) || library_knows(ctx, no_memory, word);
+	return (profilers && is_profiler(word)) || library_knows(ctx, problems, word);
 }
 
 const char *opk_where_nearest(const char *word, bool profilers)

@@ -3,11 +3,12 @@
 #ifndef OPK_WHERE_H
 #define OPK_WHERE_H
 
-#include "base/ctx.h"
+#include "base/problems.h"
 #include "base/source.h"
 
 /* Opens NVIDIA's libraries for a word that is none of ours: they may know newer chips. */
-bool opk_where_known(struct opk_ctx *ctx, bool *no_memory, const char *word, bool profilers);
+bool opk_where_known(struct opk_ctx *ctx, struct opk_problems *problems, const char *word,
+                     bool profilers);
 /* The likeliest word behind a misspelt one; NULL where none is near. */
 const char *opk_where_nearest(const char *word, bool profilers);
 
