@@ -26,10 +26,8 @@ static void make_list(struct opk_resolver *r)
 	r->lists = opk_alloc_array(count, sizeof *r->lists);
 	r->suppressed = opk_alloc_array(r->symbols.derived_count + 1, sizeof *r->suppressed);
 	r->states = opk_alloc_array(r->symbols.derived_count + 1, sizeof *r->states);
-	if (!r->lists || !r->suppressed || !r->states) {
-		r->problems.code = OPK_ENOMEM;
+	if (!opk_problems_need(&r->problems, r->lists && r->suppressed && r->states))
 		return;
-	}
 	for (size_t i = 0; i < count && !r->problems.code; i++)
 		opk_resolve_list(r, i);
 	r->list = &r->lists[count - 1];

@@ -110,10 +110,9 @@ void opk_resolver_add_metric(struct opk_resolver *r, const char *name, const cha
 	struct opk_resolved *out = r->out;
 	size_t capacity = out->metrics.capacity;
 
-	if (!opk_strlist_add(&out->metrics, name) || !opk_strlist_add(&out->labels, label)) {
-		r->problems.code = OPK_ENOMEM;
+	if (!opk_problems_need(&r->problems, opk_strlist_add(&out->metrics, name)
+	                                             && opk_strlist_add(&out->labels, label)))
 		return;
-	}
 	if (out->metrics.capacity != capacity) {
 		struct opk_place *grown = opk_realloc_array(out->marks, out->metrics.capacity,
 		                                            sizeof *grown);

@@ -170,13 +170,6 @@ static void read_constants(struct opk_set_reader *r, void *object, const struct 
 
 /* ---- derived metrics */
 
-static void read_formula(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
-{
-	struct opk_formula_text *derived = object;
-
-	opk_set_read_word(r, &derived->formula, value);
-}
-
 static void read_derived_unit(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
 	struct opk_formula_text *derived = object;
@@ -184,17 +177,10 @@ static void read_derived_unit(struct opk_set_reader *r, void *object, const stru
 	read_unit(r, &derived->unit, value);
 }
 
-static void read_description(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
-{
-	struct opk_formula_text *derived = object;
-
-	opk_set_read_word(r, &derived->description, value);
-}
-
 static const struct opk_set_field fields[] = {
-	{ "formula", read_formula },
-	{ "unit", read_derived_unit },
-	{ "description", read_description },
+	{ "formula", .word = offsetof(struct opk_formula_text, formula) },
+	{ "unit", .read = read_derived_unit },
+	{ "description", .word = offsetof(struct opk_formula_text, description) },
 };
 
 static void take_derived(struct opk_set_reader *r, const struct opk_word *name,
@@ -208,7 +194,7 @@ static void take_derived(struct opk_set_reader *r, const struct opk_word *name,
 		return;
 	take_name(r, &derived->name, name);
 	if (value->kind == OPK_YAML_SCALAR && *value->text)
-		read_formula(r, derived, value);
+		opk_set_read_word(r, &derived->formula, value);
 	else if (!(opk_set_read_map(r, derived, value, fields, 3,
 	                            "a formula is needed here, or a map with one")
 	           & 1))
@@ -240,8 +226,7 @@ static void read_name(struct opk_set_reader *r, void *object, const struct opk_y
 	replace(r, &r->set->name, value);
 }
 
-static void read_set_description(struct opk_set_reader *r, void *object,
-                                 const struct opk_yaml *value)
+static void read_description(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
 	(void)object;
 	replace(r, &r->set->description, value);
@@ -296,17 +281,17 @@ static void read_metrics(struct opk_set_reader *r, void *object, const struct op
 enum { NAME, INCLUDE, DERIVED, METRICS };
 
 static const struct opk_set_field file_fields[] = {
-	[NAME] = { "name", read_name },
-	[INCLUDE] = { "include", read_includes },
-	[DERIVED] = { "derived", read_derived },
-	[METRICS] = { "metrics", read_metrics },
-	{ "version", read_version },
-	{ "description", read_set_description },
-	{ "profiler", read_profiler },
-	{ "chips", read_chips },
-	{ "parameters", read_parameters },
-	{ "constants", read_constants },
-	{ "changes", opk_set_read_changes },
+	[NAME] = { "name", .read = read_name },
+	[INCLUDE] = { "include", .read = read_includes },
+	[DERIVED] = { "derived", .read = read_derived },
+	[METRICS] = { "metrics", .read = read_metrics },
+	{ "version", .read = read_version },
+	{ "description", .read = read_description },
+	{ "profiler", .read = read_profiler },
+	{ "chips", .read = read_chips },
+	{ "parameters", .read = read_parameters },
+	{ "constants", .read = read_constants },
+	{ "changes", .read = opk_set_read_changes },
 };
 
 enum { FIELD_COUNT = sizeof file_fields / sizeof *file_fields };

@@ -6,13 +6,6 @@
 
 /* ---- an entry that is a map */
 
-static void read_what(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
-{
-	struct opk_set_item *item = object;
-
-	opk_set_read_word(r, &item->what, value);
-}
-
 static void read_any(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
 	struct opk_set_item *item = object;
@@ -63,21 +56,6 @@ static void read_except(struct opk_set_reader *r, void *object, const struct opk
 	item->wrong |= !opk_set_read_where(r, &item->except, value);
 }
 
-static void read_group(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
-{
-	struct opk_set_item *item = object;
-
-	item->kind = OPK_SET_ITEM_GROUP;
-	opk_set_read_word(r, &item->what, value);
-}
-
-static void read_prose(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
-{
-	struct opk_set_item *item = object;
-
-	opk_set_read_word(r, &item->prose, value);
-}
-
 /* ---- lists */
 
 static void read_group_items(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
@@ -90,35 +68,31 @@ static void read_group_items(struct opk_set_reader *r, void *object, const struc
 	r->in_group = inside;
 }
 
+#define WORD(member) .word = offsetof(struct opk_set_item, member)
 static const struct opk_set_field metric_fields[] = {
-	{ "metric", read_what },       { "as", read_as },         { "only", read_only },
-	{ "optional", read_optional }, { "except", read_except }, { "else", read_else },
+	{ "metric", WORD(what) },          { "as", .read = read_as },
+	{ "only", .read = read_only },     { "optional", .read = read_optional },
+	{ "except", .read = read_except }, { "else", .read = read_else },
 };
 static const struct opk_set_field any_fields[] = {
-	{ "any", read_any },           { "as", read_as },         { "only", read_only },
-	{ "optional", read_optional }, { "except", read_except }, { "else", read_else },
+	{ "any", .read = read_any },       { "as", .read = read_as },
+	{ "only", .read = read_only },     { "optional", .read = read_optional },
+	{ "except", .read = read_except }, { "else", .read = read_else },
 };
 static const struct opk_set_field group_fields[] = {
-	{ "group", read_group },
-	{ "text", read_prose },
-	{ "metrics", read_group_items },
+	{ "group", WORD(what) },
+	{ "text", WORD(prose) },
+	{ "metrics", .read = read_group_items },
 };
 
 enum { GROUP_METRICS = 2 };
-
-static bool has_key(const struct opk_yaml *map, const char *name)
-{
-	for (size_t i = 0; i + 1 < map->count; i += 2)
-		if (map->items[i].kind == OPK_YAML_SCALAR && !strcmp(map->items[i].text, name))
-			return true;
-	return false;
-}
 
 static void read_group_map(struct opk_set_reader *r, struct opk_set_item *item,
                            const struct opk_yaml *value)
 {
 	unsigned seen;
 
+	item->kind = OPK_SET_ITEM_GROUP;
 	if (r->in_group)
 		opk_problems_add(r->problems, &value->place, "a group can't be in a group");
 	seen = opk_set_read_map(r, item, value, group_fields, 3, "");
@@ -129,18 +103,19 @@ static void read_group_map(struct opk_set_reader *r, struct opk_set_item *item,
 
 static void read_kind(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
 {
-	if (has_key(value, "group"))
+	if (opk_yaml_has_key(value, "group"))
 		read_group_map(r, object, value);
 	else
 		opk_set_read_map(r, object, value,
-		                 has_key(value, "any") ? any_fields : metric_fields, 6, "");
+		                 opk_yaml_has_key(value, "any") ? any_fields : metric_fields, 6,
+		                 "");
 }
 
 static void read_map(struct opk_set_reader *r, struct opk_set_item *item,
                      const struct opk_yaml *value)
 {
-	bool metric = has_key(value, "metric"), any = has_key(value, "any");
-	bool group = has_key(value, "group");
+	bool metric = opk_yaml_has_key(value, "metric"), any = opk_yaml_has_key(value, "any");
+	bool group = opk_yaml_has_key(value, "group");
 
 	if (metric + any + group == 1) {
 		read_kind(r, item, value);
@@ -155,7 +130,7 @@ static void read_map(struct opk_set_reader *r, struct opk_set_item *item,
 	                 metric || any || group ? "only one" : "one");
 	/* It may define a name. */
 	item->wrong = true;
-	opk_set_read_quietly(r, item, value, read_kind);
+	opk_set_read_quietly(r, item, value, &(struct opk_set_field){ .read = read_kind });
 }
 
 /* What a file names twice, it names once too often; what depends on chips may stand there twice. */
@@ -167,11 +142,10 @@ static void check_twice(struct opk_set_reader *r, struct opk_set_item *item)
 	if (item->kind != OPK_SET_ITEM_METRIC || item->only.count || item->except.count
 	    || strstr(word->text, "${"))
 		return;
-	if (!opk_words_add(&r->metrics, "", &word->place)
-	    || !opk_index_add(&r->seen, word->text, r->metrics.count - 1, &first)) {
-		r->problems->code = OPK_ENOMEM;
+	if (!opk_problems_need(r->problems, opk_words_add(&r->metrics, "", &word->place)
+	                                            && opk_index_add(&r->seen, word->text,
+	                                                             r->metrics.count - 1, &first)))
 		return;
-	}
 	if (first != r->metrics.count - 1) {
 		opk_autofree char *place = opk_place_text(&r->metrics.items[first].place);
 
@@ -247,9 +221,9 @@ static void read_remove(struct opk_set_reader *r, void *object, const struct opk
 }
 
 static const struct opk_set_field change_fields[] = {
-	{ "for", read_for },
-	{ "add", read_add },
-	{ "remove", read_remove },
+	{ "for", .read = read_for },
+	{ "add", .read = read_add },
+	{ "remove", .read = read_remove },
 };
 
 static void read_change(struct opk_set_reader *r, const struct opk_yaml *value)

@@ -21,11 +21,14 @@ struct opk_set_reader {
 
 void opk_set_reader_clear(struct opk_set_reader *r);
 
-/* A key of a map and what reads its value into the object. */
+/* A key of a map and what reads its value into the object; without `read` it is text at `word`. */
 struct opk_set_field {
 	const char *name;
 	void (*read)(struct opk_set_reader *r, void *object, const struct opk_yaml *value);
+	size_t word; /* offset of a struct opk_word */
 };
+
+bool opk_yaml_has_key(const struct opk_yaml *map, const char *name);
 
 /*
  * Reads a map, key by key, and a misspelt key as what it was probably meant to be. Bit i of the
@@ -37,8 +40,7 @@ unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct o
 
 /* Reads what can be read, and tells no problem. */
 void opk_set_read_quietly(struct opk_set_reader *r, void *object, const struct opk_yaml *value,
-                          void (*read)(struct opk_set_reader *r, void *object,
-                                       const struct opk_yaml *value));
+                          const struct opk_set_field *field);
 
 /* Text that is not empty. */
 void opk_set_read_word(struct opk_set_reader *r, struct opk_word *out,

@@ -216,7 +216,7 @@ static struct meant tell_unknown(struct opk_set_reader *r, const struct opk_yaml
 	return meant;
 }
 
-static bool has_key(const struct opk_yaml *map, const char *name)
+bool opk_yaml_has_key(const struct opk_yaml *map, const char *name)
 {
 	for (size_t i = 0; i + 1 < map->count; i += 2)
 		if (map->items[i].kind == OPK_YAML_SCALAR && !strcmp(map->items[i].text, name))
@@ -224,27 +224,27 @@ static bool has_key(const struct opk_yaml *map, const char *name)
 	return false;
 }
 
-void opk_set_read_quietly(struct opk_set_reader *r, void *object, const struct opk_yaml *value,
-                          void (*read)(struct opk_set_reader *r, void *object,
-                                       const struct opk_yaml *value))
+/* Whether a problem is reported or not, what can be read is read. */
+static void read_field(struct opk_set_reader *r, void *object, const struct opk_yaml *value,
+                       const struct opk_set_field *field, bool report)
 {
 	opk_autoproblems struct opk_problems quiet = { 0 };
 	struct opk_problems *problems = r->problems;
 
-	r->problems = &quiet;
-	read(r, object, value);
-	r->problems = problems;
-	opk_problems_stop(r->problems, quiet.code);
-}
-
-/* Reads on as if the key were what was meant; errors there are told only where that is hardly in doubt. */
-static void read_meant(struct opk_set_reader *r, void *object, const struct opk_yaml *value,
-                       const struct opk_set_field *field, bool sure)
-{
-	if (sure)
+	if (!report)
+		r->problems = &quiet;
+	if (field->read)
 		field->read(r, object, value);
 	else
-		opk_set_read_quietly(r, object, value, field->read);
+		opk_set_read_word(r, (struct opk_word *)((char *)object + field->word), value);
+	r->problems = problems;
+	opk_problems_stop(problems, quiet.code);
+}
+
+void opk_set_read_quietly(struct opk_set_reader *r, void *object, const struct opk_yaml *value,
+                          const struct opk_set_field *field)
+{
+	read_field(r, object, value, field, false);
 }
 
 unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct opk_yaml *map,
@@ -268,7 +268,7 @@ unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct o
 			continue;
 		}
 		if (find_field(&field, key->text, fields, count)) {
-			fields[field].read(r, object, value);
+			read_field(r, object, value, &fields[field], true);
 			seen |= 1U << field;
 			continue;
 		}
@@ -276,8 +276,9 @@ unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct o
 		if (meant.field == count)
 			continue;
 		seen |= 1U << meant.field;
-		if (!has_key(map, fields[meant.field].name))
-			read_meant(r, object, value, &fields[meant.field], meant.sure);
+		/* Errors under the key that was meant are reported only where it is hardly in doubt. */
+		if (!opk_yaml_has_key(map, fields[meant.field].name))
+			read_field(r, object, value, &fields[meant.field], meant.sure);
 	}
 	return seen;
 }

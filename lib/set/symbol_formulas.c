@@ -316,10 +316,8 @@ static void order(struct opk_symbols *symbols, struct opk_problems *problems)
 	};
 
 	symbols->order = opk_alloc_array(count + 1, sizeof *symbols->order);
-	if (!states || !steps || !symbols->order) {
-		problems->code = OPK_ENOMEM;
+	if (!opk_problems_need(problems, states && steps && symbols->order))
 		return;
-	}
 	for (size_t i = 0; i < count; i++) {
 		if (states[i] != NEW)
 			continue;
