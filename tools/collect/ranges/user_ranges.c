@@ -10,9 +10,8 @@ enum { MAX_PATH_SIZE = 4096 };
 struct stack {
 	struct user_range ranges[USER_RANGE_DEPTH];
 	size_t count;
-	size_t beyond; /* pushed on a full stack */
-	char path[MAX_PATH_SIZE];
-	size_t path_size;
+	size_t beyond;            /* pushed on a full stack */
+	char path[MAX_PATH_SIZE]; /* as user_range_path() gave it last */
 };
 
 /* Allocated when a thread pushes its first range. */
@@ -24,30 +23,6 @@ static const struct user_range_listener *listener;
 void user_ranges_listen(const struct user_range_listener *wanted)
 {
 	__atomic_store_n(&listener, wanted, __ATOMIC_RELEASE);
-}
-
-static void put(const char *text, const char *escaped)
-{
-	for (; *text; text++) {
-		if (stack->path_size + 2 >= MAX_PATH_SIZE)
-			return;
-		if (strchr(escaped, *text))
-			stack->path[stack->path_size++] = '\\';
-		stack->path[stack->path_size++] = *text;
-	}
-}
-
-/* A path that is too long is cut. */
-static void extend_path(const struct user_range *range)
-{
-	if (stack->count > 1)
-		put("/", "");
-	if (*range->domain) {
-		put(range->domain, "/\\@");
-		put("@", "");
-	}
-	put(range->name, "/\\");
-	stack->path[stack->path_size] = '\0';
 }
 
 /* A thread that ends takes its open ranges with it. */
@@ -95,7 +70,6 @@ static struct user_range *add(const char *domain, const char *name)
 		return NULL;
 	}
 	stack->count++;
-	extend_path(range);
 	return range;
 }
 
@@ -110,17 +84,6 @@ int user_range_push(const char *domain, const char *name)
 	return (int)stack->count - 1;
 }
 
-static void rebuild_path(void)
-{
-	size_t count = stack->count;
-
-	stack->path_size = 0;
-	stack->path[0] = '\0';
-	for (stack->count = 1; stack->count <= count; stack->count++)
-		extend_path(&stack->ranges[stack->count - 1]);
-	stack->count = count;
-}
-
 /* Domains overlap freely: the range that ends need not be the innermost of all. */
 static void drop(size_t index)
 {
@@ -129,7 +92,6 @@ static void drop(size_t index)
 	stack->count--;
 	memmove(&stack->ranges[index], &stack->ranges[index + 1],
 	        (stack->count - index) * sizeof *stack->ranges);
-	rebuild_path();
 }
 
 int user_range_pop(const char *domain)
@@ -158,9 +120,33 @@ const struct user_range *user_ranges(size_t *count)
 	return stack ? stack->ranges : NULL;
 }
 
+/* A path that is too long is cut. */
+static char *put(char *at, const char *text, const char *escaped)
+{
+	for (; *text && at + 2 < stack->path + MAX_PATH_SIZE; text++) {
+		if (strchr(escaped, *text))
+			*at++ = '\\';
+		*at++ = *text;
+	}
+	return at;
+}
+
 const char *user_range_path(void)
 {
-	return stack ? stack->path : "";
+	char *at = stack ? stack->path : NULL;
+
+	if (!stack)
+		return "";
+	for (size_t i = 0; i < stack->count; i++) {
+		const struct user_range *range = &stack->ranges[i];
+
+		at = put(at, i ? "/" : "", "");
+		at = put(at, range->domain, "/\\@");
+		at = put(at, *range->domain ? "@" : "", "");
+		at = put(at, range->name, "/\\");
+	}
+	*at = '\0';
+	return stack->path;
 }
 
 __attribute__((visibility("default"))) void offpeak_collect_push(const char *name)
