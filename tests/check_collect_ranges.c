@@ -9,7 +9,7 @@
 
 /* ---- stacks ----------------------------------------------------------------------------- */
 
-/* Words in a row: "+NAME", "+DOMAIN@NAME", "-", "-DOMAIN@"; what the calls return, and the path then. */
+/* Words in a row: "+NAME", "+DOMAIN@NAME", "-", "-DOMAIN@"; what they return, and the path. */
 static const struct {
 	struct here here;
 	const char *words[8];
@@ -30,7 +30,7 @@ static const struct {
 	{ HERE, { "+" }, 0, 1, "" },
 	{ HERE, { "+", "+b" }, 1, 2, "/b" },
 	{ HERE, { "+a", "+d@b", "+e@c" }, 2, 3, "a/d@b/e@c" },
-	/* What tells names apart is escaped inside them. */
+	/* What separates names is escaped inside them. */
 	{ HERE, { "+a/b" }, 0, 1, "a\\/b" },
 	{ HERE, { "+a\\", "+b" }, 1, 2, "a\\\\/b" },
 	{ HERE, { "+/@b" }, 0, 1, "\\/@b" },

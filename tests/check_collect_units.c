@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pieces of the collector that stand by themselves: turns, names, kernels, settings, metrics' names. */
+/* Pieces of the collector by themselves: turns, names, kernels, settings, metrics' names. */
 #include <dlfcn.h>
 #include <stddef.h>
 

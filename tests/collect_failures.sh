@@ -219,7 +219,7 @@ done
 for arguments in '' '-c one.opk' '-c one.opk -o run.opk' '-c one.opk fake_app' '-o run.opk fake_app'; do
 	# shellcheck disable=SC2086 # several arguments
 	collect 2 $arguments
-	err_is 'offpeak-collect: -c SET.opk, -o RUN.opk and a program are needed; --help tells more'
+	err_is 'offpeak-collect: -c SET.opk, -o RUN.opk and a program are needed; --help says more'
 done
 collect 2 -c
 collect 0 --help

@@ -276,7 +276,7 @@ set=pm-turing FAKE_GPU_PM_SAMPLES=10 quietly '--interval 10us' init ctx:0 sleep:
 log_has 1 '^cuptiPmSamplingSetConfig interval=19800 trigger=0 '
 unset FAKE_GPU_CHIP
 set=pm
-FAKE_GPU_PM_OVERFLOW=3 record '--interval 1ms' init ctx:0 sleep:300
+FAKE_GPU_PM_OVERFLOW=3 record '--interval 1ms' init ctx:0 sleep:800
 err_has '^offpeak-collect: note: [0-9]* are missing: sampling ended before the program'
 info 'j["complete"] and j["stats"][0]["launches"] == 0'
 # A buffer of 16 MB is almost full after 98 ms at 500 ns: sampling pauses, and the gaps are counted.
@@ -323,7 +323,7 @@ log_has 0 '^lost session'
 section 'what does not go together'
 set=ungrouped code=2
 record '--replay rotate' init
-err_is 'offpeak-collect: the set needs 3 passes and has no one-pass groups: build it without --no-groups, or use --replay kernel'
+err_is 'offpeak-collect: the set needs 3 passes and has no pass groups: build it without --no-groups, or use --replay kernel'
 set=three
 record '--replay none' init
 err_is 'offpeak-collect: the set needs 3 passes: use --replay kernel, rotate or application, or build smaller sets'

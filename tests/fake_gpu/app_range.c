@@ -156,7 +156,7 @@ static int no_header(const char *const *fields)
 #define word_pop no_header
 #endif
 
-/* Which of the two headers there were: "nvtx offpeak_range" or less. */
+/* Says which of the two headers there were: "nvtx offpeak_range" or less. */
 static int word_headers(const char *const *fields)
 {
 	(void)fields;

@@ -188,7 +188,7 @@ struct bytes {
 	size_t size;
 };
 
-/* Config image and counter-data prefix of a set that needs so many passes, 1 or 2; 0: for PM sampling. */
+/* Config image and prefix of a set that needs so many passes, 1 or 2; 0: for PM sampling. */
 struct bytes config_of(unsigned passes);
 struct bytes prefix_of(unsigned passes);
 /* The one metric of the PM set. */

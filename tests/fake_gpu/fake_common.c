@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* What the fake libraries share: the log, failures on demand, numbers from the environment. */
 #include "fake_gpu/fake_common.h"
 
 #include <fcntl.h>

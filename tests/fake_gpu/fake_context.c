@@ -23,7 +23,7 @@ bool context_alive(CUcontext context)
 	return context >= contexts && context < contexts + MAX_CONTEXTS && context->alive;
 }
 
-static void tell(CUcontext context, CUpti_CallbackIdResource what)
+static void report(CUcontext context, CUpti_CallbackIdResource what)
 {
 	driver_emit(CUPTI_CB_DOMAIN_RESOURCE, what, &(CUpti_ResourceData){ .context = context });
 }
@@ -43,7 +43,7 @@ static CUcontext new_context(unsigned device, bool primary)
 		.alive = true, .primary = primary, .device = device, .id = ++last_id
 	};
 	pthread_mutex_unlock(&lock);
-	tell(context, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	report(context, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 	return context;
 }
 
@@ -83,7 +83,7 @@ static int destroy(CUcontext context)
 {
 	if (!context_alive(context))
 		return CUDA_ERROR_INVALID_CONTEXT;
-	tell(context, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+	report(context, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 	driver_destroyed(context);
 	context->alive = false;
 	if (context_current() == context)

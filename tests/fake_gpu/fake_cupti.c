@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fake CUPTI's start: the driver it belongs to, the profiler's state, what a device supports. */
+/* The fake CUPTI: the driver it belongs to, the profiler's state, what a device supports. */
 #include "fake_gpu/fake_cupti.h"
 
 #include <dlfcn.h>
@@ -112,7 +112,7 @@ static int availability(uint8_t *image, size_t *size, const char *kind, unsigned
 	return CUPTI_SUCCESS;
 }
 
-/* With a session it fails; after one the real call has crashed. */
+/* It fails with a session; after one the real call has crashed. */
 static int range_availability(CUpti_Profiler_GetCounterAvailability_Params *params)
 {
 	CUcontext context = params->ctx ? params->ctx : cupti_driver()->current();

@@ -19,7 +19,7 @@ struct CUctx_st {
 	uint32_t id;
 };
 
-/* CUfunction and CUkernel both reach cuLaunchKernel, so they tell themselves apart. */
+/* CUfunction and CUkernel both reach cuLaunchKernel, so each says which it is. */
 enum handle_kind { HANDLE_FUNCTION = 0x66756e63, HANDLE_KERNEL = 0x6b65726e };
 
 struct CUfunc_st {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fake's older range API: a session that is told its parts one by one. */
+/* The fake's older range API: a session that is given its parts one by one. */
 #include <string.h>
 
 #include "fake_gpu/fake_session.h"

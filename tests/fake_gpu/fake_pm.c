@@ -151,7 +151,7 @@ CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params *params)
 	                       stop(params->pPmSamplingObject), "%s", "");
 }
 
-/* FAKE_GPU_PM_SAMPLES: so many with the first decode after a start, and no more, whatever the time. */
+/* FAKE_GPU_PM_SAMPLES: so many in the first decode after a start, and no more later. */
 static uint64_t waiting(CUpti_PmSampling_Object *object)
 {
 	uint64_t now = object->started ? fake_now() : object->stopped;

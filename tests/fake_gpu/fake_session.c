@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* A profiling session of the fake CUPTI: ranges, passes, images. */
 #include "fake_gpu/fake_session.h"
 
 #include <stdio.h>

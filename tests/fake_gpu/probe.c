@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An injection library that only tells on stderr what it finds and is told. */
+/* An injection library that only says on stderr what it finds and what calls it back. */
 #include <cuda.h>
 #include <cupti.h>
 #include <cupti_profiler_target.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Contexts, devices and their profilers, from the first context to the last count. */
 #include "collect/collector.h"
 
 #include <inttypes.h>
@@ -146,7 +147,7 @@ static void begin_sampling(int device)
 	collector.samplers[device] = sampler_new(&collector.profiling, device);
 }
 
-/* Makes a context current; where that fails nothing is to be popped, or it would be the program's own. */
+/* Makes a context current. Where that fails, leave() would pop the program's own. */
 static bool enter(CUcontext context)
 {
 	return !collector.target.cuCtxPushCurrent(context);
@@ -355,7 +356,7 @@ static const char *why_empty(void)
 	}
 }
 
-static void tell(const struct opk_stats *stats)
+static void report(const struct opk_stats *stats)
 {
 	if (collector.settings.verbose)
 		fprintf(stderr, "offpeak-collect: %" PRIu64 " launches, %" PRIu64 " %s recorded\n",
@@ -383,7 +384,7 @@ static void end_recording(void)
 				                                       collector.drops[i] };
 	if (collector.profiling.segments)
 		segments_finish(collector.profiling.segments, &stats);
-	tell(&stats);
+	report(&stats);
 }
 
 void collector_finish(void)

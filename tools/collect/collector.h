@@ -80,7 +80,7 @@ void collector_leave(const bool *locked);
 struct session *collector_session(CUcontext context);
 /* Counts what can't be recorded in a context that can't be profiled. */
 void collector_miss(CUcontext context);
-/* The row of a range in that context, as far as the context tells. The lock is held. */
+/* The row of a range in that context, as far as the context says. The lock is held. */
 struct opk_range collector_row(CUcontext context);
 /* Before the first context: readies CUPTI's profiler while the driver makes the context. */
 void collector_warm_up(void);
@@ -108,7 +108,7 @@ void collector_end_capture(void);
 void collector_listen_to_ranges(void);
 /* A session ends, and with it the range that may be open in it. The lock is held. */
 void collector_end_ranges_of(const struct session *session);
-/* Ends the range that may be open before the program does: a stream is to be captured. The lock is held. */
+/* A stream is to be captured: ends the range that may be open. The lock is held. */
 void collector_cut_range(void);
 
 #endif

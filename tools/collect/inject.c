@@ -166,7 +166,7 @@ static void context_created(CUcontext context)
 {
 	static bool registered;
 
-	/* A program that ends at once waits for the preparation, which is in the midst of NVIDIA's calls. */
+	/* A program that ends at once waits for the preparation, amid NVIDIA's calls. */
 	if (!__atomic_exchange_n(&registered, true, __ATOMIC_RELAXED))
 		atexit(collector_finish);
 	if (add_waiting(context))

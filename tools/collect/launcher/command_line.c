@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Options and help from the table of settings. */
 #include "collect/launcher/command_line.h"
 
 #include <getopt.h>
@@ -15,7 +16,7 @@ static const char help_begin[] =
 static const char help_end[] = "  -h, --help  --version\n"
 			       "\nThe program's output, exit code and signals are its own.\n";
 
-/* What stands above an option in the help. */
+/* Lines above options in the help. */
 static const char *const headings[SETTINGS_TOTAL] = {
 	[SETTING_SET] = "",
 	[SETTING_RANGE] = "What a range is, and how a set of several passes is collected:\n",
@@ -129,7 +130,7 @@ int command_line_read(struct settings *settings, char ***program, int argc, char
 	}
 	if (!code && (!settings->set_path || !settings->output || optind >= argc))
 		return launcher_fail(OPK_EUSAGE, "-c SET.opk, -o RUN.opk and a program are needed; "
-		                                 "--help tells more");
+		                                 "--help says more");
 	*program = argv + optind;
 	return code;
 }

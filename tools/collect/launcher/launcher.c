@@ -72,7 +72,7 @@ static bool as_pattern(char pattern[2 * PATH_MAX], const char *folder)
 	return !*folder;
 }
 
-/* What is there now is replaced when the program has ended, and must not be what is needed before. */
+/* What is there is replaced when the program has ended, and must not be needed before. */
 static int check_output(const struct settings *settings, const char *name)
 {
 	struct stat output, set;
@@ -232,7 +232,7 @@ static int run(char **program)
 	return status;
 }
 
-static void tell_nothing(void)
+static void report_nothing(void)
 {
 	if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
 		launcher_fail(0,
@@ -258,7 +258,7 @@ static int run_once(const struct settings *settings, char **program)
 
 	parts_find(&parts, settings->output);
 	if (!parts.gl_pathc)
-		tell_nothing();
+		report_nothing();
 	else if (settings->merge)
 		merge(&parts, settings, NULL);
 	else
@@ -267,7 +267,7 @@ static int run_once(const struct settings *settings, char **program)
 	return status;
 }
 
-/* Once for each level of user ranges and each group; the first run tells how many levels there are. */
+/* Runs it once for each level of user ranges and pass group; the first run shows all levels. */
 static int run_all(const struct settings *settings, char **program, size_t groups)
 {
 	bool by_level = settings->mode == MODE_USER_RANGE && !settings->given[SETTING_LEVEL];
@@ -297,7 +297,7 @@ static int run_all(const struct settings *settings, char **program, size_t group
 	if (kept.gl_pathc)
 		merge(&kept, settings, groups ? join : NULL);
 	else
-		tell_nothing();
+		report_nothing();
 	globfree(&kept);
 	return status;
 }

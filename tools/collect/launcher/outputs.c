@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Parts that processes left: renamed, or merged. */
 #include "collect/launcher/outputs.h"
 
 #include <errno.h>

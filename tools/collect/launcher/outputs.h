@@ -6,7 +6,7 @@
 #include <glob.h>
 #include <stdbool.h>
 
-/* Those of this launcher's processes, by the output's name with its %-items. Empty where there are none. */
+/* Finds those of this launcher's processes, by the output's name with its %-items; may be none. */
 void parts_find(glob_t *parts, const char *output);
 /* One file a process, under its own name. */
 void parts_rename(const glob_t *parts, bool verbose);

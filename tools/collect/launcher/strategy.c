@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Mode and turns for a set and its options, and what does not go together. */
 #include "collect/launcher/strategy.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ static size_t count_grouped(const struct opk_meta *meta)
 	return count;
 }
 
-/* One pass a turn: the whole set where that is enough, else its groups. */
+/* One pass a turn: the whole set where that is enough, else its pass groups. */
 static int take_turns(size_t *groups, const struct opk_meta *meta)
 {
 	size_t grouped = count_grouped(meta);
@@ -35,7 +36,7 @@ static int take_turns(size_t *groups, const struct opk_meta *meta)
 		return OPK_OK;
 	if (!meta->group_count)
 		return launcher_fail(OPK_EUSAGE,
-		                     "the set needs %zu passes and has no one-pass groups: "
+		                     "the set needs %zu passes and has no pass groups: "
 		                     "build it without --no-groups, or use --replay kernel",
 		                     meta->passes);
 	if (grouped < meta->metric_count)
@@ -155,7 +156,7 @@ static int choose(struct settings *settings, size_t *groups, const struct opk_me
 	return OPK_OK;
 }
 
-static void tell(const struct settings *settings, size_t groups, const struct opk_meta *meta)
+static void report(const struct settings *settings, size_t groups, const struct opk_meta *meta)
 {
 	size_t inflated = count_inflated(meta), turns = groups ? groups : 1;
 
@@ -185,7 +186,7 @@ int strategy_choose(struct settings *settings, size_t *groups)
 	if (!code)
 		code = choose(settings, groups, set.meta);
 	if (!code)
-		tell(settings, *groups, set.meta);
+		report(settings, *groups, set.meta);
 	collect_set_clear(&set);
 	return code;
 }

@@ -11,7 +11,7 @@
  * of the set. OPK_OK or an exit code, with a message on stderr.
  */
 int strategy_choose(struct settings *settings, size_t *groups);
-/* Whether this user may read GPU counters, as far as the driver tells; the remedies on stderr. */
+/* Whether this user may read GPU counters, as far as the driver says; otherwise a message. */
 int strategy_permission(void);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The calls of libnvperf_host. */
 #include "collect/profilers/perfworks.h"
 
 #include <dlfcn.h>
@@ -54,7 +55,7 @@ struct trim_params {
 	X(NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize, image_init_params)                 \
 	X(NVPW_PeriodicSampler_CounterData_TrimInPlace, trim_params)
 
-/* The same for all devices. */
+/* All devices share it. */
 static struct {
 	void *library;
 #define X(symbol, params) int (*symbol)(struct params *);

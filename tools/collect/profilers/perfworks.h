@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What libnvperf_host adds to PM sampling, where it lies beside libcupti: images without instances,
+ * What libnvperf_host adds to PM sampling, where it is beside libcupti: images without instances,
  * images cut to their samples, the size of a hardware record. Its calls are not in CUDA's headers;
  * where they are missing or refuse, sampling works all the same, with larger images.
  */

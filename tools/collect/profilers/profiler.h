@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* NVIDIA's two range-profiling interfaces behind one: cuptiRangeProfiler* and the legacy cuptiProfiler*. */
+/* One interface to NVIDIA's two: cuptiRangeProfiler* and the legacy cuptiProfiler*. */
 #ifndef OPK_COLLECT_PROFILER_H
 #define OPK_COLLECT_PROFILER_H
 
@@ -34,7 +34,7 @@ struct profiler {
 };
 
 /*
- * In the order of their calls; each tells its failure on stderr. The context is current, or
+ * In the order of their calls; each reports its failure on stderr. The context is current, or
  * `context` names it. configure() to decode() repeat, start() and stop() may repeat in between.
  */
 struct profiler_ops {
@@ -62,7 +62,7 @@ struct profiling {
 	struct segments *segments;
 };
 
-/* The one that this libcupti has, the range profiler first; NULL with a message where none. */
+/* The one that this libcupti has, the range profiler first; NULL with a message otherwise. */
 const struct profiler_ops *profiler_choose(const struct target *target, bool legacy);
 /* Readies CUPTI's profiler, when the driver is up; 60 to 100 ms. False with a message on stderr. */
 bool profiler_initialize(const struct target *target);
@@ -75,13 +75,13 @@ bool profiler_initialize(const struct target *target);
 uint8_t *profiler_availability(const struct target *target, CUcontext context, int device,
                                size_t *size);
 
-/* As many ranges as an image of about that size holds, from 1 to `most`. */
+/* How many ranges an image of about that size holds, from 1 to `most`. */
 uint32_t image_ranges(const struct target *target, const struct image_set *set, size_t bytes,
                       uint32_t most);
 /* An empty counter data image: free(). NULL with a message on stderr. */
 uint8_t *image_new(const struct target *target, const struct image_set *set, uint32_t ranges,
                    size_t *size);
-/* How many ranges an image holds; `expected` where this libcupti can't tell. */
+/* How many ranges an image holds; `expected` where this libcupti can't say. */
 size_t profiler_count(const struct profiler *profiler, size_t expected);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* PM sampling: the thread that decodes, and when sampling pauses. */
 #include "collect/profilers/sampler.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@ enum {
 	MIN_SLOTS = 256,
 	MIN_BUFFER = 16 << 20,
 	MAX_BUFFER_MB = 4095, /* CUPTI 13.0 takes larger numbers for 4 GB */
-	RECORD_BYTES = 16384, /* of a sample, where nobody tells */
+	RECORD_BYTES = 16384, /* of a sample, where it is not known */
 	POLL_US = 2000,
 	DRAIN_S = 10,              /* without a new sample: CUPTI does not come to the end */
 	DECODE_BYTES_PER_US = 500, /* on the machine of docs/gpu-results.md */
@@ -293,7 +294,7 @@ static bool decode(struct sampler *sampler)
 	return params.decodeStopReason != CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
 }
 
-/* With those that wait in the image. */
+/* Counts those that wait in the image, too. */
 static bool enough(const struct sampler *sampler, size_t waiting)
 {
 	return sampler->profiling->settings->max_samples
@@ -350,7 +351,7 @@ static void *run(void *data)
 	return NULL;
 }
 
-/* Samples before the end that never came: an overflow, or a failure. A tenth of a second may be doubtful. */
+/* Counts samples that never came, after an overflow or a failure, but for 0.1 s in doubt. */
 static void count_rest(struct sampler *sampler)
 {
 	uint64_t expected = sampler->overflowed || sampler->broken ? made(sampler)

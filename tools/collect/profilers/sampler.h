@@ -7,12 +7,12 @@
 
 struct sampler;
 
-/* Samples from here on; NULL with a message on stderr where that can't be. */
+/* Begins to sample; NULL with a message on stderr where that can't be. */
 struct sampler *sampler_new(const struct profiling *profiling, int device);
 
 struct sampler_counts {
 	uint64_t samples;
-	uint64_t lost; /* samples in pauses to empty the hardware's buffer, as far as times tell */
+	uint64_t lost; /* samples in pauses to empty the hardware's buffer, as far as times show */
 	uint64_t never_came; /* samples after an overflow or a failure */
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Ranges into images, images through the profiler, and on to the writer. */
 #include "collect/profilers/session.h"
 
 #include <stdio.h>
@@ -66,7 +67,7 @@ static bool fail(struct session *session)
 	return false;
 }
 
-/* With turns each image is another group's; else it is a copy of the first. */
+/* Turns make each image another group's; otherwise it is a copy of the first. */
 static uint8_t *new_image(struct session *session)
 {
 	const struct profiling *profiling = session->profiling;
@@ -147,7 +148,7 @@ static bool start(struct session *session)
 	return session->selective || resume(session);
 }
 
-/* As many as fit an image of each group that the session may have. */
+/* So many slots fit an image of each group that the session may have. */
 static uint32_t choose_slots(const struct session *session)
 {
 	const struct collect_set *set = session->profiling->set;
@@ -208,7 +209,7 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 	return NULL;
 }
 
-/* Fewer ranges than rows: the later ones were dropped. */
+/* There are fewer ranges than rows: the later ones were dropped. */
 static void drop_rows(struct session *session, size_t found)
 {
 	session->counts.dropped += session->used - found;
@@ -216,7 +217,7 @@ static void drop_rows(struct session *session, size_t found)
 		segments_clear_range(&session->rows[i]);
 }
 
-/* More of them, where launches came by a call that we don't see: nobody knows which is which. */
+/* More ranges, where launches came by a call that we don't see: which is which is not known. */
 static void anonymous_rows(struct session *session, size_t found)
 {
 	struct opk_range known = session->rows[0];
@@ -291,7 +292,7 @@ void session_flush(struct session *session)
 	if (session->broken || session->open || !session->used)
 		return;
 	finish_image(session);
-	/* Where groups are selected, the next range will tell its own. */
+	/* Where groups are selected, the next range brings its own. */
 	if (!session->broken && (rotates(session) || !session->turns))
 		start(session);
 }

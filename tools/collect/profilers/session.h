@@ -7,7 +7,7 @@
 
 struct session;
 
-/* Of the current context. NULL with a message on stderr where it can't be profiled. */
+/* Profiles the current context. NULL with a message on stderr where it can't be profiled. */
 struct session *session_new(const struct profiling *profiling, CUcontext context);
 /*
  * Begins a range; false where it is not recorded. `row` is what is known of it: with true its name
@@ -15,9 +15,9 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
  */
 bool session_begin(struct session *session, const struct opk_range *row);
 void session_end(struct session *session);
-/* The same where the launch failed: the profiler makes no range of it. */
+/* Ends a range whose launch failed: the profiler makes no range of it. */
 void session_cancel(struct session *session);
-/* Which group the next ranges are recorded with; ends the present image where it has another one. */
+/* Chooses the next ranges' pass group; ends the present image where that is another one's. */
 void session_select(struct session *session, size_t group);
 /* Decodes what the current image holds and hands it on; nothing while a range is open. */
 void session_flush(struct session *session);

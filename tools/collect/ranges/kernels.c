@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Names of kernels, demangled once, and the filter over them. */
 #include "collect/ranges/kernels.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* What the parameters of each launch call say. */
 #include "collect/ranges/launch.h"
 
 #include <string.h>

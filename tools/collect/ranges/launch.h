@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One kernel launch as a CUPTI callback tells it. */
+/* One kernel launch, as a CUPTI callback describes it. */
 #ifndef OPK_LAUNCH_H
 #define OPK_LAUNCH_H
 
@@ -20,7 +20,7 @@ bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_Callb
 bool launch_is_graph(const struct launch *launch);
 /* While a stream is captured into a graph, a launch call launches nothing. */
 bool launch_is_captured(const struct target *target, const struct launch *launch);
-/* Fills what a range's row tells of a launch, but for its strings. */
+/* Fills what a range's row says of a launch, but for its strings. */
 void launch_describe(struct opk_range *row, const struct target *target,
                      const struct launch *launch);
 

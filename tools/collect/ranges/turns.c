@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Turns of launches and of repeated ranges. */
 #include "collect/ranges/turns.h"
 
 #include <string.h>

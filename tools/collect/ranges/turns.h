@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who collects which one-pass group, where a set needs several: launches take them image by image,
+ * Which pass group is collected when, where a set needs several: launches take them image by image,
  * repetitions of a user range one after the other. With the groups in their order, a change costs
  * the profiler what any new image does, 20 to 50 ms (H100), as much as that many launches.
  */
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of launches. */
+/* The turns of launches. */
 struct rotation {
 	size_t groups;
 	size_t turn; /* images before the present one */
@@ -26,12 +26,12 @@ size_t rotation_group(const struct rotation *rotation);
  */
 uint32_t rotation_batch(const struct rotation *rotation, uint32_t room);
 /*
- * `cut`: the image ended early. Behind the first round one turn in eight is left out then, in case
+ * `cut`: the image ended early. After the first round one turn in eight is left out then, in case
  * it was the program's rhythm that did it.
  */
 void rotation_next(struct rotation *rotation, bool cut);
 
-/* Of outermost user ranges with one name. */
+/* The turns of outermost user ranges, by their names. */
 struct repetitions {
 	struct repetition *names;
 	size_t count, capacity;

@@ -19,8 +19,8 @@ const struct user_range *user_ranges(size_t *count);
 const char *user_range_path(void);
 
 /*
- * Tells of each push, when it is on the stack, and of each pop, before it leaves it; on the
- * thread that does it. `depth` is the stack's, with the range. NULL: nobody listens.
+ * Hears of each push, when the range is on the stack, and of each pop, before it leaves; on the
+ * thread that does it. `depth` is the stack's, with the range. NULL: there is no listener.
  */
 struct user_range_listener {
 	void (*pushed)(size_t depth);
@@ -28,7 +28,7 @@ struct user_range_listener {
 };
 void user_ranges_listen(const struct user_range_listener *listener);
 
-/* Of offpeak_range.h. */
+/* What offpeak_range.h finds here. */
 void offpeak_collect_push(const char *name);
 void offpeak_collect_pop(void);
 

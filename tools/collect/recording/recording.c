@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* What a recording says of machine, command and environment. */
 #include "collect/recording/recording.h"
 
 #include <stdio.h>
@@ -75,7 +76,7 @@ static void add_number(struct facts *facts, const char *name, int number)
 	add(facts, opk_strdup(name), opk_printf("%d", number));
 }
 
-/* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  ...": the first word of numbers. */
+/* The first word of numbers in "NVRM version: NVIDIA UNIX ...  580.159.04  ...". */
 static void add_driver(struct facts *facts)
 {
 	opk_autofclose FILE *file = fopen("/proc/driver/nvidia/version", "r");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The thread that writes a recording while the program runs. */
 #include "collect/recording/segments.h"
 
 #include <stdio.h>
@@ -29,7 +30,7 @@ struct segments {
 	bool failed;
 };
 
-/* Once: what comes after a failure is lost, and the program should not have to hear it each time. */
+/* Reports the first failure only: what comes after it is lost. */
 static void fail(struct segments *segments)
 {
 	size_t count = opk_error_count(segments->ctx);

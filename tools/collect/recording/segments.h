@@ -10,7 +10,7 @@
 
 struct segments;
 
-/* Begins the file with its metadata and the counter-availability image; a failure is told on stderr. */
+/* Begins the file with its metadata and the counter-availability image. Failures go to stderr. */
 int segments_new(struct segments **out, const char *path, const struct opk_meta *meta,
                  const void *availability, size_t availability_size);
 /*
@@ -19,13 +19,13 @@ int segments_new(struct segments **out, const char *path, const struct opk_meta 
  */
 void segments_add(struct segments *segments, void *image, size_t size, struct opk_range *ranges,
                   size_t range_count);
-/* The same with samples; takes the image and the times over. */
+/* Takes an image of samples and their times over. */
 void segments_add_samples(struct segments *segments, void *image, size_t size,
                           struct opk_time *times, size_t count);
 /* What segments_add() does with the ranges when it is done, for ranges that it does not get. */
 void segments_free_ranges(struct opk_range *ranges, size_t count);
 void segments_clear_range(struct opk_range *range);
-/* Writes what is left and the counts, and ends the file; false after a failure, which was told. */
+/* Writes what is left and the counts, and ends the file; false after a failure. */
 bool segments_finish(struct segments *segments, const struct opk_stats *stats);
 
 #endif

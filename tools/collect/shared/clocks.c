@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Moments, and the host's time. */
 #include "collect/shared/clocks.h"
 
 struct timespec clock_now(void)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The %-items in names of recordings. */
 #include "collect/shared/file_names.h"
 
 #include <stdio.h>
@@ -24,7 +25,7 @@ static void put(struct text *text, const char *bytes, size_t size)
 	*text->at = '\0';
 }
 
-/* Reads "q{NAME}"; false where it is none. */
+/* Reads "q{NAME}"; false for anything else. */
 static bool variable_name(char name[256], const char **format)
 {
 	const char *end = strchr(*format, '}');

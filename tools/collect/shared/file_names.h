@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Behind the recording's name, the launcher's and the process's ids: a process still writes it. */
+/* Ends the name while a process writes the file: NAME.LAUNCHER-PROCESS.part, with their ids. */
 #define PART_ENDING ".part"
 
 /*

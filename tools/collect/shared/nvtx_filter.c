@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The grammar of --nvtx-include, and ranges against it. */
 #include "collect/shared/nvtx_filter.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct nvtx_filter {
 	size_t count;
 };
 
-/* Copies up to one of `ends` or the line's end, without the escapes; *at is behind what was read. */
+/* Copies up to one of `ends` or the line's end, without the escapes; *at is after it then. */
 static char *take_word(const char **at, const char *ends)
 {
 	char *word = malloc(strlen(*at) + 1);
@@ -49,7 +50,7 @@ static bool has_domain(const char *line)
 
 static bool add_part(struct nvtx_filter *filter, char *name, bool escaped)
 {
-	/* "a/b/" has nothing behind its last '/'. */
+	/* "a/b/" has nothing after its last '/'. */
 	if (name && !*name) {
 		free(name);
 		return filter->count > 0;

@@ -26,7 +26,7 @@ struct user_range {
 
 struct nvtx_filter;
 
-/* Of filters one a line; NULL where there is none, or memory is out. */
+/* From filters, one a line; NULL where one is malformed, or memory is out. */
 struct nvtx_filter *nvtx_filter_new(const char *lines);
 void nvtx_filter_free(struct nvtx_filter *filter);
 /* Whether any of the filters holds for these ranges, outermost first. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* A set's metadata and images, checked byte by byte. */
 #include "collect/shared/set_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where it happened, and why. */
-static int tell_error(const struct opk_ctx *ctx, int code)
+/* Reports where it happened, and why. */
+static int report(const struct opk_ctx *ctx, int code)
 {
 	size_t count = ctx ? opk_error_count(ctx) : 0;
 
@@ -26,7 +27,7 @@ static int read_section(const struct collect_set *set, uint32_t type, size_t n, 
 	return OPK_EINPUT;
 }
 
-/* One for the set, one a group, and the one of all groups. */
+/* A set has an image for the whole, one a group, and one of all groups; old ones lack the last. */
 static bool is_old(const struct collect_set *set)
 {
 	size_t configs = 0;
@@ -72,7 +73,7 @@ int collect_set_open(struct collect_set *set, const char *path)
 	for (size_t i = 0; !code && i < opk_file_section_count(set->file); i++)
 		code = opk_file_verify(set->ctx, set->file, i);
 	if (code)
-		return tell_error(set->ctx, code);
+		return report(set->ctx, code);
 	if (opk_file_complete(set->file) && !is_old(set))
 		return OPK_OK;
 	fprintf(stderr, "offpeak-collect: %s is %s: build it again\n", path,
@@ -88,7 +89,7 @@ int collect_set_load(struct collect_set *set, const char *path)
 		return code;
 	code = read_images(set);
 	if (code && opk_error_count(set->ctx))
-		return tell_error(set->ctx, code);
+		return report(set->ctx, code);
 	if (code)
 		fputs("offpeak-collect: the set has no config image or no counter-data prefix: "
 		      "it was not made by 'offpeak build'\n",

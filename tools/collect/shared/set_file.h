@@ -15,18 +15,18 @@ struct collect_set {
 	struct opk_ctx *ctx;
 	struct opk_file *file;
 	const struct opk_meta *meta;
-	struct image_set *images; /* number 0: the whole set's; then one a group */
+	struct image_set *images; /* number 0: the whole set's; then one a pass group */
 	size_t image_count;
-	void *turns_config; /* with a pass for each group; NULL where there are none */
+	void *turns_config; /* a pass for each group; NULL without groups */
 	size_t turns_config_size;
 };
 
 /*
  * Opens the set and checks that it is whole, byte by byte; its images stay in the file. OPK_OK, or
- * the reason on stderr. collect_set_clear() in either case.
+ * a message on stderr. collect_set_clear() in either case.
  */
 int collect_set_open(struct collect_set *set, const char *path);
-/* The same with the images, decoded. */
+/* Opens it as above, and decodes its images. */
 int collect_set_load(struct collect_set *set, const char *path);
 void collect_set_clear(struct collect_set *set);
 

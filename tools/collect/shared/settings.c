@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of settings, and how values are read: by the launcher and by the library. */
 #include "collect/shared/settings.h"
 
 #include <errno.h>

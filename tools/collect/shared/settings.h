@@ -18,9 +18,9 @@ enum collect_mode {
 	MODE_SAMPLING,      /* PM sampling */
 };
 
-/* Who takes the one-pass groups of a set that needs several. */
+/* What takes the pass groups of a set in turn, where it needs several passes. */
 enum collect_turns {
-	TURNS_NONE,   /* one group for the whole process: settings.group */
+	TURNS_NONE,   /* one pass group for the whole process: settings.group */
 	TURNS_ROTATE, /* launches, image by image */
 	TURNS_REPEAT, /* repetitions of an outermost user range */
 };
@@ -72,7 +72,7 @@ enum {
 	X(OUTPUT, output, text, NULL, 0, 'o', "output", "FILE",                                    \
 	  "the recording, one a process; %h is the host, %p the process id,\n"                     \
 	  "%q{NAME} an environment variable. Processes that would share a\n"                       \
-	  "name get their ids behind it")                                                          \
+	  "name get their ids at its end")                                                         \
 	X(MERGE, merge, flag, NULL, 0, 0, "merge", NULL, "one file for all processes")             \
 	X(RANGE, range, range, NULL, 0, 0, "range", "",                                            \
 	  "auto\teach kernel launch (default)\n"                                                   \
@@ -83,10 +83,10 @@ enum {
 	  "none\tone pass, fast. With a filter, idle time around a short kernel counts\n"          \
 	  "into elapsed cycles and times; the recording marks such metrics, and\n"                 \
 	  "auto does without it, at 10 to 20 ms a launch\n"                                        \
-	  "rotate\tlaunches take one-pass groups of the metrics in turn; 'offpeak eval'\n"         \
+	  "rotate\tlaunches take the set's pass groups in turn; 'offpeak eval'\n"                  \
 	  "joins those of the same kernel and shape\n"                                             \
 	  "user\tthe same with the repetitions of an outermost user range\n"                       \
-	  "application\tthe program runs once for each group, and level of user ranges")           \
+	  "application\tthe program runs once for each pass group, and level of user ranges")      \
 	X(PUSH, push, flag, NULL, FOR_LAUNCHES, 0, "push", NULL,                                   \
 	  "push a range around each launch, which records graphs, too; idle time\n"                \
 	  "around a short kernel counts into elapsed cycles and times")                            \
@@ -102,7 +102,7 @@ enum {
 	  "leave out the first N launches of those")                                               \
 	X(EVERY, every, positive, NULL, FOR_LAUNCHES, 0, "every", "N", "then take one in N")       \
 	X(COUNT, count, count, NULL, FOR_LAUNCHES, 0, "count", "N",                                \
-	  "look at N launches behind those left out, and at no later one")                         \
+	  "look at the N launches after those left out, and at no later one")                      \
 	X(MAX_RANGES, max_ranges, count, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "max-ranges", "N",    \
 	  "no more than N")                                                                        \
 	X(DEVICE, device, device, "all", 0, 0, "device", "N|all", "on that device")                \
@@ -117,16 +117,16 @@ enum {
 	X(CUPTI, cupti_path, text, "libcupti.so", 0, 0, "cupti", "FILE", "this libcupti")          \
 	X(BEST_EFFORT, best_effort, flag, NULL, 0, 0, "best-effort", NULL,                         \
 	  "run the program even where nothing can be recorded")                                    \
-	X(VERBOSE, verbose, flag, NULL, 0, 'v', "verbose", NULL, "tell on stderr what was done")   \
+	X(VERBOSE, verbose, flag, NULL, 0, 'v', "verbose", NULL, "say on stderr what was done")    \
 	/* Process id of the launcher. */                                                          \
 	X(LAUNCHER, launcher, text, NULL, 0, 0, "launcher", NULL, NULL)                            \
 	/* The program and its arguments, as one line. */                                          \
 	X(COMMAND, command, text, NULL, RECORDED, 0, "command", NULL, NULL)                        \
 	X(MODE, mode, mode, NULL, 0, 0, "mode", NULL, NULL)                                        \
 	X(TURNS, turns, turns, NULL, 0, 0, "turns", NULL, NULL)                                    \
-	/* Without turns: the images to collect with; 0: the whole set's. */                       \
+	/* Without turns: the pass group to collect; 0: the whole set. */                          \
 	X(GROUP, group, count, NULL, 0, 0, "group", NULL, NULL)                                    \
-	/* Other runs of the program record other groups and levels. */                            \
+	/* Other runs of the program record other pass groups and levels. */                       \
 	X(APPLICATION, application, flag, NULL, 0, 0, "application", NULL, NULL)                   \
 	/* Launches: no idle time in their ranges, even with a filter. */                          \
 	X(TIGHT, tight, flag, NULL, 0, 0, "tight", NULL, NULL)
@@ -160,7 +160,7 @@ extern const struct setting settings_table[SETTINGS_TOTAL];
 /* For programs that mark ranges with offpeak_range.h: the library that takes them. */
 #define SETTING_LIBRARY "OFFPEAK_COLLECT_LIBRARY"
 
-/* The values by default; takes what an outer offpeak-collect, or a careless shell, left from the environment. */
+/* The defaults; what an outer offpeak-collect left in the environment goes. */
 void settings_begin(struct settings *settings);
 /* From the command line, and on to the library. NULL on success, else what is wrong. */
 const char *settings_take(struct settings *settings, enum setting_id id, const char *text);

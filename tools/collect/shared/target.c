@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Opens libcuda and libcupti, and reports calls that fail or take long. */
 #include "collect/shared/target.h"
 
 #include <dlfcn.h>

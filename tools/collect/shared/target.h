@@ -87,15 +87,15 @@ struct target {
 	TARGET_DRIVER_OPTIONAL(X)
 #undef X
 	const char *cupti_path; /* where libcupti was found */
-	bool verbose;           /* tell of calls that take long */
+	bool verbose;           /* report calls that take long */
 };
 
 /* NULL on success, else what is missing; `cupti` is a path or a name for dlopen. */
 const char *target_open(struct target *target, const char *cupti);
-/* True for success; else says on stderr which call failed, how, and what can be done. */
+/* True for success; else reports on stderr which call failed, how, and what can be done. */
 bool target_check(const struct target *target, const char *call, CUptiResult status);
 
-/* The present moment, for target_check() to tell how long a call took. */
+/* Before a call, so that target_check() knows how long it took. */
 void target_begin(void);
 /* target_check() of a call, named by itself. */
 #define TARGET_CALL(target, call, ...)                                                             \

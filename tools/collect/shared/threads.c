@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Threads that leave the program's signals alone. */
 #include "collect/shared/threads.h"
 
 #include <signal.h>

@@ -8,7 +8,7 @@
 
 /* The program's signals are the program's: none is delivered to this thread. */
 bool thread_start(pthread_t *thread, void *(*run)(void *data), void *data);
-/* The same for one that nobody waits for. */
+/* Starts a thread that nothing waits for. */
 bool thread_detach(void *(*run)(void *data), void *data);
 
 #endif
