@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -42,7 +41,7 @@ enum {
 	SCOPES_SOCKETS_AND_SIGNALS = 3,
 };
 
-/* A kernel refuses rules that it does not know: its version is asked first. */
+/* A kernel refuses rules that it does not know, but for zeros: its version is asked first. */
 static struct ruleset ruleset_of(long version)
 {
 	struct ruleset rules = { .files = FILES_EXECUTE | FILES_WRITE | FILES_MAKE_AND_REMOVE };
@@ -56,13 +55,6 @@ static struct ruleset ruleset_of(long version)
 	if (version >= 6)
 		rules.scopes = SCOPES_SOCKETS_AND_SIGNALS;
 	return rules;
-}
-
-static size_t size_of(long version)
-{
-	if (version >= 6)
-		return sizeof(struct ruleset);
-	return version >= 4 ? offsetof(struct ruleset, scopes) : offsetof(struct ruleset, net);
 }
 
 /* CUPTI may ask a driver, if there is one, and drivers are asked through their devices. */
@@ -94,14 +86,14 @@ static void confine(void)
 	/* Where lines are counted, the counts are files that a child writes. */
 #ifndef OPK_COVERAGE
 	/* All that it handles is refused, but for the exceptions. */
-	fd = version > 0 ? syscall(CREATE_RULESET, &rules, size_of(version), 0) : -1;
+	fd = version > 0 ? syscall(CREATE_RULESET, &rules, sizeof rules, 0) : -1;
 	if (fd < 0)
 		return;
 	allow_devices(fd);
 	syscall(RESTRICT_SELF, fd, 0);
 	close((int)fd);
 #else
-	(void)fd, (void)rules, (void)size_of, (void)allow_devices;
+	(void)fd, (void)rules, (void)allow_devices;
 #endif
 }
 
