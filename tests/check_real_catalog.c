@@ -78,7 +78,7 @@ START_TEST(real_passes)
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(chips); i++)
-		if (i % 2 || is_long())
+		if (is_long() || !strcmp(chips[i], "GH100"))
 			check_passes(ctx, chips[i], enough(400));
 	opk_ctx_free(ctx);
 }

@@ -75,7 +75,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$OFFPEAK" "$@" >out 2>err </dev/null &
 		"$OFFPEAK" "$@" >out 2>err </dev/null &
 	fi
 	pid=$!
-	last="offpeak $*"
+	last=$(printf 'offpeak %s' "$*" | cut -c 1-300)
 }
 
 # ended SIGNAL NUMBER WHAT: sent when the temporary file is there; the process ends by it, and no file stays.
