@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* offpeak sets: lists metric sets, shows one, checks one, makes one. */
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +9,6 @@
 #include "common/args.h"
 #include "common/files.h"
 #include "sets/sets_check.h"
-#include "sets/sets_text.h"
 
 struct sets_args {
 	const char *check, *single_pass, *import;
@@ -87,6 +88,100 @@ static int show(struct app *app, const char *spec)
 	return app_end_output(app);
 }
 
+/* ---- sets as YAML */
+
+static int write_file(struct app *app, const char *path, const char *text)
+{
+	opk_autonewfile struct opk_newfile file = { 0 };
+	int code = opk_newfile_create(&file, app->ctx, path);
+
+	if (!code)
+		code = opk_newfile_write(&file, text, strlen(text));
+	return code ? code : opk_newfile_commit(&file);
+}
+
+/* To where -o says, or to stdout. */
+static int write_text(struct app *app, const char *text)
+{
+	if (app->output)
+		return write_file(app, app->output, text);
+	if (fputs(text, stdout) == EOF || fflush(stdout))
+		return app_error(app, OPK_EFAILED, "can't write the output: %s", strerror(errno));
+	return OPK_OK;
+}
+
+/* The names of the others, after the first set's: "pm.yaml", "pm-pm2.yaml". */
+static int name_others(struct app *app, struct opk_strlist *paths,
+                       const struct opk_set_import *import)
+{
+	const char *first = app->output, *slash = strrchr(first, '/'), *dot = strrchr(first, '.');
+	size_t stem = dot && dot > (slash ? slash + 1 : first) ? (size_t)(dot - first)
+	                                                       : strlen(first);
+	int code = OPK_OK;
+
+	for (size_t i = 1; !code && i < opk_set_import_count(import); i++) {
+		const char *suffix = opk_set_import_get(import, i)->suffix;
+
+		if (!opk_strlist_take(paths, opk_printf("%.*s%s%s", (int)stem, first, suffix,
+		                                        first + stem)))
+			return app_nomem(app);
+		code = files_write(app, paths->items[i - 1]);
+	}
+	return code;
+}
+
+static int write_others(struct app *app, const struct opk_strlist *paths,
+                        const struct opk_set_import *import)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < paths->count; i++) {
+		const struct opk_imported_set *set = opk_set_import_get(import, i + 1);
+
+		code = write_file(app, paths->items[i], set->yaml);
+		if (!code)
+			app_note("%s has %zu more, for profiler %s", paths->items[i],
+			         set->metric_count, opk_profiler_name(set->profiler));
+	}
+	return code;
+}
+
+static void report(const struct app *app, const struct opk_set_import *import)
+{
+	const struct opk_imported_set *first = opk_set_import_get(import, 0);
+
+	if (first->left_out_count)
+		app_note(
+			"%zu imported for profiler %s, %zu left out: the last lines tell which and why",
+			first->metric_count, opk_profiler_name(first->profiler),
+			first->left_out_count);
+	for (size_t i = 1; !app->output && i < opk_set_import_count(import); i++) {
+		const struct opk_imported_set *set = opk_set_import_get(import, i);
+
+		app_note(
+			"%zu more, for profiler %s, are a set of their own: -o FILE.yaml writes FILE%s.yaml, too",
+			set->metric_count, opk_profiler_name(set->profiler), set->suffix);
+	}
+}
+
+static int import(struct app *app, const char *path)
+{
+	opk_auto(opk_set_import) struct opk_set_import *import = NULL;
+	opk_autostrlist struct opk_strlist others = { 0 };
+	int code = opk_set_import_new(&import, app->ctx, path);
+
+	/* All are known to be writable before the first is written. */
+	if (!code && app->output)
+		code = name_others(app, &others, import);
+	if (!code)
+		code = write_text(app, opk_set_import_get(import, 0)->yaml);
+	if (!code)
+		code = write_others(app, &others, import);
+	if (!code)
+		report(app, import);
+	return code;
+}
+
 /* ---- single-pass sets */
 
 static int list_single_pass(struct app *app, const struct opk_single_pass_sets *sets)
@@ -156,6 +251,15 @@ static int show_single_pass(struct app *app, const struct opk_single_pass_set *s
 	return app_end_output(app);
 }
 
+static int write_single_pass(struct app *app, const struct opk_single_pass_set *set,
+                             const char *chip)
+{
+	opk_autofree char *text = NULL;
+	int code = opk_single_pass_set_yaml(&text, app->ctx, set, chip);
+
+	return code ? code : write_text(app, text);
+}
+
 static int single_pass(struct app *app, const char *chip, const char *name, bool yaml)
 {
 	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;
@@ -172,7 +276,7 @@ static int single_pass(struct app *app, const char *chip, const char *name, bool
 		                 "%s has no single-pass set '%s'; 'offpeak sets --single-pass %s' "
 		                 "lists them",
 		                 chip, name, chip);
-	return yaml ? sets_write_single_pass(app, set, chip) : show_single_pass(app, set, chip);
+	return yaml ? write_single_pass(app, set, chip) : show_single_pass(app, set, chip);
 }
 
 static int check_usage(struct app *app, const struct sets_args *args)
@@ -217,7 +321,7 @@ static int run(struct app *app, void *data)
 	if (args->single_pass)
 		return single_pass(app, args->single_pass, app->arguments[0], args->yaml);
 	if (args->import)
-		return sets_import(app, args->import);
+		return import(app, args->import);
 	if (!args->check)
 		return app->argument_count ? show(app, app->arguments[0]) : list(app);
 	return take_chips(app, &args->chips)
