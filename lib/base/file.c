@@ -153,44 +153,39 @@ static char *temporary_name(const char *path)
 	                  (int)(folder + (length < most ? length : most)), path);
 }
 
-/* A secret would be told. */
-static void refuse_mode(struct opk_newfile *file)
+/* With the wrong mode, others could read what the file that it replaces kept from them. */
+static int refuse_mode(int fd, const char *temporary)
 {
 	int error = errno;
 
-	close(file->fd);
-	unlink(file->temporary);
-	file->fd = -1;
+	close(fd);
+	unlink(temporary);
 	errno = error;
+	return -1;
 }
 
 int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
 {
+	opk_autofree char *copy = opk_strdup(path), *temporary = temporary_name(path);
 	struct stat info;
 	bool replaces = !stat(path, &info);
+	int fd;
 
 	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1 };
 	if (!replaces && errno == ENAMETOOLONG)
 		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
 	if (replaces && !S_ISREG(info.st_mode))
 		return opk_fail(ctx, OPK_EFAILED, "%s: exists and is not a regular file", path);
-	file->path = opk_strdup(path);
-	file->temporary = temporary_name(path);
-	if (!file->path || !file->temporary) {
-		free(opk_take(file->temporary));
-		opk_newfile_discard(file);
+	if (!copy || !temporary)
 		return opk_nomem(ctx, "a file name");
-	}
-	file->fd = create_temporary(file->temporary);
-	if (file->fd >= 0 && replaces && fchmod(file->fd, info.st_mode & 0777))
-		refuse_mode(file);
-	if (file->fd < 0) {
-		int code = opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
-
-		free(opk_take(file->temporary));
-		opk_newfile_discard(file);
-		return code;
-	}
+	fd = create_temporary(temporary);
+	if (fd >= 0 && replaces && fchmod(fd, info.st_mode & 0777))
+		fd = refuse_mode(fd, temporary);
+	if (fd < 0)
+		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
+	file->fd = fd;
+	file->path = opk_take(copy);
+	file->temporary = opk_take(temporary);
 	remember(file);
 	return OPK_OK;
 }
