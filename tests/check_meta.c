@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <sys/resource.h>
 
+#include "container/merge.h"
 #include "container/recording.h"
 #include "containers.h"
 
@@ -160,8 +161,8 @@ START_TEST(bad_metadata)
 		{ HERE, "{" CHIP RANGE "\"metrics\":[\"a,b\"]}", "metric 1 has no usable name" },
 		{ HERE, "{" CHIP RANGE "\"metrics\":[\"a\\n\"]}", "metric 1 has no usable name" },
 		{ HERE, name_512, "metric 1 has no usable name" },
-		{ HERE, GOOD "\"join\":\"stream\"}", "joined in a way not known" },
-		{ HERE, GOOD "\"join\":7}", "joined in a way not known" },
+		{ HERE, GOOD "\"join\":\"stream\"}", "is no way to join ranges" },
+		{ HERE, GOOD "\"join\":7}", "is no way to join ranges" },
 		{ HERE, GOOD "\"groups\":{}}", "member groups is of the wrong type" },
 		{ HERE, GOOD "\"groups\":[0]}", "group 1 lists no metrics" },
 		{ HERE, GOOD "\"groups\":[[0],[]]}", "group 2 lists no metrics" },
@@ -173,7 +174,7 @@ START_TEST(bad_metadata)
 		{ HERE, GOOD "\"inflated\":[\"a.c\"]}", "inflated metric 1 is not in" },
 		{ HERE, GOOD "\"inflated\":[\"a.b\",0]}", "inflated metric 2 is not in" },
 		{ HERE, GOOD "\"run\":[]}", "member run is of the wrong type" },
-		{ HERE, GOOD "\"run\":{\"a\":1}}", "fact 1 about the run is no text" },
+		{ HERE, GOOD "\"run\":{\"a\":1}}", "fact 1 about the run lacks a name or a text" },
 		{ HERE, GOOD "\"run\":{\"a\":\"\",\"\":\"b\"}}", "fact 2 about the run" },
 	};
 	struct opk_ctx *ctx = new_ctx();
@@ -242,11 +243,19 @@ START_TEST(refused_metadata)
 		const char *wanted;
 	} rows[] = {
 		{ HERE, { .join = "stream" }, "'stream' is no way to join ranges" },
-		{ HERE, { .groups = &empty, .group_count = 1 }, "group 1 is empty" },
-		{ HERE, { .groups = &past, .group_count = 1 }, "group 1 has a metric 2 of 2" },
-		{ HERE, { .inflated = other, .inflated_count = 1 }, "a__b.sum is not in the set" },
-		{ HERE, { .run = &nameless, .run_count = 1 }, "lacks name or value" },
-		{ HERE, { .run = &valueless, .run_count = 1 }, "lacks name or value" },
+		{ HERE, { .groups = &empty, .group_count = 1 }, "group 1 lists no metrics" },
+		{ HERE,
+		  { .groups = &past, .group_count = 1 },
+		  "group 1 has a metric that is none of the 2" },
+		{ HERE,
+		  { .inflated = other, .inflated_count = 1 },
+		  "inflated metric 1 is not in the set" },
+		{ HERE,
+		  { .run = &nameless, .run_count = 1 },
+		  "fact 1 about the run lacks a name or a text" },
+		{ HERE,
+		  { .run = &valueless, .run_count = 1 },
+		  "fact 1 about the run lacks a name or a text" },
 		{ HERE, { .run_count = 10001 }, "more than 10000 facts" },
 	};
 	struct opk_ctx *ctx = new_ctx();

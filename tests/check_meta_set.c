@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What metadata says of a set beyond its metrics: labels, derived metrics, columns, headings. */
 #include "allocation.h"
+#include "container/merge.h"
 #include "containers.h"
-#include "container/meta_names.h"
 
 #define HEAD "{\"chip\":\"GH100\",\"profiler\":\"range\",\"metrics\":[\"a.b\",\"c.d\",\"e.f\"],"
 
@@ -81,7 +81,7 @@ static const struct bad {
 	{ HERE, "\"labels\":{\"a.b\":\"p\",\"c.d\":\"q\",\"e.f\":\"r\",\"a.b\":\"s\"}",
 	  "more labels than metrics" },
 	{ HERE, "\"hidden\":{}", "member hidden is of the wrong type" },
-	{ HERE, "\"hidden\":[1]", "hidden 1 is no text" },
+	{ HERE, "\"hidden\":[1]", "'' is hidden and no metric" },
 	{ HERE, "\"hidden\":[\"x\"]", "'x' is hidden and no metric" },
 	{ HERE, "\"hidden\":[\"a.b\",\"a.b\"]", "'a.b' is hidden twice" },
 	{ HERE, "\"labels\":{\"a.b\":\"x\"},\"hidden\":[\"x\"]", "'x' is hidden and no metric" },
@@ -104,7 +104,7 @@ static const struct bad {
 	{ HERE, "\"labels\":{\"a.b\":\"d\"},\"derived\":[{\"name\":\"d\",\"formula\":\"1\"}]",
 	  "'d' is the name of two" },
 	{ HERE, "\"columns\":\"a.b\"", "member columns is of the wrong type" },
-	{ HERE, "\"columns\":[null]", "columns 1 is no text" },
+	{ HERE, "\"columns\":[null]", "column '' is no metric, label or derived" },
 	{ HERE, "\"columns\":[\"a.b\",\"x\"]", "column 'x' is no metric, label or derived" },
 	{ HERE, "\"columns\":[\"a.b\",\"c.d\",\"a.b\"]",
 	  "column 'a.b' is hidden, or stands there" },

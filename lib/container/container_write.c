@@ -383,7 +383,7 @@ int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
 	int code = opk_meta_check(writer->ctx, meta);
 
 	if (code)
-		return code;
+		return code == OPK_EINPUT ? OPK_EUSAGE : code;
 	opk_meta_to_json(&text, meta);
 	return add_text(writer, OPK_SECTION_META, &text, "metadata");
 }

@@ -2,11 +2,110 @@
 /* One recording of several. */
 #include <string.h>
 
+#include "base/index.h"
 #include "base/option_struct.h"
 #include "container/container.h"
 #include "container/merge.h"
-#include "container/merge_meta.h"
 #include "container/meta.h"
+
+/* ---- what the metadata of several recordings say of all of them ------------------------ */
+
+/* Borrows from the first recording's metadata. */
+struct common_meta {
+	struct opk_meta meta;
+	struct opk_index metrics; /* of the first: name to number */
+	bool *is_inflated;        /* one a metric: in any recording */
+	const char **inflated;
+	struct opk_property *run; /* what all say */
+};
+
+static bool allocate_common(struct common_meta *common, const struct opk_meta *first)
+{
+	common->is_inflated = opk_alloc_array(first->metric_count, sizeof *common->is_inflated);
+	common->inflated = opk_alloc_array(first->metric_count, sizeof *common->inflated);
+	common->run = opk_alloc_array(first->run_count + 1, sizeof *common->run);
+	if (!common->is_inflated || !common->inflated || !common->run)
+		return false;
+	for (size_t i = 0; i < first->metric_count; i++)
+		if (!opk_index_add(&common->metrics, first->metrics[i], i, NULL))
+			return false;
+	return true;
+}
+
+static int begin_common(struct common_meta *common, struct opk_ctx *ctx,
+                        const struct opk_meta *first)
+{
+	*common = (struct common_meta){ .meta = *first };
+	if (!allocate_common(common, first))
+		return opk_nomem(ctx, "metadata");
+	if (first->run_count)
+		memcpy(common->run, first->run, first->run_count * sizeof *common->run);
+	common->meta.run = common->run;
+	common->meta.inflated = common->inflated;
+	common->meta.inflated_count = 0;
+	return OPK_OK;
+}
+
+static void clear_common(struct common_meta *common)
+{
+	opk_index_clear(&common->metrics);
+	free(common->is_inflated);
+	free(common->inflated);
+	free(common->run);
+	*common = (struct common_meta){ 0 };
+}
+
+/* A metric that is inflated in one recording is not to be trusted in all. */
+static void add_inflated(struct common_meta *common, const struct opk_meta *meta)
+{
+	for (size_t i = 0; i < meta->inflated_count; i++) {
+		size_t metric;
+
+		if (!opk_index_find(&metric, &common->metrics, meta->inflated[i])
+		    || common->is_inflated[metric])
+			continue;
+		common->is_inflated[metric] = true;
+		common->inflated[common->meta.inflated_count++] = common->meta.metrics[metric];
+	}
+}
+
+/* A fact of one host or process would be told of the others' ranges. */
+static int keep_common_facts(struct common_meta *common, struct opk_ctx *ctx,
+                             const struct opk_meta *meta)
+{
+	opk_autoindex struct opk_index facts = { 0 };
+	size_t kept = 0, at;
+
+	for (size_t i = 0; common->meta.run_count && i < meta->run_count; i++)
+		if (!opk_index_add(&facts, meta->run[i].name, i, NULL))
+			return opk_nomem(ctx, "metadata");
+	for (size_t i = 0; i < common->meta.run_count; i++)
+		if (opk_index_find(&at, &facts, common->run[i].name)
+		    && !strcmp(common->run[i].value, meta->run[at].value))
+			common->run[kept++] = common->run[i];
+	common->meta.run_count = kept;
+	return OPK_OK;
+}
+
+static const char *common_text(const char *so_far, const char *one, const char *otherwise)
+{
+	return strcmp(so_far, one) ? otherwise : so_far;
+}
+
+static int add_common(struct common_meta *common, struct opk_ctx *ctx, const struct opk_meta *meta)
+{
+	struct opk_meta *all = &common->meta;
+
+	all->mode = common_text(all->mode, meta->mode, "mixed");
+	all->backend = common_text(all->backend, meta->backend, "mixed");
+	all->config_hash = common_text(all->config_hash, meta->config_hash, "");
+	all->source = common_text(all->source, meta->source, "");
+	all->keep_instances &= meta->keep_instances;
+	add_inflated(common, meta);
+	return keep_common_facts(common, ctx, meta);
+}
+
+/* ---- whether recordings fit ------------------------------------------------------------- */
 
 /* What describes the images' rows, in the first part that has any. */
 struct tables {
@@ -19,8 +118,8 @@ struct opk_merger {
 	struct opk_ctx *ctx;
 	const char *join; /* overrides the first file's; or NULL */
 	struct opk_file *first;
-	const struct opk_meta *meta;   /* the first's */
-	struct opk_common_meta common; /* of all files */
+	const struct opk_meta *meta; /* the first's */
+	struct common_meta common;   /* of all files */
 	struct tables tables;
 };
 
@@ -30,6 +129,35 @@ static bool same_names(const char *const *a, size_t a_count, const char *const *
 
 	for (size_t i = 0; same && i < a_count; i++)
 		same = !strcmp(a[i], b[i]);
+	return same;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+bool opk_meta_same_set(const struct opk_meta *a, const struct opk_meta *b)
+{
+	bool same = a->set_version == b->set_version && same_text(a->set_hash, b->set_hash)
+	            && a->label_count == b->label_count && a->derived_count == b->derived_count
+	            && a->heading_count == b->heading_count
+	            && same_names(a->hidden, a->hidden_count, b->hidden, b->hidden_count)
+	            && same_names(a->columns, a->column_count, b->columns, b->column_count);
+
+	for (size_t i = 0; same && i < a->label_count; i++)
+		same = same_text(a->labels[i].metric, b->labels[i].metric)
+		       && same_text(a->labels[i].name, b->labels[i].name);
+	for (size_t i = 0; same && i < a->derived_count; i++)
+		same = same_text(a->derived[i].name, b->derived[i].name)
+		       && same_text(a->derived[i].formula, b->derived[i].formula)
+		       && same_text(a->derived[i].unit, b->derived[i].unit)
+		       && same_text(a->derived[i].description, b->derived[i].description);
+	for (size_t i = 0; same && i < a->heading_count; i++)
+		same = same_text(a->headings[i].title, b->headings[i].title)
+		       && same_text(a->headings[i].text, b->headings[i].text)
+		       && a->headings[i].first == b->headings[i].first
+		       && a->headings[i].count == b->headings[i].count;
 	return same;
 }
 
@@ -137,7 +265,7 @@ static int check_part(struct opk_merger *m, const char *path)
 	if (!code)
 		code = check_tables(m, file, path, meta);
 	if (!code)
-		code = opk_common_meta_add(&m->common, m->ctx, meta);
+		code = add_common(&m->common, m->ctx, meta);
 	opk_file_free(file);
 	return code;
 }
@@ -195,7 +323,7 @@ static int check_all(struct opk_merger *m, const char *const *paths, size_t coun
 
 	if (code)
 		return code;
-	code = opk_common_meta_begin(&m->common, m->ctx, m->meta);
+	code = begin_common(&m->common, m->ctx, m->meta);
 	for (size_t i = 0; !code && i < count; i++)
 		code = check_part(m, paths[i]);
 	return code;
@@ -227,7 +355,7 @@ void opk_merger_free(struct opk_merger *m)
 {
 	if (!m)
 		return;
-	opk_common_meta_clear(&m->common);
+	clear_common(&m->common);
 	opk_file_free(m->first);
 	free(m);
 }

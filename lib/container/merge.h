@@ -6,6 +6,9 @@
 #include "base/ctx.h"
 #include "base/mem.h"
 
+/* Whether two recordings' sets say the same beyond their metrics. */
+bool opk_meta_same_set(const struct opk_meta *a, const struct opk_meta *b);
+
 struct opk_merger;
 /* Checks that the files go together. `join`, unless NULL, stands instead of theirs, which may then differ. */
 int opk_merger_new(struct opk_merger **out, struct opk_ctx *ctx, const char *const *paths,

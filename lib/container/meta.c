@@ -1,123 +1,221 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads metadata. */
 #include "container/meta.h"
 
-#include <ctype.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "adapters/deflate/deflate.h"
 #include "container/container.h"
-
-/* Parsed metadata and what its strings are borrowed from. */
-struct opk_meta_storage {
-	struct opk_meta meta;
-	struct opk_json *root;
-	const char **metrics;
-	struct opk_meta_lists lists;
-};
 
 void opk_config_hash(char out[15], const void *config, size_t size)
 {
 	snprintf(out, 15, "crc32:%08" PRIx32, opk_crc32(0, config, size));
 }
 
-/* Chip names go to NVIDIA's code: letters and digits, and not many. */
-static bool is_chip_name(const char *text)
+int opk_file_read_json(struct opk_json **out, struct opk_ctx *ctx, const struct opk_file *file,
+                       size_t section)
 {
-	size_t length = strlen(text);
+	opk_autofree void *text = NULL;
+	size_t size;
+	int code;
 
-	for (size_t i = 0; i < length; i++)
-		if (!isupper((unsigned char)text[i]) && !isdigit((unsigned char)text[i]))
-			return false;
-	return length > 0 && length < 16;
-}
-
-static bool is_metric_name(const char *text)
-{
-	size_t length = strlen(text);
-
-	for (size_t i = 0; i < length; i++)
-		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '.')
-			return false;
-	return length > 0 && length < 512;
-}
-
-/* Whoever does not know how rows belong together can't read them right. */
-static bool is_join(const char *text)
-{
-	static const char *const known[] = { "", "launch", "kernel", "name" };
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (!strcmp(text, known[i]))
-			return true;
-	return false;
-}
-
-int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta)
-{
-	if (!meta->chip || !is_chip_name(meta->chip))
-		return opk_fail(ctx, OPK_EUSAGE, "the metadata names no usable chip");
-	if (!meta->metric_count || meta->metric_count > OPK_MAX_METRICS)
-		return opk_fail(ctx, OPK_EUSAGE, "the metadata has no usable list of metrics");
-	for (size_t i = 0; i < meta->metric_count; i++)
-		if (!is_metric_name(meta->metrics[i]))
-			return opk_fail(ctx, OPK_EUSAGE, "'%s' is no metric name",
-			                meta->metrics[i]);
-	if (!is_join(meta->join ? meta->join : ""))
-		return opk_fail(ctx, OPK_EUSAGE, "'%s' is no way to join ranges", meta->join);
-	return opk_meta_check_lists(ctx, meta);
-}
-
-void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta)
-{
-	struct opk_json_writer json = { .buf = out };
-
-	opk_json_begin_object(&json);
-	opk_json_add_string(&json, "kind", meta->kind);
-	opk_json_add_string(&json, "generator", meta->generator);
-	opk_json_add_string(&json, "chip", meta->chip);
-	opk_json_add_string(&json, "profiler", opk_profiler_name(meta->profiler));
-	opk_json_add_string(&json, "set", meta->set_name);
-	opk_json_add_string(&json, "description", meta->set_description);
-	opk_json_key(&json, "metrics");
-	opk_json_put_strings(&json, meta->metrics, meta->metric_count);
-	opk_json_add_u64(&json, "passes", meta->passes);
-	opk_json_key(&json, "keep_instances");
-	opk_json_put_bool(&json, meta->keep_instances);
-	opk_json_add_string(&json, "config_hash", meta->config_hash);
-	opk_json_add_u64(&json, "cupti_version", meta->cupti_version);
-	opk_json_add_string(&json, "source", meta->source);
-	opk_json_add_string(&json, "mode", meta->mode);
-	if (meta->has_gpu_time_shift) {
-		opk_json_key(&json, "gpu_time_shift_ns");
-		opk_json_put_i64(&json, meta->gpu_time_shift);
+	if (file->sections[section].plain_size > OPK_MAX_JSON) {
+		opk_fail(ctx, OPK_EINPUT, "JSON of more than %d bytes", OPK_MAX_JSON);
+		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
 	}
-	opk_json_add_string(&json, "join", meta->join);
-	opk_json_add_string(&json, "backend", meta->backend);
-	opk_meta_put_lists(&json, meta);
-	opk_json_end_object(&json);
+	code = opk_file_read(&text, &size, ctx, file, section);
+	if (code)
+		return code;
+	code = opk_json_parse(out, ctx, text, size);
+	return code ? opk_file_add_place(ctx, code, file, section) : OPK_OK;
 }
 
-static int read_metrics(struct opk_meta_storage *storage, struct opk_ctx *ctx)
-{
-	const struct opk_json *list = opk_json_get(storage->root, "metrics", OPK_JSON_ARRAY);
+/* ---- lists ------------------------------------------------------------------------------ */
 
-	if (!list || !list->count || list->count > OPK_MAX_METRICS)
-		return opk_fail(ctx, OPK_EINPUT, "the metadata has no usable list of metrics");
-	storage->metrics = opk_alloc_array(list->count, sizeof *storage->metrics);
-	if (!storage->metrics)
-		return opk_nomem(ctx, "metadata");
+/* The first failure sticks, and lists are empty after it. */
+struct reader {
+	struct opk_meta_storage *storage;
+	struct opk_ctx *ctx;
+	const struct opk_json *root;
+	int code;
+};
+
+#define REFUSE(r, ...)                                                                             \
+	((r)->code = (r)->code ? (r)->code : opk_fail((r)->ctx, OPK_EINPUT, __VA_ARGS__))
+
+/* An array of as many elements as the list has; NULL where it is empty, absent or refused. */
+static void *begin_list(const struct opk_json **list, struct reader *r, const char *key,
+                        enum opk_json_type type, size_t element_size)
+{
+	static const struct opk_json empty = { .type = OPK_JSON_NULL };
+	const struct opk_json *found = opk_json_member(r->root, key);
+	void *array;
+
+	*list = &empty;
+	if (found && found->type != type)
+		REFUSE(r, "metadata: member %s is of the wrong type", key);
+	if (r->code || !found || !found->count)
+		return NULL;
+	array = opk_alloc_array(found->count, element_size);
+	if (!array) {
+		r->code = opk_nomem(r->ctx, "metadata");
+		return NULL;
+	}
+	r->storage->arrays[r->storage->array_count++] = array;
+	*list = found;
+	return array;
+}
+
+/* What is no text becomes "", which is nothing's name. */
+static const char *const *read_names(size_t *count, struct reader *r, const char *key)
+{
+	const struct opk_json *list;
+	const char **names = begin_list(&list, r, key, OPK_JSON_ARRAY, sizeof *names);
+
+	for (size_t i = 0; i < list->count; i++)
+		names[i] = list->children[i].type == OPK_JSON_STRING ? list->children[i].text : "";
+	*count = list->count;
+	return names;
+}
+
+/* Indices of all groups go into one array. What is no number is past all metrics. */
+static void read_groups(struct opk_meta *meta, struct reader *r)
+{
+	const struct opk_json *list;
+	struct opk_group *groups = begin_list(&list, r, "groups", OPK_JSON_ARRAY, sizeof *groups);
+	size_t *indices, total = 1;
+
+	for (size_t i = 0; i < list->count; i++)
+		total += list->children[i].type == OPK_JSON_ARRAY ? list->children[i].count : 0;
+	indices = groups ? opk_alloc_array(total, sizeof *indices) : NULL;
+	if (!indices) {
+		r->code = groups ? opk_nomem(r->ctx, "metadata") : r->code;
+		return;
+	}
+	r->storage->arrays[r->storage->array_count++] = indices;
 	for (size_t i = 0; i < list->count; i++) {
-		if (list->children[i].type != OPK_JSON_STRING
-		    || !is_metric_name(list->children[i].text))
-			return opk_fail(ctx, OPK_EINPUT, "metadata: metric %zu has no usable name",
-			                i + 1);
-		storage->metrics[i] = list->children[i].text;
+		const struct opk_json *group = &list->children[i];
+		uint64_t index;
+
+		groups[i].metrics = indices;
+		for (size_t j = 0; group->type == OPK_JSON_ARRAY && j < group->count; j++)
+			*indices++ = opk_json_to_u64(&index, &group->children[j]) ? (size_t)index
+			                                                          : SIZE_MAX;
+		groups[i].metric_count = (size_t)(indices - groups[i].metrics);
 	}
-	storage->meta.metrics = storage->metrics;
-	storage->meta.metric_count = list->count;
-	return OPK_OK;
+	meta->groups = groups;
+	meta->group_count = list->count;
 }
+
+static void read_run(struct opk_meta *meta, struct reader *r)
+{
+	const struct opk_json *list;
+	struct opk_property *run = begin_list(&list, r, "run", OPK_JSON_OBJECT, sizeof *run);
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct opk_json *value = &list->children[i];
+
+		run[i] = (struct opk_property){ value->key, value->type == OPK_JSON_STRING
+			                                            ? value->text
+			                                            : NULL };
+	}
+	meta->run = run;
+	meta->run_count = list->count;
+}
+
+static void read_labels(struct opk_meta *meta, struct reader *r)
+{
+	const struct opk_json *list;
+	struct opk_meta_label *labels = begin_list(&list, r, "labels", OPK_JSON_OBJECT,
+	                                           sizeof *labels);
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct opk_json *label = &list->children[i];
+
+		if (label->type != OPK_JSON_STRING)
+			REFUSE(r, "label %zu is no text", i + 1);
+		labels[i] = (struct opk_meta_label){ label->key, label->text };
+	}
+	meta->labels = labels;
+	meta->label_count = list->count;
+}
+
+/* An absent text is ""; what is none is refused. */
+static bool take_text(const char **out, const struct opk_json *object, const char *key)
+{
+	const struct opk_json *found = opk_json_member(object, key);
+
+	*out = found && found->type == OPK_JSON_STRING ? found->text : "";
+	return !found || found->type == OPK_JSON_STRING;
+}
+
+static void read_derived(struct opk_meta *meta, struct reader *r)
+{
+	const struct opk_json *list;
+	struct opk_meta_derived *all = begin_list(&list, r, "derived", OPK_JSON_ARRAY, sizeof *all);
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct opk_json *node = &list->children[i];
+		struct opk_meta_derived *derived = &all[i];
+
+		if (node->type != OPK_JSON_OBJECT || !take_text(&derived->name, node, "name")
+		    || !take_text(&derived->formula, node, "formula")
+		    || !take_text(&derived->unit, node, "unit")
+		    || !take_text(&derived->description, node, "description"))
+			REFUSE(r, "derived metric %zu is no object of texts", i + 1);
+	}
+	meta->derived = all;
+	meta->derived_count = list->count;
+}
+
+static bool take_size(size_t *out, const struct opk_json *object, const char *key)
+{
+	uint64_t value;
+
+	if (!opk_json_u64(&value, object, key) || value > SIZE_MAX)
+		return false;
+	*out = (size_t)value;
+	return true;
+}
+
+static void read_headings(struct opk_meta *meta, struct reader *r)
+{
+	const struct opk_json *list;
+	struct opk_meta_heading *headings = begin_list(&list, r, "headings", OPK_JSON_ARRAY,
+	                                               sizeof *headings);
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct opk_json *node = &list->children[i];
+		struct opk_meta_heading *heading = &headings[i];
+
+		if (node->type != OPK_JSON_OBJECT || !take_text(&heading->title, node, "title")
+		    || !take_text(&heading->text, node, "text")
+		    || !take_size(&heading->first, node, "first")
+		    || !take_size(&heading->count, node, "count"))
+			REFUSE(r, "heading %zu is no title, text, first and count", i + 1);
+	}
+	meta->headings = headings;
+	meta->heading_count = list->count;
+}
+
+int opk_meta_read_lists(struct opk_meta_storage *storage, struct opk_ctx *ctx,
+                        const struct opk_json *root)
+{
+	struct reader r = { .storage = storage, .ctx = ctx, .root = root };
+	struct opk_meta *meta = &storage->meta;
+
+	read_groups(meta, &r);
+	meta->inflated = read_names(&meta->inflated_count, &r, "inflated");
+	read_run(meta, &r);
+	read_labels(meta, &r);
+	meta->hidden = read_names(&meta->hidden_count, &r, "hidden");
+	read_derived(meta, &r);
+	meta->columns = read_names(&meta->column_count, &r, "columns");
+	read_headings(meta, &r);
+	return r.code;
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
 
 static void fill_scalars(struct opk_meta *meta, const struct opk_json *root)
 {
@@ -142,66 +240,65 @@ static void fill_scalars(struct opk_meta *meta, const struct opk_json *root)
 	meta->has_gpu_time_shift = opk_json_i64(&meta->gpu_time_shift, root, "gpu_time_shift_ns");
 }
 
+/* What has to be right: it changes what values mean. */
+static int read_strict(struct opk_meta *meta, struct opk_ctx *ctx, const struct opk_json *root)
+{
+	uint64_t version = 0;
+
+	if (opk_json_member(root, "join") && !opk_json_get(root, "join", OPK_JSON_STRING))
+		meta->join = "?";
+	if (opk_json_member(root, "version")
+	    && (!opk_json_u64(&version, root, "version") || version > UINT32_MAX))
+		return opk_fail(ctx, OPK_EINPUT, "the set's version is no number");
+	meta->set_version = (uint32_t)version;
+	if (!take_text(&meta->set_hash, root, "set_hash"))
+		return opk_fail(ctx, OPK_EINPUT, "the set's hash is no text");
+	return OPK_OK;
+}
+
 static int fill(struct opk_meta_storage *storage, struct opk_ctx *ctx)
 {
 	const struct opk_json *root = storage->root;
+	struct reader r = { .storage = storage, .ctx = ctx, .root = root };
 	struct opk_meta *meta = &storage->meta;
-	int code;
+	bool known = opk_profiler_parse(&meta->profiler, opk_json_string(root, "profiler"));
 
 	fill_scalars(meta, root);
-	if (!is_chip_name(meta->chip))
-		return opk_fail(ctx, OPK_EINPUT, "the metadata names no usable chip");
-	if (!opk_profiler_parse(&meta->profiler, opk_json_string(root, "profiler")))
-		return opk_fail(ctx, OPK_EINPUT, "the metadata names no known profiler");
-	if ((opk_json_member(root, "join") && !opk_json_get(root, "join", OPK_JSON_STRING))
-	    || !is_join(meta->join))
-		return opk_fail(ctx, OPK_EINPUT,
-		                "metadata: ranges are joined in a way not known here");
-	code = read_metrics(storage, ctx);
-	return code ? code : opk_meta_read_lists(&storage->lists, meta, ctx, root);
+	if (opk_json_get(root, "metrics", OPK_JSON_ARRAY))
+		meta->metrics = read_names(&meta->metric_count, &r, "metrics");
+	if (!r.code)
+		r.code = read_strict(meta, ctx, root);
+	if (!r.code)
+		r.code = opk_meta_read_lists(storage, ctx, root);
+	if (!r.code)
+		r.code = opk_meta_check(ctx, meta);
+	if (!r.code && !known)
+		r.code = opk_fail(ctx, OPK_EINPUT, "the metadata names no known profiler");
+	return r.code;
 }
 
-int opk_file_read_json(struct opk_json **out, struct opk_ctx *ctx, const struct opk_file *file,
-                       size_t section)
+static int load(struct opk_meta_storage *storage, struct opk_ctx *ctx, const struct opk_file *file)
 {
-	opk_autofree void *text = NULL;
-	size_t size;
+	long section = opk_file_find(file, OPK_SECTION_META);
 	int code;
 
-	if (file->sections[section].plain_size > OPK_MAX_JSON) {
-		opk_fail(ctx, OPK_EINPUT, "JSON of more than %d bytes", OPK_MAX_JSON);
-		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
-	}
-	code = opk_file_read(&text, &size, ctx, file, section);
-	if (code)
-		return code;
-	code = opk_json_parse(out, ctx, text, size);
-	return code ? opk_file_add_place(ctx, code, file, section) : OPK_OK;
-}
-
-static int load(struct opk_meta_storage *storage, struct opk_ctx *ctx, const struct opk_file *file,
-                size_t section)
-{
-	int code = opk_file_read_json(&storage->root, ctx, file, section);
-
+	if (section < 0)
+		return opk_fail(ctx, OPK_EINPUT, "%s: no metadata section", file->path);
+	code = opk_file_read_json(&storage->root, ctx, file, (size_t)section);
 	if (code)
 		return code;
 	code = fill(storage, ctx);
-	return code ? opk_file_add_place(ctx, code, file, section) : OPK_OK;
+	return code ? opk_file_add_place(ctx, code, file, (size_t)section) : OPK_OK;
 }
 
 int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_file *file)
 {
-	long section = opk_file_find(file, OPK_SECTION_META);
 	struct opk_meta_storage *storage;
 	int code;
 
 	if (!file->meta) {
-		if (section < 0)
-			return opk_fail(ctx, OPK_EINPUT, "%s: no metadata section", file->path);
 		storage = opk_alloc(sizeof *storage);
-		code = storage ? load(storage, ctx, file, (size_t)section)
-		               : opk_nomem(ctx, "metadata");
+		code = storage ? load(storage, ctx, file) : opk_nomem(ctx, "metadata");
 		if (code) {
 			opk_meta_storage_free(storage);
 			return code;
@@ -212,12 +309,16 @@ int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_
 	return OPK_OK;
 }
 
+void opk_meta_storage_clear(struct opk_meta_storage *storage)
+{
+	opk_json_free(storage->root);
+	while (storage->array_count)
+		free(storage->arrays[--storage->array_count]);
+}
+
 void opk_meta_storage_free(struct opk_meta_storage *storage)
 {
-	if (!storage)
-		return;
-	opk_json_free(storage->root);
-	free(storage->metrics);
-	opk_meta_lists_clear(&storage->lists);
+	if (storage)
+		opk_meta_storage_clear(storage);
 	free(storage);
 }

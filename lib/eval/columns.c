@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "container/meta_names.h"
+#include "container/meta.h"
 
 /* Columns in the making, where the recording's set says more than its metrics. */
 struct maker {

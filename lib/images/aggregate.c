@@ -8,6 +8,7 @@
 #include "images/column_file.h"
 #include "eval/columns.h"
 #include "eval/eval.h"
+#include "eval/eval_values.h"
 #include "eval/measured.h"
 #include "images/statistics.h"
 #include "images/sums.h"
@@ -22,6 +23,9 @@ struct opk_aggregate {
 	struct opk_survey survey;
 	struct opk_sums sums;
 	struct opk_measured measured;
+	/* Only the child has them. */
+	struct opk_nv_evaluator *evaluator;
+	struct opk_values by;
 	double *evaluated; /* metrics of each sum, image by image and slot by slot */
 	/* Metrics of each group. */
 	double *totals;
@@ -88,53 +92,40 @@ static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_fir
 
 /* ---- totals ----------------------------------------------------------------------------- */
 
+/* In the child, with the first image. */
+static int begin_values(struct opk_aggregate *a, struct opk_ctx *ctx)
+{
+	const char *chip = opk_evaluation_chip(a->evaluation);
+
+	opk_nv_evaluator_new(&a->evaluator, ctx, chip);
+	opk_clear_errors(ctx);
+	return opk_values_init(&a->by, ctx, chip, opk_evaluation_profiler(a->evaluation),
+	                       opk_evaluation_columns(a->evaluation)->metrics, a->metric_count,
+	                       a->evaluator);
+}
+
 /* In the child: the metrics of each range of an image. */
 static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *child, size_t target,
                           const void *image, size_t size)
 {
 	struct opk_aggregate *a = data;
-	const struct opk_columns *columns = opk_evaluation_columns(a->evaluation);
-	opk_autofree const char **names = opk_alloc_array(a->metric_count + 1, sizeof *names);
+	const struct opk_target *made = &a->sums.targets[target];
+	uint32_t group = a->sums.sums[a->sums.sum_of[made->moves->row]].metrics_group;
 	opk_autofree double *values = opk_alloc_array(a->metric_count + 1, sizeof *values);
-	struct opk_nv_host *host = NULL;
-	size_t count = 0;
-	int code = names && values ? OPK_OK : fail_nomem(ctx);
-	uint32_t group = a->sums.sums[a->sums.sum_of[a->sums.targets[target].moves->row]]
-	                         .metrics_group;
-	const bool *wanted = opk_measured_by(&a->measured, group);
+	int code = values ? OPK_OK : fail_nomem(ctx);
 
-	for (size_t i = 0; !code && i < a->metric_count; i++)
-		if (wanted[i])
-			names[count++] = columns->metrics[i];
-	/* A host object keeps to the GPU of the first image that it sees. */
+	if (!code && !a->by.values)
+		code = begin_values(a, ctx);
 	if (!code)
-		code = opk_nv_host_new(&host, ctx, opk_evaluation_chip(a->evaluation),
-		                       opk_evaluation_profiler(a->evaluation), NULL);
-	for (size_t i = 0; !code && i < a->sums.targets[target].slots; i++) {
-		opk_child_progress(child, i, a->sums.targets[target].slots);
-		if (count)
-			code = opk_nv_evaluate(values, ctx, host, image, size, i, names, count);
+		code = opk_values_of_image(&a->by, ctx, image, size,
+		                           opk_measured_by(&a->measured, group));
+	for (size_t i = 0; !code && i < made->slots; i++) {
+		opk_child_progress(child, i, made->slots);
+		code = opk_values_of_range(values, &a->by, ctx, i);
 		if (!code)
-			opk_put(child, values, count * sizeof *values);
+			opk_put(child, values, a->metric_count * sizeof *values);
 	}
-	opk_nv_host_free(host);
 	return code;
-}
-
-/* Metrics that the group lacks were not evaluated. */
-static int read_sum(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_result *result,
-                    size_t place)
-{
-	const struct opk_summed *sum = &a->sums.sums[a->sums.order[place]];
-	const bool *wanted = opk_measured_by(&a->measured, sum->metrics_group);
-	double *values = a->evaluated + place * a->metric_count;
-
-	for (size_t i = 0; i < a->metric_count; i++) {
-		values[i] = (double)NAN;
-		if (wanted[i])
-			opk_get(result, &values[i], sizeof values[i]);
-	}
-	return opk_result_check(result, ctx);
 }
 
 static int evaluate_sums(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
@@ -163,9 +154,8 @@ static int evaluate_sums(struct opk_aggregate *a, struct opk_ctx *ctx, struct op
 	a->evaluated = opk_alloc_array(a->sums.count * a->metric_count + 1, sizeof *a->evaluated);
 	if (!a->evaluated)
 		return fail_nomem(ctx);
-	for (size_t i = 0; !code && i < a->sums.count; i++)
-		code = read_sum(a, ctx, &result, i);
-	return code;
+	opk_get(&result, a->evaluated, a->sums.count * a->metric_count * sizeof *a->evaluated);
+	return opk_result_check(&result, ctx);
 }
 
 /* NaN is a measured value, too, unless nobody tells that the metric is one of the group's. */

@@ -33,19 +33,18 @@ static void use(struct opk_ctx *ctx, const struct opk_meta *meta, const char *co
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const wanted[] = { "d", "x", "a__b.sum" };
-	struct opk_meta meta = { .metrics = metrics, .metric_count = 3 };
-	struct opk_meta_lists lists = { 0 };
+	struct opk_meta_storage storage = {
+		.meta = { .chip = "GH100", .metrics = metrics, .metric_count = 3 },
+	};
 	struct opk_ctx *ctx = fuzz_ctx();
-	struct opk_json *root;
 
-	if (!opk_json_parse(&root, ctx, (const char *)data, size)) {
-		if (!opk_meta_read_set(&lists, &meta, ctx, root)) {
-			use(ctx, &meta, NULL, 0);
-			use(ctx, &meta, wanted, 3);
-		}
-		opk_json_free(root);
+	if (!opk_json_parse(&storage.root, ctx, (const char *)data, size)
+	    && !opk_meta_read_lists(&storage, ctx, storage.root)
+	    && !opk_meta_check(ctx, &storage.meta)) {
+		use(ctx, &storage.meta, NULL, 0);
+		use(ctx, &storage.meta, wanted, 3);
 	}
-	opk_meta_lists_clear(&lists);
+	opk_meta_storage_clear(&storage);
 	opk_ctx_free(ctx);
 	return 0;
 }
