@@ -25,7 +25,7 @@ lib/compare
 lib/picture
 lib/database lib/output
 tools/common
-tools/commands tools/eval tools/plan tools/repair tools/sets
+tools/commands tools/eval tools/plan tools/sets
 tools
 tools/collect/shared
 tools/collect/recording

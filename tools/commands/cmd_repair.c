@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* offpeak verify and offpeak recover: what is wrong with containers, and what is whole of them. */
+#include "commands.h"
+#include "common/args.h"
+
+/* ---- findings: one table, and one way to explain them */
+
+/* With a row a finding. */
+static void findings_table(struct app *app)
+{
+	static const struct opk_column columns[] = {
+		{ "file", OPK_CELL_STRING }, { "section", OPK_CELL_OPTIONAL },
+		{ "type", OPK_CELL_STRING }, { "byte", OPK_CELL_UINT },
+		{ "size", OPK_CELL_UINT },   { "status", OPK_CELL_STRING },
+	};
+
+	app_table(app, "findings", columns);
+}
+
+/* "" of what is no section. */
+static void type_name(char out[5], const struct opk_finding *finding)
+{
+	out[0] = '\0';
+	if (finding->type)
+		opk_section_type_name(out, finding->type);
+}
+
+/* `sound` is the status of what has no problem. */
+static void findings_print(struct app *app, const char *path, const struct opk_findings *findings,
+                           const char *sound)
+{
+	for (size_t i = 0; i < opk_findings_count(findings); i++) {
+		const struct opk_finding *finding = opk_findings_get(findings, i);
+		char type[5];
+
+		type_name(type, finding);
+		app_row(app, cell_text(path), cell_known(finding->section, finding->section != 0),
+		        cell_text(type), cell_number(finding->byte), cell_number(finding->size),
+		        cell_text(finding->problem ? finding->problem : sound));
+	}
+}
+
+static size_t findings_problems(const struct opk_findings *findings)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < opk_findings_count(findings); i++)
+		count += opk_findings_get(findings, i)->problem != NULL;
+	return count;
+}
+
+/* Each problem on stderr, indented, as the causes of a message. */
+static void findings_explain(const struct opk_findings *findings)
+{
+	enum { MOST = 20 };
+	size_t left = findings_problems(findings), told = 0;
+
+	for (size_t i = 0; i < opk_findings_count(findings) && told < MOST; i++) {
+		const struct opk_finding *finding = opk_findings_get(findings, i);
+		char place[96], type[5];
+
+		if (!finding->problem)
+			continue;
+		type_name(type, finding);
+		if (finding->section)
+			snprintf(place, sizeof place,
+			         "  section %zu (%s) at byte %ju: ", finding->section, type,
+			         (uintmax_t)finding->byte);
+		else
+			snprintf(place, sizeof place, "  byte %ju: ", (uintmax_t)finding->byte);
+		app_print_cause(place, finding->problem);
+		told++;
+	}
+	if (left > told)
+		fprintf(stderr, "  and %zu more, which the table has\n", left - told);
+}
+
+/* ---- verify */
+
+struct verify_args {
+	bool deep;
+	uint64_t timeout;
+};
+
+static const struct option_spec specs[] = {
+	{ "deep", 0, NULL, "evaluate every range, too", OPTION_FLAG,
+	  offsetof(struct verify_args, deep) },
+	TIMEOUT_OPTION(struct verify_args, timeout),
+	{ 0 },
+};
+
+/* What became of one file: its findings, or why it has none. */
+struct verdict {
+	struct opk_findings *findings;
+	char *refused;
+};
+
+static int verify(struct app *app, const struct verify_args *args, const char *path,
+                  struct verdict *verdict)
+{
+	struct opk_verify_options options = OPK_INIT(options);
+	int code;
+
+	options.deep = args->deep;
+	options.timeout_s = timeout_of(args->timeout);
+	options.progress = app_progress;
+	code = opk_verify(&verdict->findings, app->ctx, path, &options);
+	app_progress_end();
+	if (code != OPK_EINPUT)
+		return code;
+	verdict->refused = opk_strdup(opk_error_message(app->ctx, 0));
+	return verdict->refused ? OPK_OK : app_nomem(app);
+}
+
+static int print(struct app *app, const struct verdict *verdicts)
+{
+	int code = app_begin_output(app);
+
+	if (code)
+		return code;
+	findings_table(app);
+	for (size_t i = 0; i < app->argument_count; i++) {
+		const char *path = app->arguments[i];
+
+		if (verdicts[i].findings)
+			findings_print(app, path, verdicts[i].findings, "ok");
+		else
+			app_row(app, cell_text(path), cell_known(0, false), cell_text(""),
+			        cell_number(0), cell_number(0), cell_text(verdicts[i].refused));
+	}
+	return app_end_output(app);
+}
+
+/* What is wrong with one file, on stderr; the exit code for it. */
+static int judge(struct app *app, const char *path, const struct verdict *verdict)
+{
+	size_t problems = verdict->findings ? findings_problems(verdict->findings) : 0;
+
+	if (!verdict->refused && !problems)
+		return OPK_OK;
+	if (verdict->refused)
+		return app_fail(app, opk_fail(app->ctx, OPK_EINPUT, "%s", verdict->refused));
+	app_fail(app, app_error(app, OPK_EINPUT,
+	                        "%s: %zu problem%s; 'offpeak recover' keeps what is whole of a "
+	                        "recording",
+	                        path, problems, problems == 1 ? "" : "s"));
+	findings_explain(verdict->findings);
+	return OPK_EINPUT;
+}
+
+static int run_verify(struct app *app, void *data)
+{
+	opk_autofree struct verdict *verdicts = NULL;
+	int code = OPK_OK;
+
+	if (!app->argument_count)
+		return app_error(app, OPK_EUSAGE, "verify: FILE.opk... is needed");
+	verdicts = opk_alloc_array(app->argument_count, sizeof *verdicts);
+	if (!verdicts)
+		return app_nomem(app);
+	for (size_t i = 0; !code && i < app->argument_count; i++)
+		code = verify(app, data, app->arguments[i], &verdicts[i]);
+	if (!code)
+		code = print(app, verdicts);
+	for (size_t i = 0; i < app->argument_count; i++) {
+		if (code == OPK_OK || code == OPK_EINPUT)
+			code |= judge(app, app->arguments[i], &verdicts[i]);
+		opk_findings_free(verdicts[i].findings);
+		free(verdicts[i].refused);
+	}
+	return code;
+}
+
+const struct command verify_command = {
+	.name = "verify",
+	.synopsis = "FILE.opk... [--deep]",
+	.summary = "check containers: checksums, sections, tables and what they say of each other",
+	.details =
+		"A row for each section, with its place in the file and ok or what is wrong; others for\n"
+		"bytes that are no section. Behind damage it goes on at the next section header. --deep\n"
+		"evaluates every range besides, in a child process, and needs NVIDIA's libraries; all else\n"
+		"needs none. The exit code is 4 where anything is wrong.",
+	.options = specs,
+	.args_size = sizeof(struct verify_args),
+	.max_arguments = ANY_NUMBER,
+	.arguments = ARGUMENTS_ARE_FILES,
+	.run = run_verify,
+};
+
+/* ---- recover */
+
+static int run_recover(struct app *app, void *data)
+{
+	opk_auto(opk_findings) struct opk_findings *findings = NULL;
+	const char *from = app->arguments[0], *to = app->output;
+	int code;
+
+	(void)data;
+	if (app->argument_count != 1 || !to)
+		return app_error(app, OPK_EUSAGE, "recover: TORN.opk and -o OUT.opk are needed");
+	code = opk_recover(&findings, app->ctx, from, to);
+	if (!code)
+		code = app_begin_report(app);
+	if (code)
+		return code;
+	findings_table(app);
+	findings_print(app, from, findings, "kept");
+	code = app_end_output(app);
+	if (code)
+		return code;
+	if (!findings_problems(findings))
+		app_note("%s: whole; %s is a copy", from, to);
+	else
+		app_note("%s: what is whole of it is in %s; lost or left out:", from, to);
+	findings_explain(findings);
+	return OPK_OK;
+}
+
+const struct command recover_command = {
+	.name = "recover",
+	.synopsis = "TORN.opk -o OUT.opk",
+	.summary = "make a complete recording of what is whole in a damaged or cut-off one",
+	.details =
+		"Keeps every section whose header and checksum are right, wherever it is found, as long as\n"
+		"its rows are: no launch or time comes to stand beside another range's values. Images whose\n"
+		"rows are lost keep their ranges, without launches, where NVIDIA's libraries can count them.\n"
+		"The table tells of each section whether it was kept; info shows the losses among the drops\n"
+		"of OUT.opk. TORN.opk stays as it is.",
+	.max_arguments = 1,
+	.arguments = ARGUMENTS_ARE_FILES,
+	.run = run_recover,
+};
