@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Divides images among children that evaluate side by side, and reads their results as one. */
 #include "eval/eval_spool.h"
 
 #include <string.h>
 
-#include "base/mem.h"
+#include "adapters/nv/nv.h"
+#include "container/container.h"
+#include "child/workers.h"
 
 int opk_spools_init(struct opk_spools *spools, struct opk_ctx *ctx, size_t count)
 {
@@ -27,6 +30,101 @@ void opk_spools_clear(struct opk_spools *spools)
 	free(spools->name);
 	*spools = (struct opk_spools){ 0 };
 }
+
+/* ---- children evaluate, each a part of the images */
+
+/*
+ * What images cost, as bytes that take as long to unpack and to evaluate. A child takes some
+ * milliseconds to begin, in which another does so much.
+ */
+static const uint64_t image_cost = 64 << 10, worthwhile = 16 << 20;
+
+static uint64_t size_of(const struct opk_eval_job *job, size_t i)
+{
+	return job->file->sections[job->segments[i].image].plain_size;
+}
+
+/* As many as cores and bytes make worthwhile, or at most as many as were asked for. */
+static size_t count_parts(uint64_t total, size_t images, size_t workers)
+{
+	size_t most = workers ? workers : opk_core_count();
+
+	if (!workers && total / worthwhile < most)
+		most = total / worthwhile;
+	if (most > OPK_MAX_WORKERS)
+		most = OPK_MAX_WORKERS;
+	most = most < images ? most : images;
+	return most ? most : 1;
+}
+
+/* Each part but the last ends once it and those before it have their share of the bytes. */
+static size_t divide_images(struct opk_eval_job *parts, size_t count,
+                            const struct opk_eval_job *job, uint64_t total)
+{
+	uint64_t done = 0;
+	size_t part = 0;
+
+	for (size_t i = 0; i < count; i++)
+		parts[i] = *job;
+	for (size_t i = job->first; i < job->end; i++) {
+		if (job->unwanted[i])
+			continue;
+		if (part + 1 < count && done >= total / count * (part + 1)) {
+			parts[part++].end = i;
+			parts[part].first = i;
+		}
+		done += size_of(job, i) + image_cost;
+	}
+	parts[part].end = job->end;
+	/* Few large images may leave parts without any. */
+	return part + 1;
+}
+
+struct opk_contain_options opk_eval_contain(const struct opk_eval_options *options,
+                                            uint64_t largest_image)
+{
+	return (struct opk_contain_options){
+		.timeout_s = options->timeout_s,
+		.progress = options->progress,
+		.progress_data = options->progress_data,
+		.limits.memory = 4 * largest_image,
+	};
+}
+
+int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_eval_job *job,
+                 const struct opk_eval_options *options)
+{
+	opk_autofree struct opk_eval_job *parts = NULL;
+	uint64_t total = 0, largest = job->image_size;
+	struct opk_contain_options contain;
+	size_t images = 0, count;
+	int code;
+
+	for (size_t i = job->first; i < job->end; i++) {
+		if (job->unwanted[i])
+			continue;
+		images++;
+		total += size_of(job, i) + image_cost;
+		largest = size_of(job, i) > largest ? size_of(job, i) : largest;
+	}
+	count = count_parts(total, images, options->workers);
+	parts = opk_alloc_array(count, sizeof *parts);
+	if (!parts)
+		return opk_nomem(ctx, "an evaluation");
+	count = divide_images(parts, count, job, total);
+	/* Here once, for all of them. */
+	if (count > 1)
+		opk_nv_load(ctx);
+	code = opk_spools_init(spools, ctx, count);
+	contain = opk_eval_contain(options, largest);
+	return code ? code
+	            : opk_contain_all(spools->results, ctx,
+	                              &(struct opk_contained){ opk_eval_in_child, parts,
+	                                                       sizeof *parts, count },
+	                              &contain);
+}
+
+/* ---- their results are read as one */
 
 static void read_trailer(struct opk_spools *spools, size_t i)
 {

@@ -19,6 +19,9 @@ struct opk_spools {
 	char *name;
 };
 
+/* How children that evaluate are contained. */
+struct opk_contain_options opk_eval_contain(const struct opk_eval_options *options,
+                                            uint64_t largest_image);
 /* Has children evaluate the job, and takes their results. */
 int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_eval_job *job,
                  const struct opk_eval_options *options);
@@ -29,10 +32,13 @@ void opk_spools_clear(struct opk_spools *spools);
 /* Reads headers and trailers; appends the unit of each metric. */
 int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_strlist *units,
                      size_t metric_count);
-/* The next row that was not dropped, and its number: its values, one a metric, and its name, which goes with the next. */
+/*
+ * The next row that was not dropped, its number and values, one a metric, and its name, which is
+ * valid until the next call.
+ */
 int opk_spools_next(struct opk_spool_row *row, uint64_t *number, const char **name, double *values,
                     struct opk_ctx *ctx, struct opk_spools *spools, size_t metric_count);
-/* Whether there is none. */
+/* Whether there are no more rows. */
 bool opk_spools_ended(const struct opk_spools *spools);
 
 #endif

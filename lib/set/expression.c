@@ -64,7 +64,7 @@ static int read_numbers(size_t **out, size_t *count, struct opk_ctx *ctx, struct
 	return opk_result_check(result, ctx);
 }
 
-/* Of all children that have ended, as the one that matched has, less what the system took to make and end them. */
+/* The time of all children that have ended, without what the system took to make and end them. */
 static double seconds_of_children(void)
 {
 	struct rusage usage = { 0 };
@@ -104,7 +104,7 @@ int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const
 
 /* ---- without names */
 
-/* Anchors, classes and whatever repeats more than any one character are not: glibc copies nodes for them. */
+/* Without anchors, classes and repetition but ".*": glibc copies nodes for those. */
 static bool is_plain(const char *expression)
 {
 	for (const char *c = expression; *c; c++)
