@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an open container says of its sections. */
-#include "container/container.h"
+/* What an open container says of its sections, and what was found in a damaged one. */
+#include "container/container_scan.h"
 
 #include "adapters/deflate/deflate.h"
 #include "base/file.h"
@@ -149,4 +149,53 @@ bool opk_is_attached(const struct opk_file *file, size_t i)
 	return opk_is_table(section->type)
 	       || (section->type != OPK_SECTION_DATA && section->link != SIZE_MAX
 	           && file->sections[section->link].type == OPK_SECTION_DATA);
+}
+
+/* ---- findings --------------------------------------------------------------------------- */
+
+int opk_finding_blame(struct opk_finding *finding, struct opk_ctx *ctx, const char *problem)
+{
+	if (finding->problem)
+		return OPK_OK;
+	finding->problem = opk_strdup(problem);
+	return finding->problem ? OPK_OK : opk_nomem(ctx, "findings");
+}
+
+int opk_findings_add(struct opk_findings *findings, struct opk_ctx *ctx, struct opk_finding finding,
+                     const char *problem)
+{
+	struct opk_finding *added = opk_append(&findings->items, &findings->capacity,
+	                                       &findings->count, sizeof *added);
+
+	if (!added)
+		return opk_nomem(ctx, "findings");
+	*added = finding;
+	added->problem = NULL;
+	return problem ? opk_finding_blame(added, ctx, problem) : OPK_OK;
+}
+
+void opk_findings_clear(struct opk_findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		free((char *)findings->items[i].problem);
+	free(findings->items);
+	*findings = (struct opk_findings){ 0 };
+}
+
+size_t opk_findings_count(const struct opk_findings *findings)
+{
+	return findings->count;
+}
+
+const struct opk_finding *opk_findings_get(const struct opk_findings *findings, size_t i)
+{
+	return &findings->items[i];
+}
+
+void opk_findings_free(struct opk_findings *findings)
+{
+	if (!findings)
+		return;
+	opk_findings_clear(findings);
+	free(findings);
 }

@@ -39,9 +39,6 @@ struct opk_columns {
  */
 int opk_columns_init(struct opk_columns *columns, struct opk_ctx *ctx, const struct opk_meta *meta,
                      const char *const *wanted, size_t wanted_count);
-/* Fills `headings`; the metadata has been checked. Of opk_columns_init(). */
-int opk_columns_find_headings(struct opk_columns *columns, struct opk_ctx *ctx,
-                              const struct opk_meta *meta);
 void opk_columns_clear(struct opk_columns *columns);
 /* Computes the units that nobody declared from those of the metrics; of these "" is not known. */
 int opk_columns_find_units(struct opk_columns *columns, struct opk_ctx *ctx,

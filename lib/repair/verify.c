@@ -79,9 +79,22 @@ static int check_times(struct opk_ctx *ctx, const struct opk_file *file, size_t 
 	return code;
 }
 
-static int check_content(struct opk_ctx *ctx, struct opk_file *file, size_t i)
+static int check_image(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
+{
+	opk_autofree void *data = NULL;
+	size_t size;
+
+	return opk_file_read(&data, &size, ctx, file, i);
+}
+
+int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 {
 	switch (file->sections[i].type) {
+	case OPK_SECTION_CONFIG:
+	case OPK_SECTION_PREFIX:
+	case OPK_SECTION_AVAILABILITY:
+	case OPK_SECTION_DATA:
+		return check_image(ctx, file, i);
 	case OPK_SECTION_META:
 		return check_meta(ctx, file, i);
 	case OPK_SECTION_RANGES:
@@ -91,34 +104,9 @@ static int check_content(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 	case OPK_SECTION_STATS:
 		return opk_stats_check(ctx, file, i);
 	default:
+		/* Readers skip what a later version added. */
 		return OPK_OK;
 	}
-}
-
-static bool is_known(uint32_t type)
-{
-	static const uint32_t known[] = {
-		OPK_SECTION_META, OPK_SECTION_CONFIG, OPK_SECTION_PREFIX, OPK_SECTION_AVAILABILITY,
-		OPK_SECTION_DATA, OPK_SECTION_RANGES, OPK_SECTION_TIMES,  OPK_SECTION_STATS,
-	};
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (type == known[i])
-			return true;
-	return false;
-}
-
-int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
-{
-	opk_autofree void *data = NULL;
-	size_t size;
-	int code;
-
-	/* Readers skip what a later version added. */
-	if (!is_known(file->sections[i].type))
-		return OPK_OK;
-	code = opk_file_read(&data, &size, ctx, file, i);
-	return code ? code : check_content(ctx, file, i);
 }
 
 /* ---- what they say of each other */
