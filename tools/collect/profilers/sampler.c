@@ -229,16 +229,16 @@ static struct opk_time *read_times(struct sampler *sampler, size_t count)
 /* Copies what the image holds to the writer, and empties it. */
 static void hand_on(struct sampler *sampler, size_t completed)
 {
-	struct opk_time *times = read_times(sampler, completed);
-	size_t size = perfworks_trim(sampler->image, sampler->image_size);
-	uint8_t *copy = times ? malloc(size) : NULL;
+	struct segment segment = { .times = read_times(sampler, completed), .count = completed };
 
-	if (copy) {
-		memcpy(copy, sampler->image, size);
-		segments_add_samples(sampler->profiling->segments, copy, size, times, completed);
+	segment.image_size = perfworks_trim(sampler->image, sampler->image_size);
+	segment.image = segment.times ? malloc(segment.image_size) : NULL;
+	if (segment.image) {
+		memcpy(segment.image, sampler->image, segment.image_size);
+		segments_add(sampler->profiling->segments, &segment);
 		sampler->counts.samples += completed;
 	} else {
-		free(times);
+		segment_clear(&segment);
 		sampler->counts.lost += completed;
 	}
 	sampler->decoded += completed;

@@ -32,10 +32,8 @@ struct session {
 	struct profiler profiler;
 	struct blank blank;
 	struct rotation rotation;
-	uint8_t *image;
-	size_t image_size;
-	struct opk_range *rows; /* one a used slot */
-	uint32_t slots, used;
+	struct segment present; /* with a row for each range so far */
+	uint32_t slots;
 	size_t group;    /* of the present image, or of the next */
 	bool turns;      /* images are of several groups */
 	bool in_order;   /* which are passes of one config image */
@@ -76,13 +74,14 @@ static uint8_t *new_image(struct session *session)
 	uint8_t *image;
 
 	if (session->turns)
-		return image_new(profiling->target, images, session->slots, &session->image_size);
+		return image_new(profiling->target, images, session->slots,
+		                 &session->present.image_size);
 	if (!blank->image)
 		blank->image = image_new(profiling->target, images, session->slots, &blank->size);
 	image = blank->image ? malloc(blank->size) : NULL;
 	if (image)
 		memcpy(image, blank->image, blank->size);
-	session->image_size = blank->size;
+	session->present.image_size = blank->size;
 	return image;
 }
 
@@ -122,8 +121,8 @@ static bool configure(struct session *session)
 		.config = session->in_order ? set->turns_config : images->config,
 		.config_size = session->in_order ? set->turns_config_size : images->config_size,
 		.pass = session->in_order ? session->group - 1 : 0,
-		.image = session->image,
-		.image_size = session->image_size,
+		.image = session->present.image,
+		.image_size = session->present.image_size,
 		.slots = session->slots,
 		.push = session->push,
 		.kernel_replay = session->profiling->settings->mode == MODE_KERNEL_REPLAY,
@@ -138,11 +137,11 @@ static bool start(struct session *session)
 {
 	if (rotates(session))
 		session->group = rotation_group(&session->rotation) + 1;
-	session->image = new_image(session);
-	session->rows = calloc(session->slots, sizeof *session->rows);
-	if (!session->image || !session->rows)
+	session->present.image = new_image(session);
+	session->present.ranges = calloc(session->slots, sizeof *session->present.ranges);
+	if (!session->present.image || !session->present.ranges)
 		return fail(session);
-	session->used = 0;
+	session->present.count = 0;
 	if (!configure(session))
 		return fail(session);
 	return session->selective || resume(session);
@@ -170,12 +169,8 @@ static bool prepare(struct session *session)
 static void free_images(struct session *session)
 {
 	free(session->blank.image);
-	free(session->image);
-	segments_free_ranges(session->rows, session->used);
 	session->blank.image = NULL;
-	session->image = NULL;
-	session->rows = NULL;
-	session->used = 0;
+	segment_clear(&session->present);
 }
 
 struct session *session_new(const struct profiling *profiling, CUcontext context)
@@ -209,42 +204,36 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 	return NULL;
 }
 
-/* There are fewer ranges than rows: the later ones were dropped. */
-static void drop_rows(struct session *session, size_t found)
+/*
+ * Fewer ranges than rows: the later ones were dropped. More, where launches came by a call that we
+ * don't see: which is which is not known.
+ */
+static void match_rows(struct session *session)
 {
-	session->counts.dropped += session->used - found;
-	for (size_t i = found; i < session->used; i++)
-		segments_clear_range(&session->rows[i]);
-}
+	struct segment *present = &session->present;
+	size_t found = profiler_count(&session->profiler, present->count), used = present->count;
+	struct opk_range known = present->ranges[0], *grown;
 
-/* More ranges, where launches came by a call that we don't see: which is which is not known. */
-static void anonymous_rows(struct session *session, size_t found)
-{
-	struct opk_range known = session->rows[0];
-
-	segments_free_ranges(session->rows, session->used);
-	session->rows = calloc(found, sizeof *session->rows);
-	if (!session->rows)
+	for (size_t i = found > used ? 0 : found; i < used; i++)
+		segments_clear_range(&present->ranges[i]);
+	present->count = found < used ? found : used;
+	session->counts.dropped += used - present->count;
+	if (found <= used)
+		return;
+	grown = realloc(present->ranges, found * sizeof *grown);
+	if (!grown) {
 		fail(session);
-	for (size_t i = 0; session->rows && i < found; i++)
-		session->rows[i] = (struct opk_range){
+		return;
+	}
+	present->ranges = grown;
+	for (present->count = 0; present->count < found; present->count++)
+		grown[present->count] = (struct opk_range){
 			.device = known.device,
 			.context = known.context,
 			.process = known.process,
 			.rank = known.rank,
 			.group = known.group,
 		};
-}
-
-static void match_rows(struct session *session)
-{
-	size_t found = profiler_count(&session->profiler, session->used);
-
-	if (found < session->used)
-		drop_rows(session, found);
-	else if (found > session->used)
-		anonymous_rows(session, found);
-	session->used = (uint32_t)found;
 }
 
 static void decode(struct session *session)
@@ -256,30 +245,26 @@ static void decode(struct session *session)
 		return;
 	}
 	session->configured = false;
-	if (session->used)
+	if (session->present.count)
 		match_rows(session);
 }
 
 /* Gives the image and its rows to the writer, or up. */
 static void hand_on(struct session *session)
 {
-	if (!session->broken && session->used) {
-		session->counts.recorded += session->used;
-		segments_add(session->profiling->segments, session->image,
-		             session->profiler.config.image_size, session->rows, session->used);
-	} else {
-		session->counts.dropped += session->used;
-		free(session->image);
-		segments_free_ranges(session->rows, session->used);
+	if (!session->broken && session->present.count) {
+		session->counts.recorded += session->present.count;
+		segments_add(session->profiling->segments, &session->present);
+		session->present = (struct segment){ 0 };
+		return;
 	}
-	session->image = NULL;
-	session->rows = NULL;
-	session->used = 0;
+	session->counts.dropped += session->present.count;
+	segment_clear(&session->present);
 }
 
 static void finish_image(struct session *session)
 {
-	bool cut = session->used < room_of(session);
+	bool cut = session->present.count < room_of(session);
 
 	decode(session);
 	hand_on(session);
@@ -289,7 +274,7 @@ static void finish_image(struct session *session)
 
 void session_flush(struct session *session)
 {
-	if (session->broken || session->open || !session->used)
+	if (session->broken || session->open || !session->present.count)
 		return;
 	finish_image(session);
 	/* Where groups are selected, the next range brings its own. */
@@ -314,7 +299,7 @@ void session_suspend(struct session *session)
 /* Room for another range: the next image, and with rotation the next group. */
 static bool make_room(struct session *session)
 {
-	if (session->used >= room_of(session))
+	if (session->present.count >= room_of(session))
 		session_suspend(session);
 	return !session->broken && (session->configured || start(session));
 }
@@ -323,7 +308,8 @@ static bool push(struct session *session)
 {
 	char name[16];
 
-	snprintf(name, sizeof name, "%ju", (uintmax_t)(session->counts.recorded + session->used));
+	snprintf(name, sizeof name, "%ju",
+	         (uintmax_t)(session->counts.recorded + session->present.count));
 	return session->profiler.ops->push(&session->profiler, name) || fail(session);
 }
 
@@ -335,13 +321,13 @@ bool session_begin(struct session *session, const struct opk_range *row)
 		session->counts.dropped++;
 		return false;
 	}
-	if (!session->used)
+	if (!session->present.count)
 		session->first = clock_now();
-	session->rows[session->used] = *row;
-	session->rows[session->used].group = (uint32_t)session->group;
+	session->present.ranges[session->present.count] = *row;
+	session->present.ranges[session->present.count].group = (uint32_t)session->group;
 	if (session->push ? !push(session) : session->selective && !resume(session))
 		return false;
-	session->used++;
+	session->present.count++;
 	session->open = true;
 	return true;
 }
@@ -357,7 +343,7 @@ void session_end(struct session *session)
 		fail(session);
 	if (session->selective)
 		pause(session);
-	row = &session->rows[session->used - 1];
+	row = &session->present.ranges[session->present.count - 1];
 	row->end_ns = clock_host_ns();
 	if (session->profiling->settings->mode == MODE_USER_RANGE)
 		row->duration_ns = row->end_ns - row->start_ns;
@@ -367,8 +353,8 @@ void session_cancel(struct session *session)
 {
 	session_end(session);
 	/* A range that was pushed is there all the same, and empty. */
-	if (!session->push && session->used)
-		segments_clear_range(&session->rows[--session->used]);
+	if (!session->push && session->present.count)
+		segments_clear_range(&session->present.ranges[--session->present.count]);
 }
 
 struct session_counts session_close(struct session *session)
@@ -376,7 +362,7 @@ struct session_counts session_close(struct session *session)
 	/* The program ends inside a range, and the range with it. */
 	session_end(session);
 	session_suspend(session);
-	session->counts.dropped += session->used;
+	session->counts.dropped += session->present.count;
 	session->broken = true;
 	session->profiler.ops->disable(&session->profiler);
 	/* The session itself stays: an open range may still name it. */
@@ -386,5 +372,5 @@ struct session_counts session_close(struct session *session)
 
 double session_age(const struct session *session)
 {
-	return session->used ? clock_seconds_since(&session->first) : 0;
+	return session->present.count ? clock_seconds_since(&session->first) : 0;
 }

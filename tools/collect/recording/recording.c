@@ -194,7 +194,7 @@ struct segments *recording_begin(const struct target *target, const struct setti
                                  const void *availability, size_t availability_size)
 {
 	struct opk_meta meta = *set->meta;
-	struct segments *segments = NULL;
+	struct segments *segments;
 	char generator[64], path[4096];
 	uint32_t version = 0;
 	struct facts facts = { 0 };
@@ -214,7 +214,7 @@ struct segments *recording_begin(const struct target *target, const struct setti
 	meta.run_count = facts.count;
 	if (settings->mode == MODE_LAUNCH_RANGE && settings_push(settings))
 		meta.inflated = inflated_metrics(&meta.inflated_count, set->meta);
-	segments_new(&segments, path, &meta, availability, availability_size);
+	segments = segments_new(path, &meta, availability, availability_size);
 	free((void *)meta.inflated);
 	facts_clear(&facts);
 	return segments;

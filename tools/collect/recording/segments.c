@@ -10,14 +10,6 @@
 
 enum { MAX_WAITING = 4 };
 
-struct segment {
-	void *image;
-	size_t image_size;
-	struct opk_range *ranges; /* or times */
-	struct opk_time *times;
-	size_t count;
-};
-
 struct segments {
 	struct opk_ctx *ctx; /* of the thread, once it runs */
 	struct opk_writer *writer;
@@ -30,14 +22,19 @@ struct segments {
 	bool failed;
 };
 
+static void report(const struct segments *segments, const char *what)
+{
+	size_t count = segments->ctx ? opk_error_count(segments->ctx) : 0;
+
+	fprintf(stderr, "offpeak-collect: %s%s\n", what,
+	        count ? opk_error_message(segments->ctx, count - 1) : "out of memory");
+}
+
 /* Reports the first failure only: what comes after it is lost. */
 static void fail(struct segments *segments)
 {
-	size_t count = opk_error_count(segments->ctx);
-
 	if (!segments->failed)
-		fprintf(stderr, "offpeak-collect: the recording ends here: %s\n",
-		        count ? opk_error_message(segments->ctx, count - 1) : "out of memory");
+		report(segments, "the recording ends here: ");
 	segments->failed = true;
 }
 
@@ -48,32 +45,27 @@ void segments_clear_range(struct opk_range *range)
 	range->name = range->nvtx = NULL;
 }
 
-void segments_free_ranges(struct opk_range *ranges, size_t count)
+void segment_clear(struct segment *segment)
 {
-	for (size_t i = 0; ranges && i < count; i++)
-		segments_clear_range(&ranges[i]);
-	free(ranges);
-}
-
-static void write_segment(struct segments *segments, const struct segment *segment)
-{
-	struct opk_writer *writer = segments->writer;
-	int code = OPK_OK;
-
-	if (!segments->failed)
-		code = opk_writer_add(writer, OPK_SECTION_DATA, segment->image,
-		                      segment->image_size);
-	if (!segments->failed && !code)
-		code = segment->times
-		               ? opk_writer_add_times(writer, segment->times, segment->count)
-		               : opk_writer_add_ranges(writer, segment->ranges, segment->count);
-	if (code)
-		fail(segments);
-	free(segment->image);
+	for (size_t i = 0; segment->ranges && i < segment->count; i++)
+		segments_clear_range(&segment->ranges[i]);
+	free(segment->ranges);
 	free(segment->times);
-	segments_free_ranges(segment->ranges, segment->count);
+	free(segment->image);
+	*segment = (struct segment){ 0 };
 }
 
+static int write_segment(struct opk_writer *writer, const struct segment *segment)
+{
+	int code = opk_writer_add(writer, OPK_SECTION_DATA, segment->image, segment->image_size);
+
+	if (code)
+		return code;
+	return segment->times ? opk_writer_add_times(writer, segment->times, segment->count)
+	                      : opk_writer_add_ranges(writer, segment->ranges, segment->count);
+}
+
+/* False when there will be no more. */
 static bool take(struct segments *segments, struct segment *segment)
 {
 	bool any;
@@ -97,46 +89,38 @@ static void *run(void *data)
 	struct segments *segments = data;
 	struct segment segment;
 
-	while (take(segments, &segment))
-		write_segment(segments, &segment);
+	while (take(segments, &segment)) {
+		if (!segments->failed && write_segment(segments->writer, &segment))
+			fail(segments);
+		segment_clear(&segment);
+	}
 	return NULL;
 }
 
-int segments_new(struct segments **out, const char *path, const struct opk_meta *meta,
-                 const void *availability, size_t availability_size)
+struct segments *segments_new(const char *path, const struct opk_meta *meta,
+                              const void *availability, size_t availability_size)
 {
 	struct segments *segments = calloc(1, sizeof *segments);
-	int code;
 
-	if (!segments || opk_ctx_new(&segments->ctx, NULL)) {
-		fputs("offpeak-collect: out of memory\n", stderr);
-		free(segments);
-		return OPK_ENOMEM;
-	}
+	if (!segments)
+		return NULL;
 	pthread_mutex_init(&segments->lock, NULL);
 	pthread_cond_init(&segments->changed, NULL);
-	code = opk_writer_new_live(&segments->writer, segments->ctx, path);
-	if (!code)
-		code = opk_writer_add_meta(segments->writer, meta);
-	if (!code)
-		code = opk_writer_add(segments->writer, OPK_SECTION_AVAILABILITY, availability,
-		                      availability_size);
-	if (!code && !thread_start(&segments->thread, run, segments))
-		code = OPK_EFAILED;
-	if (code) {
-		fprintf(stderr, "offpeak-collect: %s\n",
-		        opk_error_count(segments->ctx) ? opk_error_message(segments->ctx, 0)
-		                                       : "no thread");
-		opk_writer_free(segments->writer);
-		opk_ctx_free(segments->ctx);
-		free(segments);
-		return code;
-	}
-	*out = segments;
-	return OPK_OK;
+	if (!opk_ctx_new(&segments->ctx, NULL)
+	    && !opk_writer_new_live(&segments->writer, segments->ctx, path)
+	    && !opk_writer_add_meta(segments->writer, meta)
+	    && !opk_writer_add(segments->writer, OPK_SECTION_AVAILABILITY, availability,
+	                       availability_size)
+	    && thread_start(&segments->thread, run, segments))
+		return segments;
+	report(segments, "");
+	opk_writer_free(segments->writer);
+	opk_ctx_free(segments->ctx);
+	free(segments);
+	return NULL;
 }
 
-static void add(struct segments *segments, const struct segment *segment)
+void segments_add(struct segments *segments, const struct segment *segment)
 {
 	pthread_mutex_lock(&segments->lock);
 	while (segments->count == MAX_WAITING)
@@ -146,22 +130,7 @@ static void add(struct segments *segments, const struct segment *segment)
 	pthread_mutex_unlock(&segments->lock);
 }
 
-void segments_add(struct segments *segments, void *image, size_t size, struct opk_range *ranges,
-                  size_t range_count)
-{
-	add(segments,
-	    &(struct segment){
-		    .image = image, .image_size = size, .ranges = ranges, .count = range_count });
-}
-
-void segments_add_samples(struct segments *segments, void *image, size_t size,
-                          struct opk_time *times, size_t count)
-{
-	add(segments, &(struct segment){
-			      .image = image, .image_size = size, .times = times, .count = count });
-}
-
-bool segments_finish(struct segments *segments, const struct opk_stats *stats)
+void segments_finish(struct segments *segments, const struct opk_stats *stats)
 {
 	pthread_mutex_lock(&segments->lock);
 	segments->ending = true;
@@ -172,5 +141,4 @@ bool segments_finish(struct segments *segments, const struct opk_stats *stats)
 	    && (opk_writer_add_stats(segments->writer, stats)
 	        || opk_writer_finish(segments->writer)))
 		fail(segments);
-	return !segments->failed;
 }

@@ -10,22 +10,28 @@
 
 struct segments;
 
-/* Begins the file with its metadata and the counter-availability image. Failures go to stderr. */
-int segments_new(struct segments **out, const char *path, const struct opk_meta *meta,
-                 const void *availability, size_t availability_size);
+/* Begins the file with its metadata and the counter-availability image; NULL with a message. */
+struct segments *segments_new(const char *path, const struct opk_meta *meta,
+                              const void *availability, size_t availability_size);
+
+/* An image with its ranges, or with the times of its samples. */
+struct segment {
+	void *image;
+	size_t image_size;
+	struct opk_range *ranges;
+	struct opk_time *times;
+	size_t count;
+};
+
 /*
- * Takes the image and the ranges over, with their names and nvtx strings; waits only while several
- * segments are already in line.
+ * Takes over what the segment holds, with the ranges' names and nvtx strings; waits only while
+ * several segments are already in line.
  */
-void segments_add(struct segments *segments, void *image, size_t size, struct opk_range *ranges,
-                  size_t range_count);
-/* Takes an image of samples and their times over. */
-void segments_add_samples(struct segments *segments, void *image, size_t size,
-                          struct opk_time *times, size_t count);
-/* What segments_add() does with the ranges when it is done, for ranges that it does not get. */
-void segments_free_ranges(struct opk_range *ranges, size_t count);
+void segments_add(struct segments *segments, const struct segment *segment);
+/* Frees what a segment or a range holds, where segments_add() does not get it. */
+void segment_clear(struct segment *segment);
 void segments_clear_range(struct opk_range *range);
-/* Writes what is left and the counts, and ends the file; false after a failure. */
-bool segments_finish(struct segments *segments, const struct opk_stats *stats);
+/* Writes what is left and the counts, and ends the file. */
+void segments_finish(struct segments *segments, const struct opk_stats *stats);
 
 #endif

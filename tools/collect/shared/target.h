@@ -15,7 +15,6 @@
 /* X(symbol): typed by the header's own declaration. */
 #define TARGET_CUPTI(X)                                                                            \
 	X(cuptiSubscribe)                                                                          \
-	X(cuptiUnsubscribe)                                                                        \
 	X(cuptiEnableCallback)                                                                     \
 	X(cuptiGetVersion)                                                                         \
 	X(cuptiGetResultString)                                                                    \
