@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ranges with the same key: a hash table over them. */
+/* Ranges with the same key: an index of their keys as text. */
 #include "eval/grouping.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
 
 /* ---- keys ------------------------------------------------------------------------------- */
 
@@ -54,118 +54,49 @@ int opk_key_parse(unsigned *out, struct opk_ctx *ctx, const char *text)
 	return OPK_OK;
 }
 
-/* With the NUL, so that "ab","c" differs from "a","bc". */
-static uint64_t hash_text(uint64_t hash, const char *text)
+static void put_text(struct opk_buf *out, const char *text)
 {
-	return opk_hash(hash, text, strlen(text) + 1);
+	opk_buf_add_printf(out, "%zu:%s", strlen(text), text);
 }
 
-#define HASH(part, member)                                                                         \
-	(key & (part) ? opk_hash(hash, &range->member, sizeof range->member) : hash)
-static uint64_t hash_range(unsigned key, const char *name, const struct opk_range *range)
+/* The same text for ranges of the same key alone: texts have their lengths before them. */
+static void write_key(struct opk_buf *out, unsigned key, const char *name,
+                      const struct opk_range *range)
 {
-	uint64_t hash = OPK_HASH_BEGIN;
-
+#define IN(part, value) (key & (part) ? (value) : 0)
+	for (int i = 0; i < 3 && key & OPK_KEY_SHAPE; i++)
+		opk_buf_add_printf(out, "%u,%u,", range->grid[i], range->block[i]);
+	opk_buf_add_printf(out, "%u,%" PRIu64 ",%d,%d,%u,", IN(OPK_KEY_SHARED, range->shared_bytes),
+	                   IN(OPK_KEY_LAUNCH, range->launch), IN(OPK_KEY_DEVICE, range->device),
+	                   IN(OPK_KEY_RANK, range->rank), IN(OPK_KEY_GROUP, range->group));
+#undef IN
 	if (key & OPK_KEY_NAME)
-		hash = hash_text(hash, name);
-	if (key & OPK_KEY_KERNEL)
-		hash = hash_text(hash_text(hash, range->kernel), range->symbol);
+		put_text(out, name);
+	if (key & OPK_KEY_KERNEL) {
+		put_text(out, range->kernel);
+		put_text(out, range->symbol);
+	}
 	if (key & OPK_KEY_NVTX)
-		hash = hash_text(hash, range->nvtx);
-	hash = HASH(OPK_KEY_SHAPE, grid);
-	hash = HASH(OPK_KEY_SHAPE, block);
-	hash = HASH(OPK_KEY_SHARED, shared_bytes);
-	hash = HASH(OPK_KEY_LAUNCH, launch);
-	hash = HASH(OPK_KEY_DEVICE, device);
-	hash = HASH(OPK_KEY_RANK, rank);
-	return HASH(OPK_KEY_GROUP, group);
+		put_text(out, range->nvtx);
 }
-#undef HASH
-
-#define DIFFERS(part, member) (key & (part) && a->member != b->member)
-#define TEXT_DIFFERS(part, member) (key & (part) && strcmp(a->member, b->member))
-static bool same_key(unsigned key, const struct opk_grouped *group, const char *name,
-                     const struct opk_range *b)
-{
-	const struct opk_range *a = &group->range;
-
-	if (key & OPK_KEY_NAME && strcmp(group->name, name))
-		return false;
-	if (key & OPK_KEY_SHAPE
-	    && (memcmp(a->grid, b->grid, sizeof a->grid)
-	        || memcmp(a->block, b->block, sizeof a->block)))
-		return false;
-	return !(TEXT_DIFFERS(OPK_KEY_KERNEL, kernel) || TEXT_DIFFERS(OPK_KEY_KERNEL, symbol)
-	         || TEXT_DIFFERS(OPK_KEY_NVTX, nvtx) || DIFFERS(OPK_KEY_SHARED, shared_bytes)
-	         || DIFFERS(OPK_KEY_LAUNCH, launch) || DIFFERS(OPK_KEY_DEVICE, device)
-	         || DIFFERS(OPK_KEY_RANK, rank) || DIFFERS(OPK_KEY_GROUP, group));
-}
-#undef DIFFERS
-#undef TEXT_DIFFERS
 
 /* ---- groups ----------------------------------------------------------------------------- */
 
-static void put_slot(struct opk_grouping *grouping, size_t index)
-{
-	size_t at = grouping->groups[index].hash & (grouping->slot_count - 1);
-
-	while (grouping->slots[at])
-		at = (at + 1) & (grouping->slot_count - 1);
-	grouping->slots[at] = index + 1;
-}
-
-/* Never more than half full. */
-static int grow_slots(struct opk_grouping *grouping, struct opk_ctx *ctx)
-{
-	size_t wanted = grouping->slot_count ? grouping->slot_count * 2 : 64;
-	size_t *slots;
-
-	if (grouping->count * 2 < grouping->slot_count)
-		return OPK_OK;
-	slots = opk_alloc_array(wanted, sizeof *slots);
-	if (!slots)
-		return opk_nomem(ctx, "groups of ranges");
-	free(grouping->slots);
-	grouping->slots = slots;
-	grouping->slot_count = wanted;
-	for (size_t i = 0; i < grouping->count; i++)
-		put_slot(grouping, i);
-	return OPK_OK;
-}
-
-/* The index of the group, or the number of groups. */
-static size_t find(const struct opk_grouping *grouping, const char *name,
-                   const struct opk_range *range, uint64_t hash)
-{
-	size_t at = hash & (grouping->slot_count - 1);
-
-	for (; grouping->slots[at]; at = (at + 1) & (grouping->slot_count - 1)) {
-		const struct opk_grouped *group = &grouping->groups[grouping->slots[at] - 1];
-
-		if (group->hash == hash && same_key(grouping->key, group, name, range))
-			return grouping->slots[at] - 1;
-	}
-	return grouping->count;
-}
-
+/* Takes the key over. */
 static int add_group(struct opk_grouping *grouping, struct opk_ctx *ctx, const char *name,
-                     const struct opk_range *range, uint64_t hash)
+                     const struct opk_range *range, char *key)
 {
-	char *copy = opk_strdup(name);
+	struct opk_grouped *group = opk_append(&grouping->groups, &grouping->capacity,
+	                                       &grouping->count, sizeof *group);
 
-	if (!copy
-	    || !opk_grow(&grouping->groups, &grouping->capacity, grouping->count,
-	                 sizeof *grouping->groups)) {
-		free(copy);
+	if (!group) {
+		free(key);
 		return opk_nomem(ctx, "groups of ranges");
 	}
-	grouping->groups[grouping->count] = (struct opk_grouped){
-		.range = *range,
-		.name = copy,
-		.hash = hash,
-	};
-	put_slot(grouping, grouping->count++);
-	return OPK_OK;
+	*group = (struct opk_grouped){ .range = *range, .name = opk_strdup(name), .key = key };
+	return group->name && opk_index_add(&grouping->numbers, key, grouping->count - 1, NULL)
+	               ? OPK_OK
+	               : opk_nomem(ctx, "groups of ranges");
 }
 
 static void keep_common_text(const char **text, const char *other)
@@ -232,27 +163,33 @@ int opk_grouping_add(size_t *out, struct opk_grouping *grouping, struct opk_ctx 
 		.rank = -1,
 	};
 	const struct opk_range *range = given ? given : &unknown;
-	uint64_t hash = hash_range(grouping->key, name, range);
-	int code = grow_slots(grouping, ctx);
-	size_t index;
+	opk_autobuf struct opk_buf text = { 0 };
+	char *key;
+	int code;
 
-	if (code)
-		return code;
-	index = find(grouping, name, range, hash);
-	if (index == grouping->count)
-		code = add_group(grouping, ctx, name, range, hash);
-	if (code)
-		return code;
-	take(&grouping->groups[index], name, range);
-	*out = index;
+	write_key(&text, grouping->key, name, range);
+	key = opk_buf_take_text(&text);
+	if (!key)
+		return opk_nomem(ctx, "groups of ranges");
+	if (opk_index_find(out, &grouping->numbers, key)) {
+		free(key);
+	} else {
+		*out = grouping->count;
+		code = add_group(grouping, ctx, name, range, key);
+		if (code)
+			return code;
+	}
+	take(&grouping->groups[*out], name, range);
 	return OPK_OK;
 }
 
 void opk_grouping_clear(struct opk_grouping *grouping)
 {
-	for (size_t i = 0; i < grouping->count; i++)
+	for (size_t i = 0; i < grouping->count; i++) {
 		free(grouping->groups[i].name);
+		free(grouping->groups[i].key);
+	}
 	free(grouping->groups);
-	free(grouping->slots);
+	opk_index_clear(&grouping->numbers);
 	*grouping = (struct opk_grouping){ .key = grouping->key };
 }

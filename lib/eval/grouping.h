@@ -4,6 +4,7 @@
 #define OPK_GROUPING_H
 
 #include "base/ctx.h"
+#include "base/index.h"
 
 enum opk_key_part {
 	OPK_KEY_NAME = 1 << 0,
@@ -26,9 +27,9 @@ struct opk_grouped {
 	bool many_names;
 	bool many_streams; /* `range.stream` can't say that it is unknown */
 	uint64_t rows;
-	uint64_t ranges;                    /* behind the rows: more, where some are sums */
+	uint64_t ranges;                    /* that the rows are of: more, where some are sums */
 	uint64_t durations, duration_count; /* the sum of those known, and their number */
-	uint64_t hash;
+	char *key;                          /* what the numbers are found by */
 };
 
 /* Begin with { .key = parts }. Groups come in the order in which the first range of each was added. */
@@ -37,8 +38,7 @@ struct opk_grouping {
 	struct opk_grouped *groups;
 	size_t count;
 	size_t capacity;
-	size_t *slots;     /* open addressing: index of a group + 1, or 0 */
-	size_t slot_count; /* a power of two */
+	struct opk_index numbers; /* of groups, by their keys */
 };
 
 /* `range` may be NULL, where nothing is known of it but its name; its strings are borrowed. */
