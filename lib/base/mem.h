@@ -23,6 +23,14 @@ char *opk_printf(const char *format, ...) OPK_PRINTF(1, 2);
 bool opk_grow(void *array, size_t *capacity, size_t count, size_t element_size);
 /* The same, and the new element, zeroed and counted; NULL when out of memory. */
 void *opk_append(void *array, size_t *capacity, size_t *count, size_t element_size);
+/* A list that opk_list_add() adds such an element to. */
+#define OPK_LIST(type)                                                                             \
+	struct {                                                                                   \
+		type *items;                                                                       \
+		size_t count, capacity;                                                            \
+	}
+#define opk_list_add(list)                                                                         \
+	opk_append(&(list)->items, &(list)->capacity, &(list)->count, sizeof *(list)->items)
 
 /*
  * Replaces malloc and realloc for the whole process, for failure injection: `hook` behaves like

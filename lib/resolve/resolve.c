@@ -8,8 +8,8 @@
 /* What no list names comes last, unless a list took it away. */
 static void add_unlisted(struct opk_resolver *r)
 {
-	for (size_t i = 0; i < r->symbols.derived_count; i++) {
-		const struct opk_derived_symbol *derived = &r->symbols.derived[i];
+	for (size_t i = 0; i < r->symbols.derived.count; i++) {
+		const struct opk_derived_symbol *derived = &r->symbols.derived.items[i];
 		const struct opk_entry entry = { .name = derived->name.text,
 			                         .derived = (long)i,
 			                         .place = derived->name.place };
@@ -21,11 +21,11 @@ static void add_unlisted(struct opk_resolver *r)
 
 static void make_list(struct opk_resolver *r)
 {
-	size_t count = r->symbols.set_count;
+	size_t count = r->symbols.sets.count;
 
 	r->lists = opk_alloc_array(count, sizeof *r->lists);
-	r->suppressed = opk_alloc_array(r->symbols.derived_count + 1, sizeof *r->suppressed);
-	r->states = opk_alloc_array(r->symbols.derived_count + 1, sizeof *r->states);
+	r->suppressed = opk_alloc_array(r->symbols.derived.count + 1, sizeof *r->suppressed);
+	r->states = opk_alloc_array(r->symbols.derived.count + 1, sizeof *r->states);
 	if (!opk_problems_need(&r->problems, r->lists && r->suppressed && r->states))
 		return;
 	for (size_t i = 0; i < count && !r->problems.code; i++)
@@ -113,12 +113,12 @@ static void fill_columns(struct opk_resolver *r)
 
 static void keep_sources(struct opk_resolver *r)
 {
-	r->out->sources = opk_alloc_array(r->symbols.set_count, sizeof *r->out->sources);
+	r->out->sources = opk_alloc_array(r->symbols.sets.count, sizeof *r->out->sources);
 	opk_problems_need(&r->problems, r->out->sources);
-	for (size_t i = 0; r->out->sources && i < r->symbols.set_count; i++)
-		if (r->symbols.sets[i]->source)
+	for (size_t i = 0; r->out->sources && i < r->symbols.sets.count; i++)
+		if (r->symbols.sets.items[i]->source)
 			r->out->sources[r->out->source_count++] = opk_source_use(
-				r->symbols.sets[i]->source);
+				r->symbols.sets.items[i]->source);
 }
 
 static bool stopped(const struct opk_resolver *r)
@@ -162,8 +162,8 @@ static void fill(struct opk_resolver *r)
 /* Wrong is the user's word where the names came from the command line, or the chip is not the set's. */
 static int code_of(const struct opk_resolver *r, bool claimed)
 {
-	for (size_t i = 0; i < r->symbols.set_count && claimed; i++)
-		if (r->symbols.sets[i]->source)
+	for (size_t i = 0; i < r->symbols.sets.count && claimed; i++)
+		if (r->symbols.sets.items[i]->source)
 			return OPK_EINPUT;
 	return OPK_EUSAGE;
 }
@@ -192,9 +192,9 @@ static int finish(struct opk_resolver *r)
 
 static void clear(struct opk_resolver *r)
 {
-	for (size_t i = 0; r->lists && i < r->symbols.set_count; i++)
+	for (size_t i = 0; r->lists && i < r->symbols.sets.count; i++)
 		opk_entries_clear(&r->lists[i]);
-	for (size_t i = 0; r->states && i < r->symbols.derived_count; i++)
+	for (size_t i = 0; r->states && i < r->symbols.derived.count; i++)
 		free(r->states[i].unit);
 	free(r->lists);
 	free(r->states);

@@ -31,7 +31,7 @@ static const char *unit_of(struct opk_resolver *r, const char *name)
 	if (opk_index_find(&at, &symbols->names, name))
 		return r->states[at].unit;
 	if (opk_index_find(&at, &symbols->constants, name))
-		return symbols->constant[at]->unit.text;
+		return symbols->constant.items[at]->unit.text;
 	if (opk_index_find(&at, &r->labels, name))
 		name = r->list->items[at].name;
 	return unit_of_metric(r, name);
@@ -58,7 +58,7 @@ static void compare_units(struct opk_resolver *r, struct opk_derived_state *stat
 
 static void find_unit(struct opk_resolver *r, size_t i)
 {
-	const struct opk_derived_symbol *derived = &r->symbols.derived[i];
+	const struct opk_derived_symbol *derived = &r->symbols.derived.items[i];
 	size_t count = opk_formula_name_count(derived->parsed), offset = 0;
 	opk_autofree const char **units = opk_alloc_array(count + 1, sizeof *units);
 	struct opk_place place;
@@ -114,9 +114,9 @@ static const char *value_of(void *data, const char *name)
 
 	if (opk_index_find(&at, &value->r->symbols.constants, name))
 		write_number(value->text,
-		             *opk_resolver_value(value->r, value->r->symbols.constant[at]));
+		             *opk_resolver_value(value->r, value->r->symbols.constant.items[at]));
 	else if (is_else(value->r, name, &at))
-		write_number(value->text, value->r->symbols.label[at]->otherwise);
+		write_number(value->text, value->r->symbols.label.items[at]->otherwise);
 	else
 		return NULL;
 	return value->text;
@@ -147,7 +147,7 @@ static void add_hidden(struct opk_resolver *r, struct opk_index *hidden,
 
 static void add_derived(struct opk_resolver *r, size_t i)
 {
-	const struct opk_derived_symbol *from = &r->symbols.derived[i];
+	const struct opk_derived_symbol *from = &r->symbols.derived.items[i];
 	const char *unit = r->states[i].unit; /* "": it is known to be none */
 	struct value_text value = { .r = r };
 	struct opk_meta_derived *derived = opk_append(&r->out->derived, &r->out->derived_capacity,
@@ -171,7 +171,7 @@ void opk_resolve_units(struct opk_resolver *r)
 	for (size_t i = 0; i < r->symbols.ordered && !r->problems.code; i++) {
 		size_t derived = r->symbols.order[i];
 
-		if (r->states[derived].needed && r->symbols.derived[derived].parsed)
+		if (r->states[derived].needed && r->symbols.derived.items[derived].parsed)
 			find_unit(r, derived);
 	}
 }
@@ -186,7 +186,7 @@ void opk_resolve_derived(struct opk_resolver *r)
 		if (!r->states[derived].needed)
 			continue;
 		find_unit(r, derived);
-		add_hidden(r, &hidden, &r->symbols.derived[derived]);
+		add_hidden(r, &hidden, &r->symbols.derived.items[derived]);
 		add_derived(r, derived);
 	}
 }

@@ -150,7 +150,7 @@ static void expand_name(struct opk_resolver *r, const struct expansion *e,
 
 	if (opk_index_find(&derived, &r->symbols.names, item->as.text ? item->as.text : name)
 	    || opk_index_find(&derived, &r->symbols.names, name)) {
-		add(r, e, item, r->symbols.derived[derived].name.text, (long)derived);
+		add(r, e, item, r->symbols.derived.items[derived].name.text, (long)derived);
 		return;
 	}
 	if ((item->optional || item->wrong) && opk_resolver_need_catalog(r) && !chip_has(r, name))
@@ -271,8 +271,8 @@ static const char *next_listed_name(void *data)
 
 	if (i < count)
 		return names->list->items[i].name;
-	return i - count < names->r->symbols.derived_count
-	               ? names->r->symbols.derived[i - count].name.text
+	return i - count < names->r->symbols.derived.count
+	               ? names->r->symbols.derived.items[i - count].name.text
 	               : NULL;
 }
 
@@ -302,7 +302,7 @@ static size_t drop(struct opk_resolver *r, struct opk_entries *list,
 	for (size_t i = 0; i < selection->count; i++)
 		if (selection->numbers[i] < list->count)
 			marked[selection->numbers[i]] = true;
-		else if (selection->numbers[i] - list->count < r->symbols.derived_count)
+		else if (selection->numbers[i] - list->count < r->symbols.derived.count)
 			r->suppressed[selection->numbers[i] - list->count] = true;
 	if (pattern->kind == OPK_PATTERN_NAME)
 		count += mark_label(list, pattern->text, marked);
@@ -358,20 +358,20 @@ static const struct opk_entries *list_of(const struct opk_resolver *r, const str
 {
 	size_t i = 0;
 
-	while (r->symbols.sets[i] != set
-	       && !(set->inode && r->symbols.sets[i]->inode == set->inode
-	            && r->symbols.sets[i]->device == set->device))
+	while (r->symbols.sets.items[i] != set
+	       && !(set->inode && r->symbols.sets.items[i]->inode == set->inode
+	            && r->symbols.sets.items[i]->device == set->device))
 		i++;
 	return &r->lists[i];
 }
 
 void opk_resolve_list(struct opk_resolver *r, size_t n)
 {
-	const struct opk_set *set = r->symbols.sets[n];
+	const struct opk_set *set = r->symbols.sets.items[n];
 	struct opk_entries *list = &r->lists[n];
 
-	for (size_t i = 0; i < set->include_count; i++) {
-		const struct opk_entries *from = list_of(r, set->includes[i]);
+	for (size_t i = 0; i < set->includes.count; i++) {
+		const struct opk_entries *from = list_of(r, set->includes.items[i]);
 
 		for (size_t j = 0; j < from->count && !r->full; j++)
 			add_entry(r, list, &from->items[j]);

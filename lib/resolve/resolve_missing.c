@@ -10,7 +10,7 @@
 
 static const struct opk_formula *formula_of(const struct opk_resolver *r, size_t derived)
 {
-	return r->symbols.derived[derived].parsed;
+	return r->symbols.derived.items[derived].parsed;
 }
 
 /* ---- what is needed */
@@ -38,8 +38,8 @@ static void expand_legacy(struct opk_resolver *r)
 {
 	struct opk_symbols *symbols = &r->symbols;
 
-	for (size_t i = 0; i < symbols->derived_count; i++) {
-		struct opk_derived_symbol *derived = &symbols->derived[i];
+	for (size_t i = 0; i < symbols->derived.count; i++) {
+		struct opk_derived_symbol *derived = &symbols->derived.items[i];
 		char *formula = NULL;
 
 		if (derived->parsed || !derived->legacy || !opk_resolver_need_catalog(r))
@@ -65,7 +65,7 @@ static void need_names(struct opk_resolver *r, size_t derived)
 
 static void find_needed(struct opk_resolver *r)
 {
-	for (size_t i = 0; i < r->symbols.derived_count; i++)
+	for (size_t i = 0; i < r->symbols.derived.count; i++)
 		r->states[i].needed = false;
 	for (size_t i = 0; i < r->list->count; i++)
 		if (r->list->items[i].derived != OPK_NOT_DERIVED)
@@ -109,13 +109,14 @@ static enum opk_lack lack_of(struct opk_resolver *r, const char *name)
 	size_t at;
 
 	if (opk_index_find(&at, &symbols->constants, name))
-		return symbols->constant[at]->wrong || opk_resolver_value(r, symbols->constant[at])
+		return symbols->constant.items[at]->wrong
+		                       || opk_resolver_value(r, symbols->constant.items[at])
 		               ? OPK_LACKS_NOTHING
 		               : OPK_LACKS_NEEDED;
 	if (opk_index_find(&at, &symbols->labels, name))
 		return opk_index_find(NULL, &r->labels, name)
 		                       || opk_strlist_contains(&r->lost_labels, name)
-		                       || symbols->label[at]->has_else
+		                       || symbols->label.items[at]->has_else
 		               ? OPK_LACKS_NOTHING
 		               : OPK_LACKS_OPTIONAL;
 	/* What is no name at all was told. */
@@ -168,7 +169,7 @@ static void tell_missing(struct opk_resolver *r, size_t derived)
 		if (opk_index_find(&used, &r->symbols.names, name))
 			r->states[used].blamed |= r->states[used].lack == OPK_LACKS_NEEDED;
 		else if (lack_of(r, name) == OPK_LACKS_NEEDED)
-			tell_missing_name(r, &r->symbols.derived[derived], i);
+			tell_missing_name(r, &r->symbols.derived.items[derived], i);
 	}
 }
 

@@ -74,7 +74,7 @@ static void add_name(struct opk_resolver *r, struct trial *trial, const char *na
 static void add_operands(struct opk_resolver *r, struct trial *trial, size_t derived,
                          bool *optional)
 {
-	const struct opk_formula *formula = r->symbols.derived[derived].parsed;
+	const struct opk_formula *formula = r->symbols.derived.items[derived].parsed;
 	size_t used;
 
 	for (size_t i = 0; formula && i < opk_formula_name_count(formula); i++) {
@@ -91,7 +91,7 @@ static void add_operands(struct opk_resolver *r, struct trial *trial, size_t der
 
 static void add_all_operands(struct opk_resolver *r, struct trial *trial)
 {
-	opk_autofree bool *optional = opk_alloc_array(r->symbols.derived_count + 1,
+	opk_autofree bool *optional = opk_alloc_array(r->symbols.derived.count + 1,
 	                                              sizeof *optional);
 
 	opk_problems_need(&r->problems, optional);
@@ -199,9 +199,9 @@ void opk_resolve_refused(struct opk_resolver *r)
 	for (size_t i = 0; i < r->list->count; i++)
 		if (r->list->items[i].derived == OPK_NOT_DERIVED)
 			want(&w, r->list->items[i].name, &r->list->items[i].place);
-	for (size_t i = 0; i < r->symbols.derived_count; i++)
-		if (r->states[i].needed && r->symbols.derived[i].parsed)
-			want_names(&w, &r->symbols.derived[i]);
+	for (size_t i = 0; i < r->symbols.derived.count; i++)
+		if (r->states[i].needed && r->symbols.derived.items[i].parsed)
+			want_names(&w, &r->symbols.derived.items[i]);
 	refused.names = w.names;
 	refused.count = w.count;
 	if (!r->problems.code && !opk_problems_full(&r->problems))

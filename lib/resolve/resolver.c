@@ -27,7 +27,7 @@ void opk_entries_add(struct opk_entries *entries, struct opk_problems *problems,
 		merge(old, problems, entry);
 		return;
 	}
-	added = opk_append(&entries->items, &entries->capacity, &entries->count, sizeof *added);
+	added = opk_list_add(entries);
 	if (added) {
 		*added = *entry;
 		added->name = opk_strdup(entry->name);

@@ -19,8 +19,7 @@ bool opk_set_is_name(const char *text)
 
 bool opk_words_add(struct opk_words *words, const char *text, const struct opk_place *place)
 {
-	struct opk_word *word = opk_append(&words->items, &words->capacity, &words->count,
-	                                   sizeof *word);
+	struct opk_word *word = opk_list_add(words);
 
 	if (!word)
 		return false;
@@ -39,7 +38,7 @@ void opk_words_clear(struct opk_words *words)
 
 struct opk_set_item *opk_set_items_add(struct opk_set_items *items)
 {
-	return opk_append(&items->items, &items->capacity, &items->count, sizeof *items->items);
+	return opk_list_add(items);
 }
 
 bool opk_set_add_name(struct opk_set *set, const char *name)
@@ -110,10 +109,10 @@ void opk_set_free(struct opk_set *set)
 {
 	if (!set || --set->users)
 		return;
-	for (size_t i = 0; i < set->include_count; i++)
-		opk_set_free(set->includes[i]);
-	free(set->includes);
-	free(set->claiming);
+	for (size_t i = 0; i < set->includes.count; i++)
+		opk_set_free(set->includes.items[i]);
+	free(set->includes.items);
+	free(set->claiming.items);
 	free(set->name);
 	free(set->description);
 	free(set->path);
@@ -166,11 +165,10 @@ static bool add_claiming(struct opk_set *set, const struct opk_set *other)
 {
 	const struct opk_set **slot;
 
-	for (size_t i = 0; i < set->claiming_count; i++)
-		if (set->claiming[i] == other)
+	for (size_t i = 0; i < set->claiming.count; i++)
+		if (set->claiming.items[i] == other)
 			return true;
-	slot = opk_append(&set->claiming, &set->claiming_capacity, &set->claiming_count,
-	                  sizeof *slot);
+	slot = opk_list_add(&set->claiming);
 	if (slot)
 		*slot = other;
 	return slot != NULL;
@@ -182,9 +180,9 @@ static bool find_claiming(struct opk_set *set)
 
 	if (set->chips.count)
 		return add_claiming(set, set);
-	for (size_t i = 0; !set->joined && i < set->include_count; i++)
-		for (size_t j = 0; ok && j < set->includes[i]->claiming_count; j++)
-			ok = add_claiming(set, set->includes[i]->claiming[j]);
+	for (size_t i = 0; !set->joined && i < set->includes.count; i++)
+		for (size_t j = 0; ok && j < set->includes.items[i]->claiming.count; j++)
+			ok = add_claiming(set, set->includes.items[i]->claiming.items[j]);
 	return ok;
 }
 
@@ -193,8 +191,8 @@ bool opk_set_complete(struct opk_set *set)
 	opk_autoindex struct opk_index seen = { 0 };
 	bool ok = find_claiming(set);
 
-	for (size_t i = 0; i < set->include_count; i++) {
-		const struct opk_set *from = set->includes[i];
+	for (size_t i = 0; i < set->includes.count; i++) {
+		const struct opk_set *from = set->includes.items[i];
 
 		for (size_t j = 0; ok && j < from->metrics.count; j++)
 			ok = list_one(set, &seen, from->metrics.items[j],
@@ -257,7 +255,7 @@ static int join(struct opk_set *to, struct opk_ctx *ctx, struct opk_set *from)
 		to->has_profiler = true;
 		to->profiler = from->profiler;
 	}
-	slot = opk_append(&to->includes, &to->include_capacity, &to->include_count, sizeof *slot);
+	slot = opk_list_add(&to->includes);
 	if (!slot)
 		return opk_nomem(ctx, "a metric set");
 	*slot = opk_set_use(from);
@@ -366,8 +364,8 @@ static bool names(const char *word, const char *chip)
 
 bool opk_set_claims(const struct opk_set *set, const char *chip)
 {
-	for (size_t i = 0; i < set->claiming_count; i++) {
-		const struct opk_words *chips = &set->claiming[i]->chips;
+	for (size_t i = 0; i < set->claiming.count; i++) {
+		const struct opk_words *chips = &set->claiming.items[i]->chips;
 		bool named = false;
 
 		for (size_t j = 0; j < chips->count && !named; j++)
@@ -380,7 +378,7 @@ bool opk_set_claims(const struct opk_set *set, const char *chip)
 
 const char *opk_set_example(const struct opk_set *set)
 {
-	return set->claiming_count ? set->claiming[0]->chips.items[0].text : NULL;
+	return set->claiming.count ? set->claiming.items[0]->chips.items[0].text : NULL;
 }
 
 static bool has_profiler(const struct opk_set *set, const struct opk_chip *chip)
@@ -435,8 +433,8 @@ int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set,
 {
 	opk_autoproblems struct opk_problems problems = { 0 };
 
-	for (size_t i = 0; i < set->claiming_count; i++)
-		for (size_t j = 0; j < set->claiming[i]->chips.count; j++)
-			check(&problems, set, &set->claiming[i]->chips.items[j], chips);
+	for (size_t i = 0; i < set->claiming.count; i++)
+		for (size_t j = 0; j < set->claiming.items[i]->chips.count; j++)
+			check(&problems, set, &set->claiming.items[i]->chips.items[j], chips);
 	return opk_problems_fail(ctx, &problems, OPK_EINPUT, *set->path ? set->path : set->name);
 }

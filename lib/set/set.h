@@ -76,33 +76,16 @@ struct opk_set {
 	bool broken;              /* what it includes, or defines, could not all be read */
 	bool unfit;               /* so little is sure that nothing can be said of it on a chip */
 	struct opk_words chips;
-	struct opk_set **includes;
-	size_t include_count, include_capacity;
+	OPK_LIST(struct opk_set *) includes;
 	struct opk_set_items items;
-	struct {
-		struct opk_change *items;
-		size_t count, capacity;
-	} changes;
-	struct {
-		struct opk_parameter *items;
-		size_t count, capacity;
-	} parameters;
-	struct {
-		struct opk_constant *items;
-		size_t count, capacity;
-	} constants;
-	struct {
-		struct opk_formula_text *items;
-		size_t count, capacity;
-	} derived;
+	OPK_LIST(struct opk_change) changes;
+	OPK_LIST(struct opk_parameter) parameters;
+	OPK_LIST(struct opk_constant) constants;
+	OPK_LIST(struct opk_formula_text) derived;
 	/* Values that parameters were given, of this set or of one that it includes. */
-	struct {
-		struct opk_parameter *items;
-		size_t count, capacity;
-	} given;
+	OPK_LIST(struct opk_parameter) given;
 	/* The sets that name the chips it claims: this one, or of those that it includes. */
-	const struct opk_set **claiming;
-	size_t claiming_count, claiming_capacity;
+	OPK_LIST(const struct opk_set *) claiming;
 	/* The entries of all lists of metrics as they are written, each once, and their places. */
 	struct opk_strlist metrics, places;
 };

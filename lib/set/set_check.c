@@ -58,8 +58,8 @@ static void tell_unknown(struct checker *c, const struct opk_word *word, const c
 		return;
 	}
 	/* What will not be told need not be looked for. */
-	for (size_t i = 0; i < c->symbols->derived_count && !opk_problems_full(c->problems); i++)
-		opk_suggestions_try(&derived, c->symbols->derived[i].name.text);
+	for (size_t i = 0; i < c->symbols->derived.count && !opk_problems_full(c->problems); i++)
+		opk_suggestions_try(&derived, c->symbols->derived.items[i].name.text);
 	if (!opk_problems_full(c->problems))
 		code = opk_legacy_suggest(&near, c->ctx, name);
 	if (code)
@@ -82,7 +82,7 @@ static void check_word(struct checker *c, const struct opk_set_item *item, const
 
 	/* Of nvprof's names possibly under another. */
 	if (item->as.text && opk_index_find(&at, names, item->as.text)
-	    && c->symbols->derived[at].legacy)
+	    && c->symbols->derived.items[at].legacy)
 		return;
 	if (opk_index_find(&at, names, name)) {
 		if (item->as.text)
@@ -175,8 +175,8 @@ bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx,
 		             .compile = compile,
 		             .seconds = OPK_EXPRESSION_SECONDS };
 
-	for (size_t i = 0; i < symbols->set_count; i++) {
-		const struct opk_set *set = symbols->sets[i];
+	for (size_t i = 0; i < symbols->sets.count; i++) {
+		const struct opk_set *set = symbols->sets.items[i];
 
 		check_items(&c, &set->items);
 		for (size_t j = 0; j < set->changes.count && j < MAX_CHANGES; j++)

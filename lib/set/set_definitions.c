@@ -51,9 +51,7 @@ static void read_unit(struct opk_set_reader *r, struct opk_word *out, const stru
 static void take_parameter(struct opk_set_reader *r, const struct opk_word *name,
                            const struct opk_yaml *value)
 {
-	struct opk_parameter *parameter = opk_append(&r->set->parameters.items,
-	                                             &r->set->parameters.capacity,
-	                                             &r->set->parameters.count, sizeof *parameter);
+	struct opk_parameter *parameter = opk_list_add(&r->set->parameters);
 	const char *text = value->kind == OPK_YAML_SCALAR ? value->text : NULL;
 
 	if (!opk_problems_need(r->problems, parameter))
@@ -81,9 +79,7 @@ static void read_parameters(struct opk_set_reader *r, void *object, const struct
 
 static struct opk_constant *new_constant(struct opk_set_reader *r, const struct opk_word *name)
 {
-	struct opk_constant *constant = opk_append(&r->set->constants.items,
-	                                           &r->set->constants.capacity,
-	                                           &r->set->constants.count, sizeof *constant);
+	struct opk_constant *constant = opk_list_add(&r->set->constants);
 
 	opk_problems_need(r->problems, constant);
 	if (constant)
@@ -186,9 +182,7 @@ static const struct opk_set_field fields[] = {
 static void take_derived(struct opk_set_reader *r, const struct opk_word *name,
                          const struct opk_yaml *value)
 {
-	struct opk_formula_text *derived = opk_append(&r->set->derived.items,
-	                                              &r->set->derived.capacity,
-	                                              &r->set->derived.count, sizeof *derived);
+	struct opk_formula_text *derived = opk_list_add(&r->set->derived);
 
 	if (!opk_problems_need(r->problems, derived))
 		return;

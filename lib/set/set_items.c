@@ -228,8 +228,7 @@ static const struct opk_set_field change_fields[] = {
 
 static void read_change(struct opk_set_reader *r, const struct opk_yaml *value)
 {
-	struct opk_change *change = opk_append(&r->set->changes.items, &r->set->changes.capacity,
-	                                       &r->set->changes.count, sizeof *change);
+	struct opk_change *change = opk_list_add(&r->set->changes);
 	unsigned seen;
 
 	if (!opk_problems_need(r->problems, change))

@@ -339,8 +339,7 @@ static void include(struct loading *l, struct opk_set *set, const struct opk_wor
 		return;
 	}
 	check_profiler(l, set, from, word);
-	slot = opk_append(&set->includes, &set->include_capacity, &set->include_count,
-	                  sizeof *slot);
+	slot = opk_list_add(&set->includes);
 	if (slot) {
 		*slot = from;
 	} else {
@@ -393,9 +392,7 @@ static struct file *open_file(struct loading *l, const char *path, int *code)
 {
 	struct stat status = { 0 };
 	struct opk_source *source = read_source(l, &status, path, code);
-	struct file *file = source ? opk_append(&l->files.items, &l->files.capacity,
-	                                        &l->files.count, sizeof *file)
-	                           : NULL;
+	struct file *file = source ? opk_list_add(&l->files) : NULL;
 
 	if (!file) {
 		opk_source_free(source);
@@ -450,7 +447,7 @@ static void check(struct loading *l, struct opk_set *set)
 /* Whether there is more to be said of a set with these errors: on chips, or of those that it claims. */
 static bool is_of_use(const struct loading *l, const struct opk_set *set)
 {
-	return l->problems.count && !l->problems.unlisted && (!set->unfit || set->claiming_count);
+	return l->problems.count && !l->problems.unlisted && (!set->unfit || set->claiming.count);
 }
 
 static int load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *path)

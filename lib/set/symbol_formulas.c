@@ -48,7 +48,7 @@ static const char *value_of(const struct opk_symbols *symbols, const struct piec
 	memcpy(name, piece->name, piece->name_size);
 	name[piece->name_size] = '\0';
 	*known = opk_index_find(&i, &symbols->parameters, name);
-	return *known ? symbols->values[i] : NULL;
+	return *known ? symbols->values.items[i] : NULL;
 }
 
 static void tell_at(struct opk_problems *problems, const struct opk_word *word, const char *at,
@@ -261,7 +261,7 @@ struct walk {
 /* "a uses b uses a" */
 static void tell_cycle(struct walk *w, size_t begin)
 {
-	const struct opk_derived_symbol *all = w->symbols->derived;
+	const struct opk_derived_symbol *all = w->symbols->derived.items;
 	opk_autofree char *chain = opk_strdup(all[begin].name.text);
 	size_t i = w->depth;
 
@@ -285,7 +285,7 @@ static void tell_cycle(struct walk *w, size_t begin)
 static void step(struct walk *w)
 {
 	struct step *last = &w->steps[w->depth - 1];
-	const struct opk_formula *formula = w->symbols->derived[last->derived].parsed;
+	const struct opk_formula *formula = w->symbols->derived.items[last->derived].parsed;
 	size_t next;
 
 	while (formula && last->name < opk_formula_name_count(formula)) {
@@ -308,7 +308,7 @@ static void step(struct walk *w)
 
 static void order(struct opk_symbols *symbols, struct opk_problems *problems)
 {
-	size_t count = symbols->derived_count;
+	size_t count = symbols->derived.count;
 	opk_autofree enum state *states = opk_alloc_array(count + 1, sizeof *states);
 	opk_autofree struct step *steps = opk_alloc_array(count + 1, sizeof *steps);
 	struct walk walk = {
@@ -331,10 +331,10 @@ static void order(struct opk_symbols *symbols, struct opk_problems *problems)
 void opk_symbols_check_formulas(struct opk_symbols *symbols, struct opk_ctx *ctx,
                                 struct opk_problems *problems)
 {
-	for (size_t i = 0; i < symbols->constant_count; i++)
-		check_unit(ctx, problems, &symbols->constant[i]->unit);
-	for (size_t i = 0; i < symbols->derived_count; i++) {
-		struct opk_derived_symbol *derived = &symbols->derived[i];
+	for (size_t i = 0; i < symbols->constant.count; i++)
+		check_unit(ctx, problems, &symbols->constant.items[i]->unit);
+	for (size_t i = 0; i < symbols->derived.count; i++) {
+		struct opk_derived_symbol *derived = &symbols->derived.items[i];
 
 		check_unit(ctx, problems, &derived->unit);
 		if (derived->written.text)

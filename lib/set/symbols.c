@@ -16,16 +16,15 @@ static bool collect_sets(struct opk_symbols *symbols, const struct opk_set *set)
 {
 	const struct opk_set **slot;
 
-	for (size_t i = 0; i < symbols->set_count; i++)
-		if (symbols->sets[i] == set
-		    || (set->inode && symbols->sets[i]->inode == set->inode
-		        && symbols->sets[i]->device == set->device))
+	for (size_t i = 0; i < symbols->sets.count; i++)
+		if (symbols->sets.items[i] == set
+		    || (set->inode && symbols->sets.items[i]->inode == set->inode
+		        && symbols->sets.items[i]->device == set->device))
 			return true;
-	for (size_t i = 0; i < set->include_count; i++)
-		if (!collect_sets(symbols, set->includes[i]))
+	for (size_t i = 0; i < set->includes.count; i++)
+		if (!collect_sets(symbols, set->includes.items[i]))
 			return false;
-	slot = opk_append(&symbols->sets, &symbols->set_capacity, &symbols->set_count,
-	                  sizeof *slot);
+	slot = opk_list_add(&symbols->sets);
 	if (slot)
 		*slot = set;
 	symbols->broken |= set->broken;
@@ -51,10 +50,10 @@ static const struct opk_word *defined(const struct opk_symbols *symbols, const c
 	size_t i;
 
 	if (opk_index_find(&i, &symbols->constants, name))
-		return &symbols->constant[i]->name;
+		return &symbols->constant.items[i]->name;
 	if (opk_index_find(&i, &symbols->names, name))
-		return &symbols->derived[i].name;
-	return opk_index_find(&i, &symbols->labels, name) ? &symbols->label[i]->as : NULL;
+		return &symbols->derived.items[i].name;
+	return opk_index_find(&i, &symbols->labels, name) ? &symbols->label.items[i]->as : NULL;
 }
 
 static void add_parameters(struct opk_symbols *symbols, struct opk_problems *problems,
@@ -62,19 +61,18 @@ static void add_parameters(struct opk_symbols *symbols, struct opk_problems *pro
 {
 	for (size_t i = 0; i < set->parameters.count; i++) {
 		const struct opk_parameter *parameter = &set->parameters.items[i];
-		const char **slot = opk_append(&symbols->values, &symbols->value_capacity,
-		                               &symbols->value_count, sizeof *slot);
+		const char **slot = opk_list_add(&symbols->values);
 		size_t known = 0;
 
 		if (!slot
 		    || !opk_index_add(&symbols->parameters, parameter->name.text,
-		                      symbols->value_count - 1, &known)) {
+		                      symbols->values.count - 1, &known)) {
 			problems->code = OPK_ENOMEM;
 			return;
 		}
 		*slot = parameter->value;
 		/* Which one was first does not matter much, and is not kept. */
-		if (known != symbols->value_count - 1)
+		if (known != symbols->values.count - 1)
 			opk_problems_add(problems, &parameter->name.place,
 			                 "parameter '%.100s' is one of an included set already",
 			                 parameter->name.text);
@@ -87,7 +85,7 @@ static void give_values(struct opk_symbols *symbols, const struct opk_set *set)
 
 	for (size_t i = 0; i < set->given.count; i++)
 		if (opk_index_find(&at, &symbols->parameters, set->given.items[i].name.text))
-			symbols->values[at] = set->given.items[i].value;
+			symbols->values.items[at] = set->given.items[i].value;
 }
 
 static void add_constants(struct opk_symbols *symbols, struct opk_problems *problems,
@@ -101,13 +99,12 @@ static void add_constants(struct opk_symbols *symbols, struct opk_problems *prob
 			tell_twice(problems, &constant->name, "constant", first);
 			continue;
 		}
-		slot = opk_append(&symbols->constant, &symbols->constant_capacity,
-		                  &symbols->constant_count, sizeof *slot);
+		slot = opk_list_add(&symbols->constant);
 		if (slot)
 			*slot = constant;
 		if (!slot
 		    || !opk_index_add(&symbols->constants, constant->name.text,
-		                      symbols->constant_count - 1, NULL))
+		                      symbols->constant.count - 1, NULL))
 			problems->code = OPK_ENOMEM;
 	}
 }
@@ -116,12 +113,10 @@ static struct opk_derived_symbol *add_name(struct opk_symbols *symbols,
                                            struct opk_problems *problems,
                                            const struct opk_word *name)
 {
-	struct opk_derived_symbol *derived = opk_append(&symbols->derived,
-	                                                &symbols->derived_capacity,
-	                                                &symbols->derived_count, sizeof *derived);
+	struct opk_derived_symbol *derived = opk_list_add(&symbols->derived);
 
 	if (!derived
-	    || !opk_index_add(&symbols->names, name->text, symbols->derived_count - 1, NULL)) {
+	    || !opk_index_add(&symbols->names, name->text, symbols->derived.count - 1, NULL)) {
 		problems->code = OPK_ENOMEM;
 		return NULL;
 	}
@@ -163,18 +158,17 @@ static void add_label(struct opk_symbols *symbols, struct opk_problems *problems
 
 	if (opk_index_find(&known, &symbols->labels, label->text)) {
 		if (item->has_else)
-			symbols->label[known] = item;
+			symbols->label.items[known] = item;
 		return;
 	}
 	if (defined(symbols, label->text)) {
 		tell_twice(problems, label, "the name", defined(symbols, label->text));
 		return;
 	}
-	slot = opk_append(&symbols->label, &symbols->label_capacity, &symbols->label_count,
-	                  sizeof *slot);
+	slot = opk_list_add(&symbols->label);
 	if (slot)
 		*slot = item;
-	if (!slot || !opk_index_add(&symbols->labels, label->text, symbols->label_count - 1, NULL))
+	if (!slot || !opk_index_add(&symbols->labels, label->text, symbols->label.count - 1, NULL))
 		problems->code = OPK_ENOMEM;
 }
 
@@ -207,8 +201,8 @@ static bool is_same_legacy(const struct opk_symbols *symbols, const char *name, 
 {
 	size_t i;
 
-	return opk_index_find(&i, &symbols->names, name) && symbols->derived[i].legacy
-	       && !strcmp(symbols->derived[i].legacy, legacy);
+	return opk_index_find(&i, &symbols->names, name) && symbols->derived.items[i].legacy
+	       && !strcmp(symbols->derived.items[i].legacy, legacy);
 }
 
 /* A word without a unit is one of nvprof's names, unless it is defined here. */
@@ -271,19 +265,20 @@ void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
 	*symbols = (struct opk_symbols){ 0 };
 	if (!collect_sets(symbols, set))
 		problems->code = OPK_ENOMEM;
-	for (size_t i = 0; i < symbols->set_count; i++) {
-		add_parameters(symbols, problems, symbols->sets[i]);
-		add_constants(symbols, problems, symbols->sets[i]);
-		add_derived(symbols, problems, symbols->sets[i]);
+	for (size_t i = 0; i < symbols->sets.count; i++) {
+		add_parameters(symbols, problems, symbols->sets.items[i]);
+		add_constants(symbols, problems, symbols->sets.items[i]);
+		add_derived(symbols, problems, symbols->sets.items[i]);
 	}
 	/* The outer one's word is the last. */
-	for (size_t i = 0; i < symbols->set_count; i++)
-		give_values(symbols, symbols->sets[i]);
-	for (size_t i = 0; i < symbols->set_count; i++) {
-		add_items(symbols, ctx, problems, symbols->sets[i], &symbols->sets[i]->items);
-		for (size_t j = 0; j < symbols->sets[i]->changes.count; j++)
-			add_items(symbols, ctx, problems, symbols->sets[i],
-			          &symbols->sets[i]->changes.items[j].add);
+	for (size_t i = 0; i < symbols->sets.count; i++)
+		give_values(symbols, symbols->sets.items[i]);
+	for (size_t i = 0; i < symbols->sets.count; i++) {
+		add_items(symbols, ctx, problems, symbols->sets.items[i],
+		          &symbols->sets.items[i]->items);
+		for (size_t j = 0; j < symbols->sets.items[i]->changes.count; j++)
+			add_items(symbols, ctx, problems, symbols->sets.items[i],
+			          &symbols->sets.items[i]->changes.items[j].add);
 	}
 	if (!problems->code)
 		opk_symbols_check_formulas(symbols, ctx, problems);
@@ -291,16 +286,16 @@ void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
 
 void opk_symbols_clear(struct opk_symbols *symbols)
 {
-	for (size_t i = 0; i < symbols->derived_count; i++) {
-		free(symbols->derived[i].formula);
-		free(symbols->derived[i].legacy);
-		opk_formula_free(symbols->derived[i].parsed);
+	for (size_t i = 0; i < symbols->derived.count; i++) {
+		free(symbols->derived.items[i].formula);
+		free(symbols->derived.items[i].legacy);
+		opk_formula_free(symbols->derived.items[i].parsed);
 	}
-	free(symbols->derived);
-	free(symbols->sets);
-	free(symbols->values);
-	free(symbols->constant);
-	free(symbols->label);
+	free(symbols->derived.items);
+	free(symbols->sets.items);
+	free(symbols->values.items);
+	free(symbols->constant.items);
+	free(symbols->label.items);
 	free(symbols->order);
 	opk_index_clear(&symbols->parameters);
 	opk_index_clear(&symbols->constants);
@@ -312,8 +307,7 @@ void opk_symbols_clear(struct opk_symbols *symbols)
 
 static int give(struct opk_set *set, struct opk_ctx *ctx, const char *name, const char *value)
 {
-	struct opk_parameter *given = opk_append(&set->given.items, &set->given.capacity,
-	                                         &set->given.count, sizeof *given);
+	struct opk_parameter *given = opk_list_add(&set->given);
 
 	if (given) {
 		given->name.text = opk_strdup(name);

@@ -24,23 +24,17 @@ struct opk_derived_symbol {
 
 struct opk_symbols {
 	/* Each set once, and before those that include it. */
-	const struct opk_set **sets;
-	size_t set_count, set_capacity;
+	OPK_LIST(const struct opk_set *) sets;
 	bool broken; /* a set could not be read whole: what is not known may be defined there */
 	bool unfit;  /* as a set's */
 	struct opk_index parameters; /* name -> `values` */
-	const char **values;
-	size_t value_count, value_capacity;
+	OPK_LIST(const char *) values;
 	struct opk_index constants; /* name -> `constant` */
-	const struct opk_constant **constant;
-	size_t constant_count, constant_capacity;
-	struct opk_index labels; /* short names of metrics, -> `label` */
-	const struct opk_set_item *
-		*label; /* of several entries with the name one that has `else` */
-	size_t label_count, label_capacity;
-	struct opk_index names; /* of derived metrics, -> `derived` */
-	struct opk_derived_symbol *derived;
-	size_t derived_count, derived_capacity;
+	OPK_LIST(const struct opk_constant *) constant;
+	struct opk_index labels;                     /* short names of metrics, -> `label` */
+	OPK_LIST(const struct opk_set_item *) label; /* of several entries one that has `else` */
+	struct opk_index names;                      /* of derived metrics, -> `derived` */
+	OPK_LIST(struct opk_derived_symbol) derived;
 	size_t *order; /* of the derived metrics, so that each comes after those that it uses */
 	size_t ordered;
 };
