@@ -83,10 +83,9 @@ static void add_heading(struct opk_resolver *r, const struct opk_set_item *group
 		return;
 	heading->first = column;
 	heading->count = 1;
-	heading->title = opk_symbols_substitute(&r->symbols, &r->problems, &group->what);
-	heading->text = group->prose.text
-	                        ? opk_symbols_substitute(&r->symbols, &r->problems, &group->prose)
-	                        : opk_strdup("");
+	heading->title = opk_symbols_substitute(&r->symbols, &group->what);
+	heading->text = group->prose.text ? opk_symbols_substitute(&r->symbols, &group->prose)
+	                                  : opk_strdup("");
 	opk_problems_need(&r->problems, group->prose.text || heading->text);
 }
 
@@ -145,8 +144,7 @@ static void fill(struct opk_resolver *r)
 	opk_symbols_init(&r->symbols, r->ctx, &r->problems, r->set);
 	r->lost = r->symbols.broken;
 	/* A parameter's value may have made errors that the file has not. */
-	if (!r->problems.code && opk_set_check(&r->symbols, r->ctx, &r->problems, false)
-	    && !r->symbols.unfit)
+	if (!r->problems.code && opk_set_check(&r->symbols, false) && !r->symbols.unfit)
 		make_list(r);
 	if (!r->problems.code && r->list) {
 		add_unlisted(r);

@@ -159,8 +159,7 @@ static void add_derived(struct opk_resolver *r, size_t i)
 	derived->formula = opk_formula_text(from->parsed, from->formula, value_of, &value);
 	derived->unit = opk_strdup(unit && !*unit ? "unitless" : unit ? unit : "");
 	derived->description = from->description.text
-	                               ? opk_symbols_substitute(&r->symbols, &r->problems,
-	                                                        &from->description)
+	                               ? opk_symbols_substitute(&r->symbols, &from->description)
 	                               : opk_strdup("");
 	if (!derived->name || !derived->formula || !derived->unit || !derived->description)
 		r->problems.code = OPK_ENOMEM;

@@ -163,8 +163,7 @@ static void expand_name(struct opk_resolver *r, const struct expansion *e,
 static char *find_candidate(struct opk_resolver *r, const struct opk_set_item *item)
 {
 	for (size_t i = 0; i < item->any.count && !r->problems.code; i++) {
-		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &r->problems,
-		                                                 &item->any.items[i]);
+		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &item->any.items[i]);
 
 		if (name && chip_has(r, name) && opk_resolver_plans(r, name))
 			return opk_take(name);
@@ -176,8 +175,7 @@ static char *find_candidate(struct opk_resolver *r, const struct opk_set_item *i
 static bool may_all_be_metrics(struct opk_resolver *r, const struct opk_set_item *item)
 {
 	for (size_t i = 0; i < item->any.count; i++) {
-		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &r->problems,
-		                                                 &item->any.items[i]);
+		opk_autofree char *name = opk_symbols_substitute(&r->symbols, &item->any.items[i]);
 
 		if (!name || !strstr(name, "__") || opk_pattern_kind(name) != OPK_PATTERN_NAME)
 			return false;
@@ -225,7 +223,7 @@ static void pass_over(struct opk_resolver *r, const char *name)
 static void expand_metric(struct opk_resolver *r, const struct expansion *e,
                           const struct opk_set_item *item)
 {
-	opk_autofree char *text = opk_symbols_substitute(&r->symbols, &r->problems, &item->what);
+	opk_autofree char *text = opk_symbols_substitute(&r->symbols, &item->what);
 	struct opk_pattern pattern;
 
 	if (!applies(r, item))
@@ -330,7 +328,7 @@ static void tell_nothing(struct opk_resolver *r, const struct opk_entries *list,
 static void remove_one(struct opk_resolver *r, struct opk_entries *list,
                        const struct opk_word *word)
 {
-	opk_autofree char *text = opk_symbols_substitute(&r->symbols, &r->problems, word);
+	opk_autofree char *text = opk_symbols_substitute(&r->symbols, word);
 	opk_autoselection struct opk_selection selection = { 0 };
 	struct listed_names names = { r, list, 0 };
 	struct opk_pattern pattern;

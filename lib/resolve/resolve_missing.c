@@ -49,7 +49,7 @@ static void expand_legacy(struct opk_resolver *r)
 			return;
 		free(derived->formula);
 		derived->formula = formula;
-		opk_symbols_parse(symbols, r->ctx, &r->problems, derived);
+		opk_symbols_parse(symbols, derived);
 	}
 }
 

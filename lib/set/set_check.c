@@ -106,7 +106,7 @@ static void check_word(struct checker *c, const struct opk_set_item *item, const
 
 static void check_metric(struct checker *c, const struct opk_set_item *item)
 {
-	opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, &item->what);
+	opk_autofree char *text = opk_symbols_substitute(c->symbols, &item->what);
 	struct opk_pattern pattern;
 
 	if (!text || !opk_pattern_init(&pattern, c->problems, text, &item->what.place))
@@ -121,7 +121,7 @@ static void check_metric(struct checker *c, const struct opk_set_item *item)
 
 static void check_candidate(struct checker *c, const struct opk_word *word)
 {
-	opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, word);
+	opk_autofree char *text = opk_symbols_substitute(c->symbols, word);
 	struct opk_pattern pattern;
 
 	if (text && opk_pattern_init(&pattern, c->problems, text, &word->place)
@@ -133,7 +133,7 @@ static void check_candidate(struct checker *c, const struct opk_word *word)
 static void check_text(struct checker *c, const struct opk_word *word)
 {
 	if (word->text)
-		free(opk_symbols_substitute(c->symbols, c->problems, word));
+		free(opk_symbols_substitute(c->symbols, word));
 }
 
 static void check_items(struct checker *c, const struct opk_set_items *items)
@@ -158,7 +158,7 @@ static void check_change(struct checker *c, const struct opk_change *change)
 	check_items(c, &change->add);
 	for (size_t i = 0; i < change->remove.count; i++) {
 		const struct opk_word *word = &change->remove.items[i];
-		opk_autofree char *text = opk_symbols_substitute(c->symbols, c->problems, word);
+		opk_autofree char *text = opk_symbols_substitute(c->symbols, word);
 		struct opk_pattern pattern;
 
 		if (text && opk_pattern_init(&pattern, c->problems, text, &word->place))
@@ -166,12 +166,11 @@ static void check_change(struct checker *c, const struct opk_change *change)
 	}
 }
 
-bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx,
-                   struct opk_problems *problems, bool compile)
+bool opk_set_check(const struct opk_symbols *symbols, bool compile)
 {
 	struct checker c = { .symbols = symbols,
-		             .ctx = ctx,
-		             .problems = problems,
+		             .ctx = symbols->ctx,
+		             .problems = symbols->problems,
 		             .compile = compile,
 		             .seconds = OPK_EXPRESSION_SECONDS };
 
@@ -183,7 +182,7 @@ bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx,
 			check_change(&c, &set->changes.items[j]);
 		if (set->changes.count <= MAX_CHANGES)
 			continue;
-		opk_problems_add(problems, &set->changes.items[MAX_CHANGES].place,
+		opk_problems_add(c.problems, &set->changes.items[MAX_CHANGES].place,
 		                 "more than %d changes", MAX_CHANGES);
 		c.too_much = true;
 	}

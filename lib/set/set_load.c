@@ -441,7 +441,7 @@ static void check(struct loading *l, struct opk_set *set)
 
 	opk_symbols_init(&symbols, l->ctx, &l->problems, set);
 	if (!l->problems.code)
-		set->unfit |= !opk_set_check(&symbols, l->ctx, &l->problems, true) || symbols.unfit;
+		set->unfit |= !opk_set_check(&symbols, true) || symbols.unfit;
 }
 
 /* Whether there is more to be said of a set with these errors: on chips, or of those that it claims. */

@@ -67,19 +67,19 @@ void opk_symbols_try_all(struct opk_nearest *nearest, const struct opk_index *in
 			opk_nearest_try(nearest, index->slots[i].key);
 }
 
-static void tell_unknown(const struct opk_symbols *symbols, struct opk_problems *problems,
-                         const struct opk_word *word, const char *at, const struct piece *piece)
+static void tell_unknown(const struct opk_symbols *symbols, const struct opk_word *word,
+                         const char *at, const struct piece *piece)
 {
 	opk_autofree char *name = opk_strndup(piece->name, piece->name_size);
 	struct opk_place place = opk_place_within(&word->place, word->text,
 	                                          (size_t)(at - word->text));
 	struct opk_nearest nearest = { .name = name };
 
-	if (!opk_problems_need(problems, name))
+	if (!opk_problems_need(symbols->problems, name))
 		return;
 	opk_symbols_try_all(&nearest, &symbols->parameters);
 	if (!symbols->broken)
-		opk_problems_add(problems, &place,
+		opk_problems_add(symbols->problems, &place,
 		                 "there is no parameter '%.100s'" OPK_DID_YOU_MEAN, name,
 		                 OPK_NEAR(nearest.best));
 }
@@ -104,8 +104,8 @@ static bool is_whole(const char *value)
 }
 
 /* In a formula, what is more than a part of a name or number stands in parentheses. */
-static char *substitute(const struct opk_symbols *symbols, struct opk_problems *problems,
-                        const struct opk_word *word, bool formula)
+static char *substitute(const struct opk_symbols *symbols, const struct opk_word *word,
+                        bool formula)
 {
 	opk_autobuf struct opk_buf out = { 0 };
 	struct piece piece;
@@ -116,17 +116,17 @@ static char *substitute(const struct opk_symbols *symbols, struct opk_problems *
 		bool known;
 
 		if (!next_piece(&piece, at)) {
-			tell_at(problems, word, at, "a '}' is missing behind '${'", "");
+			tell_at(symbols->problems, word, at, "a '}' is missing behind '${'", "");
 			return NULL;
 		}
 		value = piece.name ? value_of(symbols, &piece, &known) : NULL;
 		/* One that has no value was told where it is defined. */
 		if (piece.name && !known)
-			tell_unknown(symbols, problems, word, at, &piece);
+			tell_unknown(symbols, word, at, &piece);
 		if (piece.name && !value)
 			return NULL;
 		if (formula && value && !is_whole(value)) {
-			tell_at(problems, word, at,
+			tell_at(symbols->problems, word, at,
 			        "a value in a formula has parentheses in pairs, not ", value);
 			return NULL;
 		}
@@ -136,19 +136,18 @@ static char *substitute(const struct opk_symbols *symbols, struct opk_problems *
 			opk_buf_add(&out, value ? value : at, value ? strlen(value) : piece.size);
 	}
 	if (!out.failed && out.size >= MAX_TEXT) {
-		opk_problems_add(problems, &word->place,
+		opk_problems_add(symbols->problems, &word->place,
 		                 "with its parameters this has more than %d characters", MAX_TEXT);
 		return NULL;
 	}
 	text = opk_buf_take_text(&out);
-	opk_problems_need(problems, text);
+	opk_problems_need(symbols->problems, text);
 	return text;
 }
 
-char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_problems *problems,
-                             const struct opk_word *word)
+char *opk_symbols_substitute(const struct opk_symbols *symbols, const struct opk_word *word)
 {
-	return substitute(symbols, problems, word, false);
+	return substitute(symbols, word, false);
 }
 
 /* Which byte of the formula as it is written became that byte of the result. */
@@ -182,20 +181,19 @@ struct opk_place opk_symbols_place(const struct opk_symbols *symbols,
 	                        written_at(symbols, written->text, offset));
 }
 
-void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_ctx *ctx,
-                       struct opk_problems *problems, struct opk_derived_symbol *derived)
+void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_derived_symbol *derived)
 {
 	size_t offset = 0;
-	int code = opk_formula_parse(&derived->parsed, ctx, derived->formula, &offset);
+	int code = opk_formula_parse(&derived->parsed, symbols->ctx, derived->formula, &offset);
 	struct opk_place place;
 
 	if (!code)
 		return;
 	place = opk_symbols_place(symbols, derived, offset);
 	if (code == OPK_ENOMEM)
-		problems->code = OPK_ENOMEM;
+		symbols->problems->code = OPK_ENOMEM;
 	else
-		opk_problems_add(problems, &place, "%s", opk_outermost(ctx));
+		opk_problems_add(symbols->problems, &place, "%s", opk_outermost(symbols->ctx));
 }
 
 /* ---- names */
@@ -217,8 +215,7 @@ static void check_unit(struct opk_ctx *ctx, struct opk_problems *problems,
 	opk_problems_add(problems, &unit->place, "%s", opk_outermost(ctx));
 }
 
-static void check_names(const struct opk_symbols *symbols, struct opk_problems *problems,
-                        const struct opk_derived_symbol *derived)
+static void check_names(const struct opk_symbols *symbols, const struct opk_derived_symbol *derived)
 {
 	for (size_t i = 0; i < opk_formula_name_count(derived->parsed); i++) {
 		const char *name = opk_formula_name(derived->parsed, i);
@@ -227,7 +224,7 @@ static void check_names(const struct opk_symbols *symbols, struct opk_problems *
 
 		if (is_known(symbols, name) || symbols->broken)
 			continue;
-		if (!opk_problems_full(problems)) {
+		if (!opk_problems_full(symbols->problems)) {
 			opk_symbols_try_all(&nearest, &symbols->names);
 			opk_symbols_try_all(&nearest, &symbols->constants);
 			opk_symbols_try_all(&nearest, &symbols->labels);
@@ -235,7 +232,7 @@ static void check_names(const struct opk_symbols *symbols, struct opk_problems *
 		place = opk_symbols_place(symbols, derived,
 		                          opk_formula_name_offset(derived->parsed, i));
 		opk_problems_add(
-			problems, &place,
+			symbols->problems, &place,
 			"'%.100s' is no metric's full name, nor named or defined in this set" OPK_DID_YOU_MEAN,
 			name, OPK_NEAR(nearest.best));
 	}
@@ -252,7 +249,6 @@ struct step {
 
 struct walk {
 	struct opk_symbols *symbols;
-	struct opk_problems *problems;
 	enum state *states;
 	struct step *steps;
 	size_t depth;
@@ -274,11 +270,11 @@ static void tell_cycle(struct walk *w, size_t begin)
 		chain = longer;
 	}
 	if (chain)
-		opk_problems_add(w->problems, &all[begin].name.place,
+		opk_problems_add(w->symbols->problems, &all[begin].name.place,
 		                 "derived metrics use each other: %.1000s uses %s", chain,
 		                 all[begin].name.text);
 	else
-		w->problems->code = OPK_ENOMEM;
+		w->symbols->problems->code = OPK_ENOMEM;
 }
 
 /* Goes one step: to a metric that the last one uses and that is new, or back. */
@@ -306,17 +302,15 @@ static void step(struct walk *w)
 	w->depth--;
 }
 
-static void order(struct opk_symbols *symbols, struct opk_problems *problems)
+static void order(struct opk_symbols *symbols)
 {
 	size_t count = symbols->derived.count;
 	opk_autofree enum state *states = opk_alloc_array(count + 1, sizeof *states);
 	opk_autofree struct step *steps = opk_alloc_array(count + 1, sizeof *steps);
-	struct walk walk = {
-		.symbols = symbols, .problems = problems, .states = states, .steps = steps
-	};
+	struct walk walk = { .symbols = symbols, .states = states, .steps = steps };
 
 	symbols->order = opk_alloc_array(count + 1, sizeof *symbols->order);
-	if (!opk_problems_need(problems, states && steps && symbols->order))
+	if (!opk_problems_need(symbols->problems, states && steps && symbols->order))
 		return;
 	for (size_t i = 0; i < count; i++) {
 		if (states[i] != NEW)
@@ -328,23 +322,22 @@ static void order(struct opk_symbols *symbols, struct opk_problems *problems)
 	}
 }
 
-void opk_symbols_check_formulas(struct opk_symbols *symbols, struct opk_ctx *ctx,
-                                struct opk_problems *problems)
+void opk_symbols_check_formulas(struct opk_symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->constant.count; i++)
-		check_unit(ctx, problems, &symbols->constant.items[i]->unit);
+		check_unit(symbols->ctx, symbols->problems, &symbols->constant.items[i]->unit);
 	for (size_t i = 0; i < symbols->derived.count; i++) {
 		struct opk_derived_symbol *derived = &symbols->derived.items[i];
 
-		check_unit(ctx, problems, &derived->unit);
+		check_unit(symbols->ctx, symbols->problems, &derived->unit);
 		if (derived->written.text)
-			derived->formula = substitute(symbols, problems, &derived->written, true);
+			derived->formula = substitute(symbols, &derived->written, true);
 		/* What stands for several metrics depends on the chip. */
 		if (derived->formula && !(derived->legacy && strchr(derived->formula, '{')))
-			opk_symbols_parse(symbols, ctx, problems, derived);
+			opk_symbols_parse(symbols, derived);
 		if (derived->parsed)
-			check_names(symbols, problems, derived);
+			check_names(symbols, derived);
 	}
-	if (!problems->code)
-		order(symbols, problems);
+	if (!symbols->problems->code)
+		order(symbols);
 }

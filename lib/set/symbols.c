@@ -56,8 +56,7 @@ static const struct opk_word *defined(const struct opk_symbols *symbols, const c
 	return opk_index_find(&i, &symbols->labels, name) ? &symbols->label.items[i]->as : NULL;
 }
 
-static void add_parameters(struct opk_symbols *symbols, struct opk_problems *problems,
-                           const struct opk_set *set)
+static void add_parameters(struct opk_symbols *symbols, const struct opk_set *set)
 {
 	for (size_t i = 0; i < set->parameters.count; i++) {
 		const struct opk_parameter *parameter = &set->parameters.items[i];
@@ -67,13 +66,13 @@ static void add_parameters(struct opk_symbols *symbols, struct opk_problems *pro
 		if (!slot
 		    || !opk_index_add(&symbols->parameters, parameter->name.text,
 		                      symbols->values.count - 1, &known)) {
-			problems->code = OPK_ENOMEM;
+			symbols->problems->code = OPK_ENOMEM;
 			return;
 		}
 		*slot = parameter->value;
 		/* Which one was first does not matter much, and is not kept. */
 		if (known != symbols->values.count - 1)
-			opk_problems_add(problems, &parameter->name.place,
+			opk_problems_add(symbols->problems, &parameter->name.place,
 			                 "parameter '%.100s' is one of an included set already",
 			                 parameter->name.text);
 	}
@@ -88,15 +87,14 @@ static void give_values(struct opk_symbols *symbols, const struct opk_set *set)
 			symbols->values.items[at] = set->given.items[i].value;
 }
 
-static void add_constants(struct opk_symbols *symbols, struct opk_problems *problems,
-                          const struct opk_set *set)
+static void add_constants(struct opk_symbols *symbols, const struct opk_set *set)
 {
 	for (size_t i = 0; i < set->constants.count; i++) {
 		const struct opk_constant *constant = &set->constants.items[i], **slot;
 		const struct opk_word *first = defined(symbols, constant->name.text);
 
 		if (first) {
-			tell_twice(problems, &constant->name, "constant", first);
+			tell_twice(symbols->problems, &constant->name, "constant", first);
 			continue;
 		}
 		slot = opk_list_add(&symbols->constant);
@@ -105,27 +103,24 @@ static void add_constants(struct opk_symbols *symbols, struct opk_problems *prob
 		if (!slot
 		    || !opk_index_add(&symbols->constants, constant->name.text,
 		                      symbols->constant.count - 1, NULL))
-			problems->code = OPK_ENOMEM;
+			symbols->problems->code = OPK_ENOMEM;
 	}
 }
 
-static struct opk_derived_symbol *add_name(struct opk_symbols *symbols,
-                                           struct opk_problems *problems,
-                                           const struct opk_word *name)
+static struct opk_derived_symbol *add_name(struct opk_symbols *symbols, const struct opk_word *name)
 {
 	struct opk_derived_symbol *derived = opk_list_add(&symbols->derived);
 
 	if (!derived
 	    || !opk_index_add(&symbols->names, name->text, symbols->derived.count - 1, NULL)) {
-		problems->code = OPK_ENOMEM;
+		symbols->problems->code = OPK_ENOMEM;
 		return NULL;
 	}
 	derived->name = *name;
 	return derived;
 }
 
-static void add_derived(struct opk_symbols *symbols, struct opk_problems *problems,
-                        const struct opk_set *set)
+static void add_derived(struct opk_symbols *symbols, const struct opk_set *set)
 {
 	for (size_t i = 0; i < set->derived.count; i++) {
 		const struct opk_formula_text *text = &set->derived.items[i];
@@ -133,10 +128,10 @@ static void add_derived(struct opk_symbols *symbols, struct opk_problems *proble
 		struct opk_derived_symbol *derived;
 
 		if (first) {
-			tell_twice(problems, &text->name, "derived metric", first);
+			tell_twice(symbols->problems, &text->name, "derived metric", first);
 			continue;
 		}
-		derived = add_name(symbols, problems, &text->name);
+		derived = add_name(symbols, &text->name);
 		if (!derived)
 			return;
 		derived->written = text->formula;
@@ -149,8 +144,7 @@ static void add_derived(struct opk_symbols *symbols, struct opk_problems *proble
 /* ---- names in the lists */
 
 /* Several metrics may have the same label, on different chips. */
-static void add_label(struct opk_symbols *symbols, struct opk_problems *problems,
-                      const struct opk_set_item *item)
+static void add_label(struct opk_symbols *symbols, const struct opk_set_item *item)
 {
 	const struct opk_word *label = &item->as;
 	const struct opk_set_item **slot;
@@ -162,37 +156,39 @@ static void add_label(struct opk_symbols *symbols, struct opk_problems *problems
 		return;
 	}
 	if (defined(symbols, label->text)) {
-		tell_twice(problems, label, "the name", defined(symbols, label->text));
+		tell_twice(symbols->problems, label, "the name", defined(symbols, label->text));
 		return;
 	}
 	slot = opk_list_add(&symbols->label);
 	if (slot)
 		*slot = item;
 	if (!slot || !opk_index_add(&symbols->labels, label->text, symbols->label.count - 1, NULL))
-		problems->code = OPK_ENOMEM;
+		symbols->problems->code = OPK_ENOMEM;
 }
 
 /* The name as it stands once parameters are put in; NULL where that fails, which is told elsewhere. */
-static char *final_text(const struct opk_symbols *symbols, struct opk_problems *problems,
-                        const struct opk_word *word)
+static char *final_text(struct opk_symbols *symbols, const struct opk_word *word)
 {
 	opk_autoproblems struct opk_problems quiet = { 0 };
-	char *text = opk_symbols_substitute(symbols, &quiet, word);
+	struct opk_problems *problems = symbols->problems;
+	char *text;
 
+	symbols->problems = &quiet;
+	text = opk_symbols_substitute(symbols, word);
+	symbols->problems = problems;
 	opk_problems_stop(problems, quiet.code);
 	return text;
 }
 
-static char *formula_of(struct opk_ctx *ctx, struct opk_problems *problems,
-                        const struct opk_word *word, const char *name)
+static char *formula_of(const struct opk_symbols *symbols, const struct opk_word *word,
+                        const char *name)
 {
 	char *formula = NULL;
-	int code = opk_legacy_formula(&formula, ctx, name);
+	int code = opk_legacy_formula(&formula, symbols->ctx, name);
 
-	if (code == OPK_ENOMEM)
-		problems->code = OPK_ENOMEM;
-	else if (code)
-		opk_problems_add(problems, &word->place, "%s", opk_innermost(ctx));
+	if (opk_problems_need(symbols->problems, code != OPK_ENOMEM) && code)
+		opk_problems_add(symbols->problems, &word->place, "%s",
+		                 opk_innermost(symbols->ctx));
 	return formula;
 }
 
@@ -206,11 +202,10 @@ static bool is_same_legacy(const struct opk_symbols *symbols, const char *name, 
 }
 
 /* A word without a unit is one of nvprof's names, unless it is defined here. */
-static void add_legacy(struct opk_symbols *symbols, struct opk_ctx *ctx,
-                       struct opk_problems *problems, const struct opk_set *set,
+static void add_legacy(struct opk_symbols *symbols, const struct opk_set *set,
                        const struct opk_set_item *item)
 {
-	opk_autofree char *text = final_text(symbols, problems, &item->what);
+	opk_autofree char *text = final_text(symbols, &item->what);
 	const struct opk_word name = { item->as.text ? item->as.text : text, item->what.place };
 	opk_autofree char *formula = NULL;
 	struct opk_derived_symbol *derived;
@@ -218,14 +213,14 @@ static void add_legacy(struct opk_symbols *symbols, struct opk_ctx *ctx,
 	if (!text || strstr(text, "__") || opk_pattern_kind(text) != OPK_PATTERN_NAME
 	    || opk_index_find(NULL, &symbols->names, text))
 		return;
-	formula = formula_of(ctx, problems, &item->what, text);
+	formula = formula_of(symbols, &item->what, text);
 	if (!formula || !*formula || is_same_legacy(symbols, name.text, text))
 		return;
 	if (defined(symbols, name.text)) {
-		tell_twice(problems, &item->as, "the name", defined(symbols, name.text));
+		tell_twice(symbols->problems, &item->as, "the name", defined(symbols, name.text));
 		return;
 	}
-	derived = add_name(symbols, problems, &name);
+	derived = add_name(symbols, &name);
 	if (!derived)
 		return;
 	derived->formula = opk_take(formula);
@@ -243,45 +238,43 @@ static bool is_derived(const struct opk_symbols *symbols, const struct opk_set_i
 	       && !(item->what.text && strstr(item->what.text, "__"));
 }
 
-static void add_items(struct opk_symbols *symbols, struct opk_ctx *ctx,
-                      struct opk_problems *problems, const struct opk_set *set,
+static void add_items(struct opk_symbols *symbols, const struct opk_set *set,
                       const struct opk_set_items *items)
 {
 	for (size_t i = 0; i < items->count; i++) {
 		const struct opk_set_item *item = &items->items[i];
 
 		if (item->kind == OPK_SET_ITEM_GROUP)
-			add_items(symbols, ctx, problems, set, &item->items);
+			add_items(symbols, set, &item->items);
 		else if (item->what.text && item->kind == OPK_SET_ITEM_METRIC)
-			add_legacy(symbols, ctx, problems, set, item);
+			add_legacy(symbols, set, item);
 		if (item->as.text && !is_derived(symbols, item))
-			add_label(symbols, problems, item);
+			add_label(symbols, item);
 	}
 }
 
 void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
                       struct opk_problems *problems, const struct opk_set *set)
 {
-	*symbols = (struct opk_symbols){ 0 };
+	*symbols = (struct opk_symbols){ .ctx = ctx, .problems = problems };
 	if (!collect_sets(symbols, set))
 		problems->code = OPK_ENOMEM;
 	for (size_t i = 0; i < symbols->sets.count; i++) {
-		add_parameters(symbols, problems, symbols->sets.items[i]);
-		add_constants(symbols, problems, symbols->sets.items[i]);
-		add_derived(symbols, problems, symbols->sets.items[i]);
+		add_parameters(symbols, symbols->sets.items[i]);
+		add_constants(symbols, symbols->sets.items[i]);
+		add_derived(symbols, symbols->sets.items[i]);
 	}
 	/* The outer one's word is the last. */
 	for (size_t i = 0; i < symbols->sets.count; i++)
 		give_values(symbols, symbols->sets.items[i]);
 	for (size_t i = 0; i < symbols->sets.count; i++) {
-		add_items(symbols, ctx, problems, symbols->sets.items[i],
-		          &symbols->sets.items[i]->items);
+		add_items(symbols, symbols->sets.items[i], &symbols->sets.items[i]->items);
 		for (size_t j = 0; j < symbols->sets.items[i]->changes.count; j++)
-			add_items(symbols, ctx, problems, symbols->sets.items[i],
+			add_items(symbols, symbols->sets.items[i],
 			          &symbols->sets.items[i]->changes.items[j].add);
 	}
 	if (!problems->code)
-		opk_symbols_check_formulas(symbols, ctx, problems);
+		opk_symbols_check_formulas(symbols);
 }
 
 void opk_symbols_clear(struct opk_symbols *symbols)

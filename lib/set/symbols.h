@@ -23,6 +23,8 @@ struct opk_derived_symbol {
 };
 
 struct opk_symbols {
+	struct opk_ctx *ctx;
+	struct opk_problems *problems; /* what is wrong is reported here */
 	/* Each set once, and before those that include it. */
 	OPK_LIST(const struct opk_set *) sets;
 	bool broken; /* a set could not be read whole: what is not known may be defined there */
@@ -46,11 +48,9 @@ void opk_symbols_clear(struct opk_symbols *symbols);
 #define opk_autosymbols __attribute__((cleanup(opk_symbols_clear)))
 
 /* symbol_formulas.c: parses all formulas, knows their names and orders them. */
-void opk_symbols_check_formulas(struct opk_symbols *symbols, struct opk_ctx *ctx,
-                                struct opk_problems *problems);
+void opk_symbols_check_formulas(struct opk_symbols *symbols);
 /* Fills `parsed` from `formula`, or tells why not. */
-void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_ctx *ctx,
-                       struct opk_problems *problems, struct opk_derived_symbol *derived);
+void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_derived_symbol *derived);
 /* Where in the set's file a byte of the formula came from. */
 struct opk_place opk_symbols_place(const struct opk_symbols *symbols,
                                    const struct opk_derived_symbol *derived, size_t offset);
@@ -58,14 +58,12 @@ struct opk_place opk_symbols_place(const struct opk_symbols *symbols,
 /* Tries all names of an index. */
 void opk_symbols_try_all(struct opk_nearest *nearest, const struct opk_index *index);
 /* The text with parameters' values in the places of ${name}; free(). NULL: a problem is told. */
-char *opk_symbols_substitute(const struct opk_symbols *symbols, struct opk_problems *problems,
-                             const struct opk_word *word);
+char *opk_symbols_substitute(const struct opk_symbols *symbols, const struct opk_word *word);
 /*
  * set_check.c: entries and changes, as far as they can be judged without a chip. Regular
  * expressions are compiled if wished; else who matches them finds what is wrong with them. False
  * where there is too much to be tried on a chip.
  */
-bool opk_set_check(const struct opk_symbols *symbols, struct opk_ctx *ctx,
-                   struct opk_problems *problems, bool compile);
+bool opk_set_check(const struct opk_symbols *symbols, bool compile);
 
 #endif
