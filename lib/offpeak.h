@@ -99,20 +99,22 @@ const char *opk_error_message(const struct opk_ctx *ctx, size_t i);
 
 enum opk_cause_kind {
 	OPK_CAUSE_ERROR, /* what is wrong */
-	OPK_CAUSE_WHILE, /* what was being done, or how many errors there are: over those before it */
+	OPK_CAUSE_WHILE, /* what was being done, or how many errors there are */
 };
 
-/* The same chain as data; all of it is the context's, until its next call. */
+/*
+ * A cause as data, borrowed from the context until its next call. Causes of several chips are the
+ * same if they have one place and one general text, which is the text with '*' for the chip.
+ */
 struct opk_cause {
 	int code; /* enum opk_status */
 	enum opk_cause_kind kind;
 	const char *file;    /* the text file that is wrong; NULL: the cause has no place */
-	size_t line, column; /* from 1, columns in characters */
+	size_t line, column; /* from 1; columns are characters */
 	const char *text;    /* without the place */
-	const char *
-		general; /* text with '*' for the chip: causes of several chips that say the same */
+	const char *general;
 	const char *message;         /* "FILE:LINE:COLUMN: TEXT", or text */
-	const char *excerpt, *caret; /* the line and what marks the column, indented; NULL: none */
+	const char *excerpt, *caret; /* that line, and a caret below it, both indented; or NULL */
 };
 
 size_t opk_error_cause_count(const struct opk_ctx *ctx);

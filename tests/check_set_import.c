@@ -155,7 +155,7 @@ static const struct bad {
 	  "1:1: a section has an Identifier, which this one lacks" },
 	{ HERE, "bad-list-control.txt", "2:18: this is no metric name" },
 	{ HERE, "bad-list-name.txt", "2:24: 'dram__bytes;sum' is no metric name" },
-	{ HERE, "bad-list-prefix.txt", "2:1: a name is needed behind the prefix" },
+	{ HERE, "bad-list-prefix.txt", "2:1: a name is needed after the prefix" },
 	{ HERE, "bad-list.section", "4:1: ',' or ']' is needed here, in the list of Numbers" },
 	{ HERE, "bad-metric.section", "3:17: 'sm__cycles active.avg' is no metric name" },
 	{ HERE, "bad-name.section", "3:1: a field's name is needed here, not ':'" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What characters are in any locale. */
+/* What kind of character a byte is, whatever the locale. */
 #ifndef OPK_ASCII_H
 #define OPK_ASCII_H
 
@@ -17,13 +17,13 @@ static inline bool opk_is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* May go on one. */
+/* May follow in a name. */
 static inline bool opk_in_name(char c)
 {
 	return opk_is_letter(c) || opk_is_digit(c);
 }
 
-/* May go on a metric's full name. */
+/* May follow in a metric's full name. */
 static inline bool opk_in_full_name(char c)
 {
 	return opk_in_name(c) || c == '.';
@@ -34,7 +34,7 @@ static inline bool opk_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* -1: it is none. */
+/* Its value; -1: not a hexadecimal digit. */
 static inline int opk_hex_digit(char c)
 {
 	if (opk_is_digit(c))
@@ -42,7 +42,7 @@ static inline int opk_hex_digit(char c)
 	return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
 
-/* How many such characters the text begins with. */
+/* The number of such characters at the beginning of the text. */
 static inline size_t opk_span(const char *text, bool is(char c))
 {
 	size_t length = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Growing buffers and bounded reading. */
 #include "base/buf.h"
 
 #include <endian.h>
@@ -71,7 +72,7 @@ void opk_buf_add_printf(struct opk_buf *buf, const char *format, ...)
 	va_start(args, format);
 	length = vsnprintf(NULL, 0, format, args);
 	va_end(args);
-	/* vsnprintf writes a NUL behind the text, hence one byte more. */
+	/* vsnprintf writes a NUL after the text, hence one byte more. */
 	if (length < 0 || !reserve(buf, (size_t)length + 1))
 		return;
 	va_start(args, format);

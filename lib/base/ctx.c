@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The context: its settings, its log, and what it closes in the end. */
 #include "base/ctx.h"
 
 #include <stdarg.h>

@@ -34,18 +34,18 @@ int opk_add(struct opk_ctx *ctx, int code, const char *format, ...) OPK_PRINTF(3
 int opk_nomem(struct opk_ctx *ctx, const char *what);
 /* A failed system call: its errno in words. */
 int opk_fail_errno(struct opk_ctx *ctx, int code, const char *what, const char *path);
-/* Adds a cause with all that is known of it. Its strings are taken over; text is a part of message. */
+/* Adds a cause, whose strings are taken over; its text is a part of its message. */
 void opk_add_cause(struct opk_ctx *ctx, struct opk_cause cause);
 void opk_clear_errors(struct opk_ctx *ctx);
-/* A failure that is allowed is none: OPK_OK, without its causes. Another code stays. */
+/* OPK_OK, and no causes, for the failure that is allowed; any other code stays. */
 int opk_allow(struct opk_ctx *ctx, int code, int allowed);
-/* The text at an end of the chain, to be quoted in another message; "out of memory" if it is empty. */
+/* The text at one end of the chain, for another message; "out of memory" if the chain is empty. */
 const char *opk_innermost(const struct opk_ctx *ctx);
 const char *opk_outermost(const struct opk_ctx *ctx);
 
 /*
- * A chain on its way between processes: of too many causes the outermost, and the beginnings of
- * long texts. What is read may come from a process that ran wild: false where it has not this form.
+ * A chain as bytes, to be sent to another process: the outermost causes, if there are too many, and
+ * the beginnings of long texts. The sender may have run wild: false if the bytes are not a chain.
  */
 enum { OPK_MAX_CAUSES = 1000, OPK_MAX_CAUSE = 1024, OPK_MAX_CHAIN_SIZE = 8 << 20 };
 struct opk_buf;
@@ -54,8 +54,8 @@ void opk_errors_put(struct opk_buf *out, const struct opk_ctx *ctx);
 bool opk_errors_get(struct opk_ctx *ctx, struct opk_reader *in);
 
 /*
- * What is only tried may fail without a word: from a mark on, the cause chain begins empty and
- * nothing is logged. Each mark ends with one of the other two.
+ * For what is only tried: after a mark the cause chain is empty and nothing is logged, until one of
+ * the other two functions ends it.
  */
 struct opk_errors_mark {
 	struct opk_causes causes;
@@ -63,9 +63,9 @@ struct opk_errors_mark {
 };
 
 void opk_errors_mark(struct opk_errors_mark *mark, struct opk_ctx *ctx);
-/* The chain is again what it was at the mark. */
+/* The chain becomes again what it was at the mark. */
 void opk_errors_rewind(struct opk_ctx *ctx, struct opk_errors_mark *mark);
-/* The chain since the mark counts, and the one before it is gone. Returns `code`. */
+/* The chain since the mark stays, and the one before it goes. Returns `code`. */
 int opk_errors_keep(struct opk_ctx *ctx, struct opk_errors_mark *mark, int code);
 
 void opk_log(struct opk_ctx *ctx, const char *format, ...) OPK_PRINTF(2, 3);

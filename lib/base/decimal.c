@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads numbers without regard to the locale. */
 #include "base/decimal.h"
 
 #include <locale.h>

@@ -7,13 +7,13 @@
 
 enum opk_decimal {
 	OPK_DECIMAL_GOOD,
-	OPK_DECIMAL_NONE,  /* the text begins with none */
+	OPK_DECIMAL_NONE,  /* the text does not begin with a number */
 	OPK_DECIMAL_LARGE, /* no double is that large */
-	OPK_DECIMAL_SMALL, /* nor that small: it would be 0, which it is not */
+	OPK_DECIMAL_SMALL, /* no double is that small: it would become 0 */
 	OPK_DECIMAL_NOMEM,
 };
 
-/* The number with which the text begins, and its length; 0 and 0 where it is not good. */
+/* The number at the beginning of the text, and its length; both are 0 unless it is good. */
 enum opk_decimal opk_decimal_read(double *out, size_t *length, const char *text);
 
 #endif

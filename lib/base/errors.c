@@ -63,7 +63,7 @@ int opk_errors_keep(struct opk_ctx *ctx, struct opk_errors_mark *mark, int code)
 
 /* ---- adding */
 
-/* Out of memory, the chain stays shorter than it might be; the code still says what happened. */
+/* Without memory the cause is lost; the code still says what happened. */
 void opk_add_cause(struct opk_ctx *ctx, struct opk_cause cause)
 {
 	struct opk_causes *causes = &ctx->causes;
@@ -146,7 +146,7 @@ const char *opk_outermost(const struct opk_ctx *ctx)
 	return ctx->causes.count ? ctx->causes.items[ctx->causes.count - 1].text : "out of memory";
 }
 
-/* The chain is printed from its outer end: a caret comes before its line, and that before the message. */
+/* Callers print the last one first, so a caret, its line and its message are in this order. */
 const char *opk_error_message(const struct opk_ctx *ctx, size_t i)
 {
 	for (size_t at = 0; at < ctx->causes.count; at++) {
@@ -179,7 +179,7 @@ static void put_text(struct opk_buf *out, const char *text)
 	opk_buf_add(out, text, length);
 }
 
-/* Numbers and lengths of a cause have less than 100 bytes. */
+/* The numbers and lengths of a cause take less than 100 bytes. */
 _Static_assert(OPK_MAX_CAUSES *(5 * OPK_MAX_CAUSE + 100) <= OPK_MAX_CHAIN_SIZE, "");
 
 void opk_errors_put(struct opk_buf *out, const struct opk_ctx *ctx)
@@ -230,7 +230,7 @@ static void get_cause(struct opk_ctx *ctx, struct opk_reader *in)
 	cause.caret = get_text(in);
 	if (cause.message)
 		cause.text = cause.message + strnlen(cause.message, place);
-	/* Without its line a caret shows nothing. */
+	/* A caret without its line shows nothing. */
 	if (!cause.excerpt)
 		free((char *)opk_take(cause.caret));
 	if (in->failed)

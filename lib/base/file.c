@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Files that are read whole, and files that appear whole or not at all. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -84,8 +85,8 @@ bool opk_is_same_file(const char *one, const char *other)
 }
 
 /*
- * As mkstemp() makes the name, and with the mode that files have here: asking for the umask is to
- * change it, and another thread may be making a file just now.
+ * Like mkstemp(), but the kernel applies the umask to the mode: to ask for the umask is to change
+ * it, and another thread may be making a file just then.
  */
 static int create_temporary(char *path)
 {
@@ -108,8 +109,8 @@ static int create_temporary(char *path)
 }
 
 /*
- * The unfinished files, for the handler of a signal, which takes no lock: each change is one store.
- * A child that has the list, too, is not their owner.
+ * The unfinished files. A signal's handler reads them without the lock, so each change is one
+ * store. A child process has a copy of the list, but does not own the files.
  */
 static struct opk_newfile *volatile unfinished;
 static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -142,7 +143,7 @@ void opk_discard_unfinished(void)
 		unlink(file->temporary);
 }
 
-/* Behind a long name's beginning there is no room for more than the file system takes. */
+/* A long name is cut off, so that the letters after it still fit the file system's limit. */
 static char *temporary_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -219,7 +220,7 @@ static void forget_temporary(struct opk_newfile *file)
 	free(opk_take(file->temporary));
 }
 
-/* On the disk, and whole. */
+/* Makes sure that all of it is on the disk. */
 static int sync_file(const struct opk_newfile *file)
 {
 	if (file->code || !fsync(file->fd))
@@ -256,7 +257,7 @@ static bool cant_exchange(int error)
 	return error == ENOSYS || error == EINVAL || error == ENOTSUP;
 }
 
-/* What was there is under the temporary name then, if that can be had. */
+/* Where names can be exchanged, the old file has the temporary name then. */
 static bool place(struct opk_newfile *file)
 {
 	struct stat info;
@@ -278,7 +279,7 @@ static bool place(struct opk_newfile *file)
 	return true;
 }
 
-/* What can't be taken back stays, and what it had replaced stays under the temporary name. */
+/* A file that can't be taken back stays, and the one that it replaced keeps the temporary name. */
 static void take_back(struct opk_newfile *file)
 {
 	if (file->placed == NEWFILE_EXCHANGED && !exchange(file))
@@ -301,13 +302,13 @@ static int place_all(struct opk_newfile *const *files, size_t count)
 			                      files[done]->path);
 	while (code && done > 0)
 		take_back(files[--done]);
-	/* What was replaced goes. */
+	/* The files that were replaced are removed. */
 	for (size_t i = 0; !code && i < count; i++)
 		opk_newfile_discard(files[i]);
 	return code;
 }
 
-/* A signal waits: halfway there, temporary names are those of older files. */
+/* Signals wait: in between, temporary names are those of older files. */
 int opk_newfiles_commit(struct opk_newfile *const *files, size_t count)
 {
 	sigset_t all, before;

@@ -10,25 +10,25 @@
  * committed or discarded.
  */
 struct opk_newfile {
-	struct opk_newfile *next; /* of the unfinished ones */
+	struct opk_newfile *next; /* in the list of unfinished files */
 	struct opk_ctx *ctx;
 	char *path;
 	char *temporary;
 	int fd;
-	int code; /* of the first write that failed: no later one, and no commit, succeeds */
+	int code; /* the first failure: every later write, and the commit, fails with it */
 	enum { NEWFILE_UNPLACED, NEWFILE_ADDED, NEWFILE_EXCHANGED, NEWFILE_PUT_OVER } placed;
 };
 
 int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
-/* Under its final name from the start: what was written stays, whatever happens next. */
+/* The file has its final name from the start: what was written stays, whatever happens next. */
 int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
 /* An opk_sink_fn. */
 int opk_newfile_write(void *newfile, const void *data, size_t size);
 /* fsync, rename; the temporary name is gone afterwards. */
 int opk_newfile_commit(struct opk_newfile *file);
 /*
- * All of them or none: where one can't be put in place, the files that the others have replaced are
- * there again. On a file system that can't exchange two names, new ones stay where older ones were.
+ * Commits all of them or none: if one can't be put in place, the files that the others replaced
+ * come back. On a file system that can't exchange two names, new files stay where older ones were.
  */
 int opk_newfiles_commit(struct opk_newfile *const *files, size_t count);
 /* Removes what was not committed; safe to call twice, and for one that is all zero. */
@@ -39,9 +39,9 @@ void opk_newfile_discard(struct opk_newfile *file);
 bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset);
 bool opk_write_all(int fd, const void *data, size_t size);
 
-/* Whether two names are of one file, which is there: the same device and inode. */
+/* Whether both names are those of one existing file: the same device and inode. */
 bool opk_is_same_file(const char *one, const char *other);
-/* Reads a whole file; followed by a NUL that *size does not count; free(). */
+/* Reads a whole file, and puts a NUL after it that *size does not count; free(). */
 int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Matches shell patterns. */
 #include "base/glob.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* The end of the bracket that begins here; NULL where there is none. A ']' that comes first is in the bracket. */
+/* The ']' that closes this bracket, or NULL. A ']' that comes first is one of its characters. */
 static const char *bracket_end(const char *open)
 {
 	const char *first = open + 1 + (open[1] == '!' || open[1] == '^');
@@ -37,7 +38,7 @@ static bool in_bracket(const char *open, const char *end, char c)
 	return found != inverted;
 }
 
-/* Whether one place of the pattern takes the character; *next is the place behind it. */
+/* Whether this place of the pattern takes the character; *next is the place after it. */
 static bool match_one(const char *pattern, char c, const char **next)
 {
 	const char *end = *pattern == '[' ? bracket_end(pattern) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shell patterns: * ? [abc] [a-z] [!a]. Unlike fnmatch() never slower than pattern times text. */
+/* Shell patterns: * ? [abc] [a-z] [!a]. Never slower than pattern times text. */
 #ifndef OPK_GLOB_H
 #define OPK_GLOB_H
 
@@ -7,7 +7,7 @@
 
 /* Whether each bracket is closed. */
 bool opk_glob_sound(const char *pattern);
-/* Of the whole text. */
+/* Whether the pattern matches the whole text. */
 bool opk_glob_match(const char *pattern, const char *text);
 
 #endif

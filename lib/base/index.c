@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* A hash table with open slots. */
 #include "base/index.h"
 
 #include <string.h>

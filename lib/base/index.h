@@ -13,9 +13,12 @@ struct opk_index {
 	size_t count, used;
 };
 
-/* Remembers the number, unless the key is known. *known, which may be NULL, is then the number remembered. OOM: false. */
+/*
+ * Adds the number, unless the key is known; *known, which may be NULL, becomes the key's number.
+ * False when out of memory.
+ */
 bool opk_index_add(struct opk_index *index, const char *key, size_t value, size_t *known);
-/* False where it is not known; out may be NULL. */
+/* False if the key is not known; out may be NULL. */
 bool opk_index_find(size_t *out, const struct opk_index *index, const char *key);
 void opk_index_clear(struct opk_index *index);
 #define opk_autoindex __attribute__((cleanup(opk_index_clear)))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads JSON into a tree. */
 #include "base/json_read.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ static bool nomem(struct parser *p)
 	return problem(p, "out of memory");
 }
 
-/* The next byte, or '\0' at the end; a NUL in the text is refused wherever it stands. */
+/* The next byte, or '\0' at the end; a NUL in the text is refused anywhere. */
 static char peek(const struct parser *p)
 {
 	return p->at < p->size ? p->text[p->at] : '\0';

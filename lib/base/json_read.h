@@ -16,8 +16,8 @@ enum opk_json_type {
 
 struct opk_json {
 	enum opk_json_type type;
-	char *key;  /* inside an object, else NULL */
-	char *text; /* of a string decoded, of a number as written */
+	char *key;  /* of an object's member, else NULL */
+	char *text; /* a string, decoded, or a number as it is written */
 	bool boolean;
 	struct opk_json *children;
 	size_t count;
@@ -35,7 +35,7 @@ const struct opk_json *opk_json_get(const struct opk_json *object, const char *k
                                     enum opk_json_type type);
 /* The string member, or "". */
 const char *opk_json_string(const struct opk_json *object, const char *key);
-/* Whole numbers in range; false, and *out untouched, where absent or anything else. */
+/* Whole numbers in range; false, and *out unchanged, if the member is absent or anything else. */
 bool opk_json_u64(uint64_t *out, const struct opk_json *object, const char *key);
 bool opk_json_i64(int64_t *out, const struct opk_json *object, const char *key);
 bool opk_json_to_u64(uint64_t *out, const struct opk_json *number);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Writes JSON piece by piece. */
 #include "base/json_write.h"
 
 #include <inttypes.h>
@@ -47,7 +48,7 @@ void opk_json_end_array(struct opk_json_writer *json)
 	close_bracket(json, "]");
 }
 
-/* How much of it stands for itself, and is no matter of UTF-8: all of it, mostly. */
+/* The length of what needs neither an escape nor a look at its UTF-8: mostly all of it. */
 static size_t plain_length(const char *text)
 {
 	const char *end = text;

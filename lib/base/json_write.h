@@ -7,7 +7,7 @@
 
 struct opk_json_writer {
 	struct opk_buf *buf;
-	bool comma; /* something stands before in this array or object */
+	bool comma; /* this array or object has an element already */
 };
 
 void opk_json_begin_object(struct opk_json_writer *json);
@@ -19,11 +19,11 @@ void opk_json_put_string(struct opk_json_writer *json, const char *text); /* NUL
 void opk_json_put_u64(struct opk_json_writer *json, uint64_t value);
 void opk_json_put_i64(struct opk_json_writer *json, int64_t value);
 void opk_json_put_bool(struct opk_json_writer *json, bool value);
-/* %.17g; what is not finite becomes null, since JSON has no word for it. */
+/* As %.17g; infinities and NaN become null, since JSON has no word for them. */
 void opk_json_put_double(struct opk_json_writer *json, double value);
 void opk_json_put_strings(struct opk_json_writer *json, const char *const *items, size_t count);
 
-/* A member of an object, left out where it says nothing: NULL, "", 0. */
+/* A member of an object, unless it is NULL, "" or 0. */
 void opk_json_add_string(struct opk_json_writer *json, const char *key, const char *text);
 void opk_json_add_u64(struct opk_json_writer *json, const char *key, uint64_t value);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Allocation through the hook, and growing arrays. */
 #include "base/mem.h"
 
 #include <stdarg.h>

@@ -21,7 +21,7 @@ char *opk_printf(const char *format, ...) OPK_PRINTF(1, 2);
 
 /* Room for one more element in an array that doubles; false when out of memory. */
 bool opk_grow(void *array, size_t *capacity, size_t count, size_t element_size);
-/* The same, and the new element, zeroed and counted; NULL when out of memory. */
+/* Adds an element, zeroed and counted, to such an array; NULL when out of memory. */
 void *opk_append(void *array, size_t *capacity, size_t *count, size_t element_size);
 /* A list that opk_list_add() adds such an element to. */
 #define OPK_LIST(type)                                                                             \

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Edit distances between names. */
 #include "base/nearest.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The likeliest name behind a misspelt one. */
+/* Which name was meant by a misspelt one. */
 #ifndef OPK_NEAREST_H
 #define OPK_NEAREST_H
 
@@ -11,12 +11,12 @@ size_t opk_edit_distance(const char *a, const char *b, size_t limit);
 /* Keeps the best candidate seen; begin with { .name = misspelt }. */
 struct opk_nearest {
 	const char *name;
-	const char *best; /* NULL: none is near enough */
+	const char *best; /* NULL: no candidate is near enough */
 	size_t distance;
 };
 void opk_nearest_try(struct opk_nearest *nearest, const char *candidate);
 
-/* The candidate most like a misspelt name, without regard to case; NULL where none is near. */
+/* The candidate most like a misspelt name, without regard to case; NULL if none is near. */
 const char *opk_nearest_of(const char *name, const char *const *candidates, size_t count);
 
 #endif

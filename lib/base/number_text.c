@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Writes numbers in decimal, exactly. */
 #include "base/number_text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Of doubles: 1 is MANTISSA_ONE with this exponent. */
+/* The parts of a double: 1 is MANTISSA_ONE with this exponent. */
 enum { DIGITS = 17, MANTISSA_BITS = 52, EXPONENT_OF_ONE = 1023 };
 #define MANTISSA_ONE (UINT64_C(1) << MANTISSA_BITS)
 
@@ -65,7 +66,7 @@ static wide power_of_ten(int n)
 	return n < 20 ? powers[n] : (wide)powers[19] * powers[n - 19];
 }
 
-/* mantissa * 10^decimals / 2^shift, to the nearest integer, and of two equally near ones to the even one. */
+/* mantissa * 10^decimals / 2^shift, rounded to the nearest integer, and a half to the even one. */
 static uint64_t scale(uint64_t mantissa, int shift, int decimals)
 {
 	wide product = mantissa * power_of_ten(decimals);
@@ -75,7 +76,7 @@ static uint64_t scale(uint64_t mantissa, int shift, int decimals)
 	return (uint64_t)(whole + (rest > half || (rest == half && (whole & 1))));
 }
 
-/* `digits` has DIGITS of them, `decimals` of which stand behind the point; without zeros at its end. */
+/* Writes DIGITS digits, `decimals` of them after the point, without zeros at the end. */
 static size_t put_decimals(char *out, uint64_t digits, int decimals)
 {
 	char text[OPK_NUMBER_SIZE], *end = text + sizeof text, *begin;
@@ -98,9 +99,9 @@ static size_t put_decimals(char *out, uint64_t digits, int decimals)
 }
 
 /*
- * What "%.17g" writes without an exponent, 0.0001 to 10^17, and is no integer. It is a mantissa of
- * 53 bits over a power of two, and times 10^21 < 2^70, for more decimals are not tried, it fits 128
- * bits: so all of this is exact. 0 where it is none such.
+ * Fractions that "%.17g" writes without an exponent, from 0.0001 to 10^17; 0 for other numbers.
+ * Such a number is a mantissa of 53 bits over a power of two. It is multiplied by at most 10^21 <
+ * 2^70, so that the product fits 128 bits, and all of this is exact.
  */
 static size_t put_fraction(char *out, double number)
 {
@@ -112,7 +113,7 @@ static size_t put_fraction(char *out, double number)
 	memcpy(&bits, &number, sizeof bits);
 	mantissa = (bits & (MANTISSA_ONE - 1)) | MANTISSA_ONE;
 	shift = EXPONENT_OF_ONE + MANTISSA_BITS - (int)(bits >> MANTISSA_BITS);
-	/* log10(2) is 78913 / 2^18: the exponent of ten is right or one too few, then there is one digit more. */
+	/* log10(2) is 78913 / 2^18: the exponent is right, or one too low with a digit more. */
 	decimals = DIGITS - (((MANTISSA_BITS - shift) * 78913) >> 18);
 	do {
 		digits = scale(mantissa, shift, --decimals);
@@ -126,7 +127,7 @@ size_t opk_format_double(char out[OPK_NUMBER_SIZE], double number)
 	size_t negative = signbit(number) && !isnan(number), length;
 
 	*out = '-';
-	/* Counts, most of all. */
+	/* Most numbers are counts. */
 	if (magnitude < 1e17 && magnitude == (double)(uint64_t)magnitude)
 		return negative + opk_format_u64(out + negative, (uint64_t)magnitude);
 	length = put_fraction(out + negative, magnitude);

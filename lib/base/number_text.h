@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for any of them, and a NUL. */
+/* Room for any number, and a NUL. */
 enum { OPK_NUMBER_SIZE = 32 };
 
 /* As "%" PRIu64; returns the length. */

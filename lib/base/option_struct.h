@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Option structs of callers that were built against another version of offpeak.h. */
-#ifndef OPK_OPTIONS_H
-#define OPK_OPTIONS_H
+#ifndef OPK_OPTION_STRUCT_H
+#define OPK_OPTION_STRUCT_H
 
 #include <stddef.h>
 #include <string.h>
 
-/* Copies what the caller's struct has, as its size says; the rest, or all for NULL, is zero. */
+/* Copies what the caller's struct has, by its size; the rest is zero. NULL: all is zero. */
 static inline void opk_copy_options(void *to, size_t to_size, const void *from)
 {
 	size_t size = from ? *(const size_t *)from : 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Gathers errors in text files, and makes them a cause chain. */
 #include "base/problems.h"
 
 #include <stdarg.h>
@@ -63,7 +64,7 @@ void opk_problems_add(struct opk_problems *problems, const struct opk_place *pla
 	opk_source_use(place->source);
 }
 
-/* Files come in the order in which they first have one. */
+/* By place; files come in the order of their first problems. */
 static void sort(struct opk_problems *problems)
 {
 	for (size_t i = 1; i < problems->count; i++) {
@@ -85,7 +86,7 @@ static void sort(struct opk_problems *problems)
 	}
 }
 
-/* The text with `chip` in the place of each OPK_THE_CHIP; NULL where it has none, or without memory. */
+/* The text with the chip for each OPK_THE_CHIP; NULL if it has none, or when out of memory. */
 static char *put_chip(const char *text, const char *chip)
 {
 	opk_autobuf struct opk_buf out = { 0 };
@@ -103,7 +104,7 @@ static char *put_chip(const char *text, const char *chip)
 	return out.failed ? NULL : (char *)opk_take(out.data);
 }
 
-/* A problem as a cause; without memory it is lost, as others that are added. */
+/* Adds the problem as a cause; without memory it is lost. */
 static void push(struct opk_ctx *ctx, int code, enum opk_cause_kind kind, const char *chip,
                  const struct opk_problem *problem)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Errors in text files: gathered, so that one run tells them all, each with its line and a caret. */
+/* Errors in text files: one run gathers all of them, and shows each with its line and a caret. */
 #ifndef OPK_PROBLEMS_H
 #define OPK_PROBLEMS_H
 
@@ -7,11 +7,11 @@
 #include "base/source.h"
 #include "base/strlist.h"
 
-/* So many are kept: who has more does not read them. */
+/* More are not kept: people would not read them. */
 enum { OPK_MAX_PROBLEMS = 100 };
 
 struct opk_problem {
-	struct opk_place place; /* its source is kept */
+	struct opk_place place; /* whose source is kept, too */
 	char *text;
 };
 
@@ -21,7 +21,7 @@ struct opk_problem {
 struct opk_problems {
 	struct opk_problem *items;
 	size_t count, capacity;
-	size_t unlisted;  /* beyond those that are kept */
+	size_t unlisted;  /* further ones, which are only counted */
 	const char *chip; /* borrowed: what OPK_THE_CHIP stands for; NULL: nothing */
 	int code;         /* of what is no error in a text: nothing is looked for any more */
 };
@@ -36,24 +36,24 @@ static inline bool opk_problems_need(struct opk_problems *problems, bool got)
 {
 	return opk_problems_stop(problems, got ? OPK_OK : OPK_ENOMEM);
 }
-/* Whether one more is counted and not kept: its words need not be looked for. */
+/* Whether one more would only be counted: then its text need not be made. */
 bool opk_problems_full(const struct opk_problems *problems);
-/* ", did you mean NAME?", or "" where `near` is NULL: for the end of a message. */
+/* For the end of a message: ", did you mean NAME?", or "" if `near` is NULL. */
 #define OPK_DID_YOU_MEAN "%s%s%s"
 #define OPK_NEAR(near) (near) ? ", did you mean " : "", (near) ? (near) : "", (near) ? "?" : ""
 /*
- * Makes them the cause chain, from its outer end in the order of file and place, and returns
- * `code`, OPK_ENOMEM or, where there are none, OPK_OK. Of several the outermost message is "TITLE:
- * N errors".
+ * Makes them the cause chain, outermost first in the order of files and places, and returns `code`,
+ * OPK_ENOMEM, or OPK_OK if there are none. If there are several, the outermost message is "TITLE: N
+ * errors".
  */
 int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int code,
                       const char *title);
 /* Adds them to the cause chain, without a title. */
 void opk_problems_push(struct opk_ctx *ctx, struct opk_problems *problems, int code);
-/* One error, which ends the reading of a file: OPK_EINPUT. */
+/* OPK_EINPUT, with one error that ends the reading of a file. */
 int opk_fail_at(struct opk_ctx *ctx, const struct opk_place *place, const char *format, ...)
 	OPK_PRINTF(3, 4);
-/* Drops those that are known. */
+/* Drops the problems that `known` has, too. */
 void opk_problems_drop(struct opk_problems *problems, const struct opk_problems *known);
 void opk_problems_clear(struct opk_problems *problems);
 #define opk_autoproblems __attribute__((cleanup(opk_problems_clear)))

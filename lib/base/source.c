@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Places in text files, and how a line is shown with a caret. */
 #include "base/source.h"
 
 #include <string.h>
@@ -48,10 +49,10 @@ char *opk_place_text(const struct opk_place *place)
 	               : opk_strdup("");
 }
 
-/* How many bytes of a line's end stand here. */
+/* The length of the line break here, in bytes; 0: there is none. */
 static size_t break_length(const char *text, size_t size)
 {
-	/* Nearly all there is. */
+	/* So it is nearly always. */
 	if (!size || ((unsigned char)*text < 0xc2 && *text != '\r' && *text != '\n'))
 		return 0;
 	if (*text == '\r')
@@ -65,7 +66,7 @@ static size_t break_length(const char *text, size_t size)
 	               : 0;
 }
 
-/* What is no character counts as one a byte. */
+/* A byte that is not part of a character counts as one. */
 static size_t char_length(const char *text, size_t size)
 {
 	size_t length = opk_utf8_length((const unsigned char *)text, size);
@@ -73,7 +74,7 @@ static size_t char_length(const char *text, size_t size)
 	return length ? length : 1;
 }
 
-/* libyaml counts no column for a byte order mark. */
+/* The byte order mark, for which libyaml counts no column. */
 static size_t mark_length(const struct opk_source *source)
 {
 	return source->size >= 3 && !memcmp(source->text, "\xef\xbb\xbf", 3) ? 3 : 0;
@@ -101,14 +102,14 @@ struct opk_place opk_place_of_byte(struct opk_source *source, size_t byte)
 	return place;
 }
 
-/* libyaml reads that, too. */
+/* libyaml reads UTF-16, too, and we can't show it. */
 static bool is_utf16(const struct opk_source *source)
 {
 	return source->size >= 2
 	       && (!memcmp(source->text, "\xff\xfe", 2) || !memcmp(source->text, "\xfe\xff", 2));
 }
 
-/* The line without its end; false where there are not so many. */
+/* The line without its end; false if the text has not so many. */
 static bool find_line(const char **start, size_t *size, const struct opk_place *place)
 {
 	const struct opk_source *source = place->source;
@@ -129,7 +130,7 @@ static bool find_line(const char **start, size_t *size, const struct opk_place *
 	return line == place->line;
 }
 
-/* Where the text of a place begins: behind a quote, or on the line below | and >. Past the end: nowhere. */
+/* Where a place's text begins: after a quote, or below | or >. Past the end: nowhere. */
 static size_t find_text(const struct opk_place *place)
 {
 	const char *text;
@@ -164,7 +165,7 @@ struct opk_place opk_place_within(const struct opk_place *place, const char *tex
 	for (size_t i = 0; source && at <= source->size && i <= offset; i++) {
 		if (i < offset && is_blank(text[i]))
 			continue;
-		/* The end of the text is right behind it. */
+		/* The end of the text is right after it. */
 		while (text[i] && at < source->size && is_blank(source->text[at]))
 			at++;
 		if (i == offset)
@@ -175,7 +176,7 @@ struct opk_place opk_place_within(const struct opk_place *place, const char *tex
 	return *place;
 }
 
-/* One character as it can be shown; returns how many places it takes. */
+/* Writes a character as it can be shown; returns how many columns it takes. */
 static size_t show(struct opk_buf *out, const char *text, size_t length, size_t column)
 {
 	static const char blanks[] = "        ";
@@ -201,7 +202,7 @@ static size_t count_chars(const char *text, size_t size)
 	return count;
 }
 
-/* The characters from `first` on; returns where the caret belongs. */
+/* Writes the characters from `first` on; returns the caret's column. */
 static size_t show_part(struct opk_buf *out, const char *text, size_t size, size_t first,
                         size_t wanted)
 {

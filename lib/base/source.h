@@ -8,7 +8,7 @@
 /* Shared: each user gives it back with opk_source_free(). */
 struct opk_source {
 	size_t users;
-	char *name; /* as errors tell it */
+	char *name; /* as errors show it */
 	char *text;
 	size_t size;
 };
@@ -20,17 +20,18 @@ void opk_source_free(struct opk_source *source);
 OPK_DEFINE_AUTO(opk_source)
 
 /*
- * A character in a source, borrowed; no source: nowhere. Lines and columns are counted from 1, and
- * columns in characters. Lines end as YAML has it: also with U+0085, U+2028 and U+2029.
+ * A character in a source, which is borrowed; without a source it is nowhere. Lines and columns
+ * count from 1, and columns are characters. As in YAML, lines also end with U+0085, U+2028 and
+ * U+2029.
  */
 struct opk_place {
 	struct opk_source *source;
 	size_t line, column;
 };
 
-/* Text and where it stands. */
+/* A piece of text and its place. */
 struct opk_word {
-	char *text; /* NULL: there is none */
+	char *text; /* NULL: no text */
 	struct opk_place place;
 };
 
@@ -39,21 +40,21 @@ struct opk_words {
 	size_t count, capacity;
 };
 
-/* "FILE:LINE:COLUMN"; "" of nowhere; free(). */
+/* "FILE:LINE:COLUMN", or "" for nowhere; free(). */
 char *opk_place_text(const struct opk_place *place);
 /* The place of a byte. */
 struct opk_place opk_place_of_byte(struct opk_source *source, size_t byte);
-/* On from the byte *at, whose place it is, to a later one. */
+/* Moves a place, which is that of the byte *at, to a later byte. */
 void opk_place_move(struct opk_place *place, size_t *at, size_t byte);
 /*
- * The place of a byte of text that stands at `place`, there possibly in quotes, or over several
- * lines; `place` itself where that can't be told.
+ * The place of a byte of the text at `place`, where it may be in quotes or go over several lines;
+ * `place` itself if that can't be found.
  */
 struct opk_place opk_place_within(const struct opk_place *place, const char *text, size_t offset);
 /*
- * The line of a place, or of a long one the part around it, without tabs or control characters, and
- * a caret below the place; each free(). False, and NULL, where there is nothing to show or memory
- * is out.
+ * The line of a place, or the part of a long line around it, without tabs and control characters,
+ * and a caret below the place; free() both. False, and NULL, if there is nothing to show, or no
+ * memory.
  */
 bool opk_place_show(char **line, char **caret, const struct opk_place *place);
 

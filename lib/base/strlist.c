@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Lists of strings. */
 #include "base/strlist.h"
 
 #include <string.h>

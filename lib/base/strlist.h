@@ -16,7 +16,7 @@ bool opk_strlist_add(struct opk_strlist *list, const char *text);
 /* Takes `text` over, also on failure; a NULL text is a failure. */
 bool opk_strlist_take(struct opk_strlist *list, char *text);
 bool opk_strlist_contains(const struct opk_strlist *list, const char *text);
-/* Faster, in a list that was sorted. */
+/* Faster, for a list that was sorted. */
 bool opk_strlist_contains_sorted(const struct opk_strlist *list, const char *text);
 void opk_strlist_clear(struct opk_strlist *list);
 void opk_strlist_sort(struct opk_strlist *list);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Checks, writes and repairs UTF-8. */
 #include "base/utf8.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Turns expressions of Nsight Compute into formulas of metric sets. */
 #include "nsight/section_formula.h"
 
 #include <string.h>
@@ -16,13 +17,13 @@ struct reader {
 	struct opk_definition *of;
 	const char *at;
 	struct opk_buf out;
-	int code; /* of what ended the reading; OPK_EINPUT: the definition has its problem */
+	int code; /* why reading ended; OPK_EINPUT: the definition's problem says why */
 };
 
 static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx,
                        struct opk_definition *item);
 
-/* It can't be had, and why. */
+/* There is no formula, and why. */
 static void refuse(struct reader *r, const char *format, const char *text, size_t length)
 {
 	opk_autofree char *word = opk_strndup(text, length);
@@ -109,12 +110,12 @@ static void read_word(struct reader *r)
 		refuse(r, "uses %s()", word, length);
 }
 
-/* Digits from `at` on, behind a point or an exponent. */
-static size_t digits(const char *at, size_t behind)
+/* The length of the digits after `skipped` characters, with those characters; 0: no digits. */
+static size_t digits(const char *at, size_t skipped)
 {
-	size_t count = opk_span(at + behind, opk_is_digit);
+	size_t count = opk_span(at + skipped, opk_is_digit);
 
-	return count ? behind + count : 0;
+	return count ? skipped + count : 0;
 }
 
 /* Formulas want digits on both sides of a point: ".5" and "5." become 0.5 and 5. */
@@ -122,9 +123,9 @@ static void read_number(struct reader *r)
 {
 	size_t whole = opk_span(r->at, opk_is_digit),
 	       part = r->at[whole] == '.' ? digits(r->at + whole, 1) : 0;
-	const char *behind = r->at + whole + part + (whole && !part && r->at[whole] == '.');
-	bool exponent = (*behind | 32) == 'e';
-	size_t power = exponent ? digits(behind, 1 + (behind[1] == '+' || behind[1] == '-')) : 0;
+	const char *after = r->at + whole + part + (whole && !part && r->at[whole] == '.');
+	bool exponent = (*after | 32) == 'e';
+	size_t power = exponent ? digits(after, 1 + (after[1] == '+' || after[1] == '-')) : 0;
 
 	if (!whole && !part) {
 		refuse(r, "uses '%s'", r->at, 1);
@@ -132,11 +133,11 @@ static void read_number(struct reader *r)
 	}
 	put_operand(r, whole ? r->at : "0", whole ? whole : 1);
 	opk_buf_add(&r->out, r->at + whole, part);
-	opk_buf_add(&r->out, behind, power);
-	r->at = behind + power;
+	opk_buf_add(&r->out, after, power);
+	r->at = after + power;
 }
 
-/* Nothing, or what a sign can't stand between: it is the next operand's own. */
+/* Whether a sign here belongs to the next operand: nothing, or no operand, is before it. */
 static bool is_unary(const struct opk_buf *out)
 {
 	return !out->size || strchr("( -", out->data[out->size - 1]);
@@ -171,7 +172,7 @@ static void read_expression(struct reader *r)
 	}
 }
 
-/* Words and signs were looked at one by one: whether they make a formula tells who reads formulas. */
+/* Each word and sign is right by itself; the parser of formulas knows whether all of them are. */
 static void check_formula(struct reader *r)
 {
 	opk_auto(opk_formula) struct opk_formula *formula = NULL;
@@ -204,7 +205,7 @@ static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx,
 	return r.code == OPK_EINPUT ? OPK_OK : r.code;
 }
 
-/* "derived__l1tex__bytes.sum" -> "l1tex_bytes_sum", with a number behind it where that is taken. */
+/* "derived__l1tex__bytes.sum" -> "l1tex_bytes_sum", with a number after it if that is taken. */
 static char *short_name(const struct opk_definitions *all, const char *name)
 {
 	opk_autofree char *base = opk_strdup(strncmp(name, "derived__", 9) ? name : name + 9);

@@ -11,9 +11,9 @@
 struct opk_definition {
 	const char *name, *expression; /* borrowed */
 	opk_chip_mask chips;
-	char *short_name, *formula; /* NULL: it can't be had */
-	char *problem;              /* why, where it can't */
-	bool busy;                  /* while it is looked at: who needs it now needs itself */
+	char *short_name, *formula; /* NULL: there is none */
+	char *problem;              /* why there is none */
+	bool busy;                  /* while it is resolved: what needs it now needs itself */
 	struct opk_definition
 		*same; /* the next of this name, for other chips; NULL: there is none */
 };
@@ -21,14 +21,14 @@ struct opk_definition {
 struct opk_definitions {
 	struct opk_definition *items;
 	size_t count, capacity;
-	struct opk_index names, short_names; /* to the first of that name; once they are resolved */
+	struct opk_index names, short_names; /* to the first of that name, once they are resolved */
 };
 
 int opk_definitions_add(struct opk_definitions *all, struct opk_ctx *ctx, const char *name,
                         const char *expression, opk_chip_mask chips);
 /*
- * Finds short names and formulas. A formula can be had if it has numbers, + - * /, parentheses,
- * simplify(), metrics of the hardware's and definitions that can be had themselves.
+ * Finds short names and formulas. A formula can have numbers, + - * /, parentheses, simplify(),
+ * metrics that hardware counts, and definitions that have a formula themselves.
  */
 int opk_definitions_resolve(struct opk_definitions *all, struct opk_ctx *ctx);
 /* The first definition of that name; NULL: there is none. */

@@ -12,7 +12,7 @@
 
 enum { PASS_CHIPS = 64, MAX_PASS_GROUPS = 1000 };
 
-/* PM sampling: metrics of one group are of one pass. */
+/* A pass group of PM sampling: one pass collects its metrics. */
 struct pass_group {
 	const char *name;   /* borrowed */
 	opk_chip_mask seen; /* chips on which it has its pass */
@@ -27,13 +27,13 @@ struct importer {
 	uint8_t passes[PASS_CHIPS]; /* so far, of each chip */
 };
 
-/* Which chips a part of a section is for. */
+/* The chips that a part of a section is for. */
 struct filter {
 	opk_chip_mask chips;
-	bool old_driver; /* only for drivers up to a version */
+	bool old_driver; /* it is only for drivers up to a version */
 };
 
-/* What holds for all that is inside a message. */
+/* What applies to everything inside a message. */
 struct scope {
 	struct filter filter;
 	const char *title, *text; /* the heading */
@@ -41,10 +41,10 @@ struct scope {
 
 /* One name that the section asks for, on some chips. */
 struct request {
-	const struct opk_field *message; /* where it stands */
+	const struct opk_field *message; /* that has the name */
 	const char *name, *label, *group;
 	opk_chip_mask chips;
-	bool covered; /* others stand for it on some of its chips */
+	bool covered; /* options replace it on some of its chips */
 	const struct scope *scope;
 };
 
@@ -60,7 +60,7 @@ static void fail_without_memory(struct importer *im)
 
 /* ---- filters */
 
-/* "CC_90" or "90"; `otherwise` where the field is absent. */
+/* "CC_90" or "90"; `otherwise` if the field is absent. */
 static unsigned read_arch(struct importer *im, const struct opk_field *filter, const char *name,
                           unsigned otherwise)
 {
@@ -142,7 +142,7 @@ static struct scope scope_of(struct importer *im, const struct opk_field *messag
 
 /* ---- passes of PM sampling */
 
-/* The group of that name; NULL where there are too many. */
+/* The group of that name; NULL if there are too many. */
 static struct pass_group *find_group(struct importer *im, const char *name)
 {
 	struct pass_group *added;
@@ -160,7 +160,7 @@ static struct pass_group *find_group(struct importer *im, const char *name)
 	return added;
 }
 
-/* A chip's groups are its passes, in order: those of the chips on which the group is this one. */
+/* Those of the chips on which the group is the pass of this number: a chip's groups in order. */
 static opk_chip_mask chips_of_pass(struct importer *im, struct pass_group *group,
                                    opk_chip_mask chips, size_t pass)
 {
@@ -226,7 +226,7 @@ static void put_sampled(struct importer *im, const struct request *request, cons
 		leave_out(im, request, "in a pass of PM sampling beyond the 16th");
 }
 
-/* A name that the section defines; false where it does not. */
+/* False if the section does not define the name. */
 static bool put_defined(struct importer *im, const struct request *request)
 {
 	const struct opk_definition *first = opk_definitions_find(&im->definitions, request->name);
@@ -288,7 +288,7 @@ static bool is_option(const struct opk_field *field)
 	return is_message(field, "Options") && opk_field_string(field, "Name");
 }
 
-/* The chips on which the metric's options stand for it. */
+/* The chips on which options replace the metric. */
 static opk_chip_mask chips_of_options(struct importer *im, const struct opk_field *metric)
 {
 	opk_chip_mask chips = 0;
@@ -430,7 +430,7 @@ static void enter(struct importer *im, const struct opk_field *message,
 
 static void walk(struct importer *im, const struct opk_field *message, const struct scope *scope)
 {
-	/* Their names are not those of metrics, or were looked at before. */
+	/* These have no names of metrics, or were read before. */
 	static const char *const others[] = { "Filter", "Group", "Sets", "MetricDefinitions",
 		                              NULL };
 
@@ -462,7 +462,7 @@ static void find_definitions(struct importer *im, const struct opk_field *messag
 	}
 }
 
-/* One that no chart shows has its place at the end, where it is optional, and not required, as without a place. */
+/* A formula that no chart shows is an optional metric at the end: else it would be required. */
 static void take_formula(struct importer *im, const struct opk_definition *item)
 {
 	struct opk_draft *draft = &im->drafts->drafts[OPK_DRAFT_RANGE];
@@ -475,7 +475,7 @@ static void take_formula(struct importer *im, const struct opk_definition *item)
 		                                           .optional = true });
 }
 
-/* The formulas of the set, and those that can't be had. */
+/* The formulas of the set, and what has none. */
 static void take_definitions(struct importer *im)
 {
 	for (size_t i = 0; !im->drafts->code && i < im->definitions.count; i++) {

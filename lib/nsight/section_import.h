@@ -5,7 +5,7 @@
 
 #include "nsight/set_draft.h"
 
-/* Puts its metrics and formulas into the drafts, whose code is the failure. */
+/* Puts its metrics and formulas into the drafts; a failure is the drafts' code. */
 void opk_section_import(struct opk_drafts *drafts, struct opk_source *source);
 
 #endif

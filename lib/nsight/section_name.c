@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Says what a name asks for: which profiler, and whether hardware counts it at all. */
 #include "nsight/section_name.h"
 
 #include <string.h>
 
-/* Families of names that are none of the hardware's metrics; the first that fits counts. */
+/* Families of names that no hardware counter has; the first that fits counts. */
 static const struct {
 	const char *prefix, *reason;
 } families[] = {
@@ -56,7 +57,7 @@ static bool has_set(const char *name)
 	return dot && base && dot < base;
 }
 
-/* Links, buses and memory controllers outside the GPU's own units: what CUPTI says on the chips that it knows. */
+/* Links, buses and memory controllers outside the GPU's own units, as CUPTI has them. */
 static bool counts_device(const char *name)
 {
 	static const char *const units[] = { "ctc", "mcc", "nvlrx", "nvltx", "pcie" };

@@ -6,10 +6,10 @@
 #include "offpeak.h"
 
 struct opk_asked {
-	const char *name;   /* inside the text that was asked, behind its prefix */
-	const char *reason; /* why it is no metric of the hardware's; NULL: it is one */
+	const char *name;   /* inside the text, after its prefix */
+	const char *reason; /* why hardware does not count it; NULL: it does */
 	enum opk_profiler profiler;
-	bool device; /* by its unit it counts the whole device, and is collected apart from other metrics */
+	bool device;    /* it counts the whole device, and is collected apart from others */
 	bool breakdown; /* "breakdown:": the constituents of this throughput are meant */
 	bool pattern;   /* "regex:": the name is a regular expression */
 	bool group;     /* "group:": a list of Nsight Compute's own */

@@ -80,7 +80,7 @@ static void skip(struct scanner *s)
 			next(s);
 }
 
-/* What was read since `start`; NULL without memory, which ends the text. */
+/* What was read since `start`; NULL, and the text ends, when out of memory. */
 static char *copy_from(struct scanner *s, size_t start)
 {
 	char *copy = opk_strndup(s->text + start, s->at - start);

@@ -212,7 +212,7 @@ void opk_drafts_leave_out(struct opk_drafts *drafts, const char *reason, const c
 
 /* ---- names as Nsight Compute has them, in the language of sets */
 
-/* A base metric: each of its first submetrics, as ncu takes it. */
+/* A base metric stands for its first submetrics, as for ncu. */
 static char *first_submetrics(const char *name)
 {
 	size_t length = strlen(name);
@@ -223,7 +223,7 @@ static char *first_submetrics(const char *name)
 	                  name);
 }
 
-/* Nsight Compute's match a part of the name, ours the whole. */
+/* Nsight Compute's expressions match a part of the name, ours all of it. */
 static char *whole_expression(const char *expression)
 {
 	size_t length = strlen(expression);
@@ -243,7 +243,7 @@ static char *text_of(const struct opk_asked *asked)
 	               : first_submetrics(asked->name);
 }
 
-/* By itself: ")(" would be sound between parentheses. */
+/* Checked before anything is put around it: in parentheses, ")(" would pass. */
 static void check_expression(struct opk_drafts *drafts, struct opk_problems *problems,
                              const char *expression, const struct opk_place *place)
 {
@@ -265,7 +265,7 @@ static void check(struct opk_drafts *drafts, struct opk_problems *problems,
 	struct opk_pattern pattern;
 
 	if (!*asked->name)
-		opk_problems_add(problems, place, "a name is needed behind the prefix");
+		opk_problems_add(problems, place, "a name is needed after the prefix");
 	else if (asked->pattern)
 		check_expression(drafts, problems, asked->name, place);
 	else if (asked->name[opk_span(asked->name, opk_in_full_name)])

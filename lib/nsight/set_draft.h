@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metric sets in the making, as they will be written: with comments, conditions and what was left out. */
+/* Metric sets in the making: with comments, conditions and what was left out. */
 #ifndef OPK_SET_DRAFT_H
 #define OPK_SET_DRAFT_H
 
@@ -11,15 +11,15 @@
 
 struct opk_draft_metric {
 	char *name;  /* a full name, /a regular expression/, or the name of a formula of this set */
-	char *label; /* its short name, where it can be one; NULL: nothing calls it otherwise */
-	char *comment; /* for the line before; NULL: none */
+	char *label; /* another name for it, its short name if that can be one; or NULL */
+	char *comment; /* for the line before, or NULL */
 	opk_chip_mask chips;
 	bool optional;
 };
 
 /* A heading over some metrics that follow each other. */
 struct opk_draft_heading {
-	char *title, *text; /* "": none */
+	char *title, *text; /* may be "" */
 	size_t first, count;
 };
 
@@ -35,11 +35,11 @@ struct opk_draft_reason {
 };
 
 struct opk_draft {
-	char *name, *description;    /* "": none */
+	char *name, *description;    /* may be "" */
 	struct opk_strlist comments; /* the file's first lines */
 	enum opk_profiler profiler;
-	struct opk_strlist chips; /* claims; none: all chips */
-	opk_chip_mask claimed;    /* what is for these needs no condition */
+	struct opk_strlist chips; /* that it claims; empty: all chips */
+	opk_chip_mask claimed;    /* a metric for all of these needs no condition */
 	struct opk_draft_metric *metrics;
 	size_t metric_count, metric_capacity;
 	struct opk_index names; /* to the metrics */
@@ -55,14 +55,14 @@ struct opk_draft {
 /* Texts are copied. */
 void opk_draft_init(struct opk_draft *draft, const char *name, const char *description,
                     enum opk_profiler profiler);
-/* A line of comment at the beginning, which is taken over; NULL: memory is out. */
+/* Adds a line of comment at the beginning, which is taken over; NULL: memory is out. */
 void opk_draft_comment(struct opk_draft *draft, char *text);
 /* The metric of that name, wherever it is; NULL: there is none. */
 struct opk_draft_metric *opk_draft_find(const struct opk_draft *draft, const char *name);
-/* A metric that is not there yet, below the last heading. */
+/* Adds a metric that is not there yet, below the last heading. */
 void opk_draft_add(struct opk_draft *draft, const struct opk_draft_metric *metric);
 void opk_draft_add_formula(struct opk_draft *draft, const char *name, const char *formula);
-/* Once for each name and reason. */
+/* Adds what is left out, once for each name and reason. */
 void opk_draft_leave_out(struct opk_draft *draft, const char *reason, const char *name);
 size_t opk_draft_left_out_count(const struct opk_draft *draft);
 void opk_draft_clear(struct opk_draft *draft);
@@ -73,8 +73,8 @@ char *opk_draft_write(const struct opk_draft *draft);
 /* ---- the sets that one file becomes */
 
 /*
- * What counts the whole device, CUPTI refuses beside other metrics. PM sampling has one pass a set:
- * a chip's second pass goes into the second set, and so on.
+ * CUPTI refuses metrics of the whole device beside others. A set for PM sampling has one pass: a
+ * chip's second pass goes into the second set, and so on.
  */
 enum {
 	OPK_DRAFT_RANGE,
@@ -91,10 +91,10 @@ struct opk_drafts {
 	char *name, *description, *title;
 	bool optional; /* metrics that a chip lacks are left out there */
 	struct opk_draft drafts[OPK_DRAFTS];
-	struct opk_draft left; /* only what was left out, of all sets */
-	size_t asked;          /* metrics so far, with those that come again */
-	size_t patterns;       /* of these */
-	double seconds;        /* that are left for expressions */
+	struct opk_draft left; /* has only what was left out of any set */
+	size_t asked;          /* metrics so far, repeated ones included */
+	size_t patterns;       /* how many of these are patterns */
+	double seconds;        /* still left to check expressions */
 	int code;              /* of the first failure: after it nothing is added */
 };
 
@@ -110,13 +110,13 @@ void opk_drafts_put(struct opk_drafts *drafts, size_t which, const char *title, 
 void opk_drafts_leave_out(struct opk_drafts *drafts, const char *reason, const char *name,
                           const char *label);
 /*
- * What the set has for what was asked for as `text` at that place, free(): the name itself, an
+ * What the set has for a name that the file has as `text` at that place, free(): the name, an
  * expression, or for a base metric an expression for its first submetrics. NULL: there was a
- * failure, or no set could have it.
+ * failure, or no set can have it.
  */
 char *opk_drafts_name(struct opk_drafts *drafts, const struct opk_asked *asked, const char *text,
                       const struct opk_place *place);
-/* A throughput's parts, where these were asked for. */
+/* Leaves out a throughput's parts, if these were asked for. */
 void opk_drafts_leave_out_parts(struct opk_drafts *drafts, const struct opk_asked *asked,
                                 const char *text);
 

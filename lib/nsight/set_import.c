@@ -24,7 +24,7 @@ struct list {
 	struct opk_source *source;
 	const char *text;       /* of the source */
 	size_t size, at, start; /* start: of the line */
-	char *comment; /* of lines that have nothing else, for the metric that comes next */
+	char *comment;          /* alone on its line, for the metric that comes next */
 	struct opk_place place; /* of the byte `placed`, not beyond `at` */
 	size_t placed;
 };
@@ -46,7 +46,7 @@ static bool ends_line(const struct list *list, size_t at)
 	return at >= list->size || list->text[at] == '\n';
 }
 
-/* The comment that begins at a '#', without it and the blanks around; free(). */
+/* The comment that begins with this '#', without it and the blanks around; free(). */
 static char *comment_at(const struct list *list, size_t at)
 {
 	size_t end;
@@ -88,7 +88,7 @@ static void put(struct list *list, const char *text, const char *label)
 /* One name, from `list->at` on. */
 static void read_name(struct list *list)
 {
-	size_t from = list->at, end = from, behind;
+	size_t from = list->at, end = from, after;
 	bool labelled;
 	opk_autofree char *name = NULL, *label = NULL;
 
@@ -102,10 +102,10 @@ static void read_name(struct list *list)
 		return;
 	}
 	name = opk_strndup(list->text + from, end - from);
-	for (behind = end; behind < list->size && strchr(", \t", list->text[behind]);)
-		behind++;
-	labelled = behind < list->size && list->text[behind] == '#';
-	label = labelled ? comment_at(list, behind) : NULL;
+	for (after = end; after < list->size && strchr(", \t", list->text[after]);)
+		after++;
+	labelled = after < list->size && list->text[after] == '#';
+	label = labelled ? comment_at(list, after) : NULL;
 	if (!name || (labelled && !label)) {
 		fail_without_memory(list);
 		return;
@@ -116,7 +116,7 @@ static void read_name(struct list *list)
 		put(list, name, label && *label ? label : NULL);
 }
 
-/* A comment is the label of the name before it, which took it already, or stands alone. */
+/* A comment after a name was read with it, as its label; here are those on lines of their own. */
 static void read_comment(struct list *list)
 {
 	bool alone = true;
@@ -199,7 +199,7 @@ static bool is_section(const char *path, const char *text, size_t size)
 
 	if (dot && !strcmp(dot, ".section"))
 		return true;
-	/* A NUL stands behind the text. */
+	/* A NUL follows the text. */
 	end += opk_span(end, opk_in_name);
 	length = (size_t)(end - word);
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
@@ -211,7 +211,7 @@ static bool is_section(const char *path, const char *text, size_t size)
 
 /* ---- the sets that come of it */
 
-/* The set that what could not be had belongs to: the one with most metrics. */
+/* The set that lists what was left out: the one with the most metrics. */
 static size_t largest(const struct opk_drafts *drafts)
 {
 	size_t best = 0;
@@ -222,7 +222,7 @@ static size_t largest(const struct opk_drafts *drafts)
 	return best;
 }
 
-/* What tells one set of the file from another: "", "-range", "-device", "-pm", "-pm2". */
+/* How the names of a file's sets differ: "", "-range", "-device", "-pm", "-pm2". */
 static char *suffix_of(size_t which, bool first)
 {
 	if (first)
@@ -284,7 +284,7 @@ static int write_set(struct opk_set_import *import, struct opk_drafts *drafts, s
 	return set->name && set->yaml ? OPK_OK : opk_nomem(drafts->ctx, "a metric set");
 }
 
-/* What was left out is in the first set. */
+/* The first set lists what was left out. */
 static void give_reasons(struct opk_draft *to, struct opk_draft *from)
 {
 	to->failed |= from->failed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A set in the making as the YAML of docs/metric-sets.md. */
+/* Writes a set in the making as the YAML of docs/metric-sets.md. */
 #include <string.h>
 
 #include "formula/formula.h"
@@ -16,14 +16,14 @@ static void put_line(struct opk_buf *out, size_t indent, const char *comment)
 	opk_buf_add_text(out, "\n");
 }
 
-/* What formulas can have as a name, and is none of the language's own. */
+/* Whether formulas can use it as a name: the language's own words are not names. */
 static bool is_name(const char *text)
 {
 	return strlen(text) <= LONGEST_SHORT_NAME && opk_set_is_name(text)
 	       && !opk_formula_is_function(text);
 }
 
-/* What stands in the set, and what of it stands there twice. */
+/* The names in the set, and those that are there twice. */
 struct names {
 	struct opk_index known, again;
 };
@@ -47,7 +47,7 @@ static void collect_names(struct names *names, struct opk_buf *out, const struct
 	}
 }
 
-/* A label that is a name, and this metric's alone. Patterns have no short name, and formulas are names themselves. */
+/* Patterns have no short name, and formulas are names themselves. */
 static bool has_short_name(const struct names *names, const struct opk_draft_metric *metric)
 {
 	const char *label = metric->label;
@@ -56,7 +56,7 @@ static bool has_short_name(const struct names *names, const struct opk_draft_met
 	       && !opk_index_find(NULL, &names->again, label);
 }
 
-/* A condition by the shorter list; one that is open to chips to come has to name those that it is not for. */
+/* A condition by the shorter list; one for chips to come has to list those that it excludes. */
 static void put_chips(struct opk_buf *out, size_t indent, opk_chip_mask chips)
 {
 	opk_autostrlist struct opk_strlist only = { 0 }, except = { 0 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Writes text, lists and comments as YAML. */
 #include "nsight/yaml_text.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 
 enum { WIDTH = 100, NO_CHARACTER = 0x110000 };
 
-/* One character, and how many bytes it has; NO_CHARACTER, and 1, for a byte that is no UTF-8. */
+/* One character and its length in bytes; NO_CHARACTER, and 1, for a byte that is not UTF-8. */
 static unsigned long character(const char *text, size_t *length)
 {
 	const unsigned char *bytes = (const unsigned char *)text;
@@ -28,7 +29,7 @@ static unsigned long character(const char *text, size_t *length)
 	return code;
 }
 
-/* As libyaml reads it, and without what ends lines or would mark the order of bytes. */
+/* What libyaml takes as printable, without line breaks and byte order marks. */
 static bool is_printable(unsigned long code)
 {
 	return (code >= 0x20 && code < 0x7f)
@@ -47,7 +48,7 @@ static bool all_printable(const char *text)
 	return true;
 }
 
-/* What other readers than ours take for something else than text. */
+/* Words that other readers of YAML don't take as text. */
 static bool is_reserved(const char *text)
 {
 	static const char *const words[] = { "null", "true", "false", "yes", "no",

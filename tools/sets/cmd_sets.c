@@ -71,7 +71,7 @@ static int list(struct app *app)
 	return code ? code : app_end_output(app);
 }
 
-/* What a set lists, as it is written: patterns and derived metrics by their names. */
+/* The entries of a set, as they are written: patterns, and names of derived metrics. */
 static int show(struct app *app, const char *spec)
 {
 	static const struct opk_column columns[] = { { "metric", OPK_CELL_STRING } };
@@ -152,7 +152,7 @@ static void report(const struct app *app, const struct opk_set_import *import)
 
 	if (first->left_out_count)
 		app_note(
-			"%zu imported for profiler %s, %zu left out: the last lines tell which and why",
+			"%zu imported for profiler %s, %zu left out: the last lines say which and why",
 			first->metric_count, opk_profiler_name(first->profiler),
 			first->left_out_count);
 	for (size_t i = 1; !app->output && i < opk_set_import_count(import); i++) {
@@ -294,14 +294,14 @@ static int check_usage(struct app *app, const struct sets_args *args)
 	if (app->argument_count && args->check && !args->chips.count)
 		return app_error(app, OPK_EUSAGE,
 		                 "sets: --check takes one SET, and '%s' is one more; chips come "
-		                 "behind --chip",
+		                 "after --chip",
 		                 app->arguments[0]);
 	if (app->argument_count > 1 && !args->check)
 		return app_error(app, OPK_EUSAGE, "sets: surplus argument '%s'", app->arguments[1]);
 	return OPK_OK;
 }
 
-/* Words behind --chip CHIP are chips, too. */
+/* Words after --chip CHIP are chips, too. */
 static int take_chips(struct app *app, struct option_list *chips)
 {
 	for (size_t i = 0; i < app->argument_count; i++) {
@@ -337,26 +337,26 @@ const struct command sets_command = {
 	.details =
 		"With SET, what it lists.\n"
 		"\n"
-		"--check tells every error of a set's file with its line, and plans the set on every chip\n"
+		"--check shows every error of a set's file with its line, and plans the set on every chip\n"
 		"that it claims, or on those that are named: it prints passes, metrics and how many\n"
-		"optional ones were left out; status is ok, or what is wrong. Of a file with errors what\n"
-		"could be read is checked on the chips, too, and nothing is printed. metrics of the list\n"
-		"counts entries, and a pattern is one. Sets are looked for in OFFPEAK_SETS and beside the\n"
-		"program; docs/metric-sets.md describes their form.\n"
+		"optional ones were left out; status is ok, or what is wrong. If the file has errors, what\n"
+		"could be read is checked on the chips, too, but no table is printed. In the list of sets,\n"
+		"metrics counts entries: a pattern is one. Sets are looked for in OFFPEAK_SETS and beside\n"
+		"the program; docs/metric-sets.md describes their form.\n"
 		"\n"
 		"--single-pass lists metrics of a chip that fit one pass together, as CUPTI says by\n"
 		"origin: cupti, its own sets (13.2 and later); emulated, the sets that names like\n"
-		"SM_A.TriageCompute.sm__x speak of, packed metric by metric; offpeak, a selection of\n"
-		"ours where NVIDIA has none, and for the range profiler. Each was planned as a whole.\n"
-		"left_out are metrics of the set that found no room. With SET, its metrics; plan and\n"
+		"SM_A.TriageCompute.sm__x name, packed metric by metric; offpeak, our own selection where\n"
+		"NVIDIA has no sets, and for the range profiler. Each was planned as a whole. left_out\n"
+		"counts metrics of the set that did not fit. With SET, it lists the set's metrics; plan and\n"
 		"build take it as single-pass:SET, and --yaml writes it as a metric set.\n"
 		"\n"
 		"--import makes a metric set, as YAML, of a .section file of Nsight Compute or of metric\n"
 		"names as ncu takes them, with lines, commas and # comments. What no hardware\n"
-		"counter tells is left out, and the last lines say why. A file with metrics of both\n"
-		"profilers, for several passes of PM sampling, or of links and buses beside others makes\n"
-		"several sets: with -o FILE.yaml they become FILE.yaml, FILE-pm.yaml, FILE-device.yaml and\n"
-		"so on; else the largest is shown.",
+		"counter can give is left out, and the last lines say why. Metrics of the two profilers,\n"
+		"of several passes of PM sampling, and of links and buses go into sets of their own: with\n"
+		"-o FILE.yaml these are FILE.yaml, FILE-pm.yaml, FILE-device.yaml and so on; without it,\n"
+		"the largest is shown.",
 	.options = specs,
 	.args_size = sizeof(struct sets_args),
 	.max_arguments = ANY_NUMBER,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* offpeak sets --check: a set's own errors, and what it is on each chip. */
 #include "sets/sets_check.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "base/mem.h"
 #include "common/args.h"
 
-/* One check of several chips. */
+/* One run, over several chips. */
 struct check {
 	struct app *app;
 	const struct opk_set *set;
@@ -17,7 +18,7 @@ struct check {
 	struct shown {
 		char *file, *general; /* as struct opk_cause has them */
 		size_t line, column;
-	} * shown; /* errors of chips before */
+	} * shown; /* errors of earlier chips */
 	size_t shown_count, shown_capacity;
 	int worst;
 };
@@ -37,7 +38,7 @@ static bool is_same(const struct shown *shown, const struct opk_cause *cause)
 	       && !strcmp(shown->file, cause->file ? cause->file : "");
 }
 
-/* Whether the error was shown for a chip before; from now on it was. */
+/* Whether the error was shown for an earlier chip; it counts as shown from now on. */
 static bool was_shown(struct check *check, const struct opk_cause *cause)
 {
 	struct shown *added;
@@ -59,8 +60,8 @@ static bool was_shown(struct check *check, const struct opk_cause *cause)
 }
 
 /*
- * The errors that no chip before had, below the outermost message. In the matrix each chip that has
- * errors shows that message, else those with new ones.
+ * Shows the errors that no earlier chip had, below the outermost message. Where there is a table, a
+ * chip without new errors shows that message, too.
  */
 static void report(struct check *check)
 {
@@ -219,7 +220,7 @@ static int print_chips(struct check *check, const struct opk_strlist *names)
 		code = app_end_output(app);
 	if (!check->worst)
 		return code;
-	/* The rows say it. */
+	/* The rows have shown it. */
 	app->reported = true;
 	return check->worst;
 }
@@ -240,7 +241,7 @@ static int check_set(struct check *check, const struct option_list *wanted)
 		code = list_chips(app, &names, chips, wanted);
 	if (!check->partly)
 		return code ? code : print_chips(check, &names);
-	/* What is wrong besides what its files' text showed. */
+	/* What reading the files has not shown already. */
 	if (code || check_chips(check, &names))
 		app_fail(app, OPK_EINPUT);
 	return OPK_EINPUT;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* offpeak sets --check. */
 #ifndef OPK_SETS_CHECK_H
 #define OPK_SETS_CHECK_H
 
 #include "common/options.h"
 
-/* offpeak sets --check: a set's form, and what it is on chips; all that it claims where none is named. */
+/* Checks the set's form, and plans it on the chips: those that are named, or all that it claims. */
 int sets_check(struct app *app, const char *spec, const struct option_list *chips,
                const struct option_list *params);
 

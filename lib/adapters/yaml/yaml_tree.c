@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Builds the tree from libyaml's events, and says what is wrong where. */
 #include "adapters/yaml/yaml_tree.h"
 
 #include <string.h>
@@ -35,7 +36,7 @@ static struct opk_place place_of(const struct builder *b, yaml_mark_t mark)
 	return (struct opk_place){ b->source, mark.line + 1, mark.column + 1 };
 }
 
-/* What to do about libyaml's errors. */
+/* Advice on errors of libyaml. */
 static const struct hint {
 	const char *problem, *advice;
 } hints[] = {
@@ -55,7 +56,7 @@ static const char *advice_on(const char *problem)
 	return "";
 }
 
-/* Why libyaml can't go on. Its reader tells a byte, its parser lines and columns. */
+/* Says why libyaml can't go on. Its reader gives a byte, its parser a line and column. */
 static void fail_to_parse(struct builder *b)
 {
 	const yaml_parser_t *parser = &b->parser;
@@ -74,7 +75,7 @@ static void fail_to_parse(struct builder *b)
 	end(b, OPK_EINPUT);
 }
 
-/* Moves on to the next event, and returns its type; YAML_NO_EVENT where there is none. */
+/* Moves on to the next event, and returns its type; YAML_NO_EVENT after a failure. */
 static yaml_event_type_t next(struct builder *b)
 {
 	yaml_event_delete(&b->event);
@@ -89,7 +90,7 @@ static yaml_event_type_t next(struct builder *b)
 	return YAML_NO_EVENT;
 }
 
-/* The tree goes on. */
+/* A problem that does not end the tree. */
 static void report_here(struct builder *b, const char *what)
 {
 	struct opk_place place = place_of(b, b->event.start_mark);
@@ -134,7 +135,7 @@ static void check_key(struct builder *b, struct opk_yaml *map, struct opk_index 
 
 static void build(struct builder *b, struct opk_yaml *out, int depth);
 
-/* The event that opened the list or map is current; the one that closes it is current after. */
+/* Begins at the event that opened the list or map, and ends at the one that closes it. */
 static void build_items(struct builder *b, struct opk_yaml *out, yaml_event_type_t end_type,
                         int depth)
 {
@@ -169,7 +170,7 @@ static void build_scalar(struct builder *b, struct opk_yaml *out)
 		end_without_memory(b);
 }
 
-/* One a line is enough. */
+/* One for each line is enough. */
 static void report_alias(struct builder *b, size_t line)
 {
 	if (line != b->alias_line)

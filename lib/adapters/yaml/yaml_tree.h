@@ -9,23 +9,23 @@ enum opk_yaml_kind {
 	OPK_YAML_SCALAR,
 	OPK_YAML_LIST,
 	OPK_YAML_MAP,
-	OPK_YAML_BAD, /* the error was told: nothing more can be said of it */
+	OPK_YAML_BAD, /* the error was reported: nothing more can be said about it */
 };
 
 struct opk_yaml {
 	enum opk_yaml_kind kind;
 	struct opk_place place;
 	char *text;             /* of a scalar */
-	struct opk_yaml *items; /* of a list; of a map: key, value, key, value... */
+	struct opk_yaml *items; /* of a list, or of a map: key, value, key, value... */
 	size_t count;
 	size_t capacity;
 };
 
 /*
  * Parses one document. Anchors, aliases, duplicate keys, keys that are not plain text, NUL
- * characters and further documents are problems, and a tree comes nevertheless. OPK_EINPUT, with a
- * problem told, where none can: for malformed text, nesting beyond 16 levels, or more than 10,000
- * keys in a map. OPK_ENOMEM is told in ctx.
+ * characters and further documents are problems, and there is a tree all the same. There is none,
+ * but OPK_EINPUT and a problem, for malformed text, nesting beyond 16 levels, and maps of more than
+ * 10,000 keys. OPK_ENOMEM has its cause in ctx.
  */
 int opk_yaml_parse(struct opk_yaml **out, struct opk_ctx *ctx, struct opk_problems *problems,
                    struct opk_source *source);
