@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Large recordings, and the baseline of evaluating them.
- *   make FROM.opk BYTES OUT.opk OUT.images   repeats a recording's images, as a recording and one behind the other
- *   vary FROM.opk BYTES OUT.opk OUT.images   the same, but the counters of each image are others: where its ranges differ
- *                                            from each other, a word's lowest 8 bits are random
- *   loop FROM.opk OUT.images                 reads those and evaluates each range by CUPTI's call, in one plain loop;
+ *   make FROM.opk BYTES OUT.opk OUT.images   repeats a recording's images
+ *   vary FROM.opk BYTES OUT.opk OUT.images   the same, but where ranges differ, the
+ *                                            lowest 8 bits of each word are random
+ *   loop FROM.opk OUT.images                 evaluates each range by CUPTI's call, in a loop;
  *                                            prints a sum of all values
- *   unpack FILE.opk                          decodes all images; prints plain bytes and seconds of the processor
+ *   unpack FILE.opk                          decodes all images; prints bytes and processor time
  *   load                                     loads NVIDIA's libraries
  */
 #include <math.h>
@@ -55,7 +55,7 @@ static bool is_image(const struct opk_file *file, size_t i)
 	return opk_file_section(file, i)->type == OPK_SECTION_DATA;
 }
 
-/* Where ranges differ there are counters. Their values are anything's, but as many bits differ as in a real image. */
+/* Counters are where ranges differ. As many random bits of them change as in a real image. */
 static void vary(uint8_t *image, const uint8_t *original, size_t size)
 {
 	static uint64_t state = 1;

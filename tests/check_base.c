@@ -420,7 +420,7 @@ START_TEST(long_chains_are_cut)
 }
 END_TEST
 
-/* Cut off anywhere it is refused; with any byte changed it is refused or a chain that can be shown. */
+/* Cut off anywhere it is refused; a changed byte is refused or leaves a chain that can be shown. */
 START_TEST(damaged_chains)
 {
 	struct opk_ctx *from = ctx_with_chain();

@@ -212,7 +212,7 @@ START_TEST(headings_over_columns)
 		                                            { "Two", "prose", 3, 1 } };
 	static const struct {
 		struct here here;
-		bool listed; /* the set's columns: ratio, b, a, twice, one; or a, b, ratio.pct, twice... */
+		bool listed; /* whether the set lists columns, in another order */
 		const char *wanted[MAX_COLUMNS]; /* none: all */
 		const char *told; /* of each column the first letter of its heading */
 	} rows[] = {
@@ -387,7 +387,7 @@ START_TEST(of_joined_rows)
 	row = opk_join_get(join, 0);
 	opk_evaluation_compute(values, evaluation, row->values);
 	opk_evaluation_least(counts, evaluation, row->counts);
-	/* a is asked for first, and c second in the images of their group; b alone in those of its own. */
+	/* a and c are in the images of one pass group, in this order; b is alone in another. */
 	ck_assert(same(values[4], 2 * b) && same(values[2], 0.5));
 	ck_assert(same(values[0], 2 * b + 0.5 + 1.5) && same(values[1], 1.5 + b));
 	for (size_t i = 0; i < 5; i++)

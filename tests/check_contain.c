@@ -160,7 +160,7 @@ static int tell_limits(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	return OPK_OK;
 }
 
-/* NVIDIA's libraries have 8 GiB for themselves, as docs/format.md says; and what they were given. */
+/* NVIDIA's libraries may use 8 GiB, as docs/format.md says, besides what they were given. */
 static void check_space(const struct rlimit *space, uint64_t asked)
 {
 #ifndef __SANITIZE_ADDRESS__

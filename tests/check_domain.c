@@ -372,7 +372,7 @@ START_TEST(plan)
 }
 END_TEST
 
-/* One metric by itself: passes, the negative status of what is refused, and nothing of a failure. */
+/* One metric by itself: its passes, or the negative status where it is refused. */
 START_TEST(plan_alone)
 {
 	static const struct {
@@ -410,7 +410,7 @@ START_TEST(plan_alone)
 }
 END_TEST
 
-/* Thousands of wrong metrics are counted, and the first ones named, without asking CUPTI of each. */
+/* Thousands of wrong metrics are counted and the first are named; CUPTI is not asked about each. */
 START_TEST(many_wrong_metrics)
 {
 	static const struct {

@@ -598,7 +598,7 @@ END_TEST
 
 /* ---- the shipped ones ------------------------------------------------------------------- */
 
-/* All of nvprof's names have formulas, but those without counterpart and the one that stands for many. */
+/* All names of nvprof's have formulas, except some without counterpart and one for several. */
 START_TEST(legacy_names)
 {
 	FILE *file = fopen(TEST_DATA_DIR "/legacy_names.tsv", "r");

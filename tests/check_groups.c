@@ -304,7 +304,7 @@ static void ignore_log(void *data, const char *message)
 	(void)message;
 }
 
-/* PerfWorks makes the groups' image where CUPTI refuses them beside each other; of others it is CUPTI's. */
+/* PerfWorks makes the image of groups that CUPTI refuses together; CUPTI makes all others. */
 START_TEST(real_together)
 {
 	static const char *const names[] = {

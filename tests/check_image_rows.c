@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A filter leaves out no other rows than it should, and costs no others, whatever tables images have. */
+/* A filter leaves out the rows that it should and no others, whatever tables images have. */
 #include <fcntl.h>
 
 #include "allocation.h"

@@ -28,7 +28,7 @@ enum {
 	MAX_VALUES = 4096,
 };
 
-/* The small recordings, as they came; and of some two in a file, as merge writes it: packed, the second on the first. */
+/* The small recordings as shipped; some also twice in a file that merge wrote, packed. */
 static const struct sound {
 	const char *name;
 	bool merged;
@@ -464,7 +464,7 @@ START_TEST(recovered_files)
 }
 END_TEST
 
-/* Some files, byte by byte, or every fifth: each is covered by a checksum, and no cut goes unseen. */
+/* Each byte of some files, or every fifth: a checksum covers it, and no cut goes unseen. */
 START_TEST(every_byte)
 {
 	static struct values got;

@@ -173,7 +173,7 @@ START_TEST(beginnings)
 }
 END_TEST
 
-/* Neither compiling nor matching takes longer than all expressions of a set may, and then the time is gone. */
+/* Compiling and matching together take no longer than all expressions of a set may. */
 START_TEST(no_pattern_takes_for_ever)
 {
 	static const char *const rows[] = {

@@ -63,7 +63,7 @@ START_TEST(splits)
 		size_t row = i % COUNT(rows);
 
 		fake_reset();
-		/* With PerfWorks' planner and without, and with an image that is planned with in a child. */
+		/* With and without PerfWorks' planner; with an image, a child plans. */
 		if (i / COUNT(rows) == 1)
 			table.NVPW_CUDA_RawCounterConfig_Create = NULL;
 		ctx = fake_ctx_of(&table);
@@ -173,7 +173,7 @@ START_TEST(refuses)
 }
 END_TEST
 
-/* Each call, at every time it is made; a planner that fails half-way is no reason to go on without it. */
+/* Each call fails, each time it is made; a planner that fails half-way is not ignored. */
 START_TEST(calls_fail)
 {
 	static const enum fake_call calls[] = {

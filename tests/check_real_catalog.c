@@ -144,7 +144,7 @@ START_TEST(real_refusals)
 }
 END_TEST
 
-/* Each profiler of the chips: PerfWorks converts each name, and GH100 has the number that is known. */
+/* For both profilers PerfWorks converts each name, and GH100 has as many as it should. */
 START_TEST(real_names)
 {
 	struct opk_ctx *ctx = new_ctx();
@@ -173,7 +173,7 @@ START_TEST(real_names)
 }
 END_TEST
 
-/* The units that follow from those of other names, and the base metric's scope, are what CUPTI says of each. */
+/* CUPTI reports the same units, which are worked out from other names', and the same scopes. */
 START_TEST(real_units)
 {
 	static const char *const chips[] = { "GV100", "GH100", "GB202" };

@@ -16,7 +16,7 @@ static struct opk_set *load_text(struct opk_ctx *ctx, const char *text)
 	return set;
 }
 
-/* The chain from its outer end; the folder is left out where a message begins with it, and else "FOLDER". */
+/* The chain, outermost first; the folder is left out at the start of a message, else "FOLDER". */
 static const char *errors(const struct opk_ctx *ctx)
 {
 	static char text[8192];
@@ -196,7 +196,7 @@ START_TEST(groups)
 		{ HERE,
 		  "metrics:\n- group: G\n  metrics: [fake__a.sum]\n- group: H\n  metrics: [fake__b.sum]",
 		  "fake__a.sum\nfake__b.sum\nheading G: : 1 from 0\nheading H: : 1 from 1\n" },
-		/* A metric that is there already stays where it was; a heading over nothing is none. */
+		/* A metric that is there already keeps its place; an empty heading is left out. */
 		{ HERE, "metrics:\n- fake__?.sum\n- group: G\n  metrics: ['*b.sum']\n",
 		  "fake__a.sum\nfake__b.sum\n"
 		  "fake__c.sum\n" },
@@ -448,7 +448,7 @@ START_TEST(all_errors)
 		  "derived: {d: no__x.sum, e: d + x}\n"
 		  "metrics: [fake__a.sum, {metric: d, optional: true}, {metric: no__y.sum, as: x, optional: true}]",
 		  "fake__a.sum\nleft out no__y.sum d e\n" },
-		/* Units beside names beside what CUPTI refuses, though a plain list would not be looked at. */
+		/* Units, names and what CUPTI refuses; a plain list is not examined. */
 		{ HERE,
 		  "derived: {d: {formula: fake__b.sum, unit: second}}\nmetrics: [no__x.sum, fake__a.sum]",
 		  "set t on FA100: 2 errors\n"
@@ -793,7 +793,7 @@ START_TEST(hashes)
 		  "derived: {d: c * x + 1, e: fake__c.sum / d}\n"
 		  "metrics: [{metric: 'fake__${p}.sum', as: x}, {group: g, metrics: [fake__b.sum]}]\n",
 		  true },
-		/* Another order of keys, another style, comments, what is nowhere used, prose about the set. */
+		/* Order of keys, style, comments, unused definitions and prose do not matter. */
 		{ HERE,
 		  "# A comment.\nmetrics:\n  - as: x\n    metric: \"fake__${p}.sum\"\n"
 		  "  - metrics: [fake__b.sum]\n    group: g\n"
@@ -965,7 +965,7 @@ START_TEST(all_together)
 }
 END_TEST
 
-/* Allocation n fails; false where there are not so many. Only caches may do without: nothing else changes. */
+/* Allocation n fails; false: there are fewer. Only caches may be left out, else nothing changes. */
 static bool resolve_without(struct opk_ctx *ctx, const struct opk_set *set, long n)
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };

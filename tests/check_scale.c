@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The real libraries over real recordings: the same bits and the same errors whoever evaluates, and however many. */
+/* Real recordings: any evaluator and number of processes gives the same bits and errors. */
 #include "containers.h"
 #include "container/container.h"
 

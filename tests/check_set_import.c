@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metric sets that are made of section files and of lists of names, and the YAML that they become. */
+/* Metric sets made from section files and lists of names, and their YAML. */
 #include <dirent.h>
 #include <time.h>
 

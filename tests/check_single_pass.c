@@ -222,7 +222,7 @@ static const char *cached_file(const char *ending)
 	return name;
 }
 
-/* A second query asks nothing, but for another list of ours, or where the file is no more what it was. */
+/* A second query asks CUPTI nothing, unless our list or the cached file has changed. */
 START_TEST(cached)
 {
 	static const struct {
@@ -304,7 +304,7 @@ END_TEST
 
 /* ---- NVIDIA's own libraries */
 
-/* Each set is planned again, by itself: one pass, and every metric that is left out makes it more. */
+/* Each set, planned again alone, has one pass, and more with any metric that it leaves out. */
 static void replan(struct opk_ctx *ctx, const char *chip, const struct opk_single_pass_set *set)
 {
 	const struct opk_target target = { chip, set->profiler, NULL };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Plans of metrics that CUPTI refuses beside each other: over the fake, and with NVIDIA's own libraries. */
+/* Plans of metrics that CUPTI refuses together: with the fake and with NVIDIA's libraries. */
 #include "adapters/nv/nv.h"
 #include "allocation.h"
 #include "schedule/counters.h"
@@ -85,7 +85,7 @@ START_TEST(plans)
 }
 END_TEST
 
-/* Where all is planned but PerfWorks can't, the metrics are told; what CUPTI refuses alone stays refused. */
+/* Metrics that PerfWorks cannot plan are named; what CUPTI refuses alone stays refused. */
 START_TEST(refuses)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Children that end by _exit() keep what was counted in them: linked in by configure --enable-coverage. */
+/* Children that end by _exit() keep their counts: linked in by configure --enable-coverage. */
 void __gcov_dump(void);
 void __real__exit(int status) __attribute__((noreturn));
 void __wrap__exit(int status) __attribute__((noreturn));

@@ -48,7 +48,7 @@ struct fake_nv {
 	int together_status;
 	/* The raw counter of a link, whose metrics CUPTI refuses beside others; or NULL. */
 	const char *link;
-	/* CUPTI's single-pass sets: "Triage", and one that has no metrics; and names that tell of sets. */
+	/* CUPTI's single-pass sets: "Triage", and one without metrics. */
 	bool no_sets, named_sets;
 	size_t name_beyond;      /* so far is a name outside the buffer */
 	unsigned hosts_of_sets;  /* made for a single-pass set */

@@ -16,7 +16,7 @@ static inline size_t golden_line(const char *a, size_t a_size, const char *b, si
 	return i == a_size && i == b_size ? 0 : line;
 }
 
-/* Compares with tests/golden/NAME; NAME.new, where the test runs, is then what is to be looked at. */
+/* Compares with tests/golden/NAME; where they differ, NAME.new is left where the test runs. */
 static inline void ck_golden(const char *name, const void *data, size_t size)
 {
 	struct opk_ctx *ctx = new_ctx();

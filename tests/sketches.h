@@ -107,7 +107,7 @@ static inline void insert_bytes(struct opk_buf *buf, size_t at, size_t size)
 	memset(buf->data + at, 'i', size);
 }
 
-/* What a letter of damage does to the section from `start` to the end; false: the file ends here. */
+/* Damages the section from `start` to the end as the letter says; false: the file ends here. */
 static inline bool hurt(struct opk_buf *buf, size_t start, char how)
 {
 	switch (how) {

@@ -26,7 +26,7 @@ struct fake_driver {
 	unsigned (*device_of)(CUcontext context);
 	uint32_t (*id_of)(CUcontext context);
 	uint32_t (*stream_id_of)(CUstream stream); /* 0: no stream */
-	/* Work on the GPU in the middle of a capture spoils the capture; false where there is none. */
+	/* Work on the GPU spoils a capture that is open; false: there is none. */
 	bool (*spoil_capture)(void);
 };
 

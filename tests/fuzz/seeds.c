@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Writes small containers with every kind of section into a folder, as seeds of fuzz_container and fuzz_torn. */
+/* Writes small containers with every kind of section: seeds of fuzz_container and fuzz_torn. */
 #include <string.h>
 
 #include "fuzz.h"
