@@ -13,18 +13,24 @@ same 'docs/ARCHITECTURE.md has at most 150 lines' "$(($(wc -l <"$SOURCE/docs/ARC
 
 section 'the map'
 map=$SOURCE/docs/ARCHITECTURE.md
-grep -o '`[A-Za-z0-9_./-]*`' "$map" | tr -d '`' | sort -u >words
-while read -r word; do
-	case $word in
-	*/* | *.c | *.h | *.sh | *.md | *.yaml | *.py) [ -e "$SOURCE/${word%/}" ] || echo "$word" ;;
-	esac
-done <words >missing
-same 'files of the map that are not there' "$(cat missing)" ''
 (cd "$SOURCE" && find lib tools -mindepth 1 -type d ! -path "*/.*") | sort >folders
 while read -r folder; do
 	grep -q "^| .*\`$folder/\`.* |" "$map" || echo "$folder"
 done <folders >missing
 same 'folders without a row in the map' "$(cat missing)" ''
+
+section 'files that pages name'
+(cd "$SOURCE" && find lib tools tests -name '*.[ch]') | sed 's|.*/||' >names
+for page in "$SOURCE"/README.md "$SOURCE"/docs/*.md "$SOURCE"/data/recordings/README.md; do
+	grep -o '`[A-Za-z0-9_./-]*`' "$page" | tr -d '`' | sort -u | while read -r word; do
+		case $word in
+		lib/* | tools/* | tests/* | data/* | docs/*) [ -e "$SOURCE/$word" ] || echo "${page##*/}: $word" ;;
+		*/*) ;;
+		*.[ch]) grep -qx -e "$word" names || echo "${page##*/}: $word" ;;
+		esac
+	done
+done >missing
+same 'files that are not there' "$(cat missing)" ''
 
 section 'links'
 for page in "$SOURCE"/README.md "$SOURCE"/docs/*.md "$SOURCE"/data/recordings/README.md; do
