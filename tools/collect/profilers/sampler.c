@@ -7,9 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/shared/clocks.h"
+#include "collect/shared/process.h"
 #include "collect/profilers/perfworks.h"
-#include "collect/shared/threads.h"
 
 /*
  * One call decodes all that the hardware's buffer holds, and drops without a word what the image

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/shared/clocks.h"
+#include "collect/shared/process.h"
 #include "collect/ranges/turns.h"
 
 /*

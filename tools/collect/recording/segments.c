@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/shared/threads.h"
+#include "collect/shared/process.h"
 
 enum { MAX_WAITING = 4 };
 

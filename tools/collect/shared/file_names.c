@@ -7,23 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct text {
-	char *at;
-	size_t left;
-	bool good;
-};
-
-static void put(struct text *text, const char *bytes, size_t size)
-{
-	if (size >= text->left) {
-		text->good = false;
-		return;
-	}
-	memcpy(text->at, bytes, size);
-	text->at += size;
-	text->left -= size;
-	*text->at = '\0';
-}
+#include "base/buf.h"
 
 /* Reads "q{NAME}"; false for anything else. */
 static bool variable_name(char name[256], const char **format)
@@ -37,72 +21,71 @@ static bool variable_name(char name[256], const char **format)
 	return true;
 }
 
-/* Puts one item's value; *format is at its letter, and then at its last character. */
-static void put_item(struct text *text, const char **format)
+/* Adds one item's value; *format is at its letter, and then at its last character. */
+static bool add_value(struct opk_buf *out, const char **format)
 {
 	char value[256] = "";
-	const char *content;
+	const char *content = value;
 
 	switch (**format) {
 	case 'h':
 		gethostname(value, sizeof value - 1);
-		put(text, value, strlen(value));
 		break;
 	case 'p':
 		snprintf(value, sizeof value, "%d", (int)getpid());
-		put(text, value, strlen(value));
 		break;
 	case 'q':
-		text->good &= variable_name(value, format);
+		if (!variable_name(value, format))
+			return false;
 		content = getenv(value);
-		put(text, content ? content : "", content ? strlen(content) : 0);
 		break;
 	default:
-		text->good = false;
+		return false;
 	}
+	opk_buf_add_text(out, content ? content : "");
+	return true;
 }
 
-static void put_star(struct text *text, const char **format)
+static bool add_star(struct opk_buf *out, const char **format)
 {
 	char name[256];
 
-	if (**format == 'q')
-		text->good &= variable_name(name, format);
-	else if (!strchr("hp", **format))
-		text->good = false;
-	put(text, "*", 1);
+	opk_buf_add_text(out, "*");
+	return **format == 'q' ? variable_name(name, format) : **format == 'h' || **format == 'p';
 }
 
 /* `special`: characters that get a '\\' before them. */
 static bool expand(char *out, size_t size, const char *format, const char *special,
-                   void (*item)(struct text *text, const char **format))
+                   bool (*item)(struct opk_buf *out, const char **format))
 {
-	struct text text = { .at = out, .left = size, .good = size > 0 };
+	opk_autobuf struct opk_buf text = { 0 };
 
-	for (; text.good && *format; format++) {
-		if (*format != '%') {
-			if (strchr(special, *format))
-				put(&text, "\\", 1);
-			put(&text, format, 1);
-		} else if (*++format == '%') {
-			put(&text, "%", 1);
-		} else {
-			text.good = *format != '\0';
-			if (text.good)
-				item(&text, &format);
+	for (; *format; format++) {
+		if (*format == '%' && *++format != '%') {
+			if (!*format || !item(&text, &format))
+				return false;
+			continue;
 		}
+		if (*format != '%' && strchr(special, *format))
+			opk_buf_add(&text, "\\", 1);
+		opk_buf_add(&text, format, 1);
 	}
-	return text.good;
+	if (text.failed || text.size >= size)
+		return false;
+	if (text.size)
+		memcpy(out, text.data, text.size);
+	out[text.size] = '\0';
+	return true;
 }
 
 bool name_expand(char *out, size_t size, const char *format)
 {
-	return expand(out, size, format, "", put_item);
+	return expand(out, size, format, "", add_value);
 }
 
 bool name_pattern(char *out, size_t size, const char *format)
 {
-	return expand(out, size, format, "*?[\\", put_star);
+	return expand(out, size, format, "*?[\\", add_star);
 }
 
 bool name_varies(const char *format)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 enum { MAX_PARTS = 32 };
 
 struct part {
@@ -48,45 +50,40 @@ static bool has_domain(const char *line)
 	return false;
 }
 
-static bool add_part(struct nvtx_filter *filter, char *name, bool escaped)
+static bool skip(const char **at, char c)
 {
-	/* "a/b/" has nothing after its last '/'. */
-	if (name && !*name) {
-		free(name);
+	bool found = **at == c;
+
+	*at += found;
+	return found;
+}
+
+/* "a/b/" has nothing after its last '/'. */
+static bool add_part(struct nvtx_filter *filter, const char **at)
+{
+	bool escaped = **at == '\\';
+	opk_autofree char *name = take_word(at, "/]");
+
+	skip(at, '/');
+	if (name && !*name)
 		return filter->count > 0;
-	}
-	if (!name || filter->count == MAX_PARTS) {
-		free(name);
+	if (!name || filter->count == MAX_PARTS)
 		return false;
-	}
-	filter->parts[filter->count++] = (struct part){ .name = name,
-		                                        .any = !strcmp(name, "*") && !escaped };
+	filter->parts[filter->count].any = !strcmp(name, "*") && !escaped;
+	filter->parts[filter->count++].name = opk_take(name);
 	return true;
 }
 
 static bool parse_line(struct nvtx_filter *filter, const char **at)
 {
-	bool good = true;
-
 	filter->domain = has_domain(*at) ? take_word(at, "@") : strdup("");
-	if (**at == '@')
-		++*at;
-	if (**at == '[') {
-		filter->outermost = true;
-		++*at;
-	}
-	while (good && **at && **at != '\n' && **at != ']') {
-		bool escaped = **at == '\\';
-
-		good = add_part(filter, take_word(at, "/]"), escaped);
-		if (**at == '/')
-			++*at;
-	}
-	if (**at == ']') {
-		filter->innermost = true;
-		++*at;
-	}
-	return good && filter->domain && filter->count && (!**at || **at == '\n');
+	skip(at, '@');
+	filter->outermost = skip(at, '[');
+	while (**at && **at != '\n' && **at != ']')
+		if (!add_part(filter, at))
+			return false;
+	filter->innermost = skip(at, ']');
+	return filter->domain && filter->count && (!**at || **at == '\n');
 }
 
 struct nvtx_filter *nvtx_filter_new(const char *lines)

@@ -27,16 +27,7 @@ static int read_section(const struct collect_set *set, uint32_t type, size_t n, 
 	return OPK_EINPUT;
 }
 
-/* A set has an image for the whole, one a group, and one of all groups; old ones lack the last. */
-static bool is_old(const struct collect_set *set)
-{
-	size_t configs = 0;
-
-	for (size_t i = 0; i < opk_file_section_count(set->file); i++)
-		configs += opk_file_section(set->file, i)->type == OPK_SECTION_CONFIG;
-	return set->meta->group_count && configs == set->meta->group_count + 1;
-}
-
+/* An image for the whole set, one a group, and where there are groups one of all of them. */
 static int read_images(struct collect_set *set)
 {
 	int code = OPK_OK;
@@ -54,10 +45,10 @@ static int read_images(struct collect_set *set)
 			code = read_section(set, OPK_SECTION_PREFIX, i, &images->prefix,
 			                    &images->prefix_size);
 	}
-	if (!code && set->image_count > 1)
-		code = read_section(set, OPK_SECTION_CONFIG, set->image_count, &set->turns_config,
-		                    &set->turns_config_size);
-	return code;
+	if (code || set->image_count == 1)
+		return code;
+	return read_section(set, OPK_SECTION_CONFIG, set->image_count, &set->turns_config,
+	                    &set->turns_config_size);
 }
 
 int collect_set_open(struct collect_set *set, const char *path)
@@ -74,10 +65,9 @@ int collect_set_open(struct collect_set *set, const char *path)
 		code = opk_file_verify(set->ctx, set->file, i);
 	if (code)
 		return report(set->ctx, code);
-	if (opk_file_complete(set->file) && !is_old(set))
+	if (opk_file_complete(set->file))
 		return OPK_OK;
-	fprintf(stderr, "offpeak-collect: %s is %s: build it again\n", path,
-	        opk_file_complete(set->file) ? "an older offpeak's" : "cut off");
+	fprintf(stderr, "offpeak-collect: %s is cut off: build it again\n", path);
 	return OPK_EINPUT;
 }
 
