@@ -97,7 +97,7 @@ static const struct eval_failure {
 	  0,
 	  8,
 	  OPK_EFAILED,
-	  { "NVPA_STATUS_INVALID_ARGUMENT (8)", "the image does not tell its chip" },
+	  { "NVPA_STATUS_INVALID_ARGUMENT (8)", "the image does not say its chip" },
 	  false },
 	{ HERE, CALL(cuptiProfilerHostGetSupportedChips), 0, 8, OPK_EFAILED, { NULL }, false },
 	{ HERE, CALL(cuptiProfilerHostInitialize), 0, 8, OPK_EFAILED, { NULL }, true },

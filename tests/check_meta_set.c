@@ -106,8 +106,7 @@ static const struct bad {
 	{ HERE, "\"columns\":\"a.b\"", "member columns is of the wrong type" },
 	{ HERE, "\"columns\":[null]", "column '' is no metric, label or derived" },
 	{ HERE, "\"columns\":[\"a.b\",\"x\"]", "column 'x' is no metric, label or derived" },
-	{ HERE, "\"columns\":[\"a.b\",\"c.d\",\"a.b\"]",
-	  "column 'a.b' is hidden, or stands there" },
+	{ HERE, "\"columns\":[\"a.b\",\"c.d\",\"a.b\"]", "column 'a.b' is hidden, or is there" },
 	{ HERE, "\"labels\":{\"a.b\":\"x\"},\"columns\":[\"a.b\",\"x\"]",
 	  "column 'x' is hidden, or" },
 	{ HERE, "\"hidden\":[\"a.b\"],\"columns\":[\"a.b\"]", "column 'a.b' is hidden, or" },
@@ -160,7 +159,7 @@ START_TEST(too_much)
 		  "formulas of more than 1048576 bytes" },
 		{ HERE, "headings", "{\"title\":\"\",\"first\":0,\"count\":0}", 10001,
 		  "more than 10000" },
-		{ HERE, "columns", "\"a.b\"", 100000, "stands there twice" },
+		{ HERE, "columns", "\"a.b\"", 100000, "is there twice" },
 	};
 	struct opk_ctx *ctx = new_ctx();
 

@@ -79,7 +79,7 @@ static const struct verify_row {
 	{ HERE, "M P P E", joined, 0, "2 P 2 prefixes for 2 groups" },
 	{ HERE, "M P P P E", joined, 0, "" },
 	{ HERE, "M C E", META(",\"config_hash\":\"crc32:00000000\""), 0,
-	  "2 C the metadata tells of another config image" },
+	  "2 C the metadata names another config image" },
 	{ HERE, "M D R E", joined, 2, "" },
 	{ HERE, "M D R E", joined, 3, "3 R a range is of group 3, and there are 2" },
 	{ HERE, "M D R T E", plain_meta, 0, "" },

@@ -28,7 +28,7 @@ enum {
 #define OPK_MAX_PLAIN ((uint64_t)4 << 30)
 
 /*
- * Plain bytes that a stored one can stand for. What equals its base leaves next to nothing: it is as
+ * How many plain bytes a stored one can be. What equals its base leaves next to nothing: it is as
  * long as the base, which was believed already.
  */
 static inline uint64_t opk_section_max_ratio(uint32_t flags)
@@ -89,7 +89,7 @@ struct opk_decoder {
 	size_t base_section;
 };
 
-/* opk_file_read() whose *data goes with the decoder, or with the next call. */
+/* This is opk_file_read(), but *data goes with the decoder, or with the next call. */
 int opk_file_decode(const void **data, size_t *size, struct opk_ctx *ctx,
                     const struct opk_file *file, size_t i, struct opk_decoder *decoder);
 void opk_decoder_clear(struct opk_decoder *decoder);
@@ -99,9 +99,12 @@ long opk_file_find(const struct opk_file *file, uint32_t type);
 /* Adds "FILE: section N (TYPE)" to the cause chain. */
 int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *file, size_t i);
 
-/* Whether a section belongs to the image that it names: a table, or what a later version attaches. */
+/* Whether a section belongs to the image that it names, as a table does. */
 bool opk_is_attached(const struct opk_file *file, size_t i);
-/* Decodes a section and adds it, stored as this writer stores it. What is attached names the last image. */
+/*
+ * Decodes a section and adds it, stored as this writer stores it. What is attached names the last
+ * image.
+ */
 int opk_writer_copy(struct opk_writer *writer, const struct opk_file *file, size_t i);
 /* Copies all that is attached to an image, which was added last. */
 int opk_writer_copy_tables(struct opk_writer *writer, const struct opk_file *file, size_t image);

@@ -17,7 +17,7 @@
 enum {
 	WINDOW = 1 << 16,
 	MIN_WINDOW = 1 << 8, /* often the next header is near */
-	/* Bytes may be read so often for sections that turn out to be damaged: of honest damage hardly once. */
+	/* Bytes may be read so often for sections that turn out to be damaged; honest damage takes one. */
 	MAX_VAIN = 16,
 };
 
@@ -36,7 +36,7 @@ struct walk {
 /* ---- problems --------------------------------------------------------------------------- */
 
 /*
- * Of a section, or of the bytes up to `end`. `breaks`: nobody knows what is missing from there on.
+ * Notes a section, or the bytes up to `end`. `breaks`: what is missing from there on is not known.
  * A problem ends the strict walk.
  */
 static int note(struct walk *w, const struct opk_section *section, uint64_t end,
@@ -103,7 +103,7 @@ static bool may_be_header(const uint8_t *bytes)
 	return !bytes[5] && !bytes[6] && !bytes[7];
 }
 
-/* Where the next sound header is, from `at` on; the end of the file where there is none. */
+/* Finds the next sound header, from `at` on, or else the end of the file. */
 static int find_header(uint64_t *out, struct walk *w, uint64_t at)
 {
 	uint8_t bytes[WINDOW];
@@ -190,7 +190,7 @@ static int lose_section(struct walk *w, const struct opk_section *section, uint6
 	return code;
 }
 
-/* Sections made to lie over each other would take a time that grows with the square of their number. */
+/* Sections made to overlap would take a time that grows with the square of their number. */
 static int give_up(struct walk *w)
 {
 	int code = note(w, NULL, w->file->size, "damaged: too many sections claim what others do",
@@ -233,7 +233,7 @@ static bool find_link(const struct walk *w, struct opk_section *section)
 	return false;
 }
 
-/* The problem; NULL: there is none. A lenient walk keeps a table without its image. */
+/* The problem, or NULL. A lenient walk keeps a table without its image. */
 static const char *link_section(const struct walk *w, struct opk_section *section)
 {
 	if (!section->distance || (section->flags & ~OPK_SECTION_KNOWN) || find_link(w, section))
@@ -275,7 +275,7 @@ static int keep(struct walk *w, struct opk_section *section, uint64_t end)
 	return code;
 }
 
-/* The end section counts the sections and sums up their headers; it can't fit where some were lost. */
+/* The end section counts the sections and sums up their headers. It can't fit if some were lost. */
 static int check_end(const char **problem, struct walk *w, const struct opk_section *section)
 {
 	uint8_t bytes[OPK_END_SIZE];

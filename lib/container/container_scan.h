@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A container however damaged: every section that is whole, wherever it is found, and what lies between. */
+/* A container however damaged: every section that is whole, and what lies between them. */
 #ifndef OPK_CONTAINER_SCAN_H
 #define OPK_CONTAINER_SCAN_H
 
@@ -22,7 +22,7 @@ struct opk_scan {
 		file; /* with the sound sections alone; complete: the end section fits what is there */
 	/* All sections in order, and all stretches of bytes that are none. */
 	struct opk_findings findings;
-	bool *breaks; /* of each finding: it hides, or there follows, nobody knows what */
+	bool *breaks; /* of each finding: something unknown is missing there, or after it */
 	size_t breaks_capacity;
 	size_t *places; /* the finding of each section of `file` */
 	size_t places_capacity;
@@ -38,7 +38,10 @@ void opk_scan_clear(struct opk_scan *scan);
 /* The finding of a section of `scan->file`. */
 struct opk_finding *opk_scan_finding(struct opk_scan *scan, size_t section);
 
-/* Decodes a section and reads it as what it is: OPK_EINPUT, and the innermost cause says why not. verify.c */
+/*
+ * Decodes a section and reads it as what it is. OPK_EINPUT where that fails, and the innermost
+ * cause says why. verify.c
+ */
 int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i);
 
 #endif

@@ -155,7 +155,10 @@ static bool take_if_shorter(struct opk_buf *out, struct opk_buf *other)
 	return true;
 }
 
-/* The first block is the difference to the base's where that is shorter, each other one that to the one before. */
+/*
+ * The first block is the difference to the base's where that is shorter. Each other block is the
+ * difference to the one before it.
+ */
 static void pack_blocks(struct opk_buf *out, struct opk_section *section, const struct base *base,
                         const uint8_t *data, size_t size)
 {
@@ -189,7 +192,7 @@ static void pack(struct opk_buf *out, struct opk_section *section, const struct 
 	section->stride = 0;
 }
 
-/* Of this size, near enough, and not yet built on by too many. */
+/* A base of this size that is near enough, and that not too many build on yet. */
 static struct base *find_base(struct opk_writer *writer, size_t size)
 {
 	for (size_t i = 0; i < MAX_BASES; i++) {
@@ -230,7 +233,7 @@ static bool has_room(struct opk_writer *writer, size_t size)
 	return size <= MAX_BASE_BYTES;
 }
 
-/* What follows may build on it. */
+/* Keeps an image, so that others may build on it. */
 static int keep_base(struct opk_writer *writer, const void *data, size_t size)
 {
 	struct base *base = find_victim(writer, size);
@@ -367,7 +370,7 @@ static int add_buf(struct opk_writer *writer, uint32_t type, const struct opk_bu
 	                   : opk_writer_add(writer, type, buf->data, buf->size);
 }
 
-/* What a reader would refuse is not written. */
+/* Refuses to write what a reader would refuse. */
 static int add_text(struct opk_writer *writer, uint32_t type, const struct opk_buf *text,
                     const char *what)
 {

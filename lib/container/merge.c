@@ -69,7 +69,7 @@ static void add_inflated(struct common_meta *common, const struct opk_meta *meta
 	}
 }
 
-/* A fact of one host or process would be told of the others' ranges. */
+/* Drops the facts that differ: one host's would seem to be true of the others' ranges. */
 static int keep_common_facts(struct common_meta *common, struct opk_ctx *ctx,
                              const struct opk_meta *meta)
 {
@@ -107,7 +107,7 @@ static int add_common(struct common_meta *common, struct opk_ctx *ctx, const str
 
 /* ---- whether recordings fit ------------------------------------------------------------- */
 
-/* What describes the images' rows, in the first part that has any. */
+/* Which tables describe the images of the first part that has any. */
 struct tables {
 	const char *path; /* NULL: none so far */
 	bool ranges, times;
@@ -174,7 +174,7 @@ static bool same_groups(const struct opk_meta *a, const struct opk_meta *b)
 	return same;
 }
 
-/* What the rows of the merged file are read by must be true of every part. */
+/* Every part has to agree on how the rows of the merged file are read. */
 static int check_meta(struct opk_merger *m, const char *path, const struct opk_meta *meta)
 {
 	const struct opk_meta *first = m->meta;

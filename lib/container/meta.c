@@ -66,7 +66,7 @@ static void *begin_list(const struct opk_json **list, struct reader *r, const ch
 	return array;
 }
 
-/* What is no text becomes "", which is nothing's name. */
+/* What is no text becomes "", which is the name of nothing. */
 static const char *const *read_names(size_t *count, struct reader *r, const char *key)
 {
 	const struct opk_json *list;
@@ -140,7 +140,7 @@ static void read_labels(struct opk_meta *meta, struct reader *r)
 	meta->label_count = list->count;
 }
 
-/* An absent text is ""; what is none is refused. */
+/* An absent text is ""; any other type is refused. */
 static bool take_text(const char **out, const struct opk_json *object, const char *key)
 {
 	const struct opk_json *found = opk_json_member(object, key);
@@ -240,7 +240,7 @@ static void fill_scalars(struct opk_meta *meta, const struct opk_json *root)
 	meta->has_gpu_time_shift = opk_json_i64(&meta->gpu_time_shift, root, "gpu_time_shift_ns");
 }
 
-/* What has to be right: it changes what values mean. */
+/* Members that change what values mean, and so have to be right. */
 static int read_strict(struct opk_meta *meta, struct opk_ctx *ctx, const struct opk_json *root)
 {
 	uint64_t version = 0;

@@ -38,7 +38,7 @@ size_t opk_meta_default_columns(const struct opk_meta *meta);
 /* "crc32:89abcdef"; `out` takes 15 bytes. */
 void opk_config_hash(char out[15], const void *config, size_t size);
 
-/* What names in metadata stand for: metrics by their names and labels, and derived metrics. */
+/* The names in metadata and what they mean: metrics, by name or label, and derived metrics. */
 struct opk_meta_name {
 	const char *name;
 	bool derived;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What metadata have to be like, read or written; and what their names stand for. */
+/* Checks metadata, whether they are read or written; and what their names mean. */
 #include <ctype.h>
 #include <string.h>
 
@@ -278,7 +278,7 @@ static int check_hidden(bool *hidden, struct opk_ctx *ctx, const struct opk_meta
 	return OPK_OK;
 }
 
-/* `taken` has the hidden metrics, and room for the derived ones behind all metrics. */
+/* `taken` has the hidden metrics, and room for the derived ones after all metrics. */
 static int check_columns(bool *taken, struct opk_ctx *ctx, const struct opk_meta *meta,
                          const struct opk_meta_names *names)
 {
@@ -292,8 +292,7 @@ static int check_columns(bool *taken, struct opk_ctx *ctx, const struct opk_meta
 			                meta->columns[i]);
 		at = found->index + (found->derived ? meta->metric_count : 0);
 		if (taken[at])
-			return opk_fail(ctx, OPK_EINPUT,
-			                "column '%s' is hidden, or stands there twice",
+			return opk_fail(ctx, OPK_EINPUT, "column '%s' is hidden, or is there twice",
 			                meta->columns[i]);
 		taken[at] = true;
 	}

@@ -62,7 +62,10 @@ void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, siz
 	opk_json_end_array(&json);
 }
 
-/* A row in the making. Members that are missing, or of another type, are unknown; numbers that can't be are refused. */
+/*
+ * A row in the making. Members that are missing, or of another type, are unknown. Numbers out of
+ * range are refused.
+ */
 struct reader {
 	const struct opk_json *row;
 	const char *bad; /* the member that can't be */

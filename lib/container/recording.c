@@ -8,7 +8,7 @@
 struct opk_recording {
 	struct opk_segment *segments;
 	size_t count;
-	/* Of all images, one image's after the other's. */
+	/* The rows of all images, one image's after the other's. */
 	struct opk_range_table ranges;
 	struct opk_time_table times;
 };
@@ -56,7 +56,7 @@ static int find_segments(struct opk_recording *recording, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-/* The table of this type that names the image; SIZE_MAX: there is none. */
+/* Finds the table of this type that names the image; SIZE_MAX: the image has no such table. */
 static int find_table(size_t *table, struct opk_ctx *ctx, const struct opk_file *file, size_t image,
                       uint32_t type)
 {
@@ -118,7 +118,7 @@ static int read_times(struct opk_recording *recording, size_t *section, struct o
 	return OPK_OK;
 }
 
-/* Once the tables have stopped growing. */
+/* Points segments at their rows, now that the tables have stopped growing. */
 static void set_rows(struct opk_recording *recording)
 {
 	const struct opk_range *range = recording->ranges.rows;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Packs bytes that are mostly zeros: docs/format.md. */
 #include "container/sparse.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ static bool is_zero(const struct group *group)
 	return !all;
 }
 
-/* Behind the end there are zeros. */
+/* After the end there are zeros. */
 static struct group load(const uint8_t *data, const uint8_t *before, size_t left)
 {
 	struct group group = { 0 }, other = { 0 };
@@ -128,7 +129,7 @@ static bool get_count(size_t *count, struct opk_reader *packed)
 	return false;
 }
 
-/* Reads at most MAX_PACKED bytes and writes into GROUP bytes; returns what is behind the former. */
+/* Reads at most MAX_PACKED bytes and writes into GROUP bytes; returns where the former end. */
 static const uint8_t *apply(uint8_t *to, const uint8_t *from)
 {
 	for (unsigned words = *from++; words; words &= words - 1) {
@@ -140,7 +141,7 @@ static const uint8_t *apply(uint8_t *to, const uint8_t *from)
 	return from;
 }
 
-/* The same near either end, where a group may not be whole. */
+/* This does it near either end, where a group may not be whole. */
 static bool apply_at_end(struct opk_reader *packed, uint8_t *to, size_t room)
 {
 	uint8_t from[MAX_PACKED] = { 0 }, group[GROUP] = { 0 };
@@ -160,16 +161,16 @@ static bool apply_at_end(struct opk_reader *packed, uint8_t *to, size_t room)
 static bool apply_groups(struct opk_reader *packed, uint8_t *to, size_t room, size_t count)
 {
 	for (; count; count--, to += GROUP, room -= room < GROUP ? room : GROUP) {
-		const uint8_t *behind;
+		const uint8_t *end;
 
 		if (packed->left < MAX_PACKED || room < GROUP) {
 			if (!apply_at_end(packed, to, room))
 				return false;
 			continue;
 		}
-		behind = apply(to, packed->data);
-		packed->left -= (size_t)(behind - packed->data);
-		packed->data = behind;
+		end = apply(to, packed->data);
+		packed->left -= (size_t)(end - packed->data);
+		packed->data = end;
 	}
 	return true;
 }

@@ -10,7 +10,7 @@
 
 /* Appends `size` bytes, XORed with as many at `before`; NULL: as they are. */
 void opk_sparse_pack(struct opk_buf *out, const void *data, const void *before, size_t size);
-/* XORs what was packed of `size` bytes onto those at `to`; `packed` moves behind it. False: damaged. */
+/* XORs `size` bytes that were packed onto `to`, and moves `packed` past them. False: damaged. */
 bool opk_sparse_unpack(struct opk_reader *packed, void *to, size_t size);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds the distance at which the ranges of an image repeat. */
 #include "container/xor_filter.h"
 
 #include <stdbool.h>
@@ -35,7 +36,7 @@ static uint64_t hash(const uint8_t *at)
 	return h ^ h >> 29;
 }
 
-/* Runs of one word (zeros mostly) repeat everywhere and tell nothing. */
+/* Runs of one word (zeros mostly) repeat everywhere and mean nothing. */
 static bool is_flat(const uint8_t *at)
 {
 	uint64_t first = load64(at);
@@ -64,7 +65,7 @@ static void count(struct candidate *candidates, size_t distance)
 
 static void collect(struct candidate *candidates, const uint8_t *data, size_t size)
 {
-	/* Where each sampled window was seen last, plus one. */
+	/* The place where each sampled window was seen last, plus one. */
 	size_t last[1 << TABLE_BITS] = { 0 };
 
 	for (size_t i = 0; i + WINDOW <= size; i++) {

@@ -140,7 +140,7 @@ static int show_all(struct maker *m)
 	return ok ? OPK_OK : fail_nomem(m->ctx);
 }
 
-/* Full metric names have a double underscore: what has none is meant for a label or a derived one. */
+/* Full metric names have a double underscore: others mean a label or a derived metric. */
 static int explain(const struct maker *m, const char *name)
 {
 	struct opk_nearest nearest = { .name = name };
@@ -153,7 +153,7 @@ static int explain(const struct maker *m, const char *name)
 	                nearest.best ? "?" : "");
 }
 
-/* Columns are called as they were asked for, and a metric that is asked for twice is there twice. */
+/* Columns are called as they were asked for. A metric that is asked for twice is there twice. */
 static int show_wanted(struct maker *m, const char *name)
 {
 	const struct opk_meta_name *found = opk_meta_names_find(&m->names, name);
@@ -214,7 +214,10 @@ static int make(struct maker *m, const char *const *wanted, size_t wanted_count)
 /* Room for all that is wanted, and all that the recording has. */
 /* ---- headings ---------------------------------------------------------------------------- */
 
-/* What the set shows: its columns, or all metrics that are not hidden and derived ones. False when out of memory. */
+/*
+ * Lists what the set shows: its columns, or all metrics that are not hidden and all derived ones.
+ * False when out of memory.
+ */
 static bool list_shown(struct opk_strlist *out, const struct opk_meta *meta)
 {
 	opk_autoindex struct opk_index hidden = { 0 };

@@ -9,7 +9,7 @@
 #include "base/strlist.h"
 #include "formula/formula.h"
 
-/* The names in the formula are numbered as the values are: derived ones, and behind them metrics. */
+/* The names in the formula are numbered as the values are: derived ones, then metrics. */
 struct opk_derivation {
 	struct opk_formula *formula; /* NULL: no column needs it */
 	size_t *operands;
@@ -40,20 +40,20 @@ struct opk_columns {
 int opk_columns_init(struct opk_columns *columns, struct opk_ctx *ctx, const struct opk_meta *meta,
                      const char *const *wanted, size_t wanted_count);
 void opk_columns_clear(struct opk_columns *columns);
-/* Computes the units that nobody declared from those of the metrics; of these "" is not known. */
+/* Computes undeclared units from those of the metrics, where "" is an unknown unit. */
 int opk_columns_find_units(struct opk_columns *columns, struct opk_ctx *ctx,
                            const struct opk_strlist *units);
 /* The values of all columns for those of all metrics. */
 void opk_columns_compute(double *out, const struct opk_columns *columns, const double *metrics);
-/* The least of the metrics behind each column; UINT64_MAX where there are none. */
+/* The least of the metrics that each column is made from; UINT64_MAX where there is no metric. */
 void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const uint64_t *metrics);
 /*
- * Of each column whether its values can be added up over ranges: 1; or whether that of several
- * ranges is a ratio of their sums, or whatever does not grow with their number: 0; or
- * OPK_NO_DEGREE. Metrics tell by their names.
+ * Finds whether the values of each column can be added up over ranges: 1; or whether that of
+ * several ranges is a ratio of their sums, or whatever does not grow with their number: 0; or
+ * OPK_NO_DEGREE. A metric's name says it.
  */
 int opk_columns_degrees(int *out, struct opk_ctx *ctx, const struct opk_columns *columns);
-/* The same of one metric, by its full name. */
+/* The degree of one metric, by its full name. */
 int opk_metric_degree(const char *metric);
 
 #endif

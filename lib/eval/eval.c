@@ -18,7 +18,7 @@ struct opk_evaluation {
 	struct opk_spools spools;
 	const struct opk_filter *filter; /* NULL: every row is wanted */
 	struct opk_columns columns;
-	/* Of a set that was asked for: `columns` borrows from these. */
+	/* The set that was asked for: `columns` borrows from these. */
 	struct opk_resolved resolved;
 	struct opk_meta_label *set_labels;
 	struct opk_meta set_meta;
@@ -106,7 +106,10 @@ static int finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 	return code ? code : opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
 }
 
-/* Whole, with data, every checksum right: only then does a byte go on. Images are checked where they are decoded. */
+/*
+ * No byte of a file goes on unless it is whole, has data and every checksum is right. Images are
+ * checked where they are decoded.
+ */
 static int check_file(struct opk_ctx *ctx, const struct opk_file *file, const struct opk_meta *meta,
                       bool allow_incomplete)
 {
@@ -247,7 +250,7 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 
 	if (!options.metrics || !options.metric_count)
 		return opk_fail(ctx, OPK_EUSAGE,
-		                "a bare image does not tell its metrics: name them");
+		                "a bare image does not say its metrics: name them");
 	if (size >= OPK_MAGIC_SIZE && !memcmp(image, OPK_MAGIC, OPK_MAGIC_SIZE))
 		return opk_fail(ctx, OPK_EINPUT, "this is an .opk file, not a bare image");
 	if (!looks_like_image(image, size))
@@ -362,7 +365,7 @@ uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluati
 	return evaluation->spools.incomplete_samples;
 }
 
-/* NaN is a measured value, too, unless the metric is one that the set does not tell a group of. */
+/* NaN is a measured value, too, unless the set does not say which group the metric is in. */
 static void apply_group(struct opk_evaluation *evaluation, uint32_t group)
 {
 	size_t count = evaluation->metrics.count;

@@ -28,7 +28,7 @@ struct opk_eval_job {
 	bool plain;       /* CUPTI's call alone, though PerfWorks may be faster */
 };
 
-/* The result: a header, a unit for each metric, rows, each with its name and its values, a trailer. */
+/* The result: a header, a unit for each metric, rows with their names and values, a trailer. */
 struct opk_spool_header {
 	char chip[32];
 	int32_t profiler;

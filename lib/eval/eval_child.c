@@ -26,13 +26,13 @@ struct work {
 	struct opk_measured measured;
 	uint64_t done, total; /* bytes of images */
 	size_t segment;       /* the one at hand */
-	bool row_known;       /* else images before this one have who knows how many */
+	bool row_known;       /* else nothing says how many images before this one have */
 	uint64_t row;         /* the next one's number, over all images of the file */
 	uint64_t dropped;     /* rows since the last one that was stored */
 	struct opk_spool_trailer counts;
 };
 
-/* And the unit of each metric, "" where the library can't tell. */
+/* And the unit of each metric, "" where the library does not know it. */
 static void put_header(struct work *w)
 {
 	struct opk_spool_header header = { .profiler = (int32_t)w->profiler };
@@ -59,7 +59,7 @@ static int find_chip(struct work *w, const void *image, size_t size)
 	if (code && !given)
 		return code == OPK_EFAILED
 		               ? opk_add(w->ctx, OPK_EINPUT,
-		                         "the image does not tell its chip; name it with --chip")
+		                         "the image does not say its chip; name it with --chip")
 		               : code;
 	code = opk_chip_resolve(&w->chip, w->ctx, given ? given : stated);
 	if (code == OPK_EUSAGE && (!given || w->job->file))
@@ -90,7 +90,10 @@ static int find_profiler(struct work *w, const void *image)
 	return OPK_OK;
 }
 
-/* Chip, profiler and evaluators, once the first image is at hand; where none is wanted, by the file's word. */
+/*
+ * Finds chip and profiler and makes the evaluators, with the first image, or with the metadata
+ * alone where no image is wanted.
+ */
 static int prepare(struct work *w, const void *image, size_t size)
 {
 	int code = find_chip(w, image, size);
@@ -177,7 +180,7 @@ static bool is_unwanted(const struct work *w, size_t index, const struct opk_spo
 	const struct opk_eval_job *job = w->job;
 	struct opk_row row = { .index = w->row, .name = name ? name : "" };
 	struct opk_range room;
-	uint64_t untold;
+	uint64_t unknown;
 
 	if (!job->filter)
 		return false;
@@ -186,12 +189,12 @@ static bool is_unwanted(const struct work *w, size_t index, const struct opk_spo
 		row.end_ns = image->end_ns;
 		row.spans_earlier = image->spans_earlier;
 	}
-	untold = opk_segment_describe(&row, &room, segment_of(w), index);
+	unknown = opk_segment_describe(&row, &room, segment_of(w), index);
 	if (image)
-		untold = 0;
+		unknown = 0;
 	if (!w->row_known)
-		untold |= UINT64_C(1) << OPK_FACT_SAMPLE;
-	return !opk_filter_may_accept(job->filter, w->profiler, &row, untold);
+		unknown |= UINT64_C(1) << OPK_FACT_SAMPLE;
+	return !opk_filter_may_accept(job->filter, w->profiler, &row, unknown);
 }
 
 static int describe_row(struct work *w, struct opk_spool_row *row, char **name, const void *image,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many recordings, such as those of the ranks of a job: neighbours share a child, as its start takes
- * long.
+ * Many recordings, such as those of the ranks of a job: neighbours share a child, as its start
+ * takes long.
  */
 #include <string.h>
 
@@ -183,7 +183,7 @@ static void forget(struct opk_evaluation **out, size_t count)
 		opk_evaluation_free(opk_take(out[i]));
 }
 
-/* Where they fail together, halves tell which one it was: alone in its child it says what is wrong. */
+/* Where they fail together, halves show which one it was: alone it says what is wrong. */
 static int evaluate_some(struct opk_evaluation **out, struct opk_ctx *ctx,
                          struct opk_file *const *files, size_t count,
                          const struct opk_eval_options *options)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Chooses between CUPTI and PerfWorks, image by image. */
 #include "eval/eval_values.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values of the ranges of many images, by the faster of two evaluators: in the child that meets NVIDIA's code. */
+/* Values of the ranges of many images, by the faster of two evaluators, in a child. */
 #ifndef OPK_EVAL_VALUES_H
 #define OPK_EVAL_VALUES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which rows are wanted: patterns over what they tell. */
+/* Which rows are wanted: patterns over their facts. */
 #include "eval/filter.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ struct condition {
 	char *name;
 	const char *pattern; /* in the same memory */
 	bool inverted;
-	/* By profiler. */
+	/* One for each profiler. */
 	bool known[2];
 	enum opk_fact facts[2];
 };
@@ -24,7 +24,7 @@ struct opk_filter {
 	size_t count;
 };
 
-/* What rows before they are joined can tell. A range is called by its name, whatever its number. */
+/* Facts that rows have before they are joined. A range goes by its name, whatever its number. */
 static bool find(enum opk_fact *out, const char *name, enum opk_profiler profiler)
 {
 	if (!strcmp(name, "range"))
@@ -136,7 +136,7 @@ int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-/* As CSV has it; unknown is "". `number` has room for 64 bits. */
+/* The text that CSV has; unknown is "". `number` has room for 64 bits. */
 static const char *text_of(const union opk_cell *cell, enum opk_cell_type type, char number[24])
 {
 	if (type == OPK_CELL_STRING)
@@ -150,7 +150,7 @@ static const char *text_of(const union opk_cell *cell, enum opk_cell_type type, 
 }
 
 bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler profiler,
-                           const struct opk_row *row, uint64_t untold)
+                           const struct opk_row *row, uint64_t unknown)
 {
 	for (size_t i = 0; i < filter->count; i++) {
 		const struct condition *condition = &filter->conditions[i];
@@ -159,7 +159,7 @@ bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler pr
 		union opk_cell cell;
 		char number[24];
 
-		if (untold >> fact & 1)
+		if (unknown >> fact & 1)
 			continue;
 		cell = opk_fact_get(&text, fact, row, NULL);
 		if (opk_glob_match(condition->pattern,
@@ -183,20 +183,20 @@ bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profi
 /* What was recorded of the launch or the sample is better than what the image says. */
 static uint64_t describe_by_range(struct opk_row *row, const struct opk_range *range)
 {
-	uint64_t untold = 0;
+	uint64_t unknown = 0;
 
 	row->range = range;
 	if (*range->name)
 		row->name = range->name;
 	else
-		untold |= FACT(OPK_FACT_NAME);
+		unknown |= FACT(OPK_FACT_NAME);
 	if (range->end_ns) {
 		row->start_ns = range->start_ns;
 		row->end_ns = range->end_ns;
 	} else {
-		untold |= FACT(OPK_FACT_SAMPLE_START) | FACT(OPK_FACT_SAMPLE_END);
+		unknown |= FACT(OPK_FACT_SAMPLE_START) | FACT(OPK_FACT_SAMPLE_END);
 	}
-	return untold;
+	return unknown;
 }
 
 static void describe_by_time(struct opk_row *row, struct opk_range *room,
@@ -220,15 +220,15 @@ uint64_t opk_segment_describe(struct opk_row *row, struct opk_range *room,
                               const struct opk_segment *segment, uint64_t i)
 {
 	const uint64_t times = FACT(OPK_FACT_SAMPLE_START) | FACT(OPK_FACT_SAMPLE_END);
-	uint64_t untold = FACT(OPK_FACT_NAME) | times;
+	uint64_t unknown = FACT(OPK_FACT_NAME) | times;
 
 	if (segment->ranges && i < segment->row_count)
-		untold = describe_by_range(row, &segment->ranges[i]);
+		unknown = describe_by_range(row, &segment->ranges[i]);
 	if (segment->times && i < segment->row_count) {
 		describe_by_time(row, room, &segment->times[i]);
-		untold &= ~times;
+		unknown &= ~times;
 	}
-	return untold | FACT(OPK_FACT_SPANS_EARLIER);
+	return unknown | FACT(OPK_FACT_SPANS_EARLIER);
 }
 
 /* `first`: number of its first row, unless images before it have no tables. */
@@ -238,11 +238,11 @@ static bool may_want(const struct opk_filter *filter, enum opk_profiler profiler
 	for (size_t i = 0; i < segment->row_count; i++) {
 		struct opk_row row = { .index = first + i, .name = "" };
 		struct opk_range room;
-		uint64_t untold = opk_segment_describe(&row, &room, segment, i);
+		uint64_t unknown = opk_segment_describe(&row, &room, segment, i);
 
 		if (!numbered)
-			untold |= FACT(OPK_FACT_SAMPLE);
-		if (opk_filter_may_accept(filter, profiler, &row, untold))
+			unknown |= FACT(OPK_FACT_SAMPLE);
+		if (opk_filter_may_accept(filter, profiler, &row, unknown))
 			return true;
 	}
 	return false;

@@ -5,15 +5,15 @@
 
 #include "base/ctx.h"
 
-/* OPK_EUSAGE where rows of this profiler don't tell what a condition asks. NULL, no filter, is fine. */
+/* OPK_EUSAGE where rows of this profiler lack a fact that a condition names. NULL: no filter. */
 int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
                      enum opk_profiler profiler);
-/* Whether it may take the row, of which it is not known what the facts in `untold`, 1 << fact each, will be. */
+/* Whether it may take the row. The facts in `unknown`, 1 << fact each, are not known yet. */
 bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler profiler,
-                           const struct opk_row *row, uint64_t untold);
+                           const struct opk_row *row, uint64_t unknown);
 
 /*
- * Puts what a segment's tables say of its row number `i` into *row, in place of what the image says;
+ * Puts what a segment's tables say of its row number `i` into *row, replacing what the image says;
  * `room` is for what it points to. Returns the facts that only the image says, 1 << fact each.
  */
 uint64_t opk_segment_describe(struct opk_row *row, struct opk_range *room,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ranges with the same key, as groups: what a key is made of, and what the ranges of a group have in common. */
+/* Key groups: ranges that share a key; what a key has, and what its ranges have in common. */
 #ifndef OPK_GROUPING_H
 #define OPK_GROUPING_H
 
@@ -18,7 +18,7 @@ enum opk_key_part {
 	OPK_KEY_GROUP = 1 << 8, /* of metrics */
 };
 
-/* "kernel,rank" to parts. OPK_EUSAGE tells which words there are. */
+/* "kernel,rank" to parts. OPK_EUSAGE says which words there are. */
 int opk_key_parse(unsigned *out, struct opk_ctx *ctx, const char *text);
 
 struct opk_grouped {
@@ -32,7 +32,7 @@ struct opk_grouped {
 	char *key;                          /* what the numbers are found by */
 };
 
-/* Begin with { .key = parts }. Groups come in the order in which the first range of each was added. */
+/* Begin with { .key = parts }. Groups are in the order of the first range of each. */
 struct opk_grouping {
 	unsigned key;
 	struct opk_grouped *groups;

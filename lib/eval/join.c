@@ -123,7 +123,7 @@ static int join_rows(struct opk_join *join, struct opk_ctx *ctx, struct opk_eval
 static int find_key(unsigned *key, struct opk_ctx *ctx, struct opk_evaluation *evaluation,
                     const char *how)
 {
-	/* A launch with the same index and another kernel is another one: that program took another way. */
+	/* The same index with another kernel is another launch: that program took another way. */
 	static const struct {
 		const char *how;
 		unsigned key;

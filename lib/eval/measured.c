@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Looks up which metrics a pass group has. */
 #include "eval/measured.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a row tells besides its values: one list for tables, filters and databases. */
+/* The facts of a row besides its values: one list for tables, filters and databases. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -87,7 +87,7 @@ static union opk_cell optional(uint64_t value, bool known)
 	return (union opk_cell){ .optional = { value, known } };
 }
 
-/* Of the launch. No shared memory and the default stream are 0, and known where one kernel was launched. */
+/* A fact of the launch. No shared memory and the default stream are 0, known if one kernel ran. */
 static union opk_cell get_of_launch(struct opk_fact_text *text, enum opk_fact fact,
                                     const struct opk_range *range, bool many_streams)
 {

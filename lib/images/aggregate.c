@@ -43,7 +43,7 @@ static int fail_nomem(struct opk_ctx *ctx)
 
 /* ---- the ranges' own values ------------------------------------------------------------- */
 
-/* Room for one row: how often each metric is measured, once or not at all, and what follows for its columns. */
+/* Room for one row: whether each metric is measured, 1 or 0, and what follows for its columns. */
 struct row {
 	uint64_t *measured, *least;
 	double *values;
@@ -54,7 +54,7 @@ static int read_row(struct opk_aggregate *a, struct opk_ctx *ctx, const struct o
                     struct row *room)
 {
 	if (row->index >= a->row_count)
-		return opk_fail(ctx, OPK_EFAILED, "more rows than were told");
+		return opk_fail(ctx, OPK_EFAILED, "more rows than were announced");
 	opk_evaluation_compute(room->values, a->evaluation, row->values);
 	for (size_t i = 0; i < a->metric_count; i++)
 		room->measured[i] = row->measured[i];
@@ -78,7 +78,7 @@ static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_fir
 	a->left_out = opk_alloc_array(a->row_count + 1, sizeof *a->left_out);
 	if (!measured || !least || !values || !present || !a->left_out)
 		return fail_nomem(ctx);
-	/* Those that the filter refuses don't come. */
+	/* Rows that the filter refuses don't come. */
 	memset(a->left_out, true, a->row_count);
 	code = opk_column_file_init(&a->values, ctx, a->column_count);
 	while (!code && !(code = opk_evaluation_next(&row, ctx, a->evaluation)) && row) {
@@ -158,7 +158,7 @@ static int evaluate_sums(struct opk_aggregate *a, struct opk_ctx *ctx, struct op
 	return opk_result_check(&result, ctx);
 }
 
-/* NaN is a measured value, too, unless nobody tells that the metric is one of the group's. */
+/* NaN is a measured value, too, unless the set does not say which group the metric is in. */
 static bool has_metric(const struct opk_aggregate *a, const bool *wanted, uint32_t group,
                        size_t metric, double value)
 {
@@ -166,7 +166,7 @@ static bool has_metric(const struct opk_aggregate *a, const bool *wanted, uint32
 	       && !(group && a->measured.positions[metric] == OPK_NOT_IN_SET && isnan(value));
 }
 
-/* What adds up does so over groups of metrics; of the rest only one group can tell. */
+/* What adds up does so over pass groups; the rest has a value only if it is in one group. */
 static void add_sum(struct opk_aggregate *a, size_t place)
 {
 	size_t index = a->sums.order[place];
@@ -273,7 +273,7 @@ static int compute_totals(struct opk_aggregate *a, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* Rows of each group one behind the other, numbered without those left out; group i's begin at starts[i]. */
+/* Sorts rows by group, numbered without those left out; those of group i begin at starts[i]. */
 static void sort_rows(const struct opk_aggregate *a, size_t *sorted, size_t *starts)
 {
 	size_t groups = a->sums.groups.count, at = 0, number = 0;
@@ -372,7 +372,7 @@ static int find_degrees(struct opk_aggregate *a, struct opk_ctx *ctx)
 	return opk_columns_degrees(a->column_degrees, ctx, columns);
 }
 
-/* Of samples nothing is known but whose they are. */
+/* Samples share nothing but device and rank. */
 static int find_key(unsigned *key, struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
                     const char *text)
 {
@@ -435,7 +435,7 @@ int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
 		opk_aggregate_free(a);
 		return code;
 	}
-	/* Of many files only the statistics stay. */
+	/* There may be many files: only the statistics stay. */
 	opk_column_file_clear(&a->values);
 	free(opk_take(a->evaluated));
 	*out = a;

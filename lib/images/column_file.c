@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* A temporary file of blocks of rows, from which a column is read at once. */
 #include "images/column_file.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* PerfWorks' combiner makes the images, in a child. */
 #include "images/recombine.h"
 
 #include <string.h>
@@ -101,7 +102,7 @@ static int add_moves(struct work *w, struct opk_nv_combiner *combiner,
 	return code;
 }
 
-/* Ranges of which nobody says that they are whole would be no rows. */
+/* Ranges that are not marked as whole would not be rows. */
 static int check_image(struct work *w, const struct opk_target *target, const void *image,
                        size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* New counter data images of ranges of others: copies, parts, sums. One mechanism behind trim, split, sums and totals. */
+/* Makes counter data images of ranges of others: for trim, split, sums and totals. */
 #ifndef OPK_RECOMBINE_H
 #define OPK_RECOMBINE_H
 
@@ -14,10 +14,10 @@ struct opk_move {
 /* An image to be made. */
 struct opk_target {
 	const struct opk_move
-		*moves; /* in the order of their rows; the first one's image tells the layout */
+		*moves; /* in the order of their rows; the first one's image has the layout */
 	size_t move_count;
 	size_t slots;
-	/* Of the slots, each once; NULL: "0", "1" and so on, as CUPTI names automatic ranges. */
+	/* Names of the slots, each once; NULL: "0", "1" and so on, as CUPTI names automatic ranges. */
 	const char *const *names;
 	/* Instead of all that: the image of this row without its free slots. For samples. */
 	bool trim;

@@ -32,7 +32,7 @@ struct opk_split {
 
 /* ---- which range goes where ------------------------------------------------------------- */
 
-/* Of "64" 64, of anything else 0. */
+/* 64 for "64", 0 for anything else. */
 static uint64_t parse_number(const char *text)
 {
 	char *end;
@@ -124,7 +124,7 @@ static int describe(struct opk_split *split, struct opk_ctx *ctx)
 
 /* ---- which images are to be made -------------------------------------------------------- */
 
-/* The rows of one part in one image, behind those that were placed before. */
+/* Places the rows of one part in one image, after those that were placed before. */
 static void place_rows(struct opk_split *split, const struct opk_surveyed *image, size_t part,
                        struct opk_target *target, size_t at)
 {
@@ -258,7 +258,7 @@ const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i)
 
 /* ---- the files -------------------------------------------------------------------------- */
 
-/* What each part has, and the first one besides. */
+/* Which sections each part has, and which only the first one has. */
 static bool goes_into(uint32_t type, bool first)
 {
 	switch (type) {
@@ -356,7 +356,7 @@ static int write_parts(struct opk_split *split, struct opk_ctx *ctx, const char 
 	return code ? code : add_images(split, ctx, &result);
 }
 
-/* Without the last ones the first are no whole. */
+/* All parts or none: without the last ones the first are incomplete. */
 static int finish_parts(struct opk_split *split, struct opk_ctx *ctx)
 {
 	opk_autofree struct opk_writer **writers = opk_alloc_array(split->part_count,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Least, greatest and percentiles. */
 #include "images/statistics.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Between the two values beside the place, in proportion: exact where they are equal, infinite ones too. */
+/* In proportion between the two values next to the place; exact if they are equal, or infinite. */
 static double percentile(const double *sorted, size_t count, double share)
 {
 	double place = share * (double)(count - 1);

@@ -5,7 +5,7 @@
 
 #include "base/ctx.h"
 
-/* Fills min, max and the percentiles; sorts the values. All are NaN without values, and where one of them is. */
+/* Fills in min, max and percentiles; sorts the values. All are NaN without values, or if one is. */
 void opk_statistics_order(struct opk_statistics *out, double *values, size_t count);
 
 #endif

@@ -36,7 +36,7 @@ static int open_files(struct sum *s, const char *const *paths, size_t count)
 
 /* ---- recordings in groups --------------------------------------------------------------- */
 
-/* Whose mean would be taken of sums, where rows are joined: so no metric may be in two of them. */
+/* No metric may be in two groups: joined rows would have the mean of the two sums. */
 static int check_disjoint(struct sum *s, bool *taken, const struct opk_summed *sum)
 {
 	const struct opk_meta *meta = s->meta;
@@ -51,7 +51,7 @@ static int check_disjoint(struct sum *s, bool *taken, const struct opk_summed *s
 				s->ctx, OPK_EUSAGE,
 				"ranges with '%s': %s is in several groups of "
 				"metrics, and their sums don't go together; eval --aggregate "
-				"tells them",
+				"reports them",
 				s->sums.groups.groups[sum->group].name, meta->metrics[metric]);
 		taken[metric] = true;
 	}
@@ -68,7 +68,7 @@ static int check_equal(struct sum *s, const struct opk_summed *a, const struct o
 	return opk_fail(
 		s->ctx, OPK_EUSAGE,
 		"ranges with '%s': %ju have metrics of group %u, and %ju those of "
-		"group %u: their sums don't go together; eval --aggregate tells each metric "
+		"group %u: their sums don't go together; eval --aggregate reports each metric "
 		"by itself",
 		s->sums.groups.groups[a->group].name, (uintmax_t)first, a->metrics_group,
 		(uintmax_t)other, b->metrics_group);
@@ -96,7 +96,7 @@ static int check_groups(struct sum *s)
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-/* Joined rows go by their names: these are the groups' own, or those of the slots, which are numbers. */
+/* Joined rows go by name: that of the group, or that of the slot, which is a number. */
 static const char *name_of(const struct sum *s, const struct opk_grouped *group)
 {
 	bool joined = *s->meta->join;
@@ -162,7 +162,6 @@ static int write_all(struct sum *s, struct opk_writer *writer, struct opk_result
 		code = opk_recombine_next(&image, &size, s->ctx, result);
 		if (!code)
 			code = opk_writer_add(writer, OPK_SECTION_DATA, image, size);
-		/* Right behind the image that they describe. */
 		if (!code)
 			code = opk_writer_add_ranges(writer, ranges, slots);
 		ranges += slots;
@@ -184,7 +183,7 @@ static int sum(struct sum *s, const char *const *paths, size_t count, const char
 	if (s->meta->profiler == OPK_PROFILER_PM)
 		return opk_fail(s->ctx, OPK_EUSAGE,
 		                "samples can't be summed to one of a recording; "
-		                "eval --aggregate device tells their sums");
+		                "eval --aggregate device reports their sums");
 	code = open_files(s, paths, count);
 	if (!code)
 		code = plan(s);

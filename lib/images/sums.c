@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Plans sums: which ranges go together, into which images. */
 #include "images/sums.h"
 
 #include <string.h>
@@ -16,11 +17,10 @@ static int fail_layout(const struct opk_sums *sums, struct opk_ctx *ctx, size_t 
 	         "range '%s' of %s: section %zu, and range '%s' of %s: section %zu",
 	         opk_survey_name(sums->survey, a), first->file->path, first->section + 1,
 	         opk_survey_name(sums->survey, b), other->file->path, other->section + 1);
-	return opk_add(
-		ctx, OPK_EUSAGE,
-		"ranges of different GPUs, or of other counters or instances, can't "
-		"be summed: split or evaluate them apart, or put into the key what tells them "
-		"apart, such as rank");
+	return opk_add(ctx, OPK_EUSAGE,
+	               "ranges of different GPUs, or of other counters or instances, can't "
+	               "be summed: split or evaluate them apart, or put into the key what "
+	               "distinguishes them, such as rank");
 }
 
 static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row)
@@ -56,7 +56,7 @@ static bool go_together(const struct opk_summed *a, const struct opk_summed *b)
 	return a->layout == b->layout && a->metrics_group == b->metrics_group;
 }
 
-/* Sums of one layout and the same metrics one behind the other, each kind where its first one is. */
+/* Puts sums of one layout and the same metrics one after the other, where the first of them is. */
 static int put_in_order(struct opk_sums *sums, struct opk_ctx *ctx)
 {
 	opk_autofree bool *placed = opk_alloc_array(sums->count + 1, sizeof *placed);
@@ -78,7 +78,7 @@ static int put_in_order(struct opk_sums *sums, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* As many as one image takes. */
+/* Whether the image takes one more. */
 static bool fits(const struct opk_sums *sums, const struct opk_target *target, size_t place)
 {
 	const struct opk_summed *first = &sums->sums[sums->order[place - target->slots]];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which ranges are summed, and which images that makes: for merged recordings and for statistics. */
+/* Which ranges are summed, and into which images: for merged recordings and for statistics. */
 #ifndef OPK_SUMS_H
 #define OPK_SUMS_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Asks NVIDIA's code, in a child, what images are. */
 #include "images/survey.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ struct work {
 	const struct opk_survey *survey;
 };
 
-/* An empty image of the kind tells all: it holds the counters' table and the GPU's attributes. */
+/* An empty image of the kind says it all: it has the counters' table and the GPU's attributes. */
 static int find_layout(struct work *w, struct opk_surveyed_facts *facts, const void *image,
                        size_t size)
 {
@@ -72,7 +73,7 @@ static int look_at(struct work *w, const void *image, size_t size, const struct 
 		code = find_layout(w, &facts, image, size);
 	if (code)
 		return opk_blame_image(code);
-	/* What is copied would be whole, and nobody would miss the rest. Samples may have been cut short. */
+	/* The copy would be whole, and nothing would show what is missing. Samples may be cut short. */
 	if (meta->profiler == OPK_PROFILER_RANGE && info.completed < info.populated)
 		return opk_fail(w->ctx, OPK_EINPUT,
 		                "only %zu of %zu ranges are whole: passes are missing",
@@ -224,7 +225,7 @@ struct opk_contain_options opk_survey_contain(const struct opk_survey *survey,
 		.progress_data = options->progress_data,
 	};
 
-	/* As evaluation has it: for the image, and what is made of it. One is held at a time. */
+	/* For an image and what is made of it, as in evaluation. One is held at a time. */
 	for (size_t i = 0; i < survey->image_count; i++) {
 		const struct opk_surveyed *surveyed = &survey->images[i];
 		uint64_t memory = 4 * surveyed->file->sections[surveyed->section].plain_size;
@@ -297,7 +298,7 @@ int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk
 	*out = (struct opk_survey){ 0 };
 	if (!code)
 		code = list_images(out, ctx, file);
-	/* Rows are numbered up to the first image of which nobody knows how many it has. */
+	/* Rows are numbered up to the first image that has an unknown number of them. */
 	for (size_t i = 0; !code && i < out->image_count; i++) {
 		const struct opk_segment *segment = out->images[i].segment;
 

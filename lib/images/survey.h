@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the counter data images of recordings are: how many ranges, under which names, and which can be summed. */
+/* What the images of recordings hold: how many ranges, their names, and which can be summed. */
 #ifndef OPK_SURVEY_H
 #define OPK_SURVEY_H
 
@@ -13,7 +13,7 @@ struct opk_surveyed {
 	bool skipped; /* none of its rows is wanted: nothing is known of it but their number */
 	size_t first; /* number of its first range or sample over all images of all files */
 	struct opk_range sample; /* what times say of each besides */
-	/* Of the child that looked at it; native layout in its spool. */
+	/* What the child that looked at it found; sent in native layout. */
 	struct opk_surveyed_facts {
 		uint64_t rows; /* ranges, or samples that are whole */
 		uint64_t slots;
@@ -50,11 +50,11 @@ void opk_survey_clear(struct opk_survey *survey);
 
 /* The image that a row is in. */
 const struct opk_surveyed *opk_survey_image(const struct opk_survey *survey, size_t row);
-/* What is known of a row, or NULL; and its name, which the range table may know better than the image. */
+/* What is known of a row, or NULL; and its name, which the range table may replace. */
 const struct opk_range *opk_survey_range(const struct opk_survey *survey, size_t row);
 const char *opk_survey_name(const struct opk_survey *survey, size_t row);
 
-/* How a child over these images is contained. */
+/* The limits of a child that works on these images. */
 struct opk_contain_options opk_survey_contain(const struct opk_survey *survey,
                                               const struct opk_image_options *options);
 

@@ -10,7 +10,7 @@
 #include "container/meta.h"
 #include "container/recording.h"
 
-/* Why something is missing, as the drops of the new file tell it. */
+/* Why something is missing: the drops of the new file say so. */
 enum loss {
 	LOST_END,
 	LOST_STRETCHES,
@@ -107,7 +107,7 @@ static int find_meta(struct recovery *r)
 	return opk_file_meta(&r->meta, r->ctx, file);
 }
 
-/* How many rows a table has, and whether they name groups. */
+/* Counts the rows of a table, and sees whether they name groups. */
 static int count_rows(struct recovery *r, size_t section)
 {
 	struct opk_range_table ranges = { 0 };
@@ -197,7 +197,8 @@ static int choose_numbered(struct recovery *r)
 		int code = OPK_OK;
 
 		if ((type == OPK_SECTION_CONFIG || type == OPK_SECTION_PREFIX) && at > sound_until)
-			code = leave_out(r, i, "one before it is lost: nobody knows whose it is");
+			code = leave_out(r, i,
+			                 "one before it is lost: what it belongs to is not known");
 		if (code)
 			return code;
 	}
@@ -231,11 +232,11 @@ static int choose_image(struct recovery *r, size_t i)
 
 	if (r->grouped && !(r->parts[i].tables & TABLE_RANGES)) {
 		r->losses[LOST_ROWLESS]++;
-		return leave_out(r, i, "its rows are lost: nobody knows which metrics it has");
+		return leave_out(r, i, "its rows are lost: which metrics it has is not known");
 	}
 	if (missing & TABLE_TIMES) {
 		r->losses[LOST_ROWLESS]++;
-		return leave_out(r, i, "its rows are lost: nobody knows when its samples were");
+		return leave_out(r, i, "its rows are lost: when its samples were is not known");
 	}
 	r->losses[LOST_LAUNCHES] += missing != 0;
 	return OPK_OK;
@@ -252,7 +253,7 @@ static int choose_tables(struct recovery *r)
 	return code;
 }
 
-/* What an image that is left out has goes with it. */
+/* What is attached to an image that is left out is left out, too. */
 static int choose_images(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
@@ -321,7 +322,7 @@ static int copy_sections(struct recovery *r)
 	return code;
 }
 
-/* Without an end a collector has counted nothing: then it is what was kept. */
+/* Without its end a collector's counts are missing: then the count is of what was kept. */
 static int write_stats(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;

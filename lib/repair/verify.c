@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Is a container sound? Every section by itself, then what they say of each other, then its values. */
+/* Is a container sound? Checks each section, then how they fit together, then the values. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
@@ -23,7 +23,7 @@ static int blame(struct verification *v, size_t section, const char *problem)
 	return opk_finding_blame(opk_scan_finding(&v->scan, section), v->ctx, problem);
 }
 
-/* What a failed call said is the section's problem, unless it failed for another reason. */
+/* The failed call's message is the section's problem, unless the call failed for another reason. */
 static int blame_input(struct verification *v, size_t section, int code)
 {
 	return code == OPK_EINPUT ? blame(v, section, opk_innermost(v->ctx)) : code;
@@ -130,7 +130,7 @@ static int blame_first(struct verification *v, uint32_t type, const char *format
 	return section < 0 ? OPK_OK : blame(v, (size_t)section, problem);
 }
 
-/* One of the whole set, and one of each group; config images, too, of all groups with a pass each. */
+/* One for the whole set and for each group; and a config image of all groups, a pass for each. */
 static int check_images(struct verification *v, const struct opk_meta *meta)
 {
 	const struct opk_file *file = v->scan.file;
@@ -165,7 +165,7 @@ static int check_config_hash(struct verification *v, const struct opk_meta *meta
 		return code;
 	opk_config_hash(hash, config, size);
 	return strcmp(hash, meta->config_hash)
-	               ? blame(v, (size_t)section, "the metadata tells of another config image")
+	               ? blame(v, (size_t)section, "the metadata names another config image")
 	               : OPK_OK;
 }
 
@@ -211,7 +211,7 @@ static int read_rows(struct opk_ctx *ctx, struct opk_evaluation *evaluation)
 	return code;
 }
 
-/* The chain but for its outer end, which names the file. A crash tells of no section. */
+/* The chain but for its outer end, which names the file. A crash names no section. */
 static int blame_evaluation(struct verification *v)
 {
 	long section = opk_file_find(v->scan.file, OPK_SECTION_DATA);
@@ -250,7 +250,7 @@ static int evaluate(struct verification *v, struct opk_file *file)
 
 /* ---- all together */
 
-/* As others read it, who take no damage. */
+/* Checks the file as strict readers see it. */
 static int check_whole(struct verification *v, struct opk_file *file)
 {
 	const struct opk_meta *meta;
@@ -269,7 +269,7 @@ static int check_whole(struct verification *v, struct opk_file *file)
 	return evaluate(v, file);
 }
 
-/* Every section is sound, but for one that was cut off: then the plain reader has to take the file. */
+/* Every section is sound, or the last one was cut off: the strict reader has to take the file. */
 static int check_together(struct verification *v, const char *path)
 {
 	struct opk_file *file;
