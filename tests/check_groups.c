@@ -3,7 +3,7 @@
 #include "adapters/nv/nv.h"
 #include "allocation.h"
 #include "base/buf.h"
-#include "plan/groups.h"
+#include "plan/pass_groups.h"
 #include "fake_nv.h"
 #include "folder.h"
 #include "real.h"
@@ -26,7 +26,7 @@ static struct opk_plan *plan_of(struct opk_ctx *ctx, const char *chip, const cha
 	return plan;
 }
 
-static void check_fake_groups(const struct opk_groups *groups)
+static void check_fake_groups(const struct opk_pass_groups *groups)
 {
 	static const size_t wanted[2][2] = { { 0, 2 }, { 3, 4 } };
 
@@ -36,10 +36,10 @@ static void check_fake_groups(const struct opk_groups *groups)
 	for (size_t i = 0; i < 2; i++) {
 		ck_assert_uint_eq(groups->items[i].metric_count, 2);
 		ck_assert_mem_eq(groups->items[i].metrics, wanted[i], sizeof wanted[i]);
-		ck_assert_uint_eq(groups->items[i].config_size, FAKE_CONFIG_SIZE);
+		ck_assert_uint_eq(groups->items[i].schedule.size, FAKE_CONFIG_SIZE);
 	}
-	ck_assert_uint_eq(groups->config_size, FAKE_CONFIG_SIZE);
-	memcpy(&passes, groups->config, sizeof passes);
+	ck_assert_uint_eq(groups->schedule.size, FAKE_CONFIG_SIZE);
+	memcpy(&passes, groups->schedule.config, sizeof passes);
 	ck_assert_uint_eq(passes, 2);
 }
 
@@ -47,11 +47,11 @@ START_TEST(first_fit)
 {
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_plan *plan = plan_of(ctx, "FA100", all_names);
-	struct opk_groups groups;
+	struct opk_pass_groups groups;
 
-	ck_ok(ctx, opk_groups_pack(&groups, ctx, plan, NULL, 0));
+	ck_ok(ctx, opk_pass_groups_pack(&groups, ctx, plan, NULL, 0));
 	check_fake_groups(&groups);
-	opk_groups_clear(&groups);
+	opk_pass_groups_clear(&groups);
 	opk_plan_free(plan);
 	ck_assert_int_eq(fake.hosts + fake.evaluators, 0);
 	opk_ctx_free(ctx);
@@ -62,7 +62,7 @@ END_TEST
 START_TEST(without_scheduler)
 {
 	struct nv_table table = fake_table();
-	struct opk_groups groups;
+	struct opk_pass_groups groups;
 	struct opk_plan *plan;
 	struct opk_ctx *ctx;
 
@@ -70,10 +70,10 @@ START_TEST(without_scheduler)
 	*fake_slot(&table, FAKE_NVPW_CUDA_RawCounterConfig_Create) = NULL;
 	ctx = fake_ctx_of(&table);
 	plan = plan_of(ctx, "FA100", all_names);
-	ck_ok(ctx, opk_groups_pack(&groups, ctx, plan, NULL, 0));
+	ck_ok(ctx, opk_pass_groups_pack(&groups, ctx, plan, NULL, 0));
 	check_fake_groups(&groups);
 	ck_assert_uint_eq(opk_error_count(ctx), 0);
-	opk_groups_clear(&groups);
+	opk_pass_groups_clear(&groups);
 	opk_plan_free(plan);
 	opk_ctx_free(ctx);
 }
@@ -94,16 +94,16 @@ START_TEST(with_availability)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_plan *plan = plan_of(ctx, "FA100", all_names);
-		struct opk_groups groups = { 0 };
+		struct opk_pass_groups groups = { 0 };
 		int code;
 
 		fake.availability_deed = rows[i].deed;
-		code = opk_groups_pack(&groups, ctx, plan, fake_image(), FAKE_IMAGE_SIZE);
+		code = opk_pass_groups_pack(&groups, ctx, plan, fake_image(), FAKE_IMAGE_SIZE);
 		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
 		if (!code)
 			check_fake_groups(&groups);
 		ck_row(&rows[i], !code || !groups.items, "groups after a failure");
-		opk_groups_clear(&groups);
+		opk_pass_groups_clear(&groups);
 		opk_plan_free(plan);
 		opk_ctx_free(ctx);
 	}
@@ -123,10 +123,10 @@ START_TEST(calls_fail)
 	for (size_t i = 0; i < COUNT(calls); i++) {
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_plan *plan = plan_of(ctx, "FA100", all_names);
-		struct opk_groups groups = { 0 };
+		struct opk_pass_groups groups = { 0 };
 
 		fake.status[calls[i]] = 8;
-		ck_code(ctx, opk_groups_pack(&groups, ctx, plan, NULL, 0), OPK_EFAILED);
+		ck_code(ctx, opk_pass_groups_pack(&groups, ctx, plan, NULL, 0), OPK_EFAILED);
 		ck_assert_msg(told(ctx, "can't be packed"), "%s", errors_of(ctx));
 		ck_assert(!groups.items && !groups.count);
 		ck_assert_int_eq(fake.hosts + fake.evaluators, 0);
@@ -141,10 +141,10 @@ START_TEST(passes_are_shared)
 {
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_plan *plan = plan_of(ctx, "FA100", all_names);
-	struct opk_groups groups = { 0 };
+	struct opk_pass_groups groups = { 0 };
 
 	fake.calls_share_passes = true;
-	ck_code(ctx, opk_groups_pack(&groups, ctx, plan, NULL, 0), OPK_EFAILED);
+	ck_code(ctx, opk_pass_groups_pack(&groups, ctx, plan, NULL, 0), OPK_EFAILED);
 	ck_assert_msg(told(ctx, "CUPTI takes 1 pass"), "%s", errors_of(ctx));
 	ck_assert(!groups.items && !groups.count);
 	opk_plan_free(plan);
@@ -159,14 +159,14 @@ START_TEST(without_memory)
 	long n = 0;
 
 	for (;; n++) {
-		struct opk_groups groups = { 0 };
+		struct opk_pass_groups groups = { 0 };
 		int code;
 
 		fail_allocation(n);
-		code = opk_groups_pack(&groups, ctx, plan, NULL, 0);
+		code = opk_pass_groups_pack(&groups, ctx, plan, NULL, 0);
 		if (!allocation_failed()) {
 			ck_ok(ctx, code);
-			opk_groups_clear(&groups);
+			opk_pass_groups_clear(&groups);
 			break;
 		}
 		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
@@ -202,7 +202,7 @@ static struct opk_plan *plan_recording(struct opk_ctx *ctx, const char *path)
 
 /* Plans as `config` does, in one pass; the metrics are each in one group alone. */
 static void check_group(struct opk_ctx *ctx, const struct opk_plan *plan,
-                        const struct opk_packed_group *group, bool *seen)
+                        const struct opk_pass_group *group, bool *seen)
 {
 	const char *names[1000];
 	opk_autoresult struct opk_schedule_result result = { 0 };
@@ -218,23 +218,23 @@ static void check_group(struct opk_ctx *ctx, const struct opk_plan *plan,
 	}
 	ck_ok(ctx, opk_schedule_try(&result, ctx, &plan->target, names, group->metric_count));
 	ck_assert_uint_eq(result.passes, 1);
-	ck_assert_uint_eq(result.size, group->config_size);
-	ck_assert_mem_eq(result.config, group->config, result.size);
+	ck_assert_uint_eq(result.size, group->schedule.size);
+	ck_assert_mem_eq(result.config, group->schedule.config, result.size);
 }
 
 /* The groups' config image has all that the metrics of a group need in the pass of that group. */
 static void check_passes(struct opk_ctx *ctx, const struct opk_plan *plan,
-                         const struct opk_groups *groups)
+                         const struct opk_pass_groups *groups)
 {
 	struct opk_nv_evaluator *evaluator;
 
 	ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, opk_plan_chip(plan)));
 	for (size_t i = 0; i < groups->count; i++) {
-		const struct opk_packed_group *group = &groups->items[i];
+		const struct opk_pass_group *group = &groups->items[i];
 		opk_autostrlist struct opk_strlist counters = { 0 }, raw = { 0 };
 
-		ck_ok(ctx, opk_nv_config_counters(&counters, ctx, groups->config,
-		                                  groups->config_size, i));
+		ck_ok(ctx, opk_nv_config_counters(&counters, ctx, groups->schedule.config,
+		                                  groups->schedule.size, i));
 		opk_strlist_sort(&counters);
 		for (size_t j = 0; j < group->metric_count; j++)
 			ck_ok(ctx, opk_nv_raw_counters(&raw, ctx, evaluator,
@@ -247,7 +247,7 @@ static void check_passes(struct opk_ctx *ctx, const struct opk_plan *plan,
 }
 
 static size_t check_groups(struct opk_ctx *ctx, const struct opk_plan *plan,
-                           const struct opk_groups *groups)
+                           const struct opk_pass_groups *groups)
 {
 	size_t count = opk_plan_metric_count(plan), ungrouped = 0;
 	opk_autofree bool *seen = calloc(count, sizeof *seen);
@@ -284,14 +284,14 @@ START_TEST(real_groups)
 	/* Some metrics of the wide recording came with 13.0. */
 	for (size_t i = 0; i < (version_of(ctx) >= 130000 ? COUNT(rows) : 1); i++) {
 		struct opk_plan *plan = plan_recording(ctx, rows[i].path);
-		struct opk_groups groups;
+		struct opk_pass_groups groups;
 		size_t ungrouped;
 
-		ck_ok(ctx, opk_groups_pack(&groups, ctx, plan, NULL, 0));
+		ck_ok(ctx, opk_pass_groups_pack(&groups, ctx, plan, NULL, 0));
 		ungrouped = check_groups(ctx, plan, &groups);
 		ck_row(&rows[i], !known || groups.count <= rows[i].groups, "%zu", groups.count);
 		ck_row(&rows[i], !known || ungrouped == rows[i].ungrouped, "%zu", ungrouped);
-		opk_groups_clear(&groups);
+		opk_pass_groups_clear(&groups);
 		opk_plan_free(plan);
 	}
 	opk_ctx_free(ctx);
@@ -320,18 +320,19 @@ START_TEST(real_together)
 	ctx->log = ignore_log;
 	for (size_t i = 0; i < COUNT(names) && version_of(ctx) >= 130000; i++) {
 		struct opk_plan *plan = plan_of(ctx, "GH100", names[i]);
-		struct opk_groups groups, again;
+		struct opk_pass_groups groups, again;
 
-		ck_ok(ctx, opk_groups_pack(&groups, ctx, plan, NULL, 0));
+		ck_ok(ctx, opk_pass_groups_pack(&groups, ctx, plan, NULL, 0));
 		ck_assert_uint_gt(groups.count, 1);
 		check_groups(ctx, plan, &groups);
 		ck_assert_uint_eq(plan->schedule.apart, 2 * i);
 		plan->schedule.apart = 2;
-		ck_ok(ctx, opk_groups_pack(&again, ctx, plan, NULL, 0));
-		ck_assert_uint_eq(again.config_size, groups.config_size);
-		ck_assert_mem_eq(again.config, groups.config, groups.config_size);
-		opk_groups_clear(&groups);
-		opk_groups_clear(&again);
+		ck_ok(ctx, opk_pass_groups_pack(&again, ctx, plan, NULL, 0));
+		ck_assert_uint_eq(again.schedule.size, groups.schedule.size);
+		ck_assert_mem_eq(again.schedule.config, groups.schedule.config,
+		                 groups.schedule.size);
+		opk_pass_groups_clear(&groups);
+		opk_pass_groups_clear(&again);
 		opk_plan_free(plan);
 	}
 	opk_ctx_free(ctx);
@@ -343,7 +344,7 @@ START_TEST(real_availability)
 {
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_plan *plan = plan_recording(ctx, RECORDING("simple"));
-	struct opk_groups groups;
+	struct opk_pass_groups groups;
 	struct opk_file *file;
 	void *image = NULL;
 	size_t size = 0;
@@ -353,10 +354,10 @@ START_TEST(real_availability)
 		if (opk_file_section(file, i)->type == OPK_SECTION_AVAILABILITY)
 			ck_ok(ctx, opk_file_read(&image, &size, ctx, file, i));
 	ck_assert_ptr_nonnull(image);
-	ck_ok(ctx, opk_groups_pack(&groups, ctx, plan, image, size));
+	ck_ok(ctx, opk_pass_groups_pack(&groups, ctx, plan, image, size));
 	ck_assert_uint_eq(groups.count, 2);
 	ck_assert_uint_eq(groups.items[0].metric_count + groups.items[1].metric_count, 6);
-	opk_groups_clear(&groups);
+	opk_pass_groups_clear(&groups);
 	free(image);
 	opk_file_free(file);
 	opk_plan_free(plan);

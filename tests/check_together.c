@@ -3,7 +3,7 @@
 #include "adapters/nv/nv.h"
 #include "allocation.h"
 #include "schedule/counters.h"
-#include "plan/groups.h"
+#include "plan/pass_groups.h"
 #include "plan/plan.h"
 #include "schedule/schedule.h"
 #include "fake_nv.h"
@@ -155,19 +155,19 @@ END_TEST
 START_TEST(groups)
 {
 	struct opk_ctx *ctx = link_ctx();
-	struct opk_groups packed;
+	struct opk_pass_groups packed;
 	struct opk_plan *plan;
 	uint32_t passes;
 
 	ck_ok(ctx, make_plan(&plan, ctx, "FA100", mixed, 0, NULL));
-	ck_ok(ctx, opk_groups_pack(&packed, ctx, plan, NULL, 0));
+	ck_ok(ctx, opk_pass_groups_pack(&packed, ctx, plan, NULL, 0));
 	ck_assert_uint_eq(packed.count, 2);
-	ck_assert_uint_eq(packed.config_size, FAKE_CONFIG_SIZE);
-	memcpy(&passes, packed.config, sizeof passes);
+	ck_assert_uint_eq(packed.schedule.size, FAKE_CONFIG_SIZE);
+	memcpy(&passes, packed.schedule.config, sizeof passes);
 	ck_assert_uint_eq(passes, 2);
-	opk_groups_clear(&packed);
+	opk_pass_groups_clear(&packed);
 	fake.status[FAKE_NVPW_RawCounterConfig_AddRawCounters] = 1;
-	ck_code(ctx, opk_groups_pack(&packed, ctx, plan, NULL, 0), OPK_EFAILED);
+	ck_code(ctx, opk_pass_groups_pack(&packed, ctx, plan, NULL, 0), OPK_EFAILED);
 	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
 	opk_plan_free(plan);
 	opk_ctx_free(ctx);
@@ -181,7 +181,7 @@ START_TEST(without_memory)
 	for (long n = 0; failed; n++) {
 		struct opk_ctx *ctx = link_ctx();
 		struct opk_plan_options options = OPK_INIT(options);
-		struct opk_groups packed = { 0 };
+		struct opk_pass_groups packed = { 0 };
 		struct opk_plan *plan = NULL;
 		struct opk_set *set;
 		int code;
@@ -192,12 +192,12 @@ START_TEST(without_memory)
 		fail_allocation(n);
 		code = opk_plan_new(&plan, ctx, set, &options);
 		if (!code)
-			code = opk_groups_pack(&packed, ctx, plan, NULL, 0);
+			code = opk_pass_groups_pack(&packed, ctx, plan, NULL, 0);
 		failed = allocation_failed();
 		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d: %s", n,
 		              code, errors_of(ctx));
 		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-		opk_groups_clear(&packed);
+		opk_pass_groups_clear(&packed);
 		opk_plan_free(plan);
 		opk_set_free(set);
 		opk_ctx_free(ctx);

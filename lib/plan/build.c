@@ -6,7 +6,7 @@
 #include "base/option_struct.h"
 #include "config.h"
 #include "container/container.h"
-#include "plan/groups.h"
+#include "plan/pass_groups.h"
 #include "container/meta.h"
 
 /* What the metrics depend on, in their order. */
@@ -111,38 +111,36 @@ static int write_images(struct opk_writer *writer, struct opk_ctx *ctx, const st
 
 /* The group as a plan of its own; what it borrows belongs to the two. */
 static int write_group(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
-                       const struct opk_packed_group *group, bool keep_instances)
+                       const struct opk_pass_group *group, bool keep_instances)
 {
 	opk_autofree char **names = opk_alloc_array(group->metric_count, sizeof *names);
 	struct opk_plan part = *plan;
 
 	if (!names)
-		return opk_nomem(ctx, "a group of metrics");
+		return opk_nomem(ctx, "a pass group");
 	for (size_t i = 0; i < group->metric_count; i++)
 		names[i] = plan->metrics.items[group->metrics[i]];
 	part.metrics = (struct opk_strlist){ .items = names, .count = group->metric_count };
-	part.schedule = (struct opk_schedule_result){ .passes = 1,
-		                                      .config = group->config,
-		                                      .size = group->config_size };
+	part.schedule = group->schedule;
 	return write_images(writer, ctx, &part, keep_instances);
 }
 
 /* After the last one comes the config image that has a pass for each. */
 static int write_groups(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
-                        const struct opk_groups *groups, bool keep_instances)
+                        const struct opk_pass_groups *groups, bool keep_instances)
 {
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < groups->count; i++)
 		code = write_group(writer, ctx, plan, &groups->items[i], keep_instances);
 	if (!code && groups->count)
-		code = opk_writer_add(writer, OPK_SECTION_CONFIG, groups->config,
-		                      groups->config_size);
+		code = opk_writer_add(writer, OPK_SECTION_CONFIG, groups->schedule.config,
+		                      groups->schedule.size);
 	return code;
 }
 
 static int write_sections(struct opk_writer *writer, struct opk_ctx *ctx,
-                          const struct opk_plan *plan, const struct opk_groups *groups,
+                          const struct opk_plan *plan, const struct opk_pass_groups *groups,
                           const struct opk_meta *meta, const struct opk_build_options *options)
 {
 	int code = opk_writer_add_meta(writer, meta);
@@ -158,7 +156,7 @@ static int write_sections(struct opk_writer *writer, struct opk_ctx *ctx,
 }
 
 static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
-                     const struct opk_groups *groups, const struct opk_build_options *options)
+                     const struct opk_pass_groups *groups, const struct opk_build_options *options)
 {
 	opk_autofree struct opk_group *listed = opk_alloc_array(groups->count + 1, sizeof *listed);
 	struct opk_nvidia_info info;
@@ -186,7 +184,7 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 	if (code)
 		return code;
 	if (!listed)
-		return opk_nomem(ctx, "groups of metrics");
+		return opk_nomem(ctx, "pass groups");
 	meta.cupti_version = info.cupti_version;
 	opk_config_hash(hash, plan->schedule.config, plan->schedule.size);
 	for (size_t i = 0; i < groups->count; i++)
@@ -199,7 +197,7 @@ int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct o
                     const struct opk_build_options *given, const char *path)
 {
 	OPK_OPTIONS(opk_build_options, options, given);
-	opk_autogroups struct opk_groups groups = { 0 };
+	opk_autopassgroups struct opk_pass_groups groups = { 0 };
 	struct opk_writer *writer;
 	int code = opk_writer_new(&writer, ctx, path);
 
@@ -208,8 +206,8 @@ int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct o
 	options.size = sizeof options;
 	/* What has one pass needs no groups: PM sampling always, other sets if they are small. */
 	if (plan->schedule.passes > 1 && !options.no_groups)
-		code = opk_groups_pack(&groups, ctx, plan, options.availability,
-		                       options.availability_size);
+		code = opk_pass_groups_pack(&groups, ctx, plan, options.availability,
+		                            options.availability_size);
 	if (!code)
 		code = write_set(writer, ctx, plan, &groups, &options);
 	if (code)

@@ -111,11 +111,11 @@ static struct opk_derived_symbol *add_name(struct opk_symbols *symbols, const st
 {
 	struct opk_derived_symbol *derived = opk_list_add(&symbols->derived);
 
-	if (!derived
-	    || !opk_index_add(&symbols->names, name->text, symbols->derived.count - 1, NULL)) {
-		symbols->problems->code = OPK_ENOMEM;
+	if (!opk_problems_need(symbols->problems,
+	                       derived
+	                               && opk_index_add(&symbols->names, name->text,
+	                                                symbols->derived.count - 1, NULL)))
 		return NULL;
-	}
 	derived->name = *name;
 	return derived;
 }

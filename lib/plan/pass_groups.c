@@ -4,7 +4,7 @@
  * scheduler tells what fits a pass, and what CUPTI does not agree to goes first-fit, where planning
  * a candidate group tells whether it fits.
  */
-#include "plan/groups.h"
+#include "plan/pass_groups.h"
 
 #include <string.h>
 
@@ -19,21 +19,21 @@ enum { MAX_CANDIDATES = 2000 };
 struct pack {
 	struct opk_ctx *ctx;
 	const struct opk_plan *plan;
-	struct opk_groups *groups;
+	struct opk_pass_groups *groups;
 	const char **names; /* of a candidate */
 	size_t *members;    /* of a candidate */
 	bool *placed;       /* one a metric */
 	size_t candidates;  /* tried so far */
 };
 
-static void free_group(struct opk_packed_group *group)
+static void free_group(struct opk_pass_group *group)
 {
 	free(group->metrics);
-	free(group->config);
+	opk_schedule_result_clear(&group->schedule);
 }
 
 /* Takes the first `count` of p->members over into *group where they fit one pass. */
-static int try_members(bool *fits, struct pack *p, struct opk_packed_group *group, size_t count)
+static int try_members(bool *fits, struct pack *p, struct opk_pass_group *group, size_t count)
 {
 	opk_autoresult struct opk_schedule_result result = { 0 };
 	size_t *members;
@@ -48,10 +48,11 @@ static int try_members(bool *fits, struct pack *p, struct opk_packed_group *grou
 		return code;
 	members = opk_realloc_array(group->metrics, count, sizeof *members);
 	if (!members)
-		return opk_nomem(p->ctx, "groups of metrics");
+		return opk_nomem(p->ctx, "pass groups");
 	memcpy(members, p->members, count * sizeof *members);
-	free(group->config);
-	*group = (struct opk_packed_group){ members, count, opk_take(result.config), result.size };
+	opk_schedule_result_clear(&group->schedule);
+	*group = (struct opk_pass_group){ members, count, result };
+	result.config = NULL;
 	for (size_t i = 0; i < count; i++)
 		p->placed[members[i]] = true;
 	return OPK_OK;
@@ -60,19 +61,19 @@ static int try_members(bool *fits, struct pack *p, struct opk_packed_group *grou
 /* A group of its own, if they fit one pass. */
 static int try_new(bool *fits, struct pack *p, size_t count)
 {
-	struct opk_groups *groups = p->groups;
+	struct opk_pass_groups *groups = p->groups;
 	int code;
 
 	if (!opk_grow(&groups->items, &groups->capacity, groups->count, sizeof *groups->items))
-		return opk_nomem(p->ctx, "groups of metrics");
-	groups->items[groups->count] = (struct opk_packed_group){ 0 };
+		return opk_nomem(p->ctx, "pass groups");
+	groups->items[groups->count] = (struct opk_pass_group){ 0 };
 	code = try_members(fits, p, &groups->items[groups->count], count);
 	groups->count += !code && *fits;
 	return code;
 }
 
 /* The members of a group with one more, in the order of the set. */
-static size_t with(struct pack *p, const struct opk_packed_group *group, size_t metric)
+static size_t with(struct pack *p, const struct opk_pass_group *group, size_t metric)
 {
 	size_t before = 0;
 
@@ -104,7 +105,7 @@ static int fit_together(bool *out, struct opk_ctx *ctx, void *data, const size_t
 	opk_autofree bool *seen = opk_alloc_array(all + 1, sizeof *seen);
 
 	if (!names || !seen)
-		return opk_nomem(ctx, "groups of metrics");
+		return opk_nomem(ctx, "pass groups");
 	for (size_t i = 0; i < count; i++) {
 		size_t metric = m->metrics[items[i]];
 
@@ -130,7 +131,7 @@ static int find_items(struct packing_metrics *m, struct pack *p)
 		                       &p->plan->metrics);
 	m->metrics = opk_alloc_array(count + 1, sizeof *m->metrics);
 	if (!code && !m->metrics)
-		code = opk_nomem(p->ctx, "groups of metrics");
+		code = opk_nomem(p->ctx, "pass groups");
 	for (size_t i = 0; !code && i < count; i++) {
 		bool fits;
 
@@ -194,7 +195,7 @@ static int place(struct pack *p, size_t metric)
 	if (code || !alone)
 		return code;
 	for (size_t i = first; !code && !fits && i < count; i++) {
-		struct opk_packed_group *group = &p->groups->items[i];
+		struct opk_pass_group *group = &p->groups->items[i];
 
 		code = try_members(&fits, p, group, with(p, group, metric));
 	}
@@ -209,7 +210,7 @@ static int add_groups(struct pack *p, struct opk_nv_host *host)
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < p->groups->count; i++) {
-		const struct opk_packed_group *group = &p->groups->items[i];
+		const struct opk_pass_group *group = &p->groups->items[i];
 
 		for (size_t j = 0; j < group->metric_count; j++)
 			p->names[j] = p->plan->metrics.items[group->metrics[j]];
@@ -236,7 +237,7 @@ static int add_passes(struct pack *p, struct opk_nv_evaluator *evaluator,
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < p->groups->count; i++) {
-		const struct opk_packed_group *group = &p->groups->items[i];
+		const struct opk_pass_group *group = &p->groups->items[i];
 		opk_autostrlist struct opk_strlist raw = { 0 };
 
 		for (size_t j = 0; !code && j < group->metric_count; j++)
@@ -269,32 +270,25 @@ static int schedule_by_perfworks(struct opk_schedule_result *out, struct pack *p
 
 static int schedule(struct pack *p)
 {
-	struct opk_groups *groups = p->groups;
-	opk_autoresult struct opk_schedule_result result = { 0 };
-	int code = p->plan->schedule.apart ? schedule_by_perfworks(&result, p)
-	                                   : schedule_by_cupti(&result, p);
+	struct opk_schedule_result *made = &p->groups->schedule;
+	int code = p->plan->schedule.apart ? schedule_by_perfworks(made, p)
+	                                   : schedule_by_cupti(made, p);
 
-	if (code)
+	if (code || made->passes == p->groups->count)
 		return code;
-	if (result.passes != groups->count)
-		return opk_fail(p->ctx, OPK_EFAILED,
-		                "CUPTI takes %zu pass%s for %zu groups; "
-		                "--no-groups builds without them",
-		                result.passes, result.passes == 1 ? "" : "es", groups->count);
-	groups->config = opk_take(result.config);
-	groups->config_size = result.size;
-	return OPK_OK;
+	return opk_fail(p->ctx, OPK_EFAILED,
+	                "CUPTI takes %zu pass%s for %zu groups; --no-groups builds without them",
+	                made->passes, made->passes == 1 ? "" : "es", p->groups->count);
 }
 
-static int pack(struct opk_groups *groups, struct opk_ctx *ctx, const struct opk_plan *plan)
+static int pack(struct opk_pass_groups *groups, struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	size_t count = plan->metrics.count;
 	opk_autofree const char **names = opk_alloc_array(count, sizeof *names);
 	opk_autofree size_t *members = opk_alloc_array(count, sizeof *members);
 	opk_autofree bool *placed = opk_alloc_array(count, sizeof *placed);
 	struct pack p = { ctx, plan, groups, names, members, placed, 0 };
-	int code = names && members && placed ? begin_with_bins(&p)
-	                                      : opk_nomem(ctx, "groups of metrics");
+	int code = names && members && placed ? begin_with_bins(&p) : opk_nomem(ctx, "pass groups");
 
 	for (size_t i = 0; !code && i < count; i++)
 		if (!placed[i])
@@ -310,23 +304,23 @@ struct contained_pack {
 	size_t availability_size;
 };
 
-static void put_groups(struct opk_child *child, const struct opk_groups *groups)
+static void put_groups(struct opk_child *child, const struct opk_pass_groups *groups)
 {
 	opk_put_number(child, groups->count);
 	for (size_t i = 0; i < groups->count; i++) {
-		const struct opk_packed_group *group = &groups->items[i];
+		const struct opk_pass_group *group = &groups->items[i];
 
 		opk_put_bytes(child, group->metrics, group->metric_count * sizeof *group->metrics);
-		opk_put_bytes(child, group->config, group->config_size);
+		opk_put_bytes(child, group->schedule.config, group->schedule.size);
 	}
-	opk_put_bytes(child, groups->config, groups->config_size);
+	opk_put_bytes(child, groups->schedule.config, groups->schedule.size);
 }
 
 static int pack_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	const struct contained_pack *job = data;
 	struct opk_plan plan = *job->plan;
-	opk_autogroups struct opk_groups groups = { 0 };
+	opk_autopassgroups struct opk_pass_groups groups = { 0 };
 	int code;
 
 	plan.target.availability = opk_child_guarded_copy(job->availability,
@@ -339,39 +333,41 @@ static int pack_in_child(struct opk_ctx *ctx, void *data, struct opk_child *chil
 	return code;
 }
 
-static void get_group(struct opk_packed_group *group, struct opk_result *result, size_t metrics)
+static void get_group(struct opk_pass_group *group, struct opk_result *result, size_t metrics)
 {
 	size_t size;
 
 	group->metrics = opk_get_bytes(&size, result, metrics * sizeof *group->metrics);
 	group->metric_count = size / sizeof *group->metrics;
-	group->config = opk_get_bytes(&group->config_size, result, OPK_MAX_CONFIG);
-	opk_result_expect(result, group->metric_count && group->config_size);
+	group->schedule.passes = 1;
+	group->schedule.config = opk_get_bytes(&group->schedule.size, result, OPK_MAX_CONFIG);
+	opk_result_expect(result, group->metric_count && group->schedule.size);
 	for (size_t i = 0; i < group->metric_count; i++)
 		opk_result_expect(result, group->metrics[i] < metrics);
 }
 
-static int read_contained(struct opk_groups *groups, struct opk_ctx *ctx, struct opk_result *result,
-                          size_t metrics)
+static int read_contained(struct opk_pass_groups *groups, struct opk_ctx *ctx,
+                          struct opk_result *result, size_t metrics)
 {
 	size_t count = opk_get_number(result, metrics);
 
 	groups->items = opk_alloc_array(count + 1, sizeof *groups->items);
 	if (!groups->items)
-		return opk_nomem(ctx, "groups of metrics");
+		return opk_nomem(ctx, "pass groups");
 	while (groups->count < count && !result->code)
 		get_group(&groups->items[groups->count++], result, metrics);
-	groups->config = opk_get_bytes(&groups->config_size, result, OPK_MAX_CONFIG);
-	opk_result_expect(result, !count || groups->config_size);
+	groups->schedule.config = opk_get_bytes(&groups->schedule.size, result, OPK_MAX_CONFIG);
+	opk_result_expect(result, !count || groups->schedule.size);
 	return opk_result_check(result, ctx);
 }
 
-int opk_groups_pack(struct opk_groups *out, struct opk_ctx *ctx, const struct opk_plan *plan,
-                    const void *availability, size_t availability_size)
+int opk_pass_groups_pack(struct opk_pass_groups *out, struct opk_ctx *ctx,
+                         const struct opk_plan *plan, const void *availability,
+                         size_t availability_size)
 {
 	struct contained_pack job = { plan, availability, availability_size };
 	struct opk_contain_options contain = { .timeout_s = 600 };
-	opk_autogroups struct opk_groups groups = { 0 };
+	opk_autopassgroups struct opk_pass_groups groups = { 0 };
 	opk_autosent struct opk_result result = { 0 };
 	int code;
 
@@ -383,15 +379,15 @@ int opk_groups_pack(struct opk_groups *out, struct opk_ctx *ctx, const struct op
 		return opk_add(ctx, code, "set %s can't be packed into groups of one pass",
 		               plan->set_name);
 	*out = groups;
-	groups = (struct opk_groups){ 0 };
+	groups = (struct opk_pass_groups){ 0 };
 	return OPK_OK;
 }
 
-void opk_groups_clear(struct opk_groups *groups)
+void opk_pass_groups_clear(struct opk_pass_groups *groups)
 {
 	for (size_t i = 0; i < groups->count; i++)
 		free_group(&groups->items[i]);
 	free(groups->items);
-	free(groups->config);
-	*groups = (struct opk_groups){ 0 };
+	opk_schedule_result_clear(&groups->schedule);
+	*groups = (struct opk_pass_groups){ 0 };
 }
