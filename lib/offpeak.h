@@ -58,16 +58,15 @@ struct opk_env {
 	const char *offpeak_cuda; /* OFFPEAK_CUDA: folder of the CUDA toolkit or of its libraries */
 	const char *cuda_home;    /* CUDA_HOME */
 	const char *cuda_path;    /* CUDA_PATH */
-	const char
-		*virtual_env; /* VIRTUAL_ENV: a Python environment that may hold NVIDIA's wheels */
-	const char *home;     /* HOME: for wheels installed with pip --user */
-	const char *sets;     /* OFFPEAK_SETS: folder of metric sets, searched first */
+	/* VIRTUAL_ENV: a Python environment that may hold NVIDIA's wheels. */
+	const char *virtual_env;
+	const char *home; /* HOME: for wheels installed with pip --user */
+	const char *sets; /* OFFPEAK_SETS: folder of metric sets, searched first */
 	/* For tools; the library itself does not look at them. */
 	const char *cache;    /* XDG_CACHE_HOME */
 	const char *pager;    /* PAGER */
 	const char *no_color; /* NO_COLOR */
-	const char *
-		tmpdir; /* TMPDIR: folder of temporary files, which the library does look at; else /tmp */
+	const char *tmpdir;   /* TMPDIR: folder of the library's temporary files, else /tmp */
 };
 
 /* Fills *env with pointers into the process environment. */
@@ -82,8 +81,7 @@ struct opk_ctx_options {
 	const char *data_dir;      /* shipped data (sets/...); NULL: the installed one */
 	opk_log_fn *log;           /* notes about unusual but harmless things */
 	void *log_data;
-	const char
-		*cache_dir; /* what NVIDIA's libraries said of chips is kept here; NULL: nowhere */
+	const char *cache_dir; /* keeps what NVIDIA's libraries said of chips; NULL: nothing is */
 };
 
 /* Cheap: NVIDIA's libraries are opened when a function first needs them. */
@@ -131,7 +129,7 @@ struct opk_nvidia_info {
 };
 
 /*
- * Opens the libraries if that has not happened yet and tells what was found. Fails with
+ * Opens the libraries if that has not happened yet and says what was found. Fails with
  * OPK_ENVIDIA only where libcupti is missing; *info is filled in either case.
  */
 int opk_nvidia_info(struct opk_nvidia_info *info, struct opk_ctx *ctx);
@@ -175,10 +173,10 @@ size_t opk_chips_count(const struct opk_chips *chips);
 const struct opk_chip *opk_chips_get(const struct opk_chips *chips, size_t i);
 /* By name, in any case; NULL where unknown. */
 const struct opk_chip *opk_chips_find(const struct opk_chips *chips, const char *name);
-/* The same; OPK_EUSAGE with a suggestion where it is unknown. */
+/* As opk_chips_find(); OPK_EUSAGE with a suggestion where the name is unknown. */
 int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
                       const struct opk_chips *chips, const char *name);
-/* What NVIDIA's libraries don't tell without a GPU; "" and no products where it is not known. */
+/* What NVIDIA's libraries don't say without a GPU; "" and no products where it is not known. */
 struct opk_chip_facts {
 	const char *architecture;       /* "Hopper" */
 	const char *compute_capability; /* "9.0" */
@@ -192,7 +190,7 @@ int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chi
 /*
  * How many metrics that the hardware counts fit one pass at most, of a profiler that the chip has
  * (cuptiProfilerHostGetMaxNumHardwareMetricsPerPass); few sets get near. OPK_ENVIDIA: libcupti
- * can't tell.
+ * has no such function.
  */
 int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                               enum opk_profiler profiler);
@@ -200,7 +198,7 @@ int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk
 /*
  * Whether any metric of a profiler that the chip has counts the whole device: enum opk_scope. Asks
  * about few metrics where it can, for CUPTI 13.1 takes a millisecond for each. OPK_ENVIDIA:
- * libcupti can't tell.
+ * libcupti has no such function.
  */
 int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                           enum opk_profiler profiler);
@@ -210,7 +208,7 @@ const char *opk_metric_type_name(enum opk_metric_type type);
 bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
 
 /*
- * Whose work a metric counts: that of one CUDA context, or whatever the device does (PCIe, NVLink,
+ * What a metric counts: the work of one CUDA context, or whatever the device does (PCIe, NVLink,
  * all of PM sampling). Unknown before CUPTI 13.1.
  */
 enum opk_scope { OPK_SCOPE_UNKNOWN, OPK_SCOPE_CONTEXT, OPK_SCOPE_DEVICE };
@@ -227,7 +225,7 @@ struct opk_metric {
 	enum opk_scope scope;
 };
 
-/* How the GPU counts: its hardware, code that CUPTI patches into kernels (SASS), or some of each. */
+/* How the GPU counts: by its hardware, by code that CUPTI patches into kernels (SASS), or both. */
 enum opk_method { OPK_METHOD_UNKNOWN, OPK_METHOD_HARDWARE, OPK_METHOD_SASS, OPK_METHOD_BOTH };
 const char *opk_method_name(enum opk_method method); /* "hardware", "sass", "both"; "" */
 
@@ -237,7 +235,7 @@ struct opk_submetric {
 	const char *dim_unit; /* of this very submetric: "byte/second", "percent" */
 	int passes;           /* 0: not counted; negative: CUPTI refuses it with this status */
 	enum opk_method
-		method; /* known with the passes, but for PM sampling and before CUPTI 12.9 */
+		method; /* known with the passes; not for PM sampling, nor before CUPTI 12.9 */
 };
 
 /*
@@ -260,9 +258,9 @@ const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size
  * OPK_ENVIDIA: it has none.
  */
 int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
-/* For the next query's sake: the same where there is a cache to fill, else nothing. It can't fail. */
+/* Completes the catalog where there is a cache to fill for the next query; it can't fail. */
 void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx);
-/* Of a metric of this catalog; 0 before it is complete. */
+/* How many submetrics a metric of this catalog has; 0 before the catalog is complete. */
 size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
                                    const struct opk_metric *metric);
 struct opk_submetric opk_catalog_submetric(const struct opk_catalog *catalog,
@@ -284,27 +282,27 @@ struct opk_pass_options {
 /*
  * How many passes each of the names takes alone, where it is not known: as many as CUPTI plans for
  * it, or the status with which it refuses (cuptiProfilerHostConfigAddMetrics,
- * cuptiProfilerHostGetNumOfPasses; for most NVPW_RawCounterConfig_AreRawCountersSchedulable tells).
+ * cuptiProfilerHostGetNumOfPasses; most need only NVPW_RawCounterConfig_AreRawCountersSchedulable).
  * The catalog must be complete; it keeps the counts, and so does the cache.
  */
 int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
                              const struct opk_full_name *names, size_t count,
                              const struct opk_pass_options *options);
-/* "CUPTI_ERROR_NOT_SUPPORTED" of a refused submetric's passes; "" of another one's. */
+/* "CUPTI_ERROR_NOT_SUPPORTED" for the passes of a refused submetric; "" for all others. */
 const char *opk_refusal_name(int passes);
-/* The base metric of a base or full name; NULL where the chip has none such. */
+/* The base metric of a base or full name; NULL where the chip has no such metric. */
 const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name);
 /* The existing base metric most like a misspelt name; NULL where none is near. */
 const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, const char *name);
 
 /*
- * Of a base metric the submetric that stands for it: .sum, .ratio or, of a throughput,
- * .avg.pct_of_peak_sustained_elapsed; else its first. The catalog must be complete.
+ * The submetric that stands for its base metric: .sum, .ratio or, of a throughput,
+ * .avg.pct_of_peak_sustained_elapsed; else the first. The catalog must be complete.
  */
 size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric);
 
 /*
- * The metric names that begin with a text, in order, for completion: base names or, behind one with
+ * The metric names that begin with a text, in order, for completion: base names or, after one with
  * a dot, its full names ("dram__bytes.s"), which CUPTI 12.x does not list. From the cache where it
  * can, else from NVIDIA's libraries without the properties, for which CUPTI 13.1 takes seconds.
  */
@@ -323,8 +321,8 @@ struct opk_raw_counter {
 };
 
 /*
- * A throughput is the highest of these. Of a ratio NVIDIA tells no parts: these are the counters
- * whose raw counters are all among the ratio's.
+ * A throughput is the highest of these. NVIDIA says no parts of a ratio: its constituents are the
+ * counters whose raw counters are all among the ratio's.
  */
 struct opk_constituent {
 	const char *name;          /* a base metric */
@@ -334,22 +332,22 @@ struct opk_constituent {
 /* All that is known of one full metric name beyond its properties. */
 struct opk_description {
 	struct opk_full_name of;
-	const char *name; /* the full name; of an undescribed metric possibly the base name */
+	const char *name; /* the full name, or the base name of a metric without submetrics */
 	const char *const *chips; /* the others that have the base metric for this profiler */
 	size_t chip_count;
 	const struct opk_raw_counter *counters;
 	size_t counter_count;
-	const struct opk_constituent *constituents; /* none of a counter */
+	const struct opk_constituent *constituents; /* a counter has none */
 	size_t constituent_count;
-	const char *const
-		*single_pass; /* this profiler's sets of one pass that have the base metric */
+	/* This profiler's sets of one pass that have the base metric. */
+	const char *const *single_pass;
 	size_t single_pass_count;
 };
 
 /*
  * Describes a full metric name, or the plainest of a base name, and counts the passes of all
  * submetrics of the base metric (opk_catalog_count_passes()). The catalog must be complete and
- * outlive the result. What a missing libnvperf_host could have told is left out, and logged; the
+ * outlive the result. What a missing libnvperf_host could have said is left out, and logged; the
  * rest is kept in the cache. OPK_EUSAGE: there is no such metric, and the message has the nearest
  * names.
  */
@@ -374,14 +372,13 @@ struct opk_single_pass_set {
 	enum opk_single_pass_origin origin;
 	const char *const *metrics; /* full names; of a base metric its plainest */
 	size_t metric_count;
-	const char *const
-		*left_out; /* those of the set's that did not fit beside the ones before them */
+	const char *const *left_out; /* did not fit beside the ones before them */
 	size_t left_out_count;
 };
 
 /*
  * The single-pass sets of a chip, for PM sampling first: CUPTI's own, or else those that metric
- * names tell of, or else one of offpeak's; and one of offpeak's for the range profiler. Each is
+ * names show, or else one of offpeak's; and one of offpeak's for the range profiler. Each is
  * packed metric by metric until nothing more fits, and what was kept was planned as a whole. Comes
  * from the cache where it can.
  */
@@ -392,7 +389,7 @@ void opk_single_pass_sets_free(struct opk_single_pass_sets *sets);
 size_t opk_single_pass_sets_count(const struct opk_single_pass_sets *sets);
 const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_single_pass_sets *sets,
                                                            size_t i);
-/* By name, in any case; NULL where there is none such. */
+/* By name, in any case; NULL where there is no such set. */
 const struct opk_single_pass_set *opk_single_pass_sets_find(const struct opk_single_pass_sets *sets,
                                                             const char *name);
 /* As a metric set, for plans. */
@@ -402,9 +399,8 @@ int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
 /* A metric name in a legacy name's formula. */
 struct opk_legacy_term {
 	const char *name;
-	bool exists; /* the chip has it */
-	const char *
-		nearest; /* the name of the chip's that is most like it; NULL: it exists, or none is */
+	bool exists;         /* the chip has it */
+	const char *nearest; /* the chip's name most like it; NULL: it exists, or there is none */
 };
 
 /* A metric or event of nvprof, and what became of it: data/legacy_names.tsv. */
@@ -412,7 +408,7 @@ struct opk_legacy {
 	const char *name;
 	const char *kind;    /* "metric" or "event" */
 	const char *formula; /* over full metric names; "": there is no counterpart */
-	/* The other one of this name, where a metric and an event have the same; else NULL. */
+	/* Where a metric and an event have the same name: the other of the two; else NULL. */
 	const char *other_kind, *other_formula;
 	const struct opk_legacy_term *terms;
 	size_t term_count;
@@ -440,17 +436,17 @@ int opk_matcher_new(struct opk_matcher **out, struct opk_ctx *ctx,
                     const struct opk_metric_filter *filter);
 void opk_matcher_free(struct opk_matcher *matcher);
 bool opk_matcher_match(const struct opk_matcher *matcher, const struct opk_metric *metric);
-/* The same for a full name of that metric: globs are over the base or the full name. */
+/* For a full name of that metric: globs are over the base or the full name. */
 bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_metric *metric,
                             const char *full);
 
 /* ---- metric sets ------------------------------------------------------------------------ */
 
-/* Metrics, named or described, and what is computed from them; docs/metric-sets.md has the YAML form. */
+/* Metrics and what is computed from them; docs/metric-sets.md has the YAML form. */
 struct opk_set;
 /*
  * From a YAML file. OPK_EINPUT: the chain has every error in it and in those that it includes, from
- * the outer end in order. Each is "FILE:LINE:COLUMN: ..." and, behind two blanks, the line and a
+ * the outer end in order. Each is "FILE:LINE:COLUMN: ..." and, after two blanks, the line and a
  * caret below the column; several have "FILE: N errors" before them.
  */
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path);
@@ -460,10 +456,10 @@ int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path);
  */
 int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
 /*
- * The same, for a check: where files have errors (OPK_EINPUT, and the chain has them as
+ * As opk_set_find(), for a check: where files have errors (OPK_EINPUT, and the chain has them as
  * opk_set_load()'s), *out is nevertheless the set, as far as it could be read. Only
- * opk_set_check_claims() and opk_set_check_on() take it, and tell neither the same errors again nor
- * what follows from them. NULL: there is nothing more to be said.
+ * opk_set_check_claims() and opk_set_check_on() take it; they repeat neither these errors nor what
+ * follows from them. NULL: there is nothing more to be said.
  */
 int opk_set_find_partly(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
 /* From metric names with commas between, whatever they look like. */
@@ -474,7 +470,7 @@ int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set
 void opk_set_free(struct opk_set *set);
 /*
  * Gives a parameter of the set, or of one that it includes, another value than its default, from
- * then on. OPK_EUSAGE, with a suggestion: there is none of this name.
+ * then on. OPK_EUSAGE, with a suggestion: no parameter has this name.
  */
 int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name,
                       const char *value);
@@ -485,7 +481,7 @@ const char *opk_set_path(const struct opk_set *set); /* "" unless it came from a
 /* Whether the set names its profiler, and which one; a bare metric list names none. */
 bool opk_set_has_profiler(const struct opk_set *set);
 enum opk_profiler opk_set_profiler(const struct opk_set *set);
-/* The entries of its lists of metrics, as they are written: a plan tells what they mean on a chip. */
+/* The entries of its lists of metrics, as written; a plan has what they mean on a chip. */
 size_t opk_set_metric_count(const struct opk_set *set);
 const char *opk_set_metric(const struct opk_set *set, size_t i);
 /*
@@ -495,13 +491,16 @@ const char *opk_set_metric(const struct opk_set *set, size_t i);
 size_t opk_set_chip_count(const struct opk_set *set);
 const char *opk_set_chip(const struct opk_set *set, size_t i);
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
-/* OPK_EINPUT with each name that is no chip of NVIDIA's library, nor an architecture, or lacks the set's profiler. */
+/*
+ * OPK_EINPUT with each claimed name that is neither a chip of NVIDIA's library nor an architecture,
+ * or that lacks the set's profiler.
+ */
 int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set,
                          const struct opk_chips *chips);
 /*
  * OPK_EINPUT with everything that is wrong with the set on one chip, in any case: metrics, patterns
- * and constants that it lacks, units, and metrics that CUPTI refuses by themselves. OPK_EUSAGE of a
- * chip that the set does not claim. Whether the metrics go together only a plan tells.
+ * and constants that it lacks, units, and metrics that CUPTI refuses by themselves. OPK_EUSAGE for
+ * a chip that the set does not claim. Only a plan shows whether the metrics go together.
  */
 int opk_set_check_on(struct opk_ctx *ctx, const struct opk_set *set, const char *chip);
 /* "FILE:LINE:COLUMN" of the i-th metric; "" for metrics from the command line. */
@@ -520,10 +519,11 @@ const char *opk_set_list_path(const struct opk_set_list *list, size_t i);
 /* A metric set that was made of another tool's file. */
 struct opk_imported_set {
 	const char *name;
-	const char *suffix; /* sets files of it apart: "" of the first one, "-device", "-pm2" */
+	const char *suffix; /* for file names: "" for the first one, "-device", "-pm2" */
 	enum opk_profiler profiler;
 	size_t metric_count;
-	size_t left_out_count; /* what was asked for and is in none of the sets; the first one's text tells why */
+	/* What was asked for and is in no set; the first one's text says why. */
+	size_t left_out_count;
 	const char *yaml; /* in the form of docs/metric-sets.md */
 };
 
@@ -584,7 +584,7 @@ const char *opk_plan_set_name(const struct opk_plan *plan);
 size_t opk_plan_passes(const struct opk_plan *plan);
 size_t opk_plan_metric_count(const struct opk_plan *plan);
 const char *opk_plan_metric(const struct opk_plan *plan, size_t i);
-/* What evaluation will show, in the set's order: metrics by name or short name, and derived metrics. */
+/* What evaluation will show, in the set's order: metrics by name or short name, derived ones. */
 size_t opk_plan_column_count(const struct opk_plan *plan);
 const char *opk_plan_column(const struct opk_plan *plan, size_t i);
 /* What evaluation will show of a set that says more than its metrics, or what it needs for that. */
@@ -598,8 +598,8 @@ struct opk_plan_column {
 	bool shown;        /* false: only formulas need it */
 };
 /*
- * The columns in the set's order, and behind them derived metrics and metrics that are not shown.
- * None of a plain list of metrics. Units are those of cuptiProfilerHostGetMetricProperties.
+ * The columns in the set's order, then derived metrics and metrics that are not shown. A plain list
+ * of metrics has none. Units are those of cuptiProfilerHostGetMetricProperties.
  */
 struct opk_plan_columns;
 int opk_plan_columns_new(struct opk_plan_columns **out, struct opk_ctx *ctx,
@@ -607,8 +607,8 @@ int opk_plan_columns_new(struct opk_plan_columns **out, struct opk_ctx *ctx,
 void opk_plan_columns_free(struct opk_plan_columns *columns);
 size_t opk_plan_columns_count(const struct opk_plan_columns *columns);
 const struct opk_plan_column *opk_plan_columns_get(const struct opk_plan_columns *columns,
-                                                   size_t i); /* of the plan */
-/* The set's optional metrics that the chip lacks or CUPTI refuses, and what would be computed from them. */
+                                                   size_t i);
+/* Optional metrics that the chip lacks or CUPTI refuses, and what would be computed from them. */
 size_t opk_plan_missing_count(const struct opk_plan *plan);
 const char *opk_plan_missing(const struct opk_plan *plan, size_t i);
 size_t opk_plan_left_out_count(const struct opk_plan *plan); /* metrics; see opk_leftovers_new() */
@@ -622,7 +622,7 @@ int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_pla
 
 /*
  * A set's metrics divided into plans of at most options->max_passes passes each (PM sampling: one),
- * as few as are found, each metric in one of them. PerfWorks tells which metrics go together, as
+ * as few as are found, each metric in one of them. PerfWorks says which metrics go together, as
  * far as it knows them, and each plan is opk_plan_new()'s. Metrics that need more passes by
  * themselves fail the whole, and the message names them.
  */
@@ -671,14 +671,14 @@ const struct opk_plan_domains *opk_plan_detail_domain(const struct opk_plan_deta
 size_t opk_plan_detail_fill(const struct opk_plan_detail *detail, size_t pass, size_t domain);
 /* Whether a metric is a ratio whose counters are in different passes, and so of different runs. */
 bool opk_plan_detail_splits(const struct opk_plan_detail *detail, size_t metric);
-/* How many passes fewer the plan would have without the metric, as far as moving a few counters tells. */
+/* How many fewer passes the plan would have without the metric; moving a few counters is tried. */
 size_t opk_plan_detail_saves(const struct opk_plan_detail *detail, size_t metric);
 
 /* A metric that `single_pass` left out. */
 struct opk_left_out {
 	const char *metric;
 	bool would_fit; /* beside those that were kept, had it come earlier */
-	/* Where its counters found no room, by NVIDIA's names; none where PerfWorks can't tell. */
+	/* Where its counters found no room, by NVIDIA's names; PerfWorks may not know any. */
 	const char *const *full_domains;
 	size_t full_domain_count;
 };
@@ -701,6 +701,37 @@ const struct opk_left_out *opk_leftovers_get(const struct opk_leftovers *leftove
  */
 int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
                    bool keep_instances);
+
+/* ---- building ------------------------------------------------------------------------- */
+
+struct opk_writer;
+struct opk_build_options {
+	size_t size;
+	bool no_instances;
+	const void
+		*availability; /* what the plan was made with, stored with the images; optional */
+	size_t availability_size;
+	bool no_groups;      /* for collectors that always replay */
+	bool keep_instances; /* PM sampling: even where no metric is a minimum or maximum */
+};
+/*
+ * A plan as set.opk: metadata, config image, counter-data prefix; and those of its pass groups
+ * where the plan has several passes.
+ */
+int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
+              const struct opk_build_options *options, const char *path);
+/*
+ * As opk_build(), under a temporary name, for files that appear together or not at all:
+ * opk_writer_finish() puts it in place, and opk_writer_free() alone leaves nothing.
+ */
+int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
+                    const struct opk_build_options *options, const char *path);
+/*
+ * Whether the prefixes will have instances: by default those of range sets, and those of
+ * PM-sampling sets with a minimum or maximum, which need them.
+ */
+bool opk_build_keeps_instances(const struct opk_plan *plan,
+                               const struct opk_build_options *options);
 
 /* ---- the .opk container ----------------------------------------------------------------- */
 
@@ -760,7 +791,7 @@ int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i);
 int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct opk_file *file,
                   size_t i);
 
-/* Metrics that fit one pass together; `metrics` are indices into those of the set. */
+/* A pass group: metrics that fit one pass together, as indices into those of the set. */
 struct opk_group {
 	const size_t *metrics;
 	size_t metric_count;
@@ -817,16 +848,16 @@ struct opk_meta {
 	int64_t gpu_time_shift; /* ns: host time = GPU time + shift; PM sampling */
 	bool has_gpu_time_shift;
 	/*
-	 * The set in pieces of one pass. Group n's config image and prefix are the n-th ones of the
+	 * The pass groups of the set. Config image and prefix of group n are the n-th ones of the
 	 * file, counted from 1; number 0 is the whole set's. A metric that needs several passes by
 	 * itself is in no group.
 	 */
 	const struct opk_group *groups;
 	size_t group_count;
 	/*
-	 * Ranges of different groups that make one row together: those of the same "kernel" and
-	 * launch shape (rotation), "launch" index (application replay), or "name" (repeated user
-	 * ranges); "": every range has all metrics.
+	 * Ranges of different pass groups that make one row together: those of the same "kernel"
+	 * and launch shape (rotation), "launch" index (application replay), or "name" (repeated
+	 * user ranges); "": every range has all metrics.
 	 */
 	const char *join;
 	const char *backend; /* "range-profiler", "legacy", "pm-sampling" or "mixed" */
@@ -835,7 +866,7 @@ struct opk_meta {
 	size_t inflated_count;
 	const struct opk_property *run; /* facts about machine, command and environment */
 	size_t run_count;
-	/* What the set says beyond its metrics. Names of labels and derived ones are nobody else's. */
+	/* What the set says beyond its metrics. Labels and derived ones have names of their own. */
 	uint32_t set_version;
 	const char *set_hash; /* of all that the set became on this chip */
 	const struct opk_meta_label *labels;
@@ -876,11 +907,11 @@ struct opk_range {
 	uint32_t registers;   /* of a thread */
 	uint32_t context;     /* index in its process, from 1 */
 	uint32_t process;     /* pid */
-	uint32_t group;       /* whose counters it has, from 1; 0: the whole set's */
+	uint32_t group;       /* the pass group that it has counters of, from 1; 0: the whole set */
 	int32_t rank;         /* of an MPI or torchrun job; -1 where unknown */
 	uint64_t count;       /* ranges that were summed to this one: opk_sum(); 0: it is one */
 };
-/* Those of all range tables, in the order of their images; *count is 0 where there is none. */
+/* The rows of all range tables, in the order of their images; *count is 0 without any. */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
                     struct opk_file *file);
 
@@ -889,7 +920,7 @@ struct opk_time {
 	uint64_t start, end;
 	int64_t device; /* its index */
 };
-/* Those of all samples, in the order of their images; *count is 0 where the file has none. */
+/* The times of all samples, in the order of their images; *count is 0 without any. */
 int opk_file_times(const struct opk_time **times, size_t *count, struct opk_ctx *ctx,
                    struct opk_file *file);
 
@@ -900,7 +931,7 @@ struct opk_segment {
 	size_t row_count;               /* of each; 0 without a table */
 	const struct opk_range *ranges; /* NULL where it has none */
 	const struct opk_time *times;   /* NULL where it has none */
-	uint32_t pass; /* whose metrics it has: a group, from 1; 0: the whole set's */
+	uint32_t pass; /* the pass group that it has metrics of, from 1; 0: the whole set */
 };
 /*
  * All segments in the order of their images; they go with the file. OPK_EINPUT where a link is
@@ -933,13 +964,14 @@ int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct o
 struct opk_writer;
 int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
 /*
- * The same under the final name from the start, for a recording in the making: each section is in
+ * Under the final name from the start, for a recording in the making: each section is in
  * the file when opk_writer_add() returns, and stays there if the process is killed.
  */
 int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
 /*
  * Counter data images are filtered and deflated, other sections deflated where that helps. A table
- * (OPK_SECTION_RANGES, OPK_SECTION_TIMES) names the image that was added last: OPK_EUSAGE without one.
+ * (OPK_SECTION_RANGES, OPK_SECTION_TIMES) names the image that was added last: OPK_EUSAGE where
+ * there is no image.
  */
 int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size);
 int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
@@ -949,7 +981,10 @@ int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ran
 int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count);
 int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats);
 int opk_writer_finish(struct opk_writer *writer);
-/* Several at once, all or none: where the last can't be put in place, what the first have replaced is there again. */
+/*
+ * Several at once, all or none: where one can't be put in place, what the others have replaced is
+ * there again.
+ */
 int opk_writers_finish(struct opk_writer *const *writers, size_t count);
 void opk_writer_free(struct opk_writer *writer);
 
@@ -962,7 +997,7 @@ void opk_discard_unfinished(void);
 /*
  * One recording of several, their ranges in order; chip, profiler and metrics must agree. Images
  * and prefix are those of the first, and so is what metadata say, but for what is not true of all:
- * docs/format.md tells. Needs no NVIDIA library.
+ * see docs/format.md. Needs no NVIDIA library.
  */
 struct opk_merge_options {
 	size_t size;
@@ -973,7 +1008,7 @@ int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
 
 /* ---- damaged containers ----------------------------------------------------------------- */
 
-/* A section of a file, or a stretch of bytes that is none, or (section 0, size 0) the file as a whole. */
+/* A section of a file, or bytes between sections, or (section 0, size 0) the file as a whole. */
 struct opk_finding {
 	size_t section;      /* from 1, as far as sections were found; 0: none */
 	uint32_t type;       /* of the section, or of one that is missing; 0: not known */
@@ -994,7 +1029,7 @@ struct opk_verify_options {
 };
 /*
  * All sections of a container, and what is wrong: headers, checksums, encodings, tables that can't
- * be read, do not agree with each other or with the metadata. Behind damage it goes on at the next
+ * be read, do not agree with each other or with the metadata. After damage it goes on at the next
  * section header. OPK_OK also where problems were found; OPK_EINPUT where this is no container at
  * all.
  */
@@ -1004,40 +1039,12 @@ int opk_verify(struct opk_findings **out, struct opk_ctx *ctx, const char *path,
 /*
  * What is whole of a damaged or cut-off recording becomes a complete one at `to`, which is not
  * `from`: images with their rows, in order. No row comes to stand beside another image's: an image
- * whose rows are lost gets rows that tell nothing where its ranges can be counted (NVPW:
+ * whose rows are lost gets empty rows where its ranges can be counted (NVPW:
  * cuptiPmSamplingGetCounterDataInfo), or is left out. What was left out is among the drops of
  * opk_file_stats(), too. *out, unless NULL, has all sections of `from`; what was not kept has a
  * problem. OPK_EINPUT: nothing can be evaluated in it any more.
  */
 int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from, const char *to);
-
-struct opk_build_options {
-	size_t size;
-	bool no_instances;
-	const void
-		*availability; /* what the plan was made with; stored beside the images; optional */
-	size_t availability_size;
-	bool no_groups;      /* for collectors that always replay */
-	bool keep_instances; /* PM sampling: keep them though no metric is a minimum or maximum */
-};
-/*
- * plan -> set.opk: metadata, config image, counter-data prefix; and those of groups of metrics that
- * fit one pass each, where the plan has several passes.
- */
-int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
-              const struct opk_build_options *options, const char *path);
-/*
- * The same under a temporary name, for files that appear together or not at all:
- * opk_writer_finish() puts it in place, and opk_writer_free() alone leaves nothing.
- */
-int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
-                    const struct opk_build_options *options, const char *path);
-/*
- * Whether the prefixes will have instances: by default those of range sets, and those of
- * PM-sampling sets with a minimum or maximum, which need them.
- */
-bool opk_build_keeps_instances(const struct opk_plan *plan,
-                               const struct opk_build_options *options);
 
 /* ---- evaluation ------------------------------------------------------------------------- */
 
@@ -1045,25 +1052,27 @@ bool opk_build_keeps_instances(const struct opk_plan *plan,
 struct opk_row {
 	size_t index;     /* over all images of the evaluation, from 0 */
 	const char *name; /* range name, nested levels joined by '/'; "" for samples */
-	/* Of a sample: host time where recorded or shifted, else GPU time. */
+	/* For samples: host time where recorded or shifted, else GPU time. */
 	uint64_t start_ns, end_ns;
-	bool spans_earlier;   /* first sample of a session: begins at an earlier event */
-	const double *values; /* one a metric; NaN: CUPTI could not compute it */
-	const struct opk_range
-		*range; /* its row of the range table, or a sample's device; or NULL */
-	const bool
-		*measured; /* one a metric; false: not in the range's group, and the value is NaN */
+	bool spans_earlier;            /* first sample of a session: begins at an earlier event */
+	const double *values;          /* one a metric; NaN: CUPTI could not compute it */
+	const struct opk_range *range; /* its row of the range table, a sample's device, or NULL */
+	/* One a metric; false: not in the range's pass group, and the value is NaN. */
+	const bool *measured;
 };
 
 struct opk_filter;
 struct opk_eval_options {
 	size_t size;
-	/* Of a recording labels and derived metrics, too; NULL: all that it shows by itself. */
+	/*
+	 * For recordings labels and derived metrics, too; NULL: all that it shows by itself. The
+	 * evaluation borrows them.
+	 */
 	const char *const *metrics;
 	size_t metric_count;
 	/*
 	 * Instead of metrics: all that the set shows on the recording's chip, derived metrics, too.
-	 * Of a bare image without `chip`, where no set can be resolved, `metrics` counts.
+	 * For a bare image without `chip`, where no set can be resolved, `metrics` counts.
 	 */
 	const struct opk_set *set;
 	const char *chip;  /* bare images: NULL reads it from the image */
@@ -1075,23 +1084,22 @@ struct opk_eval_options {
 	unsigned timeout_s;    /* give up after so long without progress; 0: 30 */
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	void *progress_data;
-	/* Child processes that divide the images among them; 0: as many as cores and bytes make worthwhile. */
+	/* Child processes that divide the images among them; 0: as cores and bytes suggest. */
 	size_t workers;
 	bool cupti_only; /* not by PerfWorks' evaluator, which gives the same bits in less time */
-	const struct opk_filter
-		*filter; /* rows that it refuses are left out; outlives the evaluation */
+	const struct opk_filter *filter; /* leaves out what it refuses; outlives the evaluation */
 };
 
 /*
- * Which rows are wanted: those that meet all conditions, each "NAME=PATTERN" or "NAME!=PATTERN".
+ * A filter takes the rows that meet all conditions, each "NAME=PATTERN" or "NAME!=PATTERN".
  * The name is that of a fact's column (see opk_fact), or "range", which is the range's name; the
  * pattern is a shell glob over the whole text of it as CSV has it, "" where it is unknown. Rows are
- * judged before they are joined. OPK_EUSAGE: no condition, or of nothing that rows tell.
+ * judged before they are joined. OPK_EUSAGE: this is no condition, or rows have no such fact.
  */
 int opk_filter_new(struct opk_filter **out, struct opk_ctx *ctx, const char *const *conditions,
                    size_t count);
 void opk_filter_free(struct opk_filter *filter);
-/* A row of a profiler whose rows tell what the conditions ask. */
+/* The row is of a profiler whose rows have the facts that the conditions name. */
 bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profiler,
                         const struct opk_row *row);
 
@@ -1103,17 +1111,17 @@ bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profi
  * Children are forked and not replaced by exec: call this, and opk_plan_new() with an availability
  * image, while no other thread of the process holds locks, best before there are any. From an .opk
  * file every checksum is verified before a byte reaches NVIDIA's code; a bare image can't be
- * verified. With a filter only rows that it takes are evaluated, and images of which the file's
- * tables tell that they have none are not even read.
+ * verified. With a filter only rows that it takes are evaluated, and images that have none, as the
+ * file's tables say, are not even read.
  */
 struct opk_evaluation;
 /* `file` must outlive the evaluation. */
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *options);
 /*
- * The same for each of many files, such as of the ranks of a job, in less time: NVIDIA's libraries
- * are loaded once, into this process (110 MB), and small files share children. All or none; the
- * error is that of the first file that has one.
+ * As opk_eval_file() for each of many files, such as those of the ranks of a job, in less time:
+ * NVIDIA's libraries are loaded once, into this process (110 MB), and small files share children.
+ * All or none; the error is that of the first file that has one.
  */
 int opk_eval_files(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *const *files,
                    size_t count, const struct opk_eval_options *options);
@@ -1126,13 +1134,13 @@ size_t opk_evaluation_metric_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_t i);
 const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i);
 /*
- * What there is to show: the metrics, under their labels where the recording has any and nobody
- * asked for others, without hidden ones, and derived metrics. Metrics that these need are
+ * What there is to show: the metrics, under their labels where the recording has any and no others
+ * were asked for, without hidden ones, and derived metrics. Metrics that these need are
  * evaluated, asked for or not.
  */
 size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i);
-/* Of a derived metric the one declared, or what follows from its formula; "" where it is not known. */
+/* For derived metrics as declared, or as the formula makes it; "" where it is not known. */
 const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i);
 /*
  * The heading that the set has over a column, with `first` and `count` of the set's columns,
@@ -1143,19 +1151,22 @@ const struct opk_meta_heading *opk_evaluation_column_heading(
 /* Fills a value a column from those of a row or a joined row, one a metric. */
 void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
                             const double *metrics);
-/* For numbers, one a metric, the least of those behind each column; UINT64_MAX where there are none. */
+/*
+ * From numbers, one a metric, the least of those that a column is computed from; UINT64_MAX where
+ * it is computed from none.
+ */
 void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
                           const uint64_t *metrics);
-/* With those that a filter leaves out. */
+/* Counts those that a filter leaves out, too. */
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation);
 /* Samples that were begun but not completed, and therefore left out. */
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation);
-/* The next row that the filter takes; *row is NULL after the last, and valid until the next call. */
+/* The next row that the filter takes, valid until the next call; *row is NULL after the last. */
 int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
                         struct opk_evaluation *evaluation);
 
 /*
- * Ranges that describe the same thing, each with one group's metrics, as one row with all of them:
+ * Ranges that describe the same thing, each with one pass group's metrics, as one row with all:
  * see `join` of struct opk_meta. "kernel" joins launches of the same kernel, symbol, launch shape,
  * shared memory and device; "launch" those of the same kernel and shape with the same index, device
  * and rank; "name" ranges of the same name, device and rank.
@@ -1169,11 +1180,10 @@ struct opk_joined_row {
 	struct opk_range range;
 	bool many_streams; /* `range.stream` can't say that it is unknown */
 	uint64_t ranges;   /* joined in this row */
-	uint64_t
-		ranges_min; /* behind the value that has the fewest; metrics of no group don't count */
-	const double *values; /* one a metric: the mean over the ranges that have it */
-	const uint64_t
-		*counts; /* one a metric: so many ranges have it; 0, and NaN, where none has */
+	/* Of the value that has the fewest; metrics of no pass group don't count. */
+	uint64_t ranges_min;
+	const double *values;   /* one a metric: the mean over the ranges that have it */
+	const uint64_t *counts; /* one a metric: so many ranges have it; 0: none, and NaN */
 };
 struct opk_join;
 /*
@@ -1231,36 +1241,36 @@ int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const struct opk_image_
              const char *path);
 
 /*
- * One recording of several, as opk_merge(), in which the ranges that share a key are one: the sum
- * of their counters, of which metrics are evaluated. The range has what all have in common, their
- * number as `count`, and the sum of their durations. Ranges of different devices are never summed.
- * OPK_EUSAGE where those of one key were counted on GPUs of different layout; for samples; and for
- * recordings in groups of metrics, where the groups of a key have different numbers of ranges,
- * whose sums would not go together.
+ * One recording of several, as opk_merge() makes it, in which the ranges that share a key are one:
+ * the sum of their counters, of which metrics are evaluated. The range has what all have in common,
+ * their number as `count`, and the sum of their durations. Ranges of different devices are never
+ * summed. OPK_EUSAGE where those of one key were counted on GPUs of different layout; for samples;
+ * and for recordings in pass groups, where those of a key have different numbers of ranges, whose
+ * sums would not go together.
  */
 struct opk_sum_options {
 	size_t size;
-	const char *
-		key; /* of name, kernel, shape, nvtx, device and rank one word or several, "kernel,rank" */
+	/* One word of name, kernel, shape, nvtx, device and rank, or several: "kernel,rank". */
+	const char *key;
 	const struct opk_image_options *image;
 };
 int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
             const struct opk_sum_options *options, const char *path);
 
-/* What a column's values are over some ranges; NaN where it can't be told, or where one of them is NaN. */
+/* A column's values over some ranges; NaN where there is no such number, or one of them is NaN. */
 struct opk_statistics {
 	uint64_t count; /* ranges that have it */
 	/*
-	 * Of the ranges' counters, summed before they are evaluated: the total, where there is one;
-	 * and the total over the count, or the ratio, percentage or rate of all ranges together,
-	 * which is no mean of ratios.
+	 * The ranges' counters are summed before they are evaluated: `sum` is the total, where
+	 * there is one; `mean` is that over the count, or the ratio, percentage or rate of all
+	 * ranges together, which is no mean of ratios.
 	 */
 	double sum, mean;
-	/* Of the ranges' own values; percentiles between two of them are interpolated. */
+	/* These are over the ranges' own values; percentiles between two of them are interpolated. */
 	double min, max, p50, p90, p99;
 };
 
-/* Ranges that share a key, see opk_sum(). */
+/* A key group: ranges that share a key, see opk_sum(). */
 struct opk_aggregated {
 	const char *name;                     /* "" where they have different ones */
 	struct opk_range range;               /* what they have in common; `count` of them */
@@ -1275,12 +1285,12 @@ struct opk_aggregate_options {
 	const struct opk_image_options *image;
 };
 /*
- * Statistics of an evaluation of `file`, of which no row was read before; both must outlive the
- * result. Of rows that the evaluation's filter refuses nothing is in them. Groups are in the order
- * in which the first range of each appeared. In a recording with groups of metrics, each metric is
- * over the ranges that have it; where several groups have one that does not add up, its mean is
+ * Statistics of an evaluation of `file`, from which no row was read before; both must outlive the
+ * result. They are without rows that the evaluation's filter refuses. Key groups are in the order
+ * in which the first range of each appeared. In a recording with pass groups, each metric is over
+ * the ranges that have it; where several pass groups have one that does not add up, its mean is
  * NaN. Derived metrics are computed of totals, or of means where the metrics in them have different
- * counts. What opk_sum() refuses to add up is refused here, too, but samples and groups of
+ * counts. What opk_sum() refuses to add up is refused here, too, but samples and pass groups with
  * different numbers of ranges are not.
  */
 struct opk_aggregate;
@@ -1293,7 +1303,7 @@ const struct opk_aggregated *opk_aggregate_get(const struct opk_aggregate *aggre
 /* Samples that were left out because they begin at an earlier event. */
 uint64_t opk_aggregate_left_out(const struct opk_aggregate *aggregate);
 
-/* Ranges that share a key. */
+/* A part of a divided recording: ranges that share a key. */
 struct opk_piece {
 	const char *name;       /* "" where they have different ones */
 	struct opk_range range; /* what they have in common; what they differ in is as unknown */
@@ -1357,7 +1367,7 @@ union opk_cell {
 	struct {
 		const char *word; /* NULL: the number; "": absent, as above */
 		uint64_t uint;
-	} either; /* a number, or what stands in its place: a string in JSON */
+	} either; /* a number, or a word instead of it: a string in JSON */
 };
 
 /* Takes a piece of output; non-zero stops with OPK_EFAILED. */
@@ -1392,21 +1402,21 @@ int opk_out_heading(struct opk_out *out, const char *title, const char *text);
 int opk_out_finish(struct opk_out *out);
 void opk_out_free(struct opk_out *out);
 
-/* ---- what rows tell besides values ------------------------------------------------------ */
+/* ---- facts: what rows have besides values ----------------------------------------------- */
 
-/* Columns of tables before the values, in their order; conditions of filters; columns of databases. */
+/* The columns before the values, in their order; what filters and databases take, too. */
 enum opk_fact {
 	OPK_FACT_SAMPLE, /* index over all images of the evaluation, from 0 */
 	OPK_FACT_SAMPLE_START,
 	OPK_FACT_SAMPLE_END,
 	OPK_FACT_SPANS_EARLIER,
-	OPK_FACT_RANGE, /* index, as of samples */
+	OPK_FACT_RANGE, /* index, as for samples */
 	OPK_FACT_NAME,
 	OPK_FACT_KERNEL,
 	OPK_FACT_SYMBOL,
 	OPK_FACT_GRID, /* "32x32x1" */
 	OPK_FACT_BLOCK,
-	OPK_FACT_DEVICE, /* of samples, too */
+	OPK_FACT_DEVICE, /* samples have it, too */
 	OPK_FACT_LAUNCH,
 	OPK_FACT_SHARED_BYTES,
 	OPK_FACT_REGISTERS,
@@ -1425,7 +1435,7 @@ enum opk_fact {
 
 /* Name and kind of its column; NULL where rows of this profiler don't have it. */
 const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler);
-/* By the column's name; false where rows of this profiler have none such. */
+/* By the column's name; false where rows of this profiler have no such fact. */
 bool opk_fact_find(enum opk_fact *out, const char *name, enum opk_profiler profiler);
 
 /* What a cell may point to, as long as it is used. */
@@ -1433,7 +1443,7 @@ struct opk_fact_text {
 	char text[40];
 };
 
-/* A row's cell of that kind; of a joined row both are given, `row` with its index, name and range. */
+/* A row's fact as a cell; a joined row is given as both, `row` with its index, name and range. */
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
                             const struct opk_row *row, const struct opk_joined_row *joined);
 
@@ -1445,7 +1455,7 @@ union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
  */
 struct opk_database_options {
 	size_t size;
-	/* Of the view `wide`: names of facts, "file", and names of columns of evaluations; NULL: all there are. */
+	/* The view `wide` has these: names of facts, "file", names of columns; NULL: all there are. */
 	const char *const *columns;
 	size_t column_count;
 };
@@ -1463,7 +1473,7 @@ struct opk_database_run {
 	const struct opk_evaluation *evaluation;
 	const size_t *columns; /* of the evaluation: only these, in this order; NULL: all */
 	size_t column_count;
-	const bool *inflated; /* one a column of the evaluation; NULL: none is */
+	const bool *inflated; /* one a column of the evaluation; NULL: no column is */
 };
 /*
  * Borrows nothing. Types and descriptions of metrics come from cuptiProfilerHostGetMetricProperties
@@ -1479,7 +1489,7 @@ int opk_database_add_row(struct opk_database *database, const struct opk_row *ro
                          const uint64_t *launches);
 /* Indexes, views, and the file appears, or replaces an older one. */
 int opk_database_finish(struct opk_database *database);
-/* Without finish nothing is left behind. */
+/* Without finish nothing is left. */
 void opk_database_free(struct opk_database *database);
 
 #ifdef __cplusplus
