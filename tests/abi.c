@@ -120,7 +120,7 @@ static void expect(int good, const char *format, ...)
 	expect(NV_END(struct nv_##ours, last) == (size),                                           \
 	       "size of " #ours " up to " #last ": %zu, " #size " is %zu",                         \
 	       NV_END(struct nv_##ours, last), (size_t)(size));
-/* Of structs that are passed in arrays: the distance between two. */
+/* The distance between two structs that are passed in arrays. */
 #define STRIDE(ours, theirs)                                                                       \
 	expect(sizeof(struct nv_##ours) == sizeof(theirs),                                         \
 	       "sizeof " #ours ": %zu, NVIDIA has %zu", sizeof(struct nv_##ours), sizeof(theirs));

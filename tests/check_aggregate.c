@@ -271,7 +271,7 @@ START_TEST(degrees_of_metrics)
 }
 END_TEST
 
-/* Of a and b, which add up, and r, which does not. */
+/* Columns of a and b, which add up, and r, which does not. */
 START_TEST(degrees_of_formulas)
 {
 	static const struct {

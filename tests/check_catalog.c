@@ -238,7 +238,7 @@ START_TEST(passes_without_perfworks)
 }
 END_TEST
 
-/* Of counters in no domain PerfWorks says nothing, and CUPTI is asked. */
+/* PerfWorks says nothing of counters in no domain, so CUPTI is asked. */
 START_TEST(uncounted_counters)
 {
 	static const int statuses[] = { 8, 18 };
@@ -475,7 +475,7 @@ START_TEST(cache_keeps_passes)
 }
 END_TEST
 
-/* What 13.1 tells, and 13.0 does not: from the library, and then from the cache. */
+/* What 13.1 reports, and 13.0 does not: from the library, and then from the cache. */
 START_TEST(cache_keeps_scopes)
 {
 	for (int round = 0; round < 4; round++) {
@@ -550,7 +550,7 @@ START_TEST(cache_is_no_need)
 		ck_assert(!complete);
 	}
 	ck_assert_int_eq(unlink(in_folder("cache")), 0);
-	/* Libraries that the loader finds by itself can't be told apart. */
+	/* Libraries that the loader finds by itself cannot be distinguished. */
 	ck_assert_int_eq(unlink(in_folder("libcupti.so.13")), 0);
 	for (int i = 0; i < 2; i++) {
 		load_calls(&complete);

@@ -120,7 +120,7 @@ START_TEST(deeper_than_the_stack)
 }
 END_TEST
 
-/* Of a path only what has room is kept; names themselves are whole. */
+/* A path is cut where it does not fit; names themselves are whole. */
 START_TEST(long_names)
 {
 	static char name[6000];

@@ -231,7 +231,7 @@ START_TEST(names_without_room)
 			memset(out, 'x', sizeof out);
 			ck_assert_msg(name_expand(out, room, formats[i]) == (room == sizeof out),
 			              "%s in %zu", formats[i], room);
-			/* Nothing behind the room. */
+			/* Nothing is written after the room. */
 			ck_assert(room == sizeof out || out[room] == 'x');
 		}
 	ck_assert(!name_pattern(out, 8, "****"));

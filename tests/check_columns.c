@@ -185,7 +185,7 @@ START_TEST(asked_for)
 		{ "c", "bytes", 103.5 },
 		{ "fake__throughput.avg.pct_of_peak_sustained_elapsed", "bytes", 104.5 },
 	};
-	/* Of "sum" first "fake__a.sum" and "c", then "b" of "twice". */
+	/* "fake__a.sum" and "c" of "sum" first, then "b" of "twice". */
 	static const char *const one_derived[] = { "ratio" };
 	static const struct column of_one[] = {
 		{ "ratio", "unitless", (2 * 100.5 + 101.5 + 102.5) / 100.5 },
@@ -214,7 +214,7 @@ START_TEST(headings_over_columns)
 		struct here here;
 		bool listed; /* whether the set lists columns, in another order */
 		const char *wanted[MAX_COLUMNS]; /* none: all */
-		const char *told; /* of each column the first letter of its heading */
+		const char *told;                /* the first letter of each column's heading */
 	} rows[] = {
 		{ HERE, true, { NULL }, "OO-T-" },
 		{ HERE,

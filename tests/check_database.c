@@ -413,7 +413,7 @@ START_TEST(values_bit_for_bit)
 }
 END_TEST
 
-/* Of several runs: metrics are shared where all is the same, and told apart where not. */
+/* Several runs share the metrics that are the same in all; others stay apart. */
 START_TEST(several_runs)
 {
 	static const struct opk_meta_derived other[] = { { "twice", "b + b", "byte",
@@ -582,7 +582,7 @@ START_TEST(another_program_beside)
 }
 END_TEST
 
-/* A disk that is full shows in the end at the latest, and nothing is left behind. */
+/* A full disk is noticed at the end at the latest, and nothing stays. */
 START_TEST(disk_full)
 {
 	static const struct wanted wanted = { 0 };

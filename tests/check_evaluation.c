@@ -315,7 +315,7 @@ START_TEST(samples)
 	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 	ck_assert_ptr_null(row);
 	opk_evaluation_free(evaluation);
-	/* Of ranges, none may be missing. */
+	/* No range may be missing. */
 	fake.image_is_pm = false;
 	ck_code(ctx, evaluate(&evaluation, ctx, &options), OPK_EINPUT);
 	ck_assert_msg(told(ctx, "only 3 of 7 ranges are whole"), "%s", errors_of(ctx));

@@ -33,7 +33,7 @@ START_TEST(facts_by_name)
 		struct here here;
 		const char *name;
 		enum opk_profiler profiler;
-		int wanted; /* -1: there is none such */
+		int wanted; /* -1: there is no such row */
 	} rows[] = {
 		{ HERE, "range", OPK_PROFILER_RANGE, OPK_FACT_RANGE },
 		{ HERE, "range", OPK_PROFILER_PM, -1 },

@@ -200,7 +200,7 @@ static bool is_missing(const struct offer *offer, const char *metric)
 	       && opk_catalog_has_full(offer->catalog, ctx, metric) && could_be_had(offer, metric);
 }
 
-/* How many the sets lack; each is told. */
+/* How many the sets lack; prints each. */
 static size_t compare(const struct offer *offer)
 {
 	size_t asked = 0, missing = 0;

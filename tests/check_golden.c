@@ -197,7 +197,7 @@ static void *image_of(size_t *size, struct opk_ctx *ctx, struct opk_file *file)
 	return image;
 }
 
-/* Chip and profiler are not told: the image tells them. */
+/* Chip and profiler are not given: the image has them. */
 START_TEST(bare_images)
 {
 	const struct recording *recording = &recordings[_i];

@@ -157,7 +157,7 @@ START_TEST(hostile_links)
 		  "it builds on a section that is not there" },
 		{ HERE, OPK_SECTION_DATA, SPARSE | DEFLATED | BASED, 2, 1,
 		  "it builds on a section that is not there" },
-		/* Of a type that a later version knows. */
+		/* A type that a later version knows. */
 		{ HERE, 0x41414141, 0, 2, 0, NULL },
 		{ HERE, 0x41414141, 0, 1, 0, NULL },
 		{ HERE, 0x41414141, 0, 2000, 0, "a section's link is out of range" },

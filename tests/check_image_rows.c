@@ -239,7 +239,7 @@ START_TEST(no_needless_images)
 		{ HERE, "DR3DR3", "range=odd", false },
 		{ HERE, "DR3D", "kernel=k1", false },
 		{ HERE, "DD", "range=no", false },
-		/* A name that only the image tells. */
+		/* A name that only the image has. */
 		{ HERE, "DR3DR3", "range=no", false },
 	};
 

@@ -26,7 +26,7 @@ static const char *path_of(void)
 struct recording {
 	const char *join;
 	enum opk_profiler profiler;
-	const struct opk_range *ranges; /* one behind the other; none: no range table */
+	const struct opk_range *ranges; /* one after the other; empty: no range table */
 	size_t range_count;
 	size_t time_count;
 	size_t images;
@@ -658,7 +658,7 @@ START_TEST(refused_joins)
 }
 END_TEST
 
-/* Of a cut-off file, rows may be missing at the end. */
+/* Rows may be missing at the end of a cut-off file. */
 START_TEST(cut_off)
 {
 	static const struct recording recording = { "kernel", OPK_PROFILER_RANGE, rotated, 3, 0, 2,

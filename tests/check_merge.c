@@ -146,7 +146,7 @@ START_TEST(all_sections_in_order)
 	ck_assert_uint_eq(stats->depth, 2);
 	ck_assert_uint_eq(stats->drops[0].count, 3);
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
-	/* What is not true of all is not told. */
+	/* What is not true of all is left out. */
 	ck_assert_uint_eq(meta->run_count, 1);
 	ck_assert_str_eq(meta->run[0].name, "driver");
 	ck_assert_str_eq(meta->run[0].value, "570");

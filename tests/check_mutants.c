@@ -3,7 +3,7 @@
  * Damage: recordings and bare images with bytes changed, moved and missing. Nothing may crash or
  * hang the caller; what is refused is refused as bad input, and as nothing else; and a damaged .opk
  * file may never evaluate to another value than the sound one, nor what is recovered of it.
- * OFFPEAK_TEST_SEED sets the seed, which a failure tells; OFFPEAK_TEST_FILES and
+ * OFFPEAK_TEST_SEED sets the seed, which a failure shows; OFFPEAK_TEST_FILES and
  * OFFPEAK_TEST_IMAGES how many there are (make mutants).
  */
 #include <math.h>

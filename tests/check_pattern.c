@@ -26,7 +26,7 @@ static const char *next(void *data)
 	return walk->at < COUNT(names) * walk->times ? names[walk->at++ % COUNT(names)] : NULL;
 }
 
-/* The numbers of what matches with a blank behind each; what is wrong with the pattern, instead. */
+/* The numbers of what matches, a blank after each; or what is wrong with the pattern. */
 static const char *selected(struct opk_ctx *ctx, const char *text, size_t times, double *seconds)
 {
 	static char out[1024];
@@ -59,7 +59,7 @@ START_TEST(matches)
 		{ HERE, "dram__bytes", "" },
 		{ HERE, "dram__bytes*.sum", "0 1 2 " },
 		{ HERE, "*", "0 1 2 3 4 5 " },
-		/* Of the whole name, also with several cases or anchors. */
+		/* It matches whole names, also with alternatives or anchors. */
 		{ HERE, "/dram/", "4 " },
 		{ HERE, "/dram__.*/", "0 1 2 " },
 		{ HERE, "/dram__bytes_(read|write)\\.sum/", "1 2 " },
@@ -72,7 +72,7 @@ START_TEST(matches)
 		{ HERE, "/[^)]\\)\\([[:alpha:]]/", "5 " },
 		{ HERE, "/a[)](.b|x)/", "5 " },
 		{ HERE, "/none/", "" },
-		/* What is none. */
+		/* These are no patterns. */
 		{ HERE, "/a(/", "regular expression /a(/: Unmatched ( or \\(" },
 		{ HERE, "/a)(b/", "regular expression /a)(b/: a ')' closes nothing" },
 		{ HERE, "/(a)\\1/", "back-references are not allowed in regular expressions" },

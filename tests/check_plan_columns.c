@@ -87,7 +87,7 @@ START_TEST(columns_of_plans)
 }
 END_TEST
 
-/* A metric without properties has no unit; other failures are told. */
+/* A metric without properties has no unit; other failures are reported. */
 START_TEST(units_that_fail)
 {
 	struct opk_ctx *ctx = fake_ctx();

@@ -102,7 +102,7 @@ START_TEST(columns_of_splits)
 {
 	static const struct {
 		struct here here;
-		const char *text; /* behind "name: t" */
+		const char *text; /* after "name: t" */
 		const char *wanted;
 	} rows[] = {
 		{ HERE, "profiler: pm\nmetrics: [fake__a.sum, fake__b.sum, fake__c.sum]",

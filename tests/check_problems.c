@@ -68,7 +68,7 @@ START_TEST(shown_lines)
 		  "\xfe\xff\0"
 		  "a",
 		  1, 1, NULL, 0 },
-		/* Of long lines the part around the place. */
+		/* Long lines show the part around the place. */
 		{ HERE, LONG, 1, 1,
 		  TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6") TEN("7") TEN("8")
 		          TEN("9") TEN("a") TEN("b") "...",
@@ -151,7 +151,7 @@ START_TEST(places_within)
 		{ HERE, "f: >-\n  a\n  + b\n", 1, 4, "a + b", 2, 3, 3 },
 		{ HERE, "f: >-\n  a\n  + b\n", 1, 4, "a + b", 4, 3, 5 },
 		{ HERE, "f: |\n\n  a\n", 1, 4, "\na\n", 1, 3, 3 },
-		/* The end is right behind the text. */
+		/* The end is right after the text. */
 		{ HERE, "f: a +\ng: b", 1, 4, "a +", 3, 1, 7 },
 		/* An escape is not followed. */
 		{ HERE, "f: \"\\x61 + b\"", 1, 4, "a + b", 4, 1, 4 },

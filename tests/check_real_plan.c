@@ -372,7 +372,7 @@ START_TEST(damaged_availability)
 	image = section_of(&size, ctx, file, OPK_SECTION_AVAILABILITY);
 	for (size_t i = 0; i < COUNT(short_sizes); i++)
 		check_truncated(ctx, image, short_sizes[i]);
-	/* Enough of it for these metrics: what counts is that nothing is read behind the end. */
+	/* Enough of it for these metrics: what counts is that nothing is read after the end. */
 	for (size_t i = 0; i < COUNT(long_sizes); i++)
 		if (long_sizes[i] < size)
 			plan_with(ctx, image, long_sizes[i]);

@@ -68,7 +68,7 @@ static const struct recovery_row {
 	{ HERE, "M A D R D Rr D R E", "M A1 D1 R1 D2 D3 R3 S", "of which no more is known 1" },
 	{ HERE, "M A D T D Tx D T E", "M A1 D1 T1 D3 T3 S", "whose rows were damaged 1" },
 	{ HERE, "M A D Rx E", "M A1 D1 S", "other sections that were damaged 1" },
-	/* Rows and the image behind them in one stretch. */
+	/* Rows and the image after them in one stretch. */
 	{ HERE, "M A D Rh Dh R D R E", "M A1 D1 D3 R3 S",
 	  "stretches of the file that were damaged 1" },
 	{ HERE, "M A D Rr Dh R D R E", "M A1 D1 D3 R3 S",

@@ -52,7 +52,7 @@ static char *resolve(struct opk_ctx *ctx, const struct opk_set *set, const char 
 
 struct row {
 	struct here here;
-	const char *text;   /* behind "name: t" */
+	const char *text;   /* after "name: t" */
 	const char *wanted; /* on FA100 with the range profiler */
 };
 
@@ -95,7 +95,7 @@ START_TEST(names_and_patterns)
 		{ HERE, "metrics: [/fa+ke__b\\.sum/]", "fake__b.sum\n" },
 		{ HERE, "metrics: ['/[f]ake__b\\.sum/']", "fake__b.sum\n" },
 		{ HERE, "metrics: ['/(no|fake)__(a|c)\\.sum/']", "fake__a.sum\nfake__c.sum\n" },
-		/* Of whole names. */
+		/* Patterns match whole names. */
 		{ HERE, "metrics: [/a\\.sum/]",
 		  "t.yaml:2:11: FA100 has no metric that matches /a\\.sum/\n"
 		  "  metrics: [/a\\.sum/]\n            ^\n" },
@@ -512,7 +512,7 @@ START_TEST(a_set_with_errors)
 	                 "  metrics: [fake__a.sum, fake__bb.sum]\n                         ^\n");
 	ck_code(ctx, opk_set_check_on(ctx, set, "FA10"), OPK_EUSAGE);
 	opk_set_free(opk_take(set));
-	/* Of malformed text nothing is left. */
+	/* Malformed text leaves nothing. */
 	put_file("t.yaml", "name: [", 7);
 	ck_code(ctx, opk_set_find_partly(&set, ctx, in_folder("t.yaml")), OPK_EINPUT);
 	ck_assert_ptr_null(set);
@@ -1040,7 +1040,7 @@ static const char with_errors[] =
 	"- {any: [no__such.sum, no__x.sum], ass: r}\n- fake__listed.sum\n- barnch_efficiency\n"
 	"changes:\n- {for: [FA100], remove: [branch_efficiency, fake__c.sum]}\n";
 
-/* All that is told of it: free(). NULL where an allocation failed. */
+/* All that is said of it: free(). NULL where an allocation failed. */
 static char *check_without(struct opk_ctx *ctx, long n, bool *failed)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
@@ -1055,7 +1055,7 @@ static char *check_without(struct opk_ctx *ctx, long n, bool *failed)
 		code = opk_set_check_on(ctx, set, "FA100");
 	}
 	*failed = allocation_failed();
-	/* Of errors that are told, words may be lost with the memory. */
+	/* Messages may lose words when there is no memory. */
 	ck_assert_msg(code == OPK_EINPUT || (code == OPK_ENOMEM && *failed),
 	              "allocation %ld: %d: %s", n, code, errors(ctx));
 	if (*failed)

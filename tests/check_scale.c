@@ -28,7 +28,7 @@ static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk
 	return opk_eval_file(out, ctx, file, &options);
 }
 
-/* All values, names and times, one behind the other. */
+/* All values, names and times, one after the other. */
 static void collect(struct opk_buf *out, struct opk_ctx *ctx, struct opk_file *file,
                     const struct manner *manner)
 {
@@ -74,7 +74,7 @@ END_TEST
 
 /* ---- devices that differ ------------------------------------------------------------------ */
 
-/* In this recording's image a byte where it tells the device's units: 528 SMSPs become 464. */
+/* A byte of this image that counts the device's units: 528 SMSPs become 464. */
 enum { UNITS = 552 };
 static const char *const peaks[] = { "sm__inst_executed.sum.peak_sustained",
 	                             "sm__inst_executed.sum" };
@@ -155,7 +155,7 @@ static void write_damaged(struct opk_ctx *ctx, unsigned damaged)
 	write_bytes(bytes.data, bytes.size);
 }
 
-/* Of several damaged images the first is told, whoever came to which first. */
+/* The first of several damaged images is reported, in whatever order they were found. */
 START_TEST(same_error_in_any_manner)
 {
 	static const struct {

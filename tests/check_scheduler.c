@@ -80,7 +80,7 @@ START_TEST(counter_domains)
 	check_domains(ctx, scheduler, "raw_a", &list, "gpu_sass gpu_sm_a gpu_sm_c gpu_sm_c_sm_a");
 	ck_code(ctx, opk_nv_counter_domains(&list, ctx, scheduler, "raw_unknown"), OPK_EUSAGE);
 	ck_assert_msg(told(ctx, "raw counter raw_unknown"), "%s", errors_of(ctx));
-	/* A counter in no domain is as unknown, and any other failure is none of the name's. */
+	/* A counter in no domain counts as unknown; any other failure is not the name's fault. */
 	fake.status[FAKE_NVPW_RawCounterConfig_GetRawCounterProperties] = 18;
 	ck_code(ctx, opk_nv_counter_domains(&list, ctx, scheduler, "raw_a"), OPK_EUSAGE);
 	fake.status[FAKE_NVPW_RawCounterConfig_GetRawCounterProperties] = 2;

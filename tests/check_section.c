@@ -10,7 +10,7 @@
 
 /* ---- the text format -------------------------------------------------------------------- */
 
-/* name@line:column, behind it "text", word or {fields}. */
+/* name@line:column, then "text", word or {fields}. */
 static void describe(struct opk_buf *out, const struct opk_field *field)
 {
 	for (size_t i = 0; i < field->count; i++) {

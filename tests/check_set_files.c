@@ -152,7 +152,7 @@ START_TEST(good_sets)
 }
 END_TEST
 
-/* What they mean is told by check_real_resolve.c. */
+/* check_real_resolve.c checks what they mean. */
 START_TEST(all_good_sets_load)
 {
 	struct opk_ctx *ctx = new_ctx();
@@ -259,7 +259,7 @@ START_TEST(large_sets)
 }
 END_TEST
 
-/* So many lines behind "name: x" and a beginning. */
+/* So many lines after "name: x" and a beginning. */
 static void write_lines(const char *beginning, const char *line, int count)
 {
 	opk_autobuf struct opk_buf buf = { 0 };

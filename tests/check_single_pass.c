@@ -236,7 +236,7 @@ START_TEST(cached)
 		{ HERE, "pm\tfake__a.sum\n", true, true, "offpeak-pm pm offpeak: fake__a.sum -" },
 		{ HERE, "pm\tfake__b.sum\n", false, true, "offpeak-pm pm offpeak: fake__b.sum -" },
 		{ HERE, "pm\tfake__b.sum\n", false, false, "offpeak-pm pm offpeak: fake__b.sum -" },
-		/* That there is none is an answer, too. */
+		/* That there is no set is an answer, too. */
 		{ HERE, "", false, true, "" },
 		{ HERE, "", false, false, "" },
 	};

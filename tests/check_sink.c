@@ -86,7 +86,7 @@ START_TEST(sink_failure)
 }
 END_TEST
 
-/* Output with a hole is no output: who asks at the end must be told. */
+/* Output with a hole is no output: whoever asks at the end gets the failure. */
 START_TEST(sink_failure_sticks)
 {
 	static const struct opk_column column = { "c", OPK_CELL_UINT };

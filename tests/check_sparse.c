@@ -92,7 +92,7 @@ START_TEST(damage_is_refused)
 		{ HERE, "\0\1", 2, 64 }, /* the group is missing */
 		{ HERE, "\0\1\1", 3, 64 },
 		{ HERE, "\0\1\1\3a", 5, 64 }, /* a byte is missing */
-		{ HERE, "\0\1\1\2a", 5, 1 },  /* behind the end */
+		{ HERE, "\0\1\1\2a", 5, 1 },  /* after the end */
 		{ HERE, "\0\1\2\1a", 5, 8 },
 		{ HERE, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 11,
 		  64 }, /* too long a count */
@@ -106,7 +106,7 @@ START_TEST(damage_is_refused)
 
 		to[rows[i].size] = GUARD;
 		ck_row(&rows[i], !opk_sparse_unpack(&reader, to, rows[i].size), "was taken");
-		ck_row(&rows[i], to[rows[i].size] == GUARD, "wrote behind the end");
+		ck_row(&rows[i], to[rows[i].size] == GUARD, "wrote after the end");
 	}
 }
 END_TEST

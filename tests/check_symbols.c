@@ -107,7 +107,7 @@ START_TEST(missing_for_operation)
 }
 END_TEST
 
-/* A libnvperf_host that lacks a symbol is told from none at all, with which nothing works. */
+/* A libnvperf_host that lacks a symbol is another thing than a missing one. */
 START_TEST(missing_library_or_symbol)
 {
 	struct nv_table table = fake_table();

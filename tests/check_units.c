@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Units: every spelling of NVIDIA's, products, powers, and what is none. */
+/* Units: every spelling of NVIDIA's, products, powers, and what is no unit. */
 #include "formula/units.h"
 
 #include "adapters/nv/nv.h"

@@ -239,7 +239,7 @@ START_TEST(every_byte_is_found)
 		bytes[at] ^= 0x10;
 		write_bytes(bytes, size);
 		bytes[at] ^= 0x10;
-		/* Another version is none of ours. */
+		/* Another version is not ours. */
 		if (at >= 8 && at < 12) {
 			ck_code(ctx, opk_verify(&findings, ctx, path, NULL), OPK_EINPUT);
 			continue;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The command line's contract: exit codes, formats, columns, what goes to stdout and to stderr,
-# files that appear whole or not at all. What needs libcupti is left out where there is none.
+# files that appear whole or not at all. What needs libcupti is left out without it.
 # eval and import are in cli_eval.sh.
 . "${SOURCE:?}/tests/tap.sh"
 

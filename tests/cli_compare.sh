@@ -106,7 +106,7 @@ if [ "$("$OFFPEAK" doctor --format csv | sed -n 's/^cupti_version,//p')" -lt 130
 else
 	skip 'compare of all chips'
 fi
-# One too many is told before any is looked up.
+# One too many is refused before any is looked up.
 # shellcheck disable=SC2046
 refuses 2 'compare: name 2 to 30 chips' compare $(yes GH100 | head -n 31)
 

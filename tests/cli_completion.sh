@@ -55,7 +55,7 @@ while read -r name; do
 	sort out >got
 	"$OFFPEAK" "$name" --help | sed -n '/^options:/,$s/^  ...  *\(--[a-z-]*\).*/\1/p' | sort >listed
 	equal got listed
-	# Values that a help text tells are offered, and taken.
+	# Values that a help text names are offered, and taken.
 	"$OFFPEAK" "$name" --help | sed -n 's/^  .*\(--[a-z-]*\) \([a-z]*|[a-z|]*\).*/\1 \2/p' >choices
 	while read -r option words; do
 		becomes "$(echo "$words" | tr '|' ' ')" "$name" "$option" ''
@@ -141,7 +141,7 @@ becomes '' sets --single-pass GH100 TriageCompute ''
 files_too no sets --single-pass GH100 ''
 files_too yes sets ''
 becomes 'GH100' sets --single-pass GH
-# A flag of the same name has nothing behind it.
+# A flag of the same name has nothing after it.
 becomes 'roofline-hierarchical' plan --single-pass --chip GH100 roofline-h
 
 # From the libraries, and then from the cache.
@@ -184,7 +184,7 @@ if "$OFFPEAK" metrics GH100 --submetrics 'dram__bytes' --format csv >names 2>/de
 else
 	skip 'this libcupti lists no submetrics'
 fi
-# A name that may go on has no blank behind it; and the cursor may stand before the chip.
+# A name that may go on has no blank after it; and the cursor may stand before the chip.
 run 0 --complete 2 offpeak plan dram__bytes_r --chip GH100
 same "$last" "$(cat out)" dram__bytes_read
 name=$("$OFFPEAK" metrics GH100 --profiler pm | tail -n 1 | cut -d , -f 1)

@@ -117,7 +117,7 @@ refuses 2 "which '\\]' does not end" eval "$simple" --where 'kernel=[a'
 refuses 2 'PM samples only have' eval "$pm" --where kernel=x
 wanted=2 pattern='rows have no' keeps_target eval "$simple" --where x=y
 if [ -x "$rotate" ]; then
-	# Of rows that are joined, the ranges are judged.
+	# Conditions on joined rows look at their ranges.
 	"$rotate" kernel "$simple" kernel.opk 1 2 2 || fail rotate
 	notes 'idle time' eval kernel.opk --where 'process=102' --columns name,launches,process,$inst
 	out_has '^r1,1,102,20578304$'

@@ -285,7 +285,7 @@ lines_are 3
 out_has "^1,,$nested,,smsp__inst_executed.avg.per_second,instructions/second,4,nan,"
 
 section 'eval --aggregate: what adds up'
-# All that can stand behind a counter: what has a sum is near the sum of its values (the least and greatest of an
+# All that can follow a counter: what has a sum is near the sum of its values (the least and greatest of an
 # instance are not quite), and of the rest the mean lies between them.
 works describe GH100 smsp__inst_executed --format json
 if [ "$have_python" = yes ]; then
@@ -373,7 +373,7 @@ works eval "$simple" "$nvtx" --aggregate name --columns $inst,file,sum --where '
 same 'two files' "$(cut -d , -f 1 out | sort -u | wc -l | tr -d ' ')" 3
 notes 'no row meets --where: there are no groups' eval "$nvtx" --aggregate name --where device=9
 lines_are 1
-# Of ranges with other groups' metrics.
+# Ranges with other groups' metrics.
 works eval uneven.opk --aggregate kernel --columns kernel,$inst,count,sum,p50
 grep -F 'fma_chain' out >wanted
 works eval uneven.opk --aggregate kernel --columns kernel,$inst,count,sum,p50 --where 'kernel=fma*'

@@ -71,7 +71,7 @@ fi
 
 if have_cupti; then
 	section 'PM sampling in more than a pass'
-	# One of them needs two passes by itself on GH100: nobody can sample it.
+	# One of them needs two passes by itself on GH100: it cannot be sampled.
 	{
 		echo 'Identifier: "Many"'
 		for name in sm__mio_inst_issued sm__inst_executed l1tex__t_bytes l1tex__t_sectors lts__t_sectors \

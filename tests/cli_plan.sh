@@ -8,7 +8,7 @@ have_cupti || skip_all 'no libcupti'
 unset OFFPEAK_SETS
 cd "$tmp" || exit 99
 
-# Of the last plan.
+# The passes of the last plan.
 passes() {
 	grep -o '"passes":[0-9]*' out | head -n 1 | cut -d: -f2
 }
@@ -76,7 +76,7 @@ works plan --chip GH100 dram__bytes.sum --format json
 json 'list(j) == ["chip", "profiler", "set", "metrics", "passes", "lower_bound", "plan"]'
 
 section 'what the set will show'
-# Of a plain list there is nothing to say.
+# There is nothing to say of a plain list.
 works plan --chip GH100 compute --format json
 json '"columns" not in j'
 works plan --chip GH100 roofline-hierarchical --format json

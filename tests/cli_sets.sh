@@ -97,7 +97,7 @@ json '[r["status"] for r in j] == ["ok", "ok"] and j[0]["left_out"] == 1'
 refuses 2 "unknown chip 'GH10O', did you mean GH100" sets --check roof.yaml --chip GH10O
 
 section 'errors of chips'
-# What several chips have in common is told once, and what one has alone is told, too.
+# What several chips have in common is shown once, and what one has alone is shown, too.
 cat >chips.yaml <<'END'
 name: chips
 chips: [GH100, GA100, GX999, Amper]
@@ -161,7 +161,7 @@ END
 equal places wanted
 err_has "GA100 has no metric 'dram__bytes_wirte.sum', did you mean dram__bytes_write\?"
 err_has 'on GA100 byte and nanosecond can.t be added'
-# What another chip has, too, is told once; what a misspelt word leads to, never.
+# What another chip has, too, is shown once; what a misspelt word leads to, never.
 err_lacks 'on GH100'
 err_lacks 'metric .*no_such'
 run 4 sets --check mixed.yaml --chip GH100
@@ -176,7 +176,7 @@ out_has '^GH100,,,,set mixed on GH100: 3 errors$'
 run 4 plan --chip GH100 ./names.yaml
 err_has '^offpeak: set mixed on GH100: 3 errors$'
 
-# Expressions are tried on a chip in a file with other errors, too; what is wrong with one is told once.
+# Expressions are tried on a chip in a file with other errors, too; what is wrong with one is shown once.
 printf '%s\n' 'name: s' 'verzion: 2' 'metrics:' '  - /dram__no_such.*/' '  - /dram__(/' '  - a__b.sum' >mixed.yaml
 run 4 sets --check mixed.yaml --chip GH100
 err_has 'mixed.yaml:4:5: GH100 has no metric that matches /dram__no_such\.\*/'

@@ -164,7 +164,7 @@ static int make_set(const char *path, char **keys)
 	return 0;
 }
 
-/* The n-th counter data image; NULL where there is none. */
+/* The n-th counter data image; NULL: there are fewer. */
 static struct fake_image *read_image(const struct opk_file *file, size_t n)
 {
 	for (size_t i = 0; i < opk_file_section_count(file); i++) {

@@ -60,7 +60,7 @@ static inline void begin_image(struct image *image)
 	image->crc = opk_crc32(0, image->buf.data, 16);
 }
 
-/* A section header exactly as told, with a right checksum; its payload, padded. */
+/* A section header exactly as given, with a right checksum; its payload, padded. */
 static inline void put_raw(struct image *image, const struct opk_section *section,
                            uint32_t reserved, const void *payload, size_t size)
 {
@@ -89,7 +89,7 @@ static inline void put_raw(struct image *image, const struct opk_section *sectio
 	image->count++;
 }
 
-/* A table names the last image; where there is none, one that is not there. */
+/* A table names the last image; without images, one that is not there. */
 static inline void put(struct image *image, uint32_t type, const void *payload, size_t size)
 {
 	struct opk_section section = { .type = type,

@@ -5,7 +5,7 @@
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 
-# Of gcov's lines "   #####:   12:code" did not run, "        -:" is no code, "       5*:" ran in part.
+# In gcov's output "   #####:   12:code" did not run, "        -:" is no code, "       5*:" ran in part.
 find . -name '*.gcda' -path '*/lib/*' | xargs -r gcov --stdout | awk -F : '
 	$3 == "Source" {
 		file = $4

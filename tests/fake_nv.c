@@ -425,7 +425,7 @@ static int do_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(
 	return 0;
 }
 
-/* Of PM samples PerfWorks knows nothing. */
+/* PerfWorks knows nothing of PM samples. */
 static int do_NVPW_MetricsEvaluator_SetDeviceAttributes(struct nv_EvaluatorSetDevice *params)
 {
 	return fake.image_is_pm || !params->counterDataImageSize ? NVPA_INVALID_ARGUMENT : 0;
@@ -860,7 +860,7 @@ static int do_NVPW_RawCounterConfig_RawCounterDomainToString(
 	return NVPA_INVALID_ARGUMENT;
 }
 
-/* ---- each call counts, fails where it is told to, and is as strict about sizes as NVIDIA is */
+/* ---- each call counts, fails where a test says so, and is as strict about sizes as NVIDIA is */
 
 static int enter(enum fake_call call)
 {

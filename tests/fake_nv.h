@@ -18,7 +18,7 @@ enum fake_call {
 	FAKE_CALL_COUNT = FAKE_NVPW_CUDA_RawCounterConfig_Create
 };
 
-/* A call and its name, as a table's row tells them. */
+/* A call and its name, for rows of tables. */
 #define CALL(symbol) FAKE_##symbol, #symbol
 
 /* What a call does instead of returning. */
@@ -34,7 +34,7 @@ enum fake_deed {
 enum { FAKE_MAX_SIZES = 8, FAKE_MAX_FACTORS = 4, FAKE_CONFIG_SIZE = 16, FAKE_PREFIX_SIZE = 100 };
 
 struct fake_nv {
-	/* Of each call: the status that it fails with, from which call on, how often made. */
+	/* For each call: the status that it fails with, from which call on, how often made. */
 	int status[FAKE_SYMBOL_COUNT];
 	unsigned from[FAKE_SYMBOL_COUNT]; /* 0: the first */
 	unsigned calls[FAKE_SYMBOL_COUNT];
@@ -43,7 +43,7 @@ struct fake_nv {
 	bool lists_no_submetrics;                /* nor properties of base names: 12.x */
 	size_t sizes[FAKE_MAX_SIZES];
 	size_t size_count;
-	const char *device_metric; /* is of the device, where scopes are told */
+	const char *device_metric; /* is of the device, where scopes are known */
 	/* Status of an add of more than one metric. */
 	int together_status;
 	/* The raw counter of a link, whose metrics CUPTI refuses beside others; or NULL. */

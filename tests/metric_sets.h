@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the tests of metric sets share: their files, and sets and errors told in short. */
+/* What the tests of metric sets share: their files, and sets and errors in short form. */
 #ifndef OPK_METRIC_SETS_H
 #define OPK_METRIC_SETS_H
 
@@ -29,7 +29,7 @@ static inline const char *cause(const struct opk_ctx *ctx)
 	return message(ctx, 0);
 }
 
-/* All names with a blank behind each. */
+/* All names, a blank after each. */
 static inline const char *listed(const struct opk_set *set, size_t count,
                                  const char *get(const struct opk_set *set, size_t i))
 {

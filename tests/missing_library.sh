@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Without NVIDIA's libraries, or with unusable ones: exit code 3, and a message that tells every
+# Without NVIDIA's libraries, or with unusable ones: exit code 3, and a message that names every
 # place tried, the file and the symbol or the loader's reason. What needs no library works.
 . "${SOURCE:?}/tests/tap.sh"
 

@@ -79,7 +79,7 @@ for PAGER in unset ''; do
 	tail -n +2 out >rest
 	equal rest plain
 done
-# Where there is none, nobody misses it.
+# Without one, all works as before.
 on_terminal 0 'PATH=/nonexistent; exec $OFFPEAK sets'
 equal out plain
 

@@ -26,12 +26,12 @@ static const struct opk_range plain[] = {
 	RANGE("r0", "x", 0), RANGE("r1", "y", 0), RANGE("r2", "x", 0),
 	RANGE("r3", "x", 0), RANGE("r4", "y", 0), RANGE("r5", "x", 0),
 };
-/* Of kernel x two ranges with each group's metrics, of y one. */
+/* Kernel x has two ranges with each group's metrics, y has one. */
 static const struct opk_range rotated[] = {
 	RANGE("r0", "x", 1), RANGE("r1", "y", 1), RANGE("r2", "x", 1),
 	RANGE("r3", "y", 2), RANGE("r4", "x", 2), RANGE("r5", "x", 2),
 };
-/* Of x one with the first group's metrics, and two with the second's. */
+/* Kernel x has one range with the first group's metrics, and two with the second's. */
 static const struct opk_range uneven[] = {
 	RANGE("r0", "x", 1), RANGE("r1", "y", 1), RANGE("r2", "y", 1),
 	RANGE("r3", "y", 2), RANGE("r4", "x", 2), RANGE("r5", "x", 2),

@@ -77,7 +77,7 @@ static inline void put_numbered(struct image *image, char letter, unsigned numbe
 	case 'S':
 		opk_buf_add_text(&payload, "{\"launches\":7}");
 		break;
-	/* With padding behind it. */
+	/* With padding after it. */
 	default:
 		opk_buf_add_printf(&payload, "LOPDATA%1c%c%050u.", 1, (char)number, number);
 		break;

@@ -269,7 +269,7 @@ keeps_target() {
 # ---- sections of a container ----------------------------------------------------------------
 
 # extract TYPE FILE OUT: the first section of this type, decoded, through the public interface of
-# the shared library. Fails where there is none, as in a build without shared libraries.
+# the shared library. Fails without it, as in a build without shared libraries.
 extract() {
 	[ -x "$tmp/extract" ] || tap_build_extract || return 1
 	"$tmp/extract" "$@"

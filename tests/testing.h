@@ -38,7 +38,7 @@ static inline bool is_sampled(const char *chip)
 	return false;
 }
 
-/* A row of a test table begins with HERE: its line is told when it fails. */
+/* A row of a test table begins with HERE: a failure shows its line. */
 struct here {
 	int line;
 };

@@ -32,7 +32,7 @@ memcheck() {
 }
 
 for program; do
-	# One process, so that what a test leaves behind is found.
+	# One process, so that what a test does not free is found.
 	CK_FORK=no memcheck "$(basename "$program")" "$program"
 done
 offpeak=$BUILD/tools/offpeak recordings=$SOURCE/data/recordings

@@ -113,7 +113,7 @@ static void put_lines(struct opk_ctx *ctx, char *text)
 
 /* ---- CSV: RFC 4180 */
 
-/* The field at *at, made a string where it is; *last tells whether the line ends behind it. */
+/* The field at *at, made a string where it is; *last: the line ends after it. */
 static char *next_field(char **at, bool *last)
 {
 	char *from = *at, *to = *at, *field = *at;
