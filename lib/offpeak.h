@@ -1038,11 +1038,11 @@ int opk_verify(struct opk_findings **out, struct opk_ctx *ctx, const char *path,
 
 /*
  * What is whole of a damaged or cut-off recording becomes a complete one at `to`, which is not
- * `from`: images with their rows, in order. No row comes to stand beside another image's: an image
- * whose rows are lost gets empty rows where its ranges can be counted (NVPW:
- * cuptiPmSamplingGetCounterDataInfo), or is left out. What was left out is among the drops of
- * opk_file_stats(), too. *out, unless NULL, has all sections of `from`; what was not kept has a
- * problem. OPK_EINPUT: nothing can be evaluated in it any more.
+ * `from`: images with their tables, in order. An image whose range table is lost goes on without one,
+ * unless the table says which metrics it has; without the times that others have it is left out.
+ * What was left out is among the drops of opk_file_stats(), too. *out, unless NULL, has all sections
+ * of `from`; what was not kept has a problem. Needs no NVIDIA library. OPK_EINPUT: nothing can be
+ * evaluated in it any more.
  */
 int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from, const char *to);
 

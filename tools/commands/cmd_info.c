@@ -31,8 +31,6 @@ static const char *encoding_text(const struct opk_section *section)
 	static const char *const texts[16] = {
 		"plain",
 		"deflate",
-		"xor",
-		"xor+deflate",
 		[5] = "sparse+deflate",
 		[7] = "xor+sparse+deflate",
 		[13] = "base+sparse+deflate",

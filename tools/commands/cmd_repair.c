@@ -221,11 +221,10 @@ const struct command recover_command = {
 	.synopsis = "TORN.opk -o OUT.opk",
 	.summary = "make a complete recording of what is whole in a damaged or cut-off one",
 	.details =
-		"Keeps every section whose header and checksum are right, wherever it is found, as long as\n"
-		"its rows are: no launch or time comes to stand beside another range's values. Images whose\n"
-		"rows are lost keep their ranges, without launches, where NVIDIA's libraries can count them.\n"
-		"The table tells of each section whether it was kept; info shows the losses among the drops\n"
-		"of OUT.opk. TORN.opk stays as it is.",
+		"Keeps every section whose header and checksum are right, wherever it is found. Each table\n"
+		"names its image, so that no launch or time gets to another range's values. An image whose\n"
+		"rows are lost keeps its ranges, without launches. The table says of each section whether it\n"
+		"was kept, and 'info OUT.opk' shows the losses among the drops. TORN.opk stays as it is.",
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run_recover,
