@@ -65,7 +65,7 @@ bool collector_init(void)
 	return collector.kernels && (collector.profiling.ops || settings->mode == MODE_SAMPLING);
 }
 
-/* Once; after a failure again. The lock is held. */
+/* Works once, and again after a failure. The lock is held. */
 static bool initialize(void)
 {
 	if (!collector.initialized)
@@ -173,8 +173,8 @@ static CUdevice device_of(CUcontext context)
 }
 
 /*
- * Exit handlers run last come, first served. NVIDIA's libraries register theirs when they are
- * loaded, some with the first session: the recording must end before they do.
+ * Exit handlers run in the reverse order of their registration. NVIDIA's libraries register theirs
+ * when they are loaded, some with the first session: the recording must end before they do.
  */
 static void end_before_nvidia(void)
 {
@@ -218,7 +218,7 @@ struct session *collector_session(CUcontext context)
 	if (!entry) {
 		int device = device_of(context);
 
-		/* Gone before its preparation began: its handle may come back as another context. */
+		/* It is gone already: its handle may come back as another context. */
 		if (device < 0)
 			return NULL;
 		if (collector.context_count == MAX_CONTEXTS) {
@@ -281,7 +281,7 @@ void collector_forget(CUcontext context)
 	entry->context = NULL;
 }
 
-/* Each session, with its context current. The lock is held. */
+/* Calls work() for each session, with its context current. The lock is held. */
 static void for_sessions(void (*work)(struct session *session))
 {
 	for (size_t i = 0; i < collector.context_count; i++) {

@@ -34,7 +34,7 @@ static bool wanted_by_ranges(void)
 static uint64_t begun; /* for --max-ranges */
 
 /*
- * The profiler makes no ranges of graphs, and breaks them where it is to replay their kernels:
+ * The profiler makes no ranges of graphs, and breaks them where it should replay their kernels:
  * unless ranges are pushed, they run unrecorded.
  */
 static bool begin_session(struct session *session, const struct opk_range *row, bool graph)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The program's own ranges, of one nesting level at a time: the profiler sees them side by side, so
- * levels cost no passes. Which level and which group it is, is a matter of turns.
+ * levels cost no passes. Turns choose the level and the pass group.
  */
 #include <string.h>
 
 #include "collect/collector.h"
 #include "collect/ranges/turns.h"
 
-/* The range that is under way; there is one profiler, so there is one. Under the lock. */
+/* The range that is open: one at most, as there is one profiler. Under the lock. */
 static struct {
 	struct session *session;
 	pthread_t thread;

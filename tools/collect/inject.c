@@ -35,7 +35,7 @@ static void *warm_up(void *data)
 	return data;
 }
 
-/* CUPTI's profiler and the context are made side by side. */
+/* CUPTI's profiler is readied while the driver makes the context. */
 static void context_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
 	static bool begun;
@@ -55,7 +55,7 @@ static void capture_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 		collector_end_capture();
 }
 
-/* A capture that was spoiled ends as well; one that is not this call's to end goes on. */
+/* A spoiled capture ends, too; one that this call may not end goes on. */
 static void end_capture_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
 	CUresult result = call->callbackSite == CUPTI_API_EXIT
@@ -74,7 +74,7 @@ static void end_capture_called(CUpti_CallbackId id, const CUpti_CallbackData *ca
 		CUPTI_DRIVER_TRACE_CBID_##name, function, unless                                   \
 	}
 
-/* The driver's calls that matter, but in the mode that the last column names. */
+/* The driver's calls that matter, each unless the mode is the one in the last column. */
 static const struct {
 	CUpti_CallbackId id;
 	void (*called)(CUpti_CallbackId id, const CUpti_CallbackData *call);
@@ -114,7 +114,7 @@ static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 		}
 }
 
-/* Contexts that wait for their preparation; one that is destroyed before waits no longer. */
+/* Contexts that wait for their preparation, until they are destroyed. */
 static struct {
 	pthread_mutex_t lock;
 	CUcontext contexts[MAX_CONTEXTS];
@@ -150,7 +150,7 @@ static bool take_waiting(CUcontext context)
 }
 
 /*
- * Preparing takes a quarter of a second: it is done beside the program, which only waits for it
+ * Preparing takes a quarter of a second, in a thread of its own: the program waits for it only
  * when it launches its first kernel.
  */
 static void *prepare(void *context)
@@ -209,7 +209,7 @@ static bool subscribe(void)
 	       && enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
 
-/* Should no launch come by, what was recorded is handed on all the same. */
+/* Hands on what was recorded, even when no more launches come. */
 static void *tick(void *data)
 {
 	do

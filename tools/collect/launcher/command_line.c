@@ -37,7 +37,7 @@ int launcher_fail(int code, const char *format, ...)
 	return code;
 }
 
-/* The option at the left of its text, or with one of its values where a line begins with that. */
+/* Lines of a help text, with the option at the left of the first, or with a word of each. */
 static void print_option(const struct setting *row)
 {
 	const char letter[] = { '-', row->letter, ',', '\0' };
@@ -72,7 +72,7 @@ static void print_help(void)
 	fputs(help_end, stdout);
 }
 
-/* Options without a letter have their place in the table, from here on. */
+/* What getopt_long() returns for a long option: this and its place in the table. */
 enum { FIRST = 1000 };
 
 /* What getopt_long() wants to know; the letters begin as its manual says. */

@@ -19,7 +19,7 @@
 
 static volatile sig_atomic_t child;
 
-/* Beside this program: installed, in the build tree, or two files in one folder. */
+/* Finds the library from this program's folder: installed, in the build tree, or beside it. */
 static bool find_library(char path[PATH_MAX])
 {
 	static const char *const names[] = {
@@ -81,7 +81,7 @@ static int check_output(const struct settings *settings, const char *name)
 		return OPK_OK;
 	if (S_ISDIR(output.st_mode))
 		return launcher_fail(OPK_EFAILED, "%s is a folder", name);
-	/* The processes' own names are others. */
+	/* The names that the processes make will be others. */
 	if (name_varies(settings->output))
 		return OPK_OK;
 	if (!S_ISREG(output.st_mode))
@@ -163,7 +163,7 @@ static int set_environment(struct settings *settings, char **program)
 	return code;
 }
 
-/* The program's way to end is ours. */
+/* Ends as the program ended. */
 static int end_like(int status)
 {
 	if (!WIFSIGNALED(status))

@@ -47,7 +47,7 @@ static void check(const char *path, bool verbose)
 		launcher_fail(0, "%s: %" PRIu64 " bytes", path, opk_file_size(file));
 }
 
-/* "run.opk.12-34.part" is of "run.opk": where the ids begin. */
+/* The length of "run.opk" in "run.opk.12-34.part". */
 static size_t name_length(const char *part)
 {
 	size_t length = strlen(part) - strlen(PART_ENDING);

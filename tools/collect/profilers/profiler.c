@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What both range profilers have in common, and PM sampling with them in part. */
+/* What both range profilers, and in part PM sampling, have in common. */
 #include "collect/profilers/profiler.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ bool profiler_initialize(const struct target *target)
 	return TARGET_CALL(target, cuptiProfilerInitialize, &params);
 }
 
-/* After a failure: why the device can't be profiled, where CUPTI knows. */
+/* Says after a failure why the device can't be profiled, where CUPTI knows. */
 static void explain(const struct target *target, int device)
 {
 	TARGET_PARAMS(params, Profiler_DeviceSupported, .cuDevice = device);

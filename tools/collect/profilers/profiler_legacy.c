@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cuptiProfiler*: for drivers and libraries from before the range profiler (CUPTI 12.6). */
+/* The legacy profiler, cuptiProfiler*: for drivers and libraries older than CUPTI 12.6. */
 #include <stdlib.h>
 
 #include "collect/profilers/profiler.h"
@@ -107,7 +107,7 @@ static bool decode(struct profiler *profiler)
 	return end_session(profiler) && good;
 }
 
-/* A session that broke still has our buffers, and must be ended before they go. */
+/* A broken session still uses our buffers: it must end before they are freed. */
 static void disable(struct profiler *profiler)
 {
 	if (profiler->in_session)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cuptiRangeProfiler*. */
+/* The range profiler: cuptiRangeProfiler*. */
 #include "collect/profilers/profiler.h"
 
 /* A call whose struct holds the object, and these members. */

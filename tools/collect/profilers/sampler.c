@@ -11,7 +11,7 @@
 #include "collect/profilers/perfworks.h"
 
 /*
- * One call decodes all that the hardware's buffer holds, and drops without a word what the image
+ * One call decodes all that the hardware's buffer holds, and silently drops what the image
  * has no slot for. So the image has a slot for all that the buffer can hold, and the buffer is no
  * larger.
  *
@@ -40,7 +40,7 @@ struct sampler {
 	size_t image_size;
 	uint32_t slots;
 	uint64_t interval_ns, buffer_bytes;
-	uint64_t buffer_samples; /* that surely fit into the hardware's buffer */
+	uint64_t buffer_samples; /* that certainly fit into the hardware's buffer */
 	uint64_t decoded;        /* samples since `started` */
 	uint64_t expected;       /* samples from `started` to the stop */
 	struct timespec started, handed_on;
@@ -49,7 +49,7 @@ struct sampler {
 	pthread_t thread;
 	bool ending;             /* set by the program's thread, read by ours */
 	bool sampling;           /* between start and stop */
-	bool overflowed, broken; /* nothing more can be had */
+	bool overflowed, broken; /* no more samples will come */
 };
 
 static size_t size_of_image(struct sampler *sampler, uint32_t slots)
@@ -98,7 +98,7 @@ static bool new_image(struct sampler *sampler)
 	return sampler->image && init_image(sampler);
 }
 
-/* Without instances where the set was built so; CUPTI's own images have all of them. */
+/* An image without instances where the set was built so; CUPTI's own images have all of them. */
 static bool make_image(struct sampler *sampler)
 {
 	sampler->instances = sampler->profiling->set->meta->keep_instances;
@@ -182,7 +182,7 @@ static uint64_t made(const struct sampler *sampler)
 	                  / (double)sampler->interval_ns);
 }
 
-/* Not while another thread decodes: samples that it has not reached yet would be gone. */
+/* Must not run while another thread decodes: samples not decoded yet would be lost. */
 static bool stop(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_Stop, .pPmSamplingObject = sampler->object);
@@ -242,13 +242,13 @@ static void hand_on(struct sampler *sampler, size_t completed)
 	}
 	sampler->decoded += completed;
 	sampler->handed_on = clock_now();
-	/* Samples that can't be taken out of it would be handed on again. */
+	/* Without a fresh image the same samples would be handed on again. */
 	sampler->broken |= !init_image(sampler);
 }
 
 /*
- * A sample that is still incomplete would be torn in two: it waits, unless room is short. Returns
- * the number of samples that stay.
+ * A sample that is still incomplete would be cut in two: it waits, unless room is short. Returns
+ * the number of samples that stay in the image.
  */
 static size_t hand_on_if_due(struct sampler *sampler, bool last)
 {
@@ -270,7 +270,7 @@ static size_t hand_on_if_due(struct sampler *sampler, bool last)
 	return 0;
 }
 
-/* False when nothing is left, or nothing more can be had. */
+/* False when no more samples will come. */
 static bool decode(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_DecodeData, .pPmSamplingObject = sampler->object,
@@ -293,7 +293,7 @@ static bool decode(struct sampler *sampler)
 	return params.decodeStopReason != CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
 }
 
-/* Counts those that wait in the image, too. */
+/* Whether there are enough, with those that wait in the image. */
 static bool enough(const struct sampler *sampler, size_t waiting)
 {
 	return sampler->profiling->settings->max_samples

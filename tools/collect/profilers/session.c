@@ -12,7 +12,7 @@
 /*
  * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 52 ms,
  * more the more counters there are, whatever the number of slots. More slots in a later SetConfig
- * are accepted and then lose ranges without a word, so the number stays.
+ * are accepted and then lose ranges silently, so the number stays.
  */
 enum {
 	MAX_SLOTS = 64,
@@ -35,13 +35,13 @@ struct session {
 	struct segment present; /* with a row for each range so far */
 	uint32_t slots;
 	size_t group;    /* of the present image, or of the next */
-	bool turns;      /* images are of several groups */
-	bool in_order;   /* which are passes of one config image */
+	bool turns;      /* each image is another group's */
+	bool in_order;   /* the groups are passes of one config image */
 	bool configured; /* there is a present image */
 	bool open;       /* a range is under way */
 	bool running;    /* between start and stop */
 	bool push;      /* ranges are pushed and popped; else the profiler makes them of launches */
-	bool selective; /* running during launches that are recorded, only */
+	bool selective; /* runs only during launches that are recorded */
 	bool broken;
 	struct timespec first; /* when the first range of this image began */
 	struct session_counts counts;
@@ -99,7 +99,7 @@ static bool pause(struct session *session)
 
 /*
  * A profiler goes through the passes of its config image in order, and gives no whole ranges with
- * another image. Out of order there is a new one, which takes 0.2 s.
+ * another image. For another order it is enabled anew, which takes 0.2 s.
  */
 static bool follow(struct session *session)
 {
@@ -195,7 +195,7 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 	if (settings->turns == TURNS_ROTATE)
 		session->rotation.groups = profiling->set->image_count - 1;
 	session->push = settings_push(settings);
-	/* The profiler makes a range of whatever is launched: it runs for what is wanted. */
+	/* The profiler makes a range of every launch: it runs only during those that are wanted. */
 	session->selective = !session->push && settings_filter(settings);
 	if (prepare(session))
 		return session;
@@ -206,7 +206,7 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 
 /*
  * Fewer ranges than rows: the later ones were dropped. More, where launches came by a call that we
- * don't see: which is which is not known.
+ * don't see: which row is whose is not known.
  */
 static void match_rows(struct session *session)
 {
@@ -249,7 +249,7 @@ static void decode(struct session *session)
 		match_rows(session);
 }
 
-/* Gives the image and its rows to the writer, or up. */
+/* Gives the image and its rows to the writer, or frees them where there is nothing to write. */
 static void hand_on(struct session *session)
 {
 	if (!session->broken && session->present.count) {

@@ -77,7 +77,7 @@ bool launch_is_captured(const struct target *target, const struct launch *launch
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 
-	/* The legacy default stream can't be captured, and asking while another one is fails. */
+	/* The legacy default stream is never captured, and to ask fails while another one is. */
 	if (!launch->stream && !launch->per_thread)
 		return false;
 	return !target->cuStreamIsCapturing(launch_stream(launch), &status)

@@ -7,9 +7,9 @@
 #include "collect/ranges/nvtx_abi.h"
 #include "collect/ranges/user_ranges.h"
 
-/* What programs hold as nvtxDomainHandle_t and nvtxStringHandle_t is the name itself, as UTF-8. */
+/* The handles that programs get (nvtxDomainHandle_t, nvtxStringHandle_t) are names, in UTF-8. */
 
-/* Wide characters beyond ASCII as UTF-8. */
+/* Writes a character as UTF-8, and returns its length. */
 static size_t put_utf8(char *out, uint32_t c)
 {
 	if (c < 0x80) {

@@ -18,7 +18,7 @@ size_t rotation_group(const struct rotation *rotation)
 	return rotation->turn % rotation->groups;
 }
 
-/* Without any pattern that a program could share. */
+/* A number without any pattern that a program could share. */
 static uint32_t scatter(size_t turn)
 {
 	uint32_t hash = (uint32_t)turn * 0x9e3779b1U;

@@ -17,7 +17,7 @@ struct facts {
 	size_t count, capacity;
 };
 
-/* The environment that changes what runs where. */
+/* Environment variables that change what runs where. */
 static const char *const variables[] = {
 	"CUDA_VISIBLE_DEVICES",
 	"CUDA_DEVICE_ORDER",
@@ -51,7 +51,7 @@ static const struct {
 	{ "compute_capability_minor", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR },
 };
 
-/* Takes both over. */
+/* Takes name and value over. */
 static void add(struct facts *facts, char *name, char *value)
 {
 	struct opk_property *item = name && value ? opk_append(&facts->items, &facts->capacity,

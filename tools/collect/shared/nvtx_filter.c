@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The grammar of --nvtx-include, and ranges against it. */
+/* Reads --nvtx-include, and compares ranges with it. */
 #include "collect/shared/nvtx_filter.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct part {
 struct nvtx_filter {
 	struct nvtx_filter *next;
 	char *domain;
-	bool outermost, innermost; /* the first or last part is */
+	bool outermost, innermost; /* the first, or last, part is */
 	struct part parts[MAX_PARTS];
 	size_t count;
 };

@@ -27,7 +27,7 @@ static int read_section(const struct collect_set *set, uint32_t type, size_t n, 
 	return OPK_EINPUT;
 }
 
-/* An image for the whole set, one a group, and where there are groups one of all of them. */
+/* Images of the whole set and of each group, and one of all groups where there are any. */
 static int read_images(struct collect_set *set)
 {
 	int code = OPK_OK;

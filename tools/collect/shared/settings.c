@@ -88,7 +88,7 @@ static bool read_device(void *out, const char *text)
 	return true;
 }
 
-/* An empty one filters nothing. */
+/* An empty expression filters nothing. */
 static bool read_regex(void *out, const char *text)
 {
 	regex_t **regex = out;

@@ -63,16 +63,16 @@ enum {
 /*
  * X(ID, field, form, default, what it is for, letter, name, argument, help): the variable is
  * OFFPEAK_COLLECT_ID. Without a default the field is 0. Without help it is no option: the launcher
- * decides. An option without an argument is a flag; one with "" takes the words that its help
- * begins lines with, before a tab.
+ * decides. An option without an argument is a flag. With "" it takes words: its help is a line for
+ * each, which begins with the word and a tab.
  */
 #define SETTINGS(X)                                                                                \
 	X(SET, set_path, text, NULL, 0, 'c', "config", "FILE",                                     \
 	  "what 'offpeak build' made for this GPU's chip")                                         \
 	X(OUTPUT, output, text, NULL, 0, 'o', "output", "FILE",                                    \
-	  "the recording, one a process; %h is the host, %p the process id,\n"                     \
-	  "%q{NAME} an environment variable. Processes that would share a\n"                       \
-	  "name get their ids at its end")                                                         \
+	  "the recording, one for each process; %h is the host, %p the process id,\n"              \
+	  "%q{NAME} an environment variable. Processes that would share a name\n"                  \
+	  "get their ids added to it")                                                             \
 	X(MERGE, merge, flag, NULL, 0, 0, "merge", NULL, "one file for all processes")             \
 	X(RANGE, range, range, NULL, 0, 0, "range", "",                                            \
 	  "auto\teach kernel launch (default)\n"                                                   \
@@ -82,39 +82,40 @@ enum {
 	  "kernel\tthe GPU repeats each launch: any number of passes, slow\n"                      \
 	  "none\tone pass, fast. With a filter, idle time around a short kernel counts\n"          \
 	  "into elapsed cycles and times; the recording marks such metrics, and\n"                 \
-	  "auto does without it, at 10 to 20 ms a launch\n"                                        \
+	  "auto avoids that, at 10 to 20 ms a launch\n"                                            \
 	  "rotate\tlaunches take the set's pass groups in turn; 'offpeak eval'\n"                  \
 	  "joins those of the same kernel and shape\n"                                             \
-	  "user\tthe same with the repetitions of an outermost user range\n"                       \
-	  "application\tthe program runs once for each pass group, and level of user ranges")      \
+	  "user\trepetitions of an outermost user range take the pass groups in turn\n"            \
+	  "application\tthe program runs once for each pass group and level of user ranges")       \
 	X(PUSH, push, flag, NULL, FOR_LAUNCHES, 0, "push", NULL,                                   \
 	  "push a range around each launch, which records graphs, too; idle time\n"                \
 	  "around a short kernel counts into elapsed cycles and times")                            \
 	X(LEVEL, level, positive, "1", FOR_RANGES, 0, "level", "N",                                \
-	  "of nested user ranges record those at level N (default 1)")                             \
+	  "record the nested user ranges of level N (default 1)")                                  \
 	X(KERNEL, kernel, regex, NULL, FOR_LAUNCHES, 'k', "kernel", "REGEX",                       \
-	  "kernels whose name or symbol matches")                                                  \
+	  "only kernels whose name or symbol matches")                                             \
 	X(NVTX_INCLUDE, nvtx_include, filter, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "nvtx-include",  \
 	  "R",                                                                                     \
-	  "launches and ranges in the NVTX ranges [DOMAIN@]A/B/: B right inside\n"                 \
+	  "only launches and ranges in the NVTX ranges [DOMAIN@]A/B/: B right inside\n"            \
 	  "A; '*' any number of ranges, '[' outermost, ']' innermost; may repeat")                 \
 	X(SKIP, skip, count, NULL, FOR_LAUNCHES, 0, "skip", "N",                                   \
-	  "leave out the first N launches of those")                                               \
-	X(EVERY, every, positive, NULL, FOR_LAUNCHES, 0, "every", "N", "then take one in N")       \
+	  "leave out the first N of these launches")                                               \
+	X(EVERY, every, positive, NULL, FOR_LAUNCHES, 0, "every", "N", "then record one in N")     \
 	X(COUNT, count, count, NULL, FOR_LAUNCHES, 0, "count", "N",                                \
-	  "look at the N launches after those left out, and at no later one")                      \
+	  "look at N launches after those left out, and at none later")                            \
 	X(MAX_RANGES, max_ranges, count, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "max-ranges", "N",    \
-	  "no more than N")                                                                        \
-	X(DEVICE, device, device, "all", 0, 0, "device", "N|all", "on that device")                \
+	  "record at most N ranges")                                                               \
+	X(DEVICE, device, device, "all", 0, 0, "device", "N|all",                                  \
+	  "only on that device (default all)")                                                     \
 	X(INTERVAL, interval_ns, time, "10us", FOR_SAMPLES, 0, "interval", "TIME",                 \
-	  "between samples: 10us (default), 500ns, 1ms")                                           \
+	  "time between samples: 10us (default), 500ns, 1ms")                                      \
 	X(MAX_SAMPLES, max_samples, count, NULL, FOR_SAMPLES, 0, "max-samples", "N",               \
 	  "stop after about N samples")                                                            \
 	X(BUFFER, buffer_bytes, size, NULL, FOR_SAMPLES, 0, "buffer", "SIZE",                      \
-	  "the hardware's buffer: 512M, 2G")                                                       \
+	  "size of the hardware's buffer: 512M, 2G")                                               \
 	X(BACKEND, backend, backend, NULL, 0, 0, "backend", "NAME",                                \
 	  "range (default) or legacy: CUPTI's older interface")                                    \
-	X(CUPTI, cupti_path, text, "libcupti.so", 0, 0, "cupti", "FILE", "this libcupti")          \
+	X(CUPTI, cupti_path, text, "libcupti.so", 0, 0, "cupti", "FILE", "use this libcupti")      \
 	X(BEST_EFFORT, best_effort, flag, NULL, 0, 0, "best-effort", NULL,                         \
 	  "run the program even where nothing can be recorded")                                    \
 	X(VERBOSE, verbose, flag, NULL, 0, 'v', "verbose", NULL, "say on stderr what was done")    \
