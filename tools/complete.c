@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Completion on the shell, from the same table as --help: commands, options, and what stands behind them. */
+/* Completion on the shell, from the same table as --help: commands, options and their values. */
 #include <ctype.h>
 #include <dirent.h>
 #include <string.h>
@@ -18,10 +18,10 @@ struct completion {
 	const char *word;    /* as far as it is written */
 };
 
-static void offer(const struct completion *c, const char *text, const char *behind)
+static void offer(const struct completion *c, const char *text, const char *after)
 {
 	if (!strncmp(text, c->word, strlen(c->word)))
-		printf("%s%s\n", text, behind);
+		printf("%s%s\n", text, after);
 }
 
 /* ---- what was written before */
@@ -38,7 +38,7 @@ static const char *value_of(const struct completion *c, const char *name)
 	return NULL;
 }
 
-/* How many arguments stand before the word, and the first of them. */
+/* How many arguments come before the word, and the first of them. */
 static size_t arguments_before(const struct completion *c, const char **first)
 {
 	size_t count = 0;
@@ -114,7 +114,7 @@ static void offer_chips(const struct completion *c)
 	opk_chips_free(chips);
 }
 
-/* A full name has a dot behind its unit, which may have some itself. */
+/* A full name has a dot after its unit, which may have dots itself. */
 static bool is_full(const char *name)
 {
 	const char *unit_end = strstr(name, "__");
@@ -122,8 +122,8 @@ static bool is_full(const char *name)
 	return unit_end && strchr(unit_end, '.');
 }
 
-/* Those of the chip that was named; `kept` bytes of the word stay in front. A base name may go on. */
-static void offer_names(const struct completion *c, size_t kept, const char *behind)
+/* The named chip's; `kept` bytes of the word stay in front. A base name may go on. */
+static void offer_names(const struct completion *c, size_t kept, const char *after)
 {
 	const char *chip = chip_of(c), *profiler_name = value_of(c, "profiler");
 	enum opk_profiler profiler = OPK_PROFILER_RANGE;
@@ -136,7 +136,7 @@ static void offer_names(const struct completion *c, size_t kept, const char *beh
 	for (size_t i = 0; i < opk_names_count(names); i++) {
 		const char *name = opk_names_get(names, i);
 
-		printf("%.*s%s%s\n", (int)kept, c->word, name, is_full(name) ? behind : "");
+		printf("%.*s%s%s\n", (int)kept, c->word, name, is_full(name) ? after : "");
 	}
 	opk_names_free(names);
 }
@@ -154,7 +154,7 @@ static void offer_list(const struct completion *c)
 	offer_names(c, comma ? (size_t)(comma - c->word) + 1 : 0, "");
 }
 
-/* The shell puts what is offered on the line as it is; files that want quotes it finds by itself, and quotes. */
+/* The shell does not quote what is offered; names that want quotes it finds by itself. */
 static void offer_file(const struct completion *c, const char *name)
 {
 	bool plain = *name != '-';
@@ -246,7 +246,7 @@ static const struct {
 	{ "A,B", offer_list },   { "SET", offer_sets },
 };
 
-/* Whether a file may stand there, too. */
+/* Whether a file may be given there, too. */
 static bool offer_kind(const struct completion *c, const char *placeholder)
 {
 	if (strchr(placeholder, '|'))

@@ -23,7 +23,7 @@ static void usage(FILE *to)
 	      to);
 	for (const struct command *const *c = commands; *c; c++)
 		fprintf(to, "  %-8s %s\n", (*c)->name, (*c)->summary);
-	fputs("\n'offpeak COMMAND --help' tells more. Exit codes: 0 done, 1 failed, 2 usage,\n"
+	fputs("\n'offpeak COMMAND --help' says more. Exit codes: 0 done, 1 failed, 2 usage,\n"
 	      "3 NVIDIA library missing or unusable, 4 bad input file.\n",
 	      to);
 }

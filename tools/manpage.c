@@ -78,7 +78,7 @@ static void put_overview(void)
 	      ".TP\n\\fBXDG_CACHE_HOME\\fR\nholds the cache, in offpeak; else .cache in the home "
 	      "folder does\n"
 	      ".TP\n\\fBPAGER\\fR\nshows tables on a terminal instead of less; cat: none does\n"
-	      ".TP\n\\fBTMPDIR\\fR\nthe folder of temporary files, else /tmp: what is evaluated or copied lies there,\n"
+	      ".TP\n\\fBTMPDIR\\fR\nthe folder of temporary files, else /tmp: what is evaluated or copied is there,\n"
 	      "8 bytes a value, or images as large as they are when unpacked\n"
 	      ".TP\n\\fBNO_COLOR\\fR\nwhere it is not empty, headers of tables are not bold\n"
 	      ".SH SEE ALSO\n\\fBoffpeak\\-collect\\fR(1), which records on a GPU\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which name was meant by a misspelt one. */
+/* The name that was meant by a misspelt one. */
 #ifndef OPK_NEAREST_H
 #define OPK_NEAREST_H
 

@@ -117,7 +117,7 @@ static const char *known(const char *text)
 	return text && *text ? text : NULL;
 }
 
-/* What CUPTI has no properties for stays undescribed: its values are none the worse. */
+/* What CUPTI has no properties for stays undescribed; its values are as good. */
 static void describe_full(struct metric *metric, struct opk_ctx *ctx, struct opk_nv_host *host)
 {
 	struct opk_errors_mark mark;

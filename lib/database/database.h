@@ -33,9 +33,9 @@ struct opk_database {
 	struct opk_strlist names;
 	uint64_t *last_run; /* that has it */
 	size_t last_run_capacity;
-	struct opk_strlist keys; /* all that tells metrics apart */
+	struct opk_strlist keys; /* all that makes metrics different */
 	struct opk_index by_key;
-	/* Of the current run: which columns of its evaluation there are, and which metrics they are, from 1. */
+	/* The current run's: columns of its evaluation, and which metrics they are, from 1. */
 	size_t *columns;
 	size_t *metrics;
 	size_t column_count;

@@ -115,7 +115,10 @@ const char opk_database_schema[] =
 	"	SELECT range_id, NULL AS sample_id, metric_id, value FROM range_values\n"
 	"	UNION ALL SELECT NULL, sample_id, metric_id, value FROM sample_values;\n";
 
-/* Once all rows are there, which is faster. Devices are what ranges and samples name, and the run's facts tell. */
+/*
+ * Made once all rows are there, which is faster. Devices are those that ranges, samples and the
+ * run's facts name.
+ */
 const char opk_database_indexes[] =
 	"INSERT INTO devices\n"
 	"	SELECT run_id, device,\n"
@@ -147,7 +150,7 @@ const char opk_database_indexes[] =
 
 const char *const opk_database_inserts[OPK_TABLES] = {
 	[OPK_INTO_RUNS] = "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	/* A fact told twice is the collector's business. */
+	/* The collector may note a fact twice. */
 	[OPK_INTO_RUN_FACTS] = "INSERT OR REPLACE INTO run_facts VALUES (?,?,?)",
 	[OPK_INTO_METRICS] = "INSERT INTO metrics VALUES (?,?,?,?,?,?,?,?)",
 	[OPK_INTO_RUN_METRICS] = "INSERT INTO run_metrics VALUES (?,?,?,?)",

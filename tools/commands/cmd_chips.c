@@ -50,7 +50,7 @@ static int add_details(struct app_fields *fields, struct app *app, const struct 
 		                                 OPK_PROFILER_PM, opk_chip_metrics_per_pass));
 	if (code)
 		return code;
-	/* Of PM sampling all metrics count the whole device. */
+	/* All metrics of PM sampling count the whole device. */
 	code = OPK_ENVIDIA;
 	if (chip->range)
 		code = opk_chip_device_level(&device, app->ctx, chip, OPK_PROFILER_RANGE);
@@ -114,7 +114,7 @@ const struct command chips_command = {
 		"one pass at most, of the range profiler and of PM sampling. device_level is whether\n"
 		"the range profiler has metrics that count the whole device, not one program: those of\n"
 		"PCIe, NVLink and the like, as 'offpeak metrics' shows in column scope; CUPTI 13.1 and\n"
-		"later tell. PM sampling counts the whole device always. --metrics-count adds the\n"
+		"later know. PM sampling always counts the whole device. --metrics-count adds the\n"
 		"numbers of base metrics of both. What is not known is left empty.",
 	.options = specs,
 	.args_size = sizeof(struct chips_args),

@@ -249,7 +249,7 @@ static int run(struct app *app, void *data)
 const struct command compare_command = {
 	.name = "compare",
 	.synopsis = "CHIP CHIP... [OPTIONS]",
-	.summary = "tell which metrics some chips have and others lack",
+	.summary = "show which metrics some chips have and others lack",
 	.details =
 		"Two tables over base metrics: how many each chip has of each hardware unit, and the\n"
 		"metrics that only some of the chips have, with --all every one. At least two chips,\n"

@@ -171,19 +171,20 @@ static int run(struct app *app, void *data)
 const struct command describe_command = {
 	.name = "describe",
 	.synopsis = "CHIP METRIC [OPTIONS]",
-	.summary = "tell all there is to know of one metric",
+	.summary = "show all that is known about one metric",
 	.details =
-		"METRIC is a base name such as dram__bytes, which stands for its plainest full\n"
-		"name (.sum, .ratio or, of a throughput, .avg.pct_of_peak_sustained_elapsed), or a\n"
-		"full name. Told are its properties, the other chips that have it, its submetrics\n"
-		"with the passes that each takes alone, the raw counters that it is computed from\n"
-		"with the domains that can count them, and what a throughput is the highest of: its\n"
-		"constituents, counters and throughputs. Of a ratio these are the counters that are\n"
-		"computed from its raw counters (the range profiler's alone). single_pass names the\n"
-		"chip's sets of one pass that have the metric. The scope, where CUPTI tells (13.1 and later),\n"
-		"is context or device: 'offpeak help metrics'.\n\n"
-		"METRIC may also be a metric or event of nvprof: told is the formula over today's\n"
-		"metrics, and whether the chip has each of them. A term with {op} stands for several\n"
+		"METRIC is a full name, or a base name such as dram__bytes, which means its plainest full\n"
+		"name (.sum, .ratio or, of a throughput, .avg.pct_of_peak_sustained_elapsed). The output\n"
+		"has its properties, the other chips that have it, its submetrics with the passes that each\n"
+		"takes alone, the raw counters that it is computed from with the domains that can count\n"
+		"them, and its constituents: a throughput is the highest of them, counters and\n"
+		"throughputs; for a ratio of the range profiler they are the counters that are computed\n"
+		"from its raw counters. single_pass names the chip's sets of one pass that have the\n"
+		"metric. The scope, with CUPTI 13.1 and later, is context or device: see 'offpeak help\n"
+		"metrics'.\n"
+		"\n"
+		"METRIC may also be a metric or event of nvprof: the output has the formula over today's\n"
+		"metrics, and whether the chip has each of them. A term with {op} means several\n"
 		"metrics; the first is named.",
 	.options = specs,
 	.args_size = sizeof(struct describe_args),

@@ -64,8 +64,7 @@ const struct command doctor_command = {
 	.name = "doctor",
 	.synopsis = "[--format FORMAT]",
 	.summary = "show which NVIDIA libraries were found where, and what works with them",
-	.details =
-		"Features whose symbol is missing are listed with it. The last table tells every\n"
-		"file that was tried, in order. Exit code 3 where libcupti is missing.",
+	.details = "Features whose symbol is missing are listed with it. The last table has every\n"
+		   "file that was tried, in order. Exit code 3 where libcupti is missing.",
 	.run = run,
 };

@@ -243,9 +243,9 @@ const struct command extract_command = {
 		"FILE.opk [--config FILE] [--prefix FILE] [--availability FILE] [--data FILE] | FILE.opk -o PREFIX",
 	.summary = "write the bare images of a container into files, for other CUPTI programs",
 	.details =
-		"Config image and counter-data prefix are those of the whole set, or of one group of one\n"
-		"pass with --group; one more than there are groups is the config image of all groups with\n"
-		"a pass each. -o PREFIX writes everything: PREFIX.config, PREFIX-1.config of group 1,\n"
+		"Config image and counter-data prefix are those of the whole set, or of one pass group with\n"
+		"--group; the number after the last group's has the config image of all groups, with a pass\n"
+		"each. -o PREFIX writes everything: PREFIX.config, PREFIX-1.config of group 1,\n"
 		"PREFIX.prefix, PREFIX.availability, PREFIX.data or, of several, PREFIX-1.data. Checksums\n"
 		"are verified before anything is written. Needs no NVIDIA library.",
 	.options = specs,

@@ -55,8 +55,8 @@ const struct command merge_command = {
 	.synopsis = "-o OUT.opk FILE.opk...",
 	.summary = "make one recording of several: the ranges of all files, in order",
 	.details =
-		"For the processes of one run, or several runs of a program with a group of the\n"
-		"metrics each. Chip, profiler, metrics and groups must be the same; the config\n"
+		"For the processes of one run, or several runs of a program with one pass group of the\n"
+		"metrics each. Chip, profiler, metrics and pass groups must be the same; the config\n"
 		"images and the rest of the metadata are those of the first file, but for what is\n"
 		"not true of all: facts about the runs that differ are left out. --join launch\n"
 		"makes one row of the launches that have the same index in several runs. Needs no\n"
@@ -64,13 +64,13 @@ const struct command merge_command = {
 		"\n"
 		"--sum makes one range of those that share a key: name, kernel, shape (grid, block,\n"
 		"shared memory), nvtx, device or rank, or several with ',' between; ranges of different\n"
-		"devices stay apart in any case. Their counters are summed by PerfWorks' combiner, in a\n"
-		"child process, and metrics are evaluated of the sums: ratios are ratios of sums, and\n"
+		"devices always stay apart. Their counters are summed by PerfWorks' combiner, in a\n"
+		"child process, and metrics are evaluated from the sums: ratios are ratios of sums, and\n"
 		"max is that of one unit over all ranges. A range keeps what all have in common, the\n"
-		"sum of their durations, and their number as count. Refused where counters can't be\n"
-		"added: of GPUs of different layout, of images with and without instances, and, in a\n"
-		"recording with groups of metrics, where the groups of a key have different numbers of\n"
-		"ranges. Sums of PM samples are told by eval alone.",
+		"sum of their durations, and their number as count. It is refused where counters can't be\n"
+		"added: those of GPUs of different layout, of images with and without instances, and, in\n"
+		"a recording with pass groups, where those of a key have different numbers of ranges. PM\n"
+		"samples are summed by eval alone.",
 	.options = specs,
 	.args_size = sizeof(struct merge_args),
 	.max_arguments = ANY_NUMBER,

@@ -27,7 +27,7 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-/* The names that match. A base name stands for one of its full names where passes are counted. */
+/* The names that match. Where passes are counted, a base name means one of its full names. */
 struct listing {
 	struct app *app;
 	const struct metrics_args *args;
@@ -226,7 +226,7 @@ const struct command metrics_command = {
 		"--passes plans each name alone: a number, or unschedulable with CUPTI's status; a\n"
 		"base metric by its plainest full name (.sum, .ratio or, of a throughput,\n"
 		".avg.pct_of_peak_sustained_elapsed). The method is hardware, sass (code that CUPTI\n"
-		"patches into kernels) or both. The scope, which CUPTI 13.1 and later tell, is context\n"
+		"patches into kernels) or both. The scope, which CUPTI 13.1 and later have, is context\n"
 		"(the work of one program) or device (all that the device does, as for PCIe, NVLink\n"
 		"and all of PM sampling); tables have it where it is known. What was found out is kept\n"
 		"in ~/.cache/offpeak.",

@@ -53,9 +53,9 @@ static size_t findings_problems(const struct opk_findings *findings)
 static void findings_explain(const struct opk_findings *findings)
 {
 	enum { MOST = 20 };
-	size_t left = findings_problems(findings), told = 0;
+	size_t left = findings_problems(findings), shown = 0;
 
-	for (size_t i = 0; i < opk_findings_count(findings) && told < MOST; i++) {
+	for (size_t i = 0; i < opk_findings_count(findings) && shown < MOST; i++) {
 		const struct opk_finding *finding = opk_findings_get(findings, i);
 		char place[96], type[5];
 
@@ -69,10 +69,10 @@ static void findings_explain(const struct opk_findings *findings)
 		else
 			snprintf(place, sizeof place, "  byte %ju: ", (uintmax_t)finding->byte);
 		app_print_cause(place, finding->problem);
-		told++;
+		shown++;
 	}
-	if (left > told)
-		fprintf(stderr, "  and %zu more, which the table has\n", left - told);
+	if (left > shown)
+		fprintf(stderr, "  and %zu more, which the table has\n", left - shown);
 }
 
 /* ---- verify */
@@ -177,7 +177,7 @@ const struct command verify_command = {
 	.summary = "check containers: checksums, sections, tables and what they say of each other",
 	.details =
 		"A row for each section, with its place in the file and ok or what is wrong; others for\n"
-		"bytes that are no section. Behind damage it goes on at the next section header. --deep\n"
+		"bytes that are no section. After damage it goes on at the next section header. --deep\n"
 		"evaluates every range besides, in a child process, and needs NVIDIA's libraries; all else\n"
 		"needs none. The exit code is 4 where anything is wrong.",
 	.options = specs,

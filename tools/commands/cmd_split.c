@@ -101,7 +101,7 @@ const struct command split_command = {
 		"(grid, block, shared memory), nvtx, device or rank, or several with ',' between. By\n"
 		"segment, each part is one counter data image; by a number, each has so many ranges,\n"
 		"in order. Each is a whole recording, of at most 500; all are written or none. Files of\n"
-		"these names are replaced; a note tells of higher numbers from before. Values\n"
+		"these names are replaced; a note names an older file of the next number. Values\n"
 		"are the same bit for bit. What the collector counted goes into the first, so that\n"
 		"merge has it once.\n"
 		"\n"

@@ -49,7 +49,7 @@ void app_print_cause(const char *prefix, const char *message);
 /* A remark on stderr: "offpeak: note: ..." */
 void app_note(const char *format, ...) OPK_PRINTF(1, 2);
 
-/* On a terminal, after a second: "evaluating range 12 of 383". Pass as opk_eval_options.progress. */
+/* On a terminal, after a second: "evaluating range 12 of 383"; for options named progress. */
 void app_progress(void *what, uint64_t done, uint64_t total);
 void app_progress_end(void);
 
@@ -63,7 +63,7 @@ void app_progress_end(void);
  * goes to stderr comes before it.
  */
 int app_begin_output(struct app *app);
-/* The same to stdout, for commands whose -o names other files than this table. */
+/* To stdout, for commands whose -o names other files than this table. */
 int app_begin_report(struct app *app);
 /* Whether the format is that which people read. */
 bool app_shows_table(const struct app *app);

@@ -86,10 +86,10 @@ struct raw_args {
 		SHARED_OPTION("set", "SET", "the metrics of this set", OPTION_INPUT, type,         \
 	                      member.set),                                                         \
 		PARAM_OPTION(type, member.params),                                                 \
-		SHARED_OPTION("chip", "CHIP", "chip of the bare image, if it does not tell",       \
+		SHARED_OPTION("chip", "CHIP", "chip of the bare image, if it does not say",        \
 	                      OPTION_TEXT, type, member.chip),                                     \
 		SHARED_OPTION("profiler", PROFILER_WORDS,                                          \
-	                      "range or pm, if the bare image does not tell", OPTION_WORD, type,   \
+	                      "range or pm, if the bare image does not say", OPTION_WORD, type,    \
 	                      member.profiler),                                                    \
 		SHARED_OPTION("time-shift", "NS", "bare PM image: host time less GPU time",        \
 	                      OPTION_TEXT, type, member.time_shift),                               \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which facts ranges have. */
+/* The facts that ranges have. */
 #include "common/facts.h"
 
 /* Shown where some range has something there; the others only where all are asked for. */

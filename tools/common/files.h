@@ -24,7 +24,7 @@ int files_number(struct app *app, struct opk_strlist *paths, const char *name, s
 /* After "out-1.opk" to "out-3.opk" were written: a note where there is an older "out-4.opk". */
 void files_note_older(const char *name, size_t count);
 
-/* What commands take for a set of opk_set_list_path(): its file's name; `out` has that much room. */
+/* The name by which commands take a set of opk_set_list_path(): that of its file. */
 enum { SET_NAME_SIZE = 256 };
 const char *files_set_name(char out[SET_NAME_SIZE], const char *path);
 

@@ -78,7 +78,7 @@ static void add_option(struct parser *parser, const struct option_spec *spec, vo
 		         spec->letter, spec->argument ? ":" : "");
 }
 
-/* Which option getopt_long found, by its code or its letter; -1: none. */
+/* The option that getopt_long found, by its code or its letter; -1: there is no such option. */
 static int index_of(const struct parser *parser, int found)
 {
 	if (found >= FIRST_CODE)
@@ -176,7 +176,7 @@ static const char *text_of(const struct parser *parser, int i)
 	return *(const char *const *)((const char *)parser->targets[i] + parser->specs[i]->offset);
 }
 
-/* Of two values one would be lost without a word. */
+/* One of two values would be lost without a word. */
 static int store_once(struct parser *parser, int i, const char *text)
 {
 	const struct option_spec *spec = parser->specs[i];

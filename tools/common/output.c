@@ -13,16 +13,16 @@
 /* What a shell exits with where it can't run a program, or finds none. */
 enum { CANT_RUN = 126, NOT_FOUND = 127 };
 
-/* Whoever named no pager shall not be told that there is none. */
+/* A user who named no pager needs no message that there is none. */
 static const char default_pager[] = "command -v less >/dev/null || exit 127; exec less";
 
-/* NULL or "" stand for less. False where there is no such program: nothing was shown then. */
+/* NULL or "" mean less. False where there is no such program: nothing was shown then. */
 static bool page(const char *command, const char *text, size_t size)
 {
 	FILE *pager;
 	int status;
 
-	/* As git does: less ends by itself where all fits, shows bold, and leaves the text on the screen. */
+	/* As git does: less ends where all fits, shows bold, and leaves the text on the screen. */
 	setenv("LESS", "FRX", 0);
 	pager = popen(command && *command ? command : default_pager, "w");
 	if (!pager)
@@ -81,7 +81,7 @@ int app_begin_output(struct app *app)
 		return code;
 	if (options.width && options.format == OPK_TABLE) {
 		options.bold = !app->env.no_color || !*app->env.no_color;
-		/* As git has it, "cat" is none. */
+		/* As in git, "cat" means no pager. */
 		if (!app->env.pager || strcmp(app->env.pager, "cat"))
 			app->gathered = open_memstream(&app->text, &app->text_size);
 	}

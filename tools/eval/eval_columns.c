@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which columns a table has, and which were chosen. */
+/* The columns of a table, by default or as chosen with --columns. */
 #include <string.h>
 
 #include "base/nearest.h"
@@ -264,7 +264,7 @@ static void add_facts(struct eval *eval)
 
 		if (column && shows_fact(eval, fact))
 			add(eval, COLUMN_FACT, fact, *column);
-		/* After what tells rows of a file apart. */
+		/* After what identifies a row in its file. */
 		if (column && (fact == OPK_FACT_NAME || fact == OPK_FACT_SAMPLE_END)
 		    && eval->input_count > 1)
 			add_kinds(eval, COLUMN_FILE, COLUMN_FILE);

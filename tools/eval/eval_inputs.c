@@ -115,7 +115,7 @@ static bool contains(const char *const *names, size_t count, const char *name)
 	return false;
 }
 
-/* Which of the columns are inflated: those for which the metadata name a metric. */
+/* Columns are inflated where the metadata name a metric that they need. */
 static int find_inflated(struct eval *eval, struct eval_input *input)
 {
 	const struct opk_meta *meta = input->meta;
@@ -168,7 +168,7 @@ static int look_at(struct eval *eval, struct eval_input *input, const struct opk
 		code = opk_file_times(&times, &time_count, ctx, input->file);
 	if (code)
 		return code;
-	/* Several devices are told apart in a column. */
+	/* Several devices need a column. */
 	for (size_t i = 0; i < time_count; i++)
 		eval->facts[OPK_FACT_DEVICE] |= times[i].device > 0;
 	if (*input->meta->join && !eval->single && eval->layout != EVAL_GROUPS)

@@ -181,7 +181,7 @@ void eval_rows_fill_value(struct eval *eval, const struct eval_input *input, siz
 	}
 }
 
-/* Of how many ranges each value is; of all, where no metric is behind it. */
+/* How many ranges each value is of: all of them where it is computed from no metric. */
 static void count_launches(struct eval *eval, const struct eval_input *input,
                            const struct opk_row *row, const struct opk_joined_row *joined)
 {
@@ -198,7 +198,7 @@ static void count_launches(struct eval *eval, const struct eval_input *input,
 
 /* ---- remarks */
 
-/* Which values are nan in every row, and whether a row has all metrics behind them. */
+/* Notes the values that are nan in every row, and whether some row has all that they need. */
 static void watch_values(struct eval *eval, const struct opk_evaluation *evaluation,
                          const double *metrics)
 {
@@ -250,7 +250,7 @@ static void note_samples(const struct eval *eval, const struct eval_input *input
 		         input->path);
 }
 
-/* Which metrics to distrust; a long table says it in a column. */
+/* Names metrics to distrust; a long table has a column for it. */
 static void note_inflated(const struct eval *eval, const struct eval_input *input)
 {
 	size_t total = opk_evaluation_column_count(input->evaluation), count = 0, named = 0;
@@ -325,7 +325,7 @@ static int print_joined(struct eval *eval, const struct eval_input *input)
 		code = print_row(eval, input, &row, joined);
 	}
 	if (opk_join_left_out(input->join))
-		app_note("%s: cut off: %ju ranges are left out, for nothing tells of what they are",
+		app_note("%s: cut off: %ju ranges are left out, for nothing says what they are",
 		         input->path, (uintmax_t)opk_join_left_out(input->join));
 	return code;
 }

@@ -19,7 +19,7 @@ enum eval_column_kind {
 	COLUMN_GROUP,
 	COLUMN_NAME,
 	COLUMN_FILE,
-	COLUMN_FACT, /* `index` is an enum opk_fact; wide and long tables have the file among them */
+	COLUMN_FACT,  /* `index` is an enum opk_fact; the file is among them, but for key groups */
 	COLUMN_VALUE, /* wide: `index` is that of the evaluation's column */
 	/* The others are about the value that the row is for. */
 	COLUMN_METRIC,
@@ -80,13 +80,13 @@ struct eval {
 	struct opk_fact_text *texts;
 	size_t column_count;
 	struct opk_database *database;
-	/* Of the row and the input that are being printed: one a value, or one a metric. */
+	/* The row and the input that are being printed: one a value, or one a metric. */
 	double *values;
 	uint64_t *launches_of, *launches_of_metrics;
 	size_t *picked; /* values that there are rows of, in a long table or a database */
 	size_t picked_count;
 	const struct opk_meta_heading *heading; /* over the last row of a long table */
-	/* Of all rows so far. */
+	/* All rows so far. */
 	uint64_t row_count;
 	bool *computed; /* a value that is not nan in every row */
 	bool *measured; /* in some row there is all that it is computed of */
@@ -109,7 +109,7 @@ int eval_columns_parse(struct eval *eval, const char *list);
 /* Whether each chosen name is one column's: `values` are those of the input. */
 int eval_columns_check(struct eval *eval, enum opk_profiler profiler,
                        const struct opk_strlist *values, bool any_metric, const char *path);
-/* The same over what an evaluation has. */
+/* Checks the names against what an evaluation has. */
 int eval_columns_check_input(struct eval *eval, const struct eval_input *input);
 /* Fills eval->chosen_values; returns how many there are. */
 size_t eval_columns_values(struct eval *eval, enum opk_profiler profiler);

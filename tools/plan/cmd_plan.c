@@ -92,7 +92,7 @@ static void print_left_out(struct app *app, const struct opk_leftovers *leftover
 	}
 }
 
-/* All that is told of a plan. */
+/* All that is reported about a plan. */
 struct report {
 	struct opk_plan *plan;
 	struct opk_plan_detail *detail;
@@ -228,21 +228,21 @@ static int run(struct app *app, void *data)
 const struct command plan_command = {
 	.name = "plan",
 	.synopsis = "--chip CHIP SET...",
-	.summary = "tell how many passes a metric set takes, and what each is for",
+	.summary = "show how many passes a metric set takes, and what each is for",
 	.details =
 		"SET is a shipped set's name, a YAML file, or metric names with commas between.\n"
-		"Several sets are planned as one. Fewer passes than CUPTI's own order takes are looked\n"
-		"for, a moment by default, --effort SECONDS for longer. lower_bound is reached where it\n"
-		"equals passes: no plan is shorter, unless a pass had room for more counters of a domain\n"
-		"than the fullest that was found. domains tells how many counters of which domains a\n"
-		"pass has (of several that counters may choose between, the first is named), and below\n"
-		"how many passes they need by themselves. notable are metrics without which the plan\n"
-		"would be shorter (saves), and ratios whose counters are in different passes, and so of\n"
-		"different runs of the kernel (split). sample_bytes, of PM sampling, is\n"
-		"what the hardware writes for each sample.\n"
+		"Several sets are planned as one. CUPTI's own order of counters may take more passes\n"
+		"than needed: shorter plans are looked for, a moment by default, --effort SECONDS for\n"
+		"longer. Where lower_bound equals passes, no plan is shorter, unless a pass has room for\n"
+		"more counters of a domain than the fullest that was found. The table plan shows how many\n"
+		"counters of which domains a pass has (where counters may choose between several, the\n"
+		"first is named), and the table domains how many passes they need by themselves. notable\n"
+		"lists metrics without which the plan would be shorter (saves), and ratios whose counters\n"
+		"are in different passes, and so in different runs of the kernel (split). sample_bytes is\n"
+		"what the hardware writes for each sample of PM sampling.\n"
 		"\n"
-		"columns, of a set that is more than a list of metrics, tells what evaluation will show:\n"
-		"metrics, short names of metrics, formulas; and below, not shown, what only formulas need.\n"
+		"columns shows what evaluation will show of a set that is more than a list of metrics:\n"
+		"metrics, short names of metrics, formulas; and, not shown, what only formulas need.\n"
 		"\n"
 		"--single-pass takes the metrics as a list by priority and keeps as many, from the\n"
 		"first on, as fit one pass. left_out has the others: whether one would fit beside the\n"

@@ -24,7 +24,7 @@ struct picture {
 	size_t rows, passes, label_width;
 };
 
-/* Light and dark by the reader's own setting; bars are see-through, so that numbers stay readable on them. */
+/* Light or dark as the reader has it; bars are see-through, so that numbers stay readable. */
 static const char style[] =
 	"<style>\n"
 	"svg { background: #fff; color: #1f2328; font: 12px sans-serif }\n"
@@ -64,7 +64,7 @@ static void put_text(FILE *file, const char *text)
 		}
 }
 
-/* What stands beside a row; `whole`: all names that it has. */
+/* The label of a row; `whole`: with all names of its domains. */
 static size_t put_label(FILE *file, const struct picture *p, size_t row, bool whole)
 {
 	const struct opk_plan_domains *domains;
