@@ -114,7 +114,7 @@ START_TEST(names_and_patterns)
 		  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
 		  "                                  ^\n"
 		  "t.yaml:2:46: fake__a has no rollup or submetric 'max'; a counter takes .sum, .avg, .min or "
-		  ".max, and behind it possibly .per_second, .per_cycle_active, .pct_of_peak_sustained_elapsed "
+		  ".max, and after it possibly .per_second, .per_cycle_active, .pct_of_peak_sustained_elapsed "
 		  "and the like\n"
 		  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
 		  "                                               ^\n" },

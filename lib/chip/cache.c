@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file is a line that names the form, a CRC-32 of the rest, whom it is of, and what is kept. It
- * appears by its last name all at once, so that runs side by side see a whole one or none.
+ * A file is a line that names the form, a CRC-32 of the rest, what it describes, and what is kept.
+ * It appears by its last name all at once, so that runs side by side see a whole one or none.
  */
 #include "chip/cache.h"
 
@@ -49,7 +49,7 @@ static char *path_of(struct opk_ctx *ctx, const char *kind, const char *whom)
 	return opk_printf("%s/%016jx.%s", ctx->cache_dir, (uintmax_t)hash, kind);
 }
 
-/* Where in a file the kept bytes begin; 0 where it is not sound, or of somebody else. */
+/* Where in a file the kept bytes begin; 0 where it is not sound, or describes something else. */
 static size_t find_kept(const uint8_t *data, size_t size, const char *whom)
 {
 	size_t length = strlen(whom) + 1;
@@ -82,7 +82,7 @@ void *opk_cache_load(size_t *size, struct opk_ctx *ctx, const char *kind, const 
 	if (!from)
 		return NULL;
 	*size = all - from;
-	/* opk_read_file() puts a NUL behind what it read. */
+	/* opk_read_file() puts a NUL after what it read. */
 	memmove(data, (uint8_t *)data + from, *size + 1);
 	return opk_take(data);
 }

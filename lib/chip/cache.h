@@ -9,7 +9,7 @@
 
 #include "base/ctx.h"
 
-/* Names the thing and the libraries that told of it; free(). NULL where nothing is to be cached. */
+/* Names the thing and the libraries that described it; free(). NULL: nothing is cached. */
 char *opk_cache_whom(struct opk_ctx *ctx, const char *format, ...) OPK_PRINTF(2, 3);
 /*
  * What was stored for `whom`, which may be NULL; free(). A NUL follows it. NULL where there is

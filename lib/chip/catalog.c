@@ -12,10 +12,10 @@ static const char *const type_names[] = { "counter", "ratio", "throughput" };
 
 /* What makes a base metric a full name, in short; docs/metric-sets.md has them all. */
 static const char *const endings[] = {
-	[OPK_COUNTER] = ".sum, .avg, .min or .max, and behind it possibly .per_second, "
+	[OPK_COUNTER] = ".sum, .avg, .min or .max, and after it possibly .per_second, "
 			".per_cycle_active, .pct_of_peak_sustained_elapsed and the like",
 	[OPK_RATIO] = ".ratio, .pct or .max_rate",
-	[OPK_THROUGHPUT] = ".sum, .avg, .min or .max, and behind it "
+	[OPK_THROUGHPUT] = ".sum, .avg, .min or .max, and after it "
 			   ".pct_of_peak_sustained_elapsed or the like",
 };
 
@@ -356,8 +356,8 @@ char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, c
 	                  OPK_NEAR(metric ? metric->name : NULL));
 }
 
-void opk_catalog_tell(struct opk_problems *problems, const struct opk_place *place,
-                      const struct opk_catalog *catalog, const char *name)
+void opk_catalog_report(struct opk_problems *problems, const struct opk_place *place,
+                        const struct opk_catalog *catalog, const char *name)
 {
 	opk_autofree char *text = NULL;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The catalog of a chip's metrics, and names among them. */
 #ifndef OPK_CATALOG_H
 #define OPK_CATALOG_H
 
@@ -29,15 +30,15 @@ int opk_catalog_fill_subs(struct opk_catalog *catalog, struct opk_ctx *ctx);
 const char *opk_plainest_suffix(enum opk_metric_type type);
 /* How much of a name is the base metric's. */
 size_t opk_base_length(const char *name);
-/* Which submetric has this suffix; false where none. */
+/* Finds the submetric with this suffix; false where there is none. */
 bool opk_catalog_find_submetric(size_t *out, const struct opk_catalog *catalog,
                                 const struct opk_metric *metric, const char *suffix);
-/* Whether `name` is a full metric name of the chip: base metric, and a rollup or submetric it has. */
+/* Whether `name` is a full metric name of the chip: base metric, and a rollup or submetric. */
 bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *name);
-/* Why `name` is not a full metric name of the catalog's chip, which the text calls `chip`; free(). */
+/* Why `name` is not a full name of the catalog's chip, which the text calls `chip`; free(). */
 char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, const char *name);
 /* Adds that as a problem. */
-void opk_catalog_tell(struct opk_problems *problems, const struct opk_place *place,
-                      const struct opk_catalog *catalog, const char *name);
+void opk_catalog_report(struct opk_problems *problems, const struct opk_place *place,
+                        const struct opk_catalog *catalog, const char *name);
 
 #endif

@@ -17,7 +17,7 @@ const char *opk_plainest_suffix(enum opk_metric_type type)
 }
 
 /*
- * 12.x has properties for full names alone; the plainest of a metric, which tells its type, has the
+ * 12.x has properties for full names alone; the plainest of a metric, which shows its type, has the
  * same as its base name: checked for all metrics of all chips of 13.0, and by check_real_catalog
  * for some.
  */
@@ -165,7 +165,7 @@ static int unit_of(uint32_t *out, struct opk_ctx *ctx, struct opk_catalog *catal
 	return OPK_OK;
 }
 
-/* Without `units` the unit is asked for, and with it whether the library has this very name: OPK_EUSAGE. */
+/* Without `units` the library is asked for the unit: OPK_EUSAGE where it lacks the name. */
 static int fill_sub(struct opk_base_record *base, struct opk_ctx *ctx, struct opk_catalog *catalog,
                     struct units *units, const char *suffix)
 {
@@ -183,7 +183,7 @@ static int fill_sub(struct opk_base_record *base, struct opk_ctx *ctx, struct op
 
 /*
  * 12.x lists no submetrics, but has properties for full names. 13.0 lists the same for every metric
- * of a type, on all chips and for both profilers: these, in this order, NULL behind the last.
+ * of a type, on all chips and for both profilers: these, in this order, NULL after the last.
  */
 static const char *const rollups[] = { ".avg", ".max", ".min", ".sum", NULL };
 static const char *const no_rollup[] = { "", NULL };

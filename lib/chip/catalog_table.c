@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The records and the text of a catalog: filling, writing and reading them. */
 #include "chip/catalog_table.h"
 
 #include <string.h>

@@ -15,7 +15,7 @@ struct opk_base_record {
 	uint32_t first, count; /* its submetrics */
 };
 
-/* What behind the base name makes a full one. */
+/* What comes after the base name in a full one. */
 struct opk_sub_record {
 	uint32_t suffix; /* ".sum.per_second" */
 	uint32_t dim_unit;

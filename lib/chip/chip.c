@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Chips as NVIDIA's library lists them: profilers, numbers of metrics, names. */
 #include "chip/chip.h"
 
 #include <ctype.h>
@@ -130,7 +131,7 @@ static bool same_unit(const char *a, const char *b)
 }
 
 struct scopes {
-	bool told, device; /* any of those asked about */
+	bool known, device; /* any of those asked about */
 };
 
 static int ask_scope(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_host *host,
@@ -142,7 +143,7 @@ static int ask_scope(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_h
 	/* 12.x lists some that it has no properties of. */
 	if (code)
 		return opk_allow(ctx, code, OPK_EUSAGE);
-	scopes->told |= metric.scope != OPK_SCOPE_UNKNOWN;
+	scopes->known |= metric.scope != OPK_SCOPE_UNKNOWN;
 	scopes->device |= metric.scope == OPK_SCOPE_DEVICE;
 	return OPK_OK;
 }
@@ -160,9 +161,9 @@ static int find_device_level(struct scopes *scopes, struct opk_ctx *ctx, struct 
 	for (size_t i = 0; !code && !scopes->device && i < names->count; i++)
 		if (!i || !same_unit(names->items[i - 1], names->items[i]))
 			code = ask_scope(scopes, ctx, host, names->items[i]);
-	if (!code && !scopes->told)
+	if (!code && !scopes->known)
 		return opk_fail(ctx, OPK_ENVIDIA,
-		                "this libcupti does not tell scopes; CUPTI 13.1 and later do");
+		                "this libcupti does not report scopes; CUPTI 13.1 and later do");
 	for (size_t stride = MAX_STRIDE; stride; stride /= 2)
 		for (size_t i = stride; !code && !scopes->device && i < names->count;
 		     i += 2 * stride)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Names of chips, and what is known of them without NVIDIA's libraries. */
 #ifndef OPK_CHIP_H
 #define OPK_CHIP_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What no call of NVIDIA's tells without a GPU: a chip's architecture, its compute capability and
- * products that have it. Only what is sure: the rest is absent, and stays so until NVIDIA tells.
+ * What no call of NVIDIA's returns without a GPU: a chip's architecture, its compute capability and
+ * products that have it. Only what is sure: the rest is absent, and stays so until NVIDIA says.
  */
 #include <string.h>
 

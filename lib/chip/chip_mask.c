@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Sets of chips as bits, by compute capability. */
 #include "chip/chip_mask.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which chips something is for, by compute capability, without NVIDIA's libraries. */
+/* Sets of chips that something is for, by compute capability, without NVIDIA's libraries. */
 #ifndef OPK_CHIP_MASK_H
 #define OPK_CHIP_MASK_H
 
@@ -17,7 +17,7 @@ opk_chip_mask opk_chips_all(void);
  */
 enum { OPK_CC_NONE = 0, OPK_CC_OPEN = 100000 };
 opk_chip_mask opk_chips_between(unsigned least, unsigned most);
-/* Architectures that are there as a whole, and else chips; nothing tells of chips to come. */
+/* Architectures that are there as a whole, else chips; chips to come are not named. */
 bool opk_chip_mask_names(struct opk_strlist *out, opk_chip_mask mask);
 
 #endif

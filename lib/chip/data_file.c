@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Text files of the data folder. */
 #include "chip/data_file.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Text files of the data folder. */
 #ifndef OPK_DATA_FILE_H
 #define OPK_DATA_FILE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* nvprof's names: what they are today, names like a misspelt one, terms for several metrics. */
 #include "chip/legacy.h"
 
 #include <fnmatch.h>
@@ -11,7 +12,7 @@
 
 static const char file_name[] = "legacy_names.tsv";
 
-/* The arrays and text of `shown` are owned beside it. */
+/* Owns the arrays and the text of `shown`. */
 struct legacy {
 	struct opk_legacy shown;
 	char *file; /* cut into pieces */
@@ -246,7 +247,7 @@ void opk_legacy_free(struct opk_legacy *legacy)
 
 /* "BEFORE{op}AFTER" in a formula. */
 struct several {
-	const char *before, *after, *end; /* after the brace; behind the term */
+	const char *before, *after, *end; /* after the brace; after the term */
 	size_t before_size;
 };
 
@@ -284,7 +285,7 @@ static bool all_exist(const struct opk_catalog *catalog, struct opk_ctx *ctx, co
 	return true;
 }
 
-/* What stands in the place of {op} in the names of the chip: "ld", "st". */
+/* What the names of the chip have in the place of {op}: "ld", "st". */
 static bool find_words(struct opk_strlist *words, struct opk_ctx *ctx,
                        const struct opk_catalog *catalog, const char *formula,
                        const struct several *term)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which metrics to list. */
+/* Filters over metrics, by name, description, type and unit. */
 #include <fnmatch.h>
 #include <regex.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* How like a misspelt name others are. */
 #include "chip/suggest.h"
 
 #include <string.h>
@@ -98,7 +99,7 @@ void opk_suggestions_try(struct opk_suggestions *suggestions, const char *candid
 		suggestions->count++;
 	else if (suggestions->best[OPK_MAX_SUGGESTIONS - 1].cost <= cost)
 		return;
-	/* Of two that cost the same the first one stays first. */
+	/* If two cost the same, the first one stays first. */
 	for (i = suggestions->count - 1; i && suggestions->best[i - 1].cost > cost; i--)
 		suggestions->best[i] = suggestions->best[i - 1];
 	suggestions->best[i].name = candidate;

@@ -11,7 +11,7 @@ enum { OPK_MAX_SUGGESTIONS = 5 };
 struct opk_suggestions {
 	const char *name; /* the misspelt one */
 	struct {
-		const char *name; /* borrowed from who tried it */
+		const char *name; /* borrowed from the caller */
 		unsigned cost;
 	} best[OPK_MAX_SUGGESTIONS];
 	size_t count;

@@ -18,7 +18,7 @@ enum {
 
 struct opk_formula;
 /*
- * OPK_EINPUT says what is wanted and what stands there instead, and *offset is that byte of the
+ * OPK_EINPUT says what is wanted and what is there instead, and *offset is that byte of the
  * text. `offset` may be NULL.
  */
 int opk_formula_parse(struct opk_formula **out, struct opk_ctx *ctx, const char *text,
@@ -27,7 +27,7 @@ int opk_formula_parse(struct opk_formula **out, struct opk_ctx *ctx, const char 
 bool opk_formula_is_function(const char *name);
 void opk_formula_free(struct opk_formula *formula);
 
-/* The names in it, each once, in order of appearance, and where each first stands in the text. */
+/* The names in it, each once, in order of appearance, and where each first is in the text. */
 size_t opk_formula_name_count(const struct opk_formula *formula);
 const char *opk_formula_name(const struct opk_formula *formula, size_t i);
 size_t opk_formula_name_offset(const struct opk_formula *formula, size_t i);
@@ -51,7 +51,7 @@ double opk_formula_value(const struct opk_formula *formula, const double *values
 /*
  * The unit of the result from the units of the names, as formula/units.h reads them; NULL, or what
  * is no unit: not known. *out is free()d, and NULL where the result's is not known. Numbers have
- * units that nobody tells ("* 32" may make bytes of sectors), so a product with one is not known;
+ * units that nothing says ("* 32" may make bytes of sectors), so a product with one is not known;
  * sums, comparisons, min(), max() and if() want equal units where both are known. OPK_EINPUT says
  * which are not, and *offset (which may be NULL) where.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Of which degree a formula is in the values of its names. */
+/* The degree of a formula in the values of its names. */
 #include "formula/formula_code.h"
 
 /* A 0 goes with everything, as in max(a, 0). */
@@ -12,7 +12,7 @@ static int agree(int a, int b)
 	return b == ANY_DEGREE ? a : OPK_NO_DEGREE;
 }
 
-/* Of 0 times something 0 is left. */
+/* 0 times something is 0. */
 static int product(int a, int b, int sign)
 {
 	if (a == OPK_NO_DEGREE || b == OPK_NO_DEGREE)

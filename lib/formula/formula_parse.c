@@ -12,7 +12,7 @@ struct parser {
 	const char *text;
 	size_t size;
 	size_t at;
-	size_t stack; /* what stands on it after the steps so far */
+	size_t stack; /* what is on it after the steps so far */
 	int depth;
 	const char *wanted; /* NULL: nothing is wrong yet */
 	const char *wrong;  /* instead: what is wrong, in full */
@@ -43,7 +43,7 @@ static bool nomem(struct parser *p)
 	return false;
 }
 
-/* What stands at the place reached, for a message. */
+/* What is at the place reached, for a message. */
 static void describe(char out[16], const struct parser *p)
 {
 	const char *text = p->text + p->at;
@@ -121,7 +121,7 @@ static void skip_blanks(struct parser *p)
 		p->at++;
 }
 
-/* The next character, behind blanks; the text ends with a NUL. */
+/* The next character after blanks; the text ends with a NUL. */
 static char peek(struct parser *p)
 {
 	skip_blanks(p);
@@ -203,7 +203,7 @@ bool opk_formula_is_function(const char *name)
 	return find_function(name, strlen(name));
 }
 
-/* From behind the '('. min() and max() of many are steps of two each, so that the stack stays low. */
+/* Begins after the '('. min() and max() of many are steps of two each: the stack stays low. */
 static bool parse_arguments(struct parser *p, const struct function *function, size_t at)
 {
 	size_t count = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Units: their names, products of powers, reading and writing. */
 #include "formula/units.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 
 /* ---- names ------------------------------------------------------------------------------ */
 
-/* All that the libraries of CUDA 13.0 name for any chip; plural NULL: with an s behind it. */
+/* All that the libraries of CUDA 13.0 name for any chip; plural NULL: the name and an s. */
 static const struct known {
 	const char *name, *plural;
 } known[] = {
@@ -199,8 +200,8 @@ static void skip_blanks(struct parser *p)
 }
 
 /*
- * How long the first of several known names is that stand one behind the other, without a sign
- * between; 0 where the text is none such. From the end, so that each place is looked at once.
+ * How long the first of several known names is that follow each other without a sign between; 0
+ * for any other text. It starts at the end, so that each place is looked at once.
  */
 static size_t first_of_joined(const char *text, size_t length)
 {
@@ -236,7 +237,7 @@ static bool add_name(struct parser *p, const char *name, size_t length, int powe
 	return !length || add_factor(p->unit, name, length, power);
 }
 
-/* "^2"; 1 where there is none. */
+/* "^2"; 1 without one. */
 static bool parse_power(struct parser *p, int *power)
 {
 	bool negative;

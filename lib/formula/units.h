@@ -32,7 +32,10 @@ bool opk_unit_multiply(struct opk_unit *a, const struct opk_unit *b, int power);
 /* The square root; false, with *unit unchanged, where it has broken powers. */
 bool opk_unit_root(struct opk_unit *unit);
 bool opk_unit_equal(const struct opk_unit *a, const struct opk_unit *b);
-/* One spelling for equal units: singular, factors by name, '/' before each divisor. NULL: out of memory. */
+/*
+ * One spelling for equal units: singular, factors by name, '/' before each divisor. NULL when out
+ * of memory.
+ */
 char *opk_unit_text(const struct opk_unit *unit);
 
 /* The name of one unit that NVIDIA's libraries use, in order, and its plural; NULL past the end. */

@@ -5,7 +5,7 @@
  * asked about the others, on a host object each, over all cores. CUPTI also refuses some that
  * PerfWorks would schedule, by the domains that count them: so it is asked about one set of each
  * combination of domains, too, and about all of a combination where it refuses that one. PerfWorks
- * knows no PM-sampling metrics; of those the name tells which take the same passes.
+ * knows no PM-sampling metrics; their names show which take the same passes.
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ struct counting {
 	const struct opk_full_name *names;
 	size_t count;
 	const struct opk_pass_options *options;
-	struct opk_nv_evaluator *evaluator; /* NULL: names tell the sets */
+	struct opk_nv_evaluator *evaluator; /* NULL: names decide about the sets */
 	struct opk_nv_scheduler *scheduler; /* NULL: CUPTI is asked about all sets */
 	struct opk_table text;
 	struct set *sets;
@@ -170,7 +170,7 @@ static const char *likeness(const char *suffix)
 	return rest;
 }
 
-/* What a name shares with those of its set; those of the range profiler here are sets by themselves. */
+/* What a name shares with its set; a name of the range profiler is a set by itself here. */
 static int shared_name(uint32_t *out, struct counting *c, size_t name)
 {
 	const char *suffix = opk_table_get(&c->catalog->table, record_of(c, name)->suffix);
@@ -227,7 +227,7 @@ static int ask(struct counting *c)
 	return code;
 }
 
-/* The first set with these domains that fits one pass; it stands for the others. */
+/* The first set with these domains that fits one pass; the others are like it. */
 static struct set *example_of(const struct counting *c, const struct set *set)
 {
 	struct set *example = c->sets;
@@ -312,7 +312,7 @@ static int count(struct counting *c)
 	return code;
 }
 
-/* Those that were not counted before. A name that a metric does not have is none. */
+/* Those that were not counted before, without names that a metric does not have. */
 static size_t find_unknown(struct opk_full_name *out, struct opk_catalog *catalog,
                            const struct opk_full_name *names, size_t name_count)
 {

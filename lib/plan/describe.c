@@ -81,7 +81,7 @@ static int ask_chips(struct asking *a)
 
 /* ---- raw counters */
 
-/* Of a library that is not there the rest is told, and a log says what is left out. */
+/* If a library is missing, the rest is described, and a log says what is left out. */
 static int go_on(struct asking *a, int code, const char *without)
 {
 	if (code != OPK_ENVIDIA)
@@ -91,7 +91,7 @@ static int go_on(struct asking *a, int code, const char *without)
 	return opk_allow(a->ctx, code, OPK_ENVIDIA);
 }
 
-/* From the config image of the metric alone; none where it is refused, as its number of passes tells. */
+/* From the config image of the metric alone; none where it is refused. */
 static int counters_of_config(struct opk_strlist *out, struct asking *a)
 {
 	const struct opk_target target = { a->catalog->chip, a->catalog->profiler, NULL };
@@ -164,7 +164,7 @@ static bool are_among(const struct opk_strlist *counters, const struct opk_strli
 	return own > 0;
 }
 
-/* NVIDIA does not tell what a ratio divides; the counters over its raw counters are good guesses. */
+/* NVIDIA does not say what a ratio divides; counters over its raw counters are good guesses. */
 static int ask_ratio(struct opk_strlist *out, struct asking *a, struct opk_nv_evaluator *evaluator)
 {
 	opk_autostrlist struct opk_strlist wanted = { 0 };
@@ -239,7 +239,7 @@ static int ask_libraries(struct opk_buf *text, bool *complete, struct opk_ctx *c
 
 /* ---- the description */
 
-/* The arrays of `shown` and their text are owned beside it. */
+/* Owns the arrays of `shown` and their text. */
 struct description {
 	struct opk_description shown;
 	char *name;
@@ -354,7 +354,7 @@ static bool take_line(struct description *d, char *line, size_t *domains)
 	return true;
 }
 
-/* False where the text is none of ours, or memory is out: it is asked for, then. */
+/* False where the text is not ours, or memory is out: then it is asked for. */
 static bool cut(struct description *d)
 {
 	size_t lines = count_of(d->text, '\n') + 1, domains = 0;

@@ -5,7 +5,7 @@
 #include "adapters/nv/nv.h"
 #include "plan/plan.h"
 
-/* The text and arrays of `shown` are owned beside it. */
+/* Owns the text and the arrays of `shown`. */
 struct leftover {
 	struct opk_left_out shown;
 	char *metric;
@@ -23,7 +23,7 @@ struct trying {
 	const struct opk_plan *plan;
 	const char **names;                 /* the kept ones, and room for one more */
 	struct opk_strlist kept;            /* their raw counters, sorted */
-	struct opk_nv_scheduler *scheduler; /* NULL: domains can't be told */
+	struct opk_nv_scheduler *scheduler; /* NULL: domains are not known */
 };
 
 /* The raw counters of a plan's first pass, and those of later ones alone. */
@@ -88,7 +88,7 @@ static int try_one(struct leftover *leftover, const struct trying *t, const char
 	return code;
 }
 
-/* Without PerfWorks' scheduler the rest can still be told. */
+/* The rest is found without PerfWorks' scheduler, too. */
 static int open_scheduler(struct trying *t)
 {
 	int code = opk_nv_scheduler_new(&t->scheduler, t->ctx, t->plan->target.chip, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Packs the metrics of a plan into as few groups of one pass as is reasonable: as PerfWorks'
- * scheduler tells what fits a pass, and what CUPTI does not agree to goes first-fit, where planning
- * a candidate group tells whether it fits.
+ * scheduler says what fits a pass. What CUPTI does not agree to goes first-fit: each candidate is
+ * planned, to see whether it fits.
  */
 #include "plan/pass_groups.h"
 
@@ -86,7 +86,7 @@ static size_t with(struct pack *p, const struct opk_pass_group *group, size_t me
 	return group->metric_count + 1;
 }
 
-/* ---- PerfWorks' scheduler tells at once what might fit */
+/* ---- PerfWorks' scheduler says at once what might fit */
 
 struct packing_metrics {
 	struct opk_counters counters;
@@ -250,7 +250,7 @@ static int add_passes(struct pack *p, struct opk_nv_evaluator *evaluator,
 	return code;
 }
 
-/* The same where CUPTI refuses the groups beside each other. */
+/* The same where CUPTI refuses the groups together. */
 static int schedule_by_perfworks(struct opk_schedule_result *out, struct pack *p)
 {
 	const struct opk_target *target = &p->plan->target;

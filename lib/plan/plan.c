@@ -194,8 +194,8 @@ static int make(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set
 	if (plan->schedule.apart)
 		opk_log(ctx,
 		        "set %s: CUPTI alone refuses %zu of the metrics, of links, buses or memory "
-		        "controllers, beside the others; a GPU without the link records neither, "
-		        "as --availability would tell",
+		        "controllers, together with the others; a GPU without the link records neither, "
+		        "as --availability would show",
 		        plan->set_name, plan->schedule.apart);
 	*out = opk_take(plan);
 	return OPK_OK;

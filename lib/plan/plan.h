@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* A plan: the set on a chip, how it is scheduled, and the steps on the way there. */
 #ifndef OPK_PLAN_H
 #define OPK_PLAN_H
 
@@ -28,7 +29,7 @@ int opk_plan_unlimited(struct opk_plan **out, struct opk_ctx *ctx, const struct 
                        const struct opk_plan_options *options);
 
 /*
- * The same of some of the metrics of a plan of the whole set. Cheap to try: only opk_plan_resolve()
+ * A plan of some metrics of a plan of the whole set. Cheap to try: only opk_plan_resolve()
  * adds what the set computes from these metrics alone.
  */
 int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_plan *whole,
@@ -52,7 +53,7 @@ bool opk_is_ratio(const char *metric);
 int opk_plan_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, struct opk_ctx *ctx,
                      const struct opk_plan *plan);
 
-/* plan_refused.c: why CUPTI refused all of them, with `code`, and why they take more passes than are allowed. */
+/* plan_refused.c: why CUPTI refused them, with `code`, and why they take too many passes. */
 int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
                              const struct opk_set *set, int code);
 int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan);

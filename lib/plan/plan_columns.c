@@ -10,7 +10,7 @@ struct opk_plan_columns {
 	struct opk_strlist units; /* of metrics, in their order */
 };
 
-/* Of the i-th metric of the resolved set; "" where the library has none. */
+/* The unit of each metric of the resolved set; "" where the library has none. */
 static int find_units(struct opk_plan_columns *columns, struct opk_ctx *ctx,
                       const struct opk_plan *plan)
 {
@@ -30,7 +30,7 @@ static int find_units(struct opk_plan_columns *columns, struct opk_ctx *ctx,
 
 /* ---- columns */
 
-/* Names of the set, of metrics from 0 on, of derived ones behind them. */
+/* Names of the set: metrics from 0 on, then derived ones. */
 struct names {
 	const struct opk_resolved *set;
 	struct opk_index index;

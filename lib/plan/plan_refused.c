@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why a set is refused: metrics that the chip lacks or can't count, and passes that are too many. */
+/* Why a set is refused: metrics that the chip lacks or can't count, or too many passes. */
 #include "base/buf.h"
 #include "base/problems.h"
 #include "chip/catalog.h"
@@ -8,7 +8,7 @@
 
 /*
  * Takes the metrics in order, keeps those that fit into so many passes, and names the others,
- * free(). Without a limit, those that are refused beside the kept ones.
+ * free(). Without a limit, those that are refused with the kept ones.
  */
 static int take_in_order(char **others, size_t *left_out, struct opk_ctx *ctx,
                          const struct opk_plan *plan, size_t limit)
@@ -36,7 +36,7 @@ static int take_in_order(char **others, size_t *left_out, struct opk_ctx *ctx,
 	return *others ? OPK_OK : opk_nomem(ctx, "a plan");
 }
 
-/* None is refused by itself. */
+/* Where no metric is refused by itself. */
 static int explain_together(struct opk_ctx *ctx, const struct opk_plan *plan, int code,
                             const char *cause)
 {
@@ -47,7 +47,7 @@ static int explain_together(struct opk_ctx *ctx, const struct opk_plan *plan, in
 	if (failed)
 		return failed;
 	opk_fail(ctx, code, "%s", cause);
-	opk_add(ctx, code, "taken in order, %zu of %zu metrics are refused beside those before: %s",
+	opk_add(ctx, code, "taken in order, %zu of %zu metrics are refused with those before: %s",
 	        refused, plan->metrics.count, others);
 	return opk_add(ctx, code,
 	               "%s refuses the metrics of set %s together, not one by one: make "
@@ -66,7 +66,7 @@ struct refusal {
 	bool ended;
 };
 
-static void tell_wrong_names(struct refusal *refusal, struct opk_ctx *ctx)
+static void report_wrong_names(struct refusal *refusal, struct opk_ctx *ctx)
 {
 	const struct opk_resolved *resolved = &refusal->plan->resolved;
 
@@ -77,8 +77,8 @@ static void tell_wrong_names(struct refusal *refusal, struct opk_ctx *ctx)
 			refusal->metrics[refusal->count] = i;
 			refusal->listed[refusal->count++] = name;
 		} else {
-			opk_catalog_tell(&refusal->problems, &resolved->marks[i], refusal->catalog,
-			                 name);
+			opk_catalog_report(&refusal->problems, &resolved->marks[i],
+			                   refusal->catalog, name);
 			if (refusal->worst != OPK_EINPUT)
 				refusal->worst = resolved->marks[i].source ? OPK_EINPUT
 				                                           : OPK_EUSAGE;
@@ -128,7 +128,7 @@ static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct r
 		                       .data = refusal };
 	int found = OPK_OK;
 
-	tell_wrong_names(refusal, ctx);
+	report_wrong_names(refusal, ctx);
 	refusal->ended = refusal->count && opk_problems_full(&refusal->problems);
 	refused.count = refusal->count;
 	if (!refusal->ended)

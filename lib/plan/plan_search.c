@@ -28,7 +28,7 @@ struct searching {
 	bool *ratios;   /* one a metric */
 	bool *whole;    /* one a part */
 	size_t *counts; /* room for one a part */
-	/* Of the shuffles that are tried now. */
+	/* For the shuffles that are tried now. */
 	struct opk_part *part;
 	uint64_t seed;
 };
@@ -112,7 +112,7 @@ static size_t passes_now(const struct searching *s)
 	return opk_parts_passes(&first, &s->parts, s->counts);
 }
 
-/* Of the hardware's parts, or the software's, the longest, unless one of them is known to need as much. */
+/* The longest of the hardware's or the software's parts, unless one needs as much in any case. */
 static struct opk_part *improvable(const struct searching *s, bool software)
 {
 	struct opk_part *longest = NULL;
@@ -130,7 +130,7 @@ static struct opk_part *improvable(const struct searching *s, bool software)
 	return longest && fewest(longest) > bound ? longest : NULL;
 }
 
-/* The part that makes the plan long; NULL: the plan is as short as can be told. */
+/* The part that makes the plan long; NULL: no shorter plan is known to be possible. */
 static struct opk_part *worst_part(const struct searching *s)
 {
 	struct opk_part *part = improvable(s, false);
@@ -311,7 +311,7 @@ int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
 	free(s.ratios);
 	free(s.whole);
 	free(s.counts);
-	/* CUPTI's plan stands where a library, or what it knows of a counter, is missing. */
+	/* CUPTI's plan stays where a library, or what it knows of a counter, is missing. */
 	if (code == OPK_ENVIDIA || code == OPK_EUSAGE) {
 		if (options->effort > 0)
 			opk_log(ctx, "no shorter plan is looked for: %s", opk_innermost(ctx));

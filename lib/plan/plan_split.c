@@ -373,7 +373,7 @@ static int split_metrics(struct opk_plan_split **out, struct splitting *s)
 		code = begin_estimates(s);
 	if (!code)
 		code = split_by_order(out, s, NULL);
-	/* The set's own order stands where no other is better, or could be. */
+	/* The set's own order stays where no other is better, or could be. */
 	for (size_t i = 0; !code && s->estimates && !is_shortest(*out, s) && i < 2; i++) {
 		struct opk_plan_split *other, *worse;
 

@@ -60,7 +60,7 @@ static int fits(bool *out, const struct packing *p, size_t count)
 	return code;
 }
 
-/* Adds those that fit beside what is kept, in order: all at once, or else half by half. */
+/* Adds those that fit with what is kept, in order: all at once, or else half by half. */
 static int pack(struct packing *p, size_t first, size_t count)
 {
 	const char *const *names = opk_strlist_items(&p->names);
@@ -361,7 +361,7 @@ static size_t count_lines(const char *text)
 	return count;
 }
 
-/* False where the text is none of ours, or memory is out: it is asked for, then. */
+/* False where the text is not ours, or memory is out: then it is asked for. */
 static bool cut(struct opk_single_pass_sets *sets)
 {
 	size_t lines = count_lines(sets->text), metrics = 0, left_out = 0;

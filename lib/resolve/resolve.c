@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* A set on a chip: the steps in their order, and what comes of them. */
 #include "resolve/resolver.h"
 
 #include <string.h>
@@ -39,14 +40,14 @@ static void check_names(struct opk_resolver *r)
 	for (size_t i = 0; r->catalog && i < r->list->count; i++) {
 		const struct opk_entry *entry = &r->list->items[i];
 
-		/* What can't be a full name was told. */
+		/* What can't be a full name was reported. */
 		if (entry->derived == OPK_NOT_DERIVED && strstr(entry->name, "__")
 		    && !opk_catalog_has_full(r->catalog, r->ctx, entry->name))
 			opk_resolver_explain(r, entry->name, &entry->place);
 	}
 }
 
-/* Who has one error shall know of the others, too. */
+/* With one error, all others are looked for, too. */
 static void check(struct opk_resolver *r)
 {
 	if (r->check || r->problems.count)
@@ -64,14 +65,14 @@ static const char *column_of(const struct opk_entry *entry)
 	return entry->label ? entry->label->text : entry->name;
 }
 
-/* A heading goes on as long as its group's entries follow each other. */
-static void add_heading(struct opk_resolver *r, const struct opk_set_item *group, bool goes_on,
+/* A heading goes on as long as its entries follow each other. */
+static void add_heading(struct opk_resolver *r, const struct opk_set_item *under, bool goes_on,
                         size_t column)
 {
 	struct opk_resolved *out = r->out;
 	struct opk_meta_heading *heading;
 
-	if (!group)
+	if (!under)
 		return;
 	if (goes_on) {
 		out->headings[out->heading_count - 1].count++;
@@ -83,15 +84,15 @@ static void add_heading(struct opk_resolver *r, const struct opk_set_item *group
 		return;
 	heading->first = column;
 	heading->count = 1;
-	heading->title = opk_symbols_substitute(&r->symbols, &group->what);
-	heading->text = group->prose.text ? opk_symbols_substitute(&r->symbols, &group->prose)
+	heading->title = opk_symbols_substitute(&r->symbols, &under->what);
+	heading->text = under->prose.text ? opk_symbols_substitute(&r->symbols, &under->prose)
 	                                  : opk_strdup("");
-	opk_problems_need(&r->problems, group->prose.text || heading->text);
+	opk_problems_need(&r->problems, under->prose.text || heading->text);
 }
 
 static void fill_columns(struct opk_resolver *r)
 {
-	const struct opk_set_item *group = NULL;
+	const struct opk_set_item *under = NULL;
 
 	for (size_t i = 0; i < r->list->count && !r->problems.code; i++) {
 		const struct opk_entry *entry = &r->list->items[i];
@@ -102,8 +103,8 @@ static void fill_columns(struct opk_resolver *r)
 			opk_resolver_add_metric(r, entry->name,
 			                        entry->label ? entry->label->text : "",
 			                        &entry->place);
-		add_heading(r, entry->group, entry->group == group, i);
-		group = entry->group;
+		add_heading(r, entry->heading, entry->heading == under, i);
+		under = entry->heading;
 		/* Those that no list names have no item. */
 		r->out->listed += entry->item != NULL;
 	}
@@ -157,7 +158,7 @@ static void fill(struct opk_resolver *r)
 		fill_out(r);
 }
 
-/* Wrong is the user's word where the names came from the command line, or the chip is not the set's. */
+/* OPK_EUSAGE for names from the command line, and for a chip that the set is not made for. */
 static int code_of(const struct opk_resolver *r, bool claimed)
 {
 	for (size_t i = 0; i < r->symbols.sets.count && claimed; i++)
@@ -172,7 +173,7 @@ static int finish(struct opk_resolver *r)
 	bool claimed = opk_set_claims(r->set, r->target.chip);
 	int code;
 
-	opk_problems_drop(&r->problems, &r->set->told);
+	opk_problems_drop(&r->problems, &r->set->errors);
 	/* What is known to be wrong is so without a library, too. */
 	if (r->problems.code && r->problems.code != OPK_ENOMEM && !r->problems.count)
 		return r->problems.code;
@@ -216,7 +217,7 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
 		                  .seconds = OPK_EXPRESSION_SECONDS };
 	int code;
 
-	if (set->told.count)
+	if (set->errors.count)
 		return opk_fail(ctx, OPK_EINPUT, "set %s was read with errors", set->name);
 	fill(&r);
 	code = finish(&r);

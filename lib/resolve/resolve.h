@@ -7,7 +7,7 @@
 #include "set/set.h"
 
 struct opk_resolved {
-	/* Parallel; a label is "" where there is none. Those that only formulas want come last. */
+	/* Parallel; the label may be "". Those that only formulas need come last. */
 	struct opk_strlist metrics, labels;
 	size_t shown; /* the first so many metrics are asked for */
 	/* Metric names, labels or derived names, in the order of the set. */
@@ -22,7 +22,7 @@ struct opk_resolved {
 	char *hash; /* "crc32:xxxxxxxx" of all of the above, with name and version */
 	unsigned version;
 	enum opk_profiler profiler;
-	/* Where the metrics stand, parallel to them, and what these places are in. */
+	/* The places of the metrics, parallel to them, and what these places are in. */
 	struct opk_place *marks;
 	struct opk_source **sources;
 	size_t source_count;
@@ -35,10 +35,10 @@ struct opk_resolved {
  */
 int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set,
                     const char *chip, enum opk_profiler profiler);
-/* What is wrong with the set there, even if it was read with errors; nothing is told that reading it told. */
+/* What is wrong with the set there, even if it was read with errors; those are not repeated. */
 int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *chip,
                   enum opk_profiler profiler);
-/* Keeps these of the metrics, what is computed from them alone, and their columns; `name` is the set's. */
+/* Keeps these metrics, what needs no others, and their columns; `name` is the set's. */
 int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const char *name,
                       const struct opk_strlist *metrics);
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Derived metrics on a chip: their units, their formulas with numbers for constants, and what they are over. */
+/* Derived metrics on a chip: units, formulas with numbers for constants, metrics in them. */
 #include <string.h>
 
 #include "formula/formula.h"
@@ -99,7 +99,7 @@ static void write_number(char text[64], double value)
 		*c = *c == ',' ? '.' : *c;
 }
 
-/* The short name of a metric that is not for this chip stands for a number. */
+/* The short name of a metric that is not for this chip means a number. */
 static bool is_else(const struct opk_resolver *r, const char *name, size_t *at)
 {
 	return opk_index_find(at, &r->symbols.labels, name)

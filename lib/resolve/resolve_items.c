@@ -11,10 +11,10 @@ enum { MAX_NAMES = 10000, MAX_LENGTH = 1024 };
 /* What is being expanded, and into what. */
 struct expansion {
 	struct opk_entries *list;
-	const struct opk_set_item *group;
+	const struct opk_set_item *heading;
 };
 
-/* Adds it, if there is room; that there is none is told once. */
+/* Adds it, if there is room; that there is no room is reported once. */
 static void add_entry(struct opk_resolver *r, struct opk_entries *list,
                       const struct opk_entry *entry)
 {
@@ -36,7 +36,7 @@ static void add(struct opk_resolver *r, const struct expansion *e, const struct 
 		.label = item->as.text && derived == OPK_NOT_DERIVED ? &item->as : NULL,
 		.place = item->what.place,
 		.item = item,
-		.group = e->group,
+		.heading = e->heading,
 		.derived = derived,
 		.optional = item->optional || item->wrong,
 	};
@@ -44,7 +44,7 @@ static void add(struct opk_resolver *r, const struct expansion *e, const struct 
 	add_entry(r, e->list, &entry);
 }
 
-/* What is wrong with the entry was told: nobody shall miss it. */
+/* The error in the entry was reported: that it is missing is not. */
 static void lose(struct opk_resolver *r, const struct opk_set_item *item)
 {
 	r->lost = true;
@@ -54,7 +54,7 @@ static void lose(struct opk_resolver *r, const struct opk_set_item *item)
 
 /* ---- patterns */
 
-/* What matches; false, with a problem told, where that can't be found. */
+/* What matches; false, with a problem reported, where that can't be found. */
 static bool select_names(struct opk_resolver *r, struct opk_selection *out,
                          const struct opk_pattern *pattern, const struct opk_place *place,
                          const char *next(void *data), void *data)
@@ -171,7 +171,7 @@ static char *find_candidate(struct opk_resolver *r, const struct opk_set_item *i
 	return NULL;
 }
 
-/* What can't be a full name was told, and may have been the one that the chip has. */
+/* What can't be a full name was reported, and may have been the one that the chip has. */
 static bool may_all_be_metrics(struct opk_resolver *r, const struct opk_set_item *item)
 {
 	for (size_t i = 0; i < item->any.count; i++) {
@@ -242,7 +242,7 @@ static void expand(struct opk_resolver *r, const struct expansion *e,
 	for (size_t i = 0; i < items->count && !r->problems.code; i++) {
 		const struct opk_set_item *item = &items->items[i];
 
-		if (item->kind == OPK_SET_ITEM_GROUP)
+		if (item->kind == OPK_SET_ITEM_HEADING)
 			expand(r, &(struct expansion){ e->list, item }, &item->items);
 		else if (!item->what.text)
 			lose(r, item);
@@ -255,7 +255,7 @@ static void expand(struct opk_resolver *r, const struct expansion *e,
 
 /* ---- changes */
 
-/* The entries of a list, and behind them all derived metrics. */
+/* The entries of a list, and after them all derived metrics. */
 struct listed_names {
 	const struct opk_resolver *r;
 	const struct opk_entries *list;
@@ -309,8 +309,8 @@ static size_t drop(struct opk_resolver *r, struct opk_entries *list,
 	return count;
 }
 
-static void tell_nothing(struct opk_resolver *r, const struct opk_entries *list,
-                         const struct opk_word *word, const char *text)
+static void report_nothing(struct opk_resolver *r, const struct opk_entries *list,
+                           const struct opk_word *word, const char *text)
 {
 	struct opk_nearest nearest = { .name = text };
 
@@ -337,7 +337,7 @@ static void remove_one(struct opk_resolver *r, struct opk_entries *list,
 	    || !select_names(r, &selection, &pattern, &word->place, next_listed_name, &names))
 		return;
 	if (!drop(r, list, &pattern, &selection))
-		tell_nothing(r, list, word, text);
+		report_nothing(r, list, word, text);
 }
 
 static void change(struct opk_resolver *r, struct opk_entries *list,

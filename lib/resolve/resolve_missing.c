@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which derived metrics are needed on a chip, and which can't be computed there. */
+/* Finds the derived metrics that are needed on a chip, and those that can't be computed there. */
 #include <string.h>
 #include <strings.h>
 
@@ -15,7 +15,7 @@ static const struct opk_formula *formula_of(const struct opk_resolver *r, size_t
 
 /* ---- what is needed */
 
-static void find_labels(struct opk_resolver *r, bool tell)
+static void find_labels(struct opk_resolver *r, bool report)
 {
 	opk_index_clear(&r->labels);
 	for (size_t i = 0; i < r->list->count; i++) {
@@ -26,7 +26,7 @@ static void find_labels(struct opk_resolver *r, bool tell)
 			continue;
 		if (!opk_index_add(&r->labels, entry->label->text, i, &first))
 			r->problems.code = OPK_ENOMEM;
-		else if (first != i && tell)
+		else if (first != i && report)
 			opk_problems_add(&r->problems, &entry->label->place,
 			                 "on " OPK_THE_CHIP " '%.100s' is also the name of %.200s",
 			                 entry->label->text, r->list->items[first].name);
@@ -119,7 +119,7 @@ static enum opk_lack lack_of(struct opk_resolver *r, const char *name)
 		                       || symbols->label.items[at]->has_else
 		               ? OPK_LACKS_NOTHING
 		               : OPK_LACKS_OPTIONAL;
-	/* What is no name at all was told. */
+	/* What is not a name at all was reported. */
 	return strstr(name, "__") ? lack_of_metric(r, name) : OPK_LACKS_NOTHING;
 }
 
@@ -141,8 +141,8 @@ static void judge(struct opk_resolver *r, size_t derived)
 	}
 }
 
-static void tell_missing_name(struct opk_resolver *r, const struct opk_derived_symbol *derived,
-                              size_t i)
+static void report_missing_name(struct opk_resolver *r, const struct opk_derived_symbol *derived,
+                                size_t i)
 {
 	const char *name = opk_formula_name(derived->parsed, i);
 	struct opk_place place = opk_symbols_place(&r->symbols, derived,
@@ -157,8 +157,8 @@ static void tell_missing_name(struct opk_resolver *r, const struct opk_derived_s
 		                 name);
 }
 
-/* What the formula itself lacks; what others lack that it uses is told of them. */
-static void tell_missing(struct opk_resolver *r, size_t derived)
+/* What the formula itself lacks; what is lacking in others that it uses is reported there. */
+static void report_missing(struct opk_resolver *r, size_t derived)
 {
 	const struct opk_formula *formula = formula_of(r, derived);
 	size_t used;
@@ -169,16 +169,16 @@ static void tell_missing(struct opk_resolver *r, size_t derived)
 		if (opk_index_find(&used, &r->symbols.names, name))
 			r->states[used].blamed |= r->states[used].lack == OPK_LACKS_NEEDED;
 		else if (lack_of(r, name) == OPK_LACKS_NEEDED)
-			tell_missing_name(r, &r->symbols.derived.items[derived], i);
+			report_missing_name(r, &r->symbols.derived.items[derived], i);
 	}
 }
 
-/* Who is blamed comes after what it uses. */
-static void tell_blamed(struct opk_resolver *r)
+/* What is blamed comes after what it uses. */
+static void report_blamed(struct opk_resolver *r)
 {
 	for (size_t i = r->symbols.ordered; i-- > 0;)
 		if (r->states[r->symbols.order[i]].blamed)
-			tell_missing(r, r->symbols.order[i]);
+			report_missing(r, r->symbols.order[i]);
 }
 
 /* Returns whether it leaves the list. */
@@ -194,7 +194,7 @@ static bool leaves(struct opk_resolver *r, const struct opk_entry *entry,
 	return out;
 }
 
-/* Whom the chip can't give what they need. */
+/* Drops those that the chip lacks something for. */
 static void drop(struct opk_resolver *r)
 {
 	opk_autofree bool *marked = opk_alloc_array(r->list->count + 1, sizeof *marked);
@@ -212,7 +212,7 @@ static void drop(struct opk_resolver *r)
 	opk_problems_need(&r->problems, marked);
 	if (marked && dropped)
 		opk_entries_drop(r->list, &r->problems, marked);
-	tell_blamed(r);
+	report_blamed(r);
 }
 
 void opk_resolve_missing(struct opk_resolver *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Metrics that the chip's catalog lists, and CUPTI refuses: optional ones are planned beforehand and
- * left out, the others are reported beside a set's other errors.
+ * Metrics that the chip's catalog lists, and CUPTI refuses: optional ones are tried and left out,
+ * the others are reported with a set's other errors.
  */
 #include <string.h>
 
@@ -98,7 +98,7 @@ static void add_all_operands(struct opk_resolver *r, struct trial *trial)
 	for (size_t i = 0; optional && i < r->list->count; i++)
 		if (r->list->items[i].derived != OPK_NOT_DERIVED && r->list->items[i].optional)
 			optional[r->list->items[i].derived] = true;
-	/* Who uses another comes after it. */
+	/* What uses another comes after it. */
 	for (size_t i = r->symbols.ordered; optional && i-- > 0;)
 		if (optional[r->symbols.order[i]])
 			add_operands(r, trial, r->symbols.order[i], optional);

@@ -73,9 +73,8 @@ int opk_resolved_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, 
 /*
  * A number for what a set means on a chip. It is the same however the file is written, and in
  * whatever order derived metrics are defined; it is another one for another profiler, metric,
- * formula, constant or parameter. The few versions of a set that somebody has 32 bits tell apart,
- * in the form that recordings have always had it in; nothing is looked up by it, and nobody is to
- * be kept from forging it.
+ * formula, constant or parameter. 32 bits are enough for the few versions that a set has; nothing
+ * is looked up by it, and it does not prevent forging.
  */
 
 /* A line; what it has in it makes no second one. */

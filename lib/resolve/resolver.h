@@ -19,8 +19,8 @@ struct opk_entry {
 	const struct opk_word *label; /* NULL: none */
 	struct opk_place place;
 	const struct opk_set_item *item;
-	const struct opk_set_item *group; /* NULL: in none */
-	long derived;                     /* which one of the scope's, or OPK_NOT_DERIVED */
+	const struct opk_set_item *heading; /* NULL: under none */
+	long derived;                       /* which one of the scope's, or OPK_NOT_DERIVED */
 	bool optional;
 };
 
@@ -39,7 +39,7 @@ void opk_entries_add(struct opk_entries *entries, struct opk_problems *problems,
 /* Removes those that are marked, one flag an entry. */
 void opk_entries_drop(struct opk_entries *entries, struct opk_problems *problems,
                       const bool *marked);
-/* NULL where there is none. */
+/* NULL: not there. */
 struct opk_entry *opk_entries_find(const struct opk_entries *entries, const char *name);
 void opk_entries_clear(struct opk_entries *entries);
 
@@ -65,12 +65,12 @@ struct opk_resolver {
 	struct opk_target target;
 	struct opk_problems problems;
 	struct opk_symbols symbols;
-	struct opk_catalog *catalog;    /* NULL before it is needed */
-	bool full;                      /* that there are too many metrics was told */
-	bool lost;                      /* an entry whose error was told is in no list */
-	struct opk_strlist lost_labels; /* of such entries */
-	bool check;                     /* for the errors alone, all of them */
-	double seconds;                 /* that are left for expressions; that none are was told */
+	struct opk_catalog *catalog;      /* NULL before it is needed */
+	bool full;                        /* that there are too many metrics was reported */
+	bool lost;                        /* an entry whose error was reported is in no list */
+	struct opk_strlist lost_labels;   /* of such entries */
+	bool check;                       /* for the errors alone, all of them */
+	double seconds;                   /* that are left for expressions */
 	struct opk_entries *lists, *list; /* one a set of the symbols, and the last */
 	bool *suppressed; /* one a derived metric: shown only where a list says so */
 	struct opk_derived_state *states; /* one a derived metric */
@@ -90,10 +90,10 @@ const double *opk_resolver_value(const struct opk_resolver *r, const struct opk_
 
 /* resolve_items.c: the list of the n-th set of symbols; those before it are there. */
 void opk_resolve_list(struct opk_resolver *r, size_t n);
-/* resolve_optional.c: whether CUPTI plans this one; optional metrics that it refuses leave the list. */
+/* resolve_refused.c: whether CUPTI plans this one; optional metrics that it refuses are dropped. */
 bool opk_resolver_plans(struct opk_resolver *r, const char *name);
 void opk_resolve_optional(struct opk_resolver *r);
-/* resolve_missing.c: finds what is needed; derived metrics that can't be computed leave the list. */
+/* resolve_missing.c: finds what is needed; derived metrics that can't be computed are dropped. */
 void opk_resolve_missing(struct opk_resolver *r);
 /* resolve_derived.c: derived metrics, and the metrics that only they want. */
 void opk_resolve_derived(struct opk_resolver *r);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Asks PerfWorks for the raw counters of metrics. */
 #include "schedule/counters.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The raw counters of some metrics, and who needs which. */
+/* The raw counters of some metrics, and which metric needs which. */
 #ifndef OPK_COUNTERS_H
 #define OPK_COUNTERS_H
 
@@ -14,7 +14,7 @@ struct opk_counters {
 	size_t metric_count;
 };
 
-/* Of range metrics by full name; NVPW_MetricsEvaluator_GetMetricRawDependencies. */
+/* For range metrics by full name; NVPW_MetricsEvaluator_GetMetricRawDependencies. */
 int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *chip,
                     const struct opk_strlist *metrics);
 void opk_counters_clear(struct opk_counters *counters);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Puts metrics into passes, first fit, as PerfWorks sees it. */
 #include "schedule/filling.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which metrics go together into a number of passes: an estimate by raw counters, first fit. */
+/* Estimates which metrics go together into a number of passes: by raw counters, first fit. */
 #ifndef OPK_FILLING_H
 #define OPK_FILLING_H
 
@@ -21,7 +21,7 @@ struct opk_filling {
 };
 
 /*
- * Of range metrics by full name, and so many passes. OPK_ENVIDIA without PerfWorks' planner,
+ * For range metrics by full name, and so many passes. OPK_ENVIDIA without PerfWorks' planner,
  * OPK_EUSAGE where it does not know a counter.
  */
 int opk_filling_init(struct opk_filling *out, struct opk_ctx *ctx, const char *chip,
@@ -29,7 +29,7 @@ int opk_filling_init(struct opk_filling *out, struct opk_ctx *ctx, const char *c
 void opk_filling_clear(struct opk_filling *filling);
 /* Empties the passes. */
 void opk_filling_restart(struct opk_filling *filling);
-/* Adds the metric by its number where each of its counters finds a pass; else all stays as it was. */
+/* Adds the metric, by number, where each of its counters finds a pass; else nothing changes. */
 int opk_filling_add(bool *fits, struct opk_ctx *ctx, struct opk_filling *filling, size_t metric);
 
 #endif

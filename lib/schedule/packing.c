@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Packs items into bins: what clashes, first fit, and a lower bound. */
 #include "schedule/packing.h"
 
 #include "base/mem.h"
 
 enum { UNKNOWN, FITS, CLASHES };
 
-/* Beyond so many items only some pairs are tried: enough to tell who clashes much. */
+/* Beyond so many items only some pairs are tried: enough to see which items clash much. */
 enum { ALL_PAIRS = 40, PARTNERS = 20 };
 
 /* ---- what is known of two items */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Items into as few bins as can be found, where only a question tells what fits a bin together.
+ * Puts items into as few bins as can be found, where what fits a bin together has to be asked.
  * What fits stays fit when an item is taken out.
  */
 #ifndef OPK_PACKING_H
@@ -20,7 +20,7 @@ struct opk_packing {
 	uint32_t *clashes; /* of each item, with those it was tried against */
 };
 
-/* Which bin each item is in. */
+/* The bin of each item. */
 struct opk_bins {
 	size_t count;
 	size_t *bin_of; /* one an item */

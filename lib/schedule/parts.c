@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Divides counters by the domains that they share, and makes items of them. */
 #include "schedule/parts.h"
 
 #include <string.h>
 
 #include "adapters/nv/nv.h"
 
-/* ---- who shares domains */
+/* ---- which counters share domains */
 
 /* Sets of domains that grow together: each knows one nearer to its set's first. */
 struct forest {
@@ -199,7 +200,7 @@ static size_t needed(size_t *places, const struct opk_part *part, size_t metric)
 	return count;
 }
 
-/* Puts a ratio's counters, with what already goes with them, into one item where a pass has room for it. */
+/* Joins a ratio's counters, and what goes with them, in one item where a pass has room for it. */
 static int join_ratio(size_t *item_of, struct opk_ctx *ctx, const struct opk_part *part,
                       const size_t *places, size_t count)
 {

@@ -11,7 +11,7 @@
 
 struct opk_nv_scheduler;
 
-/* Counters that go into a pass together or not at all; item i: members[first[i]] to members[first[i + 1] - 1]. */
+/* Counters that share a pass; item i has members[first[i]] to members[first[i + 1] - 1]. */
 struct opk_items {
 	size_t count;
 	size_t *first;
@@ -41,16 +41,16 @@ struct opk_parts {
 };
 
 /*
- * Passes of a plan where part i takes counts[i]: those of the hardware, whose parts stand beside
- * each other, and behind them those of software. `first` is the first one of software.
+ * Passes of a plan where part i takes counts[i]: those of the hardware, whose parts go side by
+ * side, and after them those of software. `first` is the first one of software.
  */
 size_t opk_parts_passes(size_t *first, const struct opk_parts *parts, const size_t *counts);
 
-/* Splits the counters. OPK_EUSAGE where one is in no domain, and OPK_ENVIDIA without PerfWorks' planner. */
+/* Splits the counters. OPK_EUSAGE: one is in no domain; OPK_ENVIDIA: no PerfWorks' planner. */
 int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk_counters *counters,
                     struct opk_nv_scheduler *scheduler);
 /*
- * Makes the items, and a first packing of both kinds; ratios[i] tells whether metric i is one.
+ * Makes the items, and a first packing of both kinds; ratios[i] says whether metric i is one.
  */
 int opk_part_pack(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios);
 void opk_parts_clear(struct opk_parts *parts);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads from a config image which pass counts what, or puts parts into passes. */
 #include "schedule/schedule.h"
 
 #include <string.h>
@@ -61,7 +62,7 @@ bool opk_schedule_splits(const struct opk_schedule *schedule, const struct opk_c
 	return false;
 }
 
-/* ---- parts beside each other */
+/* ---- parts side by side */
 
 struct composing {
 	struct opk_schedule *out;
@@ -99,7 +100,7 @@ static void count_ratio(struct composing *c, size_t metric)
 				          + c->out->pass_of[needs[j]]]++;
 }
 
-/* The bin and the pass that have most in common, of those left; the first ones where nothing has. */
+/* The bin and the pass, of those left, that have most in common; else the first ones. */
 static void best_match(const struct composing *c, size_t bins, size_t *bin, size_t *pass)
 {
 	size_t best = 0;
@@ -139,7 +140,7 @@ static void place_part(struct composing *c, const struct opk_items *items)
 	}
 }
 
-/* Of one with the most bins first: it has no choice. */
+/* One with the most bins comes first: it has no choice. */
 static void place_parts(struct composing *c, const struct opk_parts *parts, const bool *whole,
                         size_t software)
 {

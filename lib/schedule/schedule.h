@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which pass of a plan counts which raw counter. */
+/* The pass of a plan that counts each raw counter. */
 #ifndef OPK_SCHEDULE_H
 #define OPK_SCHEDULE_H
 
@@ -18,7 +18,7 @@ int opk_schedule_read(struct opk_schedule *out, struct opk_ctx *ctx,
                       const struct opk_counters *counters, const struct opk_schedule_result *plan);
 /*
  * The bins of each part as passes, so that the counters of as many ratios as can be come together.
- * `whole`, one a part, tells which kind of its items is taken.
+ * `whole`, one a part, says which kind of its items is taken.
  */
 int opk_schedule_compose(struct opk_schedule *out, struct opk_ctx *ctx,
                          const struct opk_counters *counters, const struct opk_parts *parts,

@@ -37,7 +37,7 @@ int opk_schedule_image(struct opk_schedule_result *out, struct opk_ctx *ctx,
 void opk_schedule_result_clear(struct opk_schedule_result *result);
 #define opk_autoresult __attribute__((cleanup(opk_schedule_result_clear)))
 
-/* Which of some metrics CUPTI refuses by themselves, or plans in too many passes. */
+/* Finds the metrics that CUPTI refuses by themselves, or plans in too many passes. */
 struct opk_refused {
 	const struct opk_target *target;
 	const char *const *names;

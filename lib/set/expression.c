@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Regular expressions in a child process with limits, since glibc has none. */
 #include "set/expression.h"
 
 #include <regex.h>

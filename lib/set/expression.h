@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Regular expressions out of other people's files, compiled and matched where that may take for ever. */
+/* Regular expressions from other people's files: compiling or matching them may take for ever. */
 #ifndef OPK_EXPRESSION_H
 #define OPK_EXPRESSION_H
 
@@ -19,7 +19,7 @@ struct opk_names {
 };
 
 /*
- * Which of the names the POSIX extended expression matches as a whole: their numbers from 0 on,
+ * The names that the POSIX extended expression matches as a whole: their numbers from 0 on,
  * ascending; free(). A child process finds them (child/contain.h), for nothing bounds what glibc
  * takes to compile or to match. Its time on a processor goes off the seconds. OPK_EUSAGE: what is
  * wrong with the expression; OPK_EINPUT: no time or memory is left.
@@ -27,7 +27,7 @@ struct opk_names {
 int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const char *expression,
                          const struct opk_names *names);
 
-/* Whether it is one: as above over no names at all, but without a child where compiling is sure to be quick. */
+/* Whether it is one: as above without names, and without a child where compiling is quick. */
 int opk_expression_check(struct opk_ctx *ctx, const char *expression, double *seconds);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The form of names, globs and regular expressions, and which names match. */
 #include "set/pattern.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ static const char *next_sign(const char *regex, const char *signs)
 	return regex;
 }
 
-/* glibc takes a ')' that closes nothing for a character, and so "a)(b" would be sound between parentheses. */
+/* glibc takes a ')' that closes nothing for a character: in parentheses "a)(b" would be sound. */
 static bool closes_too_much(const char *regex)
 {
 	size_t depth = 0;

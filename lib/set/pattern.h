@@ -19,7 +19,8 @@ enum opk_pattern_kind opk_pattern_kind(const char *text);
 struct opk_pattern {
 	enum opk_pattern_kind kind;
 	const char *text; /* borrowed */
-	size_t literal; /* so many characters each match begins with; a regular expression's stand behind the slash */
+	/* So many characters each match begins with; those of a regular expression follow the slash. */
+	size_t literal;
 };
 
 /* False, and a problem, where the text at that place has not the form of one. */
@@ -33,7 +34,7 @@ struct opk_selection {
 };
 
 /*
- * Those that match as a whole. A code means that a problem is told: OPK_EUSAGE, this is no
+ * Those that match as a whole. A code means that a problem is reported: OPK_EUSAGE, this is no
  * expression; OPK_EINPUT, expressions have no time or memory left.
  */
 int opk_pattern_select(struct opk_selection *out, struct opk_ctx *ctx,

@@ -124,7 +124,7 @@ void opk_set_free(struct opk_set *set)
 	clear_parameters(set->given.items, set->given.count);
 	opk_strlist_clear(&set->metrics);
 	opk_strlist_clear(&set->places);
-	opk_problems_clear(&set->told);
+	opk_problems_clear(&set->errors);
 	/* The places of all of these were in it. */
 	opk_source_free(set->source);
 	free(set);
@@ -152,7 +152,7 @@ static bool list_items(struct opk_set *set, struct opk_index *seen,
 	for (size_t i = 0; ok && i < items->count; i++) {
 		const struct opk_set_item *item = &items->items[i];
 
-		if (item->kind == OPK_SET_ITEM_GROUP)
+		if (item->kind == OPK_SET_ITEM_HEADING)
 			ok = list_items(set, seen, &item->items);
 		else if (item->what.text)
 			ok = list_one(set, seen, item->what.text,
@@ -243,7 +243,7 @@ static int join(struct opk_set *to, struct opk_ctx *ctx, struct opk_set *from)
 {
 	struct opk_set **slot;
 
-	if (from->told.count)
+	if (from->errors.count)
 		return opk_fail(ctx, OPK_EINPUT, "set %s was read with errors", from->name);
 	if (from->has_profiler && to->has_profiler && from->profiler != to->profiler)
 		return opk_fail(
@@ -394,8 +394,8 @@ bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip)
 
 /* ---- checks */
 
-static void tell_unknown(struct opk_problems *problems, const struct opk_word *word,
-                         const struct opk_chips *chips)
+static void report_unknown(struct opk_problems *problems, const struct opk_word *word,
+                           const struct opk_chips *chips)
 {
 	struct opk_nearest nearest = { .name = word->text };
 
@@ -422,7 +422,7 @@ static void check(struct opk_problems *problems, const struct opk_set *set,
 		supported |= has_profiler(set, chip);
 	}
 	if (!known)
-		tell_unknown(problems, word, chips);
+		report_unknown(problems, word, chips);
 	else if (!supported)
 		opk_problems_add(problems, &word->place, "%s has no profiler %s", word->text,
 		                 opk_profiler_name(set->profiler));

@@ -14,21 +14,20 @@ struct opk_set_items {
 	size_t count, capacity;
 };
 
-enum opk_set_item_kind { OPK_SET_ITEM_METRIC, OPK_SET_ITEM_ANY, OPK_SET_ITEM_GROUP };
+enum opk_set_item_kind { OPK_SET_ITEM_METRIC, OPK_SET_ITEM_ANY, OPK_SET_ITEM_HEADING };
 
 /* An entry of a list of metrics. */
 struct opk_set_item {
 	enum opk_set_item_kind kind;
-	struct opk_word
-		what; /* a name, a glob or a /regex/; the first of `any`; a group's heading */
+	struct opk_word what; /* a name, a glob or a /regex/; the first of `any`; a heading */
 	struct opk_words any;
 	struct opk_word as;
 	bool optional;
 	bool has_else;
 	double otherwise; /* for formulas, where no metric of the chip has the short name */
-	bool wrong;       /* what is wrong with it was told: what it leads to on a chip is not */
+	bool wrong;       /* its error was reported: what it leads to on a chip is not */
 	struct opk_words only, except; /* chips, architectures, profilers */
-	struct opk_word prose;         /* of a group, as its items */
+	struct opk_word prose;         /* of a heading, as its items */
 	struct opk_set_items items;
 };
 
@@ -56,11 +55,11 @@ struct opk_formula_text {
 
 struct opk_parameter {
 	struct opk_word name;
-	char *value; /* NULL: what stands there is none, which was told */
+	char *value; /* NULL: there is no proper one, which was reported */
 };
 
 struct opk_set {
-	size_t users; /* sets that include it, and who has it from us */
+	size_t users; /* sets that include it, and the caller */
 	char *name;
 	char *description;
 	char *path; /* "" unless from a file */
@@ -72,9 +71,9 @@ struct opk_set {
 	enum opk_profiler profiler;
 	bool joined; /* of sets that have nothing to do with each other: it claims every chip */
 	/* Only sets that were read with errors have these: they can be checked, but not planned. */
-	struct opk_problems told; /* the errors */
-	bool broken;              /* what it includes, or defines, could not all be read */
-	bool unfit;               /* so little is sure that nothing can be said of it on a chip */
+	struct opk_problems errors;
+	bool broken; /* what it includes, or defines, could not all be read */
+	bool unfit;  /* so little is sure that nothing can be said of it on a chip */
 	struct opk_words chips;
 	OPK_LIST(struct opk_set *) includes;
 	struct opk_set_items items;
@@ -99,13 +98,16 @@ bool opk_words_add(struct opk_words *words, const char *text, const struct opk_p
 void opk_words_clear(struct opk_words *words);
 struct opk_set_item *opk_set_items_add(struct opk_set_items *items);
 void opk_set_items_clear(struct opk_set_items *items);
-/* Appends a metric that stands nowhere; false when out of memory. */
+/* Appends a metric that is in no file; false when out of memory. */
 bool opk_set_add_name(struct opk_set *set, const char *name);
 
-/* Whether a set may call something so: letters, digits and single underscores, a letter first, at most 100. */
+/*
+ * Whether a set may call something so: letters, digits and single underscores, a letter first, at
+ * most 100.
+ */
 bool opk_set_is_name(const char *text);
 
-/* Fills `claiming`, `metrics` and the places from what it has and includes; false when out of memory. */
+/* Fills `claiming`, `metrics` and `places` from what it has and includes; false: no memory. */
 bool opk_set_complete(struct opk_set *set);
 
 /* Whether the set is made for the chip: it names it or its architecture, or none at all. */

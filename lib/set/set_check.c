@@ -28,25 +28,25 @@ static void check_pattern(struct checker *c, const struct opk_pattern *pattern,
 		opk_problems_add(c->problems, place, "more than %d patterns", OPK_MAX_PATTERNS);
 		c->too_much = true;
 	} else if (pattern->kind == OPK_PATTERN_REGEX && c->compile && c->seconds > 0) {
-		/* That no time is left is told once. */
+		/* That no time is left is reported once. */
 		opk_pattern_check(c->ctx, c->problems, pattern, place, &c->seconds);
 	}
 }
 
 /* "dram_bytes.sum" may have been "dram__bytes.sum". */
-static void tell_underscore(struct checker *c, const struct opk_word *word, const char *name)
+static void report_underscore(struct checker *c, const struct opk_word *word, const char *name)
 {
 	const char *underscore = strchr(name, '_');
 
 	opk_problems_add(
 		c->problems, &word->place,
-		"'%.200s' is no full metric name: two underscores stand behind the unit, did you mean "
+		"'%.200s' is no full metric name: two underscores follow the unit, did you mean "
 		"%.*s_%.200s?",
 		name, (int)(underscore - name), name, underscore);
 }
 
 /* Says what a name without "__" might have been. */
-static void tell_unknown(struct checker *c, const struct opk_word *word, const char *name)
+static void report_unknown(struct checker *c, const struct opk_word *word, const char *name)
 {
 	opk_autostrlist struct opk_strlist near = { 0 };
 	struct opk_suggestions derived = { .name = name };
@@ -54,10 +54,10 @@ static void tell_unknown(struct checker *c, const struct opk_word *word, const c
 	int code = OPK_OK;
 
 	if (strchr(name, '.') && strchr(name, '_')) {
-		tell_underscore(c, word, name);
+		report_underscore(c, word, name);
 		return;
 	}
-	/* What will not be told need not be looked for. */
+	/* What will not be shown need not be looked for. */
 	for (size_t i = 0; i < c->symbols->derived.count && !opk_problems_full(c->problems); i++)
 		opk_suggestions_try(&derived, c->symbols->derived.items[i].name.text);
 	if (!opk_problems_full(c->problems))
@@ -80,7 +80,7 @@ static void check_word(struct checker *c, const struct opk_set_item *item, const
 	size_t at;
 	int code;
 
-	/* Of nvprof's names possibly under another. */
+	/* nvprof's names may have another. */
 	if (item->as.text && opk_index_find(&at, names, item->as.text)
 	    && c->symbols->derived.items[at].legacy)
 		return;
@@ -98,7 +98,7 @@ static void check_word(struct checker *c, const struct opk_set_item *item, const
 	if (code || (c->symbols->broken && !strchr(name, '.')))
 		return;
 	if (!formula)
-		tell_unknown(c, &item->what, name);
+		report_unknown(c, &item->what, name);
 	else if (!*formula)
 		opk_problems_add(c->problems, &item->what.place,
 		                 "nvprof's %.100s has no counterpart among today's metrics", name);
@@ -145,7 +145,7 @@ static void check_items(struct checker *c, const struct opk_set_items *items)
 			check_candidate(c, &item->any.items[j]);
 		if (item->kind == OPK_SET_ITEM_METRIC && item->what.text)
 			check_metric(c, item);
-		if (item->kind == OPK_SET_ITEM_GROUP) {
+		if (item->kind == OPK_SET_ITEM_HEADING) {
 			check_text(c, &item->what);
 			check_text(c, &item->prose);
 			check_items(c, &item->items);

@@ -92,7 +92,7 @@ static void read_group_map(struct opk_set_reader *r, struct opk_set_item *item,
 {
 	unsigned seen;
 
-	item->kind = OPK_SET_ITEM_GROUP;
+	item->kind = OPK_SET_ITEM_HEADING;
 	if (r->in_group)
 		opk_problems_add(r->problems, &value->place, "a group can't be in a group");
 	seen = opk_set_read_map(r, item, value, group_fields, 3, "");
@@ -133,7 +133,7 @@ static void read_map(struct opk_set_reader *r, struct opk_set_item *item,
 	opk_set_read_quietly(r, item, value, &(struct opk_set_field){ .read = read_kind });
 }
 
-/* What a file names twice, it names once too often; what depends on chips may stand there twice. */
+/* A file names a metric once, unless it depends on chips. */
 static void check_twice(struct opk_set_reader *r, struct opk_set_item *item)
 {
 	const struct opk_word *word = &item->what;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where sets come from: shipped folders, paths, comma-separated names; their files, and those that they include. */
+/*
+ * Where sets come from: shipped folders, paths, comma-separated names; their files, and those that
+ * they include.
+ */
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -228,7 +231,7 @@ static int load_file(struct opk_set **out, struct loading *l, const char *path);
 /* ---- including */
 
 /* "a.yaml includes b.yaml includes a.yaml" */
-static void tell_cycle(struct loading *l, const struct opk_word *word, const struct file *begin)
+static void report_cycle(struct loading *l, const struct opk_word *word, const struct file *begin)
 {
 	opk_autofree char *chain = opk_strdup(begin->path);
 
@@ -273,7 +276,7 @@ static int find_path(char **out, struct loading *l, const struct opk_set *set, c
 	return *out ? OPK_OK : opk_nomem(l->ctx, "a metric set");
 }
 
-static void tell_cause(struct loading *l, const struct opk_word *word)
+static void report_cause(struct loading *l, const struct opk_word *word)
 {
 	opk_problems_add(&l->problems, &word->place, "%s", opk_outermost(l->ctx));
 }
@@ -286,12 +289,12 @@ static int load_included(struct opk_set **out, struct loading *l, const struct o
 	int code = find_path(&path, l, set, word->text);
 
 	if (code) {
-		tell_cause(l, word);
+		report_cause(l, word);
 		return code;
 	}
 	file = find_file(l, path);
 	if (file && file->open)
-		tell_cycle(l, word, file);
+		report_cycle(l, word, file);
 	if (file) {
 		*out = opk_set_use(file->set);
 		return OPK_OK;
@@ -306,7 +309,7 @@ static int load_included(struct opk_set **out, struct loading *l, const struct o
 	}
 	code = load_file(out, l, path);
 	if (code)
-		tell_cause(l, word);
+		report_cause(l, word);
 	return code;
 }
 
@@ -369,7 +372,7 @@ static struct opk_source *read_source(struct loading *l, struct stat *status, co
 	return source;
 }
 
-/* What is wrong with it is told; the set comes nevertheless. */
+/* What is wrong with it is reported; there is a set in any case. */
 static int read_set(struct loading *l, struct opk_set *set)
 {
 	struct opk_set_reader reader = { .ctx = l->ctx, .problems = &l->problems, .set = set };
@@ -444,7 +447,7 @@ static void check(struct loading *l, struct opk_set *set)
 		set->unfit |= !opk_set_check(&symbols, true) || symbols.unfit;
 }
 
-/* Whether there is more to be said of a set with these errors: on chips, or of those that it claims. */
+/* Whether a set with these errors can be checked further: on chips, or those that it claims. */
 static bool is_of_use(const struct loading *l, const struct opk_set *set)
 {
 	return l->problems.count && !l->problems.unlisted && (!set->unfit || set->claiming.count);
@@ -462,10 +465,10 @@ static int load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *pa
 	if (!code) {
 		code = opk_problems_fail(ctx, &l.problems, OPK_EINPUT, path);
 		if (code == OPK_EINPUT && is_of_use(&l, set)) {
-			set->told = l.problems;
+			set->errors = l.problems;
 			l.problems = (struct opk_problems){ 0 };
 		}
-		*out = !code || set->told.count ? opk_take(set) : NULL;
+		*out = !code || set->errors.count ? opk_take(set) : NULL;
 	}
 	clear(&l);
 	return code;

@@ -14,7 +14,7 @@ struct opk_set_reader {
 	struct opk_problems *problems;
 	struct opk_set *set;
 	struct opk_words includes; /* as the file names them */
-	struct opk_index seen; /* metrics that stand under no condition, to items of `metrics` */
+	struct opk_index seen;     /* metrics without a condition, to items of `metrics` */
 	struct opk_words metrics;
 	bool in_group, in_change;
 };
@@ -38,7 +38,7 @@ bool opk_yaml_has_key(const struct opk_yaml *map, const char *name);
 unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct opk_yaml *map,
                           const struct opk_set_field *fields, size_t count, const char *what);
 
-/* Reads what can be read, and tells no problem. */
+/* Reads what can be read, and reports no problem. */
 void opk_set_read_quietly(struct opk_set_reader *r, void *object, const struct opk_yaml *value,
                           const struct opk_set_field *field);
 
@@ -51,18 +51,18 @@ void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out,
 /* Reports words that are the same in another case; those of the very same letters were reported. */
 void opk_set_check_cases(struct opk_set_reader *r, const struct opk_words *words, const char *one);
 /*
- * The items of a list; what is none is a problem, and text as good as a list of it alone. With a
+ * The items of a list; another value is a problem, and text as good as a list of it alone. With a
  * count of 0, what is returned means nothing.
  */
 const struct opk_yaml *opk_set_check_list(struct opk_set_reader *r, size_t *count,
                                           const struct opk_yaml *value, const char *many);
-/* Chips, architectures and profilers; each must be known. False where it is not clear which they are. */
+/* Chips, architectures and profilers, each of them known. False where it is not clear which. */
 bool opk_set_read_where(struct opk_set_reader *r, struct opk_words *out,
                         const struct opk_yaml *value);
 /* False where it is neither. */
 bool opk_set_read_bool(struct opk_set_reader *r, bool *out, const struct opk_yaml *value);
 bool opk_set_read_number(struct opk_set_reader *r, double *out, const struct opk_yaml *value);
-/* Whether the text can be a name in formulas; else a problem is told. */
+/* Whether the text can be a name in formulas; else a problem is reported. */
 bool opk_set_check_name(struct opk_set_reader *r, const struct opk_word *name, const char *what);
 
 /* The keys of a set: `metrics` and the `add` of a change, and those for formulas. */

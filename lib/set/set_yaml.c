@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The YAML form of a metric set, docs/metric-sets.md: the keys of the file, and what values have in common. */
+/* The YAML form of a metric set, docs/metric-sets.md: values and maps. */
 #include <string.h>
 
 #include "base/ascii.h"
@@ -88,7 +88,7 @@ void opk_set_check_cases(struct opk_set_reader *r, const struct opk_words *words
 			                 "%s %.100s is listed twice", one, words->items[i].text);
 }
 
-/* Takes the word that was probably meant instead; false where there is none. */
+/* Takes the word that was probably meant; false where there is none. */
 static bool correct(struct opk_set_reader *r, struct opk_word *word)
 {
 	const char *near = opk_where_nearest(word->text, true);
@@ -182,7 +182,7 @@ bool opk_set_check_name(struct opk_set_reader *r, const struct opk_word *name, c
 
 /* ---- maps */
 
-/* What a key that is none was probably meant to be. */
+/* What an unknown key was probably meant to be. */
 struct meant {
 	size_t field; /* the number of fields: nothing */
 	bool sure;
@@ -197,8 +197,8 @@ static bool find_field(size_t *out, const char *key, const struct opk_set_field 
 	return false;
 }
 
-static struct meant tell_unknown(struct opk_set_reader *r, const struct opk_yaml *key,
-                                 const struct opk_set_field *fields, size_t count)
+static struct meant report_unknown(struct opk_set_reader *r, const struct opk_yaml *key,
+                                   const struct opk_set_field *fields, size_t count)
 {
 	struct opk_nearest nearest = { .name = key->text };
 	struct meant meant = { .field = count };
@@ -272,7 +272,7 @@ unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct o
 			seen |= 1U << field;
 			continue;
 		}
-		meant = tell_unknown(r, key, fields, count);
+		meant = report_unknown(r, key, fields, count);
 		if (meant.field == count)
 			continue;
 		seen |= 1U << meant.field;

@@ -51,8 +51,8 @@ static const char *value_of(const struct opk_symbols *symbols, const struct piec
 	return *known ? symbols->values.items[i] : NULL;
 }
 
-static void tell_at(struct opk_problems *problems, const struct opk_word *word, const char *at,
-                    const char *what, const char *value)
+static void report_at(struct opk_problems *problems, const struct opk_word *word, const char *at,
+                      const char *what, const char *value)
 {
 	struct opk_place place = opk_place_within(&word->place, word->text,
 	                                          (size_t)(at - word->text));
@@ -67,8 +67,8 @@ void opk_symbols_try_all(struct opk_nearest *nearest, const struct opk_index *in
 			opk_nearest_try(nearest, index->slots[i].key);
 }
 
-static void tell_unknown(const struct opk_symbols *symbols, const struct opk_word *word,
-                         const char *at, const struct piece *piece)
+static void report_unknown(const struct opk_symbols *symbols, const struct opk_word *word,
+                           const char *at, const struct piece *piece)
 {
 	opk_autofree char *name = opk_strndup(piece->name, piece->name_size);
 	struct opk_place place = opk_place_within(&word->place, word->text,
@@ -103,7 +103,7 @@ static bool is_whole(const char *value)
 	return !depth;
 }
 
-/* In a formula, what is more than a part of a name or number stands in parentheses. */
+/* In a formula, what is more than a part of a name or number is put in parentheses. */
 static char *substitute(const struct opk_symbols *symbols, const struct opk_word *word,
                         bool formula)
 {
@@ -116,18 +116,18 @@ static char *substitute(const struct opk_symbols *symbols, const struct opk_word
 		bool known;
 
 		if (!next_piece(&piece, at)) {
-			tell_at(symbols->problems, word, at, "a '}' is missing behind '${'", "");
+			report_at(symbols->problems, word, at, "a '}' is missing behind '${'", "");
 			return NULL;
 		}
 		value = piece.name ? value_of(symbols, &piece, &known) : NULL;
-		/* One that has no value was told where it is defined. */
+		/* One without a value was reported where it is defined. */
 		if (piece.name && !known)
-			tell_unknown(symbols, word, at, &piece);
+			report_unknown(symbols, word, at, &piece);
 		if (piece.name && !value)
 			return NULL;
 		if (formula && value && !is_whole(value)) {
-			tell_at(symbols->problems, word, at,
-			        "a value in a formula has parentheses in pairs, not ", value);
+			report_at(symbols->problems, word, at,
+			          "a value in a formula has parentheses in pairs, not ", value);
 			return NULL;
 		}
 		if (formula && value && is_operand(value))
@@ -150,7 +150,7 @@ char *opk_symbols_substitute(const struct opk_symbols *symbols, const struct opk
 	return substitute(symbols, word, false);
 }
 
-/* Which byte of the formula as it is written became that byte of the result. */
+/* The byte of the written formula that became that byte of the result. */
 static size_t written_at(const struct opk_symbols *symbols, const char *written, size_t offset)
 {
 	struct piece piece;
@@ -255,7 +255,7 @@ struct walk {
 };
 
 /* "a uses b uses a" */
-static void tell_cycle(struct walk *w, size_t begin)
+static void report_cycle(struct walk *w, size_t begin)
 {
 	const struct opk_derived_symbol *all = w->symbols->derived.items;
 	opk_autofree char *chain = opk_strdup(all[begin].name.text);
@@ -290,7 +290,7 @@ static void step(struct walk *w)
 		    || w->states[next] == DONE)
 			continue;
 		if (w->states[next] == BEGUN) {
-			tell_cycle(w, next);
+			report_cycle(w, next);
 			continue;
 		}
 		w->states[next] = BEGUN;
@@ -332,7 +332,7 @@ void opk_symbols_check_formulas(struct opk_symbols *symbols)
 		check_unit(symbols->ctx, symbols->problems, &derived->unit);
 		if (derived->written.text)
 			derived->formula = substitute(symbols, &derived->written, true);
-		/* What stands for several metrics depends on the chip. */
+		/* What means several metrics depends on the chip. */
 		if (derived->formula && !(derived->legacy && strchr(derived->formula, '{')))
 			opk_symbols_parse(symbols, derived);
 		if (derived->parsed)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Collects what a set and those that it includes define by name. */
 #include "set/symbols.h"
 
 #include <string.h>
@@ -34,8 +35,8 @@ static bool collect_sets(struct opk_symbols *symbols, const struct opk_set *set)
 
 /* ---- definitions */
 
-static void tell_twice(struct opk_problems *problems, const struct opk_word *name, const char *what,
-                       const struct opk_word *first)
+static void report_twice(struct opk_problems *problems, const struct opk_word *name,
+                         const char *what, const struct opk_word *first)
 {
 	opk_autofree char *place = opk_place_text(&first->place);
 
@@ -70,7 +71,7 @@ static void add_parameters(struct opk_symbols *symbols, const struct opk_set *se
 			return;
 		}
 		*slot = parameter->value;
-		/* Which one was first does not matter much, and is not kept. */
+		/* It does not matter much which one was first: it is not kept. */
 		if (known != symbols->values.count - 1)
 			opk_problems_add(symbols->problems, &parameter->name.place,
 			                 "parameter '%.100s' is one of an included set already",
@@ -94,7 +95,7 @@ static void add_constants(struct opk_symbols *symbols, const struct opk_set *set
 		const struct opk_word *first = defined(symbols, constant->name.text);
 
 		if (first) {
-			tell_twice(symbols->problems, &constant->name, "constant", first);
+			report_twice(symbols->problems, &constant->name, "constant", first);
 			continue;
 		}
 		slot = opk_list_add(&symbols->constant);
@@ -128,7 +129,7 @@ static void add_derived(struct opk_symbols *symbols, const struct opk_set *set)
 		struct opk_derived_symbol *derived;
 
 		if (first) {
-			tell_twice(symbols->problems, &text->name, "derived metric", first);
+			report_twice(symbols->problems, &text->name, "derived metric", first);
 			continue;
 		}
 		derived = add_name(symbols, &text->name);
@@ -156,7 +157,7 @@ static void add_label(struct opk_symbols *symbols, const struct opk_set_item *it
 		return;
 	}
 	if (defined(symbols, label->text)) {
-		tell_twice(symbols->problems, label, "the name", defined(symbols, label->text));
+		report_twice(symbols->problems, label, "the name", defined(symbols, label->text));
 		return;
 	}
 	slot = opk_list_add(&symbols->label);
@@ -166,7 +167,7 @@ static void add_label(struct opk_symbols *symbols, const struct opk_set_item *it
 		symbols->problems->code = OPK_ENOMEM;
 }
 
-/* The name as it stands once parameters are put in; NULL where that fails, which is told elsewhere. */
+/* The name with parameters put in; NULL where that fails, which is reported elsewhere. */
 static char *final_text(struct opk_symbols *symbols, const struct opk_word *word)
 {
 	opk_autoproblems struct opk_problems quiet = { 0 };
@@ -217,7 +218,7 @@ static void add_legacy(struct opk_symbols *symbols, const struct opk_set *set,
 	if (!formula || !*formula || is_same_legacy(symbols, name.text, text))
 		return;
 	if (defined(symbols, name.text)) {
-		tell_twice(symbols->problems, &item->as, "the name", defined(symbols, name.text));
+		report_twice(symbols->problems, &item->as, "the name", defined(symbols, name.text));
 		return;
 	}
 	derived = add_name(symbols, &name);
@@ -244,7 +245,7 @@ static void add_items(struct opk_symbols *symbols, const struct opk_set *set,
 	for (size_t i = 0; i < items->count; i++) {
 		const struct opk_set_item *item = &items->items[i];
 
-		if (item->kind == OPK_SET_ITEM_GROUP)
+		if (item->kind == OPK_SET_ITEM_HEADING)
 			add_items(symbols, set, &item->items);
 		else if (item->what.text && item->kind == OPK_SET_ITEM_METRIC)
 			add_legacy(symbols, set, item);

@@ -10,13 +10,13 @@
 
 struct opk_formula;
 
-/* A derived metric, possibly one that a name of nvprof's stands for. */
+/* A derived metric, possibly one that a name of nvprof's means. */
 struct opk_derived_symbol {
 	struct opk_word name; /* borrowed, as `unit` and `description` */
 	struct opk_word
 		written; /* the formula in the set's file; no text: from data/legacy_names.tsv */
 	char *formula;   /* with the parameters' values */
-	struct opk_formula *parsed; /* NULL: it is none */
+	struct opk_formula *parsed; /* NULL: it is not a formula */
 	struct opk_word unit, description;
 	const struct opk_set *set;
 	char *legacy; /* the name of nvprof's, possibly its own; else NULL */
@@ -41,7 +41,7 @@ struct opk_symbols {
 	size_t ordered;
 };
 
-/* What is wrong with the definitions is told; only without memory is it incomplete. */
+/* Reports what is wrong with the definitions; only without memory is it incomplete. */
 void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
                       struct opk_problems *problems, const struct opk_set *set);
 void opk_symbols_clear(struct opk_symbols *symbols);
@@ -49,7 +49,7 @@ void opk_symbols_clear(struct opk_symbols *symbols);
 
 /* symbol_formulas.c: parses all formulas, knows their names and orders them. */
 void opk_symbols_check_formulas(struct opk_symbols *symbols);
-/* Fills `parsed` from `formula`, or tells why not. */
+/* Fills `parsed` from `formula`, or reports why not. */
 void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_derived_symbol *derived);
 /* Where in the set's file a byte of the formula came from. */
 struct opk_place opk_symbols_place(const struct opk_symbols *symbols,
@@ -57,11 +57,11 @@ struct opk_place opk_symbols_place(const struct opk_symbols *symbols,
 
 /* Tries all names of an index. */
 void opk_symbols_try_all(struct opk_nearest *nearest, const struct opk_index *index);
-/* The text with parameters' values in the places of ${name}; free(). NULL: a problem is told. */
+/* The text with parameters' values for ${name}; free(). NULL: a problem is reported. */
 char *opk_symbols_substitute(const struct opk_symbols *symbols, const struct opk_word *word);
 /*
  * set_check.c: entries and changes, as far as they can be judged without a chip. Regular
- * expressions are compiled if wished; else who matches them finds what is wrong with them. False
+ * expressions are compiled if wished; else matching finds what is wrong with them. False
  * where there is too much to be tried on a chip.
  */
 bool opk_set_check(const struct opk_symbols *symbols, bool compile);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Which words name chips, architectures or profilers, and whether they name this one. */
 #include "set/where.h"
 
 #include <strings.h>

@@ -6,10 +6,10 @@
 #include "base/problems.h"
 #include "base/source.h"
 
-/* Opens NVIDIA's libraries for a word that is none of ours: they may know newer chips. */
+/* Opens NVIDIA's libraries for a word that we don't know: they may know newer chips. */
 bool opk_where_known(struct opk_ctx *ctx, struct opk_problems *problems, const char *word,
                      bool profilers);
-/* The likeliest word behind a misspelt one; NULL where none is near. */
+/* The word that a misspelt one probably was; NULL where none is near. */
 const char *opk_where_nearest(const char *word, bool profilers);
 
 /* The first among so many of the words that is this one, in any case; NULL: none is. */
