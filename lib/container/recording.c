@@ -5,8 +5,14 @@
 #include "container/container.h"
 #include "container/meta.h"
 
+/* The sections that name an image; 0: there is none, since an image comes before its tables. */
+struct tables {
+	size_t ranges, times;
+};
+
 struct opk_recording {
 	struct opk_segment *segments;
+	struct tables *tables; /* one a segment */
 	size_t count;
 	/* The rows of all images, one image's after the other's. */
 	struct opk_range_table ranges;
@@ -20,6 +26,7 @@ static void recording_free(struct opk_recording *recording)
 	opk_range_table_clear(&recording->ranges);
 	free(recording->times.rows);
 	free(recording->segments);
+	free(recording->tables);
 	free(recording);
 }
 
@@ -37,56 +44,54 @@ void opk_file_free(struct opk_file *file)
 	free(file);
 }
 
-static int find_segments(struct opk_recording *recording, struct opk_ctx *ctx,
+static int take_table(struct tables *tables, size_t *bad, struct opk_ctx *ctx,
+                      const struct opk_file *file, size_t section)
+{
+	bool ranges = file->sections[section].type == OPK_SECTION_RANGES;
+	size_t *slot = ranges ? &tables->ranges : &tables->times;
+
+	*bad = section;
+	if (*slot) {
+		opk_fail(ctx, OPK_EINPUT, "section %zu has another such table already",
+		         file->sections[section].link + 1);
+		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
+	}
+	*slot = section;
+	return OPK_OK;
+}
+
+static int find_segments(struct opk_recording *recording, size_t *bad, struct opk_ctx *ctx,
                          const struct opk_file *file)
 {
-	size_t capacity = 0;
+	opk_autofree size_t *numbers = opk_alloc_array(file->section_count + 1, sizeof *numbers);
+	int code = OPK_OK;
 
-	for (size_t i = 0; i < file->section_count; i++) {
-		struct opk_segment *segment;
+	recording->segments = opk_alloc_array(file->section_count + 1, sizeof(struct opk_segment));
+	recording->tables = opk_alloc_array(file->section_count + 1, sizeof(struct tables));
+	if (!numbers || !recording->segments || !recording->tables)
+		return opk_nomem(ctx, "a recording");
+	for (size_t i = 0; !code && i < file->section_count; i++) {
+		const struct opk_section *section = &file->sections[i];
 
-		if (file->sections[i].type != OPK_SECTION_DATA)
-			continue;
-		segment = opk_append(&recording->segments, &capacity, &recording->count,
-		                     sizeof *segment);
-		if (!segment)
-			return opk_nomem(ctx, "a recording");
-		*segment = (struct opk_segment){ .image = i };
-	}
-	return OPK_OK;
-}
-
-/* Finds the table of this type that names the image; SIZE_MAX: the image has no such table. */
-static int find_table(size_t *table, struct opk_ctx *ctx, const struct opk_file *file, size_t image,
-                      uint32_t type)
-{
-	size_t end = image + OPK_LINK_DISTANCE;
-
-	*table = SIZE_MAX;
-	for (size_t i = image + 1; i < file->section_count && i <= end; i++) {
-		if (file->sections[i].type != type || file->sections[i].link != image)
-			continue;
-		if (*table != SIZE_MAX) {
-			*table = i;
-			opk_fail(ctx, OPK_EINPUT, "section %zu has another such table already",
-			         image + 1);
-			return opk_file_add_place(ctx, OPK_EINPUT, file, i);
+		if (section->type == OPK_SECTION_DATA) {
+			numbers[i] = recording->count;
+			recording->segments[recording->count++].image = i;
+		} else if (opk_is_table(section->type) && section->link != SIZE_MAX) {
+			code = take_table(&recording->tables[numbers[section->link]], bad, ctx,
+			                  file, i);
 		}
-		*table = i;
 	}
-	return OPK_OK;
+	return code;
 }
 
-static int read_ranges(struct opk_recording *recording, size_t *section, struct opk_ctx *ctx,
-                       const struct opk_file *file, struct opk_segment *segment)
+static int read_ranges(struct opk_recording *recording, struct opk_ctx *ctx,
+                       const struct opk_file *file, size_t i)
 {
 	struct opk_range_table *table = &recording->ranges;
+	struct opk_segment *segment = &recording->segments[i];
 	size_t first = table->count;
-	int code = find_table(section, ctx, file, segment->image, OPK_SECTION_RANGES);
+	int code = opk_range_table_read(table, ctx, file, recording->tables[i].ranges);
 
-	if (code || *section == SIZE_MAX)
-		return code;
-	code = opk_range_table_read(table, ctx, file, *section);
 	if (code)
 		return code;
 	segment->has_ranges = true;
@@ -96,22 +101,20 @@ static int read_ranges(struct opk_recording *recording, size_t *section, struct 
 	return OPK_OK;
 }
 
-static int read_times(struct opk_recording *recording, size_t *section, struct opk_ctx *ctx,
-                      const struct opk_file *file, struct opk_segment *segment)
+static int read_times(struct opk_recording *recording, struct opk_ctx *ctx,
+                      const struct opk_file *file, size_t i)
 {
-	size_t first = recording->times.count, count;
-	int code = find_table(section, ctx, file, segment->image, OPK_SECTION_TIMES);
+	struct opk_segment *segment = &recording->segments[i];
+	size_t section = recording->tables[i].times, first = recording->times.count, count;
+	int code = opk_time_table_read(&recording->times, ctx, file, section);
 
-	if (code || *section == SIZE_MAX)
-		return code;
-	code = opk_time_table_read(&recording->times, ctx, file, *section);
 	if (code)
 		return code;
 	count = recording->times.count - first;
 	if (segment->has_ranges && segment->row_count != count) {
 		opk_fail(ctx, OPK_EINPUT, "times of %zu samples, and the range table has %zu rows",
 		         count, segment->row_count);
-		return opk_file_add_place(ctx, OPK_EINPUT, file, *section);
+		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
 	}
 	segment->has_times = true;
 	segment->row_count = count;
@@ -141,22 +144,25 @@ static void set_rows(struct opk_recording *recording)
 static int load(struct opk_recording *recording, size_t *bad, struct opk_ctx *ctx,
                 const struct opk_file *file)
 {
-	int code = find_segments(recording, ctx, file);
+	int code = find_segments(recording, bad, ctx, file);
 
 	for (size_t i = 0; !code && i < recording->count; i++) {
-		struct opk_segment *segment = &recording->segments[i];
-
-		code = read_ranges(recording, bad, ctx, file, segment);
-		if (!code)
-			code = read_times(recording, bad, ctx, file, segment);
+		if (recording->tables[i].ranges) {
+			*bad = recording->tables[i].ranges;
+			code = read_ranges(recording, ctx, file, i);
+		}
+		if (!code && recording->tables[i].times) {
+			*bad = recording->tables[i].times;
+			code = read_times(recording, ctx, file, i);
+		}
 	}
-	set_rows(recording);
+	if (!code)
+		set_rows(recording);
 	return code;
 }
 
 /* An image is of one pass, and so are all its ranges. */
-static int check_pass(size_t *bad, struct opk_ctx *ctx, const struct opk_file *file,
-                      const struct opk_segment *segment, size_t group_count)
+static int check_pass(struct opk_ctx *ctx, const struct opk_segment *segment, size_t group_count)
 {
 	const struct opk_range *other = NULL;
 
@@ -165,25 +171,28 @@ static int check_pass(size_t *bad, struct opk_ctx *ctx, const struct opk_file *f
 			other = &segment->ranges[i];
 	if (!other && segment->pass <= group_count)
 		return OPK_OK;
-	find_table(bad, ctx, file, segment->image, OPK_SECTION_RANGES);
 	if (other)
-		opk_fail(ctx, OPK_EINPUT,
-		         "its ranges are of groups %u and %u, and those of an image are of one",
-		         segment->pass, other->group);
-	else
-		opk_fail(ctx, OPK_EINPUT, "a range is of group %u, and there are %zu",
-		         segment->pass, group_count);
-	return opk_file_add_place(ctx, OPK_EINPUT, file, *bad);
+		return opk_fail(
+			ctx, OPK_EINPUT,
+			"its ranges are of groups %u and %u, and those of an image are of one",
+			segment->pass, other->group);
+	return opk_fail(ctx, OPK_EINPUT, "a range is of group %u, and there are %zu", segment->pass,
+	                group_count);
 }
 
 static int check_passes(size_t *bad, struct opk_ctx *ctx, const struct opk_file *file,
                         size_t group_count)
 {
-	int code = OPK_OK;
+	const struct opk_recording *recording = file->recording;
 
-	for (size_t i = 0; !code && i < file->recording->count; i++)
-		code = check_pass(bad, ctx, file, &file->recording->segments[i], group_count);
-	return code;
+	for (size_t i = 0; i < recording->count; i++) {
+		int code = check_pass(ctx, &recording->segments[i], group_count);
+
+		*bad = recording->tables[i].ranges;
+		if (code)
+			return opk_file_add_place(ctx, code, file, *bad);
+	}
+	return OPK_OK;
 }
 
 int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,

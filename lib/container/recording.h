@@ -8,6 +8,10 @@
 #include "base/index.h"
 #include "base/strlist.h"
 
+/* Members of a range of which nothing is known. */
+#define OPK_UNKNOWN_RANGE                                                                          \
+	.name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1
+
 /* Rows of range tables. Many launches are of few kernels: each text is kept once. Begins zeroed. */
 struct opk_range_table {
 	struct opk_range *rows;

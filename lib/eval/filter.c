@@ -204,14 +204,8 @@ static void describe_by_time(struct opk_row *row, struct opk_range *room,
 {
 	row->start_ns = time->start;
 	row->end_ns = time->end;
-	*room = (struct opk_range){
-		.name = "",
-		.kernel = "",
-		.symbol = "",
-		.nvtx = "",
-		.device = (int32_t)time->device,
-		.rank = -1,
-	};
+	*room = (struct opk_range){ OPK_UNKNOWN_RANGE };
+	room->device = (int32_t)time->device;
 	if (!row->range)
 		row->range = room;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "container/recording.h"
 
 /* ---- keys ------------------------------------------------------------------------------- */
 
@@ -154,14 +155,7 @@ static void take(struct opk_grouped *group, const char *name, const struct opk_r
 int opk_grouping_add(size_t *out, struct opk_grouping *grouping, struct opk_ctx *ctx,
                      const char *name, const struct opk_range *given)
 {
-	static const struct opk_range unknown = {
-		.name = "",
-		.kernel = "",
-		.symbol = "",
-		.nvtx = "",
-		.device = -1,
-		.rank = -1,
-	};
+	static const struct opk_range unknown = { OPK_UNKNOWN_RANGE };
 	const struct opk_range *range = given ? given : &unknown;
 	opk_autobuf struct opk_buf text = { 0 };
 	char *key;

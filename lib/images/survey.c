@@ -204,11 +204,7 @@ static int list_images(struct opk_survey *survey, struct opk_ctx *ctx, struct op
 			.file = file,
 			.section = segments[i].image,
 			.segment = &segments[i],
-			.sample = { .name = "",
-			            .kernel = "",
-			            .symbol = "",
-			            .nvtx = "",
-			            .rank = -1 },
+			.sample = { OPK_UNKNOWN_RANGE },
 		};
 		if (segments[i].times)
 			image->sample.device = (int32_t)segments[i].times->device;
