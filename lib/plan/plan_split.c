@@ -1,14 +1,157 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A set divided into plans of a few passes each. */
+/*
+ * A set divided into plans of a few passes each. What goes into a plan is estimated by raw
+ * counters, first fit, as PerfWorks sees it.
+ */
 #include <string.h>
 
+#include "adapters/nv/nv.h"
 #include "base/buf.h"
 #include "base/index.h"
 #include "base/option_struct.h"
-#include "schedule/filling.h"
 #include "plan/plan.h"
+#include "schedule/parts.h"
 #include "schedule/schedule.h"
 #include "set/set.h"
+
+/* ---- the estimate */
+
+/* Passes that metrics are added to, one after another. */
+struct filling {
+	struct opk_counters counters;
+	struct opk_nv_scheduler *scheduler;
+	bool *software; /* one a counter: code patched into kernels, in passes without the hardware's */
+	size_t passes;
+	const char **names; /* of pass i: from i * counters.names.count on */
+	size_t *sizes;
+	bool *of_software; /* one a pass that has any */
+	bool *placed;      /* one a counter */
+	size_t *added;     /* room for a metric's */
+};
+
+static void clear_filling(struct filling *f)
+{
+	opk_counters_clear(&f->counters);
+	opk_nv_scheduler_free(f->scheduler);
+	free(f->software);
+	free(f->of_software);
+	free(f->names);
+	free(f->sizes);
+	free(f->placed);
+	free(f->added);
+	*f = (struct filling){ 0 };
+}
+
+static int find_software(struct filling *f, struct opk_ctx *ctx)
+{
+	struct opk_parts parts;
+	int code = opk_parts_split(&parts, ctx, &f->counters, f->scheduler);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < parts.count; i++)
+		for (size_t j = 0; j < parts.all[i].count; j++)
+			f->software[parts.all[i].members[j]] = parts.all[i].software;
+	opk_parts_clear(&parts);
+	return OPK_OK;
+}
+
+/*
+ * For range metrics by full name, and so many passes. OPK_ENVIDIA without PerfWorks' planner,
+ * OPK_EUSAGE where it does not know a counter.
+ */
+static int init_filling(struct filling *out, struct opk_ctx *ctx, const char *chip,
+                        const struct opk_strlist *metrics, size_t passes)
+{
+	size_t counters;
+	int code;
+
+	*out = (struct filling){ 0 };
+	code = opk_nv_scheduler_new(&out->scheduler, ctx, chip, NULL);
+	if (!code)
+		code = opk_counters_of(&out->counters, ctx, chip, metrics);
+	counters = out->counters.names.count;
+	/* More passes than counters are never filled. */
+	out->passes = passes < counters ? passes : counters;
+	out->names = opk_alloc_array(out->passes * counters + 1, sizeof *out->names);
+	out->sizes = opk_alloc_array(out->passes + 1, sizeof *out->sizes);
+	out->software = opk_alloc_array(counters + 1, sizeof *out->software);
+	out->of_software = opk_alloc_array(out->passes + 1, sizeof *out->of_software);
+	out->placed = opk_alloc_array(counters + 1, sizeof *out->placed);
+	out->added = opk_alloc_array(2 * counters + 1, sizeof *out->added);
+	if (!code
+	    && (!out->names || !out->sizes || !out->software || !out->of_software || !out->placed
+	        || !out->added))
+		code = opk_nomem(ctx, "raw counters");
+	if (!code)
+		code = find_software(out, ctx);
+	if (code)
+		clear_filling(out);
+	return code;
+}
+
+/* Empties the passes. */
+static void restart_filling(struct filling *f)
+{
+	memset(f->sizes, 0, f->passes * sizeof *f->sizes);
+	memset(f->placed, 0, f->counters.names.count * sizeof *f->placed);
+}
+
+/* Into the first pass that has room; `pass` is the number of passes where none has. */
+static int place(size_t *pass, struct opk_ctx *ctx, struct filling *f, size_t counter)
+{
+	for (*pass = 0; *pass < f->passes; ++*pass) {
+		const char **names = &f->names[*pass * f->counters.names.count];
+		bool fits;
+		int code;
+
+		if (f->sizes[*pass] && f->of_software[*pass] != f->software[counter])
+			continue;
+		names[f->sizes[*pass]] = f->counters.names.items[counter];
+		code = opk_nv_scheduler_fits(&fits, ctx, f->scheduler, names, f->sizes[*pass] + 1);
+		if (code)
+			return code;
+		if (fits) {
+			f->of_software[*pass] = f->software[counter];
+			f->sizes[*pass]++;
+			return OPK_OK;
+		}
+	}
+	return OPK_OK;
+}
+
+/* Adds the metric, by number, where each of its counters finds a pass; else nothing changes. */
+static int add_to_filling(bool *fits, struct opk_ctx *ctx, struct filling *f, size_t metric)
+{
+	const struct opk_counters *counters = &f->counters;
+	size_t added = 0;
+	int code = OPK_OK;
+
+	*fits = true;
+	for (size_t i = counters->first[metric]; *fits && i < counters->first[metric + 1]; i++) {
+		size_t counter = counters->needs[i], pass;
+
+		if (f->placed[counter] || opk_is_trace(counters->names.items[counter]))
+			continue;
+		code = place(&pass, ctx, f, counter);
+		if (code)
+			return code;
+		*fits = pass < f->passes;
+		if (!*fits)
+			break;
+		f->placed[counter] = true;
+		f->added[2 * added] = counter;
+		f->added[2 * added++ + 1] = pass;
+	}
+	/* Each was put at its pass's end. */
+	for (size_t i = 0; !*fits && i < added; i++) {
+		f->placed[f->added[2 * i]] = false;
+		f->sizes[f->added[2 * i + 1]]--;
+	}
+	return OPK_OK;
+}
+
+/* ---- the division */
 
 /* So many metrics are tried one by one. */
 enum { FEW = 8 };
@@ -25,7 +168,7 @@ struct splitting {
 	struct opk_plan_options options;
 	size_t limit, count; /* of passes, and of metrics */
 	struct opk_plan *whole;
-	struct opk_filling filling;
+	struct filling filling;
 	bool estimates; /* the filling is one */
 	/* By number, those that are in no plan yet, and what is tried now. */
 	size_t *left, *chosen, *sorted;
@@ -132,12 +275,12 @@ static int choose(struct splitting *s)
 
 	s->chosen_count = 0;
 	if (s->estimates)
-		opk_filling_restart(&s->filling);
+		restart_filling(&s->filling);
 	for (size_t i = 0; !code && i < s->left_count; i++) {
 		bool fits = true;
 
 		if (s->estimates)
-			code = opk_filling_add(&fits, s->ctx, &s->filling, s->left[i]);
+			code = add_to_filling(&fits, s->ctx, &s->filling, s->left[i]);
 		if (fits)
 			s->chosen[s->chosen_count++] = s->left[i];
 	}
@@ -352,8 +495,8 @@ static int begin_estimates(struct splitting *s)
 
 	if (s->whole->target.profiler != OPK_PROFILER_RANGE)
 		return OPK_OK;
-	code = opk_filling_init(&s->filling, s->ctx, s->whole->target.chip, &s->whole->metrics,
-	                        s->limit);
+	code = init_filling(&s->filling, s->ctx, s->whole->target.chip, &s->whole->metrics,
+	                    s->limit);
 	s->estimates = !code;
 	return opk_allow(s->ctx, opk_allow(s->ctx, code, OPK_ENVIDIA), OPK_EUSAGE);
 }
@@ -422,7 +565,7 @@ int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const s
 	if (!code && s.whole)
 		code = find_lost(split, &s);
 	opk_plan_free(s.whole);
-	opk_filling_clear(&s.filling);
+	clear_filling(&s.filling);
 	free(s.left);
 	free(s.chosen);
 	free(s.sorted);
