@@ -363,13 +363,13 @@ static int check_version(struct walk *w, uint32_t version)
 {
 	if (version == OPK_FORMAT_VERSION)
 		return OPK_OK;
-	opk_fail(w->ctx, OPK_EINPUT, "%s: format version %u, this offpeak knows version %d",
-	         w->file->path, version, OPK_FORMAT_VERSION);
-	if (version != 1)
-		return OPK_EINPUT;
-	return opk_add(w->ctx, OPK_EINPUT,
-	               "build the set or record again; or let the offpeak that wrote the file take "
-	               "it apart (extract), and make a recording of each image (import --raw)");
+	return opk_fail(
+		w->ctx, OPK_EINPUT, "%s: format version %u, this offpeak knows version %d%s",
+		w->file->path, version, OPK_FORMAT_VERSION,
+		version != 1 ? ""
+			     : ": record it again, or build the set again; the offpeak that wrote "
+			       "it still evaluates it, and extracts its images, which 'import "
+			       "--raw' takes, without their launches");
 }
 
 static int read_file_header(struct walk *w)
