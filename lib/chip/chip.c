@@ -8,6 +8,7 @@
 
 #include "adapters/nv/nv.h"
 #include "base/nearest.h"
+#include "base/problems.h"
 
 /* A power of two; no chip has that many metrics. */
 enum { MAX_STRIDE = 1 << 16 };
@@ -234,9 +235,9 @@ int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
 	product_chip = chip_of_product(&names, name);
 	if (product_chip)
 		nearest.best = product_chip;
-	return opk_fail(ctx, OPK_EUSAGE, "unknown chip '%s'%s%s%s; 'offpeak chips' lists them",
-	                name, nearest.best ? ", did you mean " : "",
-	                nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+	return opk_fail(ctx, OPK_EUSAGE,
+	                "unknown chip '%s'" OPK_DID_YOU_MEAN "; 'offpeak chips' lists them", name,
+	                OPK_NEAR(nearest.best));
 }
 
 int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,

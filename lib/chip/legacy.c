@@ -10,8 +10,6 @@
 #include "chip/data_file.h"
 #include "chip/suggest.h"
 
-static const char file_name[] = "legacy_names.tsv";
-
 /* Owns the arrays and the text of `shown`. */
 struct legacy {
 	struct opk_legacy shown;
@@ -27,11 +25,17 @@ struct entry {
 	const char *kind, *name, *formula;
 };
 
-/* Calls `take` with each line's entry, after the heading. */
-static int each_entry(struct opk_ctx *ctx, char *text, const char *path,
+/* Calls `take` with each line's entry, after the heading; they are in *file, free(). */
+static int each_entry(char **file, struct opk_ctx *ctx,
                       void (*take)(void *data, const struct entry *entry), void *data)
 {
+	opk_autofree char *path = NULL;
 	size_t line_number = 0;
+	int code = opk_data_file(file, &path, ctx, "legacy_names.tsv");
+	char *text = *file;
+
+	if (code)
+		return code;
 
 	for (char *line; (line = strsep(&text, "\n"));) {
 		struct entry entry = { .kind = strsep(&line, "\t") };
@@ -65,15 +69,12 @@ static void try_name(void *data, const struct entry *entry)
 
 int opk_legacy_suggest(struct opk_strlist *list, struct opk_ctx *ctx, const char *name)
 {
-	opk_autofree char *text = NULL;
-	opk_autofree char *path = NULL;
+	opk_autofree char *file = NULL;
 	opk_autostrlist struct opk_strlist all = { 0 };
 	struct opk_suggestions suggestions = { .name = name };
-	int code = opk_data_file(&text, &path, ctx, file_name);
+	int code = each_entry(&file, ctx, try_name, &suggestions);
 	bool ok = true;
 
-	if (!code && text)
-		code = each_entry(ctx, text, path, try_name, &suggestions);
 	if (code)
 		return code;
 	for (size_t i = 0; ok && i < suggestions.count; i++)
@@ -184,13 +185,10 @@ static void take_name(void *data, const struct entry *entry)
 
 int opk_legacy_formula(char **out, struct opk_ctx *ctx, const char *name)
 {
-	opk_autofree char *text = NULL;
-	opk_autofree char *path = NULL;
+	opk_autofree char *file = NULL;
 	struct opk_legacy found = { .name = name };
-	int code = opk_data_file(&text, &path, ctx, file_name);
+	int code = each_entry(&file, ctx, take_name, &found);
 
-	if (!code && text)
-		code = each_entry(ctx, text, path, take_name, &found);
 	if (code || !found.kind)
 		return code;
 	*out = opk_strdup(found.formula);
@@ -199,11 +197,8 @@ int opk_legacy_formula(char **out, struct opk_ctx *ctx, const char *name)
 
 static int fill(struct legacy *l, struct opk_ctx *ctx, const struct opk_catalog *catalog)
 {
-	opk_autofree char *path = NULL;
-	int code = opk_data_file(&l->file, &path, ctx, file_name);
+	int code = each_entry(&l->file, ctx, take_name, &l->shown);
 
-	if (!code && l->file)
-		code = each_entry(ctx, l->file, path, take_name, &l->shown);
 	return code || !l->shown.kind ? code : find_terms(l, ctx, catalog);
 }
 

@@ -68,14 +68,6 @@ static bool match_kind(const struct opk_metric_filter *filter, const struct opk_
 	       && (!filter->unit || !strcasecmp(metric->hw_unit, filter->unit));
 }
 
-bool opk_matcher_match(const struct opk_matcher *matcher, const struct opk_metric *metric)
-{
-	const struct opk_metric_filter *filter = &matcher->filter;
-
-	return match_kind(filter, metric) && match_globs(filter, metric->name)
-	       && match_grep(matcher, metric->name, metric->description);
-}
-
 bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_metric *metric,
                             const char *full)
 {
@@ -84,4 +76,9 @@ bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_
 	return match_kind(filter, metric)
 	       && (match_globs(filter, metric->name) || match_globs(filter, full))
 	       && match_grep(matcher, full, metric->description);
+}
+
+bool opk_matcher_match(const struct opk_matcher *matcher, const struct opk_metric *metric)
+{
+	return opk_matcher_match_full(matcher, metric, metric->name);
 }

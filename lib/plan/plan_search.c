@@ -172,8 +172,6 @@ static void choose_kinds(struct searching *s)
 {
 	size_t passes = passes_now(s), first;
 
-	for (size_t i = 0; i < s->parts.count; i++)
-		s->counts[i] = fewest(&s->parts.all[i]);
 	for (size_t i = 0; i < s->parts.count; i++) {
 		s->counts[i] = s->parts.all[i].whole.bins.count;
 		s->whole[i] = opk_parts_passes(&first, &s->parts, s->counts) <= passes;

@@ -163,10 +163,10 @@ static int no_such_set(struct opk_ctx *ctx, const char *name)
 			opk_nearest_try(&nearest, stems.items[stems.count - 1]);
 	opk_set_list_free(list);
 	return opk_fail(ctx, OPK_EUSAGE,
-	                "no metric set '%s'%s%s%s; 'offpeak sets' lists the shipped ones, "
+	                "no metric set '%s'" OPK_DID_YOU_MEAN
+	                "; 'offpeak sets' lists the shipped ones, "
 	                "a path or metric names with commas work too",
-	                name, nearest.best ? ", did you mean " : "",
-	                nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+	                name, OPK_NEAR(nearest.best));
 }
 
 /* The path of the set that is found by this name. */
