@@ -556,7 +556,7 @@ struct opk_plan_options {
 	const void *availability;
 	size_t availability_size;
 	size_t max_passes; /* fail where more are needed; 0: no limit (PM sampling: always 1) */
-	/* Keep the longest prefix of the set's metrics that fits one pass, and leave out the others. */
+	/* Keep as many of the set's first metrics as fit one pass; leave out the others. */
 	bool single_pass;
 	/*
 	 * How long to look for a plan of fewer passes than CUPTI's own order of counters takes, in
@@ -812,8 +812,8 @@ struct opk_meta_label {
 /* What is computed of others' values after collection. */
 struct opk_meta_derived {
 	const char *name;
-	const char *
-		formula; /* over metrics, labels and derived ones before it; only evaluation reads it */
+	/* Over metrics, labels and derived ones before it; only evaluation reads it. */
+	const char *formula;
 	const char *unit; /* as in "byte/second"; "": it is not known; "unitless": there is none */
 	const char *description;
 };
@@ -1022,7 +1022,7 @@ void opk_findings_free(struct opk_findings *findings);
 
 struct opk_verify_options {
 	size_t size;
-	bool deep; /* evaluate all ranges, too, where nothing else is wrong; needs NVIDIA's libraries */
+	bool deep; /* evaluate all ranges, too, if all else is right; needs NVIDIA's libraries */
 	unsigned timeout_s; /* of that, without progress; 0: 30 */
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	void *progress_data;
@@ -1038,11 +1038,11 @@ int opk_verify(struct opk_findings **out, struct opk_ctx *ctx, const char *path,
 
 /*
  * What is whole of a damaged or cut-off recording becomes a complete one at `to`, which is not
- * `from`: images with their tables, in order. An image whose range table is lost goes on without one,
- * unless the table says which metrics it has; without the times that others have it is left out.
- * What was left out is among the drops of opk_file_stats(), too. *out, unless NULL, has all sections
- * of `from`; what was not kept has a problem. Needs no NVIDIA library. OPK_EINPUT: nothing can be
- * evaluated in it any more.
+ * `from`: images with their tables, in order. An image whose range table is lost goes on without
+ * one, unless the table says which metrics it has; without the times that others have it is left
+ * out. What was left out is among the drops of opk_file_stats(), too. *out, unless NULL, has all
+ * sections of `from`; what was not kept has a problem. Needs no NVIDIA library. OPK_EINPUT: nothing
+ * can be evaluated in it any more.
  */
 int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from, const char *to);
 
@@ -1266,7 +1266,7 @@ struct opk_statistics {
 	 * ranges together, which is no mean of ratios.
 	 */
 	double sum, mean;
-	/* These are over the ranges' own values; percentiles between two of them are interpolated. */
+	/* These are over the ranges' own values; percentiles are interpolated. */
 	double min, max, p50, p90, p99;
 };
 
@@ -1363,7 +1363,7 @@ union opk_cell {
 	struct {
 		uint64_t uint;
 		bool known;
-	} optional; /* a number or, where it says so, a boolean; absent: empty in CSV, null in JSON */
+	} optional; /* a number, or a boolean; absent: empty in CSV, null in JSON */
 	struct {
 		const char *word; /* NULL: the number; "": absent, as above */
 		uint64_t uint;
@@ -1455,7 +1455,7 @@ union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
  */
 struct opk_database_options {
 	size_t size;
-	/* The view `wide` has these: names of facts, "file", names of columns; NULL: all there are. */
+	/* The view `wide` has these: names of facts, "file", names of columns; NULL: all. */
 	const char *const *columns;
 	size_t column_count;
 };

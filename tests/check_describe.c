@@ -84,7 +84,7 @@ START_TEST(describes)
 	ck_assert_str_eq(d->constituents[2].name, "fake__throughput");
 	ck_assert_int_eq(d->constituents[2].type, OPK_THROUGHPUT);
 	opk_description_free(d);
-	/* A ratio's counters come from its raw counters: none has raw_r; raw_shared is no counter. */
+	/* A ratio's counters come from its raw counters: none has raw_r; raw_shared is none. */
 	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__ratio.pct"));
 	ck_assert_uint_eq(d->constituent_count, 0);
 	opk_description_free(d);

@@ -21,7 +21,7 @@ struct opk_child {
 	FILE *spool;      /* where the result goes; NULL: the parent wants none */
 	int reports;      /* progress and the outcome go to the parent here */
 	int64_t reported; /* when progress was, ms */
-	/* For several works in a row: what those before have done, and what all of them have to do. */
+	/* Where works follow each other: what is done before this one, and what there is. */
 	uint64_t before, whole;
 };
 

@@ -13,7 +13,7 @@ enum {
 	OPK_FORMAT_VERSION = 2,
 	OPK_FILE_HEADER_SIZE = 16,
 	OPK_SECTION_HEADER_SIZE = 48,
-	/* Bytes under the header's own CRC. With that CRC included any header sums up to the same. */
+	/* Bytes under the header's own CRC; with it, the CRC of any header is the same. */
 	OPK_SECTION_SUMMED = 44,
 	OPK_END_SIZE = 8,
 	/* deflate can't pack tighter than 1032:1, so a section that claims more is lying. */

@@ -17,7 +17,7 @@
 enum {
 	WINDOW = 1 << 16,
 	MIN_WINDOW = 1 << 8, /* often the next header is near */
-	/* Bytes may be read so often for sections that turn out to be damaged; honest damage takes one. */
+	/* How often bytes may be read for sections that are damaged; honest damage takes one. */
 	MAX_VAIN = 16,
 };
 

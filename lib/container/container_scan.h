@@ -18,15 +18,15 @@ int opk_finding_blame(struct opk_finding *finding, struct opk_ctx *ctx, const ch
 void opk_findings_clear(struct opk_findings *findings);
 
 struct opk_scan {
-	struct opk_file *
-		file; /* with the sound sections alone; complete: the end section fits what is there */
+	/* With the sound sections alone; complete: the end section fits what is there. */
+	struct opk_file *file;
 	/* All sections in order, and all stretches of bytes that are none. */
 	struct opk_findings findings;
 	bool *breaks; /* of each finding: something unknown is missing there, or after it */
 	size_t breaks_capacity;
 	size_t *places; /* the finding of each section of `file` */
 	size_t places_capacity;
-	bool moved; /* each section is sound, and yet they are not those that the end section counted */
+	bool moved; /* all are sound, but not those that the end section counted */
 };
 
 /*

@@ -129,7 +129,7 @@ static int describe_sample(struct work *w, struct opk_spool_row *row, const void
 {
 	int code = opk_nv_sample_time(&row->start_ns, &row->end_ns, w->ctx, image, index);
 
-	/* A sampling session's first sample has no start of its own: it begins at an earlier event. */
+	/* The first sample of a session has no start of its own: it begins at an earlier event. */
 	row->spans_earlier = row->start_ns == 0;
 	if (row->start_ns)
 		row->start_ns += (uint64_t)w->job->gpu_time_shift;

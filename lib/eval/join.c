@@ -49,7 +49,7 @@ static int take(struct opk_join *join, struct opk_ctx *ctx, const struct opk_row
 	if (code)
 		return code;
 	joined = &join->rows[index];
-	/* A measured NaN spoils the sum, and so the mean: that it could not be computed must show. */
+	/* A measured NaN makes the sum and the mean NaN: they could not be computed. */
 	for (size_t i = 0; i < join->metric_count; i++)
 		if (row->measured[i]) {
 			joined->values[i] += row->values[i];

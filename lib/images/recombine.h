@@ -17,7 +17,7 @@ struct opk_target {
 		*moves; /* in the order of their rows; the first one's image has the layout */
 	size_t move_count;
 	size_t slots;
-	/* Names of the slots, each once; NULL: "0", "1" and so on, as CUPTI names automatic ranges. */
+	/* Names of the slots, each once; NULL: "0", "1", ..., as CUPTI names automatic ranges. */
 	const char *const *names;
 	/* Instead of all that: the image of this row without its free slots. For samples. */
 	bool trim;

@@ -73,7 +73,7 @@ static int look_at(struct work *w, const void *image, size_t size, const struct 
 		code = find_layout(w, &facts, image, size);
 	if (code)
 		return opk_blame_image(code);
-	/* The copy would be whole, and nothing would show what is missing. Samples may be cut short. */
+	/* The copy would look whole, whatever is missing. Samples may be cut short. */
 	if (meta->profiler == OPK_PROFILER_RANGE && info.completed < info.populated)
 		return opk_fail(w->ctx, OPK_EINPUT,
 		                "only %zu of %zu ranges are whole: passes are missing",

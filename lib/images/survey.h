@@ -18,8 +18,8 @@ struct opk_surveyed {
 		uint64_t rows; /* ranges, or samples that are whole */
 		uint64_t slots;
 		uint64_t slot_size; /* bytes that a range takes in a copy */
-		uint64_t
-			layout; /* a number for the counters and the GPU: where it is equal, ranges can be summed */
+		/* A number for the counters and the GPU: ranges with the same can be summed. */
+		uint64_t layout;
 		int32_t profiler;
 		int32_t reserved;
 	} facts;

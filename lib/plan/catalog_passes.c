@@ -16,8 +16,8 @@
 #include "child/workers.h"
 
 struct set {
-	uint32_t
-		key; /* its raw counters, or what its names share, as text; ascending over all sets */
+	/* Its raw counters, or what its names share, as text; ascending over all sets. */
+	uint32_t key;
 	uint32_t domains; /* of those, as text; 0: not known */
 	size_t name;      /* one that depends on them */
 	bool fits;        /* one pass, as PerfWorks says */
@@ -92,7 +92,7 @@ static int look_at(struct set *set, struct counting *c, const struct opk_strlist
 		return code;
 	for (size_t i = 0; !code && i < counters->count; i++)
 		code = opk_nv_counter_domains(&domains, c->ctx, c->scheduler, counters->items[i]);
-	/* Some counters that metrics depend on are in no domain of the chip; CUPTI will refuse those. */
+	/* Some counters that metrics depend on are in no domain of the chip; CUPTI refuses them. */
 	set->fits = set->fits && !code;
 	if (code)
 		return opk_allow(c->ctx, code, OPK_EUSAGE);

@@ -21,8 +21,8 @@ struct opk_pass_groups {
 
 /*
  * Each metric is in one pass group, or in none if it needs several passes by itself. Takes one or
- * two milliseconds a metric and a group. `availability` is the image that the plan was made with, or
- * NULL.
+ * two milliseconds a metric and a group. `availability` is the image that the plan was made with,
+ * or NULL.
  */
 int opk_pass_groups_pack(struct opk_pass_groups *out, struct opk_ctx *ctx,
                          const struct opk_plan *plan, const void *availability,

@@ -46,8 +46,8 @@ struct recovery {
 	struct opk_scan scan;
 	const struct opk_meta *meta;
 	struct part *parts; /* one a section of the scan's file */
-	bool grouped; /* ranges have a group's metrics only: without its row none can be evaluated */
-	unsigned needed; /* tables that images have */
+	bool grouped;       /* ranges have one group's metrics, and need its row */
+	unsigned needed;    /* tables that images have */
 	uint64_t losses[LOSSES];
 	struct opk_writer *writer;
 };

@@ -221,7 +221,7 @@ static int join_ratio(size_t *item_of, struct opk_ctx *ctx, const struct opk_par
 		names[used++] = part->counters->names.items[part->members[i]];
 	}
 	code = opk_nv_scheduler_fits(&fits, ctx, part->scheduler, names, used);
-	/* An item's number is its first member's place, so that `first` is among those that join. */
+	/* An item's number is its first member's place, so `first` is among those that join. */
 	for (size_t i = 0; !code && fits && i < part->count; i++)
 		if (joins[item_of[i]])
 			item_of[i] = first;

@@ -19,7 +19,7 @@ enum opk_pattern_kind opk_pattern_kind(const char *text);
 struct opk_pattern {
 	enum opk_pattern_kind kind;
 	const char *text; /* borrowed */
-	/* So many characters each match begins with; those of a regular expression follow the slash. */
+	/* How many characters each match begins with; after the slash of a regular expression. */
 	size_t literal;
 };
 

@@ -276,7 +276,7 @@ unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct o
 		if (meant.field == count)
 			continue;
 		seen |= 1U << meant.field;
-		/* Errors under the key that was meant are reported only where it is hardly in doubt. */
+		/* Errors under the key are reported only where it is clear which was meant. */
 		if (!opk_yaml_has_key(map, fields[meant.field].name))
 			read_field(r, object, value, &fields[meant.field], meant.sure);
 	}

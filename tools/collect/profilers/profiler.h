@@ -27,7 +27,7 @@ struct profiler {
 	const struct target *target;
 	CUcontext context;
 	struct profiler_config config;
-	size_t next_pass; /* that configure() will collect, whatever config.pass says; or ANY_PASS */
+	size_t next_pass; /* the next configure() collects it, not config.pass; or ANY_PASS */
 	CUpti_RangeProfiler_Object *object; /* range profiler */
 	uint8_t *scratch;                   /* legacy */
 	bool in_session;                    /* legacy */
