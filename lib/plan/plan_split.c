@@ -20,7 +20,7 @@
 struct filling {
 	struct opk_counters counters;
 	struct opk_nv_scheduler *scheduler;
-	bool *software; /* one a counter: code patched into kernels, in passes without the hardware's */
+	bool *software; /* one a counter: patched into kernels, in passes of its own */
 	size_t passes;
 	const char **names; /* of pass i: from i * counters.names.count on */
 	size_t *sizes;
