@@ -205,7 +205,6 @@ int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip 
 
 enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
 const char *opk_metric_type_name(enum opk_metric_type type);
-bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
 
 /*
  * What a metric counts: the work of one CUDA context, or whatever the device does (PCIe, NVLink,
@@ -584,15 +583,12 @@ const char *opk_plan_set_name(const struct opk_plan *plan);
 size_t opk_plan_passes(const struct opk_plan *plan);
 size_t opk_plan_metric_count(const struct opk_plan *plan);
 const char *opk_plan_metric(const struct opk_plan *plan, size_t i);
-/* What evaluation will show, in the set's order: metrics by name or short name, derived ones. */
-size_t opk_plan_column_count(const struct opk_plan *plan);
-const char *opk_plan_column(const struct opk_plan *plan, size_t i);
 /* What evaluation will show of a set that says more than its metrics, or what it needs for that. */
 struct opk_plan_column {
 	const char *name;   /* of a metric, or its short name, or of a derived metric */
 	const char *metric; /* that the short name stands for; else "" */
-	const char
-		*formula;  /* of a derived metric, with constants and parameters put in; else "" */
+	/* For a derived metric, with constants and parameters put in; else "". */
+	const char *formula;
 	const char *unit;  /* as "byte/second"; "" where it is not known */
 	const char *group; /* the heading over it; else "" */
 	bool shown;        /* false: only formulas need it */
@@ -708,8 +704,8 @@ struct opk_writer;
 struct opk_build_options {
 	size_t size;
 	bool no_instances;
-	const void
-		*availability; /* what the plan was made with, stored with the images; optional */
+	/* What the plan was made with; stored with the images; optional. */
+	const void *availability;
 	size_t availability_size;
 	bool no_groups;      /* for collectors that always replay */
 	bool keep_instances; /* PM sampling: even where no metric is a minimum or maximum */

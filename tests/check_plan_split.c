@@ -2,6 +2,7 @@
 /* Sets divided into plans of a few passes each. */
 #include "allocation.h"
 #include "base/buf.h"
+#include "plan/plan.h"
 #include "set/set.h"
 #include "fake_nv.h"
 #include "folder.h"
@@ -92,8 +93,8 @@ static struct opk_set *load_text(struct opk_ctx *ctx, const char *text)
 
 static void add_columns(struct opk_buf *out, const struct opk_plan *plan)
 {
-	for (size_t i = 0; i < opk_plan_column_count(plan); i++)
-		opk_buf_add_printf(out, "%s ", opk_plan_column(plan, i));
+	for (size_t i = 0; i < plan->resolved.columns.count; i++)
+		opk_buf_add_printf(out, "%s ", plan->resolved.columns.items[i]);
 	opk_buf_add_text(out, "| ");
 }
 

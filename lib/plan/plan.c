@@ -292,16 +292,6 @@ const char *opk_plan_metric(const struct opk_plan *plan, size_t i)
 	return plan->metrics.items[i];
 }
 
-size_t opk_plan_column_count(const struct opk_plan *plan)
-{
-	return plan->resolved.columns.count;
-}
-
-const char *opk_plan_column(const struct opk_plan *plan, size_t i)
-{
-	return plan->resolved.columns.items[i];
-}
-
 size_t opk_plan_missing_count(const struct opk_plan *plan)
 {
 	return plan->resolved.left_out.count;

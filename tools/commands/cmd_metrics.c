@@ -35,7 +35,8 @@ struct listing {
 	struct opk_matcher *matcher;
 	struct opk_full_name *names;
 	size_t count, capacity;
-	bool scope; /* is a column */
+	bool for_people; /* a table for a terminal */
+	bool scope;      /* is a column */
 };
 
 static int add(struct listing *listing, const struct opk_metric *metric, size_t submetric)
@@ -77,7 +78,8 @@ static int find(struct listing *listing)
 			code = add(listing, metric, opk_catalog_plainest(listing->catalog, metric));
 	}
 	/* Rows for programs always have a scope; an empty column is no use to people. */
-	listing->scope = !app_shows_table(listing->app);
+	listing->for_people = app_shows_table(listing->app);
+	listing->scope = !listing->for_people;
 	for (size_t i = 0; !listing->scope && i < listing->count; i++)
 		listing->scope = listing->names[i].metric->scope != OPK_SCOPE_UNKNOWN;
 	return code;
@@ -87,16 +89,14 @@ static int find(struct listing *listing)
 static void describe(struct app_fields *fields, const struct listing *listing, const char *full,
                      const struct opk_metric *metric, const struct opk_submetric *sub)
 {
-	/* On a terminal what is long is cut: nothing that was asked for comes after it. */
-	bool description_last = app_shows_table(listing->app);
-
 	fields->count = 0;
 	field_text(fields, "metric", full);
 	field_text(fields, "type", opk_metric_type_name(metric->type));
 	field_text(fields, "hw_unit", metric->hw_unit);
 	field_text(fields, "dim_unit",
 	           listing->args->submetrics ? sub->dim_unit : metric->dim_unit);
-	if (!description_last)
+	/* On a terminal what is long is cut: nothing that was asked for comes after it. */
+	if (!listing->for_people)
 		field_text(fields, "description", metric->description);
 	if (listing->args->passes) {
 		field_add(fields, "passes", OPK_CELL_EITHER, cell_passes(sub->passes));
@@ -105,7 +105,7 @@ static void describe(struct app_fields *fields, const struct listing *listing, c
 	}
 	if (listing->scope)
 		field_text(fields, "scope", opk_scope_name(metric->scope));
-	if (description_last)
+	if (listing->for_people)
 		field_text(fields, "description", metric->description);
 }
 
