@@ -9,7 +9,7 @@
 
 #include "adapters/nv/nv.h"
 #include "base/mem.h"
-#include "schedule/try.h"
+#include "schedule/schedule.h"
 
 enum { SAMPLE = 1000 };
 

@@ -17,8 +17,7 @@
 
 #include "adapters/nv/nv.h"
 #include "container/container.h"
-#include "container/meta.h"
-#include "container/xor_filter.h"
+#include "container/container_inside.h"
 
 static struct opk_ctx *ctx;
 

@@ -10,7 +10,7 @@
 
 #include "adapters/nv/nv.h"
 #include "base/strlist.h"
-#include "chip/catalog.h"
+#include "chip/chip.h"
 #include "plan/plan.h"
 
 enum { SETS = 6, LEAST = 50, MOST = 300, CHUNK = 25 };

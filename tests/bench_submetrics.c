@@ -14,7 +14,6 @@
 
 #include "adapters/nv/nv.h"
 #include "container/container.h"
-#include "container/meta.h"
 
 enum { MOST = 8, REPEATS = 60 };
 

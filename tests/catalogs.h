@@ -3,7 +3,7 @@
 #ifndef OPK_CATALOGS_H
 #define OPK_CATALOGS_H
 
-#include "chip/catalog.h"
+#include "chip/chip.h"
 #include "testing.h"
 
 static inline size_t total(const struct opk_catalog *catalog)

@@ -3,9 +3,8 @@
 #include <math.h>
 
 #include "allocation.h"
-#include "images/column_file.h"
-#include "eval/columns.h"
-#include "images/statistics.h"
+#include "images/images.h"
+#include "eval/eval.h"
 #include "recordings.h"
 
 /* ---- statistics ------------------------------------------------------------------------- */

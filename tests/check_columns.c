@@ -3,7 +3,7 @@
  * Columns of recordings whose set says more than metrics, over the fake: an image has three ranges,
  * and the n-th metric that CUPTI is asked for has the value 100 * range + n + 0.5 in it.
  */
-#include "eval/columns.h"
+#include "eval/eval.h"
 
 #include <math.h>
 

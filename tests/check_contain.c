@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "child/contain.h"
+#include "child/child.h"
 #include "container/container.h"
-#include "images/survey.h"
+#include "images/images.h"
 #include "folder.h"
 
 /* Whether children are confined: where lines are counted they write the counts. */

@@ -2,7 +2,7 @@
 /* .opk files: what was written comes back; and the filter of counter data. */
 #include "allocation.h"
 #include "containers.h"
-#include "container/xor_filter.h"
+#include "container/container_inside.h"
 #include "random.h"
 
 static void noise(uint8_t *to, size_t size)

@@ -4,8 +4,7 @@
 
 #include "adapters/nv/nv.h"
 #include "allocation.h"
-#include "chip/legacy.h"
-#include "chip/suggest.h"
+#include "chip/chip.h"
 #include "fake_nv.h"
 #include "folder.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What rows tell besides values, and filters over it. */
-#include "eval/filter.h"
+#include "eval/eval_inside.h"
 
 #include "allocation.h"
 #include "fake_nv.h"

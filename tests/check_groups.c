@@ -3,7 +3,7 @@
 #include "adapters/nv/nv.h"
 #include "allocation.h"
 #include "base/buf.h"
-#include "plan/pass_groups.h"
+#include "plan/plan.h"
 #include "fake_nv.h"
 #include "folder.h"
 #include "real.h"

@@ -4,7 +4,7 @@
 
 #include "allocation.h"
 #include "container/container.h"
-#include "eval/filter.h"
+#include "eval/eval_inside.h"
 #include "fake_nv.h"
 #include "folder.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One recording of several. */
 #include "allocation.h"
-#include "container/merge.h"
+#include "container/container.h"
 #include "containers.h"
 
 static const size_t first_metric[] = { 0 }, second_metric[] = { 1 };

@@ -3,8 +3,7 @@
 #include <inttypes.h>
 #include <sys/resource.h>
 
-#include "container/merge.h"
-#include "container/recording.h"
+#include "container/container.h"
 #include "containers.h"
 
 static struct opk_file *file_with(struct opk_ctx *ctx, uint32_t type, const char *text)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What metadata says of a set beyond its metrics: labels, derived metrics, columns, headings. */
 #include "allocation.h"
-#include "container/merge.h"
+#include "container/container.h"
 #include "containers.h"
 
 #define HEAD "{\"chip\":\"GH100\",\"profiler\":\"range\",\"metrics\":[\"a.b\",\"c.d\",\"e.f\"],"

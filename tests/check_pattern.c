@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names, globs and regular expressions: what they match, and that none takes for ever. */
-#include "set/pattern.h"
+#include "set/set.h"
 
 #include <time.h>
 

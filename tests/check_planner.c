@@ -3,10 +3,8 @@
 #include "adapters/nv/nv.h"
 #include "allocation.h"
 #include "base/buf.h"
-#include "schedule/packing.h"
-#include "schedule/parts.h"
-#include "plan/plan.h"
 #include "schedule/schedule.h"
+#include "plan/plan.h"
 #include "fake_nv.h"
 #include "real.h"
 

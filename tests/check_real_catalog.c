@@ -3,7 +3,7 @@
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 #include "catalogs.h"
-#include "schedule/try.h"
+#include "schedule/schedule.h"
 #include "real.h"
 
 static char *full_of(const struct opk_catalog *catalog, const struct opk_full_name *name)

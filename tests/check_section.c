@@ -2,10 +2,8 @@
 /* Section files of Nsight Compute in pieces: the text format, names, chips, formulas. */
 #include "allocation.h"
 #include "base/buf.h"
-#include "chip/chip_mask.h"
-#include "nsight/section_formula.h"
-#include "nsight/section_name.h"
-#include "nsight/section_text.h"
+#include "chip/chip.h"
+#include "nsight/nsight.h"
 #include "metric_sets.h"
 
 /* ---- the text format -------------------------------------------------------------------- */

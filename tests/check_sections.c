@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "allocation.h"
-#include "container/recording.h"
+#include "container/container.h"
 #include "containers.h"
 
 /* ---- TIME ------------------------------------------------------------------------------- */

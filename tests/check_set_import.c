@@ -7,7 +7,7 @@
 #include "allocation.h"
 #include "base/buf.h"
 #include "base/file.h"
-#include "nsight/yaml_text.h"
+#include "nsight/nsight.h"
 #include "folder.h"
 #include "metric_sets.h"
 

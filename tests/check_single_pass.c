@@ -2,8 +2,8 @@
 /* Single-pass sets: over the fake, and with NVIDIA's own libraries. */
 #include "adapters/nv/nv.h"
 #include "allocation.h"
-#include "chip/data_file.h"
-#include "schedule/try.h"
+#include "chip/chip.h"
+#include "schedule/schedule.h"
 #include "fake_nv.h"
 #include "folder.h"
 #include "real.h"

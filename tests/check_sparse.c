@@ -2,7 +2,7 @@
 /* Packing of what is mostly zero, and images that build on others. */
 #include "containers.h"
 #include "container/container.h"
-#include "container/sparse.h"
+#include "container/container_inside.h"
 #include "random.h"
 
 enum { MOST = 1000, GUARD = 0xaa };

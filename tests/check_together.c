@@ -2,10 +2,8 @@
 /* Plans of metrics that CUPTI refuses together: with the fake and with NVIDIA's libraries. */
 #include "adapters/nv/nv.h"
 #include "allocation.h"
-#include "schedule/counters.h"
-#include "plan/pass_groups.h"
-#include "plan/plan.h"
 #include "schedule/schedule.h"
+#include "plan/plan.h"
 #include "fake_nv.h"
 #include "real.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Units: every spelling of NVIDIA's, products, powers, and what is no unit. */
-#include "formula/units.h"
+#include "formula/formula.h"
 
 #include "adapters/nv/nv.h"
 #include "allocation.h"

@@ -9,7 +9,7 @@
 
 #include "allocation.h"
 #include "base/mem.h"
-#include "child/workers.h"
+#include "child/child.h"
 #include "testing.h"
 
 /* ---- fork fails on request; libcheck's own calls come here, too */

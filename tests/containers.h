@@ -11,7 +11,7 @@
 
 #include "adapters/deflate/deflate.h"
 #include "base/buf.h"
-#include "container/meta.h"
+#include "container/container.h"
 #include "folder.h"
 #include "testing.h"
 

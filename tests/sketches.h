@@ -18,8 +18,7 @@
 #define OPK_SKETCHES_H
 
 #include "containers.h"
-#include "container/container_scan.h"
-#include "container/recording.h"
+#include "container/container.h"
 
 enum { SKETCH_ROWS = 3 }; /* of each table, and ranges of each of the fake's images */
 

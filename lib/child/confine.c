@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Landlock and limits for a child. */
-#include "child/confine.h"
+#include "child/child.h"
 
 #include <fcntl.h>
 #include <glob.h>

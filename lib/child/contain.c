@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A crew of children: starts them, watches them, and makes an error of how one ended. */
-#include "child/contain.h"
+#include "child/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The one codec for what children send. Native layout, since it never leaves the machine. */
-#include "child/result.h"
+#include "child/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Jobs and their results lie in memory that a crew of trusted children shares. */
-#include "child/workers.h"
+#include "child/child.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
-#include "child/contain.h"
 
 enum { MAX_PROCESSES = 1024, PROGRESS_MS = 100 };
 

@@ -3,7 +3,7 @@
  * A file is a line that names the form, a CRC-32 of the rest, what it describes, and what is kept.
  * It appears by its last name all at once, so that runs side by side see a whole one or none.
  */
-#include "chip/cache.h"
+#include "chip/chip.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A chip's metrics: from the cache, or asked for and kept there; names among them. */
-#include "chip/catalog.h"
+#include "chip/chip.h"
 
 #include <string.h>
 
 #include "base/nearest.h"
-#include "chip/cache.h"
-#include "chip/chip.h"
 
 static const char *const type_names[] = { "counter", "ratio", "throughput" };
 

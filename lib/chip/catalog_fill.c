@@ -2,7 +2,6 @@
 /* What NVIDIA's libraries say of a chip's metrics, as a table. */
 #include <string.h>
 
-#include "chip/catalog.h"
 #include "chip/chip.h"
 
 static const char *const plainest_suffixes[] = {

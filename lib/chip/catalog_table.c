@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The records and the text of a catalog: filling, writing and reading them. */
-#include "chip/catalog_table.h"
+#include "chip/chip.h"
 
 #include <string.h>
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sets of chips as bits, by compute capability. */
-#include "chip/chip_mask.h"
+#include "chip/chip.h"
 
 #include <string.h>
-
-#include "chip/chip.h"
 
 static opk_chip_mask bit(size_t i)
 {

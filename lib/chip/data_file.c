@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Text files of the data folder. */
-#include "chip/data_file.h"
+#include "chip/chip.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* nvprof's names: what they are today, names like a misspelt one, terms for several metrics. */
-#include "chip/legacy.h"
+#include "chip/chip.h"
 
 #include <fnmatch.h>
 #include <string.h>
 
 #include "base/ascii.h"
 #include "base/buf.h"
-#include "chip/data_file.h"
-#include "chip/suggest.h"
 
 /* Owns the arrays and the text of `shown`. */
 struct legacy {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
-#include "chip/catalog.h"
 #include "chip/chip.h"
 
 struct opk_names {

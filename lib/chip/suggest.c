@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How like a misspelt name others are. */
-#include "chip/suggest.h"
+#include "chip/chip.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What an open container says of its sections, and what was found in a damaged one. */
-#include "container/container_scan.h"
+#include "container/container.h"
 
 #include "adapters/deflate/deflate.h"
 #include "base/file.h"

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The layout of .opk files, docs/format.md, shared by reader and writer, and an open file. */
+/* .opk containers: sections, metadata, tables, segments; docs/format.md specifies them. */
 #ifndef OPK_CONTAINER_H
 #define OPK_CONTAINER_H
 
 #include "base/buf.h"
 #include "base/ctx.h"
+#include "base/index.h"
+#include "base/json_read.h"
+#include "base/mem.h"
+#include "base/strlist.h"
+
+/* The layout of .opk files, docs/format.md, shared by reader and writer, and an open file. */
 
 #define OPK_MAGIC "\x89OPK\r\n\x1a\n"
 
@@ -108,5 +114,169 @@ bool opk_is_attached(const struct opk_file *file, size_t i);
 int opk_writer_copy(struct opk_writer *writer, const struct opk_file *file, size_t i);
 /* Copies all that is attached to an image, which was added last. */
 int opk_writer_copy_tables(struct opk_writer *writer, const struct opk_file *file, size_t image);
+
+/* A container however damaged: every section that is whole, and what lies between them. */
+
+/* What was found in a file, one after the other: sound sections, and what is wrong. */
+struct opk_findings {
+	struct opk_finding *items; /* `problem` is owned */
+	size_t count, capacity;
+};
+
+int opk_findings_add(struct opk_findings *findings, struct opk_ctx *ctx, struct opk_finding finding,
+                     const char *problem);
+/* The problem of one that was sound so far; an earlier one stays. */
+int opk_finding_blame(struct opk_finding *finding, struct opk_ctx *ctx, const char *problem);
+void opk_findings_clear(struct opk_findings *findings);
+
+struct opk_scan {
+	/* With the sound sections alone; complete: the end section fits what is there. */
+	struct opk_file *file;
+	/* All sections in order, and all stretches of bytes that are none. */
+	struct opk_findings findings;
+	bool *breaks; /* of each finding: something unknown is missing there, or after it */
+	size_t breaks_capacity;
+	size_t *places; /* the finding of each section of `file` */
+	size_t places_capacity;
+	bool moved; /* all are sound, but not those that the end section counted */
+};
+
+/*
+ * Reads the whole file. OPK_EINPUT where it is no container, or one of a later version; damage is
+ * in the findings.
+ */
+int opk_scan_file(struct opk_scan *scan, struct opk_ctx *ctx, const char *path);
+void opk_scan_clear(struct opk_scan *scan);
+/* The finding of a section of `scan->file`. */
+struct opk_finding *opk_scan_finding(struct opk_scan *scan, size_t section);
+
+/*
+ * Decodes a section and reads it as what it is. OPK_EINPUT where that fails, and the innermost
+ * cause says why. verify.c
+ */
+int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i);
+
+/* Checks that recordings can become one, and begins the one: merge.c. */
+
+/* Whether two recordings' sets say the same beyond their metrics. */
+bool opk_meta_same_set(const struct opk_meta *a, const struct opk_meta *b);
+
+struct opk_merger;
+/* Checks that the files go together. `join`, unless NULL, replaces theirs, which may differ. */
+int opk_merger_new(struct opk_merger **out, struct opk_ctx *ctx, const char *const *paths,
+                   size_t count, const char *join);
+void opk_merger_free(struct opk_merger *merger);
+OPK_DEFINE_AUTO(opk_merger)
+/* The first file's. */
+const struct opk_meta *opk_merger_meta(const struct opk_merger *merger);
+/* Adds metadata, with another `join` unless NULL; config, prefix and availability images. */
+int opk_merger_put_head(struct opk_merger *merger, struct opk_writer *writer, const char *join);
+
+/* Sections of JSON: metadata and counts. */
+
+enum {
+	OPK_MAX_METRICS = 100000,
+	OPK_MAX_JSON = 32 << 20, /* bytes of a section; parsed JSON takes twenty times its text */
+	OPK_MAX_DROPS = 1000,    /* reasons are few; more of them are damage */
+};
+
+/* Metadata and what it borrows from. Begins zeroed. */
+struct opk_meta_storage {
+	struct opk_meta meta;
+	struct opk_json *root;
+	void *arrays[12]; /* of its lists */
+	size_t array_count;
+};
+/* The members that are lists, but for the metrics, as far as they have the right form. */
+int opk_meta_read_lists(struct opk_meta_storage *storage, struct opk_ctx *ctx,
+                        const struct opk_json *root);
+void opk_meta_storage_clear(struct opk_meta_storage *storage);
+void opk_meta_storage_free(struct opk_meta_storage *storage);
+
+/*
+ * OPK_EINPUT where a value is out of range, or a name is no member's. Formulas are text here: the
+ * collector knows nothing of them. meta_check.c
+ */
+int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta);
+/* meta_write.c */
+void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta);
+/* How many columns are shown where the set names none. */
+size_t opk_meta_default_columns(const struct opk_meta *meta);
+/* "crc32:89abcdef"; `out` takes 15 bytes. */
+void opk_config_hash(char out[15], const void *config, size_t size);
+
+/* The names in metadata and what they mean: metrics, by name or label, and derived metrics. */
+struct opk_meta_name {
+	const char *name;
+	bool derived;
+	bool label;   /* of a metric */
+	size_t index; /* of the metric, or of the derived one */
+};
+struct opk_meta_names {
+	struct opk_meta_name *items; /* sorted */
+	size_t count;
+};
+/*
+ * Borrows from `meta`, whose labels name metrics of its own. OPK_EINPUT where a label or derived
+ * one has another's name, or there is no such metric as a label's.
+ */
+int opk_meta_names_init(struct opk_meta_names *names, struct opk_ctx *ctx,
+                        const struct opk_meta *meta);
+void opk_meta_names_clear(struct opk_meta_names *names);
+const struct opk_meta_name *opk_meta_names_find(const struct opk_meta_names *names,
+                                                const char *name);
+
+/* The STAT section: stats.c. */
+struct opk_stats_storage;
+void opk_stats_to_json(struct opk_buf *out, const struct opk_stats *stats);
+/* Whether a section of it can be read. */
+int opk_stats_check(struct opk_ctx *ctx, const struct opk_file *file, size_t section);
+void opk_stats_storage_free(struct opk_stats_storage *storage);
+
+/* Decodes and parses a section of JSON; free with opk_json_free(). */
+int opk_file_read_json(struct opk_json **out, struct opk_ctx *ctx, const struct opk_file *file,
+                       size_t section);
+
+/* The tables of images: ranges.c and times.c read one section each, recording.c all of a file. */
+
+/* Members of a range of which nothing is known. */
+#define OPK_UNKNOWN_RANGE                                                                          \
+	.name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1
+
+/* Rows of range tables. Many launches are of few kernels: each text is kept once. Begins zeroed. */
+struct opk_range_table {
+	struct opk_range *rows;
+	size_t count, capacity;
+	struct opk_strlist texts;
+	struct opk_index numbers; /* of the texts */
+	bool failed;              /* out of memory */
+};
+/* Appends the rows of a RNGS section. */
+int opk_range_table_read(struct opk_range_table *table, struct opk_ctx *ctx,
+                         const struct opk_file *file, size_t section);
+void opk_range_table_clear(struct opk_range_table *table);
+void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, size_t count);
+
+/* Whether its tables say how many rows it has. */
+static inline bool opk_segment_is_counted(const struct opk_segment *segment)
+{
+	return segment->has_ranges || segment->has_times;
+}
+
+struct opk_time_table {
+	struct opk_time *rows;
+	size_t count;
+};
+/* Appends those of a TIME section. */
+int opk_time_table_read(struct opk_time_table *table, struct opk_ctx *ctx,
+                        const struct opk_file *file, size_t section);
+void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t count);
+
+/*
+ * Links the tables of a file to its images, as opk_file_segments() does; where that fails with
+ * OPK_EINPUT, *bad is the table at fault. Without metadata, NULL, groups are not looked at.
+ */
+int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
+                  const struct opk_meta *meta);
 
 #endif

@@ -5,7 +5,7 @@
 #include "adapters/deflate/deflate.h"
 #include "base/file.h"
 #include "container/container.h"
-#include "container/sparse.h"
+#include "container/container_inside.h"
 
 /* Room for `size` bytes, whatever is in them, and a NUL after them. */
 static uint8_t *make_room(struct opk_buf *buf, uint64_t size)

@@ -12,7 +12,7 @@
 
 #include "adapters/deflate/deflate.h"
 #include "base/file.h"
-#include "container/container_scan.h"
+#include "container/container.h"
 
 enum {
 	WINDOW = 1 << 16,

@@ -4,10 +4,7 @@
 #include "adapters/deflate/deflate.h"
 #include "base/file.h"
 #include "container/container.h"
-#include "container/meta.h"
-#include "container/recording.h"
-#include "container/sparse.h"
-#include "container/xor_filter.h"
+#include "container/container_inside.h"
 
 enum {
 	/* A damaged base takes with it what builds on it: no more than so many sections. */

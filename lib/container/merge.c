@@ -5,8 +5,6 @@
 #include "base/index.h"
 #include "base/option_struct.h"
 #include "container/container.h"
-#include "container/merge.h"
-#include "container/meta.h"
 
 /* ---- what the metadata of several recordings say of all of them ------------------------ */
 

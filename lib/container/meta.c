@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads metadata. */
-#include "container/meta.h"
+#include "container/container.h"
 
 #include <inttypes.h>
 
 #include "adapters/deflate/deflate.h"
-#include "container/container.h"
 
 void opk_config_hash(char out[15], const void *config, size_t size)
 {

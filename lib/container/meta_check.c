@@ -5,7 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/index.h"
-#include "container/meta.h"
+#include "container/container.h"
 
 enum {
 	MAX_PROPERTIES = 10000,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Metadata as JSON. */
 #include "base/json_write.h"
-#include "container/meta.h"
+#include "container/container.h"
 
 static void put_labels(struct opk_json_writer *json, const struct opk_meta *meta)
 {

@@ -4,8 +4,6 @@
 
 #include "base/json_write.h"
 #include "container/container.h"
-#include "container/meta.h"
-#include "container/recording.h"
 
 static void put_shape(struct opk_json_writer *json, const char *key, const uint32_t shape[3])
 {

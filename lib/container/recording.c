@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A recording as its segments: each image with the tables that name it. */
-#include "container/recording.h"
-
 #include "container/container.h"
-#include "container/meta.h"
 
 /* The sections that name an image; 0: there is none, since an image comes before its tables. */
 struct tables {

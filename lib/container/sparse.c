@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Packs bytes that are mostly zeros: docs/format.md. */
-#include "container/sparse.h"
+#include "container/container_inside.h"
 
 #include <string.h>
 

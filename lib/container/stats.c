@@ -4,7 +4,6 @@
 
 #include "base/json_write.h"
 #include "container/container.h"
-#include "container/meta.h"
 
 struct opk_stats_storage {
 	struct opk_stats stats;

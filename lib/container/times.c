@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The TIME sections: when each sample was, on the host's clock. */
 #include "container/container.h"
-#include "container/recording.h"
 
 enum { HEADER_SIZE = 8, ENTRY_SIZE = 16 };
 

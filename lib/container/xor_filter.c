@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds the distance at which the ranges of an image repeat. */
-#include "container/xor_filter.h"
+#include "container/container_inside.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "adapters/nv/nv.h"
 #include "base/buf.h"
 #include "base/option_struct.h"
-#include "eval/columns.h"
 #include "eval/eval.h"
 
 /* ---- the file --------------------------------------------------------------------------- */

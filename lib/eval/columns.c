@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which columns a recording has, and what they are computed of. */
-#include "eval/columns.h"
+#include "eval/eval.h"
 
 #include <string.h>
 
 #include "base/index.h"
 #include "base/nearest.h"
-#include "container/meta.h"
+#include "container/container.h"
 
 /* Columns in the making, where the recording's set says more than its metrics. */
 struct maker {

@@ -2,7 +2,7 @@
 /* Values, counts, units and degrees of columns from those of metrics. */
 #include <string.h>
 
-#include "eval/columns.h"
+#include "eval/eval.h"
 
 void opk_columns_compute(double *out, const struct opk_columns *columns, const double *metrics)
 {

@@ -7,12 +7,9 @@
 
 #include "adapters/nv/nv.h"
 #include "base/option_struct.h"
-#include "eval/columns.h"
 #include "resolve/resolve.h"
 #include "container/container.h"
-#include "eval/eval_spool.h"
-#include "eval/filter.h"
-#include "eval/measured.h"
+#include "eval/eval_inside.h"
 
 struct opk_evaluation {
 	struct opk_spools spools;

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the child that evaluates and the parent that reads share: eval_child.c, eval.c. */
+/* Values and rows of recordings. */
 #ifndef OPK_EVAL_H
 #define OPK_EVAL_H
 
+#include "adapters/nv/nv.h"
+#include "base/ctx.h"
+#include "base/index.h"
 #include "base/strlist.h"
-#include "child/contain.h"
+#include "child/child.h"
+#include "formula/formula.h"
+
+/* What the child that evaluates and the parent that reads share: eval_child.c, eval.c. */
 
 /* Everything that a child is to evaluate, from an .opk file or a bare image. */
 struct opk_eval_job {
@@ -70,5 +76,160 @@ void opk_eval_task_clear(struct opk_eval_task *task);
 
 /* An opk_contained_fn over a struct opk_eval_job. */
 int opk_eval_in_child(struct opk_ctx *ctx, void *job, struct opk_child *child);
+
+/*
+ * What an evaluation shows, and which metrics it takes: columns are metrics, under their names or
+ * labels, and what is derived from metrics.
+ */
+
+/* The names in the formula are numbered as the values are: derived ones, then metrics. */
+struct opk_derivation {
+	struct opk_formula *formula; /* NULL: no column needs it */
+	size_t *operands;
+	char *unit; /* declared or computed; NULL: not known */
+};
+
+struct opk_columns {
+	const struct opk_meta *meta; /* NULL: a bare image's */
+	const char *const
+		*metrics; /* to evaluate: `owned`, or those of the caller or the recording */
+	const char **owned;
+	size_t metric_count;
+	struct opk_strlist names; /* of the columns */
+	size_t *sources;          /* of each column: which value it shows */
+	const struct opk_meta_heading *
+		*headings; /* over each column, or NULL; borrowed from the metadata */
+	struct opk_derivation *derived;
+	size_t derived_count;
+	double *values;
+	uint64_t *numbers;
+};
+
+/*
+ * `meta` is NULL for a bare image. Without `wanted` all is shown that a recording shows by itself.
+ * Wanted are metrics, labels and derived ones. OPK_EINPUT where a formula that is needed can't be
+ * computed, OPK_EUSAGE where a wanted name is nothing's. Borrows from both.
+ */
+int opk_columns_init(struct opk_columns *columns, struct opk_ctx *ctx, const struct opk_meta *meta,
+                     const char *const *wanted, size_t wanted_count);
+void opk_columns_clear(struct opk_columns *columns);
+/* Computes undeclared units from those of the metrics, where "" is an unknown unit. */
+int opk_columns_find_units(struct opk_columns *columns, struct opk_ctx *ctx,
+                           const struct opk_strlist *units);
+/* The values of all columns for those of all metrics. */
+void opk_columns_compute(double *out, const struct opk_columns *columns, const double *metrics);
+/* The least of the metrics that each column is made from; UINT64_MAX where there is no metric. */
+void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const uint64_t *metrics);
+/*
+ * Finds whether the values of each column can be added up over ranges: 1; or whether that of
+ * several ranges is a ratio of their sums, or whatever does not grow with their number: 0; or
+ * OPK_NO_DEGREE. A metric's name says it.
+ */
+int opk_columns_degrees(int *out, struct opk_ctx *ctx, const struct opk_columns *columns);
+/* The degree of one metric, by its full name. */
+int opk_metric_degree(const char *metric);
+
+/* Values of the ranges of many images, by the faster of two evaluators, in a child. */
+
+struct opk_values {
+	const char *chip;
+	enum opk_profiler profiler;
+	const char *const *metrics;
+	size_t metric_count;
+	struct opk_nv_evaluator *evaluator; /* PerfWorks', borrowed; NULL: CUPTI alone */
+	struct opk_nv_host *host;           /* CUPTI's, where it has to be */
+	/* The image at hand. */
+	const void *image;
+	size_t image_size;
+	void *head; /* of the device that the evaluators are set to; NULL: not known */
+	size_t head_size;
+	/* The metrics that its ranges have: which, their names, as PerfWorks takes them. */
+	bool *wanted;
+	const char **names;
+	size_t name_count;
+	double *values;
+	struct opk_nv_requests *requests; /* NULL: by CUPTI */
+};
+
+/* Strings, names and the evaluator are borrowed. */
+int opk_values_init(struct opk_values *values, struct opk_ctx *ctx, const char *chip,
+                    enum opk_profiler profiler, const char *const *metrics, size_t count,
+                    struct opk_nv_evaluator *evaluator);
+void opk_values_clear(struct opk_values *values);
+/* The image whose ranges are next, borrowed, and whether its ranges have each of the metrics. */
+int opk_values_of_image(struct opk_values *values, struct opk_ctx *ctx, const void *image,
+                        size_t size, const bool *wanted);
+/* One a metric; NaN where it is not wanted. OPK_EUSAGE: a metric is unknown. */
+int opk_values_of_range(double *out, struct opk_values *values, struct opk_ctx *ctx, size_t index);
+
+/* Key groups: ranges that share a key; what a key has, and what its ranges have in common. */
+
+enum opk_key_part {
+	OPK_KEY_NAME = 1 << 0,
+	OPK_KEY_KERNEL = 1 << 1, /* and its symbol */
+	OPK_KEY_SHAPE = 1 << 2,  /* grid and block */
+	OPK_KEY_SHARED = 1 << 3, /* bytes of shared memory */
+	OPK_KEY_LAUNCH = 1 << 4, /* index */
+	OPK_KEY_NVTX = 1 << 5,
+	OPK_KEY_DEVICE = 1 << 6,
+	OPK_KEY_RANK = 1 << 7,
+	OPK_KEY_GROUP = 1 << 8, /* of metrics */
+};
+
+/* "kernel,rank" to parts. OPK_EUSAGE says which words there are. */
+int opk_key_parse(unsigned *out, struct opk_ctx *ctx, const char *text);
+
+struct opk_grouped {
+	struct opk_range range; /* what all have in common; what they differ in is as unknown */
+	char *name;             /* of the first */
+	bool many_names;
+	bool many_streams; /* `range.stream` can't say that it is unknown */
+	uint64_t rows;
+	uint64_t ranges;                    /* that the rows are of: more, where some are sums */
+	uint64_t durations, duration_count; /* the sum of those known, and their number */
+	char *key;                          /* what the numbers are found by */
+};
+
+/* Begin with { .key = parts }. Groups are in the order of the first range of each. */
+struct opk_grouping {
+	unsigned key;
+	struct opk_grouped *groups;
+	size_t count;
+	size_t capacity;
+	struct opk_index numbers; /* of groups, by their keys */
+};
+
+/* `range` may be NULL, where nothing is known of it but its name; its strings are borrowed. */
+int opk_grouping_add(size_t *group, struct opk_grouping *grouping, struct opk_ctx *ctx,
+                     const char *name, const struct opk_range *range);
+void opk_grouping_clear(struct opk_grouping *grouping);
+#define opk_autogrouping __attribute__((cleanup(opk_grouping_clear)))
+
+/* Which of the evaluated metrics the ranges of a group have. */
+
+struct opk_measured {
+	const struct opk_meta *meta; /* NULL: a bare image, without groups */
+	size_t *positions;           /* of the evaluated metrics in the set, or OPK_NOT_IN_SET */
+	size_t count;
+	bool *grouped;  /* of the evaluated metrics: in any group at all */
+	bool *in_group; /* of the set's metrics */
+	bool *current;  /* of the evaluated metrics: what the last call gave */
+	bool known;     /* there was a call, for this group */
+	uint32_t group;
+};
+
+#define OPK_NOT_IN_SET SIZE_MAX
+
+/* Borrows `meta`. */
+int opk_measured_init(struct opk_measured *measured, struct opk_ctx *ctx,
+                      const struct opk_meta *meta, const char *const *metrics, size_t count);
+void opk_measured_clear(struct opk_measured *measured);
+
+/*
+ * One a metric, valid until the next call; group 0 is the whole set, and the others must exist.
+ * Metrics that are not in the set may be computed from what was collected for others: they are
+ * true.
+ */
+const bool *opk_measured_by(struct opk_measured *measured, uint32_t group);
 
 #endif

@@ -4,14 +4,10 @@
 #include <strings.h>
 
 #include "adapters/nv/nv.h"
-#include "chip/catalog.h"
 #include "chip/chip.h"
 #include "container/container.h"
-#include "container/recording.h"
 #include "eval/eval.h"
-#include "eval/eval_values.h"
-#include "eval/filter.h"
-#include "eval/measured.h"
+#include "eval/eval_inside.h"
 
 struct work {
 	struct opk_ctx *ctx;

@@ -8,8 +8,8 @@
 #include "adapters/nv/nv.h"
 #include "base/option_struct.h"
 #include "container/container.h"
-#include "eval/eval_spool.h"
-#include "child/workers.h"
+#include "eval/eval_inside.h"
+#include "child/child.h"
 
 /* Plain bytes of all its images. */
 static uint64_t images_size(const struct opk_file *file)

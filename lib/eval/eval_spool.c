@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Divides images among children that evaluate side by side, and reads their results as one. */
-#include "eval/eval_spool.h"
+#include "eval/eval_inside.h"
 
 #include <string.h>
 
 #include "adapters/nv/nv.h"
 #include "container/container.h"
-#include "child/workers.h"
+#include "child/child.h"
 
 int opk_spools_init(struct opk_spools *spools, struct opk_ctx *ctx, size_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Chooses between CUPTI and PerfWorks, image by image. */
-#include "eval/eval_values.h"
+#include "eval/eval.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which rows are wanted: patterns over their facts. */
-#include "eval/filter.h"
+#include "eval/eval_inside.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/glob.h"
 #include "base/mem.h"
 #include "base/nearest.h"
-#include "container/recording.h"
+#include "container/container.h"
 
 struct condition {
 	char *name;

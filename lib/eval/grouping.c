@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Ranges with the same key: an index of their keys as text. */
-#include "eval/grouping.h"
+#include "eval/eval.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "container/recording.h"
+#include "container/container.h"
 
 /* ---- keys ------------------------------------------------------------------------------- */
 

@@ -6,7 +6,6 @@
 #include "config.h"
 #include "container/container.h"
 #include "eval/eval.h"
-#include "container/meta.h"
 
 /* In the child: how many passes does the config image have? Damaged ones crash. */
 static int count_passes(struct opk_ctx *ctx, void *data, struct opk_child *child)

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "eval/eval.h"
-#include "eval/grouping.h"
-#include "eval/measured.h"
 
 /* The sums of a group's values; the group itself is one of the grouping's. */
 struct joined {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Looks up which metrics a pass group has. */
-#include "eval/measured.h"
+#include "eval/eval.h"
 
 #include <string.h>
 

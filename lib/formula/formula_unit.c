@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The unit of a formula, and which units in it don't go together. */
 #include "formula/formula_code.h"
-#include "formula/units.h"
+#include "formula/formula.h"
 
 struct value {
 	bool known;

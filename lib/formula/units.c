@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Units: their names, products of powers, reading and writing. */
-#include "formula/units.h"
+#include "formula/formula.h"
 
 #include <string.h>
 

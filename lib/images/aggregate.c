@@ -5,13 +5,8 @@
 
 #include "adapters/nv/nv.h"
 #include "base/option_struct.h"
-#include "images/column_file.h"
-#include "eval/columns.h"
+#include "images/images.h"
 #include "eval/eval.h"
-#include "eval/eval_values.h"
-#include "eval/measured.h"
-#include "images/statistics.h"
-#include "images/sums.h"
 
 struct opk_aggregate {
 	struct opk_evaluation *evaluation;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A temporary file of blocks of rows, from which a column is read at once. */
-#include "images/column_file.h"
+#include "images/images.h"
 
 #include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "child/result.h"
+#include "child/child.h"
 
 enum {
 	CELL = sizeof(double) + sizeof(bool),

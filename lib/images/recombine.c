@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PerfWorks' combiner makes the images, in a child. */
-#include "images/recombine.h"
+#include "images/images.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 
 #include "base/option_struct.h"
 #include "container/container.h"
-#include "eval/grouping.h"
-#include "images/recombine.h"
+#include "eval/eval.h"
+#include "images/images.h"
 
 enum { MAX_PARTS = 500 }; /* each is an open file until all are written */
 

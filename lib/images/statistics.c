@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Least, greatest and percentiles. */
-#include "images/statistics.h"
+#include "images/images.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,8 +4,7 @@
 
 #include "base/option_struct.h"
 #include "container/container.h"
-#include "container/merge.h"
-#include "images/sums.h"
+#include "images/images.h"
 
 struct sum {
 	struct opk_ctx *ctx;

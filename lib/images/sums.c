@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Plans sums: which ranges go together, into which images. */
-#include "images/sums.h"
+#include "images/images.h"
 
 #include <string.h>
 

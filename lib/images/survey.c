@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Asks NVIDIA's code, in a child, what images are. */
-#include "images/survey.h"
+#include "images/images.h"
 
 #include <string.h>
 
 #include "adapters/nv/nv.h"
 #include "base/hash.h"
 #include "container/container.h"
-#include "container/recording.h"
 #include "eval/eval.h"
 
 /* ---- the child -------------------------------------------------------------------------- */

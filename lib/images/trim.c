@@ -2,7 +2,7 @@
 /* A recording whose images have no free slots. */
 #include "base/option_struct.h"
 #include "container/container.h"
-#include "images/recombine.h"
+#include "images/images.h"
 
 struct trim {
 	struct opk_ctx *ctx;

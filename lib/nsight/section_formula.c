@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Turns expressions of Nsight Compute into formulas of metric sets. */
-#include "nsight/section_formula.h"
+#include "nsight/nsight.h"
 
 #include <string.h>
 
 #include "base/ascii.h"
 #include "base/ctx.h"
 #include "formula/formula.h"
-#include "nsight/section_name.h"
 
 enum { MAX_DEFINITIONS = 1000, LONGEST_NAME = 90 };
 

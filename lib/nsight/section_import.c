@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a section file asks for: metrics wherever a chart, table or list names one, and formulas. */
-#include "nsight/section_import.h"
+#include "nsight/nsight.h"
 
 #include <string.h>
 
 #include "base/ascii.h"
 #include "base/ctx.h"
 #include "base/problems.h"
-#include "nsight/section_formula.h"
-#include "nsight/section_text.h"
 
 enum { PASS_CHIPS = 64, MAX_PASS_GROUPS = 1000 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Says what a name asks for: which profiler, and whether hardware counts it at all. */
-#include "nsight/section_name.h"
+#include "nsight/nsight.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads protobuf's text format: characters, then fields. */
-#include "nsight/section_text.h"
+#include "nsight/nsight.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Metric sets in the making: what they take, under which name, and how much of it. */
-#include "nsight/set_draft.h"
+#include "nsight/nsight.h"
 
 #include <string.h>
 
 #include "base/ascii.h"
 #include "base/ctx.h"
 #include "base/problems.h"
-#include "set/pattern.h"
+#include "set/set.h"
 
 enum { MAX_ASKED = 50000, MAX_METRICS = 10000 };
 

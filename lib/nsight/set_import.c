@@ -7,8 +7,8 @@
 #include "base/file.h"
 #include "base/problems.h"
 #include "chip/chip.h"
-#include "nsight/section_import.h"
-#include "set/expression.h"
+#include "nsight/nsight.h"
+#include "set/set.h"
 
 enum { MAX_FILE = 8 << 20, MAX_NAME = 1024 };
 

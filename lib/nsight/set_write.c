@@ -4,8 +4,7 @@
 
 #include "formula/formula.h"
 #include "set/set.h"
-#include "nsight/set_draft.h"
-#include "nsight/yaml_text.h"
+#include "nsight/nsight.h"
 
 enum { LONGEST_SHORT_NAME = 40 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes text, lists and comments as YAML. */
-#include "nsight/yaml_text.h"
+#include "nsight/nsight.h"
 
 #include <string.h>
 #include <strings.h>

@@ -2,7 +2,7 @@
 /* Cells as text, for tables and CSV. */
 #include <math.h>
 
-#include "output/out.h"
+#include "output/output.h"
 
 static void put_number(struct opk_buf *out, double number)
 {

@@ -2,7 +2,7 @@
 /* RFC 4180: a header line, commas, quotes where needed, CRLF left to those who want it. */
 #include <string.h>
 
-#include "output/out.h"
+#include "output/output.h"
 
 static void put_field(struct opk_buf *buf, const char *text)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* JSON: an array of objects, or a record as one object; NDJSON: an object a line. */
-#include "output/out.h"
+#include "output/output.h"
 
 static void put_cell(struct opk_json_writer *json, const struct opk_column *column,
                      const union opk_cell *cell)

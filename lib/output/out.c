@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The writer of rows: which format, which table, and when the sink gets its bytes. */
-#include "output/out.h"
+#include "output/output.h"
 
 #include <string.h>
 

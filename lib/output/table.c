@@ -2,7 +2,7 @@
 /* Tables for people: columns as wide as their widest cell, lines cut at the terminal's edge. */
 #include <string.h>
 
-#include "output/out.h"
+#include "output/output.h"
 
 /* Columns between columns; width of prose, where the terminal does not say. */
 enum { GAP = 2, PROSE = 100 };

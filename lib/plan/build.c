@@ -6,8 +6,7 @@
 #include "base/option_struct.h"
 #include "config.h"
 #include "container/container.h"
-#include "plan/pass_groups.h"
-#include "container/meta.h"
+#include "plan/plan.h"
 
 /* What the metrics depend on, in their order. */
 static int counters_of_metrics(struct opk_strlist *raw, struct opk_ctx *ctx,

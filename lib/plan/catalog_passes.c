@@ -11,9 +11,9 @@
 
 #include "adapters/nv/nv.h"
 #include "base/option_struct.h"
-#include "chip/catalog.h"
-#include "schedule/try.h"
-#include "child/workers.h"
+#include "chip/chip.h"
+#include "schedule/schedule.h"
+#include "child/child.h"
 
 struct set {
 	/* Its raw counters, or what its names share, as text; ascending over all sets. */

@@ -5,11 +5,8 @@
  */
 #include <string.h>
 
-#include "chip/cache.h"
-#include "chip/legacy.h"
-#include "chip/suggest.h"
-#include "schedule/counters.h"
-#include "schedule/try.h"
+#include "chip/chip.h"
+#include "schedule/schedule.h"
 
 /* ---- the text in the cache */
 

@@ -4,14 +4,13 @@
  * scheduler says what fits a pass. What CUPTI does not agree to goes first-fit: each candidate is
  * planned, to see whether it fits.
  */
-#include "plan/pass_groups.h"
+#include "plan/plan.h"
 
 #include <string.h>
 
 #include "adapters/nv/nv.h"
-#include "child/contain.h"
-#include "schedule/counters.h"
-#include "schedule/packing.h"
+#include "child/child.h"
+#include "schedule/schedule.h"
 
 /* A candidate takes two milliseconds. Behind so many, only the newest group is tried. */
 enum { MAX_CANDIDATES = 2000 };

@@ -7,7 +7,7 @@
 #include "adapters/nv/nv.h"
 #include "base/option_struct.h"
 #include "chip/chip.h"
-#include "child/contain.h"
+#include "child/child.h"
 #include "set/set.h"
 
 /* Schedules all of its metrics. */

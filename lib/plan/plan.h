@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A plan: the set on a chip, how it is scheduled, and the steps on the way there. */
+/*
+ * Plans: the fewest passes, pass groups, single-pass sets, config images, what one metric
+ * costs.
+ */
 #ifndef OPK_PLAN_H
 #define OPK_PLAN_H
 
 #include "base/ctx.h"
 #include "base/strlist.h"
 #include "resolve/resolve.h"
-#include "schedule/try.h"
+#include "schedule/schedule.h"
+
+/* A plan: the set on a chip, how it is scheduled, and the steps on the way there. */
 
 /* Bytes that a child may say a config image has. */
 enum { OPK_MAX_CONFIG = 1 << 28 };
@@ -57,5 +62,33 @@ int opk_plan_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, stru
 int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
                              const struct opk_set *set, int code);
 int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan);
+
+/* A plan of several passes in pass groups: metrics that fit one pass together. */
+
+struct opk_pass_group {
+	size_t *metrics; /* indices into those of the plan, ascending */
+	size_t metric_count;
+	struct opk_schedule_result schedule; /* one pass */
+};
+
+struct opk_pass_groups {
+	struct opk_pass_group *items;
+	size_t count;
+	size_t capacity;
+	/* With a pass for each: pass k collects items[k]. Empty where there are none. */
+	struct opk_schedule_result schedule;
+};
+
+/*
+ * Each metric is in one pass group, or in none if it needs several passes by itself. Takes one or
+ * two milliseconds a metric and a group. `availability` is the image that the plan was made with,
+ * or NULL.
+ */
+int opk_pass_groups_pack(struct opk_pass_groups *out, struct opk_ctx *ctx,
+                         const struct opk_plan *plan, const void *availability,
+                         size_t availability_size);
+void opk_pass_groups_clear(struct opk_pass_groups *groups);
+
+#define opk_autopassgroups __attribute__((cleanup(opk_pass_groups_clear)))
 
 #endif

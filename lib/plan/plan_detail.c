@@ -7,7 +7,6 @@
 
 #include "adapters/nv/nv.h"
 #include "plan/plan.h"
-#include "schedule/parts.h"
 #include "schedule/schedule.h"
 
 /* ---- what a plan saves without a metric */

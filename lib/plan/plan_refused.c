@@ -2,7 +2,7 @@
 /* Why a set is refused: metrics that the chip lacks or can't count, or too many passes. */
 #include "base/buf.h"
 #include "base/problems.h"
-#include "chip/catalog.h"
+#include "chip/chip.h"
 #include "plan/plan.h"
 #include "set/set.h"
 

@@ -11,9 +11,8 @@
 #include <time.h>
 
 #include "adapters/nv/nv.h"
-#include "schedule/parts.h"
 #include "schedule/schedule.h"
-#include "child/workers.h"
+#include "child/child.h"
 
 /* Shuffles at a time, and all there are by default: fewer where each takes long. */
 enum { BIG = 100, FEW_OF_BIG = 4, FEW = 16 };

@@ -10,7 +10,6 @@
 #include "base/index.h"
 #include "base/option_struct.h"
 #include "plan/plan.h"
-#include "schedule/parts.h"
 #include "schedule/schedule.h"
 #include "set/set.h"
 

@@ -9,11 +9,8 @@
 
 #include "adapters/deflate/deflate.h"
 #include "adapters/nv/nv.h"
-#include "chip/cache.h"
-#include "chip/catalog.h"
 #include "chip/chip.h"
-#include "chip/data_file.h"
-#include "schedule/try.h"
+#include "schedule/schedule.h"
 #include "set/set.h"
 
 /* ---- which metrics might make a set of one pass, and which of them CUPTI plans in one */

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "container/container_scan.h"
-#include "container/meta.h"
-#include "container/recording.h"
+#include "container/container.h"
 
 /* Why something is missing: the drops of the new file say so. */
 enum loss {

@@ -5,10 +5,8 @@
 #include "adapters/nv/nv.h"
 #include "base/buf.h"
 #include "base/option_struct.h"
-#include "eval/columns.h"
-#include "container/container_scan.h"
-#include "container/meta.h"
-#include "container/recording.h"
+#include "eval/eval.h"
+#include "container/container.h"
 
 struct verification {
 	struct opk_ctx *ctx;

@@ -4,7 +4,6 @@
 
 #include "formula/formula.h"
 #include "resolve/resolver.h"
-#include "formula/units.h"
 
 /* ---- units */
 

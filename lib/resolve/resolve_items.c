@@ -4,7 +4,7 @@
 
 #include "base/nearest.h"
 #include "resolve/resolver.h"
-#include "set/where.h"
+#include "set/set.h"
 
 enum { MAX_NAMES = 10000, MAX_LENGTH = 1024 };
 

@@ -5,7 +5,6 @@
 
 #include "chip/chip.h"
 #include "formula/formula.h"
-#include "chip/legacy.h"
 #include "resolve/resolver.h"
 
 static const struct opk_formula *formula_of(const struct opk_resolver *r, size_t derived)

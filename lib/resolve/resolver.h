@@ -3,12 +3,11 @@
 #ifndef OPK_RESOLVER_H
 #define OPK_RESOLVER_H
 
-#include "chip/catalog.h"
+#include "chip/chip.h"
 #include "base/index.h"
 #include "resolve/resolve.h"
-#include "schedule/try.h"
-#include "set/pattern.h"
-#include "set/symbols.h"
+#include "schedule/schedule.h"
+#include "set/set.h"
 
 /* ---- a set's list of metrics in the making: each metric once, in order */
 

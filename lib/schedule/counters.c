@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Asks PerfWorks for the raw counters of metrics. */
-#include "schedule/counters.h"
+#include "schedule/schedule.h"
 
 #include <string.h>
 

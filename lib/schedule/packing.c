@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Packs items into bins: what clashes, first fit, and a lower bound. */
-#include "schedule/packing.h"
+#include "schedule/schedule.h"
 
 #include "base/mem.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Divides counters by the domains that they share, and makes items of them. */
-#include "schedule/parts.h"
+#include "schedule/schedule.h"
 
 #include <string.h>
 

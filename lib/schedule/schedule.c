@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
-#include "schedule/parts.h"
 
 static int make(struct opk_schedule *out, struct opk_ctx *ctx, const struct opk_counters *counters,
                 size_t passes)

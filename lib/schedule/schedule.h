@@ -1,10 +1,84 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The pass of a plan that counts each raw counter. */
+/* What CUPTI and PerfWorks say fits a pass. */
 #ifndef OPK_SCHEDULE_H
 #define OPK_SCHEDULE_H
 
-#include "schedule/counters.h"
-#include "schedule/try.h"
+#include "base/ctx.h"
+#include "base/problems.h"
+#include "base/strlist.h"
+
+/* The raw counters of some metrics, and which metric needs which. */
+
+struct opk_counters {
+	struct opk_strlist names; /* each once, in the order in which metrics need them */
+	/* Metric i needs those at needs[first[i]] to needs[first[i + 1] - 1]. */
+	size_t *first;
+	size_t *needs;
+	size_t metric_count;
+};
+
+/* For range metrics by full name; NVPW_MetricsEvaluator_GetMetricRawDependencies. */
+int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *chip,
+                    const struct opk_strlist *metrics);
+void opk_counters_clear(struct opk_counters *counters);
+/* Where it is among the names; their number where it is not. */
+size_t opk_counters_find(const struct opk_counters *counters, const char *name);
+
+/* The trace of when work began and ended: nearly every metric needs it, and it takes no room. */
+bool opk_is_trace(const char *counter);
+
+/* What CUPTI, or PerfWorks for it, makes of some metrics when they are tried together. */
+
+struct opk_nv_host;
+
+/* For what metrics are scheduled. */
+struct opk_target {
+	const char *chip; /* as the library spells it */
+	enum opk_profiler profiler;
+	const void *availability; /* a counter-availability image; NULL: all that the chip has */
+};
+
+struct opk_schedule_result {
+	size_t passes;
+	size_t apart; /* so many metrics CUPTI plans only apart from the others: PerfWorks did it */
+	void *config; /* the config image */
+	size_t size;
+	int refused; /* the CUPTI status with which it refused the metrics; 0: it did not */
+};
+
+/*
+ * Schedules metrics in CUPTI's order, and by CUPTI where it can be. OPK_EUSAGE where it does not
+ * know one, OPK_EFAILED where they can't be scheduled; *out is to be cleared only after OPK_OK.
+ */
+int opk_schedule_try(struct opk_schedule_result *out, struct opk_ctx *ctx,
+                     const struct opk_target *target, const char *const *metrics, size_t count);
+/* The same for one metric; that CUPTI refuses it is no failure, and then there is no image. */
+int opk_schedule_alone(struct opk_schedule_result *out, struct opk_ctx *ctx,
+                       const struct opk_target *target, const char *metric);
+/* The result for metrics that the host object has been given. */
+int opk_schedule_image(struct opk_schedule_result *out, struct opk_ctx *ctx,
+                       struct opk_nv_host *host);
+void opk_schedule_result_clear(struct opk_schedule_result *result);
+#define opk_autoresult __attribute__((cleanup(opk_schedule_result_clear)))
+
+/* Finds the metrics that CUPTI refuses by themselves, or plans in too many passes. */
+struct opk_refused {
+	const struct opk_target *target;
+	const char *const *names;
+	size_t count;
+	size_t max_passes; /* a metric that needs more is refused, too; 0: any number will do */
+	/* Reports the i-th name, with what NVIDIA said; false: enough are known. */
+	bool (*report)(void *data, size_t i, const char *reason);
+	void *data;
+};
+
+/* Reports them in order. Anything but OPK_OK says why nothing can be planned at all. */
+int opk_find_refused(struct opk_ctx *ctx, const struct opk_refused *refused);
+/* Adds the problem that a metric is listed, but refused. */
+void opk_refused_problem(struct opk_problems *problems, const struct opk_place *place,
+                         const struct opk_target *target, const char *name, const char *reason);
+
+/* The pass of a plan that counts each raw counter. */
 
 struct opk_parts;
 
@@ -28,5 +102,100 @@ void opk_schedule_clear(struct opk_schedule *schedule);
 /* Whether a metric's counters, without the trace, are in more than one pass. */
 bool opk_schedule_splits(const struct opk_schedule *schedule, const struct opk_counters *counters,
                          size_t metric);
+
+/*
+ * Puts items into as few bins as can be found, where what fits a bin together has to be asked.
+ * What fits stays fit when an item is taken out.
+ */
+
+/* Whether these items, by number, fit one bin. */
+typedef int opk_packing_fits(bool *out, struct opk_ctx *ctx, void *data, const size_t *items,
+                             size_t count);
+
+struct opk_packing {
+	size_t count; /* of items */
+	opk_packing_fits *fits;
+	void *data;
+	uint8_t *pairs;    /* what is known of each two: count * count */
+	uint32_t *clashes; /* of each item, with those it was tried against */
+};
+
+/* The bin of each item. */
+struct opk_bins {
+	size_t count;
+	size_t *bin_of; /* one an item */
+};
+
+/* Tries pairs: all of a few items, or each item against about twenty others. */
+int opk_packing_init(struct opk_packing *out, struct opk_ctx *ctx, size_t count,
+                     opk_packing_fits *fits, void *data);
+void opk_packing_clear(struct opk_packing *packing);
+
+/*
+ * First fit, the items that clash most first; another `seed` than 0 shuffles that order. The same
+ * seed gives the same bins.
+ */
+int opk_packing_try(struct opk_bins *out, struct opk_ctx *ctx, struct opk_packing *packing,
+                    uint64_t seed);
+void opk_bins_clear(struct opk_bins *bins);
+
+/*
+ * No packing has fewer bins, unless a bin can hold more items than the fullest of `bins` with all
+ * that still fits it: items that fit every bin aside, there are so many to a bin; and items that
+ * clash each with each want a bin each.
+ */
+int opk_packing_bound(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing,
+                      const struct opk_bins *bins);
+
+/*
+ * Raw counters by where they are counted: those of different parts share no counter domain, so that
+ * each part is packed into passes by itself.
+ */
+
+struct opk_nv_scheduler;
+
+/* Counters that share a pass; item i has members[first[i]] to members[first[i + 1] - 1]. */
+struct opk_items {
+	size_t count;
+	size_t *first;
+	size_t *members; /* numbers of counters */
+	struct opk_packing packing;
+	struct opk_bins bins; /* the best so far */
+};
+
+struct opk_part {
+	struct opk_strlist domains;
+	/* Counted by code patched into kernels: such counters share no pass with the hardware's. */
+	bool software;
+	bool has_trace_only; /* counters that take no room of the hardware's */
+	size_t count;
+	size_t *members;        /* numbers of counters */
+	struct opk_items loose; /* each counter by itself */
+	struct opk_items whole; /* a ratio's counters together, where one pass has room for them */
+	size_t bound;           /* see opk_packing_bound() */
+	/* What the questions need. */
+	const struct opk_counters *counters;
+	struct opk_nv_scheduler *scheduler;
+};
+
+struct opk_parts {
+	struct opk_part *all;
+	size_t count;
+};
+
+/*
+ * Passes of a plan where part i takes counts[i]: those of the hardware, whose parts go side by
+ * side, and after them those of software. `first` is the first one of software.
+ */
+size_t opk_parts_passes(size_t *first, const struct opk_parts *parts, const size_t *counts);
+
+/* Splits the counters. OPK_EUSAGE: one is in no domain; OPK_ENVIDIA: no PerfWorks' planner. */
+int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk_counters *counters,
+                    struct opk_nv_scheduler *scheduler);
+/*
+ * Makes the items, and a first packing of both kinds; ratios[i] says whether metric i is one.
+ */
+int opk_part_pack(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios);
+void opk_parts_clear(struct opk_parts *parts);
 
 #endif

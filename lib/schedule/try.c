@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The one way to try metrics: by CUPTI, else by PerfWorks in CUPTI's order. */
-#include "schedule/try.h"
+#include "schedule/schedule.h"
 
 #include <string.h>
 
 #include "adapters/nv/nv.h"
-#include "schedule/counters.h"
 
 void opk_schedule_result_clear(struct opk_schedule_result *result)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Regular expressions in a child process with limits, since glibc has none. */
-#include "set/expression.h"
+#include "set/set.h"
 
 #include <regex.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "base/ascii.h"
 #include "base/mem.h"
-#include "child/contain.h"
+#include "child/child.h"
 
 struct work {
 	const char *expression; /* of a whole name */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The form of names, globs and regular expressions, and which names match. */
-#include "set/pattern.h"
+#include "set/set.h"
 
 #include <string.h>
 

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metric sets as they are written; what they mean on a chip is resolve.h's. */
+/* Metric sets as they are written in YAML. */
 #ifndef OPK_SET_H
 #define OPK_SET_H
 
 #include <sys/types.h>
 
 #include "base/ctx.h"
+#include "base/index.h"
+#include "base/nearest.h"
 #include "base/problems.h"
+#include "base/source.h"
 #include "base/strlist.h"
+
+/* Metric sets as they are written; what they mean on a chip is resolve.h's. */
 
 struct opk_set_items {
 	struct opk_set_item *items;
@@ -116,5 +121,153 @@ bool opk_set_claims(const struct opk_set *set, const char *chip);
 const char *opk_set_example(const struct opk_set *set);
 
 OPK_DEFINE_AUTO(opk_set)
+
+/* Regular expressions from other people's files: compiling or matching them may take for ever. */
+
+/*
+ * What all expressions of a set may take together on a chip, on a processor, and each in memory.
+ * One that is nothing special takes 0.2 s and 2 MB over all names of GH100.
+ */
+enum { OPK_EXPRESSION_SECONDS = 5, OPK_EXPRESSION_MEGABYTES = 256 };
+
+/* Names to match, one by one. */
+struct opk_names {
+	const char *(*next)(void *data); /* NULL: that was the last */
+	void *data;
+	double *seconds; /* that expressions may still take; from OPK_EXPRESSION_SECONDS down */
+};
+
+/*
+ * The names that the POSIX extended expression matches as a whole: their numbers from 0 on,
+ * ascending; free(). A child process finds them (child/child.h), for nothing bounds what glibc
+ * takes to compile or to match. Its time on a processor goes off the seconds. OPK_EUSAGE: what is
+ * wrong with the expression; OPK_EINPUT: no time or memory is left.
+ */
+int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const char *expression,
+                         const struct opk_names *names);
+
+/* Whether it is one: as above without names, and without a child where compiling is quick. */
+int opk_expression_check(struct opk_ctx *ctx, const char *expression, double *seconds);
+
+/* What a set names metrics with: a name, a glob, or a regular expression between slashes. */
+
+/* In a set, since each is tried on every name of a chip. */
+enum { OPK_MAX_PATTERNS = 500 };
+
+enum opk_pattern_kind { OPK_PATTERN_NAME, OPK_PATTERN_GLOB, OPK_PATTERN_REGEX };
+
+/* Whether the expression is one of several by '|', outside parentheses. */
+bool opk_regex_is_choice(const char *regex);
+enum opk_pattern_kind opk_pattern_kind(const char *text);
+
+struct opk_pattern {
+	enum opk_pattern_kind kind;
+	const char *text; /* borrowed */
+	/* How many characters each match begins with; after the slash of a regular expression. */
+	size_t literal;
+};
+
+/* False, and a problem, where the text at that place has not the form of one. */
+bool opk_pattern_init(struct opk_pattern *out, struct opk_problems *problems, const char *text,
+                      const struct opk_place *place);
+
+/* Some of the names that were asked for, by their numbers from 0 on, ascending. */
+struct opk_selection {
+	size_t *numbers;
+	size_t count;
+};
+
+/*
+ * Those that match as a whole. A code means that a problem is reported: OPK_EUSAGE, this is no
+ * expression; OPK_EINPUT, expressions have no time or memory left.
+ */
+int opk_pattern_select(struct opk_selection *out, struct opk_ctx *ctx,
+                       struct opk_problems *problems, const struct opk_pattern *pattern,
+                       const struct opk_place *place, const struct opk_names *names);
+void opk_selection_clear(struct opk_selection *selection);
+#define opk_autoselection __attribute__((cleanup(opk_selection_clear)))
+/* The same without names: whether it can match at all. */
+int opk_pattern_check(struct opk_ctx *ctx, struct opk_problems *problems,
+                      const struct opk_pattern *pattern, const struct opk_place *place,
+                      double *seconds);
+/* Whether a name that begins so may match. */
+bool opk_pattern_may_match(const struct opk_pattern *pattern, const char *beginning);
+
+/* The names that a set and those that it includes define, and the formulas over them. */
+
+struct opk_formula;
+
+/* A derived metric, possibly one that a name of nvprof's means. */
+struct opk_derived_symbol {
+	struct opk_word name; /* borrowed, as `unit` and `description` */
+	struct opk_word
+		written; /* the formula in the set's file; no text: from data/legacy_names.tsv */
+	char *formula;   /* with the parameters' values */
+	struct opk_formula *parsed; /* NULL: it is not a formula */
+	struct opk_word unit, description;
+	const struct opk_set *set;
+	char *legacy; /* the name of nvprof's, possibly its own; else NULL */
+};
+
+struct opk_symbols {
+	struct opk_ctx *ctx;
+	struct opk_problems *problems; /* what is wrong is reported here */
+	/* Each set once, and before those that include it. */
+	OPK_LIST(const struct opk_set *) sets;
+	bool broken; /* a set could not be read whole: what is not known may be defined there */
+	bool unfit;  /* as a set's */
+	struct opk_index parameters; /* name -> `values` */
+	OPK_LIST(const char *) values;
+	struct opk_index constants; /* name -> `constant` */
+	OPK_LIST(const struct opk_constant *) constant;
+	struct opk_index labels;                     /* short names of metrics, -> `label` */
+	OPK_LIST(const struct opk_set_item *) label; /* of several entries one that has `else` */
+	struct opk_index names;                      /* of derived metrics, -> `derived` */
+	OPK_LIST(struct opk_derived_symbol) derived;
+	size_t *order; /* of the derived metrics, so that each comes after those that it uses */
+	size_t ordered;
+};
+
+/* Reports what is wrong with the definitions; only without memory is it incomplete. */
+void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
+                      struct opk_problems *problems, const struct opk_set *set);
+void opk_symbols_clear(struct opk_symbols *symbols);
+#define opk_autosymbols __attribute__((cleanup(opk_symbols_clear)))
+
+/* symbol_formulas.c: parses all formulas, knows their names and orders them. */
+void opk_symbols_check_formulas(struct opk_symbols *symbols);
+/* Fills `parsed` from `formula`, or reports why not. */
+void opk_symbols_parse(const struct opk_symbols *symbols, struct opk_derived_symbol *derived);
+/* Where in the set's file a byte of the formula came from. */
+struct opk_place opk_symbols_place(const struct opk_symbols *symbols,
+                                   const struct opk_derived_symbol *derived, size_t offset);
+
+/* Tries all names of an index. */
+void opk_symbols_try_all(struct opk_nearest *nearest, const struct opk_index *index);
+/* The text with parameters' values for ${name}; free(). NULL: a problem is reported. */
+char *opk_symbols_substitute(const struct opk_symbols *symbols, const struct opk_word *word);
+/*
+ * set_check.c: entries and changes, as far as they can be judged without a chip. Regular
+ * expressions are compiled if wished; else matching finds what is wrong with them. False
+ * where there is too much to be tried on a chip.
+ */
+bool opk_set_check(const struct opk_symbols *symbols, bool compile);
+
+/* Words that say where something holds: chips, architectures and profilers, in any case. */
+
+/* Opens NVIDIA's libraries for a word that we don't know: they may know newer chips. */
+bool opk_where_known(struct opk_ctx *ctx, struct opk_problems *problems, const char *word,
+                     bool profilers);
+/* The word that a misspelt one probably was; NULL where none is near. */
+const char *opk_where_nearest(const char *word, bool profilers);
+
+/* The first among so many of the words that is this one, in any case; NULL: none is. */
+const struct opk_word *opk_where_find(const struct opk_words *words, size_t count,
+                                      const char *word);
+
+/* Whether the word is the chip's name, its architecture or the profiler. */
+bool opk_where_matches(const char *word, const char *chip, enum opk_profiler profiler);
+/* Whether any of the words does. */
+bool opk_where_any(const struct opk_words *words, const char *chip, enum opk_profiler profiler);
 
 #endif

@@ -2,10 +2,8 @@
 /* Entries and changes of sets, as far as they can be judged without a chip. */
 #include <string.h>
 
-#include "chip/legacy.h"
-#include "set/pattern.h"
-#include "set/symbols.h"
-#include "chip/suggest.h"
+#include "chip/chip.h"
+#include "set/set.h"
 
 enum { MAX_CHANGES = 1000 };
 

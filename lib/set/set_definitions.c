@@ -4,7 +4,7 @@
 
 #include "base/ascii.h"
 #include "set/set_read.h"
-#include "set/where.h"
+#include "set/set.h"
 
 /* Calls `take` with each key, if it can be a name, and its value. */
 static void each(struct opk_set_reader *r, const struct opk_yaml *map, const char *what,

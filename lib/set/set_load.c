@@ -13,7 +13,6 @@
 #include "config.h"
 #include "set/set.h"
 #include "set/set_read.h"
-#include "set/symbols.h"
 
 struct opk_set_list {
 	struct opk_strlist paths;

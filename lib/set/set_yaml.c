@@ -7,7 +7,7 @@
 #include "base/decimal.h"
 #include "formula/formula.h"
 #include "set/set_read.h"
-#include "set/where.h"
+#include "set/set.h"
 
 void opk_set_reader_clear(struct opk_set_reader *r)
 {

@@ -9,8 +9,7 @@
 #include "base/buf.h"
 #include "base/nearest.h"
 #include "formula/formula.h"
-#include "formula/units.h"
-#include "set/symbols.h"
+#include "set/set.h"
 
 enum { MAX_TEXT = 1 << 16, MAX_NAME = 100 };
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Collects what a set and those that it includes define by name. */
-#include "set/symbols.h"
+#include "set/set.h"
 
 #include <string.h>
 
 #include "formula/formula.h"
-#include "chip/legacy.h"
-#include "set/pattern.h"
+#include "chip/chip.h"
 
 enum { MAX_VALUE = 256 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which words name chips, architectures or profilers, and whether they name this one. */
-#include "set/where.h"
+#include "set/set.h"
 
 #include <strings.h>
 

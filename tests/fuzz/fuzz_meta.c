@@ -2,8 +2,8 @@
 /* Any JSON as what metadata says of a set: what is accepted has columns with values. */
 #include <string.h>
 
-#include "eval/columns.h"
-#include "container/meta.h"
+#include "eval/eval.h"
+#include "container/container.h"
 #include "fuzz.h"
 
 static const char *const metrics[] = { "a__b.sum", "c__d.sum", "e__f.pct" };

@@ -6,7 +6,7 @@
 #undef ck_assert_ptr_nonnull
 #define ck_assert_ptr_nonnull(pointer) ((pointer) ? (void)0 : abort())
 #include "../fake_nv.c"
-#include "container/meta.h"
+#include "container/container.h"
 #include "plan/plan.h"
 #include "fuzz.h"
 #include "no_child.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "set/expression.h"
+#include "set/set.h"
 
 int __wrap_opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx,
                                 const char *expression, const struct opk_names *names);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the row writers share: one struct of functions a format, cells as text. */
-#ifndef OPK_OUT_H
-#define OPK_OUT_H
+/* Rows as table, CSV, JSON. */
+#ifndef OPK_OUTPUT_H
+#define OPK_OUTPUT_H
 
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "base/json_write.h"
 #include "base/strlist.h"
+
+/* What the row writers share: one struct of functions a format, cells as text. */
 
 struct opk_out_ops {
 	void (*record)(struct opk_out *out, const struct opk_column *columns,

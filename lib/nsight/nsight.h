@@ -1,13 +1,63 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metric sets in the making: with comments, conditions and what was left out. */
-#ifndef OPK_SET_DRAFT_H
-#define OPK_SET_DRAFT_H
+/* Nsight Compute's section files and lists of names, as metric sets. */
+#ifndef OPK_NSIGHT_H
+#define OPK_NSIGHT_H
 
 #include "base/buf.h"
+#include "base/ctx.h"
 #include "base/index.h"
 #include "base/source.h"
-#include "chip/chip_mask.h"
-#include "nsight/section_name.h"
+#include "base/strlist.h"
+#include "chip/chip.h"
+#include "offpeak.h"
+
+/* Nsight Compute's expressions of derived metrics as formulas of metric sets. */
+
+/* A definition of the section, and what became of it. */
+struct opk_definition {
+	const char *name, *expression; /* borrowed */
+	opk_chip_mask chips;
+	char *short_name, *formula; /* NULL: there is none */
+	char *problem;              /* why there is none */
+	bool busy;                  /* while it is resolved: what needs it now needs itself */
+	struct opk_definition
+		*same; /* the next of this name, for other chips; NULL: there is none */
+};
+
+struct opk_definitions {
+	struct opk_definition *items;
+	size_t count, capacity;
+	struct opk_index names, short_names; /* to the first of that name, once they are resolved */
+};
+
+int opk_definitions_add(struct opk_definitions *all, struct opk_ctx *ctx, const char *name,
+                        const char *expression, opk_chip_mask chips);
+/*
+ * Finds short names and formulas. A formula can have numbers, + - * /, parentheses, simplify(),
+ * metrics that hardware counts, and definitions that have a formula themselves.
+ */
+int opk_definitions_resolve(struct opk_definitions *all, struct opk_ctx *ctx);
+/* The first definition of that name; NULL: there is none. */
+struct opk_definition *opk_definitions_find(const struct opk_definitions *all, const char *name);
+void opk_definitions_clear(struct opk_definitions *all);
+
+/* What a metric name in Nsight Compute's sense asks for. */
+
+struct opk_asked {
+	const char *name;   /* inside the text, after its prefix */
+	const char *reason; /* why hardware does not count it; NULL: it does */
+	enum opk_profiler profiler;
+	bool device;    /* it counts the whole device, and is collected apart from others */
+	bool breakdown; /* "breakdown:": the constituents of this throughput are meant */
+	bool pattern;   /* "regex:": the name is a regular expression */
+	bool group;     /* "group:": a list of Nsight Compute's own */
+};
+
+struct opk_asked opk_asked_name(const char *text);
+/* Whether a full name has its rollup or submetric: "dram__bytes.sum", not "dram__bytes". */
+bool opk_asked_has_rollup(const char *name);
+
+/* Metric sets in the making: with comments, conditions and what was left out. */
 
 struct opk_draft_metric {
 	char *name;  /* a full name, /a regular expression/, or the name of a formula of this set */
@@ -119,5 +169,56 @@ char *opk_drafts_name(struct opk_drafts *drafts, const struct opk_asked *asked, 
 /* Leaves out a throughput's parts, if these were asked for. */
 void opk_drafts_leave_out_parts(struct opk_drafts *drafts, const struct opk_asked *asked,
                                 const char *text);
+
+/* What a section file of Nsight Compute asks for. */
+
+/* Puts its metrics and formulas into the drafts; a failure is the drafts' code. */
+void opk_section_import(struct opk_drafts *drafts, struct opk_source *source);
+
+/* Section files of Nsight Compute, in protobuf's text format, as a tree that knows its places. */
+
+enum opk_field_kind {
+	OPK_FIELD_MESSAGE,
+	OPK_FIELD_STRING,
+	OPK_FIELD_WORD, /* a number, or the name of an enum's value */
+};
+
+struct opk_field {
+	char *name; /* "" for the whole file */
+	enum opk_field_kind kind;
+	char *text;               /* a string, without quotes and escapes, or a word; else NULL */
+	struct opk_place place;   /* where the value begins; for a message, its name */
+	struct opk_field *fields; /* a message's, in order; a list is several fields of one name */
+	size_t count;
+	size_t capacity;
+};
+
+/*
+ * OPK_EINPUT: errors carry their place. There is no schema: every well-formed field is taken.
+ * Nesting beyond 32 levels, more than 200,000 fields, and text that is not UTF-8 are refused.
+ */
+int opk_section_parse(struct opk_field **out, struct opk_ctx *ctx, struct opk_source *source);
+void opk_section_free(struct opk_field *root);
+
+/* The last field of that name and kind, which is the one that counts in protobuf; or NULL. */
+const struct opk_field *opk_field_find(const struct opk_field *message, const char *name,
+                                       enum opk_field_kind kind);
+/* The text of a string field; or NULL. */
+const char *opk_field_string(const struct opk_field *message, const char *name);
+
+/*
+ * Pieces of YAML as a person would write them. libyaml's emitter can't write comments,
+ * hence this file; what is written is read back as the same text.
+ */
+
+/* Text, with quotes where it needs them; bytes that are not UTF-8 become U+FFFD. */
+void opk_yaml_put_text(struct opk_buf *out, const char *text);
+/* "[a, b]" */
+void opk_yaml_put_list(struct opk_buf *out, const struct opk_strlist *items);
+/* "key: text" and a new line; long prose is folded. */
+void opk_yaml_put_prose(struct opk_buf *out, size_t indent, const char *key, const char *text);
+/* "# text", without a new line; a character that could end the comment becomes a blank. */
+void opk_yaml_put_comment(struct opk_buf *out, const char *text);
+void opk_yaml_put_indent(struct opk_buf *out, size_t indent);
 
 #endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is done to recordings: they are trimmed, split, summed, aggregated. */
+#ifndef OPK_IMAGES_H
+#define OPK_IMAGES_H
+
+#include "base/ctx.h"
+#include "base/strlist.h"
+#include "child/child.h"
+#include "eval/eval.h"
+
+/*
+ * Values that come row by row and are wanted column by column, in little memory: blocks of rows,
+ * each by columns, in a temporary file where there is more than one.
+ */
+
+struct opk_column_file {
+	size_t columns, row_count;
+	size_t block_rows;
+	uint8_t *block; /* the last one: of each column values, then whether they are there */
+	int fd;         /* a file of those before it; -1: there are none */
+};
+
+int opk_column_file_init(struct opk_column_file *file, struct opk_ctx *ctx, size_t columns);
+/* Adds a row; where `present` is false, there is no value. */
+int opk_column_file_add(struct opk_column_file *file, struct opk_ctx *ctx, const double *values,
+                        const bool *present);
+/* Both have room for as many as there are rows. */
+int opk_column_file_read(double *values, bool *present, struct opk_column_file *file,
+                         struct opk_ctx *ctx, size_t column);
+void opk_column_file_clear(struct opk_column_file *file);
+
+/* What the images of recordings hold: how many ranges, their names, and which can be summed. */
+
+struct opk_surveyed {
+	struct opk_file *file;
+	size_t section;
+	const struct opk_segment *segment; /* with its tables */
+	bool skipped; /* none of its rows is wanted: nothing is known of it but their number */
+	size_t first; /* number of its first range or sample over all images of all files */
+	struct opk_range sample; /* what times say of each besides */
+	/* What the child that looked at it found; sent in native layout. */
+	struct opk_surveyed_facts {
+		uint64_t rows; /* ranges, or samples that are whole */
+		uint64_t slots;
+		uint64_t slot_size; /* bytes that a range takes in a copy */
+		/* A number for the counters and the GPU: ranges with the same can be summed. */
+		uint64_t layout;
+		int32_t profiler;
+		int32_t reserved;
+	} facts;
+};
+
+struct opk_survey {
+	struct opk_surveyed *images;
+	size_t image_count;
+	size_t row_count;
+	struct opk_strlist names; /* one a row, as the images have them; "" for samples */
+};
+
+/*
+ * Verifies every checksum of the files, which have to be complete and have counter data, then asks
+ * NVIDIA's code about all their images, in a child. The files outlive the result.
+ */
+int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
+                    size_t file_count, const struct opk_image_options *options);
+/*
+ * This surveys one file of which some rows are left out, one a row: images are not read where their
+ * tables say that they have no others.
+ */
+int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
+                         const bool *left_out, size_t count,
+                         const struct opk_image_options *options);
+void opk_survey_clear(struct opk_survey *survey);
+#define opk_autosurvey __attribute__((cleanup(opk_survey_clear)))
+
+/* The image that a row is in. */
+const struct opk_surveyed *opk_survey_image(const struct opk_survey *survey, size_t row);
+/* What is known of a row, or NULL; and its name, which the range table may replace. */
+const struct opk_range *opk_survey_range(const struct opk_survey *survey, size_t row);
+const char *opk_survey_name(const struct opk_survey *survey, size_t row);
+
+/* The limits of a child that works on these images. */
+struct opk_contain_options opk_survey_contain(const struct opk_survey *survey,
+                                              const struct opk_image_options *options);
+
+/* Makes counter data images of ranges of others: for trim, split, sums and totals. */
+
+/* A range that goes into a slot, on top of what is there. */
+struct opk_move {
+	size_t row; /* of the survey */
+	size_t slot;
+};
+
+/* An image to be made. */
+struct opk_target {
+	const struct opk_move
+		*moves; /* in the order of their rows; the first one's image has the layout */
+	size_t move_count;
+	size_t slots;
+	/* Names of the slots, each once; NULL: "0", "1", ..., as CUPTI names automatic ranges. */
+	const char *const *names;
+	/* Instead of all that: the image of this row without its free slots. For samples. */
+	bool trim;
+};
+
+struct opk_recombination {
+	const struct opk_survey *survey;
+	const struct opk_target *targets;
+	size_t target_count;
+	/* In the child, with each image once it is made; NULL: they are the result. */
+	int (*use)(struct opk_ctx *ctx, void *data, struct opk_child *child, size_t target,
+	           const void *image, size_t size);
+	void *data;
+};
+
+/* So many bytes of slots go into one image, and one slot at least. */
+size_t opk_recombine_slots(const struct opk_surveyed *image);
+
+/* Makes all images in a child; the result is them, or what `use` puts there. */
+int opk_recombine(struct opk_result *result, struct opk_ctx *ctx,
+                  const struct opk_recombination *recombination,
+                  const struct opk_image_options *options);
+
+/* The next image of the result; free(). */
+int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, struct opk_result *result);
+
+/* Least, greatest and percentiles of values. */
+
+/* Fills in min, max and percentiles; sorts the values. All are NaN without values, or if one is. */
+void opk_statistics_order(struct opk_statistics *out, double *values, size_t count);
+
+/* Which ranges are summed, and into which images: for merged recordings and for statistics. */
+
+/* A range to be made: the sum of those of one group that have the same metrics. */
+struct opk_summed {
+	size_t group;           /* of opk_sums.groups */
+	uint32_t metrics_group; /* whose metrics it has; 0: the whole set's */
+	size_t first;           /* its first row */
+	uint64_t layout;        /* of all its rows */
+	size_t place;           /* among the sums, in the order of the images */
+	size_t target, slot;
+};
+
+struct opk_sums {
+	const struct opk_survey *survey;
+	struct opk_grouping groups; /* by the key, and always by device, too */
+	struct opk_grouping parts;  /* the same by metrics besides: one a sum */
+	struct opk_summed *sums;
+	size_t count;
+	size_t *group_of;           /* one a row; SIZE_MAX: left out */
+	size_t *sum_of;             /* the same */
+	size_t *order;              /* the sums, image by image and slot by slot */
+	struct opk_strlist numbers; /* of their groups, in that order: the names of the slots */
+	struct opk_target *targets;
+	size_t target_count;
+	struct opk_move *moves; /* one a row that is not left out */
+};
+
+/*
+ * `key` is one of opk_key_parse(); `left_out`, which may be NULL, has one a row. Borrows the
+ * survey. OPK_EUSAGE where ranges of one group can't be summed, for they were counted on GPUs of
+ * different layout, or other counters.
+ */
+int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_survey *survey,
+                  unsigned key, const bool *left_out);
+void opk_sums_clear(struct opk_sums *sums);
+
+#endif
