@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packs the metrics of a plan into as few groups of one pass as is reasonable: as PerfWorks'
+ * Packs the metrics of a plan into as few pass groups as is reasonable: as PerfWorks'
  * scheduler says what fits a pass. What CUPTI does not agree to goes first-fit: each candidate is
  * planned, to see whether it fits.
  */
@@ -275,9 +275,10 @@ static int schedule(struct pack *p)
 
 	if (code || made->passes == p->groups->count)
 		return code;
-	return opk_fail(p->ctx, OPK_EFAILED,
-	                "CUPTI takes %zu pass%s for %zu groups; --no-groups builds without them",
-	                made->passes, made->passes == 1 ? "" : "es", p->groups->count);
+	return opk_fail(
+		p->ctx, OPK_EFAILED,
+		"CUPTI takes %zu pass%s for %zu pass groups; --no-groups builds without them",
+		made->passes, made->passes == 1 ? "" : "es", p->groups->count);
 }
 
 static int pack(struct opk_pass_groups *groups, struct opk_ctx *ctx, const struct opk_plan *plan)
@@ -375,7 +376,7 @@ int opk_pass_groups_pack(struct opk_pass_groups *out, struct opk_ctx *ctx,
 	else if (!(code = opk_contain(&result, ctx, pack_in_child, &job, &contain)))
 		code = read_contained(&groups, ctx, &result, plan->metrics.count);
 	if (code)
-		return opk_add(ctx, code, "set %s can't be packed into groups of one pass",
+		return opk_add(ctx, code, "set %s can't be packed into pass groups",
 		               plan->set_name);
 	*out = groups;
 	groups = (struct opk_pass_groups){ 0 };

@@ -93,7 +93,7 @@ static bool check_regex(struct opk_problems *problems, const char *text,
 
 	if (length < 3 || text[length - 1] != '/')
 		opk_problems_add(problems, place,
-		                 "a regular expression stands between two slashes: "
+		                 "a regular expression is written between two slashes: "
 		                 "/dram__bytes_(read|write)\\.sum/");
 	else if (!inner)
 		problems->code = OPK_ENOMEM;

@@ -115,7 +115,7 @@ static char *substitute(const struct opk_symbols *symbols, const struct opk_word
 		bool known;
 
 		if (!next_piece(&piece, at)) {
-			report_at(symbols->problems, word, at, "a '}' is missing behind '${'", "");
+			report_at(symbols->problems, word, at, "a '}' is missing after '${'", "");
 			return NULL;
 		}
 		value = piece.name ? value_of(symbols, &piece, &known) : NULL;
