@@ -51,11 +51,11 @@ void opk_formula_add_code(struct opk_buf *out, const struct opk_formula *formula
 double opk_formula_value(const struct opk_formula *formula, const double *values);
 
 /*
- * The unit of the result from the units of the names, as opk_unit functions read them; NULL, or what
- * is no unit: not known. *out is free()d, and NULL where the result's is not known. Numbers have
- * units that nothing says ("* 32" may make bytes of sectors), so a product with one is not known;
- * sums, comparisons, min(), max() and if() want equal units where both are known. OPK_EINPUT says
- * which are not, and *offset (which may be NULL) where.
+ * The unit of the result from the units of the names, as opk_unit functions read them; NULL or
+ * other text: not known. The caller free()s *out, which is NULL where the result's unit is not
+ * known. A number may have any unit ("* 32" may make bytes of sectors), so that of a product with
+ * a number is not known; sums, comparisons, min(), max() and if() want equal units where both are
+ * known. OPK_EINPUT says which are not equal, and *offset (which may be NULL) where.
  */
 int opk_formula_unit(char **out, struct opk_ctx *ctx, const struct opk_formula *formula,
                      const char *const *units, size_t *offset);
