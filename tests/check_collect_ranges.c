@@ -3,8 +3,8 @@
 #include <pthread.h>
 
 #include "collect/ranges/nvtx_abi.h"
-#include "collect/shared/nvtx_filter.h"
-#include "collect/ranges/user_ranges.h"
+#include "collect/shared/shared.h"
+#include "collect/ranges/ranges.h"
 #include "testing.h"
 
 /* ---- stacks ----------------------------------------------------------------------------- */

@@ -3,11 +3,8 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-#include "collect/ranges/kernels.h"
-#include "collect/shared/file_names.h"
-#include "collect/shared/set_file.h"
-#include "collect/shared/settings.h"
-#include "collect/ranges/turns.h"
+#include "collect/ranges/ranges.h"
+#include "collect/shared/shared.h"
 #include "testing.h"
 
 /* ---- turns ------------------------------------------------------------------------------ */

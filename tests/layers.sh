@@ -276,7 +276,7 @@ same 'violations of the rooms by calls' "$(symbols | awk "$tables$calls" | sort 
 for header in lib/base/ctx.h lib/plan/plan.h lib/set/set.h lib/output/out.h lib/adapters/nv/nv.h \
 	lib/adapters/nv/nv_abi.h lib/adapters/deflate/deflate.h lib/adapters/sqlite/sqlite_file.h \
 	lib/adapters/yaml/yaml_tree.h tools/commands.h tools/common/app.h tools/eval/rows.h \
-	tools/collect/collector.h tools/collect/ranges/turns.h tools/collect/shared/settings.h; do
+	tools/collect/collector.h tools/collect/ranges/ranges.h tools/collect/shared/shared.h; do
 	mkdir -p "$tmp/tree/${header%/*}"
 	: >"$tmp/tree/$header"
 done
@@ -310,8 +310,8 @@ tools/x.c int x(void) { return cuptiGetVersion(0); }
 tools/elsewhere/x.c int x;
 tools/collect/x.c #include "common/app.h"
 tools/collect/x.c #include "plan/plan.h"
-tools/collect/shared/x.c #include "collect/ranges/turns.h"
-tools/collect/launcher/x.c #include "collect/ranges/turns.h"
+tools/collect/shared/x.c #include "collect/ranges/ranges.h"
+tools/collect/launcher/x.c #include "collect/ranges/ranges.h"
 lib/output/x.c #include "set/set.h"
 lib/output/x.c #include "adapters/deflate/deflate.h"
 lib/output/x.c int x(void) { return printf("x"); }
@@ -375,10 +375,10 @@ tools/x.c #include "offpeak.h"
 tools/x.c #include "base/ctx.h"
 tools/x.c int main(void) { printf("x"); exit(1); }
 tools/plan/x.c #include "commands.h"
-tools/collect/x.c #include "collect/ranges/turns.h"
+tools/collect/x.c #include "collect/ranges/ranges.h"
 tools/collect/x.c #include "base/ctx.h"
 tools/collect/x.c #include <cupti.h>
-tools/collect/launcher/x.c #include "collect/shared/settings.h"
+tools/collect/launcher/x.c #include "collect/shared/shared.h"
 tools/collect/shared/x.c char *x(void) { return getenv("HOME"); }
 lib/output/x.c #include "base/ctx.h"
 lib/eval/x.c #include "adapters/nv/nv.h"

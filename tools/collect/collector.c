@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/shared/process.h"
+#include "collect/shared/shared.h"
 #include "collect/recording/recording.h"
 
 static const double flush_interval_s = 1;

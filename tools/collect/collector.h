@@ -8,11 +8,9 @@
 
 #include <pthread.h>
 
-#include "collect/ranges/kernels.h"
+#include "collect/ranges/ranges.h"
 #include "collect/ranges/launch.h"
-#include "collect/ranges/user_ranges.h"
-#include "collect/profilers/session.h"
-#include "collect/profilers/sampler.h"
+#include "collect/profilers/profilers.h"
 
 enum { MAX_CONTEXTS = 64, MAX_DEVICES = 64 };
 

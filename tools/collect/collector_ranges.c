@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collect/collector.h"
-#include "collect/ranges/turns.h"
+#include "collect/ranges/ranges.h"
 
 /* The range that is open: one at most, as there is one profiler. Under the lock. */
 static struct {

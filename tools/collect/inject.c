@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "collect/collector.h"
-#include "collect/shared/process.h"
+#include "collect/shared/shared.h"
 
 enum { TICK_US = 250000 };
 

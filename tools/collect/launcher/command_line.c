@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Options and help from the table of settings. */
-#include "collect/launcher/command_line.h"
+#include "collect/launcher/launcher.h"
 
 #include <getopt.h>
 #include <stdarg.h>

@@ -11,11 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collect/shared/file_names.h"
-#include "collect/launcher/command_line.h"
-#include "collect/launcher/outputs.h"
-#include "collect/shared/settings.h"
-#include "collect/launcher/strategy.h"
+#include "collect/shared/shared.h"
+#include "collect/launcher/launcher.h"
 
 static volatile sig_atomic_t child;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Parts that processes left: renamed, or merged. */
-#include "collect/launcher/outputs.h"
+#include "collect/launcher/launcher.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "collect/launcher/command_line.h"
-#include "collect/shared/file_names.h"
+#include "collect/shared/shared.h"
 
 void parts_find(glob_t *parts, const char *output)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Mode and turns for a set and its options, and what does not go together. */
-#include "collect/launcher/strategy.h"
+#include "collect/launcher/launcher.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "collect/shared/set_file.h"
+#include "collect/shared/shared.h"
 
 static size_t count_inflated(const struct opk_meta *meta)
 {

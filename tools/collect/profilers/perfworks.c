@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The calls of libnvperf_host. */
-#include "collect/profilers/perfworks.h"
+#include "collect/profilers/profilers.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

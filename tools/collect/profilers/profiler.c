@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What both range profilers, and in part PM sampling, have in common. */
-#include "collect/profilers/profiler.h"
+#include "collect/profilers/profilers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* The legacy profiler, cuptiProfiler*: for drivers and libraries older than CUPTI 12.6. */
 #include <stdlib.h>
 
-#include "collect/profilers/profiler.h"
+#include "collect/profilers/profilers.h"
 
 /* A call whose struct holds the context, and these members. */
 #define CALL(profiler, call, ...)                                                                  \

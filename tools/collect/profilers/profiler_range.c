@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The range profiler: cuptiRangeProfiler*. */
-#include "collect/profilers/profiler.h"
+#include "collect/profilers/profilers.h"
 
 /* A call whose struct holds the object, and these members. */
 #define CALL(profiler, call, ...)                                                                  \

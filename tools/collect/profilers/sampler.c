@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PM sampling: the thread that decodes, and when sampling pauses. */
-#include "collect/profilers/sampler.h"
+#include "collect/profilers/profilers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/shared/process.h"
-#include "collect/profilers/perfworks.h"
+#include "collect/shared/shared.h"
 
 /*
  * One call decodes all that the hardware's buffer holds, and silently drops what the image

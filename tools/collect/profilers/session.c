@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Ranges into images, images through the profiler, and on to the writer. */
-#include "collect/profilers/session.h"
+#include "collect/profilers/profilers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/shared/process.h"
-#include "collect/ranges/turns.h"
+#include "collect/shared/shared.h"
+#include "collect/ranges/ranges.h"
 
 /*
  * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 52 ms,

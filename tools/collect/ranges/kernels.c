@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names of kernels, demangled once, and the filter over them. */
-#include "collect/ranges/kernels.h"
+#include "collect/ranges/ranges.h"
 
 #include <dlfcn.h>
 #include <stdint.h>

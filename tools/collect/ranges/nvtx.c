@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "collect/ranges/nvtx_abi.h"
-#include "collect/ranges/user_ranges.h"
+#include "collect/ranges/ranges.h"
 
 /* The handles that programs get (nvtxDomainHandle_t, nvtxStringHandle_t) are names, in UTF-8. */
 

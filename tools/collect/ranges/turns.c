@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Turns of launches and of repeated ranges. */
-#include "collect/ranges/turns.h"
+#include "collect/ranges/ranges.h"
 
 #include <string.h>
 

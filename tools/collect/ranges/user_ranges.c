@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The stack of ranges that each thread has, and its path. */
-#include "collect/ranges/user_ranges.h"
+#include "collect/ranges/ranges.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "collect/shared/file_names.h"
+#include "collect/shared/shared.h"
 
 /* What META's `run` says of machine, command and environment. */
 struct facts {

@@ -1,12 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The beginning of a process's recording: its name, and what its metadata says. */
-#ifndef OPK_RECORDING_H
-#define OPK_RECORDING_H
+/* The file of one process: its metadata, and its segments. */
+#ifndef OPK_COLLECT_RECORDING_H
+#define OPK_COLLECT_RECORDING_H
 
-#include "collect/recording/segments.h"
-#include "collect/shared/set_file.h"
-#include "collect/shared/settings.h"
+#include "collect/shared/shared.h"
 #include "collect/shared/target.h"
+#include "offpeak.h"
+
+/*
+ * The recording of one process: a thread compresses and appends each segment, a counter data
+ * image with a row for each range or the times of its samples, while the program runs on.
+ */
+
+struct segments;
+
+/* Begins the file with its metadata and the counter-availability image; NULL with a message. */
+struct segments *segments_new(const char *path, const struct opk_meta *meta,
+                              const void *availability, size_t availability_size);
+
+/* An image with its ranges, or with the times of its samples. */
+struct segment {
+	void *image;
+	size_t image_size;
+	struct opk_range *ranges;
+	struct opk_time *times;
+	size_t count;
+};
+
+/*
+ * Takes over what the segment holds, with the ranges' names and nvtx strings; waits only while
+ * several segments are already in line.
+ */
+void segments_add(struct segments *segments, const struct segment *segment);
+/* Frees what a segment or a range holds, where segments_add() does not get it. */
+void segment_clear(struct segment *segment);
+void segments_clear_range(struct opk_range *range);
+/* Writes what is left and the counts, and ends the file. */
+void segments_finish(struct segments *segments, const struct opk_stats *stats);
+
+/* The beginning of a process's recording: its name, and what its metadata says. */
 
 /*
  * Begins the file with the metadata of this run, of which `backend` is a part, and the

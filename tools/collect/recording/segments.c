@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The thread that writes a recording while the program runs. */
-#include "collect/recording/segments.h"
+#include "collect/recording/recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/shared/process.h"
+#include "collect/shared/shared.h"
 
 enum { MAX_WAITING = 4 };
 

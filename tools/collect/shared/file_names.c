@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The %-items in names of recordings. */
-#include "collect/shared/file_names.h"
+#include "collect/shared/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>

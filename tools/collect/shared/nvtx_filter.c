@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads --nvtx-include, and compares ranges with it. */
-#include "collect/shared/nvtx_filter.h"
+#include "collect/shared/shared.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Time, and threads that leave the program's signals alone. */
-#include "collect/shared/process.h"
+#include "collect/shared/shared.h"
 
 #include <signal.h>
 

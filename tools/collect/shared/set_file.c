@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A set's metadata and images, checked byte by byte. */
-#include "collect/shared/set_file.h"
+#include "collect/shared/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of settings, and how values are read: by the launcher and by the library. */
-#include "collect/shared/settings.h"
+#include "collect/shared/shared.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-#include "collect/shared/process.h"
+#include "collect/shared/shared.h"
 
 /* cuda.h renames some entry points to their newer versions: the symbol is what the macro gives. */
 #define SYMBOL_TEXT(symbol) SYMBOL_TEXT_(symbol)

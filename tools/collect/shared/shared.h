@@ -1,15 +1,53 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * What launcher and library both need: settings, the set, names of files, the NVTX filter,
+ * threads and clocks.
+ */
+#ifndef OPK_COLLECT_SHARED_H
+#define OPK_COLLECT_SHARED_H
+
+#include <pthread.h>
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "offpeak.h"
+
+/*
+ * --nvtx-include, in Nsight Compute's grammar for push/pop ranges:
+ *
+ *     [DOMAIN@]RANGE/RANGE/...   these ranges, each right inside the one before, anywhere
+ *     [RANGE/...                 the first one is the outermost of its domain
+ *     RANGE/...RANGE]            the last one is the innermost of its domain
+ *     RANGE/ * /RANGE            (without the blanks) any number of ranges between
+ *
+ * Without DOMAIN@ ranges of the default domain are meant. A '\' makes the next character a plain
+ * one.
+ */
+
+enum { USER_RANGE_DEPTH = 64 };
+
+/* A range that the program pushed and did not pop yet. */
+struct user_range {
+	char *domain; /* "": the default one */
+	char *name;
+};
+
+struct nvtx_filter;
+
+/* From filters, one a line; NULL where one is malformed, or memory is out. */
+struct nvtx_filter *nvtx_filter_new(const char *lines);
+void nvtx_filter_free(struct nvtx_filter *filter);
+/* Whether any of the filters holds for these ranges, outermost first. */
+bool nvtx_filter_match(const struct nvtx_filter *filter, const struct user_range *ranges,
+                       size_t count);
+
+/*
  * The settings of a run: one table from which come the command line, its help, the environment that
  * hands them from launcher to library, and the checks of what goes with what.
  */
-#ifndef OPK_SETTINGS_H
-#define OPK_SETTINGS_H
-
-#include <regex.h>
-
-#include "collect/shared/nvtx_filter.h"
-#include "offpeak.h"
 
 enum collect_mode {
 	MODE_KERNEL_REPLAY, /* auto range; any number of passes */
@@ -180,5 +218,70 @@ bool settings_filter(const struct settings *settings);
  * which takes it 9 to 18 ms.
  */
 bool settings_push(const struct settings *settings);
+
+/* What set.opk holds for the collector. */
+
+/* Config image and counter-data prefix that belong together. */
+struct image_set {
+	void *config, *prefix;
+	size_t config_size, prefix_size;
+};
+
+struct collect_set {
+	struct opk_ctx *ctx;
+	struct opk_file *file;
+	const struct opk_meta *meta;
+	struct image_set *images; /* number 0: the whole set's; then one a pass group */
+	size_t image_count;
+	void *turns_config; /* a pass for each group; NULL without groups */
+	size_t turns_config_size;
+};
+
+/*
+ * Opens the set and checks that it is whole, byte by byte; its images stay in the file. OPK_OK, or
+ * a message on stderr. collect_set_clear() in either case.
+ */
+int collect_set_open(struct collect_set *set, const char *path);
+/* Opens it as above, and decodes its images. */
+int collect_set_load(struct collect_set *set, const char *path);
+void collect_set_clear(struct collect_set *set);
+
+/*
+ * A range that is pushed around a launch holds some microseconds of idle time, which count into
+ * elapsed cycles and times, and so into what is divided by them. Counts and what is counted in
+ * active cycles are right.
+ */
+bool metric_is_inflated(const char *metric);
+/* The names of such metrics among those of a set, borrowed from it; free() the list. */
+const char **inflated_metrics(size_t *count, const struct opk_meta *meta);
+
+/* Names of recordings: one a process. */
+
+/* Ends the name while a process writes the file: NAME.LAUNCHER-PROCESS.part, with their ids. */
+#define PART_ENDING ".part"
+
+/*
+ * Writes `format` with its items replaced, as in Nsight Compute: %h host name, %p process id,
+ * %q{NAME} environment variable ("" where unset), %% a percent sign. False for any other item, or
+ * where the room is short.
+ */
+bool name_expand(char *out, size_t size, const char *format);
+/* Whether there is an item that may differ from process to process. */
+bool name_varies(const char *format);
+/* A pattern for glob(): '*' for each item. False as above. */
+bool name_pattern(char *out, size_t size, const char *format);
+
+/* Time, and threads of ours in somebody else's program. */
+
+struct timespec clock_now(void);
+/* Seconds since clock_now() gave that moment. */
+double clock_seconds_since(const struct timespec *then);
+/* Nanoseconds since 1970, as start_ns and end_ns have them. */
+uint64_t clock_host_ns(void);
+
+/* The program's signals are the program's: none is delivered to this thread. */
+bool thread_start(pthread_t *thread, void *(*run)(void *data), void *data);
+/* Starts a thread that nothing waits for. */
+bool thread_detach(void *(*run)(void *data), void *data);
 
 #endif

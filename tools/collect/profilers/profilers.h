@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Profilers of ranges, sessions with them, and PM sampling. */
+#ifndef OPK_COLLECT_PROFILERS_H
+#define OPK_COLLECT_PROFILERS_H
+
+#include "collect/recording/recording.h"
+#include "collect/shared/shared.h"
+#include "collect/shared/target.h"
+
+/* One interface to NVIDIA's two: cuptiRangeProfiler* and the legacy cuptiProfiler*. */
+
+struct profiler_config {
+	const void *config;
+	size_t config_size;
+	size_t pass;    /* of the config image, where replay does not take them all */
+	uint8_t *image; /* receives the ranges */
+	size_t image_size;
+	uint32_t slots;
+	bool push;          /* ranges are pushed and popped; else each launch is one */
+	bool kernel_replay; /* the GPU repeats launches for each pass; else there is one */
+};
+
+#define ANY_PASS SIZE_MAX
+
+/* One context under a profiler. */
+struct profiler {
+	const struct profiler_ops *ops;
+	const struct target *target;
+	CUcontext context;
+	struct profiler_config config;
+	size_t next_pass; /* the next configure() collects it, not config.pass; or ANY_PASS */
+	CUpti_RangeProfiler_Object *object; /* range profiler */
+	uint8_t *scratch;                   /* legacy */
+	bool in_session;                    /* legacy */
+};
+
+/*
+ * In the order of their calls; each reports its failure on stderr. The context is current, or
+ * `context` names it. configure() to decode() repeat, start() and stop() may repeat in between.
+ */
+struct profiler_ops {
+	const char *name; /* META's `backend` */
+	/* Images take the passes of one config image in turn, as next_pass below says. */
+	bool takes_turns;
+	bool (*enable)(struct profiler *profiler);
+	bool (*configure)(struct profiler *profiler); /* with profiler->config */
+	bool (*start)(struct profiler *profiler);
+	bool (*push)(struct profiler *profiler, const char *name);
+	bool (*pop)(struct profiler *profiler);
+	bool (*stop)(struct profiler *profiler);
+	bool (*decode)(struct profiler *profiler); /* the image holds its ranges now */
+	void (*disable)(struct profiler *profiler);
+};
+
+extern const struct profiler_ops range_profiler, legacy_profiler;
+
+/* What all sessions and samplers of a process share. */
+struct profiling {
+	const struct target *target;
+	const struct settings *settings;
+	const struct collect_set *set;
+	const struct profiler_ops *ops; /* NULL where it is sampled */
+	struct segments *segments;
+};
+
+/* The one that this libcupti has, the range profiler first; NULL with a message otherwise. */
+const struct profiler_ops *profiler_choose(const struct target *target, bool legacy);
+/* Readies CUPTI's profiler, when the driver is up; 60 to 100 ms. False with a message on stderr. */
+bool profiler_initialize(const struct target *target);
+/*
+ * The counter-availability image of a context, or with NULL that of the device for PM sampling;
+ * free(). Must come before the first session: while one is active the call for the image fails, and
+ * after one it crashes. Without access to the counters it fails where all else seems to work, so it
+ * is the permission check, too. NULL with a message on stderr.
+ */
+uint8_t *profiler_availability(const struct target *target, CUcontext context, int device,
+                               size_t *size);
+
+/* How many ranges an image of about that size holds, from 1 to `most`. */
+uint32_t image_ranges(const struct target *target, const struct image_set *set, size_t bytes,
+                      uint32_t most);
+/* An empty counter data image: free(). NULL with a message on stderr. */
+uint8_t *image_new(const struct target *target, const struct image_set *set, uint32_t ranges,
+                   size_t *size);
+/* How many ranges an image holds; `expected` where this libcupti can't say. */
+size_t profiler_count(const struct profiler *profiler, size_t expected);
+
+/* One context under a profiler: images that fill with ranges, are decoded and handed on. */
+
+struct session;
+
+/* Profiles the current context. NULL with a message on stderr where it can't be profiled. */
+struct session *session_new(const struct profiling *profiling, CUcontext context);
+/*
+ * Begins a range; false where it is not recorded. `row` is what is known of it: with true its name
+ * and nvtx are handed over (NULL or malloc'ed); other strings must outlive the session.
+ */
+bool session_begin(struct session *session, const struct opk_range *row);
+void session_end(struct session *session);
+/* Ends a range whose launch failed: the profiler makes no range of it. */
+void session_cancel(struct session *session);
+/* Chooses the next ranges' pass group; ends the present image where that is another one's. */
+void session_select(struct session *session, size_t group);
+/* Decodes what the current image holds and hands it on; nothing while a range is open. */
+void session_flush(struct session *session);
+/* Hands on what there is and leaves the GPU alone until the next range begins. */
+void session_suspend(struct session *session);
+
+struct session_counts {
+	uint64_t recorded, dropped;
+};
+
+/* The last flush, and the end of profiling in this context. */
+struct session_counts session_close(struct session *session);
+/* Seconds since the first range that was not yet handed on; 0 where there is none. */
+double session_age(const struct session *session);
+
+/*
+ * What libnvperf_host adds to PM sampling, where it is beside libcupti: images without instances,
+ * images cut to their samples, the size of a hardware record. Its calls are not in CUDA's headers;
+ * where they are missing or refuse, sampling works all the same, with larger images.
+ */
+
+/*
+ * Opens it beside that libcupti, which must be initialised, or on the loader's path. It stays:
+ * NVIDIA's code does not expect to be unloaded. Without it the rest does nothing.
+ */
+void perfworks_open(const char *cupti_path);
+/* Bytes of hardware records a sample; 0 where unknown. */
+size_t perfworks_record_bytes(const struct image_set *images);
+/* Bytes of an image for so many samples made from the set's prefix; 0 where that can't be had. */
+size_t perfworks_image_size(const struct image_set *images, uint32_t samples, size_t device);
+bool perfworks_image_init(const struct image_set *images, uint32_t samples, size_t device,
+                          uint8_t *image, size_t size);
+/* Cuts an image after its last sample; its new size, the old one where it can't be cut. */
+size_t perfworks_trim(uint8_t *image, size_t size);
+
+/* PM sampling of one device: a thread decodes what the hardware wrote and hands it on. */
+
+struct sampler;
+
+/* Begins to sample; NULL with a message on stderr where that can't be. */
+struct sampler *sampler_new(const struct profiling *profiling, int device);
+
+struct sampler_counts {
+	uint64_t samples;
+	uint64_t lost; /* samples in pauses to empty the hardware's buffer, as far as times show */
+	uint64_t never_came; /* samples after an overflow or a failure */
+};
+
+/* Ends sampling, hands on what the buffer still holds, and frees. */
+struct sampler_counts sampler_close(struct sampler *sampler);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the program does: kernels, its own ranges, and whose turn a launch is. */
+#ifndef OPK_COLLECT_RANGES_H
+#define OPK_COLLECT_RANGES_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/shared/shared.h"
+
+/* Each thread's stack of ranges that the program pushed and did not pop yet. */
+
+/* What NVTX returns: the level of the range, from 0; negative where memory is out. */
+int user_range_push(const char *domain, const char *name);
+/* Ends the innermost range of the domain; negative where there is none. */
+int user_range_pop(const char *domain);
+
+/* The calling thread's ranges, outermost first. */
+const struct user_range *user_ranges(size_t *count);
+/*
+ * Their names with '/' between, "DOMAIN@" before those of a domain, '/' and '\' inside a name after
+ * a '\'; "" where there are none.
+ */
+const char *user_range_path(void);
+
+/*
+ * Hears of each push, when the range is on the stack, and of each pop, before it leaves; on the
+ * thread that does it. `depth` is the stack's, with the range. NULL: there is no listener.
+ */
+struct user_range_listener {
+	void (*pushed)(size_t depth);
+	void (*popping)(size_t depth);
+};
+void user_ranges_listen(const struct user_range_listener *listener);
+
+/* What offpeak_range.h finds here. */
+void offpeak_collect_push(const char *name);
+void offpeak_collect_pop(void);
+
+/* The kernels that were launched so far, each once: its names, and whether a filter wants it. */
+
+struct kernel {
+	char *symbol; /* mangled */
+	char *name;   /* demangled; the symbol itself where that can't be done */
+	bool wanted;  /* symbol or name match the filter, or there is none */
+};
+
+struct kernels;
+
+/* `filter` is borrowed; NULL wants all. NULL where memory is out. */
+struct kernels *kernels_new(const regex_t *filter);
+/* Stays valid until kernels_free(); NULL where memory is out. */
+const struct kernel *kernels_find(struct kernels *kernels, const char *symbol);
+void kernels_free(struct kernels *kernels);
+
+/*
+ * Which pass group is collected when, where a set needs several: launches take them image by image,
+ * repetitions of a user range one after the other. With the groups in their order, a change costs
+ * the profiler what any new image does, 20 to 50 ms (H100), as much as that many launches.
+ */
+
+/* The turns of launches. */
+struct rotation {
+	size_t groups;
+	size_t turn; /* images before the present one */
+};
+
+/* The present group, from 0. */
+size_t rotation_group(const struct rotation *rotation);
+/*
+ * How many launches the present image takes, of the `room` that it has. The first round is short,
+ * so that short programs see every group; later ones are of uneven length, so that a program which
+ * repeats itself shows every group all of its launches in time.
+ */
+uint32_t rotation_batch(const struct rotation *rotation, uint32_t room);
+/*
+ * `cut`: the image ended early. After the first round one turn in eight is left out then, in case
+ * it was the program's rhythm that did it.
+ */
+void rotation_next(struct rotation *rotation, bool cut);
+
+/* The turns of outermost user ranges, by their names. */
+struct repetitions {
+	struct repetition *names;
+	size_t count, capacity;
+};
+
+struct turn {
+	size_t group; /* from 0 */
+	size_t level; /* from 1 */
+};
+
+/*
+ * The turn of this repetition: all groups at level 1, then all at level 2, up to `levels`, then
+ * from the start. Beyond memory or 4096 names it is always the first.
+ */
+struct turn repetitions_next(struct repetitions *repetitions, const char *name, size_t groups,
+                             size_t levels);
+void repetitions_clear(struct repetitions *repetitions);
+
+#endif
