@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/mem.h"
-
 enum { MAX_PROCESSES = 1024, PROGRESS_MS = 100 };
 
 struct board {

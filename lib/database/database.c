@@ -2,7 +2,6 @@
 /* Evaluations as a SQLite database: the file, its runs, their metrics and rows. */
 #include "database/database.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "adapters/nv/nv.h"
 #include "base/option_struct.h"
 #include "resolve/resolve.h"
 #include "container/container.h"

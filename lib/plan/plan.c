@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "adapters/nv/nv.h"
 #include "base/option_struct.h"
 #include "chip/chip.h"
 #include "child/child.h"

@@ -2,7 +2,6 @@
 /* The YAML form of a metric set, docs/metric-sets.md: values and maps. */
 #include <string.h>
 
-#include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/decimal.h"
 #include "formula/formula.h"
