@@ -754,7 +754,8 @@ struct opk_section {
 	uint64_t plain_size;  /* bytes after decoding */
 	uint32_t packed_size; /* with OPK_SECTION_SPARSE: bytes after inflating, before unpacking */
 	uint32_t distance;    /* how many sections before it the one is that it names; 0: none */
-	uint32_t linked_crc;  /* CRC-32 of that one's payload */
+	uint32_t linked_crc;  /* CRC-32 of that one's header */
+	uint32_t header_crc;  /* of its own, which covers all of the above but for `offset` */
 	size_t link; /* its number: of the base with OPK_SECTION_BASED, of the image of a table */
 };
 

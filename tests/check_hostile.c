@@ -172,7 +172,6 @@ START_TEST(hostile_links)
 			.plain_size = 8,
 			.crc = opk_crc32(0, "12345678", 8),
 			.distance = rows[i].distance,
-			.linked_crc = opk_crc32(0, "an image", 8) + rows[i].change,
 		};
 		struct opk_file *file = NULL;
 		struct image image;
@@ -181,6 +180,7 @@ START_TEST(hostile_links)
 		begin_image(&image);
 		put(&image, OPK_SECTION_DATA, "an image", 8);
 		put(&image, OPK_SECTION_CONFIG, "1234", 4);
+		section.linked_crc = crc_back(&image, 2) + rows[i].change;
 		put_raw(&image, &section, 0, "12345678", 8);
 		put_end(&image);
 		write_image(&image);

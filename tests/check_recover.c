@@ -374,6 +374,75 @@ START_TEST(without_memory)
 }
 END_TEST
 
+/* An image that equals the one before the last section: its payload does not say which that is. */
+static void put_equal(struct image *image, size_t size)
+{
+	const uint8_t packed[] = { (uint8_t)(size / 64), 0 };
+	struct opk_ctx *ctx = new_ctx();
+	opk_autofree void *payload = NULL;
+	size_t payload_size;
+	struct opk_section section = {
+		.type = OPK_SECTION_DATA,
+		.flags = OPK_SECTION_DEFLATED | OPK_SECTION_SPARSE | OPK_SECTION_BASED,
+		.plain_size = size,
+		.distance = 2,
+		.linked_crc = crc_back(image, 2),
+	};
+
+	ck_ok(ctx, opk_deflate(&payload, &payload_size, ctx, packed, sizeof packed, false));
+	section.stored_size = payload_size;
+	section.crc = opk_crc32(0, payload, payload_size);
+	put_raw(image, &section, sizeof packed, payload, payload_size);
+	opk_ctx_free(ctx);
+}
+
+static void put_named(struct image *image, const char *name)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "[{\"name\":\"%s\"}]", name);
+	put(image, OPK_SECTION_RANGES, text, strlen(text));
+}
+
+/* Of two images on two bases, which differ from them alike, neither is taken for the other. */
+START_TEST(like_images_on_other_bases)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	const struct opk_segment *segments;
+	struct opk_file *file;
+	struct image image;
+	size_t count, from = 0, to = 0;
+
+	begin_image(&image);
+	put(&image, OPK_SECTION_META, plain_meta, strlen(plain_meta));
+	for (char letter = 'a'; letter <= 'b'; letter++) {
+		uint8_t data[256];
+
+		memset(data, letter, sizeof data);
+		put(&image, OPK_SECTION_DATA, data, sizeof data);
+		put_named(&image, (char[]){ letter, '1', '\0' });
+		put_equal(&image, sizeof data);
+		from = letter == 'a' ? image.buf.size : from;
+		to = image.buf.size;
+		put_named(&image, (char[]){ letter, '2', '\0' });
+	}
+	put_end(&image);
+	memset(image.buf.data + from, 0, to - from);
+	write_image(&image);
+	snprintf(torn, sizeof torn, "%s/torn", folder);
+	ck_assert_int_eq(rename(path, torn), 0);
+	ck_ok(ctx, opk_recover(NULL, ctx, torn, path));
+	file = open_file(ctx);
+	ck_ok(ctx, opk_file_segments(&segments, &count, ctx, file));
+	ck_assert_uint_eq(count, 2);
+	ck_assert_str_eq(segments[0].ranges[0].name, "a1");
+	ck_assert(!segments[1].has_ranges);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+	tidy();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("recover");
@@ -382,6 +451,7 @@ int main(void)
 	tcase_add_loop_test(tests, recovers, 0, COUNT(recovery_rows));
 	tcase_add_test(tests, recovers_groups);
 	tcase_add_test(tests, without_libraries);
+	tcase_add_test(tests, like_images_on_other_bases);
 	tcase_add_test(tests, evaluated_without_an_end);
 	tcase_add_test(tests, merged_in_one_order);
 	tcase_add_test(tests, findings_have_places);

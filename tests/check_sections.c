@@ -249,9 +249,9 @@ END_TEST
 
 /* ---- segments --------------------------------------------------------------------------- */
 
-/* A table so many sections after the image of this payload. */
-static void put_table(struct image *image, uint32_t type, uint32_t distance, const char *named,
-                      const void *payload, size_t size)
+/* A table so many sections after its image. */
+static void put_table(struct image *image, uint32_t type, uint32_t distance, const void *payload,
+                      size_t size)
 {
 	struct opk_section section = {
 		.type = type,
@@ -259,7 +259,7 @@ static void put_table(struct image *image, uint32_t type, uint32_t distance, con
 		.plain_size = size,
 		.crc = opk_crc32(0, payload, size),
 		.distance = distance,
-		.linked_crc = opk_crc32(0, named, strlen(named)),
+		.linked_crc = crc_back(image, distance),
 	};
 
 	put_raw(image, &section, 0, payload, size);
@@ -284,9 +284,9 @@ START_TEST(order_means_nothing)
 	put(&image, OPK_SECTION_DATA, "one", 3);
 	put(&image, OPK_SECTION_DATA, "two", 3);
 	put(&image, OPK_SECTION_DATA, "none", 4);
-	put_table(&image, OPK_SECTION_RANGES, 2, "two", two, sizeof two - 1);
-	put_table(&image, OPK_SECTION_TIMES, 4, "one", moments.data, moments.size);
-	put_table(&image, OPK_SECTION_RANGES, 5, "one", one, sizeof one - 1);
+	put_table(&image, OPK_SECTION_RANGES, 2, two, sizeof two - 1);
+	put_table(&image, OPK_SECTION_TIMES, 4, moments.data, moments.size);
+	put_table(&image, OPK_SECTION_RANGES, 5, one, sizeof one - 1);
 	put_end(&image);
 	write_image(&image);
 	file = open_file(ctx);

@@ -48,9 +48,9 @@ enum { SUMMED = 44 };
 /* Written from the format alone, sharing no code with the library's writer. */
 struct image {
 	struct opk_buf buf;
-	uint32_t crc, count; /* for the end section */
-	/* The last image, which tables name. */
-	uint32_t linked, linked_crc;
+	uint32_t crc, count;      /* for the end section */
+	uint32_t linked;          /* the last image, which tables name */
+	uint32_t header_crcs[64]; /* of the last sections */
 };
 
 static inline void begin_image(struct image *image)
@@ -75,18 +75,23 @@ static inline void put_raw(struct image *image, const struct opk_section *sectio
 	opk_buf_add_u32(&header, reserved);
 	opk_buf_add_u32(&header, section->distance);
 	opk_buf_add_u32(&header, section->linked_crc);
-	opk_buf_add_u32(&header, opk_crc32(0, header.data, header.size));
+	image->header_crcs[image->count % 64] = opk_crc32(0, header.data, header.size);
+	opk_buf_add_u32(&header, image->header_crcs[image->count % 64]);
 	opk_buf_add(&image->buf, header.data, header.size);
 	opk_buf_add(&image->buf, payload, size);
 	opk_buf_add(&image->buf, "\0\0\0\0\0\0\0", -size & 7);
 	if (section->type == OPK_SECTION_END)
 		return;
-	if (section->type == OPK_SECTION_DATA) {
+	if (section->type == OPK_SECTION_DATA)
 		image->linked = image->count;
-		image->linked_crc = section->crc;
-	}
 	image->crc = opk_crc32(image->crc, header.data, SUMMED);
 	image->count++;
+}
+
+/* The CRC by which a section names one so many sections before it. */
+static inline uint32_t crc_back(const struct image *image, uint32_t distance)
+{
+	return image->header_crcs[(image->count - distance) % 64];
 }
 
 /* A table names the last image; without images, one that is not there. */
@@ -99,7 +104,7 @@ static inline void put(struct image *image, uint32_t type, const void *payload, 
 
 	if (type == OPK_SECTION_RANGES || type == OPK_SECTION_TIMES) {
 		section.distance = image->count - image->linked;
-		section.linked_crc = image->linked_crc;
+		section.linked_crc = crc_back(image, section.distance);
 	}
 
 	put_raw(image, &section, 0, payload, size);

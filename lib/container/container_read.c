@@ -86,7 +86,8 @@ static bool parse_header(struct opk_section *section, const uint8_t *bytes, uint
 	section->linked_crc = opk_read_u32(&reader);
 	section->link = SIZE_MAX;
 	section->offset = at + OPK_SECTION_HEADER_SIZE;
-	return opk_same_crc(opk_read_u32(&reader), opk_crc32(0, bytes, OPK_SECTION_SUMMED));
+	section->header_crc = opk_read_u32(&reader);
+	return opk_same_crc(section->header_crc, opk_crc32(0, bytes, OPK_SECTION_SUMMED));
 }
 
 static bool is_sound_header(struct opk_section *section, const uint8_t *bytes, uint64_t at)
@@ -205,7 +206,7 @@ static int give_up(struct walk *w)
 
 static bool can_name(const struct opk_section *section, const struct opk_section *named)
 {
-	if (named->crc != section->linked_crc)
+	if (named->header_crc != section->linked_crc)
 		return false;
 	if (opk_is_table(section->type))
 		return named->type == OPK_SECTION_DATA;

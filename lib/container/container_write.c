@@ -17,7 +17,7 @@ enum {
 /* An image that others of its size build on. */
 struct base {
 	struct opk_buf image;
-	uint32_t crc; /* of its section's payload */
+	uint32_t crc; /* of its section's header */
 	uint32_t section;
 	unsigned based;
 };
@@ -28,7 +28,7 @@ struct opk_writer {
 	bool live; /* beside a running program: speed before size */
 	uint32_t count;
 	uint32_t headers_crc;
-	uint32_t crc; /* of the last payload */
+	uint32_t crc; /* of the last section's header */
 	/* The last image, which tables name; its number is SIZE_MAX before the first. */
 	size_t image;
 	uint32_t image_crc;
@@ -98,13 +98,13 @@ static int write_section(struct opk_writer *writer, const struct opk_section *se
 	opk_buf_add_u64(&header, section->stored_size);
 	opk_buf_add_u64(&header, section->plain_size);
 	opk_buf_add_u32(&header, section->stride);
-	writer->crc = opk_crc32(0, payload, (size_t)section->stored_size);
-	opk_buf_add_u32(&header, writer->crc);
+	opk_buf_add_u32(&header, opk_crc32(0, payload, (size_t)section->stored_size));
 	opk_buf_add_u32(&header, section->packed_size);
 	opk_buf_add_u32(&header, section->distance);
 	opk_buf_add_u32(&header, section->linked_crc);
 	if (!header.failed)
-		opk_buf_add_u32(&header, opk_crc32(0, header.data, header.size));
+		writer->crc = opk_crc32(0, header.data, header.size);
+	opk_buf_add_u32(&header, writer->crc);
 	if (header.failed)
 		return opk_nomem(writer->ctx, "a section");
 	if (section->type == OPK_SECTION_DATA) {
