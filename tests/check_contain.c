@@ -304,6 +304,47 @@ START_TEST(stop_is_no_silence)
 }
 END_TEST
 
+/* ---- the last report */
+
+/* What a child that ran wild may still write before it hangs. */
+static const struct ending {
+	struct here here;
+	struct opk_report report;
+	bool closes;
+	int wanted;
+	const char *chain;
+} endings[] = {
+	{ HERE, { .kind = REPORT_DONE }, false, OPK_OK, "" },
+	{ HERE, { .kind = REPORT_DONE }, true, OPK_OK, "" },
+	{ HERE, { .kind = REPORT_DONE, .code = OPK_ENVIDIA }, false, OPK_ENVIDIA, "" },
+};
+
+static int reports_and_hangs(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	const struct ending *ending = data;
+
+	(void)ctx;
+	if (write(child->reports, &ending->report, sizeof ending->report) < 0)
+		return OPK_EFAILED;
+	if (ending->closes)
+		close(child->reports);
+	for (;;)
+		pause();
+}
+
+START_TEST(hangs_after_its_report)
+{
+	const struct ending *ending = &endings[_i];
+	struct opk_ctx *ctx = new_ctx();
+	int code = opk_contain(NULL, ctx, reports_and_hangs, (void *)ending, NULL);
+
+	ck_row(ending, code == ending->wanted, "code %d: %s", code, errors_of(ctx));
+	ck_row(ending, !strcmp(errors_of(ctx), ending->chain), "%s", errors_of(ctx));
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* ---- temporary files */
 
 static struct opk_ctx *ctx_with_tmpdir(const char *tmpdir)
@@ -559,6 +600,7 @@ int main(void)
 #endif
 	tcase_add_test(tests, memory_of_the_largest);
 	tcase_add_test(tests, stop_is_no_silence);
+	tcase_add_loop_test(tests, hangs_after_its_report, 0, COUNT(endings));
 	tcase_add_test(tests, spool_lies_where_told);
 	tcase_add_test(tests, spool_fails_with_reason);
 	tcase_add_test(tests, full_spool);

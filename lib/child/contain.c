@@ -142,17 +142,27 @@ static bool hear(struct watched *child)
 
 /* ---- ends */
 
+/* Its work is done and its result written; it has a second to exit, since it may hang. */
+static void let_exit(const struct watched *child)
+{
+	struct pollfd reports = { .fd = child->fd };
+
+	if (child->pid > 0 && child->end == REPORTED)
+		poll(&reports, 1, TICK_MS);
+}
+
 /* Those from `first` on. All are killed before one is waited for, so that they end side by side. */
 static void end(struct crew *crew, size_t first, size_t count)
 {
 	for (size_t i = first; i < first + count; i++) {
 		struct watched *child = &crew->children[i];
 
+		let_exit(child);
 		if (child->fd >= 0)
 			close(child->fd);
 		child->fd = -1;
 		/* It may still be running. */
-		if (child->pid > 0 && child->end != REPORTED)
+		if (child->pid > 0)
 			kill(child->pid, SIGKILL);
 	}
 	for (size_t i = first; i < first + count; i++) {
