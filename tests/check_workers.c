@@ -302,8 +302,32 @@ START_TEST(no_pipe)
 	code = opk_workers_run(&result, ctx, &workers, 1);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	ck_assert_int_eq(code, OPK_EFAILED);
-	ck_assert(told(ctx, "no pipe: "));
+	ck_assert_str_eq(errors_of(ctx), "no pipe: Too many open files; raise 'ulimit -n'");
 	ck_assert_int_eq(result, -1);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Each process needs a pipe: there are fewer processes than asked for, and no error. */
+START_TEST(few_open_files)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct deeds deeds = { .parent = getpid() };
+	struct opk_workers workers = { .job = job, .data = &deeds, .processes = 500 };
+	struct rlimit limit, tight;
+	int32_t results[500];
+	int code;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	tight = limit;
+	tight.rlim_cur = 64;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &tight), 0);
+	code = opk_workers_run(results, ctx, &workers, COUNT(results));
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_ok(ctx, code);
+	for (size_t i = 0; i < COUNT(results); i++)
+		ck_assert_int_eq(results[i], expected(i));
+	check_no_child();
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -511,6 +535,7 @@ int main(void)
 	tcase_add_test(tests, children_that_nobody_waits_for);
 	tcase_add_test(tests, no_process);
 	tcase_add_test(tests, no_pipe);
+	tcase_add_test(tests, few_open_files);
 	tcase_add_test(tests, absurd_counts);
 	tcase_add_test(tests, no_memory);
 	tcase_add_test(tests, progress);

@@ -171,7 +171,7 @@ typedef int opk_worker_job(int32_t *result, struct opk_ctx *ctx, void *data, siz
 struct opk_workers {
 	opk_worker_job *job;
 	void *data;       /* of the jobs */
-	size_t processes; /* 0: one a core that this process may use */
+	size_t processes; /* at most; 0: one a core that this process may use */
 	/* In the caller's process, at most ten times a second; short work may never call it. */
 	void (*progress)(void *data, size_t done, size_t count);
 	void *progress_data;

@@ -334,9 +334,11 @@ static int start(struct watched *child, struct opk_ctx *ctx, const struct crew *
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC))
-		return opk_fail(ctx, OPK_EFAILED, "no pipe: %s%s", strerror(errno),
-		                errno == EMFILE ? "; raise 'ulimit -n', or merge the files first"
-		                                : "");
+		return opk_fail(ctx, OPK_EFAILED, "no pipe: %s%s%s", strerror(errno),
+		                errno == EMFILE ? "; raise 'ulimit -n'" : "",
+		                errno == EMFILE && !crew->options->trusted
+		                        ? ", or merge the files first"
+		                        : "");
 	child->fd = task.read_end = ends[0];
 	task.child.reports = ends[1];
 	task.spool = child->spool;

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 enum { MAX_PROCESSES = 1024, PROGRESS_MS = 100 };
 
@@ -65,13 +66,20 @@ size_t opk_core_count(void)
 	return online > 0 ? (size_t)online : 1;
 }
 
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Each process takes a pipe: half of the files that may be open are left for all else. */
 static size_t process_count(size_t wanted, size_t count)
 {
-	if (!wanted)
-		wanted = opk_core_count();
-	if (wanted > MAX_PROCESSES)
-		wanted = MAX_PROCESSES;
-	return wanted < count ? wanted : count;
+	size_t most = least(MAX_PROCESSES, count);
+	struct rlimit files;
+
+	if (!getrlimit(RLIMIT_NOFILE, &files))
+		most = least(most, files.rlim_cur > 1 ? files.rlim_cur / 2 : 1);
+	return least(wanted ? wanted : opk_core_count(), most);
 }
 
 static struct board *map_board(size_t *size, size_t count)
