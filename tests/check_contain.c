@@ -310,13 +310,25 @@ END_TEST
 static const struct ending {
 	struct here here;
 	struct opk_report report;
-	bool closes;
+	bool closes, trusted;
 	int wanted;
 	const char *chain;
 } endings[] = {
-	{ HERE, { .kind = REPORT_DONE }, false, OPK_OK, "" },
-	{ HERE, { .kind = REPORT_DONE }, true, OPK_OK, "" },
-	{ HERE, { .kind = REPORT_DONE, .code = OPK_ENVIDIA }, false, OPK_ENVIDIA, "" },
+	{ HERE, { .kind = REPORT_DONE }, false, false, OPK_OK, "" },
+	{ HERE, { .kind = REPORT_DONE }, true, false, OPK_OK, "" },
+	{ HERE, { .kind = REPORT_DONE, .code = OPK_ENVIDIA }, false, false, OPK_ENVIDIA, "" },
+	{ HERE,
+	  { .kind = 4711 },
+	  false,
+	  false,
+	  OPK_EINPUT,
+	  "NVIDIA's code ran wild on these bytes and was stopped; they are damaged" },
+	{ HERE,
+	  { .kind = 4711 },
+	  false,
+	  true,
+	  OPK_EFAILED,
+	  "a child process sent reports that make no sense" },
 };
 
 static int reports_and_hangs(struct opk_ctx *ctx, void *data, struct opk_child *child)
@@ -335,8 +347,9 @@ static int reports_and_hangs(struct opk_ctx *ctx, void *data, struct opk_child *
 START_TEST(hangs_after_its_report)
 {
 	const struct ending *ending = &endings[_i];
+	struct opk_contain_options options = { .trusted = ending->trusted };
 	struct opk_ctx *ctx = new_ctx();
-	int code = opk_contain(NULL, ctx, reports_and_hangs, (void *)ending, NULL);
+	int code = opk_contain(NULL, ctx, reports_and_hangs, (void *)ending, &options);
 
 	ck_row(ending, code == ending->wanted, "code %d: %s", code, errors_of(ctx));
 	ck_row(ending, !strcmp(errors_of(ctx), ending->chain), "%s", errors_of(ctx));

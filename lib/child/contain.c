@@ -318,7 +318,10 @@ static int judge(struct opk_ctx *ctx, const struct watched *child, const struct 
 		                "stopped; they are damaged, or --timeout is too short",
 		                crew->timeout_s);
 	case WILD:
-		return opk_fail(ctx, trusted ? OPK_EFAILED : OPK_EINPUT,
+		if (trusted)
+			return opk_fail(ctx, OPK_EFAILED,
+			                "a child process sent reports that make no sense");
+		return opk_fail(ctx, OPK_EINPUT,
 		                "NVIDIA's code ran wild on these bytes and was stopped; they are "
 		                "damaged");
 	default:
