@@ -172,7 +172,10 @@ struct opk_workers {
 	opk_worker_job *job;
 	void *data;       /* of the jobs */
 	size_t processes; /* at most; 0: one a core that this process may use */
-	/* In the caller's process, at most ten times a second; short work may never call it. */
+	/*
+	 * In the caller's process, at most five times a second, and when all is done with `count`;
+	 * short work may never call it.
+	 */
 	void (*progress)(void *data, size_t done, size_t count);
 	void *progress_data;
 };

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-enum { MAX_PROCESSES = 1024, PROGRESS_MS = 100 };
+enum { MAX_PROCESSES = 1024, PROGRESS_MS = 200 };
 
 struct board {
 	atomic_size_t next; /* the first job that is not taken */
@@ -20,6 +20,7 @@ struct work {
 	size_t count;
 	struct board *board;
 	int64_t reported; /* when progress was, ms */
+	bool is_long;     /* there was progress to report */
 };
 
 /* One by one: jobs may differ in length, and taking one costs next to nothing. */
@@ -51,6 +52,7 @@ static void tell_progress(void *data, uint64_t done, uint64_t total)
 	if (now - work->reported < PROGRESS_MS)
 		return;
 	work->reported = now;
+	work->is_long = true;
 	work->workers->progress(work->workers->progress_data, done, work->count);
 }
 
@@ -115,6 +117,8 @@ int opk_workers_run(int32_t *results, struct opk_ctx *ctx, const struct opk_work
 	code = opk_contain_all(NULL, ctx, &jobs, &options);
 	if (!code)
 		memcpy(results, work.board->results, count * sizeof *results);
+	if (!code && work.is_long)
+		workers->progress(workers->progress_data, count, count);
 	munmap(work.board, size);
 	return code;
 }
