@@ -60,12 +60,3 @@ void opk_nearest_try(struct opk_nearest *nearest, const char *candidate)
 	nearest->best = candidate;
 	nearest->distance = distance;
 }
-
-const char *opk_nearest_of(const char *name, const char *const *candidates, size_t count)
-{
-	struct opk_nearest nearest = { .name = name };
-
-	for (size_t i = 0; i < count; i++)
-		opk_nearest_try(&nearest, candidates[i]);
-	return nearest.best;
-}

@@ -16,7 +16,4 @@ struct opk_nearest {
 };
 void opk_nearest_try(struct opk_nearest *nearest, const char *candidate);
 
-/* The candidate most like a misspelt name, without regard to case; NULL if none is near. */
-const char *opk_nearest_of(const char *name, const char *const *candidates, size_t count);
-
 #endif

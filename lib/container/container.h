@@ -200,8 +200,6 @@ void opk_meta_storage_free(struct opk_meta_storage *storage);
 int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta);
 /* meta_write.c */
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta);
-/* How many columns are shown where the set names none. */
-size_t opk_meta_default_columns(const struct opk_meta *meta);
 /* "crc32:89abcdef"; `out` takes 15 bytes. */
 void opk_config_hash(char out[15], const void *config, size_t size);
 

@@ -202,11 +202,6 @@ static int check_run(struct opk_ctx *ctx, const struct opk_meta *meta)
 
 /* ---- what the set says ------------------------------------------------------------------ */
 
-size_t opk_meta_default_columns(const struct opk_meta *meta)
-{
-	return meta->metric_count - meta->hidden_count + meta->derived_count;
-}
-
 /* What a formula takes for a name. */
 static bool is_name(const char *text)
 {
@@ -301,7 +296,9 @@ static int check_columns(bool *taken, struct opk_ctx *ctx, const struct opk_meta
 
 static int check_headings(struct opk_ctx *ctx, const struct opk_meta *meta)
 {
-	size_t columns = meta->column_count ? meta->column_count : opk_meta_default_columns(meta);
+	/* Without a list of columns, all that is not hidden is shown. */
+	size_t all = meta->metric_count - meta->hidden_count + meta->derived_count;
+	size_t columns = meta->column_count ? meta->column_count : all;
 
 	if (meta->heading_count > MAX_HEADINGS)
 		return opk_fail(ctx, OPK_EINPUT, "more than %d headings", MAX_HEADINGS);

@@ -71,7 +71,6 @@ int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk
                          const bool *left_out, size_t count,
                          const struct opk_image_options *options);
 void opk_survey_clear(struct opk_survey *survey);
-#define opk_autosurvey __attribute__((cleanup(opk_survey_clear)))
 
 /* The image that a row is in. */
 const struct opk_surveyed *opk_survey_image(const struct opk_survey *survey, size_t row);

@@ -36,19 +36,14 @@ void opk_words_clear(struct opk_words *words)
 	free(words->items);
 }
 
-struct opk_set_item *opk_set_items_add(struct opk_set_items *items)
-{
-	return opk_list_add(items);
-}
-
 bool opk_set_add_name(struct opk_set *set, const char *name)
 {
-	struct opk_set_item *item = opk_set_items_add(&set->items);
+	struct opk_set_item *item = opk_list_add(&set->items);
 
 	return item && (item->what.text = opk_strdup(name)) != NULL;
 }
 
-void opk_set_items_clear(struct opk_set_items *items)
+static void clear_items(struct opk_set_items *items)
 {
 	for (size_t i = 0; i < items->count; i++) {
 		struct opk_set_item *item = &items->items[i];
@@ -59,7 +54,7 @@ void opk_set_items_clear(struct opk_set_items *items)
 		opk_words_clear(&item->any);
 		opk_words_clear(&item->only);
 		opk_words_clear(&item->except);
-		opk_set_items_clear(&item->items);
+		clear_items(&item->items);
 	}
 	free(items->items);
 }
@@ -68,7 +63,7 @@ static void clear_changes(struct opk_set *set)
 {
 	for (size_t i = 0; i < set->changes.count; i++) {
 		opk_words_clear(&set->changes.items[i].where);
-		opk_set_items_clear(&set->changes.items[i].add);
+		clear_items(&set->changes.items[i].add);
 		opk_words_clear(&set->changes.items[i].remove);
 	}
 	free(set->changes.items);
@@ -117,7 +112,7 @@ void opk_set_free(struct opk_set *set)
 	free(set->description);
 	free(set->path);
 	opk_words_clear(&set->chips);
-	opk_set_items_clear(&set->items);
+	clear_items(&set->items);
 	clear_changes(set);
 	clear_definitions(set);
 	clear_parameters(set->parameters.items, set->parameters.count);

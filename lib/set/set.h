@@ -98,11 +98,9 @@ struct opk_set {
 struct opk_set *opk_set_create(const char *name, const char *path);
 struct opk_set *opk_set_use(struct opk_set *set);
 
-/* One more of each; false or NULL when out of memory. */
+/* One more; false when out of memory. */
 bool opk_words_add(struct opk_words *words, const char *text, const struct opk_place *place);
 void opk_words_clear(struct opk_words *words);
-struct opk_set_item *opk_set_items_add(struct opk_set_items *items);
-void opk_set_items_clear(struct opk_set_items *items);
 /* Appends a metric that is in no file; false when out of memory. */
 bool opk_set_add_name(struct opk_set *set, const char *name);
 

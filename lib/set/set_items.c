@@ -172,7 +172,7 @@ static void read_item(struct opk_set_reader *r, struct opk_set_items *out,
 			"key metric, any or group");
 		return;
 	}
-	item = opk_set_items_add(out);
+	item = opk_list_add(out);
 	if (!opk_problems_need(r->problems, item))
 		return;
 	if (value->kind == OPK_YAML_SCALAR)

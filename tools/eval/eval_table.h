@@ -9,7 +9,6 @@ enum eval_layout {
 	EVAL_WIDE,   /* a row a range; of a database, too, which has both layouts */
 	EVAL_LONG,   /* a row a value */
 	EVAL_GROUPS, /* --aggregate: a row a key group and value */
-	EVAL_LAYOUTS
 };
 
 enum first_sample { FIRST_KEEP, FIRST_MARK, FIRST_DROP };
