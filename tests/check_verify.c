@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What verification finds, and where. */
+#include <time.h>
+
 #include "allocation.h"
 #include "base/file.h"
 #include "fake_nv.h"
@@ -223,6 +225,28 @@ START_TEST(not_a_container)
 }
 END_TEST
 
+/* The time grows with the number of sections, not with its square. */
+START_TEST(many_sections)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_findings *findings;
+	struct image image;
+	clock_t start;
+
+	begin_image(&image);
+	put(&image, OPK_SECTION_META, plain_meta, strlen(plain_meta));
+	for (int i = 0; i < 200000; i++)
+		put(&image, OPK_SECTION_CONFIG, "", 0);
+	put_end(&image);
+	write_image(&image);
+	start = clock();
+	ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
+	ck_assert((clock() - start) / CLOCKS_PER_SEC < 15);
+	opk_findings_free(findings);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* Whatever byte is changed: it is found, in the section where it is. */
 START_TEST(every_byte_is_found)
 {
@@ -293,6 +317,7 @@ int main(void)
 	tcase_add_test(tests, tables_are_read);
 	tcase_add_loop_test(tests, verifies_deeply, 0, COUNT(deep_rows));
 	tcase_add_test(tests, not_a_container);
+	tcase_add_test(tests, many_sections);
 	tcase_add_test(tests, every_byte_is_found);
 	tcase_add_test(tests, without_memory);
 	return run_suite(suite);

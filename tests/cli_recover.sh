@@ -55,6 +55,10 @@ err_has '^  byte 20000: cut off: its end section is missing'
 echo 'This is a text.' >text
 run 4 verify text
 err_has 'not an .opk file'
+printf '\211OPK\r\n\032\n\001\0\0\0\0\0\0\0' >first
+run 4 verify first
+out_has '^first,,,0,0,.*format version 1, this offpeak knows version 2: record it again'
+err_has 'format version 1, this offpeak knows version 2: record it again'
 refuses 2 'FILE.opk... is needed' verify
 
 section 'recover: usage'

@@ -8,7 +8,7 @@
  *   o  all of it is gone                p  a byte of the padding changed
  *   c  the file ends inside the payload k  the file ends inside the header
  *   !  the file ends after it          b  the payload is wrong under a right checksum
- *   l  a table has a row more
+ *   l  a table has a row more           g  the last row is of another group
  *
  * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts,
  * U of an unknown type, E end; F is the file header, before all. Each D, R and T carries its
@@ -63,6 +63,7 @@ static inline void put_numbered(struct image *image, char letter, unsigned numbe
 		};
 		times[i] = (struct opk_time){ 100 * number + i, 100 * number + i + 1, number };
 	}
+	ranges[rows - 1].group += how == 'g';
 	switch (letter) {
 	case 'M':
 		opk_buf_add_text(&payload, meta);
@@ -162,7 +163,7 @@ static inline void write_sketch(const char *sketch, const char *meta, unsigned g
 			continue;
 		put_numbered(&image, letter, ++numbers[(unsigned char)letter], meta, group,
 		             sketch[1]);
-		sketch += sketch[1] == 'b' || sketch[1] == 'l';
+		sketch += sketch[1] == 'b' || sketch[1] == 'l' || sketch[1] == 'g';
 		while (more && sketch[1] && sketch[1] != ' ')
 			more = hurt(&image.buf, start, *++sketch);
 	}

@@ -253,6 +253,9 @@ struct opk_range_table {
 int opk_range_table_read(struct opk_range_table *table, struct opk_ctx *ctx,
                          const struct opk_file *file, size_t section);
 void opk_range_table_clear(struct opk_range_table *table);
+/* OPK_EINPUT where the ranges of an image are of several groups, or of one that there is not. */
+int opk_ranges_check_group(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
+                           size_t group_count);
 void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, size_t count);
 
 /* Whether its tables say how many rows it has. */

@@ -253,8 +253,10 @@ static int open_part(struct opk_file **out, const struct opk_meta **meta, struct
 /* All parts are looked at before the first is copied; one at a time, since there may be many. */
 static int check_part(struct opk_merger *m, const char *path)
 {
+	const struct opk_segment *segments;
 	const struct opk_meta *meta;
 	struct opk_file *file;
+	size_t count;
 	int code = open_part(&file, &meta, m->ctx, path);
 
 	if (code)
@@ -262,6 +264,9 @@ static int check_part(struct opk_merger *m, const char *path)
 	code = check_meta(m, path, meta);
 	if (!code)
 		code = check_tables(m, file, path, meta);
+	/* Its tables and images have to belong together one to one. */
+	if (!code)
+		code = opk_file_segments(&segments, &count, m->ctx, file);
 	if (!code)
 		code = add_common(&m->common, m->ctx, meta);
 	opk_file_free(file);

@@ -158,23 +158,19 @@ static int load(struct opk_recording *recording, size_t *bad, struct opk_ctx *ct
 	return code;
 }
 
-/* An image is of one pass, and so are all its ranges. */
-static int check_pass(struct opk_ctx *ctx, const struct opk_segment *segment, size_t group_count)
+int opk_ranges_check_group(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
+                           size_t group_count)
 {
-	const struct opk_range *other = NULL;
-
-	for (size_t i = 0; segment->ranges && i < segment->row_count && !other; i++)
-		if (segment->ranges[i].group != segment->pass)
-			other = &segment->ranges[i];
-	if (!other && segment->pass <= group_count)
-		return OPK_OK;
-	if (other)
-		return opk_fail(
-			ctx, OPK_EINPUT,
-			"its ranges are of groups %u and %u, and those of an image are of one",
-			segment->pass, other->group);
-	return opk_fail(ctx, OPK_EINPUT, "a range is of group %u, and there are %zu", segment->pass,
-	                group_count);
+	for (size_t i = 1; i < count; i++)
+		if (ranges[i].group != ranges->group)
+			return opk_fail(
+				ctx, OPK_EINPUT,
+				"its ranges are of groups %u and %u, and those of an image are of one",
+				ranges->group, ranges[i].group);
+	if (count && ranges->group > group_count)
+		return opk_fail(ctx, OPK_EINPUT, "a range is of group %u, and there are %zu",
+		                ranges->group, group_count);
+	return OPK_OK;
 }
 
 static int check_passes(size_t *bad, struct opk_ctx *ctx, const struct opk_file *file,
@@ -183,7 +179,10 @@ static int check_passes(size_t *bad, struct opk_ctx *ctx, const struct opk_file 
 	const struct opk_recording *recording = file->recording;
 
 	for (size_t i = 0; i < recording->count; i++) {
-		int code = check_pass(ctx, &recording->segments[i], group_count);
+		const struct opk_segment *segment = &recording->segments[i];
+		int code = opk_ranges_check_group(ctx, segment->ranges,
+		                                  segment->ranges ? segment->row_count : 0,
+		                                  group_count);
 
 		*bad = recording->tables[i].ranges;
 		if (code)

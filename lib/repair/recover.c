@@ -105,7 +105,7 @@ static int find_meta(struct recovery *r)
 	return opk_file_meta(&r->meta, r->ctx, file);
 }
 
-/* Counts the rows of a table, and sees whether they name groups. */
+/* Counts the rows of a table, and sees whether they name groups, and one that there is. */
 static int count_rows(struct recovery *r, size_t section)
 {
 	struct opk_range_table ranges = { 0 };
@@ -119,6 +119,11 @@ static int count_rows(struct recovery *r, size_t section)
 	for (size_t i = 0; i < ranges.count; i++)
 		r->grouped = r->grouped || ranges.rows[i].group;
 	r->parts[section].rows = ranges.count + times.count;
+	if (!code)
+		code = opk_ranges_check_group(r->ctx, ranges.rows, ranges.count,
+		                              r->meta->group_count);
+	if (code == OPK_EINPUT)
+		code = leave_out(r, section, opk_innermost(r->ctx));
 	opk_range_table_clear(&ranges);
 	free(times.rows);
 	return code;
@@ -217,6 +222,10 @@ static int choose_table(struct recovery *r, size_t i)
 		r->losses[LOST_OTHERS]++;
 		return leave_out(r, i, "the image that it describes has another such table");
 	}
+	if (r->parts[table->link].tables && r->parts[table->link].rows != r->parts[i].rows) {
+		r->losses[LOST_OTHERS]++;
+		return leave_out(r, i, "the other table of its image has more rows, or fewer");
+	}
 	r->parts[table->link].tables |= kind;
 	r->parts[table->link].rows = r->parts[i].rows;
 	r->needed |= kind;
@@ -271,12 +280,12 @@ static int choose_images(struct recovery *r)
 /* Where nothing is lost an image without tables never had any. */
 static int choose(struct recovery *r)
 {
-	bool whole = is_whole(r);
-	int code = whole ? OPK_OK : choose_numbered(r);
+	int code = choose_tables(r);
 
-	if (!code)
-		code = choose_tables(r);
-	return code || whole ? code : choose_images(r);
+	if (code || is_whole(r))
+		return code;
+	code = choose_numbered(r);
+	return code ? code : choose_images(r);
 }
 
 static int find_any_image(struct recovery *r)
@@ -326,6 +335,7 @@ static int write_stats(struct recovery *r)
 	const struct opk_file *file = r->scan.file;
 	struct opk_drop drops[LOSSES];
 	struct opk_stats stats = { .drops = drops };
+	bool counted = opk_file_find(file, OPK_SECTION_STATS) >= 0;
 
 	for (int i = 0; i < LOSSES; i++)
 		if (r->losses[i])
@@ -333,8 +343,7 @@ static int write_stats(struct recovery *r)
 				                                       r->losses[i] };
 	if (!stats.drop_count)
 		return OPK_OK;
-	for (size_t i = 0; opk_file_find(file, OPK_SECTION_STATS) < 0 && i < file->section_count;
-	     i++)
+	for (size_t i = 0; !counted && i < file->section_count; i++)
 		if (file->sections[i].type == OPK_SECTION_DATA && is_kept(r, i))
 			stats.ranges += r->parts[i].rows;
 	return opk_writer_add_stats(r->writer, &stats);

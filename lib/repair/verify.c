@@ -289,6 +289,7 @@ static int check_together(struct verification *v, const char *path)
 static int check(struct verification *v, const char *path)
 {
 	int code = check_meta_place(v);
+	bool sound;
 
 	for (size_t i = 0; !code && i < v->scan.file->section_count; i++) {
 		code = opk_section_check(v->ctx, v->scan.file, i);
@@ -296,7 +297,8 @@ static int check(struct verification *v, const char *path)
 			code = blame_input(v, i, code);
 	}
 	/* Where something is damaged, it may be that image. */
-	for (size_t i = 0; !code && !has_problem(v) && i < v->scan.file->section_count; i++)
+	sound = !has_problem(v);
+	for (size_t i = 0; sound && !code && !v->blamed && i < v->scan.file->section_count; i++)
 		if (opk_is_table(v->scan.file->sections[i].type)
 		    && v->scan.file->sections[i].link == SIZE_MAX)
 			code = blame(v, i, "the image that it describes is not there");
