@@ -153,6 +153,7 @@ static const struct named cupti_statuses[] = {
 static const struct named nvpa_statuses[] = {
 #define CUPTI_STATUS(name)
 #define NVPA_STATUS STATUS
+#include "abi_statuses.h"
 };
 
 static void check_statuses(const struct named *theirs, size_t count, const struct nv_status *ours)
