@@ -205,6 +205,8 @@ int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip 
 
 enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
 const char *opk_metric_type_name(enum opk_metric_type type);
+/* The type of that name; false where there is no such type. */
+bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
 
 /*
  * What a metric counts: the work of one CUDA context, or whatever the device does (PCIe, NVLink,

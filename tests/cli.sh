@@ -188,6 +188,12 @@ if ! have_cupti; then
 	skip 'no libcupti: doctor, chips, metrics, plan, build'
 	finish
 fi
+if [ -c /dev/full ]; then
+	printf 'name: x\nmetrics: [a__b.sum]\n' >"$tmp/bad.yaml"
+	"$OFFPEAK" sets --check "$tmp/bad.yaml" --chip GH100 >/dev/full 2>"$tmp/err" </dev/null
+	same 'offpeak sets --check >/dev/full: exit code' $? 4
+	err_has "can't write"
+fi
 
 section doctor
 works doctor

@@ -46,8 +46,8 @@ same 'escapes on stderr' "$(tr -d '\n -~' <"$tmp/err" | wc -c)" 0
 section 'wrong words on the command line'
 refuses 2 'go with --check' sets --chip GH100
 refuses 2 'go with --check' sets --param a=b
-refuses 2 "check takes one SET, and 'GH100' is one more; chips come after --chip" sets --check bad.yaml GH100
-refuses 2 "check takes one SET, and 'l1' is one more" sets --check l2 l1
+refuses 2 "check takes one SET, not 'GH100', too; chips come after --chip" sets --check bad.yaml GH100
+refuses 2 "check takes one SET, not 'l1', too" sets --check l2 l1
 refuses 2 '--param level: NAME=VALUE is needed' plan --chip GH100 l1 --param level
 refuses 2 '--param =1: NAME=VALUE is needed' sets --check l1 --param =1
 refuses 2 "set l1 has no parameter 'level'" plan --chip GH100 l1 --param level=2

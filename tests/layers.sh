@@ -21,8 +21,6 @@ lib/eval
 lib/images
 lib/repair
 lib/nsight
-lib/compare
-lib/picture
 lib/database lib/output
 tools/common
 tools/commands tools/eval tools/plan tools/sets

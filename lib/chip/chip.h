@@ -128,8 +128,6 @@ char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, c
 /* Adds that as a problem. */
 void opk_catalog_report(struct opk_problems *problems, const struct opk_place *place,
                         const struct opk_catalog *catalog, const char *name);
-/* The type of that name; false where there is no such type. */
-bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
 
 /* Sets of chips that something is for, by compute capability, without NVIDIA's libraries. */
 

@@ -265,7 +265,7 @@ static void read_string(struct scanner *s, struct opk_buf *out)
 
 /* ---- fields */
 
-/* A message that is open: where its bracket stands, and what closes it. */
+/* A message that is open: where its bracket is, and what closes it. */
 struct bracket {
 	struct opk_place place;
 	char open, close;

@@ -12,7 +12,7 @@
 #include "child/child.h"
 #include "schedule/schedule.h"
 
-/* A candidate takes two milliseconds. Behind so many, only the newest group is tried. */
+/* A candidate takes two milliseconds. After so many, only the newest group is tried. */
 enum { MAX_CANDIDATES = 2000 };
 
 struct pack {
@@ -356,6 +356,7 @@ static int read_contained(struct opk_pass_groups *groups, struct opk_ctx *ctx,
 		return opk_nomem(ctx, "pass groups");
 	while (groups->count < count && !result->code)
 		get_group(&groups->items[groups->count++], result, metrics);
+	groups->schedule.passes = count;
 	groups->schedule.config = opk_get_bytes(&groups->schedule.size, result, OPK_MAX_CONFIG);
 	opk_result_expect(result, !count || groups->schedule.size);
 	return opk_result_check(result, ctx);

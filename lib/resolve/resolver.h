@@ -79,7 +79,7 @@ struct opk_resolver {
 
 /* Opens the chip's catalog, with all full names; false, with `code`, where it can't. */
 bool opk_resolver_need_catalog(struct opk_resolver *r);
-/* Tells the problem that the chip has no such metric. */
+/* Reports that the chip has no such metric. */
 void opk_resolver_explain(struct opk_resolver *r, const char *name, const struct opk_place *place);
 void opk_resolver_leave_out(struct opk_resolver *r, const char *name);
 void opk_resolver_add_metric(struct opk_resolver *r, const char *name, const char *label,

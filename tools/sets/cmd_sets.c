@@ -292,10 +292,10 @@ static int check_usage(struct app *app, const struct sets_args *args)
 		return app_error(app, OPK_EUSAGE, "sets: --import takes one FILE: '%s' is surplus",
 		                 app->arguments[0]);
 	if (app->argument_count && args->check && !args->chips.count)
-		return app_error(app, OPK_EUSAGE,
-		                 "sets: --check takes one SET, and '%s' is one more; chips come "
-		                 "after --chip",
-		                 app->arguments[0]);
+		return app_error(
+			app, OPK_EUSAGE,
+			"sets: --check takes one SET, not '%s', too; chips come after --chip",
+			app->arguments[0]);
 	if (app->argument_count > 1 && !args->check)
 		return app_error(app, OPK_EUSAGE, "sets: surplus argument '%s'", app->arguments[1]);
 	return OPK_OK;

@@ -70,6 +70,7 @@ static void report(struct check *check)
 	const struct opk_cause *last = count ? opk_error_cause(ctx, count - 1) : NULL;
 	bool begun = last && !check->partly;
 
+	app_progress_end();
 	if (begun)
 		app_print_cause("offpeak: ", last->message);
 	if (count > 1 && last->kind == OPK_CAUSE_WHILE)
@@ -220,7 +221,9 @@ static int print_chips(struct check *check, const struct opk_strlist *names)
 		code = app_end_output(app);
 	if (!check->worst)
 		return code;
-	/* The rows have shown it. */
+	if (code)
+		app_fail(app, code);
+	/* The rows have shown the rest. */
 	app->reported = true;
 	return check->worst;
 }
