@@ -163,6 +163,9 @@ START_TEST(all_sections_round_trip)
 		size_t size;
 		opk_autofree uint8_t *data = make_payload(i, &type, &size);
 
+		/* An image has one table of a kind. */
+		if (wanted_payload(i) && type == OPK_SECTION_RANGES)
+			ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, NULL, 0));
 		if (wanted_payload(i))
 			ck_ok(ctx, opk_writer_add(writer, type, data, size));
 	}
@@ -170,9 +173,12 @@ START_TEST(all_sections_round_trip)
 	opk_writer_free(writer);
 	file = open_file(ctx);
 	ck_assert(opk_file_complete(file));
-	for (size_t i = 0; i < PAYLOADS; i++)
-		if (wanted_payload(i))
-			check_section(ctx, file, count++, i);
+	for (size_t i = 0; i < PAYLOADS; i++) {
+		if (!wanted_payload(i))
+			continue;
+		count += types[i / (COUNT(sizes) * KINDS)] == OPK_SECTION_RANGES;
+		check_section(ctx, file, count++, i);
+	}
 	ck_assert_uint_eq(opk_file_section_count(file), count);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
@@ -379,6 +385,26 @@ static void without_memory(int (*work)(struct opk_ctx *ctx), size_t files)
 	opk_ctx_free(ctx);
 }
 
+/* Readers refuse a second table of a kind for the same image, and so it is not written. */
+START_TEST(one_table_of_a_kind)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	for (int i = 0; i < 2; i++) {
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "an image", 8));
+		ck_ok(ctx, opk_writer_add_ranges(writer, NULL, 0));
+		ck_code(ctx, opk_writer_add_ranges(writer, NULL, 0), OPK_EUSAGE);
+		ck_assert(told(ctx, "an image has one table of a kind"));
+		ck_ok(ctx, opk_writer_add_times(writer, NULL, 0));
+		ck_code(ctx, opk_writer_add_times(writer, NULL, 0), OPK_EUSAGE);
+	}
+	opk_writer_free(writer);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(reading_without_memory)
 {
 	struct opk_ctx *ctx = new_ctx();
@@ -408,6 +434,7 @@ int main(void)
 	tcase_add_test(tests, all_sections_round_trip);
 	tcase_add_test(tests, file_without_sections);
 	tcase_add_test(tests, unfinished_writer_leaves_nothing);
+	tcase_add_test(tests, one_table_of_a_kind);
 	tcase_add_test(tests, generated_file_is_good);
 	tcase_add_test(tests, unknown_types_are_skipped);
 	tcase_add_test(tests, unknown_flags_are_refused_on_read);

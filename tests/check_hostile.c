@@ -159,7 +159,8 @@ START_TEST(hostile_links)
 		  "it builds on a section that is not there" },
 		/* A type that a later version knows. */
 		{ HERE, 0x41414141, 0, 2, 0, NULL },
-		{ HERE, 0x41414141, 0, 1, 0, NULL },
+		{ HERE, 0x41414141, 0, 1, 0, "the image that it describes is not there" },
+		{ HERE, 0x41414141, 16, 1, 0, NULL },
 		{ HERE, 0x41414141, 0, 2000, 0, "a section's link is out of range" },
 	};
 	struct opk_ctx *ctx = new_ctx();

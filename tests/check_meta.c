@@ -161,7 +161,7 @@ START_TEST(bad_metadata)
 		{ HERE, "{" CHIP RANGE "\"metrics\":[\"a\\n\"]}", "metric 1 has no usable name" },
 		{ HERE, name_512, "metric 1 has no usable name" },
 		{ HERE, GOOD "\"join\":\"stream\"}", "is no way to join ranges" },
-		{ HERE, GOOD "\"join\":7}", "is no way to join ranges" },
+		{ HERE, GOOD "\"join\":7}", "member join is of the wrong type" },
 		{ HERE, GOOD "\"groups\":{}}", "member groups is of the wrong type" },
 		{ HERE, GOOD "\"groups\":[0]}", "group 1 lists no metrics" },
 		{ HERE, GOOD "\"groups\":[[0],[]]}", "group 2 lists no metrics" },
@@ -173,7 +173,7 @@ START_TEST(bad_metadata)
 		{ HERE, GOOD "\"inflated\":[\"a.c\"]}", "inflated metric 1 is not in" },
 		{ HERE, GOOD "\"inflated\":[\"a.b\",0]}", "inflated metric 2 is not in" },
 		{ HERE, GOOD "\"run\":[]}", "member run is of the wrong type" },
-		{ HERE, GOOD "\"run\":{\"a\":1}}", "fact 1 about the run lacks a name or a text" },
+		{ HERE, GOOD "\"run\":{\"a\":1}}", "fact 1 about the run is no text" },
 		{ HERE, GOOD "\"run\":{\"a\":\"\",\"\":\"b\"}}", "fact 2 about the run" },
 	};
 	struct opk_ctx *ctx = new_ctx();

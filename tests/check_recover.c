@@ -94,6 +94,11 @@ static const struct recovery_row {
 	{ HERE, "M C P Cx P D E", "M C1 P1 D1 S", "other sections that were damaged 1" },
 	{ HERE, "M Ch P C P D E", "M D1 S", "stretches of the file that were damaged 1" },
 	{ HERE, "M A C Dx R D R E", "M A1 C1 D2 R2 S", "images that were damaged 1" },
+	/* What names an image goes with it, known or not. */
+	{ HERE, "M D V R D R V E", "M D1 V1 R1 D2 R2 V2", NULL },
+	{ HERE, "M D V R D V!", "M D1 V1 R1 D2 V2 S", "cut off 1" },
+	{ HERE, "M D R Dx V R D R V E", "M D1 R1 D3 R3 V2 S",
+	  "other sections that were damaged 1" },
 	/* The frame. */
 	{ HERE, "FM A D R E", "M A1 D1 R1", NULL },
 	{ HERE, "M Ap D Rp D R E", "M A1 D1 R1 D2 R2", NULL },
@@ -288,6 +293,7 @@ START_TEST(merged_in_one_order)
 		{ HERE, { "M D R D R E", "M D R D R E" }, "M D1 R1 D2 R2 D1 R1 D2 R2" },
 		{ HERE, { "M D T R D R T E", "M D T R E" }, "M D1 T1 R1 D2 R2 T2 D1 T1 R1" },
 		{ HERE, { "M D S E", "M S D S E" }, "M D1 S S D1 S" },
+		{ HERE, { "M D V R E", "M D R V E" }, "M D1 V1 R1 D1 R1 V1" },
 		{ HERE, { "M R D E", "M D R E" }, NULL },
 		{ HERE, { "M D R E", "M R D R E" }, NULL },
 		{ HERE, { "M D R E", "M D R R E" }, NULL },
@@ -429,6 +435,34 @@ static void put_named(struct image *image, const char *name)
 	put(image, OPK_SECTION_RANGES, text, strlen(text));
 }
 
+/* A section that only a later program can decode is lost, and nothing else. */
+START_TEST(later_encodings)
+{
+	const struct opk_section section = { .type = LATER_TABLE,
+		                             .flags = 16,
+		                             .stored_size = 8,
+		                             .plain_size = 100,
+		                             .crc = opk_crc32(0, "12345678", 8) };
+	struct opk_ctx *ctx = fake_ctx();
+	struct image image;
+
+	begin_image(&image);
+	put_numbered(&image, 'M', 1, plain_meta, 0, ' ');
+	put_numbered(&image, 'D', 1, plain_meta, 0, ' ');
+	put_raw(&image, &section, 0, "12345678", 8);
+	put_numbered(&image, 'R', 1, plain_meta, 0, ' ');
+	put_end(&image);
+	write_image(&image);
+	snprintf(torn, sizeof torn, "%s/torn", folder);
+	ck_assert_int_eq(rename(path, torn), 0);
+	ck_ok(ctx, opk_recover(NULL, ctx, torn, path));
+	ck_assert(is_dropped(ctx, "other sections that were damaged 1"));
+	ck_assert_str_eq(sketch_of(ctx), "M D1 R1 S");
+	opk_ctx_free(ctx);
+	tidy();
+}
+END_TEST
+
 /* Of two images on two bases, which differ from them alike, neither is taken for the other. */
 START_TEST(like_images_on_other_bases)
 {
@@ -477,6 +511,7 @@ int main(void)
 	tcase_add_test(tests, recovers_groups);
 	tcase_add_test(tests, without_libraries);
 	tcase_add_test(tests, like_images_on_other_bases);
+	tcase_add_test(tests, later_encodings);
 	tcase_add_test(tests, evaluated_without_an_end);
 	tcase_add_test(tests, merged_in_one_order);
 	tcase_add_test(tests, findings_have_places);

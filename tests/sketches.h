@@ -11,7 +11,7 @@
  *   l  a table has a row more           g  the last row is of another group
  *
  * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts,
- * U of an unknown type, E end; F is the file header, before all. Each D, R and T carries its
+ * U of an unknown type, V of one that names the image before it, E end; F is the file header, before all. Each D, R and T carries its
  * number.
  */
 #ifndef OPK_SKETCHES_H
@@ -29,7 +29,7 @@ static const struct {
 	{ 'M', OPK_SECTION_META },   { 'A', OPK_SECTION_AVAILABILITY }, { 'C', OPK_SECTION_CONFIG },
 	{ 'P', OPK_SECTION_PREFIX }, { 'D', OPK_SECTION_DATA },         { 'R', OPK_SECTION_RANGES },
 	{ 'T', OPK_SECTION_TIMES },  { 'S', OPK_SECTION_STATS },        { 'U', 0x41525458 },
-	{ 'E', OPK_SECTION_END },
+	{ 'V', LATER_TABLE },        { 'E', OPK_SECTION_END },
 };
 
 static inline uint32_t sketch_type(char letter)
@@ -193,6 +193,7 @@ static inline unsigned number_in(struct opk_ctx *ctx, const struct opk_file *fil
 		number = data[8];
 	}
 	/* A table has the number of its image. */
+	ck_assert(type != LATER_TABLE || file->sections[i].link != SIZE_MAX);
 	if (opk_is_table(type))
 		ck_assert_uint_eq(number, number_in(ctx, file, file->sections[i].link));
 	opk_range_table_clear(&ranges);

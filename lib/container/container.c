@@ -31,25 +31,22 @@ static const char *find_link_flaw(const struct opk_section *section)
 {
 	if (section->distance > OPK_LINK_DISTANCE || (!section->distance && section->linked_crc))
 		return "a section's link is out of range";
-	switch (section->type) {
-	case OPK_SECTION_RANGES:
-	case OPK_SECTION_TIMES:
+	if (opk_is_table(section->type))
 		return section->distance ? NULL : "a table names no image";
+	if (section->type == OPK_SECTION_DATA && (section->flags & OPK_SECTION_BASED))
+		return section->distance ? NULL : "a section names no base";
+	switch (section->type) {
 	case OPK_SECTION_DATA:
-		if (section->flags & OPK_SECTION_BASED)
-			return section->distance ? NULL : "a section names no base";
-		break;
 	case OPK_SECTION_META:
 	case OPK_SECTION_CONFIG:
 	case OPK_SECTION_PREFIX:
 	case OPK_SECTION_AVAILABILITY:
 	case OPK_SECTION_STATS:
 	case OPK_SECTION_END:
-		break;
+		return section->distance ? "a section names another one without need" : NULL;
 	default:
 		return NULL;
 	}
-	return section->distance ? "a section names another one without need" : NULL;
 }
 
 const char *opk_section_flaw(const struct opk_section *section)
@@ -140,15 +137,6 @@ int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
 	if (!code && !opk_same_crc(file->sections[i].crc, crc))
 		code = opk_fail(ctx, OPK_EINPUT, "damaged: its CRC-32 differs from the one stored");
 	return code ? opk_file_add_place(ctx, code, file, i) : OPK_OK;
-}
-
-bool opk_is_attached(const struct opk_file *file, size_t i)
-{
-	const struct opk_section *section = &file->sections[i];
-
-	return opk_is_table(section->type)
-	       || (section->type != OPK_SECTION_DATA && section->link != SIZE_MAX
-	           && file->sections[section->link].type == OPK_SECTION_DATA);
 }
 
 /* ---- findings --------------------------------------------------------------------------- */

@@ -59,10 +59,19 @@ static inline uint64_t opk_section_block(const struct opk_section *section)
 	return section->flags & OPK_SECTION_XORED ? section->stride : section->plain_size;
 }
 
-/* RNGS and TIME, which always name the image that they describe. */
-static inline bool opk_is_table(uint32_t type)
+/* RNGS and TIME, which always name the image that they describe: a bit for each, or else 0. */
+enum { OPK_TABLE_RANGES = 1, OPK_TABLE_TIMES = 2 };
+static inline unsigned opk_is_table(uint32_t type)
 {
-	return type == OPK_SECTION_RANGES || type == OPK_SECTION_TIMES;
+	return type == OPK_SECTION_RANGES  ? OPK_TABLE_RANGES
+	       : type == OPK_SECTION_TIMES ? OPK_TABLE_TIMES
+	                                   : 0;
+}
+
+/* Whether a section belongs to the image that it names: tables, and what later programs add. */
+static inline bool opk_is_attached(const struct opk_section *section)
+{
+	return section->type != OPK_SECTION_DATA && section->distance;
 }
 
 struct opk_file {
@@ -105,8 +114,6 @@ long opk_file_find(const struct opk_file *file, uint32_t type);
 /* Adds "FILE: section N (TYPE)" to the cause chain. */
 int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *file, size_t i);
 
-/* Whether a section belongs to the image that it names, as a table does. */
-bool opk_is_attached(const struct opk_file *file, size_t i);
 /*
  * Decodes a section and adds it, stored as this writer stores it. What is attached names the last
  * image.

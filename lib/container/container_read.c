@@ -206,12 +206,10 @@ static int give_up(struct walk *w)
 
 static bool can_name(const struct opk_section *section, const struct opk_section *named)
 {
-	if (named->header_crc != section->linked_crc)
+	if (named->header_crc != section->linked_crc || named->type != OPK_SECTION_DATA)
 		return false;
-	if (opk_is_table(section->type))
-		return named->type == OPK_SECTION_DATA;
 	return section->type != OPK_SECTION_DATA
-	       || (named->type == OPK_SECTION_DATA && named->plain_size == section->plain_size
+	       || (named->plain_size == section->plain_size
 	           && !(named->flags & (~OPK_SECTION_KNOWN | OPK_SECTION_BASED)));
 }
 
@@ -234,15 +232,14 @@ static bool find_link(const struct walk *w, struct opk_section *section)
 	return false;
 }
 
-/* The problem, or NULL. A lenient walk keeps a table without its image. */
+/* The problem, or NULL. A lenient walk keeps what describes an image that is not there. */
 static const char *link_section(const struct walk *w, struct opk_section *section)
 {
 	if (!section->distance || (section->flags & ~OPK_SECTION_KNOWN) || find_link(w, section))
 		return NULL;
 	if (section->type == OPK_SECTION_DATA)
 		return "it builds on a section that is not there";
-	return opk_is_table(section->type) && !w->scan ? "the image that it describes is not there"
-	                                               : NULL;
+	return w->scan ? NULL : "the image that it describes is not there";
 }
 
 static int keep(struct walk *w, struct opk_section *section, uint64_t end)

@@ -28,7 +28,8 @@ struct opk_writer {
 	bool live; /* beside a running program: speed before size */
 	uint32_t count;
 	uint32_t headers_crc;
-	uint32_t crc; /* of the last section's header */
+	uint32_t crc;    /* of the last section's header */
+	unsigned tables; /* that name the last image */
 	/* The last image, which tables name; its number is SIZE_MAX before the first. */
 	size_t image;
 	uint32_t image_crc;
@@ -110,6 +111,7 @@ static int write_section(struct opk_writer *writer, const struct opk_section *se
 	if (section->type == OPK_SECTION_DATA) {
 		writer->image = writer->count;
 		writer->image_crc = writer->crc;
+		writer->tables = 0;
 	}
 	if (section->type != OPK_SECTION_END) {
 		writer->headers_crc = opk_crc32(writer->headers_crc, header.data,
@@ -305,13 +307,17 @@ static int write_data(struct opk_writer *writer, const struct opk_section *plain
 }
 
 /* Names the last image, from what comes next. */
-static int link_to_image(struct opk_section *section, const struct opk_writer *writer)
+static int link_to_image(struct opk_section *section, struct opk_writer *writer)
 {
+	unsigned table = opk_is_table(section->type);
 	size_t distance = writer->count - writer->image;
 
 	if (writer->image == SIZE_MAX || distance > OPK_LINK_DISTANCE)
 		return opk_fail(writer->ctx, OPK_EUSAGE,
 		                "a table needs an image before it, which it describes");
+	if (writer->tables & table)
+		return opk_fail(writer->ctx, OPK_EUSAGE, "an image has one table of a kind");
+	writer->tables |= table;
 	section->distance = (uint32_t)distance;
 	section->linked_crc = writer->image_crc;
 	return OPK_OK;
@@ -345,8 +351,8 @@ int opk_writer_copy(struct opk_writer *writer, const struct opk_file *file, size
 	int code = opk_file_read(&data, &size, writer->ctx, file, i);
 
 	return code ? code
-	            : add_section(writer, file->sections[i].type, opk_is_attached(file, i), data,
-	                          size);
+	            : add_section(writer, file->sections[i].type,
+	                          opk_is_attached(&file->sections[i]), data, size);
 }
 
 int opk_writer_copy_tables(struct opk_writer *writer, const struct opk_file *file, size_t image)
@@ -355,7 +361,7 @@ int opk_writer_copy_tables(struct opk_writer *writer, const struct opk_file *fil
 
 	for (size_t i = image + 1;
 	     !code && i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++)
-		if (file->sections[i].link == image && opk_is_attached(file, i))
+		if (file->sections[i].link == image && opk_is_attached(&file->sections[i]))
 			code = opk_writer_copy(writer, file, i);
 	return code;
 }

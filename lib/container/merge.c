@@ -273,12 +273,6 @@ static int check_part(struct opk_merger *m, const char *path)
 	return code;
 }
 
-static bool is_image(uint32_t type)
-{
-	return type == OPK_SECTION_CONFIG || type == OPK_SECTION_PREFIX
-	       || type == OPK_SECTION_AVAILABILITY;
-}
-
 /* Images with what names them, and the counts. */
 static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char *path)
 {
@@ -303,9 +297,13 @@ static int copy_images(struct opk_writer *writer, const struct opk_file *file)
 {
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < file->section_count; i++)
-		if (is_image(file->sections[i].type))
+	for (size_t i = 0; !code && i < file->section_count; i++) {
+		uint32_t type = file->sections[i].type;
+
+		if (type == OPK_SECTION_CONFIG || type == OPK_SECTION_PREFIX
+		    || type == OPK_SECTION_AVAILABILITY)
 			code = opk_writer_copy(writer, file, i);
+	}
 	return code;
 }
 

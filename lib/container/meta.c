@@ -65,14 +65,17 @@ static void *begin_list(const struct opk_json **list, struct reader *r, const ch
 	return array;
 }
 
-/* What is no text becomes "", which is the name of nothing. */
-static const char *const *read_names(size_t *count, struct reader *r, const char *key)
+/* What is no text becomes "", which is the name of nothing, or is refused at once. */
+static const char *const *read_names(size_t *count, struct reader *r, const char *key, bool texts)
 {
 	const struct opk_json *list;
 	const char **names = begin_list(&list, r, key, OPK_JSON_ARRAY, sizeof *names);
 
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count; i++) {
 		names[i] = list->children[i].type == OPK_JSON_STRING ? list->children[i].text : "";
+		if (texts && list->children[i].type != OPK_JSON_STRING)
+			REFUSE(r, "%s %zu is no text", key, i + 1);
+	}
 	*count = list->count;
 	return names;
 }
@@ -114,9 +117,9 @@ static void read_run(struct opk_meta *meta, struct reader *r)
 	for (size_t i = 0; i < list->count; i++) {
 		const struct opk_json *value = &list->children[i];
 
-		run[i] = (struct opk_property){ value->key, value->type == OPK_JSON_STRING
-			                                            ? value->text
-			                                            : NULL };
+		if (value->type != OPK_JSON_STRING)
+			REFUSE(r, "metadata: fact %zu about the run is no text", i + 1);
+		run[i] = (struct opk_property){ value->key, value->text };
 	}
 	meta->run = run;
 	meta->run_count = list->count;
@@ -204,12 +207,12 @@ int opk_meta_read_lists(struct opk_meta_storage *storage, struct opk_ctx *ctx,
 	struct opk_meta *meta = &storage->meta;
 
 	read_groups(meta, &r);
-	meta->inflated = read_names(&meta->inflated_count, &r, "inflated");
+	meta->inflated = read_names(&meta->inflated_count, &r, "inflated", false);
 	read_run(meta, &r);
 	read_labels(meta, &r);
-	meta->hidden = read_names(&meta->hidden_count, &r, "hidden");
+	meta->hidden = read_names(&meta->hidden_count, &r, "hidden", true);
 	read_derived(meta, &r);
-	meta->columns = read_names(&meta->column_count, &r, "columns");
+	meta->columns = read_names(&meta->column_count, &r, "columns", true);
 	read_headings(meta, &r);
 	return r.code;
 }
@@ -231,7 +234,6 @@ static void fill_scalars(struct opk_meta *meta, const struct opk_json *root)
 	meta->config_hash = opk_json_string(root, "config_hash");
 	meta->source = opk_json_string(root, "source");
 	meta->mode = opk_json_string(root, "mode");
-	meta->join = opk_json_string(root, "join");
 	meta->backend = opk_json_string(root, "backend");
 	meta->passes = (size_t)passes;
 	meta->cupti_version = version <= UINT32_MAX ? (uint32_t)version : 0;
@@ -244,8 +246,8 @@ static int read_strict(struct opk_meta *meta, struct opk_ctx *ctx, const struct 
 {
 	uint64_t version = 0;
 
-	if (opk_json_member(root, "join") && !opk_json_get(root, "join", OPK_JSON_STRING))
-		meta->join = "?";
+	if (!take_text(&meta->join, root, "join"))
+		return opk_fail(ctx, OPK_EINPUT, "metadata: member join is of the wrong type");
 	if (opk_json_member(root, "version")
 	    && (!opk_json_u64(&version, root, "version") || version > UINT32_MAX))
 		return opk_fail(ctx, OPK_EINPUT, "the set's version is no number");
@@ -264,7 +266,7 @@ static int fill(struct opk_meta_storage *storage, struct opk_ctx *ctx)
 
 	fill_scalars(meta, root);
 	if (opk_json_get(root, "metrics", OPK_JSON_ARRAY))
-		meta->metrics = read_names(&meta->metric_count, &r, "metrics");
+		meta->metrics = read_names(&meta->metric_count, &r, "metrics", false);
 	if (!r.code)
 		r.code = read_strict(meta, ctx, root);
 	if (!r.code)

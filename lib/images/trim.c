@@ -74,7 +74,7 @@ static int write_all(struct trim *t, struct opk_writer *writer, struct opk_resul
 	for (size_t i = 0; !code && i < t->file->section_count; i++) {
 		if (t->file->sections[i].type == OPK_SECTION_DATA)
 			code = copy_segment(t, writer, i, t->trimmed[image++] ? result : NULL);
-		else if (!opk_is_attached(t->file, i))
+		else if (!opk_is_attached(&t->file->sections[i]))
 			code = opk_writer_copy(writer, t->file, i);
 	}
 	return code ? code : opk_writer_finish(writer);

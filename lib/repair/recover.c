@@ -31,8 +31,6 @@ static const char *const loss_texts[LOSSES] = {
 	[LOST_OTHERS] = "other sections that were damaged",
 };
 
-enum { TABLE_RANGES = 1, TABLE_TIMES = 2 };
-
 /* A sound section. */
 struct part {
 	unsigned tables; /* of an image: those that it has */
@@ -50,13 +48,6 @@ struct recovery {
 	struct opk_writer *writer;
 };
 
-static unsigned table_of(uint32_t type)
-{
-	return type == OPK_SECTION_RANGES  ? TABLE_RANGES
-	       : type == OPK_SECTION_TIMES ? TABLE_TIMES
-	                                   : 0;
-}
-
 static int leave_out(struct recovery *r, size_t section, const char *problem)
 {
 	return opk_finding_blame(opk_scan_finding(&r->scan, section), r->ctx, problem);
@@ -73,10 +64,16 @@ static bool is_kept(struct recovery *r, size_t section)
 static int check_sections(struct recovery *r)
 {
 	for (size_t i = 0; i < r->scan.file->section_count; i++) {
+		const struct opk_section *section = &r->scan.file->sections[i];
 		int code = opk_section_check(r->ctx, r->scan.file, i);
 
 		if (code == OPK_EINPUT)
 			code = leave_out(r, i, opk_innermost(r->ctx));
+		else if (!code && (section->flags & ~OPK_SECTION_KNOWN))
+			code = leave_out(r, i, "stored in a way that a later offpeak knows");
+		else if (!code && !opk_is_table(section->type) && opk_is_attached(section)
+		         && section->link == SIZE_MAX)
+			code = leave_out(r, i, "the image that it describes is lost");
 		if (code)
 			return code;
 	}
@@ -87,7 +84,7 @@ static int find_meta(struct recovery *r)
 {
 	struct opk_file *file = r->scan.file;
 	long first = opk_file_find(file, OPK_SECTION_META);
-	int code;
+	int code = OPK_OK;
 
 	if (first < 0 || !is_kept(r, (size_t)first))
 		return opk_fail(
@@ -95,14 +92,10 @@ static int find_meta(struct recovery *r)
 			"%s: its metadata is lost, and with it which metrics were counted; 'offpeak "
 			"extract' finds images that are whole",
 			file->path);
-	for (size_t i = (size_t)first + 1; i < file->section_count; i++) {
-		if (file->sections[i].type != OPK_SECTION_META)
-			continue;
-		code = leave_out(r, i, "there is other metadata before it");
-		if (code)
-			return code;
-	}
-	return opk_file_meta(&r->meta, r->ctx, file);
+	for (size_t i = (size_t)first + 1; !code && i < file->section_count; i++)
+		if (file->sections[i].type == OPK_SECTION_META)
+			code = leave_out(r, i, "there is other metadata before it");
+	return code ? code : opk_file_meta(&r->meta, r->ctx, file);
 }
 
 /* Counts the rows of a table, and sees whether they name groups, and one that there is. */
@@ -170,13 +163,10 @@ static void count_losses(struct recovery *r)
 /* Nothing is lost, so that there is nothing to be careful about. */
 static bool is_whole(const struct recovery *r)
 {
-	bool whole = r->scan.file->complete;
-
 	for (size_t i = 0; i < r->scan.findings.count; i++)
-		whole = whole
-		        && !(r->scan.findings.items[i].section
-		             && r->scan.findings.items[i].problem);
-	return whole;
+		if (r->scan.findings.items[i].section && r->scan.findings.items[i].problem)
+			return false;
+	return r->scan.file->complete;
 }
 
 /* Config images and prefixes are numbered by their order: after a loss they would be others'. */
@@ -212,19 +202,20 @@ static int choose_numbered(struct recovery *r)
 static int choose_table(struct recovery *r, size_t i)
 {
 	const struct opk_section *table = &r->scan.file->sections[i];
-	unsigned kind = table_of(table->type);
+	unsigned kind = opk_is_table(table->type);
+	const char *problem = NULL;
 
 	if (table->link == SIZE_MAX || !is_kept(r, table->link)) {
 		r->losses[LOST_ROWS] += r->parts[i].rows;
 		return leave_out(r, i, "the image that it describes is lost");
 	}
-	if (r->parts[table->link].tables & kind) {
+	if (r->parts[table->link].tables & kind)
+		problem = "the image that it describes has another such table";
+	else if (r->parts[table->link].tables && r->parts[table->link].rows != r->parts[i].rows)
+		problem = "the other table of its image has more rows, or fewer";
+	if (problem) {
 		r->losses[LOST_OTHERS]++;
-		return leave_out(r, i, "the image that it describes has another such table");
-	}
-	if (r->parts[table->link].tables && r->parts[table->link].rows != r->parts[i].rows) {
-		r->losses[LOST_OTHERS]++;
-		return leave_out(r, i, "the other table of its image has more rows, or fewer");
+		return leave_out(r, i, problem);
 	}
 	r->parts[table->link].tables |= kind;
 	r->parts[table->link].rows = r->parts[i].rows;
@@ -237,11 +228,11 @@ static int choose_image(struct recovery *r, size_t i)
 {
 	unsigned missing = r->needed & ~r->parts[i].tables;
 
-	if (r->grouped && !(r->parts[i].tables & TABLE_RANGES)) {
+	if (r->grouped && !(r->parts[i].tables & OPK_TABLE_RANGES)) {
 		r->losses[LOST_ROWLESS]++;
 		return leave_out(r, i, "its rows are lost: which metrics it has is not known");
 	}
-	if (missing & TABLE_TIMES) {
+	if (missing & OPK_TABLE_TIMES) {
 		r->losses[LOST_ROWLESS]++;
 		return leave_out(r, i, "its rows are lost: when its samples were is not known");
 	}
@@ -271,7 +262,7 @@ static int choose_images(struct recovery *r)
 
 		if (file->sections[i].type == OPK_SECTION_DATA && is_kept(r, i))
 			code = choose_image(r, i);
-		else if (image != SIZE_MAX && opk_is_attached(file, i) && !is_kept(r, image))
+		else if (image != SIZE_MAX && !is_kept(r, image))
 			code = leave_out(r, i, "the image that it describes is left out");
 	}
 	return code;
@@ -308,7 +299,8 @@ static int copy_segment(struct recovery *r, size_t image)
 
 	for (size_t i = image + 1;
 	     !code && i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++)
-		if (file->sections[i].link == image && opk_is_attached(file, i) && is_kept(r, i))
+		if (file->sections[i].link == image && opk_is_attached(&file->sections[i])
+		    && is_kept(r, i))
 			code = opk_writer_copy(r->writer, file, i);
 	return code;
 }
@@ -320,7 +312,7 @@ static int copy_sections(struct recovery *r)
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < file->section_count; i++) {
-		if (!is_kept(r, i) || opk_is_attached(file, i))
+		if (!is_kept(r, i) || opk_is_attached(&file->sections[i]))
 			continue;
 		code = file->sections[i].type == OPK_SECTION_DATA
 		               ? copy_segment(r, i)

@@ -299,8 +299,9 @@ static int check(struct verification *v, const char *path)
 	/* Where something is damaged, it may be that image. */
 	sound = !has_problem(v);
 	for (size_t i = 0; sound && !code && !v->blamed && i < v->scan.file->section_count; i++)
-		if (opk_is_table(v->scan.file->sections[i].type)
-		    && v->scan.file->sections[i].link == SIZE_MAX)
+		if (opk_is_attached(&v->scan.file->sections[i])
+		    && v->scan.file->sections[i].link == SIZE_MAX
+		    && !(v->scan.file->sections[i].flags & ~OPK_SECTION_KNOWN))
 			code = blame(v, i, "the image that it describes is not there");
 	return code || v->blamed ? code : check_together(v, path);
 }
