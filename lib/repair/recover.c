@@ -63,10 +63,12 @@ static bool is_kept(struct recovery *r, size_t section)
 /* Checksums may be right, and what is under them wrong. */
 static int check_sections(struct recovery *r)
 {
-	for (size_t i = 0; i < r->scan.file->section_count; i++) {
-		const struct opk_section *section = &r->scan.file->sections[i];
-		int code = opk_section_check(r->ctx, r->scan.file, i);
+	int code = OPK_OK;
 
+	for (size_t i = 0; !code && i < r->scan.file->section_count; i++) {
+		const struct opk_section *section = &r->scan.file->sections[i];
+
+		code = opk_section_check(r->ctx, r->scan.file, i);
 		if (code == OPK_EINPUT)
 			code = leave_out(r, i, opk_innermost(r->ctx));
 		else if (!code && (section->flags & ~OPK_SECTION_KNOWN))
@@ -74,10 +76,8 @@ static int check_sections(struct recovery *r)
 		else if (!code && !opk_is_table(section->type) && opk_is_attached(section)
 		         && section->link == SIZE_MAX)
 			code = leave_out(r, i, "the image that it describes is lost");
-		if (code)
-			return code;
 	}
-	return OPK_OK;
+	return code;
 }
 
 static int find_meta(struct recovery *r)
@@ -173,6 +173,7 @@ static bool is_whole(const struct recovery *r)
 static int choose_numbered(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
+	int code = OPK_OK;
 	size_t sound_until = r->scan.moved ? 0 : r->scan.findings.count;
 
 	for (size_t i = r->scan.findings.count; i-- > 0;) {
@@ -184,18 +185,15 @@ static int choose_numbered(struct recovery *r)
 		            || finding->type == OPK_SECTION_PREFIX)))
 			sound_until = r->scan.moved ? 0 : i;
 	}
-	for (size_t i = 0; i < file->section_count; i++) {
+	for (size_t i = 0; !code && i < file->section_count; i++) {
 		uint32_t type = file->sections[i].type;
 		size_t at = (size_t)(opk_scan_finding(&r->scan, i) - r->scan.findings.items);
-		int code = OPK_OK;
 
 		if ((type == OPK_SECTION_CONFIG || type == OPK_SECTION_PREFIX) && at > sound_until)
 			code = leave_out(r, i,
 			                 "one before it is lost: what it belongs to is not known");
-		if (code)
-			return code;
 	}
-	return OPK_OK;
+	return code;
 }
 
 /* A table goes with its image, which has one of each kind. */
