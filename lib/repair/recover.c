@@ -309,13 +309,11 @@ static int copy_sections(struct recovery *r)
 	const struct opk_file *file = r->scan.file;
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < file->section_count; i++) {
-		if (!is_kept(r, i) || opk_is_attached(&file->sections[i]))
-			continue;
-		code = file->sections[i].type == OPK_SECTION_DATA
-		               ? copy_segment(r, i)
-		               : opk_writer_copy(r->writer, file, i);
-	}
+	for (size_t i = 0; !code && i < file->section_count; i++)
+		if (is_kept(r, i) && !opk_is_attached(&file->sections[i]))
+			code = file->sections[i].type == OPK_SECTION_DATA
+			               ? copy_segment(r, i)
+			               : opk_writer_copy(r->writer, file, i);
 	return code;
 }
 
