@@ -11,8 +11,8 @@
  *   l  a table has a row more           g  the last row is of another group
  *
  * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts,
- * U of an unknown type, V of one that names the image before it, E end; F is the file header, before all. Each D, R and T carries its
- * number.
+ * U of an unknown type, V of one that names the image before it, E end; F is the file header,
+ * before all. Each D, R and T carries its number.
  */
 #ifndef OPK_SKETCHES_H
 #define OPK_SKETCHES_H
