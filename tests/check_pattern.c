@@ -71,9 +71,12 @@ START_TEST(matches)
 		{ HERE, "/drame?/", "4 " },
 		{ HERE, "/[^)]\\)\\([[:alpha:]]/", "5 " },
 		{ HERE, "/a[)](.b|x)/", "5 " },
+		{ HERE, "/a[[:punct:])](.b|x)/", "5 " },
 		{ HERE, "/none/", "" },
 		/* These are no patterns. */
 		{ HERE, "/a(/", "regular expression /a(/: Unmatched ( or \\(" },
+		{ HERE, "/a[[./", "regular expression /a[[./: Unmatched [, [^, [:, [., or [=" },
+		{ HERE, "/a[[.b/", "regular expression /a[[.b/: Unmatched [, [^, [:, [., or [=" },
 		{ HERE, "/a)(b/", "regular expression /a)(b/: a ')' closes nothing" },
 		{ HERE, "/(a)\\1/", "back-references are not allowed in regular expressions" },
 		{ HERE, "/a{99999}/", "regular expression /a{99999}/: Regular expression too big" },

@@ -16,6 +16,15 @@ enum opk_pattern_kind opk_pattern_kind(const char *text)
 	return strpbrk(text, "*?[") ? OPK_PATTERN_GLOB : OPK_PATTERN_NAME;
 }
 
+/* After the ":]", ".]" or "=]" of what begins here with "[:", "[." or "[=", or the end. */
+static const char *class_end(const char *open)
+{
+	const char close[] = { open[1], ']', '\0' };
+	const char *at = strstr(open + 2, close);
+
+	return at ? at + 2 : strchr(open, '\0');
+}
+
 /* The ']' that ends the bracket which begins here, or the end. */
 static const char *bracket_end(const char *open)
 {
@@ -23,10 +32,8 @@ static const char *bracket_end(const char *open)
 
 	if (*at == ']')
 		at++;
-	for (; *at && *at != ']'; at++)
-		if (*at == '[' && at[1] && strchr(".:=", at[1]))
-			for (const char kind = *++at; *++at && !(*at == kind && at[1] == ']');)
-				;
+	while (*at && *at != ']')
+		at = *at == '[' && at[1] && strchr(".:=", at[1]) ? class_end(at) : at + 1;
 	return at;
 }
 
