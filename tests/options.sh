@@ -16,8 +16,17 @@ options_of_help() {
 }
 
 options_of_page() {
-	sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' "$1" | grep '^\\fB\\-' | sed 's/\\f[A-Z]//g; s/\\//g' |
+	sed -n '/^\.SH OPTIONS/,/^\.SH EXAMPLES/p' "$1" | grep '^\\fB\\-' | sed 's/\\f[A-Z]//g; s/\\//g' |
 		sed 's/^\(-[a-zA-Z]\), /\1\n/' | sort
+}
+
+# full ARGUMENTS...: what goes to a full disk is an error.
+full() {
+	[ -c /dev/full ] || return 0
+	tap_code=0
+	"$OFFPEAK" "$@" >/dev/full 2>"$tmp/err" || tap_code=$?
+	same "offpeak $* >/dev/full" "$tap_code $(cat "$tmp/err")" \
+		"1 offpeak: can't write the output: No space left on device"
 }
 
 works --help
@@ -28,6 +37,16 @@ works help
 equal out help
 works -h
 equal out help
+
+for way in --help --version --manpage help; do
+	full $way
+done
+
+section 'misspelt commands'
+refuses 2 "no command 'evla', did you mean eval\\?; 'offpeak --help' lists them" evla x.opk
+refuses 2 "no command 'desribe', did you mean describe\\?" help desribe
+refuses 2 "no command 'metric', did you mean metrics\\?" --manpage metric
+refuses 2 "no command 'nonsensical'; 'offpeak --help' lists them" nonsensical
 
 section 'commands, man pages and the list of installed pages'
 same 'MAN_COMMANDS in tools/Makefile.inc' \
@@ -60,17 +79,20 @@ while read -r name; do
 	works "$name" -h
 	equal out "$name.help"
 	works help "$name"
-	equal out "$name.help"
+	keep "$name.all"
+	# It has the details, too.
+	same "offpeak help $name: lines of --help that it lacks" \
+		"$(grep -vFx -f "$tmp/$name.all" "$tmp/$name.help")" "'offpeak help $name' says more."
 
 	works --manpage "$name"
 	keep "offpeak-$name.1"
-	for section in NAME SYNOPSIS DESCRIPTION OPTIONS 'EXIT STATUS' 'SEE ALSO'; do
+	for section in NAME SYNOPSIS DESCRIPTION OPTIONS EXAMPLES 'EXIT STATUS' 'SEE ALSO'; do
 		out_has "^\\.SH $section\$"
 	done
 	options_of_page "$tmp/out" >"$tmp/in_page"
 	same "offpeak-$name.1: options, as in --help" "$(cat "$tmp/in_page")" "$(cat "$tmp/in_help")"
 	# What the synopsis and the description name has to exist.
-	for option in $(grep -o -e '--[a-z][a-z-]*' "$tmp/$name.help" | sort -u); do
+	for option in $(grep -o -e '--[a-z][a-z-]*' "$tmp/$name.all" | sort -u); do
 		same "offpeak $name --help: $option is an option" \
 			"$(cut -d ' ' -f 1 "$tmp/in_help" | grep -cx -e "$option")" 1
 	done
@@ -80,6 +102,12 @@ while read -r name; do
 	done >"$tmp/unknown"
 	same "offpeak $name: options that are listed but not known" "$(cat "$tmp/unknown")" ''
 	refuses 2 "$name.*unknown option --no-such-option" "$name" --no-such-option
+	# A misspelt one is understood, in any place of the line.
+	refuses 2 "$name: unknown option --fromat=csv, did you mean --format\\?; 'offpeak $name --help'" "$name" x --fromat=csv
+	for way in "$name --help" "help $name" "--manpage $name"; do
+		# shellcheck disable=SC2086
+		full $way
+	done
 done <"$tmp/commands"
 
 section 'installed pages'

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak: dispatch to the subcommands. */
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/nearest.h"
+#include "base/problems.h"
 #include "commands.h"
 
 const struct command *const commands[] = {
@@ -23,8 +26,9 @@ static void usage(FILE *to)
 	      to);
 	for (const struct command *const *c = commands; *c; c++)
 		fprintf(to, "  %-8s %s\n", (*c)->name, (*c)->summary);
-	fputs("\n'offpeak COMMAND --help' says more. Exit codes: 0 done, 1 failed, 2 usage,\n"
-	      "3 NVIDIA library missing or unusable, 4 bad input file.\n",
+	fputs("\n'offpeak COMMAND --help' has options and examples, 'offpeak help COMMAND' says all.\n"
+	      "Exit codes: 0 done, 1 failed, 2 usage, 3 NVIDIA library missing or unusable, 4 bad\n"
+	      "input file.\n",
 	      to);
 }
 
@@ -36,6 +40,27 @@ const struct command *find_command(const char *name)
 	return NULL;
 }
 
+/* The full disk that stdout leads to is known when its buffer is empty. */
+static int end_stdout(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return OPK_OK;
+	return app_error(NULL, OPK_EFAILED, "can't write the output: %s", strerror(errno));
+}
+
+/* Every word that may come after "offpeak" is a candidate. */
+static int unknown_command(const char *name)
+{
+	struct opk_nearest nearest = { .name = name };
+
+	for (const struct command *const *c = commands; *c; c++)
+		opk_nearest_try(&nearest, (*c)->name);
+	opk_nearest_try(&nearest, "help");
+	return app_error(NULL, OPK_EUSAGE,
+	                 "no command '%s'" OPK_DID_YOU_MEAN "; 'offpeak --help' lists them", name,
+	                 OPK_NEAR(nearest.best));
+}
+
 static int run_in(struct app *app, const struct command *command, void *args, int argc, char **argv)
 {
 	int code = args ? app_parse(app, command, args, argc, argv) : app_nomem(app);
@@ -43,8 +68,8 @@ static int run_in(struct app *app, const struct command *command, void *args, in
 	if (code)
 		return code;
 	if (app->help) {
-		app_usage(command);
-		return OPK_OK;
+		app_usage(command, false);
+		return end_stdout();
 	}
 	code = app_open(app);
 	if (code)
@@ -68,20 +93,20 @@ static int help(const char *name)
 	const struct command *command = name ? find_command(name) : NULL;
 
 	if (name && !command)
-		return app_error(NULL, OPK_EUSAGE, "no command '%s'", name);
+		return unknown_command(name);
 	if (command)
-		app_usage(command);
+		app_usage(command, true);
 	else
 		usage(stdout);
-	return OPK_OK;
+	return end_stdout();
 }
 
 static int manpage(const char *name)
 {
 	if (name && !find_command(name))
-		return app_error(NULL, OPK_EUSAGE, "no command '%s'", name);
+		return unknown_command(name);
 	print_manpage(name ? find_command(name) : NULL);
-	return OPK_OK;
+	return end_stdout();
 }
 
 /* ---- signals and limits */
@@ -130,7 +155,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--version")) {
 		printf("offpeak %s\n", opk_version());
-		return OPK_OK;
+		return end_stdout();
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return help(argc > 2 ? argv[2] : NULL);
@@ -140,8 +165,7 @@ int main(int argc, char **argv)
 		return complete(argc - 2, argv + 2);
 	command = find_command(argv[1]);
 	if (!command)
-		return app_error(NULL, OPK_EUSAGE, "no command '%s'; 'offpeak --help' lists them",
-		                 argv[1]);
+		return unknown_command(argv[1]);
 	prepare_process();
 	return run(command, argc - 1, argv + 1);
 }

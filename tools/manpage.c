@@ -41,18 +41,29 @@ static void put_exit_codes(void)
 	      stdout);
 }
 
+static void put_examples(const struct command *command)
+{
+	fputs(".SH EXAMPLES\n", stdout);
+	for (size_t i = 0; i < EXAMPLES && command->examples[i].line; i++) {
+		fputs(".TP\noffpeak ", stdout);
+		put_text(command->examples[i].line);
+		put_text(command->examples[i].what);
+	}
+}
+
 static void put_command(const struct command *command)
 {
 	printf(".TH OFFPEAK-%s 1 \"\" \"offpeak %s\"\n.SH NAME\noffpeak\\-%s \\- ", command->name,
 	       opk_version(), command->name);
 	put_text(command->summary);
-	printf(".SH SYNOPSIS\n\\fBoffpeak %s\\fR ", command->name);
+	printf(".SH SYNOPSIS\n\\fBoffpeak %s\\fR [OPTIONS] ", command->name);
 	put_text(command->synopsis);
 	fputs(".SH DESCRIPTION\n", stdout);
 	put_text(command->details);
 	fputs(".SH OPTIONS\n", stdout);
 	for (const struct option_spec *spec = NULL; (spec = app_next_option(command, spec));)
 		put_option(spec);
+	put_examples(command);
 	put_exit_codes();
 	fputs(".SH SEE ALSO\n\\fBoffpeak\\fR(1)\n", stdout);
 }

@@ -295,6 +295,14 @@ const struct command build_command = {
 		"passes each (PM sampling: one, always), OUT-1.opk, OUT-2.opk and so on, and prints a row a\n"
 		"file. Metrics that need more passes by themselves are refused, and nothing is written.\n"
 		"--effort holds for each plan that is tried.",
+	.examples = {
+		{ "build --chip GH100 roofline -o roofline.opk",
+		  "what offpeak-collect -c takes on a machine with an H100" },
+		{ "build --chip GB202 my.yaml dram__throughput.avg.pct_of_peak_sustained_elapsed -o my.opk",
+		  "a set of your own and one metric more" },
+		{ "build --chip GH100 roofline --split --max-passes 1 -o one.opk",
+		  "one-1.opk, one-2.opk and so on, a pass each" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct build_args),
 	.max_arguments = ANY_NUMBER,

@@ -105,7 +105,7 @@ static int run(struct app *app, void *data)
 
 const struct command chips_command = {
 	.name = "chips",
-	.synopsis = "[OPTIONS]",
+	.synopsis = "",
 	.summary = "list the chips that the NVIDIA library knows",
 	.details =
 		"For each chip: whether the range profiler and whether PM sampling knows it.\n\n"
@@ -116,6 +116,11 @@ const struct command chips_command = {
 		"PCIe, NVLink and the like, as 'offpeak metrics' shows in column scope; CUPTI 13.1 and\n"
 		"later know. PM sampling always counts the whole device. --metrics-count adds the\n"
 		"numbers of base metrics of both. What is not known is left empty.",
+	.examples = {
+		{ "chips", "all chips, and which profiler knows them" },
+		{ "chips --details", "their architectures, products and what fits one pass" },
+		{ "chips --metrics-count -o chips.csv", "how many metrics each has, as CSV" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct chips_args),
 	.run = run,

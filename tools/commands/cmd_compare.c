@@ -248,7 +248,7 @@ static int run(struct app *app, void *data)
 
 const struct command compare_command = {
 	.name = "compare",
-	.synopsis = "CHIP CHIP... [OPTIONS]",
+	.synopsis = "CHIP CHIP...",
 	.summary = "show which metrics some chips have and others lack",
 	.details =
 		"Two tables over base metrics: how many each chip has of each hardware unit, and the\n"
@@ -256,6 +256,12 @@ const struct command compare_command = {
 		"at most thirty. in_all counts the metrics that all of the chips have, in_some the\n"
 		"others. A metric that is of another unit on another chip is shown with the first\n"
 		"chip's.",
+	.examples = {
+		{ "compare GA100 GH100 --unit dram",
+		  "what an H100 counts at its memory and an A100 does not" },
+		{ "compare GH100 GB100 GB202 --grep tensor", "by words of names and descriptions" },
+		{ "compare GH100 GB100 --all -o all.csv", "the metrics that both have, too" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct compare_args),
 	.max_arguments = ANY_NUMBER,

@@ -170,7 +170,7 @@ static int run(struct app *app, void *data)
 
 const struct command describe_command = {
 	.name = "describe",
-	.synopsis = "CHIP METRIC [OPTIONS]",
+	.synopsis = "CHIP METRIC",
 	.summary = "show all that is known about one metric",
 	.details =
 		"METRIC is a full name, or a base name such as dram__bytes, which means its plainest full\n"
@@ -186,6 +186,12 @@ const struct command describe_command = {
 		"METRIC may also be a metric or event of nvprof: the output has the formula over today's\n"
 		"metrics, and whether the chip has each of them. A term with {op} means several\n"
 		"metrics; the first is named.",
+	.examples = {
+		{ "describe GH100 dram__throughput",
+		  "its unit, passes, raw counters and constituents" },
+		{ "describe GB100 achieved_occupancy", "a name of nvprof's: today's formula" },
+		{ "describe GH100 sm__inst_executed.sum.per_second", "a full name" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct describe_args),
 	.max_arguments = 2,

@@ -62,9 +62,14 @@ static int run(struct app *app, void *args)
 
 const struct command doctor_command = {
 	.name = "doctor",
-	.synopsis = "[--format FORMAT]",
+	.synopsis = "",
 	.summary = "show which NVIDIA libraries were found where, and what works with them",
 	.details = "Features whose symbol is missing are listed with it. The last table has every\n"
 		   "file that was tried, in order. Exit code 3 where libcupti is missing.",
+	.examples = {
+		{ "doctor", "what was found, and what works with it" },
+		{ "doctor --cuda cuda", "with the libraries in this folder only" },
+		{ "doctor --format json", "for a bug report" },
+	},
 	.run = run,
 };

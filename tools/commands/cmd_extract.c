@@ -248,6 +248,14 @@ const struct command extract_command = {
 		"each. -o PREFIX writes everything: PREFIX.config, PREFIX-1.config of group 1,\n"
 		"PREFIX.prefix, PREFIX.availability, PREFIX.data or, of several, PREFIX-1.data. Checksums\n"
 		"are verified before anything is written. Needs no NVIDIA library.",
+	.examples = {
+		{ "extract roofline.opk -o roofline",
+		  "roofline.config, roofline.prefix and all else" },
+		{ "extract run.opk --data run.cd",
+		  "the counter data image, for a program of your own" },
+		{ "extract roofline.opk --group 1 --config group.config",
+		  "the config image of one pass group" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct extract_args),
 	.max_arguments = 1,

@@ -77,12 +77,19 @@ static int run(struct app *app, void *data)
 
 const struct command import_command = {
 	.name = "import",
-	.synopsis = "--raw IMAGE --metrics A,B [OPTIONS] -o OUT.opk",
+	.synopsis = "--raw IMAGE --metrics A,B -o OUT.opk",
 	.summary = "make a recording of a bare counter data image",
 	.details =
 		"The image, from any CUPTI program, is evaluated once in a child process, to see that\n"
 		"it can be; then it goes into OUT.opk with its metric list, compressed and\n"
 		"checksummed, and evaluates with no further arguments.",
+	.examples = {
+		{ "import --raw run.cd --metrics sm__cycles_active.sum -o new.opk",
+		  "a recording of a CUPTI program's image" },
+		{ "import --raw run.cd --set my.yaml -o new.opk", "the metrics of a set" },
+		{ "import --raw run.cd --metrics sm__cycles_active.sum --chip GH100 -o new.opk",
+		  "an image that does not say its chip" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct import_args),
 	.run = run,

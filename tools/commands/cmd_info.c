@@ -290,7 +290,7 @@ static int run(struct app *app, void *args)
 
 const struct command info_command = {
 	.name = "info",
-	.synopsis = "FILE.opk [--format FORMAT]",
+	.synopsis = "FILE.opk",
 	.summary = "show what a container holds: sections, sizes, chip, metrics, integrity",
 	.details =
 		"Needs no NVIDIA library. Every section's checksum is verified; a damaged or cut-off\n"
@@ -299,6 +299,11 @@ const struct command info_command = {
 		"its version, hash, columns and hidden metrics; labels; derived metrics; headings. Where\n"
 		"the collector noted them: run, facts about machine and environment; stats, what it\n"
 		"counted; drops, what is missing and why.",
+	.examples = {
+		{ "info run.opk", "what is in a recording, and whether it is whole" },
+		{ "info roofline.opk", "what was built for the collector" },
+		{ "info run.opk --format json", "all of it, for scripts" },
+	},
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run,

@@ -71,6 +71,13 @@ const struct command merge_command = {
 		"added: those of GPUs of different layout, of images with and without instances, and, in\n"
 		"a recording with pass groups, where those of a key have different numbers of ranges. PM\n"
 		"samples are summed by eval alone.",
+	.examples = {
+		{ "merge -o all.opk part-1.opk part-2.opk", "the ranges of both, in order" },
+		{ "merge --join launch -o all.opk run-1.opk run-2.opk",
+		  "a row of each launch, with the metrics of both runs" },
+		{ "merge --sum kernel -o sums.opk run.opk",
+		  "a range a kernel, with the sums of its counters" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct merge_args),
 	.max_arguments = ANY_NUMBER,

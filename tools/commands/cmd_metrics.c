@@ -215,7 +215,7 @@ static int run(struct app *app, void *data)
 
 const struct command metrics_command = {
 	.name = "metrics",
-	.synopsis = "CHIP [GLOB...] [OPTIONS]",
+	.synopsis = "CHIP [GLOB...]",
 	.summary = "list a chip's metrics with their properties",
 	.details =
 		"Without --submetrics these are the base metrics. A full metric name, as sets and\n"
@@ -230,6 +230,12 @@ const struct command metrics_command = {
 		"(the work of one program) or device (all that the device does, as for PCIe, NVLink\n"
 		"and all of PM sampling); tables have it where it is known. What was found out is kept\n"
 		"in ~/.cache/offpeak.",
+	.examples = {
+		{ "metrics GH100 'dram__bytes*'", "by name; quote the pattern" },
+		{ "metrics GH100 --grep 'shared.*conflict'", "by words of name or description" },
+		{ "metrics GH100 --submetrics --passes 'dram__bytes.sum.pct*'",
+		  "full names, and what each costs" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct metrics_args),
 	.max_arguments = ANY_NUMBER,

@@ -173,13 +173,18 @@ static int run_verify(struct app *app, void *data)
 
 const struct command verify_command = {
 	.name = "verify",
-	.synopsis = "FILE.opk... [--deep]",
+	.synopsis = "FILE.opk...",
 	.summary = "check containers: checksums, sections, tables and what they say of each other",
 	.details =
 		"A row for each section, with its place in the file and ok or what is wrong; others for\n"
 		"bytes that are no section. After damage it goes on at the next section header. --deep\n"
 		"evaluates every range besides, in a child process, and needs NVIDIA's libraries; all else\n"
 		"needs none. The exit code is 4 where anything is wrong.",
+	.examples = {
+		{ "verify run.opk", "whether every section is whole" },
+		{ "verify run.opk pm.opk --deep", "whether all of it evaluates, too" },
+		{ "verify run.opk -o verdict.csv", "a row a section" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct verify_args),
 	.max_arguments = ANY_NUMBER,
@@ -225,6 +230,12 @@ const struct command recover_command = {
 		"names its image, so that no launch or time gets to another range's values. An image whose\n"
 		"rows are lost keeps its ranges, without launches. The table says of each section whether it\n"
 		"was kept, and 'info OUT.opk' shows the losses among the drops. TORN.opk stays as it is.",
+	.examples = {
+		{ "recover torn.opk -o whole.opk",
+		  "what is whole of a recording that was cut off" },
+		{ "recover torn.opk -o whole.opk --format json", "each section, kept or lost" },
+		{ "recover run.opk -o copy.opk", "of a whole one: a copy" },
+	},
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run_recover,

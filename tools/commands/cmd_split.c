@@ -108,6 +108,12 @@ const struct command split_command = {
 		"Images of PM samples stay whole, for PerfWorks can't divide them: by device where each\n"
 		"image is of one, by rank, or by segment. Checksums are verified first, and NVIDIA's\n"
 		"code runs in a child process. Prints a table of the parts.",
+	.examples = {
+		{ "split run.opk --by kernel -o kernel.opk",
+		  "kernel-1.opk, kernel-2.opk and so on, a kernel each" },
+		{ "split run.opk --by 2 -o two.opk", "two ranges each" },
+		{ "split pm.opk --by segment -o image.opk", "an image each" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct split_args),
 	.max_arguments = 1,

@@ -80,6 +80,12 @@ const struct command trim_command = {
 		"\n"
 		"Prints both files, with their sizes and those of their images when unpacked. The\n"
 		"recording's checksums are verified first, and NVIDIA's code runs in a child process.",
+	.examples = {
+		{ "trim run.opk -o small.opk", "the same values in a smaller file" },
+		{ "trim pm.opk -o small.opk", "samples, too" },
+		{ "trim run.opk -o small.opk --format json",
+		  "the sizes before and after, for scripts" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct trim_args),
 	.max_arguments = 1,

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/nearest.h"
+#include "base/problems.h"
 #include "common/files.h"
 #include "common/options.h"
 
@@ -187,15 +189,30 @@ static int store_once(struct parser *parser, int i, const char *text)
 	return store(spec, parser->targets[i], text);
 }
 
+/* "--columns" for "--colums=name"; NULL where no option of the command is near. free() */
+static char *nearest_option(const struct command *command, const char *word)
+{
+	opk_autofree char *name = opk_strndup(word + 2, strcspn(word + 2, "="));
+	struct opk_nearest nearest = { .name = name };
+
+	for (const struct option_spec *spec = NULL;
+	     name && (spec = app_next_option(command, spec));)
+		opk_nearest_try(&nearest, spec->name);
+	return nearest.best ? opk_printf("--%s", nearest.best) : NULL;
+}
+
 /* A letter among several is not the whole word. */
 static int unknown_option(struct app *app, const struct command *command, char **argv)
 {
 	char letter[] = { '-', (char)optopt, '\0' };
+	bool is_letter = optopt > 0 && optopt < FIRST_CODE;
+	const char *word = is_letter ? letter : argv[optind - 1];
+	opk_autofree char *near = is_letter ? NULL : nearest_option(command, word);
 
-	return app_error(app, OPK_EUSAGE, "%s: unknown option %s; 'offpeak %s --help' lists them",
-	                 command->name,
-	                 optopt > 0 && optopt < FIRST_CODE ? letter : argv[optind - 1],
-	                 command->name);
+	return app_error(app, OPK_EUSAGE,
+	                 "%s: unknown option %s" OPK_DID_YOU_MEAN
+	                 "; 'offpeak %s --help' lists them",
+	                 command->name, word, OPK_NEAR(near), command->name);
 }
 
 /* Inputs first: each output is held against them. */
@@ -265,20 +282,33 @@ const struct option_spec *app_option(const struct command *command, const char *
 	return spec;
 }
 
-void app_usage(const struct command *command)
+static void print_option(const struct option_spec *spec)
 {
-	printf("usage: offpeak %s %s\n\n%s.\n\n%s\n\noptions:\n", command->name, command->synopsis,
-	       command->summary, command->details);
-	for (const struct option_spec *spec = NULL; (spec = app_next_option(command, spec));) {
-		char left[64];
+	char left[64];
 
-		snprintf(left, sizeof left, "%c%c%c --%s%s%s", spec->letter ? '-' : ' ',
-		         spec->letter ? spec->letter : ' ', spec->letter ? ',' : ' ', spec->name,
-		         spec->argument ? " " : "", spec->argument ? spec->argument : "");
-		printf("  %-*s", LEFT_WIDTH, left);
-		/* What is longer has a line of its own. */
-		if (strlen(left) > LEFT_WIDTH)
-			printf("\n%*s", LEFT_WIDTH + 2, "");
-		printf(" %s\n", spec->help);
-	}
+	snprintf(left, sizeof left, "%c%c%c --%s%s%s", spec->letter ? '-' : ' ',
+	         spec->letter ? spec->letter : ' ', spec->letter ? ',' : ' ', spec->name,
+	         spec->argument ? " " : "", spec->argument ? spec->argument : "");
+	printf("  %-*s", LEFT_WIDTH, left);
+	/* What is longer has a line of its own. */
+	if (strlen(left) > LEFT_WIDTH)
+		printf("\n%*s", LEFT_WIDTH + 2, "");
+	printf(" %s\n", spec->help);
+}
+
+void app_usage(const struct command *command, bool all)
+{
+	printf("usage: offpeak %s [OPTIONS]%s%s\n\n%s.\n", command->name,
+	       *command->synopsis ? " " : "", command->synopsis, command->summary);
+	if (all)
+		printf("\n%s\n", command->details);
+	printf("\noptions:\n");
+	for (const struct option_spec *spec = NULL; (spec = app_next_option(command, spec));)
+		print_option(spec);
+	printf("\nexamples:\n");
+	for (size_t i = 0; i < EXAMPLES && command->examples[i].line; i++)
+		printf("  offpeak %s\n        %s\n", command->examples[i].line,
+		       command->examples[i].what);
+	if (!all)
+		printf("\n'offpeak help %s' says more.\n", command->name);
 }

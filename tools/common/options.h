@@ -34,11 +34,19 @@ struct option_spec {
 
 enum { ANY_NUMBER = 1 << 20 };
 
+/* tests/examples.sh runs each one in a folder that has the files it names. */
+struct example {
+	const char *line; /* after "offpeak " */
+	const char *what;
+};
+enum { EXAMPLES = 3 };
+
 struct command {
 	const char *name;
-	const char *synopsis;              /* after "offpeak NAME" */
-	const char *summary;               /* one line */
-	const char *details;               /* paragraphs for --help and man page */
+	const char *synopsis; /* after "offpeak NAME [OPTIONS]" */
+	const char *summary;  /* one line */
+	const char *details;  /* paragraphs for help NAME and man page */
+	struct example examples[EXAMPLES];
 	const struct option_spec *options; /* ended by a NULL name */
 	size_t args_size;                  /* of the struct that options are parsed into */
 	size_t max_arguments;              /* besides options; ANY_NUMBER: no limit */
@@ -61,6 +69,7 @@ const struct option_spec *app_next_option(const struct command *command,
 
 /* Parses options into app and args; OPK_EUSAGE was already reported on stderr. */
 int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv);
-void app_usage(const struct command *command);
+/* Usage, options and examples; `all`: the details, too. */
+void app_usage(const struct command *command, bool all);
 
 #endif

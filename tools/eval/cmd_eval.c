@@ -259,6 +259,13 @@ const struct command eval_command = {
 		"code: on damaged bytes it may crash, which is exit code 4 here. Large recordings\n"
 		"have as many as there are cores. With --raw the chip and the profiler are read from\n"
 		"the image.",
+	.examples = {
+		{ "eval run.opk -o run.csv", "all ranges and metrics" },
+		{ "eval run.opk --where 'kernel=*add*' --columns name,duration_ns,sm__cycles_active.sum --format table",
+		  "some, on a terminal" },
+		{ "eval run.opk --aggregate kernel -o kernels.csv",
+		  "count, sum, mean and percentiles of each kernel" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct eval_args),
 	.max_arguments = ANY_NUMBER,

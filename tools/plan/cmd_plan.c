@@ -251,6 +251,13 @@ const struct command plan_command = {
 		"--svg draws a column a pass and a row for each group of domains that are scheduled\n"
 		"together, filled as far as the pass is beside the fullest one; a pass shows its\n"
 		"metrics when the mouse is over it.",
+	.examples = {
+		{ "plan --chip GH100 memory", "how many passes a set takes" },
+		{ "plan --chip GH100 my.yaml dram__bytes.sum --effort 1",
+		  "of your own and one metric more; looked at for a second" },
+		{ "plan --chip GH100 roofline --svg plan.svg",
+		  "what each pass is for, as a picture" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct plan_command_args),
 	.max_arguments = ANY_NUMBER,

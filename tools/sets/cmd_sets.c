@@ -357,6 +357,12 @@ const struct command sets_command = {
 		"of several passes of PM sampling, and of links and buses go into sets of their own: with\n"
 		"-o FILE.yaml these are FILE.yaml, FILE-pm.yaml, FILE-device.yaml and so on; without it,\n"
 		"the largest is shown.",
+	.examples = {
+		{ "sets", "the shipped ones" },
+		{ "sets memory", "what one has: prose, metrics, units" },
+		{ "sets --check my.yaml --chip GH100,GB202",
+		  "what is wrong with your own, and its passes" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct sets_args),
 	.max_arguments = ANY_NUMBER,

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Each command's --help ends with three examples, and each of them works where the files are that it names.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+mkdir "$tmp/bin" "$tmp/files" && ln -s "$(realpath "$OFFPEAK")" "$tmp/bin/offpeak" || exit 99
+PATH=$tmp/bin:$PATH
+
+section 'the files that examples name'
+cd "$tmp/files" || exit 99
+cp "$simple" run.opk
+cp "$pm" pm.opk
+cp "$recordings/gh100-training-nvtx.opk" nvtx.opk
+without_end run.opk >torn.opk
+works split run.opk --by 3 -o part.opk
+cp part-1.opk run-1.opk
+cp part-1.opk run-2.opk
+cp run.opk before.opk
+cp run.opk after.opk
+works build --chip GH100 roofline -o roofline.opk
+works extract run.opk --data run.cd
+printf 'name: my\nmetrics: [sm__cycles_active.sum, sm__inst_executed.sum]\n' >my.yaml
+works doctor --format json
+library=$(sed -n 's/.*"\(\/[^"]*\)\/libcupti\.so[^"]*".*/\1/p' "$tmp/out" | head -n 1)
+ln -s "$library" cuda
+for file in *; do
+	[ -s "$file" ] || fail "the file $file is empty"
+done
+
+section 'examples'
+offpeak --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' >../commands
+cp -R . ../before
+while read -r name; do
+	works "$name" --help
+	sed -n '/^examples:/,/^$/s/^  \(offpeak .*\)/\1/p' "$tmp/out" >../examples
+	same "offpeak $name --help: examples" "$(wc -l <../examples | tr -d ' ')" 3
+	same "offpeak $name --help: examples of another command" "$(grep -vc "^offpeak $name\b" ../examples)" 0
+	# Each one's line of explanation.
+	same "offpeak $name --help: explanations" "$(sed -n '/^examples:/,/^$/p' "$tmp/out" | grep -c '^        [^ ]')" 3
+	while read -r line; do
+		tap_code=0
+		sh -c "$line" >../said 2>&1 </dev/null || tap_code=$?
+		same "$line: exit code; $(cat ../said)" $tap_code 0
+		[ -s ../said ] || [ "$(ls | wc -l)" -gt "$(ls ../before | wc -l)" ] || fail "$line: nothing came of it"
+		# What one of them wrote is not there for the next one.
+		for file in *; do
+			[ -e "../before/$file" ] || rm "$file"
+		done
+	done <../examples
+done <../commands
+finish
