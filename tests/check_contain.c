@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "base/descriptor.h"
+#include "base/file.h"
 #include "child/child.h"
 #include "container/container.h"
 #include "images/images.h"
@@ -600,6 +602,79 @@ START_TEST(silent)
 }
 END_TEST
 
+/* The child makes 1 and 2 lead nowhere: files of the library must not have these numbers. */
+static int reads_file(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	opk_autofree void *section = NULL;
+	size_t size;
+	int code = opk_file_read(&section, &size, ctx, data, 0);
+
+	if (!code)
+		opk_put(child, "put", 3);
+	return code;
+}
+
+START_TEST(standard_descriptors_closed)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_newfile new_file = { .fd = -1 };
+	struct opk_result result;
+	struct opk_file *file;
+	char put[4] = "";
+	int kept[3], code, fds[2];
+
+	fflush(NULL);
+	for (int i = 0; i < 3; i++) {
+		kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 100);
+		close(i);
+	}
+	code = opk_file_open(&file, ctx, TEST_DATA_DIR "/recordings/gh100-simple.opk");
+	fds[0] = code ? -1 : file->fd;
+	code = code ? code : opk_newfile_create(&new_file, ctx, in_folder("new"));
+	fds[1] = new_file.fd;
+	code = code ? code : opk_contain(&result, ctx, reads_file, file, NULL);
+	for (int i = 0; i < 3; i++)
+		dup2(kept[i], i);
+	ck_ok(ctx, code);
+	ck_assert_int_gt(fds[0], 2);
+	ck_assert_int_gt(fds[1], 2);
+	opk_get(&result, put, 3);
+	ck_ok(ctx, opk_result_check(&result, ctx));
+	ck_assert_str_eq(put, "put");
+	opk_result_clear(&result);
+	opk_newfile_discard(&new_file);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A program finds none of its own files in their place. */
+START_TEST(standard_descriptors_reserved)
+{
+	int kept[3], found[3], next, code[2];
+	char byte = 0;
+
+	fflush(NULL);
+	for (int i = 0; i < 3; i++) {
+		kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 100);
+		close(i);
+	}
+	opk_reserve_standard();
+	code[0] = read(0, &byte, 1) < 0 ? errno : 0;
+	code[1] = write(1, &byte, 1) < 0 ? errno : 0;
+	next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	for (int i = 0; i < 3; i++) {
+		found[i] = fcntl(i, F_GETFD);
+		dup2(kept[i], i);
+	}
+	ck_assert_int_eq(code[0], EBADF);
+	ck_assert_int_eq(code[1], EBADF);
+	ck_assert_int_gt(next, 2);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(found[i], FD_CLOEXEC);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("contain");
@@ -620,6 +695,8 @@ int main(void)
 	tcase_add_test(tests, result_as_put);
 	tcase_add_loop_test(tests, result_is_not_believed, 0, COUNT(misreadings));
 	tcase_add_test(tests, silent);
+	tcase_add_test(tests, standard_descriptors_closed);
+	tcase_add_test(tests, standard_descriptors_reserved);
 	tcase_set_timeout(tests, 60);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);

@@ -227,4 +227,20 @@ out_has '^usage: offpeak-collect -c SET.opk -o RUN.opk \[options\] -- APP ARGS'
 err_is ''
 collect 0 --version
 out_has '^offpeak-collect [0-9.]+'
+
+section 'closed descriptors: no message gets into the recording, and the program finds them closed'
+set=one
+for closed in '<&- >&- 2>&-' '2>&-'; do
+	rm -f run.opk
+	tap_code=0
+	(eval 'timeout 60 "$collector" --cupti "$cupti" -c one.opk -o run.opk -v -- "$prog" init ctx:0 \
+		"launch*3:k" exit:6 </dev/null >out 2>err '"$closed") || tap_code=$?
+	last="offpeak-collect $closed"
+	same "$last: exit code" "$tap_code" 6
+	run 0 verify run.opk
+	rows_count 3
+	(eval '"$collector" --cupti "$cupti" -c one.opk -o run.opk -- /bin/sh -c "[ -e /proc/self/fd/2 ] || : >shut" \
+		</dev/null >out 2>err '"$closed")
+	same "$last: descriptor 2 of the program is" "$([ -e shut ] && echo closed || echo open)" closed
+done
 finish

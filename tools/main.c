@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/descriptor.h"
 #include "base/nearest.h"
 #include "base/problems.h"
 #include "commands.h"
@@ -149,6 +150,7 @@ int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	opk_reserve_standard();
 	if (argc < 2) {
 		usage(stderr);
 		return OPK_EUSAGE;

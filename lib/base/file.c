@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include "base/descriptor.h"
 #include "base/mem.h"
 
 enum { TEMPORARY_LETTERS = 6 };
@@ -101,7 +102,7 @@ static int create_temporary(char *path)
 			return -1;
 		for (size_t i = 0; i < sizeof random; i++)
 			end[i] = letters[random[i] % (sizeof letters - 1)];
-		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		fd = opk_beyond_standard(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
 		if (fd < 0 && errno != EEXIST)
 			return -1;
 	}
@@ -196,7 +197,7 @@ int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const
 	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1, .path = opk_strdup(path) };
 	if (!file->path)
 		return opk_nomem(ctx, "a file name");
-	file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	file->fd = opk_beyond_standard(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
 	if (file->fd >= 0)
 		return OPK_OK;
 	opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);

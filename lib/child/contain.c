@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
+#include "base/descriptor.h"
 
 enum {
 	DEFAULT_TIMEOUT_S = 30,
@@ -331,12 +332,28 @@ static int judge(struct opk_ctx *ctx, const struct watched *child, const struct 
 
 /* ---- the crew */
 
+/* The child's own 1 and 2 will be /dev/null. */
+static bool open_pipe(int ends[2])
+{
+	if (pipe2(ends, O_CLOEXEC))
+		return false;
+	ends[0] = opk_beyond_standard(ends[0]);
+	ends[1] = opk_beyond_standard(ends[1]);
+	if (ends[0] >= 0 && ends[1] >= 0)
+		return true;
+	for (int i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
+	errno = EMFILE;
+	return false;
+}
+
 static int start(struct watched *child, struct opk_ctx *ctx, const struct crew *crew, void *data)
 {
 	struct task task = { .child = { .ctx = ctx }, .crew = crew, .data = data };
 	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC))
+	if (!open_pipe(ends))
 		return opk_fail(ctx, OPK_EFAILED, "no pipe: %s%s%s", strerror(errno),
 		                errno == EMFILE ? "; raise 'ulimit -n'" : "",
 		                errno == EMFILE && !crew->options->trusted

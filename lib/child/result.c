@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/descriptor.h"
 #include "base/file.h"
 
 enum {
@@ -52,7 +53,7 @@ static int open_named(const struct opk_ctx *ctx)
 		errno = ENOMEM;
 		return -1;
 	}
-	fd = mkostemp(path, O_CLOEXEC);
+	fd = opk_beyond_standard(mkostemp(path, O_CLOEXEC));
 	if (fd >= 0)
 		unlink(path);
 	return fd;
@@ -62,7 +63,7 @@ int opk_spool_new(int *fd, struct opk_ctx *ctx)
 {
 	*fd = -1;
 #ifdef O_TMPFILE
-	*fd = open(folder(ctx), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	*fd = opk_beyond_standard(open(folder(ctx), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
 #endif
 	if (*fd < 0)
 		*fd = open_named(ctx);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "collect/shared/shared.h"
 #include "collect/launcher/launcher.h"
 
@@ -304,8 +305,10 @@ int main(int argc, char **argv)
 	static struct settings settings;
 	char **program;
 	size_t groups;
-	int code = command_line_read(&settings, &program, argc, argv);
+	int code;
 
+	opk_reserve_standard();
+	code = command_line_read(&settings, &program, argc, argv);
 	if (!code)
 		code = strategy_choose(&settings, &groups);
 	if (!code && (settings.merge || settings.application) && name_varies(settings.output))

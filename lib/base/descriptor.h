@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* File descriptors 0, 1 and 2, which may be closed when a program starts. */
+#ifndef OPK_DESCRIPTOR_H
+#define OPK_DESCRIPTOR_H
+
+/*
+ * For a program's begin: where one of them is closed, no file that is opened later gets its number.
+ * Reading and writing fail with EBADF, as before. A program that this one runs finds them closed.
+ */
+void opk_reserve_standard(void);
+
+/*
+ * The library's own files keep clear of these numbers: in a process of others, messages that any
+ * code writes to descriptor 2 would get into a recording. Returns `fd`, or a copy beyond them, close
+ * on exec, in its place; on failure -1 with errno set, and `fd` is closed. -1 stays -1.
+ */
+int opk_beyond_standard(int fd);
+
+#endif
