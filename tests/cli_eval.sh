@@ -88,26 +88,29 @@ refuses 2 "set two has no parameter 'g'" eval "$nested" --set ./two.yaml --param
 refuses 2 '--param goes with --set' eval "$nested" --metrics $metric --param f=3
 
 section 'eval: PM sampling'
-run 0 eval "$pm"
-err_has '^offpeak: note: .*sample 0 begins at an earlier event'
+run 0 eval "$pm" --first-sample keep
+err_has '^offpeak: note: .*1 sample begins at an earlier event.*; kept \(--first-sample mark or drop\)'
 same "$last: lines on stderr" "$(grep -c . err)" 1
 out_has '^sample,start_ns,end_ns,sm__cycles_active.avg,'
 lines_are 384
 keep pm.csv
-run 0 eval "$pm" --first-sample keep
-equal out pm.csv
 works eval "$pm" --first-sample mark
 out_has '^sample,start_ns,end_ns,spans_earlier,sm__cycles_active.avg,'
 same "$last: first sample" "$(sed -n 2p out | cut -d , -f 1,4)" 0,yes
 same "$last: marked samples" "$(tail -n +2 out | cut -d , -f 4 | grep -c yes)" 1
 cut -d , -f 1-3,5- out >plain
 equal plain pm.csv
-works eval "$pm" --first-sample drop
+# It spoils every statistic: without --first-sample it is left out, and that is said.
+run 0 eval "$pm"
+err_has '1 sample begins at an earlier event.*; left out \(--first-sample keep\)'
+same "$last: lines on stderr" "$(grep -c . err)" 1
 lines_are 383
 sed 2d pm.csv >plain
 equal out plain
+works eval "$pm" --first-sample drop
+equal out plain
 run 0 eval "$recordings/gh100-pm-triage.opk"
-err_has '60 samples were begun but not completed'
+err_has '60 samples were begun but not completed; left out'
 lines_are 1
 
 section 'eval: several files'
@@ -208,14 +211,14 @@ refuses 1 "can't create" import --raw image --metrics $metric -o nowhere/new.opk
 # PM sampling: the profiler is read from the image, times are the GPU's own unless shifted.
 fresh
 run 0 import --raw pm.image --metrics sm__cycles_active.avg -o dir/pm.opk --time-shift 1000
-works eval dir/pm.opk --first-sample drop
+notes 'earlier event' eval dir/pm.opk
 header_is sample,start_ns,end_ns,sm__cycles_active.avg
 lines_are 383
 shifted=$(sed -n 2p out | cut -d , -f 2)
-works eval --raw pm.image --metrics sm__cycles_active.avg --first-sample drop
+notes 'earlier event' eval --raw pm.image --metrics sm__cycles_active.avg
 # The set's profiler, where a bare image is all that there is.
 printf 'name: pm\nprofiler: pm\nmetrics: [{metric: sm__cycles_active.avg, only: [pm]}, {metric: a__b.sum, only: [range]}]\n' >pm.yaml
-works eval --raw pm.image --chip GH100 --set ./pm.yaml --first-sample drop
+notes 'earlier event' eval --raw pm.image --chip GH100 --set ./pm.yaml
 out_has '^sample,start_ns,end_ns,sm__cycles_active.avg'
 same "$last: unshifted" "$(($(sed -n 2p out | cut -d , -f 2) + 1000))" "$shifted"
 section 'range tables that do not fit'

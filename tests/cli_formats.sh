@@ -40,7 +40,7 @@ header_is "file,name,$inst"
 lines_are 10
 works eval "$simple" "$recordings/gh100-wide-auto.opk" --columns $inst
 lines_are 11
-run 0 eval "$pm" --columns end_ns,sample,spans_earlier,device
+run 0 eval "$pm" --first-sample keep --columns end_ns,sample,spans_earlier,device
 header_is end_ns,sample,spans_earlier,device
 out_has '^[0-9]+,0,yes,$'
 
@@ -154,6 +154,11 @@ same "$last" "$(tail -n 1 out)" 0
 asks simple.db 'PRAGMA integrity_check'
 same "$last" "$(tail -n 1 out)" ok
 run 0 eval "$pm" -o pm.db
+asks pm.db 'SELECT count(*), sum(spans_earlier) FROM samples'
+same "$last" "$(tail -n 1 out)" 382,0
+asks pm.db 'SELECT max("gpu__time_duration.sum") FROM wide'
+same "$last" "$(tail -n 1 out)" 10016
+run 0 eval "$pm" --first-sample keep -o pm.db
 asks pm.db "SELECT start_ns AS start, end_ns AS end, $(metrics_of "$golden/gh100-pm-small.csv") FROM wide"
 equal out "$golden/gh100-pm-small.csv"
 asks pm.db 'SELECT count(*), sum(spans_earlier) FROM samples'

@@ -339,9 +339,10 @@ out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,0,nan,nan,nan,nan,nan,nan,nan,
 works eval mixed.opk --aggregate device
 out_has '^0,.*,gpu__time_duration.sum,nanoseconds,10,1004352,100435\.2,'
 out_has '^0,.*,sm__warps_active.avg.pct_of_peak_sustained_active,percent,10,nan,nan,75\.3'
-notes '1 sample begins at an earlier event; left out' eval "$pm" --aggregate device
+notes '1 sample begins at an earlier event.*; left out' eval "$pm" --aggregate device
 out_has '^0,,,gpu__time_duration.sum,nanoseconds,382,3820000,10000,9984,10016,10000,'
 out_has '^0,,,dram__throughput.avg.pct_of_peak_sustained_elapsed,percent,382,nan,4\.455577424631385'
+works eval "$pm" --aggregate device --first-sample drop
 works eval "$pm" --aggregate device --first-sample keep
 out_has '^0,,,lts__t_sectors.sum,l2_sectors,383,66984317,'
 notes 'left out' eval "$recordings/gh100-training-pm.opk" --aggregate device

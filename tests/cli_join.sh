@@ -121,15 +121,15 @@ out_has '^drops\[0\].count,10$'
 
 section 'times of samples'
 made times "$pm" times.opk 383
-notes 'sample 0 begins' eval times.opk
+notes 'sample begins.*kept' eval times.opk --first-sample keep
 out_has '^0,5000,6000,'
 out_has '^382,387000,388000,'
 cut -d , -f 1,4- out >plain
-run 0 eval "$pm"
+run 0 eval "$pm" --first-sample keep
 cut -d , -f 1,4- out >wanted
 equal plain wanted
 works merge times.opk times.opk -o twice.opk
-run 0 eval twice.opk
+run 0 eval twice.opk --first-sample keep
 out_has '^383,5000,6000,'
 made times "$pm" unfit.opk 382
 refuses 4 'there are times of 382 samples, and 383 samples' eval unfit.opk

@@ -36,7 +36,7 @@ for kind in ranges samples; do
 	sed -n "s/^| $kind | \(.*\) |\$/\1/p" "$document" | grep -o '`[a-z_]*`' | tr -d '`' | sort >named
 	file=$simple
 	[ $kind = ranges ] || file=$pm
-	works eval "$file" --first-sample drop --columns "$(paste -s -d , named)"
+	works eval "$file" --first-sample mark --columns "$(paste -s -d , named)"
 	tr , '\n' <out | head -n "$(wc -l <named | tr -d ' ')" >columns
 	equal columns named
 done

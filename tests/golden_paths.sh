@@ -115,14 +115,14 @@ goes() {
 	shift 4
 	wanted "$@"
 	if [ "$format" = sqlite ]; then
-		run 0 eval --workers "$workers" --evaluator "$evaluator" "$@" -o values.db
+		run 0 eval --first-sample keep --workers "$workers" --evaluator "$evaluator" "$@" -o values.db
 		case $1 in pm*) row=sample name=start_ns,end_ns ;; *) row=range name=name ;; esac
 		"$query" values.db "SELECT file, $name, metric, ifnull(value, 'nan') AS value FROM long
 			ORDER BY file, $row, position" >out
 		rm values.db
 		"$values" csv out >got
 	else
-		run 0 eval --format "$format" --layout "$layout" --workers "$workers" --evaluator "$evaluator" "$@"
+		run 0 eval --first-sample keep --format "$format" --layout "$layout" --workers "$workers" --evaluator "$evaluator" "$@"
 		"$values" "$format" out >got
 	fi
 	equal got want
@@ -183,7 +183,7 @@ for name in simple nested wide-auto pm-small pm-triage noinst; do
 	case $name in pm*) field=3 ;; *) field=2 ;; esac
 	cut -d , -f $field- $name.opk.want >want
 	for how in '1 auto' '5 auto' '2 cupti'; do
-		run 0 eval --raw image --metrics "$metrics" --workers "${how% *}" --evaluator "${how#* }"
+		run 0 eval --first-sample keep --raw image --metrics "$metrics" --workers "${how% *}" --evaluator "${how#* }"
 		"$values" csv out | cut -d , -f $field- >got
 		equal got want
 	done

@@ -25,7 +25,7 @@ static const struct option_spec specs[] = {
 	{ "layout", 0, "wide|long", "wide (default): a column a metric; long: a row a value",
 	  OPTION_WORD, offsetof(struct eval_args, layout) },
 	{ "first-sample", 0, "keep|mark|drop",
-	  "PM sampling: what becomes of the first; default keep", OPTION_WORD,
+	  "PM sampling: what becomes of the first; default drop", OPTION_WORD,
 	  offsetof(struct eval_args, first_sample) },
 	{ "join", 0, "recorded|none",
 	  "recorded (default): one row of ranges that belong together; or none", OPTION_WORD,
@@ -118,8 +118,9 @@ static int choose(struct eval *eval, const struct eval_args *args)
 {
 	int code = args->columns ? eval_columns_parse(eval, args->columns) : OPK_OK;
 
-	if (args->first_sample)
-		eval->first_sample = (enum first_sample)(args->first_sample - 1);
+	eval->first_sample = args->first_sample ? (enum first_sample)(args->first_sample - 1)
+	                                        : FIRST_DROP;
+	eval->drops_as_told = args->first_sample == FIRST_DROP + 1;
 	eval->single = args->join == JOIN_NONE;
 	eval->all_facts = args->launch_columns == ALL_COLUMNS;
 	eval->key = args->aggregate;
@@ -153,9 +154,7 @@ static int evaluate(struct eval *eval, const struct eval_args *args,
 	if (!code)
 		code = eval_inputs_read(eval, args->raw.image, options);
 	if (!code)
-		code = args->aggregate ? eval_aggregate(eval,
-		                                        args->first_sample
-		                                                && eval->first_sample == FIRST_KEEP,
+		code = args->aggregate ? eval_aggregate(eval, eval->first_sample == FIRST_KEEP,
 		                                        options->timeout_s)
 		                       : eval_rows_print(eval);
 	eval_inputs_free(eval);
@@ -206,9 +205,9 @@ const struct command eval_command = {
 		"rank and duration_ns; then the metrics. --launch-columns all adds launch,\n"
 		"shared_bytes, registers, stream, context, process and start_ns. PM sampling:\n"
 		"sample,start_ns,end_ns, device where there are several, then the metrics; only\n"
-		"completed samples. The first sample of a recording begins at an earlier event, so its times\n"
-		"and values span more than an interval: --first-sample mark adds the column\n"
-		"spans_earlier, drop leaves it out.\n"
+		"completed samples. The first sample of a recording begins at an earlier event, so that its\n"
+		"times and values span more than an interval: it is left out. --first-sample keep keeps\n"
+		"it, mark adds the column spans_earlier, too.\n"
 		"\n"
 		"In a recording with pass groups, each range has the metrics of one group, and those that\n"
 		"belong together make one row: launches of the same kernel and shape, the same launch of\n"
@@ -249,8 +248,7 @@ const struct command eval_command = {
 		"together, and for what adds up the sum over the count. What does not add up has no sum\n"
 		"(nan). min, max and percentiles are over the ranges' own values, interpolated between two\n"
 		"of them. Derived metrics are computed from sums, or from means where pass groups have\n"
-		"different counts. PM samples aggregate by device, without the first one; --first-sample\n"
-		"keep keeps it. --where chooses the ranges, and --columns the metrics that have rows and\n"
+		"different counts. PM samples aggregate by device. --where chooses the ranges, and --columns the metrics that have rows and\n"
 		"the columns: metric and unit follow where they are not named, and all statistics where\n"
 		"no statistic is. It writes no database.\n"
 		"\n"

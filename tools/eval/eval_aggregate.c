@@ -7,19 +7,6 @@
 #include "common/facts.h"
 #include "eval/eval_table.h"
 
-/* `earlier`: samples that begin before sampling did. */
-static void note_left_out(const struct eval_input *input, uint64_t earlier)
-{
-	uint64_t incomplete = opk_evaluation_incomplete_samples(input->evaluation);
-
-	if (incomplete)
-		app_note("%s: %ju sample%s begun but not completed; left out", input->path,
-		         (uintmax_t)incomplete, incomplete == 1 ? " was" : "s were");
-	if (earlier)
-		app_note("%s: %ju sample%s at an earlier event; left out (--first-sample keep)",
-		         input->path, (uintmax_t)earlier, earlier == 1 ? " begins" : "s begin");
-}
-
 /* One group of everything is not what was asked for. */
 static void note_undivided(const struct eval_input *input, const char *key)
 {
@@ -67,7 +54,7 @@ static int compute(struct eval *eval, struct eval_input *input,
 	                         options);
 	if (code)
 		return opk_add(eval->app->ctx, code, "can't aggregate %s", input->path);
-	note_left_out(input, opk_aggregate_left_out(input->aggregate));
+	eval_rows_note_samples(eval, input, opk_aggregate_left_out(input->aggregate));
 	note_undivided(input, options->key);
 	note_nan(input);
 	for (size_t i = 0; i < opk_aggregate_count(input->aggregate); i++)

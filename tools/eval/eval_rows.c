@@ -237,17 +237,22 @@ static void note_nan(const struct eval *eval, bool measured, const char *why)
 		         eval->names.count, first, why);
 }
 
-static void note_samples(const struct eval *eval, const struct eval_input *input, bool any)
+/* `earlier`: samples that begin before sampling did. */
+void eval_rows_note_samples(const struct eval *eval, const struct eval_input *input,
+                            uint64_t earlier)
 {
-	uint64_t left_out = opk_evaluation_incomplete_samples(input->evaluation);
+	uint64_t incomplete = opk_evaluation_incomplete_samples(input->evaluation);
 
-	if (left_out)
-		app_note("%s: %ju samples were begun but not completed; they are left out",
-		         input->path, (uintmax_t)left_out);
-	if (any && eval->first_sample == FIRST_KEEP)
-		app_note("%s: sample 0 begins at an earlier event: its times and values span more "
-		         "than an interval (--first-sample mark or drop)",
-		         input->path);
+	if (incomplete)
+		app_note("%s: %ju sample%s begun but not completed; left out", input->path,
+		         (uintmax_t)incomplete, incomplete == 1 ? " was" : "s were");
+	if (!earlier || eval->first_sample == FIRST_MARK || eval->drops_as_told)
+		return;
+	app_note("%s: %ju sample%s at an earlier event, so that times and values span more than "
+	         "an interval; %s",
+	         input->path, (uintmax_t)earlier, earlier == 1 ? " begins" : "s begin",
+	         eval->first_sample == FIRST_DROP ? "left out (--first-sample keep)"
+	                                          : "kept (--first-sample mark or drop)");
 }
 
 /* Names metrics to distrust; a long table has a column for it. */
@@ -333,11 +338,11 @@ static int print_joined(struct eval *eval, const struct eval_input *input)
 static int print_single(struct eval *eval, const struct eval_input *input)
 {
 	const struct opk_row *row;
-	bool any = false;
+	uint64_t earlier = 0;
 	int code;
 
 	while (!(code = opk_evaluation_next(&row, eval->app->ctx, input->evaluation)) && row) {
-		any |= row->spans_earlier;
+		earlier += row->spans_earlier;
 		if (row->spans_earlier && eval->first_sample == FIRST_DROP)
 			continue;
 		code = print_row(eval, input, row, NULL);
@@ -345,7 +350,7 @@ static int print_single(struct eval *eval, const struct eval_input *input)
 			break;
 	}
 	if (!code)
-		note_samples(eval, input, any);
+		eval_rows_note_samples(eval, input, earlier);
 	return code;
 }
 

@@ -11,6 +11,7 @@ enum eval_layout {
 	EVAL_GROUPS, /* --aggregate: a row a key group and value */
 };
 
+/* In the order of --first-sample's words. */
 enum first_sample { FIRST_KEEP, FIRST_MARK, FIRST_DROP };
 
 /* What the columns of a table are, in the order in which tables have them. */
@@ -58,6 +59,7 @@ struct eval {
 	/* What was asked for. */
 	enum eval_layout layout;
 	enum first_sample first_sample;
+	bool drops_as_told;         /* the first sample: needs no note */
 	bool single;                /* no joined rows */
 	bool all_facts;             /* else those that everybody wants */
 	bool filtered;              /* some rows may be left out */
@@ -125,6 +127,9 @@ void eval_rows_fill(struct eval *eval, const struct eval_input *input, const str
 /* Fills those that are about one value; statistics are of key groups. */
 void eval_rows_fill_value(struct eval *eval, const struct eval_input *input, size_t column,
                           const struct opk_statistics *statistics);
+/* Samples that were left out; `earlier` begin at an earlier event. */
+void eval_rows_note_samples(const struct eval *eval, const struct eval_input *input,
+                            uint64_t earlier);
 /* Prints everything that was read. */
 int eval_rows_print(struct eval *eval);
 
