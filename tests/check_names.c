@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Metric names that begin with a text: from the libraries, and the same from the cache. */
 #include "allocation.h"
+#include "chip/chip.h"
 #include "fake_nv.h"
 #include "folder.h"
 
@@ -169,6 +170,60 @@ START_TEST(without_memory)
 }
 END_TEST
 
+/* Which chips words mean: names apart, without a library. */
+START_TEST(chip_words)
+{
+	static const struct {
+		struct here here;
+		const char *word, *spelling, *last; /* of several, the last; NULL: it means none */
+	} chip_rows[] = {
+		{ HERE, "gh100", "GH100", "GH100" },
+		{ HERE, "h100", "GH100", "GH100" },
+		{ HERE, "B200", "GB100", "GB100" },
+		{ HERE, "sm_90", "GH100", "GH100" },
+		{ HERE, "SM90a", "GH100", "GH100" },
+		{ HERE, "compute_100", "GB100", "GB100" },
+		{ HERE, "90", "GH100", "GH100" },
+		{ HERE, "9.0", "GH100", "GH100" },
+		{ HERE, "101", "GB10B", "GB10B" },
+		{ HERE, "t4", "TU104", "TU104" },
+		{ HERE, "GB10", "GB20B", "GB20B" },
+		{ HERE, "NVIDIA H100 80GB HBM3", "GH100", "GH100" },
+		{ HERE, "Tesla V100-SXM2-16GB", "GV100", "GV100" },
+		{ HERE, "NVIDIA GeForce RTX 4090", "AD102", "AD102" },
+		{ HERE, "rtx3080", "GA102", "GA102" },
+		{ HERE, "hopper", "GH100", "GH100" },
+		{ HERE, "86", "86", "GA107" },
+		{ HERE, "sm_75", "SM_75", "TU117" },
+		{ HERE, "Ada", "ADA", "AD107" },
+		{ HERE, "RTX 4070 Ti Super", "RTX 4070 TI SUPER", NULL },
+		{ HERE, "9.0a", "9.0A", NULL },
+		{ HERE, "sm_", "SM_", NULL },
+		{ HERE, "9000000090", "9000000090", NULL },
+		{ HERE, "gpu", "GPU", NULL },
+		{ HERE, "-", "-", NULL },
+		{ HERE, "", "", NULL },
+	};
+
+	for (size_t i = 0; i < COUNT(chip_rows); i++) {
+		opk_chip_mask meant = opk_chips_meant(chip_rows[i].word);
+		char *spelling = opk_chip_spelling(chip_rows[i].word);
+		const char *last = NULL;
+
+		for (size_t k = 0; opk_chip_known(k); k++)
+			if (meant >> k & 1)
+				last = opk_chip_known(k);
+		ck_row(&chip_rows[i], !strcmp(spelling, chip_rows[i].spelling), "%s", spelling);
+		ck_row(&chip_rows[i], !last == !chip_rows[i].last, "%s", last ? last : "none");
+		ck_row(&chip_rows[i], !last || !strcmp(last, chip_rows[i].last), "%s", last);
+		ck_row(&chip_rows[i], !last || opk_chip_is_meant(last, chip_rows[i].word), "%s",
+		       last);
+		ck_row(&chip_rows[i], !opk_chip_is_meant("GV11B", chip_rows[i].word), "GV11B");
+		free(spelling);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("names");
@@ -180,6 +235,7 @@ int main(void)
 	tcase_add_test(tests, without_submetrics);
 	tcase_add_test(tests, refused);
 	tcase_add_test(tests, without_memory);
+	tcase_add_test(tests, chip_words);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

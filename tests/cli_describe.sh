@@ -53,8 +53,15 @@ done
 
 section 'near misses'
 refuses 2 'the nearest: dram__bytes,' describe GH100 dram_bytes
-refuses 2 'unknown chip .B300., did you mean GB110' describe B300 dram__bytes
-refuses 2 'unknown chip .t4., did you mean TU104' describe t4 dram__bytes
+
+section 'chips by product and by compute capability'
+for name in H100 sm_90 90 'NVIDIA H100 80GB HBM3'; do
+	works describe "$name" dram__bytes.sum.per_second --format json
+	equal out first.json
+done
+refuses 2 "'86' means several chips: GA102, GA103, GA104, GA106, GA107; which one" \
+	describe 86 dram__bytes
+refuses 2 "unknown chip 'H10O', did you mean H100" describe H10O dram__bytes
 
 section 'other kinds'
 works describe GH100 dram__bytes

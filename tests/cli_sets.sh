@@ -88,7 +88,15 @@ works sets --check roof.yaml --chip GH100,GA100 --chip GA102
 lines_are 4
 works sets --check roof.yaml --chip GH100 GA100
 lines_are 3
-refuses 2 "unknown chip 'h100', did you mean GH100" sets --check roof.yaml --chip h100
+works sets --check roof.yaml --chip h100,A100
+out_has '^GH100,'
+out_has '^GA100,'
+refuses 2 "'sm_86' means several chips" sets --check roof.yaml --chip sm_86
+printf 'name: p\nchips: [h100, sm_86]\nmetrics: [dram__bytes.sum, {metric: dram__sectors.sum, only: [H100]}]\n' >p.yaml
+works sets --check p.yaml
+lines_are 7
+out_has '^GH100,[0-9]+,2,'
+out_has '^GA107,[0-9]+,1,'
 run 0 sets --check roof.yaml --chip GB202
 out_has '^GB202,[0-9]+,3,1,ok$'
 err_has '^offpeak: note: set roof does not claim to support GB202$'

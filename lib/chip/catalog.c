@@ -65,7 +65,7 @@ static const char cache_kind[] = "catalog";
 
 static char *whom_of(struct opk_ctx *ctx, const char *chip, enum opk_profiler profiler)
 {
-	opk_autofree char *name = ctx->cache_dir ? opk_chip_upper(chip) : NULL;
+	opk_autofree char *name = ctx->cache_dir ? opk_chip_spelling(chip) : NULL;
 
 	return name ? opk_cache_whom(ctx, "%s %s\n", name, opk_profiler_name(profiler)) : NULL;
 }
@@ -132,7 +132,7 @@ static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *ch
 	catalog->profiler = profiler;
 	catalog->complete = opk_catalog_cache_read(&catalog->table, ctx, chip, profiler);
 	if (catalog->complete)
-		catalog->chip = opk_chip_upper(chip);
+		catalog->chip = opk_chip_spelling(chip);
 	else
 		code = opk_catalog_fill_bases(catalog, ctx, chip);
 	if (!code && (!catalog->chip || !make_metrics(catalog)))

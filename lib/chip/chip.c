@@ -2,7 +2,6 @@
 /* Chips as NVIDIA's library lists them: profilers, numbers of metrics, names. */
 #include "chip/chip.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -107,15 +106,6 @@ int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk
 	            : OPK_OK;
 }
 
-char *opk_chip_upper(const char *name)
-{
-	char *copy = opk_strdup(name);
-
-	for (char *c = copy; c && *c; c++)
-		*c = (char)toupper((unsigned char)*c);
-	return copy;
-}
-
 /* How much of a name is its unit's: "lts" of "lts__t_sectors". */
 static size_t unit_length(const char *name)
 {
@@ -192,52 +182,67 @@ int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip 
 	return OPK_OK;
 }
 
-/* Whether a product is spelt so, or ends so: "t4" is the Tesla-T4. */
-static bool is_product(const char *product, const char *name)
-{
-	size_t length = strlen(product), part = strlen(name);
+/* ---- words that mean one */
 
-	return part && part <= length && !strcasecmp(product + length - part, name)
-	       && (part == length || product[length - part - 1] == '-');
+static bool spelt(char **out, const struct opk_strlist *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcasecmp(names->items[i], name)) {
+			*out = opk_strdup(names->items[i]);
+			return true;
+		}
+	return false;
 }
 
-/* The chip in a product of that name; NULL: none is known. */
-static const char *chip_of_product(const struct opk_strlist *chips, const char *name)
+/* The word that a misspelt one probably was: a chip's name, or a product's. */
+static const char *nearest_word(const struct opk_strlist *names, const char *word)
 {
-	for (size_t i = 0; i < chips->count; i++) {
-		const struct opk_chip chip = { .name = chips->items[i] };
-		struct opk_chip_facts facts = opk_chip_get_facts(&chip);
+	struct opk_nearest nearest = { .name = word };
+
+	for (size_t i = 0; i < names->count; i++)
+		opk_nearest_try(&nearest, names->items[i]);
+	for (size_t i = 0; opk_chip_known(i); i++) {
+		struct opk_chip_facts facts = opk_chip_known_facts(i);
 
 		for (size_t j = 0; j < facts.product_count; j++)
-			if (is_product(facts.products[j], name))
-				return chips->items[i];
+			opk_nearest_try(&nearest, facts.products[j]);
 	}
-	return NULL;
+	return nearest.best;
+}
+
+static int fail_several(struct opk_ctx *ctx, const char *word, opk_chip_mask meant)
+{
+	opk_autobuf struct opk_buf list = { 0 };
+	opk_autofree char *text = NULL;
+
+	for (size_t i = 0; i < OPK_CHIP_MASK_LATER && opk_chip_known(i); i++)
+		if (meant >> i & 1)
+			opk_buf_add_printf(&list, "%s%s", list.size ? ", " : "", opk_chip_known(i));
+	text = opk_buf_take_text(&list);
+	return text ? opk_fail(ctx, OPK_EUSAGE, "'%s' means several chips: %s; which one?", word,
+	                       text)
+	            : opk_nomem(ctx, "chips");
 }
 
 int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };
-	struct opk_nearest nearest = { .name = name };
-	const char *product_chip;
-	int code = opk_nv_chips(&names, ctx);
+	opk_chip_mask meant = opk_chips_meant(name);
+	opk_autofree char *spelling = opk_chip_spelling(name);
+	int code = spelling ? opk_nv_chips(&names, ctx) : opk_nomem(ctx, "a chip name");
 
 	if (code)
 		return code;
-	for (size_t i = 0; i < names.count; i++) {
-		if (strcasecmp(names.items[i], name)) {
-			opk_nearest_try(&nearest, names.items[i]);
-			continue;
-		}
-		*out = opk_strdup(names.items[i]);
+	if (spelt(out, &names, spelling))
 		return *out ? OPK_OK : opk_nomem(ctx, "a chip name");
-	}
-	product_chip = chip_of_product(&names, name);
-	if (product_chip)
-		nearest.best = product_chip;
+	if (meant & (meant - 1))
+		return fail_several(ctx, name, meant);
+	if (meant && strcasecmp(spelling, name))
+		return opk_fail(ctx, OPK_EUSAGE, "'%s' means %s, which this libcupti does not know",
+		                name, spelling);
 	return opk_fail(ctx, OPK_EUSAGE,
 	                "unknown chip '%s'" OPK_DID_YOU_MEAN "; 'offpeak chips' lists them", name,
-	                OPK_NEAR(nearest.best));
+	                OPK_NEAR(nearest_word(&names, name)));
 }
 
 int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,

@@ -14,9 +14,18 @@
 
 /* Names of chips, and what is known of them without NVIDIA's libraries. */
 
-/* Chips are named in any case, and shown in upper case; free(). */
-char *opk_chip_upper(const char *name);
-/* The library's spelling of a chip's name in any case; OPK_EUSAGE with a suggestion; free(). */
+/*
+ * Chips are named by their names in any case, by products ("H100"), and by compute capabilities
+ * ("sm_90", "90"): the name of the chip that a word means, in upper case. Another word comes back in
+ * upper case. free().
+ */
+char *opk_chip_spelling(const char *word);
+/* Whether the word means the chip, perhaps among others: its architecture does, too. */
+bool opk_chip_is_meant(const char *chip, const char *word);
+/*
+ * The library's spelling of the chip that a word means; free(). OPK_EUSAGE with a suggestion, or
+ * with the chips where the word means several.
+ */
 int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name);
 /* "Hopper" of "GH100"; "" where it is not known. */
 const char *opk_chip_architecture(const char *chip);
@@ -137,6 +146,8 @@ enum { OPK_CHIP_MASK_LATER = 63 };
 #define OPK_CHIPS_LATER ((opk_chip_mask)1 << OPK_CHIP_MASK_LATER)
 
 opk_chip_mask opk_chips_all(void);
+/* Those that a word means by name, architecture, compute capability or product; 0: none known. */
+opk_chip_mask opk_chips_meant(const char *word);
 /*
  * Compute capabilities as in sm_90 or CC_100, both ends included. Chips to come are there where
  * there is no upper end. A chip whose capability is not known goes with the one before it.

@@ -405,7 +405,7 @@ const struct opk_imported_set *opk_set_import_get(const struct opk_set_import *i
 int opk_single_pass_set_yaml(char **out, struct opk_ctx *ctx, const struct opk_single_pass_set *set,
                              const char *chip)
 {
-	opk_autofree char *upper = opk_chip_upper(chip);
+	opk_autofree char *upper = opk_chip_spelling(chip);
 	struct opk_draft draft = { 0 };
 
 	if (!upper)

@@ -419,7 +419,7 @@ static int ask(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const cha
 
 static int fill(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const char *chip)
 {
-	opk_autofree char *name = opk_chip_upper(chip), *whom = NULL;
+	opk_autofree char *name = opk_chip_spelling(chip), *whom = NULL;
 	opk_autofree char *path = NULL, *wanted = NULL;
 	size_t size;
 	int code = name ? opk_data_file(&wanted, &path, ctx, "single_pass.tsv")

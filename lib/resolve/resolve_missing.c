@@ -83,10 +83,10 @@ const double *opk_resolver_value(const struct opk_resolver *r, const struct opk_
 	for (size_t i = 0; i < constant->where.count; i++) {
 		const char *word = constant->where.items[i].text;
 
-		if (!strcasecmp(word, r->target.chip))
-			return &constant->values[i];
 		if (!strcasecmp(word, opk_chip_architecture(r->target.chip)))
 			value = &constant->values[i];
+		else if (opk_chip_is_meant(r->target.chip, word))
+			return &constant->values[i];
 	}
 	return value;
 }

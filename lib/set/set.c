@@ -352,11 +352,6 @@ const char *opk_set_chip(const struct opk_set *set, size_t i)
 
 /* ---- chips */
 
-static bool names(const char *word, const char *chip)
-{
-	return !strcasecmp(word, chip) || !strcasecmp(word, opk_chip_architecture(chip));
-}
-
 bool opk_set_claims(const struct opk_set *set, const char *chip)
 {
 	for (size_t i = 0; i < set->claiming.count; i++) {
@@ -364,7 +359,7 @@ bool opk_set_claims(const struct opk_set *set, const char *chip)
 		bool named = false;
 
 		for (size_t j = 0; j < chips->count && !named; j++)
-			named = names(chips->items[j].text, chip);
+			named = opk_chip_is_meant(chip, chips->items[j].text);
 		if (!named)
 			return false;
 	}
@@ -411,7 +406,7 @@ static void check(struct opk_problems *problems, const struct opk_set *set,
 	for (size_t i = 0; i < opk_chips_count(chips); i++) {
 		const struct opk_chip *chip = opk_chips_get(chips, i);
 
-		if (!names(word->text, chip->name))
+		if (!opk_chip_is_meant(chip->name, word->text))
 			continue;
 		known = true;
 		supported |= has_profiler(set, chip);

@@ -31,11 +31,8 @@ static bool library_knows(struct opk_ctx *ctx, struct opk_problems *problems, co
 bool opk_where_known(struct opk_ctx *ctx, struct opk_problems *problems, const char *word,
                      bool profilers)
 {
-	const char *chip;
-
-	for (size_t i = 0; (chip = opk_chip_known(i)); i++)
-		if (!strcasecmp(chip, word) || !strcasecmp(opk_chip_architecture(chip), word))
-			return true;
+	if (opk_chips_meant(word))
+		return true;
 	return (profilers && is_profiler(word)) || library_knows(ctx, problems, word);
 }
 
@@ -63,8 +60,7 @@ const struct opk_word *opk_where_find(const struct opk_words *words, size_t coun
 
 bool opk_where_matches(const char *word, const char *chip, enum opk_profiler profiler)
 {
-	return !strcasecmp(word, chip) || !strcasecmp(word, opk_chip_architecture(chip))
-	       || !strcasecmp(word, opk_profiler_name(profiler));
+	return opk_chip_is_meant(chip, word) || !strcasecmp(word, opk_profiler_name(profiler));
 }
 
 bool opk_where_any(const struct opk_words *words, const char *chip, enum opk_profiler profiler)

@@ -108,7 +108,9 @@ const struct command chips_command = {
 	.synopsis = "",
 	.summary = "list the chips that the NVIDIA library knows",
 	.details =
-		"For each chip: whether the range profiler and whether PM sampling knows it.\n\n"
+		"For each chip: whether the range profiler and whether PM sampling knows it. Commands\n"
+		"that take a chip also understand a product that has it (H100) and a compute\n"
+		"capability (sm_90 or 90), unless several chips have it.\n\n"
 		"--details adds what is known of the chip itself, with products that have it as\n"
 		"examples, spelt without blanks, and how many metrics that the hardware counts fit\n"
 		"one pass at most, of the range profiler and of PM sampling. device_level is whether\n"

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which chips a word means: by a chip's name, its compute capability, its architecture, or a
+ * product that has it. Words are written as people and nvidia-smi write them: "sm_90", "90",
+ * "NVIDIA H100 80GB HBM3".
+ */
+#include "chip/chip.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/ascii.h"
+
+enum { MAX_WORD = 80 };
+
+/* ---- compute capabilities */
+
+/* "9.0" as 90 and "10.3" as 103; 0: it is none, or something follows it. */
+static unsigned number_of(const char *text)
+{
+	unsigned value = 0;
+
+	for (size_t digits = 0; opk_is_digit(*text) || (*text == '.' && digits); text++) {
+		if (*text == '.')
+			continue;
+		value = value * 10 + (unsigned)(*text - '0');
+		if (++digits > 4)
+			return 0;
+	}
+	return *text ? 0 : value;
+}
+
+/* "sm_90a" is a form of sm_90's code, and runs on the same chips. */
+static unsigned capability_of(const char *word)
+{
+	static const char *const prefixes[] = { "sm_", "sm", "compute_", "cc_", "cc" };
+	char text[MAX_WORD];
+	size_t length;
+	unsigned found;
+
+	snprintf(text, sizeof text, "%s", word);
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+		size_t prefix = strlen(prefixes[i]);
+
+		if (strncasecmp(word, prefixes[i], prefix))
+			continue;
+		snprintf(text, sizeof text, "%s", word + prefix);
+		length = strlen(text);
+		if (length && strchr("afAF", text[length - 1]))
+			text[length - 1] = '\0';
+		break;
+	}
+	found = number_of(text);
+	/* CUDA 12.8 and 12.9 called it so. */
+	return found == 101 ? 110 : found;
+}
+
+/* ---- products */
+
+static bool begins_a_number(const char *piece, const char *ending)
+{
+	size_t digits = opk_span(piece, opk_is_digit);
+
+	return digits && !strcmp(piece + digits, ending);
+}
+
+/* What nvidia-smi and shops add, and what all of one product's chips have in common. */
+static bool is_noise(const char *piece)
+{
+	static const char *const noise[] = { "nvidia", "geforce",     "gpu",     "pcie",      "nvl",
+		                             "server", "workstation", "edition", "generation" };
+
+	for (size_t i = 0; i < sizeof noise / sizeof *noise; i++)
+		if (!strcmp(piece, noise[i]))
+			return true;
+	return !strncmp(piece, "sxm", 3) || !strncmp(piece, "hbm", 3)
+	       || begins_a_number(piece, "gb");
+}
+
+/* The letters and digits of a product's name that count: "rtx4090" of "GeForce RTX 4090". */
+static void squeeze(char out[MAX_WORD], const char *name)
+{
+	char copy[MAX_WORD], *rest = copy;
+
+	*out = '\0';
+	if (strlen(name) >= MAX_WORD)
+		return;
+	for (size_t i = 0; i <= strlen(name); i++)
+		copy[i] = (char)tolower((unsigned char)name[i]);
+	for (char *piece; (piece = strsep(&rest, " -_"));)
+		if (!is_noise(piece))
+			strcat(out, piece);
+}
+
+/* How well it is named: wholly, or by an end of its name, as "T4" names the Tesla-T4. */
+enum fit { FITS_NOT, FITS_END, FITS_WHOLE };
+
+static enum fit fit_of_product(const char *product, const char *squeezed)
+{
+	char text[MAX_WORD];
+
+	squeeze(text, product);
+	if (!*squeezed || !strcmp(text, squeezed))
+		return *squeezed ? FITS_WHOLE : FITS_NOT;
+	while ((product = strchr(product, '-'))) {
+		squeeze(text, ++product);
+		if (!strcmp(text, squeezed))
+			return FITS_END;
+	}
+	return FITS_NOT;
+}
+
+static enum fit fit_of_chip(size_t chip, const char *squeezed)
+{
+	struct opk_chip_facts facts = opk_chip_known_facts(chip);
+	enum fit best = FITS_NOT;
+
+	for (size_t i = 0; i < facts.product_count; i++) {
+		enum fit fit = fit_of_product(facts.products[i], squeezed);
+
+		best = fit > best ? fit : best;
+	}
+	return best;
+}
+
+static opk_chip_mask of_product(const char *word)
+{
+	opk_chip_mask whole = 0, end = 0;
+	char squeezed[MAX_WORD];
+
+	squeeze(squeezed, word);
+	for (size_t i = 0; i < OPK_CHIP_MASK_LATER && opk_chip_known(i); i++) {
+		enum fit fit = fit_of_chip(i, squeezed);
+		opk_chip_mask bit = (opk_chip_mask)1 << i;
+
+		whole |= fit == FITS_WHOLE ? bit : 0;
+		end |= fit == FITS_END ? bit : 0;
+	}
+	return whole ? whole : end;
+}
+
+/* ---- all of it */
+
+opk_chip_mask opk_chips_meant(const char *word)
+{
+	opk_chip_mask family = 0, capable = 0;
+	unsigned capability = capability_of(word);
+
+	for (size_t i = 0; i < OPK_CHIP_MASK_LATER && opk_chip_known(i); i++) {
+		struct opk_chip_facts facts = opk_chip_known_facts(i);
+		opk_chip_mask bit = (opk_chip_mask)1 << i;
+
+		if (!strcasecmp(opk_chip_known(i), word))
+			return bit;
+		family |= !strcasecmp(facts.architecture, word) ? bit : 0;
+		capable |= capability && number_of(facts.compute_capability) == capability ? bit
+		                                                                           : 0;
+	}
+	if (family || capable)
+		return family ? family : capable;
+	return of_product(word);
+}
+
+bool opk_chip_is_meant(const char *chip, const char *word)
+{
+	opk_chip_mask meant;
+
+	if (!strcasecmp(chip, word))
+		return true;
+	meant = opk_chips_meant(word);
+	for (size_t i = 0; meant && i < OPK_CHIP_MASK_LATER && opk_chip_known(i); i++)
+		if (!strcasecmp(chip, opk_chip_known(i)))
+			return meant >> i & 1;
+	return false;
+}
+
+char *opk_chip_spelling(const char *word)
+{
+	opk_chip_mask meant = opk_chips_meant(word);
+	char *copy;
+
+	for (size_t i = 0; i < OPK_CHIP_MASK_LATER && opk_chip_known(i); i++)
+		if (meant == (opk_chip_mask)1 << i)
+			return opk_strdup(opk_chip_known(i));
+	copy = opk_strdup(word);
+	for (char *c = copy; c && *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	return copy;
+}
