@@ -250,6 +250,59 @@ START_TEST(real_expected)
 }
 END_TEST
 
+/*
+ * CUPTI has properties for names of regions and frames, plans them and gives 0 or inf for them; it
+ * lists none of them.
+ */
+START_TEST(unlisted_names)
+{
+	static const struct {
+		struct here here;
+		const char *name;
+		bool listed;
+	} rows[] = {
+		{ HERE, "smsp__inst_executed.sum.per_cycle_elapsed", true },
+		{ HERE, "smsp__inst_executed.sum.per_cycle_in_region", false },
+		{ HERE, "smsp__inst_executed.sum.per_cycle_in_frame", false },
+		{ HERE, "smsp__inst_executed.sum.peak_sustained_region.per_second", false },
+		{ HERE, "sm__throughput.avg.pct_of_peak_sustained_elapsed", true },
+		{ HERE, "sm__throughput.avg.pct_of_peak_sustained_frame", false },
+	};
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_catalog *lists[2] = { NULL, complete(ctx, "GH100", OPK_PROFILER_RANGE) };
+
+	ck_ok(ctx, opk_catalog_new(&lists[0], ctx, "GH100", OPK_PROFILER_RANGE));
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (size_t j = 0; j < COUNT(lists); j++)
+			ck_row(&rows[i],
+			       opk_catalog_has_full(lists[j], ctx, rows[i].name) == rows[i].listed,
+			       "%s", rows[i].name);
+	for (size_t j = 0; j < COUNT(lists); j++)
+		opk_catalog_free(lists[j]);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* So that a name by its ending need not be looked up: all that the library lists. */
+START_TEST(listed_suffixes)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_catalog *catalog = complete(ctx, "GH100", OPK_PROFILER_RANGE);
+
+	for (size_t i = 0; i < opk_catalog_count(catalog); i += 50) {
+		const struct opk_metric *metric = opk_catalog_get(catalog, i);
+
+		for (size_t j = 0; j < opk_catalog_submetric_count(catalog, metric); j++) {
+			const char *suffix = opk_catalog_submetric(catalog, metric, j).suffix;
+
+			ck_assert_msg(opk_has_listed_suffix(suffix), "%s%s", metric->name, suffix);
+		}
+	}
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite;
@@ -265,6 +318,8 @@ int main(void)
 	tcase_add_test(real, real_names);
 	tcase_add_test(real, real_units);
 	tcase_add_test(real, real_expected);
+	tcase_add_test(real, unlisted_names);
+	tcase_add_test(real, listed_suffixes);
 	tcase_set_timeout(real, 300);
 	suite_add_tcase(suite, real);
 	return run_suite(suite);

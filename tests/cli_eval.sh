@@ -207,6 +207,10 @@ head -c 60 image >image.cut
 pattern=. wanted=4 keeps_target import --raw image.cut --metrics $metric
 pattern=. wanted=4 keeps_target import --raw image --metrics $metric --ranges text
 pattern='no metric' wanted=2 keeps_target import --raw image --metrics no__such.sum
+# CUPTI computes 0 or inf of what no chip lists.
+pattern='of regions and frames is 0 or inf' wanted=2 keeps_target import --raw image \
+	--metrics $metric,$metric.per_cycle_in_region
+refuses 2 "no rollup or submetric 'sum.peak_sustained_frame'" eval "$simple" --metrics $metric.peak_sustained_frame
 refuses 1 "can't create" import --raw image --metrics $metric -o nowhere/new.opk
 # PM sampling: the profiler is read from the image, times are the GPU's own unless shifted.
 fresh

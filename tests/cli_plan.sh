@@ -49,6 +49,11 @@ for wrong in -1 x '' 1s 86401 nan; do
 	refuses 2 'use seconds, at most a day' build --chip GH100 compute --effort "$wrong" -o no.opk
 done
 refuses 2 . plan --chip GH100 compute --effort
+for command in 'plan' 'build -o no.opk'; do
+	# shellcheck disable=SC2086
+	refuses 2 'of regions and frames is 0 or inf' $command --chip GH100 \
+		sm__cycles_active.avg,sm__cycles_active.avg.per_cycle_in_region
+done
 pass 'nothing was written' test ! -e no.opk
 works plan --chip GH100 compute --effort 0.1 --format json
 works plan --chip GH100 compute --effort 1e-3 --format json

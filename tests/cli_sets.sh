@@ -58,6 +58,11 @@ if ! "$OFFPEAK" chips >/dev/null 2>&1; then
 	finish
 fi
 
+section 'names that CUPTI plans and no chip lists'
+printf 'name: x\nmetrics: [sm__cycles_active.avg.per_cycle_in_region]\n' >region.yaml
+run 4 sets --check region.yaml --chip GH100
+err_has 'region.yaml:2:11: .* of regions and frames is 0 or inf'
+
 cat >roof.yaml <<'END'
 name: roof
 version: 7

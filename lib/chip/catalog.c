@@ -312,25 +312,61 @@ const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, 
 	return best;
 }
 
-bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *name)
+/* A catalog without submetrics is asked about the one. */
+static bool lists_suffix(const struct opk_catalog *catalog, struct opk_ctx *ctx,
+                         const struct opk_metric *base, const char *suffix)
 {
-	const struct opk_metric *base = opk_catalog_find(catalog, name);
+	const char *const *suffixes;
+	struct opk_errors_mark mark;
+	size_t count = 0;
+
+	opk_errors_mark(&mark, ctx);
+	if (opk_nv_submetrics(&suffixes, &count, ctx, catalog->host, base->type, base->name))
+		count = 0;
+	opk_errors_rewind(ctx, &mark);
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(suffixes[i], suffix))
+			return true;
+	return false;
+}
+
+/* Properties are found for full names only where they are right, and for a few that are not. */
+static bool has_properties(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *name)
+{
 	struct opk_errors_mark mark;
 	struct opk_metric properties;
-	size_t submetric;
 	int code;
 
-	if (!base || !strcmp(base->name, name))
-		return false;
-	if (catalog->complete)
-		return is_undescribed(base)
-		       || opk_catalog_find_submetric(&submetric, catalog, base,
-		                                     name + strlen(base->name));
-	/* Properties are found for full names only where they are right. */
 	opk_errors_mark(&mark, ctx);
 	code = opk_nv_properties(&properties, ctx, catalog->host, name);
 	opk_errors_rewind(ctx, &mark);
-	return !code || is_undescribed(base);
+	return !code;
+}
+
+bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *name)
+{
+	const struct opk_metric *base = opk_catalog_find(catalog, name);
+	bool usual = opk_has_listed_suffix(name);
+	size_t submetric;
+
+	if (!base || !strcmp(base->name, name))
+		return false;
+	/* 12.x describes some metrics with nothing. */
+	if (usual && is_undescribed(base))
+		return true;
+	if (catalog->complete)
+		return opk_catalog_find_submetric(&submetric, catalog, base,
+		                                  name + strlen(base->name));
+	return usual ? has_properties(catalog, ctx, name)
+	             : lists_suffix(catalog, ctx, base, name + strlen(base->name));
+}
+
+/* PerfWorks has these for graphics; no range or sample of CUPTI's has a region or frame. */
+static bool is_of_graphics(const char *name)
+{
+	const char *suffix = name + opk_base_length(name);
+
+	return strstr(suffix, "_region") || strstr(suffix, "_frame");
 }
 
 char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, const char *name)
@@ -345,9 +381,12 @@ char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, c
 		                          ? ".pct"
 		                          : ".avg.pct_of_peak_sustained_elapsed");
 	if (metric)
-		return opk_printf("%s has no rollup or submetric '%s'; a %s takes %s", metric->name,
-		                  name + strlen(metric->name) + 1, type_names[metric->type],
-		                  endings[metric->type]);
+		return opk_printf("%s has no rollup or submetric '%s'%s; a %s takes %s",
+		                  metric->name, name + strlen(metric->name) + 1,
+		                  is_of_graphics(name) ? ", and what CUPTI computes of regions and "
+		                                         "frames is 0 or inf"
+		                                       : "",
+		                  type_names[metric->type], endings[metric->type]);
 	metric = opk_catalog_nearest(catalog, name);
 	return opk_printf("%s has no metric '%s'%s" OPK_DID_YOU_MEAN, chip, name,
 	                  catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "",

@@ -215,6 +215,28 @@ static const struct {
 	[OPK_THROUGHPUT] = { rollups, of_throughput },
 };
 
+static bool is_expected(enum opk_metric_type type, const char *suffix)
+{
+	for (const char *const *rollup = expected[type].rollups; *rollup; rollup++) {
+		size_t length = strlen(*rollup);
+
+		if (strncmp(suffix, *rollup, length))
+			continue;
+		for (const char *const *rest = expected[type].rests; *rest; rest++)
+			if (!strcmp(suffix + length, *rest))
+				return true;
+	}
+	return false;
+}
+
+bool opk_has_listed_suffix(const char *name)
+{
+	const char *suffix = name + opk_base_length(name);
+
+	return is_expected(OPK_COUNTER, suffix) || is_expected(OPK_RATIO, suffix)
+	       || is_expected(OPK_THROUGHPUT, suffix);
+}
+
 static int fill_expected_sub(struct opk_base_record *base, struct opk_ctx *ctx,
                              struct opk_catalog *catalog, const char *rollup, const char *rest)
 {

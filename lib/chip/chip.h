@@ -130,6 +130,12 @@ size_t opk_base_length(const char *name);
 /* Finds the submetric with this suffix; false where there is none. */
 bool opk_catalog_find_submetric(size_t *out, const struct opk_catalog *catalog,
                                 const struct opk_metric *metric, const char *suffix);
+/*
+ * Whether some metric is listed with what comes after the base name in this one. CUPTI plans and
+ * evaluates more than it lists: of regions and frames (".sum.per_cycle_in_region"), and what it
+ * gives for these is 0 or inf.
+ */
+bool opk_has_listed_suffix(const char *name);
 /* Whether `name` is a full metric name of the chip: base metric, and a rollup or submetric. */
 bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *name);
 /* Why `name` is not a full name of the catalog's chip, which the text calls `chip`; free(). */

@@ -86,6 +86,41 @@ static int find_profiler(struct work *w, const void *image)
 	return OPK_OK;
 }
 
+/* OPK_EUSAGE and which of the names it is, where CUPTI refuses the list as a whole. */
+static int check_metrics(struct work *w)
+{
+	struct opk_catalog *catalog = NULL;
+	int code = opk_catalog_new(&catalog, w->ctx, w->chip, w->profiler);
+
+	if (code)
+		return code;
+	opk_clear_errors(w->ctx);
+	/* Backwards, since the chain is read from its outer end. */
+	for (size_t i = w->job->metric_count; i-- > 0;) {
+		const char *name = w->job->metrics[i];
+		struct opk_cause cause = { .code = OPK_EUSAGE, .kind = OPK_CAUSE_ERROR };
+
+		if (opk_catalog_has_full(catalog, w->ctx, name))
+			continue;
+		code = OPK_EUSAGE;
+		cause.text = cause.message = opk_catalog_explain(catalog, w->chip, name);
+		opk_add_cause(w->ctx, cause);
+	}
+	opk_catalog_free(catalog);
+	return code ? opk_add(w->ctx, code, "these metrics can't be evaluated on %s, profiler %s",
+	                      w->chip, opk_profiler_name(w->profiler))
+	            : OPK_OK;
+}
+
+/* CUPTI computes something of names that no chip lists: they are refused here. */
+static int refuse_unlisted(struct work *w)
+{
+	for (size_t i = 0; i < w->job->metric_count; i++)
+		if (!opk_has_listed_suffix(w->job->metrics[i]))
+			return check_metrics(w);
+	return OPK_OK;
+}
+
 /*
  * Finds chip and profiler and makes the evaluators, with the first image, or with the metadata
  * alone where no image is wanted.
@@ -98,6 +133,8 @@ static int prepare(struct work *w, const void *image, size_t size)
 		code = find_profiler(w, image);
 	if (!code)
 		code = opk_filter_check(w->job->filter, w->ctx, w->profiler);
+	if (!code)
+		code = refuse_unlisted(w);
 	if (code)
 		return code;
 	opk_nv_evaluator_new(&w->evaluator, w->ctx, w->chip);
@@ -131,32 +168,6 @@ static int describe_sample(struct work *w, struct opk_spool_row *row, const void
 		row->start_ns += (uint64_t)w->job->gpu_time_shift;
 	row->end_ns += (uint64_t)w->job->gpu_time_shift;
 	return code;
-}
-
-/* OPK_EUSAGE and which of the names it is, where CUPTI refuses the list as a whole. */
-static int check_metrics(struct work *w)
-{
-	struct opk_catalog *catalog = NULL;
-	int code = opk_catalog_new(&catalog, w->ctx, w->chip, w->profiler);
-
-	if (code)
-		return code;
-	opk_clear_errors(w->ctx);
-	/* Backwards, since the chain is read from its outer end. */
-	for (size_t i = w->job->metric_count; i-- > 0;) {
-		const char *name = w->job->metrics[i];
-		struct opk_cause cause = { .code = OPK_EUSAGE, .kind = OPK_CAUSE_ERROR };
-
-		if (opk_catalog_has_full(catalog, w->ctx, name))
-			continue;
-		code = OPK_EUSAGE;
-		cause.text = cause.message = opk_catalog_explain(catalog, w->chip, name);
-		opk_add_cause(w->ctx, cause);
-	}
-	opk_catalog_free(catalog);
-	return code ? opk_add(w->ctx, code, "these metrics can't be evaluated on %s, profiler %s",
-	                      w->chip, opk_profiler_name(w->profiler))
-	            : OPK_OK;
 }
 
 static const struct opk_segment *segment_of(const struct work *w)

@@ -47,10 +47,21 @@ static void check_names(struct opk_resolver *r)
 	}
 }
 
+/* Planning finds a name that no chip has, but for these few, which CUPTI plans all the same. */
+static bool has_unlisted(const struct opk_resolver *r)
+{
+	for (size_t i = 0; i < r->list->count; i++)
+		if (r->list->items[i].derived == OPK_NOT_DERIVED
+		    && strstr(r->list->items[i].name, "__")
+		    && !opk_has_listed_suffix(r->list->items[i].name))
+			return true;
+	return false;
+}
+
 /* With one error, all others are looked for, too. */
 static void check(struct opk_resolver *r)
 {
-	if (r->check || r->problems.count)
+	if (r->check || r->problems.count || has_unlisted(r))
 		opk_resolver_need_catalog(r);
 	if (!r->problems.code)
 		check_names(r);
