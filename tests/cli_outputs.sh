@@ -58,6 +58,32 @@ refuses 2 'the name of a file is needed' eval self.opk -o ''
 refuses 2 'the name of a file is needed' extract self.opk --output ''
 refuses 2 'the name of a file is needed' plan --chip GH100 mine.yaml --svg ''
 
+section 'the ending of a name chooses the format'
+# The same bytes as with --format, in a file of this ending.
+for pair in csv:csv json:json JSON:json ndjson:ndjson jsonl:ndjson txt:table; do
+	works verify other.opk -o "out.${pair%:*}"
+	works verify other.opk --format ${pair#*:}
+	equal out "out.${pair%:*}"
+done
+mkdir a.b
+works verify other.opk -o a.b/plain
+works verify other.opk --format csv -o as.json
+works verify other.opk --format csv
+equal out a.b/plain
+equal out as.json
+refuses 2 "-o x.html: no format is known by the ending .html; use .csv, .json, .ndjson, .txt" verify other.opk -o x.html
+for ending in parquet xlsx csv.gz 2024; do
+	refuses 2 "no format is known by the ending .${ending#csv.}; use" info other.opk -o "x.$ending"
+done
+refuses 2 'the ending .parquet' sets memory -o x.parquet
+works sets --format json -o x.html
+refuses 2 '-o x.db: only eval writes databases' info other.opk -o x.db
+refuses 2 'the ending .parquet; use' eval other.opk -o x.parquet
+same 'files' "$(echo x.*)" x.html
+for name in torn.opk recovered.html; do
+	run 0 recover other.opk -o $name
+done
+
 section 'a name as before'
 # Names of sets are none of files.
 echo old >speed-of-light

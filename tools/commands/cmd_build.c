@@ -307,6 +307,6 @@ const struct command build_command = {
 	.args_size = sizeof(struct build_args),
 	.max_arguments = ANY_NUMBER,
 	.arguments = ARGUMENTS_ARE_SETS,
-	.numbers_output = true,
+	.output = OUTPUT_IS_NUMBERED,
 	.run = run,
 };

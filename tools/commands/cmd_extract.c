@@ -260,6 +260,6 @@ const struct command extract_command = {
 	.args_size = sizeof(struct extract_args),
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
-	.numbers_output = true,
+	.output = OUTPUT_IS_NUMBERED,
 	.run = run,
 };

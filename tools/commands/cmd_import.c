@@ -92,5 +92,6 @@ const struct command import_command = {
 	},
 	.options = specs,
 	.args_size = sizeof(struct import_args),
+	.output = OUTPUT_IS_FILE,
 	.run = run,
 };

@@ -82,5 +82,6 @@ const struct command merge_command = {
 	.args_size = sizeof(struct merge_args),
 	.max_arguments = ANY_NUMBER,
 	.arguments = ARGUMENTS_ARE_FILES,
+	.output = OUTPUT_IS_FILE,
 	.run = run,
 };

@@ -238,5 +238,6 @@ const struct command recover_command = {
 	},
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
+	.output = OUTPUT_IS_FILE,
 	.run = run_recover,
 };

@@ -118,6 +118,6 @@ const struct command split_command = {
 	.args_size = sizeof(struct split_args),
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
-	.numbers_output = true,
+	.output = OUTPUT_IS_NUMBERED,
 	.run = run,
 };

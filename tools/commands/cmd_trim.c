@@ -90,5 +90,6 @@ const struct command trim_command = {
 	.args_size = sizeof(struct trim_args),
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
+	.output = OUTPUT_IS_FILE,
 	.run = run,
 };

@@ -65,6 +65,10 @@ void app_progress_end(void);
 int app_begin_output(struct app *app);
 /* To stdout, for commands whose -o names other files than this table. */
 int app_begin_report(struct app *app);
+/* Where no --format is given, the ending of -o FILE chooses one; OPK_EUSAGE where it is unknown. */
+int app_choose_format(struct app *app);
+/* Whether -o FILE has the ending of a database, which the command itself writes. */
+bool app_names_database(const struct app *app);
 /* Whether the format is that which people read. */
 bool app_shows_table(const struct app *app);
 /* Ends the output. The first failure of all since its beginning is returned here. */

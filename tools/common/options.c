@@ -13,9 +13,11 @@
 enum { MAX_OPTIONS = 40, FIRST_CODE = 256, LEFT_WIDTH = 28 };
 
 static const struct option_spec common_options[] = {
-	{ "format", 0, "table|csv|json|ndjson", "how the result is written", OPTION_WORD,
-	  offsetof(struct app, format) },
-	{ "output", 'o', "FILE", "where the result goes, whole or not at all; else to stdout",
+	{ "format", 0, "table|csv|json|ndjson",
+	  "else as FILE ends: .csv, .json, .ndjson, .txt; table on a terminal, csv in a pipe",
+	  OPTION_WORD, offsetof(struct app, format) },
+	{ "output", 'o', "FILE",
+	  "where the result goes, whole or not at all, in place of an older file; else to stdout",
 	  OPTION_OUTPUT, offsetof(struct app, output) },
 	{ "cuda", 0, "DIR", "look for NVIDIA's libraries in this folder only", OPTION_TEXT,
 	  offsetof(struct app, cuda) },
@@ -234,7 +236,7 @@ static int list_files(struct app *app, const struct command *command, const stru
 		const char *path = parser->specs[i]->kind == OPTION_OUTPUT ? text_of(parser, i)
 		                                                           : NULL;
 
-		if (path && (path != app->output || !command->numbers_output))
+		if (path && (path != app->output || command->output != OUTPUT_IS_NUMBERED))
 			code = files_write(app, path);
 	}
 	return code;
@@ -243,7 +245,7 @@ static int list_files(struct app *app, const struct command *command, const stru
 int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv)
 {
 	struct parser parser = { .letters = ":" };
-	int found;
+	int found, code;
 
 	for (const struct option_spec *spec = NULL; (spec = app_next_option(command, spec));)
 		add_option(&parser, spec, is_common(spec) ? app : args);
@@ -266,7 +268,10 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	if (app->argument_count > command->max_arguments)
 		return app_error(app, OPK_EUSAGE, "%s: surplus argument '%s'", command->name,
 		                 app->arguments[command->max_arguments]);
-	return app->help ? OPK_OK : list_files(app, command, &parser);
+	if (app->help)
+		return OPK_OK;
+	code = list_files(app, command, &parser);
+	return code || command->output != OUTPUT_IS_TABLE ? code : app_choose_format(app);
 }
 
 const struct option_spec *app_option(const struct command *command, const char *word)

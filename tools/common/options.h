@@ -51,8 +51,12 @@ struct command {
 	size_t args_size;                  /* of the struct that options are parsed into */
 	size_t max_arguments;              /* besides options; ANY_NUMBER: no limit */
 	enum { ARGUMENTS_ARE_NAMES, ARGUMENTS_ARE_FILES, ARGUMENTS_ARE_SETS } arguments;
-	/* Several files are named after -o: the command itself says which to files_write(). */
-	bool numbers_output;
+	/*
+	 * What -o names: a table, whose format its ending chooses; a table or another text, so that
+	 * the command calls app_choose_format(); a file of another kind; or the beginning of the
+	 * names of several, so that the command itself says which to files_write().
+	 */
+	enum { OUTPUT_IS_TABLE, OUTPUT_IS_TEXT, OUTPUT_IS_FILE, OUTPUT_IS_NUMBERED } output;
 	/* Returns an exit code; what failed is on the context, or was reported: see app_fail(). */
 	int (*run)(struct app *app, void *args);
 };

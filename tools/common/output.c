@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
@@ -37,6 +38,64 @@ static bool page(const char *command, const char *text, size_t size)
 }
 
 /* ---- the writer */
+
+enum { DATABASE = OPK_NDJSON + 1 };
+
+static const struct {
+	const char *ending;
+	unsigned format;
+} endings[] = {
+	{ ".csv", OPK_CSV },      { ".json", OPK_JSON },    { ".ndjson", OPK_NDJSON },
+	{ ".jsonl", OPK_NDJSON }, { ".txt", OPK_TABLE },    { ".db", DATABASE },
+	{ ".sqlite", DATABASE },  { ".sqlite3", DATABASE },
+};
+
+/* ".csv", in any case; "" where the name has no ending. */
+static const char *ending_of(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot > name ? dot : "";
+}
+
+/* An index of endings[]; COUNT(endings) where it is none of them. */
+static size_t find_ending(const char *path)
+{
+	size_t i = 0;
+
+	while (i < COUNT(endings) && strcasecmp(ending_of(path), endings[i].ending))
+		i++;
+	return i;
+}
+
+bool app_names_database(const struct app *app)
+{
+	size_t found = app->output ? find_ending(app->output) : COUNT(endings);
+
+	return found < COUNT(endings) && endings[found].format == DATABASE;
+}
+
+int app_choose_format(struct app *app)
+{
+	size_t found;
+
+	if (app->format || !app->output || !*ending_of(app->output))
+		return OPK_OK;
+	found = find_ending(app->output);
+	if (found == COUNT(endings))
+		return app_error(app, OPK_EUSAGE,
+		                 "-o %s: no format is known by the ending %s; use .csv, .json, "
+		                 ".ndjson, .txt (a table) or --format",
+		                 app->output, ending_of(app->output));
+	if (endings[found].format == DATABASE)
+		return app_error(app, OPK_EUSAGE,
+		                 "-o %s: only eval writes databases; use .csv, .json, .ndjson, "
+		                 ".txt (a table) or --format",
+		                 app->output);
+	app->format = 1 + endings[found].format;
+	return OPK_OK;
+}
 
 static enum opk_format format_of(const struct app *app)
 {

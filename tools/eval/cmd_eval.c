@@ -20,7 +20,7 @@ enum { SQLITE = OPK_NDJSON + 2, LAYOUT_LONG = 2, JOIN_NONE = 2, ALL_COLUMNS = 2,
 
 static const struct option_spec specs[] = {
 	{ "format", 0, "table|csv|json|ndjson|sqlite",
-	  "csv (default), or sqlite: a database, as -o FILE.db and FILE.sqlite mean anyway",
+	  "csv (default), or as FILE ends: .csv, .json, .ndjson, .txt; .db, .sqlite: a database",
 	  OPTION_WORD, offsetof(struct eval_args, format) },
 	{ "layout", 0, "wide|long", "wide (default): a column a metric; long: a row a value",
 	  OPTION_WORD, offsetof(struct eval_args, layout) },
@@ -51,29 +51,21 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-/* A text in an x.db would be of no use. */
-static bool names_database(const char *path)
-{
-	static const char *const endings[] = { ".db", ".sqlite", ".sqlite3" };
-	const char *dot = strrchr(path, '.');
-
-	for (size_t i = 0; dot && i < COUNT(endings); i++)
-		if (!strcmp(dot, endings[i]))
-			return true;
-	return false;
-}
-
 static int choose_format(struct eval *eval, const struct eval_args *args)
 {
 	struct app *app = eval->app;
 
-	eval->to_database = args->format ? args->format == SQLITE
-	                                 : app->output && names_database(app->output);
+	eval->to_database = args->format ? args->format == SQLITE : app_names_database(app);
 	if (eval->to_database && !app->output)
 		return app_error(app, OPK_EUSAGE,
 		                 "--format sqlite: a database needs a file: -o FILE.db");
-	if (!eval->to_database)
-		app->format = args->format ? args->format : OPK_CSV + 1;
+	if (eval->to_database)
+		return OPK_OK;
+	app->format = args->format;
+	if (app_choose_format(app))
+		return OPK_EUSAGE;
+	if (!app->format)
+		app->format = OPK_CSV + 1;
 	return OPK_OK;
 }
 
@@ -238,8 +230,9 @@ const struct command eval_command = {
 		"\n"
 		"--format sqlite writes a database, as does -o FILE.db, FILE.sqlite or FILE.sqlite3\n"
 		"without --format: tables runs, devices, metrics, ranges, samples and values, and the\n"
-		"views wide and long, whatever --layout says. nan is NULL there. docs/formats.md has\n"
-		"the tables, and how Parquet is made of it.\n"
+		"views wide and long, whatever --layout says. nan is NULL there. An older file of that\n"
+		"name is replaced, not added to: name all recordings at once. docs/formats.md has the\n"
+		"tables, and how Parquet is made of it.\n"
 		"\n"
 		"--aggregate has a row for each metric and each key group: ranges that share name, kernel,\n"
 		"shape (grid, block, shared memory), nvtx, device or rank, or several with ',' between;\n"
@@ -268,5 +261,6 @@ const struct command eval_command = {
 	.args_size = sizeof(struct eval_args),
 	.max_arguments = ANY_NUMBER,
 	.arguments = ARGUMENTS_ARE_FILES,
+	.output = OUTPUT_IS_TEXT,
 	.run = run,
 };

@@ -318,6 +318,8 @@ static int run(struct app *app, void *data)
 
 	if (check_usage(app, args))
 		return OPK_EUSAGE;
+	if (!args->import && !args->yaml && app_choose_format(app))
+		return OPK_EUSAGE;
 	if (args->single_pass)
 		return single_pass(app, args->single_pass, app->arguments[0], args->yaml);
 	if (args->import)
@@ -367,5 +369,6 @@ const struct command sets_command = {
 	.args_size = sizeof(struct sets_args),
 	.max_arguments = ANY_NUMBER,
 	.arguments = ARGUMENTS_ARE_SETS,
+	.output = OUTPUT_IS_TEXT,
 	.run = run,
 };
