@@ -271,7 +271,7 @@ static int open_pair(struct opk_nv *nv, const char *cupti_path)
 		return OPK_ENOMEM;
 	if (strchr(cupti_path, '/') && access(cupti_path, F_OK))
 		return OPK_OK;
-	nv->nvperf = dlopen(nvperf_path, RTLD_NOW | RTLD_LOCAL);
+	nv->nvperf = nv_dlopen_huge(nvperf_path);
 	nv->cupti = dlopen(cupti_path, RTLD_NOW | RTLD_LOCAL);
 	if (!nv->cupti) {
 		/* It is there and can't be opened: the reason is worth more than the path. */
