@@ -1252,6 +1252,13 @@ struct opk_sum_options {
 	/* One word of name, kernel, shape, nvtx, device and rank, or several: "kernel,rank". */
 	const char *key;
 	const struct opk_image_options *image;
+	/*
+	 * Ranges may be inside others, "step/forward" in "step", and kernels in those of their
+	 * NVTX ranges. Of those that share a key only one level is added, so that nothing counts
+	 * twice: "outermost", which NULL means, "innermost", or "all" of them. What is left out is
+	 * logged.
+	 */
+	const char *level;
 };
 int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
             const struct opk_sum_options *options, const char *path);
@@ -1265,7 +1272,10 @@ struct opk_statistics {
 	 * ranges together, which is no mean of ratios.
 	 */
 	double sum, mean;
-	/* These are over the ranges' own values; percentiles are interpolated. */
+	/*
+	 * These are over the ranges' own values; percentiles are interpolated. NaN where a row is a
+	 * sum of ranges, whose own values are not known.
+	 */
 	double min, max, p50, p90, p99;
 };
 
@@ -1275,6 +1285,7 @@ struct opk_aggregated {
 	struct opk_range range;               /* what they have in common; `count` of them */
 	bool many_streams;                    /* `range.stream` can't say that it is unknown */
 	const struct opk_statistics *columns; /* one a column of the evaluation */
+	bool summed; /* some of its rows are sums of ranges, whose own values are not known */
 };
 
 struct opk_aggregate_options {
@@ -1282,6 +1293,7 @@ struct opk_aggregate_options {
 	const char *key;
 	bool keep_first_sample; /* that begins at an earlier event; left out by default */
 	const struct opk_image_options *image;
+	const char *level; /* as opk_sum() has it */
 };
 /*
  * Statistics of an evaluation of `file`, from which no row was read before; both must outlive the

@@ -133,6 +133,140 @@ START_TEST(statistics_of_samples)
 }
 END_TEST
 
+static char logged[1000];
+
+static void remember(void *data, const char *message)
+{
+	(void)data;
+	snprintf(logged, sizeof logged, "%s", message);
+}
+
+/* The values of the first metric are 0.5, 100.5, 200.5 twice. */
+START_TEST(statistics_of_levels)
+{
+	static const struct opk_range nested[] = {
+		RANGE("s", "", 0),  RANGE("s/a", "", 0), RANGE("s/a/b", "", 0),
+		RANGE("s2", "", 0), RANGE("x", "", 0),   RANGE("x/y", "", 0),
+	};
+	static const struct recording recording = { .ranges = nested };
+	static const struct {
+		struct here here;
+		const char *level, *key;
+		uint64_t count;
+		double sum, max;
+		const char *log;
+	} rows[] = {
+		{ HERE, NULL, "device", 3, 101.5, 100.5,
+		  "'s/a' in 's': only the outermost are added, 3 are" },
+		{ HERE, "outermost", "rank", 3, 101.5, 100.5,
+		  "only the outermost are added, 3 are" },
+		{ HERE, "innermost", "device", 3, 401.5, 200.5,
+		  "'s/a' in 's': only the innermost are added, 3 are" },
+		{ HERE, "all", "device", 6, 603, 200.5, "" },
+		{ HERE, NULL, "name", 1, 0.5, 0.5, "" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_aggregate_options options = OPK_INIT(options);
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_aggregate *statistics;
+		struct opk_evaluation *evaluation;
+		struct opk_file *file;
+		const struct opk_statistics *got;
+
+		*logged = '\0';
+		ctx->log = remember;
+		put("in.opk", &recording);
+		file = open_file(ctx, "in.opk");
+		options.key = rows[i].key;
+		options.level = rows[i].level;
+		ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, NULL));
+		ck_ok(ctx, opk_aggregate_new(&statistics, ctx, evaluation, file, &options));
+		got = opk_aggregate_get(statistics, 0)->columns;
+		ck_row(&rows[i],
+		       got->count == rows[i].count && got->sum == rows[i].sum
+		               && got->max == rows[i].max,
+		       "%ju of %g, max %g", (uintmax_t)got->count, got->sum, got->max);
+		ck_row(&rows[i], *rows[i].log ? strstr(logged, rows[i].log) != NULL : !*logged,
+		       "%s", logged);
+		opk_aggregate_free(statistics);
+		opk_evaluation_free(evaluation);
+		opk_file_free(file);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* Kernels are in the NVTX ranges that they ran in, if those are recorded, too. */
+START_TEST(statistics_of_kernels_in_ranges)
+{
+	static const struct opk_range nested[] = {
+		RANGE("s", "", 0),
+		RANGE("s/a", "", 0),
+		{ .name = "0", .kernel = "k", .symbol = "", .nvtx = "s/a", .rank = -1 },
+		{ .name = "1", .kernel = "k", .symbol = "", .nvtx = "t", .rank = -1 },
+		{ .name = "2", .kernel = "k", .symbol = "", .nvtx = "", .rank = -1 },
+		{ .name = "s", .kernel = "", .symbol = "", .nvtx = "", .rank = 1 },
+	};
+	static const struct recording recording = { .ranges = nested };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	struct opk_aggregate *statistics;
+	struct opk_file *file;
+
+	ctx->log = remember;
+	put("in.opk", &recording);
+	ck_ok(ctx, aggregate(&statistics, &evaluation, &file, ctx, "device"));
+	ck_assert_uint_eq(opk_aggregate_get(statistics, 0)->columns->count, 4);
+	ck_assert_msg(strstr(logged, "only the outermost are added, 2 are"), "%s", logged);
+	opk_aggregate_free(statistics);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A row that is a sum of four says nothing of each: least, greatest and percentiles are unknown. */
+START_TEST(statistics_of_sums)
+{
+	static const struct opk_range sums[] = {
+		RANGE("", "x", 0),
+		RANGE("", "y", 0),
+		RANGE("", "z", 0),
+		{ .name = "", .kernel = "x", .symbol = "", .nvtx = "", .rank = -1, .count = 4 },
+		{ .name = "", .kernel = "y", .symbol = "", .nvtx = "", .rank = -1, .count = 1 },
+		RANGE("", "z", 0),
+	};
+	static const struct recording recording = { .ranges = sums };
+	static const struct {
+		uint64_t count;
+		double sum, min, p50;
+	} wanted[] = { { 5, 1, NAN, NAN }, { 2, 201, 100.5, 100.5 }, { 2, 401, 200.5, 200.5 } };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	struct opk_aggregate *statistics;
+	struct opk_file *file;
+
+	put("in.opk", &recording);
+	ck_ok(ctx, aggregate(&statistics, &evaluation, &file, ctx, "kernel"));
+	for (size_t i = 0; i < COUNT(wanted); i++) {
+		const struct opk_aggregated *row = opk_aggregate_get(statistics, i);
+		const struct opk_statistics *got = row->columns;
+
+		ck_assert_int_eq(row->summed, i == 0);
+		ck_assert(got->count == wanted[i].count && got->sum == wanted[i].sum);
+		ck_assert(got->mean == wanted[i].sum / (double)wanted[i].count);
+		ck_assert(isnan(wanted[i].min)
+		                  ? isnan(got->min) && isnan(got->max) && isnan(got->p50)
+		                  : got->min == wanted[i].min && got->p50 == wanted[i].p50);
+	}
+	opk_aggregate_free(statistics);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* A value that could not be computed spoils what is computed of it, and nothing else. */
 START_TEST(statistics_with_nan)
 {
@@ -377,6 +511,9 @@ int main(void)
 	tcase_add_test(tests, statistics_of_kernels);
 	tcase_add_test(tests, statistics_of_groups);
 	tcase_add_test(tests, statistics_of_samples);
+	tcase_add_test(tests, statistics_of_levels);
+	tcase_add_test(tests, statistics_of_kernels_in_ranges);
+	tcase_add_test(tests, statistics_of_sums);
 	tcase_add_test(tests, statistics_with_nan);
 	tcase_add_test(tests, columns_of_many_rows);
 	tcase_add_test(tests, columns_without_memory);

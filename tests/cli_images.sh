@@ -279,10 +279,44 @@ works eval "$nvtx" --aggregate name --format json
 json 'j[1]["sum"] == 1017594380 and j[1]["mean"] == 508797190 and j[1]["count"] == 2'
 json 'j[0]["name"] == "step" and j[0]["duration_ns"] == 382613988'
 # Other metrics, several files.
-works eval "$simple" "$nested" --aggregate device --metrics smsp__inst_executed.avg.per_second
+works eval "$simple" "$nested" --aggregate device --level all --metrics smsp__inst_executed.avg.per_second
 header_is group,name,file,device,metric,unit,count,sum,mean,min,max,p50,p90,p99
 lines_are 3
 out_has "^1,,$nested,,smsp__inst_executed.avg.per_second,instructions/second,4,nan,"
+
+section 'levels: a range and its parts are never added'
+inst=smsp__inst_executed.sum
+for level in outermost innermost; do
+	notes "in 'step': only the $level are added" merge "$nvtx" --sum device --level $level -o level.opk
+	works eval level.opk --columns $inst
+	same "$level: instructions" "$(sed -n 2p out)" 1017594380
+	notes "in 'step': only the $level are added" eval "$nvtx" --aggregate device --level $level --columns sum,$inst
+	same "$level: instructions" "$(sed -n 2p out)" "1017594380,$inst,instructions"
+done
+works merge "$nvtx" --sum device --level all -o level.opk
+works eval level.opk --columns $inst,count
+same 'all: instructions' "$(sed -n 2p out)" 2035188760,8
+notes '6 are left out' merge "$nvtx" --sum kernel -o level.opk
+# Of sums by name the levels are known; where the outermost is left out, those inside are.
+notes "'step/forward' in 'step'" merge names.opk --sum device -o level.opk
+works eval level.opk --columns $inst,count
+same 'of sums: instructions' "$(sed -n 2p out)" 1017594380,2
+works eval "$nvtx" --aggregate device --where 'name=step/*' --columns count,sum,$inst
+same 'of parts: instructions' "$(sed -n 2p out)" "6,1017594380,$inst,instructions"
+refuses 2 "'top' is no level: use outermost, innermost or all" eval "$nvtx" --aggregate device --level top
+refuses 2 'level goes with --aggregate' eval "$nvtx" --level all
+refuses 2 'level goes with --sum' merge "$nvtx" --level all -o level.opk
+
+section 'eval --aggregate of sums'
+notes '39 of 40 key groups have rows that are sums of ranges: min, max' eval kernels.opk --aggregate kernel --format json
+json 'all((r["min"] is None) == (r["count"] > 1) for r in j) and sum(r["count"] for r in j) == 327'
+json 'all(r["p50"] is None or r["p50"] == r["mean"] for r in j)'
+keep sums
+works eval "$training" --aggregate kernel --format json
+cp out wanted
+[ "$have_python" != yes ] || pass 'the same sums and means' python3 -c 'import json
+a, b = (json.load(open(p)) for p in ("sums", "wanted"))
+assert [(r["sum"], r["mean"]) for r in a] == [(r["sum"], r["mean"]) for r in b]'
 
 section 'eval --aggregate: what adds up'
 # All that can follow a counter: what has a sum is near the sum of its values (the least and greatest of an

@@ -268,7 +268,10 @@ static int compute_totals(struct opk_aggregate *a, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* Sorts rows by group, numbered without those left out; those of group i begin at starts[i]. */
+/*
+ * Sorts rows by group, numbered without those that were left out when they were read; those of
+ * group i begin at starts[i].
+ */
 static void sort_rows(const struct opk_aggregate *a, size_t *sorted, size_t *starts)
 {
 	size_t groups = a->sums.groups.count, at = 0, number = 0;
@@ -277,9 +280,11 @@ static void sort_rows(const struct opk_aggregate *a, size_t *sorted, size_t *sta
 		starts[i] = at;
 		at += a->sums.groups.groups[i].rows;
 	}
-	for (size_t i = 0; i < a->row_count; i++)
-		if (!a->left_out[i])
-			sorted[starts[a->sums.group_of[i]]++] = number++;
+	for (size_t i = 0; i < a->row_count; i++) {
+		if (a->sums.group_of[i] != SIZE_MAX)
+			sorted[starts[a->sums.group_of[i]]++] = number;
+		number += !a->left_out[i];
+	}
 	for (size_t i = 0; i < groups; i++)
 		starts[i] -= a->sums.groups.groups[i].rows;
 }
@@ -289,6 +294,7 @@ struct order {
 	size_t *sorted, *starts;
 	double *values, *of_group;
 	bool *present;
+	const bool *summed; /* the row is a sum: its ranges' own values are not known */
 };
 
 static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct order *o,
@@ -302,11 +308,23 @@ static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct ord
 
 		for (size_t j = 0; j < a->sums.groups.groups[i].rows; j++)
 			if (o->present[rows[j]])
-				o->of_group[count++] = o->values[rows[j]];
+				o->of_group[count++] = o->summed[rows[j]] ? (double)NAN
+				                                          : o->values[rows[j]];
 		opk_statistics_order(&a->statistics[i * a->column_count + column], o->of_group,
 		                     count);
 	}
 	return code;
+}
+
+/* One a row that was not left out when it was read, as they are numbered. */
+static void find_summed(bool *summed, const struct opk_aggregate *a)
+{
+	for (size_t i = 0, number = 0; i < a->row_count; i++) {
+		const struct opk_range *range = opk_survey_range(&a->survey, i);
+
+		if (!a->left_out[i])
+			summed[number++] = range && range->count > 1;
+	}
 }
 
 static int compute_order(struct opk_aggregate *a, struct opk_ctx *ctx)
@@ -317,11 +335,15 @@ static int compute_order(struct opk_aggregate *a, struct opk_ctx *ctx)
 	opk_autofree double *values = opk_alloc_array(rows, sizeof *values);
 	opk_autofree double *of_group = opk_alloc_array(rows, sizeof *of_group);
 	opk_autofree bool *present = opk_alloc_array(rows, sizeof *present);
-	struct order order = { sorted, starts, values, of_group, present };
-	int code = sorted && starts && values && of_group && present ? OPK_OK : fail_nomem(ctx);
+	opk_autofree bool *summed = opk_alloc_array(rows, sizeof *summed);
+	struct order order = { sorted, starts, values, of_group, present, summed };
+	int code = sorted && starts && values && of_group && present && summed ? OPK_OK
+	                                                                       : fail_nomem(ctx);
 
 	if (!code)
 		sort_rows(a, sorted, starts);
+	if (!code)
+		find_summed(summed, a);
 	for (size_t i = 0; !code && i < a->column_count; i++)
 		code = order_column(a, ctx, &order, i);
 	return code;
@@ -344,6 +366,7 @@ static int make_rows(struct opk_aggregate *a, struct opk_ctx *ctx)
 			.name = group->many_names ? "" : group->name,
 			.range = group->range,
 			.many_streams = group->many_streams,
+			.summed = group->ranges > group->rows,
 			.columns = a->statistics + i * a->column_count,
 		};
 		a->rows[i].range.count = group->ranges;
@@ -384,10 +407,13 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
                      const struct opk_aggregate_options *options)
 {
 	struct opk_image_options image;
+	enum opk_level level;
 	unsigned key;
 	int code = find_key(&key, ctx, a->evaluation, options->key);
 
 	opk_copy_options(&image, sizeof image, options->image);
+	if (!code)
+		code = opk_level_parse(&level, ctx, options->level);
 	if (!code)
 		code = read_rows(a, ctx, options->keep_first_sample);
 	if (!code)
@@ -397,7 +423,7 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 		code = opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
 		                a->survey.row_count, a->row_count);
 	if (!code)
-		code = opk_sums_init(&a->sums, ctx, &a->survey, key, a->left_out);
+		code = opk_sums_init(&a->sums, ctx, &a->survey, key, level, a->left_out);
 	if (!code)
 		code = find_degrees(a, ctx);
 	if (!code)

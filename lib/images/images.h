@@ -128,6 +128,22 @@ int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, struct o
 /* Fills in min, max and percentiles; sorts the values. All are NaN without values, or if one is. */
 void opk_statistics_order(struct opk_statistics *out, double *values, size_t count);
 
+/* Ranges inside others: a range and its parts are never added to one sum. */
+
+enum opk_level {
+	OPK_OUTERMOST, /* those that no other one of their key holds */
+	OPK_INNERMOST, /* those that hold no other one */
+	OPK_ALL_LEVELS,
+};
+/* NULL: outermost. OPK_EUSAGE says which words there are. */
+int opk_level_parse(enum opk_level *out, struct opk_ctx *ctx, const char *text);
+/*
+ * Leaves out the ranges of other levels, too, and logs what it did. A range holds another one of
+ * the same key, GPU, rank and pass group whose name goes on with '/', and kernels that ran in it.
+ */
+int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_survey *survey,
+                      unsigned key, enum opk_level level);
+
 /* Which ranges are summed, and into which images: for merged recordings and for statistics. */
 
 /* A range to be made: the sum of those of one group that have the same metrics. */
@@ -156,12 +172,12 @@ struct opk_sums {
 };
 
 /*
- * `key` is one of opk_key_parse(); `left_out`, which may be NULL, has one a row. Borrows the
- * survey. OPK_EUSAGE where ranges of one group can't be summed, for they were counted on GPUs of
+ * `key` is one of opk_key_parse(); `left_out`, which may be NULL, has one a row, besides those of
+ * other levels. Borrows the survey. OPK_EUSAGE where ranges of one group can't be summed, for they were counted on GPUs of
  * different layout, or other counters.
  */
 int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_survey *survey,
-                  unsigned key, const bool *left_out);
+                  unsigned key, enum opk_level level, const bool *left_out);
 void opk_sums_clear(struct opk_sums *sums);
 
 #endif

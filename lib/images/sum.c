@@ -9,6 +9,7 @@
 struct sum {
 	struct opk_ctx *ctx;
 	unsigned key;
+	enum opk_level level;
 	struct opk_image_options image;
 	struct opk_file **files;
 	size_t file_count;
@@ -130,7 +131,7 @@ static int plan(struct sum *s)
 	int code = opk_survey_make(&s->survey, s->ctx, s->files, s->file_count, &s->image);
 
 	if (!code)
-		code = opk_sums_init(&s->sums, s->ctx, &s->survey, s->key, NULL);
+		code = opk_sums_init(&s->sums, s->ctx, &s->survey, s->key, s->level, NULL);
 	if (!code && *s->meta->join)
 		code = check_groups(s);
 	return code ? code : make_ranges(s);
@@ -214,6 +215,8 @@ int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
 	if (!options.key)
 		return opk_fail(ctx, OPK_EUSAGE, "sums of which ranges? A key is needed");
 	code = opk_key_parse(&s.key, ctx, options.key);
+	if (!code)
+		code = opk_level_parse(&s.level, ctx, options.level);
 	if (!code)
 		code = sum(&s, paths, count, path);
 	free(s.ranges);

@@ -155,8 +155,27 @@ static int allocate(struct opk_sums *sums, struct opk_ctx *ctx)
 	               : opk_nomem(ctx, "sums");
 }
 
+static int choose_rows(struct opk_sums *sums, struct opk_ctx *ctx, unsigned key,
+                       enum opk_level level, const bool *left_out)
+{
+	size_t rows = sums->survey->row_count;
+	opk_autofree bool *dropped = opk_alloc_array(rows + 1, sizeof *dropped);
+	int code = dropped ? OPK_OK : opk_nomem(ctx, "sums");
+
+	if (!code && left_out)
+		memcpy(dropped, left_out, rows);
+	if (!code)
+		code = opk_levels_choose(dropped, ctx, sums->survey, key, level);
+	for (size_t i = 0; !code && i < rows; i++) {
+		sums->group_of[i] = sums->sum_of[i] = SIZE_MAX;
+		if (!dropped[i])
+			code = add_row(sums, ctx, i);
+	}
+	return code;
+}
+
 int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_survey *survey,
-                  unsigned key, const bool *left_out)
+                  unsigned key, enum opk_level level, const bool *left_out)
 {
 	int code;
 
@@ -166,11 +185,8 @@ int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_su
 		.parts.key = key | OPK_KEY_DEVICE | OPK_KEY_GROUP,
 	};
 	code = allocate(out, ctx);
-	for (size_t i = 0; !code && i < survey->row_count; i++) {
-		out->group_of[i] = out->sum_of[i] = SIZE_MAX;
-		if (!left_out || !left_out[i])
-			code = add_row(out, ctx, i);
-	}
+	if (!code)
+		code = choose_rows(out, ctx, key, level, left_out);
 	if (!code)
 		code = put_in_order(out, ctx);
 	if (!code)

@@ -6,7 +6,7 @@
 #include "common/args.h"
 
 struct merge_args {
-	const char *join, *sum;
+	const char *join, *sum, *level;
 	uint64_t timeout;
 };
 
@@ -16,6 +16,7 @@ static const struct option_spec specs[] = {
 	{ "sum", 0, "KEY",
 	  "one range of those that share it: name, kernel, shape, nvtx, device, rank", OPTION_TEXT,
 	  offsetof(struct merge_args, sum) },
+	LEVEL_OPTION(struct merge_args, level),
 	TIMEOUT_OPTION(struct merge_args, timeout),
 	{ 0 },
 };
@@ -29,6 +30,7 @@ static int sum(struct app *app, const struct merge_args *args)
 	if (args->join)
 		return app_error(app, OPK_EUSAGE, "merge: --sum or --join, not both");
 	options.key = args->sum;
+	options.level = args->level;
 	options.image = &image;
 	code = opk_sum(app->ctx, (const char *const *)app->arguments, app->argument_count, &options,
 	               app->output);
@@ -45,6 +47,8 @@ static int run(struct app *app, void *data)
 		return app_error(app, OPK_EUSAGE, "merge: -o OUT.opk and FILE.opk... are needed");
 	if (args->sum)
 		return sum(app, args);
+	if (args->level)
+		return app_error(app, OPK_EUSAGE, "merge: --level goes with --sum");
 	options.join = args->join && !strcmp(args->join, "none") ? "" : args->join;
 	return opk_merge(app->ctx, (const char *const *)app->arguments, app->argument_count,
 	                 &options, app->output);
@@ -67,7 +71,10 @@ const struct command merge_command = {
 		"devices always stay apart. Their counters are summed by PerfWorks' combiner, in a\n"
 		"child process, and metrics are evaluated from the sums: ratios are ratios of sums, and\n"
 		"max is that of one unit over all ranges. A range keeps what all have in common, the\n"
-		"sum of their durations, and their number as count. It is refused where counters can't be\n"
+		"sum of their durations, and their number as count. Where ranges are inside others of\n"
+		"their key, as step/forward in step, only the outermost are added, so that nothing\n"
+		"counts twice; --level innermost adds those that hold no others, all every one. A sum\n"
+		"is refused where counters can't be\n"
 		"added: those of GPUs of different layout, of images with and without instances, and, in\n"
 		"a recording with pass groups, where those of a key have different numbers of ranges. PM\n"
 		"samples are summed by eval alone.",

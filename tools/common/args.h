@@ -14,6 +14,10 @@
 #define TIMEOUT_OPTION(type, member)                                                               \
 	SHARED_OPTION("timeout", "SECONDS", "give up after so long without progress (30)",         \
 	              OPTION_NUMBER, type, member)
+#define LEVEL_OPTION(type, member)                                                                 \
+	SHARED_OPTION("level", "outermost|innermost|all",                                          \
+	              "which ranges are added where one holds another; default outermost",         \
+	              OPTION_TEXT, type, member)
 #define PARAM_OPTION(type, member)                                                                 \
 	SHARED_OPTION("param", "NAME=VALUE",                                                       \
 	              "give a parameter of the set this value; may be repeated", OPTION_LIST,      \

@@ -9,7 +9,7 @@
 struct eval_args {
 	struct raw_args raw;
 	unsigned format, layout, first_sample, join, launch_columns, evaluator;
-	const char *columns, *aggregate;
+	const char *columns, *aggregate, *level;
 	struct option_list where;
 	uint64_t workers;
 	bool allow_incomplete;
@@ -40,6 +40,7 @@ static const struct option_spec specs[] = {
 	{ "aggregate", 0, "KEY",
 	  "statistics of ranges that share it: name, kernel, device and others", OPTION_TEXT,
 	  offsetof(struct eval_args, aggregate) },
+	LEVEL_OPTION(struct eval_args, level),
 	{ "allow-incomplete", 0, NULL, "evaluate what a cut-off recording still holds", OPTION_FLAG,
 	  offsetof(struct eval_args, allow_incomplete) },
 	{ "workers", 0, "N", "processes that divide the images; default: as is worthwhile",
@@ -116,11 +117,14 @@ static int choose(struct eval *eval, const struct eval_args *args)
 	eval->single = args->join == JOIN_NONE;
 	eval->all_facts = args->launch_columns == ALL_COLUMNS;
 	eval->key = args->aggregate;
+	eval->level = args->level;
 	eval->filtered = args->where.count > 0;
 	if (!code)
 		code = choose_format(eval, args);
 	if (!code)
 		code = check_inputs(eval->app, &args->raw);
+	if (!code && args->level && !args->aggregate)
+		code = app_error(eval->app, OPK_EUSAGE, "eval: --level goes with --aggregate");
 	if (!code && args->aggregate)
 		code = check_aggregate(eval->app, args, eval);
 	if (args->aggregate)
@@ -240,8 +244,11 @@ const struct command eval_command = {
 		"evaluated, by PerfWorks' combiner: mean is the ratio, percentage or rate of all ranges\n"
 		"together, and for what adds up the sum over the count. What does not add up has no sum\n"
 		"(nan). min, max and percentiles are over the ranges' own values, interpolated between two\n"
-		"of them. Derived metrics are computed from sums, or from means where pass groups have\n"
-		"different counts. PM samples aggregate by device. --where chooses the ranges, and --columns the metrics that have rows and\n"
+		"of them. Where ranges are inside others of their key, as step/forward in step, only the\n"
+		"outermost count; --level innermost takes those that hold no others, all every one.\n"
+		"Derived metrics are computed from sums, or from means where pass groups have\n"
+		"different counts. PM samples aggregate by device. --where chooses the ranges, and\n"
+		"--columns the metrics that have rows and\n"
 		"the columns: metric and unit follow where they are not named, and all statistics where\n"
 		"no statistic is. It writes no database.\n"
 		"\n"

@@ -43,6 +43,19 @@ static void note_nan(const struct eval_input *input)
 		         count, columns, opk_evaluation_column(input->evaluation, first));
 }
 
+/* Of a sum, only the total and the mean are those of its ranges. */
+static void note_summed(const struct eval_input *input)
+{
+	size_t groups = opk_aggregate_count(input->aggregate), count = 0;
+
+	for (size_t i = 0; i < groups; i++)
+		count += opk_aggregate_get(input->aggregate, i)->summed;
+	if (count)
+		app_note("%s: %zu of %zu key groups have rows that are sums of ranges: min, max "
+		         "and percentiles, which are over single ranges, are nan",
+		         input->path, count, groups);
+}
+
 static int compute(struct eval *eval, struct eval_input *input,
                    const struct opk_aggregate_options *options)
 {
@@ -57,6 +70,7 @@ static int compute(struct eval *eval, struct eval_input *input,
 	eval_rows_note_samples(eval, input, opk_aggregate_left_out(input->aggregate));
 	note_undivided(input, options->key);
 	note_nan(input);
+	note_summed(input);
 	for (size_t i = 0; i < opk_aggregate_count(input->aggregate); i++)
 		facts_find(eval->facts, &opk_aggregate_get(input->aggregate, i)->range, 1,
 		           eval->all_facts);
@@ -105,6 +119,7 @@ int eval_aggregate(struct eval *eval, bool keep_first_sample, unsigned timeout_s
 	int code = OPK_OK;
 
 	options.key = eval->key;
+	options.level = eval->level;
 	options.keep_first_sample = keep_first_sample;
 	options.image = &image;
 	/* Only what the ranges of some group have in common has a column. */

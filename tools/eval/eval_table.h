@@ -66,7 +66,7 @@ struct eval {
 	bool to_database;           /* instead of a table */
 	struct opk_strlist chosen;  /* columns; none: whatever there is */
 	const char **chosen_values; /* those of them that are values; evaluations borrow them */
-	const char *key;            /* of key groups */
+	const char *key, *level;    /* of key groups */
 	/* What the inputs have. */
 	struct eval_input *inputs;
 	size_t input_count;

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ranges inside others: of those with one key, which are added up, so that nothing counts twice. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "container/container.h"
+#include "images/images.h"
+
+int opk_level_parse(enum opk_level *out, struct opk_ctx *ctx, const char *text)
+{
+	static const char *const words[] = {
+		[OPK_OUTERMOST] = "outermost",
+		[OPK_INNERMOST] = "innermost",
+		[OPK_ALL_LEVELS] = "all",
+	};
+
+	*out = OPK_OUTERMOST;
+	for (size_t i = 0; text && i < sizeof words / sizeof *words; i++)
+		if (!strcmp(text, words[i])) {
+			*out = (enum opk_level)i;
+			return OPK_OK;
+		}
+	return text ? opk_fail(ctx, OPK_EUSAGE, "'%s' is no level: use outermost, innermost or all",
+	                       text)
+	            : OPK_OK;
+}
+
+/* Ranges of one name, key, GPU and rank. */
+struct holder {
+	char *key;
+	size_t row;   /* the first of them */
+	size_t inner; /* a row inside; SIZE_MAX: there is none */
+};
+
+struct levels {
+	struct opk_ctx *ctx;
+	const struct opk_survey *survey;
+	struct opk_grouping scopes;
+	size_t *scope_of; /* one a row */
+	struct holder *holders;
+	size_t holder_count, holder_capacity;
+	struct opk_index numbers; /* of holders */
+	size_t *outer;            /* of each row, the outermost holder that it is in, or SIZE_MAX */
+	size_t *own;              /* of each row, the holder that it is, or SIZE_MAX */
+};
+
+static bool is_kernel(const struct opk_range *range)
+{
+	return range && *range->kernel;
+}
+
+/* Ranges are named by their path; kernels have that of the NVTX ranges that they ran in. */
+static const char *path_of(const struct opk_survey *survey, size_t row)
+{
+	const struct opk_range *range = opk_survey_range(survey, row);
+
+	return is_kernel(range) ? range->nvtx : opk_survey_name(survey, row);
+}
+
+static char *make_key(size_t scope, const char *path, size_t length)
+{
+	struct opk_buf text = { 0 };
+
+	opk_buf_add_printf(&text, "%zu:", scope);
+	opk_buf_add(&text, path, length);
+	return opk_buf_take_text(&text);
+}
+
+/* Takes the key over. */
+static int add_holder(struct levels *l, char *key, size_t row)
+{
+	struct holder *holder = opk_append(&l->holders, &l->holder_capacity, &l->holder_count,
+	                                   sizeof *holder);
+
+	if (!holder) {
+		free(key);
+		return opk_nomem(l->ctx, "levels of ranges");
+	}
+	*holder = (struct holder){ key, row, SIZE_MAX };
+	l->own[row] = l->holder_count - 1;
+	return opk_index_add(&l->numbers, key, l->own[row], NULL)
+	               ? OPK_OK
+	               : opk_nomem(l->ctx, "levels of ranges");
+}
+
+static int add_row(struct levels *l, size_t row)
+{
+	const struct opk_range *range = opk_survey_range(l->survey, row);
+	const char *name = opk_survey_name(l->survey, row);
+	int code = opk_grouping_add(&l->scope_of[row], &l->scopes, l->ctx, name, range);
+	char *key;
+
+	if (code || is_kernel(range) || !*name)
+		return code;
+	key = make_key(l->scope_of[row], name, strlen(name));
+	if (!key)
+		return opk_nomem(l->ctx, "levels of ranges");
+	if (!opk_index_find(&l->own[row], &l->numbers, key))
+		return add_holder(l, key, row);
+	free(key);
+	return OPK_OK;
+}
+
+static int look_up(struct levels *l, size_t row, const char *path, size_t length)
+{
+	opk_autofree char *key = make_key(l->scope_of[row], path, length);
+	size_t number;
+
+	if (!key)
+		return opk_nomem(l->ctx, "levels of ranges");
+	if (!opk_index_find(&number, &l->numbers, key))
+		return OPK_OK;
+	if (l->outer[row] == SIZE_MAX)
+		l->outer[row] = number;
+	if (l->holders[number].inner == SIZE_MAX)
+		l->holders[number].inner = row;
+	return OPK_OK;
+}
+
+/* All that hold the row: "a" and "a/b" hold "a/b/c". */
+static int find_holders(struct levels *l, size_t row)
+{
+	const char *path = path_of(l->survey, row), *slash = strchr(path, '/');
+	int code = OPK_OK;
+
+	for (; !code && slash; slash = strchr(slash + 1, '/'))
+		code = look_up(l, row, path, (size_t)(slash - path));
+	if (!code && *path && is_kernel(opk_survey_range(l->survey, row)))
+		code = look_up(l, row, path, strlen(path));
+	return code;
+}
+
+/* ---- the choice ------------------------------------------------------------------------- */
+
+static bool is_dropped(const struct levels *l, size_t row, enum opk_level level)
+{
+	if (level == OPK_OUTERMOST)
+		return l->outer[row] != SIZE_MAX;
+	return l->own[row] != SIZE_MAX && l->holders[l->own[row]].inner != SIZE_MAX;
+}
+
+/* `dropped` is a row that is not added. */
+static void explain(const struct levels *l, size_t count, size_t dropped, enum opk_level level)
+{
+	const struct holder
+		*holder = &l->holders[level == OPK_OUTERMOST ? l->outer[dropped] : l->own[dropped]];
+	size_t inner = level == OPK_OUTERMOST ? dropped : holder->inner;
+	bool kernel = is_kernel(opk_survey_range(l->survey, inner));
+
+	opk_log(l->ctx,
+	        "%s: ranges are inside others, such as %s'%s' in '%s': only the %s are added, "
+	        "%zu %s left out (--level)",
+	        opk_survey_image(l->survey, dropped)->file->path, kernel ? "a kernel of " : "",
+	        path_of(l->survey, inner), opk_survey_name(l->survey, holder->row),
+	        level == OPK_OUTERMOST ? "outermost" : "innermost", count,
+	        count == 1 ? "is" : "are");
+}
+
+static int choose(struct levels *l, bool *left_out, enum opk_level level)
+{
+	size_t rows = l->survey->row_count, count = 0, first = 0;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < rows; i++) {
+		l->outer[i] = l->own[i] = SIZE_MAX;
+		if (!left_out[i])
+			code = add_row(l, i);
+	}
+	for (size_t i = 0; !code && i < rows; i++)
+		if (!left_out[i])
+			code = find_holders(l, i);
+	for (size_t i = rows; !code && i-- > 0;) {
+		if (left_out[i] || !is_dropped(l, i, level))
+			continue;
+		left_out[i] = true;
+		first = i;
+		count++;
+	}
+	if (!code && count)
+		explain(l, count, first, level);
+	return code;
+}
+
+int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_survey *survey,
+                      unsigned key, enum opk_level level)
+{
+	size_t rows = survey->row_count + 1;
+	opk_autofree size_t *scope_of = opk_alloc_array(rows, sizeof *scope_of);
+	opk_autofree size_t *outer = opk_alloc_array(rows, sizeof *outer);
+	opk_autofree size_t *own = opk_alloc_array(rows, sizeof *own);
+	struct levels l = {
+		.ctx = ctx,
+		.survey = survey,
+		.scopes.key = key | OPK_KEY_DEVICE | OPK_KEY_RANK | OPK_KEY_GROUP,
+		.scope_of = scope_of,
+		.outer = outer,
+		.own = own,
+	};
+	int code;
+
+	if (level == OPK_ALL_LEVELS)
+		return OPK_OK;
+	code = scope_of && outer && own ? choose(&l, left_out, level)
+	                                : opk_nomem(ctx, "levels of ranges");
+	for (size_t i = 0; i < l.holder_count; i++)
+		free(l.holders[i].key);
+	free(l.holders);
+	opk_index_clear(&l.numbers);
+	opk_grouping_clear(&l.scopes);
+	return code;
+}
