@@ -1040,8 +1040,10 @@ int opk_verify(struct opk_findings **out, struct opk_ctx *ctx, const char *path,
  * `from`: images with their tables, in order. An image whose range table is lost goes on without
  * one, unless the table says which metrics it has; without the times that others have it is left
  * out. What was left out is among the drops of opk_file_stats(), too. *out, unless NULL, has all
- * sections of `from`; what was not kept has a problem. Needs no NVIDIA library. OPK_EINPUT: nothing
- * can be evaluated in it any more.
+ * sections of `from`; what was not kept has a problem. Where there is libcupti, a child process
+ * asks it how many ranges are in each image: a table that has more rows, or fewer, is lost, and so
+ * is an image that it can't read. Elsewhere the log says that this was left out. OPK_EINPUT:
+ * nothing can be evaluated in it any more.
  */
 int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from, const char *to);
 

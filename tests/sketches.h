@@ -9,6 +9,7 @@
  *   c  the file ends inside the payload k  the file ends inside the header
  *   !  the file ends after it          b  the payload is wrong under a right checksum
  *   l  a table has a row more           g  the last row is of another group
+ *   f  a table has a row fewer
  *
  * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts,
  * U of an unknown type, V of one that names the image before it, E end; F is the file header,
@@ -54,7 +55,7 @@ static inline void put_numbered(struct image *image, char letter, unsigned numbe
 	opk_autobuf struct opk_buf payload = { 0 };
 	struct opk_range ranges[SKETCH_ROWS + 1];
 	struct opk_time times[SKETCH_ROWS + 1];
-	size_t rows = SKETCH_ROWS + (how == 'l');
+	size_t rows = SKETCH_ROWS + (how == 'l') - (how == 'f');
 	bool wrong = how == 'b';
 
 	for (unsigned i = 0; i < rows; i++) {
@@ -163,7 +164,8 @@ static inline void write_sketch(const char *sketch, const char *meta, unsigned g
 			continue;
 		put_numbered(&image, letter, ++numbers[(unsigned char)letter], meta, group,
 		             sketch[1]);
-		sketch += sketch[1] == 'b' || sketch[1] == 'l' || sketch[1] == 'g';
+		sketch += sketch[1] == 'b' || sketch[1] == 'l' || sketch[1] == 'f'
+		          || sketch[1] == 'g';
 		while (more && sketch[1] && sketch[1] != ' ')
 			more = hurt(&image.buf, start, *++sketch);
 	}

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Open the wrong way round, so that using it fails. The lowest number that is free is what it gets. */
+/* Open the wrong way round, so that using it fails. It gets the lowest number that is free. */
 static int open_useless(int number)
 {
 	int flags = O_CLOEXEC | (number == STDIN_FILENO ? O_WRONLY : O_RDONLY);

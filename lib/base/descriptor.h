@@ -11,8 +11,8 @@ void opk_reserve_standard(void);
 
 /*
  * The library's own files keep clear of these numbers: in a process of others, messages that any
- * code writes to descriptor 2 would get into a recording. Returns `fd`, or a copy beyond them, close
- * on exec, in its place; on failure -1 with errno set, and `fd` is closed. -1 stays -1.
+ * code writes to descriptor 2 would get into a recording. Returns `fd`, or a copy beyond them,
+ * close on exec, in its place; on failure -1 with errno set, and `fd` is closed. -1 stays -1.
  */
 int opk_beyond_standard(int fd);
 

@@ -53,6 +53,10 @@ struct opk_spool_trailer {
 
 enum { OPK_MAX_RANGE_NAME = 1 << 16, OPK_MAX_UNIT = 1 << 16, OPK_MAX_WORKERS = 1024 };
 
+/* OPK_EINPUT where what an image says of itself can't be, or ranges of it are not whole. */
+int opk_image_check(struct opk_ctx *ctx, const struct opk_nv_image_info *info, size_t size,
+                    enum opk_profiler profiler);
+
 /* Which metrics are in which group; the metadata in it is NULL for a bare image. */
 const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation);
 

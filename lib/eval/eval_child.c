@@ -246,21 +246,22 @@ static int check_rows(struct work *w, size_t count)
 	                segment->row_count, count);
 }
 
-static int check_image(struct work *w, const struct opk_nv_image_info *info, size_t size)
+int opk_image_check(struct opk_ctx *ctx, const struct opk_nv_image_info *info, size_t size,
+                    enum opk_profiler profiler)
 {
 	/* A range takes more than a word: larger numbers come from damage. */
 	if (info->completed > size / 8 || info->completed > info->slots)
-		return opk_fail(w->ctx, OPK_EINPUT,
+		return opk_fail(ctx, OPK_EINPUT,
 		                "the image claims %zu ranges in %zu slots and %zu bytes",
 		                info->completed, info->slots, size);
 	/* Samples may have been cut short; a range with missing passes was cut off. */
-	if (w->profiler == OPK_PROFILER_RANGE && info->completed < info->populated)
+	if (profiler == OPK_PROFILER_RANGE && info->completed < info->populated)
 		return opk_fail(
-			w->ctx, OPK_EINPUT,
+			ctx, OPK_EINPUT,
 			"only %zu of %zu ranges are whole: the image was cut off, or passes "
 			"are missing",
 			info->completed, info->populated);
-	return check_rows(w, info->completed);
+	return OPK_OK;
 }
 
 static int evaluate_image(struct work *w, const void *image, size_t size)
@@ -272,7 +273,9 @@ static int evaluate_image(struct work *w, const void *image, size_t size)
 	if (!code)
 		code = opk_blame_image(opk_nv_image_info(&info, w->ctx, image, size));
 	if (!code)
-		code = check_image(w, &info, size);
+		code = opk_image_check(w->ctx, &info, size, w->profiler);
+	if (!code)
+		code = check_rows(w, info.completed);
 	if (code)
 		return code;
 	if (w->profiler == OPK_PROFILER_PM && info.populated > info.completed)

@@ -5,8 +5,9 @@
  */
 #include <string.h>
 
+#include "adapters/nv/nv.h"
 #include "base/file.h"
-#include "container/container.h"
+#include "repair/repair_inside.h"
 
 /* Why something is missing: the drops of the new file say so. */
 enum loss {
@@ -35,6 +36,8 @@ static const char *const loss_texts[LOSSES] = {
 struct part {
 	unsigned tables; /* of an image: those that it has */
 	size_t rows;     /* of a table, and of an image that has one */
+	bool counted;    /* of an image: NVIDIA's code found so many ranges or samples in it */
+	uint64_t ranges;
 };
 
 struct recovery {
@@ -137,6 +140,65 @@ static int list_parts(struct recovery *r)
 	return code;
 }
 
+/* Each by itself: one of them can't be evaluated, though its checksum is right. */
+static int count_each(struct recovery *r, const size_t *images, size_t count)
+{
+	const struct opk_file *file = r->scan.file;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		struct part *part = &r->parts[images[i]];
+
+		code = opk_image_rows(&part->ranges, r->ctx, file, r->meta->profiler, &images[i],
+		                      1);
+		part->counted = !code;
+		if (code == OPK_EINPUT)
+			code = leave_out(r, images[i], opk_innermost(r->ctx));
+	}
+	return code;
+}
+
+static int count_all(struct recovery *r, const size_t *images, size_t count)
+{
+	opk_autofree uint64_t *ranges = opk_alloc_array(count + 1, sizeof *ranges);
+	int code = ranges ? opk_image_rows(ranges, r->ctx, r->scan.file, r->meta->profiler, images,
+	                                   count)
+	                  : opk_nomem(r->ctx, "sections");
+
+	if (code == OPK_EINPUT)
+		return count_each(r, images, count);
+	for (size_t i = 0; !code && i < count; i++) {
+		r->parts[images[i]].ranges = ranges[i];
+		r->parts[images[i]].counted = true;
+	}
+	return code;
+}
+
+/* A table with a row too many or too few has right checksums, and no reader takes it. */
+static int count_ranges(struct recovery *r)
+{
+	const struct opk_file *file = r->scan.file;
+	opk_autofree size_t *images = opk_alloc_array(file->section_count + 1, sizeof *images);
+	size_t count = 0;
+	int code;
+
+	if (!images)
+		return opk_nomem(r->ctx, "sections");
+	for (size_t i = 0; i < file->section_count; i++)
+		if (file->sections[i].type == OPK_SECTION_DATA && is_kept(r, i))
+			images[count++] = i;
+	if (!count)
+		return OPK_OK;
+	opk_nv_load(r->ctx);
+	code = count_all(r, images, count);
+	if (code != OPK_ENVIDIA)
+		return code;
+	opk_log(r->ctx,
+	        "without libcupti, rows are not compared with the ranges that are in images; "
+	        "'offpeak verify --deep' does so where it is");
+	return opk_allow(r->ctx, code, OPK_ENVIDIA);
+}
+
 static void count_loss(struct recovery *r, const struct opk_finding *finding, bool breaks)
 {
 	if (!finding->section && breaks && finding->byte + finding->size == r->scan.file->size)
@@ -201,15 +263,22 @@ static int choose_table(struct recovery *r, size_t i)
 {
 	const struct opk_section *table = &r->scan.file->sections[i];
 	unsigned kind = opk_is_table(table->type);
+	const struct part *image;
+	char numbers[80];
 	const char *problem = NULL;
 
 	if (table->link == SIZE_MAX || !is_kept(r, table->link)) {
 		r->losses[LOST_ROWS] += r->parts[i].rows;
 		return leave_out(r, i, "the image that it describes is lost");
 	}
-	if (r->parts[table->link].tables & kind)
+	image = &r->parts[table->link];
+	snprintf(numbers, sizeof numbers, "its image has %ju ranges or samples, and it has %zu",
+	         (uintmax_t)image->ranges, r->parts[i].rows);
+	if (image->counted && image->ranges != r->parts[i].rows)
+		problem = numbers;
+	else if (image->tables & kind)
 		problem = "the image that it describes has another such table";
-	else if (r->parts[table->link].tables && r->parts[table->link].rows != r->parts[i].rows)
+	else if (image->tables && image->rows != r->parts[i].rows)
 		problem = "the other table of its image has more rows, or fewer";
 	if (problem) {
 		r->losses[LOST_OTHERS]++;
@@ -356,6 +425,8 @@ static int recover(struct recovery *r, const char *to)
 		code = find_meta(r);
 	if (!code)
 		code = list_parts(r);
+	if (!code)
+		code = count_ranges(r);
 	count_losses(r);
 	if (!code)
 		code = choose(r);

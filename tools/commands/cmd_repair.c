@@ -228,8 +228,10 @@ const struct command recover_command = {
 	.details =
 		"Keeps every section whose header and checksum are right, wherever it is found. Each table\n"
 		"names its image, so that no launch or time gets to another range's values. An image whose\n"
-		"rows are lost keeps its ranges, without launches. The table says of each section whether it\n"
-		"was kept, and 'info OUT.opk' shows the losses among the drops. TORN.opk stays as it is.",
+		"rows are lost keeps its ranges, without launches. With libcupti it finds out how many ranges\n"
+		"an image has, too: a table with a row too many or too few is lost, though its checksum is\n"
+		"right. The table says of each section whether it was kept, and 'info OUT.opk' shows the\n"
+		"losses among the drops. TORN.opk stays as it is.",
 	.examples = {
 		{ "recover torn.opk -o whole.opk",
 		  "what is whole of a recording that was cut off" },

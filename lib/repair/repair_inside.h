@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Shared by the files of lib/repair alone. */
+#ifndef OPK_REPAIR_INSIDE_H
+#define OPK_REPAIR_INSIDE_H
+
+#include "container/container.h"
+
+/*
+ * How many ranges or samples NVIDIA's code finds in each of these images, in one child process.
+ * OPK_EINPUT where one of them can't be evaluated, with the reason as the innermost cause;
+ * OPK_ENVIDIA where there is no library to ask.
+ */
+int opk_image_rows(uint64_t *rows, struct opk_ctx *ctx, const struct opk_file *file,
+                   enum opk_profiler profiler, const size_t *images, size_t count);
+
+#endif
