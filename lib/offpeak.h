@@ -1460,6 +1460,28 @@ struct opk_fact_text {
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
                             const struct opk_row *row, const struct opk_joined_row *joined);
 
+/* ---- names of kernels ------------------------------------------------------------------- */
+
+enum opk_kernel_style {
+	OPK_KERNEL_FULL,   /* as ranges have it: demangled, in one spelling */
+	OPK_KERNEL_SHORT,  /* without namespaces, template arguments and arguments */
+	OPK_KERNEL_SYMBOL, /* mangled, where the recording has it; else full */
+};
+
+/*
+ * How kernels are called in what people read. Where several have one short name, it has what they
+ * differ in, "scale<float>", or else a number, "scale #2": in the order in which they were added.
+ */
+struct opk_kernel_names;
+int opk_kernel_names_new(struct opk_kernel_names **out, struct opk_ctx *ctx,
+                         enum opk_kernel_style style);
+void opk_kernel_names_free(struct opk_kernel_names *names);
+/* The kernels of these ranges are among those to be kept apart; all before the first is got. */
+int opk_kernel_names_add(struct opk_kernel_names *names, struct opk_ctx *ctx,
+                         const struct opk_range *ranges, size_t count);
+/* Borrowed from `names` or the range; one that was not added has its full name; "" stays "". */
+const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct opk_range *range);
+
 /* ---- databases -------------------------------------------------------------------------- */
 
 /*

@@ -94,7 +94,8 @@ START_TEST(conditions)
 		bool wanted[COUNT(rows_of)];
 	} rows[] = {
 		{ HERE, "kernel=gemm*", NULL, { 1, 0, 0 } },
-		{ HERE, "kernel=gemm", NULL, { 0, 0, 0 } },
+		{ HERE, "kernel=gemm", NULL, { 1, 0, 0 } },
+		{ HERE, "kernel=gem", NULL, { 0, 0, 0 } },
 		{ HERE, "kernel!=gemm*", NULL, { 0, 1, 1 } },
 		{ HERE, "kernel=", NULL, { 0, 1, 1 } },
 		{ HERE, "kernel!=", NULL, { 1, 0, 0 } },

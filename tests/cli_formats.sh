@@ -87,8 +87,36 @@ equal out wanted
 works eval "$simple" --where 'kernel=transpose(const float *, float *, int)'
 grep -e ^range -e transpose simple.csv >wanted
 equal out wanted
+works eval "$simple" --where 'kernel=transpose(float const*, float*, int)'
+equal out wanted
+works eval "$simple" --where kernel=transpose
+equal out wanted
 works eval "$simple" --where device=0
 equal out simple.csv
+
+section 'eval --kernel-names'
+roofline=$recordings/gh100-roofline.opk
+works eval "$simple" --columns kernel
+keep full
+works eval "$roofline" --columns kernel
+equal out full
+works eval "$roofline" --columns kernel --kernel-names short
+same 'short names' "$(tr '\n' ' ' <"$tmp/out")" 'kernel vadd fma_chain transpose histogram dgemm_naive '
+works eval "$roofline" --columns kernel --kernel-names symbol
+out_has '^_Z4vaddPKfS0_Pfi$'
+works eval "$simple" --columns kernel --kernel-names symbol
+equal out full
+works eval "$simple" --columns kernel --format table
+out_has '^vadd$'
+works eval "$simple" --columns kernel --format table --kernel-names full
+out_has '^vadd\(const float \*, const float \*, float \*, int\)$'
+works eval "$simple" "$roofline" --aggregate kernel --columns kernel,count,gpu__time_duration.sum --format table
+same 'kernels of two tools' "$(grep -c '^vadd ' "$tmp/out")" 2
+# Kernels that PyTorch makes have long names, of which many differ in template arguments alone.
+works eval "$training" --columns kernel,symbol --kernel-names short --format json
+json 'len({r["symbol"] for r in j}) == len({r["kernel"] for r in j}) > 20'
+json 'max(len(r["kernel"]) for r in j) < 130 and "gemm" in str(j)'
+refuses 2 'a database has kernel and symbol' eval "$simple" --kernel-names full -o x.db
 works eval "$simple" --where 'range=[13]' --where 'kernel=*gram*'
 lines_are 2
 out_has '^3,3,"histogram'

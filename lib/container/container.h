@@ -242,6 +242,25 @@ void opk_stats_storage_free(struct opk_stats_storage *storage);
 int opk_file_read_json(struct opk_json **out, struct opk_ctx *ctx, const struct opk_file *file,
                        size_t section);
 
+/* Names of kernels, as demanglers write them: kernel_name.c. */
+
+/*
+ * The one spelling of a name: "const float *" for "float const*", "list<int>>" for "list<int> >",
+ * 4u for (unsigned int)4. What is no such name stays as it is. free(); NULL when out of memory.
+ */
+char *opk_kernel_spell(const char *name);
+
+struct opk_span_of_text {
+	const char *text; /* NULL: there is none */
+	size_t length;
+};
+/* "void ns::scale<float, 4>(float *)" is scale, "float, 4" and "float *". Borrows from the name. */
+struct opk_kernel_parts {
+	struct opk_span_of_text base, templates, arguments;
+};
+/* Of a name in the one spelling; what is no such name is all base. False when out of memory. */
+bool opk_kernel_find_parts(struct opk_kernel_parts *parts, const char *name);
+
 /* The tables of images: ranges.c and times.c read one section each, recording.c all of a file. */
 
 /* Members of a range of which nothing is known. */
@@ -254,6 +273,7 @@ struct opk_range_table {
 	size_t count, capacity;
 	struct opk_strlist texts;
 	struct opk_index numbers; /* of the texts */
+	struct opk_index kernels; /* as they are in the file, to the number of the one spelling */
 	bool failed;              /* out of memory */
 };
 /* Appends the rows of a RNGS section. */

@@ -130,6 +130,24 @@ static const char *keep(struct opk_range_table *table, const char *text)
 	return "";
 }
 
+/* In the one spelling, so that ranges of all files go together. */
+static const char *keep_kernel(struct opk_range_table *table, const char *text)
+{
+	opk_autofree char *spelled = NULL;
+	size_t known;
+	const char *kept, *key;
+
+	if (!*text || opk_index_find(&known, &table->kernels, text))
+		return *text ? table->texts.items[known] : "";
+	spelled = opk_kernel_spell(text);
+	kept = keep(table, spelled ? spelled : "");
+	key = keep(table, text);
+	if (!spelled || table->failed || !opk_index_find(&known, &table->numbers, kept)
+	    || !opk_index_add(&table->kernels, key, known, NULL))
+		table->failed = true;
+	return kept;
+}
+
 /* The member that can't be, or NULL. */
 static const char *read_row(struct opk_range *range, struct opk_range_table *table,
                             const struct opk_json *row)
@@ -137,7 +155,7 @@ static const char *read_row(struct opk_range *range, struct opk_range_table *tab
 	struct reader reader = { .row = row };
 
 	range->name = keep(table, opk_json_string(row, "name"));
-	range->kernel = keep(table, opk_json_string(row, "kernel"));
+	range->kernel = keep_kernel(table, opk_json_string(row, "kernel"));
 	range->symbol = keep(table, opk_json_string(row, "symbol"));
 	read_shape(range->grid, &reader, "grid");
 	read_shape(range->block, &reader, "block");
@@ -196,6 +214,7 @@ void opk_range_table_clear(struct opk_range_table *table)
 {
 	opk_strlist_clear(&table->texts);
 	opk_index_clear(&table->numbers);
+	opk_index_clear(&table->kernels);
 	free(table->rows);
 	*table = (struct opk_range_table){ 0 };
 }

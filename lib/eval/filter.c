@@ -13,6 +13,7 @@
 struct condition {
 	char *name;
 	const char *pattern; /* in the same memory */
+	char *spelled;       /* of kernels: the pattern in the one spelling of names */
 	bool inverted;
 	/* One for each profiler. */
 	bool known[2];
@@ -74,8 +75,12 @@ static int parse(struct condition *condition, struct opk_ctx *ctx)
 	for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++)
 		condition->known[profiler] = find(&condition->facts[profiler], condition->name,
 		                                  profiler);
-	return condition->known[0] || condition->known[1] ? OPK_OK
-	                                                  : explain_name(ctx, condition->name);
+	if (!condition->known[0] && !condition->known[1])
+		return explain_name(ctx, condition->name);
+	if (condition->known[0] && condition->facts[0] == OPK_FACT_KERNEL
+	    && !(condition->spelled = opk_kernel_spell(condition->pattern)))
+		return opk_nomem(ctx, "conditions");
+	return OPK_OK;
 }
 
 static int parse_all(struct opk_filter *filter, struct opk_ctx *ctx, const char *const *conditions,
@@ -116,8 +121,10 @@ void opk_filter_free(struct opk_filter *filter)
 {
 	if (!filter)
 		return;
-	for (size_t i = 0; filter->conditions && i < filter->count; i++)
+	for (size_t i = 0; filter->conditions && i < filter->count; i++) {
 		free(filter->conditions[i].name);
+		free(filter->conditions[i].spelled);
+	}
 	free(filter->conditions);
 	free(filter);
 }
@@ -149,6 +156,23 @@ static const char *text_of(const union opk_cell *cell, enum opk_cell_type type, 
 	return number;
 }
 
+/* A kernel goes by its name, however that is spelled, and by the plain one without arguments. */
+static bool matches(const struct condition *condition, const char *text)
+{
+	struct opk_kernel_parts parts;
+	opk_autofree char *base = NULL;
+
+	if (opk_glob_match(condition->pattern, text))
+		return true;
+	if (!condition->spelled)
+		return false;
+	if (opk_glob_match(condition->spelled, text))
+		return true;
+	if (opk_kernel_find_parts(&parts, text))
+		base = opk_strndup(parts.base.text, parts.base.length);
+	return base && opk_glob_match(condition->pattern, base);
+}
+
 bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler profiler,
                            const struct opk_row *row, uint64_t unknown)
 {
@@ -162,8 +186,8 @@ bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler pr
 		if (unknown >> fact & 1)
 			continue;
 		cell = opk_fact_get(&text, fact, row, NULL);
-		if (opk_glob_match(condition->pattern,
-		                   text_of(&cell, opk_fact_column(fact, profiler)->type, number))
+		if (matches(condition,
+		            text_of(&cell, opk_fact_column(fact, profiler)->type, number))
 		    == condition->inverted)
 			return false;
 	}

@@ -60,9 +60,12 @@ static void put_text(struct opk_buf *out, const char *text)
 	opk_buf_add_printf(out, "%zu:%s", strlen(text), text);
 }
 
-/* The same text for ranges of the same key alone: texts have their lengths before them. */
+/*
+ * The same text for ranges of the same key alone: texts have their lengths before them. Kernels of
+ * one name may have several symbols.
+ */
 static void write_key(struct opk_buf *out, unsigned key, const char *name,
-                      const struct opk_range *range)
+                      const struct opk_range *range, const char *symbol)
 {
 #define IN(part, value) (key & (part) ? (value) : 0)
 	for (int i = 0; i < 3 && key & OPK_KEY_SHAPE; i++)
@@ -75,7 +78,7 @@ static void write_key(struct opk_buf *out, unsigned key, const char *name,
 		put_text(out, name);
 	if (key & OPK_KEY_KERNEL) {
 		put_text(out, range->kernel);
-		put_text(out, range->symbol);
+		put_text(out, symbol);
 	}
 	if (key & OPK_KEY_NVTX)
 		put_text(out, range->nvtx);
@@ -106,13 +109,16 @@ static void keep_common_text(const char **text, const char *other)
 		*text = "";
 }
 
-static void keep_common(struct opk_grouped *group, const struct opk_range *other)
+static void keep_common(struct opk_grouped *group, unsigned key, const struct opk_range *other)
 {
 	struct opk_range *range = &group->range;
 
 	keep_common_text(&range->name, other->name);
 	keep_common_text(&range->kernel, other->kernel);
-	keep_common_text(&range->symbol, other->symbol);
+	if (key & OPK_KEY_KERNEL)
+		range->symbol = *range->symbol ? range->symbol : other->symbol;
+	else
+		keep_common_text(&range->symbol, other->symbol);
 	keep_common_text(&range->nvtx, other->nvtx);
 	if (memcmp(range->grid, other->grid, sizeof range->grid))
 		memset(range->grid, 0, sizeof range->grid);
@@ -142,9 +148,10 @@ static void add(uint64_t *sum, uint64_t value)
 		*sum = UINT64_MAX;
 }
 
-static void take(struct opk_grouped *group, const char *name, const struct opk_range *range)
+static void take(struct opk_grouped *group, unsigned key, const char *name,
+                 const struct opk_range *range)
 {
-	keep_common(group, range);
+	keep_common(group, key, range);
 	group->many_names |= strcmp(group->name, name) != 0;
 	group->rows++;
 	add(&group->ranges, range->count ? range->count : 1);
@@ -152,28 +159,59 @@ static void take(struct opk_grouped *group, const char *name, const struct opk_r
 	group->duration_count += range->duration_ns > 0;
 }
 
+static char *key_of(const struct opk_grouping *grouping, const char *name,
+                    const struct opk_range *range, const char *symbol)
+{
+	struct opk_buf text = { 0 };
+
+	write_key(&text, grouping->key, name, range, symbol);
+	return opk_buf_take_text(&text);
+}
+
+/*
+ * Not all recordings have symbols: a range without one goes with the first kernel of its name. The
+ * range's group, or the key of a new one; false when out of memory.
+ */
+static bool find_group(size_t *out, char **new_key, const struct opk_grouping *grouping,
+                       const char *name, const struct opk_range *range)
+{
+	opk_autofree char *key = key_of(grouping, name, range, "");
+	const char *first;
+
+	if (!key)
+		return false;
+	if (!opk_index_find(out, &grouping->numbers, key)) {
+		*new_key = opk_take(key);
+		return true;
+	}
+	first = grouping->groups[*out].range.symbol;
+	if (!(grouping->key & OPK_KEY_KERNEL) || !*range->symbol || !*first
+	    || !strcmp(first, range->symbol))
+		return true;
+	free(key);
+	key = key_of(grouping, name, range, range->symbol);
+	if (key && !opk_index_find(out, &grouping->numbers, key))
+		*new_key = opk_take(key);
+	return key || *new_key;
+}
+
 int opk_grouping_add(size_t *out, struct opk_grouping *grouping, struct opk_ctx *ctx,
                      const char *name, const struct opk_range *given)
 {
 	static const struct opk_range unknown = { OPK_UNKNOWN_RANGE };
 	const struct opk_range *range = given ? given : &unknown;
-	opk_autobuf struct opk_buf text = { 0 };
-	char *key;
+	opk_autofree char *key = NULL;
 	int code;
 
-	write_key(&text, grouping->key, name, range);
-	key = opk_buf_take_text(&text);
-	if (!key)
+	if (!find_group(out, &key, grouping, name, range))
 		return opk_nomem(ctx, "groups of ranges");
-	if (opk_index_find(out, &grouping->numbers, key)) {
-		free(key);
-	} else {
+	if (key) {
 		*out = grouping->count;
-		code = add_group(grouping, ctx, name, range, key);
+		code = add_group(grouping, ctx, name, range, opk_take(key));
 		if (code)
 			return code;
 	}
-	take(&grouping->groups[*out], name, range);
+	take(&grouping->groups[*out], grouping->key, name, range);
 	return OPK_OK;
 }
 

@@ -23,6 +23,13 @@
 	              "give a parameter of the set this value; may be repeated", OPTION_LIST,      \
 	              type, member)
 
+#define KERNEL_NAMES_OPTION(type, member)                                                          \
+	SHARED_OPTION("kernel-names", "short|full|symbol",                                         \
+	              "short: without arguments, as in tables; full, as elsewhere; or mangled",    \
+	              OPTION_WORD, type, member)
+/* Of that option's word; where it is not given, short in tables, and full elsewhere. */
+int kernel_names_new(struct opk_kernel_names **out, struct app *app, unsigned word);
+
 /* The profiler of an OPTION_WORD; the first one where it is not given. */
 static inline enum opk_profiler profiler_of_word(unsigned word)
 {

@@ -8,7 +8,7 @@
 
 struct eval_args {
 	struct raw_args raw;
-	unsigned format, layout, first_sample, join, launch_columns, evaluator;
+	unsigned format, layout, first_sample, join, launch_columns, evaluator, kernel_names;
 	const char *columns, *aggregate, *level;
 	struct option_list where;
 	uint64_t workers;
@@ -41,6 +41,7 @@ static const struct option_spec specs[] = {
 	  "statistics of ranges that share it: name, kernel, device and others", OPTION_TEXT,
 	  offsetof(struct eval_args, aggregate) },
 	LEVEL_OPTION(struct eval_args, level),
+	KERNEL_NAMES_OPTION(struct eval_args, kernel_names),
 	{ "allow-incomplete", 0, NULL, "evaluate what a cut-off recording still holds", OPTION_FLAG,
 	  offsetof(struct eval_args, allow_incomplete) },
 	{ "workers", 0, "N", "processes that divide the images; default: as is worthwhile",
@@ -125,6 +126,12 @@ static int choose(struct eval *eval, const struct eval_args *args)
 		code = check_inputs(eval->app, &args->raw);
 	if (!code && args->level && !args->aggregate)
 		code = app_error(eval->app, OPK_EUSAGE, "eval: --level goes with --aggregate");
+	if (!code && args->kernel_names && eval->to_database)
+		code = app_error(
+			eval->app, OPK_EUSAGE,
+			"eval: --kernel-names: a database has kernel and symbol of each range");
+	if (!code)
+		code = kernel_names_new(&eval->kernel_names, eval->app, args->kernel_names);
 	if (!code && args->aggregate)
 		code = check_aggregate(eval->app, args, eval);
 	if (args->aggregate)
@@ -160,6 +167,7 @@ static int evaluate(struct eval *eval, const struct eval_args *args,
 static void clear(struct eval *eval)
 {
 	opk_database_free(eval->database);
+	opk_kernel_names_free(eval->kernel_names);
 	opk_strlist_clear(&eval->chosen);
 	opk_strlist_clear(&eval->names);
 	free(eval->chosen_values);
@@ -231,6 +239,12 @@ const struct command eval_command = {
 		"is the range's name. What is not known only matches an empty pattern or *. Rows are judged\n"
 		"before they are joined, and only those wanted are evaluated: images without any are\n"
 		"not read, so that damage there goes unnoticed. Values of metrics can't be asked for.\n"
+		"\n"
+		"--kernel-names says how kernels are called: full, in one spelling whatever tool recorded\n"
+		"them, as in CSV and JSON; short, without namespaces, template arguments and arguments,\n"
+		"as in tables; or symbol, mangled, where the recording has it. Short names of different\n"
+		"kernels have what they differ in, as scale<float>, or a number. --where kernel=PATTERN\n"
+		"takes full names in any spelling, and plain ones: kernel=scale.\n"
 		"\n"
 		"--format sqlite writes a database, as does -o FILE.db, FILE.sqlite or FILE.sqlite3\n"
 		"without --format: tables runs, devices, metrics, ranges, samples and values, and the\n"

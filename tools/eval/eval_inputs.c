@@ -166,6 +166,8 @@ static int look_at(struct eval *eval, struct eval_input *input, const struct opk
 
 	if (!code)
 		code = opk_file_times(&times, &time_count, ctx, input->file);
+	if (!code)
+		code = opk_kernel_names_add(eval->kernel_names, ctx, ranges, range_count);
 	if (code)
 		return code;
 	/* Several devices need a column. */

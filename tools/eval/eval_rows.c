@@ -128,7 +128,9 @@ void eval_rows_fill(struct eval *eval, const struct eval_input *input, const str
 		if (column->kind == COLUMN_FACT)
 			*cell = opk_fact_get(&eval->texts[at], (enum opk_fact)column->index, row,
 			                     joined);
-		else if (column->kind == COLUMN_FILE)
+		if (column->kind == COLUMN_FACT && column->index == OPK_FACT_KERNEL && row->range)
+			cell->string = opk_kernel_names_get(eval->kernel_names, row->range);
+		if (column->kind == COLUMN_FILE)
 			cell->string = input->path;
 		else if (column->kind == COLUMN_VALUE)
 			cell->number = eval->values[column->index];

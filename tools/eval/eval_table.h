@@ -67,6 +67,7 @@ struct eval {
 	struct opk_strlist chosen;  /* columns; none: whatever there is */
 	const char **chosen_values; /* those of them that are values; evaluations borrow them */
 	const char *key, *level;    /* of key groups */
+	struct opk_kernel_names *kernel_names;
 	/* What the inputs have. */
 	struct eval_input *inputs;
 	size_t input_count;

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Names of kernels: one spelling, short names that are unique, and what goes by them. */
+#include "container/container.h"
+#include "eval/eval.h"
+#include "testing.h"
+
+/* ---- one spelling ----------------------------------------------------------------------- */
+
+START_TEST(spelling)
+{
+	static const struct {
+		struct here here;
+		const char *name, *wanted;
+	} rows[] = {
+		{ HERE, "vadd(float const*, float const*, float*, int)",
+		  "vadd(const float *, const float *, float *, int)" },
+		{ HERE, "vadd(const float *, const float *, float *, int)",
+		  "vadd(const float *, const float *, float *, int)" },
+		{ HERE, "f(unsigned long long const&, float const* const*, char* const)",
+		  "f(const unsigned long long &, const float *const *, char *const)" },
+		{ HERE,
+		  "void ns::g<std::list<int> const, 4u>(ns::map<int, list<char const*> >::item const&)",
+		  "void ns::g<const std::list<int>, 4u>(const ns::map<int, list<const char *>>::item &)" },
+		{ HERE, "void f<(int)4, (unsigned long)1, (bool)1, (bool)0, (long)-3>(T1)",
+		  "void f<4, 1ul, true, false, -3l>(T1)" },
+		{ HERE,
+		  "f((anonymous namespace)::t const*, int (*)(float const&), float const (&) [4])",
+		  "f(const (anonymous namespace)::t *, int (*)(const float &), const float (&)[4])" },
+		{ HERE, "void f<(char)97, &g>(int (c::*)(int), t volatile*, t const volatile*)",
+		  "void f<(char)97, &g>(int (c::*)(int), volatile t *, const volatile t *)" },
+		{ HERE,
+		  "void k<h(int&)::{lambda()#1}::operator()() const::{lambda(float)#2} const>(int)",
+		  "void k<const h(int &)::{lambda()#1}::operator()() const::{lambda(float)#2}>(int)" },
+		{ HERE, "void k<std::function<void (int)>, ((4)>(3))>(float*&&, T...)",
+		  "void k<std::function<void (int)>, ((4)>(3))>(float *&&, T...)" },
+		{ HERE, "a::operator<< <int>(b const&)", "a::operator<< <int>(const b &)" },
+		{ HERE, "f(float const*) [clone .part.0]", "f(const float *)[clone .part.0]" },
+		/* No such names, and halves of them. */
+		{ HERE, "", "" },
+		{ HERE, "sm80_xmma_gemm", "sm80_xmma_gemm" },
+		{ HERE, "const", "const" },
+		{ HERE, "const const const *", "const const const *" },
+		{ HERE, "f(float const*", "f(float const*" },
+		{ HERE, "f)float const*(", "f)float const*(" },
+		{ HERE, "triton; a  b const*\n(", "triton; a  b const*\n(" },
+		{ HERE, "f<(int)>(int const)", "f<(int)>(const int)" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *got = opk_kernel_spell(rows[i].name), *again = NULL;
+
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got %s", got);
+		again = opk_kernel_spell(got);
+		ck_row(&rows[i], !strcmp(again, got), "again: %s", again);
+	}
+}
+END_TEST
+
+START_TEST(parts)
+{
+	static const struct {
+		struct here here;
+		const char *name, *base, *templates, *arguments;
+	} rows[] = {
+		{ HERE, "vadd(const float *, int)", "vadd", "", "const float *, int" },
+		{ HERE, "void a::(anonymous namespace)::b<float, c<4>>(d<int (*)(int)>) const", "b",
+		  "float, c<4>", "d<int (*)(int)>" },
+		{ HERE, "gemm", "gemm", "", "" },
+		{ HERE, "f(int)[clone .part.0]", "f", "", "int" },
+		{ HERE, "a::operator()<int>(float)", "operator()", "int", "float" },
+		{ HERE, "", "", "", "" },
+		{ HERE, "f((", "f((", "", "" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_kernel_parts got;
+
+		ck_assert(opk_kernel_find_parts(&got, rows[i].name));
+#define IS(part)                                                                                   \
+	(got.part.length == strlen(rows[i].part)                                                   \
+	 && !strncmp(got.part.text ? got.part.text : "", rows[i].part, got.part.length))
+		ck_row(&rows[i], IS(base) && IS(templates) && IS(arguments), "%.*s",
+		       (int)got.base.length, got.base.text);
+#undef IS
+	}
+}
+END_TEST
+
+/* ---- short names ------------------------------------------------------------------------ */
+
+START_TEST(short_names)
+{
+	static const char *const kernels[][2] = {
+		{ "vadd(const float *, float *)", "vadd" },
+		{ "void n::scale<float, 4>(float *)", "scale<float>" },
+		{ "void n::scale<m::half, 4>(m::half *)", "scale<half>" },
+		{ "over(int)", "over(int)" },
+		{ "over(float, int)", "over(float, int)" },
+		{ "a::same(int)", "same #1" },
+		{ "b::same(int)", "same #2" },
+		{ "plain_name", "plain_name" },
+		{ "void run<n::apply<float, n::many_arguments, n::sqrt_of<float>>>(int)",
+		  "run<sqrt_of>" },
+		{ "void run<n::apply<float, n::many_arguments, n::fill<float>>>(int)",
+		  "run<fill, float>" },
+		{ "void run<n::apply<short, n::many_arguments, n::fill<short>>>(int)",
+		  "run<fill, short>" },
+		{ "void f<x<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>>()", "f #1" },
+		{ "void f<x<2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>>()", "f #2" },
+	};
+	struct opk_range ranges[COUNT(kernels)];
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_kernel_names *names;
+
+	for (size_t i = 0; i < COUNT(kernels); i++)
+		ranges[i] = (struct opk_range){ .kernel = kernels[i][0],
+			                        .symbol = i ? "" : "_Z4v" };
+	ck_ok(ctx, opk_kernel_names_new(&names, ctx, OPK_KERNEL_SHORT));
+	ck_ok(ctx, opk_kernel_names_add(names, ctx, ranges, COUNT(kernels)));
+	ck_ok(ctx, opk_kernel_names_add(names, ctx, ranges, 1));
+	for (size_t i = 0; i < COUNT(kernels); i++)
+		ck_assert_str_eq(opk_kernel_names_get(names, &ranges[i]), kernels[i][1]);
+	opk_kernel_names_free(names);
+	for (int style = OPK_KERNEL_FULL; style <= OPK_KERNEL_SYMBOL; style++) {
+		bool symbol = style == OPK_KERNEL_SYMBOL;
+
+		if (style == OPK_KERNEL_SHORT)
+			continue;
+		ck_ok(ctx, opk_kernel_names_new(&names, ctx, (enum opk_kernel_style)style));
+		ck_assert_str_eq(opk_kernel_names_get(names, &ranges[0]),
+		                 symbol ? "_Z4v" : kernels[0][0]);
+		ck_assert_str_eq(opk_kernel_names_get(names, &ranges[1]), kernels[1][0]);
+		opk_kernel_names_free(names);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- recordings, groups and filters ------------------------------------------------------ */
+
+static void add(struct opk_grouping *grouping, struct opk_ctx *ctx, const char *symbol,
+                size_t wanted)
+{
+	const struct opk_range range = { OPK_UNKNOWN_RANGE };
+	struct opk_range given = range;
+	size_t group;
+
+	given.kernel = "f(int)";
+	given.symbol = symbol;
+	ck_ok(ctx, opk_grouping_add(&group, grouping, ctx, "", &given));
+	ck_assert_uint_eq(group, wanted);
+}
+
+/* Recordings without symbols go together with those that have them. */
+START_TEST(groups)
+{
+	opk_autogrouping struct opk_grouping grouping = { .key = OPK_KEY_KERNEL };
+	struct opk_ctx *ctx = new_ctx();
+
+	add(&grouping, ctx, "", 0);
+	add(&grouping, ctx, "_Z1", 0);
+	add(&grouping, ctx, "_Z2", 1);
+	add(&grouping, ctx, "_Z1", 0);
+	add(&grouping, ctx, "_Z2", 1);
+	add(&grouping, ctx, "", 0);
+	ck_assert_uint_eq(grouping.count, 2);
+	ck_assert_str_eq(grouping.groups[0].range.symbol, "_Z1");
+	ck_assert_str_eq(grouping.groups[1].range.symbol, "_Z2");
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(filters)
+{
+	static const struct {
+		struct here here;
+		const char *condition;
+		bool wanted;
+	} rows[] = {
+		{ HERE, "kernel=void n::scale<float>(const float *)", true },
+		{ HERE, "kernel=void n::scale<float>(float const*)", true },
+		{ HERE, "kernel=scale", true },
+		{ HERE, "kernel=sc*e", true },
+		{ HERE, "kernel=*float*", true },
+		{ HERE, "kernel=scale<float>", false },
+		{ HERE, "kernel!=scale", false },
+		{ HERE, "kernel!=other", true },
+		{ HERE, "kernel=", false },
+	};
+	struct opk_range range = { OPK_UNKNOWN_RANGE };
+	const struct opk_row row = { .name = "0", .range = &range };
+	struct opk_ctx *ctx = new_ctx();
+
+	range.kernel = "void n::scale<float>(const float *)";
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_filter *filter;
+
+		ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].condition, 1));
+		ck_row(&rows[i],
+		       opk_filter_accepts(filter, OPK_PROFILER_RANGE, &row) == rows[i].wanted, "%d",
+		       rows[i].wanted);
+		opk_filter_free(filter);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static const struct opk_range *ranges_of(struct opk_file **file, struct opk_ctx *ctx,
+                                         const char *path, size_t *count)
+{
+	const struct opk_range *ranges;
+
+	ck_ok(ctx, opk_file_open(file, ctx, path));
+	ck_ok(ctx, opk_file_ranges(&ranges, count, ctx, *file));
+	return ranges;
+}
+
+/* They were made by two tools, which spell the kernels of one program in two ways. */
+START_TEST(recordings)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_file *a, *b;
+	size_t count, other;
+	const struct opk_range *x = ranges_of(&a, ctx, TEST_DATA_DIR "/recordings/gh100-simple.opk",
+	                                      &count);
+	const struct opk_range *y = ranges_of(&b, ctx,
+	                                      TEST_DATA_DIR "/recordings/gh100-roofline.opk",
+	                                      &other);
+
+	ck_assert_uint_eq(count, 5);
+	ck_assert_uint_eq(other, 5);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_str_eq(x[i].kernel, y[i].kernel);
+	opk_file_free(a);
+	opk_file_free(b);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("kernel names");
+	TCase *tests = tcase_create("kernel names");
+
+	tcase_add_test(tests, spelling);
+	tcase_add_test(tests, parts);
+	tcase_add_test(tests, short_names);
+	tcase_add_test(tests, groups);
+	tcase_add_test(tests, filters);
+	tcase_add_test(tests, recordings);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
