@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Files that appear whole or not at all, and files read whole. */
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "allocation.h"
 #include "base/file.h"
+#include "base/stream.h"
 #include "base/mem.h"
 #include "folder.h"
 #include "testing.h"
@@ -311,6 +313,109 @@ START_TEST(pipe_is_no_file)
 }
 END_TEST
 
+START_TEST(names_of_streams)
+{
+	static const struct {
+		struct here here;
+		const char *path;
+		int number;
+	} rows[] = {
+		{ HERE, "/dev/stdin", 0 },
+		{ HERE, "/dev/stdout", 1 },
+		{ HERE, "/dev/stderr", 2 },
+		{ HERE, "/dev/fd/63", 63 },
+		{ HERE, "/proc/self/fd/7", 7 },
+		{ HERE, "/dev/fd/", -1 },
+		{ HERE, "/dev/fd/63x", -1 },
+		{ HERE, "/dev/fd/-1", -1 },
+		{ HERE, "/dev/fd/99999999999", -1 },
+		{ HERE, "/dev/stdin2", -1 },
+		{ HERE, "-", -1 },
+		{ HERE, "", -1 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int number = opk_stream_number(rows[i].path);
+
+		ck_row(&rows[i], number == rows[i].number, "%d", number);
+		ck_row(&rows[i], opk_names_stream(rows[i].path) == (number >= 0), "stream");
+	}
+	ck_assert(!opk_names_stream("/dev/null"));
+	ck_assert(!opk_names_stream(folder));
+}
+END_TEST
+
+/* The whole pipe, as often as it is opened, and not a byte more than allowed. */
+START_TEST(pipe_is_kept)
+{
+	struct opk_ctx *ctx = new_ctx();
+	char path[32], *text;
+	void *data = NULL;
+	int ends[2];
+	size_t size;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+	ck_assert_int_eq(write(ends[1], "content", 7), 7);
+	close(ends[1]);
+	ck_ok(ctx, opk_stream_read(ctx, path, 7));
+	ck_ok(ctx, opk_stream_read(ctx, path, 0));
+	for (int i = 0; i < 2; i++) {
+		ck_ok(ctx, opk_read_file(&data, &size, ctx, path));
+		text = data;
+		ck_assert_str_eq(text, "content");
+		ck_assert_uint_eq(size, 7);
+		free(data);
+	}
+	close(ends[0]);
+	opk_ctx_free(ctx);
+
+	ctx = new_ctx();
+	ck_assert_int_eq(pipe(ends), 0);
+	snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+	ck_assert_int_eq(write(ends[1], "content", 7), 7);
+	close(ends[1]);
+	ck_code(ctx, opk_stream_read(ctx, path, 6), OPK_EINPUT);
+	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "no more is read from a pipe"));
+	close(ends[0]);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Nothing goes into a pipe before the commit, and then all of it, alone or with other files. */
+START_TEST(pipe_is_written_whole)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_newfile files[2] = { 0 }, *both[] = { &files[0], &files[1] };
+	char path[32], got[32] = "";
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
+	ck_ok(ctx, opk_stream_write(ctx, path));
+	for (int together = 0; together < 2; together++) {
+		ck_ok(ctx, opk_newfile_create(&files[0], ctx, path));
+		ck_ok(ctx, opk_newfile_create(&files[1], ctx, in_folder("f")));
+		ck_ok(ctx, opk_newfile_write(&files[0], "content", 7));
+		ck_assert_int_eq(read(ends[0], got, sizeof got), -1);
+		ck_ok(ctx, together ? opk_newfiles_commit(both, 2) : opk_newfile_commit(&files[0]));
+		ck_assert_int_eq(read(ends[0], got, sizeof got), 7);
+		ck_assert_str_eq(got, "content");
+		opk_newfile_discard(&files[1]);
+		ck_assert_uint_eq(entries(false), together);
+	}
+	/* What is discarded is not sent. */
+	ck_ok(ctx, opk_newfile_create(&files[0], ctx, path));
+	ck_ok(ctx, opk_newfile_write(&files[0], "more", 4));
+	opk_newfile_discard(&files[0]);
+	ck_assert_int_eq(read(ends[0], got, sizeof got), -1);
+	close(ends[0]);
+	close(ends[1]);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("file");
@@ -318,6 +423,9 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_test(tests, file_replaced_at_once);
+	tcase_add_test(tests, names_of_streams);
+	tcase_add_test(tests, pipe_is_kept);
+	tcase_add_test(tests, pipe_is_written_whole);
 	tcase_add_test(tests, unfinished_file_leaves_nothing);
 	tcase_add_test(tests, unfinished_files_can_be_discarded);
 	tcase_add_test(tests, file_mode_obeys_umask);

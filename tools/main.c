@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "base/problems.h"
 #include "commands.h"
+#include "common/files.h"
 
 const struct command *const commands[] = {
 	&chips_command,   &compare_command, &describe_command,
@@ -75,7 +76,9 @@ static int run_in(struct app *app, const struct command *command, void *args, in
 	code = app_open(app);
 	if (code)
 		return code;
-	code = command->run(app, args);
+	code = files_open_streams(app);
+	if (!code)
+		code = command->run(app, args);
 	return code && !app->reported ? app_fail(app, code) : code;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/option_struct.h"
+#include "base/stream.h"
 #include "config.h"
 
 const char *opk_version(void)
@@ -89,6 +90,7 @@ void opk_ctx_free(struct opk_ctx *ctx)
 	if (ctx->nv && ctx->nv_free)
 		ctx->nv_free(ctx->nv);
 	opk_clear_errors(ctx);
+	opk_streams_free(ctx);
 	free_env(&ctx->env);
 	free((char *)ctx->cuda_dir);
 	free((char *)ctx->data_dir);

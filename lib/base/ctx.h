@@ -24,6 +24,7 @@ struct opk_ctx {
 	/* Filled by the nv adapter on first use; tests put a fake here. */
 	struct opk_nv *nv;
 	void (*nv_free)(struct opk_nv *nv);
+	struct opk_stream *streams; /* base/stream.h */
 };
 
 /* Starts a new cause chain and returns `code`. */

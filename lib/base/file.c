@@ -14,6 +14,7 @@
 
 #include "base/descriptor.h"
 #include "base/mem.h"
+#include "base/stream.h"
 
 enum { TEMPORARY_LETTERS = 6 };
 
@@ -56,8 +57,7 @@ bool opk_write_all(int fd, const void *data, size_t size)
 
 int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path)
 {
-	/* Without O_NONBLOCK a pipe would be waited for before it can be refused. */
-	opk_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	opk_autoclose int fd = opk_stream_open(ctx, path);
 	opk_autofree uint8_t *bytes = NULL;
 	struct stat info;
 
@@ -166,6 +166,15 @@ static int refuse_mode(int fd, const char *temporary)
 	return -1;
 }
 
+static int create_for_stream(struct opk_newfile *file, const char *path)
+{
+	file->stream = opk_stream_find(file->ctx, path);
+	file->path = opk_strdup(path);
+	if (!file->path)
+		return opk_nomem(file->ctx, "a file name");
+	return opk_stream_create(&file->fd, file->ctx, file->stream);
+}
+
 int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
 {
 	opk_autofree char *copy = opk_strdup(path), *temporary = temporary_name(path);
@@ -174,6 +183,8 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 	int fd;
 
 	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1 };
+	if (opk_stream_find(ctx, path))
+		return create_for_stream(file, path);
 	if (!replaces && errno == ENAMETOOLONG)
 		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
 	if (replaces && !S_ISREG(info.st_mode))
@@ -221,10 +232,10 @@ static void forget_temporary(struct opk_newfile *file)
 	free(opk_take(file->temporary));
 }
 
-/* Makes sure that all of it is on the disk. */
+/* Makes sure that all of it is on the disk, or in the pipe. */
 static int sync_file(const struct opk_newfile *file)
 {
-	if (file->code || !fsync(file->fd))
+	if (file->code || (file->stream ? opk_stream_send(file->stream) : !fsync(file->fd)))
 		return file->code;
 	return opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
 }
@@ -264,6 +275,8 @@ static bool place(struct opk_newfile *file)
 	struct stat info;
 	bool exists = !stat(file->path, &info);
 
+	if (file->stream)
+		return true;
 	if (exists && !S_ISREG(info.st_mode)) {
 		errno = EISDIR;
 		return false;

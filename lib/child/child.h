@@ -34,11 +34,6 @@ pid_t opk_child_start(void (*work)(void *data), void *data, const struct opk_lim
 
 /* What a child sends its parent: reports while it works, and a result in a temporary file. */
 
-/* A file without a name in the folder that TMPDIR names, else in /tmp; it is gone once closed. */
-int opk_spool_new(int *fd, struct opk_ctx *ctx);
-/* Reports errno: in which folder it can't be written, why, and what helps. */
-int opk_spool_fail(struct opk_ctx *ctx);
-
 /* ---- the child's side */
 
 /* What the work sees of its process. */

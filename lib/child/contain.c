@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/descriptor.h"
+#include "base/spool.h"
 
 enum {
 	DEFAULT_TIMEOUT_S = 30,

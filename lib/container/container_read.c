@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "adapters/deflate/deflate.h"
-#include "base/descriptor.h"
+#include "base/stream.h"
 #include "base/file.h"
 #include "container/container.h"
 
@@ -428,8 +428,7 @@ static int open_file(struct opk_file **out, struct opk_ctx *ctx, const char *pat
 
 	if (!file)
 		return opk_nomem(ctx, "a file");
-	/* Without O_NONBLOCK a pipe would be waited for before it can be refused. */
-	file->fd = opk_beyond_standard(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	file->fd = opk_stream_open(ctx, path);
 	file->path = opk_strdup(path);
 	if (!file->path)
 		code = opk_nomem(ctx, "a file name");

@@ -44,6 +44,8 @@ static int begin(struct opk_database *database, const char *path,
 			code = opk_nomem(ctx, "a database");
 	if (!code)
 		code = opk_newfile_create(&database->file, ctx, path);
+	if (!code && !database->file.temporary)
+		code = opk_fail(ctx, OPK_EUSAGE, "%s: a database can't go into a pipe", path);
 	if (!code)
 		code = opk_sqlite_new(&database->sqlite, ctx, database->file.temporary);
 	if (!code)

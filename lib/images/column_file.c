@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/spool.h"
 #include "child/child.h"
 
 enum {

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
+#include "base/stream.h"
 #include "config.h"
 #include "set/set.h"
 #include "set/set_read.h"
@@ -264,7 +265,8 @@ static struct file *find_file(struct loading *l, const char *path)
 /* Paths are relative to the file that names them. */
 static int find_path(char **out, struct loading *l, const struct opk_set *set, const char *word)
 {
-	const char *slash = strrchr(set->path, '/');
+	/* What comes through a pipe is in no folder. */
+	const char *slash = opk_stream_find(l->ctx, set->path) ? NULL : strrchr(set->path, '/');
 
 	if (!is_path(word))
 		return shipped_path(out, l->ctx, word);

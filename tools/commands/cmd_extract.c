@@ -67,12 +67,17 @@ static size_t count_of(const struct opk_file *file, uint32_t type)
 	return count;
 }
 
+/* Whether the images of this kind go to files of several numbers. */
+static bool are_several(const struct extraction *x, size_t kind)
+{
+	return kind == DATA && !x->args->image && count_of(x->file, OPK_SECTION_DATA) > 1;
+}
+
 /* All go to names that begin with that of -o; else to the file of their kind's option. */
 static char *path_of(const struct extraction *x, const struct item *item)
 {
 	const char *output = x->app->output, *given = x->args->files[item->kind];
-	bool several = item->kind == DATA && !x->args->image
-	               && count_of(x->file, OPK_SECTION_DATA) > 1;
+	bool several = are_several(x, item->kind);
 	size_t number = several || (item->kind != DATA && output) ? item->number : 0;
 	opk_autofree char *name = NULL;
 
@@ -115,7 +120,10 @@ static int choose(struct extraction *x, size_t kind)
 {
 	/* The whole set is group 0. */
 	size_t number = kind == DATA, before = x->count;
+	const char *given = x->args->files[kind];
 
+	if (given && are_several(x, kind) && files_check_several(x->app, given))
+		return OPK_EUSAGE;
 	for (size_t i = 0; i < opk_file_section_count(x->file); i++) {
 		struct item *item = &x->items[x->count];
 
@@ -214,9 +222,13 @@ static bool is_usage(const struct app *app, const struct extract_args *args)
 static int run(struct app *app, void *data)
 {
 	opk_auto(opk_file) struct opk_file *file = NULL;
-	struct extraction x = { .app = app, .args = data };
+	struct extract_args *args = data;
+	struct extraction x = { .app = app, .args = args };
 	int code;
 
+	for (size_t i = 0; i < KINDS; i++)
+		if (args->files[i] && !strcmp(args->files[i], "-"))
+			args->files[i] = "/dev/stdout";
 	if (!is_usage(app, data))
 		return app_error(
 			app, OPK_EUSAGE,
@@ -228,7 +240,9 @@ static int run(struct app *app, void *data)
 	if (!opk_file_complete(file))
 		app_note("%s: cut off: its end section is missing", app->arguments[0]);
 	x.file = file;
-	code = extract(&x);
+	code = app->output ? files_check_several(app, app->output) : OPK_OK;
+	if (!code)
+		code = extract(&x);
 	for (size_t i = 0; i < x.count; i++) {
 		opk_newfile_discard(&x.items[i].out);
 		free(x.items[i].path);

@@ -163,5 +163,6 @@ void app_close(struct app *app)
 	opk_ctx_free(app->ctx);
 	free(app->data_dir);
 	opk_strlist_clear(&app->inputs);
+	opk_strlist_clear(&app->sets);
 	opk_strlist_clear(&app->outputs);
 }

@@ -15,7 +15,8 @@ struct app {
 	size_t argument_count;
 	unsigned format; /* of --format, an enum opk_format from 1; 0: not given */
 	const char *output;
-	struct opk_strlist inputs, outputs; /* common/files.h */
+	struct opk_strlist inputs, sets, outputs; /* common/files.h */
+	bool stdout_taken;                        /* a file goes there: tables go to stderr */
 	const char *cuda;
 	bool no_cache;
 	bool help;

@@ -3,6 +3,13 @@
 #include "common/files.h"
 
 #include <string.h>
+#include <sys/stat.h>
+
+#include "base/stream.h"
+
+/* An image has at most so many bytes, and a metric set. */
+#define MOST_BYTES ((uint64_t)4 << 30)
+#define MOST_OF_SET ((uint64_t)1 << 20)
 
 static int add(struct app *app, struct opk_strlist *files, const char *path)
 {
@@ -16,7 +23,7 @@ int files_read(struct app *app, const char *path)
 
 int files_read_set(struct app *app, const char *text)
 {
-	return strpbrk(text, "/.") ? files_read(app, text) : OPK_OK;
+	return strpbrk(text, "/.") ? add(app, &app->sets, text) : OPK_OK;
 }
 
 int files_get(struct app *app, void **data, size_t *size, const char *path)
@@ -49,18 +56,66 @@ static bool is_same_name(const char *one, const char *other)
 	return !strcmp(name_of(one), name_of(other)) && a && b && opk_is_same_file(a, b);
 }
 
+/* A terminal that shows the bytes of a recording has to be reset. */
+static int open_output(struct app *app, const char *path)
+{
+	int number = opk_stream_number(path);
+
+	if (!opk_names_stream(path) && strcmp(path, "/dev/null"))
+		return OPK_OK;
+	if (number >= 0 && isatty(number))
+		return app_error(app, OPK_EUSAGE, "%s: is a terminal; name a file, or use a pipe",
+		                 path);
+	app->stdout_taken |= number == STDOUT_FILENO;
+	return opk_stream_write(app->ctx, path);
+}
+
+static bool is_among(const char *path, const struct opk_strlist *inputs)
+{
+	for (size_t i = 0; i < inputs->count; i++)
+		if (opk_is_same_file(path, inputs->items[i]))
+			return true;
+	return false;
+}
+
+/* What is written there replaces nothing. */
+static bool is_device(const char *path)
+{
+	struct stat info;
+
+	return !stat(path, &info) && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
 int files_write(struct app *app, const char *path)
 {
-	for (size_t i = 0; i < app->inputs.count; i++)
-		if (opk_is_same_file(path, app->inputs.items[i]))
-			return app_error(app, OPK_EUSAGE,
-			                 "%s: is the file that is read, and would be replaced; "
-			                 "write to another name",
-			                 path);
+	bool device = is_device(path);
+
+	if (!device && (is_among(path, &app->inputs) || is_among(path, &app->sets)))
+		return app_error(app, OPK_EUSAGE,
+		                 "%s: is the file that is read, and would be replaced; "
+		                 "write to another name",
+		                 path);
 	for (size_t i = 0; i < app->outputs.count; i++)
-		if (is_same_name(path, app->outputs.items[i]))
+		if (strcmp(path, "/dev/null") && is_same_name(path, app->outputs.items[i]))
 			return app_error(app, OPK_EUSAGE, "%s: named for two files", path);
-	return add(app, &app->outputs, path);
+	if (!opk_strlist_add(&app->outputs, path))
+		return app_nomem(app);
+	return app->ctx ? open_output(app, path) : OPK_OK;
+}
+
+int files_open_streams(struct app *app)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < app->inputs.count; i++)
+		if (opk_names_stream(app->inputs.items[i]))
+			code = opk_stream_read(app->ctx, app->inputs.items[i], MOST_BYTES);
+	for (size_t i = 0; !code && i < app->sets.count; i++)
+		if (opk_names_stream(app->sets.items[i]))
+			code = opk_stream_read(app->ctx, app->sets.items[i], MOST_OF_SET);
+	for (size_t i = 0; !code && i < app->outputs.count; i++)
+		code = open_output(app, app->outputs.items[i]);
+	return code;
 }
 
 char *files_numbered(const char *name, size_t number)
@@ -74,9 +129,16 @@ char *files_numbered(const char *name, size_t number)
 	return opk_printf("%.*s-%zu%s", (int)(dot - name), name, number, dot);
 }
 
+int files_check_several(struct app *app, const char *name)
+{
+	if (!opk_names_stream(name) && !is_device(name))
+		return OPK_OK;
+	return app_error(app, OPK_EUSAGE, "%s: several files can't go there; name a file", name);
+}
+
 int files_number(struct app *app, struct opk_strlist *paths, const char *name, size_t count)
 {
-	int code = OPK_OK;
+	int code = files_check_several(app, name);
 
 	for (size_t i = 0; !code && i < count; i++)
 		code = opk_strlist_take(paths, files_numbered(name, i + 1))

@@ -16,9 +16,16 @@ int files_get(struct app *app, void **data, size_t *size, const char *path);
  * names, or goes where another output goes.
  */
 int files_write(struct app *app, const char *path);
+/*
+ * Called when there is a context: pipes among the inputs are read, as far as their bound, and those
+ * among the outputs opened.
+ */
+int files_open_streams(struct app *app);
 
 /* "dir/out.opk" and 2: "dir/out-2.opk"; 0: the name itself. NULL: out of memory; free(). */
 char *files_numbered(const char *name, size_t number);
+/* OPK_EUSAGE where the name is of a pipe or device, which has room for one file. */
+int files_check_several(struct app *app, const char *name);
 /* Adds the names from "out-1.opk" on, each of which will be written. */
 int files_number(struct app *app, struct opk_strlist *paths, const char *name, size_t count);
 /* After "out-1.opk" to "out-3.opk" were written: a note where there is an older "out-4.opk". */

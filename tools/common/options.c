@@ -175,9 +175,14 @@ static int store(const struct option_spec *spec, void *target, const char *text)
 	}
 }
 
+static const char **text_at(const struct parser *parser, int i)
+{
+	return (const char **)((char *)parser->targets[i] + parser->specs[i]->offset);
+}
+
 static const char *text_of(const struct parser *parser, int i)
 {
-	return *(const char *const *)((const char *)parser->targets[i] + parser->specs[i]->offset);
+	return *text_at(parser, i);
 }
 
 /* One of two values would be lost without a word. */
@@ -215,6 +220,32 @@ static int unknown_option(struct app *app, const struct command *command, char *
 	                 "%s: unknown option %s" OPK_DID_YOU_MEAN
 	                 "; 'offpeak %s --help' lists them",
 	                 command->name, word, OPK_NEAR(near), command->name);
+}
+
+static bool is_stream_name(const char *text, const char *device)
+{
+	return text && (!strcmp(text, "-") || !strcmp(text, device));
+}
+
+/* "-" by the name that a file would have; a table goes to stdout anyway. */
+static void name_streams(struct app *app, const struct command *command,
+                         const struct parser *parser)
+{
+	static const char in[] = "/dev/stdin", out[] = "/dev/stdout";
+
+	for (size_t i = 0; command->arguments && i < app->argument_count; i++)
+		if (is_stream_name(app->arguments[i], in))
+			app->arguments[i] = (char *)in;
+	for (int i = 0; i < parser->count; i++) {
+		enum option_kind kind = parser->specs[i]->kind;
+
+		if (kind == OPTION_INPUT && is_stream_name(text_of(parser, i), in))
+			*text_at(parser, i) = in;
+		if (kind == OPTION_OUTPUT && is_stream_name(text_of(parser, i), out))
+			*text_at(parser, i) = out;
+	}
+	if (app->output == out && command->output <= OUTPUT_IS_TEXT)
+		app->output = NULL;
 }
 
 /* Inputs first: each output is held against them. */
@@ -261,8 +292,6 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 		if (store_once(&parser, i, optarg))
 			return OPK_EUSAGE;
 	}
-	if (app->output && !strcmp(app->output, "-"))
-		app->output = NULL;
 	app->arguments = argv + optind;
 	app->argument_count = (size_t)(argc - optind);
 	if (app->argument_count > command->max_arguments)
@@ -270,6 +299,7 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 		                 app->arguments[command->max_arguments]);
 	if (app->help)
 		return OPK_OK;
+	name_streams(app, command, &parser);
 	code = list_files(app, command, &parser);
 	return code || command->output != OUTPUT_IS_TABLE ? code : app_choose_format(app);
 }

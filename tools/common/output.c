@@ -97,11 +97,17 @@ int app_choose_format(struct app *app)
 	return OPK_OK;
 }
 
+/* Where a table goes that no -o sends elsewhere. */
+static FILE *table_file(const struct app *app)
+{
+	return app->stdout_taken ? stderr : stdout;
+}
+
 static enum opk_format format_of(const struct app *app)
 {
 	if (app->format)
 		return (enum opk_format)(app->format - 1);
-	return !app->output && isatty(STDOUT_FILENO) ? OPK_TABLE : OPK_CSV;
+	return !app->output && isatty(fileno(table_file(app))) ? OPK_TABLE : OPK_CSV;
 }
 
 bool app_shows_table(const struct app *app)
@@ -113,7 +119,9 @@ static size_t terminal_width(const struct app *app)
 {
 	struct winsize size;
 
-	if (app->output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+	int fd = fileno(table_file(app));
+
+	if (app->output || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size))
 		return 0;
 	return size.ws_col;
 }
@@ -122,7 +130,7 @@ static int write_stdout(void *data, const void *bytes, size_t size)
 {
 	struct app *app = data;
 
-	if (fwrite(bytes, 1, size, app->gathered ? app->gathered : stdout) == size)
+	if (fwrite(bytes, 1, size, app->gathered ? app->gathered : table_file(app)) == size)
 		return 0;
 	return app_error(app, OPK_EFAILED, "stdout: %s", strerror(errno));
 }
@@ -141,7 +149,7 @@ int app_begin_output(struct app *app)
 	if (options.width && options.format == OPK_TABLE) {
 		options.bold = !app->env.no_color || !*app->env.no_color;
 		/* As in git, "cat" means no pager. */
-		if (!app->env.pager || strcmp(app->env.pager, "cat"))
+		if (!app->stdout_taken && (!app->env.pager || strcmp(app->env.pager, "cat")))
 			app->gathered = open_memstream(&app->text, &app->text_size);
 	}
 	return opk_out_new(&app->out, app->ctx, &options,
@@ -175,7 +183,7 @@ int app_end_output(struct app *app)
 		code = opk_newfile_commit(&app->file);
 	if (!code)
 		code = show(app);
-	if (!code && fflush(stdout))
+	if (!code && fflush(table_file(app)))
 		code = app_error(app, OPK_EFAILED, "can't write the output: %s", strerror(errno));
 	return code;
 }
