@@ -1089,18 +1089,28 @@ struct opk_eval_options {
 	size_t workers;
 	bool cupti_only; /* not by PerfWorks' evaluator, which gives the same bits in less time */
 	const struct opk_filter *filter; /* leaves out what it refuses; outlives the evaluation */
+	/* What else is evaluated, for opk_evaluation_compute_also(): as `metrics`, borrowed. */
+	const char *const *also;
+	size_t also_count;
 };
 
 /*
- * A filter takes the rows that meet all conditions, each "NAME=PATTERN" or "NAME!=PATTERN".
- * The name is that of a fact's column (see opk_fact), or "range", which is the range's name; the
- * pattern is a shell glob over the whole text of it as CSV has it, "" where it is unknown. Rows are
- * judged before they are joined. OPK_EUSAGE: this is no condition, or rows have no such fact.
+ * A filter takes the rows that meet all conditions, each "NAME=PATTERN" or "NAME!=PATTERN", or
+ * "NAME<NUMBER" with < <= > >= = or !=. The name is that of a fact's column (see opk_fact), where
+ * "range" is the range's name and "index" its number, or else of a metric, label, derived metric or
+ * attribute, whose values are numbers alone. The pattern is a shell glob over the whole text of a
+ * fact as CSV has it, "" where it is unknown; where text and pattern are numbers, they are compared
+ * as such. What is unknown or nan meets no < <= > >=. Facts are judged before rows are joined,
+ * values after it. OPK_EUSAGE: this is no condition, or rows have no such fact; whether there is
+ * such a value only the evaluation finds out.
  */
 int opk_filter_new(struct opk_filter **out, struct opk_ctx *ctx, const char *const *conditions,
                    size_t count);
 void opk_filter_free(struct opk_filter *filter);
-/* The row is of a profiler whose rows have the facts that the conditions name. */
+/*
+ * Whether it meets the conditions on facts; those on values are not judged. The row is of a
+ * profiler whose rows have these facts.
+ */
 bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profiler,
                         const struct opk_row *row);
 
@@ -1152,6 +1162,9 @@ const struct opk_meta_heading *opk_evaluation_column_heading(
 /* Fills a value a column from those of a row or a joined row, one a metric. */
 void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
                             const double *metrics);
+/* Fills a value for each name of `also` from those of a row or a joined row. */
+void opk_evaluation_compute_also(double *also, const struct opk_evaluation *evaluation,
+                                 const double *metrics);
 /*
  * From numbers, one a metric, the least of those that a column is computed from; UINT64_MAX where
  * it is computed from none.
@@ -1429,6 +1442,12 @@ enum opk_fact {
 	OPK_FACT_SYMBOL,
 	OPK_FACT_GRID, /* "32x32x1" */
 	OPK_FACT_BLOCK,
+	OPK_FACT_GRID_X,
+	OPK_FACT_GRID_Y,
+	OPK_FACT_GRID_Z,
+	OPK_FACT_BLOCK_X,
+	OPK_FACT_BLOCK_Y,
+	OPK_FACT_BLOCK_Z,
 	OPK_FACT_DEVICE, /* samples have it, too */
 	OPK_FACT_LAUNCH,
 	OPK_FACT_SHARED_BYTES,
@@ -1448,7 +1467,10 @@ enum opk_fact {
 
 /* Name and kind of its column; NULL where rows of this profiler don't have it. */
 const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler);
-/* By the column's name; false where rows of this profiler have no such fact. */
+/*
+ * By the column's name, or "index" for `range` and `sample`; false where rows of this profiler have
+ * no such fact.
+ */
 bool opk_fact_find(enum opk_fact *out, const char *name, enum opk_profiler profiler);
 
 /* What a cell may point to, as long as it is used. */

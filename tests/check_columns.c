@@ -238,7 +238,9 @@ START_TEST(headings_over_columns)
 		meta.heading_count = 2;
 		meta.column_count = rows[i].listed ? 5 : 0;
 		ck_ok(ctx,
-		      opk_columns_init(&columns, ctx, &meta, count ? rows[i].wanted : NULL, count));
+		      opk_columns_init(&columns, ctx, &meta,
+		                       &(struct opk_wanted){ .shown = count ? rows[i].wanted : NULL,
+		                                             .shown_count = count }));
 		for (size_t j = 0; j < columns.names.count; j++)
 			told[j] = columns.headings[j] ? *columns.headings[j]->title : '-';
 		ck_row(&rows[i], !strcmp(told, rows[i].told), "%s", told);
@@ -433,7 +435,7 @@ START_TEST(units_of_columns)
 		meta.derived = one;
 		meta.derived_count = 2;
 		meta.column_count = 0;
-		ck_ok(ctx, opk_columns_init(&columns, ctx, &meta, NULL, 0));
+		ck_ok(ctx, opk_columns_init(&columns, ctx, &meta, &(struct opk_wanted){ 0 }));
 		ck_ok(ctx, opk_columns_find_units(&columns, ctx, &units));
 		got = columns.derived[1].unit ? columns.derived[1].unit : "";
 		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "%s", got);
@@ -466,7 +468,11 @@ START_TEST(without_memory)
 			int code;
 
 			fail_allocation(n);
-			code = opk_columns_init(&columns, ctx, &meta, way ? NULL : asked, 3);
+			code = opk_columns_init(&columns, ctx, &meta,
+			                        &(struct opk_wanted){ .shown = way ? NULL : asked,
+			                                              .shown_count = way ? 0 : 3,
+			                                              .also = asked,
+			                                              .also_count = 3 });
 			if (!code)
 				code = opk_columns_find_units(&columns, ctx, &units);
 			failed = allocation_failed();

@@ -37,6 +37,10 @@ START_TEST(facts_by_name)
 	} rows[] = {
 		{ HERE, "range", OPK_PROFILER_RANGE, OPK_FACT_RANGE },
 		{ HERE, "range", OPK_PROFILER_PM, -1 },
+		{ HERE, "index", OPK_PROFILER_RANGE, OPK_FACT_RANGE },
+		{ HERE, "index", OPK_PROFILER_PM, OPK_FACT_SAMPLE },
+		{ HERE, "block_z", OPK_PROFILER_RANGE, OPK_FACT_BLOCK_Z },
+		{ HERE, "grid_x", OPK_PROFILER_PM, -1 },
 		{ HERE, "sample", OPK_PROFILER_PM, OPK_FACT_SAMPLE },
 		{ HERE, "sample", OPK_PROFILER_RANGE, -1 },
 		{ HERE, "start_ns", OPK_PROFILER_PM, OPK_FACT_SAMPLE_START },
@@ -122,6 +126,24 @@ START_TEST(conditions)
 		{ HERE, "nvtx=step/*", "device=0", { 0, 0, 0 } },
 		{ HERE, "kernel=*gemm*", "kernel!=*float*", { 0, 0, 0 } },
 		{ HERE, "name=a=b", NULL, { 0, 0, 0 } },
+		/* Numbers are compared as numbers, and what is unknown is neither less nor more. */
+		{ HERE, "index=3", NULL, { 1, 0, 0 } },
+		{ HERE, "index>3", NULL, { 0, 1, 1 } },
+		{ HERE, "index>=4", "index<5", { 0, 1, 0 } },
+		{ HERE, "index<=3.5", NULL, { 1, 0, 0 } },
+		{ HERE, "index > -1", NULL, { 1, 1, 1 } },
+		{ HERE, "index != 4", NULL, { 1, 0, 1 } },
+		{ HERE, "index=3.0", NULL, { 1, 0, 0 } },
+		{ HERE, "index<nan", NULL, { 0, 0, 0 } },
+		{ HERE, "grid_x>=32", NULL, { 1, 0, 0 } },
+		{ HERE, "grid_x<32", NULL, { 0, 0, 0 } },
+		{ HERE, "grid_x!=32", NULL, { 0, 1, 1 } },
+		{ HERE, "device<9", NULL, { 1, 0, 0 } },
+		{ HERE, "start_ns>=18446744073709551615", NULL, { 1, 0, 0 } },
+		{ HERE, "start_ns>18446744073709551614", NULL, { 1, 0, 0 } },
+		{ HERE, "start_ns<18446744073709551615", NULL, { 0, 0, 0 } },
+		/* Conditions on values wait for them. */
+		{ HERE, "fake__a.sum>1", "device=1", { 1, 0, 0 } },
 	};
 	struct opk_ctx *ctx = new_ctx();
 
@@ -147,16 +169,21 @@ START_TEST(wrong_conditions)
 		struct here here;
 		const char *text, *wanted;
 	} rows[] = {
-		{ HERE, "kernel", "NAME=PATTERN or NAME!=PATTERN" },
+		{ HERE, "kernel", "NAME=PATTERN, NAME!=PATTERN or, with" },
+		{ HERE, "device!0", "a condition is NAME=PATTERN" },
+		{ HERE, "device>", "'' is no number" },
+		{ HERE, "device<x", "'x' is no number" },
+		{ HERE, "start_ns>=1e9s", "'1e9s' is no number" },
+		{ HERE, "kernel>1", "kernel is text, which has = and != alone" },
+		{ HERE, "range<5", "range is text, which has = and != alone; index is the number" },
+		{ HERE, "spans_earlier>0", "spans_earlier is text" },
 		{ HERE, "", "NAME=PATTERN" },
 		{ HERE, "device==0", "NAME=PATTERN" },
 		{ HERE, "=x", "rows have no '' to ask for" },
 		{ HERE, "!=x", "rows have no ''" },
 		{ HERE, "kernal=x", "rows have no 'kernal' to ask for, did you mean kernel?" },
-		{ HERE, "device =0", "did you mean device?" },
-		{ HERE, "dram__bytes.sum=0",
-		  "dram__bytes.sum is a metric, and values can't be asked for" },
-		{ HERE, "xyzzy=0", "kernel, range and device, for example, but no values" },
+		{ HERE, "dram__bytes.sum=1*", "values are compared with a number: '1*' is none" },
+		{ HERE, "xyzzy=x", "kernel, name and device, for example, and metrics" },
 		{ HERE, "launches=1", "did you mean launch" },
 		{ HERE, "kernel=operator[]", "[[] is the character itself" },
 	};
@@ -278,6 +305,12 @@ START_TEST(rows_of_an_evaluation)
 		{ HERE, "range=c", "2 c 200.5, " },
 		{ HERE, "rank=0", "0 a 0.5, 2 c 200.5, " },
 		{ HERE, "device=9", "" },
+		{ HERE, "fake__a.sum>100", "1 b 100.5, 2 c 200.5, " },
+		{ HERE, "fake__a.sum=100.5", "1 b 100.5, " },
+		{ HERE, "fake__a.sum!=nan", "0 a 0.5, 1 b 100.5, 2 c 200.5, " },
+		{ HERE, "fake__a.sum=nan", "" },
+		{ HERE, "launch__device_id=0", "0 a 0.5, 1 b 100.5, 2 c 200.5, " },
+		{ HERE, "launch__grid_size>0", "" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {

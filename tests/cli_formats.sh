@@ -126,6 +126,43 @@ works eval "$training" --where 'grid=*x1x1' --columns grid
 out_lacks 'x[2-9]'
 works eval "$simple" "$nested" --where 'name=step*' --columns file,name
 lines_are 4
+# Numbers and values are compared; what rows are chosen by needs no column.
+works eval "$simple" --where "$inst>1e7" --where 'grid_x > 16' --columns name,$inst
+same "$last" "$(sed 1d out | tr '\n' ' ')" '1,20578304 4,19480576 '
+works eval "$simple" --where 'index>=3' --columns index,name
+same "$last" "$(tr '\n' ' ' <out)" 'index,name 3,3 4,4 '
+works eval "$simple" --metrics $hit --where "dram__bytes.sum<=26751744" --layout long --columns name,value
+same "$last" "$(sed 1d out | cut -d , -f 1 | tr '\n' ' ')" '3 4 '
+works eval "$recordings/gh100-training-nvtx.opk" --where 'duration_ns<=2688260' --columns name,duration_ns
+same "$last" "$(sed 1d out | tr '\n' ' ')" 'step/forward,2688260 step/optimizer,1790370 '
+run 0 eval "$pm" --where 'start_ns>1795217002734374572' --where 'start_ns<1795217002734394573' --columns sample
+same "$last" "$(sed 1d out | tr '\n' ' ')" '2 3 '
+run 0 eval "$pm" --where 'lts__t_sectors.sum>=1e6' --columns index,lts__t_sectors.sum
+same "$last: least" "$(sed 1d out | cut -d , -f 2 | sort -n | head -n 1)" \
+	"$("$OFFPEAK" eval "$pm" --metrics lts__t_sectors.sum --first-sample drop | sed 1d | cut -d , -f 4 |
+		awk '$1 >= 1e6' | sort -n | head -n 1)"
+refuses 2 "'kernl' is no fact of rows.*, did you mean kernel" eval "$simple" --where 'kernl>5'
+refuses 2 'GH100 has no metric .smsp__inst_execute.sum., did you mean smsp__inst_executed' \
+	eval "$simple" --where 'smsp__inst_execute.sum>5'
+refuses 2 'range is text.*index is the number' eval "$simple" --where 'range<3'
+notes 'no range meets --where.*range is the name.*index=7' eval "$simple" --where range=7
+
+section 'eval: attributes of launches and devices'
+works eval "$recordings/gh100-roofline.opk" --format json --columns \
+	kernel,device,grid,grid_x,block_y,launch__registers_per_thread,launch__grid_size,launch__thread_count,device__attribute_multiprocessor_count
+json '[r[k] for r in j for k in r][1:9] == [0, "16384x1x1", 16384, 1, 12, 16384, 4194304, 132]'
+works eval "$simple" --metrics $inst,launch__thread_count --layout long --where 'launch__block_size=256' --columns name,unit,value
+same "$last" "$(sed -n 3p out)" '0,thread,4194304,launch__thread_count'
+refuses 2 'launch__grid_sice: the recording does not say this, did you mean launch__grid_size' \
+	eval "$simple" --columns launch__grid_sice
+refuses 2 'device__attribute_clock_rate: the recording does not say' eval "$simple" --where 'device__attribute_clock_rate>5'
+if [ -x "$splice" ]; then
+	"$splice" "$simple" t.opk '"derived":[{"name":"each","formula":"'$inst' / launch__thread_count"}]' || fail splice
+	works eval t.opk --columns name,each --where 'each>10'
+	same "$last" "$(sed 1d out)" 4,74.3125
+fi
+
+section 'eval --where: samples, and what is none'
 run 0 eval "$pm" --where 'sample=[12]'
 lines_are 3
 notes 'no range meets --where: there are no rows' eval "$simple" --where device=7
@@ -140,7 +177,7 @@ notes 'no range meets' eval "$simple" --where device=7 --layout long
 header_is range,name,kernel,grid,block,device,metric,unit,value
 lines_are 1
 refuses 2 "rows have no 'kernal' to ask for, did you mean kernel" eval "$simple" --where kernal=x
-refuses 2 'NAME=PATTERN or NAME!=PATTERN' eval "$simple" --where kernel
+refuses 2 'NAME=PATTERN, NAME!=PATTERN or' eval "$simple" --where kernel
 refuses 2 "which '\\]' does not end" eval "$simple" --where 'kernel=[a'
 refuses 2 'PM samples only have' eval "$pm" --where kernel=x
 wanted=2 pattern='rows have no' keeps_target eval "$simple" --where x=y

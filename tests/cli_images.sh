@@ -212,7 +212,7 @@ equal plain "$golden/gh100-wide-auto.csv"
 works merge "$training" --sum kernel -o kernels.opk
 works eval kernels.opk --format json --launch-columns all
 json 'len(j) == 40 and sum(r["count"] for r in j) == 327'
-json 'all(r["kernel"] and r["device"] == "0" for r in j) and any(r["grid"] is None for r in j)'
+json 'all(r["kernel"] and r["device"] == 0 for r in j) and any(r["grid"] is None for r in j)'
 json 'all(r["launch"] is None for r in j if r["count"] > 1)'
 works merge "$training" "$training" --sum kernel -o twice.opk
 works eval twice.opk --format json
@@ -406,7 +406,7 @@ json 'all(r["count"] == 2 and not r["kernel"] and not r["inflated"] and r["unit"
 json '[r["group"] for r in j] == sorted(r["group"] for r in j) and len(j) % 4 == 0'
 works eval "$simple" "$nvtx" --aggregate name --columns $inst,file,sum --where 'name=[1s]*'
 same 'two files' "$(cut -d , -f 1 out | sort -u | wc -l | tr -d ' ')" 3
-notes 'no row meets --where: there are no groups' eval "$nvtx" --aggregate name --where device=9
+notes 'no range meets --where: there are no groups' eval "$nvtx" --aggregate name --where device=9
 lines_are 1
 # Ranges with other groups' metrics.
 works eval uneven.opk --aggregate kernel --columns kernel,$inst,count,sum,p50

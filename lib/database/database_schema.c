@@ -74,6 +74,12 @@ const char opk_database_schema[] =
 	"	symbol TEXT,\n"
 	"	grid TEXT,\n"
 	"	block TEXT,\n"
+	"	grid_x INTEGER,\n"
+	"	grid_y INTEGER,\n"
+	"	grid_z INTEGER,\n"
+	"	block_x INTEGER,\n"
+	"	block_y INTEGER,\n"
+	"	block_z INTEGER,\n"
 	"	device INTEGER,\n"
 	"	launch INTEGER,\n"
 	"	shared_bytes INTEGER,\n"
@@ -155,7 +161,7 @@ const char *const opk_database_inserts[OPK_TABLES] = {
 	[OPK_INTO_METRICS] = "INSERT INTO metrics VALUES (?,?,?,?,?,?,?,?)",
 	[OPK_INTO_RUN_METRICS] = "INSERT INTO run_metrics VALUES (?,?,?,?)",
 	[OPK_INTO_RANGES] =
-		"INSERT INTO ranges VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+		"INSERT INTO ranges VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[OPK_INTO_RANGE_VALUES] = "INSERT INTO range_values VALUES (?,?,?,?)",
 	[OPK_INTO_SAMPLES] = "INSERT INTO samples VALUES (?,?,?,?,?,?,?)",
 	[OPK_INTO_SAMPLE_VALUES] = "INSERT INTO sample_values VALUES (?,?,?)",
@@ -255,7 +261,7 @@ static void put_named(struct view *view, const char *name)
 	if (!strcmp(name, "file"))
 		put_file(view);
 	else if (opk_fact_find(&fact, name, view->database->profiler))
-		put_fact(view, name);
+		put_fact(view, opk_fact_column(fact, view->database->profiler)->name);
 	else
 		put_metric(view, name);
 }

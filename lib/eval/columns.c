@@ -8,6 +8,9 @@
 #include "base/nearest.h"
 #include "container/container.h"
 
+/* Of all formulas together: a device has 150. */
+enum { MAX_ATTRIBUTES = 1000 };
+
 /* Columns in the making, where the recording's set says more than its metrics. */
 struct maker {
 	struct opk_columns *columns;
@@ -15,8 +18,9 @@ struct maker {
 	const struct opk_meta *meta;
 	struct opk_meta_names names;
 	size_t *positions; /* of the set's metrics among those to evaluate, from 1; 0: not there */
-	const char **labels; /* of the set's metrics, or NULL */
-	bool *needed;        /* derived ones */
+	const char **labels;    /* of the set's metrics, or NULL */
+	bool *needed;           /* derived ones */
+	size_t attribute_count; /* that formulas name */
 };
 
 static int fail_nomem(struct opk_ctx *ctx)
@@ -30,6 +34,15 @@ static size_t add_metric(struct opk_columns *columns, const char *name)
 {
 	columns->owned[columns->metric_count] = name;
 	return columns->derived_count + columns->metric_count++;
+}
+
+/* The value of a metric that no set has. */
+static size_t value_of_other(struct opk_columns *columns, const char *name)
+{
+	for (size_t i = 0; i < columns->metric_count; i++)
+		if (!strcmp(columns->metrics[i], name))
+			return columns->derived_count + i;
+	return add_metric(columns, name);
 }
 
 /* The value of one of the set's metrics, which is evaluated from now on. */
@@ -50,6 +63,13 @@ static int find_operand(struct maker *m, size_t index, size_t name)
 	const char *text = opk_formula_name(derivation->formula, name);
 	const struct opk_meta_name *found = opk_meta_names_find(&m->names, text);
 
+	if (!found && opk_attribute_is_name(text) && m->attribute_count < MAX_ATTRIBUTES) {
+		size_t before = m->columns->metric_count;
+
+		derivation->operands[name] = value_of_other(m->columns, text);
+		m->attribute_count += m->columns->metric_count - before;
+		return OPK_OK;
+	}
 	if (!found || (found->derived && found->index >= index))
 		return opk_fail(
 			m->ctx, OPK_EINPUT,
@@ -141,16 +161,27 @@ static int show_all(struct maker *m)
 }
 
 /* Full metric names have a double underscore: others mean a label or a derived metric. */
-static int explain(const struct maker *m, const char *name)
+static int explain(struct opk_ctx *ctx, const struct opk_meta_names *names, const char *name,
+                   bool or_fact)
 {
 	struct opk_nearest nearest = { .name = name };
 
-	for (size_t i = 0; i < m->names.count; i++)
-		opk_nearest_try(&nearest, m->names.items[i].name);
-	return opk_fail(m->ctx, OPK_EUSAGE,
-	                "'%s' is no metric, label or derived metric of the recording%s%s%s", name,
+	for (size_t i = 0; i < names->count; i++)
+		opk_nearest_try(&nearest, names->items[i].name);
+	for (enum opk_fact fact = 0; or_fact && fact < OPK_FACT_LAUNCHES; fact++)
+		for (enum opk_profiler of = 0; of <= OPK_PROFILER_PM; of++)
+			if (opk_fact_column(fact, of))
+				opk_nearest_try(&nearest, opk_fact_column(fact, of)->name);
+	return opk_fail(ctx, OPK_EUSAGE,
+	                "'%s' is no %smetric, label or derived metric of the recording%s%s%s", name,
+	                or_fact ? "fact of rows, such as kernel or device, and no " : "",
 	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
 	                nearest.best ? "?" : "");
+}
+
+static int check_attribute(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta)
+{
+	return opk_attribute_is_name(name) ? opk_attribute_check(ctx, name, meta) : OPK_OK;
 }
 
 /* Columns are called as they were asked for. A metric that is asked for twice is there twice. */
@@ -159,9 +190,13 @@ static int show_wanted(struct maker *m, const char *name)
 	const struct opk_meta_name *found = opk_meta_names_find(&m->names, name);
 	const char *metric = found && !found->derived ? m->meta->metrics[found->index] : name;
 	size_t source;
+	int code;
 
 	if (!found && !strstr(name, "__"))
-		return explain(m, name);
+		return explain(m->ctx, &m->names, name, false);
+	code = found ? OPK_OK : check_attribute(m->ctx, name, m->meta);
+	if (code)
+		return code;
 	if (found && found->derived) {
 		m->needed[found->index] = true;
 		source = found->index;
@@ -173,14 +208,49 @@ static int show_wanted(struct maker *m, const char *name)
 	return add_column(m->columns, name, source) ? OPK_OK : fail_nomem(m->ctx);
 }
 
+/* ---- values besides columns ------------------------------------------------------------- */
+
+static int add_also(struct maker *m, const char *name)
+{
+	struct opk_columns *columns = m->columns;
+	const struct opk_meta_name *found = opk_meta_names_find(&m->names, name);
+	size_t source;
+	int code;
+
+	if (!found && !strstr(name, "__"))
+		return explain(m->ctx, &m->names, name, true);
+	code = found ? OPK_OK : check_attribute(m->ctx, name, m->meta);
+	if (code)
+		return code;
+	if (found && found->derived) {
+		m->needed[found->index] = true;
+		source = found->index;
+	} else {
+		source = found ? value_of_metric(m, found->index) : value_of_other(columns, name);
+	}
+	columns->also[columns->also_count++] = source;
+	return OPK_OK;
+}
+
+static int add_all_also(struct maker *m, const struct opk_wanted *wanted)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < wanted->also_count; i++)
+		code = add_also(m, wanted->also[i]);
+	return code;
+}
+
 /* ---- all of it -------------------------------------------------------------------------- */
 
 /* A recording that shows all it has evaluates its metrics in their order. */
-static int make_all(struct maker *m)
+static int make_all(struct maker *m, const struct opk_wanted *wanted)
 {
 	int code = m->meta->column_count ? show_listed(m) : show_all(m);
 
 	memset(m->needed, true, m->meta->derived_count * sizeof *m->needed);
+	if (!code)
+		code = add_all_also(m, wanted);
 	if (!code)
 		code = parse_needed(m);
 	return code == OPK_EINPUT
@@ -188,7 +258,7 @@ static int make_all(struct maker *m)
 	               : code;
 }
 
-static int make(struct maker *m, const char *const *wanted, size_t wanted_count)
+static int make(struct maker *m, const struct opk_wanted *wanted)
 {
 	struct opk_columns *columns = m->columns;
 	int code = OPK_OK;
@@ -199,19 +269,18 @@ static int make(struct maker *m, const char *const *wanted, size_t wanted_count)
 		m->labels[opk_meta_names_find(&m->names, label->metric)->index] = label->name;
 	}
 	columns->metrics = columns->owned;
-	if (!wanted) {
-		columns->metrics = m->meta->metrics;
-		columns->metric_count = m->meta->metric_count;
+	if (!wanted->shown) {
 		for (size_t i = 0; i < m->meta->metric_count; i++)
-			m->positions[i] = i + 1;
-		return make_all(m);
+			value_of_metric(m, i);
+		return make_all(m, wanted);
 	}
-	for (size_t i = 0; !code && i < wanted_count; i++)
-		code = show_wanted(m, wanted[i]);
+	for (size_t i = 0; !code && i < wanted->shown_count; i++)
+		code = show_wanted(m, wanted->shown[i]);
+	if (!code)
+		code = add_all_also(m, wanted);
 	return code ? code : parse_needed(m);
 }
 
-/* Room for all that is wanted, and all that the recording has. */
 /* ---- headings ---------------------------------------------------------------------------- */
 
 /*
@@ -288,26 +357,28 @@ static int find_headings(struct opk_columns *columns, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
+/* Room for all that is wanted, and all that the recording has. */
 static int allocate(struct opk_columns *columns, struct opk_ctx *ctx, size_t metrics,
-                    size_t derived)
+                    size_t derived, size_t also)
 {
-	size_t all = metrics + derived;
+	size_t all = metrics + derived + also + MAX_ATTRIBUTES;
 
 	columns->owned = opk_alloc_array(all + 1, sizeof *columns->owned);
 	columns->sources = opk_alloc_array(all + 1, sizeof *columns->sources);
 	columns->headings = opk_alloc_array(all + 1, sizeof *columns->headings);
 	columns->derived = opk_alloc_array(derived + 1, sizeof *columns->derived);
+	columns->also = opk_alloc_array(also + 1, sizeof *columns->also);
 	columns->values = opk_alloc_array(all + 1, sizeof *columns->values);
 	columns->numbers = opk_alloc_array(all + 1, sizeof *columns->numbers);
 	columns->derived_count = derived;
 	return columns->owned && columns->sources && columns->headings && columns->derived
-	                       && columns->values && columns->numbers
+	                       && columns->also && columns->values && columns->numbers
 	               ? OPK_OK
 	               : fail_nomem(ctx);
 }
 
 static int make_derived(struct opk_columns *columns, struct opk_ctx *ctx,
-                        const struct opk_meta *meta, const char *const *wanted, size_t wanted_count)
+                        const struct opk_meta *meta, const struct opk_wanted *wanted)
 {
 	opk_autofree size_t *positions = opk_alloc_array(meta->metric_count, sizeof *positions);
 	opk_autofree const char **labels = opk_alloc_array(meta->metric_count, sizeof *labels);
@@ -323,21 +394,29 @@ static int make_derived(struct opk_columns *columns, struct opk_ctx *ctx,
 	if (!code)
 		code = opk_meta_names_init(&m.names, ctx, meta);
 	if (!code)
-		code = make(&m, wanted, wanted_count);
+		code = make(&m, wanted);
 	opk_meta_names_clear(&m.names);
 	return code;
 }
 
 /* A column a metric. */
-static int make_plain(struct opk_columns *columns, struct opk_ctx *ctx, const char *const *metrics,
-                      size_t count)
+static int make_plain(struct opk_columns *columns, struct opk_ctx *ctx, const struct opk_meta *meta,
+                      const struct opk_wanted *wanted)
 {
+	const char *const *metrics = wanted->shown ? wanted->shown : meta->metrics;
+	size_t count = wanted->shown ? wanted->shown_count : meta->metric_count;
+	struct maker m = { .columns = columns, .ctx = ctx, .meta = meta };
+	int code = OPK_OK;
+
 	columns->metrics = metrics;
-	columns->metric_count = count;
-	for (size_t i = 0; i < count; i++)
-		if (!add_column(columns, metrics[i], i))
-			return fail_nomem(ctx);
-	return OPK_OK;
+	for (size_t i = 0; !code && i < count; i++) {
+		code = wanted->shown ? check_attribute(ctx, metrics[i], meta) : OPK_OK;
+		if (!code && !add_column(columns, metrics[i], add_metric(columns, metrics[i])))
+			code = fail_nomem(ctx);
+	}
+	if (wanted->also_count)
+		columns->metrics = columns->owned;
+	return code ? code : add_all_also(&m, wanted);
 }
 
 static bool says_more(const struct opk_meta *meta)
@@ -348,19 +427,17 @@ static bool says_more(const struct opk_meta *meta)
 }
 
 int opk_columns_init(struct opk_columns *columns, struct opk_ctx *ctx, const struct opk_meta *meta,
-                     const char *const *wanted, size_t wanted_count)
+                     const struct opk_wanted *wanted)
 {
 	bool more = says_more(meta);
 	int code;
 
 	*columns = (struct opk_columns){ .meta = meta };
-	code = allocate(columns, ctx, wanted_count + (meta ? meta->metric_count : 0),
-	                more ? meta->derived_count : 0);
-	if (!code && more)
-		code = make_derived(columns, ctx, meta, wanted, wanted_count);
-	else if (!code)
-		code = make_plain(columns, ctx, wanted ? wanted : meta->metrics,
-		                  wanted ? wanted_count : meta->metric_count);
+	code = allocate(columns, ctx, wanted->shown_count + (meta ? meta->metric_count : 0),
+	                more ? meta->derived_count : 0, wanted->also_count);
+	if (!code)
+		code = more ? make_derived(columns, ctx, meta, wanted)
+		            : make_plain(columns, ctx, meta, wanted);
 	if (!code && meta)
 		code = find_headings(columns, ctx, meta);
 	if (code)
@@ -380,6 +457,7 @@ void opk_columns_clear(struct opk_columns *columns)
 	free(columns->sources);
 	free(columns->headings);
 	free(columns->derived);
+	free(columns->also);
 	free(columns->values);
 	free(columns->numbers);
 	*columns = (struct opk_columns){ 0 };

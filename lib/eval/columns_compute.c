@@ -4,7 +4,7 @@
 
 #include "eval/eval.h"
 
-void opk_columns_compute(double *out, const struct opk_columns *columns, const double *metrics)
+static void derive(const struct opk_columns *columns, const double *metrics)
 {
 	double *values = columns->values, operands[OPK_MAX_FORMULA_NAMES];
 
@@ -18,8 +18,20 @@ void opk_columns_compute(double *out, const struct opk_columns *columns, const d
 			operands[j] = values[derivation->operands[j]];
 		values[i] = opk_formula_value(derivation->formula, operands);
 	}
+}
+
+void opk_columns_compute(double *out, const struct opk_columns *columns, const double *metrics)
+{
+	derive(columns, metrics);
 	for (size_t i = 0; i < columns->names.count; i++)
-		out[i] = values[columns->sources[i]];
+		out[i] = columns->values[columns->sources[i]];
+}
+
+void opk_columns_compute_also(double *out, const struct opk_columns *columns, const double *metrics)
+{
+	derive(columns, metrics);
+	for (size_t i = 0; i < columns->also_count; i++)
+		out[i] = columns->values[columns->also[i]];
 }
 
 void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const uint64_t *metrics)
@@ -121,6 +133,8 @@ int opk_metric_degree(const char *metric)
 	const char *unit = strstr(metric, "__"), *rollup, *rest;
 	size_t length;
 
+	if (opk_attribute_is_name(metric))
+		return opk_attribute_adds(metric);
 	rollup = unit ? strchr(unit, '.') : NULL;
 	if (!rollup)
 		return 0;

@@ -13,6 +13,8 @@
 struct opk_evaluation {
 	struct opk_spools spools;
 	const struct opk_filter *filter; /* NULL: every row is wanted */
+	size_t condition_count;          /* on values, the first of those besides columns */
+	const struct opk_meta *meta;     /* of the recording; NULL: a bare image */
 	struct opk_columns columns;
 	/* The set that was asked for: `columns` borrows from these. */
 	struct opk_resolved resolved;
@@ -26,12 +28,13 @@ struct opk_evaluation {
 	struct opk_measured groups;
 	bool *measured;
 	struct opk_row row;
-	double *values;
+	double *values, *also;
 };
 
 /* The set on the recording's chip, with what it derives, instead of what the recording says. */
 static int use_set(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const char *chip,
-                   enum opk_profiler profiler, const struct opk_set *set)
+                   enum opk_profiler profiler, const struct opk_set *set,
+                   const struct opk_wanted *wanted)
 {
 	struct opk_resolved *resolved = &evaluation->resolved;
 	struct opk_meta meta = { 0 };
@@ -43,20 +46,37 @@ static int use_set(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const
 		return code;
 	meta.metrics = opk_strlist_items(&resolved->metrics);
 	meta.metric_count = resolved->metrics.count;
+	/* What its formulas say of devices is the recording's. */
+	meta.run = evaluation->meta ? evaluation->meta->run : NULL;
+	meta.run_count = evaluation->meta ? evaluation->meta->run_count : 0;
 	evaluation->set_meta = meta;
-	return opk_columns_init(&evaluation->columns, ctx, &evaluation->set_meta, NULL, 0);
+	return opk_columns_init(&evaluation->columns, ctx, &evaluation->set_meta, wanted);
 }
 
 static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                           const struct opk_eval_job *job, const struct opk_eval_options *options)
 {
 	const char *chip = job->meta ? job->meta->chip : options->chip;
+	size_t conditions = opk_filter_value_count(options->filter);
+	opk_autofree const char **also = opk_alloc_array(conditions + options->also_count + 1,
+	                                                 sizeof *also);
+	struct opk_wanted wanted = { .also = also, .also_count = conditions + options->also_count };
 
+	evaluation->condition_count = conditions;
+	evaluation->also = opk_alloc_array(wanted.also_count + 1, sizeof *evaluation->also);
+	if (!also || !evaluation->also)
+		return opk_nomem(ctx, "an evaluation");
+	for (size_t i = 0; i < conditions; i++)
+		also[i] = opk_filter_value(options->filter, i);
+	for (size_t i = 0; i < options->also_count; i++)
+		also[conditions + i] = options->also[i];
 	if (options->set && chip)
 		return use_set(evaluation, ctx, chip,
-		               job->meta ? job->meta->profiler : options->profiler, options->set);
-	return opk_columns_init(&evaluation->columns, ctx, job->meta, options->metrics,
-	                        options->metric_count);
+		               job->meta ? job->meta->profiler : options->profiler, options->set,
+		               &wanted);
+	wanted.shown = options->metrics;
+	wanted.shown_count = options->metrics ? options->metric_count : 0;
+	return opk_columns_init(&evaluation->columns, ctx, job->meta, &wanted);
 }
 
 static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
@@ -78,12 +98,15 @@ static int begin(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_ev
                  const struct opk_eval_options *options)
 {
 	struct opk_evaluation *evaluation = *out = opk_alloc(sizeof *evaluation);
-	int code = evaluation ? choose_columns(evaluation, ctx, job, options)
-	                      : opk_nomem(ctx, "an evaluation");
+	int code;
 
+	if (!evaluation)
+		return opk_nomem(ctx, "an evaluation");
+	evaluation->meta = job->meta;
+	evaluation->filter = options->filter;
+	code = choose_columns(evaluation, ctx, job, options);
 	if (code)
 		return code;
-	evaluation->filter = options->filter;
 	job->plain = options->cupti_only;
 	job->filter = options->filter;
 	job->metrics = evaluation->columns.metrics;
@@ -208,7 +231,7 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 	if (!code) {
 		code = opk_eval_run(&task.evaluation->spools, ctx, &task.job, &options);
 		/* The recording named them, not the caller. */
-		if (code == OPK_EUSAGE && !options.metrics)
+		if (code == OPK_EUSAGE && !options.metrics && !task.evaluation->columns.also_count)
 			code = opk_add(
 				ctx, OPK_EFAILED,
 				"it was made with CUPTI %u, whose metrics this library lacks; "
@@ -273,6 +296,7 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 	opk_strlist_clear(&evaluation->metrics);
 	opk_strlist_clear(&evaluation->units);
 	free(evaluation->values);
+	free(evaluation->also);
 	free(evaluation->measured);
 	opk_measured_clear(&evaluation->groups);
 	free(evaluation);
@@ -335,6 +359,24 @@ void opk_evaluation_compute(double *columns, const struct opk_evaluation *evalua
 	opk_columns_compute(columns, &evaluation->columns, metrics);
 }
 
+void opk_evaluation_compute_also(double *also, const struct opk_evaluation *evaluation,
+                                 const double *metrics)
+{
+	size_t conditions = evaluation->condition_count;
+
+	opk_columns_compute_also(evaluation->also, &evaluation->columns, metrics);
+	memcpy(also, evaluation->also + conditions,
+	       (evaluation->columns.also_count - conditions) * sizeof *also);
+}
+
+bool opk_evaluation_takes(const struct opk_evaluation *evaluation, const double *metrics)
+{
+	if (!evaluation->condition_count)
+		return true;
+	opk_columns_compute_also(evaluation->also, &evaluation->columns, metrics);
+	return opk_filter_takes(evaluation->filter, evaluation->also);
+}
+
 void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
                           const uint64_t *metrics)
 {
@@ -373,6 +415,21 @@ static void apply_group(struct opk_evaluation *evaluation, uint32_t group)
 			evaluation->measured[i] = false;
 }
 
+/* What the recording says of the launch and its device. */
+static void apply_attributes(struct opk_evaluation *evaluation)
+{
+	const struct opk_measured *groups = &evaluation->groups;
+
+	for (size_t i = 0; i < evaluation->metrics.count; i++) {
+		if (!groups->attribute[i])
+			continue;
+		evaluation->values[i] = opk_attribute_value(evaluation->metrics.items[i],
+		                                            evaluation->meta,
+		                                            evaluation->row.range);
+		evaluation->measured[i] = !isnan(evaluation->values[i]);
+	}
+}
+
 /* What the file's tables say of a row. A child that ran wild may name any. */
 static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                         const struct opk_spool_row *stored)
@@ -381,6 +438,7 @@ static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 
 	if (!evaluation->segment_count) {
 		apply_group(evaluation, 0);
+		apply_attributes(evaluation);
 		return OPK_OK;
 	}
 	if (stored->segment >= evaluation->segment_count)
@@ -388,6 +446,7 @@ static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	segment = &evaluation->segments[stored->segment];
 	opk_segment_describe(&evaluation->row, &evaluation->sample, segment, stored->row);
 	apply_group(evaluation, segment->pass);
+	apply_attributes(evaluation);
 	return OPK_OK;
 }
 
@@ -422,8 +481,8 @@ static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
 	return code;
 }
 
-int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
-                        struct opk_evaluation *evaluation)
+int opk_evaluation_next_by_facts(const struct opk_row **row, struct opk_ctx *ctx,
+                                 struct opk_evaluation *evaluation)
 {
 	int code;
 
@@ -432,5 +491,16 @@ int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
 	} while (!code && *row && evaluation->filter
 	         && !opk_filter_accepts(evaluation->filter, opk_evaluation_profiler(evaluation),
 	                                *row));
+	return code;
+}
+
+int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
+                        struct opk_evaluation *evaluation)
+{
+	int code;
+
+	do {
+		code = opk_evaluation_next_by_facts(row, ctx, evaluation);
+	} while (!code && *row && !opk_evaluation_takes(evaluation, (*row)->values));
 	return code;
 }

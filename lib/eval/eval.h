@@ -105,23 +105,36 @@ struct opk_columns {
 		*headings; /* over each column, or NULL; borrowed from the metadata */
 	struct opk_derivation *derived;
 	size_t derived_count;
+	/* Which values there are besides, for conditions and the order of rows. */
+	size_t *also;
+	size_t also_count;
 	double *values;
 	uint64_t *numbers;
 };
 
+/* Names of metrics, labels, derived ones and attributes. */
+struct opk_wanted {
+	const char *const *shown; /* NULL: all that a recording shows by itself */
+	size_t shown_count;
+	const char *const *also;
+	size_t also_count;
+};
+
 /*
- * `meta` is NULL for a bare image. Without `wanted` all is shown that a recording shows by itself.
- * Wanted are metrics, labels and derived ones. OPK_EINPUT where a formula that is needed can't be
- * computed, OPK_EUSAGE where a wanted name is nothing's. Borrows from both.
+ * `meta` is NULL for a bare image. OPK_EINPUT where a formula that is needed can't be computed,
+ * OPK_EUSAGE where a wanted name is nothing's. Borrows from both.
  */
 int opk_columns_init(struct opk_columns *columns, struct opk_ctx *ctx, const struct opk_meta *meta,
-                     const char *const *wanted, size_t wanted_count);
+                     const struct opk_wanted *wanted);
 void opk_columns_clear(struct opk_columns *columns);
 /* Computes undeclared units from those of the metrics, where "" is an unknown unit. */
 int opk_columns_find_units(struct opk_columns *columns, struct opk_ctx *ctx,
                            const struct opk_strlist *units);
 /* The values of all columns for those of all metrics. */
 void opk_columns_compute(double *out, const struct opk_columns *columns, const double *metrics);
+/* The values that there are besides. */
+void opk_columns_compute_also(double *out, const struct opk_columns *columns,
+                              const double *metrics);
 /* The least of the metrics that each column is made from; UINT64_MAX where there is no metric. */
 void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const uint64_t *metrics);
 /*
@@ -132,6 +145,25 @@ void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const u
 int opk_columns_degrees(int *out, struct opk_ctx *ctx, const struct opk_columns *columns);
 /* The degree of one metric, by its full name. */
 int opk_metric_degree(const char *metric);
+
+/*
+ * Attributes: numbers that a recording says of a launch or a device, under Nsight Compute's names.
+ * They are among the metrics that are evaluated, but nothing counts them.
+ */
+
+/* "launch__..." or "device__attribute_...": no metric is called so. */
+bool opk_attribute_is_name(const char *name);
+/* OPK_EUSAGE where recordings have no such attribute, or this one says none of its devices. */
+int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta);
+/* NaN where it is not known. `meta` and `range` may be NULL. */
+double opk_attribute_value(const char *name, const struct opk_meta *meta,
+                           const struct opk_range *range);
+/* "": it has none, or it is not known. */
+const char *opk_attribute_unit(const char *name);
+/* Whether it adds up over launches. */
+bool opk_attribute_adds(const char *name);
+/* Those of launches; NULL past the end. */
+const char *opk_attribute_known(size_t i);
 
 /* Values of the ranges of many images, by the faster of two evaluators, in a child. */
 
@@ -215,10 +247,11 @@ struct opk_measured {
 	const struct opk_meta *meta; /* NULL: a bare image, without groups */
 	size_t *positions;           /* of the evaluated metrics in the set, or OPK_NOT_IN_SET */
 	size_t count;
-	bool *grouped;  /* of the evaluated metrics: in any group at all */
-	bool *in_group; /* of the set's metrics */
-	bool *current;  /* of the evaluated metrics: what the last call gave */
-	bool known;     /* there was a call, for this group */
+	bool *grouped;   /* of the evaluated metrics: in any group at all */
+	bool *attribute; /* of the evaluated metrics: no image has it */
+	bool *in_group;  /* of the set's metrics */
+	bool *current;   /* of the evaluated metrics: what the last call gave */
+	bool known;      /* there was a call, for this group */
 	uint32_t group;
 };
 
@@ -231,8 +264,8 @@ void opk_measured_clear(struct opk_measured *measured);
 
 /*
  * One a metric, valid until the next call; group 0 is the whole set, and the others must exist.
- * Metrics that are not in the set may be computed from what was collected for others: they are
- * true.
+ * Attributes are not measured. Metrics that are not in the set may be computed from what was
+ * collected for others: they are true.
  */
 const bool *opk_measured_by(struct opk_measured *measured, uint32_t group);
 

@@ -36,12 +36,12 @@ static void put_header(struct work *w)
 	snprintf(header.chip, sizeof header.chip, "%s", w->chip);
 	opk_put(w->child, &header, sizeof header);
 	for (size_t i = 0; i < w->job->metric_count; i++) {
-		char *unit = NULL;
+		const char *name = w->job->metrics[i], *known = opk_attribute_unit(name);
+		opk_autofree char *unit = NULL;
 
-		if (w->evaluator)
-			opk_nv_unit(&unit, w->ctx, w->evaluator, w->job->metrics[i]);
-		opk_put_bytes(w->child, unit, unit ? strlen(unit) : 0);
-		free(unit);
+		if (w->evaluator && !opk_attribute_is_name(name))
+			opk_nv_unit(&unit, w->ctx, w->evaluator, name);
+		opk_put_bytes(w->child, unit ? unit : known, strlen(unit ? unit : known));
 	}
 	opk_clear_errors(w->ctx);
 }
@@ -100,7 +100,7 @@ static int check_metrics(struct work *w)
 		const char *name = w->job->metrics[i];
 		struct opk_cause cause = { .code = OPK_EUSAGE, .kind = OPK_CAUSE_ERROR };
 
-		if (opk_catalog_has_full(catalog, w->ctx, name))
+		if (opk_attribute_is_name(name) || opk_catalog_has_full(catalog, w->ctx, name))
 			continue;
 		code = OPK_EUSAGE;
 		cause.text = cause.message = opk_catalog_explain(catalog, w->chip, name);
@@ -116,7 +116,8 @@ static int check_metrics(struct work *w)
 static int refuse_unlisted(struct work *w)
 {
 	for (size_t i = 0; i < w->job->metric_count; i++)
-		if (!opk_has_listed_suffix(w->job->metrics[i]))
+		if (!opk_attribute_is_name(w->job->metrics[i])
+		    && !opk_has_listed_suffix(w->job->metrics[i]))
 			return check_metrics(w);
 	return OPK_OK;
 }

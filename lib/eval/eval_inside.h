@@ -49,7 +49,21 @@ bool opk_spools_ended(const struct opk_spools *spools);
 /* OPK_EUSAGE where rows of this profiler lack a fact that a condition names. NULL: no filter. */
 int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
                      enum opk_profiler profiler);
-/* Whether it may take the row. The facts in `unknown`, 1 << fact each, are not known yet. */
+/*
+ * Conditions on values: the name that each is on, and whether the row with these values, one a
+ * condition, meets them all. None where the filter is NULL.
+ */
+size_t opk_filter_value_count(const struct opk_filter *filter);
+const char *opk_filter_value(const struct opk_filter *filter, size_t i);
+bool opk_filter_takes(const struct opk_filter *filter, const double *values);
+
+/* As opk_evaluation_next(), but conditions on values are left to the caller. */
+int opk_evaluation_next_by_facts(const struct opk_row **row, struct opk_ctx *ctx,
+                                 struct opk_evaluation *evaluation);
+/* Whether a row with these values, one a metric, meets the conditions on values. */
+bool opk_evaluation_takes(const struct opk_evaluation *evaluation, const double *metrics);
+
+/* Whether it may take the row, by its facts; those in `unknown`, 1 << fact each, are not known yet. */
 bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler profiler,
                            const struct opk_row *row, uint64_t unknown);
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which rows are wanted: patterns over their facts. */
+/* Which rows are wanted: patterns over their facts, and comparisons. */
 #include "eval/eval_inside.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/glob.h"
@@ -10,12 +13,18 @@
 #include "base/nearest.h"
 #include "container/container.h"
 
+enum relation { EQUAL, UNEQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL };
+
 struct condition {
 	char *name;
 	const char *pattern; /* in the same memory */
 	char *spelled;       /* of kernels: the pattern in the one spelling of names */
-	bool inverted;
-	/* One for each profiler. */
+	enum relation relation;
+	/* The pattern as a number, where it is one; exactly, where it is whole. */
+	bool is_number, is_whole;
+	double number;
+	uint64_t whole;
+	/* One for each profiler; known to neither is a value. */
 	bool known[2];
 	enum opk_fact facts[2];
 };
@@ -25,6 +34,11 @@ struct opk_filter {
 	size_t count;
 };
 
+static bool is_value(const struct condition *condition)
+{
+	return !condition->known[OPK_PROFILER_RANGE] && !condition->known[OPK_PROFILER_PM];
+}
+
 /* Facts that rows have before they are joined. A range goes by its name, whatever its number. */
 static bool find(enum opk_fact *out, const char *name, enum opk_profiler profiler)
 {
@@ -33,17 +47,12 @@ static bool find(enum opk_fact *out, const char *name, enum opk_profiler profile
 	return opk_fact_find(out, name, profiler) && *out < OPK_FACT_LAUNCHES;
 }
 
+/* ---- conditions as text ----------------------------------------------------------------- */
+
 static int explain_name(struct opk_ctx *ctx, const char *name)
 {
 	struct opk_nearest nearest = { .name = name };
 
-	if (strstr(name, "__") || strchr(name, '.'))
-		return opk_fail(
-			ctx, OPK_EUSAGE,
-			"%s is a metric, and values can't be asked for: rows are chosen "
-			"before they are evaluated, by what is known of them, such as kernel, range "
-			"and device",
-			name);
 	for (enum opk_fact fact = 0; fact < OPK_FACT_LAUNCHES; fact++)
 		for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++)
 			if (opk_fact_column(fact, profiler))
@@ -51,36 +60,100 @@ static int explain_name(struct opk_ctx *ctx, const char *name)
 	return opk_fail(ctx, OPK_EUSAGE, "rows have no '%s' to ask for%s%s%s", name,
 	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
 	                nearest.best ? "?"
-	                             : "; kernel, range and device, for example, but no values");
+	                             : "; kernel, name and device, for example, and metrics by "
+	                               "their full names, which are compared with a number");
 }
 
-/* The condition's name and pattern are cut out of its text. */
-static int parse(struct condition *condition, struct opk_ctx *ctx)
+/* Cuts "NAME OPERATOR PATTERN" into its parts. */
+static bool cut(struct condition *condition)
 {
-	char *equals = strchr(condition->name, '=');
+	char *at = condition->name + strcspn(condition->name, "=<>!"), *end = at;
+	bool or_equal = *at && at[1] == '=';
 
-	if (!equals || equals[1] == '=')
-		return opk_fail(
-			ctx, OPK_EUSAGE,
-			"a condition is NAME=PATTERN or NAME!=PATTERN, such as kernel=*gemm* or "
-			"device=0");
-	condition->pattern = equals + 1;
-	condition->inverted = equals > condition->name && equals[-1] == '!';
-	equals[-condition->inverted] = '\0';
-	if (!opk_glob_sound(condition->pattern))
+	condition->relation = *at == '='   ? EQUAL
+	                      : *at == '!' ? UNEQUAL
+	                      : *at == '<' ? LESS
+	                                   : GREATER;
+	/* Who writes == means =, but a name could begin with it. */
+	if (!*at || (*at == '!' && !or_equal) || (*at == '=' && or_equal))
+		return false;
+	if (or_equal && *at != '!')
+		condition->relation++;
+	condition->pattern = at + 1 + or_equal;
+	while (end > condition->name && isspace((unsigned char)end[-1]))
+		end--;
+	*end = '\0';
+	return true;
+}
+
+static void read_number(struct condition *condition)
+{
+	const char *text = condition->pattern;
+	char *end;
+
+	condition->number = strtod(text, &end);
+	condition->is_number = end != text && !end[strspn(end, " \t")];
+	errno = 0;
+	condition->whole = strtoull(text, &end, 10);
+	condition->is_whole = condition->is_number && !end[strspn(end, " \t")] && !errno
+	                      && !strchr(text, '-');
+}
+
+static bool is_text(const struct condition *condition, enum opk_profiler profiler)
+{
+	enum opk_cell_type type = condition->known[profiler]
+	                                  ? opk_fact_column(condition->facts[profiler], profiler)
+	                                            ->type
+	                                  : OPK_CELL_UINT;
+
+	return type == OPK_CELL_STRING || type == OPK_CELL_BOOL;
+}
+
+static int check(const struct condition *condition, struct opk_ctx *ctx)
+{
+	const char *name = condition->name;
+	bool compares = condition->relation >= LESS;
+
+	if (is_value(condition) && !(*name && condition->is_number))
+		return !*name || !strpbrk(name, "_.")
+		               ? explain_name(ctx, name)
+		               : opk_fail(
+				       ctx, OPK_EUSAGE,
+				       "%s is no fact of rows, such as kernel or device, and values "
+				       "are compared with a number: '%s' is none",
+				       name, condition->pattern);
+	if (compares && !condition->is_number)
+		return opk_fail(ctx, OPK_EUSAGE, "'%s' is no number", condition->pattern);
+	if (compares
+	    && (is_text(condition, OPK_PROFILER_RANGE) || is_text(condition, OPK_PROFILER_PM)))
+		return opk_fail(ctx, OPK_EUSAGE, "%s is text, which has = and != alone%s", name,
+		                strcmp(name, "range") ? "" : "; index is the number of a range");
+	if (!is_value(condition) && !compares && !opk_glob_sound(condition->pattern))
 		return opk_fail(
 			ctx, OPK_EUSAGE,
 			"'[' begins a set of characters, which ']' does not end here; [[] is the "
 			"character itself");
+	return OPK_OK;
+}
+
+static int parse(struct condition *condition, struct opk_ctx *ctx)
+{
+	enum opk_fact fact;
+
+	if (!cut(condition))
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "a condition is NAME=PATTERN, NAME!=PATTERN or, with < <= > or >=, "
+		                "NAME<NUMBER, such as kernel=*gemm*, device=0 or start_ns>1e9");
+	read_number(condition);
 	for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++)
 		condition->known[profiler] = find(&condition->facts[profiler], condition->name,
 		                                  profiler);
-	if (!condition->known[0] && !condition->known[1])
+	if (opk_fact_find(&fact, condition->name, OPK_PROFILER_RANGE) && fact >= OPK_FACT_LAUNCHES)
 		return explain_name(ctx, condition->name);
 	if (condition->known[0] && condition->facts[0] == OPK_FACT_KERNEL
 	    && !(condition->spelled = opk_kernel_spell(condition->pattern)))
 		return opk_nomem(ctx, "conditions");
-	return OPK_OK;
+	return check(condition, ctx);
 }
 
 static int parse_all(struct opk_filter *filter, struct opk_ctx *ctx, const char *const *conditions,
@@ -133,7 +206,7 @@ int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
                      enum opk_profiler profiler)
 {
 	for (size_t i = 0; filter && i < filter->count; i++)
-		if (!filter->conditions[i].known[profiler])
+		if (!is_value(&filter->conditions[i]) && !filter->conditions[i].known[profiler])
 			return opk_fail(ctx, OPK_EUSAGE, "can't filter by %s: %s",
 			                filter->conditions[i].name,
 			                profiler == OPK_PROFILER_PM
@@ -142,6 +215,8 @@ int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
 			                        : "that is of PM samples, and these are ranges");
 	return OPK_OK;
 }
+
+/* ---- rows ------------------------------------------------------------------------------- */
 
 /* The text that CSV has; unknown is "". `number` has room for 64 bits. */
 static const char *text_of(const union opk_cell *cell, enum opk_cell_type type, char number[24])
@@ -173,6 +248,56 @@ static bool matches(const struct condition *condition, const char *text)
 	return base && opk_glob_match(condition->pattern, base);
 }
 
+/* `order`: less than 0, 0 or more, as of the row's number against the condition's. */
+static bool holds(enum relation relation, int order)
+{
+	switch (relation) {
+	case EQUAL:
+		return !order;
+	case UNEQUAL:
+		return order != 0;
+	case LESS:
+		return order < 0;
+	case LESS_EQUAL:
+		return order <= 0;
+	case GREATER:
+		return order > 0;
+	default:
+		return order >= 0;
+	}
+}
+
+/* nan is equal to nan alone, so that rows without a value can be asked for. */
+static bool number_meets(const struct condition *condition, double number)
+{
+	double other = condition->number;
+	bool nans = isnan(number) && isnan(other);
+
+	if (isnan(number) || isnan(other))
+		return condition->relation == UNEQUAL ? !nans
+		                                      : condition->relation == EQUAL && nans;
+	return holds(condition->relation, (number > other) - (number < other));
+}
+
+static bool cell_meets(const struct condition *condition, const union opk_cell *cell,
+                       enum opk_cell_type type)
+{
+	char text[24];
+	uint64_t number;
+
+	if (!condition->is_number || type == OPK_CELL_STRING || type == OPK_CELL_BOOL)
+		return matches(condition, text_of(cell, type, text))
+		       != (condition->relation == UNEQUAL);
+	if (type == OPK_CELL_OPTIONAL && !cell->optional.known)
+		return condition->relation == UNEQUAL;
+	number = type == OPK_CELL_UINT ? cell->uint : cell->optional.uint;
+	/* Times in nanoseconds have more digits than a double. */
+	if (condition->is_whole)
+		return holds(condition->relation,
+		             (number > condition->whole) - (number < condition->whole));
+	return number_meets(condition, (double)number);
+}
+
 bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler profiler,
                            const struct opk_row *row, uint64_t unknown)
 {
@@ -181,16 +306,40 @@ bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler pr
 		enum opk_fact fact = condition->facts[profiler];
 		struct opk_fact_text text;
 		union opk_cell cell;
-		char number[24];
 
-		if (unknown >> fact & 1)
+		if (is_value(condition) || unknown >> fact & 1)
 			continue;
 		cell = opk_fact_get(&text, fact, row, NULL);
-		if (matches(condition,
-		            text_of(&cell, opk_fact_column(fact, profiler)->type, number))
-		    == condition->inverted)
+		if (!cell_meets(condition, &cell, opk_fact_column(fact, profiler)->type))
 			return false;
 	}
+	return true;
+}
+
+size_t opk_filter_value_count(const struct opk_filter *filter)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; filter && i < filter->count; i++)
+		count += is_value(&filter->conditions[i]);
+	return count;
+}
+
+const char *opk_filter_value(const struct opk_filter *filter, size_t wanted)
+{
+	size_t i = 0;
+
+	while (!is_value(&filter->conditions[i]) || wanted-- > 0)
+		i++;
+	return filter->conditions[i].name;
+}
+
+bool opk_filter_takes(const struct opk_filter *filter, const double *values)
+{
+	for (size_t i = 0; filter && i < filter->count; i++)
+		if (is_value(&filter->conditions[i])
+		    && !number_meets(&filter->conditions[i], *values++))
+			return false;
 	return true;
 }
 

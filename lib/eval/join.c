@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "eval/eval.h"
+#include "eval/eval_inside.h"
 
 /* The sums of a group's values; the group itself is one of the grouping's. */
 struct joined {
@@ -96,13 +96,33 @@ static void finish_row(struct joined *joined, const struct opk_join *join,
 	                                 : 0;
 }
 
+static void clear_row(struct joined *joined)
+{
+	free(joined->values);
+	free(joined->counts);
+}
+
+/* Values are judged here, where ranges of all groups have come together. */
+static void keep_wanted(struct opk_join *join, const struct opk_evaluation *evaluation)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < join->count; i++) {
+		if (opk_evaluation_takes(evaluation, join->rows[i].values))
+			join->rows[count++] = join->rows[i];
+		else
+			clear_row(&join->rows[i]);
+	}
+	join->count = count;
+}
+
 static int join_rows(struct opk_join *join, struct opk_ctx *ctx, struct opk_evaluation *evaluation)
 {
 	opk_autofree bool *expected = opk_alloc_array(join->metric_count, sizeof *expected);
 	const struct opk_row *row;
 	int code = expected ? OPK_OK : opk_nomem(ctx, "joined ranges");
 
-	while (!code && !(code = opk_evaluation_next(&row, ctx, evaluation)) && row) {
+	while (!code && !(code = opk_evaluation_next_by_facts(&row, ctx, evaluation)) && row) {
 		if (row->range)
 			code = take(join, ctx, row);
 		else
@@ -115,6 +135,7 @@ static int join_rows(struct opk_join *join, struct opk_ctx *ctx, struct opk_eval
 	find_expected(expected, join, opk_evaluation_groups(evaluation)->grouped);
 	for (size_t i = 0; i < join->count; i++)
 		finish_row(&join->rows[i], join, &join->grouping.groups[i], expected);
+	keep_wanted(join, evaluation);
 	return OPK_OK;
 }
 
@@ -167,10 +188,8 @@ void opk_join_free(struct opk_join *join)
 {
 	if (!join)
 		return;
-	for (size_t i = 0; i < join->count; i++) {
-		free(join->rows[i].values);
-		free(join->rows[i].counts);
-	}
+	for (size_t i = 0; i < join->count; i++)
+		clear_row(&join->rows[i]);
 	free(join->rows);
 	opk_grouping_clear(&join->grouping);
 	free(join);

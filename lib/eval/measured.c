@@ -6,12 +6,20 @@
 
 #include "base/mem.h"
 
-static size_t find(const struct opk_meta *meta, const char *name)
+static int find_positions(struct opk_measured *measured, struct opk_ctx *ctx,
+                          const char *const *metrics)
 {
-	for (size_t i = 0; i < meta->metric_count; i++)
-		if (!strcmp(meta->metrics[i], name))
-			return i;
-	return OPK_NOT_IN_SET;
+	const struct opk_meta *meta = measured->meta;
+	opk_autoindex struct opk_index index = { 0 };
+
+	for (size_t i = 0; meta && i < meta->metric_count; i++)
+		if (!opk_index_find(NULL, &index, meta->metrics[i])
+		    && !opk_index_add(&index, meta->metrics[i], i, NULL))
+			return opk_nomem(ctx, "an evaluation");
+	for (size_t i = 0; i < measured->count; i++)
+		if (!opk_index_find(&measured->positions[i], &index, metrics[i]))
+			measured->positions[i] = OPK_NOT_IN_SET;
+	return OPK_OK;
 }
 
 static void add_group(struct opk_measured *measured, const struct opk_group *group)
@@ -34,25 +42,26 @@ static void find_grouped(struct opk_measured *measured)
 int opk_measured_init(struct opk_measured *measured, struct opk_ctx *ctx,
                       const struct opk_meta *meta, const char *const *metrics, size_t count)
 {
-	bool recorded = meta && metrics == meta->metrics;
-
 	*measured = (struct opk_measured){
 		.meta = meta,
 		.count = count,
 		.positions = opk_alloc_array(count, sizeof *measured->positions),
 		.grouped = opk_alloc_array(count, sizeof *measured->grouped),
+		.attribute = opk_alloc_array(count, sizeof *measured->attribute),
 		.in_group = opk_alloc_array(meta ? meta->metric_count : 1, sizeof(bool)),
 		.current = opk_alloc_array(count, sizeof *measured->current),
 	};
 	if (!measured->positions || !measured->grouped || !measured->in_group
-	    || !measured->current) {
+	    || !measured->attribute || !measured->current) {
 		opk_measured_clear(measured);
 		return opk_nomem(ctx, "an evaluation");
 	}
 	for (size_t i = 0; i < count; i++)
-		measured->positions[i] = recorded ? i
-		                         : meta   ? find(meta, metrics[i])
-		                                  : OPK_NOT_IN_SET;
+		measured->attribute[i] = opk_attribute_is_name(metrics[i]);
+	if (find_positions(measured, ctx, metrics)) {
+		opk_measured_clear(measured);
+		return OPK_ENOMEM;
+	}
 	if (meta)
 		find_grouped(measured);
 	return OPK_OK;
@@ -62,6 +71,7 @@ void opk_measured_clear(struct opk_measured *measured)
 {
 	free(measured->positions);
 	free(measured->grouped);
+	free(measured->attribute);
 	free(measured->in_group);
 	free(measured->current);
 	*measured = (struct opk_measured){ 0 };
@@ -77,7 +87,8 @@ const bool *opk_measured_by(struct opk_measured *measured, uint32_t group)
 	measured->known = true;
 	measured->group = group;
 	if (!group) {
-		memset(measured->current, true, measured->count);
+		for (size_t i = 0; i < measured->count; i++)
+			measured->current[i] = !measured->attribute[i];
 		return measured->current;
 	}
 	memset(measured->in_group, false, meta->metric_count);
@@ -85,7 +96,8 @@ const bool *opk_measured_by(struct opk_measured *measured, uint32_t group)
 	for (size_t i = 0; i < measured->count; i++) {
 		size_t position = measured->positions[i];
 
-		measured->current[i] = position == OPK_NOT_IN_SET || measured->in_group[position];
+		measured->current[i] = position == OPK_NOT_IN_SET ? !measured->attribute[i]
+		                                                  : measured->in_group[position];
 	}
 	return measured->current;
 }

@@ -20,7 +20,13 @@ static const struct {
 	[OPK_FACT_SYMBOL] = { { "symbol", OPK_CELL_STRING }, OF_RANGES },
 	[OPK_FACT_GRID] = { { "grid", OPK_CELL_STRING }, OF_RANGES },
 	[OPK_FACT_BLOCK] = { { "block", OPK_CELL_STRING }, OF_RANGES },
-	[OPK_FACT_DEVICE] = { { "device", OPK_CELL_STRING }, OF_RANGES | OF_SAMPLES },
+	[OPK_FACT_GRID_X] = { { "grid_x", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_GRID_Y] = { { "grid_y", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_GRID_Z] = { { "grid_z", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_BLOCK_X] = { { "block_x", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_BLOCK_Y] = { { "block_y", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_BLOCK_Z] = { { "block_z", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_DEVICE] = { { "device", OPK_CELL_OPTIONAL }, OF_RANGES | OF_SAMPLES },
 	[OPK_FACT_LAUNCH] = { { "launch", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SHARED_BYTES] = { { "shared_bytes", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_REGISTERS] = { { "registers", OPK_CELL_OPTIONAL }, OF_RANGES },
@@ -45,6 +51,11 @@ const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler p
 
 bool opk_fact_find(enum opk_fact *out, const char *name, enum opk_profiler profiler)
 {
+	/* `range` may be taken for the name, which conditions mean by it. */
+	if (!strcmp(name, "index")) {
+		*out = profiler == OPK_PROFILER_PM ? OPK_FACT_SAMPLE : OPK_FACT_RANGE;
+		return true;
+	}
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
 		const struct opk_column *column = opk_fact_column(fact, profiler);
 
@@ -61,14 +72,6 @@ static const char *shape_text(struct opk_fact_text *text, const uint32_t shape[3
 	if (!shape[0])
 		return NULL;
 	snprintf(text->text, sizeof text->text, "%ux%ux%u", shape[0], shape[1], shape[2]);
-	return text->text;
-}
-
-static const char *device_text(struct opk_fact_text *text, int32_t device)
-{
-	if (device < 0)
-		return NULL;
-	snprintf(text->text, sizeof text->text, "%d", device);
 	return text->text;
 }
 
@@ -102,8 +105,16 @@ static union opk_cell get_of_launch(struct opk_fact_text *text, enum opk_fact fa
 		return string(shape_text(text, range->grid));
 	case OPK_FACT_BLOCK:
 		return string(shape_text(text, range->block));
+	case OPK_FACT_GRID_X:
+	case OPK_FACT_GRID_Y:
+	case OPK_FACT_GRID_Z:
+		return optional(range->grid[fact - OPK_FACT_GRID_X], *range->grid > 0);
+	case OPK_FACT_BLOCK_X:
+	case OPK_FACT_BLOCK_Y:
+	case OPK_FACT_BLOCK_Z:
+		return optional(range->block[fact - OPK_FACT_BLOCK_X], *range->block > 0);
 	case OPK_FACT_DEVICE:
-		return string(device_text(text, range->device));
+		return optional((uint64_t)range->device, range->device >= 0);
 	case OPK_FACT_LAUNCH:
 		return optional(range->launch, range->launch > 0);
 	case OPK_FACT_SHARED_BYTES:

@@ -40,7 +40,7 @@ static bool has_problem(const struct verification *v)
 static int check_formulas(struct opk_ctx *ctx, const struct opk_meta *meta)
 {
 	struct opk_columns columns;
-	int code = opk_columns_init(&columns, ctx, meta, NULL, 0);
+	int code = opk_columns_init(&columns, ctx, meta, &(struct opk_wanted){ 0 });
 
 	if (!code)
 		opk_columns_clear(&columns);

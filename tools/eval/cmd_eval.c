@@ -35,7 +35,7 @@ static const struct option_spec specs[] = {
 	{ "columns", 0, "A,B", "only these columns and metrics, in this order", OPTION_TEXT,
 	  offsetof(struct eval_args, columns) },
 	{ "where", 0, "NAME=GLOB",
-	  "only rows like this: kernel=*gemm*, device=0, range=step/*; may be repeated",
+	  "only rows like this: kernel=*gemm*, device=0, 'METRIC>1e6'; may be repeated",
 	  OPTION_LIST, offsetof(struct eval_args, where) },
 	{ "aggregate", 0, "KEY",
 	  "statistics of ranges that share it: name, kernel, device and others", OPTION_TEXT,
@@ -119,7 +119,7 @@ static int choose(struct eval *eval, const struct eval_args *args)
 	eval->all_facts = args->launch_columns == ALL_COLUMNS;
 	eval->key = args->aggregate;
 	eval->level = args->level;
-	eval->filtered = args->where.count > 0;
+	eval->where = &args->where;
 	if (!code)
 		code = choose_format(eval, args);
 	if (!code)
@@ -235,10 +235,17 @@ const struct command eval_command = {
 		"as symbol, stream or file; no other metrics are evaluated. In a long table metrics are\n"
 		"rows, and metric, unit and value follow where they are not named. --where NAME=GLOB\n"
 		"keeps the rows whose text in that column matches as a whole (* ? [a-z] [!a]),\n"
-		"--where NAME!=GLOB those where it does not; where several are given, all must hold. range\n"
-		"is the range's name. What is not known only matches an empty pattern or *. Rows are judged\n"
-		"before they are joined, and only those wanted are evaluated: images without any are\n"
-		"not read, so that damage there goes unnoticed. Values of metrics can't be asked for.\n"
+		"--where NAME!=GLOB those where it does not. Numbers, and metrics among them, are compared\n"
+		"with < <= > >= = and !=. Where several conditions are given, all must hold. range is the\n"
+		"range's name there, and index its number. What is not known only matches an empty\n"
+		"pattern or *. Facts are judged before rows are joined, values after it. Only rows with\n"
+		"facts as wanted are evaluated: images without any are not read, so that damage there goes\n"
+		"unnoticed.\n"
+		"\n"
+		"Nsight Compute's names for a launch and its device are taken like metrics where the\n"
+		"recording has them: launch__grid_size, launch__block_size, launch__thread_count,\n"
+		"launch__registers_per_thread, device__attribute_multiprocessor_count and others, which\n"
+		"docs/formats.md lists. Their parts are columns, too: grid_x, block_x.\n"
 		"\n"
 		"--kernel-names says how kernels are called: full, in one spelling whatever tool recorded\n"
 		"them, as in CSV and JSON; short, without namespaces, template arguments and arguments,\n"

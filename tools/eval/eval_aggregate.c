@@ -132,7 +132,6 @@ int eval_aggregate(struct eval *eval, bool keep_first_sample, unsigned timeout_s
 	if (!code)
 		code = print(eval);
 	if (!code && !eval->row_count)
-		app_note(eval->filtered ? "no row meets --where: there are no groups"
-		                        : "there are no groups");
+		eval_rows_note_none(eval, "groups");
 	return code;
 }

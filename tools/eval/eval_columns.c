@@ -64,6 +64,8 @@ static bool find(struct eval_column *out, struct opk_column *header, const struc
 		return false;
 	*out = (struct eval_column){ COLUMN_FACT, fact };
 	*header = *fact_header(eval, fact, profiler);
+	if (!strcmp(name, "index"))
+		header->name = "index";
 	return true;
 }
 

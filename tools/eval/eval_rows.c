@@ -405,6 +405,31 @@ static int print_input(struct eval *eval, const struct eval_input *input)
 	return OPK_OK;
 }
 
+/* range= is taken for the number. */
+static const char *name_hint(const struct option_list *where)
+{
+	static const char start[] = "range=";
+
+	for (size_t i = 0; i < where->count; i++)
+		if (!strncmp(where->items[i], start, sizeof start - 1)
+		    && where->items[i][sizeof start - 1]
+		    && !where->items[i][strspn(where->items[i], "range=0123456789")])
+			return where->items[i] + sizeof start - 1;
+	return NULL;
+}
+
+void eval_rows_note_none(const struct eval *eval, const char *rows)
+{
+	const char *number = name_hint(eval->where);
+
+	if (!eval->where->count)
+		return;
+	app_note("no %s meets --where: there are no %s%s%s",
+	         eval->profiler == OPK_PROFILER_PM ? "sample" : "range", rows,
+	         number ? "; range is the name there, and the range of that number index=" : "",
+	         number ? number : "");
+}
+
 int eval_rows_print(struct eval *eval)
 {
 	int code = OPK_OK;
@@ -426,8 +451,7 @@ int eval_rows_print(struct eval *eval)
 	note_nan(eval, false, "what they need was not collected");
 	note_nan(eval, true,
 	         "what they need is there, and their formulas have no value, as 0 / 0 has none");
-	if (eval->filtered && !eval->row_count)
-		app_note("no %s meets --where: there are no rows",
-		         eval->profiler == OPK_PROFILER_PM ? "sample" : "range");
+	if (!eval->row_count)
+		eval_rows_note_none(eval, "rows");
 	return OPK_OK;
 }

@@ -3,7 +3,7 @@
 #ifndef OPK_TOOL_EVAL_H
 #define OPK_TOOL_EVAL_H
 
-#include "common/app.h"
+#include "common/options.h"
 
 enum eval_layout {
 	EVAL_WIDE,   /* a row a range; of a database, too, which has both layouts */
@@ -59,12 +59,12 @@ struct eval {
 	/* What was asked for. */
 	enum eval_layout layout;
 	enum first_sample first_sample;
-	bool drops_as_told;         /* the first sample: needs no note */
-	bool single;                /* no joined rows */
-	bool all_facts;             /* else those that everybody wants */
-	bool filtered;              /* some rows may be left out */
-	bool to_database;           /* instead of a table */
-	struct opk_strlist chosen;  /* columns; none: whatever there is */
+	bool drops_as_told;              /* the first sample: needs no note */
+	bool single;                     /* no joined rows */
+	bool all_facts;                  /* else those that everybody wants */
+	const struct option_list *where; /* none: every row is wanted */
+	bool to_database;                /* instead of a table */
+	struct opk_strlist chosen;       /* columns; none: whatever there is */
 	const char **chosen_values; /* those of them that are values; evaluations borrow them */
 	const char *key, *level;    /* of key groups */
 	struct opk_kernel_names *kernel_names;
@@ -131,6 +131,8 @@ void eval_rows_fill_value(struct eval *eval, const struct eval_input *input, siz
 /* Samples that were left out; `earlier` begin at an earlier event. */
 void eval_rows_note_samples(const struct eval *eval, const struct eval_input *input,
                             uint64_t earlier);
+/* Where there are none: that --where left them all out. `rows` is what there would be. */
+void eval_rows_note_none(const struct eval *eval, const char *rows);
 /* Prints everything that was read. */
 int eval_rows_print(struct eval *eval);
 

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What recordings say of launches and devices as numbers, under Nsight Compute's names. */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "eval/eval.h"
+
+static double product(const uint32_t shape[3])
+{
+	return (double)shape[0] * shape[1] * shape[2];
+}
+
+/* Shapes are known where any kernel was launched; of summed ranges, what they have in common. */
+static double grid_x(const struct opk_range *range)
+{
+	return range->grid[0];
+}
+static double grid_y(const struct opk_range *range)
+{
+	return range->grid[1];
+}
+static double grid_z(const struct opk_range *range)
+{
+	return range->grid[2];
+}
+static double grid_size(const struct opk_range *range)
+{
+	return product(range->grid);
+}
+static double block_x(const struct opk_range *range)
+{
+	return range->block[0];
+}
+static double block_y(const struct opk_range *range)
+{
+	return range->block[1];
+}
+static double block_z(const struct opk_range *range)
+{
+	return range->block[2];
+}
+static double block_size(const struct opk_range *range)
+{
+	return product(range->block);
+}
+static double threads(const struct opk_range *range)
+{
+	return product(range->grid) * product(range->block);
+}
+static double registers(const struct opk_range *range)
+{
+	return range->registers;
+}
+static double context(const struct opk_range *range)
+{
+	return range->context;
+}
+
+static bool is_launch(const struct opk_range *range)
+{
+	return *range->kernel && range->count < 2;
+}
+
+/* These may be 0 of a launch, which elsewhere means that they are not known. */
+static double shared_bytes(const struct opk_range *range)
+{
+	return range->shared_bytes || is_launch(range) ? range->shared_bytes : (double)NAN;
+}
+static double stream(const struct opk_range *range)
+{
+	return range->stream || is_launch(range) ? (double)range->stream : (double)NAN;
+}
+static double device(const struct opk_range *range)
+{
+	return range->device >= 0 ? range->device : (double)NAN;
+}
+
+static const struct launch_attribute {
+	const char *name;
+	const char *unit;
+	double (*get)(const struct opk_range *range);
+	bool zero; /* 0 is a value, not that it is unknown */
+	bool adds; /* over launches */
+} launch_attributes[] = {
+	{ "launch__block_dim_x", "", block_x, false, false },
+	{ "launch__block_dim_y", "", block_y, false, false },
+	{ "launch__block_dim_z", "", block_z, false, false },
+	{ "launch__block_size", "", block_size, false, false },
+	{ "launch__context_id", "", context, false, false },
+	{ "launch__device_id", "", device, true, false },
+	{ "launch__grid_dim_x", "", grid_x, false, false },
+	{ "launch__grid_dim_y", "", grid_y, false, false },
+	{ "launch__grid_dim_z", "", grid_z, false, false },
+	{ "launch__grid_size", "", grid_size, false, true },
+	{ "launch__registers_per_thread", "register/thread", registers, false, false },
+	{ "launch__shared_mem_per_block_dynamic", "byte", shared_bytes, true, false },
+	{ "launch__stream_id", "", stream, true, false },
+	{ "launch__thread_count", "thread", threads, false, true },
+};
+enum { LAUNCH_ATTRIBUTES = sizeof launch_attributes / sizeof *launch_attributes };
+
+/* Where the collector's name of a fact about a device is not that of the driver's attribute. */
+static const struct {
+	const char *attribute, *fact;
+} device_facts[] = {
+	{ "clock_rate", "max_sm_clock_khz" },
+	{ "memory_clock_rate", "max_memory_clock_khz" },
+	{ "multiprocessor_count", "multiprocessors" },
+};
+
+static const char launch_prefix[] = "launch__", device_prefix[] = "device__attribute_";
+
+static const struct launch_attribute *find_launch(const char *name)
+{
+	for (size_t i = 0; i < LAUNCH_ATTRIBUTES; i++)
+		if (!strcmp(launch_attributes[i].name, name))
+			return &launch_attributes[i];
+	return NULL;
+}
+
+static bool begins(const char *name, const char *prefix)
+{
+	return !strncmp(name, prefix, strlen(prefix));
+}
+
+bool opk_attribute_is_name(const char *name)
+{
+	return begins(name, launch_prefix) || begins(name, device_prefix);
+}
+
+/* The fact about a device that its attribute is; NULL where the name is no device's attribute. */
+static const char *device_fact(const char *name)
+{
+	const char *attribute = name + sizeof device_prefix - 1;
+
+	if (!begins(name, device_prefix))
+		return NULL;
+	for (size_t i = 0; i < sizeof device_facts / sizeof *device_facts; i++)
+		if (!strcmp(device_facts[i].attribute, attribute))
+			return device_facts[i].fact;
+	return attribute;
+}
+
+/* "device.3.multiprocessors": the number of the device, or -1 where it is another fact. */
+static int32_t device_of(const struct opk_property *fact, const char *wanted)
+{
+	static const char start[] = "device.";
+	char *end;
+	long number;
+
+	if (!begins(fact->name, start) || !isdigit((unsigned char)fact->name[sizeof start - 1]))
+		return -1;
+	number = strtol(fact->name + sizeof start - 1, &end, 10);
+	return *end == '.' && !strcmp(end + 1, wanted) && number <= INT32_MAX ? (int32_t)number
+	                                                                      : -1;
+}
+
+static double number_of(const char *text)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	return end != text && !*end ? number : (double)NAN;
+}
+
+/* Of a range without a device: where there is one device only, of that one. */
+static double get_of_device(const struct opk_meta *meta, const char *fact, int32_t device)
+{
+	double found = (double)NAN;
+	size_t count = 0;
+
+	for (size_t i = 0; i < meta->run_count; i++) {
+		int32_t of = device_of(&meta->run[i], fact);
+
+		if (of < 0 || (device >= 0 && of != device))
+			continue;
+		found = number_of(meta->run[i].value);
+		count++;
+	}
+	return device >= 0 || count == 1 ? found : (double)NAN;
+}
+
+double opk_attribute_value(const char *name, const struct opk_meta *meta,
+                           const struct opk_range *range)
+{
+	const struct launch_attribute *launch = find_launch(name);
+	const char *fact = device_fact(name);
+	double value;
+
+	if (fact)
+		return meta ? get_of_device(meta, fact, range ? range->device : -1) : (double)NAN;
+	if (!launch || !range)
+		return (double)NAN;
+	value = launch->get(range);
+	return value != 0 || launch->zero ? value : (double)NAN;
+}
+
+const char *opk_attribute_unit(const char *name)
+{
+	const struct launch_attribute *launch = find_launch(name);
+
+	return launch ? launch->unit : "";
+}
+
+bool opk_attribute_adds(const char *name)
+{
+	const struct launch_attribute *launch = find_launch(name);
+
+	return launch && launch->adds;
+}
+
+const char *opk_attribute_known(size_t i)
+{
+	return i < LAUNCH_ATTRIBUTES ? launch_attributes[i].name : NULL;
+}
+
+static bool has_fact(const struct opk_meta *meta, const char *fact)
+{
+	for (size_t i = 0; meta && i < meta->run_count; i++)
+		if (device_of(&meta->run[i], fact) >= 0)
+			return true;
+	return false;
+}
+
+int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta)
+{
+	struct opk_nearest nearest = { .name = name };
+
+	if (find_launch(name) || (device_fact(name) && has_fact(meta, device_fact(name))))
+		return OPK_OK;
+	for (size_t i = 0; i < LAUNCH_ATTRIBUTES; i++)
+		opk_nearest_try(&nearest, launch_attributes[i].name);
+	return opk_fail(ctx, OPK_EUSAGE, "%s: the recording does not say this%s%s%s", name,
+	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
+	                nearest.best ? "?" : "; 'info' lists what it says of devices");
+}
