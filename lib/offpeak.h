@@ -557,7 +557,7 @@ struct opk_plan_options {
 	const void *availability;
 	size_t availability_size;
 	size_t max_passes; /* fail where more are needed; 0: no limit (PM sampling: always 1) */
-	/* Keep as many of the set's first metrics as fit one pass; leave out the others. */
+	/* Take the metrics in order, and leave out those that don't fit one pass with the rest. */
 	bool single_pass;
 	/*
 	 * How long to look for a plan of fewer passes than CUPTI's own order of counters takes, in
@@ -568,6 +568,8 @@ struct opk_plan_options {
 	/* From time to time, in milliseconds, while it takes long. */
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	void *progress_data;
+	/* With single_pass: leave out all from the first metric on that does not fit. */
+	bool strict_order;
 };
 
 /*

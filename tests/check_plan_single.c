@@ -10,8 +10,8 @@ static void keep_log(void *data, const char *message)
 	snprintf(data, 256, "%s", message);
 }
 
-static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *names,
-                     const void *availability)
+static int make_ordered(struct opk_plan **plan, struct opk_ctx *ctx, const char *names,
+                        const void *availability, bool strict_order)
 {
 	struct opk_plan_options options = OPK_INIT(options);
 	struct opk_set *set;
@@ -20,6 +20,7 @@ static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *na
 	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
 	options.chip = "FA100";
 	options.single_pass = true;
+	options.strict_order = strict_order;
 	options.availability = availability;
 	options.availability_size = availability ? 8 : 0;
 	code = opk_plan_new(plan, ctx, set, &options);
@@ -27,34 +28,49 @@ static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *na
 	return code;
 }
 
-START_TEST(longest_prefix)
+static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *names,
+                     const void *availability)
 {
+	return make_ordered(plan, ctx, names, availability, false);
+}
+
+START_TEST(one_pass)
+{
+	/* A pass has room for a, b or c, twice, or for one of them and t. */
 	static const struct {
 		struct here here;
-		const char *names;
-		size_t kept, left_out;
+		const char *names, *kept, *strictly;
 	} rows[] = {
-		{ HERE, "fake__a.sum", 1, 0 },
-		{ HERE, "fake__a.sum,fake__b.sum", 2, 0 },
-		{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", 2, 1 },
-		{ HERE, "fake__a.sum,fake__ratio.pct,fake__c.sum", 1, 2 },
+		{ HERE, "fake__a.sum", "a", "a" },
+		{ HERE, "fake__a.sum,fake__b.sum", "ab", "ab" },
+		{ HERE, "fake__a.sum,fake__b.sum,fake__c.sum", "ab", "ab" },
+		{ HERE, "fake__a.sum,fake__ratio.pct,fake__c.sum", "ac", "a" },
+		{ HERE, "fake__ratio.pct,fake__a.sum,fake__ratio.ratio,fake__c.sum", "ac", NULL },
 		{ HERE,
 		  "fake__a.sum,fake__throughput.avg.pct_of_peak_sustained_elapsed,fake__b.sum,"
 		  "fake__c.sum",
-		  2, 2 },
+		  "at", "at" },
 	};
 
-	for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+	for (size_t i = 0; i < 4 * COUNT(rows); i++) {
 		struct opk_ctx *ctx = fake_ctx();
-		const char *availability = i < COUNT(rows) ? NULL : "avail   ";
+		const char *availability = i < 2 * COUNT(rows) ? NULL : "avail   ";
+		size_t row = i % COUNT(rows), size, length;
+		bool strict = i / COUNT(rows) % 2;
+		const char *kept = strict ? rows[row].strictly : rows[row].kept;
 		struct opk_plan *plan;
-		size_t row = i % COUNT(rows), size;
 
-		ck_ok(ctx, make_plan(&plan, ctx, rows[row].names, availability));
-		ck_row(&rows[row], opk_plan_metric_count(plan) == rows[row].kept, "%zu kept",
+		if (!kept) {
+			opk_ctx_free(ctx);
+			continue;
+		}
+		ck_ok(ctx, make_ordered(&plan, ctx, rows[row].names, availability, strict));
+		length = strlen(kept);
+		ck_row(&rows[row], opk_plan_metric_count(plan) == length, "%zu kept",
 		       opk_plan_metric_count(plan));
-		ck_row(&rows[row], opk_plan_left_out_count(plan) == rows[row].left_out,
-		       "%zu left out", opk_plan_left_out_count(plan));
+		for (size_t j = 0; j < length; j++)
+			ck_row(&rows[row], opk_plan_metric(plan, j)[strlen("fake__")] == kept[j],
+			       "%s", opk_plan_metric(plan, j));
 		ck_assert_uint_eq(opk_plan_passes(plan), 1);
 		ck_assert(opk_plan_config(plan, &size) && size);
 		opk_plan_free(plan);
@@ -64,13 +80,16 @@ START_TEST(longest_prefix)
 }
 END_TEST
 
-START_TEST(first_one_too_big)
+START_TEST(none_fits)
 {
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_plan *plan;
 
-	ck_code(ctx, make_plan(&plan, ctx, "fake__ratio.pct,fake__a.sum", NULL), OPK_EFAILED);
+	ck_code(ctx, make_ordered(&plan, ctx, "fake__ratio.pct,fake__a.sum", NULL, true),
+	        OPK_EFAILED);
 	ck_assert(told(ctx, "fake__ratio.pct needs 2 passes by itself and is the first"));
+	ck_code(ctx, make_plan(&plan, ctx, "fake__ratio.pct,fake__ratio.ratio", NULL), OPK_EFAILED);
+	ck_assert(told(ctx, "each of the metrics needs several passes by itself"));
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -92,14 +111,15 @@ START_TEST(explains)
 	one = opk_leftovers_get(leftovers, 0);
 	ck_assert_str_eq(one->metric, "fake__ratio.pct");
 	ck_assert(!one->would_fit);
-	/* Those of what the fake says is in later passes. */
-	ck_assert_uint_eq(one->full_domain_count, 3);
+	ck_assert_uint_eq(one->full_domain_count, 1);
 	ck_assert_str_eq(one->full_domains[0], "gpu_sm_a");
+	one = opk_leftovers_get(leftovers, 1);
+	ck_assert_uint_eq(one->full_domain_count, 3);
 	ck_assert_str_eq(one->full_domains[2], "gpu_sm_c_sm_a");
 	opk_leftovers_free(leftovers);
 	opk_plan_free(plan);
 	/* Behind one that does not fit, one that would. */
-	ck_ok(ctx, make_plan(&plan, ctx, "fake__a.sum,fake__ratio.pct,fake__b.sum", NULL));
+	ck_ok(ctx, make_ordered(&plan, ctx, "fake__a.sum,fake__ratio.pct,fake__b.sum", NULL, true));
 	ck_ok(ctx, opk_leftovers_new(&leftovers, ctx, plan));
 	ck_assert_uint_eq(opk_leftovers_count(leftovers), 2);
 	ck_assert(!opk_leftovers_get(leftovers, 0)->would_fit);
@@ -165,9 +185,11 @@ START_TEST(plan_calls_fail)
 		struct opk_leftovers *leftovers = NULL;
 		int code = OPK_OK;
 
+		/* One of what is left out would fit, and CUPTI is asked about it. */
 		if (rows[i].explaining)
 			ck_ok(ctx,
-			      make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL));
+			      make_ordered(&plan, ctx, "fake__a.sum,fake__ratio.pct,fake__b.sum",
+			                   NULL, true));
 		fake.status[rows[i].call] = rows[i].status;
 		fake.from[rows[i].call] = rows[i].from;
 		code = rows[i].explaining
@@ -237,8 +259,8 @@ int main(void)
 	Suite *suite = suite_create("plans of one pass");
 	TCase *tests = tcase_create("plans");
 
-	tcase_add_test(tests, longest_prefix);
-	tcase_add_test(tests, first_one_too_big);
+	tcase_add_test(tests, one_pass);
+	tcase_add_test(tests, none_fits);
 	tcase_add_test(tests, explains);
 	tcase_add_test(tests, explains_without_scheduler);
 	tcase_add_test(tests, plan_calls_fail);

@@ -50,10 +50,22 @@ json '"gpu_sm_a" in j["left_out"][0]["full_domains"] and "gpu_lts" not in j["lef
 python3 -c 'import json; j = json.load(open("out")); print(",".join(j["metrics"] + [m["metric"] for m in j["left_out"]]))' >all
 works plan --chip GH100 compute l2 --format json
 python3 -c 'import json; print(",".join(json.load(open("out"))["metrics"]))' >whole
+same 'every metric is kept or left out' "$(tr , '\n' <all | sort)" "$(tr , '\n' <whole | sort)"
+# What comes after one that does not fit may fit: none is left out that would.
+works plan --single-pass --chip GH100 compute l2 memory --format json
+json 'len(j["metrics"]) >= 45 and len(j["metrics"]) + len(j["left_out"]) == 87'
+json 'not any(m["would_fit"] for m in j["left_out"])'
+works plan --single-pass --strict-order --chip GH100 compute l2 --format json
+json 'len(j["metrics"]) < 10 and any(m["would_fit"] for m in j["left_out"])'
+python3 -c 'import json; j = json.load(open("out")); print(",".join(j["metrics"] + [m["metric"] for m in j["left_out"]]))' >all
 equal all whole
+refuses 2 'strict-order goes with --single-pass' plan --strict-order --chip GH100 compute
 works plan --single-pass --chip GH100 dram__bytes.sum --format json
 json 'j["left_out"] == []'
-refuses 1 'lts__t_sector_hit_rate.pct needs 2 passes by itself' plan --single-pass --chip GH100 lts__t_sector_hit_rate.pct,dram__bytes.sum
+works plan --single-pass --chip GH100 lts__t_sector_hit_rate.pct,dram__bytes.sum --format json
+json 'j["metrics"] == ["dram__bytes.sum"]'
+refuses 1 'lts__t_sector_hit_rate.pct needs 2 passes by itself' plan --single-pass --strict-order --chip GH100 lts__t_sector_hit_rate.pct,dram__bytes.sum
+refuses 1 'each of the metrics needs several passes by itself' plan --single-pass --chip GH100 lts__t_sector_hit_rate.pct,
 refuses 2 . plan --single-pass --chip GH100 dram__bytes.sum,dram__byte.sum
 
 section 'build'

@@ -24,6 +24,7 @@ struct trying {
 	const char **names;                 /* the kept ones, and room for one more */
 	struct opk_strlist kept;            /* their raw counters, sorted */
 	struct opk_nv_scheduler *scheduler; /* NULL: domains are not known */
+	struct opk_nv_evaluator *evaluator; /* NULL: it knows nothing of these metrics */
 };
 
 /* The raw counters of a plan's first pass, and those of later ones alone. */
@@ -62,11 +63,70 @@ static int add_domains(struct opk_strlist *out, const struct trying *t,
 	return code;
 }
 
+/* Whether the kept counters leave room for one or for all of these. */
+static int fit_beside(bool *out, const struct trying *t, const char *const *counters, size_t count)
+{
+	opk_autofree const char **names = opk_alloc_array(t->kept.count + count + 1, sizeof *names);
+	size_t used = 0;
+
+	if (!names)
+		return opk_nomem(t->ctx, "raw counters");
+	for (size_t i = 0; i < count; i++)
+		if (!opk_strlist_contains_sorted(&t->kept, counters[i]))
+			names[used++] = counters[i];
+	for (size_t i = 0; i < t->kept.count; i++)
+		names[used++] = t->kept.items[i];
+	return opk_nv_scheduler_fits(out, t->ctx, t->scheduler, names, used);
+}
+
+/* Those of its counters that find no room; where each does, but not together, all. */
+static int find_homeless(struct opk_strlist *out, const struct trying *t,
+                         const struct opk_strlist *counters)
+{
+	bool fits;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < counters->count; i++) {
+		code = fit_beside(&fits, t, opk_strlist_items(counters) + i, 1);
+		if (!code && !fits && !opk_strlist_add(out, counters->items[i]))
+			code = opk_nomem(t->ctx, "raw counters");
+	}
+	for (size_t i = 0; !code && !out->count && i < counters->count; i++)
+		if (!opk_strlist_add(out, counters->items[i]))
+			return opk_nomem(t->ctx, "raw counters");
+	return code;
+}
+
+/* PerfWorks says quickly what does not fit; what does, CUPTI is asked about. */
+static int ask_perfworks(bool *may_fit, struct leftover *leftover, const struct trying *t,
+                         const char *metric)
+{
+	opk_autostrlist struct opk_strlist counters = { 0 }, homeless = { 0 };
+	int code;
+
+	*may_fit = true;
+	if (!t->evaluator)
+		return OPK_OK;
+	code = opk_nv_raw_counters(&counters, t->ctx, t->evaluator, metric);
+	if (code)
+		return opk_allow(t->ctx, code, OPK_EUSAGE);
+	code = fit_beside(may_fit, t, opk_strlist_items(&counters), counters.count);
+	if (code || *may_fit)
+		return code;
+	code = find_homeless(&homeless, t, &counters);
+	if (!code)
+		code = add_domains(&leftover->domains, t, &homeless);
+	leftover->shown.full_domains = opk_strlist_items(&leftover->domains);
+	leftover->shown.full_domain_count = leftover->domains.count;
+	return code;
+}
+
 static int try_one(struct leftover *leftover, const struct trying *t, const char *metric)
 {
 	size_t count = t->plan->metrics.count;
 	opk_autoresult struct opk_schedule_result result = { 0 };
 	opk_autostrlist struct opk_strlist first = { 0 }, later = { 0 };
+	bool may_fit;
 	int code;
 
 	leftover->metric = opk_strdup(metric);
@@ -74,6 +134,9 @@ static int try_one(struct leftover *leftover, const struct trying *t, const char
 		return opk_nomem(t->ctx, "metrics");
 	leftover->shown.metric = leftover->metric;
 	t->names[count] = metric;
+	code = ask_perfworks(&may_fit, leftover, t, metric);
+	if (code || !may_fit)
+		return code;
 	code = opk_schedule_try(&result, t->ctx, &t->plan->target, t->names, count + 1);
 	if (code)
 		return code;
@@ -95,7 +158,11 @@ static int open_scheduler(struct trying *t)
 
 	if (code == OPK_ENVIDIA)
 		opk_log(t->ctx, "full domains are left out: %s", opk_innermost(t->ctx));
-	return code ? opk_allow(t->ctx, code, OPK_ENVIDIA)
+	if (code)
+		return opk_allow(t->ctx, code, OPK_ENVIDIA);
+	if (t->plan->target.profiler == OPK_PROFILER_RANGE)
+		code = opk_nv_evaluator_new(&t->evaluator, t->ctx, t->plan->target.chip);
+	return code ? code
 	            : opk_nv_config_counters(&t->kept, t->ctx, t->plan->schedule.config,
 	                                     t->plan->schedule.size, 0);
 }
@@ -125,6 +192,7 @@ int opk_leftovers_new(struct opk_leftovers **out, struct opk_ctx *ctx, const str
 	code = leftovers && leftovers->all && names ? fill(leftovers, &t)
 	                                            : opk_nomem(ctx, "metrics");
 	opk_nv_scheduler_free(t.scheduler);
+	opk_nv_evaluator_free(t.evaluator);
 	opk_strlist_clear(&t.kept);
 	if (code) {
 		opk_leftovers_free(leftovers);

@@ -92,6 +92,7 @@ struct packing_metrics {
 	struct opk_nv_scheduler *scheduler;
 	size_t *metrics; /* those that fit a pass alone: the items */
 	size_t count;
+	size_t *asked; /* room for all metrics */
 };
 
 /* An opk_packing_fits; items are metrics by their place in that list. */
@@ -99,24 +100,10 @@ static int fit_together(bool *out, struct opk_ctx *ctx, void *data, const size_t
                         size_t count)
 {
 	const struct packing_metrics *m = data;
-	size_t all = m->counters.names.count, used = 0;
-	opk_autofree const char **names = opk_alloc_array(all + 1, sizeof *names);
-	opk_autofree bool *seen = opk_alloc_array(all + 1, sizeof *seen);
 
-	if (!names || !seen)
-		return opk_nomem(ctx, "pass groups");
-	for (size_t i = 0; i < count; i++) {
-		size_t metric = m->metrics[items[i]];
-
-		for (size_t j = m->counters.first[metric]; j < m->counters.first[metric + 1]; j++) {
-			size_t counter = m->counters.needs[j];
-
-			if (!seen[counter])
-				names[used++] = m->counters.names.items[counter];
-			seen[counter] = true;
-		}
-	}
-	return opk_nv_scheduler_fits(out, ctx, m->scheduler, names, used);
+	for (size_t i = 0; i < count; i++)
+		m->asked[i] = m->metrics[items[i]];
+	return opk_counters_fit(out, ctx, &m->counters, m->scheduler, m->asked, count);
 }
 
 static int find_items(struct packing_metrics *m, struct pack *p)
@@ -129,7 +116,8 @@ static int find_items(struct packing_metrics *m, struct pack *p)
 		code = opk_counters_of(&m->counters, p->ctx, p->plan->target.chip,
 		                       &p->plan->metrics);
 	m->metrics = opk_alloc_array(count + 1, sizeof *m->metrics);
-	if (!code && !m->metrics)
+	m->asked = opk_alloc_array(count + 1, sizeof *m->asked);
+	if (!code && (!m->metrics || !m->asked))
 		code = opk_nomem(p->ctx, "pass groups");
 	for (size_t i = 0; !code && i < count; i++) {
 		bool fits;
@@ -177,6 +165,7 @@ static int begin_with_bins(struct pack *p)
 	opk_counters_clear(&m.counters);
 	opk_nv_scheduler_free(m.scheduler);
 	free(m.metrics);
+	free(m.asked);
 	/* Without the scheduler all go first-fit. */
 	return opk_allow(p->ctx, code, OPK_ENVIDIA);
 }

@@ -17,46 +17,6 @@ static int try_all(struct opk_plan *plan, struct opk_ctx *ctx)
 	                        opk_strlist_items(&plan->metrics), plan->metrics.count);
 }
 
-/* Keeps `count` metrics and leaves the others out. */
-static int keep_prefix(struct opk_plan *plan, struct opk_ctx *ctx, size_t count)
-{
-	for (size_t i = count; i < plan->metrics.count; i++)
-		if (!opk_strlist_add(&plan->left_out, plan->metrics.items[i]))
-			return opk_nomem(ctx, "a plan");
-	while (plan->metrics.count > count)
-		free(plan->metrics.items[--plan->metrics.count]);
-	return OPK_OK;
-}
-
-/* Keeps the longest prefix of the metrics that fits one pass, where all of them don't. */
-static int shorten(struct opk_plan *plan, struct opk_ctx *ctx)
-{
-	const char *const *metrics = opk_strlist_items(&plan->metrics);
-	size_t fits = 0, too_many = plan->metrics.count, passes = plan->schedule.passes;
-	int code;
-
-	while (too_many - fits > 1) {
-		size_t middle = fits + (too_many - fits) / 2;
-		opk_autoresult struct opk_schedule_result result = { 0 };
-
-		code = opk_schedule_try(&result, ctx, &plan->target, metrics, middle);
-		if (code)
-			return code;
-		if (result.passes == 1) {
-			fits = middle;
-		} else {
-			too_many = middle;
-			passes = result.passes;
-		}
-	}
-	if (!fits)
-		return opk_fail(ctx, OPK_EFAILED,
-		                "%s needs %zu passes by itself and is the first: take it out",
-		                metrics[0], passes);
-	code = keep_prefix(plan, ctx, fits);
-	return code ? code : try_all(plan, ctx);
-}
-
 static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
                    const struct opk_plan_options *options)
 {
@@ -91,6 +51,13 @@ static int check_chip(struct opk_ctx *ctx, const struct opk_plan *plan)
 	return opk_fail(ctx, OPK_EINPUT, "it is of another chip than %s", plan->target.chip);
 }
 
+static int keep_one_pass(struct opk_plan *plan, struct opk_ctx *ctx, bool strict_order)
+{
+	int code = opk_plan_fit_one_pass(plan, ctx, strict_order);
+
+	return code ? code : try_all(plan, ctx);
+}
+
 static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
                     const struct opk_plan_options *options)
 {
@@ -101,7 +68,7 @@ static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk
 	if (!code)
 		code = check_chip(ctx, plan);
 	if (!code && options->single_pass && plan->schedule.passes > 1)
-		code = shorten(plan, ctx);
+		code = keep_one_pass(plan, ctx, options->strict_order);
 	if (!code && options->effort >= 0)
 		code = opk_plan_search(plan, ctx, options);
 	if (!code && plan->limit && plan->schedule.passes > plan->limit)
@@ -131,23 +98,36 @@ static int schedule_in_child(struct opk_ctx *ctx, void *data, struct opk_child *
 		return code;
 	opk_put_number(child, plan->schedule.passes);
 	opk_put_number(child, plan->schedule.apart);
-	opk_put_number(child, plan->metrics.count);
 	opk_put_bytes(child, plan->schedule.config, plan->schedule.size);
+	opk_put_number(child, plan->left_out.count);
+	for (size_t i = 0; i < plan->left_out.count; i++)
+		opk_put_bytes(child, plan->left_out.items[i], strlen(plan->left_out.items[i]));
 	return OPK_OK;
 }
 
 static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, struct opk_result *result)
 {
-	size_t metrics;
+	opk_autofree bool *kept = opk_alloc_array(plan->metrics.count + 1, sizeof *kept);
+	opk_autostrlist struct opk_strlist left_out = { 0 };
+	size_t count;
 	int code;
 
+	if (!kept)
+		return opk_nomem(ctx, "a plan");
 	plan->schedule.passes = opk_get_number(result, SIZE_MAX);
 	plan->schedule.apart = opk_get_number(result, SIZE_MAX);
-	metrics = opk_get_number(result, plan->metrics.count);
 	plan->schedule.config = opk_get_bytes(&plan->schedule.size, result, OPK_MAX_CONFIG);
 	opk_result_expect(result, plan->schedule.size > 0);
+	count = opk_get_number(result, plan->metrics.count);
+	for (size_t i = 0; i < count; i++)
+		opk_get_text(&left_out, result, OPK_MAX_CONFIG);
 	code = opk_result_check(result, ctx);
-	return code ? code : keep_prefix(plan, ctx, metrics);
+	if (code)
+		return code;
+	opk_strlist_sort(&left_out);
+	for (size_t i = 0; i < plan->metrics.count; i++)
+		kept[i] = !opk_strlist_contains_sorted(&left_out, plan->metrics.items[i]);
+	return opk_plan_keep(plan, ctx, kept);
 }
 
 static int schedule_contained(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,

@@ -42,6 +42,14 @@ int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_p
                   const struct opk_strlist *metrics);
 int opk_plan_resolve(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set);
 
+/*
+ * Leaves out what does not fit one pass beside the metrics before it; with `strict_order` all from
+ * the first such one on. OPK_EFAILED where nothing is left. The image is still that of all.
+ */
+int opk_plan_fit_one_pass(struct opk_plan *plan, struct opk_ctx *ctx, bool strict_order);
+/* Moves the others to those that are left out; one flag a metric. */
+int opk_plan_keep(struct opk_plan *plan, struct opk_ctx *ctx, const bool *kept);
+
 /* ---- plan_search.c */
 
 /*

@@ -62,6 +62,28 @@ int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *c
 	return code;
 }
 
+int opk_counters_fit(bool *out, struct opk_ctx *ctx, const struct opk_counters *counters,
+                     struct opk_nv_scheduler *scheduler, const size_t *metrics, size_t count)
+{
+	size_t all = counters->names.count, used = 0;
+	opk_autofree const char **names = opk_alloc_array(all + 1, sizeof *names);
+	opk_autofree bool *seen = opk_alloc_array(all + 1, sizeof *seen);
+
+	if (!names || !seen)
+		return opk_nomem(ctx, "raw counters");
+	/* What was added last goes first: where it does not fit, that is found soonest. */
+	for (size_t i = count; i-- > 0;)
+		for (size_t j = counters->first[metrics[i]]; j < counters->first[metrics[i] + 1];
+		     j++) {
+			size_t counter = counters->needs[j];
+
+			if (!seen[counter])
+				names[used++] = counters->names.items[counter];
+			seen[counter] = true;
+		}
+	return opk_nv_scheduler_fits(out, ctx, scheduler, names, used);
+}
+
 void opk_counters_clear(struct opk_counters *counters)
 {
 	opk_strlist_clear(&counters->names);

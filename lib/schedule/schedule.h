@@ -17,10 +17,15 @@ struct opk_counters {
 	size_t metric_count;
 };
 
+struct opk_nv_scheduler;
+
 /* For range metrics by full name; NVPW_MetricsEvaluator_GetMetricRawDependencies. */
 int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *chip,
                     const struct opk_strlist *metrics);
 void opk_counters_clear(struct opk_counters *counters);
+/* Whether PerfWorks schedules all counters of these metrics in one pass. */
+int opk_counters_fit(bool *out, struct opk_ctx *ctx, const struct opk_counters *counters,
+                     struct opk_nv_scheduler *scheduler, const size_t *metrics, size_t count);
 /* Where it is among the names; their number where it is not. */
 size_t opk_counters_find(const struct opk_counters *counters, const char *name);
 
@@ -151,8 +156,6 @@ int opk_packing_bound(size_t *out, struct opk_ctx *ctx, struct opk_packing *pack
  * Raw counters by where they are counted: those of different parts share no counter domain, so that
  * each part is packed into passes by itself.
  */
-
-struct opk_nv_scheduler;
 
 /* Counters that share a pass; item i has members[first[i]] to members[first[i + 1] - 1]. */
 struct opk_items {

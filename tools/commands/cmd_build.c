@@ -288,7 +288,7 @@ const struct command build_command = {
 		"\n"
 		"A set of several passes is also packed into pass groups, so that it can be collected\n"
 		"without replay, a group a launch. ungrouped is the number of metrics that need several\n"
-		"passes by themselves. --single-pass builds for the metrics, from the first on, that fit\n"
+		"passes by themselves. --single-pass builds for the metrics that, taken in order, fit\n"
 		"one pass; left_out is the number of the others, and plan shows them.\n"
 		"\n"
 		"--split divides the metrics into as few files as are found of at most --max-passes\n"

@@ -69,11 +69,15 @@ static int parse_effort(struct app *app, double *out, const char *text)
 int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_options *options)
 {
 	*options = (struct opk_plan_options)OPK_INIT(*options);
+	if (args->strict_order && !args->single_pass)
+		return app_error(app, OPK_EUSAGE, "%s: --strict-order goes with --single-pass",
+		                 app->command);
 	if (!args->chip)
 		return app_error(app, OPK_EUSAGE, "%s: --chip CHIP is required", app->command);
 	options->chip = args->chip;
 	options->max_passes = args->max_passes;
 	options->single_pass = args->single_pass;
+	options->strict_order = args->strict_order;
 	options->has_profiler = args->profiler != 0;
 	options->profiler = profiler_of_word(args->profiler);
 	options->progress = app_progress;

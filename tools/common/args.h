@@ -53,7 +53,7 @@ struct plan_args {
 	const char *chip, *effort;
 	unsigned profiler;
 	uint64_t max_passes;
-	bool single_pass;
+	bool single_pass, strict_order;
 	struct option_list params;
 };
 
@@ -64,8 +64,11 @@ struct plan_args {
 		SHARED_OPTION("max-passes", "N", "refuse a plan with more passes", OPTION_COUNT,   \
 	                      type, member.max_passes),                                            \
 		SHARED_OPTION("single-pass", NULL,                                                 \
-	                      "keep the metrics, from the first on, that fit one pass",            \
+	                      "take metrics in order, and leave out what does not fit one pass",   \
 	                      OPTION_FLAG, type, member.single_pass),                              \
+		SHARED_OPTION("strict-order", NULL,                                                \
+	                      "with --single-pass: stop at the first that does not fit",           \
+	                      OPTION_FLAG, type, member.strict_order),                             \
 		PARAM_OPTION(type, member.params),                                                 \
 		SHARED_OPTION("effort", "SECONDS",                                                 \
 	                      "look so long for a plan of fewer passes; 0: take CUPTI's own",      \
