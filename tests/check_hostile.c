@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Hostile and damaged .opk files: no damage goes unnoticed. */
+#include "adapters/deflate/deflate.h"
 #include "base/file.h"
 #include "containers.h"
 #include "container/container.h"
@@ -506,6 +507,119 @@ START_TEST(sections_moved)
 }
 END_TEST
 
+/* ---- rows that take almost no bytes ----------------------------------------------------- */
+
+enum { IMAGE_SIZE = 8 << 20 };
+
+/* A section of these bytes, deflated once for as many as are put. */
+struct squeezed {
+	uint32_t type;
+	size_t plain, stored;
+	void *bytes;
+};
+
+static void squeeze(struct squeezed *section, struct opk_ctx *ctx, const struct opk_buf *plain)
+{
+	ck_assert(!plain->failed);
+	section->plain = plain->size;
+	ck_ok(ctx,
+	      opk_deflate(&section->bytes, &section->stored, ctx, plain->data, plain->size, true));
+}
+
+static void put_squeezed(struct image *image, const struct squeezed *squeezed)
+{
+	struct opk_section section = { .type = squeezed->type,
+		                       .flags = DEFLATED,
+		                       .stored_size = squeezed->stored,
+		                       .plain_size = squeezed->plain,
+		                       .crc = opk_crc32(0, squeezed->bytes, squeezed->stored) };
+
+	if (squeezed->type != OPK_SECTION_DATA) {
+		section.distance = image->count - image->linked;
+		section.linked_crc = crc_back(image, section.distance);
+	}
+	put_raw(image, &section, 0, squeezed->bytes, squeezed->stored);
+}
+
+/* Rows that say nothing, or each with a text of its own. */
+static void squeeze_rows(struct squeezed *table, struct opk_ctx *ctx, size_t first, size_t rows,
+                         size_t length)
+{
+	static const uint64_t zero[2];
+	bool times = table->type == OPK_SECTION_TIMES;
+	opk_autobuf struct opk_buf plain = { 0 };
+
+	opk_buf_add(&plain, times ? (const void *)zero : "[", times ? 8 : 1);
+	for (size_t i = 0; i < rows; i++) {
+		if (times)
+			opk_buf_add(&plain, zero, sizeof zero);
+		else if (length)
+			opk_buf_add_printf(&plain, "%s{\"name\":\"%0*zu\"}", i ? "," : "",
+			                   (int)length, first + i);
+		else
+			opk_buf_add(&plain, ",{}" + !i, 3 - !i);
+	}
+	if (!times)
+		opk_buf_add_text(&plain, "]");
+	squeeze(table, ctx, &plain);
+}
+
+static const struct {
+	struct here here;
+	uint32_t type;
+	size_t sections, rows;
+	size_t length; /* of a text of each row */
+	const char *wanted;
+} many_rows[] = {
+	{ HERE, OPK_SECTION_RANGES, 2, 200000, 0, NULL },
+	{ HERE, OPK_SECTION_RANGES, 10, 300000, 0, "those before it would take 230400000 bytes" },
+	{ HERE, OPK_SECTION_RANGES, 1, IMAGE_SIZE / 8 + 1, 0,
+	  "1048577 rows for an image of 8388608" },
+	{ HERE, OPK_SECTION_TIMES, 4, 1 << 20, 0, NULL },
+	{ HERE, OPK_SECTION_TIMES, 6, 1 << 20, 0, "those before it would take 201326592 bytes" },
+	{ HERE, OPK_SECTION_TIMES, 1, (1 << 20) + 1, 0, "1048577 rows for an image of 8388608" },
+	/* For make check-long. */
+	{ HERE, OPK_SECTION_RANGES, 8, 1000, 30000, "those before it would take" },
+};
+
+START_TEST(many_rows_in_few_bytes)
+{
+	struct squeezed table = { .type = many_rows[_i].type }, data = { .type = OPK_SECTION_DATA };
+	opk_autofree uint8_t *zeros = opk_alloc(IMAGE_SIZE);
+	struct opk_ctx *ctx = new_ctx();
+	const struct opk_segment *segments;
+	struct opk_file *file;
+	struct image image;
+	size_t count;
+	int code;
+
+	squeeze(&data, ctx, &(struct opk_buf){ .data = zeros, .size = IMAGE_SIZE });
+	begin_image(&image);
+	put(&image, OPK_SECTION_META, good_meta, strlen(good_meta));
+	for (size_t i = 0; i < many_rows[_i].sections; i++) {
+		if (!table.bytes || many_rows[_i].length) {
+			free(table.bytes);
+			squeeze_rows(&table, ctx, i * many_rows[_i].rows, many_rows[_i].rows,
+			             many_rows[_i].length);
+		}
+		put_squeezed(&image, &data);
+		put_squeezed(&image, &table);
+	}
+	put_end(&image);
+	write_image(&image);
+	free(table.bytes);
+	free(data.bytes);
+	file = open_file(ctx);
+	code = opk_file_segments(&segments, &count, ctx, file);
+	ck_row(&many_rows[_i], code == (many_rows[_i].wanted ? OPK_EINPUT : OPK_OK), "code %d: %s",
+	       code, errors_of(ctx));
+	ck_row(&many_rows[_i], !code || strstr(errors_of(ctx), many_rows[_i].wanted), "%s",
+	       errors_of(ctx));
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hostile");
@@ -521,6 +635,7 @@ int main(void)
 	tcase_add_test(tests, truncated_anywhere);
 	tcase_add_test(tests, every_bit_flip_is_noticed);
 	tcase_add_test(tests, sections_moved);
+	tcase_add_loop_test(tests, many_rows_in_few_bytes, 0, COUNT(many_rows) - !is_long());
 	tests = add_case(suite, "pipe");
 	tcase_set_timeout(tests, 4);
 	tcase_add_test(tests, pipe_is_no_opk_file);

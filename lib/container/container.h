@@ -185,6 +185,7 @@ enum {
 	OPK_MAX_METRICS = 100000,
 	OPK_MAX_JSON = 32 << 20, /* bytes of a section; parsed JSON takes twenty times its text */
 	OPK_MAX_DROPS = 1000,    /* reasons are few; more of them are damage */
+	OPK_MAX_REASON = 4096,   /* bytes */
 };
 
 /* Metadata and what it borrows from. Begins zeroed. */
@@ -263,6 +264,25 @@ bool opk_kernel_find_parts(struct opk_kernel_parts *parts, const char *name);
 
 /* The tables of images: ranges.c and times.c read one section each, recording.c all of a file. */
 
+/*
+ * Rows are held in memory, all of a file's, and a few bytes of a file may say that there are
+ * millions. A row counts as so many bytes; texts, each once, as their own and what finds them.
+ */
+enum { OPK_RANGE_WEIGHT = 256, OPK_TIME_WEIGHT = 32, OPK_TEXT_WEIGHT = 64 };
+/* A range or sample takes more than a word of its image; of few rows it is not asked. */
+enum { OPK_MIN_RANGE = 8, OPK_FEW_ROWS = 4096 };
+/* What all tables of a kind may weigh together. A range takes ten bytes of a file and more. */
+static inline uint64_t opk_table_limit(const struct opk_file *file)
+{
+	return ((uint64_t)128 << 20) + 64 * file->size;
+}
+/*
+ * OPK_EINPUT where a table has more rows than its image can have, or all tables weigh too much with
+ * it. recording.c
+ */
+int opk_table_check(struct opk_ctx *ctx, const struct opk_file *file, size_t section, uint64_t rows,
+                    uint64_t weight);
+
 /* Members of a range of which nothing is known. */
 #define OPK_UNKNOWN_RANGE                                                                          \
 	.name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1
@@ -274,7 +294,8 @@ struct opk_range_table {
 	struct opk_strlist texts;
 	struct opk_index numbers; /* of the texts */
 	struct opk_index kernels; /* as they are in the file, to the number of the one spelling */
-	bool failed;              /* out of memory */
+	uint64_t text_weight;
+	bool failed; /* out of memory */
 };
 /* Appends the rows of a RNGS section. */
 int opk_range_table_read(struct opk_range_table *table, struct opk_ctx *ctx,

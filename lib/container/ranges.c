@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The RNGS sections: what was launched in each range. */
 #include <stdint.h>
+#include <string.h>
 
 #include "base/json_write.h"
 #include "container/container.h"
@@ -124,8 +125,10 @@ static const char *keep(struct opk_range_table *table, const char *text)
 	if (opk_index_find(&known, &table->numbers, text))
 		return texts->items[known];
 	if (opk_strlist_add(texts, text)
-	    && opk_index_add(&table->numbers, texts->items[known], known, NULL))
+	    && opk_index_add(&table->numbers, texts->items[known], known, NULL)) {
+		table->text_weight += strlen(text) + OPK_TEXT_WEIGHT;
 		return texts->items[known];
+	}
 	table->failed = true;
 	return "";
 }
@@ -176,6 +179,13 @@ static const char *read_row(struct opk_range *range, struct opk_range_table *tab
 	return reader.bad;
 }
 
+_Static_assert(sizeof(struct opk_range) <= OPK_RANGE_WEIGHT, "");
+
+static uint64_t weight_of(const struct opk_range_table *table, uint64_t more)
+{
+	return (table->count + more) * OPK_RANGE_WEIGHT + table->text_weight;
+}
+
 static int add_rows(struct opk_range_table *table, struct opk_ctx *ctx, const struct opk_json *root)
 {
 	for (size_t i = 0; i < root->count; i++) {
@@ -199,14 +209,21 @@ int opk_range_table_read(struct opk_range_table *table, struct opk_ctx *ctx,
                          const struct opk_file *file, size_t section)
 {
 	struct opk_json *root;
+	size_t rows;
 	int code = opk_file_read_json(&root, ctx, file, section);
 
 	if (code)
 		return code;
+	rows = root->count;
 	code = root->type == OPK_JSON_ARRAY
-	               ? add_rows(table, ctx, root)
+	               ? opk_table_check(ctx, file, section, rows, weight_of(table, rows))
 	               : opk_fail(ctx, OPK_EINPUT, "the range table is no array");
+	if (!code)
+		code = add_rows(table, ctx, root);
 	opk_json_free(root);
+	/* Its texts are known only now. */
+	if (!code)
+		code = opk_table_check(ctx, file, section, rows, weight_of(table, 0));
 	return code == OPK_EINPUT ? opk_file_add_place(ctx, code, file, section) : code;
 }
 

@@ -50,6 +50,8 @@ static int add_drop(struct opk_stats_storage *storage, struct opk_ctx *ctx, cons
 	struct opk_stats *stats = &storage->stats;
 	char *copy;
 
+	if (strlen(reason) > OPK_MAX_REASON)
+		return opk_fail(ctx, OPK_EINPUT, "a reason of more than %d bytes", OPK_MAX_REASON);
 	for (size_t i = 0; i < stats->drop_count; i++)
 		if (!strcmp(storage->drops[i].reason, reason)) {
 			add(&storage->drops[i].count, count);
@@ -78,6 +80,8 @@ static int add_counts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
 
 	if (root->type != OPK_JSON_OBJECT)
 		return opk_fail(ctx, OPK_EINPUT, "the counts are no object");
+	if (drops && drops->count > OPK_MAX_DROPS)
+		return opk_fail(ctx, OPK_EINPUT, "more than %d reasons", OPK_MAX_DROPS);
 	opk_json_u64(&launches, root, "launches");
 	opk_json_u64(&ranges, root, "ranges");
 	opk_json_u64(&depth, root, "depth");

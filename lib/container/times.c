@@ -38,10 +38,15 @@ int opk_time_table_read(struct opk_time_table *table, struct opk_ctx *ctx,
                         const struct opk_file *file, size_t section)
 {
 	opk_autofree void *data = NULL;
+	uint64_t entries = file->sections[section].plain_size / ENTRY_SIZE;
 	struct opk_time *grown;
 	size_t size, count;
-	int code = opk_file_read(&data, &size, ctx, file, section);
+	int code = opk_table_check(ctx, file, section, entries,
+	                           (table->count + entries) * OPK_TIME_WEIGHT);
 
+	if (code)
+		return opk_file_add_place(ctx, code, file, section);
+	code = opk_file_read(&data, &size, ctx, file, section);
 	if (code)
 		return code;
 	if (size % ENTRY_SIZE != HEADER_SIZE) {

@@ -224,21 +224,35 @@ static void print_stats(struct app *app, const struct opk_stats *stats)
 
 /* ---- all of it */
 
+/* Rows and counts; what is wrong with them is said, unless damage is. All else is shown. */
+static int read_tables(struct app *app, struct opk_file *file, size_t *range_count,
+                       const struct opk_stats **stats, bool damaged)
+{
+	const struct opk_range *ranges;
+	int code = opk_file_ranges(&ranges, range_count, app->ctx, file);
+	int next;
+
+	if (code && !damaged)
+		app_fail(app, code);
+	next = opk_file_stats(stats, app->ctx, file);
+	if (next && !code && !damaged)
+		app_fail(app, next);
+	return code ? code : next;
+}
+
 static int print(struct app *app, const char *path, struct opk_file *file, bool *damaged,
                  const struct totals *totals)
 {
 	/* A file may be cut off before its metadata: then there is less to say. */
 	static const struct opk_meta nothing = { .keep_instances = true };
-	const struct opk_range *ranges;
 	const struct opk_meta *meta = &nothing;
 	const struct opk_stats *stats = NULL;
 	size_t range_count = 0;
-	int code = opk_file_meta(&meta, app->ctx, file);
+	int code = opk_file_meta(&meta, app->ctx, file), tables;
 
 	if (code && !totals->damaged && opk_file_complete(file))
 		return code;
-	opk_file_ranges(&ranges, &range_count, app->ctx, file);
-	opk_file_stats(&stats, app->ctx, file);
+	tables = read_tables(app, file, &range_count, &stats, totals->damaged);
 	code = app_begin_output(app);
 	if (code)
 		return code;
@@ -250,7 +264,8 @@ static int print(struct app *app, const char *path, struct opk_file *file, bool 
 	print_headings(app, meta);
 	print_run(app, meta);
 	print_stats(app, stats);
-	return app_end_output(app);
+	code = app_end_output(app);
+	return code ? code : tables;
 }
 
 static int run(struct app *app, void *args)
