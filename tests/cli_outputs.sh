@@ -87,14 +87,14 @@ done
 section 'a name as before'
 # Names of sets are none of files.
 echo old >speed-of-light
-"$OFFPEAK" plan --chip GH100 speed-of-light -o speed-of-light >out 2>err
+"$OFFPEAK" plan --chip GH100 speed-of-light --effort 0 -o speed-of-light >out 2>err
 same 'offpeak plan speed-of-light -o speed-of-light' "$(grep -c 'is the file' err)" 0
 
 section 'a signal leaves nothing'
 # started ARGUMENTS...: offpeak in the background as process $pid, whose signals are as in the foreground.
 started() {
 	if [ "$have_python" = yes ]; then
-		python3 -c 'import os, signal, sys
+		"$tap_python" -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$OFFPEAK" "$@" >out 2>err </dev/null &
 	else
@@ -129,7 +129,7 @@ for signal in HUP:1 TERM:15 INT:2; do
 	[ "$have_python" = yes ] || [ $signal != INT:2 ] || continue
 	fresh
 	# shellcheck disable=SC2046
-	started merge $(many 500) -o dir/m.opk
+	started merge $(many 200) -o dir/m.opk
 	ended ${signal%:*} ${signal#*:} merge
 done
 
@@ -151,7 +151,7 @@ have_cupti || { skip 'split, builds and evaluation: no libcupti'; finish; }
 
 section 'evaluation that a signal ends'
 # shellcheck disable=SC2046
-"$OFFPEAK" merge $(many 160) -o long.opk
+"$OFFPEAK" merge $(many 80) -o long.opk
 fresh
 started eval long.opk --layout long --format sqlite -o dir/values
 ended TERM 15 'eval --format sqlite'
