@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/nearest.h"
 #include "base/strlist.h"
+#include "base/terminal.h"
 #include "testing.h"
 
 /* ---- names ------------------------------------------------------------------------------ */
@@ -568,6 +569,58 @@ static void add_memory_tests(TCase *tests)
 	tcase_add_test(tests, strlist_takes_over_without_memory);
 }
 
+/* ---- terminals */
+
+START_TEST(terminals_obey_nothing)
+{
+	static const struct {
+		struct here here;
+		const char *text;
+		const char *escaped, *bold, *defused;
+	} rows[] = {
+		{ HERE, "", "", "", "" },
+		{ HERE, "a\tb\nc", "a\tb\nc", "a\tb\nc", "a?b?c" },
+		{ HERE, "\033[31mred\r\a\177", "\\u001b[31mred\\u000d\\u0007\\u007f",
+		  "\\u001b[31mred\\u000d\\u0007\\u007f", "?[31mred???" },
+		{ HERE, "\033[1mb\033[0m\033[1", "\\u001b[1mb\\u001b[0m\\u001b[1",
+		  "\033[1mb\033[0m\\u001b[1", "?[1mb?[0m?[1" },
+		{ HERE,
+		  "\xc2\x9b"
+		  "31m\xc2\x85\xc2\xa0",
+		  "\\u009b31m\\u0085\xc2\xa0", "\\u009b31m\\u0085\xc2\xa0", "?31m?\xc2\xa0" },
+		/* A byte that is no character; a terminal of eight bits obeys it, too. */
+		{ HERE,
+		  "\x9b"
+		  "31m\xff\xe2\x80",
+		  "\\u009b31m\\u00ff\\u00e2\\u0080", "\\u009b31m\\u00ff\\u00e2\\u0080", "?31m???" },
+		{ HERE,
+		  "a\xe2\x80\xae"
+		  "b\xe2\x81\xa6\xd8\x9c\xe2\x80\x8f\xe2\x80\xa8",
+		  "a\\u202eb\\u2066\\u061c\\u200f\\u2028", "a\\u202eb\\u2066\\u061c\\u200f\\u2028",
+		  "a?b????" },
+		{ HERE, "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
+		  "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
+		  "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		for (int bold = 0; bold < 2; bold++) {
+			opk_autobuf struct opk_buf out = { 0 };
+
+			opk_terminal_escape(&out, rows[i].text, strlen(rows[i].text), bold);
+			opk_buf_add(&out, "", 1);
+			ck_row(&rows[i],
+			       !strcmp((char *)out.data, bold ? rows[i].bold : rows[i].escaped),
+			       "got %s", (char *)out.data);
+		}
+		opk_autofree char *text = opk_strdup(rows[i].text);
+
+		opk_terminal_defuse(text);
+		ck_row(&rows[i], !strcmp(text, rows[i].defused), "got %s", text);
+	}
+}
+END_TEST
+
 static void add_ctx_tests(TCase *tests)
 {
 	tcase_add_test(tests, causes_in_order);
@@ -580,6 +633,7 @@ static void add_ctx_tests(TCase *tests)
 	tcase_add_test(tests, log_reaches_the_callback);
 	tcase_add_test(tests, environment);
 	tcase_add_test(tests, ctx_without_memory);
+	tcase_add_test(tests, terminals_obey_nothing);
 }
 
 int main(void)

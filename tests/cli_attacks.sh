@@ -40,4 +40,29 @@ quit 0 '2>&-' metrics GH100 -o m.csv
 same "$last: notes in it" "$(grep -c '^offpeak:' m.csv)" 0
 quit 0 '<&-' verify "$simple"
 
+
+section 'terminal escapes'
+if script --version 2>/dev/null | grep -q util-linux; then
+	SHELL=/bin/sh
+	PAGER=cat
+	export SHELL PAGER
+	mkdir sets
+	printf 'name: evil\ndescription: "a\\e[31mb\\u009b31mc\\u202Ed"\nmetrics: [sm__cycles_active.sum]\n' >sets/evil.yaml
+	sed 's/metrics: .*/metrics: ["x\\e]0;y\\a\\u009b"]/' sets/evil.yaml >bad.yaml
+	OFFPEAK_SETS=$tmp/sets
+	export OFFPEAK_SETS
+	for format in csv json ndjson table; do
+		script -qec "stty cols 300; $OFFPEAK sets --format $format; $OFFPEAK sets --check bad.yaml" /dev/null \
+			</dev/null >shown 2>&1
+		last="sets --format $format on a terminal"
+		same "$last: escapes that it gets" "$(LC_ALL=C sed 's/\x1b\[[01]m//g; s/\r//g' shown |
+			LC_ALL=C grep -c "$(printf '\033\\|\302\233\\|\342\200\256\\|\007')")" 0
+		same "$last: evil" "$(grep -c evil shown)" 1
+	done
+	run 0 sets --format csv
+	same 'escapes in a pipe' "$(LC_ALL=C grep -c "$(printf 'a\033.31mb\302\23331mc\342\200\256d')" out)" 1
+	unset OFFPEAK_SETS PAGER
+else
+	skip 'terminals: no script of util-linux'
+fi
 finish

@@ -6,15 +6,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/terminal.h"
+
 /* ---- messages */
 
 /* Files have their say in these: no terminal shall obey them. */
 void app_print_cause(const char *prefix, const char *message)
 {
-	fputs(prefix, stderr);
-	for (const char *c = message; *c; c++)
-		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, stderr);
-	fputc('\n', stderr);
+	opk_terminal_say(stderr, prefix, message);
 }
 
 /* The chain from its outer end, each cause on a line, all after the first indented. */
@@ -54,13 +53,14 @@ int app_nomem(struct app *app)
 
 void app_note(const char *format, ...)
 {
+	opk_autofree char *text = NULL;
 	va_list args;
 
-	fputs("offpeak: note: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
-	fputc('\n', stderr);
+	app_print_cause("offpeak: note: ", text ? text : "out of memory");
 }
 
 static bool progress_shown;

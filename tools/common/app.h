@@ -72,6 +72,8 @@ int app_choose_format(struct app *app);
 bool app_names_database(const struct app *app);
 /* Whether the format is that which people read. */
 bool app_shows_table(const struct app *app);
+/* Text to stdout, or where it is gathered for the pager; a terminal gets it harmless. */
+int app_print(struct app *app, const void *bytes, size_t size);
 /* Ends the output. The first failure of all since its beginning is returned here. */
 int app_end_output(struct app *app);
 

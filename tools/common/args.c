@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/buf.h"
+
 unsigned timeout_of(uint64_t seconds)
 {
 	return seconds > 86400 ? 86400 : (unsigned)seconds;
@@ -88,17 +90,18 @@ int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_
 void note_missing(const struct opk_plan *plan)
 {
 	enum { SHOWN = 8 };
+	opk_autobuf struct opk_buf names = { 0 };
 	size_t count = opk_plan_missing_count(plan);
 
 	if (!count)
 		return;
-	fprintf(stderr, "offpeak: note: %s has not all of set %s: left out", opk_plan_chip(plan),
-	        opk_plan_set_name(plan));
 	for (size_t i = 0; i < count && i < SHOWN; i++)
-		fprintf(stderr, "%s %s", i ? "," : "", opk_plan_missing(plan, i));
+		opk_buf_add_printf(&names, "%s %s", i ? "," : "", opk_plan_missing(plan, i));
 	if (count > SHOWN)
-		fprintf(stderr, " and %zu more", count - SHOWN);
-	fputc('\n', stderr);
+		opk_buf_add_printf(&names, " and %zu more", count - SHOWN);
+	opk_buf_add(&names, "", 1);
+	app_note("%s has not all of set %s: left out%s", opk_plan_chip(plan),
+	         opk_plan_set_name(plan), names.failed ? "" : (const char *)names.data);
 }
 
 /* One of the sets of 'sets --single-pass CHIP'. */

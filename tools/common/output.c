@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
+#include "base/terminal.h"
 #include "common/app.h"
 
 /* ---- the pager */
@@ -126,13 +127,27 @@ static size_t terminal_width(const struct app *app)
 	return size.ws_col;
 }
 
-static int write_stdout(void *data, const void *bytes, size_t size)
+int app_print(struct app *app, const void *bytes, size_t size)
 {
-	struct app *app = data;
+	FILE *to = app->gathered ? app->gathered : table_file(app);
+	opk_autobuf struct opk_buf escaped = { 0 };
 
-	if (fwrite(bytes, 1, size, app->gathered ? app->gathered : table_file(app)) == size)
+	/* What the pager gets was escaped when it was gathered. */
+	if (app->gathered || isatty(fileno(to))) {
+		opk_terminal_escape(&escaped, bytes, size, format_of(app) == OPK_TABLE);
+		if (escaped.failed)
+			return app_nomem(app);
+		bytes = escaped.data;
+		size = escaped.size;
+	}
+	if (fwrite(bytes, 1, size, to) == size)
 		return 0;
 	return app_error(app, OPK_EFAILED, "stdout: %s", strerror(errno));
+}
+
+static int write_stdout(void *app, const void *bytes, size_t size)
+{
+	return app_print(app, bytes, size);
 }
 
 int app_begin_output(struct app *app)
@@ -172,7 +187,7 @@ static int show(struct app *app)
 		return app_error(app, OPK_EFAILED, "stdout: %s", strerror(errno));
 	if (!gathered || page(app->env.pager, app->text, app->text_size))
 		return OPK_OK;
-	return write_stdout(app, app->text, app->text_size);
+	return app_print(app, app->text, app->text_size);
 }
 
 int app_end_output(struct app *app)

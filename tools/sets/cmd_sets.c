@@ -105,7 +105,7 @@ static int write_text(struct app *app, const char *text)
 {
 	if (app->output)
 		return write_file(app, app->output, text);
-	if (fputs(text, stdout) == EOF || fflush(stdout))
+	if (app_print(app, text, strlen(text)) || fflush(stdout))
 		return app_error(app, OPK_EFAILED, "can't write the output: %s", strerror(errno));
 	return OPK_OK;
 }

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/terminal.h"
+
 static const char help_begin[] =
 	"usage: offpeak-collect -c SET.opk -o RUN.opk [options] -- APP ARGS...\n\n"
 	"Runs a program on a GPU and records the metrics of a set, for each kernel launch, for the\n"
@@ -27,13 +30,14 @@ static const char *const headings[SETTINGS_TOTAL] = {
 
 int launcher_fail(int code, const char *format, ...)
 {
+	opk_autofree char *text = NULL;
 	va_list args;
 
-	fputs("offpeak-collect: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
-	fputc('\n', stderr);
+	opk_terminal_say(stderr, "offpeak-collect: ", text ? text : "out of memory");
 	return code;
 }
 

@@ -6,14 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/terminal.h"
+
 /* Reports where it happened, and why. */
 static int report(const struct opk_ctx *ctx, int code)
 {
 	size_t count = ctx ? opk_error_count(ctx) : 0;
+	opk_autofree char *text = !count ? NULL
+	                          : count == 1
+	                                  ? opk_strdup(opk_error_message(ctx, 0))
+	                                  : opk_printf("%s: %s", opk_error_message(ctx, count - 1),
+	                                               opk_error_message(ctx, 0));
 
-	fprintf(stderr, "offpeak-collect: %s%s%s\n",
-	        count ? opk_error_message(ctx, count - 1) : "out of memory", count > 1 ? ": " : "",
-	        count > 1 ? opk_error_message(ctx, 0) : "");
+	opk_terminal_say(stderr, "offpeak-collect: ", text ? text : "out of memory");
 	return code;
 }
 
