@@ -1181,6 +1181,17 @@ uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluati
 int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
                         struct opk_evaluation *evaluation);
 
+/* Where a row is that was read, so that rows can be put in order without being kept. */
+struct opk_bookmark {
+	size_t part, number;
+	uint64_t byte;
+};
+/* Of the row that opk_evaluation_next() gave last. */
+struct opk_bookmark opk_evaluation_mark(const struct opk_evaluation *evaluation);
+/* That row again, valid until the next call; opk_evaluation_next() goes on where it was. */
+int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
+                          struct opk_evaluation *evaluation, const struct opk_bookmark *mark);
+
 /*
  * Ranges that describe the same thing, each with one pass group's metrics, as one row with all:
  * see `join` of struct opk_meta. "kernel" joins launches of the same kernel, symbol, launch shape,

@@ -28,6 +28,7 @@ struct opk_evaluation {
 	struct opk_measured groups;
 	bool *measured;
 	struct opk_row row;
+	struct opk_bookmark mark; /* of that row */
 	double *values, *also;
 };
 
@@ -450,35 +451,61 @@ static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
+/* Makes the row of what was read. */
+static int take_row(const struct opk_row **row, struct opk_ctx *ctx,
+                    struct opk_evaluation *evaluation, const struct opk_spool_row *stored,
+                    const char *name, uint64_t number)
+{
+	struct opk_row *current = &evaluation->row;
+	int code;
+
+	*current = (struct opk_row){
+		.index = number,
+		.name = name,
+		.start_ns = stored->start_ns,
+		.end_ns = stored->end_ns,
+		.spans_earlier = stored->spans_earlier,
+		.values = evaluation->values,
+		.measured = evaluation->measured,
+	};
+	code = describe_row(evaluation, ctx, stored);
+	*row = code ? NULL : current;
+	return code;
+}
+
 static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
                     struct opk_evaluation *evaluation)
 {
-	struct opk_row *current = &evaluation->row;
 	struct opk_spool_row stored;
 	const char *name;
-	uint64_t number;
+	uint64_t number = 0;
 	int code;
 
 	*row = NULL;
 	if (opk_spools_ended(&evaluation->spools))
 		return OPK_OK;
+	opk_spools_mark(&evaluation->mark, &evaluation->spools);
 	code = opk_spools_next(&stored, &number, &name, evaluation->values, ctx,
 	                       &evaluation->spools, evaluation->metrics.count);
-	if (code)
-		return code;
-	*current = (struct opk_row){
-		.index = number,
-		.name = name,
-		.start_ns = stored.start_ns,
-		.end_ns = stored.end_ns,
-		.spans_earlier = stored.spans_earlier,
-		.values = evaluation->values,
-		.measured = evaluation->measured,
-	};
-	code = describe_row(evaluation, ctx, &stored);
-	if (!code)
-		*row = current;
-	return code;
+	evaluation->mark.number = number;
+	return code ? code : take_row(row, ctx, evaluation, &stored, name, number);
+}
+
+struct opk_bookmark opk_evaluation_mark(const struct opk_evaluation *evaluation)
+{
+	return evaluation->mark;
+}
+
+int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
+                          struct opk_evaluation *evaluation, const struct opk_bookmark *mark)
+{
+	struct opk_spool_row stored;
+	const char *name;
+	int code = opk_spools_reread(&stored, &name, evaluation->values, ctx, &evaluation->spools,
+	                             mark, evaluation->metrics.count);
+
+	*row = NULL;
+	return code ? code : take_row(row, ctx, evaluation, &stored, name, mark->number);
 }
 
 int opk_evaluation_next_by_facts(const struct opk_row **row, struct opk_ctx *ctx,

@@ -41,6 +41,11 @@ int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_
  */
 int opk_spools_next(struct opk_spool_row *row, uint64_t *number, const char **name, double *values,
                     struct opk_ctx *ctx, struct opk_spools *spools, size_t metric_count);
+/* Where the next row is, and the row at such a place, of which `number` is known. */
+void opk_spools_mark(struct opk_bookmark *mark, const struct opk_spools *spools);
+int opk_spools_reread(struct opk_spool_row *row, const char **name, double *values,
+                      struct opk_ctx *ctx, struct opk_spools *spools,
+                      const struct opk_bookmark *mark, size_t metric_count);
 /* Whether there are no more rows. */
 bool opk_spools_ended(const struct opk_spools *spools);
 
@@ -63,7 +68,7 @@ int opk_evaluation_next_by_facts(const struct opk_row **row, struct opk_ctx *ctx
 /* Whether a row with these values, one a metric, meets the conditions on values. */
 bool opk_evaluation_takes(const struct opk_evaluation *evaluation, const double *metrics);
 
-/* Whether it may take the row, by its facts; those in `unknown`, 1 << fact each, are not known yet. */
+/* Whether it may take the row; facts in `unknown`, 1 << fact each, are not known yet. */
 bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler profiler,
                            const struct opk_row *row, uint64_t unknown);
 

@@ -190,18 +190,46 @@ int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_
 	return code;
 }
 
+void opk_spools_mark(struct opk_bookmark *mark, const struct opk_spools *spools)
+{
+	*mark = (struct opk_bookmark){ .part = spools->at };
+	if (spools->at < spools->count)
+		mark->byte = spools->results[spools->at].at;
+}
+
+static int read_row(struct opk_spool_row *row, const char **name, double *values,
+                    struct opk_ctx *ctx, struct opk_spools *spools, struct opk_result *result,
+                    size_t metric_count)
+{
+	opk_get(result, row, sizeof *row);
+	free(spools->name);
+	*name = spools->name = opk_get_bytes(NULL, result, OPK_MAX_RANGE_NAME);
+	opk_get(result, values, metric_count * sizeof *values);
+	return opk_result_check(result, ctx);
+}
+
+int opk_spools_reread(struct opk_spool_row *row, const char **name, double *values,
+                      struct opk_ctx *ctx, struct opk_spools *spools,
+                      const struct opk_bookmark *mark, size_t metric_count)
+{
+	struct opk_result *result = &spools->results[mark->part];
+	uint64_t at = result->at;
+	int code;
+
+	result->at = mark->byte;
+	code = read_row(row, name, values, ctx, spools, result, metric_count);
+	result->at = at;
+	return code;
+}
+
 int opk_spools_next(struct opk_spool_row *row, uint64_t *number, const char **name, double *values,
                     struct opk_ctx *ctx, struct opk_spools *spools, size_t metric_count)
 {
 	struct opk_result *result = &spools->results[spools->at];
-	int code;
+	int code = read_row(row, name, values, ctx, spools, result, metric_count);
 
-	opk_get(result, row, sizeof *row);
 	opk_result_expect(result, row->dropped < spools->next_end - spools->next);
-	free(spools->name);
-	*name = spools->name = opk_get_bytes(NULL, result, OPK_MAX_RANGE_NAME);
-	opk_get(result, values, metric_count * sizeof *values);
-	code = opk_result_check(result, ctx);
+	code = code ? code : opk_result_check(result, ctx);
 	if (code)
 		return code;
 	*number = spools->next + row->dropped;

@@ -9,10 +9,10 @@
 struct eval_args {
 	struct raw_args raw;
 	unsigned format, layout, first_sample, join, launch_columns, evaluator, kernel_names;
-	const char *columns, *aggregate, *level;
+	const char *columns, *aggregate, *level, *sort;
 	struct option_list where;
-	uint64_t workers;
-	bool allow_incomplete;
+	uint64_t workers, top;
+	bool allow_incomplete, strict;
 };
 
 /* Words of options; those of --first-sample are an enum first_sample. */
@@ -37,6 +37,13 @@ static const struct option_spec specs[] = {
 	{ "where", 0, "NAME=GLOB",
 	  "only rows like this: kernel=*gemm*, device=0, 'METRIC>1e6'; may be repeated",
 	  OPTION_LIST, offsetof(struct eval_args, where) },
+	{ "sort", 0, "COL",
+	  "order rows by this column or metric, or several: A,B; -COL: from the greatest on",
+	  OPTION_TEXT, offsetof(struct eval_args, sort) },
+	{ "top", 0, "N", "only the first N rows, or key groups", OPTION_COUNT,
+	  offsetof(struct eval_args, top) },
+	{ "strict", 0, NULL, "exit 1 where a metric is nan in every row, or there is no row",
+	  OPTION_FLAG, offsetof(struct eval_args, strict) },
 	{ "aggregate", 0, "KEY",
 	  "statistics of ranges that share it: name, kernel, device and others", OPTION_TEXT,
 	  offsetof(struct eval_args, aggregate) },
@@ -93,6 +100,31 @@ static int check_aggregate(struct app *app, const struct eval_args *args, const 
 	return OPK_OK;
 }
 
+/* A value of a long table is of a metric, and a database's rows have no order. */
+static int check_sort(const struct eval *eval)
+{
+	static const char *const words[] = { "value", "metric", "unit" };
+
+	if (eval->key)
+		return OPK_OK;
+	for (size_t i = 0; i < eval->order.key_count; i++) {
+		const struct eval_key *key = &eval->order.keys[i];
+
+		for (size_t j = 0; j < COUNT(words); j++)
+			if (!strcmp(key->name, words[j]))
+				return app_error(eval->app, OPK_EUSAGE,
+				                 "--sort %s: the values of one row stay together: "
+				                 "sort by what is known of rows, or by a metric",
+				                 words[j]);
+		if (key->statistic)
+			return app_error(eval->app, OPK_EUSAGE,
+			                 "--sort %s:%s: statistics are of key groups, which "
+			                 "--aggregate makes",
+			                 key->name, key->statistic);
+	}
+	return OPK_OK;
+}
+
 static int check_inputs(struct app *app, const struct raw_args *raw)
 {
 	if (!raw->image && !app->argument_count)
@@ -120,8 +152,18 @@ static int choose(struct eval *eval, const struct eval_args *args)
 	eval->key = args->aggregate;
 	eval->level = args->level;
 	eval->where = &args->where;
+	eval->order.top = args->top;
+	eval->strict = args->strict;
+	if (!code && args->sort)
+		code = eval_order_parse(&eval->order, eval->app, args->sort);
+	if (!code && args->sort)
+		code = check_sort(eval);
 	if (!code)
 		code = choose_format(eval, args);
+	if (!code && eval->to_database && (args->sort || args->top))
+		code = app_error(eval->app, OPK_EUSAGE,
+		                 "eval: a database has no order: ORDER BY and LIMIT of SQL choose, "
+		                 "not --sort and --top");
 	if (!code)
 		code = check_inputs(eval->app, &args->raw);
 	if (!code && args->level && !args->aggregate)
@@ -153,6 +195,10 @@ static int evaluate(struct eval *eval, const struct eval_args *args,
 	options->allow_incomplete = args->allow_incomplete;
 	options->filter = filter;
 	options->workers = args->workers;
+	if (!eval->key) {
+		options->also = eval->also;
+		options->also_count = eval_sorted_values(eval);
+	}
 	options->cupti_only = args->evaluator == ONLY_CUPTI;
 	if (!code)
 		code = eval_inputs_read(eval, args->raw.image, options);
@@ -179,8 +225,8 @@ static void clear(struct eval *eval)
 	free(eval->launches_of);
 	free(eval->launches_of_metrics);
 	free(eval->picked);
-	free(eval->computed);
-	free(eval->measured);
+	eval_watch_clear(&eval->watch);
+	eval_order_clear(&eval->order);
 }
 
 static int run(struct app *app, void *data)
@@ -241,6 +287,14 @@ const struct command eval_command = {
 		"pattern or *. Facts are judged before rows are joined, values after it. Only rows with\n"
 		"facts as wanted are evaluated: images without any are not read, so that damage there goes\n"
 		"unnoticed.\n"
+		"\n"
+		"--sort A,-B orders rows by these, '-' from the greatest on: columns, other facts, or\n"
+		"metrics, which need not be shown. What is nan or unknown comes last, and equal rows stay\n"
+		"in order; rows of several files go together, and the values of a row in a long table stay\n"
+		"together. Keys are kept in memory, some 70 bytes a row; rows stay in temporary files.\n"
+		"--aggregate takes METRIC, which is its sum or else its mean, and METRIC:max and other\n"
+		"statistics. --top N is the first N rows or key groups. --strict is for scripts: exit 1\n"
+		"where a metric of the table is nan in every row, or there is no row; all is written.\n"
 		"\n"
 		"Nsight Compute's names for a launch and its device are taken like metrics where the\n"
 		"recording has them: launch__grid_size, launch__block_size, launch__thread_count,\n"

@@ -21,28 +21,6 @@ static void note_undivided(const struct eval_input *input, const char *key)
 		         key);
 }
 
-static void note_nan(const struct eval_input *input)
-{
-	size_t columns = opk_evaluation_column_count(input->evaluation), count = 0, first = 0;
-	size_t groups = opk_aggregate_count(input->aggregate);
-
-	for (size_t i = columns; i-- > 0;) {
-		bool any = false;
-
-		for (size_t j = 0; j < groups; j++) {
-			const struct opk_statistics *of = &opk_aggregate_get(input->aggregate, j)
-			                                           ->columns[i];
-
-			any = any || !isnan(of->mean) || !isnan(of->min);
-		}
-		count += !any;
-		first = any ? first : i;
-	}
-	if (count && groups)
-		app_note("%s: %zu of %zu metrics are nan in every group, such as %s", input->path,
-		         count, columns, opk_evaluation_column(input->evaluation, first));
-}
-
 /* Of a sum, only the total and the mean are those of its ranges. */
 static void note_summed(const struct eval_input *input)
 {
@@ -69,13 +47,32 @@ static int compute(struct eval *eval, struct eval_input *input,
 		return opk_add(eval->app->ctx, code, "can't aggregate %s", input->path);
 	eval_rows_note_samples(eval, input, opk_aggregate_left_out(input->aggregate));
 	note_undivided(input, options->key);
-	note_nan(input);
 	note_summed(input);
 	for (size_t i = 0; i < opk_aggregate_count(input->aggregate); i++)
 		facts_find(eval->facts, &opk_aggregate_get(input->aggregate, i)->range, 1,
 		           eval->all_facts);
 	eval->inflated |= input->inflated != NULL;
 	return OPK_OK;
+}
+
+static int watch_groups(struct eval *eval, const struct eval_input *input)
+{
+	int code = eval_columns_pick(eval, input->evaluation);
+
+	if (!code)
+		code = eval_watch_begin(&eval->watch, eval->app, input->evaluation, eval->picked,
+		                        eval->picked_count);
+	for (size_t i = 0; !code && i < opk_aggregate_count(input->aggregate); i++) {
+		const struct opk_aggregated *group = opk_aggregate_get(input->aggregate, i);
+
+		eval->watch.rows++;
+		for (size_t j = 0; j < eval->picked_count; j++) {
+			const struct opk_statistics *of = &group->columns[eval->picked[j]];
+
+			eval_watch_value(&eval->watch, j, !isnan(of->mean) || !isnan(of->min));
+		}
+	}
+	return code;
 }
 
 static void print_group(struct eval *eval, const struct eval_input *input,
@@ -94,21 +91,40 @@ static void print_group(struct eval *eval, const struct eval_input *input,
 	eval->row_count++;
 }
 
+static int print_groups(struct eval *eval)
+{
+	size_t count = eval_order_sort(&eval->order), last = SIZE_MAX;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		const struct eval_place *place = eval_order_get(&eval->order, i);
+		const struct eval_input *input = &eval->inputs[place->input];
+
+		if (place->input != last)
+			code = eval_columns_pick(eval, input->evaluation);
+		last = place->input;
+		if (!code)
+			print_group(eval, input,
+			            opk_aggregate_get(input->aggregate, place->number));
+	}
+	return code;
+}
+
 static int print(struct eval *eval)
 {
 	int code = eval_columns_list(eval);
 
+	for (size_t i = 0; !code && i < eval->input_count; i++) {
+		code = watch_groups(eval, &eval->inputs[i]);
+		if (!code)
+			code = eval_sorted_take_groups(eval, &eval->inputs[i]);
+	}
 	if (!code)
 		code = app_begin_output(eval->app);
 	if (!code)
 		code = opk_out_table(eval->app->out, "groups", eval->headers, eval->column_count);
-	for (size_t i = 0; !code && i < eval->input_count; i++) {
-		const struct eval_input *input = &eval->inputs[i];
-
-		code = eval_columns_pick(eval, input->evaluation);
-		for (size_t j = 0; !code && j < opk_aggregate_count(input->aggregate); j++)
-			print_group(eval, input, opk_aggregate_get(input->aggregate, j));
-	}
+	if (!code)
+		code = print_groups(eval);
 	return code ? code : app_end_output(eval->app);
 }
 
@@ -131,7 +147,9 @@ int eval_aggregate(struct eval *eval, bool keep_first_sample, unsigned timeout_s
 	app_progress_end();
 	if (!code)
 		code = print(eval);
-	if (!code && !eval->row_count)
+	if (code)
+		return code;
+	if (!eval->row_count)
 		eval_rows_note_none(eval, "groups");
-	return code;
+	return eval_watch_end(&eval->watch, eval->app, eval->strict, "group", false);
 }

@@ -64,7 +64,8 @@ static int choose_metrics(struct eval *eval, const struct eval_input *input,
 	if (code)
 		return code;
 	options->metric_count = eval_columns_values(eval, input->meta->profiler);
-	options->metrics = options->metric_count ? eval->chosen_values : NULL;
+	/* A wide table of what is known of rows needs no value. */
+	options->metrics = options->metric_count || eval_is_wide(eval) ? eval->chosen_values : NULL;
 	return OPK_OK;
 }
 

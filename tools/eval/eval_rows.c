@@ -11,10 +11,6 @@ static int copy_names(struct eval *eval, const struct opk_evaluation *evaluation
 {
 	size_t count = opk_evaluation_column_count(evaluation);
 
-	eval->computed = opk_alloc_array(count + 1, sizeof *eval->computed);
-	eval->measured = opk_alloc_array(count + 1, sizeof *eval->measured);
-	if (!eval->computed || !eval->measured)
-		return app_nomem(eval->app);
 	for (size_t i = 0; i < count; i++)
 		if (!opk_strlist_add(&eval->names, opk_evaluation_column(evaluation, i)))
 			return app_nomem(eval->app);
@@ -81,6 +77,8 @@ static int begin(struct eval *eval, const struct opk_evaluation *evaluation)
 
 	eval->profiler = opk_evaluation_profiler(evaluation);
 	if (!code)
+		code = eval_sorted_check(eval);
+	if (!code)
 		code = eval_columns_list(eval);
 	if (code)
 		return code;
@@ -89,12 +87,6 @@ static int begin(struct eval *eval, const struct opk_evaluation *evaluation)
 	options.columns = opk_strlist_items(&eval->chosen);
 	options.column_count = eval->chosen.count;
 	return opk_database_new(&eval->database, eval->app->ctx, eval->app->output, &options);
-}
-
-/* Where each value has a row of its own, rows only need be of one kind. */
-static bool is_wide(const struct eval *eval)
-{
-	return eval->layout == EVAL_WIDE && !eval->to_database;
 }
 
 /* A wide table has one set of columns for all files. */
@@ -108,7 +100,7 @@ static int check_fit(const struct eval *eval, const struct eval_input *input)
 		                 "%s: ranges and PM samples don't go into one table", input->path);
 	for (size_t i = 0; same && i < eval->names.count; i++)
 		same = !strcmp(eval->names.items[i], opk_evaluation_column(evaluation, i));
-	if (!same && is_wide(eval))
+	if (!same && eval_is_wide(eval))
 		return app_error(eval->app, OPK_EUSAGE,
 		                 "%s: its metrics differ from those of the file before: use "
 		                 "--layout long, or --metrics",
@@ -200,45 +192,6 @@ static void count_launches(struct eval *eval, const struct eval_input *input,
 
 /* ---- remarks */
 
-/* Notes the values that are nan in every row, and whether some row has all that they need. */
-static void watch_values(struct eval *eval, const struct opk_evaluation *evaluation,
-                         const double *metrics)
-{
-	size_t columns = opk_evaluation_column_count(evaluation);
-	bool in_doubt = false;
-
-	eval->row_count++;
-	if (columns > eval->names.count)
-		columns = eval->names.count;
-	for (size_t i = 0; i < columns; i++) {
-		eval->computed[i] |= !isnan(eval->values[i]);
-		in_doubt |= !eval->computed[i] && !eval->measured[i];
-	}
-	if (!in_doubt)
-		return;
-	for (size_t i = 0; i < opk_evaluation_metric_count(evaluation); i++)
-		eval->launches_of_metrics[i] = !isnan(metrics[i]);
-	opk_evaluation_least(eval->launches_of, evaluation, eval->launches_of_metrics);
-	for (size_t i = 0; i < columns; i++)
-		eval->measured[i] |= eval->launches_of[i] > 0;
-}
-
-static void note_nan(const struct eval *eval, bool measured, const char *why)
-{
-	size_t count = 0;
-	const char *first = NULL;
-
-	for (size_t i = 0; i < eval->names.count; i++) {
-		if (eval->computed[i] || eval->measured[i] != measured)
-			continue;
-		count++;
-		first = first ? first : eval->names.items[i];
-	}
-	if (count && eval->row_count && eval->layout == EVAL_WIDE)
-		app_note("%zu of %zu metrics are nan in every row, such as %s: %s", count,
-		         eval->names.count, first, why);
-}
-
 /* `earlier`: samples that begin before sampling did. */
 void eval_rows_note_samples(const struct eval *eval, const struct eval_input *input,
                             uint64_t earlier)
@@ -270,7 +223,7 @@ static void note_inflated(const struct eval *eval, const struct eval_input *inpu
 			names[named++] = opk_evaluation_column(input->evaluation, i);
 		count++;
 	}
-	if (count && is_wide(eval))
+	if (count && eval_is_wide(eval))
 		app_note("%s: %zu of %zu metrics count idle time around short kernels as it was "
 		         "collected: %s%s%s%s%s%s; --replay kernel does not",
 		         input->path, count, total, names[0], named > 1 ? ", " : "", names[1],
@@ -305,7 +258,8 @@ static int print_row(struct eval *eval, const struct eval_input *input, const st
                      const struct opk_joined_row *joined)
 {
 	opk_evaluation_compute(eval->values, input->evaluation, row->values);
-	watch_values(eval, input->evaluation, row->values);
+	eval_watch_row(&eval->watch, eval->values, row->values);
+	eval->row_count++;
 	if (eval->database ? input->join != NULL : eval->joined && eval->layout == EVAL_LONG)
 		count_launches(eval, input, row, joined);
 	if (eval->database)
@@ -316,20 +270,32 @@ static int print_row(struct eval *eval, const struct eval_input *input, const st
 	                                 : opk_out_row(eval->app->out, eval->cells);
 }
 
-static int print_joined(struct eval *eval, const struct eval_input *input)
+/* ---- all rows of an input */
+
+static bool is_full(const struct eval *eval)
+{
+	return eval->order.top && eval->row_count >= eval->order.top;
+}
+
+struct opk_row eval_rows_of_joined(const struct opk_joined_row *joined, size_t number)
+{
+	return (struct opk_row){
+		.index = number,
+		.name = joined->name,
+		.values = joined->values,
+		.range = &joined->range,
+	};
+}
+
+static int each_joined(struct eval *eval, const struct eval_input *input, eval_row_fn *fn)
 {
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < opk_join_count(input->join); i++) {
+	for (size_t i = 0; !code && i < opk_join_count(input->join) && !is_full(eval); i++) {
 		const struct opk_joined_row *joined = opk_join_get(input->join, i);
-		const struct opk_row row = {
-			.index = i,
-			.name = joined->name,
-			.values = joined->values,
-			.range = &joined->range,
-		};
+		const struct opk_row row = eval_rows_of_joined(joined, i);
 
-		code = print_row(eval, input, &row, joined);
+		code = fn(eval, input, &row, joined);
 	}
 	if (opk_join_left_out(input->join))
 		app_note("%s: cut off: %ju ranges are left out, for nothing says what they are",
@@ -337,23 +303,29 @@ static int print_joined(struct eval *eval, const struct eval_input *input)
 	return code;
 }
 
-static int print_single(struct eval *eval, const struct eval_input *input)
+static int each_single(struct eval *eval, const struct eval_input *input, eval_row_fn *fn)
 {
 	const struct opk_row *row;
 	uint64_t earlier = 0;
-	int code;
+	int code = OPK_OK;
 
-	while (!(code = opk_evaluation_next(&row, eval->app->ctx, input->evaluation)) && row) {
+	while (!is_full(eval)
+	       && !(code = opk_evaluation_next(&row, eval->app->ctx, input->evaluation)) && row) {
 		earlier += row->spans_earlier;
 		if (row->spans_earlier && eval->first_sample == FIRST_DROP)
 			continue;
-		code = print_row(eval, input, row, NULL);
+		code = fn(eval, input, row, NULL);
 		if (code)
 			break;
 	}
 	if (!code)
 		eval_rows_note_samples(eval, input, earlier);
 	return code;
+}
+
+static int each_row(struct eval *eval, const struct eval_input *input, eval_row_fn *fn)
+{
+	return input->join ? each_joined(eval, input, fn) : each_single(eval, input, fn);
 }
 
 /* ---- inputs */
@@ -375,6 +347,29 @@ static int make_room(struct eval *eval, const struct opk_evaluation *evaluation)
 	return eval_columns_pick(eval, evaluation);
 }
 
+/* Only what the table shows is worth a note; a wide one may have no value at all. */
+static int watch(struct eval *eval, const struct eval_input *input)
+{
+	opk_autofree size_t *shown = opk_alloc_array(eval->column_count + 1, sizeof *shown);
+	size_t count = 0;
+
+	if (!eval_is_wide(eval))
+		return eval_watch_begin(&eval->watch, eval->app, input->evaluation, eval->picked,
+		                        eval->picked_count);
+	for (size_t i = 0; shown && i < eval->column_count; i++)
+		if (eval->columns[i].kind == COLUMN_VALUE)
+			shown[count++] = eval->columns[i].index;
+	return shown ? eval_watch_begin(&eval->watch, eval->app, input->evaluation, shown, count)
+	             : app_nomem(eval->app);
+}
+
+int eval_rows_begin_input(struct eval *eval, const struct eval_input *input)
+{
+	int code = make_room(eval, input->evaluation);
+
+	return code ? code : watch(eval, input);
+}
+
 static int add_run(struct eval *eval, const struct eval_input *input)
 {
 	struct opk_database_run run = OPK_INIT(run);
@@ -392,17 +387,27 @@ static int add_run(struct eval *eval, const struct eval_input *input)
 
 static int print_input(struct eval *eval, const struct eval_input *input)
 {
-	int code = make_room(eval, input->evaluation);
+	int code = eval_rows_begin_input(eval, input);
 
 	if (!code && eval->database)
 		code = add_run(eval, input);
-	if (!code)
-		code = input->join ? print_joined(eval, input) : print_single(eval, input);
-	if (code)
-		return code;
+	return code ? code : each_row(eval, input, print_row);
+}
+
+static int print_all(struct eval *eval)
+{
+	bool sorts = eval->order.key_count > 0;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < eval->input_count; i++)
+		code = sorts ? each_row(eval, &eval->inputs[i], eval_sorted_take)
+		             : print_input(eval, &eval->inputs[i]);
+	if (!code && sorts)
+		code = eval_sorted_print(eval, print_row);
 	app_progress_end();
-	note_inflated(eval, input);
-	return OPK_OK;
+	for (size_t i = 0; !code && i < eval->input_count; i++)
+		note_inflated(eval, &eval->inputs[i]);
+	return code;
 }
 
 /* range= is taken for the number. */
@@ -441,17 +446,15 @@ int eval_rows_print(struct eval *eval)
 		if (!code)
 			code = i ? check_fit(eval, input) : begin(eval, input->evaluation);
 	}
-	for (size_t i = 0; !code && i < eval->input_count; i++)
-		code = print_input(eval, &eval->inputs[i]);
+	if (!code)
+		code = print_all(eval);
 	if (!code)
 		code = eval->database ? opk_database_finish(eval->database)
 		                      : app_end_output(eval->app);
 	if (code)
 		return code;
-	note_nan(eval, false, "what they need was not collected");
-	note_nan(eval, true,
-	         "what they need is there, and their formulas have no value, as 0 / 0 has none");
 	if (!eval->row_count)
 		eval_rows_note_none(eval, "rows");
-	return OPK_OK;
+	return eval_watch_end(&eval->watch, eval->app, eval->strict, "row",
+	                      eval->layout != EVAL_WIDE);
 }

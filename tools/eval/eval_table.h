@@ -4,6 +4,8 @@
 #define OPK_TOOL_EVAL_H
 
 #include "common/options.h"
+#include "eval/eval_order.h"
+#include "eval/eval_watch.h"
 
 enum eval_layout {
 	EVAL_WIDE,   /* a row a range; of a database, too, which has both layouts */
@@ -67,6 +69,9 @@ struct eval {
 	struct opk_strlist chosen;       /* columns; none: whatever there is */
 	const char **chosen_values; /* those of them that are values; evaluations borrow them */
 	const char *key, *level;    /* of key groups */
+	struct eval_order order;
+	const char *also[MAX_SORT_KEYS]; /* its keys that are values; evaluations borrow them */
+	bool strict;
 	struct opk_kernel_names *kernel_names;
 	/* What the inputs have. */
 	struct eval_input *inputs;
@@ -90,9 +95,17 @@ struct eval {
 	const struct opk_meta_heading *heading; /* over the last row of a long table */
 	/* All rows so far. */
 	uint64_t row_count;
-	bool *computed; /* a value that is not nan in every row */
-	bool *measured; /* in some row there is all that it is computed of */
+	struct eval_watch watch;
 };
+
+/* Where each value has a row of its own, rows only need be of one kind. */
+static inline bool eval_is_wide(const struct eval *eval)
+{
+	return eval->layout == EVAL_WIDE && !eval->to_database;
+}
+
+typedef int eval_row_fn(struct eval *eval, const struct eval_input *input,
+                        const struct opk_row *row, const struct opk_joined_row *joined);
 
 /* ---- eval_inputs.c */
 
@@ -133,8 +146,25 @@ void eval_rows_note_samples(const struct eval *eval, const struct eval_input *in
                             uint64_t earlier);
 /* Where there are none: that --where left them all out. `rows` is what there would be. */
 void eval_rows_note_none(const struct eval *eval, const char *rows);
+/* A joined row as a row. */
+struct opk_row eval_rows_of_joined(const struct opk_joined_row *joined, size_t number);
+/* Makes room for the rows of the input, which follow. */
+int eval_rows_begin_input(struct eval *eval, const struct eval_input *input);
 /* Prints everything that was read. */
 int eval_rows_print(struct eval *eval);
+
+/* ---- eval_sorted.c */
+
+/* Fills eval->also with those keys of --sort that are no facts; returns how many there are. */
+size_t eval_sorted_values(struct eval *eval);
+/* Whether rows of this profiler have the facts among the keys. */
+int eval_sorted_check(struct eval *eval);
+/* An eval_row_fn: takes the row into eval->order. */
+eval_row_fn eval_sorted_take;
+/* Has the rows printed that were taken, in their order. */
+int eval_sorted_print(struct eval *eval, eval_row_fn *print);
+/* Takes the key groups of an input into eval->order. */
+int eval_sorted_take_groups(struct eval *eval, const struct eval_input *input);
 
 /* ---- eval_aggregate.c */
 

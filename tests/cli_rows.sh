@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The command line of eval: the order of rows, the first of them, rows and metrics that must not be missing.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+unset OFFPEAK_SETS
+noinst=$recordings/gh100-legacy-noinst.opk
+nvtx=$recordings/gh100-training-nvtx.opk
+inst=smsp__inst_executed.sum
+hit=lts__t_sector_hit_rate.pct
+rotate=$BUILD/tests/rotate
+cd "$tmp" || exit 99
+
+# column N: of the rows, on one line.
+column() {
+	sed 1d out | cut -d , -f "$1" | tr '\n' ' '
+}
+
+section 'eval --sort'
+works eval "$simple" --columns name,$inst --sort $inst
+same "$last" "$(column 1)" '0 3 2 4 1 '
+works eval "$simple" --columns name,$inst --sort -$inst,-name
+same "$last: by the second where the first is equal" "$(column 1)" '1 4 2 3 0 '
+# What is ordered by needs no column, and may be what the recording does not name.
+works eval "$simple" --columns name --sort=-dram__bytes.sum
+same "$last" "$(column 1)" '0 1 2 3 4 '
+works eval "$simple" --columns name,grid --sort -launch__thread_count,-index
+same "$last" "$(column 1)" '3 2 1 0 4 '
+works eval "$simple" --columns kernel,name --sort kernel --top 2
+same "$last" "$(sed 1d out | sed 's/.*,//' | tr '\n' ' ')" '4 1 '
+# nan and what is unknown are last in either direction, and rows that are equal stay in order.
+works eval "$simple" "$noinst" --metrics sm__cycles_elapsed.max --columns file,name --sort sm__cycles_elapsed.max
+same "$last" "$(column 2)" '2 0 1 4 3 A B '
+works eval "$simple" "$noinst" --metrics sm__cycles_elapsed.max --columns name --sort -sm__cycles_elapsed.max
+same "$last" "$(column 1)" '3 4 1 0 2 A B '
+works eval "$nvtx" --columns name,duration_ns --sort -duration_ns --top 3
+same "$last" "$(column 1)" 'step step/forward step/backward '
+# Over all files.
+works eval "$simple" "$simple" "$nvtx" --columns name,$inst --sort -$inst --top 3
+same "$last" "$(column 1)" 'step step step/backward '
+works eval "$simple" "$nvtx" --columns name --sort=-file --top 1
+same "$last" "$(column 1)" 'step '
+run 0 eval "$pm" --columns sample,lts__t_sectors.sum --sort -lts__t_sectors.sum --top 2
+same "$last" "$(column 1)" '276 115 '
+run 0 eval "$pm" --columns sample --sort -start_ns --top 1
+same "$last" "$(column 1)" '382 '
+if [ -x "$rotate" ]; then
+	"$rotate" kernel "$simple" rotated.opk 1 2 2 || fail rotate
+	run 0 eval rotated.opk --columns kernel,launches,sm__cycles_elapsed.max --sort -sm__cycles_elapsed.max
+	keep sorted
+	run 0 eval rotated.opk --columns kernel,launches,sm__cycles_elapsed.max
+	sed 1d sorted | sort >wanted
+	sed 1d out | sort >got
+	equal got wanted
+	same 'joined rows in order' "$(sed 1d sorted | sed 's/.*,//' | sort -c -r -g 2>&1)" ''
+fi
+
+section 'eval --sort: a long table, key groups'
+works eval "$simple" --layout long --metrics $inst,$hit --columns name,value --sort -$inst --top 2
+same "$last" "$(column 1)" '1 1 4 4 '
+works eval "$simple" --aggregate kernel --metrics $inst,$hit --columns name,metric --sort -$hit:max --top 2
+same "$last" "$(column 1)" '4 4 3 3 '
+works eval "$nvtx" --aggregate name --metrics $inst --columns name,sum --sort -sum --top 2
+same "$last" "$(column 1)" 'step step/backward '
+works eval "$nvtx" --aggregate name --metrics $inst --columns name --sort=-name --top 1
+same "$last" "$(column 1)" 'step/optimizer '
+refuses 2 'of which metric\? METRIC:sum' eval "$simple" --aggregate kernel --sort sum
+refuses 2 'a statistic is count, sum' eval "$simple" --aggregate kernel --sort $inst:total
+refuses 2 'key groups are ordered by what they share' eval "$simple" --aggregate kernel --sort range
+
+section 'eval --sort, --top: refused'
+refuses 2 "'kernl' is no fact of rows.*, did you mean kernel" eval "$simple" --sort kernl
+refuses 2 'GH100 has no metric .smsp__inst_execute.sum., did you mean' eval "$simple" --sort smsp__inst_execute.sum
+refuses 2 '--sort kernel: PM samples have none' eval "$pm" --sort kernel
+refuses 2 '--sort value: the values of one row stay together' eval "$simple" --layout long --sort value
+refuses 2 'statistics are of key groups' eval "$simple" --sort $inst:max
+refuses 2 'a name is missing' eval "$simple" --sort "$inst,,name"
+refuses 2 'a name is missing' eval "$simple" --sort -
+refuses 2 'a database has no order' eval "$simple" --sort name -o x.db
+refuses 2 '--top 0' eval "$simple" --top 0
+works eval "$simple" --columns name --top 2
+same "$last" "$(column 1)" '0 1 '
+works eval "$simple" --columns name --top 99
+lines_are 6
+
+section 'eval --strict'
+works eval "$simple" --strict
+works eval "$simple" --strict --layout long
+run 1 eval "$noinst" --strict
+err_has 'strict: nan in every row: sm__cycles_elapsed.max'
+lines_are 3
+run 0 eval "$noinst"
+err_has 'note: 1 of 7 metrics are nan in every row'
+# Only what the table shows counts.
+works eval "$noinst" --strict --columns name,$inst
+works eval "$noinst" --columns name
+run 1 eval "$noinst" --strict --layout long
+run 1 eval "$noinst" --strict --aggregate name
+err_has 'strict: nan in every group: sm__cycles_elapsed.max'
+run 1 eval "$noinst" --strict -o x.db
+# In some file it is there.
+works eval "$noinst" "$simple" --strict
+run 1 eval "$simple" --strict --where device=7
+err_has 'strict: there are no rows'
+run 1 eval "$simple" --strict --aggregate name --where device=7
+err_has 'strict: there are no groups'
+printf 'name: s\nmetrics: [%s, sm__cycles_elapsed.max]\n' $inst >s.yaml
+works eval "$noinst" --set ./s.yaml --columns name,$inst
+finish

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* eval --sort: what rows and key groups are ordered by. */
+#include <math.h>
+#include <string.h>
+
+#include "eval/eval_table.h"
+
+/* ---- rows */
+
+static bool is_file(const struct eval_key *key)
+{
+	return !strcmp(key->name, "file");
+}
+
+static bool is_value(const struct eval_key *key)
+{
+	enum opk_fact fact;
+
+	return !is_file(key) && !opk_fact_find(&fact, key->name, OPK_PROFILER_RANGE)
+	       && !opk_fact_find(&fact, key->name, OPK_PROFILER_PM);
+}
+
+size_t eval_sorted_values(struct eval *eval)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < eval->order.key_count; i++)
+		if (is_value(&eval->order.keys[i]))
+			eval->also[count++] = eval->order.keys[i].name;
+	return count;
+}
+
+int eval_sorted_check(struct eval *eval)
+{
+	for (size_t i = 0; i < eval->order.key_count; i++) {
+		const struct eval_key *key = &eval->order.keys[i];
+		enum opk_fact fact;
+
+		if (!is_file(key) && !is_value(key)
+		    && !opk_fact_find(&fact, key->name, eval->profiler))
+			return app_error(eval->app, OPK_EUSAGE, "--sort %s: %s have none",
+			                 key->name,
+			                 eval->profiler == OPK_PROFILER_PM ? "PM samples"
+			                                                   : "ranges");
+	}
+	return OPK_OK;
+}
+
+int eval_sorted_take(struct eval *eval, const struct eval_input *input, const struct opk_row *row,
+                     const struct opk_joined_row *joined)
+{
+	struct eval_order *order = &eval->order;
+	struct eval_key_cell cells[MAX_SORT_KEYS];
+	struct opk_fact_text texts[MAX_SORT_KEYS];
+	struct eval_place place = {
+		.input = (size_t)(input - eval->inputs),
+		.mark = opk_evaluation_mark(input->evaluation),
+		.number = row->index,
+	};
+	double also[MAX_SORT_KEYS];
+	size_t value = 0;
+
+	opk_evaluation_compute_also(also, input->evaluation, row->values);
+	for (size_t i = 0; i < order->key_count; i++) {
+		enum opk_fact fact;
+
+		if (is_value(&order->keys[i]))
+			cells[i] = eval_key_of_number(also[value++]);
+		else if (opk_fact_find(&fact, order->keys[i].name, eval->profiler))
+			cells[i] = eval_key_of_fact(&texts[i], fact, eval->profiler, row, joined);
+		else
+			cells[i] = eval_key_of_text(input->path);
+	}
+	return eval_order_add(order, eval->app, &place, cells);
+}
+
+static int print_row(struct eval *eval, const struct eval_place *place, eval_row_fn *print)
+{
+	const struct eval_input *input = &eval->inputs[place->input];
+	const struct opk_joined_row *joined;
+	const struct opk_row *row;
+	struct opk_row of_joined;
+	int code;
+
+	if (!input->join) {
+		code = opk_evaluation_reread(&row, eval->app->ctx, input->evaluation, &place->mark);
+		return code ? code : print(eval, input, row, NULL);
+	}
+	joined = opk_join_get(input->join, place->number);
+	of_joined = eval_rows_of_joined(joined, place->number);
+	return print(eval, input, &of_joined, joined);
+}
+
+int eval_sorted_print(struct eval *eval, eval_row_fn *print)
+{
+	size_t count = eval_order_sort(&eval->order), last = SIZE_MAX;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		const struct eval_place *place = eval_order_get(&eval->order, i);
+
+		if (place->input != last)
+			code = eval_rows_begin_input(eval, &eval->inputs[place->input]);
+		last = place->input;
+		if (!code)
+			code = print_row(eval, place, print);
+	}
+	return code;
+}
+
+/* ---- key groups */
+
+static const struct {
+	const char *name;
+	size_t offset;
+} statistics[] = {
+	{ "sum", offsetof(struct opk_statistics, sum) },
+	{ "mean", offsetof(struct opk_statistics, mean) },
+	{ "min", offsetof(struct opk_statistics, min) },
+	{ "max", offsetof(struct opk_statistics, max) },
+	{ "p50", offsetof(struct opk_statistics, p50) },
+	{ "p90", offsetof(struct opk_statistics, p90) },
+	{ "p99", offsetof(struct opk_statistics, p99) },
+};
+
+static bool find_statistic(size_t *offset, const char *name)
+{
+	for (size_t i = 0; i < COUNT(statistics); i++)
+		if (!strcmp(statistics[i].name, name)) {
+			*offset = statistics[i].offset;
+			return true;
+		}
+	return false;
+}
+
+static double get_statistic(const struct opk_statistics *of, size_t offset)
+{
+	double value;
+
+	memcpy(&value, (const char *)of + offset, sizeof value);
+	return value;
+}
+
+static int refuse_key(struct eval *eval, const struct eval_key *key, const char *why)
+{
+	return app_error(eval->app, OPK_EUSAGE, "--sort %s%s%s: %s", key->name,
+	                 key->statistic ? ":" : "", key->statistic ? key->statistic : "", why);
+}
+
+/* The total where there is one, else the mean: what a group is worth. */
+static int key_of_metric(struct eval_key_cell *out, struct eval *eval,
+                         const struct opk_aggregated *group, const struct eval_key *key,
+                         const char *statistic, size_t column)
+{
+	const struct opk_statistics *of = &group->columns[column];
+	size_t offset;
+
+	if (!statistic)
+		*out = eval_key_of_number(isnan(of->sum) ? of->mean : of->sum);
+	else if (!strcmp(statistic, "count"))
+		*out = (struct eval_key_cell){ KEY_WHOLE, { .whole = of->count } };
+	else if (find_statistic(&offset, statistic))
+		*out = eval_key_of_number(get_statistic(of, offset));
+	else
+		return refuse_key(eval, key,
+		                  "a statistic is count, sum, mean, min, max, p50, p90 or p99");
+	return OPK_OK;
+}
+
+static int key_of_value(struct eval_key_cell *out, struct eval *eval,
+                        const struct eval_input *input, const struct opk_aggregated *group,
+                        const struct eval_key *key)
+{
+	size_t offset;
+
+	if (!key->statistic
+	    && (!strcmp(key->name, "count") || find_statistic(&offset, key->name))) {
+		if (eval->picked_count != 1)
+			return refuse_key(eval, key,
+			                  "of which metric? METRIC:sum, METRIC:max and so on");
+		return key_of_metric(out, eval, group, key, key->name, eval->picked[0]);
+	}
+	for (size_t i = 0; i < eval->picked_count; i++)
+		if (!strcmp(opk_evaluation_column(input->evaluation, eval->picked[i]), key->name))
+			return key_of_metric(out, eval, group, key, key->statistic,
+			                     eval->picked[i]);
+	return refuse_key(eval, key,
+	                  "key groups are ordered by what they share, such as kernel or name, or "
+	                  "by a metric of the table");
+}
+
+static int key_of_group(struct eval_key_cell *out, struct opk_fact_text *text, struct eval *eval,
+                        const struct eval_input *input, const struct opk_aggregated *group,
+                        const struct eval_key *key)
+{
+	const struct opk_row row = { .name = group->name, .range = &group->range };
+	const struct opk_joined_row joined = { .many_streams = group->many_streams };
+	enum opk_fact fact;
+
+	if (is_file(key)) {
+		*out = eval_key_of_text(input->path);
+		return OPK_OK;
+	}
+	if (opk_fact_find(&fact, key->name, OPK_PROFILER_RANGE) && fact >= OPK_FACT_NAME
+	    && fact <= OPK_FACT_DURATION && fact != OPK_FACT_SUMMED) {
+		*out = eval_key_of_fact(text, fact, OPK_PROFILER_RANGE, &row, &joined);
+		return OPK_OK;
+	}
+	return key_of_value(out, eval, input, group, key);
+}
+
+int eval_sorted_take_groups(struct eval *eval, const struct eval_input *input)
+{
+	struct eval_order *order = &eval->order;
+	struct eval_key_cell cells[MAX_SORT_KEYS];
+	struct opk_fact_text texts[MAX_SORT_KEYS];
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < opk_aggregate_count(input->aggregate); i++) {
+		const struct opk_aggregated *group = opk_aggregate_get(input->aggregate, i);
+		struct eval_place place = { .input = (size_t)(input - eval->inputs), .number = i };
+
+		for (size_t j = 0; !code && j < order->key_count; j++)
+			code = key_of_group(&cells[j], &texts[j], eval, input, group,
+			                    &order->keys[j]);
+		if (!code)
+			code = eval_order_add(order, eval->app, &place, cells);
+	}
+	return code;
+}
