@@ -239,7 +239,7 @@ START_TEST(large_sets)
 		const char *wanted; /* NULL: good */
 	} rows[] = {
 		{ HERE, 5, 1 << 20, NULL },
-		{ HERE, 5, (1 << 20) + 1, "a metric set has at most 1048576 bytes" },
+		{ HERE, 5, (1 << 20) + 1, "more than 1048576 bytes" },
 		{ HERE, 10001, 0, "large.yaml:3:1: more than 10000 metrics" },
 	};
 	struct opk_ctx *ctx = new_ctx();

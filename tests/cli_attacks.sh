@@ -65,4 +65,32 @@ if script --version 2>/dev/null | grep -q util-linux; then
 else
 	skip 'terminals: no script of util-linux'
 fi
+
+section 'includes: nothing is shown of files outside the folder, or that are no sets'
+mkdir -p own other
+printf 'root:secret:1\ndaemon:secret:2\n' >other/shadow
+printf 'password: secret\nname: x\n' >other/settings.yaml
+cp other/shadow own/notes
+ln -s ../other/settings.yaml own/link.yaml
+for target in ../other/shadow ../other/settings.yaml ./notes ./link.yaml "$tmp/other/shadow"; do
+	printf 'name: mine\nmetrics: [sm__cycles_active.sum]\ninclude: [%s]\n' "$target" >own/mine.yaml
+	run 4 sets --check own/mine.yaml
+	err_has 'no sound metric set; .offpeak sets --check'
+	err_lacks 'secret|daemon|password'
+	run 4 plan --chip GH100 own/mine.yaml
+	err_lacks 'secret|daemon|password'
+done
+# Those beside it, and below, are shown with their lines.
+mkdir own/sub
+printf 'name: x\nmetrics: [sm__cycles_active.sum]\nwrong: here\n' >own/sub/beside.yaml
+printf 'name: mine\nmetrics: [sm__cycles_active.sum]\ninclude: [sub/beside.yaml]\n' >own/mine.yaml
+run 4 sets --check own/mine.yaml
+err_has '^ *wrong: here'
+printf 'name: mine\nmetrics: [sm__cycles_active.sum]\ninclude: [../big.yaml]\n' >own/mine.yaml
+truncate -s 6G big.yaml
+tap_code=0
+(ulimit -v 1000000 && "$OFFPEAK" sets --check own/mine.yaml >out 2>err) || tap_code=$?
+same 'a large include: exit code' "$tap_code" 4
+err_has 'big.yaml: more than 1048576 bytes'
+rm big.yaml
 finish

@@ -55,7 +55,8 @@ bool opk_write_all(int fd, const void *data, size_t size)
 	return true;
 }
 
-int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path)
+int opk_read_small_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
+                        size_t most)
 {
 	opk_autoclose int fd = opk_stream_open(ctx, path);
 	opk_autofree uint8_t *bytes = NULL;
@@ -65,6 +66,8 @@ int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *pa
 		return opk_fail_errno(ctx, OPK_EINPUT, "can't open", path);
 	if (!S_ISREG(info.st_mode))
 		return opk_fail(ctx, OPK_EINPUT, "%s: not a regular file", path);
+	if ((uintmax_t)info.st_size > most)
+		return opk_fail(ctx, OPK_EINPUT, "%s: more than %zu bytes", path, most);
 	if ((uintmax_t)info.st_size < SIZE_MAX)
 		bytes = opk_realloc(NULL, (size_t)info.st_size + 1);
 	if (!bytes)
@@ -76,6 +79,11 @@ int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *pa
 	*data = opk_take(bytes);
 	*size = (size_t)info.st_size;
 	return OPK_OK;
+}
+
+int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path)
+{
+	return opk_read_small_file(data, size, ctx, path, SIZE_MAX);
 }
 
 bool opk_is_same_file(const char *one, const char *other)

@@ -44,5 +44,8 @@ bool opk_write_all(int fd, const void *data, size_t size);
 bool opk_is_same_file(const char *one, const char *other);
 /* Reads a whole file, and puts a NUL after it that *size does not count; free(). */
 int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path);
+/* This is opk_read_file(), but nothing is read of a file of more than so many bytes: OPK_EINPUT. */
+int opk_read_small_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
+                        size_t most);
 
 #endif

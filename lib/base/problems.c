@@ -173,6 +173,46 @@ int opk_fail_at(struct opk_ctx *ctx, const struct opk_place *place, const char *
 	return OPK_EINPUT;
 }
 
+static bool is_first(const struct opk_problems *problems, size_t count,
+                     const struct opk_source *source)
+{
+	for (size_t i = 0; i < count; i++)
+		if (problems->items[i].place.source == source)
+			return false;
+	return true;
+}
+
+void opk_problems_hide(struct opk_problems *problems)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < problems->count; i++) {
+		struct opk_problem *problem = &problems->items[i];
+		const struct opk_source *source = problem->place.source;
+		bool hidden = source && source->hidden;
+
+		if (hidden && !is_first(problems, kept, source)) {
+			clear(problem);
+			continue;
+		}
+		if (hidden) {
+			free(problem->text);
+			problem->text = opk_printf(
+				"no sound metric set; 'offpeak sets --check %s' shows its errors: "
+				"here only those of files in the including set's folder that end in "
+				".yaml or .yml are shown",
+				source->name);
+			problem->place.line = problem->place.column = 1;
+		}
+		if (!problem->text) {
+			problems->code = OPK_ENOMEM;
+			problem->text = opk_strdup("");
+		}
+		problems->items[kept++] = *problem;
+	}
+	problems->count = kept;
+}
+
 void opk_problems_drop(struct opk_problems *problems, const struct opk_problems *known)
 {
 	size_t kept = 0;

@@ -53,6 +53,11 @@ void opk_problems_push(struct opk_ctx *ctx, struct opk_problems *problems, int c
 /* OPK_EINPUT, with one error that ends the reading of a file. */
 int opk_fail_at(struct opk_ctx *ctx, const struct opk_place *place, const char *format, ...)
 	OPK_PRINTF(3, 4);
+/*
+ * Of each hidden source the first problem stays, without its text, which may be of the source, too:
+ * instead it says how to see all of them.
+ */
+void opk_problems_hide(struct opk_problems *problems);
 /* Drops the problems that `known` has, too. */
 void opk_problems_drop(struct opk_problems *problems, const struct opk_problems *known);
 void opk_problems_clear(struct opk_problems *problems);

@@ -233,6 +233,8 @@ bool opk_place_show(char **line, char **caret, const struct opk_place *place)
 	size_t size, at, wanted = place->column - 1, first = 0;
 
 	*line = *caret = NULL;
+	if (place->source && place->source->hidden)
+		return false;
 	if (!find_line(&text, &size, place))
 		return false;
 	if (count_chars(text, size) > MAX_SHOWN && wanted > MAX_BEFORE)

@@ -11,6 +11,7 @@ struct opk_source {
 	char *name; /* as errors show it */
 	char *text;
 	size_t size;
+	bool hidden; /* errors show nothing of it */
 };
 
 /* Copies; NULL when out of memory. */

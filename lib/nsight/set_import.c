@@ -321,13 +321,10 @@ static int import_file(struct opk_set_import *import, struct opk_drafts *drafts)
 	opk_auto(opk_source) struct opk_source *source = NULL;
 	opk_autofree void *text = NULL;
 	size_t size = 0, mark; /* of UTF-8, as some editors write it */
-	int code = opk_read_file(&text, &size, drafts->ctx, drafts->path);
+	int code = opk_read_small_file(&text, &size, drafts->ctx, drafts->path, MAX_FILE);
 
 	if (code)
 		return code;
-	if (size > MAX_FILE)
-		return opk_fail(drafts->ctx, OPK_EINPUT, "%s: more than %d bytes", drafts->path,
-		                MAX_FILE);
 	mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 	source = opk_source_new(drafts->path, (char *)text + mark, size - mark);
 	if (!source)

@@ -213,10 +213,12 @@ struct loading {
 		size_t count, capacity;
 	} files;
 	size_t depth;
+	struct opk_strlist open_folders; /* whose sets errors may show */
 };
 
 static void clear(struct loading *l)
 {
+	opk_strlist_clear(&l->open_folders);
 	opk_problems_clear(&l->problems);
 	for (size_t i = 0; i < l->files.count; i++) {
 		free(l->files.items[i].path);
@@ -352,6 +354,43 @@ static void include(struct loading *l, struct opk_set *set, const struct opk_wor
 	}
 }
 
+/* ---- what errors may show */
+
+/* The folder with its links resolved, if it is there. */
+static bool add_open_folder(struct loading *l, const char *folder)
+{
+	opk_autofree char *real = realpath(folder, NULL);
+
+	return !real || opk_strlist_take(&l->open_folders, opk_printf("%s/", real));
+}
+
+/* That of the first set, and those in which sets are found by name. */
+static int find_open_folders(struct loading *l, const char *path)
+{
+	opk_autostrlist struct opk_strlist where = { 0 };
+	const char *slash = opk_stream_find(l->ctx, path) ? NULL : strrchr(path, '/');
+	opk_autofree char *folder = slash ? opk_strndup(path, (size_t)(slash - path) + 1)
+	                                  : opk_strdup(".");
+	bool ok = folder && add_open_folder(l, folder) && folders(&where, l->ctx);
+
+	for (size_t i = 0; ok && i < where.count; i++)
+		ok = add_open_folder(l, where.items[i]);
+	return ok ? OPK_OK : opk_nomem(l->ctx, "metric sets");
+}
+
+/* An included file may be any that can be read, and errors go where its owner does not look. */
+static bool may_show(const struct loading *l, const char *path)
+{
+	opk_autofree char *real = realpath(path, NULL);
+
+	if (l->depth == 0)
+		return true;
+	for (size_t i = 0; real && is_yaml(real) && i < l->open_folders.count; i++)
+		if (!strncmp(real, l->open_folders.items[i], strlen(l->open_folders.items[i])))
+			return true;
+	return false;
+}
+
 /* ---- one file */
 
 static struct opk_source *read_source(struct loading *l, struct stat *status, const char *path,
@@ -361,14 +400,15 @@ static struct opk_source *read_source(struct loading *l, struct stat *status, co
 	struct opk_source *source;
 	size_t size;
 
-	*code = opk_read_file(&text, &size, l->ctx, path);
-	if (!*code && (size > OPK_MAX_SET_FILE || stat(path, status)))
-		*code = opk_fail(l->ctx, OPK_EINPUT, "%s: a metric set has at most %d bytes", path,
-		                 OPK_MAX_SET_FILE);
+	*code = opk_read_small_file(&text, &size, l->ctx, path, OPK_MAX_SET_FILE);
+	if (!*code && stat(path, status))
+		*code = opk_fail_errno(l->ctx, OPK_EINPUT, "can't open", path);
 	if (*code)
 		return NULL;
 	source = opk_source_new(path, text, size);
-	if (!source)
+	if (source)
+		source->hidden = !may_show(l, path);
+	else
 		*code = opk_nomem(l->ctx, "a metric set");
 	return source;
 }
@@ -458,12 +498,15 @@ static int load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *pa
 {
 	struct loading l = { .ctx = ctx };
 	opk_auto(opk_set) struct opk_set *set = NULL;
-	int code = load_file(&set, &l, path);
+	int code = find_open_folders(&l, path);
 
 	*out = NULL;
+	if (!code)
+		code = load_file(&set, &l, path);
 	if (!code && !l.problems.code)
 		check(&l, set);
 	if (!code) {
+		opk_problems_hide(&l.problems);
 		code = opk_problems_fail(ctx, &l.problems, OPK_EINPUT, path);
 		if (code == OPK_EINPUT && is_of_use(&l, set)) {
 			set->errors = l.problems;
