@@ -55,7 +55,6 @@ for command in 'plan' 'build -o no.opk'; do
 		sm__cycles_active.avg,sm__cycles_active.avg.per_cycle_in_region
 done
 pass 'nothing was written' test ! -e no.opk
-works plan --chip GH100 compute --effort 0.1 --format json
 works plan --chip GH100 compute --effort 1e-3 --format json
 
 section 'the report'
@@ -82,7 +81,7 @@ json 'list(j) == ["chip", "profiler", "set", "metrics", "passes", "lower_bound",
 
 section 'what the set will show'
 # There is nothing to say of a plain list.
-works plan --chip GH100 compute --format json
+works plan --chip GH100 l2 --effort 0 --format json
 json '"columns" not in j'
 works plan --chip GH100 roofline-hierarchical --format json
 json 'j["columns"] and all(list(c) == ["column", "shown", "unit", "group", "metric", "formula"] for c in j["columns"])'
@@ -198,7 +197,7 @@ svg dir/plan.svg 'all("%d pass%s" % (d["lower_bound"], "" if d["lower_bound"] ==
 svg dir/plan.svg 'len(of_class(root, "software")) == 1'
 svg dir/plan.svg 'max(float(r.get("height")) for r in of_class(root, "bar")) == 28'
 for file in first second; do
-	works plan --chip GH100 roofline --svg $file.svg --format json
+	works plan --chip GH100 roofline --effort 0 --svg $file.svg --format json
 done
 equal first.svg second.svg
 # One pass has no domains; a name of the user's is text.
