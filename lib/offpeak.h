@@ -561,11 +561,12 @@ struct opk_plan_options {
 	bool single_pass;
 	/*
 	 * How long to look for a plan of fewer passes than CUPTI's own order of counters takes, in
-	 * seconds; 0: a while that is the same everywhere; negative: not at all. Ends early where
-	 * the lower bound is reached.
+	 * seconds; 0: a while that is the same everywhere, but at most a minute of processor time;
+	 * negative: not at all. Ends early where the lower bound is reached. It bounds
+	 * opk_plan_detail_new(), too. Both may take a second of processor time in any case.
 	 */
 	double effort;
-	/* From time to time, in milliseconds, while it takes long. */
+	/* From time to time, in hundredths or metrics of all, while it takes long. */
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	void *progress_data;
 	/* With single_pass: leave out all from the first metric on that does not fit. */
@@ -646,9 +647,9 @@ struct opk_plan_domains {
 	size_t name_count;
 	size_t counters; /* raw counters of the plan */
 	size_t passes;   /* that count any of them */
-	size_t bound;
-	size_t fullest; /* the most of them in a pass */
-	bool software;  /* code patched into kernels: in passes without hardware counters */
+	size_t bound;    /* where the effort was too little to find it, a lower one */
+	size_t fullest;  /* the most of them in a pass */
+	bool software;   /* code patched into kernels: in passes without hardware counters */
 };
 
 /*

@@ -59,7 +59,7 @@ START_TEST(packs)
 	size_t class[ITEMS], bound;
 
 	make_classes(class);
-	ck_ok(ctx, opk_packing_init(&packing, ctx, ITEMS, fits, class));
+	ck_ok(ctx, opk_packing_init(&packing, ctx, ITEMS, fits, class, NULL));
 	/* About twenty questions an item, not all 1,770 pairs. */
 	ck_assert_uint_le(questions, 1300);
 	for (uint64_t seed = 0; seed < 20; seed++) {
@@ -67,7 +67,7 @@ START_TEST(packs)
 		check_bins(&bins, class);
 		/* 15 that clash, and room for 45 others beside them. */
 		ck_assert_msg(seed || bins.count == 15, "%zu bins", bins.count);
-		ck_ok(ctx, opk_packing_bound(&bound, ctx, &packing, &bins));
+		ck_ok(ctx, opk_packing_clique(&bound, ctx, &packing));
 		ck_assert_uint_eq(bound, 15);
 		ck_ok(ctx, opk_packing_try(&again, ctx, &packing, seed));
 		ck_assert_mem_eq(bins.bin_of, again.bin_of, ITEMS * sizeof *bins.bin_of);
@@ -95,19 +95,44 @@ START_TEST(bounds)
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_packing packing;
 		struct opk_bins bins;
-		size_t class[ITEMS] = { 0 }, bound;
+		size_t class[ITEMS] = { 0 }, bound, clique;
 
 		for (size_t j = 0; j < rows[i].clashing; j++)
 			class[j] = 1;
-		ck_ok(ctx, opk_packing_init(&packing, ctx, rows[i].count, fits, class));
+		ck_ok(ctx, opk_packing_init(&packing, ctx, rows[i].count, fits, class, NULL));
 		ck_ok(ctx, opk_packing_try(&bins, ctx, &packing, 0));
 		ck_row(&rows[i], bins.count == rows[i].bins, "%zu bins", bins.count);
 		ck_ok(ctx, opk_packing_bound(&bound, ctx, &packing, &bins));
+		ck_ok(ctx, opk_packing_clique(&clique, ctx, &packing));
+		bound = clique > bound ? clique : bound;
 		ck_row(&rows[i], bound == rows[i].bound, "bound %zu", bound);
 		opk_bins_clear(&bins);
 		opk_packing_clear(&packing);
 		opk_ctx_free(ctx);
 	}
+}
+END_TEST
+
+/* No bins, and a bound that is as true as the one of more time. */
+START_TEST(out_of_patience)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_patience patience = { .end = opk_processor_seconds() };
+	struct opk_packing packing;
+	struct opk_bins bins;
+	size_t class[ITEMS], bound;
+
+	make_classes(class);
+	questions = 0;
+	ck_assert(opk_patience_over(&patience));
+	ck_ok(ctx, opk_packing_init(&packing, ctx, ITEMS, fits, class, &patience));
+	ck_ok(ctx, opk_packing_try(&bins, ctx, &packing, 0));
+	ck_assert(!bins.count && !bins.bin_of);
+	ck_ok(ctx, opk_packing_clique(&bound, ctx, &packing));
+	ck_assert_uint_eq(bound, 1);
+	ck_assert_uint_le(questions, 1);
+	opk_packing_clear(&packing);
+	opk_ctx_free(ctx);
 }
 END_TEST
 
@@ -125,7 +150,7 @@ START_TEST(questions_fail)
 	struct opk_packing packing;
 	struct opk_bins bins = { 0 };
 
-	ck_ok(ctx, opk_packing_init(&packing, ctx, 5, fails, NULL));
+	ck_ok(ctx, opk_packing_init(&packing, ctx, 5, fails, NULL, NULL));
 	ck_code(ctx, opk_packing_try(&bins, ctx, &packing, 0), OPK_EFAILED);
 	ck_assert_ptr_null(bins.bin_of);
 	opk_packing_clear(&packing);
@@ -386,6 +411,7 @@ int main(void)
 	tcase_add_test(packing, packs);
 	tcase_add_test(packing, bounds);
 	tcase_add_test(packing, questions_fail);
+	tcase_add_test(packing, out_of_patience);
 	suite_add_tcase(suite, packing);
 	tcase_add_test(fakes, shortens);
 	tcase_add_test(fakes, without_planner);

@@ -155,7 +155,7 @@ static int begin_with_bins(struct pack *p)
 	int code = find_items(&m, p);
 
 	if (!code)
-		code = opk_packing_init(&packing, p->ctx, m.count, fit_together, &m);
+		code = opk_packing_init(&packing, p->ctx, m.count, fit_together, &m, NULL);
 	if (!code)
 		code = opk_packing_try(&bins, p->ctx, &packing, 0);
 	if (!code)

@@ -26,6 +26,7 @@ static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_
 	plan->target.profiler = options->has_profiler ? options->profiler
 	                        : set->has_profiler   ? set->profiler
 	                                              : OPK_PROFILER_RANGE;
+	plan->seconds = opk_plan_seconds(options);
 	plan->set_name = opk_strdup(set->name);
 	plan->set_description = opk_strdup(set->description);
 	if (!plan->set_name || !plan->set_description)
@@ -196,6 +197,7 @@ int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_p
 	if (!plan)
 		return opk_nomem(ctx, "a plan");
 	plan->target.profiler = whole->target.profiler;
+	plan->seconds = whole->seconds;
 	plan->target.chip = opk_strdup(whole->target.chip);
 	plan->set_name = opk_strdup(whole->set_name);
 	plan->set_description = opk_strdup(whole->set_description);
@@ -238,6 +240,7 @@ void opk_plan_free(struct opk_plan *plan)
 	opk_strlist_clear(&plan->metrics);
 	opk_strlist_clear(&plan->left_out);
 	opk_schedule_result_clear(&plan->schedule);
+	free(plan->bounds);
 	free(plan);
 }
 

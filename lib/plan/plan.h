@@ -25,6 +25,11 @@ struct opk_plan {
 	struct opk_strlist left_out;  /* of the set's metrics, those after `metrics` */
 	struct opk_schedule_result schedule;
 	size_t limit; /* of passes; 0: none */
+	/* Of processor time, for finding out more about the plan: opk_plan_options.effort. */
+	double seconds;
+	/* Of each part of the plan's counters, as the search found them; NULL: it did not. */
+	size_t *bounds;
+	size_t bound_count;
 };
 
 OPK_DEFINE_AUTO(opk_plan)
@@ -51,6 +56,10 @@ int opk_plan_fit_one_pass(struct opk_plan *plan, struct opk_ctx *ctx, bool stric
 int opk_plan_keep(struct opk_plan *plan, struct opk_ctx *ctx, const bool *kept);
 
 /* ---- plan_search.c */
+
+/* Processor time that may be taken where no effort is given, and with any. */
+enum { OPK_DEFAULT_SECONDS = 60, OPK_LEAST_SECONDS = 1 };
+double opk_plan_seconds(const struct opk_plan_options *options);
 
 /*
  * Replaces the plan's image and passes where fewer passes are enough, or as many keep more ratios

@@ -16,6 +16,7 @@ enum { MOVABLE = 4 };
 
 struct saving {
 	struct opk_ctx *ctx;
+	const struct opk_patience *patience;
 	const struct opk_counters *counters;
 	const struct opk_parts *parts;
 	const struct opk_schedule *schedule;
@@ -23,6 +24,8 @@ struct saving {
 	size_t *pass_of; /* a copy to move counters in; SIZE_MAX: taken out */
 	size_t *counts;  /* passes, one a part */
 	const char **names;
+	/* Of each counter and pass, while the pass is as it was: it has room, or has not. */
+	enum opk_room { ROOM_UNKNOWN, ROOM, NO_ROOM } * room;
 };
 
 static size_t passes_of(const struct saving *s, const struct opk_part *part)
@@ -56,17 +59,45 @@ static size_t emptiest(size_t *fewest, const struct saving *s, const struct opk_
 	return best;
 }
 
-static int fits(bool *out, const struct saving *s, const struct opk_part *part, size_t pass,
-                size_t counter)
+static int ask(bool *out, const struct saving *s, const struct opk_part *part, size_t pass,
+               size_t counter)
 {
 	size_t used = 0;
 
+	s->names[used++] = s->counters->names.items[counter];
 	for (size_t i = 0; i < part->count; i++)
 		if (s->pass_of[part->members[i]] == pass)
 			s->names[used++] = s->counters->names.items[part->members[i]];
-	*out = used > 0;
-	s->names[used++] = s->counters->names.items[counter];
+	*out = used > 1;
 	return *out ? opk_nv_scheduler_fits(out, s->ctx, part->scheduler, s->names, used) : OPK_OK;
+}
+
+/* No counter of the part has come or gone. */
+static bool is_unchanged(const struct saving *s, const struct opk_part *part, size_t pass)
+{
+	for (size_t i = 0; i < part->count; i++)
+		if ((s->pass_of[part->members[i]] == pass)
+		    != (s->schedule->pass_of[part->members[i]] == pass))
+			return false;
+	return true;
+}
+
+/* Nearly all passes are as they were, so most is asked only once. */
+static int fits(bool *out, const struct saving *s, const struct opk_part *part, size_t pass,
+                size_t counter)
+{
+	enum opk_room *room = &s->room[counter * s->schedule->passes + pass];
+	bool known = is_unchanged(s, part, pass);
+	int code;
+
+	if (known && *room != ROOM_UNKNOWN) {
+		*out = *room == ROOM;
+		return OPK_OK;
+	}
+	code = ask(out, s, part, pass, counter);
+	if (!code && known)
+		*room = *out ? ROOM : NO_ROOM;
+	return code;
 }
 
 /* Moves a counter to another of the part's passes that has room. */
@@ -131,7 +162,7 @@ static int find_saving(size_t *out, struct saving *s, size_t metric, size_t pass
 		const struct opk_part *part = &s->parts->all[i];
 		bool emptied = lost_counters(s, part);
 
-		while (!code && emptied)
+		while (!code && emptied && !opk_patience_over(s->patience))
 			code = empty_pass(&emptied, s, part);
 		s->counts[i] = passes_of(s, part);
 	}
@@ -140,31 +171,6 @@ static int find_saving(size_t *out, struct saving *s, size_t metric, size_t pass
 	first = opk_parts_passes(&first, s->parts, s->counts);
 	*out = first < passes ? passes - first : 0;
 	return OPK_OK;
-}
-
-/*
- * Fills saves[i] for each metric: so many passes fewer would do without it, when its own counters
- * are taken out and what is left in the emptiest pass of a part, a few counters, is moved into the
- * others.
- */
-static int find_savings(size_t *saves, struct opk_ctx *ctx, const struct opk_counters *counters,
-                        const struct opk_parts *parts, const struct opk_schedule *schedule)
-{
-	size_t count = counters->names.count;
-	opk_autofree size_t *needed = opk_alloc_array(count + 1, sizeof *needed);
-	opk_autofree size_t *pass_of = opk_alloc_array(count + 1, sizeof *pass_of);
-	opk_autofree size_t *counts = opk_alloc_array(parts->count + 1, sizeof *counts);
-	opk_autofree const char **names = opk_alloc_array(count + 2, sizeof *names);
-	struct saving s = { ctx, counters, parts, schedule, needed, pass_of, counts, names };
-	int code = needed && pass_of && counts && names ? OPK_OK : opk_nomem(ctx, "a plan");
-
-	if (code)
-		return code;
-	for (size_t i = 0; i < counters->first[counters->metric_count]; i++)
-		needed[counters->needs[i]]++;
-	for (size_t i = 0; !code && i < counters->metric_count; i++)
-		code = find_saving(&saves[i], &s, i, schedule->passes);
-	return code;
 }
 
 /* ---- detail */
@@ -176,6 +182,7 @@ struct opk_plan_detail {
 	bool *serves;    /* [pass * metrics + metric] */
 	bool *splits;    /* one a metric */
 	size_t *saves;   /* one a metric */
+	struct opk_patience patience;
 	struct opk_counters counters;
 	struct opk_parts parts;
 	struct opk_plan_domains *domains; /* one a part */
@@ -218,13 +225,26 @@ static int load_single(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 
 /* ---- domains */
 
+/* The search found the bounds, unless it had to see less than there is here. */
+static int find_bound(struct opk_plan_detail *detail, struct opk_ctx *ctx,
+                      const struct opk_plan *plan, size_t at)
+{
+	struct opk_part *part = &detail->parts.all[at];
+
+	if (plan->bound_count != detail->parts.count)
+		return opk_part_pack(part, ctx, detail->splits, &detail->patience);
+	part->bound = plan->bounds[at];
+	return OPK_OK;
+}
+
 static int describe_part(struct opk_plan_detail *detail, struct opk_ctx *ctx,
-                         const struct opk_schedule *schedule, size_t at)
+                         const struct opk_plan *plan, const struct opk_schedule *schedule,
+                         size_t at)
 {
 	struct opk_part *part = &detail->parts.all[at];
 	struct opk_plan_domains *domains = &detail->domains[at];
 	size_t parts = detail->parts.count;
-	int code = opk_part_pack(part, ctx, detail->splits);
+	int code = find_bound(detail, ctx, plan, at);
 
 	if (code)
 		return code;
@@ -248,7 +268,7 @@ static int describe_part(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 }
 
 static int describe_parts(struct opk_plan_detail *detail, struct opk_ctx *ctx,
-                          const struct opk_schedule *schedule)
+                          const struct opk_plan *plan, const struct opk_schedule *schedule)
 {
 	size_t parts = detail->parts.count, first;
 	opk_autofree size_t *bounds = opk_alloc_array(parts + 1, sizeof *bounds);
@@ -259,13 +279,53 @@ static int describe_parts(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 	if (!bounds || !detail->domains || !detail->fill)
 		return opk_nomem(ctx, "a plan");
 	for (size_t i = 0; !code && i < parts; i++) {
-		code = describe_part(detail, ctx, schedule, i);
+		code = describe_part(detail, ctx, plan, schedule, i);
 		bounds[i] = detail->parts.all[i].bound;
 	}
 	detail->lower_bound = opk_parts_passes(&first, &detail->parts, bounds);
 	/* A counter that no part has a pass of its own for. */
 	if (detail->lower_bound > detail->passes)
 		detail->lower_bound = detail->passes;
+	return code;
+}
+
+/*
+ * Fills saves[i] for each metric: so many passes fewer would do without it, when its own counters
+ * are taken out and what is left in the emptiest pass of a part, a few counters, is moved into the
+ * others. Those for which there is no time left save nothing.
+ */
+static int find_savings(struct opk_plan_detail *detail, struct opk_ctx *ctx,
+                        const struct opk_schedule *schedule)
+{
+	const struct opk_counters *counters = &detail->counters;
+	size_t count = counters->names.count;
+	opk_autofree size_t *needed = opk_alloc_array(count + 1, sizeof *needed);
+	opk_autofree size_t *pass_of = opk_alloc_array(count + 1, sizeof *pass_of);
+	opk_autofree size_t *counts = opk_alloc_array(detail->parts.count + 1, sizeof *counts);
+	opk_autofree const char **names = opk_alloc_array(count + 2, sizeof *names);
+	opk_autofree enum opk_room *room = opk_alloc_array(count * schedule->passes + 1,
+	                                                   sizeof *room);
+	struct saving s = {
+		.ctx = ctx,
+		.patience = &detail->patience,
+		.counters = counters,
+		.parts = &detail->parts,
+		.schedule = schedule,
+		.needed = needed,
+		.pass_of = pass_of,
+		.counts = counts,
+		.names = names,
+		.room = room,
+	};
+	int code = needed && pass_of && counts && names && room ? OPK_OK : opk_nomem(ctx, "a plan");
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < counters->first[counters->metric_count]; i++)
+		needed[counters->needs[i]]++;
+	for (size_t i = 0;
+	     !code && i < counters->metric_count && !opk_patience_over(&detail->patience); i++)
+		code = find_saving(&detail->saves[i], &s, i, schedule->passes);
 	return code;
 }
 
@@ -278,10 +338,9 @@ static int find_domains(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 	if (!code)
 		code = opk_schedule_read(&schedule, ctx, &detail->counters, &plan->schedule);
 	if (!code)
-		code = describe_parts(detail, ctx, &schedule);
+		code = describe_parts(detail, ctx, plan, &schedule);
 	if (!code)
-		code = find_savings(detail->saves, ctx, &detail->counters, &detail->parts,
-		                    &schedule);
+		code = find_savings(detail, ctx, &schedule);
 	for (size_t i = 0; !code && i < detail->metrics; i++)
 		detail->splits[i] = detail->splits[i]
 		                    && opk_schedule_splits(&schedule, &detail->counters, i);
@@ -344,6 +403,7 @@ int opk_plan_detail_new(struct opk_plan_detail **out, struct opk_ctx *ctx,
 		return opk_nomem(ctx, "a plan");
 	detail->passes = plan->schedule.passes;
 	detail->metrics = metrics;
+	detail->patience.end = opk_processor_seconds() + plan->seconds;
 	detail->counted = opk_alloc_array(plan->schedule.passes, sizeof *detail->counted);
 	detail->serves = opk_alloc_array(plan->schedule.passes * metrics, sizeof *detail->serves);
 	detail->splits = opk_alloc_array(metrics + 1, sizeof *detail->splits);

@@ -7,12 +7,16 @@
  */
 #include "plan/plan.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
 #include "adapters/nv/nv.h"
 #include "schedule/schedule.h"
 #include "child/child.h"
+
+/* Progress is reported in hundredths. */
+enum { PROGRESS = 100 };
 
 /* Shuffles at a time, and all there are by default: fewer where each takes long. */
 enum { BIG = 100, FEW_OF_BIG = 4, FEW = 16 };
@@ -27,10 +31,29 @@ struct searching {
 	bool *ratios;   /* one a metric */
 	bool *whole;    /* one a part */
 	size_t *counts; /* room for one a part */
+	struct opk_patience patience;
 	/* For the shuffles that are tried now. */
 	struct opk_part *part;
 	uint64_t seed;
+	double shuffle_seconds; /* for each at most */
+	double begun;
 };
+
+double opk_plan_seconds(const struct opk_plan_options *options)
+{
+	return options->effort == 0 ? OPK_DEFAULT_SECONDS
+	                            : fmax(options->effort, OPK_LEAST_SECONDS);
+}
+
+/* In parts of a whole: what is counted in between changes. */
+static void report(void *data, uint64_t done, uint64_t total)
+{
+	const struct opk_plan_options *options = data;
+
+	if (options->progress && options->effort <= 0)
+		options->progress(options->progress_data,
+		                  done < total ? done * PROGRESS / total : PROGRESS, PROGRESS);
+}
 
 /* Ratios alone have these submetrics. */
 bool opk_is_ratio(const char *metric)
@@ -48,13 +71,19 @@ static struct opk_items *items_of(const struct searching *s, size_t i)
 	return i % 2 ? &s->part->whole : &s->part->loose;
 }
 
+/* In a child, whose processor time begins anew. */
 static int shuffle(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
 	const struct searching *s = data;
+	struct opk_packing packing = items_of(s, i)->packing;
+	struct opk_patience patience = { .end = opk_processor_seconds() + s->shuffle_seconds };
 	struct opk_bins bins = { 0 };
-	int code = opk_packing_try(&bins, ctx, &items_of(s, i)->packing, s->seed + i / 2);
+	int code;
 
-	*result = (int32_t)bins.count;
+	packing.patience = &patience;
+	packing.most = items_of(s, i)->bins.count - 1;
+	code = opk_packing_try(&bins, ctx, &packing, s->seed + i / 2);
+	*result = bins.count ? (int32_t)bins.count : INT32_MAX;
 	opk_bins_clear(&bins);
 	return code;
 }
@@ -70,6 +99,7 @@ static int keep_best(struct searching *s, const int32_t *results, size_t count)
 
 		if ((size_t)results[i] >= items->bins.count)
 			continue;
+		s->patience.end = 0;
 		code = opk_packing_try(&bins, s->ctx, &items->packing, s->seed + i / 2);
 		if (code)
 			break;
@@ -86,6 +116,7 @@ static int try_shuffles(struct searching *s, struct opk_part *part, size_t count
 	int code;
 
 	s->part = part;
+	s->shuffle_seconds = s->patience.end - opk_processor_seconds();
 	if (!results)
 		return opk_nomem(s->ctx, "a plan");
 	code = opk_workers_run(results, s->ctx, &workers, count);
@@ -147,19 +178,21 @@ static double now(void)
 
 static int improve(struct searching *s)
 {
-	double begun = now(), effort = s->options->effort;
+	double effort = s->options->effort;
 	struct opk_part *part;
 	int code = OPK_OK;
 
 	s->seed = 1;
-	while (!code && (part = worst_part(s))) {
-		if (effort > 0 ? now() - begun >= effort : s->seed > 1)
+	while (!code && (part = worst_part(s)) && !opk_patience_over(&s->patience)) {
+		double taken = now() - s->begun;
+
+		if (effort > 0 ? taken >= effort : s->seed > 1)
 			break;
 		code = try_shuffles(s, part, part->count > BIG ? FEW_OF_BIG : FEW);
 		if (s->options->progress && effort > 0)
 			s->options->progress(s->options->progress_data,
-			                     (uint64_t)((now() - begun) * 1000),
-			                     (uint64_t)(effort * 1000));
+			                     (uint64_t)(fmin(taken / effort, 1) * PROGRESS),
+			                     PROGRESS);
 	}
 	return code;
 }
@@ -264,6 +297,8 @@ static int prepare(struct searching *s)
 		code = opk_counters_of(&s->counters, s->ctx, plan->target.chip, &plan->metrics);
 	if (!code)
 		code = opk_parts_split(&s->parts, s->ctx, &s->counters, s->scheduler);
+	/* Items are counted three times: their pairs, and in both packings. */
+	s->patience.total = 4 * s->counters.names.count;
 	s->ratios = opk_alloc_array(plan->metrics.count + 1, sizeof *s->ratios);
 	s->whole = opk_alloc_array(s->parts.count + 1, sizeof *s->whole);
 	s->counts = opk_alloc_array(s->parts.count + 1, sizeof *s->counts);
@@ -272,8 +307,30 @@ static int prepare(struct searching *s)
 	for (size_t i = 0; !code && i < plan->metrics.count; i++)
 		s->ratios[i] = opk_is_ratio(plan->metrics.items[i]);
 	for (size_t i = 0; !code && i < s->parts.count; i++)
-		code = opk_part_pack(&s->parts.all[i], s->ctx, s->ratios);
+		code = opk_part_pack(&s->parts.all[i], s->ctx, s->ratios, &s->patience);
 	return code;
+}
+
+static int keep_bounds(struct searching *s)
+{
+	size_t count = s->parts.count;
+
+	s->plan->bounds = opk_alloc_array(count + 1, sizeof *s->plan->bounds);
+	if (!s->plan->bounds)
+		return opk_nomem(s->ctx, "a plan");
+	s->plan->bound_count = count;
+	for (size_t i = 0; i < count; i++)
+		s->plan->bounds[i] = s->parts.all[i].bound;
+	return OPK_OK;
+}
+
+/* Without a packing of every part there is no plan. */
+static bool had_time(const struct searching *s)
+{
+	for (size_t i = 0; i < s->parts.count; i++)
+		if (!s->parts.all[i].loose.bins.count || !s->parts.all[i].whole.bins.count)
+			return false;
+	return true;
 }
 
 static int search(struct searching *s)
@@ -281,6 +338,13 @@ static int search(struct searching *s)
 	struct opk_schedule schedule = { 0 };
 	int code = prepare(s);
 
+	if (!code)
+		code = keep_bounds(s);
+	if (!code && !had_time(s)) {
+		opk_log(s->ctx, "set %s: no plan of fewer passes was found in %g seconds",
+		        s->plan->set_name, s->plan->seconds);
+		return OPK_OK;
+	}
 	if (!code)
 		code = improve(s);
 	if (code)
@@ -297,7 +361,15 @@ static int search(struct searching *s)
 int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
                     const struct opk_plan_options *options)
 {
-	struct searching s = { .ctx = ctx, .plan = plan, .options = options };
+	struct searching s = {
+		.ctx = ctx,
+		.plan = plan,
+		.options = options,
+		.begun = now(),
+		.patience = { .end = opk_processor_seconds() + plan->seconds,
+		              .progress = report,
+		              .progress_data = (void *)options },
+	};
 	int code = OPK_OK;
 
 	if (plan->target.profiler == OPK_PROFILER_RANGE && plan->schedule.passes > 1)

@@ -50,11 +50,14 @@ static void check_names(struct opk_resolver *r)
 /* Planning finds a name that no chip has, but for these few, which CUPTI plans all the same. */
 static bool has_unlisted(const struct opk_resolver *r)
 {
-	for (size_t i = 0; i < r->list->count; i++)
-		if (r->list->items[i].derived == OPK_NOT_DERIVED
-		    && strstr(r->list->items[i].name, "__")
-		    && !opk_has_listed_suffix(r->list->items[i].name))
+	for (size_t i = 0; i < r->list->count; i++) {
+		const char *name = r->list->items[i].name;
+
+		/* It refuses a base name alone. */
+		if (r->list->items[i].derived == OPK_NOT_DERIVED && strstr(name, "__")
+		    && name[opk_base_length(name)] && !opk_has_listed_suffix(name))
 			return true;
+	}
 	return false;
 }
 

@@ -2,7 +2,32 @@
 /* Packs items into bins: what clashes, first fit, and a lower bound. */
 #include "schedule/schedule.h"
 
+#include <time.h>
+
 #include "base/mem.h"
+
+/* ---- how long it may take */
+
+double opk_processor_seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+bool opk_patience_over(const struct opk_patience *patience)
+{
+	return patience && patience->end > 0 && opk_processor_seconds() >= patience->end;
+}
+
+static void report(struct opk_patience *patience)
+{
+	if (!patience || !patience->progress)
+		return;
+	patience->done++;
+	patience->progress(patience->progress_data, patience->done, patience->total);
+}
 
 enum { UNKNOWN, FITS, CLASHES };
 
@@ -49,18 +74,22 @@ static int count_clashes(struct opk_packing *packing, struct opk_ctx *ctx, size_
 }
 
 int opk_packing_init(struct opk_packing *out, struct opk_ctx *ctx, size_t count,
-                     opk_packing_fits *fits, void *data)
+                     opk_packing_fits *fits, void *data, struct opk_patience *patience)
 {
 	size_t step = count > ALL_PAIRS ? count / PARTNERS : 1;
 	int code = OPK_OK;
 
-	*out = (struct opk_packing){ .count = count, .fits = fits, .data = data };
+	*out = (struct opk_packing){
+		.count = count, .fits = fits, .data = data, .patience = patience
+	};
 	out->pairs = opk_alloc_array(count * count + 1, sizeof *out->pairs);
 	out->clashes = opk_alloc_array(count + 1, sizeof *out->clashes);
 	if (!out->pairs || !out->clashes)
 		code = opk_nomem(ctx, "a packing");
-	for (size_t i = 0; !code && i < count; i++)
+	for (size_t i = 0; !code && i < count && !opk_patience_over(patience); i++) {
 		code = count_clashes(out, ctx, i, step);
+		report(patience);
+	}
 	if (code)
 		opk_packing_clear(out);
 	return code;
@@ -175,12 +204,20 @@ int opk_packing_try(struct opk_bins *out, struct opk_ctx *ctx, struct opk_packin
 	opk_autofree struct ranked *order = make_order(packing, seed);
 	opk_autofree size_t *bin_of = opk_alloc_array(packing->count + 1, sizeof *bin_of);
 	struct filling f = { .ctx = ctx, .packing = packing };
+	bool over = false;
 	int code = make_filling(&f) && order && bin_of ? OPK_OK : opk_nomem(ctx, "a packing");
 
-	for (size_t i = 0; !code && i < packing->count; i++)
+	*out = (struct opk_bins){ 0 };
+	for (size_t i = 0; !code && i < packing->count; i++) {
 		code = place(&bin_of[order[i].item], &f, order[i].item);
+		over = opk_patience_over(packing->patience)
+		       || (packing->most && f.bins > packing->most);
+		if (over)
+			break;
+		report(packing->patience);
+	}
 	clear_filling(&f);
-	if (code)
+	if (code || over)
 		return code;
 	*out = (struct opk_bins){ .count = f.bins, .bin_of = opk_take(bin_of) };
 	return OPK_OK;
@@ -194,8 +231,7 @@ void opk_bins_clear(struct opk_bins *bins)
 
 /* ---- how few there could be */
 
-/* Items that clash each with each, taken greedily. */
-static int find_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing)
+int opk_packing_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing)
 {
 	opk_autofree struct ranked *order = make_order(packing, 0);
 	opk_autofree size_t *clique = opk_alloc_array(packing->count + 1, sizeof *clique);
@@ -203,7 +239,7 @@ static int find_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *pac
 
 	if (!order || !clique)
 		return opk_nomem(ctx, "a packing");
-	for (size_t i = 0; i < packing->count; i++) {
+	for (size_t i = 0; i < packing->count && !opk_patience_over(packing->patience); i++) {
 		bool clashes = true;
 
 		for (size_t j = 0; clashes && j < size; j++) {
@@ -215,11 +251,14 @@ static int find_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *pac
 		if (clashes)
 			clique[size++] = order[i].item;
 	}
-	*out = size;
+	*out = size ? size : 1;
 	return OPK_OK;
 }
 
-/* Puts every item into every bin that still takes it. */
+/*
+ * Puts every item into every bin that still takes it. Those of later bins were tried in each one
+ * before theirs, when it held no more than now.
+ */
 static int overfill(struct filling *f, const struct opk_bins *bins, size_t *taken)
 {
 	for (size_t i = 0; i < f->packing->count; i++)
@@ -228,13 +267,16 @@ static int overfill(struct filling *f, const struct opk_bins *bins, size_t *take
 	for (size_t bin = 0; bin < f->bins; bin++) {
 		for (size_t i = 0; i < f->packing->count; i++) {
 			bool fits = false;
-			int code = bins->bin_of[i] == bin ? OPK_OK : fits_bin(&fits, f, bin, i);
+			int code = bins->bin_of[i] < bin ? fits_bin(&fits, f, bin, i) : OPK_OK;
 
 			if (code)
 				return code;
 			f->sizes[bin] += fits;
 			taken[i] += fits || bins->bin_of[i] == bin;
 		}
+		if (opk_patience_over(f->packing->patience))
+			return OPK_OK;
+		report(f->packing->patience);
 	}
 	return OPK_OK;
 }
@@ -261,18 +303,13 @@ int opk_packing_bound(size_t *out, struct opk_ctx *ctx, struct opk_packing *pack
 {
 	opk_autofree size_t *taken = opk_alloc_array(packing->count + 1, sizeof *taken);
 	struct filling f = { .ctx = ctx, .packing = packing };
-	size_t clique = 1, by_size = 1;
 	int code = make_filling(&f) && taken ? OPK_OK : opk_nomem(ctx, "a packing");
 
+	*out = 1;
 	if (!code && bins->count > 1)
 		code = overfill(&f, bins, taken);
-	if (!code && bins->count > 1)
-		by_size = bound_by_size(&f, taken);
+	if (!code && bins->count > 1 && !opk_patience_over(packing->patience))
+		*out = bound_by_size(&f, taken);
 	clear_filling(&f);
-	if (!code)
-		code = find_clique(&clique, ctx, packing);
-	if (code)
-		return code;
-	*out = clique > by_size ? clique : by_size;
-	return OPK_OK;
+	return code;
 }

@@ -146,7 +146,8 @@ static int ask(bool *out, struct opk_ctx *ctx, const struct opk_part *part,
 
 	if (!names)
 		return opk_nomem(ctx, "raw counters");
-	for (size_t i = 0; i < count; i++)
+	/* What was added last goes first: where it does not fit, that is found soonest. */
+	for (size_t i = count; i-- > 0;)
 		for (size_t j = items->first[chosen[i]]; j < items->first[chosen[i] + 1]; j++)
 			names[used++] = part->counters->names.items[items->members[j]];
 	return opk_nv_scheduler_fits(out, ctx, part->scheduler, names, used);
@@ -244,31 +245,45 @@ static int join_ratios(size_t *item_of, struct opk_ctx *ctx, const struct opk_pa
 	return code;
 }
 
-int opk_part_pack(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios)
+static int pack_items(struct opk_items *items, struct opk_part *part, struct opk_ctx *ctx,
+                      opk_packing_fits *fits, struct opk_patience *patience)
+{
+	int code = opk_packing_init(&items->packing, ctx, items->count, fits, part, patience);
+
+	if (!code && items == &part->loose)
+		code = opk_packing_clique(&part->bound, ctx, &items->packing);
+	return code ? code : opk_packing_try(&items->bins, ctx, &items->packing, 0);
+}
+
+static int raise_bound(struct opk_part *part, struct opk_ctx *ctx)
+{
+	size_t by_size = 1;
+	int code = opk_packing_bound(&by_size, ctx, &part->loose.packing, &part->loose.bins);
+
+	part->bound = by_size > part->bound ? by_size : part->bound;
+	return code;
+}
+
+int opk_part_pack(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios,
+                  struct opk_patience *patience)
 {
 	opk_autofree size_t *item_of = opk_alloc_array(part->count + 1, sizeof *item_of);
-	int code = OPK_OK;
+	int code;
 
+	part->bound = 1;
 	for (size_t i = 0; item_of && i < part->count; i++)
 		item_of[i] = i;
 	if (!item_of || !make_items(&part->loose, part, item_of))
 		return opk_nomem(ctx, "raw counters");
-	code = opk_packing_init(&part->loose.packing, ctx, part->loose.count, fits_loose, part);
-	if (!code)
-		code = opk_packing_try(&part->loose.bins, ctx, &part->loose.packing, 0);
-	if (!code)
-		code = join_ratios(item_of, ctx, part, ratios);
+	code = pack_items(&part->loose, part, ctx, fits_loose, patience);
+	if (code || !part->loose.bins.count)
+		return code;
+	code = join_ratios(item_of, ctx, part, ratios);
 	if (!code && !make_items(&part->whole, part, item_of))
 		code = opk_nomem(ctx, "raw counters");
 	if (!code)
-		code = opk_packing_init(&part->whole.packing, ctx, part->whole.count, fits_whole,
-		                        part);
-	if (!code)
-		code = opk_packing_try(&part->whole.bins, ctx, &part->whole.packing, 0);
-	if (!code)
-		code = opk_packing_bound(&part->bound, ctx, &part->loose.packing,
-		                         &part->loose.bins);
-	return code;
+		code = pack_items(&part->whole, part, ctx, fits_whole, patience);
+	return code || !part->whole.bins.count ? code : raise_bound(part, ctx);
 }
 
 static void clear_items(struct opk_items *items)

@@ -108,6 +108,18 @@ void opk_schedule_clear(struct opk_schedule *schedule);
 bool opk_schedule_splits(const struct opk_schedule *schedule, const struct opk_counters *counters,
                          size_t metric);
 
+/* How much processor time packing may take, and who hears of it. */
+struct opk_patience {
+	double end; /* of opk_processor_seconds(); 0: never */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
+	uint64_t done, total; /* items, over all that is packed */
+};
+
+/* Of this process, without its children. */
+double opk_processor_seconds(void);
+bool opk_patience_over(const struct opk_patience *patience);
+
 /*
  * Puts items into as few bins as can be found, where what fits a bin together has to be asked.
  * What fits stays fit when an item is taken out.
@@ -121,19 +133,24 @@ struct opk_packing {
 	size_t count; /* of items */
 	opk_packing_fits *fits;
 	void *data;
+	struct opk_patience *patience;
+	size_t most;       /* bins: a try that needs more is given up; 0: any number */
 	uint8_t *pairs;    /* what is known of each two: count * count */
 	uint32_t *clashes; /* of each item, with those it was tried against */
 };
 
 /* The bin of each item. */
 struct opk_bins {
-	size_t count;
+	size_t count;   /* 0: there was no time, or it takes too many */
 	size_t *bin_of; /* one an item */
 };
 
-/* Tries pairs: all of a few items, or each item against about twenty others. */
+/*
+ * Tries pairs: all of a few items, or each item against about twenty others. `patience`, which
+ * outlives it, may be NULL.
+ */
 int opk_packing_init(struct opk_packing *out, struct opk_ctx *ctx, size_t count,
-                     opk_packing_fits *fits, void *data);
+                     opk_packing_fits *fits, void *data, struct opk_patience *patience);
 void opk_packing_clear(struct opk_packing *packing);
 
 /*
@@ -144,10 +161,12 @@ int opk_packing_try(struct opk_bins *out, struct opk_ctx *ctx, struct opk_packin
                     uint64_t seed);
 void opk_bins_clear(struct opk_bins *bins);
 
+/* No packing has fewer bins: items that clash each with each, so far as there is time. */
+int opk_packing_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing);
 /*
- * No packing has fewer bins, unless a bin can hold more items than the fullest of `bins` with all
- * that still fits it: items that fit every bin aside, there are so many to a bin; and items that
- * clash each with each want a bin each.
+ * The same, unless a bin can hold more items than the fullest of `bins` with all that still fits
+ * it: items that fit every bin aside, there are so many to a bin. 1 where there is no time for it.
+ * The bins are of opk_packing_try().
  */
 int opk_packing_bound(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing,
                       const struct opk_bins *bins);
@@ -175,7 +194,7 @@ struct opk_part {
 	size_t *members;        /* numbers of counters */
 	struct opk_items loose; /* each counter by itself */
 	struct opk_items whole; /* a ratio's counters together, where one pass has room for them */
-	size_t bound;           /* see opk_packing_bound() */
+	size_t bound;           /* the larger of opk_packing_bound() and opk_packing_clique() */
 	/* What the questions need. */
 	const struct opk_counters *counters;
 	struct opk_nv_scheduler *scheduler;
@@ -197,8 +216,10 @@ int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk
                     struct opk_nv_scheduler *scheduler);
 /*
  * Makes the items, and a first packing of both kinds; ratios[i] says whether metric i is one.
+ * `patience` outlives the part. Where it is over, both kinds may lack bins.
  */
-int opk_part_pack(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios);
+int opk_part_pack(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios,
+                  struct opk_patience *patience);
 void opk_parts_clear(struct opk_parts *parts);
 
 #endif

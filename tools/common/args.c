@@ -83,7 +83,7 @@ int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_
 	options->has_profiler = args->profiler != 0;
 	options->profiler = profiler_of_word(args->profiler);
 	options->progress = app_progress;
-	options->progress_data = (char *)"looking for a shorter plan, millisecond";
+	options->progress_data = (char *)"looking for a shorter plan, hundredth";
 	return parse_effort(app, &options->effort, args->effort);
 }
 
