@@ -119,6 +119,24 @@ else
 	fail 'compiling a stub' "$(cat "$tmp/cc.err")"
 fi
 
+section 'a pipe, and a file that is cut off'
+found=$("$OFFPEAK" doctor --format csv 2>/dev/null </dev/null | sed -n 's/^libcupti,\(\/.*\)/\1/p')
+mkdir -p "$tmp/pipe" "$tmp/empty" "$tmp/cut" "$tmp/cut-host"
+mkfifo "$tmp/pipe/libcupti.so.13"
+refuses 3 "^  tried $tmp/pipe/libcupti.so.13, which is not a regular file" eval "$recording" --cuda "$tmp/pipe"
+refuses 3 'is not a regular file' chips --cuda "$tmp/pipe"
+: >"$tmp/empty/libcupti.so.13"
+refuses 3 'libcupti.so.13, which is cut off' chips --cuda "$tmp/empty"
+if [ -n "$found" ]; then
+	host=${found%/*}/libnvperf_host.so
+	head -c 2000000 "$found" >"$tmp/cut/libcupti.so.13"
+	needs "libcupti not found" --cuda "$tmp/cut"
+	refuses 3 "^  tried $tmp/cut/libcupti.so.13, which is cut off" eval "$recording" --cuda "$tmp/cut"
+	ln -s "$found" "$tmp/cut-host/libcupti.so.13"
+	head -c 2000000 "$host" >"$tmp/cut-host/libnvperf_host.so"
+	refuses 3 "^  tried $tmp/cut-host/libnvperf_host.so, which is cut off" eval "$recording" --cuda "$tmp/cut-host"
+fi
+
 section 'libnvperf_host is missing beside libcupti'
 found=$("$OFFPEAK" doctor --format csv 2>/dev/null </dev/null | sed -n 's/^libcupti,\(\/.*\)/\1/p')
 if [ -n "$found" ]; then

@@ -199,8 +199,8 @@ void opk_problems_hide(struct opk_problems *problems)
 			free(problem->text);
 			problem->text = opk_printf(
 				"no sound metric set; 'offpeak sets --check %s' shows its errors: "
-				"here only those of files in the including set's folder that end in "
-				".yaml or .yml are shown",
+				"here only those of files in the including set's folder that end "
+				"in .yaml or .yml are shown",
 				source->name);
 			problem->place.line = problem->place.column = 1;
 		}

@@ -9,6 +9,7 @@
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 #include "base/buf.h"
+#include "base/library.h"
 #include "config.h"
 
 /* ---- where they may be: toolkits, Python wheels, the loader's own path */
@@ -262,30 +263,40 @@ static void bind(struct opk_nv *nv)
 
 /* ---- opening */
 
+/* The reason is worth more than the path. */
+static int give_reason(struct opk_nv *nv, char *reason)
+{
+	free(nv->tried.items[--nv->tried.count]);
+	return opk_strlist_take(&nv->tried, reason) ? OPK_OK : OPK_ENOMEM;
+}
+
 /* libnvperf_host first, from the same folder, so that libcupti uses that very one. */
 static int open_pair(struct opk_nv *nv, const char *cupti_path)
 {
 	opk_autofree char *nvperf_path = sibling(cupti_path, "libnvperf_host.so");
+	bool in_folder = strchr(cupti_path, '/');
+	const char *flaw = NULL, *flawed = cupti_path;
 
 	if (!nvperf_path || !opk_strlist_add(&nv->tried, cupti_path))
 		return OPK_ENOMEM;
-	if (strchr(cupti_path, '/') && access(cupti_path, F_OK))
+	if (in_folder && access(cupti_path, F_OK))
 		return OPK_OK;
+	if (in_folder)
+		flaw = opk_library_flaw(cupti_path);
+	if (in_folder && !flaw)
+		flaw = opk_library_flaw(flawed = nvperf_path);
+	if (flaw)
+		return give_reason(nv, opk_printf("%s, which %s", flawed, flaw));
 	nv->nvperf = nv_dlopen_huge(nvperf_path);
 	nv->cupti = dlopen(cupti_path, RTLD_NOW | RTLD_LOCAL);
 	if (!nv->cupti) {
-		/* It is there and can't be opened: the reason is worth more than the path. */
 		const char *reason = dlerror();
+		int code = in_folder && reason ? give_reason(nv, opk_strdup(reason)) : OPK_OK;
 
-		if (strchr(cupti_path, '/') && reason) {
-			free(nv->tried.items[--nv->tried.count]);
-			if (!opk_strlist_add(&nv->tried, reason))
-				return OPK_ENOMEM;
-		}
 		if (nv->nvperf)
 			dlclose(nv->nvperf);
 		nv->nvperf = NULL;
-		return OPK_OK;
+		return code;
 	}
 	nv->cupti_path = opk_strdup(cupti_path);
 	nv->nvperf_path = nv->nvperf ? opk_take(nvperf_path) : NULL;

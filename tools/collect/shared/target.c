@@ -3,8 +3,11 @@
 #include "collect/shared/target.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/library.h"
 #include "collect/shared/shared.h"
 
 /* cuda.h renames some entry points to their newer versions: the symbol is what the macro gives. */
@@ -52,10 +55,14 @@ static const char *find_path(const void *symbol)
 
 const char *target_open(struct target *target, const char *cupti)
 {
+	static char problem[PATH_MAX + 100];
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-	void *library = driver ? dlopen(cupti, RTLD_NOW | RTLD_LOCAL) : NULL;
-	const char *missing = NULL;
+	const char *flaw = strchr(cupti, '/') ? opk_library_flaw(cupti) : NULL, *missing = NULL;
+	void *library = driver && !flaw ? dlopen(cupti, RTLD_NOW | RTLD_LOCAL) : NULL;
 
+	snprintf(problem, sizeof problem, "%s %s", cupti, flaw ? flaw : "");
+	if (driver && flaw)
+		return problem;
 	if (!driver || !library)
 		return dlerror();
 #define X(symbol)                                                                                  \
