@@ -1416,8 +1416,18 @@ typedef int opk_sink_fn(void *data, const void *bytes, size_t size);
 struct opk_out_options {
 	size_t size;
 	enum opk_format format;
-	size_t width; /* tables: cut lines here, with "..." for what is left out; 0: never */
-	bool bold;    /* tables: headers in bold, for terminals */
+	/*
+	 * Tables: so many columns has the terminal; 0: lines are as long as they have to be. A
+	 * table that is wider has less in it that is the same in all rows, and texts and names of
+	 * columns on several lines, or several blocks of columns; nothing is cut.
+	 */
+	size_t width;
+	bool bold; /* tables: headers in bold, for terminals */
+	/*
+	 * Tables that would take more lines so are left wide instead, for a pager that scrolls
+	 * sideways; 0: none are.
+	 */
+	size_t height;
 };
 
 /*
@@ -1438,6 +1448,16 @@ int opk_out_row(struct opk_out *out, const union opk_cell *cells);
  * and over the rows that come next, with prose below it, until another one comes, or none ("").
  */
 int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t count);
+/*
+ * Tables for people alone: doubles of this column are in this unit, as NVIDIA writes it or any
+ * other. They have five digits, a unit that makes them short ("GB/s" for "bytes/second"), and the
+ * heading shows that. Doubles without a unit have five digits, too.
+ */
+int opk_out_unit(struct opk_out *out, size_t column, const char *unit);
+/* The same, where the unit of a row's doubles is in a column of its own. */
+int opk_out_unit_in(struct opk_out *out, size_t column);
+/* Of the last table. A table for people without rows has no heading either. */
+size_t opk_out_row_count(const struct opk_out *out);
 int opk_out_heading(struct opk_out *out, const char *title, const char *text);
 int opk_out_finish(struct opk_out *out);
 void opk_out_free(struct opk_out *out);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables for people: what is cut, and what stands over columns and rows. */
+/* Tables for people: lines, units, narrow terminals, and what stands over columns and rows. */
 #include "rows.h"
 #include "testing.h"
 
-START_TEST(lines_are_cut)
+#include "output/output.h"
+
+START_TEST(texts_on_lines)
 {
 	static const struct {
 		struct here here;
@@ -13,46 +15,222 @@ START_TEST(lines_are_cut)
 	} rows[] = {
 		{ HERE, "abcdef", 0, "abcdef" },
 		{ HERE, "abcdef", 6, "abcdef" },
-		{ HERE, "abcdef", 7, "abcdef" },
-		{ HERE, "abcdef", 5, "ab..." },
-		{ HERE, "abcdef", 4, "a..." },
-		{ HERE, "abcdef", 3, "abc" },
-		{ HERE, "abcdef", 1, "a" },
-		{ HERE, "abc   ", 3, "abc" },
-		{ HERE, "a\xc3\xa9z", 3, "a\xc3\xa9" },
-		{ HERE, "a\xc3\xa9z", 2, "a" },
-		{ HERE, "\xc3\xa9", 1, "" },
-		{ HERE, "\xe2\x82\xac\xe2\x82\xaczz", 6, "\xe2\x82\xac..." },
-		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 5, "..." },
-		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 4, "..." },
-		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 3, "\xe2\x82\xac" },
-		{ HERE, "\xf0\x9f\x98\x80z", 3, "" },
-		{ HERE, "\xf0\x9f\x98\x80zzzz", 7, "\xf0\x9f\x98\x80..." },
+		{ HERE, "abcdef", 5, "abcde\nf" },
+		{ HERE, "ab cd ef", 5, "ab cd\nef" },
+		{ HERE, "ab cdefg", 5, "ab\ncdefg" },
+		{ HERE, "sm__inst.sum", 8, "sm__\ninst.sum" },
+		{ HERE, "a\xc3\xa9z", 3, "a\xc3\xa9z" },
+		{ HERE, "a\xc3\xa9z", 2, "a\xc3\xa9\nz" },
+		{ HERE, "\xe2\x82\xac\xe2\x82\xac", 1, "\xe2\x82\xac\n\xe2\x82\xac" },
 	};
-	static const struct opk_column column = { "c", OPK_CELL_STRING };
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		union opk_cell cell = { .string = rows[i].text };
-		opk_autofree char *got = one_cell(OPK_TABLE, column, cell, rows[i].width);
-		opk_autofree char *wanted = opk_printf("c\n%s\n", rows[i].wanted);
+		opk_autobuf struct opk_buf got = { 0 };
+		size_t width = rows[i].width ? rows[i].width : SIZE_MAX, skipped = 0, length;
 
-		ck_row(&rows[i], !strcmp(got, wanted), "got %s", got);
+		for (const char *text = rows[i].text; *text; text += length + skipped) {
+			length = opk_line_length(text, width, &skipped);
+			opk_buf_add_printf(&got, "%s%.*s", got.size ? "\n" : "", (int)length, text);
+		}
+		opk_buf_add(&got, "", 1);
+		ck_row(&rows[i], !strcmp((char *)got.data, rows[i].wanted), "got %s", got.data);
 	}
 }
 END_TEST
 
-START_TEST(records_are_cut)
+START_TEST(records_on_lines)
 {
-	static const struct opk_column column = { "name", OPK_CELL_STRING };
-	opk_autofree char *got = NULL, *csv = NULL;
+	static const char *const items[] = {
+		"one", "two", "three", "four", "five", "six", "seven"
+	};
+	static const struct opk_column fields[] = { { "name", OPK_CELL_STRING },
+		                                    { "n", OPK_CELL_LIST } };
+	opk_autofree char *got = NULL;
 	struct writing w;
 
-	begin(&w, OPK_TABLE, 8);
-	ck_ok(w.ctx, opk_out_record(w.out, &column, &(union opk_cell){ .string = "abcdef" }, 1));
+	begin(&w, OPK_TABLE, 16);
+	ck_ok(w.ctx, opk_out_record(w.out, fields,
+	                            (union opk_cell[]){ { .string = "a name that is long" },
+	                                                { .list = { items, 7 } } },
+	                            2));
 	got = end(&w);
-	ck_assert_str_eq(got, "name ...\n");
-	csv = one_cell(OPK_CSV, column, (union opk_cell){ .string = "abcdef" }, 3);
-	ck_assert_str_eq(csv, "name\nabcdef\n");
+	ck_assert_str_eq(got, "name  a name\n      that is\n      long\n"
+	                      "n     one two\n      three four\n      five six ...\n");
+}
+END_TEST
+
+/* ---- narrow terminals -------------------------------------------------------------------- */
+
+static const struct opk_column wide_columns[] = {
+	{ "range", OPK_CELL_UINT },
+	{ "name", OPK_CELL_STRING },
+	{ "kernel", OPK_CELL_STRING },
+	{ "device", OPK_CELL_STRING },
+	{ "nvtx", OPK_CELL_STRING },
+	{ "dram__bytes.sum", OPK_CELL_DOUBLE },
+	{ "time_long_name", OPK_CELL_DOUBLE },
+	{ "hit__rate.pct", OPK_CELL_DOUBLE },
+};
+
+static char *narrow(size_t width, size_t height)
+{
+	struct opk_out_options options = OPK_INIT(options);
+	struct writing w = { .ctx = new_ctx() };
+
+	options.width = width;
+	options.height = height;
+	ck_ok(w.ctx, opk_out_new(&w.out, w.ctx, &options, collect, &w.buf));
+	ck_ok(w.ctx, opk_out_table(w.out, "t", wide_columns, COUNT(wide_columns)));
+	ck_ok(w.ctx, opk_out_unit(w.out, 5, "bytes"));
+	ck_ok(w.ctx, opk_out_unit(w.out, 6, "nanoseconds"));
+	ck_ok(w.ctx, opk_out_unit(w.out, 7, "percent"));
+	for (size_t i = 0; i < 2; i++) {
+		const union opk_cell row[] = {
+			{ .uint = i },
+			{ .string = i ? "1" : "0" },
+			{ .string = i ? "scale_matrix" : "add" },
+			{ .string = "0" },
+			{ .string = NULL },
+			{ .number = i ? 838860800 : 5e5 },
+			{ .number = i ? 12345678 : (double)NAN },
+			{ .number = i ? 36.08725785435005 : 0 },
+		};
+
+		ck_ok(w.ctx, opk_out_row(w.out, row));
+	}
+	return end(&w);
+}
+
+/* No number is cut, whatever the width. */
+START_TEST(narrow_tables)
+{
+	static const struct {
+		struct here here;
+		size_t width, height;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, 0, 0,
+		  "range  name  kernel        device  nvtx  dram__bytes.sum  time_long_name  "
+		  "hit__rate.pct\n"
+		  "                                                      MB              ms             "
+		  " %\n"
+		  "    0  0     add           0                         0.5             nan             "
+		  " 0\n"
+		  "    1  1     scale_matrix  0                      838.86          12.346         "
+		  "36.087\n" },
+		{ HERE, 70, 0,
+		  "all rows: device 0\n"
+		  "                       dram__bytes.\n"
+		  "range  kernel                   sum  time_long_name  hit__rate.pct\n"
+		  "                                 MB              ms              %\n"
+		  "    0  add                      0.5             nan              0\n"
+		  "    1  scale_matrix          838.86          12.346         36.087\n" },
+		{ HERE, 40, 0,
+		  "all rows: device 0\n"
+		  "                       dram__bytes.\n"
+		  "range  kernel                   sum\n"
+		  "                                 MB\n"
+		  "    0  add                      0.5\n"
+		  "    1  scale_matrix          838.86\n"
+		  "\n"
+		  "range  kernel        time_long_name\n"
+		  "                                 ms\n"
+		  "    0  add                      nan\n"
+		  "    1  scale_matrix          12.346\n"
+		  "\n"
+		  "range  kernel        hit__rate.pct\n"
+		  "                                 %\n"
+		  "    0  add                       0\n"
+		  "    1  scale_matrix         36.087\n" },
+		/* For a pager: whole lines. */
+		{ HERE, 40, 1,
+		  "all rows: device 0\n"
+		  "                       dram__bytes.\n"
+		  "range  kernel                   sum  time_long_name  hit__rate.pct\n"
+		  "                                 MB              ms              %\n"
+		  "    0  add                      0.5             nan              0\n"
+		  "    1  scale_matrix          838.86          12.346         36.087\n" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *got = narrow(rows[i].width, rows[i].height);
+
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got\n%s", got);
+	}
+	for (size_t width = 1; width < 100; width++) {
+		opk_autofree char *got = narrow(width, 0);
+
+		ck_assert_msg(strstr(got, "838.86") && strstr(got, "12.346")
+		                      && strstr(got, "36.087"),
+		              "width %zu:\n%s", width, got);
+	}
+}
+END_TEST
+
+START_TEST(readable_units)
+{
+	static const struct {
+		struct here here;
+		const char *unit;
+		double number;
+		const char *wanted, *wanted_unit;
+	} rows[] = {
+		{ HERE, "bytes", 838860800, "838.86", "MB" },
+		{ HERE, "byte", 512, "512", "B" },
+		{ HERE, "bytes/second", 2.5e12, "2.5", "TB/s" },
+		{ HERE, "byte/second", 40, "40", "B/s" },
+		{ HERE, "nanoseconds", 99, "99", "ns" },
+		{ HERE, "nanosecond", 23392, "23.392", "us" },
+		{ HERE, "second", 2.3392e-5, "23.392", "us" },
+		{ HERE, "second", 90, "90", "s" },
+		{ HERE, "second", 0, "0", "s" },
+		{ HERE, "percent", 99.12345, "99.123", "%" },
+		{ HERE, "percent", 1234567, "1234567", "%" },
+		{ HERE, "instructions", 16384, "16384", "instructions" },
+		{ HERE, "instructions", 2621440, "2.6214", "M instructions" },
+		{ HERE, "instructions", -2621440, "-2.6214", "M instructions" },
+		{ HERE, "gpc_cycles/second", 1.755e9, "1.755", "G gpc_cycles/s" },
+		{ HERE, "instructions/gpc_cycle", 2.5, "2.5", "instructions/gpc_cycle" },
+		{ HERE, "unitless", 838860800, "838860800", "" },
+		{ HERE, "", 0.000012345678, "1.2346e-05", "" },
+		{ HERE, "bytes", (double)INFINITY, "inf", "B" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autobuf struct opk_buf got = { 0 };
+		struct opk_scale scale;
+
+		opk_scale_find(&scale, rows[i].unit, opk_most_of(0, rows[i].number));
+		opk_put_readable(&got, rows[i].number / scale.divisor);
+		opk_buf_add(&got, "", 1);
+		ck_row(&rows[i], !strcmp((char *)got.data, rows[i].wanted), "got %s", got.data);
+		ck_row(&rows[i], !strcmp(scale.unit, rows[i].wanted_unit), "got %s", scale.unit);
+	}
+}
+END_TEST
+
+/* In a long table each row has a unit of its own. */
+START_TEST(units_of_rows)
+{
+	static const struct opk_column long_columns[] = { { "unit", OPK_CELL_STRING },
+		                                          { "mean", OPK_CELL_DOUBLE },
+		                                          { "max", OPK_CELL_DOUBLE } };
+	opk_autofree char *got = NULL;
+	struct writing w;
+
+	begin(&w, OPK_TABLE, 0);
+	ck_ok(w.ctx, opk_out_table(w.out, "t", long_columns, 3));
+	ck_ok(w.ctx, opk_out_unit_in(w.out, 0));
+	ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .string = "bytes" },
+	                                                    { .number = 5e5 },
+	                                                    { .number = 2e9 } }));
+	ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .string = "unitless" },
+	                                                    { .number = 1 },
+	                                                    { .number = 2 } }));
+	ck_assert_uint_eq(opk_out_row_count(w.out), 2);
+	got = end(&w);
+	ck_assert_str_eq(got,
+	                 "unit        mean  max\nGB        0.0005    2\nunitless       1    2\n");
 }
 END_TEST
 
@@ -92,7 +270,8 @@ START_TEST(headings_over_columns)
 		  "      One -  Three?\n"
 		  "name  a   b       c\n"
 		  "x     1  22       3\n" },
-		{ HERE, OPK_TABLE, 12, "      One...\nname  a  ...\nx     1  ...\n" },
+		{ HERE, OPK_TABLE, 12,
+		  "      One -\nname  a   b\nx     1  22\n\n      Three?\nname  c\nx     3\n" },
 		{ HERE, OPK_CSV, 0, "name,a,b,c\nx,1,22,3\n" },
 		{ HERE, OPK_JSON, 0, "[{\"name\":\"x\",\"a\":1,\"b\":22,\"c\":3}\n]\n" },
 		{ HERE, OPK_NDJSON, 0, "{\"name\":\"x\",\"a\":1,\"b\":22,\"c\":3}\n" },
@@ -156,8 +335,11 @@ int main(void)
 	Suite *suite = suite_create("tables");
 	TCase *tests = tcase_create("tables");
 
-	tcase_add_test(tests, lines_are_cut);
-	tcase_add_test(tests, records_are_cut);
+	tcase_add_test(tests, texts_on_lines);
+	tcase_add_test(tests, records_on_lines);
+	tcase_add_test(tests, narrow_tables);
+	tcase_add_test(tests, readable_units);
+	tcase_add_test(tests, units_of_rows);
 	tcase_add_test(tests, headings_over_columns);
 	tcase_add_test(tests, headings_over_rows);
 	suite_add_tcase(suite, tests);

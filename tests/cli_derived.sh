@@ -69,11 +69,11 @@ same 'headings over columns' "$(sed -n 1p out | tr -s ' -')" ' Work - Rest -'
 # They begin where their columns do, and end there.
 same 'columns of a heading' "$(awk 'NR == 1 { at = index($0, "Work"); end = index($0, "Rest") }
 	NR == 2 { print substr($0, at, end - at) }' out | tr -s ' ')" ' rate inst flops '
-lines_are 7
+lines_are 8
 works eval t.opk --format table --metrics "inst,$hit,ipc,miss"
 same 'headings over some columns' "$(sed -n 1p out | tr -s ' -')" ' Work - Rest -'
 works eval t.opk --format table --metrics "$hit"
-lines_are 6
+lines_are 7
 works eval t.opk --format table --layout long
 same 'headings between rows' "$(grep -c '^Work$' out) $(grep -c '^Rest$' out) $(grep -c '^  What it did\.$' out)" '5 5 1'
 same 'what stands below them' "$(awk '/^ *[0-9]/ && last ~ /^(Work|Rest|  What)/ { print $(NF - 2) } { last = $0 }' out | sort -u | tr '\n' ' ')" \

@@ -58,13 +58,18 @@ NO_COLOR=1
 export NO_COLOR
 
 section 'PAGER'
+# Pagers get whole lines. Of less, which scrolls sideways, nobody has to ask that.
+works sets --format table
+cp out whole
 PAGER='sed s/^/paged:/'
 on_terminal 0 '$OFFPEAK sets'
-sed 's/^/paged:/' plain >paged
+sed 's/^/paged:/' whole >paged
 equal out paged
 PAGER='echo "LESS=$LESS"; cat'
 on_terminal 0 '$OFFPEAK sets'
-out_has '^LESS=FRX$'
+out_has '^LESS=RSX$'
+on_terminal 0 '$OFFPEAK chips'
+out_has '^LESS=FRSX$'
 LESS=S on_terminal 0 '$OFFPEAK sets'
 out_has '^LESS=S$'
 
@@ -75,7 +80,7 @@ chmod +x bin/less
 for PAGER in unset ''; do
 	[ -z "$PAGER" ] || unset PAGER
 	PATH=$tmp/bin:$PATH on_terminal 0 '$OFFPEAK sets'
-	out_has '^less, LESS=FRX$'
+	out_has '^less, LESS=FRSX$'
 	tail -n +2 out >rest
 	equal rest plain
 done
@@ -90,7 +95,7 @@ for PAGER in /nonexistent/pager "$tmp/bin/broken"; do
 	on_terminal 0 '$OFFPEAK sets'
 	out_has '(not found|[Pp]ermission denied)'
 	grep -vE 'not found|ermission denied' out >rest
-	equal rest plain
+	equal rest whole
 done
 
 section 'no pager'
@@ -106,12 +111,33 @@ on_terminal 0 '$OFFPEAK sets -o sets.csv'
 out_lacks .
 on_terminal 0 '$OFFPEAK sets --format table -o sets.table'
 out_lacks .
-same 'lines of files' "$(wc -l <sets.csv) $(wc -l <sets.table)" "$(wc -l <plain) $(wc -l <plain)"
+same 'lines of files' "$(wc -l <sets.csv) $(wc -l <sets.table)" "$(wc -l <whole) $(wc -l <whole)"
 on_terminal 0 '$OFFPEAK --help'
 works sets --format table
 same 'pagers that were run' "$(ls ran 2>/dev/null)" ''
 on_terminal 0 '$OFFPEAK sets'
 same 'pagers that were run' "$(ls ran 2>/dev/null)" ran
+
+section 'numbers at 80 columns'
+PAGER=cat
+if have_cupti; then
+	for width in 80 40; do
+		columns=$width on_terminal 0 '$OFFPEAK eval "$SOURCE/data/recordings/gh100-simple.opk" --format table'
+		same "lines beyond $width columns" "$(awk -v w=$width 'length > w' out)" ''
+		out_has '^ +0  vadd '
+		for value in 75.321 73.49 46.186 2.6214 23.392 419.43 36.087; do
+			out_has "[ ]$value( |\$)"
+		done
+		out_lacks '\.\.\.'
+	done
+	columns=80 on_terminal 0 '$OFFPEAK eval "$SOURCE/data/recordings/gh100-simple.opk" --format table --layout long'
+	out_has ' M instructions +419\.43$'
+	columns=80 on_terminal 0 '$OFFPEAK metrics GH100 --passes "dram__bytes*"'
+	out_has 'passes 1'
+else
+	skip 'no libcupti: no values'
+fi
+PAGER="touch '$tmp/ran'; cat"
 
 section 'exit codes'
 rm ran
@@ -145,7 +171,7 @@ same "$last: size" "$([ "$(wc -c <out)" -gt 100000 ] && echo enough)" enough
 # An interrupt goes to all that are in front; the pager alone may end by it.
 PAGER='trap : INT; IFS= read -r line; kill -INT 0; cat'
 on_terminal 0 'exec $OFFPEAK sets'
-tail -n +2 plain >rest
+tail -n +2 whole >rest
 equal out rest
 
 section 'notes'
@@ -162,7 +188,8 @@ if have_cupti; then
 	on_terminal 0 '$OFFPEAK compare GA100 GH100 --unit nothing'
 	in_order 'note: no metric matches' begins in_some ends
 	on_terminal 0 '$OFFPEAK metrics GH100 "nothing*"'
-	in_order 'note: no metric matches' begins 'hw_unit' ends
+	in_order 'note: no metric matches' begins ends
+	out_lacks hw_unit
 	on_terminal 0 '$OFFPEAK describe GH100 inst_executed'
 	in_order 'note: there is an event' begins 'formula' ends
 else

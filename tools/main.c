@@ -79,6 +79,8 @@ static int run_in(struct app *app, const struct command *command, void *args, in
 	code = files_open_streams(app);
 	if (!code)
 		code = command->run(app, args);
+	if (!code)
+		app_note_empty(app);
 	return code && !app->reported ? app_fail(app, code) : code;
 }
 

@@ -42,6 +42,7 @@ int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_
 	new_out->ops = formats[options.format].ops;
 	new_out->lines = formats[options.format].lines;
 	new_out->width = options.width;
+	new_out->height = options.height;
 	new_out->bold = options.bold;
 	new_out->sink = sink;
 	new_out->sink_data = sink_data;
@@ -63,7 +64,11 @@ static void clear_headings(struct opk_out_headings *headings)
 /* What waited for the table's end. */
 static void clear_table(struct opk_out *out)
 {
-	opk_strlist_clear(&out->texts);
+	for (size_t i = 0; i < out->cells.count; i++)
+		free(out->cells.items[i].text);
+	free(out->cells.items);
+	memset(&out->cells, 0, sizeof out->cells);
+	opk_strlist_clear(&out->units);
 	clear_headings(&out->spans);
 	clear_headings(&out->headings);
 }
@@ -120,6 +125,7 @@ int opk_out_table(struct opk_out *out, const char *name, const struct opk_column
 	out->columns = columns;
 	out->column_count = count;
 	out->row_count = 0;
+	out->unit_column = NO_COLUMN;
 	out->ops->begin_table(out);
 	return flush(out, FLUSH_AT);
 }
@@ -137,6 +143,25 @@ int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t co
 	    && count <= out->column_count - first)
 		out->ops->span(out, title, first, count);
 	return flush(out, FLUSH_AT);
+}
+
+int opk_out_unit(struct opk_out *out, size_t column, const char *unit)
+{
+	if (out->ops->unit && column < out->column_count)
+		out->ops->unit(out, column, unit);
+	return flush(out, FLUSH_AT);
+}
+
+int opk_out_unit_in(struct opk_out *out, size_t column)
+{
+	if (column < out->column_count && out->columns[column].type == OPK_CELL_STRING)
+		out->unit_column = column;
+	return flush(out, FLUSH_AT);
+}
+
+size_t opk_out_row_count(const struct opk_out *out)
+{
+	return out->row_count;
 }
 
 int opk_out_heading(struct opk_out *out, const char *title, const char *text)

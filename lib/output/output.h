@@ -19,6 +19,7 @@ struct opk_out_ops {
 	void (*end_table)(struct opk_out *out);
 	void (*finish)(struct opk_out *out);
 	void (*span)(struct opk_out *out, const char *title, size_t first, size_t count);
+	void (*unit)(struct opk_out *out, size_t column, const char *unit);
 	void (*heading)(struct opk_out *out, const char *title, const char *text);
 };
 
@@ -33,12 +34,18 @@ struct opk_out_headings {
 	size_t count, capacity;
 };
 
+/* A cell of a table; a double becomes text when those of its column are known. */
+struct opk_out_cell {
+	char *text;
+	double number;
+};
+
 struct opk_out {
 	struct opk_ctx *ctx;
 	const struct opk_out_ops *ops;
 	opk_sink_fn *sink;
 	void *sink_data;
-	size_t width;
+	size_t width, height;
 	bool bold;
 	struct opk_buf buf; /* goes to the sink when it is large enough, and at the end */
 	int code;           /* of the first failure: nothing is written after it */
@@ -48,15 +55,73 @@ struct opk_out {
 	const char *table;
 	const struct opk_column *columns;
 	size_t column_count;
-	size_t row_count;                        /* of this table */
-	struct opk_json_writer json;             /* JSON and NDJSON */
-	struct opk_strlist texts;                /* tables: the cells so far */
-	struct opk_out_headings spans, headings; /* tables: those so far */
+	size_t row_count;            /* of this table */
+	struct opk_json_writer json; /* JSON and NDJSON */
+	/* Tables: what waits for their end. */
+	OPK_LIST(struct opk_out_cell) cells;
+	struct opk_out_headings spans, headings;
+	struct opk_strlist units; /* of the columns */
+	size_t unit_column;       /* has the unit of each row; NO_COLUMN */
 };
+#define NO_COLUMN SIZE_MAX
 
 extern const struct opk_out_ops opk_out_table_ops, opk_out_csv_ops, opk_out_json_ops;
 
 /* The cell as text: numbers as %.17g, NaN as nan, booleans as yes and no, lists with blanks. */
 void opk_cell_text(struct opk_buf *out, enum opk_cell_type type, const union opk_cell *cell);
+
+/* Numbers for people: readable.c. */
+
+/* What numbers are divided by, and the unit that they have then: "" where there is none. */
+struct opk_scale {
+	double divisor;
+	char unit[96];
+};
+/* For numbers of which `most` is the largest. */
+void opk_scale_find(struct opk_scale *scale, const char *unit, double most);
+/* The larger one of `most` and the number's absolute value, if that is finite. */
+double opk_most_of(double most, double number);
+/* Five digits, or all of a whole number. */
+void opk_put_readable(struct opk_buf *out, double number);
+
+/* Where the columns of a table go: table_layout.c. */
+
+struct opk_table_layout {
+	const struct opk_out *out;
+	size_t rows;
+	size_t *widths; /* of the columns */
+	bool *hidden;   /* empty, or the same in all rows: see `constants` */
+	size_t *shown;  /* the others */
+	size_t shown_count;
+	size_t key_count; /* of those shown, which each block of columns begins with */
+	bool narrow;      /* names of columns take several lines */
+	struct opk_buf constants;
+};
+/* False when out of memory. */
+bool opk_table_layout_init(struct opk_table_layout *layout, const struct opk_out *out);
+void opk_table_layout_clear(struct opk_table_layout *layout);
+/* The end of the block that begins with the shown column `first`. */
+size_t opk_table_block_end(const struct opk_table_layout *layout, size_t first);
+/* The shown columns of a block: the key, unless it is the first block, and its own. */
+size_t opk_table_block(size_t *columns, const struct opk_table_layout *layout, size_t first,
+                       size_t end);
+
+/* Numbers are on the right. */
+bool opk_cell_is_number(enum opk_cell_type type);
+/* Characters of a text, as far as they are one column wide. */
+size_t opk_text_width(const char *text, size_t size);
+/* How many bytes of the text go on a line of this width, and how many more are left out there. */
+size_t opk_line_length(const char *text, size_t width, size_t *skipped);
+size_t opk_line_count(const char *text, size_t width);
+
+/* Writes them: table_print.c. */
+void opk_table_print(struct opk_out *out, const struct opk_table_layout *layout);
+/* A line without blanks at its end. */
+void opk_table_line(struct opk_out *out, struct opk_buf *line, bool bold);
+void opk_table_pad(struct opk_buf *line, size_t count);
+enum {
+	OPK_TABLE_GAP = 2,
+	OPK_LIST_LINES = 3, /* of a list, on a terminal */
+};
 
 #endif

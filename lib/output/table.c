@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables for people: columns as wide as their widest cell, lines cut at the terminal's edge. */
+/* Tables for people: cells wait until the table ends, when widths and units are known. */
 #include <string.h>
 
 #include "output/output.h"
-
-/* Columns between columns; width of prose, where the terminal does not say. */
-enum { GAP = 2, PROSE = 100 };
-
-static const char ellipsis[] = "...";
 
 /* A terminal obeys control characters, and a line break would forge a row. */
 static void defuse(struct opk_buf *text)
@@ -21,43 +16,49 @@ static char *text_of(enum opk_cell_type type, const union opk_cell *cell)
 {
 	opk_autobuf struct opk_buf text = { 0 };
 
-	opk_cell_text(&text, type, cell);
+	if (type == OPK_CELL_DOUBLE)
+		opk_put_readable(&text, cell->number);
+	else
+		opk_cell_text(&text, type, cell);
 	defuse(&text);
-	opk_buf_add(&text, "", 1);
-	return text.failed ? NULL : (char *)opk_take(text.data);
+	return opk_buf_take_text(&text);
 }
 
-static bool is_number(enum opk_cell_type type)
+static char *one_line(const char *text)
+{
+	return text_of(OPK_CELL_STRING, &(union opk_cell){ .string = text });
+}
+
+bool opk_cell_is_number(enum opk_cell_type type)
 {
 	return type == OPK_CELL_UINT || type == OPK_CELL_DOUBLE || type == OPK_CELL_OPTIONAL
 	       || type == OPK_CELL_EITHER;
 }
 
-/* One line, built apart so that it can be cut. UTF-8 is cut between characters. */
-static void put_line(struct opk_out *out, struct opk_buf *line, bool bold)
-{
-	size_t length = line->size;
-	const char *rest = "";
+/* ---- records */
 
-	while (length && line->data[length - 1] == ' ')
-		length--;
-	if (out->width && length > out->width) {
-		rest = out->width > strlen(ellipsis) ? ellipsis : "";
-		length = out->width - strlen(rest);
-		while (length && (line->data[length] & 0xc0) == 0x80)
-			length--;
-	}
-	opk_buf_add_text(&out->buf, bold ? "\033[1m" : "");
-	opk_buf_add(&out->buf, line->data, length);
-	opk_buf_add_text(&out->buf, rest);
-	opk_buf_add_text(&out->buf, bold ? "\033[0m\n" : "\n");
-	out->buf.failed |= line->failed;
-}
-
-static void pad(struct opk_buf *line, size_t count)
+/* The value beside its name, on as many lines as it takes; of a long list the first ones. */
+static void put_field(struct opk_out *out, const struct opk_column *column, const char *text,
+                      size_t indent)
 {
-	while (count--)
-		opk_buf_add(line, " ", 1);
+	size_t width = out->width > indent + 8 ? out->width - indent : SIZE_MAX, lines = 0;
+	bool is_list = column->type == OPK_CELL_LIST;
+
+	do {
+		opk_autobuf struct opk_buf line = { 0 };
+		size_t skipped, length = opk_line_length(text, width, &skipped);
+
+		opk_buf_add_text(&line, lines ? "" : column->name);
+		opk_table_pad(&line, indent - line.size);
+		opk_buf_add(&line, text, length);
+		text += length + skipped;
+		if (is_list && ++lines == OPK_LIST_LINES && *text && out->width) {
+			opk_buf_add_text(&line, " ...");
+			text = "";
+		}
+		lines += !is_list;
+		opk_table_line(out, &line, false);
+	} while (*text);
 }
 
 static void record(struct opk_out *out, const struct opk_column *columns,
@@ -69,53 +70,48 @@ static void record(struct opk_out *out, const struct opk_column *columns,
 		if (strlen(columns[i].name) > widest)
 			widest = strlen(columns[i].name);
 	for (size_t i = 0; i < count; i++) {
-		opk_autobuf struct opk_buf line = { 0 };
+		opk_autofree char *text = text_of(columns[i].type, &cells[i]);
 
-		opk_buf_add_text(&line, columns[i].name);
-		pad(&line, widest + GAP - line.size);
-		opk_cell_text(&line, columns[i].type, &cells[i]);
-		defuse(&line);
-		put_line(out, &line, false);
+		if (text)
+			put_field(out, &columns[i], text, widest + OPK_TABLE_GAP);
+		else
+			out->buf.failed = true;
 	}
 }
 
-/* Widths are known once all rows are: cells wait in out->texts until the table ends. */
+/* ---- tables */
+
 static void begin_table(struct opk_out *out)
 {
 	for (size_t i = 0; i < out->column_count; i++)
-		if (!opk_strlist_add(&out->texts, out->columns[i].name))
-			out->buf.failed = true;
+		out->buf.failed |= !opk_strlist_add(&out->units, "");
 }
 
 static void row(struct opk_out *out, const union opk_cell *cells)
 {
-	for (size_t i = 0; i < out->column_count; i++)
-		if (!opk_strlist_take(&out->texts, text_of(out->columns[i].type, &cells[i])))
-			out->buf.failed = true;
-}
-
-static void put_row(struct opk_out *out, char **texts, const size_t *widths, bool bold)
-{
-	opk_autobuf struct opk_buf line = { 0 };
-
 	for (size_t i = 0; i < out->column_count; i++) {
-		size_t space = widths[i] - strlen(texts[i]);
+		struct opk_out_cell *added = opk_list_add(&out->cells);
 
-		if (is_number(out->columns[i].type))
-			pad(&line, space);
-		opk_buf_add_text(&line, texts[i]);
-		if (!is_number(out->columns[i].type))
-			pad(&line, space);
-		pad(&line, GAP);
+		if (added && out->columns[i].type == OPK_CELL_DOUBLE)
+			added->number = cells[i].number;
+		else if (added)
+			added->text = text_of(out->columns[i].type, &cells[i]);
+		if (!added || (!added->text && out->columns[i].type != OPK_CELL_DOUBLE))
+			out->buf.failed = true;
 	}
-	put_line(out, &line, bold);
 }
 
-/* ---- headings */
-
-static char *one_line(const char *text)
+static void set_text(struct opk_out *out, char **to, const char *text)
 {
-	return text_of(OPK_CELL_STRING, &(union opk_cell){ .string = text });
+	free(*to);
+	*to = one_line(text);
+	out->buf.failed |= !*to;
+}
+
+static void unit(struct opk_out *out, size_t column, const char *text)
+{
+	if (column < out->units.count)
+		set_text(out, &out->units.items[column], text);
 }
 
 static void add_heading(struct opk_out *out, struct opk_out_headings *to, const char *title,
@@ -139,114 +135,82 @@ static void span(struct opk_out *out, const char *title, size_t first, size_t co
 
 static void heading(struct opk_out *out, const char *title, const char *text)
 {
-	add_heading(out, &out->headings, title, text, out->texts.count, 0);
+	add_heading(out, &out->headings, title, text, out->cells.count, 0);
 }
 
-/* How wide so many columns are. */
-static size_t extent(const size_t *widths, size_t first, size_t count)
-{
-	size_t sum = count ? (count - 1) * GAP : 0;
+/* ---- numbers become text */
 
-	for (size_t i = first; i < first + count; i++)
-		sum += widths[i];
-	return sum;
+static void write_number(struct opk_out *out, struct opk_out_cell *cell, double divisor)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+
+	opk_put_readable(&text, cell->number / divisor);
+	cell->text = opk_buf_take_text(&text);
+	out->buf.failed |= !cell->text;
 }
 
-/* The last of a span's columns makes room for a long title. */
-static void make_room(struct opk_out *out, size_t *widths)
+/* The doubles of one column and unit are written in one scale. */
+static void write_column(struct opk_out *out, size_t column)
 {
-	for (size_t i = 0; i < out->spans.count; i++) {
-		const struct opk_out_heading *span = &out->spans.items[i];
-		size_t wide = extent(widths, span->first, span->count);
+	struct opk_scale scale;
+	double most = 0;
 
-		if (strlen(span->title) > wide)
-			widths[span->first + span->count - 1] += strlen(span->title) - wide;
-	}
+	for (size_t i = column; i < out->cells.count; i += out->column_count)
+		most = opk_most_of(most, out->cells.items[i].number);
+	opk_scale_find(&scale, out->units.items[column], most);
+	set_text(out, &out->units.items[column], scale.unit);
+	for (size_t i = column; i < out->cells.count; i += out->column_count)
+		write_number(out, &out->cells.items[i], scale.divisor);
 }
 
-/* A line of titles, each drawn out over its columns. */
-static void put_spans(struct opk_out *out, const size_t *widths)
+/* And so are those of one row. */
+static void write_row(struct opk_out *out, struct opk_out_cell *cells)
 {
-	opk_autobuf struct opk_buf line = { 0 };
+	struct opk_out_cell *unit_cell = &cells[out->unit_column];
+	struct opk_scale scale;
+	double most = 0;
 
-	for (size_t i = 0; i < out->spans.count; i++) {
-		const struct opk_out_heading *span = &out->spans.items[i];
-		size_t begin = span->first ? extent(widths, 0, span->first) + GAP : 0;
-		size_t end = begin + extent(widths, span->first, span->count);
-
-		pad(&line, begin > line.size ? begin - line.size : 0);
-		opk_buf_add_text(&line, span->title);
-		if (line.size < end)
-			opk_buf_add(&line, " ", 1);
-		while (!line.failed && line.size < end)
-			opk_buf_add(&line, "-", 1);
-	}
-	if (out->spans.count)
-		put_line(out, &line, out->bold);
+	for (size_t i = 0; i < out->column_count; i++)
+		if (out->columns[i].type == OPK_CELL_DOUBLE)
+			most = opk_most_of(most, cells[i].number);
+	opk_scale_find(&scale, unit_cell->text, most);
+	if (*scale.unit)
+		set_text(out, &unit_cell->text, scale.unit);
+	for (size_t i = 0; i < out->column_count; i++)
+		if (out->columns[i].type == OPK_CELL_DOUBLE)
+			write_number(out, &cells[i], scale.divisor);
 }
 
-/* As many words to a line as there is room for. */
-static void put_prose(struct opk_out *out, const char *text)
+static void write_numbers(struct opk_out *out)
 {
-	size_t most = out->width > 2 * GAP ? out->width : PROSE;
+	bool by_row = out->unit_column != NO_COLUMN;
 
-	while (*text) {
-		opk_autobuf struct opk_buf line = { 0 };
-		size_t length = strcspn(text, " ");
-
-		pad(&line, GAP);
-		do {
-			opk_buf_add(&line, text, length);
-			text += length + strspn(text + length, " ");
-			opk_buf_add(&line, " ", 1);
-			length = strcspn(text, " ");
-		} while (*text && line.size + length <= most && !line.failed);
-		put_line(out, &line, false);
-	}
-}
-
-static void put_heading(struct opk_out *out, const struct opk_out_heading *heading)
-{
-	opk_autobuf struct opk_buf line = { 0 };
-
-	opk_buf_add(&out->buf, "\n", 1);
-	if (!*heading->title)
-		return;
-	opk_buf_add_text(&line, heading->title);
-	put_line(out, &line, out->bold);
-	put_prose(out, heading->text);
-}
-
-/* ---- all of it */
-
-static void put_rows(struct opk_out *out, const size_t *widths)
-{
-	size_t next = 0;
-
-	for (size_t i = 0; i < out->texts.count; i += out->column_count) {
-		for (; next < out->headings.count && out->headings.items[next].first == i; next++)
-			put_heading(out, &out->headings.items[next]);
-		put_row(out, out->texts.items + i, widths, out->bold && !i);
-	}
+	for (size_t i = 0; by_row && i < out->cells.count; i += out->column_count)
+		write_row(out, out->cells.items + i);
+	for (size_t i = 0; !by_row && i < out->column_count; i++)
+		if (out->columns[i].type == OPK_CELL_DOUBLE)
+			write_column(out, i);
 }
 
 static void end_table(struct opk_out *out)
 {
-	size_t columns = out->column_count;
-	opk_autofree size_t *widths = opk_alloc_array(columns, sizeof *widths);
+	struct opk_table_layout layout = { 0 };
 
-	if (!widths || out->buf.failed) {
-		out->buf.failed = true;
+	if (out->buf.failed)
 		return;
-	}
-	for (size_t i = 0; i < out->texts.count; i++)
-		if (strlen(out->texts.items[i]) > widths[i % columns])
-			widths[i % columns] = strlen(out->texts.items[i]);
-	make_room(out, widths);
 	if (out->has_record)
 		opk_buf_add(&out->buf, "\n", 1);
-	put_spans(out, widths);
-	put_rows(out, widths);
+	if (!out->row_count) {
+		if (out->has_record)
+			opk_buf_add_printf(&out->buf, "%s: no rows\n", out->table);
+		return;
+	}
+	write_numbers(out);
+	if (!out->buf.failed && opk_table_layout_init(&layout, out))
+		opk_table_print(out, &layout);
+	else
+		out->buf.failed = true;
+	opk_table_layout_clear(&layout);
 }
 
 const struct opk_out_ops opk_out_table_ops = {
@@ -255,5 +219,6 @@ const struct opk_out_ops opk_out_table_ops = {
 	.row = row,
 	.end_table = end_table,
 	.span = span,
+	.unit = unit,
 	.heading = heading,
 };

@@ -85,23 +85,32 @@ static int find(struct listing *listing)
 	return code;
 }
 
+static void add_passes(struct app_fields *fields, const struct listing *listing,
+                       const struct opk_submetric *sub)
+{
+	if (!listing->args->passes)
+		return;
+	field_add(fields, "passes", OPK_CELL_EITHER, cell_passes(sub->passes));
+	field_text(fields, "method", opk_method_name(sub->method));
+	field_text(fields, "status", opk_refusal_name(sub->passes));
+}
+
 /* `full` is the name's text, which has to stay where it is. */
 static void describe(struct app_fields *fields, const struct listing *listing, const char *full,
                      const struct opk_metric *metric, const struct opk_submetric *sub)
 {
 	fields->count = 0;
 	field_text(fields, "metric", full);
+	/* What was asked for stands beside the name, for a terminal has room for little more. */
+	if (listing->for_people)
+		add_passes(fields, listing, sub);
 	field_text(fields, "type", opk_metric_type_name(metric->type));
 	field_text(fields, "hw_unit", metric->hw_unit);
 	field_text(fields, "dim_unit",
 	           listing->args->submetrics ? sub->dim_unit : metric->dim_unit);
-	/* On a terminal what is long is cut: nothing that was asked for comes after it. */
-	if (!listing->for_people)
+	if (!listing->for_people) {
 		field_text(fields, "description", metric->description);
-	if (listing->args->passes) {
-		field_add(fields, "passes", OPK_CELL_EITHER, cell_passes(sub->passes));
-		field_text(fields, "method", opk_method_name(sub->method));
-		field_text(fields, "status", opk_refusal_name(sub->passes));
+		add_passes(fields, listing, sub);
 	}
 	if (listing->scope)
 		field_text(fields, "scope", opk_scope_name(metric->scope));

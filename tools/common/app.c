@@ -51,16 +51,25 @@ int app_nomem(struct app *app)
 	return app_error(app, app->ctx ? OPK_ENOMEM : OPK_EFAILED, "out of memory");
 }
 
+static bool noted;
+
 void app_note(const char *format, ...)
 {
 	opk_autofree char *text = NULL;
 	va_list args;
 
+	noted = true;
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
 	app_print_cause("offpeak: note: ", text ? text : "out of memory");
+}
+
+void app_note_empty(const struct app *app)
+{
+	if (app->empty && !noted)
+		app_note("no rows");
 }
 
 static bool progress_shown;

@@ -21,6 +21,8 @@ struct app {
 	bool no_cache;
 	bool help;
 	struct opk_ctx *ctx;
+	bool empty; /* the table for people has no rows, and so no heading */
+	bool has_record;
 	bool reported; /* the failure that ends the command is on stderr */
 	struct opk_out *out;
 	struct opk_newfile file; /* where -o names one */
@@ -49,6 +51,9 @@ int app_fail(struct app *app, int code);
 void app_print_cause(const char *prefix, const char *message);
 /* A remark on stderr: "offpeak: note: ..." */
 void app_note(const char *format, ...) OPK_PRINTF(1, 2);
+
+/* Says that a table for people has no rows, unless some note did. */
+void app_note_empty(const struct app *app);
 
 /* On a terminal, after a second: "evaluating range 12 of 383"; for options named progress. */
 void app_progress(void *what, uint64_t done, uint64_t total);

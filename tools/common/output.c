@@ -18,14 +18,50 @@ enum { CANT_RUN = 126, NOT_FOUND = 127 };
 /* A user who named no pager needs no message that there is none. */
 static const char default_pager[] = "command -v less >/dev/null || exit 127; exec less";
 
+static bool is_less(const char *command)
+{
+	const char *name;
+
+	if (!command || !*command)
+		return true;
+	name = strrchr(command, '/');
+	name = name ? name + 1 : command;
+	return !strncmp(name, "less", 4) && (!name[4] || name[4] == ' ');
+}
+
+/* Where there is no pager to be had, tables fit the terminal. */
+static bool has_pager(const struct app *app)
+{
+	if (app->env.pager && *app->env.pager)
+		return strcmp(app->env.pager, "cat") != 0;
+	return !system("command -v less >/dev/null");
+}
+
+static bool has_wide_lines(const char *text, size_t width)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n"), bold = 0;
+
+		for (size_t i = 0; i < length; i++)
+			bold += text[i] == '\033' ? 4 : ((unsigned char)text[i] & 0xc0) == 0x80;
+		if (length > width + bold)
+			return true;
+		text += length + (text[length] != '\0');
+	}
+	return false;
+}
+
 /* NULL or "" mean less. False where there is no such program: nothing was shown then. */
-static bool page(const char *command, const char *text, size_t size)
+static bool page(const char *command, const char *text, size_t size, size_t width)
 {
 	FILE *pager;
 	int status;
 
-	/* As git does: less ends where all fits, shows bold, and leaves the text on the screen. */
-	setenv("LESS", "FRX", 0);
+	/*
+	 * less shows bold, leaves the text on the screen, and scrolls sideways. It ends where all
+	 * fits, as in git; but lines that are too wide don't fit, and it would not say so.
+	 */
+	setenv("LESS", has_wide_lines(text, width) ? "RSX" : "FRSX", 0);
 	pager = popen(command && *command ? command : default_pager, "w");
 	if (!pager)
 		return false;
@@ -116,15 +152,15 @@ bool app_shows_table(const struct app *app)
 	return format_of(app) == OPK_TABLE;
 }
 
-static size_t terminal_width(const struct app *app)
+/* Zero where nobody looks on. */
+static struct winsize terminal_size(const struct app *app)
 {
 	struct winsize size;
-
 	int fd = fileno(table_file(app));
 
 	if (app->output || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size))
-		return 0;
-	return size.ws_col;
+		return (struct winsize){ 0 };
+	return size;
 }
 
 int app_print(struct app *app, const void *bytes, size_t size)
@@ -156,7 +192,7 @@ int app_begin_output(struct app *app)
 	int code = OPK_OK;
 
 	options.format = format_of(app);
-	options.width = terminal_width(app);
+	options.width = terminal_size(app).ws_col;
 	if (app->output)
 		code = opk_newfile_create(&app->file, app->ctx, app->output);
 	if (code)
@@ -164,8 +200,11 @@ int app_begin_output(struct app *app)
 	if (options.width && options.format == OPK_TABLE) {
 		options.bold = !app->env.no_color || !*app->env.no_color;
 		/* As in git, "cat" means no pager. */
-		if (!app->stdout_taken && (!app->env.pager || strcmp(app->env.pager, "cat")))
+		if (!app->stdout_taken && has_pager(app))
 			app->gathered = open_memstream(&app->text, &app->text_size);
+		/* What less would show at once is made to fit; other pagers get whole lines. */
+		if (app->gathered)
+			options.height = is_less(app->env.pager) ? terminal_size(app).ws_row : 1;
 	}
 	return opk_out_new(&app->out, app->ctx, &options,
 	                   app->output ? opk_newfile_write : write_stdout,
@@ -185,7 +224,7 @@ static int show(struct app *app)
 
 	if (gathered && fclose(gathered))
 		return app_error(app, OPK_EFAILED, "stdout: %s", strerror(errno));
-	if (!gathered || page(app->env.pager, app->text, app->text_size))
+	if (!gathered || page(app->env.pager, app->text, app->text_size, terminal_size(app).ws_col))
 		return OPK_OK;
 	return app_print(app, app->text, app->text_size);
 }
@@ -194,6 +233,7 @@ int app_end_output(struct app *app)
 {
 	int code = opk_out_finish(app->out);
 
+	app->empty = app_shows_table(app) && !app->has_record && !opk_out_row_count(app->out);
 	if (!code && app->output)
 		code = opk_newfile_commit(&app->file);
 	if (!code)
@@ -241,6 +281,7 @@ void field_list(struct app_fields *fields, const char *name, const char *const *
 
 int app_record(struct app *app, const struct app_fields *fields)
 {
+	app->has_record = true;
 	return opk_out_record(app->out, fields->columns, fields->cells, fields->count);
 }
 

@@ -124,6 +124,8 @@ static int print(struct eval *eval)
 	if (!code)
 		code = opk_out_table(eval->app->out, "groups", eval->headers, eval->column_count);
 	if (!code)
+		eval_rows_put_unit_column(eval);
+	if (!code)
 		code = print_groups(eval);
 	return code ? code : app_end_output(eval->app);
 }

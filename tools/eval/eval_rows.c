@@ -56,6 +56,13 @@ static void put_spans(const struct eval *eval, const struct opk_evaluation *eval
 	}
 }
 
+void eval_rows_put_unit_column(const struct eval *eval)
+{
+	for (size_t i = 0; i < eval->column_count; i++)
+		if (eval->columns[i].kind == COLUMN_UNIT)
+			opk_out_unit_in(eval->app->out, i);
+}
+
 static int begin_table(struct eval *eval, const struct opk_evaluation *evaluation)
 {
 	int code = check_names(eval);
@@ -67,6 +74,12 @@ static int begin_table(struct eval *eval, const struct opk_evaluation *evaluatio
 	opk_out_table(eval->app->out, eval->profiler == OPK_PROFILER_PM ? "samples" : "ranges",
 	              eval->headers, eval->column_count);
 	put_spans(eval, evaluation);
+	for (size_t i = 0; i < eval->column_count; i++)
+		if (eval->columns[i].kind == COLUMN_VALUE)
+			opk_out_unit(eval->app->out, i,
+			             opk_evaluation_column_unit(evaluation,
+			                                        eval->columns[i].index));
+	eval_rows_put_unit_column(eval);
 	return OPK_OK;
 }
 

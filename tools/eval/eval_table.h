@@ -135,6 +135,8 @@ int eval_columns_list(struct eval *eval);
 
 /* ---- eval_rows.c */
 
+/* Says which column of the table that was begun has the units of the others. */
+void eval_rows_put_unit_column(const struct eval *eval);
 /* Fills the cells that are the same for all values of a row. */
 void eval_rows_fill(struct eval *eval, const struct eval_input *input, const struct opk_row *row,
                     const struct opk_joined_row *joined);

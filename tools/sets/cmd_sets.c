@@ -64,8 +64,10 @@ static int list(struct app *app)
 
 	if (!code)
 		code = app_begin_output(app);
+	/* People ask for the place of one set, with its name. */
 	if (!code)
-		code = app_table(app, "sets", columns);
+		code = opk_out_table(app->out, "sets", columns,
+		                     COUNT(columns) - (app_shows_table(app) ? 2 : 0));
 	for (size_t i = 0; !code && i < opk_set_list_count(list); i++)
 		code = print_set(app, opk_set_list_path(list, i));
 	return code ? code : app_end_output(app);
