@@ -408,11 +408,16 @@ struct opk_legacy_term {
 struct opk_legacy {
 	const char *name;
 	const char *kind;    /* "metric" or "event" */
-	const char *formula; /* over full metric names; "": there is no counterpart */
+	const char *formula; /* over full names of the chip; "": it has no counterpart */
 	/* Where a metric and an event have the same name: the other of the two; else NULL. */
 	const char *other_kind, *other_formula;
+	/* Of the formula, or of the first that the chip would have to have. */
 	const struct opk_legacy_term *terms;
 	size_t term_count;
+	const char *nvidia; /* NVIDIA's own formula, which may be another; "": it names none */
+	const char *unit;   /* of the formula's value; "": what follows from its metrics */
+	const char *note; /* what is to be known of it, such as why it is not NVIDIA's; may be "" */
+	const char *lack; /* why the chip has no counterpart; NULL: it has one */
 };
 
 /* OPK_OK and NULL where nvprof had no such name. The catalog must be complete. */
@@ -453,7 +458,7 @@ struct opk_set;
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path);
 /*
  * From what a user writes: a shipped set's name, the path of a YAML file (it has a slash or ends
- * in .yaml or .yml), or a comma-separated list of metric names.
+ * in .yaml or .yml), a full metric name, a name of nvprof's, or a comma-separated list of these.
  */
 int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
 /*

@@ -268,7 +268,8 @@ START_TEST(parameters)
 		  "parameters: {x: 2 + 3, n: -1e9}\nderived: {d: 'fake__a.sum * ${x} - ${n} / ${x}'}\n",
 		  "hidden fake__a.sum\nd = fake__a.sum * (2 + 3) - (-1e9) / (2 + 3)\ncolumns d\n" },
 		{ HERE, "parameters: {x: achieved_occupancy}\nmetrics: ['${x}', fake__a.sum]",
-		  "t.yaml:3:11: FA100 has no metric 'sm__warps_active.avg.pct_of_peak_sustained_active'\n"
+		  "t.yaml:3:11: nvprof's achieved_occupancy has no counterpart on FA100: it has no "
+		  "sm__warps_active.avg.pct_of_peak_sustained_active\n"
 		  "  metrics: ['${x}', fake__a.sum]\n            ^\n" },
 	};
 

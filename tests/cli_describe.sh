@@ -118,7 +118,19 @@ json 'j["terms"][0]["exists"] is True and j["terms"][0]["nearest"] is None'
 works describe GH100 atomic_transactions_per_request --format json
 json 'len(j["terms"]) == 4'
 works describe GH100 nvlink_total_data_transmitted --format json
-json 'j["formula"] == "no counterpart" and j["terms"] == []'
+json 'j["formula"] == "nvltx__bytes.sum" and j["nvidia"] == "" and j["terms"][0]["exists"] is True'
+notes "nvprof's nvlink_total_data_transmitted has no counterpart on GB202: it has no nvltx__bytes.sum" \
+	describe GB202 nvlink_total_data_transmitted --format json
+json 'j["formula"] == "no counterpart on GB202" and j["terms"][0]["exists"] is False'
+works describe GB202 sysmem_read_bytes --format json
+json 'j["formula"] == "syslts__t_sectors_aperture_sysmem_op_read.sum * 32" and j["unit"] == "byte"'
+json '"lacks the rollup" in j["note"] and j["nvidia"] == "lts__t_sectors_aperture_sysmem_op_read* 32"'
+works describe GH100 gst_transactions --format table
+out_has "^note  *NVIDIA's text gives bytes where nvprof counted sectors$"
+notes 'has no counterpart on GH100: issued instructions are counted for all pipes together' \
+	describe GH100 cf_issued
+refuses 2 'half_precision_fu_utilization' describe GH100 half_precision_fu_utilisation
+err_lacks 'double|single'
 works describe GH100 global_hit_rate --format json
 json 'all(t["exists"] and t["nearest"] and "{" not in t["nearest"] for t in j["terms"])'
 notes 'there is an event inst_executed, too: sm__inst_executed.sum' describe GH100 inst_executed

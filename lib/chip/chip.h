@@ -16,8 +16,8 @@
 
 /*
  * Chips are named by their names in any case, by products ("H100"), and by compute capabilities
- * ("sm_90", "90"): the name of the chip that a word means, in upper case. Another word comes back in
- * upper case. free().
+ * ("sm_90", "90"): the name of the chip that a word means, in upper case. Another word comes back
+ * in upper case. free().
  */
 char *opk_chip_spelling(const char *word);
 /* Whether the word means the chip, perhaps among others: its architecture does, too. */
@@ -171,15 +171,33 @@ bool opk_chip_mask_names(struct opk_strlist *out, opk_chip_mask mask);
  */
 int opk_data_file(char **text, char **path, struct opk_ctx *ctx, const char *name);
 
-/* nvprof's names: data/legacy_names.tsv, lines of kind, name and formula with tabs between. */
+/* nvprof's names: data/legacy_names.tsv, a row a name, metrics before events. */
 
 /* Legacy names most like a misspelt one, the likeliest first; put before what the list has. */
 int opk_legacy_suggest(struct opk_strlist *list, struct opk_ctx *ctx, const char *name);
-/*
- * The formula of a name, the metric's where an event has it, too; free(). "": there is no
- * counterpart. *out stays as it is where nvprof had no such name.
- */
-int opk_legacy_formula(char **out, struct opk_ctx *ctx, const char *name);
+/* What the table says of a name. */
+struct opk_legacy_row {
+	char *file; /* the text of the others is in it; NULL: nvprof had no such name */
+	const char *kind, *name;
+	const char *nvidia; /* NVIDIA's own formula; "": it names none */
+	/*
+	 * Formulas with '|' between, of which the first counts whose metrics the chip has:
+	 * NVIDIA's, or what corrects it. "": no chip has a counterpart.
+	 */
+	const char *today;
+	const char *unit; /* "": that of the formula */
+	const char *note; /* what is to be known of it; why it is corrected, or there is nothing */
+};
+/* The metric's where an event has the name, too. */
+int opk_legacy_find(struct opk_legacy_row *out, struct opk_ctx *ctx, const char *name);
+void opk_legacy_row_clear(struct opk_legacy_row *row);
+#define opk_autolegacyrow __attribute__((cleanup(opk_legacy_row_clear)))
+/* The formula that counts, free(); NULL: the chip has no counterpart. */
+int opk_legacy_choose(char **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
+                      const char *formulas);
+/* Why it has none; free(). */
+int opk_legacy_lack(char **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
+                    const struct opk_legacy_row *row);
 /*
  * The formula with a sum in the place of each "..._op_{op}.sum": over the words that have a metric
  * of the chip for all such terms of the formula. free().

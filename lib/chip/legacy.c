@@ -1,31 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* nvprof's names: what they are today, names like a misspelt one, terms for several metrics. */
+/* nvprof's names: what the table says of them, and what describes one on a chip. */
 #include "chip/chip.h"
 
 #include <fnmatch.h>
 #include <string.h>
 
-#include "base/ascii.h"
-#include "base/buf.h"
-
 /* Owns the arrays and the text of `shown`. */
 struct legacy {
 	struct opk_legacy shown;
-	char *file; /* cut into pieces */
-	char *formula;
+	struct opk_legacy_row row, other;
+	char *name, *formula, *other_formula;
+	char *lack;
+	char *cut; /* the terms */
 	struct opk_legacy_term *terms;
 	struct opk_strlist near;
 };
 
 /* ---- the file */
 
-struct entry {
-	const char *kind, *name, *formula;
-};
+/* False where it has not the first three columns. */
+static bool cut_line(struct opk_legacy_row *out, char *line)
+{
+	const char **const cells[] = { &out->kind,  &out->name, &out->nvidia,
+		                       &out->today, &out->unit, &out->note };
+	enum { COLUMNS = sizeof cells / sizeof *cells };
+	size_t count = 0;
 
-/* Calls `take` with each line's entry, after the heading; they are in *file, free(). */
-static int each_entry(char **file, struct opk_ctx *ctx,
-                      void (*take)(void *data, const struct entry *entry), void *data)
+	line[strcspn(line, "\r")] = '\0';
+	for (size_t i = 0; i < COLUMNS; i++) {
+		count += line != NULL;
+		*cells[i] = line ? strsep(&line, "\t") : "";
+	}
+	if (!*out->today)
+		out->today = out->nvidia;
+	return count >= 3 && *out->name;
+}
+
+/* Calls `take` with each line's row until it returns false; the rows' text is in *file, free(). */
+static int each_row(char **file, struct opk_ctx *ctx,
+                    bool (*take)(void *data, const struct opk_legacy_row *row), void *data)
 {
 	opk_autofree char *path = NULL;
 	size_t line_number = 0;
@@ -36,33 +49,32 @@ static int each_entry(char **file, struct opk_ctx *ctx,
 		return code;
 
 	for (char *line; (line = strsep(&text, "\n"));) {
-		struct entry entry = { .kind = strsep(&line, "\t") };
+		struct opk_legacy_row row = { 0 };
 
-		line_number++;
-		entry.name = line ? strsep(&line, "\t") : NULL;
-		entry.formula = line ? strsep(&line, "\t\r") : NULL;
-		if (!*entry.kind || line_number == 1)
+		if (!line_number++ || !*line)
 			continue;
-		if (!entry.formula || !*entry.name)
+		if (!cut_line(&row, line))
 			return opk_fail(
 				ctx, OPK_EINPUT,
 				"%s:%zu: not a kind, a name and a formula with tabs between", path,
 				line_number);
-		take(data, &entry);
+		if (!take(data, &row))
+			return OPK_OK;
 	}
 	return OPK_OK;
 }
 
 /* ---- names like it */
 
-static void try_name(void *data, const struct entry *entry)
+static bool try_name(void *data, const struct opk_legacy_row *row)
 {
 	struct opk_suggestions *suggestions = data;
 
 	for (size_t i = 0; i < suggestions->count; i++)
-		if (!strcmp(suggestions->best[i].name, entry->name))
-			return;
-	opk_suggestions_try(suggestions, entry->name);
+		if (!strcmp(suggestions->best[i].name, row->name))
+			return true;
+	opk_suggestions_try(suggestions, row->name);
+	return true;
 }
 
 int opk_legacy_suggest(struct opk_strlist *list, struct opk_ctx *ctx, const char *name)
@@ -70,7 +82,7 @@ int opk_legacy_suggest(struct opk_strlist *list, struct opk_ctx *ctx, const char
 	opk_autofree char *file = NULL;
 	opk_autostrlist struct opk_strlist all = { 0 };
 	struct opk_suggestions suggestions = { .name = name };
-	int code = each_entry(&file, ctx, try_name, &suggestions);
+	int code = each_row(&file, ctx, try_name, &suggestions);
 	bool ok = true;
 
 	if (code)
@@ -85,6 +97,50 @@ int opk_legacy_suggest(struct opk_strlist *list, struct opk_ctx *ctx, const char
 	*list = all;
 	all = (struct opk_strlist){ 0 };
 	return OPK_OK;
+}
+
+/* ---- one name */
+
+/* Of a name's rows the n-th. */
+struct search {
+	const char *name;
+	size_t n;
+	struct opk_legacy_row found;
+};
+
+static bool take_name(void *data, const struct opk_legacy_row *row)
+{
+	struct search *search = data;
+
+	if (strcmp(row->name, search->name) || search->n--)
+		return true;
+	search->found = *row;
+	return false;
+}
+
+static int find(struct opk_legacy_row *out, struct opk_ctx *ctx, const char *name, size_t n)
+{
+	opk_autofree char *file = NULL;
+	struct search search = { .name = name, .n = n };
+	int code = each_row(&file, ctx, take_name, &search);
+
+	*out = (struct opk_legacy_row){ 0 };
+	if (code || !search.found.name)
+		return code;
+	*out = search.found;
+	out->file = opk_take(file);
+	return OPK_OK;
+}
+
+int opk_legacy_find(struct opk_legacy_row *out, struct opk_ctx *ctx, const char *name)
+{
+	return find(out, ctx, name, 0);
+}
+
+void opk_legacy_row_clear(struct opk_legacy_row *row)
+{
+	free(row->file);
+	*row = (struct opk_legacy_row){ 0 };
 }
 
 /* ---- terms */
@@ -145,15 +201,16 @@ static int add_term(struct legacy *l, struct opk_ctx *ctx, const struct opk_cata
 }
 
 /* Metric names are what has a double underscore. */
-static int find_terms(struct legacy *l, struct opk_ctx *ctx, const struct opk_catalog *catalog)
+static int find_terms(struct legacy *l, struct opk_ctx *ctx, const struct opk_catalog *catalog,
+                      const char *formula)
 {
 	char *rest;
 
-	l->formula = opk_strdup(l->shown.formula);
-	l->terms = opk_alloc_array(strlen(l->shown.formula) + 1, sizeof *l->terms);
-	if (!l->formula || !l->terms)
+	l->cut = opk_strndup(formula, strcspn(formula, "|"));
+	l->terms = opk_alloc_array(strlen(formula) + 1, sizeof *l->terms);
+	if (!l->cut || !l->terms)
 		return opk_nomem(ctx, "a formula");
-	rest = l->formula;
+	rest = l->cut;
 	for (char *name; (name = strsep(&rest, " ()*/+-,"));) {
 		int code = strstr(name, "__") ? add_term(l, ctx, catalog, name) : OPK_OK;
 
@@ -164,40 +221,51 @@ static int find_terms(struct legacy *l, struct opk_ctx *ctx, const struct opk_ca
 	return OPK_OK;
 }
 
-/* ---- one name */
+/* ---- all about one */
 
-static void take_name(void *data, const struct entry *entry)
+/* What a row means on the chip; "" for nothing. */
+static int formula_of(char **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
+                      const struct opk_legacy_row *row)
 {
-	struct opk_legacy *shown = data;
+	int code = opk_legacy_choose(out, ctx, catalog, row->today);
 
-	if (strcmp(entry->name, shown->name))
-		return;
-	if (!shown->kind) {
-		shown->kind = entry->kind;
-		shown->formula = entry->formula;
-	} else {
-		shown->other_kind = entry->kind;
-		shown->other_formula = entry->formula;
-	}
+	if (!code && !*out && !(*out = opk_strdup("")))
+		code = opk_nomem(ctx, "a formula");
+	return code;
 }
 
-int opk_legacy_formula(char **out, struct opk_ctx *ctx, const char *name)
+static int fill_other(struct legacy *l, struct opk_ctx *ctx, const struct opk_catalog *catalog)
 {
-	opk_autofree char *file = NULL;
-	struct opk_legacy found = { .name = name };
-	int code = each_entry(&file, ctx, take_name, &found);
+	int code = find(&l->other, ctx, l->name, 1);
 
-	if (code || !found.kind)
+	if (code || !l->other.name)
 		return code;
-	*out = opk_strdup(found.formula);
-	return *out ? OPK_OK : opk_nomem(ctx, "a formula");
+	code = formula_of(&l->other_formula, ctx, catalog, &l->other);
+	l->shown.other_kind = l->other.kind;
+	l->shown.other_formula = l->other_formula;
+	return code;
 }
 
 static int fill(struct legacy *l, struct opk_ctx *ctx, const struct opk_catalog *catalog)
 {
-	int code = each_entry(&l->file, ctx, take_name, &l->shown);
+	int code = find(&l->row, ctx, l->name, 0);
 
-	return code || !l->shown.kind ? code : find_terms(l, ctx, catalog);
+	if (code || !l->row.name)
+		return code;
+	code = formula_of(&l->formula, ctx, catalog, &l->row);
+	if (code)
+		return code;
+	l->shown.kind = l->row.kind;
+	l->shown.formula = l->formula;
+	l->shown.nvidia = l->row.nvidia;
+	l->shown.unit = l->row.unit;
+	l->shown.note = l->row.note;
+	if (!*l->formula)
+		code = opk_legacy_lack(&l->lack, ctx, catalog, &l->row);
+	l->shown.lack = l->lack;
+	if (!code)
+		code = find_terms(l, ctx, catalog, *l->formula ? l->formula : l->row.today);
+	return code ? code : fill_other(l, ctx, catalog);
 }
 
 int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
@@ -206,19 +274,18 @@ int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx, const struct op
 	struct legacy *l = opk_alloc(sizeof *l);
 	int code;
 
-	if (!l || !(l->shown.name = opk_strdup(name))) {
+	if (!l || !(l->name = opk_strdup(name))) {
 		opk_legacy_free(l ? &l->shown : NULL);
 		return opk_nomem(ctx, "a legacy name");
 	}
+	l->shown.name = l->name;
 	code = fill(l, ctx, catalog);
-	if (code || !l->shown.kind) {
+	*out = NULL;
+	if (code || !l->shown.kind)
 		opk_legacy_free(&l->shown);
-		if (!code)
-			*out = NULL;
-		return code;
-	}
-	*out = &l->shown;
-	return OPK_OK;
+	else
+		*out = &l->shown;
+	return code;
 }
 
 void opk_legacy_free(struct opk_legacy *legacy)
@@ -229,105 +296,13 @@ void opk_legacy_free(struct opk_legacy *legacy)
 	if (!l)
 		return;
 	opk_strlist_clear(&l->near);
-	free((char *)(uintptr_t)l->shown.name);
-	free(l->terms);
+	opk_legacy_row_clear(&l->row);
+	opk_legacy_row_clear(&l->other);
+	free(l->name);
 	free(l->formula);
-	free(l->file);
+	free(l->other_formula);
+	free(l->lack);
+	free(l->terms);
+	free(l->cut);
 	free(l);
-}
-
-/* ---- terms for several metrics */
-
-/* "BEFORE{op}AFTER" in a formula. */
-struct several {
-	const char *before, *after, *end; /* after the brace; after the term */
-	size_t before_size;
-};
-
-/* The first such term from `text` on; false where there is none. */
-static bool find_several(struct several *out, const char *formula, const char *text)
-{
-	const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
-
-	if (!close)
-		return false;
-	out->before = open;
-	while (out->before > formula && opk_in_full_name(out->before[-1]))
-		out->before--;
-	out->before_size = (size_t)(open - out->before);
-	out->after = out->end = close + 1;
-	while (opk_in_full_name(*out->end))
-		out->end++;
-	return true;
-}
-
-/* Whether the chip has a metric for the word in each term. */
-static bool all_exist(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *formula,
-                      const char *word)
-{
-	struct several term;
-
-	for (const char *at = formula; find_several(&term, formula, at); at = term.end) {
-		char name[1024];
-
-		snprintf(name, sizeof name, "%.*s%s%.*s", (int)term.before_size, term.before, word,
-		         (int)(term.end - term.after), term.after);
-		if (!opk_catalog_has_full(catalog, ctx, name))
-			return false;
-	}
-	return true;
-}
-
-/* What the names of the chip have in the place of {op}: "ld", "st". */
-static bool find_words(struct opk_strlist *words, struct opk_ctx *ctx,
-                       const struct opk_catalog *catalog, const char *formula,
-                       const struct several *term)
-{
-	for (size_t i = 0; i < opk_catalog_count(catalog); i++) {
-		const char *name = opk_catalog_get(catalog, i)->name;
-		opk_autofree char *word = NULL;
-
-		if (strncmp(name, term->before, term->before_size))
-			continue;
-		name += term->before_size;
-		word = opk_strndup(name, strcspn(name, "_."));
-		if (!word
-		    || (*word && !opk_strlist_contains(words, word)
-		        && all_exist(catalog, ctx, formula, word) && !opk_strlist_add(words, word)))
-			return false;
-	}
-	return words->count || opk_strlist_add(words, "op");
-}
-
-static void add_sum(struct opk_buf *out, const struct several *term,
-                    const struct opk_strlist *words)
-{
-	for (size_t i = 0; i < words->count; i++) {
-		opk_buf_add_text(out, i ? " + " : "(");
-		opk_buf_add(out, term->before, term->before_size);
-		opk_buf_add_text(out, words->items[i]);
-		opk_buf_add(out, term->after, (size_t)(term->end - term->after));
-	}
-	opk_buf_add_text(out, ")");
-}
-
-int opk_legacy_expand(char **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
-                      const char *formula)
-{
-	opk_autostrlist struct opk_strlist words = { 0 };
-	opk_autobuf struct opk_buf text = { 0 };
-	const char *at = formula;
-	struct several term;
-
-	if (find_several(&term, formula, at) && !find_words(&words, ctx, catalog, formula, &term))
-		return opk_nomem(ctx, "a formula");
-	for (; find_several(&term, formula, at); at = term.end) {
-		opk_buf_add(&text, at, (size_t)(term.before - at));
-		add_sum(&text, &term, &words);
-	}
-	opk_buf_add(&text, at, strlen(at) + 1);
-	if (text.failed)
-		return opk_nomem(ctx, "a formula");
-	*out = (char *)opk_take(text.data);
-	return OPK_OK;
 }

@@ -75,6 +75,68 @@ static unsigned cost_of_letters(const char *a, const char *b)
 	return distance > limit ? COST_OTHER : (unsigned)(distance * COST_OTHER / (length + 1));
 }
 
+/* ---- quantities */
+
+/*
+ * Words that say what is counted, in which direction, how precise: a name that has one of them is
+ * nothing like one that has another of the same kind.
+ */
+static const struct quantity {
+	const char *word;
+	unsigned char kind, value;
+} quantities[] = {
+	{ "bytes", 0, 0 },        { "byte", 0, 0 },        { "sectors", 0, 1 },
+	{ "sector", 0, 1 },       { "requests", 0, 2 },    { "request", 0, 2 },
+	{ "transactions", 0, 3 }, { "cycles", 0, 4 },      { "inst", 0, 5 },
+	{ "wavefronts", 0, 6 },   { "warps", 0, 7 },       { "throughput", 0, 8 },
+	{ "utilization", 0, 9 },  { "efficiency", 0, 10 }, { "ops", 0, 11 },
+	{ "read", 1, 0 },         { "reads", 1, 0 },       { "ld", 1, 0 },
+	{ "load", 1, 0 },         { "loads", 1, 0 },       { "write", 1, 1 },
+	{ "writes", 1, 1 },       { "st", 1, 1 },          { "store", 1, 1 },
+	{ "stores", 1, 1 },       { "atom", 1, 2 },        { "atomic", 1, 2 },
+	{ "atomics", 1, 2 },      { "red", 1, 3 },         { "reduction", 1, 3 },
+	{ "reductions", 1, 3 },   { "rx", 2, 0 },          { "nvlrx", 2, 0 },
+	{ "receive", 2, 0 },      { "received", 2, 0 },    { "tx", 2, 1 },
+	{ "nvltx", 2, 1 },        { "transmit", 2, 1 },    { "transmission", 2, 1 },
+	{ "transmitted", 2, 1 },  { "fp16", 3, 0 },        { "half", 3, 0 },
+	{ "hp", 3, 0 },           { "hadd", 3, 0 },        { "hmul", 3, 0 },
+	{ "hfma", 3, 0 },         { "fp32", 3, 1 },        { "single", 3, 1 },
+	{ "sp", 3, 1 },           { "fadd", 3, 1 },        { "fmul", 3, 1 },
+	{ "ffma", 3, 1 },         { "fp64", 3, 2 },        { "double", 3, 2 },
+	{ "dp", 3, 2 },           { "dadd", 3, 2 },        { "dmul", 3, 2 },
+	{ "dfma", 3, 2 },         { "tensor", 3, 3 },      { "hit", 4, 0 },
+	{ "miss", 4, 1 },
+};
+
+enum { KINDS = 5 };
+
+/* A bit a value that the name has of each kind. */
+static void find_quantities(unsigned out[KINDS], const struct words *words)
+{
+	memset(out, 0, KINDS * sizeof *out);
+	for (size_t i = 0; i < words->count; i++)
+		for (size_t j = 0; j < sizeof quantities / sizeof *quantities; j++)
+			if (!strcasecmp(words->word[i], quantities[j].word))
+				out[quantities[j].kind] |= 1u << quantities[j].value;
+}
+
+static bool same_quantity(const char *a, const char *b)
+{
+	struct words words;
+	unsigned first[KINDS], second[KINDS];
+
+	cut(&words, a);
+	find_quantities(first, &words);
+	cut(&words, b);
+	find_quantities(second, &words);
+	for (size_t i = 0; i < KINDS; i++)
+		if (first[i] && second[i] && !(first[i] & second[i]))
+			return false;
+	return true;
+}
+
+/* ---- all of it */
+
 static bool same_unit(const char *a, const char *b)
 {
 	const char *end_a = strstr(a, "__"), *end_b = strstr(b, "__");
@@ -93,7 +155,7 @@ void opk_suggestions_try(struct opk_suggestions *suggestions, const char *candid
 	                + (same_unit(suggestions->name, candidate) ? 0 : COST_UNIT);
 	size_t i;
 
-	if (cost > COST_LIMIT)
+	if (cost > COST_LIMIT || !same_quantity(suggestions->name, candidate))
 		return;
 	if (suggestions->count < OPK_MAX_SUGGESTIONS)
 		suggestions->count++;

@@ -32,8 +32,18 @@ static void find_labels(struct opk_resolver *r, bool report)
 	}
 }
 
-/* "..._op_{op}.sum" of nvprof's names becomes a sum. */
-static void expand_legacy(struct opk_resolver *r)
+/* What one of nvprof's names means on the chip; where that is nothing, what it would mean. */
+static int formula_of_legacy(char **out, struct opk_resolver *r, const char *formulas)
+{
+	opk_autofree char *chosen = NULL;
+	int code = opk_legacy_choose(&chosen, r->ctx, r->catalog, formulas);
+
+	if (!code && !chosen && !(chosen = opk_strndup(formulas, strcspn(formulas, "|"))))
+		code = opk_nomem(r->ctx, "a formula");
+	return code ? code : opk_legacy_expand(out, r->ctx, r->catalog, chosen);
+}
+
+static void choose_legacy(struct opk_resolver *r)
 {
 	struct opk_symbols *symbols = &r->symbols;
 
@@ -43,8 +53,8 @@ static void expand_legacy(struct opk_resolver *r)
 
 		if (derived->parsed || !derived->legacy || !opk_resolver_need_catalog(r))
 			continue;
-		if (!opk_problems_stop(&r->problems, opk_legacy_expand(&formula, r->ctx, r->catalog,
-		                                                       derived->formula)))
+		if (!opk_problems_stop(&r->problems,
+		                       formula_of_legacy(&formula, r, derived->formula)))
 			return;
 		free(derived->formula);
 		derived->formula = formula;
@@ -156,12 +166,32 @@ static void report_missing_name(struct opk_resolver *r, const struct opk_derived
 		                 name);
 }
 
+static void report_no_counterpart(struct opk_resolver *r, const struct opk_derived_symbol *derived)
+{
+	opk_autolegacyrow struct opk_legacy_row row = { 0 };
+	opk_autofree char *lack = NULL;
+	int code = opk_legacy_find(&row, r->ctx, derived->legacy);
+
+	if (!code)
+		code = opk_legacy_lack(&lack, r->ctx, r->catalog, &row);
+	if (opk_problems_stop(&r->problems, code))
+		opk_problems_add(&r->problems, &derived->name.place,
+		                 "nvprof's %.100s has no counterpart on " OPK_THE_CHIP "%s: %s",
+		                 derived->legacy,
+		                 r->target.profiler == OPK_PROFILER_PM ? " for PM sampling" : "",
+		                 lack);
+}
+
 /* What the formula itself lacks; what is lacking in others that it uses is reported there. */
 static void report_missing(struct opk_resolver *r, size_t derived)
 {
 	const struct opk_formula *formula = formula_of(r, derived);
 	size_t used;
 
+	if (r->symbols.derived.items[derived].legacy) {
+		report_no_counterpart(r, &r->symbols.derived.items[derived]);
+		return;
+	}
 	for (size_t i = 0; formula && i < opk_formula_name_count(formula); i++) {
 		const char *name = opk_formula_name(formula, i);
 
@@ -217,7 +247,7 @@ static void drop(struct opk_resolver *r)
 void opk_resolve_missing(struct opk_resolver *r)
 {
 	find_labels(r, true);
-	expand_legacy(r);
+	choose_legacy(r);
 	find_needed(r);
 	for (size_t i = 0; i < r->symbols.ordered && !r->problems.code; i++)
 		if (r->states[r->symbols.order[i]].needed)

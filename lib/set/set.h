@@ -200,11 +200,13 @@ struct opk_derived_symbol {
 	struct opk_word name; /* borrowed, as `unit` and `description` */
 	struct opk_word
 		written; /* the formula in the set's file; no text: from data/legacy_names.tsv */
-	char *formula;   /* with the parameters' values */
-	struct opk_formula *parsed; /* NULL: it is not a formula */
+	/* With the parameters' values; nvprof's formulas until the chip is known. */
+	char *formula;
+	struct opk_formula *parsed; /* NULL: it is not a formula, or the chip is not known yet */
 	struct opk_word unit, description;
 	const struct opk_set *set;
-	char *legacy; /* the name of nvprof's, possibly its own; else NULL */
+	char *legacy;      /* the name of nvprof's, possibly its own; else NULL */
+	char *legacy_unit; /* where `unit` is from the table */
 };
 
 struct opk_symbols {

@@ -74,7 +74,7 @@ static void report_unknown(struct checker *c, const struct opk_word *word, const
 static void check_word(struct checker *c, const struct opk_set_item *item, const char *name)
 {
 	const struct opk_index *names = &c->symbols->names;
-	opk_autofree char *formula = NULL;
+	opk_autolegacyrow struct opk_legacy_row row = { 0 };
 	size_t at;
 	int code;
 
@@ -91,15 +91,16 @@ static void check_word(struct checker *c, const struct opk_set_item *item, const
 		return;
 	}
 	/* What could not be read may define it, if it can be a name. */
-	code = opk_legacy_formula(&formula, c->ctx, name);
+	code = opk_legacy_find(&row, c->ctx, name);
 	opk_problems_need(c->problems, code != OPK_ENOMEM);
 	if (code || (c->symbols->broken && !strchr(name, '.')))
 		return;
-	if (!formula)
+	if (!row.name)
 		report_unknown(c, &item->what, name);
-	else if (!*formula)
+	else if (!*row.today && !item->optional)
 		opk_problems_add(c->problems, &item->what.place,
-		                 "nvprof's %.100s has no counterpart among today's metrics", name);
+		                 "nvprof's %.100s has no counterpart on %s: %s", name,
+		                 c->problems->chip ? OPK_THE_CHIP : "any chip", row.note);
 }
 
 static void check_metric(struct checker *c, const struct opk_set_item *item)

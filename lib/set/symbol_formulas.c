@@ -331,8 +331,8 @@ void opk_symbols_check_formulas(struct opk_symbols *symbols)
 		check_unit(symbols->ctx, symbols->problems, &derived->unit);
 		if (derived->written.text)
 			derived->formula = substitute(symbols, &derived->written, true);
-		/* What means several metrics depends on the chip. */
-		if (derived->formula && !(derived->legacy && strchr(derived->formula, '{')))
+		/* What nvprof's names mean depends on the chip. */
+		if (derived->formula && !derived->legacy)
 			opk_symbols_parse(symbols, derived);
 		if (derived->parsed)
 			check_names(symbols, derived);

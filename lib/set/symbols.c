@@ -180,16 +180,14 @@ static char *final_text(struct opk_symbols *symbols, const struct opk_word *word
 	return text;
 }
 
-static char *formula_of(const struct opk_symbols *symbols, const struct opk_word *word,
-                        const char *name)
+static void find_row(struct opk_legacy_row *out, const struct opk_symbols *symbols,
+                     const struct opk_word *word, const char *name)
 {
-	char *formula = NULL;
-	int code = opk_legacy_formula(&formula, symbols->ctx, name);
+	int code = opk_legacy_find(out, symbols->ctx, name);
 
 	if (opk_problems_need(symbols->problems, code != OPK_ENOMEM) && code)
 		opk_problems_add(symbols->problems, &word->place, "%s",
 		                 opk_innermost(symbols->ctx));
-	return formula;
 }
 
 /* Another list may have it under the same name. */
@@ -207,14 +205,19 @@ static void add_legacy(struct opk_symbols *symbols, const struct opk_set *set,
 {
 	opk_autofree char *text = final_text(symbols, &item->what);
 	const struct opk_word name = { item->as.text ? item->as.text : text, item->what.place };
-	opk_autofree char *formula = NULL;
+	opk_autolegacyrow struct opk_legacy_row row = { 0 };
+	opk_autofree char *formulas = NULL, *unit = NULL;
 	struct opk_derived_symbol *derived;
 
 	if (!text || strstr(text, "__") || opk_pattern_kind(text) != OPK_PATTERN_NAME
 	    || opk_index_find(NULL, &symbols->names, text))
 		return;
-	formula = formula_of(symbols, &item->what, text);
-	if (!formula || !*formula || is_same_legacy(symbols, name.text, text))
+	find_row(&row, symbols, &item->what, text);
+	if (!row.name || !*row.today || is_same_legacy(symbols, name.text, text))
+		return;
+	formulas = opk_strdup(row.today);
+	unit = opk_strdup(row.unit);
+	if (!opk_problems_need(symbols->problems, formulas && unit))
 		return;
 	if (defined(symbols, name.text)) {
 		report_twice(symbols->problems, &item->as, "the name", defined(symbols, name.text));
@@ -223,8 +226,10 @@ static void add_legacy(struct opk_symbols *symbols, const struct opk_set *set,
 	derived = add_name(symbols, &name);
 	if (!derived)
 		return;
-	derived->formula = opk_take(formula);
+	derived->formula = opk_take(formulas);
 	derived->legacy = opk_take(text);
+	if (*unit)
+		derived->unit.text = derived->legacy_unit = opk_take(unit);
 	derived->set = set;
 }
 
@@ -282,6 +287,7 @@ void opk_symbols_clear(struct opk_symbols *symbols)
 	for (size_t i = 0; i < symbols->derived.count; i++) {
 		free(symbols->derived.items[i].formula);
 		free(symbols->derived.items[i].legacy);
+		free(symbols->derived.items[i].legacy_unit);
 		opk_formula_free(symbols->derived.items[i].parsed);
 	}
 	free(symbols->derived.items);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak describe: one metric, or one of nvprof's names. */
+#include <string.h>
+
 #include "commands.h"
 #include "common/args.h"
 
@@ -117,6 +119,42 @@ static int describe_metric(struct app *app, struct opk_catalog *catalog, enum op
 
 /* ---- a name of nvprof's */
 
+/* People need no line that says nothing. */
+static void field_note(struct app *app, struct app_fields *fields, const char *name,
+                       const char *text)
+{
+	if (*text || !app_shows_table(app))
+		field_text(fields, name, text);
+}
+
+static void print_legacy(struct app *app, const char *chip, const struct opk_legacy *legacy)
+{
+	opk_autofree char *nothing = opk_printf("no counterpart on %s", chip);
+	struct app_fields fields = { 0 };
+
+	field_text(&fields, "chip", chip);
+	field_text(&fields, "legacy", legacy->name);
+	field_text(&fields, "kind", legacy->kind);
+	field_text(&fields, "formula", legacy->lack ? nothing : legacy->formula);
+	field_note(app, &fields, "unit", legacy->unit);
+	field_note(app, &fields, "nvidia",
+	           strcmp(legacy->nvidia, legacy->formula) ? legacy->nvidia : "");
+	field_note(app, &fields, "note", legacy->note);
+	app_record(app, &fields);
+}
+
+static void note_legacy(const char *chip, const struct opk_legacy *legacy)
+{
+	const char *other = legacy->other_formula;
+
+	if (legacy->lack)
+		app_note("nvprof's %s has no counterpart on %s: %s", legacy->name, chip,
+		         legacy->lack);
+	if (legacy->other_kind)
+		app_note("there is an %s %s, too: %s", legacy->other_kind, legacy->name,
+		         *other ? other : "no counterpart");
+}
+
 static int describe_legacy(struct app *app, const char *chip, const struct opk_legacy *legacy)
 {
 	static const struct opk_column columns[] = {
@@ -124,16 +162,11 @@ static int describe_legacy(struct app *app, const char *chip, const struct opk_l
 		{ "exists", OPK_CELL_BOOL },
 		{ "nearest", OPK_CELL_STRING },
 	};
-	struct app_fields fields = { 0 };
 	int code = app_begin_output(app);
 
 	if (code)
 		return code;
-	field_text(&fields, "chip", chip);
-	field_text(&fields, "legacy", legacy->name);
-	field_text(&fields, "kind", legacy->kind);
-	field_text(&fields, "formula", *legacy->formula ? legacy->formula : "no counterpart");
-	app_record(app, &fields);
+	print_legacy(app, chip, legacy);
 	app_table(app, "terms", columns);
 	for (size_t i = 0; i < legacy->term_count; i++) {
 		const struct opk_legacy_term *term = &legacy->terms[i];
@@ -141,9 +174,7 @@ static int describe_legacy(struct app *app, const char *chip, const struct opk_l
 		app_row(app, cell_text(term->name), cell_flag(term->exists),
 		        cell_text(term->nearest));
 	}
-	if (legacy->other_kind)
-		app_note("there is an %s %s, too: %s", legacy->other_kind, legacy->name,
-		         *legacy->other_formula ? legacy->other_formula : "no counterpart");
+	note_legacy(chip, legacy);
 	return app_end_output(app);
 }
 
@@ -183,15 +214,10 @@ const struct command describe_command = {
 		"metric. The scope, with CUPTI 13.1 and later, is context or device: see 'offpeak help\n"
 		"metrics'.\n"
 		"\n"
-		"METRIC may also be a metric or event of nvprof: the output has the formula over today's\n"
-		"metrics, and whether the chip has each of them. A term with {op} means several\n"
-		"metrics; the first is named.",
-	.examples = {
-		{ "describe GH100 dram__throughput",
-		  "its unit, passes, raw counters and constituents" },
-		{ "describe GB100 achieved_occupancy", "a name of nvprof's: today's formula" },
-		{ "describe GH100 sm__inst_executed.sum.per_second", "a full name" },
-	},
+		"METRIC may also be a metric or event of nvprof: the output has the formula over metrics of\n"
+		"the chip, NVIDIA's own text where it is another one, and a note that says why. A term with\n"
+		"{op} means several metrics; the first is named. Where the chip has no counterpart, a\n"
+		"message says what it lacks.",
 	.options = specs,
 	.args_size = sizeof(struct describe_args),
 	.max_arguments = 2,
