@@ -168,7 +168,11 @@ START_TEST(found_sets)
 		{ HERE, "pm-overview", "pm-overview" },
 		{ HERE, FILES "good-json.yaml", "json" },
 		{ HERE, "sm__cycles_elapsed.sum", "custom" },
-		{ HERE, "memory,roofline", "custom" },
+		{ HERE, "sm__cycles_elapsed.sum,ipc", "custom" },
+		{ HERE, "achieved_occupancy", "custom" },
+		{ HERE, "memory,roofline", "memory+roofline" },
+		{ HERE, "ipc,memory,dram__bytes.sum," FILES "good-json.yaml,",
+		  "custom+memory+json" },
 	};
 	struct opk_ctx *ctx = new_ctx();
 
@@ -347,6 +351,11 @@ static int find_names(struct opk_set **out, struct opk_ctx *ctx)
 	return opk_set_find(out, ctx, "a__b.sum,c__d.sum");
 }
 
+static int find_list(struct opk_set **out, struct opk_ctx *ctx)
+{
+	return opk_set_find(out, ctx, "ipc," FILES "good-minimal.yaml,c__d.sum");
+}
+
 static const struct opk_set *to_join[2];
 
 static int join_two(struct opk_set **out, struct opk_ctx *ctx)
@@ -366,7 +375,7 @@ START_TEST(sets_without_memory)
 		int (*make)(struct opk_set **out, struct opk_ctx *ctx);
 	} rows[] = {
 		{ HERE, load_full }, { HERE, find_memory }, { HERE, find_names },
-		{ HERE, join_two },  { HERE, join_one },
+		{ HERE, find_list }, { HERE, join_two },    { HERE, join_one },
 	};
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_set *sets[] = { load(ctx, "good-minimal.yaml"), load(ctx, "good-json.yaml") };

@@ -109,6 +109,23 @@ works sets --check roof.yaml --chip GH100,GA10B --format json
 json '[r["status"] for r in j] == ["ok", "ok"] and j[0]["left_out"] == 1'
 refuses 2 "unknown chip 'GH10O', did you mean GH100" sets --check roof.yaml --chip GH10O
 
+section "metrics, nvprof's names and sets in one word"
+works plan --chip GH100 achieved_occupancy --effort 0
+out_has '^metrics,sm__warps_active'
+works plan --chip GH100 ./p.yaml,achieved_occupancy,dram__bytes_read.sum --effort 0
+out_has '^set,p\+custom$'
+out_has '^metrics,dram__bytes.sum dram__sectors.sum dram__bytes_read.sum sm__warps_active'
+refuses 2 "nvprof's cf_issued has no counterpart on GB202: " plan --chip GB202 cf_issued
+refuses 2 "has no counterpart on AD102: it has no nvlrx__bytes.sum" \
+	build --chip AD102 nvlink_total_data_received -o nothing.opk
+refuses 2 "no metric set 'achieved_ocupancy', did you mean achieved_occupancy" \
+	plan --chip GH100 achieved_ocupancy
+refuses 2 "no metric set 'p' is shipped; did you mean the file ./p.yaml" plan --chip GH100 p
+printf 'name: n\nmetrics: [{metric: cf_issued, optional: true}, {metric: stall_constant_memory_dependency, optional: true}, ipc]\n' >n.yaml
+works sets --check n.yaml --chip GH100,GB202
+out_has '^GH100,[0-9]+,2,1,'
+out_has '^GB202,[0-9]+,1,2,'
+
 section 'errors of chips'
 # What several chips have in common is shown once, and what one has alone is shown, too.
 cat >chips.yaml <<'END'

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where sets come from: shipped folders, paths, comma-separated names; their files, and those that
- * they include.
+ * Where sets come from: shipped folders and paths; their files, and those that they include.
  */
 #include <dirent.h>
 #include <string.h>
@@ -35,7 +34,7 @@ static bool is_yaml(const char *name)
 	return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
 }
 
-static bool is_path(const char *text)
+bool opk_set_is_path(const char *text)
 {
 	return strchr(text, '/') || is_yaml(text);
 }
@@ -122,24 +121,6 @@ const char *opk_set_list_path(const struct opk_set_list *list, size_t i)
 	return list->paths.items[i];
 }
 
-int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
-{
-	opk_auto(opk_set) struct opk_set *set = opk_set_create("custom", "");
-	opk_autofree char *names = opk_strdup(spec);
-	char *rest = names;
-	bool ok = set && names;
-
-	for (char *name; ok && (name = strsep(&rest, ","));)
-		if (*name)
-			ok = opk_set_add_name(set, name);
-	if (!ok || !opk_set_complete(set))
-		return opk_nomem(ctx, "a metric set");
-	if (!set->metrics.count)
-		return opk_fail(ctx, OPK_EUSAGE, "'%s' names no metric", spec);
-	*out = opk_take(set);
-	return OPK_OK;
-}
-
 /* "…/memory.yaml" -> "memory" */
 static char *stem(const char *path)
 {
@@ -149,7 +130,7 @@ static char *stem(const char *path)
 	return opk_strndup(name, (size_t)(strrchr(name, '.') - name));
 }
 
-static int no_such_set(struct opk_ctx *ctx, const char *name)
+int opk_set_none_shipped(struct opk_ctx *ctx, const char *name, const char *near)
 {
 	opk_autostrlist struct opk_strlist stems = { 0 };
 	struct opk_nearest nearest = { .name = name };
@@ -162,18 +143,19 @@ static int no_such_set(struct opk_ctx *ctx, const char *name)
 		if (opk_strlist_take(&stems, stem(list->paths.items[i])))
 			opk_nearest_try(&nearest, stems.items[stems.count - 1]);
 	opk_set_list_free(list);
+	near = nearest.best ? nearest.best : near;
 	return opk_fail(ctx, OPK_EUSAGE,
 	                "no metric set '%s'" OPK_DID_YOU_MEAN
 	                "; 'offpeak sets' lists the shipped ones, "
 	                "a path or metric names with commas work too",
-	                name, OPK_NEAR(nearest.best));
+	                name, OPK_NEAR(near));
 }
 
-/* The path of the set that is found by this name. */
-static int shipped_path(char **out, struct opk_ctx *ctx, const char *name)
+int opk_set_shipped(char **out, struct opk_ctx *ctx, const char *name)
 {
 	opk_autostrlist struct opk_strlist where = { 0 };
 
+	*out = NULL;
 	if (!folders(&where, ctx))
 		return opk_nomem(ctx, "metric sets");
 	for (size_t i = 0; i < 2 * where.count; i++) {
@@ -187,7 +169,7 @@ static int shipped_path(char **out, struct opk_ctx *ctx, const char *name)
 		*out = opk_take(path);
 		return OPK_OK;
 	}
-	return no_such_set(ctx, name);
+	return OPK_OK;
 }
 
 /* ---- files */
@@ -270,8 +252,12 @@ static int find_path(char **out, struct loading *l, const struct opk_set *set, c
 	/* What comes through a pipe is in no folder. */
 	const char *slash = opk_stream_find(l->ctx, set->path) ? NULL : strrchr(set->path, '/');
 
-	if (!is_path(word))
-		return shipped_path(out, l->ctx, word);
+	int code;
+
+	if (!opk_set_is_path(word)) {
+		code = opk_set_shipped(out, l->ctx, word);
+		return code || *out ? code : opk_set_none_shipped(l->ctx, word, NULL);
+	}
 	word += 2 * !strncmp(word, "./", 2);
 	*out = *word == '/' || !slash
 	               ? opk_strdup(word)
@@ -494,7 +480,7 @@ static bool is_of_use(const struct loading *l, const struct opk_set *set)
 	return l->problems.count && !l->problems.unlisted && (!set->unfit || set->claiming.count);
 }
 
-static int load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *path)
+int opk_set_load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *path)
 {
 	struct loading l = { .ctx = ctx };
 	opk_auto(opk_set) struct opk_set *set = NULL;
@@ -521,32 +507,7 @@ static int load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *pa
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
-	int code = load_partly(&set, ctx, path);
-
-	if (!code)
-		*out = opk_take(set);
-	return code;
-}
-
-int opk_set_find_partly(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
-{
-	opk_autofree char *path = NULL;
-	int code;
-
-	*out = NULL;
-	if (is_path(spec))
-		return load_partly(out, ctx, spec);
-	/* Metric names have a double underscore, sets don't. */
-	if (strchr(spec, ',') || strstr(spec, "__"))
-		return opk_set_from_names(out, ctx, spec);
-	code = shipped_path(&path, ctx, spec);
-	return code ? code : load_partly(out, ctx, path);
-}
-
-int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
-{
-	opk_auto(opk_set) struct opk_set *set = NULL;
-	int code = opk_set_find_partly(&set, ctx, spec);
+	int code = opk_set_load_partly(&set, ctx, path);
 
 	if (!code)
 		*out = opk_take(set);
