@@ -179,6 +179,17 @@ equal out raw.csv
 works eval --raw image --set ./one.yaml
 header_is range,name,$metric
 refuses 2 'metrics' eval --raw image
+works eval "$simple" --metrics achieved_occupancy,gpu__time_duration.sum --where 'ipc>1'
+header_is range,name,kernel,grid,block,device,achieved_occupancy,gpu__time_duration.sum
+lines_are 3
+works eval "$simple" --where 'ipc>1' --layout long
+out_lacks ',ipc,'
+refuses 2 'has no counterpart on GH100' eval "$simple" --metrics cf_issued
+works eval --raw image --metrics inst_executed --chip GH100
+header_is range,name,inst_executed
+refuses 2 'depends on the chip: --chip names it' eval --raw image --metrics inst_executed
+refuses 2 "'inst_executed' is no full metric name" import --raw image --metrics inst_executed \
+	--chip GH100 -o dir/none.opk
 refuses 2 "unknown chip 'GX100'" eval --raw image --metrics $metric --chip GX100
 refuses 2 "no metric 'no__such.sum'" eval --raw image --metrics no__such.sum
 fresh

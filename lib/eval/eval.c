@@ -20,6 +20,7 @@ struct opk_evaluation {
 	struct opk_resolved resolved;
 	struct opk_meta_label *set_labels;
 	struct opk_meta set_meta;
+	struct opk_nvprof_names nvprof; /* as well */
 	struct opk_strlist metrics;
 	struct opk_strlist units;
 	const struct opk_segment *segments; /* of the file, which outlives the evaluation */
@@ -62,6 +63,8 @@ static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 	opk_autofree const char **also = opk_alloc_array(conditions + options->also_count + 1,
 	                                                 sizeof *also);
 	struct opk_wanted wanted = { .also = also, .also_count = conditions + options->also_count };
+	const struct opk_meta *meta = job->meta;
+	int code;
 
 	evaluation->condition_count = conditions;
 	evaluation->also = opk_alloc_array(wanted.also_count + 1, sizeof *evaluation->also);
@@ -77,7 +80,8 @@ static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 		               &wanted);
 	wanted.shown = options->metrics;
 	wanted.shown_count = options->metrics ? options->metric_count : 0;
-	return opk_columns_init(&evaluation->columns, ctx, job->meta, &wanted);
+	code = opk_nvprof_names_add(&evaluation->nvprof, ctx, &meta, options, &wanted);
+	return code ? code : opk_columns_init(&evaluation->columns, ctx, meta, &wanted);
 }
 
 static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
@@ -294,6 +298,7 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 	opk_columns_clear(&evaluation->columns);
 	free(evaluation->set_labels);
 	opk_resolved_clear(&evaluation->resolved);
+	opk_nvprof_names_clear(&evaluation->nvprof);
 	opk_strlist_clear(&evaluation->metrics);
 	opk_strlist_clear(&evaluation->units);
 	free(evaluation->values);

@@ -5,6 +5,7 @@
 
 #include "base/ctx.h"
 #include "eval/eval.h"
+#include "resolve/resolve.h"
 
 /* The results of the children that evaluated, read as one: eval_child.c writes them. */
 
@@ -85,5 +86,22 @@ uint64_t opk_segment_describe(struct opk_row *row, struct opk_range *room,
 int opk_filter_segments(bool **unwanted, struct opk_ctx *ctx, const struct opk_filter *filter,
                         enum opk_profiler profiler, const struct opk_segment *segments,
                         size_t count);
+
+/* nvprof's names that are wanted: what a recording says, and what these mean. */
+
+struct opk_nvprof_names {
+	struct opk_resolved resolved;
+	struct opk_meta meta; /* borrows from the recording's, and from the others here */
+	const char **metrics, **hidden, **columns;
+	struct opk_meta_derived *derived;
+};
+/*
+ * Where names of nvprof's are wanted that the recording does not know, *meta, which may be NULL,
+ * becomes `n`'s, which has them as derived metrics.
+ */
+int opk_nvprof_names_add(struct opk_nvprof_names *n, struct opk_ctx *ctx,
+                         const struct opk_meta **meta, const struct opk_eval_options *options,
+                         const struct opk_wanted *wanted);
+void opk_nvprof_names_clear(struct opk_nvprof_names *n);
 
 #endif

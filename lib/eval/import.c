@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A bare counter data image becomes a recording, once it has shown that it evaluates. */
+#include <string.h>
+
 #include "adapters/nv/nv.h"
 #include "base/json_read.h"
 #include "base/option_struct.h"
@@ -133,6 +135,11 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 
 	eval.size = sizeof eval;
 	options.eval = &eval;
+	/* A recording lists what its images have. */
+	for (size_t i = 0; i < eval.metric_count; i++)
+		if (!strstr(eval.metrics[i], "__"))
+			return opk_fail(ctx, OPK_EUSAGE, "'%s' is no full metric name",
+			                eval.metrics[i]);
 	code = opk_eval_image(&evaluation, ctx, image, size, &eval);
 	if (code)
 		return code;

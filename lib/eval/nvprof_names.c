@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * nvprof's names among the metrics that are wanted of a recording: they become derived metrics, as
+ * if the recording's set had them.
+ */
+#include <string.h>
+
+#include "chip/chip.h"
+#include "container/container.h"
+#include "eval/eval_inside.h"
+
+static int is_nvprof(bool *out, struct opk_ctx *ctx, const char *name)
+{
+	opk_autolegacyrow struct opk_legacy_row row = { 0 };
+	int code = strstr(name, "__") ? OPK_OK : opk_legacy_find(&row, ctx, name);
+
+	*out = row.name != NULL;
+	return code;
+}
+
+/* Those that the recording does not know, with commas between. */
+static int list_names(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_meta *meta,
+                      const struct opk_wanted *wanted)
+{
+	struct opk_meta_names known = { 0 };
+	int code = meta ? opk_meta_names_init(&known, ctx, meta) : OPK_OK;
+
+	for (size_t i = 0; !code && i < wanted->shown_count + wanted->also_count; i++) {
+		const char *name = i < wanted->shown_count ? wanted->shown[i]
+		                                           : wanted->also[i - wanted->shown_count];
+		bool nvprof = false;
+
+		if (!opk_meta_names_find(&known, name))
+			code = is_nvprof(&nvprof, ctx, name);
+		if (nvprof)
+			opk_buf_add_printf(out, "%s%s", out->size ? "," : "", name);
+	}
+	opk_meta_names_clear(&known);
+	return code;
+}
+
+static int resolve(struct opk_resolved *out, struct opk_ctx *ctx, const char *names,
+                   const char *chip, enum opk_profiler profiler)
+{
+	struct opk_set *set = NULL;
+	int code;
+
+	if (!chip)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "what nvprof's names mean depends on the chip: --chip names it");
+	code = opk_set_from_names(&set, ctx, names);
+	if (!code)
+		code = opk_set_resolve(out, ctx, set, chip, profiler);
+	opk_set_free(set);
+	return code;
+}
+
+static bool has_metric(const struct opk_meta *meta, const char *name)
+{
+	for (size_t i = 0; i < meta->metric_count; i++)
+		if (!strcmp(meta->metrics[i], name))
+			return true;
+	return false;
+}
+
+static bool is_hidden(const struct opk_meta *meta, const char *name)
+{
+	for (size_t i = 0; i < meta->hidden_count; i++)
+		if (!strcmp(meta->hidden[i], name))
+			return true;
+	return false;
+}
+
+/* Lists what the recording shows, which nvprof's names are not among; false when out of memory. */
+static bool list_columns(struct opk_nvprof_names *n)
+{
+	struct opk_meta *meta = &n->meta;
+
+	if (meta->column_count)
+		return true;
+	n->columns = opk_alloc_array(meta->metric_count + meta->derived_count + 1,
+	                             sizeof *n->columns);
+	for (size_t i = 0; n->columns && i < meta->metric_count; i++)
+		if (!is_hidden(meta, meta->metrics[i]))
+			n->columns[meta->column_count++] = meta->metrics[i];
+	for (size_t i = 0; n->columns && i < meta->derived_count; i++)
+		n->columns[meta->column_count++] = meta->derived[i].name;
+	meta->columns = n->columns;
+	return n->columns != NULL;
+}
+
+/* The metrics that the recording's set has not are there for formulas alone. */
+static int extend(struct opk_nvprof_names *n, struct opk_ctx *ctx)
+{
+	const struct opk_resolved *resolved = &n->resolved;
+	size_t room = resolved->metrics.count + 1;
+	struct opk_meta *meta = &n->meta;
+
+	n->metrics = opk_alloc_array(meta->metric_count + room, sizeof *n->metrics);
+	n->hidden = opk_alloc_array(meta->hidden_count + room, sizeof *n->hidden);
+	n->derived = opk_alloc_array(meta->derived_count + resolved->derived_count + 1,
+	                             sizeof *n->derived);
+	if (!list_columns(n) || !n->metrics || !n->hidden || !n->derived)
+		return opk_nomem(ctx, "metrics");
+	for (size_t i = 0; i < meta->metric_count; i++)
+		n->metrics[i] = meta->metrics[i];
+	for (size_t i = 0; i < meta->hidden_count; i++)
+		n->hidden[i] = meta->hidden[i];
+	for (size_t i = 0; i < meta->derived_count; i++)
+		n->derived[i] = meta->derived[i];
+	meta->metrics = n->metrics;
+	meta->hidden = n->hidden;
+	meta->derived = n->derived;
+	for (size_t i = 0; i < resolved->metrics.count; i++) {
+		const char *name = resolved->metrics.items[i];
+
+		if (!has_metric(meta, name))
+			n->metrics[meta->metric_count++] = n->hidden[meta->hidden_count++] = name;
+	}
+	for (size_t i = 0; i < resolved->derived_count; i++)
+		n->derived[meta->derived_count++] = resolved->derived[i];
+	return OPK_OK;
+}
+
+int opk_nvprof_names_add(struct opk_nvprof_names *n, struct opk_ctx *ctx,
+                         const struct opk_meta **meta, const struct opk_eval_options *options,
+                         const struct opk_wanted *wanted)
+{
+	const char *chip = *meta ? (*meta)->chip : options->chip;
+	enum opk_profiler profiler = *meta ? (*meta)->profiler : options->profiler;
+	opk_autobuf struct opk_buf list = { 0 };
+	opk_autofree char *names = NULL;
+	int code = list_names(&list, ctx, *meta, wanted);
+
+	if (code || !list.size)
+		return code;
+	names = opk_buf_take_text(&list);
+	code = names ? resolve(&n->resolved, ctx, names, chip, profiler)
+	             : opk_nomem(ctx, "metrics");
+	if (code)
+		return code;
+	n->meta = *meta ? **meta : (struct opk_meta){ 0 };
+	code = extend(n, ctx);
+	*meta = &n->meta;
+	return code;
+}
+
+void opk_nvprof_names_clear(struct opk_nvprof_names *n)
+{
+	opk_resolved_clear(&n->resolved);
+	free(n->metrics);
+	free(n->hidden);
+	free(n->columns);
+	free(n->derived);
+	*n = (struct opk_nvprof_names){ 0 };
+}
