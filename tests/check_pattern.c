@@ -2,6 +2,8 @@
 /* Names, globs and regular expressions: what they match, and that none takes for ever. */
 #include "set/set.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "testing.h"
@@ -176,6 +178,38 @@ START_TEST(beginnings)
 }
 END_TEST
 
+static double seconds_of_children(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+	       + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
+/* Loading takes of what is left for a chip. */
+START_TEST(loading_counts)
+{
+	opk_auto(opk_set) struct opk_set *set = NULL;
+	struct opk_ctx *ctx = new_ctx();
+	opk_autofree char *file = opk_strdup("/tmp/offpeak-pattern-XXXXXX.yaml");
+	int fd = mkstemps(file, 5);
+	static const char text[] =
+		"name: slow\nmetrics: ['/(((a{1,40}){1,40}){1,9}|dram__.*)sum/']\n";
+	struct opk_set *joined = NULL;
+
+	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	ck_ok(ctx, opk_set_load(&set, ctx, file));
+	unlink(file);
+	ck_assert_msg(set->left < OPK_EXPRESSION_SECONDS && set->left > 0, "%f", set->left);
+	ck_ok(ctx, opk_set_join(&joined, ctx, (const struct opk_set *[]){ set, set }, 2));
+	ck_assert(joined->left < set->left);
+	opk_set_free(joined);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* Compiling and matching together take no longer than all expressions of a set may. */
 START_TEST(no_pattern_takes_for_ever)
 {
@@ -189,11 +223,13 @@ START_TEST(no_pattern_takes_for_ever)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		double seconds = 1.5;
 		time_t before = time(NULL);
+		double taken = seconds_of_children();
 
 		ck_assert_ptr_nonnull(
 			strstr(selected(ctx, rows[i], SIZE_MAX / COUNT(names), &seconds),
 		               "with this the expressions of a set take more than 5 seconds"));
 		ck_assert(seconds == 0);
+		ck_assert(seconds_of_children() - taken < 1.8);
 		/* A machine may have others to serve, but thirty seconds are the most. */
 		ck_assert_int_lt(time(NULL) - before, 35);
 		ck_assert_ptr_nonnull(
@@ -226,6 +262,7 @@ int main(void)
 	tcase_add_test(tests, matches);
 	tcase_add_test(tests, alone);
 	tcase_add_test(tests, beginnings);
+	tcase_add_test(tests, loading_counts);
 	tcase_add_test(tests, no_pattern_takes_for_ever);
 #ifndef __SANITIZE_ADDRESS__
 	tcase_add_test(tests, no_pattern_takes_all_memory);

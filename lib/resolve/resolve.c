@@ -159,7 +159,7 @@ static void fill(struct opk_resolver *r)
 	opk_symbols_init(&r->symbols, r->ctx, &r->problems, r->set);
 	r->lost = r->symbols.broken;
 	/* A parameter's value may have made errors that the file has not. */
-	if (!r->problems.code && opk_set_check(&r->symbols, false) && !r->symbols.unfit)
+	if (!r->problems.code && opk_set_check(&r->symbols, NULL) && !r->symbols.unfit)
 		make_list(r);
 	if (!r->problems.code && r->list) {
 		add_unlisted(r);
@@ -228,7 +228,7 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
 		                  .target = { chip, profiler, NULL },
 		                  .problems = { .chip = chip },
 		                  .out = &resolved,
-		                  .seconds = OPK_EXPRESSION_SECONDS };
+		                  .seconds = set->left };
 	int code;
 
 	if (set->errors.count)
@@ -252,7 +252,7 @@ int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *ch
 		                  .target = { chip, profiler, NULL },
 		                  .problems = { .chip = chip },
 		                  .out = &resolved,
-		                  .seconds = OPK_EXPRESSION_SECONDS,
+		                  .seconds = set->left,
 		                  .check = true };
 	int code;
 

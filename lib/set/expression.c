@@ -3,8 +3,10 @@
 #include "set/set.h"
 
 #include <regex.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 
 #include "base/ascii.h"
 #include "base/mem.h"
@@ -13,6 +15,7 @@
 struct work {
 	const char *expression; /* of a whole name */
 	const struct opk_names *names;
+	double seconds;
 };
 
 /* ---- in the child */
@@ -28,6 +31,23 @@ static int compile(regex_t *out, struct opk_ctx *ctx, const char *expression)
 	return opk_fail(ctx, status == REG_ESPACE ? OPK_EINPUT : OPK_EUSAGE, "%s", reason);
 }
 
+static void end_late(int number)
+{
+	(void)number;
+	signal(SIGXCPU, SIG_DFL);
+	raise(SIGXCPU);
+}
+
+/* The process's own time, to the millisecond; the limit of the system counts seconds. */
+static void set_end(double seconds)
+{
+	struct itimerval timer = { .it_value = { .tv_sec = (time_t)seconds } };
+
+	timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6) | 1;
+	signal(SIGPROF, end_late);
+	setitimer(ITIMER_PROF, &timer, NULL);
+}
+
 static int find(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	struct work *work = data;
@@ -35,6 +55,7 @@ static int find(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	const char *name;
 	int code, status = REG_NOMATCH;
 
+	set_end(work->seconds);
 	code = compile(&regex, ctx, work->expression);
 	if (code)
 		return code;
@@ -79,7 +100,7 @@ int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const
 {
 	opk_autofree char *whole = opk_printf("^(%s)$", expression);
 	opk_autosent struct opk_result result = { 0 };
-	struct work work = { whole, names };
+	struct work work = { whole, names, *names->seconds };
 	/* Too long is as bad as a crash; without memory glibc says so itself. */
 	struct opk_contain_options options = {
 		.limits = { .data = (uint64_t)OPK_EXPRESSION_MEGABYTES << 20,

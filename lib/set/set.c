@@ -2,6 +2,7 @@
 /* Metric sets as objects: what they are made of, joining them, for which chips they are made. */
 #include "set/set.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -206,6 +207,7 @@ struct opk_set *opk_set_create(const char *name, const char *path)
 		return NULL;
 	set->users = 1;
 	set->version = 1;
+	set->left = OPK_EXPRESSION_SECONDS;
 	set->name = opk_strdup(name);
 	set->description = opk_strdup("");
 	set->path = opk_strdup(path);
@@ -254,6 +256,8 @@ static int join(struct opk_set *to, struct opk_ctx *ctx, struct opk_set *from)
 	if (!slot)
 		return opk_nomem(ctx, "a metric set");
 	*slot = opk_set_use(from);
+	/* At least a moment, so that it is said where it does not do. */
+	to->left = fmax(to->left - (OPK_EXPRESSION_SECONDS - from->left), 0.1);
 	return OPK_OK;
 }
 

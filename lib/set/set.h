@@ -79,6 +79,7 @@ struct opk_set {
 	struct opk_problems errors;
 	bool broken; /* what it includes, or defines, could not all be read */
 	bool unfit;  /* so little is sure that nothing can be said of it on a chip */
+	double left; /* seconds that regular expressions may take on a chip, after loading */
 	struct opk_words chips;
 	OPK_LIST(struct opk_set *) includes;
 	struct opk_set_items items;
@@ -248,10 +249,11 @@ void opk_symbols_try_all(struct opk_nearest *nearest, const struct opk_index *in
 char *opk_symbols_substitute(const struct opk_symbols *symbols, const struct opk_word *word);
 /*
  * set_check.c: entries and changes, as far as they can be judged without a chip. Regular
- * expressions are compiled if wished; else matching finds what is wrong with them. False
- * where there is too much to be tried on a chip.
+ * expressions are compiled in the time that is left, of which they take their part; NULL: they are
+ * not, and matching finds what is wrong with them. False where there is too much to be tried on a
+ * chip.
  */
-bool opk_set_check(const struct opk_symbols *symbols, bool compile);
+bool opk_set_check(const struct opk_symbols *symbols, double *seconds);
 
 /* Words that say where something holds: chips, architectures and profilers, in any case. */
 

@@ -13,8 +13,7 @@ struct checker {
 	struct opk_problems *problems;
 	size_t patterns;
 	bool too_much;
-	bool compile;
-	double seconds; /* that are left for expressions */
+	double *seconds; /* that are left for expressions; NULL: they are not compiled */
 };
 
 static void check_pattern(struct checker *c, const struct opk_pattern *pattern,
@@ -25,9 +24,9 @@ static void check_pattern(struct checker *c, const struct opk_pattern *pattern,
 	if (c->patterns++ == OPK_MAX_PATTERNS) {
 		opk_problems_add(c->problems, place, "more than %d patterns", OPK_MAX_PATTERNS);
 		c->too_much = true;
-	} else if (pattern->kind == OPK_PATTERN_REGEX && c->compile && c->seconds > 0) {
+	} else if (pattern->kind == OPK_PATTERN_REGEX && c->seconds && *c->seconds > 0) {
 		/* That no time is left is reported once. */
-		opk_pattern_check(c->ctx, c->problems, pattern, place, &c->seconds);
+		opk_pattern_check(c->ctx, c->problems, pattern, place, c->seconds);
 	}
 }
 
@@ -165,13 +164,12 @@ static void check_change(struct checker *c, const struct opk_change *change)
 	}
 }
 
-bool opk_set_check(const struct opk_symbols *symbols, bool compile)
+bool opk_set_check(const struct opk_symbols *symbols, double *seconds)
 {
 	struct checker c = { .symbols = symbols,
 		             .ctx = symbols->ctx,
 		             .problems = symbols->problems,
-		             .compile = compile,
-		             .seconds = OPK_EXPRESSION_SECONDS };
+		             .seconds = seconds };
 
 	for (size_t i = 0; i < symbols->sets.count; i++) {
 		const struct opk_set *set = symbols->sets.items[i];
