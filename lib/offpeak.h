@@ -917,6 +917,11 @@ struct opk_range {
 	uint32_t group;       /* the pass group that it has counters of, from 1; 0: the whole set */
 	int32_t rank;         /* of an MPI or torchrun job; -1 where unknown */
 	uint64_t count;       /* ranges that were summed to this one: opk_sum(); 0: it is one */
+	/*
+	 * Which GPU of which host; NULL or "" where unknown. A row that a file says nothing of has
+	 * what the run's facts say: "hostname", and "device.N.uuid" or else "device.N.pci".
+	 */
+	const char *host, *gpu;
 };
 /* The rows of all range tables, in the order of their images; *count is 0 without any. */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
@@ -939,6 +944,7 @@ struct opk_segment {
 	const struct opk_range *ranges; /* NULL where it has none */
 	const struct opk_time *times;   /* NULL where it has none */
 	uint32_t pass; /* the pass group that it has metrics of, from 1; 0: the whole set */
+	const char *host, *gpu; /* of samples that no range table describes; "" where unknown */
 };
 /*
  * All segments in the order of their images; they go with the file. OPK_EINPUT where a link is
@@ -1276,14 +1282,17 @@ int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const struct opk_image_
 /*
  * One recording of several, as opk_merge() makes it, in which the ranges that share a key are one:
  * the sum of their counters, of which metrics are evaluated. The range has what all have in common,
- * their number as `count`, and the sum of their durations. Ranges of different devices are never
+ * their number as `count`, and the sum of their durations. Ranges of different GPUs are never
  * summed. OPK_EUSAGE where those of one key were counted on GPUs of different layout; for samples;
  * and for recordings in pass groups, where those of a key have different numbers of ranges, whose
  * sums would not go together.
  */
 struct opk_sum_options {
 	size_t size;
-	/* One word of name, kernel, shape, nvtx, device and rank, or several: "kernel,rank". */
+	/*
+	 * One word of name, kernel, shape, nvtx, device, host, rank and all, or several:
+	 * "kernel,rank".
+	 */
 	const char *key;
 	const struct opk_image_options *image;
 	/*
@@ -1311,6 +1320,12 @@ struct opk_statistics {
 	 * sum of ranges, whose own values are not known.
 	 */
 	double min, max, p50, p90, p99;
+	/*
+	 * NULL: the ranges are of one GPU, or the values of several were combined exactly. Else the
+	 * numerator and denominator of the metric, or of one that it is computed of, are not known,
+	 * and `mean` is that of the GPUs' values, weighted by this metric, or by "count".
+	 */
+	const char *weighted_by;
 };
 
 /* A key group: ranges that share a key, see opk_sum(). */
@@ -1319,6 +1334,7 @@ struct opk_aggregated {
 	struct opk_range range;               /* what they have in common; `count` of them */
 	bool many_streams;                    /* `range.stream` can't say that it is unknown */
 	const struct opk_statistics *columns; /* one a column of the evaluation */
+	size_t gpus;                          /* that the ranges are of */
 	bool summed; /* some of its rows are sums of ranges, whose own values are not known */
 };
 
@@ -1335,8 +1351,8 @@ struct opk_aggregate_options {
  * in which the first range of each appeared. In a recording with pass groups, each metric is over
  * the ranges that have it; where several pass groups have one that does not add up, its mean is
  * NaN. Derived metrics are computed of totals, or of means where the metrics in them have different
- * counts. What opk_sum() refuses to add up is refused here, too, but samples and pass groups with
- * different numbers of ranges are not.
+ * counts. Ranges of several GPUs are in one group unless the key says otherwise, and their values are
+ * put together as docs/formats.md says.
  */
 struct opk_aggregate;
 int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
@@ -1496,6 +1512,8 @@ enum opk_fact {
 	OPK_FACT_NVTX,
 	OPK_FACT_PROCESS,
 	OPK_FACT_RANK,
+	OPK_FACT_HOST, /* samples have it, too, and the next one */
+	OPK_FACT_GPU,  /* its UUID or PCI address */
 	OPK_FACT_START,
 	OPK_FACT_SUMMED, /* ranges of which this one is the sum */
 	OPK_FACT_DURATION,

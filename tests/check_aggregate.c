@@ -44,12 +44,12 @@ START_TEST(statistics_of_kernels)
 	static const struct recording recording = { .ranges = plain };
 	/* The ratio of x is what the sum of its four ranges evaluates to. */
 	static const struct opk_statistics wanted[2][METRICS] = {
-		{ { 4, 402, 100.5, 0.5, 200.5, 100.5, 200.5, 200.5 },
-		  { 4, NAN, 406, 1.5, 201.5, 101.5, 201.5, 201.5 },
-		  { 4, 410, 102.5, 2.5, 202.5, 102.5, 202.5, 202.5 } },
-		{ { 2, 201, 100.5, 100.5, 100.5, 100.5, 100.5, 100.5 },
-		  { 2, NAN, 203, 101.5, 101.5, 101.5, 101.5, 101.5 },
-		  { 2, 205, 102.5, 102.5, 102.5, 102.5, 102.5, 102.5 } },
+		{ { 4, 402, 100.5, 0.5, 200.5, 100.5, 200.5, 200.5, NULL },
+		  { 4, NAN, 406, 1.5, 201.5, 101.5, 201.5, 201.5, NULL },
+		  { 4, 410, 102.5, 2.5, 202.5, 102.5, 202.5, 202.5, NULL } },
+		{ { 2, 201, 100.5, 100.5, 100.5, 100.5, 100.5, 100.5, NULL },
+		  { 2, NAN, 203, 101.5, 101.5, 101.5, 101.5, 101.5, NULL },
+		  { 2, 205, 102.5, 102.5, 102.5, 102.5, 102.5, 102.5, NULL } },
 	};
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
@@ -80,9 +80,9 @@ START_TEST(statistics_of_groups)
 {
 	static const struct recording recording = { .ranges = uneven, .join = "kernel" };
 	static const struct opk_statistics wanted[METRICS] = {
-		{ 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5 },
-		{ 2, NAN, 301, 100.5, 200.5, 150.5, 190.5, 199.5 },
-		{ 2, 303, 151.5, 101.5, 201.5, 151.5, 191.5, 200.5 },
+		{ 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, NULL },
+		{ 2, NAN, 301, 100.5, 200.5, 150.5, 190.5, 199.5, NULL },
+		{ 2, 303, 151.5, 101.5, 201.5, 151.5, 191.5, 200.5, NULL },
 	};
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
@@ -104,9 +104,9 @@ START_TEST(statistics_of_samples)
 {
 	static const struct recording recording = { .samples = true };
 	static const struct opk_statistics wanted[METRICS] = {
-		{ 2, 301, 150.5, 100.5, 200.5, 150.5, 190.5, 199.5 },
-		{ 2, NAN, 303, 101.5, 201.5, 151.5, 191.5, 200.5 },
-		{ 2, 305, 152.5, 102.5, 202.5, 152.5, 192.5, 201.5 },
+		{ 2, 301, 150.5, 100.5, 200.5, 150.5, 190.5, 199.5, NULL },
+		{ 2, NAN, 303, 101.5, 201.5, 151.5, 191.5, 200.5, NULL },
+		{ 2, 305, 152.5, 102.5, 202.5, 152.5, 192.5, 201.5, NULL },
 	};
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_aggregate *statistics;

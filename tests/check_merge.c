@@ -161,6 +161,72 @@ START_TEST(all_sections_in_order)
 }
 END_TEST
 
+/* What the facts of each file say of all its rows, the rows of the merged one say themselves. */
+START_TEST(hosts_and_gpus)
+{
+	static const struct opk_property runs[][2] = {
+		{ { "hostname", "a" }, { "device.0.pci", "0000:01" } },
+		{ { "hostname", "b" }, { "device.0.pci", "0000:02" } },
+		{ { "hostname", "a" }, { "device.0.pci", "0000:02" } },
+		{ { "hostname", "a" }, { "device.0.x", "y" } },
+	};
+	static const struct {
+		struct here here;
+		size_t one, two; /* of runs; 4: no fact */
+		bool ranges;     /* or only times */
+		bool placed;     /* the rows say it */
+	} rows[] = {
+		{ HERE, 0, 1, true, true },   { HERE, 0, 1, false, true },
+		{ HERE, 0, 2, true, true },   { HERE, 0, 4, true, true },
+		{ HERE, 4, 1, true, true },   { HERE, 0, 0, true, false },
+		{ HERE, 0, 0, false, false }, { HERE, 3, 3, true, false },
+		{ HERE, 4, 4, true, false },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const size_t of[] = { rows[i].one, rows[i].two };
+		struct part parts[2];
+		struct opk_ctx *ctx = new_ctx();
+		const struct opk_segment *segments;
+		const struct opk_range *ranges;
+		struct opk_file *file;
+		size_t count;
+
+		for (size_t j = 0; j < 2; j++) {
+			parts[j] = (struct part){ .images = true,
+				                  .ranges = rows[i].ranges,
+				                  .times = true };
+			parts[j].meta.run = of[j] < 4 ? runs[of[j]] : NULL;
+			parts[j].meta.run_count = of[j] < 4 ? 2 : 0;
+		}
+		ck_ok(ctx, merge_two(ctx, &parts[0], &parts[1], NULL));
+		file = open_file(ctx);
+		ck_ok(ctx, opk_file_ranges(&ranges, &count, ctx, file));
+		ck_row(&rows[i], count == (rows[i].ranges || rows[i].placed ? 8 : 0), "%zu rows",
+		       count);
+		for (size_t j = 0; j < count; j++)
+			ck_row(&rows[i],
+			       (of[j / 4] < 4 && rows[i].placed) == (*ranges[j].host != 0),
+			       "host '%s'", ranges[j].host);
+		ck_ok(ctx, opk_file_segments(&segments, &count, ctx, file));
+		ck_assert_uint_eq(count, 4);
+		for (size_t j = 0; j < 4; j++) {
+			const struct opk_property *run = of[j / 2] < 4 ? runs[of[j / 2]] : NULL;
+			const char *host = segments[j].ranges ? segments[j].ranges->host
+			                                      : segments[j].host;
+			const char *gpu = segments[j].ranges ? segments[j].ranges->gpu
+			                                     : segments[j].gpu;
+
+			ck_row(&rows[i], !strcmp(host, run ? run[0].value : ""), "host '%s'", host);
+			ck_row(&rows[i], !strcmp(gpu, run && run != runs[3] ? run[1].value : ""),
+			       "GPU '%s'", gpu);
+		}
+		opk_file_free(file);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
 START_TEST(fit_or_not)
 {
 	static const char *const other_names[] = { "a__b.sum", "UNIT.Set.a__b.avg" };
@@ -379,6 +445,7 @@ int main(void)
 	TCase *tests = add_case(suite, "merge");
 
 	tcase_add_test(tests, all_sections_in_order);
+	tcase_add_test(tests, hosts_and_gpus);
 	tcase_add_test(tests, fit_or_not);
 	tcase_add_test(tests, join_is_overridden);
 	tcase_add_test(tests, set_is_kept);

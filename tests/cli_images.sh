@@ -345,6 +345,62 @@ assert len(groups) == 44 and summed == 12, summed
 PYTHON
 fi
 
+section 'eval --aggregate: several GPUs and hosts'
+# Five kernels, as if two hosts had run them: what adds up is the same as on one GPU, and so are ratios.
+metrics=$inst,smsp__inst_executed.avg,smsp__inst_executed.max,smsp__inst_executed.min,gpu__time_duration.sum
+for rest in sum.per_second avg.per_second avg.per_cycle_elapsed sum.pct_of_peak_sustained_elapsed sum.peak_sustained; do
+	metrics=$metrics,smsp__inst_executed.$rest
+done
+metrics=$metrics,lts__t_sector_hit_rate.pct,dram__throughput.avg.pct_of_peak_sustained_elapsed
+works split "$simple" --by 3 -o host.opk
+for host in 1 2; do
+	works extract host-$host.opk --data host.cd
+	[ $host = 1 ] && rows=3 || rows=2
+	awk -v n=$rows -v host=$host 'BEGIN {
+		for (i = 0; i < n; i++)
+			printf "%s{\"kernel\":\"k%d\",\"device\":0,\"host\":\"node%d\"}", i ? "," : "[", (host + i) % 2, host
+		print "]"
+	}' >rows.json
+	works import --raw host.cd --metrics "$metrics" --ranges rows.json -o host-$host.opk
+done
+works merge host-1.opk host-2.opk -o hosts.opk
+works eval hosts.opk --columns name,host,device
+same 'hosts' "$(sed 1d out | tr '\n' ' ')" '0,node1,0 1,node1,0 2,node1,0 3,node2,0 4,node2,0 '
+works eval hosts.opk --columns $inst,name --where host=node2
+lines_are 3
+notes 'ranges of up to 2 GPUs,.*--by device' eval hosts.opk --aggregate all --format json
+keep hosts
+works eval "$simple" --aggregate all --metrics "$metrics" --format json
+if [ "$have_python" = yes ]; then
+	pass 'as on one GPU' python3 - hosts out <<'PYTHON'
+import json, sys
+two, one = ({r["metric"]: r for r in json.load(open(p))} for p in sys.argv[1:])
+weighted = [m for m in two if two[m]["weighted_by"]]
+assert weighted == ["dram__throughput.avg.pct_of_peak_sustained_elapsed"], weighted
+assert two[weighted[0]]["weighted_by"] == "gpu__time_duration.sum"
+for m in two:
+    r, w = two[m], one[m]
+    for k in ("count", "sum", "mean", "min", "max", "p50", "p99"):
+        # Two GPUs have twice the instances; and their kernels' greatest need not be on the same one.
+        halves = k == "sum" and m.endswith("executed.avg")
+        wanted = w[k] / 2 if halves else w[k]
+        same = r[k] == wanted or (r[k] is not None and abs(r[k] - wanted) <= 1e-12 * abs(wanted))
+        assert same or m.endswith((".max", ".min")) and k in ("sum", "mean") or m in weighted, (m, k, r[k], wanted)
+    assert m in weighted or (r["sum"] is None) == (w["sum"] is None)
+PYTHON
+fi
+works eval hosts.opk --aggregate kernel --by host --metrics $inst
+header_is group,name,kernel,grid,block,device,host,metric,unit,count,sum,mean,min,max,p50,p90,p99
+lines_are 5
+works eval hosts.opk --aggregate kernel,device --metrics $inst --columns host,device,count
+same 'by device' "$(sed 1d out | cut -d , -f 1-3 | tr '\n' ' ')" 'node1,0,2 node1,0,1 node2,0,1 node2,0,1 '
+works merge hosts.opk --sum kernel -o by-host.opk
+works eval by-host.opk --columns kernel,host,count
+lines_are 5
+works split hosts.opk --by host -o by-host.opk
+lines_are 3
+refuses 2 'by goes with --aggregate' eval hosts.opk --by host
+
 section 'eval --aggregate: derived metrics'
 roofline=$recordings/gh100-roofline.opk
 works eval "$roofline" --aggregate device --format json
@@ -432,12 +488,11 @@ refuses 2 'no database' eval "$simple" --aggregate kernel --format sqlite -o x.d
 refuses 2 "has no column 'sun', did you mean sum" eval "$simple" --aggregate kernel --columns sun
 refuses 2 "has no column 'range'" eval "$simple" --aggregate kernel --columns range
 refuses 2 "has no column 'no__metric.sum'" eval "$simple" --aggregate kernel --metrics $inst --columns no__metric.sum
-refuses 2 "is a metric, and values can't be asked for" eval "$simple" --aggregate kernel --where $inst=1
 refuses 2 'first-sample keep or drop' eval "$pm" --aggregate device --first-sample mark
 refuses 2 'is nothing that ranges share' eval "$simple" --aggregate colour
 refuses 2 'samples have no kernel' eval "$pm" --aggregate kernel
 run 0 merge "$nested" "$user" -o both.opk
-refuses 2 'ranges of different GPUs' eval both.opk --aggregate device
+notes 'key groups have ranges of up to 2 GPUs' eval both.opk --aggregate all --level all
 printf 'LOPDATA' >image
 refuses 2 "'import' makes one of a bare image" eval --raw image --metrics a__b.sum --aggregate name
 refuses 4 'cut off' eval no_end.opk --aggregate kernel

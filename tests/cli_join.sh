@@ -89,10 +89,10 @@ json 'j[0]["stream"] is None and j[0]["process"] is None and j[0]["shared_bytes"
 json 'j[0]["registers"] == 32 and j[0]["context"] == 1 and j[0]["rank"] == 3'
 json 'j[0]["nvtx"] == "step/gemm" and j[0]["duration_ns"] == 1010 and "start_ns" not in j[0]'
 notes 'idle time' eval kernel.opk --launch-columns all
-out_has ',device,launch,shared_bytes,registers,stream,context,nvtx,process,rank,duration_ns,launches,'
-out_has '^0,r0,"vadd.*,0,1,0,32,,1,step/gemm,,3,1010,3,1,75\.'
+out_has ',device,launch,shared_bytes,registers,stream,context,nvtx,process,rank,host,duration_ns,launches,'
+out_has '^0,r0,"vadd.*,0,1,0,32,,1,step/gemm,,3,node7,1010,3,1,75\.'
 notes 'idle time' eval kernel.opk --launch-columns all --join none
-out_has '^0,r0,"vadd.*,0,1,0,32,0,1,step/gemm,100,3,1000,75\.'
+out_has '^0,r0,"vadd.*,0,1,0,32,0,1,step/gemm,100,3,node7,1000,75\.'
 notes 'idle time' eval kernel.opk --launch-columns basic
 out_lacks shared_bytes
 refuses 2 '--launch-columns some: use basic or all' eval kernel.opk --launch-columns some

@@ -285,7 +285,8 @@ int opk_table_check(struct opk_ctx *ctx, const struct opk_file *file, size_t sec
 
 /* Members of a range of which nothing is known. */
 #define OPK_UNKNOWN_RANGE                                                                          \
-	.name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1
+	.name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1, .host = "",  \
+	.gpu = ""
 
 /* Rows of range tables. Many launches are of few kernels: each text is kept once. Begins zeroed. */
 struct opk_range_table {
@@ -301,6 +302,13 @@ struct opk_range_table {
 int opk_range_table_read(struct opk_range_table *table, struct opk_ctx *ctx,
                          const struct opk_file *file, size_t section);
 void opk_range_table_clear(struct opk_range_table *table);
+/* What the facts of the run say of a host and a GPU; "" where they say nothing. origin.c */
+const char *opk_meta_host(const struct opk_meta *meta);
+const char *opk_meta_gpu(const struct opk_meta *meta, int32_t device);
+/* Whether it is one of those facts. */
+bool opk_fact_is_origin(const char *name);
+/* Gives it to rows that don't say it themselves. Borrows from the metadata. */
+void opk_ranges_place(struct opk_range *ranges, size_t count, const struct opk_meta *meta);
 /* OPK_EINPUT where the ranges of an image are of several groups, or of one that there is not. */
 int opk_ranges_check_group(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
                            size_t group_count);

@@ -15,6 +15,7 @@ struct common_meta {
 	bool *is_inflated;        /* one a metric: in any recording */
 	const char **inflated;
 	struct opk_property *run; /* what all say */
+	bool many_hosts;          /* or GPUs: rows have to say theirs */
 };
 
 static bool allocate_common(struct common_meta *common, const struct opk_meta *first)
@@ -67,6 +68,14 @@ static void add_inflated(struct common_meta *common, const struct opk_meta *meta
 	}
 }
 
+static bool has_fact(const struct opk_property *run, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(run[i].name, name))
+			return true;
+	return false;
+}
+
 /* Drops the facts that differ: one host's would seem to be true of the others' ranges. */
 static int keep_common_facts(struct common_meta *common, struct opk_ctx *ctx,
                              const struct opk_meta *meta)
@@ -81,6 +90,11 @@ static int keep_common_facts(struct common_meta *common, struct opk_ctx *ctx,
 		if (opk_index_find(&at, &facts, common->run[i].name)
 		    && !strcmp(common->run[i].value, meta->run[at].value))
 			common->run[kept++] = common->run[i];
+		else
+			common->many_hosts |= opk_fact_is_origin(common->run[i].name);
+	for (size_t i = 0; i < meta->run_count; i++)
+		common->many_hosts |= opk_fact_is_origin(meta->run[i].name)
+		                      && !has_fact(common->run, kept, meta->run[i].name);
 	common->meta.run_count = kept;
 	return OPK_OK;
 }
@@ -273,6 +287,59 @@ static int check_part(struct opk_merger *m, const char *path)
 	return code;
 }
 
+/* What the facts of one file said of its rows, each row says. */
+static int add_placed_rows(struct opk_merger *m, struct opk_writer *writer,
+                           const struct opk_segment *segment)
+{
+	opk_autofree struct opk_range *rows = NULL;
+
+	if (segment->ranges || !segment->times)
+		return opk_writer_add_ranges(writer, segment->ranges,
+		                             segment->ranges ? segment->row_count : 0);
+	rows = opk_alloc_array(segment->row_count, sizeof *rows);
+	if (!rows)
+		return opk_nomem(m->ctx, "a range table");
+	for (size_t i = 0; i < segment->row_count; i++) {
+		rows[i] = (struct opk_range){ OPK_UNKNOWN_RANGE };
+		rows[i].device = (int32_t)segment->times[i].device;
+		rows[i].host = segment->host;
+		rows[i].gpu = segment->gpu;
+	}
+	return opk_writer_add_ranges(writer, rows, segment->row_count);
+}
+
+static int copy_placed(struct opk_merger *m, struct opk_writer *writer, const struct opk_file *file,
+                       const struct opk_segment *segment)
+{
+	size_t image = segment->image;
+	int code = opk_writer_copy(writer, file, image);
+
+	for (size_t i = image + 1;
+	     !code && i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++)
+		if (file->sections[i].link == image && opk_is_attached(&file->sections[i])
+		    && file->sections[i].type != OPK_SECTION_RANGES)
+			code = opk_writer_copy(writer, file, i);
+	if (!code && opk_segment_is_counted(segment))
+		code = add_placed_rows(m, writer, segment);
+	return code;
+}
+
+/* Images with what names them, and the counts, where hosts or GPUs differ. */
+static int copy_part_placed(struct opk_merger *m, struct opk_writer *writer, struct opk_file *file)
+{
+	const struct opk_segment *segments;
+	size_t count, segment = 0;
+	int code = opk_file_segments(&segments, &count, m->ctx, file);
+
+	for (size_t i = 0; !code && i < file->section_count; i++) {
+		if (file->sections[i].type == OPK_SECTION_STATS)
+			code = opk_writer_copy(writer, file, i);
+		else if (file->sections[i].type == OPK_SECTION_DATA)
+			code = copy_placed(m, writer, file, &segments[segment++]);
+	}
+	return code;
+}
+
 /* Images with what names them, and the counts. */
 static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char *path)
 {
@@ -281,7 +348,9 @@ static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char
 
 	if (code)
 		return code;
-	for (size_t i = 0; !code && i < file->section_count; i++) {
+	if (m->common.many_hosts)
+		code = copy_part_placed(m, writer, file);
+	for (size_t i = 0; !m->common.many_hosts && !code && i < file->section_count; i++) {
 		uint32_t type = file->sections[i].type;
 
 		if (type == OPK_SECTION_STATS || type == OPK_SECTION_DATA)

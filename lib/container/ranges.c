@@ -48,6 +48,8 @@ static void put_row(struct opk_json_writer *json, const struct opk_range *range)
 	opk_json_add_u64(json, "group", range->group);
 	put_index(json, "rank", range->rank);
 	opk_json_add_u64(json, "count", range->count);
+	opk_json_add_string(json, "host", range->host);
+	opk_json_add_string(json, "gpu", range->gpu);
 	opk_json_end_object(json);
 }
 
@@ -176,6 +178,8 @@ static const char *read_row(struct opk_range *range, struct opk_range_table *tab
 	range->group = read_u32(&reader, "group");
 	range->rank = read_index(&reader, "rank");
 	range->count = read_u64(&reader, "count");
+	range->host = keep(table, opk_json_string(row, "host"));
+	range->gpu = keep(table, opk_json_string(row, "gpu"));
 	return reader.bad;
 }
 

@@ -14,6 +14,7 @@ struct opk_recording {
 	/* The rows of all images, one image's after the other's. */
 	struct opk_range_table ranges;
 	struct opk_time_table times;
+	bool placed; /* rows have what the metadata says of their host and GPU */
 };
 
 static void recording_free(struct opk_recording *recording)
@@ -208,6 +209,21 @@ static int check_passes(size_t *bad, struct opk_ctx *ctx, const struct opk_file 
 	return OPK_OK;
 }
 
+static void place(struct opk_recording *recording, const struct opk_meta *meta)
+{
+	if (recording->placed)
+		return;
+	opk_ranges_place(recording->ranges.rows, recording->ranges.count, meta);
+	for (size_t i = 0; i < recording->count; i++) {
+		struct opk_segment *segment = &recording->segments[i];
+		int32_t device = segment->times ? (int32_t)segment->times->device : -1;
+
+		segment->host = opk_meta_host(meta);
+		segment->gpu = opk_meta_gpu(meta, device);
+	}
+	recording->placed = true;
+}
+
 int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_meta *meta)
 {
@@ -223,7 +239,10 @@ int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
 		}
 		file->recording = recording;
 	}
-	return meta ? check_passes(bad, ctx, file, meta->group_count) : OPK_OK;
+	if (!meta)
+		return OPK_OK;
+	place(file->recording, meta);
+	return check_passes(bad, ctx, file, meta->group_count);
 }
 
 int opk_file_segments(const struct opk_segment **segments, size_t *count, struct opk_ctx *ctx,

@@ -11,7 +11,7 @@
 const char opk_database_schema[] =
 	/* "opk" and the version of these tables. */
 	"PRAGMA application_id = 0x6f706b00;\n"
-	"PRAGMA user_version = 1;\n"
+	"PRAGMA user_version = 2;\n"
 	"CREATE TABLE runs (\n"
 	"	id INTEGER PRIMARY KEY,\n"
 	"	file TEXT NOT NULL,\n"
@@ -89,6 +89,8 @@ const char opk_database_schema[] =
 	"	nvtx TEXT,\n"
 	"	process INTEGER,\n"
 	"	rank INTEGER,\n"
+	"	host TEXT,\n"
+	"	gpu TEXT,\n"
 	"	start_ns INTEGER,\n"
 	"	count INTEGER,\n"
 	"	duration_ns INTEGER,\n"
@@ -109,7 +111,9 @@ const char opk_database_schema[] =
 	"	start_ns INTEGER NOT NULL,\n"
 	"	end_ns INTEGER NOT NULL,\n"
 	"	spans_earlier INTEGER NOT NULL,\n"
-	"	device INTEGER\n"
+	"	device INTEGER,\n"
+	"	host TEXT,\n"
+	"	gpu TEXT\n"
 	");\n"
 	"CREATE TABLE sample_values (\n"
 	"	sample_id INTEGER NOT NULL REFERENCES samples (id),\n"
@@ -160,10 +164,10 @@ const char *const opk_database_inserts[OPK_TABLES] = {
 	[OPK_INTO_RUN_FACTS] = "INSERT OR REPLACE INTO run_facts VALUES (?,?,?)",
 	[OPK_INTO_METRICS] = "INSERT INTO metrics VALUES (?,?,?,?,?,?,?,?)",
 	[OPK_INTO_RUN_METRICS] = "INSERT INTO run_metrics VALUES (?,?,?,?)",
-	[OPK_INTO_RANGES] =
-		"INSERT INTO ranges VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[OPK_INTO_RANGES] = "INSERT INTO ranges VALUES "
+			    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[OPK_INTO_RANGE_VALUES] = "INSERT INTO range_values VALUES (?,?,?,?)",
-	[OPK_INTO_SAMPLES] = "INSERT INTO samples VALUES (?,?,?,?,?,?,?)",
+	[OPK_INTO_SAMPLES] = "INSERT INTO samples VALUES (?,?,?,?,?,?,?,?,?)",
 	[OPK_INTO_SAMPLE_VALUES] = "INSERT INTO sample_values VALUES (?,?,?)",
 };
 

@@ -207,9 +207,12 @@ enum opk_key_part {
 	OPK_KEY_SHARED = 1 << 3, /* bytes of shared memory */
 	OPK_KEY_LAUNCH = 1 << 4, /* index */
 	OPK_KEY_NVTX = 1 << 5,
-	OPK_KEY_DEVICE = 1 << 6,
+	OPK_KEY_DEVICE = 1 << 6, /* its index, on whatever host */
 	OPK_KEY_RANK = 1 << 7,
 	OPK_KEY_GROUP = 1 << 8, /* of metrics */
+	OPK_KEY_GPU = 1 << 9,   /* of one host */
+	OPK_KEY_HOST = 1 << 10,
+	OPK_KEY_ALL = 1 << 11, /* that they are ranges */
 };
 
 /* "kernel,rank" to parts. OPK_EUSAGE says which words there are. */
@@ -229,6 +232,7 @@ struct opk_grouped {
 /* Begin with { .key = parts }. Groups are in the order of the first range of each. */
 struct opk_grouping {
 	unsigned key;
+	uint64_t besides; /* a part of the keys of what is added or found next */
 	struct opk_grouped *groups;
 	size_t count;
 	size_t capacity;
@@ -238,6 +242,9 @@ struct opk_grouping {
 /* `range` may be NULL, where nothing is known of it but its name; its strings are borrowed. */
 int opk_grouping_add(size_t *group, struct opk_grouping *grouping, struct opk_ctx *ctx,
                      const char *name, const struct opk_range *range);
+/* SIZE_MAX where there is none yet. */
+int opk_grouping_find(size_t *group, const struct opk_grouping *grouping, struct opk_ctx *ctx,
+                      const char *name, const struct opk_range *range);
 void opk_grouping_clear(struct opk_grouping *grouping);
 #define opk_autogrouping __attribute__((cleanup(opk_grouping_clear)))
 

@@ -373,12 +373,14 @@ static uint64_t describe_by_range(struct opk_row *row, const struct opk_range *r
 }
 
 static void describe_by_time(struct opk_row *row, struct opk_range *room,
-                             const struct opk_time *time)
+                             const struct opk_segment *segment, const struct opk_time *time)
 {
 	row->start_ns = time->start;
 	row->end_ns = time->end;
 	*room = (struct opk_range){ OPK_UNKNOWN_RANGE };
 	room->device = (int32_t)time->device;
+	room->host = segment->host;
+	room->gpu = segment->gpu;
 	if (!row->range)
 		row->range = room;
 }
@@ -392,7 +394,7 @@ uint64_t opk_segment_describe(struct opk_row *row, struct opk_range *room,
 	if (segment->ranges && i < segment->row_count)
 		unknown = describe_by_range(row, &segment->ranges[i]);
 	if (segment->times && i < segment->row_count) {
-		describe_by_time(row, room, &segment->times[i]);
+		describe_by_time(row, room, segment, &segment->times[i]);
 		unknown &= ~times;
 	}
 	return unknown | FACT(OPK_FACT_SPANS_EARLIER);

@@ -19,8 +19,10 @@ static const struct {
 	{ "kernel", OPK_KEY_KERNEL },
 	{ "shape", OPK_KEY_SHAPE | OPK_KEY_SHARED },
 	{ "nvtx", OPK_KEY_NVTX },
-	{ "device", OPK_KEY_DEVICE },
+	{ "device", OPK_KEY_GPU },
+	{ "host", OPK_KEY_HOST },
 	{ "rank", OPK_KEY_RANK },
+	{ "all", OPK_KEY_ALL },
 };
 enum { WORDS = sizeof words / sizeof *words };
 
@@ -41,11 +43,12 @@ int opk_key_parse(unsigned *out, struct opk_ctx *ctx, const char *text)
 		unsigned part = find_word(word, length);
 
 		if (!part)
-			return opk_fail(ctx, OPK_EUSAGE,
-			                "'%.*s' is nothing that ranges share: use name, "
-			                "kernel, shape, nvtx, device or rank, or several with ',' "
-			                "between",
-			                (int)length, word);
+			return opk_fail(
+				ctx, OPK_EUSAGE,
+				"'%.*s' is nothing that ranges share: use name, "
+				"kernel, shape, nvtx, device, host or rank, or several with ',' "
+				"between, or all",
+				(int)length, word);
 		parts |= part;
 		word += length;
 		if (!*word)
@@ -74,6 +77,12 @@ static void write_key(struct opk_buf *out, unsigned key, const char *name,
 	                   IN(OPK_KEY_LAUNCH, range->launch), IN(OPK_KEY_DEVICE, range->device),
 	                   IN(OPK_KEY_RANK, range->rank), IN(OPK_KEY_GROUP, range->group));
 #undef IN
+	if (key & (OPK_KEY_GPU | OPK_KEY_HOST))
+		put_text(out, range->host ? range->host : "");
+	if (key & OPK_KEY_GPU && range->gpu && *range->gpu)
+		put_text(out, range->gpu);
+	else if (key & OPK_KEY_GPU)
+		opk_buf_add_printf(out, "%d,", range->device);
 	if (key & OPK_KEY_NAME)
 		put_text(out, name);
 	if (key & OPK_KEY_KERNEL) {
@@ -105,7 +114,7 @@ static int add_group(struct opk_grouping *grouping, struct opk_ctx *ctx, const c
 
 static void keep_common_text(const char **text, const char *other)
 {
-	if (strcmp(*text, other))
+	if (strcmp(*text ? *text : "", other ? other : ""))
 		*text = "";
 }
 
@@ -120,6 +129,8 @@ static void keep_common(struct opk_grouped *group, unsigned key, const struct op
 	else
 		keep_common_text(&range->symbol, other->symbol);
 	keep_common_text(&range->nvtx, other->nvtx);
+	keep_common_text(&range->host, other->host);
+	keep_common_text(&range->gpu, other->gpu);
 	if (memcmp(range->grid, other->grid, sizeof range->grid))
 		memset(range->grid, 0, sizeof range->grid);
 	if (memcmp(range->block, other->block, sizeof range->block))
@@ -159,11 +170,15 @@ static void take(struct opk_grouped *group, unsigned key, const char *name,
 	group->duration_count += range->duration_ns > 0;
 }
 
+static const struct opk_range unknown = { OPK_UNKNOWN_RANGE };
+
 static char *key_of(const struct opk_grouping *grouping, const char *name,
                     const struct opk_range *range, const char *symbol)
 {
 	struct opk_buf text = { 0 };
 
+	if (grouping->besides)
+		opk_buf_add_printf(&text, "%" PRIu64 "/", grouping->besides);
 	write_key(&text, grouping->key, name, range, symbol);
 	return opk_buf_take_text(&text);
 }
@@ -195,10 +210,21 @@ static bool find_group(size_t *out, char **new_key, const struct opk_grouping *g
 	return key || *new_key;
 }
 
+int opk_grouping_find(size_t *group, const struct opk_grouping *grouping, struct opk_ctx *ctx,
+                      const char *name, const struct opk_range *range)
+{
+	opk_autofree char *key = NULL;
+
+	if (!find_group(group, &key, grouping, name, range ? range : &unknown))
+		return opk_nomem(ctx, "groups of ranges");
+	if (key)
+		*group = SIZE_MAX;
+	return OPK_OK;
+}
+
 int opk_grouping_add(size_t *out, struct opk_grouping *grouping, struct opk_ctx *ctx,
                      const char *name, const struct opk_range *given)
 {
-	static const struct opk_range unknown = { OPK_UNKNOWN_RANGE };
 	const struct opk_range *range = given ? given : &unknown;
 	opk_autofree char *key = NULL;
 	int code;

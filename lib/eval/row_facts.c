@@ -35,6 +35,8 @@ static const struct {
 	[OPK_FACT_NVTX] = { { "nvtx", OPK_CELL_STRING }, OF_RANGES },
 	[OPK_FACT_PROCESS] = { { "process", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_RANK] = { { "rank", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_HOST] = { { "host", OPK_CELL_STRING }, OF_RANGES | OF_SAMPLES },
+	[OPK_FACT_GPU] = { { "gpu", OPK_CELL_STRING }, OF_RANGES | OF_SAMPLES },
 	[OPK_FACT_START] = { { "start_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SUMMED] = { { "count", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_DURATION] = { { "duration_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
@@ -131,6 +133,10 @@ static union opk_cell get_of_launch(struct opk_fact_text *text, enum opk_fact fa
 		return optional(range->process, range->process > 0);
 	case OPK_FACT_RANK:
 		return optional((uint64_t)range->rank, range->rank >= 0);
+	case OPK_FACT_HOST:
+		return string(range->host);
+	case OPK_FACT_GPU:
+		return string(range->gpu);
 	case OPK_FACT_SUMMED:
 		return optional(range->count, range->count > 0);
 	case OPK_FACT_START:

@@ -17,15 +17,7 @@ struct opk_aggregate {
 	struct opk_column_file values; /* of the rows that are not left out */
 	struct opk_survey survey;
 	struct opk_sums sums;
-	struct opk_measured measured;
-	/* Only the child has them. */
-	struct opk_nv_evaluator *evaluator;
-	struct opk_values by;
-	double *evaluated; /* metrics of each sum, image by image and slot by slot */
-	/* Metrics of each group. */
-	double *totals;
-	uint64_t *counts;
-	bool *found;
+	struct opk_totals totals;
 	int *metric_degrees, *column_degrees;
 	struct opk_aggregated *rows;
 	struct opk_statistics *statistics;
@@ -85,145 +77,48 @@ static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_fir
 	return code;
 }
 
-/* ---- totals ----------------------------------------------------------------------------- */
-
-/* In the child, with the first image. */
-static int begin_values(struct opk_aggregate *a, struct opk_ctx *ctx)
-{
-	const char *chip = opk_evaluation_chip(a->evaluation);
-
-	opk_nv_evaluator_new(&a->evaluator, ctx, chip);
-	opk_clear_errors(ctx);
-	return opk_values_init(&a->by, ctx, chip, opk_evaluation_profiler(a->evaluation),
-	                       opk_evaluation_columns(a->evaluation)->metrics, a->metric_count,
-	                       a->evaluator);
-}
-
-/* In the child: the metrics of each range of an image. */
-static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *child, size_t target,
-                          const void *image, size_t size)
-{
-	struct opk_aggregate *a = data;
-	const struct opk_target *made = &a->sums.targets[target];
-	uint32_t group = a->sums.sums[a->sums.sum_of[made->moves->row]].metrics_group;
-	opk_autofree double *values = opk_alloc_array(a->metric_count + 1, sizeof *values);
-	int code = values ? OPK_OK : fail_nomem(ctx);
-
-	if (!code && !a->by.values)
-		code = begin_values(a, ctx);
-	if (!code)
-		code = opk_values_of_image(&a->by, ctx, image, size,
-		                           opk_measured_by(&a->measured, group));
-	for (size_t i = 0; !code && i < made->slots; i++) {
-		opk_child_progress(child, i, made->slots);
-		code = opk_values_of_range(values, &a->by, ctx, i);
-		if (!code)
-			opk_put(child, values, a->metric_count * sizeof *values);
-	}
-	return code;
-}
-
-static int evaluate_sums(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
-                         const struct opk_image_options *options)
-{
-	const struct opk_columns *columns = opk_evaluation_columns(a->evaluation);
-	opk_autosent struct opk_result result = { 0 };
-	const struct opk_meta *meta;
-	int code = opk_file_meta(&meta, ctx, file);
-
-	if (!code)
-		code = opk_measured_init(&a->measured, ctx, meta, columns->metrics,
-		                         a->metric_count);
-	if (!code)
-		code = opk_recombine(&result, ctx,
-		                     &(struct opk_recombination){
-					     .survey = &a->survey,
-					     .targets = a->sums.targets,
-					     .target_count = a->sums.target_count,
-					     .use = evaluate_image,
-					     .data = a,
-				     },
-		                     options);
-	if (code)
-		return code;
-	a->evaluated = opk_alloc_array(a->sums.count * a->metric_count + 1, sizeof *a->evaluated);
-	if (!a->evaluated)
-		return fail_nomem(ctx);
-	opk_get(&result, a->evaluated, a->sums.count * a->metric_count * sizeof *a->evaluated);
-	return opk_result_check(&result, ctx);
-}
-
-/* NaN is a measured value, too, unless the set does not say which group the metric is in. */
-static bool has_metric(const struct opk_aggregate *a, const bool *wanted, uint32_t group,
-                       size_t metric, double value)
-{
-	return wanted[metric]
-	       && !(group && a->measured.positions[metric] == OPK_NOT_IN_SET && isnan(value));
-}
-
-/* What adds up does so over pass groups; the rest has a value only if it is in one group. */
-static void add_sum(struct opk_aggregate *a, size_t place)
-{
-	size_t index = a->sums.order[place];
-	const struct opk_summed *sum = &a->sums.sums[index];
-	const bool *wanted = opk_measured_by(&a->measured, sum->metrics_group);
-	const double *values = a->evaluated + place * a->metric_count;
-
-	for (size_t i = 0; i < a->metric_count; i++) {
-		size_t at = sum->group * a->metric_count + i;
-
-		if (!has_metric(a, wanted, sum->metrics_group, i, values[i]))
-			continue;
-		if (!a->found[at])
-			a->totals[at] = values[i];
-		else
-			a->totals[at] = a->metric_degrees[i] == 1 ? a->totals[at] + values[i]
-			                                          : (double)NAN;
-		a->found[at] = true;
-		a->counts[at] += a->sums.parts.groups[index].ranges;
-	}
-}
-
-static int add_sums(struct opk_aggregate *a, struct opk_ctx *ctx)
-{
-	size_t cells = a->sums.groups.count * a->metric_count + 1;
-
-	a->totals = opk_alloc_array(cells, sizeof *a->totals);
-	a->counts = opk_alloc_array(cells, sizeof *a->counts);
-	a->found = opk_alloc_array(cells, sizeof *a->found);
-	if (!a->totals || !a->counts || !a->found)
-		return fail_nomem(ctx);
-	for (size_t i = 0; i < cells; i++)
-		a->totals[i] = (double)NAN;
-	for (size_t i = 0; i < a->sums.count; i++)
-		add_sum(a, i);
-	return OPK_OK;
-}
-
 /* ---- columns ---------------------------------------------------------------------------- */
 
 /* Room for one group's columns, computed in each way. */
 struct columns {
-	double *means_of_metrics, *of_totals, *of_means;
-	uint64_t *rest_of_counts, *least, *least_rest;
+	double *means_of_metrics, *of_totals, *of_added, *of_means;
+	uint64_t *numbers, *least, *least_rest, *weights;
 };
 
 static void fill_totals(struct opk_aggregate *a, struct columns *c, size_t group)
 {
-	const double *totals = a->totals + group * a->metric_count;
-	const uint64_t *counts = a->counts + group * a->metric_count;
+	size_t first = group * a->metric_count;
+	const double *totals = a->totals.values + first, *added = a->totals.added + first;
+	const uint64_t *counts = a->totals.counts + first;
 
 	for (size_t i = 0; i < a->metric_count; i++) {
-		c->means_of_metrics[i] = a->metric_degrees[i] == 1 ? totals[i] / (double)counts[i]
+		c->means_of_metrics[i] = a->metric_degrees[i] == 1 ? added[i] / (double)counts[i]
 		                                                   : totals[i];
 		if (a->metric_degrees[i] == OPK_NO_DEGREE)
 			c->means_of_metrics[i] = (double)NAN;
-		c->rest_of_counts[i] = UINT64_MAX - 1 - counts[i];
 	}
 	opk_evaluation_compute(c->of_totals, a->evaluation, totals);
+	opk_evaluation_compute(c->of_added, a->evaluation, added);
 	opk_evaluation_compute(c->of_means, a->evaluation, c->means_of_metrics);
 	opk_evaluation_least(c->least, a->evaluation, counts);
-	opk_evaluation_least(c->least_rest, a->evaluation, c->rest_of_counts);
+	for (size_t i = 0; i < a->metric_count; i++)
+		c->numbers[i] = UINT64_MAX - 1 - counts[i];
+	opk_evaluation_least(c->least_rest, a->evaluation, c->numbers);
+	for (size_t i = 0; i < a->metric_count; i++)
+		c->numbers[i] = a->totals.weights[first + i];
+	opk_evaluation_least(c->weights, a->evaluation, c->numbers);
+}
+
+/* NULL: it is exact. */
+static const char *name_weight(uint64_t weight)
+{
+	static const char *const names[] = {
+		[OPK_BY_COUNT] = "count",
+		[OPK_BY_CYCLES] = "sm__cycles_elapsed.max",
+		[OPK_BY_TIME] = "gpu__time_duration.sum",
+	};
+
+	return weight < OPK_EXACT ? names[weight] : NULL;
 }
 
 static void fill_column(const struct opk_aggregate *a, const struct columns *c, size_t group,
@@ -237,8 +132,9 @@ static void fill_column(const struct opk_aggregate *a, const struct columns *c, 
 
 	out->count = constant ? a->rows[group].range.count : c->least[column];
 	out->sum = degree == 1 && equal ? c->of_totals[column] : (double)NAN;
+	out->weighted_by = name_weight(c->weights[column]);
 	if (degree == 1 && equal)
-		out->mean = out->sum / (double)out->count;
+		out->mean = c->of_added[column] / (double)out->count;
 	else
 		out->mean = degree == 0 && equal ? c->of_totals[column] : c->of_means[column];
 }
@@ -246,8 +142,8 @@ static void fill_column(const struct opk_aggregate *a, const struct columns *c, 
 static int compute_totals(struct opk_aggregate *a, struct opk_ctx *ctx)
 {
 	size_t metrics = a->metric_count + 1, columns = a->column_count + 1;
-	opk_autofree double *values = opk_alloc_array(metrics + 2 * columns, sizeof *values);
-	opk_autofree uint64_t *numbers = opk_alloc_array(metrics + 2 * columns, sizeof *numbers);
+	opk_autofree double *values = opk_alloc_array(metrics + 3 * columns, sizeof *values);
+	opk_autofree uint64_t *numbers = opk_alloc_array(metrics + 3 * columns, sizeof *numbers);
 	struct columns c;
 
 	if (!values || !numbers)
@@ -255,10 +151,12 @@ static int compute_totals(struct opk_aggregate *a, struct opk_ctx *ctx)
 	c = (struct columns){
 		.means_of_metrics = values,
 		.of_totals = values + metrics,
-		.of_means = values + metrics + columns,
-		.rest_of_counts = numbers,
+		.of_added = values + metrics + columns,
+		.of_means = values + metrics + 2 * columns,
+		.numbers = numbers,
 		.least = numbers + metrics,
 		.least_rest = numbers + metrics + columns,
+		.weights = numbers + metrics + 2 * columns,
 	};
 	for (size_t i = 0; i < a->sums.groups.count; i++) {
 		fill_totals(a, &c, i);
@@ -367,6 +265,7 @@ static int make_rows(struct opk_aggregate *a, struct opk_ctx *ctx)
 			.range = group->range,
 			.many_streams = group->many_streams,
 			.summed = group->ranges > group->rows,
+			.gpus = a->totals.sources[i],
 			.columns = a->statistics + i * a->column_count,
 		};
 		a->rows[i].range.count = group->ranges;
@@ -390,7 +289,7 @@ static int find_degrees(struct opk_aggregate *a, struct opk_ctx *ctx)
 	return opk_columns_degrees(a->column_degrees, ctx, columns);
 }
 
-/* Samples share nothing but device and rank. */
+/* Samples share nothing but where they were taken. */
 static int find_key(unsigned *key, struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
                     const char *text)
 {
@@ -398,8 +297,9 @@ static int find_key(unsigned *key, struct opk_ctx *ctx, const struct opk_evaluat
 	                : opk_fail(ctx, OPK_EUSAGE, "statistics of which ranges? A key is needed");
 
 	if (!code && opk_evaluation_profiler(evaluation) == OPK_PROFILER_PM
-	    && *key & ~(OPK_KEY_DEVICE | OPK_KEY_RANK))
-		return opk_fail(ctx, OPK_EUSAGE, "samples have no %s: device, rank, or both", text);
+	    && *key & ~(OPK_KEY_GPU | OPK_KEY_HOST | OPK_KEY_RANK | OPK_KEY_ALL))
+		return opk_fail(ctx, OPK_EUSAGE, "samples have no %s: device, host, rank or all",
+		                text);
 	return code;
 }
 
@@ -407,13 +307,12 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
                      const struct opk_aggregate_options *options)
 {
 	struct opk_image_options image;
-	enum opk_level level;
-	unsigned key;
-	int code = find_key(&key, ctx, a->evaluation, options->key);
+	struct opk_sums_options wanted = { 0 };
+	int code = find_key(&wanted.key, ctx, a->evaluation, options->key);
 
 	opk_copy_options(&image, sizeof image, options->image);
 	if (!code)
-		code = opk_level_parse(&level, ctx, options->level);
+		code = opk_level_parse(&wanted.level, ctx, options->level);
 	if (!code)
 		code = read_rows(a, ctx, options->keep_first_sample);
 	if (!code)
@@ -422,14 +321,13 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 	if (!code && a->survey.row_count != a->row_count)
 		code = opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
 		                a->survey.row_count, a->row_count);
+	wanted.left_out = a->left_out;
 	if (!code)
-		code = opk_sums_init(&a->sums, ctx, &a->survey, key, level, a->left_out);
+		code = opk_sums_init(&a->sums, ctx, &a->survey, &wanted);
 	if (!code)
 		code = find_degrees(a, ctx);
 	if (!code)
-		code = evaluate_sums(a, ctx, file, &image);
-	if (!code)
-		code = add_sums(a, ctx);
+		code = opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums, &image);
 	if (!code)
 		code = make_rows(a, ctx);
 	if (!code)
@@ -458,7 +356,6 @@ int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
 	}
 	/* There may be many files: only the statistics stay. */
 	opk_column_file_clear(&a->values);
-	free(opk_take(a->evaluated));
 	*out = a;
 	return OPK_OK;
 }
@@ -469,13 +366,9 @@ void opk_aggregate_free(struct opk_aggregate *a)
 		return;
 	opk_sums_clear(&a->sums);
 	opk_survey_clear(&a->survey);
-	opk_measured_clear(&a->measured);
+	opk_totals_clear(&a->totals);
 	opk_column_file_clear(&a->values);
 	free(a->left_out);
-	free(a->evaluated);
-	free(a->totals);
-	free(a->counts);
-	free(a->found);
 	free(a->metric_degrees);
 	free(a->column_degrees);
 	free(a->rows);

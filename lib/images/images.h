@@ -37,7 +37,7 @@ struct opk_surveyed {
 	const struct opk_segment *segment; /* with its tables */
 	bool skipped; /* none of its rows is wanted: nothing is known of it but their number */
 	size_t first; /* number of its first range or sample over all images of all files */
-	struct opk_range sample; /* what times say of each besides */
+	struct opk_range sample; /* what is known of each where no range table says it */
 	/* What the child that looked at it found; sent in native layout. */
 	struct opk_surveyed_facts {
 		uint64_t rows; /* ranges, or samples that are whole */
@@ -74,7 +74,7 @@ void opk_survey_clear(struct opk_survey *survey);
 
 /* The image that a row is in. */
 const struct opk_surveyed *opk_survey_image(const struct opk_survey *survey, size_t row);
-/* What is known of a row, or NULL; and its name, which the range table may replace. */
+/* What is known of a row; and its name, which the range table may replace. */
 const struct opk_range *opk_survey_range(const struct opk_survey *survey, size_t row);
 const char *opk_survey_name(const struct opk_survey *survey, size_t row);
 
@@ -146,9 +146,10 @@ int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_surv
 
 /* Which ranges are summed, and into which images: for merged recordings and for statistics. */
 
-/* A range to be made: the sum of those of one group that have the same metrics. */
+/* A range to be made: the sum of those of one group and GPU that have the same metrics. */
 struct opk_summed {
 	size_t group;           /* of opk_sums.groups */
+	size_t source;          /* of opk_sums.sources */
 	uint32_t metrics_group; /* whose metrics it has; 0: the whole set's */
 	size_t first;           /* its first row */
 	uint64_t layout;        /* of all its rows */
@@ -158,26 +159,70 @@ struct opk_summed {
 
 struct opk_sums {
 	const struct opk_survey *survey;
-	struct opk_grouping groups; /* by the key, and always by device, too */
-	struct opk_grouping parts;  /* the same by metrics besides: one a sum */
+	struct opk_grouping groups;  /* by the key */
+	struct opk_grouping sources; /* the same by GPU, and by what can't be summed on one */
+	struct opk_grouping parts;   /* the same by metrics besides: one a sum */
 	struct opk_summed *sums;
 	size_t count;
 	size_t *group_of;           /* one a row; SIZE_MAX: left out */
 	size_t *sum_of;             /* the same */
 	size_t *order;              /* the sums, image by image and slot by slot */
-	struct opk_strlist numbers; /* of their groups, in that order: the names of the slots */
+	struct opk_strlist numbers; /* in that order: the names of the slots */
 	struct opk_target *targets;
 	size_t target_count;
 	struct opk_move *moves; /* one a row that is not left out */
 };
 
-/*
- * `key` is one of opk_key_parse(); `left_out`, which may be NULL, has one a row, besides those of
- * other levels. Borrows the survey. OPK_EUSAGE where ranges of one group can't be summed, for they were counted on GPUs of
- * different layout, or other counters.
- */
+struct opk_sums_options {
+	unsigned key; /* of opk_key_parse() */
+	enum opk_level level;
+	/*
+	 * A group has one sum for each pass group: it is of one GPU, and OPK_EUSAGE says which
+	 * ranges of one can't be summed, for they are of different layout, or of other counters.
+	 */
+	bool single;
+	const bool *left_out; /* one a row, besides those of other levels; or NULL */
+};
+/* Borrows the survey. */
 int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_survey *survey,
-                  unsigned key, enum opk_level level, const bool *left_out);
+                  const struct opk_sums_options *options);
 void opk_sums_clear(struct opk_sums *sums);
+
+/* Values of several GPUs as one: each kind of metric has its rule, docs/formats.md. combine.c */
+
+/* What a mean over GPUs is weighted by. */
+enum opk_weight { OPK_BY_COUNT, OPK_BY_CYCLES, OPK_BY_TIME, OPK_EXACT };
+
+struct opk_rules {
+	struct opk_rule *rules; /* one a metric */
+	size_t metric_count;
+	struct opk_strlist helpers; /* metrics that rules need besides; numbered after the others */
+	long weights[OPK_EXACT];    /* the metric of each enum opk_weight; -1: there is none */
+};
+int opk_rules_init(struct opk_rules *rules, struct opk_ctx *ctx, const char *chip,
+                   enum opk_profiler profiler, const char *const *metrics, size_t count);
+void opk_rules_clear(struct opk_rules *rules);
+
+struct opk_part_value {
+	double value;
+	uint64_t count;    /* of its ranges */
+	const double *all; /* metrics and helpers */
+};
+/* OPK_EXACT unless the value is a mean with weights that are not its denominators. */
+enum opk_weight opk_combine(double *out, const struct opk_rules *rules, size_t metric,
+                            const struct opk_part_value *parts, size_t count);
+
+/* The metrics of each group of sums, one group's after the other's. totals.c */
+struct opk_totals {
+	double *values;   /* over all its ranges; NaN where there is none */
+	double *added;    /* the sum of the values of its GPUs */
+	uint64_t *counts; /* ranges that have it */
+	uint8_t *weights; /* enum opk_weight */
+	size_t *sources;  /* one a group: GPUs that it is of */
+};
+int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
+                    const struct opk_evaluation *evaluation, struct opk_file *file,
+                    const struct opk_sums *sums, const struct opk_image_options *options);
+void opk_totals_clear(struct opk_totals *totals);
 
 #endif

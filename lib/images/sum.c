@@ -102,7 +102,7 @@ static const char *name_of(const struct sum *s, const struct opk_grouped *group)
 	bool joined = *s->meta->join;
 
 	if (group->many_names
-	    || (joined && (s->key & ~(OPK_KEY_DEVICE | OPK_KEY_RANK)) != OPK_KEY_NAME))
+	    || (joined && (s->key & ~(OPK_KEY_GPU | OPK_KEY_HOST | OPK_KEY_RANK)) != OPK_KEY_NAME))
 		return "";
 	return group->name;
 }
@@ -128,10 +128,13 @@ static int make_ranges(struct sum *s)
 
 static int plan(struct sum *s)
 {
+	const struct opk_sums_options options = { .key = s->key,
+		                                  .level = s->level,
+		                                  .single = true };
 	int code = opk_survey_make(&s->survey, s->ctx, s->files, s->file_count, &s->image);
 
 	if (!code)
-		code = opk_sums_init(&s->sums, s->ctx, &s->survey, s->key, s->level, NULL);
+		code = opk_sums_init(&s->sums, s->ctx, &s->survey, &options);
 	if (!code && *s->meta->join)
 		code = check_groups(s);
 	return code ? code : make_ranges(s);

@@ -23,30 +23,50 @@ static int fail_layout(const struct opk_sums *sums, struct opk_ctx *ctx, size_t 
 	               "distinguishes them, such as rank");
 }
 
-static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row)
+enum { MAX_LAYOUTS = 1 << 20 };
+
+/* A source of its own for each layout of the same group, GPU and metrics: numbered from 0. */
+static int find_source(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, bool single)
 {
-	const struct opk_surveyed *image = opk_survey_image(sums->survey, row);
+	uint64_t layout = opk_survey_image(sums->survey, row)->facts.layout;
+	size_t sum = 0;
+	int code;
+
+	for (sums->parts.besides = sums->group_of[row] * MAX_LAYOUTS;; sums->parts.besides++) {
+		code = opk_grouping_find(&sum, &sums->parts, ctx,
+		                         opk_survey_name(sums->survey, row),
+		                         opk_survey_range(sums->survey, row));
+		if (code || sum == SIZE_MAX || sums->sums[sum].layout == layout)
+			break;
+		if (single)
+			return fail_layout(sums, ctx, sums->sums[sum].first, row);
+	}
+	sums->sources.besides = sums->parts.besides;
+	return code;
+}
+
+static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, bool single)
+{
 	const struct opk_range *range = opk_survey_range(sums->survey, row);
 	const char *name = opk_survey_name(sums->survey, row);
-	struct opk_summed *sum;
+	size_t source;
 	int code = opk_grouping_add(&sums->group_of[row], &sums->groups, ctx, name, range);
 
 	if (!code)
+		code = find_source(sums, ctx, row, single);
+	if (!code)
+		code = opk_grouping_add(&source, &sums->sources, ctx, name, range);
+	if (!code)
 		code = opk_grouping_add(&sums->sum_of[row], &sums->parts, ctx, name, range);
-	if (code)
-		return code;
-	sum = &sums->sums[sums->sum_of[row]];
-	if (sums->sum_of[row] == sums->count) {
-		sums->count++;
-		*sum = (struct opk_summed){
+	if (!code && sums->sum_of[row] == sums->count)
+		sums->sums[sums->count++] = (struct opk_summed){
 			.group = sums->group_of[row],
-			.metrics_group = range ? range->group : 0,
+			.source = source,
+			.metrics_group = range->group,
 			.first = row,
-			.layout = image->facts.layout,
+			.layout = opk_survey_image(sums->survey, row)->facts.layout,
 		};
-	}
-	return sum->layout == image->facts.layout ? OPK_OK
-	                                          : fail_layout(sums, ctx, sum->first, row);
+	return code;
 }
 
 /* ---- images ----------------------------------------------------------------------------- */
@@ -88,7 +108,11 @@ static bool fits(const struct opk_sums *sums, const struct opk_target *target, s
 	       && target->slots < opk_recombine_slots(opk_survey_image(sums->survey, first->first));
 }
 
-static int make_targets(struct opk_sums *sums, struct opk_ctx *ctx)
+/*
+ * Slots have numbers as names, each once in an image: where a group has one sum for each pass group,
+ * that of the group, by which they are joined.
+ */
+static int make_targets(struct opk_sums *sums, struct opk_ctx *ctx, bool single)
 {
 	for (size_t i = 0; i < sums->count; i++) {
 		struct opk_summed *sum = &sums->sums[sums->order[i]];
@@ -97,7 +121,7 @@ static int make_targets(struct opk_sums *sums, struct opk_ctx *ctx)
 		                                    : NULL;
 		char number[24];
 
-		snprintf(number, sizeof number, "%zu", sum->group);
+		snprintf(number, sizeof number, "%zu", single ? sum->group : sums->order[i]);
 		if (!opk_strlist_add(&sums->numbers, number))
 			return opk_nomem(ctx, "sums");
 		if (!target || !fits(sums, target, i))
@@ -155,42 +179,43 @@ static int allocate(struct opk_sums *sums, struct opk_ctx *ctx)
 	               : opk_nomem(ctx, "sums");
 }
 
-static int choose_rows(struct opk_sums *sums, struct opk_ctx *ctx, unsigned key,
-                       enum opk_level level, const bool *left_out)
+static int choose_rows(struct opk_sums *sums, struct opk_ctx *ctx,
+                       const struct opk_sums_options *options)
 {
 	size_t rows = sums->survey->row_count;
 	opk_autofree bool *dropped = opk_alloc_array(rows + 1, sizeof *dropped);
 	int code = dropped ? OPK_OK : opk_nomem(ctx, "sums");
 
-	if (!code && left_out)
-		memcpy(dropped, left_out, rows);
+	if (!code && options->left_out)
+		memcpy(dropped, options->left_out, rows);
 	if (!code)
-		code = opk_levels_choose(dropped, ctx, sums->survey, key, level);
+		code = opk_levels_choose(dropped, ctx, sums->survey, options->key, options->level);
 	for (size_t i = 0; !code && i < rows; i++) {
 		sums->group_of[i] = sums->sum_of[i] = SIZE_MAX;
 		if (!dropped[i])
-			code = add_row(sums, ctx, i);
+			code = add_row(sums, ctx, i, options->single);
 	}
 	return code;
 }
 
 int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_survey *survey,
-                  unsigned key, enum opk_level level, const bool *left_out)
+                  const struct opk_sums_options *options)
 {
 	int code;
 
 	*out = (struct opk_sums){
 		.survey = survey,
-		.groups.key = key | OPK_KEY_DEVICE,
-		.parts.key = key | OPK_KEY_DEVICE | OPK_KEY_GROUP,
+		.groups.key = options->key | (options->single ? OPK_KEY_GPU : 0),
+		.sources.key = OPK_KEY_GPU,
+		.parts.key = OPK_KEY_GPU | OPK_KEY_GROUP,
 	};
 	code = allocate(out, ctx);
 	if (!code)
-		code = choose_rows(out, ctx, key, level, left_out);
+		code = choose_rows(out, ctx, options);
 	if (!code)
 		code = put_in_order(out, ctx);
 	if (!code)
-		code = make_targets(out, ctx);
+		code = make_targets(out, ctx, options->single);
 	if (!code)
 		make_moves(out);
 	return code;
@@ -199,6 +224,7 @@ int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_su
 void opk_sums_clear(struct opk_sums *sums)
 {
 	opk_grouping_clear(&sums->groups);
+	opk_grouping_clear(&sums->sources);
 	opk_grouping_clear(&sums->parts);
 	free(sums->sums);
 	free(sums->group_of);

@@ -205,6 +205,8 @@ static int list_images(struct opk_survey *survey, struct opk_ctx *ctx, struct op
 			.segment = &segments[i],
 			.sample = { OPK_UNKNOWN_RANGE },
 		};
+		image->sample.host = segments[i].host;
+		image->sample.gpu = segments[i].gpu;
 		if (segments[i].times)
 			image->sample.device = (int32_t)segments[i].times->device;
 	}
@@ -334,7 +336,7 @@ const struct opk_range *opk_survey_range(const struct opk_survey *survey, size_t
 
 	if (image->segment->ranges)
 		return &image->segment->ranges[row - image->first];
-	return image->segment->times ? &image->sample : NULL;
+	return &image->sample;
 }
 
 const char *opk_survey_name(const struct opk_survey *survey, size_t row)

@@ -14,8 +14,8 @@ static const struct option_spec specs[] = {
 	{ "join", 0, "kernel|launch|name|none", "what ranges of one row share", OPTION_TEXT,
 	  offsetof(struct merge_args, join) },
 	{ "sum", 0, "KEY",
-	  "one range of those that share it: name, kernel, shape, nvtx, device, rank", OPTION_TEXT,
-	  offsetof(struct merge_args, sum) },
+	  "one range of those that share it: name, kernel, shape, nvtx, device, host, rank",
+	  OPTION_TEXT, offsetof(struct merge_args, sum) },
 	LEVEL_OPTION(struct merge_args, level),
 	TIMEOUT_OPTION(struct merge_args, timeout),
 	{ 0 },
@@ -67,17 +67,19 @@ const struct command merge_command = {
 		"NVIDIA library.\n"
 		"\n"
 		"--sum makes one range of those that share a key: name, kernel, shape (grid, block,\n"
-		"shared memory), nvtx, device or rank, or several with ',' between; ranges of different\n"
-		"devices always stay apart. Their counters are summed by PerfWorks' combiner, in a\n"
+		"shared memory), nvtx, device, host or rank, several with ',' between, or all; ranges of\n"
+		"different GPUs always stay apart. Their counters are summed by PerfWorks' combiner, in a\n"
 		"child process, and metrics are evaluated from the sums: ratios are ratios of sums, and\n"
 		"max is that of one unit over all ranges. A range keeps what all have in common, the\n"
 		"sum of their durations, and their number as count. Where ranges are inside others of\n"
 		"their key, as step/forward in step, only the outermost are added, so that nothing\n"
 		"counts twice; --level innermost adds those that hold no others, all every one. A sum\n"
-		"is refused where counters can't be\n"
-		"added: those of GPUs of different layout, of images with and without instances, and, in\n"
-		"a recording with pass groups, where those of a key have different numbers of ranges. PM\n"
-		"samples are summed by eval alone.",
+		"is refused where counters can't be added: those of images with and without instances,\n"
+		"and, in a recording with pass groups, where those of a key have different numbers of\n"
+		"ranges. PM samples, and ranges of several GPUs, are summed by eval alone.\n"
+		"\n"
+		"Where hosts or GPUs of the files differ, each row says its own: columns host and gpu of\n"
+		"eval.",
 	.examples = {
 		{ "merge -o all.opk part-1.opk part-2.opk", "the ranges of both, in order" },
 		{ "merge --join launch -o all.opk run-1.opk run-2.opk",

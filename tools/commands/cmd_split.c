@@ -98,7 +98,7 @@ const struct command split_command = {
 	.summary = "make several recordings of one",
 	.details =
 		"OUT-1.opk, OUT-2.opk and so on get the ranges that share a key: name, kernel, shape\n"
-		"(grid, block, shared memory), nvtx, device or rank, or several with ',' between. By\n"
+		"(grid, block, shared memory), nvtx, device, host or rank, or several with ',' between. By\n"
 		"segment, each part is one counter data image; by a number, each has so many ranges,\n"
 		"in order. Each is a whole recording, of at most 500; all are written or none. Files of\n"
 		"these names are replaced; a note names an older file of the next number. Values\n"

@@ -9,7 +9,7 @@
 struct eval_args {
 	struct raw_args raw;
 	unsigned format, layout, first_sample, join, launch_columns, evaluator, kernel_names;
-	const char *columns, *aggregate, *level, *sort;
+	const char *columns, *aggregate, *by, *level, *sort;
 	struct option_list where;
 	uint64_t workers, top;
 	bool allow_incomplete, strict;
@@ -47,6 +47,8 @@ static const struct option_spec specs[] = {
 	{ "aggregate", 0, "KEY",
 	  "statistics of ranges that share it: name, kernel, device and others", OPTION_TEXT,
 	  offsetof(struct eval_args, aggregate) },
+	{ "by", 0, "KEY", "keep apart in statistics, besides: device, host, rank and others",
+	  OPTION_TEXT, offsetof(struct eval_args, by) },
 	LEVEL_OPTION(struct eval_args, level),
 	KERNEL_NAMES_OPTION(struct eval_args, kernel_names),
 	{ "allow-incomplete", 0, NULL, "evaluate what a cut-off recording still holds", OPTION_FLAG,
@@ -149,7 +151,11 @@ static int choose(struct eval *eval, const struct eval_args *args)
 	eval->drops_as_told = args->first_sample == FIRST_DROP + 1;
 	eval->single = args->join == JOIN_NONE;
 	eval->all_facts = args->launch_columns == ALL_COLUMNS;
-	eval->key = args->aggregate;
+	if (args->aggregate)
+		eval->key = args->by ? opk_printf("%s,%s", args->aggregate, args->by)
+		                     : opk_strdup(args->aggregate);
+	if (!code && args->aggregate && !eval->key)
+		code = app_nomem(eval->app);
 	eval->level = args->level;
 	eval->where = &args->where;
 	eval->order.top = args->top;
@@ -166,8 +172,9 @@ static int choose(struct eval *eval, const struct eval_args *args)
 		                 "not --sort and --top");
 	if (!code)
 		code = check_inputs(eval->app, &args->raw);
-	if (!code && args->level && !args->aggregate)
-		code = app_error(eval->app, OPK_EUSAGE, "eval: --level goes with --aggregate");
+	if (!code && (args->level || args->by) && !args->aggregate)
+		code = app_error(eval->app, OPK_EUSAGE, "eval: --%s goes with --aggregate",
+		                 args->level ? "level" : "by");
 	if (!code && args->kernel_names && eval->to_database)
 		code = app_error(
 			eval->app, OPK_EUSAGE,
@@ -214,6 +221,7 @@ static void clear(struct eval *eval)
 {
 	opk_database_free(eval->database);
 	opk_kernel_names_free(eval->kernel_names);
+	free(eval->key);
 	opk_strlist_clear(&eval->chosen);
 	opk_strlist_clear(&eval->names);
 	free(eval->chosen_values);
@@ -314,8 +322,11 @@ const struct command eval_command = {
 		"tables, and how Parquet is made of it.\n"
 		"\n"
 		"--aggregate has a row for each metric and each key group: ranges that share name, kernel,\n"
-		"shape (grid, block, shared memory), nvtx, device or rank, or several with ',' between;\n"
-		"ranges of different devices stay apart. Counters are summed before metrics are\n"
+		"shape (grid, block, shared memory), nvtx, device, host or rank, several with ',' between,\n"
+		"or all. --by adds to the key: --by device keeps GPUs apart, which are otherwise in one\n"
+		"group: what adds up is added, ratios are those of sums where numerator and denominator\n"
+		"are known, and else means, which the column weighted_by marks; docs/formats.md says what\n"
+		"becomes of which metric. Counters of one GPU are summed before metrics are\n"
 		"evaluated, by PerfWorks' combiner: mean is the ratio, percentage or rate of all ranges\n"
 		"together, and for what adds up the sum over the count. What does not add up has no sum\n"
 		"(nan). min, max and percentiles are over the ranges' own values, interpolated between two\n"

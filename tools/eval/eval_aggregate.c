@@ -34,6 +34,39 @@ static void note_summed(const struct eval_input *input)
 		         input->path, count, groups);
 }
 
+/* Several GPUs in one group, and which means of theirs are not exact. */
+static void note_gpus(struct eval *eval, const struct eval_input *input)
+{
+	size_t columns = opk_evaluation_column_count(input->evaluation), most = 0, weighted = 0;
+	size_t groups = opk_aggregate_count(input->aggregate), first = 0, group = 0;
+
+	for (size_t i = groups; i-- > 0;)
+		if (opk_aggregate_get(input->aggregate, i)->gpus > most)
+			most = opk_aggregate_get(input->aggregate, group = i)->gpus;
+	for (size_t i = columns; most > 1 && i-- > 0;) {
+		bool any = false;
+
+		for (size_t j = 0; j < groups; j++)
+			if (opk_aggregate_get(input->aggregate, j)->columns[i].weighted_by) {
+				any = true;
+				group = j;
+				first = i;
+			}
+		weighted += any;
+	}
+	if (most > 1)
+		app_note("%s: key groups have ranges of up to %zu GPUs, or of images that can't be "
+		         "summed, and their values are put together; --by device keeps GPUs apart",
+		         input->path, most);
+	if (weighted)
+		app_note("%s: %zu of %zu metrics, such as %s, can't be computed of several GPUs: "
+		         "their means are weighted by %s, as the column weighted_by says",
+		         input->path, weighted, columns,
+		         opk_evaluation_column(input->evaluation, first),
+		         opk_aggregate_get(input->aggregate, group)->columns[first].weighted_by);
+	eval->weighted |= weighted > 0;
+}
+
 static int compute(struct eval *eval, struct eval_input *input,
                    const struct opk_aggregate_options *options)
 {
@@ -48,6 +81,7 @@ static int compute(struct eval *eval, struct eval_input *input,
 	eval_rows_note_samples(eval, input, opk_aggregate_left_out(input->aggregate));
 	note_undivided(input, options->key);
 	note_summed(input);
+	note_gpus(eval, input);
 	for (size_t i = 0; i < opk_aggregate_count(input->aggregate); i++)
 		facts_find(eval->facts, &opk_aggregate_get(input->aggregate, i)->range, 1,
 		           eval->all_facts);
@@ -134,6 +168,7 @@ int eval_aggregate(struct eval *eval, bool keep_first_sample, unsigned timeout_s
 {
 	struct opk_image_options image = image_options(timeout_s, "summing range");
 	struct opk_aggregate_options options = OPK_INIT(options);
+	bool many_hosts = eval->facts[OPK_FACT_HOST];
 	int code = OPK_OK;
 
 	options.key = eval->key;
@@ -143,6 +178,8 @@ int eval_aggregate(struct eval *eval, bool keep_first_sample, unsigned timeout_s
 	/* Only what the ranges of some group have in common has a column. */
 	memset(eval->facts, 0, sizeof eval->facts);
 	eval->facts[OPK_FACT_DEVICE] = strstr(eval->key, "device") != NULL;
+	eval->facts[OPK_FACT_HOST] = strstr(eval->key, "host")
+	                             || (many_hosts && eval->facts[OPK_FACT_DEVICE]);
 	eval->inflated = false;
 	for (size_t i = 0; !code && i < eval->input_count; i++)
 		code = compute(eval, &eval->inputs[i], &options);

@@ -26,6 +26,7 @@ static const struct {
 	[COLUMN_P50] = { { "p50", OPK_CELL_DOUBLE }, GROUPS },
 	[COLUMN_P90] = { { "p90", OPK_CELL_DOUBLE }, GROUPS },
 	[COLUMN_P99] = { { "p99", OPK_CELL_DOUBLE }, GROUPS },
+	[COLUMN_WEIGHTED] = { { "weighted_by", OPK_CELL_STRING }, GROUPS },
 	[COLUMN_INFLATED] = { { "inflated", OPK_CELL_BOOL }, LONG | GROUPS },
 };
 
@@ -285,6 +286,8 @@ static void add_all(struct eval *eval)
 	if (eval->joined)
 		add_kinds(eval, COLUMN_LAUNCHES, COLUMN_LAUNCHES);
 	add_kinds(eval, COLUMN_COUNT, COLUMN_P99);
+	if (eval->weighted)
+		add_kinds(eval, COLUMN_WEIGHTED, COLUMN_WEIGHTED);
 	if (eval->inflated)
 		add_kinds(eval, COLUMN_INFLATED, COLUMN_INFLATED);
 }

@@ -181,6 +181,8 @@ static int look_at(struct eval *eval, struct eval_input *input, const struct opk
 	note_state(input, set);
 	if (input->meta->profiler == OPK_PROFILER_RANGE)
 		facts_find(eval->facts, ranges, range_count, eval->all_facts);
+	for (size_t i = 0; i < range_count; i++)
+		eval->facts[OPK_FACT_HOST] |= strcmp(ranges[i].host, ranges->host) != 0;
 	eval->joined |= input->join != NULL;
 	return find_inflated(eval, input);
 }

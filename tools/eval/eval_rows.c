@@ -177,6 +177,9 @@ void eval_rows_fill_value(struct eval *eval, const struct eval_input *input, siz
 		case COLUMN_LAUNCHES:
 			cell->uint = eval->launches_of[column];
 			break;
+		case COLUMN_WEIGHTED:
+			cell->string = statistics ? statistics->weighted_by : NULL;
+			break;
 		case COLUMN_INFLATED:
 			cell->boolean = input->inflated && input->inflated[column];
 			break;

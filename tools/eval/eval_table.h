@@ -36,6 +36,7 @@ enum eval_column_kind {
 	COLUMN_P50,
 	COLUMN_P90,
 	COLUMN_P99,
+	COLUMN_WEIGHTED,
 	COLUMN_INFLATED,
 	COLUMN_KINDS
 };
@@ -68,7 +69,8 @@ struct eval {
 	bool to_database;                /* instead of a table */
 	struct opk_strlist chosen;       /* columns; none: whatever there is */
 	const char **chosen_values; /* those of them that are values; evaluations borrow them */
-	const char *key, *level;    /* of key groups */
+	const char *level;          /* of key groups */
+	char *key;                  /* likewise */
 	struct eval_order order;
 	const char *also[MAX_SORT_KEYS]; /* its keys that are values; evaluations borrow them */
 	bool strict;
@@ -79,6 +81,7 @@ struct eval {
 	enum opk_profiler profiler;
 	bool facts[OPK_FACT_COUNT]; /* some range has something there */
 	bool joined, inflated;      /* any input is, or any column of any */
+	bool weighted;              /* some mean over GPUs is */
 	struct opk_strlist names;   /* of the first input's values */
 	/* The table: what a cell shows, its header, itself, and what it points to. */
 	struct eval_column *columns;

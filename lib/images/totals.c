@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Metrics of key groups: those of their summed counters, and over several GPUs of the values. */
+#include <math.h>
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "images/images.h"
+
+struct work {
+	struct opk_totals *totals;
+	const struct opk_evaluation *evaluation;
+	const struct opk_sums *sums;
+	size_t metric_count, name_count; /* without helpers, and with them */
+	const char **names;
+	struct opk_rules rules; /* where some group is of several GPUs */
+	struct opk_measured measured;
+	int *degrees;
+	/* Only the child has them. */
+	struct opk_nv_evaluator *evaluator;
+	struct opk_values by;
+	double *evaluated; /* metrics of each sum, image by image and slot by slot */
+	/* Metrics of each source: values, ranges, and the last sum that has it, or SIZE_MAX. */
+	double *values;
+	uint64_t *counts;
+	size_t *places;
+};
+
+static int fail_nomem(struct opk_ctx *ctx)
+{
+	return opk_nomem(ctx, "statistics");
+}
+
+/* ---- sums ------------------------------------------------------------------------------- */
+
+/* In the child, with the first image. */
+static int begin_values(struct work *w, struct opk_ctx *ctx)
+{
+	const char *chip = opk_evaluation_chip(w->evaluation);
+
+	opk_nv_evaluator_new(&w->evaluator, ctx, chip);
+	opk_clear_errors(ctx);
+	return opk_values_init(&w->by, ctx, chip, opk_evaluation_profiler(w->evaluation), w->names,
+	                       w->name_count, w->evaluator);
+}
+
+/* In the child: the metrics of each range of an image. */
+static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *child, size_t target,
+                          const void *image, size_t size)
+{
+	struct work *w = data;
+	const struct opk_target *made = &w->sums->targets[target];
+	uint32_t group = w->sums->sums[w->sums->sum_of[made->moves->row]].metrics_group;
+	opk_autofree double *values = opk_alloc_array(w->name_count + 1, sizeof *values);
+	int code = values ? OPK_OK : fail_nomem(ctx);
+
+	if (!code && !w->by.values)
+		code = begin_values(w, ctx);
+	if (!code)
+		code = opk_values_of_image(&w->by, ctx, image, size,
+		                           opk_measured_by(&w->measured, group));
+	for (size_t i = 0; !code && i < made->slots; i++) {
+		opk_child_progress(child, i, made->slots);
+		code = opk_values_of_range(values, &w->by, ctx, i);
+		if (!code)
+			opk_put(child, values, w->name_count * sizeof *values);
+	}
+	return code;
+}
+
+static int evaluate_sums(struct work *w, struct opk_ctx *ctx, const struct opk_survey *survey,
+                         const struct opk_image_options *options)
+{
+	size_t cells = w->sums->count * w->name_count;
+	opk_autosent struct opk_result result = { 0 };
+	int code = opk_recombine(&result, ctx,
+	                         &(struct opk_recombination){
+					 .survey = survey,
+					 .targets = w->sums->targets,
+					 .target_count = w->sums->target_count,
+					 .use = evaluate_image,
+					 .data = w,
+				 },
+	                         options);
+
+	if (code)
+		return code;
+	w->evaluated = opk_alloc_array(cells + 1, sizeof *w->evaluated);
+	if (!w->evaluated)
+		return fail_nomem(ctx);
+	opk_get(&result, w->evaluated, cells * sizeof *w->evaluated);
+	return opk_result_check(&result, ctx);
+}
+
+/* ---- sources ---------------------------------------------------------------------------- */
+
+/* NaN is a measured value, too, unless the set does not say which group the metric is in. */
+static bool has_metric(const struct work *w, const bool *wanted, uint32_t group, size_t metric,
+                       double value)
+{
+	return wanted[metric]
+	       && !(group && w->measured.positions[metric] == OPK_NOT_IN_SET && isnan(value));
+}
+
+/* What adds up does so over pass groups; the rest has a value only if it is in one group. */
+static void add_sum(struct work *w, size_t place)
+{
+	size_t index = w->sums->order[place];
+	const struct opk_summed *sum = &w->sums->sums[index];
+	const bool *wanted = opk_measured_by(&w->measured, sum->metrics_group);
+	const double *values = w->evaluated + place * w->name_count;
+
+	for (size_t i = 0; i < w->metric_count; i++) {
+		size_t at = sum->source * w->metric_count + i;
+
+		if (!has_metric(w, wanted, sum->metrics_group, i, values[i]))
+			continue;
+		if (w->places[at] == SIZE_MAX)
+			w->values[at] = values[i];
+		else
+			w->values[at] = w->degrees[i] == 1 ? w->values[at] + values[i]
+			                                   : (double)NAN;
+		w->places[at] = place;
+		w->counts[at] += w->sums->parts.groups[index].ranges;
+	}
+}
+
+static int add_sums(struct work *w, struct opk_ctx *ctx)
+{
+	size_t cells = w->sums->sources.count * w->metric_count + 1;
+
+	w->values = opk_alloc_array(cells, sizeof *w->values);
+	w->counts = opk_alloc_array(cells, sizeof *w->counts);
+	w->places = opk_alloc_array(cells, sizeof *w->places);
+	if (!w->values || !w->counts || !w->places)
+		return fail_nomem(ctx);
+	for (size_t i = 0; i < cells; i++)
+		w->places[i] = SIZE_MAX;
+	for (size_t i = 0; i < w->sums->count; i++)
+		add_sum(w, i);
+	return OPK_OK;
+}
+
+/* ---- groups ----------------------------------------------------------------------------- */
+
+/* The sources of each group: those of group i are at `starts[i]` and before `starts[i + 1]`. */
+static void sort_sources(const struct work *w, size_t *starts, size_t *sorted, size_t *group_of)
+{
+	size_t groups = w->sums->groups.count, sources = w->sums->sources.count;
+
+	for (size_t i = 0; i < w->sums->count; i++)
+		group_of[w->sums->sums[i].source] = w->sums->sums[i].group;
+	for (size_t i = 0; i < sources; i++)
+		starts[group_of[i] + 1]++;
+	for (size_t i = 0; i < groups; i++)
+		starts[i + 1] += starts[i];
+	for (size_t i = 0; i < sources; i++)
+		sorted[starts[group_of[i]]++] = i;
+	memmove(starts + 1, starts, groups * sizeof *starts);
+	starts[0] = 0;
+}
+
+static void combine_metric(struct work *w, size_t group, size_t metric, const size_t *sources,
+                           size_t count, struct opk_part_value *parts)
+{
+	struct opk_totals *totals = w->totals;
+	size_t to = group * w->metric_count + metric, found = 0;
+
+	totals->values[to] = totals->added[to] = (double)NAN;
+	totals->weights[to] = OPK_EXACT;
+	for (size_t i = 0; i < count; i++) {
+		size_t at = sources[i] * w->metric_count + metric;
+
+		if (w->places[at] == SIZE_MAX)
+			continue;
+		parts[found] = (struct opk_part_value){
+			w->values[at],
+			w->counts[at],
+			w->evaluated + w->places[at] * w->name_count,
+		};
+		totals->counts[to] += w->counts[at];
+		totals->added[to] = found++ ? totals->added[to] + w->values[at] : w->values[at];
+	}
+	if (found == 1)
+		totals->values[to] = parts->value;
+	else if (found)
+		totals->weights[to] = opk_combine(&totals->values[to], &w->rules, metric, parts,
+		                                  found);
+}
+
+static int combine(struct work *w, struct opk_ctx *ctx)
+{
+	size_t groups = w->sums->groups.count, sources = w->sums->sources.count;
+	opk_autofree size_t *starts = opk_alloc_array(groups + 2, sizeof *starts);
+	opk_autofree size_t *sorted = opk_alloc_array(sources + 1, sizeof *sorted);
+	opk_autofree size_t *group_of = opk_alloc_array(sources + 1, sizeof *group_of);
+	opk_autofree struct opk_part_value *parts = opk_alloc_array(sources + 1, sizeof *parts);
+
+	if (!starts || !sorted || !group_of || !parts)
+		return fail_nomem(ctx);
+	sort_sources(w, starts, sorted, group_of);
+	for (size_t i = 0; i < groups; i++) {
+		w->totals->sources[i] = starts[i + 1] - starts[i];
+		for (size_t j = 0; j < w->metric_count; j++)
+			combine_metric(w, i, j, sorted + starts[i], w->totals->sources[i], parts);
+	}
+	return OPK_OK;
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
+
+static int name_metrics(struct work *w, struct opk_ctx *ctx)
+{
+	const struct opk_columns *columns = opk_evaluation_columns(w->evaluation);
+	int code = OPK_OK;
+
+	if (w->sums->sources.count > w->sums->groups.count)
+		code = opk_rules_init(&w->rules, ctx, opk_evaluation_chip(w->evaluation),
+		                      opk_evaluation_profiler(w->evaluation), columns->metrics,
+		                      w->metric_count);
+	w->name_count = w->metric_count + w->rules.helpers.count;
+	w->names = opk_alloc_array(w->name_count + 1, sizeof *w->names);
+	w->degrees = opk_alloc_array(w->metric_count + 1, sizeof *w->degrees);
+	if (!w->names || !w->degrees)
+		return fail_nomem(ctx);
+	for (size_t i = 0; i < w->metric_count; i++) {
+		w->names[i] = columns->metrics[i];
+		w->degrees[i] = opk_metric_degree(columns->metrics[i]);
+	}
+	for (size_t i = w->metric_count; i < w->name_count; i++)
+		w->names[i] = w->rules.helpers.items[i - w->metric_count];
+	return code;
+}
+
+static int allocate(struct work *w, struct opk_ctx *ctx)
+{
+	size_t groups = w->sums->groups.count, cells = groups * w->metric_count + 1;
+	struct opk_totals *totals = w->totals;
+
+	totals->values = opk_alloc_array(cells, sizeof *totals->values);
+	totals->added = opk_alloc_array(cells, sizeof *totals->added);
+	totals->counts = opk_alloc_array(cells, sizeof *totals->counts);
+	totals->weights = opk_alloc_array(cells, sizeof *totals->weights);
+	totals->sources = opk_alloc_array(groups + 1, sizeof *totals->sources);
+	return totals->values && totals->added && totals->counts && totals->weights
+	                       && totals->sources
+	               ? OPK_OK
+	               : fail_nomem(ctx);
+}
+
+static int make(struct work *w, struct opk_ctx *ctx, struct opk_file *file,
+                const struct opk_image_options *options)
+{
+	const struct opk_meta *meta;
+	int code = opk_file_meta(&meta, ctx, file);
+
+	if (!code)
+		code = allocate(w, ctx);
+	if (!code)
+		code = name_metrics(w, ctx);
+	if (!code)
+		code = opk_measured_init(&w->measured, ctx, meta, w->names, w->name_count);
+	if (!code)
+		code = evaluate_sums(w, ctx, w->sums->survey, options);
+	if (!code)
+		code = add_sums(w, ctx);
+	return code ? code : combine(w, ctx);
+}
+
+int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
+                    const struct opk_evaluation *evaluation, struct opk_file *file,
+                    const struct opk_sums *sums, const struct opk_image_options *options)
+{
+	struct work w = {
+		.totals = totals,
+		.evaluation = evaluation,
+		.sums = sums,
+		.metric_count = opk_evaluation_metric_count(evaluation),
+	};
+	int code;
+
+	*totals = (struct opk_totals){ 0 };
+	code = make(&w, ctx, file, options);
+	opk_rules_clear(&w.rules);
+	opk_measured_clear(&w.measured);
+	free(w.names);
+	free(w.degrees);
+	free(w.evaluated);
+	free(w.values);
+	free(w.counts);
+	free(w.places);
+	return code;
+}
+
+void opk_totals_clear(struct opk_totals *totals)
+{
+	free(totals->values);
+	free(totals->added);
+	free(totals->counts);
+	free(totals->weights);
+	free(totals->sources);
+	*totals = (struct opk_totals){ 0 };
+}
