@@ -1465,6 +1465,13 @@ int opk_out_table(struct opk_out *out, const char *name, const struct opk_column
                   size_t count);
 int opk_out_row(struct opk_out *out, const union opk_cell *cells);
 /*
+ * A row inside the last one of less depth, or of depth 0 inside none: JSON has it among that one's
+ * "children", and other formats take no notice. It only has the first `count` cells. A table has
+ * only rows of this kind, or none.
+ */
+int opk_out_nested_row(struct opk_out *out, size_t depth, const union opk_cell *cells,
+                       size_t count);
+/*
  * Headings, which only tables for people have: over `count` columns of this table from `first` on;
  * and over the rows that come next, with prose below it, until another one comes, or none ("").
  */

@@ -72,6 +72,42 @@ START_TEST(tables)
 }
 END_TEST
 
+/* Depths, and rows that only have the first two cells. */
+START_TEST(nested_rows)
+{
+	static const size_t depths[] = { 0, 1, 2, 2, 1, 0, 0, 1 };
+	static const struct {
+		struct here here;
+		enum opk_format format;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, OPK_JSON,
+		  "[{\"n\":0,\"children\":[{\"n\":1,\"children\":[{\"n\":2},{\"n\":3}]},{\"n\":4}]}\n"
+		  ",{\"n\":5}\n,{\"n\":6,\"children\":[{\"n\":7}]}\n]\n" },
+		{ HERE, OPK_NDJSON,
+		  "{\"n\":0,\"children\":[{\"n\":1,\"children\":[{\"n\":2},{\"n\":3}]},{\"n\":4}]}\n"
+		  "{\"n\":5}\n{\"n\":6,\"children\":[{\"n\":7}]}\n" },
+		{ HERE, OPK_CSV, "n,value\n0,\n1,\n2,\n3,\n4,\n5,\n6,\n7,\n" },
+		{ HERE, OPK_TABLE, "n  value\n0\n1\n2\n3\n4\n5\n6\n7\n" },
+	};
+	static const struct opk_column two[] = { { "n", OPK_CELL_UINT },
+		                                 { "value", OPK_CELL_DOUBLE } };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *got = NULL;
+		struct writing w;
+
+		begin(&w, rows[i].format, 0);
+		ck_ok(w.ctx, opk_out_table(w.out, "t", two, COUNT(two)));
+		for (size_t j = 0; j < COUNT(depths); j++)
+			ck_ok(w.ctx, opk_out_nested_row(w.out, depths[j],
+			                                &(union opk_cell){ .uint = j }, 1));
+		got = end(&w);
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got\n%s", got);
+	}
+}
+END_TEST
+
 /* ---- a record with tables ---------------------------------------------------------------- */
 
 static const struct opk_column sub_columns[] = { { "type", OPK_CELL_STRING },
@@ -467,6 +503,7 @@ int main(void)
 	tcase_add_test(tests, optional_booleans);
 	tcase_add_test(tests, doubles_round_trip);
 	tcase_add_test(tests, json_is_json);
+	tcase_add_test(tests, nested_rows);
 	tcase_add_test(tests, lists);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);

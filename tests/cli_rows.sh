@@ -84,6 +84,54 @@ same "$last" "$(column 1)" '0 1 '
 works eval "$simple" --columns name --top 99
 lines_are 6
 
+section 'eval --layout tree'
+works eval "$nvtx" --layout tree --columns range,duration_ns --format table
+same "$last: inner ranges of another run of the program, in order" "$(cat out)" 'name         range  duration_ns
+step             0    376834023
+  forward        2    230683377
+  backward       3     84836228
+  optimizer      4     61148555
+step             1      5779965
+  forward        5      2688260
+  backward       6      3360447
+  optimizer      7      1790370'
+works eval "$nvtx" --layout tree
+json '[r["name"] for r in j] == ["step", "step"] and list(j[0])[:2] == ["name", "range"]'
+json '[c["name"][5:] for c in j[1]["children"]] == ["forward", "backward", "optimizer"]'
+json 'j[1]["children"][1]["'$inst'"] == 324743160 and "children" not in j[0]["children"][0]'
+works eval "$nvtx" --layout tree --sort -duration_ns --columns $inst --format ndjson
+ndjson '[c["name"][5:8] for c in j[1]["children"]] == ["bac", "for", "opt"] and len(j) == 2'
+works eval "$recordings/gh100-nested.opk" "$nvtx" --layout tree --columns file -o tree.json
+cp tree.json out
+json 'len(j) == 4 and [len(r.get("children", [])) for r in j] == [2, 0, 3, 3]'
+# Kernels are inside the NVTX ranges that they ran in, of which nothing was measured.
+works extract "$simple" --data image
+printf '[{"kernel":"a()","name":"0","nvtx":"step/forward"},{"kernel":"b()","name":"1","nvtx":"step/forward"},
+	{"kernel":"c()","name":"2","nvtx":"step"},{"kernel":"d()","name":"3"},{"name":"x/y"}]' >ranges
+works import --raw image --metrics $inst --ranges ranges -o kernels.opk
+works eval kernels.opk --layout tree --columns kernel,$inst
+json '[r["name"] for r in j] == ["step", "3", "x/y"] and list(j[0]) == ["name", "children"]'
+json '[r["name"] for r in j[0]["children"]] == ["step/forward", "2"]'
+json '[r["kernel"] for r in j[0]["children"][0]["children"]] == ["a()", "b()"]'
+# Three parts of two ranges: which held which is not known.
+printf '[{"name":"s"},{"name":"s"},{"name":"s/t"},{"name":"s/t"},{"name":"s/t"}]' >ranges
+works import --raw image --metrics $inst --ranges ranges -o odd.opk
+notes '3 ranges such as s/t are not nested' eval odd.opk --layout tree
+json '[r["name"] for r in j] == ["s", "s", "s/t", "s/t", "s/t"]'
+# Times say it.
+printf '[{"name":"s","start_ns":1,"end_ns":10},{"name":"s","start_ns":20,"end_ns":30},{"name":"s/t","start_ns":21,"end_ns":22},
+	{"name":"s/t","start_ns":23,"end_ns":24},{"name":"s/t","start_ns":5,"end_ns":6}]' >ranges
+works import --raw image --metrics $inst --ranges ranges -o timed.opk
+works eval timed.opk --layout tree --columns range
+json '[[c["range"] for c in r["children"]] for r in j] == [[4], [2, 3]]'
+works eval "$nvtx" --layout tree --where 'range=step/*' --columns range
+json '[r["name"][:5] for r in j] == ["step/"] * 6'
+refuses 2 'PM samples are not inside each other' eval "$pm" --layout tree
+refuses 2 'a table, json or ndjson' eval "$nvtx" --layout tree --format csv
+refuses 2 'a table, json or ndjson' eval "$nvtx" --layout tree -o x.db
+refuses 2 'top would cut it' eval "$nvtx" --layout tree --top 3
+refuses 2 'no --layout wide or tree' eval "$nvtx" --layout tree --aggregate name
+
 section 'eval --strict'
 works eval "$simple" --strict
 works eval "$simple" --strict --layout long

@@ -82,7 +82,7 @@ static void row_of_record(struct opk_out *out, const union opk_cell *cells)
 		out->buf.failed = true;
 		return;
 	}
-	for (size_t i = 0; i < out->column_count; i++)
+	for (size_t i = 0; i < out->cell_count; i++)
 		put_pair(out, prefix, &out->columns[i], &cells[i]);
 }
 
@@ -95,7 +95,8 @@ static void row(struct opk_out *out, const union opk_cell *cells)
 	for (size_t i = 0; i < out->column_count; i++) {
 		if (i)
 			opk_buf_add(&out->buf, ",", 1);
-		put_cell(&out->buf, out->columns[i].type, &cells[i]);
+		if (i < out->cell_count)
+			put_cell(&out->buf, out->columns[i].type, &cells[i]);
 	}
 	opk_buf_add(&out->buf, "\n", 1);
 }

@@ -81,8 +81,38 @@ static void row(struct opk_out *out, const union opk_cell *cells)
 		opk_buf_add(&out->buf, "\n", 1);
 }
 
+/* Ends rows until so many are open. */
+static void close_rows(struct opk_out *out, size_t open)
+{
+	for (; out->open > open; out->open--) {
+		if (out->has_children)
+			opk_json_end_array(&out->json);
+		opk_json_end_object(&out->json);
+		out->has_children = true;
+	}
+	if (!open && out->has_children && !out->has_record)
+		opk_buf_add(&out->buf, "\n", 1);
+	out->has_children &= open > 0;
+}
+
+static void nested_row(struct opk_out *out, size_t depth, const union opk_cell *cells)
+{
+	close_rows(out, depth);
+	if (!out->open && has_lines(out))
+		out->json.comma = false;
+	if (out->open && !out->has_children) {
+		opk_json_key(&out->json, "children");
+		opk_json_begin_array(&out->json);
+	}
+	opk_json_begin_object(&out->json);
+	put_cells(out, out->columns, cells, out->cell_count);
+	out->open++;
+	out->has_children = false;
+}
+
 static void end_table(struct opk_out *out)
 {
+	close_rows(out, 0);
 	if (!has_lines(out))
 		opk_json_end_array(&out->json);
 }
@@ -100,6 +130,7 @@ const struct opk_out_ops opk_out_json_ops = {
 	.record = record,
 	.begin_table = begin_table,
 	.row = row,
+	.nested_row = nested_row,
 	.end_table = end_table,
 	.finish = finish,
 };

@@ -130,8 +130,20 @@ int opk_out_table(struct opk_out *out, const char *name, const struct opk_column
 	return flush(out, FLUSH_AT);
 }
 
+int opk_out_nested_row(struct opk_out *out, size_t depth, const union opk_cell *cells, size_t count)
+{
+	out->cell_count = count;
+	if (out->ops->nested_row)
+		out->ops->nested_row(out, depth, cells);
+	else
+		out->ops->row(out, cells);
+	out->row_count++;
+	return flush(out, FLUSH_AT);
+}
+
 int opk_out_row(struct opk_out *out, const union opk_cell *cells)
 {
+	out->cell_count = out->column_count;
 	out->ops->row(out, cells);
 	out->row_count++;
 	return flush(out, FLUSH_AT);

@@ -15,6 +15,8 @@ struct opk_out_ops {
 	               const union opk_cell *cells, size_t count);
 	void (*begin_table)(struct opk_out *out);
 	void (*row)(struct opk_out *out, const union opk_cell *cells);
+	/* NULL: as a row by itself. */
+	void (*nested_row)(struct opk_out *out, size_t depth, const union opk_cell *cells);
 	/* NULL where there is nothing to write then, or where headings don't fit. */
 	void (*end_table)(struct opk_out *out);
 	void (*finish)(struct opk_out *out);
@@ -56,6 +58,9 @@ struct opk_out {
 	const struct opk_column *columns;
 	size_t column_count;
 	size_t row_count;            /* of this table */
+	size_t cell_count;           /* of this row: the others are empty */
+	size_t open;                 /* JSON: rows around the next one */
+	bool has_children;           /* the innermost of them */
 	struct opk_json_writer json; /* JSON and NDJSON */
 	/* Tables: what waits for their end. */
 	OPK_LIST(struct opk_out_cell) cells;

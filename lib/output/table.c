@@ -92,11 +92,15 @@ static void row(struct opk_out *out, const union opk_cell *cells)
 	for (size_t i = 0; i < out->column_count; i++) {
 		struct opk_out_cell *added = opk_list_add(&out->cells);
 
-		if (added && out->columns[i].type == OPK_CELL_DOUBLE)
+		bool is_double = out->columns[i].type == OPK_CELL_DOUBLE;
+		bool given = i < out->cell_count;
+
+		if (added && given && is_double)
 			added->number = cells[i].number;
 		else if (added)
-			added->text = text_of(out->columns[i].type, &cells[i]);
-		if (!added || (!added->text && out->columns[i].type != OPK_CELL_DOUBLE))
+			added->text = given ? text_of(out->columns[i].type, &cells[i])
+			                    : opk_strdup("");
+		if (!added || (!added->text && !(given && is_double)))
 			out->buf.failed = true;
 	}
 }
@@ -144,6 +148,9 @@ static void write_number(struct opk_out *out, struct opk_out_cell *cell, double 
 {
 	opk_autobuf struct opk_buf text = { 0 };
 
+	/* A row that has no such cell. */
+	if (cell->text)
+		return;
 	opk_put_readable(&text, cell->number / divisor);
 	cell->text = opk_buf_take_text(&text);
 	out->buf.failed |= !cell->text;

@@ -16,13 +16,21 @@ struct eval_args {
 };
 
 /* Words of options; those of --first-sample are an enum first_sample. */
-enum { SQLITE = OPK_NDJSON + 2, LAYOUT_LONG = 2, JOIN_NONE = 2, ALL_COLUMNS = 2, ONLY_CUPTI = 2 };
+enum {
+	SQLITE = OPK_NDJSON + 2,
+	LAYOUT_LONG = 2,
+	LAYOUT_TREE = 3,
+	JOIN_NONE = 2,
+	ALL_COLUMNS = 2,
+	ONLY_CUPTI = 2
+};
 
 static const struct option_spec specs[] = {
 	{ "format", 0, "table|csv|json|ndjson|sqlite",
 	  "csv (default), or as FILE ends: .csv, .json, .ndjson, .txt; .db, .sqlite: a database",
 	  OPTION_WORD, offsetof(struct eval_args, format) },
-	{ "layout", 0, "wide|long", "wide (default): a column a metric; long: a row a value",
+	{ "layout", 0, "wide|long|tree",
+	  "wide (default): a column a metric; long: a row a value; tree: ranges inside others",
 	  OPTION_WORD, offsetof(struct eval_args, layout) },
 	{ "first-sample", 0, "keep|mark|drop",
 	  "PM sampling: what becomes of the first; default drop", OPTION_WORD,
@@ -75,8 +83,23 @@ static int choose_format(struct eval *eval, const struct eval_args *args)
 	app->format = args->format;
 	if (app_choose_format(app))
 		return OPK_EUSAGE;
+	if (eval->is_tree && !app->format)
+		app->format = (app->output || !isatty(STDOUT_FILENO) ? OPK_JSON : OPK_TABLE) + 1;
 	if (!app->format)
 		app->format = OPK_CSV + 1;
+	return OPK_OK;
+}
+
+static int check_tree(struct app *app, const struct eval *eval)
+{
+	if (eval->to_database || app->format == OPK_CSV + 1)
+		return app_error(app, OPK_EUSAGE,
+		                 "--layout tree: rows inside rows are a table, json or ndjson; "
+		                 "names have the path in csv and databases");
+	if (eval->order.top)
+		return app_error(app, OPK_EUSAGE,
+		                 "--layout tree: --top would cut it anywhere; --where and --sort "
+		                 "choose rows and the order inside each range");
 	return OPK_OK;
 }
 
@@ -90,7 +113,7 @@ static int check_aggregate(struct app *app, const struct eval_args *args, const 
 	if (eval->single || (args->layout && args->layout != LAYOUT_LONG) || args->allow_incomplete)
 		return app_error(app, OPK_EUSAGE,
 		                 "eval: --aggregate has one row a group and metric, of "
-		                 "whole recordings: no --layout wide, --join none or "
+		                 "whole recordings: no --layout wide or tree, --join none or "
 		                 "--allow-incomplete");
 	if (eval->to_database)
 		return app_error(
@@ -164,8 +187,11 @@ static int choose(struct eval *eval, const struct eval_args *args)
 		code = eval_order_parse(&eval->order, eval->app, args->sort);
 	if (!code && args->sort)
 		code = check_sort(eval);
+	eval->is_tree = args->layout == LAYOUT_TREE;
 	if (!code)
 		code = choose_format(eval, args);
+	if (!code && eval->is_tree)
+		code = check_tree(eval->app, eval);
 	if (!code && eval->to_database && (args->sort || args->top))
 		code = app_error(eval->app, OPK_EUSAGE,
 		                 "eval: a database has no order: ORDER BY and LIMIT of SQL choose, "
@@ -235,6 +261,7 @@ static void clear(struct eval *eval)
 	free(eval->picked);
 	eval_watch_clear(&eval->watch);
 	eval_order_clear(&eval->order);
+	eval_tree_clear(&eval->tree);
 }
 
 static int run(struct app *app, void *data)
@@ -295,6 +322,10 @@ const struct command eval_command = {
 		"pattern or *. Facts are judged before rows are joined, values after it. Only rows with\n"
 		"facts as wanted are evaluated: images without any are not read, so that damage there goes\n"
 		"unnoticed.\n"
+		"\n"
+		"--layout tree puts each range after the one that it was in, indented in a table, and\n"
+		"inside it in JSON, which is the default but on a terminal. Names say what is inside what,\n"
+		"and where several ranges have a name, times do, or the order: equally many in each.\n"
 		"\n"
 		"--sort A,-B orders rows by these, '-' from the greatest on: columns, other facts, or\n"
 		"metrics, which need not be shown. What is nan or unknown comes last, and equal rows stay\n"

@@ -292,9 +292,26 @@ static void add_all(struct eval *eval)
 		add_kinds(eval, COLUMN_INFLATED, COLUMN_INFLATED);
 }
 
+/* A tree begins with the name of each row, asked for or not. */
+static void put_name_first(struct eval *eval)
+{
+	const struct eval_column name = { COLUMN_FACT, OPK_FACT_NAME };
+	const struct opk_column header = *opk_fact_column(OPK_FACT_NAME, OPK_PROFILER_RANGE);
+	size_t at = 0;
+
+	while (at < eval->column_count
+	       && (eval->columns[at].kind != name.kind || eval->columns[at].index != name.index))
+		at++;
+	memmove(eval->columns + 1, eval->columns, at * sizeof *eval->columns);
+	memmove(eval->headers + 1, eval->headers, at * sizeof *eval->headers);
+	eval->column_count += at == eval->column_count;
+	eval->columns[0] = name;
+	eval->headers[0] = header;
+}
+
 int eval_columns_list(struct eval *eval)
 {
-	size_t most = COLUMN_KINDS + OPK_FACT_COUNT + eval->names.count + eval->chosen.count;
+	size_t most = COLUMN_KINDS + OPK_FACT_COUNT + eval->names.count + eval->chosen.count + 1;
 
 	eval->columns = opk_alloc_array(most, sizeof *eval->columns);
 	eval->headers = opk_alloc_array(most, sizeof *eval->headers);
@@ -306,5 +323,7 @@ int eval_columns_list(struct eval *eval)
 		add_chosen(eval);
 	else
 		add_all(eval);
+	if (eval->is_tree)
+		put_name_first(eval);
 	return OPK_OK;
 }

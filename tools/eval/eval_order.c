@@ -7,7 +7,6 @@
 
 struct item {
 	struct eval_place place;
-	uint64_t added; /* rows before it: what is equal stays in order */
 	struct eval_key_cell cells[];
 };
 
@@ -90,7 +89,9 @@ static int compare(const void *a, const void *b, void *data)
 		if (result)
 			return result;
 	}
-	return (one->added > other->added) - (one->added < other->added);
+	/* What is equal stays in order. */
+	return (one->place.serial > other->place.serial)
+	       - (one->place.serial < other->place.serial);
 }
 
 /* ---- rows */
@@ -140,7 +141,7 @@ int eval_order_add(struct eval_order *order, struct app *app, const struct eval_
 		return app_nomem(app);
 	item = item_of(order, order->count++);
 	item->place = *place;
-	item->added = order->added++;
+	item->place.serial = order->added++;
 	for (size_t i = 0; i < order->key_count; i++) {
 		item->cells[i] = cells[i];
 		if (cells[i].kind == KEY_TEXT

@@ -29,6 +29,7 @@ struct eval_place {
 	size_t input;
 	struct opk_bookmark mark;
 	size_t number;
+	uint64_t serial; /* rows that were taken before it */
 };
 
 /* Begin with { 0 }. */

@@ -89,6 +89,9 @@ static int begin(struct eval *eval, const struct opk_evaluation *evaluation)
 	int code = copy_names(eval, evaluation);
 
 	eval->profiler = opk_evaluation_profiler(evaluation);
+	if (!code && eval->is_tree && eval->profiler == OPK_PROFILER_PM)
+		code = app_error(eval->app, OPK_EUSAGE,
+		                 "--layout tree: PM samples are not inside each other");
 	if (!code)
 		code = eval_sorted_check(eval);
 	if (!code)
@@ -413,13 +416,14 @@ static int print_input(struct eval *eval, const struct eval_input *input)
 static int print_all(struct eval *eval)
 {
 	bool sorts = eval->order.key_count > 0;
+	eval_row_fn *take = eval->is_tree ? eval_tree_take : sorts ? eval_sorted_take : NULL;
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < eval->input_count; i++)
-		code = sorts ? each_row(eval, &eval->inputs[i], eval_sorted_take)
-		             : print_input(eval, &eval->inputs[i]);
-	if (!code && sorts)
-		code = eval_sorted_print(eval, print_row);
+		code = take ? each_row(eval, &eval->inputs[i], take)
+		            : print_input(eval, &eval->inputs[i]);
+	if (!code && take)
+		code = eval->is_tree ? eval_tree_print(eval) : eval_sorted_print(eval, print_row);
 	app_progress_end();
 	for (size_t i = 0; !code && i < eval->input_count; i++)
 		note_inflated(eval, &eval->inputs[i]);

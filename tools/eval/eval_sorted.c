@@ -74,7 +74,7 @@ int eval_sorted_take(struct eval *eval, const struct eval_input *input, const st
 	return eval_order_add(order, eval->app, &place, cells);
 }
 
-static int print_row(struct eval *eval, const struct eval_place *place, eval_row_fn *print)
+int eval_sorted_read(struct eval *eval, const struct eval_place *place, eval_row_fn *print)
 {
 	const struct eval_input *input = &eval->inputs[place->input];
 	const struct opk_joined_row *joined;
@@ -103,7 +103,7 @@ int eval_sorted_print(struct eval *eval, eval_row_fn *print)
 			code = eval_rows_begin_input(eval, &eval->inputs[place->input]);
 		last = place->input;
 		if (!code)
-			code = print_row(eval, place, print);
+			code = eval_sorted_read(eval, place, print);
 	}
 	return code;
 }

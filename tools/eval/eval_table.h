@@ -5,6 +5,7 @@
 
 #include "common/options.h"
 #include "eval/eval_order.h"
+#include "eval/eval_tree.h"
 #include "eval/eval_watch.h"
 
 enum eval_layout {
@@ -74,6 +75,8 @@ struct eval {
 	struct eval_order order;
 	const char *also[MAX_SORT_KEYS]; /* its keys that are values; evaluations borrow them */
 	bool strict;
+	bool is_tree; /* of a wide layout */
+	struct eval_tree tree;
 	struct opk_kernel_names *kernel_names;
 	/* What the inputs have. */
 	struct eval_input *inputs;
@@ -166,10 +169,19 @@ size_t eval_sorted_values(struct eval *eval);
 int eval_sorted_check(struct eval *eval);
 /* An eval_row_fn: takes the row into eval->order. */
 eval_row_fn eval_sorted_take;
+/* Reads a row that was taken again, for this function. */
+int eval_sorted_read(struct eval *eval, const struct eval_place *place, eval_row_fn *print);
 /* Has the rows printed that were taken, in their order. */
 int eval_sorted_print(struct eval *eval, eval_row_fn *print);
 /* Takes the key groups of an input into eval->order. */
 int eval_sorted_take_groups(struct eval *eval, const struct eval_input *input);
+
+/* ---- eval_tree.c */
+
+/* An eval_row_fn: takes the row into eval->tree, and into eval->order. */
+eval_row_fn eval_tree_take;
+/* Prints the rows that were taken, each after the one that it is in. */
+int eval_tree_print(struct eval *eval);
 
 /* ---- eval_aggregate.c */
 

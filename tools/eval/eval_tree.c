@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Nested ranges: which held which, as names and times tell, and the rows in that order. */
+#include "eval/eval_tree.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "eval/eval_table.h"
+
+void eval_tree_clear(struct eval_tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		free(tree->nodes[i].path);
+		free(tree->nodes[i].name);
+		free(tree->nodes[i].scope);
+	}
+	for (size_t i = 0; i < tree->list_count; i++)
+		free(tree->lists[i].key);
+	free(tree->nodes);
+	free(tree->lists);
+	opk_index_clear(&tree->numbers);
+	*tree = (struct eval_tree){ 0 };
+}
+
+/* ---- nodes ------------------------------------------------------------------------------ */
+
+static char *make_key(const char *scope, bool kernel, const char *path, size_t length)
+{
+	struct opk_buf text = { 0 };
+
+	opk_buf_add_printf(&text, "%s:%d:", scope, kernel);
+	opk_buf_add(&text, path, length);
+	return opk_buf_take_text(&text);
+}
+
+/* NULL: there is none, or no memory for the key, which then fails elsewhere, too. */
+static struct eval_tree_list *find_list(const struct eval_tree *tree, const char *scope,
+                                        const char *path, size_t length)
+{
+	opk_autofree char *key = make_key(scope, false, path, length);
+	size_t number;
+
+	return key && opk_index_find(&number, &tree->numbers, key) ? &tree->lists[number] : NULL;
+}
+
+static struct eval_tree_list *list_of(struct eval_tree *tree, const struct eval_tree_node *node)
+{
+	opk_autofree char *key = make_key(node->scope, node->is_kernel, node->path,
+	                                  strlen(node->path));
+	struct eval_tree_list *list;
+	size_t number;
+
+	if (!key)
+		return NULL;
+	if (opk_index_find(&number, &tree->numbers, key))
+		return &tree->lists[number];
+	list = opk_append(&tree->lists, &tree->list_capacity, &tree->list_count, sizeof *list);
+	if (!list)
+		return NULL;
+	list->first = list->last = TREE_NONE;
+	list->key = opk_take(key);
+	return opk_index_add(&tree->numbers, list->key, tree->list_count - 1, NULL) ? list : NULL;
+}
+
+/* Takes the texts over. */
+static int add_node(struct eval_tree *tree, struct app *app, struct eval_tree_node node)
+{
+	struct eval_tree_node *added = opk_append(&tree->nodes, &tree->capacity, &tree->count,
+	                                          sizeof *added);
+	struct eval_tree_list *list;
+
+	if (!added) {
+		free(node.path);
+		free(node.name);
+		free(node.scope);
+		return app_nomem(app);
+	}
+	node.next_alike = node.parent = node.first = node.last = node.next = TREE_NONE;
+	*added = node;
+	list = node.path && node.scope && (node.name || !node.is_kernel) ? list_of(tree, added)
+	                                                                 : NULL;
+	if (!list)
+		return app_nomem(app);
+	if (list->count++)
+		tree->nodes[list->last].next_alike = tree->count - 1;
+	else
+		list->first = tree->count - 1;
+	list->last = tree->count - 1;
+	return OPK_OK;
+}
+
+int eval_tree_take(struct eval *eval, const struct eval_input *input, const struct opk_row *row,
+                   const struct opk_joined_row *joined)
+{
+	static const struct opk_range unknown = {
+		.name = "", .kernel = "", .nvtx = "", .rank = -1
+	};
+	const struct opk_range *range = row->range ? row->range : &unknown;
+	bool kernel = *range->kernel;
+	struct eval_tree_node node = {
+		.is_row = true,
+		.is_kernel = kernel,
+		.path = opk_strdup(kernel ? range->nvtx : row->name),
+		.name = kernel ? opk_strdup(row->name) : NULL,
+		.scope = opk_printf("%zu:%d", (size_t)(input - eval->inputs), range->rank),
+		.start = range->start_ns,
+		.end = range->end_ns ? range->end_ns : range->start_ns + range->duration_ns,
+	};
+	int code = add_node(&eval->tree, eval->app, node);
+
+	if (!code)
+		code = eval_sorted_take(eval, input, row, joined);
+	return code;
+}
+
+/* ---- what holds what -------------------------------------------------------------------- */
+
+/* The list of the longest path that holds this one; *length is that path's. */
+static struct eval_tree_list *find_holder(const struct eval_tree *tree, const char *scope,
+                                          const char *path, size_t *length)
+{
+	while (*length) {
+		struct eval_tree_list *list;
+
+		do
+			--*length;
+		while (*length && path[*length] != '/');
+		list = *length ? find_list(tree, scope, path, *length) : NULL;
+		if (list)
+			return list;
+	}
+	return NULL;
+}
+
+static bool holds(const struct eval_tree_node *outer, const struct eval_tree_node *inner)
+{
+	return outer->start && inner->start && outer->start <= inner->start
+	       && inner->end <= outer->end;
+}
+
+static size_t find_by_time(const struct eval_tree *tree, const struct eval_tree_list *outer,
+                           size_t inner)
+{
+	for (size_t i = outer->first; i != TREE_NONE; i = tree->nodes[i].next_alike)
+		if (holds(&tree->nodes[i], &tree->nodes[inner]))
+			return i;
+	return TREE_NONE;
+}
+
+static bool nest_by_time(struct eval_tree *tree, const struct eval_tree_list *outer,
+                         const struct eval_tree_list *inner)
+{
+	for (size_t i = inner->first; i != TREE_NONE; i = tree->nodes[i].next_alike) {
+		tree->nodes[i].parent = find_by_time(tree, outer, i);
+		if (tree->nodes[i].parent == TREE_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* Another run of the program has other times: equally many are in each, in their order. */
+static bool nest_by_number(struct eval_tree *tree, const struct eval_tree_list *outer,
+                           const struct eval_tree_list *inner)
+{
+	size_t each = inner->count / outer->count, parent = outer->first, done = 0;
+
+	if (inner->count % outer->count)
+		return false;
+	for (size_t i = inner->first; i != TREE_NONE; i = tree->nodes[i].next_alike) {
+		if (done == each) {
+			parent = tree->nodes[parent].next_alike;
+			done = 0;
+		}
+		tree->nodes[i].parent = parent;
+		done++;
+	}
+	return true;
+}
+
+/* `label`: from this byte of its path on a range is called so. */
+static void nest(struct eval_tree *tree, const struct eval_tree_list *outer,
+                 const struct eval_tree_list *inner, size_t label)
+{
+	bool known = (outer->count > 1 && nest_by_time(tree, outer, inner))
+	             || nest_by_number(tree, outer, inner);
+
+	for (size_t i = inner->first; i != TREE_NONE; i = tree->nodes[i].next_alike) {
+		struct eval_tree_node *node = &tree->nodes[i];
+
+		if (known) {
+			node->label = label;
+			continue;
+		}
+		node->parent = TREE_NONE;
+		tree->strays++;
+		tree->stray = node->path;
+	}
+}
+
+/* The NVTX ranges that kernels ran in hold them, though nothing was measured of them. */
+static int add_holders(struct eval_tree *tree, struct app *app, const char *scope, const char *path)
+{
+	size_t length = 0;
+	int code = OPK_OK;
+
+	while (!code && path[length]) {
+		length += path[length] == '/';
+		length += strcspn(path + length, "/");
+		if (find_list(tree, scope, path, length))
+			continue;
+		code = add_node(tree, app,
+		                (struct eval_tree_node){ .path = opk_strndup(path, length),
+		                                         .scope = opk_strdup(scope) });
+	}
+	return code;
+}
+
+static void nest_list(struct eval_tree *tree, const struct eval_tree_list *inner)
+{
+	const struct eval_tree_node *node = &tree->nodes[inner->first];
+	size_t length = strlen(node->path);
+	const struct eval_tree_list *outer;
+
+	if (node->is_kernel && !length)
+		return;
+	outer = node->is_kernel ? find_list(tree, node->scope, node->path, length)
+	                        : find_holder(tree, node->scope, node->path, &length);
+	if (outer)
+		nest(tree, outer, inner, node->is_kernel ? 0 : length + 1);
+}
+
+static int build(struct eval_tree *tree, struct app *app)
+{
+	size_t rows = tree->count;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < rows; i++)
+		if (tree->nodes[i].is_kernel)
+			code = add_holders(tree, app, tree->nodes[i].scope, tree->nodes[i].path);
+	for (size_t i = 0; !code && i < tree->list_count; i++)
+		nest_list(tree, &tree->lists[i]);
+	return code;
+}
+
+/* ---- order ------------------------------------------------------------------------------ */
+
+static void attach(struct eval_tree *tree, size_t i)
+{
+	for (;;) {
+		struct eval_tree_node *node = &tree->nodes[i];
+		struct eval_tree_node *parent = node->parent == TREE_NONE
+		                                        ? NULL
+		                                        : &tree->nodes[node->parent];
+		size_t *last = parent ? &parent->last : &tree->last;
+
+		if (node->attached)
+			return;
+		node->attached = true;
+		if (*last == TREE_NONE)
+			*(parent ? &parent->first : &tree->first) = i;
+		else
+			tree->nodes[*last].next = i;
+		*last = i;
+		/* What is no row has the place of its first part. */
+		if (!parent || parent->is_row)
+			return;
+		i = node->parent;
+	}
+}
+
+static void attach_all(struct eval_tree *tree, struct eval_order *order)
+{
+	size_t count = eval_order_sort(order);
+
+	tree->first = tree->last = TREE_NONE;
+	for (size_t i = 0; i < count; i++) {
+		const struct eval_place *place = eval_order_get(order, i);
+
+		tree->nodes[place->serial].place = *place;
+		attach(tree, place->serial);
+	}
+}
+
+/* The node after this one, parts before what follows; *depth becomes that one's. */
+static size_t after(const struct eval_tree *tree, size_t i, size_t *depth)
+{
+	if (tree->nodes[i].first != TREE_NONE) {
+		++*depth;
+		return tree->nodes[i].first;
+	}
+	while (tree->nodes[i].next == TREE_NONE) {
+		i = tree->nodes[i].parent;
+		if (i == TREE_NONE)
+			return TREE_NONE;
+		--*depth;
+	}
+	return tree->nodes[i].next;
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+/* For people inside its parent, as the parent's name is above; else in full. */
+static char *name_of(const struct eval *eval, const struct eval_tree_node *node)
+{
+	const char *name = node->is_kernel ? node->name : node->path;
+
+	if (!app_shows_table(eval->app))
+		return opk_strdup(name);
+	return opk_printf("%*s%s", (int)(2 * eval->tree.depth), "", name + node->label);
+}
+
+static int print_row(struct eval *eval, const struct eval_input *input, const struct opk_row *row,
+                     const struct opk_joined_row *joined)
+{
+	const struct eval_tree_node *node = &eval->tree.nodes[eval->tree.at];
+	opk_autofree char *name = name_of(eval, node);
+
+	if (!name)
+		return app_nomem(eval->app);
+	opk_evaluation_compute(eval->values, input->evaluation, row->values);
+	eval_watch_row(&eval->watch, eval->values, row->values);
+	eval->row_count++;
+	eval_rows_fill(eval, input, row, joined);
+	eval->cells[0].string = name;
+	return opk_out_nested_row(eval->app->out, eval->tree.depth, eval->cells,
+	                          eval->column_count);
+}
+
+/* It has a name and nothing else. */
+static int print_holder(struct eval *eval, const struct eval_tree_node *node)
+{
+	opk_autofree char *name = name_of(eval, node);
+
+	if (!name)
+		return app_nomem(eval->app);
+	eval->cells[0].string = name;
+	return opk_out_nested_row(eval->app->out, eval->tree.depth, eval->cells, 1);
+}
+
+int eval_tree_print(struct eval *eval)
+{
+	struct eval_tree *tree = &eval->tree;
+	size_t input = SIZE_MAX;
+	int code = build(tree, eval->app);
+
+	if (code)
+		return code;
+	attach_all(tree, &eval->order);
+	tree->depth = 0;
+	for (tree->at = tree->first; !code && tree->at != TREE_NONE;
+	     tree->at = after(tree, tree->at, &tree->depth)) {
+		const struct eval_tree_node *node = &tree->nodes[tree->at];
+
+		if (!node->is_row) {
+			code = print_holder(eval, node);
+			continue;
+		}
+		if (node->place.input != input)
+			code = eval_rows_begin_input(eval, &eval->inputs[node->place.input]);
+		input = node->place.input;
+		if (!code)
+			code = eval_sorted_read(eval, &node->place, print_row);
+	}
+	if (!code && tree->strays)
+		app_note(
+			"%ju ranges such as %s are not nested: of several ranges around them it is "
+			"not known which held which",
+			(uintmax_t)tree->strays, tree->stray);
+	return code;
+}
