@@ -422,7 +422,7 @@ START_TEST(evaluation_arguments)
 	options.metrics = wrong;
 	options.metric_count = 3;
 	ck_code(ctx, evaluate(&evaluation, ctx, &options), OPK_EUSAGE);
-	ck_assert_msg(told(ctx, "no metric 'fake__aa.sum', did you mean fake__a?"), "%s",
+	ck_assert_msg(told(ctx, "no metric 'fake__aa.sum', did you mean fake__a.sum?"), "%s",
 	              errors_of(ctx));
 	ck_assert_msg(told(ctx, "fake__b needs a rollup"), "%s", errors_of(ctx));
 	ck_assert_msg(!told(ctx, "'fake__a.sum'"), "%s", errors_of(ctx));

@@ -110,7 +110,7 @@ START_TEST(names_and_patterns)
 		  "t.yaml:2:24: fake__a needs a rollup, for example fake__a.sum\n"
 		  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
 		  "                         ^\n"
-		  "t.yaml:2:33: FA100 has no metric 'fake__x.sum', did you mean fake__a?\n"
+		  "t.yaml:2:33: FA100 has no metric 'fake__x.sum', did you mean fake__a.sum?\n"
 		  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
 		  "                                  ^\n"
 		  "t.yaml:2:46: fake__a has no rollup or submetric 'max'; a counter takes .sum, .avg, .min or "
@@ -508,9 +508,10 @@ START_TEST(a_set_with_errors)
 	ck_code(ctx, opk_set_join(&joined, ctx, (const struct opk_set *const *)&set, 1),
 	        OPK_EINPUT);
 	ck_code(ctx, opk_set_check_on(ctx, set, "fa100"), OPK_EINPUT);
-	ck_assert_str_eq(errors(ctx),
-	                 "t.yaml:3:24: FA100 has no metric 'fake__bb.sum', did you mean fake__b?\n"
-	                 "  metrics: [fake__a.sum, fake__bb.sum]\n                         ^\n");
+	ck_assert_str_eq(
+		errors(ctx),
+		"t.yaml:3:24: FA100 has no metric 'fake__bb.sum', did you mean fake__b.sum?\n"
+		"  metrics: [fake__a.sum, fake__bb.sum]\n                         ^\n");
 	ck_code(ctx, opk_set_check_on(ctx, set, "FA10"), OPK_EUSAGE);
 	opk_set_free(opk_take(set));
 	/* Malformed text leaves nothing. */

@@ -24,6 +24,11 @@ same "$last: names" "$(tail -n +2 out | cut -d , -f 1 | head -n 2 | tr '\n' ' ')
 works metrics GH100 --submetrics --type throughput 'dram__throughput' --format json
 json 'len(j) == 8 and all(m["dim_unit"] == "percent" for m in j)'
 notes 'no metric matches$' metrics GH100 --submetrics 'nothing*'
+notes "no metric matches 'tensor'; '\*tensor\*' matches [1-9]" metrics GH100 tensor
+notes "no metric matches 'dram__bytez', did you mean dram__bytes" metrics GH100 dram__bytez
+notes "GH100 has no unit 'foo'; its units: .*dram, .*lts, .*smsp" metrics GH100 --unit foo
+err_lacks 'globs'
+notes "without rollup or submetric: --submetrics lists those, too" metrics GH100 dram__bytes.sum
 # On 13.0 the numbers are known.
 if "$OFFPEAK" doctor | grep -q '^cupti_version,130001'; then
 	works metrics GH100 --submetrics --count

@@ -372,6 +372,7 @@ static bool is_of_graphics(const char *name)
 char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, const char *name)
 {
 	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	opk_autostrlist struct opk_strlist near = { 0 };
 
 	if (metric && !strcmp(metric->name, name))
 		return opk_printf("%s needs a %s, for example %s%s", name,
@@ -387,10 +388,11 @@ char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, c
 		                                         "frames is 0 or inf"
 		                                       : "",
 		                  type_names[metric->type], endings[metric->type]);
-	metric = opk_catalog_nearest(catalog, name);
+	if (!opk_catalog_suggest(&near, catalog, name, 1))
+		return NULL;
 	return opk_printf("%s has no metric '%s'%s" OPK_DID_YOU_MEAN, chip, name,
 	                  catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "",
-	                  OPK_NEAR(metric ? metric->name : NULL));
+	                  OPK_NEAR(near.count ? near.items[0] : NULL));
 }
 
 void opk_catalog_report(struct opk_problems *problems, const struct opk_place *place,

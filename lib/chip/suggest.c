@@ -188,6 +188,19 @@ static bool suggest_endings(struct opk_strlist *out, const struct opk_catalog *c
 	return ok;
 }
 
+/* Where the catalog is not complete, endings of the metric's type will do. */
+static bool takes_ending(const struct opk_catalog *catalog, const struct opk_metric *metric,
+                         const char *ending)
+{
+	bool of_ratio = !strcmp(ending, ".pct") || !strcmp(ending, ".ratio")
+	                || !strcmp(ending, ".max_rate");
+	size_t submetric;
+
+	if (catalog->complete)
+		return opk_catalog_find_submetric(&submetric, catalog, metric, ending);
+	return opk_has_listed_suffix(ending) && of_ratio == (metric->type == OPK_RATIO);
+}
+
 bool opk_catalog_suggest(struct opk_strlist *out, const struct opk_catalog *catalog,
                          const char *name, size_t max)
 {
@@ -204,8 +217,7 @@ bool opk_catalog_suggest(struct opk_strlist *out, const struct opk_catalog *cata
 	for (size_t i = 0; ok && i < suggestions.count && i < max; i++) {
 		const char *near = suggestions.best[i].name;
 		const struct opk_metric *other = opk_catalog_find(catalog, near);
-		size_t submetric;
-		bool full = other && opk_catalog_find_submetric(&submetric, catalog, other, ending);
+		bool full = other && takes_ending(catalog, other, ending);
 
 		ok = opk_strlist_take(out, opk_printf("%s%s", near, full ? ending : ""));
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak metrics: a chip's catalog. */
 #include "commands.h"
+#include "commands/metrics_notes.h"
 #include "common/args.h"
 
 struct metrics_args {
@@ -32,6 +33,7 @@ struct listing {
 	struct app *app;
 	const struct metrics_args *args;
 	struct opk_catalog *catalog;
+	const struct opk_metric_filter *filter;
 	struct opk_matcher *matcher;
 	struct opk_full_name *names;
 	size_t count, capacity;
@@ -143,11 +145,8 @@ static int print(const struct listing *listing)
 	for (size_t i = 0; i < listing->count; i++)
 		print_row(listing, &listing->names[i]);
 	if (!listing->count)
-		app_note(
-			listing->args->submetrics
-				? "no metric matches"
-				: "no metric matches; globs go over base names such as dram__bytes, "
-				  "without rollup or submetric: --submetrics lists those, too");
+		note_no_metric(listing->app, listing->catalog, listing->filter,
+		               listing->args->submetrics);
 	return app_end_output(listing->app);
 }
 
@@ -173,11 +172,11 @@ static int count_passes(struct listing *listing)
 	return code;
 }
 
-static int list(struct listing *listing, const struct opk_metric_filter *filter)
+static int list(struct listing *listing)
 {
 	const struct metrics_args *args = listing->args;
 	struct app *app = listing->app;
-	int code = opk_matcher_new(&listing->matcher, app->ctx, filter);
+	int code = opk_matcher_new(&listing->matcher, app->ctx, listing->filter);
 
 	if (!code)
 		code = opk_catalog_new(&listing->catalog, app->ctx, app->arguments[0],
@@ -202,8 +201,8 @@ static int list(struct listing *listing, const struct opk_metric_filter *filter)
 static int run(struct app *app, void *data)
 {
 	const struct metrics_args *args = data;
-	struct listing listing = { .app = app, .args = args };
 	struct opk_metric_filter filter = OPK_INIT(filter);
+	struct listing listing = { .app = app, .args = args, .filter = &filter };
 	int code;
 
 	if (app->argument_count < 1)
@@ -215,7 +214,7 @@ static int run(struct app *app, void *data)
 	filter.grep = args->grep;
 	filter.globs = (const char *const *)app->arguments + 1;
 	filter.glob_count = app->argument_count - 1;
-	code = list(&listing, &filter);
+	code = list(&listing);
 	free(listing.names);
 	opk_catalog_free(listing.catalog);
 	opk_matcher_free(listing.matcher);

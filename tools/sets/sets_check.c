@@ -60,19 +60,17 @@ static bool was_shown(struct check *check, const struct opk_cause *cause)
 }
 
 /*
- * Shows the errors that no earlier chip had, below the outermost message. Where there is a table, a
- * chip without new errors shows that message, too.
+ * Shows the errors that no earlier chip had, below the outermost message. A chip without new errors
+ * has its row in the table.
  */
 static void report(struct check *check)
 {
 	const struct opk_ctx *ctx = check->app->ctx;
 	size_t count = opk_error_cause_count(ctx);
 	const struct opk_cause *last = count ? opk_error_cause(ctx, count - 1) : NULL;
-	bool begun = last && !check->partly;
+	bool begun = false;
 
 	app_progress_end();
-	if (begun)
-		app_print_cause("offpeak: ", last->message);
 	if (count > 1 && last->kind == OPK_CAUSE_WHILE)
 		count--;
 	while (count-- > 0) {

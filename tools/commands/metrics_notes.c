@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Notes for lists of metrics that turn out empty: units that there are, patterns that match. */
+#include "commands/metrics_notes.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/strlist.h"
+
+/* ---- units */
+
+/* In the catalog's order; false when out of memory. */
+static bool list_units(struct opk_strlist *out, const struct opk_catalog *catalog)
+{
+	for (size_t i = 0; i < opk_catalog_count(catalog); i++) {
+		const char *unit = opk_catalog_get(catalog, i)->hw_unit;
+
+		if (*unit && !opk_strlist_contains(out, unit) && !opk_strlist_add(out, unit))
+			return false;
+	}
+	return true;
+}
+
+static bool has_unit(const struct opk_strlist *units, const char *unit)
+{
+	for (size_t i = 0; i < units->count; i++)
+		if (!strcasecmp(units->items[i], unit))
+			return true;
+	return false;
+}
+
+/* Whether the unit is why, and that was said. */
+static bool note_unit(const struct opk_catalog *catalog, const char *unit)
+{
+	opk_autostrlist struct opk_strlist units = { 0 };
+	opk_autobuf struct opk_buf list = { 0 };
+	opk_autofree char *text = NULL;
+
+	if (!unit || !list_units(&units, catalog) || has_unit(&units, unit))
+		return false;
+	for (size_t i = 0; i < units.count; i++)
+		opk_buf_add_printf(&list, "%s%s", i ? ", " : "", units.items[i]);
+	text = opk_buf_take_text(&list);
+	if (!text)
+		return false;
+	app_note("no metric matches: %s has no unit '%s'; its units: %s", opk_catalog_chip(catalog),
+	         unit, text);
+	return true;
+}
+
+/* ---- patterns */
+
+static bool is_plain(const char *glob)
+{
+	return *glob && !strpbrk(glob, "*?[");
+}
+
+/* How many base metrics meet all conditions with this pattern. */
+static size_t count_matches(struct app *app, const struct opk_catalog *catalog,
+                            const struct opk_metric_filter *filter, const char *glob)
+{
+	struct opk_metric_filter other = *filter;
+	struct opk_matcher *matcher = NULL;
+	size_t count = 0;
+
+	other.globs = &glob;
+	other.glob_count = 1;
+	if (opk_matcher_new(&matcher, app->ctx, &other)) {
+		opk_clear_errors(app->ctx);
+		return 0;
+	}
+	for (size_t i = 0; i < opk_catalog_count(catalog); i++)
+		count += opk_matcher_match(matcher, opk_catalog_get(catalog, i));
+	opk_matcher_free(matcher);
+	return count;
+}
+
+/* Whether there is something to be said of a name without wildcards. */
+static bool note_name(struct app *app, const struct opk_catalog *catalog,
+                      const struct opk_metric_filter *filter, const char *name, bool submetrics)
+{
+	opk_autofree char *wider = opk_printf("*%s*", name);
+	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	size_t count = wider ? count_matches(app, catalog, filter, wider) : 0;
+
+	if (metric && strcmp(metric->name, name)) {
+		app_note(submetrics
+		                 ? "no metric matches '%s': %s has no such rollup or submetric"
+		                 : "no metric matches '%s': globs go over base names such as %s, "
+		                   "without rollup or submetric: --submetrics lists those, too",
+		         name, metric->name);
+		return true;
+	}
+	if (count) {
+		app_note("no metric matches '%s'; '%s' matches %zu", name, wider, count);
+		return true;
+	}
+	metric = metric ? NULL : opk_catalog_nearest(catalog, name);
+	if (metric)
+		app_note("no metric matches '%s', did you mean %s?", name, metric->name);
+	return metric != NULL;
+}
+
+void note_no_metric(struct app *app, const struct opk_catalog *catalog,
+                    const struct opk_metric_filter *filter, bool submetrics)
+{
+	bool full = false;
+
+	if (note_unit(catalog, filter->unit))
+		return;
+	for (size_t i = 0; i < filter->glob_count; i++) {
+		if (is_plain(filter->globs[i])
+		    && note_name(app, catalog, filter, filter->globs[i], submetrics))
+			return;
+		full |= strchr(filter->globs[i], '.') != NULL;
+	}
+	app_note(full && !submetrics
+	                 ? "no metric matches; globs go over base names such as dram__bytes, "
+	                   "without rollup or submetric: --submetrics lists those, too"
+	                 : "no metric matches");
+}
