@@ -93,4 +93,26 @@ tap_code=0
 same 'a large include: exit code' "$tap_code" 4
 err_has 'big.yaml: more than 1048576 bytes'
 rm big.yaml
+
+section 'no /proc'
+ln -s "$OFFPEAK" link
+cat >without.sh <<'END'
+mount -t tmpfs none /proc || exit 77
+unset OFFPEAK_SETS
+cd "$2" && ./link sets --format csv
+"$1" sets --format csv | cmp - "$2/sets.csv"
+END
+works sets --format csv
+keep sets.csv
+if unshare -rm true 2>err; then
+	unshare -rm sh without.sh "$OFFPEAK" "$tmp" >out 2>err
+	tap_code=$?
+	[ "$tap_code" = 77 ] && skip 'no /proc: it can not be hidden here'
+	if [ "$tap_code" != 77 ]; then
+		same 'without /proc: exit code' "$tap_code" 0
+		equal out sets.csv
+	fi
+else
+	skip 'no /proc: unshare is not allowed'
+fi
 finish

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/program.h"
 #include "base/terminal.h"
 
 /* ---- messages */
@@ -110,20 +111,8 @@ void app_progress_end(void)
 static char *find_data_dir(void)
 {
 	static const char *const beside[] = { "../share/offpeak/sets", "../data/sets" };
-	char program[4096];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-	char *slash, *sets = NULL;
+	char *sets = opk_beside_program(beside, COUNT(beside));
 
-	program[length > 0 ? length : 0] = '\0';
-	slash = strrchr(program, '/');
-	if (!slash)
-		return NULL;
-	*slash = '\0';
-	for (size_t i = 0; !sets && i < COUNT(beside); i++) {
-		opk_autofree char *path = opk_printf("%s/%s", program, beside[i]);
-
-		sets = path ? realpath(path, NULL) : NULL;
-	}
 	if (sets)
 		*strrchr(sets, '/') = '\0';
 	return sets;

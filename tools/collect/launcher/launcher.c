@@ -12,39 +12,30 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "base/mem.h"
+#include "base/program.h"
 #include "collect/shared/shared.h"
 #include "collect/launcher/launcher.h"
 
 static volatile sig_atomic_t child;
 
 /* Finds the library from this program's folder: installed, in the build tree, or beside it. */
-static bool find_library(char path[PATH_MAX])
+static char *find_library(void)
 {
 	static const char *const names[] = {
 		"liboffpeak-inject.so",
 		"../lib/offpeak/liboffpeak-inject.so",
 		"../.libs/liboffpeak-inject.so",
 	};
-	char program[PATH_MAX / 2], found[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
 
-	program[length > 0 ? length : 0] = '\0';
-	if (!strrchr(program, '/'))
-		return false;
-	*strrchr(program, '/') = '\0';
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		snprintf(found, sizeof found, "%s/%s", program, names[i]);
-		if (realpath(found, path))
-			return true;
-	}
-	return false;
+	return opk_beside_program(names, sizeof names / sizeof *names);
 }
 
 static int set_library(const struct settings *settings)
 {
-	char library[PATH_MAX];
+	opk_autofree char *library = find_library();
 
-	if (!find_library(library))
+	if (!library)
 		return launcher_fail(OPK_EFAILED,
 		                     "liboffpeak-inject.so is not beside this program");
 	setenv("CUDA_INJECTION64_PATH", library, 1);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where this program lies. */
+#include "base/program.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/mem.h"
+
+/* Of /proc/self/exe the kernel says itself what it is a link to, moved programs included. */
+static char *find_program(void)
+{
+	char *path = realpath("/proc/self/exe", NULL);
+	const char *run_as = (const char *)getauxval(AT_EXECFN);
+
+	return path || !run_as ? path : realpath(run_as, NULL);
+}
+
+char *opk_beside_program(const char *const *names, unsigned long count)
+{
+	opk_autofree char *program = find_program();
+	char *found = NULL;
+
+	if (!program)
+		return NULL;
+	*strrchr(program, '/') = '\0';
+	for (unsigned long i = 0; !found && i < count; i++) {
+		opk_autofree char *path = opk_printf("%s/%s", program, names[i]);
+
+		found = path ? realpath(path, NULL) : NULL;
+	}
+	return found;
+}
