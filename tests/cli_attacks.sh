@@ -115,4 +115,10 @@ if unshare -rm true 2>err; then
 else
 	skip 'no /proc: unshare is not allowed'
 fi
+
+section 'little stack'
+head -c 20000 "$simple" >torn.opk
+tap_code=0
+(ulimit -s 64 && "$OFFPEAK" verify torn.opk >out 2>err) || tap_code=$?
+same 'verify with 64 kB of stack: exit code' "$tap_code" 4
 finish

@@ -110,15 +110,21 @@ int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *fil
 	return opk_add(ctx, code, "%s: section %zu (%s)", file->path, i + 1, type);
 }
 
+/* Threads of other programs may have little stack. */
+enum { PIECE = 1 << 16 };
+
 int opk_section_crc(uint32_t *crc, struct opk_ctx *ctx, const struct opk_file *file,
                     const struct opk_section *section)
 {
 	uint64_t at = section->offset, left = section->stored_size;
-	uint8_t piece[1 << 16];
+	size_t most = left < PIECE ? (size_t)left : PIECE;
+	opk_autofree uint8_t *piece = opk_realloc(NULL, most + 1);
 
+	if (!piece)
+		return opk_nomem(ctx, "a section");
 	*crc = 0;
 	while (left) {
-		size_t size = left < sizeof piece ? (size_t)left : sizeof piece;
+		size_t size = left < most ? (size_t)left : most;
 
 		if (!opk_pread_all(file->fd, piece, size, at))
 			return opk_fail_errno(ctx, OPK_EINPUT, "can't read", file->path);

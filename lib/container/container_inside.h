@@ -3,6 +3,7 @@
 #ifndef OPK_CONTAINER_INSIDE_H
 #define OPK_CONTAINER_INSIDE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,7 +25,7 @@ bool opk_sparse_unpack(struct opk_reader *packed, void *to, size_t size);
  * mostly zeros; sparse.h packs it.
  */
 
-/* The distance at which the data repeats best, any number of bytes; 0 where none helps. */
-size_t opk_xor_find_stride(const void *data, size_t size);
+/* The distance at which the data repeats best, any number of bytes; 0: none helps. False: no memory. */
+bool opk_xor_find_stride(size_t *stride, const void *data, size_t size);
 
 #endif

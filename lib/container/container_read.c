@@ -26,6 +26,7 @@ struct walk {
 	struct opk_ctx *ctx;
 	struct opk_file *file;
 	struct opk_scan *scan; /* NULL: strict */
+	uint8_t *window;       /* where headers are looked for; NULL until they are */
 	uint64_t at;
 	uint64_t vain;        /* bytes of payloads that were damaged */
 	size_t found;         /* sections, damaged ones, too */
@@ -108,21 +109,24 @@ static bool may_be_header(const uint8_t *bytes)
 /* Finds the next sound header, from `at` on, or else the end of the file. */
 static int find_header(uint64_t *out, struct walk *w, uint64_t at)
 {
-	uint8_t bytes[WINDOW];
 	size_t window = MIN_WINDOW;
 
+	if (!w->window)
+		w->window = opk_realloc(NULL, WINDOW);
+	if (!w->window)
+		return opk_nomem(w->ctx, "a window");
 	while (at + OPK_SECTION_HEADER_SIZE <= w->file->size) {
 		uint64_t left = w->file->size - at;
 		size_t size = left < window ? (size_t)left : window;
 		size_t ends = size - OPK_SECTION_HEADER_SIZE + 1;
 		struct opk_section section;
-		int code = read_at(w, bytes, size, at);
+		int code = read_at(w, w->window, size, at);
 
 		if (code)
 			return code;
 		for (size_t i = 0; i < ends; i++)
-			if (may_be_header(bytes + i)
-			    && is_sound_header(&section, bytes + i, at + i)) {
+			if (may_be_header(w->window + i)
+			    && is_sound_header(&section, w->window + i, at + i)) {
 				*out = at + i;
 				return OPK_OK;
 			}
@@ -439,6 +443,7 @@ static int open_file(struct opk_file **out, struct opk_ctx *ctx, const char *pat
 	else {
 		file->size = (uint64_t)info.st_size;
 		code = walk(&w);
+		free(w.window);
 	}
 	if (code)
 		opk_file_free(file);

@@ -284,10 +284,12 @@ static int write_data(struct opk_writer *writer, const struct opk_section *plain
 {
 	struct opk_section section = *plain;
 	struct base *base = find_base(writer, size);
-	size_t stride = opk_xor_find_stride(data, size);
 	bool done = false;
 	int code = OPK_OK;
+	size_t stride;
 
+	if (!opk_xor_find_stride(&stride, data, size))
+		return opk_nomem(writer->ctx, "a section");
 	if (stride && stride <= UINT32_MAX) {
 		section.stride = (uint32_t)stride;
 		section.flags |= OPK_SECTION_XORED;

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 enum {
 	WINDOW = 32,      /* bytes that must repeat */
 	TABLE_BITS = 14,  /* of windows remembered */
@@ -63,12 +65,12 @@ static void count(struct candidate *candidates, size_t distance)
 		*least = (struct candidate){ distance, 1 };
 }
 
-static void collect(struct candidate *candidates, const uint8_t *data, size_t size)
+static bool collect(struct candidate *candidates, const uint8_t *data, size_t size)
 {
 	/* The place where each sampled window was seen last, plus one. */
-	size_t last[1 << TABLE_BITS] = { 0 };
+	opk_autofree size_t *last = opk_alloc_array((size_t)1 << TABLE_BITS, sizeof *last);
 
-	for (size_t i = 0; i + WINDOW <= size; i++) {
+	for (size_t i = 0; last && i + WINDOW <= size; i++) {
 		uint64_t h;
 		size_t *seen;
 
@@ -83,6 +85,7 @@ static void collect(struct candidate *candidates, const uint8_t *data, size_t si
 			count(candidates, i + 1 - *seen);
 		*seen = i + 1;
 	}
+	return last;
 }
 
 /* Words that become zero, less those that were zero and no longer are. */
@@ -109,13 +112,14 @@ static struct candidate *most_hit(struct candidate *candidates)
 	return best;
 }
 
-size_t opk_xor_find_stride(const void *data, size_t size)
+bool opk_xor_find_stride(size_t *stride, const void *data, size_t size)
 {
 	struct candidate candidates[DISTANCES] = { 0 };
-	size_t best_stride = 0;
 	long best_gain = 0;
 
-	collect(candidates, data, size);
+	*stride = 0;
+	if (!collect(candidates, data, size))
+		return false;
 	for (int i = 0; i < FINALISTS; i++) {
 		struct candidate *next = most_hit(candidates);
 		long gained;
@@ -125,9 +129,9 @@ size_t opk_xor_find_stride(const void *data, size_t size)
 		gained = gain(data, size, next->distance);
 		if (gained > best_gain) {
 			best_gain = gained;
-			best_stride = next->distance;
+			*stride = next->distance;
 		}
 		next->hits = 0;
 	}
-	return best_stride;
+	return true;
 }
