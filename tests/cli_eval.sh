@@ -185,6 +185,7 @@ lines_are 3
 works eval "$simple" --where 'ipc>1' --layout long
 out_lacks ',ipc,'
 refuses 2 'has no counterpart on GH100' eval "$simple" --metrics cf_issued
+refuses 2 'did you mean achieved_occupancy[?]' eval "$simple" --metrics achieved_ocupancy
 works eval --raw image --metrics inst_executed --chip GH100
 header_is range,name,inst_executed
 refuses 2 'depends on the chip: --chip names it' eval --raw image --metrics inst_executed

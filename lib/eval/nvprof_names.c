@@ -18,6 +18,23 @@ static int is_nvprof(bool *out, struct opk_ctx *ctx, const char *name)
 	return code;
 }
 
+/* Where nothing but full metric names and nvprof's can be meant, one like the misspelt one. */
+static int explain(struct opk_ctx *ctx, const struct opk_meta *meta, const char *name)
+{
+	opk_autostrlist struct opk_strlist near = { 0 };
+	int code = OPK_OK;
+
+	if (strstr(name, "__") || (meta && (meta->label_count || meta->derived_count)))
+		return OPK_OK;
+	code = opk_legacy_suggest(&near, ctx, name);
+	return code || !near.count
+	               ? code
+	               : opk_fail(ctx, OPK_EUSAGE,
+	                          "'%s' is no full metric name and no name of nvprof's, "
+	                          "did you mean %s?",
+	                          name, near.items[0]);
+}
+
 /* Those that the recording does not know, with commas between. */
 static int list_names(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_meta *meta,
                       const struct opk_wanted *wanted)
@@ -30,10 +47,13 @@ static int list_names(struct opk_buf *out, struct opk_ctx *ctx, const struct opk
 		                                           : wanted->also[i - wanted->shown_count];
 		bool nvprof = false;
 
-		if (!opk_meta_names_find(&known, name))
-			code = is_nvprof(&nvprof, ctx, name);
+		if (opk_meta_names_find(&known, name))
+			continue;
+		code = is_nvprof(&nvprof, ctx, name);
 		if (nvprof)
 			opk_buf_add_printf(out, "%s%s", out->size ? "," : "", name);
+		else if (!code && i < wanted->shown_count)
+			code = explain(ctx, meta, name);
 	}
 	opk_meta_names_clear(&known);
 	return code;

@@ -76,6 +76,22 @@ static size_t count_matches(struct app *app, const struct opk_catalog *catalog,
 	return count;
 }
 
+/* Whether nvprof had the name. */
+static bool note_nvprof(struct app *app, const struct opk_catalog *catalog, const char *name)
+{
+	struct opk_legacy *legacy = NULL;
+
+	if (opk_legacy_new(&legacy, app->ctx, catalog, name))
+		opk_clear_errors(app->ctx);
+	if (!legacy)
+		return false;
+	app_note("no metric matches '%s'; it is a name of nvprof's: 'offpeak describe %s %s' shows "
+	         "what it is today",
+	         name, opk_catalog_chip(catalog), name);
+	opk_legacy_free(legacy);
+	return true;
+}
+
 /* Whether there is something to be said of a name without wildcards. */
 static bool note_name(struct app *app, const struct opk_catalog *catalog,
                       const struct opk_metric_filter *filter, const char *name, bool submetrics)
@@ -96,6 +112,8 @@ static bool note_name(struct app *app, const struct opk_catalog *catalog,
 		app_note("no metric matches '%s'; '%s' matches %zu", name, wider, count);
 		return true;
 	}
+	if (note_nvprof(app, catalog, name))
+		return true;
 	metric = metric ? NULL : opk_catalog_nearest(catalog, name);
 	if (metric)
 		app_note("no metric matches '%s', did you mean %s?", name, metric->name);
