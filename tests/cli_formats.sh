@@ -303,7 +303,7 @@ equal rows.ndjson rows.csv
 works eval "$@" --layout long --format json
 json '[(r["metric"], r["unit"]) for r in j] == [("flop", "flop"), ("dram_intensity", "flop/byte"), ("tensor_fp64", "math_ops")]'
 works eval "$@" --layout long --format table
-out_has '^flop *M flop *872\.42$'
+out_has '^flop *Mflop *872\.42$'
 works eval "$roofline" --where 'kernel=*fma*' --columns flop,dram_intensity,tensor_fp64 -o derived.db
 asks derived.db 'SELECT metric, unit, value FROM long ORDER BY position'
 sed 1d out | sed 's/\.0$//' >rows.db

@@ -55,7 +55,14 @@ same 'pages that are not installed' "$(cat missing)" ''
 
 if ! have_cupti; then
 	skip 'no libcupti: the commands are not run'
-	finish
+	
+# Ten commands on terminals.
+if is_long && possible 'offpeak chips' && script --version 2>/dev/null | grep -q util-linux; then
+	section 'docs/screens.md'
+	(cd "$SOURCE" && sh docs/screens.sh "$OFFPEAK") >screens.md
+	equal screens.md "$SOURCE/docs/screens.md"
+fi
+finish
 fi
 
 section 'README.md'
@@ -72,5 +79,12 @@ if possible 'offpeak chips'; then
 	equal explore.md "$SOURCE/docs/explore.md"
 else
 	skip 'docs/explore.md is of another version of CUPTI'
+fi
+
+# Ten commands on terminals.
+if is_long && possible 'offpeak chips' && script --version 2>/dev/null | grep -q util-linux; then
+	section 'docs/screens.md'
+	(cd "$SOURCE" && sh docs/screens.sh "$OFFPEAK") >screens.md
+	equal screens.md "$SOURCE/docs/screens.md"
 fi
 finish

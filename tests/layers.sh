@@ -23,7 +23,7 @@ lib/repair
 lib/nsight
 lib/database lib/output
 tools/common
-tools/commands tools/eval tools/plan tools/sets
+tools/commands tools/eval tools/plan tools/sets tools/show
 tools
 tools/collect/shared
 tools/collect/recording

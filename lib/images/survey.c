@@ -290,11 +290,11 @@ int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk
                          const struct opk_image_options *options)
 {
 	size_t first = 0;
-	int code = check_file(ctx, file);
+	int code;
 
+	/* The file was evaluated: where it is cut off, that was allowed. */
 	*out = (struct opk_survey){ 0 };
-	if (!code)
-		code = list_images(out, ctx, file);
+	code = list_images(out, ctx, file);
 	/* Rows are numbered up to the first image that has an unknown number of them. */
 	for (size_t i = 0; !code && i < out->image_count; i++) {
 		const struct opk_segment *segment = out->images[i].segment;

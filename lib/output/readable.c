@@ -46,6 +46,8 @@ static void scale_count(struct opk_scale *scale, const char *unit, size_t length
 		snprintf(scale->unit, sizeof scale->unit, "%sB%s", prefixes[at], rest);
 	else if (is_one_of(unit, length, "1", "unitless"))
 		snprintf(scale->unit, sizeof scale->unit, "%s%s", prefixes[at], rest);
+	else if (is_one_of(unit, length, "flop", "flops"))
+		snprintf(scale->unit, sizeof scale->unit, "%sflop%s", prefixes[at], rest);
 	else
 		snprintf(scale->unit, sizeof scale->unit, "%s%s%.*s%s", prefixes[at], at ? " " : "",
 		         (int)length, unit, rest);

@@ -181,7 +181,7 @@ static void write_row(struct opk_out *out, struct opk_out_cell *cells)
 		if (out->columns[i].type == OPK_CELL_DOUBLE)
 			most = opk_most_of(most, cells[i].number);
 	opk_scale_find(&scale, unit_cell->text, most);
-	if (*scale.unit)
+	if (*scale.unit || !strcmp(unit_cell->text, "unitless"))
 		set_text(out, &unit_cell->text, scale.unit);
 	for (size_t i = 0; i < out->column_count; i++)
 		if (out->columns[i].type == OPK_CELL_DOUBLE)

@@ -9,7 +9,7 @@ enum {
 	NAME_WIDTH = 14, /* names of columns are broken into lines of about this width */
 	NAME_LINES = 5,
 	TEXT_WIDTH = 24,  /* texts that take several lines are not narrower */
-	FIRST_WIDTH = 36, /* nor is the first column, which says what a row is */
+	FIRST_WIDTH = 24, /* nor is the first column, which says what a row is */
 	ROW_LINES = 3,
 };
 
@@ -333,7 +333,7 @@ static void abridge_lists(const struct opk_table_layout *layout)
 /* Who scrolls sideways sees more than the names at first. */
 static void keep_in_view(struct opk_table_layout *layout)
 {
-	size_t most = layout->out->width / 2 > FIRST_WIDTH ? layout->out->width / 2 : FIRST_WIDTH;
+	size_t most = layout->out->width / 2 + 1;
 
 	for (size_t i = 0; i + 1 < layout->shown_count; i++) {
 		size_t column = layout->shown[i];

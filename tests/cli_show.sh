@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# offpeak show: the run, kernels by time, values in readable units; every kind of recording.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+unset OFFPEAK_SETS
+cd "$tmp" || exit 99
+roofline=$recordings/gh100-roofline.opk
+training=$recordings/gh100-training.opk
+nvtx=$recordings/gh100-training-nvtx.opk
+
+section 'kernels'
+works show "$roofline"
+out_has '^run +5 launches of 5 kernels; set roofline-hierarchical: 38 metrics in 7 passes'
+out_has '^machine +NVIDIA H100 80GB HBM3 \(GH100\), host vm, driver 580'
+out_has '^complete +yes$'
+same 'kernels by time' "$(awk '/^kernel/ { on = 2; next } on == 2 { on = 1; next } /^$/ { on = 0 } on { print $1 }' out | tr '\n' ' ')" \
+	'histogram dgemm_naive fma_chain vadd transpose '
+out_has '^1\. histogram$'
+out_has '^  histogram\(const unsigned int \*, unsigned int \*, int\), grid 16384x1x1, block 256x1x1$'
+out_has '^  Operations$'
+same 'prose of a heading' "$(grep -c '^  What was computed, and how fast\.$' out)" 1
+out_has '^dram__bytes.sum.per_second +73\.49 +GB/s +2\.2%'
+out_has '^fp32_peak +66\.88 +Tflop/s$'
+out_has '^fp64_flop +double-precision operations outside the tensor cores$'
+# The values are those of eval.
+works eval "$roofline" --where kernel=vadd --columns dram__bytes.sum.per_second
+value=$(tail -n 1 out)
+works show "$roofline" --kernel vadd --format json
+json 'len(j["groups"]) == 1 and j["groups"][0]["kernel"].startswith("vadd(const float *")'
+json "[v['value'] for v in j['values'] if v['metric'] == 'dram__bytes.sum.per_second'] == [$value]"
+json 'j["run"].startswith("1 launch of 1 kernel like vadd; ") and j["groups"][0]["time_ns"] > 1e4'
+
+section 'options'
+notes '3 more kernels, .*% of the time: --top 5 shows them' show "$simple" --top 2
+same 'two kernels' "$(grep -c '^[0-9]*\. ' out)" 2
+works show "$simple" --sort name
+same 'by name' "$(sed -n 's/^[0-9]\. //p' out | tr '\n' ' ')" 'dgemm_naive fma_chain histogram transpose vadd '
+works show "$simple" --sort lts__t_sector_hit_rate.pct
+out_has '^1\. dgemm_naive$'
+refuses 2 'use time, launches, name, or a column.*such as smsp__inst_executed.sum' show "$simple" --sort smsp__inst_execute.sum
+works show "$simple" --kernel '*fma*' --kernel-names full
+out_has '^1\. fma_chain\(float \*, int, int\)$'
+notes 'no kernel or range is like --kernel' show "$simple" --kernel nothing
+refuses 2 'which recording' show
+refuses 4 'nowhere.opk' show nowhere.opk
+
+section 'ranges, samples, and what has no times'
+works show "$nvtx"
+out_has '^range +time +share +ranges$'
+# The parts of a step are in it.
+out_has '^step +382\.61 +100 +2$'
+out_has '^step/forward +233\.37 +60\.994 +2$'
+out_has '^smsp__inst_executed.sum +508\.8 +508\.65 +508\.94 +M instructions$'
+works show "$nvtx" --kernel 'step/*' --top 9
+out_lacks '^step '
+works show "$recordings/gh100-pm-small.opk"
+out_has '^run +383 samples of 1 device; set pm_small: 7 metrics in 1 pass, PM sampling$'
+out_has '^1\. device 0$'
+out_has '^dram__throughput.avg.pct_of_peak_sustained_elapsed +4\.4556 +0 +84\.428 +% +4\.5%$'
+refuses 2 'samples are of no kernel' show "$recordings/gh100-pm-small.opk" --kernel x
+notes 'no sample was completed' show "$recordings/gh100-pm-triage.opk"
+out_has '60 samples were begun, but not completed'
+notes 'more kernels' show "$training"
+out_has '^ +M cycles +%$'
+works show "$recordings/gh100-top-down.opk"
+same 'launches alone' "$(grep -c '^kernel  *launches$' out)" 1
+
+section 'torn recordings, and sets'
+without_end "$simple" >torn.opk
+works show torn.opk
+out_has '^complete +no: cut off after 5 whole sections$'
+out_has '^smsp__inst_executed.sum +2\.6214'
+works build --chip GH100 roofline -o set.opk
+works show set.opk
+out_has '^run +no recording, but what the collector needs for one: set roofline: 26 metrics in 2 passes$'
+out_has '^dram__bytes.sum +# of bytes accessed in DRAM$'
+
+section 'formats'
+works show "$simple" --format csv
+out_has '^groups\[0\]\.time_ns,358080$'
+works show "$simple" -o show.json
+out_lacks .
+works show "$simple"
+keep piped
+works show "$simple" --format table
+equal out piped
+finish

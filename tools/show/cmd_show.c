@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* offpeak show: a recording for people. */
+#include <string.h>
+
+#include "commands.h"
+#include "show/show.h"
+
+enum { TOP = 5 };
+
+struct show_args {
+	const char *kernel, *sort;
+	uint64_t top;
+	unsigned kernel_names;
+};
+
+static const struct option_spec specs[] = {
+	{ "kernel", 0, "PATTERN", "only kernels like this, or user ranges: *gemm*, step/*",
+	  OPTION_TEXT, offsetof(struct show_args, kernel) },
+	{ "sort", 0, "WHAT", "by time (default), launches, name, or a metric", OPTION_TEXT,
+	  offsetof(struct show_args, sort) },
+	{ "top", 0, "N", "only the first N; default 5", OPTION_COUNT,
+	  offsetof(struct show_args, top) },
+	KERNEL_NAMES_OPTION(struct show_args, kernel_names),
+	{ 0 },
+};
+
+static int open_file(struct show *show)
+{
+	struct opk_ctx *ctx = show->app->ctx;
+	int code = opk_file_open(&show->file, ctx, show->path);
+
+	if (!code)
+		code = opk_file_meta(&show->meta, ctx, show->file);
+	if (!code)
+		code = opk_file_ranges(&show->ranges, &show->range_count, ctx, show->file);
+	for (size_t i = 0; !code && i < show->range_count; i++)
+		show->has_kernels |= *show->ranges[i].kernel != '\0';
+	if (!code)
+		code = opk_kernel_names_add(show->kernel_names, ctx, show->ranges,
+		                            show->range_count);
+	return code;
+}
+
+/* Descriptions and peaks are there for chips that the library knows. */
+static int open_catalog(struct show *show)
+{
+	struct opk_ctx *ctx = show->app->ctx;
+	int code = opk_catalog_new(&show->catalog, ctx, show->meta->chip, show->meta->profiler);
+
+	return code ? code : opk_catalog_complete(show->catalog, ctx);
+}
+
+static int print(struct show *show)
+{
+	bool is_set = !strcmp(show->meta->kind, "set");
+	int code = open_catalog(show);
+
+	if (!code)
+		code = show_names_list(show);
+	if (!code && !is_set)
+		code = show_evaluate(show);
+	if (!code)
+		code = app_begin_output(show->app);
+	if (!code)
+		code = show_run(show);
+	if (!code)
+		code = is_set ? show_descriptions(show) : show_tables(show);
+	return code ? code : app_end_output(show->app);
+}
+
+static void clear(struct show *show)
+{
+	free(show->groups);
+	opk_aggregate_free(show->aggregate);
+	opk_evaluation_free(show->evaluation);
+	opk_filter_free(show->filter);
+	opk_catalog_free(show->catalog);
+	opk_strlist_clear(&show->names);
+	opk_strlist_clear(&show->peaks);
+	opk_kernel_names_free(show->kernel_names);
+	opk_file_free(show->file);
+}
+
+static int run(struct app *app, void *data)
+{
+	const struct show_args *args = data;
+	struct show show = { .app = app, .kernel = args->kernel, .sort = args->sort };
+	int code;
+
+	if (!app->argument_count)
+		return app_error(app, OPK_EUSAGE, "show: which recording?");
+	show.path = app->arguments[0];
+	show.top = args->top ? args->top : TOP;
+	/* It is for people wherever it goes, unless another format is asked for. */
+	if (!app->format && !app->output)
+		app->format = OPK_TABLE + 1;
+	code = kernel_names_new(&show.kernel_names, app, args->kernel_names);
+	if (!code)
+		code = open_file(&show);
+	if (!code)
+		code = print(&show);
+	clear(&show);
+	return code;
+}
+
+const struct command show_command = {
+	.name = "show",
+	.synopsis = "FILE.opk",
+	.summary = "show a recording to people: the run, its kernels by time, their values",
+	.details =
+		"First what ran, where, and how complete the recording is. Then the kernels, or the\n"
+		"ranges of the program, by the time that they took in all launches: their own\n"
+		"gpu__time_duration.sum, else the host's durations of ranges, else cycles, as far as one\n"
+		"of these was recorded. Then the values of each under the headings of the set, over all\n"
+		"its launches, with the least and the greatest one; and at last what they mean. PM\n"
+		"samples are shown by device.\n"
+		"\n"
+		"Of a percentage of the peak, and of what has a peak and was recorded with what it takes,\n"
+		"a bar shows how near it is.\n"
+		"\n"
+		"--sort takes the names of columns, too: the greatest come first. --kernel takes patterns\n"
+		"(* ? [a-z]) over a kernel's whole name or the plain one, or over a range's name.\n"
+		"\n"
+		"This is text everywhere; --format json and csv have what is shown as numbers, in base\n"
+		"units. 'offpeak eval' has each launch. Of a set that was built, show says what it is.",
+	.options = specs,
+	.args_size = sizeof(struct show_args),
+	.examples = {
+		{ "show run.opk", "the run, the five kernels that took longest, and their values" },
+		{ "show run.opk --kernel '*fma*'", "one kernel" },
+		{ "show nvtx.opk --top 3 --sort smsp__inst_executed.sum",
+		  "the ranges that executed most instructions" },
+	},
+	.max_arguments = 1,
+	.arguments = ARGUMENTS_ARE_FILES,
+	.run = run,
+};

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The groups by time, their values, and what the columns mean: rows for people, or for programs. */
+#include <math.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "show/show.h"
+
+/* Of a bar, and of a kernel's whole name, of which the rest is templates' arguments. */
+enum { BAR = 8, LONG_NAME = 160 };
+
+static size_t most(const struct show *show)
+{
+	return show->top < show->group_count ? (size_t)show->top : show->group_count;
+}
+
+static union opk_cell cell_double(double number)
+{
+	return (union opk_cell){ .number = number };
+}
+
+static const char *word(const struct show *show)
+{
+	return show_is_sampled(show) ? "device" : show->has_kernels ? "kernel" : "range";
+}
+
+static union opk_cell name_cell(const struct show_group *group, const struct show *show,
+                                char device[24])
+{
+	if (!show_is_sampled(show))
+		return cell_text(group->name);
+	snprintf(device, 24, "%d", group->of->range.device < 0 ? 0 : group->of->range.device);
+	return cell_text(device);
+}
+
+/* ---- the groups */
+
+static void add_time(struct app_fields *fields, const struct show *show,
+                     const struct show_group *group)
+{
+	bool people = app_shows_table(show->app);
+
+	if (!show->time)
+		return;
+	field_add(fields,
+	          show->time == TIME_CYCLES ? "cycles"
+	          : people                  ? "time"
+	                                    : "time_ns",
+	          OPK_CELL_DOUBLE, cell_double(group->time));
+	if (show->group_count > 1)
+		field_add(fields, "share", OPK_CELL_DOUBLE, cell_double(group->share));
+}
+
+static void fill_group(struct app_fields *fields, const struct show *show,
+                       const struct show_group *group, char device[24])
+{
+	fields->count = 0;
+	field_add(fields, word(show), OPK_CELL_STRING, name_cell(group, show, device));
+	if (!show_is_sampled(show) && group->of->range.device > 0)
+		field_number(fields, "device", (uint64_t)group->of->range.device);
+	add_time(fields, show, group);
+	field_number(fields,
+	             show->has_kernels       ? "launches"
+	             : show_is_sampled(show) ? "samples"
+	                                     : "ranges",
+	             group->of->range.count ? group->of->range.count : 1);
+}
+
+static void put_rest(const struct show *show)
+{
+	size_t rest = show->group_count - most(show);
+	double share = 0;
+
+	for (size_t i = most(show); i < show->group_count; i++)
+		share += show->groups[i].share;
+	if (!rest)
+		return;
+	if (show->time && show->has_kernels)
+		app_note("%zu more %ss, %.3g%% of the time: --top %zu shows them", rest, word(show),
+		         share, show->group_count);
+	else
+		app_note("%zu more %ss: --top %zu shows them", rest, word(show), show->group_count);
+}
+
+static int put_groups(struct show *show)
+{
+	struct opk_out *out = show->app->out;
+	struct app_fields *fields = &show->group_fields;
+	char device[24];
+	int code;
+
+	if (!show->group_count)
+		return OPK_OK;
+	fill_group(fields, show, &show->groups[0], device);
+	code = app_fields_table(show->app, "groups", fields);
+	for (size_t i = 0; i < fields->count; i++)
+		if (fields->columns[i].type == OPK_CELL_DOUBLE)
+			opk_out_unit(out, i,
+			             !strcmp(fields->columns[i].name, "share") ? "percent"
+			             : show->time == TIME_NS                   ? "nanoseconds"
+			                                                       : "cycles");
+	for (size_t i = 0; !code && i < most(show); i++) {
+		struct app_fields row;
+
+		fill_group(&row, show, &show->groups[i], device);
+		code = opk_out_row(out, row.cells);
+	}
+	return code;
+}
+
+/* ---- their values */
+
+/* "73.5% #######" of the peak; "" where there is none. */
+static void write_bar(char bar[32], double share)
+{
+	size_t full = share > 0 ? (size_t)(share / 100 * BAR + 0.5) : 0;
+
+	*bar = '\0';
+	if (!isnan(share))
+		snprintf(bar, 32, "%5.1f%% %.*s", share, (int)(full > BAR ? BAR : full),
+		         "########");
+}
+
+static double share_of(const struct show *show, const struct show_group *group, size_t i)
+{
+	const char *peak = show->peaks.items[i];
+	size_t column = *peak ? show_find(show, peak) : SIZE_MAX;
+
+	return column == SIZE_MAX ? (double)NAN : group->of->columns[column].mean;
+}
+
+static bool has_extremes(const struct show *show)
+{
+	for (size_t i = 0; i < most(show); i++)
+		if (show->groups[i].of->range.count > 1 || show_is_sampled(show))
+			return true;
+	return false;
+}
+
+/* A cell of each column; programs get the group and the heading in each row, and no bar. */
+static void fill_value(struct app_fields *fields, const struct show *show,
+                       const struct show_group *group, size_t i, char text[32], char device[24])
+{
+	size_t column = show_find(show, show->names.items[i]);
+	const struct opk_statistics *of = &group->of->columns[column];
+	const struct opk_meta_heading *heading = opk_evaluation_column_heading(show->evaluation,
+	                                                                       column);
+	bool people = app_shows_table(show->app);
+	double share = share_of(show, group, i);
+
+	fields->count = 0;
+	if (!people) {
+		field_add(fields, word(show), OPK_CELL_STRING, name_cell(group, show, device));
+		field_text(fields, "heading", heading ? heading->title : NULL);
+	}
+	field_text(fields, "metric", show->names.items[i]);
+	field_add(fields, "value", OPK_CELL_DOUBLE, cell_double(of->mean));
+	if (has_extremes(show)) {
+		field_add(fields, "min", OPK_CELL_DOUBLE, cell_double(of->min));
+		field_add(fields, "max", OPK_CELL_DOUBLE, cell_double(of->max));
+	}
+	field_text(fields, "unit", opk_evaluation_column_unit(show->evaluation, column));
+	write_bar(text, share);
+	if (people)
+		field_text(fields, "of peak", text);
+	else
+		field_add(fields, "of_peak", OPK_CELL_DOUBLE, cell_double(share));
+}
+
+static void put_shape(struct opk_buf *out, const char *before, const uint32_t shape[3])
+{
+	if (shape[0])
+		opk_buf_add_printf(out, "%s%ux%ux%u", before, shape[0], shape[1], shape[2]);
+}
+
+/* "2. vadd", and its launch. */
+static int put_title(struct show *show, size_t i)
+{
+	const struct show_group *group = &show->groups[i];
+	const struct opk_range *range = &group->of->range;
+	opk_autofree char *title = NULL, *prose = NULL;
+	struct opk_buf text = { 0 };
+	char device[24];
+
+	opk_buf_add_printf(&text, "%zu. %s%s", i + 1, show_is_sampled(show) ? "device " : "",
+	                   name_cell(group, show, device).string);
+	title = opk_buf_take_text(&text);
+	text = (struct opk_buf){ 0 };
+	if (strcmp(range->kernel, group->name) != 0)
+		opk_buf_add_printf(&text, "%.*s%s", LONG_NAME, range->kernel,
+		                   strlen(range->kernel) > LONG_NAME ? "..." : "");
+	put_shape(&text, text.size ? ", grid " : "grid ", range->grid);
+	put_shape(&text, ", block ", range->block);
+	prose = opk_buf_take_text(&text);
+	if (!title || !prose)
+		return app_nomem(show->app);
+	return opk_out_heading(show->app->out, title, prose);
+}
+
+static const struct opk_meta_heading *heading_of(const struct show *show, size_t i)
+{
+	return opk_evaluation_column_heading(show->evaluation,
+	                                     show_find(show, show->names.items[i]));
+}
+
+/* A heading of the set, where another one begins; its prose once. */
+static int put_heading(struct show *show, size_t i, bool first)
+{
+	const struct opk_meta_heading *heading = heading_of(show, i);
+	opk_autofree char *title = NULL;
+
+	if (heading == (i ? heading_of(show, i - 1) : NULL))
+		return OPK_OK;
+	title = opk_printf("  %s", heading ? heading->title : "Other");
+	return title ? opk_out_heading(show->app->out, title, heading && first ? heading->text : "")
+	             : app_nomem(show->app);
+}
+
+static int put_group(struct show *show, size_t at)
+{
+	struct app_fields fields;
+	char text[32], device[24];
+	int code = put_title(show, at);
+
+	for (size_t i = 0; !code && i < show->shown; i++) {
+		if (show_find(show, show->names.items[i]) == SIZE_MAX)
+			continue;
+		code = put_heading(show, i, !at);
+		fill_value(&fields, show, &show->groups[at], i, text, device);
+		if (!code)
+			code = opk_out_row(show->app->out, fields.cells);
+	}
+	return code;
+}
+
+static int put_values(struct show *show)
+{
+	struct app_fields *fields = &show->value_fields;
+	char text[32], device[24];
+	int code;
+
+	if (!show->group_count || !show->shown)
+		return OPK_OK;
+	fill_value(fields, show, &show->groups[0], 0, text, device);
+	code = app_fields_table(show->app, "values", fields);
+	for (size_t i = 0; i < fields->count; i++)
+		if (!strcmp(fields->columns[i].name, "unit"))
+			opk_out_unit_in(show->app->out, i);
+	for (size_t i = 0; !code && i < most(show); i++)
+		code = put_group(show, i);
+	return code;
+}
+
+/* ---- what they mean */
+
+int show_descriptions(struct show *show)
+{
+	static const struct opk_column columns[] = { { "metric", OPK_CELL_STRING },
+		                                     { "description", OPK_CELL_STRING } };
+	int code = app_table(show->app, "descriptions", columns);
+
+	for (size_t i = 0; !code && i < show->shown; i++) {
+		const char *name = show->names.items[i], *metric = show_metric_of(show, name);
+		bool share = metric && strstr(metric, ".pct_of_peak_sustained");
+		opk_autofree char *text = opk_printf("%s%s", show_description(show, name),
+		                                     share ? ", in percent of the peak" : "");
+
+		code = text ? app_row(show->app, cell_text(name), cell_text(text))
+		            : app_nomem(show->app);
+	}
+	return code;
+}
+
+int show_tables(struct show *show)
+{
+	int code = put_groups(show);
+
+	if (!code)
+		code = put_values(show);
+	if (!code && show->group_count)
+		code = show_descriptions(show);
+	if (!code && !show->group_count)
+		app_note("%s", show->kernel ? "no kernel or range is like --kernel: nothing to show"
+		               : show_is_sampled(show)
+		                       ? "no sample was completed: nothing to show"
+		                       : "the recording has no ranges: nothing to show");
+	else if (!code)
+		put_rest(show);
+	return code;
+}

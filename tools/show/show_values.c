@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a recording's kernels, ranges or devices come to, in the order in which they are shown. */
+#include <math.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "show/show.h"
+
+size_t show_find(const struct show *show, const char *column)
+{
+	for (size_t i = 0; i < opk_evaluation_column_count(show->evaluation); i++)
+		if (!strcmp(opk_evaluation_column(show->evaluation, i), column))
+			return i;
+	return SIZE_MAX;
+}
+
+/* ---- evaluation */
+
+static int make_filter(struct show *show)
+{
+	opk_autofree char *condition = NULL;
+	const char *conditions[1];
+
+	if (!show->kernel)
+		return OPK_OK;
+	if (show_is_sampled(show))
+		return app_error(show->app, OPK_EUSAGE, "show: samples are of no kernel");
+	condition = opk_printf("%s=%s", show->has_kernels ? "kernel" : "name", show->kernel);
+	if (!condition)
+		return app_nomem(show->app);
+	conditions[0] = condition;
+	return opk_filter_new(&show->filter, show->app->ctx, conditions, 1);
+}
+
+static int evaluate(struct show *show)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_image_options image = image_options(0, "summing range");
+	struct opk_aggregate_options by = OPK_INIT(by);
+	struct opk_ctx *ctx = show->app->ctx;
+	int code;
+
+	options.metrics = opk_strlist_items(&show->names);
+	options.metric_count = show->names.count;
+	options.allow_incomplete = true;
+	options.filter = show->filter;
+	options.progress = app_progress;
+	options.progress_data = (void *)"evaluating range";
+	by.key = show_is_sampled(show) ? "device" : show->has_kernels ? "kernel" : "name";
+	by.image = &image;
+	code = opk_eval_file(&show->evaluation, ctx, show->file, &options);
+	if (!code)
+		code = opk_aggregate_new(&show->aggregate, ctx, show->evaluation, show->file, &by);
+	app_progress_end();
+	return code ? opk_add(ctx, code, "can't show %s", show->path) : OPK_OK;
+}
+
+/* ---- times */
+
+static double cycles_of(const struct show *show, const struct opk_aggregated *of)
+{
+	for (size_t i = 0; i < show->shown; i++) {
+		const char *metric = show_metric_of(show, show->names.items[i]);
+		size_t column = show_find(show, show->names.items[i]);
+
+		if (metric && strstr(metric, "__cycles_elapsed.") && column != SIZE_MAX
+		    && !strstr(metric, "per_second"))
+			return of->columns[column].mean * (double)of->columns[column].count;
+	}
+	return (double)NAN;
+}
+
+static double time_of(const struct show *show, const struct opk_aggregated *of,
+                      enum show_time which)
+{
+	size_t column = show_find(show, "gpu__time_duration.sum");
+	double time = (double)NAN;
+
+	if (which == TIME_CYCLES)
+		return cycles_of(show, of);
+	if (column != SIZE_MAX)
+		time = of->columns[column].sum;
+	return isnan(time) && of->range.duration_ns ? (double)of->range.duration_ns : time;
+}
+
+/* Nanoseconds where any group has them, else cycles. */
+static void find_times(struct show *show)
+{
+	for (int which = TIME_NS; which <= TIME_CYCLES && !show->time; which++)
+		for (size_t i = 0; i < show->group_count; i++) {
+			struct show_group *group = &show->groups[i];
+
+			group->time = time_of(show, group->of, (enum show_time)which);
+			if (!isnan(group->time))
+				show->time = (enum show_time)which;
+		}
+}
+
+/* Whether another group's range holds it: "step" holds "step/forward". */
+static bool is_inside(const struct show *show, const char *name)
+{
+	for (size_t i = 0; !show->has_kernels && i < show->group_count; i++) {
+		size_t length = strlen(show->groups[i].name);
+
+		if (!strncmp(show->groups[i].name, name, length) && name[length] == '/')
+			return true;
+	}
+	return false;
+}
+
+static void find_shares(struct show *show)
+{
+	double total = 0;
+
+	for (size_t i = 0; i < show->group_count; i++)
+		if (!isnan(show->groups[i].time) && !is_inside(show, show->groups[i].name))
+			total += show->groups[i].time;
+	for (size_t i = 0; i < show->group_count; i++)
+		show->groups[i].share = 100 * show->groups[i].time / total;
+}
+
+/* ---- order */
+
+static int compare(const void *a, const void *b)
+{
+	const struct show_group *x = a, *y = b;
+
+	if (x->key != y->key && !(isnan(x->key) && isnan(y->key)))
+		return isnan(y->key) || x->key > y->key ? -1 : 1;
+	return x->of < y->of ? -1 : x->of > y->of;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct show_group *)a)->name, ((const struct show_group *)b)->name);
+}
+
+static int find_sort_column(size_t *out, struct show *show)
+{
+	struct opk_nearest nearest = { .name = show->sort };
+
+	*out = show_find(show, show->sort);
+	if (*out != SIZE_MAX)
+		return OPK_OK;
+	for (size_t i = 0; i < show->shown; i++)
+		opk_nearest_try(&nearest, show->names.items[i]);
+	return app_error(show->app, OPK_EUSAGE,
+	                 "--sort %s: use time, launches, name, or a column of the recording%s%s%s",
+	                 show->sort, nearest.best ? ", such as " : "",
+	                 nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+}
+
+static int sort(struct show *show)
+{
+	const char *by = show->sort ? show->sort : "time";
+	bool by_time = !strcmp(by, "time"), by_count = !strcmp(by, "launches");
+	bool by_name = !strcmp(by, "name");
+	size_t column = SIZE_MAX;
+	int code = by_time || by_count || by_name ? OPK_OK : find_sort_column(&column, show);
+
+	for (size_t i = 0; !code && i < show->group_count; i++) {
+		struct show_group *group = &show->groups[i];
+
+		group->key = column != SIZE_MAX ? group->of->columns[column].mean
+		             : by_count         ? (double)group->of->range.count
+		                                : group->time;
+	}
+	if (!code && show->group_count)
+		qsort(show->groups, show->group_count, sizeof *show->groups,
+		      by_name ? compare_names : compare);
+	return code;
+}
+
+static const char *name_of(struct show *show, const struct opk_aggregated *of)
+{
+	return show->has_kernels && *of->range.kernel
+	               ? opk_kernel_names_get(show->kernel_names, &of->range)
+	               : of->name;
+}
+
+int show_evaluate(struct show *show)
+{
+	int code = make_filter(show);
+
+	if (!code)
+		code = evaluate(show);
+	if (code)
+		return code;
+	show->group_count = opk_aggregate_count(show->aggregate);
+	show->groups = opk_alloc_array(show->group_count + 1, sizeof *show->groups);
+	if (!show->groups)
+		return app_nomem(show->app);
+	for (size_t i = 0; i < show->group_count; i++) {
+		show->groups[i].of = opk_aggregate_get(show->aggregate, i);
+		show->groups[i].name = name_of(show, show->groups[i].of);
+	}
+	find_times(show);
+	find_shares(show);
+	return sort(show);
+}
