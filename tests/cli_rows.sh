@@ -132,6 +132,26 @@ refuses 2 'a table, json or ndjson' eval "$nvtx" --layout tree -o x.db
 refuses 2 'top would cut it' eval "$nvtx" --layout tree --top 3
 refuses 2 'no --layout wide or tree' eval "$nvtx" --layout tree --aggregate name
 
+section 'attributes in sets and in statistics'
+printf 'name: per_thread\nmetrics: [{metric: %s, as: inst}]\nderived:
+  each: {formula: inst / launch__thread_count}
+  waves: {formula: launch__grid_size / device__attribute_multiprocessor_count}\n' $inst >attributes.yaml
+notes '1 of 3 metrics are nan in every row, such as waves' eval "$simple" --set ./attributes.yaml --columns name,inst,each,waves
+out_has '^4,19480576,74.3125,nan$'
+works eval "$recordings/gh100-roofline.opk" --set ./attributes.yaml --columns name,waves
+out_has '^1,124.12121212121212$'
+works build --chip GH100 ./attributes.yaml -o attributes.opk
+sed 's/grid_size/grid_sise/' attributes.yaml >wrong.yaml
+refuses 4 "has no metric 'launch__grid_sise'" plan --chip GH100 ./wrong.yaml
+works eval "$simple" --aggregate device --columns sum,mean,count,launch__thread_count,launch__block_dim_x
+out_has '^17039360,3407872,5,launch__thread_count,thread'
+out_has '^nan,163\.19999999999999,5,launch__block_dim_x,'
+works eval "$nvtx" --aggregate name --where "$inst>3e8" --metrics $inst --columns name,count
+same "$last: only ranges that meet it" "$(column 1)" 'step step/backward '
+if [ -x "$rotate" ]; then
+	refuses 2 "pass groups.*values can't choose ranges" eval rotated.opk --aggregate kernel --where "$inst>1"
+fi
+
 section 'eval --strict'
 works eval "$simple" --strict
 works eval "$simple" --strict --layout long

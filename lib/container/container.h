@@ -336,4 +336,25 @@ void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t 
 int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_meta *meta);
 
+/*
+ * Attributes: numbers that a recording says of a launch or a device, under Nsight Compute's names.
+ * They are among the metrics that are evaluated, but nothing counts them.
+ */
+
+/* "launch__..." or "device__attribute_...": no metric is called so. */
+bool opk_attribute_is_name(const char *name);
+/* Whether recordings may have it: any of a device, and those of launches that are known. */
+bool opk_attribute_exists(const char *name);
+/* OPK_EUSAGE where recordings have no such attribute, or this one says none of its devices. */
+int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta);
+/* NaN where it is not known. `meta` and `range` may be NULL. */
+double opk_attribute_value(const char *name, const struct opk_meta *meta,
+                           const struct opk_range *range);
+/* "": it has none, or it is not known. */
+const char *opk_attribute_unit(const char *name);
+/* Whether it adds up over launches. */
+bool opk_attribute_adds(const char *name);
+/* Those of launches; NULL past the end. */
+const char *opk_attribute_known(size_t i);
+
 #endif

@@ -375,6 +375,11 @@ void opk_evaluation_compute_also(double *also, const struct opk_evaluation *eval
 	       (evaluation->columns.also_count - conditions) * sizeof *also);
 }
 
+bool opk_evaluation_chooses_values(const struct opk_evaluation *evaluation)
+{
+	return evaluation->condition_count > 0;
+}
+
 bool opk_evaluation_takes(const struct opk_evaluation *evaluation, const double *metrics)
 {
 	if (!evaluation->condition_count)

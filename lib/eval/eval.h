@@ -8,6 +8,7 @@
 #include "base/index.h"
 #include "base/strlist.h"
 #include "child/child.h"
+#include "container/container.h"
 #include "formula/formula.h"
 
 /* What the child that evaluates and the parent that reads share: eval_child.c, eval.c. */
@@ -59,6 +60,9 @@ int opk_image_check(struct opk_ctx *ctx, const struct opk_nv_image_info *info, s
 
 /* Which metrics are in which group; the metadata in it is NULL for a bare image. */
 const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation);
+
+/* Whether its filter has conditions on values. */
+bool opk_evaluation_chooses_values(const struct opk_evaluation *evaluation);
 
 struct opk_columns;
 /* What it shows, and of what. */
@@ -145,25 +149,6 @@ void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const u
 int opk_columns_degrees(int *out, struct opk_ctx *ctx, const struct opk_columns *columns);
 /* The degree of one metric, by its full name. */
 int opk_metric_degree(const char *metric);
-
-/*
- * Attributes: numbers that a recording says of a launch or a device, under Nsight Compute's names.
- * They are among the metrics that are evaluated, but nothing counts them.
- */
-
-/* "launch__..." or "device__attribute_...": no metric is called so. */
-bool opk_attribute_is_name(const char *name);
-/* OPK_EUSAGE where recordings have no such attribute, or this one says none of its devices. */
-int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta);
-/* NaN where it is not known. `meta` and `range` may be NULL. */
-double opk_attribute_value(const char *name, const struct opk_meta *meta,
-                           const struct opk_range *range);
-/* "": it has none, or it is not known. */
-const char *opk_attribute_unit(const char *name);
-/* Whether it adds up over launches. */
-bool opk_attribute_adds(const char *name);
-/* Those of launches; NULL past the end. */
-const char *opk_attribute_known(size_t i);
 
 /* Values of the ranges of many images, by the faster of two evaluators, in a child. */
 

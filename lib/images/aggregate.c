@@ -308,6 +308,7 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 {
 	struct opk_image_options image;
 	struct opk_sums_options wanted = { 0 };
+	const struct opk_meta *meta = NULL;
 	int code = find_key(&wanted.key, ctx, a->evaluation, options->key);
 
 	opk_copy_options(&image, sizeof image, options->image);
@@ -329,10 +330,27 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 	if (!code)
 		code = opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums, &image);
 	if (!code)
+		code = opk_file_meta(&meta, ctx, file);
+	if (!code)
+		opk_totals_add_attributes(&a->totals, a->evaluation, meta, &a->sums);
+	if (!code)
 		code = make_rows(a, ctx);
 	if (!code)
 		code = compute_totals(a, ctx);
 	return code ? code : compute_order(a, ctx);
+}
+
+/* A range of one pass group has no value of another's metrics, by which it could be chosen. */
+static int check_conditions(struct opk_ctx *ctx, const struct opk_evaluation *evaluation)
+{
+	const struct opk_meta *meta = opk_evaluation_groups(evaluation)->meta;
+
+	if (!meta || !meta->group_count || !opk_evaluation_chooses_values(evaluation))
+		return OPK_OK;
+	return opk_fail(
+		ctx, OPK_EUSAGE,
+		"the recording has pass groups, whose ranges have some of the metrics: values "
+		"can't choose ranges for statistics, only what is known of them can");
 }
 
 int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
@@ -346,10 +364,12 @@ int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
 	if (!a)
 		return fail_nomem(ctx);
 	a->evaluation = evaluation;
+	code = check_conditions(ctx, evaluation);
 	a->metric_count = opk_evaluation_metric_count(evaluation);
 	a->column_count = opk_evaluation_column_count(evaluation);
 	a->row_count = opk_evaluation_row_count(evaluation);
-	code = aggregate(a, ctx, file, &options);
+	if (!code)
+		code = aggregate(a, ctx, file, &options);
 	if (code) {
 		opk_aggregate_free(a);
 		return code;

@@ -224,5 +224,8 @@ int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
                     const struct opk_evaluation *evaluation, struct opk_file *file,
                     const struct opk_sums *sums, const struct opk_image_options *options);
 void opk_totals_clear(struct opk_totals *totals);
+/* Fills in those of the evaluation's metrics that are attributes. attribute_totals.c */
+void opk_totals_add_attributes(struct opk_totals *totals, const struct opk_evaluation *evaluation,
+                               const struct opk_meta *meta, const struct opk_sums *sums);
 
 #endif

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "chip/chip.h"
+#include "container/container.h"
 #include "formula/formula.h"
 #include "resolve/resolver.h"
 
@@ -128,6 +129,9 @@ static enum opk_lack lack_of(struct opk_resolver *r, const char *name)
 		                       || symbols->label.items[at]->has_else
 		               ? OPK_LACKS_NOTHING
 		               : OPK_LACKS_OPTIONAL;
+	/* Recordings say it, or evaluation says that they don't. */
+	if (opk_attribute_exists(name))
+		return OPK_LACKS_NOTHING;
 	/* What is not a name at all was reported. */
 	return strstr(name, "__") ? lack_of_metric(r, name) : OPK_LACKS_NOTHING;
 }

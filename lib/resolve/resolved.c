@@ -7,6 +7,7 @@
 #include "adapters/deflate/deflate.h"
 #include "base/buf.h"
 #include "base/index.h"
+#include "container/container.h"
 #include "formula/formula.h"
 
 static void clear_derived(struct opk_meta_derived *derived)
@@ -217,7 +218,8 @@ static int has_all(bool *out, struct opk_ctx *ctx, struct kept *kept, const char
 
 	*out = true;
 	for (size_t i = 0; !code && i < opk_formula_name_count(formula); i++)
-		*out &= opk_index_find(NULL, &kept->names, opk_formula_name(formula, i));
+		*out &= opk_index_find(NULL, &kept->names, opk_formula_name(formula, i))
+		        || opk_attribute_exists(opk_formula_name(formula, i));
 	for (size_t i = 0; !code && *out && i < opk_formula_name_count(formula); i++)
 		kept->no_memory |= !opk_strlist_add(&kept->used, opk_formula_name(formula, i));
 	return code;

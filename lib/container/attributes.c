@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "eval/eval.h"
+#include "base/mem.h"
+#include "container/container.h"
 
 static double product(const uint32_t shape[3])
 {
@@ -128,6 +129,11 @@ static bool begins(const char *name, const char *prefix)
 bool opk_attribute_is_name(const char *name)
 {
 	return begins(name, launch_prefix) || begins(name, device_prefix);
+}
+
+bool opk_attribute_exists(const char *name)
+{
+	return find_launch(name) || begins(name, device_prefix);
 }
 
 /* The fact about a device that its attribute is; NULL where the name is no device's attribute. */
