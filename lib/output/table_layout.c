@@ -8,7 +8,7 @@
 enum {
 	NAME_WIDTH = 14, /* names of columns are broken into lines of about this width */
 	NAME_LINES = 5,
-	TEXT_WIDTH = 24,  /* texts that take several lines are not narrower */
+	TEXT_WIDTH = 16,  /* texts that take several lines are not narrower */
 	FIRST_WIDTH = 24, /* nor is the first column, which says what a row is */
 	ROW_LINES = 3,
 };
@@ -203,12 +203,56 @@ static void shrink(struct opk_table_layout *layout)
 	}
 }
 
+/* Moves a column to a place before its own. */
+static void move_column(struct opk_table_layout *layout, size_t from, size_t to)
+{
+	size_t column = layout->shown[from];
+
+	memmove(layout->shown + to + 1, layout->shown + to, (from - to) * sizeof *layout->shown);
+	layout->shown[to] = column;
+}
+
+static bool is_text(const struct opk_table_layout *layout, size_t at)
+{
+	return !opk_cell_is_number(layout->out->columns[layout->shown[at]].type);
+}
+
+/*
+ * In a long table a row is told by its first text, by the metric before the unit, and by that: they
+ * come first, in three fifths of the width.
+ */
+static bool find_long_key(struct opk_table_layout *layout)
+{
+	size_t most = layout->out->width * 3 / 5, first = 0, unit = 0, *metric;
+
+	while (unit < layout->shown_count && layout->shown[unit] != layout->out->unit_column)
+		unit++;
+	while (first < layout->shown_count && !is_text(layout, first))
+		first++;
+	if (unit >= layout->shown_count || unit < 2 || first + 1 >= unit)
+		return false;
+	move_column(layout, first, 0);
+	move_column(layout, unit - 1, 1);
+	move_column(layout, unit, 2);
+	layout->key_count = 3;
+	if (layout->widths[layout->shown[0]] > TEXT_WIDTH)
+		layout->widths[layout->shown[0]] = TEXT_WIDTH;
+	metric = &layout->widths[layout->shown[1]];
+	first = layout->widths[layout->shown[0]] + layout->widths[layout->shown[2]]
+	        + 3 * OPK_TABLE_GAP;
+	if (first + *metric > most)
+		*metric = most > first + TEXT_WIDTH ? most - first : TEXT_WIDTH;
+	return true;
+}
+
 /* The columns up to the first text say what a row is. */
 static void find_key(struct opk_table_layout *layout)
 {
 	size_t width = 0, half = layout->out->width / 2;
 
 	layout->key_count = 0;
+	if (layout->out->unit_column != NO_COLUMN && find_long_key(layout))
+		return;
 	for (size_t i = 0; i + 1 < layout->shown_count; i++) {
 		size_t *own = &layout->widths[layout->shown[i]];
 		bool number = opk_cell_is_number(layout->out->columns[layout->shown[i]].type);

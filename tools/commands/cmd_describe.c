@@ -218,6 +218,12 @@ const struct command describe_command = {
 		"the chip, NVIDIA's own text where it is another one, and a note that says why. A term with\n"
 		"{op} means several metrics; the first is named. Where the chip has no counterpart, a\n"
 		"message says what it lacks.",
+	.examples = {
+		{ "describe GH100 dram__throughput",
+		  "its unit, passes, raw counters and constituents" },
+		{ "describe GB100 achieved_occupancy", "a name of nvprof's: today's formula" },
+		{ "describe GH100 sm__inst_executed.sum.per_second", "a full name" },
+	},
 	.options = specs,
 	.args_size = sizeof(struct describe_args),
 	.max_arguments = 2,
