@@ -1449,6 +1449,11 @@ struct opk_out_options {
 	 * sideways; 0: none are.
 	 */
 	size_t height;
+	/*
+	 * CSV: a ' before text whose first character makes a spreadsheet compute it: = + - @, a tab
+	 * or a carriage return. Other programs see it as part of the text.
+	 */
+	bool csv_safe;
 };
 
 /*

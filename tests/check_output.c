@@ -236,6 +236,47 @@ START_TEST(csv_quoting)
 END_TEST
 
 /* The names of fields are fields too. */
+/* Text that a spreadsheet would compute, and what it leaves alone. */
+START_TEST(csv_safe)
+{
+	static const struct {
+		struct here here;
+		const char *text, *wanted;
+	} rows[] = {
+		{ HERE, "=1+1", "'=1+1" },
+		{ HERE, "+1", "'+1" },
+		{ HERE, "-x", "'-x" },
+		{ HERE, "@SUM(A1)", "'@SUM(A1)" },
+		{ HERE, "\tx", "'\tx" },
+		{ HERE, "\rx", "\"'\rx\"" },
+		{ HERE, "=a,b", "\"'=a,b\"" },
+		{ HERE, "a=b", "a=b" },
+		{ HERE, "", "" },
+	};
+	static const struct opk_column two[] = { { "c", OPK_CELL_STRING },
+		                                 { "d", OPK_CELL_DOUBLE } };
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (int safe = 0; safe < 2; safe++) {
+			struct opk_out_options options = OPK_INIT(options);
+			struct writing w = { .ctx = new_ctx() };
+			opk_autofree char *got = NULL, *wanted = NULL;
+
+			options.format = OPK_CSV;
+			options.csv_safe = safe;
+			ck_ok(w.ctx, opk_out_new(&w.out, w.ctx, &options, collect, &w.buf));
+			ck_ok(w.ctx, opk_out_table(w.out, "t", two, 2));
+			ck_ok(w.ctx,
+			      opk_out_row(w.out, (union opk_cell[]){ { .string = rows[i].text },
+			                                             { .number = -1 } }));
+			got = end(&w);
+			wanted = opk_printf("c,d\n%s,-1\n", rows[i].wanted);
+			ck_row(&rows[i], !strcmp(got, wanted) || (!safe && !strchr(got, '\'')),
+			       "got %s", got);
+		}
+}
+END_TEST
+
 START_TEST(csv_quoting_in_records)
 {
 	static const struct opk_column odd[] = { { "a,b", OPK_CELL_UINT },
@@ -495,6 +536,7 @@ int main(void)
 	tcase_add_test(tests, records);
 	tcase_add_test(tests, record_alone);
 	tcase_add_test(tests, csv_quoting);
+	tcase_add_test(tests, csv_safe);
 	tcase_add_test(tests, csv_quoting_in_records);
 	tcase_add_test(tests, long_table_name_in_records);
 	tcase_add_test(tests, numbers);

@@ -121,4 +121,26 @@ head -c 20000 "$simple" >torn.opk
 tap_code=0
 (ulimit -s 64 && "$OFFPEAK" verify torn.opk >out 2>err) || tap_code=$?
 same 'verify with 64 kB of stack: exit code' "$tap_code" 4
+
+section 'options after arguments, whatever POSIXLY_CORRECT says'
+POSIXLY_CORRECT=1
+export POSIXLY_CORRECT
+works sets --format json
+works info "$simple" --format json
+json 'j["chip"] == "GH100"'
+works info -- "$simple"
+unset POSIXLY_CORRECT
+refuses 2 "surplus argument 'two'" info one --format csv two
+works info --format csv -- "$simple"
+
+section 'formulas for spreadsheets'
+mkdir formula
+printf 'name: evil\ndescription: "=HYPERLINK(1)"\nmetrics: [sm__cycles_active.sum]\n' >formula/evil.yaml
+OFFPEAK_SETS=$tmp/formula
+export OFFPEAK_SETS
+works sets --format csv --csv-safe
+out_has "'=HYPERLINK"
+works sets --format csv
+out_lacks "'="
+unset OFFPEAK_SETS
 finish

@@ -28,10 +28,36 @@ static void put_text(struct opk_buf *buf, struct opk_buf *text)
 		put_field(buf, (const char *)text->data);
 }
 
-static void put_cell(struct opk_buf *buf, enum opk_cell_type type, const union opk_cell *cell)
+/* What a spreadsheet takes for a formula. */
+static bool is_formula(const struct opk_buf *text)
+{
+	return text->size && memchr("=+-@\t\r", text->data[0], 6);
+}
+
+static void put_string(struct opk_out *out, enum opk_cell_type type, const union opk_cell *cell)
+{
+	opk_autobuf struct opk_buf plain = { 0 }, safe = { 0 };
+
+	opk_cell_text(&plain, type, cell);
+	if (!is_formula(&plain)) {
+		put_text(&out->buf, &plain);
+		return;
+	}
+	opk_buf_add_text(&safe, "'");
+	opk_buf_add(&safe, plain.data, plain.size);
+	safe.failed |= plain.failed;
+	put_text(&out->buf, &safe);
+}
+
+static void put_cell(struct opk_out *out, enum opk_cell_type type, const union opk_cell *cell)
 {
 	opk_autobuf struct opk_buf text = { 0 };
+	struct opk_buf *buf = &out->buf;
 
+	if (out->csv_safe && (type == OPK_CELL_STRING || type == OPK_CELL_LIST)) {
+		put_string(out, type, cell);
+		return;
+	}
 	/* Numbers need no quotes: straight into the output. */
 	if (type == OPK_CELL_UINT || type == OPK_CELL_DOUBLE || type == OPK_CELL_BOOL) {
 		opk_cell_text(buf, type, cell);
@@ -49,7 +75,7 @@ static void put_pair(struct opk_out *out, const char *prefix, const struct opk_c
 	opk_buf_add_printf(&field, "%s%s", prefix, column->name);
 	put_text(&out->buf, &field);
 	opk_buf_add(&out->buf, ",", 1);
-	put_cell(&out->buf, column->type, cell);
+	put_cell(out, column->type, cell);
 	opk_buf_add(&out->buf, "\n", 1);
 }
 
@@ -96,7 +122,7 @@ static void row(struct opk_out *out, const union opk_cell *cells)
 		if (i)
 			opk_buf_add(&out->buf, ",", 1);
 		if (i < out->cell_count)
-			put_cell(&out->buf, out->columns[i].type, &cells[i]);
+			put_cell(out, out->columns[i].type, &cells[i]);
 	}
 	opk_buf_add(&out->buf, "\n", 1);
 }

@@ -44,6 +44,7 @@ int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_
 	new_out->width = options.width;
 	new_out->height = options.height;
 	new_out->bold = options.bold;
+	new_out->csv_safe = options.csv_safe;
 	new_out->sink = sink;
 	new_out->sink_data = sink_data;
 	new_out->json.buf = &new_out->buf;

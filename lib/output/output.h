@@ -49,6 +49,7 @@ struct opk_out {
 	void *sink_data;
 	size_t width, height;
 	bool bold;
+	bool csv_safe;
 	struct opk_buf buf; /* goes to the sink when it is large enough, and at the end */
 	int code;           /* of the first failure: nothing is written after it */
 	bool lines;         /* NDJSON */

@@ -14,6 +14,7 @@ struct app {
 	char **arguments; /* what is left after the options; ends with NULL */
 	size_t argument_count;
 	unsigned format; /* of --format, an enum opk_format from 1; 0: not given */
+	bool csv_safe;
 	const char *output;
 	struct opk_strlist inputs, sets, outputs; /* common/files.h */
 	bool stdout_taken;                        /* a file goes there: tables go to stderr */

@@ -10,12 +10,15 @@
 #include "common/files.h"
 #include "common/options.h"
 
-enum { MAX_OPTIONS = 40, FIRST_CODE = 256, LEFT_WIDTH = 28 };
+enum { MAX_OPTIONS = 48, FIRST_CODE = 256, LEFT_WIDTH = 28 };
 
 static const struct option_spec common_options[] = {
 	{ "format", 0, "table|csv|json|ndjson",
 	  "else as FILE ends: .csv, .json, .ndjson, .txt; table on a terminal, csv in a pipe",
 	  OPTION_WORD, offsetof(struct app, format) },
+	{ "csv-safe", 0, NULL,
+	  "CSV: ' before text that begins with = + - or @, which spreadsheets would compute",
+	  OPTION_FLAG, offsetof(struct app, csv_safe) },
 	{ "output", 'o', "FILE",
 	  "where the result goes, whole or not at all, in place of an older file; else to stdout",
 	  OPTION_OUTPUT, offsetof(struct app, output) },
@@ -275,7 +278,9 @@ static int list_files(struct app *app, const struct command *command, const stru
 
 int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv)
 {
-	struct parser parser = { .letters = ":" };
+	/* With "-" what is no option comes as one, in its place, whatever POSIXLY_CORRECT says. */
+	struct parser parser = { .letters = "-:" };
+	size_t count = 0;
 	int found, code;
 
 	for (const struct option_spec *spec = NULL; (spec = app_next_option(command, spec));)
@@ -284,6 +289,10 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	while ((found = getopt_long(argc, argv, parser.letters, parser.longs, NULL)) != -1) {
 		int i = index_of(&parser, found);
 
+		if (found == 1) {
+			argv[1 + count++] = optarg;
+			continue;
+		}
 		if (found == ':')
 			return app_error(app, OPK_EUSAGE, "%s: %s needs a value", command->name,
 			                 argv[optind - 1]);
@@ -292,8 +301,12 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 		if (store_once(&parser, i, optarg))
 			return OPK_EUSAGE;
 	}
-	app->arguments = argv + optind;
-	app->argument_count = (size_t)(argc - optind);
+	/* And those after "--". */
+	for (; optind < argc; optind++)
+		argv[1 + count++] = argv[optind];
+	argv[1 + count] = NULL;
+	app->arguments = argv + 1;
+	app->argument_count = count;
 	if (app->argument_count > command->max_arguments)
 		return app_error(app, OPK_EUSAGE, "%s: surplus argument '%s'", command->name,
 		                 app->arguments[command->max_arguments]);

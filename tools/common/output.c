@@ -192,6 +192,7 @@ int app_begin_output(struct app *app)
 	int code = OPK_OK;
 
 	options.format = format_of(app);
+	options.csv_safe = app->csv_safe;
 	options.width = terminal_size(app).ws_col;
 	if (app->output)
 		code = opk_newfile_create(&app->file, app->ctx, app->output);
