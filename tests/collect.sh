@@ -28,8 +28,8 @@ rows_are 'device context rank group stream config record launches' \
 0 1 -1 0 7 0 2 1'
 rows_count 3
 if ldconfig -p 2>/dev/null | grep -q 'libstdc++\.so\.6'; then
-	rows_are kernel 'vadd(float const*, float const*, float*, int)
-lib(float const*, float const*, float*, int)
+	rows_are kernel 'vadd(const float *, const float *, float *, int)
+lib(const float *, const float *, float *, int)
 plain'
 fi
 # shellcheck disable=SC2016 # Python's
@@ -43,6 +43,20 @@ info '(lambda run: run["command"].endswith("fake_app init ctx:0 launch:vadd:2x3x
 section 'ranks and the environment'
 RANK=3 SLURM_PROCID=9 CUDA_VISIBLE_DEVICES=0 quietly '' init ctx:0 launch:k
 rows_are rank 3
+# Ranks are compared: what is no number becomes none, and stays as text.
+for rank in node7 4294967299 -1 3x 0x3 ' 3' 3.0; do
+	RANK=$rank record '' init ctx:0 launch:k
+	err_is "offpeak-collect: note: RANK=$rank is no rank, which is a whole number up to 2147483647: it is kept as env.RANK only"
+	rows_are rank -1
+	info '{r["name"]: r["value"] for r in j["run"]}["env.RANK"] == "'"$rank"'"'
+done
+RANK=2147483647 quietly '' init ctx:0 launch:k
+rows_are rank 2147483647
+RANK='' PMI_RANK=007 quietly '' init ctx:0 launch:k
+rows_are rank 7
+RANK=node7 SLURM_PROCID=9 record '' init ctx:0 launch:k
+rows_are rank 9
+RANK=3 SLURM_PROCID=9 CUDA_VISIBLE_DEVICES=0 quietly '' init ctx:0 launch:k
 info '(lambda run: (run["env.RANK"], run["env.SLURM_PROCID"], run["env.CUDA_VISIBLE_DEVICES"]) == ("3", "9", "0"))({r["name"]: r["value"] for r in j["run"]})'
 
 section 'every call that launches'
@@ -248,8 +262,9 @@ log_has 0 '^lost session'
 # One is destroyed before the preparation of the one before it is done; then an exit is.
 FAKE_GPU_FAIL=cuptiRangeProfilerEnable:sleep200 quietly '' init ctx:0 sleep:50 ctx:0 ctxdestroy ctx:0 launch:k
 rows_count 1
-FAKE_GPU_FAIL=cuptiRangeProfilerEnable:sleep200 record '' init ctx:0 sleep:50
-err_is 'offpeak-collect: note: the recording is empty: nothing was launched'
+FAKE_GPU_FAIL=cuptiRangeProfilerEnable:sleep200 record --best-effort init ctx:0 sleep:50
+err_is 'offpeak-collect: note: the recording is empty: nothing was launched
+offpeak-collect: nothing was recorded: the recording is empty'
 rows_count 0
 info 'j["complete"] and j["stats"] == [{"launches": 0, "ranges": 0, "depth": 0}]'
 
@@ -283,7 +298,7 @@ quietly '--range user' init ctx:0 nvtxpush:a fork:begin nvtxpush:b nvtxpop nvtxp
 rows_are 'name launches' 'a 1'
 # In a fork nobody waits for a lock: here one of ours is held for ever.
 code=3
-FAKE_GPU_FAIL=cuptiRangeProfilerStop:hang record '' init ctx:0 launch:k sleep:1300 \
+FAKE_GPU_FAIL=cuptiRangeProfilerStop:hang record --best-effort init ctx:0 launch:k sleep:1300 \
 	fork:begin fork:end out:after _exit:3
 out_is after
 code=0
@@ -318,7 +333,7 @@ collect 0 -c one.opk -o sub/plain -- "$prog" init ctx:0 launch:k spawn:begin ini
 same "$last: files" "$(ls sub | sed 's/[0-9][0-9]*/N/')" 'plain-N
 plain-N'
 echo old >run.opk
-collect 0 -c one.opk -o run.opk -- "$prog" out:nothing
+collect 1 -c one.opk -o run.opk -- "$prog" out:nothing
 same "$last: an old recording stays where there is no new one" "$(cat run.opk)" old
 
 section 'merging'
@@ -338,11 +353,13 @@ exec 3>&2 2>/dev/null
 for words in 'out:a err:b init ctx:0 launch:k out:c err:d cat' 'init ctx:0 launch:k exit:7' '_exit:3' \
 	'exit:255' 'init ctx:0 launch:k abort' 'init ctx:0 launch:k signal:15' 'signal:2' 'signal:3' 'crash' \
 	'init ctx:0 launch:k kill9' 'launch:k' 'init ctx:0 launch:k crash' 'signal:10'; do
-	plain=0 collected=0
+	plain=0 collected=0 effort=
+	# Of those that can't be recorded the exit code is theirs where that was asked for.
+	[ "${words#*init ctx:0 launch:k}" != "$words" ] || effort=--best-effort
 	# shellcheck disable=SC2086 # several words
 	echo input | timeout 60 "$prog" $words >plain.out 2>plain.err || plain=$?
 	# shellcheck disable=SC2086
-	echo input | timeout 60 "$collector" --cupti "$cupti" -c one.opk -o run.opk -- "$prog" $words \
+	echo input | timeout 60 "$collector" --cupti "$cupti" -c one.opk -o run.opk $effort -- "$prog" $words \
 		>out 2>err.all || collected=$?
 	last="offpeak-collect ... $words"
 	same "$last: exit code" "$collected" "$plain"
@@ -352,7 +369,7 @@ for words in 'out:a err:b init ctx:0 launch:k out:c err:d cat' 'init ctx:0 launc
 done
 exec 2>&3
 rm -f run*.opk
-record '' env:LD_LIBRARY_PATH env:LD_PRELOAD
+record --best-effort env:LD_LIBRARY_PATH env:LD_PRELOAD
 out_is "LD_LIBRARY_PATH=$LD_LIBRARY_PATH
 LD_PRELOAD=${LD_PRELOAD-}"
 
@@ -403,16 +420,84 @@ record '' init ctx:0 'launch*5:a' sleep:1600 kill9
 rows_count 5
 code=0
 
-section 'no CUDA'
-code=5
-record '' out:hello exit:5
-out_is hello
-err_is 'offpeak-collect: nothing was recorded: the program did nothing on a GPU, or what was said above'
-names_are ''
+section 'nothing was recorded: the exit code says so'
+nothing='offpeak-collect: nothing was recorded: the program did nothing on a GPU, or what was said above'
+# nothing OWN WORDS...: the program's own exit code or signal is told; no recording, but with --best-effort its code.
+nothing() {
+	own=$1
+	shift
+	code=1
+	record '' "$@"
+	err_is "$nothing
+offpeak-collect: the program's own $own; --best-effort passes it on"
+	names_are ''
+	code=${own##* }
+	[ "${own#signal}" = "$own" ] || code=$((128 + code))
+	record --best-effort "$@"
+	# The shell may tell of a death, too.
+	grep '^offpeak' err >told
+	mv told err
+	err_is "$nothing"
+	code=0
+}
+nothing 'exit code was 5' out:hello exit:5
+nothing 'exit code was 0' out:hello
+nothing 'exit code was 3' init exit:3
+nothing 'signal was 9' kill9
+nothing 'signal was 11' init crash
+# Recordings without a row, whose file says why; a program that ends at once has none.
+# empty WHY OPTIONS WORDS...
+empty() {
+	why=$1 options=$2
+	shift 2
+	code=1
+	for slow in sleep:100 ''; do
+		# shellcheck disable=SC2086 # no word or one
+		record "$options" "$@" $slow
+		err_has "^offpeak-collect: note: (the recording is empty|nothing was recorded of this process): $why"
+		err_has '^offpeak-collect: nothing was recorded: '
+		err_has "^offpeak-collect: the program's own exit code was 0; --best-effort passes it on$"
+		[ -z "$slow" ] || rows_count 0
+	done
+	code=0
+	record "--best-effort $options" "$@"
+}
+empty 'nothing was launched$' '' init ctx:0
+empty 'no launch passed the filters' '--kernel ^other' init ctx:0 launch:k
+empty 'no range that was to be recorded was pushed$' '--range user' init ctx:0 launch:k
+empty 'nothing was launched$' '--merge' init ctx:0
+code=1
+record '--replay application' init ctx:0
+# One process of several is enough.
 code=0
-record '' init
-err_has 'nothing was recorded'
-collect 127 -c one.opk -o run.opk -- ./no-such-program
-err_has '^offpeak-collect: ./no-such-program: No such file'
+quietly '' spawn:begin init ctx:0 launch:b spawn:end
+quietly '' init ctx:0 launch:a spawn:begin init spawn:end exit:0
+code=4
+quietly '' spawn:begin init ctx:0 launch:b spawn:end exit:4
+quietly '--merge' spawn:begin init ctx:0 launch:b spawn:end exit:4
+code=0
+# A program that is not run has the shell's codes, whatever is asked for.
+for effort in '' --best-effort; do
+	# shellcheck disable=SC2086
+	collect 127 -c one.opk -o run.opk $effort -- ./no-such-program
+	err_is 'offpeak-collect: ./no-such-program: No such file or directory'
+	# shellcheck disable=SC2086
+	collect 126 -c one.opk -o run.opk $effort -- ./one.opk
+	err_is 'offpeak-collect: ./one.opk: Permission denied'
+done
+collect 1 -c one.opk -o run.opk -- sh -c 'exit 127'
+# A stopped program stops what called us.
+for signal in INT:130 TERM:143 HUP:129; do
+	(exec 2>/dev/null; collect ${signal#*:} -c one.opk -o run.opk -- "$prog" "signal:$(($(echo $signal | tr -cd 0-9) - 128))"
+		[ "$tap_failures" = 0 ])
+	same "a program that SIG${signal%:*} ended: exit code as it is" $? 0
+done
+# Without a driver, or a libcupti.
+collect 3 --cupti /nowhere/libcupti.so -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+LD_LIBRARY_PATH=/nowhere collect 3 -c one.opk -o run.opk -- /bin/echo ran
+out_is ran
+err_has '^offpeak-collect: nothing was recorded: there is no NVIDIA driver here: libcuda'
+LD_LIBRARY_PATH=/nowhere collect 0 -c one.opk -o run.opk --best-effort -- /bin/echo ran
+LD_LIBRARY_PATH=/nowhere collect 3 -c one.opk -o run.opk -- sh -c 'exit 9'
 
 finish

@@ -10,6 +10,10 @@ make_set three passes=3 groups=3
 make_set pm profiler=pm
 prog=$fake/fake_app
 nothing='offpeak-collect: nothing was recorded: the program did nothing on a GPU, or what was said above'
+# The line after it, of a program that ended with the code $own.
+own_code() {
+	printf "offpeak-collect: the program's own exit code was %d; --best-effort passes it on" "$own"
+}
 
 # Calls whose failure costs a detail that nobody needs to hear about: a version, a stream's id, a size that
 # is guessed instead.
@@ -18,7 +22,7 @@ harmless='cuptiGetVersion|cuptiDeviceGetChipName|cuptiGetStreamIdEx|cuptiPmSampl
 # fail_each OPTIONS WORDS...: every call that the collector makes fails, always and the second time only. The
 # program does what it does, and a failure of CUPTI's is told by its name.
 fail_each() {
-	fail_options=$1
+	fail_options="--best-effort $1"
 	shift
 	code=6
 	record "$fail_options" "$@" out:done exit:6
@@ -70,25 +74,29 @@ info 'j["stats"][0]["ranges"] == 64 and j["stats"][0]["launches"] == 140' \
 FAKE_GPU_FAIL=cuptiRangeProfilerStart:999:2+ record '' init ctx:0 'launch*80:k'
 rows_count 64
 info 'j["drops"] == [{"reason": "the profiler refused or dropped them", "count": 16}]'
-FAKE_GPU_FAIL=cuptiRangeProfilerEnable:999 record '' init ctx:0 'launch*80:k'
+code=1 FAKE_GPU_FAIL=cuptiRangeProfilerEnable:999 record '' init ctx:0 'launch*80:k'
+code=0
 rows_count 0
 err_has '80 are missing: the profiler refused or dropped them$'
 # Nothing is told again and again.
-FAKE_GPU_FAIL=cuptiPmSamplingGetCounterDataInfo:999 set=pm record '' init ctx:0 sleep:200
+FAKE_GPU_FAIL=cuptiPmSamplingGetCounterDataInfo:999 set=pm record --best-effort init ctx:0 sleep:200
 same "$last: messages" "$(grep -c GetCounterDataInfo err)" 1
 
 section 'why a device can not be profiled'
-code=3
+code=1 own=3
 FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:35 record '' init ctx:0 launch:k exit:3
 err_is "offpeak-collect: cuptiProfilerGetCounterAvailability: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35): run as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0
-$nothing"
+$nothing
+$(own_code)"
 names_are ''
 FAKE_GPU_OTHER_PROFILER=1 record '' init ctx:0 launch:k exit:3
 err_is "offpeak-collect: cuptiSubscribe: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED (39): another profiler or debugger is attached to the program
-$nothing"
+$nothing
+$(own_code)"
 FAKE_GPU_CHIP=GA102 record '' init ctx:0 launch:k exit:3
 err_is "offpeak-collect: the set was built for GH100, device 0 is a GA102: build it with --chip GA102
-$nothing"
+$nothing
+$(own_code)"
 while IFS=: read -r what why; do
 	FAKE_GPU_UNSUPPORTED=$what FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:999 record '' init ctx:0 launch:k exit:3
 	err_has "^offpeak-collect: device 0 can't be profiled: $why$"
@@ -101,18 +109,21 @@ cmp:it is a mining processor
 wsl:WSL does not allow it
 REASONS
 # One of two devices is of another chip: the other one is recorded.
+code=3
 FAKE_GPU_DEVICES=2 FAKE_GPU_CHIP=GH100,GA102 record '' init ctx:0 launch:a ctx:1 launch:b exit:3
 err_is 'offpeak-collect: the set was built for GH100, device 1 is a GA102: build it with --chip GA102'
 rows_are 'device symbol' '0 _Z1aPKfS0_Pfi'
-code=0
-collect 0 --cupti /nowhere/libcupti.so -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+code=0 own=0
+collect 3 --cupti /nowhere/libcupti.so -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 err_is "offpeak-collect: /nowhere/libcupti.so: cannot open shared object file: No such file or directory
-$nothing"
+$nothing
+$(own_code)"
 make_set bare no_prefix=1
-set=bare record '' init ctx:0 launch:k out:done
+code=1 set=bare record '' init ctx:0 launch:k out:done
 out_is done
 err_is "offpeak-collect: the set has no config image or no counter-data prefix: it was not made by 'offpeak build'
-$nothing"
+$nothing
+$(own_code)"
 
 section 'sets that are none'
 set=bad code=4
@@ -180,7 +191,7 @@ same "$last: told once" "$(grep -c "the recording ends here: .*: can't write: Fi
 err_has 'run.opk: cut off; its [0-9]* whole sections evaluate with --allow-incomplete$'
 run 4 info --format json run.opk
 json 'not j["complete"] and j["recorded_ranges"] > 0'
-FAKE_GPU_PM_SAMPLES=100000 collect 6 -c pm.opk -o run.opk -- ./limited 16 env -u FAKE_GPU_LOG "$prog" init ctx:0 sleep:900 out:done exit:6
+FAKE_GPU_PM_SAMPLES=100000 collect 6 -c pm.opk -o run.opk --best-effort -- ./limited 16 env -u FAKE_GPU_LOG "$prog" init ctx:0 sleep:900 out:done exit:6
 out_is done
 err_has "the recording ends here: .*: can't write: File too large$"
 rm -f run.opk*

@@ -131,8 +131,9 @@ rows_are 'name launches' 'x@a/y@b 2'
 quietly '--range user' init ctx:0 nvtxpush:a launch:k ctxdestroy ctx:0 nvtxpop nvtxpush:b launch:k nvtxpop
 rows_are 'name launches context' 'a 1 1
 b 1 2'
-record '--range user' init ctx:0 nvtxstart:s nvtxmark:m launch:k nvtxend nvtxpop sleep:100
-err_is 'offpeak-collect: note: the recording is empty: no range that was to be recorded was pushed'
+record '--best-effort --range user' init ctx:0 nvtxstart:s nvtxmark:m launch:k nvtxend nvtxpop sleep:100
+err_is 'offpeak-collect: note: the recording is empty: no range that was to be recorded was pushed
+offpeak-collect: nothing was recorded: the recording is empty'
 rows_count 0
 set=three code=2
 record '--range user' init
@@ -235,7 +236,7 @@ err_has 'the program failed in run 1 of 3: the others are left out'
 runs 1
 rows_are 'group config' '1 1'
 rm -f run.opk
-collect 0 -c three.opk --replay application -o run.opk -- ./app out:nothing
+collect 0 -c three.opk --replay application --best-effort -o run.opk -- ./app out:nothing
 runs 3
 err_is 'offpeak-collect: nothing was recorded: the program did nothing on a GPU, or what was said above'
 names_are ''
@@ -276,7 +277,7 @@ set=pm-turing FAKE_GPU_PM_SAMPLES=10 quietly '--interval 10us' init ctx:0 sleep:
 log_has 1 '^cuptiPmSamplingSetConfig interval=19800 trigger=0 '
 unset FAKE_GPU_CHIP
 set=pm
-FAKE_GPU_PM_OVERFLOW=3 record '--interval 1ms' init ctx:0 sleep:800
+FAKE_GPU_PM_OVERFLOW=3 record '--best-effort --interval 1ms' init ctx:0 sleep:800
 err_has '^offpeak-collect: note: [0-9]* are missing: sampling ended before the program'
 info 'j["complete"] and j["stats"][0]["launches"] == 0'
 # A buffer of 16 MB is almost full after 98 ms at 500 ns: sampling pauses, and the gaps are counted.
@@ -286,7 +287,7 @@ same "$last: pauses" "$((starts > 2))" 1
 same "$last: samples" "$(fields run.opk samples total | tail -n 1)" $((10 * starts))
 err_has '^offpeak-collect: note: [0-9]* are missing: samples came faster than they could be decoded, and sampling paused'
 info 'j["drops"][0]["count"] > 250000'
-FAKE_GPU_DEVICES=2 FAKE_GPU_PM_SAMPLES=10 quietly '' init ctx:0 ctx:1 ctx:0 sleep:30
+FAKE_GPU_DEVICES=2 FAKE_GPU_PM_SAMPLES=10 record '' init ctx:0 ctx:1 ctx:0 sleep:200
 same "$last: one sampler a device" "$(fields run.opk samples total | tail -n 1)" 20
 log_has 2 '^cuptiPmSamplingEnable'
 code=137

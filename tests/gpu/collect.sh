@@ -5,13 +5,13 @@
 #   tests/gpu/collect.sh SETS OUT [SECTION...]
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
-# Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched capture
+# Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched unrecorded capture
 # torch values by_application planner links ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
 # alone, or takes its two files from the folder COLLECTOR.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead rotation filtered startup sampling kill untouched capture torch values by_application planner links ranks}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application planner links ranks}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -143,6 +143,39 @@ killed() {
 untouched() {
 	run "a program without CUDA, its output and exit code" $collect -c "$sets/one.opk" -o "$work/sh.opk" -- sh -c 'echo out; echo err >&2; exit 7'
 	run "a program that is ended by a signal" $collect -c "$sets/one.opk" -o "$work/sh.opk" -- sh -c 'kill -USR1 $$'
+}
+
+# ends CODE TEXT COMMAND...: with this exit code, or FAILED.
+ends() {
+	wanted=$1 text=$2
+	shift 2
+	"$@" >"$work/ends.log" 2>&1
+	code=$?
+	[ "$code" = "$wanted" ] && echo "-- $text: $code" || echo "-- $text: FAILED, exit $code, not $wanted"
+	sed 's/^/   /' "$work/ends.log" | tail -4
+}
+
+# The exit code where nothing was recorded, and where something was.
+unrecorded() {
+	one="$collect -c $sets/one.opk -o $work/unrecorded.opk"
+	ends 0 "a program that was recorded" $one -- ./many 100
+	ends 5 "recorded, with a code of its own" $one -- sh -c './many 100; exit 5'
+	ends 1 "a program without CUDA" $one -- sh -c 'exit 7'
+	ends 7 "the same, --best-effort" $one --best-effort -- sh -c 'exit 7'
+	ends 1 "a program that asks for devices only" $one -- nvidia-smi -L
+	ends 1 "no launch passes the filters" $one -k nothing_is_called_so -- ./many 100
+	ends 0 "the same, --best-effort" $one -k nothing_is_called_so --best-effort -- ./many 100
+	ends 1 "no user range" $collect --range user -c "$sets/five.opk" -o "$work/unrecorded.opk" -- ./workload
+	ends 1 "the wrong chip's set" $collect -c "$sets/other-chip.opk" -o "$work/unrecorded.opk" -- ./workload
+	ends 1 "no GPU is visible" env CUDA_VISIBLE_DEVICES= $one -- ./many 100
+	ends 0 "one process of two" $one -- sh -c 'nvidia-smi -L >/dev/null; ./many 100'
+	ends 0 "PM sampling" $collect -c "$sets/pm.opk" -o "$work/unrecorded.opk" -- ./many 20000
+	ends 3 "no libcupti" $one --cupti /nowhere/libcupti.so -- ./many 100
+	ends 127 "no program" $one -- ./no-such-program
+	for rank in 3 node7 4294967299; do
+		RANK=$rank run "RANK=$rank" $collect -c "$sets/one.opk" -o "$out/rank-$rank.opk" -- ./many 3
+		[ -n "${OFFPEAK:-}" ] && "$OFFPEAK" eval "$out/rank-$rank.opk" --columns rank | tail -n 1
+	done
 }
 
 capture() {

@@ -361,8 +361,13 @@ static void report(const struct opk_stats *stats)
 	if (collector.settings.verbose)
 		fprintf(stderr, "offpeak-collect: %" PRIu64 " launches, %" PRIu64 " %s recorded\n",
 		        stats->launches, stats->ranges, collector.samples ? "samples" : "ranges");
-	if (!stats->ranges && !stats->drop_count && collector.profiling.segments)
-		fprintf(stderr, "offpeak-collect: note: the recording is empty: %s\n", why_empty());
+	/* Where a session was refused, that was said. */
+	if (!stats->ranges && !stats->drop_count
+	    && (collector.profiling.segments || !collector.context_count))
+		fprintf(stderr, "offpeak-collect: note: %s: %s\n",
+		        collector.profiling.segments ? "the recording is empty"
+		                                     : "nothing was recorded of this process",
+		        why_empty());
 	for (size_t i = 0; i < stats->drop_count; i++)
 		fprintf(stderr, "offpeak-collect: note: %" PRIu64 " are missing: %s\n",
 		        stats->drops[i].count, stats->drops[i].reason);

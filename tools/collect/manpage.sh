@@ -13,8 +13,27 @@ END
 cat <<END
 .fi
 .SH EXIT STATUS
-The program's own. Where it is not run: 1 failed, 2 usage, 3 NVIDIA library or permission missing,
-4 bad set, 126 and 127 as a shell says that a program can't be run.
+That of the program, if a range or a sample was recorded in one of its processes; a signal that ended the
+program ends offpeak\\-collect, too. Otherwise:
+.TP
+1
+nothing was recorded: nothing was launched, nothing passed the filters, the GPU can't be profiled, there is
+no permission to read its counters; or the output can't be written
+.TP
+2
+wrong usage
+.TP
+3
+nothing was recorded: there is no NVIDIA driver, or libcupti can't be used
+.TP
+4
+the set can't be used
+.TP
+126, 127
+the program can't be run, or is not there
+.PP
+With \\-\\-best\\-effort the program is run, and the exit code is its own, in all these cases but 2, 126 and 127.
+INT, QUIT, TERM and HUP that end the program always end offpeak\\-collect.
 .SH SEE ALSO
 \\fBoffpeak\\fR(1), \\fBoffpeak\\-build\\fR(1), \\fBoffpeak\\-eval\\fR(1)
 END

@@ -16,8 +16,11 @@ static const char help_begin[] =
 	"Runs a program on a GPU and records the metrics of a set, for each kernel launch, for the\n"
 	"program's own ranges, or, with a PM-sampling set, for each time interval.\n";
 
-static const char help_end[] = "  -h, --help  --version\n"
-			       "\nThe program's output, exit code and signals are its own.\n";
+static const char help_end[] =
+	"  -h, --help  --version\n"
+	"\nThe program's output, exit code and signals are its own. Where nothing was recorded,\n"
+	"the exit code says so: 3 without a driver or a usable libcupti, else 1, such as after\n"
+	"a program that launched nothing. With --best-effort it is the program's all the same.\n";
 
 /* Lines above options in the help. */
 static const char *const headings[SETTINGS_TOTAL] = {

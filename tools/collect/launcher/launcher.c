@@ -2,6 +2,7 @@
 /* offpeak-collect: checks what can be checked, then runs a program with the library in it. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -152,17 +153,6 @@ static int set_environment(struct settings *settings, char **program)
 	return code;
 }
 
-/* Ends as the program ended. */
-static int end_like(int status)
-{
-	if (!WIFSIGNALED(status))
-		return WEXITSTATUS(status);
-	signal(WTERMSIG(status), SIG_DFL);
-	kill(getpid(), WTERMSIG(status));
-	/* We block that signal. */
-	return 128 + WTERMSIG(status);
-}
-
 /* Signals that are for the program to decide about. */
 static struct {
 	int number;
@@ -195,25 +185,31 @@ static void give_signals_back(void)
 		signal(signals[i].number, signals[i].inherited);
 }
 
-static int run(char **program)
+/* What kept the program from being run, or 0. */
+static int not_run;
+
+/* The child has its number on the pipe, which a program that runs closes. */
+static void become(char **program, int report)
+{
+	int problem;
+
+	give_signals_back();
+	execvp(program[0], program);
+	problem = errno;
+	fprintf(stderr, "offpeak-collect: %s: %s\n", program[0], strerror(problem));
+	if (write(report, &problem, sizeof problem) < 0)
+		_exit(OPK_EFAILED);
+	_exit(0);
+}
+
+static int wait_for(pid_t pid, int report)
 {
 	int status = 0;
-	pid_t pid;
 
-	take_signals();
-	pid = fork();
-	if (pid == 0) {
-		give_signals_back();
-		execvp(program[0], program);
-		fprintf(stderr, "offpeak-collect: %s: %s\n", program[0], strerror(errno));
-		_exit(127);
-	}
-	if (pid < 0) {
-		give_signals_back();
-		launcher_fail(OPK_EFAILED, "no process: %s", strerror(errno));
-		return OPK_EFAILED << 8;
-	}
 	child = pid;
+	while (read(report, &not_run, sizeof not_run) < 0 && errno == EINTR)
+		;
+	close(report);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	child = 0;
@@ -221,39 +217,122 @@ static int run(char **program)
 	return status;
 }
 
-static void report_nothing(void)
+static int run(char **program)
 {
-	if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
-		launcher_fail(0,
-		              "nothing was recorded: the program did nothing on a GPU, or what was "
-		              "said above");
-	else
-		launcher_fail(0, "nothing was recorded: there is no NVIDIA driver here: %s",
-		              dlerror());
+	int ends[2] = { -1, -1 };
+	pid_t pid;
+
+	take_signals();
+	pid = pipe2(ends, O_CLOEXEC) ? -1 : fork();
+	if (pid == 0)
+		become(program, ends[1]);
+	if (ends[1] >= 0)
+		close(ends[1]);
+	if (pid > 0)
+		return wait_for(pid, ends[0]);
+	not_run = errno;
+	launcher_fail(OPK_EFAILED, "no process: %s", strerror(not_run));
+	if (ends[0] >= 0)
+		close(ends[0]);
+	give_signals_back();
+	return OPK_EFAILED << 8;
 }
 
-static void merge(const glob_t *parts, const struct settings *settings, const char *join)
+/* As a shell says it. */
+static int not_run_code(void)
+{
+	enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+
+	return not_run == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
+}
+
+/* Ends as the program ended. */
+static int end_like(int status)
+{
+	if (not_run)
+		return not_run_code();
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	signal(WTERMSIG(status), SIG_DFL);
+	kill(getpid(), WTERMSIG(status));
+	/* We block that signal. */
+	return 128 + WTERMSIG(status);
+}
+
+/* Somebody stopped the program, and whoever called us has to know that. */
+static bool is_stopped(int status)
+{
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		if (WIFSIGNALED(status) && WTERMSIG(status) == signals[i].number)
+			return true;
+	return false;
+}
+
+/* Says why nothing was recorded; the code that is for it. */
+static int report_nothing(const struct settings *settings, bool empty)
+{
+	if (empty)
+		return launcher_fail(OPK_EFAILED, "nothing was recorded: the recording is empty");
+	if (!dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
+		return launcher_fail(OPK_ENVIDIA,
+		                     "nothing was recorded: there is no NVIDIA driver here: %s",
+		                     dlerror());
+	launcher_fail(0, "nothing was recorded: the program did nothing on a GPU, or what was said "
+	                 "above");
+	return dlopen(settings->cupti_path, RTLD_LAZY | RTLD_LOCAL) ? OPK_EFAILED : OPK_ENVIDIA;
+}
+
+/* A program without a recording ends with our code, lest its own is taken for success. */
+static int end_unrecorded(const struct settings *settings, int status, bool empty)
+{
+	int code;
+
+	if (not_run)
+		return not_run_code();
+	code = report_nothing(settings, empty);
+	if (settings->best_effort || is_stopped(status))
+		return end_like(status);
+	return launcher_fail(code, "the program's own %s was %d; --best-effort passes it on",
+	                     WIFSIGNALED(status) ? "signal" : "exit code",
+	                     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+static int merge(const glob_t *parts, const struct settings *settings, const char *join)
 {
 	char name[PATH_MAX];
 
-	if (name_expand(name, sizeof name, settings->output))
-		parts_merge(parts, name, join, settings->verbose);
+	if (!name_expand(name, sizeof name, settings->output))
+		return OPK_EFAILED;
+	return parts_merge(parts, name, join, settings->verbose);
+}
+
+/* A signal may have come before the first row was written. */
+static bool was_recorded(const glob_t *parts, int status)
+{
+	return parts_recorded(parts) || (parts->gl_pathc && WIFSIGNALED(status));
+}
+
+/* The program's end, unless it was good and its recording was not. */
+static int end_recorded(int status, int code)
+{
+	return status || !code ? end_like(status) : code;
 }
 
 static int run_once(const struct settings *settings, char **program)
 {
-	int status = run(program);
+	int status = run(program), code = OPK_OK;
+	bool recorded, any;
 	glob_t parts;
 
 	parts_find(&parts, settings->output);
-	if (!parts.gl_pathc)
-		report_nothing();
-	else if (settings->merge)
-		merge(&parts, settings, NULL);
+	any = parts.gl_pathc;
+	recorded = was_recorded(&parts, status);
+	if (any && settings->merge)
+		code = merge(&parts, settings, NULL);
 	else
-		parts_rename(&parts, settings->verbose);
+		code = parts_rename(&parts, settings->verbose);
 	globfree(&parts);
-	return status;
+	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);
 }
 
 /* Runs it once for each level of user ranges and pass group; the first run shows all levels. */
@@ -263,9 +342,10 @@ static int run_all(const struct settings *settings, char **program, size_t group
 	size_t each = groups ? groups : 1, runs = each, done = 0;
 	const char *join = settings->mode == MODE_USER_RANGE ? "name" : "launch";
 	glob_t kept = { 0 };
-	int status = 0;
+	bool recorded, any;
+	int status = 0, code = OPK_OK;
 
-	for (size_t i = 0; !status && i < runs; i++, done++) {
+	for (size_t i = 0; !status && !not_run && i < runs; i++, done++) {
 		glob_t parts;
 
 		set_number(SETTING_GROUP, groups ? i % groups + 1 : 0);
@@ -280,15 +360,15 @@ static int run_all(const struct settings *settings, char **program, size_t group
 		parts_keep(&kept, &parts, (unsigned)i + 1);
 		globfree(&parts);
 	}
-	if (done < runs)
+	if (done < runs && !not_run)
 		launcher_fail(0, "the program failed in run %zu of %zu: the others are left out",
 		              done, runs);
-	if (kept.gl_pathc)
-		merge(&kept, settings, groups ? join : NULL);
-	else
-		report_nothing();
+	any = kept.gl_pathc;
+	recorded = was_recorded(&kept, status);
+	if (any)
+		code = merge(&kept, settings, groups ? join : NULL);
 	globfree(&kept);
-	return status;
+	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);
 }
 
 int main(int argc, char **argv)
@@ -320,6 +400,6 @@ int main(int argc, char **argv)
 	}
 	if (code)
 		return code;
-	return end_like(settings.application ? run_all(&settings, program, groups)
-	                                     : run_once(&settings, program));
+	return settings.application ? run_all(&settings, program, groups)
+	                            : run_once(&settings, program);
 }

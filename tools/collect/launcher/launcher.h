@@ -33,8 +33,10 @@ int strategy_permission(void);
 
 /* Finds those of this launcher's processes, by the output's name with its %-items; may be none. */
 void parts_find(glob_t *parts, const char *output);
+/* Whether one of them has a range or a sample. */
+bool parts_recorded(const glob_t *parts);
 /* One file a process, under its own name. */
-void parts_rename(const glob_t *parts, bool verbose);
+int parts_rename(const glob_t *parts, bool verbose);
 /* One file of all of them; then they are gone. `join` as in struct opk_meta, NULL: as recorded. */
 int parts_merge(const glob_t *parts, const char *output, const char *join, bool verbose);
 /* The deepest level of user ranges that the processes saw, at least 1. */

@@ -45,6 +45,31 @@ static void check(const char *path, bool verbose)
 		launcher_fail(0, "%s: %" PRIu64 " bytes", path, opk_file_size(file));
 }
 
+/* A process that was killed wrote no statistics, but no image either before it had something. */
+static bool has_rows(const char *path)
+{
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	const struct opk_stats *stats = NULL;
+
+	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, path))
+		return false;
+	if (!opk_file_stats(&stats, ctx, file) && stats)
+		return stats->ranges > 0;
+	for (size_t i = 0; i < opk_file_section_count(file); i++)
+		if (opk_file_section(file, i)->type == OPK_SECTION_DATA)
+			return true;
+	return false;
+}
+
+bool parts_recorded(const glob_t *parts)
+{
+	for (size_t i = 0; i < parts->gl_pathc; i++)
+		if (has_rows(parts->gl_pathv[i]))
+			return true;
+	return false;
+}
+
 /* The length of "run.opk" in "run.opk.12-34.part". */
 static size_t name_length(const char *part)
 {
@@ -85,17 +110,19 @@ static void final_name(char path[PATH_MAX], const char *part, bool shared)
 	         (int)strspn(pid + 1, "0123456789") + 1, pid, name + length);
 }
 
-void parts_rename(const glob_t *parts, bool verbose)
+int parts_rename(const glob_t *parts, bool verbose)
 {
 	char path[PATH_MAX];
+	int code = OPK_OK;
 
 	for (size_t i = 0; i < parts->gl_pathc; i++) {
 		final_name(path, parts->gl_pathv[i], shares_name(parts, i));
 		if (rename(parts->gl_pathv[i], path))
-			launcher_fail(0, "%s: %s", path, strerror(errno));
+			code = launcher_fail(OPK_EFAILED, "%s: %s", path, strerror(errno));
 		else
 			check(path, verbose);
 	}
+	return code;
 }
 
 int parts_merge(const glob_t *parts, const char *output, const char *join, bool verbose)

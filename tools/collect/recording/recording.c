@@ -2,6 +2,8 @@
 /* What a recording says of machine, command and environment. */
 #include "collect/recording/recording.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,13 +157,30 @@ static void facts_clear(struct facts *facts)
 	free(facts->items);
 }
 
+/* Digits alone, for an int; -1 for anything else. */
+static int read_rank(const char *text)
+{
+	long number;
+
+	errno = 0;
+	number = strtol(text, NULL, 10);
+	return text[strspn(text, "0123456789")] || errno || number > INT_MAX ? -1 : (int)number;
+}
+
 int recording_rank(void)
 {
 	for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++) {
 		const char *value = getenv(rank_variables[i]);
+		int rank = value && *value ? read_rank(value) : -1;
 
+		if (rank >= 0)
+			return rank;
+		/* Rows are joined by it: a wrong one is worse than none. */
 		if (value && *value)
-			return atoi(value);
+			fprintf(stderr,
+			        "offpeak-collect: note: %s=%s is no rank, which is a whole number "
+			        "up to %d: it is kept as env.%s only\n",
+			        rank_variables[i], value, INT_MAX, rank_variables[i]);
 	}
 	return -1;
 }

@@ -155,7 +155,7 @@ enum {
 	  "range (default) or legacy: CUPTI's older interface")                                    \
 	X(CUPTI, cupti_path, text, "libcupti.so", 0, 0, "cupti", "FILE", "use this libcupti")      \
 	X(BEST_EFFORT, best_effort, flag, NULL, 0, 0, "best-effort", NULL,                         \
-	  "run the program even where nothing can be recorded")                                    \
+	  "run the program where nothing can be recorded, too; pass on its exit code")             \
 	X(VERBOSE, verbose, flag, NULL, 0, 'v', "verbose", NULL, "say on stderr what was done")    \
 	/* Process id of the launcher. */                                                          \
 	X(LAUNCHER, launcher, text, NULL, 0, 0, "launcher", NULL, NULL)                            \
