@@ -400,8 +400,9 @@ int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
 /* A metric name in a legacy name's formula. */
 struct opk_legacy_term {
 	const char *name;
-	bool exists;         /* the chip has it */
-	const char *nearest; /* the chip's name most like it; NULL: it exists, or there is none */
+	bool exists; /* the chip has it */
+	/* Of a term with {op}, which means several: the first of them. NULL: it means one. */
+	const char *nearest;
 };
 
 /* A metric or event of nvprof, and what became of it: data/legacy_names.tsv. */

@@ -179,7 +179,6 @@ static int add_term(struct legacy *l, struct opk_ctx *ctx, const struct opk_cata
                     const char *name)
 {
 	struct opk_legacy_term *term = &l->terms[l->shown.term_count];
-	size_t before = l->near.count;
 	int code;
 
 	for (size_t i = 0; i < l->shown.term_count; i++)
@@ -192,12 +191,7 @@ static int add_term(struct legacy *l, struct opk_ctx *ctx, const struct opk_cata
 		return OPK_OK;
 	code = match(&term->nearest, l, ctx, catalog, name);
 	term->exists = term->nearest != NULL;
-	if (code || term->exists)
-		return code;
-	if (!opk_catalog_suggest(&l->near, catalog, name, 1))
-		return opk_nomem(ctx, "a term");
-	term->nearest = l->near.count > before ? l->near.items[before] : NULL;
-	return OPK_OK;
+	return code;
 }
 
 /* Metric names are what has a double underscore. */
