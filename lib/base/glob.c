@@ -2,7 +2,6 @@
 /* Matches shell patterns. */
 #include "base/glob.h"
 
-#include <stddef.h>
 #include <string.h>
 
 /* The ']' that closes this bracket, or NULL. A ']' that comes first is one of its characters. */
@@ -49,9 +48,14 @@ static bool match_one(const char *pattern, char c, const char **next)
 
 bool opk_glob_match(const char *pattern, const char *text)
 {
-	const char *star = NULL, *from = NULL, *next;
+	return opk_glob_match_part(pattern, text, strlen(text));
+}
 
-	while (*text) {
+bool opk_glob_match_part(const char *pattern, const char *text, size_t length)
+{
+	const char *star = NULL, *from = NULL, *end = text + length, *next;
+
+	while (text < end) {
 		if (*pattern == '*') {
 			star = ++pattern;
 			from = text;

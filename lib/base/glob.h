@@ -4,10 +4,13 @@
 #define OPK_GLOB_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Whether each bracket is closed. */
 bool opk_glob_sound(const char *pattern);
 /* Whether the pattern matches the whole text. */
 bool opk_glob_match(const char *pattern, const char *text);
+/* Of so many bytes, of which none is NUL. */
+bool opk_glob_match_part(const char *pattern, const char *text, size_t length);
 
 #endif

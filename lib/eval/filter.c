@@ -235,7 +235,6 @@ static const char *text_of(const union opk_cell *cell, enum opk_cell_type type, 
 static bool matches(const struct condition *condition, const char *text)
 {
 	struct opk_kernel_parts parts;
-	opk_autofree char *base = NULL;
 
 	if (opk_glob_match(condition->pattern, text))
 		return true;
@@ -243,9 +242,9 @@ static bool matches(const struct condition *condition, const char *text)
 		return false;
 	if (opk_glob_match(condition->spelled, text))
 		return true;
-	if (opk_kernel_find_parts(&parts, text))
-		base = opk_strndup(parts.base.text, parts.base.length);
-	return base && opk_glob_match(condition->pattern, base);
+	/* A plain word is its own base, and has no other spelling. */
+	return strpbrk(text, " <(") && opk_kernel_find_parts(&parts, text)
+	       && opk_glob_match_part(condition->pattern, parts.base.text, parts.base.length);
 }
 
 /* `order`: less than 0, 0 or more, as of the row's number against the condition's. */
