@@ -176,6 +176,8 @@ void opk_merger_free(struct opk_merger *merger);
 OPK_DEFINE_AUTO(opk_merger)
 /* The first file's. */
 const struct opk_meta *opk_merger_meta(const struct opk_merger *merger);
+/* What is true of all files. */
+const struct opk_meta *opk_merger_common(const struct opk_merger *merger);
 /* Adds metadata, with another `join` unless NULL; config, prefix and availability images. */
 int opk_merger_put_head(struct opk_merger *merger, struct opk_writer *writer, const char *join);
 
@@ -309,6 +311,8 @@ const char *opk_meta_gpu(const struct opk_meta *meta, int32_t device);
 bool opk_fact_is_origin(const char *name);
 /* Gives it to rows that don't say it themselves. Borrows from the metadata. */
 void opk_ranges_place(struct opk_range *ranges, size_t count, const struct opk_meta *meta);
+/* Takes it from rows that are to be written after such metadata. */
+void opk_ranges_unplace(struct opk_range *ranges, size_t count, const struct opk_meta *meta);
 /* OPK_EINPUT where the ranges of an image are of several groups, or of one that there is not. */
 int opk_ranges_check_group(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
                            size_t group_count);

@@ -435,6 +435,11 @@ const struct opk_meta *opk_merger_meta(const struct opk_merger *m)
 	return m->meta;
 }
 
+const struct opk_meta *opk_merger_common(const struct opk_merger *m)
+{
+	return &m->common.meta;
+}
+
 static int write_all(struct opk_merger *m, struct opk_writer *writer, const char *const *paths,
                      size_t count)
 {

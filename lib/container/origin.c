@@ -39,21 +39,53 @@ bool opk_fact_is_origin(const char *name)
 	           && (!strcmp(name + length - 5, ".uuid") || !strcmp(name + length - 4, ".pci")));
 }
 
+/* Facts for one range after the other: `gpu` goes with `device`. */
+struct place {
+	const struct opk_meta *meta;
+	const char *host, *gpu;
+	int32_t device;
+};
+
+static struct place begin(const struct opk_meta *meta)
+{
+	return (struct place){ meta, opk_meta_host(meta), "", -1 };
+}
+
+static void go_to(struct place *place, int32_t device)
+{
+	if (device != place->device)
+		place->gpu = opk_meta_gpu(place->meta, device);
+	place->device = device;
+}
+
 void opk_ranges_place(struct opk_range *ranges, size_t count, const struct opk_meta *meta)
 {
-	const char *host = opk_meta_host(meta), *gpu = "";
-	int32_t device = -1;
+	struct place place = begin(meta);
 
 	for (size_t i = 0; i < count; i++) {
 		struct opk_range *range = &ranges[i];
 
-		if (range->device != device)
-			gpu = opk_meta_gpu(meta, range->device);
-		device = range->device;
+		go_to(&place, range->device);
 		/* A row that says where it is from is of another host than the facts. */
 		if (*range->host || *range->gpu)
 			continue;
-		range->host = host;
-		range->gpu = gpu;
+		range->host = place.host;
+		range->gpu = place.gpu;
+	}
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b);
+}
+
+void opk_ranges_unplace(struct opk_range *ranges, size_t count, const struct opk_meta *meta)
+{
+	struct place place = begin(meta);
+
+	for (size_t i = 0; i < count; i++) {
+		go_to(&place, ranges[i].device);
+		if (is_same(ranges[i].host, place.host) && is_same(ranges[i].gpu, place.gpu))
+			ranges[i].host = ranges[i].gpu = "";
 	}
 }

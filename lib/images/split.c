@@ -289,13 +289,16 @@ static int add_ranges(struct opk_split *split, struct opk_ctx *ctx, struct opk_w
                       const struct opk_move *moves, size_t count)
 {
 	opk_autofree struct opk_range *ranges = opk_alloc_array(count, sizeof *ranges);
+	const struct opk_meta *meta;
+	int code = opk_file_meta(&meta, ctx, split->file);
 
-	if (!opk_survey_image(&split->survey, moves->row)->segment->ranges)
-		return OPK_OK;
+	if (code || !opk_survey_image(&split->survey, moves->row)->segment->ranges)
+		return code;
 	if (!ranges)
 		return opk_nomem(ctx, "a range table");
 	for (size_t i = 0; i < count; i++)
 		ranges[i] = *opk_survey_range(&split->survey, moves[i].row);
+	opk_ranges_unplace(ranges, count, meta);
 	return opk_writer_add_ranges(writer, ranges, count);
 }
 

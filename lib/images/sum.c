@@ -123,6 +123,7 @@ static int make_ranges(struct sum *s)
 		s->ranges[i].count = part->ranges;
 		s->ranges[i].duration_ns = part->duration_count == part->rows ? part->durations : 0;
 	}
+	opk_ranges_unplace(s->ranges, s->sums.count, opk_merger_common(s->merger));
 	return OPK_OK;
 }
 
