@@ -226,6 +226,39 @@ START_TEST(statistics_of_kernels_in_ranges)
 }
 END_TEST
 
+/* Images of two GPUs are not summed: what adds up is added, and a ratio is a mean by the ranges. */
+START_TEST(statistics_of_gpus)
+{
+	static const struct opk_range ranges[] = {
+		RANGE("r0", "x", 0), RANGE("r1", "y", 0), RANGE("r2", "y", 0),
+		RANGE("r3", "y", 0), RANGE("r4", "x", 0), RANGE("r5", "x", 0),
+	};
+	static const struct recording recording = { .ranges = ranges, .gpus = { 1, 2 } };
+	static const struct opk_statistics wanted[METRICS] = {
+		{ 3, 301.5, 100.5, 0.5, 200.5, 100.5, 180.5, 198.5, NULL },
+		{ 3, NAN, 202.5, 1.5, 201.5, 101.5, 181.5, 199.5, "count" },
+		{ 3, 307.5, 102.5, 2.5, 202.5, 102.5, 182.5, 200.5, NULL },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	struct opk_aggregate *statistics;
+	const struct opk_aggregated *row;
+	struct opk_file *file;
+
+	put("in.opk", &recording);
+	ck_ok(ctx, aggregate(&statistics, &evaluation, &file, ctx, "kernel"));
+	row = opk_aggregate_get(statistics, 0);
+	ck_assert_uint_eq(row->gpus, 2);
+	check_statistics(row, wanted);
+	for (size_t i = 0; i < METRICS; i++)
+		ck_assert_pstr_eq(row->columns[i].weighted_by, wanted[i].weighted_by);
+	opk_aggregate_free(statistics);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* A row that is a sum of four says nothing of each: least, greatest and percentiles are unknown. */
 START_TEST(statistics_of_sums)
 {
@@ -513,6 +546,7 @@ int main(void)
 	tcase_add_test(tests, statistics_of_samples);
 	tcase_add_test(tests, statistics_of_levels);
 	tcase_add_test(tests, statistics_of_kernels_in_ranges);
+	tcase_add_test(tests, statistics_of_gpus);
 	tcase_add_test(tests, statistics_of_sums);
 	tcase_add_test(tests, statistics_with_nan);
 	tcase_add_test(tests, columns_of_many_rows);
