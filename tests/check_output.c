@@ -277,6 +277,18 @@ START_TEST(csv_safe)
 }
 END_TEST
 
+/* What a terminal would obey takes a column of a table, as it is shown. */
+START_TEST(cells_of_tables_are_harmless)
+{
+	static const struct opk_column column = { "c", OPK_CELL_STRING };
+	union opk_cell cell = { .string = "a\033[31m\xc2\x9b"
+		                          "b\xe2\x80\xae\xff" };
+	opk_autofree char *got = one_cell(OPK_TABLE, column, cell, 0);
+
+	ck_assert_str_eq(got, "c\na?[31m?b??\n");
+}
+END_TEST
+
 START_TEST(csv_quoting_in_records)
 {
 	static const struct opk_column odd[] = { { "a,b", OPK_CELL_UINT },
@@ -537,6 +549,7 @@ int main(void)
 	tcase_add_test(tests, record_alone);
 	tcase_add_test(tests, csv_quoting);
 	tcase_add_test(tests, csv_safe);
+	tcase_add_test(tests, cells_of_tables_are_harmless);
 	tcase_add_test(tests, csv_quoting_in_records);
 	tcase_add_test(tests, long_table_name_in_records);
 	tcase_add_test(tests, numbers);

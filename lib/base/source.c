@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/terminal.h"
 #include "base/utf8.h"
 
 enum {
@@ -185,8 +186,7 @@ static size_t show(struct opk_buf *out, const char *text, size_t length, size_t 
 		opk_buf_add(out, blanks, TAB - column % TAB);
 		return TAB - column % TAB;
 	}
-	if (opk_utf8_length((const unsigned char *)text, length) != length
-	    || (unsigned char)*text < ' ' || *text == 0x7f)
+	if (opk_terminal_obeys(text, length))
 		opk_buf_add(out, "?", 1);
 	else
 		opk_buf_add(out, text, length);

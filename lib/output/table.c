@@ -2,26 +2,23 @@
 /* Tables for people: cells wait until the table ends, when widths and units are known. */
 #include <string.h>
 
+#include "base/terminal.h"
 #include "output/output.h"
 
-/* A terminal obeys control characters, and a line break would forge a row. */
-static void defuse(struct opk_buf *text)
-{
-	for (size_t i = 0; i < text->size; i++)
-		if (text->data[i] < ' ' || text->data[i] == 0x7f)
-			text->data[i] = '?';
-}
-
+/* Harmless for a terminal; a line break would forge a row. */
 static char *text_of(enum opk_cell_type type, const union opk_cell *cell)
 {
 	opk_autobuf struct opk_buf text = { 0 };
+	char *taken;
 
 	if (type == OPK_CELL_DOUBLE)
 		opk_put_readable(&text, cell->number);
 	else
 		opk_cell_text(&text, type, cell);
-	defuse(&text);
-	return opk_buf_take_text(&text);
+	taken = opk_buf_take_text(&text);
+	if (taken)
+		opk_terminal_defuse(taken);
+	return taken;
 }
 
 static char *one_line(const char *text)
