@@ -16,14 +16,15 @@ struct fitting {
 	/* What PerfWorks does not fit into a pass, CUPTI does not, and takes longer to say so. */
 	struct opk_counters counters;
 	struct opk_nv_scheduler *scheduler; /* NULL: it knows nothing of these metrics */
-	size_t passes;                      /* of what was tried last */
+	struct opk_answers answers;
+	size_t passes; /* of what was tried last */
 };
 
 static int may_fit(bool *out, struct fitting *f, size_t count)
 {
 	*out = true;
-	return f->scheduler ? opk_counters_fit(out, f->ctx, &f->counters, f->scheduler, f->numbers,
-	                                       f->count + count)
+	return f->scheduler ? opk_counters_fit(out, f->ctx, &f->answers, &f->counters, f->scheduler,
+	                                       f->numbers, f->count + count)
 	                    : OPK_OK;
 }
 
@@ -127,6 +128,7 @@ int opk_plan_fit_one_pass(struct opk_plan *plan, struct opk_ctx *ctx, bool stric
 	if (!code && !f.count)
 		code = explain_none(&f, strict_order);
 	opk_counters_clear(&f.counters);
+	opk_answers_clear(&f.answers);
 	opk_nv_scheduler_free(f.scheduler);
 	return code ? code : opk_plan_keep(plan, ctx, kept);
 }

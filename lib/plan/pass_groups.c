@@ -92,18 +92,99 @@ struct packing_metrics {
 	struct opk_nv_scheduler *scheduler;
 	size_t *metrics; /* those that fit a pass alone: the items */
 	size_t count;
-	size_t *asked; /* room for all metrics */
+	struct opk_parts parts;          /* none: not known */
+	const struct opk_part **part_of; /* one a counter */
+	size_t *asked;                   /* room for all counters */
+	bool *seen;                      /* one a counter */
+	struct opk_answers answers;
 };
 
-/* An opk_packing_fits; items are metrics by their place in that list. */
+/* The counters of these items that are in one part, or of all parts where `part` is NULL. */
+static size_t list_counters(struct packing_metrics *m, const struct opk_part *part,
+                            const size_t *items, size_t count)
+{
+	const struct opk_counters *counters = &m->counters;
+	size_t used = 0;
+
+	memset(m->seen, false, counters->names.count * sizeof *m->seen);
+	/* What was added last goes first: where it does not fit, that is found soonest. */
+	for (size_t i = count; i-- > 0;) {
+		size_t metric = m->metrics[items[i]];
+
+		for (size_t j = counters->first[metric]; j < counters->first[metric + 1]; j++) {
+			size_t counter = counters->needs[j];
+
+			if (m->seen[counter] || (part && m->part_of[counter] != part))
+				continue;
+			m->seen[counter] = true;
+			m->asked[used++] = counter;
+		}
+	}
+	return used;
+}
+
+static int ask(bool *out, struct opk_ctx *ctx, struct packing_metrics *m, size_t count)
+{
+	return opk_answers_ask(out, ctx, &m->answers, &m->counters.names, m->scheduler, m->asked,
+	                       count);
+}
+
+/* Counters of patched code share no pass with the hardware's, whatever the parts say. */
+static bool has_both(const struct packing_metrics *m, size_t count)
+{
+	bool software = false, hardware = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct opk_part *part = m->part_of[m->asked[i]];
+
+		software |= part && part->software;
+		hardware |= part && !part->software;
+	}
+	return software && hardware;
+}
+
+/*
+ * An opk_packing_fits; items are metrics by their place in that list. Parts don't compete, so each
+ * is asked about alone: most were asked before.
+ */
 static int fit_together(bool *out, struct opk_ctx *ctx, void *data, const size_t *items,
                         size_t count)
 {
-	const struct packing_metrics *m = data;
+	struct packing_metrics *m = data;
+	size_t used = list_counters(m, NULL, items, count);
+	int code = OPK_OK;
 
-	for (size_t i = 0; i < count; i++)
-		m->asked[i] = m->metrics[items[i]];
-	return opk_counters_fit(out, ctx, &m->counters, m->scheduler, m->asked, count);
+	if (!m->parts.count || has_both(m, used))
+		return ask(out, ctx, m, used);
+	*out = true;
+	for (size_t i = 0; !code && *out && i < m->parts.count; i++) {
+		used = list_counters(m, &m->parts.all[i], items, count);
+		if (used)
+			code = ask(out, ctx, m, used);
+	}
+	return code;
+}
+
+/* Without the parts, where the library lacks a call, all counters are asked about together. */
+static int find_parts(struct packing_metrics *m, struct opk_ctx *ctx)
+{
+	int code = opk_parts_split(&m->parts, ctx, &m->counters, m->scheduler);
+
+	for (size_t i = 0; !code && i < m->parts.count; i++)
+		for (size_t j = 0; j < m->parts.all[i].count; j++)
+			m->part_of[m->parts.all[i].members[j]] = &m->parts.all[i];
+	return opk_allow(ctx, opk_allow(ctx, code, OPK_ENVIDIA), OPK_EUSAGE);
+}
+
+static bool allocate(struct packing_metrics *m, size_t metrics)
+{
+	size_t counters = m->counters.names.count;
+
+	m->metrics = opk_alloc_array(metrics + 1, sizeof *m->metrics);
+	m->asked = opk_alloc_array(counters + 1, sizeof *m->asked);
+	m->seen = opk_alloc_array(counters + 1, sizeof *m->seen);
+	m->part_of = opk_alloc_array(counters + 1, sizeof(struct opk_part *));
+	return m->metrics && m->asked && m->seen && m->part_of;
 }
 
 static int find_items(struct packing_metrics *m, struct pack *p)
@@ -115,10 +196,10 @@ static int find_items(struct packing_metrics *m, struct pack *p)
 	if (!code)
 		code = opk_counters_of(&m->counters, p->ctx, p->plan->target.chip,
 		                       &p->plan->metrics);
-	m->metrics = opk_alloc_array(count + 1, sizeof *m->metrics);
-	m->asked = opk_alloc_array(count + 1, sizeof *m->asked);
-	if (!code && (!m->metrics || !m->asked))
+	if (!code && !allocate(m, count))
 		code = opk_nomem(p->ctx, "pass groups");
+	if (!code)
+		code = find_parts(m, p->ctx);
 	for (size_t i = 0; !code && i < count; i++) {
 		bool fits;
 
@@ -166,6 +247,10 @@ static int begin_with_bins(struct pack *p)
 	opk_nv_scheduler_free(m.scheduler);
 	free(m.metrics);
 	free(m.asked);
+	free(m.seen);
+	free(m.part_of);
+	opk_parts_clear(&m.parts);
+	opk_answers_clear(&m.answers);
 	/* Without the scheduler all go first-fit. */
 	return opk_allow(p->ctx, code, OPK_ENVIDIA);
 }

@@ -62,14 +62,15 @@ int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *c
 	return code;
 }
 
-int opk_counters_fit(bool *out, struct opk_ctx *ctx, const struct opk_counters *counters,
-                     struct opk_nv_scheduler *scheduler, const size_t *metrics, size_t count)
+int opk_counters_fit(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,
+                     const struct opk_counters *counters, struct opk_nv_scheduler *scheduler,
+                     const size_t *metrics, size_t count)
 {
 	size_t all = counters->names.count, used = 0;
-	opk_autofree const char **names = opk_alloc_array(all + 1, sizeof *names);
+	opk_autofree size_t *asked = opk_alloc_array(all + 1, sizeof *asked);
 	opk_autofree bool *seen = opk_alloc_array(all + 1, sizeof *seen);
 
-	if (!names || !seen)
+	if (!asked || !seen)
 		return opk_nomem(ctx, "raw counters");
 	/* What was added last goes first: where it does not fit, that is found soonest. */
 	for (size_t i = count; i-- > 0;)
@@ -78,10 +79,10 @@ int opk_counters_fit(bool *out, struct opk_ctx *ctx, const struct opk_counters *
 			size_t counter = counters->needs[j];
 
 			if (!seen[counter])
-				names[used++] = counters->names.items[counter];
+				asked[used++] = counter;
 			seen[counter] = true;
 		}
-	return opk_nv_scheduler_fits(out, ctx, scheduler, names, used);
+	return opk_answers_ask(out, ctx, answers, &counters->names, scheduler, asked, used);
 }
 
 void opk_counters_clear(struct opk_counters *counters)

@@ -138,31 +138,32 @@ int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk
 
 /* ---- items */
 
-static int ask(bool *out, struct opk_ctx *ctx, const struct opk_part *part,
-               const struct opk_items *items, const size_t *chosen, size_t count)
+static int ask(bool *out, struct opk_ctx *ctx, struct opk_part *part, const struct opk_items *items,
+               const size_t *chosen, size_t count)
 {
-	opk_autofree const char **names = opk_alloc_array(part->count + 1, sizeof *names);
+	opk_autofree size_t *asked = opk_alloc_array(part->count + 1, sizeof *asked);
 	size_t used = 0;
 
-	if (!names)
+	if (!asked)
 		return opk_nomem(ctx, "raw counters");
 	/* What was added last goes first: where it does not fit, that is found soonest. */
 	for (size_t i = count; i-- > 0;)
 		for (size_t j = items->first[chosen[i]]; j < items->first[chosen[i] + 1]; j++)
-			names[used++] = part->counters->names.items[items->members[j]];
-	return opk_nv_scheduler_fits(out, ctx, part->scheduler, names, used);
+			asked[used++] = items->members[j];
+	return opk_answers_ask(out, ctx, &part->answers, &part->counters->names, part->scheduler,
+	                       asked, used);
 }
 
 static int fits_loose(bool *out, struct opk_ctx *ctx, void *data, const size_t *items, size_t count)
 {
-	const struct opk_part *part = data;
+	struct opk_part *part = data;
 
 	return ask(out, ctx, part, &part->loose, items, count);
 }
 
 static int fits_whole(bool *out, struct opk_ctx *ctx, void *data, const size_t *items, size_t count)
 {
-	const struct opk_part *part = data;
+	struct opk_part *part = data;
 
 	return ask(out, ctx, part, &part->whole, items, count);
 }
@@ -258,7 +259,12 @@ static int pack_items(struct opk_items *items, struct opk_part *part, struct opk
 static int raise_bound(struct opk_part *part, struct opk_ctx *ctx)
 {
 	size_t by_size = 1;
-	int code = opk_packing_bound(&by_size, ctx, &part->loose.packing, &part->loose.bins);
+	int code;
+
+	/* It can't be raised above what is enough. */
+	if (part->bound >= part->loose.bins.count)
+		return OPK_OK;
+	code = opk_packing_bound(&by_size, ctx, &part->loose.packing, &part->loose.bins);
 
 	part->bound = by_size > part->bound ? by_size : part->bound;
 	return code;
@@ -301,6 +307,7 @@ void opk_parts_clear(struct opk_parts *parts)
 		free(parts->all[i].members);
 		clear_items(&parts->all[i].loose);
 		clear_items(&parts->all[i].whole);
+		opk_answers_clear(&parts->all[i].answers);
 	}
 	free(opk_take(parts->all));
 	parts->count = 0;

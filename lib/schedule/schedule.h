@@ -23,9 +23,25 @@ struct opk_nv_scheduler;
 int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *chip,
                     const struct opk_strlist *metrics);
 void opk_counters_clear(struct opk_counters *counters);
-/* Whether PerfWorks schedules all counters of these metrics in one pass. */
-int opk_counters_fit(bool *out, struct opk_ctx *ctx, const struct opk_counters *counters,
-                     struct opk_nv_scheduler *scheduler, const size_t *metrics, size_t count);
+
+/* What PerfWorks said of sets of counters, which are numbers among some names: begins zeroed. */
+struct opk_answers {
+	struct opk_answer *slots;
+	size_t capacity, used;
+};
+
+/*
+ * Whether PerfWorks schedules these counters, each given once, in one pass; what was asked before
+ * is not asked again. The names and what the scheduler knows stay the same.
+ */
+int opk_answers_ask(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,
+                    const struct opk_strlist *names, struct opk_nv_scheduler *scheduler,
+                    const size_t *counters, size_t count);
+void opk_answers_clear(struct opk_answers *answers);
+/* The same for all counters of these metrics. */
+int opk_counters_fit(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,
+                     const struct opk_counters *counters, struct opk_nv_scheduler *scheduler,
+                     const size_t *metrics, size_t count);
 /* Where it is among the names; their number where it is not. */
 size_t opk_counters_find(const struct opk_counters *counters, const char *name);
 
@@ -198,6 +214,7 @@ struct opk_part {
 	/* What the questions need. */
 	const struct opk_counters *counters;
 	struct opk_nv_scheduler *scheduler;
+	struct opk_answers answers;
 };
 
 struct opk_parts {

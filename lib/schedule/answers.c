@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Remembers what PerfWorks said of sets of counters: many questions come twice. */
+#include "schedule/schedule.h"
+
+#include "adapters/nv/nv.h"
+
+/* A sum of 128 bits a counter stands for the set; the lowest bit is the answer. */
+struct opk_answer {
+	uint64_t key[2]; /* both 0: a free slot */
+};
+
+/* SplitMix64's last step. */
+static uint64_t mix(uint64_t z)
+{
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+	return z ^ (z >> 31);
+}
+
+static struct opk_answer key_of(const size_t *counters, size_t count)
+{
+	struct opk_answer key = { { 1, 0 } };
+
+	for (size_t i = 0; i < count; i++) {
+		key.key[0] += mix(counters[i] * 0x9e3779b97f4a7c15U + 1);
+		key.key[1] += mix(counters[i] * 0xd1342543de82ef95U + 2) & ~UINT64_C(1);
+	}
+	return key;
+}
+
+static struct opk_answer *find(const struct opk_answers *answers, const struct opk_answer *key)
+{
+	size_t i = (size_t)key->key[0] & (answers->capacity - 1);
+
+	while ((answers->slots[i].key[0] || answers->slots[i].key[1])
+	       && (answers->slots[i].key[0] != key->key[0]
+	           || (answers->slots[i].key[1] | 1) != (key->key[1] | 1)))
+		i = (i + 1) & (answers->capacity - 1);
+	return &answers->slots[i];
+}
+
+static bool grow(struct opk_answers *answers)
+{
+	struct opk_answers grown = { .used = answers->used,
+		                     .capacity = answers->capacity ? answers->capacity * 2 : 1024 };
+
+	grown.slots = opk_alloc_array(grown.capacity, sizeof *grown.slots);
+	if (!grown.slots)
+		return false;
+	for (size_t i = 0; i < answers->capacity; i++)
+		if (answers->slots[i].key[0] || answers->slots[i].key[1])
+			*find(&grown, &answers->slots[i]) = answers->slots[i];
+	free(answers->slots);
+	*answers = grown;
+	return true;
+}
+
+static int ask(bool *out, struct opk_ctx *ctx, const struct opk_strlist *names,
+               struct opk_nv_scheduler *scheduler, const size_t *counters, size_t count)
+{
+	opk_autofree const char **asked = opk_alloc_array(count + 1, sizeof *asked);
+
+	if (!asked)
+		return opk_nomem(ctx, "raw counters");
+	for (size_t i = 0; i < count; i++)
+		asked[i] = names->items[counters[i]];
+	return opk_nv_scheduler_fits(out, ctx, scheduler, asked, count);
+}
+
+int opk_answers_ask(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,
+                    const struct opk_strlist *names, struct opk_nv_scheduler *scheduler,
+                    const size_t *counters, size_t count)
+{
+	struct opk_answer key = key_of(counters, count), *known;
+	int code;
+
+	if (answers->used * 2 >= answers->capacity && !grow(answers))
+		return opk_nomem(ctx, "raw counters");
+	known = find(answers, &key);
+	if (known->key[0] || known->key[1]) {
+		*out = known->key[1] & 1;
+		return OPK_OK;
+	}
+	code = ask(out, ctx, names, scheduler, counters, count);
+	if (code)
+		return code;
+	*known = key;
+	known->key[1] |= *out;
+	answers->used++;
+	return OPK_OK;
+}
+
+void opk_answers_clear(struct opk_answers *answers)
+{
+	free(opk_take(answers->slots));
+	*answers = (struct opk_answers){ 0 };
+}
