@@ -720,6 +720,9 @@ struct opk_build_options {
 	size_t availability_size;
 	bool no_groups;      /* for collectors that always replay */
 	bool keep_instances; /* PM sampling: even where no metric is a minimum or maximum */
+	/* From time to time, in hundredths, while groups are packed. */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
 };
 /*
  * A plan as set.opk: metadata, config image, counter-data prefix; and those of its pass groups

@@ -358,6 +358,12 @@ if extract CNFG dir/noinst.opk dir/config.opk; then
 	equal dir/prefix dir/prefix.opk
 	extract AVIL "$simple" availability
 	works build --chip GH100 l1 --effort 0 -o dir/avail.opk --availability availability
+	# An .opk that has one will do, and plan takes it, too.
+	works build --chip GH100 l1 --effort 0 -o dir/avail2.opk --availability "$simple"
+	equal dir/avail.opk dir/avail2.opk
+	works plan --chip GH100 l1 --effort 0 --availability dir/avail.opk --format json
+	json 'j["passes"] > 1'
+	refuses 4 'has no counter-availability image' plan --chip GH100 l1 --availability dir/noinst.opk
 	works info dir/avail.opk
 	out_has '\.type,AVIL$'
 	# LeakSanitizer's own thread crashes after this one, on nothing of ours.

@@ -192,6 +192,27 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 	return write_sections(writer, ctx, plan, groups, &meta, options);
 }
 
+/* In hundredths, as all progress of plans. */
+static void report(void *data, uint64_t done, uint64_t total)
+{
+	const struct opk_build_options *options = data;
+
+	if (options->progress)
+		options->progress(options->progress_data, done < total ? done * 100 / total : 100,
+		                  100);
+}
+
+static int pack(struct opk_pass_groups *groups, struct opk_ctx *ctx, const struct opk_plan *plan,
+                struct opk_build_options *options)
+{
+	struct opk_plan reporting = *plan;
+
+	reporting.progress = report;
+	reporting.progress_data = options;
+	return opk_pass_groups_pack(groups, ctx, &reporting, options->availability,
+	                            options->availability_size);
+}
+
 int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
                     const struct opk_build_options *given, const char *path)
 {
@@ -205,8 +226,7 @@ int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct o
 	options.size = sizeof options;
 	/* What has one pass needs no groups: PM sampling always, other sets if they are small. */
 	if (plan->schedule.passes > 1 && !options.no_groups)
-		code = opk_pass_groups_pack(&groups, ctx, plan, options.availability,
-		                            options.availability_size);
+		code = pack(&groups, ctx, plan, &options);
 	if (!code)
 		code = write_set(writer, ctx, plan, &groups, &options);
 	if (code)

@@ -23,6 +23,8 @@ struct pack {
 	size_t *members;    /* of a candidate */
 	bool *placed;       /* one a metric */
 	size_t candidates;  /* tried so far */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
 };
 
 static void free_group(struct opk_pass_group *group)
@@ -97,6 +99,7 @@ struct packing_metrics {
 	size_t *asked;                   /* room for all counters */
 	bool *seen;                      /* one a counter */
 	struct opk_answers answers;
+	struct opk_patience patience;
 };
 
 /* The counters of these items that are in one part, or of all parts where `part` is NULL. */
@@ -230,17 +233,25 @@ static int take_bins(struct pack *p, const struct packing_metrics *m, const stru
 
 static int begin_with_bins(struct pack *p)
 {
-	struct packing_metrics m = { 0 };
+	struct packing_metrics m = {
+		.patience = { .end = opk_processor_seconds() + p->plan->seconds,
+		              .progress = p->progress,
+		              .progress_data = p->progress_data,
+		              .total = 2 * p->plan->metrics.count },
+	};
 	struct opk_packing packing = { 0 };
 	struct opk_bins bins = { 0 };
 	int code = find_items(&m, p);
 
 	if (!code)
-		code = opk_packing_init(&packing, p->ctx, m.count, fit_together, &m, NULL);
+		code = opk_packing_init(&packing, p->ctx, m.count, fit_together, &m, &m.patience);
 	if (!code)
 		code = opk_packing_try(&bins, p->ctx, &packing, 0);
-	if (!code)
+	if (!code && bins.count)
 		code = take_bins(p, &m, &bins);
+	/* What is left then is tried with the newest group alone. */
+	if (!code && opk_patience_over(&m.patience))
+		p->candidates = MAX_CANDIDATES;
 	opk_bins_clear(&bins);
 	opk_packing_clear(&packing);
 	opk_counters_clear(&m.counters);
@@ -361,7 +372,16 @@ static int pack(struct opk_pass_groups *groups, struct opk_ctx *ctx, const struc
 	opk_autofree const char **names = opk_alloc_array(count, sizeof *names);
 	opk_autofree size_t *members = opk_alloc_array(count, sizeof *members);
 	opk_autofree bool *placed = opk_alloc_array(count, sizeof *placed);
-	struct pack p = { ctx, plan, groups, names, members, placed, 0 };
+	struct pack p = {
+		.ctx = ctx,
+		.plan = plan,
+		.groups = groups,
+		.names = names,
+		.members = members,
+		.placed = placed,
+		.progress = plan->progress,
+		.progress_data = plan->progress_data,
+	};
 	int code = names && members && placed ? begin_with_bins(&p) : opk_nomem(ctx, "pass groups");
 
 	for (size_t i = 0; !code && i < count; i++)

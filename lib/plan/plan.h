@@ -27,6 +27,9 @@ struct opk_plan {
 	size_t limit; /* of passes; 0: none */
 	/* Of processor time, for finding out more about the plan: opk_plan_options.effort. */
 	double seconds;
+	void (*progress)(void *data, uint64_t done,
+	                 uint64_t total); /* while its groups are packed */
+	void *progress_data;
 	/* Of each part of the plan's counters, as the search found them; NULL: it did not. */
 	size_t *bounds;
 	size_t bound_count;

@@ -1,159 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A set divided into plans of a few passes each. What goes into a plan is estimated by raw
- * counters, first fit, as PerfWorks sees it.
- */
+/* A set divided into plans of a few passes each; what goes into one is estimated. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
 #include "base/buf.h"
 #include "base/index.h"
 #include "base/option_struct.h"
+#include "plan/filling.h"
 #include "plan/plan.h"
 #include "schedule/schedule.h"
 #include "set/set.h"
-
-/* ---- the estimate */
-
-/* Passes that metrics are added to, one after another. */
-struct filling {
-	struct opk_counters counters;
-	struct opk_nv_scheduler *scheduler;
-	bool *software; /* one a counter: patched into kernels, in passes of its own */
-	size_t passes;
-	const char **names; /* of pass i: from i * counters.names.count on */
-	size_t *sizes;
-	bool *of_software; /* one a pass that has any */
-	bool *placed;      /* one a counter */
-	size_t *added;     /* room for a metric's */
-};
-
-static void clear_filling(struct filling *f)
-{
-	opk_counters_clear(&f->counters);
-	opk_nv_scheduler_free(f->scheduler);
-	free(f->software);
-	free(f->of_software);
-	free(f->names);
-	free(f->sizes);
-	free(f->placed);
-	free(f->added);
-	*f = (struct filling){ 0 };
-}
-
-static int find_software(struct filling *f, struct opk_ctx *ctx)
-{
-	struct opk_parts parts;
-	int code = opk_parts_split(&parts, ctx, &f->counters, f->scheduler);
-
-	if (code)
-		return code;
-	for (size_t i = 0; i < parts.count; i++)
-		for (size_t j = 0; j < parts.all[i].count; j++)
-			f->software[parts.all[i].members[j]] = parts.all[i].software;
-	opk_parts_clear(&parts);
-	return OPK_OK;
-}
-
-/*
- * For range metrics by full name, and so many passes. OPK_ENVIDIA without PerfWorks' planner,
- * OPK_EUSAGE where it does not know a counter.
- */
-static int init_filling(struct filling *out, struct opk_ctx *ctx, const char *chip,
-                        const struct opk_strlist *metrics, size_t passes)
-{
-	size_t counters;
-	int code;
-
-	*out = (struct filling){ 0 };
-	code = opk_nv_scheduler_new(&out->scheduler, ctx, chip, NULL);
-	if (!code)
-		code = opk_counters_of(&out->counters, ctx, chip, metrics);
-	counters = out->counters.names.count;
-	/* More passes than counters are never filled. */
-	out->passes = passes < counters ? passes : counters;
-	out->names = opk_alloc_array(out->passes * counters + 1, sizeof *out->names);
-	out->sizes = opk_alloc_array(out->passes + 1, sizeof *out->sizes);
-	out->software = opk_alloc_array(counters + 1, sizeof *out->software);
-	out->of_software = opk_alloc_array(out->passes + 1, sizeof *out->of_software);
-	out->placed = opk_alloc_array(counters + 1, sizeof *out->placed);
-	out->added = opk_alloc_array(2 * counters + 1, sizeof *out->added);
-	if (!code
-	    && (!out->names || !out->sizes || !out->software || !out->of_software || !out->placed
-	        || !out->added))
-		code = opk_nomem(ctx, "raw counters");
-	if (!code)
-		code = find_software(out, ctx);
-	if (code)
-		clear_filling(out);
-	return code;
-}
-
-/* Empties the passes. */
-static void restart_filling(struct filling *f)
-{
-	memset(f->sizes, 0, f->passes * sizeof *f->sizes);
-	memset(f->placed, 0, f->counters.names.count * sizeof *f->placed);
-}
-
-/* Into the first pass that has room; `pass` is the number of passes where none has. */
-static int place(size_t *pass, struct opk_ctx *ctx, struct filling *f, size_t counter)
-{
-	for (*pass = 0; *pass < f->passes; ++*pass) {
-		const char **names = &f->names[*pass * f->counters.names.count];
-		bool fits;
-		int code;
-
-		if (f->sizes[*pass] && f->of_software[*pass] != f->software[counter])
-			continue;
-		names[f->sizes[*pass]] = f->counters.names.items[counter];
-		code = opk_nv_scheduler_fits(&fits, ctx, f->scheduler, names, f->sizes[*pass] + 1);
-		if (code)
-			return code;
-		if (fits) {
-			f->of_software[*pass] = f->software[counter];
-			f->sizes[*pass]++;
-			return OPK_OK;
-		}
-	}
-	return OPK_OK;
-}
-
-/* Adds the metric, by number, where each of its counters finds a pass; else nothing changes. */
-static int add_to_filling(bool *fits, struct opk_ctx *ctx, struct filling *f, size_t metric)
-{
-	const struct opk_counters *counters = &f->counters;
-	size_t added = 0;
-	int code = OPK_OK;
-
-	*fits = true;
-	for (size_t i = counters->first[metric]; *fits && i < counters->first[metric + 1]; i++) {
-		size_t counter = counters->needs[i], pass;
-
-		if (f->placed[counter] || opk_is_trace(counters->names.items[counter]))
-			continue;
-		code = place(&pass, ctx, f, counter);
-		if (code)
-			return code;
-		*fits = pass < f->passes;
-		if (!*fits)
-			break;
-		f->placed[counter] = true;
-		f->added[2 * added] = counter;
-		f->added[2 * added++ + 1] = pass;
-	}
-	/* Each was put at its pass's end. */
-	for (size_t i = 0; !*fits && i < added; i++) {
-		f->placed[f->added[2 * i]] = false;
-		f->sizes[f->added[2 * i + 1]]--;
-	}
-	return OPK_OK;
-}
 
 /* ---- the division */
 
 /* So many metrics are tried one by one. */
 enum { FEW = 8 };
+
+/* At most: the set's own, and the two of split_metrics(). */
+enum { ORDERS = 3 };
 
 struct opk_plan_split {
 	struct opk_plan **plans;
@@ -167,8 +31,11 @@ struct splitting {
 	struct opk_plan_options options;
 	size_t limit, count; /* of passes, and of metrics */
 	struct opk_plan *whole;
-	struct filling filling;
+	struct opk_filling filling;
 	bool estimates; /* the filling is one */
+	size_t order;   /* so many were tried before */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
 	/* By number, those that are in no plan yet, and what is tried now. */
 	size_t *left, *chosen, *sorted;
 	size_t left_count, chosen_count;
@@ -216,6 +83,20 @@ static int compare_numbers(const void *a, const void *b)
 
 /* ---- plans of some metrics */
 
+/* By CUPTI's own plan, and where that is too long, by a search. */
+static int plan_names(struct opk_plan **out, struct splitting *s, const struct opk_strlist *names)
+{
+	struct opk_plan_options quick = s->options;
+	int code;
+
+	quick.effort = -1;
+	code = opk_plan_some(out, s->ctx, s->whole, s->set, &quick, names);
+	if (code || (*out)->schedule.passes <= s->limit || s->options.effort < 0)
+		return code;
+	opk_plan_free(opk_take(*out));
+	return opk_plan_some(out, s->ctx, s->whole, s->set, &s->options, names);
+}
+
 /* NULL where they need more passes than are allowed. */
 static int plan_some(struct opk_plan **out, struct splitting *s, const size_t *metrics,
                      size_t count)
@@ -231,7 +112,7 @@ static int plan_some(struct opk_plan **out, struct splitting *s, const size_t *m
 		if (!opk_strlist_add(&names, s->whole->metrics.items[s->sorted[i]]))
 			code = opk_nomem(s->ctx, "a plan");
 	if (!code)
-		code = opk_plan_some(&plan, s->ctx, s->whole, s->set, &s->options, &names);
+		code = plan_names(&plan, s, &names);
 	*out = !code && plan->schedule.passes <= s->limit ? opk_take(plan) : NULL;
 	return code;
 }
@@ -267,6 +148,16 @@ static int check_each(struct splitting *s)
 
 /* ---- one plan after another */
 
+/* In hundredths of the three orders that may be tried. */
+static void report(const struct splitting *s)
+{
+	if (s->progress)
+		s->progress(s->progress_data,
+		            100 * (s->order * s->count + s->count - s->left_count)
+		                    / (ORDERS * s->count),
+		            100);
+}
+
 /* Those of the ones left, in order, that seem to fit one plan; without an estimate all. */
 static int choose(struct splitting *s)
 {
@@ -274,12 +165,12 @@ static int choose(struct splitting *s)
 
 	s->chosen_count = 0;
 	if (s->estimates)
-		restart_filling(&s->filling);
+		opk_filling_restart(&s->filling);
 	for (size_t i = 0; !code && i < s->left_count; i++) {
 		bool fits = true;
 
 		if (s->estimates)
-			code = add_to_filling(&fits, s->ctx, &s->filling, s->left[i]);
+			code = opk_filling_add(&fits, s->ctx, &s->filling, s->left[i]);
 		if (fits)
 			s->chosen[s->chosen_count++] = s->left[i];
 	}
@@ -362,14 +253,13 @@ static int add_plan(struct opk_plan_split *split, struct splitting *s)
 	/* Where there are many, the estimate has to do. */
 	if (!code && (!s->estimates || s->left_count - s->chosen_count <= FEW))
 		code = add_others(&plan, s);
-	if (!code)
-		code = opk_plan_resolve(plan, s->ctx, s->set);
 	if (!code && !opk_grow(&split->plans, &split->capacity, split->count, sizeof plan))
 		code = opk_nomem(s->ctx, "a plan");
 	if (code)
 		return code;
 	split->plans[split->count++] = opk_take(plan);
 	take_chosen(s);
+	report(s);
 	return OPK_OK;
 }
 
@@ -494,8 +384,8 @@ static int begin_estimates(struct splitting *s)
 
 	if (s->whole->target.profiler != OPK_PROFILER_RANGE)
 		return OPK_OK;
-	code = init_filling(&s->filling, s->ctx, s->whole->target.chip, &s->whole->metrics,
-	                    s->limit);
+	code = opk_filling_init(&s->filling, s->ctx, s->whole->target.chip, &s->whole->metrics,
+	                        s->limit);
 	s->estimates = !code;
 	return opk_allow(s->ctx, opk_allow(s->ctx, code, OPK_ENVIDIA), OPK_EUSAGE);
 }
@@ -504,6 +394,32 @@ static int begin_estimates(struct splitting *s)
 static bool is_shortest(const struct opk_plan_split *split, const struct splitting *s)
 {
 	return (split->count - 1) * s->limit < s->whole->schedule.passes;
+}
+
+/* Each plan as opk_plan_new() would make it: with a search, and with what it shows. */
+static int finish_plan(struct opk_plan **plan, struct splitting *s)
+{
+	struct opk_plan *searched = NULL;
+	int code = OPK_OK;
+
+	/* One that was searched has bounds. */
+	if (s->options.effort >= 0 && !(*plan)->bounds)
+		code = opk_plan_some(&searched, s->ctx, s->whole, s->set, &s->options,
+		                     &(*plan)->metrics);
+	if (searched) {
+		opk_plan_free(*plan);
+		*plan = searched;
+	}
+	return code ? code : opk_plan_resolve(*plan, s->ctx, s->set);
+}
+
+static int finish(struct opk_plan_split *split, struct splitting *s)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < split->count; i++)
+		code = finish_plan(&split->plans[i], s);
+	return code;
 }
 
 static int split_metrics(struct opk_plan_split **out, struct splitting *s)
@@ -519,6 +435,7 @@ static int split_metrics(struct opk_plan_split **out, struct splitting *s)
 	for (size_t i = 0; !code && s->estimates && !is_shortest(*out, s) && i < 2; i++) {
 		struct opk_plan_split *other, *worse;
 
+		s->order = i + 1;
 		code = split_by_order(&other, s, ranks[i]);
 		if (code)
 			break;
@@ -526,7 +443,7 @@ static int split_metrics(struct opk_plan_split **out, struct splitting *s)
 		*out = worse == other ? *out : other;
 		opk_plan_split_free(worse);
 	}
-	return code;
+	return code ? code : finish(*out, s);
 }
 
 static int prepare(struct splitting *s)
@@ -538,7 +455,10 @@ static int prepare(struct splitting *s)
 		return opk_fail(s->ctx, OPK_EUSAGE,
 		                "a set is split into plans of a number of passes, "
 		                "not cut to one");
+	s->progress = s->options.progress;
+	s->progress_data = s->options.progress_data;
 	code = opk_plan_unlimited(&s->whole, s->ctx, s->set, &s->options);
+	s->options.progress = NULL;
 	if (code)
 		return code;
 	s->count = s->whole->metrics.count;
@@ -564,7 +484,7 @@ int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const s
 	if (!code && s.whole)
 		code = find_lost(split, &s);
 	opk_plan_free(s.whole);
-	clear_filling(&s.filling);
+	opk_filling_clear(&s.filling);
 	free(s.left);
 	free(s.chosen);
 	free(s.sorted);

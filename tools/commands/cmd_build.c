@@ -6,14 +6,12 @@
 
 struct build_args {
 	struct plan_args plan;
-	const char *availability, *raw_config, *raw_prefix;
+	const char *raw_config, *raw_prefix;
 	bool no_instances, instances, no_groups, split;
 };
 
 static const struct option_spec specs[] = {
 	PLAN_OPTIONS(struct build_args, plan),
-	{ "availability", 0, "FILE", "counter-availability image of the target GPU", OPTION_INPUT,
-	  offsetof(struct build_args, availability) },
 	{ "no-instances", 0, NULL,
 	  "counter data without instances: 90 times smaller, min and max nan", OPTION_FLAG,
 	  offsetof(struct build_args, no_instances) },
@@ -196,13 +194,15 @@ static int write_split(struct app *app, const struct opk_plan_split *split,
 	return code;
 }
 
-static int build_split(struct app *app, const struct opk_set *set,
-                       const struct opk_plan_options *how, const struct opk_build_options *options,
-                       const char *output)
+static int build_split(struct app *app, const struct opk_set *set, struct opk_plan_options *how,
+                       const struct opk_build_options *options, const char *output)
 {
 	opk_auto(opk_plan_split) struct opk_plan_split *split = NULL;
 	opk_autostrlist struct opk_strlist paths = { 0 };
-	int code = opk_plan_split_new(&split, app->ctx, set, how);
+	int code;
+
+	how->progress_data = (char *)"dividing the set, hundredth";
+	code = opk_plan_split_new(&split, app->ctx, set, how);
 
 	if (code)
 		return code;
@@ -258,7 +258,8 @@ static int run(struct app *app, void *data)
 	if (!code)
 		code = check_args(app, args);
 	if (!code)
-		code = files_get(app, &availability, &how.availability_size, args->availability);
+		code = files_get_availability(app, &availability, &how.availability_size,
+		                              args->plan.availability);
 	if (!code)
 		code = plan_sets(app, &args->plan, &set);
 	if (!code && args->split)
@@ -270,6 +271,8 @@ static int run(struct app *app, void *data)
 	options.no_instances = args->no_instances;
 	options.keep_instances = args->instances;
 	options.no_groups = args->no_groups;
+	options.progress = app_progress;
+	options.progress_data = (char *)"packing groups of one pass, hundredth";
 	return args->split ? build_split(app, set, &how, &options, app->output)
 	                   : build_one(app, args, set, &how, &options, app->output);
 }

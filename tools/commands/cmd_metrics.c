@@ -6,7 +6,8 @@
 
 struct metrics_args {
 	const char *unit, *grep;
-	unsigned profiler, type;
+	unsigned profiler, type, scope;
+	uint64_t max_passes;
 	bool submetrics, passes, count;
 };
 
@@ -23,6 +24,10 @@ static const struct option_spec specs[] = {
 	  offsetof(struct metrics_args, submetrics) },
 	{ "passes", 0, NULL, "how many passes each takes alone, and how it is counted", OPTION_FLAG,
 	  offsetof(struct metrics_args, passes) },
+	{ "max-passes", 0, "N", "only what takes at most so many passes alone", OPTION_COUNT,
+	  offsetof(struct metrics_args, max_passes) },
+	{ "scope", 0, "context|device", "only metrics of this scope (CUPTI 13.1 and later)",
+	  OPTION_WORD, offsetof(struct metrics_args, scope) },
 	{ "count", 0, NULL, "only how many there are", OPTION_FLAG,
 	  offsetof(struct metrics_args, count) },
 	{ 0 },
@@ -39,6 +44,7 @@ struct listing {
 	size_t count, capacity;
 	bool for_people; /* a table for a terminal */
 	bool scope;      /* is a column */
+	bool passes;     /* are counted, and columns */
 };
 
 static int add(struct listing *listing, const struct opk_metric *metric, size_t submetric)
@@ -67,13 +73,57 @@ static int add_full(struct listing *listing, const struct opk_metric *metric)
 	return code;
 }
 
+static bool has_scope(const struct listing *listing, const struct opk_metric *metric)
+{
+	return !listing->args->scope
+	       || metric->scope
+	                  == (listing->args->scope == 1 ? OPK_SCOPE_CONTEXT : OPK_SCOPE_DEVICE);
+}
+
+/* A library that says nothing about scopes would match nothing. */
+static int check_scope(const struct listing *listing)
+{
+	struct opk_catalog *catalog = listing->catalog;
+
+	if (!listing->args->scope)
+		return OPK_OK;
+	for (size_t i = 0; i < opk_catalog_count(catalog); i++)
+		if (opk_catalog_get(catalog, i)->scope != OPK_SCOPE_UNKNOWN)
+			return OPK_OK;
+	return app_error(
+		listing->app, OPK_ENVIDIA,
+		"metrics: this CUPTI does not say which metrics are of a context and which "
+		"of the device; 13.1 and later do");
+}
+
+/* Those that take few passes, once these are counted. */
+static void keep_short(struct listing *listing)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct opk_full_name *name = &listing->names[i];
+		int passes = opk_catalog_submetric_count(listing->catalog, name->metric)
+		                     ? opk_catalog_submetric(listing->catalog, name->metric,
+		                                             name->submetric)
+		                               .passes
+		                     : 0;
+
+		if (passes > 0 && (uint64_t)passes <= listing->args->max_passes)
+			listing->names[kept++] = *name;
+	}
+	listing->count = kept;
+}
+
 static int find(struct listing *listing)
 {
-	int code = OPK_OK;
+	int code = check_scope(listing);
 
 	for (size_t i = 0; !code && i < opk_catalog_count(listing->catalog); i++) {
 		const struct opk_metric *metric = opk_catalog_get(listing->catalog, i);
 
+		if (!has_scope(listing, metric))
+			continue;
 		if (listing->args->submetrics)
 			code = add_full(listing, metric);
 		else if (opk_matcher_match(listing->matcher, metric))
@@ -90,7 +140,7 @@ static int find(struct listing *listing)
 static void add_passes(struct app_fields *fields, const struct listing *listing,
                        const struct opk_submetric *sub)
 {
-	if (!listing->args->passes)
+	if (!listing->passes)
 		return;
 	field_add(fields, "passes", OPK_CELL_EITHER, cell_passes(sub->passes));
 	field_text(fields, "method", opk_method_name(sub->method));
@@ -183,14 +233,17 @@ static int list(struct listing *listing)
 		                       profiler_of_word(args->profiler));
 	if (code)
 		return code;
-	if (args->submetrics || args->passes)
+	listing->passes = args->passes || args->max_passes;
+	if (args->submetrics || listing->passes)
 		code = opk_catalog_complete(listing->catalog, app->ctx);
 	else
 		opk_catalog_keep(listing->catalog, app->ctx);
 	if (!code)
 		code = find(listing);
-	if (!code && args->passes && !args->count)
+	if (!code && listing->passes && (args->max_passes || !args->count))
 		code = count_passes(listing);
+	if (!code && args->max_passes)
+		keep_short(listing);
 	if (!code)
 		code = app_begin_output(app);
 	if (code)
@@ -234,7 +287,8 @@ const struct command metrics_command = {
 		"--passes plans each name alone: a number, or unschedulable with CUPTI's status; a\n"
 		"base metric by its plainest full name (.sum, .ratio or, of a throughput,\n"
 		".avg.pct_of_peak_sustained_elapsed). The method is hardware, sass (code that CUPTI\n"
-		"patches into kernels) or both. The scope, which CUPTI 13.1 and later have, is context\n"
+		"patches into kernels) or both. --max-passes N leaves out what takes more, or can't be\n"
+		"scheduled. The scope, which CUPTI 13.1 and later have, is context\n"
 		"(the work of one program) or device (all that the device does, as for PCIe, NVLink\n"
 		"and all of PM sampling); tables have it where it is known. What was found out is kept\n"
 		"in ~/.cache/offpeak.",

@@ -18,6 +18,10 @@
 	SHARED_OPTION("level", "outermost|innermost|all",                                          \
 	              "which ranges are added where one holds another; default outermost",         \
 	              OPTION_TEXT, type, member)
+#define AVAILABILITY_OPTION(type, member)                                                          \
+	SHARED_OPTION("availability", "FILE",                                                      \
+	              "what the target GPU has: its counter-availability image, or an .opk of it", \
+	              OPTION_INPUT, type, member)
 #define PARAM_OPTION(type, member)                                                                 \
 	SHARED_OPTION("param", "NAME=VALUE",                                                       \
 	              "give a parameter of the set this value; may be repeated", OPTION_LIST,      \
@@ -50,7 +54,7 @@ struct opk_image_options image_options(uint64_t timeout, const char *what);
 /* ---- plans: plan, build */
 
 struct plan_args {
-	const char *chip, *effort;
+	const char *chip, *effort, *availability;
 	unsigned profiler;
 	uint64_t max_passes;
 	bool single_pass, strict_order;
@@ -61,6 +65,7 @@ struct plan_args {
 	SHARED_OPTION("chip", "CHIP", "for this chip; required", OPTION_TEXT, type, member.chip),  \
 		SHARED_OPTION("profiler", PROFILER_WORDS, "range or pm, instead of the set's own", \
 	                      OPTION_WORD, type, member.profiler),                                 \
+		AVAILABILITY_OPTION(type, member.availability),                                    \
 		SHARED_OPTION("max-passes", "N", "refuse a plan with more passes", OPTION_COUNT,   \
 	                      type, member.max_passes),                                            \
 		SHARED_OPTION("single-pass", NULL,                                                 \

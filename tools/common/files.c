@@ -33,6 +33,34 @@ int files_get(struct app *app, void **data, size_t *size, const char *path)
 	return path ? opk_read_file(data, size, app->ctx, path) : OPK_OK;
 }
 
+/* The section of a set or recording that has one. */
+static int get_section(struct app *app, void **data, size_t *size, const char *path)
+{
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	int code = opk_file_open(&file, app->ctx, path);
+
+	for (size_t i = 0; !code && i < opk_file_section_count(file); i++)
+		if (opk_file_section(file, i)->type == OPK_SECTION_AVAILABILITY)
+			return opk_file_read(data, size, app->ctx, file, i);
+	return code ? code
+	            : app_error(app, OPK_EINPUT,
+	                        "%s has no counter-availability image; recordings of "
+	                        "offpeak-collect have one",
+	                        path);
+}
+
+int files_get_availability(struct app *app, void **data, size_t *size, const char *path)
+{
+	/* docs/format.md */
+	static const char magic[] = "\x89OPK\r\n\x1a\n";
+	int code = files_get(app, data, size, path);
+
+	if (code || *size < sizeof magic - 1 || memcmp(*data, magic, sizeof magic - 1))
+		return code;
+	free(opk_take(*data));
+	return get_section(app, data, size, path);
+}
+
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -2,6 +2,7 @@
 /* offpeak plan: passes, what they are for, and what evaluation will show. */
 #include "commands.h"
 #include "common/args.h"
+#include "common/files.h"
 #include "plan/plan_svg.h"
 
 struct plan_command_args {
@@ -191,9 +192,14 @@ static int print(struct app *app, const struct report *report, const char *svg)
 static int plan(struct app *app, const struct plan_command_args *args, struct report *report)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
+	opk_autofree void *availability = NULL;
 	struct opk_plan_options options;
 	int code = plan_options(app, &args->plan, &options);
 
+	if (!code)
+		code = files_get_availability(app, &availability, &options.availability_size,
+		                              args->plan.availability);
+	options.availability = availability;
 	if (!code)
 		code = plan_sets(app, &args->plan, &set);
 	if (!code)
