@@ -105,7 +105,7 @@ START_TEST(real_pm_passes)
 		opk_autofree struct opk_full_name *names = all_names(catalog, &count);
 
 		for (size_t n = 0; n < count; n++)
-			if ((names[n].metric - opk_catalog_get(catalog, 0)) % (is_long() ? 40 : 200)
+			if ((names[n].metric - opk_catalog_get(catalog, 0)) % (is_long() ? 40 : 800)
 			    == 0)
 				names[found++] = names[n];
 		check_all(ctx, catalog, names, found);

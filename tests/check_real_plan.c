@@ -183,7 +183,7 @@ static const struct refusal {
 	  OPK_PROFILER_RANGE,
 	  0,
 	  OPK_EUSAGE,
-	  { "no metric 'dram__byts.sum', did you mean dram__bytes?", "1 of 2 metrics" } },
+	  { "no metric 'dram__byts.sum', did you mean dram__bytes.sum?", "1 of 2 metrics" } },
 	{ HERE,
 	  "GH100",
 	  "dram__bytes",
@@ -227,7 +227,7 @@ static const struct refusal {
 	  OPK_PROFILER_PM,
 	  0,
 	  OPK_EFAILED,
-	  { "CUPTI_ERROR_NOT_SUPPORTED (27)", "GV100" } },
+	  { "GV100 has no PM sampling", "GV100" } },
 	{ HERE,
 	  "GH100",
 	  "sm__warps_active.avg.pct_of_peak_sustained_active,lts__t_sector_hit_rate.pct,"

@@ -57,7 +57,7 @@ refuses 2 '--profiler both: use range or pm' plan --chip GH100 --profiler both l
 refuses 2 '--profiler both: use range or pm' build --chip GH100 --profiler both l1 -o x.opk
 refuses 2 '--profiler both: use range or pm' eval --raw x --metrics $metric --profiler both
 refuses 2 '--type gauge: use counter, ratio or throughput' metrics GH100 --type gauge
-refuses 2 '--layout tall: use wide or long' eval "$simple" --layout tall
+refuses 2 '--layout tall: use wide, long or tree' eval "$simple" --layout tall
 refuses 2 '--first-sample last: use keep, mark or drop' eval "$pm" --first-sample last
 refuses 2 '--timeout x: a whole number' eval "$simple" --timeout x
 refuses 2 '--time-shift x: nanoseconds' eval --raw x --metrics $metric --time-shift x
@@ -265,7 +265,10 @@ works metrics GH100 'dram__*' --format table
 out_has '^dram__bytes  +counter  +dram '
 refuses 2 "unknown chip 'GH10O', did you mean GH100" metrics GH10O
 refuses 2 "regular expression" metrics GH100 --grep '('
-refuses 1 'GV100' metrics GV100 --profiler pm
+for command in 'metrics GV100 --profiler pm' 'plan --chip GV100 pm-overview' 'build --chip GV100 pm-overview -o x.opk'; do
+	# shellcheck disable=SC2086 # several arguments
+	refuses 1 "GV100 has no PM sampling: 'offpeak chips' shows which chips have it" $command
+done
 
 section plan
 works plan --chip GH100 roofline

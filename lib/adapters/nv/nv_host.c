@@ -124,6 +124,19 @@ int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
 	return OPK_OK;
 }
 
+/* Why there is no host object. */
+static int fail_initialize(struct opk_ctx *ctx, int status, const char *chip,
+                           enum opk_profiler profiler)
+{
+	nv_check_cupti(ctx, "cuptiProfilerHostInitialize", status);
+	if (status == NV_CUPTI_NOT_SUPPORTED)
+		return opk_add(ctx, OPK_EFAILED,
+		               "%s has no %s: 'offpeak chips' shows which chips have it", chip,
+		               profiler == OPK_PROFILER_PM ? "PM sampling" : "range profiler");
+	return opk_add(ctx, status == NV_CUPTI_INVALID_CHIP_NAME ? OPK_EUSAGE : OPK_EFAILED,
+	               "chip %s, profiler %s", chip, opk_profiler_name(profiler));
+}
+
 static int make(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
                 enum opk_profiler profiler, const void *availability, const char *set)
 {
@@ -138,11 +151,8 @@ static int make(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
 		return opk_nomem(ctx, "a host object");
 	host->nv = nv;
 	status = initialize(nv, &host->object, chip, profiler, availability, set);
-	if (status) {
-		nv_check_cupti(ctx, "cuptiProfilerHostInitialize", status);
-		return opk_add(ctx, status == NV_CUPTI_INVALID_CHIP_NAME ? OPK_EUSAGE : OPK_EFAILED,
-		               "chip %s, profiler %s", chip, opk_profiler_name(profiler));
-	}
+	if (status)
+		return fail_initialize(ctx, status, chip, profiler);
 	*out = opk_take(host);
 	return OPK_OK;
 }
