@@ -300,6 +300,8 @@ START_TEST(formulas)
 		{ HERE, "derived__none * 2", NULL, "needs derived__none" },
 		{ HERE, "derived__old.sum", NULL, "needs derived__old.sum" },
 		{ HERE, "launch__x.sum + 1", NULL, "needs launch__x.sum" },
+		{ HERE, "a__b.sum / launch__thread_count", "a__b.sum / launch__thread_count",
+		  NULL },
 		{ HERE, "derived__it", NULL, "needs itself" },
 		/* Numbers as formulas have them. */
 		{ HERE, ".5 * a__b.sum - 5. * .25e3", "0.5 * a__b.sum - 5 * 0.25e3", NULL },

@@ -11,7 +11,7 @@ cp "$sections"/* .
 section 'to stdout'
 works sets --import syntax.section
 equal out "$sections/syntax.yaml"
-notes '17 imported for profiler range, 14 left out: the last lines say' sets --import kernel.section
+notes '18 imported for profiler range, 13 left out: the last lines say' sets --import kernel.section
 equal out "$sections/kernel.yaml"
 notes '2 more, for profiler pm, are a set of their own: .* FILE-pm.yaml' sets --import names.txt
 equal out "$sections/names.yaml"

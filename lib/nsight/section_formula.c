@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/ctx.h"
+#include "container/container.h"
 #include "formula/formula.h"
 
 enum { MAX_DEFINITIONS = 1000, LONGEST_NAME = 90 };
@@ -79,7 +80,7 @@ static void put_name(struct reader *r, const char *word, size_t length)
 		       length);
 	else if (found && found->formula)
 		put_operand(r, found->short_name, strlen(found->short_name));
-	else if (!found && is_metric(name))
+	else if (!found && (is_metric(name) || opk_attribute_exists(name)))
 		put_operand(r, word, length);
 	else
 		refuse(r, "needs %s", word, length);
