@@ -447,8 +447,10 @@ void eval_rows_note_none(const struct eval *eval, const char *rows)
 {
 	const char *number = name_hint(eval->where);
 
-	if (!eval->where->count)
+	if (!eval->where->count) {
+		app_note("there are no %s", rows);
 		return;
+	}
 	app_note("no %s meets --where: there are no %s%s%s",
 	         eval->profiler == OPK_PROFILER_PM ? "sample" : "range", rows,
 	         number ? "; range is the name there, and the range of that number index=" : "",
