@@ -113,12 +113,11 @@ static int put_groups(struct show *show)
 /* "73.5% #######" of the peak; "" where there is none. */
 static void write_bar(char bar[32], double share)
 {
-	size_t full = share > 0 ? (size_t)(share / 100 * BAR + 0.5) : 0;
+	size_t full = share >= 100 ? BAR : share > 0 ? (size_t)(share / 100 * BAR + 0.5) : 0;
 
 	*bar = '\0';
 	if (!isnan(share))
-		snprintf(bar, 32, "%5.1f%% %.*s", share, (int)(full > BAR ? BAR : full),
-		         "########");
+		snprintf(bar, 32, "%5.1f%% %.*s", share, (int)full, "########");
 }
 
 static double share_of(const struct show *show, const struct show_group *group, size_t i)
