@@ -600,9 +600,11 @@ struct opk_plan_column {
 	const char *metric; /* that the short name stands for; else "" */
 	/* For a derived metric, with constants and parameters put in; else "". */
 	const char *formula;
-	const char *unit;  /* as "byte/second"; "" where it is not known */
-	const char *group; /* the heading over it; else "" */
-	bool shown;        /* false: only formulas need it */
+	const char *unit;        /* as "byte/second"; "" where it is not known */
+	const char *group;       /* the heading over it; else "" */
+	bool shown;              /* false: only formulas need it */
+	const char *description; /* of a derived metric; else "" */
+	const char *prose;       /* below the heading; else "" */
 };
 /*
  * The columns in the set's order, then derived metrics and metrics that are not shown. A plain list
@@ -1458,6 +1460,8 @@ struct opk_out_options {
 	 * or a carriage return. Other programs see it as part of the text.
 	 */
 	bool csv_safe;
+	/* Of a record and its tables write this table alone, or the record: "summary"; NULL: all. */
+	const char *only;
 };
 
 /*

@@ -327,6 +327,49 @@ START_TEST(long_table_name_in_records)
 }
 END_TEST
 
+/* Of the record and its tables. */
+START_TEST(one_alone)
+{
+	static const struct {
+		struct here here;
+		enum opk_format format;
+		const char *only, *wanted;
+	} rows[] = {
+		{ HERE, OPK_CSV, "summary", "field,value\nn,7\n" },
+		{ HERE, OPK_CSV, "sections", "type,size\nMETA,7\n" },
+		{ HERE, OPK_CSV, "none", "type,size\n" },
+		{ HERE, OPK_JSON, "summary", "{\"n\":7}\n" },
+		{ HERE, OPK_JSON, "sections", "[{\"type\":\"META\",\"size\":7}\n]\n" },
+		{ HERE, OPK_JSON, "none", "[]\n" },
+		{ HERE, OPK_NDJSON, "summary", "{\"n\":7}\n" },
+		{ HERE, OPK_NDJSON, "sections", "{\"type\":\"META\",\"size\":7}\n" },
+		{ HERE, OPK_TABLE, "summary", "n  7\n" },
+		{ HERE, OPK_TABLE, "sections", "type  size\nMETA     7\n" },
+		{ HERE, OPK_TABLE, "none", "type  size\n" },
+	};
+	static const struct opk_column column = { "n", OPK_CELL_UINT };
+	static const union opk_cell seven = { .uint = 7 };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *got = NULL;
+		struct writing w;
+
+		begin_only(&w, rows[i].format, 0, rows[i].only);
+		ck_ok(w.ctx, opk_out_record(w.out, &column, &seven, 1));
+		ck_ok(w.ctx, opk_out_table(w.out, "sections", sub_columns, 2));
+		if (!strcmp(rows[i].only, "none")) {
+			ck_ok(w.ctx, opk_out_span(w.out, "left out", 0, 2));
+			ck_ok(w.ctx, opk_out_heading(w.out, "left out", "too"));
+		}
+		ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .string = "META" },
+		                                                    { .uint = 7 } }));
+		ck_ok(w.ctx, opk_out_table(w.out, "none", sub_columns, 2));
+		got = end(&w);
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got\n%s", got);
+	}
+}
+END_TEST
+
 START_TEST(numbers)
 {
 	static const struct {
@@ -552,6 +595,7 @@ int main(void)
 	tcase_add_test(tests, cells_of_tables_are_harmless);
 	tcase_add_test(tests, csv_quoting_in_records);
 	tcase_add_test(tests, long_table_name_in_records);
+	tcase_add_test(tests, one_alone);
 	tcase_add_test(tests, numbers);
 	tcase_add_test(tests, optional_numbers);
 	tcase_add_test(tests, numbers_or_words);

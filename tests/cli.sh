@@ -126,13 +126,29 @@ section info
 works info "$simple"
 header_is field,value
 for line in 'integrity,ok' 'complete,yes' 'kind,recording' 'chip,GH100' 'profiler,range' 'set,simple' \
-	'passes,3' 'keep_instances,yes' 'images,1' 'recorded_ranges,5' 'sections\[0\]\.type,META' \
-	'sections\[3\]\.type,DATA' 'sections\[3\]\.integrity,ok' "size,$size"; do
+	'passes,3' 'keep_instances,yes' 'images,1' 'recorded_ranges,5' "size,$size"; do
 	out_has "^$line\$"
 done
+out_lacks '\['
 keep csv
 works info "$simple" --format csv
 equal out csv
+works info "$simple" --table summary
+equal out csv
+works info "$simple" --table sections
+header_is type,content,stored,plain,encoding,stride,integrity
+same "$last: types" "$(sed 1d "$tmp/out" | cut -d , -f 1 | tr '\n' ' ')" 'META CNFG AVIL DATA RNGS '
+works info "$simple" --table sections --format json
+json '[s["type"] for s in j] == ["META", "CNFG", "AVIL", "DATA", "RNGS"]'
+# What was not recorded is an empty table.
+works info "$simple" --table set_facts
+header_is version,hash,columns,hidden
+lines_are 1
+for table in labels derived headings run stats drops; do
+	works info "$simple" --table $table
+	lines_are 1
+done
+refuses 2 '--table section: use summary, sections, set_facts' info "$simple" --table section
 works info "$simple" --format json
 json 'j["chip"] == "GH100" and j["profiler"] == "range" and j["complete"] is True'
 json 'len(j["metrics"]) == 7 and j["passes"] == 3 and j["integrity"] == "ok"'
@@ -201,6 +217,8 @@ header_is field,value
 out_has '^libcupti,.*libcupti'
 out_has '^cupti_version,[1-9][0-9]+$'
 out_has '^features\[0\]\.available,yes$'
+works doctor --table features
+header_is feature,available,missing,description
 works doctor --format json
 json 'j["cupti_version"] > 100000 and j["features"][0]["available"] is True and j["tried"]'
 works doctor --format ndjson
@@ -367,8 +385,8 @@ if extract CNFG dir/noinst.opk dir/config.opk; then
 	works plan --chip GH100 l1 --effort 0 --availability dir/avail.opk --format json
 	json 'j["passes"] > 1'
 	refuses 4 'has no counter-availability image' plan --chip GH100 l1 --availability dir/noinst.opk
-	works info dir/avail.opk
-	out_has '\.type,AVIL$'
+	works info dir/avail.opk --table sections
+	out_has '^AVIL,'
 	# LeakSanitizer's own thread crashes after this one, on nothing of ours.
 	(
 		ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0

@@ -88,10 +88,12 @@ works compare GA100 GH100 --profiler pm --format json
 json 'j["profiler"] == "pm"'
 json "sum(u['GH100'] for u in j['units']) == $(count_of GH100 --profiler pm)"
 works compare TU102 GA100 GH100
-header_is field,value
+header_is metric,hw_unit,TU102,GA100,GH100
+same "$last: rows of another form" "$(sed 1d out | grep -Evc '^[A-Za-z0-9_.]+,[A-Za-z0-9_]+(,(yes|no)){3}$')" 0
+works compare TU102 GA100 GH100 --table summary
 out_has '^chips,TU102 GA100 GH100$'
-out_has '^units\[0\]\.TU102,[0-9]+$'
-out_has '^metrics\[0\]\.GH100,(yes|no)$'
+works compare TU102 GA100 GH100 --table units
+header_is hw_unit,TU102,GA100,GH100
 works compare TU102 GA100 --format table
 out_has '^hw_unit +TU102 +GA100$'
 out_has '^metric +hw_unit +TU102 +GA100$'

@@ -66,7 +66,18 @@ refuses 2 "unknown chip 'H10O', did you mean H100" describe H10O dram__bytes
 section 'other kinds'
 works describe GH100 dram__bytes
 out_has '^metric,dram__bytes\.sum$'
-out_has '^counters\[0\]\.domains,gpu_fbsp$'
+works describe GH100 dram__bytes --table counters
+header_is counter,domains
+out_has ',gpu_fbsp$'
+works describe GH100 dram__bytes --table submetrics
+header_is submetric,dim_unit,passes
+works describe GH100 dram__bytes --table constituents
+lines_are 1
+refuses 2 '--table terms: dram__bytes is a metric; use summary, submetrics' describe GH100 dram__bytes --table terms
+refuses 2 "--table counters: achieved_occupancy is a name of nvprof's; use summary or terms" \
+	describe GH100 achieved_occupancy --table counters
+works describe GH100 achieved_occupancy --table terms
+header_is term,exists,nearest
 works describe GH100 lts__t_sector_hit_rate.pct --format json
 json '[c["constituent"] for c in j["constituents"]] == ["lts__t_bytes", "lts__t_sectors", "lts__t_sectors_lookup_hit"]'
 works describe GH100 TPC.TriageCompute.sm__cycles_active --profiler pm --format json
@@ -80,7 +91,8 @@ works describe GH100 smsp__thread_inst_executed_per_inst_executed --format json
 json 'j["metric"].endswith(".ratio") and j["type"] == "ratio"'
 works describe GH100 smsp__sass_thread_inst_executed_op_fadd_pred_on.sum
 out_has '^method,sass$'
-out_has '^counters\[0\]\.domains,.*gpu_sass'
+works describe GH100 smsp__sass_thread_inst_executed_op_fadd_pred_on.sum --table counters
+out_has ',.*gpu_sass'
 works describe GH100 dram__bytes.sum --profiler pm --format json
 json 'j["profiler"] == "pm" and len(j["counters"]) >= 1 and "GV100" not in j["chips"]'
 works describe GH100 dram__bytes --format table

@@ -115,9 +115,11 @@ made launch "$simple" two.opk 2
 works merge one.opk two.opk -o both.opk
 notes 'idle time' eval both.opk
 out_has '^0,r0,"vadd.*,2,1,75\.320837508862908,73\.490172215242879,'
-works info both.opk
-out_has '^stats\[0\].launches,20$'
-out_has '^drops\[0\].count,10$'
+works info both.opk --table stats
+out_has '^20,'
+works info both.opk --table drops
+header_is reason,count
+out_has ',10$'
 
 section 'times of samples'
 made times "$pm" times.opk 383

@@ -63,6 +63,25 @@ pass 'within its time' timeout 60 "$OFFPEAK" plan --chip GH100 "$lts" --effort 0
 out_is_bound=$(python3 -c 'import json; j = json.load(open("lts.json")); print(1 < j["lower_bound"] <= j["passes"])')
 same 'a lower bound all the same' "$out_is_bound" True
 
+section 'one table'
+works plan --chip GH100 roofline
+header_is field,value
+out_lacks '\['
+keep summary
+works plan --chip GH100 roofline --table summary --format csv
+equal out summary
+for table in plan:pass,counters,domains,metrics domains:domains,counters,passes,lower_bound,fullest \
+	notable:metric,saves,split left_out:metric,would_fit,full_domains \
+	columns:column,shown,unit,group,metric,formula metrics:metric,passes,in,saves,split; do
+	works plan --chip GH100 roofline --table ${table%%:*}
+	header_is "${table#*:}"
+done
+same "$last: metrics" "$(sed 1d out | cut -d , -f 1 | tr '\n' ' ')" "$(sed -n 's/^metrics,//p' summary) "
+same "$last: passes of a metric" "$(sed 1d out | grep -Evc '^[a-z0-9_.]+,1,[12],0,no$')" 0
+works plan --chip GH100 roofline --table metrics --format json
+json 'len(j) == 26 and {p for m in j for p in m["in"]} == {"1", "2"}'
+refuses 2 '--table passes: use summary, metrics, plan, domains' plan --chip GH100 roofline --table passes
+
 section 'the report'
 last="offpeak plan --chip gh100 $large --format json"
 cp plan.json out

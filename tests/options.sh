@@ -10,7 +10,7 @@ options_of_help() {
 		if (match($0, /^  -[a-zA-Z],/))
 			print substr($0, 3, 2)
 		text = substr($0, 7)
-		if (match(text, /^--[a-z0-9-]+( [A-Z][A-Z,=]*| [a-z]+(\|[a-z]+)+)?/))
+		if (match(text, /^--[a-z0-9-]+( [A-Z][A-Z,=]*| [a-z_]+(\|[a-z_]+)+)?/))
 			print substr(text, 1, RLENGTH)
 	}' | sort
 }
@@ -136,7 +136,7 @@ if command -v groff >/dev/null; then
 	for name in $(cat "$tmp/commands"); do
 		groff -man -rLL=500n -Tascii -P-cbou "$tmp/offpeak-$name.1" | tr -s ' \n' '  ' >"$tmp/rendered"
 		sed -n '/^options:/,$p' "$tmp/$name.help" | sed -n 's/.*--[a-z-]*//p' |
-			sed -E 's/^( [A-Z][A-Z,=]*| [a-z]+(\|[a-z]+)+)? *//' >"$tmp/texts"
+			sed -E 's/^( [A-Z][A-Z,=]*| [a-z_]+(\|[a-z_]+)+)? *//' >"$tmp/texts"
 		while read -r text; do
 			grep -Fq -e "$text" "$tmp/rendered" ||
 				echo "$text"

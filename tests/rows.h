@@ -40,14 +40,21 @@ struct writing {
 	struct opk_buf buf;
 };
 
-static inline void begin(struct writing *w, enum opk_format format, size_t width)
+static inline void begin_only(struct writing *w, enum opk_format format, size_t width,
+                              const char *only)
 {
 	struct opk_out_options options = OPK_INIT(options);
 
 	options.format = format;
 	options.width = width;
+	options.only = only;
 	*w = (struct writing){ .ctx = new_ctx() };
 	ck_ok(w->ctx, opk_out_new(&w->out, w->ctx, &options, collect, &w->buf));
+}
+
+static inline void begin(struct writing *w, enum opk_format format, size_t width)
+{
+	begin_only(w, format, width, NULL);
 }
 
 /* What was written, to be freed. */

@@ -45,11 +45,12 @@ int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_
 	new_out->height = options.height;
 	new_out->bold = options.bold;
 	new_out->csv_safe = options.csv_safe;
+	new_out->only = options.only ? opk_strdup(options.only) : NULL;
 	new_out->sink = sink;
 	new_out->sink_data = sink_data;
 	new_out->json.buf = &new_out->buf;
 	*out = new_out;
-	return OPK_OK;
+	return !options.only || new_out->only ? OPK_OK : opk_nomem(ctx, "output");
 }
 
 static void clear_headings(struct opk_out_headings *headings)
@@ -80,6 +81,7 @@ void opk_out_free(struct opk_out *out)
 		return;
 	opk_buf_clear(&out->buf);
 	clear_table(out);
+	free(out->only);
 	free(out);
 }
 
@@ -101,9 +103,16 @@ static int flush(struct opk_out *out, size_t least)
 	return out->code;
 }
 
+static bool is_wanted(const struct opk_out *out, const char *name)
+{
+	return !out->only || !strcmp(out->only, name);
+}
+
 int opk_out_record(struct opk_out *out, const struct opk_column *columns,
                    const union opk_cell *cells, size_t count)
 {
+	if (!is_wanted(out, "summary"))
+		return OPK_OK;
 	out->has_record = true;
 	out->ops->record(out, columns, cells, count);
 	return flush(out, FLUSH_AT);
@@ -121,6 +130,8 @@ int opk_out_table(struct opk_out *out, const char *name, const struct opk_column
                   size_t count)
 {
 	end_table(out);
+	if (!is_wanted(out, name))
+		return OPK_OK;
 	out->in_table = true;
 	out->table = name;
 	out->columns = columns;
@@ -133,6 +144,8 @@ int opk_out_table(struct opk_out *out, const char *name, const struct opk_column
 
 int opk_out_nested_row(struct opk_out *out, size_t depth, const union opk_cell *cells, size_t count)
 {
+	if (!out->in_table)
+		return out->code;
 	out->cell_count = count;
 	if (out->ops->nested_row)
 		out->ops->nested_row(out, depth, cells);
@@ -144,6 +157,8 @@ int opk_out_nested_row(struct opk_out *out, size_t depth, const union opk_cell *
 
 int opk_out_row(struct opk_out *out, const union opk_cell *cells)
 {
+	if (!out->in_table)
+		return out->code;
 	out->cell_count = out->column_count;
 	out->ops->row(out, cells);
 	out->row_count++;
@@ -152,7 +167,7 @@ int opk_out_row(struct opk_out *out, const union opk_cell *cells)
 
 int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t count)
 {
-	if (out->ops->span && count && first < out->column_count
+	if (out->in_table && out->ops->span && count && first < out->column_count
 	    && count <= out->column_count - first)
 		out->ops->span(out, title, first, count);
 	return flush(out, FLUSH_AT);
@@ -179,7 +194,7 @@ size_t opk_out_row_count(const struct opk_out *out)
 
 int opk_out_heading(struct opk_out *out, const char *title, const char *text)
 {
-	if (out->ops->heading)
+	if (out->in_table && out->ops->heading)
 		out->ops->heading(out, title, text);
 	return flush(out, FLUSH_AT);
 }

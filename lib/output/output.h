@@ -50,11 +50,12 @@ struct opk_out {
 	size_t width, height;
 	bool bold;
 	bool csv_safe;
+	char *only;         /* owned; NULL: all is written */
 	struct opk_buf buf; /* goes to the sink when it is large enough, and at the end */
 	int code;           /* of the first failure: nothing is written after it */
 	bool lines;         /* NDJSON */
 	bool has_record;
-	bool in_table;
+	bool in_table; /* not in one that is left out */
 	const char *table;
 	const struct opk_column *columns;
 	size_t column_count;

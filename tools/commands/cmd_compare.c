@@ -9,9 +9,11 @@ enum { MIN_CHIPS = 2, MAX_CHIPS = 30 };
 
 struct compare_args {
 	const char *unit, *grep;
-	unsigned profiler;
+	unsigned profiler, table;
 	bool all;
 };
+
+#define TABLES "summary|units|metrics"
 
 static const struct option_spec specs[] = {
 	{ "profiler", 0, PROFILER_WORDS, "whose catalogs: range (default) or pm", OPTION_WORD,
@@ -20,6 +22,7 @@ static const struct option_spec specs[] = {
 	  offsetof(struct compare_args, unit) },
 	{ "grep", 0, "REGEX", "only where name or description match, in any case", OPTION_TEXT,
 	  offsetof(struct compare_args, grep) },
+	TABLE_OPTION(TABLES, "metrics", struct compare_args, table),
 	{ "all", 0, NULL, "the metrics that all of the chips have, too", OPTION_FLAG,
 	  offsetof(struct compare_args, all) },
 	{ 0 },
@@ -211,7 +214,9 @@ static int compare(struct comparison *c)
 
 	filter.unit = c->args->unit;
 	filter.grep = c->args->grep;
-	code = opk_matcher_new(&c->matcher, app->ctx, &filter);
+	code = app_choose_table(app, TABLES, c->args->table, "metrics");
+	if (!code)
+		code = opk_matcher_new(&c->matcher, app->ctx, &filter);
 	for (size_t i = 0; !code && i < app->argument_count; i++)
 		code = open_catalog(c, app->arguments[i]);
 	if (!code)
@@ -254,7 +259,7 @@ const struct command compare_command = {
 		"Two tables over base metrics: how many each chip has of each hardware unit, and the\n"
 		"metrics that only some of the chips have, with --all every one. At least two chips,\n"
 		"at most thirty. in_all counts the metrics that all of the chips have, in_some the\n"
-		"others. A metric that is of another unit on another chip is shown with the first\n"
+		"others. CSV has the table of metrics, or that of --table. A metric that is of another unit on another chip is shown with the first\n"
 		"chip's.",
 	.examples = {
 		{ "compare GA100 GH100 --unit dram",

@@ -6,12 +6,15 @@
 #include "common/args.h"
 
 struct describe_args {
-	unsigned profiler;
+	unsigned profiler, table;
 };
+
+#define TABLES "summary|submetrics|counters|constituents|terms"
 
 static const struct option_spec specs[] = {
 	{ "profiler", 0, PROFILER_WORDS, "whose catalog: range (default) or pm", OPTION_WORD,
 	  offsetof(struct describe_args, profiler) },
+	TABLE_OPTION(TABLES, "summary", struct describe_args, table),
 	{ 0 },
 };
 
@@ -112,7 +115,7 @@ static int describe_metric(struct app *app, struct opk_catalog *catalog, enum op
 	print_record(app, catalog, profiler, d);
 	print_submetrics(app, catalog, d->of.metric);
 	print_counters(app, d);
-	if (d->of.metric->type != OPK_COUNTER)
+	if (d->of.metric->type != OPK_COUNTER || app_wants_table(app, "constituents"))
 		print_constituents(app, d);
 	return app_end_output(app);
 }
@@ -178,6 +181,19 @@ static int describe_legacy(struct app *app, const char *chip, const struct opk_l
 	return app_end_output(app);
 }
 
+/* A metric has other tables than a name of nvprof's. */
+static int check_table(struct app *app, bool legacy)
+{
+	bool terms = app_wants_table(app, "terms");
+
+	if (!app->only || app_wants_table(app, "summary") || terms == legacy)
+		return OPK_OK;
+	return app_error(app, OPK_EUSAGE, "--table %s: %s is %s; use %s", app->only,
+	                 app->arguments[1], legacy ? "a name of nvprof's" : "a metric",
+	                 legacy ? "summary or terms"
+	                        : "summary, submetrics, counters or constituents");
+}
+
 static int run(struct app *app, void *data)
 {
 	const struct describe_args *args = data;
@@ -188,11 +204,15 @@ static int run(struct app *app, void *data)
 
 	if (app->argument_count < 2)
 		return app_error(app, OPK_EUSAGE, "describe: which chip and which metric?");
-	code = opk_catalog_new(&catalog, app->ctx, app->arguments[0], profiler);
+	code = app_choose_table(app, TABLES, args->table, "summary");
+	if (!code)
+		code = opk_catalog_new(&catalog, app->ctx, app->arguments[0], profiler);
 	if (!code)
 		code = opk_catalog_complete(catalog, app->ctx);
 	if (!code && !opk_catalog_find(catalog, app->arguments[1]))
 		code = opk_legacy_new(&legacy, app->ctx, catalog, app->arguments[1]);
+	if (!code)
+		code = check_table(app, legacy != NULL);
 	if (code)
 		return code;
 	return legacy ? describe_legacy(app, opk_catalog_chip(catalog), legacy)
@@ -222,7 +242,8 @@ const struct command describe_command = {
 		{ "describe GH100 dram__throughput",
 		  "its unit, passes, raw counters and constituents" },
 		{ "describe GB100 achieved_occupancy", "a name of nvprof's: today's formula" },
-		{ "describe GH100 sm__inst_executed.sum.per_second", "a full name" },
+		{ "describe GH100 sm__throughput --table constituents -o parts.csv",
+		  "what a throughput is the highest of, as CSV" },
 	},
 	.options = specs,
 	.args_size = sizeof(struct describe_args),

@@ -2,6 +2,18 @@
 /* offpeak doctor: NVIDIA's libraries, and what works with them. */
 #include "commands.h"
 
+struct doctor_args {
+	unsigned table;
+};
+
+#define TABLES "summary|features|tried"
+
+static const struct option_spec specs[] = {
+	{ "table", 0, TABLES, "print this table alone, instead of all", OPTION_WORD,
+	  offsetof(struct doctor_args, table) },
+	{ 0 },
+};
+
 static void print_features(struct app *app)
 {
 	static const struct opk_column columns[] = {
@@ -46,15 +58,17 @@ static int print(struct app *app, const struct opk_nvidia_info *info)
 	return app_end_output(app);
 }
 
-static int run(struct app *app, void *args)
+static int run(struct app *app, void *data)
 {
+	const struct doctor_args *args = data;
 	struct opk_nvidia_info info;
 	int found = opk_nvidia_info(&info, app->ctx), code;
 
-	(void)args;
 	if (found)
 		found = app_fail(app, found);
-	code = print(app, &info);
+	code = app_choose_table(app, TABLES, args->table, NULL);
+	if (!code)
+		code = print(app, &info);
 	if (code)
 		code = app_fail(app, code);
 	return found ? found : code;
@@ -71,5 +85,7 @@ const struct command doctor_command = {
 		{ "doctor --cuda cuda", "with the libraries in this folder only" },
 		{ "doctor --format json", "for a bug report" },
 	},
+	.options = specs,
+	.args_size = sizeof(struct doctor_args),
 	.run = run,
 };

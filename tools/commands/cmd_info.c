@@ -2,6 +2,17 @@
 /* offpeak info: what a container holds, and whether it is whole. */
 #include "commands.h"
 
+struct info_args {
+	unsigned table;
+};
+
+#define TABLES "summary|sections|set_facts|labels|derived|headings|run|stats|drops"
+
+static const struct option_spec specs[] = {
+	TABLE_OPTION(TABLES, "summary", struct info_args, table),
+	{ 0 },
+};
+
 /* ---- sections */
 
 static const char *type_text(uint32_t type)
@@ -125,16 +136,18 @@ static void print_summary(struct app *app, const char *path, struct opk_file *fi
 static void print_set(struct app *app, const struct opk_meta *meta)
 {
 	struct app_fields fields = { 0 };
+	bool any = meta->set_version || (meta->set_hash && *meta->set_hash) || meta->hidden_count
+	           || meta->column_count;
 
-	if (!meta->set_version && !(meta->set_hash && *meta->set_hash) && !meta->hidden_count
-	    && !meta->column_count)
+	if (!any && !app_wants_table(app, "set_facts"))
 		return;
 	field_number(&fields, "version", meta->set_version);
 	field_text(&fields, "hash", meta->set_hash);
 	field_list(&fields, "columns", meta->columns, meta->column_count);
 	field_list(&fields, "hidden", meta->hidden, meta->hidden_count);
 	app_fields_table(app, "set_facts", &fields);
-	opk_out_row(app->out, fields.cells);
+	if (any)
+		opk_out_row(app->out, fields.cells);
 }
 
 static void print_labels(struct app *app, const struct opk_meta *meta)
@@ -144,7 +157,7 @@ static void print_labels(struct app *app, const struct opk_meta *meta)
 		{ "metric", OPK_CELL_STRING },
 	};
 
-	if (meta->label_count)
+	if (meta->label_count || app_wants_table(app, "labels"))
 		app_table(app, "labels", columns);
 	for (size_t i = 0; i < meta->label_count; i++)
 		app_row(app, cell_text(meta->labels[i].name), cell_text(meta->labels[i].metric));
@@ -159,7 +172,7 @@ static void print_derived(struct app *app, const struct opk_meta *meta)
 		{ "description", OPK_CELL_STRING },
 	};
 
-	if (meta->derived_count)
+	if (meta->derived_count || app_wants_table(app, "derived"))
 		app_table(app, "derived", columns);
 	for (size_t i = 0; i < meta->derived_count; i++)
 		app_row(app, cell_text(meta->derived[i].name), cell_text(meta->derived[i].unit),
@@ -176,7 +189,7 @@ static void print_headings(struct app *app, const struct opk_meta *meta)
 		{ "text", OPK_CELL_STRING },
 	};
 
-	if (meta->heading_count)
+	if (meta->heading_count || app_wants_table(app, "headings"))
 		app_table(app, "headings", columns);
 	for (size_t i = 0; i < meta->heading_count; i++)
 		app_row(app, cell_text(meta->headings[i].title),
@@ -192,7 +205,7 @@ static void print_run(struct app *app, const struct opk_meta *meta)
 		{ "value", OPK_CELL_STRING },
 	};
 
-	if (meta->run_count)
+	if (meta->run_count || app_wants_table(app, "run"))
 		app_table(app, "run", columns);
 	for (size_t i = 0; i < meta->run_count; i++)
 		app_row(app, cell_text(meta->run[i].name), cell_text(meta->run[i].value));
@@ -211,14 +224,14 @@ static void print_stats(struct app *app, const struct opk_stats *stats)
 		{ "count", OPK_CELL_UINT },
 	};
 
-	if (!stats)
-		return;
-	app_table(app, "stats", columns);
-	app_row(app, cell_number(stats->launches), cell_number(stats->ranges),
-	        cell_number(stats->depth));
-	if (stats->drop_count)
+	if (stats || app_wants_table(app, "stats"))
+		app_table(app, "stats", columns);
+	if (stats)
+		app_row(app, cell_number(stats->launches), cell_number(stats->ranges),
+		        cell_number(stats->depth));
+	if ((stats && stats->drop_count) || app_wants_table(app, "drops"))
 		app_table(app, "drops", drops);
-	for (size_t i = 0; i < stats->drop_count; i++)
+	for (size_t i = 0; stats && i < stats->drop_count; i++)
 		app_row(app, cell_text(stats->drops[i].reason), cell_number(stats->drops[i].count));
 }
 
@@ -268,18 +281,20 @@ static int print(struct app *app, const char *path, struct opk_file *file, bool 
 	return code ? code : tables;
 }
 
-static int run(struct app *app, void *args)
+static int run(struct app *app, void *data)
 {
+	const struct info_args *args = data;
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	opk_autofree bool *damaged = NULL;
 	struct totals totals;
 	const char *path = app->arguments[0];
 	int code;
 
-	(void)args;
 	if (app->argument_count != 1)
 		return app_error(app, OPK_EUSAGE, "info: one FILE.opk is needed");
-	code = opk_file_open(&file, app->ctx, path);
+	code = app_choose_table(app, TABLES, args->table, "summary");
+	if (!code)
+		code = opk_file_open(&file, app->ctx, path);
 	if (code)
 		return code;
 	damaged = opk_alloc_array(opk_file_section_count(file) + 1, sizeof *damaged);
@@ -309,16 +324,19 @@ const struct command info_command = {
 	.summary = "show what a container holds: sections, sizes, chip, metrics, integrity",
 	.details =
 		"Needs no NVIDIA library. Every section's checksum is verified; a damaged or cut-off\n"
-		"file is shown as far as it can be read, and the exit code is 4. CSV gives\n"
-		"field,value rows. Where the set says more than its metrics, tables follow: set_facts,\n"
+		"file is shown as far as it can be read, and the exit code is 4. CSV has one table: the\n"
+		"summary in field,value rows, or that of --table, such as sections.\n"
+		"Where the set says more than its metrics, tables follow: set_facts,\n"
 		"its version, hash, columns and hidden metrics; labels; derived metrics; headings. Where\n"
 		"the collector noted them: run, facts about machine and environment; stats, what it\n"
 		"counted; drops, what is missing and why.",
 	.examples = {
 		{ "info run.opk", "what is in a recording, and whether it is whole" },
-		{ "info roofline.opk", "what was built for the collector" },
+		{ "info run.opk --table sections -o sections.csv", "one of its tables, as CSV" },
 		{ "info run.opk --format json", "all of it, for scripts" },
 	},
+	.options = specs,
+	.args_size = sizeof(struct info_args),
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run,

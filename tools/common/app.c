@@ -156,6 +156,7 @@ void app_close(struct app *app)
 	if (app->gathered)
 		fclose(app->gathered);
 	free(app->text);
+	free(app->only);
 	opk_out_free(app->out);
 	opk_newfile_discard(&app->file);
 	opk_ctx_free(app->ctx);

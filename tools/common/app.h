@@ -29,6 +29,7 @@ struct app {
 	struct opk_newfile file; /* where -o names one */
 	char *data_dir;
 	struct opk_env env;
+	char *only;     /* the table that alone is written; NULL: all are */
 	FILE *gathered; /* a table for the pager */
 	char *text;     /* of it */
 	size_t text_size;
@@ -74,6 +75,14 @@ int app_begin_output(struct app *app);
 int app_begin_report(struct app *app);
 /* Where no --format is given, the ending of -o FILE chooses one; OPK_EUSAGE where it is unknown. */
 int app_choose_format(struct app *app);
+/*
+ * Before the output of a command of several tables: which one is written alone, if any. `word` is
+ * the value of --table, whose words these are; `main` is what CSV has where it was not given,
+ * NULL for all of them.
+ */
+int app_choose_table(struct app *app, const char *words, unsigned word, const char *main);
+/* Whether --table names this one, which is printed then though it is empty. */
+bool app_wants_table(const struct app *app, const char *name);
 /* Whether -o FILE has the ending of a database, which the command itself writes. */
 bool app_names_database(const struct app *app);
 /* Whether the format is that which people read. */

@@ -332,7 +332,7 @@ const struct option_spec *app_option(const struct command *command, const char *
 
 static void print_option(const struct option_spec *spec)
 {
-	char left[64];
+	char left[128];
 
 	snprintf(left, sizeof left, "%c%c%c --%s%s%s", spec->letter ? '-' : ' ',
 	         spec->letter ? spec->letter : ' ', spec->letter ? ',' : ' ', spec->name,

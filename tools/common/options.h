@@ -32,6 +32,13 @@ struct option_spec {
 	size_t offset;
 };
 
+/* Of commands that print several tables: `words` are their names, "summary" that of the record. */
+#define TABLE_OPTION(words, main, type, member)                                                    \
+	{                                                                                          \
+		"table", 0, words, "print this table alone; CSV has one, else " main, OPTION_WORD, \
+			offsetof(type, member)                                                     \
+	}
+
 enum { ANY_NUMBER = 1 << 20 };
 
 /* tests/examples.sh runs each one in a folder that has the files it names. */

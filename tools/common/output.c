@@ -152,6 +152,21 @@ bool app_shows_table(const struct app *app)
 	return format_of(app) == OPK_TABLE;
 }
 
+int app_choose_table(struct app *app, const char *words, unsigned word, const char *main)
+{
+	if (!word && (!main || format_of(app) != OPK_CSV))
+		return OPK_OK;
+	for (unsigned i = 1; i < word; i++)
+		words = strchr(words, '|') + 1;
+	app->only = word ? opk_strndup(words, strcspn(words, "|")) : opk_strdup(main);
+	return app->only ? OPK_OK : app_nomem(app);
+}
+
+bool app_wants_table(const struct app *app, const char *name)
+{
+	return app->only && !strcmp(app->only, name);
+}
+
 /* Zero where nobody looks on. */
 static struct winsize terminal_size(const struct app *app)
 {
@@ -193,6 +208,7 @@ int app_begin_output(struct app *app)
 
 	options.format = format_of(app);
 	options.csv_safe = app->csv_safe;
+	options.only = app->only;
 	options.width = terminal_size(app).ws_col;
 	if (app->output)
 		code = opk_newfile_create(&app->file, app->ctx, app->output);

@@ -8,10 +8,14 @@
 struct plan_command_args {
 	struct plan_args plan;
 	const char *svg;
+	unsigned table;
 };
+
+#define TABLES "summary|metrics|plan|domains|notable|left_out|columns"
 
 static const struct option_spec specs[] = {
 	PLAN_OPTIONS(struct plan_command_args, plan),
+	TABLE_OPTION(TABLES, "summary", struct plan_command_args, table),
 	{ "svg", 0, "FILE", "also draw the plan: a column a pass, a row a group of counter domains",
 	  OPTION_OUTPUT, offsetof(struct plan_command_args, svg) },
 	{ 0 },
@@ -65,7 +69,7 @@ static void print_columns(struct app *app, const struct opk_plan_columns *shown)
 		{ "metric", OPK_CELL_STRING }, { "formula", OPK_CELL_STRING },
 	};
 
-	if (opk_plan_columns_count(shown))
+	if (opk_plan_columns_count(shown) || app_wants_table(app, "columns"))
 		app_table(app, "columns", columns);
 	for (size_t i = 0; i < opk_plan_columns_count(shown); i++) {
 		const struct opk_plan_column *column = opk_plan_columns_get(shown, i);
@@ -85,7 +89,7 @@ static void print_left_out(struct app *app, const struct opk_leftovers *leftover
 	};
 
 	app_table(app, "left_out", columns);
-	for (size_t i = 0; i < opk_leftovers_count(leftovers); i++) {
+	for (size_t i = 0; leftovers && i < opk_leftovers_count(leftovers); i++) {
 		const struct opk_left_out *one = opk_leftovers_get(leftovers, i);
 
 		app_row(app, cell_text(one->metric), cell_flag(one->would_fit),
@@ -164,6 +168,30 @@ static int print_passes(struct app *app, const struct report *report)
 	return OPK_OK;
 }
 
+/* The other way round: a row a metric. The summary has the names alone, as metrics, too. */
+static int print_metrics(struct app *app, const struct report *report)
+{
+	static const struct opk_column columns[] = {
+		{ "metric", OPK_CELL_STRING }, { "passes", OPK_CELL_UINT }, { "in", OPK_CELL_LIST },
+		{ "saves", OPK_CELL_UINT },    { "split", OPK_CELL_BOOL },
+	};
+
+	app_table(app, "metrics", columns);
+	for (size_t i = 0; i < opk_plan_metric_count(report->plan); i++) {
+		opk_autostrlist struct opk_strlist in = { 0 };
+
+		for (size_t pass = 0; pass < opk_plan_passes(report->plan); pass++)
+			if (opk_plan_detail_serves(report->detail, pass, i)
+			    && !opk_strlist_take(&in, opk_printf("%zu", pass + 1)))
+				return app_nomem(app);
+		app_row(app, cell_text(opk_plan_metric(report->plan, i)), cell_number(in.count),
+		        cell_list(opk_strlist_items(&in), in.count),
+		        cell_number(opk_plan_detail_saves(report->detail, i)),
+		        cell_flag(opk_plan_detail_splits(report->detail, i)));
+	}
+	return OPK_OK;
+}
+
 /* The picture, where one is wanted, is in place when the rows are printed. */
 static int print(struct app *app, const struct report *report, const char *svg)
 {
@@ -175,14 +203,17 @@ static int print(struct app *app, const struct report *report, const char *svg)
 	if (code)
 		return code;
 	print_record(app, report);
-	code = print_passes(app, report);
+	if (app_wants_table(app, "metrics"))
+		code = print_metrics(app, report);
+	if (!code)
+		code = print_passes(app, report);
 	if (code)
 		return code;
-	if (opk_plan_passes(report->plan) > 1) {
+	if (opk_plan_passes(report->plan) > 1 || app_wants_table(app, "domains"))
 		print_domains(app, report->detail);
+	if (opk_plan_passes(report->plan) > 1 || app_wants_table(app, "notable"))
 		print_notable(app, report->plan, report->detail);
-	}
-	if (report->leftovers)
+	if (report->leftovers || app_wants_table(app, "left_out"))
 		print_left_out(app, report->leftovers);
 	print_columns(app, report->columns);
 	code = app_end_output(app);
@@ -196,6 +227,8 @@ static int plan(struct app *app, const struct plan_command_args *args, struct re
 	struct opk_plan_options options;
 	int code = plan_options(app, &args->plan, &options);
 
+	if (!code)
+		code = app_choose_table(app, TABLES, args->table, "summary");
 	if (!code)
 		code = files_get_availability(app, &availability, &options.availability_size,
 		                              args->plan.availability);
@@ -248,6 +281,10 @@ const struct command plan_command = {
 		"in different passes, and so in different runs of the kernel (split). sample_bytes is\n"
 		"what the hardware writes for each sample of PM sampling.\n"
 		"\n"
+		"CSV has one table: the summary, or that of --table. The table metrics is printed for\n"
+		"--table alone: a row a metric, with the number of its passes, which ones they are, saves\n"
+		"and split.\n"
+		"\n"
 		"columns shows what evaluation will show of a set that is more than a list of metrics:\n"
 		"metrics, short names of metrics, formulas; and, not shown, what only formulas need.\n"
 		"\n"
@@ -261,8 +298,8 @@ const struct command plan_command = {
 		"metrics when the mouse is over it.",
 	.examples = {
 		{ "plan --chip GH100 memory", "how many passes a set takes" },
-		{ "plan --chip GH100 my.yaml dram__bytes.sum --effort 1",
-		  "of your own and one metric more; looked at for a second" },
+		{ "plan --chip GH100 roofline my.yaml --table metrics -o plan.csv",
+		  "which passes each metric of two sets takes, as CSV" },
 		{ "plan --chip GH100 roofline --svg plan.svg",
 		  "what each pass is for, as a picture" },
 	},
