@@ -345,7 +345,7 @@ START_TEST(one_alone)
 		{ HERE, OPK_NDJSON, "sections", "{\"type\":\"META\",\"size\":7}\n" },
 		{ HERE, OPK_TABLE, "summary", "n  7\n" },
 		{ HERE, OPK_TABLE, "sections", "type  size\nMETA     7\n" },
-		{ HERE, OPK_TABLE, "none", "type  size\n" },
+		{ HERE, OPK_TABLE, "none", "none: no rows\n" },
 	};
 	static const struct opk_column column = { "n", OPK_CELL_UINT };
 	static const union opk_cell seven = { .uint = 7 };

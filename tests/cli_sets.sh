@@ -44,8 +44,8 @@ run 4 sets --check escape.yaml
 same 'escapes on stderr' "$(tr -d '\n -~' <"$tmp/err" | wc -c)" 0
 
 section 'wrong words on the command line'
-refuses 2 'go with --check' sets --chip GH100
-refuses 2 'go with --check' sets --param a=b
+refuses 2 'go with SET or --check SET' sets --chip GH100
+refuses 2 'go with SET or --check SET' sets --param a=b
 refuses 2 "check takes one SET, not 'GH100', too; chips come after --chip" sets --check bad.yaml GH100
 refuses 2 "check takes one SET, not 'l1', too" sets --check l2 l1
 refuses 2 '--param level: NAME=VALUE is needed' plan --chip GH100 l1 --param level
@@ -252,7 +252,7 @@ json '[(h["title"], h["first"], h["count"]) for h in j["headings"]] == [("Cycles
 # Written otherwise, the set is the same; with another constant it is another.
 hash_of() {
 	"$OFFPEAK" build --chip GH100 "$@" -o hash.opk >/dev/null 2>&1
-	"$OFFPEAK" info hash.opk | sed -n 's/^set_facts\[0\]\.hash,//p'
+	"$OFFPEAK" info hash.opk --table set_facts | sed 1d | cut -d , -f 2
 }
 python3 -c 'import yaml' 2>/dev/null && {
 	python3 -c 'import json, yaml
@@ -271,9 +271,37 @@ json 'j.get("derived", []) == []'
 json 'j["set_facts"][0].get("columns", ["bytes", "sm__cycles_active.avg"]) == ["bytes", "sm__cycles_active.avg"]'
 section 'what a set lists'
 works sets roofline
-out_has '^dram__bytes\.sum$'
+header_is metric,unit,group,shown,short_for,formula,description
+out_has '^dram__bytes\.sum,byte,,yes,,,# of bytes accessed in DRAM$'
 works sets top-down --format json
-json '{"metric": "memory_stalls"} in j'
+json 'j["chip"] == "GH100" and j["passes"] > 1 and j["description"].startswith("Every cycle of every")'
+json '[g["group"] for g in j["groups"]] == ["Issue slots", "Schedulers", "Stalls", "States"] and j["groups"][0]["text"] == "They add up to one."'
+works sets top-down --table metrics --format json
+json '[m["formula"] for m in j if m["metric"] == "memory_slots"] == ["lost * memory_stalls"]'
+json '{m["group"] for m in j if not m["shown"]} == {""}'
+works sets top-down --table groups
+header_is group,text
+lines_are 5
+works sets top-down --chip ga100 --table summary
+out_has '^chip,GA100$'
+works plan --chip GA100 top-down
+same 'passes' "$(grep '^passes,' out)" "$("$OFFPEAK" sets top-down --chip GA100 --table summary | grep '^passes,')"
+# The page has all of the prose.
+works sets top-down --format table
+for text in '^set +top-down$' '^ +slots add up to one; so do' '^Issue slots$' '^  They add up to one' '^passes +[0-9]' \
+	'^memory_slots +unitless +share of the slots' '^memory_slots +lost \* memory_stalls$' '^For formulas alone$'; do
+	out_has "$text"
+done
+# One for other chips is shown on one of theirs; metrics are a set, too.
+works sets memory-soc --table summary
+out_has '^chip,G[AB]1?20?B$|^chip,G[AB][0-9]+B$'
+works sets dram__bytes.sum
+lines_are 2
+refuses 2 'shown on one chip' sets memory --chip GH100 --chip GB100
+refuses 2 'go with SET or --check SET' sets --chip GH100
+run 0 sets roofline --cuda /nonexistent
+err_has 'as they are written'
+out_has '^dram__bytes\.sum,,,yes,,,$'
 refuses 2 'no metric set' sets no-such-set
 refuses 2 'surplus' sets roofline top-down
 

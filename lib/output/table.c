@@ -205,7 +205,7 @@ static void end_table(struct opk_out *out)
 	if (out->has_record)
 		opk_buf_add(&out->buf, "\n", 1);
 	if (!out->row_count) {
-		if (out->has_record)
+		if (out->has_record || out->only)
 			opk_buf_add_printf(&out->buf, "%s: no rows\n", out->table);
 		return;
 	}

@@ -56,7 +56,9 @@ static bool index_names(struct names *names)
 static struct opk_plan_column column_of(const struct opk_plan_columns *columns,
                                         const struct opk_resolved *set, size_t name)
 {
-	struct opk_plan_column column = { .metric = "", .formula = "", .group = "" };
+	struct opk_plan_column column = {
+		.metric = "", .formula = "", .group = "", .description = "", .prose = ""
+	};
 
 	if (name >= set->metrics.count) {
 		const struct opk_meta_derived *derived = &set->derived[name - set->metrics.count];
@@ -64,6 +66,7 @@ static struct opk_plan_column column_of(const struct opk_plan_columns *columns,
 		column.name = derived->name;
 		column.formula = derived->formula;
 		column.unit = derived->unit;
+		column.description = derived->description;
 		return column;
 	}
 	column.name = set->metrics.items[name];
@@ -88,8 +91,13 @@ static void add_shown(struct opk_plan_columns *columns, struct names *names)
 		columns->items[columns->count++].shown = true;
 	}
 	for (size_t i = 0; i < set->heading_count; i++)
-		for (size_t j = 0; j < set->headings[i].count; j++)
-			columns->items[set->headings[i].first + j].group = set->headings[i].title;
+		for (size_t j = 0; j < set->headings[i].count; j++) {
+			struct opk_plan_column
+				*column = &columns->items[set->headings[i].first + j];
+
+			column->group = set->headings[i].title;
+			column->prose = set->headings[i].text;
+		}
 }
 
 /* What only formulas need: derived metrics, then metrics. */

@@ -9,19 +9,24 @@
 #include "common/args.h"
 #include "common/files.h"
 #include "sets/sets_check.h"
+#include "sets/sets_show.h"
 
 struct sets_args {
 	const char *check, *single_pass, *import;
 	struct option_list chips, params;
+	unsigned table;
 	bool yaml;
 };
 
 static const struct option_spec specs[] = {
 	{ "check", 0, "SET", "check this set: its form, and its metrics on the chips it claims",
 	  OPTION_INPUT, offsetof(struct sets_args, check) },
-	{ "chip", 0, "CHIP", "check it on this chip instead; several have commas between",
-	  OPTION_LIST, offsetof(struct sets_args, chips) },
+	{ "chip", 0, "CHIP",
+	  "show or check it on this chip; to check on several, put commas between", OPTION_LIST,
+	  offsetof(struct sets_args, chips) },
 	PARAM_OPTION(struct sets_args, params),
+	{ "table", 0, SETS_TABLES, "with SET: print this table alone; CSV has one, else metrics",
+	  OPTION_WORD, offsetof(struct sets_args, table) },
 	{ "single-pass", 0, "CHIP", "list this chip's sets of one pass, or the metrics of one",
 	  OPTION_TEXT, offsetof(struct sets_args, single_pass) },
 	{ "yaml", 0, NULL, "with --single-pass CHIP SET: as a metric set", OPTION_FLAG,
@@ -71,23 +76,6 @@ static int list(struct app *app)
 	for (size_t i = 0; !code && i < opk_set_list_count(list); i++)
 		code = print_set(app, opk_set_list_path(list, i));
 	return code ? code : app_end_output(app);
-}
-
-/* The entries of a set, as they are written: patterns, and names of derived metrics. */
-static int show(struct app *app, const char *spec)
-{
-	static const struct opk_column columns[] = { { "metric", OPK_CELL_STRING } };
-	opk_auto(opk_set) struct opk_set *set = NULL;
-	int code = opk_set_find(&set, app->ctx, spec);
-
-	if (!code)
-		code = app_begin_output(app);
-	if (code)
-		return code;
-	app_table(app, "metrics", columns);
-	for (size_t i = 0; i < opk_set_metric_count(set); i++)
-		app_row(app, cell_text(opk_set_metric(set, i)));
-	return app_end_output(app);
 }
 
 /* ---- sets as YAML */
@@ -211,16 +199,10 @@ static int list_single_pass(struct app *app, const struct opk_single_pass_sets *
 static void print_metric(struct app *app, const struct opk_catalog *catalog, const char *name)
 {
 	static const struct opk_metric unknown;
-	const struct opk_metric *found = opk_catalog_find(catalog, name);
-	const struct opk_metric *metric = found ? found : &unknown;
 	const char *unit = NULL;
+	const struct opk_metric *found = sets_find_metric(catalog, name, &unit);
+	const struct opk_metric *metric = found ? found : &unknown;
 
-	for (size_t i = 0; found && i < opk_catalog_submetric_count(catalog, metric); i++) {
-		struct opk_submetric sub = opk_catalog_submetric(catalog, metric, i);
-
-		if (!strcmp(sub.suffix, name + strlen(metric->name)))
-			unit = sub.dim_unit;
-	}
 	app_row(app, cell_text(name), cell_text(found ? opk_metric_type_name(metric->type) : NULL),
 	        cell_text(metric->hw_unit), cell_text(unit), cell_text(metric->description));
 }
@@ -281,13 +263,25 @@ static int single_pass(struct app *app, const char *chip, const char *name, bool
 	return yaml ? write_single_pass(app, set, chip) : show_single_pass(app, set, chip);
 }
 
+static bool shows_set(const struct app *app, const struct sets_args *args)
+{
+	return app->argument_count && !args->check && !args->single_pass && !args->import;
+}
+
 static int check_usage(struct app *app, const struct sets_args *args)
 {
 	if (!!args->check + !!args->single_pass + !!args->import > 1)
 		return app_error(app, OPK_EUSAGE,
 		                 "sets: one of --check, --single-pass and --import");
-	if (!args->check && (args->chips.count || args->params.count))
-		return app_error(app, OPK_EUSAGE, "sets: --chip and --param go with --check SET");
+	if (!args->check && !shows_set(app, args)
+	    && (args->chips.count || args->params.count || args->table))
+		return app_error(app, OPK_EUSAGE,
+		                 "sets: --chip and --param go with SET or --check SET, --table "
+		                 "with SET");
+	if (args->check && args->table)
+		return app_error(app, OPK_EUSAGE, "sets: --table goes with SET");
+	if (!args->check && args->chips.count > 1)
+		return app_error(app, OPK_EUSAGE, "sets: SET is shown on one chip");
 	if (args->yaml && !(args->single_pass && app->argument_count))
 		return app_error(app, OPK_EUSAGE, "sets: --yaml goes with --single-pass CHIP SET");
 	if (app->argument_count && args->import)
@@ -326,8 +320,10 @@ static int run(struct app *app, void *data)
 		return single_pass(app, args->single_pass, app->arguments[0], args->yaml);
 	if (args->import)
 		return import(app, args->import);
+	if (shows_set(app, args))
+		return sets_show(app, app->arguments[0], &args->chips, &args->params, args->table);
 	if (!args->check)
-		return app->argument_count ? show(app, app->arguments[0]) : list(app);
+		return list(app);
 	return take_chips(app, &args->chips)
 	               ? OPK_EUSAGE
 	               : sets_check(app, args->check, &args->chips, &args->params);
@@ -336,10 +332,12 @@ static int run(struct app *app, void *data)
 const struct command sets_command = {
 	.name = "sets",
 	.synopsis =
-		"[SET | --check SET [--chip CHIP...] | --single-pass CHIP [SET] | --import FILE]",
+		"[SET [--chip CHIP] | --check SET [--chip CHIP...] | --single-pass CHIP [SET] | --import FILE]",
 	.summary = "list the shipped metric sets, or check one",
 	.details =
-		"With SET, what it lists.\n"
+		"With SET, all about it: its prose, groups, metrics with units and descriptions, formulas,\n"
+		"and how many passes it takes on a chip, GH100 unless --chip names another or the set is\n"
+		"for others. On a terminal this is a page; CSV has a row a metric, and JSON all of it.\n"
 		"\n"
 		"--check shows every error of a set's file with its line, and plans the set on every chip\n"
 		"that it claims, or on those that are named: it prints passes, metrics and how many\n"
