@@ -269,6 +269,24 @@ works info single.opk --format json
 json 'len(j["metrics"]) == 2'
 json 'j.get("derived", []) == []'
 json 'j["set_facts"][0].get("columns", ["bytes", "sm__cycles_active.avg"]) == ["bytes", "sm__cycles_active.avg"]'
+section 'more than one error'
+cat >broken.yaml <<'EOT'
+name: broken
+nmae: x
+metrics:
+  - {metrc: a}
+  - {metric: dram__bytes_${op}.sum}
+EOT
+refuses 4 '^offpeak: broken.yaml: 3 errors$' sets --check broken.yaml
+err_has "broken.yaml:2:1: unknown key 'nmae', did you mean name"
+err_has 'broken.yaml:4:5: one of the keys metric, any and group is needed here'
+err_has "broken.yaml:5:27: did not find expected ',' or '}'; inside \{...\} and \[...\] a text with \\$\{...\} goes in quotes"
+# Each of several files has its errors shown.
+printf 'name: [x\n' >open.yaml
+refuses 4 '^offpeak: ./open.yaml:2:1: ' plan --chip GH100 ./open.yaml broken.yaml memory ./nowhere.yaml
+err_has '^offpeak: broken.yaml: 3 errors'
+err_has "nowhere.yaml: can't open"
+
 section 'what a set lists'
 works sets roofline
 header_is metric,unit,group,shown,short_for,formula,description

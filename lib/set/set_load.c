@@ -406,11 +406,12 @@ static int read_set(struct loading *l, struct opk_set *set)
 	struct opk_yaml *root = NULL;
 	int code = opk_yaml_parse(&root, l->ctx, &l->problems, set->source);
 
-	if (code) {
-		set->broken = set->unfit = true;
-		return code == OPK_ENOMEM ? code : OPK_OK;
-	}
-	opk_set_read(&reader, root);
+	if (code == OPK_ENOMEM)
+		return code;
+	/* What comes before malformed text may have errors, too. */
+	set->broken = set->unfit = code != OPK_OK;
+	if (root)
+		opk_set_read(&reader, root);
 	opk_yaml_free(root);
 	for (size_t i = 0; i < reader.includes.count && !l->problems.code; i++)
 		include(l, set, &reader.includes.items[i]);

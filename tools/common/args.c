@@ -145,9 +145,14 @@ int plan_sets(struct app *app, const struct plan_args *args, struct opk_set **ou
 		                 app->command);
 	if (!sets)
 		return app_nomem(app);
-	while (!code && count < app->argument_count) {
-		code = find_set(app, &sets[count], args->chip, app->arguments[count]);
-		count += !code;
+	/* The errors of each one, not of the first alone. */
+	for (size_t i = 0; i < app->argument_count; i++) {
+		int found = find_set(app, &sets[count], args->chip, app->arguments[i]);
+
+		count += !found;
+		if (found && (code || i + 1 < app->argument_count))
+			found = app_fail(app, found);
+		code = code ? code : found;
 	}
 	if (!code)
 		code = opk_set_join(&joined, app->ctx, (const struct opk_set *const *)sets, count);

@@ -56,6 +56,16 @@ static const char *advice_on(const char *problem)
 	return "";
 }
 
+/* "${op}" in a list or map of braces is a text, an opening brace and so on: the usual slip. */
+static bool has_parameter(const struct builder *b, size_t line)
+{
+	const char *at = b->source->text;
+
+	while (line-- > 1 && at)
+		at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL;
+	return at && memmem(at, strcspn(at, "\n"), "${", 2);
+}
+
 /* Says why libyaml can't go on. Its reader gives a byte, its parser a line and column. */
 static void fail_to_parse(struct builder *b)
 {
@@ -64,14 +74,16 @@ static void fail_to_parse(struct builder *b)
 	                                 ? opk_place_of_byte(b->source, parser->problem_offset)
 	                                 : place_of(b, parser->problem_mark);
 	const char *problem = parser->problem ? parser->problem : "malformed YAML";
+	const char *advice = parser->error != YAML_READER_ERROR && has_parameter(b, place.line)
+	                             ? "; inside {...} and [...] a text with ${...} goes in quotes"
+	                             : advice_on(problem);
 
 	/* At the end of the file it helps to know what is still open. */
 	if (parser->context && parser->context_mark.line < parser->problem_mark.line)
 		opk_problems_add(b->problems, &place, "%s, %s that begins on line %zu%s", problem,
-		                 parser->context, parser->context_mark.line + 1,
-		                 advice_on(problem));
+		                 parser->context, parser->context_mark.line + 1, advice);
 	else
-		opk_problems_add(b->problems, &place, "%s%s", problem, advice_on(problem));
+		opk_problems_add(b->problems, &place, "%s%s", problem, advice);
 	end(b, OPK_EINPUT);
 }
 
@@ -133,11 +145,34 @@ static void check_key(struct builder *b, struct opk_yaml *map, struct opk_index 
 	}
 }
 
+/*
+ * The tree goes no further: what is missing here, and the value of the last key, may follow. Nothing
+ * can be said of a list or map in brackets that is not closed.
+ */
+static void break_off(struct builder *b, struct opk_yaml *out, bool bracketed)
+{
+	size_t bad = out->kind == OPK_YAML_MAP ? 2 + out->count % 2 : 1;
+
+	if (bracketed)
+		out->kind = OPK_YAML_BAD;
+	while (bad-- > 0) {
+		struct opk_yaml *item = opk_append(&out->items, &out->capacity, &out->count,
+		                                   sizeof *item);
+
+		if (!item) {
+			b->code = opk_nomem(b->ctx, "YAML");
+			return;
+		}
+		item->kind = OPK_YAML_BAD;
+		item->place = out->place;
+	}
+}
+
 static void build(struct builder *b, struct opk_yaml *out, int depth);
 
 /* Begins at the event that opened the list or map, and ends at the one that closes it. */
 static void build_items(struct builder *b, struct opk_yaml *out, yaml_event_type_t end_type,
-                        int depth)
+                        int depth, bool bracketed)
 {
 	opk_autoindex struct opk_index keys = { 0 };
 
@@ -152,6 +187,8 @@ static void build_items(struct builder *b, struct opk_yaml *out, yaml_event_type
 		if (!b->code && out->kind == OPK_YAML_MAP && out->count % 2)
 			check_key(b, out, &keys);
 	}
+	if (b->code == OPK_EINPUT)
+		break_off(b, out, bracketed);
 }
 
 static void build_scalar(struct builder *b, struct opk_yaml *out)
@@ -161,7 +198,6 @@ static void build_scalar(struct builder *b, struct opk_yaml *out)
 
 	if (memchr(text, 0, length)) {
 		report_here(b, "a NUL character in text");
-		out->kind = OPK_YAML_BAD;
 		return;
 	}
 	out->kind = OPK_YAML_SCALAR;
@@ -186,6 +222,7 @@ static void build(struct builder *b, struct opk_yaml *out, int depth)
 	yaml_event_type_t type = event->type;
 
 	out->place = place_of(b, event->start_mark);
+	out->kind = OPK_YAML_BAD;
 	if (depth > MAX_DEPTH) {
 		fail_here(b, "nested too deeply");
 		return;
@@ -198,13 +235,14 @@ static void build(struct builder *b, struct opk_yaml *out, int depth)
 		build_scalar(b, out);
 	} else if (type == YAML_SEQUENCE_START_EVENT) {
 		out->kind = OPK_YAML_LIST;
-		build_items(b, out, YAML_SEQUENCE_END_EVENT, depth);
+		build_items(b, out, YAML_SEQUENCE_END_EVENT, depth,
+		            event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE);
 	} else if (type == YAML_MAPPING_START_EVENT) {
 		out->kind = OPK_YAML_MAP;
-		build_items(b, out, YAML_MAPPING_END_EVENT, depth);
+		build_items(b, out, YAML_MAPPING_END_EVENT, depth,
+		            event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE);
 	} else if (type == YAML_ALIAS_EVENT) {
 		report_alias(b, out->place.line);
-		out->kind = OPK_YAML_BAD;
 	} else {
 		fail_here(b, "the document is empty");
 	}
@@ -212,6 +250,7 @@ static void build(struct builder *b, struct opk_yaml *out, int depth)
 
 static void build_document(struct builder *b, struct opk_yaml *root)
 {
+	root->kind = OPK_YAML_BAD;
 	next(b); /* stream start */
 	if (next(b) != YAML_DOCUMENT_START_EVENT) {
 		if (!b->code)
@@ -239,10 +278,9 @@ int opk_yaml_parse(struct opk_yaml **out, struct opk_ctx *ctx, struct opk_proble
 	build_document(&b, root);
 	yaml_event_delete(&b.event);
 	yaml_parser_delete(&b.parser);
-	if (b.code)
-		opk_yaml_free(root);
-	else
-		*out = root;
+	if (b.code && (b.code != OPK_EINPUT || root->kind == OPK_YAML_BAD))
+		opk_yaml_free(opk_take(root));
+	*out = root;
 	return b.code;
 }
 
