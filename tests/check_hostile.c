@@ -21,7 +21,7 @@ START_TEST(hostile_file_headers)
 		{ HERE, "\x89OPK\r\n\x1a\n\3\0\0\0\0\0\0\0", 16,
 		  "format version 3, this offpeak knows version 2" },
 		{ HERE, "\x89OPK\r\n\x1a\n\1\0\0\0\0\0\0\0", 16,
-		  "record it again, or build the set again; the offpeak that wrote it" },
+		  "format version 1, this offpeak knows version 2: record it again, or use the offpeak that wrote it" },
 		{ HERE, "\x89OPK\r\n\x1a\n\0\0\0\0\0\0\0\0", 16, "format version 0" },
 		{ HERE, "\x89OPK\r\n\x1a\n\0\0\0\1\0\0\0\0", 16, "format version 16777216" },
 		{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\1\0\0\0", 16, "the file header is damaged" },

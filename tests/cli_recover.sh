@@ -43,8 +43,15 @@ spoil spoilt 3000
 run 4 verify spoilt
 out_has ',4,DATA,1984,33128,damaged: its CRC-32 differs from the one stored$'
 out_has ',5,RNGS,35112,248,ok$'
-err_has "^offpeak: spoilt: 1 problem; 'offpeak recover' keeps"
+# Its only image is lost: recover would find nothing. Of several, others are left.
+err_has '^offpeak: spoilt: 1 problem$'
 err_has '^  section 4 \(DATA\) at byte 1984: damaged'
+refuses 4 'no counter data is whole' recover spoilt -o nothing.opk
+cp "$recordings/gh100-training-pm.opk" several
+works verify several
+spoil several "$(awk -F , '$3 == "DATA" { byte = $4 + 200 } END { print byte }' "$tmp/out")"
+run 4 verify several
+err_has "^offpeak: several: [0-9]+ problems?; 'offpeak recover' keeps what is whole"
 run 4 verify "$simple" spoilt nowhere.opk "$pm"
 out_has '^nowhere.opk,,,0,0,.*No such file'
 out_has "^$pm,6,END ,.*,ok\$"
@@ -57,7 +64,7 @@ run 4 verify text
 err_has 'not an .opk file'
 printf '\211OPK\r\n\032\n\001\0\0\0\0\0\0\0' >first
 run 4 verify first
-out_has '^first,,,0,0,.*format version 1, this offpeak knows version 2: record it again'
+out_has '^first,,,0,0,"format version 1, this offpeak knows version 2: record it again'
 err_has 'format version 1, this offpeak knows version 2: record it again'
 refuses 2 'FILE.opk... is needed' verify
 

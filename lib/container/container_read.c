@@ -366,13 +366,10 @@ static int check_version(struct walk *w, uint32_t version)
 {
 	if (version == OPK_FORMAT_VERSION)
 		return OPK_OK;
-	return opk_fail(
-		w->ctx, OPK_EINPUT, "%s: format version %u, this offpeak knows version %d%s",
-		w->file->path, version, OPK_FORMAT_VERSION,
-		version != 1 ? ""
-			     : ": record it again, or build the set again; the offpeak that wrote "
-			       "it still evaluates it, and extracts its images, which 'import "
-			       "--raw' takes, without their launches");
+	return opk_fail(w->ctx, OPK_EINPUT,
+	                "%s: format version %u, this offpeak knows version %d%s", w->file->path,
+	                version, OPK_FORMAT_VERSION,
+	                version != 1 ? "" : ": record it again, or use the offpeak that wrote it");
 }
 
 static int read_file_header(struct walk *w)

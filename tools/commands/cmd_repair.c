@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak verify and offpeak recover: what is wrong with containers, and what is whole of them. */
+#include <string.h>
+
 #include "commands.h"
 #include "common/args.h"
 
@@ -112,6 +114,18 @@ static int verify(struct app *app, const struct verify_args *args, const char *p
 	return verdict->refused ? OPK_OK : app_nomem(app);
 }
 
+/* Beside the name of the file; people read all of it below the table. */
+static const char *reason_of(const struct app *app, const char *path, const char *refused)
+{
+	size_t length = strlen(path);
+
+	if (app_shows_table(app))
+		return "can't be read";
+	return !strncmp(refused, path, length) && !strncmp(refused + length, ": ", 2)
+	               ? refused + length + 2
+	               : refused;
+}
+
 static int print(struct app *app, const struct verdict *verdicts)
 {
 	int code = app_begin_output(app);
@@ -126,9 +140,27 @@ static int print(struct app *app, const struct verdict *verdicts)
 			findings_print(app, path, verdicts[i].findings, "ok");
 		else
 			app_row(app, cell_text(path), cell_known(0, false), cell_text(""),
-			        cell_number(0), cell_number(0), cell_text(verdicts[i].refused));
+			        cell_number(0), cell_number(0),
+			        cell_text(reason_of(app, path, verdicts[i].refused)));
 	}
 	return app_end_output(app);
+}
+
+static bool has_sound(const struct opk_findings *findings, uint32_t type)
+{
+	for (size_t i = 0; i < opk_findings_count(findings); i++) {
+		const struct opk_finding *finding = opk_findings_get(findings, i);
+
+		if (finding->type == type && finding->section && !finding->problem)
+			return true;
+	}
+	return false;
+}
+
+/* Without metadata or without a whole image nothing would come of it. */
+static bool is_worth_recovering(const struct opk_findings *findings)
+{
+	return has_sound(findings, OPK_SECTION_META) && has_sound(findings, OPK_SECTION_DATA);
 }
 
 /* What is wrong with one file, on stderr; the exit code for it. */
@@ -140,10 +172,11 @@ static int judge(struct app *app, const char *path, const struct verdict *verdic
 		return OPK_OK;
 	if (verdict->refused)
 		return app_fail(app, opk_fail(app->ctx, OPK_EINPUT, "%s", verdict->refused));
-	app_fail(app, app_error(app, OPK_EINPUT,
-	                        "%s: %zu problem%s; 'offpeak recover' keeps what is whole of a "
-	                        "recording",
-	                        path, problems, problems == 1 ? "" : "s"));
+	app_fail(app, app_error(app, OPK_EINPUT, "%s: %zu problem%s%s", path, problems,
+	                        problems == 1 ? "" : "s",
+	                        is_worth_recovering(verdict->findings)
+	                                ? "; 'offpeak recover' keeps what is whole of a recording"
+	                                : ""));
 	findings_explain(verdict->findings);
 	return OPK_EINPUT;
 }
