@@ -1357,8 +1357,8 @@ struct opk_aggregate_options {
  * in which the first range of each appeared. In a recording with pass groups, each metric is over
  * the ranges that have it; where several pass groups have one that does not add up, its mean is
  * NaN. Derived metrics are computed of totals, or of means where the metrics in them have different
- * counts. Ranges of several GPUs are in one group unless the key says otherwise, and their values are
- * put together as docs/formats.md says.
+ * counts. Ranges of several GPUs are in one group unless the key says otherwise, and their values
+ * are put together as docs/formats.md says.
  */
 struct opk_aggregate;
 int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,

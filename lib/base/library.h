@@ -4,8 +4,8 @@
 #define OPK_LIBRARY_H
 
 /*
- * Why this file can't be opened as a library: dlopen() waits forever for a pipe, and crashes where a
- * library is cut off. NULL: nothing speaks against it, or it can't be read; dlopen() says that.
+ * Why this file can't be opened as a library: dlopen() waits forever for a pipe, and crashes where
+ * a library is cut off. NULL: there is no reason, or it can't be read, which dlopen() reports.
  */
 const char *opk_library_flaw(const char *path);
 

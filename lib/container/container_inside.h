@@ -25,7 +25,10 @@ bool opk_sparse_unpack(struct opk_reader *packed, void *to, size_t size);
  * mostly zeros; sparse.h packs it.
  */
 
-/* The distance at which the data repeats best, any number of bytes; 0: none helps. False: no memory. */
+/*
+ * The distance at which the data repeats best, any number of bytes; 0: none helps. False: no
+ * memory.
+ */
 bool opk_xor_find_stride(size_t *stride, const void *data, size_t size);
 
 #endif

@@ -13,7 +13,7 @@ enum { NONE = -1, EXACT_WEIGHTS = 2 };
 struct weight {
 	bool known; /* the chip has all of them */
 	long over[2], under[2];
-	/* A guess that holds where this metric, divided by the weight, is the value; 0: no guess. */
+	/* The value is this metric, divided by the weight, times the scale; 0: no guess. */
 	double scale;
 	long numerator;
 };

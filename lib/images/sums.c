@@ -109,8 +109,8 @@ static bool fits(const struct opk_sums *sums, const struct opk_target *target, s
 }
 
 /*
- * Slots have numbers as names, each once in an image: where a group has one sum for each pass group,
- * that of the group, by which they are joined.
+ * Slots have numbers as names, each once in an image: where a group has one sum for each pass
+ * group, that of the group, by which they are joined.
  */
 static int make_targets(struct opk_sums *sums, struct opk_ctx *ctx, bool single)
 {

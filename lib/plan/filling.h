@@ -11,7 +11,8 @@ struct opk_filling {
 	struct opk_nv_scheduler *scheduler;
 	bool *software; /* one a counter: patched into kernels, in passes of its own */
 	size_t passes;
-	size_t *members; /* counters of pass i: from i * counters.names.count on, the last one first */
+	/* The counters of pass i, from i * counters.names.count on, the last one first. */
+	size_t *members;
 	size_t *sizes;
 	struct opk_answers answers;
 	bool *of_software; /* one a pass that has any */

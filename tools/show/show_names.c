@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The columns of a recording: what they are called and what they mean, and their share of a peak. */
+/* A recording's columns: what they are called and what they mean, and their share of a peak. */
 #include <string.h>
 
 #include "show/show.h"

@@ -48,8 +48,8 @@ struct segments *recording_begin(const struct target *target, const struct setti
                                  const struct collect_set *set, const char *backend,
                                  const void *availability, size_t availability_size);
 /*
- * The rank in an MPI, SLURM or torchrun job, from the environment; -1 where there is none. A note on
- * stderr names what is no number.
+ * The rank in an MPI, SLURM or torchrun job, from the environment; -1 where there is none. A note
+ * on stderr names what is no number.
  */
 int recording_rank(void);
 
