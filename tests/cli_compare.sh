@@ -119,7 +119,7 @@ refuses 2 'compare: gh100 is named twice' compare GH100 gh100
 refuses 2 "unknown chip 'GH10', did you mean GH100" compare GA100 GH10
 refuses 2 '--profiler legacy: use range or pm' compare GA100 GH100 --profiler legacy
 if grep -q GV100 plain; then
-	refuses 1 'profiler pm' compare GH100 GV100 --profiler pm
+	refuses 1 'GV100 has no PM sampling' compare GH100 GV100 --profiler pm
 fi
 notes 'no metric matches' compare GA100 GH100 --unit nothing
 fresh
