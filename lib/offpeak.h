@@ -727,6 +727,19 @@ struct opk_build_options {
 	void *progress_data;
 };
 /*
+ * What a bare config image says, whoever made it: its chip, its passes, and raw counters in each. It
+ * is read in a child process; OPK_EINPUT where NVIDIA's code can't read it, or crashes.
+ * cuptiProfilerHostGetNumOfPasses, NVPW_Config_GetRawCounters
+ */
+struct opk_config_info;
+int opk_config_info_new(struct opk_config_info **out, struct opk_ctx *ctx, const void *image,
+                        size_t size);
+void opk_config_info_free(struct opk_config_info *info);
+const char *opk_config_info_chip(const struct opk_config_info *info);
+size_t opk_config_info_passes(const struct opk_config_info *info);
+size_t opk_config_info_counters(const struct opk_config_info *info, size_t pass);
+
+/*
  * A plan as set.opk: metadata, config image, counter-data prefix; and those of its pass groups
  * where the plan has several passes.
  */

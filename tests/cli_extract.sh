@@ -114,4 +114,14 @@ works eval "$simple"
 # Behind the launch.
 sed -E 's/^[0-9]+,([^,]*),"[^"]*",[0-9x]*,[0-9x]*,[0-9]*,//' out | sed 1d >opk.csv
 equal raw.csv opk.csv
+section "anybody's config image"
+works extract "$simple" --config own.config
+works info --raw-config own.config --format json
+json 'j["chip"] == "GH100" and j["passes"] == len(j["plan"]) and all(p["counters"] > 0 for p in j["plan"])'
+head -c 1500 own.config >cut
+echo "no image" >text
+refuses 4 'these bytes are no config image' info --raw-config cut
+refuses 4 'names no chip' info --raw-config text
+refuses 2 'one FILE.opk, or --raw-config' info
+
 finish

@@ -45,6 +45,7 @@ refuses 2 . sets --check simple --single-pass GH100
 section 'plans'
 works plan --single-pass --chip GH100 compute l2 --format json
 json 'j["passes"] == 1 and j["lower_bound"] == 1 and len(j["plan"]) == 1'
+json 'any(d.startswith("gpu_lts:") for d in j["plan"][0]["domains"])'
 json 'j["metrics"] and j["left_out"][0]["would_fit"] is False'
 json '"gpu_sm_a" in j["left_out"][0]["full_domains"] and "gpu_lts" not in j["left_out"][0]["full_domains"]'
 python3 -c 'import json; j = json.load(open("out")); print(",".join(j["metrics"] + [m["metric"] for m in j["left_out"]]))' >all

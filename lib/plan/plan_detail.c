@@ -209,18 +209,49 @@ static int load_pass(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 	return code;
 }
 
+/* Where the counters of the one pass are counted. */
+static int find_single_domains(struct opk_plan_detail *detail, struct opk_ctx *ctx,
+                               const struct opk_plan *plan)
+{
+	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
+	int code = opk_nv_scheduler_new(&scheduler, ctx, plan->target.chip, NULL);
+
+	if (!code)
+		code = opk_parts_split(&detail->parts, ctx, &detail->counters, scheduler);
+	if (code)
+		return opk_allow(ctx, opk_allow(ctx, code, OPK_ENVIDIA), OPK_EUSAGE);
+	detail->domains = opk_alloc_array(detail->parts.count + 1, sizeof *detail->domains);
+	detail->fill = opk_alloc_array(detail->parts.count + 1, sizeof *detail->fill);
+	if (!detail->domains || !detail->fill)
+		return opk_nomem(ctx, "a plan");
+	for (size_t i = 0; i < detail->parts.count; i++) {
+		const struct opk_part *part = &detail->parts.all[i];
+
+		detail->fill[i] = part->count;
+		detail->domains[i] = (struct opk_plan_domains){
+			.names = opk_strlist_items(&part->domains),
+			.name_count = part->domains.count,
+			.counters = part->count,
+			.passes = 1,
+			.bound = 1,
+			.fullest = part->count,
+			.software = part->software,
+		};
+	}
+	return OPK_OK;
+}
+
 /* One pass serves all. PerfWorks' evaluator does not know PM-sampling metrics anyway. */
 static int load_single(struct opk_plan_detail *detail, struct opk_ctx *ctx,
                        const struct opk_plan *plan)
 {
-	opk_autostrlist struct opk_strlist here = { 0 };
-	int code = opk_nv_config_counters(&here, ctx, plan->schedule.config, plan->schedule.size,
-	                                  0);
+	int code = opk_nv_config_counters(&detail->counters.names, ctx, plan->schedule.config,
+	                                  plan->schedule.size, 0);
 
-	detail->counted[0] = here.count;
+	detail->counted[0] = detail->counters.names.count;
 	memset(detail->serves, true, detail->metrics * sizeof *detail->serves);
 	detail->lower_bound = 1;
-	return code;
+	return code ? code : find_single_domains(detail, ctx, plan);
 }
 
 /* ---- domains */

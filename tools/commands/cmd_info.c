@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak info: what a container holds, and whether it is whole. */
 #include "commands.h"
+#include "common/files.h"
 
 struct info_args {
+	const char *raw_config;
 	unsigned table;
 };
 
@@ -10,6 +12,8 @@ struct info_args {
 
 static const struct option_spec specs[] = {
 	TABLE_OPTION(TABLES, "summary", struct info_args, table),
+	{ "raw-config", 0, "FILE", "instead: chip and passes of a bare config image", OPTION_INPUT,
+	  offsetof(struct info_args, raw_config) },
 	{ 0 },
 };
 
@@ -281,17 +285,61 @@ static int print(struct app *app, const char *path, struct opk_file *file, bool 
 	return code ? code : tables;
 }
 
+/* ---- a bare config image */
+
+static int print_config(struct app *app, const char *path, size_t size,
+                        const struct opk_config_info *config)
+{
+	static const struct opk_column columns[] = {
+		{ "pass", OPK_CELL_UINT },
+		{ "counters", OPK_CELL_UINT },
+	};
+	struct app_fields fields = { 0 };
+	int code = app_begin_output(app);
+
+	if (code)
+		return code;
+	field_text(&fields, "file", path);
+	field_number(&fields, "size", size);
+	field_text(&fields, "chip", opk_config_info_chip(config));
+	field_number(&fields, "passes", opk_config_info_passes(config));
+	app_record(app, &fields);
+	app_table(app, "plan", columns);
+	for (size_t i = 0; i < opk_config_info_passes(config); i++)
+		app_row(app, cell_number(i + 1), cell_number(opk_config_info_counters(config, i)));
+	return app_end_output(app);
+}
+
+static int show_config(struct app *app, const char *path)
+{
+	opk_autofree void *image = NULL;
+	struct opk_config_info *config = NULL;
+	size_t size;
+	int code = files_get(app, &image, &size, path);
+
+	if (!code)
+		code = opk_config_info_new(&config, app->ctx, image, size);
+	if (code)
+		return opk_add(app->ctx, code, "%s", path);
+	code = print_config(app, path, size, config);
+	opk_config_info_free(config);
+	return code;
+}
+
 static int run(struct app *app, void *data)
 {
 	const struct info_args *args = data;
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	opk_autofree bool *damaged = NULL;
 	struct totals totals;
-	const char *path = app->arguments[0];
+	const char *path = app->argument_count ? app->arguments[0] : NULL;
 	int code;
 
-	if (app->argument_count != 1)
-		return app_error(app, OPK_EUSAGE, "info: one FILE.opk is needed");
+	if (args->raw_config && !app->argument_count)
+		return show_config(app, args->raw_config);
+	if (app->argument_count != 1 || args->raw_config)
+		return app_error(app, OPK_EUSAGE,
+		                 "info: one FILE.opk, or --raw-config FILE, is needed");
 	code = app_choose_table(app, TABLES, args->table, "summary");
 	if (!code)
 		code = opk_file_open(&file, app->ctx, path);
@@ -320,7 +368,7 @@ static int run(struct app *app, void *data)
 
 const struct command info_command = {
 	.name = "info",
-	.synopsis = "FILE.opk",
+	.synopsis = "FILE.opk | --raw-config FILE",
 	.summary = "show what a container holds: sections, sizes, chip, metrics, integrity",
 	.details =
 		"Needs no NVIDIA library. Every section's checksum is verified; a damaged or cut-off\n"
@@ -329,7 +377,11 @@ const struct command info_command = {
 		"Where the set says more than its metrics, tables follow: set_facts,\n"
 		"its version, hash, columns and hidden metrics; labels; derived metrics; headings. Where\n"
 		"the collector noted them: run, facts about machine and environment; stats, what it\n"
-		"counted; drops, what is missing and why.",
+		"counted; drops, what is missing and why.\n"
+		"\n"
+		"--raw-config shows chip, passes and raw counters of a bare config image, of any CUPTI\n"
+		"program. NVIDIA's library reads it, in a process of its own, since it crashes on\n"
+		"other bytes.",
 	.examples = {
 		{ "info run.opk", "what is in a recording, and whether it is whole" },
 		{ "info run.opk --table sections -o sections.csv", "one of its tables, as CSV" },

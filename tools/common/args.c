@@ -54,7 +54,7 @@ struct opk_image_options image_options(uint64_t timeout, const char *what)
 
 /* ---- plans */
 
-static int parse_effort(struct app *app, double *out, const char *text)
+int effort_of(struct app *app, double *out, const char *text)
 {
 	char *end;
 
@@ -84,7 +84,7 @@ int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_
 	options->profiler = profiler_of_word(args->profiler);
 	options->progress = app_progress;
 	options->progress_data = (char *)"looking for a shorter plan, hundredth";
-	return parse_effort(app, &options->effort, args->effort);
+	return effort_of(app, &options->effort, args->effort);
 }
 
 void note_missing(const struct opk_plan *plan)

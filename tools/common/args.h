@@ -79,6 +79,8 @@ struct plan_args {
 	                      "look so long for a plan of fewer passes; 0: take CUPTI's own",      \
 	                      OPTION_TEXT, type, member.effort)
 
+/* What --effort says, as opk_plan_options has it; 0 where it is not given. */
+int effort_of(struct app *app, double *out, const char *text);
 /* Fills the plan's options from the arguments. */
 int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_options *options);
 /* The bytes of a PM sample; false for ranges, and where the library has no such function. */

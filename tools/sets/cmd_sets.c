@@ -12,7 +12,7 @@
 #include "sets/sets_show.h"
 
 struct sets_args {
-	const char *check, *single_pass, *import;
+	const char *check, *single_pass, *import, *effort;
 	struct option_list chips, params;
 	unsigned table;
 	bool yaml;
@@ -27,6 +27,8 @@ static const struct option_spec specs[] = {
 	PARAM_OPTION(struct sets_args, params),
 	{ "table", 0, SETS_TABLES, "with SET: print this table alone; CSV has one, else metrics",
 	  OPTION_WORD, offsetof(struct sets_args, table) },
+	{ "effort", 0, "SECONDS", "look so long for shorter plans, on all chips together (60)",
+	  OPTION_TEXT, offsetof(struct sets_args, effort) },
 	{ "single-pass", 0, "CHIP", "list this chip's sets of one pass, or the metrics of one",
 	  OPTION_TEXT, offsetof(struct sets_args, single_pass) },
 	{ "yaml", 0, NULL, "with --single-pass CHIP SET: as a metric set", OPTION_FLAG,
@@ -311,8 +313,9 @@ static int take_chips(struct app *app, struct option_list *chips)
 static int run(struct app *app, void *data)
 {
 	struct sets_args *args = data;
+	double effort = 0;
 
-	if (check_usage(app, args))
+	if (check_usage(app, args) || effort_of(app, &effort, args->effort))
 		return OPK_EUSAGE;
 	if (!args->import && !args->yaml && app_choose_format(app))
 		return OPK_EUSAGE;
@@ -326,7 +329,7 @@ static int run(struct app *app, void *data)
 		return list(app);
 	return take_chips(app, &args->chips)
 	               ? OPK_EUSAGE
-	               : sets_check(app, args->check, &args->chips, &args->params);
+	               : sets_check(app, args->check, &args->chips, &args->params, effort);
 }
 
 const struct command sets_command = {

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/ctx.h"
 #include "base/mem.h"
@@ -21,6 +22,7 @@ struct check {
 	} * shown; /* errors of earlier chips */
 	size_t shown_count, shown_capacity;
 	int worst;
+	double effort; /* opk_plan_options.effort, for all chips */
 };
 
 /* ---- errors, each for the first chip that has it */
@@ -121,6 +123,14 @@ static int judge_on(struct check *check, const struct opk_chip *chip)
 	return OPK_OK;
 }
 
+/* Where no effort is given. */
+enum { ALL_SECONDS = 60 };
+
+static double processor_seconds(void)
+{
+	return (double)clock() / CLOCKS_PER_SEC;
+}
+
 static int plan_on(struct check *check, const struct opk_chip *chip)
 {
 	struct opk_plan_options options = OPK_INIT(options);
@@ -130,6 +140,12 @@ static int plan_on(struct check *check, const struct opk_chip *chip)
 	int code;
 
 	options.chip = chip->name;
+	/* The effort is for all chips together; after it they are planned as CUPTI does. */
+	options.effort = processor_seconds() < (check->effort > 0 ? check->effort : ALL_SECONDS)
+	                         ? check->effort
+	                         : -1;
+	options.progress = app_progress;
+	options.progress_data = (char *)"looking for a shorter plan, hundredth";
 	code = opk_plan_new(&plan, ctx, check->set, &options);
 	if (!code)
 		return put_row(check, chip->name, plan, "ok");
@@ -249,10 +265,10 @@ static int check_set(struct check *check, const struct option_list *wanted)
 }
 
 int sets_check(struct app *app, const char *spec, const struct option_list *chips,
-               const struct option_list *params)
+               const struct option_list *params, double effort)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
-	struct check check = { .app = app };
+	struct check check = { .app = app, .effort = effort };
 	int code = opk_set_find_partly(&set, app->ctx, spec);
 
 	check.partly = code && set;

@@ -7,6 +7,6 @@
 
 /* Checks the set's form, and plans it on the chips: those that are named, or all that it claims. */
 int sets_check(struct app *app, const char *spec, const struct option_list *chips,
-               const struct option_list *params);
+               const struct option_list *params, double effort);
 
 #endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a config image of anybody's says: NVIDIA's code crashes on others' bytes, so in a child. */
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "child/child.h"
+#include "plan/plan.h"
+
+struct opk_config_info {
+	char *chip;
+	size_t passes;
+	size_t *counters; /* one a pass */
+};
+
+struct image {
+	const void *data;
+	size_t size;
+};
+
+/* The first chip whose name is in the image, as a word of its own. */
+static int find_chip(const char **out, struct opk_ctx *ctx, const struct opk_strlist *chips,
+                     const struct image *image)
+{
+	*out = "";
+	for (size_t i = 0; i < chips->count; i++)
+		if (memmem(image->data, image->size, chips->items[i],
+		           strlen(chips->items[i]) + 1)) {
+			*out = chips->items[i];
+			return OPK_OK;
+		}
+	return opk_fail(ctx, OPK_EINPUT, "it names no chip that this library knows");
+}
+
+static int put_passes(struct opk_ctx *ctx, struct opk_child *child, const void *image, size_t size)
+{
+	size_t passes;
+	int code = opk_nv_passes(&passes, ctx, image, size);
+
+	if (code)
+		return opk_blame_image(code);
+	opk_put_number(child, passes);
+	for (size_t i = 0; !code && i < passes; i++) {
+		opk_autostrlist struct opk_strlist counters = { 0 };
+
+		code = opk_nv_config_counters(&counters, ctx, image, size, i);
+		opk_put_number(child, counters.count);
+	}
+	return opk_blame_image(code);
+}
+
+static int look_at(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	const struct image *image = data;
+	opk_autostrlist struct opk_strlist chips = { 0 };
+	void *copy = opk_child_guarded_copy(image->data, image->size);
+	const char *chip;
+	int code = copy ? opk_nv_chips(&chips, ctx) : opk_nomem(ctx, "a config image");
+
+	if (!code)
+		code = find_chip(&chip, ctx, &chips, image);
+	if (code)
+		return code;
+	opk_put_bytes(child, chip, strlen(chip));
+	return put_passes(ctx, child, copy, image->size);
+}
+
+/* More passes than bytes make no sense. */
+static int read_info(struct opk_config_info *info, struct opk_ctx *ctx, struct opk_result *result,
+                     size_t most)
+{
+	info->chip = opk_get_bytes(NULL, result, most);
+	info->passes = opk_get_number(result, most);
+	info->counters = opk_alloc_array(info->passes + 1, sizeof *info->counters);
+	if (!info->counters)
+		return opk_nomem(ctx, "a config image");
+	for (size_t i = 0; i < info->passes; i++)
+		info->counters[i] = opk_get_number(result, most);
+	return opk_result_check(result, ctx);
+}
+
+int opk_config_info_new(struct opk_config_info **out, struct opk_ctx *ctx, const void *image,
+                        size_t size)
+{
+	struct image job = { image, size };
+	opk_autosent struct opk_result result = { 0 };
+	struct opk_config_info *info = opk_alloc(sizeof *info);
+	int code = info ? OPK_OK : opk_nomem(ctx, "a config image");
+
+	if (!code)
+		code = opk_contain(&result, ctx, look_at, &job, NULL);
+	if (!code)
+		code = read_info(info, ctx, &result, size);
+	if (code) {
+		opk_config_info_free(info);
+		return opk_add(ctx, code, "these bytes are no config image that can be read");
+	}
+	*out = info;
+	return OPK_OK;
+}
+
+void opk_config_info_free(struct opk_config_info *info)
+{
+	if (!info)
+		return;
+	free(info->chip);
+	free(info->counters);
+	free(info);
+}
+
+const char *opk_config_info_chip(const struct opk_config_info *info)
+{
+	return info->chip;
+}
+
+size_t opk_config_info_passes(const struct opk_config_info *info)
+{
+	return info->passes;
+}
+
+size_t opk_config_info_counters(const struct opk_config_info *info, size_t pass)
+{
+	return info->counters[pass];
+}
