@@ -610,7 +610,8 @@ START_TEST(legacy_names)
 	ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
 	while (fgets(line, sizeof line, file)) {
 		char *rest = line, *kind = strsep(&rest, "\t"), *name = strsep(&rest, "\t");
-		char *text = strsep(&rest, "\n");
+		/* More columns may follow: what is made of it today. */
+		char *text = rest ? strsep(&rest, "\t\n") : NULL;
 		struct opk_formula *formula = NULL;
 		size_t offset = 0;
 

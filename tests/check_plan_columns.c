@@ -66,7 +66,9 @@ START_TEST(columns_of_plans)
 		  "e [byte] under g = d + fake__b.sum\nx [bytes] under g is fake__a.sum\n"
 		  "fake__ratio.pct [bytes]\nhidden d [] = x * 2\nhidden fake__b.sum [bytes]\n" },
 		/* What one pass leaves of it. */
-		{ HERE, much, true, "x [bytes] under g is fake__a.sum\nhidden d [] = x * 2\n" },
+		{ HERE, much, true,
+		  "e [byte] under g = d + fake__b.sum\nx [bytes] under g is fake__a.sum\n"
+		  "hidden d [] = x * 2\nhidden fake__b.sum [bytes]\n" },
 	};
 	struct opk_ctx *ctx = fake_ctx();
 
