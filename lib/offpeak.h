@@ -727,8 +727,8 @@ struct opk_build_options {
 	void *progress_data;
 };
 /*
- * What a bare config image says, whoever made it: its chip, its passes, and raw counters in each. It
- * is read in a child process; OPK_EINPUT where NVIDIA's code can't read it, or crashes.
+ * What a bare config image says, whoever made it: its chip, its passes, and raw counters in each.
+ * It is read in a child process; OPK_EINPUT where NVIDIA's code can't read it, or crashes.
  * cuptiProfilerHostGetNumOfPasses, NVPW_Config_GetRawCounters
  */
 struct opk_config_info;
