@@ -1473,7 +1473,7 @@ struct opk_out_options {
 	 * or a carriage return. Other programs see it as part of the text.
 	 */
 	bool csv_safe;
-	/* Of a record and its tables write this table alone, or the record: "summary"; NULL: all. */
+	/* Of a record and its tables write this one, or "summary", the record; NULL: all. */
 	const char *only;
 };
 

@@ -146,8 +146,8 @@ static void check_key(struct builder *b, struct opk_yaml *map, struct opk_index 
 }
 
 /*
- * The tree goes no further: what is missing here, and the value of the last key, may follow. Nothing
- * can be said of a list or map in brackets that is not closed.
+ * The tree goes no further: what is missing here, and the value of the last key, may follow.
+ * Nothing can be said of a list or map in brackets that is not closed.
  */
 static void break_off(struct builder *b, struct opk_yaml *out, bool bracketed)
 {

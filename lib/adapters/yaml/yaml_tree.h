@@ -23,10 +23,10 @@ struct opk_yaml {
 
 /*
  * Parses one document. Anchors, aliases, duplicate keys, keys that are not plain text, NUL
- * characters and further documents are problems, and there is a tree all the same. Malformed text,
- * nesting beyond 16 levels, and maps of more than 10,000 keys are OPK_EINPUT and a problem; the tree
- * is what comes before it then, and what it breaks off in ends with BAD nodes, or NULL where there is
- * nothing. OPK_ENOMEM has its cause in ctx, and there is no tree.
+ * characters and further documents are problems, and there is a tree all the same. Malformed
+ * text, nesting beyond 16 levels, and maps of more than 10,000 keys are OPK_EINPUT and a
+ * problem; the tree is what comes before it then, and what it breaks off in ends with BAD nodes,
+ * or NULL where there is nothing. OPK_ENOMEM has its cause in ctx, and there is no tree.
  */
 int opk_yaml_parse(struct opk_yaml **out, struct opk_ctx *ctx, struct opk_problems *problems,
                    struct opk_source *source);
