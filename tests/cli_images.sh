@@ -43,7 +43,7 @@ out_has '^wide.opk,[0-9]+,1,7[0-9]{6}$'
 section 'trim: every recording'
 for file in "$recordings"/*.opk; do
 	case $file in
-	*-noinst.opk | *-nested.opk | *-pm-small.opk | *-training-nvtx.opk | *-wide-auto.opk) ;;
+	*-noinst.opk | *-nested.opk | *-wide-auto.opk) ;;
 	*) is_long || continue ;;
 	esac
 	works trim "$file" -o trimmed.opk --format json
@@ -114,11 +114,15 @@ parts "$simple" device 1
 parts "$nested" name 4
 out_has '^dir/part-3.opk,[0-9]+,1,step/elementwise$'
 parts "$training" kernel 40
-parts "$training" segment 6
-parts "$training" 100 4
+if is_long; then
+	parts "$training" segment 6
+	parts "$training" 100 4
+fi
 parts "$nvtx" name 4
 parts "$recordings/gh100-training-pm.opk" segment 6
-parts "$recordings/gh100-training-pm.opk" device 1
+if is_long; then
+	parts "$recordings/gh100-training-pm.opk" device 1
+fi
 # In order, what is divided by number gives the same table.
 works eval "$training"
 keep wanted
