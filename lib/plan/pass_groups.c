@@ -21,7 +21,7 @@ struct pack {
 	struct opk_pass_groups *groups;
 	const char **names; /* of a candidate */
 	size_t *members;    /* of a candidate */
-	bool *placed;       /* one a metric */
+	bool *done;         /* one a metric: it is in a group, or fits none */
 	size_t candidates;  /* tried so far */
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	void *progress_data;
@@ -55,7 +55,7 @@ static int try_members(bool *fits, struct pack *p, struct opk_pass_group *group,
 	*group = (struct opk_pass_group){ members, count, result };
 	result.config = NULL;
 	for (size_t i = 0; i < count; i++)
-		p->placed[members[i]] = true;
+		p->done[members[i]] = true;
 	return OPK_OK;
 }
 
@@ -210,6 +210,7 @@ static int find_items(struct packing_metrics *m, struct pack *p)
 		m->metrics[m->count] = i;
 		code = fit_together(&fits, p->ctx, m, &m->count, 1);
 		m->count += !code && fits;
+		p->done[i] = !code && !fits;
 	}
 	return code;
 }
@@ -371,21 +372,21 @@ static int pack(struct opk_pass_groups *groups, struct opk_ctx *ctx, const struc
 	size_t count = plan->metrics.count;
 	opk_autofree const char **names = opk_alloc_array(count, sizeof *names);
 	opk_autofree size_t *members = opk_alloc_array(count, sizeof *members);
-	opk_autofree bool *placed = opk_alloc_array(count, sizeof *placed);
+	opk_autofree bool *done = opk_alloc_array(count, sizeof *done);
 	struct pack p = {
 		.ctx = ctx,
 		.plan = plan,
 		.groups = groups,
 		.names = names,
 		.members = members,
-		.placed = placed,
+		.done = done,
 		.progress = plan->progress,
 		.progress_data = plan->progress_data,
 	};
-	int code = names && members && placed ? begin_with_bins(&p) : opk_nomem(ctx, "pass groups");
+	int code = names && members && done ? begin_with_bins(&p) : opk_nomem(ctx, "pass groups");
 
 	for (size_t i = 0; !code && i < count; i++)
-		if (!placed[i])
+		if (!done[i])
 			code = place(&p, i);
 	return code || !groups->count ? code : schedule(&p);
 }
