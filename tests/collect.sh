@@ -421,7 +421,7 @@ rows_count 5
 code=0
 
 section 'nothing was recorded: the exit code says so'
-nothing='offpeak-collect: nothing was recorded: the program did nothing on a GPU, or what was said above'
+nothing='offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU'
 # nothing OWN WORDS...: the program's own exit code or signal is told; no recording, but with --best-effort its code.
 nothing() {
 	own=$1

@@ -9,7 +9,7 @@ make_set one
 make_set three passes=3 groups=3
 make_set pm profiler=pm
 prog=$fake/fake_app
-nothing='offpeak-collect: nothing was recorded: the program did nothing on a GPU, or what was said above'
+nothing='offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU'
 # The line after it, of a program that ended with the code $own.
 own_code() {
 	printf "offpeak-collect: the program's own exit code was %d; --best-effort passes it on" "$own"

@@ -238,7 +238,7 @@ rows_are 'group config' '1 1'
 rm -f run.opk
 collect 0 -c three.opk --replay application --best-effort -o run.opk -- ./app out:nothing
 runs 3
-err_is 'offpeak-collect: nothing was recorded: the program did nothing on a GPU, or what was said above'
+err_is 'offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU'
 names_are ''
 collect 0 -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:a spawn:begin init ctx:0 launch:b spawn:end
 rows_count 6

@@ -277,8 +277,9 @@ static int report_nothing(const struct settings *settings, bool empty)
 		return launcher_fail(OPK_ENVIDIA,
 		                     "nothing was recorded: there is no NVIDIA driver here: %s",
 		                     dlerror());
-	launcher_fail(0, "nothing was recorded: the program did nothing on a GPU, or what was said "
-	                 "above");
+	launcher_fail(
+		0,
+		"nothing was recorded, for the reason above, or because the program used no GPU");
 	return dlopen(settings->cupti_path, RTLD_LAZY | RTLD_LOCAL) ? OPK_EFAILED : OPK_ENVIDIA;
 }
 

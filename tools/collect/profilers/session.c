@@ -240,13 +240,14 @@ static void decode(struct session *session)
 {
 	if (session->running && !pause(session))
 		return;
-	if (!session->profiler.ops->decode(&session->profiler)) {
-		fail(session);
-		return;
-	}
 	session->configured = false;
-	if (session->present.count)
+	/* CUPTI refuses to decode where there was no range. */
+	if (!session->present.count)
+		return;
+	if (session->profiler.ops->decode(&session->profiler))
 		match_rows(session);
+	else
+		fail(session);
 }
 
 /* Gives the image and its rows to the writer, or frees them where there is nothing to write. */
