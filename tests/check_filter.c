@@ -133,6 +133,8 @@ START_TEST(conditions)
 		{ HERE, "index<=3.5", NULL, { 1, 0, 0 } },
 		{ HERE, "index > -1", NULL, { 1, 1, 1 } },
 		{ HERE, "index != 4", NULL, { 1, 0, 1 } },
+		{ HERE, "name = step/mm", NULL, { 1, 0, 0 } },
+		{ HERE, "kernel = gemm", NULL, { 1, 0, 0 } },
 		{ HERE, "index=3.0", NULL, { 1, 0, 0 } },
 		{ HERE, "index<nan", NULL, { 0, 0, 0 } },
 		{ HERE, "grid_x>=32", NULL, { 1, 0, 0 } },
@@ -388,6 +390,33 @@ START_TEST(filter_that_does_not_fit)
 }
 END_TEST
 
+/* Memory runs out while rows are judged: that is no answer. */
+START_TEST(rows_without_memory)
+{
+	static const char *const texts[] = { "kernel=scale", "kernel!=scale" };
+	struct opk_range range = launched;
+	const struct opk_segment segment = { .has_ranges = true, .row_count = 1, .ranges = &range };
+	struct opk_ctx *ctx = new_ctx();
+
+	range.kernel = "void n::scale<float>(const float *)";
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		struct opk_filter *filter;
+		bool *unwanted = NULL;
+
+		ck_ok(ctx, opk_filter_new(&filter, ctx, &texts[i], 1));
+		fail_allocation(1);
+		ck_code(ctx,
+		        opk_filter_segments(&unwanted, ctx, filter, OPK_PROFILER_RANGE, &segment,
+		                            1),
+		        OPK_ENOMEM);
+		ck_assert(allocation_failed());
+		ck_assert_ptr_null(unwanted);
+		opk_filter_free(filter);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("filter");
@@ -404,6 +433,7 @@ int main(void)
 	tcase_add_test(tests, rows_of_an_evaluation);
 	tcase_add_test(tests, joined_rows);
 	tcase_add_test(tests, filter_that_does_not_fit);
+	tcase_add_test(tests, rows_without_memory);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -528,7 +528,7 @@ int opk_evaluation_next_by_facts(const struct opk_row **row, struct opk_ctx *ctx
 	} while (!code && *row && evaluation->filter
 	         && !opk_filter_accepts(evaluation->filter, opk_evaluation_profiler(evaluation),
 	                                *row));
-	return code;
+	return code ? code : opk_filter_judged(evaluation->filter, ctx);
 }
 
 int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,

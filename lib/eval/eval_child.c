@@ -219,7 +219,10 @@ static int evaluate_row(struct work *w, const void *image, size_t size, size_t i
 	bool unwanted = is_unwanted(w, index, NULL, NULL);
 	int code = unwanted ? OPK_OK : describe_row(w, &row, &name, image, size, index);
 
-	if (!code && (unwanted || is_unwanted(w, index, &row, name))) {
+	unwanted = unwanted || (!code && is_unwanted(w, index, &row, name));
+	if (!code)
+		code = opk_filter_judged(w->job->filter, w->ctx);
+	if (!code && unwanted) {
 		w->dropped++;
 		return OPK_OK;
 	}

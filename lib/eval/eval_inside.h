@@ -72,6 +72,8 @@ bool opk_evaluation_takes(const struct opk_evaluation *evaluation, const double 
 /* Whether it may take the row; facts in `unknown`, 1 << fact each, are not known yet. */
 bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler profiler,
                            const struct opk_row *row, uint64_t unknown);
+/* OPK_ENOMEM where rows could not be judged so far, which were refused. NULL: no filter. */
+int opk_filter_judged(const struct opk_filter *filter, struct opk_ctx *ctx);
 
 /*
  * Puts what a segment's tables say of its row number `i` into *row, replacing what the image says;

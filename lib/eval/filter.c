@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/glob.h"
 #include "base/mem.h"
 #include "base/nearest.h"
@@ -22,6 +23,7 @@ struct condition {
 	enum relation relation;
 	/* The pattern as a number, where it is one; exactly, where it is whole. */
 	bool is_number, is_whole;
+	bool failed; /* out of memory: a row could not be judged */
 	double number;
 	uint64_t whole;
 	/* One for each profiler; known to neither is a value. */
@@ -80,6 +82,7 @@ static bool cut(struct condition *condition)
 	if (or_equal && *at != '!')
 		condition->relation++;
 	condition->pattern = at + 1 + or_equal;
+	condition->pattern += opk_span(condition->pattern, opk_is_blank);
 	while (end > condition->name && isspace((unsigned char)end[-1]))
 		end--;
 	*end = '\0';
@@ -232,7 +235,7 @@ static const char *text_of(const union opk_cell *cell, enum opk_cell_type type, 
 }
 
 /* A kernel goes by its name, however that is spelled, and by the plain one without arguments. */
-static bool matches(const struct condition *condition, const char *text)
+static bool matches(struct condition *condition, const char *text)
 {
 	struct opk_kernel_parts parts;
 
@@ -243,8 +246,11 @@ static bool matches(const struct condition *condition, const char *text)
 	if (opk_glob_match(condition->spelled, text))
 		return true;
 	/* A plain word is its own base, and has no other spelling. */
-	return strpbrk(text, " <(") && opk_kernel_find_parts(&parts, text)
-	       && opk_glob_match_part(condition->pattern, parts.base.text, parts.base.length);
+	if (!strpbrk(text, " <("))
+		return false;
+	if (!opk_kernel_find_parts(&parts, text))
+		condition->failed = true;
+	return opk_glob_match_part(condition->pattern, parts.base.text, parts.base.length);
 }
 
 /* `order`: less than 0, 0 or more, as of the row's number against the condition's. */
@@ -278,7 +284,7 @@ static bool number_meets(const struct condition *condition, double number)
 	return holds(condition->relation, (number > other) - (number < other));
 }
 
-static bool cell_meets(const struct condition *condition, const union opk_cell *cell,
+static bool cell_meets(struct condition *condition, const union opk_cell *cell,
                        enum opk_cell_type type)
 {
 	char text[24];
@@ -301,7 +307,7 @@ bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler pr
                            const struct opk_row *row, uint64_t unknown)
 {
 	for (size_t i = 0; i < filter->count; i++) {
-		const struct condition *condition = &filter->conditions[i];
+		struct condition *condition = &filter->conditions[i];
 		enum opk_fact fact = condition->facts[profiler];
 		struct opk_fact_text text;
 		union opk_cell cell;
@@ -313,6 +319,14 @@ bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler pr
 			return false;
 	}
 	return true;
+}
+
+int opk_filter_judged(const struct opk_filter *filter, struct opk_ctx *ctx)
+{
+	for (size_t i = 0; filter && i < filter->count; i++)
+		if (filter->conditions[i].failed)
+			return opk_nomem(ctx, "conditions");
+	return OPK_OK;
 }
 
 size_t opk_filter_value_count(const struct opk_filter *filter)
@@ -422,6 +436,7 @@ int opk_filter_segments(bool **unwanted, struct opk_ctx *ctx, const struct opk_f
 {
 	bool numbered = true, *out = opk_alloc_array(count + 1, sizeof *out);
 	size_t first = 0;
+	int code;
 
 	if (!out)
 		return opk_nomem(ctx, "an evaluation");
@@ -432,6 +447,10 @@ int opk_filter_segments(bool **unwanted, struct opk_ctx *ctx, const struct opk_f
 		numbered = numbered && counted;
 		first += segments[i].row_count;
 	}
-	*unwanted = out;
-	return OPK_OK;
+	code = opk_filter_judged(filter, ctx);
+	if (code)
+		free(out);
+	else
+		*unwanted = out;
+	return code;
 }
