@@ -37,6 +37,7 @@ START_TEST(spelling)
 		{ HERE, "f(float const*) [clone .part.0]", "f(const float *)[clone .part.0]" },
 		/* No such names, and halves of them. */
 		{ HERE, "", "" },
+		{ HERE, "  ", "  " },
 		{ HERE, "sm80_xmma_gemm", "sm80_xmma_gemm" },
 		{ HERE, "const", "const" },
 		{ HERE, "const const const *", "const const const *" },

@@ -151,7 +151,7 @@ static bool read_tokens(struct tokens *tokens, const char *name, bool *odd)
 	open = opk_alloc_array(tokens->count + 1, sizeof *open);
 	if (!open)
 		return false;
-	*odd = *odd || !match(tokens, open);
+	*odd = *odd || !tokens->count || !match(tokens, open);
 	return true;
 }
 
