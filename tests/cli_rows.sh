@@ -124,6 +124,13 @@ printf '[{"name":"s","start_ns":1,"end_ns":10},{"name":"s","start_ns":20,"end_ns
 works import --raw image --metrics $inst --ranges ranges -o timed.opk
 works eval timed.opk --layout tree --columns range
 json '[[c["range"] for c in r["children"]] for r in j] == [[4], [2, 3]]'
+# Nothing that one GPU measured is part of what another one did at that time.
+printf '[{"name":"s","device":0,"start_ns":1,"end_ns":9},{"name":"s","device":1,"start_ns":1,"end_ns":9},
+	{"name":"s/t","device":1,"start_ns":2,"end_ns":3},{"name":"s/t","device":0,"start_ns":2,"end_ns":3},
+	{"name":"s/t","device":1,"start_ns":4,"end_ns":5}]' >ranges
+works import --raw image --metrics $inst --ranges ranges -o gpus.opk
+works eval gpus.opk --layout tree --columns range
+json '[[c["range"] for c in r["children"]] for r in j] == [[3], [2, 4]]'
 works eval "$nvtx" --layout tree --where 'range=step/*' --columns range
 json '[r["name"][:5] for r in j] == ["step/"] * 6'
 refuses 2 'PM samples are not inside each other' eval "$pm" --layout tree

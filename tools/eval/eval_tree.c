@@ -93,7 +93,7 @@ int eval_tree_take(struct eval *eval, const struct eval_input *input, const stru
                    const struct opk_joined_row *joined)
 {
 	static const struct opk_range unknown = {
-		.name = "", .kernel = "", .nvtx = "", .rank = -1
+		.name = "", .kernel = "", .nvtx = "", .device = -1, .rank = -1
 	};
 	const struct opk_range *range = row->range ? row->range : &unknown;
 	bool kernel = *range->kernel;
@@ -102,7 +102,9 @@ int eval_tree_take(struct eval *eval, const struct eval_input *input, const stru
 		.is_kernel = kernel,
 		.path = opk_strdup(kernel ? range->nvtx : row->name),
 		.name = kernel ? opk_strdup(row->name) : NULL,
-		.scope = opk_printf("%zu:%d", (size_t)(input - eval->inputs), range->rank),
+		.scope = opk_printf("%zu:%d:%s", (size_t)(input - eval->inputs), range->rank,
+		                    range->host ? range->host : ""),
+		.device = range->device,
 		.start = range->start_ns,
 		.end = range->end_ns ? range->end_ns : range->start_ns + range->duration_ns,
 	};
@@ -132,10 +134,16 @@ static struct eval_tree_list *find_holder(const struct eval_tree *tree, const ch
 	return NULL;
 }
 
+/* What was measured on one GPU is no part of what was measured on another. */
+static bool may_hold(const struct eval_tree_node *outer, const struct eval_tree_node *inner)
+{
+	return outer->device < 0 || inner->device < 0 || outer->device == inner->device;
+}
+
 static bool holds(const struct eval_tree_node *outer, const struct eval_tree_node *inner)
 {
-	return outer->start && inner->start && outer->start <= inner->start
-	       && inner->end <= outer->end;
+	return may_hold(outer, inner) && outer->start && inner->start
+	       && outer->start <= inner->start && inner->end <= outer->end;
 }
 
 static size_t find_by_time(const struct eval_tree *tree, const struct eval_tree_list *outer,
@@ -171,6 +179,8 @@ static bool nest_by_number(struct eval_tree *tree, const struct eval_tree_list *
 			parent = tree->nodes[parent].next_alike;
 			done = 0;
 		}
+		if (!may_hold(&tree->nodes[parent], &tree->nodes[i]))
+			return false;
 		tree->nodes[i].parent = parent;
 		done++;
 	}
@@ -210,7 +220,8 @@ static int add_holders(struct eval_tree *tree, struct app *app, const char *scop
 			continue;
 		code = add_node(tree, app,
 		                (struct eval_tree_node){ .path = opk_strndup(path, length),
-		                                         .scope = opk_strdup(scope) });
+		                                         .scope = opk_strdup(scope),
+		                                         .device = -1 });
 	}
 	return code;
 }

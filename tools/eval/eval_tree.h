@@ -15,7 +15,8 @@ struct eval_tree_node {
 	char *path;     /* of a kernel, that of the ranges that it ran in */
 	char *name;     /* of a kernel */
 	size_t label;   /* from this byte of the path on it is called so inside its parent */
-	char *scope;    /* file and rank */
+	char *scope;    /* file, host and rank */
+	int32_t device; /* of a row; -1: not known, or of no row */
 	uint64_t start, end;
 	size_t next_alike; /* of the same path, scope and kind */
 	size_t parent, first, last, next;
