@@ -59,6 +59,10 @@ refuses 2 'samples are of no kernel' show "$recordings/gh100-pm-small.opk" --ker
 if is_long; then
 	notes 'no sample was completed' show "$recordings/gh100-pm-triage.opk"
 	out_has '60 samples were begun, but not completed'
+	# Samples are as long as before where there are more of them.
+	works merge "$recordings/gh100-training-pm.opk" "$recordings/gh100-training-pm.opk" -o twice.opk
+	works show twice.opk
+	out_has '^run +36540 samples of 1 device, every 200 us, 7\.307 s;'
 	notes 'more kernels' show "$training"
 	out_has '^ +M cycles +%$'
 	works show "$recordings/gh100-top-down.opk"

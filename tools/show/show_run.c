@@ -22,21 +22,38 @@ static const char *plural(uint64_t count)
 
 /* ---- what */
 
-/* How much time a sample takes, as far as the recording says. */
+/*
+ * How much time a sample takes, as far as the recording says: of samples that follow one upon the
+ * other, since those of another device or after a pause begin elsewhere.
+ */
+static void put_interval(struct opk_buf *out, struct show *show)
+{
+	const struct opk_time *times;
+	size_t count = 0, samples = 0;
+	double span = 0;
+
+	if (opk_file_times(&times, &count, show->app->ctx, show->file))
+		return;
+	for (size_t i = 1; i < count; i++) {
+		if (times[i].device != times[i - 1].device || times[i].start != times[i - 1].end
+		    || times[i].end < times[i].start)
+			continue;
+		span += (double)(times[i].end - times[i].start);
+		samples++;
+	}
+	if (span > 0)
+		opk_buf_add_printf(out, ", every %.4g us", span / 1e3 / (double)samples);
+	if (span > 0 && show->group_count == 1)
+		opk_buf_add_printf(out, ", %.4g s", span / 1e9);
+}
+
 static void put_samples(struct opk_buf *out, struct show *show)
 {
-	uint64_t count = opk_evaluation_row_count(show->evaluation), span = 0;
-	const struct opk_time *times;
-	size_t time_count = 0;
+	uint64_t count = opk_evaluation_row_count(show->evaluation);
 
-	if (!opk_file_times(&times, &time_count, show->app->ctx, show->file) && time_count > 1)
-		span = times[time_count - 1].end - times[0].end;
 	opk_buf_add_printf(out, "%" PRIu64 " sample%s of %zu device%s", count, plural(count),
 	                   show->group_count, plural(show->group_count));
-	if (span)
-		opk_buf_add_printf(out, ", every %.4g us, %.4g s",
-		                   (double)span / 1e3 / (double)(time_count - 1),
-		                   (double)span / 1e9);
+	put_interval(out, show);
 }
 
 static void put_ranges(struct opk_buf *out, const struct show *show)
