@@ -51,13 +51,25 @@ static void add_time(struct app_fields *fields, const struct show *show,
 		field_add(fields, "share", OPK_CELL_DOUBLE, cell_double(group->share));
 }
 
+/* The first device goes without saying, where it is the only one. */
+static bool has_devices(const struct show *show)
+{
+	for (size_t i = 0; i < show->group_count && !show_is_sampled(show); i++)
+		if (show->groups[i].of->range.device > 0)
+			return true;
+	return false;
+}
+
 static void fill_group(struct app_fields *fields, const struct show *show,
                        const struct show_group *group, char device[24])
 {
+	int32_t number = group->of->range.device;
+
 	fields->count = 0;
 	field_add(fields, word(show), OPK_CELL_STRING, name_cell(group, show, device));
-	if (!show_is_sampled(show) && group->of->range.device > 0)
-		field_number(fields, "device", (uint64_t)group->of->range.device);
+	if (has_devices(show))
+		field_add(fields, "device", OPK_CELL_OPTIONAL,
+		          cell_known((uint64_t)number, number >= 0));
 	add_time(fields, show, group);
 	field_number(fields,
 	             show->has_kernels       ? "launches"
