@@ -225,10 +225,10 @@ for file in first second; do
 	works plan --chip GH100 roofline --effort 0 --svg $file.svg --format json
 done
 equal first.svg second.svg
-# One pass has no domains; a name of the user's is text.
+# One pass has domains, too; a name of the user's is text.
 printf 'name: "a <b> & \\"c\\""\ndescription: d\nmetrics: [dram__bytes.sum]\n' >odd.yaml
 works plan --chip GH100 ./odd.yaml --svg dir/odd.svg --format json
-svg dir/odd.svg 'texts[0] == "1 pass: %s on GH100" % j["set"] and len(of_class(root, "bar")) == 1'
+svg dir/odd.svg 'texts[0] == "1 pass: %s on GH100" % j["set"] and len(of_class(root, "bar")) == len(j["plan"][0]["domains"]) == 2'
 svg dir/odd.svg '"<b>" in j["set"]'
 works plan --chip GH100 pm-overview --svg dir/pm.svg --format json
 svg dir/pm.svg 'len(passes) == 1'

@@ -455,7 +455,7 @@ empty() {
 		# shellcheck disable=SC2086 # no word or one
 		record "$options" "$@" $slow
 		err_has "^offpeak-collect: note: (the recording is empty|nothing was recorded of this process): $why"
-		err_has '^offpeak-collect: nothing was recorded: '
+		err_has '^offpeak-collect: nothing was recorded'
 		err_has "^offpeak-collect: the program's own exit code was 0; --best-effort passes it on$"
 		[ -z "$slow" ] || rows_count 0
 	done
