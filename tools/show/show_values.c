@@ -178,6 +178,31 @@ static const char *name_of(struct show *show, const struct opk_aggregated *of)
 	               : of->name;
 }
 
+static bool is_weighted(const struct show *show, const char *name)
+{
+	size_t column = show_find(show, name);
+
+	for (size_t i = 0; column != SIZE_MAX && i < show->group_count; i++)
+		if (show->groups[i].of->columns[column].weighted_by)
+			return true;
+	return false;
+}
+
+static void note_gpus(const struct show *show)
+{
+	size_t most = 0, weighted = 0;
+
+	for (size_t i = 0; i < show->group_count; i++)
+		most = show->groups[i].of->gpus > most ? show->groups[i].of->gpus : most;
+	if (most < 2)
+		return;
+	for (size_t i = 0; i < show->shown; i++)
+		weighted += is_weighted(show, show->names.items[i]);
+	app_note("values are of up to %zu GPUs together, %zu of %zu metrics as weighted means; "
+	         "'eval --aggregate %s --by device' keeps GPUs apart",
+	         most, weighted, show->shown, show->has_kernels ? "kernel" : "name");
+}
+
 int show_evaluate(struct show *show)
 {
 	int code = make_filter(show);
@@ -196,5 +221,6 @@ int show_evaluate(struct show *show)
 	}
 	find_times(show);
 	find_shares(show);
+	note_gpus(show);
 	return sort(show);
 }
