@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/nearest.h"
 #include "show/show.h"
 
@@ -97,26 +98,41 @@ static void find_times(struct show *show)
 }
 
 /* Whether another group's range holds it: "step" holds "step/forward". */
-static bool is_inside(const struct show *show, const char *name)
+static int find_inside(bool *out, const struct show *show, const struct opk_index *names,
+                       const char *name)
 {
-	for (size_t i = 0; !show->has_kernels && i < show->group_count; i++) {
-		size_t length = strlen(show->groups[i].name);
+	opk_autofree char *path = opk_strdup(name);
+	char *slash;
 
-		if (!strncmp(show->groups[i].name, name, length) && name[length] == '/')
-			return true;
+	if (!path)
+		return app_nomem(show->app);
+	for (*out = false; !*out && (slash = strrchr(path, '/'));) {
+		*slash = '\0';
+		*out = opk_index_find(NULL, names, path);
 	}
-	return false;
+	return OPK_OK;
 }
 
-static void find_shares(struct show *show)
+/* Of the time that the groups took which are in no other one. */
+static int find_shares(struct show *show)
 {
+	opk_autoindex struct opk_index names = { 0 };
 	double total = 0;
+	int code = OPK_OK;
 
-	for (size_t i = 0; i < show->group_count; i++)
-		if (!isnan(show->groups[i].time) && !is_inside(show, show->groups[i].name))
-			total += show->groups[i].time;
+	for (size_t i = 0; !code && !show->has_kernels && i < show->group_count; i++)
+		if (!opk_index_add(&names, show->groups[i].name, i, NULL))
+			code = app_nomem(show->app);
+	for (size_t i = 0; !code && i < show->group_count; i++) {
+		bool inside = false;
+
+		if (!show->has_kernels)
+			code = find_inside(&inside, show, &names, show->groups[i].name);
+		total += inside || isnan(show->groups[i].time) ? 0 : show->groups[i].time;
+	}
 	for (size_t i = 0; i < show->group_count; i++)
 		show->groups[i].share = 100 * show->groups[i].time / total;
+	return code;
 }
 
 /* ---- order */
@@ -220,7 +236,7 @@ int show_evaluate(struct show *show)
 		show->groups[i].name = name_of(show, show->groups[i].of);
 	}
 	find_times(show);
-	find_shares(show);
+	code = find_shares(show);
 	note_gpus(show);
-	return sort(show);
+	return code ? code : sort(show);
 }
