@@ -122,6 +122,15 @@ collect 3 --cupti /nowhere/libcupti.so -c one.opk -o run.opk -- "$prog" init ctx
 err_is "offpeak-collect: /nowhere/libcupti.so: cannot open shared object file: No such file or directory
 $nothing
 $(own_code)"
+# Opening one that is cut off would end in SIGBUS, and opening a pipe never.
+head -c 20000 "$cupti" >cut.so
+mkfifo pipe.so
+for flaw in 'cut.so is cut off: install it again' 'pipe.so is not a regular file'; do
+	collect 3 --cupti "./${flaw%% *}" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+	err_is "offpeak-collect: ./$flaw
+$nothing
+$(own_code)"
+done
 make_set bare no_prefix=1
 code=1 set=bare record '' init ctx:0 launch:k out:done
 out_is done

@@ -2,6 +2,7 @@
 /* Shared libraries, before they are opened. */
 #include "base/library.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <string.h>
@@ -51,4 +52,12 @@ const char *opk_library_flaw(const char *path)
 	struct stat info;
 
 	return fd < 0 || fstat(fd, &info) ? NULL : check(fd, &info);
+}
+
+void *opk_library_open(const char *path)
+{
+	/* A bare name is looked for elsewhere. */
+	if (strchr(path, '/') && opk_library_flaw(path))
+		return NULL;
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }

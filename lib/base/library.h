@@ -9,4 +9,7 @@
  */
 const char *opk_library_flaw(const char *path);
 
+/* dlopen(RTLD_NOW | RTLD_LOCAL); NULL, too, for a file with such a flaw. */
+void *opk_library_open(const char *path);
+
 #endif

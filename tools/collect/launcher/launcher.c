@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "base/library.h"
 #include "base/mem.h"
 #include "base/program.h"
 #include "collect/shared/shared.h"
@@ -280,7 +281,7 @@ static int report_nothing(const struct settings *settings, bool empty)
 	launcher_fail(
 		0,
 		"nothing was recorded, for the reason above, or because the program used no GPU");
-	return dlopen(settings->cupti_path, RTLD_LAZY | RTLD_LOCAL) ? OPK_EFAILED : OPK_ENVIDIA;
+	return opk_library_open(settings->cupti_path) ? OPK_EFAILED : OPK_ENVIDIA;
 }
 
 /* A program without a recording ends with our code, lest its own is taken for success. */

@@ -77,8 +77,7 @@ void perfworks_open(const char *cupti_path)
 	if (slash) {
 		snprintf(path, sizeof path, "%.*s%s", (int)(slash - cupti_path) + 1, cupti_path,
 		         name);
-		perfworks.library = opk_library_flaw(path) ? NULL
-		                                           : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		perfworks.library = opk_library_open(path);
 	}
 	if (!perfworks.library)
 		perfworks.library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
