@@ -95,12 +95,14 @@ static int keep_best(struct searching *s, const int32_t *results, size_t count)
 
 	for (size_t i = 0; !code && i < count; i++) {
 		struct opk_items *items = items_of(s, i);
+		struct opk_packing packing = items->packing;
 		struct opk_bins bins = { 0 };
 
 		if ((size_t)results[i] >= items->bins.count)
 			continue;
-		s->patience.end = 0;
-		code = opk_packing_try(&bins, s->ctx, &items->packing, s->seed + i / 2);
+		/* What a child had time for is made again to its end. */
+		packing.patience = NULL;
+		code = opk_packing_try(&bins, s->ctx, &packing, s->seed + i / 2);
 		if (code)
 			break;
 		opk_bins_clear(&items->bins);
@@ -116,7 +118,7 @@ static int try_shuffles(struct searching *s, struct opk_part *part, size_t count
 	int code;
 
 	s->part = part;
-	s->shuffle_seconds = s->patience.end - opk_processor_seconds();
+	s->shuffle_seconds = fmax(s->patience.end - opk_processor_seconds(), 0);
 	if (!results)
 		return opk_nomem(s->ctx, "a plan");
 	code = opk_workers_run(results, s->ctx, &workers, count);
