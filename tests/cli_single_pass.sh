@@ -66,6 +66,8 @@ json 'j["left_out"] == []'
 works plan --single-pass --chip GH100 lts__t_sector_hit_rate.pct,dram__bytes.sum --format json
 json 'j["metrics"] == ["dram__bytes.sum"]'
 refuses 1 'lts__t_sector_hit_rate.pct needs 2 passes by itself' plan --single-pass --strict-order --chip GH100 lts__t_sector_hit_rate.pct,dram__bytes.sum
+# By itself, not with the many that come after it.
+refuses 1 'lts__t_sector_hit_rate.pct needs 2 passes by itself' plan --single-pass --strict-order --chip GH100 lts__t_sector_hit_rate.pct compute l1
 refuses 1 'each of the metrics needs several passes by itself' plan --single-pass --chip GH100 lts__t_sector_hit_rate.pct,
 refuses 2 . plan --single-pass --chip GH100 dram__bytes.sum,dram__byte.sum
 

@@ -17,7 +17,6 @@ struct fitting {
 	struct opk_counters counters;
 	struct opk_nv_scheduler *scheduler; /* NULL: it knows nothing of these metrics */
 	struct opk_answers answers;
-	size_t passes; /* of what was tried last */
 };
 
 static int may_fit(bool *out, struct fitting *f, size_t count)
@@ -45,7 +44,6 @@ static int try_some(bool *fits, struct fitting *f, size_t first, size_t count)
 	if (code)
 		return code;
 	*fits = result.passes == 1;
-	f->passes = result.passes;
 	if (*fits) {
 		memset(f->kept + first, true, count);
 		f->count += count;
@@ -86,12 +84,19 @@ static int add_leading(struct fitting *f)
 
 static int explain_none(const struct fitting *f, bool strict_order)
 {
-	if (strict_order)
+	opk_autoresult struct opk_schedule_result alone = { 0 };
+	const char *first = f->plan->metrics.items[0];
+	int code;
+
+	if (!strict_order)
 		return opk_fail(f->ctx, OPK_EFAILED,
-		                "%s needs %zu passes by itself and is the first: take it out, or "
-		                "take those that fit, in any place, without --strict-order",
-		                f->plan->metrics.items[0], f->passes);
-	return opk_fail(f->ctx, OPK_EFAILED, "each of the metrics needs several passes by itself");
+		                "each of the metrics needs several passes by itself");
+	code = opk_schedule_try(&alone, f->ctx, &f->plan->target, &first, 1);
+	return code ? code
+	            : opk_fail(f->ctx, OPK_EFAILED,
+	                       "%s needs %zu passes by itself and is the first: take it out, or "
+	                       "take those that fit, in any place, without --strict-order",
+	                       first, alone.passes);
 }
 
 /* PerfWorks knows range metrics, and its scheduler came with 12.9. */
@@ -115,12 +120,9 @@ int opk_plan_fit_one_pass(struct opk_plan *plan, struct opk_ctx *ctx, bool stric
 	opk_autofree const char **names = opk_alloc_array(count + 1, sizeof *names);
 	opk_autofree bool *kept = opk_alloc_array(count + 1, sizeof *kept);
 	opk_autofree size_t *numbers = opk_alloc_array(count + 1, sizeof *numbers);
-	struct fitting f = { .ctx = ctx,
-		             .plan = plan,
-		             .names = names,
-		             .kept = kept,
-		             .numbers = numbers,
-		             .passes = plan->schedule.passes };
+	struct fitting f = {
+		.ctx = ctx, .plan = plan, .names = names, .kept = kept, .numbers = numbers
+	};
 	int code = names && kept && numbers ? open_perfworks(&f) : opk_nomem(ctx, "a plan");
 
 	if (!code)
