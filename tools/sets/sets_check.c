@@ -23,6 +23,7 @@ struct check {
 	size_t shown_count, shown_capacity;
 	int worst;
 	double effort; /* opk_plan_options.effort, for all chips */
+	double begun;  /* when it was, by CLOCK_MONOTONIC */
 };
 
 /* ---- errors, each for the first chip that has it */
@@ -126,9 +127,23 @@ static int judge_on(struct check *check, const struct opk_chip *chip)
 /* Where no effort is given. */
 enum { ALL_SECONDS = 60 };
 
-static double processor_seconds(void)
+static double seconds_of(clockid_t clock)
 {
-	return (double)clock() / CLOCKS_PER_SEC;
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* For all chips together; when it is over they are planned as CUPTI does. */
+static double effort_left(const struct check *check)
+{
+	double left = check->effort - (seconds_of(CLOCK_MONOTONIC) - check->begun);
+
+	if (check->effort > 0)
+		return left > 0 ? left : -1;
+	/* Processor time, so that the load of the machine changes nothing. */
+	return seconds_of(CLOCK_PROCESS_CPUTIME_ID) < ALL_SECONDS ? check->effort : -1;
 }
 
 static int plan_on(struct check *check, const struct opk_chip *chip)
@@ -140,10 +155,7 @@ static int plan_on(struct check *check, const struct opk_chip *chip)
 	int code;
 
 	options.chip = chip->name;
-	/* The effort is for all chips together; after it they are planned as CUPTI does. */
-	options.effort = processor_seconds() < (check->effort > 0 ? check->effort : ALL_SECONDS)
-	                         ? check->effort
-	                         : -1;
+	options.effort = effort_left(check);
 	options.progress = app_progress;
 	options.progress_data = (char *)"looking for a shorter plan, hundredth";
 	code = opk_plan_new(&plan, ctx, check->set, &options);
@@ -268,7 +280,7 @@ int sets_check(struct app *app, const char *spec, const struct option_list *chip
                const struct option_list *params, double effort)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
-	struct check check = { .app = app, .effort = effort };
+	struct check check = { .app = app, .effort = effort, .begun = seconds_of(CLOCK_MONOTONIC) };
 	int code = opk_set_find_partly(&set, app->ctx, spec);
 
 	check.partly = code && set;
