@@ -175,14 +175,15 @@ int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t co
 
 int opk_out_unit(struct opk_out *out, size_t column, const char *unit)
 {
-	if (out->ops->unit && column < out->column_count)
+	if (out->in_table && out->ops->unit && column < out->column_count)
 		out->ops->unit(out, column, unit);
 	return flush(out, FLUSH_AT);
 }
 
 int opk_out_unit_in(struct opk_out *out, size_t column)
 {
-	if (column < out->column_count && out->columns[column].type == OPK_CELL_STRING)
+	if (out->in_table && column < out->column_count
+	    && out->columns[column].type == OPK_CELL_STRING)
 		out->unit_column = column;
 	return flush(out, FLUSH_AT);
 }
