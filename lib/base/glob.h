@@ -10,7 +10,7 @@
 bool opk_glob_sound(const char *pattern);
 /* Whether the pattern matches the whole text. */
 bool opk_glob_match(const char *pattern, const char *text);
-/* Of so many bytes, of which none is NUL. */
+/* The same for so many bytes of text, none of them NUL. */
 bool opk_glob_match_part(const char *pattern, const char *text, size_t length);
 
 #endif

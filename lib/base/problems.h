@@ -54,7 +54,7 @@ void opk_problems_push(struct opk_ctx *ctx, struct opk_problems *problems, int c
 int opk_fail_at(struct opk_ctx *ctx, const struct opk_place *place, const char *format, ...)
 	OPK_PRINTF(3, 4);
 /*
- * Of each hidden source the first problem stays, without its text, which may be of the source, too:
+ * Keeps the first problem of each hidden source, without its text, which may quote the source:
  * instead it says how to see all of them.
  */
 void opk_problems_hide(struct opk_problems *problems);

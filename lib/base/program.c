@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 
-/* Of /proc/self/exe the kernel says itself what it is a link to, moved programs included. */
+/* The kernel itself says what /proc/self/exe links to, also after the program was moved. */
 static char *find_program(void)
 {
 	char *path = realpath("/proc/self/exe", NULL);

@@ -364,7 +364,7 @@ static void abridge(char *text, size_t width)
 	memcpy(text + at, " ..." + !at, 5 - !at);
 }
 
-/* Of a long list, as of names of metrics, the first ones show what it is. */
+/* The first names of a long list of metrics show what it is. */
 static void abridge_lists(const struct opk_table_layout *layout)
 {
 	const struct opk_out *out = layout->out;

@@ -25,7 +25,7 @@ struct opk_plan {
 	struct opk_strlist left_out;  /* of the set's metrics, those after `metrics` */
 	struct opk_schedule_result schedule;
 	size_t limit; /* of passes; 0: none */
-	/* Of processor time, for finding out more about the plan: opk_plan_options.effort. */
+	/* Processor time for finding out more about the plan: opk_plan_options.effort. */
 	double seconds;
 	void (*progress)(void *data, uint64_t done,
 	                 uint64_t total); /* while its groups are packed */

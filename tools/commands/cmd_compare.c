@@ -259,8 +259,8 @@ const struct command compare_command = {
 		"Two tables over base metrics: how many each chip has of each hardware unit, and the\n"
 		"metrics that only some of the chips have, with --all every one. At least two chips,\n"
 		"at most thirty. in_all counts the metrics that all of the chips have, in_some the\n"
-		"others. CSV has the table of metrics, or that of --table. A metric that is of another unit on another chip is shown with the first\n"
-		"chip's.",
+		"others. CSV has the table of metrics, or that of --table. A metric that is of another\n"
+		"unit on another chip is shown with the first chip's.",
 	.examples = {
 		{ "compare GA100 GH100 --unit dram",
 		  "what an H100 counts at its memory and an A100 does not" },

@@ -167,7 +167,7 @@ bool app_wants_table(const struct app *app, const char *name)
 	return app->only && !strcmp(app->only, name);
 }
 
-/* Zero where nobody looks on. */
+/* Zero where the output is not shown on a terminal. */
 static struct winsize terminal_size(const struct app *app)
 {
 	struct winsize size;
