@@ -324,6 +324,39 @@ START_TEST(summed_groups)
 }
 END_TEST
 
+/* The names of two hosts' sums are the same, and so are the numbers of their devices. */
+START_TEST(summed_groups_of_hosts)
+{
+	struct opk_range ranges[2 * RANGES];
+	const struct recording recording = { .ranges = ranges, .join = "name" };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	struct opk_join *join;
+	struct opk_file *file;
+
+	for (size_t i = 0; i < COUNT(ranges); i++) {
+		ranges[i] = (struct opk_range)RANGE("s", "", i < RANGES ? 1 : 2);
+		ranges[i].host = i % RANGES ? "n2" : "n1";
+	}
+	put("in.opk", &recording);
+	ck_ok(ctx, sum(ctx, "name"));
+	file = open_file(ctx, "out.opk");
+	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, NULL));
+	ck_ok(ctx, opk_join_new(&join, ctx, evaluation, NULL));
+	ck_assert_uint_eq(opk_join_count(join), 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct opk_joined_row *row = opk_join_get(join, i);
+
+		ck_assert_str_eq(row->range.host, i ? "n2" : "n1");
+		ck_assert(row->values[0] == (i ? 301 : 0.5));
+	}
+	opk_join_free(join);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(not_summed)
 {
 	static const struct {
@@ -567,6 +600,7 @@ int main(void)
 	tcase_add_test(tests, summed_by_kernel);
 	tcase_add_test(tests, summed_names);
 	tcase_add_test(tests, summed_groups);
+	tcase_add_test(tests, summed_groups_of_hosts);
 	tcase_add_test(tests, not_summed);
 	tcase_add_test(tests, each_call_fails);
 	tcase_add_test(tests, crashes_are_errors);

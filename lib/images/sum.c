@@ -96,19 +96,40 @@ static int check_groups(struct sum *s)
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-/* Joined rows go by name: that of the group, or that of the slot, which is a number. */
-static const char *name_of(const struct sum *s, const struct opk_grouped *group)
+/* Whether no two groups would be joined by their names: those of two hosts' first GPUs would. */
+static int find_distinct(bool *distinct, const struct sum *s)
 {
-	bool joined = *s->meta->join;
+	struct opk_grouping names = { .key = OPK_KEY_NAME | OPK_KEY_DEVICE | OPK_KEY_RANK };
+	int code = OPK_OK;
+	size_t number;
 
-	if (group->many_names
-	    || (joined && (s->key & ~(OPK_KEY_GPU | OPK_KEY_HOST | OPK_KEY_RANK)) != OPK_KEY_NAME))
-		return "";
-	return group->name;
+	for (size_t i = 0; !code && i < s->sums.groups.count; i++) {
+		const struct opk_grouped *group = &s->sums.groups.groups[i];
+
+		code = opk_grouping_add(&number, &names, s->ctx, group->name, &group->range);
+	}
+	*distinct = names.count == s->sums.groups.count;
+	opk_grouping_clear(&names);
+	return code;
+}
+
+/* Joined rows go by name: that of the group, or that of the slot, which is a number. */
+static int find_named(bool *named, const struct sum *s)
+{
+	*named = true;
+	if (!*s->meta->join)
+		return OPK_OK;
+	*named = (s->key & ~(OPK_KEY_GPU | OPK_KEY_HOST | OPK_KEY_RANK)) == OPK_KEY_NAME;
+	return *named ? find_distinct(named, s) : OPK_OK;
 }
 
 static int make_ranges(struct sum *s)
 {
+	bool named;
+	int code = find_named(&named, s);
+
+	if (code)
+		return code;
 	s->ranges = opk_alloc_array(s->sums.count + 1, sizeof *s->ranges);
 	if (!s->ranges)
 		return opk_nomem(s->ctx, "a range table");
@@ -118,7 +139,7 @@ static int make_ranges(struct sum *s)
 		const struct opk_grouped *part = &s->sums.parts.groups[s->sums.order[i]];
 
 		s->ranges[i] = group->range;
-		s->ranges[i].name = name_of(s, group);
+		s->ranges[i].name = named && !group->many_names ? group->name : "";
 		s->ranges[i].group = sum->metrics_group;
 		s->ranges[i].count = part->ranges;
 		s->ranges[i].duration_ns = part->duration_count == part->rows ? part->durations : 0;
