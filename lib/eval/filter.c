@@ -214,7 +214,7 @@ int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
 			                filter->conditions[i].name,
 			                profiler == OPK_PROFILER_PM
 			                        ? "PM samples only have sample, start_ns, end_ns, "
-			                          "spans_earlier and device"
+			                          "spans_earlier, device, host and gpu"
 			                        : "that is of PM samples, and these are ranges");
 	return OPK_OK;
 }
