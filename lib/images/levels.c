@@ -32,6 +32,8 @@ struct holder {
 	size_t inner; /* a row inside; SIZE_MAX: there is none */
 };
 
+enum { LENGTHS = 4096 };
+
 struct levels {
 	struct opk_ctx *ctx;
 	const struct opk_survey *survey;
@@ -40,6 +42,7 @@ struct levels {
 	struct holder *holders;
 	size_t holder_count, holder_capacity;
 	struct opk_index numbers; /* of holders */
+	bool lengths[LENGTHS];    /* of their paths, modulo LENGTHS: names may be all slashes */
 	size_t *outer;            /* of each row, the outermost holder that it is in, or SIZE_MAX */
 	size_t *own;              /* of each row, the holder that it is, or SIZE_MAX */
 };
@@ -78,6 +81,7 @@ static int add_holder(struct levels *l, char *key, size_t row)
 	}
 	*holder = (struct holder){ key, row, SIZE_MAX };
 	l->own[row] = l->holder_count - 1;
+	l->lengths[strlen(opk_survey_name(l->survey, row)) % LENGTHS] = true;
 	return opk_index_add(&l->numbers, key, l->own[row], NULL)
 	               ? OPK_OK
 	               : opk_nomem(l->ctx, "levels of ranges");
@@ -103,9 +107,12 @@ static int add_row(struct levels *l, size_t row)
 
 static int look_up(struct levels *l, size_t row, const char *path, size_t length)
 {
-	opk_autofree char *key = make_key(l->scope_of[row], path, length);
+	opk_autofree char *key = NULL;
 	size_t number;
 
+	if (!l->lengths[length % LENGTHS])
+		return OPK_OK;
+	key = make_key(l->scope_of[row], path, length);
 	if (!key)
 		return opk_nomem(l->ctx, "levels of ranges");
 	if (!opk_index_find(&number, &l->numbers, key))
