@@ -289,6 +289,14 @@ struct opk_pass_options {
 int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
                              const struct opk_full_name *names, size_t count,
                              const struct opk_pass_options *options);
+/*
+ * From here on passes are counted for a GPU with this counter-availability image, which is copied;
+ * NULL: for any. Names whose counters the GPU lacks are refused then. Earlier counts are forgotten,
+ * and counts with an image don't go to the cache. Nothing is checked here: where the image is
+ * damaged or another chip's, opk_catalog_count_passes() is OPK_EINPUT.
+ */
+int opk_catalog_set_availability(struct opk_catalog *catalog, struct opk_ctx *ctx,
+                                 const void *image, size_t size);
 /* "CUPTI_ERROR_NOT_SUPPORTED" for the passes of a refused submetric; "" for all others. */
 const char *opk_refusal_name(int passes);
 /* The base metric of a base or full name; NULL where the chip has no such metric. */

@@ -208,6 +208,45 @@ START_TEST(fake_catalog)
 }
 END_TEST
 
+START_TEST(passes_with_availability)
+{
+	static const struct {
+		struct here here;
+		enum fake_deed deed;
+		int wanted;
+	} rows[] = {
+		{ HERE, FAKE_RETURNS, OPK_OK },
+		{ HERE, FAKE_SEGFAULTS, OPK_EINPUT },
+		{ HERE, FAKE_EXITS_HAPPY, OPK_EINPUT },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_catalog *catalog;
+		int code;
+
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+		ck_ok(ctx, count_all(catalog, ctx));
+		ck_ok(ctx,
+		      opk_catalog_set_availability(catalog, ctx, fake_image(), FAKE_IMAGE_SIZE));
+		ck_assert_int_eq(sub_of(catalog, "fake__a.sum").passes, 0);
+		fake.availability_deed = rows[i].deed;
+		code = count_all(catalog, ctx);
+		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
+		if (!code)
+			check_fake_passes(catalog, true);
+		ck_row(&rows[i], !code || told(ctx, "availability image can't be used"), "%s",
+		       errors_of(ctx));
+		ck_ok(ctx, opk_catalog_set_availability(catalog, ctx, NULL, 0));
+		ck_ok(ctx, count_all(catalog, ctx));
+		check_fake_passes(catalog, true);
+		opk_catalog_free(catalog);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
 /* Without PerfWorks' scheduler, or its evaluator, or for PM sampling CUPTI is asked about each. */
 START_TEST(passes_without_perfworks)
 {
@@ -623,6 +662,7 @@ int main(void)
 	tcase_add_test(tests, tables_are_read_as_written);
 	tcase_add_test(tests, tables_are_checked);
 	tcase_add_test(tests, fake_catalog);
+	tcase_add_test(tests, passes_with_availability);
 	tcase_add_test(tests, passes_without_perfworks);
 	tcase_add_test(tests, uncounted_counters);
 	tcase_add_test(tests, calls_fail);

@@ -111,6 +111,22 @@ one=$(python3 -c 'import json; print(len(json.load(open("out"))))')
 json 'all(m["passes"] == 1 for m in j)'
 works metrics GH100 'lts__*hit_rate*' --max-passes 2 --count
 out_lacks "^$one\$"
+
+section 'what one GPU can collect'
+gpu=$SOURCE/data/recordings/gh100-simple.opk
+notes '[0-9]+ of [0-9]+ metrics are left out: the GPU of .*gh100-simple\.opk can.t collect them$' \
+	metrics GH100 'nvlrx__*' 'dram__bytes*' --availability "$gpu"
+header_is metric,type,hw_unit,dim_unit,description,scope
+out_has '^dram__bytes,'
+out_lacks '^nvlrx__'
+# These counts are of that GPU, and not kept for the chip.
+works metrics GH100 'nvlrx__*' --passes --format json
+json 'j and all(m["passes"] == 1 for m in j)'
+notes 'left out' metrics GH100 'nvlrx__*' 'sm__throughput' --passes --availability "$gpu"
+out_has '^sm__throughput,.*,[2-9],'
+out_lacks '^nvlrx__'
+refuses 4 'it is of another chip than GA100' metrics GA100 dram__bytes --availability "$gpu"
+
 run_scope() {
 	"$OFFPEAK" metrics GH100 'pcie__*' --scope device >out 2>err
 }

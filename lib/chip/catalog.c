@@ -191,12 +191,32 @@ void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx)
 		opk_clear_errors(ctx);
 }
 
+int opk_catalog_set_availability(struct opk_catalog *catalog, struct opk_ctx *ctx,
+                                 const void *image, size_t size)
+{
+	opk_autofree void *copy = image ? opk_alloc(size + 1) : NULL;
+
+	if (image && !copy)
+		return opk_nomem(ctx, "a counter-availability image");
+	if (copy)
+		memcpy(copy, image, size);
+	free(catalog->availability);
+	catalog->availability = opk_take(copy);
+	catalog->availability_size = size;
+	for (size_t i = 0; i < catalog->table.sub_count; i++) {
+		catalog->table.subs[i].passes = 0;
+		catalog->table.subs[i].method = OPK_METHOD_UNKNOWN;
+	}
+	return OPK_OK;
+}
+
 void opk_catalog_free(struct opk_catalog *catalog)
 {
 	if (!catalog)
 		return;
 	opk_nv_host_free(catalog->host);
 	opk_table_clear(&catalog->table);
+	free(catalog->availability);
 	free(catalog->metrics);
 	free(catalog->chip);
 	free(catalog);

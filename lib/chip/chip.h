@@ -111,6 +111,8 @@ struct opk_catalog {
 	struct opk_metric *metrics; /* the base records, in order, with their text */
 	bool complete;              /* the submetrics are there */
 	struct opk_nv_host *host;   /* NULL where the table came from the cache */
+	void *availability;         /* of the GPU that passes are counted for; NULL: any */
+	size_t availability_size;
 };
 
 /* The table in the cache folder; false where it is not there. */

@@ -5,7 +5,8 @@
  * asked about the others, on a host object each, over all cores. CUPTI also refuses some that
  * PerfWorks would schedule, by the domains that count them: so it is asked about one set of each
  * combination of domains, too, and about all of a combination where it refuses that one. PerfWorks
- * knows no PM-sampling metrics; their names show which take the same passes.
+ * knows no PM-sampling metrics; their names show which take the same passes. With a GPU's
+ * availability image all this happens in a child.
  */
 #include <string.h>
 
@@ -31,6 +32,7 @@ struct counting {
 	const struct opk_full_name *names;
 	size_t count;
 	const struct opk_pass_options *options;
+	const void *availability;           /* in the child alone */
 	struct opk_nv_evaluator *evaluator; /* NULL: names decide about the sets */
 	struct opk_nv_scheduler *scheduler; /* NULL: CUPTI is asked about all sets */
 	struct opk_table text;
@@ -196,17 +198,30 @@ static int assign(struct counting *c, size_t name)
 
 /* ---- what CUPTI says */
 
+/* A config image names its chip; with another chip's availability image it is another one's. */
+static int check_chip(struct opk_ctx *ctx, const struct counting *c,
+                      const struct opk_schedule_result *plan)
+{
+	const char *chip = c->catalog->chip;
+
+	if (!c->availability || !plan->config
+	    || memmem(plan->config, plan->size, chip, strlen(chip)))
+		return OPK_OK;
+	return opk_fail(ctx, OPK_EINPUT, "it is of another chip than %s", chip);
+}
+
 static int ask_cupti(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
 	const struct counting *c = data;
-	const struct opk_target target = { c->catalog->chip, c->catalog->profiler, NULL };
+	const struct opk_target target = { c->catalog->chip, c->catalog->profiler,
+		                           c->availability };
 	opk_autofree char *name = full_name(c, c->sets[c->asked[i]].name);
 	opk_autoresult struct opk_schedule_result alone = { 0 };
 	int code = name ? opk_schedule_alone(&alone, ctx, &target, name)
 	                : opk_nomem(ctx, "a metric's name");
 
 	*result = alone.refused ? -alone.refused : (int32_t)alone.passes;
-	return code;
+	return code ? code : check_chip(ctx, c, &alone);
 }
 
 static int ask(struct counting *c)
@@ -285,7 +300,8 @@ static int open_perfworks(struct counting *c)
 		return OPK_OK;
 	code = opk_nv_evaluator_new(&c->evaluator, c->ctx, c->catalog->chip);
 	if (!code)
-		code = opk_nv_scheduler_new(&c->scheduler, c->ctx, c->catalog->chip, NULL);
+		code = opk_nv_scheduler_new(&c->scheduler, c->ctx, c->catalog->chip,
+		                            c->availability);
 	return opk_allow(c->ctx, code, OPK_ENVIDIA);
 }
 
@@ -311,6 +327,78 @@ static int count(struct counting *c)
 		keep(c);
 	return code;
 }
+
+/* ---- with an availability image, in a child: nothing can be checked of one */
+
+struct outcome {
+	int32_t passes;
+	uint32_t method;
+};
+
+static void tell_parent(void *child, uint64_t done, uint64_t total)
+{
+	opk_child_progress(child, done, total);
+}
+
+static int count_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	struct counting *c = data;
+	struct opk_pass_options options = *c->options;
+	int code;
+
+	options.progress = tell_parent;
+	options.progress_data = child;
+	c->options = &options;
+	c->availability = opk_child_guarded_copy(c->catalog->availability,
+	                                         c->catalog->availability_size);
+	if (!c->availability)
+		return opk_nomem(ctx, "a counter-availability image");
+	code = count(c);
+	for (size_t i = 0; !code && i < c->count; i++) {
+		const struct opk_sub_record *record = record_of(c, i);
+		const struct outcome outcome = { record->passes, record->method };
+
+		opk_put(child, &outcome, sizeof outcome);
+	}
+	return opk_blame_image(code);
+}
+
+static int read_outcomes(struct counting *c, struct opk_result *result)
+{
+	opk_autofree struct outcome *outcomes = opk_alloc_array(c->count, sizeof *outcomes);
+	int code;
+
+	if (!outcomes)
+		return opk_nomem(c->ctx, "pass counts");
+	for (size_t i = 0; i < c->count; i++) {
+		opk_get(result, &outcomes[i], sizeof *outcomes);
+		opk_result_expect(result, outcomes[i].passes >= -INT32_MAX
+		                                  && outcomes[i].method <= OPK_METHOD_BOTH);
+	}
+	code = opk_result_check(result, c->ctx);
+	for (size_t i = 0; !code && i < c->count; i++) {
+		record_of(c, i)->passes = outcomes[i].passes;
+		record_of(c, i)->method = outcomes[i].method;
+	}
+	return code;
+}
+
+static int count_contained(struct counting *c)
+{
+	const struct opk_contain_options contain = {
+		.timeout_s = 600,
+		.progress = c->options->progress,
+		.progress_data = c->options->progress_data,
+	};
+	opk_autosent struct opk_result result = { 0 };
+	int code = opk_contain(&result, c->ctx, count_in_child, c, &contain);
+
+	if (!code)
+		code = read_outcomes(c, &result);
+	return code;
+}
+
+/* ---- all */
 
 /* Those that were not counted before, without names that a metric does not have. */
 static size_t find_unknown(struct opk_full_name *out, struct opk_catalog *catalog,
@@ -340,7 +428,9 @@ int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
 	if (!unknown)
 		return opk_nomem(ctx, "pass counts");
 	c.count = find_unknown(unknown, catalog, names, name_count);
-	code = c.count ? count(&c) : OPK_OK;
+	if (!c.count)
+		return OPK_OK;
+	code = catalog->availability ? count_contained(&c) : count(&c);
 	opk_nv_scheduler_free(c.scheduler);
 	opk_nv_evaluator_free(c.evaluator);
 	opk_table_clear(&c.text);
@@ -348,9 +438,13 @@ int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
 	free(c.set_of);
 	free(c.asked);
 	if (code)
-		return opk_add(ctx, code, "passes of the metrics of %s can't be counted",
+		return opk_add(ctx, code,
+		               catalog->availability && code == OPK_EINPUT
+		                       ? "the counter-availability image can't be used for %s"
+		                       : "passes of the metrics of %s can't be counted",
 		               catalog->chip);
-	if (c.count)
+	/* What one GPU has is not what its chip has. */
+	if (!catalog->availability)
 		opk_catalog_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
 	return OPK_OK;
 }

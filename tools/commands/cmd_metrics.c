@@ -3,9 +3,10 @@
 #include "commands.h"
 #include "commands/metrics_notes.h"
 #include "common/args.h"
+#include "common/files.h"
 
 struct metrics_args {
-	const char *unit, *grep;
+	const char *unit, *grep, *availability;
 	unsigned profiler, type, scope;
 	uint64_t max_passes;
 	bool submetrics, passes, count;
@@ -26,6 +27,7 @@ static const struct option_spec specs[] = {
 	  offsetof(struct metrics_args, passes) },
 	{ "max-passes", 0, "N", "only what takes at most so many passes alone", OPTION_COUNT,
 	  offsetof(struct metrics_args, max_passes) },
+	AVAILABILITY_OPTION(struct metrics_args, availability),
 	{ "scope", 0, "context|device", "only metrics of this scope (CUPTI 13.1 and later)",
 	  OPTION_WORD, offsetof(struct metrics_args, scope) },
 	{ "count", 0, NULL, "only how many there are", OPTION_FLAG,
@@ -42,9 +44,10 @@ struct listing {
 	struct opk_matcher *matcher;
 	struct opk_full_name *names;
 	size_t count, capacity;
+	size_t left_out; /* of what matches */
 	bool for_people; /* a table for a terminal */
 	bool scope;      /* is a column */
-	bool passes;     /* are counted, and columns */
+	bool passes;     /* are columns */
 };
 
 static int add(struct listing *listing, const struct opk_metric *metric, size_t submetric)
@@ -96,23 +99,32 @@ static int check_scope(const struct listing *listing)
 		"of the device; 13.1 and later do");
 }
 
-/* Those that take few passes, once these are counted. */
-static void keep_short(struct listing *listing)
+static int passes_of(const struct listing *listing, const struct opk_full_name *name)
 {
-	size_t kept = 0;
+	return opk_catalog_submetric_count(listing->catalog, name->metric)
+	               ? opk_catalog_submetric(listing->catalog, name->metric, name->submetric)
+	                         .passes
+	               : 0;
+}
 
-	for (size_t i = 0; i < listing->count; i++) {
-		const struct opk_full_name *name = &listing->names[i];
-		int passes = opk_catalog_submetric_count(listing->catalog, name->metric)
-		                     ? opk_catalog_submetric(listing->catalog, name->metric,
-		                                             name->submetric)
-		                               .passes
-		                     : 0;
+/* Those that can be collected, and in few passes, once these are counted. */
+static void keep_collectable(struct listing *listing)
+{
+	uint64_t most = listing->args->max_passes ? listing->args->max_passes : UINT64_MAX;
+	size_t found = listing->count, refused = 0;
 
-		if (passes > 0 && (uint64_t)passes <= listing->args->max_passes)
-			listing->names[kept++] = *name;
+	listing->count = 0;
+	for (size_t i = 0; i < found; i++) {
+		int passes = passes_of(listing, &listing->names[i]);
+
+		refused += passes <= 0;
+		if (passes > 0 && (uint64_t)passes <= most)
+			listing->names[listing->count++] = listing->names[i];
 	}
-	listing->count = kept;
+	listing->left_out = found - listing->count;
+	if (listing->args->availability && refused)
+		app_note("%zu of %zu metrics are left out: the GPU of %s can't collect them",
+		         refused, found, listing->args->availability);
 }
 
 static int find(struct listing *listing)
@@ -194,7 +206,7 @@ static int print(const struct listing *listing)
 	app_fields_table(listing->app, "metrics", &fields);
 	for (size_t i = 0; i < listing->count; i++)
 		print_row(listing, &listing->names[i]);
-	if (!listing->count)
+	if (!listing->count && !listing->left_out)
 		note_no_metric(listing->app, listing->catalog, listing->filter,
 		               listing->args->submetrics);
 	return app_end_output(listing->app);
@@ -222,28 +234,48 @@ static int count_passes(struct listing *listing)
 	return code;
 }
 
+static int use_availability(struct listing *listing)
+{
+	struct app *app = listing->app;
+	opk_autofree void *image = NULL;
+	size_t size;
+	int code = files_get_availability(app, &image, &size, listing->args->availability);
+
+	return code ? code : opk_catalog_set_availability(listing->catalog, app->ctx, image, size);
+}
+
+static int open_catalog(struct listing *listing)
+{
+	const struct metrics_args *args = listing->args;
+	struct app *app = listing->app;
+	int code = opk_catalog_new(&listing->catalog, app->ctx, app->arguments[0],
+	                           profiler_of_word(args->profiler));
+
+	if (code)
+		return code;
+	if (args->submetrics || listing->passes || args->availability)
+		code = opk_catalog_complete(listing->catalog, app->ctx);
+	else
+		opk_catalog_keep(listing->catalog, app->ctx);
+	return !code && args->availability ? use_availability(listing) : code;
+}
+
 static int list(struct listing *listing)
 {
 	const struct metrics_args *args = listing->args;
 	struct app *app = listing->app;
+	bool choosy = args->max_passes || args->availability;
 	int code = opk_matcher_new(&listing->matcher, app->ctx, listing->filter);
 
-	if (!code)
-		code = opk_catalog_new(&listing->catalog, app->ctx, app->arguments[0],
-		                       profiler_of_word(args->profiler));
-	if (code)
-		return code;
 	listing->passes = args->passes || args->max_passes;
-	if (args->submetrics || listing->passes)
-		code = opk_catalog_complete(listing->catalog, app->ctx);
-	else
-		opk_catalog_keep(listing->catalog, app->ctx);
+	if (!code)
+		code = open_catalog(listing);
 	if (!code)
 		code = find(listing);
-	if (!code && listing->passes && (args->max_passes || !args->count))
+	if (!code && (choosy || (listing->passes && !args->count)))
 		code = count_passes(listing);
-	if (!code && args->max_passes)
-		keep_short(listing);
+	if (!code && choosy)
+		keep_collectable(listing);
 	if (!code)
 		code = app_begin_output(app);
 	if (code)
@@ -288,7 +320,8 @@ const struct command metrics_command = {
 		"base metric by its plainest full name (.sum, .ratio or, of a throughput,\n"
 		".avg.pct_of_peak_sustained_elapsed). The method is hardware, sass (code that CUPTI\n"
 		"patches into kernels) or both. --max-passes N leaves out what takes more, or can't be\n"
-		"scheduled. The scope, which CUPTI 13.1 and later have, is context\n"
+		"scheduled. --availability leaves out what that GPU can't collect, and counts passes for\n"
+		"it; a recording of the GPU will do. The scope, which CUPTI 13.1 and later have, is context\n"
 		"(the work of one program) or device (all that the device does, as for PCIe, NVLink\n"
 		"and all of PM sampling); tables have it where it is known. What was found out is kept\n"
 		"in ~/.cache/offpeak.",
