@@ -118,6 +118,13 @@ section "anybody's config image"
 works extract "$simple" --config own.config
 works info --raw-config own.config --format json
 json 'j["chip"] == "GH100" and j["passes"] == len(j["plan"]) and all(p["counters"] > 0 for p in j["plan"])'
+works info --raw-config own.config --format csv
+out_lacks '^plan'
+works info --raw-config own.config --table plan --format csv
+same 'the table of passes' "$(head -n 2 out)" "pass,counters
+1,10"
+refuses 2 'table sections goes with FILE.opk' info --raw-config own.config --table sections
+refuses 2 'table plan goes with --raw-config FILE' info "$simple" --table plan
 head -c 1500 own.config >cut
 echo "no image" >text
 refuses 4 'these bytes are no config image' info --raw-config cut

@@ -8,7 +8,7 @@ struct info_args {
 	unsigned table;
 };
 
-#define TABLES "summary|sections|set_facts|labels|derived|headings|run|stats|drops"
+#define TABLES "summary|sections|set_facts|labels|derived|headings|run|stats|drops|plan"
 
 static const struct option_spec specs[] = {
 	TABLE_OPTION(TABLES, "summary", struct info_args, table),
@@ -326,6 +326,18 @@ static int show_config(struct app *app, const char *path)
 	return code;
 }
 
+/* A config image has the table plan, and a container all others. */
+static int choose_table(struct app *app, const struct info_args *args)
+{
+	int code = app_choose_table(app, TABLES, args->table, "summary");
+
+	if (code || !app->only || app_wants_table(app, "summary")
+	    || app_wants_table(app, "plan") == !!args->raw_config)
+		return code;
+	return app_error(app, OPK_EUSAGE, "info: --table %s goes with %s", app->only,
+	                 args->raw_config ? "FILE.opk" : "--raw-config FILE");
+}
+
 static int run(struct app *app, void *data)
 {
 	const struct info_args *args = data;
@@ -335,12 +347,12 @@ static int run(struct app *app, void *data)
 	const char *path = app->argument_count ? app->arguments[0] : NULL;
 	int code;
 
-	if (args->raw_config && !app->argument_count)
-		return show_config(app, args->raw_config);
-	if (app->argument_count != 1 || args->raw_config)
+	if (app->argument_count + !!args->raw_config != 1)
 		return app_error(app, OPK_EUSAGE,
 		                 "info: one FILE.opk, or --raw-config FILE, is needed");
-	code = app_choose_table(app, TABLES, args->table, "summary");
+	code = choose_table(app, args);
+	if (!code && args->raw_config)
+		return show_config(app, args->raw_config);
 	if (!code)
 		code = opk_file_open(&file, app->ctx, path);
 	if (code)
@@ -379,9 +391,9 @@ const struct command info_command = {
 		"the collector noted them: run, facts about machine and environment; stats, what it\n"
 		"counted; drops, what is missing and why.\n"
 		"\n"
-		"--raw-config shows chip, passes and raw counters of a bare config image, of any CUPTI\n"
-		"program. NVIDIA's library reads it, in a process of its own, since it crashes on\n"
-		"other bytes.",
+		"--raw-config shows chip, passes and, in the table plan, raw counters of a bare config\n"
+		"image, of any CUPTI program. NVIDIA's library reads it, in a process of its own, since it\n"
+		"crashes on other bytes.",
 	.examples = {
 		{ "info run.opk", "what is in a recording, and whether it is whole" },
 		{ "info run.opk --table sections -o sections.csv", "one of its tables, as CSV" },
