@@ -111,6 +111,15 @@ one=$(python3 -c 'import json; print(len(json.load(open("out"))))')
 json 'all(m["passes"] == 1 for m in j)'
 works metrics GH100 'lts__*hit_rate*' --max-passes 2 --count
 out_lacks "^$one\$"
+run_scope() {
+	"$OFFPEAK" metrics GH100 'pcie__*' --scope device >out 2>err
+}
+run_scope
+case $? in
+0) out_has '^pcie__' ;;
+3) same 'says why' "$(grep -c '13.1 and later do' err)" 1 ;;
+*) fail 'metrics --scope' "$(cat err)" ;;
+esac
 
 section 'what one GPU can collect'
 gpu=$SOURCE/data/recordings/gh100-simple.opk
@@ -126,15 +135,5 @@ notes 'left out' metrics GH100 'nvlrx__*' 'sm__throughput' --passes --availabili
 out_has '^sm__throughput,.*,[2-9],'
 out_lacks '^nvlrx__'
 refuses 4 'it is of another chip than GA100' metrics GA100 dram__bytes --availability "$gpu"
-
-run_scope() {
-	"$OFFPEAK" metrics GH100 'pcie__*' --scope device >out 2>err
-}
-run_scope
-case $? in
-0) out_has '^pcie__' ;;
-3) same 'says why' "$(grep -c '13.1 and later do' err)" 1 ;;
-*) fail 'metrics --scope' "$(cat err)" ;;
-esac
 
 finish
