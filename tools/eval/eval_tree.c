@@ -207,13 +207,21 @@ static void nest(struct eval_tree *tree, const struct eval_tree_list *outer,
 	}
 }
 
-/* The NVTX ranges that kernels ran in hold them, though nothing was measured of them. */
+/* No program nests so many ranges; a damaged file might. */
+enum { MOST_LEVELS = 100 };
+
+/*
+ * The NVTX ranges that kernels ran in hold them, though nothing was measured of them. Kernels in
+ * more levels than there may be stay outside.
+ */
 static int add_holders(struct eval_tree *tree, struct app *app, const char *scope, const char *path)
 {
-	size_t length = 0;
+	size_t length = 0, levels = 1;
 	int code = OPK_OK;
 
-	while (!code && path[length]) {
+	for (const char *c = path; *c; c++)
+		levels += *c == '/';
+	while (!code && levels <= MOST_LEVELS && path[length]) {
 		length += path[length] == '/';
 		length += strcspn(path + length, "/");
 		if (find_list(tree, scope, path, length))
