@@ -35,6 +35,9 @@ json 'j["run"].startswith("1 launch of 1 kernel like vadd; ") and j["groups"][0]
 section 'options'
 notes '3 more kernels, .*% of the time: --top 5 shows them' show "$simple" --top 2
 same 'two kernels' "$(grep -c '^[0-9]*\. ' out)" 2
+notes '1 more kernel, .*: --top 5 shows it$' show "$simple" --top 4
+works merge --sum name "$nvtx" -o sum.opk
+notes 'recorded as sums: min and max, .* are nan$' show sum.opk
 works show "$simple" --sort lts__t_sector_hit_rate.pct
 out_has '^1\. dgemm_naive$'
 refuses 2 'use time, launches, name, or a column.*such as smsp__inst_executed.sum' show "$simple" --sort smsp__inst_execute.sum
@@ -52,8 +55,11 @@ out_has '^step +382\.61 +100 +2$'
 out_has '^step/forward +233\.37 +60\.994 +2$'
 out_has '^smsp__inst_executed.sum +508\.8 +508\.65 +508\.94 +M instructions$'
 works show "$recordings/gh100-pm-small.opk"
-out_has '^run +383 samples of 1 device; set pm_small: 7 metrics in 1 pass, PM sampling$'
+out_has '^run +383 samples \(the first left out\) of 1 device; set pm_small: 7 metrics in 1 pass, PM sampling$'
+out_has '^device +time +samples$'
+out_has '^0 .* 382$'
 out_has '^1\. device 0$'
+out_has '^metric +mean +min +max +unit'
 out_has '^dram__throughput.avg.pct_of_peak_sustained_elapsed +4\.4556 +0 +84\.428 +% +4\.5%$'
 refuses 2 'samples are of no kernel' show "$recordings/gh100-pm-small.opk" --kernel x
 if is_long; then
@@ -62,7 +68,7 @@ if is_long; then
 	# Samples are as long as before where there are more of them.
 	works merge "$recordings/gh100-training-pm.opk" "$recordings/gh100-training-pm.opk" -o twice.opk
 	works show twice.opk
-	out_has '^run +36540 samples of 1 device, every 200 us, 7\.307 s;'
+	out_has '^run +36540 samples \(2 first ones left out\) of 1 device, every 200 us, 7\.307 s;'
 	notes 'more kernels' show "$training"
 	out_has '^ +M cycles +%$'
 	works show "$recordings/gh100-top-down.opk"

@@ -50,9 +50,14 @@ static void put_interval(struct opk_buf *out, struct show *show)
 static void put_samples(struct opk_buf *out, struct show *show)
 {
 	uint64_t count = opk_evaluation_row_count(show->evaluation);
+	uint64_t left_out = opk_aggregate_left_out(show->aggregate);
 
-	opk_buf_add_printf(out, "%" PRIu64 " sample%s of %zu device%s", count, plural(count),
-	                   show->group_count, plural(show->group_count));
+	opk_buf_add_printf(out, "%" PRIu64 " sample%s", count, plural(count));
+	if (left_out == 1)
+		opk_buf_add_text(out, " (the first left out)");
+	else if (left_out)
+		opk_buf_add_printf(out, " (%" PRIu64 " first ones left out)", left_out);
+	opk_buf_add_printf(out, " of %zu device%s", show->group_count, plural(show->group_count));
 	put_interval(out, show);
 }
 

@@ -81,6 +81,7 @@ static void fill_group(struct app_fields *fields, const struct show *show,
 static void put_rest(const struct show *show)
 {
 	size_t rest = show->group_count - most(show);
+	const char *plural = rest == 1 ? "" : "s", *them = rest == 1 ? "it" : "them";
 	double share = 0;
 
 	for (size_t i = most(show); i < show->group_count; i++)
@@ -88,10 +89,11 @@ static void put_rest(const struct show *show)
 	if (!rest)
 		return;
 	if (show->time && show->has_kernels)
-		app_note("%zu more %ss, %.3g%% of the time: --top %zu shows them", rest, word(show),
-		         share, show->group_count);
+		app_note("%zu more %s%s, %.3g%% of the time: --top %zu shows %s", rest, word(show),
+		         plural, share, show->group_count, them);
 	else
-		app_note("%zu more %ss: --top %zu shows them", rest, word(show), show->group_count);
+		app_note("%zu more %s%s: --top %zu shows %s", rest, word(show), plural,
+		         show->group_count, them);
 }
 
 static int put_groups(struct show *show)
@@ -156,7 +158,7 @@ static void fill_value(struct app_fields *fields, const struct show *show,
 	const struct opk_statistics *of = &group->of->columns[column];
 	const struct opk_meta_heading *heading = opk_evaluation_column_heading(show->evaluation,
 	                                                                       column);
-	bool people = app_shows_table(show->app);
+	bool people = app_shows_table(show->app), extremes = has_extremes(show);
 	double share = share_of(show, group, i);
 
 	fields->count = 0;
@@ -165,8 +167,10 @@ static void fill_value(struct app_fields *fields, const struct show *show,
 		field_text(fields, "heading", heading ? heading->title : NULL);
 	}
 	field_text(fields, "metric", show->names.items[i]);
-	field_add(fields, "value", OPK_CELL_DOUBLE, cell_double(of->mean));
-	if (has_extremes(show)) {
+	/* Programs find it under one name. */
+	field_add(fields, people && extremes ? "mean" : "value", OPK_CELL_DOUBLE,
+	          cell_double(of->mean));
+	if (extremes) {
 		field_add(fields, "min", OPK_CELL_DOUBLE, cell_double(of->min));
 		field_add(fields, "max", OPK_CELL_DOUBLE, cell_double(of->max));
 	}

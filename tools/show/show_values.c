@@ -219,6 +219,21 @@ static void note_gpus(const struct show *show)
 	         most, weighted, show->shown, show->has_kernels ? "kernel" : "name");
 }
 
+/* Of a sum, only the total and the mean are those of its ranges. */
+static void note_summed(const struct show *show)
+{
+	const char *what = show->has_kernels ? "kernel" : "range";
+	size_t count = 0;
+
+	for (size_t i = 0; i < show->group_count; i++)
+		count += show->groups[i].of->summed;
+	if (count)
+		app_note("%zu of %zu %s%s %s recorded as sums: min and max, which are over single "
+		         "%s, are nan",
+		         count, show->group_count, what, show->group_count == 1 ? "" : "s",
+		         count == 1 ? "is" : "are", show->has_kernels ? "launches" : "ranges");
+}
+
 int show_evaluate(struct show *show)
 {
 	int code = make_filter(show);
@@ -238,5 +253,6 @@ int show_evaluate(struct show *show)
 	find_times(show);
 	code = find_shares(show);
 	note_gpus(show);
+	note_summed(show);
 	return code ? code : sort(show);
 }
