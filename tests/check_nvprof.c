@@ -44,6 +44,8 @@ static void check_unit(const char *chip, const char *name, const char *unit)
 			       !strcmp(unit, units[i].unit)
 			               || (!*units[i].unit && !strcmp(unit, "unitless")),
 			       "%s on %s: unit '%s'", name, chip, unit);
+	if (strstr(name, "flop_count_"))
+		ck_assert_msg(!strcmp(unit, "flop"), "%s on %s: unit '%s'", name, chip, unit);
 	if (strstr(name, "transactions") && !strstr(name, "_per_request"))
 		ck_assert_msg(strstr(unit, "sector") || strstr(unit, "wavefront")
 		                      || strstr(unit, "tag"),
@@ -137,6 +139,13 @@ static void check_set(struct opk_strlist *all, struct opk_ctx *ctx, const char *
 	opk_set_free(set);
 }
 
+/* Halves are computed in pairs, of which the chip counts one: nobody should be surprised. */
+static void check_halves(const struct opk_legacy *l)
+{
+	if (strstr(l->name, "flop_count_hp"))
+		ck_assert_msg(strstr(l->note, "half2"), "%s: %s", l->name, l->note);
+}
+
 /* Whether the chip has it. */
 static bool check_name(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *name)
 {
@@ -156,6 +165,7 @@ static bool check_name(struct opk_ctx *ctx, const struct opk_catalog *catalog, c
 	}
 	if (!there)
 		check_lack(l, chip);
+	check_halves(l);
 	opk_legacy_free(l);
 	return there;
 }

@@ -39,15 +39,19 @@ static const char *unit_of(struct opk_resolver *r, const char *name)
 	return unit_of_metric(r, name);
 }
 
-/* What the set says of the unit against what the formula says. */
+/*
+ * What the set says of the unit against what the formula says. The table of nvprof's names knows
+ * better than a formula: there, operations are counted by instructions.
+ */
 static void compare_units(struct opk_resolver *r, struct opk_derived_state *state,
-                          const struct opk_word *declared)
+                          const struct opk_derived_symbol *derived)
 {
+	const struct opk_word *declared = &derived->unit;
 	struct opk_unit said, computed;
 
 	if (!declared->text || !opk_unit_try(&said, declared->text))
 		return;
-	if (state->unit && opk_unit_try(&computed, state->unit)
+	if (!derived->legacy_unit && state->unit && opk_unit_try(&computed, state->unit)
 	    && !opk_unit_equal(&said, &computed))
 		opk_problems_add(&r->problems, &declared->place,
 		                 "on " OPK_THE_CHIP " the formula gives %s, not %s",
@@ -78,7 +82,7 @@ static void find_unit(struct opk_resolver *r, size_t i)
 		                 opk_outermost(r->ctx));
 	}
 	opk_problems_need(&r->problems, code != OPK_ENOMEM);
-	compare_units(r, &r->states[i], &derived->unit);
+	compare_units(r, &r->states[i], derived);
 }
 
 /* ---- formulas */
