@@ -2,7 +2,6 @@
 /* Shared libraries, before they are opened. */
 #include "base/library.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <string.h>
@@ -48,16 +47,12 @@ static const char *check(int fd, const struct stat *info)
 
 const char *opk_library_flaw(const char *path)
 {
-	opk_autoclose int fd = opk_beyond_standard(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	/* The loader finds a bare name elsewhere. */
+	bool bare = !strchr(path, '/');
+	opk_autoclose int fd = bare ? -1
+	                            : opk_beyond_standard(
+					    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 	struct stat info;
 
 	return fd < 0 || fstat(fd, &info) ? NULL : check(fd, &info);
-}
-
-void *opk_library_open(const char *path)
-{
-	/* A bare name is looked for elsewhere. */
-	if (strchr(path, '/') && opk_library_flaw(path))
-		return NULL;
-	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }

@@ -5,11 +5,9 @@
 
 /*
  * Why this file can't be opened as a library: dlopen() waits forever for a pipe, and crashes where
- * a library is cut off. NULL: there is no reason, or it can't be read, which dlopen() reports.
+ * a library is cut off. NULL: there is no reason, or it can't be read, which dlopen() reports, or
+ * it is a bare name.
  */
 const char *opk_library_flaw(const char *path);
-
-/* dlopen(RTLD_NOW | RTLD_LOCAL); NULL, too, for a file with such a flaw. */
-void *opk_library_open(const char *path);
 
 #endif

@@ -281,7 +281,10 @@ static int report_nothing(const struct settings *settings, bool empty)
 	launcher_fail(
 		0,
 		"nothing was recorded, for the reason above, or because the program used no GPU");
-	return opk_library_open(settings->cupti_path) ? OPK_EFAILED : OPK_ENVIDIA;
+	if (opk_library_flaw(settings->cupti_path)
+	    || !dlopen(settings->cupti_path, RTLD_NOW | RTLD_LOCAL))
+		return OPK_ENVIDIA;
+	return OPK_EFAILED;
 }
 
 /* A program without a recording ends with our code, lest its own is taken for success. */

@@ -77,7 +77,8 @@ void perfworks_open(const char *cupti_path)
 	if (slash) {
 		snprintf(path, sizeof path, "%.*s%s", (int)(slash - cupti_path) + 1, cupti_path,
 		         name);
-		perfworks.library = opk_library_open(path);
+		perfworks.library = opk_library_flaw(path) ? NULL
+		                                           : dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	}
 	if (!perfworks.library)
 		perfworks.library = dlopen(name, RTLD_NOW | RTLD_LOCAL);

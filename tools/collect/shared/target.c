@@ -57,7 +57,7 @@ const char *target_open(struct target *target, const char *cupti)
 {
 	static char problem[PATH_MAX + 100];
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-	const char *flaw = strchr(cupti, '/') ? opk_library_flaw(cupti) : NULL, *missing = NULL;
+	const char *flaw = opk_library_flaw(cupti), *missing = NULL;
 	void *library = driver && !flaw ? dlopen(cupti, RTLD_NOW | RTLD_LOCAL) : NULL;
 
 	snprintf(problem, sizeof problem, "%s %s", cupti, flaw ? flaw : "");
