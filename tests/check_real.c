@@ -294,40 +294,6 @@ START_TEST(features)
 }
 END_TEST
 
-/* Whether the memory after this library's bytes was advised to be in huge pages. */
-static bool is_huge(const char *library)
-{
-	FILE *maps = fopen("/proc/self/smaps", "r");
-	char line[4096];
-	bool after = false, anonymous = false, found = false;
-
-	while (maps && fgets(line, sizeof line, maps)) {
-		bool flags = !strncmp(line, "VmFlags:", 8);
-
-		if (flags && anonymous)
-			found |= strstr(line, " hg") != NULL;
-		/* Addresses begin a mapping, and end with a path if it has one. */
-		if (flags || !isxdigit((unsigned char)*line) || !strchr(line, '-'))
-			continue;
-		anonymous = after && !strchr(line, '/') && !strchr(line, '[');
-		after = strstr(line, library) || anonymous;
-	}
-	if (maps)
-		fclose(maps);
-	return found;
-}
-
-START_TEST(huge_pages)
-{
-	struct opk_ctx *ctx = new_ctx();
-
-	version_of(ctx);
-	if (!access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK))
-		ck_assert(is_huge("/libnvperf_host.so"));
-	opk_ctx_free(ctx);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("real");
@@ -343,7 +309,6 @@ int main(void)
 	tcase_add_test(tests, matcher_of_a_wrong_expression);
 	tcase_add_test(tests, missing_folder);
 	tcase_add_test(tests, features);
-	tcase_add_test(tests, huge_pages);
 	tcase_set_timeout(tests, 300);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);

@@ -54,9 +54,6 @@ void nv_set_features(struct opk_nv *nv);
  */
 int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature);
 
-/* dlopen(RTLD_NOW | RTLD_LOCAL); where the kernel can, what the library zeroes is in huge pages. */
-void *nv_dlopen_huge(const char *path);
-
 /* One of NVIDIA's status codes: tables that a NULL name ends. */
 struct nv_status {
 	int number;
