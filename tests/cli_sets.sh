@@ -121,6 +121,10 @@ refuses 2 "has no counterpart on AD102: it has no nvlrx__bytes.sum" \
 refuses 2 "no metric set 'achieved_ocupancy', did you mean achieved_occupancy" \
 	plan --chip GH100 achieved_ocupancy
 refuses 2 "no metric set 'p' is shipped; did you mean the file ./p.yaml" plan --chip GH100 p
+echo text >plain.md
+refuses 2 "no metric set 'plain.md' is shipped; the file of that name is read as a set where its name ends in .yaml" sets --check plain.md
+works plan --chip GH100 ipc achieved_occupancy --format csv
+out_has '^set,custom$'
 printf 'name: n\nmetrics: [{metric: cf_issued, optional: true}, {metric: stall_constant_memory_dependency, optional: true}, ipc]\n' >n.yaml
 works sets --check n.yaml --chip GH100,GB202
 out_has '^GH100,[0-9]+,2,1,'

@@ -44,6 +44,7 @@ refuses 2 . sets --check simple --single-pass GH100
 
 section 'plans'
 works plan --single-pass --chip GH100 compute l2 --format json
+json 'j["fit"] == len(j["metrics"]) and j["asked"] == j["fit"] + len(j["left_out"])'
 json 'j["passes"] == 1 and j["lower_bound"] == 1 and len(j["plan"]) == 1'
 json 'any(d.startswith("gpu_lts:") for d in j["plan"][0]["domains"])'
 json 'j["metrics"] and j["left_out"][0]["would_fit"] is False'
@@ -63,6 +64,8 @@ equal all whole
 refuses 2 'strict-order goes with --single-pass' plan --strict-order --chip GH100 compute
 works plan --single-pass --chip GH100 dram__bytes.sum --format json
 json 'j["left_out"] == []'
+works plan --single-pass --chip GH100 lts__t_sector_hit_rate.pct,dram__bytes.sum --format table
+out_has '^fit +1 of 2 metrics$'
 works plan --single-pass --chip GH100 lts__t_sector_hit_rate.pct,dram__bytes.sum --format json
 json 'j["metrics"] == ["dram__bytes.sum"]'
 refuses 1 'lts__t_sector_hit_rate.pct needs 2 passes by itself' plan --single-pass --strict-order --chip GH100 lts__t_sector_hit_rate.pct,dram__bytes.sum

@@ -221,13 +221,22 @@ struct opk_set *opk_set_use(struct opk_set *set)
 	return set;
 }
 
-/* "memory+roofline" for what a recording of both is called. */
+static bool has_namesake(const struct opk_set *const *sets, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (!strcmp(sets[j]->name, sets[i]->name))
+			return true;
+	return false;
+}
+
+/* "memory+roofline" for what a recording of both is called; each name once. */
 static char *joined_name(const struct opk_set *const *sets, size_t count)
 {
 	char *name = opk_strdup(sets[0]->name);
 
 	for (size_t i = 1; name && i < count; i++) {
-		char *longer = opk_printf("%s+%s", name, sets[i]->name);
+		char *longer = has_namesake(sets, i) ? opk_strdup(name)
+		                                     : opk_printf("%s+%s", name, sets[i]->name);
 
 		free(name);
 		name = longer;

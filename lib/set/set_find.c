@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The set that words mean: names of sets, paths, metrics, names of nvprof, lists of these. */
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "chip/chip.h"
@@ -41,8 +42,14 @@ static int no_such_set(struct opk_ctx *ctx, const char *name)
 {
 	static const char *const endings[] = { "yaml", "yml" };
 	opk_autostrlist struct opk_strlist near = { 0 };
+	struct stat status;
 	int code;
 
+	if (!stat(name, &status) && S_ISREG(status.st_mode))
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "no metric set '%s' is shipped; the file of that name is read as a "
+		                "set where its name ends in .yaml or .yml, or as ./%s",
+		                name, name);
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
 		opk_autofree char *path = opk_printf("./%s.%s", name, endings[i]);
 

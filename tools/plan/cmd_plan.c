@@ -106,11 +106,33 @@ struct report {
 	const char **names; /* room for all metrics */
 };
 
-static void print_record(struct app *app, const struct report *report)
+/* How much of what was asked for fits one pass; `text` holds what people read of it. */
+static int add_fit(struct app_fields *fields, char **text, struct app *app,
+                   const struct report *report)
+{
+	size_t fit = opk_plan_metric_count(report->plan);
+	size_t asked = fit + (report->leftovers ? opk_leftovers_count(report->leftovers) : 0);
+
+	if (!report->leftovers)
+		return OPK_OK;
+	if (!app_shows_table(app)) {
+		field_number(fields, "fit", fit);
+		field_number(fields, "asked", asked);
+		return OPK_OK;
+	}
+	*text = opk_printf("%zu of %zu metrics", fit, asked);
+	if (*text)
+		field_text(fields, "fit", *text);
+	return *text ? OPK_OK : app_nomem(app);
+}
+
+static int print_record(struct app *app, const struct report *report)
 {
 	const struct opk_plan *plan = report->plan;
 	struct app_fields fields = { 0 };
+	opk_autofree char *fit = NULL;
 	size_t sample_bytes;
+	int code;
 
 	for (size_t i = 0; i < opk_plan_metric_count(plan); i++)
 		report->names[i] = opk_plan_metric(plan, i);
@@ -118,11 +140,14 @@ static void print_record(struct app *app, const struct report *report)
 	field_text(&fields, "profiler", opk_profiler_name(opk_plan_profiler(plan)));
 	field_text(&fields, "set", opk_plan_set_name(plan));
 	field_list(&fields, "metrics", report->names, opk_plan_metric_count(plan));
+	code = add_fit(&fields, &fit, app, report);
+	if (code)
+		return code;
 	field_number(&fields, "passes", opk_plan_passes(plan));
 	field_number(&fields, "lower_bound", opk_plan_detail_lower_bound(report->detail));
 	if (plan_sample_bytes(app, plan, &sample_bytes))
 		field_number(&fields, "sample_bytes", sample_bytes);
-	app_record(app, &fields);
+	return app_record(app, &fields);
 }
 
 /* The domains of which the pass has counters, each with how many: "gpu_lts:8". */
@@ -200,10 +225,9 @@ static int print(struct app *app, const struct report *report, const char *svg)
 
 	if (!code)
 		code = app_begin_output(app);
-	if (code)
-		return code;
-	print_record(app, report);
-	if (app_wants_table(app, "metrics"))
+	if (!code)
+		code = print_record(app, report);
+	if (!code && app_wants_table(app, "metrics"))
 		code = print_metrics(app, report);
 	if (!code)
 		code = print_passes(app, report);
@@ -290,6 +314,7 @@ const struct command plan_command = {
 		"\n"
 		"--single-pass takes the metrics as a list by priority: each in its turn, if it fits one\n"
 		"pass together with those before it; --strict-order stops at the first that does not.\n"
+		"The summary says how many fit of how many were asked for, in CSV and JSON fit and asked.\n"
 		"left_out has the others: whether one would fit beside the kept ones, and else the\n"
 		"domains where its raw counters find no room.\n"
 		"\n"
