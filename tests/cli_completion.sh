@@ -43,7 +43,7 @@ out=$(bash -c '. "$1" && complete -p offpeak' bash "$script")
 same 'how it is bound' "$out" 'complete -o default -F _offpeak offpeak'
 
 section 'commands and options, as in --help'
-"$OFFPEAK" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' >commands
+"$OFFPEAK" --help | sed -n '/^commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' >commands
 becomes "$(tr '\n' ' ' <commands)help" ''
 becomes 'metrics merge' m
 becomes '--help --version' -

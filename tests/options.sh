@@ -4,9 +4,14 @@
 # man pages are sound troff.
 . "${SOURCE:?}/tests/tap.sh"
 
+# What goes on in another line in one: examples, and the values of an option.
+joined() {
+	sed -e ':again' -e '/[\\|]$/{N;s/\\\{0,1\}\n *//;b again' -e '}' "$1"
+}
+
 # Options in help text and in a man page, as "--name ARGUMENT" and "-o", sorted.
 options_of_help() {
-	sed -n '/^options:/,$p' "$1" | awk '{
+	joined "$1" | sed -n '/^options:/,$p' | awk '{
 		if (match($0, /^  -[a-zA-Z],/))
 			print substr($0, 3, 2)
 		text = substr($0, 7)
@@ -30,9 +35,10 @@ full() {
 }
 
 works --help
-sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$tmp/out" >"$tmp/commands"
+sed -n '/^commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' "$tmp/out" >"$tmp/commands"
 same 'commands in --help' "$([ "$(wc -l <"$tmp/commands")" -ge 9 ] && echo enough)" enough
 keep help
+same 'offpeak --help: lines that a terminal of 80 columns breaks' "$(awk 'length > 79' "$tmp/out")" ''
 works help
 equal out help
 works -h
@@ -80,6 +86,7 @@ while read -r name; do
 	equal out "$name.help"
 	works help "$name"
 	keep "$name.all"
+	same "offpeak help $name: lines that a terminal of 80 columns breaks" "$(awk 'length > 79' "$tmp/out")" ''
 	# It has the details, too.
 	same "offpeak help $name: lines of --help that it lacks" \
 		"$(grep -vFx -f "$tmp/$name.all" "$tmp/$name.help")" "'offpeak help $name' says more."
@@ -135,7 +142,7 @@ if command -v groff >/dev/null; then
 	# Text reaches the reader as it stands in --help: no lost backslash, dash or leading dot.
 	for name in $(cat "$tmp/commands"); do
 		groff -man -rLL=500n -Tascii -P-cbou "$tmp/offpeak-$name.1" | tr -s ' \n' '  ' >"$tmp/rendered"
-		sed -n '/^options:/,$p' "$tmp/$name.help" | sed -n 's/.*--[a-z-]*//p' |
+		joined "$tmp/$name.help" | sed -n '/^options:/,$p' | sed -n 's/.*--[a-z-]*//p' |
 			sed -E 's/^( [A-Z][A-Z,=]*| [a-z_]+(\|[a-z_]+)+)? *//' >"$tmp/texts"
 		while read -r text; do
 			grep -Fq -e "$text" "$tmp/rendered" ||

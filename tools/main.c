@@ -35,15 +35,20 @@ const struct command *const commands[] = {
 
 static void usage(FILE *to)
 {
+	enum { LEFT_WIDTH = 11 };
+
 	fputs("usage: offpeak COMMAND [ARGUMENTS]\n\n"
-	      "NVIDIA GPU hardware metrics without a GPU: list them, build what a collector needs,\n"
-	      "evaluate what was recorded.\n\ncommands:\n",
+	      "NVIDIA GPU hardware metrics without a GPU: list them, build what a collector\n"
+	      "needs, evaluate what was recorded.\n\ncommands:\n",
 	      to);
-	for (const struct command *const *c = commands; *c; c++)
-		fprintf(to, "  %-8s %s\n", (*c)->name, (*c)->summary);
-	fputs("\n'offpeak COMMAND --help' has options and examples, 'offpeak help COMMAND' says all.\n"
-	      "Exit codes: 0 done, 1 failed, 2 usage, 3 NVIDIA library missing or unusable, 4 bad\n"
-	      "input file.\n",
+	for (const struct command *const *c = commands; *c; c++) {
+		fprintf(to, "  %-*s ", LEFT_WIDTH - 3, (*c)->name);
+		help_wrap(to, LEFT_WIDTH, LEFT_WIDTH, (*c)->summary);
+	}
+	fputs("\n'offpeak COMMAND --help' has options and examples, 'offpeak help COMMAND' says\n"
+	      "all.\n"
+	      "Exit codes: 0 done, 1 failed, 2 usage, 3 NVIDIA library missing or unusable,\n"
+	      "4 bad input file.\n",
 	      to);
 }
 

@@ -10,7 +10,9 @@
 #include "common/files.h"
 #include "common/options.h"
 
-enum { MAX_OPTIONS = 48, FIRST_CODE = 256, LEFT_WIDTH = 28 };
+enum { MAX_OPTIONS = 48, FIRST_CODE = 256 };
+/* Of help; a terminal of 80 columns may break a line that fills it. */
+enum { HELP_WIDTH = 79, LEFT_WIDTH = 28 };
 
 static const struct option_spec common_options[] = {
 	{ "format", 0, "table|csv|json|ndjson",
@@ -330,33 +332,120 @@ const struct option_spec *app_option(const struct command *command, const char *
 	return spec;
 }
 
+/* ---- help */
+
+void help_wrap(FILE *to, size_t column, size_t indent, const char *text)
+{
+	while (*text) {
+		size_t gap = strspn(text, " \n"), length = strcspn(text + gap, " \n");
+
+		if (gap > 1 && text[0] == '\n' && text[1] == '\n') {
+			fprintf(to, "\n\n%*s", (int)indent, "");
+			column = indent;
+		} else if (gap && column + 1 + length > HELP_WIDTH) {
+			fprintf(to, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (gap) {
+			putc(' ', to);
+			column++;
+		}
+		fwrite(text + gap, 1, length, to);
+		column += length;
+		text += gap + length;
+	}
+	putc('\n', to);
+}
+
+/* What an option may be goes on in another line behind a '|'. */
+static void print_long_left(const char *left)
+{
+	enum { INDENT = 8 };
+	size_t room = HELP_WIDTH - 2, length;
+
+	fputs("  ", stdout);
+	while (strlen(left) > room) {
+		length = room;
+		while (length && left[length - 1] != '|')
+			length--;
+		if (!length)
+			break;
+		printf("%.*s\n%*s", (int)length, left, INDENT, "");
+		left += length;
+		room = HELP_WIDTH - INDENT;
+	}
+	puts(left);
+}
+
 static void print_option(const struct option_spec *spec)
 {
 	char left[128];
+	size_t indent = LEFT_WIDTH + 3;
 
 	snprintf(left, sizeof left, "%c%c%c --%s%s%s", spec->letter ? '-' : ' ',
 	         spec->letter ? spec->letter : ' ', spec->letter ? ',' : ' ', spec->name,
 	         spec->argument ? " " : "", spec->argument ? spec->argument : "");
-	printf("  %-*s", LEFT_WIDTH, left);
 	/* What is longer has a line of its own. */
-	if (strlen(left) > LEFT_WIDTH)
-		printf("\n%*s", LEFT_WIDTH + 2, "");
-	printf(" %s\n", spec->help);
+	if (strlen(left) > LEFT_WIDTH) {
+		print_long_left(left);
+		printf("%*s", (int)indent, "");
+	} else {
+		printf("  %-*s ", LEFT_WIDTH, left);
+	}
+	help_wrap(stdout, indent, indent, spec->help);
+}
+
+/* The last blank outside of quotes before which `room` is enough; NULL: there is none. */
+static const char *find_cut(const char *line, size_t room)
+{
+	const char *cut = NULL;
+	bool quoted = false;
+
+	for (size_t i = 0; line[i] && i <= room; i++) {
+		quoted ^= line[i] == '\'';
+		if (line[i] == ' ' && !quoted)
+			cut = line + i;
+	}
+	return cut;
+}
+
+/* One that is too long goes on in another line, so that a shell takes it as it is. */
+static void print_example(const struct example *example)
+{
+	enum { INDENT = 8 };
+	static const char program[] = "  offpeak ", end[] = " \\";
+	const char *line = example->line, *cut;
+	size_t room = HELP_WIDTH - strlen(program);
+
+	fputs(program, stdout);
+	while (strlen(line) > room && (cut = find_cut(line, room - strlen(end)))) {
+		printf("%.*s%s\n%*s", (int)(cut - line), line, end, INDENT, "");
+		line = cut + 1;
+		room = HELP_WIDTH - INDENT;
+	}
+	printf("%s\n%*s", line, INDENT, "");
+	help_wrap(stdout, INDENT, INDENT, example->what);
 }
 
 void app_usage(const struct command *command, bool all)
 {
-	printf("usage: offpeak %s [OPTIONS]%s%s\n\n%s.\n", command->name,
-	       *command->synopsis ? " " : "", command->synopsis, command->summary);
-	if (all)
-		printf("\n%s\n", command->details);
+	opk_autofree char *usage = opk_printf("%s [OPTIONS] %s", command->name, command->synopsis);
+	opk_autofree char *summary = opk_printf("%s.", command->summary);
+	static const char program[] = "usage: offpeak ";
+
+	fputs(program, stdout);
+	help_wrap(stdout, strlen(program), strlen(program), usage ? usage : command->name);
+	putchar('\n');
+	help_wrap(stdout, 0, 0, summary ? summary : command->summary);
+	if (all) {
+		putchar('\n');
+		help_wrap(stdout, 0, 0, command->details);
+	}
 	printf("\noptions:\n");
 	for (const struct option_spec *spec = NULL; (spec = app_next_option(command, spec));)
 		print_option(spec);
 	printf("\nexamples:\n");
 	for (size_t i = 0; i < EXAMPLES && command->examples[i].line; i++)
-		printf("  offpeak %s\n        %s\n", command->examples[i].line,
-		       command->examples[i].what);
+		print_example(&command->examples[i]);
 	if (!all)
 		printf("\n'offpeak help %s' says more.\n", command->name);
 }

@@ -80,6 +80,11 @@ const struct option_spec *app_next_option(const struct command *command,
 
 /* Parses options into app and args; OPK_EUSAGE was already reported on stderr. */
 int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv);
+/*
+ * Text from this column on in lines that a terminal of 80 columns doesn't break; those that follow
+ * begin with `indent` blanks. Line ends in it are blanks; an empty line parts paragraphs.
+ */
+void help_wrap(FILE *to, size_t column, size_t indent, const char *text);
 /* Usage, options and examples; `all`: the details, too. */
 void app_usage(const struct command *command, bool all);
 
