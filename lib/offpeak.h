@@ -1335,11 +1335,12 @@ int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
 
 /* A column's values over some ranges; NaN where there is no such number, or one of them is NaN. */
 struct opk_statistics {
-	uint64_t count; /* ranges that have it */
+	uint64_t count; /* ranges that have it, also those where it is NaN */
 	/*
 	 * The ranges' counters are summed before they are evaluated: `sum` is the total, where
-	 * there is one; `mean` is that over the count, or the ratio, percentage or rate of all
-	 * ranges together, which is no mean of ratios.
+	 * there is one, and of X.max that of the one instance with the most in all of them; `mean`
+	 * is that over the count, or the ratio, percentage or rate of all ranges together, which
+	 * is no mean of ratios.
 	 */
 	double sum, mean;
 	/*
