@@ -443,6 +443,8 @@ notes 'left out' eval "$recordings/gh100-training-pm.opk" --aggregate device
 out_has '^0,,0,lts__t_sectors.sum,l2_sectors,18269,'
 notes '60 samples were begun but not completed; left out' eval "$recordings/gh100-pm-triage.opk" --aggregate device
 err_has 'there are no groups'
+notes 'no device is recorded of its samples: they are one group' \
+	eval "$recordings/gh100-pm-small.opk" --aggregate device
 notes 'no nvtx is recorded of its ranges: they are one group' \
 	eval "$recordings/gh100-training-nvtx.opk" --aggregate nvtx
 

@@ -16,9 +16,10 @@ static void note_undivided(const struct eval_input *input, const char *key)
 		return;
 	range = &opk_aggregate_get(input->aggregate, 0)->range;
 	if ((!strcmp(key, "nvtx") && !*range->nvtx) || (!strcmp(key, "rank") && range->rank < 0)
-	    || (!strcmp(key, "kernel") && !*range->kernel))
-		app_note("%s: no %s is recorded of its ranges: they are one group", input->path,
-		         key);
+	    || (!strcmp(key, "kernel") && !*range->kernel)
+	    || (!strcmp(key, "device") && range->device < 0 && !(range->gpu && *range->gpu)))
+		app_note("%s: no %s is recorded of its %s: they are one group", input->path, key,
+		         input->meta->profiler == OPK_PROFILER_PM ? "samples" : "ranges");
 }
 
 /* Of a sum, only the total and the mean are those of its ranges. */
