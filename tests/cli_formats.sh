@@ -165,6 +165,8 @@ fi
 section 'eval --where: samples, and what is none'
 run 0 eval "$pm" --where 'sample=[12]'
 lines_are 3
+notes 'no range here has duration_ns recorded, which --where asks for: there are no rows$' \
+	eval "$recordings/gh100-nested.opk" --where 'duration_ns>1000'
 notes 'no range meets --where: there are no rows' eval "$simple" --where device=7
 same "$last: header alone" "$(cat out)" "$(head -n 1 simple.csv)"
 notes 'no range meets' eval "$simple" --where device=7 --format json

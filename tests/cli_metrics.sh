@@ -25,6 +25,10 @@ works metrics GH100 --submetrics --type throughput 'dram__throughput' --format j
 json 'len(j) == 8 and all(m["dim_unit"] == "percent" for m in j)'
 notes 'no metric matches$' metrics GH100 --submetrics 'nothing*'
 notes "no metric matches 'tensor'; '\*tensor\*' matches [1-9]" metrics GH100 tensor
+notes "no metric matches 'nosuch'" metrics GH100 nosuch dram__bytes --count
+notes "^offpeak: note: no metric matches 'nosuch'" metrics GH100 nosuch dram__bytes
+out_has '^dram__bytes,'
+notes "no metric matches 'nothing\*'" metrics GH100 --submetrics dram__bytes.sum 'nothing*'
 notes "no metric matches 'dram__bytez', did you mean dram__bytes" metrics GH100 dram__bytez
 notes "'offpeak describe GH100 achieved_occupancy' shows" metrics GH100 achieved_occupancy
 notes "GH100 has no unit 'foo'; its units: .*dram, .*lts, .*smsp" metrics GH100 --unit foo

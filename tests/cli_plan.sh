@@ -239,4 +239,9 @@ same 'the old picture' "$(cat dir/old.svg)" old
 refuses 1 missing plan --chip GH100 roofline --svg missing/plan.svg
 files_are 'old.svg '
 
+section 'wrong names'
+refuses 2 'did you mean dram__bytes.sum' plan --chip H100 dram__bytez.sum
+# The reason is given: what CUPTI said of it, too, adds nothing.
+same 'no status of CUPTI' "$(grep -c CUPTI_ERROR err)" 0
+
 finish

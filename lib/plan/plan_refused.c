@@ -139,7 +139,8 @@ static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct r
 		return found;
 	if (!refusal->problems.count)
 		return explain_together(ctx, refusal->plan, code, cause);
-	opk_fail(ctx, code, "%s", cause);
+	/* Each metric has its reason; what was said of all of them adds nothing. */
+	opk_clear_errors(ctx);
 	return sum_up(ctx, set, refusal, code);
 }
 

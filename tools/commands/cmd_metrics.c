@@ -209,6 +209,9 @@ static int print(const struct listing *listing)
 	if (!listing->count && !listing->left_out)
 		note_no_metric(listing->app, listing->catalog, listing->filter,
 		               listing->args->submetrics);
+	else
+		note_idle_patterns(listing->app, listing->catalog, listing->filter,
+		                   listing->args->submetrics);
 	return app_end_output(listing->app);
 }
 
@@ -218,6 +221,9 @@ static int print_count(const struct listing *listing)
 
 	app_table(listing->app, "count", columns);
 	app_row(listing->app, cell_number(listing->count));
+	if (listing->count)
+		note_idle_patterns(listing->app, listing->catalog, listing->filter,
+		                   listing->args->submetrics);
 	return app_end_output(listing->app);
 }
 

@@ -138,3 +138,48 @@ void note_no_metric(struct app *app, const struct opk_catalog *catalog,
 	                   "without rollup or submetric: --submetrics lists those, too"
 	                 : "no metric matches");
 }
+
+/* Whether any name matches this pattern alone, whatever the other conditions. */
+static bool matches_any(const struct opk_matcher *matcher, const struct opk_catalog *catalog,
+                        bool submetrics)
+{
+	for (size_t i = 0; i < opk_catalog_count(catalog); i++) {
+		const struct opk_metric *metric = opk_catalog_get(catalog, i);
+		size_t count = submetrics ? opk_catalog_submetric_count(catalog, metric) : 0;
+
+		if (opk_matcher_match(matcher, metric))
+			return true;
+		for (size_t j = 0; j < count; j++) {
+			char full[1024];
+
+			snprintf(full, sizeof full, "%s%s", metric->name,
+			         opk_catalog_submetric(catalog, metric, j).suffix);
+			if (opk_matcher_match_full(matcher, metric, full))
+				return true;
+		}
+	}
+	return false;
+}
+
+void note_idle_patterns(struct app *app, const struct opk_catalog *catalog,
+                        const struct opk_metric_filter *filter, bool submetrics)
+{
+	for (size_t i = 0; filter->glob_count > 1 && i < filter->glob_count; i++) {
+		struct opk_metric_filter alone = OPK_INIT(alone);
+		struct opk_matcher *matcher;
+		bool matches;
+
+		alone.globs = &filter->globs[i];
+		alone.glob_count = 1;
+		if (opk_matcher_new(&matcher, app->ctx, &alone)) {
+			opk_clear_errors(app->ctx);
+			return;
+		}
+		matches = matches_any(matcher, catalog, submetrics);
+		opk_matcher_free(matcher);
+		if (!matches
+		    && !(is_plain(filter->globs[i])
+		         && note_name(app, catalog, filter, filter->globs[i], submetrics)))
+			app_note("no metric matches '%s'", filter->globs[i]);
+	}
+}

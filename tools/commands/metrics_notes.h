@@ -8,5 +8,8 @@
 /* A note that says which condition matches nothing there, and what would. */
 void note_no_metric(struct app *app, const struct opk_catalog *catalog,
                     const struct opk_metric_filter *filter, bool submetrics);
+/* One for each of several patterns that matches nothing, where others do. */
+void note_idle_patterns(struct app *app, const struct opk_catalog *catalog,
+                        const struct opk_metric_filter *filter, bool submetrics);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/facts.h"
 #include "eval/eval_table.h"
 
 /* ---- the table or database begins */
@@ -443,12 +444,58 @@ static const char *name_hint(const struct option_list *where)
 	return NULL;
 }
 
+/*
+ * False: some input's ranges have it, or it can't be said. Of images come numbers and names alone,
+ * all else from tables of ranges.
+ */
+static bool is_recorded_nowhere(const struct eval *eval, enum opk_fact fact)
+{
+	const struct opk_range *ranges;
+	size_t count;
+
+	if (eval->profiler != OPK_PROFILER_RANGE || fact == OPK_FACT_RANGE || fact == OPK_FACT_NAME)
+		return false;
+	for (size_t i = 0; i < eval->input_count; i++) {
+		struct opk_file *file = eval->inputs[i].file;
+
+		if (!file)
+			continue;
+		if (opk_file_ranges(&ranges, &count, eval->app->ctx, file)) {
+			opk_clear_errors(eval->app->ctx);
+			return false;
+		}
+		if (facts_known(fact, ranges, count))
+			return false;
+	}
+	return true;
+}
+
+/* The fact of a condition that no range has; NULL. */
+static const char *find_unrecorded(const struct eval *eval)
+{
+	for (size_t i = 0; i < eval->where->count; i++) {
+		const char *condition = eval->where->items[i];
+		opk_autofree char *name = opk_strndup(condition, strcspn(condition, " \t=<>!"));
+		enum opk_fact fact;
+
+		if (name && opk_fact_find(&fact, name, OPK_PROFILER_RANGE)
+		    && is_recorded_nowhere(eval, fact))
+			return opk_fact_column(fact, OPK_PROFILER_RANGE)->name;
+	}
+	return NULL;
+}
+
 void eval_rows_note_none(const struct eval *eval, const char *rows)
 {
-	const char *number = name_hint(eval->where);
+	const char *number = name_hint(eval->where), *unrecorded = find_unrecorded(eval);
 
 	if (!eval->where->count) {
 		app_note("there are no %s", rows);
+		return;
+	}
+	if (unrecorded) {
+		app_note("no range here has %s recorded, which --where asks for: there are no %s",
+		         unrecorded, rows);
 		return;
 	}
 	app_note("no %s meets --where: there are no %s%s%s",
