@@ -66,6 +66,7 @@ struct opk_env {
 	const char *cache;    /* XDG_CACHE_HOME */
 	const char *pager;    /* PAGER */
 	const char *no_color; /* NO_COLOR */
+	const char *columns;  /* COLUMNS: how wide tables are for a terminal */
 	const char *tmpdir;   /* TMPDIR: folder of the library's temporary files, else /tmp */
 };
 

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # offpeak show: the run, kernels by time, values in readable units; every kind of recording.
 . "${SOURCE:?}/tests/tap.sh"
+# Lines as long as they are; how wide they are else is looked at where it is said.
+COLUMNS=400
+export COLUMNS
 
 have_cupti || skip_all 'no libcupti'
 unset OFFPEAK_SETS
@@ -95,6 +98,12 @@ works build --chip GH100 roofline -o set.opk
 works show set.opk
 out_has '^run +no recording, but what the collector needs for one: set roofline: 26 metrics in 2 passes$'
 out_has '^dram__bytes.sum +# of bytes accessed in DRAM$'
+
+section 'width'
+for wanted in 80:80 60:60 19:80 x:80 :80; do
+	COLUMNS=${wanted%:*} "$OFFPEAK" show "$roofline" >"$tmp/out"
+	same "COLUMNS=${wanted%:*}: longer lines" "$(awk -v w="${wanted#*:}" 'length > w' "$tmp/out")" ''
+done
 
 section 'formats'
 works show "$simple" --format csv

@@ -91,6 +91,8 @@ static void put_overview(void)
 	      ".TP\n\\fBPAGER\\fR\nshows tables on a terminal instead of less; cat: none does\n"
 	      ".TP\n\\fBTMPDIR\\fR\nthe folder of temporary files, else /tmp: what is evaluated or copied is there,\n"
 	      "8 bytes a value, or images as large as they are when unpacked\n"
+	      ".TP\n\\fBCOLUMNS\\fR\nfrom 20 on: the width of tables on a terminal, instead of "
+	      "the terminal's, and of what\nshow prints, also in a pipe, where it is 80 otherwise\n"
 	      ".TP\n\\fBNO_COLOR\\fR\nwhere it is not empty, headers of tables are not bold\n"
 	      ".SH SEE ALSO\n\\fBoffpeak\\-collect\\fR(1), which records on a GPU\n",
 	      stdout);

@@ -28,6 +28,7 @@ void opk_env_read(struct opk_env *env)
 		.cache = getenv("XDG_CACHE_HOME"),
 		.pager = getenv("PAGER"),
 		.no_color = getenv("NO_COLOR"),
+		.columns = getenv("COLUMNS"),
 		.tmpdir = getenv("TMPDIR"),
 	};
 }

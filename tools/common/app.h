@@ -18,6 +18,7 @@ struct app {
 	const char *output;
 	struct opk_strlist inputs, sets, outputs; /* common/files.h */
 	bool stdout_taken;                        /* a file goes there: tables go to stderr */
+	bool for_people;                          /* tables have a width in a pipe, too */
 	const char *cuda;
 	bool no_cache;
 	bool help;

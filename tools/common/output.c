@@ -167,6 +167,8 @@ bool app_wants_table(const struct app *app, const char *name)
 	return app->only && !strcmp(app->only, name);
 }
 
+enum { LEAST_WIDTH = 20, WIDTH_DIGITS = 5, PIPE_WIDTH = 80 };
+
 /* Zero where the output is not shown on a terminal. */
 static struct winsize terminal_size(const struct app *app)
 {
@@ -176,6 +178,29 @@ static struct winsize terminal_size(const struct app *app)
 	if (app->output || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size))
 		return (struct winsize){ 0 };
 	return size;
+}
+
+/* What COLUMNS says; zero where it is no number from LEAST_WIDTH on. */
+static size_t width_asked_for(const struct app *app)
+{
+	const char *text = app->env.columns;
+	size_t length = text ? strspn(text, "0123456789") : 0;
+
+	if (!length || length > WIDTH_DIGITS || text[length] || atoi(text) < LEAST_WIDTH)
+		return 0;
+	return (size_t)atoi(text);
+}
+
+/* Zero: lines are as long as they are. */
+static size_t width_of(const struct app *app)
+{
+	size_t terminal = terminal_size(app).ws_col, asked = width_asked_for(app);
+
+	if (!terminal && !app->for_people)
+		return 0;
+	if (asked)
+		return asked;
+	return terminal ? terminal : PIPE_WIDTH;
 }
 
 int app_print(struct app *app, const void *bytes, size_t size)
@@ -209,12 +234,12 @@ int app_begin_output(struct app *app)
 	options.format = format_of(app);
 	options.csv_safe = app->csv_safe;
 	options.only = app->only;
-	options.width = terminal_size(app).ws_col;
+	options.width = width_of(app);
 	if (app->output)
 		code = opk_newfile_create(&app->file, app->ctx, app->output);
 	if (code)
 		return code;
-	if (options.width && options.format == OPK_TABLE) {
+	if (terminal_size(app).ws_col && options.format == OPK_TABLE) {
 		options.bold = !app->env.no_color || !*app->env.no_color;
 		/* As in git, "cat" means no pager. */
 		if (!app->stdout_taken && has_pager(app))
@@ -241,7 +266,7 @@ static int show(struct app *app)
 
 	if (gathered && fclose(gathered))
 		return app_error(app, OPK_EFAILED, "stdout: %s", strerror(errno));
-	if (!gathered || page(app->env.pager, app->text, app->text_size, terminal_size(app).ws_col))
+	if (!gathered || page(app->env.pager, app->text, app->text_size, width_of(app)))
 		return OPK_OK;
 	return app_print(app, app->text, app->text_size);
 }
