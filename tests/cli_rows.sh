@@ -71,6 +71,7 @@ refuses 2 'key groups are ordered by what they share' eval "$simple" --aggregate
 
 section 'eval --sort, --top: refused'
 refuses 2 "'kernl' is no fact of rows.*, did you mean kernel" eval "$simple" --sort kernl
+refuses 2 "'gpu__time' is no fact .*, did you mean gpu__time_duration.sum\\?" eval "$simple" --sort gpu__time --top 2
 refuses 2 'GH100 has no metric .smsp__inst_execute.sum., did you mean' eval "$simple" --sort smsp__inst_execute.sum
 refuses 2 '--sort kernel: PM samples have none' eval "$pm" --sort kernel
 refuses 2 '--sort value: the values of one row stay together' eval "$simple" --layout long --sort value

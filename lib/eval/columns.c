@@ -160,19 +160,39 @@ static int show_all(struct maker *m)
 	return ok ? OPK_OK : fail_nomem(m->ctx);
 }
 
+/* "gpu__time" of gpu__time_duration.sum, which no rollup follows; NULL: there is none. */
+static const char *find_beginning(const struct opk_meta *meta, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; meta && !strchr(name, '.') && i < meta->metric_count; i++) {
+		const char *known = meta->metrics[i];
+
+		if (!strncmp(known, name, length) && known[length] && known[length] != '.')
+			return known;
+	}
+	return NULL;
+}
+
 /* Full metric names have a double underscore: others mean a label or a derived metric. */
-static int explain(struct opk_ctx *ctx, const struct opk_meta_names *names, const char *name,
-                   bool or_fact)
+static bool is_unknown(const struct opk_meta *meta, const char *name)
+{
+	return !strstr(name, "__") || (!opk_attribute_is_name(name) && find_beginning(meta, name));
+}
+
+static int explain(const struct maker *m, const char *name, bool or_fact)
 {
 	struct opk_nearest nearest = { .name = name };
 
-	for (size_t i = 0; i < names->count; i++)
-		opk_nearest_try(&nearest, names->items[i].name);
+	for (size_t i = 0; i < m->names.count; i++)
+		opk_nearest_try(&nearest, m->names.items[i].name);
 	for (enum opk_fact fact = 0; or_fact && fact < OPK_FACT_LAUNCHES; fact++)
 		for (enum opk_profiler of = 0; of <= OPK_PROFILER_PM; of++)
 			if (opk_fact_column(fact, of))
 				opk_nearest_try(&nearest, opk_fact_column(fact, of)->name);
-	return opk_fail(ctx, OPK_EUSAGE,
+	if (!nearest.best)
+		nearest.best = find_beginning(m->meta, name);
+	return opk_fail(m->ctx, OPK_EUSAGE,
 	                "'%s' is no %smetric, label or derived metric of the recording%s%s%s", name,
 	                or_fact ? "fact of rows, such as kernel or device, and no " : "",
 	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
@@ -192,8 +212,8 @@ static int show_wanted(struct maker *m, const char *name)
 	size_t source;
 	int code;
 
-	if (!found && !strstr(name, "__"))
-		return explain(m->ctx, &m->names, name, false);
+	if (!found && is_unknown(m->meta, name))
+		return explain(m, name, false);
 	code = found ? OPK_OK : check_attribute(m->ctx, name, m->meta);
 	if (code)
 		return code;
@@ -217,8 +237,8 @@ static int add_also(struct maker *m, const char *name)
 	size_t source;
 	int code;
 
-	if (!found && !strstr(name, "__"))
-		return explain(m->ctx, &m->names, name, true);
+	if (!found && is_unknown(m->meta, name))
+		return explain(m, name, true);
 	code = found ? OPK_OK : check_attribute(m->ctx, name, m->meta);
 	if (code)
 		return code;

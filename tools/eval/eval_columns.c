@@ -94,12 +94,31 @@ int eval_columns_parse(struct eval *eval, const char *list)
 	return eval->chosen_values ? OPK_OK : app_nomem(eval->app);
 }
 
+/* Whether the recording has it, be it shown or not. */
+static bool is_recorded(const struct opk_meta *meta, const char *name)
+{
+	for (size_t i = 0; meta && i < meta->metric_count; i++)
+		if (!strcmp(meta->metrics[i], name))
+			return true;
+	for (size_t i = 0; meta && i < meta->label_count; i++)
+		if (!strcmp(meta->labels[i].name, name))
+			return true;
+	for (size_t i = 0; meta && i < meta->derived_count; i++)
+		if (!strcmp(meta->derived[i].name, name))
+			return true;
+	return false;
+}
+
 /* With all that could have been meant. */
-static int fail_unknown(struct eval *eval, enum opk_profiler profiler,
+static int fail_unknown(struct eval *eval, const struct opk_meta *meta, enum opk_profiler profiler,
                         const struct opk_strlist *values, const char *name, const char *path)
 {
 	struct opk_nearest nearest = { .name = name };
 
+	if (is_recorded(meta, name))
+		return app_error(eval->app, OPK_EUSAGE,
+		                 "--columns: %s has '%s', but it is not among --metrics", path,
+		                 name);
 	for (enum eval_column_kind kind = 0; kind < COLUMN_KINDS; kind++)
 		if (has_kind(eval, kind))
 			opk_nearest_try(&nearest, kinds[kind].header.name);
@@ -113,7 +132,7 @@ static int fail_unknown(struct eval *eval, enum opk_profiler profiler,
 	                 nearest.best ? nearest.best : "", nearest.best ? "?" : "");
 }
 
-int eval_columns_check(struct eval *eval, enum opk_profiler profiler,
+int eval_columns_check(struct eval *eval, const struct opk_meta *meta, enum opk_profiler profiler,
                        const struct opk_strlist *values, bool any_metric, const char *path)
 {
 	for (size_t i = 0; i < eval->chosen.count; i++) {
@@ -131,7 +150,7 @@ int eval_columns_check(struct eval *eval, enum opk_profiler profiler,
 				path, name,
 				eval->layout == EVAL_GROUPS ? "" : " with --layout long");
 		if (!fixed && !value && !(any_metric && strstr(name, "__")))
-			return fail_unknown(eval, profiler, values, name, path);
+			return fail_unknown(eval, meta, profiler, values, name, path);
 	}
 	return OPK_OK;
 }
@@ -144,8 +163,8 @@ int eval_columns_check_input(struct eval *eval, const struct eval_input *input)
 	for (size_t i = 0; i < opk_evaluation_column_count(evaluation); i++)
 		if (!opk_strlist_add(&values, opk_evaluation_column(evaluation, i)))
 			return app_nomem(eval->app);
-	return eval_columns_check(eval, opk_evaluation_profiler(evaluation), &values, false,
-	                          input->path);
+	return eval_columns_check(eval, input->meta, opk_evaluation_profiler(evaluation), &values,
+	                          false, input->path);
 }
 
 size_t eval_columns_values(struct eval *eval, enum opk_profiler profiler)

@@ -60,7 +60,8 @@ static int choose_metrics(struct eval *eval, const struct eval_input *input,
 
 	if (!list_values(&values, input->meta))
 		return app_nomem(eval->app);
-	code = eval_columns_check(eval, input->meta->profiler, &values, true, input->path);
+	code = eval_columns_check(eval, input->meta, input->meta->profiler, &values, true,
+	                          input->path);
 	if (code)
 		return code;
 	options->metric_count = eval_columns_values(eval, input->meta->profiler);

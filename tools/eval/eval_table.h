@@ -128,7 +128,7 @@ void eval_inputs_free(struct eval *eval);
 /* --columns: names with commas between. */
 int eval_columns_parse(struct eval *eval, const char *list);
 /* Whether each chosen name is one column's: `values` are those of the input. */
-int eval_columns_check(struct eval *eval, enum opk_profiler profiler,
+int eval_columns_check(struct eval *eval, const struct opk_meta *meta, enum opk_profiler profiler,
                        const struct opk_strlist *values, bool any_metric, const char *path);
 /* Checks the names against what an evaluation has. */
 int eval_columns_check_input(struct eval *eval, const struct eval_input *input);
