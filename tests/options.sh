@@ -52,6 +52,9 @@ section 'misspelt commands'
 refuses 2 "no command 'evla', did you mean eval\\?; 'offpeak --help' lists them" evla x.opk
 refuses 2 "no command 'desribe', did you mean describe\\?" help desribe
 refuses 2 "no command 'metric', did you mean metrics\\?" --manpage metric
+for word in report plot ''; do
+	refuses 2 "no command '$word'; 'offpeak --help' lists them" "$word"
+done
 refuses 2 "no command 'nonsensical'; 'offpeak --help' lists them" nonsensical
 
 section 'commands, man pages and the list of installed pages'

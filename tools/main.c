@@ -68,14 +68,32 @@ static int end_stdout(void)
 	return app_error(NULL, OPK_EFAILED, "can't write the output: %s", strerror(errno));
 }
 
+/*
+ * Names of commands are so short that other words are near them: less than a third of the letters
+ * are wrong, or one is, or two that stand side by side have changed places.
+ */
+static bool is_misspelt(const char *name, const char *command)
+{
+	size_t limit = (strlen(name) - 1) / 3, i = 0;
+
+	if (opk_edit_distance(name, command, limit ? limit : 1) <= (limit ? limit : 1))
+		return true;
+	while (name[i] && name[i] == command[i])
+		i++;
+	return name[i] && name[i + 1] && name[i] == command[i + 1] && name[i + 1] == command[i]
+	       && !strcmp(name + i + 2, command + i + 2);
+}
+
 /* Every word that may come after "offpeak" is a candidate. */
 static int unknown_command(const char *name)
 {
 	struct opk_nearest nearest = { .name = name };
 
-	for (const struct command *const *c = commands; *c; c++)
-		opk_nearest_try(&nearest, (*c)->name);
-	opk_nearest_try(&nearest, "help");
+	for (const struct command *const *c = commands; *name && *c; c++)
+		if (is_misspelt(name, (*c)->name))
+			opk_nearest_try(&nearest, (*c)->name);
+	if (*name && is_misspelt(name, "help"))
+		opk_nearest_try(&nearest, "help");
 	return app_error(NULL, OPK_EUSAGE,
 	                 "no command '%s'" OPK_DID_YOU_MEAN "; 'offpeak --help' lists them", name,
 	                 OPK_NEAR(nearest.best));

@@ -55,6 +55,8 @@ void opk_nearest_try(struct opk_nearest *nearest, const char *candidate)
 	size_t limit = nearest->best ? nearest->distance : strlen(nearest->name) / 3 + 1;
 	size_t distance = opk_edit_distance(nearest->name, candidate, limit);
 
+	if (nearest->except && !strcmp(candidate, nearest->except))
+		return;
 	if (distance > limit || (nearest->best && distance >= nearest->distance))
 		return;
 	nearest->best = candidate;

@@ -11,7 +11,8 @@ size_t opk_edit_distance(const char *a, const char *b, size_t limit);
 /* Keeps the best candidate seen; begin with { .name = misspelt }. */
 struct opk_nearest {
 	const char *name;
-	const char *best; /* NULL: no candidate is near enough */
+	const char *except; /* never suggested; may be NULL */
+	const char *best;   /* NULL: no candidate is near enough */
 	size_t distance;
 };
 void opk_nearest_try(struct opk_nearest *nearest, const char *candidate);

@@ -218,7 +218,7 @@ static void check_names(const struct opk_symbols *symbols, const struct opk_deri
 {
 	for (size_t i = 0; i < opk_formula_name_count(derived->parsed); i++) {
 		const char *name = opk_formula_name(derived->parsed, i);
-		struct opk_nearest nearest = { .name = name };
+		struct opk_nearest nearest = { .name = name, .except = derived->name.text };
 		struct opk_place place;
 
 		if (is_known(symbols, name) || symbols->broken)
