@@ -56,7 +56,9 @@ while read -r name; do
 	"$OFFPEAK" "$name" --help | sed -n '/^options:/,$s/^  ...  *\(--[a-z-]*\).*/\1/p' | sort >listed
 	equal got listed
 	# Values that a help text names are offered, and taken.
-	"$OFFPEAK" "$name" --help | sed -n 's/^  .*\(--[a-z-]*\) \([a-z]*|[a-z_|]*\).*/\1 \2/p' >choices
+	# Choices that don't fit a line go on in the next.
+	"$OFFPEAK" "$name" --help | sed -e ':again' -e '/|$/{N;s/\n *//;b again' -e '}' |
+		sed -n 's/^  .*\(--[a-z-]*\) \([a-z]*|[a-z_|]*\).*/\1 \2/p' >choices
 	while read -r option words; do
 		becomes "$(echo "$words" | tr '|' ' ')" "$name" "$option" ''
 		for word in $(cat out); do

@@ -33,12 +33,12 @@ offpeak --help | sed -n '/^commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' >../comm
 cp -R . ../before
 while read -r name; do
 	works "$name" --help
-	sed -e ':again' -e '/\\$/{N;s/\\\n *//;b again' -e '}' "$tmp/out" |
-		sed -n '/^examples:/,/^$/s/^  \(offpeak .*\)/\1/p' >../examples
+	# A line that ends in a backslash goes on in the next.
+	sed -e ':again' -e '/\\$/{N;s/\\\n *//;b again' -e '}' "$tmp/out" | sed -n '/^examples:/,/^$/p' >../help
+	sed -n 's/^  \(offpeak .*\)/\1/p' ../help >../examples
 	same "offpeak $name --help: examples" "$(wc -l <../examples | tr -d ' ')" 3
 	same "offpeak $name --help: examples of another command" "$(grep -vc "^offpeak $name\b" ../examples)" 0
-	# Each one's line of explanation.
-	same "offpeak $name --help: explanations" "$(sed -n '/^examples:/,/^$/p' "$tmp/out" | grep -c '^        [^ -]')" 3
+	same "offpeak $name --help: a line of explanation for each" "$(grep -c '^        [^ -]' ../help)" 3
 	while read -r line; do
 		tap_code=0
 		sh -c "$line" >../said 2>&1 </dev/null || tap_code=$?
