@@ -381,7 +381,7 @@ static char *write_rows(struct chain *c, const struct rows *rows, enum opk_forma
 	struct opk_out_options options = OPK_INIT(options);
 	struct opk_column *columns = calloc(rows->columns, sizeof *columns);
 	union opk_cell *cells = calloc(rows->columns, sizeof *cells);
-	char(*names)[20] = calloc(rows->columns, sizeof *names);
+	char(*names)[24] = calloc(rows->columns, sizeof *names);
 	struct opk_buf text = { 0 };
 	struct opk_out *out;
 

@@ -153,6 +153,9 @@ static void break_off(struct builder *b, struct opk_yaml *out, bool bracketed)
 {
 	size_t bad = out->kind == OPK_YAML_MAP ? 2 + out->count % 2 : 1;
 
+	/* The last key is a list or map that ends here, and no text. */
+	if (bad == 3 && !out->items[out->count - 1].text)
+		out->items[out->count - 1].kind = OPK_YAML_BAD;
 	if (bracketed)
 		out->kind = OPK_YAML_BAD;
 	while (bad-- > 0) {
