@@ -354,6 +354,7 @@ static bool is_low(const struct opk_table_layout *layout)
 static void abridge(char *text, size_t width)
 {
 	size_t at = 0, skipped = 0;
+	const char *dots;
 
 	for (size_t lines = 0; lines < OPK_LIST_LINES && text[at]; lines++)
 		at += opk_line_length(text + at, width, &skipped) + skipped;
@@ -361,7 +362,8 @@ static void abridge(char *text, size_t width)
 		return;
 	for (at -= 4; at && text[at] != ' ';)
 		at--;
-	memcpy(text + at, " ..." + !at, 5 - !at);
+	dots = at ? " ..." : "...";
+	memcpy(text + at, dots, strlen(dots) + 1);
 }
 
 /* The first names of a long list of metrics show what it is. */

@@ -8,15 +8,14 @@
 
 static const char *const metrics[] = { "a__b.sum", "c__d.sum", "e__f.pct" };
 
-static void use(struct opk_ctx *ctx, const struct opk_meta *meta, const char *const *wanted,
-                size_t count)
+static void use(struct opk_ctx *ctx, const struct opk_meta *meta, const struct opk_wanted *wanted)
 {
 	static const double values[] = { 1.5, 0, -2, 3, 4, 5, 6 };
 	struct opk_strlist units = { 0 };
 	struct opk_columns columns;
 	double *shown;
 
-	if (opk_columns_init(&columns, ctx, meta, wanted, count))
+	if (opk_columns_init(&columns, ctx, meta, wanted))
 		return;
 	for (size_t i = 0; i < columns.metric_count; i++)
 		if (!opk_strlist_add(&units, i ? "bytes/second" : "unitless"))
@@ -32,7 +31,8 @@ static void use(struct opk_ctx *ctx, const struct opk_meta *meta, const char *co
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const wanted[] = { "d", "x", "a__b.sum" };
+	static const char *const names[] = { "d", "x", "a__b.sum" };
+	static const struct opk_wanted all = { 0 }, three = { .shown = names, .shown_count = 3 };
 	struct opk_meta_storage storage = {
 		.meta = { .chip = "GH100", .metrics = metrics, .metric_count = 3 },
 	};
@@ -41,8 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!opk_json_parse(&storage.root, ctx, (const char *)data, size)
 	    && !opk_meta_read_lists(&storage, ctx, storage.root)
 	    && !opk_meta_check(ctx, &storage.meta)) {
-		use(ctx, &storage.meta, NULL, 0);
-		use(ctx, &storage.meta, wanted, 3);
+		use(ctx, &storage.meta, &all);
+		use(ctx, &storage.meta, &three);
 	}
 	opk_meta_storage_clear(&storage);
 	opk_ctx_free(ctx);
