@@ -1496,7 +1496,7 @@ int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_
                 opk_sink_fn *sink, void *sink_data);
 int opk_out_record(struct opk_out *out, const struct opk_column *columns,
                    const union opk_cell *cells, size_t count);
-/* `columns` is borrowed until the next table or the end. */
+/* The columns' names are borrowed until the next table or the end. */
 int opk_out_table(struct opk_out *out, const char *name, const struct opk_column *columns,
                   size_t count);
 int opk_out_row(struct opk_out *out, const union opk_cell *cells);

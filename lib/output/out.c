@@ -81,6 +81,7 @@ void opk_out_free(struct opk_out *out)
 		return;
 	opk_buf_clear(&out->buf);
 	clear_table(out);
+	free(out->columns);
 	free(out->only);
 	free(out);
 }
@@ -129,12 +130,21 @@ static void end_table(struct opk_out *out)
 int opk_out_table(struct opk_out *out, const char *name, const struct opk_column *columns,
                   size_t count)
 {
+	struct opk_column *copy;
+
 	end_table(out);
 	if (!is_wanted(out, name))
 		return OPK_OK;
+	copy = opk_alloc_array(count + 1, sizeof *copy);
+	if (!copy) {
+		out->code = opk_nomem(out->ctx, "output");
+		return out->code;
+	}
+	memcpy(copy, columns, count * sizeof *copy);
+	free(out->columns);
 	out->in_table = true;
 	out->table = name;
-	out->columns = columns;
+	out->columns = copy;
 	out->column_count = count;
 	out->row_count = 0;
 	out->unit_column = NO_COLUMN;

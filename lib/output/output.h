@@ -57,7 +57,7 @@ struct opk_out {
 	bool has_record;
 	bool in_table; /* not in one that is left out */
 	const char *table;
-	const struct opk_column *columns;
+	struct opk_column *columns; /* of the table */
 	size_t column_count;
 	size_t row_count;            /* of this table */
 	size_t cell_count;           /* of this row: the others are empty */
