@@ -84,7 +84,10 @@ void opk_buf_add_printf(struct opk_buf *buf, const char *format, ...)
 char *opk_buf_take_text(struct opk_buf *buf)
 {
 	opk_buf_add(buf, "", 1);
-	return buf->failed ? NULL : (char *)opk_take(buf->data);
+	if (!buf->failed)
+		return (char *)opk_take(buf->data);
+	free(opk_take(buf->data));
+	return NULL;
 }
 
 void opk_buf_clear(struct opk_buf *buf)
