@@ -204,19 +204,27 @@ static int check_attribute(struct opk_ctx *ctx, const char *name, const struct o
 	return opk_attribute_is_name(name) ? opk_attribute_check(ctx, name, meta) : OPK_OK;
 }
 
+/* *found is NULL for an attribute, or a metric besides those of the metadata. */
+static int look_up(const struct opk_meta_name **found, struct maker *m, const char *name, bool also)
+{
+	*found = opk_meta_names_find(&m->names, name);
+	if (*found)
+		return OPK_OK;
+	return is_unknown(m->meta, name) ? explain(m, name, also)
+	                                 : check_attribute(m->ctx, name, m->meta);
+}
+
 /* Columns are called as they were asked for. A metric that is asked for twice is there twice. */
 static int show_wanted(struct maker *m, const char *name)
 {
-	const struct opk_meta_name *found = opk_meta_names_find(&m->names, name);
-	const char *metric = found && !found->derived ? m->meta->metrics[found->index] : name;
+	const struct opk_meta_name *found;
+	const char *metric;
 	size_t source;
-	int code;
+	int code = look_up(&found, m, name, false);
 
-	if (!found && is_unknown(m->meta, name))
-		return explain(m, name, false);
-	code = found ? OPK_OK : check_attribute(m->ctx, name, m->meta);
 	if (code)
 		return code;
+	metric = found && !found->derived ? m->meta->metrics[found->index] : name;
 	if (found && found->derived) {
 		m->needed[found->index] = true;
 		source = found->index;
@@ -233,13 +241,10 @@ static int show_wanted(struct maker *m, const char *name)
 static int add_also(struct maker *m, const char *name)
 {
 	struct opk_columns *columns = m->columns;
-	const struct opk_meta_name *found = opk_meta_names_find(&m->names, name);
+	const struct opk_meta_name *found;
 	size_t source;
-	int code;
+	int code = look_up(&found, m, name, true);
 
-	if (!found && is_unknown(m->meta, name))
-		return explain(m, name, true);
-	code = found ? OPK_OK : check_attribute(m->ctx, name, m->meta);
 	if (code)
 		return code;
 	if (found && found->derived) {
