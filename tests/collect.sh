@@ -38,7 +38,7 @@ info 'j["complete"] and j["kind"] == "recording" and j["integrity"] == "ok"' \
 	'[s["type"] for s in j["sections"]] == ["META", "AVIL", "DATA", "RNGS", "STAT"]' \
 	'j["stats"] == [{"launches": 3, "ranges": 3, "depth": 0}]' \
 	'j["cupti_version"] == 130001 and j["chip"] == "GH100"'
-info '(lambda run: run["command"].endswith("fake_app init ctx:0 launch:vadd:2x3x4:64x2:512 klaunch:lib launch:=plain") and run["cuda_version"] == "13000" and run["cupti"].endswith("/cupti/.libs/libcupti.so") and run["hostname"] and run["started"].endswith("Z") and run["device.0.name"] == "NVIDIA Fake GH100" and run["device.0.mig"] == "no")({r["name"]: r["value"] for r in j["run"]})'
+info '(lambda run: run["command"].endswith("fake_app init ctx:0 launch:vadd:2x3x4:64x2:512 klaunch:lib launch:=plain") and run["cuda_version"] == "13000" and run["cupti"].endswith("/cupti/.libs/libcupti.so") and run["hostname"] and run["started"].endswith("Z") and run["device.0.name"] == "NVIDIA Fake GH100" and run["device.0.mig"] == "no" and run["device.0.uuid"] == "GPU-fa4e0000-0000-0000-0000-000000000000" and run["device.0.memory_bytes"] == "85899345920" and run["device.0.warp_size"] == "32")({r["name"]: r["value"] for r in j["run"]})'
 
 section 'ranks and the environment'
 RANK=3 SLURM_PROCID=9 CUDA_VISIBLE_DEVICES=0 quietly '' init ctx:0 launch:k

@@ -47,6 +47,15 @@ void segments_finish(struct segments *segments, const struct opk_stats *stats);
 struct segments *recording_begin(const struct target *target, const struct settings *settings,
                                  const struct collect_set *set, const char *backend,
                                  const void *availability, size_t availability_size);
+/* What META's `run` says of machine, devices, command and environment. */
+struct facts {
+	struct opk_property *items;
+	size_t count, capacity;
+};
+
+/* What memory has no room for is left out. The driver must be up. */
+void facts_collect(struct facts *facts, const struct target *target);
+void facts_clear(struct facts *facts);
 /*
  * The rank in an MPI, SLURM or torchrun job, from the environment; -1 where there is none. A note
  * on stderr names what is no number.

@@ -71,12 +71,15 @@
 	X(cuDeviceGetCount)                                                                        \
 	X(cuDeviceGetName)                                                                         \
 	X(cuDeviceGetAttribute)                                                                    \
+	X(cuDeviceTotalMem)                                                                        \
 	X(cuDeviceGetPCIBusId)                                                                     \
 	X(cuFuncGetAttribute)                                                                      \
 	X(cuStreamIsCapturing)
 
 /* Newer than the oldest driver that the rest works with, under the names of these headers. */
-#define TARGET_DRIVER_OPTIONAL(X) X(cuKernelGetFunction)
+#define TARGET_DRIVER_OPTIONAL(X)                                                                  \
+	X(cuDeviceGetUuid)                                                                         \
+	X(cuKernelGetFunction)
 
 struct target {
 #define X(symbol) __typeof__(symbol) *symbol;
