@@ -74,7 +74,10 @@
 	X(cuDeviceTotalMem)                                                                        \
 	X(cuDeviceGetPCIBusId)                                                                     \
 	X(cuFuncGetAttribute)                                                                      \
-	X(cuStreamIsCapturing)
+	X(cuMemAlloc)                                                                              \
+	X(cuMemsetD8Async)                                                                         \
+	X(cuStreamIsCapturing)                                                                     \
+	X(cuStreamSynchronize)
 
 /* Newer than the oldest driver that the rest works with, under the names of these headers. */
 #define TARGET_DRIVER_OPTIONAL(X)                                                                  \
