@@ -277,6 +277,116 @@ START_TEST(newfile_without_memory)
 }
 END_TEST
 
+/* ---- live files */
+
+static void create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *name)
+{
+	ck_ok(ctx, opk_newfile_create_live(file, ctx, in_folder(name)));
+	ck_ok(ctx, opk_newfile_write(file, "one ", 4));
+}
+
+/* What has the name is not opened, followed or waited for. */
+START_TEST(live_file_is_new)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_newfile file;
+	char target[512];
+
+	write_old("old");
+	snprintf(target, sizeof target, "%s", in_folder("old"));
+	ck_assert_int_eq(symlink(target, in_folder("symlink")), 0);
+	ck_assert_int_eq(symlink("nowhere", in_folder("dangling")), 0);
+	ck_assert_int_eq(link(target, in_folder("hardlink")), 0);
+	ck_assert_int_eq(mkfifo(in_folder("fifo"), 0600), 0);
+	for (size_t i = 0; i < 5; i++) {
+		static const char *const names[] = { "old", "symlink", "dangling", "hardlink",
+			                             "fifo" };
+
+		ck_assert_int_eq(opk_newfile_create_live(&file, ctx, in_folder(names[i])),
+		                 OPK_EFAILED);
+		ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 0), "can't create"));
+		opk_newfile_discard(&file);
+	}
+	check_content("old", "old");
+	ck_assert_uint_eq(entries(false), 5);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Others can't read it, and we can, whatever the program's umask. */
+START_TEST(live_file_is_ours_alone)
+{
+	struct opk_ctx *ctx = new_ctx();
+	mode_t mask = umask(0777);
+	struct opk_newfile file;
+	struct stat info;
+
+	create_live(&file, ctx, "f");
+	umask(mask);
+	ck_assert_int_eq(stat(in_folder("f"), &info), 0);
+	ck_assert_int_eq(info.st_mode & 0777, 0600);
+	ck_assert_int_gt(file.fd, 100);
+	ck_ok(ctx, opk_newfile_commit(&file));
+	check_content("f", "one ");
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Its descriptor is closed, or is another file's: that one gets no byte, and stays open. */
+START_TEST(live_file_is_found_again)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_newfile file;
+	int other;
+
+	create_live(&file, ctx, "f");
+	close(file.fd);
+	ck_ok(ctx, opk_newfile_write(&file, "two ", 4));
+	other = open(in_folder("other"), O_WRONLY | O_CREAT, 0600);
+	ck_assert_int_ge(dup2(other, file.fd), 0);
+	close(other);
+	other = file.fd;
+	ck_ok(ctx, opk_newfile_write(&file, "three ", 6));
+	ck_assert_int_ne(file.fd, other);
+	ck_assert_int_ge(dup2(other, file.fd), 0);
+	other = file.fd;
+	ck_ok(ctx, opk_newfile_commit(&file));
+	ck_assert_int_eq(write(other, "own", 3), 3);
+	close(other);
+	check_content("f", "one two three ");
+	check_content("other", "own");
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(live_file_is_gone)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_newfile file;
+	char moved[512];
+
+	create_live(&file, ctx, "f");
+	unlink(in_folder("f"));
+	ck_assert_int_eq(opk_newfile_write(&file, "two", 3), OPK_EFAILED);
+	ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 0), "it was deleted"));
+	ck_assert_int_eq(opk_newfile_commit(&file), OPK_EFAILED);
+	opk_newfile_discard(&file);
+	/* Another one has its name, and the descriptor is closed. */
+	create_live(&file, ctx, "g");
+	snprintf(moved, sizeof moved, "%s", in_folder("moved"));
+	ck_assert_int_eq(rename(in_folder("g"), moved), 0);
+	ck_ok(ctx, opk_newfile_write(&file, "two", 3));
+	write_old("g");
+	close(file.fd);
+	ck_assert_int_eq(opk_newfile_write(&file, "three", 5), OPK_EFAILED);
+	ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 0), "another file has its name"));
+	opk_newfile_discard(&file);
+	check_content("moved", "one two");
+	check_content("g", "old");
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(whole_files)
 {
 	struct opk_ctx *ctx = new_ctx();
@@ -435,6 +545,10 @@ int main(void)
 	tcase_add_test(tests, odd_targets_are_refused);
 	tcase_add_test(tests, failed_write_fails_the_commit);
 	tcase_add_test(tests, newfile_without_memory);
+	tcase_add_test(tests, live_file_is_new);
+	tcase_add_test(tests, live_file_is_ours_alone);
+	tcase_add_test(tests, live_file_is_found_again);
+	tcase_add_test(tests, live_file_is_gone);
 	tcase_add_test(tests, whole_files);
 	tcase_add_test(tests, pipe_is_no_file);
 	suite_add_tcase(suite, tests);

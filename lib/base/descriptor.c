@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* File descriptors 0, 1 and 2, which may be closed when a program starts. */
+/* Numbers of file descriptors that are better left to the program. */
 #include "base/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Open the wrong way round, so that using it fails. It gets the lowest number that is free. */
@@ -22,15 +23,35 @@ void opk_reserve_standard(void)
 			return;
 }
 
-int opk_beyond_standard(int fd)
+/* A copy with this number or a higher one takes its place. */
+static int move(int fd, int lowest)
 {
-	int copy, error;
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, lowest), error = errno;
 
-	if (fd < 0 || fd > STDERR_FILENO)
-		return fd;
-	copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	error = errno;
 	close(fd);
 	errno = error;
+	return copy;
+}
+
+int opk_beyond_standard(int fd)
+{
+	return fd < 0 || fd > STDERR_FILENO ? fd : move(fd, STDERR_FILENO + 1);
+}
+
+int opk_out_of_the_way(int fd)
+{
+	/* Each fork copies a table up to the highest number, so that one is not too high. */
+	enum { END = 1024, ROOM = 32 };
+	struct rlimit limit;
+	int copy, end = END;
+
+	if (fd < 0)
+		return fd;
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < END)
+		end = (int)limit.rlim_cur;
+	copy = end > 2 * ROOM ? fcntl(fd, F_DUPFD_CLOEXEC, end - ROOM) : -1;
+	if (copy < 0)
+		return opk_beyond_standard(fd);
+	close(fd);
 	return copy;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* File descriptors 0, 1 and 2, which may be closed when a program starts. */
+/* Numbers of file descriptors that are better left to the program. */
 #ifndef OPK_DESCRIPTOR_H
 #define OPK_DESCRIPTOR_H
 
@@ -15,5 +15,11 @@ void opk_reserve_standard(void);
  * close on exec, in its place; on failure -1 with errno set, and `fd` is closed. -1 stays -1.
  */
 int opk_beyond_standard(int fd);
+
+/*
+ * The same for a file that stays open in a process of others: the number is a high one, which the
+ * program hardly gives to a file of its own. Where there is none, it is beyond the standard ones.
+ */
+int opk_out_of_the_way(int fd);
 
 #endif

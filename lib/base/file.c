@@ -211,24 +211,13 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 	return OPK_OK;
 }
 
-int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
-{
-	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1, .path = opk_strdup(path) };
-	if (!file->path)
-		return opk_nomem(ctx, "a file name");
-	file->fd = opk_beyond_standard(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-	if (file->fd >= 0)
-		return OPK_OK;
-	opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
-	opk_newfile_discard(file);
-	return OPK_EFAILED;
-}
-
 int opk_newfile_write(void *newfile, const void *data, size_t size)
 {
 	struct opk_newfile *file = newfile;
 
-	if (!file->code && !opk_write_all(file->fd, data, size))
+	if (!file->code && file->live.on)
+		file->code = opk_live_write(file, data, size);
+	else if (!file->code && !opk_write_all(file->fd, data, size))
 		file->code = opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
 	return file->code;
 }
@@ -241,8 +230,10 @@ static void forget_temporary(struct opk_newfile *file)
 }
 
 /* Makes sure that all of it is on the disk, or in the pipe. */
-static int sync_file(const struct opk_newfile *file)
+static int sync_file(struct opk_newfile *file)
 {
+	if (!file->code && file->live.on)
+		file->code = opk_live_find(file);
 	if (file->code || (file->stream ? opk_stream_send(file->stream) : !fsync(file->fd)))
 		return file->code;
 	return opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
@@ -351,7 +342,9 @@ void opk_newfile_discard(struct opk_newfile *file)
 {
 	if (!file->path && !file->temporary)
 		return;
-	if (file->fd >= 0)
+	if (file->live.on)
+		opk_live_close(file);
+	else if (file->fd >= 0)
 		close(file->fd);
 	file->fd = -1;
 	if (file->temporary)

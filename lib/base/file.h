@@ -3,6 +3,8 @@
 #ifndef OPK_FILE_H
 #define OPK_FILE_H
 
+#include <sys/types.h>
+
 #include "base/ctx.h"
 
 /*
@@ -18,11 +20,26 @@ struct opk_newfile {
 	struct opk_stream *stream; /* that a commit copies it to; NULL: it is a file of its own */
 	int code; /* the first failure: every later write, and the commit, fails with it */
 	enum { NEWFILE_UNPLACED, NEWFILE_ADDED, NEWFILE_EXCHANGED, NEWFILE_PUT_OVER } placed;
+	/* Of a live file: which one it is, whatever becomes of name and descriptor. */
+	struct {
+		bool on;
+		dev_t device;
+		ino_t inode;
+		uint64_t size;
+	} live;
 };
 
 int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
-/* The file has its final name from the start: what was written stays, whatever happens next. */
+/*
+ * The file has its final name from the start: what was written stays, whatever happens next. There
+ * must be nothing of that name; others can't read the file. Its descriptor may be closed under it:
+ * then it is opened again, and nothing is written to another file that has the number now.
+ */
 int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
+/* Sees to it that file->fd is that file; and writes to it. For file.c alone. */
+int opk_live_find(struct opk_newfile *file);
+int opk_live_write(struct opk_newfile *file, const void *data, size_t size);
+void opk_live_close(struct opk_newfile *file);
 /* An opk_sink_fn. */
 int opk_newfile_write(void *newfile, const void *data, size_t size);
 /* fsync, rename; the temporary name is gone afterwards. */

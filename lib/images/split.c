@@ -268,7 +268,6 @@ static bool goes_into(uint32_t type, bool first)
 	case OPK_SECTION_AVAILABILITY:
 		return true;
 	case OPK_SECTION_STATS:
-	case OPK_SECTION_ACTIVITIES:
 		return first;
 	default:
 		return false;

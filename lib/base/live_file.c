@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A file that grows inside somebody else's program, which may close any descriptor and give its
+ * number to a file of its own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/descriptor.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+enum { OURS_ALONE = 0600 };
+
+static bool is_it(const struct opk_newfile *file, int fd, struct stat *info)
+{
+	return fd >= 0 && !fstat(fd, info) && info->st_dev == file->live.device
+	       && info->st_ino == file->live.inode;
+}
+
+/* Of a name that others could have foreseen, nothing is followed or waited for. */
+static int open_again(struct opk_newfile *file)
+{
+	int fd = opk_out_of_the_way(
+		open(file->path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+	struct stat info;
+
+	file->fd = -1;
+	if (fd < 0)
+		return opk_fail_errno(file->ctx, OPK_EFAILED, "the program closed it; can't open",
+		                      file->path);
+	if (is_it(file, fd, &info)) {
+		file->fd = fd;
+		return OPK_OK;
+	}
+	close(fd);
+	return opk_fail(file->ctx, OPK_EFAILED,
+	                "%s: the program closed it, and another file has its name", file->path);
+}
+
+int opk_live_find(struct opk_newfile *file)
+{
+	struct stat info;
+
+	if (!is_it(file, file->fd, &info))
+		return open_again(file);
+	if (info.st_nlink)
+		return OPK_OK;
+	return opk_fail(file->ctx, OPK_EFAILED, "%s: it was deleted", file->path);
+}
+
+int opk_live_write(struct opk_newfile *file, const void *data, size_t size)
+{
+	const uint8_t *from = data;
+	int code = opk_live_find(file);
+
+	while (!code && size) {
+		ssize_t put = pwrite(file->fd, from, size, (off_t)file->live.size);
+
+		if (put >= 0) {
+			from += put;
+			size -= (size_t)put;
+			file->live.size += (uint64_t)put;
+		} else if (errno == EBADF) {
+			code = opk_live_find(file);
+		} else if (errno != EINTR) {
+			code = opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
+		}
+	}
+	return code;
+}
+
+void opk_live_close(struct opk_newfile *file)
+{
+	struct stat info;
+
+	if (is_it(file, file->fd, &info))
+		close(file->fd);
+}
+
+int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
+{
+	struct stat info;
+
+	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1, .path = opk_strdup(path) };
+	if (!file->path)
+		return opk_nomem(ctx, "a file name");
+	file->fd = opk_out_of_the_way(
+		open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, OURS_ALONE));
+	if (file->fd < 0 || fstat(file->fd, &info)) {
+		opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
+		opk_newfile_discard(file);
+		return OPK_EFAILED;
+	}
+	/* The program's umask may keep it from us, too; some file systems have no modes. */
+	if ((info.st_mode & 0777) != OURS_ALONE && fchmod(file->fd, OURS_ALONE))
+		errno = 0;
+	file->live.on = true;
+	file->live.device = info.st_dev;
+	file->live.inode = info.st_ino;
+	return OPK_OK;
+}
