@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pieces of the collector by themselves: turns, names, kernels, settings, metrics' names. */
 #include <dlfcn.h>
+#include <limits.h>
 #include <stddef.h>
 
 #include "collect/ranges/ranges.h"
@@ -215,6 +216,44 @@ START_TEST(names)
 }
 END_TEST
 
+static const struct {
+	struct here here;
+	const char *format, *file, *problem;
+} file_rows[] = {
+	{ HERE, "run.opk", "run.opk", NULL },
+	{ HERE, "/a/b/run.opk", "run.opk", NULL },
+	{ HERE, "%q{SLASHED}/run.opk", "run.opk", NULL },
+	{ HERE, "a/%q{B/C}.opk", "%q{B/C}.opk", NULL },
+	{ HERE, "a/%%q{B/C}.opk", "C}.opk", NULL },
+	{ HERE, "a/r-%q{SLASHED}.opk", "r-%q{SLASHED}.opk",
+	  "the value of an item of the name has a '/'" },
+	{ HERE, "a/%q{UNSET}", "%q{UNSET}", "the name is empty" },
+	{ HERE, "a/", "", "the name is empty" },
+	{ HERE, "%q{LONG}%q{LONG}", "%q{LONG}%q{LONG}", "the name is too long" },
+};
+
+START_TEST(names_of_files)
+{
+	char text[NAME_MAX];
+
+	memset(text, 'x', sizeof text - 1);
+	text[110] = '\0';
+	setenv("LONG", text, 1);
+	setenv("SLASHED", "x/y", 1);
+	unsetenv("UNSET");
+	for (size_t i = 0; i < COUNT(file_rows); i++) {
+		const char *file = name_of_file(file_rows[i].format);
+		const char *problem = name_problem(file_rows[i].format);
+
+		ck_row(&file_rows[i], !strcmp(file, file_rows[i].file), "%s", file);
+		ck_row(&file_rows[i],
+		       !strcmp(problem ? problem : "",
+		               file_rows[i].problem ? file_rows[i].problem : ""),
+		       "%s", problem ? problem : "no problem");
+	}
+}
+END_TEST
+
 START_TEST(names_without_room)
 {
 	static const char *const formats[] = { "12345678", "%q{EIGHT}", "1234%q{FOUR}",
@@ -382,7 +421,7 @@ static void set_needed(void)
 	clearenv();
 	setenv(VARIABLE(SET), "/set.opk", 1);
 	setenv(VARIABLE(OUTPUT), "/run.opk", 1);
-	setenv(VARIABLE(LAUNCHER), "42", 1);
+	setenv(VARIABLE(TOKEN), "42", 1);
 }
 
 START_TEST(settings_by_default)
@@ -393,7 +432,7 @@ START_TEST(settings_by_default)
 	ck_assert_ptr_null(settings_read(&settings));
 	ck_assert_str_eq(settings.set_path, "/set.opk");
 	ck_assert_str_eq(settings.output, "/run.opk");
-	ck_assert_str_eq(settings.launcher, "42");
+	ck_assert_str_eq(settings.token, "42");
 	ck_assert_str_eq(settings.cupti_path, "libcupti.so");
 	ck_assert_ptr_null(settings.command);
 	ck_assert_ptr_null(settings.nvtx_include);
@@ -409,7 +448,7 @@ START_TEST(settings_by_default)
 }
 END_TEST
 
-static const char *const needed[] = { VARIABLE(SET), VARIABLE(OUTPUT), VARIABLE(LAUNCHER) };
+static const char *const needed[] = { VARIABLE(SET), VARIABLE(OUTPUT), VARIABLE(TOKEN) };
 
 START_TEST(settings_that_are_needed)
 {
@@ -531,6 +570,7 @@ int main(void)
 	tcase_add_test(tests, repetitions);
 	tcase_add_test(tests, too_many_names);
 	tcase_add_test(tests, names);
+	tcase_add_test(tests, names_of_files);
 	tcase_add_test(tests, names_without_room);
 	tcase_add_test(tests, kernels_by_symbol);
 	tcase_add_test(tests, many_kernels);

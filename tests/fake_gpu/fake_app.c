@@ -4,11 +4,14 @@
  * linked with no CUDA library; README.md lists the words.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -93,6 +96,42 @@ static int word_cat(const char *const *fields)
 	return fflush(stdout);
 }
 
+static int word_umask(const char *const *fields)
+{
+	umask((mode_t)strtoul(fields[0], NULL, 8));
+	return 0;
+}
+
+/* One more than the last number that a descriptor can have, as far as a test goes. */
+static int descriptors_end(void)
+{
+	enum { MOST = 1 << 16 };
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > MOST ? MOST
+	                                                                 : (int)limit.rlim_cur;
+}
+
+/* As a daemon does it. */
+static int word_close_all(const char *const *fields)
+{
+	(void)fields;
+	for (int fd = STDERR_FILENO + 1; fd < descriptors_end(); fd++)
+		close(fd);
+	return 0;
+}
+
+/* A file of the program's own at each number but the standard ones, and but each 64th. */
+static int word_grab(const char *const *fields)
+{
+	int file = open(fields[0], O_WRONLY | O_CREAT | O_TRUNC, 0666);
+
+	for (int fd = STDERR_FILENO + 1; fd < descriptors_end(); fd++)
+		if (fd % 64 != 63 && (file < 0 || dup2(file, fd) < 0))
+			return errno;
+	return 0;
+}
+
 static pthread_t threads[MAX_THREADS];
 static size_t thread_count;
 
@@ -116,6 +155,9 @@ static const struct word process_words[] = {
 	{ "err", word_err },
 	{ "env", word_env },
 	{ "cat", word_cat },
+	{ "umask", word_umask },
+	{ "closeall", word_close_all },
+	{ "grab", word_grab },
 	{ "join", word_join },
 	{ 0 },
 };
@@ -141,8 +183,6 @@ static const struct word *find_word(const char *name)
 		app_load_cuda();
 	else
 		word = find_in(range_words, name);
-	if (!word)
-		word = find_in(cupti_words, name);
 	if (!word)
 		word = find_in(process_words, name);
 	if (!word)
@@ -245,22 +285,30 @@ static void run_fork(char **words, size_t count)
 	await(child);
 }
 
-/* A child that is this program anew. */
-static void run_spawn(char **words, size_t count)
+/* This program anew, in this process. */
+static void run_exec(char **words, size_t count)
 {
 	char **arguments = calloc(count + 2, sizeof *arguments);
-	pid_t child;
 
 	fflush(NULL);
-	child = arguments ? fork() : -1;
-	if (!child) {
+	if (arguments) {
 		arguments[0] = (char *)"fake_app";
 		memcpy(arguments + 1, words, count * sizeof *words);
 		execv("/proc/self/exe", arguments);
-		_exit(127);
 	}
+	_exit(127);
+}
+
+/* A child that is this program anew. */
+static void run_spawn(char **words, size_t count)
+{
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		run_exec(words, count);
 	await(child);
-	free(arguments);
 }
 
 static const struct {
@@ -270,6 +318,7 @@ static const struct {
 	{ "thread:begin", "thread:end", begin_thread },
 	{ "fork:begin", "fork:end", run_fork },
 	{ "spawn:begin", "spawn:end", run_spawn },
+	{ "exec:begin", "exec:end", run_exec },
 };
 
 /* The place of the block's last word. */

@@ -84,23 +84,35 @@ static int check_output(const struct settings *settings, const char *name)
 	return OPK_OK;
 }
 
+static int check_name(const struct settings *settings, char name[PATH_MAX])
+{
+	const char *problem;
+
+	if (!name_expand(name, PATH_MAX, settings->output))
+		return launcher_fail(
+			OPK_EUSAGE,
+			"-o %s: of the %%-items only %%h, %%p, %%q{NAME} and %%%% are known",
+			settings->output);
+	problem = name_problem(settings->output);
+	/* Each process may have a value of its own. */
+	if (!problem || (!*name_of_file(name) && name_varies(settings->output)))
+		return OPK_OK;
+	return launcher_fail(OPK_EUSAGE, "-o %s: would be %s: %s", settings->output, name, problem);
+}
+
 /* The program may change its folder: it gets whole paths. */
 static int set_paths(struct settings *settings)
 {
 	char set[PATH_MAX], folder[PATH_MAX], name[PATH_MAX], whole[PATH_MAX], *output;
 	char pattern[2 * PATH_MAX];
-	const char *slash = strrchr(settings->output, '/');
-	int code;
+	const char *file = name_of_file(settings->output);
+	int code = check_name(settings, name);
 
-	if (!name_expand(name, sizeof name, settings->output))
-		return launcher_fail(
-			OPK_EUSAGE,
-			"-o %s: of the %%-items only %%h, %%p, %%q{NAME} and %%%% are known",
-			settings->output);
+	if (code)
+		return code;
 	if (!realpath(settings->set_path, set))
 		return launcher_fail(OPK_EINPUT, "%s: %s", settings->set_path, strerror(errno));
-	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - settings->output) + 1 : 1,
-	         slash ? settings->output : ".");
+	snprintf(folder, sizeof folder, "%.*s./", (int)(file - settings->output), settings->output);
 	if (!name_expand(pattern, sizeof pattern, folder) || !realpath(pattern, whole)
 	    || access(whole, W_OK))
 		return launcher_fail(OPK_EFAILED, "%s: can't write there: %s", settings->output,
@@ -108,8 +120,7 @@ static int set_paths(struct settings *settings)
 	code = check_output(settings, name);
 	if (code)
 		return code;
-	if (!as_pattern(pattern, whole)
-	    || asprintf(&output, "%s/%s", pattern, slash ? slash + 1 : settings->output) < 0)
+	if (!as_pattern(pattern, whole) || asprintf(&output, "%s/%s", pattern, file) < 0)
 		return launcher_fail(OPK_EFAILED, "out of memory");
 	settings_export(SETTING_SET, set);
 	settings_export(SETTING_OUTPUT, output);
@@ -143,7 +154,6 @@ static int set_environment(struct settings *settings, char **program)
 
 	if (!code)
 		code = set_library(settings);
-	set_number(SETTING_LAUNCHER, (size_t)getpid());
 	settings_export(SETTING_MODE, settings_word(SETTING_MODE, settings->mode));
 	settings_export(SETTING_TURNS, settings_word(SETTING_TURNS, settings->turns));
 	if (settings->tight)
@@ -302,19 +312,10 @@ static int end_unrecorded(const struct settings *settings, int status, bool empt
 	                     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-static int merge(const glob_t *parts, const struct settings *settings, const char *join)
-{
-	char name[PATH_MAX];
-
-	if (!name_expand(name, sizeof name, settings->output))
-		return OPK_EFAILED;
-	return parts_merge(parts, name, join, settings->verbose);
-}
-
 /* A signal may have come before the first row was written. */
-static bool was_recorded(const glob_t *parts, int status)
+static bool was_recorded(const struct parts *parts, int status)
 {
-	return parts_recorded(parts) || (parts->gl_pathc && WIFSIGNALED(status));
+	return parts_recorded(parts) || (parts->count && WIFSIGNALED(status));
 }
 
 /* The program's end, unless it was good and its recording was not. */
@@ -323,57 +324,63 @@ static int end_recorded(int status, int code)
 	return status || !code ? end_like(status) : code;
 }
 
-static int run_once(const struct settings *settings, char **program)
+/* The recordings get their names, and offpeak-collect ends. */
+static int finish(const struct settings *settings, struct parts *parts, int status, bool merged,
+                  const char *join)
 {
-	int status = run(program), code = OPK_OK;
-	bool recorded, any;
-	glob_t parts;
+	bool any = parts->count, recorded = was_recorded(parts, status);
+	int code = OPK_OK;
 
-	parts_find(&parts, settings->output);
-	any = parts.gl_pathc;
-	recorded = was_recorded(&parts, status);
-	if (any && settings->merge)
-		code = merge(&parts, settings, NULL);
+	if (any && merged)
+		code = parts_merge(parts, settings, join);
 	else
-		code = parts_rename(&parts, settings->verbose);
-	globfree(&parts);
+		code = parts_rename(parts, settings->verbose);
+	parts_clear(parts);
 	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);
 }
 
+/* Runs it under a token of its own, and adds what it left. */
+static int run_as(struct settings *settings, struct parts *parts, char **program, int *status)
+{
+	int code = token_new(settings);
+
+	if (code)
+		return code;
+	*status = run(program);
+	return parts_find(parts, settings);
+}
+
+static int run_once(struct settings *settings, char **program)
+{
+	struct parts parts = { 0 };
+	int status = 0, code = run_as(settings, &parts, program, &status);
+
+	return code ? code : finish(settings, &parts, status, settings->merge, NULL);
+}
+
 /* Runs it once for each level of user ranges and pass group; the first run shows all levels. */
-static int run_all(const struct settings *settings, char **program, size_t groups)
+static int run_all(struct settings *settings, char **program, size_t groups)
 {
 	bool by_level = settings->mode == MODE_USER_RANGE && !settings->given[SETTING_LEVEL];
 	size_t each = groups ? groups : 1, runs = each, done = 0;
 	const char *join = settings->mode == MODE_USER_RANGE ? "name" : "launch";
-	glob_t kept = { 0 };
-	bool recorded, any;
+	struct parts parts = { 0 };
 	int status = 0, code = OPK_OK;
 
-	for (size_t i = 0; !status && !not_run && i < runs; i++, done++) {
-		glob_t parts;
-
+	for (size_t i = 0; !code && !status && !not_run && i < runs; i++, done++) {
 		set_number(SETTING_GROUP, groups ? i % groups + 1 : 0);
 		if (by_level)
 			set_number(SETTING_LEVEL, i / each + 1);
 		if (settings->verbose)
 			launcher_fail(0, "run %zu of %zu", i + 1, runs);
-		status = run(program);
-		parts_find(&parts, settings->output);
+		code = run_as(settings, &parts, program, &status);
 		if (!i && by_level)
 			runs = each * parts_depth(&parts);
-		parts_keep(&kept, &parts, (unsigned)i + 1);
-		globfree(&parts);
 	}
 	if (done < runs && !not_run)
 		launcher_fail(0, "the program failed in run %zu of %zu: the others are left out",
 		              done, runs);
-	any = kept.gl_pathc;
-	recorded = was_recorded(&kept, status);
-	if (any)
-		code = merge(&kept, settings, groups ? join : NULL);
-	globfree(&kept);
-	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);
+	return code ? code : finish(settings, &parts, status, true, groups ? join : NULL);
 }
 
 int main(int argc, char **argv)
@@ -405,6 +412,7 @@ int main(int argc, char **argv)
 	}
 	if (code)
 		return code;
+	parts_report_leftovers(&settings);
 	return settings.application ? run_all(&settings, program, groups)
 	                            : run_once(&settings, program);
 }

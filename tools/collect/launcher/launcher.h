@@ -3,8 +3,8 @@
 #ifndef OPK_COLLECT_LAUNCHER_H
 #define OPK_COLLECT_LAUNCHER_H
 
-#include <glob.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "collect/shared/shared.h"
 
@@ -31,17 +31,33 @@ int strategy_permission(void);
 
 /* The files that a run's processes left, until they have their final names. */
 
-/* Finds those of this launcher's processes, by the output's name with its %-items; may be none. */
-void parts_find(glob_t *parts, const char *output);
+struct part {
+	char *path;
+	size_t name_length; /* of the recording's name in it: the path goes on with ".TOKEN-" */
+	unsigned process, image; /* its id; 1, or the number of the program that it became */
+};
+struct parts {
+	struct part *items;
+	size_t count, capacity;
+};
+
+/* A new random token for the next run: OPK_OK, or a message. */
+int token_new(struct settings *settings);
+/*
+ * Adds those that the last run's processes left, by the output's name with its %-items; may be
+ * none. What others may have put there is left alone, with a message.
+ */
+int parts_find(struct parts *parts, const struct settings *settings);
+void parts_clear(struct parts *parts);
+/* Says which files an earlier run with this output left when it was killed. */
+void parts_report_leftovers(const struct settings *settings);
 /* Whether one of them has a range or a sample. */
-bool parts_recorded(const glob_t *parts);
-/* One file a process, under its own name. */
-int parts_rename(const glob_t *parts, bool verbose);
-/* One file of all of them; then they are gone. `join` as in struct opk_meta, NULL: as recorded. */
-int parts_merge(const glob_t *parts, const char *output, const char *join, bool verbose);
+bool parts_recorded(const struct parts *parts);
 /* The deepest level of user ranges that the processes saw, at least 1. */
-unsigned parts_depth(const glob_t *parts);
-/* Moves them out of the way of the program's next run, which runs under the same launcher. */
-void parts_keep(glob_t *kept, const glob_t *parts, unsigned run);
+unsigned parts_depth(const struct parts *parts);
+/* One file a process, under its own name. */
+int parts_rename(const struct parts *parts, bool verbose);
+/* One file of all of them; then they are gone. `join` as in struct opk_meta, NULL: as recorded. */
+int parts_merge(const struct parts *parts, const struct settings *settings, const char *join);
 
 #endif

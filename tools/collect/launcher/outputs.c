@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parts that processes left: renamed, or merged. */
+/* Parts get their final names, one by one or merged, and the mode that a recording has. */
 #include "collect/launcher/launcher.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "collect/shared/shared.h"
-
-void parts_find(glob_t *parts, const char *output)
-{
-	char name[PATH_MAX], pattern[PATH_MAX + 64];
-
-	*parts = (glob_t){ 0 };
-	if (!name_pattern(name, sizeof name, output))
-		return;
-	snprintf(pattern, sizeof pattern, "%s.%d-*" PART_ENDING, name, (int)getpid());
-	if (glob(pattern, 0, NULL, parts))
-		*parts = (glob_t){ 0 };
-}
 
 OPK_DEFINE_AUTO(opk_ctx)
 OPK_DEFINE_AUTO(opk_file)
@@ -45,132 +34,152 @@ static void check(const char *path, bool verbose)
 		launcher_fail(0, "%s: %" PRIu64 " bytes", path, opk_file_size(file));
 }
 
-/* A process that was killed wrote no statistics, but no image either before it had something. */
-static bool has_rows(const char *path)
+static bool shares_name(const struct parts *parts, const struct part *part)
 {
-	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-	opk_auto(opk_file) struct opk_file *file = NULL;
-	const struct opk_stats *stats = NULL;
-
-	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, path))
-		return false;
-	if (!opk_file_stats(&stats, ctx, file) && stats)
-		return stats->ranges > 0;
-	for (size_t i = 0; i < opk_file_section_count(file); i++)
-		if (opk_file_section(file, i)->type == OPK_SECTION_DATA)
-			return true;
-	return false;
-}
-
-bool parts_recorded(const glob_t *parts)
-{
-	for (size_t i = 0; i < parts->gl_pathc; i++)
-		if (has_rows(parts->gl_pathv[i]))
-			return true;
-	return false;
-}
-
-/* The length of "run.opk" in "run.opk.12-34.part". */
-static size_t name_length(const char *part)
-{
-	size_t length = strlen(part) - strlen(PART_ENDING);
-
-	while (length && part[length - 1] != '.')
-		length--;
-	return length ? length - 1 : 0;
-}
-
-static bool shares_name(const glob_t *parts, size_t i)
-{
-	size_t length = name_length(parts->gl_pathv[i]);
-
-	for (size_t k = 0; k < parts->gl_pathc; k++)
-		if (k != i && name_length(parts->gl_pathv[k]) == length
-		    && !strncmp(parts->gl_pathv[k], parts->gl_pathv[i], length))
+	for (const struct part *other = parts->items; other < parts->items + parts->count; other++)
+		if (other != part && other->name_length == part->name_length
+		    && !strncmp(other->path, part->path, part->name_length))
 			return true;
 	return false;
 }
 
 /* "run.opk", or "run-34.opk" where several processes would have that name. */
-static void final_name(char path[PATH_MAX], const char *part, bool shared)
+static void final_name(char path[PATH_MAX], const struct part *part, bool shared)
 {
-	size_t length = name_length(part);
-	const char *pid = strchr(part + length, '-');
-	char name[PATH_MAX], *dot, *slash;
+	char name[PATH_MAX], image[16] = "", *dot, *slash;
+	size_t length;
 
-	snprintf(name, sizeof name, "%.*s", (int)length, part);
-	if (!shared || !pid) {
+	snprintf(name, sizeof name, "%.*s", (int)part->name_length, part->path);
+	if (!shared) {
 		snprintf(path, PATH_MAX, "%s", name);
 		return;
 	}
+	if (part->image > 1)
+		snprintf(image, sizeof image, "-%u", part->image);
 	dot = strrchr(name, '.');
 	slash = strrchr(name, '/');
 	length = dot && (!slash || dot > slash) ? (size_t)(dot - name) : strlen(name);
-	snprintf(path, PATH_MAX, "%.*s%.*s%s", (int)length, name,
-	         (int)strspn(pid + 1, "0123456789") + 1, pid, name + length);
+	snprintf(path, PATH_MAX, "%.*s-%u%s%s", (int)length, name, part->process, image,
+	         name + length);
 }
 
-int parts_rename(const glob_t *parts, bool verbose)
+/* Whether the run's facts, which others may not be meant to see, have some of its environment. */
+static bool is_private(const char *path)
+{
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	const struct opk_meta *meta;
+
+	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, path)
+	    || opk_file_meta(&meta, ctx, file))
+		return true;
+	for (size_t i = 0; i < meta->run_count; i++)
+		if (!strncmp(meta->run[i].name, "env.", 4))
+			return true;
+	return false;
+}
+
+/* Of a new file: what the umask leaves, or nothing for others. */
+static mode_t new_mode(bool private)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return private ? 0600 : 0666 & ~mask;
+}
+
+/* The file that the name has now goes: it must be one, and its mode stays. False: a message. */
+static bool take_place(mode_t *mode, const char *path)
+{
+	struct stat info;
+
+	if (lstat(path, &info) || S_ISLNK(info.st_mode))
+		return true;
+	if (S_ISREG(info.st_mode))
+		*mode = info.st_mode & 0777;
+	else
+		launcher_fail(0, "%s: exists and is not a regular file", path);
+	return S_ISREG(info.st_mode);
+}
+
+/* File systems without modes refuse, and are asked only where it matters. */
+static bool set_mode(const char *path, mode_t mode)
+{
+	opk_autoclose int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat info;
+
+	return fd >= 0 && !fstat(fd, &info)
+	       && ((info.st_mode & 0777) == mode || !fchmod(fd, mode) || errno == EPERM);
+}
+
+static int rename_part(const struct part *part, const char *path)
+{
+	mode_t mode = new_mode(is_private(part->path));
+
+	if (!take_place(&mode, path))
+		return launcher_fail(OPK_EFAILED, "the recording stays %s", part->path);
+	if (!set_mode(part->path, mode) || rename(part->path, path))
+		return launcher_fail(OPK_EFAILED, "%s: %s; the recording stays %s", path,
+		                     strerror(errno), part->path);
+	return OPK_OK;
+}
+
+int parts_rename(const struct parts *parts, bool verbose)
 {
 	char path[PATH_MAX];
 	int code = OPK_OK;
 
-	for (size_t i = 0; i < parts->gl_pathc; i++) {
-		final_name(path, parts->gl_pathv[i], shares_name(parts, i));
-		if (rename(parts->gl_pathv[i], path))
-			code = launcher_fail(OPK_EFAILED, "%s: %s", path, strerror(errno));
+	for (const struct part *part = parts->items; part < parts->items + parts->count; part++) {
+		int problem;
+
+		final_name(path, part, shares_name(parts, part));
+		problem = rename_part(part, path);
+		if (problem)
+			code = problem;
 		else
 			check(path, verbose);
 	}
 	return code;
 }
 
-int parts_merge(const glob_t *parts, const char *output, const char *join, bool verbose)
+/* As above, by the file's creation: nobody reads it before. */
+static int merge_as(struct opk_ctx *ctx, const char *const *paths, size_t count, const char *join,
+                    const char *output)
 {
-	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	struct opk_merge_options options = OPK_INIT(options);
+	bool private = false;
+	mode_t mask;
 	int code;
 
-	if (opk_ctx_new(&ctx, NULL))
-		return launcher_fail(OPK_EFAILED, "out of memory");
+	for (size_t i = 0; i < count; i++)
+	private = private || is_private(paths[i]);
+	mask = umask(0);
+	umask(private ? 077 : mask);
 	options.join = join;
-	code = opk_merge(ctx, (const char *const *)parts->gl_pathv, parts->gl_pathc, &options,
-	                 output);
+	code = opk_merge(ctx, paths, count, &options, output);
+	umask(mask);
+	return code;
+}
+
+int parts_merge(const struct parts *parts, const struct settings *settings, const char *join)
+{
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+	opk_autofree const char **paths = opk_alloc_array(parts->count + 1, sizeof *paths);
+	char output[PATH_MAX];
+	int code;
+
+	if (!paths || opk_ctx_new(&ctx, NULL))
+		return launcher_fail(OPK_EFAILED, "out of memory");
+	if (!name_expand(output, sizeof output, settings->output))
+		return OPK_EFAILED;
+	for (size_t i = 0; i < parts->count; i++)
+		paths[i] = parts->items[i].path;
+	code = merge_as(ctx, paths, parts->count, join, output);
 	if (code)
 		return launcher_fail(code, "%s; the processes' own files stay: %s...",
-		                     opk_error_message(ctx, opk_error_count(ctx) - 1),
-		                     parts->gl_pathv[0]);
-	for (size_t i = 0; i < parts->gl_pathc; i++)
-		unlink(parts->gl_pathv[i]);
-	check(output, verbose);
+		                     opk_error_message(ctx, opk_error_count(ctx) - 1), paths[0]);
+	for (size_t i = 0; i < parts->count; i++)
+		unlink(paths[i]);
+	check(output, settings->verbose);
 	return OPK_OK;
-}
-
-unsigned parts_depth(const glob_t *parts)
-{
-	unsigned deepest = 1;
-
-	for (size_t i = 0; i < parts->gl_pathc; i++) {
-		opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-		opk_auto(opk_file) struct opk_file *file = NULL;
-		const struct opk_stats *stats = NULL;
-
-		if (!opk_ctx_new(&ctx, NULL) && !opk_file_open(&file, ctx, parts->gl_pathv[i])
-		    && !opk_file_stats(&stats, ctx, file) && stats && stats->depth > deepest)
-			deepest = stats->depth;
-	}
-	return deepest;
-}
-
-void parts_keep(glob_t *kept, const glob_t *parts, unsigned run)
-{
-	char path[PATH_MAX];
-
-	for (size_t i = 0; i < parts->gl_pathc; i++) {
-		snprintf(path, sizeof path, "%s.run%03u", parts->gl_pathv[i], run);
-		if (rename(parts->gl_pathv[i], path)
-		    || glob(path, kept->gl_pathc ? GLOB_APPEND | GLOB_NOCHECK : GLOB_NOCHECK, NULL,
-		            kept))
-			launcher_fail(0, "%s: %s", path, strerror(errno));
-	}
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -55,15 +56,30 @@ static const char *join_of(const struct settings *settings)
 	return "";
 }
 
+/* Nothing else of ours has this name, which no other run can have. */
 static bool part_path(char *path, size_t size, const struct settings *settings)
 {
-	char name[3072];
+	enum { MOST_IMAGES = 10000 };
+	const char *problem = name_problem(settings->output);
+	char name[3072], number[16] = "";
+	struct stat info;
 
-	if (name_expand(name, sizeof name, settings->output))
-		return snprintf(path, size, "%s.%s-%d" PART_ENDING, name, settings->launcher,
-		                (int)getpid())
-		       < (int)size;
-	fprintf(stderr, "offpeak-collect: %s: no usable name of a recording\n", settings->output);
+	if (problem || !name_expand(name, sizeof name, settings->output)) {
+		fprintf(stderr, "offpeak-collect: -o %s: nothing is recorded of process %d: %s\n",
+		        settings->output, (int)getpid(),
+		        problem ? problem : "no usable name of a recording");
+		return false;
+	}
+	/* The process was another program before, or another one of a container has its id. */
+	for (unsigned image = 2; image < MOST_IMAGES; image++) {
+		if (snprintf(path, size, "%s.%s-%d%s" PART_ENDING, name, settings->token,
+		             (int)getpid(), number)
+		    >= (int)size)
+			return false;
+		if (lstat(path, &info))
+			return true;
+		snprintf(number, sizeof number, "-%u", image);
+	}
 	return false;
 }
 

@@ -19,6 +19,7 @@ struct segments {
 	struct segment waiting[MAX_WAITING];
 	size_t count;
 	bool ending;
+	const struct opk_stats *stats; /* the last thing that is written */
 	bool failed;
 };
 
@@ -94,6 +95,11 @@ static void *run(void *data)
 			fail(segments);
 		segment_clear(&segment);
 	}
+	/* The signal of a file that may not grow stays in this thread. */
+	if (!segments->failed
+	    && (opk_writer_add_stats(segments->writer, segments->stats)
+	        || opk_writer_finish(segments->writer)))
+		fail(segments);
 	return NULL;
 }
 
@@ -134,11 +140,8 @@ void segments_finish(struct segments *segments, const struct opk_stats *stats)
 {
 	pthread_mutex_lock(&segments->lock);
 	segments->ending = true;
+	segments->stats = stats;
 	pthread_cond_broadcast(&segments->changed);
 	pthread_mutex_unlock(&segments->lock);
 	pthread_join(segments->thread, NULL);
-	if (!segments->failed
-	    && (opk_writer_add_stats(segments->writer, stats)
-	        || opk_writer_finish(segments->writer)))
-		fail(segments);
 }

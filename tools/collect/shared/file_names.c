@@ -2,12 +2,16 @@
 /* The %-items in names of recordings. */
 #include "collect/shared/shared.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+
+/* Letters that a part's name has more than the recording's: ".TOKEN-PROCESS-N.part". */
+enum { PART_ROOM = 40 };
 
 /* Reads "q{NAME}"; false for anything else. */
 static bool variable_name(char name[256], const char **format)
@@ -86,6 +90,36 @@ bool name_expand(char *out, size_t size, const char *format)
 bool name_pattern(char *out, size_t size, const char *format)
 {
 	return expand(out, size, format, "*?[\\", add_star);
+}
+
+const char *name_of_file(const char *format)
+{
+	const char *file = format;
+
+	for (; *format; format++) {
+		const char *end = format[0] == '%' && format[1] == 'q' ? strchr(format, '}') : NULL;
+
+		if (end)
+			format = end;
+		else if (format[0] == '%' && format[1] == '%')
+			format++;
+		else if (*format == '/')
+			file = format + 1;
+	}
+	return file;
+}
+
+const char *name_problem(const char *format)
+{
+	char name[PATH_MAX];
+
+	if (!name_expand(name, sizeof name, name_of_file(format)))
+		return "the name is too long";
+	if (strchr(name, '/'))
+		return "the value of an item of the name has a '/'";
+	if (strlen(name) > NAME_MAX - PART_ROOM)
+		return "the name is too long";
+	return *name ? NULL : "the name is empty";
 }
 
 bool name_varies(const char *format)

@@ -134,7 +134,6 @@ FORM(filter, "of the form [DOMAIN@]RANGE/RANGE/", read_filter)
 WORDS(range, "auto or user", "auto", "user")
 WORDS(replay, "auto, kernel, none, rotate, user or application", "auto", "kernel", "none", "rotate",
       "user", "application")
-WORDS(caches, "none or flush", "none", "flush")
 WORDS(backend, "range or legacy", "range", "legacy")
 WORDS(mode, "a mode", "kernel", "launch", "user", "sampling")
 WORDS(turns, "turns", "none", "rotate", "repeat")
@@ -228,7 +227,7 @@ const char *settings_read(struct settings *settings)
 		if (text && !set(settings, (enum setting_id)i, text))
 			return problem_with(&settings_table[i], text);
 	}
-	if (!settings->set_path || !settings->output || !settings->launcher)
+	if (!settings->set_path || !settings->output || !settings->token)
 		return "not started by offpeak-collect";
 	return NULL;
 }

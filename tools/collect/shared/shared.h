@@ -76,8 +76,6 @@ enum collect_replay {
 
 enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY };
 
-enum collect_caches { CACHES_NONE, CACHES_FLUSH };
-
 /* How values are written, and the type of what they are read into. */
 typedef const char *setting_text;
 typedef bool setting_flag;
@@ -90,7 +88,6 @@ typedef enum collect_turns setting_turns;
 typedef enum collect_range setting_range;
 typedef enum collect_replay setting_replay;
 typedef enum collect_backend setting_backend;
-typedef enum collect_caches setting_caches;
 
 /* What a setting is for: without any of the first three for everything. */
 enum {
@@ -131,11 +128,6 @@ enum {
 	X(PUSH, push, flag, NULL, FOR_LAUNCHES, 0, "push", NULL,                                   \
 	  "push a range around each launch, which records graphs, too; idle time\n"                \
 	  "around a short kernel counts into elapsed cycles and times")                            \
-	X(CACHE_CONTROL, caches, caches, "none", FOR_LAUNCHES | FOR_RANGES | RECORDED, 0,          \
-	  "cache-control", "",                                                                     \
-	  "none\tcaches are as the program left them (default)\n"                                  \
-	  "flush\teach launch, or user range, begins with an L2 that holds none of its data;\n"    \
-	  "not with kernel replay, which restores memory between passes")                          \
 	X(LEVEL, level, positive, "1", FOR_RANGES, 0, "level", "N",                                \
 	  "record the nested user ranges of level N (default 1)")                                  \
 	X(KERNEL, kernel, regex, NULL, FOR_LAUNCHES, 'k', "kernel", "REGEX",                       \
@@ -165,8 +157,8 @@ enum {
 	X(BEST_EFFORT, best_effort, flag, NULL, 0, 0, "best-effort", NULL,                         \
 	  "run the program where nothing can be recorded, too; pass on its exit code")             \
 	X(VERBOSE, verbose, flag, NULL, 0, 'v', "verbose", NULL, "say on stderr what was done")    \
-	/* Process id of the launcher. */                                                          \
-	X(LAUNCHER, launcher, text, NULL, 0, 0, "launcher", NULL, NULL)                            \
+	/* Of this run of the program alone: it is in the names of its parts. */                   \
+	X(TOKEN, token, text, NULL, 0, 0, "token", NULL, NULL)                                     \
 	/* The program and its arguments, as one line. */                                          \
 	X(COMMAND, command, text, NULL, RECORDED, 0, "command", NULL, NULL)                        \
 	X(MODE, mode, mode, NULL, 0, 0, "mode", NULL, NULL)                                        \
@@ -265,7 +257,11 @@ const char **inflated_metrics(size_t *count, const struct opk_meta *meta);
 
 /* Names of recordings: one a process. */
 
-/* Ends the name while a process writes the file: NAME.LAUNCHER-PROCESS.part, with their ids. */
+/*
+ * Ends the name while a process writes the file: NAME.TOKEN-PROCESS.part, with its id. One of a
+ * process that became another program, or whose id another process of the run has, ends with
+ * PROCESS-N.part, N from 2.
+ */
 #define PART_ENDING ".part"
 
 /*
@@ -274,6 +270,10 @@ const char **inflated_metrics(size_t *count, const struct opk_meta *meta);
  * where the room is short.
  */
 bool name_expand(char *out, size_t size, const char *format);
+/* Where the name begins that comes after the folders. */
+const char *name_of_file(const char *format);
+/* What is wrong with that name's value here, which name_expand() has taken; NULL: nothing. */
+const char *name_problem(const char *format);
 /* Whether there is an item that may differ from process to process. */
 bool name_varies(const char *format);
 /* A pattern for glob(): '*' for each item. False as above. */

@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Files that nobody else can spoil: other runs, the program itself, links and pipes at their names; and whom
+# a recording is for.
+. "${SOURCE:?}/tests/tap.sh"
+. "$SOURCE/tests/collect_common.sh"
+
+make_set one
+prog=$fake/fake_app
+# parts: the parts that are there, T for their tokens and P for their processes.
+parts() {
+	ls | sed -nE 's/[0-9a-f]{16}-[0-9]+(.*\.part)$/T-P\1/p' | tr '\n' ' '
+}
+mode_is() {
+	same "$last: mode of $1" "$(stat -c %a "$1")" "$2"
+}
+
+section 'what a killed run left stays, and is named'
+# The program has an image in its file, and ends offpeak-collect and itself.
+cat >killer <<SH
+#!/bin/sh
+"$prog" init ctx:0 'launch*70:k' sleep:200 kill9 2>/dev/null
+kill -9 \$PPID
+SH
+chmod +x killer
+collect 137 -c one.opk -o run.opk -- ./killer 2>/dev/null
+same "$last: parts" "$(parts)" 'run.opk.T-P.part '
+left=$(echo run.opk.*.part)
+mode_is "$left" 600
+cp "$left" left
+for options in '' --merge; do
+	record "$options" init ctx:0 launch:k
+	err_is "offpeak-collect: note: $tmp/$left is what a run that was killed had recorded: 'offpeak recover $tmp/$left -o OTHER.opk' makes a recording of it; then delete it"
+	rows_count 1
+	equal "$tmp/$left" "$tmp/left"
+done
+# An image that a process of this machine still writes is none of it.
+cat >beside <<SH
+#!/bin/sh
+"$prog" init ctx:0 'launch*70:a' out:ready sleep:1000 &
+while ! ls run.opk.*.part 2>/dev/null | grep -qv "$left"; do sleep 0.02; done
+unset FAKE_GPU_LOG
+"$collector" --cupti "$cupti" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:b
+wait
+SH
+chmod +x beside
+collect 0 -c one.opk -o run.opk -- ./beside
+same "$last: notes" "$(grep -c 'run that was killed' err)" 2
+same "$last: of" "$(grep -c "note: $tmp/$left is" err)" 2
+# Images of the fake are none of NVIDIA's.
+OFFPEAK_CUDA=/nowhere run 0 recover "$left" -o left.opk
+same "$last: ranges" "$("$BUILD/tests/collect_files" rows left.opk | wc -l | tr -d ' ')" 64
+rm -f run.opk.*.part
+
+section 'nothing is followed at the name of a part'
+# Who knows the token can foresee the name; others can't.
+cat >trap <<SH
+#!/bin/sh
+name=run.opk.\$OFFPEAK_COLLECT_TOKEN-\$\$
+echo victim >victim
+case \$1 in
+fifo) mkfifo \$name.part ;;
+*) ln \$1 "$tmp/victim" \$name.part ;;
+esac
+exec "$prog" init ctx:0 launch:k
+SH
+chmod +x trap
+while IFS=: read -r kind why; do
+	rm -f run.opk* victim
+	collect 0 -c one.opk -o run.opk -- ./trap "$kind"
+	rows_count 1
+	err_is "offpeak-collect: $(echo "$tmp"/run.opk.*.part): $why: it is left alone"
+	same "$last: the victim" "$(cat victim)" victim
+	mode_is victim "$(printf %o $((0666 & ~$(umask))))"
+	same "$last: parts" "$(parts)" 'run.opk.T-P.part '
+done <<'KINDS'
+-s:is no regular file
+-f:has other names, too
+fifo:is no regular file
+KINDS
+rm -f run.opk*
+# A program that deletes its recording hears of it.
+collect 1 -c one.opk -o run.opk -- sh -c "'$prog' init ctx:0 'launch*70:k' sleep:100 spawn:begin init ctx:0 launch:k kill9 spawn:end & sleep 0.05; rm -f run.opk.*; wait"
+err_has 'the recording ends here: .*: it was deleted$'
+rm -f run*.opk*
+# Links and pipes at the final name, too.
+echo victim >victim
+ln -s victim run.opk
+collect 0 -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+rows_count 1
+same "$last: the victim" "$(cat victim)" victim
+rm run.opk
+collect 1 -c one.opk -o 'run%q{NONE}.opk' -- sh -c "mkfifo run.opk; exec '$prog' init ctx:0 launch:k"
+err_has "run.opk: exists and is not a regular file$"
+err_has "the recording stays $tmp/run.opk.*\.part$"
+same "$last: parts" "$(parts)" 'run.opk.T-P.part '
+rm -f run.opk*
+
+section 'descriptors that the program closes, and gives to its own files'
+# The fake's log would be closed, too.
+collect 0 -c one.opk -o run.opk -- env -u FAKE_GPU_LOG "$prog" init ctx:0 'launch*70:a' closeall grab:theirs 'launch*70:b'
+err_is ''
+rows_count 140
+same "$last: bytes in the program's file" "$(wc -c <theirs | tr -d ' ')" 0
+collect 0 -c one.opk -o run.opk -- env -u FAKE_GPU_LOG "$prog" init ctx:0 'launch*70:a' closeall 'launch*70:b'
+err_is ''
+rows_count 140
+
+section 'whom a recording is for'
+for options in '' --merge; do
+	quietly "$options" umask:777 init ctx:0 launch:k
+	mode_is run.opk "$(printf %o $((0666 & ~$(umask))))"
+	(umask 27 && quietly "$options" init ctx:0 launch:k && mode_is run.opk 640)
+	RANK=1 quietly "$options" init ctx:0 launch:k
+	mode_is run.opk 600
+	for mode in 664 400; do
+		echo old >run.opk
+		chmod $mode run.opk
+		RANK=1 collect 0 -c one.opk -o run.opk $options -- "$prog" init ctx:0 launch:k
+		mode_is run.opk $mode
+	done
+	rm -f run.opk
+done
+
+section 'paths'
+mkdir sub
+for name in 'run-%q{SLASHED}.opk' 'sub/%q{SLASHED}'; do
+	SLASHED=a/b collect 2 -c one.opk -o "$name" -- "$prog" out:ran
+	err_has "^offpeak-collect: -o $name: would be .*a/b.*: the value of an item of the name has a '/'$"
+	out_is ''
+done
+SLASHED=$tmp/sub collect 0 -c one.opk -o '%q{SLASHED}/%q{A/B}run.opk' -- "$prog" init ctx:0 launch:k
+same "$last: files" "$(ls sub)" run.opk
+# In the program it has another value.
+collect 1 -c one.opk -o 'run-%q{LATE}.opk' -- env LATE=a/b "$prog" init ctx:0 launch:k
+err_has "nothing is recorded of process [0-9]*: the value of an item of the name has a '/'$"
+long=$(printf '%0220d' 0)
+collect 2 -c one.opk -o "$long.opk" -- "$prog" out:ran
+err_has 'the name is too long$'
+finish

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The parts that a run's processes left, and those of runs that were killed. */
+#include "collect/launcher/launcher.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+OPK_DEFINE_AUTO(opk_ctx)
+OPK_DEFINE_AUTO(opk_file)
+
+int token_new(struct settings *settings)
+{
+	static char token[2 * sizeof(uint64_t) + 1];
+	uint64_t number;
+
+	if (getrandom(&number, sizeof number, 0) != sizeof number)
+		return launcher_fail(OPK_EFAILED, "no random numbers: %s", strerror(errno));
+	snprintf(token, sizeof token, "%016llx", (unsigned long long)number);
+	settings->token = token;
+	settings_export(SETTING_TOKEN, token);
+	return OPK_OK;
+}
+
+/* Where many may write, a part of this name may be another's; no part of ours is a link. */
+static const char *why_foreign(const char *path)
+{
+	opk_autofree char *copy = opk_strdup(path);
+	struct stat part, folder;
+
+	if (lstat(path, &part))
+		return strerror(errno);
+	if (!S_ISREG(part.st_mode))
+		return "is no regular file";
+	if (part.st_nlink != 1)
+		return "has other names, too";
+	if (copy && !stat(dirname(copy), &folder) && folder.st_mode & S_IWOTH
+	    && part.st_uid != geteuid())
+		return "belongs to another user, and anybody may write to its folder";
+	return NULL;
+}
+
+/* "PROCESS.part", or "PROCESS-N.part"; false for another name. */
+static bool read_ids(struct part *part, const char *ids)
+{
+	char *end;
+
+	part->process = (unsigned)strtoul(ids, &end, 10);
+	part->image = *end == '-' ? (unsigned)strtoul(end + 1, &end, 10) : 1;
+	return !strcmp(end, PART_ENDING);
+}
+
+static bool add_part(struct parts *parts, const char *path, const char *token)
+{
+	struct part part = { .path = opk_strdup(path) }, *item;
+	const char *at = strrchr(path, '.');
+	const char *problem = why_foreign(path);
+
+	while (at && at > path && *--at != '.')
+		;
+	if (!part.path || !at || strncmp(at + 1, token, strlen(token))
+	    || !read_ids(&part, at + strlen(token) + 2) || problem) {
+		if (problem)
+			launcher_fail(0, "%s: %s: it is left alone", path, problem);
+		free(part.path);
+		return part.path != NULL;
+	}
+	part.name_length = (size_t)(at - path);
+	item = opk_append(&parts->items, &parts->capacity, &parts->count, sizeof *item);
+	if (item)
+		*item = part;
+	else
+		free(part.path);
+	return item != NULL;
+}
+
+/* A process's earlier program comes before its later one. */
+static int compare(const void *one, const void *other)
+{
+	const struct part *a = one, *b = other;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return a->image < b->image ? -1 : a->image > b->image;
+}
+
+int parts_find(struct parts *parts, const struct settings *settings)
+{
+	char name[PATH_MAX], pattern[PATH_MAX + 64];
+	size_t before = parts->count;
+	bool good = true;
+	glob_t found;
+
+	if (!name_pattern(name, sizeof name, settings->output))
+		return OPK_OK;
+	snprintf(pattern, sizeof pattern, "%s.%s-*" PART_ENDING, name, settings->token);
+	if (glob(pattern, 0, NULL, &found))
+		return OPK_OK;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		good = good && add_part(parts, found.gl_pathv[i], settings->token);
+	globfree(&found);
+	if (!good)
+		return launcher_fail(OPK_EFAILED, "out of memory; the processes' files stay: %s",
+		                     pattern);
+	qsort(parts->items + before, parts->count - before, sizeof *parts->items, compare);
+	return OPK_OK;
+}
+
+void parts_clear(struct parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		free(parts->items[i].path);
+	free(parts->items);
+	*parts = (struct parts){ 0 };
+}
+
+/* A process that was killed wrote no statistics, but no image either before it had something. */
+static bool has_rows(const char *path)
+{
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	const struct opk_stats *stats = NULL;
+
+	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, path))
+		return false;
+	if (!opk_file_stats(&stats, ctx, file) && stats)
+		return stats->ranges > 0;
+	for (size_t i = 0; i < opk_file_section_count(file); i++)
+		if (opk_file_section(file, i)->type == OPK_SECTION_DATA)
+			return true;
+	return false;
+}
+
+bool parts_recorded(const struct parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		if (has_rows(parts->items[i].path))
+			return true;
+	return false;
+}
+
+unsigned parts_depth(const struct parts *parts)
+{
+	unsigned deepest = 1;
+
+	for (size_t i = 0; i < parts->count; i++) {
+		opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+		opk_auto(opk_file) struct opk_file *file = NULL;
+		const struct opk_stats *stats = NULL;
+
+		if (!opk_ctx_new(&ctx, NULL) && !opk_file_open(&file, ctx, parts->items[i].path)
+		    && !opk_file_stats(&stats, ctx, file) && stats && stats->depth > deepest)
+			deepest = stats->depth;
+	}
+	return deepest;
+}
+
+static const char *fact(const struct opk_meta *meta, const char *name)
+{
+	for (size_t i = 0; i < meta->run_count; i++)
+		if (!strcmp(meta->run[i].name, name))
+			return meta->run[i].value;
+	return "";
+}
+
+/* Its process, of this machine, is there no more; one elsewhere may still write. */
+static bool is_left(const char *path)
+{
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	const struct opk_meta *meta;
+	char host[256] = "";
+	int process;
+
+	gethostname(host, sizeof host - 1);
+	if (why_foreign(path) || opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, path)
+	    || opk_file_meta(&meta, ctx, file) || strcmp(fact(meta, "hostname"), host))
+		return false;
+	process = atoi(fact(meta, "process"));
+	return process > 0 && kill(process, 0) && errno == ESRCH;
+}
+
+void parts_report_leftovers(const struct settings *settings)
+{
+	char name[PATH_MAX], pattern[PATH_MAX + 64];
+	glob_t found;
+
+	if (!name_pattern(name, sizeof name, settings->output))
+		return;
+	snprintf(pattern, sizeof pattern, "%s.*-*" PART_ENDING, name);
+	if (glob(pattern, 0, NULL, &found))
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		if (is_left(found.gl_pathv[i]))
+			launcher_fail(0,
+			              "note: %s is what a run that was killed had recorded: "
+			              "'offpeak recover %s -o OTHER.opk' makes a recording of it; "
+			              "then delete it",
+			              found.gl_pathv[i], found.gl_pathv[i]);
+	globfree(&found);
+}
