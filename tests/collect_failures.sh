@@ -94,7 +94,7 @@ $nothing
 $(own_code)"
 names_are ''
 FAKE_GPU_OTHER_PROFILER=1 record '' init ctx:0 launch:k exit:3
-err_is "offpeak-collect: CUPTI's callbacks, which one library of a process has, belong to Nsight Fake: record without it, or with a set for PM sampling, which needs no callbacks
+err_is "offpeak-collect: cuptiSubscribe: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED (39): another profiler or debugger is attached to the program
 $nothing
 $(own_code)"
 FAKE_GPU_CHIP=GA102 record '' init ctx:0 launch:k exit:3
@@ -127,7 +127,7 @@ head -c 20000 "$cupti" >cut.so
 mkfifo pipe.so
 for flaw in 'cut.so is cut off: install it again' 'pipe.so is not a regular file'; do
 	collect 3 --cupti "./${flaw%% *}" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
-	err_is "offpeak-collect: ./$flaw
+	err_is "offpeak-collect: $tmp/./$flaw
 $nothing
 $(own_code)"
 done

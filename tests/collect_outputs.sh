@@ -124,6 +124,11 @@ done
 
 section 'paths'
 mkdir sub
+cp "$cupti" lib.so
+tap_cupti=$cupti cupti=./lib.so
+collect 0 -c one.opk -o run.opk -- sh -c "cd sub && exec '$prog' init ctx:0 launch:k"
+cupti=$tap_cupti
+rows_count 1
 for name in 'run-%q{SLASHED}.opk' 'sub/%q{SLASHED}'; do
 	SLASHED=a/b collect 2 -c one.opk -o "$name" -- "$prog" out:ran
 	err_has "^offpeak-collect: -o $name: would be .*a/b.*: the value of an item of the name has a '/'$"

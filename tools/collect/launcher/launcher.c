@@ -128,6 +128,21 @@ static int set_paths(struct settings *settings)
 	return OPK_OK;
 }
 
+/* The library is opened in the program's folder; a name without '/' is looked up by the loader. */
+static int set_cupti(struct settings *settings)
+{
+	const char *path = settings->cupti_path;
+	char folder[PATH_MAX], *whole;
+
+	if (*path == '/' || !strchr(path, '/'))
+		return OPK_OK;
+	if (!getcwd(folder, sizeof folder) || asprintf(&whole, "%s/%s", folder, path) < 0)
+		return launcher_fail(OPK_EFAILED, "%s: %s", path, strerror(errno));
+	settings_export(SETTING_CUPTI, whole);
+	settings->cupti_path = whole;
+	return OPK_OK;
+}
+
 /* The command as one line, for the recording. */
 static void set_command(char **program)
 {
@@ -152,6 +167,8 @@ static int set_environment(struct settings *settings, char **program)
 {
 	int code = set_paths(settings);
 
+	if (!code)
+		code = set_cupti(settings);
 	if (!code)
 		code = set_library(settings);
 	settings_export(SETTING_MODE, settings_word(SETTING_MODE, settings->mode));
