@@ -779,6 +779,7 @@ enum opk_section_type {
 	OPK_SECTION_RANGES = 0x53474e52,       /* "RNGS": range table, JSON */
 	OPK_SECTION_TIMES = 0x454d4954,        /* "TIME": host times of the samples of an image */
 	OPK_SECTION_STATS = 0x54415453,        /* "STAT": what the collector counted, JSON */
+	OPK_SECTION_ACTIVITIES = 0x4e52454b,   /* "KERN": what ran on the GPU, and when */
 	OPK_SECTION_END = 0x20444e45,          /* "END ": closes a complete file */
 };
 
@@ -877,7 +878,8 @@ struct opk_meta {
 	const char *source;      /* what was imported */
 	/*
 	 * How it was collected: "kernel" (auto range, kernel replay), "launch" (a range around each
-	 * launch), "user" (the program's own ranges), "sampling", "mixed" (merged).
+	 * launch), "user" (the program's own ranges), "sampling", "trace" (what ran and when alone:
+	 * there are no metrics), "mixed" (merged).
 	 */
 	const char *mode;
 	int64_t gpu_time_shift; /* ns: host time = GPU time + shift; PM sampling */
@@ -982,6 +984,40 @@ struct opk_segment {
 int opk_file_segments(const struct opk_segment **segments, size_t *count, struct opk_ctx *ctx,
                       struct opk_file *file);
 
+/* What ran on a GPU, or a range of the program. */
+enum opk_activity_kind {
+	OPK_ACTIVITY_KERNEL = 1,
+	OPK_ACTIVITY_COPY, /* of memory */
+	OPK_ACTIVITY_SET,  /* of memory */
+	OPK_ACTIVITY_RANGE /* NVTX: from push to pop, on the host */
+};
+/* Strings are "" and numbers 0 where unknown, or where the kind has none. */
+struct opk_activity {
+	enum opk_activity_kind kind;
+	int32_t device;            /* its index; -1 where unknown, and of ranges */
+	const char *name;          /* of a kernel, demangled; "memcpy HtoD", "memset"; of a range */
+	const char *symbol;        /* of a kernel, mangled */
+	uint64_t start_ns, end_ns; /* host time, on the clock of struct opk_time */
+	uint64_t stream;           /* CUPTI's number of it in its context */
+	uint64_t graph_node;       /* the graph's node that launched it */
+	uint64_t bytes;            /* copied or set */
+	uint64_t thread;           /* of a range: the system's number of the thread */
+	uint32_t context;          /* CUPTI's number of it in its process */
+	uint32_t correlation;      /* CUPTI's number of the call that launched it */
+	uint32_t grid[3], block[3];
+	uint32_t registers;                         /* of a thread */
+	uint32_t static_shared_bytes, shared_bytes; /* of a block; the latter: dynamic */
+	uint32_t process;                           /* pid */
+	int32_t rank;           /* of an MPI or torchrun job; -1 where unknown */
+	const char *host, *gpu; /* as in struct opk_range */
+};
+/*
+ * All that was recorded of what ran, in the order of the file, which is not always that of time;
+ * *count is 0 without any. It goes with the file.
+ */
+int opk_file_activities(const struct opk_activity **activities, size_t *count, struct opk_ctx *ctx,
+                        struct opk_file *file);
+
 /* Ranges or samples that are missing, and why. */
 struct opk_drop {
 	const char *reason;
@@ -994,6 +1030,7 @@ struct opk_stats {
 	uint32_t depth;    /* deepest nesting of user ranges that was seen */
 	const struct opk_drop *drops;
 	size_t drop_count;
+	uint64_t activities; /* recorded */
 };
 /* *stats is NULL where the file has none; of several, numbers are added up. */
 int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct opk_file *file);
@@ -1022,6 +1059,9 @@ int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
 int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count);
 /* Times of the samples in the counter data image that was added last, all of one device. */
 int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count);
+/* Any number of such sections; where strings are NULL it is as if they were "". */
+int opk_writer_add_activities(struct opk_writer *writer, const struct opk_activity *activities,
+                              size_t count);
 int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats);
 int opk_writer_finish(struct opk_writer *writer);
 /*

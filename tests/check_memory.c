@@ -88,7 +88,7 @@ static void add_times(struct opk_ctx *ctx, struct opk_writer *writer)
 static void write_recording(struct opk_ctx *ctx, const char *name, bool samples, bool whole)
 {
 	static const struct opk_drop drop = { "no memory", 1 };
-	static const struct opk_stats stats = { 6, 6, 1, &drop, 1 };
+	static const struct opk_stats stats = { 6, 6, 1, &drop, 1, 0 };
 	struct opk_meta meta = recorded;
 	struct opk_writer *writer;
 

@@ -127,7 +127,7 @@ static const struct opk_drop drops[] = {
 
 START_TEST(stats_round_trip)
 {
-	struct opk_stats first = { 100, 90, 3, drops, 2 }, second = { 7, 5, 2, drops + 1, 2 };
+	struct opk_stats first = { 100, 90, 3, drops, 2, 4 }, second = { 7, 5, 2, drops + 1, 2, 8 };
 	struct opk_ctx *ctx = new_ctx();
 	const struct opk_stats *got, *again;
 	struct opk_writer *writer;
@@ -143,6 +143,7 @@ START_TEST(stats_round_trip)
 	ck_assert_uint_eq(got->launches, 107);
 	ck_assert_uint_eq(got->ranges, 95);
 	ck_assert_uint_eq(got->depth, 3);
+	ck_assert_uint_eq(got->activities, 12);
 	ck_assert_uint_eq(got->drop_count, 3);
 	for (size_t i = 0; i < COUNT(drops); i++) {
 		ck_assert_str_eq(got->drops[i].reason, drops[i].reason);
@@ -382,7 +383,7 @@ static int read_both(struct opk_ctx *ctx)
 
 START_TEST(without_memory)
 {
-	struct opk_stats stats = { 100, 90, 3, drops, 3 };
+	struct opk_stats stats = { 100, 90, 3, drops, 3, 0 };
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer;
 

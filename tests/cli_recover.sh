@@ -46,7 +46,7 @@ out_has ',5,RNGS,35112,248,ok$'
 # Its only image is lost: recover would find nothing. Of several, others are left.
 err_has '^offpeak: spoilt: 1 problem$'
 err_has '^  section 4 \(DATA\) at byte 1984: damaged'
-refuses 4 'no counter data is whole' recover spoilt -o nothing.opk
+refuses 4 'nothing that was recorded is whole' recover spoilt -o nothing.opk
 cp "$recordings/gh100-training-pm.opk" several
 works verify several
 spoil several "$(awk -F , '$3 == "DATA" { byte = $4 + 200 } END { print byte }' "$tmp/out")"
@@ -73,7 +73,7 @@ refuses 2 'are needed' recover torn
 refuses 2 'are needed' recover -o out.opk
 refuses 2 'is the file that is read' recover torn -o torn
 same 'the torn file' "$(wc -c <torn | tr -d ' ')" 20000
-wanted=4 pattern='no counter data is whole' keeps_target recover torn
+wanted=4 pattern='nothing that was recorded is whole' keeps_target recover torn
 wanted=4 pattern='not an .opk file' keeps_target recover text
 refuses 4 'No such file' recover nowhere.opk -o out.opk
 "$OFFPEAK" extract "$simple" --config config >out

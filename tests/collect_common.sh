@@ -6,8 +6,9 @@ fake=$BUILD/tests/fake_gpu
 collector=$BUILD/tools/offpeak-collect
 [ -x "$fake/fake_app" ] && [ -x "$collector" ] || skip_all 'built without the collector'
 cupti=$fake/cupti/.libs/libcupti.so
+FAKE_APP_CUPTI=$cupti
 LD_LIBRARY_PATH=$fake/driver/.libs
-export LD_LIBRARY_PATH
+export LD_LIBRARY_PATH FAKE_APP_CUPTI
 cd "$tmp" || exit 99
 
 # What a test under another collector, or a job, would bring along.

@@ -250,7 +250,8 @@ static int print_samples(const struct opk_file *file, const struct opk_time *tim
 		       image->max_records, (int)image->prefix_size - PREFIX_SIZE,
 		       image->count ? first->value : 0);
 		if (done + image->count <= count)
-			printf("\tjoined=%s\tinterval=%" PRIu64,
+			printf("\tdevice=%jd\tjoined=%s\tinterval=%" PRIu64,
+			       image->count ? (intmax_t)times[done].device : -1,
 			       joined(times + done, image->count) ? "yes" : "no",
 			       image->count > 1 ? times[done + 1].end - times[done + 1].start : 0);
 		printf("\n");

@@ -12,8 +12,8 @@
  *   f  a table has a row fewer
  *
  * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts,
- * U of an unknown type, V of one that names the image before it, E end; F is the file header,
- * before all. Each D, R and T carries its number.
+ * K records of what ran, U of an unknown type, V of one that names the image before it, E end; F is
+ * the file header, before all. Each D, R, T and K carries its number.
  */
 #ifndef OPK_SKETCHES_H
 #define OPK_SKETCHES_H
@@ -30,7 +30,7 @@ static const struct {
 	{ 'M', OPK_SECTION_META },   { 'A', OPK_SECTION_AVAILABILITY }, { 'C', OPK_SECTION_CONFIG },
 	{ 'P', OPK_SECTION_PREFIX }, { 'D', OPK_SECTION_DATA },         { 'R', OPK_SECTION_RANGES },
 	{ 'T', OPK_SECTION_TIMES },  { 'S', OPK_SECTION_STATS },        { 'U', 0x41525458 },
-	{ 'V', LATER_TABLE },        { 'E', OPK_SECTION_END },
+	{ 'V', LATER_TABLE },        { 'K', OPK_SECTION_ACTIVITIES },   { 'E', OPK_SECTION_END },
 };
 
 static inline uint32_t sketch_type(char letter)
@@ -55,6 +55,7 @@ static inline void put_numbered(struct image *image, char letter, unsigned numbe
 	opk_autobuf struct opk_buf payload = { 0 };
 	struct opk_range ranges[SKETCH_ROWS + 1];
 	struct opk_time times[SKETCH_ROWS + 1];
+	struct opk_activity activities[SKETCH_ROWS + 1];
 	size_t rows = SKETCH_ROWS + (how == 'l') - (how == 'f');
 	bool wrong = how == 'b';
 
@@ -74,6 +75,12 @@ static inline void put_numbered(struct image *image, char letter, unsigned numbe
 		break;
 	case 'T':
 		opk_times_encode(&payload, times, rows);
+		break;
+	case 'K':
+		for (unsigned i = 0; i < rows; i++)
+			activities[i] = (struct opk_activity){ .kind = OPK_ACTIVITY_KERNEL,
+				                               .correlation = number };
+		opk_activities_encode(&payload, activities, rows);
 		break;
 	case 'S':
 		opk_buf_add_text(&payload, "{\"launches\":7}");
@@ -177,6 +184,7 @@ static inline unsigned number_in(struct opk_ctx *ctx, const struct opk_file *fil
 	uint32_t type = file->sections[i].type;
 	struct opk_range_table ranges = { 0 };
 	struct opk_time_table times = { 0 };
+	struct opk_activity_table activities = { 0 };
 	unsigned number = 0;
 	size_t size;
 
@@ -188,6 +196,10 @@ static inline unsigned number_in(struct opk_ctx *ctx, const struct opk_file *fil
 		ck_ok(ctx, opk_time_table_read(&times, ctx, file, i));
 		ck_assert_uint_eq(times.count, SKETCH_ROWS);
 		number = (unsigned)times.rows[0].device;
+	} else if (type == OPK_SECTION_ACTIVITIES) {
+		ck_ok(ctx, opk_activity_table_read(&activities, ctx, file, i));
+		ck_assert_uint_eq(activities.count, SKETCH_ROWS);
+		number = activities.rows[0].correlation;
 	} else if (type != OPK_SECTION_META && type != OPK_SECTION_STATS) {
 		opk_autofree uint8_t *data = NULL;
 
@@ -200,6 +212,7 @@ static inline unsigned number_in(struct opk_ctx *ctx, const struct opk_file *fil
 		ck_assert_uint_eq(number, number_in(ctx, file, file->sections[i].link));
 	opk_range_table_clear(&ranges);
 	free(times.rows);
+	opk_activity_table_clear(&activities);
 	return number;
 }
 

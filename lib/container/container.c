@@ -42,6 +42,7 @@ static const char *find_link_flaw(const struct opk_section *section)
 	case OPK_SECTION_PREFIX:
 	case OPK_SECTION_AVAILABILITY:
 	case OPK_SECTION_STATS:
+	case OPK_SECTION_ACTIVITIES:
 	case OPK_SECTION_END:
 		return section->distance ? "a section names another one without need" : NULL;
 	default:

@@ -82,10 +82,11 @@ struct opk_file {
 	struct opk_section *sections;
 	size_t section_count;
 	size_t section_capacity;
-	/* Decoded on demand: meta.c, stats.c, recording.c. */
+	/* Decoded on demand: meta.c, stats.c, recording.c, activity.c. */
 	struct opk_meta_storage *meta;
 	struct opk_stats_storage *stats;
 	struct opk_recording *recording;
+	struct opk_activity_table *activities;
 };
 
 /* False where a checksum differs. */
@@ -332,6 +333,30 @@ struct opk_time_table {
 int opk_time_table_read(struct opk_time_table *table, struct opk_ctx *ctx,
                         const struct opk_file *file, size_t section);
 void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t count);
+
+/* A record counts as so many bytes, as a row of a range table does. */
+enum { OPK_ACTIVITY_WEIGHT = 256 };
+/* What ran: activity.c. Each text is kept once. Begins zeroed. */
+struct opk_activity_table {
+	struct opk_activity *rows;
+	size_t count;
+	struct opk_strlist texts;
+	struct opk_index numbers; /* of the texts */
+	struct opk_index kernels; /* texts of the list, to the number of the one spelling */
+	uint64_t text_weight;
+	bool failed; /* out of memory */
+};
+/* Appends the records of a KERN section. */
+int opk_activity_table_read(struct opk_activity_table *table, struct opk_ctx *ctx,
+                            const struct opk_file *file, size_t section);
+void opk_activity_table_clear(struct opk_activity_table *table);
+void opk_activity_table_free(struct opk_activity_table *table);
+/* The payload of a section. */
+void opk_activities_encode(struct opk_buf *out, const struct opk_activity *activities,
+                           size_t count);
+/* Gives them the host and GPU of the facts, as opk_ranges_place() does. */
+void opk_activities_place(struct opk_activity *activities, size_t count,
+                          const struct opk_meta *meta);
 
 /*
  * Links the tables of a file to its images, as opk_file_segments() does; where that fails with

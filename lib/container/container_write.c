@@ -412,6 +412,17 @@ int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times
 	return add_buf(writer, OPK_SECTION_TIMES, &payload, "times of samples");
 }
 
+int opk_writer_add_activities(struct opk_writer *writer, const struct opk_activity *activities,
+                              size_t count)
+{
+	opk_autobuf struct opk_buf payload = { 0 };
+
+	if (count > UINT32_MAX)
+		return opk_fail(writer->ctx, OPK_EUSAGE, "more than 2^32 records in a section");
+	opk_activities_encode(&payload, activities, count);
+	return add_buf(writer, OPK_SECTION_ACTIVITIES, &payload, "records");
+}
+
 int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats)
 {
 	opk_autobuf struct opk_buf text = { 0 };

@@ -324,12 +324,26 @@ static int copy_placed(struct opk_merger *m, struct opk_writer *writer, const st
 	return code;
 }
 
+/* All records of what ran as one section, each with what the facts of its file said. */
+static int add_placed_activities(struct opk_merger *m, struct opk_writer *writer,
+                                 struct opk_file *file)
+{
+	const struct opk_activity *activities;
+	size_t count;
+	int code = opk_file_activities(&activities, &count, m->ctx, file);
+
+	return code || !count ? code : opk_writer_add_activities(writer, activities, count);
+}
+
 /* Images with what names them, and the counts, where hosts or GPUs differ. */
 static int copy_part_placed(struct opk_merger *m, struct opk_writer *writer, struct opk_file *file)
 {
 	const struct opk_segment *segments;
 	size_t count, segment = 0;
 	int code = opk_file_segments(&segments, &count, m->ctx, file);
+
+	if (!code)
+		code = add_placed_activities(m, writer, file);
 
 	for (size_t i = 0; !code && i < file->section_count; i++) {
 		if (file->sections[i].type == OPK_SECTION_STATS)
@@ -353,7 +367,8 @@ static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char
 	for (size_t i = 0; !m->common.many_hosts && !code && i < file->section_count; i++) {
 		uint32_t type = file->sections[i].type;
 
-		if (type == OPK_SECTION_STATS || type == OPK_SECTION_DATA)
+		if (type == OPK_SECTION_STATS || type == OPK_SECTION_ACTIVITIES
+		    || type == OPK_SECTION_DATA)
 			code = opk_writer_copy(writer, file, i);
 		if (!code && type == OPK_SECTION_DATA)
 			code = opk_writer_copy_tables(writer, file, i);

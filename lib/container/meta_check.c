@@ -126,6 +126,12 @@ static bool is_chip_name(const char *text)
 	return length > 0 && length < 16;
 }
 
+/* It says what ran and when, and has no metrics. */
+static bool is_trace(const struct opk_meta *meta)
+{
+	return meta->mode && !strcmp(meta->mode, "trace");
+}
+
 static bool is_metric_name(const char *text)
 {
 	size_t length = strlen(text);
@@ -354,7 +360,7 @@ int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta)
 
 	if (!meta->chip || !is_chip_name(meta->chip))
 		return opk_fail(ctx, OPK_EINPUT, "the metadata names no usable chip");
-	if (!meta->metric_count || meta->metric_count > OPK_MAX_METRICS)
+	if ((!meta->metric_count && !is_trace(meta)) || meta->metric_count > OPK_MAX_METRICS)
 		return opk_fail(ctx, OPK_EINPUT, "the metadata has no usable list of metrics");
 	for (size_t i = 0; i < meta->metric_count; i++)
 		if (!is_metric_name(meta->metrics[i]))

@@ -74,6 +74,20 @@ void opk_ranges_place(struct opk_range *ranges, size_t count, const struct opk_m
 	}
 }
 
+void opk_activities_place(struct opk_activity *activities, size_t count,
+                          const struct opk_meta *meta)
+{
+	struct place place = begin(meta);
+
+	for (size_t i = 0; i < count; i++) {
+		go_to(&place, activities[i].device);
+		if (*activities[i].host || *activities[i].gpu)
+			continue;
+		activities[i].host = place.host;
+		activities[i].gpu = place.gpu;
+	}
+}
+
 static bool is_same(const char *a, const char *b)
 {
 	return !strcmp(a ? a : "", b);

@@ -37,6 +37,7 @@ void opk_file_free(struct opk_file *file)
 	opk_meta_storage_free(file->meta);
 	opk_stats_storage_free(file->stats);
 	recording_free(file->recording);
+	opk_activity_table_free(file->activities);
 	free(file->sections);
 	free(file->path);
 	free(file);

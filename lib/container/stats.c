@@ -33,6 +33,7 @@ void opk_stats_to_json(struct opk_buf *out, const struct opk_stats *stats)
 	opk_json_add_u64(&json, "launches", stats->launches);
 	opk_json_add_u64(&json, "ranges", stats->ranges);
 	opk_json_add_u64(&json, "depth", stats->depth);
+	opk_json_add_u64(&json, "activities", stats->activities);
 	if (stats->drop_count)
 		put_drops(&json, stats);
 	opk_json_end_object(&json);
@@ -75,7 +76,7 @@ static int add_counts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
                       const struct opk_json *root)
 {
 	const struct opk_json *drops = opk_json_get(root, "drops", OPK_JSON_ARRAY);
-	uint64_t launches = 0, ranges = 0, depth = 0;
+	uint64_t launches = 0, ranges = 0, depth = 0, activities = 0;
 	int code = OPK_OK;
 
 	if (root->type != OPK_JSON_OBJECT)
@@ -85,6 +86,8 @@ static int add_counts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
 	opk_json_u64(&launches, root, "launches");
 	opk_json_u64(&ranges, root, "ranges");
 	opk_json_u64(&depth, root, "depth");
+	opk_json_u64(&activities, root, "activities");
+	add(&storage->stats.activities, activities);
 	add(&storage->stats.launches, launches);
 	add(&storage->stats.ranges, ranges);
 	if (depth <= UINT32_MAX && depth > storage->stats.depth)

@@ -268,6 +268,7 @@ static bool goes_into(uint32_t type, bool first)
 	case OPK_SECTION_AVAILABILITY:
 		return true;
 	case OPK_SECTION_STATS:
+	case OPK_SECTION_ACTIVITIES:
 		return first;
 	default:
 		return false;

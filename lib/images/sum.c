@@ -169,7 +169,8 @@ static int copy_counts(struct opk_writer *writer, const struct opk_file *file)
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < file->section_count; i++)
-		if (file->sections[i].type == OPK_SECTION_STATS)
+		if (file->sections[i].type == OPK_SECTION_STATS
+		    || file->sections[i].type == OPK_SECTION_ACTIVITIES)
 			code = opk_writer_copy(writer, file, i);
 	return code;
 }

@@ -18,6 +18,7 @@ enum loss {
 	LOST_ROWLESS,
 	LOST_ROWS,
 	LOST_LAUNCHES,
+	LOST_ACTIVITIES,
 	LOST_OTHERS,
 	LOSSES,
 };
@@ -29,13 +30,14 @@ static const char *const loss_texts[LOSSES] = {
 	[LOST_ROWLESS] = "counter data images whose rows were damaged",
 	[LOST_ROWS] = "ranges or samples whose counter data was damaged",
 	[LOST_LAUNCHES] = "counter data images of which no more is known than is in them",
+	[LOST_ACTIVITIES] = "sections of records of kernels that were damaged",
 	[LOST_OTHERS] = "other sections that were damaged",
 };
 
 /* A sound section. */
 struct part {
 	unsigned tables; /* of an image: those that it has */
-	size_t rows;     /* of a table, and of an image that has one */
+	size_t rows;     /* of a table or of records, and of an image that has a table */
 	bool counted;    /* of an image: NVIDIA's code found so many ranges or samples in it */
 	uint64_t ranges;
 };
@@ -125,6 +127,16 @@ static int count_rows(struct recovery *r, size_t section)
 	return code;
 }
 
+static int count_activities(struct recovery *r, size_t section)
+{
+	struct opk_activity_table table = { 0 };
+	int code = opk_activity_table_read(&table, r->ctx, r->scan.file, section);
+
+	r->parts[section].rows = table.count;
+	opk_activity_table_clear(&table);
+	return code;
+}
+
 static int list_parts(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
@@ -137,6 +149,8 @@ static int list_parts(struct recovery *r)
 	for (size_t i = 0; !code && i < file->section_count; i++)
 		if (opk_is_table(file->sections[i].type) && is_kept(r, i))
 			code = count_rows(r, i);
+		else if (file->sections[i].type == OPK_SECTION_ACTIVITIES && is_kept(r, i))
+			code = count_activities(r, i);
 	return code;
 }
 
@@ -209,6 +223,8 @@ static void count_loss(struct recovery *r, const struct opk_finding *finding, bo
 		return;
 	else if (finding->type == OPK_SECTION_DATA)
 		r->losses[LOST_IMAGES]++;
+	else if (finding->type == OPK_SECTION_ACTIVITIES)
+		r->losses[LOST_ACTIVITIES]++;
 	else if (finding->type != OPK_SECTION_END)
 		r->losses[LOST_OTHERS]++;
 }
@@ -346,14 +362,16 @@ static int choose(struct recovery *r)
 	return code ? code : choose_images(r);
 }
 
-static int find_any_image(struct recovery *r)
+static int find_anything(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
 
 	for (size_t i = 0; i < file->section_count; i++)
-		if (file->sections[i].type == OPK_SECTION_DATA && is_kept(r, i))
+		if ((file->sections[i].type == OPK_SECTION_DATA
+		     || file->sections[i].type == OPK_SECTION_ACTIVITIES)
+		    && is_kept(r, i))
 			return OPK_OK;
-	return opk_fail(r->ctx, OPK_EINPUT, "%s: no counter data is whole%s", file->path,
+	return opk_fail(r->ctx, OPK_EINPUT, "%s: nothing that was recorded is whole%s", file->path,
 	                strcmp(r->meta->kind, "set") ? "" : "; it is a set: build it again");
 }
 
@@ -403,6 +421,8 @@ static int write_stats(struct recovery *r)
 	for (size_t i = 0; !counted && i < file->section_count; i++)
 		if (file->sections[i].type == OPK_SECTION_DATA && is_kept(r, i))
 			stats.ranges += r->parts[i].rows;
+		else if (file->sections[i].type == OPK_SECTION_ACTIVITIES && is_kept(r, i))
+			stats.activities += r->parts[i].rows;
 	return opk_writer_add_stats(r->writer, &stats);
 }
 
@@ -431,7 +451,7 @@ static int recover(struct recovery *r, const char *to)
 	if (!code)
 		code = choose(r);
 	if (!code)
-		code = find_any_image(r);
+		code = find_anything(r);
 	return code ? code : write_all(r, to);
 }
 

@@ -77,6 +77,15 @@ static int check_times(struct opk_ctx *ctx, const struct opk_file *file, size_t 
 	return code;
 }
 
+static int check_activities(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
+{
+	struct opk_activity_table table = { 0 };
+	int code = opk_activity_table_read(&table, ctx, file, i);
+
+	opk_activity_table_clear(&table);
+	return code;
+}
+
 static int check_image(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
 {
 	opk_autofree void *data = NULL;
@@ -101,6 +110,8 @@ int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 		return check_times(ctx, file, i);
 	case OPK_SECTION_STATS:
 		return opk_stats_check(ctx, file, i);
+	case OPK_SECTION_ACTIVITIES:
+		return check_activities(ctx, file, i);
 	default:
 		/* Readers skip what a later version added. */
 		return OPK_OK;

@@ -15,7 +15,7 @@ struct word {
 };
 
 /* Ended by a word without a name. */
-extern const struct word cuda_words[], range_words[];
+extern const struct word cuda_words[], range_words[], cupti_words[];
 
 /* Ends the program where there is no driver. */
 void app_load_cuda(void);

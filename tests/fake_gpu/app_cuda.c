@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Words that call the driver, which is opened as the CUDA runtime opens it. */
 #include <cuda.h>
+#include <cudaProfiler.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -29,7 +30,9 @@
 	X(cuGraphLaunch)                                                                           \
 	X(cuLaunchKernel)                                                                          \
 	X(cuLaunchKernelEx)                                                                        \
-	X(cuLaunchCooperativeKernel)
+	X(cuLaunchCooperativeKernel)                                                               \
+	X(cuProfilerStart)                                                                         \
+	X(cuProfilerStop)
 
 /* cuda.h has these for programs built with a default stream of each thread's own. */
 #define cuLaunchKernel_ptsz_t __typeof__(cuLaunchKernel)
@@ -377,6 +380,18 @@ static int word_graph_ptsz(const char *const *fields)
 	return status ? status : (int)cuda.graph_ptsz(graph, stream);
 }
 
+static int word_profiler_start(const char *const *fields)
+{
+	(void)fields;
+	return cuda.cuProfilerStart();
+}
+
+static int word_profiler_stop(const char *const *fields)
+{
+	(void)fields;
+	return cuda.cuProfilerStop();
+}
+
 const struct word cuda_words[] = {
 	{ "init", word_init },
 	{ "ctx", word_context },
@@ -394,5 +409,7 @@ const struct word cuda_words[] = {
 	{ "capture", word_capture },
 	{ "graph", word_graph },
 	{ "graph_ptsz", word_graph_ptsz },
+	{ "profstart", word_profiler_start },
+	{ "profstop", word_profiler_stop },
 	{ 0 },
 };

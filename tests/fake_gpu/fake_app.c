@@ -184,6 +184,8 @@ static const struct word *find_word(const char *name)
 	else
 		word = find_in(range_words, name);
 	if (!word)
+		word = find_in(cupti_words, name);
+	if (!word)
 		word = find_in(process_words, name);
 	if (!word)
 		refuse(name, "no such word");

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fake's one subscriber, and the names of its statuses. */
+/* The fake's subscribers: one, or from 13.2 on several that share. The names of its statuses. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fake_gpu/fake_cupti.h"
 
-enum { MAX_ID = 1024 };
+enum { MAX_ID = 1024, MAX_SUBSCRIBERS = 4, SHARES = 130200 };
 
 struct CUpti_Subscriber_st {
+	bool used, shares;
+	char name[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN];
 	CUpti_CallbackFunc callback;
 	void *data;
 	bool wanted[CUPTI_CB_DOMAIN_SIZE][MAX_ID];
 };
 
-static struct CUpti_Subscriber_st only;
-static CUpti_SubscriberHandle subscriber; /* NULL: nobody */
+static struct CUpti_Subscriber_st subscribers[MAX_SUBSCRIBERS];
 
 static const char *const domains[CUPTI_CB_DOMAIN_SIZE] = {
 	"invalid", "driver", "runtime", "resource", "synchronize", "nvtx", "state",
@@ -22,43 +24,91 @@ static const char *const domains[CUPTI_CB_DOMAIN_SIZE] = {
 
 void callbacks_emit(int domain, uint32_t id, const void *data)
 {
-	CUpti_SubscriberHandle who = __atomic_load_n(&subscriber, __ATOMIC_ACQUIRE);
-
-	if (who && id < MAX_ID && who->wanted[domain][id])
-		who->callback(who->data, (CUpti_CallbackDomain)domain, id, data);
+	for (CUpti_SubscriberHandle who = subscribers; who < subscribers + MAX_SUBSCRIBERS; who++)
+		if (__atomic_load_n(&who->used, __ATOMIC_ACQUIRE) && id < MAX_ID
+		    && who->wanted[domain][id])
+			who->callback(who->data, (CUpti_CallbackDomain)domain, id, data);
 }
 
-static int subscribe(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callback, void *data)
+/* Who stands in the way: somebody, and not both of them share. */
+static const char *taken_by(bool shares)
 {
+	if (fake_number("FAKE_GPU_OTHER_PROFILER", 0))
+		return "Nsight Fake";
+	for (size_t i = 0; i < MAX_SUBSCRIBERS; i++)
+		if (subscribers[i].used && !(shares && subscribers[i].shares))
+			return subscribers[i].name;
+	return NULL;
+}
+
+static int subscribe(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callback, void *data,
+                     const char *name, bool shares)
+{
+	CUpti_SubscriberHandle who = subscribers;
+
 	if (!out || !callback)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (subscriber || fake_number("FAKE_GPU_OTHER_PROFILER", 0))
+	while (who < subscribers + MAX_SUBSCRIBERS && who->used)
+		who++;
+	if (taken_by(shares) || who == subscribers + MAX_SUBSCRIBERS)
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 	cupti_driver();
-	memset(&only, 0, sizeof only);
-	only.callback = callback;
-	only.data = data;
-	*out = &only;
-	__atomic_store_n(&subscriber, &only, __ATOMIC_RELEASE);
+	memset(who, 0, sizeof *who);
+	snprintf(who->name, sizeof who->name, "CUPTI%s%s", name ? " for " : "", name ? name : "");
+	who->callback = callback;
+	who->data = data;
+	who->shares = shares;
+	*out = who;
+	__atomic_store_n(&who->used, true, __ATOMIC_RELEASE);
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callback, void *data)
 {
-	return FAKE_CALL(CUptiResult, subscribe(out, callback, data), "%s", "");
+	return FAKE_CALL(CUptiResult, subscribe(out, callback, data, NULL, false), "%s", "");
+}
+
+/* The struct of 13.2 has one member more than that of 13.0. */
+static int subscribe_by_name(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callback, void *data,
+                             CUpti_SubscriberParams *params)
+{
+	bool newer = fake_number("FAKE_GPU_CUPTI_VERSION", CUPTI_API_VERSION) >= SHARES;
+	size_t size = CUpti_SubscriberParams_STRUCT_SIZE;
+	bool shares = newer && params->structSize > size && ((const uint8_t *)params)[size];
+	int status;
+
+	if (params->structSize < size || (params->structSize > size && !newer))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	status = subscribe(out, callback, data, params->subscriberName, shares);
+	if (status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && params->oldSubscriberName)
+		snprintf(params->oldSubscriberName, params->oldSubscriberSize, "%s",
+		         taken_by(shares));
+	return status;
+}
+
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callback, void *data,
+                              CUpti_SubscriberParams *params)
+{
+	return FAKE_CALL(CUptiResult, subscribe_by_name(out, callback, data, params), "%s", "");
 }
 
 static int check(CUpti_SubscriberHandle who)
 {
-	return who && who == subscriber ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+	return who && who->used ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 static int unsubscribe(CUpti_SubscriberHandle who)
 {
 	if (check(who))
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	__atomic_store_n(&subscriber, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&who->used, false, __ATOMIC_RELEASE);
 	return CUPTI_SUCCESS;
+}
+
+void callbacks_end(void)
+{
+	for (size_t i = 0; i < MAX_SUBSCRIBERS; i++)
+		__atomic_store_n(&subscribers[i].used, false, __ATOMIC_RELEASE);
 }
 
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle who)
@@ -84,6 +134,22 @@ CUptiResult cuptiEnableCallback(uint32_t on, CUpti_SubscriberHandle who,
                                 CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
 	return FAKE_CALL(CUptiResult, enable(who, domain, id, on), "%u %s %u", on,
+	                 valid_domain(domain) ? domains[domain] : "?", id);
+}
+
+static int callback_state(uint32_t *on, CUpti_SubscriberHandle who, CUpti_CallbackDomain domain,
+                          CUpti_CallbackId id)
+{
+	if (check(who) || !valid_domain(domain) || id >= MAX_ID)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	*on = who->wanted[domain][id];
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetCallbackState(uint32_t *on, CUpti_SubscriberHandle who,
+                                  CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+	return FAKE_CALL(CUptiResult, callback_state(on, who, domain, id), "%s %u",
 	                 valid_domain(domain) ? domains[domain] : "?", id);
 }
 

@@ -132,6 +132,21 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 	return DRIVER_CALL(retain(context, device), "%d", device);
 }
 
+static int primary_state(CUdevice device, unsigned *flags, int *active)
+{
+	if (device < 0 || (unsigned)device >= driver_device_count())
+		return CUDA_ERROR_INVALID_DEVICE;
+	*flags = 0;
+	*active = primary_of(device) != NULL;
+	return CUDA_SUCCESS;
+}
+
+/* No line in the log: whoever asks, asks often. */
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
+{
+	return (CUresult)(driver_ready() ?: primary_state(device, flags, active));
+}
+
 static int release(CUdevice device)
 {
 	CUcontext context = primary_of(device);

@@ -177,6 +177,9 @@ static int attribute(int *value, CUdevice_attribute which, CUdevice device)
 	case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
 		*value = 2619000;
 		break;
+	case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+		*value = 50 << 20;
+		break;
 	case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
 		*value = device + 1;
 		break;

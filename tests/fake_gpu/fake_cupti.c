@@ -93,6 +93,23 @@ CUptiResult cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params *params
 	return CUPTI_CALL(CUpti_Profiler_DeInitialize_Params, params, deinitialize(), "%s", "");
 }
 
+/* All that CUPTI has in the process goes: subscribers, sessions and samplers. */
+static int finalize(void)
+{
+	callbacks_end();
+	pthread_mutex_lock(&cupti_lock);
+	session_end_all();
+	pm_end_all();
+	initialized = false;
+	pthread_mutex_unlock(&cupti_lock);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiFinalize(void)
+{
+	return FAKE_CALL(CUptiResult, finalize(), "%s", "");
+}
+
 enum { AVAILABILITY_SIZE = 64 };
 
 /* Both profilers' images: sixteen bytes of text, then the device. */

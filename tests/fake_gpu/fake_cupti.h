@@ -25,6 +25,8 @@ size_t passes_of_config(const void *config, size_t size);
 
 /* Callbacks of the driver, for the subscriber. */
 void callbacks_emit(int domain, uint32_t id, const void *data);
+/* Nobody subscribes any longer. */
+void callbacks_end(void);
 
 /* An image whose size and header hold; NULL otherwise. */
 struct fake_image *image_open(const uint8_t *bytes, size_t size, enum fake_image_kind kind);
@@ -35,6 +37,7 @@ size_t image_path_room(const struct fake_image *image);
 
 /* Sampling, or a session, is enabled on some context. */
 bool pm_active(void);
+void pm_end_all(void);
 
 /* The parameter struct has exactly the size that this version knows. */
 #define SIZED(type, params)                                                                        \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Modules, functions and launches of the fake driver. */
+#include <cudaProfiler.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,6 +291,36 @@ static CUresult run_graph(const char *call, CUpti_CallbackId id, const cuGraphLa
 		.valid = true,
 		.kernels = graph_kernels(params->hGraph),
 	});
+}
+
+/* A program's own marks of what a tool shall look at. */
+static CUresult mark(const char *call, CUpti_CallbackId id)
+{
+	CUresult result = CUDA_SUCCESS;
+	CUpti_CallbackData data = {
+		.callbackSite = CUPTI_API_ENTER,
+		.functionName = call,
+		.functionReturnValue = &result,
+		.context = context_current(),
+	};
+
+	if (driver_ready())
+		return (CUresult)driver_ready();
+	driver_emit(CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+	fake_log(call, result, "%s", "");
+	data.callbackSite = CUPTI_API_EXIT;
+	driver_emit(CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+	return result;
+}
+
+CUresult cuProfilerStart(void)
+{
+	return mark("cuProfilerStart", CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
+}
+
+CUresult cuProfilerStop(void)
+{
+	return mark("cuProfilerStop", CUPTI_DRIVER_TRACE_CBID_cuProfilerStop);
 }
 
 /* Each call twice: the second is for programs with a default stream of each thread's own. */

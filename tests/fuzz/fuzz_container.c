@@ -8,6 +8,7 @@ static void read_all(struct opk_ctx *ctx, struct opk_file *file)
 	const struct opk_range *ranges;
 	const struct opk_stats *stats;
 	const struct opk_time *times;
+	const struct opk_activity *activities;
 	size_t count;
 
 	for (size_t i = 0; i < opk_file_section_count(file); i++) {
@@ -25,6 +26,7 @@ static void read_all(struct opk_ctx *ctx, struct opk_file *file)
 	opk_file_ranges(&ranges, &count, ctx, file);
 	opk_file_times(&times, &count, ctx, file);
 	opk_file_stats(&stats, ctx, file);
+	opk_file_activities(&activities, &count, ctx, file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

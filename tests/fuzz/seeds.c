@@ -36,7 +36,11 @@ static void add_images(struct opk_writer *writer, bool times)
 static void write_seed(struct opk_ctx *ctx, const char *folder, const char *name, bool times)
 {
 	const struct opk_drop drop = { "no memory", 3 };
-	const struct opk_stats stats = { 9, 6, 1, &drop, 1 };
+	const struct opk_stats stats = { 9, 6, 1, &drop, 1, 2 };
+	const struct opk_activity ran[] = {
+		{ .kind = OPK_ACTIVITY_KERNEL, .name = "k(int)", .start_ns = 5, .end_ns = 7 },
+		{ .kind = OPK_ACTIVITY_COPY, .name = "memcpy HtoD", .bytes = 8, .device = 1 },
+	};
 	struct opk_writer *writer;
 	char path[512];
 
@@ -47,6 +51,7 @@ static void write_seed(struct opk_ctx *ctx, const char *folder, const char *name
 	check(opk_writer_add(writer, OPK_SECTION_PREFIX, "prefix", 6));
 	check(opk_writer_add(writer, OPK_SECTION_AVAILABILITY, "available", 9));
 	add_images(writer, times);
+	check(opk_writer_add_activities(writer, ran, 2));
 	check(opk_writer_add_stats(writer, &stats));
 	check(opk_writer_finish(writer));
 	opk_writer_free(writer);

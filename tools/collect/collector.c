@@ -139,12 +139,13 @@ static bool begin_device(CUcontext context, int device)
 	return collector.profiling.segments != NULL;
 }
 
-static void begin_sampling(int device)
+static void sample_device(int device)
 {
-	if (device >= MAX_DEVICES || collector.sampled[device])
+	if (device < 0 || device >= MAX_DEVICES || collector.sampled[device])
 		return;
 	collector.sampled[device] = true;
-	collector.samplers[device] = sampler_new(&collector.profiling, device);
+	if (begin_device(NULL, device))
+		collector.samplers[device] = sampler_new(&collector.profiling, device);
 }
 
 /* Makes a context current. Where that fails, leave() would pop the program's own. */
@@ -184,23 +185,67 @@ static void end_before_nvidia(void)
 		registered = !atexit(collector_finish);
 }
 
+static bool wanted_device(int device)
+{
+	return collector.settings.device < 0 || collector.settings.device == device;
+}
+
+/* The context is current. */
+static struct session *open_session(struct collector_context *entry)
+{
+	struct session *session;
+
+	if (collector.settings.mode == MODE_SAMPLING) {
+		sample_device(entry->device);
+		return NULL;
+	}
+	if (!begin_device(entry->context, entry->device))
+		return NULL;
+	session = session_new(&collector.profiling, entry->context);
+	entry->refused = !session;
+	return session;
+}
+
 static struct session *open_context(struct collector_context *entry)
 {
-	const struct settings *settings = &collector.settings;
-	struct session *session = NULL;
+	struct session *session;
 
-	if (settings->device >= 0 && settings->device != entry->device)
+	if (!wanted_device(entry->device) || !enter(entry->context))
 		return NULL;
-	if (!begin_device(entry->context, entry->device) || !enter(entry->context))
-		return NULL;
-	if (settings->mode == MODE_SAMPLING)
-		begin_sampling(entry->device);
-	else
-		session = session_new(&collector.profiling, entry->context);
-	entry->refused = !session && settings->mode != MODE_SAMPLING;
+	session = open_session(entry);
 	leave();
 	end_before_nvidia();
 	return session;
+}
+
+static bool primary_context(int device)
+{
+	unsigned flags;
+	int active = 0;
+
+	return !collector.target.cuDevicePrimaryCtxGetState(device, &flags, &active) && active;
+}
+
+bool collector_watch(void)
+{
+	collector_auto bool locked = collector_lock();
+	int count = 0, left = 0;
+
+	if (!locked)
+		return false;
+	/* The driver may still be in the middle of cuInit(). */
+	if (collector.target.cuDeviceGetCount(&count))
+		return true;
+	for (int i = 0; i < count && i < MAX_DEVICES; i++) {
+		if (!wanted_device(i) || collector.sampled[i])
+			continue;
+		if (primary_context(i)) {
+			sample_device(i);
+			end_before_nvidia();
+		}
+		left += !collector.sampled[i];
+	}
+	return left > 0;
 }
 
 static struct collector_context *find(CUcontext context)
@@ -358,9 +403,12 @@ static const char *why_empty(void)
 
 static void report(const struct opk_stats *stats)
 {
-	if (collector.settings.verbose)
-		fprintf(stderr, "offpeak-collect: %" PRIu64 " launches, %" PRIu64 " %s recorded\n",
-		        stats->launches, stats->ranges, collector.samples ? "samples" : "ranges");
+	if (collector.settings.verbose && collector.settings.mode == MODE_SAMPLING)
+		fprintf(stderr, "offpeak-collect: %" PRIu64 " samples recorded\n", stats->ranges);
+	else if (collector.settings.verbose)
+		fprintf(stderr,
+		        "offpeak-collect: %" PRIu64 " launches, %" PRIu64 " ranges recorded\n",
+		        stats->launches, stats->ranges);
 	/* Where a session was refused, that was said. */
 	if (!stats->ranges && !stats->drop_count
 	    && (collector.profiling.segments || !collector.context_count))

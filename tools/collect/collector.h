@@ -82,6 +82,11 @@ void collector_miss(CUcontext context);
 struct opk_range collector_row(CUcontext context);
 /* Before the first context: readies CUPTI's profiler while the driver makes the context. */
 void collector_warm_up(void);
+/*
+ * PM sampling without callbacks: samples the devices whose primary context the program has made by
+ * now. False when there are no others to wait for, or collection has ended.
+ */
+bool collector_watch(void);
 /* Before the driver destroys a context. */
 void collector_forget(CUcontext context);
 /* Hands on what has waited for almost the flush interval; false when collection has ended. */

@@ -37,10 +37,11 @@ static uint64_t begun; /* for --max-ranges */
  * The profiler makes no ranges of graphs, and breaks them where it should replay their kernels:
  * unless ranges are pushed, they run unrecorded.
  */
-static bool begin_session(struct session *session, const struct opk_range *row, bool graph)
+static bool begin_session(struct session *session, const struct opk_range *row,
+                          const struct launch *launch)
 {
-	if (!graph || settings_push(&collector.settings))
-		return session_begin(session, row);
+	if (!launch_is_graph(launch) || settings_push(&collector.settings))
+		return session_begin(session, row, launch_stream(launch));
 	session_suspend(session);
 	collector.drops[DROP_GRAPH]++;
 	return false;
@@ -65,7 +66,7 @@ static bool record(const struct launch *launch, const struct kernel *kernel, uin
 	row.kernel = kernel->name;
 	row.launch = index;
 	row.nvtx = *path ? strdup(path) : NULL;
-	if (!begin_session(session, &row, launch_is_graph(launch))) {
+	if (!begin_session(session, &row, launch)) {
 		segments_clear_range(&row);
 		return false;
 	}

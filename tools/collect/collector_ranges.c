@@ -75,7 +75,7 @@ static void begin_range(size_t depth)
 	session_select(session, turn.group);
 	row = collector_row(context);
 	row.name = strdup(user_range_path());
-	if (!session_begin(session, &row)) {
+	if (!session_begin(session, &row, CU_STREAM_LEGACY)) {
 		segments_clear_range(&row);
 		return;
 	}

@@ -3,15 +3,15 @@
  * The library that CUDA loads into the program: CUDA_INJECTION64_PATH names it, the driver calls
  * InitializeInjection() when the program first uses CUDA.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "collect/collector.h"
 #include "collect/shared/shared.h"
+#include "collect/subscriber.h"
 
-enum { TICK_US = 250000 };
-
-static CUpti_SubscriberHandle subscriber;
+enum { TICK_US = 250000, WATCH_US = 10000 };
 
 int InitializeInjection(void);
 
@@ -69,38 +69,45 @@ static void end_capture_called(CUpti_CallbackId id, const CUpti_CallbackData *ca
 		collector_end_capture();
 }
 
-#define CALL(name, function, unless)                                                               \
+#define CALL(name, function, modes)                                                                \
 	{                                                                                          \
-		CUPTI_DRIVER_TRACE_CBID_##name, function, unless                                   \
+		CUPTI_DRIVER_TRACE_CBID_##name, function, modes                                    \
 	}
 
-/* The driver's calls that matter, each unless the mode is the one in the last column. */
+/* Modes, a bit each. */
+enum {
+	LAUNCHES = 1 << MODE_KERNEL_REPLAY | 1 << MODE_LAUNCH_RANGE,
+	RANGES = LAUNCHES | 1 << MODE_USER_RANGE,
+	ALL_MODES = RANGES | 1 << MODE_SAMPLING,
+};
+
+/* The driver's calls that matter, each in the modes of the last column. */
 static const struct {
 	CUpti_CallbackId id;
 	void (*called)(CUpti_CallbackId id, const CUpti_CallbackData *call);
-	int unless;
+	unsigned modes;
 } driver_calls[] = {
-	CALL(cuLaunchKernel, launch_called, MODE_USER_RANGE),
-	CALL(cuLaunchKernel_ptsz, launch_called, MODE_USER_RANGE),
-	CALL(cuLaunchKernelEx, launch_called, MODE_USER_RANGE),
-	CALL(cuLaunchKernelEx_ptsz, launch_called, MODE_USER_RANGE),
-	CALL(cuLaunchCooperativeKernel, launch_called, MODE_USER_RANGE),
-	CALL(cuLaunchCooperativeKernel_ptsz, launch_called, MODE_USER_RANGE),
-	CALL(cuGraphLaunch, launch_called, MODE_USER_RANGE),
-	CALL(cuGraphLaunch_ptsz, launch_called, MODE_USER_RANGE),
-	CALL(cuStreamBeginCapture, capture_called, MODE_SAMPLING),
-	CALL(cuStreamBeginCapture_ptsz, capture_called, MODE_SAMPLING),
-	CALL(cuStreamBeginCapture_v2, capture_called, MODE_SAMPLING),
-	CALL(cuStreamBeginCapture_v2_ptsz, capture_called, MODE_SAMPLING),
-	CALL(cuStreamBeginCaptureToGraph, capture_called, MODE_SAMPLING),
-	CALL(cuStreamBeginCaptureToGraph_ptsz, capture_called, MODE_SAMPLING),
-	CALL(cuStreamEndCapture, end_capture_called, MODE_SAMPLING),
-	CALL(cuStreamEndCapture_ptsz, end_capture_called, MODE_SAMPLING),
-	CALL(cuDevicePrimaryCtxRetain, context_called, -1),
-	CALL(cuCtxCreate, context_called, -1),
-	CALL(cuCtxCreate_v2, context_called, -1),
-	CALL(cuCtxCreate_v3, context_called, -1),
-	CALL(cuCtxCreate_v4, context_called, -1),
+	CALL(cuLaunchKernel, launch_called, LAUNCHES),
+	CALL(cuLaunchKernel_ptsz, launch_called, LAUNCHES),
+	CALL(cuLaunchKernelEx, launch_called, LAUNCHES),
+	CALL(cuLaunchKernelEx_ptsz, launch_called, LAUNCHES),
+	CALL(cuLaunchCooperativeKernel, launch_called, LAUNCHES),
+	CALL(cuLaunchCooperativeKernel_ptsz, launch_called, LAUNCHES),
+	CALL(cuGraphLaunch, launch_called, LAUNCHES),
+	CALL(cuGraphLaunch_ptsz, launch_called, LAUNCHES),
+	CALL(cuStreamBeginCapture, capture_called, RANGES),
+	CALL(cuStreamBeginCapture_ptsz, capture_called, RANGES),
+	CALL(cuStreamBeginCapture_v2, capture_called, RANGES),
+	CALL(cuStreamBeginCapture_v2_ptsz, capture_called, RANGES),
+	CALL(cuStreamBeginCaptureToGraph, capture_called, RANGES),
+	CALL(cuStreamBeginCaptureToGraph_ptsz, capture_called, RANGES),
+	CALL(cuStreamEndCapture, end_capture_called, RANGES),
+	CALL(cuStreamEndCapture_ptsz, end_capture_called, RANGES),
+	CALL(cuDevicePrimaryCtxRetain, context_called, ALL_MODES),
+	CALL(cuCtxCreate, context_called, ALL_MODES),
+	CALL(cuCtxCreate_v2, context_called, ALL_MODES),
+	CALL(cuCtxCreate_v3, context_called, ALL_MODES),
+	CALL(cuCtxCreate_v4, context_called, ALL_MODES),
 };
 
 enum { DRIVER_CALLS = sizeof driver_calls / sizeof *driver_calls };
@@ -112,6 +119,29 @@ static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 			driver_calls[i].called(id, call);
 			return;
 		}
+}
+
+static void *watch(void *data)
+{
+	while (collector_watch())
+		usleep(WATCH_US);
+	return data;
+}
+
+/* Sampling is of devices: callbacks say sooner than a look at them that one is in use. */
+static bool needs_callbacks(void)
+{
+	return collector.settings.mode != MODE_SAMPLING;
+}
+
+/* For the program, which may trace itself, as torch.profiler does. */
+static void watch_without_callbacks(void)
+{
+	static bool watching;
+
+	subscriber_leave(&collector.target);
+	if (!__atomic_exchange_n(&watching, true, __ATOMIC_RELAXED))
+		thread_detach(watch, NULL);
 }
 
 /* Contexts that wait for their preparation, until they are destroyed. */
@@ -155,10 +185,14 @@ static bool take_waiting(CUcontext context)
  */
 static void *prepare(void *context)
 {
-	collector_auto bool locked = collector_lock();
-
-	if (locked && take_waiting(context))
-		collector_session(context);
+	if (collector_lock()) {
+		if (take_waiting(context))
+			collector_session(context);
+		collector_unlock();
+	}
+	/* CUPTI may wait for callbacks that are under way, and those for the lock. */
+	if (!needs_callbacks())
+		watch_without_callbacks();
 	return NULL;
 }
 
@@ -193,20 +227,52 @@ static void CUPTIAPI callback(void *data, CUpti_CallbackDomain domain, CUpti_Cal
 
 static bool enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
-	return target_check(&collector.target, "cuptiEnableCallback",
-	                    collector.target.cuptiEnableCallback(1, subscriber, domain, id));
+	return subscriber_enable(&collector.target, domain, id);
+}
+
+static bool enable_all(void)
+{
+	for (size_t i = 0; i < DRIVER_CALLS; i++)
+		if (driver_calls[i].modes >> collector.settings.mode & 1
+		    && !enable(CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i].id))
+			return false;
+	return enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+	       && enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+}
+
+/* Another library of the program was first. */
+static bool go_without_callbacks(const char *other)
+{
+	other = *other ? other : "the program itself, a profiler or a debugger";
+	if (needs_callbacks()) {
+		fprintf(stderr,
+		        "offpeak-collect: CUPTI's callbacks, which one library of a process has, "
+		        "belong to %s: record without it, or with a set for PM sampling, which "
+		        "needs no callbacks\n",
+		        other);
+		return false;
+	}
+	if (collector.settings.verbose)
+		fprintf(stderr,
+		        "offpeak-collect: CUPTI's callbacks belong to %s: sampled "
+		        "without them\n",
+		        other);
+	watch_without_callbacks();
+	return true;
 }
 
 static bool subscribe(void)
 {
-	CUptiResult status = collector.target.cuptiSubscribe(&subscriber, callback, NULL);
-	bool good = target_check(&collector.target, "cuptiSubscribe", status);
+	char other[SUBSCRIBER_NAME];
+	CUptiResult status = subscriber_take(&collector.target, callback, other);
 
-	for (size_t i = 0; good && i < DRIVER_CALLS; i++)
-		if (driver_calls[i].unless != (int)collector.settings.mode)
-			good = enable(CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i].id);
-	return good && enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
-	       && enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+	if (status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+		return go_without_callbacks(other);
+	return target_check(&collector.target,
+	                    collector.target.cuptiSubscribe_v2 ? "cuptiSubscribe_v2"
+	                                                       : "cuptiSubscribe",
+	                    status)
+	       && enable_all();
 }
 
 /* Hands on what was recorded, even when no more launches come. */

@@ -33,6 +33,7 @@ static const char *type_text(uint32_t type)
 		{ OPK_SECTION_RANGES, "range table" },
 		{ OPK_SECTION_TIMES, "times of samples" },
 		{ OPK_SECTION_STATS, "counts of the run" },
+		{ OPK_SECTION_ACTIVITIES, "records of what ran" },
 	};
 
 	for (size_t i = 0; i < COUNT(known); i++)
@@ -102,8 +103,14 @@ static void print_sections(struct app *app, const struct opk_file *file, const b
 
 /* ---- metadata */
 
+/* Rows of tables. */
+struct counted {
+	size_t ranges, activities;
+};
+
 static void print_summary(struct app *app, const char *path, struct opk_file *file,
-                          const struct opk_meta *meta, const struct totals *totals, size_t ranges)
+                          const struct opk_meta *meta, const struct totals *totals,
+                          const struct counted *counted)
 {
 	struct app_fields fields = { 0 };
 
@@ -126,7 +133,8 @@ static void print_summary(struct app *app, const char *path, struct opk_file *fi
 	field_text(&fields, "config_hash", meta->config_hash);
 	field_text(&fields, "mode", meta->mode);
 	field_number(&fields, "images", totals->images);
-	field_number(&fields, "recorded_ranges", ranges);
+	field_number(&fields, "recorded_ranges", counted->ranges);
+	field_number(&fields, "recorded_activities", counted->activities);
 	field_number(&fields, "plain_size", totals->plain);
 	field_list(&fields, "metrics", meta->metrics, meta->metric_count);
 	field_number(&fields, "groups", meta->group_count);
@@ -222,6 +230,7 @@ static void print_stats(struct app *app, const struct opk_stats *stats)
 		{ "launches", OPK_CELL_UINT },
 		{ "ranges", OPK_CELL_UINT },
 		{ "depth", OPK_CELL_UINT },
+		{ "activities", OPK_CELL_UINT },
 	};
 	static const struct opk_column drops[] = {
 		{ "reason", OPK_CELL_STRING },
@@ -232,7 +241,7 @@ static void print_stats(struct app *app, const struct opk_stats *stats)
 		app_table(app, "stats", columns);
 	if (stats)
 		app_row(app, cell_number(stats->launches), cell_number(stats->ranges),
-		        cell_number(stats->depth));
+		        cell_number(stats->depth), cell_number(stats->activities));
 	if ((stats && stats->drop_count) || app_wants_table(app, "drops"))
 		app_table(app, "drops", drops);
 	for (size_t i = 0; stats && i < stats->drop_count; i++)
@@ -242,13 +251,16 @@ static void print_stats(struct app *app, const struct opk_stats *stats)
 /* ---- all of it */
 
 /* Rows and counts; what is wrong with them is said, unless damage is. All else is shown. */
-static int read_tables(struct app *app, struct opk_file *file, size_t *range_count,
+static int read_tables(struct app *app, struct opk_file *file, struct counted *counted,
                        const struct opk_stats **stats, bool damaged)
 {
+	const struct opk_activity *activities;
 	const struct opk_range *ranges;
-	int code = opk_file_ranges(&ranges, range_count, app->ctx, file);
+	int code = opk_file_ranges(&ranges, &counted->ranges, app->ctx, file);
 	int next;
 
+	if (!code)
+		code = opk_file_activities(&activities, &counted->activities, app->ctx, file);
 	if (code && !damaged)
 		app_fail(app, code);
 	next = opk_file_stats(stats, app->ctx, file);
@@ -264,16 +276,16 @@ static int print(struct app *app, const char *path, struct opk_file *file, bool 
 	static const struct opk_meta nothing = { .keep_instances = true };
 	const struct opk_meta *meta = &nothing;
 	const struct opk_stats *stats = NULL;
-	size_t range_count = 0;
+	struct counted counted = { 0 };
 	int code = opk_file_meta(&meta, app->ctx, file), tables;
 
 	if (code && !totals->damaged && opk_file_complete(file))
 		return code;
-	tables = read_tables(app, file, &range_count, &stats, totals->damaged);
+	tables = read_tables(app, file, &counted, &stats, totals->damaged);
 	code = app_begin_output(app);
 	if (code)
 		return code;
-	print_summary(app, path, file, meta, totals, range_count);
+	print_summary(app, path, file, meta, totals, &counted);
 	print_sections(app, file, damaged);
 	print_set(app, meta);
 	print_labels(app, meta);

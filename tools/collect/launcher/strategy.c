@@ -142,18 +142,29 @@ static int check_options(const struct settings *settings, const struct opk_meta 
 	return OPK_OK;
 }
 
-static int choose(struct settings *settings, size_t *groups, const struct opk_meta *meta)
+static int choose_mode(struct settings *settings, size_t *groups, const struct opk_meta *meta)
 {
-	int code = check_options(settings, meta);
-
-	if (code)
-		return code;
 	if (settings->range == RANGE_USER)
 		return choose_for_ranges(settings, groups, meta);
 	if (meta->profiler != OPK_PROFILER_PM)
 		return choose_for_launches(settings, groups, meta);
 	settings->mode = MODE_SAMPLING;
 	return OPK_OK;
+}
+
+static int choose(struct settings *settings, size_t *groups, const struct opk_meta *meta)
+{
+	int code = check_options(settings, meta);
+
+	if (!code)
+		code = choose_mode(settings, groups, meta);
+	if (code || settings->caches == CACHES_NONE || settings->mode != MODE_KERNEL_REPLAY)
+		return code;
+	return launcher_fail(OPK_EUSAGE,
+	                     "--cache-control flush works once a launch, but kernel replay repeats "
+	                     "a launch for each of the %zu passes, and restores memory in between: "
+	                     "use --replay rotate or application",
+	                     meta->passes);
 }
 
 static void report(const struct settings *settings, size_t groups, const struct opk_meta *meta)

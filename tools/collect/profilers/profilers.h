@@ -85,6 +85,19 @@ uint8_t *image_new(const struct target *target, const struct image_set *set, uin
 /* How many ranges an image holds; `expected` where this libcupti can't say. */
 size_t profiler_count(const struct profiler *profiler, size_t expected);
 
+/* Memory as large as a context's L2 cache, to fill the cache with. Zeroed at first. */
+struct cache {
+	CUdeviceptr buffer; /* the driver frees it with the context */
+	size_t bytes;
+	bool failed;
+};
+
+/*
+ * Writes what L2 holds back to memory, and fills L2 with lines that the program does not use; done
+ * when it returns. False where that can't be, the first time with a message on stderr.
+ */
+bool cache_flush(struct cache *cache, const struct target *target, CUstream stream);
+
 /* One context under a profiler: images that fill with ranges, are decoded and handed on. */
 
 struct session;
@@ -93,9 +106,10 @@ struct session;
 struct session *session_new(const struct profiling *profiling, CUcontext context);
 /*
  * Begins a range; false where it is not recorded. `row` is what is known of it: with true its name
- * and nvtx are handed over (NULL or malloc'ed); other strings must outlive the session.
+ * and nvtx are handed over (NULL or malloc'ed); other strings must outlive the session. The cache
+ * is flushed in `stream`, where that is wanted.
  */
-bool session_begin(struct session *session, const struct opk_range *row);
+bool session_begin(struct session *session, const struct opk_range *row, CUstream stream);
 void session_end(struct session *session);
 /* Ends a range whose launch failed: the profiler makes no range of it. */
 void session_cancel(struct session *session);

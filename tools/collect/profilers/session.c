@@ -43,6 +43,7 @@ struct session {
 	bool push;      /* ranges are pushed and popped; else the profiler makes them of launches */
 	bool selective; /* runs only during launches that are recorded */
 	bool broken;
+	struct cache cache;
 	struct timespec first; /* when the first range of this image began */
 	struct session_counts counts;
 };
@@ -314,11 +315,20 @@ static bool push(struct session *session)
 	return session->profiler.ops->push(&session->profiler, name) || fail(session);
 }
 
-bool session_begin(struct session *session, const struct opk_range *row)
+static bool ready(struct session *session, CUstream stream)
+{
+	const struct profiling *profiling = session->profiling;
+
+	return !session->broken && make_room(session)
+	       && (profiling->settings->caches == CACHES_NONE
+	           || cache_flush(&session->cache, profiling->target, stream));
+}
+
+bool session_begin(struct session *session, const struct opk_range *row, CUstream stream)
 {
 	if (session->open)
 		return false;
-	if (session->broken || !make_room(session)) {
+	if (!ready(session, stream)) {
 		session->counts.dropped++;
 		return false;
 	}

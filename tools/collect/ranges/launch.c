@@ -66,7 +66,7 @@ bool launch_is_graph(const struct launch *launch)
 	return !launch->function;
 }
 
-static CUstream launch_stream(const struct launch *launch)
+CUstream launch_stream(const struct launch *launch)
 {
 	if (!launch->stream)
 		return launch->per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;

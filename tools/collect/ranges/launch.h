@@ -18,6 +18,8 @@ struct launch {
 /* Fills *launch; false for calls that launch no kernel. */
 bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_CallbackData *data);
 bool launch_is_graph(const struct launch *launch);
+/* Its stream by a handle that means the same in every call. */
+CUstream launch_stream(const struct launch *launch);
 /* While a stream is captured into a graph, a launch call launches nothing. */
 bool launch_is_captured(const struct target *target, const struct launch *launch);
 /* Fills what a range's row says of a launch, but for its strings. */

@@ -134,6 +134,7 @@ FORM(filter, "of the form [DOMAIN@]RANGE/RANGE/", read_filter)
 WORDS(range, "auto or user", "auto", "user")
 WORDS(replay, "auto, kernel, none, rotate, user or application", "auto", "kernel", "none", "rotate",
       "user", "application")
+WORDS(caches, "none or flush", "none", "flush")
 WORDS(backend, "range or legacy", "range", "legacy")
 WORDS(mode, "a mode", "kernel", "launch", "user", "sampling")
 WORDS(turns, "turns", "none", "rotate", "repeat")

@@ -76,6 +76,8 @@ enum collect_replay {
 
 enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY };
 
+enum collect_caches { CACHES_NONE, CACHES_FLUSH };
+
 /* How values are written, and the type of what they are read into. */
 typedef const char *setting_text;
 typedef bool setting_flag;
@@ -88,6 +90,7 @@ typedef enum collect_turns setting_turns;
 typedef enum collect_range setting_range;
 typedef enum collect_replay setting_replay;
 typedef enum collect_backend setting_backend;
+typedef enum collect_caches setting_caches;
 
 /* What a setting is for: without any of the first three for everything. */
 enum {
@@ -128,6 +131,11 @@ enum {
 	X(PUSH, push, flag, NULL, FOR_LAUNCHES, 0, "push", NULL,                                   \
 	  "push a range around each launch, which records graphs, too; idle time\n"                \
 	  "around a short kernel counts into elapsed cycles and times")                            \
+	X(CACHE_CONTROL, caches, caches, "none", FOR_LAUNCHES | FOR_RANGES | RECORDED, 0,          \
+	  "cache-control", "",                                                                     \
+	  "none\tcaches are as the program left them (default)\n"                                  \
+	  "flush\teach launch, or user range, begins with an L2 that holds none of its data;\n"    \
+	  "not with kernel replay, which restores memory between passes")                          \
 	X(LEVEL, level, positive, "1", FOR_RANGES, 0, "level", "N",                                \
 	  "record the nested user ranges of level N (default 1)")                                  \
 	X(KERNEL, kernel, regex, NULL, FOR_LAUNCHES, 'k', "kernel", "REGEX",                       \

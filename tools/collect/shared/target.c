@@ -81,6 +81,7 @@ const char *target_open(struct target *target, const char *cupti)
 #define X(symbol) bind(driver, (void **)&target->symbol, SYMBOL_TEXT(symbol));
 	TARGET_DRIVER_OPTIONAL(X)
 #undef X
+	bind(library, (void **)&target->cuptiSubscribe_v2, "cuptiSubscribe_v2");
 	if (!missing)
 		target->cupti_path = find_path((const void *)target->cuptiGetVersion);
 	return missing;

@@ -15,7 +15,9 @@
 /* X(symbol): typed by the header's own declaration. */
 #define TARGET_CUPTI(X)                                                                            \
 	X(cuptiSubscribe)                                                                          \
+	X(cuptiUnsubscribe)                                                                        \
 	X(cuptiEnableCallback)                                                                     \
+	X(cuptiGetCallbackState)                                                                   \
 	X(cuptiGetVersion)                                                                         \
 	X(cuptiGetResultString)                                                                    \
 	X(cuptiGetStreamIdEx)                                                                      \
@@ -68,18 +70,31 @@
 	X(cuCtxGetCurrent)                                                                         \
 	X(cuCtxPushCurrent)                                                                        \
 	X(cuCtxPopCurrent)                                                                         \
+	X(cuDevicePrimaryCtxGetState)                                                              \
 	X(cuDeviceGetCount)                                                                        \
 	X(cuDeviceGetName)                                                                         \
 	X(cuDeviceGetAttribute)                                                                    \
 	X(cuDeviceTotalMem)                                                                        \
 	X(cuDeviceGetPCIBusId)                                                                     \
 	X(cuFuncGetAttribute)                                                                      \
-	X(cuStreamIsCapturing)
+	X(cuMemAlloc)                                                                              \
+	X(cuMemsetD8Async)                                                                         \
+	X(cuStreamIsCapturing)                                                                     \
+	X(cuStreamSynchronize)
 
 /* Newer than the oldest driver that the rest works with, under the names of these headers. */
 #define TARGET_DRIVER_OPTIONAL(X)                                                                  \
 	X(cuDeviceGetUuid)                                                                         \
 	X(cuKernelGetFunction)
+
+/* CUpti_SubscriberParams of 13.2, for cuptiSubscribe_v2, which came with 13.0. */
+struct subscriber_params {
+	size_t size;
+	const char *name;
+	char *other; /* receives who has the callbacks where they can't be shared */
+	size_t other_size;
+	uint8_t share; /* from 13.2 on */
+};
 
 struct target {
 #define X(symbol) __typeof__(symbol) *symbol;
@@ -88,6 +103,10 @@ struct target {
 	TARGET_DRIVER(X)
 	TARGET_DRIVER_OPTIONAL(X)
 #undef X
+	/* NULL before 13.0. */
+	CUptiResult (*cuptiSubscribe_v2)(CUpti_SubscriberHandle *subscriber,
+	                                 CUpti_CallbackFunc callback, void *data,
+	                                 struct subscriber_params *params);
 	const char *cupti_path; /* where libcupti was found */
 	bool verbose;           /* report calls that take long */
 };

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Words of a program that uses CUPTI itself, from the library that FAKE_APP_CUPTI names. */
+#include <cupti.h>
+#include <cupti_pmsampling.h>
+#include <cupti_profiler_target.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_gpu/app.h"
+
+static CUpti_SubscriberHandle subscriber;
+static unsigned heard;
+
+static void *find(const char *symbol)
+{
+	const char *path = getenv("FAKE_APP_CUPTI");
+	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	void *function = library ? dlsym(library, symbol) : NULL;
+
+	if (!function) {
+		fprintf(stderr, "fake_app: no %s: FAKE_APP_CUPTI names a libcupti\n", symbol);
+		exit(71);
+	}
+	return function;
+}
+
+#define CALL(symbol) ((__typeof__(&symbol))find(#symbol))
+
+static void CUPTIAPI hear(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                          const void *details)
+{
+	(void)data;
+	(void)domain;
+	(void)id;
+	heard += ((const CUpti_CallbackData *)details)->callbackSite == CUPTI_API_ENTER;
+}
+
+/* "share": as from 13.2 on */
+static int word_subscribe(const char *const *fields)
+{
+	struct {
+		CUpti_SubscriberParams params;
+		uint8_t share;
+	} sharing = { { .structSize = sizeof sharing.params + 1, .subscriberName = "fake_app" },
+		      1 };
+	int status = strcmp(fields[0], "share")
+	                     ? CALL(cuptiSubscribe)(&subscriber, hear, NULL)
+	                     : CALL(cuptiSubscribe_v2)(&subscriber, hear, NULL, &sharing.params);
+
+	return status ? status
+	              : (int)CALL(cuptiEnableCallback)(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+	                                               CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
+}
+
+static int word_unsubscribe(const char *const *fields)
+{
+	(void)fields;
+	return CALL(cuptiUnsubscribe)(subscriber);
+}
+
+/* How many launches it has heard of. */
+static int word_heard(const char *const *fields)
+{
+	(void)fields;
+	printf("heard %u\n", heard);
+	return 0;
+}
+
+static int word_finalize(const char *const *fields)
+{
+	(void)fields;
+	return CALL(cuptiFinalize)();
+}
+
+/* The profiler's interface, as CUPTI's own samples use it: sampling of device 0. */
+static int word_sample(const char *const *fields)
+{
+	CUpti_Profiler_Initialize_Params initialize = {
+		.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE
+	};
+	CUpti_PmSampling_Enable_Params enable = {
+		.structSize = CUpti_PmSampling_Enable_Params_STRUCT_SIZE
+	};
+	int status = CALL(cuptiProfilerInitialize)(&initialize);
+
+	(void)fields;
+	return status ? status : (int)CALL(cuptiPmSamplingEnable)(&enable);
+}
+
+const struct word cupti_words[] = {
+	{ "subscribe", word_subscribe }, { "unsubscribe", word_unsubscribe },
+	{ "heard", word_heard },         { "finalize", word_finalize },
+	{ "sample", word_sample },       { 0 },
+};

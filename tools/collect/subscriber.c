@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Our subscription to CUPTI's callbacks. */
+#include "collect/subscriber.h"
+
+#include <string.h>
+
+static CUpti_SubscriberHandle subscriber; /* NULL: none, or given up */
+
+/*
+ * From CUPTI 13.2 on several libraries may subscribe, if all of them do it by this call and say so.
+ * Before, the names tell who was first, as Nsight's do.
+ */
+static CUptiResult subscribe_by_name(const struct target *target, CUpti_CallbackFunc callback,
+                                     char other[SUBSCRIBER_NAME], bool share)
+{
+	struct subscriber_params params = {
+		.size = share ? offsetof(struct subscriber_params, share) + 1
+		              : offsetof(struct subscriber_params, share),
+		.name = "offpeak-collect",
+		.other = other,
+		.other_size = SUBSCRIBER_NAME,
+		.share = share,
+	};
+
+	return target->cuptiSubscribe_v2(&subscriber, callback, NULL, &params);
+}
+
+CUptiResult subscriber_take(const struct target *target, CUpti_CallbackFunc callback,
+                            char other[SUBSCRIBER_NAME])
+{
+	enum { SHARES = 130200 };
+	CUptiResult status = CUPTI_ERROR_INVALID_PARAMETER;
+	uint32_t version = 0;
+
+	memset(other, 0, SUBSCRIBER_NAME);
+	target->cuptiGetVersion(&version);
+	if (target->cuptiSubscribe_v2 && version >= SHARES)
+		status = subscribe_by_name(target, callback, other, true);
+	if (target->cuptiSubscribe_v2 && status)
+		status = subscribe_by_name(target, callback, other, false);
+	other[SUBSCRIBER_NAME - 1] = '\0';
+	if (status == CUPTI_ERROR_INVALID_PARAMETER)
+		status = target->cuptiSubscribe(&subscriber, callback, NULL);
+	if (status)
+		subscriber = NULL;
+	return status;
+}
+
+bool subscriber_enable(const struct target *target, CUpti_CallbackDomain domain,
+                       CUpti_CallbackId id)
+{
+	return target_check(target, "cuptiEnableCallback",
+	                    target->cuptiEnableCallback(1, subscriber, domain, id));
+}
+
+void subscriber_leave(const struct target *target)
+{
+	if (subscriber)
+		target_check(target, "cuptiUnsubscribe", target->cuptiUnsubscribe(subscriber));
+	subscriber = NULL;
+}
+
+bool subscriber_alive(const struct target *target)
+{
+	uint32_t enabled = 0;
+
+	return subscriber
+	       && !target->cuptiGetCallbackState(&enabled, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+	                                         CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+	       && enabled;
+}

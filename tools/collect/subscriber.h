@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * CUPTI's callbacks, which one library of a process has, unless all of them ask for sharing in the
+ * same way: those of a program that traces itself, such as torch.profiler, and ours collide.
+ */
+#ifndef OPK_COLLECT_SUBSCRIBER_H
+#define OPK_COLLECT_SUBSCRIBER_H
+
+#include <stdbool.h>
+
+#include "collect/shared/target.h"
+
+enum { SUBSCRIBER_NAME = 64 };
+
+/*
+ * Subscribes. `other` receives who has the callbacks where another library does, as far as CUPTI
+ * says; "" where it does not. CUPTI's status.
+ */
+CUptiResult subscriber_take(const struct target *target, CUpti_CallbackFunc callback,
+                            char other[SUBSCRIBER_NAME]);
+/* Asks for the callbacks of a call or an event. False with a message on stderr. */
+bool subscriber_enable(const struct target *target, CUpti_CallbackDomain domain,
+                       CUpti_CallbackId id);
+/* Leaves the callbacks to the program, for good. */
+void subscriber_leave(const struct target *target);
+/* Whether we have the callbacks still: not after the program called cuptiFinalize(). */
+bool subscriber_alive(const struct target *target);
+
+#endif
