@@ -861,9 +861,17 @@ struct opk_meta_heading {
 	size_t first, count;
 };
 
+/* Which GPU a counter-availability image is of, and for which profiler. */
+struct opk_availability {
+	const char *chip;
+	enum opk_profiler profiler;
+	int32_t device; /* its index on that machine */
+};
+
 /* What the META section says; strings are "" and numbers 0 where absent. */
 struct opk_meta {
-	const char *kind; /* "set": made by build; "recording": has counter data */
+	/* "set": made by build; "recording": has counter data; "probe": what GPUs are like */
+	const char *kind;
 	const char *generator;
 	const char *chip;
 	enum opk_profiler profiler;
@@ -920,10 +928,22 @@ struct opk_meta {
 	size_t column_count;
 	const struct opk_meta_heading *headings;
 	size_t heading_count;
+	/* Of a probe: one for each counter-availability image, in their order. */
+	const struct opk_availability *availability;
+	size_t availability_count;
 };
 
 /* Reads and checks the metadata; *meta is borrowed from the file. */
 int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_file *file);
+
+/*
+ * The counter-availability image in a set, a recording or a probe, for this profiler: free() it.
+ * `chip`, as "GH100", chooses among the chips of a probe; NULL: there is one only. OPK_EINPUT where
+ * there is none: NVIDIA has an image of its own for each profiler. OPK_EUSAGE where GPUs of a probe
+ * differ, as one without NVLink does.
+ */
+int opk_file_availability(void **data, size_t *size, struct opk_ctx *ctx, struct opk_file *file,
+                          const char *chip, enum opk_profiler profiler);
 
 /*
  * One row of a range table; the i-th row describes the i-th range or sample of an image.

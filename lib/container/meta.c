@@ -200,6 +200,27 @@ static void read_headings(struct opk_meta *meta, struct reader *r)
 	meta->heading_count = list->count;
 }
 
+static void read_availability(struct opk_meta *meta, struct reader *r)
+{
+	const struct opk_json *list;
+	struct opk_availability *all = begin_list(&list, r, "availability", OPK_JSON_ARRAY,
+	                                          sizeof *all);
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct opk_json *node = &list->children[i];
+		int64_t device;
+
+		if (node->type != OPK_JSON_OBJECT || !take_text(&all[i].chip, node, "chip")
+		    || !opk_profiler_parse(&all[i].profiler, opk_json_string(node, "profiler"))
+		    || !opk_json_i64(&device, node, "device") || device < 0 || device > INT32_MAX)
+			REFUSE(r, "availability %zu is no device, chip and profiler", i + 1);
+		else
+			all[i].device = (int32_t)device;
+	}
+	meta->availability = all;
+	meta->availability_count = list->count;
+}
+
 int opk_meta_read_lists(struct opk_meta_storage *storage, struct opk_ctx *ctx,
                         const struct opk_json *root)
 {
@@ -214,6 +235,7 @@ int opk_meta_read_lists(struct opk_meta_storage *storage, struct opk_ctx *ctx,
 	read_derived(meta, &r);
 	meta->columns = read_names(&meta->column_count, &r, "columns", true);
 	read_headings(meta, &r);
+	read_availability(meta, &r);
 	return r.code;
 }
 

@@ -206,6 +206,15 @@ static int check_run(struct opk_ctx *ctx, const struct opk_meta *meta)
 	return OPK_OK;
 }
 
+static int check_availability(struct opk_ctx *ctx, const struct opk_meta *meta)
+{
+	for (size_t i = 0; i < meta->availability_count; i++)
+		if (!is_chip_name(meta->availability[i].chip))
+			return opk_fail(ctx, OPK_EINPUT, "availability %zu is of no usable chip",
+			                i + 1);
+	return OPK_OK;
+}
+
 /* ---- what the set says ------------------------------------------------------------------ */
 
 /* What a formula takes for a name. */
@@ -360,7 +369,8 @@ int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta)
 
 	if (!meta->chip || !is_chip_name(meta->chip))
 		return opk_fail(ctx, OPK_EINPUT, "the metadata names no usable chip");
-	if ((!meta->metric_count && !is_trace(meta)) || meta->metric_count > OPK_MAX_METRICS)
+	if ((!meta->metric_count && !is_trace(meta) && !opk_meta_is_probe(meta))
+	    || meta->metric_count > OPK_MAX_METRICS)
 		return opk_fail(ctx, OPK_EINPUT, "the metadata has no usable list of metrics");
 	for (size_t i = 0; i < meta->metric_count; i++)
 		if (!is_metric_name(meta->metrics[i]))
@@ -371,6 +381,8 @@ int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta)
 	code = check_inflated(ctx, meta);
 	if (!code)
 		code = check_run(ctx, meta);
+	if (!code)
+		code = check_availability(ctx, meta);
 	if (!code)
 		code = check_groups(ctx, meta);
 	return code ? code : check_set(ctx, meta);

@@ -84,6 +84,23 @@ static void put_groups(struct opk_json_writer *json, const struct opk_meta *meta
 	opk_json_end_array(json);
 }
 
+static void put_availability(struct opk_json_writer *json, const struct opk_meta *meta)
+{
+	opk_json_key(json, "availability");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < meta->availability_count; i++) {
+		const struct opk_availability *image = &meta->availability[i];
+
+		opk_json_begin_object(json);
+		opk_json_add_string(json, "chip", image->chip);
+		opk_json_add_string(json, "profiler", opk_profiler_name(image->profiler));
+		opk_json_key(json, "device");
+		opk_json_put_u64(json, (uint64_t)image->device);
+		opk_json_end_object(json);
+	}
+	opk_json_end_array(json);
+}
+
 static void put_run(struct opk_json_writer *json, const struct opk_meta *meta)
 {
 	opk_json_key(json, "run");
@@ -105,6 +122,8 @@ static void put_lists(struct opk_json_writer *json, const struct opk_meta *meta)
 	}
 	if (meta->run_count)
 		put_run(json, meta);
+	if (meta->availability_count)
+		put_availability(json, meta);
 	put_set(json, meta);
 }
 

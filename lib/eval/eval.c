@@ -147,7 +147,8 @@ static int check_file(struct opk_ctx *ctx, const struct opk_file *file, const st
 		                        : "; --allow-incomplete evaluates what is whole");
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data; %s", file->path,
-		                !file->complete ? "it was cut off before any was whole"
+		                !file->complete           ? "it was cut off before any was whole"
+		                : opk_meta_is_probe(meta) ? "it says what a GPU is like"
 		                : strcmp(meta->kind, "set")
 		                        ? "nothing that was to be recorded happened"
 		                        : "it was built, not yet recorded");

@@ -139,6 +139,19 @@ static int blame_first(struct verification *v, uint32_t type, const char *format
 	return section < 0 ? OPK_OK : blame(v, (size_t)section, problem);
 }
 
+/* A probe says what each is of; all else has one. */
+static int check_availability(struct verification *v, const struct opk_meta *meta)
+{
+	size_t count = count_of(v->scan.file, OPK_SECTION_AVAILABILITY);
+	size_t named = meta->availability_count;
+
+	if (named ? count == named : count <= 1)
+		return OPK_OK;
+	return blame_first(v, OPK_SECTION_AVAILABILITY,
+	                   named ? "%zu of it, and the metadata names %zu" : "more than one of it",
+	                   count, named);
+}
+
 /* One for the whole set and for each group; and a config image of all groups, a pass for each. */
 static int check_images(struct verification *v, const struct opk_meta *meta)
 {
@@ -154,9 +167,7 @@ static int check_images(struct verification *v, const struct opk_meta *meta)
 	if (!code && prefixes > 1 && prefixes != groups + 1)
 		code = blame_first(v, OPK_SECTION_PREFIX, "%zu prefixes for %zu groups", prefixes,
 		                   groups);
-	if (!code && count_of(file, OPK_SECTION_AVAILABILITY) > 1)
-		code = blame_first(v, OPK_SECTION_AVAILABILITY, "more than one of it", 0, 0);
-	return code;
+	return code ? code : check_availability(v, meta);
 }
 
 static int check_config_hash(struct verification *v, const struct opk_meta *meta)

@@ -258,15 +258,14 @@ static int run(struct app *app, void *data)
 	if (!code)
 		code = check_args(app, args);
 	if (!code)
-		code = files_get_availability(app, &availability, &how.availability_size,
-		                              args->plan.availability);
-	if (!code)
 		code = plan_sets(app, &args->plan, &set);
+	if (!code)
+		code = plan_availability(app, &args->plan, set, &availability, &how);
 	if (!code && args->split)
 		code = limit_passes(app, set, &how);
 	if (code)
 		return code;
-	how.availability = options.availability = availability;
+	options.availability = availability;
 	options.availability_size = how.availability_size;
 	options.no_instances = args->no_instances;
 	options.keep_instances = args->instances;

@@ -19,8 +19,9 @@ struct extract_args {
 static const struct option_spec specs[] = {
 	KIND_OPTION(CONFIG, "config", "the config image goes to this file"),
 	KIND_OPTION(PREFIX, "prefix", "the counter-data prefix goes to this file"),
-	KIND_OPTION(AVAILABILITY, "availability",
-	            "the counter-availability image goes to this file"),
+	KIND_OPTION(
+		AVAILABILITY, "availability",
+		"the counter-availability image goes to this file; several to FILE-1 and so on"),
 	KIND_OPTION(
 		DATA, "data",
 		"the counter data image goes to this file; several to FILE-1, FILE-2 and so on"),
@@ -70,7 +71,9 @@ static size_t count_of(const struct opk_file *file, uint32_t type)
 /* Whether the images of this kind go to files of several numbers. */
 static bool are_several(const struct extraction *x, size_t kind)
 {
-	return kind == DATA && !x->args->image && count_of(x->file, OPK_SECTION_DATA) > 1;
+	bool all = kind == AVAILABILITY || (kind == DATA && !x->args->image);
+
+	return all && count_of(x->file, kinds[kind].type) > 1;
 }
 
 /* All go to names that begin with that of -o; else to the file of their kind's option. */
@@ -96,11 +99,11 @@ static uint64_t wanted_number(const struct extract_args *args, size_t kind)
 static bool is_wanted(const struct extraction *x, const struct item *item)
 {
 	uint64_t number = wanted_number(x->args, item->kind);
+	bool all = item->kind == DATA || item->kind == AVAILABILITY;
 
 	if (x->app->output)
 		return true;
-	return x->args->files[item->kind]
-	       && (item->number == number || (item->kind == DATA && !number));
+	return x->args->files[item->kind] && (item->number == number || (all && !number));
 }
 
 /* What was asked for and is not there. */
@@ -119,7 +122,7 @@ static int miss(const struct extraction *x, size_t kind)
 static int choose(struct extraction *x, size_t kind)
 {
 	/* The whole set is group 0. */
-	size_t number = kind == DATA, before = x->count;
+	size_t number = kind == DATA || are_several(x, kind), before = x->count;
 	const char *given = x->args->files[kind];
 
 	if (given && are_several(x, kind) && files_check_several(x->app, given))

@@ -8,7 +8,8 @@ struct info_args {
 	unsigned table;
 };
 
-#define TABLES "summary|sections|set_facts|labels|derived|headings|run|stats|drops|plan"
+#define TABLES                                                                                     \
+	"summary|sections|set_facts|labels|derived|headings|run|availability|stats|drops|plan"
 
 static const struct option_spec specs[] = {
 	TABLE_OPTION(TABLES, "summary", struct info_args, table),
@@ -223,6 +224,23 @@ static void print_run(struct app *app, const struct opk_meta *meta)
 		app_row(app, cell_text(meta->run[i].name), cell_text(meta->run[i].value));
 }
 
+/* Which GPUs a probe has counter-availability images of. */
+static void print_availability(struct app *app, const struct opk_meta *meta)
+{
+	static const struct opk_column columns[] = {
+		{ "device", OPK_CELL_UINT },
+		{ "chip", OPK_CELL_STRING },
+		{ "profiler", OPK_CELL_STRING },
+	};
+
+	if (meta->availability_count || app_wants_table(app, "availability"))
+		app_table(app, "availability", columns);
+	for (size_t i = 0; i < meta->availability_count; i++)
+		app_row(app, cell_number((uint64_t)meta->availability[i].device),
+		        cell_text(meta->availability[i].chip),
+		        cell_text(opk_profiler_name(meta->availability[i].profiler)));
+}
+
 /* What the collector counted; a killed one leaves nothing. */
 static void print_stats(struct app *app, const struct opk_stats *stats)
 {
@@ -292,6 +310,7 @@ static int print(struct app *app, const char *path, struct opk_file *file, bool 
 	print_derived(app, meta);
 	print_headings(app, meta);
 	print_run(app, meta);
+	print_availability(app, meta);
 	print_stats(app, stats);
 	code = app_end_output(app);
 	return code ? code : tables;

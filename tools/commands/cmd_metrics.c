@@ -245,7 +245,9 @@ static int use_availability(struct listing *listing)
 	struct app *app = listing->app;
 	opk_autofree void *image = NULL;
 	size_t size;
-	int code = files_get_availability(app, &image, &size, listing->args->availability);
+	int code = files_get_availability(app, &image, &size, listing->args->availability,
+	                                  app->arguments[0],
+	                                  profiler_of_word(listing->args->profiler));
 
 	return code ? code : opk_catalog_set_availability(listing->catalog, app->ctx, image, size);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "common/files.h"
 
 unsigned timeout_of(uint64_t seconds)
 {
@@ -85,6 +86,18 @@ int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_
 	options->progress = app_progress;
 	options->progress_data = (char *)"looking for a shorter plan, hundredth";
 	return effort_of(app, &options->effort, args->effort);
+}
+
+int plan_availability(struct app *app, const struct plan_args *args, const struct opk_set *set,
+                      void **image, struct opk_plan_options *options)
+{
+	int code = files_get_availability(app, image, &options->availability_size,
+	                                  args->availability, args->chip,
+	                                  options->has_profiler ? options->profiler
+	                                                        : opk_set_profiler(set));
+
+	options->availability = *image;
+	return code;
 }
 
 void note_missing(const struct opk_plan *plan)

@@ -87,6 +87,9 @@ int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_
 bool plan_sample_bytes(struct app *app, const struct opk_plan *plan, size_t *out);
 /* The SET arguments as one set, with the parameters that were given. */
 int plan_sets(struct app *app, const struct plan_args *args, struct opk_set **out);
+/* What --availability names, for the profiler that the set is planned for; free() the image. */
+int plan_availability(struct app *app, const struct plan_args *args, const struct opk_set *set,
+                      void **image, struct opk_plan_options *options);
 /* What the plan does without on this chip, as a note. */
 void note_missing(const struct opk_plan *plan);
 

@@ -33,23 +33,29 @@ int files_get(struct app *app, void **data, size_t *size, const char *path)
 	return path ? opk_read_file(data, size, app->ctx, path) : OPK_OK;
 }
 
-/* The section of a set or recording that has one. */
-static int get_section(struct app *app, void **data, size_t *size, const char *path)
+/* A probe may be of several chips; the user's name of one is looked up for it alone. */
+static int get_image(struct app *app, void **data, size_t *size, const char *path, const char *chip,
+                     enum opk_profiler profiler)
 {
 	opk_auto(opk_file) struct opk_file *file = NULL;
+	opk_auto(opk_chips) struct opk_chips *chips = NULL;
+	const struct opk_meta *meta;
+	const struct opk_chip *found = NULL;
 	int code = opk_file_open(&file, app->ctx, path);
 
-	for (size_t i = 0; !code && i < opk_file_section_count(file); i++)
-		if (opk_file_section(file, i)->type == OPK_SECTION_AVAILABILITY)
-			return opk_file_read(data, size, app->ctx, file, i);
+	if (!code)
+		code = opk_file_meta(&meta, app->ctx, file);
+	if (!code && meta->availability_count)
+		code = opk_chips_new(&chips, app->ctx);
+	if (!code && chips)
+		code = opk_chips_resolve(&found, app->ctx, chips, chip);
 	return code ? code
-	            : app_error(app, OPK_EINPUT,
-	                        "%s has no counter-availability image; recordings of "
-	                        "offpeak-collect have one",
-	                        path);
+	            : opk_file_availability(data, size, app->ctx, file, found ? found->name : NULL,
+	                                    profiler);
 }
 
-int files_get_availability(struct app *app, void **data, size_t *size, const char *path)
+int files_get_availability(struct app *app, void **data, size_t *size, const char *path,
+                           const char *chip, enum opk_profiler profiler)
 {
 	/* docs/format.md */
 	static const char magic[] = "\x89OPK\r\n\x1a\n";
@@ -58,7 +64,7 @@ int files_get_availability(struct app *app, void **data, size_t *size, const cha
 	if (code || *size < sizeof magic - 1 || memcmp(*data, magic, sizeof magic - 1))
 		return code;
 	free(opk_take(*data));
-	return get_section(app, data, size, path);
+	return get_image(app, data, size, path, chip, profiler);
 }
 
 static const char *name_of(const char *path)

@@ -254,11 +254,9 @@ static int plan(struct app *app, const struct plan_command_args *args, struct re
 	if (!code)
 		code = app_choose_table(app, TABLES, args->table, "summary");
 	if (!code)
-		code = files_get_availability(app, &availability, &options.availability_size,
-		                              args->plan.availability);
-	options.availability = availability;
-	if (!code)
 		code = plan_sets(app, &args->plan, &set);
+	if (!code)
+		code = plan_availability(app, &args->plan, set, &availability, &options);
 	if (!code)
 		code = opk_plan_new(&report->plan, app->ctx, set, &options);
 	if (code)

@@ -12,7 +12,8 @@
 #include "base/terminal.h"
 
 static const char help_begin[] =
-	"usage: offpeak-collect -c SET.opk -o RUN.opk [options] -- APP ARGS...\n\n"
+	"usage: offpeak-collect -c SET.opk -o RUN.opk [options] -- APP ARGS...\n"
+	"       offpeak-collect --probe -o GPU.opk [--device N]\n\n"
 	"Runs a program on a GPU and records the metrics of a set, for each kernel launch, for the\n"
 	"program's own ranges, or, with a PM-sampling set, for each time interval.\n";
 
@@ -119,6 +120,25 @@ static int take(struct settings *settings, int option)
 	return problem ? launcher_fail(OPK_EUSAGE, "%s", problem) : OPK_OK;
 }
 
+/* Of a probe there is less to say. */
+static int check_probe(const struct settings *settings, const char *program)
+{
+	static const bool used[SETTINGS_TOTAL] = {
+		[SETTING_PROBE] = true, [SETTING_OUTPUT] = true,  [SETTING_DEVICE] = true,
+		[SETTING_CUPTI] = true, [SETTING_VERBOSE] = true,
+	};
+
+	for (size_t i = 0; i < SETTINGS_TOTAL; i++)
+		if (settings->given[i] && !used[i])
+			return launcher_fail(OPK_EUSAGE, "--%s does nothing with --probe",
+			                     settings_table[i].name);
+	if (program)
+		return launcher_fail(OPK_EUSAGE, "--probe runs no program: %s", program);
+	if (!settings->output)
+		return launcher_fail(OPK_EUSAGE, "--probe needs -o GPU.opk");
+	return OPK_OK;
+}
+
 int command_line_read(struct settings *settings, char ***program, int argc, char **argv)
 {
 	struct option options[SETTINGS_TOTAL + 3];
@@ -135,9 +155,11 @@ int command_line_read(struct settings *settings, char ***program, int argc, char
 				argv[optind - 1]);
 		code = take(settings, found);
 	}
+	*program = argv + optind;
+	if (!code && settings->probe)
+		return check_probe(settings, argv[optind]);
 	if (!code && (!settings->set_path || !settings->output || optind >= argc))
 		return launcher_fail(OPK_EUSAGE, "-c SET.opk, -o RUN.opk and a program are needed; "
 		                                 "--help says more");
-	*program = argv + optind;
 	return code;
 }

@@ -22,7 +22,7 @@
 static volatile sig_atomic_t child;
 
 /* Finds the library from this program's folder: installed, in the build tree, or beside it. */
-static char *find_library(void)
+char *launcher_library(void)
 {
 	static const char *const names[] = {
 		"liboffpeak-inject.so",
@@ -30,16 +30,19 @@ static char *find_library(void)
 		"../.libs/liboffpeak-inject.so",
 	};
 
-	return opk_beside_program(names, sizeof names / sizeof *names);
+	char *library = opk_beside_program(names, sizeof names / sizeof *names);
+
+	if (!library)
+		launcher_fail(OPK_EFAILED, "liboffpeak-inject.so is not beside this program");
+	return library;
 }
 
 static int set_library(const struct settings *settings)
 {
-	opk_autofree char *library = find_library();
+	opk_autofree char *library = launcher_library();
 
 	if (!library)
-		return launcher_fail(OPK_EFAILED,
-		                     "liboffpeak-inject.so is not beside this program");
+		return OPK_EFAILED;
 	setenv("CUDA_INJECTION64_PATH", library, 1);
 	/* Samples have no ranges. */
 	if (settings->mode != MODE_SAMPLING) {
@@ -153,14 +156,6 @@ static void set_command(char **program)
 		size += (size_t)snprintf(line + size, sizeof line - size, "%s%s", size ? " " : "",
 		                         *program);
 	settings_export(SETTING_COMMAND, line);
-}
-
-static void set_number(enum setting_id id, size_t number)
-{
-	char text[32];
-
-	snprintf(text, sizeof text, "%zu", number);
-	settings_export(id, text);
 }
 
 static int set_environment(struct settings *settings, char **program)
@@ -385,9 +380,9 @@ static int run_all(struct settings *settings, char **program, size_t groups)
 	int status = 0, code = OPK_OK;
 
 	for (size_t i = 0; !code && !status && !not_run && i < runs; i++, done++) {
-		set_number(SETTING_GROUP, groups ? i % groups + 1 : 0);
+		settings_export_number(SETTING_GROUP, groups ? i % groups + 1 : 0);
 		if (by_level)
-			set_number(SETTING_LEVEL, i / each + 1);
+			settings_export_number(SETTING_LEVEL, i / each + 1);
 		if (settings->verbose)
 			launcher_fail(0, "run %zu of %zu", i + 1, runs);
 		code = run_as(settings, &parts, program, &status);
@@ -409,6 +404,8 @@ int main(int argc, char **argv)
 
 	opk_reserve_standard();
 	code = command_line_read(&settings, &program, argc, argv);
+	if (!code && settings.probe)
+		return probe_write(&settings);
 	if (!code)
 		code = strategy_choose(&settings, &groups);
 	if (!code && (settings.merge || settings.application) && name_varies(settings.output))

@@ -29,6 +29,15 @@ int strategy_choose(struct settings *settings, size_t *groups);
 /* Whether this user may read GPU counters, as far as the driver says; otherwise a message. */
 int strategy_permission(void);
 
+/* What a child process with the library in it says of the GPUs. */
+
+/* Writes the counter-availability images and facts of the GPUs to -o. OPK_OK, or a message. */
+int probe_write(const struct settings *settings);
+/* Facts about GPUs, driver and libcupti, NAME<tab>VALUE a line: free(). NULL with a message. */
+char *probe_describe(void);
+/* The library, from this program's folder: free(). NULL with a message. */
+char *launcher_library(void);
+
 /* The files that a run's processes left, until they have their final names. */
 
 struct part {

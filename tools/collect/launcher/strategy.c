@@ -191,9 +191,8 @@ int strategy_choose(struct settings *settings, size_t *groups)
 
 	*groups = 0;
 	if (!code && strcmp(set.meta->kind, "set"))
-		code = launcher_fail(OPK_EINPUT,
-		                     "%s is a recording: -c takes what 'offpeak build' makes",
-		                     settings->set_path);
+		code = launcher_fail(OPK_EINPUT, "%s is a %s: -c takes what 'offpeak build' makes",
+		                     settings->set_path, set.meta->kind);
 	if (!code)
 		code = choose(settings, groups, set.meta);
 	if (!code)

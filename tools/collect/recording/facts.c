@@ -156,38 +156,43 @@ static void add_device(struct facts *facts, const struct target *target, int dev
 			add_attribute(facts, attributes[i].name, value, device);
 }
 
-static void add_machine(struct facts *facts, const struct target *target)
+static void add_machine(struct facts *facts)
 {
 	char host[256] = "", started[32];
 	time_t now = time(NULL);
 	struct tm utc;
-	int version = 0;
 
 	gethostname(host, sizeof host - 1);
 	add_text(facts, "hostname", host);
 	strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 	add_text(facts, "started", started);
 	add_number(facts, "process", (int)getpid());
+}
+
+void facts_add_gpus(struct facts *facts, const struct target *target)
+{
+	enum { MAX_DEVICES = 16 };
+	int version = 0, devices = 0;
+
 	add_driver(facts);
 	if (!target->cuDriverGetVersion(&version))
 		add_number(facts, "cuda_version", version);
 	add_text(facts, "cupti", target->cupti_path);
+	if (!target->cuDeviceGetCount(&devices))
+		for (int device = 0; device < devices && device < MAX_DEVICES; device++)
+			add_device(facts, target, device);
 }
 
 void facts_collect(struct facts *facts, const struct target *target)
 {
-	enum { MAX_DEVICES = 16 };
 	const char *value;
-	int devices = 0;
 
-	add_machine(facts, target);
+	add_machine(facts);
 	for (size_t i = 0; i < SETTINGS_TOTAL; i++)
 		if (settings_table[i].uses & RECORDED
 		    && (value = getenv(settings_table[i].variable)))
 			add_text(facts, settings_table[i].name, value);
-	if (!target->cuDeviceGetCount(&devices))
-		for (int device = 0; device < devices && device < MAX_DEVICES; device++)
-			add_device(facts, target, device);
+	facts_add_gpus(facts, target);
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
 		if ((value = getenv(variables[i])))
 			add(facts, opk_printf("env.%s", variables[i]), opk_strdup(value));

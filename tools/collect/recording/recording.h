@@ -55,6 +55,8 @@ struct facts {
 
 /* What memory has no room for is left out. The driver must be up. */
 void facts_collect(struct facts *facts, const struct target *target);
+/* Driver, libcupti and devices alone. */
+void facts_add_gpus(struct facts *facts, const struct target *target);
 void facts_clear(struct facts *facts);
 /*
  * The rank in an MPI, SLURM or torchrun job, from the environment; -1 where there is none. A note

@@ -219,6 +219,14 @@ void settings_export(enum setting_id id, const char *text)
 	setenv(settings_table[id].variable, text, 1);
 }
 
+void settings_export_number(enum setting_id id, size_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%zu", number);
+	settings_export(id, text);
+}
+
 const char *settings_read(struct settings *settings)
 {
 	set_defaults(settings);
@@ -228,7 +236,7 @@ const char *settings_read(struct settings *settings)
 		if (text && !set(settings, (enum setting_id)i, text))
 			return problem_with(&settings_table[i], text);
 	}
-	if (!settings->set_path || !settings->output || !settings->token)
+	if (!settings->probe && (!settings->set_path || !settings->output || !settings->token))
 		return "not started by offpeak-collect";
 	return NULL;
 }

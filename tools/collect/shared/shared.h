@@ -162,6 +162,9 @@ enum {
 	X(BACKEND, backend, backend, NULL, 0, 0, "backend", "NAME",                                \
 	  "range (default) or legacy: CUPTI's older interface")                                    \
 	X(CUPTI, cupti_path, text, "libcupti.so", 0, 0, "cupti", "FILE", "use this libcupti")      \
+	X(PROBE, probe, flag, NULL, 0, 0, "probe", NULL,                                           \
+	  "no program: writes to -o what the GPUs, or that of --device, can count, for\n"          \
+	  "'offpeak build --availability' and 'offpeak info'")                                     \
 	X(BEST_EFFORT, best_effort, flag, NULL, 0, 0, "best-effort", NULL,                         \
 	  "run the program where nothing can be recorded, too; pass on its exit code")             \
 	X(VERBOSE, verbose, flag, NULL, 0, 'v', "verbose", NULL, "say on stderr what was done")    \
@@ -213,6 +216,7 @@ void settings_begin(struct settings *settings);
 const char *settings_take(struct settings *settings, enum setting_id id, const char *text);
 /* To the library alone. */
 void settings_export(enum setting_id id, const char *text);
+void settings_export_number(enum setting_id id, size_t number);
 /* In the library, from the environment. NULL on success, else what is wrong. */
 const char *settings_read(struct settings *settings);
 

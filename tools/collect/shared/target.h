@@ -65,6 +65,8 @@
 	X(cuptiPmSamplingCounterDataGetSampleInfo)
 
 #define TARGET_DRIVER(X)                                                                           \
+	X(cuInit)                                                                                  \
+	X(cuGetErrorName)                                                                          \
 	X(cuDriverGetVersion)                                                                      \
 	X(cuCtxGetDevice)                                                                          \
 	X(cuCtxGetCurrent)                                                                         \
@@ -72,6 +74,8 @@
 	X(cuCtxPopCurrent)                                                                         \
 	X(cuDevicePrimaryCtxGetState)                                                              \
 	X(cuDeviceGetCount)                                                                        \
+	X(cuDevicePrimaryCtxRetain)                                                                \
+	X(cuDevicePrimaryCtxRelease)                                                               \
 	X(cuDeviceGetName)                                                                         \
 	X(cuDeviceGetAttribute)                                                                    \
 	X(cuDeviceTotalMem)                                                                        \
