@@ -203,7 +203,9 @@ int do_prefix(struct opk_ctx *ctx)
 	opk_autofree void *prefix = NULL;
 	size_t size;
 
-	return opk_nv_prefix(&prefix, &size, ctx, "FA100", one_name, 1, true);
+	static const bool keep = true;
+
+	return opk_nv_prefix(&prefix, &size, ctx, "FA100", one_name, 1, &keep);
 }
 
 /* The same by the older call. */

@@ -26,7 +26,7 @@ struct opk_evaluation {
 	const struct opk_segment *segments; /* of the file, which outlives the evaluation */
 	size_t segment_count;
 	struct opk_range sample; /* what times say of one besides */
-	struct opk_measured groups;
+	struct opk_measured passes;
 	bool *measured;
 	struct opk_row row;
 	struct opk_bookmark mark; /* of that row */
@@ -94,7 +94,7 @@ static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	evaluation->measured = opk_alloc_array(job->metric_count, sizeof *evaluation->measured);
 	if (!evaluation->values || !evaluation->measured)
 		return opk_nomem(ctx, "an evaluation");
-	return opk_measured_init(&evaluation->groups, ctx, job->meta, job->metrics,
+	return opk_measured_init(&evaluation->passes, ctx, job->meta, job->metrics,
 	                         job->metric_count);
 }
 
@@ -305,7 +305,7 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 	free(evaluation->values);
 	free(evaluation->also);
 	free(evaluation->measured);
-	opk_measured_clear(&evaluation->groups);
+	opk_measured_clear(&evaluation->passes);
 	free(evaluation);
 }
 
@@ -395,9 +395,9 @@ void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evalua
 	opk_columns_least(columns, &evaluation->columns, metrics);
 }
 
-const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation)
+const struct opk_measured *opk_evaluation_passes(const struct opk_evaluation *evaluation)
 {
-	return &evaluation->groups;
+	return &evaluation->passes;
 }
 
 const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation)
@@ -415,14 +415,14 @@ uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluati
 	return evaluation->spools.incomplete_samples;
 }
 
-/* NaN is a measured value, too, unless the set does not say which group the metric is in. */
-static void apply_group(struct opk_evaluation *evaluation, uint32_t group)
+/* NaN is a measured value, too, unless the set does not say which passes the metric is in. */
+static void apply_pass(struct opk_evaluation *evaluation, uint32_t pass)
 {
 	size_t count = evaluation->metrics.count;
 
-	memcpy(evaluation->measured, opk_measured_by(&evaluation->groups, group), count);
-	for (size_t i = 0; group && i < count; i++)
-		if (evaluation->groups.positions[i] == OPK_NOT_IN_SET
+	memcpy(evaluation->measured, opk_measured_by(&evaluation->passes, pass), count);
+	for (size_t i = 0; pass && i < count; i++)
+		if (evaluation->passes.positions[i] == OPK_NOT_IN_SET
 		    && isnan(evaluation->values[i]))
 			evaluation->measured[i] = false;
 }
@@ -430,10 +430,10 @@ static void apply_group(struct opk_evaluation *evaluation, uint32_t group)
 /* What the recording says of the launch and its device. */
 static void apply_attributes(struct opk_evaluation *evaluation)
 {
-	const struct opk_measured *groups = &evaluation->groups;
+	const struct opk_measured *passes = &evaluation->passes;
 
 	for (size_t i = 0; i < evaluation->metrics.count; i++) {
-		if (!groups->attribute[i])
+		if (!passes->attribute[i])
 			continue;
 		evaluation->values[i] = opk_attribute_value(evaluation->metrics.items[i],
 		                                            evaluation->meta,
@@ -449,7 +449,7 @@ static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	const struct opk_segment *segment;
 
 	if (!evaluation->segment_count) {
-		apply_group(evaluation, 0);
+		apply_pass(evaluation, 0);
 		apply_attributes(evaluation);
 		return OPK_OK;
 	}
@@ -457,7 +457,7 @@ static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 		return opk_fail(ctx, OPK_EINPUT, "the evaluation's result is damaged");
 	segment = &evaluation->segments[stored->segment];
 	opk_segment_describe(&evaluation->row, &evaluation->sample, segment, stored->row);
-	apply_group(evaluation, segment->pass);
+	apply_pass(evaluation, segment->pass);
 	apply_attributes(evaluation);
 	return OPK_OK;
 }
