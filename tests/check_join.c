@@ -54,6 +54,7 @@ static void write_recording(struct opk_ctx *ctx, const struct recording *recordi
 	struct opk_writer *writer;
 	struct opk_time times[20];
 
+	unlink(path_of());
 	ck_ok(ctx, opk_writer_new_live(&writer, ctx, path_of()));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
 	for (size_t i = 0; i < COUNT(times); i++)
