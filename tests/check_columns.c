@@ -355,14 +355,12 @@ END_TEST
 #define RANGE(kernel_, group_)                                                                     \
 	{                                                                                          \
 		.name = "n", .kernel = kernel_, .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },     \
-		.block = { 32, 1, 1 }, .pass = group_, .rank = -1                                  \
+		.block = { 32, 1, 1 }, .group = group_, .rank = -1                                 \
 	}
 
 /* Group 1 has a and c, group 2 has b, twice; the ratio is in none. */
-static const uint32_t pass_1[] = { 1 }, pass_2[] = { 2 };
-static const struct opk_pass_list metric_passes[] = {
-	{ pass_1, 1 }, { pass_2, 1 }, { NULL, 0 }, { pass_1, 1 }
-};
+static const size_t first[] = { 0, 3 }, second[] = { 1 };
+static const struct opk_group groups[] = { { first, 2 }, { second, 1 } };
 static const struct opk_range rotated[] = {
 	RANGE("x", 1), RANGE("y", 1), RANGE("z", 1), RANGE("x", 2), RANGE("y", 2),
 	RANGE("z", 2), RANGE("x", 2), RANGE("x", 2), RANGE("z", 2),
@@ -381,9 +379,8 @@ START_TEST(of_joined_rows)
 	double values[5], b = (0.5 + 0.5 + 100.5) / 3;
 	uint64_t counts[5];
 
-	meta.passes = 2;
-	meta.metric_passes = metric_passes;
-	meta.metric_pass_count = 4;
+	meta.groups = groups;
+	meta.group_count = 2;
 	meta.join = "kernel";
 	write_recording(ctx, &meta, rotated, 9, 3);
 	ck_ok(ctx, evaluate(&evaluation, &file, ctx, asked, 5));

@@ -290,7 +290,7 @@ START_TEST(summed_names)
 }
 END_TEST
 
-START_TEST(summed_passes)
+START_TEST(summed_groups)
 {
 	static const struct recording recording = { .ranges = rotated, .join = "kernel" };
 	static const struct wanted wanted[] = {
@@ -314,7 +314,7 @@ START_TEST(summed_passes)
 	ck_ok(ctx, opk_file_ranges(&ranges, &count, ctx, file));
 	ck_assert_uint_eq(count, COUNT(wanted));
 	for (size_t i = 0; i < count; i++) {
-		ck_assert_uint_eq(ranges[i].pass, i < 2 ? 1 : 2);
+		ck_assert_uint_eq(ranges[i].group, i < 2 ? 1 : 2);
 		ck_assert_uint_eq(ranges[i].count, wanted[i].count);
 		ck_assert_str_eq(ranges[i].kernel, kernels[i]);
 	}
@@ -325,7 +325,7 @@ START_TEST(summed_passes)
 END_TEST
 
 /* The names of two hosts' sums are the same, and so are the numbers of their devices. */
-START_TEST(summed_passes_of_hosts)
+START_TEST(summed_groups_of_hosts)
 {
 	struct opk_range ranges[2 * RANGES];
 	const struct recording recording = { .ranges = ranges, .join = "name" };
@@ -378,7 +378,7 @@ START_TEST(not_summed)
 		  { .ranges = uneven, .join = "kernel" },
 		  "kernel",
 		  OPK_EUSAGE,
-		  "2 are of pass 1, and 1 of pass 2" },
+		  "2 have metrics of group 1, and 1 those of group 2" },
 		{ HERE, { .ranges = uneven, .join = "kernel" }, "device", OPK_OK, NULL },
 		{ HERE, { .ranges = plain }, "", OPK_EUSAGE, "is nothing that ranges share" },
 		{ HERE,
@@ -599,8 +599,8 @@ int main(void)
 	tcase_add_test(tests, split_samples);
 	tcase_add_test(tests, summed_by_kernel);
 	tcase_add_test(tests, summed_names);
-	tcase_add_test(tests, summed_passes);
-	tcase_add_test(tests, summed_passes_of_hosts);
+	tcase_add_test(tests, summed_groups);
+	tcase_add_test(tests, summed_groups_of_hosts);
 	tcase_add_test(tests, not_summed);
 	tcase_add_test(tests, each_call_fails);
 	tcase_add_test(tests, crashes_are_errors);

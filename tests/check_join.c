@@ -14,10 +14,8 @@ enum { RANGES = 3, METRICS = 4 };
 static const char *const names[METRICS] = { "fake__a.sum", "fake__b.sum", "fake__ratio.pct",
 	                                    "fake__c.sum" };
 /* a and c; b; and the ratio is in none. */
-static const uint32_t pass_1[] = { 1 }, pass_2[] = { 2 };
-static const struct opk_pass_list metric_passes[] = {
-	{ pass_1, 1 }, { pass_2, 1 }, { NULL, 0 }, { pass_1, 1 }
-};
+static const size_t first[] = { 0, 3 }, second[] = { 1 };
+static const struct opk_group groups[] = { { first, 2 }, { second, 1 } };
 
 static const char *path_of(void)
 {
@@ -47,14 +45,12 @@ static void write_recording(struct opk_ctx *ctx, const struct recording *recordi
 		                 .profiler = recording->profiler,
 		                 .metrics = names,
 		                 .metric_count = METRICS,
-		                 .passes = 2,
-		                 .metric_passes = metric_passes,
-		                 .metric_pass_count = METRICS,
+		                 .groups = groups,
+		                 .group_count = 2,
 		                 .join = recording->join };
 	struct opk_writer *writer;
 	struct opk_time times[20];
 
-	unlink(path_of());
 	ck_ok(ctx, opk_writer_new_live(&writer, ctx, path_of()));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
 	for (size_t i = 0; i < COUNT(times); i++)
@@ -93,7 +89,7 @@ static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct 
 #define RANGE(kernel_, launch_, group_)                                                            \
 	{                                                                                          \
 		.name = "n" kernel_, .kernel = kernel_, .symbol = "", .nvtx = "",                  \
-		.grid = { 2, 1, 1 }, .block = { 32, 1, 1 }, .launch = launch_, .pass = group_,     \
+		.grid = { 2, 1, 1 }, .block = { 32, 1, 1 }, .launch = launch_, .group = group_,    \
 		.rank = -1                                                                         \
 	}
 
@@ -192,10 +188,10 @@ START_TEST(tables_that_do_not_fit)
 	} rows[] = {
 		{ HERE, { "", OPK_PROFILER_RANGE, rotated, 3, 0, 1, false }, NULL },
 		{ HERE, { "", OPK_PROFILER_RANGE, NULL, 0, 0, 1, false }, NULL },
-		{ HERE, { "", OPK_PROFILER_RANGE, mixed, 3, 0, 1, false }, "of passes 1 and 2" },
+		{ HERE, { "", OPK_PROFILER_RANGE, mixed, 3, 0, 1, false }, "of groups 1 and 2" },
 		{ HERE,
 		  { "", OPK_PROFILER_RANGE, beyond, 3, 0, 1, false },
-		  "a range is of pass 3, and there are 2" },
+		  "a range is of group 3, and there are 2" },
 		{ HERE,
 		  { "", OPK_PROFILER_RANGE, rotated, 2, 0, 1, false },
 		  "2 rows for 3 ranges" },
@@ -305,7 +301,7 @@ START_TEST(by_kernel)
 		ck_assert_str_eq(row->range.kernel, i ? "y" : "x");
 		ck_assert_uint_eq(row->range.grid[0], 2);
 		ck_assert_uint_eq(row->range.launch, 0);
-		ck_assert_uint_eq(row->range.pass, 0);
+		ck_assert_uint_eq(row->range.group, 0);
 		ck_assert_uint_eq(row->ranges, i ? 2 : 4);
 		/* The metric of no group does not count. */
 		ck_assert_uint_eq(row->ranges_min, i ? 1 : 2);
@@ -363,7 +359,7 @@ static const struct key_row {
 	    .grid = { 2, 1, 1 },
 	    .block = { 32, 1, 1 },
 	    .launch = 1,
-	    .pass = 1,
+	    .group = 1,
 	    .rank = -1 },
 	  false,
 	  false,
@@ -376,7 +372,7 @@ static const struct key_row {
 	    .grid = { 2, 1, 1 },
 	    .block = { 32, 1, 1 },
 	    .launch = 1,
-	    .pass = 1,
+	    .group = 1,
 	    .rank = -1 },
 	  true,
 	  true,
@@ -389,7 +385,7 @@ static const struct key_row {
 	    .grid = { 2, 1, 1 },
 	    .block = { 32, 1, 1 },
 	    .launch = 1,
-	    .pass = 1,
+	    .group = 1,
 	    .rank = -1 },
 	  true,
 	  true,
@@ -402,7 +398,7 @@ static const struct key_row {
 	    .grid = { 2, 2, 1 },
 	    .block = { 32, 1, 1 },
 	    .launch = 1,
-	    .pass = 1,
+	    .group = 1,
 	    .rank = -1 },
 	  false,
 	  false,
@@ -415,7 +411,7 @@ static const struct key_row {
 	    .grid = { 2, 1, 1 },
 	    .block = { 64, 1, 1 },
 	    .launch = 1,
-	    .pass = 1,
+	    .group = 1,
 	    .rank = -1 },
 	  false,
 	  false,
@@ -428,7 +424,7 @@ static const struct key_row {
 	    .grid = { 2, 1, 1 },
 	    .block = { 32, 1, 1 },
 	    .launch = 1,
-	    .pass = 1,
+	    .group = 1,
 	    .rank = -1,
 	    .shared_bytes = 8 },
 	  false,
@@ -442,7 +438,7 @@ static const struct key_row {
 	    .grid = { 2, 1, 1 },
 	    .block = { 32, 1, 1 },
 	    .launch = 1,
-	    .pass = 1,
+	    .group = 1,
 	    .rank = -1,
 	    .device = 1 },
 	  false,
@@ -456,7 +452,7 @@ static const struct key_row {
 	    .grid = { 2, 1, 1 },
 	    .block = { 32, 1, 1 },
 	    .launch = 1,
-	    .pass = 1,
+	    .group = 1,
 	    .rank = 0 },
 	  true,
 	  false,
@@ -469,7 +465,7 @@ static const struct key_row {
 	    .grid = { 2, 1, 1 },
 	    .block = { 32, 1, 1 },
 	    .launch = 1,
-	    .pass = 1,
+	    .group = 1,
 	    .rank = -1,
 	    .stream = 5,
 	    .registers = 9,
@@ -524,7 +520,7 @@ START_TEST(common_facts)
 		  .rank = 0,
 		  .start_ns = 1,
 		  .end_ns = 2,
-		  .pass = 1 },
+		  .group = 1 },
 		{ .name = "n",
 		  .kernel = "x",
 		  .symbol = "s",
@@ -538,7 +534,7 @@ START_TEST(common_facts)
 		  .rank = 0,
 		  .start_ns = 1,
 		  .end_ns = 3,
-		  .pass = 1 },
+		  .group = 1 },
 		{ .name = "n",
 		  .kernel = "x",
 		  .symbol = "s",
@@ -551,7 +547,7 @@ START_TEST(common_facts)
 		  .rank = 1,
 		  .start_ns = 2,
 		  .end_ns = 2,
-		  .pass = 1 },
+		  .group = 1 },
 	};
 	static const struct recording recording = { "kernel", OPK_PROFILER_RANGE, ranges, 3, 0, 1,
 		                                    false };
@@ -569,7 +565,7 @@ START_TEST(common_facts)
 	ck_assert_uint_eq(range->registers, 32);
 	ck_assert_uint_eq(range->duration_ns, 151); /* of the two that are known */
 	ck_assert(!range->launch && !range->context && !range->process && !range->start_ns);
-	ck_assert(!range->end_ns && !range->stream && range->rank == -1 && range->pass == 1);
+	ck_assert(!range->end_ns && !range->stream && range->rank == -1 && range->group == 1);
 	ck_assert(opk_join_get(joined, 0)->many_streams);
 	opk_join_free(joined);
 	opk_evaluation_free(evaluation);
@@ -594,7 +590,7 @@ START_TEST(many_rows)
 
 	for (size_t i = 0; i < IMAGES * RANGES; i++)
 		ranges[i] = (struct opk_range){
-			.kernel = "x", .launch = 1 + i % half, .rank = -1, .pass = i < half ? 1 : 2
+			.kernel = "x", .launch = 1 + i % half, .rank = -1, .group = i < half ? 1 : 2
 		};
 	ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, NULL));
 	ck_assert_uint_eq(opk_join_count(joined), half);

@@ -41,10 +41,8 @@ static void arm(long fails_at, bool for_good)
 
 static const char *const names[] = { "fake__a.sum", "fake__b.sum", "fake__ratio.pct",
 	                             "fake__c.sum" };
-static const uint32_t pass_1[] = { 1 }, pass_2[] = { 2 };
-static const struct opk_pass_list metric_passes[] = {
-	{ pass_1, 1 }, { pass_2, 1 }, { NULL, 0 }, { pass_1, 1 }
-};
+static const size_t first[] = { 0, 3 }, second[] = { 1 };
+static const struct opk_group groups[] = { { first, 2 }, { second, 1 } };
 static const struct opk_meta_derived derived[] = { { "both", "fake__a.sum + label", "", "" } };
 static const struct opk_meta_label labels[] = { { "fake__c.sum", "label" } };
 static const struct opk_property run_facts[] = { { "hostname", "node" } };
@@ -53,9 +51,8 @@ static const struct opk_meta recorded = {
 	.chip = "FA100",
 	.metrics = names,
 	.metric_count = 4,
-	.passes = 2,
-	.metric_passes = metric_passes,
-	.metric_pass_count = 4,
+	.groups = groups,
+	.group_count = 2,
 	.join = "kernel",
 	.derived = derived,
 	.derived_count = 1,
@@ -75,7 +72,7 @@ static void add_ranges(struct opk_ctx *ctx, struct opk_writer *writer, uint32_t 
 	for (uint32_t i = 0; i < 3; i++)
 		ranges[i] = (struct opk_range){ .kernel = i % 2 ? "x" : "y",
 			                        .launch = 3 * group + i,
-			                        .pass = group,
+			                        .group = group,
 			                        .rank = -1,
 			                        .nvtx = "step" };
 	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 3));
@@ -97,7 +94,7 @@ static void write_recording(struct opk_ctx *ctx, const char *name, bool samples,
 
 	if (samples) {
 		meta.profiler = OPK_PROFILER_PM;
-		meta.metric_pass_count = 0;
+		meta.group_count = 0;
 		meta.join = NULL;
 	}
 	ck_ok(ctx, opk_writer_new_live(&writer, ctx, in_folder(name)));
@@ -396,7 +393,7 @@ static int build_from(struct opk_ctx *ctx, const struct opk_plan *plan)
 	struct opk_writer *writer = NULL;
 	void *prefix = NULL;
 	size_t size;
-	int code = opk_prefix_new(&prefix, &size, ctx, plan, OPK_INSTANCES_ALL);
+	int code = opk_prefix_new(&prefix, &size, ctx, plan, true);
 
 	free(prefix);
 	if (!code)

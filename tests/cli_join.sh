@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The command line over recordings of one pass an image: rows that are joined, launch columns, inflated metrics,
+# The command line over recordings in groups: rows that are joined, launch columns, inflated metrics,
 # times of samples. tests/rotate.c makes the recordings out of shipped ones.
 . "${SOURCE:?}/tests/tap.sh"
 
@@ -14,7 +14,7 @@ made() {
 	"$rotate" "$@" || fail "rotate $*"
 }
 
-# What the rows of all passes have, but for the last metric, which is in no known pass.
+# What the rows without groups have, but for the last metric, which is in no group.
 sed 's/,[^,]*$//' "$golden" | cut -d , -f 2- >wanted
 
 section 'eval --join: kernel'
@@ -27,11 +27,11 @@ out_has '^4,r4,"dgemm.*",32x32x1,16x16x1,0,step/gemm,3,5010,3,1,96\.280875890512
 lines_are 6
 sed 's/"[^"]*"/k/' out | cut -d , -f 12-17 >plain
 equal plain wanted
-# Half of the passes: their metrics are nan, and the rows say that they are incomplete.
+# Half of the groups: their metrics are nan, and the rows say that they are incomplete.
 made kernel "$simple" part.opk 1
 notes '4 of 7 metrics are nan in every row' eval part.opk
 out_has ',1000,1,0,75\.3'
-# An image with all metrics makes them complete, the one of no known pass, too.
+# An image with all metrics makes them complete, the one of no group, too.
 made kernel "$simple" whole.opk 1 0
 notes 'idle time' eval whole.opk
 out_has ',2,1,75\.320837508862908,.*,36\.08725785435005$'
@@ -101,9 +101,9 @@ out_has '^range,name,sm__warps_active'
 
 section 'info'
 works info kernel.opk --format json
-json 'j["passes"] == 2 and j["join"] == "kernel" and j["backend"] == "range-profiler"'
+json 'j["groups"] == 2 and j["join"] == "kernel" and j["backend"] == "range-profiler"'
 json 'len(j["inflated"]) == 4 and j["run"][1] == {"name": "env.RANK", "value": "3"}'
-json '[j["stats"][0][k] for k in ("launches", "ranges", "depth")] == [30, 15, 2]'
+json 'j["stats"] == [{"launches": 30, "ranges": 15, "depth": 2}]'
 json 'j["drops"] == [{"reason": "no memory", "count": 5}]'
 works info kernel.opk --format table
 out_has '^hostname +node7'

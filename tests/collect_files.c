@@ -18,7 +18,7 @@
 #include "fake_gpu/fake_image.h"
 #include "offpeak.h"
 
-enum { CONFIG_SIZE = 100, PREFIX_SIZE = 200, MAX_METRICS = 16, MAX_PASSES = 8 };
+enum { CONFIG_SIZE = 100, PREFIX_SIZE = 200, MAX_METRICS = 16, MAX_GROUPS = 8 };
 
 static struct opk_ctx *ctx;
 
@@ -33,11 +33,12 @@ static void must(int code)
 struct wanted {
 	const char *chip, *profiler, *kind;
 	char *metrics; /* with commas */
-	unsigned passes;
+	unsigned passes, groups, images;
 	bool instances, no_prefix;
 	const char *names[MAX_METRICS];
 	size_t name_count;
-	struct opk_pass_list passes_of[MAX_METRICS];
+	size_t indices[MAX_METRICS];
+	struct opk_group group_list[MAX_GROUPS];
 };
 
 /* KEY=VALUE of `set`. */
@@ -53,6 +54,10 @@ static bool take_key(struct wanted *wanted, const char *key, char *value)
 		wanted->metrics = value;
 	else if (!strcmp(key, "passes"))
 		wanted->passes = (unsigned)atoi(value);
+	else if (!strcmp(key, "groups")) /* the metrics go to them in turn */
+		wanted->groups = (unsigned)atoi(value);
+	else if (!strcmp(key, "grouped")) /* so many of the metrics, where not all */
+		wanted->images = (unsigned)atoi(value);
 	else if (!strcmp(key, "instances"))
 		wanted->instances = atoi(value);
 	else if (!strcmp(key, "no_prefix"))
@@ -70,20 +75,27 @@ static void split_metrics(struct wanted *wanted)
 		wanted->names[wanted->name_count++] = name;
 }
 
-/* The metrics go to the passes in turn, and the last one to all. */
-static void deal(struct wanted *wanted)
+/* Group g has every metric i with i % groups == g. */
+static void make_groups(struct wanted *wanted)
 {
-	static uint32_t numbers[MAX_PASSES];
+	size_t limit = wanted->images ? wanted->images : wanted->name_count, next = 0;
 
-	for (unsigned i = 0; i < MAX_PASSES; i++)
-		numbers[i] = i + 1;
-	for (size_t i = 0; wanted->passes > 1 && i < wanted->name_count; i++)
-		wanted->passes_of[i] = i + 1 < wanted->name_count ? (
-					       struct opk_pass_list){ &numbers[i % wanted->passes],
-			                                              1 }
-		                                                  : (struct opk_pass_list){
-									    numbers, wanted->passes
-								    };
+	for (unsigned g = 0; g < wanted->groups && g < MAX_GROUPS; g++) {
+		wanted->group_list[g].metrics = wanted->indices + next;
+		for (size_t i = g; i < limit; i += wanted->groups) {
+			wanted->indices[next++] = i;
+			wanted->group_list[g].metric_count++;
+		}
+	}
+}
+
+static void write_config(struct opk_writer *writer, size_t size, unsigned passes)
+{
+	char bytes[CONFIG_SIZE + MAX_GROUPS + 1] = { 0 };
+	struct fake_config head = { FAKE_CONFIG_MAGIC, passes };
+
+	memcpy(bytes, &head, sizeof head);
+	must(opk_writer_add(writer, OPK_SECTION_CONFIG, bytes, size));
 }
 
 static void write_set(const struct wanted *wanted, const char *path)
@@ -105,20 +117,22 @@ static void write_set(const struct wanted *wanted, const char *path)
 		.passes = wanted->passes,
 		.keep_instances = wanted->instances,
 		.cupti_version = 130001,
-		.metric_passes = wanted->passes_of,
-		.metric_pass_count = wanted->passes > 1 ? wanted->name_count : 0,
+		.groups = wanted->group_list,
+		.group_count = wanted->groups,
 	};
 	struct opk_writer *writer;
-	char config[CONFIG_SIZE] = { 0 }, prefix[PREFIX_SIZE];
-	struct fake_config head = { FAKE_CONFIG_MAGIC, wanted->passes };
+	char prefix[PREFIX_SIZE + MAX_GROUPS];
 
-	memcpy(config, &head, sizeof head);
-	memset(prefix, 'a', sizeof prefix);
 	must(opk_writer_new(&writer, ctx, path));
 	must(opk_writer_add_meta(writer, &meta));
-	must(opk_writer_add(writer, OPK_SECTION_CONFIG, config, sizeof config));
-	if (!wanted->no_prefix)
-		must(opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, sizeof prefix));
+	for (unsigned g = 0; g <= wanted->groups; g++) {
+		memset(prefix, 'a' + (int)g, sizeof prefix);
+		write_config(writer, CONFIG_SIZE + g, g ? 1 : wanted->passes);
+		if (!wanted->no_prefix)
+			must(opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, PREFIX_SIZE + g));
+	}
+	if (wanted->groups)
+		write_config(writer, CONFIG_SIZE + wanted->groups + 1, wanted->groups);
 	must(opk_writer_finish(writer));
 	opk_writer_free(writer);
 }
@@ -145,7 +159,7 @@ static int make_set(const char *path, char **keys)
 		}
 	}
 	split_metrics(&wanted);
-	deal(&wanted);
+	make_groups(&wanted);
 	write_set(&wanted, path);
 	return 0;
 }
@@ -180,7 +194,7 @@ static void print_row(const struct opk_range *row)
 	printf("grid=%ux%ux%u\tblock=%ux%ux%u\t", row->grid[0], row->grid[1], row->grid[2],
 	       row->block[0], row->block[1], row->block[2]);
 	printf("device=%d\tcontext=%u\tprocess=%u\trank=%d\tgroup=%u\t", row->device, row->context,
-	       row->process, row->rank, row->pass);
+	       row->process, row->rank, row->group);
 	printf("launch=%" PRIu64 "\tstream=%" PRIu64 "\tduration=%" PRIu64 "\t", row->launch,
 	       row->stream, row->duration_ns);
 	printf("shared=%u\tregisters=%u\ttimes=%s", row->shared_bytes, row->registers,

@@ -486,18 +486,14 @@ static int do_NVPW_CounterDataBuilder_GetCounterDataPrefix(struct nv_BuilderGetP
 static int do_NVPW_CounterDataBuilder_AddRawCounters(struct nv_BuilderAddRawCounters *params)
 {
 	fake.prefix_counters = params->numRawCounterRequests;
-	fake.prefix_instances = 0;
-	for (size_t i = 0; i < params->numRawCounterRequests; i++)
-		fake.prefix_instances += params->pRawCounterRequests[i].keepInstances;
+	fake.prefix_keeps_instances = params->pRawCounterRequests[0].keepInstances;
 	return 0;
 }
 
 static int do_NVPW_CounterDataBuilder_AddMetrics(struct nv_BuilderAddMetrics *params)
 {
 	fake.prefix_counters = params->numMetricRequests;
-	fake.prefix_instances = 0;
-	for (size_t i = 0; i < params->numMetricRequests; i++)
-		fake.prefix_instances += params->pRawMetricRequests[i].keepInstances;
+	fake.prefix_keeps_instances = params->pRawMetricRequests[0].keepInstances;
 	return 0;
 }
 

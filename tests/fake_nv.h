@@ -66,7 +66,7 @@ struct fake_nv {
 	bool odd_constituents; /* one of a throughput that there is not */
 	/* What the last prefix was made of. */
 	size_t prefix_counters;
-	size_t prefix_instances; /* counters that keep theirs */
+	bool prefix_keeps_instances;
 	/* The counter data image. */
 	const char *image_chip;
 	bool image_is_pm;

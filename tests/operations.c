@@ -203,9 +203,7 @@ int do_prefix(struct opk_ctx *ctx)
 	opk_autofree void *prefix = NULL;
 	size_t size;
 
-	static const bool keep = true;
-
-	return opk_nv_prefix(&prefix, &size, ctx, "FA100", one_name, 1, &keep);
+	return opk_nv_prefix(&prefix, &size, ctx, "FA100", one_name, 1, true);
 }
 
 /* The same by the older call. */

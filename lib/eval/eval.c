@@ -12,6 +12,9 @@
 
 struct opk_evaluation {
 	struct opk_spools spools;
+	struct opk_made_rows made; /* instead */
+	size_t next_made;
+	bool is_made;
 	const struct opk_filter *filter; /* NULL: every row is wanted */
 	size_t condition_count;          /* on values, the first of those besides columns */
 	const struct opk_meta *meta;     /* of the recording; NULL: a bare image */
@@ -26,7 +29,7 @@ struct opk_evaluation {
 	const struct opk_segment *segments; /* of the file, which outlives the evaluation */
 	size_t segment_count;
 	struct opk_range sample; /* what times say of one besides */
-	struct opk_measured passes;
+	struct opk_measured groups;
 	bool *measured;
 	struct opk_row row;
 	struct opk_bookmark mark; /* of that row */
@@ -94,7 +97,7 @@ static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	evaluation->measured = opk_alloc_array(job->metric_count, sizeof *evaluation->measured);
 	if (!evaluation->values || !evaluation->measured)
 		return opk_nomem(ctx, "an evaluation");
-	return opk_measured_init(&evaluation->passes, ctx, job->meta, job->metrics,
+	return opk_measured_init(&evaluation->groups, ctx, job->meta, job->metrics,
 	                         job->metric_count);
 }
 
@@ -291,11 +294,59 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 	return code;
 }
 
+/* ---- rows that no image has */
+
+void opk_made_rows_clear(struct opk_made_rows *rows)
+{
+	free(rows->ranges);
+	free(rows->ran);
+	free(rows->values);
+	*rows = (struct opk_made_rows){ 0 };
+}
+
+int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
+                              struct opk_file *file, const struct opk_eval_options *options)
+{
+	struct opk_eval_job job = { .file = file };
+	int code = opk_file_meta(&job.meta, ctx, file);
+
+	if (!code)
+		code = opk_filter_check(options->filter, ctx, OPK_PROFILER_RANGE);
+	if (!code)
+		code = begin(out, ctx, &job, options);
+	if (code)
+		return opk_add(ctx, code, "can't evaluate %s", file->path);
+	(*out)->is_made = true;
+	(*out)->spools.header.profiler = OPK_PROFILER_RANGE;
+	snprintf((*out)->spools.header.chip, sizeof(*out)->spools.header.chip, "%s",
+	         job.meta->chip);
+	return OPK_OK;
+}
+
+int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                            struct opk_made_rows *rows, const struct opk_evaluation *samples)
+{
+	for (size_t i = 0; i < evaluation->metrics.count; i++)
+		if (!opk_strlist_add(&evaluation->units, samples ? samples->units.items[i] : ""))
+			return opk_nomem(ctx, "an evaluation");
+	evaluation->made = *rows;
+	*rows = (struct opk_made_rows){ 0 };
+	return opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
+}
+
+size_t opk_evaluation_ranges(const struct opk_range **ranges,
+                             const struct opk_evaluation *evaluation)
+{
+	*ranges = evaluation->made.ranges;
+	return evaluation->made.count;
+}
+
 void opk_evaluation_free(struct opk_evaluation *evaluation)
 {
 	if (!evaluation)
 		return;
 	opk_spools_clear(&evaluation->spools);
+	opk_made_rows_clear(&evaluation->made);
 	opk_columns_clear(&evaluation->columns);
 	free(evaluation->set_labels);
 	opk_resolved_clear(&evaluation->resolved);
@@ -305,7 +356,7 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 	free(evaluation->values);
 	free(evaluation->also);
 	free(evaluation->measured);
-	opk_measured_clear(&evaluation->passes);
+	opk_measured_clear(&evaluation->groups);
 	free(evaluation);
 }
 
@@ -395,9 +446,9 @@ void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evalua
 	opk_columns_least(columns, &evaluation->columns, metrics);
 }
 
-const struct opk_measured *opk_evaluation_passes(const struct opk_evaluation *evaluation)
+const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation)
 {
-	return &evaluation->passes;
+	return &evaluation->groups;
 }
 
 const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation)
@@ -407,7 +458,7 @@ const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *ev
 
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation)
 {
-	return evaluation->spools.total_rows;
+	return evaluation->is_made ? evaluation->made.count : evaluation->spools.total_rows;
 }
 
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation)
@@ -415,14 +466,14 @@ uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluati
 	return evaluation->spools.incomplete_samples;
 }
 
-/* NaN is a measured value, too, unless the set does not say which passes the metric is in. */
-static void apply_pass(struct opk_evaluation *evaluation, uint32_t pass)
+/* NaN is a measured value, too, unless the set does not say which group the metric is in. */
+static void apply_group(struct opk_evaluation *evaluation, uint32_t group)
 {
 	size_t count = evaluation->metrics.count;
 
-	memcpy(evaluation->measured, opk_measured_by(&evaluation->passes, pass), count);
-	for (size_t i = 0; pass && i < count; i++)
-		if (evaluation->passes.positions[i] == OPK_NOT_IN_SET
+	memcpy(evaluation->measured, opk_measured_by(&evaluation->groups, group), count);
+	for (size_t i = 0; group && i < count; i++)
+		if (evaluation->groups.positions[i] == OPK_NOT_IN_SET
 		    && isnan(evaluation->values[i]))
 			evaluation->measured[i] = false;
 }
@@ -430,10 +481,10 @@ static void apply_pass(struct opk_evaluation *evaluation, uint32_t pass)
 /* What the recording says of the launch and its device. */
 static void apply_attributes(struct opk_evaluation *evaluation)
 {
-	const struct opk_measured *passes = &evaluation->passes;
+	const struct opk_measured *groups = &evaluation->groups;
 
 	for (size_t i = 0; i < evaluation->metrics.count; i++) {
-		if (!passes->attribute[i])
+		if (!groups->attribute[i])
 			continue;
 		evaluation->values[i] = opk_attribute_value(evaluation->metrics.items[i],
 		                                            evaluation->meta,
@@ -449,7 +500,7 @@ static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	const struct opk_segment *segment;
 
 	if (!evaluation->segment_count) {
-		apply_pass(evaluation, 0);
+		apply_group(evaluation, 0);
 		apply_attributes(evaluation);
 		return OPK_OK;
 	}
@@ -457,7 +508,7 @@ static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 		return opk_fail(ctx, OPK_EINPUT, "the evaluation's result is damaged");
 	segment = &evaluation->segments[stored->segment];
 	opk_segment_describe(&evaluation->row, &evaluation->sample, segment, stored->row);
-	apply_pass(evaluation, segment->pass);
+	apply_group(evaluation, segment->pass);
 	apply_attributes(evaluation);
 	return OPK_OK;
 }
@@ -484,6 +535,30 @@ static int take_row(const struct opk_row **row, struct opk_ctx *ctx,
 	return code;
 }
 
+/* Makes the row of what is in memory. */
+static const struct opk_row *take_made(struct opk_evaluation *evaluation, size_t number)
+{
+	const struct opk_made_rows *made = &evaluation->made;
+	const struct opk_range *range = &made->ranges[number];
+	size_t metrics = evaluation->metrics.count;
+
+	memcpy(evaluation->values, made->values + number * metrics,
+	       metrics * sizeof *evaluation->values);
+	evaluation->row = (struct opk_row){
+		.index = number,
+		.name = range->name,
+		.start_ns = range->start_ns,
+		.end_ns = range->end_ns,
+		.values = evaluation->values,
+		.measured = evaluation->measured,
+		.range = range,
+		.ran = &made->ran[number],
+	};
+	apply_group(evaluation, 0);
+	apply_attributes(evaluation);
+	return &evaluation->row;
+}
+
 static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
                     struct opk_evaluation *evaluation)
 {
@@ -493,6 +568,12 @@ static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
 	int code;
 
 	*row = NULL;
+	if (evaluation->is_made) {
+		evaluation->mark = (struct opk_bookmark){ .number = evaluation->next_made };
+		if (evaluation->next_made < evaluation->made.count)
+			*row = take_made(evaluation, evaluation->next_made++);
+		return OPK_OK;
+	}
 	if (opk_spools_ended(&evaluation->spools))
 		return OPK_OK;
 	opk_spools_mark(&evaluation->mark, &evaluation->spools);
@@ -512,8 +593,14 @@ int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
 {
 	struct opk_spool_row stored;
 	const char *name;
-	int code = opk_spools_reread(&stored, &name, evaluation->values, ctx, &evaluation->spools,
-	                             mark, evaluation->metrics.count);
+	int code;
+
+	if (evaluation->is_made) {
+		*row = take_made(evaluation, mark->number);
+		return OPK_OK;
+	}
+	code = opk_spools_reread(&stored, &name, evaluation->values, ctx, &evaluation->spools, mark,
+	                         evaluation->metrics.count);
 
 	*row = NULL;
 	return code ? code : take_row(row, ctx, evaluation, &stored, name, mark->number);

@@ -58,11 +58,26 @@ enum { OPK_MAX_RANGE_NAME = 1 << 16, OPK_MAX_UNIT = 1 << 16, OPK_MAX_WORKERS = 1
 int opk_image_check(struct opk_ctx *ctx, const struct opk_nv_image_info *info, size_t size,
                     enum opk_profiler profiler);
 
-/* Which metrics are in which pass; the metadata in it is NULL for a bare image. */
-const struct opk_measured *opk_evaluation_passes(const struct opk_evaluation *evaluation);
+/* Which metrics are in which group; the metadata in it is NULL for a bare image. */
+const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation);
 
 /* Whether its filter has conditions on values. */
 bool opk_evaluation_chooses_values(const struct opk_evaluation *evaluation);
+
+/* Rows that no image has: what ran. */
+struct opk_made_rows {
+	struct opk_range *ranges;
+	struct opk_ran *ran;
+	double *values; /* of each row, one a metric */
+	size_t count;
+};
+void opk_made_rows_clear(struct opk_made_rows *rows);
+/* An evaluation that has its columns and no rows yet; `file` has metadata at least. */
+int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
+                              struct opk_file *file, const struct opk_eval_options *options);
+/* Takes over the rows; units are those of the first metrics of `samples`, or NULL: of none. */
+int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                            struct opk_made_rows *rows, const struct opk_evaluation *samples);
 
 struct opk_columns;
 /* What it shows, and of what. */
@@ -194,8 +209,8 @@ enum opk_key_part {
 	OPK_KEY_NVTX = 1 << 5,
 	OPK_KEY_DEVICE = 1 << 6, /* its index, on whatever host */
 	OPK_KEY_RANK = 1 << 7,
-	OPK_KEY_PASS = 1 << 8,
-	OPK_KEY_GPU = 1 << 9, /* of one host */
+	OPK_KEY_GROUP = 1 << 8, /* of metrics */
+	OPK_KEY_GPU = 1 << 9,   /* of one host */
 	OPK_KEY_HOST = 1 << 10,
 	OPK_KEY_ALL = 1 << 11, /* that they are ranges */
 };
@@ -233,17 +248,18 @@ int opk_grouping_find(size_t *group, const struct opk_grouping *grouping, struct
 void opk_grouping_clear(struct opk_grouping *grouping);
 #define opk_autogrouping __attribute__((cleanup(opk_grouping_clear)))
 
-/* Which of the evaluated metrics have a counter in a pass. */
+/* Which of the evaluated metrics the ranges of a group have. */
 
 struct opk_measured {
-	const struct opk_meta *meta; /* NULL: a bare image, of all passes */
+	const struct opk_meta *meta; /* NULL: a bare image, without groups */
 	size_t *positions;           /* of the evaluated metrics in the set, or OPK_NOT_IN_SET */
 	size_t count;
-	bool *counted;   /* of the evaluated metrics: in any pass that is known */
+	bool *grouped;   /* of the evaluated metrics: in any group at all */
 	bool *attribute; /* of the evaluated metrics: no image has it */
+	bool *in_group;  /* of the set's metrics */
 	bool *current;   /* of the evaluated metrics: what the last call gave */
-	bool known;      /* there was a call, for this pass */
-	uint32_t pass;
+	bool known;      /* there was a call, for this group */
+	uint32_t group;
 };
 
 #define OPK_NOT_IN_SET SIZE_MAX
@@ -254,10 +270,10 @@ int opk_measured_init(struct opk_measured *measured, struct opk_ctx *ctx,
 void opk_measured_clear(struct opk_measured *measured);
 
 /*
- * One a metric, valid until the next call; pass 0 stands for all.
+ * One a metric, valid until the next call; group 0 is the whole set, and the others must exist.
  * Attributes are not measured. Metrics that are not in the set may be computed from what was
  * collected for others: they are true.
  */
-const bool *opk_measured_by(struct opk_measured *measured, uint32_t pass);
+const bool *opk_measured_by(struct opk_measured *measured, uint32_t group);
 
 #endif

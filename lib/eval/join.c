@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Joins ranges that have one pass each. */
+/* Joins ranges that have one group's metrics each. */
 #include <math.h>
 #include <string.h>
 
@@ -58,10 +58,10 @@ static int take(struct opk_join *join, struct opk_ctx *ctx, const struct opk_row
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-/* Metrics that could have been there: those of a known pass, and whatever some range has. */
-static void find_expected(bool *expected, const struct opk_join *join, const bool *counted)
+/* Metrics that could have been there: those of a group, and whatever some range has. */
+static void find_expected(bool *expected, const struct opk_join *join, const bool *grouped)
 {
-	memcpy(expected, counted, join->metric_count * sizeof *expected);
+	memcpy(expected, grouped, join->metric_count * sizeof *expected);
 	for (size_t i = 0; i < join->count; i++)
 		for (size_t j = 0; j < join->metric_count; j++)
 			expected[j] |= join->rows[i].counts[j] > 0;
@@ -102,7 +102,7 @@ static void clear_row(struct joined *joined)
 	free(joined->counts);
 }
 
-/* Values are judged here, where ranges of all passes have come together. */
+/* Values are judged here, where ranges of all groups have come together. */
 static void keep_wanted(struct opk_join *join, const struct opk_evaluation *evaluation)
 {
 	size_t count = 0;
@@ -132,7 +132,7 @@ static int join_rows(struct opk_join *join, struct opk_ctx *ctx, struct opk_eval
 		code = opk_fail(ctx, OPK_EINPUT, "ranges can't be joined without a range table");
 	if (code)
 		return code;
-	find_expected(expected, join, opk_evaluation_passes(evaluation)->counted);
+	find_expected(expected, join, opk_evaluation_groups(evaluation)->grouped);
 	for (size_t i = 0; i < join->count; i++)
 		finish_row(&join->rows[i], join, &join->grouping.groups[i], expected);
 	keep_wanted(join, evaluation);
@@ -152,7 +152,7 @@ static int find_key(unsigned *key, struct opk_ctx *ctx, struct opk_evaluation *e
 		  OPK_KEY_KERNEL | OPK_KEY_SHAPE | OPK_KEY_LAUNCH | OPK_KEY_DEVICE | OPK_KEY_RANK },
 		{ "name", OPK_KEY_NAME | OPK_KEY_DEVICE | OPK_KEY_RANK },
 	};
-	const struct opk_meta *meta = opk_evaluation_passes(evaluation)->meta;
+	const struct opk_meta *meta = opk_evaluation_groups(evaluation)->meta;
 
 	if (!meta || meta->profiler != OPK_PROFILER_RANGE)
 		return opk_fail(ctx, OPK_EUSAGE, "only ranges of a recording can be joined");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Looks up which metrics have a counter in a pass. */
+/* Looks up which metrics a pass group has. */
 #include "eval/eval.h"
+
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -20,32 +22,20 @@ static int find_positions(struct opk_measured *measured, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-static const struct opk_pass_list *passes_of(const struct opk_measured *measured, size_t position)
+static void add_group(struct opk_measured *measured, const struct opk_group *group)
 {
-	static const struct opk_pass_list unknown = { NULL, 0 };
-
-	return position < measured->meta->metric_pass_count
-	               ? &measured->meta->metric_passes[position]
-	               : &unknown;
+	for (size_t i = 0; i < group->metric_count; i++)
+		measured->in_group[group->metrics[i]] = true;
 }
 
-static bool is_in_pass(const struct opk_measured *measured, size_t position, uint32_t pass)
+static void find_grouped(struct opk_measured *measured)
 {
-	const struct opk_pass_list *list = passes_of(measured, position);
-
-	for (size_t i = 0; i < list->count; i++)
-		if (list->passes[i] == pass)
-			return true;
-	return false;
-}
-
-static void find_counted(struct opk_measured *measured)
-{
+	for (size_t i = 0; i < measured->meta->group_count; i++)
+		add_group(measured, &measured->meta->groups[i]);
 	for (size_t i = 0; i < measured->count; i++) {
 		size_t position = measured->positions[i];
 
-		measured->counted[i] = position != OPK_NOT_IN_SET
-		                       && passes_of(measured, position)->count;
+		measured->grouped[i] = position != OPK_NOT_IN_SET && measured->in_group[position];
 	}
 }
 
@@ -56,12 +46,13 @@ int opk_measured_init(struct opk_measured *measured, struct opk_ctx *ctx,
 		.meta = meta,
 		.count = count,
 		.positions = opk_alloc_array(count, sizeof *measured->positions),
-		.counted = opk_alloc_array(count, sizeof *measured->counted),
+		.grouped = opk_alloc_array(count, sizeof *measured->grouped),
 		.attribute = opk_alloc_array(count, sizeof *measured->attribute),
+		.in_group = opk_alloc_array(meta ? meta->metric_count : 1, sizeof(bool)),
 		.current = opk_alloc_array(count, sizeof *measured->current),
 	};
-	if (!measured->positions || !measured->counted || !measured->attribute
-	    || !measured->current) {
+	if (!measured->positions || !measured->grouped || !measured->in_group
+	    || !measured->attribute || !measured->current) {
 		opk_measured_clear(measured);
 		return opk_nomem(ctx, "an evaluation");
 	}
@@ -72,37 +63,41 @@ int opk_measured_init(struct opk_measured *measured, struct opk_ctx *ctx,
 		return OPK_ENOMEM;
 	}
 	if (meta)
-		find_counted(measured);
+		find_grouped(measured);
 	return OPK_OK;
 }
 
 void opk_measured_clear(struct opk_measured *measured)
 {
 	free(measured->positions);
-	free(measured->counted);
+	free(measured->grouped);
 	free(measured->attribute);
+	free(measured->in_group);
 	free(measured->current);
 	*measured = (struct opk_measured){ 0 };
 }
 
-const bool *opk_measured_by(struct opk_measured *measured, uint32_t pass)
+const bool *opk_measured_by(struct opk_measured *measured, uint32_t group)
 {
-	/* Ranges of one pass follow upon each other. */
-	if (measured->known && measured->pass == pass)
+	const struct opk_meta *meta = measured->meta;
+
+	/* Ranges of one group follow upon each other. */
+	if (measured->known && measured->group == group)
 		return measured->current;
 	measured->known = true;
-	measured->pass = pass;
-	if (!pass) {
+	measured->group = group;
+	if (!group) {
 		for (size_t i = 0; i < measured->count; i++)
 			measured->current[i] = !measured->attribute[i];
 		return measured->current;
 	}
+	memset(measured->in_group, false, meta->metric_count);
+	add_group(measured, &meta->groups[group - 1]);
 	for (size_t i = 0; i < measured->count; i++) {
 		size_t position = measured->positions[i];
 
-		measured->current[i] = position == OPK_NOT_IN_SET
-		                               ? !measured->attribute[i]
-		                               : is_in_pass(measured, position, pass);
+		measured->current[i] = position == OPK_NOT_IN_SET ? !measured->attribute[i]
+		                                                  : measured->in_group[position];
 	}
 	return measured->current;
 }

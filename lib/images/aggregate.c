@@ -340,16 +340,16 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 	return code ? code : compute_order(a, ctx);
 }
 
-/* A range of one pass has no value of another's metrics, by which it could be chosen. */
+/* A range of one pass group has no value of another's metrics, by which it could be chosen. */
 static int check_conditions(struct opk_ctx *ctx, const struct opk_evaluation *evaluation)
 {
-	const struct opk_meta *meta = opk_evaluation_passes(evaluation)->meta;
+	const struct opk_meta *meta = opk_evaluation_groups(evaluation)->meta;
 
-	if (!meta || !*meta->join || !opk_evaluation_chooses_values(evaluation))
+	if (!meta || !meta->group_count || !opk_evaluation_chooses_values(evaluation))
 		return OPK_OK;
 	return opk_fail(
 		ctx, OPK_EUSAGE,
-		"the recording's ranges have one pass each, and so some of the metrics: values "
+		"the recording has pass groups, whose ranges have some of the metrics: values "
 		"can't choose ranges for statistics, only what is known of them can");
 }
 

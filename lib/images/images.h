@@ -139,7 +139,7 @@ enum opk_level {
 int opk_level_parse(enum opk_level *out, struct opk_ctx *ctx, const char *text);
 /*
  * Leaves out the ranges of other levels, too, and logs what it did. A range holds another one of
- * the same key, GPU, rank and pass whose name goes on with '/', and kernels that ran in it.
+ * the same key, GPU, rank and pass group whose name goes on with '/', and kernels that ran in it.
  */
 int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_survey *survey,
                       unsigned key, enum opk_level level);
@@ -148,12 +148,12 @@ int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_surv
 
 /* A range to be made: the sum of those of one group and GPU that have the same metrics. */
 struct opk_summed {
-	size_t group;    /* of opk_sums.groups */
-	size_t source;   /* of opk_sums.sources */
-	uint32_t pass;   /* whose counters it has; 0: all passes */
-	size_t first;    /* its first row */
-	uint64_t layout; /* of all its rows */
-	size_t place;    /* among the sums, in the order of the images */
+	size_t group;           /* of opk_sums.groups */
+	size_t source;          /* of opk_sums.sources */
+	uint32_t metrics_group; /* whose metrics it has; 0: the whole set's */
+	size_t first;           /* its first row */
+	uint64_t layout;        /* of all its rows */
+	size_t place;           /* among the sums, in the order of the images */
 	size_t target, slot;
 };
 
@@ -177,7 +177,7 @@ struct opk_sums_options {
 	unsigned key; /* of opk_key_parse() */
 	enum opk_level level;
 	/*
-	 * A group has one sum for each pass: it is of one GPU, and OPK_EUSAGE says which
+	 * A group has one sum for each pass group: it is of one GPU, and OPK_EUSAGE says which
 	 * ranges of one can't be summed, for they are of different layout, or of other counters.
 	 */
 	bool single;
@@ -202,6 +202,11 @@ struct opk_rules {
 int opk_rules_init(struct opk_rules *rules, struct opk_ctx *ctx, const char *chip,
                    enum opk_profiler profiler, const char *const *metrics, size_t count);
 void opk_rules_clear(struct opk_rules *rules);
+/*
+ * What the metric's value is divided by, 0 where nothing was counted; NaN: not known. `all` has
+ * metrics and helpers. Values that such are the weights of make the mean that of their sums.
+ */
+double opk_rules_denominator(const struct opk_rules *rules, size_t metric, const double *all);
 
 struct opk_part_value {
 	double value;

@@ -34,34 +34,25 @@ static int open_files(struct sum *s, const char *const *paths, size_t count)
 	return code;
 }
 
-/* ---- recordings of one pass an image ---------------------------------------------------- */
+/* ---- recordings in groups --------------------------------------------------------------- */
 
-static bool is_in_pass(const struct opk_meta *meta, size_t metric, uint32_t pass)
-{
-	const struct opk_pass_list *list = meta->metric_pass_count ? &meta->metric_passes[metric]
-	                                                           : NULL;
-
-	for (size_t i = 0; list && i < list->count; i++)
-		if (list->passes[i] == pass)
-			return true;
-	return !pass;
-}
-
-/* No metric may be in two passes: joined rows would have the mean of the two sums. */
+/* No metric may be in two groups: joined rows would have the mean of the two sums. */
 static int check_disjoint(struct sum *s, bool *taken, const struct opk_summed *sum)
 {
 	const struct opk_meta *meta = s->meta;
+	const struct opk_group *group = sum->metrics_group ? &meta->groups[sum->metrics_group - 1]
+	                                                   : NULL;
 
-	for (size_t metric = 0; metric < meta->metric_count; metric++) {
-		if (!is_in_pass(meta, metric, sum->pass))
-			continue;
+	for (size_t i = 0; i < (group ? group->metric_count : meta->metric_count); i++) {
+		size_t metric = group ? group->metrics[i] : i;
+
 		if (taken[metric])
-			return opk_fail(s->ctx, OPK_EUSAGE,
-			                "ranges with '%s': %s is in several passes, "
-			                "and their sums don't go together; eval --aggregate "
-			                "reports them",
-			                s->sums.groups.groups[sum->group].name,
-			                meta->metrics[metric]);
+			return opk_fail(
+				s->ctx, OPK_EUSAGE,
+				"ranges with '%s': %s is in several groups of "
+				"metrics, and their sums don't go together; eval --aggregate "
+				"reports them",
+				s->sums.groups.groups[sum->group].name, meta->metrics[metric]);
 		taken[metric] = true;
 	}
 	return OPK_OK;
@@ -76,14 +67,15 @@ static int check_equal(struct sum *s, const struct opk_summed *a, const struct o
 		return OPK_OK;
 	return opk_fail(
 		s->ctx, OPK_EUSAGE,
-		"ranges with '%s': %ju are of pass %u, and %ju of pass %u: their sums don't go together; eval --aggregate reports each metric "
+		"ranges with '%s': %ju have metrics of group %u, and %ju those of "
+		"group %u: their sums don't go together; eval --aggregate reports each metric "
 		"by itself",
-		s->sums.groups.groups[a->group].name, (uintmax_t)first, a->pass, (uintmax_t)other,
-		b->pass);
+		s->sums.groups.groups[a->group].name, (uintmax_t)first, a->metrics_group,
+		(uintmax_t)other, b->metrics_group);
 }
 
-/* A row of such a recording is joined of one sum of each pass. */
-static int check_passes(struct sum *s)
+/* A row of such a recording is joined of one sum of each group. */
+static int check_groups(struct sum *s)
 {
 	size_t groups = s->sums.groups.count, metrics = s->meta->metric_count;
 	opk_autofree const struct opk_summed **firsts = opk_alloc_array(groups + 1, sizeof *firsts);
@@ -148,7 +140,7 @@ static int make_ranges(struct sum *s)
 
 		s->ranges[i] = group->range;
 		s->ranges[i].name = named && !group->many_names ? group->name : "";
-		s->ranges[i].pass = sum->pass;
+		s->ranges[i].group = sum->metrics_group;
 		s->ranges[i].count = part->ranges;
 		s->ranges[i].duration_ns = part->duration_count == part->rows ? part->durations : 0;
 	}
@@ -166,7 +158,7 @@ static int plan(struct sum *s)
 	if (!code)
 		code = opk_sums_init(&s->sums, s->ctx, &s->survey, &options);
 	if (!code && *s->meta->join)
-		code = check_passes(s);
+		code = check_groups(s);
 	return code ? code : make_ranges(s);
 }
 

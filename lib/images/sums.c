@@ -62,7 +62,7 @@ static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, bool 
 		sums->sums[sums->count++] = (struct opk_summed){
 			.group = sums->group_of[row],
 			.source = source,
-			.pass = range->pass,
+			.metrics_group = range->group,
 			.first = row,
 			.layout = opk_survey_image(sums->survey, row)->facts.layout,
 		};
@@ -73,7 +73,7 @@ static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, bool 
 
 static bool go_together(const struct opk_summed *a, const struct opk_summed *b)
 {
-	return a->layout == b->layout && a->pass == b->pass;
+	return a->layout == b->layout && a->metrics_group == b->metrics_group;
 }
 
 /* Puts sums of one layout and the same metrics one after the other, where the first of them is. */
@@ -109,8 +109,8 @@ static bool fits(const struct opk_sums *sums, const struct opk_target *target, s
 }
 
 /*
- * Slots have numbers as names, each once in an image: where a group has one sum for each
- * pass, that of the group, by which they are joined.
+ * Slots have numbers as names, each once in an image: where a group has one sum for each pass
+ * group, that of the group, by which they are joined.
  */
 static int make_targets(struct opk_sums *sums, struct opk_ctx *ctx, bool single)
 {
@@ -207,7 +207,7 @@ int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_su
 		.survey = survey,
 		.groups.key = options->key | (options->single ? OPK_KEY_GPU : 0),
 		.sources.key = OPK_KEY_GPU,
-		.parts.key = OPK_KEY_GPU | OPK_KEY_PASS,
+		.parts.key = OPK_KEY_GPU | OPK_KEY_GROUP,
 	};
 	code = allocate(out, ctx);
 	if (!code)

@@ -49,7 +49,7 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 {
 	struct work *w = data;
 	const struct opk_target *made = &w->sums->targets[target];
-	uint32_t pass = w->sums->sums[w->sums->sum_of[made->moves->row]].pass;
+	uint32_t group = w->sums->sums[w->sums->sum_of[made->moves->row]].metrics_group;
 	opk_autofree double *values = opk_alloc_array(w->name_count + 1, sizeof *values);
 	int code = values ? OPK_OK : fail_nomem(ctx);
 
@@ -57,7 +57,7 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 		code = begin_values(w, ctx);
 	if (!code)
 		code = opk_values_of_image(&w->by, ctx, image, size,
-		                           opk_measured_by(&w->measured, pass));
+		                           opk_measured_by(&w->measured, group));
 	for (size_t i = 0; !code && i < made->slots; i++) {
 		opk_child_progress(child, i, made->slots);
 		code = opk_values_of_range(values, &w->by, ctx, i);
@@ -93,26 +93,26 @@ static int evaluate_sums(struct work *w, struct opk_ctx *ctx, const struct opk_s
 
 /* ---- sources ---------------------------------------------------------------------------- */
 
-/* NaN is a measured value, too, unless the set does not say which passes the metric is in. */
-static bool has_metric(const struct work *w, const bool *wanted, uint32_t pass, size_t metric,
+/* NaN is a measured value, too, unless the set does not say which group the metric is in. */
+static bool has_metric(const struct work *w, const bool *wanted, uint32_t group, size_t metric,
                        double value)
 {
 	return wanted[metric]
-	       && !(pass && w->measured.positions[metric] == OPK_NOT_IN_SET && isnan(value));
+	       && !(group && w->measured.positions[metric] == OPK_NOT_IN_SET && isnan(value));
 }
 
-/* What adds up does so over passes; the rest has a value only if it is in one. */
+/* What adds up does so over pass groups; the rest has a value only if it is in one group. */
 static void add_sum(struct work *w, size_t place)
 {
 	size_t index = w->sums->order[place];
 	const struct opk_summed *sum = &w->sums->sums[index];
-	const bool *wanted = opk_measured_by(&w->measured, sum->pass);
+	const bool *wanted = opk_measured_by(&w->measured, sum->metrics_group);
 	const double *values = w->evaluated + place * w->name_count;
 
 	for (size_t i = 0; i < w->metric_count; i++) {
 		size_t at = sum->source * w->metric_count + i;
 
-		if (!has_metric(w, wanted, sum->pass, i, values[i]))
+		if (!has_metric(w, wanted, sum->metrics_group, i, values[i]))
 			continue;
 		if (w->places[at] == SIZE_MAX)
 			w->values[at] = values[i];

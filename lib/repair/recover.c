@@ -47,7 +47,7 @@ struct recovery {
 	struct opk_scan scan;
 	const struct opk_meta *meta;
 	struct part *parts; /* one a section of the scan's file */
-	bool of_passes;     /* ranges are of one pass each, and need a row that says which */
+	bool grouped;       /* ranges have one group's metrics, and need its row */
 	unsigned needed;    /* tables that images have */
 	uint64_t losses[LOSSES];
 	struct opk_writer *writer;
@@ -103,7 +103,7 @@ static int find_meta(struct recovery *r)
 	return code ? code : opk_file_meta(&r->meta, r->ctx, file);
 }
 
-/* Counts the rows of a table, and sees whether they name passes, and one that there is. */
+/* Counts the rows of a table, and sees whether they name groups, and one that there is. */
 static int count_rows(struct recovery *r, size_t section)
 {
 	struct opk_range_table ranges = { 0 };
@@ -115,10 +115,11 @@ static int count_rows(struct recovery *r, size_t section)
 	else
 		code = opk_range_table_read(&ranges, r->ctx, r->scan.file, section);
 	for (size_t i = 0; i < ranges.count; i++)
-		r->of_passes = r->of_passes || ranges.rows[i].pass;
+		r->grouped = r->grouped || ranges.rows[i].group;
 	r->parts[section].rows = ranges.count + times.count;
 	if (!code)
-		code = opk_ranges_check_pass(r->ctx, ranges.rows, ranges.count, r->meta->passes);
+		code = opk_ranges_check_group(r->ctx, ranges.rows, ranges.count,
+		                              r->meta->group_count);
 	if (code == OPK_EINPUT)
 		code = leave_out(r, section, opk_innermost(r->ctx));
 	opk_range_table_clear(&ranges);
@@ -144,7 +145,7 @@ static int list_parts(struct recovery *r)
 	r->parts = opk_alloc_array(file->section_count + 1, sizeof *r->parts);
 	if (!r->parts)
 		return opk_nomem(r->ctx, "sections");
-	r->of_passes = *r->meta->join;
+	r->grouped = *r->meta->join;
 	for (size_t i = 0; !code && i < file->section_count; i++)
 		if (opk_is_table(file->sections[i].type) && is_kept(r, i))
 			code = count_rows(r, i);
@@ -310,7 +311,7 @@ static int choose_image(struct recovery *r, size_t i)
 {
 	unsigned missing = r->needed & ~r->parts[i].tables;
 
-	if (r->of_passes && !(r->parts[i].tables & OPK_TABLE_RANGES)) {
+	if (r->grouped && !(r->parts[i].tables & OPK_TABLE_RANGES)) {
 		r->losses[LOST_ROWLESS]++;
 		return leave_out(r, i, "its rows are lost: which metrics it has is not known");
 	}

@@ -27,7 +27,6 @@ static const char *const drop_reasons[DROPS] = {
 	[DROP_CONTEXTS] = "in a context beyond the 64th of the process",
 	[DROP_CAPTURE] = "begun while a stream was captured into a graph",
 	[DROP_CUT] = "the rest of user ranges in which a stream was captured into a graph",
-	[DROP_STOPPED] = "the rest of user ranges that were open at cudaProfilerStop()",
 	[DROP_NESTED] = "nested in a recorded range; --replay application or user takes each level",
 };
 
@@ -49,10 +48,9 @@ bool collector_init(void)
 	collector.target.verbose = settings->verbose;
 	if (collect_set_load(&collector.set, settings->set_path))
 		return false;
-	if (settings->pass > collector.set.meta->passes)
-		return complain("the set has no such pass");
+	if (settings->group >= collector.set.image_count)
+		return complain("the set has no such group");
 	collector.kernels = kernels_new(settings->kernel);
-	collector.outside = collector_has_scope();
 	collector.rank = recording_rank();
 	collector.pid = getpid();
 	collector.profiling = (struct profiling){
@@ -147,8 +145,7 @@ static void sample_device(int device)
 		return;
 	collector.sampled[device] = true;
 	if (begin_device(NULL, device))
-		collector.samplers[device] = sampler_new(&collector.profiling, device,
-		                                         !collector.outside);
+		collector.samplers[device] = sampler_new(&collector.profiling, device);
 }
 
 /* Makes a context current. Where that fails, leave() would pop the program's own. */
@@ -363,7 +360,7 @@ void collector_begin_capture(void)
 
 	if (!locked || collector.captures++)
 		return;
-	collector_cut_range(DROP_CUT);
+	collector_cut_range();
 	for_sessions(session_suspend);
 }
 
@@ -392,9 +389,6 @@ static void close_samplers(void)
 
 static const char *why_empty(void)
 {
-	if (collector_has_scope() && !collector.marked)
-		return "the program did not call cudaProfilerStart(), and --capture-range waits for "
-		       "it";
 	switch (collector.settings.mode) {
 	case MODE_SAMPLING:
 		return "no sample came";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The program's own ranges, of one nesting level at a time: the profiler sees them side by side, so
- * levels cost no passes. Turns choose the level and the pass.
+ * levels cost no passes. Turns choose the level and the pass group.
  */
 #include <string.h>
 
@@ -19,38 +19,33 @@ static uint64_t begun; /* for --max-ranges */
 static struct repetitions repetitions;
 static __thread struct turn turn; /* of the outermost range that this thread is in */
 
-/* So many of this thread's outermost ranges began where --capture-range lets nothing in. */
-static __thread size_t outside_depth;
-
-/*
- * Levels are counted from the first range that --nvtx-include and --capture-range let in; 0: it is
- * in none.
- */
+/* Levels are counted from the first range that --nvtx-include lets in; 0: it is in none. */
 static size_t level_of(size_t depth)
 {
 	const struct user_range *ranges;
-	size_t count, first = 1;
+	size_t count;
 
+	if (!collector.settings.nvtx_include)
+		return depth;
 	ranges = user_ranges(&count);
-	while (collector.settings.nvtx_include && first <= depth
-	       && !nvtx_filter_match(collector.settings.nvtx_include, ranges, first))
-		first++;
-	if (first <= outside_depth)
-		first = outside_depth + 1;
-	return first <= depth ? depth - first + 1 : 0;
+	for (size_t first = 1; first <= depth; first++)
+		if (nvtx_filter_match(collector.settings.nvtx_include, ranges, first))
+			return depth - first + 1;
+	return 0;
 }
 
 static void begin_turn(void)
 {
 	const struct settings *settings = &collector.settings;
-	size_t passes = collector.set.meta->passes;
+	const struct collect_set *set = &collector.set;
 
-	turn = (struct turn){ .pass = settings->pass, .level = settings->level };
+	turn = (struct turn){ .group = settings->group, .level = settings->level };
 	if (settings->turns != TURNS_REPEAT)
 		return;
-	turn = repetitions_next(&repetitions, user_range_path(), passes,
+	turn = repetitions_next(&repetitions, user_range_path(),
+	                        set->image_count > 1 ? set->image_count - 1 : 1,
 	                        collector.depth ? collector.depth : 1);
-	turn.pass = passes > 1 ? turn.pass + 1 : 0;
+	turn.group = set->image_count > 1 ? turn.group + 1 : 0;
 }
 
 static CUcontext current_context(void)
@@ -77,7 +72,7 @@ static void begin_range(size_t depth)
 		collector_miss(context);
 		return;
 	}
-	session_select(session, turn.pass);
+	session_select(session, turn.group);
 	row = collector_row(context);
 	row.name = strdup(user_range_path());
 	if (!session_begin(session, &row, CU_STREAM_LEGACY)) {
@@ -93,13 +88,8 @@ static void begin_range(size_t depth)
 static void pushed(size_t depth)
 {
 	collector_auto bool locked = collector_lock();
-	size_t level;
+	size_t level = locked ? level_of(depth) : 0;
 
-	if (!locked)
-		return;
-	if (collector.outside)
-		outside_depth = depth;
-	level = level_of(depth);
 	if (!level)
 		return;
 	if (level > collector.depth)
@@ -125,7 +115,6 @@ static void popping(size_t depth)
 {
 	collector_auto bool locked = collector_lock();
 
-	outside_depth -= depth <= outside_depth;
 	if (!locked || !open_range.session || !pthread_equal(open_range.thread, pthread_self()))
 		return;
 	/* A range of another domain may end below it. */
@@ -141,12 +130,12 @@ void collector_end_ranges_of(const struct session *session)
 		open_range.session = NULL;
 }
 
-void collector_cut_range(enum drop reason)
+void collector_cut_range(void)
 {
 	if (!open_range.session)
 		return;
 	end_range();
-	collector.drops[reason]++;
+	collector.drops[DROP_CUT]++;
 }
 
 void collector_listen_to_ranges(void)

@@ -130,7 +130,7 @@ int opk_nv_request_values(double *values, struct opk_ctx *ctx, struct opk_nv_eva
                           size_t index);
 /* NVPW_CUDA_CounterDataBuilder; free(). */
 int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chip,
-                  const char *const *raw_counters, size_t count, const bool *keep_instances);
+                  const char *const *raw_counters, size_t count, bool keep_instances);
 
 /*
  * PerfWorks' scheduler of raw counters over one empty pass of all domains:

@@ -370,17 +370,17 @@ static int run_once(struct settings *settings, char **program)
 	return code ? code : finish(settings, &parts, status, settings->merge, NULL);
 }
 
-/* Runs it once for each level of user ranges and pass; the first run shows all levels. */
-static int run_all(struct settings *settings, char **program, size_t passes)
+/* Runs it once for each level of user ranges and pass group; the first run shows all levels. */
+static int run_all(struct settings *settings, char **program, size_t groups)
 {
 	bool by_level = settings->mode == MODE_USER_RANGE && !settings->given[SETTING_LEVEL];
-	size_t each = passes ? passes : 1, runs = each, done = 0;
+	size_t each = groups ? groups : 1, runs = each, done = 0;
 	const char *join = settings->mode == MODE_USER_RANGE ? "name" : "launch";
 	struct parts parts = { 0 };
 	int status = 0, code = OPK_OK;
 
 	for (size_t i = 0; !code && !status && !not_run && i < runs; i++, done++) {
-		settings_export_number(SETTING_PASS, passes ? i % passes + 1 : 0);
+		settings_export_number(SETTING_GROUP, groups ? i % groups + 1 : 0);
 		if (by_level)
 			settings_export_number(SETTING_LEVEL, i / each + 1);
 		if (settings->verbose)
@@ -392,14 +392,14 @@ static int run_all(struct settings *settings, char **program, size_t passes)
 	if (done < runs && !not_run)
 		launcher_fail(0, "the program failed in run %zu of %zu: the others are left out",
 		              done, runs);
-	return code ? code : finish(settings, &parts, status, true, passes ? join : NULL);
+	return code ? code : finish(settings, &parts, status, true, groups ? join : NULL);
 }
 
 int main(int argc, char **argv)
 {
 	static struct settings settings;
 	char **program;
-	size_t passes;
+	size_t groups;
 	int code;
 
 	opk_reserve_standard();
@@ -407,7 +407,7 @@ int main(int argc, char **argv)
 	if (!code && settings.probe)
 		return probe_write(&settings);
 	if (!code)
-		code = strategy_choose(&settings, &passes);
+		code = strategy_choose(&settings, &groups);
 	if (!code && (settings.merge || settings.application) && name_varies(settings.output))
 		code = launcher_fail(OPK_EUSAGE,
 		                     "-o %s: one file can't have a name for each process",
@@ -427,6 +427,6 @@ int main(int argc, char **argv)
 	if (code)
 		return code;
 	parts_report_leftovers(&settings);
-	return settings.application ? run_all(&settings, program, passes)
+	return settings.application ? run_all(&settings, program, groups)
 	                            : run_once(&settings, program);
 }

@@ -40,6 +40,8 @@ struct profiler {
  */
 struct profiler_ops {
 	const char *name; /* META's `backend` */
+	/* Images take the passes of one config image in turn, as next_pass below says. */
+	bool takes_turns;
 	bool (*enable)(struct profiler *profiler);
 	bool (*configure)(struct profiler *profiler); /* with profiler->config */
 	bool (*start)(struct profiler *profiler);
@@ -111,8 +113,8 @@ bool session_begin(struct session *session, const struct opk_range *row, CUstrea
 void session_end(struct session *session);
 /* Ends a range whose launch failed: the profiler makes no range of it. */
 void session_cancel(struct session *session);
-/* Chooses the next ranges' pass; ends the present image where that is another one's. */
-void session_select(struct session *session, size_t pass);
+/* Chooses the next ranges' pass group; ends the present image where that is another one's. */
+void session_select(struct session *session, size_t group);
 /* Decodes what the current image holds and hands it on; nothing while a range is open. */
 void session_flush(struct session *session);
 /* Hands on what there is and leaves the GPU alone until the next range begins. */
@@ -151,11 +153,8 @@ size_t perfworks_trim(uint8_t *image, size_t size);
 
 struct sampler;
 
-/* Begins to sample, or waits for sampler_resume(). NULL with a message on stderr: it can't. */
-struct sampler *sampler_new(const struct profiling *profiling, int device, bool at_once);
-/* Nothing is sampled in between: sampling has stopped, or started, when they return. */
-void sampler_pause(struct sampler *sampler);
-void sampler_resume(struct sampler *sampler);
+/* Begins to sample; NULL with a message on stderr where that can't be. */
+struct sampler *sampler_new(const struct profiling *profiling, int device);
 
 struct sampler_counts {
 	uint64_t samples;

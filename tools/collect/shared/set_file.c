@@ -22,21 +22,38 @@ static int report(const struct opk_ctx *ctx, int code)
 	return code;
 }
 
-static int read_section(const struct collect_set *set, uint32_t type, void **data, size_t *size)
+/* The n-th section of a type, decoded. */
+static int read_section(const struct collect_set *set, uint32_t type, size_t n, void **data,
+                        size_t *size)
 {
 	for (size_t i = 0; i < opk_file_section_count(set->file); i++)
-		if (opk_file_section(set->file, i)->type == type)
+		if (opk_file_section(set->file, i)->type == type && !n--)
 			return opk_file_read(data, size, set->ctx, set->file, i);
 	return OPK_EINPUT;
 }
 
+/* Images of the whole set and of each group, and one of all groups where there are any. */
 static int read_images(struct collect_set *set)
 {
-	struct image_set *images = &set->images;
-	int code = read_section(set, OPK_SECTION_CONFIG, &images->config, &images->config_size);
+	int code = OPK_OK;
 
-	return code ? code
-	            : read_section(set, OPK_SECTION_PREFIX, &images->prefix, &images->prefix_size);
+	set->image_count = set->meta->group_count + 1;
+	set->images = calloc(set->image_count, sizeof *set->images);
+	if (!set->images)
+		return OPK_ENOMEM;
+	for (size_t i = 0; !code && i < set->image_count; i++) {
+		struct image_set *images = &set->images[i];
+
+		code = read_section(set, OPK_SECTION_CONFIG, i, &images->config,
+		                    &images->config_size);
+		if (!code)
+			code = read_section(set, OPK_SECTION_PREFIX, i, &images->prefix,
+			                    &images->prefix_size);
+	}
+	if (code || set->image_count == 1)
+		return code;
+	return read_section(set, OPK_SECTION_CONFIG, set->image_count, &set->turns_config,
+	                    &set->turns_config_size);
 }
 
 int collect_set_open(struct collect_set *set, const char *path)
@@ -77,8 +94,12 @@ int collect_set_load(struct collect_set *set, const char *path)
 
 void collect_set_clear(struct collect_set *set)
 {
-	free(set->images.config);
-	free(set->images.prefix);
+	for (size_t i = 0; set->images && i < set->image_count; i++) {
+		free(set->images[i].config);
+		free(set->images[i].prefix);
+	}
+	free(set->images);
+	free(set->turns_config);
 	opk_file_free(set->file);
 	opk_ctx_free(set->ctx);
 }
