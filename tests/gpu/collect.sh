@@ -6,12 +6,12 @@
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
 # Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched unrecorded capture
-# torch values by_application planner links ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
+# torch values by_application planner links timeline ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
 # alone, or takes its two files from the folder COLLECTOR.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application planner links ranks}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application planner links timeline ranks}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -243,6 +243,19 @@ links() {
 			run "$backend, $set" $collect --backend $backend --replay none -c "$sets/$set.opk" -o "$out/$set-$backend.opk" -- ./links
 		done
 	done
+}
+
+# Kernels of known names beside PM samples, and the same by kernel replay; tests/gpu/timeline.py compares the two.
+timeline() {
+	nvcc -O2 -arch=native -o long "$top/tests/gpu/long.cu" || return
+	for set in timeline tensor; do
+		run "$set, PM sampling and kernels" $collect -v --interval 10us --trace kernels -c "$sets/$set-pm.opk" -o "$out/$set-pm.opk" -- ./long 40
+		run "$set, kernel replay" $collect -v --replay kernel -c "$sets/$set.opk" -o "$out/$set-replay.opk" -- ./long 3
+	done
+	step="python3 $top/tests/gpu/training_step.py"
+	run "training, alone" $step 200
+	run "training, PM sampling and kernels" $collect -v --interval 10us --trace kernels -c "$sets/timeline-pm.opk" -o "$out/timeline-training.opk" -- $step 200
+	run "training, kernels alone" $collect -v --trace kernels -o "$out/trace-training.opk" -- $step 200
 }
 
 # Two GPUs, where there are two: ranks of their own, one process on both, torchrun.

@@ -38,6 +38,13 @@ done
 build pm $sm,$pm,lts__t_sectors.sum --profiler pm
 build pm-light $sm,$pm,pcie__write_bytes.sum --profiler pm
 build pm-instances $sm,$pm,lts__t_sectors.sum --profiler pm --instances
+timeline=sm__cycles_active.avg,sm__inst_executed.sum,sm__warps_active.avg.pct_of_peak_sustained_active,dram__throughput.avg.pct_of_peak_sustained_elapsed,dram__bytes_read.sum,gpu__time_duration.sum,lts__t_sectors.sum
+tensor=sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed,sm__cycles_active.avg,gpu__time_duration.sum
+for name in timeline tensor; do
+	eval "metrics=\$$name"
+	build $name "$metrics"
+	build $name-pm "$metrics" --profiler pm
+done
 contract() { # PASSES METRICS [OPTION...]: the bare images that tests/gpu/contract.sh wants; 0 passes: for PM sampling
 	passes=$1 metrics=$2
 	shift 2
