@@ -202,6 +202,8 @@ static const struct failing {
 	  "NVPA_STATUS_ERROR (1)" },
 	{ HERE, do_combine, CALL(NVPW_CounterDataCombiner_SumIntoRange), 3, 7, OPK_EFAILED,
 	  "NVPA_STATUS_NOT_IMPLEMENTED (7)" },
+	{ HERE, do_combine, CALL(NVPW_CounterDataCombiner_AccumulateIntoRange), 1, 8, OPK_EFAILED,
+	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_trim_samples, CALL(NVPW_PeriodicSampler_CounterData_TrimInPlace), 0, 8,
 	  OPK_EFAILED, "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_sample_size, CALL(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize), 0, 8,
@@ -414,6 +416,7 @@ START_TEST(prefix_by_either_call)
 		{ HERE, true, false },
 	};
 	static const char *const names[] = { "raw_a", "raw_b", "raw_shared" };
+	static const bool some[] = { true, false, true }, none[] = { false, false, false };
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct nv_table table = fake_table();
@@ -425,12 +428,13 @@ START_TEST(prefix_by_either_call)
 		if (rows[i].old)
 			table.NVPW_CounterDataBuilder_AddRawCounters = NULL;
 		ctx = fake_ctx_of(&table);
-		ck_ok(ctx,
-		      opk_nv_prefix(&prefix, &size, ctx, "FA100", names, 3, rows[i].instances));
+		ck_ok(ctx, opk_nv_prefix(&prefix, &size, ctx, "FA100", names, 3,
+		                         rows[i].instances ? some : none));
 		ck_row(&rows[i], size == FAKE_PREFIX_SIZE && !memcmp(prefix, "pppp", 4), "%zu",
 		       size);
 		ck_row(&rows[i], fake.prefix_counters == 3, "%zu", fake.prefix_counters);
-		ck_row(&rows[i], fake.prefix_keeps_instances == rows[i].instances, "instances");
+		ck_row(&rows[i], fake.prefix_instances == (rows[i].instances ? 2 : 0), "%zu",
+		       fake.prefix_instances);
 		ck_row(&rows[i],
 		       fake.calls[FAKE_NVPW_CounterDataBuilder_AddMetrics] == rows[i].old
 		               && fake.calls[FAKE_NVPW_CounterDataBuilder_AddRawCounters]

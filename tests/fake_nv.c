@@ -322,17 +322,38 @@ static int do_cuptiProfilerHostGetRangeName(struct nv_HostGetRangeName *params)
 	return 0;
 }
 
-/* What the combiner makes: metrics are sums of those of the ranges that went into a slot. */
+enum { FAKE_PASSES = 4 };
+
+/* What the combiner makes: metrics are sums or means of those of the ranges in a slot. */
 struct fake_copy {
 	char magic[8];
 	uint64_t is_copy;
 	uint64_t gpu; /* of its source, where it stands at the same place */
 	uint64_t slots, used;
-	struct {
-		uint64_t ranges, indices;
+	struct fake_slot {
+		struct fake_part {
+			uint64_t ranges, indices, times; /* times: that sums are divided by */
+		} passes[FAKE_PASSES];
 		char name[64];
 	} sums[];
 };
+
+enum { FAKE_PASS_AT = 24, FAKE_PASS_MARK = 0xa5 };
+
+static unsigned pass_of(const void *image)
+{
+	const unsigned char *mark = (const unsigned char *)image + FAKE_PASS_AT;
+
+	return mark[1] == FAKE_PASS_MARK ? mark[0] % FAKE_PASSES : 0;
+}
+
+void fake_mark_pass(void *image, unsigned pass)
+{
+	unsigned char *mark = (unsigned char *)image + FAKE_PASS_AT;
+
+	mark[0] = (unsigned char)pass;
+	mark[1] = FAKE_PASS_MARK;
+}
 
 static const struct fake_copy *as_copy(const void *image)
 {
@@ -341,14 +362,52 @@ static const struct fake_copy *as_copy(const void *image)
 	return copy->is_copy == 1 ? copy : NULL;
 }
 
+static void add_part(struct fake_part *to, const struct fake_part *from)
+{
+	to->ranges += from->ranges;
+	to->indices += from->indices;
+	to->times += from->times;
+}
+
+static double value_of_part(const struct fake_part *part, size_t metric)
+{
+	double sum = (double)(part->indices * 100 + part->ranges * metric)
+	             + 0.5 * (double)part->ranges;
+
+	return sum / (double)part->times;
+}
+
+/* Of several passes, the mean over them. */
+static double value_of_slot(const struct fake_slot *slot, size_t metric)
+{
+	unsigned needed = metric < FAKE_MAX_NEEDED ? fake.needed[metric] : 0;
+	double sum = 0;
+	size_t passes = 0;
+	struct fake_part all = { 0 };
+
+	for (size_t i = 0; !needed && i < FAKE_PASSES; i++)
+		add_part(&all, &slot->passes[i]);
+	if (!needed)
+		return value_of_part(&all, metric);
+	for (size_t i = 1; i < FAKE_PASSES; i++) {
+		struct fake_part part = slot->passes[i];
+
+		add_part(&part, &slot->passes[0]);
+		if (needed >> i & 1) {
+			sum += value_of_part(&part, metric);
+			passes++;
+		}
+	}
+	return sum / (double)passes;
+}
+
 static void make_values(double *values, size_t count, const void *image, size_t range)
 {
 	const struct fake_copy *copy = as_copy(image);
-	size_t ranges = copy ? copy->sums[range].ranges : 1;
-	size_t indices = copy ? copy->sums[range].indices : range;
+	const struct fake_part one = { 1, range, 1 };
 
 	for (size_t i = 0; i < count; i++)
-		values[i] = (double)(indices * 100 + ranges * i) + 0.5 * (double)ranges;
+		values[i] = copy ? value_of_slot(&copy->sums[range], i) : value_of_part(&one, i);
 	if (range != fake.evaluate_at)
 		return;
 	do_deed(fake.evaluate_deed);
@@ -378,7 +437,7 @@ static int do_cuptiPmSamplingGetCounterDataInfo(struct nv_PmGetCounterDataInfo *
 	}
 	params->numTotalSamples = fake.slots;
 	params->numPopulatedSamples = fake.populated;
-	params->numCompletedSamples = fake.completed;
+	params->numCompletedSamples = pass_of(params->pCounterDataImage) ? 0 : fake.completed;
 	return 0;
 }
 
@@ -486,14 +545,18 @@ static int do_NVPW_CounterDataBuilder_GetCounterDataPrefix(struct nv_BuilderGetP
 static int do_NVPW_CounterDataBuilder_AddRawCounters(struct nv_BuilderAddRawCounters *params)
 {
 	fake.prefix_counters = params->numRawCounterRequests;
-	fake.prefix_keeps_instances = params->pRawCounterRequests[0].keepInstances;
+	fake.prefix_instances = 0;
+	for (size_t i = 0; i < params->numRawCounterRequests; i++)
+		fake.prefix_instances += params->pRawCounterRequests[i].keepInstances;
 	return 0;
 }
 
 static int do_NVPW_CounterDataBuilder_AddMetrics(struct nv_BuilderAddMetrics *params)
 {
 	fake.prefix_counters = params->numMetricRequests;
-	fake.prefix_keeps_instances = params->pRawMetricRequests[0].keepInstances;
+	fake.prefix_instances = 0;
+	for (size_t i = 0; i < params->numMetricRequests; i++)
+		fake.prefix_instances += params->pRawMetricRequests[i].keepInstances;
 	return 0;
 }
 
@@ -576,7 +639,7 @@ static int do_NVPW_PeriodicSampler_CounterData_GetSampleTime(struct nv_SamplerGe
 
 static int do_NVPW_CounterData_ExtractCounterDataPrefix(struct nv_DataExtractPrefix *params)
 {
-	if (params->counterDataSrcSize != FAKE_IMAGE_SIZE
+	if ((params->counterDataSrcSize != FAKE_IMAGE_SIZE && !as_copy(params->pCounterDataSrc))
 	    || (params->pCounterDataPrefix && params->counterDataPrefixSize < FAKE_PREFIX_SIZE))
 		return NVPA_INVALID_ARGUMENT;
 	if (params->pCounterDataPrefix)
@@ -602,11 +665,12 @@ static int do_NVPW_CounterData_CalculateCounterDataImageCopySize(struct nv_DataC
 static int do_NVPW_CounterData_InitializeCounterDataImageCopy(struct nv_DataCopyInitialize *params)
 {
 	struct fake_copy *copy = (struct fake_copy *)params->pCounterDataDst;
+	uint64_t gpu = ((const struct fake_copy *)params->pCounterDataSrc)->gpu;
 
 	memset(copy, 0, size_of_copy(params->maxNumRanges));
 	memcpy(copy->magic, params->pCounterDataSrc, sizeof copy->magic);
 	copy->is_copy = 1;
-	copy->gpu = ((const struct fake_copy *)params->pCounterDataSrc)->gpu;
+	copy->gpu = gpu;
 	copy->slots = params->maxNumRanges;
 	return 0;
 }
@@ -648,12 +712,32 @@ static int do_NVPW_CounterDataCombiner_CreateRange(struct nv_CombinerCreateRange
 static int do_NVPW_CounterDataCombiner_SumIntoRange(struct nv_CombinerSumIntoRange *params)
 {
 	struct fake_copy *copy = params->pCounterDataCombiner;
+	struct fake_part *part;
 
 	if (params->rangeIndexDst >= copy->slots || as_copy(params->pCounterDataSrc))
 		return NVPA_INVALID_ARGUMENT;
 	do_deed(fake.sum_deed);
-	copy->sums[params->rangeIndexDst].ranges++;
-	copy->sums[params->rangeIndexDst].indices += params->rangeIndexSrc;
+	part = &copy->sums[params->rangeIndexDst].passes[pass_of(params->pCounterDataSrc)];
+	add_part(part, &(struct fake_part){ 1, params->rangeIndexSrc, 0 });
+	part->times = 1;
+	return 0;
+}
+
+static int do_NVPW_CounterDataCombiner_AccumulateIntoRange(struct nv_CombinerAccumulate *params)
+{
+	const struct fake_copy *source = as_copy(params->pCounterDataSrc);
+	struct fake_copy *copy = params->pCounterDataCombiner;
+	struct fake_slot *slot = &copy->sums[params->rangeIndexDst];
+
+	if (params->rangeIndexDst >= copy->slots || params->dstMultiplier != 1
+	    || params->srcMultiplier != 1 || (source && params->rangeIndexSrc >= source->slots))
+		return NVPA_INVALID_ARGUMENT;
+	do_deed(fake.sum_deed);
+	for (size_t i = 0; source && i < FAKE_PASSES; i++)
+		add_part(&slot->passes[i], &source->sums[params->rangeIndexSrc].passes[i]);
+	if (!source)
+		add_part(&slot->passes[pass_of(params->pCounterDataSrc)],
+		         &(struct fake_part){ 1, params->rangeIndexSrc, 1 });
 	return 0;
 }
 

@@ -33,6 +33,8 @@ enum fake_deed {
 
 enum { FAKE_MAX_SIZES = 8, FAKE_MAX_FACTORS = 4, FAKE_CONFIG_SIZE = 16, FAKE_PREFIX_SIZE = 100 };
 
+enum { FAKE_MAX_NEEDED = 8 };
+
 struct fake_nv {
 	/* For each call: the status that it fails with, from which call on, how often made. */
 	int status[FAKE_SYMBOL_COUNT];
@@ -66,7 +68,7 @@ struct fake_nv {
 	bool odd_constituents; /* one of a throughput that there is not */
 	/* What the last prefix was made of. */
 	size_t prefix_counters;
-	bool prefix_keeps_instances;
+	size_t prefix_instances; /* counters that keep theirs */
 	/* The counter data image. */
 	const char *image_chip;
 	bool image_is_pm;
@@ -77,6 +79,8 @@ struct fake_nv {
 	size_t evaluate_at;
 	enum fake_deed sum_deed; /* what the combiner does with a range */
 	double nan_or_inf;       /* value of the first metric in range evaluate_at, if not 0 */
+	/* Passes that the n-th metric of a combined image needs, 1 << pass each; 0: any. */
+	unsigned needed[FAKE_MAX_NEEDED];
 };
 
 extern struct fake_nv fake;
@@ -97,6 +101,8 @@ struct opk_ctx *fake_ctx(void);
  */
 enum { FAKE_IMAGE_SIZE = 4096, FAKE_GPU_AT = 16 };
 const void *fake_image(void);
+/* Makes it one of a pass, less than 4; 0: of all passes. */
+void fake_mark_pass(void *image, unsigned pass);
 
 /* FA100 has both profilers, FB100 only the range profiler, FC100 neither. */
 extern const char *const fake_chips[3];

@@ -203,7 +203,9 @@ int do_prefix(struct opk_ctx *ctx)
 	opk_autofree void *prefix = NULL;
 	size_t size;
 
-	return opk_nv_prefix(&prefix, &size, ctx, "FA100", one_name, 1, true);
+	static const bool keep = true;
+
+	return opk_nv_prefix(&prefix, &size, ctx, "FA100", one_name, 1, &keep);
 }
 
 /* The same by the older call. */
@@ -273,6 +275,8 @@ int do_combine(struct opk_ctx *ctx)
 		code = opk_nv_combiner_range(&slot, ctx, combiner, i ? "b" : "a");
 		if (!code)
 			code = opk_nv_combiner_sum(ctx, combiner, slot, fake_image(), i);
+		if (!code)
+			code = opk_nv_combiner_average(ctx, combiner, slot, fake_image(), i);
 	}
 	opk_nv_combiner_free(combiner);
 	return code;

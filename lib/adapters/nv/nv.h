@@ -130,7 +130,7 @@ int opk_nv_request_values(double *values, struct opk_ctx *ctx, struct opk_nv_eva
                           size_t index);
 /* NVPW_CUDA_CounterDataBuilder; free(). */
 int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chip,
-                  const char *const *raw_counters, size_t count, bool keep_instances);
+                  const char *const *raw_counters, size_t count, const bool *keep_instances);
 
 /*
  * PerfWorks' scheduler of raw counters over one empty pass of all domains:
@@ -224,6 +224,17 @@ int opk_nv_combiner_range(size_t *slot, struct opk_ctx *ctx, struct opk_nv_combi
  */
 int opk_nv_combiner_sum(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
                         const void *image, size_t index);
+/*
+ * Adds a range to those whose mean is in the slot: the image keeps with each counter how often it
+ * was added, and values are of the mean range, bit for bit what one has where all are equal. Each
+ * counter has a mean of its own, so that ranges of different passes go into one slot, as many of
+ * each as there are. Slots that were made so can be added likewise. Counts have 32 bits, and grow
+ * by one, or without instances by the number of the counter's units, with each range.
+ * NVPW_CounterDataCombiner_AccumulateIntoRange with 1 as either multiplier.
+ * (NVPW_CounterDataCombiner_WeightedSumIntoRange cuts each product down to a whole number.)
+ */
+int opk_nv_combiner_average(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
+                            const void *image, size_t index);
 /*
  * Cuts off the slots after the last sample, in place: *size becomes less. Not for images of
  * ranges. NVPW_PeriodicSampler_CounterData_TrimInPlace

@@ -497,6 +497,16 @@ struct nv_CombinerSumIntoRange {
 	size_t rangeIndexSrc;
 };
 
+struct nv_CombinerAccumulate {
+	NV_HEAD;
+	void *pCounterDataCombiner;
+	size_t rangeIndexDst;
+	uint32_t dstMultiplier;
+	const uint8_t *pCounterDataSrc;
+	size_t rangeIndexSrc;
+	uint32_t srcMultiplier;
+};
+
 struct nv_SamplerTrim {
 	NV_HEAD;
 	uint8_t *pCounterDataImage;

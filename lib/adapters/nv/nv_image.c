@@ -212,6 +212,16 @@ int opk_nv_combiner_sum(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, s
 	return NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_SumIntoRange, &params);
 }
 
+int opk_nv_combiner_average(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
+                            const void *image, size_t index)
+{
+	NV_PARAMS(params, CombinerAccumulate, .pCounterDataCombiner = combiner->object,
+	          .rangeIndexDst = slot, .dstMultiplier = 1, .pCounterDataSrc = image,
+	          .rangeIndexSrc = index, .srcMultiplier = 1);
+
+	return NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_AccumulateIntoRange, &params);
+}
+
 int opk_nv_trim_samples(size_t *size, struct opk_ctx *ctx, void *image)
 {
 	NV_PARAMS(params, SamplerTrim, .pCounterDataImage = image, .counterDataImageSize = *size);

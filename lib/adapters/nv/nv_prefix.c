@@ -5,7 +5,7 @@
 
 /* The call of CUPTI 12.9 and later. */
 static int add_raw_counters(struct opk_nv *nv, struct opk_ctx *ctx, void *builder,
-                            const char *const *names, size_t count, bool keep_instances)
+                            const char *const *names, size_t count, const bool *keep_instances)
 {
 	opk_autofree struct nv_RawCounterRequest *requests = opk_alloc_array(count,
 	                                                                     sizeof *requests);
@@ -17,14 +17,14 @@ static int add_raw_counters(struct opk_nv *nv, struct opk_ctx *ctx, void *builde
 		return opk_nomem(ctx, "raw counters");
 	for (size_t i = 0; i < count; i++) {
 		requests[i].pRawCounterName = names[i];
-		requests[i].keepInstances = keep_instances;
+		requests[i].keepInstances = keep_instances[i];
 	}
 	return NV_NVPW(nv, ctx, NVPW_CounterDataBuilder_AddRawCounters, &params);
 }
 
 /* The call before it. */
 static int add_raw_metrics(struct opk_nv *nv, struct opk_ctx *ctx, void *builder,
-                           const char *const *names, size_t count, bool keep_instances)
+                           const char *const *names, size_t count, const bool *keep_instances)
 {
 	opk_autofree struct nv_RawMetricRequest *requests = opk_alloc_array(count,
 	                                                                    sizeof *requests);
@@ -37,7 +37,7 @@ static int add_raw_metrics(struct opk_nv *nv, struct opk_ctx *ctx, void *builder
 		requests[i].structSize = NV_END(struct nv_RawMetricRequest, keepInstances);
 		requests[i].pMetricName = names[i];
 		requests[i].isolated = 1;
-		requests[i].keepInstances = keep_instances;
+		requests[i].keepInstances = keep_instances[i];
 	}
 	return NV_NVPW(nv, ctx, NVPW_CounterDataBuilder_AddMetrics, &params);
 }
@@ -73,7 +73,7 @@ static int need_builder(struct opk_nv **nv, struct opk_ctx *ctx)
 }
 
 int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chip,
-                  const char *const *raw_counters, size_t count, bool keep_instances)
+                  const char *const *raw_counters, size_t count, const bool *keep_instances)
 {
 	NV_PARAMS(create, BuilderCreate, .pChipName = chip);
 	NV_PARAMS(destroy, BuilderDestroy);

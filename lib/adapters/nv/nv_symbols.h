@@ -70,6 +70,8 @@
 	X(NVPW_CounterDataCombiner_Destroy, CombinerDestroy, pCounterDataCombiner, COMBINE)        \
 	X(NVPW_CounterDataCombiner_CreateRange, CombinerCreateRange, rangeIndexDst, COMBINE)       \
 	X(NVPW_CounterDataCombiner_SumIntoRange, CombinerSumIntoRange, rangeIndexSrc, COMBINE)     \
+	X(NVPW_CounterDataCombiner_AccumulateIntoRange, CombinerAccumulate, srcMultiplier,         \
+	  COMBINE)                                                                                 \
 	X(NVPW_PeriodicSampler_CounterData_TrimInPlace, SamplerTrim, counterDataImageTrimmedSize,  \
 	  TRIM_SAMPLES)                                                                            \
 	X(NVPW_CUDA_RawCounterConfig_Create, SchedulerCreate, pRawCounterConfig, SCHEDULER)        \
