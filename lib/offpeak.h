@@ -713,12 +713,20 @@ size_t opk_leftovers_count(const struct opk_leftovers *leftovers);
 const struct opk_left_out *opk_leftovers_get(const struct opk_leftovers *leftovers, size_t i);
 
 /*
+ * Which raw counters have the value of each hardware instance in counter data, not their sum alone.
+ * Minima and maxima need it, and are NaN without; images shrink up to 90-fold without any.
+ */
+enum opk_instances {
+	OPK_INSTANCES_NONE,
+	OPK_INSTANCES_ALL,
+	OPK_INSTANCES_NEEDED, /* those that a minimum or maximum of the plan's metrics needs */
+};
+/*
  * The counter-data prefix (NVPW_CUDA_CounterDataBuilder): what sizes and initialises a counter
- * data image. Without instances, images shrink 90-fold and min and max become NaN. The buffer
- * belongs to the caller: free().
+ * data image. The buffer belongs to the caller: free().
  */
 int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
-                   bool keep_instances);
+                   enum opk_instances instances);
 
 /* ---- building ------------------------------------------------------------------------- */
 
@@ -729,11 +737,7 @@ struct opk_build_options {
 	/* What the plan was made with; stored with the images; optional. */
 	const void *availability;
 	size_t availability_size;
-	bool no_groups;      /* for collectors that always replay */
-	bool keep_instances; /* PM sampling: even where no metric is a minimum or maximum */
-	/* From time to time, in hundredths, while groups are packed. */
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
+	bool keep_instances; /* of all counters, needed or not */
 };
 /*
  * What a bare config image says, whoever made it: its chip, its passes, and raw counters in each.
@@ -749,8 +753,7 @@ size_t opk_config_info_passes(const struct opk_config_info *info);
 size_t opk_config_info_counters(const struct opk_config_info *info, size_t pass);
 
 /*
- * A plan as set.opk: metadata, config image, counter-data prefix; and those of its pass groups
- * where the plan has several passes.
+ * A plan as set.opk: metadata, config image, counter-data prefix.
  */
 int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
               const struct opk_build_options *options, const char *path);
@@ -761,11 +764,11 @@ int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
 int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
                     const struct opk_build_options *options, const char *path);
 /*
- * Whether the prefixes will have instances: by default those of range sets, and those of
- * PM-sampling sets with a minimum or maximum, which need them.
+ * Which instances the prefix will have: by default those that are needed, which for PM sampling is
+ * all or none.
  */
-bool opk_build_keeps_instances(const struct opk_plan *plan,
-                               const struct opk_build_options *options);
+enum opk_instances opk_build_instances(const struct opk_plan *plan,
+                                       const struct opk_build_options *options);
 
 /* ---- the .opk container ----------------------------------------------------------------- */
 
@@ -827,10 +830,10 @@ int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i);
 int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct opk_file *file,
                   size_t i);
 
-/* A pass group: metrics that fit one pass together, as indices into those of the set. */
-struct opk_group {
-	const size_t *metrics;
-	size_t metric_count;
+/* Passes of a config image that have one of a metric's counters: from 1, ascending. */
+struct opk_pass_list {
+	const uint32_t *passes;
+	size_t count; /* 0: they are not known */
 };
 
 /* A fact about a run: "hostname", "driver", "device.0.name", "env.RANK". */
@@ -892,17 +895,12 @@ struct opk_meta {
 	const char *mode;
 	int64_t gpu_time_shift; /* ns: host time = GPU time + shift; PM sampling */
 	bool has_gpu_time_shift;
+	const struct opk_pass_list *metric_passes; /* one a metric */
+	size_t metric_pass_count;                  /* 0: they are not known; or metric_count */
 	/*
-	 * The pass groups of the set. Config image and prefix of group n are the n-th ones of the
-	 * file, counted from 1; number 0 is the whole set's. A metric that needs several passes by
-	 * itself is in no group.
-	 */
-	const struct opk_group *groups;
-	size_t group_count;
-	/*
-	 * Ranges of different pass groups that make one row together: those of the same "kernel"
-	 * and launch shape (rotation), "launch" index (application replay), or "name" (repeated
-	 * user ranges); "": every range has all metrics.
+	 * Ranges of different passes that make one row together: those of the same "kernel" and
+	 * launch shape (rotation), "launch" index (application replay), or "name" (repeated user
+	 * ranges); "": every range has all passes.
 	 */
 	const char *join;
 	const char *backend; /* "range-profiler", "legacy", "pm-sampling" or "mixed" */
@@ -964,7 +962,7 @@ struct opk_range {
 	uint32_t registers;   /* of a thread */
 	uint32_t context;     /* index in its process, from 1 */
 	uint32_t process;     /* pid */
-	uint32_t group;       /* the pass group that it has counters of, from 1; 0: the whole set */
+	uint32_t pass;        /* the pass that it has counters of, from 1; 0: it has all passes */
 	int32_t rank;         /* of an MPI or torchrun job; -1 where unknown */
 	uint64_t count;       /* ranges that were summed to this one: opk_sum(); 0: it is one */
 	/*
@@ -993,12 +991,12 @@ struct opk_segment {
 	size_t row_count;               /* of each; 0 without a table */
 	const struct opk_range *ranges; /* NULL where it has none */
 	const struct opk_time *times;   /* NULL where it has none */
-	uint32_t pass; /* the pass group that it has metrics of, from 1; 0: the whole set */
+	uint32_t pass;          /* the pass that it has counters of, from 1; 0: it has all passes */
 	const char *host, *gpu; /* of samples that no range table describes; "" where unknown */
 };
 /*
  * All segments in the order of their images; they go with the file. OPK_EINPUT where a link is
- * inconsistent: two tables of a kind for one image, tables of different lengths, a group that is
+ * inconsistent: two tables of a kind for one image, tables of different lengths, a pass that is
  * not there. That an image has as many ranges as its tables have rows is seen when it is evaluated.
  */
 int opk_file_segments(const struct opk_segment **segments, size_t *count, struct opk_ctx *ctx,
@@ -1162,24 +1160,8 @@ struct opk_row {
 	bool spans_earlier;            /* first sample of a session: begins at an earlier event */
 	const double *values;          /* one a metric; NaN: CUPTI could not compute it */
 	const struct opk_range *range; /* its row of the range table, a sample's device, or NULL */
-	/* One a metric; false: not in the range's pass group, and the value is NaN. */
+	/* One a metric; false: the range has not all passes of it, and the value is NaN. */
 	const bool *measured;
-	const struct opk_ran *ran; /* of opk_timeline_eval(); else NULL */
-};
-
-/* What a row of what ran says besides its range, which has what several launches share. */
-struct opk_ran {
-	const char *kind;  /* "kernel", "copy" or "set"; "idle" */
-	uint64_t launches; /* that the row is of; of idle time: pauses */
-	uint64_t time_ns;  /* of all of them; range.duration_ns is the mean */
-	uint64_t least_ns, most_ns;
-	uint64_t shared_ns; /* of this time, others ran on the GPU, too */
-	uint64_t bytes;     /* of copies and sets */
-	uint64_t samples;   /* it ran in so many */
-	/* As good as so many in which it ran alone; 0 also where there is no telling it apart. */
-	uint64_t samples_alone;
-	/* It has no values: too short, or too few samples tell it apart. */
-	bool unknown;
 };
 
 struct opk_filter;
@@ -1212,6 +1194,13 @@ struct opk_eval_options {
 	/* What else is evaluated, for opk_evaluation_compute_also(): as `metrics`, borrowed. */
 	const char *const *also;
 	size_t also_count;
+	/*
+	 * NULL: each range is a row. "kernel": launches of the same kernel, symbol, launch shape,
+	 * shared memory and GPU are one; "launch": those of the same kernel and shape with the same
+	 * index, GPU and rank; "name": ranges of the same name, GPU and rank. "": as the recording
+	 * says. opk_join_new() reads such rows. OPK_EINPUT where there is no range table.
+	 */
+	const char *join;
 };
 
 /*
@@ -1311,10 +1300,9 @@ int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
                           struct opk_evaluation *evaluation, const struct opk_bookmark *mark);
 
 /*
- * Ranges that describe the same thing, each with one pass group's metrics, as one row with all:
- * see `join` of struct opk_meta. "kernel" joins launches of the same kernel, symbol, launch shape,
- * shared memory and device; "launch" those of the same kernel and shape with the same index, device
- * and rank; "name" ranges of the same name, device and rank.
+ * Ranges that describe the same thing, each of which may have one pass of several, as one row with
+ * all passes: see `join` of struct opk_eval_options. Of each pass the counters of all its ranges
+ * become those of a mean range, and this range, which has the counters of all passes, is evaluated.
  */
 struct opk_joined_row {
 	const char *name; /* of the first range */
@@ -1323,48 +1311,29 @@ struct opk_joined_row {
 	 * which is the mean of those known.
 	 */
 	struct opk_range range;
-	bool many_streams; /* `range.stream` can't say that it is unknown */
-	uint64_t ranges;   /* joined in this row */
-	/* Of the value that has the fewest; metrics of no pass group don't count. */
-	uint64_t ranges_min;
-	const double *values;   /* one a metric: the mean over the ranges that have it */
-	const uint64_t *counts; /* one a metric: so many ranges have it; 0: none, and NaN */
+	bool many_streams;    /* `range.stream` can't say that it is unknown */
+	uint64_t ranges;      /* joined in this row */
+	uint64_t ranges_min;  /* `counts` of the value that has the least */
+	const double *values; /* one a metric: of the mean range */
+	/*
+	 * One a metric: ranges of the pass that has its counters, or of that of its passes that has
+	 * the fewest; 0: a pass of it is missing, and the value is NaN. The first 2^20 ranges of
+	 * each pass are taken.
+	 */
+	const uint64_t *counts;
 };
 struct opk_join;
 /*
- * Reads all rows of an evaluation, of which none was read before and which must outlive the result;
- * rows come in the order in which the first range of each appeared. `how` is "kernel", "launch" or
- * "name"; NULL: as recorded. OPK_EUSAGE where the recording says nothing, OPK_EINPUT where it has
- * no range table.
+ * Reads all rows of an evaluation with the option `join`, of which none was read before and which
+ * must outlive the result; rows come in the order in which the first range of each appeared.
+ * OPK_EUSAGE where its rows are single ranges.
  */
-int opk_join_new(struct opk_join **out, struct opk_ctx *ctx, struct opk_evaluation *evaluation,
-                 const char *how);
+int opk_join_new(struct opk_join **out, struct opk_ctx *ctx, struct opk_evaluation *evaluation);
 void opk_join_free(struct opk_join *join);
 size_t opk_join_count(const struct opk_join *join);
 const struct opk_joined_row *opk_join_get(const struct opk_join *join, size_t i);
-/* Ranges of a cut-off file that the range table does not reach: they are in no row. */
+/* Images of a cut-off file that have no range table: their ranges are in no row. */
 uint64_t opk_join_left_out(const struct opk_join *join);
-
-/* ---- what ran, and when ----------------------------------------------------------------- */
-
-/*
- * What was recorded of kernels, copies and sets as rows, and the values of PM samples that were
- * recorded beside it divided among them; docs/formats.md says how. Without samples there are no
- * values. Idle time of the GPU, where there are samples, is a row, too, the last one. Rows are
- * those of ranges: their names are those of kernels and "(idle)".
- */
-struct opk_timeline_options {
-	size_t size;
-	bool each_launch; /* a row for each, in the order of their starts; else for each kernel */
-	/* What samples are evaluated for; its filter chooses the rows here. */
-	const struct opk_eval_options *eval;
-};
-/* OPK_EUSAGE: the file does not say what ran. It must outlive the evaluation. */
-int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
-                      const struct opk_timeline_options *options);
-/* The ranges of all rows of opk_timeline_eval(), also of those that a filter refuses; else 0. */
-size_t opk_evaluation_ranges(const struct opk_range **ranges,
-                             const struct opk_evaluation *evaluation);
 
 /* A bare counter data image becomes a recording. It is evaluated once, to see that it can be. */
 struct opk_import_options {
@@ -1661,16 +1630,6 @@ enum opk_fact {
 	OPK_FACT_DURATION,
 	OPK_FACT_LAUNCHES, /* ranges joined in the row */
 	OPK_FACT_LAUNCHES_MIN,
-	/* What ran: struct opk_ran. Other rows have none of it. */
-	OPK_FACT_KIND,
-	OPK_FACT_END,
-	OPK_FACT_TIME,
-	OPK_FACT_LEAST,
-	OPK_FACT_MOST,
-	OPK_FACT_SHARED,
-	OPK_FACT_BYTES,
-	OPK_FACT_SAMPLES,
-	OPK_FACT_SAMPLES_ALONE,
 	OPK_FACT_COUNT
 };
 

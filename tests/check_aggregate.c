@@ -81,14 +81,16 @@ START_TEST(statistics_of_groups)
 	static const struct recording recording = { .ranges = uneven, .join = "kernel" };
 	static const struct opk_statistics wanted[METRICS] = {
 		{ 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, NULL },
-		{ 2, NAN, 301, 100.5, 200.5, 150.5, 190.5, 199.5, NULL },
-		{ 2, 303, 151.5, 101.5, 201.5, 151.5, 191.5, 200.5, NULL },
+		{ 2, NAN, 303, 100.5, 200.5, 150.5, 190.5, 199.5, NULL },
+		{ 2, 305, 152.5, 101.5, 201.5, 151.5, 191.5, 200.5, NULL },
 	};
+	static const unsigned needed[METRICS] = { 1 << 1, 1 << 2, 1 << 2 };
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	struct opk_aggregate *statistics;
 	struct opk_file *file;
 
+	memcpy(fake.needed, needed, sizeof needed);
 	put("in.opk", &recording);
 	ck_ok(ctx, aggregate(&statistics, &evaluation, &file, ctx, "kernel"));
 	check_statistics(opk_aggregate_get(statistics, 0), wanted);
@@ -96,6 +98,48 @@ START_TEST(statistics_of_groups)
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
+}
+END_TEST
+
+/*
+ * Metrics with counters of both passes have the mean of their passes here. Without as many ranges
+ * of each pass it is that of a mean range, there is no sum, and no range by itself has it.
+ */
+START_TEST(statistics_over_passes)
+{
+	static const unsigned needed[METRICS] = { 1 << 1, 1 << 1 | 1 << 2, 1 << 1 | 1 << 2 };
+	static const struct {
+		struct here here;
+		struct recording recording;
+		struct opk_statistics wanted[METRICS];
+	} rows[] = {
+		{ HERE,
+		  { .ranges = rotated, .join = "kernel", .shared = true },
+		  { { 2, 201, 100.5, 0.5, 200.5, 100.5, 180.5, 198.5, NULL },
+		    { 2, NAN, 253, NAN, NAN, NAN, NAN, NAN, NULL },
+		    { 2, 255, 127.5, NAN, NAN, NAN, NAN, NAN, NULL } } },
+		{ HERE,
+		  { .ranges = uneven, .join = "kernel", .shared = true },
+		  { { 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, NULL },
+		    { 1, NAN, 76.5, NAN, NAN, NAN, NAN, NAN, NULL },
+		    { 1, NAN, 77.5, NAN, NAN, NAN, NAN, NAN, NULL } } },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_evaluation *evaluation;
+		struct opk_aggregate *statistics;
+		struct opk_file *file;
+
+		memcpy(fake.needed, needed, sizeof needed);
+		put("in.opk", &rows[i].recording);
+		ck_ok(ctx, aggregate(&statistics, &evaluation, &file, ctx, "kernel"));
+		check_statistics(opk_aggregate_get(statistics, 0), rows[i].wanted);
+		opk_aggregate_free(statistics);
+		opk_evaluation_free(evaluation);
+		opk_file_free(file);
+		opk_ctx_free(ctx);
+	}
 }
 END_TEST
 
@@ -543,6 +587,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_test(tests, statistics_of_kernels);
 	tcase_add_test(tests, statistics_of_groups);
+	tcase_add_test(tests, statistics_over_passes);
 	tcase_add_test(tests, statistics_of_samples);
 	tcase_add_test(tests, statistics_of_levels);
 	tcase_add_test(tests, statistics_of_kernels_in_ranges);

@@ -339,7 +339,7 @@ static bool is_plain(struct chain *c, struct opk_file *file)
 
 	chain_ok(c, opk_file_meta(&meta, c->ctx, file));
 	return !meta->label_count && !meta->derived_count && !meta->hidden_count
-	       && !meta->column_count && !meta->group_count;
+	       && !meta->column_count && !meta->metric_pass_count;
 }
 
 static void import(struct chain *c)

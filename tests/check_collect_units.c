@@ -12,17 +12,17 @@
 
 START_TEST(rotation)
 {
-	for (size_t groups = 1; groups < 20; groups++) {
-		struct rotation turns = { .groups = groups };
+	for (size_t passes = 1; passes < 20; passes++) {
+		struct rotation turns = { .passes = passes };
 		uint64_t launches[20] = { 0 };
 		uint32_t least = UINT32_MAX, most = 0;
 
-		for (size_t turn = 0; turn < 60 * groups; turn++, rotation_next(&turns, false)) {
+		for (size_t turn = 0; turn < 60 * passes; turn++, rotation_next(&turns, false)) {
 			uint32_t batch = rotation_batch(&turns, 64);
-			size_t round = turn / groups;
+			size_t round = turn / passes;
 
-			ck_assert_uint_eq(rotation_group(&turns), turn % groups);
-			/* Short ones first, all groups alike. */
+			ck_assert_uint_eq(rotation_pass(&turns), turn % passes);
+			/* Short ones first, all passes alike. */
 			if (!round)
 				ck_assert_uint_eq(batch, 8);
 			/* Then they nearly fill an image, and are not all alike. */
@@ -30,63 +30,62 @@ START_TEST(rotation)
 				least = batch < least ? batch : least;
 				most = batch > most ? batch : most;
 			}
-			launches[turn % groups] += batch;
+			launches[turn % passes] += batch;
 		}
 		ck_assert_uint_ge(least, 48);
 		ck_assert_uint_gt(most, least);
 		ck_assert_uint_le(most, 64);
-		/* No group gets much more than another. */
-		for (size_t i = 0; i < groups; i++)
+		/* No pass gets much more than another. */
+		for (size_t i = 0; i < passes; i++)
 			ck_assert_uint_lt(launches[i], launches[0] + launches[0] / 10);
 	}
 }
 END_TEST
 
-static void check_rhythm(size_t groups, uint32_t room, size_t period)
+static void check_rhythm(size_t passes, uint32_t room, size_t period)
 {
 	enum { MOST_GROUPS = 19, MOST = 2048 };
 	static bool seen[MOST_GROUPS][MOST];
-	struct rotation turns = { .groups = groups };
+	struct rotation turns = { .passes = passes };
 	size_t launch = 0;
 
 	memset(seen, 0, sizeof seen);
 	for (size_t turn = 0; turn < 5000; turn++, rotation_next(&turns, false))
 		for (uint32_t k = rotation_batch(&turns, room); k; k--, launch++)
-			seen[rotation_group(&turns)][launch % period] = true;
-	for (size_t group = 0; group < groups; group++)
+			seen[rotation_pass(&turns)][launch % period] = true;
+	for (size_t pass = 0; pass < passes; pass++)
 		for (size_t k = 0; k < period; k++)
-			ck_assert_msg(seen[group][k],
-			              "launch %zu of %zu, group %zu of %zu, room %u", k, period,
-			              group, groups, room);
+			ck_assert_msg(seen[pass][k], "launch %zu of %zu, pass %zu of %zu, room %u",
+			              k, period, pass, passes, room);
 }
 
-/* A program that repeats itself shows each group each of its launches in time. */
+/* A program that repeats itself shows each pass each of its launches in time. */
 START_TEST(rotation_does_not_resonate)
 {
 	static const size_t periods[] = { 10, 100, 125, 250, 375, 500, 1000, 1024, 2048 };
-	static const size_t groups[] = { 2, 4, 7, 19 };
+	static const size_t passes[] = { 2, 4, 7, 19 };
 	static const uint32_t rooms[] = { 64, 100, 128 };
 
 	for (size_t i = 0; i < COUNT(periods); i++)
-		for (size_t j = 0; j < COUNT(groups); j++)
+		for (size_t j = 0; j < COUNT(passes); j++)
 			for (size_t k = 0; k < COUNT(rooms); k++)
-				check_rhythm(groups[j], rooms[k], periods[i]);
+				check_rhythm(passes[j], rooms[k], periods[i]);
 }
 END_TEST
 
 /* Nor does one whose own doings end the images. */
 START_TEST(cut_turns_do_not_resonate)
 {
-	for (size_t groups = 2; groups < 20; groups++) {
-		struct rotation turns = { .groups = groups };
+	for (size_t passes = 2; passes < 20; passes++) {
+		struct rotation turns = { .passes = passes };
 		bool seen[20] = { false };
 
 		/* Every so many images have launches of one kind. */
 		for (size_t turn = 0; turn < 2000; turn++, rotation_next(&turns, true))
-			if (turn % groups == 0)
-				seen[rotation_group(&turns)] = true;
-		for (size_t group = 0; group < groups; group++)
-			ck_assert_msg(seen[group], "group %zu of %zu", group, groups);
+			if (turn % passes == 0)
+				seen[rotation_pass(&turns)] = true;
+		for (size_t pass = 0; pass < passes; pass++)
+			ck_assert_msg(seen[pass], "pass %zu of %zu", pass, passes);
 	}
 }
 END_TEST
@@ -97,13 +96,13 @@ START_TEST(repetitions)
 
 	for (size_t round = 0; round < 3; round++)
 		for (size_t level = 1; level <= 2; level++)
-			for (size_t group = 0; group < 3; group++) {
+			for (size_t pass = 0; pass < 3; pass++) {
 				struct turn a = repetitions_next(&seen, "a", 3, 2);
 				struct turn b = repetitions_next(&seen, "b", 3, 2);
 
-				ck_assert_uint_eq(a.group, group);
+				ck_assert_uint_eq(a.pass, pass);
 				ck_assert_uint_eq(a.level, level);
-				ck_assert_uint_eq(b.group, group);
+				ck_assert_uint_eq(b.pass, pass);
 				ck_assert_uint_eq(b.level, level);
 			}
 	ck_assert_uint_eq(seen.count, 2);
@@ -114,7 +113,7 @@ START_TEST(repetitions)
 	ck_assert_uint_eq(repetitions_next(&seen, "c", 1, 3).level, 1);
 	repetitions_clear(&seen);
 	ck_assert_uint_eq(seen.count, 0);
-	ck_assert_uint_eq(repetitions_next(&seen, "a", 3, 2).group, 0);
+	ck_assert_uint_eq(repetitions_next(&seen, "a", 3, 2).pass, 0);
 	repetitions_clear(&seen);
 }
 END_TEST
@@ -126,13 +125,13 @@ START_TEST(too_many_names)
 
 	for (int i = 0; i < 4200; i++) {
 		snprintf(name, sizeof name, "range %d", i);
-		ck_assert_uint_eq(repetitions_next(&seen, name, 5, 1).group, 0);
+		ck_assert_uint_eq(repetitions_next(&seen, name, 5, 1).pass, 0);
 	}
 	ck_assert_uint_eq(seen.count, 4096);
 	/* Those that are known go on; the others stay at the first turn. */
-	ck_assert_uint_eq(repetitions_next(&seen, "range 4095", 5, 1).group, 1);
-	ck_assert_uint_eq(repetitions_next(&seen, "range 4096", 5, 1).group, 0);
-	ck_assert_uint_eq(repetitions_next(&seen, "range 4096", 5, 1).group, 0);
+	ck_assert_uint_eq(repetitions_next(&seen, "range 4095", 5, 1).pass, 1);
+	ck_assert_uint_eq(repetitions_next(&seen, "range 4096", 5, 1).pass, 0);
+	ck_assert_uint_eq(repetitions_next(&seen, "range 4096", 5, 1).pass, 0);
 	repetitions_clear(&seen);
 }
 END_TEST
@@ -441,7 +440,7 @@ START_TEST(settings_by_default)
 	ck_assert_int_eq(settings.device, -1);
 	ck_assert_uint_eq(settings.level, 1);
 	ck_assert(!settings.kernel && !settings.backend && !settings.verbose);
-	ck_assert(!(settings.group | settings.skip | settings.count | settings.every
+	ck_assert(!(settings.pass | settings.skip | settings.count | settings.every
 	            | settings.max_ranges | settings.max_samples | settings.buffer_bytes));
 	ck_assert_uint_eq(settings.interval_ns, 10000);
 	ck_assert(!settings_filter(&settings));
@@ -469,7 +468,7 @@ static const struct {
 	size_t offset;
 	bool filters;
 } setting_rows[] = {
-	{ HERE, VARIABLE(GROUP), "8589934597", offsetof(struct settings, group), false },
+	{ HERE, VARIABLE(PASS), "8589934597", offsetof(struct settings, pass), false },
 	{ HERE, VARIABLE(LEVEL), "8589934597", offsetof(struct settings, level), false },
 	{ HERE, VARIABLE(SKIP), "8589934597", offsetof(struct settings, skip), true },
 	{ HERE, VARIABLE(COUNT), "8589934597", offsetof(struct settings, count), true },

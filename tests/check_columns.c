@@ -6,6 +6,7 @@
 #include "eval/eval.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "allocation.h"
 #include "fake_nv.h"
@@ -48,11 +49,15 @@ static void write_recording(struct opk_ctx *ctx, const struct opk_meta *meta,
                             const struct opk_range *ranges, size_t count, size_t images)
 {
 	struct opk_writer *writer;
+	char image[FAKE_IMAGE_SIZE];
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path_of()));
 	ck_ok(ctx, opk_writer_add_meta(writer, meta));
 	for (size_t i = 0; i < images; i++) {
-		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
+		memcpy(image, fake_image(), sizeof image);
+		if (count)
+			fake_mark_pass(image, ranges[i * count / images].pass);
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image, sizeof image));
 		if (count)
 			ck_ok(ctx, opk_writer_add_ranges(writer, ranges + i * count / images,
 			                                 count / images));
@@ -69,6 +74,7 @@ static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct 
 	options.metrics = wanted;
 	options.metric_count = count;
 	options.timeout_s = 20;
+	options.join = "";
 	ck_ok(ctx, opk_file_open(file, ctx, path_of()));
 	return opk_eval_file(out, ctx, *file, &options);
 }
@@ -355,12 +361,14 @@ END_TEST
 #define RANGE(kernel_, group_)                                                                     \
 	{                                                                                          \
 		.name = "n", .kernel = kernel_, .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },     \
-		.block = { 32, 1, 1 }, .group = group_, .rank = -1                                 \
+		.block = { 32, 1, 1 }, .pass = group_, .rank = -1                                  \
 	}
 
 /* Group 1 has a and c, group 2 has b, twice; the ratio is in none. */
-static const size_t first[] = { 0, 3 }, second[] = { 1 };
-static const struct opk_group groups[] = { { first, 2 }, { second, 1 } };
+static const uint32_t pass_1[] = { 1 }, pass_2[] = { 2 };
+static const struct opk_pass_list metric_passes[] = {
+	{ pass_1, 1 }, { pass_2, 1 }, { NULL, 0 }, { pass_1, 1 }
+};
 static const struct opk_range rotated[] = {
 	RANGE("x", 1), RANGE("y", 1), RANGE("z", 1), RANGE("x", 2), RANGE("y", 2),
 	RANGE("z", 2), RANGE("x", 2), RANGE("x", 2), RANGE("z", 2),
@@ -376,20 +384,23 @@ START_TEST(of_joined_rows)
 	struct opk_meta meta = base;
 	struct opk_join *join;
 	struct opk_file *file;
-	double values[5], b = (0.5 + 0.5 + 100.5) / 3;
+	/* Metrics are asked for in the order a, c, b; b is of ranges 0, 0 and 1. */
+	static const unsigned needed[] = { 1 << 1, 1 << 1, 1 << 2 };
+	double values[5], b = (2.5 + 2.5 + 102.5) / 3;
 	uint64_t counts[5];
 
-	meta.groups = groups;
-	meta.group_count = 2;
+	meta.passes = 2;
+	meta.metric_passes = metric_passes;
+	meta.metric_pass_count = 4;
 	meta.join = "kernel";
+	memcpy(fake.needed, needed, sizeof needed);
 	write_recording(ctx, &meta, rotated, 9, 3);
 	ck_ok(ctx, evaluate(&evaluation, &file, ctx, asked, 5));
-	ck_ok(ctx, opk_join_new(&join, ctx, evaluation, NULL));
+	ck_ok(ctx, opk_join_new(&join, ctx, evaluation));
 	ck_assert_uint_eq(opk_join_count(join), 3);
 	row = opk_join_get(join, 0);
 	opk_evaluation_compute(values, evaluation, row->values);
 	opk_evaluation_least(counts, evaluation, row->counts);
-	/* a and c are in the images of one pass group, in this order; b is alone in another. */
 	ck_assert(same(values[4], 2 * b) && same(values[2], 0.5));
 	ck_assert(same(values[0], 2 * b + 0.5 + 1.5) && same(values[1], 1.5 + b));
 	for (size_t i = 0; i < 5; i++)

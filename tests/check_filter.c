@@ -292,6 +292,7 @@ static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct 
 
 	options.filter = filter;
 	options.timeout_s = 20;
+	options.join = "";
 	ck_ok(ctx, opk_file_open(file, ctx, in_folder("t.opk")));
 	return opk_eval_file(out, ctx, *file, &options);
 }
@@ -358,7 +359,7 @@ START_TEST(joined_rows)
 	write_recording(ctx, "kernel");
 	ck_ok(ctx, opk_filter_new(&filter, ctx, &text, 1));
 	ck_ok(ctx, evaluate(&evaluation, &file, ctx, filter));
-	ck_ok(ctx, opk_join_new(&join, ctx, evaluation, NULL));
+	ck_ok(ctx, opk_join_new(&join, ctx, evaluation));
 	ck_assert_uint_eq(opk_join_count(join), 2);
 	ck_assert_uint_eq(opk_join_get(join, 0)->ranges, 1);
 	ck_assert(opk_join_get(join, 0)->values[0] == 0.5);

@@ -290,7 +290,7 @@ START_TEST(summed_names)
 }
 END_TEST
 
-START_TEST(summed_groups)
+START_TEST(summed_passes)
 {
 	static const struct recording recording = { .ranges = rotated, .join = "kernel" };
 	static const struct wanted wanted[] = {
@@ -314,7 +314,7 @@ START_TEST(summed_groups)
 	ck_ok(ctx, opk_file_ranges(&ranges, &count, ctx, file));
 	ck_assert_uint_eq(count, COUNT(wanted));
 	for (size_t i = 0; i < count; i++) {
-		ck_assert_uint_eq(ranges[i].group, i < 2 ? 1 : 2);
+		ck_assert_uint_eq(ranges[i].pass, i < 2 ? 1 : 2);
 		ck_assert_uint_eq(ranges[i].count, wanted[i].count);
 		ck_assert_str_eq(ranges[i].kernel, kernels[i]);
 	}
@@ -325,10 +325,11 @@ START_TEST(summed_groups)
 END_TEST
 
 /* The names of two hosts' sums are the same, and so are the numbers of their devices. */
-START_TEST(summed_groups_of_hosts)
+START_TEST(summed_passes_of_hosts)
 {
 	struct opk_range ranges[2 * RANGES];
 	const struct recording recording = { .ranges = ranges, .join = "name" };
+	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	struct opk_join *join;
@@ -341,8 +342,9 @@ START_TEST(summed_groups_of_hosts)
 	put("in.opk", &recording);
 	ck_ok(ctx, sum(ctx, "name"));
 	file = open_file(ctx, "out.opk");
-	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, NULL));
-	ck_ok(ctx, opk_join_new(&join, ctx, evaluation, NULL));
+	options.join = "";
+	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, &options));
+	ck_ok(ctx, opk_join_new(&join, ctx, evaluation));
 	ck_assert_uint_eq(opk_join_count(join), 2);
 	for (size_t i = 0; i < 2; i++) {
 		const struct opk_joined_row *row = opk_join_get(join, i);
@@ -368,17 +370,17 @@ START_TEST(not_summed)
 	} rows[] = {
 		{ HERE, { .ranges = plain }, "kernel,shape", OPK_OK, NULL },
 		{ HERE,
-		  { .ranges = plain, .gpus = { 0, 1 } },
+		  { .ranges = plain, .gpus = { 2, 1 } },
 		  "kernel",
 		  OPK_EUSAGE,
 		  "can't be summed" },
-		{ HERE, { .ranges = plain, .gpus = { 0, 1 } }, "name", OPK_OK, NULL },
+		{ HERE, { .ranges = plain, .gpus = { 2, 1 } }, "name", OPK_OK, NULL },
 		{ HERE, { .ranges = plain, .gpus = { 1, 1 } }, "kernel", OPK_OK, NULL },
 		{ HERE,
 		  { .ranges = uneven, .join = "kernel" },
 		  "kernel",
 		  OPK_EUSAGE,
-		  "2 have metrics of group 1, and 1 those of group 2" },
+		  "2 are of pass 1, and 1 of pass 2" },
 		{ HERE, { .ranges = uneven, .join = "kernel" }, "device", OPK_OK, NULL },
 		{ HERE, { .ranges = plain }, "", OPK_EUSAGE, "is nothing that ranges share" },
 		{ HERE,
@@ -599,8 +601,8 @@ int main(void)
 	tcase_add_test(tests, split_samples);
 	tcase_add_test(tests, summed_by_kernel);
 	tcase_add_test(tests, summed_names);
-	tcase_add_test(tests, summed_groups);
-	tcase_add_test(tests, summed_groups_of_hosts);
+	tcase_add_test(tests, summed_passes);
+	tcase_add_test(tests, summed_passes_of_hosts);
 	tcase_add_test(tests, not_summed);
 	tcase_add_test(tests, each_call_fails);
 	tcase_add_test(tests, crashes_are_errors);

@@ -41,8 +41,10 @@ static void arm(long fails_at, bool for_good)
 
 static const char *const names[] = { "fake__a.sum", "fake__b.sum", "fake__ratio.pct",
 	                             "fake__c.sum" };
-static const size_t first[] = { 0, 3 }, second[] = { 1 };
-static const struct opk_group groups[] = { { first, 2 }, { second, 1 } };
+static const uint32_t pass_1[] = { 1 }, pass_2[] = { 2 };
+static const struct opk_pass_list metric_passes[] = {
+	{ pass_1, 1 }, { pass_2, 1 }, { NULL, 0 }, { pass_1, 1 }
+};
 static const struct opk_meta_derived derived[] = { { "both", "fake__a.sum + label", "", "" } };
 static const struct opk_meta_label labels[] = { { "fake__c.sum", "label" } };
 static const struct opk_property run_facts[] = { { "hostname", "node" } };
@@ -51,8 +53,9 @@ static const struct opk_meta recorded = {
 	.chip = "FA100",
 	.metrics = names,
 	.metric_count = 4,
-	.groups = groups,
-	.group_count = 2,
+	.passes = 2,
+	.metric_passes = metric_passes,
+	.metric_pass_count = 4,
 	.join = "kernel",
 	.derived = derived,
 	.derived_count = 1,
@@ -72,7 +75,7 @@ static void add_ranges(struct opk_ctx *ctx, struct opk_writer *writer, uint32_t 
 	for (uint32_t i = 0; i < 3; i++)
 		ranges[i] = (struct opk_range){ .kernel = i % 2 ? "x" : "y",
 			                        .launch = 3 * group + i,
-			                        .group = group,
+			                        .pass = group,
 			                        .rank = -1,
 			                        .nvtx = "step" };
 	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 3));
@@ -94,7 +97,7 @@ static void write_recording(struct opk_ctx *ctx, const char *name, bool samples,
 
 	if (samples) {
 		meta.profiler = OPK_PROFILER_PM;
-		meta.group_count = 0;
+		meta.metric_pass_count = 0;
 		meta.join = NULL;
 	}
 	ck_ok(ctx, opk_writer_new_live(&writer, ctx, in_folder(name)));
@@ -393,7 +396,7 @@ static int build_from(struct opk_ctx *ctx, const struct opk_plan *plan)
 	struct opk_writer *writer = NULL;
 	void *prefix = NULL;
 	size_t size;
-	int code = opk_prefix_new(&prefix, &size, ctx, plan, true);
+	int code = opk_prefix_new(&prefix, &size, ctx, plan, OPK_INSTANCES_ALL);
 
 	free(prefix);
 	if (!code)
@@ -460,8 +463,7 @@ static int evaluated(struct opk_ctx *ctx, const char *name, const struct opk_eva
 	if (!code)
 		code = opk_eval_file(&evaluation, ctx, file, options);
 	if (!code)
-		code = join ? opk_join_new(&joined, ctx, evaluation, NULL)
-		            : read_rows(ctx, evaluation);
+		code = join ? opk_join_new(&joined, ctx, evaluation) : read_rows(ctx, evaluation);
 	opk_join_free(joined);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
@@ -475,7 +477,10 @@ static int evaluate(struct opk_ctx *ctx)
 
 static int evaluate_joined(struct opk_ctx *ctx)
 {
-	return evaluated(ctx, "run.opk", NULL, true);
+	struct opk_eval_options options = OPK_INIT(options);
+
+	options.join = "";
+	return evaluated(ctx, "run.opk", &options, true);
 }
 
 static int evaluate_samples(struct opk_ctx *ctx)

@@ -4,8 +4,8 @@
 #include "container/container.h"
 #include "containers.h"
 
-static const size_t first_metric[] = { 0 }, second_metric[] = { 1 };
-static const struct opk_group groups[] = { { first_metric, 1 }, { second_metric, 1 } };
+static const uint32_t pass_1[] = { 1 }, pass_2[] = { 2 };
+static const struct opk_pass_list metric_passes[] = { { pass_1, 1 }, { pass_2, 1 } };
 
 /* What a part may differ in. */
 struct part {
@@ -22,9 +22,10 @@ static struct opk_meta fill_meta(const struct opk_meta *given)
 		meta.metrics = metric_names;
 		meta.metric_count = 2;
 	}
-	if (!meta.group_count) {
-		meta.groups = groups;
-		meta.group_count = 2;
+	meta.passes = meta.passes ? meta.passes : 2;
+	if (!meta.metric_pass_count) {
+		meta.metric_passes = metric_passes;
+		meta.metric_pass_count = 2;
 	}
 	return meta;
 }
@@ -41,11 +42,10 @@ static void write_part(struct opk_ctx *ctx, const struct part *part, uint32_t nu
 	ck_ok(ctx, opk_writer_new(&writer, ctx, name));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_CONFIG, &number, 4));
-	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_CONFIG, "group", 5));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_PREFIX, &number, 4));
 	for (uint32_t i = 0; part->images && i < 2; i++) {
 		struct opk_time times[] = { { number, i, 0 }, { i, 7, 0 } };
-		struct opk_range range = { .launch = 10 * number + i, .group = i + 1 };
+		struct opk_range range = { .launch = 10 * number + i, .pass = i + 1 };
 		const struct opk_range ranges[] = { range, range };
 
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, &number, 4));
@@ -87,11 +87,11 @@ static int merge_two(struct opk_ctx *ctx, const struct part *one, const struct p
 START_TEST(all_sections_in_order)
 {
 	static const uint32_t types[] = {
-		OPK_SECTION_META,   OPK_SECTION_CONFIG, OPK_SECTION_CONFIG, OPK_SECTION_PREFIX,
-		OPK_SECTION_DATA,   OPK_SECTION_TIMES,  OPK_SECTION_RANGES, OPK_SECTION_DATA,
-		OPK_SECTION_TIMES,  OPK_SECTION_RANGES, OPK_SECTION_STATS,  OPK_SECTION_DATA,
+		OPK_SECTION_META,   OPK_SECTION_CONFIG, OPK_SECTION_PREFIX, OPK_SECTION_DATA,
 		OPK_SECTION_TIMES,  OPK_SECTION_RANGES, OPK_SECTION_DATA,   OPK_SECTION_TIMES,
-		OPK_SECTION_RANGES, OPK_SECTION_STATS,
+		OPK_SECTION_RANGES, OPK_SECTION_STATS,  OPK_SECTION_DATA,   OPK_SECTION_TIMES,
+		OPK_SECTION_RANGES, OPK_SECTION_DATA,   OPK_SECTION_TIMES,  OPK_SECTION_RANGES,
+		OPK_SECTION_STATS,
 	};
 	static const uint64_t launches[] = { 10, 11, 20, 21 };
 	static const struct opk_property run[] = { { "env.RANK", "0" },
@@ -230,10 +230,7 @@ END_TEST
 START_TEST(fit_or_not)
 {
 	static const char *const other_names[] = { "a__b.sum", "UNIT.Set.a__b.avg" };
-	static const size_t both[] = { 0, 1 };
-	static const struct opk_group one_group[] = { { both, 2 } };
-	static const struct opk_group other_groups[] = { { second_metric, 1 },
-		                                         { first_metric, 1 } };
+	static const struct opk_pass_list other_passes[] = { { pass_2, 1 }, { pass_1, 1 } };
 	static const struct {
 		struct here here;
 		struct part one, two;
@@ -273,17 +270,21 @@ START_TEST(fit_or_not)
 		  OPK_EUSAGE,
 		  "its metrics differ" },
 		{ HERE,
-		  { .meta = { .groups = one_group, .group_count = 1 } },
-		  { .images = true },
+		  { .meta = { .metric_passes = other_passes,
+		              .metric_pass_count = 2,
+		              .join = "kernel" } },
+		  { .images = true, .meta = { .join = "kernel" } },
 		  NULL,
 		  OPK_EUSAGE,
-		  "its groups of metrics differ" },
+		  "its metrics are in other passes" },
 		{ HERE,
-		  { .meta = { .groups = other_groups, .group_count = 2 } },
-		  { .images = true },
+		  { .meta = { .passes = 3, .join = "kernel" } },
+		  { .images = true, .meta = { .join = "kernel" } },
 		  NULL,
 		  OPK_EUSAGE,
-		  "its groups of metrics differ" },
+		  "its metrics are in other passes" },
+		/* Each range has all of them. */
+		{ HERE, { .meta = { .passes = 3 } }, { .images = true }, NULL, OPK_OK, NULL },
 		{ HERE,
 		  { .meta = { .join = "name" } },
 		  { .images = true },

@@ -21,13 +21,13 @@ static struct opk_file *file_with(struct opk_ctx *ctx, uint32_t type, const char
 
 static void check_same_lists(const struct opk_meta *got, const struct opk_meta *wanted)
 {
-	ck_assert_uint_eq(got->group_count, wanted->group_count);
-	for (size_t i = 0; i < wanted->group_count; i++) {
-		size_t count = wanted->groups[i].metric_count;
+	ck_assert_uint_eq(got->metric_pass_count, wanted->metric_pass_count);
+	for (size_t i = 0; i < wanted->metric_pass_count; i++) {
+		size_t count = wanted->metric_passes[i].count;
 
-		ck_assert_uint_eq(got->groups[i].metric_count, count);
-		ck_assert_mem_eq(got->groups[i].metrics, wanted->groups[i].metrics,
-		                 count * sizeof(size_t));
+		ck_assert_uint_eq(got->metric_passes[i].count, count);
+		ck_assert_mem_eq(got->metric_passes[i].passes, wanted->metric_passes[i].passes,
+		                 count * sizeof(uint32_t));
 	}
 	ck_assert_uint_eq(got->inflated_count, wanted->inflated_count);
 	for (size_t i = 0; i < wanted->inflated_count; i++)
@@ -162,13 +162,21 @@ START_TEST(bad_metadata)
 		{ HERE, name_512, "metric 1 has no usable name" },
 		{ HERE, GOOD "\"join\":\"stream\"}", "is no way to join ranges" },
 		{ HERE, GOOD "\"join\":7}", "member join is of the wrong type" },
-		{ HERE, GOOD "\"groups\":{}}", "member groups is of the wrong type" },
-		{ HERE, GOOD "\"groups\":[0]}", "group 1 lists no metrics" },
-		{ HERE, GOOD "\"groups\":[[0],[]]}", "group 2 lists no metrics" },
-		{ HERE, GOOD "\"groups\":[[1]]}", "none of the 1" },
-		{ HERE, GOOD "\"groups\":[[-1]]}", "none of the 1" },
-		{ HERE, GOOD "\"groups\":[[0,18446744073709551616]]}", "none of the 1" },
-		{ HERE, GOOD "\"groups\":[[\"a.b\"]]}", "none of the 1" },
+		{ HERE, GOOD "\"groups\":[[0]]}", "made in pass groups by an earlier offpeak" },
+		{ HERE, GOOD "\"kind\":\"recording\",\"join\":\"kernel\",\"groups\":[[0]]}",
+		  "made in pass groups by an earlier offpeak" },
+		{ HERE, GOOD "\"metric_passes\":{}}", "metric_passes is of the wrong type" },
+		{ HERE, GOOD "\"metric_passes\":[1]}", "the passes of metric 1 are no array" },
+		{ HERE, GOOD "\"metric_passes\":[[],[]]}", "passes of 2 metrics, and there are 1" },
+		{ HERE, GOOD "\"metric_passes\":[[1]]}", "none of the 0" },
+		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[3]]}", "none of the 2" },
+		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[0]]}", "none of the 2" },
+		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[-1]]}", "none of the 2" },
+		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[\"1\"]]}", "none of the 2" },
+		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[1,18446744073709551616]]}",
+		  "none of the 2" },
+		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[2,1]]}", "don't ascend" },
+		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[1,1]]}", "don't ascend" },
 		{ HERE, GOOD "\"availability\":{}}", "member availability is of the wrong type" },
 		{ HERE, GOOD "\"availability\":[0]}", "availability 1 is no device" },
 		{ HERE, GOOD "\"availability\":[{\"chip\":\"GH100\",\"profiler\":\"pm\"}]}",
@@ -244,8 +252,11 @@ END_TEST
 /* What no reader would take is not written. */
 START_TEST(refused_metadata)
 {
-	static const size_t indices[] = { 0, 2 };
-	static const struct opk_group empty = { NULL, 0 }, past = { indices, 2 };
+	static const uint32_t numbers[] = { 3, 1, 0, 4 };
+	static const struct opk_pass_list one[] = { { numbers, 1 } };
+	static const struct opk_pass_list none[] = { { numbers, 1 }, { numbers + 2, 1 } };
+	static const struct opk_pass_list past[] = { { numbers + 3, 1 }, { numbers, 1 } };
+	static const struct opk_pass_list back[] = { { NULL, 0 }, { numbers, 2 } };
 	static const char *const other[] = { "a__b.sum" };
 	static const struct opk_property nameless = { "", "x" }, valueless = { "x", NULL };
 	static const struct {
@@ -254,10 +265,18 @@ START_TEST(refused_metadata)
 		const char *wanted;
 	} rows[] = {
 		{ HERE, { .join = "stream" }, "'stream' is no way to join ranges" },
-		{ HERE, { .groups = &empty, .group_count = 1 }, "group 1 lists no metrics" },
 		{ HERE,
-		  { .groups = &past, .group_count = 1 },
-		  "group 1 has a metric that is none of the 2" },
+		  { .metric_passes = one, .metric_pass_count = 1 },
+		  "passes of 1 metrics, and there are 2" },
+		{ HERE,
+		  { .metric_passes = none, .metric_pass_count = 2 },
+		  "metric 2 is in a pass that is none of the 3" },
+		{ HERE,
+		  { .metric_passes = past, .metric_pass_count = 2 },
+		  "metric 1 is in a pass that is none of the 3" },
+		{ HERE,
+		  { .metric_passes = back, .metric_pass_count = 2 },
+		  "the passes of metric 2 don't ascend" },
 		{ HERE,
 		  { .inflated = other, .inflated_count = 1 },
 		  "inflated metric 1 is not in the set" },
@@ -276,6 +295,7 @@ START_TEST(refused_metadata)
 		struct opk_writer *writer;
 		int code;
 
+		meta.passes = 3;
 		meta.chip = "A";
 		meta.metrics = metric_names;
 		meta.metric_count = 2;
@@ -390,7 +410,7 @@ static void check_range(const struct here *here, const struct opk_range *got,
 	ck_row(row, got->registers == wanted->registers, "%u", got->registers);
 	ck_row(row, got->context == wanted->context, "%u", got->context);
 	ck_row(row, got->process == wanted->process, "%u", got->process);
-	ck_row(row, got->group == wanted->group, "%u", got->group);
+	ck_row(row, got->pass == wanted->pass, "%u", got->pass);
 	ck_row(row, got->rank == wanted->rank, "%d", got->rank);
 	ck_row(row, got->count == wanted->count, "%ju", (uintmax_t)got->count);
 }
@@ -422,7 +442,7 @@ START_TEST(range_rows)
 		    .launch = 3 } },
 		{ HERE,
 		  "{\"nvtx\":\"step/gemm\",\"stream\":18446744073709551615,\"duration_ns\":5,"
-		  "\"registers\":255,\"context\":2,\"process\":4294967295,\"group\":9,\"rank\":7,"
+		  "\"registers\":255,\"context\":2,\"process\":4294967295,\"pass\":9,\"rank\":7,"
 		  "\"count\":12}",
 		  { .name = "",
 		    .kernel = "",
@@ -434,7 +454,7 @@ START_TEST(range_rows)
 		    .registers = 255,
 		    .context = 2,
 		    .process = UINT32_MAX,
-		    .group = 9,
+		    .pass = 9,
 		    .rank = 7,
 		    .count = 12 } },
 		{ HERE,
@@ -489,7 +509,8 @@ START_TEST(range_tables)
 		{ HERE, "[{\"grid\":[1,2,-3]}]", "member grid is out of range" },
 		{ HERE, "[{\"block\":[4294967296,1,1]}]", "member block is out of range" },
 		{ HERE, "[{\"registers\":4294967296}]", "member registers is out of range" },
-		{ HERE, "[{\"group\":4294967296}]", "member group is out of range" },
+		{ HERE, "[{\"pass\":4294967296}]", "member pass is out of range" },
+		{ HERE, "[{},{\"group\":1}]", "row 2 of the range table is of a pass group" },
 		{ HERE, "[{\"process\":-3}]", "member process is out of range" },
 		{ HERE, "[{\"context\":1.5}]", "member context is out of range" },
 		{ HERE, "[{\"start_ns\":-7}]", "member start_ns is out of range" },
@@ -536,7 +557,7 @@ START_TEST(range_round_trip)
 		  .registers = 13,
 		  .context = 14,
 		  .process = 15,
-		  .group = 16,
+		  .pass = 16,
 		  .rank = 0,
 		  .count = 17 },
 		{ .name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1 },

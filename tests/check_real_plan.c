@@ -119,8 +119,8 @@ START_TEST(prefixes)
 	void *with, *without;
 	size_t with_size, without_size;
 
-	ck_ok(ctx, opk_prefix_new(&with, &with_size, ctx, plan, true));
-	ck_ok(ctx, opk_prefix_new(&without, &without_size, ctx, plan, false));
+	ck_ok(ctx, opk_prefix_new(&with, &with_size, ctx, plan, OPK_INSTANCES_ALL));
+	ck_ok(ctx, opk_prefix_new(&without, &without_size, ctx, plan, OPK_INSTANCES_NONE));
 	if (version_of(ctx) == CUPTI_13_0) {
 		ck_assert_uint_eq(with_size, 364);
 		ck_assert_uint_eq(without_size, 364);
@@ -428,15 +428,15 @@ START_TEST(build_and_read)
 	char path[128];
 
 	snprintf(path, sizeof path, "%s/set.opk", dir);
-	for (int no_instances = 0; no_instances < 2; no_instances++) {
+	for (int keep = 0; keep < 2; keep++) {
 		struct opk_build_options options = OPK_INIT(options);
 		struct opk_eval_options eval = OPK_INIT(eval);
 		struct opk_evaluation *evaluation = NULL;
 		struct opk_file *file;
 
-		options.no_instances = no_instances;
+		options.keep_instances = keep;
 		ck_ok(ctx, opk_build(ctx, plan, &options, path));
-		check_built(ctx, path, plan, !no_instances);
+		check_built(ctx, path, plan, keep);
 		/* There is nothing in it to evaluate yet. */
 		ck_ok(ctx, opk_file_open(&file, ctx, path));
 		ck_code(ctx, opk_eval_file(&evaluation, ctx, file, &eval), OPK_EINPUT);

@@ -14,11 +14,11 @@ static char torn[80];
 
 /* Recovers `torn` to `path`. */
 static int recover(struct opk_findings **findings, struct opk_ctx *ctx, const char *sketch,
-                   const char *meta, unsigned group)
+                   const char *meta, unsigned pass)
 {
 	int code;
 
-	write_sketch(sketch, meta, group);
+	write_sketch(sketch, meta, pass);
 	snprintf(torn, sizeof torn, "%s/torn", folder);
 	ck_assert_int_eq(rename(path, torn), 0);
 	code = opk_recover(findings, ctx, torn, path);
@@ -92,7 +92,7 @@ static const struct recovery_row {
 	{ HERE, "M D R T D T R E", "M D1 R1 T1 D2 T2 R2", NULL },
 	{ HERE, "M D R T D Tx R D T R E", "M D1 R1 T1 D3 T3 R3 S", "whose rows were damaged 1" },
 	{ HERE, "M D R T D T Rx D T R E", "M D1 R1 T1 D2 T2 D3 T3 R3 S", "no more is known 1" },
-	/* Tables that no reader accepts: of different length, and of groups that there are not. */
+	/* Tables that no reader accepts: of different length, and of passes that there are not. */
 	{ HERE, "M D T Rl E", "M D1 T1 S", "other sections that were damaged 1" },
 	{ HERE, "M D T Rl D T R E", "M D1 T1 D2 T2 R2 S", "no more is known 1" },
 	{ HERE, "M D Rl T D T R E", "M D1 T1 D2 T2 R2 S", "no more is known 1" },
@@ -205,33 +205,33 @@ START_TEST(recovers)
 }
 END_TEST
 
-/* Where ranges have one group's metrics, an image without rows could be any group's. */
-static const struct group_row {
+/* Where ranges have one pass, an image without rows could be of any. */
+static const struct pass_row {
 	struct here here;
 	const char *meta;
-	unsigned group;
+	unsigned pass;
 	const char *sketch, *wanted;
-} group_rows[] = {
+} pass_rows[] = {
 	{ HERE, META(",\"join\":\"kernel\""), 0, "M D R D Rx E", "M D1 R1 S" },
 	{ HERE, META(",\"join\":\"kernel\""), 0, "M D R D R!", "M D1 R1 D2 R2 S" },
 	{ HERE, META(",\"join\":\"kernel\""), 0, "M Ah D R D R!", "M D1 R1 D2 R2 S" },
-	{ HERE, META(",\"groups\":[[0]]"), 1, "M D R D Rx E", "M D1 R1 S" },
-	{ HERE, META(",\"groups\":[[0]]"), 0, "M D R D Rx E", "M D1 R1 D2 S" },
-	{ HERE, META(",\"groups\":[[0]]"), 1, "M D Rx E", "M D1 S" },
-	{ HERE, META(",\"groups\":[[0]]"), 1, "M D Rl D R E", "M D2 R2 S" },
-	{ HERE, META(",\"join\":\"name\",\"groups\":[[0]]"), 1, "M D Rf E", NULL },
-	{ HERE, META(",\"join\":\"name\",\"groups\":[[0]]"), 1, "M D Rx E", NULL },
-	{ HERE, META(",\"groups\":[[0],[0]]"), 1, "M D Rg D R E", "M D2 R2 S" },
-	{ HERE, META(",\"groups\":[[0],[0]]"), 2, "M D Rg D R E", "M D2 R2 S" },
-	{ HERE, META(",\"groups\":[[0],[0]]"), 3, "M D R E", NULL },
+	{ HERE, META(",\"passes\":1"), 1, "M D R D Rx E", "M D1 R1 S" },
+	{ HERE, META(",\"passes\":1"), 0, "M D R D Rx E", "M D1 R1 D2 S" },
+	{ HERE, META(",\"passes\":1"), 1, "M D Rx E", "M D1 S" },
+	{ HERE, META(",\"passes\":1"), 1, "M D Rl D R E", "M D2 R2 S" },
+	{ HERE, META(",\"join\":\"name\",\"passes\":1"), 1, "M D Rf E", NULL },
+	{ HERE, META(",\"join\":\"name\",\"passes\":1"), 1, "M D Rx E", NULL },
+	{ HERE, META(",\"passes\":2"), 1, "M D Rg D R E", "M D2 R2 S" },
+	{ HERE, META(",\"passes\":2"), 2, "M D Rg D R E", "M D2 R2 S" },
+	{ HERE, META(",\"passes\":2"), 3, "M D R E", NULL },
 };
 
-START_TEST(recovers_groups)
+START_TEST(recovers_passes)
 {
-	for (size_t i = 0; i < COUNT(group_rows); i++) {
-		const struct group_row *row = &group_rows[i];
+	for (size_t i = 0; i < COUNT(pass_rows); i++) {
+		const struct pass_row *row = &pass_rows[i];
 		struct opk_ctx *ctx = fake_ctx();
-		int code = recover(NULL, ctx, row->sketch, row->meta, row->group);
+		int code = recover(NULL, ctx, row->sketch, row->meta, row->pass);
 
 		ck_row(row, code == (row->wanted ? OPK_OK : OPK_EINPUT), "code %d: %s", code,
 		       errors_of(ctx));
@@ -549,7 +549,7 @@ int main(void)
 	TCase *tests = add_case(suite, "recover");
 
 	tcase_add_loop_test(tests, recovers, 0, COUNT(recovery_rows));
-	tcase_add_test(tests, recovers_groups);
+	tcase_add_test(tests, recovers_passes);
 	tcase_add_test(tests, without_libraries);
 	tcase_add_test(tests, like_images_on_other_bases);
 	tcase_add_test(tests, later_encodings);

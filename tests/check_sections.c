@@ -8,9 +8,9 @@
 
 /* ---- TIME ------------------------------------------------------------------------------- */
 
-static const char grouped_meta[] = "{\"chip\":\"GH100\",\"profiler\":\"range\","
+static const char rotated_meta[] = "{\"chip\":\"GH100\",\"profiler\":\"range\","
 				   "\"metrics\":[\"a__b.sum\",\"c__d.sum\"],"
-				   "\"groups\":[[0],[1]]}";
+				   "\"passes\":2}";
 
 static const struct opk_time times[] = {
 	{ 1000000000000000007, 1000000000000010007, 0 },
@@ -269,8 +269,8 @@ static void put_table(struct image *image, uint32_t type, uint32_t distance, con
 /* Tables find their images in any order, and rows are in that of the images. */
 START_TEST(order_means_nothing)
 {
-	static const char one[] = "[{\"launch\":1,\"group\":2},{\"launch\":2,\"group\":2}]";
-	static const char two[] = "[{\"launch\":3,\"group\":1}]";
+	static const char one[] = "[{\"launch\":1,\"pass\":2},{\"launch\":2,\"pass\":2}]";
+	static const char two[] = "[{\"launch\":3,\"pass\":1}]";
 	struct opk_ctx *ctx = new_ctx();
 	const struct opk_segment *segments;
 	const struct opk_range *ranges;
@@ -281,7 +281,7 @@ START_TEST(order_means_nothing)
 
 	opk_times_encode(&moments, times, 2);
 	begin_image(&image);
-	put(&image, OPK_SECTION_META, grouped_meta, sizeof grouped_meta - 1);
+	put(&image, OPK_SECTION_META, rotated_meta, sizeof rotated_meta - 1);
 	put(&image, OPK_SECTION_DATA, "one", 3);
 	put(&image, OPK_SECTION_DATA, "two", 3);
 	put(&image, OPK_SECTION_DATA, "none", 4);
@@ -323,10 +323,10 @@ START_TEST(inconsistent_links)
 		{ HERE, "[]", NULL, "times of 2 samples, and the range table has 0 rows" },
 		{ HERE, "[{}]", NULL, "times of 2 samples, and the range table has 1 rows" },
 		{ HERE, "[{},{}]", "[{},{}]", "section 2 has another such table already" },
-		{ HERE, "[{\"group\":2},{\"group\":2}]", NULL, NULL },
-		{ HERE, "[{\"group\":3},{\"group\":3}]", NULL,
-		  "a range is of group 3, and there are 2" },
-		{ HERE, "[{\"group\":2},{\"group\":1}]", NULL, "its ranges are of groups 2 and 1" },
+		{ HERE, "[{\"pass\":2},{\"pass\":2}]", NULL, NULL },
+		{ HERE, "[{\"pass\":3},{\"pass\":3}]", NULL,
+		  "a range is of pass 3, and there are 2" },
+		{ HERE, "[{\"pass\":2},{\"pass\":1}]", NULL, "its ranges are of passes 2 and 1" },
 	};
 	struct opk_ctx *ctx = new_ctx();
 	opk_autobuf struct opk_buf moments = { 0 };
@@ -340,7 +340,7 @@ START_TEST(inconsistent_links)
 		int code;
 
 		begin_image(&image);
-		put(&image, OPK_SECTION_META, grouped_meta, sizeof grouped_meta - 1);
+		put(&image, OPK_SECTION_META, rotated_meta, sizeof rotated_meta - 1);
 		put(&image, OPK_SECTION_DATA, "one", 3);
 		put(&image, OPK_SECTION_RANGES, rows[i].first, strlen(rows[i].first));
 		put(&image, OPK_SECTION_TIMES, moments.data, moments.size);

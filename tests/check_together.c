@@ -150,28 +150,6 @@ START_TEST(refuses)
 }
 END_TEST
 
-START_TEST(groups)
-{
-	struct opk_ctx *ctx = link_ctx();
-	struct opk_pass_groups packed;
-	struct opk_plan *plan;
-	uint32_t passes;
-
-	ck_ok(ctx, make_plan(&plan, ctx, "FA100", mixed, 0, NULL));
-	ck_ok(ctx, opk_pass_groups_pack(&packed, ctx, plan, NULL, 0));
-	ck_assert_uint_eq(packed.count, 2);
-	ck_assert_uint_eq(packed.schedule.size, FAKE_CONFIG_SIZE);
-	memcpy(&passes, packed.schedule.config, sizeof passes);
-	ck_assert_uint_eq(passes, 2);
-	opk_pass_groups_clear(&packed);
-	fake.status[FAKE_NVPW_RawCounterConfig_AddRawCounters] = 1;
-	ck_code(ctx, opk_pass_groups_pack(&packed, ctx, plan, NULL, 0), OPK_EFAILED);
-	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-	opk_plan_free(plan);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
 START_TEST(without_memory)
 {
 	bool failed = true;
@@ -179,7 +157,6 @@ START_TEST(without_memory)
 	for (long n = 0; failed; n++) {
 		struct opk_ctx *ctx = link_ctx();
 		struct opk_plan_options options = OPK_INIT(options);
-		struct opk_pass_groups packed = { 0 };
 		struct opk_plan *plan = NULL;
 		struct opk_set *set;
 		int code;
@@ -189,13 +166,10 @@ START_TEST(without_memory)
 		options.chip = "FA100";
 		fail_allocation(n);
 		code = opk_plan_new(&plan, ctx, set, &options);
-		if (!code)
-			code = opk_pass_groups_pack(&packed, ctx, plan, NULL, 0);
 		failed = allocation_failed();
 		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d: %s", n,
 		              code, errors_of(ctx));
 		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-		opk_pass_groups_clear(&packed);
 		opk_plan_free(plan);
 		opk_set_free(set);
 		opk_ctx_free(ctx);
@@ -273,7 +247,7 @@ START_TEST(real_plans)
 	ck_row(row, passes == ours->schedule.passes, "%zu", passes);
 	check_complete(ctx, row, all);
 	check_complete(ctx, row, ours);
-	ck_ok(ctx, opk_prefix_new(&prefix, &size, ctx, ours, true));
+	ck_ok(ctx, opk_prefix_new(&prefix, &size, ctx, ours, OPK_INSTANCES_ALL));
 	ck_assert_uint_gt(size, 0);
 	free(prefix);
 	opk_plan_free(others);
@@ -291,7 +265,6 @@ int main(void)
 
 	tcase_add_test(fakes, plans);
 	tcase_add_test(fakes, refuses);
-	tcase_add_test(fakes, groups);
 	tcase_add_test(fakes, without_memory);
 	suite_add_tcase(suite, fakes);
 	if (have_cupti()) {

@@ -11,7 +11,7 @@
 	"{\"kind\":\"recording\",\"chip\":\"FA100\",\"profiler\":\"range\",\"metrics\":[\"fake__a.sum\"]" more \
 	"}"
 static const char plain_meta[] = META("");
-static const char joined[] = META(",\"join\":\"kernel\",\"groups\":[[0],[0]]");
+static const char joined[] = META(",\"join\":\"kernel\",\"passes\":2");
 static const char bad_formula[] = META(",\"derived\":[{\"name\":\"x\",\"formula\":\"1 +\"}]");
 
 /* "3 D its CRC-32 differs; 0 - byte..." of all problems. */
@@ -36,12 +36,12 @@ static const char *problems_of(const struct opk_findings *findings)
 static const struct verify_row {
 	struct here here;
 	const char *sketch, *meta;
-	unsigned group;
+	unsigned pass;
 	const char *wanted;
 } verify_rows[] = {
 	{ HERE, "M A D R D R S E", plain_meta, 0, "" },
 	{ HERE, "M C P A D R E", plain_meta, 0, "" },
-	{ HERE, "M C P C P C P C A E", joined, 0, "" },
+	{ HERE, "M C P A E", joined, 0, "" },
 	{ HERE, "M U D E", plain_meta, 0, "" },
 	{ HERE, "M E", plain_meta, 0, "" },
 	/* Damage. */
@@ -75,15 +75,16 @@ static const struct verify_row {
 	{ HERE, "", plain_meta, 0,
 	  "0 - cut off: its end section is missing; 0 M there is no sound metadata section" },
 	{ HERE, "M A D A E", plain_meta, 0, "2 A more than one of it" },
-	{ HERE, "M C C E", plain_meta, 0, "" },
-	{ HERE, "M C C C E", plain_meta, 0, "2 C 3 config images for 0 groups" },
-	{ HERE, "M C C E", joined, 0, "2 C 2 config images for 2 groups" },
-	{ HERE, "M P P E", joined, 0, "2 P 2 prefixes for 2 groups" },
-	{ HERE, "M P P P E", joined, 0, "" },
+	{ HERE, "M C P E", plain_meta, 0, "" },
+	{ HERE, "M C C E", plain_meta, 0, "2 C more than one of it" },
+	{ HERE, "M C P P E", joined, 0, "3 P more than one of it" },
+	{ HERE, "M D R E", META(",\"groups\":[[0]]"), 0, "" },
+	{ HERE, "M D R E", META(",\"join\":\"kernel\",\"groups\":[[0]]"), 0,
+	  "1 M made in pass groups by an earlier offpeak" },
 	{ HERE, "M C E", META(",\"config_hash\":\"crc32:00000000\""), 0,
 	  "2 C the metadata names another config image" },
 	{ HERE, "M D R E", joined, 2, "" },
-	{ HERE, "M D R E", joined, 3, "3 R a range is of group 3, and there are 2" },
+	{ HERE, "M D R E", joined, 3, "3 R a range is of pass 3, and there are 2" },
 	{ HERE, "M D R T E", plain_meta, 0, "" },
 	{ HERE, "M D R T D R E", plain_meta, 0, "" },
 	{ HERE, "M D T Rl E", plain_meta, 0,
@@ -101,7 +102,7 @@ START_TEST(verifies)
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_findings *findings = NULL;
 
-	write_sketch(row->sketch, row->meta, row->group);
+	write_sketch(row->sketch, row->meta, row->pass);
 	ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
 	ck_row(row,
 	       !strncmp(problems_of(findings), row->wanted, strlen(row->wanted))

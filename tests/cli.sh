@@ -362,14 +362,16 @@ works build --chip GH100 roofline -o dir/ndjson.opk --format ndjson
 lines_are 1
 equal dir/sol.opk dir/again.opk
 works info dir/sol.opk --format json
-json 'j["kind"] == "set" and j["set"] == "speed-of-light" and j["keep_instances"] is True'
-json '[s["type"] for s in j["sections"]] == ["META"] + ["CNFG", "PRFX"] * (j["groups"] + 1) + ["CNFG"]'
+json 'j["kind"] == "set" and j["set"] == "speed-of-light" and j["keep_instances"] is False'
+json '[s["type"] for s in j["sections"]] == ["META", "CNFG", "PRFX"]'
 refuses 4 'no counter data' eval dir/sol.opk
 fresh
 works build --chip GH100 $metric -o dir/noinst.opk --no-instances \
 	--raw-config dir/config --raw-prefix dir/prefix
 files_are 'config noinst.opk prefix '
-works build --chip GH100 $metric -o dir/inst.opk --raw-prefix dir/prefix.inst
+works build --chip GH100 $metric -o dir/inst.opk --instances --raw-prefix dir/prefix.inst
+works info dir/inst.opk
+out_has '^keep_instances,yes$'
 works info dir/noinst.opk
 out_has '^keep_instances,no$'
 same 'prefixes with and without instances' "$(cmp -s dir/prefix dir/prefix.inst && echo equal)" ''
@@ -402,18 +404,8 @@ else
 	skip 'sections as files: no shared library'
 fi
 works build --chip GH100 speed-of-light --effort 0 -o dir/max.opk --max-passes 100
-out_has '^groups,[1-9]'
-out_has '^ungrouped,[1-9]'
-works info dir/max.opk
-out_has '^groups,[1-9]'
-works build --chip GH100 roofline -o dir/max.opk --no-groups
-out_has '^groups,0$'
-out_lacks ungrouped
 works info dir/max.opk --format json
-json 'j["groups"] == 0 and sum(s["type"] == "CNFG" for s in j["sections"]) == 1'
-works build --chip GH100 $metric -o dir/one.opk
-out_has '^groups,0$'
-out_lacks ungrouped
+json 'j["passes"] > 1 and sum(s["type"] == "CNFG" for s in j["sections"]) == 1'
 wanted=1 pattern='needs [0-9]+ passes' keeps_target build --chip GH100 roofline --max-passes 1
 wanted=2 pattern="no metric set" keeps_target build --chip GH100 no-such-set
 wanted=2 pattern='unknown chip' keeps_target build --chip GX100 l1

@@ -11,7 +11,7 @@ refuses 2 'one FILE.opk is needed' extract
 refuses 2 'one FILE.opk is needed' extract "$simple"
 refuses 2 'one FILE.opk is needed' extract --data image
 refuses 2 'or -o PREFIX alone' extract "$simple" -o all --data image
-refuses 2 'or -o PREFIX alone' extract "$simple" -o all --group 1
+refuses 2 'or -o PREFIX alone' extract "$simple" -o all --image 1
 refuses 4 'No such file' extract nowhere.opk --data image
 refuses 4 'not an .opk file' extract "$SOURCE/README.md" --data image
 for file in config image; do
@@ -34,7 +34,6 @@ json 'j == [{"file": "dir/image.cd", "content": "counter data image", "number": 
 section 'what is not there'
 fresh
 refuses 4 'no counter-data prefix in it' extract "$simple" --prefix dir/prefix
-refuses 4 'no config image of group 1 in it' extract "$simple" --config dir/config --group 1
 refuses 4 'no counter data image number 2 in it' extract "$simple" --data dir/image --image 2
 # Nothing where not everything can be had.
 refuses 4 'no counter-data prefix in it' extract "$simple" --prefix dir/prefix --data dir/image
@@ -83,25 +82,15 @@ files_are 'config image '
 
 have_cupti || { skip 'sets and values: no libcupti'; finish; }
 
-section 'sets and their groups'
+section 'sets'
 fresh
 works build --chip GH100 speed-of-light -o set.opk --raw-config config --raw-prefix prefix
 works extract set.opk --config dir/config --prefix dir/prefix
 equal dir/config config
 equal dir/prefix prefix
-groups=$("$OFFPEAK" info set.opk | sed -n 's/^groups,//p')
-for group in 1 "$groups"; do
-	works extract set.opk --config dir/config --prefix dir/prefix --group "$group"
-	same "$last: another config image" "$(cmp -s dir/config config && echo the same)" ''
-done
-works extract set.opk --config dir/config --group $((groups + 1))
-refuses 4 "no config image of group $((groups + 2))" \
-	extract set.opk --config dir/config --group $((groups + 2))
-refuses 4 "no counter-data prefix of group $((groups + 1))" \
-	extract set.opk --prefix dir/prefix --group $((groups + 1))
 fresh
 works extract set.opk -o dir/set
-same 'files of all' "$(ls dir | wc -l | tr -d ' ')" $((2 * groups + 3))
+files_are 'set.config set.prefix '
 equal dir/set.config config
 equal dir/set.prefix prefix
 

@@ -132,12 +132,12 @@ works merge -o whole.opk number-1.opk number-2.opk number-3.opk number-4.opk num
 works eval whole.opk
 equal out wanted
 
-section 'split: groups of metrics, counts'
+section 'split: passes, counts'
 "$rotate" kernel "$simple" kernel.opk 1 2 2 || fail rotate
 parts kernel.opk segment 3
 works split kernel.opk --by kernel -o counts.opk
 works info counts-1.opk --format json
-json 'j["stats"][0]["launches"] == 30 and j["groups"] == 2 and j["join"] == "kernel"'
+json 'j["stats"][0]["launches"] == 30 and j["passes"] == 2 and j["join"] == "kernel"'
 works info counts-2.opk --format json
 json '"stats" not in j or j["stats"] == []'
 
@@ -246,7 +246,7 @@ pattern='is nothing that ranges share'
 keeps_target merge "$simple" --sum launch
 refuses 2 '--sum or --join, not both' merge "$simple" --sum name --join name -o x.opk
 
-section 'merge --sum: groups of metrics'
+section 'merge --sum: passes'
 "$rotate" kernel "$simple" even.opk 1 2 || fail rotate
 works merge even.opk --sum device -o even-sum.opk
 works merge "$simple" --sum device -o sum.opk
@@ -256,10 +256,10 @@ equal got wanted
 works info even-sum.opk --format json
 json 'j["join"] == "name"'
 "$rotate" kernel "$simple" uneven.opk 1 2 2 || fail rotate
-pattern="5 have metrics of group 1, and 10 those of group 2"
+pattern="5 are of pass 1, and 10 of pass 2"
 keeps_target merge uneven.opk --sum device,nvtx
 "$rotate" kernel "$simple" mixed.opk 0 1 || fail rotate
-pattern='is in several groups of metrics'
+pattern='is in several passes'
 keeps_target merge mixed.opk --sum kernel
 
 section 'eval --aggregate'
@@ -425,7 +425,7 @@ for r in rows:
 PYTHON
 fi
 
-section 'eval --aggregate: groups of metrics, PM samples'
+section 'eval --aggregate: passes, PM samples'
 notes '1 of 7 metrics are nan in every group' eval uneven.opk --aggregate device
 out_has '^0,.*,smsp__inst_executed.sum,instructions,10,98467840,9846784,2621440,.*,yes$'
 out_has '^0,.*,gpu__time_duration.sum,nanoseconds,5,502176,100435\.2,.*,yes$'

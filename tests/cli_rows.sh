@@ -157,7 +157,7 @@ out_has '^nan,163\.19999999999999,5,launch__block_dim_x,'
 works eval "$nvtx" --aggregate name --where "$inst>3e8" --metrics $inst --columns name,count
 same "$last: only ranges that meet it" "$(column 1)" 'step step/backward '
 if [ -x "$rotate" ]; then
-	refuses 2 "pass groups.*values can't choose ranges" eval rotated.opk --aggregate kernel --where "$inst>1"
+	refuses 2 "one pass each.*values can't choose ranges" eval rotated.opk --aggregate kernel --where "$inst>1"
 fi
 
 section 'eval --strict'

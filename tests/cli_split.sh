@@ -14,7 +14,7 @@ if is_long; then
 fi
 fresh
 works build --chip GH100 $large --max-passes $most --split -o dir/out.opk --format json
-json 'list(j[0]) == ["file", "chip", "profiler", "set", "metrics", "passes", "groups", "ungrouped"]'
+json 'list(j[0]) == ["file", "chip", "profiler", "set", "metrics", "passes"]'
 json "len(j) > 1 and all(f['passes'] <= $most and f['metrics'] > 0 for f in j)"
 json "all(f['set'] == '$(echo "$large" | tr ' ' +)' for f in j)"
 json '[f["file"] for f in j] == ["dir/out-%d.opk" % (i + 1) for i in range(len(j))]'
@@ -40,7 +40,7 @@ works build --chip GH100 roofline --max-passes 1 --split -o dir/out.opk
 mv dir first
 fresh
 works build --chip GH100 roofline --max-passes 1 --split -o dir/out.opk --format csv
-header_is 'file,chip,profiler,set,metrics,passes,groups,ungrouped'
+header_is 'file,chip,profiler,set,metrics,passes'
 for file in dir/*; do
 	equal "$file" "$tmp/first/${file#dir/}"
 done
@@ -51,8 +51,8 @@ works build --chip GH100 roofline --max-passes 2 --split -o dir/one.opk --format
 json 'len(j) == 1 and j[0]["passes"] == 2'
 files_are 'one-1.opk '
 fresh
-works build --chip GH100 roofline --max-passes 1 --split -o dir/a.b --no-groups --format json
-json 'len(j) == 2 and all(f["passes"] == 1 and "ungrouped" not in f for f in j)'
+works build --chip GH100 roofline --max-passes 1 --split -o dir/a.b --format json
+json 'len(j) == 2 and all(f["passes"] == 1 for f in j)'
 files_are 'a-1.b a-2.b '
 fresh
 works build --chip GH100 roofline --max-passes 1 --split -o dir/plain --effort 0

@@ -18,7 +18,7 @@
 #include "fake_gpu/fake_image.h"
 #include "offpeak.h"
 
-enum { CONFIG_SIZE = 100, PREFIX_SIZE = 200, MAX_METRICS = 16, MAX_GROUPS = 8 };
+enum { CONFIG_SIZE = 100, PREFIX_SIZE = 200, MAX_METRICS = 16, MAX_PASSES = 8 };
 
 static struct opk_ctx *ctx;
 
@@ -33,12 +33,11 @@ static void must(int code)
 struct wanted {
 	const char *chip, *profiler, *kind;
 	char *metrics; /* with commas */
-	unsigned passes, groups, images;
+	unsigned passes;
 	bool instances, no_prefix;
 	const char *names[MAX_METRICS];
 	size_t name_count;
-	size_t indices[MAX_METRICS];
-	struct opk_group group_list[MAX_GROUPS];
+	struct opk_pass_list passes_of[MAX_METRICS];
 };
 
 /* KEY=VALUE of `set`. */
@@ -54,10 +53,6 @@ static bool take_key(struct wanted *wanted, const char *key, char *value)
 		wanted->metrics = value;
 	else if (!strcmp(key, "passes"))
 		wanted->passes = (unsigned)atoi(value);
-	else if (!strcmp(key, "groups")) /* the metrics go to them in turn */
-		wanted->groups = (unsigned)atoi(value);
-	else if (!strcmp(key, "grouped")) /* so many of the metrics, where not all */
-		wanted->images = (unsigned)atoi(value);
 	else if (!strcmp(key, "instances"))
 		wanted->instances = atoi(value);
 	else if (!strcmp(key, "no_prefix"))
@@ -75,27 +70,20 @@ static void split_metrics(struct wanted *wanted)
 		wanted->names[wanted->name_count++] = name;
 }
 
-/* Group g has every metric i with i % groups == g. */
-static void make_groups(struct wanted *wanted)
+/* The metrics go to the passes in turn, and the last one to all. */
+static void deal(struct wanted *wanted)
 {
-	size_t limit = wanted->images ? wanted->images : wanted->name_count, next = 0;
+	static uint32_t numbers[MAX_PASSES];
 
-	for (unsigned g = 0; g < wanted->groups && g < MAX_GROUPS; g++) {
-		wanted->group_list[g].metrics = wanted->indices + next;
-		for (size_t i = g; i < limit; i += wanted->groups) {
-			wanted->indices[next++] = i;
-			wanted->group_list[g].metric_count++;
-		}
-	}
-}
-
-static void write_config(struct opk_writer *writer, size_t size, unsigned passes)
-{
-	char bytes[CONFIG_SIZE + MAX_GROUPS + 1] = { 0 };
-	struct fake_config head = { FAKE_CONFIG_MAGIC, passes };
-
-	memcpy(bytes, &head, sizeof head);
-	must(opk_writer_add(writer, OPK_SECTION_CONFIG, bytes, size));
+	for (unsigned i = 0; i < MAX_PASSES; i++)
+		numbers[i] = i + 1;
+	for (size_t i = 0; wanted->passes > 1 && i < wanted->name_count; i++)
+		wanted->passes_of[i] = i + 1 < wanted->name_count ? (
+					       struct opk_pass_list){ &numbers[i % wanted->passes],
+			                                              1 }
+		                                                  : (struct opk_pass_list){
+									    numbers, wanted->passes
+								    };
 }
 
 static void write_set(const struct wanted *wanted, const char *path)
@@ -117,22 +105,20 @@ static void write_set(const struct wanted *wanted, const char *path)
 		.passes = wanted->passes,
 		.keep_instances = wanted->instances,
 		.cupti_version = 130001,
-		.groups = wanted->group_list,
-		.group_count = wanted->groups,
+		.metric_passes = wanted->passes_of,
+		.metric_pass_count = wanted->passes > 1 ? wanted->name_count : 0,
 	};
 	struct opk_writer *writer;
-	char prefix[PREFIX_SIZE + MAX_GROUPS];
+	char config[CONFIG_SIZE] = { 0 }, prefix[PREFIX_SIZE];
+	struct fake_config head = { FAKE_CONFIG_MAGIC, wanted->passes };
 
+	memcpy(config, &head, sizeof head);
+	memset(prefix, 'a', sizeof prefix);
 	must(opk_writer_new(&writer, ctx, path));
 	must(opk_writer_add_meta(writer, &meta));
-	for (unsigned g = 0; g <= wanted->groups; g++) {
-		memset(prefix, 'a' + (int)g, sizeof prefix);
-		write_config(writer, CONFIG_SIZE + g, g ? 1 : wanted->passes);
-		if (!wanted->no_prefix)
-			must(opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, PREFIX_SIZE + g));
-	}
-	if (wanted->groups)
-		write_config(writer, CONFIG_SIZE + wanted->groups + 1, wanted->groups);
+	must(opk_writer_add(writer, OPK_SECTION_CONFIG, config, sizeof config));
+	if (!wanted->no_prefix)
+		must(opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, sizeof prefix));
 	must(opk_writer_finish(writer));
 	opk_writer_free(writer);
 }
@@ -159,7 +145,7 @@ static int make_set(const char *path, char **keys)
 		}
 	}
 	split_metrics(&wanted);
-	make_groups(&wanted);
+	deal(&wanted);
 	write_set(&wanted, path);
 	return 0;
 }
@@ -194,7 +180,7 @@ static void print_row(const struct opk_range *row)
 	printf("grid=%ux%ux%u\tblock=%ux%ux%u\t", row->grid[0], row->grid[1], row->grid[2],
 	       row->block[0], row->block[1], row->block[2]);
 	printf("device=%d\tcontext=%u\tprocess=%u\trank=%d\tgroup=%u\t", row->device, row->context,
-	       row->process, row->rank, row->group);
+	       row->process, row->rank, row->pass);
 	printf("launch=%" PRIu64 "\tstream=%" PRIu64 "\tduration=%" PRIu64 "\t", row->launch,
 	       row->stream, row->duration_ns);
 	printf("shared=%u\tregisters=%u\ttimes=%s", row->shared_bytes, row->registers,

@@ -192,9 +192,9 @@ static inline struct opk_file *open_file(struct opk_ctx *ctx)
 /* Metadata with every field, and its metrics. */
 static const char *const metric_names[] = { "sm__cycles.sum", "UNIT.Set.a__b.avg" };
 
-static const struct opk_group full_groups[] = {
-	{ (const size_t[]){ 1 }, 1 },
-	{ (const size_t[]){ 0, 1 }, 2 },
+static const struct opk_pass_list full_passes[] = {
+	{ (const uint32_t[]){ 2 }, 1 },
+	{ (const uint32_t[]){ 1, 3 }, 2 },
 };
 static const struct opk_property full_run[] = {
 	{ "hostname", "node \"7\"" },
@@ -228,8 +228,8 @@ static const struct opk_meta full_meta = {
 	.mode = "launch",
 	.gpu_time_shift = -794764,
 	.has_gpu_time_shift = true,
-	.groups = full_groups,
-	.group_count = 2,
+	.metric_passes = full_passes,
+	.metric_pass_count = 2,
 	.join = "kernel",
 	.backend = "legacy",
 	.inflated = metric_names + 1,

@@ -19,7 +19,6 @@ lib/resolve
 lib/plan
 lib/eval
 lib/images
-lib/timeline
 lib/repair
 lib/nsight
 lib/database lib/output

@@ -13,20 +13,24 @@
 enum { RANGES = 3, METRICS = 3 };
 
 static const char *const names[METRICS] = { "fake__a.sum", "fake__ratio.pct", "fake__c.sum" };
-static const size_t first[] = { 0 }, second[] = { 1, 2 };
-static const struct opk_group groups[] = { { first, 1 }, { second, 2 } };
+static const uint32_t pass_1[] = { 1 }, pass_2[] = { 2 };
+static const uint32_t both_passes[] = { 1, 2 };
+static const struct opk_pass_list metric_passes[] = { { pass_1, 1 }, { pass_2, 1 }, { pass_2, 1 } };
+static const struct opk_pass_list shared_passes[] = { { pass_1, 1 },
+	                                              { both_passes, 2 },
+	                                              { both_passes, 2 } };
 
 #define RANGE(name_, kernel_, group_)                                                              \
 	{                                                                                          \
 		.name = name_, .kernel = kernel_, .symbol = "", .nvtx = "", .grid = { 2, 1, 1 },   \
-		.block = { 32, 1, 1 }, .group = group_, .rank = -1, .duration_ns = 10              \
+		.block = { 32, 1, 1 }, .pass = group_, .rank = -1, .duration_ns = 10               \
 	}
 
 static const struct opk_range plain[] = {
 	RANGE("r0", "x", 0), RANGE("r1", "y", 0), RANGE("r2", "x", 0),
 	RANGE("r3", "x", 0), RANGE("r4", "y", 0), RANGE("r5", "x", 0),
 };
-/* Kernel x has two ranges with each group's metrics, y has one. */
+/* Kernel x has two ranges with each pass, y has one. */
 static const struct opk_range rotated[] = {
 	RANGE("r0", "x", 1), RANGE("r1", "y", 1), RANGE("r2", "x", 1),
 	RANGE("r3", "y", 2), RANGE("r4", "x", 2), RANGE("r5", "x", 2),
@@ -42,6 +46,7 @@ struct recording {
 	const struct opk_range *ranges;
 	const char *join;
 	bool samples;
+	bool shared; /* all metrics but the first have counters of both passes */
 	unsigned char gpus[2];
 	bool shifted; /* the first image's table has a row of the second one's */
 };
@@ -53,8 +58,9 @@ static inline void put(const char *name, const struct recording *recording)
 		                 .chip = "FA100",
 		                 .metrics = names,
 		                 .metric_count = METRICS,
-		                 .groups = groups,
-		                 .group_count = recording->join ? 2 : 0,
+		                 .passes = 2,
+		                 .metric_passes = recording->shared ? shared_passes : metric_passes,
+		                 .metric_pass_count = recording->join ? METRICS : 0,
 		                 .join = recording->join ? recording->join : "",
 		                 .profiler = recording->samples ? OPK_PROFILER_PM
 		                                                : OPK_PROFILER_RANGE };
@@ -72,6 +78,8 @@ static inline void put(const char *name, const struct recording *recording)
 
 		memcpy(image, fake_image(), sizeof image);
 		image[FAKE_GPU_AT] = (char)recording->gpus[i];
+		if (recording->ranges)
+			fake_mark_pass(image, recording->ranges[i * RANGES].pass);
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image, sizeof image));
 		if (recording->samples)
 			ck_ok(ctx, opk_writer_add_times(writer, times, RANGES));

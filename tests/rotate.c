@@ -2,10 +2,10 @@
 /*
  * rotate HOW IN.opk OUT.opk NUMBER...: makes recordings that only a GPU could make otherwise, out
  * of one that has a single image. CUPTI evaluates an image for any subset of its metrics, so the
- * same image passes for one of each group.
+ * same image stands for one of each pass.
  *
- * HOW is kernel, launch or name: what to join by. The metrics but the last are dealt out to two
- * groups in turn, and the image is written once for each NUMBER, as one of that group. Each time
+ * HOW is kernel, launch or name: what to join by. The metrics are dealt out to two passes in turn,
+ * but the last one, which is in both, and the image is written once for each NUMBER, as one of that pass. Each time
  * the ranges get other facts. HOW times: samples, of which there are NUMBER, get times of their
  * own.
  */
@@ -38,21 +38,23 @@ static void *read_image(size_t *size, const struct opk_file *file)
 	return data;
 }
 
-/* Every second metric to the second group, the last one to none. */
+/* Every second metric is in the second pass, and the last one has counters of both. */
 static void deal(struct opk_meta *meta)
 {
-	static size_t indices[2][MAX_METRICS];
-	static struct opk_group groups[2] = { { indices[0], 0 }, { indices[1], 0 } };
+	static const uint32_t numbers[] = { 1, 2 };
+	static struct opk_pass_list lists[MAX_METRICS];
 
 	for (size_t i = 0; i + 1 < meta->metric_count; i++)
-		indices[i % 2][groups[i % 2].metric_count++] = i;
-	meta->groups = groups;
-	meta->group_count = 2;
+		lists[i] = (struct opk_pass_list){ &numbers[i % 2], 1 };
+	lists[meta->metric_count - 1] = (struct opk_pass_list){ numbers, 2 };
+	meta->passes = 2;
+	meta->metric_passes = lists;
+	meta->metric_pass_count = meta->metric_count;
 }
 
 /* The ranges of the n-th image. */
 static void write_ranges(struct opk_writer *writer, const struct opk_range *recorded, size_t count,
-                         uint32_t group, uint32_t n)
+                         uint32_t pass, uint32_t n)
 {
 	static struct opk_range ranges[MAX_RANGES];
 	static char names[MAX_RANGES][24];
@@ -71,7 +73,7 @@ static void write_ranges(struct opk_writer *writer, const struct opk_range *reco
 		ranges[i].start_ns = 0;
 		ranges[i].duration_ns = 1000 * (i + 1) + 10 * n;
 		ranges[i].rank = 3;
-		ranges[i].group = group;
+		ranges[i].pass = pass;
 	}
 	check(opk_writer_add_ranges(writer, ranges, count));
 }

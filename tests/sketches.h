@@ -8,7 +8,7 @@
  *   o  all of it is gone                p  a byte of the padding changed
  *   c  the file ends inside the payload k  the file ends inside the header
  *   !  the file ends after it          b  the payload is wrong under a right checksum
- *   l  a table has a row more           g  the last row is of another group
+ *   l  a table has a row more           g  the last row is of another pass
  *   f  a table has a row fewer
  *
  * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts,
@@ -50,7 +50,7 @@ static inline char sketch_letter(uint32_t type)
 }
 
 static inline void put_numbered(struct image *image, char letter, unsigned number, const char *meta,
-                                unsigned group, char how)
+                                unsigned pass, char how)
 {
 	opk_autobuf struct opk_buf payload = { 0 };
 	struct opk_range ranges[SKETCH_ROWS + 1];
@@ -61,11 +61,11 @@ static inline void put_numbered(struct image *image, char letter, unsigned numbe
 
 	for (unsigned i = 0; i < rows; i++) {
 		ranges[i] = (struct opk_range){
-			.launch = number, .group = group, .device = -1, .rank = -1
+			.launch = number, .pass = pass, .device = -1, .rank = -1
 		};
 		times[i] = (struct opk_time){ 100 * number + i, 100 * number + i + 1, number };
 	}
-	ranges[rows - 1].group += how == 'g';
+	ranges[rows - 1].pass += how == 'g';
 	switch (letter) {
 	case 'M':
 		opk_buf_add_text(&payload, meta);
@@ -152,7 +152,7 @@ static inline bool hurt(struct opk_buf *buf, size_t start, char how)
 }
 
 /* At `path`. */
-static inline void write_sketch(const char *sketch, const char *meta, unsigned group)
+static inline void write_sketch(const char *sketch, const char *meta, unsigned pass)
 {
 	unsigned numbers[128] = { 0 };
 	struct image image;
@@ -169,7 +169,7 @@ static inline void write_sketch(const char *sketch, const char *meta, unsigned g
 
 		if (letter == ' ')
 			continue;
-		put_numbered(&image, letter, ++numbers[(unsigned char)letter], meta, group,
+		put_numbered(&image, letter, ++numbers[(unsigned char)letter], meta, pass,
 		             sketch[1]);
 		sketch += sketch[1] == 'b' || sketch[1] == 'l' || sketch[1] == 'f'
 		          || sketch[1] == 'g';

@@ -316,9 +316,9 @@ bool opk_fact_is_origin(const char *name);
 void opk_ranges_place(struct opk_range *ranges, size_t count, const struct opk_meta *meta);
 /* Takes it from rows that are to be written after such metadata. */
 void opk_ranges_unplace(struct opk_range *ranges, size_t count, const struct opk_meta *meta);
-/* OPK_EINPUT where the ranges of an image are of several groups, or of one that there is not. */
-int opk_ranges_check_group(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
-                           size_t group_count);
+/* OPK_EINPUT where the ranges of an image are of several passes, or of one that there is not. */
+int opk_ranges_check_pass(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
+                          size_t passes);
 void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, size_t count);
 
 /* Whether its tables say how many rows it has. */
@@ -362,7 +362,7 @@ void opk_activities_place(struct opk_activity *activities, size_t count,
 
 /*
  * Links the tables of a file to its images, as opk_file_segments() does; where that fails with
- * OPK_EINPUT, *bad is the table at fault. Without metadata, NULL, groups are not looked at.
+ * OPK_EINPUT, *bad is the table at fault. Without metadata, NULL, passes are not looked at.
  */
 int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_meta *meta);

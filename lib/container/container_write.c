@@ -9,7 +9,7 @@
 enum {
 	/* A damaged base takes with it what builds on it: no more than so many sections. */
 	MAX_BASED = 15,
-	/* Images of groups come in turns, each group's of another size. */
+	/* Images of passes come in turns. */
 	MAX_BASES = 32,
 	MAX_BASE_BYTES = 64 << 20,
 };

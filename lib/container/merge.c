@@ -173,15 +173,16 @@ bool opk_meta_same_set(const struct opk_meta *a, const struct opk_meta *b)
 	return same;
 }
 
-static bool same_groups(const struct opk_meta *a, const struct opk_meta *b)
+static bool same_passes(const struct opk_meta *a, const struct opk_meta *b)
 {
-	bool same = a->group_count == b->group_count;
+	bool same = a->passes == b->passes && a->metric_pass_count == b->metric_pass_count;
 
-	for (size_t i = 0; same && i < a->group_count; i++) {
-		const struct opk_group *x = &a->groups[i], *y = &b->groups[i];
+	for (size_t i = 0; same && i < a->metric_pass_count; i++) {
+		const struct opk_pass_list *x = &a->metric_passes[i], *y = &b->metric_passes[i];
 
-		same = x->metric_count == y->metric_count
-		       && !memcmp(x->metrics, y->metrics, x->metric_count * sizeof *x->metrics);
+		same = x->count == y->count
+		       && (!x->count
+		           || !memcmp(x->passes, y->passes, x->count * sizeof *x->passes));
 	}
 	return same;
 }
@@ -200,9 +201,9 @@ static int check_meta(struct opk_merger *m, const char *path, const struct opk_m
 	if (!same_names(meta->metrics, meta->metric_count, first->metrics, first->metric_count))
 		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its metrics differ from those of %s", path,
 		                first_path);
-	if (!same_groups(meta, first))
+	if ((*meta->join || *first->join) && !same_passes(meta, first))
 		return opk_fail(m->ctx, OPK_EUSAGE,
-		                "%s: its groups of metrics differ from those of %s", path,
+		                "%s: its metrics are in other passes than those of %s", path,
 		                first_path);
 	if (!opk_meta_same_set(meta, first))
 		return opk_fail(m->ctx, OPK_EUSAGE,

@@ -3,6 +3,7 @@
 #include "container/container.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "adapters/deflate/deflate.h"
 
@@ -80,33 +81,39 @@ static const char *const *read_names(size_t *count, struct reader *r, const char
 	return names;
 }
 
-/* Indices of all groups go into one array. What is no number is past all metrics. */
-static void read_groups(struct opk_meta *meta, struct reader *r)
+/* Pass numbers of all metrics go into one array. What is no number is past all passes. */
+static void read_metric_passes(struct opk_meta *meta, struct reader *r)
 {
 	const struct opk_json *list;
-	struct opk_group *groups = begin_list(&list, r, "groups", OPK_JSON_ARRAY, sizeof *groups);
-	size_t *indices, total = 1;
+	struct opk_pass_list *lists = begin_list(&list, r, "metric_passes", OPK_JSON_ARRAY,
+	                                         sizeof *lists);
+	size_t total = 1;
+	uint32_t *passes;
 
-	for (size_t i = 0; i < list->count; i++)
-		total += list->children[i].type == OPK_JSON_ARRAY ? list->children[i].count : 0;
-	indices = groups ? opk_alloc_array(total, sizeof *indices) : NULL;
-	if (!indices) {
-		r->code = groups ? opk_nomem(r->ctx, "metadata") : r->code;
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->children[i].type != OPK_JSON_ARRAY)
+			REFUSE(r, "metadata: the passes of metric %zu are no array", i + 1);
+		total += list->children[i].count;
+	}
+	passes = lists ? opk_alloc_array(total, sizeof *passes) : NULL;
+	if (!passes) {
+		r->code = lists ? opk_nomem(r->ctx, "metadata") : r->code;
 		return;
 	}
-	r->storage->arrays[r->storage->array_count++] = indices;
+	r->storage->arrays[r->storage->array_count++] = passes;
 	for (size_t i = 0; i < list->count; i++) {
-		const struct opk_json *group = &list->children[i];
-		uint64_t index;
+		const struct opk_json *numbers = &list->children[i];
+		uint64_t pass;
 
-		groups[i].metrics = indices;
-		for (size_t j = 0; group->type == OPK_JSON_ARRAY && j < group->count; j++)
-			*indices++ = opk_json_to_u64(&index, &group->children[j]) ? (size_t)index
-			                                                          : SIZE_MAX;
-		groups[i].metric_count = (size_t)(indices - groups[i].metrics);
+		lists[i] = (struct opk_pass_list){ passes, numbers->count };
+		for (size_t j = 0; j < numbers->count; j++)
+			*passes++ = opk_json_to_u64(&pass, &numbers->children[j])
+			                            && pass <= UINT32_MAX
+			                    ? (uint32_t)pass
+			                    : UINT32_MAX;
 	}
-	meta->groups = groups;
-	meta->group_count = list->count;
+	meta->metric_passes = lists;
+	meta->metric_pass_count = list->count;
 }
 
 static void read_run(struct opk_meta *meta, struct reader *r)
@@ -227,7 +234,7 @@ int opk_meta_read_lists(struct opk_meta_storage *storage, struct opk_ctx *ctx,
 	struct reader r = { .storage = storage, .ctx = ctx, .root = root };
 	struct opk_meta *meta = &storage->meta;
 
-	read_groups(meta, &r);
+	read_metric_passes(meta, &r);
 	meta->inflated = read_names(&meta->inflated_count, &r, "inflated", false);
 	read_run(meta, &r);
 	read_labels(meta, &r);
@@ -263,6 +270,18 @@ static void fill_scalars(struct opk_meta *meta, const struct opk_json *root)
 	meta->has_gpu_time_shift = opk_json_i64(&meta->gpu_time_shift, root, "gpu_time_shift_ns");
 }
 
+/*
+ * Sets used to have images of groups of metrics beside those of the whole set. A recording whose
+ * ranges have all metrics is what it would be without them.
+ */
+static bool has_pass_groups(const struct opk_meta *meta, const struct opk_json *root)
+{
+	const struct opk_json *groups = opk_json_member(root, "groups");
+	bool whole = !strcmp(meta->kind, "recording") && !*meta->join;
+
+	return groups && groups->count && !whole;
+}
+
 /* Members that change what values mean, and so have to be right. */
 static int read_strict(struct opk_meta *meta, struct opk_ctx *ctx, const struct opk_json *root)
 {
@@ -270,6 +289,10 @@ static int read_strict(struct opk_meta *meta, struct opk_ctx *ctx, const struct 
 
 	if (!take_text(&meta->join, root, "join"))
 		return opk_fail(ctx, OPK_EINPUT, "metadata: member join is of the wrong type");
+	if (has_pass_groups(meta, root))
+		return opk_fail(ctx, OPK_EINPUT,
+		                "made in pass groups by an earlier offpeak: build the set again, "
+		                "and record again");
 	if (opk_json_member(root, "version")
 	    && (!opk_json_u64(&version, root, "version") || version > UINT32_MAX))
 		return opk_fail(ctx, OPK_EINPUT, "the set's version is no number");

@@ -13,6 +13,7 @@ enum {
 	MAX_DERIVED = 10000,
 	MAX_FORMULAS = 1 << 20,
 	MAX_HEADINGS = 10000,
+	MAX_METRIC_PASSES = 1000000, /* of all metrics together */
 };
 
 /* ---- names ------------------------------------------------------------------------------ */
@@ -153,27 +154,43 @@ static bool is_join(const char *text)
 	return false;
 }
 
-static int check_groups(struct opk_ctx *ctx, const struct opk_meta *meta)
+static int check_pass_list(struct opk_ctx *ctx, const struct opk_meta *meta, size_t metric)
 {
-	size_t total = 0;
+	const struct opk_pass_list *list = &meta->metric_passes[metric];
 
-	for (size_t i = 0; i < meta->group_count; i++) {
-		const struct opk_group *group = &meta->groups[i];
+	for (size_t i = 0; i < list->count; i++) {
+		uint32_t pass = list->passes[i];
 
-		total += group->metric_count;
-		if (!group->metric_count)
-			return opk_fail(ctx, OPK_EINPUT, "metadata: group %zu lists no metrics",
-			                i + 1);
-		if (total > OPK_MAX_METRICS)
-			return opk_fail(ctx, OPK_EINPUT, "metadata: the groups are too large");
-		for (size_t j = 0; j < group->metric_count; j++)
-			if (group->metrics[j] >= meta->metric_count)
-				return opk_fail(ctx, OPK_EINPUT,
-				                "metadata: group %zu has a metric that is none of "
-				                "the %zu",
-				                i + 1, meta->metric_count);
+		if (!pass || pass > meta->passes)
+			return opk_fail(ctx, OPK_EINPUT,
+			                "metadata: metric %zu is in a pass that is none of the %zu",
+			                metric + 1, meta->passes);
+		if (i && pass <= list->passes[i - 1])
+			return opk_fail(ctx, OPK_EINPUT,
+			                "metadata: the passes of metric %zu don't ascend",
+			                metric + 1);
 	}
 	return OPK_OK;
+}
+
+static int check_metric_passes(struct opk_ctx *ctx, const struct opk_meta *meta)
+{
+	size_t total = 0;
+	int code = OPK_OK;
+
+	if (meta->metric_pass_count && meta->metric_pass_count != meta->metric_count)
+		return opk_fail(ctx, OPK_EINPUT,
+		                "metadata: passes of %zu metrics, and there are %zu",
+		                meta->metric_pass_count, meta->metric_count);
+	for (size_t i = 0; !code && i < meta->metric_pass_count; i++) {
+		total += meta->metric_passes[i].count;
+		code = total > MAX_METRIC_PASSES
+		               ? opk_fail(ctx, OPK_EINPUT,
+		                          "metadata: the metrics are in more than %d passes",
+		                          MAX_METRIC_PASSES)
+		               : check_pass_list(ctx, meta, i);
+	}
+	return code;
 }
 
 /* Many are looked up: a hostile list must not take minutes. */
@@ -384,6 +401,6 @@ int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta)
 	if (!code)
 		code = check_availability(ctx, meta);
 	if (!code)
-		code = check_groups(ctx, meta);
+		code = check_metric_passes(ctx, meta);
 	return code ? code : check_set(ctx, meta);
 }

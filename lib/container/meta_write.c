@@ -71,14 +71,16 @@ static void put_set(struct opk_json_writer *json, const struct opk_meta *meta)
 		put_headings(json, meta);
 }
 
-static void put_groups(struct opk_json_writer *json, const struct opk_meta *meta)
+static void put_metric_passes(struct opk_json_writer *json, const struct opk_meta *meta)
 {
-	opk_json_key(json, "groups");
+	opk_json_key(json, "metric_passes");
 	opk_json_begin_array(json);
-	for (size_t i = 0; i < meta->group_count; i++) {
+	for (size_t i = 0; i < meta->metric_pass_count; i++) {
+		const struct opk_pass_list *list = &meta->metric_passes[i];
+
 		opk_json_begin_array(json);
-		for (size_t j = 0; j < meta->groups[i].metric_count; j++)
-			opk_json_put_u64(json, meta->groups[i].metrics[j]);
+		for (size_t j = 0; j < list->count; j++)
+			opk_json_put_u64(json, list->passes[j]);
 		opk_json_end_array(json);
 	}
 	opk_json_end_array(json);
@@ -114,8 +116,8 @@ static void put_run(struct opk_json_writer *json, const struct opk_meta *meta)
 
 static void put_lists(struct opk_json_writer *json, const struct opk_meta *meta)
 {
-	if (meta->group_count)
-		put_groups(json, meta);
+	if (meta->metric_pass_count)
+		put_metric_passes(json, meta);
 	if (meta->inflated_count) {
 		opk_json_key(json, "inflated");
 		opk_json_put_strings(json, meta->inflated, meta->inflated_count);

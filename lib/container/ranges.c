@@ -45,7 +45,7 @@ static void put_row(struct opk_json_writer *json, const struct opk_range *range)
 	opk_json_add_u64(json, "registers", range->registers);
 	opk_json_add_u64(json, "context", range->context);
 	opk_json_add_u64(json, "process", range->process);
-	opk_json_add_u64(json, "group", range->group);
+	opk_json_add_u64(json, "pass", range->pass);
 	put_index(json, "rank", range->rank);
 	opk_json_add_u64(json, "count", range->count);
 	opk_json_add_string(json, "host", range->host);
@@ -175,7 +175,7 @@ static const char *read_row(struct opk_range *range, struct opk_range_table *tab
 	range->registers = read_u32(&reader, "registers");
 	range->context = read_u32(&reader, "context");
 	range->process = read_u32(&reader, "process");
-	range->group = read_u32(&reader, "group");
+	range->pass = read_u32(&reader, "pass");
 	range->rank = read_index(&reader, "rank");
 	range->count = read_u64(&reader, "count");
 	range->host = keep(table, opk_json_string(row, "host"));
@@ -196,6 +196,11 @@ static int add_rows(struct opk_range_table *table, struct opk_ctx *ctx, const st
 		struct opk_range *range;
 		const char *bad;
 
+		if (opk_json_member(&root->children[i], "group"))
+			return opk_fail(ctx, OPK_EINPUT,
+			                "row %zu of the range table is of a pass group, by an "
+			                "earlier offpeak: build the set again, and record again",
+			                i + 1);
 		if (!opk_grow(&table->rows, &table->capacity, table->count, sizeof *range))
 			return opk_nomem(ctx, "a range table");
 		range = &table->rows[table->count++];

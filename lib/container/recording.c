@@ -113,7 +113,7 @@ static int read_ranges(struct opk_recording *recording, struct opk_ctx *ctx,
 	segment->has_ranges = true;
 	segment->row_count = table->count - first;
 	if (segment->row_count)
-		segment->pass = table->rows[first].group;
+		segment->pass = table->rows[first].pass;
 	return OPK_OK;
 }
 
@@ -177,31 +177,30 @@ static int load(struct opk_recording *recording, size_t *bad, struct opk_ctx *ct
 	return code;
 }
 
-int opk_ranges_check_group(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
-                           size_t group_count)
+int opk_ranges_check_pass(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
+                          size_t passes)
 {
 	for (size_t i = 1; i < count; i++)
-		if (ranges[i].group != ranges->group)
+		if (ranges[i].pass != ranges->pass)
 			return opk_fail(
 				ctx, OPK_EINPUT,
-				"its ranges are of groups %u and %u, and those of an image are of one",
-				ranges->group, ranges[i].group);
-	if (count && ranges->group > group_count)
-		return opk_fail(ctx, OPK_EINPUT, "a range is of group %u, and there are %zu",
-		                ranges->group, group_count);
+				"its ranges are of passes %u and %u, and those of an image are of one",
+				ranges->pass, ranges[i].pass);
+	if (count && ranges->pass > passes)
+		return opk_fail(ctx, OPK_EINPUT, "a range is of pass %u, and there are %zu",
+		                ranges->pass, passes);
 	return OPK_OK;
 }
 
 static int check_passes(size_t *bad, struct opk_ctx *ctx, const struct opk_file *file,
-                        size_t group_count)
+                        size_t passes)
 {
 	const struct opk_recording *recording = file->recording;
 
 	for (size_t i = 0; i < recording->count; i++) {
 		const struct opk_segment *segment = &recording->segments[i];
-		int code = opk_ranges_check_group(ctx, segment->ranges,
-		                                  segment->ranges ? segment->row_count : 0,
-		                                  group_count);
+		int code = opk_ranges_check_pass(ctx, segment->ranges,
+		                                 segment->ranges ? segment->row_count : 0, passes);
 
 		*bad = recording->tables[i].ranges;
 		if (code)
@@ -243,7 +242,7 @@ int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
 	if (!meta)
 		return OPK_OK;
 	place(file->recording, meta);
-	return check_passes(bad, ctx, file, meta->group_count);
+	return check_passes(bad, ctx, file, meta->passes);
 }
 
 int opk_file_segments(const struct opk_segment **segments, size_t *count, struct opk_ctx *ctx,

@@ -12,9 +12,6 @@
 
 struct opk_evaluation {
 	struct opk_spools spools;
-	struct opk_made_rows made; /* instead */
-	size_t next_made;
-	bool is_made;
 	const struct opk_filter *filter; /* NULL: every row is wanted */
 	size_t condition_count;          /* on values, the first of those besides columns */
 	const struct opk_meta *meta;     /* of the recording; NULL: a bare image */
@@ -28,8 +25,9 @@ struct opk_evaluation {
 	struct opk_strlist units;
 	const struct opk_segment *segments; /* of the file, which outlives the evaluation */
 	size_t segment_count;
-	struct opk_range sample; /* what times say of one besides */
-	struct opk_measured groups;
+	struct opk_range sample;     /* what times say of one besides */
+	struct opk_joining *joining; /* NULL: each row is a range */
+	struct opk_measured passes;
 	bool *measured;
 	struct opk_row row;
 	struct opk_bookmark mark; /* of that row */
@@ -97,7 +95,7 @@ static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	evaluation->measured = opk_alloc_array(job->metric_count, sizeof *evaluation->measured);
 	if (!evaluation->values || !evaluation->measured)
 		return opk_nomem(ctx, "an evaluation");
-	return opk_measured_init(&evaluation->groups, ctx, job->meta, job->metrics,
+	return opk_measured_init(&evaluation->passes, ctx, job->meta, job->metrics,
 	                         job->metric_count);
 }
 
@@ -167,6 +165,7 @@ int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct 
 	struct opk_eval_job *job = &task->job;
 	const struct opk_segment *segments;
 	const struct opk_meta *meta;
+	const char *how;
 	size_t count;
 	int code = opk_file_meta(&meta, ctx, file);
 
@@ -176,6 +175,8 @@ int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct 
 		code = opk_filter_check(options->filter, ctx, meta->profiler);
 	if (code)
 		return code;
+	how = options->join && !*options->join ? meta->join : options->join;
+	how = how && *how ? how : NULL;
 	code = opk_file_segments(&segments, &count, ctx, file);
 	if (!code)
 		code = opk_filter_segments(&task->unwanted, ctx, options->filter, meta->profiler,
@@ -194,6 +195,12 @@ int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct 
 		.gpu_time_shift = meta->gpu_time_shift,
 	};
 	code = begin(&task->evaluation, ctx, job, options);
+	if (!code && how)
+		code = opk_joining_new(&task->evaluation->joining, ctx, job, how);
+	if (!code && how) {
+		job->joining = task->evaluation->joining;
+		job->end_mean = job->joining->image_count;
+	}
 	return code ? opk_add(ctx, code, "can't evaluate %s", file->path) : OPK_OK;
 }
 
@@ -294,59 +301,11 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 	return code;
 }
 
-/* ---- rows that no image has */
-
-void opk_made_rows_clear(struct opk_made_rows *rows)
-{
-	free(rows->ranges);
-	free(rows->ran);
-	free(rows->values);
-	*rows = (struct opk_made_rows){ 0 };
-}
-
-int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
-                              struct opk_file *file, const struct opk_eval_options *options)
-{
-	struct opk_eval_job job = { .file = file };
-	int code = opk_file_meta(&job.meta, ctx, file);
-
-	if (!code)
-		code = opk_filter_check(options->filter, ctx, OPK_PROFILER_RANGE);
-	if (!code)
-		code = begin(out, ctx, &job, options);
-	if (code)
-		return opk_add(ctx, code, "can't evaluate %s", file->path);
-	(*out)->is_made = true;
-	(*out)->spools.header.profiler = OPK_PROFILER_RANGE;
-	snprintf((*out)->spools.header.chip, sizeof(*out)->spools.header.chip, "%s",
-	         job.meta->chip);
-	return OPK_OK;
-}
-
-int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
-                            struct opk_made_rows *rows, const struct opk_evaluation *samples)
-{
-	for (size_t i = 0; i < evaluation->metrics.count; i++)
-		if (!opk_strlist_add(&evaluation->units, samples ? samples->units.items[i] : ""))
-			return opk_nomem(ctx, "an evaluation");
-	evaluation->made = *rows;
-	*rows = (struct opk_made_rows){ 0 };
-	return opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
-}
-
-size_t opk_evaluation_ranges(const struct opk_range **ranges,
-                             const struct opk_evaluation *evaluation)
-{
-	*ranges = evaluation->made.ranges;
-	return evaluation->made.count;
-}
-
 void opk_evaluation_free(struct opk_evaluation *evaluation)
 {
 	if (!evaluation)
 		return;
 	opk_spools_clear(&evaluation->spools);
-	opk_made_rows_clear(&evaluation->made);
 	opk_columns_clear(&evaluation->columns);
 	free(evaluation->set_labels);
 	opk_resolved_clear(&evaluation->resolved);
@@ -356,7 +315,8 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 	free(evaluation->values);
 	free(evaluation->also);
 	free(evaluation->measured);
-	opk_measured_clear(&evaluation->groups);
+	opk_joining_free(evaluation->joining);
+	opk_measured_clear(&evaluation->passes);
 	free(evaluation);
 }
 
@@ -446,9 +406,14 @@ void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evalua
 	opk_columns_least(columns, &evaluation->columns, metrics);
 }
 
-const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation)
+const struct opk_measured *opk_evaluation_passes(const struct opk_evaluation *evaluation)
 {
-	return &evaluation->groups;
+	return &evaluation->passes;
+}
+
+struct opk_joining *opk_evaluation_joining(const struct opk_evaluation *evaluation)
+{
+	return evaluation->joining;
 }
 
 const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation)
@@ -458,7 +423,7 @@ const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *ev
 
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation)
 {
-	return evaluation->is_made ? evaluation->made.count : evaluation->spools.total_rows;
+	return evaluation->spools.total_rows;
 }
 
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation)
@@ -466,25 +431,21 @@ uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluati
 	return evaluation->spools.incomplete_samples;
 }
 
-/* NaN is a measured value, too, unless the set does not say which group the metric is in. */
-static void apply_group(struct opk_evaluation *evaluation, uint32_t group)
+static void apply_pass(struct opk_evaluation *evaluation, uint32_t pass)
 {
-	size_t count = evaluation->metrics.count;
-
-	memcpy(evaluation->measured, opk_measured_by(&evaluation->groups, group), count);
-	for (size_t i = 0; group && i < count; i++)
-		if (evaluation->groups.positions[i] == OPK_NOT_IN_SET
-		    && isnan(evaluation->values[i]))
-			evaluation->measured[i] = false;
+	opk_measured_by(&evaluation->passes, pass);
+	for (size_t i = 0; i < evaluation->metrics.count; i++)
+		evaluation->measured[i] = opk_measured_has(&evaluation->passes, i, pass,
+		                                           evaluation->values[i]);
 }
 
 /* What the recording says of the launch and its device. */
 static void apply_attributes(struct opk_evaluation *evaluation)
 {
-	const struct opk_measured *groups = &evaluation->groups;
+	const struct opk_measured *passes = &evaluation->passes;
 
 	for (size_t i = 0; i < evaluation->metrics.count; i++) {
-		if (!groups->attribute[i])
+		if (!passes->attribute[i])
 			continue;
 		evaluation->values[i] = opk_attribute_value(evaluation->metrics.items[i],
 		                                            evaluation->meta,
@@ -493,14 +454,45 @@ static void apply_attributes(struct opk_evaluation *evaluation)
 	}
 }
 
+/* Attributes have their values since the rows were planned. */
+static int describe_joined(struct opk_evaluation *evaluation, struct opk_ctx *ctx, uint64_t group)
+{
+	const struct opk_joining *joining = evaluation->joining;
+	const struct opk_mean *mean;
+
+	if (group >= joining->count)
+		return opk_fail(ctx, OPK_EINPUT, "the evaluation's result is damaged");
+	mean = &joining->means[group];
+	evaluation->row.index = group;
+	evaluation->row.name = joining->grouping.groups[group].name;
+	evaluation->row.range = &joining->grouping.groups[group].range;
+	for (size_t i = 0; i < evaluation->metrics.count; i++) {
+		const struct opk_pass_list *passes = opk_measured_passes(&evaluation->passes, i);
+		double *value = &evaluation->values[i];
+		bool equal;
+
+		if (evaluation->passes.attribute[i])
+			*value = mean->values[i];
+		else if (passes->count || !joining->passes || !isnan(*value))
+			mean->counts[i] = opk_launches_least(&equal, passes, mean->launches,
+			                                     joining->passes);
+		if (!mean->counts[i])
+			*value = (double)NAN;
+		evaluation->measured[i] = mean->counts[i] > 0;
+	}
+	return OPK_OK;
+}
+
 /* What the file's tables say of a row. A child that ran wild may name any. */
 static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                         const struct opk_spool_row *stored)
 {
 	const struct opk_segment *segment;
 
+	if (evaluation->joining)
+		return describe_joined(evaluation, ctx, stored->row);
 	if (!evaluation->segment_count) {
-		apply_group(evaluation, 0);
+		apply_pass(evaluation, 0);
 		apply_attributes(evaluation);
 		return OPK_OK;
 	}
@@ -508,7 +500,7 @@ static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 		return opk_fail(ctx, OPK_EINPUT, "the evaluation's result is damaged");
 	segment = &evaluation->segments[stored->segment];
 	opk_segment_describe(&evaluation->row, &evaluation->sample, segment, stored->row);
-	apply_group(evaluation, segment->pass);
+	apply_pass(evaluation, segment->pass);
 	apply_attributes(evaluation);
 	return OPK_OK;
 }
@@ -535,30 +527,6 @@ static int take_row(const struct opk_row **row, struct opk_ctx *ctx,
 	return code;
 }
 
-/* Makes the row of what is in memory. */
-static const struct opk_row *take_made(struct opk_evaluation *evaluation, size_t number)
-{
-	const struct opk_made_rows *made = &evaluation->made;
-	const struct opk_range *range = &made->ranges[number];
-	size_t metrics = evaluation->metrics.count;
-
-	memcpy(evaluation->values, made->values + number * metrics,
-	       metrics * sizeof *evaluation->values);
-	evaluation->row = (struct opk_row){
-		.index = number,
-		.name = range->name,
-		.start_ns = range->start_ns,
-		.end_ns = range->end_ns,
-		.values = evaluation->values,
-		.measured = evaluation->measured,
-		.range = range,
-		.ran = &made->ran[number],
-	};
-	apply_group(evaluation, 0);
-	apply_attributes(evaluation);
-	return &evaluation->row;
-}
-
 static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
                     struct opk_evaluation *evaluation)
 {
@@ -568,12 +536,6 @@ static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
 	int code;
 
 	*row = NULL;
-	if (evaluation->is_made) {
-		evaluation->mark = (struct opk_bookmark){ .number = evaluation->next_made };
-		if (evaluation->next_made < evaluation->made.count)
-			*row = take_made(evaluation, evaluation->next_made++);
-		return OPK_OK;
-	}
 	if (opk_spools_ended(&evaluation->spools))
 		return OPK_OK;
 	opk_spools_mark(&evaluation->mark, &evaluation->spools);
@@ -593,14 +555,8 @@ int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
 {
 	struct opk_spool_row stored;
 	const char *name;
-	int code;
-
-	if (evaluation->is_made) {
-		*row = take_made(evaluation, mark->number);
-		return OPK_OK;
-	}
-	code = opk_spools_reread(&stored, &name, evaluation->values, ctx, &evaluation->spools, mark,
-	                         evaluation->metrics.count);
+	int code = opk_spools_reread(&stored, &name, evaluation->values, ctx, &evaluation->spools,
+	                             mark, evaluation->metrics.count);
 
 	*row = NULL;
 	return code ? code : take_row(row, ctx, evaluation, &stored, name, mark->number);
@@ -611,9 +567,10 @@ int opk_evaluation_next_by_facts(const struct opk_row **row, struct opk_ctx *ctx
 {
 	int code;
 
+	/* Where ranges were joined, those that it refuses are in no row. */
 	do {
 		code = read_row(row, ctx, evaluation);
-	} while (!code && *row && evaluation->filter
+	} while (!code && *row && evaluation->filter && !evaluation->joining
 	         && !opk_filter_accepts(evaluation->filter, opk_evaluation_profiler(evaluation),
 	                                *row));
 	return code ? code : opk_filter_judged(evaluation->filter, ctx);

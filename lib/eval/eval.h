@@ -33,6 +33,12 @@ struct opk_eval_job {
 	size_t metric_count;
 	bool names_known; /* the metrics are known to be the chip's */
 	bool plain;       /* CUPTI's call alone, though PerfWorks may be faster */
+	/* NULL: each range is a row. Else its images are made, from first_mean on, before end_mean. */
+	const struct opk_joining *joining;
+	size_t first_mean, end_mean;
+	bool partial; /* of the segments above alone: the result is the image, not yet values */
+	struct opk_result *parts; /* of such results, instead of segments; NULL: none */
+	size_t part_count;
 };
 
 /* The result: a header, a unit for each metric, rows with their names and values, a trailer. */
@@ -54,30 +60,20 @@ struct opk_spool_trailer {
 
 enum { OPK_MAX_RANGE_NAME = 1 << 16, OPK_MAX_UNIT = 1 << 16, OPK_MAX_WORKERS = 1024 };
 
-/* OPK_EINPUT where what an image says of itself can't be, or ranges of it are not whole. */
-int opk_image_check(struct opk_ctx *ctx, const struct opk_nv_image_info *info, size_t size,
-                    enum opk_profiler profiler);
+/*
+ * Finds how many ranges or samples of an image are rows. OPK_EINPUT where what it says of itself
+ * can't be, or where it is to have all passes, which is pass 0, and ranges of it are not whole.
+ */
+int opk_image_check(size_t *rows, struct opk_ctx *ctx, const struct opk_nv_image_info *info,
+                    size_t size, enum opk_profiler profiler, uint32_t pass);
+/* OPK_EINPUT where its tables have another number of rows. */
+int opk_segment_check(struct opk_ctx *ctx, const struct opk_segment *segment, size_t rows);
 
-/* Which metrics are in which group; the metadata in it is NULL for a bare image. */
-const struct opk_measured *opk_evaluation_groups(const struct opk_evaluation *evaluation);
+/* Which metrics are in which pass; the metadata in it is NULL for a bare image. */
+const struct opk_measured *opk_evaluation_passes(const struct opk_evaluation *evaluation);
 
 /* Whether its filter has conditions on values. */
 bool opk_evaluation_chooses_values(const struct opk_evaluation *evaluation);
-
-/* Rows that no image has: what ran. */
-struct opk_made_rows {
-	struct opk_range *ranges;
-	struct opk_ran *ran;
-	double *values; /* of each row, one a metric */
-	size_t count;
-};
-void opk_made_rows_clear(struct opk_made_rows *rows);
-/* An evaluation that has its columns and no rows yet; `file` has metadata at least. */
-int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
-                              struct opk_file *file, const struct opk_eval_options *options);
-/* Takes over the rows; units are those of the first metrics of `samples`, or NULL: of none. */
-int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
-                            struct opk_made_rows *rows, const struct opk_evaluation *samples);
 
 struct opk_columns;
 /* What it shows, and of what. */
@@ -198,6 +194,16 @@ int opk_values_of_image(struct opk_values *values, struct opk_ctx *ctx, const vo
 /* One a metric; NaN where it is not wanted. OPK_EUSAGE: a metric is unknown. */
 int opk_values_of_range(double *out, struct opk_values *values, struct opk_ctx *ctx, size_t index);
 
+/* What images of one GPU have in common whose ranges can be added up. Begins zeroed. */
+struct opk_layout {
+	uint8_t *head;
+	size_t size;
+};
+/* In a child: whether the image is another one of these; the first one always is. */
+int opk_layout_fits(bool *fits, struct opk_layout *layout, struct opk_ctx *ctx, const void *image,
+                    size_t size);
+void opk_layout_clear(struct opk_layout *layout);
+
 /* Key groups: ranges that share a key; what a key has, and what its ranges have in common. */
 
 enum opk_key_part {
@@ -209,8 +215,8 @@ enum opk_key_part {
 	OPK_KEY_NVTX = 1 << 5,
 	OPK_KEY_DEVICE = 1 << 6, /* its index, on whatever host */
 	OPK_KEY_RANK = 1 << 7,
-	OPK_KEY_GROUP = 1 << 8, /* of metrics */
-	OPK_KEY_GPU = 1 << 9,   /* of one host */
+	OPK_KEY_PASS = 1 << 8,
+	OPK_KEY_GPU = 1 << 9, /* of one host */
 	OPK_KEY_HOST = 1 << 10,
 	OPK_KEY_ALL = 1 << 11, /* that they are ranges */
 };
@@ -248,18 +254,16 @@ int opk_grouping_find(size_t *group, const struct opk_grouping *grouping, struct
 void opk_grouping_clear(struct opk_grouping *grouping);
 #define opk_autogrouping __attribute__((cleanup(opk_grouping_clear)))
 
-/* Which of the evaluated metrics the ranges of a group have. */
+/* Which of the evaluated metrics have all their counters in a pass. */
 
 struct opk_measured {
-	const struct opk_meta *meta; /* NULL: a bare image, without groups */
+	const struct opk_meta *meta; /* NULL: a bare image, of all passes */
 	size_t *positions;           /* of the evaluated metrics in the set, or OPK_NOT_IN_SET */
 	size_t count;
-	bool *grouped;   /* of the evaluated metrics: in any group at all */
 	bool *attribute; /* of the evaluated metrics: no image has it */
-	bool *in_group;  /* of the set's metrics */
 	bool *current;   /* of the evaluated metrics: what the last call gave */
-	bool known;      /* there was a call, for this group */
-	uint32_t group;
+	bool known;      /* there was a call, for this pass */
+	uint32_t pass;
 };
 
 #define OPK_NOT_IN_SET SIZE_MAX
@@ -270,10 +274,25 @@ int opk_measured_init(struct opk_measured *measured, struct opk_ctx *ctx,
 void opk_measured_clear(struct opk_measured *measured);
 
 /*
- * One a metric, valid until the next call; group 0 is the whole set, and the others must exist.
- * Attributes are not measured. Metrics that are not in the set may be computed from what was
- * collected for others: they are true.
+ * One a metric, valid until the next call: whether a range of this pass alone may have it; pass 0
+ * stands for all passes. Attributes are not measured. Metrics whose passes are not known may be
+ * computed from what is there: they are true.
  */
-const bool *opk_measured_by(struct opk_measured *measured, uint32_t group);
+const bool *opk_measured_by(struct opk_measured *measured, uint32_t pass);
+/*
+ * Whether a range of the pass of the last call has the metric, and with this value: NaN is a
+ * measured value, too, unless the passes are not known.
+ */
+bool opk_measured_has(const struct opk_measured *measured, size_t metric, uint32_t pass,
+                      double value);
+/*
+ * The least number of ranges over the passes that a metric needs, or over those that there are
+ * where the list is empty; and whether it is the same in all. `launches`: ranges that have all
+ * passes, and then of each pass.
+ */
+uint64_t opk_launches_least(bool *equal, const struct opk_pass_list *needed,
+                            const uint64_t *launches, size_t passes);
+/* The passes of one of the evaluated metrics; an empty list where they are not known. */
+const struct opk_pass_list *opk_measured_passes(const struct opk_measured *measured, size_t metric);
 
 #endif

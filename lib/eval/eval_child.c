@@ -237,29 +237,29 @@ static int evaluate_row(struct work *w, const void *image, size_t size, size_t i
 }
 
 /* Each row has its range, and each range its row. */
-static int check_rows(struct work *w, size_t count)
+int opk_segment_check(struct opk_ctx *ctx, const struct opk_segment *segment, size_t rows)
 {
-	const struct opk_segment *segment = segment_of(w);
-
-	if (!opk_segment_is_counted(segment) || segment->row_count == count)
+	if (!opk_segment_is_counted(segment) || segment->row_count == rows)
 		return OPK_OK;
 	if (segment->has_ranges)
-		return opk_fail(w->ctx, OPK_EINPUT, "the range table has %zu rows for %zu ranges",
-		                segment->row_count, count);
-	return opk_fail(w->ctx, OPK_EINPUT, "there are times of %zu samples, and %zu samples",
-	                segment->row_count, count);
+		return opk_fail(ctx, OPK_EINPUT, "the range table has %zu rows for %zu ranges",
+		                segment->row_count, rows);
+	return opk_fail(ctx, OPK_EINPUT, "there are times of %zu samples, and %zu samples",
+	                segment->row_count, rows);
 }
 
-int opk_image_check(struct opk_ctx *ctx, const struct opk_nv_image_info *info, size_t size,
-                    enum opk_profiler profiler)
+int opk_image_check(size_t *rows, struct opk_ctx *ctx, const struct opk_nv_image_info *info,
+                    size_t size, enum opk_profiler profiler, uint32_t pass)
 {
+	/* Of several passes a range with one is never whole. */
+	*rows = pass ? info->populated : info->completed;
 	/* A range takes more than a word: larger numbers come from damage. */
-	if (info->completed > size / 8 || info->completed > info->slots)
+	if (*rows > size / 8 || *rows > info->slots)
 		return opk_fail(ctx, OPK_EINPUT,
-		                "the image claims %zu ranges in %zu slots and %zu bytes",
-		                info->completed, info->slots, size);
+		                "the image claims %zu ranges in %zu slots and %zu bytes", *rows,
+		                info->slots, size);
 	/* Samples may have been cut short; a range with missing passes was cut off. */
-	if (profiler == OPK_PROFILER_RANGE && info->completed < info->populated)
+	if (profiler == OPK_PROFILER_RANGE && *rows < info->populated)
 		return opk_fail(
 			ctx, OPK_EINPUT,
 			"only %zu of %zu ranges are whole: the image was cut off, or passes "
@@ -270,24 +270,26 @@ int opk_image_check(struct opk_ctx *ctx, const struct opk_nv_image_info *info, s
 
 static int evaluate_image(struct work *w, const void *image, size_t size)
 {
+	const struct opk_segment *segment = segment_of(w);
 	struct opk_nv_image_info info;
 	const bool *wanted;
+	size_t rows = 0;
 	int code = w->prepared ? OPK_OK : prepare(w, image, size);
 
 	if (!code)
 		code = opk_blame_image(opk_nv_image_info(&info, w->ctx, image, size));
 	if (!code)
-		code = opk_image_check(w->ctx, &info, size, w->profiler);
+		code = opk_image_check(&rows, w->ctx, &info, size, w->profiler, segment->pass);
 	if (!code)
-		code = check_rows(w, info.completed);
+		code = opk_segment_check(w->ctx, segment, rows);
 	if (code)
 		return code;
 	if (w->profiler == OPK_PROFILER_PM && info.populated > info.completed)
 		w->counts.incomplete_samples += info.populated - info.completed;
-	wanted = opk_measured_by(&w->measured, segment_of(w)->pass);
+	wanted = opk_measured_by(&w->measured, segment->pass);
 	code = opk_values_of_image(&w->by, w->ctx, image, size, wanted);
-	for (size_t i = 0; !code && i < info.completed; i++, w->row++, w->counts.rows++) {
-		opk_child_progress(w->child, w->done + size * i / info.completed, w->total);
+	for (size_t i = 0; !code && i < rows; i++, w->row++, w->counts.rows++) {
+		opk_child_progress(w->child, w->done + size * i / rows, w->total);
 		code = evaluate_row(w, image, size, i);
 	}
 	w->done += size;
@@ -352,6 +354,56 @@ static int evaluate_file(struct work *w)
 	return code;
 }
 
+/* ---- rows of several ranges */
+
+static int evaluate_mean(struct work *w, size_t slot, size_t group)
+{
+	struct opk_spool_row row = { .row = group };
+	int code = opk_values_of_range(w->values, &w->by, w->ctx, slot);
+
+	if (code == OPK_EUSAGE && check_metrics(w))
+		return OPK_EUSAGE;
+	if (code)
+		return opk_add(w->ctx, opk_blame_image(code), "while evaluating joined ranges");
+	put_row(w, &row, NULL);
+	w->counts.rows++;
+	return OPK_OK;
+}
+
+static int evaluate_means(struct work *w, size_t number)
+{
+	const struct opk_mean_image *made = &w->job->joining->images[number];
+	opk_autofree void *image = NULL;
+	size_t size = 0;
+	int code = opk_means_make(&image, &size, w->ctx, w->child, w->job, number);
+
+	if (!code && w->job->partial)
+		opk_put_bytes(w->child, image, size);
+	if (code || w->job->partial)
+		return code;
+	if (!w->prepared)
+		code = prepare(w, image, size);
+	if (!code)
+		code = opk_values_of_image(&w->by, w->ctx, image, size,
+		                           opk_measured_by(&w->measured, 0));
+	for (size_t i = 0; !code && i < made->slots; i++) {
+		opk_child_progress(w->child, i, made->slots);
+		code = evaluate_mean(w, i, made->groups[i]);
+	}
+	return code;
+}
+
+static int evaluate_joined(struct work *w)
+{
+	int code = OPK_OK;
+
+	for (size_t i = w->job->first_mean; !code && i < w->job->end_mean; i++)
+		code = evaluate_means(w, i);
+	if (!code && !w->prepared && !w->job->partial)
+		code = prepare(w, NULL, 0);
+	return code;
+}
+
 static int evaluate_bare(struct work *w)
 {
 	void *image = opk_child_guarded_copy(w->job->image, w->job->image_size);
@@ -376,12 +428,14 @@ int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	struct work w = { .ctx = ctx, .job = data, .child = child };
 	int code = allocate(&w);
 
-	if (!code)
+	if (!code && w.job->joining)
+		code = evaluate_joined(&w);
+	else if (!code)
 		code = w.job->file ? evaluate_file(&w) : evaluate_bare(&w);
 	/* Names are checked also where there was no row to refuse them. */
-	if (!code && !w.counts.stored && !w.job->names_known)
+	if (!code && !w.counts.stored && !w.job->names_known && !w.job->partial)
 		code = check_metrics(&w);
-	if (!code)
+	if (!code && !w.job->partial)
 		opk_put(child, &w.counts, sizeof w.counts);
 	opk_values_clear(&w.by);
 	opk_nv_evaluator_free(w.evaluator);

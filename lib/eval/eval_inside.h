@@ -89,6 +89,53 @@ int opk_filter_segments(bool **unwanted, struct opk_ctx *ctx, const struct opk_f
                         enum opk_profiler profiler, const struct opk_segment *segments,
                         size_t count);
 
+/*
+ * Rows that are made of several ranges, each of which may have one pass alone: the ranges' counters
+ * make a mean range, and that is evaluated. joining.c plans it, means.c makes the images.
+ */
+
+/* An image of means takes at most so much: where there are more, the ranges are read again. */
+enum { OPK_MEANS_BYTES = 256 << 20 };
+
+/* A row to be. */
+struct opk_mean {
+	size_t image, slot;
+	uint64_t *launches; /* of all passes, and then of each pass: ranges that it is made of */
+	/* One a metric: values, and how many ranges they are of. */
+	double *values;
+	uint64_t *counts;
+};
+
+/* An image to be made. */
+struct opk_mean_image {
+	size_t first, end; /* segments that have ranges of it: the first, and the one after them */
+	size_t slots;
+	size_t *groups; /* one a slot */
+};
+
+struct opk_joining {
+	struct opk_grouping grouping;
+	struct opk_mean *means; /* one a group */
+	size_t count, capacity;
+	size_t passes;    /* the greatest number of one */
+	size_t *group_of; /* one a row of the segments; SIZE_MAX: it is in none */
+	struct opk_mean_image *images;
+	size_t image_count;
+	size_t *order;     /* groups, image by image */
+	uint64_t left_out; /* images without a range table */
+};
+/* `how`: "kernel", "launch" or "name". *out is to be freed in any case. */
+int opk_joining_new(struct opk_joining **out, struct opk_ctx *ctx, const struct opk_eval_job *job,
+                    const char *how);
+void opk_joining_free(struct opk_joining *joining);
+
+/* In a child: the image of this number, or NULL where the job's segments have nothing of it. */
+int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_child *child,
+                   const struct opk_eval_job *job, size_t number);
+
+/* The evaluation's; NULL: each of its rows is a range. */
+struct opk_joining *opk_evaluation_joining(const struct opk_evaluation *evaluation);
+
 /* nvprof's names that are wanted: what a recording says, and what these mean. */
 
 struct opk_nvprof_names {

@@ -80,6 +80,20 @@ static size_t divide_images(struct opk_eval_job *parts, size_t count,
 	return part + 1;
 }
 
+/* Ranges that make one row may be anywhere: parts of the file with the same rows to be. */
+static size_t divide_means(struct opk_eval_job *parts, size_t count, const struct opk_eval_job *job)
+{
+	size_t means = job->joining->image_count;
+
+	count = count < means ? count : means;
+	for (size_t i = 0; i < count; i++) {
+		parts[i] = *job;
+		parts[i].first_mean = means * i / count;
+		parts[i].end_mean = means * (i + 1) / count;
+	}
+	return count;
+}
+
 struct opk_contain_options opk_eval_contain(const struct opk_eval_options *options,
                                             uint64_t largest_image)
 {
@@ -91,14 +105,54 @@ struct opk_contain_options opk_eval_contain(const struct opk_eval_options *optio
 	};
 }
 
+static int run(struct opk_result *results, struct opk_ctx *ctx, const struct opk_eval_job *jobs,
+               size_t count, const struct opk_contain_options *contain)
+{
+	return opk_contain_all(results, ctx,
+	                       &(struct opk_contained){ opk_eval_in_child, (void *)jobs,
+	                                                sizeof *jobs, count },
+	                       contain);
+}
+
+/* One image of means: each child makes it of its part of the segments, and another one of these. */
+static int run_partial(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_eval_job *parts,
+                       size_t count, const struct opk_contain_options *contain)
+{
+	opk_autofree struct opk_result *results = opk_alloc_array(count, sizeof *results);
+	struct opk_eval_job whole = parts[0];
+	int code = results ? opk_spools_init(spools, ctx, 1) : opk_nomem(ctx, "an evaluation");
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < count; i++)
+		parts[i].partial = true;
+	code = run(results, ctx, parts, count, contain);
+	if (code)
+		return code;
+	whole.parts = results;
+	whole.part_count = count;
+	code = run(spools->results, ctx, &whole, 1, contain);
+	for (size_t i = 0; i < count; i++)
+		opk_result_clear(&results[i]);
+	return code;
+}
+
+static int run_parts(struct opk_spools *spools, struct opk_ctx *ctx,
+                     const struct opk_eval_job *parts, size_t count,
+                     const struct opk_contain_options *contain)
+{
+	int code = opk_spools_init(spools, ctx, count);
+
+	return code ? code : run(spools->results, ctx, parts, count, contain);
+}
+
 int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_eval_job *job,
                  const struct opk_eval_options *options)
 {
+	size_t images = 0, count, means = job->joining ? job->joining->image_count : 0;
 	opk_autofree struct opk_eval_job *parts = NULL;
 	uint64_t total = 0, largest = job->image_size;
 	struct opk_contain_options contain;
-	size_t images = 0, count;
-	int code;
 
 	for (size_t i = job->first; i < job->end; i++) {
 		if (job->unwanted[i])
@@ -111,17 +165,14 @@ int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct op
 	parts = opk_alloc_array(count, sizeof *parts);
 	if (!parts)
 		return opk_nomem(ctx, "an evaluation");
-	count = divide_images(parts, count, job, total);
+	count = means > 1 ? divide_means(parts, count, job)
+	                  : divide_images(parts, count, job, total);
 	/* Here once, for all of them. */
 	if (count > 1)
 		opk_nv_load(ctx);
-	code = opk_spools_init(spools, ctx, count);
-	contain = opk_eval_contain(options, largest);
-	return code ? code
-	            : opk_contain_all(spools->results, ctx,
-	                              &(struct opk_contained){ opk_eval_in_child, parts,
-	                                                       sizeof *parts, count },
-	                              &contain);
+	contain = opk_eval_contain(options, largest + (means ? OPK_MEANS_BYTES : 0));
+	return means == 1 && count > 1 ? run_partial(spools, ctx, parts, count, &contain)
+	                               : run_parts(spools, ctx, parts, count, &contain);
 }
 
 /* ---- their results are read as one */

@@ -75,7 +75,7 @@ static void write_key(struct opk_buf *out, unsigned key, const char *name,
 		opk_buf_add_printf(out, "%u,%u,", range->grid[i], range->block[i]);
 	opk_buf_add_printf(out, "%u,%" PRIu64 ",%d,%d,%u,", IN(OPK_KEY_SHARED, range->shared_bytes),
 	                   IN(OPK_KEY_LAUNCH, range->launch), IN(OPK_KEY_DEVICE, range->device),
-	                   IN(OPK_KEY_RANK, range->rank), IN(OPK_KEY_GROUP, range->group));
+	                   IN(OPK_KEY_RANK, range->rank), IN(OPK_KEY_PASS, range->pass));
 #undef IN
 	if (key & (OPK_KEY_GPU | OPK_KEY_HOST))
 		put_text(out, range->host ? range->host : "");
@@ -146,7 +146,7 @@ static void keep_common(struct opk_grouped *group, unsigned key, const struct op
 	KEEP_COMMON(registers, 0);
 	KEEP_COMMON(context, 0);
 	KEEP_COMMON(process, 0);
-	KEEP_COMMON(group, 0);
+	KEEP_COMMON(pass, 0);
 	KEEP_COMMON(device, -1);
 	KEEP_COMMON(rank, -1);
 #undef KEEP_COMMON

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Looks up which metrics a pass group has. */
+/* Looks up which metrics have all their counters in a pass. */
 #include "eval/eval.h"
 
-#include <string.h>
+#include <math.h>
 
 #include "base/mem.h"
 
@@ -22,21 +22,14 @@ static int find_positions(struct opk_measured *measured, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-static void add_group(struct opk_measured *measured, const struct opk_group *group)
+const struct opk_pass_list *opk_measured_passes(const struct opk_measured *measured, size_t metric)
 {
-	for (size_t i = 0; i < group->metric_count; i++)
-		measured->in_group[group->metrics[i]] = true;
-}
+	static const struct opk_pass_list unknown = { NULL, 0 };
+	size_t position = measured->positions[metric];
 
-static void find_grouped(struct opk_measured *measured)
-{
-	for (size_t i = 0; i < measured->meta->group_count; i++)
-		add_group(measured, &measured->meta->groups[i]);
-	for (size_t i = 0; i < measured->count; i++) {
-		size_t position = measured->positions[i];
-
-		measured->grouped[i] = position != OPK_NOT_IN_SET && measured->in_group[position];
-	}
+	return measured->meta && position < measured->meta->metric_pass_count
+	               ? &measured->meta->metric_passes[position]
+	               : &unknown;
 }
 
 int opk_measured_init(struct opk_measured *measured, struct opk_ctx *ctx,
@@ -46,13 +39,10 @@ int opk_measured_init(struct opk_measured *measured, struct opk_ctx *ctx,
 		.meta = meta,
 		.count = count,
 		.positions = opk_alloc_array(count, sizeof *measured->positions),
-		.grouped = opk_alloc_array(count, sizeof *measured->grouped),
 		.attribute = opk_alloc_array(count, sizeof *measured->attribute),
-		.in_group = opk_alloc_array(meta ? meta->metric_count : 1, sizeof(bool)),
 		.current = opk_alloc_array(count, sizeof *measured->current),
 	};
-	if (!measured->positions || !measured->grouped || !measured->in_group
-	    || !measured->attribute || !measured->current) {
+	if (!measured->positions || !measured->attribute || !measured->current) {
 		opk_measured_clear(measured);
 		return opk_nomem(ctx, "an evaluation");
 	}
@@ -62,42 +52,56 @@ int opk_measured_init(struct opk_measured *measured, struct opk_ctx *ctx,
 		opk_measured_clear(measured);
 		return OPK_ENOMEM;
 	}
-	if (meta)
-		find_grouped(measured);
 	return OPK_OK;
 }
 
 void opk_measured_clear(struct opk_measured *measured)
 {
 	free(measured->positions);
-	free(measured->grouped);
 	free(measured->attribute);
-	free(measured->in_group);
 	free(measured->current);
 	*measured = (struct opk_measured){ 0 };
 }
 
-const bool *opk_measured_by(struct opk_measured *measured, uint32_t group)
+uint64_t opk_launches_least(bool *equal, const struct opk_pass_list *needed,
+                            const uint64_t *launches, size_t passes)
 {
-	const struct opk_meta *meta = measured->meta;
+	size_t count = needed->count ? needed->count : passes;
+	uint64_t least = count ? UINT64_MAX : launches[0], most = 0;
 
-	/* Ranges of one group follow upon each other. */
-	if (measured->known && measured->group == group)
+	for (size_t i = 0; i < count; i++) {
+		size_t pass = needed->count ? needed->passes[i] : i + 1;
+		uint64_t of_pass = launches[0] + (pass <= passes ? launches[pass] : 0);
+
+		if (!of_pass && !needed->count)
+			continue;
+		least = of_pass < least ? of_pass : least;
+		most = of_pass > most ? of_pass : most;
+	}
+	*equal = !count || least == most;
+	return least == UINT64_MAX ? 0 : least;
+}
+
+const bool *opk_measured_by(struct opk_measured *measured, uint32_t pass)
+{
+	/* Ranges of one pass follow upon each other. */
+	if (measured->known && measured->pass == pass)
 		return measured->current;
 	measured->known = true;
-	measured->group = group;
-	if (!group) {
-		for (size_t i = 0; i < measured->count; i++)
-			measured->current[i] = !measured->attribute[i];
-		return measured->current;
-	}
-	memset(measured->in_group, false, meta->metric_count);
-	add_group(measured, &meta->groups[group - 1]);
+	measured->pass = pass;
 	for (size_t i = 0; i < measured->count; i++) {
-		size_t position = measured->positions[i];
+		const struct opk_pass_list *passes = opk_measured_passes(measured, i);
+		bool whole = !pass || !passes->count
+		             || (passes->count == 1 && passes->passes[0] == pass);
 
-		measured->current[i] = position == OPK_NOT_IN_SET ? !measured->attribute[i]
-		                                                  : measured->in_group[position];
+		measured->current[i] = whole && !measured->attribute[i];
 	}
 	return measured->current;
+}
+
+bool opk_measured_has(const struct opk_measured *measured, size_t metric, uint32_t pass,
+                      double value)
+{
+	return measured->current[metric]
+	       && !(pass && !opk_measured_passes(measured, metric)->count && isnan(value));
 }

@@ -82,7 +82,7 @@ static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_fir
 /* Room for one group's columns, computed in each way. */
 struct columns {
 	double *means_of_metrics, *of_totals, *of_added, *of_means;
-	uint64_t *numbers, *least, *least_rest, *weights;
+	uint64_t *numbers, *least, *least_rest, *weights, *even;
 };
 
 static void fill_totals(struct opk_aggregate *a, struct columns *c, size_t group)
@@ -104,6 +104,9 @@ static void fill_totals(struct opk_aggregate *a, struct columns *c, size_t group
 	for (size_t i = 0; i < a->metric_count; i++)
 		c->numbers[i] = UINT64_MAX - 1 - counts[i];
 	opk_evaluation_least(c->least_rest, a->evaluation, c->numbers);
+	for (size_t i = 0; i < a->metric_count; i++)
+		c->numbers[i] = !a->totals.uneven[first + i];
+	opk_evaluation_least(c->even, a->evaluation, c->numbers);
 	for (size_t i = 0; i < a->metric_count; i++)
 		c->numbers[i] = a->totals.weights[first + i];
 	opk_evaluation_least(c->weights, a->evaluation, c->numbers);
@@ -127,7 +130,9 @@ static void fill_column(const struct opk_aggregate *a, const struct columns *c, 
 	struct opk_statistics *out = &a->statistics[group * a->column_count + column];
 	bool constant = c->least[column] == UINT64_MAX;
 	/* Totals of different numbers of ranges don't go together, but means do. */
-	bool equal = constant || c->least[column] == UINT64_MAX - 1 - c->least_rest[column];
+	bool equal = constant
+	             || (c->even[column]
+	                 && c->least[column] == UINT64_MAX - 1 - c->least_rest[column]);
 	int degree = a->column_degrees[column];
 
 	out->count = constant ? a->rows[group].range.count : c->least[column];
@@ -143,7 +148,7 @@ static int compute_totals(struct opk_aggregate *a, struct opk_ctx *ctx)
 {
 	size_t metrics = a->metric_count + 1, columns = a->column_count + 1;
 	opk_autofree double *values = opk_alloc_array(metrics + 3 * columns, sizeof *values);
-	opk_autofree uint64_t *numbers = opk_alloc_array(metrics + 3 * columns, sizeof *numbers);
+	opk_autofree uint64_t *numbers = opk_alloc_array(metrics + 4 * columns, sizeof *numbers);
 	struct columns c;
 
 	if (!values || !numbers)
@@ -157,6 +162,7 @@ static int compute_totals(struct opk_aggregate *a, struct opk_ctx *ctx)
 		.least = numbers + metrics,
 		.least_rest = numbers + metrics + columns,
 		.weights = numbers + metrics + 2 * columns,
+		.even = numbers + metrics + 3 * columns,
 	};
 	for (size_t i = 0; i < a->sums.groups.count; i++) {
 		fill_totals(a, &c, i);
@@ -340,16 +346,16 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 	return code ? code : compute_order(a, ctx);
 }
 
-/* A range of one pass group has no value of another's metrics, by which it could be chosen. */
+/* A range of one pass has no value of another's metrics, by which it could be chosen. */
 static int check_conditions(struct opk_ctx *ctx, const struct opk_evaluation *evaluation)
 {
-	const struct opk_meta *meta = opk_evaluation_groups(evaluation)->meta;
+	const struct opk_meta *meta = opk_evaluation_passes(evaluation)->meta;
 
-	if (!meta || !meta->group_count || !opk_evaluation_chooses_values(evaluation))
+	if (!meta || !*meta->join || !opk_evaluation_chooses_values(evaluation))
 		return OPK_OK;
 	return opk_fail(
 		ctx, OPK_EUSAGE,
-		"the recording has pass groups, whose ranges have some of the metrics: values "
+		"the recording's ranges have one pass each, and so some of the metrics: values "
 		"can't choose ranges for statistics, only what is known of them can");
 }
 

@@ -104,6 +104,7 @@ struct opk_target {
 
 struct opk_recombination {
 	const struct opk_survey *survey;
+	bool mean; /* of the ranges of each slot, and of each pass by itself, instead of sums */
 	const struct opk_target *targets;
 	size_t target_count;
 	/* In the child, with each image once it is made; NULL: they are the result. */
@@ -139,7 +140,7 @@ enum opk_level {
 int opk_level_parse(enum opk_level *out, struct opk_ctx *ctx, const char *text);
 /*
  * Leaves out the ranges of other levels, too, and logs what it did. A range holds another one of
- * the same key, GPU, rank and pass group whose name goes on with '/', and kernels that ran in it.
+ * the same key, GPU, rank and pass whose name goes on with '/', and kernels that ran in it.
  */
 int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_survey *survey,
                       unsigned key, enum opk_level level);
@@ -148,12 +149,13 @@ int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_surv
 
 /* A range to be made: the sum of those of one group and GPU that have the same metrics. */
 struct opk_summed {
-	size_t group;           /* of opk_sums.groups */
-	size_t source;          /* of opk_sums.sources */
-	uint32_t metrics_group; /* whose metrics it has; 0: the whole set's */
-	size_t first;           /* its first row */
-	uint64_t layout;        /* of all its rows */
-	size_t place;           /* among the sums, in the order of the images */
+	size_t group;       /* of opk_sums.groups */
+	size_t source;      /* of opk_sums.sources */
+	uint32_t pass;      /* of all its rows, where each pass has a sum; else 0 */
+	uint64_t *launches; /* that its rows are of: of all passes, and then of each pass */
+	size_t first;       /* its first row */
+	uint64_t layout;    /* of all its rows */
+	size_t place;       /* among the sums, in the order of the images */
 	size_t target, slot;
 };
 
@@ -161,7 +163,8 @@ struct opk_sums {
 	const struct opk_survey *survey;
 	struct opk_grouping groups;  /* by the key */
 	struct opk_grouping sources; /* the same by GPU, and by what can't be summed on one */
-	struct opk_grouping parts;   /* the same by metrics besides: one a sum */
+	struct opk_grouping parts;   /* one a sum: the same, and by pass where each has one */
+	size_t passes;               /* the greatest number of one */
 	struct opk_summed *sums;
 	size_t count;
 	size_t *group_of;           /* one a row; SIZE_MAX: left out */
@@ -177,7 +180,7 @@ struct opk_sums_options {
 	unsigned key; /* of opk_key_parse() */
 	enum opk_level level;
 	/*
-	 * A group has one sum for each pass group: it is of one GPU, and OPK_EUSAGE says which
+	 * A group has one sum for each pass: it is of one GPU, and OPK_EUSAGE says which
 	 * ranges of one can't be summed, for they are of different layout, or of other counters.
 	 */
 	bool single;
@@ -202,11 +205,6 @@ struct opk_rules {
 int opk_rules_init(struct opk_rules *rules, struct opk_ctx *ctx, const char *chip,
                    enum opk_profiler profiler, const char *const *metrics, size_t count);
 void opk_rules_clear(struct opk_rules *rules);
-/*
- * What the metric's value is divided by, 0 where nothing was counted; NaN: not known. `all` has
- * metrics and helpers. Values that such are the weights of make the mean that of their sums.
- */
-double opk_rules_denominator(const struct opk_rules *rules, size_t metric, const double *all);
 
 struct opk_part_value {
 	double value;
@@ -223,7 +221,12 @@ struct opk_totals {
 	double *added;    /* the sum of the values of its GPUs */
 	uint64_t *counts; /* ranges that have it */
 	uint8_t *weights; /* enum opk_weight */
-	size_t *sources;  /* one a group: GPUs that it is of */
+	/*
+	 * Its passes have different numbers of ranges, of which `counts` is the least: the value is
+	 * of their mean, and what adds up has no total, but `added` is the mean times the count.
+	 */
+	bool *uneven;
+	size_t *sources; /* one a group: GPUs that it is of */
 };
 int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
                     const struct opk_evaluation *evaluation, struct opk_file *file,

@@ -198,7 +198,7 @@ int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_surv
 	struct levels l = {
 		.ctx = ctx,
 		.survey = survey,
-		.scopes.key = key | OPK_KEY_GPU | OPK_KEY_RANK | OPK_KEY_GROUP,
+		.scopes.key = key | OPK_KEY_GPU | OPK_KEY_RANK | OPK_KEY_PASS,
 		.scope_of = scope_of,
 		.outer = outer,
 		.own = own,

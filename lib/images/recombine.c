@@ -87,6 +87,8 @@ static int name_slots(struct work *w, struct opk_nv_combiner *combiner,
 static int add_moves(struct work *w, struct opk_nv_combiner *combiner,
                      const struct opk_target *target)
 {
+	int (*add)(struct opk_ctx *, struct opk_nv_combiner *, size_t, const void *,
+	           size_t) = w->job->mean ? opk_nv_combiner_average : opk_nv_combiner_sum;
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < target->move_count; i++) {
@@ -95,24 +97,28 @@ static int add_moves(struct work *w, struct opk_nv_combiner *combiner,
 		opk_child_progress(w->child, w->done++, w->total);
 		code = read_source(w, move->row);
 		if (!code)
-			code = opk_blame_image(opk_nv_combiner_sum(w->ctx, combiner, move->slot,
-			                                           w->image,
-			                                           move->row - w->source->first));
+			code = opk_blame_image(add(w->ctx, combiner, move->slot, w->image,
+			                           move->row - w->source->first));
 	}
 	return code;
 }
 
-/* Ranges that are not marked as whole would not be rows. */
+/* Ranges that are not marked as whole would not be rows, unless these say that they have a pass. */
 static int check_image(struct work *w, const struct opk_target *target, const void *image,
                        size_t size)
 {
+	const struct opk_surveyed *first = opk_survey_image(w->job->survey, target->moves->row);
 	struct opk_nv_image_info info;
+	size_t made;
 	int code = is_sampled(w) ? OPK_OK : opk_nv_image_info(&info, w->ctx, image, size);
 
-	if (!code && !is_sampled(w) && info.completed != target->slots)
+	if (code || is_sampled(w))
+		return opk_blame_image(code);
+	made = first->segment->pass ? info.populated : info.completed;
+	if (made != target->slots)
 		return opk_fail(w->ctx, OPK_EINPUT, "PerfWorks' combiner made %zu ranges of %zu",
-		                info.completed, target->slots);
-	return opk_blame_image(code);
+		                made, target->slots);
+	return OPK_OK;
 }
 
 static size_t longest_name(const struct opk_target *target)

@@ -34,29 +34,7 @@ static int open_files(struct sum *s, const char *const *paths, size_t count)
 	return code;
 }
 
-/* ---- recordings in groups --------------------------------------------------------------- */
-
-/* No metric may be in two groups: joined rows would have the mean of the two sums. */
-static int check_disjoint(struct sum *s, bool *taken, const struct opk_summed *sum)
-{
-	const struct opk_meta *meta = s->meta;
-	const struct opk_group *group = sum->metrics_group ? &meta->groups[sum->metrics_group - 1]
-	                                                   : NULL;
-
-	for (size_t i = 0; i < (group ? group->metric_count : meta->metric_count); i++) {
-		size_t metric = group ? group->metrics[i] : i;
-
-		if (taken[metric])
-			return opk_fail(
-				s->ctx, OPK_EUSAGE,
-				"ranges with '%s': %s is in several groups of "
-				"metrics, and their sums don't go together; eval --aggregate "
-				"reports them",
-				s->sums.groups.groups[sum->group].name, meta->metrics[metric]);
-		taken[metric] = true;
-	}
-	return OPK_OK;
-}
+/* ---- recordings of one pass an image ---------------------------------------------------- */
 
 static int check_equal(struct sum *s, const struct opk_summed *a, const struct opk_summed *b)
 {
@@ -67,20 +45,18 @@ static int check_equal(struct sum *s, const struct opk_summed *a, const struct o
 		return OPK_OK;
 	return opk_fail(
 		s->ctx, OPK_EUSAGE,
-		"ranges with '%s': %ju have metrics of group %u, and %ju those of "
-		"group %u: their sums don't go together; eval --aggregate reports each metric "
+		"ranges with '%s': %ju are of pass %u, and %ju of pass %u: their sums don't go together; eval --aggregate reports each metric "
 		"by itself",
-		s->sums.groups.groups[a->group].name, (uintmax_t)first, a->metrics_group,
-		(uintmax_t)other, b->metrics_group);
+		s->sums.groups.groups[a->group].name, (uintmax_t)first, a->pass, (uintmax_t)other,
+		b->pass);
 }
 
-/* A row of such a recording is joined of one sum of each group. */
-static int check_groups(struct sum *s)
+/* A row of such a recording is joined of one sum of each pass. */
+static int check_passes(struct sum *s)
 {
-	size_t groups = s->sums.groups.count, metrics = s->meta->metric_count;
+	size_t groups = s->sums.groups.count;
 	opk_autofree const struct opk_summed **firsts = opk_alloc_array(groups + 1, sizeof *firsts);
-	opk_autofree bool *taken = opk_alloc_array(groups * metrics + 1, sizeof *taken);
-	int code = firsts && taken ? OPK_OK : opk_nomem(s->ctx, "sums");
+	int code = firsts ? OPK_OK : opk_nomem(s->ctx, "sums");
 
 	for (size_t i = 0; !code && i < s->sums.count; i++) {
 		const struct opk_summed *sum = &s->sums.sums[i];
@@ -88,48 +64,23 @@ static int check_groups(struct sum *s)
 		if (!firsts[sum->group])
 			firsts[sum->group] = sum;
 		code = check_equal(s, firsts[sum->group], sum);
-		if (!code)
-			code = check_disjoint(s, taken + sum->group * metrics, sum);
 	}
 	return code;
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-/* Whether no two groups would be joined by their names: those of two hosts' first GPUs would. */
-static int find_distinct(bool *distinct, const struct sum *s)
+/* Joined rows go by name and GPU: the name of the group, or that of the slot, a number. */
+static bool is_named(const struct sum *s)
 {
-	struct opk_grouping names = { .key = OPK_KEY_NAME | OPK_KEY_DEVICE | OPK_KEY_RANK };
-	int code = OPK_OK;
-	size_t number;
-
-	for (size_t i = 0; !code && i < s->sums.groups.count; i++) {
-		const struct opk_grouped *group = &s->sums.groups.groups[i];
-
-		code = opk_grouping_add(&number, &names, s->ctx, group->name, &group->range);
-	}
-	*distinct = names.count == s->sums.groups.count;
-	opk_grouping_clear(&names);
-	return code;
-}
-
-/* Joined rows go by name: that of the group, or that of the slot, which is a number. */
-static int find_named(bool *named, const struct sum *s)
-{
-	*named = true;
-	if (!*s->meta->join)
-		return OPK_OK;
-	*named = (s->key & ~(OPK_KEY_GPU | OPK_KEY_HOST | OPK_KEY_RANK)) == OPK_KEY_NAME;
-	return *named ? find_distinct(named, s) : OPK_OK;
+	return !*s->meta->join
+	       || (s->key & ~(OPK_KEY_GPU | OPK_KEY_HOST | OPK_KEY_RANK)) == OPK_KEY_NAME;
 }
 
 static int make_ranges(struct sum *s)
 {
-	bool named;
-	int code = find_named(&named, s);
+	bool named = is_named(s);
 
-	if (code)
-		return code;
 	s->ranges = opk_alloc_array(s->sums.count + 1, sizeof *s->ranges);
 	if (!s->ranges)
 		return opk_nomem(s->ctx, "a range table");
@@ -139,8 +90,10 @@ static int make_ranges(struct sum *s)
 		const struct opk_grouped *part = &s->sums.parts.groups[s->sums.order[i]];
 
 		s->ranges[i] = group->range;
-		s->ranges[i].name = named && !group->many_names ? group->name : "";
-		s->ranges[i].group = sum->metrics_group;
+		s->ranges[i].name = !named              ? s->sums.numbers.items[i]
+		                    : group->many_names ? ""
+		                                        : group->name;
+		s->ranges[i].pass = sum->pass;
 		s->ranges[i].count = part->ranges;
 		s->ranges[i].duration_ns = part->duration_count == part->rows ? part->durations : 0;
 	}
@@ -158,7 +111,7 @@ static int plan(struct sum *s)
 	if (!code)
 		code = opk_sums_init(&s->sums, s->ctx, &s->survey, &options);
 	if (!code && *s->meta->join)
-		code = check_groups(s);
+		code = check_passes(s);
 	return code ? code : make_ranges(s);
 }
 

@@ -45,6 +45,24 @@ static int find_source(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, b
 	return code;
 }
 
+static int add_sum(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, size_t source,
+                   bool single)
+{
+	uint64_t *launches = opk_alloc_array(sums->passes + 1, sizeof *launches);
+
+	if (!launches)
+		return opk_nomem(ctx, "sums");
+	sums->sums[sums->count++] = (struct opk_summed){
+		.group = sums->group_of[row],
+		.source = source,
+		.pass = single ? opk_survey_range(sums->survey, row)->pass : 0,
+		.launches = launches,
+		.first = row,
+		.layout = opk_survey_image(sums->survey, row)->facts.layout,
+	};
+	return OPK_OK;
+}
+
 static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, bool single)
 {
 	const struct opk_range *range = opk_survey_range(sums->survey, row);
@@ -59,13 +77,10 @@ static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, bool 
 	if (!code)
 		code = opk_grouping_add(&sums->sum_of[row], &sums->parts, ctx, name, range);
 	if (!code && sums->sum_of[row] == sums->count)
-		sums->sums[sums->count++] = (struct opk_summed){
-			.group = sums->group_of[row],
-			.source = source,
-			.metrics_group = range->group,
-			.first = row,
-			.layout = opk_survey_image(sums->survey, row)->facts.layout,
-		};
+		code = add_sum(sums, ctx, row, source, single);
+	if (!code)
+		sums->sums[sums->sum_of[row]].launches[range->pass] += range->count ? range->count
+		                                                                    : 1;
 	return code;
 }
 
@@ -73,7 +88,7 @@ static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, bool 
 
 static bool go_together(const struct opk_summed *a, const struct opk_summed *b)
 {
-	return a->layout == b->layout && a->metrics_group == b->metrics_group;
+	return a->layout == b->layout && a->pass == b->pass;
 }
 
 /* Puts sums of one layout and the same metrics one after the other, where the first of them is. */
@@ -109,8 +124,8 @@ static bool fits(const struct opk_sums *sums, const struct opk_target *target, s
 }
 
 /*
- * Slots have numbers as names, each once in an image: where a group has one sum for each pass
- * group, that of the group, by which they are joined.
+ * Slots have numbers as names, each once in an image: where a group has one sum for each
+ * pass, that of the group, by which they are joined.
  */
 static int make_targets(struct opk_sums *sums, struct opk_ctx *ctx, bool single)
 {
@@ -207,8 +222,11 @@ int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_su
 		.survey = survey,
 		.groups.key = options->key | (options->single ? OPK_KEY_GPU : 0),
 		.sources.key = OPK_KEY_GPU,
-		.parts.key = OPK_KEY_GPU | OPK_KEY_GROUP,
+		.parts.key = OPK_KEY_GPU | (options->single ? OPK_KEY_PASS : 0),
 	};
+	for (size_t i = 0; i < survey->image_count; i++)
+		if (out->passes < survey->images[i].segment->pass)
+			out->passes = survey->images[i].segment->pass;
 	code = allocate(out, ctx);
 	if (!code)
 		code = choose_rows(out, ctx, options);
@@ -226,6 +244,8 @@ void opk_sums_clear(struct opk_sums *sums)
 	opk_grouping_clear(&sums->groups);
 	opk_grouping_clear(&sums->sources);
 	opk_grouping_clear(&sums->parts);
+	for (size_t i = 0; i < sums->count; i++)
+		free(sums->sums[i].launches);
 	free(sums->sums);
 	free(sums->group_of);
 	free(sums->sum_of);

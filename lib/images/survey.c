@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
-#include "base/hash.h"
 #include "container/container.h"
 #include "eval/eval.h"
 
@@ -15,11 +14,16 @@ struct work {
 	struct opk_ctx *ctx;
 	struct opk_child *child;
 	const struct opk_survey *survey;
+	struct opk_grouping gpus;
+	struct layout {
+		size_t gpu;
+		struct opk_layout layout;
+	} * layouts;
+	size_t layout_count, layout_capacity;
 };
 
-/* An empty image of the kind says it all: it has the counters' table and the GPU's attributes. */
-static int find_layout(struct work *w, struct opk_surveyed_facts *facts, const void *image,
-                       size_t size)
+static int find_slot_size(struct work *w, struct opk_surveyed_facts *facts, const void *image,
+                          size_t size)
 {
 	opk_autofree void *one = NULL, *two = NULL;
 	size_t one_size, two_size;
@@ -27,11 +31,40 @@ static int find_layout(struct work *w, struct opk_surveyed_facts *facts, const v
 
 	if (!code)
 		code = opk_nv_image_like(&two, &two_size, w->ctx, image, size, 2, 1);
-	if (code)
-		return code;
-	facts->layout = opk_hash(OPK_HASH_BEGIN, one, one_size);
-	facts->slot_size = two_size - one_size;
+	if (!code)
+		facts->slot_size = two_size - one_size;
+	return code;
+}
+
+static int add_layout(struct work *w, size_t gpu)
+{
+	struct layout *added = opk_append(&w->layouts, &w->layout_capacity, &w->layout_count,
+	                                  sizeof *added);
+
+	if (!added)
+		return opk_nomem(w->ctx, "layouts of images");
+	*added = (struct layout){ .gpu = gpu };
 	return OPK_OK;
+}
+
+/* The number of one of the image's GPU that it fits, or of a new one. */
+static int find_layout(struct work *w, const struct opk_surveyed *surveyed,
+                       struct opk_surveyed_facts *facts, const void *image, size_t size)
+{
+	const struct opk_segment *segment = surveyed->segment;
+	bool fits = false;
+	size_t gpu;
+	int code = opk_grouping_add(&gpu, &w->gpus, w->ctx, "",
+	                            segment->ranges ? segment->ranges : &surveyed->sample);
+
+	for (size_t i = 0; !code && !fits; i++) {
+		if (i == w->layout_count)
+			code = add_layout(w, gpu);
+		if (!code && w->layouts[i].gpu == gpu)
+			code = opk_layout_fits(&fits, &w->layouts[i].layout, w->ctx, image, size);
+		facts->layout = i;
+	}
+	return code ? code : find_slot_size(w, facts, image, size);
 }
 
 static int find_profiler(struct work *w, struct opk_surveyed_facts *facts, const void *image,
@@ -60,24 +93,25 @@ static int put_names(struct work *w, const void *image, size_t size, uint64_t co
 	return OPK_OK;
 }
 
-static int look_at(struct work *w, const void *image, size_t size, const struct opk_meta *meta)
+static int look_at(struct work *w, const struct opk_surveyed *surveyed, const void *image,
+                   size_t size, const struct opk_meta *meta)
 {
 	struct opk_surveyed_facts facts = { 0 };
 	struct opk_nv_image_info info;
+	size_t rows = 0;
 	int code = opk_nv_image_info(&info, w->ctx, image, size);
 
 	if (!code)
 		code = find_profiler(w, &facts, image, meta);
 	if (!code)
-		code = find_layout(w, &facts, image, size);
+		code = find_layout(w, surveyed, &facts, image, size);
 	if (code)
 		return opk_blame_image(code);
-	/* The copy would look whole, whatever is missing. Samples may be cut short. */
-	if (meta->profiler == OPK_PROFILER_RANGE && info.completed < info.populated)
-		return opk_fail(w->ctx, OPK_EINPUT,
-		                "only %zu of %zu ranges are whole: passes are missing",
-		                info.completed, info.populated);
-	facts.rows = info.completed;
+	/* The copy would look whole, whatever is missing. */
+	code = opk_image_check(&rows, w->ctx, &info, size, meta->profiler, surveyed->segment->pass);
+	if (code)
+		return code;
+	facts.rows = rows;
 	facts.slots = info.slots;
 	opk_put(w->child, &facts, sizeof facts);
 	return meta->profiler == OPK_PROFILER_RANGE ? put_names(w, image, size, facts.rows)
@@ -86,7 +120,7 @@ static int look_at(struct work *w, const void *image, size_t size, const struct 
 
 static int survey_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
-	struct work w = { .ctx = ctx, .child = child, .survey = data };
+	struct work w = { .ctx = ctx, .child = child, .survey = data, .gpus.key = OPK_KEY_GPU };
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < w.survey->image_count; i++) {
@@ -102,10 +136,14 @@ static int survey_in_child(struct opk_ctx *ctx, void *data, struct opk_child *ch
 		if (!code)
 			code = opk_file_read(&image, &size, ctx, surveyed->file, surveyed->section);
 		if (!code)
-			code = look_at(&w, image, size, meta);
+			code = look_at(&w, surveyed, image, size, meta);
 		if (code == OPK_EINPUT)
 			opk_file_add_place(ctx, code, surveyed->file, surveyed->section);
 	}
+	for (size_t i = 0; i < w.layout_count; i++)
+		opk_layout_clear(&w.layouts[i].layout);
+	free(w.layouts);
+	opk_grouping_clear(&w.gpus);
 	return code;
 }
 

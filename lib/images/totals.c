@@ -19,10 +19,15 @@ struct work {
 	struct opk_nv_evaluator *evaluator;
 	struct opk_values by;
 	double *evaluated; /* metrics of each sum, image by image and slot by slot */
-	/* Metrics of each source: values, ranges, and the last sum that has it, or SIZE_MAX. */
-	double *values;
+	double *means;     /* the same of means, where some metric needs them; or NULL */
+	/*
+	 * Metrics of each source: values, totals, ranges, the place of the sum, or SIZE_MAX; and
+	 * whether passes of it have different numbers of ranges.
+	 */
+	double *values, *added;
 	uint64_t *counts;
 	size_t *places;
+	bool *uneven;
 };
 
 static int fail_nomem(struct opk_ctx *ctx)
@@ -49,7 +54,6 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 {
 	struct work *w = data;
 	const struct opk_target *made = &w->sums->targets[target];
-	uint32_t group = w->sums->sums[w->sums->sum_of[made->moves->row]].metrics_group;
 	opk_autofree double *values = opk_alloc_array(w->name_count + 1, sizeof *values);
 	int code = values ? OPK_OK : fail_nomem(ctx);
 
@@ -57,7 +61,7 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 		code = begin_values(w, ctx);
 	if (!code)
 		code = opk_values_of_image(&w->by, ctx, image, size,
-		                           opk_measured_by(&w->measured, group));
+		                           opk_measured_by(&w->measured, 0));
 	for (size_t i = 0; !code && i < made->slots; i++) {
 		opk_child_progress(child, i, made->slots);
 		code = opk_values_of_range(values, &w->by, ctx, i);
@@ -67,14 +71,16 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 	return code;
 }
 
-static int evaluate_sums(struct work *w, struct opk_ctx *ctx, const struct opk_survey *survey,
-                         const struct opk_image_options *options)
+/* The metrics of each sum, or of the mean of its ranges. */
+static int evaluate(double **out, struct work *w, struct opk_ctx *ctx, bool mean,
+                    const struct opk_image_options *options)
 {
 	size_t cells = w->sums->count * w->name_count;
 	opk_autosent struct opk_result result = { 0 };
 	int code = opk_recombine(&result, ctx,
 	                         &(struct opk_recombination){
-					 .survey = survey,
+					 .survey = w->sums->survey,
+					 .mean = mean,
 					 .targets = w->sums->targets,
 					 .target_count = w->sums->target_count,
 					 .use = evaluate_image,
@@ -84,44 +90,65 @@ static int evaluate_sums(struct work *w, struct opk_ctx *ctx, const struct opk_s
 
 	if (code)
 		return code;
-	w->evaluated = opk_alloc_array(cells + 1, sizeof *w->evaluated);
-	if (!w->evaluated)
+	*out = opk_alloc_array(cells + 1, sizeof **out);
+	if (!*out)
 		return fail_nomem(ctx);
-	opk_get(&result, w->evaluated, cells * sizeof *w->evaluated);
+	opk_get(&result, *out, cells * sizeof **out);
 	return opk_result_check(&result, ctx);
+}
+
+/* Ranges of the metric's passes, and whether they are as many in each of these. */
+static uint64_t count_ranges(bool *equal, const struct work *w, const struct opk_summed *sum,
+                             size_t metric)
+{
+	return opk_launches_least(equal, opk_measured_passes(&w->measured, metric), sum->launches,
+	                          w->sums->passes);
+}
+
+/* Where some metric is of different numbers of ranges, its counters don't go together as sums. */
+static bool needs_means(const struct work *w)
+{
+	for (size_t i = 0; i < w->sums->count; i++)
+		for (size_t j = 0; j < w->metric_count; j++) {
+			bool equal;
+
+			if (count_ranges(&equal, w, &w->sums->sums[i], j) && !equal)
+				return true;
+		}
+	return false;
 }
 
 /* ---- sources ---------------------------------------------------------------------------- */
 
-/* NaN is a measured value, too, unless the set does not say which group the metric is in. */
-static bool has_metric(const struct work *w, const bool *wanted, uint32_t group, size_t metric,
-                       double value)
+/* The mean of sums is not that of their ranges. */
+static bool has_sums(const struct work *w, size_t sum)
 {
-	return wanted[metric]
-	       && !(group && w->measured.positions[metric] == OPK_NOT_IN_SET && isnan(value));
+	const struct opk_grouped *part = &w->sums->parts.groups[sum];
+
+	return part->ranges > part->rows;
 }
 
-/* What adds up does so over pass groups; the rest has a value only if it is in one group. */
-static void add_sum(struct work *w, size_t place)
+static void add_metric(struct work *w, size_t place, size_t metric)
 {
-	size_t index = w->sums->order[place];
+	size_t index = w->sums->order[place], from = place * w->name_count + metric;
 	const struct opk_summed *sum = &w->sums->sums[index];
-	const bool *wanted = opk_measured_by(&w->measured, sum->metrics_group);
-	const double *values = w->evaluated + place * w->name_count;
+	size_t to = sum->source * w->metric_count + metric;
+	bool known = opk_measured_passes(&w->measured, metric)->count, equal;
+	uint64_t count = count_ranges(&equal, w, sum, metric);
 
-	for (size_t i = 0; i < w->metric_count; i++) {
-		size_t at = sum->source * w->metric_count + i;
-
-		if (!has_metric(w, wanted, sum->metrics_group, i, values[i]))
-			continue;
-		if (w->places[at] == SIZE_MAX)
-			w->values[at] = values[i];
-		else
-			w->values[at] = w->degrees[i] == 1 ? w->values[at] + values[i]
-			                                   : (double)NAN;
-		w->places[at] = place;
-		w->counts[at] += w->sums->parts.groups[index].ranges;
-	}
+	if (!opk_measured_by(&w->measured, 0)[metric] || !count
+	    || (!known && w->sums->passes && isnan(w->evaluated[from])))
+		return;
+	w->places[to] = place;
+	w->counts[to] = count;
+	w->values[to] = w->added[to] = w->evaluated[from];
+	if (equal)
+		return;
+	w->uneven[to] = true;
+	w->values[to] = has_sums(w, index) ? (double)NAN : w->means[from];
+	w->added[to] = w->values[to] * (double)count;
+	if (w->degrees[metric] == 1)
+		w->values[to] = (double)NAN;
 }
 
 static int add_sums(struct work *w, struct opk_ctx *ctx)
@@ -129,14 +156,17 @@ static int add_sums(struct work *w, struct opk_ctx *ctx)
 	size_t cells = w->sums->sources.count * w->metric_count + 1;
 
 	w->values = opk_alloc_array(cells, sizeof *w->values);
+	w->added = opk_alloc_array(cells, sizeof *w->added);
 	w->counts = opk_alloc_array(cells, sizeof *w->counts);
 	w->places = opk_alloc_array(cells, sizeof *w->places);
-	if (!w->values || !w->counts || !w->places)
+	w->uneven = opk_alloc_array(cells, sizeof *w->uneven);
+	if (!w->values || !w->added || !w->counts || !w->places || !w->uneven)
 		return fail_nomem(ctx);
 	for (size_t i = 0; i < cells; i++)
 		w->places[i] = SIZE_MAX;
 	for (size_t i = 0; i < w->sums->count; i++)
-		add_sum(w, i);
+		for (size_t j = 0; j < w->metric_count; j++)
+			add_metric(w, i, j);
 	return OPK_OK;
 }
 
@@ -178,7 +208,8 @@ static void combine_metric(struct work *w, size_t group, size_t metric, const si
 			w->evaluated + w->places[at] * w->name_count,
 		};
 		totals->counts[to] += w->counts[at];
-		totals->added[to] = found++ ? totals->added[to] + w->values[at] : w->values[at];
+		totals->uneven[to] |= w->uneven[at];
+		totals->added[to] = found++ ? totals->added[to] + w->added[at] : w->added[at];
 	}
 	if (found == 1)
 		totals->values[to] = parts->value;
@@ -240,9 +271,10 @@ static int allocate(struct work *w, struct opk_ctx *ctx)
 	totals->added = opk_alloc_array(cells, sizeof *totals->added);
 	totals->counts = opk_alloc_array(cells, sizeof *totals->counts);
 	totals->weights = opk_alloc_array(cells, sizeof *totals->weights);
+	totals->uneven = opk_alloc_array(cells, sizeof *totals->uneven);
 	totals->sources = opk_alloc_array(groups + 1, sizeof *totals->sources);
 	return totals->values && totals->added && totals->counts && totals->weights
-	                       && totals->sources
+	                       && totals->uneven && totals->sources
 	               ? OPK_OK
 	               : fail_nomem(ctx);
 }
@@ -260,7 +292,9 @@ static int make(struct work *w, struct opk_ctx *ctx, struct opk_file *file,
 	if (!code)
 		code = opk_measured_init(&w->measured, ctx, meta, w->names, w->name_count);
 	if (!code)
-		code = evaluate_sums(w, ctx, w->sums->survey, options);
+		code = evaluate(&w->evaluated, w, ctx, false, options);
+	if (!code && needs_means(w))
+		code = evaluate(&w->means, w, ctx, true, options);
 	if (!code)
 		code = add_sums(w, ctx);
 	return code ? code : combine(w, ctx);
@@ -285,7 +319,10 @@ int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
 	free(w.names);
 	free(w.degrees);
 	free(w.evaluated);
+	free(w.means);
 	free(w.values);
+	free(w.added);
+	free(w.uneven);
 	free(w.counts);
 	free(w.places);
 	return code;
@@ -297,6 +334,7 @@ void opk_totals_clear(struct opk_totals *totals)
 	free(totals->added);
 	free(totals->counts);
 	free(totals->weights);
+	free(totals->uneven);
 	free(totals->sources);
 	*totals = (struct opk_totals){ 0 };
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Plans: the fewest passes, pass groups, single-pass sets, config images, what one metric
- * costs.
+ * Plans: the fewest passes, single-pass sets, config images, what one metric costs.
  */
 #ifndef OPK_PLAN_H
 #define OPK_PLAN_H
@@ -83,32 +82,18 @@ int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
                              const struct opk_set *set, int code);
 int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan);
 
-/* A plan of several passes in pass groups: metrics that fit one pass together. */
+/* Which passes of a plan have one of a metric's counters. */
 
-struct opk_pass_group {
-	size_t *metrics; /* indices into those of the plan, ascending */
-	size_t metric_count;
-	struct opk_schedule_result schedule; /* one pass */
-};
-
-struct opk_pass_groups {
-	struct opk_pass_group *items;
+struct opk_metric_passes {
+	struct opk_pass_list *lists; /* one a metric */
 	size_t count;
-	size_t capacity;
-	/* With a pass for each: pass k collects items[k]. Empty where there are none. */
-	struct opk_schedule_result schedule;
+	uint32_t *numbers; /* of all lists */
+	size_t used, capacity;
 };
 
-/*
- * Each metric is in one pass group, or in none if it needs several passes by itself. Takes one or
- * two milliseconds a metric and a group. `availability` is the image that the plan was made with,
- * or NULL.
- */
-int opk_pass_groups_pack(struct opk_pass_groups *out, struct opk_ctx *ctx,
-                         const struct opk_plan *plan, const void *availability,
-                         size_t availability_size);
-void opk_pass_groups_clear(struct opk_pass_groups *groups);
-
-#define opk_autopassgroups __attribute__((cleanup(opk_pass_groups_clear)))
+/* OPK_EUSAGE for PM sampling's metrics, whose counters PerfWorks does not know. */
+int opk_metric_passes_find(struct opk_metric_passes *out, struct opk_ctx *ctx,
+                           const struct opk_plan *plan);
+void opk_metric_passes_clear(struct opk_metric_passes *passes);
 
 #endif

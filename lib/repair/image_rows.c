@@ -9,19 +9,20 @@ struct question {
 	const struct opk_file *file;
 	enum opk_profiler profiler;
 	const size_t *images; /* sections */
+	const uint32_t *passes;
 	size_t count;
 };
 
 static int count_rows(uint64_t *rows, struct opk_ctx *ctx, const struct question *question,
-                      const void *image, size_t size)
+                      uint32_t pass, const void *image, size_t size)
 {
 	struct opk_nv_image_info info;
+	size_t found = 0;
 	int code = opk_blame_image(opk_nv_image_info(&info, ctx, image, size));
 
 	if (!code)
-		code = opk_image_check(ctx, &info, size, question->profiler);
-	if (!code)
-		*rows = info.completed;
+		code = opk_image_check(&found, ctx, &info, size, question->profiler, pass);
+	*rows = found;
 	return code;
 }
 
@@ -40,7 +41,7 @@ static int count_in_child(struct opk_ctx *ctx, void *data, struct opk_child *chi
 		code = opk_file_decode(&image, &size, ctx, question->file, question->images[i],
 		                       &decoder);
 		if (!code)
-			code = count_rows(&rows, ctx, question, image, size);
+			code = count_rows(&rows, ctx, question, question->passes[i], image, size);
 		if (!code)
 			opk_put_number(child, rows);
 	}
@@ -48,9 +49,10 @@ static int count_in_child(struct opk_ctx *ctx, void *data, struct opk_child *chi
 }
 
 int opk_image_rows(uint64_t *rows, struct opk_ctx *ctx, const struct opk_file *file,
-                   enum opk_profiler profiler, const size_t *images, size_t count)
+                   enum opk_profiler profiler, const size_t *images, const uint32_t *passes,
+                   size_t count)
 {
-	struct question question = { file, profiler, images, count };
+	struct question question = { file, profiler, images, passes, count };
 	struct opk_contain_options options = { 0 };
 	opk_autosent struct opk_result result = { 0 };
 	int code;

@@ -38,6 +38,7 @@ static const char *const loss_texts[LOSSES] = {
 struct part {
 	unsigned tables; /* of an image: those that it has */
 	size_t rows;     /* of a table or of records, and of an image that has a table */
+	uint32_t pass;   /* of an image: that its rows name; 0: all, or there are no rows */
 	bool counted;    /* of an image: NVIDIA's code found so many ranges or samples in it */
 	uint64_t ranges;
 };
@@ -47,7 +48,7 @@ struct recovery {
 	struct opk_scan scan;
 	const struct opk_meta *meta;
 	struct part *parts; /* one a section of the scan's file */
-	bool grouped;       /* ranges have one group's metrics, and need its row */
+	bool of_passes;     /* ranges are of one pass each, and need a row that says which */
 	unsigned needed;    /* tables that images have */
 	uint64_t losses[LOSSES];
 	struct opk_writer *writer;
@@ -103,7 +104,7 @@ static int find_meta(struct recovery *r)
 	return code ? code : opk_file_meta(&r->meta, r->ctx, file);
 }
 
-/* Counts the rows of a table, and sees whether they name groups, and one that there is. */
+/* Counts the rows of a table, and sees whether they name passes, and one that there is. */
 static int count_rows(struct recovery *r, size_t section)
 {
 	struct opk_range_table ranges = { 0 };
@@ -115,11 +116,12 @@ static int count_rows(struct recovery *r, size_t section)
 	else
 		code = opk_range_table_read(&ranges, r->ctx, r->scan.file, section);
 	for (size_t i = 0; i < ranges.count; i++)
-		r->grouped = r->grouped || ranges.rows[i].group;
+		r->of_passes = r->of_passes || ranges.rows[i].pass;
 	r->parts[section].rows = ranges.count + times.count;
 	if (!code)
-		code = opk_ranges_check_group(r->ctx, ranges.rows, ranges.count,
-		                              r->meta->group_count);
+		code = opk_ranges_check_pass(r->ctx, ranges.rows, ranges.count, r->meta->passes);
+	if (!code && ranges.count && r->scan.file->sections[section].link != SIZE_MAX)
+		r->parts[r->scan.file->sections[section].link].pass = ranges.rows->pass;
 	if (code == OPK_EINPUT)
 		code = leave_out(r, section, opk_innermost(r->ctx));
 	opk_range_table_clear(&ranges);
@@ -145,7 +147,7 @@ static int list_parts(struct recovery *r)
 	r->parts = opk_alloc_array(file->section_count + 1, sizeof *r->parts);
 	if (!r->parts)
 		return opk_nomem(r->ctx, "sections");
-	r->grouped = *r->meta->join;
+	r->of_passes = *r->meta->join;
 	for (size_t i = 0; !code && i < file->section_count; i++)
 		if (opk_is_table(file->sections[i].type) && is_kept(r, i))
 			code = count_rows(r, i);
@@ -155,7 +157,8 @@ static int list_parts(struct recovery *r)
 }
 
 /* Each by itself: one of them can't be evaluated, though its checksum is right. */
-static int count_each(struct recovery *r, const size_t *images, size_t count)
+static int count_each(struct recovery *r, const size_t *images, const uint32_t *passes,
+                      size_t count)
 {
 	const struct opk_file *file = r->scan.file;
 	int code = OPK_OK;
@@ -164,7 +167,7 @@ static int count_each(struct recovery *r, const size_t *images, size_t count)
 		struct part *part = &r->parts[images[i]];
 
 		code = opk_image_rows(&part->ranges, r->ctx, file, r->meta->profiler, &images[i],
-		                      1);
+		                      &passes[i], 1);
 		part->counted = !code;
 		if (code == OPK_EINPUT)
 			code = leave_out(r, images[i], opk_innermost(r->ctx));
@@ -175,12 +178,18 @@ static int count_each(struct recovery *r, const size_t *images, size_t count)
 static int count_all(struct recovery *r, const size_t *images, size_t count)
 {
 	opk_autofree uint64_t *ranges = opk_alloc_array(count + 1, sizeof *ranges);
-	int code = ranges ? opk_image_rows(ranges, r->ctx, r->scan.file, r->meta->profiler, images,
-	                                   count)
-	                  : opk_nomem(r->ctx, "sections");
+	opk_autofree uint32_t *passes = opk_alloc_array(count + 1, sizeof *passes);
+	int code;
 
+	if (!ranges || !passes)
+		return opk_nomem(r->ctx, "sections");
+	/* An image whose rows are lost has some pass. */
+	for (size_t i = 0; i < count; i++)
+		passes[i] = r->parts[images[i]].pass ? r->parts[images[i]].pass : r->of_passes;
+	code = opk_image_rows(ranges, r->ctx, r->scan.file, r->meta->profiler, images, passes,
+	                      count);
 	if (code == OPK_EINPUT)
-		return count_each(r, images, count);
+		return count_each(r, images, passes, count);
 	for (size_t i = 0; !code && i < count; i++) {
 		r->parts[images[i]].ranges = ranges[i];
 		r->parts[images[i]].counted = true;
@@ -311,7 +320,7 @@ static int choose_image(struct recovery *r, size_t i)
 {
 	unsigned missing = r->needed & ~r->parts[i].tables;
 
-	if (r->grouped && !(r->parts[i].tables & OPK_TABLE_RANGES)) {
+	if (r->of_passes && !(r->parts[i].tables & OPK_TABLE_RANGES)) {
 		r->losses[LOST_ROWLESS]++;
 		return leave_out(r, i, "its rows are lost: which metrics it has is not known");
 	}

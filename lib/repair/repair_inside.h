@@ -6,11 +6,13 @@
 #include "container/container.h"
 
 /*
- * How many ranges or samples NVIDIA's code finds in each of these images, in one child process.
+ * How many ranges or samples NVIDIA's code finds in each of these images, which have one pass
+ * alone or, where that is 0, all of them, in one child process.
  * OPK_EINPUT where one of them can't be evaluated, with the reason as the innermost cause;
  * OPK_ENVIDIA where there is no library to ask.
  */
 int opk_image_rows(uint64_t *rows, struct opk_ctx *ctx, const struct opk_file *file,
-                   enum opk_profiler profiler, const size_t *images, size_t count);
+                   enum opk_profiler profiler, const size_t *images, const uint32_t *passes,
+                   size_t count);
 
 #endif

@@ -152,21 +152,14 @@ static int check_availability(struct verification *v, const struct opk_meta *met
 	                   count, named);
 }
 
-/* One for the whole set and for each group; and a config image of all groups, a pass for each. */
 static int check_images(struct verification *v, const struct opk_meta *meta)
 {
-	const struct opk_file *file = v->scan.file;
-	size_t groups = meta->group_count;
-	size_t configs = count_of(file, OPK_SECTION_CONFIG);
-	size_t prefixes = count_of(file, OPK_SECTION_PREFIX);
+	static const uint32_t single[] = { OPK_SECTION_CONFIG, OPK_SECTION_PREFIX };
 	int code = OPK_OK;
 
-	if (configs > 1 && configs != groups + 1 && configs != groups + 2)
-		code = blame_first(v, OPK_SECTION_CONFIG, "%zu config images for %zu groups",
-		                   configs, groups);
-	if (!code && prefixes > 1 && prefixes != groups + 1)
-		code = blame_first(v, OPK_SECTION_PREFIX, "%zu prefixes for %zu groups", prefixes,
-		                   groups);
+	for (size_t i = 0; !code && i < sizeof single / sizeof *single; i++)
+		if (count_of(v->scan.file, single[i]) > 1)
+			code = blame_first(v, single[i], "more than one of it", 0, 0);
 	return code ? code : check_availability(v, meta);
 }
 

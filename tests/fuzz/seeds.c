@@ -22,8 +22,8 @@ static void add_images(struct opk_writer *writer, bool times)
 
 	for (uint32_t i = 1; i < 4; i++) {
 		const struct opk_range ranges[] = {
-			{ .kernel = "k", .launch = i, .group = 1, .grid = { 1, 2, 3 } },
-			{ .name = "n", .nvtx = "a/b", .device = 1, .rank = 2, .group = 1 },
+			{ .kernel = "k", .launch = i, .pass = 1, .grid = { 1, 2, 3 } },
+			{ .name = "n", .nvtx = "a/b", .device = 1, .rank = 2, .pass = 1 },
 		};
 
 		image[100 * i] = (char)i;

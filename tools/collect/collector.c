@@ -48,8 +48,8 @@ bool collector_init(void)
 	collector.target.verbose = settings->verbose;
 	if (collect_set_load(&collector.set, settings->set_path))
 		return false;
-	if (settings->group >= collector.set.image_count)
-		return complain("the set has no such group");
+	if (settings->pass > collector.set.meta->passes)
+		return complain("the set has no such pass");
 	collector.kernels = kernels_new(settings->kernel);
 	collector.rank = recording_rank();
 	collector.pid = getpid();

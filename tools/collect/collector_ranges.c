@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The program's own ranges, of one nesting level at a time: the profiler sees them side by side, so
- * levels cost no passes. Turns choose the level and the pass group.
+ * levels cost no passes. Turns choose the level and the pass.
  */
 #include <string.h>
 
@@ -37,15 +37,14 @@ static size_t level_of(size_t depth)
 static void begin_turn(void)
 {
 	const struct settings *settings = &collector.settings;
-	const struct collect_set *set = &collector.set;
+	size_t passes = collector.set.meta->passes;
 
-	turn = (struct turn){ .group = settings->group, .level = settings->level };
+	turn = (struct turn){ .pass = settings->pass, .level = settings->level };
 	if (settings->turns != TURNS_REPEAT)
 		return;
-	turn = repetitions_next(&repetitions, user_range_path(),
-	                        set->image_count > 1 ? set->image_count - 1 : 1,
+	turn = repetitions_next(&repetitions, user_range_path(), passes,
 	                        collector.depth ? collector.depth : 1);
-	turn.group = set->image_count > 1 ? turn.group + 1 : 0;
+	turn.pass = passes > 1 ? turn.pass + 1 : 0;
 }
 
 static CUcontext current_context(void)
@@ -72,7 +71,7 @@ static void begin_range(size_t depth)
 		collector_miss(context);
 		return;
 	}
-	session_select(session, turn.group);
+	session_select(session, turn.pass);
 	row = collector_row(context);
 	row.name = strdup(user_range_path());
 	if (!session_begin(session, &row, CU_STREAM_LEGACY)) {

@@ -7,7 +7,7 @@
 struct build_args {
 	struct plan_args plan;
 	const char *raw_config, *raw_prefix;
-	bool no_instances, instances, no_groups, split;
+	bool no_instances, instances, split;
 };
 
 static const struct option_spec specs[] = {
@@ -17,8 +17,6 @@ static const struct option_spec specs[] = {
 	  offsetof(struct build_args, no_instances) },
 	{ "instances", 0, NULL, "PM sampling: keep instances though no metric needs them",
 	  OPTION_FLAG, offsetof(struct build_args, instances) },
-	{ "no-groups", 0, NULL, "without groups of one pass: only replay can collect such a set",
-	  OPTION_FLAG, offsetof(struct build_args, no_groups) },
 	{ "split", 0, NULL,
 	  "write OUT-1.opk, OUT-2.opk and so on, each of at most --max-passes passes", OPTION_FLAG,
 	  offsetof(struct build_args, split) },
@@ -31,32 +29,8 @@ static const struct option_spec specs[] = {
 
 /* ---- the report */
 
-/* How the set was packed: read from what was written. */
-static int count_groups(struct app *app, size_t *groups, size_t *ungrouped, const char *path)
+static void describe(struct app_fields *fields, const struct opk_plan *plan, const char *path)
 {
-	opk_auto(opk_file) struct opk_file *file = NULL;
-	const struct opk_meta *meta;
-	int code = opk_file_open(&file, app->ctx, path);
-
-	if (!code)
-		code = opk_file_meta(&meta, app->ctx, file);
-	if (code)
-		return code;
-	*groups = meta->group_count;
-	*ungrouped = meta->metric_count;
-	for (size_t i = 0; i < meta->group_count; i++)
-		*ungrouped -= meta->groups[i].metric_count;
-	return OPK_OK;
-}
-
-static int describe(struct app_fields *fields, size_t *ungrouped, struct app *app,
-                    const struct opk_plan *plan, const char *path)
-{
-	size_t groups;
-	int code = count_groups(app, &groups, ungrouped, path);
-
-	if (code)
-		return code;
 	fields->count = 0;
 	field_text(fields, "file", path);
 	field_text(fields, "chip", opk_plan_chip(plan));
@@ -64,24 +38,18 @@ static int describe(struct app_fields *fields, size_t *ungrouped, struct app *ap
 	field_text(fields, "set", opk_plan_set_name(plan));
 	field_number(fields, "metrics", opk_plan_metric_count(plan));
 	field_number(fields, "passes", opk_plan_passes(plan));
-	field_number(fields, "groups", groups);
-	return OPK_OK;
 }
 
-static int report_one(struct app *app, const struct opk_plan *plan, const char *path, bool grouped)
+static int report_one(struct app *app, const struct opk_plan *plan, const char *path)
 {
-	size_t ungrouped, sample_bytes, left_out = opk_plan_left_out_count(plan);
+	size_t sample_bytes, left_out = opk_plan_left_out_count(plan);
 	struct app_fields fields;
-	int code = describe(&fields, &ungrouped, app, plan, path);
+	int code = app_begin_report(app);
 
-	if (!code)
-		code = app_begin_report(app);
 	if (code)
 		return code;
-	/* One of these at most: sampling has a single pass, and so no groups. */
-	if (grouped && ungrouped)
-		field_number(&fields, "ungrouped", ungrouped);
-	else if (plan_sample_bytes(app, plan, &sample_bytes))
+	describe(&fields, plan, path);
+	if (plan_sample_bytes(app, plan, &sample_bytes))
 		field_number(&fields, "sample_bytes", sample_bytes);
 	if (left_out)
 		field_number(&fields, "left_out", left_out);
@@ -90,23 +58,18 @@ static int report_one(struct app *app, const struct opk_plan *plan, const char *
 }
 
 static int report_split(struct app *app, const struct opk_plan_split *split,
-                        const struct opk_strlist *paths, bool grouped)
+                        const struct opk_strlist *paths)
 {
 	struct app_fields fields;
 	int code = app_begin_report(app);
 
 	for (size_t i = 0; !code && i < opk_plan_split_count(split); i++) {
 		const struct opk_plan *plan = opk_plan_split_get(split, i);
-		size_t ungrouped, sample_bytes;
+		size_t sample_bytes;
 
-		code = describe(&fields, &ungrouped, app, plan, paths->items[i]);
-		if (code)
-			return code;
+		describe(&fields, plan, paths->items[i]);
 		if (plan_sample_bytes(app, plan, &sample_bytes))
 			field_number(&fields, "sample_bytes", sample_bytes);
-		else if (grouped)
-			field_number(&fields, "ungrouped",
-			             opk_plan_passes(plan) > 1 ? ungrouped : 0);
 		if (!i)
 			app_fields_table(app, "files", &fields);
 		code = opk_out_row(app->out, fields.cells);
@@ -136,7 +99,7 @@ static int write_files(struct app *app, const struct build_args *args, const str
 	if (!code && args->raw_prefix) {
 		files[count++] = &prefix;
 		code = opk_prefix_new(&data, &size, app->ctx, plan,
-		                      opk_build_keeps_instances(plan, options));
+		                      opk_build_instances(plan, options));
 		if (!code)
 			code = opk_newfile_create(&prefix, app->ctx, args->raw_prefix);
 		if (!code)
@@ -160,8 +123,7 @@ static int build_one(struct app *app, const struct build_args *args, const struc
 		return code;
 	note_missing(plan);
 	code = write_files(app, args, plan, options, output);
-	return code ? code
-	            : report_one(app, plan, output, opk_plan_passes(plan) > 1 && !args->no_groups);
+	return code ? code : report_one(app, plan, output);
 }
 
 /* ---- several files */
@@ -213,7 +175,7 @@ static int build_split(struct app *app, const struct opk_set *set, struct opk_pl
 	if (code)
 		return code;
 	files_note_older(output, paths.count);
-	return report_split(app, split, &paths, !options->no_groups);
+	return report_split(app, split, &paths);
 }
 
 /* ---- either */
@@ -269,9 +231,6 @@ static int run(struct app *app, void *data)
 	options.availability_size = how.availability_size;
 	options.no_instances = args->no_instances;
 	options.keep_instances = args->instances;
-	options.no_groups = args->no_groups;
-	options.progress = app_progress;
-	options.progress_data = (char *)"packing groups of one pass, hundredth";
 	return args->split ? build_split(app, set, &how, &options, app->output)
 	                   : build_one(app, args, set, &how, &options, app->output);
 }
@@ -288,10 +247,8 @@ const struct command build_command = {
 		"unless a metric is a minimum or maximum (.min, .max) or --instances is given;\n"
 		"sample_bytes is what the hardware writes for each sample.\n"
 		"\n"
-		"A set of several passes is also packed into pass groups, so that it can be collected\n"
-		"without replay, a group a launch. ungrouped is the number of metrics that need several\n"
-		"passes by themselves. --single-pass builds for the metrics that, taken in order, fit\n"
-		"one pass; left_out is the number of the others, and plan shows them.\n"
+		"--single-pass builds for the metrics that, taken in order, fit one pass; left_out is\n"
+		"the number of the others, and plan shows them.\n"
 		"\n"
 		"--split divides the metrics into as few files as are found of at most --max-passes\n"
 		"passes each (PM sampling: one, always), OUT-1.opk, OUT-2.opk and so on, and prints a row a\n"

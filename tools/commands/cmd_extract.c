@@ -9,7 +9,7 @@ enum { CONFIG, PREFIX, AVAILABILITY, DATA, KINDS };
 
 struct extract_args {
 	const char *files[KINDS];
-	uint64_t group, image;
+	uint64_t image;
 };
 
 #define KIND_OPTION(kind, option, text)                                                            \
@@ -25,9 +25,6 @@ static const struct option_spec specs[] = {
 	KIND_OPTION(
 		DATA, "data",
 		"the counter data image goes to this file; several to FILE-1, FILE-2 and so on"),
-	{ "group", 0, "N",
-	  "config image and prefix of this group, from 1, instead of the whole set", OPTION_NUMBER,
-	  offsetof(struct extract_args, group) },
 	{ "image", 0, "N", "this counter data image alone, from 1", OPTION_NUMBER,
 	  offsetof(struct extract_args, image) },
 	{ 0 },
@@ -90,38 +87,28 @@ static char *path_of(const struct extraction *x, const struct item *item)
 	return name ? files_numbered(name, number) : NULL;
 }
 
-/* The number that was asked for; data count from 1, where 0 means all, and groups from 1, too. */
-static uint64_t wanted_number(const struct extract_args *args, size_t kind)
-{
-	return kind == DATA ? args->image : kind == AVAILABILITY ? 0 : args->group;
-}
-
 static bool is_wanted(const struct extraction *x, const struct item *item)
 {
-	uint64_t number = wanted_number(x->args, item->kind);
-	bool all = item->kind == DATA || item->kind == AVAILABILITY;
+	uint64_t number = item->kind == DATA ? x->args->image : 0;
 
 	if (x->app->output)
 		return true;
-	return x->args->files[item->kind] && (item->number == number || (all && !number));
+	return x->args->files[item->kind] && (!number || item->number == number);
 }
 
 /* What was asked for and is not there. */
 static int miss(const struct extraction *x, size_t kind)
 {
-	uint64_t number = wanted_number(x->args, kind);
 	char which[32] = "";
 
-	if (number)
-		snprintf(which, sizeof which, kind == DATA ? " number %ju" : " of group %ju",
-		         (uintmax_t)number);
+	if (kind == DATA && x->args->image)
+		snprintf(which, sizeof which, " number %ju", (uintmax_t)x->args->image);
 	return app_error(x->app, OPK_EINPUT, "%s: no %s%s in it", x->app->arguments[0],
 	                 kinds[kind].content, which);
 }
 
 static int choose(struct extraction *x, size_t kind)
 {
-	/* The whole set is group 0. */
 	size_t number = kind == DATA || are_several(x, kind), before = x->count;
 	const char *given = x->args->files[kind];
 
@@ -218,7 +205,7 @@ static bool is_usage(const struct app *app, const struct extract_args *args)
 	for (size_t i = 0; i < KINDS; i++)
 		any = any || args->files[i];
 	if (app->output)
-		return app->argument_count == 1 && !any && !args->group && !args->image;
+		return app->argument_count == 1 && !any && !args->image;
 	return app->argument_count == 1 && any;
 }
 
@@ -260,18 +247,14 @@ const struct command extract_command = {
 		"FILE.opk [--config FILE] [--prefix FILE] [--availability FILE] [--data FILE] | FILE.opk -o PREFIX",
 	.summary = "write the bare images of a container into files, for other CUPTI programs",
 	.details =
-		"Config image and counter-data prefix are those of the whole set, or of one pass group with\n"
-		"--group; the number after the last group's has the config image of all groups, with a pass\n"
-		"each. -o PREFIX writes everything: PREFIX.config, PREFIX-1.config of group 1,\n"
-		"PREFIX.prefix, PREFIX.availability, PREFIX.data or, of several, PREFIX-1.data. Checksums\n"
-		"are verified before anything is written. Needs no NVIDIA library.",
+		"-o PREFIX writes everything: PREFIX.config, PREFIX.prefix, PREFIX.availability,\n"
+		"PREFIX.data or, of several, PREFIX-1.data. Checksums are verified before anything is\n"
+		"written. Needs no NVIDIA library.",
 	.examples = {
 		{ "extract roofline.opk -o roofline",
 		  "roofline.config, roofline.prefix and all else" },
 		{ "extract run.opk --data run.cd",
 		  "the counter data image, for a program of your own" },
-		{ "extract roofline.opk --group 1 --config group.config",
-		  "the config image of one pass group" },
 	},
 	.options = specs,
 	.args_size = sizeof(struct extract_args),

@@ -138,7 +138,6 @@ static void print_summary(struct app *app, const char *path, struct opk_file *fi
 	field_number(&fields, "recorded_activities", counted->activities);
 	field_number(&fields, "plain_size", totals->plain);
 	field_list(&fields, "metrics", meta->metrics, meta->metric_count);
-	field_number(&fields, "groups", meta->group_count);
 	field_text(&fields, "join", meta->join);
 	field_text(&fields, "backend", meta->backend);
 	field_list(&fields, "inflated", meta->inflated, meta->inflated_count);

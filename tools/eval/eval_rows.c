@@ -203,9 +203,7 @@ static void count_launches(struct eval *eval, const struct eval_input *input,
 	size_t columns = opk_evaluation_column_count(input->evaluation);
 
 	for (size_t i = 0; i < metrics; i++)
-		eval->launches_of_metrics[i] = joined     ? joined->counts[i]
-		                               : row->ran ? row->ran->launches
-		                                          : row->measured[i];
+		eval->launches_of_metrics[i] = joined ? joined->counts[i] : row->measured[i];
 	opk_evaluation_least(eval->launches_of, input->evaluation, eval->launches_of_metrics);
 	for (size_t i = 0; i < columns; i++)
 		if (eval->launches_of[i] == UINT64_MAX)
@@ -252,17 +250,6 @@ static void note_inflated(const struct eval *eval, const struct eval_input *inpu
 		         named > 2 ? ", " : "", names[2], count > 3 ? "..." : "");
 }
 
-/* Kernels of which samples say too little. */
-static void note_unknown(const struct eval *eval)
-{
-	if (eval->unknown_count)
-		app_note("%zu of %ju %s ran for less than half a sample, or too few samples tell "
-		         "%s apart (samples_alone): nan; a shorter --interval shows more",
-		         eval->unknown_count, (uintmax_t)eval->row_count,
-		         eval->per == PER_KERNEL ? "kernels" : "launches",
-		         eval->unknown_count == 1 ? "it" : "them");
-}
-
 /* ---- rows */
 
 /* A heading between the rows, where the group changes; its prose once. */
@@ -293,9 +280,7 @@ static int print_row(struct eval *eval, const struct eval_input *input, const st
 	opk_evaluation_compute(eval->values, input->evaluation, row->values);
 	eval_watch_row(&eval->watch, eval->values, row->values);
 	eval->row_count++;
-	eval->unknown_count += row->ran && row->ran->unknown;
-	if (eval->database ? input->join != NULL
-	                   : (eval->joined || eval->of_kernels) && eval->layout == EVAL_LONG)
+	if (eval->database ? input->join != NULL : eval->joined && eval->layout == EVAL_LONG)
 		count_launches(eval, input, row, joined);
 	if (eval->database)
 		return opk_database_add_row(eval->database, row, joined, eval->values,
@@ -333,7 +318,8 @@ static int each_joined(struct eval *eval, const struct eval_input *input, eval_r
 		code = fn(eval, input, &row, joined);
 	}
 	if (opk_join_left_out(input->join))
-		app_note("%s: cut off: %ju ranges are left out, for nothing says what they are",
+		app_note("%s: cut off: %ju of its images are left out, for nothing says what their "
+		         "ranges are",
 		         input->path, (uintmax_t)opk_join_left_out(input->join));
 	return code;
 }
@@ -443,8 +429,6 @@ static int print_all(struct eval *eval)
 	app_progress_end();
 	for (size_t i = 0; !code && i < eval->input_count; i++)
 		note_inflated(eval, &eval->inputs[i]);
-	if (!code)
-		note_unknown(eval);
 	return code;
 }
 

@@ -370,17 +370,17 @@ static int run_once(struct settings *settings, char **program)
 	return code ? code : finish(settings, &parts, status, settings->merge, NULL);
 }
 
-/* Runs it once for each level of user ranges and pass group; the first run shows all levels. */
-static int run_all(struct settings *settings, char **program, size_t groups)
+/* Runs it once for each level of user ranges and pass; the first run shows all levels. */
+static int run_all(struct settings *settings, char **program, size_t passes)
 {
 	bool by_level = settings->mode == MODE_USER_RANGE && !settings->given[SETTING_LEVEL];
-	size_t each = groups ? groups : 1, runs = each, done = 0;
+	size_t each = passes ? passes : 1, runs = each, done = 0;
 	const char *join = settings->mode == MODE_USER_RANGE ? "name" : "launch";
 	struct parts parts = { 0 };
 	int status = 0, code = OPK_OK;
 
 	for (size_t i = 0; !code && !status && !not_run && i < runs; i++, done++) {
-		settings_export_number(SETTING_GROUP, groups ? i % groups + 1 : 0);
+		settings_export_number(SETTING_PASS, passes ? i % passes + 1 : 0);
 		if (by_level)
 			settings_export_number(SETTING_LEVEL, i / each + 1);
 		if (settings->verbose)
@@ -392,14 +392,14 @@ static int run_all(struct settings *settings, char **program, size_t groups)
 	if (done < runs && !not_run)
 		launcher_fail(0, "the program failed in run %zu of %zu: the others are left out",
 		              done, runs);
-	return code ? code : finish(settings, &parts, status, true, groups ? join : NULL);
+	return code ? code : finish(settings, &parts, status, true, passes ? join : NULL);
 }
 
 int main(int argc, char **argv)
 {
 	static struct settings settings;
 	char **program;
-	size_t groups;
+	size_t passes;
 	int code;
 
 	opk_reserve_standard();
@@ -407,7 +407,7 @@ int main(int argc, char **argv)
 	if (!code && settings.probe)
 		return probe_write(&settings);
 	if (!code)
-		code = strategy_choose(&settings, &groups);
+		code = strategy_choose(&settings, &passes);
 	if (!code && (settings.merge || settings.application) && name_varies(settings.output))
 		code = launcher_fail(OPK_EUSAGE,
 		                     "-o %s: one file can't have a name for each process",
@@ -427,6 +427,6 @@ int main(int argc, char **argv)
 	if (code)
 		return code;
 	parts_report_leftovers(&settings);
-	return settings.application ? run_all(&settings, program, groups)
+	return settings.application ? run_all(&settings, program, passes)
 	                            : run_once(&settings, program);
 }

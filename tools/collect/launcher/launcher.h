@@ -22,10 +22,10 @@ __attribute__((format(printf, 2, 3))) int launcher_fail(int code, const char *fo
 
 /*
  * The fastest way that is sound for the set's metrics, or the one that was asked for, into the
- * settings; *groups of the set take turns, or 0: the whole set is collected. Checks every checksum
+ * settings; *passes of the set take turns, or 0: all are collected together. Checks every checksum
  * of the set. OPK_OK or an exit code, with a message on stderr.
  */
-int strategy_choose(struct settings *settings, size_t *groups);
+int strategy_choose(struct settings *settings, size_t *passes);
 /* Whether this user may read GPU counters, as far as the driver says; otherwise a message. */
 int strategy_permission(void);
 

@@ -18,34 +18,10 @@ static size_t count_inflated(const struct opk_meta *meta)
 	return count;
 }
 
-static size_t count_grouped(const struct opk_meta *meta)
+/* One pass a turn, where there are several. */
+static int take_turns(size_t *passes, const struct opk_meta *meta)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < meta->group_count; i++)
-		count += meta->groups[i].metric_count;
-	return count;
-}
-
-/* One pass a turn: the whole set where that is enough, else its pass groups. */
-static int take_turns(size_t *groups, const struct opk_meta *meta)
-{
-	size_t grouped = count_grouped(meta);
-
-	if (meta->passes == 1)
-		return OPK_OK;
-	if (!meta->group_count)
-		return launcher_fail(OPK_EUSAGE,
-		                     "the set needs %zu passes and has no pass groups: "
-		                     "build it without --no-groups, or use --replay kernel",
-		                     meta->passes);
-	if (grouped < meta->metric_count)
-		launcher_fail(
-			OPK_OK,
-			"note: %zu of %zu metrics need several passes by themselves; they will be "
-			"nan, --replay kernel collects them",
-			meta->metric_count - grouped, meta->metric_count);
-	*groups = meta->group_count;
+	*passes = meta->passes > 1 ? meta->passes : 0;
 	return OPK_OK;
 }
 
@@ -58,7 +34,7 @@ static int need_one_pass(const struct opk_meta *meta, const char *others)
 	                     meta->passes, others);
 }
 
-static int choose_for_launches(struct settings *settings, size_t *groups,
+static int choose_for_launches(struct settings *settings, size_t *passes,
                                const struct opk_meta *meta)
 {
 	settings->mode = MODE_LAUNCH_RANGE;
@@ -80,17 +56,17 @@ static int choose_for_launches(struct settings *settings, size_t *groups,
 		return need_one_pass(meta, "kernel, rotate or application");
 	case REPLAY_ROTATE:
 		settings->turns = meta->passes == 1 ? TURNS_NONE : TURNS_ROTATE;
-		return take_turns(groups, meta);
+		return take_turns(passes, meta);
 	case REPLAY_APPLICATION:
 		settings->application = true;
-		return take_turns(groups, meta);
+		return take_turns(passes, meta);
 	default:
 		return launcher_fail(OPK_EUSAGE,
 		                     "--replay user repeats user ranges: add --range user");
 	}
 }
 
-static int choose_for_ranges(struct settings *settings, size_t *groups, const struct opk_meta *meta)
+static int choose_for_ranges(struct settings *settings, size_t *passes, const struct opk_meta *meta)
 {
 	settings->mode = MODE_USER_RANGE;
 	switch (settings->replay) {
@@ -101,10 +77,10 @@ static int choose_for_ranges(struct settings *settings, size_t *groups, const st
 		                     "is run several times)");
 	case REPLAY_USER:
 		settings->turns = TURNS_REPEAT;
-		return take_turns(groups, meta);
+		return take_turns(passes, meta);
 	case REPLAY_APPLICATION:
 		settings->application = true;
-		return take_turns(groups, meta);
+		return take_turns(passes, meta);
 	default:
 		return launcher_fail(OPK_EUSAGE,
 		                     "--replay %s is for launches: use none, user or "
@@ -142,22 +118,22 @@ static int check_options(const struct settings *settings, const struct opk_meta 
 	return OPK_OK;
 }
 
-static int choose_mode(struct settings *settings, size_t *groups, const struct opk_meta *meta)
+static int choose_mode(struct settings *settings, size_t *passes, const struct opk_meta *meta)
 {
 	if (settings->range == RANGE_USER)
-		return choose_for_ranges(settings, groups, meta);
+		return choose_for_ranges(settings, passes, meta);
 	if (meta->profiler != OPK_PROFILER_PM)
-		return choose_for_launches(settings, groups, meta);
+		return choose_for_launches(settings, passes, meta);
 	settings->mode = MODE_SAMPLING;
 	return OPK_OK;
 }
 
-static int choose(struct settings *settings, size_t *groups, const struct opk_meta *meta)
+static int choose(struct settings *settings, size_t *passes, const struct opk_meta *meta)
 {
 	int code = check_options(settings, meta);
 
 	if (!code)
-		code = choose_mode(settings, groups, meta);
+		code = choose_mode(settings, passes, meta);
 	if (code || settings->caches == CACHES_NONE || settings->mode != MODE_KERNEL_REPLAY)
 		return code;
 	return launcher_fail(OPK_EUSAGE,
@@ -167,9 +143,9 @@ static int choose(struct settings *settings, size_t *groups, const struct opk_me
 	                     meta->passes);
 }
 
-static void report(const struct settings *settings, size_t groups, const struct opk_meta *meta)
+static void report(const struct settings *settings, size_t passes, const struct opk_meta *meta)
 {
-	size_t inflated = count_inflated(meta), turns = groups ? groups : 1;
+	size_t inflated = count_inflated(meta), turns = passes ? passes : 1;
 
 	if (settings->mode == MODE_LAUNCH_RANGE && inflated && settings_push(settings))
 		launcher_fail(
@@ -184,19 +160,19 @@ static void report(const struct settings *settings, size_t groups, const struct 
 		              settings->application ? ", each a run of the program" : "");
 }
 
-int strategy_choose(struct settings *settings, size_t *groups)
+int strategy_choose(struct settings *settings, size_t *passes)
 {
 	struct collect_set set;
 	int code = collect_set_open(&set, settings->set_path);
 
-	*groups = 0;
+	*passes = 0;
 	if (!code && strcmp(set.meta->kind, "set"))
 		code = launcher_fail(OPK_EINPUT, "%s is a %s: -c takes what 'offpeak build' makes",
 		                     settings->set_path, set.meta->kind);
 	if (!code)
-		code = choose(settings, groups, set.meta);
+		code = choose(settings, passes, set.meta);
 	if (!code)
-		report(settings, *groups, set.meta);
+		report(settings, *passes, set.meta);
 	collect_set_clear(&set);
 	return code;
 }

@@ -13,7 +13,7 @@
 
 static bool enable(struct profiler *profiler)
 {
-	(void)profiler;
+	profiler->next_pass = ANY_PASS;
 	return true;
 }
 
@@ -67,7 +67,8 @@ static bool configure(struct profiler *profiler)
 	return begin_session(profiler)
 	       && CALL(profiler, SetConfig, .pConfig = profiler->config.config,
 	               .configSize = profiler->config.config_size, .minNestingLevel = 1,
-	               .numNestingLevels = 1, .targetNestingLevel = 1)
+	               .numNestingLevels = 1, .passIndex = profiler->config.pass,
+	               .targetNestingLevel = 1)
 	       && (profiler->config.kernel_replay || CALL(profiler, BeginPass));
 }
 

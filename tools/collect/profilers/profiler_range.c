@@ -73,7 +73,6 @@ static void disable(struct profiler *profiler)
 
 const struct profiler_ops range_profiler = {
 	.name = "range-profiler",
-	.takes_turns = true,
 	.enable = enable,
 	.configure = configure,
 	.start = start,

@@ -40,8 +40,6 @@ struct profiler {
  */
 struct profiler_ops {
 	const char *name; /* META's `backend` */
-	/* Images take the passes of one config image in turn, as next_pass below says. */
-	bool takes_turns;
 	bool (*enable)(struct profiler *profiler);
 	bool (*configure)(struct profiler *profiler); /* with profiler->config */
 	bool (*start)(struct profiler *profiler);
@@ -113,8 +111,8 @@ bool session_begin(struct session *session, const struct opk_range *row, CUstrea
 void session_end(struct session *session);
 /* Ends a range whose launch failed: the profiler makes no range of it. */
 void session_cancel(struct session *session);
-/* Chooses the next ranges' pass group; ends the present image where that is another one's. */
-void session_select(struct session *session, size_t group);
+/* Chooses the next ranges' pass; ends the present image where that is another one's. */
+void session_select(struct session *session, size_t pass);
 /* Decodes what the current image holds and hands it on; nothing while a range is open. */
 void session_flush(struct session *session);
 /* Hands on what there is and leaves the GPU alone until the next range begins. */

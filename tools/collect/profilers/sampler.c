@@ -59,7 +59,7 @@ static size_t size_of_image(struct sampler *sampler, uint32_t slots)
 	              .maxSamples = slots);
 
 	if (!sampler->instances)
-		return perfworks_image_size(sampler->profiling->set->images, slots,
+		return perfworks_image_size(&sampler->profiling->set->images, slots,
 		                            (size_t)sampler->device);
 	return TARGET_CALL(sampler->profiling->target, cuptiPmSamplingGetCounterDataSize, &params)
 	               ? params.counterDataSize
@@ -73,7 +73,7 @@ static bool init_image(struct sampler *sampler)
 	              .pCounterData = sampler->image);
 
 	if (!sampler->instances)
-		return perfworks_image_init(sampler->profiling->set->images, sampler->slots,
+		return perfworks_image_init(&sampler->profiling->set->images, sampler->slots,
 		                            (size_t)sampler->device, sampler->image,
 		                            sampler->image_size);
 	return TARGET_CALL(sampler->profiling->target, cuptiPmSamplingCounterDataImageInitialize,
@@ -148,8 +148,8 @@ static bool enable(struct sampler *sampler)
 static bool set_config(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_SetConfig, .pPmSamplingObject = sampler->object,
-	              .configSize = sampler->profiling->set->images->config_size,
-	              .pConfig = sampler->profiling->set->images->config,
+	              .configSize = sampler->profiling->set->images.config_size,
+	              .pConfig = sampler->profiling->set->images.config,
 	              .hardwareBufferSize = sampler->buffer_bytes,
 	              .samplingInterval = sampler->interval_ns,
 	              .triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL);
@@ -383,7 +383,7 @@ struct sampler *sampler_new(const struct profiling *profiling, int device)
 	sampler->interval_ns = profiling->settings->interval_ns;
 	sampler->handed_on = clock_now();
 	if (enable(sampler) && make_image(sampler)) {
-		size_t record = perfworks_record_bytes(profiling->set->images);
+		size_t record = perfworks_record_bytes(&profiling->set->images);
 
 		record = record ? record : RECORD_BYTES;
 		sampler->buffer_bytes = choose_buffer(sampler, record);

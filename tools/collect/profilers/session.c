@@ -34,9 +34,7 @@ struct session {
 	struct rotation rotation;
 	struct segment present; /* with a row for each range so far */
 	uint32_t slots;
-	size_t group;    /* of the present image, or of the next */
-	bool turns;      /* each image is another group's */
-	bool in_order;   /* the groups are passes of one config image */
+	size_t pass;     /* of the present image, or of the next; 0: all of them */
 	bool configured; /* there is a present image */
 	bool open;       /* a range is under way */
 	bool running;    /* between start and stop */
@@ -50,7 +48,7 @@ struct session {
 
 static bool rotates(const struct session *session)
 {
-	return session->rotation.groups > 0;
+	return session->rotation.passes > 0;
 }
 
 /* How many ranges the present image takes. */
@@ -66,19 +64,16 @@ static bool fail(struct session *session)
 	return false;
 }
 
-/* Turns make each image another group's; otherwise it is a copy of the first. */
+/* A copy of the first one, which takes long to make. */
 static uint8_t *new_image(struct session *session)
 {
 	const struct profiling *profiling = session->profiling;
-	const struct image_set *images = &profiling->set->images[session->group];
 	struct blank *blank = &session->blank;
 	uint8_t *image;
 
-	if (session->turns)
-		return image_new(profiling->target, images, session->slots,
-		                 &session->present.image_size);
 	if (!blank->image)
-		blank->image = image_new(profiling->target, images, session->slots, &blank->size);
+		blank->image = image_new(profiling->target, &profiling->set->images, session->slots,
+		                         &blank->size);
 	image = blank->image ? malloc(blank->size) : NULL;
 	if (image)
 		memcpy(image, blank->image, blank->size);
@@ -99,15 +94,15 @@ static bool pause(struct session *session)
 }
 
 /*
- * A profiler goes through the passes of its config image in order, and gives no whole ranges with
- * another image. For another order it is enabled anew, which takes 0.2 s.
+ * A profiler goes through the passes of its config image in order. For another order it is enabled
+ * anew, which takes 0.2 s.
  */
 static bool follow(struct session *session)
 {
 	struct profiler *profiler = &session->profiler;
 
-	if (!session->in_order || profiler->next_pass == ANY_PASS
-	    || profiler->next_pass == session->group - 1)
+	if (!session->pass || profiler->next_pass == ANY_PASS
+	    || profiler->next_pass == session->pass - 1)
 		return true;
 	profiler->ops->disable(profiler);
 	return profiler->ops->enable(profiler);
@@ -115,13 +110,12 @@ static bool follow(struct session *session)
 
 static bool configure(struct session *session)
 {
-	const struct collect_set *set = session->profiling->set;
-	const struct image_set *images = &set->images[session->group];
+	const struct image_set *images = &session->profiling->set->images;
 
 	session->profiler.config = (struct profiler_config){
-		.config = session->in_order ? set->turns_config : images->config,
-		.config_size = session->in_order ? set->turns_config_size : images->config_size,
-		.pass = session->in_order ? session->group - 1 : 0,
+		.config = images->config,
+		.config_size = images->config_size,
+		.pass = session->pass ? session->pass - 1 : 0,
 		.image = session->present.image,
 		.image_size = session->present.image_size,
 		.slots = session->slots,
@@ -133,11 +127,11 @@ static bool configure(struct session *session)
 	return session->configured;
 }
 
-/* A fresh image for the present group. */
+/* A fresh image for the present pass. */
 static bool start(struct session *session)
 {
 	if (rotates(session))
-		session->group = rotation_group(&session->rotation) + 1;
+		session->pass = rotation_pass(&session->rotation) + 1;
 	session->present.image = new_image(session);
 	session->present.ranges = calloc(session->slots, sizeof *session->present.ranges);
 	if (!session->present.image || !session->present.ranges)
@@ -148,17 +142,14 @@ static bool start(struct session *session)
 	return session->selective || resume(session);
 }
 
-/* So many slots fit an image of each group that the session may have. */
+/* So many slots fit an image. */
 static uint32_t choose_slots(const struct session *session)
 {
-	const struct collect_set *set = session->profiling->set;
-	size_t last = session->turns ? set->image_count - 1 : session->group;
+	const struct profiling *profiling = session->profiling;
 	size_t bytes = rotates(session) ? MAX_TURN_IMAGE : MAX_IMAGE;
 	uint32_t slots = rotates(session) ? MAX_TURN_SLOTS : MAX_SLOTS;
 
-	for (size_t i = session->group; i <= last; i++)
-		slots = image_ranges(session->profiling->target, &set->images[i], bytes, slots);
-	return slots;
+	return image_ranges(profiling->target, &profiling->set->images, bytes, slots);
 }
 
 static bool prepare(struct session *session)
@@ -187,14 +178,11 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 		.target = profiling->target,
 		.context = context,
 	};
-	session->group = settings->group;
-	if (settings->turns != TURNS_NONE && profiling->set->image_count > 1) {
-		session->group = 1;
-		session->turns = true;
-		session->in_order = profiling->ops->takes_turns;
-	}
+	session->pass = settings->pass;
+	if (settings->turns != TURNS_NONE && profiling->set->meta->passes > 1)
+		session->pass = 1;
 	if (settings->turns == TURNS_ROTATE)
-		session->rotation.groups = profiling->set->image_count - 1;
+		session->rotation.passes = profiling->set->meta->passes;
 	session->push = settings_push(settings);
 	/* The profiler makes a range of every launch: it runs only during those that are wanted. */
 	session->selective = !session->push && settings_filter(settings);
@@ -233,7 +221,7 @@ static void match_rows(struct session *session)
 			.context = known.context,
 			.process = known.process,
 			.rank = known.rank,
-			.group = known.group,
+			.pass = known.pass,
 		};
 }
 
@@ -279,17 +267,17 @@ void session_flush(struct session *session)
 	if (session->broken || session->open || !session->present.count)
 		return;
 	finish_image(session);
-	/* Where groups are selected, the next range brings its own. */
-	if (!session->broken && (rotates(session) || !session->turns))
+	/* Where passes are selected, the next range brings its own. */
+	if (!session->broken && session->profiling->settings->turns != TURNS_REPEAT)
 		start(session);
 }
 
-void session_select(struct session *session, size_t group)
+void session_select(struct session *session, size_t pass)
 {
-	if (session->open || session->group == group)
+	if (session->open || session->pass == pass)
 		return;
 	session_suspend(session);
-	session->group = group;
+	session->pass = pass;
 }
 
 void session_suspend(struct session *session)
@@ -298,7 +286,7 @@ void session_suspend(struct session *session)
 		finish_image(session);
 }
 
-/* Room for another range: the next image, and with rotation the next group. */
+/* Room for another range: the next image, and with rotation the next pass. */
 static bool make_room(struct session *session)
 {
 	if (session->present.count >= room_of(session))
@@ -335,7 +323,7 @@ bool session_begin(struct session *session, const struct opk_range *row, CUstrea
 	if (!session->present.count)
 		session->first = clock_now();
 	session->present.ranges[session->present.count] = *row;
-	session->present.ranges[session->present.count].group = (uint32_t)session->group;
+	session->present.ranges[session->present.count].pass = (uint32_t)session->pass;
 	if (session->push ? !push(session) : session->selective && !resume(session))
 		return false;
 	session->present.count++;

@@ -13,9 +13,9 @@ struct repetition {
 	size_t seen;
 };
 
-size_t rotation_group(const struct rotation *rotation)
+size_t rotation_pass(const struct rotation *rotation)
 {
-	return rotation->turn % rotation->groups;
+	return rotation->turn % rotation->passes;
 }
 
 /* A number without any pattern that a program could share. */
@@ -29,14 +29,14 @@ static uint32_t scatter(size_t turn)
 
 uint32_t rotation_batch(const struct rotation *rotation, uint32_t room)
 {
-	if (rotation->turn < rotation->groups)
+	if (rotation->turn < rotation->passes)
 		return room < FIRST_BATCH ? room : FIRST_BATCH;
 	return room - scatter(rotation->turn) % (room / 4 + 1);
 }
 
 void rotation_next(struct rotation *rotation, bool cut)
 {
-	bool skip = cut && rotation->turn >= rotation->groups
+	bool skip = cut && rotation->turn >= rotation->passes
 	            && scatter(rotation->turn) % SKIPS == 0;
 
 	rotation->turn += skip ? 2 : 1;
@@ -61,13 +61,13 @@ static struct repetition *find(struct repetitions *repetitions, const char *name
 	return added;
 }
 
-struct turn repetitions_next(struct repetitions *repetitions, const char *name, size_t groups,
+struct turn repetitions_next(struct repetitions *repetitions, const char *name, size_t passes,
                              size_t levels)
 {
 	struct repetition *repetition = find(repetitions, name);
 	size_t turn = repetition ? repetition->seen++ : 0;
 
-	return (struct turn){ .group = turn % groups, .level = turn / groups % levels + 1 };
+	return (struct turn){ .pass = turn % passes, .level = turn / passes % levels + 1 };
 }
 
 void repetitions_clear(struct repetitions *repetitions)

@@ -51,7 +51,7 @@ static const char *join_of(const struct settings *settings)
 		return "kernel";
 	if (settings->turns == TURNS_REPEAT)
 		return "name";
-	if (settings->group)
+	if (settings->pass)
 		return settings->mode == MODE_USER_RANGE ? "name" : "launch";
 	return "";
 }

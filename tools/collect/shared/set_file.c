@@ -22,38 +22,21 @@ static int report(const struct opk_ctx *ctx, int code)
 	return code;
 }
 
-/* The n-th section of a type, decoded. */
-static int read_section(const struct collect_set *set, uint32_t type, size_t n, void **data,
-                        size_t *size)
+static int read_section(const struct collect_set *set, uint32_t type, void **data, size_t *size)
 {
 	for (size_t i = 0; i < opk_file_section_count(set->file); i++)
-		if (opk_file_section(set->file, i)->type == type && !n--)
+		if (opk_file_section(set->file, i)->type == type)
 			return opk_file_read(data, size, set->ctx, set->file, i);
 	return OPK_EINPUT;
 }
 
-/* Images of the whole set and of each group, and one of all groups where there are any. */
 static int read_images(struct collect_set *set)
 {
-	int code = OPK_OK;
+	struct image_set *images = &set->images;
+	int code = read_section(set, OPK_SECTION_CONFIG, &images->config, &images->config_size);
 
-	set->image_count = set->meta->group_count + 1;
-	set->images = calloc(set->image_count, sizeof *set->images);
-	if (!set->images)
-		return OPK_ENOMEM;
-	for (size_t i = 0; !code && i < set->image_count; i++) {
-		struct image_set *images = &set->images[i];
-
-		code = read_section(set, OPK_SECTION_CONFIG, i, &images->config,
-		                    &images->config_size);
-		if (!code)
-			code = read_section(set, OPK_SECTION_PREFIX, i, &images->prefix,
-			                    &images->prefix_size);
-	}
-	if (code || set->image_count == 1)
-		return code;
-	return read_section(set, OPK_SECTION_CONFIG, set->image_count, &set->turns_config,
-	                    &set->turns_config_size);
+	return code ? code
+	            : read_section(set, OPK_SECTION_PREFIX, &images->prefix, &images->prefix_size);
 }
 
 int collect_set_open(struct collect_set *set, const char *path)
@@ -94,12 +77,8 @@ int collect_set_load(struct collect_set *set, const char *path)
 
 void collect_set_clear(struct collect_set *set)
 {
-	for (size_t i = 0; set->images && i < set->image_count; i++) {
-		free(set->images[i].config);
-		free(set->images[i].prefix);
-	}
-	free(set->images);
-	free(set->turns_config);
+	free(set->images.config);
+	free(set->images.prefix);
 	opk_file_free(set->file);
 	opk_ctx_free(set->ctx);
 }

@@ -56,9 +56,9 @@ enum collect_mode {
 	MODE_SAMPLING,      /* PM sampling */
 };
 
-/* What takes the pass groups of a set in turn, where it needs several passes. */
+/* What takes the passes of a set in turn, where it needs several. */
 enum collect_turns {
-	TURNS_NONE,   /* one pass group for the whole process: settings.group */
+	TURNS_NONE,   /* one pass for the whole process, or all of them: settings.pass */
 	TURNS_ROTATE, /* launches, image by image */
 	TURNS_REPEAT, /* repetitions of an outermost user range */
 };
@@ -124,10 +124,10 @@ enum {
 	  "none\tone pass, fast. With a filter, idle time around a short kernel counts\n"          \
 	  "into elapsed cycles and times; the recording marks such metrics, and\n"                 \
 	  "auto avoids that, at 10 to 20 ms a launch\n"                                            \
-	  "rotate\tlaunches take the set's pass groups in turn; 'offpeak eval'\n"                  \
+	  "rotate\tlaunches take the set's passes in turn; 'offpeak eval'\n"                       \
 	  "joins those of the same kernel and shape\n"                                             \
-	  "user\trepetitions of an outermost user range take the pass groups in turn\n"            \
-	  "application\tthe program runs once for each pass group and level of user ranges")       \
+	  "user\trepetitions of an outermost user range take the passes in turn\n"                 \
+	  "application\tthe program runs once for each pass and level of user ranges")             \
 	X(PUSH, push, flag, NULL, FOR_LAUNCHES, 0, "push", NULL,                                   \
 	  "push a range around each launch, which records graphs, too; idle time\n"                \
 	  "around a short kernel counts into elapsed cycles and times")                            \
@@ -174,9 +174,9 @@ enum {
 	X(COMMAND, command, text, NULL, RECORDED, 0, "command", NULL, NULL)                        \
 	X(MODE, mode, mode, NULL, 0, 0, "mode", NULL, NULL)                                        \
 	X(TURNS, turns, turns, NULL, 0, 0, "turns", NULL, NULL)                                    \
-	/* Without turns: the pass group to collect; 0: the whole set. */                          \
-	X(GROUP, group, count, NULL, 0, 0, "group", NULL, NULL)                                    \
-	/* Other runs of the program record other pass groups and levels. */                       \
+	/* Without turns: the pass to collect; 0: all passes. */                                   \
+	X(PASS, pass, count, NULL, 0, 0, "pass", NULL, NULL)                                       \
+	/* Other runs of the program record other passes and levels. */                            \
 	X(APPLICATION, application, flag, NULL, 0, 0, "application", NULL, NULL)                   \
 	/* Launches: no idle time in their ranges, even with a filter. */                          \
 	X(TIGHT, tight, flag, NULL, 0, 0, "tight", NULL, NULL)
@@ -243,10 +243,7 @@ struct collect_set {
 	struct opk_ctx *ctx;
 	struct opk_file *file;
 	const struct opk_meta *meta;
-	struct image_set *images; /* number 0: the whole set's; then one a pass group */
-	size_t image_count;
-	void *turns_config; /* a pass for each group; NULL without groups */
-	size_t turns_config_size;
+	struct image_set images;
 };
 
 /*

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Plans rows that are made of several ranges: which ranges, and in which image their mean is. */
+#include <math.h>
+#include <string.h>
+
+#include "container/container.h"
+#include "eval/eval_inside.h"
+
+enum {
+	IMAGE_SLOTS = 1000,
+	/* Of a pass: counts in images have 32 bits, and add units of 4,096 at most for each. */
+	MOST_LAUNCHES = 1 << 20,
+};
+
+static int fail_nomem(struct opk_ctx *ctx)
+{
+	return opk_nomem(ctx, "joined ranges");
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static int find_key(unsigned *key, struct opk_ctx *ctx, const char *how)
+{
+	/* The same index with another kernel is another launch: that program took another way. */
+	static const struct {
+		const char *how;
+		unsigned key;
+	} joins[] = {
+		{ "kernel", OPK_KEY_KERNEL | OPK_KEY_SHAPE | OPK_KEY_SHARED | OPK_KEY_GPU },
+		{ "launch",
+		  OPK_KEY_KERNEL | OPK_KEY_SHAPE | OPK_KEY_LAUNCH | OPK_KEY_GPU | OPK_KEY_RANK },
+		{ "name", OPK_KEY_NAME | OPK_KEY_GPU | OPK_KEY_RANK },
+	};
+
+	for (size_t i = 0; i < sizeof joins / sizeof *joins; i++)
+		if (!strcmp(how, joins[i].how)) {
+			*key = joins[i].key;
+			return OPK_OK;
+		}
+	return opk_fail(ctx, OPK_EUSAGE, "'%s' is no way to join ranges", how);
+}
+
+static int add_mean(struct opk_joining *joining, struct opk_ctx *ctx, size_t metrics)
+{
+	struct opk_mean *mean = opk_append(&joining->means, &joining->capacity, &joining->count,
+	                                   sizeof *mean);
+
+	if (!mean)
+		return fail_nomem(ctx);
+	*mean = (struct opk_mean){
+		.launches = opk_alloc_array(joining->passes + 1, sizeof *mean->launches),
+		.values = opk_alloc_array(metrics + 1, sizeof *mean->values),
+		.counts = opk_alloc_array(metrics + 1, sizeof *mean->counts),
+	};
+	return mean->launches && mean->values && mean->counts ? OPK_OK : fail_nomem(ctx);
+}
+
+/* No image has them. */
+static void add_attributes(struct opk_mean *mean, const struct opk_eval_job *job,
+                           const struct opk_range *range)
+{
+	for (size_t i = 0; i < job->metric_count; i++) {
+		double value;
+
+		if (!opk_attribute_is_name(job->metrics[i]))
+			continue;
+		value = opk_attribute_value(job->metrics[i], job->meta, range);
+		if (isnan(value))
+			continue;
+		mean->values[i] += value;
+		mean->counts[i]++;
+	}
+}
+
+static void average_attributes(struct opk_joining *joining, size_t metrics)
+{
+	for (size_t i = 0; i < joining->count; i++)
+		for (size_t j = 0; j < metrics; j++)
+			if (joining->means[i].counts[j])
+				joining->means[i].values[j] /= (double)joining->means[i].counts[j];
+}
+
+static int take_row(struct opk_joining *joining, struct opk_ctx *ctx,
+                    const struct opk_eval_job *job, const struct opk_segment *segment, size_t i,
+                    size_t number)
+{
+	struct opk_row row = { .index = number, .name = "" };
+	struct opk_mean *mean;
+	struct opk_range room;
+	size_t group;
+	int code;
+
+	opk_segment_describe(&row, &room, segment, i);
+	if (job->filter && !opk_filter_accepts(job->filter, OPK_PROFILER_RANGE, &row))
+		return opk_filter_judged(job->filter, ctx);
+	if (joining->grouping.key & OPK_KEY_NAME && !*row.name)
+		return opk_fail(ctx, OPK_EINPUT,
+		                "its ranges are joined by name, and the range table has none");
+	code = opk_grouping_add(&group, &joining->grouping, ctx, row.name, row.range);
+	if (!code && group == joining->count)
+		code = add_mean(joining, ctx, job->metric_count);
+	if (code)
+		return code;
+	mean = &joining->means[group];
+	add_attributes(mean, job, row.range);
+	if (mean->launches[segment->pass] == MOST_LAUNCHES)
+		return OPK_OK;
+	mean->launches[segment->pass]++;
+	joining->group_of[number] = group;
+	return OPK_OK;
+}
+
+static int take_rows(struct opk_joining *joining, struct opk_ctx *ctx,
+                     const struct opk_eval_job *job)
+{
+	size_t number = 0;
+	int code = OPK_OK;
+
+	for (size_t i = job->first; !code && i < job->end; i++) {
+		const struct opk_segment *segment = &job->segments[i];
+
+		joining->left_out += !segment->has_ranges;
+		for (size_t j = 0; !code && j < segment->row_count; j++, number++) {
+			joining->group_of[number] = SIZE_MAX;
+			if (segment->has_ranges && !job->unwanted[i])
+				code = take_row(joining, ctx, job, segment, j, number);
+		}
+	}
+	if (!code && !joining->count && joining->left_out)
+		return opk_fail(ctx, OPK_EINPUT, "ranges can't be joined without a range table");
+	return code;
+}
+
+/* ---- images ----------------------------------------------------------------------------- */
+
+/* Of each GPU. */
+struct gpu {
+	uint64_t slot_size;           /* bytes that a range takes at most */
+	struct opk_mean_image *image; /* that is being filled; NULL: none yet */
+};
+
+/* An image may have free slots, but few have many. */
+static void find_slot_sizes(struct gpu *gpus, const struct opk_joining *joining,
+                            const size_t *gpu_of, const struct opk_eval_job *job)
+{
+	size_t number = 0;
+
+	for (size_t i = job->first; i < job->end; i++) {
+		const struct opk_segment *segment = &job->segments[i];
+		uint64_t size = job->file->sections[segment->image].plain_size;
+
+		for (size_t j = 0; j < segment->row_count; j++, number++) {
+			size_t group = joining->group_of[number];
+			struct gpu *gpu = group == SIZE_MAX ? NULL : &gpus[gpu_of[group]];
+
+			if (gpu && (!gpu->slot_size || gpu->slot_size > size / segment->row_count))
+				gpu->slot_size = size / segment->row_count + 1;
+		}
+	}
+}
+
+static void put_into_image(struct opk_joining *joining, struct gpu *gpu, size_t group)
+{
+	size_t most = gpu->slot_size ? OPK_MEANS_BYTES / gpu->slot_size : 1;
+
+	most = most > IMAGE_SLOTS ? IMAGE_SLOTS : most ? most : 1;
+	if (!gpu->image || gpu->image->slots == most) {
+		gpu->image = &joining->images[joining->image_count++];
+		gpu->image->first = SIZE_MAX;
+	}
+	joining->means[group].image = (size_t)(gpu->image - joining->images);
+	joining->means[group].slot = gpu->image->slots++;
+}
+
+/* Which segments have ranges of an image. */
+static void find_segments(struct opk_joining *joining, const struct opk_eval_job *job)
+{
+	size_t number = 0;
+
+	for (size_t i = job->first; i < job->end; i++)
+		for (size_t j = 0; j < job->segments[i].row_count; j++, number++) {
+			size_t group = joining->group_of[number];
+			struct opk_mean_image *image;
+
+			if (group == SIZE_MAX)
+				continue;
+			image = &joining->images[joining->means[group].image];
+			image->first = image->first == SIZE_MAX ? i : image->first;
+			image->end = i + 1;
+		}
+}
+
+static void order_groups(struct opk_joining *joining)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < joining->image_count; at += joining->images[i++].slots)
+		joining->images[i].groups = joining->order + at;
+	for (size_t i = 0; i < joining->count; i++)
+		joining->images[joining->means[i].image].groups[joining->means[i].slot] = i;
+}
+
+/* Ranges of one GPU alone can be added up. */
+static int make_images(struct opk_joining *joining, struct opk_ctx *ctx,
+                       const struct opk_eval_job *job)
+{
+	opk_autogrouping struct opk_grouping numbers = { .key = OPK_KEY_GPU };
+	opk_autofree size_t *gpu_of = opk_alloc_array(joining->count + 1, sizeof *gpu_of);
+	opk_autofree struct gpu *gpus = opk_alloc_array(joining->count + 1, sizeof *gpus);
+	int code = OPK_OK;
+
+	joining->images = opk_alloc_array(joining->count + 1, sizeof *joining->images);
+	joining->order = opk_alloc_array(joining->count + 1, sizeof *joining->order);
+	if (!gpu_of || !gpus || !joining->images || !joining->order)
+		return fail_nomem(ctx);
+	for (size_t i = 0; !code && i < joining->count; i++)
+		code = opk_grouping_add(&gpu_of[i], &numbers, ctx, "",
+		                        &joining->grouping.groups[i].range);
+	if (code)
+		return code;
+	find_slot_sizes(gpus, joining, gpu_of, job);
+	for (size_t i = 0; i < joining->count; i++)
+		put_into_image(joining, &gpus[gpu_of[i]], i);
+	find_segments(joining, job);
+	order_groups(joining);
+	return OPK_OK;
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
+
+int opk_joining_new(struct opk_joining **out, struct opk_ctx *ctx, const struct opk_eval_job *job,
+                    const char *how)
+{
+	struct opk_joining *joining = *out = opk_alloc(sizeof *joining);
+	size_t rows = 0;
+	int code;
+
+	if (!joining)
+		return fail_nomem(ctx);
+	if (job->profiler != OPK_PROFILER_RANGE)
+		return opk_fail(ctx, OPK_EUSAGE, "only ranges of a recording can be joined");
+	code = find_key(&joining->grouping.key, ctx, how);
+	for (size_t i = job->first; i < job->end; i++) {
+		rows += job->segments[i].row_count;
+		if (joining->passes < job->segments[i].pass)
+			joining->passes = job->segments[i].pass;
+	}
+	joining->group_of = opk_alloc_array(rows + 1, sizeof *joining->group_of);
+	if (!code && !joining->group_of)
+		code = fail_nomem(ctx);
+	if (!code)
+		code = take_rows(joining, ctx, job);
+	if (code)
+		return code;
+	average_attributes(joining, job->metric_count);
+	return make_images(joining, ctx, job);
+}
+
+void opk_joining_free(struct opk_joining *joining)
+{
+	if (!joining)
+		return;
+	for (size_t i = 0; i < joining->count; i++) {
+		free(joining->means[i].launches);
+		free(joining->means[i].values);
+		free(joining->means[i].counts);
+	}
+	free(joining->means);
+	opk_grouping_clear(&joining->grouping);
+	free(joining->group_of);
+	free(joining->images);
+	free(joining->order);
+	free(joining);
+}

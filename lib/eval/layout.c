@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which images have ranges that can be added up. */
+#include "eval/eval.h"
+
+#include "base/mem.h"
+
+/*
+ * What an image says before its first slot depends on the GPU and the counters alone, but where it
+ * has one pass of several, the numbers of the units of all other counters are 0.
+ */
+static bool agree(const uint8_t *one, const uint8_t *other, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (one[i] != other[i] && one[i] && other[i])
+			return false;
+	return true;
+}
+
+int opk_layout_fits(bool *fits, struct opk_layout *layout, struct opk_ctx *ctx, const void *image,
+                    size_t size)
+{
+	opk_autofree void *head = NULL;
+	const uint8_t *bytes;
+	size_t head_size;
+	int code = opk_nv_image_like(&head, &head_size, ctx, image, size, 0, 1);
+
+	if (code)
+		return opk_blame_image(code);
+	if (!layout->head) {
+		*fits = true;
+		layout->head = opk_take(head);
+		layout->size = head_size;
+		return OPK_OK;
+	}
+	bytes = head;
+	*fits = head_size == layout->size && agree(layout->head, bytes, head_size);
+	for (size_t i = 0; *fits && i < head_size; i++)
+		layout->head[i] |= bytes[i];
+	return OPK_OK;
+}
+
+void opk_layout_clear(struct opk_layout *layout)
+{
+	free(layout->head);
+	*layout = (struct opk_layout){ 0 };
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Makes images of the means of ranges, in a child, by PerfWorks' combiner. */
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "container/container.h"
+#include "eval/eval_inside.h"
+
+struct making {
+	struct opk_ctx *ctx;
+	struct opk_child *child;
+	const struct opk_eval_job *job;
+	size_t number; /* of the image */
+	const struct opk_mean_image *plan;
+	/* What is made, once there is a first range. */
+	void *image;
+	size_t size;
+	struct opk_nv_combiner *combiner;
+	struct opk_layout layout; /* of the images whose ranges go into it */
+};
+
+static int name_slots(struct making *m)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < m->plan->slots; i++) {
+		char number[24];
+		size_t slot;
+
+		snprintf(number, sizeof number, "%zu", i);
+		code = opk_nv_combiner_range(&slot, m->ctx, m->combiner, number);
+	}
+	return code;
+}
+
+/* The combiner crashes on ranges of images of another layout. */
+static int begin(struct making *m, const void *image, size_t size)
+{
+	enum { NAME_SIZE = 24 };
+	bool fits = true;
+	int code = opk_layout_fits(&fits, &m->layout, m->ctx, image, size);
+
+	if (!code && !fits)
+		return opk_fail(m->ctx, OPK_EINPUT,
+		                "ranges of different GPUs, or of other counters or instances, "
+		                "can't be joined: evaluate each by itself (--join none)");
+	if (code || m->image)
+		return code;
+	code = opk_nv_image_like(&m->image, &m->size, m->ctx, image, size, m->plan->slots,
+	                         NAME_SIZE);
+	if (!code)
+		code = opk_nv_combiner_new(&m->combiner, m->ctx, m->image);
+	if (!code)
+		code = name_slots(m);
+	return opk_blame_image(code);
+}
+
+/* ---- of the file's images --------------------------------------------------------------- */
+
+/* `first`: number of its first row. */
+static int add_ranges(struct making *m, const struct opk_segment *segment, size_t first,
+                      const void *image, size_t size)
+{
+	const struct opk_joining *joining = m->job->joining;
+	struct opk_nv_image_info info;
+	size_t rows;
+	int code = opk_blame_image(opk_nv_image_info(&info, m->ctx, image, size));
+
+	if (!code)
+		code = opk_image_check(&rows, m->ctx, &info, size, OPK_PROFILER_RANGE,
+		                       segment->pass);
+	if (!code)
+		code = opk_segment_check(m->ctx, segment, rows);
+	if (!code)
+		code = begin(m, image, size);
+	for (size_t i = 0; !code && i < segment->row_count; i++) {
+		size_t group = joining->group_of[first + i];
+
+		if (group != SIZE_MAX && joining->means[group].image == m->number)
+			code = opk_blame_image(opk_nv_combiner_average(m->ctx, m->combiner,
+			                                               joining->means[group].slot,
+			                                               image, i));
+	}
+	return code;
+}
+
+static bool has_ranges(const struct making *m, const struct opk_segment *segment, size_t first)
+{
+	const struct opk_joining *joining = m->job->joining;
+
+	for (size_t i = 0; i < segment->row_count; i++) {
+		size_t group = joining->group_of[first + i];
+
+		if (group != SIZE_MAX && joining->means[group].image == m->number)
+			return true;
+	}
+	return false;
+}
+
+static int add_file(struct making *m)
+{
+	const struct opk_eval_job *job = m->job;
+	size_t end = m->plan->end < job->end ? m->plan->end : job->end, row = 0;
+	struct opk_decoder decoder = { 0 };
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < end; row += job->segments[i++].row_count) {
+		const struct opk_segment *segment = &job->segments[i];
+		const void *image;
+		size_t size;
+
+		if (i < job->first || !has_ranges(m, segment, row))
+			continue;
+		opk_child_progress(m->child, i - job->first, end - job->first);
+		code = opk_file_decode(&image, &size, m->ctx, job->file, segment->image, &decoder);
+		if (code)
+			break;
+		code = add_ranges(m, segment, row, image, size);
+		if (code == OPK_EINPUT)
+			opk_file_add_place(m->ctx, code, job->file, segment->image);
+	}
+	opk_decoder_clear(&decoder);
+	return code;
+}
+
+/* ---- of what other children made -------------------------------------------------------- */
+
+static int add_part(struct making *m, struct opk_result *result)
+{
+	size_t size;
+	opk_autofree void *image = opk_get_bytes(&size, result, SIZE_MAX);
+	int code = opk_result_check(result, m->ctx);
+
+	if (code || !size)
+		return code;
+	code = begin(m, image, size);
+	for (size_t i = 0; !code && i < m->plan->slots; i++) {
+		opk_child_progress(m->child, i, m->plan->slots);
+		code = opk_blame_image(opk_nv_combiner_average(m->ctx, m->combiner, i, image, i));
+	}
+	return code;
+}
+
+int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_child *child,
+                   const struct opk_eval_job *job, size_t number)
+{
+	struct making m = {
+		.ctx = ctx,
+		.child = child,
+		.job = job,
+		.number = number,
+		.plan = &job->joining->images[number],
+	};
+	int code = job->parts ? OPK_OK : add_file(&m);
+
+	for (size_t i = 0; !code && i < job->part_count; i++)
+		code = add_part(&m, &job->parts[i]);
+	opk_nv_combiner_free(m.combiner);
+	opk_layout_clear(&m.layout);
+	if (code) {
+		free(m.image);
+		return code;
+	}
+	*image = m.image;
+	*size = m.size;
+	return OPK_OK;
+}

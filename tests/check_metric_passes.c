@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which passes of a plan have a metric's counters, and what build makes of it. */
+#include "adapters/nv/nv.h"
+#include "allocation.h"
+#include "plan/plan.h"
+#include "fake_nv.h"
+#include "folder.h"
+#include "real.h"
+
+#define RECORDING(name) TEST_DATA_DIR "/recordings/gh100-" name ".opk"
+
+/* Over the fake a pass has room for four, of which a, b and c take two each, the ratio six. */
+static const char all_names[] = "fake__a.sum,fake__ratio.pct,fake__b.sum,fake__c.sum";
+
+static struct opk_plan *plan_of(struct opk_ctx *ctx, const char *chip, const char *names)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan *plan = NULL;
+	struct opk_set *set;
+
+	options.chip = chip;
+	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
+	ck_ok(ctx, opk_plan_new(&plan, ctx, set, &options));
+	opk_set_free(set);
+	return plan;
+}
+
+/* Each metric is in the passes that have one of its counters, ascending, and in no other. */
+static void check_passes(struct opk_ctx *ctx, const struct opk_plan *plan,
+                         const struct opk_pass_list *lists)
+{
+	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
+
+	ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, plan->target.chip));
+	for (size_t pass = 0; pass < plan->schedule.passes; pass++) {
+		opk_autostrlist struct opk_strlist here = { 0 };
+
+		ck_ok(ctx, opk_nv_config_counters(&here, ctx, plan->schedule.config,
+		                                  plan->schedule.size, pass));
+		for (size_t i = 0; i < plan->metrics.count; i++) {
+			opk_autostrlist struct opk_strlist raw = { 0 };
+			bool wanted = false, listed = false;
+
+			ck_ok(ctx,
+			      opk_nv_raw_counters(&raw, ctx, evaluator, plan->metrics.items[i]));
+			for (size_t j = 0; j < raw.count; j++)
+				wanted |= opk_strlist_contains(&here, raw.items[j]);
+			for (size_t j = 0; j < lists[i].count; j++) {
+				listed |= lists[i].passes[j] == pass + 1;
+				ck_assert(!j || lists[i].passes[j] > lists[i].passes[j - 1]);
+			}
+			ck_assert_msg(wanted == listed, "%s, pass %zu", plan->metrics.items[i],
+			              pass);
+		}
+	}
+}
+
+START_TEST(fake_passes)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_plan *plan = plan_of(ctx, "FA100", all_names);
+	struct opk_metric_passes passes;
+
+	ck_assert_uint_gt(plan->schedule.passes, 1);
+	ck_ok(ctx, opk_metric_passes_find(&passes, ctx, plan));
+	ck_assert_uint_eq(passes.count, 4);
+	check_passes(ctx, plan, passes.lists);
+	opk_metric_passes_clear(&passes);
+	opk_plan_free(plan);
+	ck_assert_int_eq(fake.hosts + fake.evaluators, 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(calls_fail)
+{
+	static const enum fake_call calls[] = {
+		FAKE_NVPW_CUDA_MetricsEvaluator_Initialize,
+		FAKE_NVPW_Config_GetRawCounters,
+		FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies,
+	};
+
+	for (size_t i = 0; i < COUNT(calls); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_plan *plan = plan_of(ctx, "FA100", all_names);
+		struct opk_metric_passes passes = { 0 };
+		int code;
+
+		fake.status[calls[i]] = 1;
+		code = opk_metric_passes_find(&passes, ctx, plan);
+		ck_assert_msg(code && !passes.lists && !passes.numbers, "call %zu: %d", i, code);
+		ck_assert_int_eq(fake.hosts + fake.evaluators, 0);
+		opk_plan_free(plan);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_plan *plan = plan_of(ctx, "FA100", all_names);
+	bool failed = true;
+
+	for (long n = 0; failed; n++) {
+		struct opk_metric_passes passes = { 0 };
+		int code;
+
+		fail_allocation(n);
+		code = opk_metric_passes_find(&passes, ctx, plan);
+		failed = allocation_failed();
+		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d", n,
+		              code);
+		opk_metric_passes_clear(&passes);
+	}
+	opk_plan_free(plan);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- with NVIDIA's libraries */
+
+static struct opk_plan *plan_recording(struct opk_ctx *ctx, const char *path)
+{
+	struct opk_plan *plan;
+	const struct opk_meta *meta;
+	opk_autofree char *names = opk_strdup("");
+	struct opk_file *file;
+
+	ck_ok(ctx, opk_file_open(&file, ctx, path));
+	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
+	for (size_t i = 0; i < meta->metric_count; i++) {
+		char *longer = opk_printf("%s%s%s", names, i ? "," : "", meta->metrics[i]);
+
+		free(names);
+		names = longer;
+	}
+	plan = plan_of(ctx, meta->chip, names);
+	opk_file_free(file);
+	return plan;
+}
+
+static size_t count_sections(const struct opk_file *file, uint32_t type)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < opk_file_section_count(file); i++)
+		count += opk_file_section(file, i)->type == type;
+	return count;
+}
+
+/* One config image and one prefix, whatever the passes; and the passes are in the metadata. */
+static void check_built(struct opk_ctx *ctx, const struct opk_plan *plan)
+{
+	const struct opk_meta *meta;
+	struct opk_file *file;
+
+	ck_ok(ctx, opk_build(ctx, plan, NULL, in_folder("set.opk")));
+	ck_ok(ctx, opk_file_open(&file, ctx, in_folder("set.opk")));
+	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
+	ck_assert_uint_eq(count_sections(file, OPK_SECTION_CONFIG), 1);
+	ck_assert_uint_eq(count_sections(file, OPK_SECTION_PREFIX), 1);
+	ck_assert(!meta->keep_instances);
+	if (meta->passes == 1) {
+		ck_assert_uint_eq(meta->metric_pass_count, 0);
+	} else {
+		ck_assert_uint_eq(meta->metric_pass_count, meta->metric_count);
+		check_passes(ctx, plan, meta->metric_passes);
+	}
+	opk_file_free(file);
+}
+
+START_TEST(built)
+{
+	struct opk_ctx *ctx = new_ctx();
+	const char *const recordings[] = { RECORDING("simple"), RECORDING("wide-auto") };
+
+	for (size_t i = 0; i < COUNT(recordings); i++) {
+		struct opk_plan *plan = plan_recording(ctx, recordings[i]);
+
+		check_built(ctx, plan);
+		opk_plan_free(plan);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(built_of_one_pass)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_plan *plan = plan_of(ctx, "GH100", "sm__cycles_active.avg");
+
+	check_built(ctx, plan);
+	opk_plan_free(plan);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Instances are kept of what needs them: minima and maxima. */
+START_TEST(instances)
+{
+	static const struct {
+		struct here here;
+		const char *names;
+		enum opk_instances same; /* the prefix is as this one */
+		bool differs;            /* from either */
+	} rows[] = {
+		{ HERE, "sm__cycles_active.avg", OPK_INSTANCES_NONE, false },
+		{ HERE, "sm__cycles_active.max", OPK_INSTANCES_ALL, false },
+		{ HERE, "sm__cycles_active.avg,smsp__inst_executed.max", OPK_INSTANCES_ALL, true },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_plan *plan = plan_of(ctx, "GH100", rows[i].names);
+		void *prefixes[3];
+		size_t sizes[3];
+
+		for (int how = OPK_INSTANCES_NONE; how <= OPK_INSTANCES_NEEDED; how++)
+			ck_ok(ctx, opk_prefix_new(&prefixes[how], &sizes[how], ctx, plan,
+			                          (enum opk_instances)how));
+		for (int how = OPK_INSTANCES_NONE; how < OPK_INSTANCES_NEEDED; how++) {
+			bool same = sizes[how] == sizes[OPK_INSTANCES_NEEDED]
+			            && !memcmp(prefixes[how], prefixes[OPK_INSTANCES_NEEDED],
+			                       sizes[how]);
+
+			ck_row(&rows[i], same == (how == (int)rows[i].same && !rows[i].differs),
+			       "%d", how);
+		}
+		for (int how = OPK_INSTANCES_NONE; how <= OPK_INSTANCES_NEEDED; how++)
+			free(prefixes[how]);
+		opk_plan_free(plan);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("metric passes");
+	TCase *tests = tcase_create("fake"), *real = tcase_create("real");
+
+	tcase_add_test(tests, fake_passes);
+	tcase_add_test(tests, calls_fail);
+	tcase_add_test(tests, without_memory);
+	suite_add_tcase(suite, tests);
+	if (have_cupti()) {
+		tcase_add_checked_fixture(real, make_folder, remove_folder);
+		tcase_add_test(real, built);
+		tcase_add_test(real, built_of_one_pass);
+		tcase_add_test(real, instances);
+		tcase_set_timeout(real, 300);
+		suite_add_tcase(suite, real);
+	}
+	return run_suite(suite);
+}
