@@ -17,16 +17,17 @@ START_TEST(rotation)
 		uint64_t launches[20] = { 0 };
 		uint32_t least = UINT32_MAX, most = 0;
 
-		for (size_t turn = 0; turn < 60 * passes; turn++, rotation_next(&turns, false)) {
+		for (size_t turn = 0; turn < 63 * passes; turn++, rotation_next(&turns, false)) {
 			uint32_t batch = rotation_batch(&turns, 64);
 			size_t round = turn / passes;
 
 			ck_assert_uint_eq(rotation_pass(&turns), turn % passes);
-			/* Short ones first, all passes alike. */
-			if (!round)
-				ck_assert_uint_eq(batch, 8);
+			ck_assert(rotation_is_round(&turns) == (round > 0));
+			/* Short ones first, all passes alike, then longer ones. */
+			if (round < 3)
+				ck_assert_uint_eq(batch, 8 << round);
 			/* Then they nearly fill an image, and are not all alike. */
-			if (round) {
+			else {
 				least = batch < least ? batch : least;
 				most = batch > most ? batch : most;
 			}
@@ -86,6 +87,28 @@ START_TEST(cut_turns_do_not_resonate)
 				seen[rotation_pass(&turns)] = true;
 		for (size_t pass = 0; pass < passes; pass++)
 			ck_assert_msg(seen[pass], "pass %zu of %zu", pass, passes);
+	}
+}
+END_TEST
+
+/* Runs of a program begin with different passes, and are alike otherwise. */
+START_TEST(runs_of_rotation)
+{
+	struct rotation runs[3];
+
+	for (size_t i = 0; i < 3; i++)
+		runs[i] = (struct rotation){ .passes = 3, .first = i };
+	for (size_t turn = 0; turn < 500; turn++) {
+		bool seen[3] = { false };
+
+		for (size_t i = 0; i < 3; i++) {
+			seen[rotation_pass(&runs[i])] = true;
+			ck_assert_uint_eq(rotation_batch(&runs[i], 100),
+			                  rotation_batch(&runs[0], 100));
+		}
+		ck_assert_msg(seen[0] && seen[1] && seen[2], "turn %zu", turn);
+		for (size_t i = 0; i < 3; i++)
+			rotation_next(&runs[i], turn % 5 == 0);
 	}
 }
 END_TEST
@@ -566,6 +589,7 @@ int main(void)
 	tcase_add_test(tests, rotation);
 	tcase_add_test(tests, rotation_does_not_resonate);
 	tcase_add_test(tests, cut_turns_do_not_resonate);
+	tcase_add_test(tests, runs_of_rotation);
 	tcase_add_test(tests, repetitions);
 	tcase_add_test(tests, too_many_names);
 	tcase_add_test(tests, names);

@@ -11,7 +11,7 @@ fi
 . "$SOURCE/tests/collect_common.sh"
 
 make_set one
-make_set three passes=3 groups=3
+make_set three passes=3
 make_set elapsed metrics=sm__cycles_elapsed.max,sm__inst_executed.sum
 prog=$fake/fake_app
 
@@ -22,10 +22,10 @@ rows_are 'symbol grid block shared registers launch' \
 	'_Z4vaddPKfS0_Pfi 2x3x4 64x2x1 512 40 1
 _Z3libPKfS0_Pfi 1x1x1 32x1x1 0 40 2
 plain 1x1x1 32x1x1 0 40 3'
-rows_are 'device context rank group stream config record launches' \
-	'0 1 -1 0 7 0 0 1
-0 1 -1 0 7 0 1 1
-0 1 -1 0 7 0 2 1'
+rows_are 'device context rank pass stream record launches' \
+	'0 1 -1 0 7 0 1
+0 1 -1 0 7 1 1
+0 1 -1 0 7 2 1'
 rows_count 3
 if ldconfig -p 2>/dev/null | grep -q 'libstdc++\.so\.6'; then
 	rows_are kernel 'vadd(const float *, const float *, float *, int)
@@ -144,7 +144,7 @@ set=three
 quietly '' init ctx:0 launch:a 'launch*70:b'
 rows_count 71
 rows_count 71 passes=3
-rows_count 71 config=0
+rows_count 71 pass=0
 log_has 0 'PushRange'
 info '(j["mode"], j["join"]) == ("kernel", "")'
 # All launches between two callbacks run under the profiler, which was started before them.

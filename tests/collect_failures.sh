@@ -6,7 +6,7 @@
 . "$SOURCE/tests/collect_common.sh"
 
 make_set one
-make_set three passes=3 groups=3
+make_set three passes=3
 make_set pm profiler=pm
 prog=$fake/fake_app
 nothing='offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU'

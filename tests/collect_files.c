@@ -6,9 +6,7 @@
  *     collect_files rows FILE                a line a range: KEY=VALUE with tabs between
  *     collect_files samples FILE             a line a PM-sampling image
  *
- * The config image of group n has 100+n bytes and its prefix 200+n, so that logs and images tell
- * which one was used; one more config image has a pass for each group. A fake image keeps the size
- * of its prefix.
+ * `pass` of a row is what it says itself, `counted` is the pass that the profiler was in.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -179,7 +177,7 @@ static void print_row(const struct opk_range *row)
 	       row->nvtx);
 	printf("grid=%ux%ux%u\tblock=%ux%ux%u\t", row->grid[0], row->grid[1], row->grid[2],
 	       row->block[0], row->block[1], row->block[2]);
-	printf("device=%d\tcontext=%u\tprocess=%u\trank=%d\tgroup=%u\t", row->device, row->context,
+	printf("device=%d\tcontext=%u\tprocess=%u\trank=%d\tpass=%u\t", row->device, row->context,
 	       row->process, row->rank, row->pass);
 	printf("launch=%" PRIu64 "\tstream=%" PRIu64 "\tduration=%" PRIu64 "\t", row->launch,
 	       row->stream, row->duration_ns);
@@ -201,10 +199,9 @@ static int print_rows(const struct opk_file *file, const struct opk_range *rows,
 				print_row(&rows[row]);
 			else
 				printf("row=MISSING");
-			printf("\timage=%zu\tconfig=%d\trecord=%s\tlaunches=%" PRIu64
-			       "\tpasses=%u\tpass=%u\n",
-			       n, (int)image->prefix_size - PREFIX_SIZE, record->path,
-			       record->launches, record->passes, record->pass);
+			printf("\timage=%zu\trecord=%s\tlaunches=%" PRIu64
+			       "\tpasses=%u\tcounted=%u\n",
+			       n, record->path, record->launches, record->passes, record->pass + 1);
 		}
 		free(image);
 	}

@@ -1,47 +1,47 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The collector's modes under a fake GPU: turns of groups, user ranges, runs of the program, PM sampling,
+# The collector's modes under a fake GPU: turns of passes, user ranges, runs of the program, PM sampling,
 # the older interface.
 . "${SOURCE:?}/tests/tap.sh"
 . "$SOURCE/tests/collect_common.sh"
 
 make_set one
-make_set three passes=3 groups=3
-make_set partly passes=4 groups=2 grouped=2
-make_set ungrouped passes=3
+make_set three passes=3
 make_set pm profiler=pm
 make_set pm-instances profiler=pm instances=1
 prog=$fake/fake_app
 
-# configs TEXT: config images (0 the set's, then the groups', then the one of all groups) and passes, in the order
-# that the profiler got them.
-configs() {
+# passes TEXT: the passes, from 0, in the order that the profiler got them, always of the set's one config image.
+passes() {
 	same "$last: passes of SetConfig" \
-		"$(sed -n 's/^cupti.*ProfilerSetConfig .*config=10\([0-9]\) .*pass=\([0-9]*\).*/\1.\2/p' log | tr '\n' ' ')" "$1"
+		"$(sed -n 's/^cupti.*ProfilerSetConfig .*config=100 .*pass=\([0-9]*\).*/\1/p' log | tr '\n' ' ')" "$1"
+}
+# Each row has the counters of the pass that it says.
+counted() {
+	same "$last: rows have their passes' counters" "$(fields run.opk rows pass counted | awk '$1 != $2')" ''
 }
 
 section 'rotation'
 set=three
 quietly '--replay rotate' init ctx:0 'launch*500:k'
 rows_count 500
-for group in 1 2 3; do
-	same "$last: rows of group $group have its counters" "$(fields run.opk rows group config pass |
-		grep -cx "$group $group $((group - 1))")" "$(fields run.opk rows group | grep -cx $group)"
-done
-# Turns of 8 launches, then of most of an image, which holds 128.
-same "$last: turns" "$(fields run.opk rows group | uniq -c | awk '{ printf "%s:%s ", $2, $1 }')" \
-	'1:8 2:8 3:8 1:107 2:115 3:123 1:125 2:6 '
-configs '4.0 4.1 4.2 4.0 4.1 4.2 4.0 4.1 '
-log_has 1 '^cuptiRangeProfilerEnable'
-info '(j["mode"], j["join"], j["groups"]) == ("launch", "kernel", 3)'
+counted
+# Turns of 8 launches, then in each round twice as many.
+same "$last: turns" "$(fields run.opk rows pass | uniq -c | awk '{ printf "%s:%s ", $2, $1 }')" \
+	'1:8 2:8 3:8 1:16 2:16 3:16 1:32 2:32 3:32 1:64 2:64 3:64 1:128 2:12 '
+passes '0 1 2 0 1 2 0 1 2 0 1 2 0 1 '
+# The first round has small images, for which Start is short.
+same "$last: slots" "$(sed -n 's/^cupti.*ProfilerSetConfig .*ranges=\([0-9]*\).*/\1/p' log | uniq | tr '\n' ' ')" '8 512 '
+log_has 2 '^cuptiRangeProfilerEnable'
+info '(j["mode"], j["join"], j["passes"]) == ("launch", "kernel", 3)'
 # What is flushed in between ends a turn, too.
 quietly '--replay rotate' init ctx:0 launch:a sleep:1100 launch:a sleep:1100 'launch*9:a'
-same "$last: turns" "$(fields run.opk rows group pass | uniq -c | awk '{ printf "%s:%s:%s ", $2, $3, $1 }')" '1:0:1 2:1:1 3:2:8 1:0:1 '
+same "$last: turns" "$(fields run.opk rows pass counted | uniq -c | awk '{ printf "%s:%s:%s ", $2, $3, $1 }')" '1:1:1 2:2:1 3:3:8 1:1:1 '
 # The profiler goes on at once, before the next launch.
 same "$last: what comes between the first two launches" "$(awk '/^cuLaunchKernel/ { n++ }
 	n == 1 && /^cuptiRangeProfiler/ { printf "%s ", $1 }' log)" \
 	'cuptiRangeProfilerStop cuptiRangeProfilerDecodeData cuptiRangeProfilerGetCounterDataInfo cuptiRangeProfilerSetConfig cuptiRangeProfilerStart '
-# A program whose graphs end the images shows every group each of its kernels, by either interface.
+# A program whose graphs end the images shows every pass each of its kernels, by either interface.
 words=
 for i in $(seq 60); do
 	words="$words launch:a graph:1 launch:b graph"
@@ -49,26 +49,24 @@ done
 for backend in range legacy; do
 	# shellcheck disable=SC2086
 	record "--replay rotate --backend $backend" init ctx:0 $words
-	same "$last: kernels and groups" "$(fields run.opk rows symbol group config | sort -u | tr '\n' ' ')" \
-		'_Z1aPKfS0_Pfi 1 1 _Z1aPKfS0_Pfi 2 2 _Z1aPKfS0_Pfi 3 3 _Z1bPKfS0_Pfi 1 1 _Z1bPKfS0_Pfi 2 2 _Z1bPKfS0_Pfi 3 3 '
+	same "$last: kernels and passes" "$(fields run.opk rows symbol pass | sort -u | tr '\n' ' ')" \
+		'_Z1aPKfS0_Pfi 1 _Z1aPKfS0_Pfi 2 _Z1aPKfS0_Pfi 3 _Z1bPKfS0_Pfi 1 _Z1bPKfS0_Pfi 2 _Z1bPKfS0_Pfi 3 '
+	counted
 done
 quietly '--replay rotate --kernel [ab]P' init ctx:0 'launch*8:a' 'launch*5:c' 'launch*8:b:2' 'launch*5:a'
-same "$last: rows" "$(fields run.opk rows symbol group | sort | uniq -c | awk '{ print $2, $3, $1 }')" '_Z1aPKfS0_Pfi 1 8
+same "$last: rows" "$(fields run.opk rows symbol pass | sort | uniq -c | awk '{ print $2, $3, $1 }')" '_Z1aPKfS0_Pfi 1 8
 _Z1aPKfS0_Pfi 3 5
 _Z1bPKfS0_Pfi 2 8'
 # Each context takes turns of its own; a set of one pass needs none.
 quietly '--replay rotate' init ctx:0 'launch*9:a' ctx:0 'launch*9:b'
-same "$last: rows" "$(fields run.opk rows context group | sort | uniq -c | awk '{ print $2, $3, $1 }')" '1 1 8
+same "$last: rows" "$(fields run.opk rows context pass | sort | uniq -c | awk '{ print $2, $3, $1 }')" '1 1 8
 1 2 1
 2 1 8
 2 2 1'
 set=one
 quietly '--replay rotate' init ctx:0 'launch*20:a'
-rows_count 20 config=0
+rows_count 20 pass=0
 info 'j["join"] == ""'
-set=partly
-record '--replay rotate' init ctx:0 'launch*20:a'
-err_is 'offpeak-collect: note: 1 of 3 metrics need several passes by themselves; they will be nan, --replay kernel collects them'
 
 section 'the cache is flushed before each launch'
 # order TEXT: flushes (F), launches (L), without those into a graph, and pushed ranges (P), as they came.
@@ -121,13 +119,13 @@ section 'user ranges'
 set=one
 quietly '--range user' init ctx:0 launch:k nvtxpush:a launch:k launch:k nvtxpop nvtxpushex:b 'launch*3:k' nvtxpop \
 	nvtxdpush:dom:c launch:k nvtxdpop:dom nvtxrpush:dom:d nvtxdpop:dom push:e/f launch:k pop launch:k
-rows_are 'name launches context device config' 'a 2 1 0 0
+rows_are 'name launches context device pass' 'a 2 1 0 0
 b 3 1 0 0
 dom@c 1 1 0 0
 dom@d 0 1 0 0
 e\/f 1 1 0 0'
 rows_count 5
-info '(j["mode"], j["join"]) == ("user", "")' 'j["stats"] == [{"launches": 0, "ranges": 5, "depth": 1}]'
+info '(j["mode"], j["join"]) == ("user", "")' '[j["stats"][0][k] for k in ("launches", "ranges", "depth")] == [0, 5, 1]'
 same "$last: launches that are looked at" "$(grep -c '^cuptiEnableCallback 1 driver \(307\|442\|652\|653\) ' log)" 0
 log_has 5 '^cuptiRangeProfilerPushRange'
 words='init ctx:0 nvtxpush:a launch:k nvtxpush:b launch*2:k nvtxpush:c launch*4:k nvtxpop nvtxpop nvtxpush:b nvtxpop nvtxpop'
@@ -195,37 +193,38 @@ for i in 1 2 3 4 5 6 7; do
 done
 # shellcheck disable=SC2086
 quietly '--range user --replay user' init ctx:0 $words nvtxpush:end launch:k nvtxpop
-rows_are 'name group config launches' 'step 1 1 3
-step 2 2 3
-step 3 3 3
-step/part 1 1 1
-step/part 2 2 1
-step/part 3 3 1
-step 1 1 3
-end 1 1 1'
-configs '4.0 4.1 4.2 4.0 4.1 4.2 4.0 '
+rows_are 'name pass launches' 'step 1 3
+step 2 3
+step 3 3
+step/part 1 1
+step/part 2 1
+step/part 3 1
+step 1 3
+end 1 1'
+counted
+passes '0 1 2 0 1 2 0 '
 log_has 1 '^cuptiRangeProfilerEnable'
 info '(j["mode"], j["join"]) == ("user", "name")'
-# Out of the order of passes, the groups want new sessions.
+# Out of their order, passes want new sessions.
 quietly '--range user --replay user' init ctx:0 push:a launch:k pop push:a launch:k pop push:b launch:k pop push:b launch:k pop \
 	push:c launch:k pop push:b launch:k pop
-rows_are 'name group config pass' 'a 1 1 0
-a 2 2 1
-b 1 1 0
-b 2 2 1
-c 1 1 0
-b 3 3 2'
+rows_are 'name pass counted' 'a 1 1
+a 2 2
+b 1 1
+b 2 2
+c 1 1
+b 3 3'
 log_has 4 '^cuptiRangeProfilerEnable'
 set=one
 # shellcheck disable=SC2086
 quietly '--range user --replay user' init ctx:0 $words
-rows_are 'name group config' 'step 0 0
-step/part 0 0
-step 0 0
-step/part 0 0
-step 0 0
-step/part 0 0
-step 0 0'
+rows_are 'name pass' 'step 0
+step/part 0
+step 0
+step/part 0
+step 0
+step/part 0
+step 0'
 
 section 'application replay'
 set=three
@@ -242,38 +241,47 @@ runs() {
 }
 collect 0 -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:a launch:b
 runs 3
-configs '1.0 2.0 3.0 '
+passes '0 1 2 '
+counted
 err_is ''
 names_are 'run.opk '
-rows_are 'symbol launch group config' '_Z1aPKfS0_Pfi 1 1 1
-_Z1bPKfS0_Pfi 2 1 1
-_Z1aPKfS0_Pfi 1 2 2
-_Z1bPKfS0_Pfi 2 2 2
-_Z1aPKfS0_Pfi 1 3 3
-_Z1bPKfS0_Pfi 2 3 3'
-info '(j["mode"], j["join"], j["groups"]) == ("launch", "launch", 3)'
+rows_are 'symbol launch pass' '_Z1aPKfS0_Pfi 1 1
+_Z1bPKfS0_Pfi 2 1
+_Z1aPKfS0_Pfi 1 2
+_Z1bPKfS0_Pfi 2 2
+_Z1aPKfS0_Pfi 1 3
+_Z1bPKfS0_Pfi 2 3'
+info '(j["mode"], j["join"], j["passes"]) == ("launch", "launch", 3)'
+# Passes go in order within a run, too; each launch has all of them after all runs, whatever time they take.
+collect 0 -c three.opk --replay application -o run.opk -- ./app init ctx:0 'launch*20:a' sleep:1100 'launch*40:b'
+runs 3
+rows_count 180
+counted
+same "$last: passes of each launch" "$(fields run.opk rows launch pass | sort -u | wc -l | tr -d ' ')" 180
+same "$last: new sessions" "$(grep -c '^cuptiRangeProfilerEnable' log)" 6
 collect 0 -c three.opk --range user --replay application -v -o run.opk -- \
 	./app init ctx:0 nvtxpush:a launch:k nvtxpush:b launch:k nvtxpop nvtxpop
 runs 6
 err_has 'run 6 of 6$'
-rows_are 'name group config launches' 'a 1 1 2
-a 2 2 2
-a 3 3 2
-a/b 1 1 1
-a/b 2 2 1
-a/b 3 3 1'
+rows_are 'name pass launches' 'a 1 2
+a 2 2
+a 3 2
+a/b 1 1
+a/b 2 1
+a/b 3 1'
+counted
 info '(j["mode"], j["join"]) == ("user", "name")'
 collect 0 -c three.opk --range user --replay application --level 2 -o run.opk -- \
 	./app init ctx:0 nvtxpush:a launch:k nvtxpush:b launch:k nvtxpop nvtxpop
 runs 3
-rows_are 'name group' 'a/b 1
+rows_are 'name pass' 'a/b 1
 a/b 2
 a/b 3'
 collect 0 -c one.opk --range user --replay application -o run.opk -- \
 	./app init ctx:0 nvtxpush:a launch:k nvtxpush:b launch:k nvtxpop nvtxpop
 runs 2
-rows_are 'name group config' 'a 0 0
-a/b 0 0'
+rows_are 'name pass' 'a 0
+a/b 0'
 collect 0 -c one.opk --replay application -o run.opk -- ./app init ctx:0 launch:k
 runs 1
 rows_count 1
@@ -281,7 +289,7 @@ rows_count 1
 collect 9 -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:k exit:9
 err_has 'the program failed in run 1 of 3: the others are left out'
 runs 1
-rows_are 'group config' '1 1'
+rows_are 'pass counted' '1 1'
 rm -f run.opk
 collect 0 -c three.opk --replay application --best-effort -o run.opk -- ./app out:nothing
 runs 3
@@ -302,7 +310,7 @@ same "$last: samples" "$(fields run.opk samples samples room joined interval con
      '
 info '(j["mode"], j["backend"], j["profiler"], j["join"]) == ("sampling", "pm-sampling", "pm", "")' \
 	'[s["type"] for s in j["sections"]] == ["META", "AVIL", "DATA", "TIME", "STAT"]' \
-	'j["stats"] == [{"launches": 0, "ranges": 40, "depth": 0}]'
+	'[j["stats"][0][k] for k in ("launches", "ranges", "depth")] == [0, 40, 0]'
 log_has 1 '^cuptiPmSamplingSetConfig interval=100000 trigger=1 '
 log_has 0 'RangeProfiler|cuptiProfilerGetCounterAvailability'
 quietly '' init ctx:0 sleep:200
@@ -353,7 +361,7 @@ set=three
 quietly '--backend legacy' init ctx:0 'launch*70:k'
 rows_count 70 passes=3
 quietly '--backend legacy --replay rotate' init ctx:0 'launch*30:k'
-same "$last: rows" "$(fields run.opk rows group config | uniq -c | awk '{ print $1, $2, $3 }')" '8 1 1
+same "$last: rows" "$(fields run.opk rows pass counted | uniq -c | awk '{ print $1, $2, $3 }')" '8 1 1
 8 2 2
 8 3 3
 6 1 1'
@@ -369,10 +377,7 @@ rows_count 2
 log_has 0 '^lost session'
 
 section 'what does not go together'
-set=ungrouped code=2
-record '--replay rotate' init
-err_is 'offpeak-collect: the set needs 3 passes and has no pass groups: build it without --no-groups, or use --replay kernel'
-set=three
+set=three code=2
 record '--replay none' init
 err_is 'offpeak-collect: the set needs 3 passes: use --replay kernel, rotate or application, or build smaller sets'
 record '--replay user' init

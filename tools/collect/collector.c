@@ -339,9 +339,15 @@ static void for_sessions(void (*work)(struct session *session))
 	}
 }
 
+/* Each run of a program that is run again has images of the same launches. */
+static bool keeps_images(void)
+{
+	return collector.settings.application && collector.settings.turns == TURNS_ROTATE;
+}
+
 static void flush_if_old(struct session *session)
 {
-	if (session_age(session) > flush_interval_s * 0.75)
+	if (!keeps_images() && session_age(session) > flush_interval_s * 0.75)
 		session_flush(session);
 }
 

@@ -39,7 +39,7 @@ static void begin_turn(void)
 	const struct settings *settings = &collector.settings;
 	size_t passes = collector.set.meta->passes;
 
-	turn = (struct turn){ .pass = settings->pass, .level = settings->level };
+	turn = (struct turn){ .level = settings->level };
 	if (settings->turns != TURNS_REPEAT)
 		return;
 	turn = repetitions_next(&repetitions, user_range_path(), passes,
@@ -71,7 +71,8 @@ static void begin_range(size_t depth)
 		collector_miss(context);
 		return;
 	}
-	session_select(session, turn.pass);
+	if (collector.settings.turns == TURNS_REPEAT)
+		session_select(session, turn.pass);
 	row = collector_row(context);
 	row.name = strdup(user_range_path());
 	if (!session_begin(session, &row, CU_STREAM_LEGACY)) {

@@ -18,9 +18,12 @@ static size_t count_inflated(const struct opk_meta *meta)
 	return count;
 }
 
-/* One pass a turn, where there are several. */
-static int take_turns(size_t *passes, const struct opk_meta *meta)
+/* One pass a turn, where there are several; repeated ranges take levels in turn besides. */
+static int take_turns(struct settings *settings, size_t *passes, const struct opk_meta *meta,
+                      enum collect_turns turns)
 {
+	if (turns == TURNS_REPEAT || meta->passes > 1)
+		settings->turns = turns;
 	*passes = meta->passes > 1 ? meta->passes : 0;
 	return OPK_OK;
 }
@@ -55,11 +58,10 @@ static int choose_for_launches(struct settings *settings, size_t *passes,
 	case REPLAY_NONE:
 		return need_one_pass(meta, "kernel, rotate or application");
 	case REPLAY_ROTATE:
-		settings->turns = meta->passes == 1 ? TURNS_NONE : TURNS_ROTATE;
-		return take_turns(passes, meta);
+		return take_turns(settings, passes, meta, TURNS_ROTATE);
 	case REPLAY_APPLICATION:
 		settings->application = true;
-		return take_turns(passes, meta);
+		return take_turns(settings, passes, meta, TURNS_ROTATE);
 	default:
 		return launcher_fail(OPK_EUSAGE,
 		                     "--replay user repeats user ranges: add --range user");
@@ -76,11 +78,10 @@ static int choose_for_ranges(struct settings *settings, size_t *passes, const st
 		                     "user (the program repeats its ranges) or application (it "
 		                     "is run several times)");
 	case REPLAY_USER:
-		settings->turns = TURNS_REPEAT;
-		return take_turns(passes, meta);
+		return take_turns(settings, passes, meta, TURNS_REPEAT);
 	case REPLAY_APPLICATION:
 		settings->application = true;
-		return take_turns(passes, meta);
+		return take_turns(settings, passes, meta, TURNS_ROTATE);
 	default:
 		return launcher_fail(OPK_EUSAGE,
 		                     "--replay %s is for launches: use none, user or "

@@ -12,12 +12,13 @@
 /*
  * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 52 ms,
  * more the more counters there are, whatever the number of slots. More slots in a later SetConfig
- * are accepted and then lose ranges silently, so the number stays.
+ * are accepted and then lose ranges silently, so the number stays as long as the profiler is
+ * enabled.
  */
 enum {
 	MAX_SLOTS = 64,
 	MAX_IMAGE = 8 << 20, /* bytes an image aims at */
-	MAX_TURN_SLOTS = 128,
+	MAX_TURN_SLOTS = 512,
 	MAX_TURN_IMAGE = 24 << 20,
 };
 
@@ -33,11 +34,12 @@ struct session {
 	struct blank blank;
 	struct rotation rotation;
 	struct segment present; /* with a row for each range so far */
-	uint32_t slots;
-	size_t pass;     /* of the present image, or of the next; 0: all of them */
-	bool configured; /* there is a present image */
-	bool open;       /* a range is under way */
-	bool running;    /* between start and stop */
+	uint32_t slots;         /* of an image */
+	uint32_t most_slots;    /* after the first round of a rotation */
+	size_t pass;            /* of the present image, or of the next; 0: all of them */
+	bool configured;        /* there is a present image */
+	bool open;              /* a range is under way */
+	bool running;           /* between start and stop */
 	bool push;      /* ranges are pushed and popped; else the profiler makes them of launches */
 	bool selective; /* runs only during launches that are recorded */
 	bool broken;
@@ -108,6 +110,20 @@ static bool follow(struct session *session)
 	return profiler->ops->enable(profiler);
 }
 
+/* After the short images of the first round come large ones. */
+static bool grow(struct session *session)
+{
+	struct profiler *profiler = &session->profiler;
+
+	if (session->slots == session->most_slots || !rotation_is_round(&session->rotation))
+		return true;
+	session->slots = session->most_slots;
+	free(session->blank.image);
+	session->blank.image = NULL;
+	profiler->ops->disable(profiler);
+	return profiler->ops->enable(profiler);
+}
+
 static bool configure(struct session *session)
 {
 	const struct image_set *images = &session->profiling->set->images;
@@ -130,8 +146,11 @@ static bool configure(struct session *session)
 /* A fresh image for the present pass. */
 static bool start(struct session *session)
 {
-	if (rotates(session))
+	if (rotates(session)) {
 		session->pass = rotation_pass(&session->rotation) + 1;
+		if (!grow(session))
+			return fail(session);
+	}
 	session->present.image = new_image(session);
 	session->present.ranges = calloc(session->slots, sizeof *session->present.ranges);
 	if (!session->present.image || !session->present.ranges)
@@ -154,7 +173,9 @@ static uint32_t choose_slots(const struct session *session)
 
 static bool prepare(struct session *session)
 {
-	session->slots = choose_slots(session);
+	session->slots = session->most_slots = choose_slots(session);
+	if (rotates(session) && session->slots > ROTATION_FIRST)
+		session->slots = ROTATION_FIRST;
 	return session->profiler.ops->enable(&session->profiler) && start(session);
 }
 
@@ -178,11 +199,13 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 		.target = profiling->target,
 		.context = context,
 	};
-	session->pass = settings->pass;
-	if (settings->turns != TURNS_NONE && profiling->set->meta->passes > 1)
+	if (settings->turns == TURNS_REPEAT && profiling->set->meta->passes > 1)
 		session->pass = 1;
 	if (settings->turns == TURNS_ROTATE)
-		session->rotation.passes = profiling->set->meta->passes;
+		session->rotation = (struct rotation){
+			.passes = profiling->set->meta->passes,
+			.first = settings->pass ? settings->pass - 1 : 0,
+		};
 	session->push = settings_push(settings);
 	/* The profiler makes a range of every launch: it runs only during those that are wanted. */
 	session->selective = !session->push && settings_filter(settings);
@@ -252,10 +275,10 @@ static void hand_on(struct session *session)
 	segment_clear(&session->present);
 }
 
-static void finish_image(struct session *session)
+/* `cut`: it was not time, but what the program does that ends it. */
+static void finish_image(struct session *session, bool cut)
 {
-	bool cut = session->present.count < room_of(session);
-
+	cut = cut && session->present.count < room_of(session);
 	decode(session);
 	hand_on(session);
 	if (rotates(session))
@@ -266,7 +289,7 @@ void session_flush(struct session *session)
 {
 	if (session->broken || session->open || !session->present.count)
 		return;
-	finish_image(session);
+	finish_image(session, false);
 	/* Where passes are selected, the next range brings its own. */
 	if (!session->broken && session->profiling->settings->turns != TURNS_REPEAT)
 		start(session);
@@ -283,7 +306,7 @@ void session_select(struct session *session, size_t pass)
 void session_suspend(struct session *session)
 {
 	if (!session->broken && !session->open && session->configured)
-		finish_image(session);
+		finish_image(session, true);
 }
 
 /* Room for another range: the next image, and with rotation the next pass. */

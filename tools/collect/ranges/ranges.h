@@ -61,18 +61,25 @@ void kernels_free(struct kernels *kernels);
  * the profiler what any new image does, 20 to 50 ms (H100), as much as that many launches.
  */
 
-/* The turns of launches. */
+/* The turns of launches, or of all ranges. */
 struct rotation {
 	size_t passes;
-	size_t turn; /* images before the present one */
+	size_t first; /* the pass of the first image, from 0 */
+	size_t turn;  /* images before the present one */
 };
+
+enum { ROTATION_FIRST = 8 /* launches in an image of the first round */ };
+
+/* Whether each pass has had a turn. */
+bool rotation_is_round(const struct rotation *rotation);
 
 /* The present pass, from 0. */
 size_t rotation_pass(const struct rotation *rotation);
 /*
  * How many launches the present image takes, of the `room` that it has. The first round is short,
- * so that short programs see every pass; later ones are of uneven length, so that a program which
- * repeats itself shows every pass all of its launches in time.
+ * so that short programs see every pass, and the next ones are twice as long each, until images are
+ * full. From then on they are of uneven length, so that a program which repeats itself shows every
+ * pass all of its launches in time.
  */
 uint32_t rotation_batch(const struct rotation *rotation, uint32_t room);
 /*

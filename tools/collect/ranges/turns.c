@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-enum { FIRST_BATCH = 8, SKIPS = 8, MAX_NAMES = 4096 };
+enum { SKIPS = 8, MAX_NAMES = 4096 };
 
 struct repetition {
 	char *name;
@@ -15,7 +15,12 @@ struct repetition {
 
 size_t rotation_pass(const struct rotation *rotation)
 {
-	return rotation->turn % rotation->passes;
+	return (rotation->first + rotation->turn) % rotation->passes;
+}
+
+bool rotation_is_round(const struct rotation *rotation)
+{
+	return rotation->turn >= rotation->passes;
 }
 
 /* A number without any pattern that a program could share. */
@@ -29,15 +34,18 @@ static uint32_t scatter(size_t turn)
 
 uint32_t rotation_batch(const struct rotation *rotation, uint32_t room)
 {
-	if (rotation->turn < rotation->passes)
-		return room < FIRST_BATCH ? room : FIRST_BATCH;
+	size_t round = rotation->turn / rotation->passes;
+
+	if (round < 16 && (uint32_t)ROTATION_FIRST << round < room)
+		return (uint32_t)ROTATION_FIRST << round;
+	if (!round)
+		return room;
 	return room - scatter(rotation->turn) % (room / 4 + 1);
 }
 
 void rotation_next(struct rotation *rotation, bool cut)
 {
-	bool skip = cut && rotation->turn >= rotation->passes
-	            && scatter(rotation->turn) % SKIPS == 0;
+	bool skip = cut && rotation_is_round(rotation) && scatter(rotation->turn) % SKIPS == 0;
 
 	rotation->turn += skip ? 2 : 1;
 }

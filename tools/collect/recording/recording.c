@@ -47,13 +47,11 @@ int recording_rank(void)
 
 static const char *join_of(const struct settings *settings)
 {
-	if (settings->turns == TURNS_ROTATE)
-		return "kernel";
-	if (settings->turns == TURNS_REPEAT)
+	if (settings->turns == TURNS_NONE)
+		return "";
+	if (settings->mode == MODE_USER_RANGE)
 		return "name";
-	if (settings->pass)
-		return settings->mode == MODE_USER_RANGE ? "name" : "launch";
-	return "";
+	return settings->application ? "launch" : "kernel";
 }
 
 /* Nothing else of ours has this name, which no other run can have. */

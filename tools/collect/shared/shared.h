@@ -58,8 +58,8 @@ enum collect_mode {
 
 /* What takes the passes of a set in turn, where it needs several. */
 enum collect_turns {
-	TURNS_NONE,   /* one pass for the whole process, or all of them: settings.pass */
-	TURNS_ROTATE, /* launches, image by image */
+	TURNS_NONE,   /* there is one, or replay takes them all */
+	TURNS_ROTATE, /* launches, or ranges, image by image */
 	TURNS_REPEAT, /* repetitions of an outermost user range */
 };
 
@@ -174,7 +174,7 @@ enum {
 	X(COMMAND, command, text, NULL, RECORDED, 0, "command", NULL, NULL)                        \
 	X(MODE, mode, mode, NULL, 0, 0, "mode", NULL, NULL)                                        \
 	X(TURNS, turns, turns, NULL, 0, 0, "turns", NULL, NULL)                                    \
-	/* Without turns: the pass to collect; 0: all passes. */                                   \
+	/* The pass of the first image, where images take turns; 0: the first one. */              \
 	X(PASS, pass, count, NULL, 0, 0, "pass", NULL, NULL)                                       \
 	/* Other runs of the program record other passes and levels. */                            \
 	X(APPLICATION, application, flag, NULL, 0, 0, "application", NULL, NULL)                   \
