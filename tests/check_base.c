@@ -5,6 +5,7 @@
 #include "allocation.h"
 #include "base/buf.h"
 #include "base/nearest.h"
+#include "base/sha256.h"
 #include "base/strlist.h"
 #include "base/terminal.h"
 #include "testing.h"
@@ -571,6 +572,49 @@ static void add_memory_tests(TCase *tests)
 
 /* ---- terminals */
 
+/* Vectors of FIPS 180-4's examples, and lengths around those of the padding. */
+START_TEST(sha256)
+{
+	static const struct {
+		struct here here;
+		const char *text;
+		size_t times;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, "", 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
+		{ HERE, "abc", 1,
+		  "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" },
+		{ HERE, "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
+		  "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1" },
+		{ HERE,
+		  "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopq"
+		  "klmnopqrlmnopqrsmnopqrstnopqrstu",
+		  1, "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1" },
+		{ HERE, "a", 55,
+		  "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318" },
+		{ HERE, "a", 56,
+		  "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a" },
+		{ HERE, "a", 64,
+		  "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb" },
+		{ HERE, "0123456", 1000,
+		  "efa20244b07f2afa4aaf90e425a72dd94623d7be1262089e842ea8db47abacb2" },
+		{ HERE, "aaaaaaaaaa", 100000,
+		  "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0" },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct opk_sha256 hash;
+		char text[OPK_SHA256_TEXT];
+
+		opk_sha256_begin(&hash);
+		for (size_t n = 0; n < rows[i].times; n++)
+			opk_sha256_add(&hash, rows[i].text, strlen(rows[i].text));
+		opk_sha256_end(&hash, text);
+		ck_row(&rows[i], !strcmp(text, rows[i].wanted), "%s", text);
+	}
+}
+END_TEST
+
 START_TEST(terminals_obey_nothing)
 {
 	static const struct {
@@ -634,6 +678,7 @@ static void add_ctx_tests(TCase *tests)
 	tcase_add_test(tests, environment);
 	tcase_add_test(tests, ctx_without_memory);
 	tcase_add_test(tests, terminals_obey_nothing);
+	tcase_add_test(tests, sha256);
 }
 
 int main(void)

@@ -75,4 +75,192 @@ err_is 'offpeak-collect: --config does nothing with --probe'
 collect 2 --probe -o no.opk -- "$prog"
 err_is "offpeak-collect: --probe runs no program: $prog"
 
+section 'the second run'
+# kept OPTIONS WORDS...: the program runs, and its recording is kept.
+kept() {
+	tap_options=$1
+	shift
+	# shellcheck disable=SC2086 # several options
+	collect 0 -v --cache kept $tap_options -c one.opk -o run.opk -- "$@"
+	err_has '^offpeak-collect: cache: kept as kept/[0-9a-f]{12}'
+}
+
+# found OPTIONS WORDS...: its recording is copied, and it does not run.
+found() {
+	tap_options=$1
+	shift
+	rm -f run*.opk
+	# shellcheck disable=SC2086 # several options
+	collect 0 --cache kept $tap_options -c one.opk -o run.opk -- "$@"
+	err_has '/run.opk.* is from the cache, recorded 20.*Z: nothing has changed, and the program was not started$'
+	same "$last: lines on stderr" "$(wc -l <err | tr -d ' ')" 1
+	out_is ''
+	log_has 0 '^cuLaunchKernel'
+}
+
+# misses WHAT OPTIONS WORDS...: only that differs; and then it is found.
+misses() {
+	tap_what=$1
+	shift
+	kept "$@"
+	err_has "^offpeak-collect: cache: miss: what differs is $tap_what \\(against what was kept at"
+	found "$@"
+}
+
+kept '' "$prog" init ctx:0 launch:k out:ran
+err_has '^offpeak-collect: cache: miss: it is empty$'
+out_is ran
+mv run.opk first.opk
+found '' "$prog" init ctx:0 launch:k out:ran
+same 'what is found' "$(cmp first.opk run.opk && echo same)" same
+names_are 'run.opk '
+info 'j["integrity"] == "ok"'
+# What makes no difference to a recording, and another name for it.
+found '--best-effort --cache-limit 1G' "$prog" init ctx:0 launch:k out:ran
+rm -f other.opk
+collect 0 --cache kept -c ./one.opk -o other.opk -- "$prog" init ctx:0 launch:k out:ran
+same 'under another name' "$(cmp first.opk other.opk && echo same)" same
+
+section 'every change misses'
+misses 'argument 4' '' "$prog" init ctx:0 launch:k out:other
+cp one.opk same.opk
+make_set one metrics=sm__inst_executed.sum
+misses set '' "$prog" init ctx:0 launch:k out:other
+mv same.opk one.opk
+misses 'option --kernel' '--kernel k' "$prog" init ctx:0 launch:k out:other
+misses 'option --max-ranges' '--max-ranges 5 --kernel k' "$prog" init ctx:0 launch:k out:other
+cp "$prog" app
+kept '' ./app init ctx:0 launch:k
+printf x >>app
+misses 'program ./app' '' ./app init ctx:0 launch:k
+# A program's libraries are what the loader makes of them.
+cp "$fake/cupti/.libs/libnvperf_host.so" libextra.so
+LD_PRELOAD=$tmp/libextra.so kept '' ./app init ctx:0 launch:k
+printf x >>libextra.so
+LD_PRELOAD=$tmp/libextra.so misses "library or interpreter $tmp/libextra.so" '' ./app init ctx:0 launch:k
+CUDA_VISIBLE_DEVICES=0 misses 'variable CUDA_VISIBLE_DEVICES' '' ./app init ctx:0 launch:k
+RANK=1 misses 'variable RANK' '' ./app init ctx:0 launch:k
+MODE=a OTHER=1 kept '--cache-env MODE --cache-env LEVEL' ./app init ctx:0 launch:k
+MODE=a OTHER=2 found '--cache-env MODE --cache-env LEVEL' ./app init ctx:0 launch:k
+MODE=b misses 'variable MODE' '--cache-env MODE --cache-env LEVEL' ./app init ctx:0 launch:k
+MODE=b LEVEL='' misses 'variable LEVEL' '--cache-env MODE --cache-env LEVEL' ./app init ctx:0 launch:k
+FAKE_GPU_DRIVER_VERSION=13010 misses cuda_version '' ./app init ctx:0 launch:k
+FAKE_GPU_CUPTI_VERSION=130002 misses cupti_version '' ./app init ctx:0 launch:k
+FAKE_GPU_DEVICES=2 misses 'device.1.name, device.1.mig, device.1.uuid, .* and [0-9]* more' '' ./app init ctx:0 launch:k
+mkdir -p elsewhere
+(cd elsewhere && "$collector" -v --cupti "$cupti" --cache ../kept -c ../one.opk -o run.opk -- ../app init ctx:0 launch:k) 2>err
+last='another folder'
+err_has 'what differs is (program ../app, )?current folder'
+
+section 'files that are read and written'
+cat >job.sh <<JOB
+#!/bin/sh
+"$prog" init ctx:0 "launch:\$(cat name)" && date >>"\${1-/dev/null}"
+JOB
+chmod +x job.sh
+echo k >name
+kept '--cache-input name' ./job.sh
+found '--cache-input name' ./job.sh
+echo k2 >name
+misses 'input name' '--cache-input name' ./job.sh
+echo '# more' >>job.sh
+misses 'program ./job.sh' '--cache-input name' ./job.sh
+# A script as an argument, and a file that the program writes.
+kept '' sh ./job.sh log
+err_has '^offpeak-collect: cache: log is written by the program, and so is no input$'
+found '' sh ./job.sh log
+kept '--merge' sh ./job.sh log
+err_has '^offpeak-collect: cache: log is written by the program'
+found '--merge' sh ./job.sh log
+echo '# more' >>job.sh
+misses 'file ./job.sh' '--merge' sh ./job.sh log
+# An interpreter that env finds.
+mkdir -p bin data/deep data/.git data/__pycache__
+cp "$(command -v sh)" bin/mysh
+sed 's|#!.*|#!/usr/bin/env mysh|' job.sh >env.sh
+chmod +x env.sh
+PATH=$tmp/bin:$PATH kept '' ./env.sh
+printf x >>bin/mysh
+PATH=$tmp/bin:$PATH misses "library or interpreter $tmp/bin/mysh" '' ./env.sh
+echo 1 >data/deep/x
+kept '--cache-input data' "$prog" init ctx:0 launch:k
+echo 1 | tee data/.git/x >data/__pycache__/x.pyc
+found '--cache-input data' "$prog" init ctx:0 launch:k
+echo 1 >data/deep/y
+misses 'input data/deep/y' '--cache-input data' "$prog" init ctx:0 launch:k
+
+section 'what is not kept'
+not_kept() {
+	err_has "^offpeak-collect: note: not kept in the cache: $1"
+	err_lacks 'kept as'
+}
+collect 3 -v --cache kept -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k exit:3
+not_kept "the program's exit code is not 0"
+FAKE_GPU_FAIL=cuptiRangeProfilerDecodeData:999:2 collect 0 -v --cache kept -c one.opk -o run.opk -- "$prog" init ctx:0 'launch*140:k'
+not_kept 'some of it is missing'
+collect 0 -v --cache kept --cache-limit 1K -c one.opk -o run.opk -- "$prog" init ctx:0 launch:large
+not_kept 'it is larger than --cache-limit'
+collect 0 -v --cache kept --cache-input name -c one.opk -o run.opk -- sh -c "echo new >name; '$prog' init ctx:0 launch:k"
+not_kept 'name changed while the program ran'
+collect 1 -v --cache kept -c one.opk -o run.opk -- true
+err_lacks 'kept as'
+collect 2 --cache kept --cache-input nowhere -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
+err_is 'offpeak-collect: --cache-input nowhere: No such file or directory'
+collect 2 --cache kept -c one.opk -o 'run-%p.opk' -- "$prog"
+err_has 'with --cache all processes have one name, or --merge'
+collect 2 --cache-env X -c one.opk -o run.opk -- "$prog"
+err_is 'offpeak-collect: --cache-env does nothing without --cache DIR'
+LD_LIBRARY_PATH=/nowhere collect 3 --cache kept -c one.opk -o run.opk -- "$prog" out:ran
+err_has '^offpeak-collect: note: without the cache: what the GPUs are is not known$'
+collect 127 --cache kept -c one.opk -o run.opk -- ./no-such-program
+err_has 'without the cache'
+
+section 'several processes'
+set -- "$prog" init fork:begin spawn:begin init ctx:0 launch:a spawn:end fork:end ctx:0 launch:b
+rm -f run*.opk
+kept '' "$@"
+before=$(ls run*.opk | wc -l)
+cat run*.opk | cksum >sum.before
+found '' "$@"
+same 'recordings of several processes' "$(ls run*.opk | wc -l) $(cat run*.opk | cksum)" "$before $(cat sum.before)"
+kept --merge "$@"
+found --merge "$@"
+names_are 'run.opk '
+
+section 'damage, and runs at the same time'
+kept '' "$prog" init ctx:0 launch:damaged
+entry=$(sed -n 's/.*kept as \(kept.*\)\.\.\..*/\1/p' err)
+entry=$(echo "$entry"*)
+printf X | dd of="$entry/0" bs=1 seek=700 conv=notrunc 2>/dev/null
+rm -f run.opk
+kept '' "$prog" init ctx:0 launch:damaged
+err_has '^offpeak-collect: note: cache: kept/.*/0 is damaged$'
+err_has '^offpeak-collect: note: cache: the program runs again$'
+info 'j["integrity"] == "ok"'
+found '' "$prog" init ctx:0 launch:damaged
+sed 's/^part 3/part 4/' "$entry/entry" >changed && cp changed "$entry/entry"
+kept '' "$prog" init ctx:0 launch:damaged
+rm "$entry/0"
+kept '' "$prog" init ctx:0 launch:damaged
+found '' "$prog" init ctx:0 launch:damaged
+for i in 1 2 3 4; do
+	"$collector" --cupti "$cupti" --cache kept -c one.opk -o "at-once-$i.opk" -- "$prog" init ctx:0 launch:once sleep:100 >/dev/null 2>&1 &
+done
+wait
+found '' "$prog" init ctx:0 launch:once sleep:100
+for i in 1 2 3 4; do
+	works info "at-once-$i.opk"
+done
+same 'what is left over' "$(ls kept | grep -Ev '^[0-9a-f]{64}(\.outputs)?$')" ''
+rm run.opk
+RANK=1 kept '' "$prog" init ctx:0 launch:private
+RANK=1 found '' "$prog" init ctx:0 launch:private
+same 'mode of a recording with variables in it' "$(stat -c %a run.opk)" 600
+
+section 'a limit'
+size=$(cat "$entry"/* | wc -c)
+collect 0 --cache kept --cache-limit "$((size * 5 / 2))" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:newest
+same 'entries that are left' "$(ls kept | grep -cE '^[0-9a-f]{64}$')" 2
+found '' "$prog" init ctx:0 launch:newest
+
 finish

@@ -139,6 +139,18 @@ static int check_probe(const struct settings *settings, const char *program)
 	return OPK_OK;
 }
 
+static int check_uncached(const struct settings *settings)
+{
+	static const enum setting_id needing[] = { SETTING_CACHE_ENV, SETTING_CACHE_INPUT,
+		                                   SETTING_CACHE_LIMIT };
+
+	for (size_t i = 0; i < sizeof needing / sizeof *needing; i++)
+		if (settings->given[needing[i]])
+			return launcher_fail(OPK_EUSAGE, "--%s does nothing without --cache DIR",
+			                     settings_table[needing[i]].name);
+	return OPK_OK;
+}
+
 int command_line_read(struct settings *settings, char ***program, int argc, char **argv)
 {
 	struct option options[SETTINGS_TOTAL + 3];
@@ -158,6 +170,8 @@ int command_line_read(struct settings *settings, char ***program, int argc, char
 	*program = argv + optind;
 	if (!code && settings->probe)
 		return check_probe(settings, argv[optind]);
+	if (!code && !settings->cache)
+		code = check_uncached(settings);
 	if (!code && (!settings->set_path || !settings->output || optind >= argc))
 		return launcher_fail(OPK_EUSAGE, "-c SET.opk, -o RUN.opk and a program are needed; "
 		                                 "--help says more");

@@ -341,13 +341,16 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
                   const char *join)
 {
 	bool any = parts->count, recorded = was_recorded(parts, status);
+	opk_autostrlist struct opk_strlist made = { 0 };
 	int code = OPK_OK;
 
 	if (any && merged)
-		code = parts_merge(parts, settings, join);
+		code = parts_merge(&made, parts, settings, join);
 	else
-		code = parts_rename(parts, settings->verbose);
+		code = parts_rename(&made, parts, settings->verbose);
 	parts_clear(parts);
+	if (recorded && !code)
+		cache_keep(settings, &made, status);
 	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);
 }
 
@@ -399,6 +402,7 @@ int main(int argc, char **argv)
 {
 	static struct settings settings;
 	char **program;
+	bool cached = false;
 	size_t passes;
 	int code;
 
@@ -424,7 +428,9 @@ int main(int argc, char **argv)
 		unsetenv("NVTX_INJECTION64_PATH");
 		return end_like(run(program));
 	}
-	if (code)
+	if (!code)
+		code = cache_find(&cached, &settings, program);
+	if (code || cached)
 		return code;
 	parts_report_leftovers(&settings);
 	return settings.application ? run_all(&settings, program, passes)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/strlist.h"
 #include "collect/shared/shared.h"
 
 /* The launcher's command line. */
@@ -28,6 +29,26 @@ __attribute__((format(printf, 2, 3))) int launcher_fail(int code, const char *fo
 int strategy_choose(struct settings *settings, size_t *passes);
 /* Whether this user may read GPU counters, as far as the driver says; otherwise a message. */
 int strategy_permission(void);
+
+/* Child processes that answer in text. */
+
+/*
+ * Adds what answer(question, fd) writes to the descriptor in a child process, whose exit code is
+ * what it returns. The child's status, as wait() has it; -1 with a message.
+ */
+struct opk_buf;
+int child_ask(struct opk_buf *text, int (*answer)(const void *question, int fd),
+              const void *question);
+
+/* Recordings that are kept, with --cache. */
+
+/*
+ * Before the program runs: copies what is kept of a run like this one, and then *found is true.
+ * OPK_OK, or an exit code with a message.
+ */
+int cache_find(bool *found, const struct settings *settings, char **program);
+/* After it, with the status that wait() gave: keeps its recordings, or says why it does not. */
+void cache_keep(const struct settings *settings, const struct opk_strlist *recordings, int status);
 
 /* What a child process with the library in it says of the GPUs. */
 
@@ -64,9 +85,10 @@ void parts_report_leftovers(const struct settings *settings);
 bool parts_recorded(const struct parts *parts);
 /* The deepest level of user ranges that the processes saw, at least 1. */
 unsigned parts_depth(const struct parts *parts);
-/* One file a process, under its own name. */
-int parts_rename(const struct parts *parts, bool verbose);
+/* One file a process, under its own name. What was made is added to the list. */
+int parts_rename(struct opk_strlist *made, const struct parts *parts, bool verbose);
 /* One file of all of them; then they are gone. `join` as in struct opk_meta, NULL: as recorded. */
-int parts_merge(const struct parts *parts, const struct settings *settings, const char *join);
+int parts_merge(struct opk_strlist *made, const struct parts *parts,
+                const struct settings *settings, const char *join);
 
 #endif

@@ -124,7 +124,7 @@ static int rename_part(const struct part *part, const char *path)
 	return OPK_OK;
 }
 
-int parts_rename(const struct parts *parts, bool verbose)
+int parts_rename(struct opk_strlist *made, const struct parts *parts, bool verbose)
 {
 	char path[PATH_MAX];
 	int code = OPK_OK;
@@ -138,6 +138,8 @@ int parts_rename(const struct parts *parts, bool verbose)
 			code = problem;
 		else
 			check(path, verbose);
+		if (!problem && !opk_strlist_add(made, path))
+			code = launcher_fail(OPK_EFAILED, "out of memory");
 	}
 	return code;
 }
@@ -161,7 +163,8 @@ static int merge_as(struct opk_ctx *ctx, const char *const *paths, size_t count,
 	return code;
 }
 
-int parts_merge(const struct parts *parts, const struct settings *settings, const char *join)
+int parts_merge(struct opk_strlist *made, const struct parts *parts,
+                const struct settings *settings, const char *join)
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	opk_autofree const char **paths = opk_alloc_array(parts->count + 1, sizeof *paths);
@@ -181,5 +184,5 @@ int parts_merge(const struct parts *parts, const struct settings *settings, cons
 	for (size_t i = 0; i < parts->count; i++)
 		unlink(paths[i]);
 	check(output, settings->verbose);
-	return OPK_OK;
+	return opk_strlist_add(made, output) ? OPK_OK : launcher_fail(OPK_EFAILED, "out of memory");
 }

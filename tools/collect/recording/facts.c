@@ -12,24 +12,7 @@
 #include "base/mem.h"
 #include "collect/shared/shared.h"
 
-/* Environment variables that change what runs where. */
-static const char *const variables[] = {
-	"CUDA_VISIBLE_DEVICES",
-	"CUDA_DEVICE_ORDER",
-	"CUDA_LAUNCH_BLOCKING",
-	"CUDA_MODULE_LOADING",
-	"CUDA_MPS_PIPE_DIRECTORY",
-	"NVIDIA_TF32_OVERRIDE",
-	"OMP_NUM_THREADS",
-	"WORLD_SIZE",
-	"RANK",
-	"LOCAL_RANK",
-	"OMPI_COMM_WORLD_RANK",
-	"PMI_RANK",
-	"PMIX_RANK",
-	"SLURM_JOB_ID",
-	"SLURM_PROCID",
-};
+static const char *const variables[] = { RECORDED_VARIABLES };
 
 /* The driver's own names, in lower case here, which `device__attribute_NAME` finds again. */
 #define NAMED(attribute)                                                                           \

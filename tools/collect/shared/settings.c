@@ -118,6 +118,7 @@ static bool read_filter(void *out, const char *text)
 
 #define FORM(name, what, read) static const struct setting_form form_##name = { what, read, NULL };
 FORM(text, "a text", read_text)
+FORM(lines, "a text", read_text)
 FORM(flag, "a flag", read_flag)
 FORM(count, "a number", read_count)
 FORM(positive, "a number from 1", read_positive)
@@ -196,7 +197,7 @@ void settings_begin(struct settings *settings)
 const char *settings_take(struct settings *settings, enum setting_id id, const char *text)
 {
 	const struct setting *row = &settings_table[id];
-	bool adds = row->form == &form_filter;
+	bool adds = row->form == &form_filter || row->form == &form_lines;
 	const char *before = adds ? getenv(row->variable) : NULL;
 	char *lines;
 
@@ -211,6 +212,8 @@ const char *settings_take(struct settings *settings, enum setting_id id, const c
 		return "out of memory";
 	settings_export(id, lines);
 	free(lines);
+	if (row->form == &form_lines)
+		set(settings, id, getenv(row->variable));
 	return NULL;
 }
 

@@ -78,8 +78,15 @@ enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY };
 
 enum collect_caches { CACHES_NONE, CACHES_FLUSH };
 
+/* Environment variables that change what runs where: recordings say their values. */
+#define RECORDED_VARIABLES                                                                         \
+	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_LAUNCH_BLOCKING",                       \
+		"CUDA_MODULE_LOADING", "CUDA_MPS_PIPE_DIRECTORY", "NVIDIA_TF32_OVERRIDE",          \
+		"OMP_NUM_THREADS", "WORLD_SIZE", "RANK", "LOCAL_RANK", "OMPI_COMM_WORLD_RANK",     \
+		"PMI_RANK", "PMIX_RANK", "SLURM_JOB_ID", "SLURM_PROCID"
+
 /* How values are written, and the type of what they are read into. */
-typedef const char *setting_text;
+typedef const char *setting_text, *setting_lines; /* lines: several, one a line */
 typedef bool setting_flag;
 typedef uint64_t setting_count, setting_positive, setting_time, setting_size;
 typedef int setting_device; /* -1: all */
@@ -98,7 +105,8 @@ enum {
 	FOR_RANGES = 2, /* the program's own */
 	FOR_SAMPLES = 4,
 	FOR_ANY = FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES,
-	RECORDED = 8, /* in META's `run`, under its name */
+	RECORDED = 8,   /* in META's `run`, under its name */
+	NOT_KEYED = 16, /* of the cache: makes no difference to a recording, or is read as a file */
 };
 
 /*
@@ -108,9 +116,9 @@ enum {
  * each, which begins with the word and a tab.
  */
 #define SETTINGS(X)                                                                                \
-	X(SET, set_path, text, NULL, 0, 'c', "config", "FILE",                                     \
+	X(SET, set_path, text, NULL, NOT_KEYED, 'c', "config", "FILE",                             \
 	  "what 'offpeak build' made for this GPU's chip")                                         \
-	X(OUTPUT, output, text, NULL, 0, 'o', "output", "FILE",                                    \
+	X(OUTPUT, output, text, NULL, NOT_KEYED, 'o', "output", "FILE",                            \
 	  "the recording, one for each process; %h is the host, %p the process id,\n"              \
 	  "%q{NAME} an environment variable. Processes that would share a name\n"                  \
 	  "get their ids added to it")                                                             \
@@ -161,17 +169,29 @@ enum {
 	  "size of the hardware's buffer: 512M, 2G")                                               \
 	X(BACKEND, backend, backend, NULL, 0, 0, "backend", "NAME",                                \
 	  "range (default) or legacy: CUPTI's older interface")                                    \
-	X(CUPTI, cupti_path, text, "libcupti.so", 0, 0, "cupti", "FILE", "use this libcupti")      \
+	X(CUPTI, cupti_path, text, "libcupti.so", NOT_KEYED, 0, "cupti", "FILE",                   \
+	  "use this libcupti")                                                                     \
 	X(PROBE, probe, flag, NULL, 0, 0, "probe", NULL,                                           \
 	  "no program: writes to -o what the GPUs, or that of --device, can count, for\n"          \
 	  "'offpeak build --availability' and 'offpeak info'")                                     \
-	X(BEST_EFFORT, best_effort, flag, NULL, 0, 0, "best-effort", NULL,                         \
+	X(CACHE, cache, text, NULL, NOT_KEYED, 0, "cache", "DIR",                                  \
+	  "keep the recording there, and where one is kept and nothing has changed\n"              \
+	  "since, copy it and don't run the program")                                              \
+	X(CACHE_ENV, cache_env, lines, NULL, NOT_KEYED, 0, "cache-env", "NAME",                    \
+	  "an environment variable that the program depends on; may repeat")                       \
+	X(CACHE_INPUT, cache_inputs, lines, NULL, NOT_KEYED, 0, "cache-input", "FILE",             \
+	  "a file or a folder that the program reads, beyond its libraries and the\n"              \
+	  "files that arguments name; may repeat")                                                 \
+	X(CACHE_LIMIT, cache_limit, size, "5G", NOT_KEYED, 0, "cache-limit", "SIZE",               \
+	  "delete what was not used for longest beyond this size (default 5G)")                    \
+	X(BEST_EFFORT, best_effort, flag, NULL, NOT_KEYED, 0, "best-effort", NULL,                 \
 	  "run the program where nothing can be recorded, too; pass on its exit code")             \
-	X(VERBOSE, verbose, flag, NULL, 0, 'v', "verbose", NULL, "say on stderr what was done")    \
+	X(VERBOSE, verbose, flag, NULL, NOT_KEYED, 'v', "verbose", NULL,                           \
+	  "say on stderr what was done")                                                           \
 	/* Of this run of the program alone: it is in the names of its parts. */                   \
-	X(TOKEN, token, text, NULL, 0, 0, "token", NULL, NULL)                                     \
+	X(TOKEN, token, text, NULL, NOT_KEYED, 0, "token", NULL, NULL)                             \
 	/* The program and its arguments, as one line. */                                          \
-	X(COMMAND, command, text, NULL, RECORDED, 0, "command", NULL, NULL)                        \
+	X(COMMAND, command, text, NULL, RECORDED | NOT_KEYED, 0, "command", NULL, NULL)            \
 	X(MODE, mode, mode, NULL, 0, 0, "mode", NULL, NULL)                                        \
 	X(TURNS, turns, turns, NULL, 0, 0, "turns", NULL, NULL)                                    \
 	/* The pass of the first image, where images take turns; 0: the first one. */              \

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Recordings that are kept for the next time that nothing has changed. */
+#ifndef OPK_COLLECT_CACHE_H
+#define OPK_COLLECT_CACHE_H
+
+#include <sys/stat.h>
+
+#include "base/sha256.h"
+#include "base/strlist.h"
+#include "collect/shared/shared.h"
+
+/* What a recording depends on, part by part. */
+
+struct key_part {
+	char *name;                 /* for people: "argument 2", "library /lib/libm.so.6" */
+	char hash[OPK_SHA256_TEXT]; /* of what it is */
+	char *path;                 /* of a file; else NULL */
+	unsigned argument;          /* of a file: the number of the argument that names it, or 0 */
+	struct stat seen;           /* the file when it was read */
+};
+
+struct cache_key {
+	struct key_part *items;
+	size_t count, capacity;
+};
+
+/*
+ * All that the run of this program depends on, as far as that can be known beforehand: `gpus` is
+ * what probe_describe() says. OPK_OK, or a message.
+ */
+int key_make(struct cache_key *key, const struct settings *settings, char **program,
+             const char *gpus);
+void key_clear(struct cache_key *key);
+/* The parts as one hash, with or without the files that arguments name. */
+void key_hash(char out[OPK_SHA256_TEXT], const struct cache_key *key, bool files);
+/* The existing file that an argument names, as FILE or NAME=FILE; NULL: none. */
+const char *key_argument_file(const char *argument);
+/* Adds a part; false when out of memory. */
+bool key_add_hash(struct cache_key *key, const char *name, const char *hash);
+/* Whether the file that it is has other bytes by now, or can't be read. */
+bool key_part_changed(const struct key_part *part);
+
+/*
+ * Adds the files that a program is made of: its own, and its interpreter where it is a script, and
+ * the libraries that the loader will give it. OPK_OK, or a message.
+ */
+int program_files(struct opk_strlist *names, const char *program);
+
+/* A folder of entries, each a folder with the hash of its key for a name. */
+
+/* What one entry holds. */
+struct cache_entry {
+	char *kept;                  /* when */
+	struct opk_strlist hashes;   /* of its recordings, 0, 1 and so on */
+	struct opk_strlist suffixes; /* what each one's name has more than that of -o: "-1234" */
+	struct cache_key key;        /* names and hashes only */
+};
+
+/* False where there is none, or it is damaged. */
+bool store_read(struct cache_entry *entry, const char *folder, const char *hash);
+void store_clear_entry(struct cache_entry *entry);
+/* Copies its recordings to where -o says; false where one is damaged or can't be written. */
+bool store_restore(const struct cache_entry *entry, const char *folder, const char *hash,
+                   const char *output);
+/* A new entry with these recordings; NULL, or why it was not kept. */
+const char *store_keep(const char *folder, const char *hash, const struct cache_key *key,
+                       const struct opk_strlist *recordings, const char *output, uint64_t limit);
+/* The parts that differ from those of the most similar entry; NULL where there is no entry. */
+char *store_nearest(const char *folder, const struct cache_key *key);
+
+#endif

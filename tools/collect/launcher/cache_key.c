@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a recording depends on, as a list of hashes. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/terminal.h"
+#include "collect/launcher/cache.h"
+#include "collect/launcher/launcher.h"
+
+static struct key_part *add(struct cache_key *key, char *name)
+{
+	struct key_part *part = name ? opk_append(&key->items, &key->capacity, &key->count,
+	                                          sizeof *part)
+	                             : NULL;
+
+	if (!part) {
+		free(name);
+		launcher_fail(0, "out of memory");
+		return NULL;
+	}
+	/* Names are lines of a file. */
+	opk_terminal_defuse(name);
+	part->name = name;
+	return part;
+}
+
+/* Takes the name over. What is not there differs from what is empty. */
+static int add_text(struct cache_key *key, char *name, const char *text)
+{
+	struct key_part *part = add(key, name);
+	struct opk_sha256 hash;
+
+	if (!part)
+		return OPK_EFAILED;
+	opk_sha256_begin(&hash);
+	opk_sha256_add(&hash, text ? "=" : "", text != NULL);
+	opk_sha256_add(&hash, text ? text : "", text ? strlen(text) : 0);
+	opk_sha256_end(&hash, part->hash);
+	return OPK_OK;
+}
+
+bool key_add_hash(struct cache_key *key, const char *name, const char *hash)
+{
+	struct key_part *part = add(key, opk_strdup(name));
+
+	if (part)
+		snprintf(part->hash, sizeof part->hash, "%s", hash);
+	return part != NULL;
+}
+
+/* False with errno set. */
+static bool read_part(struct key_part *part)
+{
+	opk_autoclose int fd = open(part->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 || fstat(fd, &part->seen))
+		return false;
+	errno = EINVAL;
+	return S_ISREG(part->seen.st_mode) && opk_sha256_file(part->hash, fd);
+}
+
+/* Takes the name over. */
+static int add_file(struct cache_key *key, char *name, const char *path, unsigned argument)
+{
+	struct key_part *part = add(key, name);
+
+	if (!part)
+		return OPK_EFAILED;
+	part->path = opk_strdup(path);
+	part->argument = argument;
+	if (part->path && read_part(part))
+		return OPK_OK;
+	return launcher_fail(OPK_EFAILED, "%s: %s", path, strerror(errno));
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+bool key_part_changed(const struct key_part *part)
+{
+	struct key_part now = { .path = part->path };
+
+	if (!stat(part->path, &now.seen) && now.seen.st_dev == part->seen.st_dev
+	    && now.seen.st_ino == part->seen.st_ino && now.seen.st_size == part->seen.st_size
+	    && is_same_time(now.seen.st_mtim, part->seen.st_mtim)
+	    && is_same_time(now.seen.st_ctim, part->seen.st_ctim))
+		return false;
+	return !read_part(&now) || strcmp(now.hash, part->hash);
+}
+
+/* ---- offpeak-collect, its set and its options */
+
+static int add_own_files(struct cache_key *key, const struct settings *settings)
+{
+	opk_autofree char *library = launcher_library();
+	int code = library ? add_file(key, opk_strdup("offpeak's library"), library, 0)
+	                   : OPK_EFAILED;
+
+	if (!code)
+		code = add_file(key, opk_strdup("offpeak-collect"), "/proc/self/exe", 0);
+	if (!code)
+		code = add_text(key, opk_strdup("offpeak's version"), opk_version());
+	return code ? code : add_file(key, opk_strdup("set"), settings->set_path, 0);
+}
+
+static int add_settings(struct cache_key *key)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < SETTINGS_TOTAL; i++) {
+		const struct setting *row = &settings_table[i];
+		const char *text = getenv(row->variable);
+
+		if (!(row->uses & NOT_KEYED) && text)
+			code = add_text(key, opk_printf("option --%s", row->name), text);
+	}
+	return code;
+}
+
+/* ---- the program */
+
+static int add_program(struct cache_key *key, const char *program)
+{
+	opk_autostrlist struct opk_strlist names = { 0 };
+	int code = program_files(&names, program);
+
+	for (size_t i = 0; !code && i < names.count; i++)
+		code = add_file(key,
+		                opk_printf("%s %s", i ? "library or interpreter" : "program",
+		                           names.items[i]),
+		                names.items[i], 0);
+	return code;
+}
+
+static int add_directory(struct cache_key *key)
+{
+	char folder[PATH_MAX];
+
+	if (!getcwd(folder, sizeof folder))
+		return launcher_fail(OPK_EFAILED, "the current folder: %s", strerror(errno));
+	return add_text(key, opk_strdup("current folder"), folder);
+}
+
+const char *key_argument_file(const char *argument)
+{
+	const char *value = strchr(argument, '=');
+	struct stat info;
+
+	if (!stat(argument, &info))
+		return S_ISREG(info.st_mode) ? argument : NULL;
+	return value && !stat(value + 1, &info) && S_ISREG(info.st_mode) ? value + 1 : NULL;
+}
+
+static int add_arguments(struct cache_key *key, char **program)
+{
+	int code = OPK_OK;
+
+	for (unsigned i = 0; !code && program[i]; i++) {
+		const char *file = i ? key_argument_file(program[i]) : NULL;
+
+		code = add_text(key, opk_printf("argument %u", i), program[i]);
+		if (!code && file)
+			code = add_file(key, opk_printf("file %s", file), file, i);
+	}
+	return code;
+}
+
+/* ---- what else it depends on */
+
+static int add_variables(struct cache_key *key, const struct settings *settings)
+{
+	static const char *const always[] = { RECORDED_VARIABLES, "LD_LIBRARY_PATH", "LD_PRELOAD" };
+	opk_autofree char *chosen = opk_strdup(settings->cache_env ? settings->cache_env : "");
+	char *rest = chosen, *name;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < sizeof always / sizeof *always; i++)
+		/* Each job has another number. */
+		if (strcmp(always[i], "SLURM_JOB_ID"))
+			code = add_text(key, opk_printf("variable %s", always[i]),
+			                getenv(always[i]));
+	while (!code && (name = strsep(&rest, "\n")) != NULL)
+		if (*name)
+			code = add_text(key, opk_printf("variable %s", name), getenv(name));
+	return code;
+}
+
+/* Lines NAME<tab>VALUE; libcupti is a file. */
+static int add_gpus(struct cache_key *key, const char *facts)
+{
+	opk_autofree char *text = opk_strdup(facts);
+	char *rest = text, *name;
+	int code = OPK_OK;
+
+	while (!code && (name = strsep(&rest, "\n")) != NULL) {
+		char *value = strchr(name, '\t');
+
+		if (!value)
+			continue;
+		*value++ = '\0';
+		code = strcmp(name, "cupti") ? add_text(key, opk_strdup(name), value)
+		                             : add_file(key, opk_strdup("libcupti"), value, 0);
+	}
+	return code;
+}
+
+/* Hidden ones are of editors and git, and Python writes its own as it runs. */
+static int is_input(const struct dirent *entry)
+{
+	return *entry->d_name != '.' && strcmp(entry->d_name, "__pycache__");
+}
+
+static int add_input(struct cache_key *key, const char *path, int depth)
+{
+	enum { DEEPEST = 64 }; /* links may lead in circles */
+	struct dirent **entries;
+	struct stat info;
+	int count, code = OPK_OK;
+
+	if (stat(path, &info))
+		return launcher_fail(OPK_EUSAGE, "--cache-input %s: %s", path, strerror(errno));
+	if (!S_ISDIR(info.st_mode) || depth > DEEPEST)
+		return add_file(key, opk_printf("input %s", path), path, 0);
+	count = scandir(path, &entries, is_input, alphasort);
+	if (count < 0)
+		return launcher_fail(OPK_EFAILED, "%s: %s", path, strerror(errno));
+	for (int i = 0; i < count; i++) {
+		opk_autofree char *name = opk_printf("%s/%s", path, entries[i]->d_name);
+
+		if (!code)
+			code = name ? add_input(key, name, depth + 1) : OPK_ENOMEM;
+		free(entries[i]);
+	}
+	free(entries);
+	return code;
+}
+
+static int add_inputs(struct cache_key *key, const struct settings *settings)
+{
+	opk_autofree char *text = opk_strdup(settings->cache_inputs ? settings->cache_inputs : "");
+	char *rest = text, *path;
+	int code = OPK_OK;
+
+	while (!code && (path = strsep(&rest, "\n")) != NULL)
+		if (*path)
+			code = add_input(key, path, 0);
+	return code;
+}
+
+int key_make(struct cache_key *key, const struct settings *settings, char **program,
+             const char *gpus)
+{
+	int code = add_inputs(key, settings);
+
+	if (!code)
+		code = add_own_files(key, settings);
+	if (!code)
+		code = add_settings(key);
+	if (!code)
+		code = add_program(key, *program);
+	if (!code)
+		code = add_directory(key);
+	if (!code)
+		code = add_arguments(key, program);
+	if (!code)
+		code = add_variables(key, settings);
+	return code ? code : add_gpus(key, gpus);
+}
+
+void key_clear(struct cache_key *key)
+{
+	for (size_t i = 0; i < key->count; i++) {
+		free(key->items[i].name);
+		free(key->items[i].path);
+	}
+	free(key->items);
+	*key = (struct cache_key){ 0 };
+}
+
+void key_hash(char out[OPK_SHA256_TEXT], const struct cache_key *key, bool files)
+{
+	struct opk_sha256 hash;
+
+	opk_sha256_begin(&hash);
+	for (size_t i = 0; i < key->count; i++) {
+		const struct key_part *part = &key->items[i];
+
+		if (part->argument && !files)
+			continue;
+		opk_sha256_add(&hash, part->name, strlen(part->name) + 1);
+		opk_sha256_add(&hash, part->hash, sizeof part->hash);
+	}
+	opk_sha256_end(&hash, out);
+}

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The folder of kept recordings. An entry is a folder: its recordings, by number, and "entry", which says
+ * their hashes and the parts of the key. It appears and goes by a rename, so that others may use
+ * the folder at the same time.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "collect/launcher/cache.h"
+#include "collect/launcher/launcher.h"
+
+OPK_DEFINE_AUTO(opk_ctx)
+
+static const char first_line[] = "offpeak-cache 1";
+enum { MOST_ENTRY = 64 << 20 }; /* bytes of "entry" */
+
+/* ---- names ------------------------------------------------------------------------------ */
+
+/* Where the ending ".opk" of a recording's name begins, or its end. */
+static size_t stem_length(const char *name)
+{
+	const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
+
+	return dot && (!slash || dot > slash) ? (size_t)(dot - name) : strlen(name);
+}
+
+/* What "run-12.opk" has more than "run.opk": "-12"; NULL where it is no such name. */
+static char *suffix_of(const char *name, const char *output)
+{
+	size_t stem = stem_length(output), ending = strlen(output + stem), length = strlen(name);
+
+	if (length < stem + ending || strncmp(name, output, stem)
+	    || strcmp(name + length - ending, output + stem))
+		return NULL;
+	return opk_strndup(name + stem, length - stem - ending);
+}
+
+static char *with_suffix(const char *output, const char *suffix)
+{
+	size_t stem = stem_length(output);
+
+	return opk_printf("%.*s%s%s", (int)stem, output, suffix, output + stem);
+}
+
+static bool is_hash(const char *text)
+{
+	return strlen(text) == OPK_SHA256_TEXT - 1 && !text[strspn(text, "0123456789abcdef")];
+}
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+/* "WORD REST" becomes WORD, and *rest; NULL at the end. */
+static char *next_line(char **text, char **rest)
+{
+	char *line = strsep(text, "\n");
+
+	if (!line || !*line)
+		return NULL;
+	*rest = line + strcspn(line, " ");
+	if (**rest)
+		*(*rest)++ = '\0';
+	return line;
+}
+
+/* "HASH REST"; NULL where it is none. */
+static const char *split_hash(char *text)
+{
+	size_t length = strcspn(text, " ");
+	char *rest = text[length] ? text + length + 1 : text + length;
+
+	text[length] = '\0';
+	return is_hash(text) ? rest : NULL;
+}
+
+static bool take_line(struct cache_entry *entry, const char *word, char *rest)
+{
+	const char *name;
+
+	if (!strcmp(word, "kept")) {
+		free(entry->kept);
+		entry->kept = opk_strdup(rest);
+		return entry->kept != NULL;
+	}
+	name = split_hash(rest);
+	if (!name)
+		return false;
+	if (!strcmp(word, "recording"))
+		return opk_strlist_add(&entry->hashes, rest)
+		       && opk_strlist_add(&entry->suffixes, name);
+	return !strcmp(word, "part") && key_add_hash(&entry->key, name, rest);
+}
+
+static bool parse(struct cache_entry *entry, char *text)
+{
+	size_t length = strlen(first_line);
+	char *word, *rest;
+
+	if (strncmp(text, first_line, length) || text[length] != '\n')
+		return false;
+	text += length + 1;
+	while ((word = next_line(&text, &rest)) != NULL)
+		if (!take_line(entry, word, rest))
+			return false;
+	return entry->kept && entry->hashes.count;
+}
+
+bool store_read(struct cache_entry *entry, const char *folder, const char *hash)
+{
+	opk_autofree char *path = opk_printf("%s/%s/entry", folder, hash);
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+	opk_autofree void *text = NULL;
+	char found[OPK_SHA256_TEXT];
+	size_t size;
+
+	*entry = (struct cache_entry){ 0 };
+	if (!path || opk_ctx_new(&ctx, NULL)
+	    || opk_read_small_file(&text, &size, ctx, path, MOST_ENTRY))
+		return false;
+	if (parse(entry, text)) {
+		key_hash(found, &entry->key, true);
+		if (!strcmp(found, hash))
+			return true;
+	}
+	store_clear_entry(entry);
+	return false;
+}
+
+void store_clear_entry(struct cache_entry *entry)
+{
+	free(entry->kept);
+	opk_strlist_clear(&entry->hashes);
+	opk_strlist_clear(&entry->suffixes);
+	key_clear(&entry->key);
+	*entry = (struct cache_entry){ 0 };
+}
+
+/* ---- copying ---------------------------------------------------------------------------- */
+
+/* Hands all bytes to a sink, and says their hash; false where reading or writing fails. */
+static bool copy(char hash[OPK_SHA256_TEXT], int from, opk_sink_fn *write_to, void *to)
+{
+	struct opk_sha256 sha;
+	uint8_t piece[1 << 15];
+	ssize_t size;
+
+	opk_sha256_begin(&sha);
+	while ((size = read(from, piece, sizeof piece)) != 0) {
+		if (size < 0 && errno != EINTR)
+			return false;
+		if (size < 0)
+			continue;
+		opk_sha256_add(&sha, piece, (size_t)size);
+		if (write_to(to, piece, (size_t)size))
+			return false;
+	}
+	opk_sha256_end(&sha, hash);
+	return true;
+}
+
+/* A new recording is as private as the kept one; one that replaces another has its mode. */
+static int create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path, int like)
+{
+	struct stat info;
+	mode_t mask = umask(0);
+	int code;
+
+	umask(fstat(like, &info) || !(info.st_mode & 077) ? 077 : mask);
+	code = opk_newfile_create(file, ctx, path);
+	umask(mask);
+	return code;
+}
+
+static bool restore(struct opk_newfile *file, struct opk_ctx *ctx, const char *from,
+                    const char *wanted, const char *to)
+{
+	opk_autoclose int fd = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char hash[OPK_SHA256_TEXT];
+
+	if (fd < 0 || create(file, ctx, to, fd)) {
+		launcher_fail(0, "note: cache: %s",
+		              fd < 0 ? strerror(errno) : opk_error_message(ctx, 0));
+		return false;
+	}
+	if (!copy(hash, fd, opk_newfile_write, file)) {
+		launcher_fail(0, "note: cache: can't copy %s to %s", from, to);
+		return false;
+	}
+	if (strcmp(hash, wanted))
+		launcher_fail(0, "note: cache: %s is damaged", from);
+	return !strcmp(hash, wanted);
+}
+
+static bool restore_all(struct opk_newfile *files, struct opk_newfile **all,
+                        const struct cache_entry *entry, struct opk_ctx *ctx, const char *folder,
+                        const char *output)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < entry->hashes.count; i++) {
+		opk_autofree char *from = opk_printf("%s/%zu", folder, i);
+		opk_autofree char *to = with_suffix(output, entry->suffixes.items[i]);
+
+		all[i] = &files[i];
+		good = from && to && restore(&files[i], ctx, from, entry->hashes.items[i], to);
+	}
+	return good && !opk_newfiles_commit(all, entry->hashes.count);
+}
+
+bool store_restore(const struct cache_entry *entry, const char *folder, const char *hash,
+                   const char *output)
+{
+	size_t count = entry->hashes.count;
+	opk_autofree struct opk_newfile *files = opk_alloc_array(count, sizeof *files);
+	opk_autofree struct opk_newfile **all = opk_alloc_array(count, sizeof *all);
+	opk_autofree char *path = opk_printf("%s/%s", folder, hash);
+	opk_autofree char *used = opk_printf("%s/%s/entry", folder, hash);
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+	bool good = files && all && path && used && !opk_ctx_new(&ctx, NULL)
+	            && restore_all(files, all, entry, ctx, path, output);
+
+	for (size_t i = 0; files && i < count; i++)
+		opk_newfile_discard(&files[i]);
+	/* It was used last now. */
+	if (good)
+		utimensat(AT_FDCWD, used, NULL, 0);
+	return good;
+}
+
+/* ---- keeping ---------------------------------------------------------------------------- */
+
+static int write_to_fd(void *fd, const void *data, size_t size)
+{
+	return opk_write_all(*(int *)fd, data, size) ? OPK_OK : OPK_EFAILED;
+}
+
+/* One recording into the new entry, as private as it is. */
+static bool keep(char hash[OPK_SHA256_TEXT], const char *recording, const char *path)
+{
+	opk_autoclose int from = open(recording, O_RDONLY | O_CLOEXEC);
+	opk_autoclose int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	struct stat info;
+
+	return from >= 0 && to >= 0 && !fstat(from, &info) && copy(hash, from, write_to_fd, &to)
+	       && (!fchmod(to, info.st_mode & 0777) || errno == EPERM);
+}
+
+static bool write_text(const char *folder, const char *name, const struct opk_buf *text)
+{
+	opk_autofree char *path = opk_printf("%s/%s", folder, name);
+	opk_autoclose int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+	                            : -1;
+
+	return fd >= 0 && !text->failed && opk_write_all(fd, text->data, text->size);
+}
+
+/* All of the new entry; its name comes when it is whole. */
+static bool fill(const char *folder, const struct cache_key *key,
+                 const struct opk_strlist *recordings, const char *output)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+	time_t now = time(NULL);
+	char kept[32], hash[OPK_SHA256_TEXT];
+	struct tm utc;
+
+	strftime(kept, sizeof kept, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	opk_buf_add_printf(&text, "%s\nkept %s\n", first_line, kept);
+	for (size_t i = 0; i < recordings->count; i++) {
+		opk_autofree char *path = opk_printf("%s/%zu", folder, i);
+		opk_autofree char *suffix = suffix_of(recordings->items[i], output);
+
+		if (!path || !suffix || !keep(hash, recordings->items[i], path))
+			return false;
+		opk_buf_add_printf(&text, "recording %s %s\n", hash, suffix);
+	}
+	for (size_t i = 0; i < key->count; i++)
+		opk_buf_add_printf(&text, "part %s %s\n", key->items[i].hash, key->items[i].name);
+	return write_text(folder, "entry", &text);
+}
+
+/* An entry has no folders in it. */
+static void remove_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)) != NULL)
+		unlinkat(dirfd(folder), entry->d_name, 0);
+	if (folder)
+		closedir(folder);
+	rmdir(path);
+}
+
+/* An older entry of that name goes: it may be damaged. */
+static bool put_in_place(const char *from, const char *to)
+{
+	opk_autofree char *aside = opk_printf("%s-old", from);
+
+	if (!rename(from, to))
+		return true;
+	if (!aside || (errno != EEXIST && errno != ENOTEMPTY) || rename(to, aside))
+		return false;
+	if (!rename(from, to)) {
+		remove_folder(aside);
+		return true;
+	}
+	return false;
+}
+
+/* Bytes of the files in a folder, and when its entry was last used. */
+static uint64_t weigh(struct timespec *used, const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	uint64_t size = 0;
+	struct stat info;
+
+	*used = (struct timespec){ 0 };
+	while (folder && (entry = readdir(folder)) != NULL) {
+		if (fstatat(dirfd(folder), entry->d_name, &info, 0) || !S_ISREG(info.st_mode))
+			continue;
+		size += (uint64_t)info.st_size;
+		if (!strcmp(entry->d_name, "entry"))
+			*used = info.st_mtim;
+	}
+	if (folder)
+		closedir(folder);
+	return size;
+}
+
+static bool is_before(struct timespec a, struct timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+/* The size of all entries; *oldest is the one that was not used for longest, but for `spared`. */
+static uint64_t survey(char **oldest, const char *path, const char *spared)
+{
+	DIR *folder = opendir(path);
+	struct timespec first = { 0 }, used;
+	struct dirent *entry;
+	uint64_t size = 0;
+
+	*oldest = NULL;
+	while (folder && (entry = readdir(folder)) != NULL) {
+		opk_autofree char *name = is_hash(entry->d_name)
+		                                  ? opk_printf("%s/%s", path, entry->d_name)
+		                                  : NULL;
+
+		if (!name)
+			continue;
+		size += weigh(&used, name);
+		if (strcmp(entry->d_name, spared) && (!*oldest || is_before(used, first))) {
+			free(*oldest);
+			*oldest = opk_take(name);
+			first = used;
+		}
+	}
+	if (folder)
+		closedir(folder);
+	return size;
+}
+
+/* What a run that was killed left there, a day ago or earlier. */
+static void sweep(const char *path)
+{
+	static const time_t day = 24 * 60 * 60;
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	struct stat info;
+
+	while (folder && (entry = readdir(folder)) != NULL) {
+		opk_autofree char *name = opk_printf("%s/%s", path, entry->d_name);
+		const char *ending = strrchr(entry->d_name, '-');
+		bool temporary = !strncmp(entry->d_name, "new-", 4)
+		                 || (ending && !strcmp(ending, "-old"));
+
+		if (name && temporary && !lstat(name, &info) && S_ISDIR(info.st_mode)
+		    && info.st_mtim.tv_sec < time(NULL) - day)
+			remove_folder(name);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static void shrink(const char *folder, const char *spared, uint64_t limit)
+{
+	char *oldest;
+
+	while (survey(&oldest, folder, spared) > limit && oldest) {
+		opk_autofree char *aside = opk_printf("%s-old", oldest);
+
+		if (!aside || rename(oldest, aside)) {
+			free(oldest);
+			return;
+		}
+		remove_folder(aside);
+		free(oldest);
+	}
+	free(oldest);
+}
+
+const char *store_keep(const char *folder, const char *hash, const struct cache_key *key,
+                       const struct opk_strlist *recordings, const char *output, uint64_t limit)
+{
+	opk_autofree char *temporary = opk_printf("%s/new-XXXXXX", folder);
+	opk_autofree char *path = opk_printf("%s/%s", folder, hash);
+	const char *problem = NULL;
+	struct timespec used;
+
+	if (!temporary || !path || !mkdtemp(temporary))
+		return temporary && path ? strerror(errno) : "out of memory";
+	if (!fill(temporary, key, recordings, output))
+		problem = errno ? strerror(errno) : "out of memory";
+	else if (weigh(&used, temporary) > limit)
+		problem = "it is larger than --cache-limit";
+	else if (!put_in_place(temporary, path))
+		problem = strerror(errno);
+	if (problem)
+		remove_folder(temporary);
+	else
+		shrink(folder, hash, limit);
+	sweep(folder);
+	return problem;
+}
+
+/* ---- what is different ------------------------------------------------------------------ */
+
+static const struct key_part *find(const struct cache_key *key, const char *name, size_t from)
+{
+	for (size_t i = 0; i < key->count; i++) {
+		const struct key_part *part = &key->items[(from + i) % key->count];
+
+		if (!strcmp(part->name, name))
+			return part;
+	}
+	return NULL;
+}
+
+/* Adds the names of parts of `a` that `b` has not, or, unless `absent`, has otherwise. */
+static bool add_differences(struct opk_strlist *names, const struct cache_key *a,
+                            const struct cache_key *b, bool absent)
+{
+	for (size_t i = 0; i < a->count; i++) {
+		const struct key_part *other = find(b, a->items[i].name, i);
+
+		if (!other || (!absent && strcmp(other->hash, a->items[i].hash)))
+			if (!opk_strlist_add(names, a->items[i].name))
+				return false;
+	}
+	return true;
+}
+
+static char *tell(const struct opk_strlist *names, const char *kept)
+{
+	enum { SHOWN = 5 };
+	opk_autobuf struct opk_buf text = { 0 };
+
+	for (size_t i = 0; i < names->count && i < SHOWN; i++)
+		opk_buf_add_printf(&text, "%s%s", i ? ", " : "", names->items[i]);
+	if (names->count > SHOWN)
+		opk_buf_add_printf(&text, " and %zu more", names->count - SHOWN);
+	opk_buf_add_printf(&text, " (against what was kept at %s)", kept);
+	return opk_buf_take_text(&text);
+}
+
+char *store_nearest(const char *path, const struct cache_key *key)
+{
+	DIR *folder = opendir(path);
+	struct dirent *found;
+	char *text = NULL;
+	size_t least = SIZE_MAX;
+
+	while (folder && (found = readdir(folder)) != NULL) {
+		opk_autostrlist struct opk_strlist names = { 0 };
+		struct cache_entry entry;
+
+		if (!is_hash(found->d_name) || !store_read(&entry, path, found->d_name))
+			continue;
+		if (add_differences(&names, key, &entry.key, false)
+		    && add_differences(&names, &entry.key, key, true) && names.count < least) {
+			least = names.count;
+			free(text);
+			text = tell(&names, entry.kept);
+		}
+		store_clear_entry(&entry);
+	}
+	if (folder)
+		closedir(folder);
+	return text;
+}
