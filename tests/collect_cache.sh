@@ -188,6 +188,14 @@ echo 1 | tee data/.git/x >data/__pycache__/x.pyc
 found '--cache-input data' "$prog" init ctx:0 launch:k
 echo 1 >data/deep/y
 misses 'input data/deep/y' '--cache-input data' "$prog" init ctx:0 launch:k
+# The recording and the cache are no inputs, wherever they are.
+mkdir -p here
+cp one.opk here
+cd here || exit 99
+collect 0 --cache kept --cache-input . -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+collect 0 --cache kept --cache-input . -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+cd ..
+err_has 'is from the cache'
 
 section 'what is not kept'
 not_kept() {

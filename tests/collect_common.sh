@@ -28,9 +28,9 @@ collect() {
 	tap_wanted=$1
 	shift
 	last=$(printf 'offpeak-collect %s' "$*" | cut -c 1-300)
-	rm -f log
+	rm -f "$tmp/log"
 	tap_code=0
-	FAKE_GPU_LOG=$tmp/log timeout 60 "$collector" --cupti "$cupti" "$@" >out 2>err </dev/null ||
+	FAKE_GPU_LOG=$tmp/log timeout 60 "$collector" --cupti "$cupti" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null ||
 		tap_code=$?
 	if [ "$tap_code" = "$tap_wanted" ]; then
 		ok

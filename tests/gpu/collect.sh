@@ -6,12 +6,12 @@
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
 # Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched unrecorded capture
-# torch values by_application planner links timeline ranks. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
+# torch values by_application planner links timeline ranks cache. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
 # alone, or takes its two files from the folder COLLECTOR.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application planner links timeline ranks}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application planner links timeline ranks cache}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -271,6 +271,28 @@ ranks() {
 	run "torchrun, two ranks" $collect -v --merge --replay none -c "$sets/training.opk" -o "$out/torchrun.opk" -- \
 		env NCCL_NVLS_ENABLE=0 python3 -m torch.distributed.run --nproc-per-node 2 "$top/tests/gpu/training_step.py" 2
 	run "PM sampling of both" $collect -v --interval 100us -c "$sets/pm.opk" -o "$out/both-pm.opk" -- ./both 500
+}
+
+# What a probe of the GPU says and takes; the second run of the same program, from the cache.
+cache() {
+	for i in 1 2; do
+		( time run "a probe" $collect -v --probe -o "$out/gpu-$i.opk" ) 2>&1 | grep -v '^$\|user\|sys'
+	done
+	again="$collect -v --cache $work/kept"
+	( time ./many 5000 ) 2>&1 | grep 'launches\|real'
+	for what in first second; do
+		( time run "$what run" $again -c "$sets/one.opk" -o "$out/cache-$what.opk" -- ./many 5000 ) 2>&1 | grep -v '^$\|user\|sys'
+	done
+	cmp "$out/cache-first.opk" "$out/cache-second.opk" && echo "-- the same bytes"
+	run "another argument" $again -c "$sets/one.opk" -o "$work/cache.opk" -- ./many 5001
+	cp many many.whole && printf x >>many
+	run "another program" $again -c "$sets/one.opk" -o "$work/cache.opk" -- ./many 5000
+	mv many.whole many
+	CUDA_VISIBLE_DEVICES=0 run "another variable" $again -c "$sets/one.opk" -o "$work/cache.opk" -- ./many 5000
+	for what in first second; do
+		( time run "PyTorch, $what run" $again -c "$sets/training.opk" -o "$out/cache-torch.opk" -- python3 "$top/tests/gpu/training_step.py" ) 2>&1 | grep -v '^$\|user\|sys'
+	done
+	sed -n 's/^part [0-9a-f]* //p' "$work"/kept/*/entry | sort | uniq -c
 }
 
 for section in $sections; do

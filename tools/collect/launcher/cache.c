@@ -92,7 +92,7 @@ static int make_key(const struct settings *settings, char **program)
 		launcher_fail(0, "note: without the cache: what the GPUs are is not known");
 		return OPK_EFAILED;
 	}
-	code = key_make(&cache.key, settings, program, gpus);
+	code = key_make(&cache.key, settings, program, gpus, cache.output);
 	if (code == OPK_EUSAGE)
 		return code;
 	if (code) {

@@ -26,10 +26,10 @@ struct cache_key {
 
 /*
  * All that the run of this program depends on, as far as that can be known beforehand: `gpus` is
- * what probe_describe() says. OPK_OK, or a message.
+ * what probe_describe() says, `output` the recording's name. OPK_OK, or a message.
  */
 int key_make(struct cache_key *key, const struct settings *settings, char **program,
-             const char *gpus);
+             const char *gpus, const char *output);
 void key_clear(struct cache_key *key);
 /* The parts as one hash, with or without the files that arguments name. */
 void key_hash(char out[OPK_SHA256_TEXT], const struct cache_key *key, bool files);
@@ -62,6 +62,8 @@ void store_clear_entry(struct cache_entry *entry);
 /* Copies its recordings to where -o says; false where one is damaged or can't be written. */
 bool store_restore(const struct cache_entry *entry, const char *folder, const char *hash,
                    const char *output);
+/* What a recording's name has more than that of -o: "-12" in run-12.opk; NULL: it is none. */
+char *recording_suffix(const char *name, const char *output);
 /* A new entry with these recordings; NULL, or why it was not kept. */
 const char *store_keep(const char *folder, const char *hash, const struct cache_key *key,
                        const struct opk_strlist *recordings, const char *output, uint64_t limit);

@@ -107,7 +107,9 @@ static int add_own_files(struct cache_key *key, const struct settings *settings)
 		code = add_file(key, opk_strdup("offpeak-collect"), "/proc/self/exe", 0);
 	if (!code)
 		code = add_text(key, opk_strdup("offpeak's version"), opk_version());
-	return code ? code : add_file(key, opk_strdup("set"), settings->set_path, 0);
+	return code || !settings->set_path
+	               ? code
+	               : add_file(key, opk_strdup("set"), settings->set_path, 0);
 }
 
 static int add_settings(struct cache_key *key)
@@ -217,47 +219,70 @@ static int is_input(const struct dirent *entry)
 	return *entry->d_name != '.' && strcmp(entry->d_name, "__pycache__");
 }
 
-static int add_input(struct cache_key *key, const char *path, int depth)
-{
-	enum { DEEPEST = 64 }; /* links may lead in circles */
-	struct dirent **entries;
-	struct stat info;
-	int count, code = OPK_OK;
+/* Where inputs are looked for, and what is none: recordings of runs, and the cache itself. */
+struct inputs {
+	struct cache_key *key;
+	const char *output, *cache;
+};
 
-	if (stat(path, &info))
-		return launcher_fail(OPK_EUSAGE, "--cache-input %s: %s", path, strerror(errno));
-	if (!S_ISDIR(info.st_mode) || depth > DEEPEST)
-		return add_file(key, opk_printf("input %s", path), path, 0);
-	count = scandir(path, &entries, is_input, alphasort);
+static bool is_ours(const struct inputs *inputs, const char *path)
+{
+	opk_autofree char *real = realpath(path, NULL);
+	opk_autofree char *suffix = real ? recording_suffix(real, inputs->output) : NULL;
+
+	return suffix || opk_is_same_file(path, inputs->cache);
+}
+
+static int add_input(const struct inputs *inputs, const char *path, int depth);
+
+static int add_folder(const struct inputs *inputs, const char *path, int depth)
+{
+	struct dirent **entries;
+	int count = scandir(path, &entries, is_input, alphasort), code = OPK_OK;
+
 	if (count < 0)
 		return launcher_fail(OPK_EFAILED, "%s: %s", path, strerror(errno));
 	for (int i = 0; i < count; i++) {
 		opk_autofree char *name = opk_printf("%s/%s", path, entries[i]->d_name);
 
-		if (!code)
-			code = name ? add_input(key, name, depth + 1) : OPK_ENOMEM;
+		if (!code && name && !is_ours(inputs, name))
+			code = add_input(inputs, name, depth + 1);
+		code = name ? code : OPK_ENOMEM;
 		free(entries[i]);
 	}
 	free(entries);
 	return code;
 }
 
-static int add_inputs(struct cache_key *key, const struct settings *settings)
+static int add_input(const struct inputs *inputs, const char *path, int depth)
 {
-	opk_autofree char *text = opk_strdup(settings->cache_inputs ? settings->cache_inputs : "");
+	enum { DEEPEST = 64 }; /* links may lead in circles */
+	struct stat info;
+
+	if (stat(path, &info))
+		return launcher_fail(OPK_EUSAGE, "--cache-input %s: %s", path, strerror(errno));
+	return S_ISDIR(info.st_mode) && depth < DEEPEST
+	               ? add_folder(inputs, path, depth)
+	               : add_file(inputs->key, opk_printf("input %s", path), path, 0);
+}
+
+static int add_inputs(const struct inputs *inputs, const char *lines)
+{
+	opk_autofree char *text = opk_strdup(lines ? lines : "");
 	char *rest = text, *path;
 	int code = OPK_OK;
 
 	while (!code && (path = strsep(&rest, "\n")) != NULL)
 		if (*path)
-			code = add_input(key, path, 0);
+			code = add_input(inputs, path, 0);
 	return code;
 }
 
 int key_make(struct cache_key *key, const struct settings *settings, char **program,
-             const char *gpus)
+             const char *gpus, const char *output)
 {
-	int code = add_inputs(key, settings);
+	int code = add_inputs(&(struct inputs){ key, output, settings->cache },
+	                      settings->cache_inputs);
 
 	if (!code)
 		code = add_own_files(key, settings);

@@ -32,8 +32,7 @@ static size_t stem_length(const char *name)
 	return dot && (!slash || dot > slash) ? (size_t)(dot - name) : strlen(name);
 }
 
-/* What "run-12.opk" has more than "run.opk": "-12"; NULL where it is no such name. */
-static char *suffix_of(const char *name, const char *output)
+char *recording_suffix(const char *name, const char *output)
 {
 	size_t stem = stem_length(output), ending = strlen(output + stem), length = strlen(name);
 
@@ -274,7 +273,7 @@ static bool fill(const char *folder, const struct cache_key *key,
 	opk_buf_add_printf(&text, "%s\nkept %s\n", first_line, kept);
 	for (size_t i = 0; i < recordings->count; i++) {
 		opk_autofree char *path = opk_printf("%s/%zu", folder, i);
-		opk_autofree char *suffix = suffix_of(recordings->items[i], output);
+		opk_autofree char *suffix = recording_suffix(recordings->items[i], output);
 
 		if (!path || !suffix || !keep(hash, recordings->items[i], path))
 			return false;
