@@ -964,13 +964,16 @@ struct opk_range {
 	uint32_t process;     /* pid */
 	uint32_t pass;        /* the pass that it has counters of, from 1; 0: it has all passes */
 	int32_t rank;         /* of an MPI or torchrun job; -1 where unknown */
-	uint64_t count;       /* ranges that were summed to this one: opk_sum(); 0: it is one */
+	uint32_t sm_mhz, memory_mhz; /* clocks when its image was full, by NVML; 0: unknown */
+	uint64_t count; /* ranges that were summed to this one: opk_sum(); 0: it is one */
 	/*
 	 * Which GPU of which host; NULL or "" where unknown. A row that a file says nothing of has
 	 * what the run's facts say: "hostname", and "device.N.uuid" or else "device.N.pci".
 	 */
 	const char *host, *gpu;
 };
+/* Clocks of a GPU so far apart, as a share of the higher, make times and rates differ. */
+#define OPK_CLOCK_DRIFT 0.05
 /* The rows of all range tables, in the order of their images; *count is 0 without any. */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
                     struct opk_file *file);
@@ -1625,6 +1628,8 @@ enum opk_fact {
 	OPK_FACT_RANK,
 	OPK_FACT_HOST, /* samples have it, too, and the next one */
 	OPK_FACT_GPU,  /* its UUID or PCI address */
+	OPK_FACT_SM_MHZ,
+	OPK_FACT_MEMORY_MHZ,
 	OPK_FACT_START,
 	OPK_FACT_SUMMED, /* ranges of which this one is the sum */
 	OPK_FACT_DURATION,

@@ -412,6 +412,8 @@ static void check_range(const struct here *here, const struct opk_range *got,
 	ck_row(row, got->process == wanted->process, "%u", got->process);
 	ck_row(row, got->pass == wanted->pass, "%u", got->pass);
 	ck_row(row, got->rank == wanted->rank, "%d", got->rank);
+	ck_row(row, got->sm_mhz == wanted->sm_mhz, "%u", got->sm_mhz);
+	ck_row(row, got->memory_mhz == wanted->memory_mhz, "%u", got->memory_mhz);
 	ck_row(row, got->count == wanted->count, "%ju", (uintmax_t)got->count);
 }
 
@@ -443,7 +445,7 @@ START_TEST(range_rows)
 		{ HERE,
 		  "{\"nvtx\":\"step/gemm\",\"stream\":18446744073709551615,\"duration_ns\":5,"
 		  "\"registers\":255,\"context\":2,\"process\":4294967295,\"pass\":9,\"rank\":7,"
-		  "\"count\":12}",
+		  "\"sm_mhz\":1980,\"memory_mhz\":2619,\"count\":12}",
 		  { .name = "",
 		    .kernel = "",
 		    .symbol = "",
@@ -456,6 +458,8 @@ START_TEST(range_rows)
 		    .process = UINT32_MAX,
 		    .pass = 9,
 		    .rank = 7,
+		    .sm_mhz = 1980,
+		    .memory_mhz = 2619,
 		    .count = 12 } },
 		{ HERE,
 		  "{\"nvtx\":1,\"stream\":null,\"duration_ns\":\"5\",\"registers\":[],\"rank\":{}}",

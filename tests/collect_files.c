@@ -181,6 +181,7 @@ static void print_row(const struct opk_range *row)
 	       row->process, row->rank, row->pass);
 	printf("launch=%" PRIu64 "\tstream=%" PRIu64 "\tduration=%" PRIu64 "\t", row->launch,
 	       row->stream, row->duration_ns);
+	printf("sm_mhz=%u\tmemory_mhz=%u\t", row->sm_mhz, row->memory_mhz);
 	printf("shared=%u\tregisters=%u\ttimes=%s", row->shared_bytes, row->registers,
 	       row->start_ns && row->end_ns >= row->start_ns ? "good" : "bad");
 }

@@ -115,6 +115,20 @@ for call in cuMemAlloc_v2 cuMemsetD8Async; do
 	err_has '2 are missing: the profiler refused or dropped them'
 done
 
+section 'clocks'
+# An image has those of its end.
+FAKE_GPU_SM_MHZ=1980,1755,1700 record '' init ctx:0 'launch*130:a'
+err_is 'offpeak-collect: note: device 0: the SM clock was between 1700 and 1980 MHz: it reached its power limit; times and rates of its launches differ for that alone'
+same "$last: clocks" "$(fields run.opk rows sm_mhz memory_mhz | uniq -c | awk '{ printf "%s:%s:%s ", $1, $2, $3 }')" '64:1980:2619 64:1755:2619 2:1700:2619 '
+info '(j["sm_mhz"], j["memory_mhz"], j["clocks_drifted"]) == ("1700 to 1980", "2619", True)'
+FAKE_GPU_SM_MHZ=1980,1900 quietly '' init ctx:0 'launch*130:a'
+info '(j["sm_mhz"], j["memory_mhz"], j["clocks_drifted"]) == ("1900 to 1980", "2619", False)'
+FAKE_GPU_FAIL=nvmlInit_v2:9 quietly '' init ctx:0 launch:a
+info '(j["sm_mhz"], j["memory_mhz"], j["clocks_drifted"]) == ("", "", False)'
+set=pm
+FAKE_GPU_SM_MHZ=1980,345 record '' init ctx:0 launch:a sleep:1200 launch:a
+err_has 'the SM clock was between 345 and 1980 MHz'
+
 section 'user ranges'
 set=one
 quietly '--range user' init ctx:0 launch:k nvtxpush:a launch:k launch:k nvtxpop nvtxpushex:b 'launch*3:k' nvtxpop \

@@ -47,6 +47,8 @@ static void put_row(struct opk_json_writer *json, const struct opk_range *range)
 	opk_json_add_u64(json, "process", range->process);
 	opk_json_add_u64(json, "pass", range->pass);
 	put_index(json, "rank", range->rank);
+	opk_json_add_u64(json, "sm_mhz", range->sm_mhz);
+	opk_json_add_u64(json, "memory_mhz", range->memory_mhz);
 	opk_json_add_u64(json, "count", range->count);
 	opk_json_add_string(json, "host", range->host);
 	opk_json_add_string(json, "gpu", range->gpu);
@@ -177,6 +179,8 @@ static const char *read_row(struct opk_range *range, struct opk_range_table *tab
 	range->process = read_u32(&reader, "process");
 	range->pass = read_u32(&reader, "pass");
 	range->rank = read_index(&reader, "rank");
+	range->sm_mhz = read_u32(&reader, "sm_mhz");
+	range->memory_mhz = read_u32(&reader, "memory_mhz");
 	range->count = read_u64(&reader, "count");
 	range->host = keep(table, opk_json_string(row, "host"));
 	range->gpu = keep(table, opk_json_string(row, "gpu"));

@@ -91,6 +91,8 @@ const char opk_database_schema[] =
 	"	rank INTEGER,\n"
 	"	host TEXT,\n"
 	"	gpu TEXT,\n"
+	"	sm_mhz INTEGER,\n"
+	"	memory_mhz INTEGER,\n"
 	"	start_ns INTEGER,\n"
 	"	count INTEGER,\n"
 	"	duration_ns INTEGER,\n"

@@ -144,6 +144,8 @@ static void keep_common(struct opk_grouped *group, unsigned key, const struct op
 	KEEP_COMMON(shared_bytes, 0);
 	KEEP_COMMON(launch, 0);
 	KEEP_COMMON(registers, 0);
+	KEEP_COMMON(sm_mhz, 0);
+	KEEP_COMMON(memory_mhz, 0);
 	KEEP_COMMON(context, 0);
 	KEEP_COMMON(process, 0);
 	KEEP_COMMON(pass, 0);

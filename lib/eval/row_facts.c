@@ -37,6 +37,8 @@ static const struct {
 	[OPK_FACT_RANK] = { { "rank", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_HOST] = { { "host", OPK_CELL_STRING }, OF_RANGES | OF_SAMPLES },
 	[OPK_FACT_GPU] = { { "gpu", OPK_CELL_STRING }, OF_RANGES | OF_SAMPLES },
+	[OPK_FACT_SM_MHZ] = { { "sm_mhz", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_MEMORY_MHZ] = { { "memory_mhz", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_START] = { { "start_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SUMMED] = { { "count", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_DURATION] = { { "duration_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
@@ -137,6 +139,10 @@ static union opk_cell get_of_launch(struct opk_fact_text *text, enum opk_fact fa
 		return string(range->host);
 	case OPK_FACT_GPU:
 		return string(range->gpu);
+	case OPK_FACT_SM_MHZ:
+		return optional(range->sm_mhz, range->sm_mhz > 0);
+	case OPK_FACT_MEMORY_MHZ:
+		return optional(range->memory_mhz, range->memory_mhz > 0);
 	case OPK_FACT_SUMMED:
 		return optional(range->count, range->count > 0);
 	case OPK_FACT_START:

@@ -6,12 +6,12 @@
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
 # Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched unrecorded capture
-# torch values by_application planner links timeline ranks cache. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
+# torch values by_application flushed planner links timeline ranks cache. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
 # alone, or takes its two files from the folder COLLECTOR.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application planner links timeline ranks cache}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed planner links timeline ranks cache}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -216,6 +216,24 @@ by_application() {
 	SERIES=application bash "$top/tests/gpu/nsight.sh" "$out" 3 "$sets/wide.metrics" ./workload 2>&1 | tail -3
 	tar -C "$out" -czf "$out/values-application.tar.gz" $(cd "$out" && ls | grep -E '^(values-.*opk|ncu-.*csv)$')
 	rm -f "$out"/values-*.opk "$out"/ncu-*
+}
+
+# As Nsight Compute measures by default: caches flushed before each launch, whether launches take the passes in turn or runs do.
+flushed() {
+	for i in 1 2 3 4 5; do
+		$collect --replay rotate --cache-control flush -c "$sets/wide.opk" -o "$out/rotate-$i.opk" -- ./workload 24 >/dev/null || echo "exit $?"
+		$collect --replay rotate -c "$sets/wide.opk" -o "$out/unflushed-$i.opk" -- ./workload 24 >/dev/null || echo "exit $?"
+	done
+	for i in 1 2 3; do
+		$collect --replay application --cache-control flush -c "$sets/wide.opk" -o "$out/application-$i.opk" -- ./workload >/dev/null 2>&1 || echo "exit $?"
+	done
+	SERIES=flush bash "$top/tests/gpu/nsight.sh" "$out" 5 "$sets/wide.metrics" ./workload 2>&1 | tail -3
+	tar -C "$out" -czf "$out/flushed.tar.gz" $(cd "$out" && ls | grep -E '^((rotate|unflushed|application)-.*opk|ncu-.*csv)$')
+	rm -f "$out"/rotate-[1-5].opk "$out"/unflushed-*.opk "$out"/application-[1-3].opk "$out"/ncu-*
+	for set in one five; do
+		run "none, $set, 2000" $collect --replay none -c "$sets/$set.opk" -o "$work/many.opk" -- ./many 2000
+		run "the same, flushed" $collect --replay none --cache-control flush -c "$sets/$set.opk" -o "$work/many.opk" -- ./many 2000
+	done
 }
 
 # Plans of ours beside CUPTI's of the same metrics, and how many passes Nsight Compute takes for random sets.

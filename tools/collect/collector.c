@@ -444,6 +444,7 @@ static void end_recording(void)
 	if (collector.profiling.segments)
 		segments_finish(collector.profiling.segments, &stats);
 	report(&stats);
+	clocks_report();
 }
 
 void collector_finish(void)

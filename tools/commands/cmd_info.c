@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak info: what a container holds, and whether it is whole. */
 #include "commands.h"
+#include "common/clocks.h"
 #include "common/files.h"
 
 struct info_args {
@@ -104,15 +105,18 @@ static void print_sections(struct app *app, const struct opk_file *file, const b
 
 /* ---- metadata */
 
-/* Rows of tables. */
+/* What the tables come to. */
 struct counted {
 	size_t ranges, activities;
+	struct clocks clocks;
 };
 
 static void print_summary(struct app *app, const char *path, struct opk_file *file,
                           const struct opk_meta *meta, const struct totals *totals,
                           const struct counted *counted)
 {
+	const struct clocks *clocks = &counted->clocks;
+	opk_autofree char *sm = clock_text(&clocks->sm), *memory = clock_text(&clocks->memory);
 	struct app_fields fields = { 0 };
 
 	field_text(&fields, "file", path);
@@ -141,6 +145,9 @@ static void print_summary(struct app *app, const char *path, struct opk_file *fi
 	field_text(&fields, "join", meta->join);
 	field_text(&fields, "backend", meta->backend);
 	field_list(&fields, "inflated", meta->inflated, meta->inflated_count);
+	field_text(&fields, "sm_mhz", sm);
+	field_text(&fields, "memory_mhz", memory);
+	field_flag(&fields, "clocks_drifted", clocks->sm.drifted || clocks->memory.drifted);
 	app_record(app, &fields);
 }
 
@@ -276,6 +283,8 @@ static int read_tables(struct app *app, struct opk_file *file, struct counted *c
 	int code = opk_file_ranges(&ranges, &counted->ranges, app->ctx, file);
 	int next;
 
+	if (!code)
+		clocks_find(&counted->clocks, ranges, counted->ranges);
 	if (!code)
 		code = opk_file_activities(&activities, &counted->activities, app->ctx, file);
 	if (code && !damaged)

@@ -240,6 +240,8 @@ static int evaluate(struct eval *eval, const struct eval_args *args,
 		code = args->aggregate ? eval_aggregate(eval, eval->first_sample == FIRST_KEEP,
 		                                        options->timeout_s)
 		                       : eval_rows_print(eval);
+	if (!code)
+		eval_inputs_note_drift(eval);
 	eval_inputs_free(eval);
 	return code;
 }
@@ -289,7 +291,7 @@ const struct command eval_command = {
 	.details =
 		"Ranges: range,name, then kernel, grid, block and device where recorded, and nvtx,\n"
 		"rank and duration_ns; then the metrics. --launch-columns all adds launch,\n"
-		"shared_bytes, registers, stream, context, process and start_ns. PM sampling:\n"
+		"shared_bytes, registers, stream, context, process, clocks and start_ns. PM sampling:\n"
 		"sample,start_ns,end_ns, device where there are several, then the metrics; only\n"
 		"completed samples. The first sample of a recording begins at an earlier event, so that its\n"
 		"times and values span more than an interval: it is left out. --first-sample keep keeps\n"

@@ -2,6 +2,7 @@
 /* Recordings and bare images, opened and evaluated; what they have besides values. */
 #include <string.h>
 
+#include "common/clocks.h"
 #include "common/facts.h"
 #include "common/files.h"
 #include "eval/eval_table.h"
@@ -207,6 +208,31 @@ int eval_inputs_read(struct eval *eval, const char *raw_image,
 	for (size_t i = 0; !code && i < eval->input_count; i++)
 		code = look_at(eval, &eval->inputs[i], options->set);
 	return code;
+}
+
+static void note_drift(const char *path, const char *clock, const struct clock_span *span)
+{
+	if (span->drifted)
+		app_note(
+			"%s: the %s clock was between %u and %u MHz, so that times and rates differ "
+			"for that alone; --launch-columns all shows it for each launch",
+			path, clock, span->least, span->most);
+}
+
+void eval_inputs_note_drift(const struct eval *eval)
+{
+	for (size_t i = 0; i < eval->input_count; i++) {
+		const struct opk_range *ranges;
+		struct clocks clocks;
+		size_t count;
+
+		if (!eval->inputs[i].file
+		    || opk_file_ranges(&ranges, &count, eval->app->ctx, eval->inputs[i].file))
+			continue;
+		clocks_find(&clocks, ranges, count);
+		note_drift(eval->inputs[i].path, "SM", &clocks.sm);
+		note_drift(eval->inputs[i].path, "memory", &clocks.memory);
+	}
 }
 
 void eval_inputs_free(struct eval *eval)

@@ -121,6 +121,8 @@ typedef int eval_row_fn(struct eval *eval, const struct eval_input *input,
  */
 int eval_inputs_read(struct eval *eval, const char *raw_image,
                      const struct opk_eval_options *options);
+/* Notes where the clocks of a recording drifted. */
+void eval_inputs_note_drift(const struct eval *eval);
 void eval_inputs_free(struct eval *eval);
 
 /* ---- eval_columns.c */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The run in three lines: what, where, how complete. */
+/* The run in a few lines: what, where, at which clocks, how complete. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "common/clocks.h"
 #include "show/show.h"
 
 static const char *property(const struct opk_meta *meta, const char *name)
@@ -192,16 +193,43 @@ static char *how_complete(struct show *show)
 	return opk_buf_take_text(&out);
 }
 
+/* Clocks of the ranges; "" where they are unknown. */
+static char *how_fast(struct show *show)
+{
+	const struct opk_range *ranges;
+	struct opk_buf out = { 0 };
+	opk_autofree char *sm = NULL, *memory = NULL;
+	struct clocks clocks;
+	size_t count;
+
+	if (opk_file_ranges(&ranges, &count, show->app->ctx, show->file))
+		return opk_strdup("");
+	clocks_find(&clocks, ranges, count);
+	if (!clocks.sm.most && !clocks.memory.most)
+		return opk_strdup("");
+	sm = clock_text(&clocks.sm);
+	memory = clock_text(&clocks.memory);
+	if (!sm || !memory)
+		return NULL;
+	opk_buf_add_printf(&out, "SM %s MHz, memory %s MHz", *sm ? sm : "?",
+	                   *memory ? memory : "?");
+	if (clocks.sm.drifted || clocks.memory.drifted)
+		opk_buf_add_text(&out, ": times and rates differ for that alone");
+	return opk_buf_take_text(&out);
+}
+
 int show_run(struct show *show)
 {
 	opk_autofree char *run = what(show), *machine = where(show);
-	opk_autofree char *complete = how_complete(show);
+	opk_autofree char *clocks = how_fast(show), *complete = how_complete(show);
 	struct app_fields fields = { .count = 0 };
 
-	if (!run || !machine || !complete)
+	if (!run || !machine || !clocks || !complete)
 		return app_nomem(show->app);
 	field_text(&fields, "run", run);
 	field_text(&fields, "machine", machine);
+	if (*clocks)
+		field_text(&fields, "clocks", clocks);
 	field_text(&fields, "complete", complete);
 	return app_record(show->app, &fields);
 }

@@ -83,6 +83,15 @@ uint8_t *image_new(const struct target *target, const struct image_set *set, uin
 /* How many ranges an image holds; `expected` where this libcupti can't say. */
 size_t profiler_count(const struct profiler *profiler, size_t expected);
 
+/* Clocks of a device, now; 0 where NVML is missing or does not know. */
+struct clocks {
+	uint32_t sm_mhz, memory_mhz;
+};
+
+struct clocks clocks_read(const struct target *target, int device);
+/* Says on stderr which clocks drifted, of all that were read. */
+void clocks_report(void);
+
 /* Memory as large as a context's L2 cache, to fill the cache with. Zeroed at first. */
 struct cache {
 	CUdeviceptr buffer; /* the driver frees it with the context */

@@ -229,6 +229,7 @@ static void hand_on(struct sampler *sampler, size_t completed)
 {
 	struct segment segment = { .times = read_times(sampler, completed), .count = completed };
 
+	clocks_read(sampler->profiling->target, sampler->device);
 	segment.image_size = perfworks_trim(sampler->image, sampler->image_size);
 	segment.image = segment.times ? malloc(segment.image_size) : NULL;
 	if (segment.image) {

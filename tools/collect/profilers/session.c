@@ -245,6 +245,8 @@ static void match_rows(struct session *session)
 			.process = known.process,
 			.rank = known.rank,
 			.pass = known.pass,
+			.sm_mhz = known.sm_mhz,
+			.memory_mhz = known.memory_mhz,
 		};
 }
 
@@ -275,10 +277,26 @@ static void hand_on(struct session *session)
 	segment_clear(&session->present);
 }
 
+/* While the GPU is still at work. */
+static void note_clocks(struct session *session)
+{
+	struct segment *present = &session->present;
+	struct clocks clocks = { 0 };
+
+	if (present->count)
+		clocks = clocks_read(session->profiling->target, present->ranges->device);
+	for (size_t i = 0; i < present->count; i++) {
+		present->ranges[i].sm_mhz = clocks.sm_mhz;
+		present->ranges[i].memory_mhz = clocks.memory_mhz;
+	}
+}
+
 /* `cut`: it was not time, but what the program does that ends it. */
 static void finish_image(struct session *session, bool cut)
 {
 	cut = cut && session->present.count < room_of(session);
+
+	note_clocks(session);
 	decode(session);
 	hand_on(session);
 	if (rotates(session))

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A libnvidia-ml with the clocks that a test wants. NVML's header does not come with CUDA. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_gpu/fake_common.h"
+
+enum { SUCCESS = 0, INVALID_ARGUMENT = 2, CLOCK_SM = 1, CLOCK_MEM = 2, POWER_CAP = 4 };
+
+int nvmlInit_v2(void);
+int nvmlDeviceGetHandleByPciBusId_v2(const char *address, void **device);
+int nvmlDeviceGetClockInfo(void *device, int which, unsigned *mhz);
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
+
+static unsigned devices[16];
+static bool initialized;
+
+int nvmlInit_v2(void)
+{
+	initialized = true;
+	return FAKE_CALL(int, SUCCESS, "%s", "");
+}
+
+/* As cuDeviceGetPCIBusId() has them: 0000:01:00.0 is device 0. */
+static int find(void **device, const char *address)
+{
+	unsigned bus = 0;
+
+	if (!initialized || sscanf(address, "0000:%x:00.0", &bus) != 1 || !bus || bus > 16)
+		return INVALID_ARGUMENT;
+	*device = &devices[bus - 1];
+	return SUCCESS;
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char *address, void **device)
+{
+	return FAKE_CALL(int, find(device, address), "%s", address);
+}
+
+/* The next one of FAKE_GPU_SM_MHZ. */
+static unsigned next_clock(void)
+{
+	static const char *rest;
+	const char *comma;
+	unsigned mhz;
+
+	if (!rest)
+		rest = getenv("FAKE_GPU_SM_MHZ") ?: "1980";
+	mhz = (unsigned)strtoul(rest, NULL, 10);
+	comma = strchr(rest, ',');
+	rest = comma ? comma + 1 : rest;
+	return mhz;
+}
+
+static int get_clock(unsigned *mhz, int which)
+{
+	if (which != CLOCK_SM && which != CLOCK_MEM)
+		return INVALID_ARGUMENT;
+	*mhz = which == CLOCK_SM ? next_clock() : 2619;
+	return SUCCESS;
+}
+
+int nvmlDeviceGetClockInfo(void *device, int which, unsigned *mhz)
+{
+	return FAKE_CALL(int, device ? get_clock(mhz, which) : INVALID_ARGUMENT, "%d", which);
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
+{
+	(void)device;
+	*reasons = getenv("FAKE_GPU_SM_MHZ") ? POWER_CAP : 0;
+	return FAKE_CALL(int, SUCCESS, "%s", "");
+}

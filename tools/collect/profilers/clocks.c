@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Clocks of the devices, as NVML gives them, and how far they drifted. */
+#include "collect/profilers/profilers.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+/* NVML's own names for its numbers; its header does not come with CUDA everywhere. */
+enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
+
+typedef struct nvml_device nvml_device;
+
+#define SYMBOLS(X)                                                                                 \
+	X(nvmlInit_v2, (void))                                                                     \
+	X(nvmlDeviceGetHandleByPciBusId_v2, (const char *address, nvml_device **device))           \
+	X(nvmlDeviceGetClockInfo, (nvml_device * device, int which, unsigned *mhz))                \
+	X(nvmlDeviceGetCurrentClocksThrottleReasons,                                               \
+	  (nvml_device * device, unsigned long long *reasons))
+
+enum { MAX_DEVICES = 64 };
+
+struct span {
+	uint32_t least, most;
+};
+
+/* Each sampler has a thread of its own. */
+static struct {
+	pthread_mutex_t lock;
+	bool opened, usable;
+#define X(symbol, arguments) int(*symbol) arguments;
+	SYMBOLS(X)
+#undef X
+	struct watched {
+		bool asked;
+		nvml_device *handle; /* NULL: NVML does not know it */
+		struct span sm, memory;
+		unsigned long long reasons; /* all that there were */
+	} devices[MAX_DEVICES];
+} nvml = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static bool bind(void)
+{
+	void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+	bool found = library != NULL;
+
+#define X(symbol, arguments)                                                                       \
+	*(void **)&nvml.symbol = found ? dlsym(library, #symbol) : NULL;                           \
+	found = nvml.symbol != NULL;
+	SYMBOLS(X)
+#undef X
+	return found && !nvml.nvmlInit_v2();
+}
+
+static struct watched *find(const struct target *target, int device)
+{
+	struct watched *watched = &nvml.devices[device];
+	char address[32];
+
+	if (!nvml.opened) {
+		nvml.opened = true;
+		nvml.usable = bind();
+	}
+	if (!watched->asked && nvml.usable
+	    && (target->cuDeviceGetPCIBusId(address, sizeof address, device)
+	        || nvml.nvmlDeviceGetHandleByPciBusId_v2(address, &watched->handle)))
+		watched->handle = NULL;
+	watched->asked = true;
+	return watched->handle ? watched : NULL;
+}
+
+static uint32_t read_clock(nvml_device *handle, int which, struct span *span)
+{
+	unsigned mhz = 0;
+
+	if (nvml.nvmlDeviceGetClockInfo(handle, which, &mhz) || !mhz)
+		return 0;
+	span->least = span->least && span->least < mhz ? span->least : mhz;
+	span->most = span->most > mhz ? span->most : mhz;
+	return mhz;
+}
+
+static struct clocks read_clocks(struct watched *watched)
+{
+	unsigned long long reasons = 0;
+
+	if (!nvml.nvmlDeviceGetCurrentClocksThrottleReasons(watched->handle, &reasons))
+		watched->reasons |= reasons;
+	return (struct clocks){
+		.sm_mhz = read_clock(watched->handle, NVML_CLOCK_SM, &watched->sm),
+		.memory_mhz = read_clock(watched->handle, NVML_CLOCK_MEM, &watched->memory),
+	};
+}
+
+struct clocks clocks_read(const struct target *target, int device)
+{
+	struct clocks clocks = { 0 };
+	struct watched *watched;
+
+	if (device < 0 || device >= MAX_DEVICES)
+		return clocks;
+	pthread_mutex_lock(&nvml.lock);
+	watched = find(target, device);
+	if (watched)
+		clocks = read_clocks(watched);
+	pthread_mutex_unlock(&nvml.lock);
+	return clocks;
+}
+
+/* Why a clock is lower than it could be: NVML's bits that say more than "idle" or "as set". */
+static const char *reason(unsigned long long reasons)
+{
+	static const struct {
+		unsigned long long bits;
+		const char *text;
+	} known[] = {
+		{ 0x60, ": the GPU was too hot" },
+		{ 0x84, ": it reached its power limit" },
+		{ 0x08, ": the hardware slowed it down" },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (reasons & known[i].bits)
+			return known[i].text;
+	return "";
+}
+
+static void report(int device, const char *clock, const struct span *span,
+                   unsigned long long reasons)
+{
+	if (span->least >= span->most * (1 - OPK_CLOCK_DRIFT))
+		return;
+	fprintf(stderr,
+	        "offpeak-collect: note: device %d: the %s clock was between %u and %u MHz%s; times "
+	        "and rates of its launches differ for that alone\n",
+	        device, clock, span->least, span->most, reason(reasons));
+}
+
+void clocks_report(void)
+{
+	for (int device = 0; device < MAX_DEVICES; device++) {
+		const struct watched *watched = &nvml.devices[device];
+
+		report(device, "SM", &watched->sm, watched->reasons);
+		report(device, "memory", &watched->memory, watched->reasons);
+	}
+}

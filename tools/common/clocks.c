@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How far apart the clocks of ranges are, GPU by GPU. */
+#include "common/clocks.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* More GPUs than a file has in practice share the last place. */
+enum { MAX_GPUS = 64 };
+
+struct gpu {
+	const struct opk_range *first; /* its first range */
+	struct clock_span sm, memory;
+};
+
+static void take(struct clock_span *span, uint32_t mhz)
+{
+	if (!mhz)
+		return;
+	span->least = span->least && span->least < mhz ? span->least : mhz;
+	span->most = span->most > mhz ? span->most : mhz;
+}
+
+static bool same_gpu(const struct opk_range *a, const struct opk_range *b)
+{
+	return a->device == b->device && !strcmp(a->host, b->host) && !strcmp(a->gpu, b->gpu);
+}
+
+static struct gpu *find(struct gpu *gpus, size_t *count, const struct opk_range *range)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (same_gpu(gpus[i].first, range))
+			return &gpus[i];
+	if (*count < MAX_GPUS)
+		gpus[(*count)++] = (struct gpu){ .first = range };
+	return &gpus[*count - 1];
+}
+
+static void join(struct clock_span *all, const struct clock_span *one)
+{
+	take(all, one->least);
+	take(all, one->most);
+	all->drifted |= one->least < one->most * (1 - OPK_CLOCK_DRIFT);
+}
+
+void clocks_find(struct clocks *out, const struct opk_range *ranges, size_t count)
+{
+	struct gpu gpus[MAX_GPUS];
+	size_t known = 0;
+
+	*out = (struct clocks){ 0 };
+	for (size_t i = 0; i < count; i++) {
+		struct gpu *gpu = find(gpus, &known, &ranges[i]);
+
+		take(&gpu->sm, ranges[i].sm_mhz);
+		take(&gpu->memory, ranges[i].memory_mhz);
+	}
+	for (size_t i = 0; i < known; i++) {
+		join(&out->sm, &gpus[i].sm);
+		join(&out->memory, &gpus[i].memory);
+	}
+}
+
+char *clock_text(const struct clock_span *span)
+{
+	if (!span->most)
+		return opk_strdup("");
+	return span->least < span->most ? opk_printf("%u to %u", span->least, span->most)
+	                                : opk_printf("%u", span->most);
+}
