@@ -15,8 +15,9 @@ static const struct option_spec specs[] = {
 	{ "no-instances", 0, NULL,
 	  "counter data without instances: 90 times smaller, min and max nan", OPTION_FLAG,
 	  offsetof(struct build_args, no_instances) },
-	{ "instances", 0, NULL, "PM sampling: keep instances though no metric needs them",
-	  OPTION_FLAG, offsetof(struct build_args, instances) },
+	{ "instances", 0, NULL,
+	  "keep instances of all counters, not only of what .min and .max need", OPTION_FLAG,
+	  offsetof(struct build_args, instances) },
 	{ "split", 0, NULL,
 	  "write OUT-1.opk, OUT-2.opk and so on, each of at most --max-passes passes", OPTION_FLAG,
 	  offsetof(struct build_args, split) },
@@ -243,9 +244,11 @@ const struct command build_command = {
 		"Writes config image and counter-data prefix into OUT.opk and prints the number of\n"
 		"passes. SET is a shipped set's name, a YAML file, or metric names with commas\n"
 		"between. PM sampling has a single pass: a set that needs more is refused, with the\n"
-		"metrics that don't fit. Its counter data is without instances, and 90 times smaller,\n"
-		"unless a metric is a minimum or maximum (.min, .max) or --instances is given;\n"
-		"sample_bytes is what the hardware writes for each sample.\n"
+		"metrics that don't fit; sample_bytes is what the hardware writes for each sample.\n"
+		"\n"
+		"Counter data has the values of all instances of a hardware unit for what the set's\n"
+		"minima and maxima (.min, .max) need, with PM sampling for all counters then, and\n"
+		"sums of the others: up to 90 times smaller. --instances keeps all.\n"
 		"\n"
 		"--single-pass builds for the metrics that, taken in order, fit one pass; left_out is\n"
 		"the number of the others, and plan shows them.\n"
