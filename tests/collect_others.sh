@@ -5,6 +5,7 @@
 . "$SOURCE/tests/collect_common.sh"
 
 make_set one
+make_set three passes=3 groups=3
 make_set pm profiler=pm
 prog=$fake/fake_app
 nothing='offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU'
@@ -55,4 +56,50 @@ rows_count 1
 quietly '' init ctx:0 launch:k '?subscribe'
 out_is 'subscribe: 39'
 unset FAKE_GPU_CUPTI_VERSION
+
+section 'between cudaProfilerStart and cudaProfilerStop'
+marks='--capture-range cudaProfilerApi'
+set=one
+quietly "$marks" init ctx:0 launch:a launch:a profstart launch:b launch:c profstop launch:d profstart launch:e profstop launch:f
+rows_are 'symbol launch launches' '_Z1bPKfS0_Pfi 3 1
+_Z1cPKfS0_Pfi 4 1
+_Z1ePKfS0_Pfi 6 1'
+info 'j["stats"][0]["launches"] == 7' '"drops" not in j'
+# Filters count from there.
+quietly "$marks --skip 1 --count 1" init ctx:0 'launch*3:a' profstart 'launch*3:b' profstop launch:a
+rows_are launch 5
+quietly "$marks --replay none --max-ranges 3" init ctx:0 launch:a profstart 'launch*5:b' profstop
+rows_count 3
+set=three
+quietly "$marks --replay kernel" init ctx:0 launch:a profstart launch:b profstop launch:c
+rows_are symbol '_Z1bPKfS0_Pfi'
+quietly "$marks --replay rotate" init ctx:0 launch:a profstart 'launch*9:b' profstop launch:c
+rows_count 9 symbol=_Z1bPKfS0_Pfi
+rows_count 9
+set=one
+record "$marks --range user" init ctx:0 nvtxpush:a nvtxpop profstart nvtxpush:b nvtxpop nvtxpush:c launch:k profstop launch:k nvtxpop nvtxpush:d nvtxpop
+rows_are 'name launches' 'b 0
+c 1'
+err_is 'offpeak-collect: note: 1 are missing: the rest of user ranges that were open at cudaProfilerStop()'
+# Levels count from there, too.
+record "$marks --range user" init ctx:0 nvtxpush:out profstart nvtxpush:in launch:k nvtxpop profstop nvtxpush:not nvtxpop profstart \
+	nvtxpush:in nvtxpush:deep nvtxpop nvtxpop profstop nvtxpop
+rows_are name 'out/in
+out/in'
+code=1
+record "$marks" init ctx:0 launch:a
+err_is "offpeak-collect: note: the recording is empty: the program did not call cudaProfilerStart(), and --capture-range waits for it
+offpeak-collect: nothing was recorded: the recording is empty
+offpeak-collect: the program's own exit code was 0; --best-effort passes it on"
+code=0
+set=pm
+quietly "$marks --interval 1ms" init primary:0 sleep:300 profstart sleep:100 profstop sleep:400 profstart sleep:100 profstop sleep:100
+same "$last: samples" "$(fields run.opk samples total | tail -n 1 | awk '{ print ($1 >= 150 && $1 <= 300) }')" 1
+info '"drops" not in j'
+# The fake refuses a second Start or Stop.
+quietly "$marks --interval 1ms" init primary:0 sleep:200 profstart profstart sleep:50 profstop profstop sleep:50
+log_has 1 '^cuptiPmSamplingStart'
+log_has 1 '^cuptiPmSamplingStop'
+quietly "$marks --interval 1ms" init primary:0 sleep:200 profstart sleep:50
+samples 40
 finish

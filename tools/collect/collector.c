@@ -27,6 +27,7 @@ static const char *const drop_reasons[DROPS] = {
 	[DROP_CONTEXTS] = "in a context beyond the 64th of the process",
 	[DROP_CAPTURE] = "begun while a stream was captured into a graph",
 	[DROP_CUT] = "the rest of user ranges in which a stream was captured into a graph",
+	[DROP_STOPPED] = "the rest of user ranges that were open at cudaProfilerStop()",
 	[DROP_NESTED] = "nested in a recorded range; --replay application or user takes each level",
 };
 
@@ -51,6 +52,7 @@ bool collector_init(void)
 	if (settings->pass > collector.set.meta->passes)
 		return complain("the set has no such pass");
 	collector.kernels = kernels_new(settings->kernel);
+	collector.outside = collector_has_scope();
 	collector.rank = recording_rank();
 	collector.pid = getpid();
 	collector.profiling = (struct profiling){
@@ -145,7 +147,8 @@ static void sample_device(int device)
 		return;
 	collector.sampled[device] = true;
 	if (begin_device(NULL, device))
-		collector.samplers[device] = sampler_new(&collector.profiling, device);
+		collector.samplers[device] = sampler_new(&collector.profiling, device,
+		                                         !collector.outside);
 }
 
 /* Makes a context current. Where that fails, leave() would pop the program's own. */
@@ -366,7 +369,7 @@ void collector_begin_capture(void)
 
 	if (!locked || collector.captures++)
 		return;
-	collector_cut_range();
+	collector_cut_range(DROP_CUT);
 	for_sessions(session_suspend);
 }
 
@@ -395,6 +398,9 @@ static void close_samplers(void)
 
 static const char *why_empty(void)
 {
+	if (collector_has_scope() && !collector.marked)
+		return "the program did not call cudaProfilerStart(), and --capture-range waits for "
+		       "it";
 	switch (collector.settings.mode) {
 	case MODE_SAMPLING:
 		return "no sample came";

@@ -30,6 +30,7 @@ enum drop {
 	DROP_NESTED,
 	DROP_CAPTURE,
 	DROP_CUT,
+	DROP_STOPPED,
 	DROP_GRAPH,
 	DROP_ENDED,
 	DROP_CONTEXTS,
@@ -54,6 +55,8 @@ struct collector {
 	uint64_t drops[DROPS];
 	unsigned captures; /* streams that are being captured into graphs */
 	uint32_t depth;    /* deepest level of user ranges */
+	bool outside;      /* of what --capture-range lets in */
+	bool marked;       /* has been inside */
 	bool initialized;  /* CUPTI's profiler */
 	int rank;
 	pid_t pid;
@@ -107,11 +110,16 @@ void collector_end_launch(bool launched);
 void collector_begin_capture(void);
 void collector_end_capture(void);
 
+/* Whether only what is between the program's marks is recorded; they come between these two. */
+bool collector_has_scope(void);
+void collector_begin_scope(void);
+void collector_end_scope(void);
+
 /* Listens to the program's ranges and records them. */
 void collector_listen_to_ranges(void);
 /* A session ends, and with it the range that may be open in it. The lock is held. */
 void collector_end_ranges_of(const struct session *session);
-/* A stream is to be captured: ends the range that may be open. The lock is held. */
-void collector_cut_range(void);
+/* Ends the range that may be open, and counts its rest with that reason. The lock is held. */
+void collector_cut_range(enum drop reason);
 
 #endif

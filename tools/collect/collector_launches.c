@@ -75,11 +75,23 @@ static bool record(const struct launch *launch, const struct kernel *kernel, uin
 	return true;
 }
 
+/* The profiler would make a range of a launch that is not to be recorded. */
+static bool rest(const struct launch *launch)
+{
+	struct session *session = collector.captures ? NULL : collector_session(launch->context);
+
+	if (session)
+		session_suspend(session);
+	return false;
+}
+
 static bool begin(const struct launch *launch)
 {
 	const struct kernel *kernel = kernels_find(collector.kernels, launch->symbol);
 	uint64_t index = ++collector.launches;
 
+	if (collector.outside)
+		return rest(launch);
 	if (!kernel || !kernel->wanted || !wanted_by_ranges())
 		return false;
 	if (!collector.captures)

@@ -19,19 +19,25 @@ static uint64_t begun; /* for --max-ranges */
 static struct repetitions repetitions;
 static __thread struct turn turn; /* of the outermost range that this thread is in */
 
-/* Levels are counted from the first range that --nvtx-include lets in; 0: it is in none. */
+/* So many of this thread's outermost ranges began where --capture-range lets nothing in. */
+static __thread size_t outside_depth;
+
+/*
+ * Levels are counted from the first range that --nvtx-include and --capture-range let in; 0: it is
+ * in none.
+ */
 static size_t level_of(size_t depth)
 {
 	const struct user_range *ranges;
-	size_t count;
+	size_t count, first = 1;
 
-	if (!collector.settings.nvtx_include)
-		return depth;
 	ranges = user_ranges(&count);
-	for (size_t first = 1; first <= depth; first++)
-		if (nvtx_filter_match(collector.settings.nvtx_include, ranges, first))
-			return depth - first + 1;
-	return 0;
+	while (collector.settings.nvtx_include && first <= depth
+	       && !nvtx_filter_match(collector.settings.nvtx_include, ranges, first))
+		first++;
+	if (first <= outside_depth)
+		first = outside_depth + 1;
+	return first <= depth ? depth - first + 1 : 0;
 }
 
 static void begin_turn(void)
@@ -88,8 +94,13 @@ static void begin_range(size_t depth)
 static void pushed(size_t depth)
 {
 	collector_auto bool locked = collector_lock();
-	size_t level = locked ? level_of(depth) : 0;
+	size_t level;
 
+	if (!locked)
+		return;
+	if (collector.outside)
+		outside_depth = depth;
+	level = level_of(depth);
 	if (!level)
 		return;
 	if (level > collector.depth)
@@ -115,6 +126,7 @@ static void popping(size_t depth)
 {
 	collector_auto bool locked = collector_lock();
 
+	outside_depth -= depth <= outside_depth;
 	if (!locked || !open_range.session || !pthread_equal(open_range.thread, pthread_self()))
 		return;
 	/* A range of another domain may end below it. */
@@ -130,12 +142,12 @@ void collector_end_ranges_of(const struct session *session)
 		open_range.session = NULL;
 }
 
-void collector_cut_range(void)
+void collector_cut_range(enum drop reason)
 {
 	if (!open_range.session)
 		return;
 	end_range();
-	collector.drops[DROP_CUT]++;
+	collector.drops[reason]++;
 }
 
 void collector_listen_to_ranges(void)

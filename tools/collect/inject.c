@@ -69,6 +69,20 @@ static void end_capture_called(CUpti_CallbackId id, const CUpti_CallbackData *ca
 		collector_end_capture();
 }
 
+static void start_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+	(void)id;
+	if (call->callbackSite == CUPTI_API_EXIT && !*(const CUresult *)call->functionReturnValue)
+		collector_begin_scope();
+}
+
+static void stop_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+	(void)id;
+	if (call->callbackSite == CUPTI_API_ENTER)
+		collector_end_scope();
+}
+
 #define CALL(name, function, modes)                                                                \
 	{                                                                                          \
 		CUPTI_DRIVER_TRACE_CBID_##name, function, modes                                    \
@@ -103,6 +117,8 @@ static const struct {
 	CALL(cuStreamBeginCaptureToGraph_ptsz, capture_called, RANGES),
 	CALL(cuStreamEndCapture, end_capture_called, RANGES),
 	CALL(cuStreamEndCapture_ptsz, end_capture_called, RANGES),
+	CALL(cuProfilerStart, start_called, ALL_MODES),
+	CALL(cuProfilerStop, stop_called, ALL_MODES),
 	CALL(cuDevicePrimaryCtxRetain, context_called, ALL_MODES),
 	CALL(cuCtxCreate, context_called, ALL_MODES),
 	CALL(cuCtxCreate_v2, context_called, ALL_MODES),
@@ -131,7 +147,7 @@ static void *watch(void *data)
 /* Sampling is of devices: callbacks say sooner than a look at them that one is in use. */
 static bool needs_callbacks(void)
 {
-	return collector.settings.mode != MODE_SAMPLING;
+	return collector.settings.mode != MODE_SAMPLING || collector_has_scope();
 }
 
 /* For the program, which may trace itself, as torch.profiler does. */

@@ -160,8 +160,11 @@ size_t perfworks_trim(uint8_t *image, size_t size);
 
 struct sampler;
 
-/* Begins to sample; NULL with a message on stderr where that can't be. */
-struct sampler *sampler_new(const struct profiling *profiling, int device);
+/* Begins to sample, or waits for sampler_resume(). NULL with a message on stderr: it can't. */
+struct sampler *sampler_new(const struct profiling *profiling, int device, bool at_once);
+/* Nothing is sampled in between: sampling has stopped, or started, when they return. */
+void sampler_pause(struct sampler *sampler);
+void sampler_resume(struct sampler *sampler);
 
 struct sampler_counts {
 	uint64_t samples;

@@ -47,6 +47,8 @@ struct sampler {
 	struct sampler_counts counts;
 	pthread_t thread;
 	bool ending;             /* set by the program's thread, read by ours */
+	bool wanted;             /* to sample: likewise */
+	bool on, ended;          /* whether it does; our thread has: the other way round */
 	bool sampling;           /* between start and stop */
 	bool overflowed, broken; /* no more samples will come */
 };
@@ -333,21 +335,15 @@ static bool working(const struct sampler *sampler)
 	       && !sampler->broken && !enough(sampler, 0);
 }
 
-static void *run(void *data)
+static void work(struct sampler *sampler)
 {
-	struct sampler *sampler = data;
+	size_t waiting;
 
-	while (working(sampler)) {
-		size_t waiting;
-
-		usleep(POLL_US);
-		decode(sampler);
-		waiting = hand_on_if_due(sampler, false);
-		if (enough(sampler, waiting))
-			hand_on_if_due(sampler, true);
-		pause_before_overflow(sampler, waiting);
-	}
-	return NULL;
+	decode(sampler);
+	waiting = hand_on_if_due(sampler, false);
+	if (enough(sampler, waiting))
+		hand_on_if_due(sampler, true);
+	pause_before_overflow(sampler, waiting);
 }
 
 /* Counts samples that never came, after an overflow or a failure, but for 0.1 s in doubt. */
@@ -362,6 +358,57 @@ static void count_rest(struct sampler *sampler)
 		sampler->counts.never_came += missing;
 }
 
+/* Starts or stops as the program's thread wants it, which waits no longer than for that. */
+static void follow(struct sampler *sampler)
+{
+	bool wanted = __atomic_load_n(&sampler->wanted, __ATOMIC_ACQUIRE);
+
+	if (wanted == sampler->on)
+		return;
+	/* What was not wanted is no gap. */
+	sampler->last_end = 0;
+	sampler->broken |= !(wanted ? start(sampler) : stop(sampler));
+	__atomic_store_n(&sampler->on, wanted, __ATOMIC_RELEASE);
+	if (wanted || sampler->broken)
+		return;
+	drain(sampler);
+	count_rest(sampler);
+}
+
+static void *run(void *data)
+{
+	struct sampler *sampler = data;
+
+	while (working(sampler)) {
+		usleep(POLL_US);
+		follow(sampler);
+		if (sampler->on && working(sampler))
+			work(sampler);
+	}
+	__atomic_store_n(&sampler->ended, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void want(struct sampler *sampler, bool wanted)
+{
+	enum { WAIT_US = 100 };
+
+	__atomic_store_n(&sampler->wanted, wanted, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&sampler->on, __ATOMIC_ACQUIRE) != wanted
+	       && !__atomic_load_n(&sampler->ended, __ATOMIC_ACQUIRE))
+		usleep(WAIT_US);
+}
+
+void sampler_pause(struct sampler *sampler)
+{
+	want(sampler, false);
+}
+
+void sampler_resume(struct sampler *sampler)
+{
+	want(sampler, true);
+}
+
 static void free_sampler(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_Disable, .pPmSamplingObject = sampler->object);
@@ -372,7 +419,7 @@ static void free_sampler(struct sampler *sampler)
 	free(sampler);
 }
 
-struct sampler *sampler_new(const struct profiling *profiling, int device)
+struct sampler *sampler_new(const struct profiling *profiling, int device, bool at_once)
 {
 	struct sampler *sampler = calloc(1, sizeof *sampler);
 
@@ -389,7 +436,8 @@ struct sampler *sampler_new(const struct profiling *profiling, int device)
 		record = record ? record : RECORD_BYTES;
 		sampler->buffer_bytes = choose_buffer(sampler, record);
 		sampler->buffer_samples = sampler->buffer_bytes / record * 19 / 20;
-		if (set_config(sampler) && start(sampler)
+		sampler->wanted = sampler->on = at_once;
+		if (set_config(sampler) && (!at_once || start(sampler))
 		    && thread_start(&sampler->thread, run, sampler))
 			return sampler;
 	}
@@ -404,9 +452,9 @@ struct sampler_counts sampler_close(struct sampler *sampler)
 	__atomic_store_n(&sampler->ending, true, __ATOMIC_RELEASE);
 	pthread_join(sampler->thread, NULL);
 	stop(sampler);
-	if (!sampler->broken && !sampler->overflowed && !enough(sampler, 0))
+	if (sampler->on && !sampler->broken && !sampler->overflowed && !enough(sampler, 0))
 		drain(sampler);
-	if (!enough(sampler, 0))
+	if ((sampler->on || sampler->overflowed) && !enough(sampler, 0))
 		count_rest(sampler);
 	counts = sampler->counts;
 	free_sampler(sampler);

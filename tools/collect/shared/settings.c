@@ -137,6 +137,7 @@ WORDS(replay, "auto, kernel, none, rotate, user or application", "auto", "kernel
       "user", "application")
 WORDS(caches, "none or flush", "none", "flush")
 WORDS(backend, "range or legacy", "range", "legacy")
+WORDS(capture, "none or cudaProfilerApi", "none", "cudaProfilerApi")
 WORDS(mode, "a mode", "kernel", "launch", "user", "sampling")
 WORDS(turns, "turns", "none", "rotate", "repeat")
 

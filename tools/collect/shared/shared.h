@@ -74,6 +74,12 @@ enum collect_replay {
 	REPLAY_APPLICATION,
 };
 
+/* When something is recorded. */
+enum collect_capture {
+	CAPTURE_NONE,         /* always */
+	CAPTURE_PROFILER_API, /* between cudaProfilerStart() and cudaProfilerStop() */
+};
+
 enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY };
 
 enum collect_caches { CACHES_NONE, CACHES_FLUSH };
@@ -97,6 +103,7 @@ typedef enum collect_turns setting_turns;
 typedef enum collect_range setting_range;
 typedef enum collect_replay setting_replay;
 typedef enum collect_backend setting_backend;
+typedef enum collect_capture setting_capture;
 typedef enum collect_caches setting_caches;
 
 /* What a setting is for: without any of the first three for everything. */
@@ -159,6 +166,10 @@ enum {
 	  "look at N launches after those left out, and at none later")                            \
 	X(MAX_RANGES, max_ranges, count, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "max-ranges", "N",    \
 	  "record at most N ranges")                                                               \
+	X(CAPTURE_RANGE, capture_range, capture, NULL, 0, 0, "capture-range", "",                  \
+	  "none\tall that the program does (default)\n"                                            \
+	  "cudaProfilerApi\tonly between its cudaProfilerStart() and\n"                            \
+	  "cudaProfilerStop(); other filters choose among that")                                   \
 	X(DEVICE, device, device, "all", 0, 0, "device", "N|all",                                  \
 	  "only on that device (default all)")                                                     \
 	X(INTERVAL, interval_ns, time, "10us", FOR_SAMPLES, 0, "interval", "TIME",                 \

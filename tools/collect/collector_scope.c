@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* --capture-range: what the program does between its cudaProfilerStart() and cudaProfilerStop(). */
+#include "collect/collector.h"
+
+static void for_samplers(void (*work)(struct sampler *sampler))
+{
+	for (size_t i = 0; i < MAX_DEVICES; i++)
+		if (collector.samplers[i])
+			work(collector.samplers[i]);
+}
+
+bool collector_has_scope(void)
+{
+	return collector.settings.capture_range == CAPTURE_PROFILER_API;
+}
+
+void collector_begin_scope(void)
+{
+	collector_auto bool locked = collector_lock();
+
+	if (!locked || !collector_has_scope() || !collector.outside)
+		return;
+	collector.outside = false;
+	collector.marked = true;
+	for_samplers(sampler_resume);
+}
+
+void collector_end_scope(void)
+{
+	collector_auto bool locked = collector_lock();
+
+	if (!locked || !collector_has_scope() || collector.outside)
+		return;
+	collector.outside = true;
+	collector_cut_range(DROP_STOPPED);
+	for_samplers(sampler_pause);
+}
