@@ -23,14 +23,14 @@ make_set() {
 }
 
 # collect CODE ARGUMENTS...: offpeak-collect with the fake CUPTI ends with this code; output in $tmp/out
-# and $tmp/err, calls in $tmp/log.
+# and $tmp/err, calls in $tmp/log. Without --cupti where $cupti is empty.
 collect() {
 	tap_wanted=$1
 	shift
 	last=$(printf 'offpeak-collect %s' "$*" | cut -c 1-300)
 	rm -f "$tmp/log"
 	tap_code=0
-	FAKE_GPU_LOG=$tmp/log timeout 60 "$collector" --cupti "$cupti" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null ||
+	FAKE_GPU_LOG=$tmp/log timeout 60 "$collector" ${cupti:+--cupti "$cupti"} "$@" >"$tmp/out" 2>"$tmp/err" </dev/null ||
 		tap_code=$?
 	if [ "$tap_code" = "$tap_wanted" ]; then
 		ok

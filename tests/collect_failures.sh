@@ -17,7 +17,7 @@ own_code() {
 
 # Calls whose failure costs a detail that nobody needs to hear about: a version, a stream's id, a size that
 # is guessed instead.
-harmless='cuptiGetVersion|cuptiDeviceGetChipName|cuptiGetStreamIdEx|cuptiPmSamplingCounterDataGetSampleInfo'
+harmless='cuptiGetVersion|cuptiGetCallbackState|cuptiDeviceGetChipName|cuptiGetStreamIdEx|cuptiPmSamplingCounterDataGetSampleInfo'
 
 # fail_each OPTIONS WORDS...: every call that the collector makes fails, always and the second time only. The
 # program does what it does, and a failure of CUPTI's is told by its name.

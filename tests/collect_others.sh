@@ -5,7 +5,7 @@
 . "$SOURCE/tests/collect_common.sh"
 
 make_set one
-make_set three passes=3 groups=3
+make_set three passes=3
 make_set pm profiler=pm
 prog=$fake/fake_app
 nothing='offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU'
@@ -31,6 +31,24 @@ samples 200
 # A second device comes when we hear of contexts no longer.
 FAKE_GPU_DEVICES=2 quietly '--interval 1ms' init primary:0 sleep:200 primary:1 sleep:200
 same "$last: devices" "$(fields run.opk samples device | sort -u | tr -d '\n')" '01'
+# The program waits with its first kernel until it is sampled.
+FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:sleep300 quietly '' init primary:0 launch:k
+same "$last: launches of a sampled program" "$(sed -n '/^cuptiPmSamplingStart/,$p' log | grep -c '^cuLaunchKernel')" 1
+
+section 'cuptiFinalize in the program'
+quietly '--interval 1ms' init primary:0 sleep:200 finalize launch:k sleep:200
+samples 300
+set=one
+record '' init ctx:0 launch:a finalize sleep:400 launch:b launch:b
+rows_are symbol '_Z1aPKfS0_Pfi
+_Z1bPKfS0_Pfi
+_Z1bPKfS0_Pfi'
+err_has '^offpeak-collect: note: 1 are missing: what followed a cuptiFinalize\(\) of the program within 0.25 s, counted as one$'
+info 'j["drops"][0]["count"] == 1'
+# Just before the end.
+record '--range user' init ctx:0 push:a launch:k pop finalize
+rows_are 'name launches' 'a 1'
+err_has ' what followed a cuptiFinalize\(\)'
 
 section 'launches need them'
 set=one
@@ -56,6 +74,24 @@ rows_count 1
 quietly '' init ctx:0 launch:k '?subscribe'
 out_is 'subscribe: 39'
 unset FAKE_GPU_CUPTI_VERSION
+
+section 'one file of CUPTI a process'
+cp "$cupti" libcupti.so.99
+set=pm
+# Without --cupti the program's own.
+FAKE_APP_CUPTI=$tmp/libcupti.so.99 named=$cupti cupti=
+LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$fake/cupti/.libs
+quietly '--interval 1ms' load init primary:0 sleep:200 subscribe launch:k heard
+out_is 'heard 1'
+samples 100
+info '{r["name"]: r["value"] for r in j["run"]}["cupti"] == "'"$tmp/libcupti.so.99"'"'
+# One that comes later, or that is not the one of --cupti, finds ours.
+cupti=$named
+record '--interval 1ms' init primary:0 sleep:200 '?subscribe' launch:k
+out_is 'subscribe: 39'
+err_is "offpeak-collect: note: the program has loaded $tmp/libcupti.so.99, and this recording uses $cupti: of several files of CUPTI in a process the first one works, so the program's own tracing may be empty; with --cupti $tmp/libcupti.so.99 both use the same"
+samples 100
+FAKE_APP_CUPTI=$cupti
 
 section 'between cudaProfilerStart and cudaProfilerStop'
 marks='--capture-range cudaProfilerApi'

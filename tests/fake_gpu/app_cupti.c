@@ -54,6 +54,13 @@ static int word_subscribe(const char *const *fields)
 	                                               CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
 }
 
+static int word_load(const char *const *fields)
+{
+	(void)fields;
+	find("cuptiGetVersion");
+	return 0;
+}
+
 static int word_unsubscribe(const char *const *fields)
 {
 	(void)fields;
@@ -90,7 +97,11 @@ static int word_sample(const char *const *fields)
 }
 
 const struct word cupti_words[] = {
-	{ "subscribe", word_subscribe }, { "unsubscribe", word_unsubscribe },
-	{ "heard", word_heard },         { "finalize", word_finalize },
-	{ "sample", word_sample },       { 0 },
+	{ "load", word_load },
+	{ "subscribe", word_subscribe },
+	{ "unsubscribe", word_unsubscribe },
+	{ "heard", word_heard },
+	{ "finalize", word_finalize },
+	{ "sample", word_sample },
+	{ 0 },
 };

@@ -35,6 +35,8 @@ static const char *taken_by(bool shares)
 {
 	if (fake_number("FAKE_GPU_OTHER_PROFILER", 0))
 		return "Nsight Fake";
+	if (!cupti_is_first())
+		return "CUPTI for <not provided>";
 	for (size_t i = 0; i < MAX_SUBSCRIBERS; i++)
 		if (subscribers[i].used && !(shares && subscribers[i].shares))
 			return subscribers[i].name;
@@ -52,7 +54,6 @@ static int subscribe(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callback, v
 		who++;
 	if (taken_by(shares) || who == subscribers + MAX_SUBSCRIBERS)
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-	cupti_driver();
 	memset(who, 0, sizeof *who);
 	snprintf(who->name, sizeof who->name, "CUPTI%s%s", name ? " for " : "", name ? name : "");
 	who->callback = callback;

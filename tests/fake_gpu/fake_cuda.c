@@ -247,6 +247,11 @@ static unsigned device_of(CUcontext context)
 	return context->device;
 }
 
+static bool serves(const struct fake_hooks *theirs)
+{
+	return hooks == theirs;
+}
+
 static uint32_t id_of(CUcontext context)
 {
 	return context->id;
@@ -263,8 +268,10 @@ const struct fake_driver *fake_cuda_exchange(const struct fake_hooks *theirs)
 		.id_of = id_of,
 		.stream_id_of = stream_id,
 		.spoil_capture = capture_spoil,
+		.serves = serves,
 	};
 
-	hooks = theirs;
+	if (!hooks)
+		hooks = theirs;
 	return &driver;
 }

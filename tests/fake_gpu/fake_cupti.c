@@ -11,7 +11,7 @@
 
 pthread_mutex_t cupti_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool initialized;
+static bool initialized, finalized;
 
 static void ran(CUcontext context, size_t kernels)
 {
@@ -29,11 +29,14 @@ static void destroyed(CUcontext context)
 
 static const struct fake_driver *driver;
 
+static const struct fake_hooks hooks = {
+	.emit = callbacks_emit,
+	.ran = ran,
+	.destroyed = destroyed,
+};
+
 static void load_driver(void)
 {
-	static const struct fake_hooks hooks = { .emit = callbacks_emit,
-		                                 .ran = ran,
-		                                 .destroyed = destroyed };
 	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	__typeof__(fake_cuda_exchange) *exchange = NULL;
 
@@ -52,6 +55,16 @@ const struct fake_driver *cupti_driver(void)
 
 	pthread_once(&once, load_driver);
 	return driver;
+}
+
+bool cupti_is_first(void)
+{
+	return cupti_driver()->serves(&hooks);
+}
+
+bool cupti_finalized(void)
+{
+	return finalized;
 }
 
 int profiler_ready(void)
@@ -93,14 +106,12 @@ CUptiResult cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params *params
 	return CUPTI_CALL(CUpti_Profiler_DeInitialize_Params, params, deinitialize(), "%s", "");
 }
 
-/* All that CUPTI has in the process goes: subscribers, sessions and samplers. */
+/* Subscriptions end; samplers and sessions go on, until they are to be disabled. */
 static int finalize(void)
 {
 	callbacks_end();
 	pthread_mutex_lock(&cupti_lock);
-	session_end_all();
-	pm_end_all();
-	initialized = false;
+	finalized = true;
 	pthread_mutex_unlock(&cupti_lock);
 	return CUPTI_SUCCESS;
 }

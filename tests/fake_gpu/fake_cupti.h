@@ -17,6 +17,10 @@
 
 /* The fake driver, loaded with the first call. */
 const struct fake_driver *cupti_driver(void);
+/* Another file of CUPTI that is used later works no more. */
+bool cupti_is_first(void);
+/* Somebody called cuptiFinalize(). */
+bool cupti_finalized(void);
 /* Over sessions and samplers; not held while callbacks run. */
 extern pthread_mutex_t cupti_lock;
 /* 0 after cuptiProfilerInitialize. */
@@ -37,7 +41,6 @@ size_t image_path_room(const struct fake_image *image);
 
 /* Sampling, or a session, is enabled on some context. */
 bool pm_active(void);
-void pm_end_all(void);
 
 /* The parameter struct has exactly the size that this version knows. */
 #define SIZED(type, params)                                                                        \

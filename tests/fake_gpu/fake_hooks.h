@@ -28,6 +28,8 @@ struct fake_driver {
 	uint32_t (*stream_id_of)(CUstream stream); /* 0: no stream */
 	/* Work on the GPU spoils a capture that is open; false: there is none. */
 	bool (*spoil_capture)(void);
+	/* Whether these hooks are called: those of the first file of CUPTI that is used. */
+	bool (*serves)(const struct fake_hooks *hooks);
 };
 
 /* Exported by the fake driver. */

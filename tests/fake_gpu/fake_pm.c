@@ -34,14 +34,6 @@ bool pm_active(void)
 	return false;
 }
 
-void pm_end_all(void)
-{
-	for (size_t i = 0; i < MAX_DEVICES; i++) {
-		free(samplers[i]);
-		samplers[i] = NULL;
-	}
-}
-
 static bool valid(const CUpti_PmSampling_Object *object)
 {
 	for (size_t i = 0; object && i < MAX_DEVICES; i++)

@@ -46,7 +46,7 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params *params)
 static int disable(struct session *session)
 {
 	session_free(session);
-	return CUPTI_SUCCESS;
+	return cupti_finalized() ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params *params)

@@ -79,12 +79,6 @@ void session_free(struct session *session)
 	free(session);
 }
 
-void session_end_all(void)
-{
-	while (sessions)
-		session_free(sessions);
-}
-
 static bool config_valid(const struct session_config *config)
 {
 	bool auto_range = config->range == CUPTI_AutoRange;

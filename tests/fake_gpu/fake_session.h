@@ -55,7 +55,6 @@ void session_free(struct session *session);
 struct session *session_of(CUcontext context, bool legacy); /* NULL: the current context */
 bool session_any(void);
 bool session_valid(const struct session *session);
-void session_end_all(void);
 /* Whether one was enabled ever. */
 bool session_ever(void);
 

@@ -10,6 +10,7 @@
 
 #include "collect/shared/shared.h"
 #include "collect/recording/recording.h"
+#include "collect/subscriber.h"
 
 static const double flush_interval_s = 1;
 
@@ -25,6 +26,8 @@ static const char *const drop_reasons[DROPS] = {
 	[DROP_GRAPH] = "they are graphs: --push records them, in one pass or by rotation",
 	[DROP_ENDED] = "sampling ended before the program",
 	[DROP_CONTEXTS] = "in a context beyond the 64th of the process",
+	[DROP_FINALIZED] = "what followed a cuptiFinalize() of the program within 0.25 s, counted "
+			   "as one",
 	[DROP_CAPTURE] = "begun while a stream was captured into a graph",
 	[DROP_CUT] = "the rest of user ranges in which a stream was captured into a graph",
 	[DROP_STOPPED] = "the rest of user ranges that were open at cudaProfilerStop()",
@@ -43,7 +46,7 @@ bool collector_init(void)
 	const char *problem = settings_read(settings);
 
 	if (!problem)
-		problem = target_open(&collector.target, settings->cupti_path);
+		problem = target_open(&collector.target, cupti_choose(settings));
 	if (problem)
 		return complain(problem);
 	collector.target.verbose = settings->verbose;
@@ -231,11 +234,15 @@ static bool primary_context(int device)
 
 bool collector_watch(void)
 {
+	static bool registered;
 	collector_auto bool locked = collector_lock();
 	int count = 0, left = 0;
 
 	if (!locked)
 		return false;
+	/* A program that ends at once waits for the preparation, amid NVIDIA's calls. */
+	if (!registered)
+		registered = !atexit(collector_finish);
 	/* The driver may still be in the middle of cuInit(). */
 	if (collector.target.cuDeviceGetCount(&count))
 		return true;
@@ -453,15 +460,24 @@ static void end_recording(void)
 	clocks_report();
 }
 
+void collector_note_finalize(void)
+{
+	collector_auto bool locked = collector_lock();
+
+	collector.drops[DROP_FINALIZED] += locked;
+}
+
 void collector_finish(void)
 {
 	collector_auto bool locked = collector_lock();
 
 	if (!locked)
 		return;
+	collector.drops[DROP_FINALIZED] += subscriber_lost(&collector.target);
 	for (size_t i = 0; i < collector.context_count; i++)
 		close_session(&collector.contexts[i]);
 	close_samplers();
 	collector.ended = true;
 	end_recording();
+	cupti_report_other(&collector.target);
 }

@@ -34,6 +34,7 @@ enum drop {
 	DROP_GRAPH,
 	DROP_ENDED,
 	DROP_CONTEXTS,
+	DROP_FINALIZED, /* times, not ranges */
 	DROPS
 };
 
@@ -94,6 +95,8 @@ bool collector_watch(void);
 void collector_forget(CUcontext context);
 /* Hands on what has waited for almost the flush interval; false when collection has ended. */
 bool collector_flush(void);
+/* The program called cuptiFinalize(), and what it launched meanwhile was not seen. */
+void collector_note_finalize(void);
 /* Writes what is left, ends the recording, and says what is missing. */
 void collector_finish(void);
 

@@ -106,7 +106,10 @@ bool collector_begin_launch(const struct launch *launch)
 		return false;
 	if (!collector_lock())
 		return false;
-	if (begin(launch))
+	/* Sampling begins before the first kernel, and that is all. */
+	if (collector.settings.mode == MODE_SAMPLING)
+		collector_session(launch->context);
+	else if (begin(launch))
 		return true;
 	collector_unlock();
 	return false;

@@ -92,7 +92,8 @@ static void stop_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 enum {
 	LAUNCHES = 1 << MODE_KERNEL_REPLAY | 1 << MODE_LAUNCH_RANGE,
 	RANGES = LAUNCHES | 1 << MODE_USER_RANGE,
-	ALL_MODES = RANGES | 1 << MODE_SAMPLING,
+	KERNELS = LAUNCHES | 1 << MODE_SAMPLING,
+	ALL_MODES = RANGES | KERNELS,
 };
 
 /* The driver's calls that matter, each in the modes of the last column. */
@@ -101,14 +102,14 @@ static const struct {
 	void (*called)(CUpti_CallbackId id, const CUpti_CallbackData *call);
 	unsigned modes;
 } driver_calls[] = {
-	CALL(cuLaunchKernel, launch_called, LAUNCHES),
-	CALL(cuLaunchKernel_ptsz, launch_called, LAUNCHES),
-	CALL(cuLaunchKernelEx, launch_called, LAUNCHES),
-	CALL(cuLaunchKernelEx_ptsz, launch_called, LAUNCHES),
-	CALL(cuLaunchCooperativeKernel, launch_called, LAUNCHES),
-	CALL(cuLaunchCooperativeKernel_ptsz, launch_called, LAUNCHES),
-	CALL(cuGraphLaunch, launch_called, LAUNCHES),
-	CALL(cuGraphLaunch_ptsz, launch_called, LAUNCHES),
+	CALL(cuLaunchKernel, launch_called, KERNELS),
+	CALL(cuLaunchKernel_ptsz, launch_called, KERNELS),
+	CALL(cuLaunchKernelEx, launch_called, KERNELS),
+	CALL(cuLaunchKernelEx_ptsz, launch_called, KERNELS),
+	CALL(cuLaunchCooperativeKernel, launch_called, KERNELS),
+	CALL(cuLaunchCooperativeKernel_ptsz, launch_called, KERNELS),
+	CALL(cuGraphLaunch, launch_called, KERNELS),
+	CALL(cuGraphLaunch_ptsz, launch_called, KERNELS),
 	CALL(cuStreamBeginCapture, capture_called, RANGES),
 	CALL(cuStreamBeginCapture_ptsz, capture_called, RANGES),
 	CALL(cuStreamBeginCapture_v2, capture_called, RANGES),
@@ -291,12 +292,25 @@ static bool subscribe(void)
 	       && enable_all();
 }
 
+/* A program that calls cuptiFinalize() ends our subscription with its own. */
+static void renew_subscription(void)
+{
+	char other[SUBSCRIBER_NAME];
+
+	if (!subscriber_lost(&collector.target))
+		return;
+	collector_note_finalize();
+	if (!subscriber_take(&collector.target, callback, other))
+		enable_all();
+}
+
 /* Hands on what was recorded, even when no more launches come. */
 static void *tick(void *data)
 {
-	do
+	do {
 		usleep(TICK_US);
-	while (collector_flush());
+		renew_subscription();
+	} while (collector_flush());
 	return data;
 }
 
@@ -306,7 +320,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 		return 1;
 	if (collector.settings.mode == MODE_USER_RANGE)
 		collector_listen_to_ranges();
-	if (collector.settings.mode != MODE_SAMPLING)
+	if (needs_callbacks())
 		thread_detach(tick, NULL);
 	return 1;
 }

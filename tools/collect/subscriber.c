@@ -60,12 +60,12 @@ void subscriber_leave(const struct target *target)
 	subscriber = NULL;
 }
 
-bool subscriber_alive(const struct target *target)
+bool subscriber_lost(const struct target *target)
 {
-	uint32_t enabled = 0;
+	uint32_t enabled;
 
 	return subscriber
-	       && !target->cuptiGetCallbackState(&enabled, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-	                                         CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
-	       && enabled;
+	       && target->cuptiGetCallbackState(&enabled, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+	                                        CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+	                  == CUPTI_ERROR_INVALID_PARAMETER;
 }

@@ -8,7 +8,20 @@
 
 #include <stdbool.h>
 
+#include "collect/shared/shared.h"
 #include "collect/shared/target.h"
+
+/*
+ * Of several files of CUPTI in a process, such as PyTorch's and the toolkit's, only the first one
+ * that is used works: the others find its callbacks taken for good, or crash.
+ */
+
+/* The file of a libcupti that the program has loaded, but not `except`; free(). NULL: none. */
+char *cupti_loaded(const char *except);
+/* The file to use: --cupti, else the program's where it can do what the mode needs. */
+const char *cupti_choose(const struct settings *settings);
+/* Says so where the program has loaded another one. */
+void cupti_report_other(const struct target *target);
 
 enum { SUBSCRIBER_NAME = 64 };
 
@@ -23,7 +36,7 @@ bool subscriber_enable(const struct target *target, CUpti_CallbackDomain domain,
                        CUpti_CallbackId id);
 /* Leaves the callbacks to the program, for good. */
 void subscriber_leave(const struct target *target);
-/* Whether we have the callbacks still: not after the program called cuptiFinalize(). */
-bool subscriber_alive(const struct target *target);
+/* Whether the program has ended our subscription: it called cuptiFinalize(). */
+bool subscriber_lost(const struct target *target);
 
 #endif

@@ -239,6 +239,7 @@ const char *settings_read(struct settings *settings)
 
 		if (text && !set(settings, (enum setting_id)i, text))
 			return problem_with(&settings_table[i], text);
+		settings->given[i] = text != NULL;
 	}
 	if (!settings->probe && (!settings->set_path || !settings->output || !settings->token))
 		return "not started by offpeak-collect";

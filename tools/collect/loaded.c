@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which libcupti the program has loaded. */
+#include "collect/subscriber.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+	const char *except;
+	char *found;
+};
+
+static int look(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct search *search = data;
+	const char *slash = strrchr(info->dlpi_name, '/');
+
+	(void)size;
+	if (!slash || strncmp(slash + 1, "libcupti.so", strlen("libcupti.so"))
+	    || (search->except && !strcmp(info->dlpi_name, search->except)))
+		return 0;
+	search->found = strdup(info->dlpi_name);
+	return 1;
+}
+
+char *cupti_loaded(const char *except)
+{
+	struct search search = { .except = except };
+
+	dl_iterate_phdr(look, &search);
+	return search.found;
+}
+
+static bool has(const char *path, const char *symbol)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+	bool found = library && dlsym(library, symbol);
+
+	if (library)
+		dlclose(library);
+	return found;
+}
+
+const char *cupti_choose(const struct settings *settings)
+{
+	const char *needed = settings->mode == MODE_SAMPLING ? "cuptiPmSamplingEnable"
+	                                                     : "cuptiProfilerInitialize";
+	char *loaded = settings->given[SETTING_CUPTI] ? NULL : cupti_loaded(NULL);
+
+	/* It is named in the recording, so it stays. */
+	if (loaded && has(loaded, needed))
+		return loaded;
+	free(loaded);
+	return settings->cupti_path;
+}
+
+void cupti_report_other(const struct target *target)
+{
+	char *other = target->cupti_path ? cupti_loaded(target->cupti_path) : NULL;
+
+	if (other)
+		fprintf(stderr,
+		        "offpeak-collect: note: the program has loaded %s, and this recording uses "
+		        "%s: of several files of CUPTI in a process the first one works, so the "
+		        "program's own tracing may be empty; with --cupti %s both use the same\n",
+		        other, target->cupti_path, other);
+	free(other);
+}
