@@ -386,6 +386,10 @@ if extract CNFG dir/noinst.opk dir/config.opk; then
 	equal dir/avail.opk dir/avail2.opk
 	works plan --chip GH100 l1 --effort 0 --availability dir/avail.opk --format json
 	json 'j["passes"] > 1'
+	# It says the chip, too.
+	works build l1 --effort 0 -o dir/avail2.opk --availability "$simple"
+	equal dir/avail.opk dir/avail2.opk
+	refuses 2 '--chip CHIP is required' build l1 -o dir/avail2.opk --availability availability
 	refuses 4 'has no counter-availability image' plan --chip GH100 l1 --availability dir/noinst.opk
 	works info dir/avail.opk --table sections
 	out_has '^AVIL,'

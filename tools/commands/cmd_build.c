@@ -211,7 +211,7 @@ static int limit_passes(struct app *app, const struct opk_set *set, struct opk_p
 
 static int run(struct app *app, void *data)
 {
-	const struct build_args *args = data;
+	struct build_args *args = data;
 	struct opk_build_options options = OPK_INIT(options);
 	struct opk_plan_options how;
 	opk_auto(opk_set) struct opk_set *set = NULL;

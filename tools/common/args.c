@@ -69,14 +69,33 @@ int effort_of(struct app *app, double *out, const char *text)
 	return OPK_OK;
 }
 
-int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_options *options)
+/* A bare image does not say its chip, and GPUs of several may have been probed. */
+static int take_chip(struct app *app, struct plan_args *args)
 {
+	int code = args->chip || !args->availability
+	                   ? OPK_OK
+	                   : files_get_chip(app, args->file_chip, sizeof args->file_chip,
+	                                    args->availability);
+
+	if (code || args->chip)
+		return code;
+	if (!*args->file_chip)
+		return app_error(app, OPK_EUSAGE, "%s: --chip CHIP is required", app->command);
+	args->chip = args->file_chip;
+	return OPK_OK;
+}
+
+int plan_options(struct app *app, struct plan_args *args, struct opk_plan_options *options)
+{
+	int code;
+
 	*options = (struct opk_plan_options)OPK_INIT(*options);
 	if (args->strict_order && !args->single_pass)
 		return app_error(app, OPK_EUSAGE, "%s: --strict-order goes with --single-pass",
 		                 app->command);
-	if (!args->chip)
-		return app_error(app, OPK_EUSAGE, "%s: --chip CHIP is required", app->command);
+	code = take_chip(app, args);
+	if (code)
+		return code;
 	options->chip = args->chip;
 	options->max_passes = args->max_passes;
 	options->single_pass = args->single_pass;

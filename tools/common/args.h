@@ -55,6 +55,7 @@ struct opk_image_options image_options(uint64_t timeout, const char *what);
 
 struct plan_args {
 	const char *chip, *effort, *availability;
+	char file_chip[20]; /* that of the .opk of --availability, where no other is given */
 	unsigned profiler;
 	uint64_t max_passes;
 	bool single_pass, strict_order;
@@ -62,7 +63,8 @@ struct plan_args {
 };
 
 #define PLAN_OPTIONS(type, member)                                                                 \
-	SHARED_OPTION("chip", "CHIP", "for this chip; required", OPTION_TEXT, type, member.chip),  \
+	SHARED_OPTION("chip", "CHIP", "for this chip; required, unless --availability says which", \
+	              OPTION_TEXT, type, member.chip),                                             \
 		SHARED_OPTION("profiler", PROFILER_WORDS, "range or pm, instead of the set's own", \
 	                      OPTION_WORD, type, member.profiler),                                 \
 		AVAILABILITY_OPTION(type, member.availability),                                    \
@@ -81,8 +83,8 @@ struct plan_args {
 
 /* What --effort says, as opk_plan_options has it; 0 where it is not given. */
 int effort_of(struct app *app, double *out, const char *text);
-/* Fills the plan's options from the arguments. */
-int plan_options(struct app *app, const struct plan_args *args, struct opk_plan_options *options);
+/* Fills the plan's options from the arguments, which get the chip from --availability. */
+int plan_options(struct app *app, struct plan_args *args, struct opk_plan_options *options);
 /* The bytes of a PM sample; false for ranges, and where the library has no such function. */
 bool plan_sample_bytes(struct app *app, const struct opk_plan *plan, size_t *out);
 /* The SET arguments as one set, with the parameters that were given. */

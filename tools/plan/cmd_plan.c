@@ -244,7 +244,7 @@ static int print(struct app *app, const struct report *report, const char *svg)
 	return code || !svg ? code : opk_newfile_commit(&picture);
 }
 
-static int plan(struct app *app, const struct plan_command_args *args, struct report *report)
+static int plan(struct app *app, struct plan_command_args *args, struct report *report)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
 	opk_autofree void *availability = NULL;
