@@ -1165,6 +1165,22 @@ struct opk_row {
 	const struct opk_range *range; /* its row of the range table, a sample's device, or NULL */
 	/* One a metric; false: the range has not all passes of it, and the value is NaN. */
 	const bool *measured;
+	const struct opk_ran *ran; /* of opk_timeline_eval(); else NULL */
+};
+
+/* What a row of what ran says besides its range, which has what several launches share. */
+struct opk_ran {
+	const char *kind;  /* "kernel", "copy" or "set"; "idle" */
+	uint64_t launches; /* that the row is of; of idle time: pauses */
+	uint64_t time_ns;  /* of all of them; range.duration_ns is the mean */
+	uint64_t least_ns, most_ns;
+	uint64_t shared_ns; /* of this time, others ran on the GPU, too */
+	uint64_t bytes;     /* of copies and sets */
+	uint64_t samples;   /* it ran in so many */
+	/* As good as so many in which it ran alone; 0 also where there is no telling it apart. */
+	uint64_t samples_alone;
+	/* It has no values: too short, or too few samples tell it apart. */
+	bool unknown;
 };
 
 struct opk_filter;
@@ -1337,6 +1353,27 @@ size_t opk_join_count(const struct opk_join *join);
 const struct opk_joined_row *opk_join_get(const struct opk_join *join, size_t i);
 /* Images of a cut-off file that have no range table: their ranges are in no row. */
 uint64_t opk_join_left_out(const struct opk_join *join);
+
+/* ---- what ran, and when ----------------------------------------------------------------- */
+
+/*
+ * What was recorded of kernels, copies and sets as rows, and the values of PM samples that were
+ * recorded beside it divided among them; docs/formats.md says how. Without samples there are no
+ * values. Idle time of the GPU, where there are samples, is a row, too, the last one. Rows are
+ * those of ranges: their names are those of kernels and "(idle)".
+ */
+struct opk_timeline_options {
+	size_t size;
+	bool each_launch; /* a row for each, in the order of their starts; else for each kernel */
+	/* What samples are evaluated for; its filter chooses the rows here. */
+	const struct opk_eval_options *eval;
+};
+/* OPK_EUSAGE: the file does not say what ran. It must outlive the evaluation. */
+int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
+                      const struct opk_timeline_options *options);
+/* The ranges of all rows of opk_timeline_eval(), also of those that a filter refuses; else 0. */
+size_t opk_evaluation_ranges(const struct opk_range **ranges,
+                             const struct opk_evaluation *evaluation);
 
 /* A bare counter data image becomes a recording. It is evaluated once, to see that it can be. */
 struct opk_import_options {
@@ -1635,6 +1672,16 @@ enum opk_fact {
 	OPK_FACT_DURATION,
 	OPK_FACT_LAUNCHES, /* ranges joined in the row */
 	OPK_FACT_LAUNCHES_MIN,
+	/* What ran: struct opk_ran. Other rows have none of it. */
+	OPK_FACT_KIND,
+	OPK_FACT_END,
+	OPK_FACT_TIME,
+	OPK_FACT_LEAST,
+	OPK_FACT_MOST,
+	OPK_FACT_SHARED,
+	OPK_FACT_BYTES,
+	OPK_FACT_SAMPLES,
+	OPK_FACT_SAMPLES_ALONE,
 	OPK_FACT_COUNT
 };
 

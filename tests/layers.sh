@@ -19,6 +19,7 @@ lib/resolve
 lib/plan
 lib/eval
 lib/images
+lib/timeline
 lib/repair
 lib/nsight
 lib/database lib/output

@@ -340,6 +340,7 @@ static int add_facts_of_row(struct opk_database *database, const struct opk_row 
 	struct opk_statement *into = database->into[pm ? OPK_INTO_SAMPLES : OPK_INTO_RANGES];
 	struct opk_fact_text texts[OPK_FACT_COUNT];
 
+	database->has_ran |= row->ran != NULL;
 	opk_statement_u64(into, ++database->row);
 	opk_statement_u64(into, database->run);
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {

@@ -29,6 +29,7 @@ struct opk_database {
 	/* Numbers are those of the last row of each table. */
 	uint64_t run, row;
 	enum opk_profiler profiler; /* of all runs */
+	bool has_ran;               /* some row is of what ran */
 	/* One a metric. */
 	struct opk_strlist names;
 	uint64_t *last_run; /* that has it */

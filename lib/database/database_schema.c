@@ -11,7 +11,7 @@
 const char opk_database_schema[] =
 	/* "opk" and the version of these tables. */
 	"PRAGMA application_id = 0x6f706b00;\n"
-	"PRAGMA user_version = 2;\n"
+	"PRAGMA user_version = 3;\n"
 	"CREATE TABLE runs (\n"
 	"	id INTEGER PRIMARY KEY,\n"
 	"	file TEXT NOT NULL,\n"
@@ -97,7 +97,16 @@ const char opk_database_schema[] =
 	"	count INTEGER,\n"
 	"	duration_ns INTEGER,\n"
 	"	launches INTEGER,\n"
-	"	launches_min INTEGER\n"
+	"	launches_min INTEGER,\n"
+	"	kind TEXT,\n"
+	"	end_ns INTEGER,\n"
+	"	time_ns INTEGER,\n"
+	"	min_ns INTEGER,\n"
+	"	max_ns INTEGER,\n"
+	"	shared_ns INTEGER,\n"
+	"	bytes INTEGER,\n"
+	"	samples INTEGER,\n"
+	"	samples_alone INTEGER\n"
 	");\n"
 	"CREATE TABLE range_values (\n"
 	"	range_id INTEGER NOT NULL REFERENCES ranges (id),\n"
@@ -167,7 +176,8 @@ const char *const opk_database_inserts[OPK_TABLES] = {
 	[OPK_INTO_METRICS] = "INSERT INTO metrics VALUES (?,?,?,?,?,?,?,?)",
 	[OPK_INTO_RUN_METRICS] = "INSERT INTO run_metrics VALUES (?,?,?,?)",
 	[OPK_INTO_RANGES] = "INSERT INTO ranges VALUES "
-			    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+			    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+			    "?,?,?,?,?,?,?,?,?,?,?)",
 	[OPK_INTO_RANGE_VALUES] = "INSERT INTO range_values VALUES (?,?,?,?)",
 	[OPK_INTO_SAMPLES] = "INSERT INTO samples VALUES (?,?,?,?,?,?,?,?,?)",
 	[OPK_INTO_SAMPLE_VALUES] = "INSERT INTO sample_values VALUES (?,?,?)",
@@ -221,13 +231,21 @@ static void put_file(struct view *view)
 	put(view, "runs.file");
 }
 
+/* What ran has facts that no other row has. */
+static bool has_fact(const struct view *view, enum opk_fact fact, bool joined)
+{
+	if (fact > OPK_FACT_LAUNCHES_MIN)
+		return view->database->has_ran;
+	return joined || fact < OPK_FACT_LAUNCHES;
+}
+
 /* All facts, and the file where tables have it. */
 static void put_facts(struct view *view, bool joined)
 {
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
 		const struct opk_column *column = opk_fact_column(fact, view->database->profiler);
 
-		if (column && (joined || fact < OPK_FACT_LAUNCHES))
+		if (column && has_fact(view, fact, joined))
 			put_fact(view, column->name);
 		if (column && (fact == OPK_FACT_NAME || fact == OPK_FACT_SAMPLE_END))
 			put_file(view);

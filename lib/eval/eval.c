@@ -12,6 +12,9 @@
 
 struct opk_evaluation {
 	struct opk_spools spools;
+	struct opk_made_rows made; /* instead */
+	size_t next_made;
+	bool is_made;
 	const struct opk_filter *filter; /* NULL: every row is wanted */
 	size_t condition_count;          /* on values, the first of those besides columns */
 	const struct opk_meta *meta;     /* of the recording; NULL: a bare image */
@@ -301,11 +304,59 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 	return code;
 }
 
+/* ---- rows that no image has */
+
+void opk_made_rows_clear(struct opk_made_rows *rows)
+{
+	free(rows->ranges);
+	free(rows->ran);
+	free(rows->values);
+	*rows = (struct opk_made_rows){ 0 };
+}
+
+int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
+                              struct opk_file *file, const struct opk_eval_options *options)
+{
+	struct opk_eval_job job = { .file = file };
+	int code = opk_file_meta(&job.meta, ctx, file);
+
+	if (!code)
+		code = opk_filter_check(options->filter, ctx, OPK_PROFILER_RANGE);
+	if (!code)
+		code = begin(out, ctx, &job, options);
+	if (code)
+		return opk_add(ctx, code, "can't evaluate %s", file->path);
+	(*out)->is_made = true;
+	(*out)->spools.header.profiler = OPK_PROFILER_RANGE;
+	snprintf((*out)->spools.header.chip, sizeof(*out)->spools.header.chip, "%s",
+	         job.meta->chip);
+	return OPK_OK;
+}
+
+int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                            struct opk_made_rows *rows, const struct opk_evaluation *samples)
+{
+	for (size_t i = 0; i < evaluation->metrics.count; i++)
+		if (!opk_strlist_add(&evaluation->units, samples ? samples->units.items[i] : ""))
+			return opk_nomem(ctx, "an evaluation");
+	evaluation->made = *rows;
+	*rows = (struct opk_made_rows){ 0 };
+	return opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
+}
+
+size_t opk_evaluation_ranges(const struct opk_range **ranges,
+                             const struct opk_evaluation *evaluation)
+{
+	*ranges = evaluation->made.ranges;
+	return evaluation->made.count;
+}
+
 void opk_evaluation_free(struct opk_evaluation *evaluation)
 {
 	if (!evaluation)
 		return;
 	opk_spools_clear(&evaluation->spools);
+	opk_made_rows_clear(&evaluation->made);
 	opk_columns_clear(&evaluation->columns);
 	free(evaluation->set_labels);
 	opk_resolved_clear(&evaluation->resolved);
@@ -423,7 +474,7 @@ const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *ev
 
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation)
 {
-	return evaluation->spools.total_rows;
+	return evaluation->is_made ? evaluation->made.count : evaluation->spools.total_rows;
 }
 
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation)
@@ -527,6 +578,30 @@ static int take_row(const struct opk_row **row, struct opk_ctx *ctx,
 	return code;
 }
 
+/* Makes the row of what is in memory. */
+static const struct opk_row *take_made(struct opk_evaluation *evaluation, size_t number)
+{
+	const struct opk_made_rows *made = &evaluation->made;
+	const struct opk_range *range = &made->ranges[number];
+	size_t metrics = evaluation->metrics.count;
+
+	memcpy(evaluation->values, made->values + number * metrics,
+	       metrics * sizeof *evaluation->values);
+	evaluation->row = (struct opk_row){
+		.index = number,
+		.name = range->name,
+		.start_ns = range->start_ns,
+		.end_ns = range->end_ns,
+		.values = evaluation->values,
+		.measured = evaluation->measured,
+		.range = range,
+		.ran = &made->ran[number],
+	};
+	apply_pass(evaluation, 0);
+	apply_attributes(evaluation);
+	return &evaluation->row;
+}
+
 static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
                     struct opk_evaluation *evaluation)
 {
@@ -536,6 +611,12 @@ static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
 	int code;
 
 	*row = NULL;
+	if (evaluation->is_made) {
+		evaluation->mark = (struct opk_bookmark){ .number = evaluation->next_made };
+		if (evaluation->next_made < evaluation->made.count)
+			*row = take_made(evaluation, evaluation->next_made++);
+		return OPK_OK;
+	}
 	if (opk_spools_ended(&evaluation->spools))
 		return OPK_OK;
 	opk_spools_mark(&evaluation->mark, &evaluation->spools);
@@ -555,8 +636,14 @@ int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
 {
 	struct opk_spool_row stored;
 	const char *name;
-	int code = opk_spools_reread(&stored, &name, evaluation->values, ctx, &evaluation->spools,
-	                             mark, evaluation->metrics.count);
+	int code;
+
+	if (evaluation->is_made) {
+		*row = take_made(evaluation, mark->number);
+		return OPK_OK;
+	}
+	code = opk_spools_reread(&stored, &name, evaluation->values, ctx, &evaluation->spools, mark,
+	                         evaluation->metrics.count);
 
 	*row = NULL;
 	return code ? code : take_row(row, ctx, evaluation, &stored, name, mark->number);

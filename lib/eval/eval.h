@@ -75,6 +75,21 @@ const struct opk_measured *opk_evaluation_passes(const struct opk_evaluation *ev
 /* Whether its filter has conditions on values. */
 bool opk_evaluation_chooses_values(const struct opk_evaluation *evaluation);
 
+/* Rows that no image has: what ran. */
+struct opk_made_rows {
+	struct opk_range *ranges;
+	struct opk_ran *ran;
+	double *values; /* of each row, one a metric */
+	size_t count;
+};
+void opk_made_rows_clear(struct opk_made_rows *rows);
+/* An evaluation that has its columns and no rows yet; `file` has metadata at least. */
+int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
+                              struct opk_file *file, const struct opk_eval_options *options);
+/* Takes over the rows; units are those of the first metrics of `samples`, or NULL: of none. */
+int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                            struct opk_made_rows *rows, const struct opk_evaluation *samples);
+
 struct opk_columns;
 /* What it shows, and of what. */
 const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation);

@@ -41,12 +41,18 @@ static bool is_value(const struct condition *condition)
 	return !condition->known[OPK_PROFILER_RANGE] && !condition->known[OPK_PROFILER_PM];
 }
 
+/* What a row only has once it is joined. */
+static bool is_of_joined(enum opk_fact fact)
+{
+	return fact == OPK_FACT_LAUNCHES || fact == OPK_FACT_LAUNCHES_MIN;
+}
+
 /* Facts that rows have before they are joined. A range goes by its name, whatever its number. */
 static bool find(enum opk_fact *out, const char *name, enum opk_profiler profiler)
 {
 	if (!strcmp(name, "range"))
 		name = "name";
-	return opk_fact_find(out, name, profiler) && *out < OPK_FACT_LAUNCHES;
+	return opk_fact_find(out, name, profiler) && !is_of_joined(*out);
 }
 
 /* ---- conditions as text ----------------------------------------------------------------- */
@@ -55,9 +61,9 @@ static int explain_name(struct opk_ctx *ctx, const char *name)
 {
 	struct opk_nearest nearest = { .name = name };
 
-	for (enum opk_fact fact = 0; fact < OPK_FACT_LAUNCHES; fact++)
+	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++)
 		for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++)
-			if (opk_fact_column(fact, profiler))
+			if (opk_fact_column(fact, profiler) && !is_of_joined(fact))
 				opk_nearest_try(&nearest, opk_fact_column(fact, profiler)->name);
 	return opk_fail(ctx, OPK_EUSAGE, "rows have no '%s' to ask for%s%s%s", name,
 	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
@@ -151,7 +157,7 @@ static int parse(struct condition *condition, struct opk_ctx *ctx)
 	for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++)
 		condition->known[profiler] = find(&condition->facts[profiler], condition->name,
 		                                  profiler);
-	if (opk_fact_find(&fact, condition->name, OPK_PROFILER_RANGE) && fact >= OPK_FACT_LAUNCHES)
+	if (opk_fact_find(&fact, condition->name, OPK_PROFILER_RANGE) && is_of_joined(fact))
 		return explain_name(ctx, condition->name);
 	if (condition->known[0] && condition->facts[0] == OPK_FACT_KERNEL
 	    && !(condition->spelled = opk_kernel_spell(condition->pattern)))

@@ -44,6 +44,15 @@ static const struct {
 	[OPK_FACT_DURATION] = { { "duration_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_LAUNCHES] = { { "launches", OPK_CELL_UINT }, OF_RANGES },
 	[OPK_FACT_LAUNCHES_MIN] = { { "launches_min", OPK_CELL_UINT }, OF_RANGES },
+	[OPK_FACT_KIND] = { { "kind", OPK_CELL_STRING }, OF_RANGES },
+	[OPK_FACT_END] = { { "end_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_TIME] = { { "time_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_LEAST] = { { "min_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_MOST] = { { "max_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_SHARED] = { { "shared_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_BYTES] = { { "bytes", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_SAMPLES] = { { "samples", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_SAMPLES_ALONE] = { { "samples_alone", OPK_CELL_OPTIONAL }, OF_RANGES },
 };
 
 const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler)
@@ -152,6 +161,42 @@ static union opk_cell get_of_launch(struct opk_fact_text *text, enum opk_fact fa
 	}
 }
 
+/* A fact of what ran, as far as the row is of such. */
+static union opk_cell get_of_ran(enum opk_fact fact, const struct opk_row *row)
+{
+	static const struct opk_ran none;
+	const struct opk_ran *ran = row->ran ? row->ran : &none;
+	bool known = row->ran != NULL;
+
+	switch (fact) {
+	case OPK_FACT_KIND:
+		return string(ran->kind);
+	case OPK_FACT_END:
+		return optional(row->end_ns, known && row->end_ns);
+	case OPK_FACT_TIME:
+		return optional(ran->time_ns, known);
+	case OPK_FACT_LEAST:
+		return optional(ran->least_ns, known && ran->launches);
+	case OPK_FACT_MOST:
+		return optional(ran->most_ns, known && ran->launches);
+	case OPK_FACT_SHARED:
+		return optional(ran->shared_ns, known);
+	case OPK_FACT_BYTES:
+		return optional(ran->bytes, ran->bytes > 0);
+	case OPK_FACT_SAMPLES:
+		return optional(ran->samples, known);
+	default:
+		return optional(ran->samples_alone, known);
+	}
+}
+
+static uint64_t launches_of(const struct opk_row *row, const struct opk_joined_row *joined)
+{
+	if (joined)
+		return joined->ranges;
+	return row->ran ? row->ran->launches : 1;
+}
+
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
                             const struct opk_row *row, const struct opk_joined_row *joined)
 {
@@ -172,10 +217,12 @@ union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
 	case OPK_FACT_NAME:
 		return string(row->name);
 	case OPK_FACT_LAUNCHES:
-		return number(joined ? joined->ranges : 1);
+		return number(launches_of(row, joined));
 	case OPK_FACT_LAUNCHES_MIN:
 		return number(joined ? joined->ranges_min : 1);
 	default:
+		if (fact > OPK_FACT_LAUNCHES_MIN)
+			return get_of_ran(fact, row);
 		return get_of_launch(text, fact, row->range ? row->range : &unknown,
 		                     joined && joined->many_streams);
 	}

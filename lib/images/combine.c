@@ -343,3 +343,17 @@ enum opk_weight opk_combine(double *out, const struct opk_rules *rules, size_t m
 		return weigh(out, rules, rule, parts, count);
 	return OPK_EXACT;
 }
+
+double opk_rules_denominator(const struct opk_rules *rules, size_t metric, const double *all)
+{
+	const struct opk_part_value part = { .value = all[metric], .all = all };
+
+	for (size_t i = 0; i < EXACT_WEIGHTS; i++) {
+		const struct weight *weight = &rules->rules[metric].exact[i];
+		double one = weight->known ? weight_of(weight, all) : (double)NAN;
+
+		if (one == 0 || (isfinite(one) && one > 0 && is_denominator(weight, one, &part)))
+			return one;
+	}
+	return (double)NAN;
+}

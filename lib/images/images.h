@@ -205,6 +205,11 @@ struct opk_rules {
 int opk_rules_init(struct opk_rules *rules, struct opk_ctx *ctx, const char *chip,
                    enum opk_profiler profiler, const char *const *metrics, size_t count);
 void opk_rules_clear(struct opk_rules *rules);
+/*
+ * What the metric's value is divided by, 0 where nothing was counted; NaN: not known. `all` has
+ * metrics and helpers. Values that such are the weights of make the mean that of their sums.
+ */
+double opk_rules_denominator(const struct opk_rules *rules, size_t metric, const double *all);
 
 struct opk_part_value {
 	double value;

@@ -8,7 +8,7 @@
 
 struct eval_args {
 	struct raw_args raw;
-	unsigned format, layout, first_sample, join, launch_columns, evaluator, kernel_names;
+	unsigned format, layout, first_sample, join, launch_columns, evaluator, kernel_names, per;
 	const char *columns, *aggregate, *by, *level, *sort;
 	struct option_list where;
 	uint64_t workers, top;
@@ -35,6 +35,9 @@ static const struct option_spec specs[] = {
 	{ "first-sample", 0, "keep|mark|drop",
 	  "PM sampling: what becomes of the first; default drop", OPTION_WORD,
 	  offsetof(struct eval_args, first_sample) },
+	{ "per", 0, "sample|kernel|launch",
+	  "PM samples, or what they say of the kernels or launches that were recorded beside them",
+	  OPTION_WORD, offsetof(struct eval_args, per) },
 	{ "join", 0, "recorded|none",
 	  "recorded (default): one row of ranges that belong together; or none", OPTION_WORD,
 	  offsetof(struct eval_args, join) },
@@ -150,6 +153,22 @@ static int check_sort(const struct eval *eval)
 	return OPK_OK;
 }
 
+static int check_per(struct app *app, const struct eval_args *args)
+{
+	if (args->raw.image)
+		return app_error(
+			app, OPK_EUSAGE,
+			"eval: --per takes recordings: a bare image does not say what ran");
+	if (args->aggregate || args->layout == LAYOUT_TREE)
+		return app_error(app, OPK_EUSAGE,
+		                 "eval: --per has one row a kernel or launch: no --aggregate or "
+		                 "--layout tree");
+	if (args->first_sample)
+		return app_error(app, OPK_EUSAGE,
+		                 "eval: --per leaves the first sample out: no --first-sample");
+	return OPK_OK;
+}
+
 static int check_inputs(struct app *app, const struct raw_args *raw)
 {
 	if (!raw->image && !app->argument_count)
@@ -188,6 +207,7 @@ static int choose(struct eval *eval, const struct eval_args *args)
 	if (!code && args->sort)
 		code = check_sort(eval);
 	eval->is_tree = args->layout == LAYOUT_TREE;
+	eval->per = (enum eval_per)args->per;
 	if (!code)
 		code = choose_format(eval, args);
 	if (!code && eval->is_tree)
@@ -201,6 +221,8 @@ static int choose(struct eval *eval, const struct eval_args *args)
 	if (!code && (args->level || args->by) && !args->aggregate)
 		code = app_error(eval->app, OPK_EUSAGE, "eval: --%s goes with --aggregate",
 		                 args->level ? "level" : "by");
+	if (!code && args->per)
+		code = check_per(eval->app, args);
 	if (!code && args->kernel_names && eval->to_database)
 		code = app_error(
 			eval->app, OPK_EUSAGE,
@@ -237,9 +259,9 @@ static int evaluate(struct eval *eval, const struct eval_args *args,
 	if (!code)
 		code = eval_inputs_read(eval, args->raw.image, options);
 	if (!code)
-		code = args->aggregate ? eval_aggregate(eval, eval->first_sample == FIRST_KEEP,
-		                                        options->timeout_s)
-		                       : eval_rows_print(eval);
+		code = eval->key ? eval_aggregate(eval, eval->first_sample == FIRST_KEEP,
+		                                  options->timeout_s)
+		                 : eval_rows_print(eval);
 	if (!code)
 		eval_inputs_note_drift(eval);
 	eval_inputs_free(eval);
@@ -325,6 +347,15 @@ const struct command eval_command = {
 		"pattern or *. Facts are judged before rows are joined, values after it. Only rows with\n"
 		"facts as wanted are evaluated: images without any are not read, so that damage there goes\n"
 		"unnoticed.\n"
+		"\n"
+		"Where offpeak-collect recorded kernels beside PM samples, as it does if told to, --per kernel\n"
+		"has a row for each kernel, and --per launch one for each launch, with the values of the\n"
+		"samples that they ran in, and a row for idle time. A sample in which several ran is divided\n"
+		"by how long each ran in it and how much it counts per time. What adds up is the mean of a\n"
+		"launch; rates and percentages are means over its time. samples is in how many it ran,\n"
+		"samples_alone how much these say of it alone, and shared_ns how long others ran beside it.\n"
+		"What is too short for its samples is nan. Of a recording of kernels alone each launch is a\n"
+		"row, and with --aggregate kernel each kernel.\n"
 		"\n"
 		"--layout tree puts each range after the one that it was in, indented in a table, and\n"
 		"inside it in JSON, which is the default but on a terminal. Names say what is inside what,\n"

@@ -260,6 +260,14 @@ static void add_chosen(struct eval *eval)
 		add_kinds(eval, COLUMN_COUNT, COLUMN_P99);
 }
 
+static bool has_samples(const struct eval *eval)
+{
+	for (size_t i = 0; i < eval->input_count; i++)
+		if (opk_evaluation_metric_count(eval->inputs[i].evaluation))
+			return true;
+	return false;
+}
+
 static bool shows_fact(const struct eval *eval, enum opk_fact fact)
 {
 	switch (fact) {
@@ -279,8 +287,52 @@ static bool shows_fact(const struct eval *eval, enum opk_fact fact)
 	}
 }
 
+/* What ran: of kernels their launches and times, of launches when and where. */
+static void add_facts_of_kernels(struct eval *eval)
+{
+	static const struct {
+		enum opk_fact fact;
+		bool of_kernels, of_launches, of_samples;
+	} order[] = {
+		{ OPK_FACT_KERNEL, true, true, false },
+		{ OPK_FACT_KIND, true, true, false },
+		{ OPK_FACT_STREAM, false, true, false },
+		{ OPK_FACT_START, false, true, false },
+		{ OPK_FACT_END, false, true, false },
+		{ OPK_FACT_LAUNCHES, true, false, false },
+		{ OPK_FACT_TIME, true, false, false },
+		{ OPK_FACT_DURATION, true, true, false },
+		{ OPK_FACT_LEAST, true, false, false },
+		{ OPK_FACT_MOST, true, false, false },
+		{ OPK_FACT_SHARED, true, true, false },
+		{ OPK_FACT_BYTES, false, true, false },
+		{ OPK_FACT_SAMPLES, true, true, true },
+		{ OPK_FACT_SAMPLES_ALONE, true, true, true },
+	};
+	bool launches = eval->per != PER_KERNEL;
+	bool samples = has_samples(eval);
+
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+		enum opk_fact fact = order[i].fact;
+
+		if ((launches ? order[i].of_launches : order[i].of_kernels)
+		    && (samples || !order[i].of_samples))
+			add(eval, COLUMN_FACT, fact, *opk_fact_column(fact, OPK_PROFILER_RANGE));
+		if (fact == OPK_FACT_KIND && eval->input_count > 1)
+			add_kinds(eval, COLUMN_FILE, COLUMN_FILE);
+		for (fact = OPK_FACT_DEVICE; !i && fact <= OPK_FACT_HOST; fact++)
+			if (eval->facts[fact])
+				add(eval, COLUMN_FACT, fact,
+				    *opk_fact_column(fact, OPK_PROFILER_RANGE));
+	}
+}
+
 static void add_facts(struct eval *eval)
 {
+	if (eval->of_kernels) {
+		add_facts_of_kernels(eval);
+		return;
+	}
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
 		const struct opk_column *column = fact_header(eval, fact, eval->profiler);
 

@@ -23,6 +23,32 @@ static int read_image(struct eval *eval, const char *path, const struct opk_eval
 
 /* ---- evaluation */
 
+/* What only says what ran has no other rows; all launches of a kernel are a row of their own. */
+static int choose_rows(struct eval *eval, struct eval_input *input)
+{
+	bool is_trace = !strcmp(input->meta->mode, "trace");
+
+	input->of_kernels = eval->per >= PER_KERNEL || is_trace;
+	if (!is_trace)
+		return OPK_OK;
+	if (eval->per == PER_SAMPLE)
+		return app_error(eval->app, OPK_EUSAGE,
+		                 "--per sample: %s has no samples: it says what ran and when",
+		                 input->path);
+	if (!eval->key)
+		return OPK_OK;
+	if (strcmp(eval->key, "kernel") != 0)
+		return app_error(eval->app, OPK_EUSAGE,
+		                 "--aggregate %s: %s says what ran and when, which is put "
+		                 "together by kernel",
+		                 eval->key, input->path);
+	free(eval->key);
+	eval->key = NULL;
+	eval->per = PER_KERNEL;
+	eval->layout = EVAL_WIDE;
+	return OPK_OK;
+}
+
 static int open_inputs(struct eval *eval)
 {
 	int code = OPK_OK;
@@ -34,8 +60,16 @@ static int open_inputs(struct eval *eval)
 		code = opk_file_open(&input->file, eval->app->ctx, input->path);
 		if (!code)
 			code = opk_file_meta(&input->meta, eval->app->ctx, input->file);
+		if (!code)
+			code = choose_rows(eval, input);
 	}
 	return code;
+}
+
+/* Of which profiler the rows are. */
+static enum opk_profiler profiler_of(const struct eval_input *input)
+{
+	return input->of_kernels ? OPK_PROFILER_RANGE : input->meta->profiler;
 }
 
 /* What a recording names, before it is evaluated: any full metric name may be, too. */
@@ -61,11 +95,11 @@ static int choose_metrics(struct eval *eval, const struct eval_input *input,
 
 	if (!list_values(&values, input->meta))
 		return app_nomem(eval->app);
-	code = eval_columns_check(eval, input->meta, input->meta->profiler, &values, true,
+	code = eval_columns_check(eval, input->meta, profiler_of(input), &values, true,
 	                          input->path);
 	if (code)
 		return code;
-	options->metric_count = eval_columns_values(eval, input->meta->profiler);
+	options->metric_count = eval_columns_values(eval, profiler_of(input));
 	/* A wide table of what is known of rows needs no value. */
 	options->metrics = options->metric_count || eval_is_wide(eval) ? eval->chosen_values : NULL;
 	return OPK_OK;
@@ -93,17 +127,40 @@ static int evaluate_alike(struct eval *eval, struct eval_input *inputs, size_t c
 	return code;
 }
 
+/* What ran, and the samples that were recorded beside it. */
+static int evaluate_kernels(struct eval *eval, struct eval_input *input,
+                            const struct opk_eval_options *given)
+{
+	struct opk_timeline_options timeline = OPK_INIT(timeline);
+	struct opk_eval_options options = *given;
+	int code = OPK_OK;
+
+	timeline.each_launch = eval->per == PER_LAUNCH || (eval->per != PER_KERNEL && !eval->key);
+	timeline.eval = &options;
+	if (eval->chosen.count && !given->metrics)
+		code = choose_metrics(eval, input, &options);
+	return code ? code
+	            : opk_timeline_eval(&input->evaluation, eval->app->ctx, input->file, &timeline);
+}
+
+static bool go_together(const struct eval_input *a, const struct eval_input *b)
+{
+	return !a->of_kernels && !b->of_kernels && a->meta->profiler == b->meta->profiler;
+}
+
 static int evaluate(struct eval *eval, const struct opk_eval_options *options)
 {
-	const struct eval_input *inputs = eval->inputs;
+	struct eval_input *inputs = eval->inputs;
 	int code = OPK_OK;
 
 	for (size_t at = 0, end; !code && at < eval->input_count; at = end) {
-		for (end = at + 1; end < eval->input_count
-		                   && inputs[end].meta->profiler == inputs[at].meta->profiler;
-		     end++)
+		for (end = at + 1;
+		     end < eval->input_count && go_together(&inputs[at], &inputs[end]); end++)
 			;
-		code = evaluate_alike(eval, eval->inputs + at, end - at, options);
+		if (inputs[at].of_kernels)
+			code = evaluate_kernels(eval, &inputs[at], options);
+		else
+			code = evaluate_alike(eval, eval->inputs + at, end - at, options);
 	}
 	return code;
 }
@@ -159,14 +216,37 @@ static void note_state(const struct eval_input *input, const struct opk_set *set
 		         opk_file_section_count(input->file));
 }
 
+/* Only kernels have names of theirs: not idle time and copies. */
+static int look_at_kernels(struct eval *eval, struct eval_input *input)
+{
+	struct opk_ctx *ctx = eval->app->ctx;
+	const struct opk_range *ranges;
+	size_t count = opk_evaluation_ranges(&ranges, input->evaluation);
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		eval->facts[OPK_FACT_DEVICE] |= ranges[i].device > 0;
+		eval->facts[OPK_FACT_HOST] |= strcmp(ranges[i].host, ranges->host) != 0
+		                              && *ranges[i].host;
+		eval->facts[OPK_FACT_RANK] |= ranges[i].rank >= 0;
+		if (ranges[i].grid[0])
+			code = opk_kernel_names_add(eval->kernel_names, ctx, &ranges[i], 1);
+	}
+	eval->of_kernels = true;
+	return code ? code : find_inflated(eval, input);
+}
+
 static int look_at(struct eval *eval, struct eval_input *input, const struct opk_set *set)
 {
 	struct opk_ctx *ctx = eval->app->ctx;
 	const struct opk_range *ranges;
 	const struct opk_time *times;
 	size_t range_count, time_count;
-	int code = opk_file_ranges(&ranges, &range_count, ctx, input->file);
+	int code;
 
+	if (input->of_kernels)
+		return look_at_kernels(eval, input);
+	code = opk_file_ranges(&ranges, &range_count, ctx, input->file);
 	if (!code)
 		code = opk_file_times(&times, &time_count, ctx, input->file);
 	if (!code)

@@ -203,7 +203,9 @@ static void count_launches(struct eval *eval, const struct eval_input *input,
 	size_t columns = opk_evaluation_column_count(input->evaluation);
 
 	for (size_t i = 0; i < metrics; i++)
-		eval->launches_of_metrics[i] = joined ? joined->counts[i] : row->measured[i];
+		eval->launches_of_metrics[i] = joined     ? joined->counts[i]
+		                               : row->ran ? row->ran->launches
+		                                          : row->measured[i];
 	opk_evaluation_least(eval->launches_of, input->evaluation, eval->launches_of_metrics);
 	for (size_t i = 0; i < columns; i++)
 		if (eval->launches_of[i] == UINT64_MAX)
@@ -250,6 +252,17 @@ static void note_inflated(const struct eval *eval, const struct eval_input *inpu
 		         named > 2 ? ", " : "", names[2], count > 3 ? "..." : "");
 }
 
+/* Kernels of which samples say too little. */
+static void note_unknown(const struct eval *eval)
+{
+	if (eval->unknown_count)
+		app_note("%zu of %ju %s ran for less than half a sample, or too few samples tell "
+		         "%s apart (samples_alone): nan; a shorter --interval shows more",
+		         eval->unknown_count, (uintmax_t)eval->row_count,
+		         eval->per == PER_KERNEL ? "kernels" : "launches",
+		         eval->unknown_count == 1 ? "it" : "them");
+}
+
 /* ---- rows */
 
 /* A heading between the rows, where the group changes; its prose once. */
@@ -280,7 +293,9 @@ static int print_row(struct eval *eval, const struct eval_input *input, const st
 	opk_evaluation_compute(eval->values, input->evaluation, row->values);
 	eval_watch_row(&eval->watch, eval->values, row->values);
 	eval->row_count++;
-	if (eval->database ? input->join != NULL : eval->joined && eval->layout == EVAL_LONG)
+	eval->unknown_count += row->ran && row->ran->unknown;
+	if (eval->database ? input->join != NULL
+	                   : (eval->joined || eval->of_kernels) && eval->layout == EVAL_LONG)
 		count_launches(eval, input, row, joined);
 	if (eval->database)
 		return opk_database_add_row(eval->database, row, joined, eval->values,
@@ -429,6 +444,8 @@ static int print_all(struct eval *eval)
 	app_progress_end();
 	for (size_t i = 0; !code && i < eval->input_count; i++)
 		note_inflated(eval, &eval->inputs[i]);
+	if (!code)
+		note_unknown(eval);
 	return code;
 }
 

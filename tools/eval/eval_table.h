@@ -17,6 +17,9 @@ enum eval_layout {
 /* In the order of --first-sample's words. */
 enum first_sample { FIRST_KEEP, FIRST_MARK, FIRST_DROP };
 
+/* In the order of --per's words; 0: not given. */
+enum eval_per { PER_DEFAULT, PER_SAMPLE, PER_KERNEL, PER_LAUNCH };
+
 /* What the columns of a table are, in the order in which tables have them. */
 enum eval_column_kind {
 	COLUMN_GROUP,
@@ -52,6 +55,7 @@ struct eval_input {
 	const char *path;
 	struct opk_file *file;       /* NULL: a bare image */
 	const struct opk_meta *meta; /* likewise */
+	bool of_kernels;             /* its rows are of what ran */
 	struct opk_evaluation *evaluation;
 	struct opk_join *join; /* NULL: each range is a row */
 	struct opk_aggregate *aggregate;
@@ -63,8 +67,9 @@ struct eval {
 	/* What was asked for. */
 	enum eval_layout layout;
 	enum first_sample first_sample;
-	bool drops_as_told;              /* the first sample: needs no note */
-	bool single;                     /* no joined rows */
+	bool drops_as_told; /* the first sample: needs no note */
+	bool single;        /* no joined rows */
+	enum eval_per per;
 	bool all_facts;                  /* else those that everybody wants */
 	const struct option_list *where; /* none: every row is wanted */
 	bool to_database;                /* instead of a table */
@@ -84,6 +89,7 @@ struct eval {
 	enum opk_profiler profiler;
 	bool facts[OPK_FACT_COUNT]; /* some range has something there */
 	bool joined, inflated;      /* any input is, or any column of any */
+	bool of_kernels;            /* any input's rows are of what ran */
 	bool weighted;              /* some mean over GPUs is */
 	struct opk_strlist names;   /* of the first input's values */
 	/* The table: what a cell shows, its header, itself, and what it points to. */
@@ -99,6 +105,7 @@ struct eval {
 	size_t *picked; /* values that there are rows of, in a long table or a database */
 	size_t picked_count;
 	const struct opk_meta_heading *heading; /* over the last row of a long table */
+	size_t unknown_count; /* rows of what ran of which samples say too little */
 	/* All rows so far. */
 	uint64_t row_count;
 	struct eval_watch watch;

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* PM samples divided among what ran: values of kernels, or of each launch, and of idle time. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "images/images.h"
+#include "timeline/timeline_inside.h"
+
+/* In samples: what is known of anything that ran for less, or is told apart by fewer, is no use. */
+static const double LEAST_LENGTH = 0.5, LEAST_SHARED_LENGTH = 2, LEAST_EVIDENCE = 4;
+
+/* How a metric's values go together: docs/formats.md. */
+enum kind {
+	ADDS,     /* a count: divided among what ran */
+	ELAPSES,  /* time itself, or its cycles: each of those that ran at once has all */
+	LASTS,    /* per time, or in percent of what is possible in it: the same, over time */
+	DIVIDED,  /* a ratio of known counts, which add up */
+	MEAN,     /* any other: samples that a kernel had for itself weigh most */
+	CONSTANT, /* an attribute: no sample has it */
+};
+
+/* One sample: where it is, and its place among the rows of the evaluation. */
+struct sample {
+	struct opk_sample_time time;
+	uint32_t gpu;
+	uint32_t row;
+};
+
+struct work {
+	struct opk_ctx *ctx;
+	struct opk_ran_rows *rows;
+	const struct opk_columns *columns;
+	struct opk_evaluation *evaluation; /* of the samples */
+	struct opk_rules rules;
+	enum kind *kinds;
+	const char **names; /* metrics, then helpers */
+	size_t name_count;
+	double *numbers; /* of a sample: values, then their denominators */
+	struct opk_column_file values;
+	struct sample *samples;
+	size_t sample_count, sample_capacity;
+	/* All GPUs. */
+	struct opk_part *parts, *under; /* one a row, and idle time */
+	double *evidence;               /* the same */
+	double *column, *denominators;  /* of all samples */
+	bool *present;
+	double interval; /* mean length of a sample, ns */
+};
+
+/* ---- metrics ---------------------------------------------------------------------------- */
+
+static bool ends(const char *text, const char *with)
+{
+	size_t length = strlen(text), end = strlen(with);
+
+	return length >= end && !strcmp(text + length - end, with);
+}
+
+static enum kind kind_of(const char *metric)
+{
+	if (opk_attribute_is_name(metric))
+		return CONSTANT;
+	if (opk_metric_degree(metric) == 1
+	    && (strstr(metric, "__time_duration") || strstr(metric, "cycles_elapsed")
+	        || ends(metric, ".peak_sustained_elapsed")))
+		return ELAPSES;
+	if (opk_metric_degree(metric) == 1)
+		return ADDS;
+	if (ends(metric, ".per_second") || ends(metric, ".per_cycle_elapsed")
+	    || ends(metric, ".pct_of_peak_sustained_elapsed"))
+		return LASTS;
+	return MEAN;
+}
+
+/* Denominators are only asked for where a metric needs one. */
+static int choose_metrics(struct work *w)
+{
+	size_t count = w->columns->metric_count;
+	bool any = false;
+	int code = OPK_OK;
+
+	w->kinds = opk_alloc_array(count + 1, sizeof *w->kinds);
+	if (!w->kinds)
+		return opk_nomem(w->ctx, "kernels on the timeline");
+	for (size_t i = 0; i < count; i++) {
+		w->kinds[i] = kind_of(w->columns->metrics[i]);
+		any |= w->kinds[i] == MEAN;
+	}
+	if (any)
+		code = opk_rules_init(&w->rules, w->ctx, w->columns->meta->chip, OPK_PROFILER_PM,
+		                      w->columns->metrics, count);
+	w->name_count = count + w->rules.helpers.count;
+	w->names = opk_alloc_array(w->name_count + 1, sizeof *w->names);
+	w->numbers = opk_alloc_array(2 * count + 1, sizeof *w->numbers);
+	w->present = opk_alloc_array(2 * count + 1, sizeof *w->present);
+	if (!code && (!w->names || !w->numbers || !w->present))
+		code = opk_nomem(w->ctx, "kernels on the timeline");
+	for (size_t i = 0; !code && i < w->name_count; i++)
+		w->names[i] = i < count ? w->columns->metrics[i]
+		                        : w->rules.helpers.items[i - count];
+	return code;
+}
+
+/* ---- samples ---------------------------------------------------------------------------- */
+
+static int evaluate(struct work *w, struct opk_file *file, const struct opk_eval_options *options)
+{
+	struct opk_eval_options inner = *options;
+
+	inner.metrics = w->names;
+	inner.metric_count = w->name_count;
+	inner.set = NULL;
+	inner.filter = NULL;
+	inner.also_count = 0;
+	return opk_eval_file(&w->evaluation, w->ctx, file, &inner);
+}
+
+static int take_sample(struct work *w, const struct opk_row *row)
+{
+	struct sample *sample = opk_append(&w->samples, &w->sample_capacity, &w->sample_count,
+	                                   sizeof *sample);
+	size_t gpu, count = w->columns->metric_count;
+	int code;
+
+	if (!sample)
+		return opk_nomem(w->ctx, "kernels on the timeline");
+	code = opk_grouping_find(&gpu, &w->rows->gpus, w->ctx, "", row->range);
+	*sample = (struct sample){ { row->start_ns, row->end_ns },
+		                   (uint32_t)gpu,
+		                   (uint32_t)(w->sample_count - 1) };
+	for (size_t i = 0; i < count; i++) {
+		w->numbers[i] = row->values[i];
+		w->numbers[count + i] = w->kinds[i] == MEAN
+		                                ? opk_rules_denominator(&w->rules, i, row->values)
+		                                : (double)NAN;
+		w->present[i] = w->present[count + i] = true;
+	}
+	return code ? code : opk_column_file_add(&w->values, w->ctx, w->numbers, w->present);
+}
+
+static int by_gpu_and_time(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->gpu != y->gpu)
+		return x->gpu < y->gpu ? -1 : 1;
+	if (x->time.start != y->time.start)
+		return x->time.start < y->time.start ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Those of GPUs of which nothing else is known are not of use, nor are overlaps. */
+static void order_samples(struct work *w)
+{
+	qsort(w->samples, w->sample_count, sizeof *w->samples, by_gpu_and_time);
+	while (w->sample_count && w->samples[w->sample_count - 1].gpu == UINT32_MAX)
+		w->sample_count--;
+	for (size_t i = 1; i < w->sample_count; i++) {
+		struct sample *sample = &w->samples[i];
+
+		if (sample->gpu != sample[-1].gpu)
+			continue;
+		if (sample->time.start < sample[-1].time.end)
+			sample->time.start = sample[-1].time.end;
+		if (sample->time.end < sample->time.start)
+			sample->time.end = sample->time.start;
+	}
+}
+
+static int read_samples(struct work *w)
+{
+	const struct opk_row *row;
+	int code = opk_column_file_init(&w->values, w->ctx, 2 * w->columns->metric_count);
+	size_t all;
+
+	while (!code && !(code = opk_evaluation_next(&row, w->ctx, w->evaluation)) && row)
+		if (!row->spans_earlier)
+			code = take_sample(w, row);
+	if (code)
+		return code;
+	all = w->sample_count + 1;
+	order_samples(w);
+	free(w->present);
+	w->column = opk_alloc_array(all, sizeof *w->column);
+	w->denominators = opk_alloc_array(all, sizeof *w->denominators);
+	w->present = opk_alloc_array(all, sizeof *w->present);
+	return w->column && w->denominators && w->present
+	               ? OPK_OK
+	               : opk_nomem(w->ctx, "kernels on the timeline");
+}
+
+/* ---- one GPU ---------------------------------------------------------------------------- */
+
+/* Its samples and what ran on it, one after the other. */
+struct gpu {
+	struct opk_stretch *stretches;
+	struct opk_sample_time *times;
+	const struct sample *samples;
+	size_t sample_count;
+	uint32_t *kernel_of; /* of each row */
+	size_t kernel_count;
+	struct opk_overlaps overlaps;
+	struct opk_estimator estimator;
+	double *values, *under; /* of its samples */
+};
+
+static void clear_gpu(struct gpu *gpu)
+{
+	free(gpu->stretches);
+	free(gpu->times);
+	free(gpu->kernel_of);
+	free(gpu->values);
+	free(gpu->under);
+	opk_overlaps_clear(&gpu->overlaps);
+	opk_estimator_clear(&gpu->estimator);
+}
+
+struct kernel_time {
+	uint64_t time;
+	uint32_t kernel;
+};
+
+static int by_longest(const void *a, const void *b)
+{
+	const struct kernel_time *x = a, *y = b;
+
+	return x->time != y->time ? (x->time < y->time) - (x->time > y->time)
+	                          : (x->kernel > y->kernel) - (x->kernel < y->kernel);
+}
+
+/*
+ * Numbers the kernels from the one that ran longest on; the last number is that of all for which
+ * there is no room.
+ */
+static int number_kernels(struct gpu *gpu, struct work *w, const struct opk_run_record *records,
+                          size_t count)
+{
+	size_t kernels = w->rows->kernels.count;
+	opk_autofree struct kernel_time *times = opk_alloc_array(kernels + 1, sizeof *times);
+	opk_autofree uint32_t *numbers = opk_alloc_array(kernels + 1, sizeof *numbers);
+
+	gpu->kernel_of = opk_alloc_array(w->rows->made.count + 1, sizeof *gpu->kernel_of);
+	if (!times || !numbers || !gpu->kernel_of)
+		return opk_nomem(w->ctx, "kernels on the timeline");
+	memset(gpu->kernel_of, 0xff, w->rows->made.count * sizeof *gpu->kernel_of);
+	for (size_t i = 0; i < kernels; i++)
+		times[i].kernel = (uint32_t)i;
+	for (size_t i = 0; i < count; i++)
+		times[records[i].kernel].time += records[i].activity->end_ns
+		                                 - records[i].activity->start_ns;
+	qsort(times, kernels, sizeof *times, by_longest);
+	gpu->kernel_count = kernels < OPK_MAX_ESTIMATED ? kernels : OPK_MAX_ESTIMATED;
+	for (size_t i = 0; i < kernels; i++)
+		numbers[times[i].kernel] = (uint32_t)(i < gpu->kernel_count
+		                                              ? i
+		                                              : gpu->kernel_count - 1);
+	for (size_t i = 0; i < count; i++)
+		gpu->kernel_of[records[i].row] = numbers[records[i].kernel];
+	return OPK_OK;
+}
+
+static int find_overlaps(struct gpu *gpu, struct work *w, const struct opk_run_record *records,
+                         size_t count)
+{
+	int code;
+
+	gpu->stretches = opk_ran_stretches(records, count);
+	gpu->times = opk_alloc_array(gpu->sample_count + 1, sizeof *gpu->times);
+	gpu->values = opk_alloc_array(gpu->sample_count + 1, sizeof *gpu->values);
+	gpu->under = opk_alloc_array(gpu->sample_count + 1, sizeof *gpu->under);
+	if (!gpu->stretches || !gpu->times || !gpu->values || !gpu->under)
+		return opk_nomem(w->ctx, "kernels on the timeline");
+	for (size_t i = 0; i < gpu->sample_count; i++)
+		gpu->times[i] = gpu->samples[i].time;
+	code = opk_overlaps_init(&gpu->overlaps, w->ctx, gpu->stretches, count, gpu->times,
+	                         gpu->sample_count);
+	if (!code)
+		code = number_kernels(gpu, w, records, count);
+	return code ? code
+	            : opk_estimator_init(&gpu->estimator, w->ctx, &gpu->overlaps, gpu->kernel_of,
+	                                 w->rows->made.count, gpu->kernel_count);
+}
+
+/* How many samples are behind each row. */
+static void count_samples(struct work *w, const struct gpu *gpu)
+{
+	const struct opk_overlaps *o = &gpu->overlaps;
+	size_t idle = w->rows->made.count;
+	struct opk_ran *ran = w->rows->made.ran;
+
+	for (size_t i = 0; i < o->sample_count; i++) {
+		for (size_t j = o->first[i]; j < o->first[i + 1]; j++) {
+			double part = (double)(o->items[j].share / o->lengths[i]);
+
+			ran[o->items[j].row].samples++;
+			if (w->rows->each_launch)
+				w->evidence[o->items[j].row] += part * part;
+		}
+		ran[idle].samples += o->idle[i] > 0;
+	}
+	/* Those for which there was no room are not known apart. */
+	for (size_t i = 0; !w->rows->each_launch && i < idle; i++)
+		if (gpu->kernel_of[i] < OPK_MAX_ESTIMATED - 1)
+			w->evidence[i] += gpu->estimator.evidence[gpu->kernel_of[i]];
+	w->evidence[idle] += gpu->estimator.evidence[gpu->kernel_count];
+}
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+/* Whether the counters are known of every sample that has a value. */
+static bool has_denominators(const struct work *w)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < w->sample_count; i++) {
+		size_t row = w->samples[i].row;
+
+		if (isnan(w->denominators[row]) && !isnan(w->column[row]))
+			return false;
+		any |= w->denominators[row] > 0;
+	}
+	return any;
+}
+
+static int read_metric(struct work *w, size_t metric)
+{
+	size_t count = w->columns->metric_count;
+	int code = opk_column_file_read(w->column, w->present, &w->values, w->ctx, metric);
+
+	if (code || w->kinds[metric] != MEAN)
+		return code;
+	code = opk_column_file_read(w->denominators, w->present, &w->values, w->ctx,
+	                            count + metric);
+	if (!code && has_denominators(w))
+		w->kinds[metric] = DIVIDED;
+	return code;
+}
+
+/* Adds what one GPU's samples have of the metric that was read. */
+static void add_metric(struct work *w, struct gpu *gpu, enum kind kind)
+{
+	for (size_t i = 0; i < gpu->sample_count; i++) {
+		double length = (double)gpu->overlaps.lengths[i];
+		double value = w->column[gpu->samples[i].row];
+		double under = w->denominators[gpu->samples[i].row];
+
+		gpu->values[i] = kind == ADDS || kind == ELAPSES ? value / length : value;
+		if (kind != DIVIDED)
+			continue;
+		gpu->under[i] = under / length;
+		gpu->values[i] = under > 0 ? value * gpu->under[i] : gpu->under[i];
+	}
+	if (kind == MEAN || kind == ELAPSES) {
+		(kind == MEAN ? opk_overlaps_mean : opk_overlaps_whole)(w->parts, &gpu->overlaps,
+		                                                        w->rows->made.count,
+		                                                        gpu->values);
+		return;
+	}
+	opk_estimator_divide(w->parts, &gpu->estimator, gpu->values);
+	if (kind == DIVIDED)
+		opk_estimator_divide(w->under, &gpu->estimator, gpu->under);
+}
+
+/*
+ * Too short, or too seldom, for samples to say anything of it by itself. What runs beside others
+ * all the time can't be told apart from these, and has its share.
+ */
+static bool is_known(const struct work *w, size_t row)
+{
+	const struct opk_ran *ran = &w->rows->made.ran[row];
+	double length = ran->launches ? (double)ran->time_ns / (double)ran->launches : 0;
+
+	if (row == w->rows->made.count)
+		return w->evidence[row] >= LEAST_EVIDENCE;
+	if (ran->shared_ns > ran->time_ns / 2 && length >= LEAST_SHARED_LENGTH * w->interval)
+		return true;
+	return w->evidence[row] >= LEAST_EVIDENCE && length >= LEAST_LENGTH * w->interval;
+}
+
+static double value_of(const struct work *w, size_t row, enum kind kind)
+{
+	const struct opk_ran *ran = &w->rows->made.ran[row];
+	const struct opk_part *part = &w->parts[row];
+
+	if (!ran->launches || !is_known(w, row))
+		return (double)NAN;
+	if (kind == DIVIDED)
+		return part->amount / w->under[row].amount;
+	if (kind == ADDS || kind == ELAPSES)
+		return part->amount / part->time * ((double)ran->time_ns / (double)ran->launches);
+	return part->amount / part->time;
+}
+
+static int compute_metric(struct work *w, struct gpu *gpus, size_t metric)
+{
+	size_t rows = w->rows->made.count + 1, metrics = w->columns->metric_count;
+	int code = w->kinds[metric] == CONSTANT ? OPK_OK : read_metric(w, metric);
+
+	memset(w->parts, 0, rows * sizeof *w->parts);
+	memset(w->under, 0, rows * sizeof *w->under);
+	for (size_t i = 0; !code && w->kinds[metric] != CONSTANT && i < w->rows->gpus.count; i++)
+		add_metric(w, &gpus[i], w->kinds[metric]);
+	for (size_t i = 0; i < rows; i++)
+		w->rows->made.values[i * metrics + metric] = value_of(w, i, w->kinds[metric]);
+	return code;
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
+
+static int begin_gpu(struct gpu *gpu, struct work *w, size_t number)
+{
+	size_t first, count = opk_ran_rows_of_gpu(&first, w->rows, number), at = 0;
+	const struct opk_run_record *records = w->rows->records + first;
+	int code;
+
+	while (at < w->sample_count && w->samples[at].gpu < number)
+		at++;
+	gpu->samples = w->samples + at;
+	while (at + gpu->sample_count < w->sample_count
+	       && gpu->samples[gpu->sample_count].gpu == number)
+		gpu->sample_count++;
+	code = find_overlaps(gpu, w, records, count);
+	if (!code)
+		count_samples(w, gpu);
+	return code;
+}
+
+static int allocate(struct work *w)
+{
+	size_t rows = w->rows->made.count + 1;
+
+	w->parts = opk_alloc_array(rows, sizeof *w->parts);
+	w->under = opk_alloc_array(rows, sizeof *w->under);
+	w->evidence = opk_alloc_array(rows, sizeof *w->evidence);
+	w->rows->made.values = opk_alloc_array(rows * w->columns->metric_count + 1,
+	                                       sizeof *w->rows->made.values);
+	return w->parts && w->under && w->evidence && w->rows->made.values
+	               ? OPK_OK
+	               : opk_nomem(w->ctx, "kernels on the timeline");
+}
+
+static int compute(struct work *w)
+{
+	size_t count = w->rows->gpus.count, rows = w->rows->made.count + 1;
+	struct gpu *gpus = opk_alloc_array(count, sizeof *gpus);
+	int code = gpus ? allocate(w) : opk_nomem(w->ctx, "kernels on the timeline");
+
+	for (size_t i = 0; i < w->sample_count; i++)
+		w->interval += (double)(w->samples[i].time.end - w->samples[i].time.start)
+		               / (double)w->sample_count;
+	for (size_t i = 0; !code && i < count; i++)
+		code = begin_gpu(&gpus[i], w, i);
+	for (size_t i = 0; !code && i < w->columns->metric_count; i++)
+		code = compute_metric(w, gpus, i);
+	for (size_t i = 0; !code && i < rows; i++) {
+		w->rows->made.ran[i].samples_alone = (uint64_t)w->evidence[i];
+		w->rows->made.ran[i].unknown = !is_known(w, i);
+	}
+	for (size_t i = 0; gpus && i < count; i++)
+		clear_gpu(&gpus[i]);
+	free(gpus);
+	return code;
+}
+
+static void clear(struct work *w)
+{
+	opk_rules_clear(&w->rules);
+	opk_column_file_clear(&w->values);
+	free(w->kinds);
+	free(w->names);
+	free(w->numbers);
+	free(w->samples);
+	free(w->parts);
+	free(w->under);
+	free(w->evidence);
+	free(w->column);
+	free(w->denominators);
+	free(w->present);
+}
+
+int opk_attribute(struct opk_ran_rows *rows, struct opk_evaluation **samples, struct opk_ctx *ctx,
+                  struct opk_file *file, const struct opk_columns *columns,
+                  const struct opk_eval_options *options)
+{
+	struct work w = { .ctx = ctx, .rows = rows, .columns = columns };
+	int code = choose_metrics(&w);
+
+	if (!code)
+		code = evaluate(&w, file, options);
+	if (!code)
+		code = read_samples(&w);
+	if (!code)
+		code = compute(&w);
+	clear(&w);
+	if (!code)
+		rows->made.count++;
+	*samples = w.evaluation;
+	return code;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Samples divided among the kernels that ran in them. A sample in which one kernel ran says all of
+ * it. Where several did, how much of it is whose follows from how fast each kernel counts, and that
+ * from all samples together: least squares over the times that each ran in each sample, drawn a
+ * little to the kernels' shares, so that those that no sample tells apart have these. The sample
+ * is then divided in proportion, so that nothing of it is lost, and a kernel's beginning and end,
+ * where it counts otherwise, stay its own.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/timeline.h"
+
+/* Shares weigh as much as a tenth of a sample. */
+static const double to_shares = 0.1;
+
+/* What ran in a sample, kernel by kernel: `inside` and `weights`; returns how many. */
+static size_t gather(struct opk_estimator *e, size_t sample)
+{
+	const struct opk_overlaps *o = e->overlaps;
+	double length = (double)o->lengths[sample];
+	size_t count = 0;
+
+	for (size_t i = o->first[sample]; i < o->first[sample + 1]; i++) {
+		size_t kernel = e->kernel_of[o->items[i].row];
+
+		if (e->weights[kernel] == 0 && o->items[i].time > 0)
+			e->inside[count++] = kernel;
+		e->weights[kernel] += (double)o->items[i].time / length;
+	}
+	if (o->idle[sample] > 0) {
+		e->inside[count++] = e->kernel_count;
+		e->weights[e->kernel_count] = (double)(o->idle[sample] / o->lengths[sample]);
+	}
+	return count;
+}
+
+static void forget(struct opk_estimator *e, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		e->weights[e->inside[i]] = 0;
+}
+
+static void add_products(struct opk_estimator *e)
+{
+	size_t n = e->kernel_count + 1;
+
+	for (size_t sample = 0; sample < e->overlaps->sample_count; sample++) {
+		size_t count;
+
+		if (!(e->overlaps->lengths[sample] > 0))
+			continue;
+		count = gather(e, sample);
+		for (size_t i = 0; i < count; i++)
+			for (size_t j = 0; j < count; j++)
+				if (e->inside[j] <= e->inside[i])
+					e->factor[e->inside[i] * n + e->inside[j]] +=
+						e->weights[e->inside[i]] * e->weights[e->inside[j]];
+		forget(e, count);
+	}
+}
+
+/* Cholesky's: positive, for to_shares is on the diagonal. */
+static void factorise(double *a, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		a[i * n + i] += to_shares;
+		for (size_t j = 0; j <= i; j++) {
+			double sum = a[i * n + j];
+
+			for (size_t k = 0; k < j; k++)
+				sum -= a[i * n + k] * a[j * n + k];
+			a[i * n + j] = i == j ? sqrt(fmax(sum, to_shares * 1e-3))
+			                      : sum / a[j * n + j];
+		}
+	}
+}
+
+static void solve_lower(double *x, const double *a, size_t n, size_t from)
+{
+	for (size_t i = from; i < n; i++) {
+		for (size_t k = from; k < i; k++)
+			x[i] -= a[i * n + k] * x[k];
+		x[i] /= a[i * n + i];
+	}
+}
+
+static void solve_upper(double *x, const double *a, size_t n)
+{
+	for (size_t i = n; i-- > 0;) {
+		for (size_t k = i + 1; k < n; k++)
+			x[i] -= a[k * n + i] * x[k];
+		x[i] /= a[i * n + i];
+	}
+}
+
+/* One over the variance that a kernel's rate has where that of a sample is 1. */
+static void find_evidence(struct opk_estimator *e)
+{
+	size_t n = e->kernel_count + 1;
+
+	for (size_t i = 0; i < n; i++) {
+		double sum = 0;
+
+		memset(e->residuals, 0, n * sizeof *e->residuals);
+		e->residuals[i] = 1;
+		solve_lower(e->residuals, e->factor, n, i);
+		for (size_t j = i; j < n; j++)
+			sum += e->residuals[j] * e->residuals[j];
+		e->evidence[i] = fmax(1 / sum - to_shares, 0);
+	}
+}
+
+int opk_estimator_init(struct opk_estimator *e, struct opk_ctx *ctx,
+                       const struct opk_overlaps *overlaps, const uint32_t *kernel_of,
+                       size_t row_count, size_t kernel_count)
+{
+	size_t n = kernel_count + 1;
+
+	*e = (struct opk_estimator){
+		.overlaps = overlaps,
+		.kernel_of = kernel_of,
+		.row_count = row_count,
+		.kernel_count = kernel_count,
+		.factor = opk_alloc_array(n * n, sizeof *e->factor),
+		.evidence = opk_alloc_array(n, sizeof *e->evidence),
+		.rates = opk_alloc_array(n, sizeof *e->rates),
+		.residuals = opk_alloc_array(n, sizeof *e->residuals),
+		.weights = opk_alloc_array(n, sizeof *e->weights),
+		.inside = opk_alloc_array(n, sizeof *e->inside),
+	};
+	if (!e->factor || !e->evidence || !e->rates || !e->residuals || !e->weights || !e->inside) {
+		opk_estimator_clear(e);
+		return opk_nomem(ctx, "kernels on the timeline");
+	}
+	add_products(e);
+	factorise(e->factor, n);
+	find_evidence(e);
+	return OPK_OK;
+}
+
+void opk_estimator_clear(struct opk_estimator *e)
+{
+	free(e->factor);
+	free(e->evidence);
+	free(e->rates);
+	free(e->residuals);
+	free(e->weights);
+	free(e->inside);
+	*e = (struct opk_estimator){ 0 };
+}
+
+/* ---- rates ------------------------------------------------------------------------------ */
+
+/* What came to each kernel by its shares alone, over its time. */
+static void find_share_rates(struct opk_estimator *e, const double *values)
+{
+	const struct opk_overlaps *o = e->overlaps;
+	size_t n = e->kernel_count + 1;
+
+	/* `residuals` has the times. */
+	memset(e->rates, 0, n * sizeof *e->rates);
+	memset(e->residuals, 0, n * sizeof *e->residuals);
+	for (size_t sample = 0; sample < o->sample_count; sample++) {
+		if (isnan(values[sample]))
+			continue;
+		for (size_t i = o->first[sample]; i < o->first[sample + 1]; i++) {
+			size_t kernel = e->kernel_of[o->items[i].row];
+
+			e->rates[kernel] += values[sample] * (double)o->items[i].share;
+			e->residuals[kernel] += (double)o->items[i].time;
+		}
+		e->rates[n - 1] += values[sample] * (double)o->idle[sample];
+		e->residuals[n - 1] += (double)o->idle[sample];
+	}
+	for (size_t i = 0; i < n; i++)
+		e->rates[i] = e->residuals[i] > 0 ? e->rates[i] / e->residuals[i] : 0;
+}
+
+static void find_rates(struct opk_estimator *e, const double *values)
+{
+	const struct opk_overlaps *o = e->overlaps;
+	size_t n = e->kernel_count + 1;
+
+	find_share_rates(e, values);
+	memset(e->residuals, 0, n * sizeof *e->residuals);
+	for (size_t sample = 0; sample < o->sample_count; sample++) {
+		double left = values[sample];
+		size_t count;
+
+		if (isnan(left) || !(o->lengths[sample] > 0))
+			continue;
+		count = gather(e, sample);
+		for (size_t i = 0; i < count; i++)
+			left -= e->weights[e->inside[i]] * e->rates[e->inside[i]];
+		for (size_t i = 0; i < count; i++)
+			e->residuals[e->inside[i]] += e->weights[e->inside[i]] * left;
+		forget(e, count);
+	}
+	solve_lower(e->residuals, e->factor, n, 0);
+	solve_upper(e->residuals, e->factor, n);
+	for (size_t i = 0; i < n; i++)
+		e->rates[i] = fmax(e->rates[i] + e->residuals[i], 0);
+}
+
+/* ---- parts ------------------------------------------------------------------------------ */
+
+static double rate_of(const struct opk_estimator *e, const struct opk_overlap *item)
+{
+	return e->rates[e->kernel_of[item->row]];
+}
+
+void opk_estimator_divide(struct opk_part *parts, struct opk_estimator *e, const double *values)
+{
+	const struct opk_overlaps *o = e->overlaps;
+
+	find_rates(e, values);
+	for (size_t sample = 0; sample < o->sample_count; sample++) {
+		double length = (double)o->lengths[sample], idle = (double)o->idle[sample];
+		double whole = idle * e->rates[e->kernel_count], amount = values[sample] * length;
+		struct opk_part *rest = &parts[e->row_count];
+
+		if (isnan(amount))
+			continue;
+		for (size_t i = o->first[sample]; i < o->first[sample + 1]; i++)
+			whole += (double)o->items[i].time * rate_of(e, &o->items[i]);
+		for (size_t i = o->first[sample]; i < o->first[sample + 1]; i++) {
+			const struct opk_overlap *item = &o->items[i];
+			double time = (double)item->time;
+			double share = whole > 0 ? time * rate_of(e, item) / whole
+			                         : (double)item->share / length;
+
+			parts[item->row].amount += amount * share;
+			parts[item->row].time += time;
+		}
+		rest->amount += amount
+		                * (whole > 0 ? idle * e->rates[e->kernel_count] / whole
+		                             : idle / length);
+		rest->time += idle;
+	}
+}
+
+void opk_overlaps_mean(struct opk_part *parts, const struct opk_overlaps *o, size_t row_count,
+                       const double *values)
+{
+	for (size_t sample = 0; sample < o->sample_count; sample++) {
+		double busy = (double)o->lengths[sample] - (double)o->idle[sample];
+		size_t first = o->first[sample], end = o->first[sample + 1];
+
+		if (isnan(values[sample]))
+			continue;
+		for (size_t i = first; i < end && busy > 0; i++) {
+			double share = (double)o->items[i].share / busy;
+			struct opk_part *part = &parts[o->items[i].row];
+
+			part->amount += values[sample] * share * share;
+			part->time += share * share;
+		}
+		if (first == end) {
+			parts[row_count].amount += values[sample];
+			parts[row_count].time++;
+		}
+	}
+}
+
+static void add_time(struct opk_part *part, double value, float time)
+{
+	part->amount += value * (double)time;
+	part->time += (double)time;
+}
+
+void opk_overlaps_whole(struct opk_part *parts, const struct opk_overlaps *o, size_t row_count,
+                        const double *values)
+{
+	for (size_t sample = 0; sample < o->sample_count; sample++) {
+		if (isnan(values[sample]))
+			continue;
+		for (size_t i = o->first[sample]; i < o->first[sample + 1]; i++)
+			add_time(&parts[o->items[i].row], values[sample], o->items[i].time);
+		add_time(&parts[row_count], values[sample], o->idle[sample]);
+	}
+}

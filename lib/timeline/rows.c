@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Records of what ran as rows: each launch by itself, or those of a kernel together. */
+#include "timeline/timeline_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct opk_range range_of(const struct opk_activity *activity)
+{
+	struct opk_range range = {
+		.name = activity->name,
+		.kernel = activity->name,
+		.symbol = activity->symbol,
+		.nvtx = "",
+		.host = activity->host,
+		.gpu = activity->gpu,
+		.device = activity->device,
+		.rank = activity->rank,
+		.start_ns = activity->start_ns,
+		.end_ns = activity->end_ns,
+		.duration_ns = activity->end_ns - activity->start_ns,
+		.stream = activity->stream,
+		.context = activity->context,
+		.process = activity->process,
+		.registers = activity->registers,
+		.shared_bytes = activity->shared_bytes,
+	};
+
+	memcpy(range.grid, activity->grid, sizeof range.grid);
+	memcpy(range.block, activity->block, sizeof range.block);
+	return range;
+}
+
+static const char *kind_of(const struct opk_activity *activity)
+{
+	return activity->kind == OPK_ACTIVITY_COPY  ? "copy"
+	       : activity->kind == OPK_ACTIVITY_SET ? "set"
+	                                            : "kernel";
+}
+
+/* ---- records ---------------------------------------------------------------------------- */
+
+static int by_gpu_and_time(const void *a, const void *b)
+{
+	const struct opk_run_record *x = a, *y = b;
+
+	if (x->gpu != y->gpu)
+		return x->gpu < y->gpu ? -1 : 1;
+	if (x->activity->start_ns != y->activity->start_ns)
+		return x->activity->start_ns < y->activity->start_ns ? -1 : 1;
+	return x->activity < y->activity ? -1 : x->activity > y->activity;
+}
+
+/* Records mostly follow others of their GPU and kernel: these need not be looked for. */
+static int find_groups(struct opk_ran_rows *rows, struct opk_ctx *ctx)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < rows->count; i++) {
+		struct opk_run_record *record = &rows->records[i];
+		const struct opk_range range = range_of(record->activity);
+		size_t gpu = 0, kernel = 0;
+
+		code = opk_grouping_add(&gpu, &rows->gpus, ctx, "", &range);
+		if (!code)
+			code = opk_grouping_add(&kernel, &rows->kernels, ctx,
+			                        kind_of(record->activity), &range);
+		record->gpu = (uint32_t)gpu;
+		record->kernel = (uint32_t)kernel;
+	}
+	return code;
+}
+
+static int take_records(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file)
+{
+	const struct opk_activity *activities;
+	size_t count;
+	int code = opk_file_activities(&activities, &count, ctx, file);
+
+	if (code)
+		return code;
+	rows->records = opk_alloc_array(count + 1, sizeof *rows->records);
+	if (!rows->records)
+		return opk_nomem(ctx, "what ran");
+	for (size_t i = 0; i < count; i++)
+		if (activities[i].kind != OPK_ACTIVITY_RANGE)
+			rows->records[rows->count++].activity = &activities[i];
+	if (!rows->count)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "%s does not say which kernels ran when: record it with "
+		                "--trace kernels",
+		                file->path);
+	code = find_groups(rows, ctx);
+	qsort(rows->records, rows->count, sizeof *rows->records, by_gpu_and_time);
+	return code;
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static void add_launch(struct opk_ran *ran, const struct opk_activity *activity)
+{
+	uint64_t time = activity->end_ns - activity->start_ns;
+
+	ran->kind = kind_of(activity);
+	ran->least_ns = !ran->launches || time < ran->least_ns ? time : ran->least_ns;
+	ran->most_ns = time > ran->most_ns ? time : ran->most_ns;
+	ran->launches++;
+	ran->bytes += activity->bytes;
+	/* A file may claim anything, but no sum shall become small for being too large. */
+	if (__builtin_add_overflow(ran->time_ns, time, &ran->time_ns))
+		ran->time_ns = UINT64_MAX;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct opk_activity *x = (*(struct opk_run_record *const *)a)->activity;
+	const struct opk_activity *y = (*(struct opk_run_record *const *)b)->activity;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* Launches of all GPUs in the order of their starts. */
+static int number_launches(struct opk_ran_rows *rows, struct opk_ctx *ctx)
+{
+	opk_autofree struct opk_run_record **order = opk_alloc_array(rows->count, sizeof *order);
+
+	if (!order)
+		return opk_nomem(ctx, "what ran");
+	for (size_t i = 0; i < rows->count; i++)
+		order[i] = &rows->records[i];
+	qsort(order, rows->count, sizeof *order, by_time);
+	for (size_t i = 0; i < rows->count; i++) {
+		order[i]->row = (uint32_t)i;
+		rows->made.ranges[i] = range_of(order[i]->activity);
+	}
+	return OPK_OK;
+}
+
+static void number_kernels(struct opk_ran_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		rows->records[i].row = rows->records[i].kernel;
+	for (size_t i = 0; i < rows->kernels.count; i++) {
+		rows->made.ranges[i] = rows->kernels.groups[i].range;
+		rows->made.ranges[i].name = rows->made.ranges[i].kernel;
+	}
+}
+
+/* The row after the others: pauses between the first and the last record of each GPU. */
+static void add_idle(struct opk_ran_rows *rows)
+{
+	struct opk_ran *idle = &rows->made.ran[rows->made.count];
+	uint64_t end = 0;
+
+	rows->made.ranges[rows->made.count] = (struct opk_range){ OPK_UNKNOWN_RANGE };
+	rows->made.ranges[rows->made.count].name = "(idle)";
+	rows->made.ranges[rows->made.count].kernel = "(idle)";
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct opk_activity *next = rows->records[i].activity;
+		struct opk_activity pause = { .start_ns = end, .end_ns = next->start_ns };
+
+		if (!i || rows->records[i].gpu != rows->records[i - 1].gpu)
+			end = next->start_ns;
+		else if (next->start_ns > end)
+			add_launch(idle, &pause);
+		end = next->end_ns > end ? next->end_ns : end;
+	}
+	idle->kind = "idle";
+	rows->made.ranges[rows->made.count].duration_ns = idle->launches
+	                                                          ? idle->time_ns / idle->launches
+	                                                          : 0;
+	rows->made.ranges[rows->made.count].count = idle->launches > 1 ? idle->launches : 0;
+}
+
+static int make_rows(struct opk_ran_rows *rows, struct opk_ctx *ctx)
+{
+	size_t count = rows->each_launch ? rows->count : rows->kernels.count;
+	struct opk_made_rows *made = &rows->made;
+	int code = OPK_OK;
+
+	made->count = count;
+	made->ranges = opk_alloc_array(count + 1, sizeof *made->ranges);
+	made->ran = opk_alloc_array(count + 1, sizeof *made->ran);
+	if (!made->ranges || !made->ran)
+		return opk_nomem(ctx, "what ran");
+	if (rows->each_launch)
+		code = number_launches(rows, ctx);
+	else
+		number_kernels(rows);
+	for (size_t i = 0; !code && i < rows->count; i++)
+		add_launch(&made->ran[rows->records[i].row], rows->records[i].activity);
+	for (size_t i = 0; !code && i < count; i++) {
+		made->ranges[i].duration_ns = made->ran[i].time_ns / made->ran[i].launches;
+		/* Of several launches, stream 0 is no stream. */
+		made->ranges[i].count = made->ran[i].launches > 1 ? made->ran[i].launches : 0;
+	}
+	if (!code)
+		add_idle(rows);
+	return code;
+}
+
+/* For how long others ran beside the launches of one GPU. */
+static int find_shared(struct opk_ran_rows *rows, struct opk_ctx *ctx, size_t gpu)
+{
+	size_t first, count = opk_ran_rows_of_gpu(&first, rows, gpu);
+	const struct opk_run_record *records = rows->records + first;
+	opk_autofree struct opk_stretch *stretches = opk_ran_stretches(records, count);
+	struct opk_overlaps overlaps;
+	int code = stretches ? opk_overlaps_init(&overlaps, ctx, stretches, count, NULL, 0)
+	                     : opk_nomem(ctx, "what ran");
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < count; i++)
+		rows->made.ran[records[i].row].shared_ns += (uint64_t)overlaps.shared_of[i];
+	opk_overlaps_clear(&overlaps);
+	return OPK_OK;
+}
+
+struct opk_stretch *opk_ran_stretches(const struct opk_run_record *records, size_t count)
+{
+	struct opk_stretch *stretches = opk_alloc_array(count + 1, sizeof *stretches);
+
+	for (size_t i = 0; stretches && i < count; i++)
+		stretches[i] = (struct opk_stretch){
+			records[i].activity->start_ns,
+			records[i].activity->end_ns,
+			records[i].row,
+		};
+	return stretches;
+}
+
+int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file,
+                      bool each_launch)
+{
+	int code;
+
+	*rows = (struct opk_ran_rows){
+		.gpus = { .key = OPK_KEY_GPU },
+		.kernels = { .key = OPK_KEY_KERNEL | OPK_KEY_NAME },
+		.each_launch = each_launch,
+	};
+	code = take_records(rows, ctx, file);
+	if (!code)
+		code = make_rows(rows, ctx);
+	for (size_t i = 0; !code && i < rows->gpus.count; i++)
+		code = find_shared(rows, ctx, i);
+	return code;
+}
+
+void opk_ran_rows_clear(struct opk_ran_rows *rows)
+{
+	free(rows->records);
+	opk_grouping_clear(&rows->gpus);
+	opk_grouping_clear(&rows->kernels);
+	opk_made_rows_clear(&rows->made);
+}
+
+size_t opk_ran_rows_of_gpu(size_t *first, const struct opk_ran_rows *rows, size_t gpu)
+{
+	size_t end;
+
+	for (*first = 0; *first < rows->count && rows->records[*first].gpu < gpu; ++*first)
+		;
+	for (end = *first; end < rows->count && rows->records[end].gpu == gpu; end++)
+		;
+	return end - *first;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What ran as an evaluation, whose rows are read as those of images are. */
+#include "base/option_struct.h"
+#include "timeline/timeline_inside.h"
+
+static int make_rows(struct opk_ran_rows *rows, struct opk_evaluation *evaluation,
+                     struct opk_ctx *ctx, struct opk_file *file,
+                     const struct opk_eval_options *options)
+{
+	const struct opk_columns *columns = opk_evaluation_columns(evaluation);
+	struct opk_evaluation *samples = NULL;
+	int code = OPK_OK;
+
+	if (columns->metric_count && columns->meta->profiler != OPK_PROFILER_PM)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "%s has ranges, not PM samples, which could be divided among "
+		                "kernels: --aggregate kernel puts ranges together",
+		                file->path);
+	if (columns->metric_count)
+		code = opk_attribute(rows, &samples, ctx, file, columns, options);
+	else
+		rows->made.values = opk_alloc_array(1, sizeof *rows->made.values);
+	if (!code && !rows->made.values)
+		code = opk_nomem(ctx, "what ran");
+	if (!code)
+		code = opk_evaluation_put_made(evaluation, ctx, &rows->made, samples);
+	opk_evaluation_free(samples);
+	return code;
+}
+
+int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
+                      const struct opk_timeline_options *given)
+{
+	OPK_OPTIONS(opk_timeline_options, options, given);
+	OPK_OPTIONS(opk_eval_options, eval, options.eval);
+	struct opk_evaluation *evaluation = NULL;
+	struct opk_ran_rows rows = { 0 };
+	int code = opk_evaluation_begin_made(&evaluation, ctx, file, &eval);
+
+	if (!code)
+		code = opk_ran_rows_init(&rows, ctx, file, options.each_launch);
+	if (!code)
+		code = make_rows(&rows, evaluation, ctx, file, &eval);
+	opk_ran_rows_clear(&rows);
+	if (!code)
+		*out = opk_take(evaluation);
+	opk_evaluation_free(evaluation);
+	return code;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * add_kernels IN.opk OUT.opk: a copy that also says which kernels ran. They are made up: during the
+ * samples of the recording one runs after the other on stream 7, another one sometimes beside them
+ * on stream 9, and there are copies and NVTX ranges.
+ * add_kernels --trace OUT.opk [LAUNCHES]: what ran alone, without samples.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "offpeak.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static struct opk_ctx *ctx;
+
+static void check(int code)
+{
+	if (!code)
+		return;
+	for (size_t i = 0; i < opk_error_count(ctx); i++)
+		fprintf(stderr, "add_kernels: %s\n", opk_error_message(ctx, i));
+	exit(1);
+}
+
+static const struct {
+	const char *name, *symbol;
+	uint64_t length, pause; /* ns */
+} steps[] = {
+	{ "gemm<float>(float const*, float const*, float*, int)", "_Z4gemmIfEvPKT_S2_PS0_i",
+	  5000000, 100000 },
+	{ "softmax(float*, int)", "_Z7softmaxPfi", 900000, 0 },
+	{ "add(float*, float const*, int)", "_Z3addPfPKfi", 20000, 500000 },
+};
+
+static struct opk_activity kernel_at(uint64_t at, size_t step)
+{
+	return (struct opk_activity){
+		.kind = OPK_ACTIVITY_KERNEL,
+		.name = steps[step].name,
+		.symbol = steps[step].symbol,
+		.start_ns = at,
+		.end_ns = at + steps[step].length,
+		.stream = 7,
+		.context = 1,
+		.rank = -1,
+		.grid = { 128, 1, 1 },
+		.block = { 256, 1, 1 },
+		.correlation = 1,
+	};
+}
+
+/* What runs from one time on until another; returns how many records that is. */
+static size_t run(struct opk_activity *out, size_t most, uint64_t from, uint64_t end)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; count + 4 < most && from < end; i++) {
+		size_t step = i % COUNT(steps);
+
+		out[count++] = kernel_at(from, step);
+		if (i % 12 == 0) {
+			out[count] = kernel_at(from + 1000000, 1);
+			out[count].name = "beside(int)";
+			out[count].symbol = "_Z6besidei";
+			out[count++].stream = 9;
+			out[count++] = (struct opk_activity){
+				.kind = OPK_ACTIVITY_COPY,
+				.name = "memcpy HtoD",
+				.bytes = 1 << 20,
+				.stream = 7,
+				.context = 1,
+				.rank = -1,
+				.start_ns = from - 50000,
+				.end_ns = from,
+			};
+			out[count++] = (struct opk_activity){
+				.kind = OPK_ACTIVITY_RANGE,
+				.name = "step",
+				.device = -1,
+				.rank = -1,
+				.start_ns = from,
+				.end_ns = from + 40000000,
+				.thread = 12,
+			};
+		}
+		from += steps[step].length + steps[step].pause;
+	}
+	return count;
+}
+
+static void copy(struct opk_writer *writer, struct opk_file *file)
+{
+	for (size_t i = 0; i < opk_file_section_count(file); i++) {
+		void *data;
+		size_t size;
+
+		check(opk_file_read(&data, &size, ctx, file, i));
+		check(opk_writer_add(writer, opk_file_section(file, i)->type, data, size));
+		free(data);
+	}
+}
+
+static size_t add_beside(struct opk_writer *writer, const char *from, struct opk_activity *room,
+                         size_t most)
+{
+	const struct opk_time *times;
+	struct opk_file *file;
+	size_t count;
+
+	check(opk_file_open(&file, ctx, from));
+	check(opk_file_times(&times, &count, ctx, file));
+	copy(writer, file);
+	count = count > 2 ? run(room, most, times[1].end, times[count - 1].start) : 0;
+	opk_file_free(file);
+	return count;
+}
+
+int main(int argc, char **argv)
+{
+	size_t most = argc > 3 ? strtoul(argv[3], NULL, 10) + 4 : 100004;
+	struct opk_activity *room = calloc(most, sizeof *room);
+	bool trace = argc > 2 && !strcmp(argv[1], "--trace");
+	struct opk_writer *writer;
+	size_t count;
+
+	if (argc < 3 || !room || opk_ctx_new(&ctx, NULL))
+		return 1;
+	check(opk_writer_new(&writer, ctx, argv[2]));
+	if (trace)
+		check(opk_writer_add_meta(writer, &(struct opk_meta){
+							  .kind = "recording",
+							  .generator = "offpeak",
+							  .chip = "GH100",
+							  .profiler = OPK_PROFILER_PM,
+							  .mode = "trace",
+							  .backend = "",
+						  }));
+	count = trace ? run(room, most, 1000000000, UINT64_MAX)
+	              : add_beside(writer, argv[1], room, most);
+	check(opk_writer_add_activities(writer, room, count));
+	check(opk_writer_finish(writer));
+	opk_writer_free(writer);
+	opk_ctx_free(ctx);
+	free(room);
+	return 0;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Samples divided among kernels, where it is known what each counted. */
+#include <math.h>
+
+#include "random.h"
+#include "testing.h"
+#include "timeline/timeline.h"
+
+enum { INTERVAL = 10000, MAX_STRETCHES = 40000, MAX_KERNELS = 8 };
+
+/* What runs one after the other, again and again; times in ns, amounts per ns. */
+struct step {
+	uint32_t kernel; /* IDLE: nothing */
+	uint32_t length;
+	double rate;
+};
+enum { IDLE = MAX_KERNELS };
+
+/* A program, and what sampling it gives. */
+struct run {
+	struct opk_stretch stretches[MAX_STRETCHES];
+	double amounts[MAX_STRETCHES]; /* per ns */
+	size_t count;
+	struct opk_sample_time *samples;
+	double *values; /* per ns */
+	size_t sample_count;
+	uint32_t kernels[MAX_KERNELS];
+	size_t kernel_count;
+};
+
+static void sample_run(struct run *run, uint64_t first, uint64_t end)
+{
+	size_t count = (size_t)((end - first) / INTERVAL);
+
+	run->samples = calloc(count + 1, sizeof *run->samples);
+	run->values = calloc(count + 1, sizeof *run->values);
+	ck_assert(run->samples && run->values);
+	run->sample_count = count;
+	for (size_t i = 0; i < count; i++)
+		run->samples[i] = (struct opk_sample_time){ first + i * INTERVAL,
+			                                    first + (i + 1) * INTERVAL };
+	for (size_t i = 0; i < run->count; i++) {
+		const struct opk_stretch *s = &run->stretches[i];
+		size_t at = s->start < first ? 0 : (size_t)((s->start - first) / INTERVAL);
+
+		for (; at < count && run->samples[at].start < s->end; at++) {
+			uint64_t from = s->start > run->samples[at].start ? s->start
+			                                                  : run->samples[at].start;
+			uint64_t to = s->end < run->samples[at].end ? s->end : run->samples[at].end;
+
+			if (to > from)
+				run->values[at] += (double)(to - from) * run->amounts[i] / INTERVAL;
+		}
+	}
+}
+
+/* Kernels one after the other; lengths vary by up to a tenth, as those of real ones do. */
+static struct run *make_run(const struct step *steps, size_t count, size_t repeats)
+{
+	struct run *run = calloc(1, sizeof *run);
+	uint64_t now = 1000003;
+
+	ck_assert_ptr_nonnull(run);
+	random_restart();
+	for (size_t i = 0; i < repeats * count; i++) {
+		const struct step *step = &steps[i % count];
+		uint64_t length = step->length + random64() % (step->length / 10 + 1);
+
+		if (step->kernel != IDLE) {
+			run->stretches[run->count] = (struct opk_stretch){ now, now + length,
+				                                           step->kernel };
+			run->amounts[run->count++] = step->rate;
+			run->kernel_count = step->kernel >= run->kernel_count ? step->kernel + 1
+			                                                      : run->kernel_count;
+		}
+		now += length;
+	}
+	for (uint32_t i = 0; i < MAX_KERNELS; i++)
+		run->kernels[i] = i;
+	sample_run(run, 1000000, now + 5 * INTERVAL);
+	return run;
+}
+
+static void free_run(struct run *run)
+{
+	free(run->samples);
+	free(run->values);
+	free(run);
+}
+
+/* Parts of all kernels and of idle time, and what there is to say of them. */
+static void divide(struct opk_part parts[MAX_KERNELS + 1], double evidence[MAX_KERNELS + 1],
+                   const struct run *run)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_overlaps overlaps;
+	struct opk_estimator estimator;
+
+	memset(parts, 0, (MAX_KERNELS + 1) * sizeof *parts);
+	ck_ok(ctx, opk_overlaps_init(&overlaps, ctx, run->stretches, run->count, run->samples,
+	                             run->sample_count));
+	ck_ok(ctx, opk_estimator_init(&estimator, ctx, &overlaps, run->kernels, run->kernel_count,
+	                              run->kernel_count));
+	opk_estimator_divide(parts, &estimator, run->values);
+	memcpy(evidence, estimator.evidence, (run->kernel_count + 1) * sizeof *evidence);
+	opk_estimator_clear(&estimator);
+	opk_overlaps_clear(&overlaps);
+	opk_ctx_free(ctx);
+}
+
+static void check_rate(const struct opk_part *part, double wanted, double within, const char *what)
+{
+	double got = part->amount / part->time;
+
+	ck_assert_msg(fabs(got - wanted) <= within * wanted + 1e-9, "%s: %g, not %g", what, got,
+	              wanted);
+}
+
+START_TEST(long_kernels)
+{
+	static const struct step steps[] = {
+		{ 0, 1000000, 80 }, { 1, 300000, 20 }, { IDLE, 25000, 0 },
+		{ 2, 100000, 50 },  { 3, 30000, 5 },
+	};
+	struct run *run = make_run(steps, COUNT(steps), 20);
+	struct opk_part parts[MAX_KERNELS + 1];
+	double evidence[MAX_KERNELS + 1], all = 0, sum = 0;
+
+	divide(parts, evidence, run);
+	check_rate(&parts[0], 80, 0.001, "1 ms");
+	check_rate(&parts[1], 20, 0.001, "0.3 ms");
+	check_rate(&parts[2], 50, 0.005, "0.1 ms");
+	check_rate(&parts[3], 5, 0.02, "30 us");
+	ck_assert(fabs(parts[4].amount / parts[4].time) < 0.05);
+	ck_assert(evidence[0] > 1980 && evidence[0] < 2300);
+	ck_assert(evidence[3] > 40);
+	/* Nothing is lost. */
+	for (size_t i = 0; i <= run->kernel_count; i++)
+		sum += parts[i].amount;
+	for (size_t i = 0; i < run->sample_count; i++)
+		all += run->values[i] * INTERVAL;
+	ck_assert(fabs(sum - all) < 1e-6 * all);
+	free_run(run);
+}
+END_TEST
+
+/* Shorter than a sample, never alone in one; many launches make up for it. */
+START_TEST(short_kernels)
+{
+	static const struct step steps[] = {
+		{ 0, 23000, 60 },
+		{ 1, 6000, 10 },
+		{ 2, 41000, 90 },
+		{ 3, 6000, 30 },
+	};
+	struct run *run = make_run(steps, COUNT(steps), 2000);
+	struct opk_part parts[MAX_KERNELS + 1];
+	double evidence[MAX_KERNELS + 1];
+
+	divide(parts, evidence, run);
+	check_rate(&parts[0], 60, 0.01, "23 us");
+	check_rate(&parts[1], 10, 0.1, "6 us beside 60 and 90");
+	check_rate(&parts[2], 90, 0.01, "41 us");
+	check_rate(&parts[3], 30, 0.1, "6 us beside 90 and 60");
+	ck_assert(evidence[1] > 100);
+	free_run(run);
+}
+END_TEST
+
+/* Always in the same proportion: no sample tells them apart, and each has its share. */
+START_TEST(inseparable_kernels)
+{
+	static const struct step steps[] = { { 0, 1000, 30 }, { 1, 1000, 10 } };
+	struct run *run = make_run(steps, COUNT(steps), 5000);
+	struct opk_part parts[MAX_KERNELS + 1];
+	double evidence[MAX_KERNELS + 1];
+
+	for (size_t i = 0; i < run->count; i++) {
+		run->stretches[i].start = 1000000 + i * 1000;
+		run->stretches[i].end = run->stretches[i].start + 1000;
+	}
+	free(run->samples);
+	free(run->values);
+	sample_run(run, 1000000, run->stretches[run->count - 1].end);
+	divide(parts, evidence, run);
+	check_rate(&parts[0], 20, 0.01, "one");
+	check_rate(&parts[1], 20, 0.01, "the other");
+	ck_assert_msg(evidence[0] < 1 && evidence[1] < 1, "%g %g", evidence[0], evidence[1]);
+	free_run(run);
+}
+END_TEST
+
+/* Two streams: what runs beside others adds up with them. */
+START_TEST(kernels_at_once)
+{
+	static const struct step steps[] = { { 0, 400000, 40 }, { IDLE, 10000, 0 } };
+	struct run *run = make_run(steps, COUNT(steps), 50);
+	struct opk_part parts[MAX_KERNELS + 1];
+	double evidence[MAX_KERNELS + 1];
+	size_t count = run->count;
+
+	/* Another one begins in the middle of each, and outlasts it. */
+	for (size_t i = count; i-- > 0;) {
+		run->stretches[2 * i] = run->stretches[i];
+		run->stretches[2 * i + 1] = run->stretches[i];
+		run->stretches[2 * i + 1].start += 200000;
+		run->stretches[2 * i + 1].end += 5000;
+		run->stretches[2 * i + 1].row = 1;
+		run->amounts[2 * i] = 40;
+		run->amounts[2 * i + 1] = 15;
+	}
+	run->count = 2 * count;
+	run->kernel_count = 2;
+	free(run->samples);
+	free(run->values);
+	sample_run(run, 1000000, run->stretches[run->count - 1].end + INTERVAL);
+	divide(parts, evidence, run);
+	check_rate(&parts[0], 40, 0.02, "the first");
+	check_rate(&parts[1], 15, 0.05, "the second");
+	free_run(run);
+}
+END_TEST
+
+START_TEST(times_of_samples)
+{
+	static const struct opk_stretch stretches[] = {
+		{ 100, 200, 0 },
+		{ 150, 250, 1 },
+		{ 150, 150, 2 },
+		{ 250, 300, 0 },
+	};
+	static const struct opk_sample_time samples[] = { { 0, 100 }, { 100, 240 }, { 240, 400 } };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_overlaps o;
+
+	ck_ok(ctx, opk_overlaps_init(&o, ctx, stretches, COUNT(stretches), samples, 3));
+	ck_assert_uint_eq(o.first[1], 0);
+	ck_assert_uint_eq(o.first[2], 3);
+	ck_assert_uint_eq(o.first[3], 5);
+	/* 100 to 150 alone, 150 to 200 for two. */
+	ck_assert(fabsf(o.items[0].time - 100) < 1e-3F && fabsf(o.items[0].share - 75) < 1e-3F);
+	ck_assert(fabsf(o.items[1].time - 90) < 1e-3F && fabsf(o.items[1].share - 65) < 1e-3F);
+	ck_assert(o.items[2].time == 0);
+	ck_assert(fabsf(o.idle[0] - 100) < 1e-3F && fabsf(o.idle[1]) < 1e-3F);
+	ck_assert(fabsf(o.idle[2] - 100) < 1e-3F);
+	ck_assert(fabs(o.busy - 200) < 1e-9 && fabs(o.shared - 50) < 1e-9);
+	ck_assert(fabs(o.shared_of[0] - 50) < 1e-9 && o.shared_of[3] == 0);
+	opk_overlaps_clear(&o);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("timeline");
+	TCase *tests = tcase_create("samples of kernels");
+
+	tcase_add_test(tests, times_of_samples);
+	tcase_add_test(tests, long_kernels);
+	tcase_add_test(tests, short_kernels);
+	tcase_add_test(tests, inseparable_kernels);
+	tcase_add_test(tests, kernels_at_once);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Kernels on the timeline: eval --per, recordings of what ran alone, and how both are shown.
+. "${SOURCE:?}/tests/tap.sh"
+COLUMNS=400
+export COLUMNS
+
+cd "$tmp" || exit 99
+pass 'what ran alone' "$BUILD/tests/add_kernels" --trace trace.opk 50
+
+section 'what ran alone'
+works eval trace.opk
+header_is 'kernel,kind,stream,start_ns,end_ns,duration_ns,shared_ns,bytes'
+lines_are 47
+out_has '^memcpy HtoD,copy,7,999950000,1000000000,50000,0,1048576$'
+out_has '^beside\(int\),kernel,9,1001000000,1001900000,900000,900000,$'
+works eval trace.opk --aggregate kernel --sort -time_ns
+header_is 'kernel,kind,launches,time_ns,duration_ns,min_ns,max_ns,shared_ns'
+same 'the longest first' "$(sed -n 2p out)" \
+	'"gemm<float>(const float *, const float *, float *, int)",kernel,13,65000000,5000000,5000000,5000000,3600000'
+out_has '^memcpy HtoD,copy,4,200000,50000,50000,50000,0$'
+out_lacks idle
+works eval trace.opk --where 'kernel=softmax' --where 'duration_ns>1000' --columns name,kernel,start_ns --top 2
+lines_are 3
+out_has '^"softmax\(float \*, int\)","softmax\(float \*, int\)",1005100000$'
+works eval trace.opk --where kind=copy --where stream=7 --columns bytes
+lines_are 5
+works eval trace.opk --per kernel --format json
+json '[r["launches"] for r in j if r["kernel"].startswith("gemm")] == [13]'
+works eval trace.opk --per kernel --format table
+out_has '^gemm  *kernel  *13 '
+refuses 2 'put together by kernel' eval trace.opk --aggregate device
+refuses 2 'has no samples' eval trace.opk --per sample
+refuses 2 "no column 'samplez', did you mean samples\?" eval trace.opk --columns samplez
+refuses 2 'does not say which kernels ran when: record it with --trace kernels' eval "$pm" --per kernel
+refuses 2 'no --aggregate' eval "$pm" --per kernel --aggregate device
+refuses 2 '--per takes recordings' eval --raw x --metrics a__b.sum --per kernel
+
+have_cupti || finish
+section 'samples and what ran'
+pass 'samples' "$BUILD/tests/add_kernels" "$recordings/gh100-training-pm.opk" both.opk
+notes '^offpeak: note: 2 of 6 kernels ran for less than half a sample, .*: nan' eval both.opk --per kernel \
+	--columns kernel,launches,samples,samples_alone,gpu__time_duration.sum,lts__t_sectors.sum
+header_is 'kernel,launches,samples,samples_alone,gpu__time_duration.sum,lts__t_sectors.sum'
+lines_are 7
+out_has '^"gemm<float>\(.*\)",561,14572,13101,4999[0-9.]+,'
+out_has '^"add\(float \*, const float \*, int\)",560,618,4,nan,nan$'
+out_has '^\(idle\),1120,'
+# Each recording has its samples still.
+works eval both.opk --first-sample drop --columns sample --top 1
+if is_long; then
+	run 0 eval both.opk --per launch -o launches.db
+	run 0 eval both.opk --per launch --layout long --format ndjson
+	ndjson 'len(j) == 7 * 1964 and j[0]["kind"] == "copy"'
+fi
+finish
