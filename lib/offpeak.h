@@ -1359,8 +1359,8 @@ uint64_t opk_join_left_out(const struct opk_join *join);
 /*
  * What was recorded of kernels, copies and sets as rows, and the values of PM samples that were
  * recorded beside it divided among them; docs/formats.md says how. Without samples there are no
- * values. Idle time of the GPU, where there are samples, is a row, too, the last one. Rows are
- * those of ranges: their names are those of kernels and "(idle)".
+ * values. Idle time of the GPU is the last row, but among launches only where there are samples.
+ * Rows are those of ranges: their names are those of kernels and "(idle)".
  */
 struct opk_timeline_options {
 	size_t size;

@@ -19,7 +19,7 @@ header_is 'kernel,kind,launches,time_ns,duration_ns,min_ns,max_ns,shared_ns'
 same 'the longest first' "$(sed -n 2p out)" \
 	'"gemm<float>(const float *, const float *, float *, int)",kernel,13,65000000,5000000,5000000,5000000,3600000'
 out_has '^memcpy HtoD,copy,4,200000,50000,50000,50000,0$'
-out_lacks idle
+out_has '^\(idle\),idle,25,7150000,'
 works eval trace.opk --where 'kernel=softmax' --where 'duration_ns>1000' --columns name,kernel,start_ns --top 2
 lines_are 3
 out_has '^"softmax\(float \*, int\)","softmax\(float \*, int\)",1005100000$'
@@ -36,6 +36,17 @@ refuses 2 'does not say which kernels ran when: record it with --trace kernels' 
 refuses 2 'no --aggregate' eval "$pm" --per kernel --aggregate device
 refuses 2 '--per takes recordings' eval --raw x --metrics a__b.sum --per kernel
 
+works show trace.opk
+out_has '^run +42 launches of 4 kernels; the GPU was busy 91.5% of 0.08429 s$'
+out_has '^gemm +65 +8[0-9.]+ +13 +5 +5 +5$'
+out_has '^ +9 +3\.6 +4$'
+out_has '^memcpy HtoD +200 +4 +50 +4\.1943 +20\.972$'
+out_has '^step +160 +4 +40 +40 +40$'
+works show trace.opk --kernel '*soft*' --format json
+json '[k["kernel"][:7] for k in j["kernels"]] == ["softmax"] and j["streams"][0]["stream"] == 7'
+notes '3 more kernels, .*: --top 4 shows them' show trace.opk --sort launches --top 1
+refuses 2 'use time, launches or name' show trace.opk --sort times
+
 have_cupti || finish
 section 'samples and what ran'
 pass 'samples' "$BUILD/tests/add_kernels" "$recordings/gh100-training-pm.opk" both.opk
@@ -46,6 +57,11 @@ lines_are 7
 out_has '^"gemm<float>\(.*\)",561,14572,13101,4999[0-9.]+,'
 out_has '^"add\(float \*, const float \*, int\)",560,618,4,nan,nan$'
 out_has '^\(idle\),1120,'
+works show both.opk
+out_has '^run +18270 samples .*; 1822 launches of 4 kernels; the GPU was busy 91% of 3.656 s; set custom'
+out_has '^kernel +time +share +launches +mean +min +max +samples_alone +dram__throughput.avg.pct_of_peak'
+out_has '^gemm +2.805 +[0-9.]+ +561 +5 +5 +5 +13101 +0\.0'
+out_has '^0 +3.6538 +18269$'
 # Each recording has its samples still.
 works eval both.opk --first-sample drop --columns sample --top 1
 if is_long; then

@@ -493,8 +493,6 @@ int opk_attribute(struct opk_ran_rows *rows, struct opk_evaluation **samples, st
 	if (!code)
 		code = compute(&w);
 	clear(&w);
-	if (!code)
-		rows->made.count++;
 	*samples = w.evaluation;
 	return code;
 }

@@ -20,6 +20,8 @@ static int make_rows(struct opk_ran_rows *rows, struct opk_evaluation *evaluatio
 		code = opk_attribute(rows, &samples, ctx, file, columns, options);
 	else
 		rows->made.values = opk_alloc_array(1, sizeof *rows->made.values);
+	/* Idle time is none of the launches, but some samples are its own. */
+	rows->made.count += columns->metric_count || !rows->each_launch;
 	if (!code && !rows->made.values)
 		code = opk_nomem(ctx, "what ran");
 	if (!code)

@@ -52,24 +52,31 @@ static int open_catalog(struct show *show)
 
 static int print(struct show *show)
 {
-	bool is_set = !strcmp(show->meta->kind, "set");
-	int code = open_catalog(show);
+	bool is_set = !strcmp(show->meta->kind, "set"), is_trace = show_is_trace(show);
+	int code = is_trace ? OPK_OK : open_catalog(show);
 
-	if (!code)
+	if (!code && !is_trace)
 		code = show_names_list(show);
-	if (!code && !is_set)
+	if (!code)
+		code = show_make_filter(show);
+	if (!code && !is_set && !is_trace)
 		code = show_evaluate(show);
+	if (!code && !is_set)
+		code = show_kernels_read(show);
 	if (!code)
 		code = app_begin_output(show->app);
 	if (!code)
 		code = show_run(show);
 	if (!code)
+		code = show_kernels(show);
+	if (!code && !is_trace)
 		code = is_set ? show_descriptions(show) : show_tables(show);
 	return code ? code : app_end_output(show->app);
 }
 
 static void clear(struct show *show)
 {
+	show_kernels_clear(show);
 	free(show->groups);
 	opk_aggregate_free(show->aggregate);
 	opk_evaluation_free(show->evaluation);
@@ -117,6 +124,10 @@ const struct command show_command = {
 		"launch, beside the least and the greatest; text heads it mean, CSV and JSON value. PM\n"
 		"samples are shown by device: the mean of a sample, without the first one, which begins\n"
 		"at an earlier event.\n"
+		"\n"
+		"Where what ran was recorded, alone or beside PM samples, there are tables of kernels by\n"
+		"time, with the shares of peaks that their samples have, of streams, of copies, and of NVTX\n"
+		"ranges; and the GPU was busy where a kernel, a copy or a set ran.\n"
 		"\n"
 		"Of a percentage of the peak, and of what has a peak and was recorded with what it takes,\n"
 		"a bar shows how near it is.\n"

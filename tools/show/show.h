@@ -3,6 +3,8 @@
 #ifndef OPK_TOOL_SHOW_H
 #define OPK_TOOL_SHOW_H
 
+#include <string.h>
+
 #include "common/args.h"
 
 /* A kernel, a user range or a device, and its place in what is shown. */
@@ -12,6 +14,15 @@ struct show_group {
 	double time;  /* ns, or cycles; NaN: not known */
 	double share; /* of all of them, in percent */
 	double key;   /* it is ordered by this one, the greatest first */
+};
+
+/* A kernel on the timeline, a kind of copy, or idle time. */
+struct show_kernel {
+	const struct opk_range *range;
+	const struct opk_ran *ran;
+	const char *name;
+	double *shares; /* of peaks, one a column of the timeline */
+	double key;     /* it is ordered by this one, the greatest first */
 };
 
 /* What groups are ordered by, and which time there is. */
@@ -38,13 +49,29 @@ struct show {
 	struct show_group *groups;
 	size_t group_count;
 	enum show_time time;
-	struct app_fields group_fields, value_fields; /* what their tables' columns are */
+	/* What ran, where that was recorded: show_kernels.c. */
+	struct opk_evaluation *timeline;
+	const struct opk_activity *activities;
+	size_t activity_count;
+	struct show_kernel *kernels;
+	size_t kernel_count, kernel_capacity;
+	uint64_t span_ns, busy_ns; /* of all GPUs: recorded, and with something running */
+	bool has_devices;          /* other than the first */
+	/* What the tables' columns are. */
+	struct app_fields group_fields, value_fields;
+	struct app_fields kernel_fields, stream_fields, copy_fields, nvtx_fields;
 };
 
 /* Whether it is about samples, not ranges. */
 static inline bool show_is_sampled(const struct show *show)
 {
 	return show->meta->profiler == OPK_PROFILER_PM;
+}
+
+/* Whether it only says what ran and when. */
+static inline bool show_is_trace(const struct show *show)
+{
+	return !strcmp(show->meta->mode, "trace");
 }
 
 /* The record of three lines: what ran, where, and how complete it is. show_run.c */
@@ -57,6 +84,8 @@ const char *show_metric_of(const struct show *show, const char *column);
 /* What it means; "" where that is not known. */
 const char *show_description(const struct show *show, const char *column);
 
+/* --kernel as a filter: show_values.c. */
+int show_make_filter(struct show *show);
 /* Evaluates, and orders the groups: show_values.c. */
 int show_evaluate(struct show *show);
 /* The index of a column in the evaluation; SIZE_MAX. */
@@ -64,6 +93,10 @@ size_t show_find(const struct show *show, const char *column);
 
 /* Tables: of the groups, of their values, of what the columns mean. show_tables.c */
 int show_tables(struct show *show);
+/* What ran: read, with what samples say of it; its tables. show_kernels.c */
+int show_kernels_read(struct show *show);
+int show_kernels(struct show *show);
+void show_kernels_clear(struct show *show);
 /* Of a set: its columns and what they mean. */
 int show_descriptions(struct show *show);
 

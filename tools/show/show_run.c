@@ -78,6 +78,24 @@ static void put_ranges(struct opk_buf *out, const struct show *show)
 		opk_buf_add_printf(out, " like %s", show->kernel);
 }
 
+/* What ran, and how much of the time something did. */
+static void put_ran(struct opk_buf *out, const struct show *show)
+{
+	uint64_t launches = 0;
+
+	for (size_t i = 0; i < show->kernel_count; i++)
+		launches += show->kernels[i].ran->launches;
+	opk_buf_add_printf(out, "%" PRIu64 " launch%s of %zu kernel%s", launches,
+	                   launches == 1 ? "" : "es", show->kernel_count,
+	                   plural(show->kernel_count));
+	if (show->kernel)
+		opk_buf_add_printf(out, " like %s", show->kernel);
+	if (show->span_ns)
+		opk_buf_add_printf(out, "; the GPU was busy %.3g%% of %.4g s",
+		                   100 * (double)show->busy_ns / (double)show->span_ns,
+		                   (double)show->span_ns / 1e9);
+}
+
 static void put_set(struct opk_buf *out, const struct opk_meta *meta)
 {
 	if (*meta->set_name)
@@ -101,6 +119,13 @@ static char *what(struct show *show)
 	};
 	struct opk_buf out = { 0 };
 
+	if (show_is_trace(show)) {
+		if (show->timeline)
+			put_ran(&out, show);
+		else
+			opk_buf_add_text(&out, "nothing ran");
+		return opk_buf_take_text(&out);
+	}
 	if (!show->evaluation)
 		opk_buf_add_text(&out, "no recording, but what the collector needs for one: ");
 	else if (show_is_sampled(show))
@@ -108,6 +133,10 @@ static char *what(struct show *show)
 	else
 		put_ranges(&out, show);
 	opk_buf_add_text(&out, show->evaluation ? "; " : "");
+	if (show->timeline) {
+		put_ran(&out, show);
+		opk_buf_add_text(&out, "; ");
+	}
 	put_set(&out, show->meta);
 	for (size_t i = 0; i < COUNT(modes); i++)
 		if (!strcmp(show->meta->mode, modes[i].mode))

@@ -17,16 +17,24 @@ size_t show_find(const struct show *show, const char *column)
 
 /* ---- evaluation */
 
-static int make_filter(struct show *show)
+/* Of samples, those of kernels are chosen that ran beside them. */
+int show_make_filter(struct show *show)
 {
 	opk_autofree char *condition = NULL;
+	const struct opk_activity *activities;
 	const char *conditions[1];
+	size_t count;
+	int code;
 
 	if (!show->kernel)
 		return OPK_OK;
-	if (show_is_sampled(show))
+	code = opk_file_activities(&activities, &count, show->app->ctx, show->file);
+	if (code)
+		return code;
+	if (show_is_sampled(show) && !count)
 		return app_error(show->app, OPK_EUSAGE, "show: samples are of no kernel");
-	condition = opk_printf("%s=%s", show->has_kernels ? "kernel" : "name", show->kernel);
+	condition = opk_printf("%s=%s", show->has_kernels || count ? "kernel" : "name",
+	                       show->kernel);
 	if (!condition)
 		return app_nomem(show->app);
 	conditions[0] = condition;
@@ -44,7 +52,7 @@ static int evaluate(struct show *show)
 	options.metrics = opk_strlist_items(&show->names);
 	options.metric_count = show->names.count;
 	options.allow_incomplete = true;
-	options.filter = show->filter;
+	options.filter = show_is_sampled(show) ? NULL : show->filter;
 	options.progress = app_progress;
 	options.progress_data = (void *)"evaluating range";
 	by.key = show_is_sampled(show) ? "device" : show->has_kernels ? "kernel" : "name";
@@ -236,10 +244,8 @@ static void note_summed(const struct show *show)
 
 int show_evaluate(struct show *show)
 {
-	int code = make_filter(show);
+	int code = evaluate(show);
 
-	if (!code)
-		code = evaluate(show);
 	if (code)
 		return code;
 	show->group_count = opk_aggregate_count(show->aggregate);
