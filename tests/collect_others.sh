@@ -93,6 +93,38 @@ err_is "offpeak-collect: note: the program has loaded $tmp/libcupti.so.99, and t
 samples 100
 FAKE_APP_CUPTI=$cupti
 
+section 'the counters belong to another process'
+set=one code=1
+FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:26 record '' init ctx:0 launch:k
+err_has "^offpeak-collect: cuptiProfilerGetCounterAvailability: CUPTI_ERROR_HARDWARE_BUSY \(26\): another profiler has the GPU's counters: .*; --wait SECONDS waits for it$"
+code=0
+FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:26:1-3 record '--wait 10' init ctx:0 launch:k
+rows_count 1
+err_has "^offpeak-collect: another profiler has the GPU's counters \(.*\): waiting for up to 10 s$"
+err_has '^offpeak-collect: recording after 0.[5-9] s$'
+same "$last: lines" "$(wc -l <err)" 2
+FAKE_GPU_FAIL=cuptiRangeProfilerEnable:26:1-2 record '--wait 10' init ctx:0 launch:k
+rows_count 1
+set=pm
+FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:26:1-4 record '--wait 10 --interval 1ms' init ctx:0 launch:k sleep:100
+err_has '^offpeak-collect: recording after 0.[3-9] s$'
+samples 50
+# Too long.
+set=one code=1
+FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:26 record '--wait 1' init ctx:0 launch:k
+err_has 'waiting for up to 1 s$'
+err_has 'CUPTI_ERROR_HARDWARE_BUSY'
+code=0
+# Who has them: a program under a collector.
+"$collector" --cupti "$cupti" -c one.opk -o other.opk -- "$prog" init ctx:0 launch:k sleep:3000 >other.out 2>&1 </dev/null &
+other=$!
+sleep 0.5
+code=1
+FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:26 record '' init ctx:0 launch:k
+err_has 'process [0-9]*, fake_app \(offpeak-collect\)'
+kill $other
+code=0
+
 section 'between cudaProfilerStart and cudaProfilerStop'
 marks='--capture-range cudaProfilerApi'
 set=one

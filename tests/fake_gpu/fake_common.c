@@ -33,7 +33,7 @@ static int read_status(const char *text)
 	return strncmp(text, "hang", 4) ? atoi(text) : STATUS_HANG;
 }
 
-/* function:status, function:status:nth or function:status:nth+ */
+/* function:status, function:status:nth, function:status:nth+ or function:status:first-last */
 static void read_failure(struct failure *failure, const char *text)
 {
 	const char *status = strchr(text, ':');
@@ -47,6 +47,8 @@ static void read_failure(struct failure *failure, const char *text)
 	failure->status = read_status(status + 1);
 	failure->from = nth ? (unsigned)atoi(nth + 1) : 1;
 	failure->to = nth && !strchr(nth, '+') ? failure->from : UINT32_MAX;
+	if (nth && strchr(nth, '-'))
+		failure->to = (unsigned)atoi(strchr(nth, '-') + 1);
 }
 
 static void read_failures(void)

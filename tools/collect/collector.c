@@ -146,12 +146,18 @@ static bool begin_device(CUcontext context, int device)
 
 static void sample_device(int device)
 {
+	struct patience patience;
+
 	if (device < 0 || device >= MAX_DEVICES || collector.sampled[device])
 		return;
 	collector.sampled[device] = true;
-	if (begin_device(NULL, device))
-		collector.samplers[device] = sampler_new(&collector.profiling, device,
-		                                         !collector.outside);
+	patience_begin(&patience, collector.settings.wait_s);
+	do
+		if (begin_device(NULL, device))
+			collector.samplers[device] = sampler_new(&collector.profiling, device,
+			                                         !collector.outside);
+	while (!collector.samplers[device] && patience_left(&patience));
+	patience_end(&patience, collector.samplers[device]);
 }
 
 /* Makes a context current. Where that fails, leave() would pop the program's own. */
@@ -199,16 +205,22 @@ static bool wanted_device(int device)
 /* The context is current. */
 static struct session *open_session(struct collector_context *entry)
 {
-	struct session *session;
+	struct session *session = NULL;
+	struct patience patience;
+	bool begun;
 
 	if (collector.settings.mode == MODE_SAMPLING) {
 		sample_device(entry->device);
 		return NULL;
 	}
-	if (!begin_device(entry->context, entry->device))
-		return NULL;
-	session = session_new(&collector.profiling, entry->context);
-	entry->refused = !session;
+	patience_begin(&patience, collector.settings.wait_s);
+	do {
+		begun = begin_device(entry->context, entry->device);
+		if (begun)
+			session = session_new(&collector.profiling, entry->context);
+	} while (!session && patience_left(&patience));
+	patience_end(&patience, session);
+	entry->refused = begun && !session;
 	return session;
 }
 

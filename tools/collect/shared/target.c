@@ -27,8 +27,6 @@ static const struct {
 	{ CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, "this vGPU can't be profiled" },
 	{ CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
 	  "another profiler or debugger is attached to the program" },
-	{ CUPTI_ERROR_HARDWARE_BUSY,
-	  "another profiler uses the GPU's counters (Nsight, DCGM, or a second offpeak-collect)" },
 	{ CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED, "this GPU has the range profiler only" },
 	{ CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED,
 	  "the GPU is in confidential-computing mode" },
@@ -106,18 +104,34 @@ static void tell_time(const struct target *target, const char *call)
 		fprintf(stderr, "offpeak-collect: %s took %d ms\n", call, (int)milliseconds);
 }
 
+static const char *advice_for(CUptiResult status)
+{
+	static __thread char busy[768];
+	char who[512];
+
+	for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
+		if (advices[i].status == status)
+			return advices[i].advice;
+	if (status != CUPTI_ERROR_HARDWARE_BUSY)
+		return NULL;
+	busy_describe(who, sizeof who);
+	snprintf(busy, sizeof busy,
+	         "another profiler has the GPU's counters: %s; --wait SECONDS waits for it", who);
+	return busy;
+}
+
 bool target_check(const struct target *target, const char *call, CUptiResult status)
 {
-	const char *name = NULL, *advice = NULL;
+	const char *name = NULL, *advice;
 
 	tell_time(target, call);
 	if (!status)
 		return true;
+	if (busy_tolerate(status))
+		return false;
+	advice = advice_for(status);
 	if (target->cuptiGetResultString(status, &name) || !name)
 		name = "unknown status";
-	for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
-		if (advices[i].status == status)
-			advice = advices[i].advice;
 	fprintf(stderr, "offpeak-collect: %s: %s (%d)%s%s\n", call, name, status,
 	        advice ? ": " : "", advice ? advice : "");
 	return false;

@@ -10,6 +10,8 @@
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
+#include <time.h>
+
 #include "offpeak.h"
 
 /* X(symbol): typed by the header's own declaration. */
@@ -119,6 +121,30 @@ struct target {
 const char *target_open(struct target *target, const char *cupti);
 /* True for success; else reports on stderr which call failed, how, and what can be done. */
 bool target_check(const struct target *target, const char *call, CUptiResult status);
+
+/* The processes that may have the GPU's counters, as far as /proc shows them. */
+void busy_describe(char *out, size_t size);
+
+/*
+ * Waits for counters that another process has: this thread's failures for that reason are not
+ * reported between begin and end, but for those of the last attempt.
+ *
+ *     patience_begin(&patience, seconds);
+ *     do
+ *             good = attempt();
+ *     while (!good && patience_left(&patience));
+ *     patience_end(&patience, good);
+ */
+struct patience {
+	double seconds;
+	struct timespec begun;
+	bool told;
+};
+void patience_begin(struct patience *patience, uint64_t seconds);
+bool patience_left(struct patience *patience);
+void patience_end(const struct patience *patience, bool good);
+/* Whether this status is not to be reported now. */
+bool busy_tolerate(CUptiResult status);
 
 /* Before a call, so that target_check() knows how long it took. */
 void target_begin(void);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Another process has the GPU's counters: who that is, and waiting for it. */
+#include "collect/shared/target.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "collect/shared/shared.h"
+
+/* What a process that has the counters has mapped; the most telling first. */
+static const struct {
+	const char *file, *what;
+} signs[] = {
+	{ "/liboffpeak-inject.so", "offpeak-collect" },
+	{ "/libcuda-injection.so", "Nsight Compute" },
+	{ "/libTreeLauncherTargetInjection.so", "an Nsight tool" },
+	{ "/libToolsInjection64.so", "Nsight Systems" },
+	{ "/libdcgm", "DCGM" },
+	{ "/libnvperf_target.so", "a program that profiles itself" },
+};
+
+enum { SIGNS = sizeof signs / sizeof *signs };
+
+static const char *sign_of(const char *process)
+{
+	char path[64], line[1024];
+	opk_autofclose FILE *maps = NULL;
+	size_t best = SIGNS;
+
+	snprintf(path, sizeof path, "/proc/%.20s/maps", process);
+	maps = fopen(path, "r");
+	while (maps && fgets(line, sizeof line, maps))
+		for (size_t i = 0; i < best; i++)
+			if (strstr(line, signs[i].file))
+				best = i;
+	return best < SIGNS ? signs[best].what : NULL;
+}
+
+static void name_of(char name[32], const char *process)
+{
+	char path[64];
+	opk_autofclose FILE *file = NULL;
+
+	snprintf(path, sizeof path, "/proc/%.20s/comm", process);
+	file = fopen(path, "r");
+	if (!file || !fgets(name, 32, file))
+		strcpy(name, "?");
+	name[strcspn(name, "\n")] = '\0';
+}
+
+void busy_describe(char *out, size_t size)
+{
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+	size_t used = 0;
+
+	*out = '\0';
+	while (folder && (entry = readdir(folder)) && used + 1 < size) {
+		const char *what = isdigit(*entry->d_name) && atoi(entry->d_name) != getpid()
+		                           ? sign_of(entry->d_name)
+		                           : NULL;
+		char name[32];
+
+		if (!what)
+			continue;
+		name_of(name, entry->d_name);
+		used += (size_t)snprintf(out + used, size - used, "%sprocess %.20s, %s (%s)",
+		                         used ? ", or " : "", entry->d_name, name, what);
+	}
+	if (folder)
+		closedir(folder);
+	if (!*out)
+		snprintf(out, size, "none that can be seen from here; DCGM may be, or Nsight");
+}
+
+static __thread bool tolerated, met;
+
+void patience_begin(struct patience *patience, uint64_t seconds)
+{
+	*patience = (struct patience){ .seconds = (double)seconds, .begun = clock_now() };
+	tolerated = seconds > 0;
+	met = false;
+}
+
+bool busy_tolerate(CUptiResult status)
+{
+	met |= status == CUPTI_ERROR_HARDWARE_BUSY;
+	return tolerated && status == CUPTI_ERROR_HARDWARE_BUSY;
+}
+
+static void tell(const struct patience *patience)
+{
+	char who[512];
+
+	busy_describe(who, sizeof who);
+	fprintf(stderr,
+	        "offpeak-collect: another profiler has the GPU's counters (%s): waiting for up to "
+	        "%.0f s\n",
+	        who, patience->seconds);
+}
+
+bool patience_left(struct patience *patience)
+{
+	enum { RETRY_US = 200000 };
+
+	if (!tolerated || !met)
+		return false;
+	met = false;
+	if (!patience->told)
+		tell(patience);
+	patience->told = true;
+	/* The last attempt says what is wrong. */
+	if (clock_seconds_since(&patience->begun) >= patience->seconds)
+		tolerated = false;
+	else
+		usleep(RETRY_US);
+	return true;
+}
+
+void patience_end(const struct patience *patience, bool good)
+{
+	tolerated = false;
+	if (patience->told && good)
+		fprintf(stderr, "offpeak-collect: recording after %.1f s\n",
+		        clock_seconds_since(&patience->begun));
+}
