@@ -6,12 +6,12 @@
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
 # Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched unrecorded capture
-# torch values by_application flushed planner links timeline ranks cache. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
+# torch values by_application flushed planner links timeline ranks cache others. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
 # alone, or takes its two files from the folder COLLECTOR.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed planner links timeline ranks cache}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed planner links timeline ranks cache others}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -311,6 +311,60 @@ cache() {
 		( time run "PyTorch, $what run" $again -c "$sets/training.opk" -o "$out/cache-torch.opk" -- python3 "$top/tests/gpu/training_step.py" ) 2>&1 | grep -v '^$\|user\|sys'
 	done
 	sed -n 's/^part [0-9a-f]* //p' "$work"/kept/*/entry | sort | uniq -c
+}
+
+# Programs that mark their work, or use CUPTI themselves; and two profilers at once.
+others() {
+	samples=/usr/local/cuda/extras/CUPTI/samples
+	toolkit=$(realpath /usr/local/cuda/lib64/libcupti.so)
+	mkdir -p other && cp "$toolkit" other/libcupti.so.13 && cp "$(dirname "$toolkit")"/libnvperf_*.so other/
+	nvcc -O2 -arch=native -I/usr/local/cuda/extras/CUPTI/include -o others "$top/tests/gpu/others.cu" -ldl -lpthread || return
+	pm="$collect -v --interval 100us -c $sets/pm-light.opk -o $out/others-pm.opk"
+	one="$collect -v -c $sets/one.opk -o $out/others-one.opk"
+	user="$collect -v --range user -c $sets/five.opk -o $out/others-user.opk"
+	marks='init launch:50 start launch:100 stop launch:50 start launch:100 stop launch:50'
+
+	run "cudaProfilerStart and Stop: 200 of 350 launches" $one --capture-range cudaProfilerApi -- ./others $marks
+	run "the same by rotation" $collect -v --replay rotate --capture-range cudaProfilerApi -c "$sets/simple.opk" -o "$out/others-rotate.opk" -- ./others $marks
+	run "the same, kernel replay" $collect -v --replay kernel --capture-range cudaProfilerApi -c "$sets/simple.opk" -o "$out/others-kernel.opk" -- ./others $marks
+	run "the same, user ranges" $user --capture-range cudaProfilerApi -- ./others init nvtxpush:no launch:9 nvtxpop start nvtxpush:yes launch:9 nvtxpop nvtxpush:cut launch:9 stop launch:9 nvtxpop
+	run "the same, samples: 0.4 of 1.2 s" $pm --capture-range cudaProfilerApi -- ./others init sleep:300 start sleep:200 stop sleep:400 start sleep:200 stop sleep:100
+	run "NVTX ranges that start and end" $user -- ./others init nvtxstart:a launch:9 nvtxend:a nvtxstart:b nvtxstart:c launch:9 nvtxend:b launch:9 nvtxend:c nvtxstart:d launch:9 threadend:d
+	run "launches in such a range" $one --nvtx-include a -- ./others init launch:9 nvtxstart:a launch:9 nvtxend:a launch:9
+
+	for file in "$toolkit" "$PWD/other/libcupti.so.13"; do
+		echo "-- the program has $file"
+		run "it traces itself after its first context, sampled" $pm -- ./others lib:"$file" init launch:99 subscribe trace launch:99 traced
+		run "it subscribes before, sampled" $pm -- ./others lib:"$file" subscribe trace init sleep:500 launch:99 traced sleep:500
+		run "it traces itself, launches recorded" $one -- ./others lib:"$file" init launch:9 subscribe launch:9
+		run "cuptiFinalize, sampled" $pm -- ./others lib:"$file" init sleep:300 finalize launch:99 sleep:700
+		run "cuptiFinalize, launches recorded" $one -- ./others lib:"$file" init launch:9 finalize launch:9 sleep:600 launch:9
+		run "cuptiFinalize, ranges recorded" $user -- ./others lib:"$file" init nvtxpush:a launch:9 nvtxpop finalize nvtxpush:b launch:9 nvtxpop sleep:600 nvtxpush:c launch:9 nvtxpop
+	done
+	run "loaded after ours, sampled" $pm -- ./others init launch:9 lib:"$PWD/other/libcupti.so.13" subscribe trace launch:99 traced
+
+	echo "-- one waits for the other"
+	$pm -- ./others init sleep:2500 &
+	sleep 1.5
+	run "without --wait" $one -- ./others init launch:9
+	run "--wait 20" $one --wait 20 -- ./others init launch:9
+	wait
+
+	profiler="python3 $top/tests/gpu/torch_profiler.py"
+	run "torch.profiler alone" $profiler
+	run "sampled" $pm -- $profiler
+	run "sampled, with cuptiFinalize" env TEARDOWN_CUPTI=1 $pm -- $profiler
+	run "launches recorded" $one -- $profiler
+	run "user ranges recorded" $user -- $profiler
+
+	for sample in callback_timestamp pm_sampling range_profiling; do
+		cp -r "$samples" samples && make -s -C samples/$sample >samples.log 2>&1 || tail -3 samples.log
+		for how in "$pm --" "$one --" ""; do
+			echo "-- $sample: ${how:+under }$how"
+			(cd samples/$sample && timeout 20 $how "$(find . -maxdepth 1 -type f -perm -1 | head -n 1)" 2>&1 | tail -n 6)
+		done
+		rm -rf samples
+	done
 }
 
 for section in $sections; do
