@@ -6,7 +6,7 @@
 #include "testing.h"
 #include "timeline/timeline.h"
 
-enum { INTERVAL = 10000, MAX_STRETCHES = 40000, MAX_KERNELS = 8 };
+enum { INTERVAL = 10000, MAX_STRETCHES = 100000, MAX_KERNELS = 8 };
 
 /* What runs one after the other, again and again; times in ns, amounts per ns. */
 struct step {
@@ -221,6 +221,28 @@ START_TEST(kernels_at_once)
 }
 END_TEST
 
+/* A million samples in which 100,000 kernels ran: seconds, or this test takes too long. */
+START_TEST(many)
+{
+	static const struct step steps[] = {
+		{ 0, 100000, 60 }, { 1, 60000, 10 },  { 2, 200000, 90 },
+		{ 3, 16000, 30 },  { IDLE, 9000, 0 },
+	};
+	struct run *run = make_run(steps, COUNT(steps), is_long() ? 25000 : 1000);
+	struct opk_part parts[MAX_KERNELS + 1];
+	double evidence[MAX_KERNELS + 1], all = 0, sum = 0;
+
+	divide(parts, evidence, run);
+	for (size_t i = 0; i <= run->kernel_count; i++)
+		sum += parts[i].amount;
+	for (size_t i = 0; i < run->sample_count; i++)
+		all += run->values[i] * INTERVAL;
+	ck_assert(fabs(sum - all) < 1e-6 * all);
+	check_rate(&parts[3], 30, 0.02, "16 us");
+	free_run(run);
+}
+END_TEST
+
 START_TEST(times_of_samples)
 {
 	static const struct opk_stretch stretches[] = {
@@ -260,6 +282,7 @@ int main(void)
 	tcase_add_test(tests, short_kernels);
 	tcase_add_test(tests, inseparable_kernels);
 	tcase_add_test(tests, kernels_at_once);
+	tcase_add_test(tests, many);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }
