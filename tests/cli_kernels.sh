@@ -31,6 +31,11 @@ works eval trace.opk --per kernel --format table
 out_has '^gemm  *kernel  *13 '
 refuses 2 'put together by kernel' eval trace.opk --aggregate device
 refuses 2 'has no samples' eval trace.opk --per sample
+refuses 2 'only says what ran and when: it has no values of metrics' eval trace.opk --metrics sm__cycles_active.avg
+refuses 2 'only says what ran and when: it has no values' eval trace.opk --layout long
+works eval trace.opk --launch-columns all --where kernel=beside --top 1
+same 'all that is known' "$(cat out)" 'kernel,grid,block,device,context,kind,stream,start_ns,end_ns,duration_ns,shared_ns,bytes
+beside(int),128x1x1,256x1x1,0,1,kernel,9,1001000000,1001900000,900000,900000,'
 refuses 2 "no column 'samplez', did you mean samples\?" eval trace.opk --columns samplez
 refuses 2 'does not say which kernels ran when: record it with --trace kernels' eval "$pm" --per kernel
 refuses 2 'no --aggregate' eval "$pm" --per kernel --aggregate device

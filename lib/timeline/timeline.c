@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What ran as an evaluation, whose rows are read as those of images are. */
+#include <string.h>
+
 #include "base/option_struct.h"
 #include "timeline/timeline_inside.h"
 
@@ -11,6 +13,10 @@ static int make_rows(struct opk_ran_rows *rows, struct opk_evaluation *evaluatio
 	struct opk_evaluation *samples = NULL;
 	int code = OPK_OK;
 
+	if (columns->metric_count && !strcmp(columns->meta->mode, "trace"))
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "%s only says what ran and when: it has no values of metrics",
+		                file->path);
 	if (columns->metric_count && columns->meta->profiler != OPK_PROFILER_PM)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "%s has ranges, not PM samples, which could be divided among "

@@ -320,8 +320,8 @@ static void add_facts_of_kernels(struct eval *eval)
 			add(eval, COLUMN_FACT, fact, *opk_fact_column(fact, OPK_PROFILER_RANGE));
 		if (fact == OPK_FACT_KIND && eval->input_count > 1)
 			add_kinds(eval, COLUMN_FILE, COLUMN_FILE);
-		for (fact = OPK_FACT_DEVICE; !i && fact <= OPK_FACT_HOST; fact++)
-			if (eval->facts[fact])
+		for (fact = OPK_FACT_SYMBOL; !i && fact <= OPK_FACT_GPU; fact++)
+			if (eval->facts[fact] && fact != OPK_FACT_STREAM)
 				add(eval, COLUMN_FACT, fact,
 				    *opk_fact_column(fact, OPK_PROFILER_RANGE));
 	}

@@ -35,6 +35,12 @@ static int choose_rows(struct eval *eval, struct eval_input *input)
 		return app_error(eval->app, OPK_EUSAGE,
 		                 "--per sample: %s has no samples: it says what ran and when",
 		                 input->path);
+	if (eval->is_tree || eval->layout == EVAL_LONG)
+		return app_error(
+			eval->app, OPK_EUSAGE,
+			"--layout %s: %s only says what ran and when: it has no values, and "
+			"launches are not inside each other",
+			eval->is_tree ? "tree" : "long", input->path);
 	if (!eval->key)
 		return OPK_OK;
 	if (strcmp(eval->key, "kernel") != 0)
@@ -224,6 +230,8 @@ static int look_at_kernels(struct eval *eval, struct eval_input *input)
 	size_t count = opk_evaluation_ranges(&ranges, input->evaluation);
 	int code = OPK_OK;
 
+	if (eval->all_facts)
+		facts_find(eval->facts, ranges, count, true);
 	for (size_t i = 0; !code && i < count; i++) {
 		eval->facts[OPK_FACT_DEVICE] |= ranges[i].device > 0;
 		eval->facts[OPK_FACT_HOST] |= strcmp(ranges[i].host, ranges->host) != 0
