@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What ran and when: kernels by time with what samples say of them, streams, copies, NVTX ranges. */
+/* What ran and when: kernels by time and what samples say of them, streams, copies, ranges. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
