@@ -157,6 +157,24 @@ mkdir -p elsewhere
 last='another folder'
 err_has 'what differs is (program ../app, )?current folder'
 
+# What a program opens as it runs.
+cat >opener.sh <<OPENER
+#!/bin/sh
+LD_PRELOAD=$tmp/libplugin.so exec ./app init ctx:0 launch:opener
+OPENER
+chmod +x opener.sh
+cp "$fake/cupti/.libs/libnvperf_host.so" libplugin.so
+if LD_PRELOAD=$tmp/libplugin.so "$collector" --version >out 2>&1; then
+	kept '' ./opener.sh
+	same 'a library that was opened' "$(cat kept/*/entry | grep -c "^opened .* $tmp/libplugin.so$")" 1
+	printf x >>libplugin.so
+	kept '' ./opener.sh
+	err_has "^offpeak-collect: cache: miss: what differs is $tmp/libplugin.so, which the program opens$"
+	found '' ./opener.sh
+	rm libplugin.so
+	kept '' ./opener.sh
+fi
+
 section 'files that are read and written'
 cat >job.sh <<JOB
 #!/bin/sh

@@ -20,6 +20,67 @@ static const uint32_t constants[64] = {
 	0xc67178f2
 };
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <immintrin.h>
+
+/* Instructions for it, which are seven times as fast: leaf 7 has them, leaf 1 has SSE 4.1. */
+static bool has_instructions(void)
+{
+	static bool asked, found; /* in a virtual machine it takes long to ask */
+	unsigned a, b, c, d, b7, c1;
+
+	if (!asked)
+		found = __get_cpuid_count(7, 0, &a, &b7, &c, &d) && __get_cpuid(1, &a, &b, &c1, &d)
+		        && b7 >> 29 & 1 && c1 >> 19 & 1;
+	asked = true;
+	return found;
+}
+
+/* Four words of the schedule at a time; the state's words are where the instructions want them. */
+__attribute__((target("sha,sse4.1"))) static void compress_fast(uint32_t state[8],
+                                                                const uint8_t *block)
+{
+	const __m128i order = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+	__m128i dcba = _mm_loadu_si128((const __m128i *)state);
+	__m128i hgfe = _mm_loadu_si128((const __m128i *)(state + 4));
+	__m128i cdab = _mm_shuffle_epi32(dcba, 0xb1), efgh = _mm_shuffle_epi32(hgfe, 0x1b);
+	__m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
+	__m128i first = abef, second = cdgh, feba, dchg;
+	__m128i w[4] = { _mm_setzero_si128() };
+
+	for (int i = 0; i < 16; i++) {
+		__m128i *now = &w[i % 4], before = w[(i + 3) % 4], sum;
+
+		if (i < 4) {
+			sum = _mm_loadu_si128((const __m128i *)(block + i * 16));
+			*now = _mm_shuffle_epi8(sum, order);
+		} else {
+			sum = _mm_sha256msg1_epu32(*now, w[(i + 1) % 4]);
+			sum = _mm_add_epi32(sum, _mm_alignr_epi8(before, w[(i + 2) % 4], 4));
+			*now = _mm_sha256msg2_epu32(sum, before);
+		}
+		sum = _mm_add_epi32(*now, _mm_loadu_si128((const __m128i *)(constants + i * 4)));
+		cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+		abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+	}
+	feba = _mm_shuffle_epi32(_mm_add_epi32(abef, first), 0x1b);
+	dchg = _mm_shuffle_epi32(_mm_add_epi32(cdgh, second), 0xb1);
+	_mm_storeu_si128((__m128i *)state, _mm_blend_epi16(feba, dchg, 0xf0));
+	_mm_storeu_si128((__m128i *)(state + 4), _mm_alignr_epi8(dchg, feba, 8));
+}
+#else
+static bool has_instructions(void)
+{
+	return false;
+}
+
+static void compress_fast(uint32_t state[8], const uint8_t *block)
+{
+	(void)state, (void)block;
+}
+#endif
+
 static uint32_t rotate(uint32_t x, int by)
 {
 	return x >> by | x << (32 - by);
@@ -48,7 +109,7 @@ static void expand(uint32_t w[64], const uint8_t *block)
 		    + ((a & b) ^ (a & c) ^ (b & c));                                               \
 	} while (0)
 
-static void compress(uint32_t state[8], const uint8_t *block)
+static void compress_plainly(uint32_t state[8], const uint8_t *block)
 {
 	uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
 	uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
@@ -69,12 +130,18 @@ static void compress(uint32_t state[8], const uint8_t *block)
 	state[4] += e, state[5] += f, state[6] += g, state[7] += h;
 }
 
+static void compress(const struct opk_sha256 *hash, uint32_t state[8], const uint8_t *block)
+{
+	(hash->plainly ? compress_plainly : compress_fast)(state, block);
+}
+
 void opk_sha256_begin(struct opk_sha256 *hash)
 {
 	static const uint32_t state[8] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
 		                           0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
 
 	hash->size = 0;
+	hash->plainly = !has_instructions();
 	memcpy(hash->state, state, sizeof state);
 }
 
@@ -89,11 +156,11 @@ void opk_sha256_add(struct opk_sha256 *hash, const void *data, size_t size)
 		hash->size += part;
 		size -= part;
 		if (part == sizeof hash->block) {
-			compress(hash->state, bytes);
+			compress(hash, hash->state, bytes);
 		} else {
 			memcpy(hash->block + at, bytes, part);
 			if (part == room)
-				compress(hash->state, hash->block);
+				compress(hash, hash->state, hash->block);
 		}
 		bytes += part;
 	}

@@ -13,6 +13,7 @@ struct opk_sha256 {
 	uint32_t state[8];
 	uint64_t size;
 	uint8_t block[64];
+	bool plainly; /* without the processor's instructions for it; set after begin() by tests */
 };
 
 void opk_sha256_begin(struct opk_sha256 *hash);

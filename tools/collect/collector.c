@@ -468,6 +468,8 @@ static void end_recording(void)
 				                                       collector.drops[i] };
 	if (collector.profiling.segments)
 		segments_finish(collector.profiling.segments, &stats);
+	if (collector.settings.opened)
+		opened_append(collector.settings.opened);
 	report(&stats);
 	clocks_report();
 }

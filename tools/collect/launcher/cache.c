@@ -113,6 +113,17 @@ static void say_miss(const struct settings *settings)
 	              different);
 }
 
+/* Whether libraries that the program opens are others now. */
+static bool is_outdated(const struct settings *settings, const struct cache_entry *entry)
+{
+	const char *changed = opened_changed(&entry->opened);
+
+	if (changed && settings->verbose)
+		launcher_fail(0, "cache: miss: what differs is %s, which the program opens",
+		              changed);
+	return changed;
+}
+
 /* Whether the recording was there. */
 static bool restore(const struct settings *settings)
 {
@@ -122,6 +133,10 @@ static bool restore(const struct settings *settings)
 
 	key_hash(hash, &cache.key, true);
 	found = store_read(&entry, settings->cache, hash);
+	if (found && is_outdated(settings, &entry)) {
+		store_clear_entry(&entry);
+		return false;
+	}
 	if (found && !store_restore(&entry, settings->cache, hash, cache.output)) {
 		store_clear_entry(&entry);
 		launcher_fail(0, "note: cache: the program runs again");
@@ -169,7 +184,7 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 		return code == OPK_EUSAGE ? code : OPK_OK;
 	cache.usable = true;
 	*found = restore(settings);
-	return OPK_OK;
+	return *found ? OPK_OK : opened_begin(settings->cache);
 }
 
 /* ---- after it ---------------------------------------------------------------------------- */
@@ -212,6 +227,7 @@ static const char *find_changed(void)
 
 static void keep(const struct settings *settings, const struct opk_strlist *recordings)
 {
+	struct cache_entry entry = { 0 };
 	char hash[OPK_SHA256_TEXT];
 	const char *changed, *problem;
 
@@ -224,9 +240,12 @@ static void keep(const struct settings *settings, const struct opk_strlist *reco
 		              changed);
 		return;
 	}
-	key_hash(hash, &cache.key, true);
-	problem = store_keep(settings->cache, hash, &cache.key, recordings, cache.output,
+	entry.key = cache.key;
+	opened_end(&entry.opened);
+	key_hash(hash, &entry.key, true);
+	problem = store_keep(settings->cache, hash, &entry, recordings, cache.output,
 	                     settings->cache_limit);
+	key_clear(&entry.opened);
 	if (problem)
 		launcher_fail(0, "note: not kept in the cache: %s", problem);
 	else if (settings->verbose)
@@ -235,15 +254,13 @@ static void keep(const struct settings *settings, const struct opk_strlist *reco
 
 void cache_keep(const struct settings *settings, const struct opk_strlist *recordings, int status)
 {
-	const char *reason;
+	const char *reason = cache.usable && recordings ? why_not(recordings, status) : NULL;
 
-	if (!cache.usable)
-		return;
-	reason = why_not(recordings, status);
 	if (reason)
 		launcher_fail(0, "note: not kept in the cache: %s", reason);
-	else
+	else if (cache.usable && recordings)
 		keep(settings, recordings);
+	opened_end(NULL);
 	key_clear(&cache.key);
 	free(opk_take(cache.is_output));
 }

@@ -46,6 +46,15 @@ bool key_part_changed(const struct key_part *part);
  */
 int program_files(struct opk_strlist *names, const char *program);
 
+/* Libraries that the program opens as it runs. */
+
+/* Before it: where its processes will list them, in the cache's folder. OPK_OK, or a message. */
+int opened_begin(const char *folder);
+/* After it: adds paths and hashes, unless `opened` is NULL, and removes the list. */
+void opened_end(struct cache_key *opened);
+/* The first that is not what it was; NULL: all are. */
+const char *opened_changed(const struct cache_key *opened);
+
 /* A folder of entries, each a folder with the hash of its key for a name. */
 
 /* What one entry holds. */
@@ -54,6 +63,7 @@ struct cache_entry {
 	struct opk_strlist hashes;   /* of its recordings, 0, 1 and so on */
 	struct opk_strlist suffixes; /* what each one's name has more than that of -o: "-1234" */
 	struct cache_key key;        /* names and hashes only */
+	struct cache_key opened;     /* libraries that it opened */
 };
 
 /* False where there is none, or it is damaged. */
@@ -64,8 +74,8 @@ bool store_restore(const struct cache_entry *entry, const char *folder, const ch
                    const char *output);
 /* What a recording's name has more than that of -o: "-12" in run-12.opk; NULL: it is none. */
 char *recording_suffix(const char *name, const char *output);
-/* A new entry with these recordings; NULL, or why it was not kept. */
-const char *store_keep(const char *folder, const char *hash, const struct cache_key *key,
+/* A new entry of that key and what was opened, with these recordings; NULL, or why it was not kept. */
+const char *store_keep(const char *folder, const char *hash, const struct cache_entry *entry,
                        const struct opk_strlist *recordings, const char *output, uint64_t limit);
 /* The parts that differ from those of the most similar entry; NULL where there is no entry. */
 char *store_nearest(const char *folder, const struct cache_key *key);

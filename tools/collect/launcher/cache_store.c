@@ -94,6 +94,8 @@ static bool take_line(struct cache_entry *entry, const char *word, char *rest)
 	if (!strcmp(word, "recording"))
 		return opk_strlist_add(&entry->hashes, rest)
 		       && opk_strlist_add(&entry->suffixes, name);
+	if (!strcmp(word, "opened"))
+		return key_add_hash(&entry->opened, name, rest);
 	return !strcmp(word, "part") && key_add_hash(&entry->key, name, rest);
 }
 
@@ -138,6 +140,7 @@ void store_clear_entry(struct cache_entry *entry)
 	opk_strlist_clear(&entry->hashes);
 	opk_strlist_clear(&entry->suffixes);
 	key_clear(&entry->key);
+	key_clear(&entry->opened);
 	*entry = (struct cache_entry){ 0 };
 }
 
@@ -260,8 +263,15 @@ static bool write_text(const char *folder, const char *name, const struct opk_bu
 	return fd >= 0 && !text->failed && opk_write_all(fd, text->data, text->size);
 }
 
+static void add_parts(struct opk_buf *text, const char *word, const struct cache_key *key)
+{
+	for (size_t i = 0; i < key->count; i++)
+		opk_buf_add_printf(text, "%s %s %s\n", word, key->items[i].hash,
+		                   key->items[i].name);
+}
+
 /* All of the new entry; its name comes when it is whole. */
-static bool fill(const char *folder, const struct cache_key *key,
+static bool fill(const char *folder, const struct cache_entry *entry,
                  const struct opk_strlist *recordings, const char *output)
 {
 	opk_autobuf struct opk_buf text = { 0 };
@@ -279,8 +289,8 @@ static bool fill(const char *folder, const struct cache_key *key,
 			return false;
 		opk_buf_add_printf(&text, "recording %s %s\n", hash, suffix);
 	}
-	for (size_t i = 0; i < key->count; i++)
-		opk_buf_add_printf(&text, "part %s %s\n", key->items[i].hash, key->items[i].name);
+	add_parts(&text, "part", &entry->key);
+	add_parts(&text, "opened", &entry->opened);
 	return write_text(folder, "entry", &text);
 }
 
@@ -381,9 +391,13 @@ static void sweep(const char *path)
 		bool temporary = !strncmp(entry->d_name, "new-", 4)
 		                 || (ending && !strcmp(ending, "-old"));
 
-		if (name && temporary && !lstat(name, &info) && S_ISDIR(info.st_mode)
-		    && info.st_mtim.tv_sec < time(NULL) - day)
+		if (!name || !temporary || lstat(name, &info)
+		    || info.st_mtim.tv_sec >= time(NULL) - day)
+			continue;
+		if (S_ISDIR(info.st_mode))
 			remove_folder(name);
+		else
+			unlink(name);
 	}
 	if (folder)
 		closedir(folder);
@@ -406,7 +420,7 @@ static void shrink(const char *folder, const char *spared, uint64_t limit)
 	free(oldest);
 }
 
-const char *store_keep(const char *folder, const char *hash, const struct cache_key *key,
+const char *store_keep(const char *folder, const char *hash, const struct cache_entry *entry,
                        const struct opk_strlist *recordings, const char *output, uint64_t limit)
 {
 	opk_autofree char *temporary = opk_printf("%s/new-XXXXXX", folder);
@@ -416,7 +430,7 @@ const char *store_keep(const char *folder, const char *hash, const struct cache_
 
 	if (!temporary || !path || !mkdtemp(temporary))
 		return temporary && path ? strerror(errno) : "out of memory";
-	if (!fill(temporary, key, recordings, output))
+	if (!fill(temporary, entry, recordings, output))
 		problem = errno ? strerror(errno) : "out of memory";
 	else if (weigh(&used, temporary) > limit)
 		problem = "it is larger than --cache-limit";

@@ -349,8 +349,7 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 	else
 		code = parts_rename(&made, parts, settings->verbose);
 	parts_clear(parts);
-	if (recorded && !code)
-		cache_keep(settings, &made, status);
+	cache_keep(settings, recorded && !code ? &made : NULL, status);
 	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);
 }
 

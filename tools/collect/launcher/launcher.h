@@ -47,7 +47,10 @@ int child_ask(struct opk_buf *text, int (*answer)(const void *question, int fd),
  * OPK_OK, or an exit code with a message.
  */
 int cache_find(bool *found, const struct settings *settings, char **program);
-/* After it, with the status that wait() gave: keeps its recordings, or says why it does not. */
+/*
+ * After it, with the status that wait() gave: keeps its recordings, or says why it does not. NULL:
+ * there are none.
+ */
 void cache_keep(const struct settings *settings, const struct opk_strlist *recordings, int status);
 
 /* What a child process with the library in it says of the GPUs. */

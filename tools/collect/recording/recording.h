@@ -58,6 +58,8 @@ void facts_collect(struct facts *facts, const struct target *target);
 /* Driver, libcupti and devices alone. */
 void facts_add_gpus(struct facts *facts, const struct target *target);
 void facts_clear(struct facts *facts);
+/* Appends to a file the paths of the libraries that are in memory, one a line; opened.c */
+void opened_append(const char *path);
 /*
  * The rank in an MPI, SLURM or torchrun job, from the environment; -1 where there is none. A note
  * on stderr names what is no number.

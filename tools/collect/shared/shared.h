@@ -203,6 +203,8 @@ enum {
 	  "say on stderr what was done")                                                           \
 	/* Of this run of the program alone: it is in the names of its parts. */                   \
 	X(TOKEN, token, text, NULL, NOT_KEYED, 0, "token", NULL, NULL)                             \
+	/* With --cache: where processes say what they have opened. */                             \
+	X(OPENED, opened, text, NULL, NOT_KEYED, 0, "opened", NULL, NULL)                          \
 	/* The program and its arguments, as one line. */                                          \
 	X(COMMAND, command, text, NULL, RECORDED | NOT_KEYED, 0, "command", NULL, NULL)            \
 	X(MODE, mode, mode, NULL, 0, 0, "mode", NULL, NULL)                                        \

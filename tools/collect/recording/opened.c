@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The libraries that a program has in memory at its end: for the cache, which they are a part of. */
+#include "collect/recording/recording.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/descriptor.h"
+#include "base/file.h"
+
+/* The file that a line of /proc/self/maps has code of; NULL: none, or one that is deleted. */
+static char *code_of(char *line)
+{
+	char permissions[5] = "";
+	int path = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%*s %4s %*s %*s %*s %n", permissions, &path) != 1 || !path)
+		return NULL;
+	return permissions[2] == 'x' && line[path] == '/' && !strstr(line + path, " (deleted)")
+	               ? line + path
+	               : NULL;
+}
+
+void opened_append(const char *path)
+{
+	opk_autoclose int fd = opk_beyond_standard(
+		open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
+	opk_autofclose FILE *maps = fd >= 0 ? fopen("/proc/self/maps", "re") : NULL;
+	opk_autobuf struct opk_buf text = { 0 };
+	opk_autofree char *line = NULL;
+	size_t size = 0;
+
+	while (maps && getline(&line, &size, maps) > 0) {
+		const char *file = code_of(line);
+
+		if (file)
+			opk_buf_add_printf(&text, "%s\n", file);
+	}
+	/* At once, so that lines of other processes stay apart. */
+	if (!text.failed && text.size && !opk_write_all(fd, text.data, text.size))
+		fprintf(stderr, "offpeak-collect: can't write %s\n", path);
+}
