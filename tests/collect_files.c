@@ -5,6 +5,7 @@
  *     collect_files set OUT [KEY=VALUE...]   keys below, in set_keys
  *     collect_files rows FILE                a line a range: KEY=VALUE with tabs between
  *     collect_files samples FILE             a line a PM-sampling image
+ *     collect_files activities FILE          a line a record of what ran
  *
  * `pass` of a row is what it says itself, `counted` is the pass that the profiler was in.
  */
@@ -246,10 +247,28 @@ static int print_samples(const struct opk_file *file, const struct opk_time *tim
 	return 0;
 }
 
+static void print_activity(const struct opk_activity *a)
+{
+	static const char *const kinds[] = { "?", "kernel", "copy", "set", "range" };
+
+	printf("kind=%s\tname=%s\tsymbol=%s\t", kinds[a->kind], a->name, a->symbol);
+	printf("grid=%ux%ux%u\tblock=%ux%ux%u\t", a->grid[0], a->grid[1], a->grid[2], a->block[0],
+	       a->block[1], a->block[2]);
+	printf("registers=%u\tstatic=%u\tshared=%u\tbytes=%" PRIu64 "\t", a->registers,
+	       a->static_shared_bytes, a->shared_bytes, a->bytes);
+	printf("device=%d\tcontext=%u\tstream=%" PRIu64 "\tprocess=%u\trank=%d\t", a->device,
+	       a->context, a->stream, a->process, a->rank);
+	printf("correlation=%u\tnode=%" PRIu64 "\tthread=%" PRIu64 "\t", a->correlation,
+	       a->graph_node, a->thread);
+	printf("start=%" PRIu64 "\tend=%" PRIu64 "\tlength=%" PRIu64 "\n", a->start_ns, a->end_ns,
+	       a->end_ns - a->start_ns);
+}
+
 static int print_file(const char *what, const char *path)
 {
 	const struct opk_range *rows = NULL;
 	const struct opk_time *times = NULL;
+	const struct opk_activity *activities;
 	struct opk_file *file;
 	size_t count = 0;
 	int code = 2;
@@ -261,6 +280,11 @@ static int print_file(const char *what, const char *path)
 	} else if (!strcmp(what, "samples")) {
 		must(opk_file_times(&times, &count, ctx, file));
 		code = print_samples(file, times, count);
+	} else if (!strcmp(what, "activities")) {
+		must(opk_file_activities(&activities, &count, ctx, file));
+		for (size_t i = 0; i < count; i++)
+			print_activity(&activities[i]);
+		code = 0;
 	}
 	opk_file_free(file);
 	return code;

@@ -31,6 +31,9 @@
 	X(cuLaunchKernel)                                                                          \
 	X(cuLaunchKernelEx)                                                                        \
 	X(cuLaunchCooperativeKernel)                                                               \
+	X(cuMemAlloc)                                                                              \
+	X(cuMemsetD8Async)                                                                         \
+	X(cuMemcpyHtoDAsync)                                                                       \
 	X(cuProfilerStart)                                                                         \
 	X(cuProfilerStop)
 
@@ -321,6 +324,29 @@ static int word_launch_ex(const char *const *fields)
 	return status ? status : (int)cuda.cuLaunchKernelEx(&config, r.function, NULL, NULL);
 }
 
+/* BYTES, in memory of their own */
+static int word_memset(const char *const *fields)
+{
+	size_t bytes = strtoul(fields[0], NULL, 10);
+	CUdeviceptr memory;
+	int status = cuda.cuMemAlloc(&memory, bytes);
+
+	return status ? status : (int)cuda.cuMemsetD8Async(memory, 0, bytes, stream);
+}
+
+static int word_copy(const char *const *fields)
+{
+	size_t bytes = strtoul(fields[0], NULL, 10);
+	char *data = calloc(1, bytes);
+	CUdeviceptr memory;
+	int status = cuda.cuMemAlloc(&memory, bytes);
+
+	if (!status)
+		status = (int)cuda.cuMemcpyHtoDAsync(memory, data, bytes, stream);
+	free(data);
+	return status;
+}
+
 /* "capture:begin" needs a stream of its own and makes one. */
 static int begin_capture(void)
 {
@@ -406,6 +432,8 @@ const struct word cuda_words[] = {
 	{ "launch_ptsz", word_launch_ptsz },
 	{ "coop", word_cooperative },
 	{ "ex", word_launch_ex },
+	{ "memset", word_memset },
+	{ "copy", word_copy },
 	{ "capture", word_capture },
 	{ "graph", word_graph },
 	{ "graph_ptsz", word_graph_ptsz },

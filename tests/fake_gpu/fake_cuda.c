@@ -34,6 +34,23 @@ void driver_ran(CUcontext context, size_t kernels)
 		hooks->ran(context, kernels);
 }
 
+uint32_t driver_correlation(void)
+{
+	static uint32_t last;
+
+	return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
+void driver_worked(struct fake_work work)
+{
+	CUcontext context = context_current();
+
+	work.device = context->device;
+	work.context = context->id;
+	if (hooks)
+		hooks->worked(&work);
+}
+
 void driver_destroyed(CUcontext context)
 {
 	if (hooks)

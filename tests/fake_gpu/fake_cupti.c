@@ -33,6 +33,7 @@ static const struct fake_hooks hooks = {
 	.emit = callbacks_emit,
 	.ran = ran,
 	.destroyed = destroyed,
+	.worked = activity_worked,
 };
 
 static void load_driver(void)

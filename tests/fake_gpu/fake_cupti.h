@@ -39,6 +39,9 @@ void image_init(uint8_t *bytes, size_t size, enum fake_image_kind kind, size_t r
                 size_t prefix_size);
 size_t image_path_room(const struct fake_image *image);
 
+/* The GPU did something. */
+void activity_worked(const struct fake_work *work);
+
 /* Sampling, or a session, is enabled on some context. */
 bool pm_active(void);
 

@@ -40,6 +40,10 @@ unsigned driver_device_count(void);
 void driver_emit(int domain, uint32_t id, const void *data);
 void driver_ran(CUcontext context, size_t kernels);
 void driver_destroyed(CUcontext context);
+/* Fills in device and context. */
+void driver_worked(struct fake_work work);
+/* Of the next call that has the GPU do something. */
+uint32_t driver_correlation(void);
 
 CUcontext context_current(void);
 bool context_alive(CUcontext context);

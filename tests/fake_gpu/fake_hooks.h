@@ -8,6 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What the GPU does, for records of it. */
+struct fake_work {
+	enum { FAKE_KERNEL, FAKE_COPY, FAKE_SET } kind;
+	const char *name; /* of a kernel; stays */
+	unsigned grid[3], block[3], shared;
+	uint32_t device, context, stream, correlation;
+	uint64_t node; /* of a graph */
+	uint64_t bytes;
+};
+
 /* CUPTI's, called by the driver. */
 struct fake_hooks {
 	/* Domains and callback ids are CUPTI's; the data is what they say it is. */
@@ -15,6 +25,7 @@ struct fake_hooks {
 	/* Kernels run: one, or those of a graph. */
 	void (*ran)(CUcontext context, size_t kernels);
 	void (*destroyed)(CUcontext context);
+	void (*worked)(const struct fake_work *work);
 };
 
 /* The driver's, called by CUPTI. */

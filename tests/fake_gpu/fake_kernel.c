@@ -191,33 +191,49 @@ struct launch {
 	const char *symbol; /* of a kernel */
 	bool valid;
 	size_t kernels;
+	struct fake_work work; /* of a kernel */
 };
 
-static int execute(const struct launch *launch)
+/* A graph's kernels are its nodes. */
+static void tell_work(const struct launch *launch, uint32_t correlation)
+{
+	struct fake_work work = launch->work;
+
+	work.stream = stream_id(launch->stream);
+	work.correlation = correlation;
+	work.name = launch->symbol ? launch->symbol : "node";
+	for (size_t i = 0; i < launch->kernels; i++) {
+		work.node = launch->symbol ? 0 : i + 1;
+		driver_worked(work);
+	}
+}
+
+static int execute(const struct launch *launch, uint32_t correlation)
 {
 	if (!launch->valid || !launch->kernels)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!stream_valid(launch->stream))
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!stream_captures(launch->stream, launch->kernels))
-		driver_ran(context_current(), launch->kernels);
+	if (stream_captures(launch->stream, launch->kernels))
+		return CUDA_SUCCESS;
+	driver_ran(context_current(), launch->kernels);
+	tell_work(launch, correlation);
 	return CUDA_SUCCESS;
 }
 
 /* Logged between the callbacks, so that the log shows what happened around the kernel. */
-static int execute_logged(const struct launch *launch)
+static int execute_logged(const struct launch *launch, uint32_t correlation)
 {
 	int status;
 
 	if (!fake_fails(launch->call, &status))
-		status = execute(launch);
+		status = execute(launch, correlation);
 	fake_log(launch->call, status, "%s", launch->symbol ? launch->symbol : "");
 	return status;
 }
 
 static CUresult run(const struct launch *launch)
 {
-	static uint32_t last_correlation;
 	CUcontext context = context_current();
 	CUresult result = CUDA_SUCCESS;
 	uint64_t shared = 0;
@@ -236,9 +252,9 @@ static CUresult run(const struct launch *launch)
 	if (!context_alive(context))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	data.contextUid = context->id;
-	data.correlationId = __atomic_add_fetch(&last_correlation, 1, __ATOMIC_RELAXED);
+	data.correlationId = driver_correlation();
 	driver_emit(CUPTI_CB_DOMAIN_DRIVER_API, launch->id, &data);
-	result = (CUresult)execute_logged(launch);
+	result = (CUresult)execute_logged(launch, data.correlationId);
 	data.callbackSite = CUPTI_API_EXIT;
 	driver_emit(CUPTI_CB_DOMAIN_DRIVER_API, launch->id, &data);
 	return result;
@@ -248,6 +264,13 @@ static CUresult run(const struct launch *launch)
 #define VALID_SHAPE(p)                                                                             \
 	((p)->gridDimX && (p)->gridDimY && (p)->gridDimZ && (p)->blockDimX && (p)->blockDimY       \
 	 && (p)->blockDimZ && (uint64_t)(p)->blockDimX * (p)->blockDimY * (p)->blockDimZ <= 1024)
+
+#define WORK(p)                                                                                    \
+	{                                                                                          \
+		.grid = { (p)->gridDimX, (p)->gridDimY, (p)->gridDimZ },                           \
+		.block = { (p)->blockDimX, (p)->blockDimY, (p)->blockDimZ },                       \
+		.shared = (p)->sharedMemBytes,                                                     \
+	}
 
 /* A cooperative launch's parameters are the first of a plain one's. */
 static CUresult run_kernel(const char *call, CUpti_CallbackId id, const void *params)
@@ -262,6 +285,7 @@ static CUresult run_kernel(const char *call, CUpti_CallbackId id, const void *pa
 		.symbol = name_of(kernel->f),
 		.valid = name_of(kernel->f) && VALID_SHAPE(kernel),
 		.kernels = 1,
+		.work = WORK(kernel),
 	});
 }
 
@@ -278,6 +302,7 @@ static CUresult run_config(const char *call, CUpti_CallbackId id,
 		.symbol = name_of(params->f),
 		.valid = name_of(params->f) && VALID_SHAPE(config),
 		.kernels = 1,
+		.work = WORK(config),
 	});
 }
 

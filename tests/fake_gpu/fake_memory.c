@@ -46,17 +46,31 @@ static bool is_allocated(CUdeviceptr address, size_t bytes)
 	return found;
 }
 
-static int fill(CUdeviceptr address, size_t bytes, CUstream stream)
+static int touch(int kind, CUdeviceptr address, size_t bytes, CUstream stream)
 {
 	if (!context_alive(context_current()))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (!is_allocated(address, bytes))
 		return CUDA_ERROR_INVALID_VALUE;
-	return stream_valid(stream) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+	if (!stream_valid(stream))
+		return CUDA_ERROR_INVALID_HANDLE;
+	driver_worked((struct fake_work){ .kind = kind,
+	                                  .bytes = bytes,
+	                                  .stream = stream_id(stream),
+	                                  .correlation = driver_correlation() });
+	return CUDA_SUCCESS;
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t bytes, CUstream stream)
 {
 	(void)value;
-	return DRIVER_CALL(fill(address, bytes, stream), "%u %zu", stream_id(stream), bytes);
+	return DRIVER_CALL(touch(FAKE_SET, address, bytes, stream), "%u %zu", stream_id(stream),
+	                   bytes);
+}
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr address, const void *data, size_t bytes, CUstream stream)
+{
+	(void)data;
+	return DRIVER_CALL(touch(FAKE_COPY, address, bytes, stream), "%u %zu", stream_id(stream),
+	                   bytes);
 }

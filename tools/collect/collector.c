@@ -25,6 +25,8 @@ static const char *const drop_reasons[DROPS] = {
 	[DROP_NO_CONTEXT] = "the thread had no CUDA context yet",
 	[DROP_GRAPH] = "they are graphs: --push records them, in one pass or by rotation",
 	[DROP_ENDED] = "sampling ended before the program",
+	[DROP_RECORDS] = "records of what ran: they came faster than they could be written",
+	[DROP_TIMELESS] = "records of what ran: CUPTI could not take their times",
 	[DROP_CONTEXTS] = "in a context beyond the 64th of the process",
 	[DROP_FINALIZED] = "what followed a cuptiFinalize() of the program within 0.25 s, counted "
 			   "as one",
@@ -40,6 +42,12 @@ static bool complain(const char *what)
 	return false;
 }
 
+/* No ranges are profiled. */
+static bool over_time(void)
+{
+	return collector.settings.mode == MODE_SAMPLING || collector.settings.mode == MODE_TRACE;
+}
+
 bool collector_init(void)
 {
 	struct settings *settings = &collector.settings;
@@ -50,24 +58,23 @@ bool collector_init(void)
 	if (problem)
 		return complain(problem);
 	collector.target.verbose = settings->verbose;
-	if (collect_set_load(&collector.set, settings->set_path))
+	if (settings->set_path && collect_set_load(&collector.set, settings->set_path))
 		return false;
-	if (settings->pass > collector.set.meta->passes)
+	if (settings->set_path && settings->pass > collector.set.meta->passes)
 		return complain("the set has no such pass");
 	collector.kernels = kernels_new(settings->kernel);
 	collector.outside = collector_has_scope();
-	collector.rank = recording_rank();
 	collector.pid = getpid();
 	collector.profiling = (struct profiling){
 		.target = &collector.target,
 		.settings = settings,
 		.set = &collector.set,
-		.ops = settings->mode == MODE_SAMPLING
-		               ? NULL
-		               : profiler_choose(&collector.target,
-		                                 settings->backend == BACKEND_LEGACY),
+		.rank = recording_rank(),
+		.ops = over_time() ? NULL
+		                   : profiler_choose(&collector.target,
+		                                     settings->backend == BACKEND_LEGACY),
 	};
-	return collector.kernels && (collector.profiling.ops || settings->mode == MODE_SAMPLING);
+	return collector.kernels && (collector.profiling.ops || over_time());
 }
 
 /* Works once, and again after a failure. The lock is held. */
@@ -107,18 +114,24 @@ void collector_leave(const bool *locked)
 		collector_unlock();
 }
 
-static bool right_chip(int device)
+/* NULL where CUPTI does not say. */
+static const char *chip_of(int device)
 {
-	const char *chip = collector.set.meta->chip;
 	TARGET_PARAMS(params, Device_GetChipName, .deviceIndex = (size_t)device);
 
-	if (collector.target.cuptiDeviceGetChipName(&params) || !params.pChipName
-	    || !strcmp(params.pChipName, chip))
+	return collector.target.cuptiDeviceGetChipName(&params) ? NULL : params.pChipName;
+}
+
+static bool right_chip(int device)
+{
+	const char *wanted = collector.set.meta->chip, *chip = chip_of(device);
+
+	if (!chip || !strcmp(chip, wanted))
 		return true;
 	fprintf(stderr,
 	        "offpeak-collect: the set was built for %s, device %d is a %s: build it with "
 	        "--chip %s\n",
-	        chip, device, params.pChipName, params.pChipName);
+	        wanted, device, chip, chip);
 	return false;
 }
 
@@ -270,6 +283,41 @@ bool collector_watch(void)
 	return left > 0;
 }
 
+/* A recording without a set: its metadata say no more than the chip. */
+static struct segments *begin_trace(int device)
+{
+	static struct opk_meta meta = { .profiler = OPK_PROFILER_PM, .keep_instances = true };
+	static bool tried;
+
+	if (tried)
+		return NULL;
+	tried = true;
+	meta.chip = chip_of(device);
+	collector.set.meta = &meta;
+	end_before_nvidia();
+	if (meta.chip)
+		return recording_begin(&collector.target, &collector.settings, &collector.set,
+		                       "activity", NULL, 0);
+	fprintf(stderr, "offpeak-collect: CUPTI does not know the chip of device %d\n", device);
+	return NULL;
+}
+
+/* Beside PM sampling, the recording is that of the samples. */
+static struct segments *find_segments(int device)
+{
+	collector_auto bool locked = collector_lock();
+
+	if (locked && !collector.profiling.segments && collector.settings.mode == MODE_TRACE)
+		collector.profiling.segments = begin_trace(device);
+	return locked ? collector.profiling.segments : NULL;
+}
+
+void collector_trace(void)
+{
+	if (trace_start(&collector.profiling, find_segments))
+		atexit(collector_finish);
+}
+
 static struct collector_context *find(CUcontext context)
 {
 	for (size_t i = 0; i < collector.context_count; i++)
@@ -315,7 +363,7 @@ struct opk_range collector_row(CUcontext context)
 		.device = entry ? entry->device : -1,
 		.context = entry ? (uint32_t)(entry - collector.contexts) + 1 : 0,
 		.process = (uint32_t)collector.pid,
-		.rank = collector.rank,
+		.rank = collector.profiling.rank,
 		.start_ns = clock_host_ns(),
 	};
 }
@@ -423,6 +471,8 @@ static const char *why_empty(void)
 	switch (collector.settings.mode) {
 	case MODE_SAMPLING:
 		return "no sample came";
+	case MODE_TRACE:
+		return "nothing ran on the GPU";
 	case MODE_USER_RANGE:
 		return "no range that was to be recorded was pushed";
 	default:
@@ -432,16 +482,25 @@ static const char *why_empty(void)
 	}
 }
 
-static void report(const struct opk_stats *stats)
+static void report_counts(const struct opk_stats *stats)
 {
-	if (collector.settings.verbose && collector.settings.mode == MODE_SAMPLING)
+	if (collector.settings.mode == MODE_SAMPLING)
 		fprintf(stderr, "offpeak-collect: %" PRIu64 " samples recorded\n", stats->ranges);
-	else if (collector.settings.verbose)
+	else if (collector.settings.mode != MODE_TRACE)
 		fprintf(stderr,
 		        "offpeak-collect: %" PRIu64 " launches, %" PRIu64 " ranges recorded\n",
 		        stats->launches, stats->ranges);
+	if (collector.settings.trace)
+		fprintf(stderr, "offpeak-collect: %" PRIu64 " records of what ran\n",
+		        stats->activities);
+}
+
+static void report(const struct opk_stats *stats)
+{
+	if (collector.settings.verbose)
+		report_counts(stats);
 	/* Where a session was refused, that was said. */
-	if (!stats->ranges && !stats->drop_count
+	if (!stats->ranges && !stats->activities && !stats->drop_count
 	    && (collector.profiling.segments || !collector.context_count))
 		fprintf(stderr, "offpeak-collect: note: %s: %s\n",
 		        collector.profiling.segments ? "the recording is empty"
@@ -458,6 +517,7 @@ static void end_recording(void)
 	struct opk_stats stats = {
 		.launches = collector.launches,
 		.ranges = collector.recorded + collector.samples,
+		.activities = collector.activities,
 		.depth = collector.depth,
 		.drops = drops,
 	};
@@ -481,7 +541,16 @@ void collector_note_finalize(void)
 	collector.drops[DROP_FINALIZED] += locked;
 }
 
-void collector_finish(void)
+static void stop_tracing(void)
+{
+	struct trace_counts counts = trace_stop();
+
+	collector.activities += counts.recorded;
+	collector.drops[DROP_RECORDS] += counts.lost;
+	collector.drops[DROP_TIMELESS] += counts.timeless;
+}
+
+static void end_all(void)
 {
 	collector_auto bool locked = collector_lock();
 
@@ -494,4 +563,11 @@ void collector_finish(void)
 	collector.ended = true;
 	end_recording();
 	cupti_report_other(&collector.target);
+}
+
+/* Its thread has to end without the lock, which it takes itself. */
+void collector_finish(void)
+{
+	stop_tracing();
+	end_all();
 }

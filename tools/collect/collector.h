@@ -33,6 +33,8 @@ enum drop {
 	DROP_STOPPED,
 	DROP_GRAPH,
 	DROP_ENDED,
+	DROP_RECORDS,
+	DROP_TIMELESS,
 	DROP_CONTEXTS,
 	DROP_FINALIZED, /* times, not ranges */
 	DROPS
@@ -53,13 +55,13 @@ struct collector {
 	uint64_t matches;          /* those that the name filters let through */
 	uint64_t recorded;
 	uint64_t samples;
+	uint64_t activities;
 	uint64_t drops[DROPS];
 	unsigned captures; /* streams that are being captured into graphs */
 	uint32_t depth;    /* deepest level of user ranges */
 	bool outside;      /* of what --capture-range lets in */
 	bool marked;       /* has been inside */
 	bool initialized;  /* CUPTI's profiler */
-	int rank;
 	pid_t pid;
 	bool ended;
 };
@@ -91,6 +93,8 @@ void collector_warm_up(void);
  * now. False when there are no others to wait for, or collection has ended.
  */
 bool collector_watch(void);
+/* Begins to record what runs on the GPU. */
+void collector_trace(void);
 /* Before the driver destroys a context. */
 void collector_forget(CUcontext context);
 /* Hands on what has waited for almost the flush interval; false when collection has ended. */

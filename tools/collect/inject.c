@@ -316,7 +316,12 @@ static void *tick(void *data)
 
 __attribute__((visibility("default"))) int InitializeInjection(void)
 {
-	if (!collector_init() || !subscribe())
+	if (!collector_init())
+		return 1;
+	if (collector.settings.trace)
+		collector_trace();
+	/* The driver's calls say nothing that CUPTI's records don't. */
+	if (collector.settings.mode == MODE_TRACE || !subscribe())
 		return 1;
 	if (collector.settings.mode == MODE_USER_RANGE)
 		collector_listen_to_ranges();

@@ -13,9 +13,11 @@
 
 static const char help_begin[] =
 	"usage: offpeak-collect -c SET.opk -o RUN.opk [options] -- APP ARGS...\n"
+	"       offpeak-collect --trace kernels|all -o RUN.opk [options] -- APP ARGS...\n"
 	"       offpeak-collect --probe -o GPU.opk [--device N]\n\n"
 	"Runs a program on a GPU and records the metrics of a set, for each kernel launch, for the\n"
-	"program's own ranges, or, with a PM-sampling set, for each time interval.\n";
+	"program's own ranges, or, with a PM-sampling set, for each time interval; or which kernels\n"
+	"ran, and when.\n";
 
 static const char help_end[] =
 	"  -h, --help  --version\n"
@@ -172,8 +174,9 @@ int command_line_read(struct settings *settings, char ***program, int argc, char
 		return check_probe(settings, argv[optind]);
 	if (!code && !settings->cache)
 		code = check_uncached(settings);
-	if (!code && (!settings->set_path || !settings->output || optind >= argc))
-		return launcher_fail(OPK_EUSAGE, "-c SET.opk, -o RUN.opk and a program are needed; "
-		                                 "--help says more");
+	if (!code
+	    && ((!settings->set_path && !settings->trace) || !settings->output || optind >= argc))
+		return launcher_fail(OPK_EUSAGE, "-c SET.opk or --trace, -o RUN.opk and a program "
+		                                 "are needed; --help says more");
 	return code;
 }

@@ -45,7 +45,7 @@ static int set_library(const struct settings *settings)
 		return OPK_EFAILED;
 	setenv("CUDA_INJECTION64_PATH", library, 1);
 	/* Samples have no ranges. */
-	if (settings->mode != MODE_SAMPLING) {
+	if (settings->mode != MODE_SAMPLING || settings->trace) {
 		setenv("NVTX_INJECTION64_PATH", library, 1);
 		setenv(SETTING_LIBRARY, library, 1);
 	}
@@ -81,7 +81,7 @@ static int check_output(const struct settings *settings, const char *name)
 	if (!S_ISREG(output.st_mode))
 		return launcher_fail(OPK_EFAILED, "%s: exists and is not a regular file",
 		                     settings->output);
-	if (!stat(settings->set_path, &set) && set.st_dev == output.st_dev
+	if (settings->set_path && !stat(settings->set_path, &set) && set.st_dev == output.st_dev
 	    && set.st_ino == output.st_ino)
 		return launcher_fail(OPK_EUSAGE, "-o %s is the set itself", settings->output);
 	return OPK_OK;
@@ -113,7 +113,7 @@ static int set_paths(struct settings *settings)
 
 	if (code)
 		return code;
-	if (!realpath(settings->set_path, set))
+	if (settings->set_path && !realpath(settings->set_path, set))
 		return launcher_fail(OPK_EINPUT, "%s: %s", settings->set_path, strerror(errno));
 	snprintf(folder, sizeof folder, "%.*s./", (int)(file - settings->output), settings->output);
 	if (!name_expand(pattern, sizeof pattern, folder) || !realpath(pattern, whole)
@@ -125,7 +125,8 @@ static int set_paths(struct settings *settings)
 		return code;
 	if (!as_pattern(pattern, whole) || asprintf(&output, "%s/%s", pattern, file) < 0)
 		return launcher_fail(OPK_EFAILED, "out of memory");
-	settings_export(SETTING_SET, set);
+	if (settings->set_path)
+		settings_export(SETTING_SET, set);
 	settings_export(SETTING_OUTPUT, output);
 	settings->output = output;
 	return OPK_OK;
@@ -417,7 +418,8 @@ int main(int argc, char **argv)
 		                     settings.output);
 	if (code == OPK_EUSAGE)
 		return code;
-	if (!code)
+	/* CUPTI's records of what ran are for everybody. */
+	if (!code && settings.mode != MODE_TRACE)
 		code = strategy_permission();
 	if (!code)
 		code = set_environment(&settings, program);

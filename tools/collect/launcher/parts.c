@@ -134,9 +134,10 @@ static bool has_rows(const char *path)
 	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, path))
 		return false;
 	if (!opk_file_stats(&stats, ctx, file) && stats)
-		return stats->ranges > 0;
+		return stats->ranges || stats->activities;
 	for (size_t i = 0; i < opk_file_section_count(file); i++)
-		if (opk_file_section(file, i)->type == OPK_SECTION_DATA)
+		if (opk_file_section(file, i)->type == OPK_SECTION_DATA
+		    || opk_file_section(file, i)->type == OPK_SECTION_ACTIVITIES)
 			return true;
 	return false;
 }

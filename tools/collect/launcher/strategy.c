@@ -91,32 +91,35 @@ static int choose_for_ranges(struct settings *settings, size_t *passes, const st
 }
 
 /* Options that would do nothing are mistakes. */
-static int check_options(const struct settings *settings, const struct opk_meta *meta)
+static int check_use(const struct settings *settings, unsigned use, const char *what)
 {
-	bool samples = meta->profiler == OPK_PROFILER_PM;
-	bool ranges = !samples && settings->range == RANGE_USER;
-	unsigned use = samples ? FOR_SAMPLES : ranges ? FOR_RANGES : FOR_LAUNCHES;
-
 	for (size_t i = 0; i < SETTINGS_TOTAL; i++) {
 		unsigned uses = settings_table[i].uses & FOR_ANY;
 
 		if (settings->given[i] && uses && !(uses & use))
 			return launcher_fail(OPK_EUSAGE, "--%s does nothing for %s",
-			                     settings_table[i].name,
-			                     samples  ? "a PM-sampling set"
-			                     : ranges ? "--range user"
-			                              : "launches of a range-profiler set");
+			                     settings_table[i].name, what);
 	}
+	if (!(use & (FOR_SAMPLES | FOR_TRACE))
+	    || (settings->range == RANGE_AUTO && settings->replay == REPLAY_AUTO))
+		return OPK_OK;
+	return launcher_fail(OPK_EUSAGE,
+	                     "%s is collected over time: --range and --replay are for sets of the "
+	                     "range profiler",
+	                     what);
+}
+
+static int check_options(const struct settings *settings, const struct opk_meta *meta)
+{
+	if (meta->profiler == OPK_PROFILER_PM)
+		return check_use(settings, FOR_SAMPLES, "a PM-sampling set");
+	if (settings->range != RANGE_USER)
+		return check_use(settings, FOR_LAUNCHES, "launches of a range-profiler set");
 	if (settings->given[SETTING_LEVEL] && settings->replay == REPLAY_USER)
 		return launcher_fail(OPK_EUSAGE,
 		                     "--level does nothing with --replay user: its turns "
 		                     "take every level");
-	if (samples && (settings->range != RANGE_AUTO || settings->replay != REPLAY_AUTO))
-		return launcher_fail(
-			OPK_EUSAGE,
-			"a PM-sampling set is collected over time: --range and --replay "
-			"are for sets of the range profiler");
-	return OPK_OK;
+	return check_use(settings, FOR_RANGES, "--range user");
 }
 
 static int choose_mode(struct settings *settings, size_t *passes, const struct opk_meta *meta)
@@ -164,9 +167,14 @@ static void report(const struct settings *settings, size_t passes, const struct 
 int strategy_choose(struct settings *settings, size_t *passes)
 {
 	struct collect_set set;
-	int code = collect_set_open(&set, settings->set_path);
+	int code;
 
 	*passes = 0;
+	if (!settings->set_path) {
+		settings->mode = MODE_TRACE;
+		return check_use(settings, FOR_TRACE, "--trace without a set");
+	}
+	code = collect_set_open(&set, settings->set_path);
 	if (!code && strcmp(set.meta->kind, "set"))
 		code = launcher_fail(OPK_EINPUT, "%s is a %s: -c takes what 'offpeak build' makes",
 		                     settings->set_path, set.meta->kind);

@@ -57,8 +57,9 @@ struct profiling {
 	const struct target *target;
 	const struct settings *settings;
 	const struct collect_set *set;
-	const struct profiler_ops *ops; /* NULL where it is sampled */
+	const struct profiler_ops *ops; /* NULL where it is sampled or traced */
 	struct segments *segments;
+	int rank;
 };
 
 /* The one that this libcupti has, the range profiler first; NULL with a message otherwise. */
@@ -155,6 +156,31 @@ bool perfworks_image_init(const struct image_set *images, uint32_t samples, size
                           uint8_t *image, size_t size);
 /* Cuts an image after its last sample; its new size, the old one where it can't be cut. */
 size_t perfworks_trim(uint8_t *image, size_t size);
+
+/*
+ * What runs on the GPU and when, as CUPTI's activity records, beside PM sampling or alone; and the
+ * ranges that the program pushes meanwhile. One a process.
+ */
+
+/*
+ * Gives the recording, once something ran on that device; NULL where there is none yet, or will be
+ * none. Called on a thread of its own.
+ */
+typedef struct segments *trace_begin_fn(int device);
+/* Right after the driver's start; false with a message on stderr where CUPTI refuses. */
+bool trace_start(const struct profiling *profiling, trace_begin_fn *begin);
+
+struct trace_counts {
+	uint64_t recorded;
+	uint64_t lost; /* records, for want of memory: they came faster than they were written */
+	uint64_t timeless; /* records without times */
+};
+
+/*
+ * Ends it, and hands on what is left; calls trace_begin_fn() for it. The counts come once, and
+ * are 0 where it was not begun.
+ */
+struct trace_counts trace_stop(void);
 
 /* PM sampling of one device: a thread decodes what the hardware wrote and hands it on. */
 

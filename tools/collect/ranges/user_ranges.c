@@ -65,6 +65,7 @@ static struct user_range *add(const char *domain, const char *name)
 	range = &stack->ranges[stack->count];
 	range->domain = strdup(domain);
 	range->name = strdup(name);
+	range->begun_ns = clock_host_ns();
 	if (!range->domain || !range->name) {
 		free(range->domain);
 		free(range->name);

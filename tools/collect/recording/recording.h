@@ -14,22 +14,26 @@
 
 struct segments;
 
-/* Begins the file with its metadata and the counter-availability image; NULL with a message. */
+/*
+ * Begins the file with its metadata and, unless NULL, the counter-availability image. NULL with a
+ * message.
+ */
 struct segments *segments_new(const char *path, const struct opk_meta *meta,
                               const void *availability, size_t availability_size);
 
-/* An image with its ranges, or with the times of its samples. */
+/* An image with its ranges, or with the times of its samples; or records of what ran. */
 struct segment {
 	void *image;
 	size_t image_size;
 	struct opk_range *ranges;
 	struct opk_time *times;
+	struct opk_activity *activities;
 	size_t count;
 };
 
 /*
- * Takes over what the segment holds, with the ranges' names and nvtx strings; waits only while
- * several segments are already in line.
+ * Takes over what the segment holds, with the ranges' names and nvtx strings, and the names of NVTX
+ * ranges among the records; waits only while several segments are already in line.
  */
 void segments_add(struct segments *segments, const struct segment *segment);
 /* Frees what a segment or a range holds, where segments_add() does not get it. */
@@ -42,7 +46,7 @@ void segments_finish(struct segments *segments, const struct opk_stats *stats);
 
 /*
  * Begins the file with the metadata of this run, of which `backend` is a part, and the
- * counter-availability image. NULL with a message on stderr.
+ * counter-availability image, unless NULL. NULL with a message on stderr.
  */
 struct segments *recording_begin(const struct target *target, const struct settings *settings,
                                  const struct collect_set *set, const char *backend,

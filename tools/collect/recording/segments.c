@@ -50,7 +50,11 @@ void segment_clear(struct segment *segment)
 {
 	for (size_t i = 0; segment->ranges && i < segment->count; i++)
 		segments_clear_range(&segment->ranges[i]);
+	for (size_t i = 0; segment->activities && i < segment->count; i++)
+		if (segment->activities[i].kind == OPK_ACTIVITY_RANGE)
+			free((char *)segment->activities[i].name);
 	free(segment->ranges);
+	free(segment->activities);
 	free(segment->times);
 	free(segment->image);
 	*segment = (struct segment){ 0 };
@@ -58,8 +62,11 @@ void segment_clear(struct segment *segment)
 
 static int write_segment(struct opk_writer *writer, const struct segment *segment)
 {
-	int code = opk_writer_add(writer, OPK_SECTION_DATA, segment->image, segment->image_size);
+	int code;
 
+	if (segment->activities)
+		return opk_writer_add_activities(writer, segment->activities, segment->count);
+	code = opk_writer_add(writer, OPK_SECTION_DATA, segment->image, segment->image_size);
 	if (code)
 		return code;
 	return segment->times ? opk_writer_add_times(writer, segment->times, segment->count)
@@ -115,8 +122,9 @@ struct segments *segments_new(const char *path, const struct opk_meta *meta,
 	if (!opk_ctx_new(&segments->ctx, NULL)
 	    && !opk_writer_new_live(&segments->writer, segments->ctx, path)
 	    && !opk_writer_add_meta(segments->writer, meta)
-	    && !opk_writer_add(segments->writer, OPK_SECTION_AVAILABILITY, availability,
-	                       availability_size)
+	    && (!availability
+	        || !opk_writer_add(segments->writer, OPK_SECTION_AVAILABILITY, availability,
+	                           availability_size))
 	    && thread_start(&segments->thread, run, segments))
 		return segments;
 	report(segments, "");

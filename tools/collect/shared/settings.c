@@ -138,7 +138,8 @@ WORDS(replay, "auto, kernel, none, rotate, user or application", "auto", "kernel
 WORDS(caches, "none or flush", "none", "flush")
 WORDS(backend, "range or legacy", "range", "legacy")
 WORDS(capture, "none or cudaProfilerApi", "none", "cudaProfilerApi")
-WORDS(mode, "a mode", "kernel", "launch", "user", "sampling")
+WORDS(mode, "a mode", "kernel", "launch", "user", "sampling", "trace")
+WORDS(trace, "kernels or all", "none", "kernels", "all")
 WORDS(turns, "turns", "none", "rotate", "repeat")
 
 const struct setting settings_table[] = {
@@ -241,7 +242,9 @@ const char *settings_read(struct settings *settings)
 			return problem_with(&settings_table[i], text);
 		settings->given[i] = text != NULL;
 	}
-	if (!settings->probe && (!settings->set_path || !settings->output || !settings->token))
+	if (!settings->probe
+	    && ((!settings->set_path && settings->mode != MODE_TRACE) || !settings->output
+	        || !settings->token))
 		return "not started by offpeak-collect";
 	return NULL;
 }

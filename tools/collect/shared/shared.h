@@ -33,6 +33,7 @@ enum { USER_RANGE_DEPTH = 64 };
 struct user_range {
 	char *domain; /* "": the default one */
 	char *name;
+	uint64_t begun_ns; /* clock_host_ns() */
 };
 
 struct nvtx_filter;
@@ -54,6 +55,7 @@ enum collect_mode {
 	MODE_LAUNCH_RANGE,  /* a range around each launch; one pass */
 	MODE_USER_RANGE,    /* the program's own ranges; one pass */
 	MODE_SAMPLING,      /* PM sampling */
+	MODE_TRACE,         /* without a set: what runs and when, alone */
 };
 
 /* What takes the passes of a set in turn, where it needs several. */
@@ -84,6 +86,9 @@ enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY };
 
 enum collect_caches { CACHES_NONE, CACHES_FLUSH };
 
+/* Records of what runs on the GPU: of kernels; of copies and sets of memory, too. */
+enum collect_trace { TRACE_NONE, TRACE_KERNELS, TRACE_ALL };
+
 /* Environment variables that change what runs where: recordings say their values. */
 #define RECORDED_VARIABLES                                                                         \
 	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_LAUNCH_BLOCKING",                       \
@@ -105,13 +110,15 @@ typedef enum collect_replay setting_replay;
 typedef enum collect_backend setting_backend;
 typedef enum collect_capture setting_capture;
 typedef enum collect_caches setting_caches;
+typedef enum collect_trace setting_trace;
 
 /* What a setting is for: without any of the first three for everything. */
 enum {
 	FOR_LAUNCHES = 1,
 	FOR_RANGES = 2, /* the program's own */
 	FOR_SAMPLES = 4,
-	FOR_ANY = FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES,
+	FOR_TRACE = 32,
+	FOR_ANY = FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | FOR_TRACE,
 	RECORDED = 8,   /* in META's `run`, under its name */
 	NOT_KEYED = 16, /* of the cache: makes no difference to a recording, or is read as a file */
 };
@@ -166,12 +173,17 @@ enum {
 	  "look at N launches after those left out, and at none later")                            \
 	X(MAX_RANGES, max_ranges, count, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "max-ranges", "N",    \
 	  "record at most N ranges")                                                               \
-	X(CAPTURE_RANGE, capture_range, capture, NULL, 0, 0, "capture-range", "",                  \
+	X(CAPTURE_RANGE, capture_range, capture, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES, 0, \
+	  "capture-range", "",                                                                     \
 	  "none\tall that the program does (default)\n"                                            \
 	  "cudaProfilerApi\tonly between its cudaProfilerStart() and\n"                            \
 	  "cudaProfilerStop(); other filters choose among that")                                   \
 	X(DEVICE, device, device, "all", 0, 0, "device", "N|all",                                  \
 	  "only on that device (default all)")                                                     \
+	X(TRACE, trace, trace, NULL, FOR_SAMPLES | FOR_TRACE | RECORDED, 0, "trace", "",           \
+	  "kernels\twhich kernels ran and when, and the program's NVTX ranges: beside PM\n"        \
+	  "sampling, or alone, without -c\n"                                                       \
+	  "all\tcopies and sets of memory, too")                                                   \
 	X(INTERVAL, interval_ns, time, "10us", FOR_SAMPLES, 0, "interval", "TIME",                 \
 	  "time between samples: 10us (default), 500ns, 1ms")                                      \
 	X(MAX_SAMPLES, max_samples, count, NULL, FOR_SAMPLES, 0, "max-samples", "N",               \

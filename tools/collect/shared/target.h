@@ -64,7 +64,13 @@
 	X(cuptiPmSamplingGetCounterDataSize)                                                       \
 	X(cuptiPmSamplingCounterDataImageInitialize)                                               \
 	X(cuptiPmSamplingGetCounterDataInfo)                                                       \
-	X(cuptiPmSamplingCounterDataGetSampleInfo)
+	X(cuptiPmSamplingCounterDataGetSampleInfo)                                                 \
+	X(cuptiActivityRegisterCallbacks)                                                          \
+	X(cuptiActivityEnable)                                                                     \
+	X(cuptiActivityDisable)                                                                    \
+	X(cuptiActivityFlushAll)                                                                   \
+	X(cuptiActivityGetNextRecord)                                                              \
+	X(cuptiActivityGetNumDroppedRecords)
 
 #define TARGET_DRIVER(X)                                                                           \
 	X(cuInit)                                                                                  \

@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Records of what ran on the GPU: alone, and beside PM sampling; what is lost is counted, and a killed program
+# leaves what there was.
+. "${SOURCE:?}/tests/tap.sh"
+. "$SOURCE/tests/collect_common.sh"
+
+make_set one
+make_set pm profiler=pm
+prog=$fake/fake_app
+
+# trace OPTIONS WORDS...: without a set, into run.opk.
+trace() {
+	rm -f run.opk run-*.opk
+	tap_options=$1
+	shift
+	# shellcheck disable=SC2086 # several options
+	collect "$code" $tap_options -o run.opk -- "$prog" "$@"
+}
+
+# ran KEYS TEXT: the records of run.opk.
+ran() {
+	# shellcheck disable=SC2086 # several keys
+	same "$last: $1 of what ran" "$(fields run.opk activities $1)" "$2"
+}
+
+section 'alone'
+trace '--trace kernels' init ctx:0 launch:a:2x3x4:8x2x1:96 stream launch:b copy:512 memset:64
+err_is ''
+ran 'kind name symbol grid block registers static shared' \
+	'kernel a(const float *, const float *, float *, int) _Z1aPKfS0_Pfi 2x3x4 8x2x1 40 2048 96
+kernel b(const float *, const float *, float *, int) _Z1bPKfS0_Pfi 1x1x1 32x1x1 40 2048 0'
+ran 'bytes device context rank correlation node length' '0 0 1 -1 1 0 10000
+0 0 1 -1 2 0 10000'
+same "$last: streams" "$(fields run.opk activities stream | sort -u | wc -l)" 2
+# No profiler, no callbacks, no permission.
+log_has 0 '^cupti(Subscribe|Profiler|PmSampling|EnableCallback)'
+info 'j["mode"] == "trace" and j["chip"] == "GH100" and j["metrics"] == [] and j["images"] == 0' \
+	'j["recorded_activities"] == 2 and j["stats"][0]["activities"] == 2 and "drops" not in j' \
+	'j["complete"] and j["backend"] == "activity"' '{"name": "trace", "value": "kernels"} in j["run"]'
+run 0 verify run.opk
+trace '--trace all -v' init ctx:0 launch:a copy:512 memset:64
+err_has '^offpeak-collect: 3 records of what ran$'
+ran 'kind name bytes' 'kernel a(const float *, const float *, float *, int) 0
+copy memcpy HtoD 512
+set memset 64'
+# The nodes of a graph are kernels of their own, of one call.
+trace '--trace kernels' init ctx:0 graph:3
+ran 'name node' 'node 1
+node 2
+node 3'
+same "$last: calls" "$(fields run.opk activities correlation | sort -u | wc -l)" 1
+FAKE_GPU_DEVICES=2 RANK=3 trace '--trace kernels --device 1' init ctx:0 launch:a ctx:1 launch:b
+ran 'symbol device context rank' '_Z1bPKfS0_Pfi 1 2 3'
+
+section 'the program'\''s ranges'
+trace '--trace kernels' nvtxpush:early init ctx:0 nvtxdpush:dom:inner launch:a nvtxdpop:dom nvtxpop push:mine pop
+same "$last: ranges" "$(fields run.opk activities kind name device | grep ^range)" 'range dom@inner -1
+range early -1
+range mine -1'
+# They hold what was launched in them.
+same "$last: times" "$("$BUILD/tests/collect_files" activities run.opk | tr '\t' '\n' | sed -n 's/^start=//p' |
+	tr '\n' ' ' | awk '{ print ($2 < $1 && $1 < $4 && $4 < $3) }')" 1
+same "$last: threads" "$(fields run.opk activities kind thread | grep ^range | sort -u | grep -c 'range [1-9]')" 1
+
+section 'beside PM sampling'
+set=pm
+record '--interval 1ms --trace kernels' init ctx:0 sleep:100 launch:a sleep:1300 launch:b sleep:50
+err_is ''
+ran 'kind symbol' 'kernel _Z1aPKfS0_Pfi
+kernel _Z1bPKfS0_Pfi'
+info 'j["mode"] == "sampling" and j["recorded_activities"] == 2 and j["recorded_ranges"] == 0' \
+	'j["stats"][0]["activities"] == 2 and j["stats"][0]["ranges"] > 1000' \
+	'len([s for s in j["sections"] if s["type"] == "KERN"]) == 2'
+run 0 verify run.opk
+set=one code=2
+record '--trace kernels' init
+err_has '--trace does nothing for launches of a range-profiler set'
+code=0
+
+section 'usage'
+code=2
+trace '--trace some' init
+err_has '^offpeak-collect: --trace is kernels or all$'
+trace '' init
+err_has '^offpeak-collect: -c SET.opk or --trace, -o RUN.opk and a program are needed'
+trace '--trace all --interval 1ms' init
+err_has '--interval does nothing for --trace without a set'
+trace '--trace all --range user' init
+err_has '--trace without a set is collected over time: --range and --replay are for'
+code=1
+trace '--trace kernels' init ctx:0
+err_has '^offpeak-collect: note: nothing was recorded of this process: nothing ran on the GPU$'
+names_are ''
+code=0
+
+section 'what is lost is counted'
+# CUPTI has 32 buffers at most.
+FAKE_GPU_ACTIVITY_RECORDS=1 trace '--trace kernels' init ctx:0 'launch*40:k'
+err_has '^offpeak-collect: note: 8 are missing: records of what ran: they came faster than they could be written$'
+info 'j["recorded_activities"] == 32' \
+	'j["drops"] == [{"reason": "records of what ran: they came faster than they could be written", "count": 8}]'
+FAKE_GPU_TIMELESS=3 trace '--trace kernels' init ctx:0 'launch*7:k'
+info 'j["recorded_activities"] == 5' \
+	'j["drops"] == [{"reason": "records of what ran: CUPTI could not take their times", "count": 2}]'
+
+section 'killed midway'
+code=137
+trace '--trace kernels' init ctx:0 'launch*3:k' sleep:1600 launch:k kill9
+err_has 'run.opk: cut off; its 2 whole sections'
+code=0
+tap_wanted=4
+run 4 info --format json run.opk
+json 'not j["complete"] and j["recorded_activities"] == 3'
+run 0 recover run.opk -o whole.opk
+file=whole.opk info 'j["complete"] and j["recorded_activities"] == 3 and j["stats"][0]["activities"] == 3'
+
+section 'every call fails'
+for call in RegisterCallbacks Enable FlushAll; do
+	FAKE_GPU_FAIL=cuptiActivity$call:999 trace '--trace kernels --best-effort' init ctx:0 launch:k out:done
+	out_is done
+	err_has "^offpeak-collect: cuptiActivity$call: CUPTI_ERROR_UNKNOWN \(999\)"
+	names_are ''
+	# Samples are recorded all the same.
+	set=pm
+	FAKE_GPU_FAIL=cuptiActivity$call:999 record '--interval 1ms --trace kernels' init ctx:0 launch:k sleep:200
+	err_has "^offpeak-collect: cuptiActivity$call: CUPTI_ERROR_UNKNOWN \(999\)"
+	info 'j["recorded_activities"] == 0 and j["stats"][0]["ranges"] > 20'
+done
+FAKE_GPU_FAIL=cuptiDeviceGetChipName:999 trace '--trace kernels --best-effort' init ctx:0 launch:k
+err_has '^offpeak-collect: CUPTI does not know the chip of device 0$'
+
+section 'several processes'
+trace '--trace kernels --merge' init ctx:0 launch:a spawn:begin init ctx:0 launch:b spawn:end
+err_is ''
+same "$last: kernels" "$(fields run.opk activities symbol process | sort | awk '{ print $1 }' | uniq -c | awk '{ print $1 $2 }' | tr '\n' ' ')" \
+	'1_Z1aPKfS0_Pfi 1_Z1bPKfS0_Pfi '
+# A fork has no GPU, and does not wait for ours.
+trace '--trace kernels' init ctx:0 launch:a fork:begin nvtxpush:x nvtxpop fork:end
+err_is ''
+names_are 'run.opk '
+ran kind kernel
+
+finish

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What runs on the GPU, and when, as CUPTI's activity records; and the program's ranges beside it.
+ * CUPTI fills buffers and hands them back from a thread of its own; a thread of ours has it do so
+ * now and then, and hands the records on.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "collect/profilers/profilers.h"
+#include "collect/ranges/ranges.h"
+
+enum {
+	BUFFER_BYTES = 1 << 20, /* 4600 kernels */
+	MAX_BUFFERS = 32,
+	MAX_PENDING = 1 << 17, /* records: 20 MB */
+	BATCH = 1 << 15,       /* so many are handed on at once */
+	WAIT_MS = 250,
+};
+static const double flush_interval_s = 1;
+
+/* One a process: CUPTI's callbacks say nothing of whose they are. */
+static struct {
+	const struct profiling *profiling;
+	trace_begin_fn *begin;
+	struct kernels *kernels;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	pthread_t thread;
+	bool running, ending;
+	struct opk_activity *pending;
+	size_t count, capacity;
+	pid_t pid;        /* forks share this, but not the GPU */
+	bool deaf;        /* CUPTI does not flush */
+	int device;       /* that something ran on; -1: none so far */
+	unsigned buffers; /* that CUPTI has */
+	struct trace_counts counts;
+} trace = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .device = -1 };
+
+static const CUpti_ActivityKind kinds[] = {
+	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+	CUPTI_ACTIVITY_KIND_MEMCPY,
+	CUPTI_ACTIVITY_KIND_MEMCPY2,
+	CUPTI_ACTIVITY_KIND_MEMSET,
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* ---- records of ours ---------------------------------------------------------------------- */
+
+/* Room for a record, what is the same in all filled in; NULL: it is lost. The lock is held. */
+static struct opk_activity *add(enum opk_activity_kind kind)
+{
+	struct opk_activity *activity;
+
+	if (trace.count == MAX_PENDING
+	    || !opk_grow(&trace.pending, &trace.capacity, trace.count, sizeof *trace.pending)) {
+		trace.counts.lost++;
+		return NULL;
+	}
+	activity = &trace.pending[trace.count++];
+	*activity = (struct opk_activity){
+		.kind = kind,
+		.device = -1,
+		.process = (uint32_t)trace.pid,
+		.rank = trace.profiling->rank,
+	};
+	if (trace.count == BATCH)
+		pthread_cond_signal(&trace.changed);
+	return activity;
+}
+
+/* What records of the GPU's work have in common. NULL: it is lost, or not wanted. */
+static struct opk_activity *add_work(enum opk_activity_kind kind, uint32_t device, uint64_t start,
+                                     uint64_t end)
+{
+	int wanted = trace.profiling->settings->device;
+	struct opk_activity *activity;
+
+	if (wanted >= 0 && (uint32_t)wanted != device)
+		return NULL;
+	/* CUPTI's word for times that it could not take. */
+	if (!start || !end || end < start) {
+		trace.counts.timeless++;
+		return NULL;
+	}
+	activity = add(kind);
+	if (!activity)
+		return NULL;
+	activity->device = (int32_t)device;
+	activity->start_ns = start;
+	activity->end_ns = end;
+	trace.device = (int)device;
+	return activity;
+}
+
+/* ---- CUPTI's records ---------------------------------------------------------------------- */
+
+/* Later versions of these structs have more members at their ends. */
+static void add_kernel(const CUpti_ActivityKernel9 *record)
+{
+	struct opk_activity *activity = add_work(OPK_ACTIVITY_KERNEL, record->deviceId,
+	                                         record->start, record->end);
+	const struct kernel *kernel;
+
+	if (!activity)
+		return;
+	kernel = record->name ? kernels_find(trace.kernels, record->name) : NULL;
+	activity->name = kernel ? kernel->name : NULL;
+	activity->symbol = kernel ? kernel->symbol : NULL;
+	activity->stream = record->streamId;
+	activity->context = record->contextId;
+	activity->correlation = record->correlationId;
+	activity->graph_node = record->graphNodeId;
+	activity->grid[0] = (uint32_t)record->gridX;
+	activity->grid[1] = (uint32_t)record->gridY;
+	activity->grid[2] = (uint32_t)record->gridZ;
+	activity->block[0] = (uint32_t)record->blockX;
+	activity->block[1] = (uint32_t)record->blockY;
+	activity->block[2] = (uint32_t)record->blockZ;
+	activity->registers = record->registersPerThread;
+	activity->static_shared_bytes = (uint32_t)record->staticSharedMemory;
+	activity->shared_bytes = (uint32_t)record->dynamicSharedMemory;
+}
+
+static const char *copy_name(uint8_t kind)
+{
+	static const char *const names[] = {
+		[CUPTI_ACTIVITY_MEMCPY_KIND_HTOD] = "memcpy HtoD",
+		[CUPTI_ACTIVITY_MEMCPY_KIND_DTOH] = "memcpy DtoH",
+		[CUPTI_ACTIVITY_MEMCPY_KIND_HTOA] = "memcpy HtoA",
+		[CUPTI_ACTIVITY_MEMCPY_KIND_ATOH] = "memcpy AtoH",
+		[CUPTI_ACTIVITY_MEMCPY_KIND_ATOA] = "memcpy AtoA",
+		[CUPTI_ACTIVITY_MEMCPY_KIND_ATOD] = "memcpy AtoD",
+		[CUPTI_ACTIVITY_MEMCPY_KIND_DTOA] = "memcpy DtoA",
+		[CUPTI_ACTIVITY_MEMCPY_KIND_DTOD] = "memcpy DtoD",
+		[CUPTI_ACTIVITY_MEMCPY_KIND_HTOH] = "memcpy HtoH",
+		[CUPTI_ACTIVITY_MEMCPY_KIND_PTOP] = "memcpy PtoP",
+	};
+
+	return kind < sizeof names / sizeof *names && names[kind] ? names[kind] : "memcpy";
+}
+
+#define ADD_MEMORY(kind, text, record)                                                             \
+	do {                                                                                       \
+		struct opk_activity *activity = add_work(kind, (record)->deviceId,                 \
+		                                         (record)->start, (record)->end);          \
+		if (!activity)                                                                     \
+			break;                                                                     \
+		activity->name = text;                                                             \
+		activity->bytes = (record)->bytes;                                                 \
+		activity->stream = (record)->streamId;                                             \
+		activity->context = (record)->contextId;                                           \
+		activity->correlation = (record)->correlationId;                                   \
+		activity->graph_node = (record)->graphNodeId;                                      \
+	} while (0)
+
+static void add_record(const CUpti_Activity *record)
+{
+	const CUpti_ActivityMemcpy5 *copy = (const void *)record;
+	const CUpti_ActivityMemcpyPtoP4 *peer = (const void *)record;
+	const CUpti_ActivityMemset4 *set = (const void *)record;
+
+	switch (record->kind) {
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+		add_kernel((const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_MEMCPY:
+		ADD_MEMORY(OPK_ACTIVITY_COPY, copy_name(copy->copyKind), copy);
+		break;
+	case CUPTI_ACTIVITY_KIND_MEMCPY2:
+		ADD_MEMORY(OPK_ACTIVITY_COPY, copy_name(peer->copyKind), peer);
+		break;
+	case CUPTI_ACTIVITY_KIND_MEMSET:
+		ADD_MEMORY(OPK_ACTIVITY_SET, "memset", set);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Memory is bounded: where CUPTI gets no buffer, it counts what it drops. */
+static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	pthread_mutex_lock(&trace.lock);
+	*buffer = trace.buffers < MAX_BUFFERS ? malloc(BUFFER_BYTES) : NULL;
+	trace.buffers += *buffer != NULL;
+	pthread_mutex_unlock(&trace.lock);
+	*size = *buffer ? BUFFER_BYTES : 0;
+	*max_records = 0;
+}
+
+static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
+                                      size_t size, size_t valid)
+{
+	const struct target *target = trace.profiling->target;
+	CUpti_Activity *record = NULL;
+	size_t dropped = 0;
+
+	(void)context, (void)stream, (void)size;
+	target->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
+	pthread_mutex_lock(&trace.lock);
+	trace.counts.lost += dropped;
+	while (valid && !target->cuptiActivityGetNextRecord(buffer, valid, &record))
+		add_record(record);
+	trace.buffers -= trace.buffers > 0;
+	pthread_mutex_unlock(&trace.lock);
+	free(buffer);
+}
+
+/* ---- the program's ranges ----------------------------------------------------------------- */
+
+static char *name_of(const struct user_range *range)
+{
+	return *range->domain ? opk_printf("%s@%s", range->domain, range->name)
+	                      : strdup(range->name);
+}
+
+static void pushed(size_t depth)
+{
+	(void)depth;
+}
+
+static void popping(size_t depth)
+{
+	size_t count;
+	const struct user_range *range = &user_ranges(&count)[depth - 1];
+	uint64_t end = clock_host_ns();
+	struct opk_activity *activity;
+
+	/* Another thread may have had the lock when this process was forked. */
+	if (trace.pid != getpid())
+		return;
+	pthread_mutex_lock(&trace.lock);
+	activity = trace.ending ? NULL : add(OPK_ACTIVITY_RANGE);
+	if (activity) {
+		activity->name = name_of(range);
+		activity->start_ns = range->begun_ns;
+		activity->end_ns = end;
+		activity->thread = (uint64_t)syscall(SYS_gettid);
+	}
+	pthread_mutex_unlock(&trace.lock);
+}
+
+/* ---- handing on --------------------------------------------------------------------------- */
+
+/* Nothing is written before something ran: until then the device is not known. */
+static void hand_on(void)
+{
+	struct segments *segments = NULL;
+	struct segment segment = { 0 };
+	int device;
+
+	pthread_mutex_lock(&trace.lock);
+	device = trace.count ? trace.device : -1;
+	pthread_mutex_unlock(&trace.lock);
+	if (device >= 0)
+		segments = trace.begin(device);
+	if (!segments)
+		return;
+	pthread_mutex_lock(&trace.lock);
+	segment.activities = opk_take(trace.pending);
+	segment.count = trace.count;
+	trace.counts.recorded += trace.count;
+	trace.count = trace.capacity = 0;
+	pthread_mutex_unlock(&trace.lock);
+	segments_add(segments, &segment);
+}
+
+static void flush(uint32_t how)
+{
+	const struct target *target = trace.profiling->target;
+
+	if (!trace.deaf)
+		trace.deaf = !TARGET_CALL(target, cuptiActivityFlushAll, how);
+}
+
+/* Until there is a batch, or some time has passed; false at the end. */
+static bool wait_a_while(void)
+{
+	struct timespec until;
+	bool going;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += WAIT_MS * 1000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&trace.lock);
+	if (!trace.ending && trace.count < BATCH)
+		pthread_cond_timedwait(&trace.changed, &trace.lock, &until);
+	going = !trace.ending;
+	pthread_mutex_unlock(&trace.lock);
+	return going;
+}
+
+static void *run(void *data)
+{
+	struct timespec flushed = clock_now();
+
+	while (wait_a_while()) {
+		if (clock_seconds_since(&flushed) >= flush_interval_s) {
+			flush(0);
+			flushed = clock_now();
+		}
+		hand_on();
+	}
+	/* First those that are whole, then the others, too. */
+	flush(0);
+	flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	hand_on();
+	return data;
+}
+
+/* ---- beginning and end -------------------------------------------------------------------- */
+
+static size_t wanted_kinds(void)
+{
+	return trace.profiling->settings->trace == TRACE_ALL ? KINDS : 1;
+}
+
+static bool enable(void)
+{
+	const struct target *target = trace.profiling->target;
+
+	if (!target->cuptiActivityRegisterCallbacks) {
+		fprintf(stderr, "offpeak-collect: %s has no activity records\n",
+		        target->cupti_path);
+		return false;
+	}
+	if (!TARGET_CALL(target, cuptiActivityRegisterCallbacks, buffer_requested,
+	                 buffer_completed))
+		return false;
+	for (size_t i = 0; i < wanted_kinds(); i++)
+		if (!TARGET_CALL(target, cuptiActivityEnable, kinds[i]))
+			return false;
+	return true;
+}
+
+bool trace_start(const struct profiling *profiling, trace_begin_fn *begin)
+{
+	static const struct user_range_listener listener = { pushed, popping };
+
+	trace.profiling = profiling;
+	trace.begin = begin;
+	trace.pid = getpid();
+	trace.kernels = kernels_new(NULL);
+	if (!trace.kernels || !enable())
+		return false;
+	user_ranges_listen(&listener);
+	trace.running = thread_start(&trace.thread, run, NULL);
+	return trace.running;
+}
+
+struct trace_counts trace_stop(void)
+{
+	bool running;
+
+	if (trace.pid != getpid())
+		return (struct trace_counts){ 0 };
+	pthread_mutex_lock(&trace.lock);
+	running = trace.running;
+	trace.running = false;
+	trace.ending = true;
+	pthread_cond_signal(&trace.changed);
+	pthread_mutex_unlock(&trace.lock);
+	if (!running)
+		return (struct trace_counts){ 0 };
+	pthread_join(trace.thread, NULL);
+	for (size_t i = 0; i < wanted_kinds(); i++)
+		trace.profiling->target->cuptiActivityDisable(kinds[i]);
+	/* What the recording could not begin for. */
+	trace.counts.lost += trace.count;
+	return trace.counts;
+}
