@@ -130,6 +130,15 @@ done
 FAKE_GPU_FAIL=cuptiDeviceGetChipName:999 trace '--trace kernels --best-effort' init ctx:0 launch:k
 err_has '^offpeak-collect: CUPTI does not know the chip of device 0$'
 
+section 'from the cache'
+mkdir cache
+trace '--trace kernels --cache cache' init ctx:0 launch:a
+trace '--trace kernels --cache cache' init ctx:0 launch:a
+ran symbol _Z1aPKfS0_Pfi
+log_has 0 cuLaunchKernel
+trace '--trace all --cache cache' init ctx:0 launch:a
+log_has 1 cuLaunchKernel
+
 section 'several processes'
 trace '--trace kernels --merge' init ctx:0 launch:a spawn:begin init ctx:0 launch:b spawn:end
 err_is ''

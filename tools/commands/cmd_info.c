@@ -10,7 +10,8 @@ struct info_args {
 };
 
 #define TABLES                                                                                     \
-	"summary|sections|set_facts|labels|derived|headings|run|availability|stats|drops|plan"
+	"summary|sections|set_facts|labels|derived|headings|run|availability|stats|drops|"         \
+	"activities|plan"
 
 static const struct option_spec specs[] = {
 	TABLE_OPTION(TABLES, "summary", struct info_args, table),
@@ -272,6 +273,58 @@ static void print_stats(struct app *app, const struct opk_stats *stats)
 		app_row(app, cell_text(stats->drops[i].reason), cell_number(stats->drops[i].count));
 }
 
+/* ---- what ran */
+
+static void print_activity(struct app *app, const struct opk_activity *activity)
+{
+	static const char *const kinds[] = { "", "kernel", "copy", "set", "range" };
+	const uint32_t *grid = activity->grid, *block = activity->block;
+	char shapes[2][40] = { "", "" };
+
+	if (grid[0])
+		snprintf(shapes[0], sizeof *shapes, "%ux%ux%u", grid[0], grid[1], grid[2]);
+	if (block[0])
+		snprintf(shapes[1], sizeof *shapes, "%ux%ux%u", block[0], block[1], block[2]);
+	app_row(app, cell_text(kinds[activity->kind]), cell_text(activity->name),
+	        cell_known((uint64_t)activity->device, activity->device >= 0),
+	        cell_number(activity->start_ns), cell_number(activity->end_ns),
+	        cell_number(activity->end_ns - activity->start_ns), cell_number(activity->stream),
+	        cell_number(activity->context), cell_text(shapes[0]), cell_text(shapes[1]),
+	        cell_number(activity->registers), cell_number(activity->static_shared_bytes),
+	        cell_number(activity->shared_bytes), cell_number(activity->bytes),
+	        cell_number(activity->graph_node), cell_number(activity->correlation),
+	        cell_number(activity->thread), cell_number(activity->process),
+	        cell_known((uint64_t)activity->rank, activity->rank >= 0),
+	        cell_text(activity->symbol), cell_text(activity->host), cell_text(activity->gpu));
+}
+
+/* There may be millions: only where it is asked for. */
+static void print_activities(struct app *app, struct opk_file *file)
+{
+	static const struct opk_column columns[] = {
+		{ "kind", OPK_CELL_STRING },       { "name", OPK_CELL_STRING },
+		{ "device", OPK_CELL_OPTIONAL },   { "start_ns", OPK_CELL_UINT },
+		{ "end_ns", OPK_CELL_UINT },       { "duration_ns", OPK_CELL_UINT },
+		{ "stream", OPK_CELL_UINT },       { "context", OPK_CELL_UINT },
+		{ "grid", OPK_CELL_STRING },       { "block", OPK_CELL_STRING },
+		{ "registers", OPK_CELL_UINT },    { "static_shared_bytes", OPK_CELL_UINT },
+		{ "shared_bytes", OPK_CELL_UINT }, { "bytes", OPK_CELL_UINT },
+		{ "graph_node", OPK_CELL_UINT },   { "correlation", OPK_CELL_UINT },
+		{ "thread", OPK_CELL_UINT },       { "process", OPK_CELL_UINT },
+		{ "rank", OPK_CELL_OPTIONAL },     { "symbol", OPK_CELL_STRING },
+		{ "host", OPK_CELL_STRING },       { "gpu", OPK_CELL_STRING },
+	};
+	const struct opk_activity *activities;
+	size_t count;
+
+	if (!app->only || !app_wants_table(app, "activities")
+	    || opk_file_activities(&activities, &count, app->ctx, file))
+		return;
+	app_table(app, "activities", columns);
+	for (size_t i = 0; i < count; i++)
+		print_activity(app, &activities[i]);
+}
+
 /* ---- all of it */
 
 /* Rows and counts; what is wrong with them is said, unless damage is. All else is shown. */
@@ -320,6 +373,7 @@ static int print(struct app *app, const char *path, struct opk_file *file, bool 
 	print_run(app, meta);
 	print_availability(app, meta);
 	print_stats(app, stats);
+	print_activities(app, file);
 	code = app_end_output(app);
 	return code ? code : tables;
 }
@@ -428,14 +482,16 @@ const struct command info_command = {
 		"Where the set says more than its metrics, tables follow: set_facts,\n"
 		"its version, hash, columns and hidden metrics; labels; derived metrics; headings. Where\n"
 		"the collector noted them: run, facts about machine and environment; stats, what it\n"
-		"counted; drops, what is missing and why.\n"
+		"counted; drops, what is missing and why. --table activities alone lists what ran on the GPU,\n"
+		"and when, where offpeak-collect was told to record that.\n"
 		"\n"
 		"--raw-config shows chip, passes and, in the table plan, raw counters of a bare config\n"
 		"image, of any CUPTI program. NVIDIA's library reads it, in a process of its own, since it\n"
 		"crashes on other bytes.",
 	.examples = {
 		{ "info run.opk", "what is in a recording, and whether it is whole" },
-		{ "info run.opk --table sections -o sections.csv", "one of its tables, as CSV" },
+		{ "info run.opk --table activities -o ran.csv",
+		  "one of its tables, as CSV: what ran on the GPU, and when" },
 		{ "info run.opk --format json", "all of it, for scripts" },
 	},
 	.options = specs,
