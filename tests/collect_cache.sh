@@ -117,7 +117,7 @@ same 'what is found' "$(cmp first.opk run.opk && echo same)" same
 names_are 'run.opk '
 info 'j["integrity"] == "ok"'
 # What makes no difference to a recording, and another name for it.
-found '--best-effort --cache-limit 1G' "$prog" init ctx:0 launch:k out:ran
+found '--best-effort --wait 5 --cache-limit 1G' "$prog" init ctx:0 launch:k out:ran
 rm -f other.opk
 collect 0 --cache kept -c ./one.opk -o other.opk -- "$prog" init ctx:0 launch:k out:ran
 same 'under another name' "$(cmp first.opk other.opk && echo same)" same

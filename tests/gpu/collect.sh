@@ -310,7 +310,7 @@ cache() {
 	for what in first second; do
 		( time run "PyTorch, $what run" $again -c "$sets/training.opk" -o "$out/cache-torch.opk" -- python3 "$top/tests/gpu/training_step.py" ) 2>&1 | grep -v '^$\|user\|sys'
 	done
-	sed -n 's/^part [0-9a-f]* //p' "$work"/kept/*/entry | sort | uniq -c
+	sed -n 's/^\(part\|opened\) [0-9a-f]* /\1 /p' "$work"/kept/*/entry | sort | uniq -c
 }
 
 # Programs that mark their work, or use CUPTI themselves; and two profilers at once.

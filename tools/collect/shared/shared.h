@@ -190,7 +190,7 @@ enum {
 	  "stop after about N samples")                                                            \
 	X(BUFFER, buffer_bytes, size, NULL, FOR_SAMPLES, 0, "buffer", "SIZE",                      \
 	  "size of the hardware's buffer: 512M, 2G")                                               \
-	X(WAIT, wait_s, count, NULL, 0, 0, "wait", "SECONDS",                                      \
+	X(WAIT, wait_s, count, NULL, NOT_KEYED, 0, "wait", "SECONDS",                              \
 	  "wait so long for a profiler of another process to leave the counters")                  \
 	X(BACKEND, backend, backend, NULL, 0, 0, "backend", "NAME",                                \
 	  "range (default) or legacy: CUPTI's older interface")                                    \
