@@ -142,17 +142,34 @@ static size_t next_sample(size_t at, const struct opk_stretch *stretch,
 	return at;
 }
 
+static uint32_t count_rows(const struct opk_stretch *stretches, size_t count)
+{
+	uint32_t rows = 0;
+
+	for (size_t i = 0; i < count; i++)
+		rows = stretches[i].row >= rows ? stretches[i].row + 1 : rows;
+	return rows;
+}
+
+/* A row has one item in a sample: what of it was counted already ends at a sample of its own. */
 static int count_items(struct opk_overlaps *out, struct opk_ctx *ctx,
                        const struct opk_stretch *stretches, size_t count,
                        const struct opk_sample_time *samples)
 {
+	opk_autofree size_t *counted = opk_alloc_array((size_t)count_rows(stretches, count) + 1,
+	                                               sizeof *counted);
 	size_t at = 0, total = 0;
 
+	if (!counted)
+		return opk_nomem(ctx, "kernels on the timeline");
 	for (size_t i = 0; i < count; i++) {
+		size_t *end = &counted[stretches[i].row], j;
+
 		at = next_sample(at, &stretches[i], samples, out->sample_count);
-		for (size_t j = at; j < out->sample_count && samples[j].start < stretches[i].end;
-		     j++)
+		for (j = at > *end ? at : *end;
+		     j < out->sample_count && samples[j].start < stretches[i].end; j++)
 			out->first[j + 1]++;
+		*end = j > *end ? j : *end;
 	}
 	for (size_t j = 0; j < out->sample_count; j++) {
 		total += out->first[j + 1];
@@ -183,7 +200,7 @@ static int fill_items(struct opk_overlaps *out, struct opk_ctx *ctx, const struc
                       const struct opk_sample_time *samples)
 {
 	opk_autofree size_t *ends = opk_alloc_array(out->sample_count + 1, sizeof *ends);
-	size_t at = 0, kept = 0;
+	size_t at = 0;
 
 	if (!ends)
 		return opk_nomem(ctx, "kernels on the timeline");
@@ -200,15 +217,6 @@ static int fill_items(struct opk_overlaps *out, struct opk_ctx *ctx, const struc
 			         sum_at(sums, to).share - sum_at(sums, from).share);
 		}
 	}
-	/* Rows that were there already left room free. */
-	for (size_t j = 0; j < out->sample_count; j++) {
-		size_t first = out->first[j], items = ends[j] - first;
-
-		memmove(out->items + kept, out->items + first, items * sizeof *out->items);
-		out->first[j] = kept;
-		kept += items;
-	}
-	out->first[out->sample_count] = kept;
 	return OPK_OK;
 }
 
