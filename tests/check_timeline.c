@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "random.h"
-#include "testing.h"
+#include "recordings.h"
 #include "timeline/timeline.h"
 
 enum { INTERVAL = 10000, MAX_STRETCHES = 100000, MAX_KERNELS = 8 };
@@ -272,6 +272,134 @@ START_TEST(times_of_samples)
 }
 END_TEST
 
+/* ---- recordings ------------------------------------------------------------------------- */
+
+#define RAN(name_, start_, end_)                                                                   \
+	{                                                                                          \
+		.kind = OPK_ACTIVITY_KERNEL, .name = name_, .symbol = "_Z" name_,                  \
+		.start_ns = start_, .end_ns = end_, .rank = -1, .stream = 7, .context = 1          \
+	}
+
+/*
+ * Two images of three samples each, of which the first one begins at an earlier event: x has all
+ * the others for itself, two a launch, and is launched once more when there are no samples.
+ */
+static const struct opk_activity ran[] = {
+	RAN("x", 5000, 7000),
+	RAN("x", 2000, 4000),
+	RAN("y", 9000, 9400),
+	RAN("x", 7000, 9000),
+	{ .kind = OPK_ACTIVITY_RANGE, .name = "step", .device = -1, .rank = -1, .end_ns = 9000 },
+};
+
+static void put_samples(const char *name, size_t count)
+{
+	const struct opk_meta meta = { .kind = "recording",
+		                       .chip = "FA100",
+		                       .metrics = names,
+		                       .metric_count = METRICS,
+		                       .passes = 1,
+		                       .profiler = OPK_PROFILER_PM };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	for (uint64_t at = 1000; at < 7000; at += 3000) {
+		const struct opk_time times[RANGES] = { { at, at + 1000, 0 },
+			                                { at + 1000, at + 2000, 0 },
+			                                { at + 2000, at + 3000, 0 } };
+
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
+		ck_ok(ctx, opk_writer_add_times(writer, times, RANGES));
+	}
+	if (count)
+		ck_ok(ctx, opk_writer_add_activities(writer, ran, count));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	opk_ctx_free(ctx);
+}
+
+static void check_row(const struct opk_row *row, const char *name, uint64_t launches,
+                      const double *values)
+{
+	ck_assert_str_eq(row->name, name);
+	ck_assert_uint_eq(row->ran->launches, launches);
+	for (size_t i = 0; i < METRICS; i++)
+		ck_assert_msg(isnan(values[i]) ? isnan(row->values[i])
+		                               : fabs(row->values[i] - values[i]) < 1e-4,
+		              "%s: metric %zu: %.17g", name, i, row->values[i]);
+}
+
+START_TEST(values_of_kernels)
+{
+	/* What adds up is the mean launch's, also of the launch that has no samples. */
+	static const double of_x[] = { 301, 151.5, 305 }, none[] = { NAN, NAN, NAN };
+	struct opk_timeline_options options = OPK_INIT(options);
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+	struct opk_file *file;
+
+	fake.image_is_pm = true;
+	put_samples("in.opk", COUNT(ran));
+	file = open_file(ctx, "in.opk");
+	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, &options));
+	ck_assert_uint_eq(opk_evaluation_row_count(evaluation), 3);
+	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+	check_row(row, "x", 3, of_x);
+	ck_assert_uint_eq(row->ran->samples, 4);
+	ck_assert_uint_eq(row->ran->samples_alone, 4);
+	ck_assert(row->ran->time_ns == 6000 && row->range->duration_ns == 2000);
+	ck_assert(!row->ran->unknown);
+	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+	check_row(row, "y", 1, none);
+	ck_assert(row->ran->unknown && !row->ran->samples);
+	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+	check_row(row, "(idle)", 1, none);
+	ck_assert_uint_eq(row->ran->time_ns, 1000);
+	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+	ck_assert_ptr_null(row);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Launches come in the order of time; one of two samples is too few. */
+START_TEST(values_of_launches)
+{
+	struct opk_timeline_options options = OPK_INIT(options);
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+	struct opk_file *file;
+
+	options.each_launch = true;
+	fake.image_is_pm = true;
+	put_samples("in.opk", COUNT(ran));
+	file = open_file(ctx, "in.opk");
+	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, &options));
+	ck_assert_uint_eq(opk_evaluation_row_count(evaluation), 5);
+	for (size_t i = 0; i < 4; i++) {
+		static const uint64_t starts[] = { 2000, 5000, 7000, 9000 };
+
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		ck_assert_uint_eq(row->start_ns, starts[i]);
+		ck_assert(row->ran->unknown && isnan(row->values[0]));
+		ck_assert_uint_eq(row->ran->samples, i < 2 ? 2 : 0);
+	}
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	put_samples("none.opk", 0);
+	file = open_file(ctx, "none.opk");
+	ck_code(ctx, opk_timeline_eval(&evaluation, ctx, file, &options), OPK_EUSAGE);
+	ck_assert(told(ctx, "does not say which kernels ran when"));
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("timeline");
@@ -283,6 +411,11 @@ int main(void)
 	tcase_add_test(tests, inseparable_kernels);
 	tcase_add_test(tests, kernels_at_once);
 	tcase_add_test(tests, many);
+	suite_add_tcase(suite, tests);
+	tests = tcase_create("recordings");
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, values_of_kernels);
+	tcase_add_test(tests, values_of_launches);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -8,7 +8,7 @@
 #include "timeline/timeline_inside.h"
 
 /* In samples: what is known of anything that ran for less, or is told apart by fewer, is no use. */
-static const double LEAST_LENGTH = 0.5, LEAST_SHARED_LENGTH = 2, LEAST_EVIDENCE = 4;
+static const double LEAST_LENGTH = 0.5, LEAST_SHARED_LENGTH = 2, LEAST_EVIDENCE = 3.99;
 
 /* How a metric's values go together: docs/formats.md. */
 enum kind {
@@ -454,7 +454,7 @@ static int compute(struct work *w)
 	for (size_t i = 0; !code && i < w->columns->metric_count; i++)
 		code = compute_metric(w, gpus, i);
 	for (size_t i = 0; !code && i < rows; i++) {
-		w->rows->made.ran[i].samples_alone = (uint64_t)w->evidence[i];
+		w->rows->made.ran[i].samples_alone = (uint64_t)(w->evidence[i] + 0.01);
 		w->rows->made.ran[i].unknown = !is_known(w, i);
 	}
 	for (size_t i = 0; gpus && i < count; i++)
