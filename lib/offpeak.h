@@ -1070,6 +1070,12 @@ int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *pat
  */
 int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
 /*
+ * Goes on with a recording that was cut off, after its whole sections; an image that ends them,
+ * whose table is missing, is cut off, too. OPK_EUSAGE for a file that is complete. What is added is
+ * in the file at once; opk_writer_finish() completes it.
+ */
+int opk_writer_resume(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_file *file);
+/*
  * Counter data images are filtered and deflated, other sections deflated where that helps. A table
  * (OPK_SECTION_RANGES, OPK_SECTION_TIMES) names the image that was added last: OPK_EUSAGE where
  * there is no image.

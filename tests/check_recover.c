@@ -322,6 +322,51 @@ START_TEST(evaluated_without_an_end)
 }
 END_TEST
 
+/* Gone on with where it was cut off, a file is as if nothing had happened. */
+START_TEST(resumed)
+{
+	static const struct {
+		struct here here;
+		const char *sketch, *wanted; /* NULL: refused */
+	} rows[] = {
+		{ HERE, "M A D R D R!", "M A1 D1 R1 D2 R2 S" },
+		{ HERE, "M A D R D Rc", "M A1 D1 R1 S" },
+		{ HERE, "M A D R D!", "M A1 D1 R1 S" },
+		{ HERE, "M A D T S!", "M A1 D1 T1 S S" },
+		{ HERE, "M A D R S Ec", "M A1 D1 R1 S S" },
+		{ HERE, "M!", "M S" },
+		{ HERE, "Mc", "S" },
+		{ HERE, "M D R E", NULL },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		static const struct opk_stats stats = { .launches = 7 };
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_writer *writer = NULL;
+		struct opk_file *file;
+		int code;
+
+		write_sketch(rows[i].sketch, plain_meta, 0);
+		file = open_file(ctx);
+		code = opk_writer_resume(&writer, ctx, file);
+		ck_row(&rows[i], code == (rows[i].wanted ? OPK_OK : OPK_EUSAGE), "code %d", code);
+		if (!code)
+			code = opk_writer_add_stats(writer, &stats);
+		if (!code)
+			ck_ok(ctx, opk_writer_finish(writer));
+		opk_writer_free(writer);
+		opk_file_free(file);
+		file = open_file(ctx);
+		ck_row(&rows[i], opk_file_complete(file), "not complete");
+		opk_file_free(file);
+		ck_row(&rows[i], !rows[i].wanted || !strcmp(sketch_of(ctx), rows[i].wanted),
+		       "got %s", sketch_of(ctx));
+		opk_ctx_free(ctx);
+		tidy();
+	}
+}
+END_TEST
+
 /* Merged, no table goes to another file's image. */
 START_TEST(merged_in_one_order)
 {
@@ -554,6 +599,7 @@ int main(void)
 	tcase_add_test(tests, like_images_on_other_bases);
 	tcase_add_test(tests, later_encodings);
 	tcase_add_test(tests, evaluated_without_an_end);
+	tcase_add_test(tests, resumed);
 	tcase_add_test(tests, merged_in_one_order);
 	tcase_add_test(tests, findings_have_places);
 	tcase_add_test(tests, original_stays);

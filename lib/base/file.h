@@ -36,6 +36,9 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
  * then it is opened again, and nothing is written to another file that has the number now.
  */
 int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
+/* Goes on with one that is there, opened for reading as `fd`, after its first `size` bytes. */
+int opk_newfile_resume_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path, int fd,
+                            uint64_t size);
 /* Sees to it that file->fd is that file; and writes to it. For file.c alone. */
 int opk_live_find(struct opk_newfile *file);
 int opk_live_write(struct opk_newfile *file, const void *data, size_t size);

@@ -28,15 +28,14 @@ static int open_again(struct opk_newfile *file)
 
 	file->fd = -1;
 	if (fd < 0)
-		return opk_fail_errno(file->ctx, OPK_EFAILED, "the program closed it; can't open",
-		                      file->path);
+		return opk_fail_errno(file->ctx, OPK_EFAILED, "can't open again", file->path);
 	if (is_it(file, fd, &info)) {
 		file->fd = fd;
 		return OPK_OK;
 	}
 	close(fd);
-	return opk_fail(file->ctx, OPK_EFAILED,
-	                "%s: the program closed it, and another file has its name", file->path);
+	return opk_fail(file->ctx, OPK_EFAILED, "%s: can't open again: another file has its name",
+	                file->path);
 }
 
 int opk_live_find(struct opk_newfile *file)
@@ -79,25 +78,62 @@ void opk_live_close(struct opk_newfile *file)
 		close(file->fd);
 }
 
+static int begin(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
+{
+	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1, .path = opk_strdup(path) };
+	return file->path ? OPK_OK : opk_nomem(ctx, "a file name");
+}
+
+static bool identify(struct opk_newfile *file, int fd, struct stat *info)
+{
+	if (fd < 0 || fstat(fd, info))
+		return false;
+	file->live.on = true;
+	file->live.device = info->st_dev;
+	file->live.inode = info->st_ino;
+	return true;
+}
+
+static int fail(struct opk_newfile *file, const char *what)
+{
+	int code = opk_fail_errno(file->ctx, OPK_EFAILED, what, file->path);
+
+	opk_newfile_discard(file);
+	return code;
+}
+
 int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
 {
+	int code = begin(file, ctx, path);
 	struct stat info;
 
-	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1, .path = opk_strdup(path) };
-	if (!file->path)
-		return opk_nomem(ctx, "a file name");
+	if (code)
+		return code;
 	file->fd = opk_out_of_the_way(
 		open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, OURS_ALONE));
-	if (file->fd < 0 || fstat(file->fd, &info)) {
-		opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
-		opk_newfile_discard(file);
-		return OPK_EFAILED;
-	}
+	if (!identify(file, file->fd, &info))
+		return fail(file, "can't create");
 	/* The program's umask may keep it from us, too; some file systems have no modes. */
 	if ((info.st_mode & 0777) != OURS_ALONE && fchmod(file->fd, OURS_ALONE))
 		errno = 0;
-	file->live.on = true;
-	file->live.device = info.st_dev;
-	file->live.inode = info.st_ino;
 	return OPK_OK;
+}
+
+int opk_newfile_resume_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path, int fd,
+                            uint64_t size)
+{
+	int code = begin(file, ctx, path);
+	struct stat info;
+
+	if (code)
+		return code;
+	if (!identify(file, fd, &info))
+		return fail(file, "can't open");
+	code = opk_live_find(file);
+	if (!code && ftruncate(file->fd, (off_t)size))
+		return fail(file, "can't write");
+	file->live.size = size;
+	if (code)
+		opk_newfile_discard(file);
+	return code;
 }

@@ -36,17 +36,26 @@ struct opk_writer {
 	struct base bases[MAX_BASES];
 };
 
+static struct opk_writer *allocate(struct opk_ctx *ctx, bool live)
+{
+	struct opk_writer *writer = opk_alloc(sizeof *writer);
+
+	if (!writer)
+		return NULL;
+	writer->ctx = ctx;
+	writer->live = live;
+	writer->image = SIZE_MAX;
+	return writer;
+}
+
 static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *path, bool live)
 {
 	opk_autobuf struct opk_buf header = { 0 };
-	struct opk_writer *writer = opk_alloc(sizeof *writer);
+	struct opk_writer *writer = allocate(ctx, live);
 	int code;
 
 	if (!writer)
 		return opk_nomem(ctx, "a writer");
-	writer->ctx = ctx;
-	writer->live = live;
-	writer->image = SIZE_MAX;
 	opk_buf_add(&header, OPK_MAGIC, OPK_MAGIC_SIZE);
 	opk_buf_add_u32(&header, OPK_FORMAT_VERSION);
 	opk_buf_add_u32(&header, 0);
@@ -75,6 +84,59 @@ int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *pat
 int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path)
 {
 	return new_writer(out, ctx, path, true);
+}
+
+static uint64_t section_end(const struct opk_section *section)
+{
+	return section->offset + section->stored_size + opk_padding(section->stored_size);
+}
+
+/* Sums up the headers as if this writer had written them; *end is where the next section goes. */
+static int sum_headers(struct opk_writer *writer, uint64_t *end, const struct opk_file *file,
+                       size_t count)
+{
+	uint8_t bytes[OPK_SECTION_SUMMED];
+
+	*end = OPK_FILE_HEADER_SIZE;
+	if (!opk_pread_all(file->fd, bytes, OPK_FILE_HEADER_SIZE, 0))
+		return opk_fail_errno(writer->ctx, OPK_EINPUT, "can't read", file->path);
+	writer->headers_crc = opk_crc32(0, bytes, OPK_FILE_HEADER_SIZE);
+	for (; writer->count < count; writer->count++) {
+		const struct opk_section *section = &file->sections[writer->count];
+
+		if (!opk_pread_all(file->fd, bytes, sizeof bytes,
+		                   section->offset - OPK_SECTION_HEADER_SIZE))
+			return opk_fail_errno(writer->ctx, OPK_EINPUT, "can't read", file->path);
+		writer->headers_crc = opk_crc32(writer->headers_crc, bytes, sizeof bytes);
+		*end = section_end(section);
+	}
+	return OPK_OK;
+}
+
+int opk_writer_resume(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_file *file)
+{
+	size_t count = file->section_count;
+	struct opk_writer *writer;
+	uint64_t end;
+	int code;
+
+	if (file->complete)
+		return opk_fail(ctx, OPK_EUSAGE, "%s: is complete", file->path);
+	writer = allocate(ctx, true);
+	if (!writer)
+		return opk_nomem(ctx, "a writer");
+	/* What belongs to the last image was to come. */
+	while (count && file->sections[count - 1].type == OPK_SECTION_DATA)
+		count--;
+	code = sum_headers(writer, &end, file, count);
+	if (!code)
+		code = opk_newfile_resume_live(&writer->file, ctx, file->path, file->fd, end);
+	if (code) {
+		opk_writer_free(writer);
+		return code;
+	}
+	*out = writer;
+	return OPK_OK;
 }
 
 void opk_writer_free(struct opk_writer *writer)
