@@ -201,9 +201,26 @@ rm -f run*.opk
 collect 6 -c one.opk -o run.opk -- ./limited 16 env -u FAKE_GPU_LOG "$prog" init ctx:0 'launch*3000:k' out:done exit:6
 out_is done
 same "$last: told once" "$(grep -c "the recording ends here: .*: can't write: File too large$" err)" 1
-err_has 'run.opk: cut off; its [0-9]* whole sections evaluate with --allow-incomplete$'
-run 4 info --format json run.opk
-json 'not j["complete"] and j["recorded_ranges"] > 0'
+err_has 'note: process [0-9]*: [0-9]* recorded; [0-9]* are missing: the file could not be written any more$'
+info 'j["complete"] and j["recorded_ranges"] > 0 and j["stats"][0]["launches"] == 3000' \
+	'j["recorded_ranges"] + j["drops"][0]["count"] == 3000'
+# The signal that comes with it is none of the program's, and the limit holds for offpeak-collect, too.
+cat >limited-too <<SH
+#!/bin/sh
+ulimit -f \$size
+exec "$collector" "\$@"
+SH
+chmod +x limited-too
+export size
+for size in 16 17 18; do
+	rm -f run.opk
+	tap_collector=$collector collector=./limited-too
+	collect 6 -c one.opk -o run.opk -- env -u FAKE_GPU_LOG "$prog" init ctx:0 'launch*3000:k' out:done exit:6
+	collector=$tap_collector
+	out_is done
+	same "$last: rows" "$(($("$BUILD/tests/collect_files" rows run.opk | wc -l) > 64))" 1
+	same "$last: rows that are missing" "$("$BUILD/tests/collect_files" rows run.opk | grep -c MISSING)" 0
+done
 FAKE_GPU_PM_SAMPLES=100000 collect 6 -c pm.opk -o run.opk --best-effort -- ./limited 16 env -u FAKE_GPU_LOG "$prog" init ctx:0 sleep:900 out:done exit:6
 out_is done
 err_has "the recording ends here: .*: can't write: File too large$"

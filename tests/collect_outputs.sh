@@ -80,7 +80,9 @@ fifo:is no regular file
 KINDS
 rm -f run.opk*
 # A program that deletes its recording hears of it.
-collect 1 -c one.opk -o run.opk -- sh -c "'$prog' init ctx:0 'launch*70:k' sleep:100 spawn:begin init ctx:0 launch:k kill9 spawn:end & sleep 0.05; rm -f run.opk.*; wait"
+collect 1 -c one.opk -o run.opk -- sh -c "'$prog' init ctx:0 launch:k sleep:100; rm -f run.opk.*"
+err_has '^offpeak-collect: nothing was recorded'
+collect 1 -c one.opk -o run.opk -- sh -c "'$prog' init ctx:0 'launch*70:k' sleep:200 'launch*70:k' & sleep 0.15; rm -f run.opk.*; wait"
 err_has 'the recording ends here: .*: it was deleted$'
 rm -f run*.opk*
 # Links and pipes at the final name, too.

@@ -90,6 +90,7 @@ static bool begin(const struct launch *launch)
 	const struct kernel *kernel = kernels_find(collector.kernels, launch->symbol);
 	uint64_t index = ++collector.launches;
 
+	tally->launches = index;
 	if (collector.outside)
 		return rest(launch);
 	if (!kernel || !kernel->wanted || !wanted_by_ranges())

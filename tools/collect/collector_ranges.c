@@ -104,7 +104,7 @@ static void pushed(size_t depth)
 	if (!level)
 		return;
 	if (level > collector.depth)
-		collector.depth = (uint32_t)level;
+		tally->depth = collector.depth = (uint32_t)level;
 	/* The first ones may be older than us: begun before the program first used CUDA. */
 	if (level == 1 || !turn.level)
 		begin_turn();

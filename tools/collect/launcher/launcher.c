@@ -203,6 +203,9 @@ static void take_signals(void)
 	}
 }
 
+/* Where a file may not grow, writing it fails; the program has this signal as it was. */
+static void (*file_limit)(int);
+
 static void give_signals_back(void)
 {
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -218,6 +221,7 @@ static void become(char **program, int report)
 	int problem;
 
 	give_signals_back();
+	signal(SIGXFSZ, file_limit);
 	execvp(program[0], program);
 	problem = errno;
 	fprintf(stderr, "offpeak-collect: %s: %s\n", program[0], strerror(problem));
@@ -361,8 +365,11 @@ static int run_as(struct settings *settings, struct parts *parts, char **program
 
 	if (code)
 		return code;
+	tallies_new(settings);
 	*status = run(program);
-	return parts_find(parts, settings);
+	code = parts_find(parts, settings);
+	parts_complete(parts, settings->verbose);
+	return code;
 }
 
 static int run_once(struct settings *settings, char **program)
@@ -407,6 +414,7 @@ int main(int argc, char **argv)
 	int code;
 
 	opk_reserve_standard();
+	file_limit = signal(SIGXFSZ, SIG_IGN);
 	code = command_line_read(&settings, &program, argc, argv);
 	if (!code && settings.probe)
 		return probe_write(&settings);

@@ -82,6 +82,11 @@ int token_new(struct settings *settings);
  */
 int parts_find(struct parts *parts, const struct settings *settings);
 void parts_clear(struct parts *parts);
+/*
+ * Makes complete recordings of those that were cut off, which say how much is missing. A message
+ * where that fails: they stay as they are.
+ */
+void parts_complete(const struct parts *parts, bool verbose);
 /* Says which files an earlier run with this output left when it was killed. */
 void parts_report_leftovers(const struct settings *settings);
 /* Whether one of them has a range or a sample. */

@@ -236,6 +236,7 @@ static void hand_on(struct sampler *sampler, size_t completed)
 	segment.image = segment.times ? malloc(segment.image_size) : NULL;
 	if (segment.image) {
 		memcpy(segment.image, sampler->image, segment.image_size);
+		__atomic_fetch_add(&tally->ranges, completed, __ATOMIC_RELAXED);
 		segments_add(sampler->profiling->segments, &segment);
 		sampler->counts.samples += completed;
 	} else {

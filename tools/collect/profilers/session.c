@@ -369,6 +369,7 @@ bool session_begin(struct session *session, const struct opk_range *row, CUstrea
 		return false;
 	session->present.count++;
 	session->open = true;
+	tally->ranges++;
 	return true;
 }
 
@@ -393,8 +394,10 @@ void session_cancel(struct session *session)
 {
 	session_end(session);
 	/* A range that was pushed is there all the same, and empty. */
-	if (!session->push && session->present.count)
-		segments_clear_range(&session->present.ranges[--session->present.count]);
+	if (session->push || !session->present.count)
+		return;
+	segments_clear_range(&session->present.ranges[--session->present.count]);
+	tally->ranges--;
 }
 
 struct session_counts session_close(struct session *session)

@@ -54,8 +54,11 @@ static const char *join_of(const struct settings *settings)
 	return settings->application ? "launch" : "kernel";
 }
 
-/* Nothing else of ours has this name, which no other run can have. */
-static bool part_path(char *path, size_t size, const struct settings *settings)
+/*
+ * A name that no other run can have. Its number is 2 or more where the process was another program
+ * before, or another one in a container has its id; 0: there is none.
+ */
+static unsigned part_path(char *path, size_t size, const struct settings *settings)
 {
 	enum { MOST_IMAGES = 10000 };
 	const char *problem = name_problem(settings->output);
@@ -66,19 +69,19 @@ static bool part_path(char *path, size_t size, const struct settings *settings)
 		fprintf(stderr, "offpeak-collect: -o %s: nothing is recorded of process %d: %s\n",
 		        settings->output, (int)getpid(),
 		        problem ? problem : "no usable name of a recording");
-		return false;
+		return 0;
 	}
-	/* The process was another program before, or another one of a container has its id. */
-	for (unsigned image = 2; image < MOST_IMAGES; image++) {
+	for (unsigned image = 1; image < MOST_IMAGES; image++) {
+		if (image > 1)
+			snprintf(number, sizeof number, "-%u", image);
 		if (snprintf(path, size, "%s.%s-%d%s" PART_ENDING, name, settings->token,
 		             (int)getpid(), number)
 		    >= (int)size)
-			return false;
+			return 0;
 		if (lstat(path, &info))
-			return true;
-		snprintf(number, sizeof number, "-%u", image);
+			return image;
 	}
-	return false;
+	return 0;
 }
 
 struct segments *recording_begin(const struct target *target, const struct settings *settings,
@@ -90,9 +93,11 @@ struct segments *recording_begin(const struct target *target, const struct setti
 	char generator[64], path[4096];
 	uint32_t version = 0;
 	struct facts facts = { 0 };
+	unsigned image = part_path(path, sizeof path, settings);
 
-	if (!part_path(path, sizeof path, settings))
+	if (!image)
 		return NULL;
+	tally_begin(settings, image);
 	snprintf(generator, sizeof generator, "offpeak-collect %s", opk_version());
 	target->cuptiGetVersion(&version);
 	facts_collect(&facts, target);

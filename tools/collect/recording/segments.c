@@ -36,7 +36,7 @@ static void fail(struct segments *segments)
 {
 	if (!segments->failed)
 		report(segments, "the recording ends here: ");
-	segments->failed = true;
+	segments->failed = tally->failed = true;
 }
 
 void segments_clear_range(struct opk_range *range)

@@ -217,6 +217,8 @@ enum {
 	X(TOKEN, token, text, NULL, NOT_KEYED, 0, "token", NULL, NULL)                             \
 	/* With --cache: where processes say what they have opened. */                             \
 	X(OPENED, opened, text, NULL, NOT_KEYED, 0, "opened", NULL, NULL)                          \
+	/* Shared memory with a tally of each process. */                                          \
+	X(TALLIES, tallies, count, NULL, NOT_KEYED, 0, "tallies", NULL, NULL)                      \
 	/* The program and its arguments, as one line. */                                          \
 	X(COMMAND, command, text, NULL, RECORDED | NOT_KEYED, 0, "command", NULL, NULL)            \
 	X(MODE, mode, mode, NULL, 0, 0, "mode", NULL, NULL)                                        \
@@ -334,6 +336,26 @@ const char *name_problem(const char *format);
 bool name_varies(const char *format);
 /* A pattern for glob(): '*' for each item. False as above. */
 bool name_pattern(char *out, size_t size, const char *format);
+
+/*
+ * What a process has seen so far, in memory that outlives it: where it is killed, or becomes
+ * another program, what it had not written is at least counted.
+ */
+struct tally {
+	unsigned process, image; /* as in its part's name */
+	uint64_t launches;
+	uint64_t ranges; /* begun; or samples that were decoded */
+	uint32_t depth;  /* of user ranges */
+	bool failed;     /* the file could not be written any more */
+};
+
+/* In the launcher: memory for the run that the token names; without it nothing is counted. */
+void tallies_new(const struct settings *settings);
+/* What a process of that run counted; NULL where nothing is known. */
+const struct tally *tallies_find(unsigned process, unsigned image);
+/* In the library: this process's tally from now on; without that memory nobody sees it. */
+void tally_begin(const struct settings *settings, unsigned image);
+extern struct tally *tally;
 
 /* Time, and threads of ours in somebody else's program. */
 

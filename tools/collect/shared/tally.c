@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Counts that outlive a process: memory of System V, which needs no file and no descriptor. */
+#include "collect/shared/shared.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+enum { MOST_TALLIES = 4096 };
+
+struct tallies {
+	char token[24]; /* ids mean something else elsewhere: of the run that it belongs to */
+	uint32_t count;
+	struct tally tallies[MOST_TALLIES];
+};
+
+static struct tallies *shared;
+static struct tally nobody_sees;
+struct tally *tally = &nobody_sees;
+
+static struct tallies *attach(int id)
+{
+	void *memory = shmat(id, NULL, 0);
+
+	/* shmat() says so. */
+	return memory == (void *)-1 ? NULL : memory; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+/* Its id is good while it is attached, and it is gone with the last process that has it. */
+void tallies_new(const struct settings *settings)
+{
+	int id = shmget(IPC_PRIVATE, sizeof *shared, IPC_CREAT | 0600);
+	char text[16];
+
+	if (shared)
+		shmdt(shared);
+	shared = id < 0 ? NULL : attach(id);
+	if (id >= 0)
+		shmctl(id, IPC_RMID, NULL);
+	if (!shared)
+		return;
+	snprintf(shared->token, sizeof shared->token, "%s", settings->token);
+	snprintf(text, sizeof text, "%d", id);
+	settings_export(SETTING_TALLIES, text);
+}
+
+const struct tally *tallies_find(unsigned process, unsigned image)
+{
+	uint32_t count = shared ? shared->count : 0;
+
+	for (uint32_t i = 0; i < count && i < MOST_TALLIES; i++)
+		if (shared->tallies[i].process == process && shared->tallies[i].image == image)
+			return &shared->tallies[i];
+	return NULL;
+}
+
+void tally_begin(const struct settings *settings, unsigned image)
+{
+	struct tallies *tallies = settings->given[SETTING_TALLIES] ? attach((int)settings->tallies)
+	                                                           : NULL;
+	struct shmid_ds info;
+	uint32_t number;
+
+	if (!tallies)
+		return;
+	if (shmctl((int)settings->tallies, IPC_STAT, &info) || info.shm_segsz < sizeof *tallies
+	    || strncmp(tallies->token, settings->token, sizeof tallies->token)) {
+		shmdt(tallies);
+		return;
+	}
+	number = __atomic_fetch_add(&tallies->count, 1, __ATOMIC_RELAXED);
+	if (number >= MOST_TALLIES) {
+		shmdt(tallies);
+		return;
+	}
+	tallies->tallies[number] = *tally;
+	tally = &tallies->tallies[number];
+	tally->process = (unsigned)getpid();
+	tally->image = image;
+}
