@@ -97,7 +97,7 @@ bool opk_is_same_file(const char *one, const char *other)
  * Like mkstemp(), but the kernel applies the umask to the mode: to ask for the umask is to change
  * it, and another thread may be making a file just then.
  */
-static int create_temporary(char *path)
+static int create_temporary(char *path, mode_t mode)
 {
 	static const char letters[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -110,7 +110,7 @@ static int create_temporary(char *path)
 			return -1;
 		for (size_t i = 0; i < sizeof random; i++)
 			end[i] = letters[random[i] % (sizeof letters - 1)];
-		fd = opk_beyond_standard(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+		fd = opk_beyond_standard(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
 		if (fd < 0 && errno != EEXIST)
 			return -1;
 	}
@@ -199,15 +199,29 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 		return opk_fail(ctx, OPK_EFAILED, "%s: exists and is not a regular file", path);
 	if (!copy || !temporary)
 		return opk_nomem(ctx, "a file name");
-	fd = create_temporary(temporary);
+	/* Nobody opens it who may not open the older one. */
+	fd = create_temporary(temporary, replaces ? 0600 : 0666);
 	if (fd >= 0 && replaces && fchmod(fd, info.st_mode & 0777))
 		fd = refuse_mode(fd, temporary);
 	if (fd < 0)
 		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
 	file->fd = fd;
+	file->replaces = replaces;
 	file->path = opk_take(copy);
 	file->temporary = opk_take(temporary);
 	remember(file);
+	return OPK_OK;
+}
+
+int opk_newfile_make_private(struct opk_newfile *file)
+{
+	struct stat info;
+
+	if (file->code || file->replaces || file->stream || file->live.on)
+		return file->code;
+	/* Some file systems have no modes. */
+	if (fstat(file->fd, &info) || (fchmod(file->fd, info.st_mode & 0700) && errno != EPERM))
+		return opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
 	return OPK_OK;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes .opk files. */
+#include <string.h>
 
 #include "adapters/deflate/deflate.h"
 #include "base/file.h"
@@ -387,12 +388,22 @@ static int link_to_image(struct opk_section *section, struct opk_writer *writer)
 	return OPK_OK;
 }
 
+/* Whether the run's facts have some of its environment, which may not be meant for others. */
+static bool has_environment(const void *meta, size_t size)
+{
+	static const char name[] = "\"env.";
+
+	return memmem(meta, size, name, sizeof name - 1) != NULL;
+}
+
 static int add_section(struct opk_writer *writer, uint32_t type, bool linked, const void *data,
                        size_t size)
 {
 	struct opk_section section = { .type = type, .stored_size = size, .plain_size = size };
 	int code = linked ? link_to_image(&section, writer) : OPK_OK;
 
+	if (!code && type == OPK_SECTION_META && has_environment(data, size))
+		code = opk_newfile_make_private(&writer->file);
 	if (code)
 		return code;
 	if (size > OPK_MAX_PLAIN)
