@@ -124,6 +124,47 @@ for options in '' --merge; do
 	rm -f run.opk
 done
 
+section 'two runs with one name'
+# The first one to end has it; what was there before both is replaced.
+cat >inner <<SH
+#!/bin/sh
+"$prog" init ctx:0 launch:a
+unset FAKE_GPU_LOG
+"$collector" --cupti "$cupti" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:b launch:b
+SH
+chmod +x inner
+for options in '' --merge; do
+	for older in '' old; do
+		rm -f run*.opk
+		[ ! "$older" ] || echo old >run.opk
+		collect 0 -c one.opk -o run.opk $options -- ./inner
+		rows_count 2
+		err_has "^offpeak-collect: note: $tmp/run.opk was written by another run meanwhile: the recording of this one is $tmp/run-[0-9a-f]{16}.*\.opk$"
+		same "$last: rows of the other" "$(fields run-*.opk rows symbol)" _Z1aPKfS0_Pfi
+	done
+done
+rm -f run*.opk
+if [ "$(id -u)" = 0 ] && command -v setpriv >setpriv; then
+	mkdir -m 1777 sticky
+	echo theirs >sticky/run.opk
+	chmod 755 .
+	setpriv --reuid 65534 --clear-groups "$collector" -c "$tmp/one.opk" -o sticky/run.opk -- "$prog" out:ran >out 2>err
+	err_has 'sticky/run.opk: belongs to another user, and in its folder nobody else can replace it$'
+	out_is ''
+	# A part that somebody else has put there.
+	cat >forger <<SH
+#!/bin/sh
+name=sticky/run.opk.\$OFFPEAK_COLLECT_TOKEN-99.part
+cp one.opk \$name
+chown 65534 \$name
+exec "$prog" init ctx:0 launch:k
+SH
+	chmod +x forger
+	collect 0 -c one.opk -o sticky/run.opk -- ./forger
+	err_has 'part: belongs to another user, and anybody may write to its folder: it is left alone$'
+	file=sticky/run.opk info 'j["images"] == 1'
+fi
+
 section 'paths'
 mkdir sub
 cp "$cupti" lib.so

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -66,6 +67,16 @@ static bool as_pattern(char pattern[2 * PATH_MAX], const char *folder)
 	return !*folder;
 }
 
+/* In a folder like /tmp only its owner can replace a file: that shows before the program runs. */
+static bool cant_replace(const char *name, const struct stat *file)
+{
+	opk_autofree char *copy = opk_strdup(name);
+	struct stat folder;
+
+	return copy && geteuid() && !stat(dirname(copy), &folder) && folder.st_mode & S_ISVTX
+	       && file->st_uid != geteuid() && folder.st_uid != geteuid();
+}
+
 /* What is there is replaced when the program has ended, and must not be needed before. */
 static int check_output(const struct settings *settings, const char *name)
 {
@@ -80,6 +91,11 @@ static int check_output(const struct settings *settings, const char *name)
 		return OPK_OK;
 	if (!S_ISREG(output.st_mode))
 		return launcher_fail(OPK_EFAILED, "%s: exists and is not a regular file",
+		                     settings->output);
+	if (cant_replace(name, &output))
+		return launcher_fail(OPK_EFAILED,
+		                     "%s: belongs to another user, and in its folder nobody else "
+		                     "can replace it",
 		                     settings->output);
 	if (settings->set_path && !stat(settings->set_path, &set) && set.st_dev == output.st_dev
 	    && set.st_ino == output.st_ino)
@@ -442,6 +458,7 @@ int main(int argc, char **argv)
 	if (code || cached)
 		return code;
 	parts_report_leftovers(&settings);
+	outputs_begin(&settings);
 	return settings.application ? run_all(&settings, program, passes)
 	                            : run_once(&settings, program);
 }

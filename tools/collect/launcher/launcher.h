@@ -62,6 +62,9 @@ char *probe_describe(void);
 /* The library, from this program's folder: free(). NULL with a message. */
 char *launcher_library(void);
 
+/* Remembers what has the recording's name now: what another run puts there later stays. */
+void outputs_begin(const struct settings *settings);
+
 /* The files that a run's processes left, until they have their final names. */
 
 struct part {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -43,24 +44,79 @@ static bool shares_name(const struct parts *parts, const struct part *part)
 	return false;
 }
 
+/* Puts `ids` before the ending of the name: "run-34.opk". */
+static void add_ids(char path[PATH_MAX], const char *name, const char *ids)
+{
+	const char *dot = strrchr(name, '.'), *slash = strrchr(name, '/');
+	size_t length = dot && (!slash || dot > slash) ? (size_t)(dot - name) : strlen(name);
+
+	snprintf(path, PATH_MAX, "%.*s-%s%s", (int)length, name, ids, name + length);
+}
+
 /* "run.opk", or "run-34.opk" where several processes would have that name. */
 static void final_name(char path[PATH_MAX], const struct part *part, bool shared)
 {
-	char name[PATH_MAX], image[16] = "", *dot, *slash;
-	size_t length;
+	char name[PATH_MAX], ids[32];
 
 	snprintf(name, sizeof name, "%.*s", (int)part->name_length, part->path);
-	if (!shared) {
-		snprintf(path, PATH_MAX, "%s", name);
-		return;
-	}
 	if (part->image > 1)
-		snprintf(image, sizeof image, "-%u", part->image);
-	dot = strrchr(name, '.');
-	slash = strrchr(name, '/');
-	length = dot && (!slash || dot > slash) ? (size_t)(dot - name) : strlen(name);
-	snprintf(path, PATH_MAX, "%.*s-%u%s%s", (int)length, name, part->process, image,
-	         name + length);
+		snprintf(ids, sizeof ids, "%u-%u", part->process, part->image);
+	else
+		snprintf(ids, sizeof ids, "%u", part->process);
+	if (shared)
+		add_ids(path, name, ids);
+	else
+		snprintf(path, PATH_MAX, "%s", name);
+}
+
+/* What was there when the run began, which is what it may replace. */
+static struct {
+	char path[PATH_MAX];
+	bool exists;
+	struct stat info;
+	struct timespec time;
+} before;
+
+void outputs_begin(const struct settings *settings)
+{
+	clock_gettime(CLOCK_REALTIME, &before.time);
+	if (!name_varies(settings->output)
+	    && name_expand(before.path, sizeof before.path, settings->output))
+		before.exists = !lstat(before.path, &before.info);
+}
+
+static bool is_later(const struct timespec *time, const struct timespec *than)
+{
+	return time->tv_sec > than->tv_sec
+	       || (time->tv_sec == than->tv_sec && time->tv_nsec > than->tv_nsec);
+}
+
+/* Whether another run has put its recording there in the meantime. */
+static bool is_anothers(const char *path)
+{
+	struct stat now;
+
+	if (lstat(path, &now) || !S_ISREG(now.st_mode))
+		return false;
+	if (strcmp(path, before.path))
+		return is_later(&now.st_mtim, &before.time);
+	return !before.exists || now.st_dev != before.info.st_dev
+	       || now.st_ino != before.info.st_ino || is_later(&now.st_mtim, &before.info.st_mtim);
+}
+
+/* A name that no other run can have, where the one in `path` is taken. */
+static void avoid_others(char path[PATH_MAX], const char *ids)
+{
+	char name[PATH_MAX];
+
+	if (!is_anothers(path))
+		return;
+	snprintf(name, sizeof name, "%s", path);
+	add_ids(path, name, ids);
+	launcher_fail(0,
+	              "note: %s was written by another run meanwhile: the recording of this one "
+	              "is %s",
+	              name, path);
 }
 
 /* Whether the run's facts, which others may not be meant to see, have some of its environment. */
@@ -112,13 +168,29 @@ static bool set_mode(const char *path, mode_t mode)
 	       && ((info.st_mode & 0777) == mode || !fchmod(fd, mode) || errno == EPERM);
 }
 
+/* What came there just now stays, where the file system can see to that. */
+static int move(const char *from, const char *to)
+{
+#ifdef RENAME_NOREPLACE
+	struct stat info;
+
+	if (lstat(to, &info) && errno == ENOENT) {
+		if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+			return 0;
+		if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
+			return -1;
+	}
+#endif
+	return rename(from, to);
+}
+
 static int rename_part(const struct part *part, const char *path)
 {
 	mode_t mode = new_mode(is_private(part->path));
 
 	if (!take_place(&mode, path))
 		return launcher_fail(OPK_EFAILED, "the recording stays %s", part->path);
-	if (!set_mode(part->path, mode) || rename(part->path, path))
+	if (!set_mode(part->path, mode) || move(part->path, path))
 		return launcher_fail(OPK_EFAILED, "%s: %s; the recording stays %s", path,
 		                     strerror(errno), part->path);
 	return OPK_OK;
@@ -126,13 +198,18 @@ static int rename_part(const struct part *part, const char *path)
 
 int parts_rename(struct opk_strlist *made, const struct parts *parts, bool verbose)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], ids[PATH_MAX];
 	int code = OPK_OK;
 
 	for (const struct part *part = parts->items; part < parts->items + parts->count; part++) {
 		int problem;
 
 		final_name(path, part, shares_name(parts, part));
+		/* TOKEN-PROCESS. */
+		snprintf(ids, sizeof ids, "%.*s",
+		         (int)(strlen(part->path) - strlen(PART_ENDING) - part->name_length - 1),
+		         part->path + part->name_length + 1);
+		avoid_others(path, ids);
 		problem = rename_part(part, path);
 		if (problem)
 			code = problem;
@@ -144,30 +221,12 @@ int parts_rename(struct opk_strlist *made, const struct parts *parts, bool verbo
 	return code;
 }
 
-/* As above, by the file's creation: nobody reads it before. */
-static int merge_as(struct opk_ctx *ctx, const char *const *paths, size_t count, const char *join,
-                    const char *output)
-{
-	struct opk_merge_options options = OPK_INIT(options);
-	bool private = false;
-	mode_t mask;
-	int code;
-
-	for (size_t i = 0; i < count; i++)
-	private = private || is_private(paths[i]);
-	mask = umask(0);
-	umask(private ? 077 : mask);
-	options.join = join;
-	code = opk_merge(ctx, paths, count, &options, output);
-	umask(mask);
-	return code;
-}
-
 int parts_merge(struct opk_strlist *made, const struct parts *parts,
                 const struct settings *settings, const char *join)
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	opk_autofree const char **paths = opk_alloc_array(parts->count + 1, sizeof *paths);
+	struct opk_merge_options options = OPK_INIT(options);
 	char output[PATH_MAX];
 	int code;
 
@@ -177,7 +236,9 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 		return OPK_EFAILED;
 	for (size_t i = 0; i < parts->count; i++)
 		paths[i] = parts->items[i].path;
-	code = merge_as(ctx, paths, parts->count, join, output);
+	avoid_others(output, settings->token);
+	options.join = join;
+	code = opk_merge(ctx, paths, parts->count, &options, output);
 	if (code)
 		return launcher_fail(code, "%s; the processes' own files stay: %s...",
 		                     opk_error_message(ctx, opk_error_count(ctx) - 1), paths[0]);
