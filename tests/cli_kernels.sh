@@ -41,6 +41,12 @@ refuses 2 'does not say which kernels ran when: record it with --trace kernels' 
 refuses 2 'no --aggregate' eval "$pm" --per kernel --aggregate device
 refuses 2 '--per takes recordings' eval --raw x --metrics a__b.sum --per kernel
 
+without_end trace.opk >torn.opk
+refuses 4 'cut off: its end section is missing; --allow-incomplete' eval torn.opk
+notes 'torn.opk: cut off: these are the records of its 2 whole sections' eval torn.opk --allow-incomplete
+lines_are 47
+works show torn.opk
+out_has '^complete +no: cut off after 2 whole sections$'
 works show trace.opk
 out_has '^run +42 launches of 4 kernels; the GPU was busy 91.5% of 0.08429 s$'
 out_has '^gemm +65 +8[0-9.]+ +13 +5 +5 +5$'

@@ -43,7 +43,14 @@ int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct o
 	OPK_OPTIONS(opk_eval_options, eval, options.eval);
 	struct opk_evaluation *evaluation = NULL;
 	struct opk_ran_rows rows = { 0 };
-	int code = opk_evaluation_begin_made(&evaluation, ctx, file, &eval);
+	int code;
+
+	if (!opk_file_complete(file) && !eval.allow_incomplete)
+		return opk_fail(ctx, OPK_EINPUT,
+		                "%s: cut off: its end section is missing; --allow-incomplete "
+		                "evaluates what is whole",
+		                file->path);
+	code = opk_evaluation_begin_made(&evaluation, ctx, file, &eval);
 
 	if (!code)
 		code = opk_ran_rows_init(&rows, ctx, file, options.each_launch);

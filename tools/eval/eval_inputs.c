@@ -218,12 +218,13 @@ static void note_state(const struct eval_input *input, const struct opk_set *set
 			input->path, own, opk_set_name(set),
 			opk_profiler_name(opk_set_profiler(set)), own);
 	if (!opk_file_complete(input->file))
-		app_note("%s: cut off: these are the ranges of its %zu whole sections", input->path,
+		app_note("%s: cut off: these are the %s of its %zu whole sections", input->path,
+		         input->of_kernels ? "records" : "ranges",
 		         opk_file_section_count(input->file));
 }
 
 /* Only kernels have names of theirs: not idle time and copies. */
-static int look_at_kernels(struct eval *eval, struct eval_input *input)
+static int look_at_kernels(struct eval *eval, struct eval_input *input, const struct opk_set *set)
 {
 	struct opk_ctx *ctx = eval->app->ctx;
 	const struct opk_range *ranges;
@@ -240,6 +241,7 @@ static int look_at_kernels(struct eval *eval, struct eval_input *input)
 		if (ranges[i].grid[0])
 			code = opk_kernel_names_add(eval->kernel_names, ctx, &ranges[i], 1);
 	}
+	note_state(input, set);
 	eval->of_kernels = true;
 	return code ? code : find_inflated(eval, input);
 }
@@ -253,7 +255,7 @@ static int look_at(struct eval *eval, struct eval_input *input, const struct opk
 	int code;
 
 	if (input->of_kernels)
-		return look_at_kernels(eval, input);
+		return look_at_kernels(eval, input, set);
 	code = opk_file_ranges(&ranges, &range_count, ctx, input->file);
 	if (!code)
 		code = opk_file_times(&times, &time_count, ctx, input->file);
