@@ -73,6 +73,10 @@ info 'j["mode"] == "sampling" and j["recorded_activities"] == 2 and j["recorded_
 	'j["stats"][0]["activities"] == 2 and j["stats"][0]["ranges"] > 1000' \
 	'len([s for s in j["sections"] if s["type"] == "KERN"]) == 2'
 run 0 verify run.opk
+record '--interval 1ms --trace kernels --capture-range cudaProfilerApi' init primary:0 launch:a profstart nvtxpush:n \
+	launch:b nvtxpop profstop launch:c nvtxpush:o nvtxpop sleep:50
+ran 'kind symbol' 'range 
+kernel _Z1bPKfS0_Pfi'
 set=one code=2
 record '--trace kernels' init
 err_has '--trace does nothing for launches of a range-profiler set'
@@ -84,6 +88,8 @@ trace '--trace some' init
 err_has '^offpeak-collect: --trace is kernels or all$'
 trace '' init
 err_has '^offpeak-collect: -c SET.opk or --trace, -o RUN.opk and a program are needed'
+trace '--trace all --capture-range cudaProfilerApi' init
+err_has '--capture-range does nothing for --trace without a set'
 trace '--trace all --interval 1ms' init
 err_has '--interval does nothing for --trace without a set'
 trace '--trace all --range user' init

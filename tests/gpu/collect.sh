@@ -6,12 +6,12 @@
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
 # Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched unrecorded capture
-# torch values by_application flushed planner links timeline ranks cache others. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
+# torch values by_application flushed planner links timeline trace ranks cache others. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
 # alone, or takes its two files from the folder COLLECTOR.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed planner links timeline ranks cache others}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed planner links timeline trace ranks cache others}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -274,6 +274,18 @@ timeline() {
 	run "training, alone" $step 200
 	run "training, PM sampling and kernels" $collect -v --interval 10us --trace kernels -c "$sets/timeline-pm.opk" -o "$out/timeline-training.opk" -- $step 200
 	run "training, kernels alone" $collect -v --trace kernels -o "$out/trace-training.opk" -- $step 200
+}
+
+# What records of kernels cost: the training step alone, traced, sampled as well, and under torch.profiler, in turns.
+trace() {
+	step="$top/tests/gpu/training_step.py"
+	for round in 1 2 3; do
+		run "round $round: alone" python3 "$step" 200
+		run "kernels" $collect -v --trace kernels -o "$out/trace-kernels.opk" -- python3 "$step" 200
+		run "kernels, copies and sets" $collect -v --trace all -o "$out/trace-all.opk" -- python3 "$step" 200
+		run "kernels, samples every 10 us" $collect -v -c "$sets/pm-light.opk" --interval 10us --trace kernels -o "$out/trace-pm.opk" -- python3 "$step" 200
+		run "torch.profiler" python3 "$top/tests/gpu/profiled.py" "$step" 200
+	done
 }
 
 # Two GPUs, where there are two: ranks of their own, one process on both, torchrun.

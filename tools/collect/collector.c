@@ -314,7 +314,7 @@ static struct segments *find_segments(int device)
 
 void collector_trace(void)
 {
-	if (trace_start(&collector.profiling, find_segments))
+	if (trace_start(&collector.profiling, find_segments, collector_has_scope()))
 		atexit(collector_finish);
 }
 

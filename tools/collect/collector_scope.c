@@ -23,6 +23,7 @@ void collector_begin_scope(void)
 	collector.outside = false;
 	collector.marked = true;
 	for_samplers(sampler_resume);
+	trace_pause(false);
 }
 
 void collector_end_scope(void)
@@ -33,5 +34,6 @@ void collector_end_scope(void)
 		return;
 	collector.outside = true;
 	collector_cut_range(DROP_STOPPED);
+	trace_pause(true);
 	for_samplers(sampler_pause);
 }

@@ -168,7 +168,9 @@ size_t perfworks_trim(uint8_t *image, size_t size);
  */
 typedef struct segments *trace_begin_fn(int device);
 /* Right after the driver's start; false with a message on stderr where CUPTI refuses. */
-bool trace_start(const struct profiling *profiling, trace_begin_fn *begin);
+bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool paused);
+/* Records nothing that is launched, and no range that ends, until it goes on. */
+void trace_pause(bool pause);
 
 struct trace_counts {
 	uint64_t recorded;

@@ -31,7 +31,7 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_t thread;
-	bool running, ending;
+	bool running, ending, paused;
 	struct opk_activity *pending;
 	size_t count, capacity;
 	pid_t pid;        /* forks share this, but not the GPU */
@@ -235,7 +235,7 @@ static void popping(size_t depth)
 	if (trace.pid != getpid())
 		return;
 	pthread_mutex_lock(&trace.lock);
-	activity = trace.ending ? NULL : add(OPK_ACTIVITY_RANGE);
+	activity = trace.ending || trace.paused ? NULL : add(OPK_ACTIVITY_RANGE);
 	if (activity) {
 		activity->name = name_of(range);
 		activity->start_ns = range->begun_ns;
@@ -321,7 +321,23 @@ static size_t wanted_kinds(void)
 	return trace.profiling->settings->trace == TRACE_ALL ? KINDS : 1;
 }
 
-static bool enable(void)
+static bool enable_kinds(void)
+{
+	const struct target *target = trace.profiling->target;
+
+	for (size_t i = 0; i < wanted_kinds(); i++)
+		if (!TARGET_CALL(target, cuptiActivityEnable, kinds[i]))
+			return false;
+	return true;
+}
+
+static void disable_kinds(void)
+{
+	for (size_t i = 0; i < wanted_kinds(); i++)
+		trace.profiling->target->cuptiActivityDisable(kinds[i]);
+}
+
+static bool listen_to_cupti(void)
 {
 	const struct target *target = trace.profiling->target;
 
@@ -330,16 +346,24 @@ static bool enable(void)
 		        target->cupti_path);
 		return false;
 	}
-	if (!TARGET_CALL(target, cuptiActivityRegisterCallbacks, buffer_requested,
-	                 buffer_completed))
-		return false;
-	for (size_t i = 0; i < wanted_kinds(); i++)
-		if (!TARGET_CALL(target, cuptiActivityEnable, kinds[i]))
-			return false;
-	return true;
+	return TARGET_CALL(target, cuptiActivityRegisterCallbacks, buffer_requested,
+	                   buffer_completed);
 }
 
-bool trace_start(const struct profiling *profiling, trace_begin_fn *begin)
+/* Ranges that are open when it begins or ends are recorded as a whole, where they end inside. */
+void trace_pause(bool pause)
+{
+	pthread_mutex_lock(&trace.lock);
+	pause = pause && trace.running;
+	trace.paused = pause;
+	pthread_mutex_unlock(&trace.lock);
+	if (pause)
+		disable_kinds();
+	else if (trace.running)
+		enable_kinds();
+}
+
+bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool paused)
 {
 	static const struct user_range_listener listener = { pushed, popping };
 
@@ -347,7 +371,8 @@ bool trace_start(const struct profiling *profiling, trace_begin_fn *begin)
 	trace.begin = begin;
 	trace.pid = getpid();
 	trace.kernels = kernels_new(NULL);
-	if (!trace.kernels || !enable())
+	trace.paused = paused;
+	if (!trace.kernels || !listen_to_cupti() || (!paused && !enable_kinds()))
 		return false;
 	user_ranges_listen(&listener);
 	trace.running = thread_start(&trace.thread, run, NULL);
@@ -369,8 +394,7 @@ struct trace_counts trace_stop(void)
 	if (!running)
 		return (struct trace_counts){ 0 };
 	pthread_join(trace.thread, NULL);
-	for (size_t i = 0; i < wanted_kinds(); i++)
-		trace.profiling->target->cuptiActivityDisable(kinds[i]);
+	disable_kinds();
 	/* What the recording could not begin for. */
 	trace.counts.lost += trace.count;
 	return trace.counts;
