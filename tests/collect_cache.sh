@@ -116,6 +116,12 @@ found '' "$prog" init ctx:0 launch:k out:ran
 same 'what is found' "$(cmp first.opk run.opk && echo same)" same
 names_are 'run.opk '
 info 'j["integrity"] == "ok"'
+collect 0 --cache a/b//c/ -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
+collect 0 --cache a/b/c -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
+err_has 'is from the cache'
+touch file
+collect 1 --cache file/x -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
+err_is 'offpeak-collect: --cache file/x: Not a directory'
 # What makes no difference to a recording, and another name for it.
 found '--best-effort --wait 5 --cache-limit 1G' "$prog" init ctx:0 launch:k out:ran
 rm -f other.opk
@@ -289,8 +295,13 @@ RANK=1 found '' "$prog" init ctx:0 launch:private
 same 'mode of a recording with variables in it' "$(stat -c %a run.opk)" 600
 
 section 'a limit'
+# What killed runs left goes after a day.
+mkdir kept/new-abcdef kept/new-abcdeg
+touch kept/new-abcdef/0
+touch -d '2 days ago' kept/new-abcdef
 size=$(cat "$entry"/* | wc -c)
 collect 0 --cache kept --cache-limit "$((size * 5 / 2))" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:newest
+same 'what killed runs left' "$(ls kept | grep '^new-')" new-abcdeg
 same 'entries that are left' "$(ls kept | grep -cE '^[0-9a-f]{64}$')" 2
 found '' "$prog" init ctx:0 launch:newest
 

@@ -157,6 +157,21 @@ static bool restore(const struct settings *settings)
 	return true;
 }
 
+/* With the folders that it is in; false with errno set. */
+static bool make_folder(const char *path)
+{
+	char *slash = strrchr(path, '/');
+	opk_autofree char *parent = slash && slash > path
+	                                    ? opk_strndup(path, (size_t)(slash - path))
+	                                    : NULL;
+
+	if (!mkdir(path, 0777) || errno == EEXIST)
+		return true;
+	if (errno != ENOENT || !parent || !make_folder(parent))
+		return false;
+	return !mkdir(path, 0777) || errno == EEXIST;
+}
+
 int cache_find(bool *found, const struct settings *settings, char **program)
 {
 	int code;
@@ -168,7 +183,7 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 		return launcher_fail(OPK_EUSAGE,
 		                     "-o %s: with --cache all processes have one name, or --merge",
 		                     settings->output);
-	if (mkdir(settings->cache, 0777) && errno != EEXIST)
+	if (!make_folder(settings->cache))
 		return launcher_fail(OPK_EFAILED, "--cache %s: %s", settings->cache,
 		                     strerror(errno));
 	if (!name_expand(cache.output, sizeof cache.output, settings->output))

@@ -377,22 +377,29 @@ static uint64_t survey(char **oldest, const char *path, const char *spared)
 	return size;
 }
 
-/* What a run that was killed left there, a day ago or earlier. */
+/* How many days a file or folder stays: what killed runs left, and lists of outputs. */
+static int days_of(const char *name)
+{
+	const char *dash = strrchr(name, '-'), *dot = strrchr(name, '.');
+
+	if (!strncmp(name, "new-", 4) || (dash && !strcmp(dash, "-old")))
+		return 1;
+	return dot && !strcmp(dot, ".outputs") ? 90 : 0;
+}
+
 static void sweep(const char *path)
 {
-	static const time_t day = 24 * 60 * 60;
+	enum { DAY = 24 * 60 * 60 };
 	DIR *folder = opendir(path);
 	struct dirent *entry;
 	struct stat info;
 
 	while (folder && (entry = readdir(folder)) != NULL) {
 		opk_autofree char *name = opk_printf("%s/%s", path, entry->d_name);
-		const char *ending = strrchr(entry->d_name, '-');
-		bool temporary = !strncmp(entry->d_name, "new-", 4)
-		                 || (ending && !strcmp(ending, "-old"));
+		int days = days_of(entry->d_name);
 
-		if (!name || !temporary || lstat(name, &info)
-		    || info.st_mtim.tv_sec >= time(NULL) - day)
+		if (!name || !days || lstat(name, &info)
+		    || info.st_mtim.tv_sec > time(NULL) - days * DAY)
 			continue;
 		if (S_ISDIR(info.st_mode))
 			remove_folder(name);
