@@ -124,6 +124,9 @@ collect 1 --cache file/x -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k ou
 err_is 'offpeak-collect: --cache file/x: Not a directory'
 # What makes no difference to a recording, and another name for it.
 found '--best-effort --wait 5 --cache-limit 1G' "$prog" init ctx:0 launch:k out:ran
+collect 0 --cache kept --trace kernels -o run.opk -- "$prog" init ctx:0 launch:k
+collect 0 --cache kept --trace kernels -o run.opk -- "$prog" init ctx:0 launch:k
+err_has 'is from the cache'
 rm -f other.opk
 collect 0 --cache kept -c ./one.opk -o other.opk -- "$prog" init ctx:0 launch:k out:ran
 same 'under another name' "$(cmp first.opk other.opk && echo same)" same
@@ -293,6 +296,18 @@ rm run.opk
 RANK=1 kept '' "$prog" init ctx:0 launch:private
 RANK=1 found '' "$prog" init ctx:0 launch:private
 same 'mode of a recording with variables in it' "$(stat -c %a run.opk)" 600
+
+# Another run takes the name meanwhile: what is kept has the name that is asked for.
+rm -f run*.opk
+cat >taken.sh <<TAKEN
+#!/bin/sh
+"$prog" init ctx:0 launch:taken
+cp one.opk run.opk
+TAKEN
+kept '' sh ./taken.sh
+same 'names of recordings' "$(ls run*.opk | wc -l)" 2
+found '' sh ./taken.sh
+names_are 'run.opk '
 
 section 'a limit'
 # What killed runs left goes after a day.

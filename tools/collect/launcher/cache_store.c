@@ -283,7 +283,11 @@ static bool fill(const char *folder, const struct cache_entry *entry,
 	opk_buf_add_printf(&text, "%s\nkept %s\n", first_line, kept);
 	for (size_t i = 0; i < recordings->count; i++) {
 		opk_autofree char *path = opk_printf("%s/%zu", folder, i);
-		opk_autofree char *suffix = recording_suffix(recordings->items[i], output);
+		/* Where another run had the name meanwhile, a single one is called otherwise now. */
+		opk_autofree char *suffix = recordings->count == 1
+		                                    ? opk_strdup("")
+		                                    : recording_suffix(recordings->items[i],
+		                                                       output);
 
 		if (!path || !suffix || !keep(hash, recordings->items[i], path))
 			return false;
