@@ -714,12 +714,13 @@ const struct opk_left_out *opk_leftovers_get(const struct opk_leftovers *leftove
 
 /*
  * Which raw counters have the value of each hardware instance in counter data, not their sum alone.
- * Minima and maxima need it, and are NaN without; images shrink up to 90-fold without any.
+ * Minima and maxima need it, and a few others, and are NaN without; images shrink up to 90-fold
+ * without any.
  */
 enum opk_instances {
 	OPK_INSTANCES_NONE,
 	OPK_INSTANCES_ALL,
-	OPK_INSTANCES_NEEDED, /* those that a minimum or maximum of the plan's metrics needs */
+	OPK_INSTANCES_NEEDED, /* those of the plan's metrics that need it */
 };
 /*
  * The counter-data prefix (NVPW_CUDA_CounterDataBuilder): what sizes and initialises a counter

@@ -207,6 +207,7 @@ START_TEST(instances)
 	} rows[] = {
 		{ HERE, "sm__cycles_active.avg", OPK_INSTANCES_NONE, false },
 		{ HERE, "sm__cycles_active.max", OPK_INSTANCES_ALL, false },
+		{ HERE, "sm__mio2rf_writeback_active.avg", OPK_INSTANCES_ALL, false },
 		{ HERE, "sm__cycles_active.avg,smsp__inst_executed.max", OPK_INSTANCES_ALL, true },
 	};
 	struct opk_ctx *ctx = new_ctx();

@@ -18,16 +18,27 @@ static bool has_extreme(const char *metric)
 	return false;
 }
 
-static bool any_extreme(const struct opk_plan *plan)
+/* Those whose values are made instance by instance: without, they are nan on an H100. */
+static const char *const by_instance[] = { "mio2rf_writeback_active" };
+
+static bool needs_instances(const char *metric)
+{
+	for (size_t i = 0; i < sizeof by_instance / sizeof *by_instance; i++)
+		if (strstr(metric, by_instance[i]))
+			return true;
+	return has_extreme(metric);
+}
+
+static bool any_needs_instances(const struct opk_plan *plan)
 {
 	for (size_t i = 0; i < plan->metrics.count; i++)
-		if (has_extreme(plan->metrics.items[i]))
+		if (needs_instances(plan->metrics.items[i]))
 			return true;
 	return false;
 }
 
-/* What the metrics depend on, in their order; and what minima and maxima among them do, sorted. */
-static int counters_of_metrics(struct opk_strlist *raw, struct opk_strlist *extreme,
+/* What the metrics depend on, in their order; and what those that need instances do, sorted. */
+static int counters_of_metrics(struct opk_strlist *raw, struct opk_strlist *needed,
                                struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
@@ -37,10 +48,10 @@ static int counters_of_metrics(struct opk_strlist *raw, struct opk_strlist *extr
 		const char *metric = plan->metrics.items[i];
 
 		code = opk_nv_raw_counters(raw, ctx, evaluator, metric);
-		if (!code && has_extreme(metric))
-			code = opk_nv_raw_counters(extreme, ctx, evaluator, metric);
+		if (!code && needs_instances(metric))
+			code = opk_nv_raw_counters(needed, ctx, evaluator, metric);
 	}
-	opk_strlist_sort(extreme);
+	opk_strlist_sort(needed);
 	return code;
 }
 
@@ -59,20 +70,20 @@ static int counters_of_config(struct opk_strlist *raw, struct opk_ctx *ctx,
 int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
                    enum opk_instances instances)
 {
-	opk_autostrlist struct opk_strlist raw = { 0 }, extreme = { 0 };
+	opk_autostrlist struct opk_strlist raw = { 0 }, needed = { 0 };
 	opk_autofree bool *keep = NULL;
 	bool sampled = plan->target.profiler == OPK_PROFILER_PM;
 	int code = sampled ? counters_of_config(&raw, ctx, plan)
-	                   : counters_of_metrics(&raw, &extreme, ctx, plan);
+	                   : counters_of_metrics(&raw, &needed, ctx, plan);
 
 	/* Whose counters are whose is not known of samples. */
 	if (sampled && instances == OPK_INSTANCES_NEEDED)
-		instances = any_extreme(plan) ? OPK_INSTANCES_ALL : OPK_INSTANCES_NONE;
+		instances = any_needs_instances(plan) ? OPK_INSTANCES_ALL : OPK_INSTANCES_NONE;
 	if (!code && !(keep = opk_alloc_array(raw.count + 1, sizeof *keep)))
 		return opk_nomem(ctx, "a counter-data prefix");
 	for (size_t i = 0; !code && i < raw.count; i++)
 		keep[i] = instances == OPK_INSTANCES_NEEDED
-		                  ? opk_strlist_contains_sorted(&extreme, raw.items[i])
+		                  ? opk_strlist_contains_sorted(&needed, raw.items[i])
 		                  : instances == OPK_INSTANCES_ALL;
 	if (!code)
 		code = opk_nv_prefix(out, size, ctx, plan->target.chip, opk_strlist_items(&raw),
@@ -90,7 +101,7 @@ enum opk_instances opk_build_instances(const struct opk_plan *plan,
 	if (options.no_instances)
 		return OPK_INSTANCES_NONE;
 	if (options.keep_instances
-	    || (plan->target.profiler == OPK_PROFILER_PM && any_extreme(plan)))
+	    || (plan->target.profiler == OPK_PROFILER_PM && any_needs_instances(plan)))
 		return OPK_INSTANCES_ALL;
 	return OPK_INSTANCES_NEEDED;
 }

@@ -50,13 +50,13 @@ modes() {
 	done
 	run "a range around each launch" $collect -v --replay none -c "$sets/five.opk" -o "$out/launch.opk" -- ./workload
 	run "rotation" $collect -v --replay rotate -c "$sets/simple.opk" -o "$out/rotate.opk" -- ./steps nvtx 400
-	run "rotation of 19 groups" $collect -v --replay rotate -c "$sets/wide.opk" -o "$out/rotate-wide.opk" -- ./steps nvtx 400
+	run "rotation of 15 passes" $collect -v --replay rotate -c "$sets/wide.opk" -o "$out/rotate-wide.opk" -- ./steps nvtx 400
 	run "legacy, rotation" $collect -v --backend legacy --replay rotate -c "$sets/simple.opk" -o "$out/rotate-legacy.opk" -- ./steps nvtx 100
 	run "application replay" $collect -v --replay application -c "$sets/simple.opk" -o "$out/application.opk" -- ./workload
 	run "user ranges" $collect -v --range user -c "$sets/five.opk" -o "$out/user.opk" -- ./steps nvtx 10
 	run "user ranges of the header" $collect -v --range user -c "$sets/five.opk" -o "$out/header.opk" -- ./steps header 10
 	run "user ranges, user replay" $collect -v --range user --replay user -c "$sets/simple.opk" -o "$out/user-replay.opk" -- ./steps nvtx 40
-	run "user ranges, user replay, 19 groups" $collect -v --range user --replay user -c "$sets/wide.opk" -o "$out/user-replay-wide.opk" -- ./steps nvtx 60
+	run "user ranges, user replay, 15 passes" $collect -v --range user --replay user -c "$sets/wide.opk" -o "$out/user-replay-wide.opk" -- ./steps nvtx 60
 	run "user ranges, application replay" $collect -v --range user --replay application -c "$sets/simple.opk" -o "$out/user-application.opk" -- ./steps nvtx 3
 	run "user ranges of one domain" $collect -v --range user --nvtx-include 'solver@update/' -c "$sets/five.opk" -o "$out/domain.opk" -- ./steps nvtx 5
 	run "legacy, kernel replay" $collect -v --backend legacy --replay kernel -c "$sets/simple.opk" -o "$out/legacy-kernel.opk" -- ./workload
@@ -86,12 +86,22 @@ overhead() {
 	done
 }
 
+# Passes in turn: what a launch costs, and the values beside those of kernel replay.
 rotation() {
-	run "rotate, simple, 5000" $collect -v --replay rotate -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 5000
-	run "each of its groups in a run of its own" $collect -v --replay application -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 5000
-	run "rotate, wide, 5000" $collect --replay rotate -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 5000
+	run "alone" ./many 5000
+	for set in simple wide full; do
+		run "rotate, $set, 5000" $collect --replay rotate -c "$sets/$set.opk" -o "$work/many.opk" -- ./many 5000
+		run "rotate, $set, workload" $collect -v --replay rotate -c "$sets/$set.opk" -o "$out/rotated-$set.opk" -- ./workload 53
+		run "kernel replay, $set, workload" $collect --replay kernel -c "$sets/$set.opk" -o "$out/replayed-$set.opk" -- ./workload
+	done
+	run "rotate, simple, 300" $collect --replay rotate -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 300
 	run "rotate, wide, 20000" $collect --replay rotate -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 20000
-	run "each of its groups in a run of its own" $collect --replay application -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 1000
+	run "rotate, wide, all instances, 5000" $collect --replay rotate -c "$sets/wide-instances.opk" -o "$work/many.opk" -- ./many 5000
+	for set in simple wide; do
+		run "a run for each pass, $set" $collect --replay application -c "$sets/$set.opk" -o "$work/many.opk" -- ./many 1000
+	done
+	echo "-- Nsight Compute, full, 1"
+	timeout 200 ncu --metrics "$(cat "$sets/full.metrics")" ./many 1 | grep launches
 }
 
 filtered() {
@@ -208,7 +218,7 @@ values() {
 	rm -f "$out"/values-*.opk "$out"/ncu-*
 }
 
-# The same without save and restore, on either side: a run of the program for each pass or group.
+# The same without save and restore, on either side: a run of the program for each pass.
 by_application() {
 	for i in 1 2 3; do
 		$collect --replay application -c "$sets/wide.opk" -o "$out/values-$i.opk" -- ./workload >/dev/null 2>&1 || echo "exit $?"

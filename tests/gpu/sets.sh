@@ -28,6 +28,9 @@ build training sm__cycles_active.avg,smsp__inst_executed.sum,sm__warps_active.av
 build simple "$(recorded simple)"
 build wide "$(recorded wide-auto)"
 build wide-cupti "$(recorded wide-auto)" --effort 0
+build wide-instances "$(recorded wide-auto)" --instances
+build full full
+"$offpeak" info --format csv "$folder/full.opk" | sed -n 's/^metrics,//p' | tr ' ' , >"$folder/full.metrics"
 build links lts__t_sectors_op_read.sum,lts__t_sectors_lookup_hit.sum,pcie__read_bytes.sum
 build links-l2 sm__cycles_active.avg,lts__t_sectors_op_read.sum
 build links-bus pcie__read_bytes.sum,pcie__write_bytes.sum
