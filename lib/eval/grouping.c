@@ -58,6 +58,12 @@ int opk_key_parse(unsigned *out, struct opk_ctx *ctx, const char *text)
 	return OPK_OK;
 }
 
+/* Which names a GPU whatever the host is called: each container has a name of its own. */
+static bool has_uuid(const struct opk_range *range)
+{
+	return range->gpu && (!strncmp(range->gpu, "GPU-", 4) || !strncmp(range->gpu, "MIG-", 4));
+}
+
 static void put_text(struct opk_buf *out, const char *text)
 {
 	opk_buf_add_printf(out, "%zu:%s", strlen(text), text);
@@ -77,7 +83,7 @@ static void write_key(struct opk_buf *out, unsigned key, const char *name,
 	                   IN(OPK_KEY_LAUNCH, range->launch), IN(OPK_KEY_DEVICE, range->device),
 	                   IN(OPK_KEY_RANK, range->rank), IN(OPK_KEY_PASS, range->pass));
 #undef IN
-	if (key & (OPK_KEY_GPU | OPK_KEY_HOST))
+	if (key & OPK_KEY_HOST || (key & OPK_KEY_GPU && !has_uuid(range)))
 		put_text(out, range->host ? range->host : "");
 	if (key & OPK_KEY_GPU && range->gpu && *range->gpu)
 		put_text(out, range->gpu);
