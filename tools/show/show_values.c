@@ -74,7 +74,7 @@ static double cycles_of(const struct show *show, const struct opk_aggregated *of
 
 		if (metric && strstr(metric, "__cycles_elapsed.") && column != SIZE_MAX
 		    && !strstr(metric, "per_second"))
-			return of->columns[column].mean * (double)of->columns[column].count;
+			return of->columns[column].mean * (double)of->range.count;
 	}
 	return (double)NAN;
 }
@@ -87,7 +87,10 @@ static double time_of(const struct show *show, const struct opk_aggregated *of,
 
 	if (which == TIME_CYCLES)
 		return cycles_of(show, of);
-	if (column != SIZE_MAX)
+	/* Where launches have one pass each, not all of them were timed. */
+	if (column != SIZE_MAX && of->columns[column].count < of->range.count)
+		time = of->columns[column].mean * (double)of->range.count;
+	else if (column != SIZE_MAX)
 		time = of->columns[column].sum;
 	return isnan(time) && of->range.duration_ns ? (double)of->range.duration_ns : time;
 }
