@@ -83,11 +83,15 @@ static void write_recording(struct opk_ctx *ctx, const struct recording *recordi
 	opk_writer_free(writer);
 }
 
+/* Children that divide the images; 0: one for so few. */
+static size_t workers;
+
 static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct opk_ctx *ctx,
                     const char *const *metrics, size_t count, const char *how)
 {
 	struct opk_eval_options options = OPK_INIT(options);
 
+	options.workers = workers;
 	options.join = how;
 	options.metrics = metrics;
 	options.metric_count = count;
@@ -591,10 +595,17 @@ START_TEST(common_facts)
 }
 END_TEST
 
-/* More rows than the table begins with. */
+/*
+ * More rows than the table begins with, of one GPU or two, in one child or three: these make parts
+ * of the one image of means, or an image each.
+ */
 START_TEST(many_rows)
 {
 	enum { IMAGES = 200 };
+	static const struct {
+		size_t workers;
+		int32_t devices;
+	} ways[] = { { 0, 1 }, { 3, 1 }, { 0, 2 }, { 3, 2 } };
 	static struct opk_range ranges[IMAGES * RANGES];
 	static const struct recording recording = {
 		"launch", OPK_PROFILER_RANGE, ranges, IMAGES * RANGES, 0, IMAGES, false
@@ -605,9 +616,14 @@ START_TEST(many_rows)
 	struct opk_join *joined;
 	size_t half = IMAGES * RANGES / 2;
 
+	workers = ways[_i].workers;
 	for (size_t i = 0; i < IMAGES * RANGES; i++)
 		ranges[i] = (struct opk_range){
-			.kernel = "x", .launch = 1 + i % half, .rank = -1, .pass = i < half ? 1 : 2
+			.kernel = "x",
+			.launch = 1 + i % half,
+			.device = (int32_t)(i / RANGES) % ways[_i].devices,
+			.rank = -1,
+			.pass = i < half ? 1 : 2,
 		};
 	ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, ""));
 	ck_assert_uint_eq(opk_join_count(joined), half);
@@ -753,7 +769,7 @@ int main(void)
 	tcase_add_test(tests, incomplete_rows);
 	tcase_add_loop_test(tests, keys, 0, COUNT(key_rows));
 	tcase_add_test(tests, common_facts);
-	tcase_add_test(tests, many_rows);
+	tcase_add_loop_test(tests, many_rows, 0, 4);
 	tcase_add_test(tests, refused_joins);
 	tcase_add_test(tests, cut_off);
 	tcase_add_test(tests, without_memory);
