@@ -1427,7 +1427,7 @@ int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const struct opk_image_
  * the sum of their counters, of which metrics are evaluated. The range has what all have in common,
  * their number as `count`, and the sum of their durations. Ranges of different GPUs are never
  * summed. OPK_EUSAGE where those of one key were counted on GPUs of different layout; for samples;
- * and for recordings in pass groups, where those of a key have different numbers of ranges, whose
+ * and where each range has one pass and the passes of a key have different numbers of ranges, whose
  * sums would not go together.
  */
 struct opk_sum_options {
@@ -1492,10 +1492,10 @@ struct opk_aggregate_options {
 /*
  * Statistics of an evaluation of `file`, from which no row was read before; both must outlive the
  * result. They are without rows that the evaluation's filter refuses. Key groups are in the order
- * in which the first range of each appeared. In a recording with pass groups, each metric is over
- * the ranges that have it; where several pass groups have one that does not add up, its mean is
- * NaN. Derived metrics are computed of totals, or of means where the metrics in them have different
- * counts. Ranges of several GPUs are in one group unless the key says otherwise, and their values
+ * in which the first range of each appeared. Where each range has one pass, each metric is over the
+ * ranges of its passes; where these have different numbers of ranges, its mean is that of the mean
+ * range, and it has no sum. Derived metrics are computed of totals, or of means where the metrics in
+ * them have different counts. Ranges of several GPUs are in one group unless the key says otherwise, and their values
  * are put together as docs/formats.md says.
  */
 struct opk_aggregate;

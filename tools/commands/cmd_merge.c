@@ -59,8 +59,8 @@ const struct command merge_command = {
 	.synopsis = "-o OUT.opk FILE.opk...",
 	.summary = "make one recording of several: the ranges of all files, in order",
 	.details =
-		"For the processes of one run, or several runs of a program with one pass group of the\n"
-		"metrics each. Chip, profiler, metrics and pass groups must be the same; the config\n"
+		"For the processes of one run, or several runs of a program with one pass of the set\n"
+		"each. Chip, profiler, metrics and their passes must be the same; the config\n"
 		"images and the rest of the metadata are those of the first file, but for what is\n"
 		"not true of all: facts about the runs that differ are left out. --join launch\n"
 		"makes one row of the launches that have the same index in several runs. Needs no\n"
@@ -75,7 +75,7 @@ const struct command merge_command = {
 		"their key, as step/forward in step, only the outermost are added, so that nothing\n"
 		"counts twice; --level innermost adds those that hold no others, all every one. A sum\n"
 		"is refused where counters can't be added: those of images with and without instances,\n"
-		"and, in a recording with pass groups, where those of a key have different numbers of\n"
+		"and, where each range has one pass, where the passes of a key have different numbers of\n"
 		"ranges. PM samples, and ranges of several GPUs, are summed by eval alone.\n"
 		"\n"
 		"Where hosts or GPUs of the files differ, each row says its own: columns host and gpu of\n"
