@@ -6,12 +6,12 @@
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
 # Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched unrecorded capture
-# torch values by_application flushed planner links timeline trace ranks cache others. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
+# torch values by_application flushed planner links timeline trace ranks cache others endings. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
 # alone, or takes its two files from the folder COLLECTOR.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed planner links timeline trace ranks cache others}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed planner links timeline trace ranks cache others endings}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -387,6 +387,17 @@ others() {
 		done
 		rm -rf samples
 	done
+}
+
+# Programs that leave no time for an end: their recordings are complete, and say what is missing.
+endings() {
+	for how in end exec _exit kill fork close; do
+		run "$how" $collect -v -c "$sets/one.opk" -o "$out/ending-$how.opk" -- python3 "$top/tests/gpu/endings.py" $how
+	done
+	echo "bytes in the program's own file: $(wc -c <theirs)"
+	run "exec, merged, sampled" $collect -v --merge -c "$sets/pm.opk" --trace kernels -o "$out/ending-pm.opk" -- \
+		python3 "$top/tests/gpu/endings.py" exec
+	ls -l "$out"/ending*
 }
 
 for section in $sections; do
