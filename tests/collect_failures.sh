@@ -157,6 +157,10 @@ make_set bad kind=recording
 record '' out:ran
 err_has 'is a recording: -c takes'
 rm bad.opk
+mkfifo bad.opk
+record '' out:ran
+err_has 'bad.opk: '
+rm bad.opk
 record '' out:ran
 err_is "offpeak-collect: bad.opk: can't open: No such file or directory"
 out_is ''
@@ -260,7 +264,7 @@ done
 for arguments in '' '-c one.opk' '-c one.opk -o run.opk' '-c one.opk fake_app' '-o run.opk fake_app'; do
 	# shellcheck disable=SC2086 # several arguments
 	collect 2 $arguments
-	err_is 'offpeak-collect: -c SET.opk, -o RUN.opk and a program are needed; --help says more'
+	err_is 'offpeak-collect: -c SET.opk or --trace, -o RUN.opk and a program are needed; --help says more'
 done
 collect 2 -c
 collect 0 --help

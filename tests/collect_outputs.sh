@@ -115,6 +115,9 @@ for options in '' --merge; do
 	(umask 27 && quietly "$options" init ctx:0 launch:k && mode_is run.opk 640)
 	RANK=1 quietly "$options" init ctx:0 launch:k
 	mode_is run.opk 600
+	run 0 merge run.opk -o merged.opk
+	mode_is merged.opk 600
+	rm merged.opk
 	for mode in 664 400; do
 		echo old >run.opk
 		chmod $mode run.opk

@@ -24,73 +24,82 @@ static bool has_stats(const struct opk_file *file)
 	return false;
 }
 
-/* Ranges or samples in the file. */
-static int count_rows(size_t *count, struct opk_ctx *ctx, struct opk_file *file)
+/* What is in the file. */
+static int count(struct opk_stats *stats, struct opk_ctx *ctx, struct opk_file *file)
 {
+	const struct opk_activity *activities;
 	const struct opk_range *ranges;
 	const struct opk_time *times;
-	size_t range_count, time_count;
+	size_t range_count = 0, time_count = 0, activity_count = 0;
 	int code = opk_file_ranges(&ranges, &range_count, ctx, file);
 
 	if (!code)
 		code = opk_file_times(&times, &time_count, ctx, file);
 	if (!code)
-		*count = range_count > time_count ? range_count : time_count;
+		code = opk_file_activities(&activities, &activity_count, ctx, file);
+	stats->ranges = range_count > time_count ? range_count : time_count;
+	stats->activities = activity_count;
 	return code;
 }
 
-/* Samples come without being asked for: how many more there were nobody knows. */
-static struct opk_stats stats_of(struct opk_drop *drop, const struct part *part,
-                                 const struct opk_meta *meta, size_t rows)
+/* Samples and what ran come without being asked for: how much more there was nobody knows. */
+static void add_losses(struct opk_stats *stats, struct opk_drop *drop, const struct part *part,
+                       const struct opk_meta *meta)
 {
 	const struct tally *known = tallies_find(part->process, part->image);
-	struct opk_stats stats = { .ranges = rows, .drops = drop };
+	uint64_t lost_ranges = 0;
 
-	if (known) {
-		stats.launches = known->launches;
-		stats.depth = known->depth;
-	}
 	*drop = (struct opk_drop){ unknown, 1 };
-	if (known && (known->failed || meta->profiler != OPK_PROFILER_PM))
-		*drop = (struct opk_drop){ known->failed ? unwritten : lost,
-			                   known->ranges > rows ? known->ranges - rows : 0 };
-	stats.drop_count = drop->count > 0;
-	return stats;
+	if (known) {
+		stats->launches = known->launches;
+		stats->depth = known->depth;
+		lost_ranges = known->ranges > stats->ranges ? known->ranges - stats->ranges : 0;
+	}
+	if (known && known->failed)
+		*drop = (struct opk_drop){ unwritten, lost_ranges ? lost_ranges : 1 };
+	else if (known && meta->profiler != OPK_PROFILER_PM)
+		*drop = (struct opk_drop){ lost, lost_ranges };
+	stats->drops = drop;
+	stats->drop_count = drop->count > 0;
 }
 
-static void report(const struct part *part, size_t rows, const struct opk_drop *drop)
+static void report(const struct part *part, const struct opk_stats *stats)
 {
+	const struct opk_drop *drop = stats->drops;
+	uint64_t recorded = stats->ranges + stats->activities;
+
 	if (drop->reason == unknown)
-		launcher_fail(0, "note: process %u: %zu recorded; %s", part->process, rows,
-		              unknown);
+		launcher_fail(0, "note: process %u: %" PRIu64 " recorded; %s", part->process,
+		              recorded, unknown);
 	else
-		launcher_fail(0, "note: process %u: %zu recorded; %" PRIu64 " are missing: %s",
-		              part->process, rows, drop->count, drop->reason);
+		launcher_fail(0,
+		              "note: process %u: %" PRIu64 " recorded; %" PRIu64 " are missing: %s",
+		              part->process, recorded, drop->count, drop->reason);
 }
 
 static int complete(struct opk_ctx *ctx, struct opk_file *file, const struct part *part,
                     bool verbose)
 {
 	opk_auto(opk_writer) struct opk_writer *writer = NULL;
+	bool counted = has_stats(file);
 	const struct opk_meta *meta;
 	struct opk_drop drop;
-	struct opk_stats stats;
-	size_t rows = 0;
+	struct opk_stats stats = { 0 };
 	int code = opk_file_meta(&meta, ctx, file);
 
 	if (!code)
-		code = count_rows(&rows, ctx, file);
+		code = count(&stats, ctx, file);
 	if (!code)
 		code = opk_writer_resume(&writer, ctx, file);
 	if (code)
 		return code;
-	stats = stats_of(&drop, part, meta, rows);
-	if (!has_stats(file))
+	add_losses(&stats, &drop, part, meta);
+	if (!counted)
 		code = opk_writer_add_stats(writer, &stats);
 	if (!code)
 		code = opk_writer_finish(writer);
-	if (!code && !has_stats(file) && (stats.drop_count || verbose))
-		report(part, rows, &drop);
+	if (!code && !counted && (stats.drop_count || verbose))
+		report(part, &stats);
 	return code;
 }
 
