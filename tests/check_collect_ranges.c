@@ -279,7 +279,8 @@ static int push_event(const char *domain, int type, const void *message)
 
 START_TEST(nvtx_fills_tables)
 {
-	static const unsigned filled[] = { 8, 9, 10, 11 }, filled2[] = { 4, 5, 10, 11, 12, 13, 14 };
+	static const unsigned filled[] = { 4, 5, 6, 7, 8, 9, 10, 11 },
+			      filled2[] = { 2, 3, 4, 5, 10, 11, 12, 13, 14 };
 	size_t count = 0, count2 = 0;
 
 	ck_assert_int_eq(initialize(TABLE_SIZE), 1);
@@ -355,6 +356,66 @@ START_TEST(nvtx_domains)
 	empty_stack();
 	free(string);
 	free(wide_string);
+}
+END_TEST
+
+static char processes[256]; /* what the listener of the process's ranges heard */
+
+static void hear_start(uint64_t id, const struct user_range *range)
+{
+	char *text = user_range_text(range);
+	size_t used = strlen(processes);
+
+	snprintf(processes + used, sizeof processes - used, "+%ju:%s ", (uintmax_t)id, text);
+	free(text);
+}
+
+static void hear_end(uint64_t id)
+{
+	size_t used = strlen(processes);
+
+	snprintf(processes + used, sizeof processes - used, "-%ju ", (uintmax_t)id);
+}
+
+static bool matches_started(const char *text)
+{
+	struct nvtx_filter *filter = nvtx_filter_new(text);
+	bool matches = started_range_match(filter);
+
+	nvtx_filter_free(filter);
+	return matches;
+}
+
+START_TEST(ranges_of_the_process)
+{
+	static const struct started_range_listener hears = { hear_start, hear_end };
+	static const char *const named[] = { "a", "d@b\\/c", "x\nd@b\\/c", "*", "d@*" };
+	static const char *const not_named[] = {
+		"a/", "[a", "a]", "d@a", "w", "b", "d@b", "d@b/c"
+	};
+	uint64_t a, b, w;
+
+	ck_assert_int_eq(initialize(TABLE_SIZE), 1);
+	started_ranges_listen(&hears);
+	a = CALL(core, NVTX_CORE_RANGE_START_A, uint64_t, const char *)("a");
+	b = CALL(core2, NVTX_CORE2_RANGE_START_EX, uint64_t, const char *,
+	         const struct nvtx_attributes *)("d", &(struct nvtx_attributes){
+							      .message_type = NVTX_MESSAGE_ASCII,
+							      .message.ascii = "b/c" });
+	w = CALL(core, NVTX_CORE_RANGE_START_W, uint64_t, const wchar_t *)(L"\u00e9");
+	for (size_t i = 0; i < COUNT(named); i++)
+		ck_assert_msg(matches_started(named[i]), "%s", named[i]);
+	for (size_t i = 0; i < COUNT(not_named); i++)
+		ck_assert_msg(!matches_started(not_named[i]), "%s", not_named[i]);
+	CALL(core, NVTX_CORE_RANGE_END, void, uint64_t)(a);
+	CALL(core, NVTX_CORE_RANGE_END, void, uint64_t)(a);
+	ck_assert(!matches_started("a"));
+	CALL(core2, NVTX_CORE2_RANGE_END, void, const char *, uint64_t)("d", b);
+	CALL(core, NVTX_CORE_RANGE_END, void, uint64_t)(w);
+	started_ranges_listen(NULL);
+	ck_assert(!matches_started("*"));
+	ck_assert_str_eq(processes, "+1:a +2:d@b\\/c +3:\u00e9 -1 -1 -2 -3 ");
+	ck_assert_str_eq(user_range_path(), "");
 }
 END_TEST
 
@@ -521,6 +582,7 @@ int main(void)
 	tcase_add_test(tests, nvtx_fills_tables);
 	tcase_add_test(tests, nvtx_default_domain);
 	tcase_add_test(tests, nvtx_domains);
+	tcase_add_test(tests, ranges_of_the_process);
 	tcase_add_test(tests, filters);
 	tcase_add_test(tests, long_filters);
 	suite_add_tcase(suite, tests);

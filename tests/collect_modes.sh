@@ -181,7 +181,7 @@ err_is 'offpeak-collect: note: 1 are missing: the thread had no CUDA context yet
 rows_are name late
 record '--range user' init ctx:0 nvtxpush:mine thread:begin nvtxpush:other launch:k nvtxpop thread:end join launch:k nvtxpop \
 	thread:begin nvtxpush:later launch:k nvtxpop thread:end join
-err_is 'offpeak-collect: note: 1 are missing: a range of another thread was open'
+err_is 'offpeak-collect: note: 1 are missing: another range was open'
 rows_are 'name launches' 'mine 2
 later 1'
 # Domains overlap: the recorded range goes on when one below it ends.
@@ -190,10 +190,32 @@ rows_are 'name launches' 'x@a/y@b 2'
 quietly '--range user' init ctx:0 nvtxpush:a launch:k ctxdestroy ctx:0 nvtxpop nvtxpush:b launch:k nvtxpop
 rows_are 'name launches context' 'a 1 1
 b 1 2'
-record '--best-effort --range user' init ctx:0 nvtxstart:s nvtxmark:m launch:k nvtxend nvtxpop sleep:100
+record '--best-effort --range user' init ctx:0 nvtxmark:m launch:k nvtxend:s nvtxpop sleep:100
 err_is 'offpeak-collect: note: the recording is empty: no range that was to be recorded was pushed
 offpeak-collect: nothing was recorded: the recording is empty'
 rows_count 0
+# Ranges of the process: they overlap, and another thread may end them.
+record '--range user' init ctx:0 nvtxstart:s launch:k nvtxend:s nvtxdstart:d:a launch:k nvtxstart:b launch:k nvtxend:a launch:k \
+	nvtxend:b nvtxpush:out nvtxstart:t launch:k thread:begin launch:k nvtxend:t thread:end join launch:k nvtxpop
+rows_are 'name launches' 's 1
+d@a 2
+out 3'
+err_is 'offpeak-collect: note: 2 are missing: another range was open'
+quietly '--range user' init ctx:0 nvtxstart:t launch:k thread:begin launch:k nvtxend:t thread:end join launch:k
+rows_are 'name launches' 't 2'
+record '--range user --level 2' init ctx:0 nvtxstart:s nvtxpush:a nvtxpush:b launch:k nvtxpop nvtxpop nvtxend:s
+rows_are 'name launches' 'a/b 1'
+quietly '--range user --nvtx-include b --nvtx-include d@a' init ctx:0 nvtxstart:a nvtxdstart:d:a launch:k nvtxend:a nvtxstart:b nvtxend:b nvtxend:a
+rows_are 'name launches' 'd@a 1
+b 0'
+quietly '--nvtx-include s' init ctx:0 launch:a nvtxstart:s launch:b thread:begin launch:c nvtxend:s thread:end join launch:d
+rows_are symbol '_Z1bPKfS0_Pfi
+_Z1cPKfS0_Pfi'
+set=three
+quietly '--range user --replay user' init ctx:0 nvtxstart:s launch:k nvtxend:s nvtxstart:s launch:k nvtxend:s nvtxstart:s launch:k nvtxend:s
+rows_are 'name pass' 's 1
+s 2
+s 3'
 set=three code=2
 record '--range user' init
 err_is 'offpeak-collect: the set needs 3 passes: use --replay user (the program repeats its ranges) or application (it is run several times), or build smaller sets'

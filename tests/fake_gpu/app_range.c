@@ -15,13 +15,17 @@ static int missing(const char *header)
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 
-enum { MAX_DOMAINS = 16 };
+enum { MAX_DOMAINS = 16, MAX_STARTED = 16 };
 
 static struct {
 	char name[64];
 	nvtxDomainHandle_t handle;
 } domains[MAX_DOMAINS];
-static __thread nvtxRangeId_t started;
+/* Ranges of the process, by their names; any thread may end one. */
+static struct {
+	char name[64];
+	nvtxRangeId_t id;
+} started[MAX_STARTED];
 
 static nvtxDomainHandle_t domain_of(const char *name)
 {
@@ -96,16 +100,35 @@ static int word_nvtx_domain_pop(const char *const *fields)
 	return 0;
 }
 
+static int keep_started(const char *name, nvtxRangeId_t id)
+{
+	size_t i = 0;
+
+	while (i < MAX_STARTED - 1 && started[i].name[0] && strcmp(started[i].name, name))
+		i++;
+	snprintf(started[i].name, sizeof started[i].name, "%s", name);
+	started[i].id = id;
+	return 0;
+}
+
 static int word_nvtx_start(const char *const *fields)
 {
-	started = nvtxRangeStartA(fields[0]);
-	return 0;
+	return keep_started(fields[0], nvtxRangeStartA(fields[0]));
+}
+
+/* DOMAIN:NAME */
+static int word_nvtx_domain_start(const char *const *fields)
+{
+	nvtxEventAttributes_t attributes = attributes_of(fields[1]);
+
+	return keep_started(fields[1], nvtxDomainRangeStartEx(domain_of(fields[0]), &attributes));
 }
 
 static int word_nvtx_end(const char *const *fields)
 {
-	(void)fields;
-	nvtxRangeEnd(started);
+	for (size_t i = 0; i < MAX_STARTED; i++)
+		if (!strcmp(started[i].name, fields[0]))
+			nvtxRangeEnd(started[i].id);
 	return 0;
 }
 
@@ -127,6 +150,7 @@ static int no_nvtx(const char *const *fields)
 #define word_nvtx_registered_push no_nvtx
 #define word_nvtx_domain_pop no_nvtx
 #define word_nvtx_start no_nvtx
+#define word_nvtx_domain_start no_nvtx
 #define word_nvtx_end no_nvtx
 #define word_nvtx_mark no_nvtx
 #endif
@@ -179,6 +203,7 @@ const struct word range_words[] = {
 	{ "nvtxrpush", word_nvtx_registered_push },
 	{ "nvtxdpop", word_nvtx_domain_pop },
 	{ "nvtxstart", word_nvtx_start },
+	{ "nvtxdstart", word_nvtx_domain_start },
 	{ "nvtxend", word_nvtx_end },
 	{ "nvtxmark", word_nvtx_mark },
 	{ "push", word_push },

@@ -54,7 +54,7 @@ app 0 init ctx:0 fork:begin '?init' kill9 fork:end spawn:begin init ctx:0 launch
 says "init: 3
 child: signal 9
 child: exit 5"
-app 0 nvtxpush:a nvtxpushex:b nvtxpop nvtxpop nvtxdpush:d:a nvtxrpush:d:b nvtxdpop:d nvtxdpop:d nvtxstart:a nvtxend nvtxmark:a push:a pop
+app 0 nvtxpush:a nvtxpushex:b nvtxpop nvtxpop nvtxdpush:d:a nvtxrpush:d:b nvtxdpop:d nvtxdpop:d nvtxstart:a nvtxend:a nvtxmark:a push:a pop
 
 section 'the log'
 rm -f log.*

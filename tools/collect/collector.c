@@ -21,7 +21,7 @@ static const char *const drop_reasons[DROPS] = {
 	[DROP_OVERFLOW] =
 		"samples came faster than they could be decoded, and sampling paused; a longer "
 		"--interval or fewer metrics help",
-	[DROP_OTHER_RANGE] = "a range of another thread was open",
+	[DROP_OTHER_RANGE] = "another range was open",
 	[DROP_NO_CONTEXT] = "the thread had no CUDA context yet",
 	[DROP_GRAPH] = "they are graphs: --push records them, in one pass or by rotation",
 	[DROP_ENDED] = "sampling ended before the program",

@@ -28,7 +28,8 @@ static bool wanted_by_ranges(void)
 	if (!collector.settings.nvtx_include)
 		return true;
 	ranges = user_ranges(&count);
-	return nvtx_filter_match(collector.settings.nvtx_include, ranges, count);
+	return nvtx_filter_match(collector.settings.nvtx_include, ranges, count)
+	       || started_range_match(collector.settings.nvtx_include);
 }
 
 static uint64_t begun; /* for --max-ranges */

@@ -3,16 +3,20 @@
  * The program's own ranges, of one nesting level at a time: the profiler sees them side by side, so
  * levels cost no passes. Turns choose the level and the pass.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "collect/collector.h"
 #include "collect/ranges/ranges.h"
 
 /* The range that is open: one at most, as there is one profiler. Under the lock. */
 static struct {
 	struct session *session;
+	CUcontext context;
 	pthread_t thread;
 	size_t depth; /* its place on the thread's stack, from 1 */
+	uint64_t id;  /* of one that any thread may end; 0: it was pushed */
 } open_range;
 
 static uint64_t begun; /* for --max-ranges */
@@ -40,17 +44,22 @@ static size_t level_of(size_t depth)
 	return first <= depth ? depth - first + 1 : 0;
 }
 
-static void begin_turn(void)
+static struct turn turn_of(const char *name, size_t levels)
 {
 	const struct settings *settings = &collector.settings;
 	size_t passes = collector.set.meta->passes;
+	struct turn next = { .level = settings->level };
 
-	turn = (struct turn){ .level = settings->level };
 	if (settings->turns != TURNS_REPEAT)
-		return;
-	turn = repetitions_next(&repetitions, user_range_path(), passes,
-	                        collector.depth ? collector.depth : 1);
-	turn.pass = passes > 1 ? turn.pass + 1 : 0;
+		return next;
+	next = repetitions_next(&repetitions, name, passes, levels);
+	next.pass = passes > 1 ? next.pass + 1 : 0;
+	return next;
+}
+
+static void begin_turn(void)
+{
+	turn = turn_of(user_range_path(), collector.depth ? collector.depth : 1);
 }
 
 static CUcontext current_context(void)
@@ -66,7 +75,8 @@ static void end_range(void)
 	open_range.session = NULL;
 }
 
-static void begin_range(size_t depth)
+/* `name` is handed over. */
+static void begin_range(char *name, size_t pass)
 {
 	CUcontext context = current_context();
 	struct session *session = context ? collector_session(context) : NULL;
@@ -75,20 +85,35 @@ static void begin_range(size_t depth)
 	if (!session) {
 		collector.drops[DROP_NO_CONTEXT] += !context;
 		collector_miss(context);
+		free(name);
 		return;
 	}
 	if (collector.settings.turns == TURNS_REPEAT)
-		session_select(session, turn.pass);
+		session_select(session, pass);
 	row = collector_row(context);
-	row.name = strdup(user_range_path());
+	row.name = name;
 	if (!session_begin(session, &row, CU_STREAM_LEGACY)) {
 		segments_clear_range(&row);
 		return;
 	}
 	begun++;
 	open_range.session = session;
+	open_range.context = context;
 	open_range.thread = pthread_self();
-	open_range.depth = depth;
+}
+
+/* Whether the profiler has room for a range that is to be recorded. */
+static bool can_begin(void)
+{
+	const struct settings *settings = &collector.settings;
+
+	if (collector.captures)
+		collector.drops[DROP_CAPTURE]++;
+	else if (open_range.session)
+		collector.drops[DROP_OTHER_RANGE]++;
+	else
+		return !settings->max_ranges || begun < settings->max_ranges;
+	return false;
 }
 
 static void pushed(size_t depth)
@@ -114,12 +139,11 @@ static void pushed(size_t depth)
 		                                && !collector.settings.application;
 		return;
 	}
-	if (collector.captures)
-		collector.drops[DROP_CAPTURE]++;
-	else if (open_range.session)
-		collector.drops[DROP_OTHER_RANGE]++;
-	else if (!collector.settings.max_ranges || begun < collector.settings.max_ranges)
-		begin_range(depth);
+	if (!can_begin())
+		return;
+	begin_range(strdup(user_range_path()), turn.pass);
+	open_range.depth = depth;
+	open_range.id = 0;
 }
 
 static void popping(size_t depth)
@@ -127,13 +151,47 @@ static void popping(size_t depth)
 	collector_auto bool locked = collector_lock();
 
 	outside_depth -= depth <= outside_depth;
-	if (!locked || !open_range.session || !pthread_equal(open_range.thread, pthread_self()))
+	if (!locked || !open_range.session || open_range.id
+	    || !pthread_equal(open_range.thread, pthread_self()))
 		return;
 	/* A range of another domain may end below it. */
 	if (depth < open_range.depth)
 		open_range.depth--;
 	else if (depth == open_range.depth)
 		end_range();
+}
+
+/* A range of the whole process is in none, so it is of the first level. */
+static void started(uint64_t id, const struct user_range *range)
+{
+	collector_auto bool locked = collector_lock();
+	const struct nvtx_filter *filter = collector.settings.nvtx_include;
+	opk_autofree char *name = user_range_text(range);
+	struct turn next;
+
+	if (!locked || !name || collector.outside
+	    || (filter && !nvtx_filter_match_started(filter, range)))
+		return;
+	if (!collector.depth)
+		collector.depth = 1;
+	next = turn_of(name, 1);
+	if (next.level != 1 || !can_begin())
+		return;
+	begin_range(opk_take(name), next.pass);
+	open_range.id = id;
+}
+
+/* On any thread, whose context may be another one. */
+static void ending(uint64_t id)
+{
+	collector_auto bool locked = collector_lock();
+	CUcontext ours;
+
+	if (!locked || !open_range.session || open_range.id != id
+	    || collector.target.cuCtxPushCurrent(open_range.context))
+		return;
+	end_range();
+	collector.target.cuCtxPopCurrent(&ours);
 }
 
 void collector_end_ranges_of(const struct session *session)
@@ -154,5 +212,8 @@ void collector_listen_to_ranges(void)
 {
 	static const struct user_range_listener listener = { pushed, popping };
 
+	static const struct started_range_listener process_listener = { started, ending };
+
 	user_ranges_listen(&listener);
+	started_ranges_listen(&process_listener);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* NVTX's calls, as the program makes them, onto the thread's stack of ranges. */
+/* NVTX's calls, as the program makes them, onto a thread's stack of ranges, or the process's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,22 +53,64 @@ static int push(const char *domain, const char *name)
 	return user_range_push(domain ? domain : "", name ? name : "");
 }
 
-static int push_wide(const char *domain, const wchar_t *message)
+static uint64_t start(const char *domain, const char *name)
 {
-	opk_autofree char *name = message ? from_wide(message) : NULL;
+	return started_range_begin(domain ? domain : "", name ? name : "");
+}
 
-	return push(domain, name);
+/* The name of an event; *made is to be freed. */
+static const char *name_of(const struct nvtx_attributes *event, char **made)
+{
+	if (!event)
+		return NULL;
+	if (event->message_type == NVTX_MESSAGE_REGISTERED)
+		return event->message.registered;
+	if (event->message_type != NVTX_MESSAGE_WIDE)
+		return event->message.ascii;
+	*made = event->message.wide ? from_wide(event->message.wide) : NULL;
+	return *made;
 }
 
 static int domain_push_ex(const char *domain, const struct nvtx_attributes *event)
 {
-	if (!event)
-		return push(domain, NULL);
-	if (event->message_type == NVTX_MESSAGE_WIDE)
-		return push_wide(domain, event->message.wide);
-	if (event->message_type == NVTX_MESSAGE_REGISTERED)
-		return push(domain, event->message.registered);
-	return push(domain, event->message.ascii);
+	opk_autofree char *made = NULL;
+
+	return push(domain, name_of(event, &made));
+}
+
+static uint64_t domain_start_ex(const char *domain, const struct nvtx_attributes *event)
+{
+	opk_autofree char *made = NULL;
+
+	return start(domain, name_of(event, &made));
+}
+
+static void domain_end(const char *domain, uint64_t id)
+{
+	(void)domain;
+	started_range_end(id);
+}
+
+static uint64_t range_start_ex(const struct nvtx_attributes *event)
+{
+	return domain_start_ex(NULL, event);
+}
+
+static uint64_t range_start_a(const char *message)
+{
+	return start(NULL, message);
+}
+
+static uint64_t range_start_w(const wchar_t *message)
+{
+	opk_autofree char *name = message ? from_wide(message) : NULL;
+
+	return start(NULL, name);
+}
+
+static void range_end(uint64_t id)
+{
+	started_range_end(id);
 }
 
 static int range_push_ex(const struct nvtx_attributes *event)
@@ -83,7 +125,9 @@ static int range_push_a(const char *message)
 
 static int range_push_w(const wchar_t *message)
 {
-	return push_wide(NULL, message);
+	opk_autofree char *name = message ? from_wide(message) : NULL;
+
+	return push(NULL, name);
 }
 
 static int domain_pop(const char *domain)
@@ -136,6 +180,10 @@ struct entry {
 	}
 
 static const struct entry core[] = {
+	ENTRY(NVTX_CORE_RANGE_START_EX, range_start_ex),
+	ENTRY(NVTX_CORE_RANGE_START_A, range_start_a),
+	ENTRY(NVTX_CORE_RANGE_START_W, range_start_w),
+	ENTRY(NVTX_CORE_RANGE_END, range_end),
 	ENTRY(NVTX_CORE_RANGE_PUSH_EX, range_push_ex),
 	ENTRY(NVTX_CORE_RANGE_PUSH_A, range_push_a),
 	ENTRY(NVTX_CORE_RANGE_PUSH_W, range_push_w),
@@ -144,6 +192,8 @@ static const struct entry core[] = {
 };
 
 static const struct entry core2[] = {
+	ENTRY(NVTX_CORE2_RANGE_START_EX, domain_start_ex),
+	ENTRY(NVTX_CORE2_RANGE_END, domain_end),
 	ENTRY(NVTX_CORE2_RANGE_PUSH_EX, domain_push_ex),
 	ENTRY(NVTX_CORE2_RANGE_POP, domain_pop),
 	ENTRY(NVTX_CORE2_REGISTER_STRING_A, register_a),

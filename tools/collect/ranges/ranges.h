@@ -35,6 +35,26 @@ struct user_range_listener {
 };
 void user_ranges_listen(const struct user_range_listener *listener);
 
+/*
+ * Ranges of the whole process (nvtxRangeStart, nvtxRangeEnd): any thread may end one, and they
+ * overlap as they like, so that they nest in nothing, and nothing in them.
+ */
+
+/* The id of a range that begins, from 1; 0 where memory is out. */
+uint64_t started_range_begin(const char *domain, const char *name);
+/* Does nothing for an id that is no open range's. */
+void started_range_end(uint64_t id);
+/* Whether one is open that a filter names. */
+bool started_range_match(const struct nvtx_filter *filter);
+/* Hears of each, on the thread that begins or ends it. NULL: there is no listener. */
+struct started_range_listener {
+	void (*started)(uint64_t id, const struct user_range *range);
+	void (*ending)(uint64_t id);
+};
+void started_ranges_listen(const struct started_range_listener *listener);
+/* "DOMAIN@NAME", escaped as in a path; free(). NULL where memory is out. */
+char *user_range_text(const struct user_range *range);
+
 /* What offpeak_range.h finds here. */
 void offpeak_collect_push(const char *name);
 void offpeak_collect_pop(void);

@@ -123,9 +123,9 @@ const struct user_range *user_ranges(size_t *count)
 }
 
 /* A path that is too long is cut. */
-static char *put(char *at, const char *text, const char *escaped)
+static char *put(char *at, const char *end, const char *text, const char *escaped)
 {
-	for (; *text && at + 2 < stack->path + MAX_PATH_SIZE; text++) {
+	for (; *text && at + 2 < end; text++) {
 		if (strchr(escaped, *text))
 			*at++ = '\\';
 		*at++ = *text;
@@ -133,19 +133,33 @@ static char *put(char *at, const char *text, const char *escaped)
 	return at;
 }
 
+static char *put_range(char *at, const char *end, const struct user_range *range)
+{
+	at = put(at, end, range->domain, "/\\@");
+	at = put(at, end, *range->domain ? "@" : "", "");
+	return put(at, end, range->name, "/\\");
+}
+
+char *user_range_text(const struct user_range *range)
+{
+	size_t size = 2 * (strlen(range->domain) + strlen(range->name)) + 4;
+	char *text = malloc(size);
+
+	if (text)
+		*put_range(text, text + size, range) = '\0';
+	return text;
+}
+
 const char *user_range_path(void)
 {
 	char *at = stack ? stack->path : NULL;
+	const char *end = stack ? stack->path + MAX_PATH_SIZE : NULL;
 
 	if (!stack)
 		return "";
 	for (size_t i = 0; i < stack->count; i++) {
-		const struct user_range *range = &stack->ranges[i];
-
-		at = put(at, i ? "/" : "", "");
-		at = put(at, range->domain, "/\\@");
-		at = put(at, *range->domain ? "@" : "", "");
-		at = put(at, range->name, "/\\");
+		at = put(at, end, i ? "/" : "", "");
+		at = put_range(at, end, &stack->ranges[i]);
 	}
 	*at = '\0';
 	return stack->path;

@@ -18,6 +18,7 @@ struct nvtx_filter {
 	struct nvtx_filter *next;
 	char *domain;
 	bool outermost, innermost; /* the first, or last, part is */
+	bool nested;               /* there is a '/' */
 	struct part parts[MAX_PARTS];
 	size_t count;
 };
@@ -64,7 +65,7 @@ static bool add_part(struct nvtx_filter *filter, const char **at)
 	bool escaped = **at == '\\';
 	opk_autofree char *name = take_word(at, "/]");
 
-	skip(at, '/');
+	filter->nested |= skip(at, '/');
 	if (name && !*name)
 		return filter->count > 0;
 	if (!name || filter->count == MAX_PARTS)
@@ -144,6 +145,16 @@ static bool match_one(const struct nvtx_filter *filter, const struct user_range 
 			names[count++] = ranges[i].name;
 	for (size_t first = 0; first <= (filter->outermost ? 0 : count); first++)
 		if (match_from(filter, 0, names, first, count))
+			return true;
+	return false;
+}
+
+bool nvtx_filter_match_started(const struct nvtx_filter *filter, const struct user_range *range)
+{
+	for (; filter; filter = filter->next)
+		if (filter->count == 1 && !filter->nested && !filter->outermost
+		    && !filter->innermost && !strcmp(filter->domain, range->domain)
+		    && (filter->parts[0].any || !strcmp(filter->parts[0].name, range->name)))
 			return true;
 	return false;
 }

@@ -22,6 +22,7 @@
  *     [RANGE/...                 the first one is the outermost of its domain
  *     RANGE/...RANGE]            the last one is the innermost of its domain
  *     RANGE/ * /RANGE            (without the blanks) any number of ranges between
+ *     [DOMAIN@]RANGE             such a range, or one that was started and not ended yet
  *
  * Without DOMAIN@ ranges of the default domain are meant. A '\' makes the next character a plain
  * one.
@@ -41,6 +42,8 @@ struct nvtx_filter;
 /* From filters, one a line; NULL where one is malformed, or memory is out. */
 struct nvtx_filter *nvtx_filter_new(const char *lines);
 void nvtx_filter_free(struct nvtx_filter *filter);
+/* Whether one of the filters names this range of the whole process: without any '/', '[' or ']'. */
+bool nvtx_filter_match_started(const struct nvtx_filter *filter, const struct user_range *range);
 /* Whether any of the filters holds for these ranges, outermost first. */
 bool nvtx_filter_match(const struct nvtx_filter *filter, const struct user_range *ranges,
                        size_t count);
@@ -139,7 +142,7 @@ enum {
 	X(MERGE, merge, flag, NULL, 0, 0, "merge", NULL, "one file for all processes")             \
 	X(RANGE, range, range, NULL, 0, 0, "range", "",                                            \
 	  "auto\teach kernel launch (default)\n"                                                   \
-	  "user\tNVTX push/pop ranges, or those of offpeak_range.h")                               \
+	  "user\tNVTX ranges, or those of offpeak_range.h")                                        \
 	X(REPLAY, replay, replay, NULL, 0, 0, "replay", "",                                        \
 	  "auto\tnone where one pass is enough, else kernel (default)\n"                           \
 	  "kernel\tthe GPU repeats each launch: any number of passes, slow\n"                      \
@@ -165,7 +168,8 @@ enum {
 	X(NVTX_INCLUDE, nvtx_include, filter, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "nvtx-include",  \
 	  "R",                                                                                     \
 	  "only launches and ranges in the NVTX ranges [DOMAIN@]A/B/: B right inside\n"            \
-	  "A; '*' any number of ranges, '[' outermost, ']' innermost; may repeat")                 \
+	  "A; '*' any number of ranges, '[' outermost, ']' innermost; may repeat.\n"               \
+	  "Ranges that start and end anywhere are named without a '/'")                            \
 	X(SKIP, skip, count, NULL, FOR_LAUNCHES, 0, "skip", "N",                                   \
 	  "leave out the first N of these launches")                                               \
 	X(EVERY, every, positive, NULL, FOR_LAUNCHES, 0, "every", "N", "then record one in N")     \
