@@ -142,6 +142,47 @@ START_TEST(older_mode_stays)
 }
 END_TEST
 
+/* Whoever foresees the name can't have our bytes with the mode of a file of theirs. */
+START_TEST(mode_of_others)
+{
+	static const struct {
+		struct here here;
+		bool link, private;
+		mode_t older, wanted;
+	} rows[] = {
+		{ HERE, true, false, 0666, 0644 },  { HERE, true, true, 0666, 0600 },
+		{ HERE, false, false, 0666, 0644 }, { HERE, false, false, 0600, 0600 },
+		{ HERE, false, true, 0666, 0600 },  { HERE, false, false, 0755, 0644 },
+	};
+	struct opk_ctx *ctx = new_ctx();
+	char target[512];
+
+	umask(022);
+	snprintf(target, sizeof target, "%s", in_folder("target"));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *name = rows[i].link ? "target" : "f";
+		struct opk_newfile file;
+
+		/* Only root can give files away. */
+		if (!rows[i].link && geteuid())
+			continue;
+		unlink(in_folder("f"));
+		write_old(name);
+		ck_assert_int_eq(chmod(in_folder(name), rows[i].older), 0);
+		if (rows[i].link)
+			ck_assert_int_eq(symlink(target, in_folder("f")), 0);
+		else
+			ck_assert_int_eq(chown(in_folder("f"), 65534, (gid_t)-1), 0);
+		ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
+		if (rows[i].private)
+			ck_ok(ctx, opk_newfile_make_private(&file));
+		ck_ok(ctx, opk_newfile_commit(&file));
+		ck_row(&rows[i], mode_of("f") == rows[i].wanted, "%o", mode_of("f"));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* The temporary name is no longer than the final one may be. */
 START_TEST(long_names)
 {
@@ -540,6 +581,7 @@ int main(void)
 	tcase_add_test(tests, unfinished_files_can_be_discarded);
 	tcase_add_test(tests, file_mode_obeys_umask);
 	tcase_add_test(tests, older_mode_stays);
+	tcase_add_test(tests, mode_of_others);
 	tcase_add_test(tests, long_names);
 	tcase_add_test(tests, all_or_none);
 	tcase_add_test(tests, odd_targets_are_refused);

@@ -183,30 +183,57 @@ static int create_for_stream(struct opk_newfile *file, const char *path)
 	return opk_stream_create(&file->fd, file->ctx, file->stream);
 }
 
+/*
+ * What is at a name that a new file gets. Others may have put it there, to have our bytes with its
+ * mode: of a link that means nothing, and another user's file only takes from the new one's mode.
+ */
+struct older {
+	bool exists, replaced, ours;
+	struct stat info;
+};
+
+static struct older look_at(const char *path)
+{
+	struct older older = { .exists = !stat(path, &older.info) };
+	struct stat link;
+
+	older.replaced = older.exists && !lstat(path, &link) && !S_ISLNK(link.st_mode);
+	older.ours = older.replaced && older.info.st_uid == geteuid();
+	return older;
+}
+
+/* Nobody opens it who may not open the older one. */
+static int create_in_place_of(const struct older *older, char *temporary)
+{
+	mode_t mode = older->info.st_mode & 0777;
+	int fd;
+
+	if (!older->ours)
+		return create_temporary(temporary, older->replaced ? mode & 0666 : 0666);
+	fd = create_temporary(temporary, 0600);
+	return fd >= 0 && fchmod(fd, mode) ? refuse_mode(fd, temporary) : fd;
+}
+
 int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
 {
 	opk_autofree char *copy = opk_strdup(path), *temporary = temporary_name(path);
-	struct stat info;
-	bool replaces = !stat(path, &info);
+	struct older older = look_at(path);
 	int fd;
 
 	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1 };
 	if (opk_stream_find(ctx, path))
 		return create_for_stream(file, path);
-	if (!replaces && errno == ENAMETOOLONG)
+	if (!older.exists && errno == ENAMETOOLONG)
 		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
-	if (replaces && !S_ISREG(info.st_mode))
+	if (older.exists && !S_ISREG(older.info.st_mode))
 		return opk_fail(ctx, OPK_EFAILED, "%s: exists and is not a regular file", path);
 	if (!copy || !temporary)
 		return opk_nomem(ctx, "a file name");
-	/* Nobody opens it who may not open the older one. */
-	fd = create_temporary(temporary, replaces ? 0600 : 0666);
-	if (fd >= 0 && replaces && fchmod(fd, info.st_mode & 0777))
-		fd = refuse_mode(fd, temporary);
+	fd = create_in_place_of(&older, temporary);
 	if (fd < 0)
 		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
 	file->fd = fd;
-	file->replaces = replaces;
+	file->replaces = older.ours;
 	file->path = opk_take(copy);
 	file->temporary = opk_take(temporary);
 	remember(file);

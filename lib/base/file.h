@@ -18,7 +18,7 @@ struct opk_newfile {
 	char *path;
 	char *temporary;
 	int fd;
-	bool replaces;
+	bool replaces; /* a file of ours, whose mode it has */
 	struct opk_stream *stream; /* that a commit copies it to; NULL: it is a file of its own */
 	int code; /* the first failure: every later write, and the commit, fails with it */
 	enum { NEWFILE_UNPLACED, NEWFILE_ADDED, NEWFILE_EXCHANGED, NEWFILE_PUT_OVER } placed;
@@ -45,7 +45,7 @@ int opk_newfile_resume_live(struct opk_newfile *file, struct opk_ctx *ctx, const
 int opk_live_find(struct opk_newfile *file);
 int opk_live_write(struct opk_newfile *file, const void *data, size_t size);
 void opk_live_close(struct opk_newfile *file);
-/* Nobody else can read it, unless it replaces a file, whose mode it has. */
+/* Nobody else can read it, unless it replaces a file of ours, whose mode it has. */
 int opk_newfile_make_private(struct opk_newfile *file);
 /* An opk_sink_fn. */
 int opk_newfile_write(void *newfile, const void *data, size_t size);

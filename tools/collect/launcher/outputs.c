@@ -144,17 +144,22 @@ static mode_t new_mode(bool private)
 	return private ? 0600 : 0666 & ~mask;
 }
 
-/* The file that the name has now goes: it must be one, and its mode stays. False: a message. */
+/*
+ * The file that the name has now goes: it must be one, and its mode stays; another user's only
+ * takes from the new one's. False: a message.
+ */
 static bool take_place(mode_t *mode, const char *path)
 {
 	struct stat info;
 
 	if (lstat(path, &info) || S_ISLNK(info.st_mode))
 		return true;
-	if (S_ISREG(info.st_mode))
+	if (!S_ISREG(info.st_mode))
+		launcher_fail(0, "%s: exists and is not a regular file", path);
+	else if (info.st_uid == geteuid())
 		*mode = info.st_mode & 0777;
 	else
-		launcher_fail(0, "%s: exists and is not a regular file", path);
+		*mode &= info.st_mode;
 	return S_ISREG(info.st_mode);
 }
 
