@@ -33,6 +33,7 @@ ndjson 'len(j) == 5 and j[4]["kernel"].startswith("dgemm_naive(")'
 works eval "$simple" --format table
 out_has '^range  +name  +kernel '
 notes "1 of 7 metrics are nan in every row" eval "$noinst"
+err_has 'such as sm__cycles_elapsed.max: .*; minima and maxima need a set that names them, or .* --instances$'
 out_has '^0,A,.*,nan,'
 out_lacks '(-nan|NaN|null)'
 notes "1 of 7 metrics are nan" eval "$noinst" --format json

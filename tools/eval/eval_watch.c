@@ -92,14 +92,28 @@ static size_t count_nan(const struct eval_watch *watch, bool measured, const cha
 	return count;
 }
 
+/* A minimum or maximum: only of what kept its instances. */
+static bool is_extreme(const char *metric)
+{
+	const char *rollup = strchr(metric, '.');
+
+	return rollup && (!strncmp(rollup, ".min", 4) || !strncmp(rollup, ".max", 4))
+	       && (!rollup[4] || rollup[4] == '.');
+}
+
 static void note(const struct eval_watch *watch, bool measured, const char *rows, const char *why)
 {
 	const char *first = NULL;
 	size_t count = count_nan(watch, measured, &first);
 
 	if (count)
-		app_note("%zu of %zu metrics are nan in every %s, such as %s: %s", count,
-		         watch->names.count, rows, first, why);
+		app_note(
+			"%zu of %zu metrics are nan in every %s, such as %s: %s%s", count,
+			watch->names.count, rows, first, why,
+			!measured && is_extreme(first)
+				? "; minima and maxima need a set that names them, or one that was "
+				  "built with --instances"
+				: "");
 }
 
 static int fail(const struct eval_watch *watch, struct app *app, const char *rows)
