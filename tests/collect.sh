@@ -133,7 +133,7 @@ info "$told"
 quietly '--replay kernel' init ctx:0 launch:a
 info "$told"
 set=more-three
-quietly '--replay rotate' init ctx:0 'launch*3:a'
+quietly '--replay rotate' init ctx:0 'launch*17:a'
 info "$told" 'j["join"] == "kernel"'
 # Runs of the program are merged.
 record '--replay application' init ctx:0 launch:a

@@ -58,7 +58,7 @@ fail_each '--replay none --kernel k' init ctx:0 'launch*70:k' launch:other
 set=three
 fail_each '--kernel k' init ctx:0 'launch*3:k' launch:other
 fail_each '--replay rotate' init ctx:0 'launch*20:k'
-# Groups out of their order: the profiler is disabled and enabled in between.
+# Passes out of their order: the profiler is disabled and enabled in between.
 fail_each '--range user --replay user' init ctx:0 push:a launch:k pop push:a launch:k pop push:b launch:k pop
 set=one
 fail_each '--range user' init ctx:0 nvtxpush:a launch:k nvtxpop nvtxpush:b nvtxpop

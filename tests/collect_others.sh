@@ -141,9 +141,9 @@ rows_count 3
 set=three
 quietly "$marks --replay kernel" init ctx:0 launch:a profstart launch:b profstop launch:c
 rows_are symbol '_Z1bPKfS0_Pfi'
-quietly "$marks --replay rotate" init ctx:0 launch:a profstart 'launch*9:b' profstop launch:c
-rows_count 9 symbol=_Z1bPKfS0_Pfi
-rows_count 9
+quietly "$marks --replay rotate" init ctx:0 launch:a profstart 'launch*17:b' profstop launch:c
+rows_count 17 symbol=_Z1bPKfS0_Pfi
+rows_count 17
 set=one
 record "$marks --range user" init ctx:0 nvtxpush:a nvtxpop profstart nvtxpush:b nvtxpop nvtxpush:c launch:k profstop launch:k nvtxpop nvtxpush:d nvtxpop
 rows_are 'name launches' 'b 0

@@ -2,6 +2,7 @@
 /* Ranges into images, images through the profiler, and on to the writer. */
 #include "collect/profilers/profilers.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ struct session {
 	bool broken;
 	struct cache cache;
 	struct timespec first; /* when the first range of this image began */
+	size_t images;         /* handed on */
 	struct session_counts counts;
 };
 
@@ -269,6 +271,7 @@ static void hand_on(struct session *session)
 {
 	if (!session->broken && session->present.count) {
 		session->counts.recorded += session->present.count;
+		session->images++;
 		segments_add(session->profiling->segments, &session->present);
 		session->present = (struct segment){ 0 };
 		return;
@@ -400,11 +403,27 @@ void session_cancel(struct session *session)
 	tally->ranges--;
 }
 
+/* Runs of a program that is run again bring the others. */
+static void report_turns(const struct session *session)
+{
+	size_t passes = session->rotation.passes;
+
+	if (session->images && session->images < passes
+	    && !session->profiling->settings->application)
+		fprintf(stderr,
+		        "offpeak-collect: note: %zu of the %zu passes had no launches, as there "
+		        "were %" PRIu64
+		        ": what needs them is nan; --replay kernel takes all passes of "
+		        "each launch\n",
+		        passes - session->images, passes, session->counts.recorded);
+}
+
 struct session_counts session_close(struct session *session)
 {
 	/* The program ends inside a range, and the range with it. */
 	session_end(session);
 	session_suspend(session);
+	report_turns(session);
 	session->counts.dropped += session->present.count;
 	session->broken = true;
 	session->profiler.ops->disable(&session->profiler);
