@@ -439,6 +439,10 @@ info 'j["complete"] and j["stats"][0]["activities"] == 70 and j["drops"][0]["cou
 code=0
 
 section 'a program that becomes another one'
+# Contexts that are destroyed before take their ranges to the file.
+quietly --merge init ctx:0 'launch*5:a' ctxdestroy exec:begin init ctx:0 launch:b exec:end
+rows_count 6
+info '"drops" not in j'
 for options in '' --merge; do
 	record "$options" init ctx:0 'launch*70:a' sleep:100 exec:begin init ctx:0 launch:b exec:begin \
 		init ctx:0 launch:c exec:end exec:end

@@ -18,7 +18,7 @@ struct opk_newfile {
 	char *path;
 	char *temporary;
 	int fd;
-	bool replaces; /* a file of ours, whose mode it has */
+	bool replaces;             /* a file of ours, whose mode it has */
 	struct opk_stream *stream; /* that a commit copies it to; NULL: it is a file of its own */
 	int code; /* the first failure: every later write, and the commit, fails with it */
 	enum { NEWFILE_UNPLACED, NEWFILE_ADDED, NEWFILE_EXCHANGED, NEWFILE_PUT_OVER } placed;

@@ -392,7 +392,11 @@ void collector_forget(CUcontext context)
 
 	if (!entry)
 		return;
-	close_session(entry);
+	/* A program that tidies up before it becomes another one loses nothing. */
+	if (entry->session) {
+		close_session(entry);
+		segments_settle(collector.profiling.segments);
+	}
 	entry->context = NULL;
 }
 

@@ -365,7 +365,8 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 	opk_autostrlist struct opk_strlist made = { 0 };
 	int code = OPK_OK;
 
-	if (any && merged)
+	/* What is one file already needs no copy, for which there may be no room. */
+	if (merged && (parts->count > 1 || join))
 		code = parts_merge(&made, parts, settings, join);
 	else
 		code = parts_rename(&made, parts, settings->verbose);

@@ -36,6 +36,8 @@ struct segment {
  * ranges among the records; waits only while several segments are already in line.
  */
 void segments_add(struct segments *segments, const struct segment *segment);
+/* Waits until all of them are in the file. */
+void segments_settle(struct segments *segments);
 /* Frees what a segment or a range holds, where segments_add() does not get it. */
 void segment_clear(struct segment *segment);
 void segments_clear_range(struct opk_range *range);

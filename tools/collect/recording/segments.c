@@ -18,6 +18,7 @@ struct segments {
 	pthread_cond_t changed;
 	struct segment waiting[MAX_WAITING];
 	size_t count;
+	bool writing; /* one that has left the line */
 	bool ending;
 	const struct opk_stats *stats; /* the last thing that is written */
 	bool failed;
@@ -79,9 +80,12 @@ static bool take(struct segments *segments, struct segment *segment)
 	bool any;
 
 	pthread_mutex_lock(&segments->lock);
+	segments->writing = false;
+	pthread_cond_broadcast(&segments->changed);
 	while (!segments->count && !segments->ending)
 		pthread_cond_wait(&segments->changed, &segments->lock);
 	any = segments->count > 0;
+	segments->writing = any;
 	if (any) {
 		*segment = segments->waiting[0];
 		memmove(segments->waiting, segments->waiting + 1,
@@ -141,6 +145,14 @@ void segments_add(struct segments *segments, const struct segment *segment)
 		pthread_cond_wait(&segments->changed, &segments->lock);
 	segments->waiting[segments->count++] = *segment;
 	pthread_cond_broadcast(&segments->changed);
+	pthread_mutex_unlock(&segments->lock);
+}
+
+void segments_settle(struct segments *segments)
+{
+	pthread_mutex_lock(&segments->lock);
+	while (segments->count || segments->writing)
+		pthread_cond_wait(&segments->changed, &segments->lock);
 	pthread_mutex_unlock(&segments->lock);
 }
 
