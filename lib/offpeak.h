@@ -581,6 +581,11 @@ struct opk_plan_options {
 	 * opk_plan_detail_new(), too. Both may take a second of processor time in any case.
 	 */
 	double effort;
+	/*
+	 * Few passes in which a launch costs much, such as those with counters that the SMs keep,
+	 * rather than few passes: for collecting without replay.
+	 */
+	bool prefer_cheap;
 	/* From time to time, in hundredths or metrics of all, while it takes long. */
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	void *progress_data;
@@ -691,6 +696,14 @@ size_t opk_plan_detail_fill(const struct opk_plan_detail *detail, size_t pass, s
 bool opk_plan_detail_splits(const struct opk_plan_detail *detail, size_t metric);
 /* How many fewer passes the plan would have without the metric; moving a few counters is tried. */
 size_t opk_plan_detail_saves(const struct opk_plan_detail *detail, size_t metric);
+/*
+ * What a launch costs in microseconds, without replay and as a pass of kernel replay, by the
+ * counters' domains; 0 where that was not measured on the chip, and for PM sampling. And on which
+ * GPU it was measured, and when; "".
+ */
+uint32_t opk_plan_detail_launch_us(const struct opk_plan_detail *detail, size_t pass);
+uint32_t opk_plan_detail_replay_us(const struct opk_plan_detail *detail, size_t pass);
+const char *opk_plan_detail_measured(const struct opk_plan_detail *detail);
 
 /* A metric that `single_pass` left out. */
 struct opk_left_out {

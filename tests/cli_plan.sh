@@ -70,7 +70,7 @@ out_lacks '\['
 keep summary
 works plan --chip GH100 roofline --table summary --format csv
 equal out summary
-for table in plan:pass,counters,domains,metrics domains:domains,counters,passes,lower_bound,fullest \
+for table in plan:pass,counters,domains,launch_us,replay_us,metrics domains:domains,counters,passes,lower_bound,fullest \
 	notable:metric,saves,split left_out:metric,would_fit,full_domains \
 	columns:column,shown,unit,group,metric,formula metrics:metric,passes,in,saves,split; do
 	works plan --chip GH100 roofline --table ${table%%:*}
@@ -86,10 +86,10 @@ section 'the report'
 last="offpeak plan --chip gh100 $large --format json"
 cp plan.json out
 json 'j["chip"] == "GH100" and j["profiler"] == "range" and len(j["metrics"]) == len(set(j["metrics"]))'
-json 'list(j) == ["chip", "profiler", "set", "metrics", "passes", "lower_bound", "plan", "domains", "notable"]'
+json 'list(j) == ["chip", "profiler", "set", "metrics", "passes", "lower_bound", "launch_us", "replay_us", "measured", "plan", "domains", "notable"]'
 json 'type(j["passes"]) is int and type(j["lower_bound"]) is int and j["passes"] == len(j["plan"])'
 json '[p["pass"] for p in j["plan"]] == list(range(1, j["passes"] + 1))'
-json 'all(list(p) == ["pass", "counters", "domains", "metrics"] for p in j["plan"])'
+json 'all(list(p) == ["pass", "counters", "domains", "launch_us", "replay_us", "metrics"] for p in j["plan"])'
 json 'all(set(p["metrics"]) <= set(j["metrics"]) for p in j["plan"])'
 json 'set().union(*(p["metrics"] for p in j["plan"])) == set(j["metrics"])'
 # A counter that several passes have is listed at the first.
@@ -102,7 +102,7 @@ json 'all(list(n) == ["metric", "saves", "split"] for n in j["notable"])'
 json 'all(n["metric"] in j["metrics"] and (n["saves"] > 0 or n["split"]) for n in j["notable"])'
 # One pass needs no such tables.
 works plan --chip GH100 dram__bytes.sum --format json
-json 'list(j) == ["chip", "profiler", "set", "metrics", "passes", "lower_bound", "plan"]'
+json 'list(j) == ["chip", "profiler", "set", "metrics", "passes", "lower_bound", "launch_us", "replay_us", "measured", "plan"]'
 
 section 'what the set will show'
 # There is nothing to say of a plain list.
@@ -238,6 +238,19 @@ refuses 1 'needs [0-9]+ passes' plan --chip GH100 l1 --max-passes 1 --svg dir/ol
 same 'the old picture' "$(cat dir/old.svg)" old
 refuses 1 missing plan --chip GH100 roofline --svg missing/plan.svg
 files_are 'old.svg '
+
+section 'what launches cost'
+works plan --chip GH100 compute --format json
+json 'all(p["launch_us"] == 960 and 3000 < p["replay_us"] < 15000 for p in j["plan"]) and j["launch_us"] == 960'
+json 'j["replay_us"] == sum(p["replay_us"] for p in j["plan"]) and j["measured"].startswith("H100 80GB HBM3, 20")'
+works plan --chip GH100 compute --prefer cheap --format json
+json 'j["passes"] > 20 and j["launch_us"] < 150 and [p["launch_us"] for p in j["plan"]][:3] == [960, 960, 45]'
+works plan --chip TU102 compute --format json
+json '"launch_us" not in j and j["plan"][0]["launch_us"] is None'
+run 0 plan --chip TU102 compute --prefer cheap --format json
+err_has 'what a launch costs was not measured on TU102: taken to be as on H100 80GB HBM3'
+refuses 2 'more passes, --single-pass one: not both' plan --chip GH100 compute --prefer cheap --single-pass
+refuses 2 'effort 0 for none: not both' plan --chip GH100 compute --prefer cheap --effort 0
 
 section 'wrong names'
 refuses 2 'did you mean dram__bytes.sum' plan --chip H100 dram__bytez.sum

@@ -99,6 +99,7 @@ static int schedule_in_child(struct opk_ctx *ctx, void *data, struct opk_child *
 		return code;
 	opk_put_number(child, plan->schedule.passes);
 	opk_put_number(child, plan->schedule.apart);
+	opk_put_number(child, plan->schedule.cheap);
 	opk_put_bytes(child, plan->schedule.config, plan->schedule.size);
 	opk_put_number(child, plan->left_out.count);
 	for (size_t i = 0; i < plan->left_out.count; i++)
@@ -117,6 +118,7 @@ static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, struct opk
 		return opk_nomem(ctx, "a plan");
 	plan->schedule.passes = opk_get_number(result, SIZE_MAX);
 	plan->schedule.apart = opk_get_number(result, SIZE_MAX);
+	plan->schedule.cheap = opk_get_number(result, plan->schedule.passes);
 	plan->schedule.config = opk_get_bytes(&plan->schedule.size, result, OPK_MAX_CONFIG);
 	opk_result_expect(result, plan->schedule.size > 0);
 	count = opk_get_number(result, plan->metrics.count);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
-#include "plan/plan.h"
+#include "plan/pass_costs.h"
 #include "schedule/schedule.h"
 
 /* ---- what a plan saves without a metric */
@@ -187,6 +187,8 @@ struct opk_plan_detail {
 	struct opk_parts parts;
 	struct opk_plan_domains *domains; /* one a part */
 	size_t *fill;                     /* [pass * parts + part] */
+	struct opk_pass_cost *costs;      /* one a pass */
+	char *measured;                   /* on which GPU, and when */
 };
 
 /* ---- passes */
@@ -398,6 +400,34 @@ static int bound_by_metrics(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 	return code;
 }
 
+/* ---- what launches cost */
+
+static int find_costs(struct opk_plan_detail *detail, struct opk_ctx *ctx,
+                      const struct opk_plan *plan)
+{
+	opk_autopasscosts struct opk_pass_costs costs = { 0 };
+	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
+	int code = opk_pass_costs_read(&costs, ctx, plan->target.chip);
+
+	detail->measured = costs.count ? opk_printf("%s, %s", costs.gpu, costs.date)
+	                               : opk_strdup("");
+	if (!code && !detail->measured)
+		code = opk_nomem(ctx, "a plan");
+	if (code || !costs.count || plan->target.profiler != OPK_PROFILER_RANGE)
+		return code;
+	code = opk_nv_scheduler_new(&scheduler, ctx, plan->target.chip, NULL);
+	for (size_t pass = 0; !code && pass < detail->passes; pass++) {
+		opk_autostrlist struct opk_strlist here = { 0 };
+
+		code = opk_nv_config_counters(&here, ctx, plan->schedule.config,
+		                              plan->schedule.size, pass);
+		if (!code)
+			code = opk_pass_cost_of(&detail->costs[pass], ctx, &costs, scheduler, &here,
+			                        pass + plan->schedule.cheap >= detail->passes);
+	}
+	return opk_allow(ctx, opk_allow(ctx, code, OPK_ENVIDIA), OPK_EUSAGE);
+}
+
 /* ---- all of it */
 
 static int fill(struct opk_plan_detail *detail, struct opk_ctx *ctx, const struct opk_plan *plan)
@@ -439,9 +469,12 @@ int opk_plan_detail_new(struct opk_plan_detail **out, struct opk_ctx *ctx,
 	detail->serves = opk_alloc_array(plan->schedule.passes * metrics, sizeof *detail->serves);
 	detail->splits = opk_alloc_array(metrics + 1, sizeof *detail->splits);
 	detail->saves = opk_alloc_array(metrics + 1, sizeof *detail->saves);
-	code = detail->counted && detail->serves && detail->splits && detail->saves
+	detail->costs = opk_alloc_array(plan->schedule.passes, sizeof *detail->costs);
+	code = detail->counted && detail->serves && detail->splits && detail->saves && detail->costs
 	               ? fill(detail, ctx, plan)
 	               : opk_nomem(ctx, "a plan");
+	if (!code)
+		code = find_costs(detail, ctx, plan);
 	if (code) {
 		opk_plan_detail_free(detail);
 		return code;
@@ -462,6 +495,8 @@ void opk_plan_detail_free(struct opk_plan_detail *detail)
 	free(detail->saves);
 	free(detail->domains);
 	free(detail->fill);
+	free(detail->costs);
+	free(detail->measured);
 	free(detail);
 }
 
@@ -504,6 +539,21 @@ bool opk_plan_detail_splits(const struct opk_plan_detail *detail, size_t metric)
 size_t opk_plan_detail_saves(const struct opk_plan_detail *detail, size_t metric)
 {
 	return detail->saves[metric];
+}
+
+uint32_t opk_plan_detail_launch_us(const struct opk_plan_detail *detail, size_t pass)
+{
+	return detail->costs[pass].launch_us;
+}
+
+uint32_t opk_plan_detail_replay_us(const struct opk_plan_detail *detail, size_t pass)
+{
+	return detail->costs[pass].replay_us;
+}
+
+const char *opk_plan_detail_measured(const struct opk_plan_detail *detail)
+{
+	return detail->measured;
 }
 
 int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan)

@@ -5,7 +5,7 @@
  * the GPU that share no counter domain are packed apart. What comes of it is a config image as
  * CUPTI would make it.
  */
-#include "plan/plan.h"
+#include "plan/pass_costs.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,6 +27,11 @@ struct searching {
 	const struct opk_plan_options *options;
 	struct opk_counters counters;
 	struct opk_nv_scheduler *scheduler;
+	/* For a cheap plan: what domains cost, PerfWorks without the dear ones, and the counters
+	   that it has no room for. */
+	struct opk_pass_costs costs;
+	struct opk_nv_scheduler *cheap;
+	bool *dear;
 	struct opk_parts parts;
 	bool *ratios;   /* one a metric */
 	bool *whole;    /* one a part */
@@ -214,6 +219,36 @@ static void choose_kinds(struct searching *s)
 	}
 }
 
+static bool leave_out(const void *costs, const char *domain)
+{
+	return opk_domain_is_dear(costs, domain);
+}
+
+static bool is_dear_pass(const struct searching *s, const struct opk_schedule *schedule,
+                         size_t pass)
+{
+	for (size_t i = 0; i < s->counters.names.count; i++)
+		if (schedule->pass_of[i] == pass && s->dear[i])
+			return true;
+	return false;
+}
+
+/* Dear passes come first. How many there are. */
+static size_t order_passes(const struct searching *s, struct opk_schedule *schedule)
+{
+	size_t dear = 0;
+
+	for (size_t pass = 0; pass < schedule->passes; pass++) {
+		if (!is_dear_pass(s, schedule, pass))
+			continue;
+		for (size_t i = 0; i < s->counters.names.count; i++)
+			if (schedule->pass_of[i] == pass || schedule->pass_of[i] == dear)
+				schedule->pass_of[i] = schedule->pass_of[i] == pass ? dear : pass;
+		dear++;
+	}
+	return dear;
+}
+
 static int add_passes(const struct searching *s, struct opk_nv_scheduler *scheduler,
                       const struct opk_schedule *schedule)
 {
@@ -221,8 +256,16 @@ static int add_passes(const struct searching *s, struct opk_nv_scheduler *schedu
 	opk_autofree const char **names = opk_alloc_array(counters->count + 1, sizeof *names);
 	int code = names ? OPK_OK : opk_nomem(s->ctx, "a plan");
 
+	if (!code && s->cheap)
+		code = opk_nv_scheduler_without(s->ctx, scheduler, leave_out, &s->costs);
 	for (size_t pass = 0; !code && pass < schedule->passes; pass++) {
 		size_t count = 0;
+
+		if (s->cheap)
+			code = opk_nv_scheduler_choose(s->ctx, scheduler,
+			                               is_dear_pass(s, schedule, pass));
+		if (code)
+			break;
 
 		for (size_t i = 0; i < counters->count; i++)
 			if (schedule->pass_of[i] == pass)
@@ -258,12 +301,63 @@ static size_t count_split(const struct searching *s, const struct opk_schedule *
 	return count;
 }
 
+/* Passes with counters that CUPTI counts in a dear domain. */
+static int count_dear(size_t *out, const struct searching *s, const struct opk_schedule *schedule)
+{
+	opk_autofree bool *dear = opk_alloc_array(schedule->passes + 1, sizeof *dear);
+	int code = dear ? OPK_OK : opk_nomem(s->ctx, "a plan");
+
+	*out = 0;
+	for (size_t i = 0; !code && i < s->counters.names.count; i++) {
+		opk_autostrlist struct opk_strlist domains = { 0 };
+
+		code = opk_nv_counter_domains(&domains, s->ctx, s->scheduler,
+		                              s->counters.names.items[i]);
+		for (size_t j = 0; !code && j < domains.count; j++)
+			if (schedule->pass_of[i] < schedule->passes)
+				dear[schedule->pass_of[i]] |= opk_domain_is_dear(&s->costs,
+				                                                 domains.items[j]);
+	}
+	for (size_t i = 0; !code && i < schedule->passes; i++)
+		*out += dear[i];
+	return code;
+}
+
 static bool is_better(const struct searching *s, size_t passes, const struct opk_schedule *ours,
                       const struct opk_schedule *theirs)
 {
 	return passes < s->plan->schedule.passes
 	       || (passes == s->plan->schedule.passes
 	           && count_split(s, ours) < count_split(s, theirs));
+}
+
+static void take_image(struct opk_plan *plan, struct opk_schedule_result *made, size_t cheap)
+{
+	struct opk_schedule_result old = plan->schedule;
+
+	made->apart = old.apart;
+	made->cheap = cheap;
+	plan->schedule = *made;
+	*made = old;
+}
+
+/* A plan with fewer dear passes, whatever else it has. */
+static int replace_dear(struct searching *s, struct opk_schedule *ours)
+{
+	opk_autoresult struct opk_schedule_result made = { 0 };
+	size_t dear = order_passes(s, ours), dear_before;
+	struct opk_schedule theirs;
+	int code = opk_schedule_read(&theirs, s->ctx, &s->counters, &s->plan->schedule);
+
+	if (code)
+		return code;
+	code = count_dear(&dear_before, s, &theirs);
+	if (!code && dear < dear_before)
+		code = make_image(&made, s, ours);
+	if (!code && made.passes)
+		take_image(s->plan, &made, made.passes - dear);
+	opk_schedule_clear(&theirs);
+	return code;
 }
 
 static int replace(struct searching *s, const struct opk_schedule *ours)
@@ -277,15 +371,38 @@ static int replace(struct searching *s, const struct opk_schedule *ours)
 		return code;
 	if (is_better(s, ours->passes, ours, &theirs)) {
 		code = make_image(&made, s, ours);
-		if (!code && is_better(s, made.passes, ours, &theirs)) {
-			struct opk_schedule_result old = plan->schedule;
-
-			made.apart = old.apart;
-			plan->schedule = made;
-			made = old;
-		}
+		if (!code && is_better(s, made.passes, ours, &theirs))
+			take_image(plan, &made, 0);
 	}
 	opk_schedule_clear(&theirs);
+	return code;
+}
+
+/* Counters that PerfWorks has no room for without the dear domains. */
+static int find_dear(struct searching *s)
+{
+	size_t count = s->counters.names.count;
+	int code = opk_nv_scheduler_new(&s->cheap, s->ctx, s->plan->target.chip,
+	                                s->plan->target.availability);
+
+	if (!code)
+		code = opk_nv_scheduler_without(s->ctx, s->cheap, leave_out, &s->costs);
+	s->dear = opk_alloc_array(count + 1, sizeof *s->dear);
+	if (!code && !s->dear)
+		code = opk_nomem(s->ctx, "a plan");
+	for (size_t i = 0; !code && i < count; i++) {
+		const char *name = s->counters.names.items[i];
+		bool fits = false;
+
+		/* One that has no other domain is an error to it. */
+		if (opk_nv_scheduler_fits(&fits, s->ctx, s->cheap, &name, 1))
+			opk_clear_errors(s->ctx);
+		s->dear[i] = !fits;
+	}
+	for (size_t i = 0; !code && i < s->parts.count; i++) {
+		s->parts.all[i].cheap = s->cheap;
+		s->parts.all[i].dear = s->dear;
+	}
 	return code;
 }
 
@@ -299,6 +416,8 @@ static int prepare(struct searching *s)
 		code = opk_counters_of(&s->counters, s->ctx, plan->target.chip, &plan->metrics);
 	if (!code)
 		code = opk_parts_split(&s->parts, s->ctx, &s->counters, s->scheduler);
+	if (!code && s->costs.count)
+		code = find_dear(s);
 	/* Items are counted three times: their pairs, and in both packings. */
 	s->patience.total = 4 * s->counters.names.count;
 	s->ratios = opk_alloc_array(plan->metrics.count + 1, sizeof *s->ratios);
@@ -340,7 +459,8 @@ static int search(struct searching *s)
 	struct opk_schedule schedule = { 0 };
 	int code = prepare(s);
 
-	if (!code)
+	/* Of a cheap plan they are none. */
+	if (!code && !s->cheap)
 		code = keep_bounds(s);
 	if (!code && !had_time(s)) {
 		opk_log(s->ctx, "set %s: no plan of fewer passes was found in %g seconds",
@@ -355,8 +475,23 @@ static int search(struct searching *s)
 	code = opk_schedule_compose(&schedule, s->ctx, &s->counters, &s->parts, s->whole,
 	                            s->ratios);
 	if (!code)
-		code = replace(s, &schedule);
+		code = s->cheap ? replace_dear(s, &schedule) : replace(s, &schedule);
 	opk_schedule_clear(&schedule);
+	return code;
+}
+
+/* Of this chip, or else of the one that was measured: their domains have the same names. */
+static int read_costs(struct searching *s)
+{
+	int code = opk_pass_costs_read(&s->costs, s->ctx, s->plan->target.chip);
+
+	if (code || s->costs.count)
+		return code;
+	opk_pass_costs_clear(&s->costs);
+	code = opk_pass_costs_read(&s->costs, s->ctx, "GH100");
+	if (!code && s->costs.count)
+		opk_log(s->ctx, "what a launch costs was not measured on %s: taken to be as on %s",
+		        s->plan->target.chip, s->costs.gpu);
 	return code;
 }
 
@@ -372,10 +507,16 @@ int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
 		              .progress = report,
 		              .progress_data = (void *)options },
 	};
+	bool ranges = plan->target.profiler == OPK_PROFILER_RANGE;
 	int code = OPK_OK;
 
-	if (plan->target.profiler == OPK_PROFILER_RANGE && plan->schedule.passes > 1)
+	if (ranges && options->prefer_cheap)
+		code = read_costs(&s);
+	if (!code && ranges && (plan->schedule.passes > 1 || s.costs.count))
 		code = search(&s);
+	opk_pass_costs_clear(&s.costs);
+	opk_nv_scheduler_free(s.cheap);
+	free(s.dear);
 	opk_parts_clear(&s.parts);
 	opk_counters_clear(&s.counters);
 	opk_nv_scheduler_free(s.scheduler);

@@ -137,6 +137,8 @@ static struct ranked *make_order(const struct opk_packing *packing, uint64_t see
 		if (seed)
 			order[i].rank = order[i].rank * (0.6 + 0.8 * next_random(&state))
 			                + next_random(&state);
+		if (packing->first && packing->first[i])
+			order[i].rank += (double)packing->count * 4;
 	}
 	if (order)
 		qsort(order, packing->count, sizeof *order, compare_ranks);

@@ -138,6 +138,18 @@ int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk
 
 /* ---- items */
 
+/* Who answers for counters that share a pass. */
+static struct opk_nv_scheduler *scheduler_of(const struct opk_part *part, const size_t *counters,
+                                             size_t count)
+{
+	if (!part->cheap)
+		return part->scheduler;
+	for (size_t i = 0; i < count; i++)
+		if (part->dear[counters[i]])
+			return part->scheduler;
+	return part->cheap;
+}
+
 static int ask(bool *out, struct opk_ctx *ctx, struct opk_part *part, const struct opk_items *items,
                const size_t *chosen, size_t count)
 {
@@ -150,8 +162,8 @@ static int ask(bool *out, struct opk_ctx *ctx, struct opk_part *part, const stru
 	for (size_t i = count; i-- > 0;)
 		for (size_t j = items->first[chosen[i]]; j < items->first[chosen[i] + 1]; j++)
 			asked[used++] = items->members[j];
-	return opk_answers_ask(out, ctx, &part->answers, &part->counters->names, part->scheduler,
-	                       asked, used);
+	return opk_answers_ask(out, ctx, &part->answers, &part->counters->names,
+	                       scheduler_of(part, asked, used), asked, used);
 }
 
 static int fits_loose(bool *out, struct opk_ctx *ctx, void *data, const size_t *items, size_t count)
@@ -203,16 +215,16 @@ static size_t needed(size_t *places, const struct opk_part *part, size_t metric)
 }
 
 /* Joins a ratio's counters, and what goes with them, in one item where a pass has room for it. */
-static int join_ratio(size_t *item_of, struct opk_ctx *ctx, const struct opk_part *part,
+static int join_ratio(size_t *item_of, struct opk_ctx *ctx, struct opk_part *part,
                       const size_t *places, size_t count)
 {
-	opk_autofree const char **names = opk_alloc_array(part->count + 1, sizeof *names);
+	opk_autofree size_t *joined = opk_alloc_array(part->count + 1, sizeof *joined);
 	opk_autofree bool *joins = opk_alloc_array(part->count + 1, sizeof *joins);
 	size_t used = 0, first = SIZE_MAX;
 	bool fits;
 	int code;
 
-	if (!names || !joins)
+	if (!joined || !joins)
 		return opk_nomem(ctx, "raw counters");
 	for (size_t i = 0; i < count; i++)
 		joins[item_of[places[i]]] = true;
@@ -220,9 +232,10 @@ static int join_ratio(size_t *item_of, struct opk_ctx *ctx, const struct opk_par
 		if (!joins[item_of[i]])
 			continue;
 		first = i < first ? i : first;
-		names[used++] = part->counters->names.items[part->members[i]];
+		joined[used++] = part->members[i];
 	}
-	code = opk_nv_scheduler_fits(&fits, ctx, part->scheduler, names, used);
+	code = opk_answers_ask(&fits, ctx, &part->answers, &part->counters->names,
+	                       scheduler_of(part, joined, used), joined, used);
 	/* An item's number is its first member's place, so `first` is among those that join. */
 	for (size_t i = 0; !code && fits && i < part->count; i++)
 		if (joins[item_of[i]])
@@ -230,7 +243,7 @@ static int join_ratio(size_t *item_of, struct opk_ctx *ctx, const struct opk_par
 	return code;
 }
 
-static int join_ratios(size_t *item_of, struct opk_ctx *ctx, const struct opk_part *part,
+static int join_ratios(size_t *item_of, struct opk_ctx *ctx, struct opk_part *part,
                        const bool *ratios)
 {
 	opk_autofree size_t *places = opk_alloc_array(part->counters->names.count + 1,
@@ -246,11 +259,26 @@ static int join_ratios(size_t *item_of, struct opk_ctx *ctx, const struct opk_pa
 	return code;
 }
 
+/* Dear items go first: into few bins. */
+static bool find_dear(struct opk_items *items, const struct opk_part *part)
+{
+	if (!part->cheap)
+		return true;
+	items->dear = opk_alloc_array(items->count + 1, sizeof *items->dear);
+	for (size_t i = 0; items->dear && i < items->count; i++)
+		for (size_t j = items->first[i]; j < items->first[i + 1]; j++)
+			items->dear[i] |= part->dear[items->members[j]];
+	return items->dear != NULL;
+}
+
 static int pack_items(struct opk_items *items, struct opk_part *part, struct opk_ctx *ctx,
                       opk_packing_fits *fits, struct opk_patience *patience)
 {
 	int code = opk_packing_init(&items->packing, ctx, items->count, fits, part, patience);
 
+	if (!code && !find_dear(items, part))
+		code = opk_nomem(ctx, "raw counters");
+	items->packing.first = items->dear;
 	if (!code && items == &part->loose)
 		code = opk_packing_clique(&part->bound, ctx, &items->packing);
 	return code ? code : opk_packing_try(&items->bins, ctx, &items->packing, 0);
@@ -296,6 +324,7 @@ static void clear_items(struct opk_items *items)
 {
 	free(items->first);
 	free(items->members);
+	free(items->dear);
 	opk_packing_clear(&items->packing);
 	opk_bins_clear(&items->bins);
 }

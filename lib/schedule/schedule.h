@@ -64,7 +64,8 @@ struct opk_schedule_result {
 	size_t apart; /* so many metrics CUPTI plans only apart from the others: PerfWorks did it */
 	void *config; /* the config image */
 	size_t size;
-	int refused; /* the CUPTI status with which it refused the metrics; 0: it did not */
+	size_t cheap; /* in so many passes, the last ones, no counter is in a dear domain */
+	int refused;  /* the CUPTI status with which it refused the metrics; 0: it did not */
 };
 
 /*
@@ -153,6 +154,7 @@ struct opk_packing {
 	size_t most;       /* bins: a try that needs more is given up; 0: any number */
 	uint8_t *pairs;    /* what is known of each two: count * count */
 	uint32_t *clashes; /* of each item, with those it was tried against */
+	const bool *first; /* items that are placed before all others; NULL: none */
 };
 
 /* The bin of each item. */
@@ -199,6 +201,7 @@ struct opk_items {
 	size_t *members; /* numbers of counters */
 	struct opk_packing packing;
 	struct opk_bins bins; /* the best so far */
+	bool *dear;           /* one an item; NULL without dear counters */
 };
 
 struct opk_part {
@@ -214,6 +217,12 @@ struct opk_part {
 	/* What the questions need. */
 	const struct opk_counters *counters;
 	struct opk_nv_scheduler *scheduler;
+	/*
+	 * Where bins are to be cheap: PerfWorks without the dear domains, and the counters, one a
+	 * counter, that it has no room for. A bin with one of these has all domains.
+	 */
+	struct opk_nv_scheduler *cheap;
+	const bool *dear;
 	struct opk_answers answers;
 };
 

@@ -6,12 +6,12 @@
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
 # Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched unrecorded capture
-# torch values by_application flushed planner links timeline trace ranks cache others endings. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
+# torch values by_application flushed costs planner links timeline trace ranks cache others endings. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
 # alone, or takes its two files from the folder COLLECTOR.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed planner links timeline trace ranks cache others endings}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed costs planner links timeline trace ranks cache others endings}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -243,6 +243,20 @@ flushed() {
 	for set in one five; do
 		run "none, $set, 2000" $collect --replay none -c "$sets/$set.opk" -o "$work/many.opk" -- ./many 2000
 		run "the same, flushed" $collect --replay none --cache-control flush -c "$sets/$set.opk" -o "$work/many.opk" -- ./many 2000
+	done
+}
+
+# Costs by where counters are counted, for data/pass_costs.tsv; what kernel replay does with its time; cheap plans.
+costs() {
+	for cuda in /usr/local/cuda/extras/CUPTI/lib64 /usr/local/cuda/lib64; do [ -e "$cuda/libcupti.so" ] && break; done
+	nvcc -O2 -arch=native -Xcompiler -rdynamic -o costs "$top/tests/gpu/costs.cu" \
+		-I/usr/local/cuda/extras/CUPTI/include -L"$cuda" -lcuda -lcupti || return
+	names=$(ls "$sets" | sed -n 's/^\(cost-.*\)\.config$/\1/p')
+	LD_LIBRARY_PATH=$cuda:${LD_LIBRARY_PATH:-} run "one pass, no replay" ./costs launch "$sets" $(echo "$names" | grep -vE 'simple|wide')
+	LD_LIBRARY_PATH=$cuda:${LD_LIBRARY_PATH:-} run "kernel replay" ./costs replay "$sets" cost-sm_a cost-lts cost-simple cost-wide
+	for set in compute compute-cheap wide wide-cheap; do
+		run "rotation, $set, 6000" $collect --replay rotate -c "$sets/$set.opk" -o "$work/many.opk" -- ./many 6000
+		run "its values" $collect --replay rotate -c "$sets/$set.opk" -o "$out/costs-$set.opk" -- ./workload 400
 	done
 }
 

@@ -48,6 +48,32 @@ for name in timeline tensor; do
 	build $name "$metrics"
 	build $name-pm "$metrics" --profiler pm
 done
+bare() { # NAME METRICS [OPTION...]: the images that tests/gpu/costs.cu wants
+	name=$1 metrics=$2
+	shift 2
+	"$offpeak" build --chip "$chip" --no-instances "$@" "$metrics" -o "$folder/cost.opk" \
+		--raw-config "$folder/cost-$name.config" --raw-prefix "$folder/cost-$name.prefix" >/dev/null
+}
+bare trace gpu__time_duration.sum
+bare sm_a sm__cycles_elapsed.max
+bare sm_b sm__cycles_active.sum
+bare sm_c smsp__inst_executed.sum
+bare sm_c-cheap smsp__inst_executed.sum --prefer cheap
+bare sm_b-cheap sm__cycles_active.sum --prefer cheap
+bare lts lts__t_sectors.sum
+bare fbsp dram__bytes_read.sum
+bare gpc_a gpc__cycles_elapsed.max
+bare gpc_b gcc__cache_requests.sum
+bare fe_a fe__cycles_elapsed.max
+bare fe_b gr__ctas_launched_realtime.max
+bare hub_a sys__cycles_elapsed.max
+bare pci pcie__read_bytes.sum
+bare sass smsp__sass_thread_inst_executed_op_ffma_pred_on.sum
+bare simple "$(recorded simple)"
+bare wide "$(recorded wide-auto)"
+build compute compute
+build compute-cheap compute --prefer cheap
+build wide-cheap "$(recorded wide-auto)" --prefer cheap
 contract() { # PASSES METRICS [OPTION...]: the bare images that tests/gpu/contract.sh wants; 0 passes: for PM sampling
 	passes=$1 metrics=$2
 	shift 2

@@ -93,11 +93,22 @@ int plan_options(struct app *app, struct plan_args *args, struct opk_plan_option
 	if (args->strict_order && !args->single_pass)
 		return app_error(app, OPK_EUSAGE, "%s: --strict-order goes with --single-pass",
 		                 app->command);
+	if (args->prefer == PREFER_CHEAP && args->single_pass)
+		return app_error(
+			app, OPK_EUSAGE,
+			"%s: --prefer cheap takes more passes, --single-pass one: not both",
+			app->command);
+	if (args->prefer == PREFER_CHEAP && args->effort && !strtod(args->effort, NULL))
+		return app_error(
+			app, OPK_EUSAGE,
+			"%s: --prefer cheap looks for a plan, --effort 0 for none: not both",
+			app->command);
 	code = take_chip(app, args);
 	if (code)
 		return code;
 	options->chip = args->chip;
 	options->max_passes = args->max_passes;
+	options->prefer_cheap = args->prefer == PREFER_CHEAP;
 	options->single_pass = args->single_pass;
 	options->strict_order = args->strict_order;
 	options->has_profiler = args->profiler != 0;

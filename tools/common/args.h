@@ -53,10 +53,13 @@ struct opk_image_options image_options(uint64_t timeout, const char *what);
 
 /* ---- plans: plan, build */
 
+/* Words of --prefer. */
+enum { PREFER_FEWEST = 1, PREFER_CHEAP };
+
 struct plan_args {
 	const char *chip, *effort, *availability;
 	char file_chip[20]; /* that of the .opk of --availability, where no other is given */
-	unsigned profiler;
+	unsigned profiler, prefer;
 	uint64_t max_passes;
 	bool single_pass, strict_order;
 	struct option_list params;
@@ -77,6 +80,9 @@ struct plan_args {
 	                      "with --single-pass: stop at the first that does not fit",           \
 	                      OPTION_FLAG, type, member.strict_order),                             \
 		PARAM_OPTION(type, member.params),                                                 \
+		SHARED_OPTION("prefer", "fewest|cheap",                                            \
+	                      "fewest passes (default), or few where a launch costs much",         \
+	                      OPTION_WORD, type, member.prefer),                                   \
 		SHARED_OPTION("effort", "SECONDS",                                                 \
 	                      "look so long for a plan of fewer passes; 0: take CUPTI's own",      \
 	                      OPTION_TEXT, type, member.effort)

@@ -126,6 +126,26 @@ static int add_fit(struct app_fields *fields, char **text, struct app *app,
 	return *text ? OPK_OK : app_nomem(app);
 }
 
+/* Of a launch without replay, on average over the passes, and with kernel replay. */
+static void add_costs(struct app_fields *fields, const struct report *report)
+{
+	size_t passes = opk_plan_passes(report->plan);
+	uint64_t launch = 0, replay = 0;
+
+	for (size_t pass = 0; pass < passes; pass++) {
+		uint32_t one = opk_plan_detail_launch_us(report->detail, pass);
+
+		/* An unknown pass makes the sum unknown. */
+		if (!one)
+			return;
+		launch += one;
+		replay += opk_plan_detail_replay_us(report->detail, pass);
+	}
+	field_number(fields, "launch_us", (launch + passes / 2) / passes);
+	field_number(fields, "replay_us", replay);
+	field_text(fields, "measured", opk_plan_detail_measured(report->detail));
+}
+
 static int print_record(struct app *app, const struct report *report)
 {
 	const struct opk_plan *plan = report->plan;
@@ -145,6 +165,7 @@ static int print_record(struct app *app, const struct report *report)
 		return code;
 	field_number(&fields, "passes", opk_plan_passes(plan));
 	field_number(&fields, "lower_bound", opk_plan_detail_lower_bound(report->detail));
+	add_costs(&fields, report);
 	if (plan_sample_bytes(app, plan, &sample_bytes))
 		field_number(&fields, "sample_bytes", sample_bytes);
 	return app_record(app, &fields);
@@ -166,18 +187,24 @@ static int list_fill(struct opk_strlist *out, const struct opk_plan_detail *deta
 	return OPK_OK;
 }
 
+static union opk_cell cell_cost(uint32_t us)
+{
+	return cell_known(us, us > 0);
+}
+
 static int print_passes(struct app *app, const struct report *report)
 {
 	static const struct opk_column columns[] = {
-		{ "pass", OPK_CELL_UINT },
-		{ "counters", OPK_CELL_UINT },
-		{ "domains", OPK_CELL_LIST },
-		{ "metrics", OPK_CELL_LIST },
+		{ "pass", OPK_CELL_UINT },          { "counters", OPK_CELL_UINT },
+		{ "domains", OPK_CELL_LIST },       { "launch_us", OPK_CELL_OPTIONAL },
+		{ "replay_us", OPK_CELL_OPTIONAL }, { "metrics", OPK_CELL_LIST },
 	};
 
 	app_table(app, "plan", columns);
 	for (size_t pass = 0; pass < opk_plan_passes(report->plan); pass++) {
 		opk_autostrlist struct opk_strlist fill = { 0 };
+		uint32_t launch = opk_plan_detail_launch_us(report->detail, pass);
+		uint32_t replay = opk_plan_detail_replay_us(report->detail, pass);
 		size_t count = 0;
 
 		if (list_fill(&fill, report->detail, pass))
@@ -187,8 +214,8 @@ static int print_passes(struct app *app, const struct report *report)
 				report->names[count++] = opk_plan_metric(report->plan, i);
 		app_row(app, cell_number(pass + 1),
 		        cell_number(opk_plan_detail_counters(report->detail, pass)),
-		        cell_list(opk_strlist_items(&fill), fill.count),
-		        cell_list(report->names, count));
+		        cell_list(opk_strlist_items(&fill), fill.count), cell_cost(launch),
+		        cell_cost(replay), cell_list(report->names, count));
 	}
 	return OPK_OK;
 }
@@ -302,6 +329,13 @@ const struct command plan_command = {
 		"metrics without which the plan would be shorter (saves), and ratios whose counters are\n"
 		"in different passes, and so in different runs of the kernel (split). sample_bytes is\n"
 		"what the hardware writes for each sample of PM sampling.\n"
+		"\n"
+		"launch_us is how much longer a launch takes without replay, in microseconds: in a pass,\n"
+		"and on average over the passes, as they take turns; replay_us what a pass of kernel\n"
+		"replay takes, and all of them. They come from where counters are counted and what that\n"
+		"cost on one GPU (measured); nothing is said of chips where it was not measured.\n"
+		"--prefer cheap plans few passes with counters that the SMs themselves keep, which make\n"
+		"a launch twenty times dearer on an H100, and more passes in all.\n"
 		"\n"
 		"CSV has one table: the summary, or that of --table. The table metrics is printed for\n"
 		"--table alone: a row a metric, with the number of its passes, which ones they are, saves\n"

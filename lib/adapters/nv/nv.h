@@ -150,6 +150,14 @@ OPK_DEFINE_AUTO(opk_nv_scheduler)
 int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                           const char *const *counters, size_t count);
 /*
+ * Goes on without some domains: what is asked about, and passes that are added from now on, have no
+ * counters there; or with all of them again. For passes where none was added yet.
+ */
+int opk_nv_scheduler_without(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
+                             bool (*leave_out)(const void *data, const char *domain),
+                             const void *data);
+int opk_nv_scheduler_choose(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler, bool all);
+/*
  * The domains that can count a raw counter, by NVIDIA's names, single ones ("gpu_sm_a") before
  * pairs that work together ("gpu_sm_c_sm_a"); appended, each once. "gpu_sass" is software: code
  * patched into kernels. OPK_EUSAGE: the chip counts none under this name.

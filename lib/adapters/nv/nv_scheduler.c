@@ -9,8 +9,9 @@
 struct opk_nv_scheduler {
 	struct opk_nv *nv;
 	void *object;
-	uint32_t *domains; /* all of the chip's */
-	size_t domain_count;
+	uint32_t *domains; /* all of the chip's, those that may be left out last */
+	size_t domain_count, kept_count;
+	size_t open_count; /* so many are in the open pass group */
 };
 
 /* NVIDIA numbers 41 domains and 5 pairs in all; a counter has a handful. */
@@ -34,15 +35,15 @@ static int find_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 			return opk_nomem(ctx, "raw counter domains");
 		params.pAvailableDomains = scheduler->domains;
 	}
-	scheduler->domain_count = params.numAvailableDomains;
+	scheduler->domain_count = scheduler->open_count = params.numAvailableDomains;
 	return OPK_OK;
 }
 
-/* Counters can only be asked about or added if their domains are in an open pass group: all are. */
+/* Counters can only be asked about or added if their domains are in an open pass group. */
 static int open_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
 	NV_PARAMS(params, SchedulerBeginPassGroup, .pRawCounterConfig = scheduler->object,
-	          .pDomains = scheduler->domains, .numDomains = scheduler->domain_count);
+	          .pDomains = scheduler->domains, .numDomains = scheduler->open_count);
 
 	return NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_BeginPassGroup, &params);
 }
@@ -50,7 +51,7 @@ static int open_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 static int close_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
 	NV_PARAMS(params, SchedulerEndPassGroup, .pRawCounterConfig = scheduler->object,
-	          .pDomains = scheduler->domains, .numDomains = scheduler->domain_count);
+	          .pDomains = scheduler->domains, .numDomains = scheduler->open_count);
 
 	return NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_EndPassGroup, &params);
 }
@@ -85,6 +86,47 @@ int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, con
 	if (!code)
 		*out = opk_take(scheduler);
 	return code;
+}
+
+static int name_domain(const char **out, struct opk_ctx *ctx, struct opk_nv *nv, uint32_t domain)
+{
+	NV_PARAMS(params, SchedulerDomainToString, .domain = domain);
+	int code = NV_NVPW(nv, ctx, NVPW_RawCounterConfig_RawCounterDomainToString, &params);
+
+	*out = params.pDomainName;
+	return code;
+}
+
+int opk_nv_scheduler_without(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
+                             bool (*leave_out)(const void *data, const char *domain),
+                             const void *data)
+{
+	size_t last = scheduler->domain_count;
+
+	scheduler->kept_count = 0;
+	while (scheduler->kept_count < last) {
+		uint32_t *next = &scheduler->domains[scheduler->kept_count], domain = *next;
+		const char *name;
+		int code = name_domain(&name, ctx, scheduler->nv, domain);
+
+		if (code)
+			return code;
+		if (!leave_out(data, name)) {
+			scheduler->kept_count++;
+			continue;
+		}
+		*next = scheduler->domains[--last];
+		scheduler->domains[last] = domain;
+	}
+	return opk_nv_scheduler_choose(ctx, scheduler, false);
+}
+
+int opk_nv_scheduler_choose(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler, bool all)
+{
+	int code = close_pass(scheduler, ctx);
+
+	scheduler->open_count = all ? scheduler->domain_count : scheduler->kept_count;
+	return code ? code : open_pass(scheduler, ctx);
 }
 
 void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler)
@@ -139,13 +181,12 @@ int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_schedule
 static int add_domain(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv *nv,
                       uint32_t domain)
 {
-	NV_PARAMS(params, SchedulerDomainToString, .domain = domain);
-	int code = NV_NVPW(nv, ctx, NVPW_RawCounterConfig_RawCounterDomainToString, &params);
+	const char *name;
+	int code = name_domain(&name, ctx, nv, domain);
 
 	if (code)
 		return code;
-	if (opk_strlist_contains(out, params.pDomainName)
-	    || opk_strlist_add(out, params.pDomainName))
+	if (opk_strlist_contains(out, name) || opk_strlist_add(out, name))
 		return OPK_OK;
 	return opk_nomem(ctx, "raw counter domains");
 }

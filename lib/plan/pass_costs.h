@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a launch of a pass costs, as it was measured on a GPU of the chip. */
+#ifndef OPK_PASS_COSTS_H
+#define OPK_PASS_COSTS_H
+
+#include "plan/plan.h"
+
+struct opk_domain_cost {
+	const char *domain, *unit;
+	uint32_t launch_us, setup_us, stop_us;
+};
+
+struct opk_pass_costs {
+	char *text;             /* of the file, in which all names lie */
+	const char *gpu, *date; /* where and when it was measured */
+	struct opk_domain_cost *rows;
+	size_t count, capacity; /* 0: nothing was measured on this chip */
+};
+
+int opk_pass_costs_read(struct opk_pass_costs *out, struct opk_ctx *ctx, const char *chip);
+void opk_pass_costs_clear(struct opk_pass_costs *costs);
+#define opk_autopasscosts __attribute__((cleanup(opk_pass_costs_clear)))
+
+/* Whether counters there make a launch several times dearer than elsewhere. */
+bool opk_domain_is_dear(const struct opk_pass_costs *costs, const char *domain);
+
+/* Of a pass; 0 where unknown. */
+struct opk_pass_cost {
+	uint32_t launch_us; /* of a launch that is not replayed */
+	uint32_t replay_us; /* of the pass under kernel replay */
+	uint32_t stop_us;   /* a part of that */
+};
+
+/* `cheap`: no counter of the pass is in a dear domain that can be in another one. */
+int opk_pass_cost_of(struct opk_pass_cost *out, struct opk_ctx *ctx,
+                     const struct opk_pass_costs *costs, struct opk_nv_scheduler *scheduler,
+                     const struct opk_strlist *counters, bool cheap);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What launches cost, and plans with few passes that are dear: with NVIDIA's libraries. */
+#include "offpeak.h"
+#include "plan/pass_costs.h"
+#include "testing.h"
+
+enum { DEAR_US = 500 };
+
+/* A plan and what there is to say about it. */
+struct made {
+	struct opk_plan *plan;
+	struct opk_plan_detail *detail;
+};
+
+static struct made make(struct opk_ctx *ctx, const char *chip, const char *names, bool cheap)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_set *set;
+	struct made made;
+
+	options.chip = chip;
+	options.prefer_cheap = cheap;
+	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
+	ck_ok(ctx, opk_plan_new(&made.plan, ctx, set, &options));
+	ck_ok(ctx, opk_plan_detail_new(&made.detail, ctx, made.plan));
+	opk_set_free(set);
+	return made;
+}
+
+static void clear(struct made *made)
+{
+	opk_plan_detail_free(made->detail);
+	opk_plan_free(made->plan);
+}
+
+static size_t count_dear(const struct made *made)
+{
+	size_t count = 0;
+
+	for (size_t pass = 0; pass < opk_plan_passes(made->plan); pass++)
+		count += opk_plan_detail_launch_us(made->detail, pass) > DEAR_US;
+	return count;
+}
+
+static size_t count_counters(struct opk_ctx *ctx, const struct made *made)
+{
+	struct opk_schedule schedule;
+	struct opk_counters counters;
+	size_t placed = 0;
+
+	ck_ok(ctx, opk_counters_of(&counters, ctx, "GH100", &made->plan->metrics));
+	ck_ok(ctx, opk_schedule_read(&schedule, ctx, &counters, &made->plan->schedule));
+	for (size_t i = 0; i < counters.names.count; i++)
+		placed += schedule.pass_of[i] < schedule.passes;
+	ck_assert_uint_eq(placed, counters.names.count);
+	opk_schedule_clear(&schedule);
+	opk_counters_clear(&counters);
+	return placed;
+}
+
+/* What PerfWorks has room for outside the SMs' own counters leaves them; all counters are kept. */
+START_TEST(cheap_plans)
+{
+	static const struct {
+		struct here here;
+		const char *names;
+		size_t dear, cheap_dear;
+	} rows[] = {
+		{ HERE, "smsp__inst_executed.sum", 1, 0 },
+		{ HERE, "sm__cycles_elapsed.max,lts__t_sectors.sum,dram__bytes.sum", 0, 0 },
+		/* This one needs them. */
+		{ HERE, "smsp__warps_active.sum,sm__inst_executed.sum", 1, 1 },
+		{ HERE,
+		  "smsp__inst_executed.sum,sm__cycles_active.sum,smsp__issue_active.sum,"
+		  "sm__inst_executed_pipe_fma.sum,lts__t_sectors.sum,"
+		  "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+		  1, 0 },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct made usual = make(ctx, "GH100", rows[i].names, false);
+		struct made cheap = make(ctx, "GH100", rows[i].names, true);
+
+		ck_row(&rows[i], count_dear(&usual) == rows[i].dear, "%zu", count_dear(&usual));
+		ck_row(&rows[i], count_dear(&cheap) == rows[i].cheap_dear, "%zu",
+		       count_dear(&cheap));
+		ck_row(&rows[i], count_counters(ctx, &usual) == count_counters(ctx, &cheap),
+		       "lost");
+		ck_row(&rows[i], *opk_plan_detail_measured(usual.detail), "where");
+		clear(&usual);
+		clear(&cheap);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Of a chip that was not measured nothing is said. */
+START_TEST(unmeasured)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct made made = make(ctx, "TU102", "smsp__inst_executed.sum", false);
+
+	ck_assert_uint_eq(opk_plan_detail_launch_us(made.detail, 0), 0);
+	ck_assert_uint_eq(opk_plan_detail_replay_us(made.detail, 0), 0);
+	ck_assert_str_eq(opk_plan_detail_measured(made.detail), "");
+	clear(&made);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(shipped_costs)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_pass_costs costs;
+
+	ck_ok(ctx, opk_pass_costs_read(&costs, ctx, "GH100"));
+	ck_assert(costs.count > 5);
+	ck_assert(opk_domain_is_dear(&costs, "gpu_sm_b"));
+	ck_assert(!opk_domain_is_dear(&costs, "gpu_sm_a"));
+	ck_assert(!opk_domain_is_dear(&costs, "gpu_no_such"));
+	opk_pass_costs_clear(&costs);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("plan_cheap");
+	TCase *tcase = tcase_create("all");
+
+	tcase_set_timeout(tcase, 300);
+	tcase_add_test(tcase, shipped_costs);
+	if (have_cupti()) {
+		tcase_add_test(tcase, cheap_plans);
+		tcase_add_test(tcase, unmeasured);
+	}
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
