@@ -8,7 +8,7 @@
 #include "timeline/timeline_inside.h"
 
 /* In samples: what is known of anything that ran for less, or is told apart by fewer, is no use. */
-static const double LEAST_LENGTH = 0.5, LEAST_SHARED_LENGTH = 2, LEAST_EVIDENCE = 3.99;
+static const double LEAST_LENGTH = 1, LEAST_SHARED_LENGTH = 2, LEAST_EVIDENCE = 3.99;
 
 /* How a metric's values go together: docs/formats.md. */
 enum kind {

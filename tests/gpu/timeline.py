@@ -6,7 +6,8 @@
 
 PM.csv: `offpeak eval RUN.opk --per kernel`; RANGES.csv: `offpeak eval REPLAY.opk` of the same program.
 A cell is how much the value of the samples is above the median of the launches' own, in percent of it, or in
-points where the metric is a percentage.
+points where the metric is a percentage. '-': the kernel does next to nothing of it, per time less than a hundredth of what
+another one does.
 """
 import csv
 import math
@@ -25,9 +26,11 @@ def short(name):
     return found.group(1) if found else name
 
 
-def cell(metric, ours, theirs):
+def cell(metric, ours, theirs, rate, most):
     if math.isnan(ours):
         return "nan"
+    if rate < most / 100:
+        return "-"
     if "pct" in metric:
         return f"{ours - theirs:+.2f} of {theirs:.1f}"
     return f"{100 * (ours / theirs - 1):+.1f}%" if theirs else f"{ours:g} of 0"
@@ -41,13 +44,20 @@ def main():
         launches.setdefault(row["kernel"], []).append(row)
     rows = [row for row in samples if row["kernel"] in launches]
     rows.sort(key=lambda row: float(row["duration_ns"]))
+    medians, rates = {}, {}
+    for row in rows:
+        for metric in metrics:
+            value = statistics.median(float(launch[metric]) for launch in launches[row["kernel"]])
+            medians[row["kernel"], metric] = value
+            rates[row["kernel"], metric] = value if "pct" in metric else value / float(row["duration_ns"])
+    most = {metric: max(rates[row["kernel"], metric] for row in rows) for metric in metrics}
     print("| kernel | us | samples_alone | " + " | ".join(f"`{name}`" for name in metrics) + " |")
     print("|---|---|---|" + "---|" * len(metrics))
     for row in rows:
         cells = []
         for metric in metrics:
-            theirs = statistics.median(float(launch[metric]) for launch in launches[row["kernel"]])
-            cells.append(cell(metric, float(row[metric]), theirs))
+            key = row["kernel"], metric
+            cells.append(cell(metric, float(row[metric]), medians[key], rates[key], most[metric]))
         print(f"| {short(row['kernel'])} | {float(row['duration_ns']) / 1e3:.1f} | {row['samples_alone']} | "
               + " | ".join(cells) + " |")
     return 0

@@ -256,7 +256,7 @@ static void note_inflated(const struct eval *eval, const struct eval_input *inpu
 static void note_unknown(const struct eval *eval)
 {
 	if (eval->unknown_count)
-		app_note("%zu of %ju %s ran for less than half a sample, or too few samples tell "
+		app_note("%zu of %ju %s ran for less than a sample, or too few samples tell "
 		         "%s apart (samples_alone): nan; a shorter --interval shows more",
 		         eval->unknown_count, (uintmax_t)eval->row_count,
 		         eval->per == PER_KERNEL ? "kernels" : "launches",
