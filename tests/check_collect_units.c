@@ -17,15 +17,15 @@ START_TEST(rotation)
 		uint64_t launches[20] = { 0 };
 		uint32_t least = UINT32_MAX, most = 0;
 
-		for (size_t turn = 0; turn < 63 * passes; turn++, rotation_next(&turns, false)) {
-			uint32_t batch = rotation_batch(&turns, 64);
+		for (size_t turn = 0; turn < 62 * passes; turn++, rotation_next(&turns, false)) {
+			uint32_t batch = rotation_batch(&turns, 500);
 			size_t round = turn / passes;
 
 			ck_assert_uint_eq(rotation_pass(&turns), turn % passes);
 			ck_assert(rotation_is_round(&turns) == (round > 0));
 			/* Short ones first, all passes alike, then longer ones. */
-			if (round < 3)
-				ck_assert_uint_eq(batch, 8 << round);
+			if (round < 2)
+				ck_assert_uint_eq(batch, round ? 64 : 8);
 			/* Then they nearly fill an image, and are not all alike. */
 			else {
 				least = batch < least ? batch : least;
@@ -33,9 +33,11 @@ START_TEST(rotation)
 			}
 			launches[turn % passes] += batch;
 		}
-		ck_assert_uint_ge(least, 48);
+		ck_assert_uint_ge(least, 375);
 		ck_assert_uint_gt(most, least);
-		ck_assert_uint_le(most, 64);
+		ck_assert_uint_le(most, 500);
+		ck_assert_uint_eq(rotation_room(&turns, 500), 500);
+		ck_assert_uint_eq(rotation_room(&turns, 20), 20);
 		/* No pass gets much more than another. */
 		for (size_t i = 0; i < passes; i++)
 			ck_assert_uint_lt(launches[i], launches[0] + launches[0] / 10);

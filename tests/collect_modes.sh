@@ -26,13 +26,13 @@ set=three
 quietly '--replay rotate' init ctx:0 'launch*500:k'
 rows_count 500
 counted
-# Turns of 8 launches, then in each round twice as many.
+# Turns of 8 launches, then of 64, then of most of an image.
 same "$last: turns" "$(fields run.opk rows pass | uniq -c | awk '{ printf "%s:%s ", $2, $1 }')" \
-	'1:8 2:8 3:8 1:16 2:16 3:16 1:32 2:32 3:32 1:64 2:64 3:64 1:128 2:12 '
-passes '0 1 2 0 1 2 0 1 2 0 1 2 0 1 '
-# The first round has small images, for which Start is short.
-same "$last: slots" "$(sed -n 's/^cupti.*ProfilerSetConfig .*ranges=\([0-9]*\).*/\1/p' log | uniq | tr '\n' ' ')" '8 512 '
-log_has 2 '^cuptiRangeProfilerEnable'
+	'1:8 2:8 3:8 1:64 2:64 3:64 1:284 '
+passes '0 1 2 0 1 2 0 '
+# The first rounds have small images, for which Start is short.
+same "$last: slots" "$(sed -n 's/^cupti.*ProfilerSetConfig .*ranges=\([0-9]*\).*/\1/p' log | uniq | tr '\n' ' ')" '8 64 512 '
+log_has 3 '^cuptiRangeProfilerEnable'
 info '(j["mode"], j["join"], j["passes"]) == ("launch", "kernel", 3)'
 # What is flushed in between ends a turn, too.
 quietly '--replay rotate' init ctx:0 launch:a sleep:1100 launch:a sleep:1100 'launch*9:a'

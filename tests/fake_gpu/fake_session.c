@@ -115,6 +115,9 @@ int session_configure(struct session *session, const struct session_config *conf
 	next_pass = session->first_max && !session->legacy && config->hash == session->config.hash
 	                    ? session->config.pass
 	                    : config->pass;
+	/* Seen of the older interface: in user replay it begins with the first. */
+	if (session->legacy && config->replay == CUPTI_UserReplay)
+		next_pass = 0;
 	session->config = *config;
 	session->config.pass = next_pass;
 	session->image = image;

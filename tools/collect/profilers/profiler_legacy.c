@@ -43,6 +43,14 @@ static size_t new_scratch(struct profiler *profiler)
 	               : 0;
 }
 
+/* In user replay it begins with the first pass, whatever the config says. */
+static CUpti_ProfilerReplayMode replay_mode(const struct profiler_config *config)
+{
+	return config->kernel_replay ? CUPTI_KernelReplay
+	       : config->pass        ? CUPTI_ApplicationReplay
+	                             : CUPTI_UserReplay;
+}
+
 static bool begin_session(struct profiler *profiler)
 {
 	const struct profiler_config *config = &profiler->config;
@@ -55,8 +63,7 @@ static bool begin_session(struct profiler *profiler)
 	                               .counterDataImageSize = config->image_size,
 	                               .pCounterDataImage = config->image,
 	                               .range = config->push ? CUPTI_UserRange : CUPTI_AutoRange,
-	                               .replayMode = config->kernel_replay ? CUPTI_KernelReplay
-	                                                                   : CUPTI_UserReplay,
+	                               .replayMode = replay_mode(config),
 	                               .maxRangesPerPass = config->slots,
 	                               .maxLaunchesPerPass = config->slots);
 	return profiler->in_session;

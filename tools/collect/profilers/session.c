@@ -58,7 +58,7 @@ static bool rotates(const struct session *session)
 /* How many ranges the present image takes. */
 static uint32_t room_of(const struct session *session)
 {
-	return rotates(session) ? rotation_batch(&session->rotation, session->slots)
+	return rotates(session) ? rotation_batch(&session->rotation, session->most_slots)
 	                        : session->slots;
 }
 
@@ -112,14 +112,15 @@ static bool follow(struct session *session)
 	return profiler->ops->enable(profiler);
 }
 
-/* After the short images of the first round come large ones. */
+/* After the small images of the first rounds come large ones. */
 static bool grow(struct session *session)
 {
 	struct profiler *profiler = &session->profiler;
+	uint32_t room = rotation_room(&session->rotation, session->most_slots);
 
-	if (session->slots == session->most_slots || !rotation_is_round(&session->rotation))
+	if (session->slots == room)
 		return true;
-	session->slots = session->most_slots;
+	session->slots = room;
 	free(session->blank.image);
 	session->blank.image = NULL;
 	profiler->ops->disable(profiler);
@@ -176,8 +177,8 @@ static uint32_t choose_slots(const struct session *session)
 static bool prepare(struct session *session)
 {
 	session->slots = session->most_slots = choose_slots(session);
-	if (rotates(session) && session->slots > ROTATION_FIRST)
-		session->slots = ROTATION_FIRST;
+	if (rotates(session))
+		session->slots = rotation_room(&session->rotation, session->most_slots);
 	return session->profiler.ops->enable(&session->profiler) && start(session);
 }
 

@@ -88,20 +88,19 @@ struct rotation {
 	size_t turn;  /* images before the present one */
 };
 
-enum { ROTATION_FIRST = 8 /* launches in an image of the first round */ };
-
 /* Whether each pass has had a turn. */
 bool rotation_is_round(const struct rotation *rotation);
+/* How much room images of the present round should have, `most` at most: 8, 64, and then all. */
+uint32_t rotation_room(const struct rotation *rotation, uint32_t most);
 
 /* The present pass, from 0. */
 size_t rotation_pass(const struct rotation *rotation);
 /*
- * How many launches the present image takes, of the `room` that it has. The first round is short,
- * so that short programs see every pass, and the next ones are twice as long each, until images are
- * full. From then on they are of uneven length, so that a program which repeats itself shows every
- * pass all of its launches in time.
+ * How many launches the present image takes, where it has room for `most` at most. The first rounds
+ * are short, so that short programs see every pass. From then on turns are of uneven length, so that a
+ * program which repeats itself shows every pass all of its launches in time.
  */
-uint32_t rotation_batch(const struct rotation *rotation, uint32_t room);
+uint32_t rotation_batch(const struct rotation *rotation, uint32_t most);
 /*
  * `cut`: the image ended early. After the first round one turn in eight is left out then, in case
  * it was the program's rhythm that did it.

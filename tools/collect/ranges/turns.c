@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-enum { SKIPS = 8, MAX_NAMES = 4096 };
+enum { FIRST_ROOM = 8, GROWTH = 8, SKIPS = 8, MAX_NAMES = 4096 };
 
 struct repetition {
 	char *name;
@@ -32,13 +32,21 @@ static uint32_t scatter(size_t turn)
 	return hash ^ hash >> 13;
 }
 
-uint32_t rotation_batch(const struct rotation *rotation, uint32_t room)
+uint32_t rotation_room(const struct rotation *rotation, uint32_t most)
 {
 	size_t round = rotation->turn / rotation->passes;
+	uint32_t room = FIRST_ROOM;
 
-	if (round < 16 && (uint32_t)ROTATION_FIRST << round < room)
-		return (uint32_t)ROTATION_FIRST << round;
-	if (!round)
+	for (; round && room < most; round--)
+		room *= GROWTH;
+	return room < most ? room : most;
+}
+
+uint32_t rotation_batch(const struct rotation *rotation, uint32_t most)
+{
+	uint32_t room = rotation_room(rotation, most);
+
+	if (room < most || !rotation_is_round(rotation))
 		return room;
 	return room - scatter(rotation->turn) % (room / 4 + 1);
 }
