@@ -366,7 +366,7 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 	int code = OPK_OK;
 
 	/* What is one file already needs no copy, for which there may be no room. */
-	if (merged && (parts->count > 1 || join))
+	if (merged && (parts->count > 1 || (any && join)))
 		code = parts_merge(&made, parts, settings, join);
 	else
 		code = parts_rename(&made, parts, settings->verbose);
