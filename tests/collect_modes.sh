@@ -380,6 +380,10 @@ same "$last: pauses" "$((starts > 2))" 1
 same "$last: samples" "$(fields run.opk samples total | tail -n 1)" $((10 * starts))
 err_has '^offpeak-collect: note: [0-9]* are missing: samples came faster than they could be decoded, and sampling paused'
 info 'j["drops"][0]["count"] > 250000'
+# Half full, and as many would come while that is decoded: it pauses before.
+FAKE_GPU_FAIL=cuptiPmSamplingDecodeData:sleep200 record '--interval 2us --buffer 16M' init ctx:0 sleep:600
+same "$last: pauses" "$(($(grep -c '^cuptiPmSamplingStart' log) > 1))" 1
+err_has '^offpeak-collect: note: [0-9]* are missing: samples came faster than they could be decoded, and sampling paused'
 FAKE_GPU_DEVICES=2 FAKE_GPU_PM_SAMPLES=10 record '' init ctx:0 ctx:1 ctx:0 sleep:200
 same "$last: one sampler a device" "$(fields run.opk samples total | tail -n 1)" 20
 log_has 2 '^cuptiPmSamplingEnable'

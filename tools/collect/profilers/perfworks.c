@@ -74,7 +74,9 @@ void perfworks_open(const char *cupti_path)
 
 	if (perfworks.library)
 		return;
-	if (slash) {
+	/* The one that libcupti uses, wherever it found it: another one would not be initialised. */
+	perfworks.library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+	if (!perfworks.library && slash) {
 		snprintf(path, sizeof path, "%.*s%s", (int)(slash - cupti_path) + 1, cupti_path,
 		         name);
 		perfworks.library = opk_library_flaw(path) ? NULL

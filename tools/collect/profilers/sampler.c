@@ -41,6 +41,9 @@ struct sampler {
 	uint64_t interval_ns, buffer_bytes;
 	uint64_t buffer_samples; /* that certainly fit into the hardware's buffer */
 	uint64_t decoded;        /* samples since `started` */
+	uint64_t waiting;        /* more of them, which are in the image still */
+	double decode_s;         /* that one sample takes, as far as it is known */
+	double init_s;           /* that emptying the image takes */
 	uint64_t expected;       /* samples from `started` to the stop */
 	struct timespec started, handed_on;
 	uint64_t last_end; /* of the sample handed on last */
@@ -68,7 +71,7 @@ static size_t size_of_image(struct sampler *sampler, uint32_t slots)
 	               : 0;
 }
 
-static bool init_image(struct sampler *sampler)
+static bool empty_image(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_CounterDataImage_Initialize,
 	              .pPmSamplingObject = sampler->object, .counterDataSize = sampler->image_size,
@@ -80,6 +83,15 @@ static bool init_image(struct sampler *sampler)
 		                            sampler->image_size);
 	return TARGET_CALL(sampler->profiling->target, cuptiPmSamplingCounterDataImageInitialize,
 	                   &params);
+}
+
+static bool init_image(struct sampler *sampler)
+{
+	struct timespec begun = clock_now();
+	bool good = empty_image(sampler);
+
+	sampler->init_s = clock_seconds_since(&begun);
+	return good;
 }
 
 static uint32_t slots_for(struct sampler *sampler)
@@ -171,7 +183,7 @@ static bool start(struct sampler *sampler)
 	TARGET_PARAMS(params, PmSampling_Start, .pPmSamplingObject = sampler->object);
 
 	sampler->started = clock_now();
-	sampler->decoded = 0;
+	sampler->decoded = sampler->waiting = 0;
 	sampler->sampling = TARGET_CALL(sampler->profiling->target, cuptiPmSamplingStart, &params);
 	return sampler->sampling;
 }
@@ -181,6 +193,21 @@ static uint64_t made(const struct sampler *sampler)
 {
 	return (uint64_t)(clock_seconds_since(&sampler->started) * 1e9
 	                  / (double)sampler->interval_ns);
+}
+
+/*
+ * Whether the hardware's buffer may overflow while we are busy for so long, and as long as the
+ * samples take that it holds now: these leave the buffer last.
+ */
+static bool is_late(const struct sampler *sampler, double busy_s)
+{
+	uint64_t all = made(sampler), known = sampler->decoded + sampler->waiting;
+	double behind = all > known ? (double)(all - known) : 0;
+
+	busy_s += behind * sampler->decode_s;
+	return sampler->sampling
+	       && behind + busy_s * 1e9 / (double)sampler->interval_ns
+	                  >= (double)sampler->buffer_samples;
 }
 
 /* Must not run while another thread decodes: samples not decoded yet would be lost. */
@@ -217,11 +244,15 @@ static void count_gap(struct sampler *sampler, const struct opk_time *time)
 
 static struct opk_time *read_times(struct sampler *sampler, size_t count)
 {
+	enum { CHECK_EVERY = 1000 };
 	struct opk_time *times = calloc(count, sizeof *times);
 
 	for (size_t i = 0; times && i < count; i++) {
 		times[i] = time_of(sampler, i);
 		count_gap(sampler, &times[i]);
+		/* After this the image has to be copied, which takes about as long, and emptied. */
+		if (i % CHECK_EVERY == 0 && is_late(sampler, 2 * sampler->init_s))
+			sampler->broken |= !stop(sampler);
 	}
 	return times;
 }
@@ -229,8 +260,9 @@ static struct opk_time *read_times(struct sampler *sampler, size_t count)
 /* Copies what the image holds to the writer, and empties it. */
 static void hand_on(struct sampler *sampler, size_t completed)
 {
-	struct segment segment = { .times = read_times(sampler, completed), .count = completed };
+	struct segment segment = { .count = completed };
 
+	segment.times = read_times(sampler, completed);
 	clocks_read(sampler->profiling->target, sampler->device);
 	segment.image_size = perfworks_trim(sampler->image, sampler->image_size);
 	segment.image = segment.times ? malloc(segment.image_size) : NULL;
@@ -244,6 +276,7 @@ static void hand_on(struct sampler *sampler, size_t completed)
 		sampler->counts.lost += completed;
 	}
 	sampler->decoded += completed;
+	sampler->waiting = 0;
 	sampler->handed_on = clock_now();
 	/* Without a fresh image the same samples would be handed on again. */
 	sampler->broken |= !init_image(sampler);
@@ -265,6 +298,7 @@ static size_t hand_on_if_due(struct sampler *sampler, bool last)
 	if (sampler->broken)
 		return 0;
 	completed = info.numCompletedSamples;
+	sampler->waiting = completed;
 	whole = completed == info.numPopulatedSamples;
 	due = completed >= sampler->slots / 4 || clock_seconds_since(&sampler->handed_on) > 0.75;
 	if (!completed || !(last || (whole && due) || completed > sampler->slots / 3))
@@ -319,9 +353,26 @@ static void drain(struct sampler *sampler)
 	hand_on_if_due(sampler, true);
 }
 
-static void pause_before_overflow(struct sampler *sampler, size_t waiting)
+/* The time that decoding takes is known when there were enough samples. */
+static void decode_timed(struct sampler *sampler)
 {
-	if (made(sampler) < sampler->decoded + waiting + sampler->buffer_samples)
+	enum { ENOUGH = 1000 };
+	uint64_t before = sampler->decoded + sampler->waiting, after;
+	struct timespec begun = clock_now();
+	double taken_s;
+
+	decode(sampler);
+	taken_s = clock_seconds_since(&begun);
+	hand_on_if_due(sampler, false);
+	after = sampler->decoded + sampler->waiting;
+	if (after >= before + ENOUGH)
+		sampler->decode_s = taken_s / (double)(after - before);
+}
+
+/* It may have stopped for that already. */
+static void pause_before_overflow(struct sampler *sampler)
+{
+	if (sampler->sampling && !is_late(sampler, 0))
 		return;
 	sampler->broken |= !stop(sampler);
 	if (!sampler->broken)
@@ -338,13 +389,10 @@ static bool working(const struct sampler *sampler)
 
 static void work(struct sampler *sampler)
 {
-	size_t waiting;
-
-	decode(sampler);
-	waiting = hand_on_if_due(sampler, false);
-	if (enough(sampler, waiting))
+	decode_timed(sampler);
+	if (enough(sampler, sampler->waiting))
 		hand_on_if_due(sampler, true);
-	pause_before_overflow(sampler, waiting);
+	pause_before_overflow(sampler);
 }
 
 /* Counts samples that never came, after an overflow or a failure, but for 0.1 s in doubt. */
