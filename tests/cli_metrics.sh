@@ -138,6 +138,19 @@ json 'j and all(m["passes"] == 1 for m in j)'
 notes 'left out' metrics GH100 'nvlrx__*' 'sm__throughput' --passes --availability "$gpu"
 out_has '^sm__throughput,.*,[2-9],'
 out_lacks '^nvlrx__'
+# A probe has the image of each profiler; they leave out other metrics.
+probe=$SOURCE/data/probes/gh100.opk
+for profiler in range:simple pm:pm-small; do
+	for file in "$SOURCE/data/recordings/gh100-${profiler#*:}.opk" "$probe"; do
+		notes 'left out: the GPU of' metrics H100 'nvl*' 'lts__*' 'pcie__*' --profiler "${profiler%:*}" --availability "$file"
+		cp out "left-${profiler%:*}"
+		[ "$file" = "$probe" ] || keep left
+	done
+	equal out left
+done
+same 'both profilers leave out the same' "$(cmp -s left-range left-pm && echo same)" ''
+refuses 4 'gh100.opk: no counter-availability image of GA100 for the range profiler; GH100 was probed' \
+	metrics GA100 dram__bytes --availability "$probe"
 refuses 4 'it is of another chip than GA100' metrics GA100 dram__bytes --availability "$gpu"
 
 finish

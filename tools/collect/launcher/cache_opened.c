@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,13 +44,71 @@ static bool is_known(const char *path)
 	return false;
 }
 
-static bool add_library(struct cache_key *opened, const char *path)
-{
-	char hash[OPK_SHA256_TEXT];
-	opk_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+/* ---- hashes, by several threads: of PyTorch there are gigabytes ---------------------------- */
 
-	/* What was there for this run only can't be looked at. */
-	return fd < 0 || !opk_sha256_file(hash, fd) || key_add_hash(opened, path, hash);
+struct work {
+	char *const *paths;
+	char (*hashes)[OPK_SHA256_TEXT]; /* "" where the file can't be read */
+	size_t count, next;
+};
+
+static void *hash_some(void *data)
+{
+	struct work *work = data;
+	size_t i;
+
+	while ((i = __atomic_fetch_add(&work->next, 1, __ATOMIC_RELAXED)) < work->count) {
+		opk_autoclose int fd = open(work->paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+		if (fd < 0 || !opk_sha256_file(work->hashes[i], fd))
+			*work->hashes[i] = '\0';
+	}
+	return NULL;
+}
+
+/* NULL when out of memory; free(). */
+static char (*hash_all(char *const *paths, size_t count))[OPK_SHA256_TEXT]
+{
+	enum { MOST_THREADS = 16 };
+	struct work work = { paths, opk_alloc_array(count, sizeof *work.hashes), count, 0 };
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	pthread_t threads[MOST_THREADS];
+	size_t started = 0;
+
+	if (!work.hashes)
+		return NULL;
+	while (started < MOST_THREADS && (long)started + 1 < processors && started + 1 < count
+	       && !pthread_create(&threads[started], NULL, hash_some, &work))
+		started++;
+	hash_some(&work);
+	while (started)
+		pthread_join(threads[--started], NULL);
+	return work.hashes;
+}
+
+/* What was there for this run only can't be looked at, and is left out. */
+static void add_libraries(struct cache_key *opened, const struct opk_strlist *paths)
+{
+	opk_autofree char(*hashes)[OPK_SHA256_TEXT] = hash_all(paths->items, paths->count);
+
+	for (size_t i = 0; hashes && i < paths->count; i++)
+		if (*hashes[i])
+			key_add_hash(opened, paths->items[i], hashes[i]);
+}
+
+/* ---- before and after the program --------------------------------------------------------- */
+
+static void sort_out(struct opk_strlist *paths)
+{
+	size_t kept = 0;
+
+	opk_strlist_sort(paths);
+	for (size_t i = 0; i < paths->count; i++)
+		if (kept && !strcmp(paths->items[i], paths->items[kept - 1]))
+			free(paths->items[i]);
+		else
+			paths->items[kept++] = paths->items[i];
+	paths->count = kept;
 }
 
 void opened_end(struct cache_key *opened)
@@ -64,10 +123,9 @@ void opened_end(struct cache_key *opened)
 		if (*line == '/' && !is_known(line) && !opk_terminal_obeys(line, strlen(line)))
 			opk_strlist_add(&paths, line);
 	}
-	opk_strlist_sort(&paths);
-	for (size_t i = 0; opened && i < paths.count; i++)
-		if (!i || strcmp(paths.items[i], paths.items[i - 1]))
-			add_library(opened, paths.items[i]);
+	sort_out(&paths);
+	if (opened)
+		add_libraries(opened, &paths);
 	if (*list)
 		unlink(list);
 	*list = '\0';
@@ -75,13 +133,14 @@ void opened_end(struct cache_key *opened)
 
 const char *opened_changed(const struct cache_key *opened)
 {
-	for (size_t i = 0; i < opened->count; i++) {
-		const struct key_part *part = &opened->items[i];
-		opk_autoclose int fd = open(part->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		char hash[OPK_SHA256_TEXT];
+	opk_autofree char **paths = opk_alloc_array(opened->count, sizeof *paths);
+	opk_autofree char(*hashes)[OPK_SHA256_TEXT] = NULL;
 
-		if (fd < 0 || !opk_sha256_file(hash, fd) || strcmp(hash, part->hash))
-			return part->name;
-	}
+	for (size_t i = 0; paths && i < opened->count; i++)
+		paths[i] = opened->items[i].name;
+	hashes = paths ? hash_all(paths, opened->count) : NULL;
+	for (size_t i = 0; i < opened->count; i++)
+		if (!hashes || strcmp(hashes[i], opened->items[i].hash))
+			return opened->items[i].name;
 	return NULL;
 }
