@@ -35,6 +35,18 @@ made kernel "$simple" whole.opk 1 0
 notes 'idle time' eval whole.opk
 out_has ',2,1,75\.320837508862908,.*,36\.08725785435005$'
 
+section "full's passes, as an H100 recorded them in turn"
+rotated=$recordings/gh100-rotated.opk
+works eval "$rotated" --strict --format json
+json 'len(j) == 5 and all(r["launches"] == 53 and r["launches_min"] >= 1 for r in j)'
+json 'all(len(r) > 1200 and None not in [v for k, v in r.items() if "__" in k] for r in j)'
+works info "$rotated" --format json
+json 'j["passes"] == 32 and len(j["metrics"]) == 1200 and j["join"] == "kernel" and j["keep_instances"] is False'
+works verify "$rotated"
+# One pass of 32 has a part of the metrics.
+works eval "$rotated" --join none --metrics smsp__inst_executed.sum --layout long --format json
+json '0 < sum(r["value"] is not None for r in j) < len(j) == 265'
+
 section 'eval --join none'
 notes 'idle time' eval kernel.opk --join none
 out_has '^range,name,kernel,grid,block,device,nvtx,rank,duration_ns,sm__warps_'

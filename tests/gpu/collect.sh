@@ -95,11 +95,9 @@ rotation() {
 		run "kernel replay, $set, workload" $collect --replay kernel -c "$sets/$set.opk" -o "$out/replayed-$set.opk" -- ./workload
 	done
 	run "rotate, simple, 300" $collect --replay rotate -c "$sets/simple.opk" -o "$work/many.opk" -- ./many 300
-	run "rotate, wide, 20000" $collect --replay rotate -c "$sets/wide.opk" -o "$work/many.opk" -- ./many 20000
-	run "rotate, wide, all instances, 5000" $collect --replay rotate -c "$sets/wide-instances.opk" -o "$work/many.opk" -- ./many 5000
-	for set in simple wide; do
-		run "a run for each pass, $set" $collect --replay application -c "$sets/$set.opk" -o "$work/many.opk" -- ./many 1000
-	done
+	run "rotate, wide, all instances, 1000" $collect --replay rotate -c "$sets/wide-instances.opk" -o "$work/many.opk" -- ./many 1000
+	run "legacy, rotate, simple, workload" $collect --backend legacy --replay rotate -c "$sets/simple.opk" -o "$out/rotated-legacy.opk" -- ./workload 53
+	run "a run for each pass, simple" $collect --replay application -c "$sets/simple.opk" -o "$out/by-application.opk" -- ./many 1000
 	echo "-- Nsight Compute, full, 1"
 	timeout 200 ncu --metrics "$(cat "$sets/full.metrics")" ./many 1 | grep launches
 }
