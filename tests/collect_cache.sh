@@ -266,6 +266,10 @@ same 'recordings of several processes' "$(ls run*.opk | wc -l) $(cat run*.opk | 
 kept --merge "$@"
 found --merge "$@"
 names_are 'run.opk '
+make_set one passes=3
+kept '--replay application' "$prog" init ctx:0 launch:k
+found '--replay application' "$prog" init ctx:0 launch:k
+make_set one
 
 section 'damage, and runs at the same time'
 kept '' "$prog" init ctx:0 launch:damaged
