@@ -319,6 +319,10 @@ static bool decode(struct sampler *sampler)
 	status = sampler->profiling->target->cuptiPmSamplingDecodeData(&params);
 	if (status == CUPTI_ERROR_OUT_OF_MEMORY || (!status && params.overflow)) {
 		sampler->overflowed = true;
+		fputs("offpeak-collect: the hardware's buffer of samples overflowed, and CUPTI "
+		      "gives no more of them: a longer --interval, a larger --buffer or fewer "
+		      "metrics help\n",
+		      stderr);
 		return false;
 	}
 	if (!target_check(sampler->profiling->target, "cuptiPmSamplingDecodeData", status)) {
