@@ -241,7 +241,7 @@ files_are 'old.svg '
 
 section 'what launches cost'
 works plan --chip GH100 compute --format json
-json 'all(p["launch_us"] == 960 and 3000 < p["replay_us"] < 15000 for p in j["plan"]) and j["launch_us"] == 960'
+json 'all(p["launch_us"] == 960 and 3000 < p["replay_us"] < 40000 for p in j["plan"]) and j["launch_us"] == 960'
 json 'j["replay_us"] == sum(p["replay_us"] for p in j["plan"]) and j["measured"].startswith("H100 80GB HBM3, 20")'
 works plan --chip GH100 compute --prefer cheap --format json
 json 'j["passes"] > 20 and j["launch_us"] < 150 and [p["launch_us"] for p in j["plan"]][:3] == [960, 960, 45]'

@@ -74,16 +74,16 @@ section 'the cache is flushed before each launch'
 # order TEXT: flushes (F), launches (L), without those into a graph, and pushed ranges (P), as they came.
 order() {
 	same "$last: order of flushes and launches" \
-		"$(sed -n '/ _Z4node/d; s/^cuMemset.*/F/p; s/^cu.*Launch.*/L/p; s/^cupti.*PushRange.*/P/p' log | tr -d '\n')" "$1"
+		"$(sed -n '/ _Z4node/d; s/^cuMemcpyDtoD.*/F/p; s/^cu.*Launch.*/L/p; s/^cupti.*PushRange.*/P/p' log | tr -d '\n' | sed 's/FF*/F/g')" "$1"
 }
 set=one
 quietly '--cache-control flush' init ctx:0 launch:a stream launch:b launch_ptsz:c
 order FLFLFL
 rows_count 3
-# The whole of L2, in the stream of the launch, and done before it.
-same "$last: flushes" "$(grep -A 1 '^cuMemset' log | grep -v '^--' | tr '\n' ' ')" \
-	'cuMemsetD8Async 7 52428800 cuStreamSynchronize 7 cuMemsetD8Async 13 52428800 cuStreamSynchronize 13 cuMemsetD8Async 13 52428800 cuStreamSynchronize 13 '
-log_has 1 '^cuMemAlloc_v2 52428800$'
+# As much as L2 has, in the stream of the launch, and done before it.
+same "$last: flushes" "$(sed -n '/^cuMemcpy\|^cuStreamSync/p' log | uniq -c | awk '{ print $1, $2, $3, $4 }' | tr '\n' ';')" \
+	'25 cuMemcpyDtoDAsync_v2 7 2097152;1 cuStreamSynchronize 7 ;25 cuMemcpyDtoDAsync_v2 13 2097152;1 cuStreamSynchronize 13 ;25 cuMemcpyDtoDAsync_v2 13 2097152;1 cuStreamSynchronize 13 ;'
+log_has 1 '^cuMemAlloc_v2 54525952$'
 info '{r["name"]: r["value"] for r in j["run"]}["cache-control"] == "flush"'
 quietly '--cache-control flush --kernel bP' init ctx:0 launch:a launch:b launch:a
 order LFPLL
@@ -100,7 +100,7 @@ quietly '--cache-control none' init ctx:0 launch:a
 order L
 set=three
 quietly '--cache-control flush --replay rotate' init ctx:0 'launch*30:a'
-log_has 30 '^cuMemsetD8Async'
+log_has 750 '^cuMemcpyDtoDAsync'
 rows_count 30
 for options in '' '--replay kernel'; do
 	code=2 record "--cache-control flush $options" init ctx:0 launch:a
@@ -111,7 +111,7 @@ code=2 record '--cache-control flush' init ctx:0 launch:a
 err_is 'offpeak-collect: --cache-control does nothing for a PM-sampling set'
 set=one
 # Ranges of another state of the cache are none.
-for call in cuMemAlloc_v2 cuMemsetD8Async; do
+for call in cuMemAlloc_v2 cuMemcpyDtoDAsync_v2; do
 	FAKE_GPU_FAIL=$call:2 code=1 record '--cache-control flush' init ctx:0 launch:a launch:b
 	same "$last: what is said" "$(grep -c 'cache-control flush: ' err)" 1
 	err_has '2 are missing: the profiler refused or dropped them'

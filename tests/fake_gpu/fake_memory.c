@@ -74,3 +74,10 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr address, const void *data, size_t bytes, 
 	return DRIVER_CALL(touch(FAKE_COPY, address, bytes, stream), "%u %zu", stream_id(stream),
 	                   bytes);
 }
+
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	return DRIVER_CALL(is_allocated(from, bytes) ? touch(FAKE_COPY, to, bytes, stream)
+	                                             : CUDA_ERROR_INVALID_VALUE,
+	                   "%u %zu", stream_id(stream), bytes);
+}

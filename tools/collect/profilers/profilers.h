@@ -93,7 +93,7 @@ struct clocks clocks_read(const struct target *target, int device);
 /* Says on stderr which clocks drifted, of all that were read. */
 void clocks_report(void);
 
-/* Memory as large as a context's L2 cache, to fill the cache with. Zeroed at first. */
+/* Memory as large as a context's L2 cache, and a bit to copy it to. Zeroed at first. */
 struct cache {
 	CUdeviceptr buffer; /* the driver frees it with the context */
 	size_t bytes;
@@ -101,8 +101,8 @@ struct cache {
 };
 
 /*
- * Writes what L2 holds back to memory, and fills L2 with lines that the program does not use; done
- * when it returns. False where that can't be, the first time with a message on stderr.
+ * Fills L2 with lines that the program does not use, nearly all of which need not be written back;
+ * done when it returns. False where that can't be, the first time with a message on stderr.
  */
 bool cache_flush(struct cache *cache, const struct target *target, CUstream stream);
 

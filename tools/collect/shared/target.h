@@ -90,7 +90,7 @@
 	X(cuDeviceGetPCIBusId)                                                                     \
 	X(cuFuncGetAttribute)                                                                      \
 	X(cuMemAlloc)                                                                              \
-	X(cuMemsetD8Async)                                                                         \
+	X(cuMemcpyDtoDAsync)                                                                       \
 	X(cuStreamIsCapturing)                                                                     \
 	X(cuStreamSynchronize)
 
