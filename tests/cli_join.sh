@@ -61,6 +61,26 @@ out_lacks launches
 works eval "$simple" --join recorded
 out_lacks launches
 
+section 'what joined launches come to'
+# What each launch does alike is the same as by kernel replay.
+alike=smsp__inst_executed.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum
+works eval "$rotated" --metrics $alike --columns kernel,$alike
+cp out got
+works eval "$simple" --columns kernel,$alike
+equal got out
+# The hit rate has counters in several passes: no launch by itself has it.
+notes '1 of 1 metrics are nan in every row' eval "$rotated" --join none --metrics lts__t_sector_hit_rate.pct
+works eval "$rotated" --where 'kernel=vadd*' --workers 3 --columns launches,launches_min,lts__t_sector_hit_rate.pct
+out_has '^53,2,36\.960790714199'
+works eval "$rotated" --aggregate kernel --where 'kernel=vadd*' --columns count,sum,mean,min \
+	--metrics smsp__inst_executed.sum,lts__t_sector_hit_rate.pct
+out_has '^3,7864320,2621440,2621440,smsp__inst_executed.sum,'
+out_has '^2,nan,36\.960790714199[0-9]*,nan,lts__t_sector_hit_rate.pct,'
+# 3 of 53 launches were timed.
+works show "$rotated" --format json
+json '[round(g["time_ns"]) for g in j["groups"] if g["kernel"].startswith("vadd")] == [round(53 * 59456 / 3)]'
+refuses 2 'are of pass 1, and .* of pass' merge --sum kernel "$rotated" -o sums.opk
+
 section 'eval --join: launch and name'
 for how in launch name; do
 	made $how "$simple" $how.opk 2 1
