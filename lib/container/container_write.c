@@ -21,6 +21,7 @@ struct base {
 	uint32_t crc; /* of its section's header */
 	uint32_t section;
 	unsigned based;
+	size_t stride; /* 0: none was found */
 };
 
 struct opk_writer {
@@ -296,7 +297,7 @@ static bool has_room(struct opk_writer *writer, size_t size)
 }
 
 /* Keeps an image, so that others may build on it. */
-static int keep_base(struct opk_writer *writer, const void *data, size_t size)
+static int keep_base(struct opk_writer *writer, const void *data, size_t size, size_t stride)
 {
 	struct base *base = find_victim(writer, size);
 
@@ -307,6 +308,7 @@ static int keep_base(struct opk_writer *writer, const void *data, size_t size)
 	base->crc = writer->crc;
 	base->section = writer->count - 1;
 	base->based = 0;
+	base->stride = stride;
 	return base->image.failed ? opk_nomem(writer->ctx, "a writer") : OPK_OK;
 }
 
@@ -348,10 +350,11 @@ static int write_data(struct opk_writer *writer, const struct opk_section *plain
 	struct opk_section section = *plain;
 	struct base *base = find_base(writer, size);
 	bool done = false;
+	size_t stride = base ? base->stride : 0;
 	int code = OPK_OK;
-	size_t stride;
 
-	if (!opk_xor_find_stride(&stride, data, size))
+	/* Images of one size have one layout; to find it takes longer than all else here. */
+	if (!stride && !opk_xor_find_stride(&stride, data, size))
 		return opk_nomem(writer->ctx, "a section");
 	if (stride && stride <= UINT32_MAX) {
 		section.stride = (uint32_t)stride;
@@ -368,7 +371,7 @@ static int write_data(struct opk_writer *writer, const struct opk_section *plain
 		section = *plain;
 		code = write_deflated(writer, &section, data, size);
 	}
-	return code ? code : keep_base(writer, data, size);
+	return code ? code : keep_base(writer, data, size, stride);
 }
 
 /* Names the last image, from what comes next. */
