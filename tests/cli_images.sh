@@ -43,6 +43,7 @@ out_has '^wide.opk,[0-9]+,1,7[0-9]{6}$'
 section 'trim: every recording'
 for file in "$recordings"/*.opk; do
 	case $file in
+	*-trace.opk) continue ;;
 	*-noinst.opk | *-nested.opk | *-wide-auto.opk) ;;
 	*) is_long || continue ;;
 	esac

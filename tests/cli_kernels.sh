@@ -58,6 +58,11 @@ json '[k["kernel"][:7] for k in j["kernels"]] == ["softmax"] and j["streams"][0]
 notes '3 more kernels, .*: --top 4 shows them' show trace.opk --sort launches --top 1
 refuses 2 'use time, launches or name' show trace.opk --sort times
 
+works show "$recordings/gh100-training-trace.opk" --top 40
+out_has '^run +27849 launches of 40 kernels; the GPU was busy 16.5% of 1.554 s$'
+out_has '^fmha_cutlassF_f32_aligned_64x64_rf_sm80 +[0-9.]+ +3\.[0-9]+ +400 +21\.[0-9]+'
+out_has '^step +1\.5515 +200 +7\.7574 +3\.9766 +302\.45$'
+
 have_cupti || finish
 section 'samples and what ran'
 pass 'samples' "$BUILD/tests/add_kernels" "$recordings/gh100-training-pm.opk" both.opk

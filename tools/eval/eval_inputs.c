@@ -238,7 +238,7 @@ static int look_at_kernels(struct eval *eval, struct eval_input *input, const st
 		eval->facts[OPK_FACT_HOST] |= strcmp(ranges[i].host, ranges->host) != 0
 		                              && *ranges[i].host;
 		eval->facts[OPK_FACT_RANK] |= ranges[i].rank >= 0;
-		if (ranges[i].grid[0])
+		if (*ranges[i].symbol)
 			code = opk_kernel_names_add(eval->kernel_names, ctx, &ranges[i], 1);
 	}
 	note_state(input, set);
