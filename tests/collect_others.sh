@@ -35,9 +35,17 @@ same "$last: devices" "$(fields run.opk samples device | sort -u | tr -d '\n')" 
 FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:sleep300 quietly '' init primary:0 launch:k
 same "$last: launches of a sampled program" "$(sed -n '/^cuptiPmSamplingStart/,$p' log | grep -c '^cuLaunchKernel')" 1
 
+# What a sample spans that is too long is no sample.
+FAKE_GPU_PM_STALL=100:150 record '--interval 1ms' init primary:0 sleep:500
+err_is 'offpeak-collect: note: 149 are missing: sampling stood still, as where the program begins to trace itself; one sample spans such a time'
+
 section 'cuptiFinalize in the program'
 quietly '--interval 1ms' init primary:0 sleep:200 finalize launch:k sleep:200
 samples 300
+make_set pmi profiler=pm instances=1
+set=pmi
+quietly '--interval 1ms' init primary:0 sleep:200 finalize sleep:1000
+samples 900
 set=one
 record '' init ctx:0 launch:a finalize sleep:400 launch:b launch:b
 rows_are symbol '_Z1aPKfS0_Pfi

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The fake's PM sampling: a sample an interval of the host's clock, or as many as a test wants. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,15 +176,25 @@ static bool overflows(const CUpti_PmSampling_Object *object, uint64_t samples)
 	return samples > object->buffer && !object->keep_latest;
 }
 
+/* FAKE_GPU_PM_STALL: the sample with this number spans as many intervals as the second one says. */
+static uint64_t intervals_of(const CUpti_PmSampling_Object *object)
+{
+	const char *stall = getenv("FAKE_GPU_PM_STALL"), *count = stall ? strchr(stall, ':') : NULL;
+
+	return count && strtoull(stall, NULL, 10) == object->total ? strtoull(count + 1, NULL, 10)
+	                                                           : 1;
+}
+
 /* The first sample spans from an event before the start. */
 static void add_sample(CUpti_PmSampling_Object *object, struct fake_image *image)
 {
 	struct fake_sample_record *sample = image_record(image, image->count++);
+	uint64_t length = intervals_of(object) * object->interval;
 
 	sample->start = object->next - CLOCK_SHIFT_NS - (object->total ? 0 : FIRST_SAMPLE_NS);
-	sample->end = object->next - CLOCK_SHIFT_NS + object->interval;
+	sample->end = object->next - CLOCK_SHIFT_NS + length;
 	sample->value = object->total++;
-	object->next += object->interval;
+	object->next += length;
 }
 
 static void add_samples(CUpti_PmSampling_Object *object, struct fake_image *image, uint64_t count)
@@ -249,6 +260,10 @@ CUptiResult cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSiz
 
 static int initialize(const CUpti_PmSampling_CounterDataImage_Initialize_Params *params)
 {
+	if (cupti_finalized()) {
+		fprintf(stderr, "fake GPU: an image after cuptiFinalize\n");
+		abort();
+	}
 	if (!params->pCounterData
 	    || params->counterDataSize
 	               < sizeof(struct fake_image) + sizeof(struct fake_sample_record))

@@ -24,7 +24,9 @@ static const char *const drop_reasons[DROPS] = {
 	[DROP_OTHER_RANGE] = "another range was open",
 	[DROP_NO_CONTEXT] = "the thread had no CUDA context yet",
 	[DROP_GRAPH] = "they are graphs: --push records them, in one pass or by rotation",
-	[DROP_ENDED] = "sampling ended before the program",
+	[DROP_ENDED] = "sampling ended before the program, as after a cuptiFinalize() of its own",
+	[DROP_INTERRUPTED] = "sampling stood still, as where the program begins to trace itself; "
+			     "one sample spans such a time",
 	[DROP_RECORDS] = "records of what ran: they came faster than they could be written",
 	[DROP_TIMELESS] = "records of what ran: CUPTI could not take their times",
 	[DROP_CONTEXTS] = "in a context beyond the 64th of the process",
@@ -464,6 +466,7 @@ static void close_samplers(void)
 		collector.samples += counts.samples;
 		collector.drops[DROP_OVERFLOW] += counts.lost;
 		collector.drops[DROP_ENDED] += counts.never_came;
+		collector.drops[DROP_INTERRUPTED] += counts.interrupted;
 	}
 }
 

@@ -16,8 +16,6 @@
  * that is used works: the others find its callbacks taken for good, or crash.
  */
 
-/* The file of a libcupti that the program has loaded, but not `except`; free(). NULL: none. */
-char *cupti_loaded(const char *except);
 /* The file to use: --cupti, else the program's where it can do what the mode needs. */
 const char *cupti_choose(const struct settings *settings);
 /* Says so where the program has loaded another one. */

@@ -197,7 +197,8 @@ void sampler_resume(struct sampler *sampler);
 struct sampler_counts {
 	uint64_t samples;
 	uint64_t lost; /* samples in pauses to empty the hardware's buffer, as far as times show */
-	uint64_t never_came; /* samples after an overflow or a failure */
+	uint64_t interrupted; /* samples in the time that a longer one spans */
+	uint64_t never_came;  /* samples after an overflow or a failure */
 };
 
 /* Ends sampling, hands on what the buffer still holds, and frees. */

@@ -36,17 +36,20 @@ struct sampler {
 	int device;
 	bool instances; /* CUPTI's own images: they have all instances */
 	uint8_t *image;
+	uint8_t *
+		blank; /* what CUPTI initialises, once: after the program's cuptiFinalize() it crashes */
 	size_t image_size;
 	uint32_t slots;
 	uint64_t interval_ns, buffer_bytes;
 	uint64_t buffer_samples; /* that certainly fit into the hardware's buffer */
-	uint64_t decoded;        /* samples since `started` */
+	uint64_t decoded;        /* samples since `started`, or known to be none */
 	uint64_t waiting;        /* more of them, which are in the image still */
 	double decode_s;         /* that one sample takes, as far as it is known */
 	double init_s;           /* that emptying the image takes */
 	uint64_t expected;       /* samples from `started` to the stop */
 	struct timespec started, handed_on;
 	uint64_t last_end; /* of the sample handed on last */
+	bool fresh;        /* no sample since `started` yet */
 	struct sampler_counts counts;
 	pthread_t thread;
 	bool ending;             /* set by the program's thread, read by ours */
@@ -81,8 +84,17 @@ static bool empty_image(struct sampler *sampler)
 		return perfworks_image_init(&sampler->profiling->set->images, sampler->slots,
 		                            (size_t)sampler->device, sampler->image,
 		                            sampler->image_size);
-	return TARGET_CALL(sampler->profiling->target, cuptiPmSamplingCounterDataImageInitialize,
-	                   &params);
+	if (sampler->blank) {
+		memcpy(sampler->image, sampler->blank, sampler->image_size);
+		return true;
+	}
+	sampler->blank = malloc(sampler->image_size);
+	if (!sampler->blank
+	    || !TARGET_CALL(sampler->profiling->target, cuptiPmSamplingCounterDataImageInitialize,
+	                    &params))
+		return false;
+	memcpy(sampler->blank, sampler->image, sampler->image_size);
+	return true;
 }
 
 static bool init_image(struct sampler *sampler)
@@ -184,6 +196,7 @@ static bool start(struct sampler *sampler)
 
 	sampler->started = clock_now();
 	sampler->decoded = sampler->waiting = 0;
+	sampler->fresh = true;
 	sampler->sampling = TARGET_CALL(sampler->profiling->target, cuptiPmSamplingStart, &params);
 	return sampler->sampling;
 }
@@ -242,6 +255,23 @@ static void count_gap(struct sampler *sampler, const struct opk_time *time)
 	sampler->last_end = time->end;
 }
 
+/*
+ * Where CUPTI is set up or torn down by the program itself, sampling stands still, and a sample
+ * spans that time. The first one begins at an earlier event.
+ */
+static void count_interruption(struct sampler *sampler, const struct opk_time *time)
+{
+	enum { LONG_NS = 20000000, LONG_INTERVALS = 10 };
+	uint64_t length = time->end - time->start;
+	uint64_t missing = length / sampler->interval_ns;
+
+	if (!sampler->fresh && length > LONG_NS && missing > LONG_INTERVALS) {
+		sampler->decoded += missing - 1;
+		sampler->counts.interrupted += missing - 1;
+	}
+	sampler->fresh = false;
+}
+
 static struct opk_time *read_times(struct sampler *sampler, size_t count)
 {
 	enum { CHECK_EVERY = 1000 };
@@ -250,6 +280,7 @@ static struct opk_time *read_times(struct sampler *sampler, size_t count)
 	for (size_t i = 0; times && i < count; i++) {
 		times[i] = time_of(sampler, i);
 		count_gap(sampler, &times[i]);
+		count_interruption(sampler, &times[i]);
 		/* After this the image has to be copied, which takes about as long, and emptied. */
 		if (i % CHECK_EVERY == 0 && is_late(sampler, 2 * sampler->init_s))
 			sampler->broken |= !stop(sampler);
@@ -469,6 +500,7 @@ static void free_sampler(struct sampler *sampler)
 	if (sampler->object)
 		TARGET_CALL(sampler->profiling->target, cuptiPmSamplingDisable, &params);
 	free(sampler->image);
+	free(sampler->blank);
 	free(sampler);
 }
 

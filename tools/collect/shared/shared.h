@@ -361,6 +361,12 @@ const struct tally *tallies_find(unsigned process, unsigned image);
 void tally_begin(const struct settings *settings, unsigned image);
 extern struct tally *tally;
 
+/*
+ * The file of a library that is loaded, whose name begins so, but not `except`; free(). NULL: there
+ * is none.
+ */
+char *library_loaded(const char *name, const char *except);
+
 /* Time, and threads of ours in somebody else's program. */
 
 struct timespec clock_now(void);
