@@ -96,7 +96,7 @@ trace '--trace all --range user' init
 err_has '--trace without a set is collected over time: --range and --replay are for'
 code=1
 trace '--trace kernels' init ctx:0
-err_has '^offpeak-collect: note: nothing was recorded of this process: nothing ran on the GPU$'
+err_has '^offpeak-collect: note: nothing was recorded of this process: nothing ran on the GPU, or the program asked'
 names_are ''
 code=0
 
@@ -109,6 +109,16 @@ info 'j["recorded_activities"] == 32' \
 FAKE_GPU_TIMELESS=3 trace '--trace kernels' init ctx:0 'launch*7:k'
 info 'j["recorded_activities"] == 5' \
 	'j["drops"] == [{"reason": "records of what ran: CUPTI could not take their times", "count": 2}]'
+
+# The last one who asks CUPTI has them.
+export FAKE_APP_CUPTI="$cupti"
+trace '--trace kernels' init ctx:0 launch:a sleep:1600 launch:b activities launch:c
+ran symbol _Z1aPKfS0_Pfi
+err_has '^offpeak-collect: note: 1 are missing: records of what ran after the program asked CUPTI for them itself'
+code=1
+trace '--trace kernels' init ctx:0 activities nvtxpush:n launch:a nvtxpop
+err_has 'nothing was recorded of this process: nothing ran on the GPU, or the program asked CUPTI for activity records'
+code=0
 
 section 'killed midway'
 code=137

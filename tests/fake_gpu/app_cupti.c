@@ -96,12 +96,32 @@ static int word_sample(const char *const *fields)
 	return status ? status : (int)CALL(cuptiPmSamplingEnable)(&enable);
 }
 
+static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *most)
+{
+	*size = 1 << 16;
+	*buffer = malloc(*size);
+	*most = 0;
+}
+
+static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
+                                 size_t valid)
+{
+	(void)context, (void)stream, (void)buffer, (void)size, (void)valid;
+}
+
+/* As torch.profiler does. */
+static int word_activities(const char *const *fields)
+{
+	int status = CALL(cuptiActivityRegisterCallbacks)(give_buffer, take_buffer);
+
+	(void)fields;
+	return status ? status
+	              : (int)CALL(cuptiActivityEnable)(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+
 const struct word cupti_words[] = {
-	{ "load", word_load },
-	{ "subscribe", word_subscribe },
-	{ "unsubscribe", word_unsubscribe },
-	{ "heard", word_heard },
-	{ "finalize", word_finalize },
-	{ "sample", word_sample },
-	{ 0 },
+	{ "activities", word_activities }, { "load", word_load },
+	{ "subscribe", word_subscribe },   { "unsubscribe", word_unsubscribe },
+	{ "heard", word_heard },           { "finalize", word_finalize },
+	{ "sample", word_sample },         { 0 },
 };

@@ -301,7 +301,7 @@ timeline() {
 # What records of kernels cost: the training step alone, traced, sampled as well, and under torch.profiler, in turns.
 trace() {
 	step="$top/tests/gpu/training_step.py"
-	for round in 1 2 3; do
+	for round in $(seq "${ROUNDS:-3}"); do
 		run "round $round: alone" python3 "$step" 200
 		run "kernels" $collect -v --trace kernels -o "$out/trace-kernels.opk" -- python3 "$step" 200
 		run "kernels, copies and sets" $collect -v --trace all -o "$out/trace-all.opk" -- python3 "$step" 200

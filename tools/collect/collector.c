@@ -29,6 +29,8 @@ static const char *const drop_reasons[DROPS] = {
 			     "one sample spans such a time",
 	[DROP_RECORDS] = "records of what ran: they came faster than they could be written",
 	[DROP_TIMELESS] = "records of what ran: CUPTI could not take their times",
+	[DROP_TAKEN] = "records of what ran after the program asked CUPTI for them itself, counted "
+		       "as one",
 	[DROP_CONTEXTS] = "in a context beyond the 64th of the process",
 	[DROP_FINALIZED] = "what followed a cuptiFinalize() of the program within 0.25 s, counted "
 			   "as one",
@@ -479,7 +481,8 @@ static const char *why_empty(void)
 	case MODE_SAMPLING:
 		return "no sample came";
 	case MODE_TRACE:
-		return "nothing ran on the GPU";
+		return "nothing ran on the GPU, or the program asked CUPTI for activity records "
+		       "itself, as torch.profiler does";
 	case MODE_USER_RANGE:
 		return "no range that was to be recorded was pushed";
 	default:
@@ -555,6 +558,7 @@ static void stop_tracing(void)
 	collector.activities += counts.recorded;
 	collector.drops[DROP_RECORDS] += counts.lost;
 	collector.drops[DROP_TIMELESS] += counts.timeless;
+	collector.drops[DROP_TAKEN] += counts.taken;
 }
 
 static void end_all(void)

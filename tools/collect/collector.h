@@ -36,6 +36,7 @@ enum drop {
 	DROP_INTERRUPTED,
 	DROP_RECORDS,
 	DROP_TIMELESS,
+	DROP_TAKEN, /* times, not records */
 	DROP_CONTEXTS,
 	DROP_FINALIZED, /* times, not ranges */
 	DROPS

@@ -176,6 +176,7 @@ struct trace_counts {
 	uint64_t recorded;
 	uint64_t lost; /* records, for want of memory: they came faster than they were written */
 	uint64_t timeless; /* records without times */
+	bool taken;        /* the program had CUPTI give it the records at some time */
 };
 
 /*

@@ -395,7 +395,7 @@ struct trace_counts trace_stop(void)
 		return (struct trace_counts){ 0 };
 	pthread_join(trace.thread, NULL);
 	disable_kinds();
-	/* What the recording could not begin for. */
-	trace.counts.lost += trace.count;
+	/* All came back, unless another client of CUPTI's had registered and was given them. */
+	trace.counts.taken = trace.buffers > 0;
 	return trace.counts;
 }
