@@ -170,6 +170,7 @@ START_TEST(bad_metadata)
 		{ HERE, GOOD "\"metric_passes\":[[],[]]}", "passes of 2 metrics, and there are 1" },
 		{ HERE, GOOD "\"metric_passes\":[[1]]}", "none of the 0" },
 		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[3]]}", "none of the 2" },
+		{ HERE, GOOD "\"passes\":100001}", "100001 passes are more than 100000" },
 		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[0]]}", "none of the 2" },
 		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[-1]]}", "none of the 2" },
 		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[\"1\"]]}", "none of the 2" },

@@ -13,6 +13,7 @@ enum {
 	MAX_DERIVED = 10000,
 	MAX_FORMULAS = 1 << 20,
 	MAX_HEADINGS = 10000,
+	MAX_PASSES = 100000, /* rows of several ranges count them */
 	MAX_METRIC_PASSES = 1000000, /* of all metrics together */
 };
 
@@ -178,6 +179,9 @@ static int check_metric_passes(struct opk_ctx *ctx, const struct opk_meta *meta)
 	size_t total = 0;
 	int code = OPK_OK;
 
+	if (meta->passes > MAX_PASSES)
+		return opk_fail(ctx, OPK_EINPUT, "metadata: %zu passes are more than %d",
+		                meta->passes, MAX_PASSES);
 	if (meta->metric_pass_count && meta->metric_pass_count != meta->metric_count)
 		return opk_fail(ctx, OPK_EINPUT,
 		                "metadata: passes of %zu metrics, and there are %zu",
