@@ -42,6 +42,9 @@ static size_t rows_of(const struct recording *recording, size_t count, size_t im
 	return image + 1 < recording->images ? 3 : count - 3 * image;
 }
 
+/* What images say of theirs, in turn. */
+static char gpus[2];
+
 static void write_recording(struct opk_ctx *ctx, const struct recording *recording)
 {
 	struct opk_meta meta = { .chip = "FA100",
@@ -65,6 +68,7 @@ static void write_recording(struct opk_ctx *ctx, const struct recording *recordi
 		size_t done = 3 * i;
 
 		memcpy(image, fake_image(), sizeof image);
+		image[FAKE_GPU_AT] = gpus[i % COUNT(gpus)];
 		if (recording->range_count > done)
 			fake_mark_pass(image, recording->ranges[done].pass);
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image, sizeof image));
@@ -642,6 +646,37 @@ START_TEST(many_rows)
 }
 END_TEST
 
+/* Counters of two GPUs can't be added, whatever the tables say; those of another pass can. */
+START_TEST(other_layouts)
+{
+	static const struct {
+		char gpus[2];
+		bool joined;
+	} rows[] = { { { 1, 1 }, true }, { { 1, 0 }, true }, { { 1, 2 }, false } };
+	static const struct recording recording = { "kernel", OPK_PROFILER_RANGE, rotated, 6, 0, 2,
+		                                    false };
+
+	for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_evaluation *evaluation;
+		struct opk_join *joined = NULL;
+		struct opk_file *file;
+		int code;
+
+		workers = i % 2 ? 2 : 0;
+		memcpy(gpus, rows[i / 2].gpus, sizeof gpus);
+		code = join(&joined, &evaluation, &file, ctx, &recording, "");
+		ck_assert_msg(code == (rows[i / 2].joined ? OPK_OK : OPK_EINPUT), "%zu: %d: %s", i,
+		              code, errors_of(ctx));
+		ck_assert(!code || told(ctx, "ranges of different GPUs"));
+		opk_join_free(joined);
+		opk_evaluation_free(evaluation);
+		opk_file_free(file);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
 START_TEST(refused_joins)
 {
 	static const struct {
@@ -770,6 +805,7 @@ int main(void)
 	tcase_add_loop_test(tests, keys, 0, COUNT(key_rows));
 	tcase_add_test(tests, common_facts);
 	tcase_add_loop_test(tests, many_rows, 0, 4);
+	tcase_add_test(tests, other_layouts);
 	tcase_add_test(tests, refused_joins);
 	tcase_add_test(tests, cut_off);
 	tcase_add_test(tests, without_memory);

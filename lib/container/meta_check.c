@@ -13,7 +13,7 @@ enum {
 	MAX_DERIVED = 10000,
 	MAX_FORMULAS = 1 << 20,
 	MAX_HEADINGS = 10000,
-	MAX_PASSES = 100000, /* rows of several ranges count them */
+	MAX_PASSES = 100000,         /* rows of several ranges count them */
 	MAX_METRIC_PASSES = 1000000, /* of all metrics together */
 };
 
