@@ -56,6 +56,8 @@
 	X(cuEventSynchronize)                                                                      \
 	X(cuEventElapsedTime)                                                                      \
 	X(cuEventDestroy)                                                                          \
+	X(cuMemAlloc)                                                                              \
+	X(cuMemcpyDtoDAsync)                                                                       \
 	X(cuGetProcAddress)                                                                        \
 	X(cuLaunchKernel)                                                                          \
 	X(cuLaunchKernelEx)                                                                        \

@@ -226,6 +226,28 @@ static void test_kernel_replay_drops(void)
 	EXPECT_NUMBER(count(), 4);
 }
 
+/* What flushes the cache before a launch is no range of its own. */
+static void test_copies_are_no_ranges(void)
+{
+	enum { BYTES = 1 << 20 };
+	CUdeviceptr memory;
+
+	set_up(1);
+	new_image(4);
+	enable();
+	EXPECT_STATUS(api.cuMemAlloc(&memory, 2 * BYTES), CUDA_SUCCESS);
+	EXPECT_STATUS(set_config(CUPTI_AutoRange, CUPTI_UserReplay, 4, 1), CUPTI_SUCCESS);
+	EXPECT_STATUS(start(), CUPTI_SUCCESS);
+	for (size_t i = 0; i < 2; i++) {
+		EXPECT_STATUS(api.cuMemcpyDtoDAsync(memory, memory + BYTES, BYTES, NULL),
+		              CUDA_SUCCESS);
+		launch();
+	}
+	EXPECT_STATUS(stop(), CUPTI_SUCCESS);
+	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
+	EXPECT_NUMBER(count(), 2);
+}
+
 static void push_and_pop(size_t ranges)
 {
 	static const char *const names[] = { "0", "1", "2", "3" };
@@ -490,6 +512,7 @@ const struct contract_test range_tests[] = {
 	ROW(image_sizes),
 	ROW(kernel_replay),
 	ROW(kernel_replay_drops),
+	ROW(copies_are_no_ranges),
 	ROW(user_ranges),
 	ROW(one_name_is_one_range),
 	ROW(passes_follow),
