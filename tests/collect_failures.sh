@@ -208,6 +208,17 @@ same "$last: told once" "$(grep -c "the recording ends here: .*: can't write: Fi
 err_has 'note: process [0-9]*: [0-9]* recorded; [0-9]* are missing: the file could not be written any more$'
 info 'j["complete"] and j["recorded_ranges"] > 0 and j["stats"][0]["launches"] == 3000' \
 	'j["recorded_ranges"] + j["drops"][0]["count"] == 3000'
+# What had not even begun replaces nothing.
+echo old >run.opk
+collect 1 -c one.opk -o run.opk -- ./limited 0 env -u FAKE_GPU_LOG "$prog" init ctx:0 launch:k
+err_has "the program's own exit code was 0"
+names_are 'run.opk '
+# shellcheck disable=SC2016 # the program's own
+collect 1 -c one.opk -o run.opk -- sh -c 'printf 12345 >run.opk.$OFFPEAK_COLLECT_TOKEN-7.part'
+err_has 'note: process 7: its recording had not begun when it ended$'
+same "$last: the older recording" "$(cat run.opk)" old
+names_are 'run.opk '
+rm run.opk
 # The signal that comes with it is none of the program's, and the limit holds for offpeak-collect, too.
 cat >limited-too <<SH
 #!/bin/sh

@@ -68,8 +68,11 @@ static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *
 	writer->headers_crc = opk_crc32(0, header.data, header.size);
 	code = live ? opk_newfile_create_live(&writer->file, ctx, path)
 	            : opk_newfile_create(&writer->file, ctx, path);
-	if (!code)
+	if (!code) {
 		code = opk_newfile_write(&writer->file, header.data, header.size);
+		if (code && live)
+			unlink(path);
+	}
 	if (code) {
 		opk_writer_free(writer);
 		return code;

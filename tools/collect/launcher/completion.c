@@ -4,6 +4,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -103,15 +106,44 @@ static int complete(struct opk_ctx *ctx, struct opk_file *file, const struct par
 	return code;
 }
 
-void parts_complete(const struct parts *parts, bool verbose)
+/* There is not even metadata in it: it is no recording, and must not replace one. */
+static bool is_nothing(const char *path, const struct opk_file *file)
 {
-	for (size_t i = 0; i < parts->count; i++) {
-		opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-		opk_auto(opk_file) struct opk_file *file = NULL;
-		const struct part *part = &parts->items[i];
+	enum { FILE_HEADER = 16 };
+	struct stat info;
 
-		if (!opk_ctx_new(&ctx, NULL) && !opk_file_open(&file, ctx, part->path)
-		    && !opk_file_complete(file) && complete(ctx, file, part, verbose))
-			launcher_fail(0, "%s", opk_error_message(ctx, 0));
+	return file ? !opk_file_section_count(file)
+	            : !lstat(path, &info) && info.st_size < FILE_HEADER;
+}
+
+/* False for one that is not worth keeping. */
+static bool complete_part(const struct part *part, bool verbose)
+{
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+	opk_auto(opk_file) struct opk_file *file = NULL;
+
+	if (opk_ctx_new(&ctx, NULL))
+		return true;
+	opk_file_open(&file, ctx, part->path);
+	if (is_nothing(part->path, file)) {
+		launcher_fail(0, "note: process %u: its recording had not begun when it ended",
+		              part->process);
+		unlink(part->path);
+		return false;
 	}
+	if (file && !opk_file_complete(file) && complete(ctx, file, part, verbose))
+		launcher_fail(0, "%s", opk_error_message(ctx, 0));
+	return true;
+}
+
+void parts_complete(struct parts *parts, bool verbose)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < parts->count; i++)
+		if (complete_part(&parts->items[i], verbose))
+			parts->items[kept++] = parts->items[i];
+		else
+			free(parts->items[i].path);
+	parts->count = kept;
 }

@@ -87,9 +87,9 @@ int parts_find(struct parts *parts, const struct settings *settings);
 void parts_clear(struct parts *parts);
 /*
  * Makes complete recordings of those that were cut off, which say how much is missing. A message
- * where that fails: they stay as they are.
+ * where that fails: they stay as they are. Those that had not begun are removed.
  */
-void parts_complete(const struct parts *parts, bool verbose);
+void parts_complete(struct parts *parts, bool verbose);
 /* Says which files an earlier run with this output left when it was killed. */
 void parts_report_leftovers(const struct settings *settings);
 /* Whether one of them has a range or a sample. */

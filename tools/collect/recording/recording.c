@@ -94,10 +94,10 @@ struct segments *recording_begin(const struct target *target, const struct setti
 	uint32_t version = 0;
 	struct facts facts = { 0 };
 	unsigned image = part_path(path, sizeof path, settings);
+	bool taken;
 
 	if (!image)
 		return NULL;
-	tally_begin(settings, image);
 	snprintf(generator, sizeof generator, "offpeak-collect %s", opk_version());
 	target->cuptiGetVersion(&version);
 	facts_collect(&facts, target);
@@ -111,7 +111,11 @@ struct segments *recording_begin(const struct target *target, const struct setti
 	meta.run_count = facts.count;
 	if (settings->mode == MODE_LAUNCH_RANGE && settings_push(settings))
 		meta.inflated = inflated_metrics(&meta.inflated_count, set->meta);
-	segments = segments_new(path, &meta, availability, availability_size);
+	do
+		segments = segments_new(&taken, path, &meta, availability, availability_size);
+	while (taken && (image = part_path(path, sizeof path, settings)));
+	if (segments)
+		tally_begin(settings, image);
 	free((void *)meta.inflated);
 	facts_clear(&facts);
 	return segments;

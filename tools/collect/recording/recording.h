@@ -16,9 +16,9 @@ struct segments;
 
 /*
  * Begins the file with its metadata and, unless NULL, the counter-availability image. NULL with a
- * message.
+ * message, or where *taken: another process has just made a file of that name.
  */
-struct segments *segments_new(const char *path, const struct opk_meta *meta,
+struct segments *segments_new(bool *taken, const char *path, const struct opk_meta *meta,
                               const void *availability, size_t availability_size);
 
 /* An image with its ranges, or with the times of its samples; or records of what ran. */

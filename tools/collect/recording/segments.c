@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "collect/shared/shared.h"
 
@@ -114,11 +115,13 @@ static void *run(void *data)
 	return NULL;
 }
 
-struct segments *segments_new(const char *path, const struct opk_meta *meta,
+struct segments *segments_new(bool *taken, const char *path, const struct opk_meta *meta,
                               const void *availability, size_t availability_size)
 {
 	struct segments *segments = calloc(1, sizeof *segments);
+	struct stat info;
 
+	*taken = false;
 	if (!segments)
 		return NULL;
 	pthread_mutex_init(&segments->lock, NULL);
@@ -131,7 +134,9 @@ struct segments *segments_new(const char *path, const struct opk_meta *meta,
 	                           availability_size))
 	    && thread_start(&segments->thread, run, segments))
 		return segments;
-	report(segments, "");
+	*taken = !segments->writer && !lstat(path, &info);
+	if (!*taken)
+		report(segments, "");
 	opk_writer_free(segments->writer);
 	opk_ctx_free(segments->ctx);
 	free(segments);
