@@ -643,6 +643,7 @@ START_TEST(many_rows)
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
+	workers = 0;
 }
 END_TEST
 
@@ -674,6 +675,8 @@ START_TEST(other_layouts)
 		opk_file_free(file);
 		opk_ctx_free(ctx);
 	}
+	workers = 0;
+	memset(gpus, 0, sizeof gpus);
 }
 END_TEST
 
@@ -755,6 +758,7 @@ START_TEST(without_memory)
 	struct opk_ctx *ctx = fake_ctx();
 
 	options.join = "";
+	options.workers = _i ? 2 : 0;
 	write_recording(ctx, &recording);
 	for (long n = 0;; n++) {
 		struct opk_evaluation *evaluation;
@@ -769,6 +773,7 @@ START_TEST(without_memory)
 		if (!code)
 			code = opk_join_new(&joined, ctx, evaluation);
 		if (!code) {
+			allocation_failed();
 			ck_assert_int_gt(n, 20);
 			opk_join_free(joined);
 			opk_evaluation_free(evaluation);
@@ -808,7 +813,7 @@ int main(void)
 	tcase_add_test(tests, other_layouts);
 	tcase_add_test(tests, refused_joins);
 	tcase_add_test(tests, cut_off);
-	tcase_add_test(tests, without_memory);
+	tcase_add_loop_test(tests, without_memory, 0, 2);
 	tcase_set_timeout(tests, 120);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
