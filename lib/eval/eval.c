@@ -10,33 +10,6 @@
 #include "container/container.h"
 #include "eval/eval_inside.h"
 
-struct opk_evaluation {
-	struct opk_spools spools;
-	struct opk_made_rows made; /* instead */
-	size_t next_made;
-	bool is_made;
-	const struct opk_filter *filter; /* NULL: every row is wanted */
-	size_t condition_count;          /* on values, the first of those besides columns */
-	const struct opk_meta *meta;     /* of the recording; NULL: a bare image */
-	struct opk_columns columns;
-	/* The set that was asked for: `columns` borrows from these. */
-	struct opk_resolved resolved;
-	struct opk_meta_label *set_labels;
-	struct opk_meta set_meta;
-	struct opk_nvprof_names nvprof; /* as well */
-	struct opk_strlist metrics;
-	struct opk_strlist units;
-	const struct opk_segment *segments; /* of the file, which outlives the evaluation */
-	size_t segment_count;
-	struct opk_range sample;     /* what times say of one besides */
-	struct opk_joining *joining; /* NULL: each row is a range */
-	struct opk_measured passes;
-	bool *measured;
-	struct opk_row row;
-	struct opk_bookmark mark; /* of that row */
-	double *values, *also;
-};
-
 /* The set on the recording's chip, with what it derives, instead of what the recording says. */
 static int use_set(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const char *chip,
                    enum opk_profiler profiler, const struct opk_set *set,
@@ -102,9 +75,8 @@ static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	                         job->metric_count);
 }
 
-/* Everything but the values. The job borrows from the evaluation. */
-static int begin(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
-                 const struct opk_eval_options *options)
+int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
+                         const struct opk_eval_options *options)
 {
 	struct opk_evaluation *evaluation = *out = opk_alloc(sizeof *evaluation);
 	int code;
@@ -197,7 +169,7 @@ int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct 
 		.profiler = meta->profiler,
 		.gpu_time_shift = meta->gpu_time_shift,
 	};
-	code = begin(&task->evaluation, ctx, job, options);
+	code = opk_evaluation_begin(&task->evaluation, ctx, job, options);
 	if (!code && how)
 		code = opk_joining_new(&task->evaluation->joining, ctx, job, how);
 	if (!code && how) {
@@ -293,7 +265,7 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 		return opk_fail(ctx, OPK_EINPUT, "this is an .opk file, not a bare image");
 	if (!looks_like_image(image, size))
 		return opk_fail(ctx, OPK_EINPUT, "not a counter data image");
-	code = begin(&evaluation, ctx, &job, &options);
+	code = opk_evaluation_begin(&evaluation, ctx, &job, &options);
 	if (!code)
 		code = opk_eval_run(&evaluation->spools, ctx, &job, &options);
 	if (!code)
@@ -302,53 +274,6 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 		*out = opk_take(evaluation);
 	opk_evaluation_free(evaluation);
 	return code;
-}
-
-/* ---- rows that no image has */
-
-void opk_made_rows_clear(struct opk_made_rows *rows)
-{
-	free(rows->ranges);
-	free(rows->ran);
-	free(rows->values);
-	*rows = (struct opk_made_rows){ 0 };
-}
-
-int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
-                              struct opk_file *file, const struct opk_eval_options *options)
-{
-	struct opk_eval_job job = { .file = file };
-	int code = opk_file_meta(&job.meta, ctx, file);
-
-	if (!code)
-		code = opk_filter_check(options->filter, ctx, OPK_PROFILER_RANGE);
-	if (!code)
-		code = begin(out, ctx, &job, options);
-	if (code)
-		return opk_add(ctx, code, "can't evaluate %s", file->path);
-	(*out)->is_made = true;
-	(*out)->spools.header.profiler = OPK_PROFILER_RANGE;
-	snprintf((*out)->spools.header.chip, sizeof(*out)->spools.header.chip, "%s",
-	         job.meta->chip);
-	return OPK_OK;
-}
-
-int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
-                            struct opk_made_rows *rows, const struct opk_evaluation *samples)
-{
-	for (size_t i = 0; i < evaluation->metrics.count; i++)
-		if (!opk_strlist_add(&evaluation->units, samples ? samples->units.items[i] : ""))
-			return opk_nomem(ctx, "an evaluation");
-	evaluation->made = *rows;
-	*rows = (struct opk_made_rows){ 0 };
-	return opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
-}
-
-size_t opk_evaluation_ranges(const struct opk_range **ranges,
-                             const struct opk_evaluation *evaluation)
-{
-	*ranges = evaluation->made.ranges;
-	return evaluation->made.count;
 }
 
 void opk_evaluation_free(struct opk_evaluation *evaluation)
@@ -534,6 +459,12 @@ static int describe_joined(struct opk_evaluation *evaluation, struct opk_ctx *ct
 	return OPK_OK;
 }
 
+void opk_evaluation_apply(struct opk_evaluation *evaluation)
+{
+	apply_pass(evaluation, 0);
+	apply_attributes(evaluation);
+}
+
 /* What the file's tables say of a row. A child that ran wild may name any. */
 static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                         const struct opk_spool_row *stored)
@@ -543,8 +474,7 @@ static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	if (evaluation->joining)
 		return describe_joined(evaluation, ctx, stored->row);
 	if (!evaluation->segment_count) {
-		apply_pass(evaluation, 0);
-		apply_attributes(evaluation);
+		opk_evaluation_apply(evaluation);
 		return OPK_OK;
 	}
 	if (stored->segment >= evaluation->segment_count)
@@ -578,30 +508,6 @@ static int take_row(const struct opk_row **row, struct opk_ctx *ctx,
 	return code;
 }
 
-/* Makes the row of what is in memory. */
-static const struct opk_row *take_made(struct opk_evaluation *evaluation, size_t number)
-{
-	const struct opk_made_rows *made = &evaluation->made;
-	const struct opk_range *range = &made->ranges[number];
-	size_t metrics = evaluation->metrics.count;
-
-	memcpy(evaluation->values, made->values + number * metrics,
-	       metrics * sizeof *evaluation->values);
-	evaluation->row = (struct opk_row){
-		.index = number,
-		.name = range->name,
-		.start_ns = range->start_ns,
-		.end_ns = range->end_ns,
-		.values = evaluation->values,
-		.measured = evaluation->measured,
-		.range = range,
-		.ran = &made->ran[number],
-	};
-	apply_pass(evaluation, 0);
-	apply_attributes(evaluation);
-	return &evaluation->row;
-}
-
 static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
                     struct opk_evaluation *evaluation)
 {
@@ -614,7 +520,7 @@ static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
 	if (evaluation->is_made) {
 		evaluation->mark = (struct opk_bookmark){ .number = evaluation->next_made };
 		if (evaluation->next_made < evaluation->made.count)
-			*row = take_made(evaluation, evaluation->next_made++);
+			*row = opk_made_row(evaluation, evaluation->next_made++);
 		return OPK_OK;
 	}
 	if (opk_spools_ended(&evaluation->spools))
@@ -639,7 +545,7 @@ int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
 	int code;
 
 	if (evaluation->is_made) {
-		*row = take_made(evaluation, mark->number);
+		*row = opk_made_row(evaluation, mark->number);
 		return OPK_OK;
 	}
 	code = opk_spools_reread(&stored, &name, evaluation->values, ctx, &evaluation->spools, mark,

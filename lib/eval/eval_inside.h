@@ -153,4 +153,41 @@ int opk_nvprof_names_add(struct opk_nvprof_names *n, struct opk_ctx *ctx,
                          const struct opk_wanted *wanted);
 void opk_nvprof_names_clear(struct opk_nvprof_names *n);
 
+/* An evaluation: eval.c; rows that it is given instead of images: made_rows.c. */
+
+struct opk_evaluation {
+	struct opk_spools spools;
+	struct opk_made_rows made; /* instead */
+	size_t next_made;
+	bool is_made;
+	const struct opk_filter *filter; /* NULL: every row is wanted */
+	size_t condition_count;          /* on values, the first of those besides columns */
+	const struct opk_meta *meta;     /* of the recording; NULL: a bare image */
+	struct opk_columns columns;
+	/* The set that was asked for: `columns` borrows from these. */
+	struct opk_resolved resolved;
+	struct opk_meta_label *set_labels;
+	struct opk_meta set_meta;
+	struct opk_nvprof_names nvprof; /* as well */
+	struct opk_strlist metrics;
+	struct opk_strlist units;
+	const struct opk_segment *segments; /* of the file, which outlives the evaluation */
+	size_t segment_count;
+	struct opk_range sample;     /* what times say of one besides */
+	struct opk_joining *joining; /* NULL: each row is a range */
+	struct opk_measured passes;
+	bool *measured;
+	struct opk_row row;
+	struct opk_bookmark mark; /* of that row */
+	double *values, *also;
+};
+
+/* Everything but the values. The job borrows from the evaluation. */
+int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
+                         const struct opk_eval_options *options);
+/* Fills in which metrics the current row has, of all passes, and the values of attributes. */
+void opk_evaluation_apply(struct opk_evaluation *evaluation);
+/* Makes a row of what is in memory the current one. */
+const struct opk_row *opk_made_row(struct opk_evaluation *evaluation, size_t number);
+
 #endif
