@@ -36,6 +36,7 @@ static void write_sections(struct opk_ctx *ctx, const char *sections, bool compl
 	struct opk_writer *writer;
 	size_t row = 0, time = 0;
 
+	unlink(path_of());
 	ck_ok(ctx, opk_writer_new_live(&writer, ctx, path_of()));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
 	for (const char *at = sections; *at; at++) {
