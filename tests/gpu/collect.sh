@@ -349,7 +349,7 @@ cache() {
 
 # Programs that mark their work, or use CUPTI themselves; and two profilers at once.
 others() {
-	samples=/usr/local/cuda/extras/CUPTI/samples
+	cuda=/usr/local/cuda
 	toolkit=$(realpath /usr/local/cuda/lib64/libcupti.so)
 	mkdir -p other && cp "$toolkit" other/libcupti.so.13 && cp "$(dirname "$toolkit")"/libnvperf_*.so other/
 	nvcc -O2 -arch=native -I/usr/local/cuda/extras/CUPTI/include -o others "$top/tests/gpu/others.cu" -ldl -lpthread || return
@@ -391,13 +391,12 @@ others() {
 	run "launches recorded" $one -- $profiler
 	run "user ranges recorded" $user -- $profiler
 
+	cp -r $cuda/extras/CUPTI/samples samples
 	for sample in callback_timestamp pm_sampling range_profiling; do
-		cp -r "$samples" samples && make -s -C samples/$sample >samples.log 2>&1 || tail -3 samples.log
-		for how in "$pm --" "$one --" ""; do
-			echo "-- $sample: ${how:+under }$how"
-			(cd samples/$sample && timeout 20 $how "$(find . -maxdepth 1 -type f -perm -1 | head -n 1)" 2>&1 | tail -n 6)
-		done
-		rm -rf samples
+		nvcc -O2 -arch=native -I$cuda/extras/CUPTI/include -Isamples/common -o sample samples/$sample/$sample.cu -L$cuda/lib64 -lcuda -lcupti -ldl || continue
+		run "$sample alone" timeout 20 ./sample 2>&1 | tail -n 4
+		run "$sample, sampled" $pm -- ./sample 2>&1 | tail -n 6
+		run "$sample, launches recorded" $one -- ./sample 2>&1 | tail -n 6
 	done
 }
 
