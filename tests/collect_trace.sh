@@ -81,6 +81,14 @@ set=one code=2
 record '--trace kernels' init
 err_has '--trace does nothing for launches of a range-profiler set'
 code=0
+trace '--trace kernels --capture-range cudaProfilerApi' init ctx:0 launch:a profstart launch:b profstop launch:c profstart launch:d
+ran symbol '_Z1bPKfS0_Pfi
+_Z1dPKfS0_Pfi'
+log_has 0 '^cuptiProfiler'
+code=1
+trace '--trace kernels --capture-range cudaProfilerApi' init ctx:0 launch:a
+err_has 'the program did not call cudaProfilerStart\(\)'
+code=0
 
 section 'usage'
 code=2
@@ -88,8 +96,6 @@ trace '--trace some' init
 err_has '^offpeak-collect: --trace is kernels or all$'
 trace '' init
 err_has '^offpeak-collect: -c SET.opk or --trace, -o RUN.opk and a program are needed'
-trace '--trace all --capture-range cudaProfilerApi' init
-err_has '--capture-range does nothing for --trace without a set'
 trace '--trace all --interval 1ms' init
 err_has '--interval does nothing for --trace without a set'
 trace '--trace all --range user' init

@@ -94,6 +94,7 @@ enum {
 	RANGES = LAUNCHES | 1 << MODE_USER_RANGE,
 	KERNELS = LAUNCHES | 1 << MODE_SAMPLING,
 	ALL_MODES = RANGES | KERNELS,
+	EVERY_MODE = ALL_MODES | 1 << MODE_TRACE,
 };
 
 /* The driver's calls that matter, each in the modes of the last column. */
@@ -118,8 +119,8 @@ static const struct {
 	CALL(cuStreamBeginCaptureToGraph_ptsz, capture_called, RANGES),
 	CALL(cuStreamEndCapture, end_capture_called, RANGES),
 	CALL(cuStreamEndCapture_ptsz, end_capture_called, RANGES),
-	CALL(cuProfilerStart, start_called, ALL_MODES),
-	CALL(cuProfilerStop, stop_called, ALL_MODES),
+	CALL(cuProfilerStart, start_called, EVERY_MODE),
+	CALL(cuProfilerStop, stop_called, EVERY_MODE),
 	CALL(cuDevicePrimaryCtxRetain, context_called, ALL_MODES),
 	CALL(cuCtxCreate, context_called, ALL_MODES),
 	CALL(cuCtxCreate_v2, context_called, ALL_MODES),
@@ -253,6 +254,8 @@ static bool enable_all(void)
 		if (driver_calls[i].modes >> collector.settings.mode & 1
 		    && !enable(CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i].id))
 			return false;
+	if (collector.settings.mode == MODE_TRACE)
+		return true;
 	return enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 	       && enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
@@ -278,10 +281,16 @@ static bool go_without_callbacks(const char *other)
 	return true;
 }
 
+/* Where callbacks are shared, activities are recorded by other calls than ours. */
+static CUptiResult take(char other[SUBSCRIBER_NAME])
+{
+	return subscriber_take(&collector.target, callback, other, !collector.settings.trace);
+}
+
 static bool subscribe(void)
 {
 	char other[SUBSCRIBER_NAME];
-	CUptiResult status = subscriber_take(&collector.target, callback, other);
+	CUptiResult status = take(other);
 
 	if (status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
 		return go_without_callbacks(other);
@@ -300,7 +309,7 @@ static void renew_subscription(void)
 	if (!subscriber_lost(&collector.target))
 		return;
 	collector_note_finalize();
-	if (!subscriber_take(&collector.target, callback, other))
+	if (!take(other))
 		enable_all();
 }
 
@@ -320,8 +329,10 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 		return 1;
 	if (collector.settings.trace)
 		collector_trace();
-	/* The driver's calls say nothing that CUPTI's records don't. */
-	if (collector.settings.mode == MODE_TRACE || !subscribe())
+	/* The driver's other calls say nothing that CUPTI's records don't. */
+	if (collector.settings.mode == MODE_TRACE && !collector_has_scope())
+		return 1;
+	if (!subscribe())
 		return 1;
 	if (collector.settings.mode == MODE_USER_RANGE)
 		collector_listen_to_ranges();

@@ -26,7 +26,7 @@ static CUptiResult subscribe_by_name(const struct target *target, CUpti_Callback
 }
 
 CUptiResult subscriber_take(const struct target *target, CUpti_CallbackFunc callback,
-                            char other[SUBSCRIBER_NAME])
+                            char other[SUBSCRIBER_NAME], bool share)
 {
 	enum { SHARES = 130200 };
 	CUptiResult status = CUPTI_ERROR_INVALID_PARAMETER;
@@ -34,9 +34,9 @@ CUptiResult subscriber_take(const struct target *target, CUpti_CallbackFunc call
 
 	memset(other, 0, SUBSCRIBER_NAME);
 	target->cuptiGetVersion(&version);
-	if (target->cuptiSubscribe_v2 && version >= SHARES)
+	if (target->cuptiSubscribe_v2 && share && version >= SHARES)
 		status = subscribe_by_name(target, callback, other, true);
-	if (target->cuptiSubscribe_v2 && status)
+	if (target->cuptiSubscribe_v2 && status && (share || version < SHARES))
 		status = subscribe_by_name(target, callback, other, false);
 	other[SUBSCRIBER_NAME - 1] = '\0';
 	if (status == CUPTI_ERROR_INVALID_PARAMETER)

@@ -24,11 +24,11 @@ void cupti_report_other(const struct target *target);
 enum { SUBSCRIBER_NAME = 64 };
 
 /*
- * Subscribes. `other` receives who has the callbacks where another library does, as far as CUPTI
+ * Subscribes, from CUPTI 13.2 on with others where `share`. `other` receives who has the callbacks where another library does, as far as CUPTI
  * says; "" where it does not. CUPTI's status.
  */
 CUptiResult subscriber_take(const struct target *target, CUpti_CallbackFunc callback,
-                            char other[SUBSCRIBER_NAME]);
+                            char other[SUBSCRIBER_NAME], bool share);
 /* Asks for the callbacks of a call or an event. False with a message on stderr. */
 bool subscriber_enable(const struct target *target, CUpti_CallbackDomain domain,
                        CUpti_CallbackId id);

@@ -177,8 +177,7 @@ enum {
 	  "look at N launches after those left out, and at none later")                            \
 	X(MAX_RANGES, max_ranges, count, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "max-ranges", "N",    \
 	  "record at most N ranges")                                                               \
-	X(CAPTURE_RANGE, capture_range, capture, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES, 0, \
-	  "capture-range", "",                                                                     \
+	X(CAPTURE_RANGE, capture_range, capture, NULL, 0, 0, "capture-range", "",                  \
 	  "none\tall that the program does (default)\n"                                            \
 	  "cudaProfilerApi\tonly between its cudaProfilerStart() and\n"                            \
 	  "cudaProfilerStop(); other filters choose among that")                                   \
