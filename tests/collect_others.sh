@@ -39,6 +39,15 @@ same "$last: launches of a sampled program" "$(sed -n '/^cuptiPmSamplingStart/,$
 FAKE_GPU_PM_STALL=100:150 record '--interval 1ms' init primary:0 sleep:500
 err_is 'offpeak-collect: note: 149 are missing: sampling stood still, as where the program begins to trace itself; one sample spans such a time'
 
+section 'the program has the profiler'
+set=pm code=1
+record '' load init sample primary:0 launch:k
+err_has 'INVALID_PARAMETER \(1\): does the program profile itself\? CUPTI.s profiler serves one at a time$'
+code=0
+quietly '--interval 1ms' load init primary:0 launch:k '?sample' sleep:100
+out_is 'sample: 7'
+samples 50
+
 section 'cuptiFinalize in the program'
 quietly '--interval 1ms' init primary:0 sleep:200 finalize launch:k sleep:200
 samples 300

@@ -104,7 +104,14 @@ static void tell_time(const struct target *target, const char *call)
 		fprintf(stderr, "offpeak-collect: %s took %d ms\n", call, (int)milliseconds);
 }
 
-static const char *advice_for(CUptiResult status)
+/* The counters' image, and a session, can't be had while another one of the process is open. */
+static bool is_taken(const char *call, CUptiResult status)
+{
+	return (status == CUPTI_ERROR_INVALID_PARAMETER || status == CUPTI_ERROR_INVALID_OPERATION)
+	       && (strstr(call, "GetCounterAvailability") || strstr(call, "Enable"));
+}
+
+static const char *advice_for(const char *call, CUptiResult status)
 {
 	static __thread char busy[768];
 	char who[512];
@@ -112,6 +119,8 @@ static const char *advice_for(CUptiResult status)
 	for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
 		if (advices[i].status == status)
 			return advices[i].advice;
+	if (is_taken(call, status))
+		return "does the program profile itself? CUPTI's profiler serves one at a time";
 	if (status != CUPTI_ERROR_HARDWARE_BUSY)
 		return NULL;
 	busy_describe(who, sizeof who);
@@ -129,7 +138,7 @@ bool target_check(const struct target *target, const char *call, CUptiResult sta
 		return true;
 	if (busy_tolerate(status))
 		return false;
-	advice = advice_for(status);
+	advice = advice_for(call, status);
 	if (target->cuptiGetResultString(status, &name) || !name)
 		name = "unknown status";
 	fprintf(stderr, "offpeak-collect: %s: %s (%d)%s%s\n", call, name, status,
