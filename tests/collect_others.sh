@@ -31,6 +31,10 @@ samples 200
 # A second device comes when we hear of contexts no longer.
 FAKE_GPU_DEVICES=2 quietly '--interval 1ms' init primary:0 sleep:200 primary:1 sleep:200
 same "$last: devices" "$(fields run.opk samples device | sort -u | tr -d '\n')" '01'
+code=1
+record '' subscribe init ctx:0 launch:k sleep:50
+err_has "^offpeak-collect: note: nothing was recorded of this process: CUPTI's callbacks belong to another library, and without them only contexts of the CUDA runtime are seen$"
+code=0
 # The program waits with its first kernel until it is sampled.
 FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:sleep300 quietly '' init primary:0 launch:k
 same "$last: launches of a sampled program" "$(sed -n '/^cuptiPmSamplingStart/,$p' log | grep -c '^cuLaunchKernel')" 1

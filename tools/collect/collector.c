@@ -479,7 +479,10 @@ static const char *why_empty(void)
 		       "it";
 	switch (collector.settings.mode) {
 	case MODE_SAMPLING:
-		return "no sample came";
+		return collector.unheard && !collector.profiling.segments
+		               ? "CUPTI's callbacks belong to another library, and without them "
+		                 "only contexts of the CUDA runtime are seen"
+		               : "no sample came";
 	case MODE_TRACE:
 		return "nothing ran on the GPU, or the program asked CUPTI for activity records "
 		       "itself, as torch.profiler does";

@@ -61,6 +61,7 @@ struct collector {
 	uint64_t drops[DROPS];
 	unsigned captures; /* streams that are being captured into graphs */
 	uint32_t depth;    /* deepest level of user ranges */
+	bool unheard;      /* samples without callbacks from the start */
 	bool outside;      /* of what --capture-range lets in */
 	bool marked;       /* has been inside */
 	bool initialized;  /* CUPTI's profiler */

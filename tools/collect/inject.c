@@ -277,6 +277,7 @@ static bool go_without_callbacks(const char *other)
 		        "offpeak-collect: CUPTI's callbacks belong to %s: sampled "
 		        "without them\n",
 		        other);
+	collector.unheard = true;
 	watch_without_callbacks();
 	return true;
 }
