@@ -69,7 +69,8 @@ cp out got
 works eval "$simple" --columns kernel,$alike
 equal got out
 # The hit rate has counters in several passes: no launch by itself has it.
-notes '1 of 1 metrics are nan in every row' eval "$rotated" --join none --metrics lts__t_sector_hit_rate.pct
+notes 'such as lts__t_sector_hit_rate.pct: no range has all passes' eval "$rotated" --join none \
+	--metrics lts__t_sector_hit_rate.pct
 works eval "$rotated" --where 'kernel=vadd*' --workers 3 --columns launches,launches_min,lts__t_sector_hit_rate.pct
 out_has '^53,2,36\.960790714199'
 works eval "$rotated" --aggregate kernel --where 'kernel=vadd*' --columns count,sum,mean,min \

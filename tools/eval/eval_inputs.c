@@ -266,6 +266,7 @@ static int look_at(struct eval *eval, struct eval_input *input, const struct opk
 	/* Several devices need a column. */
 	for (size_t i = 0; i < time_count; i++)
 		eval->facts[OPK_FACT_DEVICE] |= times[i].device > 0;
+	eval->watch.apart |= *input->meta->join && eval->single;
 	if (*input->meta->join && !eval->single && eval->layout != EVAL_GROUPS)
 		code = opk_join_new(&input->join, ctx, input->evaluation);
 	if (code)

@@ -141,7 +141,10 @@ int eval_watch_end(const struct eval_watch *watch, struct app *app, bool strict,
                    bool quiet)
 {
 	if (!quiet && watch->rows) {
-		note(watch, false, rows, "what they need was not collected");
+		note(watch, false, rows,
+		     watch->apart ? "no range has all passes that they need: without --join none "
+		                    "rows have them"
+		                  : "what they need was not collected");
 		note(watch, true, rows,
 		     "what they need is there, and their formulas have no value, as 0 / 0 has none");
 	}

@@ -21,6 +21,7 @@ struct eval_watch {
 	size_t count;
 	uint64_t *known, *least; /* one a metric, one a column */
 	uint64_t rows;
+	bool apart; /* ranges of one pass each are rows by themselves */
 };
 
 /* The rows that follow are of this evaluation, and the table shows these of its columns. */
