@@ -438,6 +438,11 @@ out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,5,nan,74\.506878719330246,nan,
 works eval mixed.opk --aggregate device
 out_has '^0,.*,gpu__time_duration.sum,nanoseconds,10,1004352,100435\.2,'
 out_has '^0,.*,sm__warps_active.avg.pct_of_peak_sustained_active,percent,10,nan,82\.2[0-9]*,75\.3'
+# 3 launches of 53 have the pass of one metric, 2 the fewest of the passes of another, which no launch has alone.
+works eval "$recordings/gh100-rotated.opk" --aggregate kernel --where 'kernel=vadd*' \
+	--metrics gpu__time_duration.sum,lts__t_sector_hit_rate.pct
+out_has '^0,.*,gpu__time_duration.sum,nanoseconds,3,59456,19818\.6666666666[0-9]*,19104,21216,'
+out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,2,nan,36\.960790714199[0-9]*,nan,nan,nan,nan,nan$'
 notes '1 sample begins at an earlier event.*; left out' eval "$pm" --aggregate device
 out_has '^0,,,gpu__time_duration.sum,nanoseconds,382,3820000,10000,9984,10016,10000,'
 out_has '^0,,,dram__throughput.avg.pct_of_peak_sustained_elapsed,percent,382,nan,4\.455577424631385'
