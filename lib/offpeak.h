@@ -1507,9 +1507,9 @@ struct opk_aggregate_options {
  * result. They are without rows that the evaluation's filter refuses. Key groups are in the order
  * in which the first range of each appeared. Where each range has one pass, each metric is over the
  * ranges of its passes; where these have different numbers of ranges, its mean is that of the mean
- * range, and it has no sum. Derived metrics are computed of totals, or of means where the metrics in
- * them have different counts. Ranges of several GPUs are in one group unless the key says otherwise, and their values
- * are put together as docs/formats.md says.
+ * range, and it has no sum. Derived metrics are computed of totals, or of means where the metrics
+ * in them have different counts. Ranges of several GPUs are in one group unless the key says
+ * otherwise, and their values are put together as docs/formats.md says.
  */
 struct opk_aggregate;
 int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,

@@ -5,9 +5,9 @@
  * same image stands for one of each pass.
  *
  * HOW is kernel, launch or name: what to join by. The metrics are dealt out to two passes in turn,
- * but the last one, which is in both, and the image is written once for each NUMBER, as one of that pass. Each time
- * the ranges get other facts. HOW times: samples, of which there are NUMBER, get times of their
- * own.
+ * but the last one, which is in both, and the image is written once for each NUMBER, as one of that
+ * pass. Each time the ranges get other facts. HOW times: samples, of which there are NUMBER, get
+ * times of their own.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -33,7 +33,7 @@ struct opk_eval_job {
 	size_t metric_count;
 	bool names_known; /* the metrics are known to be the chip's */
 	bool plain;       /* CUPTI's call alone, though PerfWorks may be faster */
-	/* NULL: each range is a row. Else its images are made, from first_mean on, before end_mean. */
+	/* NULL: each range is a row. Else images are made, from first_mean on, before end_mean. */
 	const struct opk_joining *joining;
 	size_t first_mean, end_mean;
 	bool partial; /* of the segments above alone: the result is the image, not yet values */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows of several ranges as their users see them: all of them, in the order of their first ranges. */
+/* Rows of several ranges as users see them: all of them, in the order of their first ranges. */
 #include <math.h>
 #include <string.h>
 

@@ -74,7 +74,7 @@ bool store_restore(const struct cache_entry *entry, const char *folder, const ch
                    const char *output);
 /* What a recording's name has more than that of -o: "-12" in run-12.opk; NULL: it is none. */
 char *recording_suffix(const char *name, const char *output);
-/* A new entry of that key and what was opened, with these recordings; NULL, or why it was not kept. */
+/* A new entry of that key and what was opened, with these recordings; NULL, or why it is not. */
 const char *store_keep(const char *folder, const char *hash, const struct cache_entry *entry,
                        const struct opk_strlist *recordings, const char *output, uint64_t limit);
 /* The parts that differ from those of the most similar entry; NULL where there is no entry. */

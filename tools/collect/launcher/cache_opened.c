@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Libraries that a program opens as it runs, as Python's modules are. They can't be known beforehand, but
- * those of the run that was kept can be looked at.
+ * Libraries that a program opens as it runs, as Python's modules are. They can't be known
+ * beforehand, but those of the run that was kept can be looked at.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -283,7 +283,7 @@ static bool fill(const char *folder, const struct cache_entry *entry,
 	opk_buf_add_printf(&text, "%s\nkept %s\n", first_line, kept);
 	for (size_t i = 0; i < recordings->count; i++) {
 		opk_autofree char *path = opk_printf("%s/%zu", folder, i);
-		/* Where another run had the name meanwhile, a single one is called otherwise now. */
+		/* Where another run had the name meanwhile, a single one has another now. */
 		opk_autofree char *suffix = recordings->count == 1
 		                                    ? opk_strdup("")
 		                                    : recording_suffix(recordings->items[i],

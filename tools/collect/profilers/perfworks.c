@@ -74,7 +74,7 @@ void perfworks_open(const char *cupti_path)
 
 	if (perfworks.library)
 		return;
-	/* The one that libcupti uses, wherever it found it: another one would not be initialised. */
+	/* The one that libcupti uses, wherever it found it: another is not initialised. */
 	perfworks.library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
 	if (!perfworks.library && slash) {
 		snprintf(path, sizeof path, "%.*s%s", (int)(slash - cupti_path) + 1, cupti_path,
