@@ -24,8 +24,8 @@ void cupti_report_other(const struct target *target);
 enum { SUBSCRIBER_NAME = 64 };
 
 /*
- * Subscribes, from CUPTI 13.2 on with others where `share`. `other` receives who has the callbacks where another library does, as far as CUPTI
- * says; "" where it does not. CUPTI's status.
+ * Subscribes, from CUPTI 13.2 on with others where `share`. `other` receives who has the callbacks
+ * where another library does, as far as CUPTI says; "" where it does not. CUPTI's status.
  */
 CUptiResult subscriber_take(const struct target *target, CUpti_CallbackFunc callback,
                             char other[SUBSCRIBER_NAME], bool share);

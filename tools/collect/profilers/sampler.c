@@ -36,8 +36,7 @@ struct sampler {
 	int device;
 	bool instances; /* CUPTI's own images: they have all instances */
 	uint8_t *image;
-	uint8_t *
-		blank; /* what CUPTI initialises, once: after the program's cuptiFinalize() it crashes */
+	uint8_t *blank; /* CUPTI initialises it once: after cuptiFinalize() that would crash */
 	size_t image_size;
 	uint32_t slots;
 	uint64_t interval_ns, buffer_bytes;

@@ -97,8 +97,8 @@ uint32_t rotation_room(const struct rotation *rotation, uint32_t most);
 size_t rotation_pass(const struct rotation *rotation);
 /*
  * How many launches the present image takes, where it has room for `most` at most. The first rounds
- * are short, so that short programs see every pass. From then on turns are of uneven length, so that a
- * program which repeats itself shows every pass all of its launches in time.
+ * are short, so that short programs see every pass. From then on turns are of uneven length, so
+ * that a program which repeats itself shows every pass all of its launches in time.
  */
 uint32_t rotation_batch(const struct rotation *rotation, uint32_t most);
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The libraries that a program has in memory at its end: for the cache, which they are a part of. */
+/* The libraries that a program has in memory at its end, for the cache: its key has them. */
 #include "collect/recording/recording.h"
 
 #include <fcntl.h>
