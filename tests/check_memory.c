@@ -541,11 +541,12 @@ static int evaluate_image(struct opk_ctx *ctx)
 static int import_image(struct opk_ctx *ctx)
 {
 	static const char ranges[] = "[{\"kernel\":\"x\"},{},{}]";
+	static const uint8_t config[FAKE_CONFIG_SIZE] = { 1 }; /* of one pass */
 	struct opk_import_options options = OPK_INIT(options);
 
 	options.eval = &image_options;
-	options.config = fake_image();
-	options.config_size = FAKE_CONFIG_SIZE;
+	options.config = config;
+	options.config_size = sizeof config;
 	options.passes = 1;
 	options.ranges = ranges;
 	options.ranges_size = strlen(ranges);

@@ -257,7 +257,7 @@ device=$(grep -A 1 'name,device.0.name$' out | sed -n 's/.*value,//p')
 asks training.db 'SELECT name FROM devices'
 same "$last" "$(sed -n 2p out)" "$device"
 if [ -x "$rotate" ]; then
-	notes 'nan in every row' eval kernel.opk -o kernel.db
+	works eval kernel.opk -o kernel.db
 	works eval kernel.opk --layout long --columns name,metric,value,launches,inflated,unit
 	keep joined.csv
 	asks kernel.db "SELECT name, metric, CASE WHEN value IS NULL THEN 'nan' ELSE value END AS value, launches,

@@ -253,6 +253,8 @@ const struct command extract_command = {
 	.examples = {
 		{ "extract roofline.opk -o roofline",
 		  "roofline.config, roofline.prefix and all else" },
+		{ "extract roofline.opk --config roofline.config --prefix roofline.prefix",
+		  "what a collector of your own needs, and nothing else" },
 		{ "extract run.opk --data run.cd",
 		  "the counter data image, for a program of your own" },
 	},
