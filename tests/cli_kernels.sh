@@ -78,6 +78,11 @@ out_has '^run +18270 samples .*; 1822 launches of 4 kernels; the GPU was busy 91
 out_has '^kernel +time +share +launches +mean +min +max +samples_alone +dram__throughput.avg.pct_of_peak'
 out_has '^gemm +2.805 +[0-9.]+ +561 +5 +5 +5 +13101 +0\.0'
 out_has '^0 +3.6538 +18269$'
+notes '^offpeak: note: 29 of 40 kernels ran for less' eval "$recordings/gh100-training-kernels.opk" --per kernel \
+	--kernel-names short --columns kernel,launches,samples_alone,sm__inst_executed.sum
+lines_are 41
+out_has '^fmha_cutlassB_f32_aligned_64x64_k64_dropout_sm80,58,131,9558124[.]'
+out_has '^"?reduce_kernel<func_wrapper_t, 128>"?,232,38,nan'
 # Each recording has its samples still.
 works eval both.opk --first-sample drop --columns sample --top 1
 if is_long; then
