@@ -52,6 +52,28 @@ OFFPEAK_CUDA=/nowhere run 0 recover "$left" -o left.opk
 same "$last: ranges" "$("$BUILD/tests/collect_files" rows left.opk | wc -l | tr -d ' ')" 64
 rm -f run.opk.*.part
 
+section 'a process that still runs keeps its recording'
+for options in '' --merge; do
+	cat >background <<SH
+#!/bin/sh
+"$prog" init ctx:0 'launch*70:k' out:ready sleep:1200 'launch*3:k' out:done >late &
+"$prog" init ctx:0 launch:b
+until ls run.opk.*.part | grep -q "\-\$!.part" && grep -q ready late; do sleep 0.02; done
+SH
+	chmod +x background
+	rm -f run.opk run-*.opk
+	# shellcheck disable=SC2086 # none, or one
+	collect 0 -c one.opk -o run.opk $options -- ./background
+	left=$(echo run.opk.*.part)
+	err_is "offpeak-collect: note: process $(echo "$left" | sed 's/.*-\([0-9]*\)\.part/\1/') still runs: its recording stays $tmp/$left"
+	rows_are symbol _Z1bPKfS0_Pfi
+	until grep -q done late; do sleep 0.05; done
+	sleep 0.3
+	mv "$left" run.opk
+	rows_count 73
+	info 'j["complete"] and "drops" not in j'
+done
+
 section 'nothing is followed at the name of a part'
 # Who knows the token can foresee the name; others can't.
 cat >trap <<SH

@@ -2,12 +2,16 @@
 /* Parts whose process was killed, or became another program, become complete recordings. */
 #include "collect/launcher/launcher.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 OPK_DEFINE_AUTO(opk_ctx)
@@ -106,6 +110,29 @@ static int complete(struct opk_ctx *ctx, struct opk_file *file, const struct par
 	return code;
 }
 
+/*
+ * Whether the process that writes a part still runs, as where the program left it in the background:
+ * it has our library in memory, which another one that got its id since hardly has.
+ */
+static bool still_runs(const struct part *part)
+{
+	opk_autofree char *line = NULL;
+	char path[64];
+	size_t size = 0;
+	bool found = false;
+
+	if (!part->process || (kill((pid_t)part->process, 0) && errno != EPERM))
+		return false;
+	snprintf(path, sizeof path, "/proc/%u/maps", part->process);
+	opk_autofclose FILE *maps = fopen(path, "re");
+	/* Of somebody who may not be looked at nothing is known: what it writes must not be cut. */
+	if (!maps)
+		return errno != ENOENT;
+	while (!found && getline(&line, &size, maps) > 0)
+		found = strstr(line, "/liboffpeak-inject.so") != NULL;
+	return found;
+}
+
 /* There is not even metadata in it: it is no recording, and must not replace one. */
 static bool is_nothing(const char *path, const struct opk_file *file)
 {
@@ -116,15 +143,23 @@ static bool is_nothing(const char *path, const struct opk_file *file)
 	            : !lstat(path, &info) && info.st_size < FILE_HEADER;
 }
 
-/* False for one that is not worth keeping. */
-static bool complete_part(const struct part *part, bool verbose)
+/* False for one that is not worth keeping, or that its process (*runs) goes on with. */
+static bool complete_part(bool *runs, const struct part *part, bool verbose)
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	opk_auto(opk_file) struct opk_file *file = NULL;
 
+	/* Before the file is read: it may end in between. */
+	*runs = still_runs(part);
 	if (opk_ctx_new(&ctx, NULL))
 		return true;
 	opk_file_open(&file, ctx, part->path);
+	*runs = *runs && !(file && opk_file_complete(file));
+	if (*runs) {
+		launcher_fail(0, "note: process %u still runs: its recording stays %s",
+		              part->process, part->path);
+		return false;
+	}
 	if (is_nothing(part->path, file)) {
 		launcher_fail(0, "note: process %u: its recording had not begun when it ended",
 		              part->process);
@@ -140,10 +175,14 @@ void parts_complete(struct parts *parts, bool verbose)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < parts->count; i++)
-		if (complete_part(&parts->items[i], verbose))
+	for (size_t i = 0; i < parts->count; i++) {
+		bool runs = false;
+
+		if (complete_part(&runs, &parts->items[i], verbose))
 			parts->items[kept++] = parts->items[i];
 		else
 			free(parts->items[i].path);
+		parts->running += runs;
+	}
 	parts->count = kept;
 }

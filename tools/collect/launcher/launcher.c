@@ -361,7 +361,8 @@ static int end_recorded(int status, int code)
 static int finish(const struct settings *settings, struct parts *parts, int status, bool merged,
                   const char *join)
 {
-	bool any = parts->count, recorded = was_recorded(parts, status);
+	bool any = parts->count, running = parts->running > 0;
+	bool recorded = was_recorded(parts, status) || running;
 	opk_autostrlist struct opk_strlist made = { 0 };
 	int code = OPK_OK;
 
@@ -371,7 +372,7 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 	else
 		code = parts_rename(&made, parts, settings->verbose);
 	parts_clear(parts);
-	cache_keep(settings, recorded && !code ? &made : NULL, status);
+	cache_keep(settings, recorded && !running && !code ? &made : NULL, status);
 	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);
 }
 

@@ -75,6 +75,7 @@ struct part {
 struct parts {
 	struct part *items;
 	size_t count, capacity;
+	size_t running; /* others, which their processes go on with */
 };
 
 /* A new random token for the next run: OPK_OK, or a message. */
@@ -87,7 +88,8 @@ int parts_find(struct parts *parts, const struct settings *settings);
 void parts_clear(struct parts *parts);
 /*
  * Makes complete recordings of those that were cut off, which say how much is missing. A message
- * where that fails: they stay as they are. Those that had not begun are removed.
+ * where that fails: they stay as they are. Those that had not begun are removed. Those of processes
+ * that still run are left to them, with a message, and are none of `parts` any more.
  */
 void parts_complete(struct parts *parts, bool verbose);
 /* Says which files an earlier run with this output left when it was killed. */
