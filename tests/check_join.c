@@ -43,7 +43,7 @@ static size_t rows_of(const struct recording *recording, size_t count, size_t im
 }
 
 /* What images say of theirs, in turn. */
-static char gpus[2];
+static uint16_t gpus[2];
 
 static void write_recording(struct opk_ctx *ctx, const struct recording *recording)
 {
@@ -68,7 +68,7 @@ static void write_recording(struct opk_ctx *ctx, const struct recording *recordi
 		size_t done = 3 * i;
 
 		memcpy(image, fake_image(), sizeof image);
-		image[FAKE_GPU_AT] = gpus[i % COUNT(gpus)];
+		memcpy(image + FAKE_GPU_AT, &gpus[i % COUNT(gpus)], sizeof *gpus);
 		if (recording->range_count > done)
 			fake_mark_pass(image, recording->ranges[done].pass);
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image, sizeof image));
@@ -651,9 +651,12 @@ END_TEST
 START_TEST(other_layouts)
 {
 	static const struct {
-		char gpus[2];
+		uint16_t gpus[2];
 		bool joined;
-	} rows[] = { { { 1, 1 }, true }, { { 1, 0 }, true }, { { 1, 2 }, false } };
+	} rows[] = {
+		{ { 1, 1 }, true },     { { 1, 0 }, true },          { { 1, 2 }, false },
+		{ { 0x210, 0 }, true }, { { 0x210, 0x200 }, false }, { { 0x100, 0x84 }, false },
+	};
 	static const struct recording recording = { "kernel", OPK_PROFILER_RANGE, rotated, 6, 0, 2,
 		                                    false };
 

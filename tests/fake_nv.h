@@ -97,7 +97,7 @@ struct opk_ctx *fake_ctx_of(const struct nv_table *table);
 struct opk_ctx *fake_ctx(void);
 /*
  * A counter data image that only the fake understands: 8-byte aligned, of FAKE_IMAGE_SIZE. Images
- * can be summed where they have the same byte at FAKE_GPU_AT.
+ * can be summed where they have the same 16-bit number at FAKE_GPU_AT, or 0.
  */
 enum { FAKE_IMAGE_SIZE = 4096, FAKE_GPU_AT = 16 };
 const void *fake_image(void);

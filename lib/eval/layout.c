@@ -2,17 +2,34 @@
 /* Which images have ranges that can be added up. */
 #include "eval/eval.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 
 /*
  * What an image says before its first slot depends on the GPU and the counters alone, but where it
- * has one pass of several, the numbers of the units of all other counters are 0.
+ * has one pass of several, the numbers of the units of all other counters are 0. Each of these has
+ * 16 bits.
  */
+typedef uint16_t field;
+
+/* The last one may be cut off. */
+static field field_at(const uint8_t *head, size_t at, size_t size)
+{
+	field out = 0;
+
+	memcpy(&out, head + at, size - at < sizeof out ? size - at : sizeof out);
+	return out;
+}
+
 static bool agree(const uint8_t *one, const uint8_t *other, size_t size)
 {
-	for (size_t i = 0; i < size; i++)
-		if (one[i] != other[i] && one[i] && other[i])
+	for (size_t i = 0; i < size; i += sizeof(field)) {
+		field a = field_at(one, i, size), b = field_at(other, i, size);
+
+		if (a != b && a && b)
 			return false;
+	}
 	return true;
 }
 
@@ -34,6 +51,7 @@ int opk_layout_fits(bool *fits, struct opk_layout *layout, struct opk_ctx *ctx, 
 	}
 	bytes = head;
 	*fits = head_size == layout->size && agree(layout->head, bytes, head_size);
+	/* Fields are the same or 0 in one of them: bytes do. */
 	for (size_t i = 0; *fits && i < head_size; i++)
 		layout->head[i] |= bytes[i];
 	return OPK_OK;
